@@ -1,0 +1,46 @@
+# Compiler flags and the functions that declare modules and tests.
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
+endif()
+
+find_program(STOPE_CCACHE ccache)
+if(STOPE_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${STOPE_CCACHE})
+endif()
+
+add_library(stope_flags INTERFACE)
+target_compile_options(stope_flags INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wold-style-cast -Wcast-align -Wnon-virtual-dtor -Woverloaded-virtual
+  -Wdouble-promotion -Wformat=2 -Wimplicit-fallthrough -Werror
+  # A fused multiply-add rounds once where the reference formulas round twice: promise 1 forbids it.
+  -ffp-contract=off)
+if(STOPE_SANITIZE)
+  target_compile_options(stope_flags INTERFACE -fsanitize=${STOPE_SANITIZE} -fno-omit-frame-pointer
+    -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=${STOPE_SANITIZE})
+endif()
+
+# stope_module(NAME LINK targets...): src/NAME/**.cpp as the static library stope_NAME.
+function(stope_module NAME)
+  cmake_parse_arguments(ARG "" "" "LINK" ${ARGN})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${NAME}/*.cpp)
+  add_library(stope_${NAME} STATIC ${sources})
+  target_include_directories(stope_${NAME} PUBLIC ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
+  target_link_libraries(stope_${NAME} PUBLIC ${ARG_LINK} PRIVATE stope_flags)
+endfunction()
+
+# stope_test(NAME SOURCES files... LINK targets...): a GoogleTest binary, registered with ctest.
+function(stope_test NAME)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
+  add_executable(${NAME} ${ARG_SOURCES})
+  target_include_directories(${NAME} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
+  target_link_libraries(${NAME} PRIVATE ${ARG_LINK} GTest::gtest GTest::gtest_main stope_flags)
+  target_compile_definitions(${NAME} PRIVATE STOPE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  add_test(NAME ${NAME} COMMAND ${NAME})
+endfunction()

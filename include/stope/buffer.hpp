@@ -1,0 +1,58 @@
+// Buffer<T>: the memory behind a column. Shared, immutable once filled, 64-byte aligned, not initialised on creation.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+namespace stope {
+
+/// Allocates 64-byte aligned bytes, freed when the last copy of the pointer goes. Throws Error{out_of_memory} naming
+/// the bytes. Every large allocation of the library passes here (that is where the allocation-fault hook sits).
+std::shared_ptr<void> allocate_shared_bytes(std::int64_t bytes);
+
+/// A contiguous array of trivially copyable values. Copying a Buffer shares the memory; a filled buffer is treated as
+/// immutable. borrow() wraps memory someone else owns (NumPy, Arrow) without a copy.
+template <class T>
+class Buffer {
+  static_assert(std::is_trivially_copyable_v<T>);
+
+ public:
+  Buffer() = default;
+  /// `size` elements, not initialised.
+  explicit Buffer(std::int64_t size)
+      : owner_(allocate_shared_bytes(size < 0 || size > INT64_MAX / static_cast<std::int64_t>(sizeof(T))
+                                         ? std::int64_t{-1}
+                                         : size * static_cast<std::int64_t>(sizeof(T)))),
+        data_(static_cast<T*>(owner_.get())),
+        size_(size) {}
+
+  /// Wraps `size` elements at `data`; `keep_alive` is released with the last copy.
+  static Buffer borrow(T* data, std::int64_t size, std::shared_ptr<void> keep_alive) {
+    Buffer buffer;
+    buffer.owner_ = std::move(keep_alive);
+    buffer.data_ = data;
+    buffer.size_ = size;
+    return buffer;
+  }
+
+  T* data() noexcept { return data_; }
+  const T* data() const noexcept { return data_; }
+  std::int64_t size() const noexcept { return size_; }
+  bool empty() const noexcept { return size_ == 0; }
+  T& operator[](std::int64_t i) noexcept { return data_[i]; }
+  const T& operator[](std::int64_t i) const noexcept { return data_[i]; }
+  T* begin() noexcept { return data_; }
+  T* end() noexcept { return data_ + size_; }
+  const T* begin() const noexcept { return data_; }
+  const T* end() const noexcept { return data_ + size_; }
+
+ private:
+  std::shared_ptr<void> owner_;
+  T* data_ = nullptr;
+  std::int64_t size_ = 0;
+};
+
+}  // namespace stope

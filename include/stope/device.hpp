@@ -1,0 +1,27 @@
+// What hardware there is and which back ends can run on it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace stope {
+
+/// A way to run the jobs. `reason` says why it is not available, or what it runs on.
+struct BackendInfo {
+  std::string name;  ///< reference, scalar, avx2, avx512, avx512vnni, cuda
+  bool available = false;
+  std::string reason;
+};
+
+struct DeviceInfo {
+  std::string cpu;                  ///< the processor's name
+  int threads = 0;                  ///< cores this process may use
+  std::int64_t memory_total = 0;    ///< bytes, cgroup limits respected
+  std::int64_t memory_available = 0;
+  std::vector<BackendInfo> backends;
+};
+
+DeviceInfo device_info();
+
+}  // namespace stope

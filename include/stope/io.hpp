@@ -1,0 +1,62 @@
+// Reading and writing tables. Formats: CSV/TSV, ARFF, NPY, fvecs/bvecs/ivecs, raw; each also .gz and .zst.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "stope/run.hpp"
+#include "stope/table.hpp"
+
+namespace stope {
+
+enum class Format { automatic, csv, tsv, arff, npy, fvecs, bvecs, ivecs, raw };
+enum class Header { automatic, yes, no };
+enum class Encoding { utf8, utf16, latin1 };
+enum class NominalOrder { sorted, appearance };
+
+/// Options of read_table. Columns are named by name or by 1-based number (a name that exists wins).
+struct ReadOptions {
+  Format format = Format::automatic;  ///< automatic: by suffix, after .gz / .zst is taken off
+  Encoding encoding = Encoding::utf8;
+  char separator = '\0';              ///< '\0' = sniffed among , ; tab |
+  char decimal = '.';
+  Header header = Header::automatic;  ///< automatic: yes, unless every field of the first record is a number or missing
+  std::vector<std::string> names;     ///< replaces the header's names; as many as there are columns
+  std::vector<std::string> missing = {"?", "", "NA", "NaN"};
+  NominalOrder nominal_order = NominalOrder::sorted;  ///< of value lists that neither a schema nor an ARFF header gives
+  std::string schema;                 ///< path of a schema file; empty = none
+  std::string schema_part = "train";  ///< which of `train_columns` / `test_columns` where the file has both
+  std::string target, id, sample_weight;   ///< roles; empty = none
+  bool target_is_nominal = false;     ///< classification: read the target as nominal, spelled as in the file
+  std::vector<std::string> ignore, nominal, numeric;
+  std::int64_t n_features = 0;        ///< raw: columns
+  std::string dtype = "float32";      ///< raw: float32 | float64 | int32 | int64 | uint8
+};
+
+/// Reads a table; `path` "-" is standard input. Cost: one pass over the bytes on all cores (CSV).
+/// Throws invalid_file with file:line:column, io, unsupported, out_of_memory (a table larger than the budget, a
+/// compressed file that expands past it), invalid_argument (an option that names no column).
+Table read_table(const std::string& path, const ReadOptions& options = {}, const RunOptions& run = {});
+
+/// The format a path's suffix stands for (after .gz / .zst), or Format::automatic where it stands for none.
+Format format_of(std::string_view path);
+
+/// Reads a schema file (docs/FORMATS.md). `part` is "train" or "test" and chooses between `train_columns` and
+/// `test_columns`; a file with `columns` serves both.
+Schema read_schema(const std::string& path, std::string_view part);
+
+struct WriteOptions {
+  Format format = Format::automatic;
+  char separator = ',';
+  std::string dtype;  ///< raw, npy: empty = float64 for npy, float32 for raw
+};
+
+/// Writes a table to `path` ("-" = standard output), atomically: the file is absent, old or complete.
+/// CSV: header, missing = empty field, numbers shortest round-trip.
+void write_table(const std::string& path, const Table& table, const WriteOptions& options = {},
+                 const RunOptions& run = {});
+
+}  // namespace stope

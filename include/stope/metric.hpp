@@ -1,0 +1,39 @@
+// Metrics by name: which there are, what they accept, how one is asked for.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace stope {
+
+/// A distance by name with its parameters. Names: metrics() below; RapidMiner's names work too, bare
+/// ("CamberraDistance") or with the family ("Nominal.DiceSimilarity").
+struct Metric {
+  std::string name = "mixed-euclidean";
+  std::map<std::string, std::string> params;  ///< e.g. {"p", "3"}, {"kernel_gamma", "0.5"}
+};
+
+/// Which attributes a metric can take.
+enum class Accepts { mixed, numeric, nominal };
+
+/// One row of the table of measures.
+struct MetricInfo {
+  std::string_view name;         ///< stope's name
+  std::string_view family;       ///< RapidMiner's family: Mixed, Numerical, Nominal, Bregman; empty = not RapidMiner's
+  std::string_view rapidminer;   ///< RapidMiner's name; empty = none
+  std::string_view aliases;      ///< further names, separated by blanks
+  Accepts accepts;
+  std::string_view params;       ///< the parameters it takes, separated by blanks
+  std::string_view summary;      ///< the formula in one line
+};
+
+/// Every measure, in the order of docs/NUMERICS.md.
+const std::vector<MetricInfo>& metrics();
+
+/// The row a name stands for. Throws invalid_argument for an unknown name (with the nearest one) and for a bare
+/// RapidMiner name that two families share.
+const MetricInfo& find_metric(std::string_view name);
+
+}  // namespace stope

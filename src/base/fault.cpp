@@ -1,0 +1,41 @@
+#include "base/fault.hpp"
+
+#include <atomic>
+#include <cerrno>
+#include <cstdlib>
+
+namespace stope::fault {
+namespace {
+
+// Counts down to the operation that fails; <= 0 is off. The environment is read once, so that the command line can be
+// driven into every failure without a test build.
+std::int64_t from_environment(const char* name) noexcept {
+  const char* text = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): read before any thread starts
+  return text == nullptr ? 0 : std::atoll(text);
+}
+
+struct Countdown {
+  std::atomic<std::int64_t> left;
+  bool hit() noexcept {
+    if (left.load(std::memory_order_relaxed) <= 0) return false;
+    return left.fetch_sub(1, std::memory_order_relaxed) == 1;
+  }
+};
+
+Countdown alloc_countdown{from_environment("STOPE_FAULT_ALLOC")};
+Countdown io_countdown{from_environment("STOPE_FAULT_IO")};
+std::atomic<int> io_errno{ENOSPC};
+
+}  // namespace
+
+void arm_alloc(std::int64_t n) noexcept { alloc_countdown.left.store(n); }
+
+void arm_io(std::int64_t n, int error_number) noexcept {
+  io_errno.store(error_number);
+  io_countdown.left.store(n);
+}
+
+bool alloc_fails() noexcept { return alloc_countdown.hit(); }
+int io_fails() noexcept { return io_countdown.hit() ? io_errno.load() : 0; }
+
+}  // namespace stope::fault

@@ -1,0 +1,54 @@
+// parallel_for over a pool of std::jthread (docs/adr/0002-threads.md): dynamic tasks, exceptions carried to the caller.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "stope/run.hpp"
+
+namespace stope {
+
+/// A fixed set of workers; the calling thread works too, so a pool of one thread starts none. A pool is used by one
+/// caller at a time.
+class ThreadPool {
+ public:
+  /// threads <= 0: as many as the process may use. Where the system refuses a thread the pool goes on with those it got.
+  explicit ThreadPool(int threads);
+  ~ThreadPool();
+  ThreadPool(const ThreadPool&) = delete;
+  ThreadPool& operator=(const ThreadPool&) = delete;
+
+  int size() const { return static_cast<int>(workers_.size()) + 1; }
+
+  /// Runs task(i, worker) for i in [0, n_tasks), any order, worker in [0, size()). Returns when all are done. If tasks
+  /// throw, the exception of the lowest task that threw is rethrown and tasks not yet begun are skipped. Polls `cancel`
+  /// before each task and then throws Error{cancelled}.
+  void parallel_for(std::int64_t n_tasks, const CancelToken& cancel,
+                    const std::function<void(std::int64_t task, int worker)>& task);
+
+ private:
+  void work(int worker);
+  void drain(int worker);
+
+  std::vector<std::jthread> workers_;
+  std::mutex mutex_;
+  std::condition_variable start_, done_;
+  std::uint64_t round_ = 0;   // a new value tells the workers that there is work
+  int busy_ = 0;              // workers still in this round
+  bool stop_ = false;
+
+  // The round's work. Written before the round starts, read by the workers under mutex_.
+  const std::function<void(std::int64_t, int)>* task_ = nullptr;
+  const CancelToken* cancel_ = nullptr;
+  std::int64_t n_tasks_ = 0;
+  std::atomic<std::int64_t> next_{0};
+  std::exception_ptr error_;
+  std::int64_t error_task_ = 0;
+};
+
+}  // namespace stope
