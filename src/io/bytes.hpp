@@ -1,0 +1,64 @@
+// Bytes in: the whole content of an input, and a reader over it that cannot run past its end.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "stope/error.hpp"
+#include "stope/run.hpp"
+
+namespace stope::io {
+
+/// The content of a file, kept alive with it. A plain file is memory-mapped (it does not count against the memory
+/// budget); standard input ("-") and compressed files (.gz, .zst by suffix or by magic number) are held in memory.
+struct Bytes {
+  std::string_view view;
+  std::shared_ptr<const void> owner;
+  std::string name;  ///< for error messages: the path, or "<stdin>"
+};
+
+/// Throws io (missing, a directory, unreadable), invalid_file (damaged compressed data), out_of_memory (expands past
+/// `run`'s memory budget), cancelled.
+Bytes load_bytes(const std::string& path, const RunOptions& run);
+
+static_assert(std::endian::native == std::endian::little, "the binary formats are read as they lie in memory");
+
+/// Reads little-endian values and slices from a byte range; every step is checked against what is left.
+class ByteReader {
+ public:
+  ByteReader(std::string_view bytes, std::string name) : bytes_(bytes), name_(std::move(name)) {}
+
+  std::int64_t remaining() const { return static_cast<std::int64_t>(bytes_.size()); }
+  std::int64_t position() const { return position_; }
+
+  /// The next n bytes; throws invalid_file naming `what`, the offset and the bytes wanted and left.
+  std::string_view take(std::int64_t n, std::string_view what) {
+    if (n < 0 || n > remaining()) {
+      throw Error(ErrorCode::invalid_file,
+                  name_ + ": " + std::string(what) + " at byte " + std::to_string(position_) + " needs " +
+                      std::to_string(n) + " bytes, " + std::to_string(remaining()) + " are left");
+    }
+    const std::string_view slice = bytes_.substr(0, static_cast<std::size_t>(n));
+    bytes_.remove_prefix(static_cast<std::size_t>(n));
+    position_ += n;
+    return slice;
+  }
+
+  template <class T>
+  T read(std::string_view what) {
+    T value;
+    std::memcpy(&value, take(sizeof value, what).data(), sizeof value);
+    return value;
+  }
+
+ private:
+  std::string_view bytes_;
+  std::string name_;
+  std::int64_t position_ = 0;
+};
+
+}  // namespace stope::io
