@@ -1,0 +1,26 @@
+# Thin: every target calls one script, so that a script can also be run by hand.
+.PHONY: demo test bench fuzz format lint install clean
+
+demo:
+	@scripts/demo.sh
+
+test:
+	@scripts/test.sh
+
+bench:
+	@scripts/bench.sh
+
+fuzz:
+	@scripts/fuzz.sh
+
+format:
+	@scripts/format.sh
+
+lint:
+	@scripts/lint.sh
+
+install:
+	@scripts/install.sh $(PREFIX)
+
+clean:
+	@scripts/clean.sh

@@ -1,0 +1,69 @@
+#!/usr/bin/env bash
+# Installs what a fresh Debian 12 machine lacks. Quiet and quick when nothing is missing; safe to run again.
+#   scripts/bootstrap.sh [--demo | --test]
+# --demo: what building and running the program needs. --test (the default): also the second compiler, the checkers, the
+# test libraries, and a Python environment in .venv with the packages of requirements-test.txt.
+# STOPE_SKIP_BOOTSTRAP=1 leaves everything as it is (other systems: install the packages named here by hand).
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+build_packages=(g++ cmake ninja-build make zlib1g-dev libzstd-dev nlohmann-json3-dev libcli11-dev libfmt-dev)
+test_packages=(git ccache clang-19 clang-tidy-19 clang-format-19 libclang-rt-19-dev llvm-19 libgtest-dev
+  libbenchmark-dev libmpfr-dev zstd python3 python3-venv)
+
+case "${1:---test}" in
+  --demo) packages=("${build_packages[@]}") want_python=no ;;
+  --test) packages=("${build_packages[@]}" "${test_packages[@]}") want_python=yes ;;
+  *) echo "bootstrap: unknown option '$1' (--demo or --test)" >&2; exit 2 ;;
+esac
+[ "${STOPE_SKIP_BOOTSTRAP:-0}" = 1 ] && exit 0
+
+if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
+  echo "bootstrap: this is not a Debian system. Install the counterparts of these packages yourself, then set" \
+    "STOPE_SKIP_BOOTSTRAP=1: ${packages[*]}" >&2
+  exit 1
+fi
+
+# One query for all; a package that dpkg has never heard of is simply not in the answer.
+installed=$(dpkg-query -W -f '${db:Status-Status} ${Package}\n' "${packages[@]}" 2>/dev/null || true)
+missing=()
+for package in "${packages[@]}"; do
+  [[ $'\n'"$installed"$'\n' == *$'\n'"installed $package"$'\n'* ]] || missing+=("$package")
+done
+
+if [ ${#missing[@]} -gt 0 ]; then
+  as_root=()
+  if [ "$(id -u)" != 0 ]; then
+    if ! command -v sudo >/dev/null; then
+      echo "bootstrap: these packages are missing, and neither root nor sudo is at hand. As root run:" >&2
+      echo "  apt-get install --no-install-recommends ${missing[*]}" >&2
+      exit 1
+    fi
+    as_root=(sudo)
+  fi
+  echo "bootstrap: installing ${missing[*]}"
+  log=$(mktemp)
+  trap 'rm -f "$log"' EXIT
+  install() {
+    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq -o Dpkg::Use-Pty=0 install -y \
+      --no-install-recommends "${missing[@]}" >"$log" 2>&1
+  }
+  # The package lists of a fresh image are empty or old: refresh them only if the first attempt fails.
+  if ! install && ! { "${as_root[@]}" apt-get -qq update >"$log" 2>&1 && install; }; then
+    tail -n 20 "$log" >&2
+    echo "bootstrap: apt-get could not install: ${missing[*]}" >&2
+    exit 1
+  fi
+fi
+
+# The environment is made anew only if the requirements change. Debian's own interpreter is asked for by its path: the
+# first python3 in PATH may be another version, without the venv module or without these packages.
+if [ "$want_python" = yes ] && ! cmp -s requirements-test.txt .venv/requirements-test.txt; then
+  echo "bootstrap: making .venv from requirements-test.txt"
+  python=/usr/bin/python3
+  [ -x "$python" ] || python=$(command -v python3)
+  rm -rf .venv
+  "$python" -m venv .venv
+  .venv/bin/python -m pip install --quiet --disable-pip-version-check --requirement requirements-test.txt
+  cp requirements-test.txt .venv/requirements-test.txt
+fi

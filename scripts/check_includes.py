@@ -1,0 +1,205 @@
+#!/usr/bin/env python3
+"""Checks who includes whom (docs/ARCHITECTURE.md), and how long files are.
+
+  scripts/check_includes.py [ROOT]      prints one line a finding; exit 1 if there is an error
+  scripts/check_includes.py --self-test plants one violation of every kind and wants each found
+"""
+
+import pathlib
+import re
+import sys
+import tempfile
+
+# Module -> the modules of src/ it may use besides itself.
+MAY_USE = {
+    "base": set(),
+    "table": {"base"},
+    "io": {"base", "table"},
+    "device": {"base"},
+    "stats": {"base", "table", "device"},
+    "normalize": {"base", "table", "stats"},
+    "knn": {"base", "table", "device", "stats"},
+    "gram": {"base", "table", "device", "stats"},
+    "discretize": {"base", "table", "device", "stats"},
+    "tree": {"base", "table", "device", "stats", "discretize"},
+    "eval": {"base", "table", "device", "stats", "normalize", "knn"},
+    "model": {"base", "table", "io"},
+    "capi": {"base", "table", "io", "device", "stats", "normalize", "knn", "gram", "discretize", "tree", "eval", "model"},
+}
+
+# Public header -> the module it belongs to: a module may include only the public headers of modules it may use.
+PUBLIC = {
+    "buffer": "base", "compat": "base", "error": "base", "run": "base", "version": "base",
+    "table": "table", "io": "io", "device": "device", "normalize": "normalize", "metric": "knn", "knn": "knn",
+    "eval": "eval", "stats": "stats", "gram": "gram", "discretize": "discretize", "tree": "tree", "model": "model",
+    "stope": "everything",
+}
+PUBLIC_PREFIX = {"knn": "knn"}  # a public header that had to be split: stope/knn_search.hpp belongs to knn
+
+# Libraries of others, by the folder or file an include names, and the places that may use them.
+THIRD_PARTY = {
+    "zlib.h": {"io"}, "zstd.h": {"io"}, "nlohmann/": {"io", "model", "cli"}, "CLI/": {"cli"}, "fmt/": {"cli"},
+}
+CUDA = re.compile(r"^(cuda|cub/|thrust/|cutlass/|cute/|mma\.h|cooperative_groups|nvtx3/|curand|cublas|device_launch)")
+STD = set("""algorithm any array atomic barrier bit bitset cassert cctype cerrno cfenv cfloat charconv chrono cinttypes
+climits clocale cmath codecvt compare complex concepts condition_variable coroutine csetjmp csignal cstdarg cstddef
+cstdint cstdio cstdlib cstring ctime cuchar cwchar cwctype deque exception execution filesystem format forward_list
+fstream functional future initializer_list iomanip ios iosfwd iostream istream iterator latch limits list locale map
+memory memory_resource mutex new numbers numeric optional ostream queue random ranges ratio regex scoped_allocator
+semaphore set shared_mutex source_location span sstream stack stdexcept stop_token streambuf string string_view
+syncstream system_error thread tuple type_traits typeindex typeinfo unordered_map unordered_set utility valarray
+variant vector version""".split())
+
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
+SUFFIXES = {".hpp", ".cpp", ".h", ".cu", ".cuh", ".inc"}
+MAX_PUBLIC_LINES = 200
+MAX_LINES = 500
+
+
+def includes(path):
+    """(line number, bracket, name) of every include of a file."""
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        found = INCLUDE.match(line)
+        if found:
+            yield number, found.group(1), found.group(2)
+
+
+def resolve(name, file, root):
+    """The file of the project an include means, or None: beside the file, in include/, src/ or the root."""
+    for base in (file.parent, root / "include", root / "src", root):
+        if (base / name).is_file():
+            return (base / name).resolve()
+    return None
+
+
+def owner(target, root):
+    """The module a header of the project belongs to."""
+    parts = target.relative_to(root).parts
+    if parts[0] == "include":
+        stem = pathlib.PurePath(parts[-1]).stem
+        return PUBLIC.get(stem) or PUBLIC_PREFIX.get(stem.split("_")[0])
+    return parts[1] if parts[0] == "src" else parts[0]
+
+
+def check_public(name, bracket, target, root):
+    if bracket == "<":
+        return None if name in STD else f"public headers include only std and stope/, not <{name}>"
+    if target is None or not target.is_relative_to(root / "include"):
+        return f'public headers include only std and stope/, not "{name}"'
+    return None
+
+
+def check_third_party(name, place):
+    for library, places in THIRD_PARTY.items():
+        if name == library or (library.endswith("/") and name.startswith(library)):
+            return None if place in places else f"<{name}> is for {', '.join(sorted(places))} only"
+    return None
+
+
+def check_project(name, target, place, root):
+    """An include of a file of the project, from src/<place> or cli."""
+    module = owner(target, root)
+    if module is None:
+        return f'"{name}": say in scripts/check_includes.py which module this public header belongs to'
+    if place == "cli":
+        if module == "cli" or target.is_relative_to(root / "include"):
+            return None
+        return f'the command line uses only "stope/...", not "{name}"'
+    if module == place or module in MAY_USE[place]:
+        return None
+    allowed = ", ".join(sorted(MAY_USE[place])) or "nothing else"
+    return f'{place} may not use {module} ("{name}"); it may use {allowed}'
+
+
+def check_file(path, root):
+    """Messages (line, text) about one file of include/, src/ or cli/."""
+    parts = path.relative_to(root).parts
+    public = parts[0] == "include"
+    place = "include" if public else "cli" if parts[0] == "cli" else parts[1]
+    if parts[0] == "src" and place not in MAY_USE:
+        yield 1, f"module '{place}' has no row in scripts/check_includes.py"
+        return
+    for line, bracket, name in includes(path):
+        if CUDA.match(name) and "cuda" not in parts[:-1]:
+            yield line, f"<{name}>: CUDA headers belong in cuda/ folders"
+            continue
+        target = resolve(name, path, root) if bracket == '"' else None
+        if public:
+            problem = check_public(name, bracket, target, root)
+        elif bracket == "<":
+            problem = check_third_party(name, place)
+        elif target is None:
+            problem = check_third_party(name, place) or f'"{name}" is no file of the project; others\' headers take <>'
+        else:
+            problem = check_project(name, target, place, root)
+        if problem:
+            yield line, problem
+    length = len(path.read_text(encoding="utf-8").splitlines())
+    limit = MAX_PUBLIC_LINES if public else MAX_LINES
+    if length > limit:
+        yield length, f"{length} lines, at most {limit}: split it by idea"
+
+
+def check(root):
+    root = root.resolve()
+    found = []
+    for top in ("include", "src", "cli"):
+        for path in sorted((root / top).rglob("*")):
+            if path.suffix in SUFFIXES:
+                found += [f"{path.relative_to(root)}:{line}: {text}" for line, text in check_file(path, root)]
+    return found
+
+
+def self_test():
+    # (file, its text, what must be said about it; None = nothing)
+    cases = [
+        ("include/stope/error.hpp", "#include <string>\n", None),
+        ("include/stope/io.hpp", '#include "stope/error.hpp"\n', None),
+        ("include/stope/run.hpp", "#include <zlib.h>\n", "public headers include only std"),
+        ("include/stope/knn.hpp", '#include "base/checked.hpp"\n', "public headers include only std"),
+        ("include/stope/table.hpp", "\n" * 201, "201 lines, at most 200"),
+        ("include/stope/odd.hpp", "\n", None),
+        ("src/base/checked.hpp", '#include "stope/error.hpp"\n', None),
+        ("src/base/up.cpp", '#include "table/columns.hpp"\n', "base may not use table"),
+        ("src/base/public_up.cpp", '#include "stope/io.hpp"\n', "base may not use io"),
+        ("src/table/columns.hpp", '#include "base/checked.hpp"\n#include <vector>\n', None),
+        ("src/knn/reads.cpp", '#include "stope/io.hpp"\n', "knn may not use io"),
+        ("src/knn/gpu.cpp", "#include <cuda_runtime.h>\n", "CUDA headers belong in cuda/"),
+        ("src/knn/cuda/gpu.cu", "#include <cuda_runtime.h>\n", None),
+        ("src/knn/gone.cpp", '#include "knn/gone.hpp"\n', "is no file of the project"),
+        ("src/knn/unowned.cpp", '#include "stope/odd.hpp"\n', "which module this public header belongs to"),
+        ("src/io/gzip.cpp", "#include <zlib.h>\n", None),
+        ("src/table/gzip.cpp", "#include <zlib.h>\n", "is for io only"),
+        ("src/io/long.cpp", "\n" * 501, "501 lines, at most 500"),
+        ("src/newcomer/a.cpp", "\n", "has no row"),
+        ("cli/main.cpp", '#include <CLI/CLI.hpp>\n#include "stope/io.hpp"\n#include "options.hpp"\n', None),
+        ("cli/options.hpp", "#pragma once\n", None),
+        ("cli/inside.cpp", '#include "base/checked.hpp"\n', 'the command line uses only "stope/..."'),
+    ]
+    with tempfile.TemporaryDirectory() as folder:
+        root = pathlib.Path(folder)
+        for name, text, _ in cases:
+            (root / name).parent.mkdir(parents=True, exist_ok=True)
+            (root / name).write_text(text, encoding="utf-8")
+        found = check(root)
+    wrong = []
+    for name, _, expected in cases:
+        said = [line for line in found if line.startswith(name + ":")]
+        if (expected is None and said) or (expected is not None and not any(expected in line for line in said)):
+            wrong.append(f"{name}: wanted {expected!r}, got {said}")
+    print("\n".join(wrong) or f"check_includes: self-test of {len(cases)} files passed")
+    return 1 if wrong else 0
+
+
+def main():
+    if sys.argv[1:] == ["--self-test"]:
+        return self_test()
+    root = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else pathlib.Path(__file__).resolve().parent.parent
+    found = check(root)
+    if found:
+        print("\n".join(found))
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
