@@ -136,7 +136,7 @@ std::int64_t Table::bytes() const {
           total += checked::mul(buffer.size(), static_cast<std::int64_t>(sizeof *buffer.data()));
         },
         column.data);
-    for (const std::string& value : column.values) total += static_cast<std::int64_t>(value.size() + sizeof value);
+    for (const std::string& value : column.values) total += static_cast<std::int64_t>(value.size() + sizeof(std::string));
   }
   return total;
 }
