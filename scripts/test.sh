@@ -1,0 +1,118 @@
+#!/usr/bin/env bash
+# Everything a change must pass, from a cold start; .ci/run calls it. scripts/test.sh [SUITE...] runs only those named.
+# Prints one line a suite and, last, 'N passed, N failed, N skipped'. Logs: build/test-logs/SUITE.log.
+set -uo pipefail
+cd "$(dirname "$0")/.."
+top=$PWD
+logs=build/test-logs
+mkdir -p "$logs"
+export STOPE_SHARED=${STOPE_SHARED:-$top/../shared}
+export STOPE_JOBS=${STOPE_JOBS:-$(nproc)}
+export CTEST_PARALLEL_LEVEL=$STOPE_JOBS
+export GTEST_COLOR=no
+symbolizer=/usr/lib/llvm-19/bin/llvm-symbolizer
+export ASAN_SYMBOLIZER_PATH=$symbolizer TSAN_SYMBOLIZER_PATH=$symbolizer
+export ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1
+export TSAN_OPTIONS=halt_on_error=1
+python=.venv/bin/python
+
+# --- the suites: each writes to its log; its exit code decides, the counts are read from the log -------------------
+
+suite_checks() {
+  local failed=0
+  check() { "$@" && echo "PASS $*" || { echo "FAIL $*"; failed=1; }; }
+  check scripts/format.sh --check
+  check python3 scripts/check_includes.py --self-test
+  check python3 scripts/check_includes.py
+  [ ! -x scripts/check_device_headers.sh ] || check scripts/check_device_headers.sh
+  return $failed
+}
+
+suite_lint() { scripts/lint.sh && echo "PASS clang-tidy" || { echo "FAIL clang-tidy"; return 1; }; }
+
+suite_release() { scripts/build.sh release && ctest --test-dir build/release -V --no-tests=error; }
+suite_asan() { scripts/build.sh asan && ctest --test-dir build/asan -V --no-tests=error; }
+# Every test that starts threads, which is every test of a job or a reader.
+suite_tsan() { scripts/build.sh tsan && ctest --test-dir build/tsan -V --no-tests=error; }
+
+suite_cli() { scripts/build.sh release && STOPE_BIN=$top/build/release/cli/stope $python -m pytest -q -rs tests/cli; }
+# Bad input once more, where a wrong read or an overflow cannot pass unseen.
+suite_cli_asan() {
+  scripts/build.sh asan && STOPE_BIN=$top/build/asan/cli/stope $python -m pytest -q -rs -m bad_input tests/cli
+}
+
+suite_fuzz() { scripts/fuzz.sh 10; }
+
+suite_install() {
+  local prefix
+  prefix=$(mktemp -d)
+  scripts/build.sh release && cmake --install build/release --prefix "$prefix" >/dev/null &&
+    scripts/check_install.sh "$prefix" build/example
+  local code=$?
+  rm -rf "$prefix"
+  return $code
+}
+
+suite_readme() { scripts/build.sh release && python3 scripts/check_readme.py --program build/release/cli/stope; }
+
+# --- running and counting --------------------------------------------------------------------------------------------
+
+sum() { awk '{n += $1} END {print n + 0}'; }
+
+# count LOG: "passed failed skipped" from what GoogleTest, pytest and our own PASS / FAIL / SKIP lines say.
+count() {
+  local passed failed skipped
+  passed=$( (sed -nE 's/.*\[  PASSED  \] ([0-9]+) tests?\..*/\1/p; s/^(.*[ =])?([0-9]+) passed.* in [0-9.]+s.*/\2/p' "$1"
+    grep -E '^PASS ' "$1" | sed 's/.*/1/') | sum)
+  failed=$( (sed -nE 's/.*\[  FAILED  \] ([0-9]+) tests?, listed below.*/\1/p; s/^(.*[ =])?([0-9]+) failed.* in [0-9.]+s.*/\2/p
+    s/^(.*[ =])?([0-9]+) errors? in [0-9.]+s.*/\2/p' "$1"
+    grep -E '^FAIL ' "$1" | sed 's/.*/1/') | sum)
+  skipped=$( (sed -nE 's/.*\[  SKIPPED \] ([0-9]+) tests?, listed below.*/\1/p; s/^(.*[ =])?([0-9]+) skipped.* in [0-9.]+s.*/\2/p' "$1"
+    grep -E '^SKIP ' "$1" | sed 's/.*/1/') | sum)
+  echo "$passed $failed $skipped"
+}
+
+total_passed=0 total_failed=0 total_skipped=0
+lines=()
+run() {
+  local name=$1 title=$2 began=$SECONDS code passed failed skipped
+  "suite_$name" >"$logs/$name.log" 2>&1
+  code=$?
+  read -r passed failed skipped < <(count "$logs/$name.log")
+  # A build that breaks or a program that dies reports no failed test: the suite itself then counts as one.
+  [ $code -eq 0 ] || [ "$failed" -gt 0 ] || failed=1
+  [ $code -ne 0 ] || [ $((passed + failed + skipped)) -gt 0 ] || { failed=1; echo "FAIL no test ran" >>"$logs/$name.log"; }
+  total_passed=$((total_passed + passed)) total_failed=$((total_failed + failed)) total_skipped=$((total_skipped + skipped))
+  local line
+  line=$(printf '%-34s %5d passed, %d failed, %d skipped  (%d s)' "$title:" "$passed" "$failed" "$skipped" $((SECONDS - began)))
+  lines+=("$line")
+  echo "$line"
+  [ "$failed" -eq 0 ] || { grep -E '^FAIL |\[  FAILED  \]|^FAILED |error:|ERROR|Error|\*\*\*' "$logs/$name.log" || tail -n 20 "$logs/$name.log"; } |
+    head -n 30 | sed "s/^/    /"
+}
+
+suites=(
+  "checks:format, includes"
+  "lint:clang-tidy"
+  "release:release, gcc"
+  "asan:address + undefined, clang"
+  "tsan:threads, clang"
+  "cli:command line"
+  "cli_asan:command line, sanitized"
+  "fuzz:fuzz, 10 s a target"
+  "install:install, C++ example"
+  "readme:README examples"
+)
+
+scripts/bootstrap.sh --test || exit 1
+for entry in "${suites[@]}"; do
+  name=${entry%%:*}
+  [ $# -gt 0 ] && [[ " $* " != *" $name "* ]] && continue
+  run "$name" "${entry#*:}"
+done
+
+echo
+printf '%s\n' "${lines[@]}"
+echo "CUDA: skipped (no back end built yet)"
+echo "$total_passed passed, $total_failed failed, $total_skipped skipped"
+[ "$total_failed" -eq 0 ]
