@@ -2,11 +2,12 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "stope/error.hpp"
 #include "stope/run.hpp"
 #include "stope/table.hpp"
 
@@ -16,24 +17,28 @@ enum class Format { automatic, csv, tsv, arff, npy, fvecs, bvecs, ivecs, raw };
 enum class Header { automatic, yes, no };
 enum class Encoding { utf8, utf16, latin1 };
 enum class NominalOrder { sorted, appearance };
+/// What an option naming a column that the file does not have means: an error, or nothing (a second table that may lack
+/// the label and that is read with the roles and types of the first).
+enum class UnknownColumns { error, skip };
 
 /// Options of read_table. Columns are named by name or by 1-based number (a name that exists wins).
 struct ReadOptions {
   Format format = Format::automatic;  ///< automatic: by suffix, after .gz / .zst is taken off
   Encoding encoding = Encoding::utf8;
-  char separator = '\0';              ///< '\0' = sniffed among , ; tab |
+  char separator = '\0';  ///< '\0' = sniffed among , ; tab |
   char decimal = '.';
   Header header = Header::automatic;  ///< automatic: yes, unless every field of the first record is a number or missing
   std::vector<std::string> names;     ///< replaces the header's names; as many as there are columns
   std::vector<std::string> missing = {"?", "", "NA", "NaN"};
   NominalOrder nominal_order = NominalOrder::sorted;  ///< of value lists that neither a schema nor an ARFF header gives
-  std::string schema;                 ///< path of a schema file; empty = none
-  std::string schema_part = "train";  ///< which of `train_columns` / `test_columns` where the file has both
-  std::string target, id, sample_weight;   ///< roles; empty = none
-  bool target_is_nominal = false;     ///< classification: read the target as nominal, spelled as in the file
+  std::string schema;                                 ///< path of a schema file; empty = none
+  std::string schema_part = "train";      ///< which of `train_columns` / `test_columns` where the file has both
+  std::string target, id, sample_weight;  ///< roles; empty = none
+  bool target_is_nominal = false;         ///< classification: read the target as nominal, spelled as in the file
   std::vector<std::string> ignore, nominal, numeric;
-  std::int64_t n_features = 0;        ///< raw: columns
-  std::string dtype = "float32";      ///< raw: float32 | float64 | int32 | int64 | uint8
+  UnknownColumns unknown_columns = UnknownColumns::error;  ///< of target, id, sample_weight, ignore, nominal, numeric
+  std::int64_t n_features = 0;                             ///< raw: columns
+  std::string dtype = "float32";                           ///< raw: float32 | float64 | int32 | int64 | uint8
 };
 
 /// Reads a table; `path` "-" is standard input. Cost: one pass over the bytes on all cores (CSV).
@@ -48,6 +53,12 @@ Format format_of(std::string_view path);
 /// `test_columns`; a file with `columns` serves both.
 Schema read_schema(const std::string& path, std::string_view part);
 
+/// The reader of a pipe this process writes to has gone (`stope ... | head`). Code io; a command line ends quietly.
+class BrokenPipe : public Error {
+ public:
+  explicit BrokenPipe(const std::string& message) : Error(ErrorCode::io, message) {}
+};
+
 struct WriteOptions {
   Format format = Format::automatic;
   char separator = ',';
@@ -58,5 +69,35 @@ struct WriteOptions {
 /// CSV: header, missing = empty field, numbers shortest round-trip.
 void write_table(const std::string& path, const Table& table, const WriteOptions& options = {},
                  const RunOptions& run = {});
+
+namespace io {
+class AtomicFile;
+}
+
+/// A result written piece by piece: the file is absent, old or complete, never half-written. "-" is standard output,
+/// which is written straight through, as are pipes and devices. write() and commit() throw io, or BrokenPipe.
+class OutputFile {
+ public:
+  /// Throws io at once where `path` cannot be written: open the result before computing it.
+  explicit OutputFile(const std::string& path);
+  ~OutputFile();  ///< without commit() the file is as it was before
+  OutputFile(OutputFile&&) noexcept;
+  OutputFile& operator=(OutputFile&&) noexcept;
+
+  const std::string& path() const noexcept { return path_; }
+  /// Appends bytes (buffered).
+  void write(std::string_view bytes);
+  /// Puts the complete file in its place.
+  void commit();
+  /// Commits two files that belong together: what can run out does so while both old files still stand.
+  static void commit_both(OutputFile& first, OutputFile& second);
+
+ private:
+  std::string path_;
+  std::unique_ptr<io::AtomicFile> file_;
+};
+
+/// Appends the shortest text that reads back as the same double: 0.1, -0.0, NaN, Infinity.
+void append_number(std::string& out, double value);
 
 }  // namespace stope

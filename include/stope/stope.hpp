@@ -9,6 +9,7 @@
 #include "stope/io.hpp"
 #include "stope/knn.hpp"
 #include "stope/metric.hpp"
+#include "stope/nearest_name.hpp"
 #include "stope/normalize.hpp"
 #include "stope/run.hpp"
 #include "stope/table.hpp"

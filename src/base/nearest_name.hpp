@@ -1,13 +1,4 @@
-// "Did you mean": the candidate closest to a misspelt name.
+// "Did you mean": declared in the public header, because the command line asks it too.
 #pragma once
 
-#include <string>
-#include <string_view>
-#include <vector>
-
-namespace stope {
-
-/// " (did you mean 'x'?)" for the candidate within an edit distance of a third of the name, case ignored, else "".
-std::string did_you_mean(std::string_view name, const std::vector<std::string>& candidates);
-
-}  // namespace stope
+#include "stope/nearest_name.hpp"
