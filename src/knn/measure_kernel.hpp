@@ -1,0 +1,49 @@
+// A fitted measure behind one virtual call a tile: what every searcher calls, whatever the measure.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "knn/measure.hpp"
+#include "stope/knn.hpp"
+
+namespace stope::knn {
+
+/// What a tile computes: the distance, or the similarity that Cross Distances reports on request.
+enum class Quantity { distance, similarity };
+
+/// Which row is the first argument of the measure: the training row (search) or the query row (pairwise).
+enum class Order { train_first, query_first };
+
+/// A tile of encoded rows: `queries` and `train` are row-major, n_features wide; out[i * ld + j] belongs to query i and
+/// training row j.
+struct Tile {
+  const double* train;
+  std::int64_t n_train;
+  const double* queries;
+  std::int64_t n_queries;
+  double* out;
+  std::int64_t ld;
+};
+
+class MeasureKernel {
+ public:
+  virtual ~MeasureKernel() = default;
+  /// Evaluates the reference formula for every pair of the tile. Thread-safe.
+  virtual void evaluate(const Tile& tile, Quantity quantity, Order order) const = 0;
+};
+
+/// What a measure may look at when it is fitted.
+struct MeasureContext {
+  const Metric& metric;
+  const std::vector<Attribute>& attributes;  ///< kept alive as long as the kernel
+  const double* train;                       ///< n_rows x attributes.size(), row-major
+  std::int64_t n_rows;
+  Compat compat;
+
+  /// The parameter as a number, or `fallback`; throws invalid_argument if it is no finite number.
+  double number(const char* key, double fallback) const;
+};
+
+}  // namespace stope::knn

@@ -1,0 +1,109 @@
+// The loop over the pairs of a tile, generated for each measure.
+#pragma once
+
+#include <concepts>
+#include <vector>
+
+#include "knn/measure_kernel.hpp"
+
+namespace stope::knn {
+
+template <class M>
+concept Accumulating = requires(const M& m, typename M::State& s, const Attribute& a) {
+  m.add(s, 1.0, 1.0, a);
+  { m.finish(s) } -> std::same_as<double>;
+};
+
+template <class M>
+class TypedKernel final : public MeasureKernel {
+ public:
+  TypedKernel(M measure, const std::vector<Attribute>& attributes, std::vector<double> storage = {})
+      : measure_(measure), attributes_(attributes), storage_(std::move(storage)) {}
+
+  void evaluate(const Tile& tile, Quantity quantity, Order order) const override {
+    if (quantity == Quantity::distance) {
+      order == Order::train_first ? run<Quantity::distance, Order::train_first>(tile)
+                                  : run<Quantity::distance, Order::query_first>(tile);
+    } else {
+      order == Order::train_first ? run<Quantity::similarity, Order::train_first>(tile)
+                                  : run<Quantity::similarity, Order::query_first>(tile);
+    }
+  }
+
+ private:
+  template <Quantity quantity, Order order>
+  void run(const Tile& tile) const {
+    const auto n = static_cast<std::int64_t>(attributes_.size());
+    if constexpr (Accumulating<M>) {
+      for (std::int64_t i = 0; i < tile.n_queries; ++i) {
+        const double* query = tile.queries + i * n;
+        double* out = tile.out + i * tile.ld;
+        std::int64_t j = 0;
+        // Four pairs side by side hide the latency of the additions, which must stay in order within a pair.
+        for (; j + 4 <= tile.n_train; j += 4) accumulate<4, quantity, order>(query, tile.train + j * n, out + j, n);
+        for (; j < tile.n_train; ++j) accumulate<1, quantity, order>(query, tile.train + j * n, out + j, n);
+      }
+    } else {
+      std::vector<double> scratch;
+      if constexpr (requires { M::scratch_doubles(n); }) scratch.resize(static_cast<std::size_t>(M::scratch_doubles(n)));
+      for (std::int64_t i = 0; i < tile.n_queries; ++i) {
+        for (std::int64_t j = 0; j < tile.n_train; ++j) {
+          const double* train = tile.train + j * n;
+          const double* query = tile.queries + i * n;
+          const bool train_first = order == Order::train_first;
+          tile.out[i * tile.ld + j] = whole_row<quantity>(
+              {train_first ? train : query, train_first ? query : train, attributes_.data(), n, scratch.data()});
+        }
+      }
+    }
+  }
+
+  template <int kPairs, Quantity quantity, Order order>
+  void accumulate(const double* query, const double* train, double* out, std::int64_t n) const {
+    typename M::State states[kPairs];
+    for (std::int64_t a = 0; a < n; ++a) {
+      const Attribute& attribute = attributes_[static_cast<std::size_t>(a)];
+      for (int pair = 0; pair < kPairs; ++pair) {
+        const double t = train[pair * n + a];
+        measure_.add(states[pair], order == Order::train_first ? t : query[a],
+                     order == Order::train_first ? query[a] : t, attribute);
+      }
+    }
+    for (int pair = 0; pair < kPairs; ++pair) out[pair] = result<quantity>(states[pair]);
+  }
+
+  template <Quantity quantity, class State>
+  double result(const State& state) const {
+    if constexpr (quantity == Quantity::distance) {
+      return measure_.finish(state);
+    } else if constexpr (requires { measure_.similarity(state); }) {
+      return measure_.similarity(state);
+    } else {
+      return -measure_.finish(state);
+    }
+  }
+
+  template <Quantity quantity>
+  double whole_row(const RowPair& pair) const {
+    if constexpr (quantity == Quantity::distance) {
+      return measure_(pair);
+    } else if constexpr (requires { measure_.similarity(pair); }) {
+      return measure_.similarity(pair);
+    } else if constexpr (requires { M::similarity_of(1.0); }) {
+      return M::similarity_of(measure_(pair));
+    } else {
+      return -measure_(pair);
+    }
+  }
+
+  M measure_;
+  const std::vector<Attribute>& attributes_;
+  std::vector<double> storage_;  // what the measure points into
+};
+
+template <class M>
+std::unique_ptr<MeasureKernel> make_kernel(const MeasureContext& context, M measure = {}) {
+  return std::make_unique<TypedKernel<M>>(measure, context.attributes);
+}
+
+}  // namespace stope::knn

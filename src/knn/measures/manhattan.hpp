@@ -1,0 +1,16 @@
+// manhattan: sum |x-y|.
+#pragma once
+
+#include "knn/measure.hpp"
+
+namespace stope::knn {
+
+struct Manhattan {
+  using State = PresentSum;
+  STOPE_HD void add(State& s, double x, double y, const Attribute& a) const {
+    s.add(!either_missing(x, y), a.weight * absolute(x - y));
+  }
+  STOPE_HD double finish(const State& s) const { return s.or_nan(); }
+};
+
+}  // namespace stope::knn
