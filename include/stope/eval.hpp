@@ -11,19 +11,21 @@
 namespace stope {
 
 /// Scores of predicted classes against known ones. A row counts if its true label is present; a missing prediction of
-/// a counted row is an error (column n_classes of the confusion matrix).
+/// a counted row is wrong (column n_classes of the confusion matrix). Without a counted row accuracy, kappa and macro
+/// F1 are NaN.
 struct ClassificationScores {
   std::vector<std::string> classes;
-  std::int64_t n_rows = 0;                ///< rows counted
-  std::vector<std::int64_t> confusion;    ///< classes x (classes + 1): true class by predicted class, last = missing
+  std::int64_t n_rows = 0;              ///< rows counted
+  std::vector<std::int64_t> confusion;  ///< classes x (classes + 1): true class by predicted class, last = missing
   double accuracy = 0;
-  double kappa = 0;                       ///< Cohen's; NaN where expected agreement is 1, as scikit-learn
+  double kappa = 0;                           ///< Cohen's; NaN where expected agreement is 1, as scikit-learn
   std::vector<double> precision, recall, f1;  ///< per class; 0 where undefined (scikit-learn's zero_division=0)
   std::vector<std::int64_t> support;
-  double macro_f1 = 0;
+  double macro_f1 = 0;  ///< mean F1 of the classes that occur among the truths or the predictions, as scikit-learn
 };
 
-/// `truth` and `predicted` index `classes`; kMissingCode = missing.
+/// `truth` and `predicted` index `classes`; kMissingCode = missing. Throws invalid_argument for other codes and for
+/// lengths that differ. O(rows + classes^2).
 ClassificationScores score_classification(const std::vector<std::string>& classes,
                                           const std::vector<std::int32_t>& truth,
                                           const std::vector<std::int32_t>& predicted);
@@ -31,18 +33,24 @@ ClassificationScores score_classification(const std::vector<std::string>& classe
 /// Scores of predicted numbers. Rows with a NaN truth are left out; a NaN prediction makes the scores NaN.
 struct RegressionScores {
   std::int64_t n_rows = 0;
-  double rmse = 0, mae = 0, r2 = 0;  ///< r2: 1 - SS_res/SS_tot; constant truth: 1 if perfect else 0, as scikit-learn
+  double rmse = 0, mae = 0;  ///< NaN without a row
+  double r2 = 0;  ///< 1 - SS_res/SS_tot; constant truth: 1 if perfect else 0; NaN below two rows, all as scikit-learn
 };
+
+/// Throws invalid_argument for lengths that differ. The sums do not depend on threads.
 RegressionScores score_regression(const std::vector<double>& truth, const std::vector<double>& predicted);
 
-/// Test rows of every fold, ascending. `labels` (codes) makes the folds stratified, empty = plain shuffled folds.
-/// Deterministic in the seed on every machine. Throws invalid_argument unless 2 <= n_folds <= n_rows.
+/// Test rows of every fold, ascending; every row is in exactly one fold. Fold sizes differ by at most 1. `labels`
+/// (codes, missing = a class of its own) makes the folds stratified: the rows of a class spread over the folds with
+/// counts that differ by at most 1, also where a class has fewer rows than there are folds. Empty = plain shuffled
+/// folds. Deterministic in the seed on every machine. Throws invalid_argument unless 2 <= n_folds <= n_rows.
 std::vector<std::vector<std::int64_t>> cross_validation_folds(std::int64_t n_rows, std::int64_t n_folds,
                                                               std::uint64_t seed,
                                                               const std::vector<std::int32_t>& labels = {});
 
 /// Test rows of a hold-out split, ascending: round(fraction * n) of them, at least 1 and at most n - 1, stratified
-/// by largest remainders where `labels` is given.
+/// by largest remainders where `labels` is given (equal remainders: the lower code first, missing before all codes).
+/// Throws invalid_argument unless 0 < fraction < 1 and n_rows >= 2.
 std::vector<std::int64_t> holdout_rows(std::int64_t n_rows, double fraction, std::uint64_t seed,
                                        const std::vector<std::int32_t>& labels = {});
 
@@ -57,7 +65,7 @@ struct EvaluateOptions {
   double holdout = 0.3;
   std::uint64_t seed = 0;
   std::vector<std::int64_t> ks = {5};
-  std::string exclude_group;  ///< leave-one-out only: rows of the same group are no neighbours
+  std::string exclude_group;  ///< leave-one-out only (else an error): rows of the same group are no neighbours
 };
 
 /// Scores for one k over all test rows of all folds together.
@@ -65,17 +73,21 @@ struct EvaluationOfK {
   std::int64_t k = 0;
   ClassificationScores classification;  ///< filled when the label is nominal
   RegressionScores regression;          ///< filled when the label is numeric
-  std::vector<double> fold_scores;      ///< accuracy or RMSE per fold (empty for leave-one-out)
+  std::vector<double> fold_scores;      ///< accuracy or RMSE per fold, one for a hold-out, none for leave-one-out
 };
 
 struct Evaluation {
   std::vector<EvaluationOfK> of_k;  ///< in the order of EvaluateOptions::ks
-  std::size_t best = 0;             ///< highest accuracy / lowest RMSE; ties go to the smaller k
+  std::size_t best = 0;             ///< highest accuracy / lowest RMSE; ties go to the smaller k, NaN is worst
+  bool label_is_nominal = false;    ///< classification (else regression)
   SearchReport report;              ///< of all folds together
 };
 
-/// Evaluates k-NN on one table with a label. Normalisation is fitted on each fold's training rows; leave-one-out fits it
-/// once, on the whole table. One search a fold serves every k. A k larger than a fold's training part is an error.
+/// Evaluates k-NN on one table with a label: nominal = classification (stratified splits), numeric = regression (plain
+/// splits). Normalisation is fitted on each fold's training rows; leave-one-out fits it once, on the whole table. One
+/// search a fold serves every k. Throws invalid_argument without a label, for bad options and for a k larger than a
+/// training part (any k >= 1 under Compat::rapidminer); invalid_file for a missing label, which under
+/// Compat::rapidminer trains as class 0 and is left out of the scores. Holds a copy of the table, two if it normalises.
 Evaluation evaluate(const Table& table, const EvaluateOptions& options, const RunOptions& run = {});
 
 }  // namespace stope

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,33 +19,47 @@ enum class Normalization { none, range, z, proportion, interquartile };
 
 /// The method of that name; throws invalid_argument for any other. RapidMiner's spellings ("Z-transformation") work.
 Normalization normalization(std::string_view name);
+std::string_view to_string(Normalization method) noexcept;
 
 struct NormalizeOptions {
   Normalization method = Normalization::none;
-  double min = 0.0;  ///< of `range`
+  double min = 0.0;  ///< of `range`; min < max (any two finite numbers under Compat::rapidminer)
   double max = 1.0;
   Compat compat = Compat::none;
 };
 
-/// Per numeric feature v -> (v - shift) / scale * factor + offset, the operations in that order.
+/// What happens to one column: v -> (v - shift) / scale * factor + offset, these four operations in this order, so
+/// that a result is reproducible to the bit. Missing stays missing, except where `constant` is set.
+struct ColumnTransform {
+  std::string name;
+  double shift = 0.0;
+  double scale = 1.0;
+  double factor = 1.0;
+  double offset = -0.0;            ///< -0.0 is the number whose addition changes nothing, not even the sign of a zero
+  std::optional<double> constant;  ///< Compat::rapidminer: what every row becomes, missing ones too
+};
+
+/// A fitted normalisation. Copies are cheap; applying is const and safe from several threads at once.
 class Normalizer {
  public:
-  /// Fits to the numeric columns of role regular. O(rows x columns), plus a sort a column for `interquartile`.
+  /// Fits to the numeric columns of role regular (not to dates under Compat::rapidminer), skipping missing values.
+  /// Two passes a column, a selection for `interquartile`; columns in parallel, the result independent of threads.
+  /// Throws invalid_argument for a bad range; invalid_file naming the column for an infinite value, for values whose
+  /// statistics overflow, and for `proportion` of values that sum to zero (none of these under Compat::rapidminer).
   static Normalizer fit(const Table& table, const NormalizeOptions& options, const RunOptions& run = {});
 
-  /// The table with its fitted columns (matched by name) transformed to float64; all other columns are shared, not
-  /// copied. Under Compat::rapidminer the numeric features come first, then the nominal ones, then the rest.
+  /// The table with its fitted columns (matched by name) transformed to float64 reals; all other columns are shared,
+  /// not copied. A fitted column that the table lacks is skipped: whether that is an error is for the job to say that
+  /// matches attributes. Under Compat::rapidminer the numeric features come first, then the other features, then the
+  /// rest. Throws invalid_file for a fitted column that is nominal here.
   Table apply(const Table& table, const RunOptions& run = {}) const;
 
+  /// One entry a fitted column, in the order of the table it was fitted to.
+  const std::vector<ColumnTransform>& columns() const { return transforms_; }
+
  private:
-  struct Transform {
-    std::string name;
-    double shift, scale, factor, offset;
-    double constant;  ///< what every present value becomes where `is_constant`
-    bool is_constant;
-  };
   NormalizeOptions options_;
-  std::vector<Transform> transforms_;
+  std::vector<ColumnTransform> transforms_;
 };
 
 }  // namespace stope

@@ -1,1 +1,198 @@
-namespace stope {}
+// Normalizer: which columns are fitted, and how a fitted transform is applied (stope/normalize.hpp).
+#include "stope/normalize.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <unordered_map>
+
+#include "base/checked.hpp"
+#include "base/nearest_name.hpp"
+#include "base/thread_pool.hpp"
+#include "normalize/fit_column.hpp"
+#include "stope/error.hpp"
+
+namespace stope {
+namespace {
+
+constexpr std::array kMethods = {Normalization::none, Normalization::range, Normalization::z, Normalization::proportion,
+                                 Normalization::interquartile};
+
+std::string_view rapidminer_name(Normalization method) {
+  switch (method) {
+    case Normalization::none: return "none";
+    case Normalization::range: return "range transformation";
+    case Normalization::z: return "Z-transformation";
+    case Normalization::proportion: return "proportion transformation";
+    case Normalization::interquartile: break;
+  }
+  return "interquartile range";
+}
+
+std::string describe(const Table& table, const Column& column) {
+  return (table.source.empty() ? "" : table.source + ": ") + "column '" + column.name + "'";
+}
+
+void check_range(const NormalizeOptions& options) {
+  const bool finite = std::isfinite(options.min) && std::isfinite(options.max);
+  if (finite && (options.min < options.max || options.compat == Compat::rapidminer)) return;
+  throw Error(ErrorCode::invalid_argument, "the range from min " + std::to_string(options.min) + " to max " +
+                                               std::to_string(options.max) + " is not an interval of finite numbers");
+}
+
+// RapidMiner's value type "date" is not a kind of "numeric", so its Normalize leaves dates alone.
+bool is_fitted(const Column& column, Compat compat) {
+  return column.role == Role::regular && !column.nominal() &&
+         !(compat == Compat::rapidminer && column.type == ValueType::date);
+}
+
+// Copies the present values, in row order, to the front of `scratch`.
+std::span<double> gather_present(const Table& table, const Column& column, Compat compat, Buffer<double>& scratch,
+                                 const CancelToken& cancel) {
+  constexpr std::int64_t kPollMask = (std::int64_t{1} << 22) - 1;  // some milliseconds of rows
+  std::int64_t n_present = 0;
+  std::visit(
+      [&](const auto& from) {
+        for (std::int64_t row = 0; row < table.n_rows; ++row) {
+          if ((row & kPollMask) == 0) cancel.check();
+          const auto value = static_cast<double>(from[row]);
+          if (std::isnan(value)) continue;
+          // The difference of two infinities is NaN, which would silently read as missing.
+          if (std::isinf(value) && compat == Compat::none) {
+            throw Error(ErrorCode::invalid_file, describe(table, column) + ", row " + std::to_string(row) +
+                                                     ": an infinite value cannot be normalised");
+          }
+          scratch[n_present++] = value;
+        }
+      },
+      column.data);
+  return {scratch.data(), static_cast<std::size_t>(n_present)};
+}
+
+// As many threads as there are columns to work on and as the budget has room for scratch columns of.
+int plan_threads(const RunOptions& run, std::int64_t n_columns, std::int64_t scratch_bytes) {
+  const int wanted = run.threads > 0 ? run.threads : available_threads();
+  const std::int64_t room = memory_budget(run) / std::max<std::int64_t>(scratch_bytes, 1);
+  if (room == 0) {
+    throw Error(ErrorCode::out_of_memory, "normalising needs " + std::to_string(scratch_bytes) +
+                                              " bytes for one column, the budget is " +
+                                              std::to_string(memory_budget(run)));
+  }
+  return static_cast<int>(std::clamp<std::int64_t>(std::min(n_columns, room), 1, wanted));
+}
+
+Column transformed(const Column& column, const ColumnTransform& transform) {
+  Buffer<double> out(column.size());
+  if (transform.constant) {
+    std::fill(out.begin(), out.end(), *transform.constant);
+  } else {
+    std::visit(
+        [&](const auto& from) {
+          for (std::int64_t row = 0; row < out.size(); ++row) {
+            const auto value = static_cast<double>(from[row]);
+            out[row] = (value - transform.shift) / transform.scale * transform.factor + transform.offset;
+          }
+        },
+        column.data);
+  }
+  return {column.name, ValueType::real, column.role, std::move(out), {}};
+}
+
+// RapidMiner replaces its numeric attributes by new ones and ends up with them in front; specials come last.
+void order_as_rapidminer(std::vector<Column>& columns) {
+  const auto group = [](const Column& column) {
+    if (column.role != Role::regular) return 2;
+    return column.nominal() || column.type == ValueType::date ? 1 : 0;
+  };
+  std::stable_sort(columns.begin(), columns.end(),
+                   [&](const Column& a, const Column& b) { return group(a) < group(b); });
+}
+
+}  // namespace
+
+std::string_view to_string(Normalization method) noexcept {
+  switch (method) {
+    case Normalization::none: return "none";
+    case Normalization::range: return "range";
+    case Normalization::z: return "z";
+    case Normalization::proportion: return "proportion";
+    case Normalization::interquartile: break;
+  }
+  return "interquartile";
+}
+
+Normalization normalization(std::string_view name) {
+  std::vector<std::string> known;
+  for (const Normalization method : kMethods) {
+    if (name == to_string(method) || name == rapidminer_name(method)) return method;
+    known.emplace_back(to_string(method));
+  }
+  throw Error(ErrorCode::invalid_argument, "unknown normalisation '" + std::string(name) +
+                                               "': none, range, z, proportion or interquartile" +
+                                               did_you_mean(name, known));
+}
+
+Normalizer Normalizer::fit(const Table& table, const NormalizeOptions& options, const RunOptions& run) {
+  Normalizer normalizer;
+  normalizer.options_ = options;
+  if (options.method == Normalization::none) return normalizer;
+  if (options.method == Normalization::range) check_range(options);
+
+  std::vector<const Column*> fitted;
+  for (const Column& column : table.columns) {
+    if (is_fitted(column, options.compat)) fitted.push_back(&column);
+  }
+  const auto n_columns = static_cast<std::int64_t>(fitted.size());
+  const std::int64_t scratch_bytes = checked::mul(table.n_rows, std::int64_t{sizeof(double)});
+  ThreadPool pool(plan_threads(run, n_columns, scratch_bytes));
+  std::vector<Buffer<double>> scratch(static_cast<std::size_t>(pool.size()));
+  normalizer.transforms_.resize(fitted.size());
+
+  pool.parallel_for(n_columns, run.cancel, [&](std::int64_t i, int worker) {
+    const Column& column = *fitted[static_cast<std::size_t>(i)];
+    Buffer<double>& values = scratch[static_cast<std::size_t>(worker)];
+    if (values.empty()) values = Buffer<double>(table.n_rows);
+    const normalize::PresentValues present{gather_present(table, column, options.compat, values, run.cancel),
+                                           table.n_rows};
+    ColumnTransform transform = options.compat == Compat::rapidminer
+                                    ? normalize::fit_column_rapidminer(present, options, run.cancel)
+                                    : normalize::fit_column(present, options, describe(table, column), run.cancel);
+    transform.name = column.name;
+    normalizer.transforms_[static_cast<std::size_t>(i)] = std::move(transform);
+  });
+  return normalizer;
+}
+
+Table Normalizer::apply(const Table& table, const RunOptions& run) const {
+  Table result = table;
+  if (options_.method == Normalization::none) return result;
+
+  std::unordered_map<std::string_view, const ColumnTransform*> by_name;
+  for (const ColumnTransform& transform : transforms_) by_name.emplace(transform.name, &transform);
+  std::vector<std::pair<Column*, const ColumnTransform*>> work;
+  for (Column& column : result.columns) {
+    const auto found = by_name.find(column.name);
+    if (found == by_name.end()) continue;
+    if (column.nominal()) {
+      throw Error(ErrorCode::invalid_file, describe(table, column) + " is " + std::string(to_string(column.type)) +
+                                               ", but the normalisation was fitted to a numeric column");
+    }
+    work.emplace_back(&column, found->second);
+  }
+  const auto n_columns = static_cast<std::int64_t>(work.size());
+  const std::int64_t bytes = checked::mul(checked::mul(table.n_rows, n_columns), std::int64_t{sizeof(double)});
+  if (const std::int64_t budget = memory_budget(run); bytes > budget) {
+    throw Error(ErrorCode::out_of_memory, "the normalised table needs " + std::to_string(bytes) +
+                                              " bytes, the budget is " + std::to_string(budget));
+  }
+  const int threads = run.threads > 0 ? run.threads : available_threads();
+  ThreadPool pool(static_cast<int>(std::clamp<std::int64_t>(n_columns, 1, threads)));
+  pool.parallel_for(n_columns, run.cancel, [&](std::int64_t i, int) {
+    const auto& [column, transform] = work[static_cast<std::size_t>(i)];
+    *column = transformed(*column, *transform);
+  });
+  if (options_.compat == Compat::rapidminer) order_as_rapidminer(result.columns);
+  return result;
+}
+
+}  // namespace stope

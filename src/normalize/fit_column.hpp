@@ -1,0 +1,27 @@
+// The statistics of one column -> its transform; one function for stope's rules, one for RapidMiner's.
+#pragma once
+
+#include <span>
+
+#include "stope/normalize.hpp"
+
+namespace stope::normalize {
+
+/// For a normal distribution the distance between the quartiles is 1.349 standard deviations.
+inline constexpr double kNormalInterquartileRange = 1.349;
+
+/// The present values of a column, in row order (the order is free to change: `interquartile` selects in place).
+struct PresentValues {
+  std::span<double> values;
+  std::int64_t n_rows = 0;  ///< missing ones included
+};
+
+/// stope's own rules. `where` names the column in messages. Throws invalid_file for values that cannot be normalised.
+ColumnTransform fit_column(PresentValues present, const NormalizeOptions& options, const std::string& where,
+                           const CancelToken& cancel);
+
+/// RapidMiner 5.3, to the bit.
+ColumnTransform fit_column_rapidminer(PresentValues present, const NormalizeOptions& options,
+                                      const CancelToken& cancel);
+
+}  // namespace stope::normalize
