@@ -2,32 +2,48 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 
 namespace stope::io {
 
-/// Writes to a temporary file beside `path`, buffered; commit() syncs and renames it into place. Destruction without
-/// commit() removes it. "-" writes straight to standard output. A path that is a FIFO or a character device
-/// (/dev/null, /dev/stdout) is written directly.
+/// Writes to a temporary file beside `path`, buffered; commit() syncs it and renames it into place. Destruction without
+/// commit() removes it, so an exception (a full disk, a cancelled job) leaves what was there before. An existing file
+/// keeps its mode, a new one follows the umask; a symbolic link stays one and its target is replaced. "-" and
+/// /dev/stdout write straight to standard output; a FIFO or a character device is written directly.
 class AtomicFile {
  public:
-  /// Throws io at once if the directory is missing or not writable, or the path is a directory.
+  /// Throws io at once if the directory is missing or not writable, the file is write-protected or a directory.
   explicit AtomicFile(const std::string& path);
   ~AtomicFile();
   AtomicFile(const AtomicFile&) = delete;
   AtomicFile& operator=(const AtomicFile&) = delete;
 
+  /// Throws io (a full disk, a lost device), BrokenPipe (stope/io.hpp) where the reader of a pipe has gone.
   void write(std::string_view bytes);
   void commit();
 
  private:
-  void flush();
+  friend void commit_all(std::initializer_list<AtomicFile*> files);
 
-  std::string path_, temporary_;
+  void open_temporary(unsigned mode, bool keep_mode);
+  void flush();
+  void write_out(std::string_view bytes);
+  void sync();
+  void rename_into_place();
+  [[noreturn]] void fail(std::string_view what, int error_number) const;
+
+  std::string path_;       // as the caller named it: for messages
+  std::string target_;     // what is replaced: path_ with symbolic links followed
+  std::string temporary_;  // empty once it is renamed, and where the output is written directly
   std::string buffer_;
   int fd_ = -1;
   bool owns_fd_ = false;
 };
+
+/// Syncs every file before the first is renamed, so that what can run out (the disk) does so while all the old files
+/// still stand. Only a failing rename, which needs no space, could leave some new and some old.
+void commit_all(std::initializer_list<AtomicFile*> files);
 
 }  // namespace stope::io

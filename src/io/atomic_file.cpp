@@ -1,0 +1,175 @@
+// Temporary file, fsync, rename, fsync of the directory (io/atomic_file.hpp).
+#include "io/atomic_file.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <system_error>
+
+#include "base/fault.hpp"
+#include "stope/error.hpp"
+#include "stope/io.hpp"
+
+namespace stope::io {
+namespace {
+
+constexpr std::size_t kBufferBytes = std::size_t{1} << 20;  // one system call a megabyte: its cost no longer shows
+constexpr int kMaxLinks = 40;                               // as the kernel follows before it says ELOOP
+constexpr int kMaxNames = 100;                              // tries for a free temporary name
+
+std::string directory_of(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  if (slash == std::string::npos) return ".";
+  return slash == 0 ? "/" : path.substr(0, slash);
+}
+
+/// The path a chain of symbolic links ends at, also where that does not exist yet (realpath() would refuse it).
+std::string follow_links(std::string path) {
+  for (int links = 0; links < kMaxLinks; ++links) {
+    char target[4096];
+    const ssize_t length = ::readlink(path.c_str(), target, sizeof target);
+    if (length <= 0 || length == static_cast<ssize_t>(sizeof target)) return path;
+    const std::string next(target, static_cast<std::size_t>(length));
+    path = next.front() == '/' ? next : directory_of(path) + "/" + next;
+  }
+  return path;  // a cycle: opening it reports ELOOP
+}
+
+bool is_stdout(const std::string& path) {
+  return path == "-" || path == "/dev/stdout" || path == "/dev/fd/1" || path == "/proc/self/fd/1";
+}
+
+/// Short and independent of the target's name, which may already be as long as the file system allows.
+std::string temporary_name() {
+  static std::atomic<std::uint64_t> counter{0};
+  const auto ticks = static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
+  char name[96];
+  std::snprintf(name, sizeof name, ".stope-%ld-%llx-%llx.tmp", static_cast<long>(::getpid()),
+                static_cast<unsigned long long>(ticks),
+                static_cast<unsigned long long>(counter.fetch_add(1, std::memory_order_relaxed)));
+  return name;
+}
+
+}  // namespace
+
+AtomicFile::AtomicFile(const std::string& path) : path_(path) {
+  if (is_stdout(path)) {
+    path_ = "<stdout>";
+    fd_ = STDOUT_FILENO;
+    return;
+  }
+  if (path.empty()) fail("open", ENOENT);
+  if (path.back() == '/') fail("open", EISDIR);
+  target_ = follow_links(path);
+  struct stat info{};
+  const bool exists = ::stat(target_.c_str(), &info) == 0;
+  if (!exists && errno != ENOENT) fail("open", errno);
+  if (!exists) {
+    open_temporary(0666, false);
+    return;
+  }
+  if (S_ISDIR(info.st_mode)) fail("open", EISDIR);
+  // Renaming over a write-protected file would succeed where the directory is writable; its owner meant otherwise.
+  if (::access(target_.c_str(), W_OK) != 0) fail("open", errno);
+  if (S_ISREG(info.st_mode)) {
+    open_temporary(info.st_mode & 07777U, true);
+    return;
+  }
+  if (!S_ISFIFO(info.st_mode) && !S_ISCHR(info.st_mode)) fail("open", EINVAL);
+  if (const int fault = fault::io_fails()) fail("open", fault);
+  fd_ = ::open(target_.c_str(), O_WRONLY | O_CLOEXEC);
+  if (fd_ < 0) fail("open", errno);
+  owns_fd_ = true;
+}
+
+AtomicFile::~AtomicFile() {
+  if (owns_fd_) ::close(fd_);
+  if (!temporary_.empty()) ::unlink(temporary_.c_str());
+}
+
+void AtomicFile::open_temporary(unsigned mode, bool keep_mode) {
+  if (const int fault = fault::io_fails()) fail("open", fault);
+  const std::string directory = directory_of(target_);
+  for (int attempt = 0; attempt < kMaxNames && fd_ < 0; ++attempt) {
+    temporary_ = directory + "/" + temporary_name();
+    fd_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode & 0666U);
+    if (fd_ < 0 && errno != EEXIST) break;
+  }
+  if (fd_ < 0) {
+    const int error_number = errno;
+    temporary_.clear();
+    fail("create", error_number);
+  }
+  owns_fd_ = true;
+  // Best effort: a file system without modes (FAT, some network mounts) must not stop the output.
+  if (keep_mode && ::fchmod(fd_, mode) != 0) errno = 0;
+}
+
+void AtomicFile::fail(std::string_view what, int error_number) const {
+  const std::string message =
+      path_ + ": cannot " + std::string(what) + ": " + std::generic_category().message(error_number);
+  if (error_number == EPIPE) throw BrokenPipe(message);
+  throw Error(ErrorCode::io, message);
+}
+
+void AtomicFile::write(std::string_view bytes) {
+  if (buffer_.size() + bytes.size() > kBufferBytes) flush();
+  if (bytes.size() >= kBufferBytes) return write_out(bytes);
+  buffer_.append(bytes);
+}
+
+void AtomicFile::flush() {
+  write_out(buffer_);
+  buffer_.clear();
+}
+
+void AtomicFile::write_out(std::string_view bytes) {
+  while (!bytes.empty()) {
+    if (const int fault = fault::io_fails()) fail("write", fault);
+    const ssize_t written = ::write(fd_, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) fail("write", errno);
+    bytes.remove_prefix(static_cast<std::size_t>(written));
+  }
+}
+
+void AtomicFile::sync() {
+  flush();
+  if (temporary_.empty()) return;
+  if (const int fault = fault::io_fails()) fail("sync", fault);
+  if (::fsync(fd_) != 0) fail("sync", errno);
+  // A network file system may report a failed write only here, and the descriptor is gone either way.
+  owns_fd_ = false;
+  if (::close(fd_) != 0 && errno != EINTR) fail("close", errno);
+}
+
+void AtomicFile::rename_into_place() {
+  if (temporary_.empty()) return;
+  if (const int fault = fault::io_fails()) fail("rename", fault);
+  if (::rename(temporary_.c_str(), target_.c_str()) != 0) fail("rename", errno);
+  temporary_.clear();
+  // Until the directory is on disk a power cut could bring the old file back, whole. Some file systems cannot sync a
+  // directory and say EINVAL; there is nothing more to be done on them.
+  if (const int fault = fault::io_fails()) fail("sync the directory of", fault);
+  const int directory = ::open(directory_of(target_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (directory < 0) return;  // writable but not readable: allowed
+  const int error_number = ::fsync(directory) == 0 ? 0 : errno;
+  ::close(directory);
+  if (error_number == EIO || error_number == ENOSPC) fail("sync the directory of", error_number);
+}
+
+void AtomicFile::commit() {
+  commit_all({this});
+}
+
+void commit_all(std::initializer_list<AtomicFile*> files) {
+  for (AtomicFile* file : files) file->sync();
+  for (AtomicFile* file : files) file->rename_into_place();
+}
+
+}  // namespace stope::io

@@ -1,0 +1,35 @@
+// Which format a path's suffix stands for.
+#include <array>
+#include <string>
+#include <utility>
+
+#include "stope/io.hpp"
+
+namespace stope {
+
+Format format_of(std::string_view path) {
+  std::string lower(path);
+  for (char& c : lower) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  for (const std::string_view packed : {".gz", ".zst"}) {
+    if (lower.ends_with(packed)) {
+      lower.resize(lower.size() - packed.size());
+      break;  // one compression: x.csv.gz.zst is not a CSV file after one decompression
+    }
+  }
+  constexpr std::array<std::pair<std::string_view, Format>, 8> kSuffixes = {{{".csv", Format::csv},
+                                                                             {".tsv", Format::tsv},
+                                                                             {".arff", Format::arff},
+                                                                             {".npy", Format::npy},
+                                                                             {".fvecs", Format::fvecs},
+                                                                             {".bvecs", Format::bvecs},
+                                                                             {".ivecs", Format::ivecs},
+                                                                             {".raw", Format::raw}}};
+  for (const auto& [suffix, format] : kSuffixes) {
+    if (lower.ends_with(suffix)) return format;
+  }
+  return Format::automatic;
+}
+
+}  // namespace stope
