@@ -15,9 +15,9 @@ struct BackendInfo {
 };
 
 struct DeviceInfo {
-  std::string cpu;                  ///< the processor's name
-  int threads = 0;                  ///< cores this process may use
-  std::int64_t memory_total = 0;    ///< bytes, cgroup limits respected
+  std::string cpu;                ///< the processor's name
+  int threads = 0;                ///< cores this process may use
+  std::int64_t memory_total = 0;  ///< bytes, cgroup limits respected
   std::int64_t memory_available = 0;
   std::vector<BackendInfo> backends;
 };

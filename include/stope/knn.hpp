@@ -35,7 +35,7 @@ struct SearchOptions {
 struct Neighbors {
   std::int64_t first_query = 0;
   std::vector<std::int64_t> offsets = {0};
-  std::vector<std::int64_t> indices;   ///< training rows
+  std::vector<std::int64_t> indices;  ///< training rows
   std::vector<double> distances;
   std::int64_t n_queries() const { return static_cast<std::int64_t>(offsets.size()) - 1; }
 };
@@ -49,7 +49,7 @@ struct SearchReport {
   std::string reason;             ///< why this one
   std::int64_t tile_queries = 0;  ///< rows of queries and of training data per tile
   std::int64_t tile_rows = 0;
-  std::int64_t pairs = 0;         ///< distances evaluated with the reference formula
+  std::int64_t pairs = 0;  ///< distances evaluated with the reference formula
   std::int64_t memory_budget = 0;
   std::int64_t memory_planned = 0;
   int threads = 0;
@@ -80,8 +80,8 @@ class KnnIndex {
                           const NeighborSink& sink) const;
 
   /// All training rows with distance <= radius, by (distance, row). `search.n_neighbors` is not used.
-  SearchReport radius_neighbors(const Table& queries, double radius, const SearchOptions& search,
-                                const RunOptions& run, const NeighborSink& sink) const;
+  SearchReport radius_neighbors(const Table& queries, double radius, const SearchOptions& search, const RunOptions& run,
+                                const NeighborSink& sink) const;
 
   const knn::Fitted& fitted() const { return *fitted_; }
 
@@ -103,8 +103,8 @@ struct VoteOptions {
 /// Predicted classes. Ties go to the first class in the order of the label's values.
 struct Classification {
   std::vector<std::string> classes;
-  std::vector<std::int32_t> codes;   ///< per row an index into `classes`, or kMissingCode
-  std::vector<double> confidences;   ///< rows x classes, row-major
+  std::vector<std::int32_t> codes;  ///< per row an index into `classes`, or kMissingCode
+  std::vector<double> confidences;  ///< rows x classes, row-major
 };
 
 /// k-NN classification. The training table needs a nominal column of role label; a column of role weight multiplies
@@ -147,7 +147,7 @@ struct PairwiseOptions {
   KnnOptions knn;
   std::int64_t n_neighbors = 0;  ///< 0 = every pair
   SearchFor search_for = SearchFor::nearest;
-  bool similarities = false;     ///< report similarities (-distance, or the measure's own) instead of distances
+  bool similarities = false;  ///< report similarities (-distance, or the measure's own) instead of distances
 };
 
 /// Rows `first_request ...` of the matrix, each with all `n_reference` values, row-major.
@@ -171,8 +171,7 @@ struct CrossDistance {
 
 /// RapidMiner's Cross Distances under Compat::rapidminer (the whole table sorted by distance), else the pairs by
 /// request and, where n_neighbors > 0, the k nearest or farthest by (distance, row).
-std::vector<CrossDistance> cross_distances(const Table& request, const Table& reference,
-                                           const PairwiseOptions& options, const RunOptions& run = {},
-                                           SearchReport* report = nullptr);
+std::vector<CrossDistance> cross_distances(const Table& request, const Table& reference, const PairwiseOptions& options,
+                                           const RunOptions& run = {}, SearchReport* report = nullptr);
 
 }  // namespace stope

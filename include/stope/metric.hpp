@@ -20,13 +20,13 @@ enum class Accepts { mixed, numeric, nominal };
 
 /// One row of the table of measures.
 struct MetricInfo {
-  std::string_view name;         ///< stope's name
-  std::string_view family;       ///< RapidMiner's family: Mixed, Numerical, Nominal, Bregman; empty = not RapidMiner's
-  std::string_view rapidminer;   ///< RapidMiner's name; empty = none
-  std::string_view aliases;      ///< further names, separated by blanks
+  std::string_view name;        ///< stope's name
+  std::string_view family;      ///< RapidMiner's family: Mixed, Numerical, Nominal, Bregman; empty = not RapidMiner's
+  std::string_view rapidminer;  ///< RapidMiner's name; empty = none
+  std::string_view aliases;     ///< further names, separated by blanks
   Accepts accepts;
-  std::string_view params;       ///< the parameters it takes, separated by blanks
-  std::string_view summary;      ///< the formula in one line
+  std::string_view params;   ///< the parameters it takes, separated by blanks
+  std::string_view summary;  ///< the formula in one line
 };
 
 /// Every measure, in the order of docs/NUMERICS.md.

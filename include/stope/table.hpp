@@ -23,7 +23,9 @@ enum class Role { regular, label, id, weight, ignore };
 inline constexpr std::int32_t kMissingCode = -1;  ///< a missing nominal value
 inline constexpr std::int32_t kUnseenCode = -2;   ///< a value the training table does not have: equals nothing
 
-constexpr bool is_nominal(ValueType type) { return type >= ValueType::nominal; }
+constexpr bool is_nominal(ValueType type) {
+  return type >= ValueType::nominal;
+}
 std::string_view to_string(ValueType type) noexcept;
 std::string_view to_string(Role role) noexcept;
 

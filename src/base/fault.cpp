@@ -28,14 +28,20 @@ std::atomic<int> io_errno{ENOSPC};
 
 }  // namespace
 
-void arm_alloc(std::int64_t n) noexcept { alloc_countdown.left.store(n); }
+void arm_alloc(std::int64_t n) noexcept {
+  alloc_countdown.left.store(n);
+}
 
 void arm_io(std::int64_t n, int error_number) noexcept {
   io_errno.store(error_number);
   io_countdown.left.store(n);
 }
 
-bool alloc_fails() noexcept { return alloc_countdown.hit(); }
-int io_fails() noexcept { return io_countdown.hit() ? io_errno.load() : 0; }
+bool alloc_fails() noexcept {
+  return alloc_countdown.hit();
+}
+int io_fails() noexcept {
+  return io_countdown.hit() ? io_errno.load() : 0;
+}
 
 }  // namespace stope::fault

@@ -6,7 +6,7 @@
 
 namespace stope {
 
-/// Pairwise sum: leaves of 128 values added in order, halves split at the largest multiple of 128 below the middle.
+/// Pairwise sum: leaves of 128 values added in order, split at the first multiple of 128 at or after the middle.
 /// Error O(log n) ulps of the sum of absolute values (Higham, Accuracy and Stability of Numerical Algorithms, 4.2).
 double pairwise_sum(std::span<const double> values);
 

@@ -16,7 +16,9 @@
 
 namespace stope {
 
-std::string_view version() noexcept { return STOPE_VERSION; }
+std::string_view version() noexcept {
+  return STOPE_VERSION;
+}
 
 void CancelToken::check() const {
   if (cancelled()) throw Error(ErrorCode::cancelled, "cancelled");
@@ -85,8 +87,8 @@ std::shared_ptr<void> allocate_shared_bytes(std::int64_t bytes) {
                                                 : "cannot allocate " + std::to_string(bytes) + " bytes"};
   };
   if (bytes < 0 || fault::alloc_fails()) throw fail();
-  void* memory = ::operator new(static_cast<std::size_t>(bytes > 0 ? bytes : 1), std::align_val_t{kAlignment},
-                                std::nothrow);
+  void* memory =
+      ::operator new(static_cast<std::size_t>(bytes > 0 ? bytes : 1), std::align_val_t{kAlignment}, std::nothrow);
   if (memory == nullptr) throw fail();
   return {memory, [](void* p) { ::operator delete(p, std::align_val_t{kAlignment}); }};
 }

@@ -2,6 +2,8 @@
 
 #include <system_error>
 
+#include "stope/error.hpp"
+
 namespace stope {
 
 ThreadPool::ThreadPool(int threads) {
@@ -65,6 +67,8 @@ void ThreadPool::parallel_for(std::int64_t n_tasks, const CancelToken& cancel,
   if (n_tasks <= 0) return;
   {
     const std::lock_guard lock(mutex_);
+    if (running_) throw Error(ErrorCode::internal, "a thread pool was given work while it was working");
+    running_ = true;
     task_ = &task;
     cancel_ = &cancel;
     n_tasks_ = n_tasks;
@@ -80,6 +84,7 @@ void ThreadPool::parallel_for(std::int64_t n_tasks, const CancelToken& cancel,
     std::unique_lock lock(mutex_);
     done_.wait(lock, [&] { return busy_ == 0; });
     std::swap(error, error_);
+    running_ = false;
   }
   if (error != nullptr) std::rethrow_exception(error);
 }

@@ -17,7 +17,8 @@ namespace stope {
 /// caller at a time.
 class ThreadPool {
  public:
-  /// threads <= 0: as many as the process may use. Where the system refuses a thread the pool goes on with those it got.
+  /// threads <= 0: as many as the process may use. Where the system refuses a thread the pool goes on with those it
+  /// got.
   explicit ThreadPool(int threads);
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;
@@ -27,7 +28,8 @@ class ThreadPool {
 
   /// Runs task(i, worker) for i in [0, n_tasks), any order, worker in [0, size()). Returns when all are done. If tasks
   /// throw, the exception of the lowest task that threw is rethrown and tasks not yet begun are skipped. Polls `cancel`
-  /// before each task and then throws Error{cancelled}.
+  /// before each task and then throws Error{cancelled}. A second call before the first has returned (from a task, or
+  /// from another thread) throws Error{internal}.
   void parallel_for(std::int64_t n_tasks, const CancelToken& cancel,
                     const std::function<void(std::int64_t task, int worker)>& task);
 
@@ -38,9 +40,10 @@ class ThreadPool {
   std::vector<std::jthread> workers_;
   std::mutex mutex_;
   std::condition_variable start_, done_;
-  std::uint64_t round_ = 0;   // a new value tells the workers that there is work
-  int busy_ = 0;              // workers still in this round
+  std::uint64_t round_ = 0;  // a new value tells the workers that there is work
+  int busy_ = 0;             // workers still in this round
   bool stop_ = false;
+  bool running_ = false;  // between start and end of a parallel_for: a nested one would wait for itself
 
   // The round's work. Written before the round starts, read by the workers under mutex_.
   const std::function<void(std::int64_t, int)>* task_ = nullptr;

@@ -17,11 +17,11 @@ namespace stope::knn {
 
 /// One attribute as the formulas see it.
 struct Attribute {
-  double weight = 1.0;       ///< > 0 (attributes of weight 0 are dropped when the table is encoded)
-  double range = 0.0;        ///< max - min over the training table, missing values skipped; of a nominal one 0
-  double n_values = 0.0;     ///< size of a nominal attribute's mapping
+  double weight = 1.0;    ///< > 0 (attributes of weight 0 are dropped when the table is encoded)
+  double range = 0.0;     ///< max - min over the training table, missing values skipped; of a nominal one 0
+  double n_values = 0.0;  ///< size of a nominal attribute's mapping
   bool nominal = false;
-  bool binominal = false;    ///< RapidMiner's type: index 0 means "false" to the nominal similarities
+  bool binominal = false;  ///< RapidMiner's type: index 0 means "false" to the nominal similarities
 };
 
 /// Two encoded rows. `scratch` has the measure's scratch_doubles(n) entries.
@@ -33,12 +33,24 @@ struct RowPair {
   double* scratch;
 };
 
-STOPE_HD inline bool is_missing(double v) { return v != v; }
-STOPE_HD inline bool either_missing(double x, double y) { return is_missing(x) || is_missing(y); }
-STOPE_HD inline double absolute(double v) { return __builtin_fabs(v); }
-STOPE_HD inline double square_root(double v) { return __builtin_sqrt(v); }
-STOPE_HD inline double smaller(double a, double b) { return b < a ? b : a; }
-STOPE_HD inline double larger(double a, double b) { return a < b ? b : a; }
+STOPE_HD inline bool is_missing(double v) {
+  return v != v;
+}
+STOPE_HD inline bool either_missing(double x, double y) {
+  return is_missing(x) || is_missing(y);
+}
+STOPE_HD inline double absolute(double v) {
+  return __builtin_fabs(v);
+}
+STOPE_HD inline double square_root(double v) {
+  return __builtin_sqrt(v);
+}
+STOPE_HD inline double smaller(double a, double b) {
+  return b < a ? b : a;
+}
+STOPE_HD inline double larger(double a, double b) {
+  return a < b ? b : a;
+}
 inline constexpr double kNaN = __builtin_nan("");
 inline constexpr double kInfinity = __builtin_inf();
 

@@ -1,7 +1,7 @@
 #include "knn/measure_fit.hpp"
 
-#include <cmath>
 #include <charconv>
+#include <cmath>
 #include <string>
 
 #include "base/checked.hpp"

@@ -45,6 +45,7 @@ const std::vector<MeasureRow>& rows() {
   static const std::vector<MeasureRow> table = {
       {.info = {"mixed-euclidean", "Mixed", "MixedEuclideanDistance", "mixed_euclidean", kMixed, "",
                 "sqrt(sum of (x-y)^2, or of x!=y where nominal)"},
+       .raw_codes = true,
        .make = plain<MixedEuclidean>},
       {.info = {"gower", "", "", "", kMixed, "", "mean of |x-y|/range, or of x!=y where nominal"},
        .make = plain<Gower>},
@@ -67,8 +68,7 @@ const std::vector<MeasureRow>& rows() {
        .make = plain<RapidMinerCanberra>},
       {.info = {"braycurtis", "", "", "", kNumeric, "", "sum |x-y| / (sum |x| + sum |y|)"}, .make = plain<BrayCurtis>},
       {.info = {"cosine", "", "", "", kNumeric, "", "1 - sum xy / (|x||y|)"}, .make = plain<Cosine>},
-      {.info = {"cosine-similarity", "Numerical", "CosineSimilarity", "angle", kNumeric, "",
-                "acos(sum xy / (|x||y|))"},
+      {.info = {"cosine-similarity", "Numerical", "CosineSimilarity", "angle", kNumeric, "", "acos(sum xy / (|x||y|))"},
        .make = make_cosine_angle},
       {.info = {"correlation", "", "", "", kNumeric, "", "1 - Pearson's r of the two rows"},
        .make = plain<Correlation>},
@@ -79,8 +79,7 @@ const std::vector<MeasureRow>& rows() {
        .make = plain<Jaccard>},
       {.info = {"dice", "", "", "", kNumeric, "", "unequal / (2 both + unequal), values as booleans"},
        .make = plain<Dice>},
-      {.info = {"dice-similarity", "Numerical", "DiceSimilarity", "", kNumeric, "",
-                "-2 sum xy / (sum x + sum y)"},
+      {.info = {"dice-similarity", "Numerical", "DiceSimilarity", "", kNumeric, "", "-2 sum xy / (sum x + sum y)"},
        .make = plain<DiceSimilarity>},
       {.info = {"jaccard-similarity", "Numerical", "JaccardSimilarity", "", kNumeric, "",
                 "-sum xy / (sum x + sum y - sum xy)"},
@@ -107,8 +106,7 @@ const std::vector<MeasureRow>& rows() {
                 "sqrt((x-y)' C^-1 (x-y)), C the training covariance"},
        .takes_weights = false,
        .make = make_mahalanobis},
-      {.info = {"generalized-i", "Bregman", "GeneralizedIDivergence", "", kNumeric, "",
-                "sum x ln(x/y) - sum (x-y)"},
+      {.info = {"generalized-i", "Bregman", "GeneralizedIDivergence", "", kNumeric, "", "sum x ln(x/y) - sum (x-y)"},
        .domain = Domain::positive,
        .make = plain<GeneralizedI>},
       {.info = {"kl", "Bregman", "KLDivergence", "", kNumeric, "", "sum x log2(x/y)"}, .make = plain<KullbackLeibler>},
@@ -120,8 +118,7 @@ const std::vector<MeasureRow>& rows() {
        .domain = Domain::positive,
        .n_attributes = 1,
        .make = plain<LogarithmicLoss>},
-      {.info = {"logistic-loss", "Bregman", "LogisticLoss", "", kNumeric, "",
-                "x ln(x/y) + (1-x) ln((1-x)/(1-y))"},
+      {.info = {"logistic-loss", "Bregman", "LogisticLoss", "", kNumeric, "", "x ln(x/y) + (1-x) ln((1-x)/(1-y))"},
        .domain = Domain::unit_open,
        .n_attributes = 1,
        .make = plain<LogisticLoss>},
@@ -129,6 +126,7 @@ const std::vector<MeasureRow>& rows() {
        .n_attributes = 1,
        .make = plain<SquaredLoss>},
       {.info = {"nominal-distance", "Nominal", "NominalDistance", "", kNominal, "", "number of x!=y"},
+       .raw_codes = true,
        .make = plain<NominalDistance>},
       {.info = {"nominal-dice", "Nominal", "DiceSimilarity", "", kNominal, "", "-2e / (2e+u)"},
        .make = plain<NominalDice>},
@@ -211,6 +209,8 @@ const std::vector<MetricInfo>& metrics() {
   return infos;
 }
 
-const MetricInfo& find_metric(std::string_view name) { return knn::find_row(name).info; }
+const MetricInfo& find_metric(std::string_view name) {
+  return knn::find_row(name).info;
+}
 
 }  // namespace stope

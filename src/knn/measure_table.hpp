@@ -14,8 +14,9 @@ enum class Domain { any, positive, unit_open };
 struct MeasureRow {
   MetricInfo info;
   Domain domain = Domain::any;
-  int n_attributes = 0;          ///< exactly so many; 0 = any number
+  int n_attributes = 0;  ///< exactly so many; 0 = any number
   bool takes_weights = true;
+  bool raw_codes = false;  ///< RapidMiner's Cross Distances compares the codes of two different mappings
   std::unique_ptr<MeasureKernel> (*make)(const MeasureContext&) = nullptr;
 };
 

@@ -45,7 +45,8 @@ class TypedKernel final : public MeasureKernel {
       }
     } else {
       std::vector<double> scratch;
-      if constexpr (requires { M::scratch_doubles(n); }) scratch.resize(static_cast<std::size_t>(M::scratch_doubles(n)));
+      if constexpr (requires { M::scratch_doubles(n); })
+        scratch.resize(static_cast<std::size_t>(M::scratch_doubles(n)));
       for (std::int64_t i = 0; i < tile.n_queries; ++i) {
         for (std::int64_t j = 0; j < tile.n_train; ++j) {
           const double* train = tile.train + j * n;

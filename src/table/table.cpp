@@ -46,7 +46,9 @@ double Column::at(std::int64_t row) const {
   return code == kMissingCode ? std::numeric_limits<double>::quiet_NaN() : code;
 }
 
-bool Column::missing(std::int64_t row) const { return std::isnan(at(row)); }
+bool Column::missing(std::int64_t row) const {
+  return std::isnan(at(row));
+}
 
 Column make_numeric(std::string name, const std::vector<double>& data, ValueType type) {
   Buffer<double> buffer(static_cast<std::int64_t>(data.size()));
@@ -121,9 +123,8 @@ void Table::validate() const {
                                                    " rows, the table " + std::to_string(n_rows));
     }
     if (column.nominal() != std::holds_alternative<Buffer<std::int32_t>>(column.data)) {
-      throw Error(ErrorCode::invalid_argument,
-                  "column '" + column.name + "': its type " + std::string(to_string(column.type)) +
-                      " does not fit its storage");
+      throw Error(ErrorCode::invalid_argument, "column '" + column.name + "': its type " +
+                                                   std::string(to_string(column.type)) + " does not fit its storage");
     }
   }
 }
@@ -136,7 +137,8 @@ std::int64_t Table::bytes() const {
           total += checked::mul(buffer.size(), static_cast<std::int64_t>(sizeof *buffer.data()));
         },
         column.data);
-    for (const std::string& value : column.values) total += static_cast<std::int64_t>(value.size() + sizeof(std::string));
+    for (const std::string& value : column.values)
+      total += static_cast<std::int64_t>(value.size() + sizeof(std::string));
   }
   return total;
 }

@@ -154,7 +154,7 @@ STOPE_HD inline Real turned(Real a_hi, Real a_lo, Real b_hi, Real b_lo, Sum d) {
   const Real cos_rest = d2 * (-0.5 + d2 * ((1.0 / 24.0) - d2 * (1.0 / 720.0))) - d.hi * d.lo;
   const Sum part = split(d.hi);
   const Sum s = two_sum(a_hi, b_hi * part.hi);
-  const Real small = (a_lo + b_lo * d.hi) + (b_hi * (d.lo + sin_rest) + a_hi * cos_rest);
+  const Real small = (a_lo + b_lo * d.hi) + ((b_hi + b_lo) * (d.lo + sin_rest) + (a_hi + a_lo) * cos_rest);
   const Sum with_low = two_sum(s.hi, b_hi * part.lo);
   return with_low.hi + (with_low.lo + (s.lo + small));
 }
@@ -163,7 +163,8 @@ STOPE_HD inline Real turned(Real a_hi, Real a_lo, Real b_hi, Real b_lo, Sum d) {
 STOPE_HD inline double sin_or_cos(Sum r, std::uint64_t quarter) {
   const std::uint64_t sign = bits_of(r.hi.value) & kSignBit;
   const Real size = magnitude(r.hi.value);
-  const std::int64_t index = static_cast<std::int64_t>((size * 64.0 + 0.5).value);
+  // Nearest i/64 by integers: size * 64 + 0.5 may round up just below 1/128, and the difference d is not exact then.
+  const std::int64_t index = (static_cast<std::int64_t>((size * 128.0).value) + 1) >> 1;
   const Sum d = {size - Real(static_cast<double>(index)) * 0x1.0p-6, with_sign(r.lo.value, sign)};
   const SinCosEntry t = sincos_entry(index);
   if ((quarter & 1) != 0) return turned(t.cos_hi, t.cos_lo, -t.sin_hi, -t.sin_lo, d).value;

@@ -1,5 +1,5 @@
-// hamming, jaccard, dice as scikit-learn has them: hamming is the share of attributes that differ; jaccard and dice read
-// numbers as booleans (non-zero = true).
+// hamming, jaccard, dice as scikit-learn has them: hamming is the share of attributes that differ; jaccard and dice
+// read numbers as booleans (non-zero = true).
 #pragma once
 
 #include "knn/measure.hpp"
@@ -21,7 +21,7 @@ struct Hamming {
 
 struct BooleanCounts {
   struct State {
-    double both = 0.0;    // true in both rows
+    double both = 0.0;  // true in both rows
     double unequal = 0.0;
     double compared = 0.0;
   };

@@ -1,0 +1,46 @@
+// A fitted index: the training table's features, encoded, and the measure that compares them.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "knn/measure_kernel.hpp"
+#include "knn/measure_table.hpp"
+#include "stope/knn.hpp"
+#include "table/match.hpp"
+
+namespace stope::knn {
+
+class Fitted {
+ public:
+  Fitted(const Table& train, const KnnOptions& options, const RunOptions& run);
+  Fitted(const Fitted&) = delete;
+  Fitted& operator=(const Fitted&) = delete;
+
+  const Table& train() const { return train_; }
+  const KnnOptions& options() const { return options_; }
+  const MeasureRow& measure() const { return *measure_; }
+  const MeasureKernel& kernel() const { return *kernel_; }
+  /// Features in column order, those of weight 0 left out.
+  const std::vector<FeatureSpec>& features() const { return features_; }
+  std::int64_t n_rows() const { return train_.n_rows; }
+  std::int64_t width() const { return static_cast<std::int64_t>(features_.size()); }
+  const double* rows() const { return rows_.data(); }  ///< n_rows x width, row-major
+
+ private:
+  void select_features(const Table& train);
+  void encode(const RunOptions& run);
+  void describe_attributes();
+  void check_domain() const;
+
+  Table train_;  // shares the caller's columns
+  KnnOptions options_;
+  const MeasureRow* measure_;
+  std::vector<FeatureSpec> features_;
+  std::vector<Attribute> attributes_;  // as the formulas see them; the kernel refers to it
+  Buffer<double> rows_;
+  std::unique_ptr<MeasureKernel> kernel_;
+};
+
+}  // namespace stope::knn

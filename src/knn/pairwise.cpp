@@ -1,0 +1,194 @@
+// Pairwise distances and Cross Distances (stope/knn.hpp).
+#include <algorithm>
+#include <chrono>
+#include <string>
+
+#include "base/checked.hpp"
+#include "knn/neighbor_list.hpp"
+#include "knn/searcher.hpp"
+#include "stope/error.hpp"
+#include "stope/knn.hpp"
+#include "table/encode.hpp"
+
+namespace stope {
+namespace {
+
+using knn::Candidate;
+
+// Walks over the request rows block by block; the reference table is fitted as the training table of a search is.
+class RequestBlocks {
+ public:
+  RequestBlocks(const Table& request, const Table& reference, const PairwiseOptions& options, const RunOptions& run)
+      : run_(run), fitted_(reference, options.knn, run), n_requests_(request.n_rows) {
+    const bool raw_codes = options.knn.compat == Compat::rapidminer && fitted_.measure().raw_codes;
+    columns_ = match_columns(fitted_.features(), request, Compat::none,
+                             raw_codes ? ValueMapping::raw_codes : ValueMapping::by_name);
+    // A block holds distances and, where asked for, similarities of whole reference rows, and lists of k.
+    const std::int64_t values = checked::mul(fitted_.n_rows(), options.similarities ? 2 : 1);
+    const std::int64_t listed = std::min(options.n_neighbors, fitted_.n_rows());
+    plan_ =
+        knn::make_plan({request.n_rows, fitted_.n_rows(), fitted_.width(),
+                        checked::add(checked::mul(values, sizeof(double)), checked::mul(listed, sizeof(Candidate)))},
+                       run);
+    searcher_ = knn::make_searcher(fitted_, plan_, run);
+    encoded_ = Buffer<double>(checked::mul(plan_.tile_queries, fitted_.width()));
+  }
+
+  std::int64_t n_reference() const { return fitted_.n_rows(); }
+  Buffer<double> make_values() const { return Buffer<double>(checked::mul(plan_.tile_queries, n_reference())); }
+
+  /// Calls visit(first request, number of requests) after encoding them; fill() then computes their rows.
+  template <class Visit>
+  SearchReport for_each(const Visit& visit) {
+    const auto start = std::chrono::steady_clock::now();
+    for (std::int64_t first = 0; first < n_requests_; first += plan_.tile_queries) {
+      run_.cancel.check();
+      block_ = {first, std::min(plan_.tile_queries, n_requests_ - first), encoded_.data(), nullptr};
+      encode_rows(columns_, first, first + block_.n, encoded_.data());
+      visit(first, block_.n);
+      if (run_.progress) run_.progress("pairwise", first + block_.n, n_requests_);
+    }
+    SearchReport report;
+    report.backend = plan_.backend.name;
+    report.reason = plan_.backend.reason;
+    report.tile_queries = plan_.tile_queries;
+    report.tile_rows = n_reference();
+    report.pairs = checked::mul(n_requests_, n_reference());
+    report.memory_budget = plan_.memory_budget;
+    report.memory_planned = plan_.memory_planned;
+    report.threads = plan_.threads;
+    report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return report;
+  }
+
+  void fill(knn::Quantity quantity, double* values) {
+    searcher_->matrix(block_, quantity, knn::Order::query_first, values);
+  }
+
+ private:
+  const RunOptions& run_;
+  knn::Fitted fitted_;
+  std::int64_t n_requests_;
+  std::vector<MatchedColumn> columns_;
+  knn::Plan plan_;
+  std::unique_ptr<knn::Searcher> searcher_;
+  Buffer<double> encoded_;
+  knn::QueryBlock block_;
+};
+
+knn::Quantity quantity_of(const PairwiseOptions& options) {
+  return options.similarities ? knn::Quantity::similarity : knn::Quantity::distance;
+}
+
+void check_k(const PairwiseOptions& options, std::int64_t n_reference) {
+  const bool too_many = options.n_neighbors > n_reference && options.knn.compat == Compat::none;
+  if (options.n_neighbors < 0 || too_many) {
+    throw Error(ErrorCode::invalid_argument, "k = " + std::to_string(options.n_neighbors) + " with " +
+                                                 std::to_string(n_reference) + " reference rows");
+  }
+}
+
+// The pairs of one request under stope's rules: the k nearest or farthest by (distance, row), NaN last, or all in
+// order.
+class DefaultSelection {
+ public:
+  DefaultSelection(const PairwiseOptions& options, std::int64_t n_reference)
+      : farthest_(options.search_for == SearchFor::farthest), all_(options.n_neighbors == 0), n_(n_reference) {
+    list_.reset(options.n_neighbors);
+  }
+
+  const std::vector<Candidate>& select(const double* distances) {
+    if (all_) {
+      chosen_.clear();
+      for (std::int64_t row = 0; row < n_; ++row) chosen_.push_back({distances[row], row});
+      return chosen_;
+    }
+    // The farthest by (distance descending, row) are the nearest of the negated distances; NaN stays last.
+    for (std::int64_t row = 0; row < n_; ++row) list_.offer({farthest_ ? -distances[row] : distances[row], row});
+    list_.take_sorted(chosen_);
+    return chosen_;
+  }
+
+ private:
+  bool farthest_, all_;
+  std::int64_t n_;
+  knn::NearestList list_;
+  std::vector<Candidate> chosen_;
+};
+
+// RapidMiner's Cross Distances: its heap on the reported value, then one stable sort of the whole table.
+std::vector<CrossDistance> rapidminer_cross_distances(RequestBlocks& blocks, std::int64_t n_requests,
+                                                      const PairwiseOptions& options, const RunOptions& run,
+                                                      SearchReport& report) {
+  const std::int64_t n = blocks.n_reference();
+  const std::int64_t kept = options.n_neighbors > 0 ? std::min(options.n_neighbors, n) : n;
+  // The sort needs a second copy of the table.
+  const std::int64_t bytes = checked::mul(checked::mul(n_requests, kept), 2 * sizeof(CrossDistance));
+  if (const std::int64_t budget = memory_budget(run); bytes > budget) {
+    throw Error(ErrorCode::out_of_memory, "sorting " + std::to_string(n_requests * kept) + " distances needs " +
+                                              std::to_string(bytes) + " bytes, the memory limit is " +
+                                              std::to_string(budget));
+  }
+  const double sign = options.search_for == SearchFor::farthest ? -1.0 : 1.0;
+  std::vector<CrossDistance> table;
+  knn::RapidMinerHeap heap;
+  Buffer<double> values = blocks.make_values();
+  report = blocks.for_each([&](std::int64_t first, std::int64_t count) {
+    blocks.fill(quantity_of(options), values.data());
+    for (std::int64_t i = 0; i < count; ++i) {
+      const double* row = values.data() + i * n;
+      if (options.n_neighbors == 0) {
+        for (std::int64_t j = 0; j < n; ++j) table.push_back({first + i, j, row[j]});
+        continue;
+      }
+      heap.reset(options.n_neighbors);
+      for (std::int64_t j = 0; j < n; ++j) heap.offer({row[j] * sign, j});
+      for (const Candidate& c : heap.array()) table.push_back({first + i, c.row, row[c.row]});
+    }
+  });
+  std::stable_sort(table.begin(), table.end(), [sign](const CrossDistance& a, const CrossDistance& b) {
+    return sign < 0.0 ? knn::java_greater(a.distance, b.distance) : knn::java_greater(b.distance, a.distance);
+  });
+  return table;
+}
+
+}  // namespace
+
+SearchReport pairwise_distances(const Table& request, const Table& reference, const PairwiseOptions& options,
+                                const RunOptions& run, const std::function<void(const PairwiseBlock&)>& sink) {
+  RequestBlocks blocks(request, reference, options, run);
+  Buffer<double> values = blocks.make_values();
+  return blocks.for_each([&](std::int64_t first, std::int64_t count) {
+    blocks.fill(quantity_of(options), values.data());
+    sink({first, count, blocks.n_reference(), values.data()});
+  });
+}
+
+std::vector<CrossDistance> cross_distances(const Table& request, const Table& reference, const PairwiseOptions& options,
+                                           const RunOptions& run, SearchReport* report) {
+  RequestBlocks blocks(request, reference, options, run);
+  const std::int64_t n = blocks.n_reference();
+  check_k(options, n);
+  SearchReport done;
+  std::vector<CrossDistance> table;
+  if (options.knn.compat == Compat::rapidminer) {
+    table = rapidminer_cross_distances(blocks, request.n_rows, options, run, done);
+  } else {
+    DefaultSelection selection(options, n);
+    Buffer<double> distances = blocks.make_values();
+    Buffer<double> similarities = options.similarities ? blocks.make_values() : distances;
+    done = blocks.for_each([&](std::int64_t first, std::int64_t count) {
+      blocks.fill(knn::Quantity::distance, distances.data());
+      if (options.similarities) blocks.fill(knn::Quantity::similarity, similarities.data());
+      for (std::int64_t i = 0; i < count; ++i) {
+        for (const Candidate& c : selection.select(distances.data() + i * n)) {
+          table.push_back({first + i, c.row, similarities[i * n + c.row]});
+        }
+      }
+    });
+  }
+  if (report != nullptr) *report = done;
+  return table;
+}
+
+}  // namespace stope

@@ -1,0 +1,62 @@
+#include "knn/plan.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <string>
+
+#include "base/checked.hpp"
+#include "stope/error.hpp"
+
+namespace stope::knn {
+namespace {
+
+// A positive whole number from the environment, or 0.
+std::int64_t tile_override(const char* name) {
+  const char* text = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): the library never changes the environment
+  if (text == nullptr || *text == '\0') return 0;
+  char* end = nullptr;
+  const long long value = std::strtoll(text, &end, 10);
+  if (*end != '\0' || value < 1) {
+    throw Error(ErrorCode::invalid_argument, std::string(name) + "='" + text + "' is no positive whole number");
+  }
+  return value;
+}
+
+std::int64_t bytes_of(std::int64_t queries, std::int64_t rows, const Demand& demand) {
+  const std::int64_t per_query =
+      checked::add(checked::mul(checked::add(rows, demand.width), sizeof(double)), demand.list_bytes);
+  return checked::mul(queries, per_query);
+}
+
+}  // namespace
+
+Plan make_plan(const Demand& demand, const RunOptions& run) {
+  // 128 x 4096 distances are 4 MB: they stay in the last-level cache between the pass that computes them and the pass
+  // that selects from them, and are enough work to feed dozens of cores between two barriers.
+  constexpr std::int64_t kTileQueries = 128;
+  constexpr std::int64_t kTileRows = 4096;
+
+  Plan plan;
+  plan.backend = device::choose_backend(run);
+  plan.memory_budget = memory_budget(run);
+  plan.threads = run.threads > 0 ? run.threads : available_threads();
+  const std::int64_t forced_queries = tile_override("STOPE_TILE_QUERIES");
+  const std::int64_t forced_rows = tile_override("STOPE_TILE_ROWS");
+  plan.tile_queries = std::clamp<std::int64_t>(forced_queries > 0 ? forced_queries : kTileQueries, 1,
+                                               std::max<std::int64_t>(demand.n_queries, 1));
+  plan.tile_rows = std::clamp<std::int64_t>(forced_rows > 0 ? forced_rows : kTileRows, 1, demand.n_rows);
+  while (bytes_of(plan.tile_queries, plan.tile_rows, demand) > plan.memory_budget) {
+    if (plan.tile_queries > 1) {
+      plan.tile_queries = (plan.tile_queries + 1) / 2;
+    } else if (plan.tile_rows > 1) {
+      plan.tile_rows = (plan.tile_rows + 1) / 2;
+    } else {
+      throw Error(ErrorCode::out_of_memory, "one query row needs " + std::to_string(bytes_of(1, 1, demand)) +
+                                                " bytes, the memory limit is " + std::to_string(plan.memory_budget));
+    }
+  }
+  plan.memory_planned = bytes_of(plan.tile_queries, plan.tile_rows, demand);
+  return plan;
+}
+
+}  // namespace stope::knn

@@ -1,0 +1,33 @@
+// The plan of a search: back end, tile sizes, threads, memory. Everything a plan decides is invisible in the result.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "device/backend.hpp"
+#include "stope/run.hpp"
+
+namespace stope::knn {
+
+struct Plan {
+  device::BackendChoice backend;
+  std::int64_t tile_queries = 0;  ///< query rows in flight
+  std::int64_t tile_rows = 0;     ///< training rows whose distances to them are held at once
+  std::int64_t memory_budget = 0;
+  std::int64_t memory_planned = 0;  ///< bytes of the tiles and lists
+  int threads = 0;
+};
+
+/// What the job needs per query row beyond its distances.
+struct Demand {
+  std::int64_t n_queries = 0;
+  std::int64_t n_rows = 0;
+  std::int64_t width = 0;       ///< encoded attributes
+  std::int64_t list_bytes = 0;  ///< bytes of result and lists per query row
+};
+
+/// Shrinks tiles until they fit the budget; throws out_of_memory naming the bytes if one query row does not fit. The
+/// environment variables STOPE_TILE_QUERIES and STOPE_TILE_ROWS override the sizes (for tests).
+Plan make_plan(const Demand& demand, const RunOptions& run);
+
+}  // namespace stope::knn

@@ -1,0 +1,51 @@
+// The interface every back end of the search implements, and the table that makes them.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "knn/fitted.hpp"
+#include "knn/plan.hpp"
+
+namespace stope::knn {
+
+inline constexpr std::int64_t kNoGroup = -1;
+
+/// Consecutive encoded query rows.
+struct QueryBlock {
+  std::int64_t first = 0;  ///< number of the first row in the query table
+  std::int64_t n = 0;
+  const double* rows = nullptr;          ///< n x width, row-major
+  const std::int64_t* groups = nullptr;  ///< group per row, or null; kNoGroup excludes nothing
+};
+
+/// Which neighbours are wanted of every query.
+struct Selection {
+  enum class Kind {
+    nearest,          ///< the k smallest by (distance, row), in that order
+    rapidminer_heap,  ///< RapidMiner's heap after all rows, in heap-array order, one list per k
+    radius            ///< distance <= radius, by (distance, row)
+  };
+  Kind kind = Kind::nearest;
+  std::vector<std::int64_t> ks;  ///< nearest: one k
+  double radius = 0.0;
+  bool exclude_self = false;                   ///< query i is training row i
+  const std::int64_t* train_groups = nullptr;  ///< group per training row, or null
+};
+
+class Searcher {
+ public:
+  virtual ~Searcher() = default;
+  /// Fills out[i] (one per entry of ks, or one) with the lists of the block. Polls the cancel token between tiles.
+  virtual void search(const QueryBlock& block, const Selection& selection, std::vector<Neighbors>& out) = 0;
+  /// values[i * n_rows + j] for every query i of the block and training row j.
+  virtual void matrix(const QueryBlock& block, Quantity quantity, Order order, double* values) = 0;
+};
+
+/// The plan's back end for a fitted table; throws device_unavailable if it has no search.
+std::unique_ptr<Searcher> make_searcher(const Fitted& fitted, const Plan& plan, const RunOptions& run);
+
+std::unique_ptr<Searcher> make_reference_searcher(const Fitted& fitted, const Plan& plan, const RunOptions& run);
+
+}  // namespace stope::knn

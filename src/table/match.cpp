@@ -1,0 +1,75 @@
+#include "table/match.hpp"
+
+#include <string_view>
+#include <unordered_map>
+
+#include "base/nearest_name.hpp"
+#include "stope/error.hpp"
+
+namespace stope {
+
+std::vector<FeatureSpec> features_of(const Table& table) {
+  std::vector<FeatureSpec> attributes;
+  for (const std::int64_t index : table.features()) {
+    const Column& column = table.columns[static_cast<std::size_t>(index)];
+    attributes.push_back({column.name, column.type, column.values});
+  }
+  return attributes;
+}
+
+std::vector<std::int32_t> map_values(const std::vector<std::string>& values, const std::vector<std::string>& known,
+                                     std::int32_t unseen) {
+  std::unordered_map<std::string_view, std::int32_t> codes;
+  codes.reserve(known.size());
+  for (std::size_t i = 0; i < known.size(); ++i) codes.emplace(known[i], static_cast<std::int32_t>(i));
+  std::vector<std::int32_t> mapped;
+  mapped.reserve(values.size());
+  for (const std::string& value : values) {
+    const auto it = codes.find(value);
+    mapped.push_back(it == codes.end() ? unseen : it->second);
+  }
+  return mapped;
+}
+
+namespace {
+
+const Column& find_attribute(const FeatureSpec& attribute, const Table& table,
+                             const std::unordered_map<std::string_view, const Column*>& columns) {
+  const auto it = columns.find(attribute.name);
+  if (it != columns.end()) return *it->second;
+  std::vector<std::string> names;
+  for (const Column& column : table.columns) names.push_back(column.name);
+  throw Error(
+      ErrorCode::invalid_file,
+      "the attribute '" + attribute.name + "' of the training table is missing" + did_you_mean(attribute.name, names),
+      {table.source});
+}
+
+}  // namespace
+
+std::vector<MatchedColumn> match_columns(const std::vector<FeatureSpec>& attributes, const Table& table, Compat compat,
+                                         ValueMapping mapping) {
+  std::unordered_map<std::string_view, const Column*> columns;
+  for (const Column& column : table.columns) columns.emplace(column.name, &column);
+  std::vector<MatchedColumn> matched;
+  matched.reserve(attributes.size());
+  for (const FeatureSpec& attribute : attributes) {
+    const Column& column = find_attribute(attribute, table, columns);
+    const bool nominal = is_nominal(attribute.type);
+    if (column.nominal() != nominal) {
+      throw Error(ErrorCode::invalid_file,
+                  "the attribute '" + attribute.name + "' is " + (column.nominal() ? "nominal" : "numeric") +
+                      " here and " + (nominal ? "nominal" : "numeric") + " in the training table",
+                  {table.source});
+    }
+    MatchedColumn found{&column, {}};
+    if (nominal && mapping == ValueMapping::by_name && column.values != attribute.values) {
+      found.codes =
+          map_values(column.values, attribute.values, compat == Compat::rapidminer ? kMissingCode : kUnseenCode);
+    }
+    matched.push_back(std::move(found));
+  }
+  return matched;
+}
+
+}  // namespace stope
