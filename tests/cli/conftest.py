@@ -18,6 +18,10 @@ def pytest_sessionstart(session):
         raise pytest.UsageError(f"no program at {program.PROGRAM}: build it, or set STOPE_BIN")
 
 
+def pytest_configure(config):
+    config.addinivalue_line("markers", "bad_input: bad data, options and surroundings; also run under the sanitizers")
+
+
 @pytest.fixture(scope="session")
 def shared():
     """The folder of reference data; tests that need it say that they were skipped where it is absent."""
