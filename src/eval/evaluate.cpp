@@ -1,0 +1,245 @@
+// evaluate(): k-NN models of one table, fitted and tested by cross-validation, hold-out or leave-one-out.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <utility>
+
+#include "base/checked.hpp"
+#include "stope/error.hpp"
+#include "stope/eval.hpp"
+
+namespace stope {
+namespace {
+
+// Predictions of every k for all rows of the table, filled fold by fold; only one of the two is used.
+struct Predictions {
+  std::vector<std::vector<std::int32_t>> codes;
+  std::vector<std::vector<double>> numbers;
+};
+
+const Column& label_of(const Table& table) {
+  const std::int64_t at = table.find(Role::label);
+  if (at < 0) throw Error(ErrorCode::invalid_argument, "evaluation needs a label: the table has no target column");
+  return table.columns[static_cast<std::size_t>(at)];
+}
+
+void check_label_present(const Table& table, const Column& label) {
+  for (std::int64_t row = 0; row < label.size(); ++row) {
+    if (!label.missing(row)) continue;
+    throw Error(ErrorCode::invalid_file, (table.source.empty() ? "" : table.source + ": ") + "label '" + label.name +
+                                             "' is missing in row " + std::to_string(row));
+  }
+}
+
+void check_ks(const EvaluateOptions& options, std::int64_t smallest_training_part) {
+  if (options.ks.empty()) throw Error(ErrorCode::invalid_argument, "no k to evaluate");
+  for (const std::int64_t k : options.ks) {
+    if (k < 1) throw Error(ErrorCode::invalid_argument, "k = " + std::to_string(k) + " is not positive");
+    if (k > smallest_training_part && options.knn.compat == Compat::none) {
+      throw Error(ErrorCode::invalid_argument, "k = " + std::to_string(k) + " exceeds the " +
+                                                   std::to_string(smallest_training_part) +
+                                                   " training rows that a test row has in this evaluation");
+    }
+  }
+}
+
+// Test rows of every fold. Numeric labels have no classes to balance.
+std::vector<std::vector<std::int64_t>> test_rows(const Table& table, const Column& label,
+                                                 const EvaluateOptions& options) {
+  std::vector<std::int32_t> classes;
+  if (label.nominal()) classes.assign(label.codes().begin(), label.codes().end());
+  if (options.scheme == Scheme::holdout) {
+    return {holdout_rows(table.n_rows, options.holdout, options.seed, classes)};
+  }
+  return cross_validation_folds(table.n_rows, options.n_folds, options.seed, classes);
+}
+
+// All rows but these; `rows` ascending.
+std::vector<std::int64_t> complement(const std::vector<std::int64_t>& rows, std::int64_t n_rows) {
+  std::vector<std::int64_t> others;
+  others.reserve(static_cast<std::size_t>(n_rows) - rows.size());
+  auto next = rows.begin();
+  for (std::int64_t row = 0; row < n_rows; ++row) {
+    if (next != rows.end() && *next == row) {
+      ++next;
+    } else {
+      others.push_back(row);
+    }
+  }
+  return others;
+}
+
+// What is left of the budget for the search once the splits of the table, and their normalised copy, are held.
+RunOptions search_run(const Table& table, const EvaluateOptions& options, const RunOptions& run) {
+  const std::int64_t splits = options.scheme == Scheme::leave_one_out ? 0 : 1;
+  const std::int64_t normalised = options.normalize.method == Normalization::none ? 0 : 1;
+  // A float32 or nominal column can at most double when it is normalised to float64.
+  const std::int64_t held = checked::mul(table.bytes(), splits + 2 * normalised);
+  const std::int64_t budget = memory_budget(run);
+  if (held >= budget) {
+    throw Error(ErrorCode::out_of_memory, "the evaluation holds " + std::to_string(held) +
+                                              " bytes of training and test rows, the budget is " +
+                                              std::to_string(budget));
+  }
+  RunOptions inner = run;
+  inner.memory_limit = budget - held;
+  return inner;
+}
+
+// Progress within a phase never decreases, so every fold is a phase of its own.
+RunOptions fold_run(const RunOptions& run, std::size_t fold, std::size_t n_folds) {
+  RunOptions inner = run;
+  if (run.progress && n_folds > 1) {
+    const std::string prefix = "fold " + std::to_string(fold + 1) + "/" + std::to_string(n_folds) + " ";
+    inner.progress = [prefix, progress = run.progress](std::string_view phase, std::int64_t done, std::int64_t total) {
+      progress(prefix + std::string(phase), done, total);
+    };
+  }
+  return inner;
+}
+
+void accumulate(SearchReport& total, const SearchReport& fold, std::size_t index) {
+  if (index == 0) {
+    total = fold;
+    return;
+  }
+  total.pairs = checked::add(total.pairs, fold.pairs);
+  total.seconds += fold.seconds;
+  total.memory_planned = std::max(total.memory_planned, fold.memory_planned);
+  total.threads = std::max(total.threads, fold.threads);
+}
+
+// Fits on `train`, predicts `test`; prediction i of every k is that of table row rows[i].
+SearchReport predict_fold(const Table& train, const Table& test, const std::vector<std::int64_t>& rows,
+                          bool label_is_nominal, const EvaluateOptions& options, const VoteOptions& vote,
+                          const RunOptions& run, Predictions& predictions) {
+  SearchReport report;
+  const auto scatter = [&](const auto& from, auto& to) {
+    for (std::size_t i = 0; i < rows.size(); ++i) to[static_cast<std::size_t>(rows[i])] = from[i];
+  };
+  if (label_is_nominal) {
+    const auto results = KnnClassifier::fit(train, options.knn, run).predict_each(test, options.ks, vote, run, &report);
+    for (std::size_t i = 0; i < results.size(); ++i) scatter(results[i].codes, predictions.codes[i]);
+  } else {
+    const auto results = KnnRegressor::fit(train, options.knn, run).predict_each(test, options.ks, vote, run, &report);
+    for (std::size_t i = 0; i < results.size(); ++i) scatter(results[i], predictions.numbers[i]);
+  }
+  return report;
+}
+
+template <class T>
+std::vector<T> select(const std::vector<T>& values, const std::vector<std::int64_t>& rows) {
+  std::vector<T> selected;
+  selected.reserve(rows.size());
+  for (const std::int64_t row : rows) selected.push_back(values[static_cast<std::size_t>(row)]);
+  return selected;
+}
+
+// Scores all test rows together, and each fold where there are folds.
+std::vector<EvaluationOfK> score_each(const Column& label, const EvaluateOptions& options,
+                                      const std::vector<std::vector<std::int64_t>>& folds,
+                                      const Predictions& predictions) {
+  std::vector<std::int64_t> tested;
+  for (const auto& fold : folds) tested.insert(tested.end(), fold.begin(), fold.end());
+  std::sort(tested.begin(), tested.end());
+
+  std::vector<EvaluationOfK> of_k(options.ks.size());
+  const auto score = [&](const auto& truth, const auto& predicted_of_k, auto&& score_rows) {
+    for (std::size_t i = 0; i < of_k.size(); ++i) {
+      of_k[i].k = options.ks[i];
+      score_rows(of_k[i], select(truth, tested), select(predicted_of_k[i], tested));
+      if (options.scheme == Scheme::leave_one_out) continue;
+      for (const auto& fold : folds) {
+        EvaluationOfK of_fold;
+        score_rows(of_fold, select(truth, fold), select(predicted_of_k[i], fold));
+        of_k[i].fold_scores.push_back(label.nominal() ? of_fold.classification.accuracy : of_fold.regression.rmse);
+      }
+    }
+  };
+  if (label.nominal()) {
+    const std::vector<std::int32_t> truth(label.codes().begin(), label.codes().end());
+    score(truth, predictions.codes, [&](EvaluationOfK& result, const auto& known, const auto& predicted) {
+      result.classification = score_classification(label.values, known, predicted);
+    });
+  } else {
+    std::vector<double> truth(static_cast<std::size_t>(label.size()));
+    for (std::int64_t row = 0; row < label.size(); ++row) truth[static_cast<std::size_t>(row)] = label.at(row);
+    score(truth, predictions.numbers, [&](EvaluationOfK& result, const auto& known, const auto& predicted) {
+      result.regression = score_regression(known, predicted);
+    });
+  }
+  return of_k;
+}
+
+std::size_t best_of(const std::vector<EvaluationOfK>& of_k, bool label_is_nominal) {
+  // Smaller is better; NaN is worst.
+  const auto loss = [&](const EvaluationOfK& result) {
+    const double value = label_is_nominal ? -result.classification.accuracy : result.regression.rmse;
+    return std::isnan(value) ? std::numeric_limits<double>::infinity() : value;
+  };
+  std::size_t best = 0;
+  for (std::size_t i = 1; i < of_k.size(); ++i) {
+    if (std::pair(loss(of_k[i]), of_k[i].k) < std::pair(loss(of_k[best]), of_k[best].k)) best = i;
+  }
+  return best;
+}
+
+}  // namespace
+
+Evaluation evaluate(const Table& table, const EvaluateOptions& options, const RunOptions& run) {
+  table.validate();
+  const Column& label = label_of(table);
+  const bool leave_one_out = options.scheme == Scheme::leave_one_out;
+  if (!leave_one_out && !options.exclude_group.empty()) {
+    throw Error(ErrorCode::invalid_argument,
+                "excluding the group '" + options.exclude_group + "' needs leave-one-out evaluation");
+  }
+  if (options.knn.compat == Compat::none) check_label_present(table, label);
+
+  std::vector<std::vector<std::int64_t>> folds;
+  if (leave_one_out) {
+    if (table.n_rows < 2) {
+      throw Error(ErrorCode::invalid_argument,
+                  "leave-one-out needs at least 2 rows, there are " + std::to_string(table.n_rows));
+    }
+    check_ks(options, table.n_rows - 1);
+    folds.push_back(complement({}, table.n_rows));
+  } else {
+    folds = test_rows(table, label, options);
+    std::size_t largest = 0;
+    for (const auto& fold : folds) largest = std::max(largest, fold.size());
+    check_ks(options, table.n_rows - static_cast<std::int64_t>(largest));
+  }
+
+  const auto n = static_cast<std::size_t>(table.n_rows);
+  Predictions predictions;
+  if (label.nominal()) {
+    predictions.codes.assign(options.ks.size(), std::vector<std::int32_t>(n, kMissingCode));
+  } else {
+    predictions.numbers.assign(options.ks.size(), std::vector<double>(n));
+  }
+  VoteOptions vote;
+  vote.weights = options.weights;
+  vote.exclude_self = leave_one_out;
+  vote.exclude_group = options.exclude_group;
+
+  Evaluation evaluation;
+  evaluation.label_is_nominal = label.nominal();
+  const RunOptions inner = search_run(table, options, run);
+  for (std::size_t fold = 0; fold < folds.size(); ++fold) {
+    const RunOptions here = fold_run(inner, fold, folds.size());
+    Table train = leave_one_out ? table : table.take(complement(folds[fold], table.n_rows));
+    Table test = leave_one_out ? table : table.take(folds[fold]);
+    const Normalizer normalizer = Normalizer::fit(train, options.normalize, here);
+    train = normalizer.apply(train, here);
+    test = leave_one_out ? train : normalizer.apply(test, here);
+    accumulate(evaluation.report,
+               predict_fold(train, test, folds[fold], label.nominal(), options, vote, here, predictions), fold);
+  }
+  evaluation.of_k = score_each(label, options, folds, predictions);
+  evaluation.best = best_of(evaluation.of_k, label.nominal());
+  return evaluation;
+}
+
+}  // namespace stope

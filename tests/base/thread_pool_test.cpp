@@ -1,0 +1,152 @@
+// ThreadPool: every task once, exceptions and cancellation reach the caller, and the pool survives them.
+#include "base/thread_pool.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "stope/error.hpp"
+
+namespace stope {
+namespace {
+
+class ThreadPoolOfSize : public testing::TestWithParam<int> {};
+INSTANTIATE_TEST_SUITE_P(Threads, ThreadPoolOfSize, testing::Values(1, 2, 3, 4, 5, 6, 7, 8));
+
+TEST_P(ThreadPoolOfSize, RunsEveryTaskOnceWithAWorkerOfItsOwn) {
+  ThreadPool pool(GetParam());
+  ASSERT_EQ(pool.size(), GetParam());
+  for (const std::int64_t n : {0, 1, 2, 7, 31, 32, 33, 1000}) {
+    std::vector<std::atomic<int>> runs(static_cast<std::size_t>(n));
+    std::vector<std::atomic<int>> inside(static_cast<std::size_t>(pool.size()));
+    std::atomic<bool> shared_worker = false;
+    std::atomic<bool> bad_worker = false;
+    pool.parallel_for(n, CancelToken(), [&](std::int64_t i, int worker) {
+      if (worker < 0 || worker >= pool.size()) {
+        bad_worker = true;
+        return;
+      }
+      auto& mine = inside[static_cast<std::size_t>(worker)];
+      if (mine.fetch_add(1) != 0) shared_worker = true;
+      runs[static_cast<std::size_t>(i)].fetch_add(1);
+      mine.fetch_sub(1);
+    });
+    for (const auto& count : runs) EXPECT_EQ(count.load(), 1) << n << " tasks";
+    EXPECT_FALSE(shared_worker) << "two tasks ran under one worker number at a time";
+    EXPECT_FALSE(bad_worker);
+  }
+}
+
+TEST_P(ThreadPoolOfSize, RethrowsTheLowestFailingTaskAndSkipsTheRest) {
+  ThreadPool pool(GetParam());
+  for (int repeat = 0; repeat < 20; ++repeat) {
+    std::atomic<std::int64_t> run = 0;
+    try {
+      pool.parallel_for(100000, CancelToken(), [&](std::int64_t i, int) {
+        ++run;
+        if (i >= 40) throw std::runtime_error("task " + std::to_string(i));
+      });
+      FAIL() << "no exception";
+    } catch (const std::runtime_error& error) {
+      EXPECT_STREQ(error.what(), "task 40");
+    }
+    EXPECT_GE(run.load(), 41);
+    EXPECT_LE(run.load(), 40 + GetParam()) << "each thread meets one failing task at most";
+  }
+  std::atomic<int> after = 0;
+  pool.parallel_for(50, CancelToken(), [&](std::int64_t, int) { ++after; });
+  EXPECT_EQ(after.load(), 50) << "the pool is usable after an exception";
+}
+
+TEST_P(ThreadPoolOfSize, CarriesErrorsOfEveryType) {
+  ThreadPool pool(GetParam());
+  EXPECT_THROW(pool.parallel_for(3, CancelToken(), [](std::int64_t, int) { throw 7; }), int);
+  try {
+    pool.parallel_for(3, CancelToken(), [](std::int64_t, int) { throw Error(ErrorCode::unsupported, "so it goes"); });
+    FAIL() << "no exception";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::unsupported);
+    EXPECT_STREQ(error.what(), "so it goes");
+  }
+}
+
+TEST_P(ThreadPoolOfSize, StopsWhenCancelled) {
+  ThreadPool pool(GetParam());
+  const CancelToken before;
+  before.cancel();
+  std::atomic<std::int64_t> run = 0;
+  try {
+    pool.parallel_for(10, before, [&](std::int64_t, int) { ++run; });
+    FAIL() << "no exception";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::cancelled);
+  }
+  EXPECT_EQ(run.load(), 0);
+
+  const CancelToken during;
+  try {
+    pool.parallel_for(1000000, during, [&](std::int64_t i, int) {
+      ++run;
+      if (i == 5) during.cancel();
+    });
+    FAIL() << "no exception";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::cancelled);
+  }
+  EXPECT_LT(run.load(), 1000000);
+}
+
+TEST_P(ThreadPoolOfSize, RefusesNestedWorkInsteadOfWaitingForItself) {
+  ThreadPool pool(GetParam());
+  try {
+    pool.parallel_for(4, CancelToken(),
+                      [&](std::int64_t, int) { pool.parallel_for(2, CancelToken(), [](std::int64_t, int) {}); });
+    FAIL() << "no exception";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::internal);
+  }
+  std::atomic<int> after = 0;
+  pool.parallel_for(9, CancelToken(), [&](std::int64_t, int) { ++after; });
+  EXPECT_EQ(after.load(), 9);
+}
+
+TEST(ThreadPool, AnotherPoolInsideATaskIsFine) {
+  ThreadPool outer(2);
+  std::atomic<int> run = 0;
+  outer.parallel_for(4, CancelToken(), [&](std::int64_t, int) {
+    ThreadPool inner(2);
+    inner.parallel_for(8, CancelToken(), [&](std::int64_t, int) { ++run; });
+  });
+  EXPECT_EQ(run.load(), 32);
+}
+
+TEST(ThreadPool, ManyShortRoundsLoseNoWork) {
+  ThreadPool pool(8);
+  std::atomic<std::int64_t> sum = 0;
+  for (int round = 0; round < 2000; ++round) {
+    pool.parallel_for(round % 5, CancelToken(), [&](std::int64_t i, int) { sum += i + 1; });
+  }
+  EXPECT_EQ(sum.load(), 400 * (0 + 1 + 3 + 6 + 10));
+}
+
+TEST(ThreadPool, ZeroOrNegativeMeansAllCores) {
+  EXPECT_EQ(ThreadPool(0).size(), available_threads());
+  EXPECT_EQ(ThreadPool(-3).size(), available_threads());
+}
+
+TEST(ThreadPool, NoTasksRunNothingAndDoNotPollTheToken) {
+  ThreadPool pool(2);
+  const CancelToken cancelled;
+  cancelled.cancel();
+  bool run = false;
+  EXPECT_NO_THROW(pool.parallel_for(0, cancelled, [&](std::int64_t, int) { run = true; }));
+  EXPECT_NO_THROW(pool.parallel_for(-1, cancelled, [&](std::int64_t, int) { run = true; }));
+  EXPECT_FALSE(run);
+}
+
+}  // namespace
+}  // namespace stope
