@@ -64,6 +64,7 @@ AtomicFile::AtomicFile(const std::string& path) : path_(path) {
     return;
   }
   if (path.empty()) fail("open", ENOENT);
+  compressor_ = Compressor::for_path(path);
   if (path.back() == '/') fail("open", EISDIR);
   target_ = follow_links(path);
   struct stat info{};
@@ -118,6 +119,13 @@ void AtomicFile::fail(std::string_view what, int error_number) const {
 }
 
 void AtomicFile::write(std::string_view bytes) {
+  if (compressor_ == nullptr) return append(bytes);
+  compressor_->add(bytes, packed_);
+  append(packed_);
+  packed_.clear();
+}
+
+void AtomicFile::append(std::string_view bytes) {
   if (buffer_.size() + bytes.size() > kBufferBytes) flush();
   if (bytes.size() >= kBufferBytes) return write_out(bytes);
   buffer_.append(bytes);
@@ -139,6 +147,11 @@ void AtomicFile::write_out(std::string_view bytes) {
 }
 
 void AtomicFile::sync() {
+  if (compressor_ != nullptr) {
+    compressor_->finish(packed_);
+    compressor_.reset();
+    append(packed_);
+  }
   flush();
   if (temporary_.empty()) return;
   if (const int fault = fault::io_fails()) fail("sync", fault);

@@ -3,15 +3,19 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <memory>
 #include <string>
 #include <string_view>
+
+#include "io/compress.hpp"
 
 namespace stope::io {
 
 /// Writes to a temporary file beside `path`, buffered; commit() syncs it and renames it into place. Destruction without
 /// commit() removes it, so an exception (a full disk, a cancelled job) leaves what was there before. An existing file
 /// keeps its mode, a new one follows the umask; a symbolic link stays one and its target is replaced. "-" and
-/// /dev/stdout write straight to standard output; a FIFO or a character device is written directly.
+/// /dev/stdout write straight to standard output; a FIFO or a character device is written directly. A path that ends
+/// in .gz or .zst is compressed.
 class AtomicFile {
  public:
   /// Throws io at once if the directory is missing or not writable, the file is write-protected or a directory.
@@ -28,6 +32,7 @@ class AtomicFile {
   friend void commit_all(std::initializer_list<AtomicFile*> files);
 
   void open_temporary(unsigned mode, bool keep_mode);
+  void append(std::string_view bytes);
   void flush();
   void write_out(std::string_view bytes);
   void sync();
@@ -38,6 +43,8 @@ class AtomicFile {
   std::string target_;     // what is replaced: path_ with symbolic links followed
   std::string temporary_;  // empty once it is renamed, and where the output is written directly
   std::string buffer_;
+  std::string packed_;  // what the compressor has just put out
+  std::unique_ptr<Compressor> compressor_;
   int fd_ = -1;
   bool owns_fd_ = false;
 };

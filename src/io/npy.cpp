@@ -220,7 +220,7 @@ Table read_npy(const Bytes& bytes, const RunOptions& run) {
     array.row_stride = item_bytes;
     array.column_stride = n_rows * item_bytes;
   }
-  return table_of(array, bytes.name, run);
+  return table_of(array, bytes, run);
 }
 
 }  // namespace stope::io

@@ -98,31 +98,37 @@ std::int64_t bytes_of(ArrayType type) {
   return 8;
 }
 
-void require_memory(std::int64_t bytes, std::string_view name, const RunOptions& run) {
-  const std::int64_t budget = memory_budget(run);
-  if (bytes <= budget) return;
-  throw Error(ErrorCode::out_of_memory, std::string(name) + ": the table needs " + std::to_string(bytes) +
-                                            " bytes, the memory limit is " + std::to_string(budget));
+std::int64_t table_budget(const Bytes& file, const RunOptions& run) {
+  // The default budget is a share of what is free now, so memory held already is no longer in it.
+  return memory_budget(run) - (run.memory_limit > 0 ? file.held : 0);
 }
 
-Table table_of(const ArrayView& array, const std::string& name, const RunOptions& run) {
+void require_memory(std::int64_t bytes, const Bytes& file, const RunOptions& run) {
+  const std::int64_t budget = table_budget(file, run);
+  if (bytes <= budget) return;
+  throw Error(ErrorCode::out_of_memory,
+              "the table needs " + std::to_string(bytes) + " bytes, the memory limit leaves " + std::to_string(budget),
+              {file.name});
+}
+
+Table table_of(const ArrayView& array, const Bytes& file, const RunOptions& run) {
   // A column of few rows costs its descriptor, its name and the allocator's bookkeeping rather than its values.
   constexpr std::int64_t kColumnBytes = static_cast<std::int64_t>(sizeof(Column)) + 192;
   const bool narrow = array.type == ArrayType::float32 || bytes_of(array.type) <= 2;
   const std::int64_t column_bytes = checked::add(checked::mul(array.n_rows, narrow ? 4 : 8), kColumnBytes);
-  require_memory(checked::mul(array.n_columns, column_bytes), name, run);
+  require_memory(checked::mul(array.n_columns, column_bytes), file, run);
   switch (array.type) {
-    case ArrayType::float32: return convert<float>(array, name, run);
-    case ArrayType::float64: return convert<double>(array, name, run);
-    case ArrayType::int8: return convert<std::int8_t>(array, name, run);
-    case ArrayType::int16: return convert<std::int16_t>(array, name, run);
-    case ArrayType::int32: return convert<std::int32_t>(array, name, run);
-    case ArrayType::int64: return convert<std::int64_t>(array, name, run);
-    case ArrayType::uint8: return convert<std::uint8_t>(array, name, run);
-    case ArrayType::uint16: return convert<std::uint16_t>(array, name, run);
+    case ArrayType::float32: return convert<float>(array, file.name, run);
+    case ArrayType::float64: return convert<double>(array, file.name, run);
+    case ArrayType::int8: return convert<std::int8_t>(array, file.name, run);
+    case ArrayType::int16: return convert<std::int16_t>(array, file.name, run);
+    case ArrayType::int32: return convert<std::int32_t>(array, file.name, run);
+    case ArrayType::int64: return convert<std::int64_t>(array, file.name, run);
+    case ArrayType::uint8: return convert<std::uint8_t>(array, file.name, run);
+    case ArrayType::uint16: return convert<std::uint16_t>(array, file.name, run);
     case ArrayType::uint32: break;
   }
-  return convert<std::uint32_t>(array, name, run);
+  return convert<std::uint32_t>(array, file.name, run);
 }
 
 }  // namespace stope::io

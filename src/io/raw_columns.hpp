@@ -2,9 +2,8 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
-#include <string_view>
 
+#include "io/bytes.hpp"
 #include "stope/run.hpp"
 #include "stope/table.hpp"
 
@@ -29,10 +28,12 @@ struct ArrayView {
 /// The table of an array: columns "1", "2", ... A type whose every value is a float32 stays float32, the others become
 /// float64; whole-number types are ValueType::integer. Throws unsupported for an int64 beyond 2^53, naming row and
 /// column (rounding an identifier would be a lie), out_of_memory if the columns exceed the budget.
-/// `name` is the file's, for messages and Table::source. The caller has compared the sizes with the bytes there.
-Table table_of(const ArrayView& array, const std::string& name, const RunOptions& run);
+/// The caller has compared the sizes with the bytes of `file`, whose name stands in messages and Table::source.
+Table table_of(const ArrayView& array, const Bytes& file, const RunOptions& run);
 
-/// Throws out_of_memory, naming the file, the bytes and the limit, unless `bytes` fit `run`'s memory budget.
-void require_memory(std::int64_t bytes, std::string_view name, const RunOptions& run);
+/// What a table read from `file` may take: the memory budget less what the file's own bytes hold of it.
+std::int64_t table_budget(const Bytes& file, const RunOptions& run);
+/// Throws out_of_memory, naming the file, the bytes and the limit, unless `bytes` fit that budget.
+void require_memory(std::int64_t bytes, const Bytes& file, const RunOptions& run);
 
 }  // namespace stope::io

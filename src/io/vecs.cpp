@@ -52,7 +52,7 @@ Table read_vecs(const Bytes& bytes, Format format, const RunOptions& run) {
     if (n_rows % 65536 == 0) run.cancel.check();
   }
   const std::int64_t row_bytes = checked::add(kLengthBytes, checked::mul(n_columns, item_bytes));
-  return table_of({bytes.view.data() + kLengthBytes, type, n_rows, n_columns, row_bytes, item_bytes}, bytes.name, run);
+  return table_of({bytes.view.data() + kLengthBytes, type, n_rows, n_columns, row_bytes, item_bytes}, bytes, run);
 }
 
 }  // namespace stope::io

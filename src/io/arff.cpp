@@ -1,0 +1,313 @@
+// ARFF, the format of WEKA and RapidMiner (docs/FORMATS.md). Rows are counted before they are read, so that every
+// column is allocated once, at its size; the memory-mapped text is walked over twice.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "base/checked.hpp"
+#include "io/arff_header.hpp"
+#include "io/csv_text.hpp"
+#include "io/number.hpp"
+#include "io/raw_columns.hpp"
+#include "io/readers.hpp"
+
+namespace stope::io {
+namespace {
+
+constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
+constexpr std::int64_t kPollRows = 4096;  // rows between two looks at the cancel token: a few milliseconds at most
+
+struct StringHash {
+  using is_transparent = void;
+  std::size_t operator()(std::string_view text) const noexcept { return std::hash<std::string_view>{}(text); }
+};
+using Dictionary = std::unordered_map<std::string, std::int32_t, StringHash, std::equal_to<>>;
+
+/// One attribute with its column under construction.
+struct Cells {
+  ArffAttribute attribute;
+  Buffer<double> numbers;      // number, integer, date
+  Buffer<std::int32_t> codes;  // nominal, string
+  Dictionary dictionary;
+  bool coded() const { return attribute.kind == ArffKind::nominal || attribute.kind == ArffKind::string; }
+};
+
+class ArffReader {
+ public:
+  ArffReader(const Bytes& bytes, const ReadOptions& options, const RunOptions& run)
+      : bytes_(bytes),
+        options_(options),
+        run_(run),
+        text_(csv::text_of(bytes, options.encoding, table_budget(bytes, run))),
+        scanner_(text_.view, bytes.name) {}
+
+  Table read() {
+    prepare();
+    while (scanner_.next_line()) {
+      if (row_ % kPollRows == 0) poll();
+      if (scanner_.peek() == '{') {
+        sparse_row();
+      } else {
+        dense_row();
+      }
+      ++row_;
+    }
+    poll();
+    return table();
+  }
+
+ private:
+  void poll() {
+    run_.cancel.check();
+    if (run_.progress) run_.progress("read", scanner_.position(), static_cast<std::int64_t>(text_.view.size()));
+  }
+
+  /// Header, number of rows, memory.
+  void prepare() {
+    if (const std::int64_t offset = csv::find_invalid_utf8(text_.view); offset >= 0) {
+      throw Error(ErrorCode::invalid_file, "invalid UTF-8 (is the file in another encoding?)",
+                  csv::place_of(text_, offset));
+    }
+    for (ArffAttribute& attribute : read_arff_header(scanner_)) cells_.push_back({std::move(attribute), {}, {}, {}});
+    n_rows_ = scanner_.count_lines();
+    std::int64_t bytes = text_.converted.size();
+    for (const Cells& cells : cells_) {
+      bytes = checked::add(bytes, checked::mul(n_rows_, cells.coded() ? 4 : 8));
+      for (const std::string& value : cells.attribute.values) bytes = checked::add(bytes, dictionary_bytes(value));
+    }
+    require_memory(bytes, bytes_, run_);
+    planned_bytes_ = bytes;
+    for (Cells& cells : cells_) {
+      if (cells.coded()) {
+        cells.codes = Buffer<std::int32_t>(n_rows_);
+        for (const std::string& value : cells.attribute.values) {
+          cells.dictionary.emplace(value, static_cast<std::int32_t>(cells.dictionary.size()));
+        }
+      } else {
+        cells.numbers = Buffer<double>(n_rows_);
+      }
+    }
+  }
+
+  /// What a value costs in the dictionary: the node, the bucket, and the list handed out at the end.
+  static std::int64_t dictionary_bytes(std::string_view value) {
+    return static_cast<std::int64_t>(2 * (value.size() + sizeof(std::string)) + 48);
+  }
+
+  void dense_row() {
+    for (std::size_t c = 0; c < cells_.size(); ++c) {
+      if (c > 0 && !scanner_.separator()) {
+        if (scanner_.peek() == ArffScanner::kLineEnd) fail_ragged(c);
+        scanner_.fail("expected ',' between two values");
+      }
+      const int next = scanner_.peek();
+      if (next == ArffScanner::kLineEnd || next == '{') fail_ragged(c);
+      if (next == ',') scanner_.fail("an empty field (a missing value is written ?)");
+      set(cells_[c], scanner_.word());
+    }
+    end_of_row();
+  }
+
+  [[noreturn]] void fail_ragged(std::size_t there) {
+    scanner_.fail("the row has " + std::to_string(there) + (there == 1 ? " value" : " values") +
+                  ", the header declares " + std::to_string(cells_.size()) +
+                  (cells_.size() == 1 ? " attribute" : " attributes"));
+  }
+
+  void sparse_row() {
+    for (Cells& cells : cells_) set_default(cells);
+    scanner_.skip();  // '{'
+    std::int64_t last = -1;
+    while (scanner_.peek() != '}') {
+      last = sparse_index(last);
+      if (!scanner_.separator()) scanner_.fail("expected a value after the index " + std::to_string(last));
+      if (scanner_.peek() == '}' || scanner_.peek() == ArffScanner::kLineEnd) {
+        scanner_.fail("expected a value after the index " + std::to_string(last));
+      }
+      set(cells_[static_cast<std::size_t>(last)], scanner_.word());
+      if (!scanner_.separator() && scanner_.peek() != '}') scanner_.fail("expected ',' or '}' in the sparse row");
+    }
+    scanner_.skip();
+    end_of_row();
+  }
+
+  std::int64_t sparse_index(std::int64_t last) {
+    if (scanner_.peek() == ArffScanner::kLineEnd) scanner_.fail("a sparse row without its closing '}'");
+    const ArffWord word = scanner_.word();
+    double index = 0;
+    if (!parse_number(word.text, index) || !(index >= 0) || index != std::floor(index)) {
+      scanner_.fail("the index " + shown(word.text) + " of a sparse value is no whole number from 0", word.column);
+    }
+    if (index >= static_cast<double>(cells_.size())) {
+      scanner_.fail("the sparse index " + shown(word.text) + " is beyond the last attribute, " +
+                        std::to_string(cells_.size() - 1),
+                    word.column);
+    }
+    if (index <= static_cast<double>(last)) {
+      scanner_.fail("the sparse index " + shown(word.text) + " does not ascend: it follows " + std::to_string(last),
+                    word.column);
+    }
+    return static_cast<std::int64_t>(index);
+  }
+
+  /// What a sparse row leaves out: 0, which for a nominal attribute is its first value. A string attribute has no first
+  /// value until rows name some, so there it is missing.
+  void set_default(Cells& cells) const {
+    if (!cells.coded()) {
+      cells.numbers[row_] = 0;
+    } else {
+      cells.codes[row_] = cells.attribute.values.empty() ? kMissingCode : 0;
+    }
+  }
+
+  void set(Cells& cells, const ArffWord& word) {
+    const bool missing = !word.quoted && word.text == "?";
+    if (cells.coded()) {
+      cells.codes[row_] = missing ? kMissingCode : code(cells, word);
+    } else if (missing) {
+      cells.numbers[row_] = kMissing;
+    } else if (cells.attribute.kind == ArffKind::date) {
+      if (!parse_date(word.text, cells.attribute.date_format, cells.numbers[row_])) fail_value(cells, word, "no date");
+    } else if (!parse_number(word.text, cells.numbers[row_])) {
+      fail_value(cells, word, "no number");
+    }
+  }
+
+  [[noreturn]] void fail_value(const Cells& cells, const ArffWord& word, const std::string& what) const {
+    const bool date = cells.attribute.kind == ArffKind::date;
+    constexpr const char* kFormats[] = {"yyyy-MM-dd", "yyyy-MM-dd'T'HH:mm:ss", "yyyy-MM-dd HH:mm:ss"};
+    scanner_.fail(
+        "the value " + shown(word.text) + " of attribute " + shown(cells.attribute.name) + " is " + what +
+            (date ? std::string(" of the form ") + kFormats[static_cast<int>(cells.attribute.date_format)] : ""),
+        word.column);
+  }
+
+  std::int32_t code(Cells& cells, const ArffWord& word) {
+    const auto found = cells.dictionary.find(word.text);
+    if (found != cells.dictionary.end()) return found->second;
+    if (cells.attribute.kind == ArffKind::nominal) fail_value(cells, word, "not in its list");
+    if (cells.dictionary.size() >= static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max())) {
+      scanner_.fail("attribute " + shown(cells.attribute.name) + " has more than 2^31-1 different values", word.column,
+                    ErrorCode::unsupported);
+    }
+    // Distinct strings cost several times their text: a column of identifiers must not outgrow the budget unnoticed.
+    planned_bytes_ = checked::add(planned_bytes_, dictionary_bytes(word.text));
+    if (planned_bytes_ > budget()) require_memory(planned_bytes_, bytes_, run_);
+    const auto code = static_cast<std::int32_t>(cells.dictionary.size());
+    cells.dictionary.emplace(std::string(word.text), code);
+    return code;
+  }
+
+  std::int64_t budget() {
+    if (budget_ < 0) budget_ = table_budget(bytes_, run_);
+    return budget_;
+  }
+
+  /// What may follow the values: nothing, or the row's weight in braces.
+  void end_of_row() {
+    double weight = 1;
+    if (scanner_.peek() != ArffScanner::kLineEnd) {
+      scanner_.separator();
+      const int next = scanner_.peek();
+      if (next == ArffScanner::kLineEnd) scanner_.fail("a comma after the last value");
+      if (next != '{') scanner_.fail("more than " + std::to_string(cells_.size()) + " values in the row");
+      weight = row_weight();
+      if (weights_.empty()) {
+        planned_bytes_ = checked::add(planned_bytes_, checked::mul(n_rows_, 8));
+        require_memory(planned_bytes_, bytes_, run_);
+        weights_ = Buffer<double>(n_rows_);
+        std::fill(weights_.begin(), weights_.end(), 1.0);
+      }
+    }
+    if (!weights_.empty()) weights_[row_] = weight;
+  }
+
+  double row_weight() {
+    scanner_.skip();  // '{'
+    if (scanner_.peek() == ArffScanner::kLineEnd) scanner_.fail("a row weight without its closing '}'");
+    const ArffWord word = scanner_.word();
+    double weight = 0;
+    if (!parse_number(word.text, weight) || !std::isfinite(weight)) {
+      scanner_.fail("the row weight " + shown(word.text) + " is no finite number", word.column);
+    }
+    if (scanner_.peek() != '}') scanner_.fail("expected '}' after the row weight");
+    scanner_.skip();
+    scanner_.expect_line_end("the row weight");
+    return weight;
+  }
+
+  Table table() {
+    Table table;
+    table.source = bytes_.name;
+    table.n_rows = n_rows_;
+    table.columns.reserve(cells_.size() + 1);
+    for (Cells& cells : cells_) {
+      if (cells.attribute.kind == ArffKind::string) order_values(cells);
+      Column column{std::move(cells.attribute.name), ValueType::real, Role::regular, {}, {}};
+      if (cells.coded()) {
+        column.type = ValueType::nominal;
+        column.data = std::move(cells.codes);
+        column.values = std::move(cells.attribute.values);
+      } else {
+        if (cells.attribute.kind == ArffKind::integer) column.type = ValueType::integer;
+        if (cells.attribute.kind == ArffKind::date) column.type = ValueType::date;
+        column.data = std::move(cells.numbers);
+      }
+      table.columns.push_back(std::move(column));
+      cells.dictionary.clear();
+    }
+    if (!weights_.empty()) table.columns.push_back({weight_name(table), ValueType::real, Role::weight, weights_, {}});
+    return table;
+  }
+
+  /// Values of a string attribute in the order asked for, and its codes renumbered to match.
+  void order_values(Cells& cells) const {
+    const std::size_t n = cells.dictionary.size();
+    std::vector<const std::string*> texts(n);
+    for (const auto& [text, code] : cells.dictionary) texts[static_cast<std::size_t>(code)] = &text;
+    std::vector<std::int32_t> order(n);
+    std::iota(order.begin(), order.end(), 0);
+    if (options_.nominal_order == NominalOrder::sorted) {
+      std::sort(order.begin(), order.end(), [&](std::int32_t a, std::int32_t b) {
+        return *texts[static_cast<std::size_t>(a)] < *texts[static_cast<std::size_t>(b)];
+      });
+      std::vector<std::int32_t> rank(n);
+      for (std::size_t i = 0; i < n; ++i) rank[static_cast<std::size_t>(order[i])] = static_cast<std::int32_t>(i);
+      for (std::int32_t& code : cells.codes) {
+        if (code != kMissingCode) code = rank[static_cast<std::size_t>(code)];
+      }
+    }
+    cells.attribute.values.reserve(n);
+    for (const std::int32_t code : order) cells.attribute.values.push_back(*texts[static_cast<std::size_t>(code)]);
+  }
+
+  static std::string weight_name(const Table& table) {
+    std::string name = "weight";
+    for (int i = 2; table.find(name) >= 0; ++i) name = "weight_" + std::to_string(i);
+    return name;
+  }
+
+  const Bytes& bytes_;
+  const ReadOptions& options_;
+  const RunOptions& run_;
+  csv::Text text_;
+  ArffScanner scanner_;
+  std::vector<Cells> cells_;
+  Buffer<double> weights_;  // empty until a row has one
+  std::int64_t n_rows_ = 0;
+  std::int64_t row_ = 0;
+  std::int64_t planned_bytes_ = 0;
+  std::int64_t budget_ = -1;
+};
+
+}  // namespace
+
+Table read_arff(const Bytes& bytes, const ReadOptions& options, const RunOptions& run) {
+  return ArffReader(bytes, options, run).read();
+}
+
+}  // namespace stope::io

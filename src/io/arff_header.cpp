@@ -1,0 +1,108 @@
+// @relation, @attribute, @data (io/arff_header.hpp).
+#include "io/arff_header.hpp"
+
+#include <unordered_set>
+#include <utility>
+
+#include "base/nearest_name.hpp"
+
+namespace stope::io {
+namespace {
+
+std::vector<std::string> value_list(ArffScanner& scanner, const std::string& attribute) {
+  std::vector<std::string> values;
+  std::unordered_set<std::string> seen;
+  scanner.skip();  // '{'
+  while (scanner.peek() != '}') {
+    const ArffWord word = scanner.word();
+    if (!seen.emplace(word.text).second) {
+      scanner.fail("attribute " + shown(attribute) + " lists the value " + shown(word.text) + " twice", word.column);
+    }
+    values.emplace_back(word.text);
+    if (!scanner.separator() && scanner.peek() != '}') scanner.fail("expected ',' or '}' in the list of values");
+  }
+  scanner.skip();
+  return values;
+}
+
+void date_format(ArffScanner& scanner, ArffAttribute& attribute) {
+  if (scanner.peek() == ArffScanner::kLineEnd) return;
+  const ArffWord pattern = scanner.word();
+  if (parse_date_format(pattern.text, attribute.date_format)) return;
+  scanner.fail("attribute " + shown(attribute.name) + ": the date format " + shown(pattern.text) +
+                   " is not supported (yyyy-MM-dd, yyyy-MM-dd'T'HH:mm:ss and yyyy-MM-dd HH:mm:ss are)",
+               pattern.column, ErrorCode::unsupported);
+}
+
+void attribute_type(ArffScanner& scanner, ArffAttribute& attribute) {
+  if (scanner.peek() == ArffScanner::kLineEnd) scanner.fail("attribute " + shown(attribute.name) + " has no type");
+  if (scanner.peek() == '{') {
+    attribute.kind = ArffKind::nominal;
+    attribute.values = value_list(scanner, attribute.name);
+    return;
+  }
+  const std::int64_t column = scanner.column();
+  const std::string type = scanner.keyword();
+  if (type == "numeric" || type == "real") {
+    attribute.kind = ArffKind::number;
+  } else if (type == "integer") {
+    attribute.kind = ArffKind::integer;
+  } else if (type == "string") {
+    attribute.kind = ArffKind::string;
+  } else if (type == "date") {
+    attribute.kind = ArffKind::date;
+    date_format(scanner, attribute);
+  } else if (type == "relational") {
+    scanner.fail("attribute " + shown(attribute.name) + ": relational attributes are not supported", column,
+                 ErrorCode::unsupported);
+  } else {
+    scanner.fail("attribute " + shown(attribute.name) + ": unknown type " + shown(type) +
+                     did_you_mean(type, {"numeric", "real", "integer", "string", "date", "relational"}),
+                 column);
+  }
+}
+
+ArffAttribute read_attribute(ArffScanner& scanner) {
+  ArffAttribute attribute;
+  if (scanner.peek() == ArffScanner::kLineEnd) scanner.fail("an attribute without a name");
+  const std::int64_t column = scanner.column();
+  attribute.name = scanner.word().text;
+  if (attribute.name.empty()) scanner.fail("an attribute without a name", column);
+  attribute_type(scanner, attribute);
+  if (scanner.peek() == '{') {
+    scanner.fail("attribute " + shown(attribute.name) + ": attribute weights are not supported", scanner.column(),
+                 ErrorCode::unsupported);
+  }
+  scanner.expect_line_end("the type of attribute " + shown(attribute.name));
+  return attribute;
+}
+
+}  // namespace
+
+std::vector<ArffAttribute> read_arff_header(ArffScanner& scanner) {
+  std::vector<ArffAttribute> attributes;
+  std::unordered_set<std::string> names;
+  while (scanner.next_line()) {
+    const std::int64_t column = scanner.column();
+    const std::string keyword = scanner.keyword();
+    if (keyword == "@relation") continue;  // the rest of the line is a name nobody asks for
+    if (keyword == "@attribute") {
+      attributes.push_back(read_attribute(scanner));
+      if (!names.insert(attributes.back().name).second) {
+        scanner.fail("a second attribute named " + shown(attributes.back().name), column);
+      }
+      continue;
+    }
+    if (keyword != "@data") {
+      scanner.fail("expected @relation, @attribute or @data, not " + shown(keyword) +
+                       did_you_mean(keyword, {"@relation", "@attribute", "@data"}),
+                   column);
+    }
+    scanner.expect_line_end("@data");
+    if (attributes.empty()) scanner.fail("no @attribute before @data", column);
+    return attributes;
+  }
+  scanner.fail("the file ends without @data", 0);
+}
+
+}  // namespace stope::io

@@ -1,0 +1,75 @@
+// The words of an ARFF file: lines, blanks, comments, quoted and unquoted values, with their places.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "stope/error.hpp"
+
+namespace stope::io {
+
+/// A value as it stands in the file. `text` is valid until the next one is taken.
+struct ArffWord {
+  std::string_view text;    ///< without quotes, escapes resolved
+  std::int64_t column = 0;  ///< of its first byte, counted from 1
+  bool quoted = false;      ///< a quoted '?' is a value, a bare one is missing
+};
+
+/// Walks over the lines of a text that hold anything. Quotes end at the end of their line at the latest, so that lines
+/// can be counted without looking at quotes.
+class ArffScanner {
+ public:
+  ArffScanner(std::string_view text, const std::string& name) : text_(text), name_(name) {}
+
+  /// Moves to the next line that is neither blank nor only a comment; false at the end.
+  bool next_line();
+  /// How many such lines are left, without moving.
+  std::int64_t count_lines() const;
+  /// Bytes of the text before the current line's end.
+  std::int64_t position() const { return static_cast<std::int64_t>(next_); }
+
+  /// The next character of the line that is no blank, or kLineEnd where nothing but a comment is left. A '%' begins a
+  /// comment at the line's start and after a blank, a separator or a bracket, never inside a word.
+  int peek();
+  static constexpr int kLineEnd = -1;
+
+  /// Consumes the character peek() returned.
+  void skip() { ++at_; }
+  /// Consumes blanks and at most one comma; true if there was one of either.
+  bool separator();
+  /// A quoted or unquoted value.
+  ArffWord word();
+  /// A word and all that stands before the next blank, quote or bracket, lower case: "@attribute".
+  std::string keyword();
+  /// Consumes a line that holds nothing more; throws otherwise.
+  void expect_line_end(std::string_view after);
+
+  /// Where peek() stands.
+  std::int64_t column() const { return static_cast<std::int64_t>(at_) + 1; }
+  std::int64_t line() const { return line_number_; }
+  /// `column` counts bytes; the error counts characters.
+  [[noreturn]] void fail(const std::string& message, std::int64_t column,
+                         ErrorCode code = ErrorCode::invalid_file) const;
+  [[noreturn]] void fail(const std::string& message) { fail(message, column()); }
+
+ private:
+  bool take_line();
+  ArffWord quoted_word();
+  void unescape(std::size_t& i);
+
+  std::string_view text_;
+  const std::string& name_;
+  std::string_view line_;    // without its end
+  std::size_t next_ = 0;     // where the line after it begins
+  std::size_t at_ = 0;       // within line_
+  std::size_t newline_ = 0;  // the first '\n' at or after next_, npos if there is none; found once, not once a line
+  bool newline_known_ = false;
+  std::int64_t line_number_ = 0;
+  std::string scratch_;  // a value with escapes
+};
+
+/// `text` in quotes for a message: at most 40 bytes, control characters as '?'.
+std::string shown(std::string_view text);
+
+}  // namespace stope::io

@@ -1,0 +1,52 @@
+#include "io/write_table_cells.hpp"
+
+#include <charconv>
+#include <cmath>
+
+#include "io/number.hpp"
+#include "stope/error.hpp"
+
+namespace stope::io {
+
+Spelling spelling_of(const Column& column) {
+  if (column.type == ValueType::integer) return Spelling::integer;
+  if (column.type != ValueType::date) return Spelling::real;
+  bool days = true;
+  std::string text;
+  for (std::int64_t row = 0; row < column.size(); ++row) {
+    const double value = column.at(row);
+    if (std::isnan(value)) continue;
+    text.clear();
+    days = days && append_date(text, DateFormat::date, value);
+    if (!days && !append_date(text, DateFormat::date_time, value)) return Spelling::real;
+  }
+  return days ? Spelling::date : Spelling::date_time;
+}
+
+void append_cell(std::string& out, double value, Spelling spelling) {
+  constexpr double kExactIntegers = 9007199254740992;  // 2^53: up to here every whole number is a double
+  switch (spelling) {
+    case Spelling::date: append_date(out, DateFormat::date, value); return;
+    case Spelling::date_time: append_date(out, DateFormat::date_time, value); return;
+    case Spelling::real: append_number(out, value); return;
+    case Spelling::integer: break;
+  }
+  // Not everything in an integer column is one: ARFF readers, ours among them, let 1.5 pass there.
+  if (!(std::fabs(value) <= kExactIntegers) || value != std::floor(value)) return append_number(out, value);
+  if (value == 0 && std::signbit(value)) out += '-';
+  char text[24];
+  const auto end = std::to_chars(text, text + sizeof text, static_cast<std::int64_t>(value)).ptr;
+  out.append(text, static_cast<std::size_t>(end - text));
+}
+
+const std::string& value_name(const Column& column, std::int64_t row) {
+  const std::int32_t code = column.codes()[row];
+  if (code < 0 || code >= static_cast<std::int64_t>(column.values.size())) {
+    throw Error(ErrorCode::invalid_argument, "column '" + column.name + "', row " + std::to_string(row) + ": code " +
+                                                 std::to_string(code) + " is outside its " +
+                                                 std::to_string(column.values.size()) + " values");
+  }
+  return column.values[static_cast<std::size_t>(code)];
+}
+
+}  // namespace stope::io

@@ -1,0 +1,86 @@
+// Tables as CSV (RFC 4180): quotes where plain text would read back as something else (docs/FORMATS.md).
+#include <vector>
+
+#include "io/number.hpp"
+#include "io/write_table_cells.hpp"
+#include "io/write_table_formats.hpp"
+
+namespace stope::io {
+namespace {
+
+constexpr std::size_t kChunkBytes = std::size_t{1} << 16;
+
+/// True for text the reader would take for missing (its default tokens), split, trim, or sniff another separator from.
+bool needs_quotes(std::string_view text, char separator) {
+  if (text.empty() || text == "?" || text == "NA" || text == "NaN") return true;
+  if (text.front() == ' ' || text.back() == ' ' || text.starts_with("\xEF\xBB\xBF")) return true;
+  for (const char c : text) {
+    if (c == separator || c == '"' || c == '\n' || c == '\r' || c == ',' || c == ';' || c == '\t' || c == '|')
+      return true;
+  }
+  return false;
+}
+
+void append_quoted(std::string& out, std::string_view text) {
+  out += '"';
+  for (const char c : text) {
+    if (c == '"') out += '"';
+    out += c;
+  }
+  out += '"';
+}
+
+void append_text(std::string& out, std::string_view text, char separator) {
+  if (needs_quotes(text, separator)) {
+    append_quoted(out, text);
+  } else {
+    out += text;
+  }
+}
+
+/// Quotes keep a header of numbers ("1", "2", as arrays have it) apart from a first row of data.
+void append_header(std::string& out, const Table& table, char separator) {
+  for (std::size_t c = 0; c < table.columns.size(); ++c) {
+    const std::string& name = table.columns[c].name;
+    double number = 0;
+    if (c > 0) out += separator;
+    if (parse_number(name, number)) {
+      append_quoted(out, name);
+    } else {
+      append_text(out, name, separator);
+    }
+  }
+  out += '\n';
+}
+
+}  // namespace
+
+void write_csv(const Table& table, char separator, const RunOptions& run, const ByteSink& sink) {
+  std::vector<Spelling> spellings;
+  for (const Column& column : table.columns) spellings.push_back(spelling_of(column));
+  std::string out;
+  append_header(out, table, separator);
+  for (std::int64_t row = 0; row < table.n_rows; ++row) {
+    for (std::size_t c = 0; c < table.columns.size(); ++c) {
+      const Column& column = table.columns[c];
+      if (c > 0) out += separator;
+      if (column.missing(row)) {
+        if (table.columns.size() == 1) out += "\"\"";  // an empty line would be skipped
+      } else if (column.nominal()) {
+        append_text(out, value_name(column, row), separator);
+      } else {
+        append_cell(out, column.at(row), spellings[c]);
+      }
+    }
+    out += '\n';
+    if (out.size() >= kChunkBytes) {
+      run.cancel.check();
+      if (run.progress) run.progress("write", row, table.n_rows);
+      sink(out);
+      out.clear();
+    }
+  }
+  sink(out);
+}
+
+}  // namespace stope::io

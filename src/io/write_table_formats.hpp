@@ -1,0 +1,22 @@
+// One function a format: table -> bytes. write_table (stope/io.hpp) chooses among them.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "stope/io.hpp"
+
+namespace stope::io {
+
+/// Takes the bytes of a file, in order, in pieces of any size.
+using ByteSink = std::function<void(std::string_view)>;
+
+void write_csv(const Table& table, char separator, const RunOptions& run, const ByteSink& sink);
+void write_arff(const Table& table, const RunOptions& run, const ByteSink& sink);
+/// `dtype`: float32, float64, int32, int64 or uint8.
+void write_npy(const Table& table, const std::string& dtype, const RunOptions& run, const ByteSink& sink);
+void write_vecs(const Table& table, Format format, const RunOptions& run, const ByteSink& sink);
+void write_raw(const Table& table, const std::string& dtype, const RunOptions& run, const ByteSink& sink);
+
+}  // namespace stope::io
