@@ -45,14 +45,20 @@ STOPE_HD inline Sum angle_of(Sum s, Sum c) {
   return fast_two_sum(angle.hi, angle.lo + (w.lo + series));
 }
 
-/// asin for 0 <= x <= sqrt(1/2), acos above it: the angle that is at most pi/4.
-STOPE_HD inline Sum small_angle(Real x, bool* is_acos) {
+/// The one of asin x and acos x that is at most pi/4.
+struct SmallAngle {
+  Sum angle;
+  bool is_acos;
+};
+
+/// For 0 <= x <= 1.
+STOPE_HD inline SmallAngle small_angle(Real x) {
   const Sum other = cosine_from_sine(x);
-  *is_acos = x.value > 0x1.6a09e667f3bccp-1;
-  return *is_acos ? angle_of(other, {x, 0.0}) : angle_of({x, 0.0}, other);
+  const bool is_acos = x.value > 0x1.6a09e667f3bccp-1;
+  return {is_acos ? angle_of(other, {x, 0.0}) : angle_of({x, 0.0}, other), is_acos};
 }
 
-/// base + sign * angle, rounded once.
+/// base + angle, rounded once.
 STOPE_HD inline double offset(Sum base, Sum angle) {
   const Sum s = two_sum(base.hi, angle.hi);
   return (s.hi + (s.lo + (base.lo + angle.lo))).value;
@@ -63,8 +69,7 @@ STOPE_HD inline double asin(double x) {
   const double size = magnitude(x);
   if (!(size <= 1.0)) return quiet_nan();
   if (size < 0x1.0p-27) return x;
-  bool is_acos = false;
-  const Sum angle = small_angle(size, &is_acos);
+  const auto [angle, is_acos] = small_angle(size);
   const Sum half_pi = {0x1.921fb54442d18p+0, 0x1.1a62633145c07p-54};
   const double result = is_acos ? offset(half_pi, {-angle.hi, -angle.lo}) : (angle.hi + angle.lo).value;
   return with_sign(result, bits_of(x) & kSignBit);
@@ -74,8 +79,7 @@ STOPE_HD inline double asin(double x) {
 STOPE_HD inline double acos(double x) {
   const double size = magnitude(x);
   if (!(size <= 1.0)) return quiet_nan();
-  bool is_acos = false;
-  const Sum angle = small_angle(size, &is_acos);
+  const auto [angle, is_acos] = small_angle(size);
   const Sum minus = {-angle.hi, -angle.lo};
   const Sum half_pi = {0x1.921fb54442d18p+0, 0x1.1a62633145c07p-54};
   const Sum pi = {0x1.921fb54442d18p+1, 0x1.1a62633145c07p-53};

