@@ -1,0 +1,233 @@
+// Every allocation of a small run fails once: reading two tables, fitting, classifying, writing the predictions. Each
+// failure must come out as Error{out_of_memory} or std::bad_alloc and leave no file and (under the address sanitizer)
+// no memory behind.
+#include <gtest/gtest.h>
+
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <new>
+#include <sstream>
+
+#include "base/fault.hpp"
+#include "stope/io.hpp"
+#include "stope/knn.hpp"
+
+namespace {
+
+std::atomic<long> countdown{0};  // 0 = off; the allocation that takes it from 1 to 0 fails
+
+bool this_one_fails() noexcept {
+  if (countdown.load(std::memory_order_relaxed) <= 0) return false;
+  return countdown.fetch_sub(1, std::memory_order_relaxed) == 1;
+}
+
+void* allocate(std::size_t bytes) {
+  if (this_one_fails()) throw std::bad_alloc();
+  if (void* p = std::malloc(bytes == 0 ? 1 : bytes)) return p;
+  throw std::bad_alloc();
+}
+
+void* allocate(std::size_t bytes, std::align_val_t alignment) {
+  if (this_one_fails()) throw std::bad_alloc();
+  const auto unit = static_cast<std::size_t>(alignment);
+  if (void* p = std::aligned_alloc(unit, (bytes + unit) / unit * unit)) return p;
+  throw std::bad_alloc();
+}
+
+}  // namespace
+
+void* operator new(std::size_t bytes) {
+  return allocate(bytes);
+}
+void* operator new[](std::size_t bytes) {
+  return allocate(bytes);
+}
+void* operator new(std::size_t bytes, std::align_val_t a) {
+  return allocate(bytes, a);
+}
+void* operator new[](std::size_t bytes, std::align_val_t a) {
+  return allocate(bytes, a);
+}
+void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
+  return this_one_fails() ? nullptr : std::malloc(bytes == 0 ? 1 : bytes);
+}
+void* operator new[](std::size_t bytes, const std::nothrow_t&) noexcept {
+  return this_one_fails() ? nullptr : std::malloc(bytes == 0 ? 1 : bytes);
+}
+void operator delete(void* p) noexcept {
+  std::free(p);
+}
+void operator delete[](void* p) noexcept {
+  std::free(p);
+}
+void operator delete(void* p, std::size_t) noexcept {
+  std::free(p);
+}
+void operator delete[](void* p, std::size_t) noexcept {
+  std::free(p);
+}
+void operator delete(void* p, std::align_val_t) noexcept {
+  std::free(p);
+}
+void operator delete[](void* p, std::align_val_t) noexcept {
+  std::free(p);
+}
+void operator delete(void* p, std::size_t, std::align_val_t) noexcept {
+  std::free(p);
+}
+void operator delete[](void* p, std::size_t, std::align_val_t) noexcept {
+  std::free(p);
+}
+
+namespace stope {
+namespace {
+
+namespace fs = std::filesystem;
+
+class AllocFault : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = fs::temp_directory_path() / ("stope-alloc-fault-" + std::to_string(::getpid()));
+    fs::remove_all(folder_);
+    fs::create_directory(folder_);
+    std::ofstream(folder_ / "train.csv") << "x,c,y\n0,red,a\n1.5,blue,b\n,red,a\n3,green,b\n\"4\",blue,\"b\"\n";
+    std::ofstream(folder_ / "test.csv") << "x,c\n1,red\n,blue\n2,purple\n";
+    std::ofstream(folder_ / "train.arff") << "@relation r\n@attribute x numeric\n@attribute c {red,blue,green}\n"
+                                             "@attribute y {a,b}\n@data\n0,red,a\n1.5,blue,b\n?,red,a\n{0 3,1 green}\n";
+    std::ofstream(folder_ / "schema.json")
+        << R"({"columns": [{"name": "x", "type": "real"}, {"name": "c", "type": "nominal", "values": ["red", "blue",)"
+        << R"( "green"]}, {"name": "y", "type": "nominal", "role": "label", "values": ["a", "b"]}]})";
+    out_ = (folder_ / "out.csv").string();
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  std::string path(const char* name) const { return (folder_ / name).string(); }
+  std::int64_t files() const { return std::distance(fs::directory_iterator(folder_), fs::directory_iterator()); }
+
+  /// Runs `job` with allocation 1, 2, 3, ... failing until it succeeds; returns how many failed.
+  template <class Job>
+  long sweep(const Job& job) {
+    job();  // once without a fault: pools and caches that live as long as the process are made now
+    const std::string want = content();
+    const std::int64_t complete = files();
+    for (long n = 1; n < 100000; ++n) {
+      fs::remove(out_);
+      bool failed = false;
+      std::string unexpected;
+      countdown.store(n);
+      try {
+        job();
+      } catch (const std::bad_alloc&) {
+        failed = true;
+      } catch (const Error& error) {
+        countdown.store(0);
+        failed = true;
+        if (error.code() != ErrorCode::out_of_memory) unexpected = error.what();
+      } catch (const std::exception& error) {
+        countdown.store(0);
+        failed = true;
+        unexpected = error.what();
+      }
+      const bool spent = countdown.exchange(0) <= 0;
+      EXPECT_EQ(unexpected, "") << "allocation " << n;
+      if (failed) {
+        EXPECT_EQ(files(), complete - 1) << "allocation " << n << " leaves a file behind";
+      } else {
+        EXPECT_EQ(content(), want) << "allocation " << n;
+        if (!spent) return n - 1;  // fewer than n allocations happened: all have failed once
+      }
+      if (HasFailure()) return n;
+    }
+    ADD_FAILURE() << "no end to the allocations";
+    return 0;
+  }
+
+  std::string content() const {
+    std::ifstream in(out_);
+    std::ostringstream text;
+    text << in.rdbuf();
+    return text.str();
+  }
+
+  void classify(const std::string& train_file, const ReadOptions& read, const KnnOptions& knn) const {
+    RunOptions run;
+    run.threads = threads_;
+    const Table train = read_table(train_file, read, run);
+    const Table test = read_table(path("test.csv"), {}, run);
+    const KnnClassifier model = KnnClassifier::fit(train, knn, run);
+    VoteOptions vote;
+    vote.n_neighbors = 3;
+    const Classification result = model.predict(test, vote, run);
+    Table table;
+    table.columns.push_back(make_nominal("prediction", result.codes, result.classes));
+    table.n_rows = static_cast<std::int64_t>(result.codes.size());
+    write_table(out_, table, {}, run);
+  }
+
+  fs::path folder_;
+  std::string out_;
+  int threads_ = 1;
+};
+
+TEST_F(AllocFault, ClassifyCsv) {
+  ReadOptions read;
+  read.target = "y";
+  read.target_is_nominal = true;
+  EXPECT_GT(sweep([&] { classify(path("train.csv"), read, {}); }), 50);
+}
+
+TEST_F(AllocFault, ClassifyCsvOnSeveralThreads) {
+  threads_ = 3;
+  ReadOptions read;
+  read.target = "y";
+  read.target_is_nominal = true;
+  EXPECT_GT(sweep([&] { classify(path("train.csv"), read, {}); }), 50);
+}
+
+TEST_F(AllocFault, ClassifyWithSchemaAndCompat) {
+  ReadOptions read;
+  read.schema = path("schema.json");
+  KnnOptions knn;
+  knn.compat = Compat::rapidminer;
+  EXPECT_GT(sweep([&] { classify(path("train.csv"), read, knn); }), 50);
+}
+
+TEST_F(AllocFault, ClassifyArff) {
+  ReadOptions read;
+  read.target = "y";
+  EXPECT_GT(sweep([&] { classify(path("train.arff"), read, {}); }), 50);
+}
+
+/// The hook of the large allocations, which malloc-based overrides do not see.
+TEST_F(AllocFault, LargeAllocations) {
+  ReadOptions read;
+  read.target = "y";
+  read.target_is_nominal = true;
+  classify(path("train.csv"), read, {});
+  const std::int64_t complete = files();
+  std::int64_t failures = 0;
+  for (std::int64_t n = 1; n < 1000; ++n) {
+    fs::remove(out_);
+    fault::arm_alloc(n);
+    try {
+      classify(path("train.csv"), read, {});
+      fault::arm_alloc(0);
+      EXPECT_EQ(failures, n - 1);
+      EXPECT_GE(failures, 3);
+      return;
+    } catch (const Error& error) {
+      fault::arm_alloc(0);
+      EXPECT_EQ(error.code(), ErrorCode::out_of_memory) << error.what();
+      EXPECT_EQ(files(), complete - 1);
+      ++failures;
+    }
+  }
+  FAIL() << "no end to the allocations";
+}
+
+}  // namespace
+}  // namespace stope
