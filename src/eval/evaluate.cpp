@@ -20,15 +20,18 @@ struct Predictions {
 
 const Column& label_of(const Table& table) {
   const std::int64_t at = table.find(Role::label);
-  if (at < 0) throw Error(ErrorCode::invalid_argument, "evaluation needs a label: the table has no target column");
+  if (at < 0) {
+    throw Error(ErrorCode::invalid_argument, "evaluation needs a label, the table has no column of that role",
+                {table.source});
+  }
   return table.columns[static_cast<std::size_t>(at)];
 }
 
 void check_label_present(const Table& table, const Column& label) {
   for (std::int64_t row = 0; row < label.size(); ++row) {
     if (!label.missing(row)) continue;
-    throw Error(ErrorCode::invalid_file, (table.source.empty() ? "" : table.source + ": ") + "label '" + label.name +
-                                             "' is missing in row " + std::to_string(row));
+    throw Error(ErrorCode::invalid_file, "the label '" + label.name + "' of row " + std::to_string(row) + " is missing",
+                {table.source});
   }
 }
 
