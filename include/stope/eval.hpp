@@ -65,7 +65,7 @@ struct EvaluateOptions {
   double holdout = 0.3;
   std::uint64_t seed = 0;
   std::vector<std::int64_t> ks = {5};
-  std::string exclude_group;  ///< leave-one-out only (else an error): rows of the same group are no neighbours
+  std::string exclude_group = {};  ///< leave-one-out only (else an error): rows of the same group are no neighbours
 };
 
 /// Scores for one k over all test rows of all folds together.

@@ -28,14 +28,14 @@ struct ReadOptions {
   char separator = '\0';  ///< '\0' = sniffed among , ; tab |
   char decimal = '.';
   Header header = Header::automatic;  ///< automatic: yes, unless every field of the first record is a number or missing
-  std::vector<std::string> names;     ///< replaces the header's names; as many as there are columns
+  std::vector<std::string> names = {};  ///< replaces the header's names; as many as there are columns
   std::vector<std::string> missing = {"?", "", "NA", "NaN"};
   NominalOrder nominal_order = NominalOrder::sorted;  ///< of value lists that neither a schema nor an ARFF header gives
-  std::string schema;                                 ///< path of a schema file; empty = none
-  std::string schema_part = "train";      ///< which of `train_columns` / `test_columns` where the file has both
-  std::string target, id, sample_weight;  ///< roles; empty = none
-  bool target_is_nominal = false;         ///< classification: read the target as nominal, spelled as in the file
-  std::vector<std::string> ignore, nominal, numeric;
+  std::string schema = {};                            ///< path of a schema file; empty = none
+  std::string schema_part = "train";  ///< which of `train_columns` / `test_columns` where the file has both
+  std::string target = {}, id = {}, sample_weight = {};  ///< roles; empty = none
+  bool target_is_nominal = false;  ///< classification: read the target as nominal, spelled as in the file
+  std::vector<std::string> ignore = {}, nominal = {}, numeric = {};
   UnknownColumns unknown_columns = UnknownColumns::error;  ///< of target, id, sample_weight, ignore, nominal, numeric
   std::int64_t n_features = 0;                             ///< raw: columns
   std::string dtype = "float32";                           ///< raw: float32 | float64 | int32 | int64 | uint8
@@ -62,7 +62,7 @@ class BrokenPipe : public Error {
 struct WriteOptions {
   Format format = Format::automatic;
   char separator = ',';
-  std::string dtype;  ///< raw, npy: empty = float64 for npy, float32 for raw
+  std::string dtype = {};  ///< raw, npy: empty = float64 for npy, float32 for raw
 };
 
 /// Writes a table to `path` ("-" = standard output), atomically: the file is absent, old or complete.

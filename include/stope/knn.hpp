@@ -17,16 +17,16 @@ namespace stope {
 
 /// What is fixed when an index is fitted.
 struct KnnOptions {
-  Metric metric;
-  std::vector<double> feature_weights;  ///< one per feature, >= 0, finite; 0 leaves the feature out; empty = all 1
+  Metric metric = {};
+  std::vector<double> feature_weights = {};  ///< one per feature, >= 0, finite; 0 leaves the feature out; empty = all 1
   Compat compat = Compat::none;
 };
 
 /// Which neighbours are wanted.
 struct SearchOptions {
-  std::int64_t n_neighbors = 5;  ///< 1 .. number of training rows (any k >= 1 under Compat::rapidminer)
-  bool exclude_self = false;     ///< query row i is training row i and never its own neighbour (leave-one-out)
-  std::string exclude_group;     ///< a column of both tables: rows with the same present value are no neighbours
+  std::int64_t n_neighbors = 5;    ///< 1 .. number of training rows (any k >= 1 under Compat::rapidminer)
+  bool exclude_self = false;       ///< query row i is training row i and never its own neighbour (leave-one-out)
+  std::string exclude_group = {};  ///< a column of both tables: rows with the same present value are no neighbours
 };
 
 /// Neighbour lists of consecutive query rows. List i is [offsets[i], offsets[i+1]) of `indices` and `distances`,
@@ -97,7 +97,7 @@ struct VoteOptions {
   std::int64_t n_neighbors = 5;
   VoteWeights weights = VoteWeights::uniform;
   bool exclude_self = false;
-  std::string exclude_group;
+  std::string exclude_group = {};
 };
 
 /// Predicted classes. Ties go to the first class in the order of the label's values.

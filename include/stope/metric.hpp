@@ -12,7 +12,7 @@ namespace stope {
 /// ("CamberraDistance") or with the family ("Nominal.DiceSimilarity").
 struct Metric {
   std::string name = "mixed-euclidean";
-  std::map<std::string, std::string> params;  ///< e.g. {"p", "3"}, {"kernel_gamma", "0.5"}
+  std::map<std::string, std::string> params = {};  ///< e.g. {"p", "3"}, {"kernel_gamma", "0.5"}
 };
 
 /// Which attributes a metric can take.

@@ -34,8 +34,8 @@ struct RunOptions {
   int threads = 0;                ///< worker threads; 0 = as many as the process may use
   std::int64_t memory_limit = 0;  ///< bytes the job may hold beyond its inputs; 0 = 80 % of what is available now
   std::string device = "auto";    ///< auto | cpu | cuda | cuda:0,1
-  CancelToken cancel;
-  ProgressCallback progress;  ///< empty = none
+  CancelToken cancel = {};
+  ProgressCallback progress = {};  ///< empty = none
 };
 
 /// Cores this process may use (affinity mask), at least 1.

@@ -1,0 +1,118 @@
+// Pairwise distances and cross distances: order of arguments, blocks, nearest and farthest, similarities.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+
+#include "oracle/measure_oracle.hpp"
+#include "oracle/random_table.hpp"
+#include "stope/error.hpp"
+#include "stope/knn.hpp"
+
+namespace stope {
+namespace {
+
+Table numbers(const std::vector<double>& values) {
+  Table table;
+  table.n_rows = static_cast<std::int64_t>(values.size());
+  table.columns.push_back(make_numeric("x", values));
+  return table;
+}
+
+PairwiseOptions with(const char* metric) {
+  PairwiseOptions options;
+  options.knn.metric.name = metric;
+  return options;
+}
+
+TEST(Pairwise, BlocksCoverTheMatrixAndTheRequestComesFirst) {
+  Random random(3);
+  const oracle::TableShape shape{.n_rows = 37, .n_numeric = 3, .values = oracle::TableShape::Values::open_unit};
+  const Table request = oracle::random_table(random, shape);
+  const Table reference =
+      oracle::random_table(random, {.n_rows = 33, .n_numeric = 3, .values = oracle::TableShape::Values::open_unit});
+  for (const char* tile : {"1", "5", "37", "1000"}) {
+    setenv("STOPE_TILE_QUERIES", tile, 1);
+    std::int64_t next = 0;
+    const SearchReport report =
+        pairwise_distances(request, reference, with("generalized-i"), {}, [&](const PairwiseBlock& block) {
+          ASSERT_EQ(block.first_request, next);
+          ASSERT_EQ(block.n_reference, 33);
+          for (std::int64_t i = 0; i < block.n_requests; ++i, ++next) {
+            for (std::int64_t j = 0; j < block.n_reference; ++j) {
+              // x = request, so the oracle's "training" table is the request.
+              const double expected = oracle::distance("generalized-i", request, next, reference, j);
+              ASSERT_NEAR(block.values[i * block.n_reference + j], expected, 1e-12);
+            }
+          }
+        });
+    EXPECT_EQ(next, 37);
+    EXPECT_EQ(report.pairs, 37 * 33);
+  }
+  unsetenv("STOPE_TILE_QUERIES");
+}
+
+TEST(CrossDistances, NearestAndFarthestTakeTiesByRowAndNaNLast) {
+  const Table request = numbers({0.0});
+  const Table reference = numbers({2.0, -2.0, std::nan(""), 1.0, 3.0});
+  PairwiseOptions options = with("euclidean");
+  options.n_neighbors = 3;
+  const auto documents = [&] {
+    std::vector<std::int64_t> rows;
+    for (const CrossDistance& pair : cross_distances(request, reference, options)) rows.push_back(pair.document);
+    return rows;
+  };
+  EXPECT_EQ(documents(), (std::vector<std::int64_t>{3, 0, 1}));
+  options.search_for = SearchFor::farthest;
+  EXPECT_EQ(documents(), (std::vector<std::int64_t>{4, 0, 1}));
+  options.n_neighbors = 5;
+  EXPECT_EQ(documents(), (std::vector<std::int64_t>{4, 0, 1, 3, 2}));
+  options.n_neighbors = 0;
+  EXPECT_EQ(documents(), (std::vector<std::int64_t>{0, 1, 2, 3, 4}));
+  for (const std::int64_t bad : {std::int64_t{-1}, std::int64_t{6}}) {
+    options.n_neighbors = bad;
+    EXPECT_THROW(cross_distances(request, reference, options), Error);
+  }
+}
+
+TEST(CrossDistances, SimilaritiesAreTheMeasuresOwn) {
+  Table request = numbers({3.0}), reference = numbers({4.0});
+  request.columns.push_back(make_numeric("y", {4.0}));
+  reference.columns.push_back(make_numeric("y", {3.0}));
+  const auto similarity = [&](const char* metric) {
+    PairwiseOptions options = with(metric);
+    options.similarities = true;
+    return cross_distances(request, reference, options).front().distance;
+  };
+  EXPECT_EQ(similarity("cosine-similarity"), 24.0 / 25.0);
+  EXPECT_EQ(similarity("cosine"), 24.0 / 25.0);
+  EXPECT_EQ(similarity("euclidean"), -std::sqrt(2.0));
+  EXPECT_EQ(similarity("inner-product"), 24.0);
+  const double warped = oracle::distance("dtw", request, 0, reference, 0);
+  EXPECT_EQ(similarity("dtw"), 1.0 - warped / (1.0 + warped));
+}
+
+TEST(CrossDistances, RapidMinerSortsTheWholeTable) {
+  const Table request = numbers({0.0, 10.0});
+  const Table reference = numbers({1.0, 9.0, 4.0});
+  PairwiseOptions options = with("euclidean");
+  options.knn.compat = Compat::rapidminer;
+  const std::vector<CrossDistance> table = cross_distances(request, reference, options);
+  ASSERT_EQ(table.size(), 6U);
+  EXPECT_TRUE(
+      std::is_sorted(table.begin(), table.end(), [](const auto& a, const auto& b) { return a.distance < b.distance; }));
+  EXPECT_EQ(table[0].request, 0);
+  EXPECT_EQ(table[1].request, 1);
+  RunOptions run;
+  run.memory_limit = 200;
+  try {
+    cross_distances(request, reference, options, run);
+    FAIL() << "six sorted distances do not fit into 200 bytes";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::out_of_memory);
+  }
+}
+
+}  // namespace
+}  // namespace stope
