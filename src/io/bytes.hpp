@@ -18,7 +18,8 @@ namespace stope::io {
 struct Bytes {
   std::string_view view;
   std::shared_ptr<const void> owner;
-  std::string name;  ///< for error messages: the path, or "<stdin>"
+  std::string name;       ///< for error messages: the path, or "<stdin>"
+  std::int64_t held = 0;  ///< bytes of memory behind `view`; 0 for a mapping
 };
 
 /// Throws io (missing, a directory, unreadable), invalid_file (damaged compressed data), out_of_memory (expands past
@@ -38,9 +39,9 @@ class ByteReader {
   /// The next n bytes; throws invalid_file naming `what`, the offset and the bytes wanted and left.
   std::string_view take(std::int64_t n, std::string_view what) {
     if (n < 0 || n > remaining()) {
-      throw Error(ErrorCode::invalid_file,
-                  name_ + ": " + std::string(what) + " at byte " + std::to_string(position_) + " needs " +
-                      std::to_string(n) + " bytes, " + std::to_string(remaining()) + " are left");
+      throw Error(ErrorCode::invalid_file, name_ + ": " + std::string(what) + " at byte " + std::to_string(position_) +
+                                               " needs " + std::to_string(n) + " bytes, " +
+                                               std::to_string(remaining()) + " are left");
     }
     const std::string_view slice = bytes_.substr(0, static_cast<std::size_t>(n));
     bytes_.remove_prefix(static_cast<std::size_t>(n));

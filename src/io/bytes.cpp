@@ -1,0 +1,135 @@
+// load_bytes: plain files by mmap, small files and standard input by read, compressed ones expanded (io/bytes.hpp).
+#include "io/bytes.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <system_error>
+
+#include "base/fault.hpp"
+#include "io/inflate.hpp"
+#include "stope/buffer.hpp"
+
+namespace stope::io {
+namespace {
+
+// Below this a copy costs less than the page faults of a mapping, and a file that another process cuts short while it
+// is read gives short data instead of SIGBUS. A larger file that shrinks while mapped still kills the process: guarding
+// every access would cost more than the parse, and copying would double the memory.
+constexpr std::int64_t kMapFrom = std::int64_t{1} << 20;
+constexpr std::int64_t kReadStep = std::int64_t{1} << 20;
+
+[[noreturn]] void fail_io(const std::string& name, const std::string& what, int error_number) {
+  throw Error(ErrorCode::io, "cannot " + what + ": " + std::generic_category().message(error_number), {name});
+}
+
+class Descriptor {
+ public:
+  explicit Descriptor(const std::string& path) : owned_(path != "-") {
+    if (!owned_) {
+      fd_ = STDIN_FILENO;
+      return;
+    }
+    const int fault = fault::io_fails();
+    fd_ = fault != 0 ? -1 : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (fd_ < 0) fail_io(path, "open", fault != 0 ? fault : errno);
+  }
+  ~Descriptor() {
+    if (owned_) ::close(fd_);
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  int get() const { return fd_; }
+
+ private:
+  bool owned_;
+  int fd_ = -1;
+};
+
+struct stat status_of(int fd, const std::string& name) {
+  struct stat status{};
+  const int fault = fault::io_fails();
+  if (fault != 0 || ::fstat(fd, &status) != 0) fail_io(name, "stat", fault != 0 ? fault : errno);
+  if (S_ISDIR(status.st_mode)) fail_io(name, "read", EISDIR);
+  return status;
+}
+
+std::int64_t read_some(int fd, char* to, std::int64_t n, const std::string& name) {
+  for (;;) {
+    const int fault = fault::io_fails();
+    const ssize_t got = fault != 0 ? -1 : ::read(fd, to, static_cast<std::size_t>(n));
+    if (got >= 0) return got;
+    if (fault != 0 || errno != EINTR) fail_io(name, "read", fault != 0 ? fault : errno);
+  }
+}
+
+// Everything that comes out of `fd`, whose size is not known beforehand (a pipe) or only expected.
+Bytes read_all(int fd, std::int64_t expected, const std::string& name, const RunOptions& run) {
+  const std::int64_t budget = memory_budget(run);
+  Buffer<char> buffer(expected + 1);  // one more, so that the end is seen without growing
+  std::int64_t size = 0;
+  for (;;) {
+    run.cancel.check();
+    if (size == buffer.size()) {
+      const std::int64_t larger = std::min(std::max(size * 2, kReadStep), budget - size);
+      if (larger <= size) {
+        throw Error(ErrorCode::out_of_memory,
+                    "more than " + std::to_string(size) + " bytes of input do not fit the memory limit of " +
+                        std::to_string(budget) + " bytes",
+                    {name});
+      }
+      Buffer<char> copy(larger);
+      std::copy_n(buffer.data(), size, copy.data());
+      buffer = std::move(copy);
+    }
+    const std::int64_t got = read_some(fd, buffer.data() + size, std::min(buffer.size() - size, kReadStep), name);
+    if (got == 0) break;
+    size += got;
+  }
+  auto owner = std::make_shared<Buffer<char>>(std::move(buffer));
+  const std::string_view view(owner->data(), static_cast<std::size_t>(size));
+  const std::int64_t held = owner->size();
+  return {view, std::move(owner), name, held};
+}
+
+Bytes map_file(int fd, std::int64_t size, const std::string& name) {
+  const int fault = fault::io_fails();
+  const auto length = static_cast<std::size_t>(size);
+  void* address = fault != 0 ? MAP_FAILED : ::mmap(nullptr, length, PROT_READ, MAP_PRIVATE, fd, 0);
+  if (address == MAP_FAILED) fail_io(name, "map", fault != 0 ? fault : errno);
+  std::shared_ptr<const void> owner(address, [length](const void* p) { ::munmap(const_cast<void*>(p), length); });
+  return {{static_cast<const char*>(address), length}, std::move(owner), name, 0};
+}
+
+}  // namespace
+
+Bytes load_bytes(const std::string& path, const RunOptions& run) {
+  run.cancel.check();
+  const Descriptor file(path);
+  const std::string name = path == "-" ? "<stdin>" : path;
+  const struct stat status = status_of(file.get(), name);
+  const bool plain = S_ISREG(status.st_mode) && path != "-";
+  Bytes bytes = plain && status.st_size >= kMapFrom
+                    ? map_file(file.get(), status.st_size, name)
+                    : read_all(file.get(), plain ? status.st_size : std::int64_t{64} << 10, name, run);
+
+  const Compression compression = compression_of(bytes.view);
+  if (compression == Compression::none) {
+    const bool gz = path.ends_with(".gz"), zst = path.ends_with(".zst");
+    if (!gz && !zst) return bytes;
+    throw Error(ErrorCode::invalid_file, std::string("is not a ") + (gz ? "gzip" : "zstd") + " file", {name});
+  }
+  const std::int64_t limit = memory_budget(run);
+  const std::int64_t budget = run.memory_limit > 0 ? limit - bytes.held : limit;
+  Inflated inflated = inflate(bytes.view, compression, name, budget, run.cancel);
+  auto owner = std::make_shared<Buffer<char>>(std::move(inflated.buffer));
+  const std::string_view view(owner->data(), static_cast<std::size_t>(inflated.size));
+  const std::int64_t held = owner->size();
+  return {view, std::move(owner), name, held};
+}
+
+}  // namespace stope::io

@@ -1,0 +1,71 @@
+// The inner loops of the CSV reader, compiled once per instruction set (csv_kernels.inl) and chosen at run time.
+// They work on text that is readable for kPadding bytes past what they are given.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace stope::io::csv {
+
+/// Bytes that must be readable after any segment: one block of 64 and the 16 of a number or key load.
+inline constexpr std::int64_t kPadding = 80;
+
+/// Record ends in a range of bytes, under both guesses about its first byte: [0] outside quotes, [1] inside.
+struct EndCount {
+  std::int64_t ends[2] = {0, 0};
+  std::int64_t empty[2] = {0, 0};        ///< of those, ends of lines without a character
+  std::int64_t first_end[2] = {-1, -1};  ///< offset of the first end's last byte
+  bool first_is_empty[2] = {false, false};
+  bool odd_quotes = false;  ///< the guess is the other one for the next range
+};
+
+/// The fields of some records. `ends[i]` is the offset, from the first record, of the byte after field i; field i + 1
+/// begins one byte later.
+struct FieldIndex {
+  std::int64_t n_fields = 0;
+  std::int64_t n_newlines = 0;  ///< fields that end a record
+  bool irregular = false;       ///< the grammar's rarer parts occur (csv_record.hpp must decide)
+  bool suspicious = false;      ///< a byte above 127 or a NUL occurs
+};
+
+/// One column of a batch of records: field r lies between begins[r * stride] + skip and ends[r * stride].
+struct ColumnSlice {
+  const char* base = nullptr;
+  const std::uint32_t* begins = nullptr;
+  const std::uint32_t* ends = nullptr;
+  std::uint32_t skip = 0;
+  std::int64_t stride = 0;
+  std::int64_t n_rows = 0;
+  bool last = false;  ///< the last column: the CR of a CR LF is not part of the field
+
+  std::string_view field(std::int64_t r) const {
+    const std::uint32_t begin = begins[r * stride] + skip;
+    std::uint32_t end = ends[r * stride];
+    if (last && end > begin && base[end - 1] == '\r') --end;
+    return {base + begin, end - begin};
+  }
+};
+
+struct Kernels {
+  std::string_view name;
+
+  /// Counts in text[begin, end) of a text of n bytes; `line_start`: begin is known to begin a line.
+  EndCount (*count_ends)(const char* text, std::int64_t begin, std::int64_t end, std::int64_t n, bool line_start);
+
+  /// Indexes the records at `text`, which begins one, until `max_fields` are found or `size` bytes (which end with a
+  /// record) are read. Writes up to max_fields + 64 entries.
+  FieldIndex (*index_fields)(const char* text, std::int64_t size, char separator, std::int64_t max_fields,
+                             std::uint32_t* ends);
+
+  /// Reads the plain decimals of a column ([-]digits[.digits], at most 16 characters after the sign, value exactly
+  /// representable before scaling); an empty field becomes NaN if `empty_is_missing`. Rows that are something else go
+  /// to `rest`; returns their number.
+  std::int64_t (*plain_numbers)(const ColumnSlice& column, char decimal, double* out, std::uint32_t* rest);
+};
+
+/// All that this processor can run, the best last; the first is portable.
+const Kernels* const* available_kernels(int* n);
+/// The best one.
+const Kernels& best_kernels();
+
+}  // namespace stope::io::csv

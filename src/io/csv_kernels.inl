@@ -1,0 +1,274 @@
+// The bodies of csv_kernels.hpp, included by csv_kernels_*.cpp inside a namespace of the instruction set's name, after
+// the pragma that selects it. STOPE_CSV_LEVEL: 0 portable, 2 AVX2, 3 AVX-512. Everything here has internal linkage: a
+// function compiled for AVX-512 must never be the one the linker keeps for an older processor.
+
+// Which of 64 bytes are what; bit i stands for byte i.
+struct Masks {
+  std::uint64_t newline = 0, cr = 0, quote = 0, separator = 0;
+  bool suspicious = false;
+};
+
+#if STOPE_CSV_LEVEL == 3
+
+[[gnu::always_inline]] inline Masks masks_of(const char* p, char separator) {
+  const __m512i x = _mm512_loadu_si512(p);
+  Masks m;
+  m.newline = _mm512_cmpeq_epi8_mask(x, _mm512_set1_epi8('\n'));
+  m.cr = _mm512_cmpeq_epi8_mask(x, _mm512_set1_epi8('\r'));
+  m.quote = _mm512_cmpeq_epi8_mask(x, _mm512_set1_epi8('"'));
+  m.separator = _mm512_cmpeq_epi8_mask(x, _mm512_set1_epi8(separator));
+  // x | (x - 1) has its top bit set for zero and for every byte above 127.
+  const __m512i odd = _mm512_or_si512(x, _mm512_sub_epi8(x, _mm512_set1_epi8(1)));
+  m.suspicious = _mm512_movepi8_mask(odd) != 0;
+  return m;
+}
+
+#elif STOPE_CSV_LEVEL == 2
+
+[[gnu::always_inline]] inline std::uint64_t equal_mask(__m256i low, __m256i high, char c) {
+  const __m256i wanted = _mm256_set1_epi8(c);
+  const auto a = static_cast<std::uint32_t>(_mm256_movemask_epi8(_mm256_cmpeq_epi8(low, wanted)));
+  const auto b = static_cast<std::uint32_t>(_mm256_movemask_epi8(_mm256_cmpeq_epi8(high, wanted)));
+  return a | static_cast<std::uint64_t>(b) << 32;
+}
+
+[[gnu::always_inline]] inline Masks masks_of(const char* p, char separator) {
+  const __m256i low = _mm256_loadu_si256(reinterpret_cast<const __m256i_u*>(p));
+  const __m256i high = _mm256_loadu_si256(reinterpret_cast<const __m256i_u*>(p + 32));
+  Masks m;
+  m.newline = equal_mask(low, high, '\n');
+  m.cr = equal_mask(low, high, '\r');
+  m.quote = equal_mask(low, high, '"');
+  m.separator = equal_mask(low, high, separator);
+  // x | (x - 1) has its top bit set for zero and for every byte above 127.
+  const __m256i one = _mm256_set1_epi8(1);
+  const __m256i odd = _mm256_or_si256(_mm256_or_si256(low, _mm256_sub_epi8(low, one)),
+                                      _mm256_or_si256(high, _mm256_sub_epi8(high, one)));
+  m.suspicious = _mm256_movemask_epi8(odd) != 0;
+  return m;
+}
+
+#else
+
+[[gnu::always_inline]] inline Masks masks_of(const char* p, char separator) {
+  Masks m;
+  for (int i = 0; i < 64; ++i) {
+    const std::uint64_t bit = std::uint64_t{1} << i;
+    const char c = p[i];
+    m.newline |= c == '\n' ? bit : 0;
+    m.cr |= c == '\r' ? bit : 0;
+    m.quote |= c == '"' ? bit : 0;
+    m.separator |= c == separator ? bit : 0;
+    m.suspicious |= c == '\0' || (c & 0x80) != 0;
+  }
+  return m;
+}
+
+#endif
+
+// Bit i of the result is the parity of bits 0..i.
+[[gnu::always_inline]] inline std::uint64_t prefix_xor(std::uint64_t x) {
+  x ^= x << 1;
+  x ^= x << 2;
+  x ^= x << 4;
+  x ^= x << 8;
+  x ^= x << 16;
+  x ^= x << 32;
+  return x;
+}
+
+[[gnu::always_inline]] inline std::uint64_t low_bits(std::int64_t n) {
+  return n >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << n) - 1;
+}
+
+static bool is_end(const char* text, std::int64_t i, std::int64_t n) {
+  return text[i] == '\n' || (text[i] == '\r' && (i + 1 == n || text[i + 1] != '\n'));
+}
+
+static EndCount count_ends(const char* text, std::int64_t begin, std::int64_t end, std::int64_t n, bool line_start) {
+  EndCount count;
+  // Ends and CRs of the two bytes before the block, in the top bits.
+  std::uint64_t before_ends = 0, before_cr = 0;
+  if (line_start) {
+    before_ends = std::uint64_t{1} << 63;
+  } else {
+    if (begin >= 1 && is_end(text, begin - 1, n)) before_ends |= std::uint64_t{1} << 63;
+    if (begin >= 2 && is_end(text, begin - 2, n)) before_ends |= std::uint64_t{1} << 62;
+    if (begin >= 1 && text[begin - 1] == '\r') before_cr = std::uint64_t{1} << 63;
+  }
+  std::uint64_t inside = 0;  // all ones where an odd number of quotes came before
+  char tail[128];
+  for (std::int64_t at = begin; at < end; at += 64) {
+    const char* p = text + at;
+    if (at + 65 > n) {  // the last block of the text: no byte behind it may be read
+      std::memset(tail, 0, sizeof tail);
+      std::memcpy(tail, p, static_cast<std::size_t>(n - at));
+      p = tail;
+    }
+    const Masks m = masks_of(p, '\n');
+    const std::uint64_t valid = low_bits(end - at);
+    const std::uint64_t lone_cr = m.cr & ~(m.newline >> 1 | static_cast<std::uint64_t>(p[64] == '\n') << 63);
+    const std::uint64_t ends = m.newline | lone_cr;
+    const std::uint64_t after_end = ends << 1 | before_ends >> 63;
+    const std::uint64_t crlf_after_end = (m.cr << 1 | before_cr >> 63) & (ends << 2 | before_ends >> 62);
+    const std::uint64_t empty = ends & (after_end | crlf_after_end);
+    const std::uint64_t quotes = m.quote & valid;
+    const std::uint64_t quoted = quotes == 0 ? inside : prefix_xor(quotes) ^ inside;
+    for (int guess = 0; guess < 2; ++guess) {
+      const std::uint64_t mine = ends & valid & (guess == 0 ? ~quoted : quoted);
+      if (mine == 0) continue;
+      if (count.first_end[guess] < 0) {
+        const int bit = __builtin_ctzll(mine);
+        count.first_end[guess] = at + bit;
+        count.first_is_empty[guess] = (empty >> bit & 1) != 0;
+      }
+      count.ends[guess] += __builtin_popcountll(mine);
+      count.empty[guess] += __builtin_popcountll(mine & empty);
+    }
+    before_ends = ends;
+    before_cr = m.cr;
+    inside = 0 - (quoted >> 63);
+    if ((__builtin_popcountll(quotes) & 1) != 0) count.odd_quotes = !count.odd_quotes;
+  }
+  return count;
+}
+
+// Writes the positions of the set bits; up to 63 entries behind the last are overwritten with anything.
+[[gnu::always_inline]] inline std::uint32_t* write_bits(std::uint64_t bits, std::uint32_t offset, std::uint32_t* to) {
+  const int n = __builtin_popcountll(bits);
+  // Eight at a time without a test: mispredicting the loop's end costs more than eight needless stores.
+  for (int done = 0; done < n; done += 8) {
+    for (int i = 0; i < 8; ++i) {
+      to[done + i] = offset + static_cast<std::uint32_t>(__builtin_ctzll(bits | std::uint64_t{1} << 63));
+      bits &= bits - 1;
+    }
+  }
+  return to + n;
+}
+
+static FieldIndex index_fields(const char* text, std::int64_t size, char separator, std::int64_t max_fields,
+                               std::uint32_t* ends) {
+  FieldIndex index;
+  std::uint32_t* to = ends;
+  std::uint64_t inside = 0;  // all ones within quotes
+  std::uint64_t before = 1;  // the byte before the block may precede an opening quote
+  std::uint64_t irregular = 0;
+  bool suspicious = false;
+  // Offsets have 32 bits; a batch that reaches further is left to the grammar, which reports the record's length.
+  constexpr std::int64_t kFarthest = (std::int64_t{1} << 32) - 256;
+  if (size > kFarthest) size = kFarthest;
+  for (std::int64_t at = 0; at < size && to - ends < max_fields; at += 64) {
+    const char* p = text + at;
+    Masks m = masks_of(p, separator);
+    suspicious |= m.suspicious;
+    const std::uint64_t valid = low_bits(size - at);
+    const std::uint64_t newline = m.newline & valid;
+    std::uint64_t bits = (m.separator | m.newline) & valid;
+    std::uint64_t lone_cr = m.cr & ~(m.newline >> 1);
+    // Bit 63 is not known to be alone before the byte behind the block is seen.
+    if ((lone_cr >> 63) != 0 && p[64] == '\n') lone_cr &= ~(std::uint64_t{1} << 63);
+    lone_cr &= valid;
+    std::uint64_t newlines = newline;
+    if ((m.quote | inside) != 0) {
+      const std::uint64_t quotes = m.quote & valid;
+      const std::uint64_t quoted = prefix_xor(quotes) ^ inside;
+      const std::uint64_t opening = quotes & quoted, closing = quotes & ~quoted;
+      const bool edge = p[64] == '\n' || p[64] == separator || p[64] == '\r' || p[64] == '"';
+      const std::uint64_t may_precede = (bits | quotes) << 1 | before;
+      const std::uint64_t may_follow = (bits | m.cr | quotes) >> 1 | static_cast<std::uint64_t>(edge) << 63;
+      irregular |= (opening & ~may_precede) | (closing & ~may_follow);
+      before = (bits | quotes) >> 63;
+      bits &= ~quoted;
+      newlines &= ~quoted;
+      lone_cr &= ~quoted;
+      inside = 0 - (quoted >> 63);
+    } else {
+      before = bits >> 63;
+    }
+    irregular |= lone_cr;
+    index.n_newlines += __builtin_popcountll(newlines);
+    to = write_bits(bits, static_cast<std::uint32_t>(at), to);
+  }
+  index.n_fields = to - ends;
+  index.irregular = irregular != 0;
+  index.suspicious = suspicious;
+  return index;
+}
+
+#if STOPE_CSV_LEVEL >= 2
+
+// The value of a field in plain form; false if it is in another. `length` > 0.
+[[gnu::always_inline]] inline bool plain_number(const char* p, std::uint32_t length, char decimal, double& value) {
+  const bool negative = *p == '-';
+  p += negative ? 1 : 0;
+  length -= negative ? 1 : 0;
+  if (length - 1 >= 16) return false;  // also catches zero
+  const __m128i text = _mm_loadu_si128(reinterpret_cast<const __m128i_u*>(p));
+  const __m128i digits = _mm_sub_epi8(text, _mm_set1_epi8('0'));
+  const __m128i is_digit = _mm_cmpeq_epi8(_mm_min_epu8(digits, _mm_set1_epi8(9)), digits);
+  const std::uint32_t valid = (std::uint32_t{1} << length) - 1;
+  const std::uint32_t other = ~static_cast<std::uint32_t>(_mm_movemask_epi8(is_digit)) & valid;
+  const auto points =
+      static_cast<std::uint32_t>(_mm_movemask_epi8(_mm_cmpeq_epi8(text, _mm_set1_epi8(decimal)))) & valid;
+  if (other != points || (other & (other - 1)) != 0) return false;
+  const auto point = static_cast<std::uint32_t>(__builtin_ctz(other | std::uint32_t{1} << length));
+  const std::uint32_t has_point = other != 0 ? 1 : 0;
+  if (length == has_point) return false;  // a point alone
+  const auto* entry = reinterpret_cast<const __m128i*>(kShuffleTable.entries[length][point]);
+  const __m128i aligned = _mm_shuffle_epi8(digits, _mm_load_si128(entry));
+  const __m128i pairs = _mm_maddubs_epi16(aligned, _mm_set1_epi16(0x010A));  // 10 * a + b
+  const __m128i fours = _mm_madd_epi16(pairs, _mm_set1_epi32(0x00010064));   // 100 * a + b
+  const __m128i packed = _mm_packus_epi32(fours, fours);
+  const __m128i eights = _mm_madd_epi16(packed, _mm_set1_epi32(0x00012710));  // 10000 * a + b
+  const auto both = static_cast<std::uint64_t>(_mm_cvtsi128_si64(eights));
+  const std::uint64_t mantissa = (both & 0xFFFFFFFF) * 100000000 + (both >> 32);
+  if (mantissa > std::uint64_t{1} << 53) return false;
+  const double magnitude =
+      static_cast<double>(static_cast<std::int64_t>(mantissa)) / kPowersOfTen[length - point - has_point];
+  value = negative ? -magnitude : magnitude;
+  return true;
+}
+
+#else
+
+[[gnu::always_inline]] inline bool plain_number(const char* p, std::uint32_t length, char decimal, double& value) {
+  const bool negative = *p == '-';
+  p += negative ? 1 : 0;
+  length -= negative ? 1 : 0;
+  if (length - 1 >= 16) return false;  // also catches zero
+  std::uint64_t mantissa = 0;
+  std::uint32_t point = length, n_digits = 0;
+  for (std::uint32_t i = 0; i < length; ++i) {
+    const auto digit = static_cast<std::uint32_t>(static_cast<unsigned char>(p[i])) - '0';
+    if (digit <= 9) {
+      mantissa = mantissa * 10 + digit;
+      ++n_digits;
+    } else if (p[i] == decimal && point == length) {
+      point = i;
+    } else {
+      return false;
+    }
+  }
+  if (n_digits == 0 || mantissa > std::uint64_t{1} << 53) return false;
+  const double magnitude = static_cast<double>(mantissa) / kPowersOfTen[point == length ? 0 : length - point - 1];
+  value = negative ? -magnitude : magnitude;
+  return true;
+}
+
+#endif
+
+static std::int64_t plain_numbers(const ColumnSlice& column, char decimal, double* out, std::uint32_t* rest) {
+  std::int64_t n_rest = 0;
+  const ColumnSlice c = column;  // a copy: its members then stay in registers across the stores
+  for (std::int64_t r = 0; r < c.n_rows; ++r) {
+    const std::uint32_t begin = c.begins[r * c.stride] + c.skip;
+    std::uint32_t end = c.ends[r * c.stride];
+    if (c.last && end > begin && c.base[end - 1] == '\r') --end;
+    if (end == begin) {
+      out[r] = std::numeric_limits<double>::quiet_NaN();
+    } else if (!plain_number(c.base + begin, end - begin, decimal, out[r])) {
+      rest[n_rest++] = static_cast<std::uint32_t>(r);
+    }
+  }
+  return n_rest;
+}

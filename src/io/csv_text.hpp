@@ -1,0 +1,31 @@
+// The characters of a CSV file: byte order marks, UTF-16 and Latin-1 to UTF-8, validity, line and column of an offset.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "io/bytes.hpp"
+#include "stope/buffer.hpp"
+#include "stope/io.hpp"
+
+namespace stope::io::csv {
+
+/// A file's text as UTF-8 without byte order mark. `view` lies in the file or in `converted`.
+struct Text {
+  std::string_view view;
+  Buffer<char> converted;
+  std::string name;
+};
+
+/// Throws invalid_file for a file whose byte order mark contradicts `encoding` and for malformed UTF-16;
+/// out_of_memory where the converted text does not fit `budget` bytes. UTF-8 itself is not checked here.
+Text text_of(const Bytes& bytes, Encoding encoding, std::int64_t budget);
+
+/// Line and column (in characters) of a byte offset. A line ends with LF, CR LF or CR, also inside quotes.
+Place place_of(const Text& text, std::int64_t offset);
+
+/// Offset of the first byte that does not belong to well-formed UTF-8 (Unicode 15, table 3-7), or -1.
+std::int64_t find_invalid_utf8(std::string_view text);
+
+}  // namespace stope::io::csv

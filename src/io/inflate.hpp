@@ -1,0 +1,30 @@
+// gzip and zstd: a whole compressed input expanded into memory, within a budget.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "stope/buffer.hpp"
+#include "stope/run.hpp"
+
+namespace stope::io {
+
+enum class Compression { none, gzip, zstd };
+
+/// By magic number. A file shorter than its magic number is not compressed.
+Compression compression_of(std::string_view bytes);
+
+/// Expanded bytes; `size` of `buffer`'s elements are used.
+struct Inflated {
+  Buffer<char> buffer;
+  std::int64_t size = 0;
+};
+
+/// All members (gzip) or frames (zstd) of `bytes`, one after the other; zeros after the last gzip member are padding.
+/// Throws invalid_file (damaged, cut short, trailing junk), out_of_memory (more than `budget` bytes would be held at
+/// once: raised before they are), cancelled.
+Inflated inflate(std::string_view bytes, Compression compression, const std::string& name, std::int64_t budget,
+                 const CancelToken& cancel);
+
+}  // namespace stope::io
