@@ -1,6 +1,6 @@
 // stope::math against MPFR: the error of every function stays below 0.55 units in the last place.
 //
-// STOPE_EXACT_MATH_SAMPLES (default 12000) is the number of random arguments a range; several millions take hours.
+// STOPE_EXACT_MATH_SAMPLES (default 12000) is the number of random arguments a range; a million takes minutes.
 #include <gmp.h>
 #include <gtest/gtest.h>
 #include <mpfr.h>
