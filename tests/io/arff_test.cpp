@@ -1,0 +1,388 @@
+// The ARFF reader: every element of the format, every error with its place, the real files of ../shared/data/mixed.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "io/arff_date.hpp"
+#include "io/readers.hpp"
+
+namespace stope::io {
+namespace {
+
+Table read(std::string_view text, const ReadOptions& options = {}, const RunOptions& run = {}) {
+  return read_arff({text, nullptr, "t.arff"}, options, run);
+}
+
+/// Reads `text`, expecting an error whose message contains `part` and, where line > 0, names that place.
+void expect_error(std::string_view text, ErrorCode code, std::string_view part, std::int64_t line,
+                  std::int64_t column) {
+  try {
+    read(text);
+    ADD_FAILURE() << "no error for: " << text;
+  } catch (const Error& error) {
+    EXPECT_EQ(to_string(error.code()), to_string(code)) << text;
+    EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what() << "\n" << text;
+    EXPECT_EQ(std::string(error.what()).find("t.arff"), 0U) << error.what();
+    EXPECT_EQ(error.line(), line) << error.what();
+    EXPECT_EQ(error.column(), column) << error.what();
+  }
+}
+
+void expect_invalid(std::string_view text, std::string_view part, std::int64_t line, std::int64_t column) {
+  expect_error(text, ErrorCode::invalid_file, part, line, column);
+}
+
+std::vector<double> numbers(const Column& column) {
+  std::vector<double> values;
+  for (std::int64_t row = 0; row < column.size(); ++row) values.push_back(column.at(row));
+  return values;
+}
+
+std::string cell(const Table& table, std::string_view name, std::int64_t row) {
+  const Column& column = table.columns[static_cast<std::size_t>(table.find(name))];
+  if (column.missing(row)) return "<missing>";
+  return column.values[static_cast<std::size_t>(column.codes()[row])];
+}
+
+TEST(Arff, DenseTypesAndMissing) {
+  const Table table = read(
+      "% a comment\n"
+      "@RELATION 'weather data'\n"
+      "\n"
+      "@Attribute temperature REAL\n"
+      "@attribute\thumidity\tNumeric % trailing comment\n"
+      "@attribute count integer\n"
+      "@attribute 'wind speed' {low, 'very high' , \"high\"}\n"
+      "@DATA\n"
+      "1.5, -2e3 ,7,low\n"
+      "% in between\n"
+      "?,?,?,?\n"
+      "\n"
+      "+.5\t1\t-0\t'very high'\n"
+      "nan,-Infinity,0,\"high\"");
+  ASSERT_EQ(table.n_rows, 4);
+  ASSERT_EQ(table.columns.size(), 4U);
+  table.validate();
+  EXPECT_EQ(table.source, "t.arff");
+  EXPECT_EQ(table.columns[0].type, ValueType::real);
+  EXPECT_EQ(table.columns[2].type, ValueType::integer);
+  EXPECT_EQ(table.columns[3].type, ValueType::nominal);
+  EXPECT_EQ(table.columns[3].values, (std::vector<std::string>{"low", "very high", "high"}));
+  EXPECT_EQ(table.columns[0].at(0), 1.5);
+  EXPECT_EQ(table.columns[1].at(0), -2000);
+  EXPECT_TRUE(table.columns[0].missing(1) && table.columns[2].missing(1) && table.columns[3].missing(1));
+  EXPECT_EQ(table.columns[0].at(2), 0.5);
+  EXPECT_TRUE(std::signbit(table.columns[2].at(2)));
+  EXPECT_EQ(cell(table, "wind speed", 2), "very high");
+  EXPECT_TRUE(table.columns[0].missing(3));
+  EXPECT_EQ(table.columns[1].at(3), -HUGE_VAL);
+  EXPECT_EQ(cell(table, "wind speed", 3), "high");
+}
+
+TEST(Arff, LineEndsAndByteOrderMark) {
+  const std::string unix_text = "@relation r\n@attribute x real\n@attribute y {a,b}\n@data\n1,a\n2,b\n";
+  for (const std::string end : {"\n", "\r\n", "\r"}) {
+    for (const std::string mark : {"", "\xEF\xBB\xBF"}) {
+      std::string text = mark;
+      for (const char c : unix_text) text += c == '\n' ? end : std::string(1, c);
+      for (int cut = 0; cut < 2; ++cut) {  // without the last line's end, too
+        const Table table = read(cut == 0 ? text : text.substr(0, text.size() - end.size()));
+        EXPECT_EQ(numbers(table.columns[0]), (std::vector<double>{1, 2}));
+        EXPECT_EQ(numbers(table.columns[1]), (std::vector<double>{0, 1}));
+      }
+      EXPECT_THROW(read(text + "3" + end), Error);
+      try {
+        read(text + "3" + end);
+      } catch (const Error& error) {
+        EXPECT_EQ(error.line(), 7) << "with another line end";
+      }
+    }
+  }
+}
+
+TEST(Arff, QuotesAndEscapes) {
+  const Table table = read(
+      "@relation r\n"
+      "@attribute 'it\\'s' {'a\\'b', \"c'd\", 'e\"f', 'g\\\\h', 'i\\tj', 'k\\nl', 'm%n', '?', '', 'o,p', '{q}', "
+      "'\\101\\60', 50%, \xC3\xA9t\xC3\xA9}\n"
+      "@data\n"
+      "'a\\'b'\n\"c'd\"\n'e\"f'\n'g\\\\h'\n'i\\tj'\n\"k\\nl\"\n'm%n'\n'?'\n''\n'o,p'\n'{q}'\nA0\n50%"
+      "\n\xC3\xA9t\xC3\xA9\n?\n");
+  ASSERT_EQ(table.n_rows, 15);
+  EXPECT_EQ(table.columns[0].name, "it's");
+  EXPECT_EQ(table.columns[0].values, (std::vector<std::string>{"a'b", "c'd", "e\"f", "g\\h", "i\tj", "k\nl", "m%n", "?",
+                                                               "", "o,p", "{q}", "A0", "50%", "\xC3\xA9t\xC3\xA9"}));
+  for (std::int64_t row = 0; row < 14; ++row) EXPECT_EQ(table.columns[0].codes()[row], row);
+  EXPECT_TRUE(table.columns[0].missing(14));
+}
+
+TEST(Arff, SparseRows) {
+  const Table table = read(
+      "@relation r\n@attribute a real\n@attribute b {first,second}\n@attribute s string\n@attribute i integer\n"
+      "@attribute e {}\n@data\n"
+      "{}\n{0 5, 1 second, 2 'text', 3 7}\n{ 1 ? , 3 -1 }\n{3 2}\n1,second,q,3,?\n{0 ?}\n");
+  ASSERT_EQ(table.n_rows, 6);
+  EXPECT_EQ(table.columns[0].at(0), 0);
+  EXPECT_EQ(cell(table, "b", 0), "first");
+  EXPECT_EQ(cell(table, "s", 0), "<missing>");
+  EXPECT_EQ(cell(table, "e", 0), "<missing>");
+  EXPECT_EQ(table.columns[0].at(1), 5);
+  EXPECT_EQ(cell(table, "b", 1), "second");
+  EXPECT_EQ(cell(table, "s", 1), "text");
+  EXPECT_EQ(cell(table, "b", 2), "<missing>");
+  EXPECT_EQ(table.columns[3].at(2), -1);
+  EXPECT_EQ(cell(table, "s", 4), "q");
+  EXPECT_TRUE(table.columns[0].missing(5));
+  EXPECT_EQ(cell(table, "b", 5), "first");
+}
+
+TEST(Arff, InstanceWeights) {
+  const Table table =
+      read("@relation r\n@attribute x real\n@attribute weight real\n@data\n1,2\n3,4,{0.5}\n5,6 {2}\n{0 7}, {3}\n");
+  ASSERT_EQ(table.columns.size(), 3U);
+  EXPECT_EQ(table.columns[2].name, "weight_2");
+  EXPECT_EQ(table.columns[2].role, Role::weight);
+  EXPECT_EQ(numbers(table.columns[2]), (std::vector<double>{1, 0.5, 2, 3}));
+  EXPECT_EQ(read("@relation r\n@attribute x real\n@data\n1\n").columns.size(), 1U) << "no column without weights";
+  EXPECT_EQ(read("@relation r\n@attribute x real\n@data\n1,{1}\n").columns[1].name, "weight");
+}
+
+TEST(Arff, StringsBecomeNominal) {
+  const char* text = "@relation r\n@attribute s string\n@data\nb\nC\na\n?\nb\n'\xC3\xA9'\n";
+  ReadOptions options;
+  Table table = read(text, options);
+  EXPECT_EQ(table.columns[0].values, (std::vector<std::string>{"C", "a", "b", "\xC3\xA9"}));
+  options.nominal_order = NominalOrder::appearance;
+  const Table appearance = read(text, options);
+  EXPECT_EQ(appearance.columns[0].values, (std::vector<std::string>{"b", "C", "a", "\xC3\xA9"}));
+  for (std::int64_t row = 0; row < 6; ++row) EXPECT_EQ(cell(table, "s", row), cell(appearance, "s", row));
+}
+
+TEST(Arff, Dates) {
+  const Table table = read(
+      "@relation r\n@attribute d date yyyy-MM-dd\n@attribute t DATE\n"
+      "@attribute b date \"yyyy-MM-dd HH:mm:ss\"\n@attribute q date 'yyyy-MM-dd\\'T\\'HH:mm:ss'\n@data\n"
+      "1970-01-01,1970-01-02T12:00:00,'1969-12-31 06:00:00',\"2000-02-29T00:00:01\"\n?,?,?,?\n");
+  EXPECT_EQ(table.columns[0].type, ValueType::date);
+  EXPECT_EQ(table.columns[0].at(0), 0);
+  EXPECT_EQ(table.columns[1].at(0), 1.5);
+  EXPECT_EQ(table.columns[2].at(0), -0.75);
+  EXPECT_EQ(table.columns[3].at(0), (11016.0 * 86400 + 1) / 86400);
+  for (const Column& column : table.columns) EXPECT_TRUE(column.missing(1));
+}
+
+TEST(Arff, DateCalendar) {
+  double days = 0;
+  for (const char* bad : {"2001-02-29", "1900-02-29", "2000-13-01", "2000-00-10", "2000-01-00", "2000-04-31",
+                          "200-01-01", "2000-1-01", "2000/01/01", " 2000-01-01", "2000-01-011", "-200-01-01", ""}) {
+    EXPECT_FALSE(parse_date(bad, DateFormat::date, days)) << bad;
+  }
+  for (const char* bad : {"2000-01-01T24:00:00", "2000-01-01T00:60:00", "2000-01-01T00:00:60", "2000-01-01 00:00:00",
+                          "2000-01-01", "2000-01-01T00:00:00Z"}) {
+    EXPECT_FALSE(parse_date(bad, DateFormat::date_time, days)) << bad;
+  }
+  // Every day of four centuries around 1970 follows the one before it, and is written as it was read.
+  std::string text;
+  for (std::int64_t day = -100000; day < 50000; ++day) {
+    text.clear();
+    ASSERT_TRUE(append_date(text, DateFormat::date, static_cast<double>(day)));
+    ASSERT_TRUE(parse_date(text, DateFormat::date, days));
+    ASSERT_EQ(days, day);
+  }
+  for (const double odd : {-0.0, 1e300, -1e9, std::nan(""), 0.1234567, 2932897.0, -719529.0}) {
+    text.clear();
+    EXPECT_FALSE(append_date(text, DateFormat::date_time, odd)) << odd;
+    EXPECT_TRUE(text.empty());
+  }
+  EXPECT_TRUE(append_date(text, DateFormat::date, -719528)) << "0000-01-01";
+  EXPECT_EQ(text, "0000-01-01");
+  text.clear();
+  EXPECT_TRUE(append_date(text, DateFormat::date_time, -1.0 / 86400));
+  EXPECT_EQ(text, "1969-12-31T23:59:59");
+}
+
+TEST(Arff, RapidMinersWriter) {
+  const Table table = read(
+      "@RELATION RapidMinerData\r\n\r\n@ATTRIBUTE 'Outlook' {'rain','overcast','sunny'}\r\n"
+      "@ATTRIBUTE 'Temperature' real\r\n@ATTRIBUTE 'Play' {'no','yes'}\r\n\r\n@DATA\r\n"
+      "'sunny',85.0,'no'\r\n?,?,'yes'\r\n'rain',70.0,?\r\n");
+  ASSERT_EQ(table.n_rows, 3);
+  EXPECT_EQ(table.columns[0].values, (std::vector<std::string>{"rain", "overcast", "sunny"}));
+  EXPECT_EQ(cell(table, "Outlook", 0), "sunny");
+  EXPECT_EQ(cell(table, "Outlook", 1), "<missing>");
+  EXPECT_EQ(cell(table, "Play", 1), "yes");
+  EXPECT_EQ(cell(table, "Play", 2), "<missing>");
+}
+
+TEST(Arff, NoRows) {
+  const Table table = read("@relation r\n@attribute x real\n@attribute y {a}\n@data\n% nothing\n\n");
+  EXPECT_EQ(table.n_rows, 0);
+  EXPECT_EQ(table.columns.size(), 2U);
+  table.validate();
+}
+
+TEST(Arff, Encodings) {
+  ReadOptions options;
+  options.encoding = Encoding::latin1;
+  EXPECT_EQ(read("@relation r\n@attribute \xE9 {\xFC}\n@data\n\xFC\n", options).columns[0].name, "\xC3\xA9");
+  options.encoding = Encoding::utf16;
+  std::string wide = "\xFF\xFE";
+  for (const char c : std::string("@relation r\n@attribute x real\n@data\n5\n")) wide += {c, '\0'};
+  EXPECT_EQ(read(wide, options).columns[0].at(0), 5);
+  expect_invalid("@relation r\n@attribute x\xE9 real\n@data\n1\n", "UTF-8", 2, 13);
+  EXPECT_THROW(read(wide), Error);
+}
+
+constexpr const char* kHeader = "@relation r\n@attribute x numeric\n@attribute y {a,b}\n@data\n";
+
+TEST(Arff, BadRows) {
+  const std::string head = kHeader;
+  expect_invalid(head + "1,a\n2,q\n", "'q' of attribute 'y' is not in its list", 6, 3);
+  expect_invalid(head + "one,a\n", "'one' of attribute 'x' is no number", 5, 1);
+  expect_invalid(head + "1x,a\n", "'1x'", 5, 1);
+  expect_invalid(head + "1\n", "1 value, the header declares 2 attributes", 5, 2);
+  expect_invalid(head + "1,\n", "1 value", 5, 3);
+  expect_invalid(head + "1,a,3\n", "more than 2 values", 5, 5);
+  expect_invalid(head + "1,a,\n", "comma after the last value", 5, 5);
+  expect_invalid(head + "1,,a\n", "empty field", 5, 3);
+  expect_invalid(head + ",a\n", "empty field", 5, 1);
+  expect_invalid(head + "1,'a\n", "unterminated quote", 5, 3);
+  expect_invalid(head + "1,'a\\'\n", "unterminated quote", 5, 3);
+  expect_invalid(head + "1,'a'b\n", "closing quote", 5, 6);
+  expect_invalid(head + "1,a'b'\n", "quote inside", 5, 4);
+  expect_invalid(head + "1,a,{x}\n", "'x' is no finite number", 5, 6);
+  expect_invalid(head + "1,a,{inf}\n", "finite", 5, 6);
+  expect_invalid(head + "1,a,{1\n", "'}' after the row weight", 5, 7);
+  expect_invalid(head + "1,a,{\n", "closing '}'", 5, 6);
+  expect_invalid(head + "1,a,{1} 2\n", "after the row weight", 5, 9);
+  expect_invalid(head + "1,{2}\n", "1 value,", 5, 3);
+  expect_invalid(head + "1}a\n", "expected ','", 5, 2);
+  expect_invalid(head + "'\xC3\xA9',a\n", "is no number", 5, 1);
+  expect_invalid("@relation r\n@attribute x string\n@attribute y {a}\n@data\n\xC3\xA9\xC3\xA9,b\n", "'b'", 5, 4);
+}
+
+TEST(Arff, BadSparseRows) {
+  const std::string head = kHeader;
+  expect_invalid(head + "{7 1}\n", "'7' is beyond the last attribute, 1", 5, 2);
+  expect_invalid(head + "{1 b,0 1}\n", "'0' does not ascend: it follows 1", 5, 6);
+  expect_invalid(head + "{0 1,0 1}\n", "does not ascend", 5, 6);
+  expect_invalid(head + "{-1 1}\n", "whole number", 5, 2);
+  expect_invalid(head + "{0.5 1}\n", "whole number", 5, 2);
+  expect_invalid(head + "{nan 1}\n", "whole number", 5, 2);
+  expect_invalid(head + "{x 1}\n", "whole number", 5, 2);
+  expect_invalid(head + "{0 1\n", "expected ',' or '}'", 5, 5);
+  expect_invalid(head + "{0 1,\n", "closing '}'", 5, 6);
+  expect_invalid(head + "{0}\n", "expected a value after the index 0", 5, 3);
+  expect_invalid(head + "{0 }\n", "expected a value", 5, 4);
+  expect_invalid(head + "{\n", "closing '}'", 5, 2);
+  expect_invalid(head + "{0 1}}\n", "more than 2 values", 5, 6);
+  expect_invalid(head + "{1 q}\n", "'q' of attribute 'y'", 5, 4);
+  expect_invalid(head + "{0 1} 5\n", "more than 2 values", 5, 7);
+}
+
+TEST(Arff, BadHeaders) {
+  expect_invalid("", "without @data", 0, 0);
+  expect_invalid("@relation r\n@attribute x numeric\n", "without @data", 2, 0);
+  expect_invalid("@relation r\n@data\n1\n", "no @attribute", 2, 1);
+  expect_invalid("hello\n", "expected @relation, @attribute or @data, not 'hello'", 1, 1);
+  expect_invalid("@relation r\n@atribute x real\n", "did you mean '@attribute'", 2, 1);
+  expect_invalid("@relation r\n@attribute x imaginary\n@data\n", "unknown type 'imaginary'", 2, 14);
+  expect_invalid("@relation r\n@attribute x numerc\n@data\n", "did you mean 'numeric'", 2, 14);
+  expect_invalid("@relation r\n@attribute x\n@data\n", "'x' has no type", 2, 13);
+  expect_invalid("@relation r\n@attribute\n@data\n", "without a name", 2, 11);
+  expect_invalid("@relation r\n@attribute '' real\n@data\n", "without a name", 2, 12);
+  expect_invalid("@relation r\n@attribute x real\n@attribute x {a}\n@data\n", "second attribute named 'x'", 3, 1);
+  expect_invalid("@relation r\n@attribute y {a,b\n@data\n", "expected ',' or '}'", 2, 18);
+  expect_invalid("@relation r\n@attribute y {a,\n@data\n", "expected a value", 2, 17);
+  expect_invalid("@relation r\n@attribute y {a,b,a}\n@data\n", "lists the value 'a' twice", 2, 19);
+  expect_invalid("@relation r\n@attribute y {a,,b}\n@data\n", "expected a value", 2, 17);
+  expect_invalid("@relation r\n@attribute 'x real\n@data\n", "unterminated quote", 2, 12);
+  expect_invalid("@relation r\n@attribute x real [0,1]\n@data\n", "unexpected text after the type", 2, 19);
+  expect_invalid("@relation r\n@attribute x real\n@data 1\n", "after @data", 3, 7);
+  expect_error("@relation r\n@attribute x real {2}\n@data\n", ErrorCode::unsupported, "weights", 2, 19);
+  expect_error("@relation r\n@attribute x relational\n@data\n", ErrorCode::unsupported, "relational", 2, 14);
+  expect_error("@relation r\n@attribute x date 'MM/dd/yyyy'\n@data\n", ErrorCode::unsupported, "'MM/dd/yyyy'", 2, 19);
+  expect_invalid("@relation r\n@attribute d date\n@data\n2001-01-01\n", "yyyy-MM-dd'T'HH:mm:ss", 4, 1);
+  expect_invalid(std::string("\x7F"
+                             "ELF\x02\x01\0\0",
+                             8),
+                 "expected @relation", 1, 1);
+}
+
+TEST(Arff, LongJunkIsCutInMessages) {
+  const std::string junk(100000, 'z');
+  try {
+    read(std::string(kHeader) + junk + ",a\n");
+    ADD_FAILURE();
+  } catch (const Error& error) {
+    EXPECT_LT(std::string(error.what()).size(), 200U);
+  }
+}
+
+TEST(Arff, MemoryLimitAndCancellation) {
+  std::string text = kHeader;
+  for (int i = 0; i < 10000; ++i) text += "{}\n";
+  RunOptions run;
+  run.memory_limit = 10000 * 12 - 1;
+  try {
+    read(text, {}, run);
+    ADD_FAILURE();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::out_of_memory);
+    EXPECT_NE(std::string(error.what()).find("119999"), std::string::npos) << error.what();
+  }
+  run.memory_limit = 10000 * 12 + 1000;
+  EXPECT_EQ(read(text, {}, run).n_rows, 10000);
+
+  // Strings outgrow the limit while they are read.
+  text = "@relation r\n@attribute s string\n@data\n";
+  for (int i = 0; i < 10000; ++i) text += "s" + std::to_string(i) + "\n";
+  run.memory_limit = 100000;
+  EXPECT_THROW(read(text, {}, run), Error);
+  run.memory_limit = 10000000;
+  EXPECT_EQ(read(text, {}, run).columns[0].values.size(), 10000U);
+  run.cancel.cancel();
+  EXPECT_THROW(read(text, {}, run), Error);
+}
+
+TEST(Arff, RealFiles) {
+  const char* shared = std::getenv("STOPE_SHARED");
+  const std::filesystem::path folder =
+      (shared != nullptr ? std::filesystem::path(shared) : std::filesystem::path(STOPE_SOURCE_DIR) / ".." / "shared") /
+      "data" / "mixed";
+  if (!std::filesystem::exists(folder)) GTEST_SKIP() << folder << " is not there";
+  struct Expected {
+    const char* file;
+    std::int64_t rows;
+    std::int64_t attributes;  // without the decision
+    std::int64_t numeric;
+    std::int64_t missing;
+    const char* decision;
+  };
+  for (const Expected& expected :
+       {Expected{"heart.c.arff", 303, 13, 6, 7, "num"}, Expected{"heart.h.arff", 294, 13, 6, 782, "num"},
+        Expected{"hepatitis.arff", 155, 19, 6, 167, "Class"}, Expected{"credit.a.arff", 690, 15, 6, 67, "class"},
+        Expected{"anneal.orig.arff", 898, 38, 6, 22175, "class"},
+        Expected{"mushroom.arff", 8124, 22, 0, 2480, "class"}}) {
+    const Table table = read_arff(load_bytes((folder / expected.file).string(), {}), {}, {});
+    table.validate();
+    EXPECT_EQ(table.n_rows, expected.rows) << expected.file;
+    EXPECT_EQ(static_cast<std::int64_t>(table.columns.size()), expected.attributes + 1) << expected.file;
+    std::int64_t numeric = 0;
+    std::int64_t missing = 0;
+    for (const Column& column : table.columns) {
+      if (!column.nominal()) ++numeric;
+      for (std::int64_t row = 0; row < table.n_rows; ++row) missing += column.missing(row) ? 1 : 0;
+    }
+    EXPECT_EQ(numeric, expected.numeric) << expected.file;
+    EXPECT_EQ(missing, expected.missing) << expected.file;
+    EXPECT_EQ(table.find(expected.decision), expected.attributes) << expected.file << ": the decision comes last";
+  }
+}
+
+}  // namespace
+}  // namespace stope::io
