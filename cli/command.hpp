@@ -1,0 +1,43 @@
+// A command of the program: its options, and what it does.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <string>
+
+#include "run_arguments.hpp"
+#include "session.hpp"
+
+namespace stope::cli {
+
+class Command {
+ public:
+  virtual ~Command() = default;
+  virtual void run(Session& session) = 0;
+
+  CLI::App* app = nullptr;
+  RunArguments common;
+
+ protected:
+  /// Adds the command to the program; derived constructors add their options, then call add_common().
+  Command(CLI::App& program, const std::string& name, const std::string& summary)
+      : app(program.add_subcommand(name, summary)) {}
+  void add_common(const std::string& examples) {
+    common.add_to(*app);
+    app->footer(examples);
+  }
+};
+
+std::unique_ptr<Command> add_info(CLI::App& program);
+std::unique_ptr<Command> add_knn(CLI::App& program);
+std::unique_ptr<Command> add_classify(CLI::App& program);
+std::unique_ptr<Command> add_regress(CLI::App& program);
+std::unique_ptr<Command> add_pairwise(CLI::App& program);
+std::unique_ptr<Command> add_evaluate(CLI::App& program);
+std::unique_ptr<Command> add_normalize(CLI::App& program);
+std::unique_ptr<Command> add_convert(CLI::App& program);
+std::unique_ptr<Command> add_device(CLI::App& program);
+std::unique_ptr<Command> add_completion(CLI::App& program);
+std::unique_ptr<Command> add_help(CLI::App& program);
+
+}  // namespace stope::cli

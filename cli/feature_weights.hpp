@@ -1,0 +1,17 @@
+// --feature-weights: numbers in the order of the features, or a file of them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "stope/run.hpp"
+#include "stope/table.hpp"
+
+namespace stope::cli {
+
+/// One weight a feature of `table`. `source` is "1,0.5,2", or a CSV file: one row (or one column) of numbers, the same
+/// under a header of feature names, or lines `name,weight` where features not named weigh 1. Throws invalid_argument
+/// for a wrong number of weights, invalid_file for an unknown name or a word that is no number.
+std::vector<double> read_feature_weights(const std::string& source, const Table& table, const RunOptions& run);
+
+}  // namespace stope::cli

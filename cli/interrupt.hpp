@@ -1,0 +1,12 @@
+// Ctrl-C and SIGTERM: the first asks the job to stop, the second ends the process.
+#pragma once
+
+#include "stope/run.hpp"
+
+namespace stope::cli {
+
+/// From now on SIGINT and SIGTERM trigger `cancel`, once; a second signal has its usual effect. A closed pipe is an
+/// error of the write (stope::BrokenPipe) instead of a signal that would leave temporary files behind.
+void stop_on_interrupt(const CancelToken& cancel);
+
+}  // namespace stope::cli

@@ -1,0 +1,114 @@
+// Declares options on a CLI11 command (cli/option.hpp).
+#include "option.hpp"
+
+#include <limits>
+
+#include "value.hpp"
+
+namespace stope::cli {
+namespace {
+
+std::string first_name(const std::string& names) {
+  return names.substr(0, names.find(','));
+}
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : "|") + word;
+  return text;
+}
+
+}  // namespace
+
+CLI::Option* OptionGroup::add(const std::string& names, const std::string& type, const std::string& help,
+                              const CLI::callback_t& callback) {
+  return app_.add_option(names, callback, help)->type_name(type)->type_size(1)->expected(1)->group(title_);
+}
+
+CLI::Option* OptionGroup::flag(const std::string& names, bool& value, const std::string& help) {
+  return app_.add_flag(names, value, help)->disable_flag_override()->group(title_);
+}
+
+CLI::Option* OptionGroup::parsed(const std::string& names, const std::string& type, const std::string& help,
+                                 const std::function<void(const std::string&)>& parse) {
+  return add(names, type, help, [parse](const CLI::results_t& words) {
+    parse(words.front());
+    return true;
+  });
+}
+
+CLI::Option* OptionGroup::text(const std::string& names, std::string& value, const std::string& type,
+                               const std::string& help) {
+  return parsed(names, type, help, [&value](const std::string& word) { value = word; });
+}
+
+CLI::Option* OptionGroup::integer(const std::string& names, std::int64_t& value, const std::string& type,
+                                  const std::string& help) {
+  const std::string option = first_name(names);
+  return parsed(names, type, help, [&value, option](const std::string& word) { value = parse_integer(word, option); });
+}
+
+CLI::Option* OptionGroup::real(const std::string& names, double& value, const std::string& type,
+                               const std::string& help) {
+  const std::string option = first_name(names);
+  return parsed(names, type, help, [&value, option](const std::string& word) { value = parse_real(word, option); });
+}
+
+CLI::Option* OptionGroup::choice(const std::string& names, std::string& value, const std::vector<std::string>& choices,
+                                 const std::string& help) {
+  const std::string option = first_name(names);
+  return parsed(names, joined(choices), help, [&value, option, choices](const std::string& word) {
+    require_choice(word, choices, option);
+    value = word;
+  });
+}
+
+CLI::Option* OptionGroup::list(const std::string& names, std::vector<std::string>& value, const std::string& type,
+                               const std::string& help) {
+  const std::string option = first_name(names);
+  const auto callback = [&value, option](const CLI::results_t& words) {
+    value.clear();
+    for (const std::string& word : words) {
+      for (std::string& item : split_list(word, option)) value.push_back(std::move(item));
+    }
+    return true;
+  };
+  return add(names, type, help, callback)
+      ->expected(1, std::numeric_limits<int>::max())
+      ->allow_extra_args(false)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+}
+
+CLI::Option* OptionGroup::repeated(const std::string& names, std::vector<std::string>& value, const std::string& type,
+                                   const std::string& help) {
+  const auto callback = [&value](const CLI::results_t& words) {
+    value = words;
+    return true;
+  };
+  return add(names, type, help, callback)
+      ->expected(1, std::numeric_limits<int>::max())
+      ->allow_extra_args(false)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+}
+
+CLI::Option* add_argument(CLI::App& app, const std::string& name, std::string& value, const std::string& type,
+                          const std::string& help) {
+  const auto callback = [&value](const CLI::results_t& words) {
+    value = words.front();
+    return true;
+  };
+  return app.add_option(name, callback, help)->type_name(type)->type_size(1)->expected(1)->required();
+}
+
+std::vector<std::string> choices_of(const std::string& type) {
+  std::vector<std::string> choices;
+  if (type.find('|') == std::string::npos) return choices;
+  for (std::size_t begin = 0; begin <= type.size();) {
+    const std::size_t end = std::min(type.find('|', begin), type.size());
+    choices.push_back(type.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return choices;
+}
+
+}  // namespace stope::cli

@@ -1,0 +1,47 @@
+// Data out: a CSV writer over the library's atomic file, and the small pieces every command needs for its output.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "stope/io.hpp"
+#include "stope/table.hpp"
+
+namespace stope::cli {
+
+/// RFC 4180 with LF: a field is quoted where it holds a comma, a quote, a line break or blanks at its ends (which a
+/// reader would trim), or is empty without being missing.
+class CsvWriter {
+ public:
+  explicit CsvWriter(OutputFile& file) : file_(file) {}
+
+  CsvWriter& text(std::string_view value);
+  CsvWriter& number(double value);
+  CsvWriter& integer(std::int64_t value);
+  /// The cell of a column, spelled as in its file where it is nominal; empty if missing.
+  CsvWriter& cell(const Column& column, std::int64_t row);
+  CsvWriter& empty();
+  void end_row();
+  /// Hands everything to the file, which the caller commits.
+  void flush();
+
+ private:
+  void separate();
+
+  OutputFile& file_;
+  std::string buffer_;
+  bool row_begun_ = false;
+};
+
+/// The path data go to: `path`, or "-" where it is empty.
+std::string output_path(const std::string& path);
+
+/// Throws io where `path` could not be written, and leaves everything as it is: for commands whose writer opens the
+/// file itself, at the end.
+void require_writable(const std::string& path);
+
+/// Writes a whole text to `path` ("-" = stdout).
+void write_text(const std::string& path, std::string_view text);
+
+}  // namespace stope::cli

@@ -1,0 +1,99 @@
+// Scores for people and for scripts (cli/score_report.hpp).
+#include "score_report.hpp"
+
+#include <fmt/format.h>
+
+#include <numeric>
+
+#include "text_table.hpp"
+
+namespace stope::cli {
+namespace {
+
+constexpr std::size_t kMaxMatrix = 12;   // classes: a wider matrix does not fit a terminal
+constexpr std::size_t kMaxClasses = 60;  // rows of the class table: more is for --json
+
+std::int64_t count_at(const ClassificationScores& scores, std::size_t truth, std::size_t predicted) {
+  return scores.confusion[truth * (scores.classes.size() + 1) + predicted];
+}
+
+std::int64_t n_missing(const ClassificationScores& scores) {
+  std::int64_t sum = 0;
+  for (std::size_t c = 0; c < scores.classes.size(); ++c) sum += count_at(scores, c, scores.classes.size());
+  return sum;
+}
+
+std::string confusion_text(const ClassificationScores& scores) {
+  const std::size_t n = scores.classes.size();
+  const std::size_t shown = n_missing(scores) > 0 ? n + 1 : n;
+  std::vector<Align> align(shown + 1, Align::right);
+  align[0] = Align::left;
+  TextTable table(align);
+  std::vector<std::string> head = {"true \\ predicted"};
+  head.insert(head.end(), scores.classes.begin(), scores.classes.end());
+  if (shown > n) head.emplace_back("(missing)");
+  table.row(head);
+  for (std::size_t truth = 0; truth < n; ++truth) {
+    std::vector<std::string> row = {scores.classes[truth]};
+    for (std::size_t predicted = 0; predicted < shown; ++predicted) {
+      row.push_back(std::to_string(count_at(scores, truth, predicted)));
+    }
+    table.row(row);
+  }
+  return table.text(2);
+}
+
+std::string class_text(const ClassificationScores& scores) {
+  TextTable table({Align::left, Align::right, Align::right, Align::right, Align::right});
+  table.row({"class", "precision", "recall", "F1", "rows"});
+  for (std::size_t c = 0; c < scores.classes.size() && c < kMaxClasses; ++c) {
+    table.row({scores.classes[c], format_score(scores.precision[c]), format_score(scores.recall[c]),
+               format_score(scores.f1[c]), std::to_string(scores.support[c])});
+  }
+  std::string text = table.text(2);
+  if (scores.classes.size() > kMaxClasses) {
+    text += fmt::format("  ... and {} more classes (--json has all)\n", scores.classes.size() - kMaxClasses);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string score_text(const ClassificationScores& scores) {
+  std::int64_t right = 0;
+  for (std::size_t c = 0; c < scores.classes.size(); ++c) right += count_at(scores, c, c);
+  std::string text = fmt::format("accuracy {} ({} of {} rows), kappa {}, macro F1 {}\n", format_score(scores.accuracy),
+                                 right, scores.n_rows, format_score(scores.kappa), format_score(scores.macro_f1));
+  if (scores.classes.size() <= kMaxMatrix) text += "\n" + confusion_text(scores);
+  return text + "\n" + class_text(scores);
+}
+
+std::string score_text(const RegressionScores& scores) {
+  return fmt::format("RMSE {}, MAE {}, R2 {} ({} rows)\n", format_value(scores.rmse), format_value(scores.mae),
+                     format_score(scores.r2), scores.n_rows);
+}
+
+Json score_json(const ClassificationScores& scores) {
+  Json confusion = Json::array();
+  Json classes = Json::array();
+  const std::size_t n = scores.classes.size();
+  for (std::size_t c = 0; c < n; ++c) {
+    Json row = Json::array();
+    for (std::size_t predicted = 0; predicted <= n; ++predicted) row.push_back(count_at(scores, c, predicted));
+    confusion.push_back(row);
+    classes.push_back({{"class", scores.classes[c]},
+                       {"precision", scores.precision[c]},
+                       {"recall", scores.recall[c]},
+                       {"f1", scores.f1[c]},
+                       {"support", scores.support[c]}});
+  }
+  return {{"rows", scores.n_rows},       {"accuracy", scores.accuracy}, {"kappa", scores.kappa},
+          {"macro_f1", scores.macro_f1}, {"classes", scores.classes},   {"confusion", confusion},
+          {"per_class", classes}};
+}
+
+Json score_json(const RegressionScores& scores) {
+  return {{"rows", scores.n_rows}, {"rmse", scores.rmse}, {"mae", scores.mae}, {"r2", scores.r2}};
+}
+
+}  // namespace stope::cli

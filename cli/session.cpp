@@ -1,0 +1,146 @@
+// One run of a command (cli/session.hpp).
+#include "session.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+
+#include "output.hpp"
+#include "stope/error.hpp"
+#include "stope/version.hpp"
+
+namespace stope::cli {
+namespace {
+
+constexpr int kJsonVersion = 1;  // raised when a member changes its meaning or goes away
+
+}  // namespace
+
+Session::Session(std::string command, const RunArguments& arguments, const CancelToken& cancel)
+    : arguments_(arguments),
+      progress_(arguments.progress_style()),
+      run_(arguments.run_options(cancel)),
+      start_(Clock::now()) {
+  if (arguments.progress_style() != ProgressStyle::off) {
+    run_.progress = [this](std::string_view phase, std::int64_t done, std::int64_t total) {
+      progress_.update(phase, done, total);
+    };
+  }
+  json_["schema_version"] = kJsonVersion;
+  json_["program"] = "stope " + std::string(version());
+  json_["command"] = std::move(command);
+}
+
+void Session::say(std::string_view text) {
+  progress_.clear();
+  if (quiet()) return;
+  std::fwrite(text.data(), 1, text.size(), stderr);
+}
+
+void Session::warn(const std::string& text) {
+  warnings_.push_back(text);
+  say("stope: warning: " + one_line(text) + "\n");
+}
+
+void Session::add_seconds(const std::string& phase, double seconds) {
+  for (auto& [name, sum] : seconds_) {
+    if (name == phase) {
+      sum += seconds;
+      return;
+    }
+  }
+  seconds_.emplace_back(phase, seconds);
+}
+
+void Session::note_input(const std::string& role, const std::string& path, const Table& table) {
+  const Json input = {{"role", role},
+                      {"path", path},
+                      {"rows", table.n_rows},
+                      {"columns", table.columns.size()},
+                      {"features", table.features().size()}};
+  json_["inputs"].push_back(input);
+  if (!arguments_.explain) return;
+  say(fmt::format("{:<9} {}: {} rows, {} columns, {} features\n", role, one_line(path), table.n_rows,
+                  table.columns.size(), table.features().size()));
+}
+
+void Session::note_output(const std::string& path) {
+  json_["outputs"].push_back(path);
+}
+
+void Session::note_plan(const SearchReport& report) {
+  json_["plan"] = {{"backend", report.backend},
+                   {"reason", report.reason},
+                   {"threads", report.threads},
+                   {"tile_queries", report.tile_queries},
+                   {"tile_rows", report.tile_rows},
+                   {"memory_budget", report.memory_budget},
+                   {"memory_planned", report.memory_planned},
+                   {"pairs", report.pairs},
+                   {"seconds", report.seconds}};
+  if (!arguments_.explain) return;
+  const double rate = report.seconds > 0 ? static_cast<double>(report.pairs) / report.seconds : 0;
+  say(fmt::format("backend   {}{}\n", report.backend, report.reason.empty() ? "" : " (" + report.reason + ")"));
+  say(fmt::format("tiles     {} queries x {} rows, {} threads\n", report.tile_queries, report.tile_rows,
+                  report.threads));
+  say(fmt::format("memory    {} planned, budget {}\n", format_bytes(report.memory_planned),
+                  format_bytes(report.memory_budget)));
+  say(fmt::format("search    {} distances in {:.3f} s ({:.3g} a second)\n", report.pairs, report.seconds, rate));
+}
+
+bool Session::wants_data(const std::string& path) {
+  if (!arguments_.json) return true;
+  if (path == "-") {
+    throw Error(ErrorCode::invalid_argument, "--json and -o - both want stdout: give -o FILE for the data");
+  }
+  if (!path.empty()) return true;
+  warn("no data are written: --json takes stdout (-o FILE writes them)");
+  return false;
+}
+
+void Session::finish() {
+  progress_.clear();
+  const double total = std::chrono::duration<double>(Clock::now() - start_).count();
+  Json timings;
+  std::string line;
+  for (const auto& [phase, seconds] : seconds_) {
+    timings[phase] = seconds;
+    line += fmt::format("{} {:.3f} s, ", phase, seconds);
+  }
+  timings["total"] = total;
+  if (arguments_.explain) say(fmt::format("time      {}total {:.3f} s\n", line, total));
+  if (!arguments_.json) return;
+  json_["timings"] = timings;
+  json_["warnings"] = warnings_;
+  // Names in a table may be any bytes; JSON is UTF-8, so what is not becomes U+FFFD instead of an error.
+  write_text("-", json_.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+}
+
+std::string one_line(std::string_view text) {
+  std::string line;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '\n') {
+      line += ' ';
+    } else if (byte < 0x20 || byte == 0x7f) {
+      line += fmt::format("\\x{:02x}", byte);
+    } else {
+      line += c;
+    }
+  }
+  return line;
+}
+
+std::string format_bytes(std::int64_t bytes) {
+  constexpr const char* kUnits[] = {"bytes", "kB", "MB", "GB", "TB"};
+  if (bytes < 1000) return fmt::format("{} bytes", bytes);
+  double value = static_cast<double>(bytes);
+  std::size_t unit = 0;
+  while (value >= 999.5 && unit + 1 < std::size(kUnits)) {
+    value /= 1000;
+    ++unit;
+  }
+  return fmt::format("{:.3g} {}", value, kUnits[unit]);
+}
+
+}  // namespace stope::cli

@@ -1,0 +1,33 @@
+// The options that say how tables are read. The second table of a command is read with the roles, types and names of
+// the first, as far as it has those columns.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+
+#include "stope/io.hpp"
+
+namespace stope::cli {
+
+enum class Tables { one, two };
+
+struct TableArguments {
+  ReadOptions read;
+  std::string test_schema;
+  std::vector<std::string> test_names;
+
+  void add_to(CLI::App& app, Tables tables);
+
+  /// Reads the first table.
+  Table read_first(const std::string& path, const RunOptions& run) const;
+  /// Reads the second table, `first` being the first.
+  Table read_second(const std::string& path, const Table& first, const RunOptions& run) const;
+};
+
+/// Throws invalid_argument where both paths are standard input.
+void require_one_stdin(const std::string& first, const std::string& second);
+
+/// The format of a name, e.g. "npy"; throws invalid_argument, with the nearest one.
+Format parse_format(const std::string& name, const std::string& option);
+
+}  // namespace stope::cli

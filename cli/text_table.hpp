@@ -1,0 +1,34 @@
+// Aligned columns of words and numbers for a terminal.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace stope::cli {
+
+enum class Align { left, right };
+
+class TextTable {
+ public:
+  explicit TextTable(std::vector<Align> columns) : columns_(std::move(columns)) {}
+
+  void row(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
+  /// The rows, two blanks between columns, `indent` blanks in front. Long cells are cut.
+  std::string text(std::size_t indent) const;
+
+ private:
+  std::vector<Align> columns_;
+  std::vector<std::vector<std::string>> rows_;
+};
+
+/// Characters of a UTF-8 text (code points: wide and combining characters are not told apart).
+std::size_t width_of(std::string_view text);
+
+/// Four decimals, "-" for NaN.
+std::string format_score(double value);
+/// Five significant digits, "-" for NaN.
+std::string format_value(double value);
+
+}  // namespace stope::cli
