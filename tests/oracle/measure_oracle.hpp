@@ -26,7 +26,7 @@ struct Pair {
 inline const double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 inline Pair pair_of(const Table& train, std::int64_t row, const Table& query, std::int64_t query_row,
-                    const std::vector<double>& weights) {
+                    const std::vector<double>& weights, bool ranges) {
   Pair pair;
   for (std::size_t c = 0; c < train.columns.size(); ++c) {
     const Column& column = train.columns[c];
@@ -34,7 +34,7 @@ inline Pair pair_of(const Table& train, std::int64_t row, const Table& query, st
     const double weight = weights.empty() ? 1.0 : weights[c];
     if (weight == 0.0) continue;
     double low = std::numeric_limits<double>::infinity(), high = -low;
-    for (std::int64_t r = 0; r < column.size(); ++r) {
+    for (std::int64_t r = 0; ranges && r < column.size(); ++r) {
       if (column.missing(r)) continue;
       low = std::min(low, column.at(r));
       high = std::max(high, column.at(r));
@@ -320,7 +320,7 @@ inline double dtw(const Pair& p) {
 /// The distance of training row `row` and query row `query_row` under stope's default rules.
 inline double distance(const std::string& name, const Table& train, std::int64_t row, const Table& query,
                        std::int64_t query_row, const std::vector<double>& weights = {}, double p_parameter = 3.0) {
-  const Pair pair = pair_of(train, row, query, query_row, weights);
+  const Pair pair = pair_of(train, row, query, query_row, weights, name == "gower" || name == "heom");
   static const std::vector<std::string> kWhole = {"heom",
                                                   "correlation",
                                                   "correlation-similarity",
