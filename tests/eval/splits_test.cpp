@@ -133,7 +133,7 @@ TEST(Folds, RefuseImpossibleNumbers) {
   for (const auto& [n, k] : {std::pair<std::int64_t, std::int64_t>{5, 6}, {5, 1}, {5, 0}, {5, -1}, {0, 2}}) {
     expect_invalid(
         std::to_string(k) + " folds of " + std::to_string(n) + " rows: need at least 2 folds and at most one a row",
-        [n = n, k = k] { cross_validation_folds(n, k, 0); });
+        [rows = n, folds = k] { cross_validation_folds(rows, folds, 0); });
   }
   EXPECT_EQ(cross_validation_folds(5, 5, 0).size(), 5u);
   expect_invalid("2 labels for 3 rows", [] { cross_validation_folds(3, 2, 0, {0, 1}); });
