@@ -1,0 +1,98 @@
+#!/usr/bin/env python3
+"""Runs the commands of README's ```console blocks and compares what they print with what README says.
+
+Commands stand after '$ '; those of stope are run in examples/data, others (make, git) are skipped. Output is stdout and
+stderr together. Times, rates and the machine's own figures differ from run to run and are not compared; a line '...'
+stands for any lines.
+
+  scripts/check_readme.py --program build/release/cli/stope [--update]
+"""
+
+import argparse
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+
+VARYING = [
+    (re.compile(r"\d+(\.\d+)?(e-?\d+)?( ?)(ns|us|µs|ms|s|min)\b"), "TIME"),
+    (re.compile(r"\d+(\.\d+)?( ?)(B|kB|KB|MB|GB|TB|KiB|MiB|GiB)\b"), "BYTES"),
+    (re.compile(r"\d+(\.\d+)?( ?)([kMG] ?)?\w+/s\b"), "RATE"),
+    (re.compile(r"\b\d+ (threads?|cores?)\b"), "THREADS"),
+]
+
+
+def plain(line):
+    for pattern, name in VARYING:
+        line = pattern.sub(name, line)
+    return re.sub(r"\s+", " ", line).rstrip()
+
+
+def examples(text):
+    """(line number, command, expected lines) of every command in the console blocks."""
+    inside, found = False, []
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.startswith("```"):
+            inside = line.strip() == "```console"
+        elif inside and line.startswith("$ "):
+            found.append((number, line[2:], []))
+        elif inside and found:
+            found[-1][2].append(line)
+    return found
+
+
+def matches(wanted, got):
+    """Compares lines; '...' stands for any number of them."""
+    if not wanted:
+        return not got
+    if wanted[0] == "...":
+        return any(matches(wanted[1:], got[i:]) for i in range(len(got) + 1))
+    return bool(got) and wanted[0] == got[0] and matches(wanted[1:], got[1:])
+
+
+def main():
+    arguments = argparse.ArgumentParser()
+    arguments.add_argument("--program", required=True)
+    arguments.add_argument("--readme", default=str(ROOT / "README.md"))
+    arguments.add_argument("--update", action="store_true", help="write what is printed into README instead")
+    options = arguments.parse_args()
+    program = pathlib.Path(options.program).resolve()
+    readme = pathlib.Path(options.readme)
+    text = readme.read_text(encoding="utf-8")
+
+    failed = run = 0
+    # A copy of the tables, so that files an example writes do not end up in the project.
+    with tempfile.TemporaryDirectory() as folder:
+        work = pathlib.Path(folder) / "data"
+        shutil.copytree(ROOT / "examples" / "data", work)
+        for number, command, expected in examples(text):
+            if not re.search(r"\bstope\b", command) or command.startswith(("make", "git", "cmake")):
+                continue
+            run += 1
+            shell = f'stope() {{ "{program}" "$@"; }}; {command}'
+            done = subprocess.run(["bash", "-c", shell], cwd=work, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                  text=True, check=False)
+            got = done.stdout.splitlines()
+            if options.update:
+                block = "\n".join(["$ " + command] + expected)
+                text = text.replace(block, "\n".join(["$ " + command] + got))
+            elif matches([plain(line) for line in expected], [plain(line) for line in got]):
+                print(f"PASS README.md:{number}: {command}")
+            else:
+                failed += 1
+                print(f"FAIL README.md:{number}: {command}")
+                print("  README says:", *expected, "  printed:", *got, sep="\n    ")
+    if options.update:
+        readme.write_text(text, encoding="utf-8")
+    if run == 0:
+        print("FAIL README.md has no example that can be run")
+        failed += 1
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

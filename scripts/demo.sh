@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# Builds the program (library and command line only) and shows it on real tables. Installs what is missing.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+shared=$(realpath -m "${STOPE_SHARED:-../shared}")
+
+scripts/bootstrap.sh --demo
+[ -x build/demo/cli/stope ] || echo "Building stope (a few minutes, once) ..."
+scripts/build.sh demo
+stope=$PWD/build/demo/cli/stope
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+bold() { if [ -t 1 ]; then printf '\n\033[1m%s\033[0m\n' "$*"; else printf '\n%s\n' "$*"; fi; }
+# Shows a command as a user would type it, and runs it.
+show() {
+  printf '$ stope'
+  printf ' %q' "$@"
+  printf '\n'
+  "$stope" "$@"
+}
+
+bold "Labour negotiations, 30 + 10 rows: 8 numeric and 8 nominal attributes, a third of the cells missing"
+cd examples/data
+show info labor-train.csv --target class
+show classify labor-train.csv labor-test.csv --target class -k 3 --metric gower --explain -o "$work/labor.csv"
+echo "first predictions:"
+head -n 4 "$work/labor.csv"
+
+bold "Iris, 120 + 30 rows: numeric"
+show classify iris-train.csv iris-test.csv --target species -k 5 --explain -o "$work/iris.csv"
+
+if [ -r "$shared/data/mixed/adult-train.csv" ]; then
+  bold "Adult, 32,561 + 16,281 rows: 6 numeric and 8 nominal attributes, some missing"
+  # The test file's labels end in a dot.
+  sed '/^$/d' "$shared/data/mixed/adult-train.csv" >"$work/adult-train.csv"
+  sed '/^$/d; s/\.$//' "$shared/data/mixed/adult-test.csv" >"$work/adult-test.csv"
+  cd "$work"
+  names=age,workclass,fnlwgt,education,education-num,marital-status,occupation,relationship,race,sex,capital-gain,capital-loss,hours-per-week,native-country,income
+  show classify adult-train.csv adult-test.csv --header no --names "$names" --missing '?' --target income \
+    --ignore fnlwgt -k 15 --normalize range --explain -o adult.csv
+fi
+
+bold "Done in $SECONDS s. The program is build/demo/cli/stope; 'make install PREFIX=DIR' installs it."
