@@ -27,7 +27,9 @@ struct ReadOptions {
   Encoding encoding = Encoding::utf8;
   char separator = '\0';  ///< '\0' = sniffed among , ; tab |
   char decimal = '.';
-  Header header = Header::automatic;  ///< automatic: yes, unless every field of the first record is a number or missing
+  /// automatic: yes, unless every field of the first record is a number or missing; a record of quoted numbers above
+  /// unquoted fields is a header too (the names "1", "2", ... of an array).
+  Header header = Header::automatic;
   std::vector<std::string> names = {};  ///< replaces the header's names; as many as there are columns
   std::vector<std::string> missing = {"?", "", "NA", "NaN"};
   NominalOrder nominal_order = NominalOrder::sorted;  ///< of value lists that neither a schema nor an ARFF header gives

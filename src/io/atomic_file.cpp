@@ -91,6 +91,7 @@ AtomicFile::AtomicFile(const std::string& path) : path_(path) {
 AtomicFile::~AtomicFile() {
   if (owns_fd_) ::close(fd_);
   if (!temporary_.empty()) ::unlink(temporary_.c_str());
+  if (!old_.empty()) ::unlink(old_.c_str());
 }
 
 void AtomicFile::open_temporary(unsigned mode, bool keep_mode) {
@@ -166,23 +167,55 @@ void AtomicFile::rename_into_place() {
   if (const int fault = fault::io_fails()) fail("rename", fault);
   if (::rename(temporary_.c_str(), target_.c_str()) != 0) fail("rename", errno);
   temporary_.clear();
-  // Until the directory is on disk a power cut could bring the old file back, whole. Some file systems cannot sync a
-  // directory and say EINVAL; there is nothing more to be done on them.
+  renamed_ = true;
+}
+
+/// Until the directory is on disk a power cut could bring the old file back, whole. Some file systems cannot sync a
+/// directory and say EINVAL, some directories may be written but not opened: there is nothing more to be done.
+void AtomicFile::sync_directory() const {
+  if (!renamed_) return;
   if (const int fault = fault::io_fails()) fail("sync the directory of", fault);
   const int directory = ::open(directory_of(target_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (directory < 0) return;  // writable but not readable: allowed
+  if (directory < 0) return;
   const int error_number = ::fsync(directory) == 0 ? 0 : errno;
   ::close(directory);
   if (error_number == EIO || error_number == ENOSPC) fail("sync the directory of", error_number);
 }
 
+/// Best effort: where the file system has no hard links a failing rename leaves the files before it new.
+void AtomicFile::keep_old() {
+  if (temporary_.empty()) return;
+  was_there_ = ::access(target_.c_str(), F_OK) == 0;
+  if (!was_there_) return;
+  std::string name = directory_of(target_) + "/" + temporary_name();
+  if (::link(target_.c_str(), name.c_str()) == 0) old_ = std::move(name);
+}
+
+void AtomicFile::undo() noexcept {
+  if (!renamed_) return;
+  if (!old_.empty()) {
+    if (::rename(old_.c_str(), target_.c_str()) == 0) old_.clear();
+  } else if (!was_there_) {
+    ::unlink(target_.c_str());
+  }
+}
+
 void AtomicFile::commit() {
-  commit_all({this});
+  sync();
+  rename_into_place();
+  sync_directory();
 }
 
 void commit_all(std::initializer_list<AtomicFile*> files) {
   for (AtomicFile* file : files) file->sync();
-  for (AtomicFile* file : files) file->rename_into_place();
+  try {
+    for (AtomicFile* file : files) file->keep_old();
+    for (AtomicFile* file : files) file->rename_into_place();
+    for (AtomicFile* file : files) file->sync_directory();
+  } catch (...) {
+    for (AtomicFile* file : files) file->undo();
+    throw;
+  }
 }
 
 }  // namespace stope::io

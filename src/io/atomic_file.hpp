@@ -37,20 +37,26 @@ class AtomicFile {
   void write_out(std::string_view bytes);
   void sync();
   void rename_into_place();
+  void sync_directory() const;
+  void keep_old();
+  void undo() noexcept;
   [[noreturn]] void fail(std::string_view what, int error_number) const;
 
   std::string path_;       // as the caller named it: for messages
   std::string target_;     // what is replaced: path_ with symbolic links followed
+  std::string old_;        // a second name of what stood at target_, while several files are committed
   std::string temporary_;  // empty once it is renamed, and where the output is written directly
   std::string buffer_;
   std::string packed_;  // what the compressor has just put out
   std::unique_ptr<Compressor> compressor_;
   int fd_ = -1;
   bool owns_fd_ = false;
+  bool was_there_ = false;  // target_ existed before commit_all() began
+  bool renamed_ = false;
 };
 
-/// Syncs every file before the first is renamed, so that what can run out (the disk) does so while all the old files
-/// still stand. Only a failing rename, which needs no space, could leave some new and some old.
+/// Commits files that belong together. Every file is synced before the first is renamed, so that what can run out (the
+/// disk) does so while all the old files still stand; if a rename fails, those before it are undone.
 void commit_all(std::initializer_list<AtomicFile*> files);
 
 }  // namespace stope::io

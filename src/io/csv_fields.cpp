@@ -77,7 +77,7 @@ bool parse_iso_date(std::string_view text, double& days) {
   if (!accept(text, at, 'T') && !accept(text, at, ' ')) return false;
   double seconds = 0;
   if (!parse_time(text, at, seconds)) return false;
-  days += seconds / 86400;
+  days = (days * 86400 + seconds) / 86400;  // one rounding where the seconds are whole, as in ARFF (arff_date.hpp)
   return true;
 }
 

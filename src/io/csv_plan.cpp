@@ -103,12 +103,31 @@ Dialect dialect_of(const Text& text, const ReadOptions& options) {
   return dialect;
 }
 
-bool is_header(const Text& text, const HeadRecord& record, const FieldRules& rules, Header header) {
+// A header whose names are all numbers (a table of an array has "1", "2", ...) is told from data by its quotes: our own
+// writer quotes such names and no number below them. Where all that follows is quoted too, somebody quotes everything.
+bool is_quoted_header(const Text& text, const std::vector<HeadRecord>& head, const HeadRecord& first) {
+  const auto all_quoted = [&](const HeadRecord& record) {
+    return std::all_of(record.fields.begin(), record.fields.end(),
+                       [&](const HeadField& field) { return is_quoted(field_text(text, field)); });
+  };
+  if (!all_quoted(first)) return false;
+  bool followed = false;
+  for (const HeadRecord& record : head) {
+    if (record.begin <= first.begin || record.blank) continue;
+    if (!all_quoted(record)) return true;
+    followed = true;
+  }
+  return !followed;
+}
+
+bool is_header(const Text& text, const std::vector<HeadRecord>& head, const HeadRecord& first, const FieldRules& rules,
+               Header header) {
   if (header != Header::automatic) return header == Header::yes;
-  return std::any_of(record.fields.begin(), record.fields.end(), [&](const HeadField& field) {
+  const bool named = std::any_of(first.fields.begin(), first.fields.end(), [&](const HeadField& field) {
     double value = 0;
     return rules.number(field_text(text, field), value) == Meaning::other;
   });
+  return named || is_quoted_header(text, head, first);
 }
 
 std::vector<std::string> header_names(const Text& text, const HeadRecord& record) {
@@ -213,7 +232,7 @@ std::vector<HeadRecord> take_header(Plan& plan, Names& kind, const Text& text, c
   const std::size_t n_columns = first.fields.size();
   std::vector<std::string> names;
   // A table of one column without header begins at the top: there an empty line is a missing value.
-  if (is_header(text, first, plan.rules, options.header)) {
+  if (is_header(text, head, first, plan.rules, options.header)) {
     check_characters(text, 0, first.next);
     names = header_names(text, first);
     plan.data_begin = first.next;

@@ -4,6 +4,7 @@
 #include "io/number.hpp"
 #include "io/write_table_cells.hpp"
 #include "io/write_table_formats.hpp"
+#include "stope/error.hpp"
 
 namespace stope::io {
 namespace {
@@ -31,6 +32,7 @@ void append_quoted(std::string& out, std::string_view text) {
 }
 
 void append_text(std::string& out, std::string_view text, char separator) {
+  if (text.find('\0') != std::string_view::npos) throw Error(ErrorCode::unsupported, "CSV cannot hold a NUL character");
   if (needs_quotes(text, separator)) {
     append_quoted(out, text);
   } else {

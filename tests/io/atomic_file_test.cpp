@@ -1,0 +1,339 @@
+// AtomicFile: absent, old or complete, whatever fails.
+#include <gtest/gtest.h>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/fault.hpp"
+#include "io/atomic_file.hpp"
+#include "io/bytes.hpp"
+#include "stope/io.hpp"
+
+namespace stope::io {
+namespace {
+
+namespace fs = std::filesystem;
+
+class AtomicFileTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = (fs::temp_directory_path() / "stope-atomic-XXXXXX").string();
+    ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
+    folder_ = pattern;
+  }
+  void TearDown() override {
+    fault::arm_io(0, 0);
+    fs::remove_all(folder_);
+  }
+  std::string at(const std::string& name) const { return (folder_ / name).string(); }
+
+  std::vector<std::string> files() const {
+    std::vector<std::string> names;
+    for (const auto& entry : fs::directory_iterator(folder_)) names.push_back(entry.path().filename().string());
+    std::sort(names.begin(), names.end());
+    return names;
+  }
+
+  fs::path folder_;
+};
+
+std::string content(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+void put(const std::string& path, const std::string& text) {
+  std::ofstream(path, std::ios::binary) << text;
+}
+
+void expect_io_error(const std::string& part, const std::string& path, const std::function<void()>& call) {
+  try {
+    call();
+    ADD_FAILURE() << "no error, expected " << part;
+  } catch (const Error& error) {
+    EXPECT_EQ(to_string(error.code()), "io") << error.what();
+    EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what();
+    EXPECT_EQ(std::string(error.what()).find(path), 0U) << error.what();
+  }
+}
+
+TEST_F(AtomicFileTest, WritesOnlyOnCommit) {
+  {
+    AtomicFile file(at("out"));
+    file.write("half");
+  }
+  EXPECT_TRUE(files().empty());
+  put(at("out"), "old");
+  {
+    AtomicFile file(at("out"));
+    file.write("half");
+  }
+  EXPECT_EQ(content(at("out")), "old");
+  {
+    AtomicFile file(at("out"));
+    file.write("new ");
+    file.write("");
+    file.write("text");
+    EXPECT_EQ(content(at("out")), "old");
+    file.commit();
+    EXPECT_EQ(content(at("out")), "new text");
+  }
+  EXPECT_EQ(files(), std::vector<std::string>{"out"});
+}
+
+TEST_F(AtomicFileTest, SizesAroundTheBuffer) {
+  const std::size_t buffer = std::size_t{1} << 20;
+  for (const std::size_t size : {std::size_t{0}, std::size_t{1}, buffer - 1, buffer, buffer + 1, 3 * buffer + 7}) {
+    for (const std::size_t piece : {std::size_t{1000}, buffer, 2 * buffer + 1}) {
+      std::string text(size, '\0');
+      for (std::size_t i = 0; i < size; ++i) text[i] = static_cast<char>(i * 31 >> 3);
+      AtomicFile file(at("big"));
+      for (std::size_t i = 0; i < size; i += piece) file.write(std::string_view(text).substr(i, piece));
+      file.commit();
+      EXPECT_TRUE(content(at("big")) == text) << size << " in pieces of " << piece;
+    }
+  }
+}
+
+TEST_F(AtomicFileTest, Modes) {
+  const mode_t old_mask = ::umask(027);
+  {
+    AtomicFile file(at("fresh"));
+    file.commit();
+  }
+  put(at("kept"), "old");
+  ::chmod(at("kept").c_str(), 0604);
+  {
+    AtomicFile file(at("kept"));
+    file.commit();
+  }
+  ::umask(old_mask);
+  struct stat info{};
+  ASSERT_EQ(::stat(at("fresh").c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 0777U, 0640U);
+  ASSERT_EQ(::stat(at("kept").c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 0777U, 0604U);
+}
+
+TEST_F(AtomicFileTest, SymbolicLinksStay) {
+  fs::create_directory(folder_ / "sub");
+  put(at("sub/target"), "old");
+  fs::create_symlink("sub/target", folder_ / "relative");
+  fs::create_symlink(folder_ / "relative", folder_ / "twice");
+  fs::create_symlink("sub/none", folder_ / "dangling");
+  fs::create_symlink("loop", folder_ / "loop");
+  {
+    AtomicFile file(at("twice"));
+    file.write("new");
+    file.commit();
+  }
+  EXPECT_TRUE(fs::is_symlink(folder_ / "twice") && fs::is_symlink(folder_ / "relative"));
+  EXPECT_EQ(content(at("sub/target")), "new");
+  {
+    AtomicFile file(at("dangling"));
+    file.write("fresh");
+    file.commit();
+  }
+  EXPECT_TRUE(fs::is_symlink(folder_ / "dangling"));
+  EXPECT_EQ(content(at("sub/none")), "fresh");
+  expect_io_error("symbolic links", at("loop"), [&] { AtomicFile file(at("loop")); });
+}
+
+TEST_F(AtomicFileTest, LongNames) {
+  const std::string name(255, 'n');  // as long as the file system allows: the temporary name must not be longer
+  AtomicFile file(at(name));
+  file.write("x");
+  file.commit();
+  EXPECT_EQ(content(at(name)), "x");
+  expect_io_error("too long", at(std::string(256, 'n')), [&] { AtomicFile longer(at(std::string(256, 'n'))); });
+}
+
+TEST_F(AtomicFileTest, RefusesAtOnce) {
+  put(at("file"), "old");
+  expect_io_error("No such file", at("none/out"), [&] { AtomicFile file(at("none/out")); });
+  expect_io_error("Is a directory", folder_.string(), [&] { AtomicFile file(folder_.string()); });
+  expect_io_error("Is a directory", at("new/"), [&] { AtomicFile file(at("new/")); });
+  expect_io_error("Not a directory", at("file/out"), [&] { AtomicFile file(at("file/out")); });
+  expect_io_error("No such file", "", [&] { AtomicFile file(""); });
+  if (::geteuid() != 0) {  // to root everything is writable
+    fs::create_directory(folder_ / "locked");
+    ::chmod(at("locked").c_str(), 0500);
+    expect_io_error("Permission denied", at("locked/out"), [&] { AtomicFile file(at("locked/out")); });
+    ::chmod(at("file").c_str(), 0400);
+    expect_io_error("Permission denied", at("file"), [&] { AtomicFile file(at("file")); });
+  }
+  EXPECT_EQ(content(at("file")), "old");
+}
+
+TEST_F(AtomicFileTest, DevicesAndPipes) {
+  {
+    AtomicFile file("/dev/null");
+    file.write("gone");
+    file.commit();
+  }
+  struct stat info{};
+  ASSERT_EQ(::stat("/dev/null", &info), 0);
+  EXPECT_TRUE(S_ISCHR(info.st_mode)) << "still a device";
+  expect_io_error("No space left", "/dev/full", [] {
+    AtomicFile file("/dev/full");
+    file.write("x");
+    file.commit();
+  });
+
+  ASSERT_EQ(::mkfifo(at("pipe").c_str(), 0600), 0);
+  std::string received;
+  std::thread reader([&] { received = content(at("pipe")); });
+  {
+    AtomicFile file(at("pipe"));
+    file.write("through");
+    file.commit();
+  }
+  reader.join();
+  EXPECT_EQ(received, "through");
+  EXPECT_EQ(files(), std::vector<std::string>{"pipe"});
+}
+
+TEST_F(AtomicFileTest, BrokenPipeHasItsOwnType) {
+  std::signal(SIGPIPE, SIG_IGN);
+  ASSERT_EQ(::mkfifo(at("pipe").c_str(), 0600), 0);
+  const int reader = ::open(at("pipe").c_str(), O_RDONLY | O_NONBLOCK);
+  ASSERT_GE(reader, 0);
+  AtomicFile file(at("pipe"));
+  ::close(reader);
+  file.write("x");
+  EXPECT_THROW(file.commit(), BrokenPipe);
+}
+
+TEST_F(AtomicFileTest, StandardOutput) {
+  put(at("log"), "before ");
+  const int saved = ::dup(STDOUT_FILENO);
+  const int log = ::open(at("log").c_str(), O_WRONLY | O_APPEND);
+  for (const char* name : {"-", "/dev/stdout"}) {
+    std::fflush(stdout);
+    ::dup2(log, STDOUT_FILENO);
+    {
+      AtomicFile file(name);
+      file.write("after");
+      file.commit();
+    }
+    ::dup2(saved, STDOUT_FILENO);
+  }
+  ::close(log);
+  ::close(saved);
+  EXPECT_EQ(content(at("log")), "before afterafter") << "appended, not replaced";
+}
+
+TEST_F(AtomicFileTest, EveryOperationFailsOnce) {
+  for (const int error_number : {ENOSPC, EIO, EACCES}) {
+    int failures = 0;
+    for (int n = 1; n < 20; ++n) {
+      put(at("out"), "old");
+      fault::arm_io(n, error_number);
+      bool failed = false;
+      try {
+        AtomicFile file(at("out"));
+        file.write(std::string(std::size_t{3} << 20, 'x'));
+        file.write("y");
+        file.commit();
+      } catch (const Error& error) {
+        failed = true;
+        EXPECT_EQ(error.code(), ErrorCode::io);
+        EXPECT_EQ(std::string(error.what()).find(at("out") + ": cannot "), 0U) << error.what();
+      }
+      fault::arm_io(0, 0);
+      EXPECT_EQ(files(), std::vector<std::string>{"out"}) << n;
+      const std::string now = content(at("out"));
+      EXPECT_TRUE(now == "old" || now.size() == (std::size_t{3} << 20) + 1) << n;
+      if (!failed) {
+        EXPECT_NE(now, "old");
+        break;
+      }
+      ++failures;
+    }
+    EXPECT_EQ(failures, 6) << "open, two writes, sync, rename, sync of the directory";
+  }
+}
+
+TEST_F(AtomicFileTest, PairsComeOrGoTogether) {
+  for (const bool old_files : {false, true}) {
+    int failures = 0;
+    for (int n = 1; n < 40; ++n) {
+      for (const char* name : {"a", "b"}) {
+        fs::remove(at(name));
+        if (old_files) put(at(name), "old");
+      }
+      fault::arm_io(n, EIO);
+      bool failed = false;
+      try {
+        AtomicFile a(at("a"));
+        AtomicFile b(at("b"));
+        a.write("new");
+        b.write("new");
+        commit_all({&a, &b});
+      } catch (const Error&) {
+        failed = true;
+      }
+      fault::arm_io(0, 0);
+      if (failed && !old_files) {
+        EXPECT_TRUE(files().empty()) << n;
+      } else {
+        EXPECT_EQ(files(), (std::vector<std::string>{"a", "b"})) << n;
+        EXPECT_EQ(content(at("a")), failed ? "old" : "new") << n;
+        EXPECT_EQ(content(at("b")), failed ? "old" : "new") << n;
+      }
+      failures += failed ? 1 : 0;
+      if (!failed) break;
+    }
+    EXPECT_EQ(failures, 10) << "open, write, sync, rename and sync of the directory, twice";
+  }
+}
+
+TEST_F(AtomicFileTest, Compressed) {
+  std::string text;
+  for (int i = 0; i < 300000; ++i) text += std::to_string(i) + ",";
+  for (const char* name : {"out.gz", "out.zst", "OUT.GZ"}) {
+    for (const std::size_t piece : {std::size_t{7}, std::size_t{1} << 16, text.size()}) {
+      AtomicFile file(at(name));
+      for (std::size_t i = 0; i < text.size(); i += piece) file.write(std::string_view(text).substr(i, piece));
+      file.commit();
+      EXPECT_LT(fs::file_size(at(name)), text.size() / 2);
+      EXPECT_TRUE(load_bytes(at(name), {}).view == text) << name << " " << piece;
+    }
+    const std::string first = content(at(name));
+    AtomicFile again(at(name));
+    again.write(text);
+    again.commit();
+    EXPECT_EQ(content(at(name)), first) << "the same bytes every time";
+    AtomicFile empty(at(name));
+    empty.commit();
+    EXPECT_EQ(load_bytes(at(name), {}).view, "") << name;
+  }
+}
+
+TEST_F(AtomicFileTest, ManyAtOnce) {
+  std::vector<std::unique_ptr<AtomicFile>> open;
+  for (int i = 0; i < 50; ++i) open.push_back(std::make_unique<AtomicFile>(at("same")));
+  EXPECT_EQ(files().size(), 50U);
+  for (std::size_t i = 0; i < open.size(); ++i) {
+    open[i]->write(std::to_string(i));
+    open[i]->commit();
+  }
+  open.clear();
+  EXPECT_EQ(files(), std::vector<std::string>{"same"});
+  EXPECT_EQ(content(at("same")), "49");
+}
+
+}  // namespace
+}  // namespace stope::io
