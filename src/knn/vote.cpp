@@ -36,37 +36,43 @@ void neighbor_weights(const VoteList& list, VoteWeights weights, const std::vect
 
 namespace {
 
-// (1 - d/T) / S with T the sum of the distances and S = k - 1, so that the weights of k neighbours add up to 1.
-void rapidminer_weights(const VoteList& list, std::vector<double>& out) {
-  const auto k = static_cast<double>(list.k);
-  double total = 0.0;
-  for (const double d : list.distances) total += d;
-  double divisor = std::max(k - 1.0, 1.0);
-  if (total == 0.0) {
+// RapidMiner's weighted vote, (1 - d/T) / S with T the sum of the distances and S = k - 1, so that the weights of k
+// neighbours add up to 1; kept as its parts because classification and regression multiply in different order.
+struct WeightedVote {
+  explicit WeightedVote(const VoteList& list) : divisor(std::max(static_cast<double>(list.k) - 1.0, 1.0)) {
+    for (const double d : list.distances) total += d;
+    if (total != 0.0) return;
     total = 1.0;
-    divisor = k;
+    divisor = static_cast<double>(list.k);
   }
-  out.resize(list.distances.size());
-  for (std::size_t i = 0; i < out.size(); ++i) out[i] = (1.0 - list.distances[i] / total) / divisor;
-}
+  double share(double distance) const { return 1.0 - distance / total; }
+
+  double total = 0.0;
+  double divisor;
+};
 
 }  // namespace
 
 void rapidminer_confidences(const VoteList& list, VoteWeights weights, std::vector<double>& out) {
-  if (weights == VoteWeights::distance && list.k > 1) {
-    rapidminer_weights(list, out);
-  } else {
-    out.assign(list.distances.size(), 1.0 / static_cast<double>(list.k));
-  }
+  out.assign(list.distances.size(), 1.0 / static_cast<double>(list.k));
+  if (weights == VoteWeights::uniform || list.k == 1) return;
+  const WeightedVote vote(list);
+  for (std::size_t i = 0; i < out.size(); ++i) out[i] = vote.share(list.distances[i]) / vote.divisor;
 }
 
 double rapidminer_regression(const VoteList& list, VoteWeights weights, const std::vector<double>& target) {
-  std::vector<double> vote(list.indices.size(), 1.0);
-  // Also for k = 1, where the weight is 1 - d/d = 0: a defect of RapidMiner that this mode reproduces.
-  if (weights == VoteWeights::distance) rapidminer_weights(list, vote);
+  const auto label = [&](std::size_t i) { return target[static_cast<std::size_t>(list.indices[i])]; };
   double sum = 0.0;
-  for (std::size_t i = 0; i < vote.size(); ++i) sum += target[static_cast<std::size_t>(list.indices[i])] * vote[i];
-  return weights == VoteWeights::distance ? sum : sum / static_cast<double>(list.k);
+  if (weights == VoteWeights::uniform) {
+    for (std::size_t i = 0; i < list.indices.size(); ++i) sum += label(i);
+    return sum / static_cast<double>(list.k);
+  }
+  // Also for k = 1, where the share is 1 - d/d = 0: a defect of RapidMiner that this mode reproduces.
+  const WeightedVote vote(list);
+  for (std::size_t i = 0; i < list.indices.size(); ++i) {
+    sum += label(i) * vote.share(list.distances[i]) / vote.divisor;
+  }
+  return sum;
 }
 
 std::int32_t winner(std::span<const double> confidences) {
