@@ -15,14 +15,45 @@ namespace {
 
 using knn::Candidate;
 
+// RapidMiner's nominal similarities under Cross Distances: "false" is the first value of the request's mapping. A
+// binominal attribute of the reference is recoded to that mapping; one whose values differ counts as polynominal.
+Table with_binominals_of(const Table& request, const Table& reference) {
+  Table table = reference;
+  for (Column& column : table.columns) {
+    if (column.role != Role::regular || column.type != ValueType::binominal) continue;
+    const std::int64_t index = request.find(column.name);
+    if (index < 0) continue;  // reported when the columns are matched
+    const Column& theirs = request.columns[static_cast<std::size_t>(index)];
+    const std::vector<std::int32_t> codes = map_values(column.values, theirs.values, kUnseenCode);
+    const bool same_values = theirs.type == ValueType::binominal && column.values.size() == theirs.values.size() &&
+                             std::find(codes.begin(), codes.end(), kUnseenCode) == codes.end();
+    if (!same_values) {
+      column.type = ValueType::polynominal;
+      continue;
+    }
+    Buffer<std::int32_t> recoded(column.size());
+    for (std::int64_t row = 0; row < column.size(); ++row) {
+      const std::int32_t code = column.codes()[row];
+      recoded[row] = code < 0 ? code : codes[static_cast<std::size_t>(code)];
+    }
+    column.data = std::move(recoded);
+    column.values = theirs.values;
+  }
+  return table;
+}
+
 // Walks over the request rows block by block; the reference table is fitted as the training table of a search is.
 class RequestBlocks {
  public:
   RequestBlocks(const Table& request, const Table& reference, const PairwiseOptions& options, const RunOptions& run)
-      : run_(run), fitted_(reference, options.knn, run), n_requests_(request.n_rows) {
-    const bool raw_codes = options.knn.compat == Compat::rapidminer && fitted_.measure().raw_codes;
+      : run_(run),
+        raw_codes_(find_raw_codes(options.knn)),
+        fitted_(options.knn.compat == Compat::rapidminer && !raw_codes_ ? with_binominals_of(request, reference)
+                                                                        : reference,
+                options.knn, run),
+        n_requests_(request.n_rows) {
     columns_ = match_columns(fitted_.features(), request, Compat::none,
-                             raw_codes ? ValueMapping::raw_codes : ValueMapping::by_name);
+                             raw_codes_ ? ValueMapping::raw_codes : ValueMapping::by_name);
     // A block holds distances and, where asked for, similarities of whole reference rows, and lists of k.
     const std::int64_t values = checked::mul(fitted_.n_rows(), options.similarities ? 2 : 1);
     const std::int64_t listed = std::min(options.n_neighbors, fitted_.n_rows());
@@ -66,7 +97,12 @@ class RequestBlocks {
   }
 
  private:
+  static bool find_raw_codes(const KnnOptions& options) {
+    return options.compat == Compat::rapidminer && knn::find_measure(options.metric).raw_codes;
+  }
+
   const RunOptions& run_;
+  bool raw_codes_;
   knn::Fitted fitted_;
   std::int64_t n_requests_;
   std::vector<MatchedColumn> columns_;
