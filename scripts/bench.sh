@@ -1,16 +1,18 @@
 #!/usr/bin/env bash
-# Builds the release and runs the benchmarks: scripts/bench.sh [NAME...], all of bench/ without a name.
+# Builds the release and runs the benchmarks, each a script bench/NAME.py: scripts/bench.sh [NAME...], all without a name.
+# What a benchmark compares with and where it leaves its numbers is said in its first lines.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 scripts/bootstrap.sh --test
 scripts/build.sh release
 if [ $# -eq 0 ]; then
-  mapfile -t programs < <(find build/release/bench -maxdepth 1 -type f -executable | sort)
+  names=(bench/*.py)
 else
-  programs=("${@/#/build/release/bench/}")
+  names=("${@/%/.py}")
+  names=("${names[@]/#/bench/}")
 fi
-[ ${#programs[@]} -gt 0 ] || { echo "bench: build/release/bench holds no program" >&2; exit 1; }
-for program in "${programs[@]}"; do
-  echo "== $(basename "$program")"
-  "$program"
+for script in "${names[@]}"; do
+  [ -r "$script" ] || { echo "bench: no $script" >&2; exit 2; }
+  echo "== $script"
+  .venv/bin/python "$script" build/release
 done
