@@ -1,8 +1,6 @@
 // read_csv: plan, cut into segments, parse in parallel, put the dictionaries together.
 #include "io/csv.hpp"
 
-#include <sys/mman.h>
-
 #include <algorithm>
 #include <cstdlib>
 #include <mutex>
@@ -26,22 +24,6 @@ std::int64_t chunk_bytes(const Tuning& tuning) {
   const char* text = std::getenv("STOPE_CSV_CHUNK");  // NOLINT(concurrency-mt-unsafe): nobody sets it while reading
   const std::int64_t value = text == nullptr ? 0 : std::atoll(text);
   return value > 0 ? value : kChunkBytes;
-}
-
-// Large outputs in large pages: a million page faults of 4 KB each would cost as much as parsing the numbers.
-void advise_large_pages(const void* memory, std::int64_t bytes) {
-  constexpr std::uintptr_t kPage = std::uintptr_t{2} << 20;
-  const std::uintptr_t begin = (reinterpret_cast<std::uintptr_t>(memory) + kPage - 1) / kPage * kPage;
-  const std::uintptr_t end =
-      (reinterpret_cast<std::uintptr_t>(memory) + static_cast<std::uintptr_t>(bytes)) / kPage * kPage;
-  if (end > begin) ::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);  // advice: failing is fine
-}
-
-template <class T>
-Buffer<T> large_buffer(std::int64_t size) {
-  Buffer<T> buffer(size);
-  advise_large_pages(buffer.data(), size * static_cast<std::int64_t>(sizeof(T)));
-  return buffer;
 }
 
 // Progress in bytes, from one thread at a time.
@@ -133,11 +115,11 @@ class Reader {
     job.outputs.resize(plan_.columns.size());
     for (const std::size_t c : job.columns) {
       if (plan_.columns[c].kind == Kind::nominal) {
-        auto buffer = large_buffer<std::int32_t>(n_rows_);
+        Buffer<std::int32_t> buffer(n_rows_);
         job.outputs[c].codes = buffer.data();
         table_.columns[c].data = std::move(buffer);
       } else {
-        auto buffer = large_buffer<double>(n_rows_);
+        Buffer<double> buffer(n_rows_);
         job.outputs[c].numbers = buffer.data();
         table_.columns[c].data = std::move(buffer);
       }

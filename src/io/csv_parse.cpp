@@ -177,16 +177,14 @@ void Worker::fill_dates(const Batch& batch, const ColumnSlice& slice, std::size_
   }
 }
 
+// A field that is quoted, or has blanks around it, or seems to.
 std::int32_t Worker::code_of(std::string_view field, Dictionary& dictionary, std::int64_t row) {
-  const char separator = job_.layout.separator;
-  if (!field.empty() && (is_blank(field.front(), separator) || is_blank(field.back(), separator))) {
-    field = trim(field, separator);
-  }
+  field = trim(field, job_.layout.separator);
   if (field.empty()) return kMissingCode;
-  if (field.front() != '"') return dictionary.find_or_add(field, row);
+  if (field.front() != '"') return std::max(dictionary.find_or_add(field, row), kMissingCode);
   std::string_view content = field.substr(1, field.size() - 2);
   if (content.empty()) return kMissingCode;
-  if (content.find('"') != std::string_view::npos) {
+  if (std::memchr(content.data(), '"', content.size()) != nullptr) {
     unquote(field, scratch_);
     const std::size_t size = scratch_.size();
     scratch_.append(16, '\0');  // a look-up reads 16 bytes
@@ -199,13 +197,25 @@ void Worker::fill_codes(const Batch& batch, const ColumnSlice& slice, std::size_
   const ColumnPlan& plan = job_.plan.columns[column];
   Dictionary& dictionary = *columns_[column].dictionary;
   std::int32_t* out = job_.outputs[column].codes + batch.row;
-  const std::int32_t limit =
-      plan.listed ? static_cast<std::int32_t>(plan.values.size()) : std::numeric_limits<std::int32_t>::max();
-  for (std::int64_t r = 0; r < slice.n_rows; ++r) {
-    const std::string_view field = slice.field(r);
-    out[r] = code_of(field, dictionary, batch.row + r);
-    if (out[r] < limit) continue;
-    note_bad(batch, column, trim(field, job_.layout.separator));
+  const ColumnSlice c = slice;  // a copy: its members then stay in registers across the stores
+  for (std::int64_t r = 0; r < c.n_rows; ++r) {
+    const std::string_view field = c.field(r);
+    if (field.empty()) {
+      out[r] = kMissingCode;
+      continue;
+    }
+    // The quote and the blanks are the lowest characters that text has, but for '!' and control characters.
+    const bool simple =
+        static_cast<unsigned char>(field.front()) > '"' && static_cast<unsigned char>(field.back()) > ' ';
+    out[r] = simple ? std::max(dictionary.find_or_add(field, batch.row + r), kMissingCode)
+                    : code_of(field, dictionary, batch.row + r);
+  }
+  if (!plan.listed) return;
+  const auto n_listed = static_cast<std::int32_t>(plan.values.size());
+  if (dictionary.size() == n_listed) return;
+  for (std::int64_t r = 0; r < c.n_rows; ++r) {
+    if (out[r] < n_listed) continue;
+    note_bad(batch, column, trim(c.field(r), job_.layout.separator));
     return;
   }
 }

@@ -1,0 +1,163 @@
+#!/usr/bin/env python3
+"""Times reading one generated CSV file of 21 mixed columns: stope, the floor (a bare from_chars loop), DuckDB, pandas
+and pyarrow, interleaved, in one run. Checks stope's values against the generator's sums. Writes the medians with every
+sample to bench/results/csv_<cpu>_<date>.json.
+
+  python3 bench/csv.py BUILD_FOLDER [--gigabytes 1] [--repeats 5] [--threads 2] [--keep FILE]
+
+Rivals that are not installed are left out with a message: pip install duckdb pandas pyarrow.
+"""
+import argparse
+import datetime
+import importlib.util
+import json
+import os
+import pathlib
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+
+# Each rival in a process of its own, told to use as many threads; prints seconds and the process's peak memory. DuckDB
+# materialises into a table in memory; pandas is timed with its C parser and its pyarrow engine.
+RIVALS = {
+    "duckdb": """
+import duckdb
+c = duckdb.connect(config={{"threads": {threads}}})
+s = time.perf_counter()
+c.execute("CREATE TABLE t AS SELECT * FROM read_csv('{file}', header=true, nullstr=['?', ''])")
+e = time.perf_counter()
+rows = c.execute("SELECT count(*) FROM t").fetchone()[0]
+version = duckdb.__version__
+""",
+    "pyarrow": """
+import pyarrow, pyarrow.csv
+pyarrow.set_cpu_count({threads}); pyarrow.set_io_thread_count({threads})
+o = pyarrow.csv.ConvertOptions(null_values=["?", ""], strings_can_be_null=True)
+p = pyarrow.csv.ParseOptions(newlines_in_values=True)
+s = time.perf_counter()
+t = pyarrow.csv.read_csv("{file}", convert_options=o, parse_options=p)
+e = time.perf_counter()
+rows, version = t.num_rows, pyarrow.__version__
+""",
+    "pandas": """
+import pandas
+s = time.perf_counter()
+t = pandas.read_csv("{file}", na_values=["?"])
+e = time.perf_counter()
+rows, version = len(t), pandas.__version__
+""",
+}
+EPILOGUE = """
+peak = int(re.search(r"VmHWM:\\s+(\\d+)", open("/proc/self/status").read()).group(1)) * 1024
+print(json.dumps({"seconds": e - s, "rows": rows, "version": version, "peak_bytes": peak}))
+"""
+
+
+def run(command):
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode != 0:
+        sys.exit(f"{' '.join(map(str, command[:3]))} failed: {done.stderr.strip()[-500:]}")
+    return json.loads(done.stdout.strip().splitlines()[-1])
+
+
+def run_rival(name, file, threads):
+    code = "import json, re, time\n" + RIVALS[name].format(file=file, threads=threads) + EPILOGUE
+    return run([sys.executable, "-c", code])
+
+
+def check(ours, generated):
+    """Row count and missing counts exactly; sums to the rounding of adding in the same order (none)."""
+    for key in ("rows", "missing", "sums"):
+        if ours[key] != generated[key]:
+            sys.exit(f"stope read other values than were written: {key}\n{ours[key]}\n{generated[key]}")
+
+
+def cpu_name():
+    text = pathlib.Path("/proc/cpuinfo").read_text()
+    found = re.search(r"model name\s*:\s*(.*)", text)
+    return found.group(1).strip() if found else "unknown"
+
+
+def commit():
+    done = subprocess.run(["git", "-C", ROOT, "describe", "--always", "--dirty"], capture_output=True, text=True)
+    return done.stdout.strip()
+
+
+def measure(args, bench, file, generated):
+    programs = ["stope", "loop"] + [r for r in RIVALS if r not in args.missing]
+    samples = {name: [] for name in programs}
+    run([bench, "loop", file, str(args.threads)])  # fills the page cache
+    for repeat in range(args.repeats):
+        for name in programs:
+            if name in RIVALS:
+                if repeat >= args.rival_repeats:
+                    continue
+                sample = run_rival(name, file, args.threads)
+                if sample["rows"] != generated["rows"]:
+                    print(f"note: {name} read {sample['rows']} rows of {generated['rows']}", file=sys.stderr)
+            else:
+                sample = run([bench, name, file, str(args.threads)])
+            if name == "stope":
+                check(sample, generated)
+            sample.pop("sums", None)
+            sample.pop("missing", None)
+            samples[name].append(sample)
+    return samples
+
+
+def report(samples, size):
+    median = {name: statistics.median(s["seconds"] for s in list_) for name, list_ in samples.items()}
+    print(f"{'program':<10}{'median s':>10}{'min s':>9}{'GB/s':>8}{'x loop':>8}{'x duckdb':>10}{'peak MB':>10}")
+    for name, seconds in median.items():
+        fastest = min(s["seconds"] for s in samples[name])
+        peak = max((s.get("peak_bytes", 0) for s in samples[name]), default=0)
+        duck = f"{seconds / median['duckdb']:.3f}" if "duckdb" in median else "-"
+        print(f"{name:<10}{seconds:>10.3f}{fastest:>9.3f}{size / seconds / 1e9:>8.2f}{seconds / median['loop']:>8.2f}"
+              f"{duck:>10}{peak / 1e6:>10.0f}")
+    return median
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("build", type=pathlib.Path)
+    parser.add_argument("--gigabytes", type=float, default=1.0)
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--rival-repeats", type=int, default=3)
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--keep", type=pathlib.Path, help="generate here once and keep the file")
+    parser.add_argument("--results", type=pathlib.Path, default=ROOT / "bench" / "results")
+    args = parser.parse_args()
+    args.missing = [name for name in RIVALS if importlib.util.find_spec(name) is None]
+    for name in args.missing:
+        print(f"{name} is not installed: left out")
+
+    bench = args.build / "bench" / "csv_bench"
+    with tempfile.TemporaryDirectory() as folder:
+        file = args.keep or pathlib.Path(folder) / "mixed.csv"
+        sums = file.with_suffix(".json")
+        if not sums.exists():
+            generated = run([bench, "generate", file, str(int(args.gigabytes * 1e9)), str(args.seed)])
+            sums.write_text(json.dumps(generated))
+        generated = json.loads(sums.read_text())
+        size = os.path.getsize(file)
+        samples = measure(args, bench, file, generated)
+    median = report(samples, size)
+
+    today = datetime.date.today().isoformat()
+    slug = re.sub(r"[^a-z0-9]+", "-", cpu_name().lower()).strip("-")
+    result = {"benchmark": "csv", "cpu": cpu_name(), "threads": args.threads, "date": today, "commit": commit(),
+              "bytes": size, "rows": generated["rows"], "columns": 21, "median_seconds": median, "samples": samples,
+              "load_average": os.getloadavg()}
+    args.results.mkdir(parents=True, exist_ok=True)
+    path = args.results / f"csv_{slug}_{today}.json"
+    path.write_text(json.dumps(result, indent=1) + "\n")
+    print(f"wrote {path}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,112 @@
+// Random bytes as a CSV file: a valid table or a stope::Error; the same one for other chunks and kernels; and where the
+// slow oracle applies, the oracle's.
+//
+// The first four bytes choose options and tuning, the rest is the file.
+#include <cmath>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+#include "io/csv.hpp"
+#include "io/csv_text.hpp"
+#include "oracle/csv_oracle.hpp"
+
+namespace {
+
+using namespace stope;
+
+void require(bool condition) {
+  if (!condition) std::abort();
+}
+
+struct Outcome {
+  Table table;
+  std::string error;
+};
+
+Outcome read(const std::string& text, const ReadOptions& options, const io::csv::Tuning& tuning) {
+  RunOptions run;
+  run.threads = 1;
+  run.memory_limit = std::int64_t{1} << 28;
+  Outcome outcome;
+  try {
+    outcome.table = io::csv::read({text, nullptr, "fuzz", 0}, options, nullptr, run, tuning);
+    outcome.table.validate();
+  } catch (const Error& error) {
+    require(error.code() != ErrorCode::internal && error.code() != ErrorCode::out_of_memory);
+    outcome.error = error.what();
+    require(!outcome.error.empty());
+  }
+  return outcome;
+}
+
+bool same_number(double a, double b) {
+  return (std::isnan(a) && std::isnan(b)) || std::memcmp(&a, &b, sizeof a) == 0;
+}
+
+void require_equal(const Outcome& a, const Outcome& b) {
+  require(a.error == b.error);
+  require(a.table.n_rows == b.table.n_rows && a.table.columns.size() == b.table.columns.size());
+  for (std::size_t c = 0; c < a.table.columns.size(); ++c) {
+    const Column& left = a.table.columns[c];
+    const Column& right = b.table.columns[c];
+    require(left.name == right.name && left.type == right.type && left.values == right.values);
+    for (std::int64_t r = 0; r < a.table.n_rows; ++r) require(same_number(left.at(r), right.at(r)));
+  }
+}
+
+void require_oracle(const Outcome& outcome, const std::string& text, const ReadOptions& options) {
+  const oracle::CsvTable expected =
+      oracle::read_csv(text, {options.separator, options.header == Header::yes, options.decimal});
+  require(expected.malformed == !outcome.error.empty());
+  if (expected.malformed) return;
+  const Table& table = outcome.table;
+  require(table.n_rows == static_cast<std::int64_t>(expected.n_rows));
+  require(table.columns.size() == expected.columns.size());
+  for (std::size_t c = 0; c < expected.columns.size(); ++c) {
+    const Column& column = table.columns[c];
+    const oracle::CsvColumn& wanted = expected.columns[c];
+    require(column.name == wanted.name && column.nominal() == !wanted.numeric);
+    if (column.nominal()) require(column.values == wanted.sorted_values);
+    for (std::size_t r = 0; r < expected.n_rows; ++r) {
+      const auto row = static_cast<std::int64_t>(r);
+      if (!column.nominal()) {
+        require(same_number(column.at(row), wanted.numbers[r]));
+      } else if (wanted.values[r].has_value()) {
+        require(column.values[static_cast<std::size_t>(column.codes()[row])] == *wanted.values[r]);
+      } else {
+        require(column.missing(row));
+      }
+    }
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (size < 4) return 0;
+  const std::string text(reinterpret_cast<const char*>(data) + 4, size - 4);
+  ReadOptions options;
+  options.separator = "\0,;\t"[data[0] & 3];
+  options.header = data[0] & 4 ? Header::yes : data[0] & 8 ? Header::no : Header::automatic;
+  options.decimal = data[0] & 16 && options.separator != ',' ? ',' : '.';
+  options.encoding = (data[0] & 96) == 32 ? Encoding::latin1 : (data[0] & 96) == 64 ? Encoding::utf16 : Encoding::utf8;
+  if (data[0] & 128) options.nominal_order = NominalOrder::appearance;
+  int n_kernels = 0;
+  const io::csv::Kernels* const* kernels = io::csv::available_kernels(&n_kernels);
+  io::csv::Tuning tuning;
+  tuning.chunk_bytes = 1 + data[1] % 80;
+  tuning.batch_fields = 1 + data[2] % 32;
+  tuning.kernels = kernels[data[3] % n_kernels];
+
+  const Outcome outcome = read(text, options, tuning);
+  // One chunk, the best kernels; batches short only because clearing the buffers of long ones would take the time.
+  require_equal(outcome, read(text, options, {1 << 20, 64, nullptr}));
+  const bool plain = options.encoding == Encoding::utf8 && options.separator != '\0' &&
+                     options.header != Header::automatic && options.nominal_order == NominalOrder::sorted &&
+                     text.find('\0') == std::string::npos && io::csv::find_invalid_utf8(text) < 0 &&
+                     !text.starts_with("\xEF\xBB\xBF");
+  if (plain) require_oracle(outcome, text, options);
+  return 0;
+}
