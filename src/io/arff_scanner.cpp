@@ -135,15 +135,18 @@ void ArffScanner::unescape(std::size_t& i) {
     case 'v': c = '\v'; break;
     default: break;
   }
-  if (c >= '0' && c <= '7') {
-    int value = c - '0';
-    const int max_digits = c <= '3' ? 3 : 2;
-    for (int n = 1; n < max_digits && i < line_.size() && line_[i] >= '0' && line_[i] <= '7'; ++n) {
-      value = value * 8 + (line_[i++] - '0');
-    }
-    c = static_cast<char>(value);
+  if (c < '0' || c > '7') {
+    scratch_ += c;
+    return;
   }
-  scratch_ += c;
+  int value = c - '0';
+  const int max_digits = c <= '3' ? 3 : 2;
+  for (int n = 1; n < max_digits && i < line_.size() && line_[i] >= '0' && line_[i] <= '7'; ++n) {
+    value = value * 8 + (line_[i++] - '0');
+  }
+  // The number is a character's, U+0000 to U+00FF, not a byte's: from 128 on it takes two bytes of UTF-8.
+  if (value >= 0x80) scratch_ += static_cast<char>(0xC0 | value >> 6);
+  scratch_ += static_cast<char>(value >= 0x80 ? 0x80 | (value & 0x3F) : value);
 }
 
 std::string ArffScanner::keyword() {

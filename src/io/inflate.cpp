@@ -3,8 +3,10 @@
 
 #include <zlib.h>
 #include <zstd.h>
+#include <zstd_errors.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <memory>
 
@@ -24,8 +26,9 @@ constexpr std::int64_t kStep = std::int64_t{4} << 20;
 // The expanded bytes. Growing copies, so old and new must fit the budget together.
 class Output {
  public:
-  Output(std::int64_t hint, std::int64_t budget, const std::string& name)
-      : budget_(budget), name_(name), buffer_(std::min(std::max<std::int64_t>(hint, kStep), std::max(budget, kStep))) {}
+  /// `hint` bytes are expected from `input` bytes, 0 = not known.
+  Output(std::int64_t hint, std::size_t input, std::int64_t budget, const std::string& name)
+      : budget_(budget), name_(name), buffer_(std::max(hint, first_size(input))) {}
 
   char* free_space() { return buffer_.data() + size_; }
   std::int64_t room() const { return buffer_.size() - size_; }
@@ -46,6 +49,11 @@ class Output {
   Inflated take() && { return {std::move(buffer_), size_}; }
 
  private:
+  // Text shrinks to a quarter or less; small files start small.
+  static std::int64_t first_size(std::size_t input) {
+    return std::clamp<std::int64_t>(static_cast<std::int64_t>(input / 2) * 16, 4096, kStep);
+  }
+
   [[noreturn]] void fail() const {
     throw Error(ErrorCode::out_of_memory,
                 "expands to more than " + std::to_string(size_) + " bytes, which does not fit the memory limit of " +
@@ -89,7 +97,7 @@ bool only_zeros(std::string_view bytes) {
 
 Inflated inflate_gzip(std::string_view bytes, const std::string& name, std::int64_t budget, const CancelToken& cancel) {
   const std::int64_t hint = gzip_size_hint(bytes);
-  Output output(hint <= budget ? hint : 0, budget, name);
+  Output output(hint <= budget ? hint : 0, bytes.size(), budget, name);
   GzipStream stream;
   z_stream& z = stream.z;
   std::size_t position = 0;
@@ -132,9 +140,13 @@ Inflated inflate_zstd(std::string_view bytes, const std::string& name, std::int6
   const unsigned long long declared = ZSTD_getFrameContentSize(bytes.data(), bytes.size());
   const bool believable = declared != ZSTD_CONTENTSIZE_UNKNOWN && declared != ZSTD_CONTENTSIZE_ERROR &&
                           declared < static_cast<unsigned long long>(budget) && declared < bytes.size() * 32768ULL;
-  Output output(believable ? static_cast<std::int64_t>(declared) + 1 : 0, budget, name);
+  Output output(believable ? static_cast<std::int64_t>(declared) + 1 : 0, bytes.size(), budget, name);
   const std::unique_ptr<ZSTD_DCtx, FreeZstd> context(ZSTD_createDCtx());
   if (context == nullptr) throw Error(ErrorCode::out_of_memory, "zstd cannot allocate its context", {name});
+  // A frame may demand a window of 128 MiB, which libzstd allocates on its word alone. Every decoder is to support 8
+  // MiB (RFC 8878, 3.1.1.1.2), whatever the budget.
+  const int window_log = std::clamp(static_cast<int>(std::bit_width(static_cast<std::uint64_t>(budget))) - 1, 23, 27);
+  ZSTD_DCtx_setParameter(context.get(), ZSTD_d_windowLogMax, window_log);
   ZSTD_inBuffer in{bytes.data(), bytes.size(), 0};
   for (;;) {
     cancel.check();
@@ -142,6 +154,10 @@ Inflated inflate_zstd(std::string_view bytes, const std::string& name, std::int6
     ZSTD_outBuffer out{output.free_space(), static_cast<std::size_t>(std::min(output.room(), kStep)), 0};
     const std::size_t before = in.pos;
     const std::size_t status = ZSTD_decompressStream(context.get(), &out, &in);
+    if (ZSTD_getErrorCode(status) == ZSTD_error_frameParameter_windowTooLarge) {
+      throw Error(ErrorCode::out_of_memory,
+                  "its zstd window does not fit the memory limit of " + std::to_string(budget) + " bytes", {name});
+    }
     if (ZSTD_isError(status) != 0) {
       damaged(name, ZSTD_getErrorName(status), static_cast<std::int64_t>(before));
     }

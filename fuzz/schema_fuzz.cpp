@@ -1,0 +1,25 @@
+// Random bytes as a schema file: a schema that keeps its promises, or a stope::Error. The first byte chooses the part.
+#include <unordered_set>
+
+#include "fuzz_table.hpp"
+#include "io/readers.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace stope;
+  if (size < 1) return 0;
+  const std::string_view json(reinterpret_cast<const char*>(data) + 1, size - 1);
+  try {
+    const Schema schema = io::parse_schema(json, data[0] & 1 ? "test" : "train", "fuzz");
+    fuzz::require(!schema.columns.empty());
+    std::unordered_set<std::string> names;
+    for (const ColumnSpec& column : schema.columns) {
+      fuzz::require(!column.name.empty() && names.insert(column.name).second);
+      fuzz::require(is_nominal(column.type) || column.values.empty());
+      const std::unordered_set<std::string> values(column.values.begin(), column.values.end());
+      fuzz::require(values.size() == column.values.size());
+    }
+  } catch (const Error& error) {
+    fuzz::require(error.code() == ErrorCode::invalid_file);
+  }
+  return 0;
+}
