@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "stope/run.hpp"
+
 namespace stope {
 
 /// A way to run the jobs. `reason` says why it is not available, or what it runs on.
@@ -23,5 +25,9 @@ struct DeviceInfo {
 };
 
 DeviceInfo device_info();
+
+/// Throws what a job under `run` would throw for its back end (RunOptions::device, STOPE_BACKEND): device_unavailable
+/// with the reason, invalid_argument for a name that is none. For front ends that read large inputs first.
+void require_backend(const RunOptions& run);
 
 }  // namespace stope

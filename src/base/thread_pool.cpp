@@ -1,5 +1,6 @@
 #include "base/thread_pool.hpp"
 
+#include <algorithm>
 #include <system_error>
 
 #include "stope/error.hpp"
@@ -7,7 +8,8 @@
 namespace stope {
 
 ThreadPool::ThreadPool(int threads) {
-  const int wanted = threads > 0 ? threads : available_threads();
+  constexpr int kMost = 4096;  // far beyond any machine; keeps an absurd request from exhausting the system
+  const int wanted = std::min(threads > 0 ? threads : available_threads(), kMost);
   workers_.reserve(static_cast<std::size_t>(wanted - 1));
   for (int worker = 1; worker < wanted; ++worker) {
     try {

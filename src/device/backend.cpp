@@ -75,6 +75,10 @@ BackendChoice choose_backend(const RunOptions& run) {
 
 }  // namespace device
 
+void require_backend(const RunOptions& run) {
+  device::choose_backend(run);
+}
+
 DeviceInfo device_info() {
   DeviceInfo info;
   std::ifstream cpuinfo("/proc/cpuinfo");

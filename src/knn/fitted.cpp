@@ -18,7 +18,7 @@ Fitted::Fitted(const Table& train, const KnnOptions& options, const RunOptions& 
   encode(run);
   describe_attributes();
   check_domain();
-  kernel_ = measure_->make({options_.metric, attributes_, rows_.data(), train_.n_rows, options_.compat});
+  kernel_ = measure_->make({options_.metric, attributes_, rows_.data(), train_.n_rows, options_.compat, run.cancel});
 }
 
 namespace {

@@ -104,6 +104,7 @@ std::vector<double> covariance(const MeasureContext& context) {
   for (double& m : mean) m /= static_cast<double>(context.n_rows);
   std::vector<double> matrix(static_cast<std::size_t>(checked::mul(d, d)), 0.0);
   for (std::int64_t r = 0; r < context.n_rows; ++r) {
+    context.cancel.check();
     const double* row = context.train + r * d;
     for (std::int64_t i = 0; i < d; ++i) {
       const double difference = row[i] - mean[static_cast<std::size_t>(i)];
@@ -123,11 +124,13 @@ std::vector<double> covariance(const MeasureContext& context) {
 }
 
 // Gauss-Jordan with partial pivoting. Missing values make the whole inverse NaN, as RapidMiner's.
-std::vector<double> inverse(std::vector<double> matrix, std::int64_t d) {
+std::vector<double> inverse(std::vector<double> matrix, const MeasureContext& context) {
+  const auto d = static_cast<std::int64_t>(context.attributes.size());
   std::vector<double> result(matrix.size(), 0.0);
   const auto at = [d](std::int64_t i, std::int64_t j) { return static_cast<std::size_t>(i * d + j); };
   for (std::int64_t i = 0; i < d; ++i) result[at(i, i)] = 1.0;
   for (std::int64_t column = 0; column < d; ++column) {
+    context.cancel.check();
     std::int64_t pivot = column;
     for (std::int64_t i = column + 1; i < d; ++i) {
       if (std::fabs(matrix[at(i, column)]) > std::fabs(matrix[at(pivot, column)])) pivot = i;
@@ -159,10 +162,13 @@ std::vector<double> inverse(std::vector<double> matrix, std::int64_t d) {
 }  // namespace
 
 std::unique_ptr<MeasureKernel> make_mahalanobis(const MeasureContext& context) {
-  if (context.n_rows < 2) {
-    throw Error(ErrorCode::unsupported, "mahalanobis needs at least two training rows");
+  // The covariance of n rows has rank n - 1 at most. The check also bounds its size by that of the table.
+  if (const std::size_t width = context.attributes.size(); context.n_rows <= static_cast<std::int64_t>(width)) {
+    throw Error(ErrorCode::unsupported,
+                "mahalanobis needs more training rows than features: " + std::to_string(context.n_rows) + " rows, " +
+                    std::to_string(width) + " features");
   }
-  std::vector<double> storage = inverse(covariance(context), static_cast<std::int64_t>(context.attributes.size()));
+  std::vector<double> storage = inverse(covariance(context), context);
   const Mahalanobis measure{storage.data()};  // a moved vector keeps its elements where they are
   return std::make_unique<TypedKernel<Mahalanobis>>(measure, context.attributes, std::move(storage));
 }

@@ -32,6 +32,10 @@ class MeasureKernel {
   virtual ~MeasureKernel() = default;
   /// Evaluates the reference formula for every pair of the tile. Thread-safe.
   virtual void evaluate(const Tile& tile, Quantity quantity, Order order) const = 0;
+  /// Terms of one pair: how much work it is, for cutting tasks.
+  virtual std::int64_t terms_per_pair() const = 0;
+  /// Bytes of work space of one thread.
+  virtual std::int64_t scratch_bytes() const = 0;
 };
 
 /// What a measure may look at when it is fitted.
@@ -41,6 +45,7 @@ struct MeasureContext {
   const double* train;                       ///< n_rows x attributes.size(), row-major
   std::int64_t n_rows;
   Compat compat;
+  const CancelToken& cancel;
 
   /// The parameter as a number, or `fallback`; throws invalid_argument if it is no finite number.
   double number(const char* key, double fallback) const;

@@ -4,6 +4,7 @@
 #include <concepts>
 #include <vector>
 
+#include "base/checked.hpp"
 #include "knn/measure_kernel.hpp"
 
 namespace stope::knn {
@@ -30,10 +31,24 @@ class TypedKernel final : public MeasureKernel {
     }
   }
 
+  std::int64_t terms_per_pair() const override {
+    if constexpr (requires { M::terms(n_features()); }) return M::terms(n_features());
+    return n_features();
+  }
+
+  std::int64_t scratch_bytes() const override {
+    if constexpr (requires { M::scratch_doubles(n_features()); }) {
+      return checked::mul(M::scratch_doubles(n_features()), sizeof(double));
+    }
+    return 0;
+  }
+
  private:
+  std::int64_t n_features() const { return static_cast<std::int64_t>(attributes_.size()); }
+
   template <Quantity quantity, Order order>
   void run(const Tile& tile) const {
-    const auto n = static_cast<std::int64_t>(attributes_.size());
+    const std::int64_t n = n_features();
     if constexpr (Accumulating<M>) {
       for (std::int64_t i = 0; i < tile.n_queries; ++i) {
         const double* query = tile.queries + i * n;
@@ -44,9 +59,7 @@ class TypedKernel final : public MeasureKernel {
         for (; j < tile.n_train; ++j) accumulate<1, quantity, order>(query, tile.train + j * n, out + j, n);
       }
     } else {
-      std::vector<double> scratch;
-      if constexpr (requires { M::scratch_doubles(n); })
-        scratch.resize(static_cast<std::size_t>(M::scratch_doubles(n)));
+      std::vector<double> scratch(static_cast<std::size_t>(scratch_bytes()) / sizeof(double));
       for (std::int64_t i = 0; i < tile.n_queries; ++i) {
         for (std::int64_t j = 0; j < tile.n_train; ++j) {
           const double* train = tile.train + j * n;

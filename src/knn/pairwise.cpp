@@ -57,10 +57,10 @@ class RequestBlocks {
     // A block holds distances and, where asked for, similarities of whole reference rows, and lists of k.
     const std::int64_t values = checked::mul(fitted_.n_rows(), options.similarities ? 2 : 1);
     const std::int64_t listed = std::min(options.n_neighbors, fitted_.n_rows());
-    plan_ =
-        knn::make_plan({request.n_rows, fitted_.n_rows(), fitted_.width(),
-                        checked::add(checked::mul(values, sizeof(double)), checked::mul(listed, sizeof(Candidate)))},
-                       run);
+    plan_ = knn::make_plan({request.n_rows, fitted_.n_rows(), fitted_.width(),
+                            checked::add(checked::mul(values, sizeof(double)), checked::mul(listed, sizeof(Candidate))),
+                            fitted_.kernel().scratch_bytes()},
+                           run);
     searcher_ = knn::make_searcher(fitted_, plan_, run);
     encoded_ = Buffer<double>(checked::mul(plan_.tile_queries, fitted_.width()));
   }
@@ -124,6 +124,19 @@ void check_k(const PairwiseOptions& options, std::int64_t n_reference) {
   }
 }
 
+// The whole table of pairs is held; RapidMiner's sort needs a second copy.
+void check_memory(const PairwiseOptions& options, std::int64_t n_requests, std::int64_t n_reference,
+                  const RunOptions& run) {
+  const std::int64_t kept = options.n_neighbors > 0 ? std::min(options.n_neighbors, n_reference) : n_reference;
+  const std::int64_t copies = options.knn.compat == Compat::rapidminer ? 2 : 1;
+  const std::int64_t bytes = checked::mul(checked::mul(n_requests, kept), checked::mul(copies, sizeof(CrossDistance)));
+  if (const std::int64_t budget = memory_budget(run); bytes > budget) {
+    throw Error(ErrorCode::out_of_memory, "a table of " + std::to_string(n_requests) + " x " + std::to_string(kept) +
+                                              " distances needs " + std::to_string(bytes) +
+                                              " bytes, the memory limit is " + std::to_string(budget));
+  }
+}
+
 // The pairs of one request under stope's rules: the k nearest or farthest by (distance, row), NaN last, or all in
 // order.
 class DefaultSelection {
@@ -153,18 +166,9 @@ class DefaultSelection {
 };
 
 // RapidMiner's Cross Distances: its heap on the reported value, then one stable sort of the whole table.
-std::vector<CrossDistance> rapidminer_cross_distances(RequestBlocks& blocks, std::int64_t n_requests,
-                                                      const PairwiseOptions& options, const RunOptions& run,
+std::vector<CrossDistance> rapidminer_cross_distances(RequestBlocks& blocks, const PairwiseOptions& options,
                                                       SearchReport& report) {
   const std::int64_t n = blocks.n_reference();
-  const std::int64_t kept = options.n_neighbors > 0 ? std::min(options.n_neighbors, n) : n;
-  // The sort needs a second copy of the table.
-  const std::int64_t bytes = checked::mul(checked::mul(n_requests, kept), 2 * sizeof(CrossDistance));
-  if (const std::int64_t budget = memory_budget(run); bytes > budget) {
-    throw Error(ErrorCode::out_of_memory, "sorting " + std::to_string(n_requests * kept) + " distances needs " +
-                                              std::to_string(bytes) + " bytes, the memory limit is " +
-                                              std::to_string(budget));
-  }
   const double sign = options.search_for == SearchFor::farthest ? -1.0 : 1.0;
   std::vector<CrossDistance> table;
   knn::RapidMinerHeap heap;
@@ -205,10 +209,11 @@ std::vector<CrossDistance> cross_distances(const Table& request, const Table& re
   RequestBlocks blocks(request, reference, options, run);
   const std::int64_t n = blocks.n_reference();
   check_k(options, n);
+  check_memory(options, request.n_rows, n, run);
   SearchReport done;
   std::vector<CrossDistance> table;
   if (options.knn.compat == Compat::rapidminer) {
-    table = rapidminer_cross_distances(blocks, request.n_rows, options, run, done);
+    table = rapidminer_cross_distances(blocks, options, done);
   } else {
     DefaultSelection selection(options, n);
     Buffer<double> distances = blocks.make_values();

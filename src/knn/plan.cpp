@@ -22,10 +22,10 @@ std::int64_t tile_override(const char* name) {
   return value;
 }
 
-std::int64_t bytes_of(std::int64_t queries, std::int64_t rows, const Demand& demand) {
+std::int64_t bytes_of(std::int64_t queries, std::int64_t rows, int threads, const Demand& demand) {
   const std::int64_t per_query =
       checked::add(checked::mul(checked::add(rows, demand.width), sizeof(double)), demand.list_bytes);
-  return checked::mul(queries, per_query);
+  return checked::add(checked::mul(queries, per_query), checked::mul(threads, demand.scratch_bytes));
 }
 
 }  // namespace
@@ -45,17 +45,20 @@ Plan make_plan(const Demand& demand, const RunOptions& run) {
   plan.tile_queries = std::clamp<std::int64_t>(forced_queries > 0 ? forced_queries : kTileQueries, 1,
                                                std::max<std::int64_t>(demand.n_queries, 1));
   plan.tile_rows = std::clamp<std::int64_t>(forced_rows > 0 ? forced_rows : kTileRows, 1, demand.n_rows);
-  while (bytes_of(plan.tile_queries, plan.tile_rows, demand) > plan.memory_budget) {
+  while (bytes_of(plan.tile_queries, plan.tile_rows, plan.threads, demand) > plan.memory_budget) {
     if (plan.tile_queries > 1) {
       plan.tile_queries = (plan.tile_queries + 1) / 2;
     } else if (plan.tile_rows > 1) {
       plan.tile_rows = (plan.tile_rows + 1) / 2;
+    } else if (plan.threads > 1 && demand.scratch_bytes > 0) {
+      plan.threads = (plan.threads + 1) / 2;
     } else {
-      throw Error(ErrorCode::out_of_memory, "one query row needs " + std::to_string(bytes_of(1, 1, demand)) +
+      throw Error(ErrorCode::out_of_memory, "one query row needs " +
+                                                std::to_string(bytes_of(1, 1, plan.threads, demand)) +
                                                 " bytes, the memory limit is " + std::to_string(plan.memory_budget));
     }
   }
-  plan.memory_planned = bytes_of(plan.tile_queries, plan.tile_rows, demand);
+  plan.memory_planned = bytes_of(plan.tile_queries, plan.tile_rows, plan.threads, demand);
   return plan;
 }
 

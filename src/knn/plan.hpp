@@ -22,8 +22,9 @@ struct Plan {
 struct Demand {
   std::int64_t n_queries = 0;
   std::int64_t n_rows = 0;
-  std::int64_t width = 0;       ///< encoded attributes
-  std::int64_t list_bytes = 0;  ///< bytes of result and lists per query row
+  std::int64_t width = 0;          ///< encoded attributes
+  std::int64_t list_bytes = 0;     ///< bytes of result and lists per query row
+  std::int64_t scratch_bytes = 0;  ///< bytes of work space per thread
 };
 
 /// Shrinks tiles until they fit the budget; throws out_of_memory naming the bytes if one query row does not fit. The

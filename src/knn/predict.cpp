@@ -93,6 +93,13 @@ std::vector<Classification> KnnClassifier::predict_each(const Table& test, const
                                                         SearchReport* report) const {
   const auto n_classes = static_cast<std::int64_t>(label_.values.size());
   const bool rapidminer = index_.fitted().options().compat == Compat::rapidminer;
+  const std::int64_t bytes = checked::mul(checked::mul(test.n_rows, n_classes),
+                                          checked::mul(static_cast<std::int64_t>(ks.size()), sizeof(double)));
+  if (const std::int64_t budget = memory_budget(run); bytes > budget) {
+    throw Error(ErrorCode::out_of_memory, "the confidences of " + std::to_string(test.n_rows) + " rows and " +
+                                              std::to_string(n_classes) + " classes need " + std::to_string(bytes) +
+                                              " bytes, the memory limit is " + std::to_string(budget));
+  }
   std::vector<Classification> results(ks.size());
   for (Classification& result : results) {
     result.classes = label_.values;

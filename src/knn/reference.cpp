@@ -47,16 +47,19 @@ class ReferenceSearcher final : public Searcher {
   void compute(const QueryBlock& block, std::int64_t begin, std::int64_t end, Quantity quantity, Order order,
                double* out, std::int64_t ld) {
     constexpr std::int64_t kQueriesPerTask = 16;
-    constexpr std::int64_t kRowsPerTask =
-        512;  // 16 x 512 pairs share 512 training rows while those are in the L2 cache
+    constexpr std::int64_t kMaxRowsPerTask = 512;  // what 16 queries share stays in the L2 cache
+    // The cancel token is polled between tasks: 2^25 terms are some tens of milliseconds.
+    constexpr std::int64_t kTermsPerTask = std::int64_t{1} << 25;
+    const std::int64_t rows_per_task = std::clamp<std::int64_t>(
+        kTermsPerTask / kQueriesPerTask / fitted_.kernel().terms_per_pair(), 1, kMaxRowsPerTask);
     const std::int64_t query_tasks = checked::ceil_div(block.n, kQueriesPerTask);
-    const std::int64_t row_tasks = checked::ceil_div(end - begin, kRowsPerTask);
+    const std::int64_t row_tasks = checked::ceil_div(end - begin, rows_per_task);
     const std::int64_t width = fitted_.width();
     pool_.parallel_for(query_tasks * row_tasks, run_.cancel, [&](std::int64_t task, int) {
       const std::int64_t query = task / row_tasks * kQueriesPerTask;
-      const std::int64_t row = begin + task % row_tasks * kRowsPerTask;
+      const std::int64_t row = begin + task % row_tasks * rows_per_task;
       fitted_.kernel().evaluate(
-          {fitted_.rows() + row * width, std::min(kRowsPerTask, end - row), block.rows + query * width,
+          {fitted_.rows() + row * width, std::min(rows_per_task, end - row), block.rows + query * width,
            std::min(kQueriesPerTask, block.n - query), out + query * ld + (row - begin), ld},
           quantity, order);
     });

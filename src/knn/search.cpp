@@ -72,8 +72,9 @@ SearchReport run_search(const Fitted& fitted, const Table& queries, const Search
     query_groups = group_ids(group_column(queries, job.exclude_group), train_column);
     selection.train_groups = train_groups.data();
   }
-  const Plan plan =
-      make_plan({queries.n_rows, fitted.n_rows(), fitted.width(), list_bytes(selection, fitted.n_rows())}, run);
+  const Plan plan = make_plan({queries.n_rows, fitted.n_rows(), fitted.width(), list_bytes(selection, fitted.n_rows()),
+                               fitted.kernel().scratch_bytes()},
+                              run);
   const std::unique_ptr<Searcher> searcher = make_searcher(fitted, plan, run);
   Buffer<double> encoded(checked::mul(plan.tile_queries, fitted.width()));
   std::vector<Neighbors> lists;

@@ -347,5 +347,20 @@ TEST(Search, SmallMemoryMeansSmallerTilesThenAnError) {
   }
 }
 
+TEST(Search, WorkSpaceCountsAgainstTheBudget) {
+  Random random(4);
+  const Table table = oracle::random_table(random, {.n_rows = 4, .n_numeric = 300});
+  KnnOptions options;
+  options.metric.name = "dtw";  // a matrix of 300 x 300 for every thread
+  const KnnIndex index = KnnIndex::fit(table, options);
+  RunOptions run;
+  run.threads = 4;
+  run.memory_limit = 1 << 20;
+  const SearchReport report = index.kneighbors(table, {.n_neighbors = 2}, run, [](const Neighbors&) {});
+  EXPECT_EQ(report.threads, 1);
+  run.memory_limit = 1 << 19;
+  EXPECT_THROW(index.kneighbors(table, {.n_neighbors = 2}, run), Error);
+}
+
 }  // namespace
 }  // namespace stope

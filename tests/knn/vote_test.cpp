@@ -178,5 +178,13 @@ TEST(Vote, OneSearchServesEveryK) {
   }
 }
 
+TEST(Vote, ConfidencesCountAgainstTheBudget) {
+  const KnnClassifier model = KnnClassifier::fit(labelled({0.0, 1.0}, {0, 1}));
+  RunOptions run;
+  run.memory_limit = 4000;  // 200 rows x 3 classes need 4,800
+  const std::vector<double> many(200, 0.5);
+  EXPECT_EQ(code_of([&] { model.predict(queries(many), {.n_neighbors = 1}, run); }), ErrorCode::out_of_memory);
+}
+
 }  // namespace
 }  // namespace stope

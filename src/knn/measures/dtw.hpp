@@ -9,6 +9,8 @@ namespace stope::knn {
 struct DynamicTimeWarping {
   STOPE_HD static std::int64_t scratch_doubles(std::int64_t n) { return 2 * n + n * n; }
 
+  STOPE_HD static std::int64_t terms(std::int64_t n) { return n * n; }
+
   STOPE_HD double operator()(const RowPair& p) const {
     double* a = p.scratch;
     double* b = a + p.n;

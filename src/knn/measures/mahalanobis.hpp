@@ -8,6 +8,8 @@ namespace stope::knn {
 struct Mahalanobis {
   const double* inverse = nullptr;  ///< C^-1, n x n, row-major; kept alive by whoever made the measure
 
+  STOPE_HD static std::int64_t terms(std::int64_t n) { return n * n; }
+
   STOPE_HD double operator()(const RowPair& p) const {
     double sum = 0.0;
     for (std::int64_t i = 0; i < p.n; ++i) {
