@@ -58,11 +58,12 @@ ClassificationScores score(const Classification& result, const Column& label) {
 
 class Classify : public Command {
  public:
-  explicit Classify(CLI::App& program) : Command(program, "classify", "Predict the class of every row of a table") {
-    app->description(
-        "Predicts the class of every row of TEST from its nearest rows in TRAIN, and writes CSV: row, prediction and, "
-        "with "
-        "--proba, a confidence for every class. Where TEST has the label, the scores go to stderr.");
+  explicit Classify(CLI::App& program)
+      : Command(program, "classify", "Predict the class of every row of a table",
+                "Predicts the class of every row of TEST from its nearest rows in TRAIN, and writes CSV: row, "
+                "prediction and, "
+                "with "
+                "--proba, a confidence for every class. Where TEST has the label, the scores go to stderr.") {
     arguments_.add_to(*app);
     OptionGroup(*app, "Prediction").flag("--proba", with_confidences_, "Write the confidence of every class, too");
     add_common(kExamples);

@@ -19,9 +19,10 @@ class Command {
   RunArguments common;
 
  protected:
-  /// Adds the command to the program; derived constructors add their options, then call add_common().
-  Command(CLI::App& program, const std::string& name, const std::string& summary)
-      : app(program.add_subcommand(name, summary)) {}
+  /// Adds the command to the program; derived constructors add their options, then call add_common(). The summary is
+  /// the line of the overview, the details open the command's own help.
+  Command(CLI::App& program, const std::string& name, const std::string& summary, const std::string& details)
+      : app(program.add_subcommand(name, summary + "\n" + details)) {}
   void add_common(const std::string& examples) {
     common.add_to(*app);
     app->footer(examples);

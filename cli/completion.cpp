@@ -17,8 +17,9 @@ constexpr const char* kExamples =
 class Completion : public Command {
  public:
   explicit Completion(CLI::App& program)
-      : Command(program, "completion", "Print the completion script of a shell"), program_(program) {
-    app->description("Prints the script that lets a shell complete commands, options and their values.");
+      : Command(program, "completion", "Print the completion script of a shell",
+                "Prints the script that lets a shell complete commands, options and their values."),
+        program_(program) {
     add_argument(*app, "SHELL", shell_, "bash|zsh|fish", "bash, zsh or fish");
     OptionGroup(*app, "Output").text("-o,--output", output_, "FILE", "File for the script; without it stdout");
     add_common(kExamples);

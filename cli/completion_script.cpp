@@ -140,7 +140,7 @@ std::string zsh_completion(const CLI::App& program) {
   std::string list, cases;
   for (const CLI::App* command : commands_of(program)) {
     const std::string& name = command->get_name();
-    list += fmt::format("    '{}:{}'\n", name, summary(command->get_description()));
+    list += fmt::format("    '{}:{}'\n", name, summary(summary_of(*command)));
     cases += fmt::format("    {})\n      _arguments -s \\\n", name);
     for (const CLI::Option* option : visible_options(*command)) {
       const Value value = value_of(program, *option);
@@ -181,7 +181,7 @@ std::string fish_completion(const CLI::App& program) {
   for (const CLI::App* command : commands_of(program)) {
     const std::string& name = command->get_name();
     script += fmt::format("complete -c stope -n __fish_use_subcommand -f -a {} -d '{}'\n", name,
-                          summary(command->get_description()));
+                          summary(summary_of(*command)));
     const std::string here = fmt::format("complete -c stope -n '__fish_seen_subcommand_from {}'", name);
     for (const CLI::Option* option : visible_options(*command)) {
       const Value value = value_of(program, *option);

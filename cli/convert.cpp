@@ -18,8 +18,9 @@ constexpr const char* kExamples =
 
 class Convert : public Command {
  public:
-  explicit Convert(CLI::App& program) : Command(program, "convert", "Write a table in another format") {
-    app->description("Reads a table and writes it in another format; missing values of CSV are empty fields.");
+  explicit Convert(CLI::App& program)
+      : Command(program, "convert", "Write a table in another format",
+                "Reads a table and writes it in another format; missing values of CSV are empty fields.") {
     add_argument(*app, "IN", input_, "TABLE", "Table to read; '-' reads stdin");
     add_argument(*app, "OUT", output_, "FILE", "File to write; '-' or nothing is stdout")->required(false);
     OptionGroup group(*app, "Output");

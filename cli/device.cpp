@@ -14,8 +14,9 @@ namespace {
 
 class Device : public Command {
  public:
-  explicit Device(CLI::App& program) : Command(program, "device", "Show the hardware and which back ends can use it") {
-    app->description("Shows processor, memory and back ends; where a back end is off, it says why.");
+  explicit Device(CLI::App& program)
+      : Command(program, "device", "Show the hardware and which back ends can use it",
+                "Shows processor, memory and back ends; where a back end is off, it says why.") {
     OptionGroup(*app, "Output").text("-o,--output", output_, "FILE", "File for the text; without it stdout");
     add_common("Examples\n  stope device\n  stope device --json\n");
   }

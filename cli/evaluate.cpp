@@ -25,11 +25,13 @@ constexpr const char* kExamples =
 
 class Evaluate : public Command {
  public:
-  explicit Evaluate(CLI::App& program) : Command(program, "evaluate", "Score k-NN on a table, for one or many k") {
-    app->description(
-        "Scores k-NN on a table whose label is known: classification where the label is nominal, regression where it "
-        "is "
-        "numeric. One search serves every k. The scores go to stderr, into --json, and with -o into a CSV file.");
+  explicit Evaluate(CLI::App& program)
+      : Command(
+            program, "evaluate", "Score k-NN on a table, for one or many k",
+            "Scores k-NN on a table whose label is known: classification where the label is nominal, regression where "
+            "it "
+            "is "
+            "numeric. One search serves every k. The scores go to stderr, into --json, and with -o into a CSV file.") {
     add_argument(*app, "TABLE", table_, "TABLE", "Table with the label; '-' reads stdin");
     OptionGroup split(*app, "Splits");
     split.parsed("--cv", "FOLDS", fmt::format("Cross-validation [{}]", options_.n_folds),

@@ -12,8 +12,9 @@ namespace {
 class Help : public Command {
  public:
   explicit Help(CLI::App& program)
-      : Command(program, "help", "Show this overview, or the help of a command"), program_(program) {
-    app->description("Shows the help of a command, or with 'metrics' the measures and their parameters.");
+      : Command(program, "help", "Show this overview, or the help of a command",
+                "Shows the help of a command, or with 'metrics' the measures and their parameters."),
+        program_(program) {
     add_argument(*app, "COMMAND", topic_, "COMMAND", "A command, or metrics; without it the overview")->required(false);
     // Used by the build to make the man page; of no use to anyone else.
     OptionGroup(*app, "").flag("--man", man_, "Print the commands as a part of a man page");

@@ -69,6 +69,11 @@ std::vector<const CLI::Option*> options_of(const CLI::App& app, const std::strin
       [&](const CLI::Option* option) { return !option->get_positional() && option->get_group() == group; });
 }
 
+std::string details_of(const CLI::App& app) {
+  const std::string description = app.get_description();
+  return description.substr(description.find('\n') + 1);
+}
+
 std::string usage_of(const CLI::App& app) {
   std::string usage = "stope " + app.get_name();
   for (const CLI::Option* argument : positionals_of(app)) {
@@ -82,9 +87,7 @@ std::string overview(const CLI::App& program) {
   std::string text = fmt::format("stope {}: {}\n\nUsage: stope COMMAND ARGUMENTS [options]\n\nCommands\n", version(),
                                  program.get_description());
   for (const CLI::App* command : commands_of(program)) {
-    // The summary is the first sentence; the description of a command says more.
-    const std::string description = command->get_description();
-    text += entry(command->get_name(), description.substr(0, description.find_first_of(".:;")));
+    text += entry(command->get_name(), summary_of(*command));
   }
   return text + "\n" + program.get_footer();
 }
@@ -116,7 +119,7 @@ std::string man_options(const CLI::App& app, const std::string& group) {
 }
 
 std::string man_command(const CLI::App& app) {
-  std::string page = ".SS " + roff(usage_of(app)) + "\n" + roff(app.get_description()) + "\n";
+  std::string page = ".SS " + roff(usage_of(app)) + "\n" + roff(details_of(app)) + "\n";
   for (const CLI::Option* argument : positionals_of(app)) {
     page += ".TP\n.I " + roff(argument->get_name(true)) + "\n" + roff(argument->get_description()) + "\n";
   }
@@ -128,6 +131,11 @@ std::string man_command(const CLI::App& app) {
 }
 
 }  // namespace
+
+std::string summary_of(const CLI::App& app) {
+  const std::string description = app.get_description();
+  return description.substr(0, description.find('\n'));
+}
 
 std::string option_title(const CLI::Option& option) {
   std::string title;
@@ -143,7 +151,7 @@ std::vector<const CLI::App*> commands_of(const CLI::App& program) {
 
 std::string help_text(const CLI::App& app) {
   if (app.get_parent() == nullptr) return overview(app);
-  std::string text = "Usage: " + usage_of(app) + "\n\n" + wrapped(app.get_description(), 0) + "\n";
+  std::string text = "Usage: " + usage_of(app) + "\n\n" + wrapped(details_of(app), 0) + "\n";
   const std::vector<const CLI::Option*> arguments = positionals_of(app);
   if (!arguments.empty()) text += "\nArguments\n";
   for (const CLI::Option* argument : arguments) {

@@ -19,6 +19,9 @@ std::string metrics_text();
 /// The commands of the program, in the order of the overview; hidden ones left out.
 std::vector<const CLI::App*> commands_of(const CLI::App& program);
 
+/// The line of the overview.
+std::string summary_of(const CLI::App& command);
+
 /// "-k, --n-neighbors K".
 std::string option_title(const CLI::Option& option);
 

@@ -82,8 +82,9 @@ Json column_json(const Column& column, const ColumnFacts& facts) {
 
 class Info : public Command {
  public:
-  explicit Info(CLI::App& program) : Command(program, "info", "Show what is in a table") {
-    app->description("Shows the rows and columns of a table: names, types, roles, missing values, values and ranges.");
+  explicit Info(CLI::App& program)
+      : Command(program, "info", "Show what is in a table",
+                "Shows the rows and columns of a table: names, types, roles, missing values, values and ranges.") {
     add_argument(*app, "TABLE", table_, "TABLE", "Table to look at; '-' reads stdin");
     OptionGroup group(*app, "Output");
     group.flag("--all", all_, fmt::format("Show every column, not only the first {}", kColumnsShown));

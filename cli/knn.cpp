@@ -25,11 +25,11 @@ constexpr const char* kExamples =
 class Knn : public Command {
  public:
   explicit Knn(CLI::App& program)
-      : Command(program, "knn", "Find the nearest rows of a table for every row of another") {
-    app->description(
-        "Finds the k nearest rows of TRAIN, or all within a radius, for every row of QUERY, and writes CSV: row, pos, "
-        "train_index, distance, all counted from 0. Columns are matched by name; label, id and weight are no "
-        "features.");
+      : Command(program, "knn", "Find the nearest rows of a table for every row of another",
+                "Finds the k nearest rows of TRAIN, or all within a radius, for every row of QUERY, and writes CSV: "
+                "row, pos, "
+                "train_index, distance, all counted from 0. Columns are matched by name; label, id and weight are no "
+                "features.") {
     add_argument(*app, "TRAIN", train_, "TABLE", "Table to search; '-' reads stdin");
     add_argument(*app, "QUERY", query_, "TABLE", "Rows to search for");
     OptionGroup group(*app, "Search");

@@ -16,10 +16,11 @@ constexpr const char* kExamples =
 
 class Normalize : public Command {
  public:
-  explicit Normalize(CLI::App& program) : Command(program, "normalize", "Bring numeric columns to a common scale") {
-    app->description(
-        "Normalises the numeric features of a table and writes it as CSV, missing values as empty fields. Label, id, "
-        "weight and ignored columns stay as they are.");
+  explicit Normalize(CLI::App& program)
+      : Command(program, "normalize", "Bring numeric columns to a common scale",
+                "Normalises the numeric features of a table and writes it as CSV, missing values as empty fields. "
+                "Label, id, "
+                "weight and ignored columns stay as they are.") {
     add_argument(*app, "TABLE", table_, "TABLE", "Table to normalise; '-' reads stdin");
     OptionGroup group(*app, "Normalisation");
     group

@@ -30,12 +30,14 @@ void write_id(CsvWriter& csv, const Column* id, std::int64_t row) {
 
 class Pairwise : public Command {
  public:
-  explicit Pairwise(CLI::App& program) : Command(program, "pairwise", "Measure every pair of rows of two tables") {
-    app->description(
-        "Measures every pair of a row of REQUEST and a row of REFERENCE, and writes CSV: request, document, distance; "
-        "rows are named by the id column, else counted from 1. With -k the K nearest or farthest of every request. "
-        "Under "
-        "--compat rapidminer it is the operator Cross Distances.");
+  explicit Pairwise(CLI::App& program)
+      : Command(
+            program, "pairwise", "Measure every pair of rows of two tables",
+            "Measures every pair of a row of REQUEST and a row of REFERENCE, and writes CSV: request, document, "
+            "distance; "
+            "rows are named by the id column, else counted from 1. With -k the K nearest or farthest of every request. "
+            "Under "
+            "--compat rapidminer it is the operator Cross Distances.") {
     add_argument(*app, "REQUEST", request_, "TABLE", "Rows to compare; '-' reads stdin");
     add_argument(*app, "REFERENCE", reference_, "TABLE", "Rows to compare with");
     OptionGroup group(*app, "Pairs");

@@ -51,6 +51,21 @@ void refuse_missing_words(const CLI::App& app) {
   }
 }
 
+/// "-k" at the end of the line, "--json=3".
+void refuse_wrong_values(const CLI::App& app, const CLI::ParseError& error) {
+  if (error.get_name() != "ArgumentMismatch") return;
+  const std::string message = error.what();
+  for (const CLI::Option* option : app.get_options()) {
+    const std::string type = option->get_type_name();
+    const bool named = message.find(option->get_name() + ":") == 0;
+    if (named && !type.empty()) refuse(app.get_name() + ": " + option->get_name() + " wants a value, " + type);
+    for (const std::string& name : option->get_lnames()) {
+      const bool flag = type.empty() && message.find(name + " was given") == 0;
+      if (flag) refuse(app.get_name() + ": --" + name + " takes no value");
+    }
+  }
+}
+
 void refuse_repeated_options(const CLI::App& app) {
   for (const CLI::Option* option : app.get_options()) {
     const bool once = option->get_expected_max() == 1;
@@ -87,6 +102,7 @@ void parse(CLI::App& program, const std::vector<std::string>& words) {
     const CLI::App& app = parsed_command(program);
     refuse_extra_words(app);
     refuse_repeated_options(app);
+    refuse_wrong_values(app, error);
     refuse_missing_words(app);
     refuse(app.get_name() + ": " + error.what());
   }

@@ -29,11 +29,12 @@ void write_predictions(OutputFile& file, const std::vector<double>& predictions,
 
 class Regress : public Command {
  public:
-  explicit Regress(CLI::App& program) : Command(program, "regress", "Predict a number for every row of a table") {
-    app->description(
-        "Predicts the label of every row of TEST as the mean of its nearest rows in TRAIN, and writes CSV: row, "
-        "prediction. "
-        "Where TEST has the label, the scores go to stderr.");
+  explicit Regress(CLI::App& program)
+      : Command(
+            program, "regress", "Predict a number for every row of a table",
+            "Predicts the label of every row of TEST as the mean of its nearest rows in TRAIN, and writes CSV: row, "
+            "prediction. "
+            "Where TEST has the label, the scores go to stderr.") {
     arguments_.add_to(*app);
     add_common(kExamples);
   }

@@ -38,7 +38,7 @@ std::string TextTable::text(std::size_t indent) const {
   std::vector<std::vector<std::string>> rows = rows_;
   for (auto& row : rows) {
     for (std::size_t i = 0; i < row.size(); ++i) {
-      row[i] = cut(row[i]);
+      row[i] = i + 1 < row.size() ? cut(row[i]) : one_line(row[i]);  // nothing stands behind the last column
       widths[i] = std::max(widths[i], width_of(row[i]));
     }
   }

@@ -15,7 +15,7 @@ class TextTable {
   explicit TextTable(std::vector<Align> columns) : columns_(std::move(columns)) {}
 
   void row(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
-  /// The rows, two blanks between columns, `indent` blanks in front. Long cells are cut.
+  /// The rows, two blanks between columns, `indent` blanks in front. Long cells are cut, except in the last column.
   std::string text(std::size_t indent) const;
 
  private:

@@ -17,8 +17,8 @@ enum class Format { automatic, csv, tsv, arff, npy, fvecs, bvecs, ivecs, raw };
 enum class Header { automatic, yes, no };
 enum class Encoding { utf8, utf16, latin1 };
 enum class NominalOrder { sorted, appearance };
-/// What an option naming a column that the file does not have means: an error, or nothing (a second table that may lack
-/// the label and that is read with the roles and types of the first).
+/// What an option naming a column that the file does not have means: an error, or nothing (a second table, read with
+/// the roles and types of the first, may lack the label; then columns are meant by name, never by number).
 enum class UnknownColumns { error, skip };
 
 /// Options of read_table. Columns are named by name or by 1-based number (a name that exists wins).

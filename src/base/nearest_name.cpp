@@ -10,16 +10,20 @@ char lower(char c) {
   return static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
 }
 
+// Letters inserted, dropped, replaced, or two neighbours swapped (optimal string alignment): a swap is the commonest
+// slip of the fingers, and counted as two edits "lable" would be too far from "label".
 std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
+  std::vector<std::size_t> before(b.size() + 1), above(b.size() + 1), row(b.size() + 1);
   for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
   for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = row[0];
+    before.swap(above);
+    above.swap(row);
     row[0] = i;
     for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t substitute = diagonal + (lower(a[i - 1]) == lower(b[j - 1]) ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({substitute, row[j] + 1, row[j - 1] + 1});
+      const bool same = lower(a[i - 1]) == lower(b[j - 1]);
+      row[j] = std::min({above[j - 1] + (same ? 0 : 1), above[j] + 1, row[j - 1] + 1});
+      const bool swapped = i > 1 && j > 1 && lower(a[i - 1]) == lower(b[j - 2]) && lower(a[i - 2]) == lower(b[j - 1]);
+      if (swapped) row[j] = std::min(row[j], before[j - 2] + 1);
     }
   }
   return row.back();
@@ -31,7 +35,8 @@ std::string did_you_mean(std::string_view name, const std::vector<std::string>& 
   constexpr std::size_t kLongest = 64;  // longer names are no typing mistakes; keeps the quadratic search short
   if (name.empty() || name.size() > kLongest) return "";
   const std::string* best = nullptr;
-  std::size_t best_distance = std::max<std::size_t>(1, name.size() / 3) + 1;
+  // A third of the letters may differ, but never all of them: 'x' is no slip for 'y'.
+  std::size_t best_distance = std::min(std::max<std::size_t>(1, name.size() / 3), name.size() - 1) + 1;
   for (const std::string& candidate : candidates) {
     if (candidate.size() > kLongest) continue;
     const std::size_t distance = edit_distance(name, candidate);

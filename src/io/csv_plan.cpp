@@ -163,7 +163,7 @@ void apply_declarations(Plan& plan, Names kind, const ReadOptions& options, cons
   std::vector<std::string> names;
   for (const ColumnPlan& column : plan.columns) names.push_back(column.name);
   if (schema != nullptr) {
-    const std::vector<std::int64_t> specs = match_schema(names, kind, *schema, source);
+    const std::vector<std::int64_t> specs = match_schema(names, kind, *schema, options.unknown_columns, source);
     for (std::size_t i = 0; i < specs.size(); ++i) {
       const ColumnSpec& spec = schema->columns[static_cast<std::size_t>(specs[i])];
       ColumnPlan& column = plan.columns[i];
@@ -174,16 +174,18 @@ void apply_declarations(Plan& plan, Names kind, const ReadOptions& options, cons
       column.listed = !spec.values.empty();
     }
   }
+  const ColumnNames known(names, options.unknown_columns, source);
   const auto declare_named = [&](const std::string& text, std::string_view option, ValueType type) {
-    ColumnPlan& column = plan.columns[static_cast<std::size_t>(resolve_column(names, text, option, source))];
+    const std::int64_t index = known.find(text, option);
+    if (index < 0) return;
+    ColumnPlan& column = plan.columns[static_cast<std::size_t>(index)];
     if (column.declared && is_nominal(column.type) == is_nominal(type)) return;  // the schema says it more precisely
     declare(column, kind_of(type), type);
   };
   for (const std::string& text : options.nominal) declare_named(text, "nominal", ValueType::polynominal);
   for (const std::string& text : options.numeric) declare_named(text, "numeric", ValueType::real);
-  if (options.target_is_nominal && !options.target.empty()) {
-    declare_named(options.target, "target", ValueType::polynominal);
-  }
+  const std::string target = target_name(options, schema);
+  if (options.target_is_nominal && !target.empty()) declare_named(target, "target", ValueType::polynominal);
   if (!options.sample_weight.empty()) declare_named(options.sample_weight, "sample weight", ValueType::real);
 }
 

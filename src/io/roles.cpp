@@ -152,32 +152,33 @@ void apply_type(const Table& table, Column& column, const ColumnSpec& spec, Nomi
   column.type = spec.type;
 }
 
-void apply_schema(Table& table, const Schema& schema, Names kind, NominalOrder order) {
-  const std::vector<std::int64_t> specs = match_schema(names_of(table), kind, schema, table.source);
+void apply_schema(Table& table, const Schema& schema, Names kind, const ReadOptions& options) {
+  const std::vector<std::int64_t> specs =
+      match_schema(names_of(table), kind, schema, options.unknown_columns, table.source);
   for (std::size_t i = 0; i < specs.size(); ++i) {
     const ColumnSpec& spec = schema.columns[static_cast<std::size_t>(specs[i])];
-    apply_type(table, table.columns[i], spec, order);
+    apply_type(table, table.columns[i], spec, options.nominal_order);
     if (kind == Names::positions) table.columns[i].name = spec.name;
     table.columns[i].role = spec.role;
   }
 }
 
 // Gives one column a role that only one column may have: whoever had it from the schema becomes a feature.
-void give_role(Table& table, const std::string& text, Role role, std::string_view option) {
-  if (text.empty()) return;
-  const auto index = static_cast<std::size_t>(resolve_column(names_of(table), text, option, table.source));
+void give_role(Table& table, const ColumnNames& names, const std::string& text, Role role, std::string_view option) {
+  const std::int64_t index = text.empty() ? -1 : names.find(text, option);
+  if (index < 0) return;
   for (Column& column : table.columns) {
     if (column.role == role) column.role = Role::regular;
   }
-  table.columns[index].role = role;
+  table.columns[static_cast<std::size_t>(index)].role = role;
 }
 
-void check_contradictions(const Table& table, const ReadOptions& options) {
-  const std::vector<std::string> names = names_of(table);
+void check_contradictions(const ColumnNames& names, const ReadOptions& options) {
   std::unordered_map<std::int64_t, std::string_view> taken;
   const auto take = [&](const std::string& text, std::string_view option) {
-    if (text.empty()) return;
-    const auto [at, is_new] = taken.emplace(resolve_column(names, text, option, table.source), option);
+    const std::int64_t index = text.empty() ? -1 : names.find(text, option);
+    if (index < 0) return;
+    const auto [at, is_new] = taken.emplace(index, option);
     if (!is_new && at->second != option) {
       throw Error(ErrorCode::invalid_argument,
                   "column '" + text + "' is named by both " + std::string(at->second) + " and " + std::string(option));
@@ -194,25 +195,40 @@ void check_contradictions(const Table& table, const ReadOptions& options) {
 
 }  // namespace
 
-std::int64_t resolve_column(const std::vector<std::string>& names, const std::string& text, std::string_view option,
-                            const std::string& source) {
-  const auto found = std::find(names.begin(), names.end(), text);
-  if (found != names.end()) return found - names.begin();
+ColumnNames::ColumnNames(const std::vector<std::string>& names, UnknownColumns unknown, const std::string& source)
+    : names_(names), unknown_(unknown), source_(source) {
+  index_.reserve(names.size());
+  for (std::size_t i = 0; i < names.size(); ++i) index_.emplace(names[i], static_cast<std::int64_t>(i));
+}
+
+std::int64_t ColumnNames::find(const std::string& text, std::string_view option) const {
+  const auto found = index_.find(text);
+  if (found != index_.end()) return found->second;
+  if (unknown_ == UnknownColumns::skip) return -1;
   std::int64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error == std::errc() && end == text.data() + text.size() && number >= 1 &&
-      number <= static_cast<std::int64_t>(names.size())) {
+      number <= static_cast<std::int64_t>(names_.size())) {
     return number - 1;
   }
   throw Error(ErrorCode::invalid_file,
-              "no column '" + text + "' (" + std::string(option) + ") among its " + std::to_string(names.size()) +
-                  " columns" + did_you_mean(text, names),
-              {source});
+              "no column '" + text + "' (" + std::string(option) + ") among its " + std::to_string(names_.size()) +
+                  " columns" + did_you_mean(text, names_),
+              {source_});
+}
+
+std::string target_name(const ReadOptions& options, const Schema* schema) {
+  if (!options.target.empty() || schema == nullptr) return options.target;
+  for (const ColumnSpec& spec : schema->columns) {
+    if (spec.role == Role::label) return spec.name;
+  }
+  return "";
 }
 
 std::vector<std::int64_t> match_schema(const std::vector<std::string>& names, Names kind, const Schema& schema,
-                                       const std::string& source) {
-  if (names.size() != schema.columns.size()) {
+                                       UnknownColumns unknown, const std::string& source) {
+  const bool may_lack_columns = kind == Names::given && unknown == UnknownColumns::skip;
+  if (may_lack_columns ? names.size() > schema.columns.size() : names.size() != schema.columns.size()) {
     throw Error(ErrorCode::invalid_file,
                 "has " + std::to_string(names.size()) + " columns, its schema " + std::to_string(schema.columns.size()),
                 {source});
@@ -226,7 +242,7 @@ std::vector<std::int64_t> match_schema(const std::vector<std::string>& names, Na
     by_name.emplace(spec.name, static_cast<std::int64_t>(spec_names.size()));
     spec_names.push_back(spec.name);
   }
-  // Both lists have the same length and no name twice, so a column too many means a schema column without one.
+  // No list has a name twice, so where their lengths agree a column too many means a schema column without one.
   for (std::size_t i = 0; i < names.size(); ++i) {
     const auto found = by_name.find(names[i]);
     if (found == by_name.end()) {
@@ -257,26 +273,30 @@ void apply_roles(Table& table, const ReadOptions& options, const Schema* schema,
     for (std::size_t i = 0; i < options.names.size(); ++i) table.columns[i].name = options.names[i];
     kind = Names::given;
   }
-  check_contradictions(table, options);
-  if (schema != nullptr) apply_schema(table, *schema, kind, options.nominal_order);
+  check_contradictions(ColumnNames(names_of(table), options.unknown_columns, table.source), options);
+  if (schema != nullptr) apply_schema(table, *schema, kind, options);
 
-  const std::vector<std::string> names = names_of(table);
+  const ColumnNames names(names_of(table), options.unknown_columns, table.source);
   const auto declare = [&](const std::string& text, std::string_view option, ValueType type) {
-    Column& column = table.columns[static_cast<std::size_t>(resolve_column(names, text, option, table.source))];
-    if (column.nominal() != is_nominal(type))
-      apply_type(table, column, {column.name, type, column.role, {}}, options.nominal_order);
+    const std::int64_t index = names.find(text, option);
+    if (index < 0) return;
+    Column& column = table.columns[static_cast<std::size_t>(index)];
+    if (column.nominal() == is_nominal(type)) return;
+    apply_type(table, column, {column.name, type, column.role, {}}, options.nominal_order);
   };
   for (const std::string& text : options.nominal) declare(text, "nominal", ValueType::polynominal);
   for (const std::string& text : options.numeric) declare(text, "numeric", ValueType::real);
-  if (options.target_is_nominal && !options.target.empty()) declare(options.target, "target", ValueType::polynominal);
+  const std::string target = target_name(options, schema);
+  if (options.target_is_nominal && !target.empty()) declare(target, "target", ValueType::polynominal);
   if (!options.sample_weight.empty()) declare(options.sample_weight, "sample weight", ValueType::real);
 
   for (const std::string& text : options.ignore) {
-    table.columns[static_cast<std::size_t>(resolve_column(names, text, "ignore", table.source))].role = Role::ignore;
+    const std::int64_t index = names.find(text, "ignore");
+    if (index >= 0) table.columns[static_cast<std::size_t>(index)].role = Role::ignore;
   }
-  give_role(table, options.target, Role::label, "target");
-  give_role(table, options.id, Role::id, "id");
-  give_role(table, options.sample_weight, Role::weight, "sample weight");
+  give_role(table, names, options.target, Role::label, "target");
+  give_role(table, names, options.id, Role::id, "id");
+  give_role(table, names, options.sample_weight, Role::weight, "sample weight");
 }
 
 }  // namespace stope::io

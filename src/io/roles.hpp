@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "stope/io.hpp"
@@ -13,15 +14,30 @@ namespace stope::io {
 /// Whether a table's column names were given by somebody (a header, --names, ARFF) or are just positions.
 enum class Names { given, positions };
 
-/// Index of the column that `text` stands for: the name, else the 1-based number. Throws invalid_file naming `option`
-/// and the nearest name. `source` is the file, for the message.
-std::int64_t resolve_column(const std::vector<std::string>& names, const std::string& text, std::string_view option,
-                            const std::string& source);
+/// The columns of a table by name, else by 1-based number: how options refer to them.
+class ColumnNames {
+ public:
+  /// `source` is the file, for the message. UnknownColumns::skip goes by names alone: the numbers are another table's.
+  ColumnNames(const std::vector<std::string>& names, UnknownColumns unknown, const std::string& source);
 
-/// For each column the index of its schema column: by name where names are given (the same set, any order), else by
-/// position. Throws invalid_file where they do not match.
+  /// The column's index. Where there is none: -1 under UnknownColumns::skip, else it throws invalid_file naming
+  /// `option` and the nearest name.
+  std::int64_t find(const std::string& text, std::string_view option) const;
+
+ private:
+  std::vector<std::string> names_;
+  std::unordered_map<std::string, std::int64_t> index_;
+  UnknownColumns unknown_;
+  std::string source_;
+};
+
+/// The label's name: the target asked for, else the schema's label; empty where there is neither.
+std::string target_name(const ReadOptions& options, const Schema* schema);
+
+/// For each column the index of its schema column: by name where names are given (the same set, any order; under
+/// UnknownColumns::skip the file may lack some), else by position. Throws invalid_file where they do not match.
 std::vector<std::int64_t> match_schema(const std::vector<std::string>& names, Names kind, const Schema& schema,
-                                       const std::string& source);
+                                       UnknownColumns unknown, const std::string& source);
 
 /// Throws invalid_argument if `names` has not `n_columns` entries or repeats one.
 void check_names(const std::vector<std::string>& names, std::int64_t n_columns);

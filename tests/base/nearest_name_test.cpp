@@ -12,7 +12,8 @@ TEST(DidYouMean, SuggestsTheClosestName) {
   EXPECT_EQ(did_you_mean("euclidian", kMetrics), " (did you mean 'euclidean'?)");
   EXPECT_EQ(did_you_mean("manhatan", kMetrics), " (did you mean 'manhattan'?)");
   EXPECT_EQ(did_you_mean("cosin", kMetrics), " (did you mean 'cosine'?)");
-  EXPECT_EQ(did_you_mean("ogwer", {"tower", "gower", "ogwe"}), " (did you mean 'ogwe'?)");
+  EXPECT_EQ(did_you_mean("ogwerx", {"tower", "gowerx", "ogwer"}), " (did you mean 'gowerx'?)");  // the first of equals
+  EXPECT_EQ(did_you_mean("lable", {"table4", "label"}), " (did you mean 'label'?)");             // a swap is one edit
 }
 
 TEST(DidYouMean, IgnoresCase) {
@@ -24,6 +25,9 @@ TEST(DidYouMean, AllowsAThirdOfTheNameAndAtLeastOneEdit) {
   EXPECT_EQ(did_you_mean("abcdef", {"abcdxy"}), " (did you mean 'abcdxy'?)");  // 2 edits of 6 letters
   EXPECT_EQ(did_you_mean("abcdef", {"abcxyz"}), "");                           // 3 edits
   EXPECT_EQ(did_you_mean("ab", {"ax"}), " (did you mean 'ax'?)");
+  EXPECT_EQ(did_you_mean("y", {"x"}), "");
+  EXPECT_EQ(did_you_mean("ab", {"xy"}), "");
+  EXPECT_EQ(did_you_mean("y", {"Y"}), " (did you mean 'Y'?)");
   EXPECT_EQ(did_you_mean("ab", {"xy"}), "");
 }
 
