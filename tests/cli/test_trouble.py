@@ -135,7 +135,7 @@ def test_archive_with_junk_behind(box):
 
 
 def test_bomb(box):
-    """A megabyte that unfolds to a gigabyte stops at the budget."""
+    """Some kilobytes that unfold to 64 MB stop at the budget."""
     bomb = gzip.compress(b"x,y\n" + b"1,a\n" * 2**24, 9)
     put(box, "bomb.csv.gz", bomb)
     refuse(box, 4, *classify("bomb.csv.gz", "test.csv", "--memory-limit", "1MB"), says="bomb.csv.gz")
