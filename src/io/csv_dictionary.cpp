@@ -36,14 +36,20 @@ Dictionary::~Dictionary() {
   meter_.give_back(taken_);
 }
 
+constexpr std::array<Dictionary::KeyMask, 17> Dictionary::kKeyMasks = [] {
+  std::array<KeyMask, 17> masks{};
+  const auto low_bytes = [](std::size_t n) { return n >= 8 ? ~std::uint64_t{0} : (std::uint64_t{1} << (8 * n)) - 1; };
+  for (std::size_t n = 0; n <= 16; ++n) masks[n] = {low_bytes(n), n <= 8 ? 0 : low_bytes(n - 8)};
+  return masks;
+}();
+
 Dictionary::Key Dictionary::key_of_long(std::string_view value) {
   const std::size_t n = value.size();
   const char* p = value.data();
   std::uint64_t hash = n;
   for (std::size_t i = 0; i + 8 < n; i += 8) hash = mix(hash ^ load(p + i), kOdd1);
-  const std::uint64_t low = load(p + n - 8);
-  hash = mix(hash ^ low, kOdd2);
-  return {low, hash, tag_of(hash)};
+  const std::uint64_t high = load(p + n - 8);
+  return {hash, high, hash_of(hash, high, n)};
 }
 
 std::string_view Dictionary::text_of(std::int32_t code) const {
@@ -52,7 +58,7 @@ std::string_view Dictionary::text_of(std::int32_t code) const {
 }
 
 std::int32_t Dictionary::find_or_add_quoted(std::string_view value, std::int64_t row) {
-  const std::int32_t code = find_or_add(value, row);
+  const std::int32_t code = find_or_add(key_of(value), value, row);
   if (code >= 0) return code;
   std::int32_t& quoted = quoted_tokens_[static_cast<std::size_t>(kFirstToken - code)];
   if (quoted == kMissingCode) quoted = append(value, row);
@@ -71,7 +77,7 @@ void Dictionary::add_missing_token(std::string_view token) {
   }
   std::string padded(token);
   padded.append(16, '\0');
-  place(key_of(std::string_view(padded).substr(0, token.size())),
+  place(key_of(std::string_view(padded).substr(0, token.size())), token.size(),
         kFirstToken - static_cast<std::int32_t>(tokens_.size()));
   tokens_.emplace_back(token);
   quoted_tokens_.push_back(kMissingCode);
@@ -79,15 +85,15 @@ void Dictionary::add_missing_token(std::string_view token) {
 
 std::int32_t Dictionary::insert(const Key& key, std::string_view value, std::int64_t row) {
   const std::int32_t code = append(value, row);
-  place(key, code);
+  place(key, value.size(), code);
   return code;
 }
 
-void Dictionary::place(const Key& key, std::int32_t code) {
+void Dictionary::place(const Key& key, std::size_t length, std::int32_t code) {
   if (4 * (n_slots_used_ + 1) > 3 * (static_cast<std::int64_t>(mask_) + 1)) grow();
   std::uint64_t i = key.hash & mask_;
-  while (slots_[i].tag != kFree) i = (i + 1) & mask_;
-  slots_[i] = {key.low, key.tag, code};
+  while (slots_[i].length != kFree) i = (i + 1) & mask_;
+  slots_[i] = {key.low, key.high, static_cast<std::uint32_t>(length), code};
   ++n_slots_used_;
 }
 
@@ -134,13 +140,12 @@ void Dictionary::grow() {
   taken_ += bytes;
   auto slots = std::make_unique_for_overwrite<Slot[]>(static_cast<std::size_t>(n_new));
   const auto mask = static_cast<std::uint64_t>(n_new - 1);
-  for (std::int64_t i = 0; i < n_new; ++i) slots[static_cast<std::size_t>(i)] = {0, kFree, 0};
+  for (std::int64_t i = 0; i < n_new; ++i) slots[static_cast<std::size_t>(i)] = {0, 0, kFree, 0};
   for (std::int64_t i = 0; i < n_old; ++i) {
     const Slot& slot = slots_[static_cast<std::size_t>(i)];
-    if (slot.tag == kFree) continue;
-    const std::uint64_t hash = slot.tag <= 8 ? mix(slot.low ^ slot.tag, kOdd1) : key_of(text_of(slot.code)).hash;
-    std::uint64_t j = hash & mask;
-    while (slots[j].tag != kFree) j = (j + 1) & mask;
+    if (slot.length == kFree) continue;
+    std::uint64_t j = hash_of(slot.low, slot.high, slot.length) & mask;
+    while (slots[j].length != kFree) j = (j + 1) & mask;
     slots[j] = slot;
   }
   slots_ = std::move(slots);

@@ -1,6 +1,7 @@
 // The values of a nominal column: text -> code, at a few nanoseconds a look-up.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <cstring>
@@ -25,9 +26,9 @@ class MemoryMeter {
   std::string name_;
 };
 
-/// Open addressing, linear probing, at most three quarters full. A slot has 16 bytes, so that 20,000 values fit in a
-/// second-level cache: a value of up to 8 bytes is compared within it, a longer one by 8 bytes, 31 bits of hash, and
-/// then its text.
+/// Open addressing, linear probing, at most three quarters full. A value of up to 16 bytes is compared as two words
+/// that lie in its slot, without a branch on its length (the lengths of a column's values follow no pattern that a
+/// processor could predict); a longer one by its hash and its last bytes, and then its text.
 class Dictionary {
  public:
   explicit Dictionary(MemoryMeter& meter);
@@ -38,19 +39,33 @@ class Dictionary {
   /// From now on find_or_add gives kMissingCode for `token`. Call before any value is added.
   void add_missing_token(std::string_view token);
 
-  /// The code of `value`, not empty, whose first 16 bytes must be readable whatever its size. A new value gets the next
-  /// code and remembers `row`. Codes count from 0; a missing token gives a code below 0.
-  std::int32_t find_or_add(std::string_view value, std::int64_t row) {
-    const Key key = key_of(value);
+  /// A value's first 16 bytes (a longer one's hash) and where its search begins.
+  struct Key {
+    std::uint64_t low, high, hash;
+  };
+  /// The first 16 bytes of `value` must be readable, whatever its size.
+  static Key key_of(std::string_view value) {
+    const std::size_t n = value.size();
+    if (n > 16) return key_of_long(value);
+    const std::uint64_t low = load(value.data()) & kKeyMasks[n].low;
+    const std::uint64_t high = load(value.data() + 8) & kKeyMasks[n].high;
+    return {low, high, hash_of(low, high, n)};
+  }
+  /// Begins to fetch what find_or_add will look at.
+  void prefetch(const Key& key) const { __builtin_prefetch(&slots_[key.hash & mask_]); }
+
+  /// The code of `value`, whose key is `key`. A new value gets the next code and remembers `row`. Codes count from 0; a
+  /// missing token gives a code below 0.
+  std::int32_t find_or_add(const Key& key, std::string_view value, std::int64_t row) {
     for (std::uint64_t i = key.hash & mask_;; i = (i + 1) & mask_) {
       const Slot& slot = slots_[i];
-      if (slot.low == key.low && slot.tag == key.tag && (value.size() <= 8 || text_of(slot.code) == value)) {
-        return slot.code;
-      }
-      if (slot.tag == kFree) return insert(key, value, row);
+      const std::uint64_t differs = (slot.low ^ key.low) | (slot.high ^ key.high) | (slot.length ^ value.size());
+      if (differs == 0 && (value.size() <= 16 || text_of(slot.code) == value)) return slot.code;
+      if (slot.length == kFree) return insert(key, value, row);
     }
   }
-  /// The same for a quoted value, which is a value even if it is spelled like a missing token.
+  /// The same for a quoted value (its first 16 bytes readable), which is a value even if it is spelled like a missing
+  /// token.
   std::int32_t find_or_add_quoted(std::string_view value, std::int64_t row);
   /// find_or_add_quoted for text of which nothing behind its end may be read, and which may be empty.
   std::int32_t add_value(const std::string& value, std::int64_t row);
@@ -61,16 +76,16 @@ class Dictionary {
 
  private:
   struct Slot {
-    std::uint64_t low;
-    std::uint32_t tag;
+    std::uint64_t low, high;
+    std::uint32_t length;
     std::int32_t code;
   };
-  struct Key {
-    std::uint64_t low, hash;
-    std::uint32_t tag;  // the length up to 8, else bits of the hash with the top bit set
+  struct KeyMask {
+    std::uint64_t low, high;  // the bytes of a value of some length within its first 16
   };
-  static constexpr std::uint32_t kFree = 0x7FFFFFFF;
+  static constexpr std::uint32_t kFree = 0xFFFFFFFF;
   static constexpr std::uint64_t kOdd1 = 0x9e3779b97f4a7c15, kOdd2 = 0xd1b54a32d192ed03;
+  static const std::array<KeyMask, 17> kKeyMasks;
 
   static std::uint64_t load(const char* p) {
     std::uint64_t word = 0;
@@ -83,22 +98,13 @@ class Dictionary {
     const Wide product = static_cast<Wide>(a) * b;
     return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
   }
-  static std::uint32_t tag_of(std::uint64_t hash) { return 0x80000000U | static_cast<std::uint32_t>(hash >> 32); }
-  static Key key_of(std::string_view value) {
-    const std::size_t n = value.size();
-    if (n <= 8) {
-      const std::uint64_t low = n == 0 ? 0 : load(value.data()) & (~std::uint64_t{0} >> (64 - 8 * n));
-      return {low, mix(low ^ n, kOdd1), static_cast<std::uint32_t>(n)};
-    }
-    if (n > 16) return key_of_long(value);
-    const std::uint64_t low = load(value.data());
-    const std::uint64_t hash = mix(low ^ kOdd1, load(value.data() + n - 8) ^ kOdd2 ^ n);
-    return {low, hash, tag_of(hash)};
+  static std::uint64_t hash_of(std::uint64_t low, std::uint64_t high, std::uint64_t length) {
+    return mix(low ^ kOdd1, high ^ kOdd2 ^ length);
   }
   static Key key_of_long(std::string_view value);
   std::string_view text_of(std::int32_t code) const;
   std::int32_t insert(const Key& key, std::string_view value, std::int64_t row);
-  void place(const Key& key, std::int32_t code);
+  void place(const Key& key, std::size_t length, std::int32_t code);
   std::int32_t append(std::string_view value, std::int64_t row);
   std::string_view store(std::string_view value);
   void grow();

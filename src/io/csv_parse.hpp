@@ -97,6 +97,7 @@ class Worker {
   std::int64_t max_rows_;
   std::vector<ColumnState> columns_;
   std::vector<std::uint32_t> begins_, ends_, rest_;
+  std::vector<Dictionary::Key> keys_;
   std::string scratch_;
   BadValue bad_value_;
 };
