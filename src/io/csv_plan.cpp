@@ -161,6 +161,7 @@ Kind kind_of(ValueType type) {
 void apply_declarations(Plan& plan, Names kind, const ReadOptions& options, const Schema* schema,
                         const std::string& source) {
   std::vector<std::string> names;
+  names.reserve(plan.columns.size());
   for (const ColumnPlan& column : plan.columns) names.push_back(column.name);
   if (schema != nullptr) {
     const std::vector<std::int64_t> specs = match_schema(names, kind, *schema, options.unknown_columns, source);
