@@ -49,7 +49,8 @@ class Convert : public Command {
                   path + ": the suffix names no format; --output-format csv, tsv, arff, npy, ... does");
     }
     if (writes) require_writable(path);
-    const Table table = session.timed("read", [&] { return tables_.read_first(input_, session.run()); });
+    Table table = session.timed("read", [&] { return tables_.read_first(input_, session.run()); });
+    std::erase_if(table.columns, [](const Column& column) { return column.role == Role::ignore; });
     session.note_input("table", input_, table);
     if (!writes) return;
     session.timed("write", [&] { write_table(output_path(path), table, write_, session.run()); });

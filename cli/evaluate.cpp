@@ -65,6 +65,7 @@ class Evaluate : public Command {
     std::optional<OutputFile> file;
     if (!output_.empty() && session.wants_data(output_)) file.emplace(output_);
     Table table = session.timed("read", [&] { return tables_.read_first(table_, session.run()); });
+    require_rows(table, table_);
     session.note_input("table", table_, table);
     const Column* label = column_of(table, Role::label);
     if (label == nullptr) {
@@ -76,7 +77,7 @@ class Evaluate : public Command {
       leave_out(table, options_.exclude_group);
     }
     options_.knn = knn_.options();
-    options_.knn.feature_weights = knn_.weights(table, session.run());
+    options_.knn.feature_weights = knn_.weights_once_normalized(table, session.run());
     options_.normalize = knn_.normalization();
     warn_of_ranges(session, knn_, table);
     const Evaluation evaluation = session.timed("search", [&] { return evaluate(table, options_, session.run()); });

@@ -1,6 +1,7 @@
 // --feature-weights (cli/feature_weights.hpp).
 #include "feature_weights.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <optional>
 #include <unordered_map>
@@ -122,6 +123,9 @@ std::vector<double> read_feature_weights(const std::string& source, const Table&
   if (weights.size() != names.size()) {
     throw Error(ErrorCode::invalid_argument, "--feature-weights gives " + std::to_string(weights.size()) +
                                                  " weights for " + std::to_string(names.size()) + " features");
+  }
+  if (std::all_of(weights.begin(), weights.end(), [](double weight) { return weight == 0.0; })) {
+    throw Error(ErrorCode::invalid_argument, "--feature-weights: every weight is 0, which leaves no feature");
   }
   return weights;
 }

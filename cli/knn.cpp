@@ -59,6 +59,7 @@ class Knn : public Command {
     Table train, query;
     session.timed("read", [&] {
       train = tables_.read_first(train_, session.run());
+      require_rows(train, train_);
       query = tables_.read_second(query_, train, session.run());
     });
     session.note_input("train", train_, train);

@@ -38,6 +38,16 @@ double range_of(const Column& column) {
   return low <= high ? high - low : 0.0;
 }
 
+/// Under --compat rapidminer normalising moves columns, so weights go by name.
+std::vector<double> in_order(const std::map<std::string, double>& by_name, const Table& table) {
+  std::vector<double> weights;
+  if (by_name.empty()) return weights;
+  for (const std::int64_t feature : table.features()) {
+    weights.push_back(by_name.at(table.columns[static_cast<std::size_t>(feature)].name));
+  }
+  return weights;
+}
+
 }  // namespace
 
 void KnnArguments::add_to(CLI::App& app) {
@@ -84,20 +94,28 @@ KnnOptions KnnArguments::options() const {
   return options;
 }
 
-std::vector<double> KnnArguments::weights(const Table& table, const RunOptions& run) const {
-  if (feature_weights.empty()) return {};
-  return read_feature_weights(feature_weights, table, run);
+std::map<std::string, double> KnnArguments::weights(const Table& table, const RunOptions& run) const {
+  std::map<std::string, double> by_name;
+  if (feature_weights.empty()) return by_name;
+  const std::vector<double> given = read_feature_weights(feature_weights, table, run);
+  const std::vector<std::int64_t> features = table.features();
+  for (std::size_t i = 0; i < features.size(); ++i) {
+    by_name[table.columns[static_cast<std::size_t>(features[i])].name] = given[i];
+  }
+  return by_name;
+}
+
+std::vector<double> KnnArguments::weights_once_normalized(const Table& table, const RunOptions& run) const {
+  const std::map<std::string, double> by_name = weights(table, run);
+  const bool moves_columns = !by_name.empty() && normalize != "none" && compat_mode() == Compat::rapidminer;
+  if (!moves_columns) return in_order(by_name, table);
+  return in_order(by_name, Normalizer::fit(table, normalization(), run).apply(table, run));
 }
 
 KnnOptions KnnArguments::prepare(Session& session, Table& train, Table* other) const {
   KnnOptions options = this->options();
-  const std::vector<double> given = weights(train, session.run());
+  const std::map<std::string, double> by_name = weights(train, session.run());
   warn_of_ranges(session, *this, train);
-
-  std::vector<std::string> names;
-  for (const std::int64_t feature : train.features()) {
-    names.push_back(train.columns[static_cast<std::size_t>(feature)].name);
-  }
   if (normalize != "none") {
     session.timed("normalize", [&] {
       const Normalizer normalizer = Normalizer::fit(train, normalization(), session.run());
@@ -105,13 +123,7 @@ KnnOptions KnnArguments::prepare(Session& session, Table& train, Table* other) c
       if (other != nullptr) *other = normalizer.apply(*other, session.run());
     });
   }
-  if (given.empty()) return options;
-  // Under --compat rapidminer normalising moves columns, so the weights are put in order again by name.
-  for (const std::int64_t feature : train.features()) {
-    const std::string& name = train.columns[static_cast<std::size_t>(feature)].name;
-    const auto place = std::find(names.begin(), names.end(), name) - names.begin();
-    options.feature_weights.push_back(given[static_cast<std::size_t>(place)]);
-  }
+  options.feature_weights = in_order(by_name, train);
   return options;
 }
 
@@ -143,6 +155,10 @@ void warn_of_ranges(Session& session, const KnnArguments& arguments, const Table
       fmt::format("the range of '{}' ({:.4g}) is {:.4g} times that of '{}' ({:.4g}) and will rule the distance: "
                   "--normalize z or range evens them out, --feature-weights weighs them",
                   wide->name, high, high / low, narrow->name, low));
+}
+
+void require_rows(const Table& table, const std::string& path) {
+  if (table.n_rows == 0) throw Error(ErrorCode::invalid_file, path + ": the table has no rows");
 }
 
 void leave_out(Table& table, const std::string& column) {

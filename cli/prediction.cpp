@@ -42,6 +42,7 @@ PredictionJob open_prediction(Session& session, const PredictionArguments& argum
   if (session.wants_data(arguments.output)) job.file.emplace(output_path(arguments.output));
   session.timed("read", [&] {
     job.train = arguments.tables.read_first(arguments.train, session.run());
+    require_rows(job.train, arguments.train);
     if (job.train.find(Role::label) < 0) {
       throw Error(ErrorCode::invalid_argument,
                   arguments.train + ": which column is the label? Name it with --target, or by its role in --schema");

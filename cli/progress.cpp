@@ -15,7 +15,8 @@ using std::chrono::milliseconds;
 constexpr milliseconds kQuietStart{1000};  // nothing is shown for what takes less than a second
 constexpr milliseconds kRedraw{100};       // faster than that the eye does not follow
 constexpr milliseconds kLineEvery{1000};
-constexpr int kBarCells = 24;
+constexpr std::size_t kBarCells = 24;
+constexpr double kShortest = 0.05;  // seconds: a rate over less is noise
 
 /// 1234567 -> "1.23 M": three digits and a power of 1000.
 std::string short_number(double value) {
@@ -41,15 +42,15 @@ std::string clock_time(double seconds) {
 }  // namespace
 
 std::string progress_line(std::string_view phase, std::int64_t done, std::int64_t total, double seconds) {
-  const double rate = seconds > 0 ? static_cast<double>(done) / seconds : 0;
-  if (total <= 0)
-    return fmt::format("{}  {}  {}/s", phase, short_number(static_cast<double>(done)), short_number(rate));
+  const double rate = seconds >= kShortest ? static_cast<double>(done) / seconds : 0;
+  const std::string speed = rate > 0 ? "  " + short_number(rate) + "/s" : "";
+  const std::string count = short_number(static_cast<double>(done));
+  if (total <= 0) return fmt::format("{}  {}{}", phase, count, speed);
   const double part = std::clamp(static_cast<double>(done) / static_cast<double>(total), 0.0, 1.0);
-  const int filled = static_cast<int>(part * kBarCells);
-  std::string line = fmt::format(
-      "{}  [{}{}] {:3.0f} %  {} of {}  {}/s", phase, std::string(static_cast<std::size_t>(filled), '#'),
-      std::string(static_cast<std::size_t>(kBarCells - filled), '.'), part * 100,
-      short_number(static_cast<double>(done)), short_number(static_cast<double>(total)), short_number(rate));
+  const auto filled = static_cast<std::size_t>(part * kBarCells);
+  const std::string bar = std::string(filled, '#') + std::string(kBarCells - filled, '.');
+  std::string line = fmt::format("{}  [{}] {:3.0f} %  {} of {}{}", phase, bar, part * 100, count,
+                                 short_number(static_cast<double>(total)), speed);
   if (rate > 0 && done < total) line += "  " + clock_time(static_cast<double>(total - done) / rate) + " left";
   return line;
 }

@@ -28,7 +28,7 @@ std::string quoted_list(const std::vector<std::string>& items) {
 
 void add_text_options(CLI::App& app, ReadOptions& read) {
   OptionGroup group(app, "Reading text tables");
-  group.parsed("--sep", "CHAR", "Separator of CSV fields, \\t for a tab; without it found among , ; tab |",
+  group.parsed("--sep", "CHAR", "Separator of CSV fields; tab or \\t is a tab; without it found among , ; tab |",
                [&read](const std::string& word) { read.separator = parse_character(word, "--sep"); });
   group.parsed("--decimal", "CHAR", "Decimal mark of numbers [.]",
                [&read](const std::string& word) { read.decimal = parse_character(word, "--decimal"); });

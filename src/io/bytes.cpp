@@ -2,6 +2,7 @@
 #include "io/bytes.hpp"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -58,8 +59,21 @@ struct stat status_of(int fd, const std::string& name) {
   return status;
 }
 
-std::int64_t read_some(int fd, char* to, std::int64_t n, const std::string& name) {
+// Waits for data in steps, so that a pipe nobody writes to cannot keep a cancelled job: the signal may have been taken
+// by another thread, and then no system call of this one is interrupted. A file is always ready.
+void wait_for_data(int fd, const CancelToken& cancel) {
+  constexpr int kStepMs = 100;
+  pollfd ready{fd, POLLIN, 0};
   for (;;) {
+    cancel.check();
+    const int events = ::poll(&ready, 1, kStepMs);
+    if (events > 0 || (events < 0 && errno != EINTR)) return;  // what is wrong with it, read() will say
+  }
+}
+
+std::int64_t read_some(int fd, char* to, std::int64_t n, const std::string& name, const CancelToken& cancel) {
+  for (;;) {
+    wait_for_data(fd, cancel);
     const int fault = fault::io_fails();
     const ssize_t got = fault != 0 ? -1 : ::read(fd, to, static_cast<std::size_t>(n));
     if (got >= 0) return got;
@@ -73,7 +87,6 @@ Bytes read_all(int fd, std::int64_t expected, const std::string& name, const Run
   Buffer<char> buffer(expected + 1);  // one more, so that the end is seen without growing
   std::int64_t size = 0;
   for (;;) {
-    run.cancel.check();
     if (size == buffer.size()) {
       const std::int64_t larger = std::min(std::max(size * 2, kReadStep), budget - size);
       if (larger <= size) {
@@ -86,7 +99,8 @@ Bytes read_all(int fd, std::int64_t expected, const std::string& name, const Run
       std::copy_n(buffer.data(), size, copy.data());
       buffer = std::move(copy);
     }
-    const std::int64_t got = read_some(fd, buffer.data() + size, std::min(buffer.size() - size, kReadStep), name);
+    const std::int64_t got =
+        read_some(fd, buffer.data() + size, std::min(buffer.size() - size, kReadStep), name, run.cancel);
     if (got == 0) break;
     size += got;
   }
