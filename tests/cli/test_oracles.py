@@ -1,5 +1,6 @@
 """Measures against independent ones: own NumPy (to the bit where only + - * / sqrt are used), SciPy, scikit-learn."""
 
+import json
 import warnings
 
 import numpy as np
@@ -300,7 +301,6 @@ def test_nominal_measures(tmp_path, name):
     y = np.column_stack([g.integers(0, s, 40) for s in sizes]).astype(float)
     values = [[f"v{i}" for i in range(s)] for s in sizes]
     schema = tmp_path / "s.json"
-    import json
     schema.write_text(json.dumps({"columns": [
         {"name": f"c{j}", "type": "binominal" if binominal[j] else "polynominal", "values": values[j]}
         for j in range(5)]}))

@@ -182,8 +182,7 @@ def _log(v):
 def measure(family, name, x, y, *, nominal=None, binominal=None, sizes=None, params=None, covariance_of=None):
     """measure(x[i], y[j]) of every pair as a matrix; codes of nominal attributes count from 0."""
     x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
-    n = x.shape[1]
-    nominal = nominal if nominal is not None else [family in ("Mixed", "Nominal") and False] * n
+    nominal = nominal if nominal is not None else [False] * x.shape[1]
     if family == "Nominal" and name != "NominalDistance":
         e, f, u = _nominal_counts(x, y, binominal, sizes)
         return {
