@@ -35,7 +35,7 @@ std::string follow_links(std::string path) {
     const ssize_t length = ::readlink(path.c_str(), target, sizeof target);
     if (length <= 0 || length == static_cast<ssize_t>(sizeof target)) return path;
     const std::string next(target, static_cast<std::size_t>(length));
-    path = next.front() == '/' ? next : directory_of(path) + "/" + next;
+    path = next.front() == '/' ? next : directory_of(path).append("/").append(next);
   }
   return path;  // a cycle: opening it reports ELOOP
 }

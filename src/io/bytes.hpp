@@ -3,7 +3,6 @@
 
 #include <bit>
 #include <cstdint>
-#include <cstring>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -51,8 +50,8 @@ class ByteReader {
 
   template <class T>
   T read(std::string_view what) {
-    T value;
-    std::memcpy(&value, take(sizeof value, what).data(), sizeof value);
+    T value{};
+    take(sizeof value, what).copy(reinterpret_cast<char*>(&value), sizeof value);
     return value;
   }
 

@@ -36,8 +36,8 @@ Table read_raw(const Bytes& bytes, const ReadOptions& options, const RunOptions&
                                              std::to_string(options.n_features) + " x " + options.dtype + " (" +
                                              std::to_string(row_bytes) + " bytes each)");
   }
-  return table_of({bytes.view.data(), type, size / row_bytes, options.n_features, row_bytes, bytes_of(type)}, bytes,
-                  run);
+  const ArrayView array{bytes.view.data(), type, size / row_bytes, options.n_features, row_bytes, bytes_of(type)};
+  return table_of(array, bytes, run);
 }
 
 }  // namespace stope::io

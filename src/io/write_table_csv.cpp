@@ -59,6 +59,7 @@ void append_header(std::string& out, const Table& table, char separator) {
 
 void write_csv(const Table& table, char separator, const RunOptions& run, const ByteSink& sink) {
   std::vector<Spelling> spellings;
+  spellings.reserve(table.columns.size());
   for (const Column& column : table.columns) spellings.push_back(spelling_of(column));
   std::string out;
   append_header(out, table, separator);
