@@ -273,10 +273,11 @@ void apply_roles(Table& table, const ReadOptions& options, const Schema* schema,
     for (std::size_t i = 0; i < options.names.size(); ++i) table.columns[i].name = options.names[i];
     kind = Names::given;
   }
-  check_contradictions(ColumnNames(names_of(table), options.unknown_columns, table.source), options);
   if (schema != nullptr) apply_schema(table, *schema, kind, options);
 
+  // The names by now: those that the schema gives to positions count too.
   const ColumnNames names(names_of(table), options.unknown_columns, table.source);
+  check_contradictions(names, options);
   const auto declare = [&](const std::string& text, std::string_view option, ValueType type) {
     const std::int64_t index = names.find(text, option);
     if (index < 0) return;
