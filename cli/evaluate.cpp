@@ -8,6 +8,7 @@
 #include "option.hpp"
 #include "output.hpp"
 #include "score_report.hpp"
+#include "stope/device.hpp"
 #include "stope/error.hpp"
 #include "stope/eval.hpp"
 #include "table_arguments.hpp"
@@ -61,10 +62,11 @@ class Evaluate : public Command {
 
   void run(Session& session) override {
     check();
-    require_device(session.run().device);
+    require_backend(session.run());
     std::optional<OutputFile> file;
     if (!output_.empty() && session.wants_data(output_)) file.emplace(output_);
     Table table = session.timed("read", [&] { return tables_.read_first(table_, session.run()); });
+    session.hold(table);
     require_rows(table, table_);
     session.note_input("table", table_, table);
     const Column* label = column_of(table, Role::label);

@@ -7,6 +7,7 @@
 #include "neighbor_output.hpp"
 #include "option.hpp"
 #include "output.hpp"
+#include "stope/device.hpp"
 #include "stope/error.hpp"
 #include "table_arguments.hpp"
 #include "value.hpp"
@@ -53,14 +54,16 @@ class Knn : public Command {
 
   void run(Session& session) override {
     check();
-    require_device(session.run().device);
+    require_backend(session.run());
     std::unique_ptr<NeighborOutput> out;
     if (session.wants_data(output_)) out = open_neighbor_output(format(), output_path(output_));
     Table train, query;
     session.timed("read", [&] {
       train = tables_.read_first(train_, session.run());
+      session.hold(train);
       require_rows(train, train_);
       query = tables_.read_second(query_, train, session.run());
+      session.hold(query);
     });
     session.note_input("train", train_, train);
     session.note_input("query", query_, query);

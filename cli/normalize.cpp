@@ -3,6 +3,7 @@
 #include "command.hpp"
 #include "option.hpp"
 #include "output.hpp"
+#include "stope/device.hpp"
 #include "stope/error.hpp"
 #include "table_arguments.hpp"
 
@@ -50,8 +51,9 @@ class Normalize : public Command {
     }
     const bool writes = session.wants_data(output_);
     if (writes) require_writable(output_);
-    require_device(session.run().device);
+    require_backend(session.run());
     const Table table = session.timed("read", [&] { return tables_.read_first(table_, session.run()); });
+    session.hold(table);
     session.note_input("table", table_, table);
     const Table result = session.timed(
         "normalize", [&] { return Normalizer::fit(table, options_, session.run()).apply(table, session.run()); });

@@ -6,6 +6,7 @@
 #include "neighbor_output.hpp"
 #include "option.hpp"
 #include "output.hpp"
+#include "stope/device.hpp"
 #include "stope/error.hpp"
 #include "table_arguments.hpp"
 #include "value.hpp"
@@ -62,13 +63,15 @@ class Pairwise : public Command {
 
   void run(Session& session) override {
     check();
-    require_device(session.run().device);
+    require_backend(session.run());
     std::optional<OutputFile> file;
     if (session.wants_data(output_)) file.emplace(output_path(output_));
     Table request, reference;
     session.timed("read", [&] {
       request = tables_.read_first(request_, session.run());
+      session.hold(request);
       reference = tables_.read_second(reference_, request, session.run());
+      session.hold(reference);
     });
     session.note_input("request", request_, request);
     session.note_input("reference", reference_, reference);

@@ -2,6 +2,7 @@
 #include "prediction.hpp"
 
 #include "option.hpp"
+#include "stope/device.hpp"
 #include "stope/error.hpp"
 #include "value.hpp"
 
@@ -36,18 +37,20 @@ PredictionJob open_prediction(Session& session, const PredictionArguments& argum
   arguments.knn.options();
   arguments.knn.normalization();
   require_one_stdin(arguments.train, arguments.test);
-  require_device(session.run().device);
+  require_backend(session.run());
 
   PredictionJob job;
   if (session.wants_data(arguments.output)) job.file.emplace(output_path(arguments.output));
   session.timed("read", [&] {
     job.train = arguments.tables.read_first(arguments.train, session.run());
+    session.hold(job.train);
     require_rows(job.train, arguments.train);
     if (job.train.find(Role::label) < 0) {
       throw Error(ErrorCode::invalid_argument,
                   arguments.train + ": which column is the label? Name it with --target, or by its role in --schema");
     }
     job.test = arguments.tables.read_second(arguments.test, job.train, session.run());
+    session.hold(job.test);
   });
   session.note_input("train", arguments.train, job.train);
   session.note_input("test", arguments.test, job.test);

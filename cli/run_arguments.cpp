@@ -3,7 +3,6 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 
 #include "option.hpp"
 #include "stope/device.hpp"
@@ -12,40 +11,6 @@
 #include "value.hpp"
 
 namespace stope::cli {
-namespace {
-
-bool names_cuda_devices(std::string_view device) {
-  if (device.substr(0, 5) != "cuda:") return false;
-  std::string_view list = device.substr(5);
-  while (!list.empty()) {
-    const std::size_t digits = std::min(list.find_first_not_of("0123456789"), list.size());
-    if (digits == 0 || digits > 4) return false;
-    list.remove_prefix(digits);
-    if (list.empty()) return true;
-    if (list.front() != ',') return false;
-    list.remove_prefix(1);
-  }
-  return false;
-}
-
-void require_device_syntax(const std::string& device) {
-  if (device == "auto" || device == "cpu" || device == "cuda" || names_cuda_devices(device)) return;
-  throw Error(ErrorCode::invalid_argument, "--device: '" + device + "' is not auto, cpu, cuda or cuda:0,1");
-}
-
-}  // namespace
-
-void require_device(const std::string& device) {
-  if (device.substr(0, 4) != "cuda") return;
-  std::string reason = "this build has no CUDA back end";
-  for (const BackendInfo& backend : device_info().backends) {
-    if (backend.name != "cuda") continue;
-    if (backend.available) return;
-    reason = backend.reason;
-  }
-  throw Error(ErrorCode::device_unavailable, "--device " + device + ": " + reason);
-}
-
 void RunArguments::add_to(CLI::App& app) {
   OptionGroup group(app, "Common options");
   group.flag("--json", json, "Print one JSON object on stdout: plan, scores, timings, warnings; data then need -o");
@@ -64,8 +29,8 @@ void RunArguments::add_to(CLI::App& app) {
                [this](const std::string& word) { memory_limit = parse_bytes(word, "--memory-limit"); });
   group.parsed("--device", "auto|cpu|cuda|cuda:0,1", "Where to compute; the answers are the same everywhere",
                [this](const std::string& word) {
-                 require_device_syntax(word);
                  device = word;
+                 require_backend(run_options({}));
                });
   group.parsed("--seed", "S", "Seed of everything random: the same seed gives the same bytes everywhere [0]",
                [this](const std::string& word) { seed = parse_seed(word, "--seed"); });

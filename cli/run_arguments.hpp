@@ -25,7 +25,4 @@ struct RunArguments {
   ProgressStyle progress_style() const;
 };
 
-/// Throws device_unavailable, with the reason, where `device` demands a back end that is not here.
-void require_device(const std::string& device);
-
 }  // namespace stope::cli

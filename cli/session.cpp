@@ -64,6 +64,17 @@ void Session::note_input(const std::string& role, const std::string& path, const
                   table.columns.size(), table.features().size()));
 }
 
+void Session::hold(const Table& table) {
+  if (run_.memory_limit == 0) return;  // what is measured as available leaves the table out already
+  const std::int64_t bytes = table.bytes();
+  if (bytes >= run_.memory_limit) {
+    throw Error(ErrorCode::out_of_memory, one_line(table.source) + ": the table holds " + std::to_string(bytes) +
+                                              " bytes, " + std::to_string(run_.memory_limit) +
+                                              " are left of the memory limit");
+  }
+  run_.memory_limit -= bytes;
+}
+
 void Session::note_output(const std::string& path) {
   json_["outputs"].push_back(path);
 }

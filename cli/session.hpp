@@ -40,6 +40,8 @@ class Session {
 
   /// Notes an input table for the JSON.
   void note_input(const std::string& role, const std::string& path, const Table& table);
+  /// Takes the bytes of a table that stays in memory off an explicit --memory-limit, which what follows must share.
+  void hold(const Table& table);
   /// Notes an output path for the JSON.
   void note_output(const std::string& path);
   /// Notes how a search ran: for the JSON, and on stderr under --explain.

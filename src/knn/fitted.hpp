@@ -26,6 +26,7 @@ class Fitted {
   const std::vector<FeatureSpec>& features() const { return features_; }
   std::int64_t n_rows() const { return train_.n_rows; }
   std::int64_t width() const { return static_cast<std::int64_t>(features_.size()); }
+  std::int64_t bytes() const { return rows_.size() * static_cast<std::int64_t>(sizeof(double)); }
   const double* rows() const { return rows_.data(); }  ///< n_rows x width, row-major
 
  private:

@@ -59,7 +59,7 @@ class RequestBlocks {
     const std::int64_t listed = std::min(options.n_neighbors, fitted_.n_rows());
     plan_ = knn::make_plan({request.n_rows, fitted_.n_rows(), fitted_.width(),
                             checked::add(checked::mul(values, sizeof(double)), checked::mul(listed, sizeof(Candidate))),
-                            fitted_.kernel().scratch_bytes()},
+                            fitted_.kernel().scratch_bytes(), fitted_.bytes()},
                            run);
     searcher_ = knn::make_searcher(fitted_, plan_, run);
     encoded_ = Buffer<double>(checked::mul(plan_.tile_queries, fitted_.width()));

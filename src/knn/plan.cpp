@@ -45,7 +45,9 @@ Plan make_plan(const Demand& demand, const RunOptions& run) {
   plan.tile_queries = std::clamp<std::int64_t>(forced_queries > 0 ? forced_queries : kTileQueries, 1,
                                                std::max<std::int64_t>(demand.n_queries, 1));
   plan.tile_rows = std::clamp<std::int64_t>(forced_rows > 0 ? forced_rows : kTileRows, 1, demand.n_rows);
-  while (bytes_of(plan.tile_queries, plan.tile_rows, plan.threads, demand) > plan.memory_budget) {
+  // A limit covers the index as well; what is measured as available leaves it out already.
+  const std::int64_t budget = plan.memory_budget - (run.memory_limit > 0 ? demand.index_bytes : 0);
+  while (bytes_of(plan.tile_queries, plan.tile_rows, plan.threads, demand) > budget) {
     if (plan.tile_queries > 1) {
       plan.tile_queries = (plan.tile_queries + 1) / 2;
     } else if (plan.tile_rows > 1) {
@@ -53,9 +55,10 @@ Plan make_plan(const Demand& demand, const RunOptions& run) {
     } else if (plan.threads > 1 && demand.scratch_bytes > 0) {
       plan.threads = (plan.threads + 1) / 2;
     } else {
-      throw Error(ErrorCode::out_of_memory, "one query row needs " +
-                                                std::to_string(bytes_of(1, 1, plan.threads, demand)) +
-                                                " bytes, the memory limit is " + std::to_string(plan.memory_budget));
+      throw Error(ErrorCode::out_of_memory,
+                  "one query row needs " + std::to_string(bytes_of(1, 1, plan.threads, demand)) + " bytes beside the " +
+                      std::to_string(demand.index_bytes) + " of the index, the memory limit is " +
+                      std::to_string(plan.memory_budget));
     }
   }
   plan.memory_planned = bytes_of(plan.tile_queries, plan.tile_rows, plan.threads, demand);

@@ -25,6 +25,7 @@ struct Demand {
   std::int64_t width = 0;          ///< encoded attributes
   std::int64_t list_bytes = 0;     ///< bytes of result and lists per query row
   std::int64_t scratch_bytes = 0;  ///< bytes of work space per thread
+  std::int64_t index_bytes = 0;    ///< bytes the fitted index holds already
 };
 
 /// Shrinks tiles until they fit the budget; throws out_of_memory naming the bytes if one query row does not fit. The

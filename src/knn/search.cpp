@@ -73,7 +73,7 @@ SearchReport run_search(const Fitted& fitted, const Table& queries, const Search
     selection.train_groups = train_groups.data();
   }
   const Plan plan = make_plan({queries.n_rows, fitted.n_rows(), fitted.width(), list_bytes(selection, fitted.n_rows()),
-                               fitted.kernel().scratch_bytes()},
+                               fitted.kernel().scratch_bytes(), fitted.bytes()},
                               run);
   const std::unique_ptr<Searcher> searcher = make_searcher(fitted, plan, run);
   Buffer<double> encoded(checked::mul(plan.tile_queries, fitted.width()));
