@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Times reading one generated CSV file of 21 mixed columns: stope, the floor (a bare from_chars loop), DuckDB, pandas
-and pyarrow, interleaved, in one run. Checks stope's values against the generator's sums. Writes the medians with every
+and pyarrow, interleaved, in one run. Wall-clock times and, for a machine that is not idle, processor times. Checks stope's values against the generator's sums. Writes the medians with every
 sample to bench/results/csv_<cpu>_<date>.json.
 
   python3 bench/csv.py BUILD_FOLDER [--gigabytes 1] [--repeats 5] [--threads 2] [--keep FILE]
@@ -27,9 +27,9 @@ RIVALS = {
     "duckdb": """
 import duckdb
 c = duckdb.connect(config={{"threads": {threads}}})
-s = time.perf_counter()
+s, cs = time.perf_counter(), time.process_time()
 c.execute("CREATE TABLE t AS SELECT * FROM read_csv('{file}', header=true, nullstr=['?', ''])")
-e = time.perf_counter()
+e, ce = time.perf_counter(), time.process_time()
 rows = c.execute("SELECT count(*) FROM t").fetchone()[0]
 version = duckdb.__version__
 """,
@@ -38,22 +38,22 @@ import pyarrow, pyarrow.csv
 pyarrow.set_cpu_count({threads}); pyarrow.set_io_thread_count({threads})
 o = pyarrow.csv.ConvertOptions(null_values=["?", ""], strings_can_be_null=True)
 p = pyarrow.csv.ParseOptions(newlines_in_values=True)
-s = time.perf_counter()
+s, cs = time.perf_counter(), time.process_time()
 t = pyarrow.csv.read_csv("{file}", convert_options=o, parse_options=p)
-e = time.perf_counter()
+e, ce = time.perf_counter(), time.process_time()
 rows, version = t.num_rows, pyarrow.__version__
 """,
     "pandas": """
 import pandas
-s = time.perf_counter()
+s, cs = time.perf_counter(), time.process_time()
 t = pandas.read_csv("{file}", na_values=["?"])
-e = time.perf_counter()
+e, ce = time.perf_counter(), time.process_time()
 rows, version = len(t), pandas.__version__
 """,
 }
 EPILOGUE = """
 peak = int(re.search(r"VmHWM:\\s+(\\d+)", open("/proc/self/status").read()).group(1)) * 1024
-print(json.dumps({"seconds": e - s, "rows": rows, "version": version, "peak_bytes": peak}))
+print(json.dumps({"seconds": e - s, "cpu_seconds": ce - cs, "rows": rows, "version": version, "peak_bytes": peak}))
 """
 
 
@@ -111,14 +111,17 @@ def measure(args, bench, file, generated):
 
 def report(samples, size):
     median = {name: statistics.median(s["seconds"] for s in list_) for name, list_ in samples.items()}
-    print(f"{'program':<10}{'median s':>10}{'min s':>9}{'GB/s':>8}{'x loop':>8}{'x duckdb':>10}{'peak MB':>10}")
+    cpu = {name: statistics.median(s["cpu_seconds"] for s in list_) for name, list_ in samples.items()}
+    print(f"{'program':<10}{'median s':>10}{'min s':>9}{'cpu s':>9}{'GB/s':>8}{'x loop':>8}{'cpu x':>8}{'x duckdb':>10}"
+          f"{'peak MB':>10}")
     for name, seconds in median.items():
         fastest = min(s["seconds"] for s in samples[name])
         peak = max((s.get("peak_bytes", 0) for s in samples[name]), default=0)
         duck = f"{seconds / median['duckdb']:.3f}" if "duckdb" in median else "-"
-        print(f"{name:<10}{seconds:>10.3f}{fastest:>9.3f}{size / seconds / 1e9:>8.2f}{seconds / median['loop']:>8.2f}"
+        print(f"{name:<10}{seconds:>10.3f}{fastest:>9.3f}{cpu[name]:>9.3f}{size / seconds / 1e9:>8.2f}{seconds / median['loop']:>8.2f}"
+              f"{cpu[name] / cpu['loop']:>8.2f}"
               f"{duck:>10}{peak / 1e6:>10.0f}")
-    return median
+    return median, cpu
 
 
 def main():
@@ -146,12 +149,13 @@ def main():
         generated = json.loads(sums.read_text())
         size = os.path.getsize(file)
         samples = measure(args, bench, file, generated)
-    median = report(samples, size)
+    median, cpu = report(samples, size)
 
     today = datetime.date.today().isoformat()
     slug = re.sub(r"[^a-z0-9]+", "-", cpu_name().lower()).strip("-")
     result = {"benchmark": "csv", "cpu": cpu_name(), "threads": args.threads, "date": today, "commit": commit(),
-              "bytes": size, "rows": generated["rows"], "columns": 21, "median_seconds": median, "samples": samples,
+              "bytes": size, "rows": generated["rows"], "columns": 21, "median_seconds": median, "median_cpu_seconds": cpu,
+              "samples": samples,
               "load_average": os.getloadavg()}
     args.results.mkdir(parents=True, exist_ok=True)
     path = args.results / f"csv_{slug}_{today}.json"

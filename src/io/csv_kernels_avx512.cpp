@@ -1,4 +1,5 @@
 // csv_kernels.inl compiled for avx512.
+#include <bit>
 #include <cstdint>
 #include <cstring>
 #include <limits>

@@ -1,4 +1,5 @@
 // csv_kernels.inl compiled for portable.
+#include <bit>
 #include <cstdint>
 #include <cstring>
 #include <limits>
