@@ -7,13 +7,15 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   using namespace stope;
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
   const auto read = [](std::string_view view) {
-    return fuzz::table_or_error([&] { return io::read_npy({view, nullptr, "fuzz", 0}, fuzz::bounded_run()); });
+    return fuzz::table_or_error(
+        [&] { return io::read_npy({view, nullptr, "fuzz", 0}, fuzz::bounded_run(std::int64_t{1} << 18)); });
   };
   const std::optional<Table> table = read(bytes);
   if (!table.has_value()) return 0;
   fuzz::require(table->n_rows * static_cast<std::int64_t>(table->columns.size()) <= static_cast<std::int64_t>(size));
   std::string written;
-  io::write_npy(*table, "float64", fuzz::bounded_run(), [&](std::string_view piece) { written += piece; });
+  io::write_npy(*table, "float64", fuzz::bounded_run(std::int64_t{1} << 18),
+                [&](std::string_view piece) { written += piece; });
   const std::optional<Table> back = read(written);
   fuzz::require(back.has_value());
   fuzz::require_equal(*table, *back);
