@@ -1,7 +1,7 @@
 #include "base/thread_pool.hpp"
 
 #include <algorithm>
-#include <system_error>
+#include <exception>
 
 #include "stope/error.hpp"
 
@@ -14,8 +14,10 @@ ThreadPool::ThreadPool(int threads) {
   for (int worker = 1; worker < wanted; ++worker) {
     try {
       workers_.emplace_back([this, worker] { work(worker); });
-    } catch (const std::system_error&) {
-      break;  // a thread limit: fewer threads compute the same result
+    } catch (const std::exception&) {
+      // A thread limit, or no memory for a stack: fewer threads compute the same result. Leaving the constructor here
+      // would join workers that nobody has told to stop.
+      break;
     }
   }
 }

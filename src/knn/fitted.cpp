@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/checked.hpp"
+#include "base/number_text.hpp"
 #include "base/thread_pool.hpp"
 #include "stope/error.hpp"
 #include "table/encode.hpp"
@@ -32,7 +33,7 @@ void check_weights(const std::vector<double>& weights, std::size_t n_features, c
   for (std::size_t i = 0; i < weights.size(); ++i) {
     if (!(weights[i] >= 0.0) || std::isinf(weights[i])) {
       throw Error(ErrorCode::invalid_argument, "feature weight " + std::to_string(i + 1) + " is " +
-                                                   std::to_string(weights[i]) + "; weights are finite and >= 0");
+                                                   number_text(weights[i]) + "; weights are finite and >= 0");
     }
     if (!measure.takes_weights && weights[i] != 0.0 && weights[i] != 1.0) {
       throw Error(ErrorCode::invalid_argument,
@@ -122,7 +123,7 @@ void Fitted::check_domain() const {
                 "metric " + std::string(measure_->info.name) + " needs training values " +
                     (measure_->domain == Domain::positive ? "above 0" : "between 0 and 1") + "; row " +
                     std::to_string(i / width()) + " of '" + features_[static_cast<std::size_t>(i % width())].name +
-                    "' has " + std::to_string(value),
+                    "' has " + number_text(value),
                 {train_.source});
   }
 }

@@ -6,6 +6,7 @@
 
 #include "base/checked.hpp"
 #include "base/nearest_name.hpp"
+#include "base/number_text.hpp"
 #include "knn/measure_tile.hpp"
 #include "knn/measures/chebyshev.hpp"
 #include "knn/measures/cosine.hpp"
@@ -35,7 +36,7 @@ double MeasureContext::number(const char* key, double fallback) const {
 std::unique_ptr<MeasureKernel> make_minkowski(const MeasureContext& context) {
   const double p = context.number("p", 2.0);
   if (!(p > 0.0)) {
-    throw Error(ErrorCode::invalid_argument, "metric parameter p=" + std::to_string(p) + " must be above 0");
+    throw Error(ErrorCode::invalid_argument, "metric parameter p=" + number_text(p) + " must be above 0");
   }
   // The same formulas as under their own names, so that minkowski(2) and euclidean have the same bits.
   if (p == 1.0) return make_kernel<Manhattan>(context);

@@ -1,7 +1,9 @@
 #include "knn/plan.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <cstdlib>
+#include <cstring>
 #include <string>
 
 #include "base/checked.hpp"
@@ -14,9 +16,10 @@ namespace {
 std::int64_t tile_override(const char* name) {
   const char* text = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): the library never changes the environment
   if (text == nullptr || *text == '\0') return 0;
-  char* end = nullptr;
-  const long long value = std::strtoll(text, &end, 10);
-  if (*end != '\0' || value < 1) {
+  const char* const end = text + std::strlen(text);
+  std::int64_t value = 0;
+  const auto [stop, error] = std::from_chars(text, end, value);
+  if (error != std::errc() || stop != end || value < 1) {
     throw Error(ErrorCode::invalid_argument, std::string(name) + "='" + text + "' is no positive whole number");
   }
   return value;

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/checked.hpp"
+#include "base/number_text.hpp"
 #include "knn/search.hpp"
 #include "knn/vote.hpp"
 #include "stope/error.hpp"
@@ -39,7 +40,7 @@ std::vector<double> sample_weights_of(const Table& train, Compat compat) {
     if (!(weight >= 0.0) || std::isinf(weight)) {
       throw Error(ErrorCode::invalid_argument,
                   "the sample weight of training row " + std::to_string(row) + " is " +
-                      (std::isnan(weight) ? "missing" : std::to_string(weight)) + "; weights are finite and >= 0",
+                      (std::isnan(weight) ? "missing" : number_text(weight)) + "; weights are finite and >= 0",
                   {train.source});
     }
     weights[static_cast<std::size_t>(row)] = weight;

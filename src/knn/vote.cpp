@@ -5,6 +5,7 @@
 #include <limits>
 #include <string>
 
+#include "base/number_text.hpp"
 #include "stope/error.hpp"
 
 namespace stope::knn {
@@ -20,7 +21,7 @@ void neighbor_weights(const VoteList& list, VoteWeights weights, const std::vect
       if (d < 0.0) {
         throw Error(ErrorCode::invalid_argument, "votes weighted by 1/distance need distances >= 0; training row " +
                                                      std::to_string(list.indices[i]) + " is at distance " +
-                                                     std::to_string(d));
+                                                     number_text(d));
       }
       // A NaN distance (nothing in common) weighs nothing, as an infinite one does.
       out[i] = any_zero ? (d == 0.0 ? 1.0 : 0.0) : (std::isnan(d) ? 0.0 : 1.0 / d);

@@ -74,7 +74,7 @@ TEST(SchemaJson, NotJson) {
   expect_invalid("{\"columns\": [{\"name\": \"x\",", "no valid JSON", 1, 27);
   expect_invalid("{\"columns\": [{\"name\": \"\xFF\"}]}", "no valid JSON", 1, 24);
   expect_invalid("{} {}", "no valid JSON", 1, 4);
-  expect_invalid("{\"columns\": 1e999}", "no valid JSON");
+  expect_invalid("{\"columns\": 1e999}", "no valid JSON", 1, 17);
 }
 
 TEST(SchemaJson, WrongShapes) {
@@ -86,7 +86,7 @@ TEST(SchemaJson, WrongShapes) {
   expect_invalid(R"({"columns": [], "train_columns": []})", "both");
   expect_invalid(R"({"columns": ["x"]})", "columns[0]: a column is described by an object");
   expect_invalid(R"({"columns": [{"type": "real"}]})", "columns[0]: it has no 'name'");
-  expect_invalid(R"({"columns": [{"name": 3, "type": "real"}]})", "'name' is number, not a string");
+  expect_invalid(R"({"columns": [{"name": 3, "type": "real"}]})", "'name' is a number, not a string");
   expect_invalid(R"({"columns": [{"name": "", "type": "real"}]})", "'name' is empty");
   expect_invalid(R"({"columns": [{"name": "x"}]})", "columns[0] ('x'): it has no 'type'");
   expect_invalid(R"({"columns": [{"name": "x", "type": "quaternion"}]})", "unknown type 'quaternion'");
@@ -97,12 +97,12 @@ TEST(SchemaJson, WrongShapes) {
   expect_invalid(R"({"columns": [{"name": "x", "type": "real"}, {"name": "x", "type": "real"}]})",
                  "columns[1] ('x'): a second column of that name");
   expect_invalid(R"({"columns": [{"name": "x", "type": "nominal", "values": ["a", "b", "a"]}]})", "'a' stands twice");
-  expect_invalid(R"({"columns": [{"name": "x", "type": "nominal", "values": "a"}]})", "'values' is string, not a list");
-  expect_invalid(R"({"columns": [{"name": "x", "type": "nominal", "values": [1]}]})", "'values' is number");
+  expect_invalid(R"({"columns": [{"name": "x", "type": "nominal", "values": "a"}]})", "'values' is a string, not a list");
+  expect_invalid(R"({"columns": [{"name": "x", "type": "nominal", "values": [1]}]})", "'values' is a number");
   expect_invalid(R"({"columns": [{"name": "x", "type": "real", "values": ["a"]}]})", "only nominal columns");
   expect_invalid(R"({"columns": [{"name": "x", "type": "binominal", "values": ["a", "b", "c"]}]})", "at most 2 values");
   expect_invalid(R"({"columns": [{"name": "x", "name": "y", "type": "real"}]})", "'name' stands twice");
-  expect_invalid(R"({"missing_token": 5, "columns": [{"name": "x", "type": "real"}]})", "'missing_token' is number");
+  expect_invalid(R"({"missing_token": 5, "columns": [{"name": "x", "type": "real"}]})", "'missing_token' is a number");
 }
 
 TEST(SchemaJson, DepthBombs) {

@@ -1,0 +1,136 @@
+#include "io/json_tree.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <memory>
+#include <unordered_set>
+
+#include "stope/error.hpp"
+
+namespace stope::io {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::size_t kMaxDepth = 32;  // a schema needs 4; the limit stops files made of a million brackets
+
+/// Line and column of a byte, both from 1.
+Place place_of(std::string_view text, std::size_t byte, const std::string& name) {
+  const std::string_view before = text.substr(0, std::min(byte, text.size()));
+  const auto lines = std::count(before.begin(), before.end(), '\n');
+  const std::size_t line_start = before.rfind('\n') + 1;  // npos + 1 == 0: the first line
+  return {name, static_cast<std::int64_t>(lines) + 1, static_cast<std::int64_t>(before.size() - line_start) + 1};
+}
+
+/// Builds the tree from the parser's events. The containers that are open lie on a stack and move into their parent
+/// when they end, so nothing ever points into a vector that may grow.
+class TreeBuilder final : public nlohmann::json_sax<Json> {
+ public:
+  TreeBuilder(std::string_view text, const std::string& name) : text_(text), name_(name) {}
+
+  JsonTree take() { return std::move(root_); }
+
+  bool null() override { return add({}); }
+  bool boolean(bool) override { return add({JsonTree::Kind::boolean, {}, {}, {}}); }
+  bool number_integer(number_integer_t) override { return number(); }
+  bool number_unsigned(number_unsigned_t) override { return number(); }
+  bool number_float(number_float_t, const string_t&) override { return number(); }
+  bool string(string_t& value) override { return add({JsonTree::Kind::string, value, {}, {}}); }
+  bool binary(binary_t&) override { return false; }  // no JSON text has one
+
+  bool start_object(std::size_t) override { return open(JsonTree::Kind::object); }
+  bool start_array(std::size_t) override { return open(JsonTree::Kind::array); }
+  bool end_object() override { return close(); }
+  bool end_array() override { return close(); }
+
+  bool key(string_t& value) override {
+    if (!open_.back().keys.insert(value).second) fail("the key '" + value + "' stands twice in an object");
+    open_.back().key = value;
+    return true;
+  }
+
+  bool parse_error(std::size_t position, const std::string&, const nlohmann::detail::exception& error) override {
+    // "[json.exception.parse_error.101] parse error at line 1, column 2: syntax error while ...": keep the last part.
+    std::string message = error.what();
+    const std::size_t colon = message.find(": ");
+    if (colon != std::string::npos) message.erase(0, colon + 2);
+    throw Error(ErrorCode::invalid_file, "no valid JSON: " + message,
+                place_of(text_, position > 0 ? position - 1 : 0, name_));
+  }
+
+ private:
+  struct Open {
+    JsonTree tree;
+    std::string key;                       // of the member being read
+    std::unordered_set<std::string> keys;  // seen so far
+  };
+
+  [[noreturn]] void fail(const std::string& message) const {
+    throw Error(ErrorCode::invalid_file, name_ + ": " + message);
+  }
+
+  bool number() { return add({JsonTree::Kind::number, {}, {}, {}}); }
+
+  bool open(JsonTree::Kind kind) {
+    if (open_.size() == kMaxDepth) {
+      fail("the JSON is nested deeper than " + std::to_string(kMaxDepth) + " levels");
+    }
+    open_.emplace_back();
+    open_.back().tree.kind = kind;
+    return true;
+  }
+
+  bool close() {
+    JsonTree done = std::move(open_.back().tree);
+    open_.pop_back();
+    return add(std::move(done));
+  }
+
+  bool add(JsonTree value) {
+    if (open_.empty()) {
+      root_ = std::move(value);
+    } else if (Open& parent = open_.back(); parent.tree.kind == JsonTree::Kind::object) {
+      parent.tree.members.emplace_back(std::move(parent.key), std::move(value));
+    } else {
+      parent.tree.items.push_back(std::move(value));
+    }
+    return true;
+  }
+
+  std::string_view text_;
+  const std::string& name_;
+  std::vector<Open> open_;
+  JsonTree root_;
+};
+
+}  // namespace
+
+const JsonTree* JsonTree::find(std::string_view key) const {
+  for (const auto& [name, value] : members) {
+    if (name == key) return &value;
+  }
+  return nullptr;
+}
+
+std::string_view JsonTree::kind_name() const {
+  switch (kind) {
+    case Kind::null: return "null";
+    case Kind::boolean: return "a boolean";
+    case Kind::number: return "a number";
+    case Kind::string: return "a string";
+    case Kind::array: return "a list";
+    case Kind::object: break;
+  }
+  return "an object";
+}
+
+JsonTree parse_json(std::string_view text, const std::string& name) {
+  TreeBuilder builder(text, name);
+  // False only where an event said so, and those throw instead.
+  if (!Json::sax_parse(text.begin(), text.end(), &builder))
+    throw Error(ErrorCode::invalid_file, name + ": no JSON text");
+  return builder.take();
+}
+
+}  // namespace stope::io
