@@ -3,7 +3,6 @@
 
 #include <unistd.h>
 
-
 #include "option.hpp"
 #include "stope/device.hpp"
 #include "stope/error.hpp"

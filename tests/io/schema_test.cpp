@@ -97,7 +97,8 @@ TEST(SchemaJson, WrongShapes) {
   expect_invalid(R"({"columns": [{"name": "x", "type": "real"}, {"name": "x", "type": "real"}]})",
                  "columns[1] ('x'): a second column of that name");
   expect_invalid(R"({"columns": [{"name": "x", "type": "nominal", "values": ["a", "b", "a"]}]})", "'a' stands twice");
-  expect_invalid(R"({"columns": [{"name": "x", "type": "nominal", "values": "a"}]})", "'values' is a string, not a list");
+  expect_invalid(R"({"columns": [{"name": "x", "type": "nominal", "values": "a"}]})",
+                 "'values' is a string, not a list");
   expect_invalid(R"({"columns": [{"name": "x", "type": "nominal", "values": [1]}]})", "'values' is a number");
   expect_invalid(R"({"columns": [{"name": "x", "type": "real", "values": ["a"]}]})", "only nominal columns");
   expect_invalid(R"({"columns": [{"name": "x", "type": "binominal", "values": ["a", "b", "c"]}]})", "at most 2 values");
