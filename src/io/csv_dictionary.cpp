@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::int32_t kFirstToken = -2;  // any code below zero reads as missing
 constexpr std::int64_t kFirstSlots = 64;
+constexpr std::int64_t kManySlots = std::int64_t{1} << 17;  // 3 MB
 constexpr std::size_t kBlock = std::size_t{64} << 10;
 
 }  // namespace
@@ -90,7 +91,9 @@ std::int32_t Dictionary::insert(const Key& key, std::string_view value, std::int
 }
 
 void Dictionary::place(const Key& key, std::size_t length, std::int32_t code) {
-  if (4 * (n_slots_used_ + 1) > 3 * (static_cast<std::int64_t>(mask_) + 1)) grow();
+  // Where memory does not matter the table stays emptier: each step of a search is a branch that cannot be predicted.
+  const std::int64_t slots_per_value = static_cast<std::int64_t>(mask_) < kManySlots ? 4 : 2;
+  if (slots_per_value * (n_slots_used_ + 1) > static_cast<std::int64_t>(mask_) + 1) grow();
   std::uint64_t i = key.hash & mask_;
   while (slots_[i].length != kFree) i = (i + 1) & mask_;
   slots_[i] = {key.low, key.high, static_cast<std::uint32_t>(length), code};

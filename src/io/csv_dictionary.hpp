@@ -26,7 +26,7 @@ class MemoryMeter {
   std::string name_;
 };
 
-/// Open addressing, linear probing, at most three quarters full. A value of up to 16 bytes is compared as two words
+/// Open addressing, linear probing, at most half full. A value of up to 16 bytes is compared as two words
 /// that lie in its slot, without a branch on its length (the lengths of a column's values follow no pattern that a
 /// processor could predict); a longer one by its hash and its last bytes, and then its text.
 class Dictionary {

@@ -18,7 +18,8 @@ struct Available {
 #if defined(__x86_64__)
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2"))
       kernels[static_cast<std::size_t>(n++)] = &kAvx2Kernels;
-    if (n == 2 && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl")) {
+    if (n == 2 && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
+        __builtin_cpu_supports("avx512vbmi2")) {
       kernels[static_cast<std::size_t>(n++)] = &kAvx512Kernels;
     }
 #endif

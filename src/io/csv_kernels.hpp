@@ -46,6 +46,13 @@ struct ColumnSlice {
   }
 };
 
+/// What Kernels::plain_numbers met.
+struct PlainNumbers {
+  std::int64_t n_rest = 0;
+  std::int64_t n_empty = 0;
+  bool points = false;  ///< some number has a decimal mark
+};
+
 struct Kernels {
   std::string_view name;
 
@@ -57,10 +64,9 @@ struct Kernels {
   FieldIndex (*index_fields)(const char* text, std::int64_t size, char separator, std::int64_t max_fields,
                              std::uint32_t* ends);
 
-  /// Reads the plain decimals of a column ([-]digits[.digits], at most 16 characters after the sign, value exactly
-  /// representable before scaling); an empty field becomes NaN if `empty_is_missing`. Rows that are something else go
-  /// to `rest`; returns their number.
-  std::int64_t (*plain_numbers)(const ColumnSlice& column, char decimal, double* out, std::uint32_t* rest);
+  /// Reads the plain decimals of a column ([-]digits[.digits], at most 16 characters after the sign, whose digits
+  /// are a number below 2^53); an empty field becomes NaN. Rows that are something else go to `rest`.
+  PlainNumbers (*plain_numbers)(const ColumnSlice& column, char decimal, double* out, std::uint32_t* rest);
 };
 
 /// All that this processor can run, the best last; the first is portable.

@@ -85,6 +85,19 @@ static bool is_end(const char* text, std::int64_t i, std::int64_t n) {
   return text[i] == '\n' || (text[i] == '\r' && (i + 1 == n || text[i + 1] != '\n'));
 }
 
+// Adds the record ends of the block at `at` to one guess.
+[[gnu::always_inline]] inline void count_in(EndCount& count, int guess, std::int64_t at, std::uint64_t ends,
+                                             std::uint64_t empty) {
+  if (ends == 0) return;
+  if (count.first_end[guess] < 0) {
+    const int bit = __builtin_ctzll(ends);
+    count.first_end[guess] = at + bit;
+    count.first_is_empty[guess] = (empty >> bit & 1) != 0;
+  }
+  count.ends[guess] += __builtin_popcountll(ends);
+  count.empty[guess] += __builtin_popcountll(ends & empty);
+}
+
 static EndCount count_ends(const char* text, std::int64_t begin, std::int64_t end, std::int64_t n, bool line_start) {
   EndCount count;
   // Ends and CRs of the two bytes before the block, in the top bits.
@@ -107,6 +120,12 @@ static EndCount count_ends(const char* text, std::int64_t begin, std::int64_t en
     }
     const Masks m = masks_of(p, '\n');
     const std::uint64_t valid = low_bits(end - at);
+    if ((m.quote | m.cr | before_cr) == 0) {  // the usual block: no quote, no CR
+      const std::uint64_t empty = m.newline & (m.newline << 1 | before_ends >> 63);
+      count_in(count, inside == 0 ? 0 : 1, at, m.newline & valid, empty);
+      before_ends = m.newline;
+      continue;
+    }
     const std::uint64_t lone_cr = m.cr & ~(m.newline >> 1 | static_cast<std::uint64_t>(p[64] == '\n') << 63);
     const std::uint64_t ends = m.newline | lone_cr;
     const std::uint64_t after_end = ends << 1 | before_ends >> 63;
@@ -114,17 +133,8 @@ static EndCount count_ends(const char* text, std::int64_t begin, std::int64_t en
     const std::uint64_t empty = ends & (after_end | crlf_after_end);
     const std::uint64_t quotes = m.quote & valid;
     const std::uint64_t quoted = quotes == 0 ? inside : prefix_xor(quotes) ^ inside;
-    for (int guess = 0; guess < 2; ++guess) {
-      const std::uint64_t mine = ends & valid & (guess == 0 ? ~quoted : quoted);
-      if (mine == 0) continue;
-      if (count.first_end[guess] < 0) {
-        const int bit = __builtin_ctzll(mine);
-        count.first_end[guess] = at + bit;
-        count.first_is_empty[guess] = (empty >> bit & 1) != 0;
-      }
-      count.ends[guess] += __builtin_popcountll(mine);
-      count.empty[guess] += __builtin_popcountll(mine & empty);
-    }
+    count_in(count, 0, at, ends & valid & ~quoted, empty);
+    count_in(count, 1, at, ends & valid & quoted, empty);
     before_ends = ends;
     before_cr = m.cr;
     inside = 0 - (quoted >> 63);
@@ -134,6 +144,28 @@ static EndCount count_ends(const char* text, std::int64_t begin, std::int64_t en
 }
 
 // Writes the positions of the set bits; up to 63 entries behind the last are overwritten with anything.
+#if STOPE_CSV_LEVEL == 3
+
+// The masked forms, with every lane wanted, are there because gcc 12 takes the others' undefined inputs for a mistake.
+[[gnu::always_inline]] inline void put_16(std::uint32_t* to, __m512i base, __m128i bytes) {
+  _mm512_storeu_si512(to, _mm512_add_epi32(base, _mm512_maskz_cvtepu8_epi32(0xFFFF, bytes)));
+}
+
+[[gnu::always_inline]] inline std::uint32_t* write_bits(std::uint64_t bits, std::uint32_t offset, std::uint32_t* to) {
+  const int n = __builtin_popcountll(bits);
+  const __m512i positions = _mm512_maskz_compress_epi8(bits, _mm512_load_si512(kByteNumbers.numbers));
+  const __m512i base = _mm512_set1_epi32(static_cast<int>(offset));
+  put_16(to, base, _mm512_maskz_extracti32x4_epi32(15, positions, 0));
+  if (n > 16) {  // fields of three characters and less
+    put_16(to + 16, base, _mm512_maskz_extracti32x4_epi32(15, positions, 1));
+    put_16(to + 32, base, _mm512_maskz_extracti32x4_epi32(15, positions, 2));
+    put_16(to + 48, base, _mm512_maskz_extracti32x4_epi32(15, positions, 3));
+  }
+  return to + n;
+}
+
+#else
+
 [[gnu::always_inline]] inline std::uint32_t* write_bits(std::uint64_t bits, std::uint32_t offset, std::uint32_t* to) {
   const int n = __builtin_popcountll(bits);
   // Eight at a time without a test: mispredicting the loop's end costs more than eight needless stores.
@@ -145,6 +177,8 @@ static EndCount count_ends(const char* text, std::int64_t begin, std::int64_t en
   }
   return to + n;
 }
+
+#endif
 
 static FieldIndex index_fields(const char* text, std::int64_t size, char separator, std::int64_t max_fields,
                                std::uint32_t* ends) {
@@ -198,7 +232,8 @@ static FieldIndex index_fields(const char* text, std::int64_t size, char separat
 #if STOPE_CSV_LEVEL >= 2
 
 // The value of a field in plain form; false if it is in another. `length` > 0.
-[[gnu::always_inline]] inline bool plain_number(const char* p, std::uint32_t length, char decimal, double& value) {
+[[gnu::always_inline]] inline bool plain_number(const char* p, std::uint32_t length, char decimal, double& value,
+                                                 std::uint32_t& points) {
   // 1 for a minus, by arithmetic: gcc 12 turns a comparison into a byte-wide set, which would wait for the register's
   // last full value, the result of the field before.
   const std::uint32_t negative = ((static_cast<std::uint32_t>(static_cast<unsigned char>(*p)) ^ '-') - 1) >> 31;
@@ -219,6 +254,7 @@ static FieldIndex index_fields(const char* text, std::int64_t size, char separat
   const auto point = static_cast<std::uint32_t>(__builtin_ctz(other | behind));
   const std::uint32_t has_point = other != 0 ? 1 : 0;
   if (has_point != 0 && (p[point] != decimal || length == 1)) return false;
+  points |= has_point;
   const auto* entry = reinterpret_cast<const __m128i*>(kShuffleTable.entries[length][point]);
   const __m128i aligned = _mm_shuffle_epi8(digits, _mm_load_si128(entry));
   const __m128i pairs = _mm_maddubs_epi16(aligned, _mm_set1_epi16(0x010A));  // 10 * a + b
@@ -227,7 +263,7 @@ static FieldIndex index_fields(const char* text, std::int64_t size, char separat
   const __m128i eights = _mm_madd_epi16(packed, _mm_set1_epi32(0x00012710));  // 10000 * a + b
   const auto both = static_cast<std::uint64_t>(_mm_cvtsi128_si64(eights));
   const std::uint64_t mantissa = (both & 0xFFFFFFFF) * 100000000 + (both >> 32);
-  if (mantissa > std::uint64_t{1} << 53) return false;
+  if (mantissa >= std::uint64_t{1} << 53) return false;
   const double magnitude =
       static_cast<double>(static_cast<std::int64_t>(mantissa)) / kPowersOfTen[length - point - has_point];
   // The sign by its bit: signs follow no pattern, and a branch on them would be mispredicted half the time.
@@ -237,7 +273,8 @@ static FieldIndex index_fields(const char* text, std::int64_t size, char separat
 
 #else
 
-[[gnu::always_inline]] inline bool plain_number(const char* p, std::uint32_t length, char decimal, double& value) {
+[[gnu::always_inline]] inline bool plain_number(const char* p, std::uint32_t length, char decimal, double& value,
+                                                 std::uint32_t& points) {
   const bool negative = *p == '-';
   p += negative ? 1 : 0;
   length -= negative ? 1 : 0;
@@ -255,7 +292,8 @@ static FieldIndex index_fields(const char* text, std::int64_t size, char separat
       return false;
     }
   }
-  if (n_digits == 0 || mantissa > std::uint64_t{1} << 53) return false;
+  points |= point == length ? 0 : 1;
+  if (n_digits == 0 || mantissa >= std::uint64_t{1} << 53) return false;
   const double magnitude = static_cast<double>(mantissa) / kPowersOfTen[point == length ? 0 : length - point - 1];
   value = negative ? -magnitude : magnitude;
   return true;
@@ -264,8 +302,9 @@ static FieldIndex index_fields(const char* text, std::int64_t size, char separat
 #endif
 
 template <bool kLast>
-static std::int64_t plain_numbers_of(const ColumnSlice& column, char decimal, double* out, std::uint32_t* rest) {
-  std::int64_t n_rest = 0;
+static PlainNumbers plain_numbers_of(const ColumnSlice& column, char decimal, double* out, std::uint32_t* rest) {
+  PlainNumbers numbers;
+  std::uint32_t points = 0;
   const ColumnSlice c = column;  // a copy: its members then stay in registers across the stores
   for (std::int64_t r = 0; r < c.n_rows; ++r) {
     const std::uint32_t begin = c.begins[r * c.stride] + c.skip;
@@ -273,14 +312,16 @@ static std::int64_t plain_numbers_of(const ColumnSlice& column, char decimal, do
     if (kLast && end > begin && c.base[end - 1] == '\r') --end;
     if (end == begin) {
       out[r] = std::numeric_limits<double>::quiet_NaN();
-    } else if (!plain_number(c.base + begin, end - begin, decimal, out[r])) {
-      rest[n_rest++] = static_cast<std::uint32_t>(r);
+      ++numbers.n_empty;
+    } else if (!plain_number(c.base + begin, end - begin, decimal, out[r], points)) {
+      rest[numbers.n_rest++] = static_cast<std::uint32_t>(r);
     }
   }
-  return n_rest;
+  numbers.points = points != 0;
+  return numbers;
 }
 
-static std::int64_t plain_numbers(const ColumnSlice& column, char decimal, double* out, std::uint32_t* rest) {
+static PlainNumbers plain_numbers(const ColumnSlice& column, char decimal, double* out, std::uint32_t* rest) {
   return column.last ? plain_numbers_of<true>(column, decimal, out, rest)
                      : plain_numbers_of<false>(column, decimal, out, rest);
 }

@@ -12,11 +12,11 @@
 
 // Headers come before the pragma: their inline functions must stay portable.
 #if defined(__clang__)
-#pragma clang attribute push(__attribute__((target("avx2,avx512f,avx512bw,avx512vl,bmi,bmi2,lzcnt,popcnt"))), \
-                             apply_to = function)
+#pragma clang attribute push( \
+    __attribute__((target("avx2,avx512f,avx512bw,avx512vl,avx512vbmi2,bmi,bmi2,lzcnt,popcnt"))), apply_to = function)
 #else
 #pragma GCC push_options
-#pragma GCC target("avx2,avx512f,avx512bw,avx512vl,bmi,bmi2,lzcnt,popcnt")
+#pragma GCC target("avx2,avx512f,avx512bw,avx512vl,avx512vbmi2,bmi,bmi2,lzcnt,popcnt")
 #endif
 
 #define STOPE_CSV_LEVEL 3

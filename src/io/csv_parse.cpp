@@ -147,13 +147,14 @@ void Worker::fill_numbers(const Batch& batch, const ColumnSlice& slice, std::siz
   if (job_.not_numeric[column].load(std::memory_order_relaxed)) return;
   const FieldRules& rules = job_.plan.rules;
   double* out = job_.outputs[column].numbers + batch.row;
-  std::int64_t n_rest = slice.n_rows;
+  PlainNumbers plain;
   if (rules.numeric_tokens) {
-    for (std::int64_t r = 0; r < n_rest; ++r) rest_[static_cast<std::size_t>(r)] = static_cast<std::uint32_t>(r);
+    plain.n_rest = slice.n_rows;
+    for (std::int64_t r = 0; r < slice.n_rows; ++r) rest_[static_cast<std::size_t>(r)] = static_cast<std::uint32_t>(r);
   } else {
-    n_rest = job_.kernels.plain_numbers(slice, rules.dialect.decimal, out, rest_.data());
+    plain = job_.kernels.plain_numbers(slice, rules.dialect.decimal, out, rest_.data());
   }
-  for (std::int64_t i = 0; i < n_rest; ++i) {
+  for (std::int64_t i = 0; i < plain.n_rest; ++i) {
     const std::uint32_t r = rest_[static_cast<std::size_t>(i)];
     const std::string_view field = trim(slice.field(r), rules.dialect.separator);
     if (rules.number(field, out[r]) != Meaning::other) continue;
@@ -164,7 +165,7 @@ void Worker::fill_numbers(const Batch& batch, const ColumnSlice& slice, std::siz
     }
     return;
   }
-  note_numbers(column, out, slice.n_rows);
+  note_numbers(column, out, slice.n_rows, plain);
 }
 
 void Worker::fill_dates(const Batch& batch, const ColumnSlice& slice, std::size_t column) {
@@ -230,10 +231,14 @@ void Worker::fill_codes(const Batch& batch, const ColumnSlice& slice, std::size_
   }
 }
 
-void Worker::note_numbers(std::size_t column, const double* values, std::int64_t n) {
+void Worker::note_numbers(std::size_t column, const double* values, std::int64_t n, const PlainNumbers& plain) {
+  constexpr double kLimit = 9007199254740992.0;  // 2^53: beyond it whole numbers are not all there
   ColumnState& state = columns_[column];
   if (!state.all_whole && state.any_present) return;
-  constexpr double kLimit = 9007199254740992.0;  // 2^53: beyond it whole numbers are not all there
+  if (!plain.points && plain.n_rest == 0) {  // digits only, and below the limit: no need to look at each
+    state.any_present = state.any_present || plain.n_empty < n;
+    return;
+  }
   for (std::int64_t i = 0; i < n; ++i) {
     const double value = values[i];
     if (std::isnan(value)) continue;

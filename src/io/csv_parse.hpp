@@ -90,7 +90,7 @@ class Worker {
   void fill_dates(const Batch& batch, const ColumnSlice& slice, std::size_t column);
   void fill_codes(const Batch& batch, const ColumnSlice& slice, std::size_t column);
   std::int32_t code_of(std::string_view field, Dictionary& dictionary, std::int64_t row);
-  void note_numbers(std::size_t column, const double* values, std::int64_t n);
+  void note_numbers(std::size_t column, const double* values, std::int64_t n, const PlainNumbers& plain);
   void note_bad(const Batch& batch, std::size_t column, std::string_view field);
 
   ParseJob& job_;

@@ -1,4 +1,5 @@
-// Byte shuffles that right-align the digits of a short decimal in a 16-byte register and drop its point.
+// Constants of the vector kernels: among them the byte shuffles that right-align the digits of a short decimal in a
+// 16-byte register and drop its point.
 #pragma once
 
 #include <array>
@@ -28,6 +29,19 @@ constexpr ShuffleTable make_shuffle_table() {
 }
 
 inline constexpr ShuffleTable kShuffleTable = make_shuffle_table();
+
+struct ByteNumbers {
+  alignas(64) std::uint8_t numbers[64];
+};
+
+constexpr ByteNumbers make_byte_numbers() {
+  ByteNumbers result{};
+  for (int i = 0; i < 64; ++i) result.numbers[i] = static_cast<std::uint8_t>(i);
+  return result;
+}
+
+/// 0, 1, ... 63: compressed by a mask they are the positions of its bits.
+inline constexpr ByteNumbers kByteNumbers = make_byte_numbers();
 
 /// Powers of ten that a double holds exactly. A quotient of two exact numbers is correctly rounded (Clinger, How to
 /// read floating point numbers accurately, PLDI 1990).
