@@ -276,9 +276,9 @@ int run_loop(const std::string& path, int threads) {
   }
   double sum = 0;
   for (const double s : sums) sum += s;
-  std::printf("{\"seconds\": %.6f, \"cpu_seconds\": %.6f, \"sum\": %.17g}\n", seconds_since(start), cpu_seconds(), sum);
-  ::munmap(address, n);
+  ::munmap(address, n);  // timed, as it is in read_table
   ::close(fd);
+  std::printf("{\"seconds\": %.6f, \"cpu_seconds\": %.6f, \"sum\": %.17g}\n", seconds_since(start), cpu_seconds(), sum);
   return 0;
 }
 

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "base/checked.hpp"
+#include "io/number.hpp"
 
 namespace stope::io::csv {
 
@@ -156,6 +157,8 @@ void Worker::fill_numbers(const Batch& batch, const ColumnSlice& slice, std::siz
   }
   for (std::int64_t i = 0; i < plain.n_rest; ++i) {
     const std::uint32_t r = rest_[static_cast<std::size_t>(i)];
+    // Numbers of too many digits or with an exponent come first: in full precision they are a whole column.
+    if (!rules.numeric_tokens && parse_number(slice.field(r), out[r], rules.dialect.decimal)) continue;
     const std::string_view field = trim(slice.field(r), rules.dialect.separator);
     if (rules.number(field, out[r]) != Meaning::other) continue;
     if (job_.plan.columns[column].declared) {
