@@ -178,6 +178,7 @@ std::string column_name(const Table& table, const std::string& path, const std::
     return table.columns[number - 1].name;
   }
   std::vector<std::string> names;
+  names.reserve(table.columns.size());
   for (const Column& column : table.columns) names.push_back(column.name);
   throw Error(ErrorCode::invalid_file,
               path + ": no column is called '" + reference + "' (" + option + ")" + did_you_mean(reference, names));

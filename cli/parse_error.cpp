@@ -21,11 +21,11 @@ std::vector<std::string> option_names(const CLI::App& app) {
   return names;
 }
 
-const CLI::App& parsed_command(const CLI::App& program) {
+const CLI::App* parsed_command(const CLI::App& program) {
   for (const CLI::App* command : commands_of(program)) {
-    if (command->parsed()) return *command;
+    if (command->parsed()) return command;
   }
-  return program;
+  return &program;
 }
 
 /// Words the command had no use for: an unknown option explains whatever else went wrong, so it is told first.
@@ -99,7 +99,7 @@ void parse(CLI::App& program, const std::vector<std::string>& words) {
   } catch (const CLI::Success&) {
     throw;  // help or version
   } catch (const CLI::ParseError& error) {
-    const CLI::App& app = parsed_command(program);
+    const CLI::App& app = *parsed_command(program);
     refuse_extra_words(app);
     refuse_repeated_options(app);
     refuse_wrong_values(app, error);

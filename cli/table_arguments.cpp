@@ -16,6 +16,7 @@ const std::vector<std::pair<std::string, Format>> kFormats = {
 
 std::vector<std::string> format_names() {
   std::vector<std::string> names;
+  names.reserve(kFormats.size());
   for (const auto& [name, format] : kFormats) names.push_back(name);
   return names;
 }
