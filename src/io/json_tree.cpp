@@ -46,7 +46,7 @@ class TreeBuilder final : public nlohmann::json_sax<Json> {
 
   bool key(string_t& value) override {
     if (!open_.back().keys.insert(value).second) fail("the key '" + value + "' stands twice in an object");
-    open_.back().key = value;
+    open_.back().tree.names.push_back(value);
     return true;
   }
 
@@ -62,8 +62,7 @@ class TreeBuilder final : public nlohmann::json_sax<Json> {
  private:
   struct Open {
     JsonTree tree;
-    std::string key;                       // of the member being read
-    std::unordered_set<std::string> keys;  // seen so far
+    std::unordered_set<std::string> keys;  // of an object, seen so far
   };
 
   [[noreturn]] void fail(const std::string& message) const {
@@ -90,10 +89,8 @@ class TreeBuilder final : public nlohmann::json_sax<Json> {
   bool add(JsonTree value) {
     if (open_.empty()) {
       root_ = std::move(value);
-    } else if (Open& parent = open_.back(); parent.tree.kind == JsonTree::Kind::object) {
-      parent.tree.members.emplace_back(std::move(parent.key), std::move(value));
     } else {
-      parent.tree.items.push_back(std::move(value));
+      open_.back().tree.items.push_back(std::move(value));
     }
     return true;
   }
@@ -107,10 +104,8 @@ class TreeBuilder final : public nlohmann::json_sax<Json> {
 }  // namespace
 
 const JsonTree* JsonTree::find(std::string_view key) const {
-  for (const auto& [name, value] : members) {
-    if (name == key) return &value;
-  }
-  return nullptr;
+  const auto name = std::find(names.begin(), names.end(), key);
+  return name == names.end() ? nullptr : &items[static_cast<std::size_t>(name - names.begin())];
 }
 
 std::string_view JsonTree::kind_name() const {

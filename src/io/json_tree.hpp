@@ -4,7 +4,6 @@
 
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace stope::io {
@@ -14,9 +13,9 @@ struct JsonTree {
   enum class Kind { null, boolean, number, string, array, object };
 
   Kind kind = Kind::null;
-  std::string text;                                       ///< of a string
-  std::vector<JsonTree> items;                            ///< of an array
-  std::vector<std::pair<std::string, JsonTree>> members;  ///< of an object, in file order, no key twice
+  std::string text;                ///< of a string
+  std::vector<JsonTree> items;     ///< of an array, or of an object in file order
+  std::vector<std::string> names;  ///< of an object's items, none twice
 
   /// The member of that name, or null.
   const JsonTree* find(std::string_view key) const;
