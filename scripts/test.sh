@@ -66,12 +66,12 @@ sum() { awk '{n += $1} END {print n + 0}'; }
 count() {
   local passed failed skipped
   passed=$( (sed -nE 's/.*\[  PASSED  \] ([0-9]+) tests?\..*/\1/p; s/^(.*[ =])?([0-9]+) passed.* in [0-9.]+s.*/\2/p' "$1"
-    grep -E '^PASS ' "$1" | sed 's/.*/1/') | sum)
+    grep -aE '^PASS ' "$1" | sed 's/.*/1/') | sum)
   failed=$( (sed -nE 's/.*\[  FAILED  \] ([0-9]+) tests?, listed below.*/\1/p; s/^(.*[ =])?([0-9]+) failed.* in [0-9.]+s.*/\2/p
     s/^(.*[ =])?([0-9]+) errors? in [0-9.]+s.*/\2/p' "$1"
-    grep -E '^FAIL ' "$1" | sed 's/.*/1/') | sum)
+    grep -aE '^FAIL ' "$1" | sed 's/.*/1/') | sum)
   skipped=$( (sed -nE 's/.*\[  SKIPPED \] ([0-9]+) tests?, listed below.*/\1/p; s/^(.*[ =])?([0-9]+) skipped.* in [0-9.]+s.*/\2/p' "$1"
-    grep -E '^SKIP ' "$1" | sed 's/.*/1/') | sum)
+    grep -aE '^SKIP ' "$1" | sed 's/.*/1/') | sum)
   echo "$passed $failed $skipped"
 }
 
@@ -90,7 +90,7 @@ run() {
   line=$(printf '%-34s %5d passed, %d failed, %d skipped  (%d s)' "$title:" "$passed" "$failed" "$skipped" $((SECONDS - began)))
   lines+=("$line")
   echo "$line"
-  [ "$failed" -eq 0 ] || { grep -E '^FAIL |\[  FAILED  \]|^FAILED |error:|ERROR|Error|\*\*\*' "$logs/$name.log" || tail -n 20 "$logs/$name.log"; } |
+  [ "$failed" -eq 0 ] || { grep -aE '^FAIL |\[  FAILED  \]|^FAILED |error:|ERROR|Error|\*\*\*' "$logs/$name.log" || tail -n 20 "$logs/$name.log"; } |
     head -n 30 | sed "s/^/    /"
 }
 

@@ -58,6 +58,11 @@ void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
 void* operator new[](std::size_t bytes, const std::nothrow_t&) noexcept {
   return this_one_fails() ? nullptr : std::malloc(bytes == 0 ? 1 : bytes);
 }
+void* operator new(std::size_t bytes, std::align_val_t alignment, const std::nothrow_t&) noexcept {
+  if (this_one_fails()) return nullptr;
+  const auto unit = static_cast<std::size_t>(alignment);
+  return std::aligned_alloc(unit, (bytes + unit) / unit * unit);
+}
 void operator delete(void* p) noexcept {
   std::free(p);
 }
