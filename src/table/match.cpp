@@ -38,6 +38,7 @@ const Column& find_attribute(const FeatureSpec& attribute, const Table& table,
   const auto it = columns.find(attribute.name);
   if (it != columns.end()) return *it->second;
   std::vector<std::string> names;
+  names.reserve(table.columns.size());
   for (const Column& column : table.columns) names.push_back(column.name);
   throw Error(
       ErrorCode::invalid_file,
