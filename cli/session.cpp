@@ -82,21 +82,32 @@ void Session::note_output(const std::string& path) {
 void Session::note_plan(const SearchReport& report) {
   json_["plan"] = {{"backend", report.backend},
                    {"reason", report.reason},
+                   {"method", report.method},
+                   {"method_reason", report.method_reason},
                    {"threads", report.threads},
                    {"tile_queries", report.tile_queries},
                    {"tile_rows", report.tile_rows},
                    {"memory_budget", report.memory_budget},
                    {"memory_planned", report.memory_planned},
                    {"pairs", report.pairs},
+                   {"scanned", report.scanned},
+                   {"skipped", report.skipped},
+                   {"listed", report.listed},
+                   {"evaluated", report.evaluated},
                    {"seconds", report.seconds}};
   if (!arguments_.explain) return;
   const double rate = report.seconds > 0 ? static_cast<double>(report.pairs) / report.seconds : 0;
   say(fmt::format("backend   {}{}\n", report.backend, report.reason.empty() ? "" : " (" + report.reason + ")"));
+  say(fmt::format("method    {}{}\n", report.method,
+                  report.method_reason.empty() ? "" : " (" + report.method_reason + ")"));
   say(fmt::format("tiles     {} queries x {} rows, {} threads\n", report.tile_queries, report.tile_rows,
                   report.threads));
   say(fmt::format("memory    {} planned, budget {}\n", format_bytes(report.memory_planned),
                   format_bytes(report.memory_budget)));
-  say(fmt::format("search    {} distances in {:.3f} s ({:.3g} a second)\n", report.pairs, report.seconds, rate));
+  say(fmt::format(
+      "search    {} pairs in {:.3f} s ({:.3g} a second): {} compared by a filter, {} ruled out in blocks, {} distances "
+      "computed\n",
+      report.pairs, report.seconds, rate, report.scanned, report.skipped, report.evaluated));
 }
 
 bool Session::wants_data(const std::string& path) {

@@ -45,11 +45,17 @@ using NeighborSink = std::function<void(const Neighbors&)>;
 
 /// What a search did, for --explain and --json.
 struct SearchReport {
-  std::string backend;            ///< "reference"
+  std::string backend;            ///< "reference", "scalar", "avx2", ... (stope/device.hpp)
   std::string reason;             ///< why this one
+  std::string method;             ///< "reference", "filter" or "filter, blocks"
+  std::string method_reason;      ///< why this one; may be empty
   std::int64_t tile_queries = 0;  ///< rows of queries and of training data per tile
   std::int64_t tile_rows = 0;
-  std::int64_t pairs = 0;  ///< distances evaluated with the reference formula
+  std::int64_t pairs = 0;      ///< query rows times training rows
+  std::int64_t scanned = 0;    ///< pairs whose images a filter compared
+  std::int64_t skipped = 0;    ///< pairs ruled out by the box around a block
+  std::int64_t listed = 0;     ///< pairs a filter could not rule out at first
+  std::int64_t evaluated = 0;  ///< distances computed with the reference formula
   std::int64_t memory_budget = 0;
   std::int64_t memory_planned = 0;
   int threads = 0;

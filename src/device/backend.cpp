@@ -16,18 +16,43 @@ namespace {
 struct Row {
   Backend backend;
   const char* name;
-  bool available;
-  const char* reason;
+  bool (*available)();
+  const char* reason;   ///< what it is
+  const char* lacking;  ///< why it is not here
 };
 
-// The one global of the library. A back end that gets built sets `available` by looking at the machine.
+bool everywhere() {
+  return true;
+}
+bool nowhere() {
+  return false;
+}
+#if defined(__x86_64__)
+bool has_avx2() {
+  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
+}
+bool has_avx512() {
+  return has_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+         __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq");
+}
+bool has_vnni() {
+  return has_avx512() && __builtin_cpu_supports("avx512vnni");
+}
+#else
+constexpr auto has_avx2 = nowhere;
+constexpr auto has_avx512 = nowhere;
+constexpr auto has_vnni = nowhere;
+#endif
+
+// The one global of the library, the slowest first.
 constexpr Row kBackends[] = {
-    {Backend::reference, "reference", true, "double precision on all cores; every machine has it"},
-    {Backend::scalar, "scalar", false, "not built into this version"},
-    {Backend::avx2, "avx2", false, "not built into this version"},
-    {Backend::avx512, "avx512", false, "not built into this version"},
-    {Backend::avx512vnni, "avx512vnni", false, "not built into this version"},
-    {Backend::cuda, "cuda", false, "not built into this version"},
+    {Backend::reference, "reference", everywhere, "double precision on all cores; every machine has it", ""},
+    {Backend::scalar, "scalar", everywhere, "filters with the instructions every machine has", ""},
+    {Backend::avx2, "avx2", has_avx2, "filters with AVX2 and FMA", "the processor lacks AVX2, FMA or BMI2"},
+    {Backend::avx512, "avx512", has_avx512, "filters with AVX-512", "the processor lacks AVX-512 F, BW, VL or DQ"},
+    {Backend::avx512vnni, "avx512vnni", has_vnni, "filters with AVX-512, in bytes where that is exact enough",
+     "the processor lacks AVX-512 VNNI"},
+    {Backend::cuda, "cuda", nowhere, "", "not built into this version"},
 };
 
 BackendChoice demanded(std::string_view name, const std::string& by) {
@@ -35,11 +60,11 @@ BackendChoice demanded(std::string_view name, const std::string& by) {
   for (const Row& row : kBackends) {
     known.emplace_back(row.name);
     if (name != row.name) continue;
-    if (!row.available) {
+    if (!row.available()) {
       throw Error(ErrorCode::device_unavailable,
-                  "the back end '" + std::string(name) + "' (" + by + ") is not available: " + row.reason);
+                  "the back end '" + std::string(name) + "' (" + by + ") is not available: " + row.lacking);
     }
-    return {row.backend, row.name, by};
+    return {row.backend, row.name, by, true};
   }
   throw Error(ErrorCode::invalid_argument,
               "unknown back end '" + std::string(name) + "' (" + by + ")" + did_you_mean(name, known));
@@ -70,7 +95,11 @@ BackendChoice choose_backend(const RunOptions& run) {
     return demanded(forced, "STOPE_BACKEND");
   }
   if (cuda) return demanded("cuda", "--device " + run.device);
-  return {Backend::reference, "reference", "the only back end of this version"};
+  const Row* best = kBackends;
+  for (const Row& row : kBackends) {
+    if (row.backend != Backend::cuda && row.available()) best = &row;
+  }
+  return {best->backend, best->name, best->reason, false};
 }
 
 }  // namespace device
@@ -91,7 +120,10 @@ DeviceInfo device_info() {
   info.threads = available_threads();
   info.memory_total = memory_total_bytes();
   info.memory_available = memory_available_bytes();
-  for (const device::Row& row : device::kBackends) info.backends.push_back({row.name, row.available, row.reason});
+  for (const device::Row& row : device::kBackends) {
+    const bool available = row.available();
+    info.backends.push_back({row.name, available, available ? row.reason : row.lacking});
+  }
   return info;
 }
 

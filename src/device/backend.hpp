@@ -13,7 +13,8 @@ enum class Backend { reference, scalar, avx2, avx512, avx512vnni, cuda };
 struct BackendChoice {
   Backend backend = Backend::reference;
   std::string name;
-  std::string reason;  ///< why this one, for --explain
+  std::string reason;   ///< why this one, for --explain
+  bool forced = false;  ///< by STOPE_BACKEND: a plan then takes its fast path whatever that costs
 };
 
 /// The back end for a run: STOPE_BACKEND if set, else RunOptions::device. Throws device_unavailable (with the reason)

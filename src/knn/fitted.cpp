@@ -7,6 +7,7 @@
 #include "base/checked.hpp"
 #include "base/number_text.hpp"
 #include "base/thread_pool.hpp"
+#include "knn/filter/index.hpp"
 #include "stope/error.hpp"
 #include "table/encode.hpp"
 
@@ -19,8 +20,11 @@ Fitted::Fitted(const Table& train, const KnnOptions& options, const RunOptions& 
   encode(run);
   describe_attributes();
   check_domain();
+  filters_ = std::make_unique<FilterCache>();
   kernel_ = measure_->make({options_.metric, attributes_, rows_.data(), train_.n_rows, options_.compat, run.cancel});
 }
+
+Fitted::~Fitted() = default;
 
 namespace {
 

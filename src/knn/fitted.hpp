@@ -12,9 +12,12 @@
 
 namespace stope::knn {
 
+class FilterCache;  // knn/filter/index.hpp
+
 class Fitted {
  public:
   Fitted(const Table& train, const KnnOptions& options, const RunOptions& run);
+  ~Fitted();
   Fitted(const Fitted&) = delete;
   Fitted& operator=(const Fitted&) = delete;
 
@@ -22,11 +25,14 @@ class Fitted {
   const KnnOptions& options() const { return options_; }
   const MeasureRow& measure() const { return *measure_; }
   const MeasureKernel& kernel() const { return *kernel_; }
+  const std::vector<Attribute>& attributes() const { return attributes_; }
   /// Features in column order, those of weight 0 left out.
   const std::vector<FeatureSpec>& features() const { return features_; }
   std::int64_t n_rows() const { return train_.n_rows; }
   std::int64_t width() const { return static_cast<std::int64_t>(features_.size()); }
   std::int64_t bytes() const { return rows_.size() * static_cast<std::int64_t>(sizeof(double)); }
+  /// What filters need of the rows, made on first use.
+  FilterCache& filters() const { return *filters_; }
   const double* rows() const { return rows_.data(); }  ///< n_rows x width, row-major
 
  private:
@@ -42,6 +48,7 @@ class Fitted {
   std::vector<Attribute> attributes_;  // as the formulas see them; the kernel refers to it
   Buffer<double> rows_;
   std::unique_ptr<MeasureKernel> kernel_;
+  std::unique_ptr<FilterCache> filters_;
 };
 
 }  // namespace stope::knn

@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "knn/filter/form.hpp"
 #include "knn/measure.hpp"
 #include "stope/knn.hpp"
 
@@ -32,6 +33,11 @@ class MeasureKernel {
   virtual ~MeasureKernel() = default;
   /// Evaluates the reference formula for every pair of the tile. Thread-safe.
   virtual void evaluate(const Tile& tile, Quantity quantity, Order order) const = 0;
+  /// out[i] = distance of the query from row rows[i] of `train` (row-major), the training row first. Thread-safe.
+  virtual void evaluate_rows(const double* train, const std::int64_t* rows, std::int64_t n, const double* query,
+                             double* out) const = 0;
+  /// What a filter computes for the measure; null: it has none. Kept alive as long as the program.
+  virtual const FilterForm* filter_form() const = 0;
   /// Terms of one pair: how much work it is, for cutting tasks.
   virtual std::int64_t terms_per_pair() const = 0;
   /// Bytes of work space of one thread.

@@ -1,6 +1,7 @@
 // The loop over the pairs of a tile, generated for each measure.
 #pragma once
 
+#include <algorithm>
 #include <concepts>
 #include <vector>
 
@@ -31,6 +32,31 @@ class TypedKernel final : public MeasureKernel {
     }
   }
 
+  void evaluate_rows(const double* train, const std::int64_t* rows, std::int64_t n, const double* query,
+                     double* out) const override {
+    const std::int64_t width = n_features();
+    for (std::int64_t i = 0; i < n; i += kSideBySide) {
+      if constexpr (Accumulating<M>) {
+        // The last group repeats its last row: one pair at a time would take as long as four.
+        const double* pairs[kSideBySide];
+        double results[kSideBySide];
+        for (std::int64_t pair = 0; pair < kSideBySide; ++pair)
+          pairs[pair] = train + rows[std::min(i + pair, n - 1)] * width;
+        accumulate<kSideBySide, Quantity::distance, Order::train_first>(query, pairs, results);
+        std::copy_n(results, std::min<std::int64_t>(kSideBySide, n - i), out + i);
+      } else {
+        for (std::int64_t j = i; j < std::min(i + kSideBySide, n); ++j) {
+          run<Quantity::distance, Order::train_first>({train + rows[j] * width, 1, query, 1, out + j, 1});
+        }
+      }
+    }
+  }
+
+  const FilterForm* filter_form() const override {
+    if constexpr (requires { M::kFilter; }) return &M::kFilter;
+    return nullptr;
+  }
+
   std::int64_t terms_per_pair() const override {
     if constexpr (requires { M::terms(n_features()); }) return M::terms(n_features());
     return n_features();
@@ -54,9 +80,15 @@ class TypedKernel final : public MeasureKernel {
         const double* query = tile.queries + i * n;
         double* out = tile.out + i * tile.ld;
         std::int64_t j = 0;
-        // Four pairs side by side hide the latency of the additions, which must stay in order within a pair.
-        for (; j + 4 <= tile.n_train; j += 4) accumulate<4, quantity, order>(query, tile.train + j * n, out + j, n);
-        for (; j < tile.n_train; ++j) accumulate<1, quantity, order>(query, tile.train + j * n, out + j, n);
+        for (; j + kSideBySide <= tile.n_train; j += kSideBySide) {
+          const double* pairs[kSideBySide];
+          for (std::int64_t pair = 0; pair < kSideBySide; ++pair) pairs[pair] = tile.train + (j + pair) * n;
+          accumulate<kSideBySide, quantity, order>(query, pairs, out + j);
+        }
+        for (; j < tile.n_train; ++j) {
+          const double* const pair = tile.train + j * n;
+          accumulate<1, quantity, order>(query, &pair, out + j);
+        }
       }
     } else {
       std::vector<double> scratch(static_cast<std::size_t>(scratch_bytes()) / sizeof(double));
@@ -72,18 +104,22 @@ class TypedKernel final : public MeasureKernel {
     }
   }
 
-  template <int kPairs, Quantity quantity, Order order>
-  void accumulate(const double* query, const double* train, double* out, std::int64_t n) const {
+  // Four pairs side by side hide the latency of the additions, which must stay in order within a pair.
+  static constexpr std::int64_t kSideBySide = 4;
+
+  template <std::int64_t kPairs, Quantity quantity, Order order>
+  void accumulate(const double* query, const double* const* train, double* out) const {
+    const std::int64_t n = n_features();
     typename M::State states[kPairs];
     for (std::int64_t a = 0; a < n; ++a) {
       const Attribute& attribute = attributes_[static_cast<std::size_t>(a)];
-      for (int pair = 0; pair < kPairs; ++pair) {
-        const double t = train[pair * n + a];
+      for (std::int64_t pair = 0; pair < kPairs; ++pair) {
+        const double t = train[pair][a];
         measure_.add(states[pair], order == Order::train_first ? t : query[a],
                      order == Order::train_first ? query[a] : t, attribute);
       }
     }
-    for (int pair = 0; pair < kPairs; ++pair) out[pair] = result<quantity>(states[pair]);
+    for (std::int64_t pair = 0; pair < kPairs; ++pair) out[pair] = result<quantity>(states[pair]);
   }
 
   template <Quantity quantity, class State>

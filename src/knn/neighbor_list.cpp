@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace stope::knn {
 
@@ -19,6 +20,11 @@ void NearestList::offer(const Candidate& candidate) {
     heap_.back() = candidate;
     std::push_heap(heap_.begin(), heap_.end(), closer);
   }
+}
+
+double NearestList::threshold() const {
+  return static_cast<std::int64_t>(heap_.size()) < k_ || heap_.empty() ? std::numeric_limits<double>::infinity()
+                                                                       : heap_.front().distance;
 }
 
 void NearestList::take_sorted(std::vector<Candidate>& out) {
@@ -47,6 +53,11 @@ void RapidMinerHeap::offer(const Candidate& candidate) {
     poll();
     push(candidate);
   }
+}
+
+double RapidMinerHeap::threshold() const {
+  return static_cast<std::int64_t>(heap_.size()) < k_ || heap_.empty() ? std::numeric_limits<double>::infinity()
+                                                                       : heap_.front().distance;
 }
 
 // java.util.PriorityQueue.siftUp: a parent that is not smaller stays where it is.

@@ -28,6 +28,8 @@ class NearestList {
   void offer(const Candidate& candidate);
   /// The candidates, closest first; the list is empty afterwards.
   void take_sorted(std::vector<Candidate>& out);
+  /// The distance of the farthest of k candidates, infinity while there are fewer.
+  double threshold() const;
 
  private:
   std::int64_t k_ = 0;
@@ -42,6 +44,8 @@ class RapidMinerHeap {
   void offer(const Candidate& candidate);
   /// The candidates in heap-array order, the order in which votes are added.
   const std::vector<Candidate>& array() const { return heap_; }
+  /// The root's distance, infinity while there are fewer than k candidates.
+  double threshold() const;
 
  private:
   void push(const Candidate& candidate);

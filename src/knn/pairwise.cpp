@@ -57,10 +57,11 @@ class RequestBlocks {
     // A block holds distances and, where asked for, similarities of whole reference rows, and lists of k.
     const std::int64_t values = checked::mul(fitted_.n_rows(), options.similarities ? 2 : 1);
     const std::int64_t listed = std::min(options.n_neighbors, fitted_.n_rows());
-    plan_ = knn::make_plan({request.n_rows, fitted_.n_rows(), fitted_.width(),
-                            checked::add(checked::mul(values, sizeof(double)), checked::mul(listed, sizeof(Candidate))),
-                            fitted_.kernel().scratch_bytes(), fitted_.bytes()},
-                           run);
+    plan_ =
+        knn::make_plan({request.n_rows, fitted_.n_rows(), fitted_.width(),
+                        checked::add(checked::mul(values, sizeof(double)), checked::mul(listed, sizeof(Candidate))),
+                        fitted_.kernel().scratch_bytes(), fitted_.bytes()},
+                       device::choose_backend(run), {knn::Method::Way::reference, {}, {}, "every pair is wanted"}, run);
     searcher_ = knn::make_searcher(fitted_, plan_, run);
     encoded_ = Buffer<double>(checked::mul(plan_.tile_queries, fitted_.width()));
   }
@@ -79,15 +80,10 @@ class RequestBlocks {
       visit(first, block_.n);
       if (run_.progress) run_.progress("pairwise", first + block_.n, n_requests_);
     }
-    SearchReport report;
-    report.backend = plan_.backend.name;
-    report.reason = plan_.backend.reason;
-    report.tile_queries = plan_.tile_queries;
+    SearchReport report = knn::report_of(plan_);
+    searcher_->report(report);
     report.tile_rows = n_reference();
     report.pairs = checked::mul(n_requests_, n_reference());
-    report.memory_budget = plan_.memory_budget;
-    report.memory_planned = plan_.memory_planned;
-    report.threads = plan_.threads;
     report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     return report;
   }

@@ -5,12 +5,28 @@
 #include <string>
 
 #include "device/backend.hpp"
+#include "knn/filter/scan.hpp"
+#include "stope/knn.hpp"
 #include "stope/run.hpp"
 
 namespace stope::knn {
 
+/// How rows are ordered in blocks: as the table has them (RapidMiner's heap must see them so), or such that near rows
+/// share a block.
+enum class BlockOrder { table, near };
+
+/// Which way a search goes, and why.
+struct Method {
+  enum class Way { reference, filter };
+  Way way = Way::reference;
+  BlockOrder order = BlockOrder::table;
+  ScanKind kind = ScanKind::differences;
+  std::string reason;
+};
+
 struct Plan {
   device::BackendChoice backend;
+  Method method;
   std::int64_t tile_queries = 0;  ///< query rows in flight
   std::int64_t tile_rows = 0;     ///< training rows whose distances to them are held at once
   std::int64_t memory_budget = 0;
@@ -22,14 +38,18 @@ struct Plan {
 struct Demand {
   std::int64_t n_queries = 0;
   std::int64_t n_rows = 0;
-  std::int64_t width = 0;          ///< encoded attributes
-  std::int64_t list_bytes = 0;     ///< bytes of result and lists per query row
-  std::int64_t scratch_bytes = 0;  ///< bytes of work space per thread
-  std::int64_t index_bytes = 0;    ///< bytes the fitted index holds already
+  std::int64_t width = 0;           ///< encoded attributes
+  std::int64_t list_bytes = 0;      ///< bytes of result and lists per query row
+  std::int64_t scratch_bytes = 0;   ///< bytes of work space per thread
+  std::int64_t index_bytes = 0;     ///< bytes the fitted index holds already
+  std::int64_t filter_columns = 0;  ///< of the images a filter makes of rows
 };
 
 /// Shrinks tiles until they fit the budget; throws out_of_memory naming the bytes if one query row does not fit. The
 /// environment variables STOPE_TILE_QUERIES and STOPE_TILE_ROWS override the sizes (for tests).
-Plan make_plan(const Demand& demand, const RunOptions& run);
+Plan make_plan(const Demand& demand, const device::BackendChoice& backend, const Method& method, const RunOptions& run);
+
+/// What of a report the plan knows.
+SearchReport report_of(const Plan& plan);
 
 }  // namespace stope::knn

@@ -4,7 +4,7 @@
 
 #include "base/checked.hpp"
 #include "base/thread_pool.hpp"
-#include "knn/neighbor_list.hpp"
+#include "knn/collector.hpp"
 #include "knn/searcher.hpp"
 
 namespace stope::knn {
@@ -20,27 +20,34 @@ class ReferenceSearcher final : public Searcher {
         distances_(checked::mul(plan.tile_queries, plan.tile_rows)) {}
 
   void search(const QueryBlock& block, const Selection& selection, std::vector<Neighbors>& out) override {
-    const bool heaps = selection.kind == Selection::Kind::rapidminer_heap;
-    const std::size_t n_lists = heaps ? selection.ks.size() : 1;
-    reset_lists(block, selection, n_lists);
+    collectors_.resize(static_cast<std::size_t>(block.n));
+    for (Collector& collector : collectors_) collector.reset(selection);
     // Tiles go in row order and a pass selects only when the tile before is done, because RapidMiner's heap must see
     // the rows in that order.
     for (std::int64_t begin = 0; begin < fitted_.n_rows(); begin += plan_.tile_rows) {
       const std::int64_t end = std::min(begin + plan_.tile_rows, fitted_.n_rows());
       compute(block, begin, end, Quantity::distance, Order::train_first, distances_.data(), plan_.tile_rows);
-      pool_.parallel_for(block.n, run_.cancel,
-                         [&](std::int64_t i, int) { select(block, selection, n_lists, i, begin, end); });
+      pool_.parallel_for(block.n, run_.cancel, [&](std::int64_t i, int) {
+        Collector& collector = collectors_[static_cast<std::size_t>(i)];
+        const double* distances = distances_.data() + i * plan_.tile_rows;
+        for (std::int64_t row = begin; row < end; ++row) {
+          if (!selection.excludes(block, i, row)) collector.offer({distances[row - begin], row});
+        }
+      });
     }
-    out.assign(n_lists, Neighbors{});
-    for (std::size_t list = 0; list < n_lists; ++list) {
-      out[list].first_query = block.first;
-      for (std::int64_t i = 0; i < block.n; ++i) append_list(selection, i, list, n_lists, out[list]);
-    }
+    const std::size_t n_lists = selection.n_lists();
+    lists_.resize(collectors_.size() * n_lists);
+    for (std::size_t i = 0; i < lists_.size(); ++i) collectors_[i / n_lists].take(i % n_lists, lists_[i]);
+    append_lists(lists_, n_lists, block.first, out);
+    evaluated_ += block.n * fitted_.n_rows();
   }
 
   void matrix(const QueryBlock& block, Quantity quantity, Order order, double* values) override {
     compute(block, 0, fitted_.n_rows(), quantity, order, values, fitted_.n_rows());
+    evaluated_ += block.n * fitted_.n_rows();
   }
+
+  void report(SearchReport& report) const override { report.evaluated = evaluated_; }
 
  private:
   // out[i * ld + (j - begin)]: block by tile, cut into tasks that are large enough to be worth a hand-over.
@@ -65,73 +72,14 @@ class ReferenceSearcher final : public Searcher {
     });
   }
 
-  void reset_lists(const QueryBlock& block, const Selection& selection, std::size_t n_lists) {
-    const auto n = static_cast<std::size_t>(block.n);
-    switch (selection.kind) {
-      case Selection::Kind::nearest:
-        nearest_.resize(n);
-        for (NearestList& list : nearest_) list.reset(selection.ks.front());
-        break;
-      case Selection::Kind::rapidminer_heap:
-        heaps_.resize(n * n_lists);
-        for (std::size_t i = 0; i < heaps_.size(); ++i) heaps_[i].reset(selection.ks[i % n_lists]);
-        break;
-      case Selection::Kind::radius: within_.assign(n, {}); break;
-    }
-  }
-
-  static bool excluded(const QueryBlock& block, const Selection& selection, std::int64_t i, std::int64_t row) {
-    if (selection.exclude_self && block.first + i == row) return true;
-    if (selection.train_groups == nullptr || block.groups[i] == kNoGroup) return false;
-    return block.groups[i] == selection.train_groups[row];
-  }
-
-  void select(const QueryBlock& block, const Selection& selection, std::size_t n_lists, std::int64_t i,
-              std::int64_t begin, std::int64_t end) {
-    const double* distances = distances_.data() + i * plan_.tile_rows;
-    const auto query = static_cast<std::size_t>(i);
-    for (std::int64_t row = begin; row < end; ++row) {
-      if (excluded(block, selection, i, row)) continue;
-      const Candidate candidate{distances[row - begin], row};
-      switch (selection.kind) {
-        case Selection::Kind::nearest: nearest_[query].offer(candidate); break;
-        case Selection::Kind::rapidminer_heap:
-          for (std::size_t list = 0; list < n_lists; ++list) heaps_[query * n_lists + list].offer(candidate);
-          break;
-        case Selection::Kind::radius:
-          if (candidate.distance <= selection.radius) within_[query].push_back(candidate);
-          break;
-      }
-    }
-  }
-
-  void append_list(const Selection& selection, std::int64_t i, std::size_t list, std::size_t n_lists, Neighbors& out) {
-    const auto query = static_cast<std::size_t>(i);
-    const std::vector<Candidate>* candidates = &sorted_;
-    switch (selection.kind) {
-      case Selection::Kind::nearest: nearest_[query].take_sorted(sorted_); break;
-      case Selection::Kind::rapidminer_heap: candidates = &heaps_[query * n_lists + list].array(); break;
-      case Selection::Kind::radius:
-        std::sort(within_[query].begin(), within_[query].end(), closer);
-        candidates = &within_[query];
-        break;
-    }
-    for (const Candidate& candidate : *candidates) {
-      out.indices.push_back(candidate.row);
-      out.distances.push_back(candidate.distance);
-    }
-    out.offsets.push_back(static_cast<std::int64_t>(out.indices.size()));
-  }
-
   const Fitted& fitted_;
   const Plan plan_;
   const RunOptions& run_;
   ThreadPool pool_;
-  Buffer<double> distances_;  // tile_queries x tile_rows
-  std::vector<NearestList> nearest_;
-  std::vector<RapidMinerHeap> heaps_;
-  std::vector<std::vector<Candidate>> within_;
-  std::vector<Candidate> sorted_;
+  Buffer<double> distances_;                   // tile_queries x tile_rows
+  std::vector<Collector> collectors_;          // per query
+  std::vector<std::vector<Candidate>> lists_;  // per query and list
+  std::int64_t evaluated_ = 0;
 };
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "base/checked.hpp"
+#include "knn/method.hpp"
 #include "stope/error.hpp"
 #include "table/encode.hpp"
 
@@ -72,9 +73,11 @@ SearchReport run_search(const Fitted& fitted, const Table& queries, const Search
     query_groups = group_ids(group_column(queries, job.exclude_group), train_column);
     selection.train_groups = train_groups.data();
   }
+  const device::BackendChoice backend = device::choose_backend(run);
+  const Method method = choose_method(fitted, selection, queries.n_rows, backend, run);
   const Plan plan = make_plan({queries.n_rows, fitted.n_rows(), fitted.width(), list_bytes(selection, fitted.n_rows()),
-                               fitted.kernel().scratch_bytes(), fitted.bytes()},
-                              run);
+                               fitted.kernel().scratch_bytes(), fitted.bytes(), fitted.width()},
+                              backend, method, run);
   const std::unique_ptr<Searcher> searcher = make_searcher(fitted, plan, run);
   Buffer<double> encoded(checked::mul(plan.tile_queries, fitted.width()));
   std::vector<Neighbors> lists;
@@ -87,15 +90,9 @@ SearchReport run_search(const Fitted& fitted, const Table& queries, const Search
     sink(lists);
     if (run.progress) run.progress("search", first + block.n, queries.n_rows);
   }
-  SearchReport report;
-  report.backend = plan.backend.name;
-  report.reason = plan.backend.reason;
-  report.tile_queries = plan.tile_queries;
-  report.tile_rows = plan.tile_rows;
+  SearchReport report = report_of(plan);
+  searcher->report(report);
   report.pairs = checked::mul(queries.n_rows, fitted.n_rows());
-  report.memory_budget = plan.memory_budget;
-  report.memory_planned = plan.memory_planned;
-  report.threads = plan.threads;
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return report;
 }

@@ -5,16 +5,12 @@
 namespace stope::knn {
 
 std::unique_ptr<Searcher> make_searcher(const Fitted& fitted, const Plan& plan, const RunOptions& run) {
-  struct Row {
-    device::Backend backend;
-    std::unique_ptr<Searcher> (*make)(const Fitted&, const Plan&, const RunOptions&);
-  };
-  static constexpr Row kSearchers[] = {{device::Backend::reference, make_reference_searcher}};
-  for (const Row& row : kSearchers) {
-    if (row.backend == plan.backend.backend) return row.make(fitted, plan, run);
+  if (plan.backend.backend == device::Backend::cuda) {
+    throw Error(ErrorCode::device_unavailable,
+                "the back end '" + plan.backend.name + "' has no nearest-neighbour search");
   }
-  throw Error(ErrorCode::device_unavailable,
-              "the back end '" + plan.backend.name + "' has no nearest-neighbour search");
+  return plan.method.way == Method::Way::filter ? make_filter_searcher(fitted, plan, run)
+                                                : make_reference_searcher(fitted, plan, run);
 }
 
 }  // namespace stope::knn

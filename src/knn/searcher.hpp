@@ -32,6 +32,14 @@ struct Selection {
   double radius = 0.0;
   bool exclude_self = false;                   ///< query i is training row i
   const std::int64_t* train_groups = nullptr;  ///< group per training row, or null
+
+  std::size_t n_lists() const { return kind == Kind::rapidminer_heap ? ks.size() : 1; }
+  /// Whether training row `row` is no neighbour of query `i` of the block, however near.
+  bool excludes(const QueryBlock& block, std::int64_t i, std::int64_t row) const {
+    if (exclude_self && block.first + i == row) return true;
+    if (train_groups == nullptr || block.groups[i] == kNoGroup) return false;
+    return block.groups[i] == train_groups[row];
+  }
 };
 
 class Searcher {
@@ -41,11 +49,14 @@ class Searcher {
   virtual void search(const QueryBlock& block, const Selection& selection, std::vector<Neighbors>& out) = 0;
   /// values[i * n_rows + j] for every query i of the block and training row j.
   virtual void matrix(const QueryBlock& block, Quantity quantity, Order order, double* values) = 0;
+  /// Adds what the searches so far did: pairs scanned, skipped, listed, evaluated.
+  virtual void report(SearchReport& report) const = 0;
 };
 
 /// The plan's back end for a fitted table; throws device_unavailable if it has no search.
 std::unique_ptr<Searcher> make_searcher(const Fitted& fitted, const Plan& plan, const RunOptions& run);
 
 std::unique_ptr<Searcher> make_reference_searcher(const Fitted& fitted, const Plan& plan, const RunOptions& run);
+std::unique_ptr<Searcher> make_filter_searcher(const Fitted& fitted, const Plan& plan, const RunOptions& run);
 
 }  // namespace stope::knn

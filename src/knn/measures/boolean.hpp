@@ -2,11 +2,15 @@
 // read numbers as booleans (non-zero = true).
 #pragma once
 
+#include "knn/filter/form.hpp"
 #include "knn/measure.hpp"
 
 namespace stope::knn {
 
 struct Hamming {
+  static constexpr FilterForm kFilter = {
+      .term = Term::absolute, .divisor = Divisor::present_weight, .space = Space::equality, .finish = Finish::identity};
+
   struct State {
     double unequal = 0.0;
     double weight = 0.0;

@@ -1,11 +1,14 @@
 // braycurtis (scikit-learn's BrayCurtisDistance): sum |x-y| / (sum |x| + sum |y|); two zero rows are 0 apart.
 #pragma once
 
+#include "knn/filter/form.hpp"
 #include "knn/measure.hpp"
 
 namespace stope::knn {
 
 struct BrayCurtis {
+  static constexpr FilterForm kFilter = {.term = Term::absolute, .divisor = Divisor::total, .finish = Finish::identity};
+
   struct State {
     double difference = 0.0;
     double total = 0.0;

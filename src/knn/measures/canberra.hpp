@@ -1,11 +1,14 @@
 // canberra (scikit-learn, SciPy): sum |x-y| / (|x|+|y|), a term 0/0 counts as 0.
 #pragma once
 
+#include "knn/filter/form.hpp"
 #include "knn/measure.hpp"
 
 namespace stope::knn {
 
 struct Canberra {
+  static constexpr FilterForm kFilter = {.term = Term::relative, .finish = Finish::identity};
+
   using State = PresentSum;
   STOPE_HD void add(State& s, double x, double y, const Attribute& a) const {
     const double denominator = absolute(x) + absolute(y);

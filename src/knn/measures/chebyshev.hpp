@@ -1,11 +1,14 @@
 // chebyshev: max of weight * |x-y|.
 #pragma once
 
+#include "knn/filter/form.hpp"
 #include "knn/measure.hpp"
 
 namespace stope::knn {
 
 struct Chebyshev {
+  static constexpr FilterForm kFilter = {.term = Term::maximum, .finish = Finish::identity};
+
   struct State {
     double max = 0.0;
     double compared = 0.0;

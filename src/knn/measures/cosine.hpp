@@ -3,6 +3,7 @@
 #pragma once
 
 #include "knn/exact_math.hpp"
+#include "knn/filter/form.hpp"
 #include "knn/measure.hpp"
 
 namespace stope::knn {
@@ -27,6 +28,9 @@ struct CosineSums {
 };
 
 struct Cosine : CosineSums {
+  static constexpr FilterForm kFilter = {
+      .missing = Missing::undefined, .space = Space::unit_rows, .finish = Finish::half};
+
   STOPE_HD double similarity(const State& s) const {
     if (s.compared == 0.0) return kNaN;
     return s.xx > 0.0 && s.yy > 0.0 ? clamped(s) : s.xx == 0.0 || s.yy == 0.0 ? 0.0 : kNaN;
@@ -36,6 +40,9 @@ struct Cosine : CosineSums {
 
 /// A zero row is at a right angle to every other and at angle 0 to a zero row.
 struct CosineAngle : CosineSums {
+  static constexpr FilterForm kFilter = {
+      .missing = Missing::undefined, .space = Space::unit_rows, .finish = Finish::chord_angle};
+
   bool nan_if_none = true;  ///< false under Compat::rapidminer, where two rows with nothing in common are at angle 0
 
   STOPE_HD double similarity(const State& s) const {

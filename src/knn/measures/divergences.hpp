@@ -2,6 +2,7 @@
 #pragma once
 
 #include "knn/exact_math.hpp"
+#include "knn/filter/form.hpp"
 #include "knn/measure.hpp"
 
 namespace stope::knn {
@@ -58,6 +59,8 @@ struct LogisticLoss : PlainSum {
 
 /// squared-loss: (x-y)^2; one attribute.
 struct SquaredLoss : PlainSum {
+  static constexpr FilterForm kFilter = {.finish = Finish::identity};
+
   STOPE_HD void add(State& s, double x, double y, const Attribute& a) const {
     const double difference = x - y;
     s.sum += a.weight * (difference * difference);

@@ -2,11 +2,15 @@
 // rows; range = that of the training table. A constant attribute counts as x != y.
 #pragma once
 
+#include "knn/filter/form.hpp"
 #include "knn/measure.hpp"
 
 namespace stope::knn {
 
 struct Gower {
+  static constexpr FilterForm kFilter = {
+      .term = Term::absolute, .divisor = Divisor::present_weight, .space = Space::ranges, .finish = Finish::identity};
+
   struct State {
     double sum = 0.0;
     double weight = 0.0;

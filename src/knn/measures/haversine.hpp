@@ -2,11 +2,15 @@
 #pragma once
 
 #include "knn/exact_math.hpp"
+#include "knn/filter/form.hpp"
 #include "knn/measure.hpp"
 
 namespace stope::knn {
 
 struct Haversine {
+  static constexpr FilterForm kFilter = {
+      .missing = Missing::undefined, .space = Space::sphere, .finish = Finish::chord_angle};
+
   STOPE_HD double operator()(const RowPair& p) const {
     const double sin_lat = math::sin(0.5 * (p.x[0] - p.y[0]));
     const double sin_lon = math::sin(0.5 * (p.x[1] - p.y[1]));

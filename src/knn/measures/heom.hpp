@@ -2,11 +2,14 @@
 // missing in either row counts as 1.
 #pragma once
 
+#include "knn/filter/form.hpp"
 #include "knn/measure.hpp"
 
 namespace stope::knn {
 
 struct Heom {
+  static constexpr FilterForm kFilter = {.missing = Missing::mismatch, .space = Space::ranges};
+
   struct State {
     double sum = 0.0;
   };

@@ -1,11 +1,14 @@
 // manhattan: sum |x-y|.
 #pragma once
 
+#include "knn/filter/form.hpp"
 #include "knn/measure.hpp"
 
 namespace stope::knn {
 
 struct Manhattan {
+  static constexpr FilterForm kFilter = {.term = Term::absolute, .finish = Finish::identity};
+
   using State = PresentSum;
   STOPE_HD void add(State& s, double x, double y, const Attribute& a) const {
     s.add(!either_missing(x, y), a.weight * absolute(x - y));

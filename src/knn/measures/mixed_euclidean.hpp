@@ -1,11 +1,14 @@
 // mixed-euclidean (RapidMiner MixedEuclideanDistance): sqrt(sum of (x-y)^2, or of x != y for nominal attributes).
 #pragma once
 
+#include "knn/filter/form.hpp"
 #include "knn/measure.hpp"
 
 namespace stope::knn {
 
 struct MixedEuclidean {
+  static constexpr FilterForm kFilter = {};
+
   using State = PresentSum;
   STOPE_HD void add(State& s, double x, double y, const Attribute& a) const {
     const double difference = x - y;

@@ -2,11 +2,14 @@
 // missing values stay comparable with complete ones.
 #pragma once
 
+#include "knn/filter/form.hpp"
 #include "knn/measure.hpp"
 
 namespace stope::knn {
 
 struct NanEuclidean {
+  static constexpr FilterForm kFilter = {.divisor = Divisor::present_weight, .finish = Finish::mean_root};
+
   double total_weight = 0.0;
 
   struct State {

@@ -2,12 +2,15 @@
 // "false" (binominal attributes only), and differ; a missing or unknown value counts as differing in the similarities.
 #pragma once
 
+#include "knn/filter/form.hpp"
 #include "knn/measure.hpp"
 
 namespace stope::knn {
 
 /// nominal-distance: the number of attributes that differ.
 struct NominalDistance {
+  static constexpr FilterForm kFilter = {.term = Term::absolute, .finish = Finish::identity};
+
   using State = PresentSum;
   STOPE_HD void add(State& s, double x, double y, const Attribute& a) const {
     s.add(!either_missing(x, y), x != y ? a.weight : 0.0);

@@ -1,0 +1,34 @@
+// The neighbour lists of one query under a selection: what every searcher fills.
+#pragma once
+
+#include <vector>
+
+#include "knn/neighbor_list.hpp"
+#include "knn/searcher.hpp"
+
+namespace stope::knn {
+
+class Collector {
+ public:
+  /// Empties the lists; the memory stays.
+  void reset(const Selection& selection);
+  /// RapidMiner's heaps must be offered rows in training order; the other kinds take any order.
+  void offer(const Candidate& candidate);
+  /// No candidate whose distance is greater can enter a list any more; infinity or NaN: any can.
+  double threshold() const;
+  /// Moves list number `list` (selection.n_lists() of them) to `out`, in the order in which it is returned.
+  void take(std::size_t list, std::vector<Candidate>& out);
+
+ private:
+  Selection::Kind kind_ = Selection::Kind::nearest;
+  double radius_ = 0.0;
+  NearestList nearest_;
+  std::vector<RapidMinerHeap> heaps_;
+  std::vector<Candidate> within_;
+};
+
+/// Hands on lists[query * n_lists + list] of consecutive queries, one Neighbors a list.
+void append_lists(const std::vector<std::vector<Candidate>>& lists, std::size_t n_lists, std::int64_t first_query,
+                  std::vector<Neighbors>& out);
+
+}  // namespace stope::knn

@@ -1,0 +1,134 @@
+// The fast CPU back ends: a float image of every row bounds its distance, and only what the bound cannot rule out is
+// evaluated with the measure's own formula. Which instructions scan the images is all that tells the back ends apart.
+#include <algorithm>
+#include <numeric>
+
+#include "base/checked.hpp"
+#include "base/thread_pool.hpp"
+#include "knn/filter/order.hpp"
+#include "knn/filter/tile_search.hpp"
+#include "knn/searcher.hpp"
+#include "stope/error.hpp"
+
+namespace stope::knn {
+namespace {
+
+class FilterSearcher final : public Searcher {
+ public:
+  FilterSearcher(const Fitted& fitted, const Plan& plan, const RunOptions& run, const FilterForm& form,
+                 ScanFunction (*scan_of)(const FilterForm&, ScanKind))
+      : fitted_(fitted),
+        run_(run),
+        index_(fitted.filters().get(fitted, form, plan.method.order,
+                                    scan_of(form, plan.method.kind) != nullptr ? plan.method.kind : ScanKind::products,
+                                    run)),
+        scan_(scan_of(form, index_.kind)),
+        differences_(scan_of(form, ScanKind::differences)),
+        pool_(plan.threads) {}
+
+  void search(const QueryBlock& block, const Selection& selection, std::vector<Neighbors>& out) override {
+    const RowImages queries = make_row_images(*index_.map, block.rows, block.n, fitted_.width(), pool_, run_.cancel);
+    const std::vector<std::int64_t> order = query_order(queries, block.n);
+    const std::int64_t n_tiles = checked::ceil_div(block.n, kTileQueries);
+    const std::int64_t n_segments = segments(n_tiles, selection);
+    const std::int64_t n_blocks = index_.images->n_blocks;
+    const TileContext context{fitted_, index_, scan_, differences_, block, queries, selection, run_.cancel};
+    const std::size_t n_lists = selection.n_lists();
+    const auto stride = static_cast<std::size_t>(block.n) * n_lists;
+    lists_.assign(stride * static_cast<std::size_t>(n_segments), {});
+    pool_.parallel_for(n_tiles * n_segments, run_.cancel, [&](std::int64_t task, int worker) {
+      const std::int64_t tile = task / n_segments, segment = task % n_segments;
+      const std::int64_t first = tile * kTileQueries, n = std::min<std::int64_t>(kTileQueries, block.n - first);
+      TileSearch& search = work_space(worker);
+      search.run(context, order.data() + first, n, n_blocks * segment / n_segments,
+                 n_blocks * (segment + 1) / n_segments);
+      for (std::int64_t i = 0; i < n; ++i) {
+        const std::size_t at = static_cast<std::size_t>(segment) * stride +
+                               static_cast<std::size_t>(order[static_cast<std::size_t>(first + i)]) * n_lists;
+        for (std::size_t list = 0; list < n_lists; ++list) {
+          search.collectors()[static_cast<std::size_t>(i)].take(list, lists_[at + list]);
+        }
+      }
+    });
+    if (n_segments > 1) merge(selection, stride, n_segments);
+    lists_.resize(stride);
+    append_lists(lists_, n_lists, block.first, out);
+  }
+
+  void matrix(const QueryBlock&, Quantity, stope::knn::Order, double*) override {
+    throw Error(ErrorCode::internal, "a filter computes no matrix");
+  }
+
+  void report(SearchReport& report) const override {
+    if (index_.kind == ScanKind::products) report.method += ", products";
+    if (index_.kind == ScanKind::byte_products) report.method += ", bytes";
+    FilterCounts counts;
+    for (const std::unique_ptr<TileSearch>& space : work_spaces_) {
+      if (space != nullptr) counts.add(space->counts());
+    }
+    report.scanned = counts.scanned;
+    report.skipped = counts.skipped;
+    report.listed = counts.listed;
+    report.evaluated = counts.evaluated;
+  }
+
+ private:
+  // Where blocks hold near rows, near queries share a tile: a block is then read once for all of them.
+  std::vector<std::int64_t> query_order(const RowImages& queries, std::int64_t n) {
+    if (index_.images->ordered()) {
+      return near_order(queries.rows.data(), n, index_.map->n_columns(), kTileQueries, pool_, run_.cancel);
+    }
+    std::vector<std::int64_t> order(static_cast<std::size_t>(n));
+    std::iota(order.begin(), order.end(), 0);
+    return order;
+  }
+
+  // With few queries the training rows are cut as well, to give every core work. A heap sees all rows in order.
+  std::int64_t segments(std::int64_t n_tiles, const Selection& selection) const {
+    constexpr std::int64_t kTasksPerThread = 4, kLeastBlocks = 256;
+    if (selection.kind == Selection::Kind::rapidminer_heap || index_.images->ordered()) return 1;
+    const std::int64_t wanted = checked::ceil_div(kTasksPerThread * pool_.size(), std::max<std::int64_t>(1, n_tiles));
+    return std::clamp<std::int64_t>(wanted, 1, std::max<std::int64_t>(1, index_.images->n_blocks / kLeastBlocks));
+  }
+
+  void merge(const Selection& selection, std::size_t stride, std::int64_t n_segments) {
+    pool_.parallel_for(static_cast<std::int64_t>(stride), run_.cancel, [&](std::int64_t i, int) {
+      Collector collector;
+      collector.reset(selection);
+      for (std::int64_t segment = 0; segment < n_segments; ++segment) {
+        for (const Candidate& candidate :
+             lists_[static_cast<std::size_t>(segment) * stride + static_cast<std::size_t>(i)]) {
+          collector.offer(candidate);
+        }
+      }
+      collector.take(0, lists_[static_cast<std::size_t>(i)]);
+    });
+  }
+
+  TileSearch& work_space(int worker) {
+    std::unique_ptr<TileSearch>& space = work_spaces_[static_cast<std::size_t>(worker)];
+    if (space == nullptr) space = std::make_unique<TileSearch>(index_);
+    return *space;
+  }
+
+  const Fitted& fitted_;
+  const RunOptions& run_;
+  FilterIndex index_;
+  ScanFunction scan_, differences_;
+  ThreadPool pool_;
+  std::vector<std::unique_ptr<TileSearch>> work_spaces_{static_cast<std::size_t>(pool_.size())};  // one a worker
+  std::vector<std::vector<Candidate>> lists_;  // per segment, query and list
+};
+
+}  // namespace
+
+std::unique_ptr<Searcher> make_filter_searcher(const Fitted& fitted, const Plan& plan, const RunOptions& run) {
+  const FilterForm& form = *fitted.kernel().filter_form();
+  auto* scan_of = scan_scalar;
+  if (plan.backend.backend == device::Backend::avx2) scan_of = scan_avx2;
+  if (plan.backend.backend == device::Backend::avx512) scan_of = scan_avx512;
+  if (plan.backend.backend == device::Backend::avx512vnni) scan_of = scan_avx512vnni;
+  return std::make_unique<FilterSearcher>(fitted, plan, run, form, scan_of);
+}
+
+}  // namespace stope::knn

@@ -1,0 +1,97 @@
+// Images: what the filter sees of a row. Each value is centred, scaled and rounded to float; the residual says how far
+// the rounding can have moved the row, so that a sum over images bounds the sum over the values
+// (docs/numerics/filter.md).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/thread_pool.hpp"
+#include "knn/filter/scan.hpp"
+#include "knn/fitted.hpp"
+#include "knn/plan.hpp"
+
+namespace stope::knn {
+
+/// The next float that is not smaller.
+float round_up(double value);
+
+/// How rows of one fitted table become images: the same map for training and query rows.
+class ImageMap {
+ public:
+  ImageMap(const Fitted& fitted, const FilterForm& form);
+
+  const FilterForm& form() const { return form_; }
+  /// Whether cut() holds: not for weights that a float cannot tell apart from 0 or infinity.
+  bool bounds() const;
+  std::int64_t n_numeric() const { return static_cast<std::int64_t>(numeric_.size()); }
+  std::int64_t n_columns() const { return n_numeric() + static_cast<std::int64_t>(equality_.size()); }
+  const float* mismatch() const { return mismatch_.data(); }
+  const float* weight() const { return weight_.data(); }
+
+  /// Writes the image of a row, n_columns floats. Returns its residual, or a NaN for a row that no image can bound (an
+  /// infinity, a missing value where the measure does not skip it): its image is all missing.
+  double map(const double* row, float* image) const;
+
+  /// What the sum over images of a pair can reach, alpha * divisor + beta, if its distance is at most `distance`;
+  /// `residual`: of both rows together. In exact arithmetic: whoever computes the sum adds the rounding of it.
+  struct Limit {
+    double alpha, beta;
+  };
+  Limit limit(double distance, double residual) const;
+
+  /// The cut for the scan by differences: what the sum of a pair must exceed for its distance to exceed `distance`.
+  Cut cut(double distance, double residual) const;
+
+ private:
+  struct NumericColumn {
+    std::int64_t source;
+    double centre;
+    double scale;
+  };
+  void choose_columns(const Fitted& fitted);
+  void choose_scales(const Fitted& fitted);
+  double map_values(const double* row, float* image) const;
+  double map_unit_row(const double* row, float* image) const;
+  double map_sphere(const double* row, float* image) const;
+  double add_residual(double residual, double value, float rounded) const;
+
+  FilterForm form_;
+  std::vector<Attribute> attributes_;
+  std::vector<NumericColumn> numeric_;
+  std::vector<std::int64_t> equality_;  // sources
+  std::vector<float> mismatch_, weight_;
+  double unit_ = 1.0;  // a distance of 1 is so much in the image space
+  double total_weight_ = 0.0, least_weight_ = 0.0;
+};
+
+/// The images of a training table, in blocks (scan.hpp), with boxes around them where `ordered`.
+struct TrainImages {
+  std::int64_t n_rows = 0;
+  std::int64_t n_blocks = 0;
+  Buffer<float> blocks;
+  std::vector<std::uint64_t> always;
+  double residual = 0.0;           ///< of every row that is not always listed
+  bool missing = false;            ///< whether any of those has a missing value
+  std::vector<std::int64_t> rows;  ///< row of a slot; empty: the slot itself
+  // If ordered, the boxes: the smallest and largest image per block and column (missing: -inf, inf), and the same of
+  // every kCoarse blocks.
+  Buffer<float> low, high, coarse_low, coarse_high;
+
+  static constexpr std::int64_t kCoarse = 32;
+  bool ordered() const { return !rows.empty(); }
+  std::int64_t row(std::int64_t slot) const { return rows.empty() ? slot : rows[static_cast<std::size_t>(slot)]; }
+  std::int64_t bytes() const;
+};
+
+TrainImages make_train_images(const ImageMap& map, const Fitted& fitted, BlockOrder order, const RunOptions& run);
+
+/// Images of rows, row-major, each with its residual (NaN: no image can bound it).
+struct RowImages {
+  Buffer<float> rows;
+  Buffer<double> residuals;
+};
+RowImages make_row_images(const ImageMap& map, const double* rows, std::int64_t n, std::int64_t width, ThreadPool& pool,
+                          const CancelToken& cancel);
+
+}  // namespace stope::knn

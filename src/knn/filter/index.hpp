@@ -1,0 +1,45 @@
+// The filter's part of a fitted index, made when a search first needs it.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <utility>
+
+#include "knn/filter/images.hpp"
+#include "knn/filter/products.hpp"
+
+namespace stope::knn {
+
+struct FilterIndex {
+  std::shared_ptr<const ImageMap> map;
+  std::shared_ptr<const TrainImages> images;
+  ScanKind kind = ScanKind::differences;
+  std::shared_ptr<const FloatProducts> floats;  // kind products
+  std::shared_ptr<const ByteProducts> bytes;    // kind byte_products
+};
+
+/// The filter indices of one fitted table. Safe from several threads at once.
+class FilterCache {
+ public:
+  /// Makes what is not there yet; a failure leaves nothing behind. A kind that the rows do not fit (missing values)
+  /// becomes differences.
+  FilterIndex get(const Fitted& fitted, const FilterForm& form, BlockOrder order, ScanKind kind, const RunOptions& run);
+
+  std::shared_ptr<const ImageMap> map(const Fitted& fitted, const FilterForm& form);
+
+  /// What `choose` returned when it was first asked for this backend and order of rows: looking at a sample costs as
+  /// much as a small search.
+  Method choice(device::Backend backend, bool in_order, const std::function<Method()>& choose);
+
+ private:
+  const std::shared_ptr<const ImageMap>& locked_map(const Fitted& fitted, const FilterForm& form);
+
+  std::mutex mutex_;
+  std::shared_ptr<const ImageMap> map_;
+  std::map<std::pair<device::Backend, bool>, Method> choices_;
+  FilterIndex made_[2];  // one an order of rows, with every kind asked for
+};
+
+}  // namespace stope::knn

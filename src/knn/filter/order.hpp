@@ -1,0 +1,17 @@
+// An order of rows in which near rows stand together: a k-d tree's leaves, left to right.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/thread_pool.hpp"
+
+namespace stope::knn {
+
+/// Splits the rows of `images` (n x n_columns, row-major, NaN = missing) at the median of the column with the widest
+/// spread until at most `leaf` are left, all leaves but the last being full. Returns row numbers in that order. Ties
+/// are split by row number, so that the order depends on the values alone. O(n log n).
+std::vector<std::int64_t> near_order(const float* images, std::int64_t n, std::int64_t n_columns, std::int64_t leaf,
+                                     ThreadPool& pool, const CancelToken& cancel);
+
+}  // namespace stope::knn

@@ -1,0 +1,77 @@
+// The inner loops of the additive filter: the interface between the driver and the code compiled for each instruction
+// set. Plain arrays only, so that nothing of the standard library is compiled with instructions a machine may lack.
+#pragma once
+
+#include <cstdint>
+
+#include "knn/filter/form.hpp"
+
+namespace stope::knn {
+
+inline constexpr int kBlockRows = 64;    ///< training rows a block: one bit each in a 64-bit mask
+inline constexpr int kTileQueries = 64;  ///< query rows at most in one scan, for the same reason
+
+/// A training row the filter could not prove too far: row `slot % 64` of the visited block `slot / 64`.
+struct Hit {
+  float score;  ///< the filter's sum (or quotient): smaller is likely nearer
+  std::int32_t slot;
+};
+
+/// How images are compared: by differences, whatever the form; or, for squares without missing values or mismatches, by
+/// inner products, in floats or in bytes.
+enum class ScanKind { differences, products, byte_products };
+
+/// What a query's sum must exceed for the row to be dropped: alpha * divisor + beta.
+struct Cut {
+  float alpha;  ///< 0 without a divisor
+  float beta;   ///< +infinity drops nothing
+  float score;  ///< a hit whose score exceeds this can be dropped later
+  float least;  ///< products: a row is dropped below this
+  std::int32_t least_bytes;
+  float norm;  ///< of products: the query's square, in the kind's unit; the score is norm - 2 * product
+  float box;   ///< a block is dropped if the sum of the query and the box around it exceeds this
+};
+
+inline constexpr float kNoLimit = __builtin_inff();
+inline constexpr Cut kDropNothing = {0.0F, kNoLimit, kNoLimit, -kNoLimit, INT32_MIN, 0.0F, kNoLimit};
+
+/// Images of rows are n_numeric + n_equality floats (NaN = missing). Training images lie in blocks, column by column:
+/// blocks[(block * n_columns + column) * 64 + row]; query images are row-major.
+struct Scan {
+  std::int64_t n_numeric;
+  std::int64_t n_equality;
+  const float* mismatch;  ///< per column: what a mismatch (numeric, under Missing::mismatch: a missing value) adds
+  const float* weight;    ///< per column: its part of the divisor
+  const float* blocks;
+  const float* starts;        ///< products: -|t|^2 / 2 per slot
+  const std::uint8_t* bytes;  ///< byte products: [((block * n_quads + quad) * 64 + row) * 4 + byte], image + 128
+  const std::int32_t* byte_starts;
+  std::int64_t n_quads;
+  const std::uint64_t* always;  ///< per block: rows to list whatever their sum
+  const float* low;             ///< per block and column the box around it: low[block * n_columns + column]; or null
+  const float* high;
+
+  const std::int64_t* visit;  ///< numbers of the blocks to scan
+  std::int64_t n_visit;
+  const float* queries;
+  const std::int8_t* query_bytes;  ///< n_quads * 4 a query
+  std::int64_t n_queries;          ///< at most kTileQueries
+  const Cut* cuts;
+  const float* by_column;  ///< the queries once more for the boxes: [column * kTileQueries + query], 64-byte aligned
+  const float* box_cuts;   ///< kTileQueries sums that a box must not exceed, 64-byte aligned
+
+  Hit* hits;  ///< capacity entries a query, enough for every row of the visited blocks
+  std::int64_t capacity;
+  std::int32_t* n_hits;     ///< per query
+  std::int64_t* n_skipped;  ///< (query, block) pairs that the boxes ruled out, added up
+};
+
+using ScanFunction = void (*)(const Scan&);
+
+/// The scan of a form, compiled for one instruction set; null where this build has none of the kind.
+ScanFunction scan_scalar(const FilterForm& form, ScanKind kind);
+ScanFunction scan_avx2(const FilterForm& form, ScanKind kind);
+ScanFunction scan_avx512(const FilterForm& form, ScanKind kind);
+ScanFunction scan_avx512vnni(const FilterForm& form, ScanKind kind);
+
+}  // namespace stope::knn

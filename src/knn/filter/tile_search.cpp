@@ -1,0 +1,356 @@
+#include "knn/filter/tile_search.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace stope::knn {
+namespace {
+
+// Blocks between two tightenings: few at first, when the thresholds fall fast; 64 blocks of hits are 2 MB a worker.
+constexpr std::int64_t kFirstStep = 8;
+constexpr std::int64_t kMostBlocks = 64;
+// The same where blocks hold near rows: the very first give good thresholds.
+constexpr std::int64_t kFirstNear = 1;
+constexpr std::int64_t kNearStep = 8;
+constexpr std::int64_t kCapacity = kMostBlocks * kBlockRows;
+// Distances evaluated between two looks at the threshold, doubled each time.
+constexpr std::int64_t kFirstBatch = 16;
+constexpr std::int64_t kMostRows = 512;  // evaluated at once
+
+}  // namespace
+
+TileSearch::TileSearch(const FilterIndex& index)
+    : n_columns_(index.map->n_columns()),
+      images_(n_columns_ * kTileQueries),
+      bytes_(index.kind == ScanKind::byte_products ? index.bytes->n_quads * 4 * kTileQueries : 0),
+      byte_images_(kTileQueries),
+      norms_(kTileQueries),
+      by_column_(n_columns_ * kTileQueries),
+      tile_low_(n_columns_),
+      tile_high_(n_columns_),
+      hits_(kCapacity * kTileQueries),
+      cuts_(kTileQueries),
+      box_cuts_(kTileQueries),
+      n_hits_(kTileQueries),
+      collectors_(kTileQueries),
+      rows_(kMostRows),
+      distances_(kMostRows) {}
+
+std::int64_t TileSearch::bytes(std::int64_t n_columns) {
+  return n_columns * (2 * kTileQueries + 2) * static_cast<std::int64_t>(sizeof(float)) +
+         kCapacity * kTileQueries * static_cast<std::int64_t>(sizeof(Hit));
+}
+
+void TileSearch::run(const TileContext& context, const std::int64_t* which, std::int64_t n, std::int64_t begin,
+                     std::int64_t end) {
+  load(context, which, n);
+  if (context.index.images->ordered()) {
+    visit_nearest(context);
+  } else if (context.selection.kind == Selection::Kind::rapidminer_heap) {
+    visit_in_order(context, begin, end);
+  } else {
+    visit_sampled(context, begin, end);
+  }
+}
+
+void TileSearch::load(const TileContext& context, const std::int64_t* which, std::int64_t n) {
+  constexpr float kInf = std::numeric_limits<float>::infinity();
+  map_ = context.index.map.get();
+  form_ = &map_->form();
+  which_ = which;
+  n_ = n;
+  std::fill(tile_low_.begin(), tile_low_.end(), kInf);
+  std::fill(tile_high_.begin(), tile_high_.end(), -kInf);
+  std::fill(by_column_.begin(), by_column_.end(), std::numeric_limits<float>::quiet_NaN());
+  std::fill(box_cuts_.begin(), box_cuts_.end(), -kInf);
+  kind_ = context.index.kind;
+  for (std::int64_t i = 0; i < n; ++i) {
+    const float* image = context.queries.rows.data() + which[i] * n_columns_;
+    std::copy_n(image, n_columns_, images_.data() + i * n_columns_);
+    for (std::int64_t c = 0; c < n_columns_; ++c) {
+      by_column_[c * kTileQueries + i] = image[c];
+      const bool missing = std::isnan(image[c]);
+      tile_low_[c] = std::min(tile_low_[c], missing ? -kInf : image[c]);
+      tile_high_[c] = std::max(tile_high_[c], missing ? kInf : image[c]);
+      if (missing) kind_ = ScanKind::differences;
+    }
+  }
+  for (std::int64_t i = 0; i < n; ++i) {
+    const float* image = images_.data() + i * n_columns_;
+    if (kind_ == ScanKind::products) {
+      double norm = 0.0;
+      for (std::int64_t c = 0; c < n_columns_; ++c)
+        norm += static_cast<double>(image[c]) * static_cast<double>(image[c]);
+      norms_[static_cast<std::size_t>(i)] = norm;
+    } else if (kind_ == ScanKind::byte_products) {
+      const ByteProducts& products = *context.index.bytes;
+      byte_images_[static_cast<std::size_t>(i)] = make_byte_image(image, n_columns_, products.steps, products.n_quads,
+                                                                  bytes_.data() + i * products.n_quads * 4);
+    }
+    collectors_[static_cast<std::size_t>(i)].reset(context.selection);
+    tighten(context, i);
+  }
+}
+
+// Row order, as RapidMiner's heap must see it.
+void TileSearch::visit_in_order(const TileContext& context, std::int64_t begin, std::int64_t end) {
+  std::int64_t size = kFirstStep;
+  for (std::int64_t block = begin; block < end; size = std::min(2 * size, kMostBlocks)) {
+    blocks_.clear();
+    for (; block < end && static_cast<std::int64_t>(blocks_.size()) < size; ++block) blocks_.push_back(block);
+    step(context, blocks_.data(), static_cast<std::int64_t>(blocks_.size()));
+  }
+}
+
+// Some blocks from all over the range come first: in a table sorted by class or time the first rows would give
+// thresholds that every later row beats.
+void TileSearch::visit_sampled(const TileContext& context, std::int64_t begin, std::int64_t end) {
+  const std::int64_t n = end - begin;
+  const std::int64_t stride = std::max<std::int64_t>(1, n / kMostBlocks);
+  std::vector<std::int64_t> order;
+  order.reserve(static_cast<std::size_t>(n));
+  for (std::int64_t block = begin; block < end; block += stride) order.push_back(block);
+  for (std::int64_t block = begin; block < end; ++block) {
+    if ((block - begin) % stride != 0) order.push_back(block);
+  }
+  std::int64_t size = kFirstStep;
+  for (std::int64_t at = 0; at < n; at += size, size = std::min(2 * size, kMostBlocks)) {
+    size = std::min(size, n - at);
+    step(context, order.data() + at, size);
+  }
+}
+
+// A lower bound of the sum between any query of the tile and any row in the box, as soon as it exceeds `reach`.
+float TileSearch::box_distance(const float* low, const float* high, float reach) const {
+  float sum = 0.0F;
+  for (std::int64_t c = 0; c < n_columns_; ++c) {
+    const float gap = std::max({low[c] - tile_high_[c], tile_low_[c] - high[c], 0.0F});
+    if (!(gap > 0.0F)) continue;
+    if (c >= map_->n_numeric()) {
+      sum = form_->term == Term::maximum ? std::max(sum, map_->mismatch()[c]) : sum + map_->mismatch()[c];
+    } else if (form_->term == Term::square) {
+      sum += gap * gap;
+    } else {
+      sum = form_->term == Term::maximum ? std::max(sum, gap) : sum + gap;
+    }
+    if (sum > reach) break;
+  }
+  return sum;
+}
+
+float TileSearch::reach() const {
+  float most = 0.0F;
+  for (std::int64_t i = 0; i < n_; ++i) most = std::max(most, box_cuts_[i]);
+  return most;
+}
+
+void TileSearch::list_near_boxes(const TrainImages& images, std::int64_t first_coarse, std::int64_t end_coarse,
+                                 float reach) {
+  for (std::int64_t coarse = first_coarse; coarse < end_coarse; ++coarse) {
+    const std::int64_t at = coarse * n_columns_;
+    if (box_distance(images.coarse_low.data() + at, images.coarse_high.data() + at, reach) > reach) continue;
+    const std::int64_t end = std::min((coarse + 1) * TrainImages::kCoarse, images.n_blocks);
+    for (std::int64_t block = coarse * TrainImages::kCoarse; block < end; ++block) {
+      const float* low = images.low.data() + block * n_columns_;
+      const float distance = box_distance(low, images.high.data() + block * n_columns_, reach);
+      if (distance <= reach) near_.emplace_back(distance, block);
+    }
+  }
+}
+
+// Distance between the middles of a box and of the tile's: which of several boxes that touch the tile to look at first.
+float TileSearch::middle_distance(const float* low, const float* high) const {
+  float sum = 0.0F;
+  for (std::int64_t c = 0; c < n_columns_; ++c) {
+    const float gap = low[c] + high[c] - (tile_low_[c] + tile_high_[c]);
+    if (std::isfinite(gap)) sum += std::fabs(gap);
+  }
+  return sum;
+}
+
+// A few blocks around the tile's middle first; then, under the thresholds they gave, whatever is still within reach.
+void TileSearch::visit_nearest(const TileContext& context) {
+  const TrainImages& images = *context.index.images;
+  const std::int64_t n_coarse = (images.n_blocks + TrainImages::kCoarse - 1) / TrainImages::kCoarse;
+  const auto middle = [&](const Buffer<float>& low, const Buffer<float>& high, std::int64_t box) {
+    return std::pair{middle_distance(low.data() + box * n_columns_, high.data() + box * n_columns_), box};
+  };
+  near_.clear();
+  for (std::int64_t i = 0; i < n_coarse; ++i) near_.push_back(middle(images.coarse_low, images.coarse_high, i));
+  const std::int64_t first = std::min_element(near_.begin(), near_.end())->second * TrainImages::kCoarse;
+  const std::int64_t end = std::min(first + TrainImages::kCoarse, images.n_blocks);
+  near_.clear();
+  for (std::int64_t i = first; i < end; ++i) near_.push_back(middle(images.low, images.high, i));
+  std::sort(near_.begin(), near_.end());
+  for (auto& [distance, block] : near_) distance = 0.0F;
+  visit_within_reach(context, kFirstNear);
+
+  near_.clear();
+  list_near_boxes(images, 0, n_coarse, reach());
+  const auto done = std::remove_if(near_.begin(), near_.end(),
+                                   [&](const auto& box) { return box.second >= first && box.second < end; });
+  near_.erase(done, near_.end());
+  // Sorting a long list costs more than it saves: then the nearest part comes first, in no order.
+  constexpr std::size_t kMostSorted = 1024;
+  const auto part = near_.begin() + static_cast<std::ptrdiff_t>(std::min(near_.size(), kMostSorted));
+  if (part != near_.end()) std::nth_element(near_.begin(), part, near_.end());
+  std::sort(near_.begin(), part);
+  visit_within_reach(context, kNearStep);
+  counts_.skipped += n_ * kBlockRows * (images.n_blocks - (end - first) - n_visited_);
+}
+
+// Visits the blocks of near_ in their order, a few at a time, leaving out those that have fallen out of reach.
+void TileSearch::visit_within_reach(const TileContext& context, std::int64_t size) {
+  n_visited_ = 0;
+  for (std::size_t at = 0; at < near_.size(); size = std::min(2 * size, kNearStep)) {
+    blocks_.clear();
+    const float now = reach();
+    for (; at < near_.size() && static_cast<std::int64_t>(blocks_.size()) < size; ++at) {
+      if (near_[at].first <= now) blocks_.push_back(near_[at].second);
+    }
+    n_visited_ += static_cast<std::int64_t>(blocks_.size());
+    step(context, blocks_.data(), static_cast<std::int64_t>(blocks_.size()));
+  }
+}
+
+void TileSearch::step(const TileContext& context, const std::int64_t* blocks, std::int64_t n) {
+  if (n == 0) return;
+  context.cancel.check();
+  const TrainImages& images = *context.index.images;
+  std::fill(n_hits_.begin(), n_hits_.end(), 0);
+  std::int64_t skipped = 0;
+  Scan scan{};
+  scan.n_numeric = map_->n_numeric();
+  scan.n_equality = n_columns_ - scan.n_numeric;
+  scan.mismatch = map_->mismatch();
+  scan.weight = map_->weight();
+  scan.blocks = images.blocks.data();
+  if (kind_ == ScanKind::products) scan.starts = context.index.floats->starts.data();
+  if (kind_ == ScanKind::byte_products) {
+    scan.bytes = context.index.bytes->bytes.data();
+    scan.byte_starts = context.index.bytes->starts.data();
+    scan.n_quads = context.index.bytes->n_quads;
+    scan.query_bytes = bytes_.data();
+  }
+  scan.always = kind_ == ScanKind::byte_products ? context.index.bytes->always.data() : images.always.data();
+  scan.low = images.ordered() ? images.low.data() : nullptr;
+  scan.high = images.high.data();
+  scan.visit = blocks;
+  scan.n_visit = n;
+  scan.queries = images_.data();
+  scan.n_queries = n_;
+  scan.cuts = cuts_.data();
+  scan.by_column = by_column_.data();
+  scan.box_cuts = box_cuts_.data();
+  scan.hits = hits_.data();
+  scan.capacity = kCapacity;
+  scan.n_hits = n_hits_.data();
+  scan.n_skipped = &skipped;
+  (kind_ == context.index.kind ? context.scan : context.differences)(scan);
+  counts_.skipped += skipped * kBlockRows;
+  counts_.scanned += (n * n_ - skipped) * kBlockRows;
+  for (std::int64_t i = 0; i < n_; ++i) {
+    // Slots become rows; rows that are none, or excluded, go.
+    Hit* hits = hits_.data() + i * kCapacity;
+    std::int32_t left = 0;
+    for (std::int32_t h = 0; h < n_hits_[static_cast<std::size_t>(i)]; ++h) {
+      const std::int64_t slot = blocks[hits[h].slot / kBlockRows] * kBlockRows + hits[h].slot % kBlockRows;
+      if (slot >= images.n_rows || context.selection.excludes(context.block, which_[i], images.row(slot))) continue;
+      hits[left++] = hits[h];
+    }
+    n_hits_[static_cast<std::size_t>(i)] = left;
+    counts_.listed += left;
+    if (left == 0) continue;
+    blocks_in_step_ = blocks;
+    settle(context, i);
+  }
+}
+
+// Evaluates the hits of a query, likely nearest first, so that the threshold falls before most are looked at.
+// RapidMiner's heap takes them as they come, in row order.
+void TileSearch::settle(const TileContext& context, std::int64_t i) {
+  const bool in_order = context.selection.kind == Selection::Kind::rapidminer_heap;
+  Hit* hits = hits_.data() + i * kCapacity;
+  std::int64_t n = n_hits_[static_cast<std::size_t>(i)];
+  const std::int64_t k = context.selection.kind == Selection::Kind::nearest ? context.selection.ks.front() : n;
+  std::int64_t batch = in_order ? n : std::max(std::min(k, n), kFirstBatch);
+  std::int64_t done = 0;
+  while (done < n) {
+    batch = std::min(batch, n - done);
+    if (batch < n - done) {
+      std::nth_element(hits + done, hits + done + batch, hits + n,
+                       [](const Hit& a, const Hit& b) { return a.score < b.score; });
+    }
+    evaluate(context, i, done, batch);
+    done += batch;
+    tighten(context, i);
+    if (!in_order) {
+      const float cut = cuts_[static_cast<std::size_t>(i)].score;
+      n = std::remove_if(hits + done, hits + n, [&](const Hit& hit) { return hit.score > cut; }) - hits;
+    }
+    batch *= 2;
+  }
+}
+
+void TileSearch::evaluate(const TileContext& context, std::int64_t i, std::int64_t first, std::int64_t n) {
+  const TrainImages& images = *context.index.images;
+  const Hit* hits = hits_.data() + i * kCapacity + first;
+  const double* query = context.block.rows + which_[i] * context.fitted.width();
+  for (std::int64_t begin = 0; begin < n; begin += kMostRows) {
+    const std::int64_t count = std::min(kMostRows, n - begin);
+    for (std::int64_t h = 0; h < count; ++h) {
+      const std::int32_t slot = hits[begin + h].slot;
+      rows_[static_cast<std::size_t>(h)] =
+          images.row(blocks_in_step_[slot / kBlockRows] * kBlockRows + slot % kBlockRows);
+    }
+    context.fitted.kernel().evaluate_rows(context.fitted.rows(), rows_.data(), count, query, distances_.data());
+    Collector& collector = collectors_[static_cast<std::size_t>(i)];
+    for (std::int64_t h = 0; h < count; ++h) {
+      collector.offer({distances_[static_cast<std::size_t>(h)], rows_[static_cast<std::size_t>(h)]});
+    }
+  }
+  counts_.evaluated += n;
+}
+
+void TileSearch::tighten(const TileContext& context, std::int64_t i) {
+  const double distance = collectors_[static_cast<std::size_t>(i)].threshold();
+  const double residual = context.queries.residuals[which_[i]] + context.index.images->residual;
+  Cut& cut = cuts_[static_cast<std::size_t>(i)];
+  cut = map_->cut(distance, residual);
+  if (kind_ == ScanKind::products) add_product_cut(context, i, map_->limit(distance, residual), cut);
+  if (kind_ == ScanKind::byte_products) {
+    const ByteProducts& products = *context.index.bytes;
+    const double rounding = (byte_images_[static_cast<std::size_t>(i)].residual + products.residual) / products.steps;
+    add_byte_cut(products, i, map_->limit(distance, residual + rounding), cut);
+  }
+  box_cuts_[i] = cut.box;
+}
+
+// |q-t|^2 <= beta is s = <q,t> - |t|^2/2 >= (|q|^2 - beta) / 2; the float sum of s is off by less than `error`.
+void TileSearch::add_product_cut(const TileContext& context, std::int64_t i, const ImageMap::Limit& limit,
+                                 Cut& cut) const {
+  const double norm = norms_[static_cast<std::size_t>(i)], largest = context.index.floats->largest_norm;
+  const double error =
+      (static_cast<double>(n_columns_) + 8.0) * 0x1p-23 * (std::sqrt(norm) * largest + largest * largest) +
+      (static_cast<double>(n_columns_) + 1.0) * 1e-37;
+  cut.norm = static_cast<float>(norm);
+  if (!(cut.beta < kNoLimit)) return;
+  cut.least = -round_up(-(0.5 * (norm - limit.beta) - error));
+  cut.score = round_up(limit.beta + 2.0 * error + (norm + largest * largest) * 0x1p-21);
+}
+
+// The same in whole steps, where s is exact but for the half lost in |t|^2 / 2; 128 was added to every training byte.
+void TileSearch::add_byte_cut(const ByteProducts& products, std::int64_t i, const ImageMap::Limit& limit,
+                              Cut& cut) const {
+  const ByteImage& image = byte_images_[static_cast<std::size_t>(i)];
+  cut.norm = static_cast<float>(image.norm + 2.0 * image.offset);
+  if (!(cut.beta < kNoLimit)) return;
+  const double beta = limit.beta * products.steps * products.steps * (1.0 + 1e-12);
+  const double least = std::floor(0.5 * (image.norm - beta)) - 1.0 + image.offset;
+  cut.least_bytes = least > -2e9 ? static_cast<std::int32_t>(least) : INT32_MIN;
+  // Scores are floats: a product of up to 2^31 loses up to 2^7.
+  cut.score = round_up(beta + (image.norm + std::fabs(2.0 * image.offset) + std::fabs(least)) * 0x1p-21 + 512.0);
+}
+
+}  // namespace stope::knn

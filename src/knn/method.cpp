@@ -1,0 +1,202 @@
+#include "knn/method.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+#include <vector>
+
+#include "knn/filter/index.hpp"
+#include "knn/filter/order.hpp"
+#include "stope/error.hpp"
+
+namespace stope::knn {
+namespace {
+
+// Measured crossovers (bench/results/knn_cpu_*.json).
+constexpr std::int64_t kLeastPairs = std::int64_t{1} << 16;  // below, making images costs more than it saves
+constexpr std::int64_t kLeastRowsPerNeighbor = 4;       // a filter that must keep a quarter of the rows saves nothing
+constexpr std::int64_t kLeastRowsForSample = 8192;      // fewer are scanned as fast as a sample is looked at
+constexpr std::int64_t kMostColumnsForDifferences = 8;  // so few cost nothing beside what is done with the sums
+constexpr double kBytesMayKeep = 0.5, kProductsMayKeep = 0.1;  // rows of the sample, a column
+constexpr std::int64_t kMostColumnsForBlocks = 64;
+constexpr double kMostVisited = 0.6;  // share of blocks that boxes may leave before they are not worth looking at
+
+double image_sum(const FilterForm& form, const float* a, const float* b, std::int64_t n) {
+  double sum = 0.0;
+  for (std::int64_t c = 0; c < n; ++c) {
+    const double difference = std::fabs(static_cast<double>(a[c]) - static_cast<double>(b[c]));
+    if (is_missing(difference)) continue;
+    if (form.term == Term::maximum) {
+      sum = std::max(sum, difference);
+    } else {
+      sum += form.term == Term::square ? difference * difference : difference;
+    }
+  }
+  return sum;
+}
+
+// What a sample of the training rows says about filters. The whole table is denser: its neighbours are nearer, its
+// boxes smaller; the nearest row of a sample stands for the k nearest of the table.
+class Sample {
+ public:
+  Sample(const Fitted& fitted, const ImageMap& map)
+      : form_(map.form()), n_columns_(map.n_columns()), n_(std::min<std::int64_t>(4096, fitted.n_rows())) {
+    const std::int64_t step = fitted.n_rows() / n_;
+    images_.resize(static_cast<std::size_t>(n_ * n_columns_));
+    for (std::int64_t i = 0; i < n_; ++i) {
+      map.map(fitted.rows() + i * step * fitted.width(), images_.data() + i * n_columns_);
+    }
+    sums_.resize(static_cast<std::size_t>(kQueries * n_));
+    for (std::int64_t q = 0; q < kQueries; ++q) {
+      for (std::int64_t i = 0; i < n_; ++i) {
+        sums_[static_cast<std::size_t>(q * n_ + i)] = image_sum(form_, query(q), image(i), n_columns_);
+      }
+      nearest_.push_back(nearest(q));
+    }
+  }
+
+  /// Rows a query on average, of the sample, that a filter of squares keeps if it can tell distances apart by no less
+  /// than `residual`, and squares by no less than `error`.
+  double kept(double residual, double error) const {
+    std::int64_t kept = 0;
+    for (std::int64_t q = 0; q < kQueries; ++q) {
+      const double reach = std::sqrt(nearest_[static_cast<std::size_t>(q)]) + residual;
+      const auto begin = sums_.begin() + q * n_;
+      kept += std::count_if(begin, begin + n_, [&](double sum) { return sum <= reach * reach + error; });
+    }
+    return static_cast<double>(kept) / kQueries;
+  }
+
+  double largest() const {
+    double largest = 0.0;
+    for (const float value : images_) {
+      if (value == value) largest = std::max(largest, std::fabs(static_cast<double>(value)));
+    }
+    return largest;
+  }
+
+  /// The share of blocks that boxes around them leave.
+  double visited(const CancelToken& cancel) const {
+    ThreadPool pool(1);
+    const std::vector<std::int64_t> order = near_order(images_.data(), n_, n_columns_, kBlockRows, pool, cancel);
+    std::int64_t visited = 0, blocks = 0;
+    std::vector<float> low, high, inside;
+    for (std::int64_t block = 0; block < n_; block += kBlockRows, ++blocks) {
+      low.assign(static_cast<std::size_t>(n_columns_), kNoLimit);
+      high.assign(static_cast<std::size_t>(n_columns_), -kNoLimit);
+      for (std::int64_t i = block; i < std::min(block + kBlockRows, n_); ++i) {
+        const float* row = image(order[static_cast<std::size_t>(i)]);
+        for (std::size_t c = 0; c < low.size(); ++c) {
+          low[c] = row[c] == row[c] ? std::min(low[c], row[c]) : -kNoLimit;
+          high[c] = row[c] == row[c] ? std::max(high[c], row[c]) : kNoLimit;
+        }
+      }
+      for (std::int64_t q = 0; q < kQueries; ++q) {
+        inside.assign(query(q), query(q) + n_columns_);  // the point of the box nearest to the query
+        for (std::size_t c = 0; c < low.size(); ++c) inside[c] = std::max(low[c], std::min(high[c], inside[c]));
+        const double reach = nearest_[static_cast<std::size_t>(q)];
+        visited += image_sum(form_, query(q), inside.data(), n_columns_) <= reach ? 1 : 0;
+      }
+    }
+    return static_cast<double>(visited) / static_cast<double>(blocks * kQueries);
+  }
+
+ private:
+  static constexpr std::int64_t kQueries = 32;
+
+  const float* image(std::int64_t i) const { return images_.data() + i * n_columns_; }
+  const float* query(std::int64_t q) const { return image(q * (n_ / kQueries)); }
+  // The smallest sum but its own.
+  double nearest(std::int64_t q) const {
+    std::vector<double> sums(sums_.begin() + q * n_, sums_.begin() + (q + 1) * n_);
+    std::nth_element(sums.begin(), sums.begin() + 1, sums.end());
+    return sums[1];
+  }
+
+  const FilterForm& form_;
+  std::int64_t n_columns_, n_;
+  std::vector<float> images_;
+  std::vector<double> sums_, nearest_;
+};
+
+// A choice forced for tests: the index of the environment variable's value in `names`, or -1.
+int forced(const char* variable, std::initializer_list<const char*> names) {
+  const char* text = std::getenv(variable);  // NOLINT(concurrency-mt-unsafe): the library never changes it
+  if (text == nullptr || *text == '\0') return -1;
+  const auto* const found =
+      std::find_if(names.begin(), names.end(), [&](const char* name) { return std::strcmp(text, name) == 0; });
+  if (found == names.end()) {
+    throw Error(ErrorCode::invalid_argument, std::string(variable) + "='" + text + "' is not one of its values");
+  }
+  return static_cast<int>(found - names.begin());
+}
+
+// Products cost a quarter (bytes: a sixteenth) of differences but bound less sharply; each row kept in excess costs a
+// distance. The allowances are where the two meet.
+ScanKind choose_kind(const ImageMap& map, const Sample& sample, const device::BackendChoice& backend) {
+  const auto columns = static_cast<double>(map.n_columns());
+  if (!fits_products(map) || map.n_columns() <= kMostColumnsForDifferences) return ScanKind::differences;
+  const double largest = sample.largest();
+  if (backend.backend == device::Backend::avx512vnni) {
+    const double residual = 2.0 * std::sqrt(columns / 12.0) * largest / 127.0;
+    if (sample.kept(residual, 0.0) <= kBytesMayKeep * columns) return ScanKind::byte_products;
+  }
+  const double error = 2.0 * (columns + 8.0) * 0x1p-23 * 2.0 * columns * largest * largest;
+  return sample.kept(0.0, error) <= kProductsMayKeep * columns ? ScanKind::products : ScanKind::differences;
+}
+
+bool boxes_bound(const FilterForm& form) {
+  return form.divisor != Divisor::total && form.term != Term::relative;
+}
+
+Method sampled_method(const Fitted& fitted, const ImageMap& map, const device::BackendChoice& backend, bool in_order,
+                      const RunOptions& run) {
+  const Sample sample(fitted, map);
+  Method method;
+  method.way = Method::Way::filter;
+  method.kind = choose_kind(map, sample, backend);
+  if (in_order) {
+    method.reason = "RapidMiner's heap takes the rows in order";
+  } else if (boxes_bound(map.form()) && map.n_columns() <= kMostColumnsForBlocks) {
+    const double visited = sample.visited(run.cancel);
+    if (visited < kMostVisited) method.order = BlockOrder::near;
+    method.reason = "boxes around blocks leave " + std::to_string(static_cast<int>(visited * 100.0)) +
+                    " % of a sample" + (visited < kMostVisited ? "" : ": not used");
+  }
+  return method;
+}
+
+}  // namespace
+
+Method choose_method(const Fitted& fitted, const Selection& selection, std::int64_t n_queries,
+                     const device::BackendChoice& backend, const RunOptions& run) {
+  const FilterForm* form = fitted.kernel().filter_form();
+  Method method;
+  const auto reference = [&](std::string reason) {
+    method.reason = std::move(reason);
+    return method;
+  };
+  if (backend.backend == device::Backend::reference) return reference("every distance by the formula");
+  if (form == nullptr) return reference("no filter bounds " + std::string(fitted.measure().info.name));
+  const std::int64_t n = fitted.n_rows();
+  const std::int64_t k = selection.ks.empty() ? 0 : *std::max_element(selection.ks.begin(), selection.ks.end());
+  if (!backend.forced) {
+    if (n_queries < kLeastPairs / n) return reference("too few pairs for a filter to pay");
+    if (k > n / kLeastRowsPerNeighbor) return reference("k is too large a share of the rows for a filter to pay");
+  }
+  const std::shared_ptr<const ImageMap> map = fitted.filters().map(fitted, *form);
+  if (!map->bounds()) return reference("the attribute weights leave the range in which the filter's bound holds");
+  method.way = Method::Way::filter;
+  const bool in_order = selection.kind == Selection::Kind::rapidminer_heap;
+  const int order = forced("STOPE_BLOCK_ORDER", {"table", "near"});
+  const int kind = forced("STOPE_SCAN", {"differences", "products", "bytes"});
+  if (order == 1 && !in_order) method.order = BlockOrder::near;
+  if (kind == 1 || kind == 2) method.kind = kind == 1 ? ScanKind::products : ScanKind::byte_products;
+  if (order >= 0 || kind >= 0 || n < kLeastRowsForSample) return method;
+  return fitted.filters().choice(backend.backend, in_order,
+                                 [&] { return sampled_method(fitted, *map, backend, in_order, run); });
+}
+
+}  // namespace stope::knn

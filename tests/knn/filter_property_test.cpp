@@ -1,0 +1,268 @@
+// Every fast path against the reference, bit for bit, on random tables made to break its bounds. A case is one table
+// and one query set. STOPE_CASES sets how many (a long run: millions), STOPE_SEED where they begin.
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "base/random.hpp"
+#include "stope/device.hpp"
+#include "stope/error.hpp"
+#include "stope/knn.hpp"
+#include "stope/metric.hpp"
+
+namespace stope {
+namespace {
+
+std::int64_t environment(const char* name, std::int64_t fallback) {
+  const char* text = std::getenv(name);
+  return text == nullptr ? fallback : std::atoll(text);
+}
+
+double pick(Random& random, std::initializer_list<double> values) {
+  return *(values.begin() + random.below(values.size()));
+}
+
+// How the values of one numeric column come about; each aims at a part of the bound.
+class ColumnMaker {
+ public:
+  explicit ColumnMaker(Random& random) : kind_(random.below(13)) {
+    offset_ = pick(random, {0.0, 0.0, 1.0, 1e6, -1e6, 1e9});
+    scale_ = pick(random, {1.0, 1.0, 1e-3, 1e3, 1e-150, 1e150, 1e-310});
+    base_ = random.uniform();
+  }
+  double value(Random& random, std::int64_t row) const {
+    switch (kind_) {
+      case 0: return static_cast<double>(random.below(4));                       // ties and duplicates
+      case 1: return static_cast<double>(random.below(256));                     // bytes
+      case 2: return offset_ + random.uniform();                                 // cancellation
+      case 3: return scale_ * random.uniform();                                  // one huge or tiny column
+      case 4: return static_cast<double>(row) * 0.01 + random.uniform() * 1e-6;  // sorted
+      case 5: return base_;                                                      // constant
+      case 6: return random.below(200) == 0 ? 1e12 : random.uniform();           // outliers spoil a common scale
+      case 7:                                                                    // near-ties one ulp apart
+        return std::bit_cast<double>(std::bit_cast<std::uint64_t>(1.0 + base_) + random.below(3));
+      case 8: return static_cast<double>(static_cast<float>(base_)) + 1e-9 * static_cast<double>(random.below(5));
+      case 9: return std::numeric_limits<double>::denorm_min() * static_cast<double>(random.below(50));
+      case 10: return pick(random, {-0.0, 0.0, 1.0, -1.0, 1e300, -1e300, 1e-300});
+      case 11: return random.below(20) == 0 ? pick(random, {HUGE_VAL, -HUGE_VAL, 1.7e308, -1.7e308}) : random.uniform();
+      default: return std::tan((random.uniform() - 0.5) * 3.14159);  // heavy tails
+    }
+  }
+
+ private:
+  std::uint64_t kind_;
+  double offset_ = 0.0, scale_ = 1.0, base_ = 0.0;
+};
+
+struct Case {
+  Table train, query;
+  KnnOptions knn;
+  SearchOptions search;
+  double radius = std::nan("");  // NaN: the nearest
+};
+
+// The metrics to draw from: those of Accepts, as far as they take any value.
+std::vector<std::string> metrics_of(Accepts accepts) {
+  std::vector<std::string> names;
+  for (const MetricInfo& metric : metrics()) {
+    const std::string name(metric.name);
+    const bool narrow = name == "haversine" || name == "mahalanobis" || name == "generalized-i" ||
+                        name == "itakura-saito" || name == "logarithmic-loss" || name == "logistic-loss" ||
+                        name == "squared-loss";
+    if (!narrow && metric.accepts == accepts) names.push_back(name);
+  }
+  return names;
+}
+
+std::string choose_metric(Random& random, bool numeric, bool nominal) {
+  static const std::vector<std::string> mixed = metrics_of(Accepts::mixed), numbers = metrics_of(Accepts::numeric),
+                                        nominals = metrics_of(Accepts::nominal);
+  if (random.below(3) != 0) {
+    const std::vector<std::string>* own = numeric && nominal ? &mixed : numeric ? &numbers : &nominals;
+    // Slow or unfiltered ones less often.
+    const std::string& name = (*own)[random.below(own->size())];
+    if (name != "dtw" && name != "kernel-euclidean") return name;
+  }
+  return mixed[random.below(mixed.size())];
+}
+
+// A table of the columns that `makers` describe; query rows often repeat training rows, some changed by one step.
+Table make_table(Random& random, const std::vector<ColumnMaker>& makers, int n_nominal, double missing, std::int64_t n,
+                 const Table* like) {
+  Table table;
+  table.n_rows = n;
+  std::vector<std::int64_t> copies(static_cast<std::size_t>(n), -1);
+  if (like != nullptr) {
+    for (std::int64_t& copy : copies) {
+      if (random.below(2) == 0)
+        copy = static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(like->n_rows)));
+    }
+  }
+  for (std::size_t c = 0; c < makers.size(); ++c) {
+    std::vector<double> values(static_cast<std::size_t>(n));
+    for (std::int64_t r = 0; r < n; ++r) {
+      double& value = values[static_cast<std::size_t>(r)];
+      const std::int64_t copy = copies[static_cast<std::size_t>(r)];
+      value = copy >= 0 ? like->columns[c].at(copy) : makers[c].value(random, r);
+      if (random.below(16) == 0) value = std::nextafter(value, 1e308);
+      if (random.uniform() < missing) value = std::nan("");
+    }
+    table.columns.push_back(make_numeric("x" + std::to_string(c), values));
+  }
+  for (int c = 0; c < n_nominal; ++c) {
+    std::vector<std::string> names = {"a", "b", "c", "d", "e"};
+    names.resize(1 + static_cast<std::size_t>(c) % 5);
+    if (like != nullptr && random.below(4) == 0) names.emplace_back("unseen");
+    std::vector<std::int32_t> codes(static_cast<std::size_t>(n));
+    for (std::int32_t& code : codes) {
+      code = random.uniform() < missing ? kMissingCode : static_cast<std::int32_t>(random.below(names.size()));
+    }
+    table.columns.push_back(make_nominal("s" + std::to_string(c), codes, names));
+  }
+  return table;
+}
+
+void append_duplicates(Random& random, Table& table) {
+  const auto n = static_cast<std::uint64_t>(table.n_rows);
+  std::vector<std::int64_t> rows(n);
+  for (std::int64_t& row : rows) row = static_cast<std::int64_t>(random.below(1 + n / 8));
+  for (Column& column : table.columns) {
+    if (column.nominal()) {
+      std::vector<std::int32_t> codes;
+      for (const std::int64_t row : rows) codes.push_back(column.codes()[row]);
+      column = make_nominal(column.name, codes, column.values);
+    } else {
+      std::vector<double> values;
+      for (const std::int64_t row : rows) values.push_back(column.at(row));
+      column = make_numeric(column.name, values);
+    }
+  }
+}
+
+Case make_case(Random& random) {
+  constexpr std::int64_t kSizes[] = {1, 2, 31, 32, 33, 63, 64, 65, 127, 128, 129, 200, 300};
+  Case c;
+  const int n_numeric = static_cast<int>(random.below(3) == 0 ? random.below(20) : random.below(6));
+  const int n_nominal =
+      n_numeric == 0 ? 1 + static_cast<int>(random.below(4)) : static_cast<int>(random.below(2) * random.below(5));
+  std::vector<ColumnMaker> makers;
+  const ColumnMaker common(random);
+  const bool alike = random.below(2) == 0;  // columns of one kind: no single column decides
+  for (int i = 0; i < n_numeric; ++i) makers.push_back(alike ? common : ColumnMaker(random));
+  const double missing = random.below(2) == 0 ? 0.0 : pick(random, {0.05, 0.3, 0.8});
+  const std::int64_t n = kSizes[random.below(std::size(kSizes))];
+  c.train = make_table(random, makers, n_nominal, missing, n, nullptr);
+  if (random.below(5) == 0) append_duplicates(random, c.train);
+  const bool self = random.below(4) == 0;
+  c.query =
+      self ? c.train
+           : make_table(random, makers, n_nominal, missing, 1 + static_cast<std::int64_t>(random.below(70)), &c.train);
+  c.knn.metric.name = choose_metric(random, n_numeric > 0, n_nominal > 0);
+  c.knn.compat = random.below(5) == 0 ? Compat::rapidminer : Compat::none;
+  if (random.below(4) == 0) {
+    for (int i = 0; i < n_numeric + n_nominal; ++i) {
+      c.knn.feature_weights.push_back(pick(random, {1.0, 0.5, 2.0, 1e-3, 1e3, 3.0, 1e-200, 1e200, 0.1}));
+    }
+  }
+  c.search.exclude_self = self && n > 1 && random.below(2) == 0;
+  if (n_nominal > 0 && random.below(6) == 0) c.search.exclude_group = "s0";
+  const std::int64_t most = std::max<std::int64_t>(1, n - (c.search.exclude_self ? 1 : 0));
+  c.search.n_neighbors =
+      random.below(3) == 0
+          ? most
+          : 1 + static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(std::min<std::int64_t>(most, 12))));
+  if (random.below(6) == 0) c.radius = pick(random, {0.0, 1e-9, 0.1, 1.0, 1.5, 10.0, 1e6, 1e160, -1.0});
+  return c;
+}
+
+Neighbors answer(const Case& c, const KnnIndex& index, const RunOptions& run) {
+  if (std::isnan(c.radius)) return index.kneighbors(c.query, c.search, run);
+  Neighbors all;
+  index.radius_neighbors(c.query, c.radius, c.search, run, [&](const Neighbors& block) {
+    const auto base = static_cast<std::int64_t>(all.indices.size());
+    for (std::size_t i = 1; i < block.offsets.size(); ++i) all.offsets.push_back(base + block.offsets[i]);
+    all.indices.insert(all.indices.end(), block.indices.begin(), block.indices.end());
+    all.distances.insert(all.distances.end(), block.distances.begin(), block.distances.end());
+  });
+  return all;
+}
+
+bool same_bits(const std::vector<double>& a, const std::vector<double>& b) {
+  if (a.size() != b.size()) return false;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    // Which NaN it is carries no meaning.
+    const bool equal = std::bit_cast<std::uint64_t>(a[i]) == std::bit_cast<std::uint64_t>(b[i]);
+    if (!equal && !(std::isnan(a[i]) && std::isnan(b[i]))) return false;
+  }
+  return true;
+}
+
+class Forced {
+ public:
+  Forced(const std::string& backend, const std::string& order, std::int64_t tile_queries) {
+    setenv("STOPE_BACKEND", backend.c_str(), 1);
+    setenv("STOPE_BLOCK_ORDER", order.c_str(), 1);
+    setenv("STOPE_TILE_QUERIES", std::to_string(tile_queries).c_str(), 1);
+  }
+  ~Forced() {
+    for (const char* name : {"STOPE_BACKEND", "STOPE_BLOCK_ORDER", "STOPE_TILE_QUERIES"}) unsetenv(name);
+  }
+  Forced(const Forced&) = delete;
+  Forced& operator=(const Forced&) = delete;
+};
+
+TEST(FilterProperty, EveryFastPathReturnsTheReferencesBits) {
+  std::vector<std::string> backends;
+  for (const BackendInfo& backend : device_info().backends) {
+    if (backend.available && backend.name != "reference" && backend.name != "cuda") backends.push_back(backend.name);
+  }
+  ASSERT_FALSE(backends.empty());
+  const std::int64_t n_cases = environment("STOPE_CASES", 20000);
+  const std::int64_t seed = environment("STOPE_SEED", 1);
+  std::int64_t filtered = 0, refused = 0, listed = 0, scanned = 0;
+  for (std::int64_t i = 0; i < n_cases; ++i) {
+    Random random(static_cast<std::uint64_t>(seed + i));
+    const Case c = make_case(random);
+    const std::string& backend = backends[random.below(backends.size())];
+    const std::string order = random.below(2) == 0 ? "near" : "table";
+    const auto tile = static_cast<std::int64_t>(1 + random.below(100));
+    RunOptions run;
+    run.threads = random.below(8) == 0 ? 2 : 1;
+    SCOPED_TRACE("seed " + std::to_string(seed + i) + ", " + c.knn.metric.name + ", " + backend + ", " + order);
+    try {
+      const KnnIndex index = KnnIndex::fit(c.train, c.knn, run);
+      Neighbors expected;
+      {
+        const Forced forced("reference", "", 128);
+        expected = answer(c, index, run);
+      }
+      const Forced forced(backend, order, tile);
+      const Neighbors ours = answer(c, index, run);
+      ASSERT_EQ(ours.offsets, expected.offsets);
+      ASSERT_EQ(ours.indices, expected.indices);
+      ASSERT_TRUE(same_bits(ours.distances, expected.distances));
+      if (i % 16 == 0 && std::isnan(c.radius)) {
+        const SearchReport report = index.kneighbors(c.query, c.search, run, [](const Neighbors&) {});
+        filtered += report.method != "reference" ? 1 : 0;
+        listed += report.listed;
+        scanned += report.scanned;
+      }
+    } catch (const Error& error) {
+      // A metric may refuse a table (a range of 0, a singular matrix); it must do so on every back end.
+      ASSERT_NE(error.code(), ErrorCode::internal) << error.what();
+      ++refused;
+    }
+  }
+  EXPECT_GT(filtered, n_cases / 64) << "most cases must go through a filter";
+  EXPECT_LT(refused, n_cases / 4);
+  EXPECT_LT(listed, scanned) << "a filter that never drops a row tests nothing";
+}
+
+}  // namespace
+}  // namespace stope
