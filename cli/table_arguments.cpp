@@ -34,12 +34,14 @@ void add_text_options(CLI::App& app, ReadOptions& read) {
   group.parsed("--decimal", "CHAR", "Decimal mark of numbers [.]",
                [&read](const std::string& word) { read.decimal = parse_character(word, "--decimal"); });
   group.parsed("--header", "yes|no",
-               "Whether the first record holds names; without it: yes, unless all its fields are numbers",
+               "Whether the first record holds names; without it: no with --names, else yes, unless all its fields are "
+               "numbers",
                [&read](const std::string& word) {
                  require_choice(word, {"yes", "no"}, "--header");
                  read.header = word == "yes" ? Header::yes : Header::no;
                });
-  group.list("--names", read.names, "A,B,...", "Names of all columns, instead of those of the file");
+  group.list("--names", read.names, "A,B,...",
+             "Names of all columns, of a file without header; with --header yes instead of those of the file");
   group.list("--missing", read.missing, "A,B,...",
              "Spellings of a missing value; an empty item is the empty field [" + quoted_list(read.missing) + "]");
   group.parsed("--encoding", "utf-8|utf-16|latin-1", "Encoding of the text [utf-8]", [&read](const std::string& word) {
@@ -81,7 +83,8 @@ void add_column_options(CLI::App& app, TableArguments& arguments, Tables tables)
   group.text("--schema", read.schema, "FILE", "JSON file with names, types, roles and values of the columns");
   if (tables == Tables::one) return;
   group.text("--test-schema", arguments.test_schema, "FILE", "Schema of the second table; without it that of --schema");
-  group.list("--test-names", arguments.test_names, "A,B,...", "Names of the second table's columns");
+  group.list("--test-names", arguments.test_names, "A,B,...",
+             "Names of the second table's columns; a file without header, as with --names");
 }
 
 bool is_text(Format format) {

@@ -45,7 +45,7 @@ if [ -r "$shared/data/mixed/adult-train.csv" ]; then
   sed '/^$/d; s/\.$//' "$shared/data/mixed/adult-test.csv" >adult-test.csv
   names=age,workclass,fnlwgt,education,education-num,marital-status,occupation,relationship,race,sex,capital-gain
   names=$names,capital-loss,hours-per-week,native-country,income
-  show classify adult-train.csv adult-test.csv --header no --names "$names" --missing '?' --target income \
+  show classify adult-train.csv adult-test.csv --names "$names" --missing '?' --target income \
     --ignore fnlwgt -k 15 --normalize range --explain -o predictions.csv
 fi
 

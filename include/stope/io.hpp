@@ -27,10 +27,11 @@ struct ReadOptions {
   Encoding encoding = Encoding::utf8;
   char separator = '\0';  ///< '\0' = sniffed among , ; tab |
   char decimal = '.';
-  /// automatic: yes, unless every field of the first record is a number or missing; a record of quoted numbers above
-  /// unquoted fields is a header too (the names "1", "2", ... of an array).
+  /// automatic: yes, unless `names` are given or every field of the first record is a number or missing; a record of
+  /// quoted numbers above unquoted fields is a header too (the names "1", "2", ... of an array).
   Header header = Header::automatic;
-  std::vector<std::string> names = {};  ///< replaces the header's names; as many as there are columns
+  /// As many as there are columns. They say that the file has no header; with Header::yes they replace its names.
+  std::vector<std::string> names = {};
   std::vector<std::string> missing = {"?", "", "NA", "NaN"};
   NominalOrder nominal_order = NominalOrder::sorted;  ///< of value lists that neither a schema nor an ARFF header gives
   std::string schema = {};                            ///< path of a schema file; empty = none

@@ -120,9 +120,12 @@ bool is_quoted_header(const Text& text, const std::vector<HeadRecord>& head, con
   return !followed;
 }
 
+// Names given by the caller mean that the file has none, as pandas takes it: with a header they rarely are, and the
+// first row of a file without one would be lost without a word.
 bool is_header(const Text& text, const std::vector<HeadRecord>& head, const HeadRecord& first, const FieldRules& rules,
-               Header header) {
-  if (header != Header::automatic) return header == Header::yes;
+               const ReadOptions& options) {
+  if (options.header != Header::automatic) return options.header == Header::yes;
+  if (!options.names.empty()) return false;
   const bool named = std::any_of(first.fields.begin(), first.fields.end(), [&](const HeadField& field) {
     double value = 0;
     return rules.number(field_text(text, field), value) == Meaning::other;
@@ -235,7 +238,7 @@ std::vector<HeadRecord> take_header(Plan& plan, Names& kind, const Text& text, c
   const std::size_t n_columns = first.fields.size();
   std::vector<std::string> names;
   // A table of one column without header begins at the top: there an empty line is a missing value.
-  if (is_header(text, head, first, plan.rules, options.header)) {
+  if (is_header(text, head, first, plan.rules, options)) {
     check_characters(text, 0, first.next);
     names = header_names(text, first);
     plan.data_begin = first.next;

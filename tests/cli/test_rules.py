@@ -53,6 +53,16 @@ def test_columns_are_matched_by_name(tmp_path):
     assert predictions(run("classify", train, test, "--target", "y", "-k", 1)) == ["a", "b"]
 
 
+def test_names_are_for_files_without_header(tmp_path):
+    train = table(tmp_path, "train.csv", "red,1,b\nblue,5,a\n")
+    test = table(tmp_path, "test.csv", "5,red\n1,blue\n")
+    args = ("--target", "y", "-k", 1, "--metric", "manhattan", "--ignore", "c", "--names", "c,x,y", "--test-names", "x,c")
+    assert predictions(run("classify", train, test, *args)) == ["a", "b"]
+    train = table(tmp_path, "train.csv", "C,X,Y\nred,1,b\nblue,5,a\n")
+    test = table(tmp_path, "test.csv", "X,C\n5,red\n1,blue\n")
+    assert predictions(run("classify", train, test, *args, "--header", "yes")) == ["a", "b"]
+
+
 def test_unseen_value(tmp_path):
     train = table(tmp_path, "train.csv", "c,x,y\nred,0,a\nblue,0,b\n")
     test = table(tmp_path, "test.csv", "c,x\ngreen,3\n,3\nred,3\n")

@@ -163,6 +163,14 @@ TEST(Csv, HeaderYesNoAutomaticAndNames) {
   EXPECT_EQ(read("a,b\nc,d\n", options).n_rows, 2);
   options.names = {"x", "y"};
   EXPECT_EQ(read("a,b\nc,d\n", options).columns[1].name, "y");
+  options.header = Header::yes;
+  EXPECT_EQ(read("a,b\nc,d\n", options).n_rows, 1);  // replaced
+  EXPECT_EQ(read("a,b\nc,d\n", options).columns[1].name, "y");
+  options.header = Header::automatic;
+  EXPECT_EQ(read("a,b\nc,d\n", options).n_rows, 2);  // names that are given: no header
+  EXPECT_EQ(read("a,b\nc,d\n", options).columns[1].name, "y");
+  EXPECT_EQ(read("\"1\",\"2\"\n3,4\n", options).n_rows, 2);
+  EXPECT_EQ(read("\n1\n", {.separator = ',', .names = {"x"}}).n_rows, 2);  // one column: an empty line is missing
   options.names = {"x"};
   expect_error("a,b\n", ErrorCode::invalid_argument, 0, 0, options);
   options.names = {"x", "x"};
