@@ -1,42 +1,6 @@
-// Random bytes as a gzip file: expanded within the budget, or a stope::Error; and what our compressor makes of them, in
-// two pieces, expands to them again.
-#include <algorithm>
-
-#include "fuzz_table.hpp"
-#include "io/compress.hpp"
-#include "io/inflate.hpp"
-
-namespace {
-
-constexpr std::int64_t kBudget = std::int64_t{1} << 16;
-
-std::optional<std::string> expand(std::string_view bytes) {
-  using namespace stope;
-  try {
-    const io::Inflated inflated = io::inflate(bytes, io::Compression::gzip, "fuzz", kBudget, {});
-    fuzz::require(inflated.size >= 0 && inflated.size <= kBudget && inflated.size <= inflated.buffer.size());
-    return std::string(inflated.buffer.data(), static_cast<std::size_t>(inflated.size));
-  } catch (const Error& error) {
-    fuzz::require(error.code() == ErrorCode::invalid_file || error.code() == ErrorCode::out_of_memory);
-    return std::nullopt;
-  }
-}
-
-}  // namespace
+// Random bytes as a gzip file, and there and back through the compressor.
+#include "fuzz_compression.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using namespace stope;
-  const std::string_view bytes(reinterpret_cast<const char*>(data), size);
-  expand(bytes);
-  // Setting up a compressor costs a hundred times the rest: every sixteenth input is enough.
-  if (size == 0 || (data[0] & 15) != 0) return 0;
-  std::string packed;
-  const auto compressor = io::Compressor::for_path("x.gz");
-  const std::size_t half = std::min(size, static_cast<std::size_t>(data[size - 1]));
-  compressor->add(bytes.substr(0, half), packed);
-  compressor->add(bytes.substr(half), packed);
-  compressor->finish(packed);
-  const std::optional<std::string> back = expand(packed);
-  fuzz::require(back.has_value() && *back == bytes);
-  return 0;
+  return stope::fuzz::expand_and_compress(data, size, stope::io::Compression::gzip, "x.gz");
 }

@@ -1,0 +1,46 @@
+// What the fuzz targets of compressed input share: random bytes are expanded within the budget, or a stope::Error; and
+// what our compressor makes of them, in two pieces, expands to them again.
+#pragma once
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "fuzz_table.hpp"
+#include "io/compress.hpp"
+#include "io/inflate.hpp"
+
+namespace stope::fuzz {
+
+inline std::optional<std::string> expand(std::string_view bytes, io::Compression compression) {
+  constexpr std::int64_t kBudget = std::int64_t{1} << 16;
+  try {
+    const io::Inflated inflated = io::inflate(bytes, compression, "fuzz", kBudget, {});
+    require(inflated.size >= 0 && inflated.size <= kBudget && inflated.size <= inflated.buffer.size());
+    return std::string(inflated.buffer.data(), static_cast<std::size_t>(inflated.size));
+  } catch (const Error& error) {
+    require(error.code() == ErrorCode::invalid_file || error.code() == ErrorCode::out_of_memory);
+    return std::nullopt;
+  }
+}
+
+/// One input of a target; `path` has the suffix that asks for `compression`.
+inline int expand_and_compress(const std::uint8_t* data, std::size_t size, io::Compression compression,
+                               std::string_view path) {
+  const std::string_view bytes(reinterpret_cast<const char*>(data), size);
+  expand(bytes, compression);
+  // Setting up a compressor costs a hundred times the rest: every sixteenth input is enough.
+  if (size == 0 || (data[0] & 15) != 0) return 0;
+  std::string packed;
+  const auto compressor = io::Compressor::for_path(path);
+  const std::size_t half = std::min(size, static_cast<std::size_t>(data[size - 1]));
+  compressor->add(bytes.substr(0, half), packed);
+  compressor->add(bytes.substr(half), packed);
+  compressor->finish(packed);
+  const std::optional<std::string> back = expand(packed, compression);
+  require(back.has_value() && *back == bytes);
+  return 0;
+}
+
+}  // namespace stope::fuzz
