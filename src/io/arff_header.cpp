@@ -4,7 +4,7 @@
 #include <unordered_set>
 #include <utility>
 
-#include "base/nearest_name.hpp"
+#include "stope/nearest_name.hpp"
 
 namespace stope::io {
 namespace {

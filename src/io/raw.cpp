@@ -2,9 +2,9 @@
 #include <string>
 
 #include "base/checked.hpp"
-#include "base/nearest_name.hpp"
 #include "io/raw_columns.hpp"
 #include "io/readers.hpp"
+#include "stope/nearest_name.hpp"
 
 namespace stope::io {
 namespace {

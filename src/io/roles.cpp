@@ -8,9 +8,9 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "base/nearest_name.hpp"
 #include "io/number.hpp"
 #include "stope/error.hpp"
+#include "stope/nearest_name.hpp"
 
 namespace stope::io {
 namespace {

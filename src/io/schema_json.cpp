@@ -4,9 +4,9 @@
 #include <unordered_set>
 #include <vector>
 
-#include "base/nearest_name.hpp"
 #include "io/json_tree.hpp"
 #include "io/readers.hpp"
+#include "stope/nearest_name.hpp"
 
 namespace stope::io {
 namespace {

@@ -6,9 +6,9 @@
 #include <type_traits>
 
 #include "base/checked.hpp"
-#include "base/nearest_name.hpp"
 #include "io/number.hpp"
 #include "io/write_table_formats.hpp"
+#include "stope/nearest_name.hpp"
 
 namespace stope::io {
 namespace {

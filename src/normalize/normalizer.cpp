@@ -7,10 +7,10 @@
 #include <unordered_map>
 
 #include "base/checked.hpp"
-#include "base/nearest_name.hpp"
 #include "base/thread_pool.hpp"
 #include "normalize/fit_column.hpp"
 #include "stope/error.hpp"
+#include "stope/nearest_name.hpp"
 
 namespace stope {
 namespace {

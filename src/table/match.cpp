@@ -3,8 +3,8 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "base/nearest_name.hpp"
 #include "stope/error.hpp"
+#include "stope/nearest_name.hpp"
 
 namespace stope {
 

@@ -1,5 +1,5 @@
 // did_you_mean: suggests near names, stays silent otherwise.
-#include "base/nearest_name.hpp"
+#include "stope/nearest_name.hpp"
 
 #include <gtest/gtest.h>
 
