@@ -8,11 +8,10 @@
 #include <atomic>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <new>
-#include <sstream>
 
 #include "base/fault.hpp"
+#include "io/temporary_folder.hpp"
 #include "stope/io.hpp"
 #include "stope/knn.hpp"
 
@@ -94,37 +93,34 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr unsigned kPatience = 400;  // seconds until a thread that waits for a lost one ends the test
+constexpr const char* kOut = "out.csv";
 
-class AllocFault : public testing::Test {
+class AllocFault : public TemporaryFolder {
  protected:
   void SetUp() override {
     ::alarm(kPatience);
-    folder_ = fs::temp_directory_path() / ("stope-alloc-fault-" + std::to_string(::getpid()));
-    fs::remove_all(folder_);
-    fs::create_directory(folder_);
-    std::ofstream(folder_ / "train.csv") << "x,c,y\n0,red,a\n1.5,blue,b\n,red,a\n3,green,b\n\"4\",blue,\"b\"\n";
-    std::ofstream(folder_ / "test.csv") << "x,c\n1,red\n,blue\n2,purple\n";
-    std::ofstream(folder_ / "train.arff") << "@relation r\n@attribute x numeric\n@attribute c {red,blue,green}\n"
-                                             "@attribute y {a,b}\n@data\n0,red,a\n1.5,blue,b\n?,red,a\n{0 3,1 green}\n";
-    std::ofstream(folder_ / "schema.json")
-        << R"({"columns": [{"name": "x", "type": "real"}, {"name": "c", "type": "nominal", "values": ["red", "blue",)"
-        << R"( "green"]}, {"name": "y", "type": "nominal", "role": "label", "values": ["a", "b"]}]})";
-    out_ = (folder_ / "out.csv").string();
+    TemporaryFolder::SetUp();
+    put("train.csv", "x,c,y\n0,red,a\n1.5,blue,b\n,red,a\n3,green,b\n\"4\",blue,\"b\"\n");
+    put("test.csv", "x,c\n1,red\n,blue\n2,purple\n");
+    put("train.arff",
+        "@relation r\n@attribute x numeric\n@attribute c {red,blue,green}\n@attribute y {a,b}\n@data\n0,red,a\n"
+        "1.5,blue,b\n?,red,a\n{0 3,1 green}\n");
+    put("schema.json",
+        R"({"columns": [{"name": "x", "type": "real"}, {"name": "c", "type": "nominal", "values": ["red", "blue",)"
+        R"( "green"]}, {"name": "y", "type": "nominal", "role": "label", "values": ["a", "b"]}]})");
+    out_ = at(kOut);
   }
   void TearDown() override {
     ::alarm(0);
-    fs::remove_all(folder_);
+    TemporaryFolder::TearDown();
   }
-
-  std::string path(const char* name) const { return (folder_ / name).string(); }
-  std::int64_t files() const { return std::distance(fs::directory_iterator(folder_), fs::directory_iterator()); }
 
   /// Runs `job` with allocation 1, 2, 3, ... failing until it succeeds; returns how many failed.
   template <class Job>
   long sweep(const Job& job) {
     job();  // once without a fault: pools and caches that live as long as the process are made now
-    const std::string want = content();
-    const std::int64_t complete = files();
+    const std::string want = content(kOut);
+    const std::size_t complete = files().size();
     for (long n = 1; n < 100000; ++n) {
       fs::remove(out_);
       bool failed = false;
@@ -148,12 +144,12 @@ class AllocFault : public testing::Test {
       if (failed) {
         // A failure after the rename may leave the output, but only whole; nothing else may stay.
         const bool written = fs::exists(out_);
-        EXPECT_EQ(files(), written ? complete : complete - 1) << "allocation " << n << " leaves a file behind";
+        EXPECT_EQ(files().size(), written ? complete : complete - 1) << "allocation " << n << " leaves a file behind";
         if (written) {
-          EXPECT_EQ(content(), want) << "allocation " << n;
+          EXPECT_EQ(content(kOut), want) << "allocation " << n;
         }
       } else {
-        EXPECT_EQ(content(), want) << "allocation " << n;
+        EXPECT_EQ(content(kOut), want) << "allocation " << n;
         if (!spent) return n - 1;  // fewer than n allocations happened: all have failed once
       }
       if (HasFailure()) return n;
@@ -162,18 +158,11 @@ class AllocFault : public testing::Test {
     return 0;
   }
 
-  std::string content() const {
-    std::ifstream in(out_);
-    std::ostringstream text;
-    text << in.rdbuf();
-    return text.str();
-  }
-
   void classify(const std::string& train_file, const ReadOptions& read, const KnnOptions& knn) const {
     RunOptions run;
     run.threads = threads_;
     const Table train = read_table(train_file, read, run);
-    const Table test = read_table(path("test.csv"), {}, run);
+    const Table test = read_table(at("test.csv"), {}, run);
     const KnnClassifier model = KnnClassifier::fit(train, knn, run);
     VoteOptions vote;
     vote.n_neighbors = 3;
@@ -184,7 +173,6 @@ class AllocFault : public testing::Test {
     write_table(out_, table, {}, run);
   }
 
-  fs::path folder_;
   std::string out_;
   int threads_ = 1;
 };
@@ -193,7 +181,7 @@ TEST_F(AllocFault, ClassifyCsv) {
   ReadOptions read;
   read.target = "y";
   read.target_is_nominal = true;
-  EXPECT_GT(sweep([&] { classify(path("train.csv"), read, {}); }), 50);
+  EXPECT_GT(sweep([&] { classify(at("train.csv"), read, {}); }), 50);
 }
 
 TEST_F(AllocFault, ClassifyUnderCompat) {
@@ -202,13 +190,13 @@ TEST_F(AllocFault, ClassifyUnderCompat) {
   read.target_is_nominal = true;
   KnnOptions knn;
   knn.compat = Compat::rapidminer;
-  EXPECT_GT(sweep([&] { classify(path("train.csv"), read, knn); }), 50);
+  EXPECT_GT(sweep([&] { classify(at("train.csv"), read, knn); }), 50);
 }
 
 TEST_F(AllocFault, ClassifyArff) {
   ReadOptions read;
   read.target = "y";
-  EXPECT_GT(sweep([&] { classify(path("train.arff"), read, {}); }), 50);
+  EXPECT_GT(sweep([&] { classify(at("train.arff"), read, {}); }), 50);
 }
 
 /// The hook of the large allocations, which malloc-based overrides do not see.
@@ -216,14 +204,14 @@ TEST_F(AllocFault, LargeAllocations) {
   ReadOptions read;
   read.target = "y";
   read.target_is_nominal = true;
-  classify(path("train.csv"), read, {});
-  const std::int64_t complete = files();
+  classify(at("train.csv"), read, {});
+  const std::size_t complete = files().size();
   std::int64_t failures = 0;
   for (std::int64_t n = 1; n < 1000; ++n) {
     fs::remove(out_);
     fault::arm_alloc(n);
     try {
-      classify(path("train.csv"), read, {});
+      classify(at("train.csv"), read, {});
       fault::arm_alloc(0);
       EXPECT_EQ(failures, n - 1);
       EXPECT_GE(failures, 3);
@@ -231,7 +219,7 @@ TEST_F(AllocFault, LargeAllocations) {
     } catch (const Error& error) {
       fault::arm_alloc(0);
       EXPECT_EQ(error.code(), ErrorCode::out_of_memory) << error.what();
-      EXPECT_EQ(files(), complete - 1);
+      EXPECT_EQ(files().size(), complete - 1);
       ++failures;
     }
   }
@@ -243,13 +231,13 @@ TEST_F(AllocFault, ClassifyCsvOnSeveralThreads) {
   ReadOptions read;
   read.target = "y";
   read.target_is_nominal = true;
-  EXPECT_GT(sweep([&] { classify(path("train.csv"), read, {}); }), 50);
+  EXPECT_GT(sweep([&] { classify(at("train.csv"), read, {}); }), 50);
 }
 
 TEST_F(AllocFault, ClassifyWithSchema) {
   ReadOptions read;
-  read.schema = path("schema.json");
-  EXPECT_GT(sweep([&] { classify(path("train.csv"), read, {}); }), 50);
+  read.schema = at("schema.json");
+  EXPECT_GT(sweep([&] { classify(at("train.csv"), read, {}); }), 50);
 }
 
 }  // namespace

@@ -8,8 +8,6 @@
 #include <cerrno>
 #include <csignal>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -17,6 +15,7 @@
 #include "base/fault.hpp"
 #include "io/atomic_file.hpp"
 #include "io/bytes.hpp"
+#include "io/temporary_folder.hpp"
 #include "stope/io.hpp"
 
 namespace stope::io {
@@ -24,39 +23,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class AtomicFileTest : public testing::Test {
- protected:
-  void SetUp() override {
-    std::string pattern = (fs::temp_directory_path() / "stope-atomic-XXXXXX").string();
-    ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
-    folder_ = pattern;
-  }
-  void TearDown() override {
-    fault::arm_io(0, 0);
-    fs::remove_all(folder_);
-  }
-  std::string at(const std::string& name) const { return (folder_ / name).string(); }
-
-  std::vector<std::string> files() const {
-    std::vector<std::string> names;
-    for (const auto& entry : fs::directory_iterator(folder_)) names.push_back(entry.path().filename().string());
-    std::sort(names.begin(), names.end());
-    return names;
-  }
-
-  fs::path folder_;
-};
-
-std::string content(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
-
-void put(const std::string& path, const std::string& text) {
-  std::ofstream(path, std::ios::binary) << text;
-}
+class AtomicFileTest : public TemporaryFolder {};
 
 void expect_io_error(const std::string& part, const std::string& path, const std::function<void()>& call) {
   try {
@@ -75,20 +42,20 @@ TEST_F(AtomicFileTest, WritesOnlyOnCommit) {
     file.write("half");
   }
   EXPECT_TRUE(files().empty());
-  put(at("out"), "old");
+  put("out", "old");
   {
     AtomicFile file(at("out"));
     file.write("half");
   }
-  EXPECT_EQ(content(at("out")), "old");
+  EXPECT_EQ(content("out"), "old");
   {
     AtomicFile file(at("out"));
     file.write("new ");
     file.write("");
     file.write("text");
-    EXPECT_EQ(content(at("out")), "old");
+    EXPECT_EQ(content("out"), "old");
     file.commit();
-    EXPECT_EQ(content(at("out")), "new text");
+    EXPECT_EQ(content("out"), "new text");
   }
   EXPECT_EQ(files(), std::vector<std::string>{"out"});
 }
@@ -102,7 +69,7 @@ TEST_F(AtomicFileTest, SizesAroundTheBuffer) {
       AtomicFile file(at("big"));
       for (std::size_t i = 0; i < size; i += piece) file.write(std::string_view(text).substr(i, piece));
       file.commit();
-      EXPECT_TRUE(content(at("big")) == text) << size << " in pieces of " << piece;
+      EXPECT_TRUE(content("big") == text) << size << " in pieces of " << piece;
     }
   }
 }
@@ -113,7 +80,7 @@ TEST_F(AtomicFileTest, Modes) {
     AtomicFile file(at("fresh"));
     file.commit();
   }
-  put(at("kept"), "old");
+  put("kept", "old");
   ::chmod(at("kept").c_str(), 0604);
   {
     AtomicFile file(at("kept"));
@@ -129,7 +96,7 @@ TEST_F(AtomicFileTest, Modes) {
 
 TEST_F(AtomicFileTest, SymbolicLinksStay) {
   fs::create_directory(folder_ / "sub");
-  put(at("sub/target"), "old");
+  put("sub/target", "old");
   fs::create_symlink("sub/target", folder_ / "relative");
   fs::create_symlink(folder_ / "relative", folder_ / "twice");
   fs::create_symlink("sub/none", folder_ / "dangling");
@@ -140,14 +107,14 @@ TEST_F(AtomicFileTest, SymbolicLinksStay) {
     file.commit();
   }
   EXPECT_TRUE(fs::is_symlink(folder_ / "twice") && fs::is_symlink(folder_ / "relative"));
-  EXPECT_EQ(content(at("sub/target")), "new");
+  EXPECT_EQ(content("sub/target"), "new");
   {
     AtomicFile file(at("dangling"));
     file.write("fresh");
     file.commit();
   }
   EXPECT_TRUE(fs::is_symlink(folder_ / "dangling"));
-  EXPECT_EQ(content(at("sub/none")), "fresh");
+  EXPECT_EQ(content("sub/none"), "fresh");
   expect_io_error("symbolic links", at("loop"), [&] { AtomicFile file(at("loop")); });
 }
 
@@ -156,12 +123,12 @@ TEST_F(AtomicFileTest, LongNames) {
   AtomicFile file(at(name));
   file.write("x");
   file.commit();
-  EXPECT_EQ(content(at(name)), "x");
+  EXPECT_EQ(content(name), "x");
   expect_io_error("too long", at(std::string(256, 'n')), [&] { AtomicFile longer(at(std::string(256, 'n'))); });
 }
 
 TEST_F(AtomicFileTest, RefusesAtOnce) {
-  put(at("file"), "old");
+  put("file", "old");
   expect_io_error("No such file", at("none/out"), [&] { AtomicFile file(at("none/out")); });
   expect_io_error("Is a directory", folder_.string(), [&] { AtomicFile file(folder_.string()); });
   expect_io_error("Is a directory", at("new/"), [&] { AtomicFile file(at("new/")); });
@@ -174,7 +141,7 @@ TEST_F(AtomicFileTest, RefusesAtOnce) {
     ::chmod(at("file").c_str(), 0400);
     expect_io_error("Permission denied", at("file"), [&] { AtomicFile file(at("file")); });
   }
-  EXPECT_EQ(content(at("file")), "old");
+  EXPECT_EQ(content("file"), "old");
 }
 
 TEST_F(AtomicFileTest, DevicesAndPipes) {
@@ -194,7 +161,7 @@ TEST_F(AtomicFileTest, DevicesAndPipes) {
 
   ASSERT_EQ(::mkfifo(at("pipe").c_str(), 0600), 0);
   std::string received;
-  std::thread reader([&] { received = content(at("pipe")); });
+  std::thread reader([&] { received = content("pipe"); });
   {
     AtomicFile file(at("pipe"));
     file.write("through");
@@ -217,7 +184,7 @@ TEST_F(AtomicFileTest, BrokenPipeHasItsOwnType) {
 }
 
 TEST_F(AtomicFileTest, StandardOutput) {
-  put(at("log"), "before ");
+  put("log", "before ");
   const int saved = ::dup(STDOUT_FILENO);
   const int log = ::open(at("log").c_str(), O_WRONLY | O_APPEND);
   for (const char* name : {"-", "/dev/stdout"}) {
@@ -232,14 +199,14 @@ TEST_F(AtomicFileTest, StandardOutput) {
   }
   ::close(log);
   ::close(saved);
-  EXPECT_EQ(content(at("log")), "before afterafter") << "appended, not replaced";
+  EXPECT_EQ(content("log"), "before afterafter") << "appended, not replaced";
 }
 
 TEST_F(AtomicFileTest, EveryOperationFailsOnce) {
   for (const int error_number : {ENOSPC, EIO, EACCES}) {
     int failures = 0;
     for (int n = 1; n < 20; ++n) {
-      put(at("out"), "old");
+      put("out", "old");
       fault::arm_io(n, error_number);
       bool failed = false;
       try {
@@ -254,7 +221,7 @@ TEST_F(AtomicFileTest, EveryOperationFailsOnce) {
       }
       fault::arm_io(0, 0);
       EXPECT_EQ(files(), std::vector<std::string>{"out"}) << n;
-      const std::string now = content(at("out"));
+      const std::string now = content("out");
       EXPECT_TRUE(now == "old" || now.size() == (std::size_t{3} << 20) + 1) << n;
       if (!failed) {
         EXPECT_NE(now, "old");
@@ -272,7 +239,7 @@ TEST_F(AtomicFileTest, PairsComeOrGoTogether) {
     for (int n = 1; n < 40; ++n) {
       for (const char* name : {"a", "b"}) {
         fs::remove(at(name));
-        if (old_files) put(at(name), "old");
+        if (old_files) put(name, "old");
       }
       fault::arm_io(n, EIO);
       bool failed = false;
@@ -290,8 +257,8 @@ TEST_F(AtomicFileTest, PairsComeOrGoTogether) {
         EXPECT_TRUE(files().empty()) << n;
       } else {
         EXPECT_EQ(files(), (std::vector<std::string>{"a", "b"})) << n;
-        EXPECT_EQ(content(at("a")), failed ? "old" : "new") << n;
-        EXPECT_EQ(content(at("b")), failed ? "old" : "new") << n;
+        EXPECT_EQ(content("a"), failed ? "old" : "new") << n;
+        EXPECT_EQ(content("b"), failed ? "old" : "new") << n;
       }
       failures += failed ? 1 : 0;
       if (!failed) break;
@@ -311,11 +278,11 @@ TEST_F(AtomicFileTest, Compressed) {
       EXPECT_LT(fs::file_size(at(name)), text.size() / 2);
       EXPECT_TRUE(load_bytes(at(name), {}).view == text) << name << " " << piece;
     }
-    const std::string first = content(at(name));
+    const std::string first = content(name);
     AtomicFile again(at(name));
     again.write(text);
     again.commit();
-    EXPECT_EQ(content(at(name)), first) << "the same bytes every time";
+    EXPECT_EQ(content(name), first) << "the same bytes every time";
     AtomicFile empty(at(name));
     empty.commit();
     EXPECT_EQ(load_bytes(at(name), {}).view, "") << name;
@@ -332,7 +299,7 @@ TEST_F(AtomicFileTest, ManyAtOnce) {
   }
   open.clear();
   EXPECT_EQ(files(), std::vector<std::string>{"same"});
-  EXPECT_EQ(content(at("same")), "49");
+  EXPECT_EQ(content("same"), "49");
 }
 
 }  // namespace

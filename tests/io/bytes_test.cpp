@@ -8,29 +8,14 @@
 #include <zstd.h>
 
 #include <cerrno>
-#include <filesystem>
-#include <fstream>
 
 #include "base/fault.hpp"
+#include "io/temporary_folder.hpp"
 
 namespace stope::io {
 namespace {
 
-class BytesTest : public testing::Test {
- protected:
-  BytesTest() : folder_(testing::TempDir() + "stope_bytes_" + std::to_string(::getpid())) {
-    std::filesystem::create_directories(folder_);
-  }
-  ~BytesTest() override { std::filesystem::remove_all(folder_); }
-
-  std::string write(const std::string& name, const std::string& content) {
-    const std::string path = folder_ + "/" + name;
-    std::ofstream(path, std::ios::binary) << content;
-    return path;
-  }
-
-  std::string folder_;
-};
+class BytesTest : public TemporaryFolder {};
 
 std::string gzip(const std::string& text) {
   std::string out(compressBound(text.size()) + 64, '\0');
@@ -74,7 +59,7 @@ constexpr std::size_t kSizes[] = {0, 1, 4095, 4096, (1 << 20) - 1, 1 << 20, (1 <
 
 TEST_F(BytesTest, PlainFiles) {
   for (const std::size_t size : kSizes) {
-    const Bytes bytes = load_bytes(write("plain", pattern(size)), {});
+    const Bytes bytes = load_bytes(put("plain", pattern(size)), {});
     EXPECT_EQ(bytes.view, pattern(size));
     EXPECT_EQ(bytes.held > 0, size < (1 << 20));
   }
@@ -83,51 +68,51 @@ TEST_F(BytesTest, PlainFiles) {
 TEST_F(BytesTest, CompressedFilesBySuffixOrMagicNumber) {
   for (const std::size_t size : kSizes) {
     const std::string text = pattern(size);
-    EXPECT_EQ(load_bytes(write("a.csv.gz", gzip(text)), {}).view, text);
-    EXPECT_EQ(load_bytes(write("a.csv.zst", zstd(text)), {}).view, text);
-    EXPECT_EQ(load_bytes(write("no_suffix", gzip(text)), {}).view, text);
-    EXPECT_EQ(load_bytes(write("no_suffix", zstd(text)), {}).view, text);
+    EXPECT_EQ(load_bytes(put("a.csv.gz", gzip(text)), {}).view, text);
+    EXPECT_EQ(load_bytes(put("a.csv.zst", zstd(text)), {}).view, text);
+    EXPECT_EQ(load_bytes(put("no_suffix", gzip(text)), {}).view, text);
+    EXPECT_EQ(load_bytes(put("no_suffix", zstd(text)), {}).view, text);
   }
 }
 
 TEST_F(BytesTest, SeveralMembersAndFrames) {
   const std::string a = pattern(70000), b = pattern(5 << 20);
-  EXPECT_EQ(load_bytes(write("m.gz", gzip(a) + gzip("") + gzip(b)), {}).view, a + b);
-  EXPECT_EQ(load_bytes(write("m.gz", gzip(b) + gzip(a) + std::string(512, '\0')), {}).view, b + a);
-  EXPECT_EQ(load_bytes(write("m.zst", zstd(a) + zstd("") + zstd(b)), {}).view, a + b);
+  EXPECT_EQ(load_bytes(put("m.gz", gzip(a) + gzip("") + gzip(b)), {}).view, a + b);
+  EXPECT_EQ(load_bytes(put("m.gz", gzip(b) + gzip(a) + std::string(512, '\0')), {}).view, b + a);
+  EXPECT_EQ(load_bytes(put("m.zst", zstd(a) + zstd("") + zstd(b)), {}).view, a + b);
 }
 
 TEST_F(BytesTest, DamagedData) {
   const std::string text = pattern(300000);
   for (const auto& [name, good] : {std::pair("d.gz", gzip(text)), std::pair("d.zst", zstd(text))}) {
     for (const std::size_t cut : {good.size() - 1, good.size() / 2, std::size_t{7}}) {
-      EXPECT_EQ(code_of(write(name, good.substr(0, cut))), ErrorCode::invalid_file) << name << " cut to " << cut;
+      EXPECT_EQ(code_of(put(name, good.substr(0, cut))), ErrorCode::invalid_file) << name << " cut to " << cut;
     }
-    EXPECT_EQ(code_of(write(name, good + "junk")), ErrorCode::invalid_file) << name;
-    EXPECT_EQ(code_of(write(name, "")), ErrorCode::invalid_file) << name;
-    EXPECT_EQ(code_of(write(name, "a,b\n1,2\n")), ErrorCode::invalid_file) << name;
+    EXPECT_EQ(code_of(put(name, good + "junk")), ErrorCode::invalid_file) << name;
+    EXPECT_EQ(code_of(put(name, "")), ErrorCode::invalid_file) << name;
+    EXPECT_EQ(code_of(put(name, "a,b\n1,2\n")), ErrorCode::invalid_file) << name;
   }
   std::string flipped = gzip(text);
   flipped[flipped.size() / 2] = static_cast<char>(flipped[flipped.size() / 2] ^ 0x55);
-  EXPECT_EQ(code_of(write("d.gz", flipped)), ErrorCode::invalid_file);
+  EXPECT_EQ(code_of(put("d.gz", flipped)), ErrorCode::invalid_file);
 }
 
 TEST_F(BytesTest, ExpandingPastTheBudget) {
   RunOptions run;
   run.memory_limit = 8 << 20;
   const std::string bomb(64 << 20, 'a');
-  EXPECT_EQ(code_of(write("b.gz", gzip(bomb)), run), ErrorCode::out_of_memory);
-  EXPECT_EQ(code_of(write("b.zst", zstd(bomb)), run), ErrorCode::out_of_memory);
+  EXPECT_EQ(code_of(put("b.gz", gzip(bomb)), run), ErrorCode::out_of_memory);
+  EXPECT_EQ(code_of(put("b.zst", zstd(bomb)), run), ErrorCode::out_of_memory);
   // A size within the budget is fine, also where it is only found out by growing.
   const std::string small = pattern(1 << 20);
-  EXPECT_EQ(load_bytes(write("s.gz", gzip(small) + gzip(small)), run).view.size(), 2U << 20);
+  EXPECT_EQ(load_bytes(put("s.gz", gzip(small) + gzip(small)), run).view.size(), 2U << 20);
 }
 
 TEST_F(BytesTest, WhatCannotBeRead) {
-  EXPECT_EQ(code_of(folder_ + "/absent.csv"), ErrorCode::io);
-  EXPECT_EQ(code_of(folder_), ErrorCode::io);
+  EXPECT_EQ(code_of(at("absent.csv")), ErrorCode::io);
+  EXPECT_EQ(code_of(folder_.string()), ErrorCode::io);
   try {
-    load_bytes(folder_ + "/absent.csv", {});
+    load_bytes(at("absent.csv"), {});
   } catch (const Error& error) {
     EXPECT_NE(std::string(error.what()).find("No such file"), std::string::npos) << error.what();
   }
@@ -135,14 +120,14 @@ TEST_F(BytesTest, WhatCannotBeRead) {
 
 TEST_F(BytesTest, WhatMayNotBeRead) {
   if (::geteuid() == 0) GTEST_SKIP() << "root may read everything";
-  const std::string path = write("secret", "x");
+  const std::string path = put("secret", "x");
   ::chmod(path.c_str(), 0);
   EXPECT_EQ(code_of(path), ErrorCode::io);
 }
 
 TEST_F(BytesTest, EveryFileOperationMayFail) {
   for (const std::size_t size : {std::size_t{100}, std::size_t{2 << 20}}) {
-    const std::string path = write("f", pattern(size));
+    const std::string path = put("f", pattern(size));
     int n_failed = 0;
     for (int n = 1; n <= 10; ++n) {
       fault::arm_io(n, EIO);
@@ -159,7 +144,7 @@ TEST_F(BytesTest, EveryFileOperationMayFail) {
 }
 
 TEST_F(BytesTest, EveryAllocationMayFail) {
-  const std::string path = write("a.gz", gzip(pattern(5 << 20)) + gzip(pattern(5 << 20)));
+  const std::string path = put("a.gz", gzip(pattern(5 << 20)) + gzip(pattern(5 << 20)));
   int n_failed = 0;
   for (int n = 1; n <= 10; ++n) {
     fault::arm_alloc(n);
@@ -178,7 +163,7 @@ TEST_F(BytesTest, CancelledBeforeTheFirstByte) {
   RunOptions run;
   run.cancel.cancel();
   try {
-    load_bytes(write("c", "x"), run);
+    load_bytes(put("c", "x"), run);
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::cancelled);

@@ -1,32 +1,17 @@
 // read_table end to end: suffixes, content, compression, roles; and the real tables where they are at hand.
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 
+#include "io/temporary_folder.hpp"
 #include "stope/error.hpp"
 #include "stope/io.hpp"
 
 namespace stope {
 namespace {
 
-class ReadTableTest : public testing::Test {
- protected:
-  ReadTableTest() : folder_(testing::TempDir() + "stope_read_table_" + std::to_string(::getpid())) {
-    std::filesystem::create_directories(folder_);
-  }
-  ~ReadTableTest() override { std::filesystem::remove_all(folder_); }
-
-  std::string write(const std::string& name, const std::string& content) {
-    const std::string path = folder_ + "/" + name;
-    std::ofstream(path, std::ios::binary) << content;
-    return path;
-  }
-
-  std::string folder_;
-};
+class ReadTableTest : public TemporaryFolder {};
 
 std::string shared_folder() {
   const char* text = std::getenv("STOPE_SHARED");
@@ -34,30 +19,30 @@ std::string shared_folder() {
 }
 
 TEST_F(ReadTableTest, BySuffixAndByContent) {
-  EXPECT_EQ(read_table(write("a.csv", "a,b\n1,2\n")).columns.size(), 2U);
-  EXPECT_EQ(read_table(write("a.tsv", "a,x\tb\n1,5\t2\n")).columns[0].name, "a,x");
-  EXPECT_EQ(read_table(write("a.txt", "a;b\n1;2\n")).columns.size(), 2U);
+  EXPECT_EQ(read_table(put("a.csv", "a,b\n1,2\n")).columns.size(), 2U);
+  EXPECT_EQ(read_table(put("a.tsv", "a,x\tb\n1,5\t2\n")).columns[0].name, "a,x");
+  EXPECT_EQ(read_table(put("a.txt", "a;b\n1;2\n")).columns.size(), 2U);
   const std::string arff = "% a comment\n@RELATION r\n@attribute x numeric\n@data\n1\n";
-  EXPECT_EQ(read_table(write("a.data", arff)).columns[0].name, "x");
-  EXPECT_EQ(read_table(write("b.arff", arff)).columns[0].name, "x");
+  EXPECT_EQ(read_table(put("a.data", arff)).columns[0].name, "x");
+  EXPECT_EQ(read_table(put("b.arff", arff)).columns[0].name, "x");
   ReadOptions options;
   options.format = Format::csv;
-  EXPECT_EQ(read_table(write("odd.arff", "a,b\n1,2\n"), options).columns.size(), 2U);
+  EXPECT_EQ(read_table(put("odd.arff", "a,b\n1,2\n"), options).columns.size(), 2U);
 }
 
 TEST_F(ReadTableTest, RolesAndSchema) {
-  const std::string schema = write("s.json", R"({"columns": [
+  const std::string schema = put("s.json", R"({"columns": [
       {"name": "x", "type": "real", "role": "regular"},
       {"name": "y", "type": "nominal", "role": "label", "values": ["no", "yes"]}]})");
   ReadOptions options;
   options.schema = schema;
-  const Table table = read_table(write("a.csv", "x,y\n1,yes\n2,no\n"), options);
+  const Table table = read_table(put("a.csv", "x,y\n1,yes\n2,no\n"), options);
   EXPECT_EQ(table.columns[1].role, Role::label);
   EXPECT_EQ(table.columns[1].codes()[0], 1);
   options = {};
   options.target = "lable";
   try {
-    read_table(write("a.csv", "x,label\n1,yes\n"), options);
+    read_table(put("a.csv", "x,label\n1,yes\n"), options);
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::invalid_file);
@@ -65,7 +50,7 @@ TEST_F(ReadTableTest, RolesAndSchema) {
   }
   options.target = "2";
   options.target_is_nominal = true;
-  const Table numbers = read_table(write("a.csv", "x,label\n1,1.0\n2,2\n"), options);
+  const Table numbers = read_table(put("a.csv", "x,label\n1,1.0\n2,2\n"), options);
   EXPECT_EQ(numbers.columns[1].values, (std::vector<std::string>{"1.0", "2"}));
 }
 

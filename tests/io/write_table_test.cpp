@@ -5,14 +5,13 @@
 #include <cmath>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 #include <string>
 #include <vector>
 
 #include "base/fault.hpp"
 #include "base/random.hpp"
 #include "io/readers.hpp"
+#include "io/temporary_folder.hpp"
 #include "io/write_table_formats.hpp"
 #include "stope/io.hpp"
 
@@ -58,26 +57,7 @@ const std::vector<std::string> kHardValues = {"plain",
                                               "b",
                                               "1e5x"};
 
-class WriteTableTest : public testing::Test {
- protected:
-  void SetUp() override {
-    std::string pattern = (fs::temp_directory_path() / "stope-write-XXXXXX").string();
-    ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
-    folder_ = pattern;
-  }
-  void TearDown() override {
-    fault::arm_io(0, 0);
-    fs::remove_all(folder_);
-  }
-  std::string at(const std::string& name) const { return (folder_ / name).string(); }
-  std::string content(const std::string& name) const {
-    std::ifstream file(at(name), std::ios::binary);
-    std::ostringstream text;
-    text << file.rdbuf();
-    return text.str();
-  }
-  fs::path folder_;
-};
+class WriteTableTest : public TemporaryFolder {};
 
 Table make_table(std::vector<Column> columns) {
   Table table;
@@ -269,7 +249,7 @@ TEST_F(WriteTableTest, DatesKeepEverySecond) {
   EXPECT_NE(content("t.arff").find("date \"yyyy"), std::string::npos);
   expect_same(read_table(at("t.arff")), table, "arff");
   write_table(at("t.csv"), table);
-  std::ofstream(at("s.json")) << R"({"columns": [{"name": "d", "type": "date"}]})";
+  put("s.json", R"({"columns": [{"name": "d", "type": "date"}]})");
   ReadOptions options;
   options.schema = at("s.json");
   expect_same(read_table(at("t.csv"), options), table, "csv with a schema");
