@@ -79,7 +79,7 @@ class Evaluate : public Command {
       leave_out(table, options_.exclude_group);
     }
     options_.knn = knn_.options();
-    options_.knn.feature_weights = knn_.weights_once_normalized(table, session.run());
+    options_.knn.feature_weights = knn_.weights(table, session.run());
     options_.normalize = knn_.normalization();
     warn_of_ranges(session, knn_, table);
     const Evaluation evaluation = session.timed("search", [&] { return evaluate(table, options_, session.run()); });

@@ -23,14 +23,6 @@ std::optional<double> number_of(const std::string& text) {
   return value;
 }
 
-std::vector<std::string> feature_names(const Table& table) {
-  std::vector<std::string> names;
-  for (const std::int64_t feature : table.features()) {
-    names.push_back(table.columns[static_cast<std::size_t>(feature)].name);
-  }
-  return names;
-}
-
 /// The file's fields as text. Read without header, so that what is a header can be decided by the names in it.
 Cells read_cells(const std::string& path, const RunOptions& run) {
   ReadOptions options;
@@ -115,6 +107,14 @@ std::optional<std::vector<double>> from_list(const std::string& text) {
 }
 
 }  // namespace
+
+std::vector<std::string> feature_names(const Table& table) {
+  std::vector<std::string> names;
+  for (const std::int64_t feature : table.features()) {
+    names.push_back(table.columns[static_cast<std::size_t>(feature)].name);
+  }
+  return names;
+}
 
 std::vector<double> read_feature_weights(const std::string& source, const Table& table, const RunOptions& run) {
   const std::vector<std::string> names = feature_names(table);

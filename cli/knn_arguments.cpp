@@ -7,6 +7,7 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <map>
 
 #include "feature_weights.hpp"
 #include "option.hpp"
@@ -36,16 +37,6 @@ double range_of(const Column& column) {
     high = std::max(high, value);
   }
   return low <= high ? high - low : 0.0;
-}
-
-/// Under --compat rapidminer normalising moves columns, so weights go by name.
-std::vector<double> in_order(const std::map<std::string, double>& by_name, const Table& table) {
-  std::vector<double> weights;
-  if (by_name.empty()) return weights;
-  for (const std::int64_t feature : table.features()) {
-    weights.push_back(by_name.at(table.columns[static_cast<std::size_t>(feature)].name));
-  }
-  return weights;
 }
 
 }  // namespace
@@ -94,36 +85,28 @@ KnnOptions KnnArguments::options() const {
   return options;
 }
 
-std::map<std::string, double> KnnArguments::weights(const Table& table, const RunOptions& run) const {
-  std::map<std::string, double> by_name;
-  if (feature_weights.empty()) return by_name;
-  const std::vector<double> given = read_feature_weights(feature_weights, table, run);
-  const std::vector<std::int64_t> features = table.features();
-  for (std::size_t i = 0; i < features.size(); ++i) {
-    by_name[table.columns[static_cast<std::size_t>(features[i])].name] = given[i];
-  }
-  return by_name;
-}
-
-std::vector<double> KnnArguments::weights_once_normalized(const Table& table, const RunOptions& run) const {
-  const std::map<std::string, double> by_name = weights(table, run);
-  const bool moves_columns = !by_name.empty() && normalize != "none" && compat_mode() == Compat::rapidminer;
-  if (!moves_columns) return in_order(by_name, table);
-  return in_order(by_name, Normalizer::fit(table, normalization(), run).apply(table, run));
+std::vector<double> KnnArguments::weights(const Table& table, const RunOptions& run) const {
+  if (feature_weights.empty()) return {};
+  return read_feature_weights(feature_weights, table, run);
 }
 
 KnnOptions KnnArguments::prepare(Session& session, Table& train, Table* other) const {
   KnnOptions options = this->options();
-  const std::map<std::string, double> by_name = weights(train, session.run());
+  options.feature_weights = weights(train, session.run());
   warn_of_ranges(session, *this, train);
-  if (normalize != "none") {
-    session.timed("normalize", [&] {
-      const Normalizer normalizer = Normalizer::fit(train, normalization(), session.run());
-      train = normalizer.apply(train, session.run());
-      if (other != nullptr) *other = normalizer.apply(*other, session.run());
-    });
-  }
-  options.feature_weights = in_order(by_name, train);
+  if (normalize == "none") return options;
+  const std::vector<std::string> names = feature_names(train);
+  session.timed("normalize", [&] {
+    const Normalizer normalizer = Normalizer::fit(train, normalization(), session.run());
+    train = normalizer.apply(train, session.run());
+    if (other != nullptr) *other = normalizer.apply(*other, session.run());
+  });
+  if (options.feature_weights.empty()) return options;
+  // Under --compat rapidminer normalising moves columns, and each weight goes with its own.
+  std::map<std::string, double> by_name;
+  for (std::size_t i = 0; i < names.size(); ++i) by_name[names[i]] = options.feature_weights[i];
+  options.feature_weights.clear();
+  for (const std::string& name : feature_names(train)) options.feature_weights.push_back(by_name.at(name));
   return options;
 }
 

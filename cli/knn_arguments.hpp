@@ -3,7 +3,6 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
-#include <map>
 #include <string>
 #include <vector>
 
@@ -31,15 +30,10 @@ struct KnnArguments {
   /// applies it to both, and returns the options with the weights in the order of the features. `other` may be null.
   KnnOptions prepare(Session& session, Table& train, Table* other) const;
 
-  /// The weights in the order in which the features of `table` stand once it is normalised; empty where none were asked
-  /// for. For jobs that normalise by themselves.
-  std::vector<double> weights_once_normalized(const Table& table, const RunOptions& run) const;
+  /// The weights of `table`'s features; empty where none were asked for.
+  std::vector<double> weights(const Table& table, const RunOptions& run) const;
 
   void note(Json& options) const;
-
- private:
-  /// The weights of `table`'s features by name.
-  std::map<std::string, double> weights(const Table& table, const RunOptions& run) const;
 };
 
 /// Throws invalid_file where a table that is searched or learnt from has no rows.

@@ -57,6 +57,8 @@ std::vector<std::int64_t> holdout_rows(std::int64_t n_rows, double fraction, std
 enum class Scheme { cross_validation, holdout, leave_one_out };
 
 struct EvaluateOptions {
+  /// Its feature_weights are in the order of the table's features, also under Compat::rapidminer, where normalising
+  /// puts the numeric ones first.
   KnnOptions knn;
   VoteWeights weights = VoteWeights::uniform;
   NormalizeOptions normalize;

@@ -3,6 +3,8 @@
 #include <cmath>
 #include <limits>
 #include <string>
+#include <string_view>
+#include <unordered_map>
 #include <utility>
 
 #include "base/checked.hpp"
@@ -113,19 +115,37 @@ void accumulate(SearchReport& total, const SearchReport& fold, std::size_t index
   total.threads = std::max(total.threads, fold.threads);
 }
 
+// The weights of `table`'s features in the order of those of `normalized`: normalising moves columns under
+// Compat::rapidminer. A wrong number of weights is left to the fit, which says so.
+std::vector<double> weights_once_normalized(const std::vector<double>& weights, const Table& table,
+                                            const Table& normalized) {
+  const std::vector<std::int64_t> features = table.features();
+  if (weights.size() != features.size()) return weights;
+  std::unordered_map<std::string_view, double> by_name;
+  for (std::size_t i = 0; i < features.size(); ++i) {
+    by_name.emplace(table.columns[static_cast<std::size_t>(features[i])].name, weights[i]);
+  }
+  std::vector<double> moved;
+  moved.reserve(weights.size());
+  for (const std::int64_t feature : normalized.features()) {
+    moved.push_back(by_name.at(normalized.columns[static_cast<std::size_t>(feature)].name));
+  }
+  return moved;
+}
+
 // Fits on `train`, predicts `test`; prediction i of every k is that of table row rows[i].
 SearchReport predict_fold(const Table& train, const Table& test, const std::vector<std::int64_t>& rows,
-                          bool label_is_nominal, const EvaluateOptions& options, const VoteOptions& vote,
-                          const RunOptions& run, Predictions& predictions) {
+                          bool label_is_nominal, const KnnOptions& knn, const std::vector<std::int64_t>& ks,
+                          const VoteOptions& vote, const RunOptions& run, Predictions& predictions) {
   SearchReport report;
   const auto scatter = [&](const auto& from, auto& to) {
     for (std::size_t i = 0; i < rows.size(); ++i) to[static_cast<std::size_t>(rows[i])] = from[i];
   };
   if (label_is_nominal) {
-    const auto results = KnnClassifier::fit(train, options.knn, run).predict_each(test, options.ks, vote, run, &report);
+    const auto results = KnnClassifier::fit(train, knn, run).predict_each(test, ks, vote, run, &report);
     for (std::size_t i = 0; i < results.size(); ++i) scatter(results[i].codes, predictions.codes[i]);
   } else {
-    const auto results = KnnRegressor::fit(train, options.knn, run).predict_each(test, options.ks, vote, run, &report);
+    const auto results = KnnRegressor::fit(train, knn, run).predict_each(test, ks, vote, run, &report);
     for (std::size_t i = 0; i < results.size(); ++i) scatter(results[i], predictions.numbers[i]);
   }
   return report;
@@ -230,6 +250,7 @@ Evaluation evaluate(const Table& table, const EvaluateOptions& options, const Ru
   Evaluation evaluation;
   evaluation.label_is_nominal = label.nominal();
   const RunOptions inner = search_run(table, options, run);
+  KnnOptions knn = options.knn;
   for (std::size_t fold = 0; fold < folds.size(); ++fold) {
     const RunOptions here = fold_run(inner, fold, folds.size());
     Table train = leave_one_out ? table : table.take(complement(folds[fold], table.n_rows));
@@ -237,8 +258,9 @@ Evaluation evaluate(const Table& table, const EvaluateOptions& options, const Ru
     const Normalizer normalizer = Normalizer::fit(train, options.normalize, here);
     train = normalizer.apply(train, here);
     test = leave_one_out ? train : normalizer.apply(test, here);
+    knn.feature_weights = weights_once_normalized(options.knn.feature_weights, table, train);
     accumulate(evaluation.report,
-               predict_fold(train, test, folds[fold], label.nominal(), options, vote, here, predictions), fold);
+               predict_fold(train, test, folds[fold], label.nominal(), knn, options.ks, vote, here, predictions), fold);
   }
   evaluation.of_k = score_each(label, options, folds, predictions);
   evaluation.best = best_of(evaluation.of_k, label.nominal());

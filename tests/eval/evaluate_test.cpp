@@ -134,6 +134,23 @@ TEST(EvaluateClassification, CrossValidationEqualsFittingEachFoldByHand) {
   }
 }
 
+TEST(EvaluateClassification, WeightsStayWithTheirFeatures) {
+  const Table table = mixed_table(120, 8, true);
+  Table nominal_first = table;
+  std::swap(nominal_first.columns[0], nominal_first.columns[2]);
+  EvaluateOptions options = options_of(Scheme::cross_validation, {3});
+  options.knn.compat = options.normalize.compat = Compat::rapidminer;  // the numeric features come first
+  options.normalize.method = Normalization::range;
+  const auto scores = [&](const Table& of, std::vector<double> weights) {
+    options.knn.feature_weights = std::move(weights);
+    return evaluate(of, options).of_k[0].classification;
+  };
+  const ClassificationScores expected = scores(table, {9, 0.25, 1});  // small, large, colour
+  EXPECT_NE(expected.confusion, scores(table, {1, 0.25, 9}).confusion);
+  expect_same(scores(nominal_first, {1, 0.25, 9}), expected);  // colour, large, small
+  EXPECT_THROW(scores(table, {1, 1}), Error);
+}
+
 TEST(EvaluateClassification, HoldoutScoresTheTestPartOnly) {
   const Table table = mixed_table(67, 5, true);
   EvaluateOptions options = options_of(Scheme::holdout, {3});
