@@ -1,4 +1,6 @@
 // stope convert: a table from one format to another.
+#include <optional>
+
 #include "command.hpp"
 #include "option.hpp"
 #include "output.hpp"
@@ -41,20 +43,23 @@ class Convert : public Command {
       throw Error(ErrorCode::invalid_argument, "OUT and -o are the same thing: give one");
     }
     const std::string path = output_.empty() ? option_output_ : output_;
-    const bool writes = session.wants_data(path);
     const bool to_stdout = path.empty() || path == "-";
     if (write_.format == Format::automatic && to_stdout) write_.format = Format::csv;
     if (write_.format == Format::automatic && format_of(path) == Format::automatic) {
       throw Error(ErrorCode::invalid_argument,
                   path + ": the suffix names no format; --output-format csv, tsv, arff, npy, ... does");
     }
-    if (writes) require_writable(path);
+    std::optional<OutputFile> file;
+    if (session.wants_data(path)) file.emplace(output_path(path));
     Table table = session.timed("read", [&] { return tables_.read_first(input_, session.run()); });
     std::erase_if(table.columns, [](const Column& column) { return column.role == Role::ignore; });
     session.note_input("table", input_, table);
-    if (!writes) return;
-    session.timed("write", [&] { write_table(output_path(path), table, write_, session.run()); });
-    session.note_output(output_path(path));
+    if (!file) return;
+    session.timed("write", [&] {
+      write_table(*file, table, write_, session.run());
+      file->commit();
+    });
+    session.note_output(file->path());
   }
 
  private:

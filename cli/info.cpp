@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "command.hpp"
 #include "option.hpp"
@@ -94,8 +95,9 @@ class Info : public Command {
   }
 
   void run(Session& session) override {
-    const bool writes = !common.json || !output_.empty();
-    if (writes) session.wants_data(output_), require_writable(output_);
+    std::optional<OutputFile> file;
+    const bool writes = !common.json || !output_.empty();  // --json says it all without the text
+    if (writes && session.wants_data(output_)) file.emplace(output_path(output_));
     const Table table = session.timed("read", [&] { return tables_.read_first(table_, session.run()); });
     session.note_input("table", table_, table);
     Json columns = Json::array();
@@ -118,8 +120,9 @@ class Info : public Command {
     }
     session.json()["rows"] = table.n_rows;
     session.json()["columns"] = columns;
-    if (!writes) return;
-    write_text(output_path(output_), text);
+    if (!file) return;
+    file->write(text);
+    file->commit();
     if (!output_.empty()) session.note_output(output_);
   }
 

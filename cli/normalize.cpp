@@ -1,10 +1,12 @@
 // stope normalize: numeric columns brought to a common scale.
-#include "stope/normalize.hpp"
+#include <optional>
+
 #include "command.hpp"
 #include "option.hpp"
 #include "output.hpp"
 #include "stope/device.hpp"
 #include "stope/error.hpp"
+#include "stope/normalize.hpp"
 #include "table_arguments.hpp"
 
 namespace stope::cli {
@@ -49,17 +51,20 @@ class Normalize : public Command {
     if (bounded && options_.method != Normalization::range) {
       throw Error(ErrorCode::invalid_argument, "--min and --max belong to --method range, not " + method_);
     }
-    const bool writes = session.wants_data(output_);
-    if (writes) require_writable(output_);
+    std::optional<OutputFile> file;
+    if (session.wants_data(output_)) file.emplace(output_path(output_));
     require_backend(session.run());
     const Table table = session.timed("read", [&] { return tables_.read_first(table_, session.run()); });
     session.hold(table);
     session.note_input("table", table_, table);
     const Table result = session.timed(
         "normalize", [&] { return Normalizer::fit(table, options_, session.run()).apply(table, session.run()); });
-    if (writes) {
-      session.timed("write", [&] { write_table(output_path(output_), result, write_, session.run()); });
-      session.note_output(output_path(output_));
+    if (file) {
+      session.timed("write", [&] {
+        write_table(*file, result, write_, session.run());
+        file->commit();
+      });
+      session.note_output(file->path());
     }
     session.json()["options"] = {{"method", std::string(to_string(options_.method))},
                                  {"min", options_.min},

@@ -2,7 +2,6 @@
 #include "output.hpp"
 
 #include <charconv>
-#include <filesystem>
 
 namespace stope::cli {
 namespace {
@@ -79,15 +78,6 @@ void CsvWriter::flush() {
 
 std::string output_path(const std::string& path) {
   return path.empty() ? "-" : path;
-}
-
-void require_writable(const std::string& path) {
-  if (path.empty() || path == "-") return;
-  std::error_code error;
-  const std::filesystem::file_status status = std::filesystem::status(path, error);
-  // Opening and closing a pipe would tell its reader that the data are over.
-  if (std::filesystem::is_fifo(status) || std::filesystem::is_character_file(status)) return;
-  const OutputFile probe(path);
 }
 
 void write_text(const std::string& path, std::string_view text) {

@@ -37,10 +37,6 @@ class CsvWriter {
 /// The path data go to: `path`, or "-" where it is empty.
 std::string output_path(const std::string& path);
 
-/// Throws io where `path` could not be written, and leaves everything as it is: for commands whose writer opens the
-/// file itself, at the end.
-void require_writable(const std::string& path);
-
 /// Writes a whole text to `path` ("-" = stdout).
 void write_text(const std::string& path, std::string_view text);
 

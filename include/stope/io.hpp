@@ -101,6 +101,10 @@ class OutputFile {
   std::unique_ptr<io::AtomicFile> file_;
 };
 
+/// Writes a table into an open file, in the format of its path's suffix unless the options say otherwise; the caller
+/// commits.
+void write_table(OutputFile& file, const Table& table, const WriteOptions& options = {}, const RunOptions& run = {});
+
 /// Appends the shortest text that reads back as the same double: 0.1, -0.0, NaN, Infinity.
 void append_number(std::string& out, double value);
 

@@ -1,5 +1,4 @@
 // write_table: the format's writer on top of the atomic, compressing file (stope/io.hpp).
-#include "io/atomic_file.hpp"
 #include "io/write_table_formats.hpp"
 
 namespace stope {
@@ -24,16 +23,22 @@ void write_as(Format format, const Table& table, const WriteOptions& options, co
 
 }  // namespace
 
-void write_table(const std::string& path, const Table& table, const WriteOptions& options, const RunOptions& run) {
+void write_table(OutputFile& file, const Table& table, const WriteOptions& options, const RunOptions& run) {
   table.validate();
-  if (table.columns.empty()) throw Error(ErrorCode::unsupported, path + ": a table without columns cannot be written");
+  if (table.columns.empty()) {
+    throw Error(ErrorCode::unsupported, file.path() + ": a table without columns cannot be written");
+  }
   const char separator = options.separator;
   if (separator == '"' || separator == '\n' || separator == '\r' || separator == '\0') {
     throw Error(ErrorCode::invalid_argument, "a quote, a line end or NUL cannot be the separator");
   }
-  const Format format = options.format == Format::automatic ? format_of(path) : options.format;
-  io::AtomicFile file(path);
+  const Format format = options.format == Format::automatic ? format_of(file.path()) : options.format;
   write_as(format, table, options, run, [&file](std::string_view bytes) { file.write(bytes); });
+}
+
+void write_table(const std::string& path, const Table& table, const WriteOptions& options, const RunOptions& run) {
+  OutputFile file(path);
+  write_table(file, table, options, run);
   file.commit();
 }
 

@@ -373,6 +373,17 @@ TEST_F(WriteTableTest, Refusals) {
   EXPECT_TRUE(fs::is_empty(folder_)) << "nothing is left of what was refused";
 }
 
+TEST_F(WriteTableTest, IntoAnOpenFile) {
+  const Table table = make_table({make_numeric("x", {1, 2.5})});
+  for (const char* name : {"t.arff", "t.csv.gz"}) {
+    OutputFile file(at(name));
+    write_table(file, table);
+    EXPECT_FALSE(fs::exists(at(name)));
+    file.commit();
+    expect_same(read_table(at(name)), table, name);
+  }
+}
+
 TEST_F(WriteTableTest, FaultsAndCancellationLeaveNothing) {
   std::vector<double> values(300000, 0.123456789);
   const Table table = make_table({make_numeric("x", values)});
