@@ -67,8 +67,8 @@ class ArrayPair : public NeighborOutput {
     if constexpr (sizeof(Index) == 4) {
       require_int32_rows(shape, "raw");
     } else {
-      indices_.write(npy_header("<i8", shape.n_queries, shape.width));
-      distances_.write(npy_header("<f8", shape.n_queries, shape.width));
+      indices_.write(npy_header("int64", shape.n_queries, shape.width));
+      distances_.write(npy_header("float64", shape.n_queries, shape.width));
     }
   }
   void write(const Neighbors& block) override {
@@ -133,19 +133,6 @@ std::unique_ptr<NeighborOutput> open_neighbor_output(NeighborFormat format, cons
     case NeighborFormat::csv: break;
   }
   return std::make_unique<CsvNeighbors>(path);
-}
-
-std::string npy_header(const std::string& descr, std::int64_t rows, std::int64_t columns) {
-  std::string dictionary = "{'descr': '" + descr + "', 'fortran_order': False, 'shape': (" + std::to_string(rows) +
-                           ", " + std::to_string(columns) + "), }";
-  // Magic, version and length take 10 bytes; the whole header is padded to a multiple of 64, so that the array is
-  // aligned when the file is mapped (NPY format 1.0).
-  constexpr std::size_t kPrefix = 10, kAlignment = 64;
-  while ((kPrefix + dictionary.size() + 1) % kAlignment != 0) dictionary += ' ';
-  dictionary += '\n';
-  std::string header("\x93NUMPY\x01\x00", 8);
-  append_value(header, static_cast<std::uint16_t>(dictionary.size()));
-  return header + dictionary;
 }
 
 }  // namespace stope::cli

@@ -35,7 +35,4 @@ class NeighborOutput {
 /// `path`.indices.i32 and `path`.distances.f32. Throws io where they cannot be written.
 std::unique_ptr<NeighborOutput> open_neighbor_output(NeighborFormat format, const std::string& path);
 
-/// The header of an NPY file (format 1.0, C order) in front of rows x columns values of type `descr`, e.g. "<f8".
-std::string npy_header(const std::string& descr, std::int64_t rows, std::int64_t columns);
-
 }  // namespace stope::cli

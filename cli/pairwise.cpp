@@ -3,7 +3,6 @@
 
 #include "command.hpp"
 #include "knn_arguments.hpp"
-#include "neighbor_output.hpp"
 #include "option.hpp"
 #include "output.hpp"
 #include "stope/device.hpp"
@@ -109,7 +108,7 @@ class Pairwise : public Command {
 
   SearchReport write_matrix(Session& session, const Table& request, const Table& reference,
                             std::optional<OutputFile>& file) const {
-    if (file) file->write(npy_header("<f8", request.n_rows, reference.n_rows));
+    if (file) file->write(npy_header("float64", request.n_rows, reference.n_rows));
     return pairwise_distances(request, reference, options_, session.run(), [&](const PairwiseBlock& block) {
       if (!file) return;
       const auto bytes = static_cast<std::size_t>(block.n_requests * block.n_reference) * sizeof(double);

@@ -105,6 +105,10 @@ class OutputFile {
 /// commits.
 void write_table(OutputFile& file, const Table& table, const WriteOptions& options = {}, const RunOptions& run = {});
 
+/// What stands before the values of an NPY file (format 1.0, C order) of n_rows x n_columns, for arrays written piece
+/// by piece. `dtype`: float32, float64, int32, int64 or uint8, else invalid_argument.
+std::string npy_header(const std::string& dtype, std::int64_t n_rows, std::int64_t n_columns);
+
 /// Appends the shortest text that reads back as the same double: 0.1, -0.0, NaN, Infinity.
 void append_number(std::string& out, double value);
 

@@ -111,20 +111,7 @@ void require_dtype(const std::string& dtype) {
 }  // namespace
 
 void write_npy(const Table& table, const std::string& dtype, const RunOptions& run, const ByteSink& sink) {
-  require_dtype(dtype);
-  std::string dict = "{'descr': '" + npy_code(dtype) + "', 'fortran_order': False, 'shape': (" +
-                     std::to_string(table.n_rows) + ", " + std::to_string(table.columns.size()) + "), }";
-  // Magic, version and length take 10 bytes; the format wants the data to begin at a multiple of 64.
-  constexpr std::size_t kFixed = 10;
-  constexpr std::size_t kAlignment = 64;
-  dict.append(kAlignment - (kFixed + dict.size() + 1) % kAlignment, ' ');
-  dict += '\n';
-  std::string header = "\x93NUMPY";
-  header += '\x01';
-  header += '\0';
-  header += static_cast<char>(dict.size() & 0xFF);
-  header += static_cast<char>(dict.size() >> 8);
-  sink(header + dict);
+  sink(npy_header(dtype, table.n_rows, static_cast<std::int64_t>(table.columns.size())));
   write_rows(table, dtype, run, sink);
 }
 
@@ -148,3 +135,24 @@ void write_raw(const Table& table, const std::string& dtype, const RunOptions& r
 }
 
 }  // namespace stope::io
+
+namespace stope {
+
+std::string npy_header(const std::string& dtype, std::int64_t n_rows, std::int64_t n_columns) {
+  io::require_dtype(dtype);
+  std::string dict = "{'descr': '" + io::npy_code(dtype) + "', 'fortran_order': False, 'shape': (" +
+                     std::to_string(n_rows) + ", " + std::to_string(n_columns) + "), }";
+  // Magic, version and length take 10 bytes; the format wants the data to begin at a multiple of 64.
+  constexpr std::size_t kFixed = 10;
+  constexpr std::size_t kAlignment = 64;
+  dict.append(kAlignment - (kFixed + dict.size() + 1) % kAlignment, ' ');
+  dict += '\n';
+  std::string header = "\x93NUMPY";
+  header += '\x01';
+  header += '\0';
+  header += static_cast<char>(dict.size() & 0xFF);
+  header += static_cast<char>(dict.size() >> 8);
+  return header + dict;
+}
+
+}  // namespace stope

@@ -384,6 +384,15 @@ TEST_F(WriteTableTest, IntoAnOpenFile) {
   }
 }
 
+TEST_F(WriteTableTest, NpyPieceByPiece) {
+  OutputFile file(at("t.npy"));
+  file.write(npy_header("int32", 1, 2));
+  file.write(std::string_view("\1\0\0\0\2\0\0\0", 8));
+  file.commit();
+  expect_same(read_table(at("t.npy")), make_table({make_numeric("1", {1}), make_numeric("2", {2})}), "npy");
+  EXPECT_THROW(npy_header("<i4", 1, 2), Error);
+}
+
 TEST_F(WriteTableTest, FaultsAndCancellationLeaveNothing) {
   std::vector<double> values(300000, 0.123456789);
   const Table table = make_table({make_numeric("x", values)});
