@@ -16,28 +16,6 @@ constexpr const char* kExamples =
     "  stope classify train.csv test.csv --target class -k 11 --weights distance --normalize z --proba -o out.csv\n"
     "  stope classify train.arff test.arff --target class --metric gower --json -o out.csv > run.json\n";
 
-void write_predictions(OutputFile& file, const Classification& result, const Table& test, bool with_confidences) {
-  const Column* id = column_of(test, Role::id);
-  const std::size_t n_classes = result.classes.size();
-  CsvWriter csv(file);
-  csv.text("row").text("prediction");
-  if (with_confidences) {
-    for (const std::string& name : result.classes) csv.text("confidence(" + name + ")");
-  }
-  if (id != nullptr) csv.text(id->name);
-  csv.end_row();
-  for (std::size_t row = 0; row < result.codes.size(); ++row) {
-    const std::int32_t code = result.codes[row];
-    csv.integer(static_cast<std::int64_t>(row));
-    csv.text(code < 0 ? "?" : result.classes[static_cast<std::size_t>(code)]);
-    for (std::size_t c = 0; with_confidences && c < n_classes; ++c) csv.number(result.confidences[row * n_classes + c]);
-    if (id != nullptr) csv.cell(*id, static_cast<std::int64_t>(row));
-    csv.end_row();
-  }
-  csv.flush();
-  file.commit();
-}
-
 /// Scores against the label of the test table, its values matched by name. A value the training table does not know
 /// becomes a further class, which no prediction can hit: such a row counts as wrong.
 ClassificationScores score(const Classification& result, const Column& label) {
@@ -79,10 +57,7 @@ class Classify : public Command {
       return classifier.predict_each(job.test, {arguments_.n_neighbors}, arguments_.vote(), session.run(), &report);
     });
     note_prediction(session, arguments_, report);
-    if (job.file) {
-      session.timed("write", [&] { write_predictions(*job.file, results[0], job.test, with_confidences_); });
-      session.note_output(job.file->path());
-    }
+    write(session, job, results[0]);
     const Column* label = label_to_score(session, job.test, ValueType::nominal);
     if (label == nullptr) return;
     const ClassificationScores scores = score(results[0], *label);
@@ -91,6 +66,18 @@ class Classify : public Command {
   }
 
  private:
+  void write(Session& session, PredictionJob& job, const Classification& result) const {
+    const std::size_t n_confidences = with_confidences_ ? result.classes.size() : 0;
+    std::vector<std::string> names = {"prediction"};
+    for (std::size_t c = 0; c < n_confidences; ++c) names.push_back("confidence(" + result.classes[c] + ")");
+    write_predictions(session, job, names, [&](CsvWriter& csv, std::int64_t at) {
+      const auto row = static_cast<std::size_t>(at);
+      const std::int32_t code = result.codes[row];
+      csv.text(code < 0 ? "?" : result.classes[static_cast<std::size_t>(code)]);
+      for (std::size_t c = 0; c < n_confidences; ++c) csv.number(result.confidences[row * n_confidences + c]);
+    });
+  }
+
   PredictionArguments arguments_;
   bool with_confidences_ = false;
 };

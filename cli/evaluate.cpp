@@ -144,11 +144,9 @@ class Evaluate : public Command {
     options["weights"] = weights_;
     options["seed"] = options_.seed;
     options["exclude_group"] = options_.exclude_group.empty() ? Json(nullptr) : Json(options_.exclude_group);
-    knn_.note(options);
     options["normalize_fitted_on"] =
         knn_.normalize == "none" ? Json(nullptr) : Json(fits_once() ? "whole table" : "training rows of each split");
-    session.json()["options"] = options;
-    session.note_plan(evaluation.report);
+    knn_.note(session, std::move(options), evaluation.report);
 
     Json of_k = Json::array();
     for (const EvaluationOfK& entry : evaluation.of_k) {

@@ -139,9 +139,7 @@ class Knn : public Command {
     options["radius"] = radius_ ? Json(*radius_) : Json(nullptr);
     options["exclude_self"] = search_.exclude_self;
     options["exclude_group"] = search_.exclude_group.empty() ? Json(nullptr) : Json(search_.exclude_group);
-    knn_.note(options);
-    session.json()["options"] = options;
-    session.note_plan(report);
+    knn_.note(session, std::move(options), report);
   }
 
   std::string train_, query_, output_;

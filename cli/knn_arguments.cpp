@@ -110,7 +110,7 @@ KnnOptions KnnArguments::prepare(Session& session, Table& train, Table* other) c
   return options;
 }
 
-void KnnArguments::note(Json& options) const {
+void KnnArguments::note(Session& session, Json options, const SearchReport& report) const {
   options["metric"] = metric;
   Json params = Json::object();
   for (const auto& [key, value] : this->options().metric.params) params[key] = value;
@@ -118,6 +118,8 @@ void KnnArguments::note(Json& options) const {
   options["feature_weights"] = feature_weights.empty() ? Json(nullptr) : Json(feature_weights);
   options["normalize"] = normalize;
   options["compat"] = compat;
+  session.json()["options"] = std::move(options);
+  session.note_plan(report);
 }
 
 void warn_of_ranges(Session& session, const KnnArguments& arguments, const Table& table) {

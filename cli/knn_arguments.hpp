@@ -33,7 +33,8 @@ struct KnnArguments {
   /// The weights of `table`'s features; empty where none were asked for.
   std::vector<double> weights(const Table& table, const RunOptions& run) const;
 
-  void note(Json& options) const;
+  /// Notes how a search was asked for, these options after the command's own, and how it ran.
+  void note(Session& session, Json options, const SearchReport& report) const;
 };
 
 /// Throws invalid_file where a table that is searched or learnt from has no rows.

@@ -158,9 +158,7 @@ class Pairwise : public Command {
     options["n_neighbors"] = options_.n_neighbors > 0 ? Json(options_.n_neighbors) : Json(nullptr);
     options["search"] = options_.search_for == SearchFor::farthest ? "farthest" : "nearest";
     options["similarities"] = options_.similarities;
-    knn_.note(options);
-    session.json()["options"] = options;
-    session.note_plan(report);
+    knn_.note(session, std::move(options), report);
   }
 
   std::string request_, reference_, output_;

@@ -68,10 +68,29 @@ const Column* label_to_score(Session& session, const Table& test, ValueType want
 }
 
 void note_prediction(Session& session, const PredictionArguments& arguments, const SearchReport& report) {
-  Json options = {{"n_neighbors", arguments.n_neighbors}, {"weights", arguments.weights}};
-  arguments.knn.note(options);
-  session.json()["options"] = options;
-  session.note_plan(report);
+  arguments.knn.note(session, {{"n_neighbors", arguments.n_neighbors}, {"weights", arguments.weights}}, report);
+}
+
+void write_predictions(Session& session, PredictionJob& job, const std::vector<std::string>& names,
+                       const std::function<void(CsvWriter&, std::int64_t)>& cells) {
+  if (!job.file) return;
+  session.timed("write", [&] {
+    const Column* id = column_of(job.test, Role::id);
+    CsvWriter csv(*job.file);
+    csv.text("row");
+    for (const std::string& name : names) csv.text(name);
+    if (id != nullptr) csv.text(id->name);
+    csv.end_row();
+    for (std::int64_t row = 0; row < job.test.n_rows; ++row) {
+      csv.integer(row);
+      cells(csv, row);
+      if (id != nullptr) csv.cell(*id, row);
+      csv.end_row();
+    }
+    csv.flush();
+    job.file->commit();
+  });
+  session.note_output(job.file->path());
 }
 
 }  // namespace stope::cli

@@ -1,8 +1,10 @@
 // What classify and regress share: their options, reading and preparing both tables, and the output's outline.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "knn_arguments.hpp"
 #include "output.hpp"
@@ -39,5 +41,10 @@ const Column* label_to_score(Session& session, const Table& test, ValueType want
 
 /// Notes the options and the plan.
 void note_prediction(Session& session, const PredictionArguments& arguments, const SearchReport& report);
+
+/// Writes the output, if there is one. Every row of the test table: its number, what `cells` writes under `names`, and
+/// its id where the table has an id column.
+void write_predictions(Session& session, PredictionJob& job, const std::vector<std::string>& names,
+                       const std::function<void(CsvWriter&, std::int64_t)>& cells);
 
 }  // namespace stope::cli

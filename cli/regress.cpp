@@ -12,21 +12,6 @@ constexpr const char* kExamples =
     "  stope regress train.csv test.csv --target price\n"
     "  stope regress train.csv test.csv --target price -k 9 --weights distance --normalize range -o out.csv\n";
 
-void write_predictions(OutputFile& file, const std::vector<double>& predictions, const Table& test) {
-  const Column* id = column_of(test, Role::id);
-  CsvWriter csv(file);
-  csv.text("row").text("prediction");
-  if (id != nullptr) csv.text(id->name);
-  csv.end_row();
-  for (std::size_t row = 0; row < predictions.size(); ++row) {
-    csv.integer(static_cast<std::int64_t>(row)).number(predictions[row]);
-    if (id != nullptr) csv.cell(*id, static_cast<std::int64_t>(row));
-    csv.end_row();
-  }
-  csv.flush();
-  file.commit();
-}
-
 class Regress : public Command {
  public:
   explicit Regress(CLI::App& program)
@@ -48,10 +33,8 @@ class Regress : public Command {
       return regressor.predict_each(job.test, {arguments_.n_neighbors}, arguments_.vote(), session.run(), &report);
     });
     note_prediction(session, arguments_, report);
-    if (job.file) {
-      session.timed("write", [&] { write_predictions(*job.file, results[0], job.test); });
-      session.note_output(job.file->path());
-    }
+    write_predictions(session, job, {"prediction"},
+                      [&](CsvWriter& csv, std::int64_t row) { csv.number(results[0][static_cast<std::size_t>(row)]); });
     const Column* label = label_to_score(session, job.test, ValueType::real);
     if (label == nullptr) return;
     std::vector<double> truth(results[0].size());
