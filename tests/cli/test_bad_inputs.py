@@ -224,6 +224,14 @@ def test_unknown_columns(box):
     refuse(box, 3, "knn", "train.csv", "train.csv", "--target", "y", "-k", 1, "--exclude-group", "g", says="g")
 
 
+def test_control_characters_in_names_do_not_reach_the_terminal(box):
+    put(box, "t.csv", "x,\x1b[31my\n1,a\n2,b\n")
+    error = refuse(box, 3, "classify", "t.csv", "t.csv", "--target", "\x1b[31mz", "-k", 1, says="\\x1b[31mz")
+    assert "\x1b" not in error
+    done = run("info", "t.csv", "--target", "2", "--explain", cwd=box)
+    assert "\x1b" not in done.text + done.err
+
+
 def test_metric_that_cannot_take_the_attributes(box):
     refuse(box, 3, *classify("train.csv", "test.csv", "--metric", "euclidean"), says="c")
     refuse(box, 3, *classify("train.csv", "test.csv", "--metric", "NominalDistance"), says="x")
