@@ -8,18 +8,18 @@ sample to bench/results/csv_<cpu>_<date>.json.
 Rivals that are not installed are left out with a message: pip install duckdb pandas pyarrow.
 """
 import argparse
-import datetime
 import importlib.util
 import json
 import os
 import pathlib
-import re
 import statistics
 import subprocess
 import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+from bench.support.machine import write_result  # noqa: E402
 
 # Each rival in a process of its own, told to use as many threads; prints seconds and the process's peak memory. DuckDB
 # materialises into a table in memory; pandas is timed with its C parser and its pyarrow engine.
@@ -74,17 +74,6 @@ def check(ours, generated):
     for key in ("rows", "missing", "sums"):
         if ours[key] != generated[key]:
             sys.exit(f"stope read other values than were written: {key}\n{ours[key]}\n{generated[key]}")
-
-
-def cpu_name():
-    text = pathlib.Path("/proc/cpuinfo").read_text()
-    found = re.search(r"model name\s*:\s*(.*)", text)
-    return found.group(1).strip() if found else "unknown"
-
-
-def commit():
-    done = subprocess.run(["git", "-C", ROOT, "describe", "--always", "--dirty"], capture_output=True, text=True)
-    return done.stdout.strip()
 
 
 def measure(args, bench, file, generated):
@@ -151,15 +140,9 @@ def main():
         samples = measure(args, bench, file, generated)
     median, cpu = report(samples, size)
 
-    today = datetime.date.today().isoformat()
-    slug = re.sub(r"[^a-z0-9]+", "-", cpu_name().lower()).strip("-")
-    result = {"benchmark": "csv", "cpu": cpu_name(), "threads": args.threads, "date": today, "commit": commit(),
-              "bytes": size, "rows": generated["rows"], "columns": 21, "median_seconds": median, "median_cpu_seconds": cpu,
-              "samples": samples,
-              "load_average": os.getloadavg()}
-    args.results.mkdir(parents=True, exist_ok=True)
-    path = args.results / f"csv_{slug}_{today}.json"
-    path.write_text(json.dumps(result, indent=1) + "\n")
+    path = write_result(args.results, "csv", {
+        "threads": args.threads, "bytes": size, "rows": generated["rows"], "columns": 21, "median_seconds": median,
+        "median_cpu_seconds": cpu, "samples": samples})
     print(f"wrote {path}")
 
 

@@ -205,13 +205,14 @@ bool same_bits(const std::vector<double>& a, const std::vector<double>& b) {
 
 class Forced {
  public:
-  Forced(const std::string& backend, const std::string& order, std::int64_t tile_queries) {
+  Forced(const std::string& backend, const std::string& order, const std::string& scan, std::int64_t tile_queries) {
     setenv("STOPE_BACKEND", backend.c_str(), 1);
     setenv("STOPE_BLOCK_ORDER", order.c_str(), 1);
+    setenv("STOPE_SCAN", scan.c_str(), 1);
     setenv("STOPE_TILE_QUERIES", std::to_string(tile_queries).c_str(), 1);
   }
   ~Forced() {
-    for (const char* name : {"STOPE_BACKEND", "STOPE_BLOCK_ORDER", "STOPE_TILE_QUERIES"}) unsetenv(name);
+    for (const char* name : {"STOPE_BACKEND", "STOPE_BLOCK_ORDER", "STOPE_SCAN", "STOPE_TILE_QUERIES"}) unsetenv(name);
   }
   Forced(const Forced&) = delete;
   Forced& operator=(const Forced&) = delete;
@@ -231,18 +232,19 @@ TEST(FilterProperty, EveryFastPathReturnsTheReferencesBits) {
     const Case c = make_case(random);
     const std::string& backend = backends[random.below(backends.size())];
     const std::string order = random.below(2) == 0 ? "near" : "table";
+    const std::string scan = std::vector<std::string>{"differences", "products", "bytes"}[random.below(3)];
     const auto tile = static_cast<std::int64_t>(1 + random.below(100));
     RunOptions run;
     run.threads = random.below(8) == 0 ? 2 : 1;
-    SCOPED_TRACE("seed " + std::to_string(seed + i) + ", " + c.knn.metric.name + ", " + backend + ", " + order);
+    SCOPED_TRACE("seed " + std::to_string(seed + i) + ", " + c.knn.metric.name + ", " + backend + ", " + order + ", " + scan);
     try {
       const KnnIndex index = KnnIndex::fit(c.train, c.knn, run);
       Neighbors expected;
       {
-        const Forced forced("reference", "", 128);
+        const Forced forced("reference", "", "", 128);
         expected = answer(c, index, run);
       }
-      const Forced forced(backend, order, tile);
+      const Forced forced(backend, order, scan, tile);
       const Neighbors ours = answer(c, index, run);
       ASSERT_EQ(ours.offsets, expected.offsets);
       ASSERT_EQ(ours.indices, expected.indices);

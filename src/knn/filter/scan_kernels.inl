@@ -22,7 +22,13 @@ STOPE_INLINE Lanes load(const float* p) {
   return *reinterpret_cast<const Lanes*>(p);
 }
 STOPE_INLINE Lanes all(float value) {
-  return Lanes{} + value;
+#if defined(STOPE_AVX512)
+  return _mm512_set1_ps(value);
+#elif defined(STOPE_AVX2)
+  return _mm256_set1_ps(value);
+#else
+  return Lanes{value, value, value, value};
+#endif
 }
 STOPE_INLINE Lanes absolute_of(Lanes v) {
   return __builtin_bit_cast(Lanes, __builtin_bit_cast(Ints, v) & 0x7fffffff);

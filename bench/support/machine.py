@@ -1,0 +1,37 @@
+"""What a result file says of the machine and the code it was measured with."""
+import datetime
+import json
+import os
+import pathlib
+import re
+import subprocess
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+
+
+def cpu_name():
+    """The processor; vendors that hide the model leave family and model number to tell it by."""
+    text = pathlib.Path("/proc/cpuinfo").read_text()
+
+    def field(name):
+        found = re.search(rf"^{name}\s*:\s*(.*)", text, re.M)
+        return found.group(1).strip() if found else "unknown"
+
+    return f"{field('model name')} (family {field('cpu family')} model {field('model')})"
+
+
+def commit():
+    done = subprocess.run(["git", "-C", ROOT, "describe", "--always", "--dirty"], capture_output=True, text=True)
+    return done.stdout.strip()
+
+
+def write_result(folder, name, result):
+    """Writes folder/NAME_CPU_DATE.json with the machine, the date and the commit added; returns its path."""
+    today = datetime.date.today().isoformat()
+    head = {"benchmark": name, "cpu": cpu_name(), "cores": os.cpu_count(), "date": today, "commit": commit(),
+            "load_average": os.getloadavg()}
+    slug = re.sub(r"[^a-z0-9]+", "-", cpu_name().lower()).strip("-")
+    path = pathlib.Path(folder) / f"{name}_{slug}_{today}.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(head | result, indent=1) + "\n")
+    return path
