@@ -51,6 +51,7 @@ struct SearchReport {
   std::string method_reason;      ///< why this one; may be empty
   std::int64_t tile_queries = 0;  ///< rows of queries and of training data per tile
   std::int64_t tile_rows = 0;
+  std::int64_t part_rows = 0;  ///< training rows in memory at once; all, unless the memory budget is short
   std::int64_t pairs = 0;      ///< query rows times training rows
   std::int64_t scanned = 0;    ///< pairs whose images a filter compared
   std::int64_t skipped = 0;    ///< pairs ruled out by the box around a block

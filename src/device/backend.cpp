@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "base/memory.hpp"
-#include "base/nearest_name.hpp"
 #include "stope/error.hpp"
+#include "stope/nearest_name.hpp"
 
 namespace stope {
 namespace device {

@@ -18,6 +18,14 @@ void Collector::reset(const Selection& selection) {
   }
 }
 
+void Collector::restore(const std::vector<Candidate>* lists) {
+  if (kind_ == Selection::Kind::rapidminer_heap) {
+    for (std::size_t i = 0; i < heaps_.size(); ++i) heaps_[i].restore(lists[i]);
+    return;
+  }
+  for (const Candidate& candidate : lists[0]) offer(candidate);
+}
+
 void Collector::offer(const Candidate& candidate) {
   switch (kind_) {
     case Selection::Kind::nearest: nearest_.offer(candidate); break;
@@ -53,8 +61,7 @@ void Collector::take(std::size_t list, std::vector<Candidate>& out) {
   }
 }
 
-void append_lists(const std::vector<std::vector<Candidate>>& lists, std::size_t n_lists, std::int64_t first_query,
-                  std::vector<Neighbors>& out) {
+void append_lists(const Lists& lists, std::size_t n_lists, std::int64_t first_query, std::vector<Neighbors>& out) {
   out.assign(n_lists, Neighbors{});
   for (std::size_t list = 0; list < n_lists; ++list) {
     Neighbors& neighbors = out[list];

@@ -12,6 +12,8 @@ class Collector {
  public:
   /// Empties the lists; the memory stays.
   void reset(const Selection& selection);
+  /// Puts back what take() gave for every list, or nothing where a list is empty, so that offering goes on from there.
+  void restore(const std::vector<Candidate>* lists);
   /// RapidMiner's heaps must be offered rows in training order; the other kinds take any order.
   void offer(const Candidate& candidate);
   /// No candidate whose distance is greater can enter a list any more; infinity or NaN: any can.
@@ -28,7 +30,6 @@ class Collector {
 };
 
 /// Hands on lists[query * n_lists + list] of consecutive queries, one Neighbors a list.
-void append_lists(const std::vector<std::vector<Candidate>>& lists, std::size_t n_lists, std::int64_t first_query,
-                  std::vector<Neighbors>& out);
+void append_lists(const Lists& lists, std::size_t n_lists, std::int64_t first_query, std::vector<Neighbors>& out);
 
 }  // namespace stope::knn

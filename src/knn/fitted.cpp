@@ -8,6 +8,7 @@
 #include "base/number_text.hpp"
 #include "base/thread_pool.hpp"
 #include "knn/filter/index.hpp"
+#include "knn/plan.hpp"
 #include "stope/error.hpp"
 #include "table/encode.hpp"
 
@@ -17,11 +18,23 @@ Fitted::Fitted(const Table& train, const KnnOptions& options, const RunOptions& 
     : train_(train), options_(options), measure_(&find_measure(options.metric)) {
   if (train.n_rows == 0) throw Error(ErrorCode::invalid_file, "the training table has no rows", {train.source});
   select_features(train);
-  encode(run);
-  describe_attributes();
-  check_domain();
+  columns_ = match_columns(features_, train_, options_.compat);
+  hold_rows(run);
+  const RowVisitor visit_rows = [&](const std::function<void(const double*, std::int64_t)>& visit) {
+    if (resident()) return visit(rows_.data(), train_.n_rows);
+    ThreadPool pool(run.threads);
+    constexpr std::int64_t kStrip = 8192;
+    Buffer<double> strip(checked::mul(std::min(kStrip, train_.n_rows), width()));
+    for (std::int64_t begin = 0; begin < train_.n_rows; begin += kStrip) {
+      const std::int64_t n = std::min(kStrip, train_.n_rows - begin);
+      encode(begin, begin + n, strip.data(), pool, run.cancel);
+      visit(strip.data(), n);
+    }
+  };
+  describe_attributes(visit_rows);
+  check_domain(visit_rows);
   filters_ = std::make_unique<FilterCache>();
-  kernel_ = measure_->make({options_.metric, attributes_, rows_.data(), train_.n_rows, options_.compat, run.cancel});
+  kernel_ = measure_->make({options_.metric, attributes_, visit_rows, train_.n_rows, options_.compat, run.cancel});
 }
 
 Fitted::~Fitted() = default;
@@ -87,49 +100,69 @@ void Fitted::select_features(const Table& train) {
   }
 }
 
-void Fitted::encode(const RunOptions& run) {
+void Fitted::hold_rows(const RunOptions& run) {
+  // What a search needs beside the rows (images, lists) is less than the rows are.
+  constexpr double kShare = 0.6;
   const std::int64_t bytes = checked::mul(checked::mul(train_.n_rows, width()), sizeof(double));
-  if (const std::int64_t budget = memory_budget(run); bytes > budget) {
-    throw Error(ErrorCode::out_of_memory, "the encoded training table needs " + std::to_string(bytes) +
-                                              " bytes, the memory limit is " + std::to_string(budget));
-  }
+  if (size_override("STOPE_PART_ROWS") > 0) return;
+  if (static_cast<double>(bytes) > kShare * static_cast<double>(memory_budget(run))) return;
   rows_ = Buffer<double>(train_.n_rows * width());
-  const std::vector<MatchedColumn> columns = match_columns(features_, train_, options_.compat);
-  constexpr std::int64_t kRowsPerTask = 4096;
   ThreadPool pool(run.threads);
-  pool.parallel_for(checked::ceil_div(train_.n_rows, kRowsPerTask), run.cancel, [&](std::int64_t task, int) {
-    const std::int64_t begin = task * kRowsPerTask;
-    encode_rows(columns, begin, std::min(begin + kRowsPerTask, train_.n_rows), rows_.data() + begin * width());
+  encode(0, train_.n_rows, rows_.data(), pool, run.cancel);
+}
+
+void Fitted::encode(std::int64_t begin, std::int64_t end, double* out, ThreadPool& pool,
+                    const CancelToken& cancel) const {
+  constexpr std::int64_t kRowsPerTask = 4096;
+  pool.parallel_for(checked::ceil_div(end - begin, kRowsPerTask), cancel, [&](std::int64_t task, int) {
+    const std::int64_t first = begin + task * kRowsPerTask;
+    encode_rows(columns_, first, std::min(first + kRowsPerTask, end), out + (first - begin) * width());
   });
 }
 
-void Fitted::describe_attributes() {
-  for (std::int64_t a = 0; a < width(); ++a) {
-    Attribute& attribute = attributes_[static_cast<std::size_t>(a)];
-    if (attribute.nominal) continue;
-    double low = kInfinity, high = -kInfinity;
-    for (std::int64_t row = 0; row < train_.n_rows; ++row) {
-      const double value = rows_[row * width() + a];
-      if (value < low) low = value;
-      if (value > high) high = value;
+std::vector<double> Fitted::sample(std::int64_t n) const {
+  n = std::min(n, train_.n_rows);
+  std::vector<double> rows(static_cast<std::size_t>(checked::mul(n, width())));
+  for (std::int64_t i = 0; i < n; ++i) {
+    const std::int64_t row = i * (train_.n_rows / n);
+    encode_rows(columns_, row, row + 1, rows.data() + i * width());
+  }
+  return rows;
+}
+
+void Fitted::describe_attributes(const RowVisitor& visit_rows) {
+  std::vector<double> low(attributes_.size(), kInfinity), high(attributes_.size(), -kInfinity);
+  visit_rows([&](const double* rows, std::int64_t n) {
+    for (std::int64_t row = 0; row < n; ++row) {
+      for (std::size_t a = 0; a < attributes_.size(); ++a) {
+        const double value = rows[row * width() + static_cast<std::int64_t>(a)];
+        if (value < low[a]) low[a] = value;
+        if (value > high[a]) high[a] = value;
+      }
     }
-    attribute.range = low <= high ? high - low : 0.0;
+  });
+  for (std::size_t a = 0; a < attributes_.size(); ++a) {
+    if (!attributes_[a].nominal) attributes_[a].range = low[a] <= high[a] ? high[a] - low[a] : 0.0;
   }
 }
 
-void Fitted::check_domain() const {
+void Fitted::check_domain(const RowVisitor& visit_rows) const {
   if (measure_->domain == Domain::any) return;
-  for (std::int64_t i = 0; i < train_.n_rows * width(); ++i) {
-    const double value = rows_[i];
-    const bool inside = is_missing(value) || (value > 0.0 && (measure_->domain == Domain::positive || value < 1.0));
-    if (inside) continue;
-    throw Error(ErrorCode::unsupported,
-                "metric " + std::string(measure_->info.name) + " needs training values " +
-                    (measure_->domain == Domain::positive ? "above 0" : "between 0 and 1") + "; row " +
-                    std::to_string(i / width()) + " of '" + features_[static_cast<std::size_t>(i % width())].name +
-                    "' has " + number_text(value),
-                {train_.source});
-  }
+  std::int64_t before = 0;  // rows in earlier strips
+  visit_rows([&](const double* rows, std::int64_t n) {
+    for (std::int64_t i = 0; i < n * width(); ++i) {
+      const double value = rows[i];
+      const bool inside = is_missing(value) || (value > 0.0 && (measure_->domain == Domain::positive || value < 1.0));
+      if (inside) continue;
+      throw Error(ErrorCode::unsupported,
+                  "metric " + std::string(measure_->info.name) + " needs training values " +
+                      (measure_->domain == Domain::positive ? "above 0" : "between 0 and 1") + "; row " +
+                      std::to_string(before + i / width()) + " of '" +
+                      features_[static_cast<std::size_t>(i % width())].name + "' has " + number_text(value),
+                  {train_.source});
+    }
+    before += n;
+  });
 }
 
 }  // namespace stope::knn

@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/thread_pool.hpp"
 #include "knn/measure_kernel.hpp"
 #include "knn/measure_table.hpp"
 #include "stope/knn.hpp"
@@ -30,22 +31,30 @@ class Fitted {
   const std::vector<FeatureSpec>& features() const { return features_; }
   std::int64_t n_rows() const { return train_.n_rows; }
   std::int64_t width() const { return static_cast<std::int64_t>(features_.size()); }
+  /// Whether the encoded rows are held. A table too large for the memory budget is encoded part by part in every
+  /// search.
+  bool resident() const { return !rows_.empty(); }
   std::int64_t bytes() const { return rows_.size() * static_cast<std::int64_t>(sizeof(double)); }
+  /// Encodes rows [begin, end), row-major.
+  void encode(std::int64_t begin, std::int64_t end, double* out, ThreadPool& pool, const CancelToken& cancel) const;
+  /// At most n rows from all over the table, encoded.
+  std::vector<double> sample(std::int64_t n) const;
   /// What filters need of the rows, made on first use.
   FilterCache& filters() const { return *filters_; }
-  const double* rows() const { return rows_.data(); }  ///< n_rows x width, row-major
+  const double* rows() const { return rows_.data(); }  ///< n_rows x width, row-major; resident() only
 
  private:
   void select_features(const Table& train);
-  void encode(const RunOptions& run);
-  void describe_attributes();
-  void check_domain() const;
+  void hold_rows(const RunOptions& run);
+  void describe_attributes(const RowVisitor& visit_rows);
+  void check_domain(const RowVisitor& visit_rows) const;
 
   Table train_;  // shares the caller's columns
   KnnOptions options_;
   const MeasureRow* measure_;
   std::vector<FeatureSpec> features_;
-  std::vector<Attribute> attributes_;  // as the formulas see them; the kernel refers to it
+  std::vector<MatchedColumn> columns_;  // of train_
+  std::vector<Attribute> attributes_;   // as the formulas see them; the kernel refers to it
   Buffer<double> rows_;
   std::unique_ptr<MeasureKernel> kernel_;
   std::unique_ptr<FilterCache> filters_;

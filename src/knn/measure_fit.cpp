@@ -5,7 +5,6 @@
 #include <string>
 
 #include "base/checked.hpp"
-#include "base/nearest_name.hpp"
 #include "base/number_text.hpp"
 #include "knn/measure_tile.hpp"
 #include "knn/measures/chebyshev.hpp"
@@ -18,6 +17,7 @@
 #include "knn/measures/nan_euclidean.hpp"
 #include "knn/measures/products.hpp"
 #include "stope/error.hpp"
+#include "stope/nearest_name.hpp"
 
 namespace stope::knn {
 
@@ -99,21 +99,25 @@ namespace {
 std::vector<double> covariance(const MeasureContext& context) {
   const auto d = static_cast<std::int64_t>(context.attributes.size());
   std::vector<double> mean(static_cast<std::size_t>(d), 0.0);
-  for (std::int64_t r = 0; r < context.n_rows; ++r) {
-    for (std::int64_t i = 0; i < d; ++i) mean[static_cast<std::size_t>(i)] += context.train[r * d + i];
-  }
+  context.visit_rows([&](const double* rows, std::int64_t n) {
+    for (std::int64_t r = 0; r < n; ++r) {
+      for (std::int64_t i = 0; i < d; ++i) mean[static_cast<std::size_t>(i)] += rows[r * d + i];
+    }
+  });
   for (double& m : mean) m /= static_cast<double>(context.n_rows);
   std::vector<double> matrix(static_cast<std::size_t>(checked::mul(d, d)), 0.0);
-  for (std::int64_t r = 0; r < context.n_rows; ++r) {
-    context.cancel.check();
-    const double* row = context.train + r * d;
-    for (std::int64_t i = 0; i < d; ++i) {
-      const double difference = row[i] - mean[static_cast<std::size_t>(i)];
-      for (std::int64_t j = 0; j <= i; ++j) {
-        matrix[static_cast<std::size_t>(i * d + j)] += difference * (row[j] - mean[static_cast<std::size_t>(j)]);
+  context.visit_rows([&](const double* rows, std::int64_t n) {
+    for (std::int64_t r = 0; r < n; ++r) {
+      context.cancel.check();
+      const double* row = rows + r * d;
+      for (std::int64_t i = 0; i < d; ++i) {
+        const double difference = row[i] - mean[static_cast<std::size_t>(i)];
+        for (std::int64_t j = 0; j <= i; ++j) {
+          matrix[static_cast<std::size_t>(i * d + j)] += difference * (row[j] - mean[static_cast<std::size_t>(j)]);
+        }
       }
     }
-  }
+  });
   for (std::int64_t i = 0; i < d; ++i) {
     for (std::int64_t j = 0; j <= i; ++j) {
       const auto lower = static_cast<std::size_t>(i * d + j);

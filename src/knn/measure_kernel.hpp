@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -44,11 +45,15 @@ class MeasureKernel {
   virtual std::int64_t scratch_bytes() const = 0;
 };
 
+/// Calls the given function with consecutive encoded rows and their number, in order, until all training rows have
+/// passed.
+using RowVisitor = std::function<void(const std::function<void(const double* rows, std::int64_t n)>&)>;
+
 /// What a measure may look at when it is fitted.
 struct MeasureContext {
   const Metric& metric;
   const std::vector<Attribute>& attributes;  ///< kept alive as long as the kernel
-  const double* train;                       ///< n_rows x attributes.size(), row-major
+  const RowVisitor& visit_rows;
   std::int64_t n_rows;
   Compat compat;
   const CancelToken& cancel;

@@ -4,7 +4,6 @@
 #include <cctype>
 #include <string>
 
-#include "base/nearest_name.hpp"
 #include "knn/measure_fit.hpp"
 #include "knn/measure_tile.hpp"
 #include "knn/measures/boolean.hpp"
@@ -24,6 +23,7 @@
 #include "knn/measures/nominal.hpp"
 #include "knn/measures/products.hpp"
 #include "stope/error.hpp"
+#include "stope/nearest_name.hpp"
 
 namespace stope::knn {
 namespace {

@@ -43,11 +43,9 @@ class Sample {
  public:
   Sample(const Fitted& fitted, const ImageMap& map)
       : form_(map.form()), n_columns_(map.n_columns()), n_(std::min<std::int64_t>(4096, fitted.n_rows())) {
-    const std::int64_t step = fitted.n_rows() / n_;
+    const std::vector<double> rows = fitted.sample(n_);
     images_.resize(static_cast<std::size_t>(n_ * n_columns_));
-    for (std::int64_t i = 0; i < n_; ++i) {
-      map.map(fitted.rows() + i * step * fitted.width(), images_.data() + i * n_columns_);
-    }
+    for (std::int64_t i = 0; i < n_; ++i) map.map(rows.data() + i * fitted.width(), images_.data() + i * n_columns_);
     sums_.resize(static_cast<std::size_t>(kQueries * n_));
     for (std::int64_t q = 0; q < kQueries; ++q) {
       for (std::int64_t i = 0; i < n_; ++i) {

@@ -42,6 +42,8 @@ class RapidMinerHeap {
  public:
   void reset(std::int64_t k);
   void offer(const Candidate& candidate);
+  /// Goes on with an array that array() returned.
+  void restore(const std::vector<Candidate>& array) { heap_ = array; }
   /// The candidates in heap-array order, the order in which votes are added.
   const std::vector<Candidate>& array() const { return heap_; }
   /// The root's distance, infinity while there are fewer than k candidates.

@@ -60,9 +60,11 @@ class RequestBlocks {
     plan_ =
         knn::make_plan({request.n_rows, fitted_.n_rows(), fitted_.width(),
                         checked::add(checked::mul(values, sizeof(double)), checked::mul(listed, sizeof(Candidate))),
-                        fitted_.kernel().scratch_bytes(), fitted_.bytes()},
+                        fitted_.kernel().scratch_bytes(), fitted_.bytes(), fitted_.resident()},
                        device::choose_backend(run), {knn::Method::Way::reference, {}, {}, "every pair is wanted"}, run);
     searcher_ = knn::make_searcher(fitted_, plan_, run);
+    parts_ = std::make_unique<knn::TrainParts>(fitted_, plan_.part_rows);
+    pool_ = std::make_unique<ThreadPool>(plan_.threads);
     encoded_ = Buffer<double>(checked::mul(plan_.tile_queries, fitted_.width()));
   }
 
@@ -89,7 +91,10 @@ class RequestBlocks {
   }
 
   void fill(knn::Quantity quantity, double* values) {
-    searcher_->matrix(block_, quantity, knn::Order::query_first, values);
+    for (std::int64_t i = 0; i < parts_->count(); ++i) {
+      const knn::TrainPart part = parts_->part(i, *pool_, run_.cancel);
+      searcher_->matrix(part, block_, quantity, knn::Order::query_first, values + part.first, n_reference());
+    }
   }
 
  private:
@@ -104,6 +109,8 @@ class RequestBlocks {
   std::vector<MatchedColumn> columns_;
   knn::Plan plan_;
   std::unique_ptr<knn::Searcher> searcher_;
+  std::unique_ptr<knn::TrainParts> parts_;
+  std::unique_ptr<ThreadPool> pool_;
   Buffer<double> encoded_;
   knn::QueryBlock block_;
 };

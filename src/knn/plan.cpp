@@ -7,13 +7,11 @@
 #include <string>
 
 #include "base/checked.hpp"
+#include "knn/filter/tile_search.hpp"
 #include "stope/error.hpp"
 
 namespace stope::knn {
-namespace {
-
-// A positive whole number from the environment, or 0.
-std::int64_t tile_override(const char* name) {
+std::int64_t size_override(const char* name) {
   const char* text = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): the library never changes the environment
   if (text == nullptr || *text == '\0') return 0;
   const char* const end = text + std::strlen(text);
@@ -25,12 +23,41 @@ std::int64_t tile_override(const char* name) {
   return value;
 }
 
+namespace {
+
+bool filters(const Plan& plan) {
+  return plan.method.way == Method::Way::filter;
+}
+
 // Queries in flight cost their encoded row, their lists and, without a filter, a row of distances; with one, an image.
-std::int64_t bytes_of(const Plan& plan, const Demand& demand) {
-  const bool filter = plan.method.way == Method::Way::filter;
-  const std::int64_t values = checked::add(demand.width, filter ? demand.filter_columns : plan.tile_rows);
-  const std::int64_t per_query = checked::add(checked::mul(values, sizeof(double)), demand.list_bytes);
-  return checked::add(checked::mul(plan.tile_queries, per_query), checked::mul(plan.threads, demand.scratch_bytes));
+// Lists are doubled: those of earlier parts are read while new ones are written.
+std::int64_t query_bytes(const Plan& plan, const Demand& demand) {
+  const std::int64_t values = checked::add(demand.width, filters(plan) ? demand.filter_columns : plan.tile_rows);
+  const std::int64_t per_query = checked::add(checked::mul(values, sizeof(double)), checked::mul(2, demand.list_bytes));
+  const std::int64_t work_space = filters(plan) ? TileSearch::bytes(demand.filter_columns) : 0;
+  return checked::add(checked::mul(plan.tile_queries, per_query),
+                      checked::mul(plan.threads, checked::add(demand.scratch_bytes, work_space)));
+}
+
+// A training row in flight costs, unless the index holds it, its encoding; with a filter two images (one row by row,
+// one in blocks), one in bytes, its residual, its place in the order and a share of a box.
+std::int64_t row_bytes(const Plan& plan, const Demand& demand) {
+  const std::int64_t encoded = demand.resident ? 0 : checked::mul(demand.width, sizeof(double));
+  if (!filters(plan)) return encoded;
+  constexpr std::int64_t kPerColumn = 2 * sizeof(float) + 1 + 1,
+                         kPerRow = 2 * sizeof(double) + 2 * sizeof(std::int64_t);
+  return checked::add(encoded, checked::add(checked::mul(demand.filter_columns, kPerColumn), kPerRow));
+}
+
+// As many rows a part as the budget leaves; 0 if it leaves too few to be worth a pass over the queries.
+std::int64_t part_rows(const Plan& plan, const Demand& demand, std::int64_t budget) {
+  const std::int64_t left = budget - query_bytes(plan, demand);
+  const std::int64_t each = row_bytes(plan, demand);
+  if (left < 0) return 0;
+  if (each == 0 || left / each >= demand.n_rows) return demand.n_rows;
+  constexpr std::int64_t kLeast = 1024;
+  const std::int64_t rows = left / each;
+  return rows >= kLeast || plan.tile_queries == 1 ? rows : 0;
 }
 
 }  // namespace
@@ -42,36 +69,48 @@ Plan make_plan(const Demand& demand, const device::BackendChoice& backend, const
   constexpr std::int64_t kReferenceQueries = 128;
   constexpr std::int64_t kReferenceRows = 4096;
   // A filter keeps no distances, and orders the queries it is given: the more, the nearer those that share a tile.
-  constexpr std::int64_t kFilterQueries = std::int64_t{1} << 17;
-  const std::int64_t most_queries = method.way == Method::Way::filter ? kFilterQueries : kReferenceQueries;
+  // Where the training table comes in parts, each is encoded once for all queries in flight.
+  constexpr std::int64_t kManyQueries = std::int64_t{1} << 17;
 
   Plan plan;
   plan.backend = backend;
   plan.method = method;
   plan.memory_budget = memory_budget(run);
   plan.threads = run.threads > 0 ? run.threads : available_threads();
-  const std::int64_t forced_queries = tile_override("STOPE_TILE_QUERIES");
-  const std::int64_t forced_rows = tile_override("STOPE_TILE_ROWS");
-  plan.tile_queries = std::clamp<std::int64_t>(forced_queries > 0 ? forced_queries : most_queries, 1,
-                                               std::max<std::int64_t>(demand.n_queries, 1));
-  plan.tile_rows = std::clamp<std::int64_t>(forced_rows > 0 ? forced_rows : kReferenceRows, 1, demand.n_rows);
+  const std::int64_t forced_queries = size_override("STOPE_TILE_QUERIES");
+  const std::int64_t forced_rows = size_override("STOPE_TILE_ROWS");
+  const std::int64_t forced_part = size_override("STOPE_PART_ROWS");
+  const auto set_tiles = [&] {
+    const std::int64_t most = filters(plan) || !demand.resident ? kManyQueries : kReferenceQueries;
+    plan.tile_queries = std::clamp<std::int64_t>(forced_queries > 0 ? forced_queries : most, 1,
+                                                 std::max<std::int64_t>(demand.n_queries, 1));
+    plan.tile_rows = std::clamp<std::int64_t>(forced_rows > 0 ? forced_rows : kReferenceRows, 1, demand.n_rows);
+  };
+  set_tiles();
   // A limit covers the index as well; what is measured as available leaves it out already.
   const std::int64_t budget = plan.memory_budget - (run.memory_limit > 0 ? demand.index_bytes : 0);
-  while (bytes_of(plan, demand) > budget) {
+  while ((plan.part_rows = part_rows(plan, demand, budget)) == 0) {
     if (plan.tile_queries > 1) {
       plan.tile_queries = (plan.tile_queries + 1) / 2;
+    } else if (filters(plan)) {
+      plan.method = {Method::Way::reference, {}, {}, "the memory limit leaves no room for a filter"};
+      set_tiles();
     } else if (plan.tile_rows > 1) {
       plan.tile_rows = (plan.tile_rows + 1) / 2;
     } else if (plan.threads > 1 && demand.scratch_bytes > 0) {
       plan.threads = (plan.threads + 1) / 2;
     } else {
-      throw Error(ErrorCode::out_of_memory, "one query row needs " + std::to_string(bytes_of(plan, demand)) +
-                                                " bytes beside the " + std::to_string(demand.index_bytes) +
-                                                " of the index, the memory limit is " +
-                                                std::to_string(plan.memory_budget));
+      throw Error(ErrorCode::out_of_memory,
+                  "one query row needs " +
+                      std::to_string(checked::add(query_bytes(plan, demand), row_bytes(plan, demand))) +
+                      " bytes beside the " + std::to_string(demand.index_bytes) +
+                      " of the index, the memory limit is " + std::to_string(plan.memory_budget));
     }
   }
-  plan.memory_planned = bytes_of(plan, demand);
+  if (forced_part > 0) plan.part_rows = std::min(forced_part, plan.part_rows);
+  // The distances of a tile need no more rows than a part has.
+  plan.tile_rows = std::min(plan.tile_rows, plan.part_rows);
+  plan.memory_planned = checked::add(query_bytes(plan, demand), checked::mul(plan.part_rows, row_bytes(plan, demand)));
   return plan;
 }
 
@@ -85,6 +124,7 @@ SearchReport report_of(const Plan& plan) {
   report.method_reason = plan.method.reason;
   report.tile_queries = plan.tile_queries;
   report.tile_rows = plan.tile_rows;
+  report.part_rows = plan.part_rows;
   report.memory_budget = plan.memory_budget;
   report.memory_planned = plan.memory_planned;
   report.threads = plan.threads;

@@ -29,6 +29,7 @@ struct Plan {
   Method method;
   std::int64_t tile_queries = 0;  ///< query rows in flight
   std::int64_t tile_rows = 0;     ///< training rows whose distances to them are held at once
+  std::int64_t part_rows = 0;     ///< training rows that are encoded, and have images, at once
   std::int64_t memory_budget = 0;
   std::int64_t memory_planned = 0;  ///< bytes of the tiles and lists
   int threads = 0;
@@ -42,12 +43,18 @@ struct Demand {
   std::int64_t list_bytes = 0;      ///< bytes of result and lists per query row
   std::int64_t scratch_bytes = 0;   ///< bytes of work space per thread
   std::int64_t index_bytes = 0;     ///< bytes the fitted index holds already
-  std::int64_t filter_columns = 0;  ///< of the images a filter makes of rows
+  bool resident = true;             ///< whether it holds the encoded rows
+  std::int64_t filter_columns = 0;  ///< of the images a filter makes of rows; 0: no filter can be used
 };
 
-/// Shrinks tiles until they fit the budget; throws out_of_memory naming the bytes if one query row does not fit. The
-/// environment variables STOPE_TILE_QUERIES and STOPE_TILE_ROWS override the sizes (for tests).
+/// Shrinks tiles, then the parts of the training table, until they fit the budget; a filter that does not fit gives way
+/// to the reference. Throws out_of_memory naming the bytes if one query row and a part of one row do not fit. The
+/// environment variables STOPE_TILE_QUERIES, STOPE_TILE_ROWS and STOPE_PART_ROWS override the sizes (for tests; with
+/// the last no index holds encoded rows).
 Plan make_plan(const Demand& demand, const device::BackendChoice& backend, const Method& method, const RunOptions& run);
+
+/// A positive whole number from the environment, or 0; throws invalid_argument for anything else.
+std::int64_t size_override(const char* name);
 
 /// What of a report the plan knows.
 SearchReport report_of(const Plan& plan);

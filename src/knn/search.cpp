@@ -7,6 +7,8 @@
 #include <unordered_map>
 
 #include "base/checked.hpp"
+#include "knn/collector.hpp"
+#include "knn/filter/index.hpp"
 #include "knn/method.hpp"
 #include "stope/error.hpp"
 #include "table/encode.hpp"
@@ -54,6 +56,11 @@ std::int64_t list_bytes(const Selection& selection, std::int64_t n_rows) {
   return checked::mul(candidates, kBytesPerCandidate);
 }
 
+std::int64_t filter_columns(const Fitted& fitted, const Method& method) {
+  if (method.way == Method::Way::reference) return 0;
+  return fitted.filters().map(fitted, *fitted.kernel().filter_form())->n_columns();
+}
+
 }  // namespace
 
 SearchReport run_search(const Fitted& fitted, const Table& queries, const SearchJob& job, const RunOptions& run,
@@ -75,20 +82,29 @@ SearchReport run_search(const Fitted& fitted, const Table& queries, const Search
   }
   const device::BackendChoice backend = device::choose_backend(run);
   const Method method = choose_method(fitted, selection, queries.n_rows, backend, run);
-  const Plan plan = make_plan({queries.n_rows, fitted.n_rows(), fitted.width(), list_bytes(selection, fitted.n_rows()),
-                               fitted.kernel().scratch_bytes(), fitted.bytes(), fitted.width()},
-                              backend, method, run);
+  const Plan plan =
+      make_plan({queries.n_rows, fitted.n_rows(), fitted.width(), list_bytes(selection, fitted.n_rows()),
+                 fitted.kernel().scratch_bytes(), fitted.bytes(), fitted.resident(), filter_columns(fitted, method)},
+                backend, method, run);
   const std::unique_ptr<Searcher> searcher = make_searcher(fitted, plan, run);
   Buffer<double> encoded(checked::mul(plan.tile_queries, fitted.width()));
-  std::vector<Neighbors> lists;
+  TrainParts parts(fitted, plan.part_rows);
+  ThreadPool pool(plan.threads);
+  const std::size_t n_lists = selection.n_lists();
+  Lists lists;
+  std::vector<Neighbors> neighbors;
   for (std::int64_t first = 0; first < queries.n_rows; first += plan.tile_queries) {
     run.cancel.check();
     QueryBlock block{first, std::min(plan.tile_queries, queries.n_rows - first), encoded.data(), nullptr};
     encode_rows(columns, first, first + block.n, encoded.data());
     if (!query_groups.empty()) block.groups = query_groups.data() + first;
-    searcher->search(block, selection, lists);
-    sink(lists);
-    if (run.progress) run.progress("search", first + block.n, queries.n_rows);
+    lists.assign(static_cast<std::size_t>(block.n) * n_lists, {});
+    for (std::int64_t part = 0; part < parts.count(); ++part) {
+      searcher->search(parts.part(part, pool, run.cancel), block, selection, lists);
+      if (run.progress) run.progress("search", first + block.n * (part + 1) / parts.count(), queries.n_rows);
+    }
+    append_lists(lists, n_lists, first, neighbors);
+    sink(neighbors);
   }
   SearchReport report = report_of(plan);
   searcher->report(report);

@@ -5,8 +5,9 @@
 #include <memory>
 #include <vector>
 
-#include "knn/fitted.hpp"
+#include "knn/neighbor_list.hpp"
 #include "knn/plan.hpp"
+#include "knn/train_rows.hpp"
 
 namespace stope::knn {
 
@@ -42,13 +43,17 @@ struct Selection {
   }
 };
 
+using Lists = std::vector<std::vector<Candidate>>;
+
 class Searcher {
  public:
   virtual ~Searcher() = default;
-  /// Fills out[i] (one per entry of ks, or one) with the lists of the block. Polls the cancel token between tiles.
-  virtual void search(const QueryBlock& block, const Selection& selection, std::vector<Neighbors>& out) = 0;
-  /// values[i * n_rows + j] for every query i of the block and training row j.
-  virtual void matrix(const QueryBlock& block, Quantity quantity, Order order, double* values) = 0;
+  /// Offers the rows of a part to lists[query * selection.n_lists() + list], which hold what earlier parts (all rows
+  /// before this one's) left there. Polls the cancel token between tiles.
+  virtual void search(const TrainPart& part, const QueryBlock& block, const Selection& selection, Lists& lists) = 0;
+  /// values[i * ld + j] for every query i of the block and row j of the part.
+  virtual void matrix(const TrainPart& part, const QueryBlock& block, Quantity quantity, Order order, double* values,
+                      std::int64_t ld) = 0;
   /// Adds what the searches so far did: pairs scanned, skipped, listed, evaluated.
   virtual void report(SearchReport& report) const = 0;
 };

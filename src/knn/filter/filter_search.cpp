@@ -18,24 +18,33 @@ class FilterSearcher final : public Searcher {
   FilterSearcher(const Fitted& fitted, const Plan& plan, const RunOptions& run, const FilterForm& form,
                  ScanFunction (*scan_of)(const FilterForm&, ScanKind))
       : fitted_(fitted),
+        plan_(plan),
         run_(run),
-        index_(fitted.filters().get(fitted, form, plan.method.order,
-                                    scan_of(form, plan.method.kind) != nullptr ? plan.method.kind : ScanKind::products,
-                                    run)),
-        scan_(scan_of(form, index_.kind)),
-        differences_(scan_of(form, ScanKind::differences)),
+        form_(form),
+        scan_of_(scan_of),
+        map_(fitted.filters().map(fitted, form)),
         pool_(plan.threads) {}
 
-  void search(const QueryBlock& block, const Selection& selection, std::vector<Neighbors>& out) override {
-    const RowImages queries = make_row_images(*index_.map, block.rows, block.n, fitted_.width(), pool_, run_.cancel);
+  void search(const TrainPart& part, const QueryBlock& block, const Selection& selection, Lists& lists) override {
+    take_part(part);
+    const RowImages queries = make_row_images(*map_, block.rows, block.n, fitted_.width(), pool_, run_.cancel);
     const std::vector<std::int64_t> order = query_order(queries, block.n);
     const std::int64_t n_tiles = checked::ceil_div(block.n, kTileQueries);
     const std::int64_t n_segments = segments(n_tiles, selection);
     const std::int64_t n_blocks = index_.images->n_blocks;
-    const TileContext context{fitted_, index_, scan_, differences_, block, queries, selection, run_.cancel};
+    const TileContext context{fitted_,
+                              index_,
+                              part,
+                              scan_of_(form_, index_.kind),
+                              scan_of_(form_, ScanKind::differences),
+                              block,
+                              queries,
+                              selection,
+                              lists,
+                              run_.cancel};
     const std::size_t n_lists = selection.n_lists();
-    const auto stride = static_cast<std::size_t>(block.n) * n_lists;
-    lists_.assign(stride * static_cast<std::size_t>(n_segments), {});
+    // The lists are read (by the first segment) and written at the end: a segment must not see another's.
+    Lists found(lists.size() * static_cast<std::size_t>(n_segments));
     pool_.parallel_for(n_tiles * n_segments, run_.cancel, [&](std::int64_t task, int worker) {
       const std::int64_t tile = task / n_segments, segment = task % n_segments;
       const std::int64_t first = tile * kTileQueries, n = std::min<std::int64_t>(kTileQueries, block.n - first);
@@ -43,26 +52,28 @@ class FilterSearcher final : public Searcher {
       search.run(context, order.data() + first, n, n_blocks * segment / n_segments,
                  n_blocks * (segment + 1) / n_segments);
       for (std::int64_t i = 0; i < n; ++i) {
-        const std::size_t at = static_cast<std::size_t>(segment) * stride +
+        const std::size_t at = static_cast<std::size_t>(segment) * lists.size() +
                                static_cast<std::size_t>(order[static_cast<std::size_t>(first + i)]) * n_lists;
         for (std::size_t list = 0; list < n_lists; ++list) {
-          search.collectors()[static_cast<std::size_t>(i)].take(list, lists_[at + list]);
+          search.collectors()[static_cast<std::size_t>(i)].take(list, found[at + list]);
         }
       }
     });
-    if (n_segments > 1) merge(selection, stride, n_segments);
-    lists_.resize(stride);
-    append_lists(lists_, n_lists, block.first, out);
+    if (n_segments > 1) {
+      merge(selection, found, lists);
+    } else {
+      lists.swap(found);
+    }
   }
 
-  void matrix(const QueryBlock&, Quantity, stope::knn::Order, double*) override {
+  void matrix(const TrainPart&, const QueryBlock&, Quantity, stope::knn::Order, double*, std::int64_t) override {
     throw Error(ErrorCode::internal, "a filter computes no matrix");
   }
 
   void report(SearchReport& report) const override {
     if (index_.kind == ScanKind::products) report.method += ", products";
     if (index_.kind == ScanKind::byte_products) report.method += ", bytes";
-    FilterCounts counts;
+    FilterCounts counts = counts_;
     for (const std::unique_ptr<TileSearch>& space : work_spaces_) {
       if (space != nullptr) counts.add(space->counts());
     }
@@ -76,7 +87,7 @@ class FilterSearcher final : public Searcher {
   // Where blocks hold near rows, near queries share a tile: a block is then read once for all of them.
   std::vector<std::int64_t> query_order(const RowImages& queries, std::int64_t n) {
     if (index_.images->ordered()) {
-      return near_order(queries.rows.data(), n, index_.map->n_columns(), kTileQueries, pool_, run_.cancel);
+      return near_order(queries.rows.data(), n, map_->n_columns(), kTileQueries, pool_, run_.cancel);
     }
     std::vector<std::int64_t> order(static_cast<std::size_t>(n));
     std::iota(order.begin(), order.end(), 0);
@@ -91,18 +102,33 @@ class FilterSearcher final : public Searcher {
     return std::clamp<std::int64_t>(wanted, 1, std::max<std::int64_t>(1, index_.images->n_blocks / kLeastBlocks));
   }
 
-  void merge(const Selection& selection, std::size_t stride, std::int64_t n_segments) {
-    pool_.parallel_for(static_cast<std::int64_t>(stride), run_.cancel, [&](std::int64_t i, int) {
+  void merge(const Selection& selection, const Lists& found, Lists& lists) {
+    pool_.parallel_for(static_cast<std::int64_t>(lists.size()), run_.cancel, [&](std::int64_t i, int) {
       Collector collector;
       collector.reset(selection);
-      for (std::int64_t segment = 0; segment < n_segments; ++segment) {
-        for (const Candidate& candidate :
-             lists_[static_cast<std::size_t>(segment) * stride + static_cast<std::size_t>(i)]) {
-          collector.offer(candidate);
-        }
+      for (std::size_t at = static_cast<std::size_t>(i); at < found.size(); at += lists.size()) {
+        for (const Candidate& candidate : found[at]) collector.offer(candidate);
       }
-      collector.take(0, lists_[static_cast<std::size_t>(i)]);
+      collector.take(0, lists[static_cast<std::size_t>(i)]);
     });
+  }
+
+  // The whole table's index is kept with the table, a part's only until the next part.
+  void take_part(const TrainPart& part) {
+    if (index_.images != nullptr && part.first == first_row_) return;
+    const ScanKind wanted = plan_.method.kind;
+    const ScanKind kind = scan_of_(form_, wanted) != nullptr ? wanted : ScanKind::products;
+    index_ = {};
+    first_row_ = part.first;
+    if (part.n == fitted_.n_rows() && fitted_.resident()) {
+      index_ = fitted_.filters().whole(map_, part, fitted_.width(), plan_.method.order, kind, pool_, run_.cancel);
+    } else {
+      complete(index_, map_, part, fitted_.width(), plan_.method.order, kind, pool_, run_.cancel);
+    }
+    for (std::unique_ptr<TileSearch>& space : work_spaces_) {
+      if (space != nullptr) counts_.add(space->counts());
+      space.reset();  // its layout follows the index
+    }
   }
 
   TileSearch& work_space(int worker) {
@@ -112,12 +138,16 @@ class FilterSearcher final : public Searcher {
   }
 
   const Fitted& fitted_;
+  const Plan plan_;
   const RunOptions& run_;
-  FilterIndex index_;
-  ScanFunction scan_, differences_;
+  const FilterForm& form_;
+  ScanFunction (*scan_of_)(const FilterForm&, ScanKind);
+  std::shared_ptr<const ImageMap> map_;
   ThreadPool pool_;
+  FilterIndex index_;  // of the part being searched
+  std::int64_t first_row_ = 0;
+  FilterCounts counts_;                                                                           // of earlier parts
   std::vector<std::unique_ptr<TileSearch>> work_spaces_{static_cast<std::size_t>(pool_.size())};  // one a worker
-  std::vector<std::vector<Candidate>> lists_;  // per segment, query and list
 };
 
 }  // namespace

@@ -15,6 +15,9 @@ namespace {
 // that is itself a root or a quotient, a row's norm. 2^-50 is 8 units of rounding.
 constexpr double kDoubleRounding = 0x1p-50;
 
+// Rows that choose centres and scales: any are correct, these fit most tables.
+constexpr std::int64_t kScaleSample = 1024;
+
 // One float for a value that is only compared for equality. Different floats come from different values; that two
 // values share one only lowers the bound.
 float equality_image(double value, bool nominal) {
@@ -66,14 +69,15 @@ double weight_factor(const FilterForm& form, const Attribute& attribute) {
 void ImageMap::choose_scales(const Fitted& fitted) {
   const bool centred =
       form_.term != Term::relative && form_.divisor != Divisor::total && form_.space != Space::unit_rows;
-  const std::int64_t n = fitted.n_rows(), width = fitted.width();
+  const std::int64_t width = fitted.width();
+  const std::vector<double> sample = fitted.sample(kScaleSample);
+  const auto n = static_cast<std::int64_t>(sample.size()) / width;
   double largest = 0.0;
   if (form_.space != Space::sphere) {
-    const std::int64_t step = std::max<std::int64_t>(1, n / 1024);
     for (NumericColumn& column : numeric_) {
       double sum = 0.0, count = 0.0;
-      for (std::int64_t r = 0; centred && r < n; r += step) {
-        const double value = fitted.rows()[r * width + column.source];
+      for (std::int64_t r = 0; centred && r < n; ++r) {
+        const double value = sample[static_cast<std::size_t>(r * width + column.source)];
         // The mean only of values that cannot overflow it; any centre is correct.
         if (std::fabs(value) < 1e300) sum += value, count += 1.0;
       }
@@ -83,7 +87,8 @@ void ImageMap::choose_scales(const Fitted& fitted) {
     if (form_.space == Space::attributes || form_.space == Space::ranges) {
       for (std::int64_t r = 0; r < n; ++r) {
         for (const NumericColumn& column : numeric_) {
-          const double value = std::fabs((fitted.rows()[r * width + column.source] - column.centre) * column.scale);
+          const double value =
+              std::fabs((sample[static_cast<std::size_t>(r * width + column.source)] - column.centre) * column.scale);
           if (value > largest && value <= 1e300) largest = value;
         }
       }
@@ -271,12 +276,6 @@ Cut ImageMap::cut(double distance, double residual) const {
     cut.box = kDropNothing.box;  // a box bounds differences, not shares
   }
   return cut;
-}
-
-std::int64_t TrainImages::bytes() const {
-  return (blocks.size() + low.size() + high.size() + coarse_low.size() + coarse_high.size()) *
-             static_cast<std::int64_t>(sizeof(float)) +
-         static_cast<std::int64_t>(always.size() * sizeof(std::uint64_t) + rows.size() * sizeof(std::int64_t));
 }
 
 }  // namespace stope::knn

@@ -8,8 +8,8 @@
 
 #include "base/thread_pool.hpp"
 #include "knn/filter/scan.hpp"
-#include "knn/fitted.hpp"
 #include "knn/plan.hpp"
+#include "knn/train_rows.hpp"
 
 namespace stope::knn {
 
@@ -19,6 +19,7 @@ float round_up(double value);
 /// How rows of one fitted table become images: the same map for training and query rows.
 class ImageMap {
  public:
+  /// Looks at a sample of the training rows.
   ImageMap(const Fitted& fitted, const FilterForm& form);
 
   const FilterForm& form() const { return form_; }
@@ -67,7 +68,7 @@ class ImageMap {
 
 /// The images of a training table, in blocks (scan.hpp), with boxes around them where `ordered`.
 struct TrainImages {
-  std::int64_t n_rows = 0;
+  std::int64_t n_rows = 0;  ///< rows are numbered from the part's first
   std::int64_t n_blocks = 0;
   Buffer<float> blocks;
   std::vector<std::uint64_t> always;
@@ -81,10 +82,10 @@ struct TrainImages {
   static constexpr std::int64_t kCoarse = 32;
   bool ordered() const { return !rows.empty(); }
   std::int64_t row(std::int64_t slot) const { return rows.empty() ? slot : rows[static_cast<std::size_t>(slot)]; }
-  std::int64_t bytes() const;
 };
 
-TrainImages make_train_images(const ImageMap& map, const Fitted& fitted, BlockOrder order, const RunOptions& run);
+TrainImages make_train_images(const ImageMap& map, const TrainPart& part, std::int64_t width, BlockOrder order,
+                              ThreadPool& pool, const CancelToken& cancel);
 
 /// Images of rows, row-major, each with its residual (NaN: no image can bound it).
 struct RowImages {

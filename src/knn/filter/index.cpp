@@ -2,38 +2,34 @@
 
 namespace stope::knn {
 
-FilterIndex FilterCache::get(const Fitted& fitted, const FilterForm& form, BlockOrder order, ScanKind kind,
-                             const RunOptions& run) {
-  const std::scoped_lock lock(mutex_);
-  FilterIndex& made = made_[order == BlockOrder::near ? 1 : 0];
-  if (made.images == nullptr) {
-    const std::shared_ptr<const ImageMap>& map = locked_map(fitted, form);
-    made.images = std::make_shared<const TrainImages>(make_train_images(*map, fitted, order, run));
-    made.map = map;
+void complete(FilterIndex& index, const std::shared_ptr<const ImageMap>& map, const TrainPart& part, std::int64_t width,
+              BlockOrder order, ScanKind kind, ThreadPool& pool, const CancelToken& cancel) {
+  if (index.images == nullptr) {
+    index.map = map;
+    index.images = std::make_shared<const TrainImages>(make_train_images(*map, part, width, order, pool, cancel));
   }
-  const std::int64_t n_columns = made.map->n_columns();
-  FilterIndex index = made;
-  index.kind = fits_products(*made.map) && !made.images->missing ? kind : ScanKind::differences;
-  if (index.kind == ScanKind::products && made.floats == nullptr) {
-    made.floats = std::make_shared<const FloatProducts>(make_float_products(*made.images, n_columns));
+  const std::int64_t n_columns = map->n_columns();
+  index.kind = fits_products(*map) && !index.images->missing ? kind : ScanKind::differences;
+  if (index.kind == ScanKind::products && index.floats == nullptr) {
+    index.floats = std::make_shared<const FloatProducts>(make_float_products(*index.images, n_columns));
   }
-  if (index.kind == ScanKind::byte_products && made.bytes == nullptr) {
-    ThreadPool pool(run.threads);
-    made.bytes = std::make_shared<const ByteProducts>(make_byte_products(*made.images, n_columns, pool, run.cancel));
+  if (index.kind == ScanKind::byte_products && index.bytes == nullptr) {
+    index.bytes = std::make_shared<const ByteProducts>(make_byte_products(*index.images, n_columns, pool, cancel));
   }
-  index.floats = made.floats;
-  index.bytes = made.bytes;
-  return index;
 }
 
-const std::shared_ptr<const ImageMap>& FilterCache::locked_map(const Fitted& fitted, const FilterForm& form) {
-  if (map_ == nullptr) map_ = std::make_shared<const ImageMap>(fitted, form);
-  return map_;
+FilterIndex FilterCache::whole(const std::shared_ptr<const ImageMap>& map, const TrainPart& part, std::int64_t width,
+                               BlockOrder order, ScanKind kind, ThreadPool& pool, const CancelToken& cancel) {
+  const std::scoped_lock lock(mutex_);
+  FilterIndex& made = made_[order == BlockOrder::near ? 1 : 0];
+  complete(made, map, part, width, order, kind, pool, cancel);
+  return made;
 }
 
 std::shared_ptr<const ImageMap> FilterCache::map(const Fitted& fitted, const FilterForm& form) {
   const std::scoped_lock lock(mutex_);
-  return locked_map(fitted, form);
+  if (map_ == nullptr) map_ = std::make_shared<const ImageMap>(fitted, form);
+  return map_;
 }
 
 Method FilterCache::choice(device::Backend backend, bool in_order, const std::function<Method()>& choose) {

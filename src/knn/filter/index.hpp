@@ -20,12 +20,16 @@ struct FilterIndex {
   std::shared_ptr<const ByteProducts> bytes;    // kind byte_products
 };
 
+/// Adds to an index what is not there yet. A kind that the rows do not fit (missing values) becomes differences.
+void complete(FilterIndex& index, const std::shared_ptr<const ImageMap>& map, const TrainPart& part, std::int64_t width,
+              BlockOrder order, ScanKind kind, ThreadPool& pool, const CancelToken& cancel);
+
 /// The filter indices of one fitted table. Safe from several threads at once.
 class FilterCache {
  public:
-  /// Makes what is not there yet; a failure leaves nothing behind. A kind that the rows do not fit (missing values)
-  /// becomes differences.
-  FilterIndex get(const Fitted& fitted, const FilterForm& form, BlockOrder order, ScanKind kind, const RunOptions& run);
+  /// The index of the whole table, kept for the next search. A failure leaves nothing behind.
+  FilterIndex whole(const std::shared_ptr<const ImageMap>& map, const TrainPart& part, std::int64_t width,
+                    BlockOrder order, ScanKind kind, ThreadPool& pool, const CancelToken& cancel);
 
   std::shared_ptr<const ImageMap> map(const Fitted& fitted, const FilterForm& form);
 
@@ -34,8 +38,6 @@ class FilterCache {
   Method choice(device::Backend backend, bool in_order, const std::function<Method()>& choose);
 
  private:
-  const std::shared_ptr<const ImageMap>& locked_map(const Fitted& fitted, const FilterForm& form);
-
   std::mutex mutex_;
   std::shared_ptr<const ImageMap> map_;
   std::map<std::pair<device::Backend, bool>, Method> choices_;

@@ -44,7 +44,7 @@ std::int64_t TileSearch::bytes(std::int64_t n_columns) {
 
 void TileSearch::run(const TileContext& context, const std::int64_t* which, std::int64_t n, std::int64_t begin,
                      std::int64_t end) {
-  load(context, which, n);
+  load(context, which, n, begin == 0);
   if (context.index.images->ordered()) {
     visit_nearest(context);
   } else if (context.selection.kind == Selection::Kind::rapidminer_heap) {
@@ -54,7 +54,7 @@ void TileSearch::run(const TileContext& context, const std::int64_t* which, std:
   }
 }
 
-void TileSearch::load(const TileContext& context, const std::int64_t* which, std::int64_t n) {
+void TileSearch::load(const TileContext& context, const std::int64_t* which, std::int64_t n, bool restore) {
   constexpr float kInf = std::numeric_limits<float>::infinity();
   map_ = context.index.map.get();
   form_ = &map_->form();
@@ -88,7 +88,9 @@ void TileSearch::load(const TileContext& context, const std::int64_t* which, std
       byte_images_[static_cast<std::size_t>(i)] = make_byte_image(image, n_columns_, products.steps, products.n_quads,
                                                                   bytes_.data() + i * products.n_quads * 4);
     }
-    collectors_[static_cast<std::size_t>(i)].reset(context.selection);
+    Collector& collector = collectors_[static_cast<std::size_t>(i)];
+    collector.reset(context.selection);
+    if (restore) collector.restore(&context.lists[static_cast<std::size_t>(which[i]) * context.selection.n_lists()]);
     tighten(context, i);
   }
 }
@@ -256,7 +258,9 @@ void TileSearch::step(const TileContext& context, const std::int64_t* blocks, st
     std::int32_t left = 0;
     for (std::int32_t h = 0; h < n_hits_[static_cast<std::size_t>(i)]; ++h) {
       const std::int64_t slot = blocks[hits[h].slot / kBlockRows] * kBlockRows + hits[h].slot % kBlockRows;
-      if (slot >= images.n_rows || context.selection.excludes(context.block, which_[i], images.row(slot))) continue;
+      if (slot >= images.n_rows ||
+          context.selection.excludes(context.block, which_[i], context.part.first + images.row(slot)))
+        continue;
       hits[left++] = hits[h];
     }
     n_hits_[static_cast<std::size_t>(i)] = left;
@@ -304,10 +308,11 @@ void TileSearch::evaluate(const TileContext& context, std::int64_t i, std::int64
       rows_[static_cast<std::size_t>(h)] =
           images.row(blocks_in_step_[slot / kBlockRows] * kBlockRows + slot % kBlockRows);
     }
-    context.fitted.kernel().evaluate_rows(context.fitted.rows(), rows_.data(), count, query, distances_.data());
+    context.fitted.kernel().evaluate_rows(context.part.rows, rows_.data(), count, query, distances_.data());
     Collector& collector = collectors_[static_cast<std::size_t>(i)];
     for (std::int64_t h = 0; h < count; ++h) {
-      collector.offer({distances_[static_cast<std::size_t>(h)], rows_[static_cast<std::size_t>(h)]});
+      collector.offer(
+          {distances_[static_cast<std::size_t>(h)], context.part.first + rows_[static_cast<std::size_t>(h)]});
     }
   }
   counts_.evaluated += n;

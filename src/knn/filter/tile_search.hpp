@@ -28,11 +28,13 @@ struct FilterCounts {
 struct TileContext {
   const Fitted& fitted;
   const FilterIndex& index;
+  const TrainPart& part;
   ScanFunction scan;         ///< of the index's kind
   ScanFunction differences;  ///< for tiles whose queries have missing values
   const QueryBlock& block;
   const RowImages& queries;
   const Selection& selection;
+  const Lists& lists;  ///< what earlier parts left
   const CancelToken& cancel;
 };
 
@@ -41,8 +43,8 @@ class TileSearch {
  public:
   explicit TileSearch(const FilterIndex& index);
 
-  /// Searches `n` <= kTileQueries queries of the block, numbered by `which`, in blocks [begin, end) of the index; lists
-  /// of query i go to collectors()[i].
+  /// Searches `n` <= kTileQueries queries of the block, numbered by `which`, in blocks [begin, end) of the index; the
+  /// lists of query i, begun by earlier parts if `begin` is 0, go to collectors()[i].
   void run(const TileContext& context, const std::int64_t* which, std::int64_t n, std::int64_t begin, std::int64_t end);
   std::vector<Collector>& collectors() { return collectors_; }
   const FilterCounts& counts() const { return counts_; }
@@ -51,7 +53,7 @@ class TileSearch {
   static std::int64_t bytes(std::int64_t n_columns);
 
  private:
-  void load(const TileContext& context, const std::int64_t* which, std::int64_t n);
+  void load(const TileContext& context, const std::int64_t* which, std::int64_t n, bool restore);
   void visit_in_order(const TileContext& context, std::int64_t begin, std::int64_t end);
   void visit_sampled(const TileContext& context, std::int64_t begin, std::int64_t end);
   void visit_nearest(const TileContext& context);

@@ -71,15 +71,15 @@ RowImages make_row_images(const ImageMap& map, const double* rows, std::int64_t 
   return images;
 }
 
-TrainImages make_train_images(const ImageMap& map, const Fitted& fitted, BlockOrder order, const RunOptions& run) {
-  const std::int64_t n = fitted.n_rows(), n_columns = map.n_columns();
-  ThreadPool pool(run.threads);
-  RowImages images = make_row_images(map, fitted.rows(), n, fitted.width(), pool, run.cancel);
+TrainImages make_train_images(const ImageMap& map, const TrainPart& part, std::int64_t width, BlockOrder order,
+                              ThreadPool& pool, const CancelToken& cancel) {
+  const std::int64_t n = part.n, n_columns = map.n_columns();
+  const RowImages images = make_row_images(map, part.rows, n, width, pool, cancel);
   TrainImages train;
   train.n_rows = n;
   train.n_blocks = checked::ceil_div(n, kBlockRows);
   if (order == BlockOrder::near) {
-    train.rows = near_order(images.rows.data(), n, n_columns, kBlockRows, pool, run.cancel);
+    train.rows = near_order(images.rows.data(), n, n_columns, kBlockRows, pool, cancel);
     Boxes fine = boxes_around(n, kBlockRows, n_columns, [&](std::int64_t slot) {
       const float* image = images.rows.data() + train.row(slot) * n_columns;
       return std::pair{image, image};
@@ -95,7 +95,7 @@ TrainImages make_train_images(const ImageMap& map, const Fitted& fitted, BlockOr
   train.blocks = Buffer<float>(checked::mul(checked::mul(train.n_blocks, kBlockRows), n_columns));
   train.always.assign(static_cast<std::size_t>(train.n_blocks), 0);
   std::atomic<bool> missing{false};
-  pool.parallel_for(train.n_blocks, run.cancel, [&](std::int64_t number, int) {
+  pool.parallel_for(train.n_blocks, cancel, [&](std::int64_t number, int) {
     float* block = train.blocks.data() + number * kBlockRows * n_columns;
     for (std::int64_t i = 0; i < kBlockRows; ++i) {
       const std::int64_t slot = number * kBlockRows + i;

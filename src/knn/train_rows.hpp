@@ -1,0 +1,32 @@
+// The encoded training rows a searcher works on: all of them, or one part after the other where memory is short.
+#pragma once
+
+#include <cstdint>
+
+#include "knn/fitted.hpp"
+
+namespace stope::knn {
+
+/// Consecutive encoded training rows.
+struct TrainPart {
+  std::int64_t first = 0;  ///< number of the first row in the training table
+  std::int64_t n = 0;
+  const double* rows = nullptr;  ///< n x width, row-major
+};
+
+/// Walks over the training table in parts of at most `part_rows` rows. A table that is not resident is encoded part by
+/// part into one buffer, so that a part is valid until the next.
+class TrainParts {
+ public:
+  TrainParts(const Fitted& fitted, std::int64_t part_rows);
+  std::int64_t count() const;
+  TrainPart part(std::int64_t i, ThreadPool& pool, const CancelToken& cancel);
+
+ private:
+  const Fitted& fitted_;
+  std::int64_t part_rows_;
+  std::int64_t held_ = -1;  // the part in the buffer
+  Buffer<double> rows_;     // empty if the table is resident
+};
+
+}  // namespace stope::knn
