@@ -42,7 +42,9 @@ double image_sum(const FilterForm& form, const float* a, const float* b, std::in
 class Sample {
  public:
   Sample(const Fitted& fitted, const ImageMap& map)
-      : form_(map.form()), n_columns_(map.n_columns()), n_(std::min<std::int64_t>(4096, fitted.n_rows())) {
+      : form_(map.form()),
+        n_columns_(map.n_columns()),
+        n_(std::min(std::clamp<std::int64_t>(kSampleValues / map.n_columns(), 512, 4096), fitted.n_rows())) {
     const std::vector<double> rows = fitted.sample(n_);
     images_.resize(static_cast<std::size_t>(n_ * n_columns_));
     for (std::int64_t i = 0; i < n_; ++i) map.map(rows.data() + i * fitted.width(), images_.data() + i * n_columns_);
@@ -103,6 +105,7 @@ class Sample {
 
  private:
   static constexpr std::int64_t kQueries = 32;
+  static constexpr std::int64_t kSampleValues = std::int64_t{1} << 19;  // more would cost as much as a small search
 
   const float* image(std::int64_t i) const { return images_.data() + i * n_columns_; }
   const float* query(std::int64_t q) const { return image(q * (n_ / kQueries)); }
