@@ -109,7 +109,10 @@ void accumulate(SearchReport& total, const SearchReport& fold, std::size_t index
     total = fold;
     return;
   }
-  total.pairs = checked::add(total.pairs, fold.pairs);
+  for (const auto count : {&SearchReport::pairs, &SearchReport::scanned, &SearchReport::skipped, &SearchReport::listed,
+                           &SearchReport::evaluated}) {
+    total.*count = checked::add(total.*count, fold.*count);
+  }
   total.seconds += fold.seconds;
   total.memory_planned = std::max(total.memory_planned, fold.memory_planned);
   total.threads = std::max(total.threads, fold.threads);

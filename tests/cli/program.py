@@ -63,6 +63,11 @@ def run(*args, code=0, stdin=None, env=None, cwd=None, timeout=120):
     return result
 
 
+def backends():
+    """The back ends this machine has."""
+    return [b["name"] for b in json.loads(run("device", "--json").text)["backends"] if b["available"]]
+
+
 def records(text):
     """The records of CSV text as dictionaries."""
     return list(csv.DictReader(io.StringIO(text)))

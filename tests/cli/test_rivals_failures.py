@@ -1,4 +1,5 @@
-"""Inputs on which well-known nearest-neighbour programs fail or contradict themselves (their issue numbers beside)."""
+"""Inputs on which well-known nearest-neighbour programs fail or contradict themselves (their issue numbers beside), on
+every back end."""
 
 import numpy as np
 import pytest
@@ -6,7 +7,12 @@ from sklearn.datasets import make_moons
 from sklearn.neighbors import KNeighborsClassifier
 
 import measures
-from program import neighbor_lists, records, rows, run, write_csv, write_matrix
+from program import backends, neighbor_lists, records, rows, run, write_csv, write_matrix
+
+
+@pytest.fixture(autouse=True, params=backends())
+def backend(request, monkeypatch):
+    monkeypatch.setenv("STOPE_BACKEND", request.param)
 
 
 def assert_neighbors(text, distances, k):
@@ -209,5 +215,9 @@ def test_threads_and_tiles_show_in_no_byte(tmp_path, command):
         for tile in ("STOPE_TILE_QUERIES", "STOPE_TILE_ROWS"):
             assert run(*words, env={tile: str(size)}).out == want, f"{tile}={size}"
     assert run(*words, env={"STOPE_TILE_QUERIES": "7", "STOPE_TILE_ROWS": "13"}).out == want
+    for scan in ("differences", "products", "bytes"):
+        for order in ("table", "near"):
+            assert run(*words, env={"STOPE_SCAN": scan, "STOPE_BLOCK_ORDER": order}).out == want, f"{scan}, {order}"
+    assert run(*words, env={"STOPE_PART_ROWS": "17"}).out == want
     assert run(*words, env={"STOPE_BACKEND": "reference"}).out == want
     assert run(*words, "--memory-limit", "3MB").out == want

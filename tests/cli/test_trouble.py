@@ -162,12 +162,11 @@ def test_absent_devices(box):
     refuse(box, 5, *classify("train.csv", "test.csv", "--device", "cuda"), says="cuda")
     refuse(box, 5, *classify("train.csv", "test.csv", "--device", "cuda:0,1"), says="cuda")
     refuse(box, 5, *classify(), env={"STOPE_BACKEND": "cuda"}, says="cuda")
-    refuse(box, 5, *classify(), env={"STOPE_BACKEND": "avx512"}, says="avx512")
     refuse(box, 2, *classify(), env={"STOPE_BACKEND": "nonsense"}, says="nonsense")
     run(*classify("train.csv", "test.csv", "--device", "cpu"), cwd=box)
 
 
-@pytest.mark.parametrize("variable", ["STOPE_TILE_QUERIES", "STOPE_TILE_ROWS"])
+@pytest.mark.parametrize("variable", ["STOPE_TILE_QUERIES", "STOPE_TILE_ROWS", "STOPE_PART_ROWS"])
 @pytest.mark.parametrize("value", ["0", "-5", "many", "99999999999999999999"])
 def test_bad_tile_override(box, variable, value):
     refuse(box, 2, *classify(), env={variable: value}, says=variable)
