@@ -8,6 +8,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <variant>
 
 #include "feature_weights.hpp"
 #include "option.hpp"
@@ -28,15 +29,19 @@ bool scales_itself(const MetricInfo& metric) {
 
 /// max - min of the finite values; 0 where there are none.
 double range_of(const Column& column) {
-  double low = std::numeric_limits<double>::infinity();
-  double high = -low;
-  for (std::int64_t row = 0; row < column.size(); ++row) {
-    const double value = column.at(row);
-    if (!std::isfinite(value)) continue;
-    low = std::min(low, value);
-    high = std::max(high, value);
-  }
-  return low <= high ? high - low : 0.0;
+  return std::visit(
+      [](const auto& values) {
+        double low = std::numeric_limits<double>::infinity();
+        double high = -low;
+        for (const auto entry : values) {
+          const auto value = static_cast<double>(entry);
+          if (!std::isfinite(value)) continue;
+          low = std::min(low, value);
+          high = std::max(high, value);
+        }
+        return low <= high ? high - low : 0.0;
+      },
+      column.data);
 }
 
 }  // namespace
@@ -130,6 +135,7 @@ void warn_of_ranges(Session& session, const KnnArguments& arguments, const Table
   double low = 0, high = 0;
   for (const std::int64_t feature : table.features()) {
     const Column& column = table.columns[static_cast<std::size_t>(feature)];
+    session.run().cancel.check();
     const double range = column.nominal() ? 0.0 : range_of(column);
     if (!(range > 0)) continue;  // constant: it adds nothing to any distance
     if (narrow == nullptr || range < low) narrow = &column, low = range;

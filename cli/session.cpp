@@ -87,6 +87,7 @@ void Session::note_plan(const SearchReport& report) {
                    {"threads", report.threads},
                    {"tile_queries", report.tile_queries},
                    {"tile_rows", report.tile_rows},
+                   {"part_rows", report.part_rows},
                    {"memory_budget", report.memory_budget},
                    {"memory_planned", report.memory_planned},
                    {"pairs", report.pairs},
@@ -100,14 +101,16 @@ void Session::note_plan(const SearchReport& report) {
   say(fmt::format("backend   {}{}\n", report.backend, report.reason.empty() ? "" : " (" + report.reason + ")"));
   say(fmt::format("method    {}{}\n", report.method,
                   report.method_reason.empty() ? "" : " (" + report.method_reason + ")"));
-  say(fmt::format("tiles     {} queries x {} rows, {} threads\n", report.tile_queries, report.tile_rows,
-                  report.threads));
+  say(fmt::format("tiles     {} queries x {} rows, {} rows in memory, {} threads\n", report.tile_queries,
+                  report.tile_rows, report.part_rows, report.threads));
   say(fmt::format("memory    {} planned, budget {}\n", format_bytes(report.memory_planned),
                   format_bytes(report.memory_budget)));
-  say(fmt::format(
-      "search    {} pairs in {:.3f} s ({:.3g} a second): {} compared by a filter, {} ruled out in blocks, {} distances "
-      "computed\n",
-      report.pairs, report.seconds, rate, report.scanned, report.skipped, report.evaluated));
+  say(fmt::format("search    {} pairs in {:.3f} s ({:.3g} a second), {} distances computed\n", report.pairs,
+                  report.seconds, rate, report.evaluated));
+  if (report.scanned > 0) {
+    say(fmt::format("filter    {} pairs compared, {} ruled out in blocks, {} listed\n", report.scanned, report.skipped,
+                    report.listed));
+  }
 }
 
 bool Session::wants_data(const std::string& path) {

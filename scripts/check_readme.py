@@ -24,6 +24,7 @@ VARYING = [
     (re.compile(r"\d+(\.\d+)?( ?)([kMG] ?)?\w+/s\b"), "RATE"),
     (re.compile(r"\d+(\.\d+)?(e[+-]?\d+)? a second"), "RATE"),
     (re.compile(r"\b\d+ (threads?|cores?)\b"), "THREADS"),
+    (re.compile(r"^backend .*"), "backend"),  # what the processor has
 ]
 
 

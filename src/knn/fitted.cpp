@@ -14,24 +14,28 @@
 
 namespace stope::knn {
 
+namespace {
+
+constexpr std::int64_t kStrip = 4096;  // rows encoded at once where they are not held
+
+}  // namespace
+
 Fitted::Fitted(const Table& train, const KnnOptions& options, const RunOptions& run)
     : train_(train), options_(options), measure_(&find_measure(options.metric)) {
   if (train.n_rows == 0) throw Error(ErrorCode::invalid_file, "the training table has no rows", {train.source});
   select_features(train);
   columns_ = match_columns(features_, train_, options_.compat);
-  hold_rows(run);
+  ThreadPool pool(run.threads);
+  hold_rows(pool, run);
+  describe_attributes(pool, run.cancel);
   const RowVisitor visit_rows = [&](const std::function<void(const double*, std::int64_t)>& visit) {
-    if (resident()) return visit(rows_.data(), train_.n_rows);
-    ThreadPool pool(run.threads);
-    constexpr std::int64_t kStrip = 8192;
-    Buffer<double> strip(checked::mul(std::min(kStrip, train_.n_rows), width()));
+    Buffer<double> strip(resident() ? 0 : kStrip * width());
     for (std::int64_t begin = 0; begin < train_.n_rows; begin += kStrip) {
+      run.cancel.check();
       const std::int64_t n = std::min(kStrip, train_.n_rows - begin);
-      encode(begin, begin + n, strip.data(), pool, run.cancel);
-      visit(strip.data(), n);
+      visit(strip_rows(begin, n, strip.data()), n);
     }
   };
-  describe_attributes(visit_rows);
   check_domain(visit_rows);
   filters_ = std::make_unique<FilterCache>();
   kernel_ = measure_->make({options_.metric, attributes_, visit_rows, train_.n_rows, options_.compat, run.cancel});
@@ -100,14 +104,13 @@ void Fitted::select_features(const Table& train) {
   }
 }
 
-void Fitted::hold_rows(const RunOptions& run) {
+void Fitted::hold_rows(ThreadPool& pool, const RunOptions& run) {
   // What a search needs beside the rows (images, lists) is less than the rows are.
   constexpr double kShare = 0.6;
   const std::int64_t bytes = checked::mul(checked::mul(train_.n_rows, width()), sizeof(double));
   if (size_override("STOPE_PART_ROWS") > 0) return;
   if (static_cast<double>(bytes) > kShare * static_cast<double>(memory_budget(run))) return;
   rows_ = Buffer<double>(train_.n_rows * width());
-  ThreadPool pool(run.threads);
   encode(0, train_.n_rows, rows_.data(), pool, run.cancel);
 }
 
@@ -130,19 +133,43 @@ std::vector<double> Fitted::sample(std::int64_t n) const {
   return rows;
 }
 
-void Fitted::describe_attributes(const RowVisitor& visit_rows) {
-  std::vector<double> low(attributes_.size(), kInfinity), high(attributes_.size(), -kInfinity);
-  visit_rows([&](const double* rows, std::int64_t n) {
+const double* Fitted::strip_rows(std::int64_t begin, std::int64_t n, double* strip) const {
+  if (resident()) return rows_.data() + begin * width();
+  encode_rows(columns_, begin, begin + n, strip);
+  return strip;
+}
+
+void Fitted::describe_attributes(ThreadPool& pool, const CancelToken& cancel) {
+  struct Extremes {
+    std::vector<double> low, high;
+    Buffer<double> strip;
+  };
+  std::vector<Extremes> of_worker(static_cast<std::size_t>(pool.size()));
+  pool.parallel_for(checked::ceil_div(train_.n_rows, kStrip), cancel, [&](std::int64_t task, int worker) {
+    auto& [low, high, strip] = of_worker[static_cast<std::size_t>(worker)];
+    if (low.empty()) {
+      low.assign(attributes_.size(), kInfinity);
+      high.assign(attributes_.size(), -kInfinity);
+      strip = Buffer<double>(resident() ? 0 : kStrip * width());
+    }
+    const std::int64_t n = std::min(kStrip, train_.n_rows - task * kStrip);
+    const double* value = strip_rows(task * kStrip, n, strip.data());
     for (std::int64_t row = 0; row < n; ++row) {
-      for (std::size_t a = 0; a < attributes_.size(); ++a) {
-        const double value = rows[row * width() + static_cast<std::int64_t>(a)];
-        if (value < low[a]) low[a] = value;
-        if (value > high[a]) high[a] = value;
+      for (std::size_t a = 0; a < low.size(); ++a, ++value) {
+        low[a] = *value < low[a] ? *value : low[a];
+        high[a] = *value > high[a] ? *value : high[a];
       }
     }
   });
   for (std::size_t a = 0; a < attributes_.size(); ++a) {
-    if (!attributes_[a].nominal) attributes_[a].range = low[a] <= high[a] ? high[a] - low[a] : 0.0;
+    if (attributes_[a].nominal) continue;
+    double low = kInfinity, high = -kInfinity;
+    for (const Extremes& extremes : of_worker) {
+      if (extremes.low.empty()) continue;
+      low = std::min(low, extremes.low[a]);
+      high = std::max(high, extremes.high[a]);
+    }
+    attributes_[a].range = low <= high ? high - low : 0.0;
   }
 }
 

@@ -45,8 +45,10 @@ class Fitted {
 
  private:
   void select_features(const Table& train);
-  void hold_rows(const RunOptions& run);
-  void describe_attributes(const RowVisitor& visit_rows);
+  void hold_rows(ThreadPool& pool, const RunOptions& run);
+  /// Rows [begin, begin + n): where they are held, or encoded into `strip`.
+  const double* strip_rows(std::int64_t begin, std::int64_t n, double* strip) const;
+  void describe_attributes(ThreadPool& pool, const CancelToken& cancel);
   void check_domain(const RowVisitor& visit_rows) const;
 
   Table train_;  // shares the caller's columns
