@@ -195,6 +195,22 @@ std::vector<CrossDistance> rapidminer_cross_distances(RequestBlocks& blocks, con
   return table;
 }
 
+// The nearest of every request are a search, which a filter can do. Measures that have one do not change by a bit when
+// their arguments change places, so that it does not matter which row the search puts first.
+std::vector<CrossDistance> nearest_pairs(const KnnIndex& index, const Table& request, const PairwiseOptions& options,
+                                         const RunOptions& run, SearchReport& report) {
+  std::vector<CrossDistance> table;
+  report = index.kneighbors(request, {.n_neighbors = options.n_neighbors}, run, [&](const Neighbors& block) {
+    for (std::int64_t i = 0; i < block.n_queries(); ++i) {
+      for (auto j = static_cast<std::size_t>(block.offsets[static_cast<std::size_t>(i)]);
+           j < static_cast<std::size_t>(block.offsets[static_cast<std::size_t>(i) + 1]); ++j) {
+        table.push_back({block.first_query + i, block.indices[j], block.distances[j]});
+      }
+    }
+  });
+  return table;
+}
+
 }  // namespace
 
 SearchReport pairwise_distances(const Table& request, const Table& reference, const PairwiseOptions& options,
@@ -209,6 +225,16 @@ SearchReport pairwise_distances(const Table& request, const Table& reference, co
 
 std::vector<CrossDistance> cross_distances(const Table& request, const Table& reference, const PairwiseOptions& options,
                                            const RunOptions& run, SearchReport* report) {
+  const bool nearest = options.n_neighbors > 0 && options.search_for == SearchFor::nearest && !options.similarities;
+  if (nearest && options.knn.compat == Compat::none) {
+    const KnnIndex index = KnnIndex::fit(reference, options.knn, run);
+    if (index.fitted().kernel().filter_form() != nullptr) {
+      check_k(options, index.n_samples());
+      check_memory(options, request.n_rows, index.n_samples(), run);
+      SearchReport unused;
+      return nearest_pairs(index, request, options, run, report != nullptr ? *report : unused);
+    }
+  }
   RequestBlocks blocks(request, reference, options, run);
   const std::int64_t n = blocks.n_reference();
   check_k(options, n);

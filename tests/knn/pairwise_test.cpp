@@ -9,6 +9,7 @@
 #include "oracle/random_table.hpp"
 #include "stope/error.hpp"
 #include "stope/knn.hpp"
+#include "stope/metric.hpp"
 
 namespace stope {
 namespace {
@@ -73,6 +74,45 @@ TEST(CrossDistances, NearestAndFarthestTakeTiesByRowAndNaNLast) {
   for (const std::int64_t bad : {std::int64_t{-1}, std::int64_t{6}}) {
     options.n_neighbors = bad;
     EXPECT_THROW(cross_distances(request, reference, options), Error);
+  }
+}
+
+// The nearest come from a search with the reference row first, the matrix has the request first: same bits, all
+// measures.
+TEST(CrossDistances, TheNearestAreThoseOfTheMatrix) {
+  Random random(8);
+  for (const MetricInfo& metric : metrics()) {
+    const bool haversine = metric.name == "haversine";
+    oracle::TableShape shape{.n_rows = 150,
+                             .n_numeric = metric.accepts == Accepts::nominal ? 0
+                                          : haversine                        ? 2
+                                                                             : 4,
+                             .n_nominal = metric.accepts == Accepts::numeric ? 0 : 3,
+                             .values = oracle::TableShape::Values::open_unit};
+    if (metric.family == "Bregman") shape.n_numeric = 1;
+    const Table reference = oracle::random_table(random, shape);
+    shape.n_rows = 40;
+    const Table request = oracle::random_table(random, shape);
+    PairwiseOptions options = with("");
+    options.knn.metric.name = metric.name;
+    const std::vector<CrossDistance> all = cross_distances(request, reference, options);
+    options.n_neighbors = 7;
+    setenv("STOPE_BACKEND", "scalar", 1);
+    const std::vector<CrossDistance> nearest = cross_distances(request, reference, options);
+    unsetenv("STOPE_BACKEND");
+    ASSERT_EQ(nearest.size(), 40U * 7U) << metric.name;
+    for (std::int64_t i = 0; i < 40; ++i) {
+      std::vector<CrossDistance> row(all.begin() + i * 150, all.begin() + (i + 1) * 150);
+      std::stable_sort(row.begin(), row.end(), [](const CrossDistance& a, const CrossDistance& b) {
+        if (std::isnan(a.distance) || std::isnan(b.distance)) return !std::isnan(a.distance) && std::isnan(b.distance);
+        return a.distance < b.distance;
+      });
+      for (std::size_t j = 0; j < 7; ++j) {
+        const CrossDistance& ours = nearest[static_cast<std::size_t>(i) * 7 + j];
+        ASSERT_EQ(ours.document, row[j].document) << metric.name;
+        ASSERT_TRUE(ours.distance == row[j].distance || std::isnan(row[j].distance)) << metric.name;
+      }
+    }
   }
 }
 

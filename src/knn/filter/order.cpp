@@ -89,7 +89,7 @@ std::vector<std::int64_t> near_order(const float* images, std::int64_t n, std::i
       open.push_back({part.begin, cut});
     }
   };
-  const auto enough = static_cast<std::size_t>(4 * pool.size());
+  const std::size_t enough = 4 * static_cast<std::size_t>(pool.size());
   while (parts.size() < enough && parts.front().end - parts.front().begin > 4096) {
     std::vector<std::int64_t> cuts(parts.size());
     pool.parallel_for(static_cast<std::int64_t>(parts.size()), cancel, [&](std::int64_t i, int) {
