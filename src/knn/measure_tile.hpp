@@ -39,11 +39,16 @@ class TypedKernel final : public MeasureKernel {
       if constexpr (Accumulating<M>) {
         // The last group repeats its last row: one pair at a time would take as long as four.
         const double* pairs[kSideBySide];
-        double results[kSideBySide];
-        for (std::int64_t pair = 0; pair < kSideBySide; ++pair)
+        for (std::int64_t pair = 0; pair < kSideBySide; ++pair) {
           pairs[pair] = train + rows[std::min(i + pair, n - 1)] * width;
-        accumulate<kSideBySide, Quantity::distance, Order::train_first>(query, pairs, results);
-        std::copy_n(results, std::min<std::int64_t>(kSideBySide, n - i), out + i);
+        }
+        if (i + kSideBySide <= n) {
+          accumulate<kSideBySide, Quantity::distance, Order::train_first>(query, pairs, out + i);
+        } else {
+          double results[kSideBySide];
+          accumulate<kSideBySide, Quantity::distance, Order::train_first>(query, pairs, results);
+          for (std::int64_t pair = 0; i + pair < n; ++pair) out[i + pair] = results[pair];
+        }
       } else {
         for (std::int64_t j = i; j < std::min(i + kSideBySide, n); ++j) {
           run<Quantity::distance, Order::train_first>({train + rows[j] * width, 1, query, 1, out + j, 1});

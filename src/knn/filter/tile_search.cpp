@@ -17,6 +17,7 @@ constexpr std::int64_t kCapacity = kMostBlocks * kBlockRows;
 // Distances evaluated between two looks at the threshold, doubled each time.
 constexpr std::int64_t kFirstBatch = 16;
 constexpr std::int64_t kMostRows = 512;  // evaluated at once
+constexpr std::int64_t kMostSteps = 64;  // without a filter
 
 }  // namespace
 
@@ -65,6 +66,7 @@ void TileSearch::load(const TileContext& context, const std::int64_t* which, std
   std::fill(by_column_.begin(), by_column_.end(), std::numeric_limits<float>::quiet_NaN());
   std::fill(box_cuts_.begin(), box_cuts_.end(), -kInf);
   kind_ = context.index.kind;
+  pause_ = steps_without_filter_ = 0;
   for (std::int64_t i = 0; i < n; ++i) {
     const float* image = context.queries.rows.data() + which[i] * n_columns_;
     std::copy_n(image, n_columns_, images_.data() + i * n_columns_);
@@ -216,9 +218,46 @@ void TileSearch::visit_within_reach(const TileContext& context, std::int64_t siz
   }
 }
 
+// Where the bound rules out next to nothing (thousands of equal rows, k near n), scanning and sorting out hits only
+// delays the distances: they are then computed for the whole step, and the filter is tried again later and later.
 void TileSearch::step(const TileContext& context, const std::int64_t* blocks, std::int64_t n) {
   if (n == 0) return;
   context.cancel.check();
+  if (steps_without_filter_ > 0) {
+    --steps_without_filter_;
+    evaluate_blocks(context, blocks, n);
+    return;
+  }
+  const std::int64_t listed = counts_.listed;
+  scan_blocks(context, blocks, n);
+  const bool useless = counts_.listed - listed > n * n_ * kBlockRows / 2;
+  pause_ = !useless ? 0 : pause_ == 0 ? 1 : std::min<std::int64_t>(8 * pause_, kMostSteps);
+  // A first step lists everything, having no thresholds.
+  steps_without_filter_ = pause_ > 1 ? pause_ : 0;
+}
+
+void TileSearch::evaluate_blocks(const TileContext& context, const std::int64_t* blocks, std::int64_t n) {
+  const TrainImages& images = *context.index.images;
+  for (std::int64_t b = 0; b < n; ++b) {
+    const std::int64_t first = blocks[b] * kBlockRows, end = std::min(first + kBlockRows, images.n_rows);
+    const std::int64_t count = end - first;
+    for (std::int64_t j = 0; j < count; ++j) rows_[static_cast<std::size_t>(j)] = images.row(first + j);
+    for (std::int64_t i = 0; i < n_; ++i) {
+      const double* query = context.block.rows + which_[i] * context.fitted.width();
+      context.fitted.kernel().evaluate_rows(context.part.rows, rows_.data(), count, query, distances_.data());
+      Collector& collector = collectors_[static_cast<std::size_t>(i)];
+      for (std::int64_t j = 0; j < count; ++j) {
+        const std::int64_t row = context.part.first + rows_[static_cast<std::size_t>(j)];
+        if (context.selection.excludes(context.block, which_[i], row)) continue;
+        collector.offer({distances_[static_cast<std::size_t>(j)], row});
+      }
+    }
+  }
+  counts_.evaluated += n * n_ * kBlockRows;
+  for (std::int64_t i = 0; i < n_; ++i) tighten(context, i);
+}
+
+void TileSearch::scan_blocks(const TileContext& context, const std::int64_t* blocks, std::int64_t n) {
   const TrainImages& images = *context.index.images;
   std::fill(n_hits_.begin(), n_hits_.end(), 0);
   std::int64_t skipped = 0;
@@ -291,7 +330,10 @@ void TileSearch::settle(const TileContext& context, std::int64_t i) {
     tighten(context, i);
     if (!in_order) {
       const float cut = cuts_[static_cast<std::size_t>(i)].score;
+      const std::int64_t before = n - done;
       n = std::remove_if(hits + done, hits + n, [&](const Hit& hit) { return hit.score > cut; }) - hits;
+      // Ties: looking for the nearest once more would not help.
+      if (4 * (n - done) > 3 * before) batch = n - done;
     }
     batch *= 2;
   }

@@ -60,6 +60,8 @@ class TileSearch {
   void visit_within_reach(const TileContext& context, std::int64_t size);
   void list_near_boxes(const TrainImages& images, std::int64_t first_coarse, std::int64_t end_coarse, float reach);
   void step(const TileContext& context, const std::int64_t* blocks, std::int64_t n);
+  void scan_blocks(const TileContext& context, const std::int64_t* blocks, std::int64_t n);
+  void evaluate_blocks(const TileContext& context, const std::int64_t* blocks, std::int64_t n);
   void settle(const TileContext& context, std::int64_t i);
   void tighten(const TileContext& context, std::int64_t i);
   void add_product_cut(const TileContext& context, std::int64_t i, const ImageMap::Limit& limit, Cut& cut) const;
@@ -91,6 +93,7 @@ class TileSearch {
   const std::int64_t* blocks_in_step_ = nullptr;
   std::vector<std::pair<float, std::int64_t>> near_;  // distance of a box, its block
   std::int64_t n_visited_ = 0;
+  std::int64_t pause_ = 0, steps_without_filter_ = 0;
   FilterCounts counts_;
   const ImageMap* map_ = nullptr;
 };
