@@ -33,10 +33,18 @@ suite_checks() {
 suite_lint() { scripts/lint.sh && echo "PASS clang-tidy" || { echo "FAIL clang-tidy"; return 1; }; }
 
 # Unit tests with gcc here and with clang under the sanitizers; the program that ships (clang) is tested end to end.
-suite_gcc() { scripts/build.sh gcc && ctest --test-dir build/gcc -V --no-tests=error; }
-suite_asan() { scripts/build.sh asan && ctest --test-dir build/asan -V --no-tests=error; }
+# STOPE_CASES: random tables on which every fast path must return the reference's bits, about a minute each. The goldens
+# run on every back end once; under the sanitizers on the best one only.
+other_backends='rapidminer_goldens_(scalar|avx2|avx512)$'
+suite_gcc() { scripts/build.sh gcc && STOPE_CASES=60000 ctest --test-dir build/gcc -V --no-tests=error; }
+suite_asan() {
+  scripts/build.sh asan && STOPE_CASES=8000 ctest --test-dir build/asan -V --no-tests=error -E "$other_backends"
+}
 # Every test that starts threads, which is every test of a job or a reader.
-suite_tsan() { scripts/build.sh tsan && ctest --test-dir build/tsan -V --no-tests=error -E '^(exact_math|device_headers)'; }
+suite_tsan() {
+  scripts/build.sh tsan &&
+    STOPE_CASES=2000 ctest --test-dir build/tsan -V --no-tests=error -E "^(exact_math|device_headers)|$other_backends"
+}
 
 suite_cli() { scripts/build.sh demo && STOPE_BIN=$program $python -m pytest -q -rs tests/cli; }
 # Bad input once more, where a wrong read or an overflow cannot pass unseen.
