@@ -57,14 +57,16 @@ class Sample {
     }
   }
 
-  /// Rows a query on average, of the sample, that a filter of squares keeps if it can tell distances apart by no less
-  /// than `residual`, and squares by no less than `error`.
+  /// Rows a query on average, of the sample, that a filter keeps if it can tell distances apart by no less
+  /// than `residual`, and sums by no less than `error`.
   double kept(double residual, double error) const {
     std::int64_t kept = 0;
     for (std::int64_t q = 0; q < kQueries; ++q) {
-      const double reach = std::sqrt(nearest_[static_cast<std::size_t>(q)]) + residual;
+      const double nearest = nearest_[static_cast<std::size_t>(q)];
+      const double root = form_.term == Term::square ? std::sqrt(nearest) + residual : nearest + residual;
+      const double reach = form_.term == Term::square ? root * root : root;
       const auto begin = sums_.begin() + q * n_;
-      kept += std::count_if(begin, begin + n_, [&](double sum) { return sum <= reach * reach + error; });
+      kept += std::count_if(begin, begin + n_, [&](double sum) { return sum <= reach + error; });
     }
     return static_cast<double>(kept) / kQueries;
   }
@@ -138,8 +140,14 @@ int forced(const char* variable, std::initializer_list<const char*> names) {
 // distance. The allowances are where the two meet.
 ScanKind choose_kind(const ImageMap& map, const Sample& sample, const device::BackendChoice& backend) {
   const auto columns = static_cast<double>(map.n_columns());
-  if (!fits_products(map) || map.n_columns() <= kMostColumnsForDifferences) return ScanKind::differences;
+  if (map.n_columns() <= kMostColumnsForDifferences) return ScanKind::differences;
   const double largest = sample.largest();
+  if (fits(map, ScanKind::byte_differences) && backend.backend != device::Backend::scalar) {
+    // Rounding moves a value by a quarter of a step on average, on either side.
+    const double residual = 0.5 * columns * largest / 127.0;
+    return sample.kept(residual, 0.0) <= kBytesMayKeep * columns ? ScanKind::byte_differences : ScanKind::differences;
+  }
+  if (!fits(map, ScanKind::products)) return ScanKind::differences;
   if (backend.backend == device::Backend::avx512vnni) {
     const double residual = 2.0 * std::sqrt(columns / 12.0) * largest / 127.0;
     if (sample.kept(residual, 0.0) <= kBytesMayKeep * columns) return ScanKind::byte_products;
@@ -194,7 +202,8 @@ Method choose_method(const Fitted& fitted, const Selection& selection, std::int6
   const int order = forced("STOPE_BLOCK_ORDER", {"table", "near"});
   const int kind = forced("STOPE_SCAN", {"differences", "products", "bytes"});
   if (order == 1 && !in_order) method.order = BlockOrder::near;
-  if (kind == 1 || kind == 2) method.kind = kind == 1 ? ScanKind::products : ScanKind::byte_products;
+  if (kind == 1) method.kind = ScanKind::products;
+  if (kind == 2) method.kind = form->term == Term::square ? ScanKind::byte_products : ScanKind::byte_differences;
   if (order >= 0 || kind >= 0 || n < kLeastRowsForSample) return method;
   return fitted.filters().choice(backend.backend, in_order,
                                  [&] { return sampled_method(fitted, *map, backend, in_order, run); });

@@ -72,7 +72,7 @@ class FilterSearcher final : public Searcher {
 
   void report(SearchReport& report) const override {
     if (index_.kind == ScanKind::products) report.method += ", products";
-    if (index_.kind == ScanKind::byte_products) report.method += ", bytes";
+    if (in_bytes(index_.kind)) report.method += ", bytes";
     FilterCounts counts = counts_;
     for (const std::unique_ptr<TileSearch>& space : work_spaces_) {
       if (space != nullptr) counts.add(space->counts());
@@ -117,7 +117,8 @@ class FilterSearcher final : public Searcher {
   void take_part(const TrainPart& part) {
     if (index_.images != nullptr && part.first == first_row_) return;
     const ScanKind wanted = plan_.method.kind;
-    const ScanKind kind = scan_of_(form_, wanted) != nullptr ? wanted : ScanKind::products;
+    const ScanKind fallback = wanted == ScanKind::byte_products ? ScanKind::products : ScanKind::differences;
+    const ScanKind kind = scan_of_(form_, wanted) != nullptr ? wanted : fallback;
     index_ = {};
     first_row_ = part.first;
     if (part.n == fitted_.n_rows() && fitted_.resident()) {

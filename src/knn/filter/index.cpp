@@ -9,12 +9,12 @@ void complete(FilterIndex& index, const std::shared_ptr<const ImageMap>& map, co
     index.images = std::make_shared<const TrainImages>(make_train_images(*map, part, width, order, pool, cancel));
   }
   const std::int64_t n_columns = map->n_columns();
-  index.kind = fits_products(*map) && !index.images->missing ? kind : ScanKind::differences;
+  index.kind = fits(*map, kind) && !index.images->missing ? kind : ScanKind::differences;
   if (index.kind == ScanKind::products && index.floats == nullptr) {
     index.floats = std::make_shared<const FloatProducts>(make_float_products(*index.images, n_columns));
   }
-  if (index.kind == ScanKind::byte_products && index.bytes == nullptr) {
-    index.bytes = std::make_shared<const ByteProducts>(make_byte_products(*index.images, n_columns, pool, cancel));
+  if (in_bytes(index.kind) && index.bytes == nullptr) {
+    index.bytes = std::make_shared<const ByteImages>(make_byte_images(*index.images, n_columns, kind, pool, cancel));
   }
 }
 

@@ -17,7 +17,7 @@ struct FilterIndex {
   std::shared_ptr<const TrainImages> images;
   ScanKind kind = ScanKind::differences;
   std::shared_ptr<const FloatProducts> floats;  // kind products
-  std::shared_ptr<const ByteProducts> bytes;    // kind byte_products
+  std::shared_ptr<const ByteImages> bytes;      // the kinds in bytes: a form fits one of them at most
 };
 
 /// Adds to an index what is not there yet. A kind that the rows do not fit (missing values) becomes differences.

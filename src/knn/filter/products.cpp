@@ -47,11 +47,13 @@ float in_steps(float value, float steps) {
 
 }  // namespace
 
-bool fits_products(const ImageMap& map) {
+bool fits(const ImageMap& map, ScanKind kind) {
+  if (kind == ScanKind::differences) return true;
   constexpr std::int64_t kMostColumns = 16384;  // byte products of so many terms fit 32 bits
   const FilterForm& form = map.form();
-  return form.term == Term::square && form.divisor == Divisor::none && form.missing != Missing::mismatch &&
-         map.n_columns() == map.n_numeric() && map.n_columns() <= kMostColumns;
+  return form.term == (kind == ScanKind::byte_differences ? Term::absolute : Term::square) &&
+         form.divisor == Divisor::none && form.missing != Missing::mismatch && map.n_columns() == map.n_numeric() &&
+         map.n_columns() <= kMostColumns;
 }
 
 FloatProducts make_float_products(const TrainImages& images, std::int64_t n_columns) {
@@ -71,43 +73,47 @@ FloatProducts make_float_products(const TrainImages& images, std::int64_t n_colu
   return products;
 }
 
-ByteProducts make_byte_products(const TrainImages& images, std::int64_t n_columns, ThreadPool& pool,
-                                const CancelToken& cancel) {
-  ByteProducts products;
+ByteImages make_byte_images(const TrainImages& images, std::int64_t n_columns, ScanKind kind, ThreadPool& pool,
+                            const CancelToken& cancel) {
+  ByteImages result;
+  result.kind = kind;
+  const bool products = kind == ScanKind::byte_products;
   const double size = usual_size(images, n_columns);
-  products.steps = size > 0.0 ? kLargestStep / size : 1.0;
-  products.n_quads = checked::ceil_div(n_columns, 4);
-  products.bytes = Buffer<std::uint8_t>(checked::mul(images.n_blocks * kBlockRows * 4, products.n_quads));
-  products.starts = Buffer<std::int32_t>(images.n_blocks * kBlockRows);
-  products.always = images.always;
-  Buffer<float> residuals(images.n_blocks * kBlockRows);
-  const auto steps = static_cast<float>(products.steps);
-  products.steps = static_cast<double>(steps);
+  // Finite as a float, and finite times any image below 1: the residual shows where that makes steps too coarse.
+  constexpr double kMostSteps = 1e30;
+  const auto steps = static_cast<float>(size > 0.0 ? std::min(kLargestStep / size, kMostSteps) : 1.0);
+  result.steps = static_cast<double>(steps);
+  result.n_groups = checked::ceil_div(n_columns, result.group_size());
+  const std::int64_t group_size = result.group_size(), n_slots = images.n_blocks * kBlockRows;
+  result.bytes = Buffer<std::uint8_t>(checked::mul(n_slots, result.query_bytes()));
+  if (products) result.starts = Buffer<std::int32_t>(n_slots);
+  result.always = images.always;
+  Buffer<float> residuals(n_slots);
   pool.parallel_for(images.n_blocks, cancel, [&](std::int64_t number, int) {
     const float* block = images.blocks.data() + number * kBlockRows * n_columns;
-    std::uint8_t* bytes = products.bytes.data() + number * kBlockRows * 4 * products.n_quads;
+    std::uint8_t* bytes = result.bytes.data() + number * kBlockRows * result.query_bytes();
     // Column by column over 64 rows: the loops below become vector code.
     std::int32_t squares[kBlockRows] = {};
     float errors[kBlockRows] = {};
-    for (std::int64_t c = 0; c < 4 * products.n_quads; ++c) {
-      std::uint8_t* out = bytes + c / 4 * kBlockRows * 4 + c % 4;
+    for (std::int64_t c = 0; c < result.query_bytes(); ++c) {
+      std::uint8_t* out = bytes + c / group_size * kBlockRows * group_size + c % group_size;
       if (c >= n_columns) {
-        for (int row = 0; row < kBlockRows; ++row) out[row * 4] = 128;
+        for (int row = 0; row < kBlockRows; ++row) out[row * group_size] = 128;
         continue;
       }
       const float* column = block + c * kBlockRows;
       for (int row = 0; row < kBlockRows; ++row) {
         const float value = column[row] == column[row] ? column[row] : 0.0F;
         const float whole = in_steps(value, steps);
-        const float error = value * steps - whole;
+        const float error = std::fabs(value * steps - whole);
         const auto step = static_cast<std::int32_t>(whole);
         squares[row] += step * step;
-        errors[row] += error * error;
-        out[row * 4] = static_cast<std::uint8_t>(step + 128);
+        errors[row] += products ? error * error : error;
+        out[row * group_size] = static_cast<std::uint8_t>(step + 128);
       }
     }
     for (int row = 0; row < kBlockRows; ++row) {
-      products.starts[number * kBlockRows + row] = -(squares[row] / 2);
+      if (products) result.starts[number * kBlockRows + row] = -(squares[row] / 2);
       residuals[number * kBlockRows + row] = errors[row];
     }
   });
@@ -120,30 +126,31 @@ ByteProducts make_byte_products(const TrainImages& images, std::int64_t n_column
   const float usual = 1.5F * *at;
   for (std::int64_t slot = 0; slot < images.n_rows; ++slot) {
     if (residuals[slot] <= usual) continue;
-    products.always[static_cast<std::size_t>(slot / kBlockRows)] |= std::uint64_t{1} << (slot % kBlockRows);
+    result.always[static_cast<std::size_t>(slot / kBlockRows)] |= std::uint64_t{1} << (slot % kBlockRows);
   }
-  // The errors themselves were computed in float: value * steps is off by 2^-24 of at most 127 and the sum by a share.
-  const double columns = static_cast<double>(n_columns);
-  products.residual =
-      std::sqrt(static_cast<double>(usual)) * (1.0 + (columns + 8.0) * 0x1p-23) + std::sqrt(columns) * 127.0 * 0x1p-22;
-  return products;
+  // The errors themselves were computed in float: value * steps is off by 2^-24 of at most 127, the sum by a share.
+  const auto columns = static_cast<double>(n_columns);
+  const double share = 1.0 + (columns + 8.0) * 0x1p-23;
+  const double rounding = (products ? std::sqrt(columns) : columns) * 127.0 * 0x1p-22;
+  result.residual = (products ? std::sqrt(static_cast<double>(usual)) : static_cast<double>(usual)) * share + rounding;
+  return result;
 }
 
-ByteImage make_byte_image(const float* image, std::int64_t n_columns, double steps, std::int64_t n_quads,
-                          std::int8_t* bytes) {
+ByteImage make_byte_image(const float* image, std::int64_t n_columns, const ByteImages& train, std::uint8_t* bytes) {
+  const bool products = train.kind == ScanKind::byte_products;
   ByteImage result;
-  double errors = 0.0, norm = 0.0;
+  double errors = 0.0;
   for (std::int64_t c = 0; c < n_columns; ++c) {
-    const double value = static_cast<double>(image[c]) * steps;
-    const auto whole = static_cast<std::int8_t>(std::nearbyint(std::clamp(value, -kLargestStep, kLargestStep)));
-    errors += (value - whole) * (value - whole);
-    norm += static_cast<double>(whole) * whole;
+    const double value = static_cast<double>(image[c]) * train.steps;
+    const auto whole = static_cast<std::int32_t>(std::nearbyint(std::clamp(value, -kLargestStep, kLargestStep)));
+    const double error = std::fabs(value - whole);
+    errors += products ? error * error : error;
+    result.norm += static_cast<double>(whole) * whole;
     result.offset += 128 * whole;
-    bytes[c] = whole;
+    bytes[c] = static_cast<std::uint8_t>(products ? whole : whole + 128);
   }
-  std::fill(bytes + n_columns, bytes + n_quads * 4, std::int8_t{0});
-  result.norm = norm;
-  result.residual = std::sqrt(errors) * (1.0 + 1e-9);
+  std::fill(bytes + n_columns, bytes + train.query_bytes(), static_cast<std::uint8_t>(products ? 0 : 128));
+  result.residual = (products ? std::sqrt(errors) : errors) * (1.0 + 1e-9);
   return result;
 }
 

@@ -1,5 +1,5 @@
-// What the scans by inner products need beside the images: -|t|^2 / 2 of every row, and for bytes the images once more,
-// in whole steps. Squares without missing values and mismatches only (fits_products).
+// What the faster scans need beside the images: for inner products -|t|^2 / 2 of every row, for bytes the images once
+// more, in whole steps. Forms without mismatches and rows without missing values only.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace stope::knn {
 
-/// Whether the form of a map is one that inner products compute.
-bool fits_products(const ImageMap& map);
+/// Whether a kind of scan computes the form of a map. Differences compute any.
+bool fits(const ImageMap& map, ScanKind kind);
 
 /// For float products. Rows with missing values make them unfit.
 struct FloatProducts {
@@ -19,26 +19,28 @@ struct FloatProducts {
 };
 FloatProducts make_float_products(const TrainImages& images, std::int64_t n_columns);
 
-/// For byte products.
-struct ByteProducts {
+/// Images in bytes, for byte products or byte differences. Residuals are in steps, in the form's norm.
+struct ByteImages {
+  ScanKind kind = ScanKind::byte_products;
   double steps = 0.0;  ///< a unit of the images is so many steps
-  std::int64_t n_quads = 0;
+  std::int64_t n_groups = 0;
   Buffer<std::uint8_t> bytes;
-  Buffer<std::int32_t> starts;
+  Buffer<std::int32_t> starts;  ///< products
   std::vector<std::uint64_t> always;
-  double residual = 0.0;  ///< of rounding an image to steps, for every row that is not always listed; in steps
-};
-ByteProducts make_byte_products(const TrainImages& images, std::int64_t n_columns, ThreadPool& pool,
-                                const CancelToken& cancel);
+  double residual = 0.0;  ///< of rounding an image to steps, for every row that is not always listed
 
-/// A query's image in steps: n_quads * 4 bytes, its square, and how far the rounding moved it. NaN residual: a missing
-/// value, which products cannot take.
+  std::int64_t group_size() const { return kind == ScanKind::byte_products ? 4 : 8; }
+  std::int64_t query_bytes() const { return n_groups * group_size(); }
+};
+ByteImages make_byte_images(const TrainImages& images, std::int64_t n_columns, ScanKind kind, ThreadPool& pool,
+                            const CancelToken& cancel);
+
+/// A query's image in steps, query_bytes() bytes, and how far the rounding moved it. Its values are not missing.
 struct ByteImage {
-  double norm = 0.0;
+  double norm = 0.0;  ///< its square
   double residual = 0.0;
   std::int32_t offset = 0;  ///< what 128 added to every training byte adds to its products
 };
-ByteImage make_byte_image(const float* image, std::int64_t n_columns, double steps, std::int64_t n_quads,
-                          std::int8_t* bytes);
+ByteImage make_byte_image(const float* image, std::int64_t n_columns, const ByteImages& train, std::uint8_t* bytes);
 
 }  // namespace stope::knn

@@ -17,9 +17,13 @@ struct Hit {
   std::int32_t slot;
 };
 
-/// How images are compared: by differences, whatever the form; or, for squares without missing values or mismatches, by
-/// inner products, in floats or in bytes.
-enum class ScanKind { differences, products, byte_products };
+/// How images are compared. Differences in floats take any form; the others need images without missing values or
+/// mismatches: inner products squares, byte differences absolute terms.
+enum class ScanKind { differences, products, byte_products, byte_differences };
+
+constexpr bool in_bytes(ScanKind kind) {
+  return kind == ScanKind::byte_products || kind == ScanKind::byte_differences;
+}
 
 /// What a query's sum must exceed for the row to be dropped: alpha * divisor + beta.
 struct Cut {
@@ -28,12 +32,13 @@ struct Cut {
   float score;  ///< a hit whose score exceeds this can be dropped later
   float least;  ///< products: a row is dropped below this
   std::int32_t least_bytes;
-  float norm;  ///< of products: the query's square, in the kind's unit; the score is norm - 2 * product
-  float box;   ///< a block is dropped if the sum of the query and the box around it exceeds this
+  std::int32_t most_bytes;  ///< byte differences: a row is dropped above this
+  float norm;               ///< of products: the query's square, in the kind's unit; the score is norm - 2 * product
+  float box;                ///< a block is dropped if the sum of the query and the box around it exceeds this
 };
 
 inline constexpr float kNoLimit = __builtin_inff();
-inline constexpr Cut kDropNothing = {0.0F, kNoLimit, kNoLimit, -kNoLimit, INT32_MIN, 0.0F, kNoLimit};
+inline constexpr Cut kDropNothing = {0.0F, kNoLimit, kNoLimit, -kNoLimit, INT32_MIN, INT32_MAX, 0.0F, kNoLimit};
 
 /// Images of rows are n_numeric + n_equality floats (NaN = missing). Training images lie in blocks, column by column:
 /// blocks[(block * n_columns + column) * 64 + row]; query images are row-major.
@@ -44,9 +49,9 @@ struct Scan {
   const float* weight;    ///< per column: its part of the divisor
   const float* blocks;
   const float* starts;        ///< products: -|t|^2 / 2 per slot
-  const std::uint8_t* bytes;  ///< byte products: [((block * n_quads + quad) * 64 + row) * 4 + byte], image + 128
-  const std::int32_t* byte_starts;
-  std::int64_t n_quads;
+  const std::uint8_t* bytes;  ///< [((block * n_groups + group) * 64 + row) * size + byte], image + 128; size: 4 or 8
+  const std::int32_t* byte_starts;  ///< byte products: as `starts`
+  std::int64_t n_groups;
   const std::uint64_t* always;  ///< per block: rows to list whatever their sum
   const float* low;             ///< per block and column the box around it: low[block * n_columns + column]; or null
   const float* high;
@@ -54,8 +59,8 @@ struct Scan {
   const std::int64_t* visit;  ///< numbers of the blocks to scan
   std::int64_t n_visit;
   const float* queries;
-  const std::int8_t* query_bytes;  ///< n_quads * 4 a query
-  std::int64_t n_queries;          ///< at most kTileQueries
+  const std::uint8_t* query_bytes;  ///< n_groups * size a query; products: signed, differences: image + 128
+  std::int64_t n_queries;           ///< at most kTileQueries
   const Cut* cuts;
   const float* by_column;  ///< the queries once more for the boxes: [column * kTileQueries + query], 64-byte aligned
   const float* box_cuts;   ///< kTileQueries sums that a box must not exceed, 64-byte aligned

@@ -216,15 +216,15 @@ struct ByteProducts {
   STOPE_INLINE static void run(const Scan& scan, std::int64_t visited, const int* which, int n) {
     constexpr int kParts = 4;
     const std::int64_t number = scan.visit[visited];
-    const std::uint8_t* block = scan.bytes + number * scan.n_quads * 4 * kBlockRows;
-    const std::int8_t* queries[kQueries];
-    for (int i = 0; i < kQueries; ++i) queries[i] = scan.query_bytes + which[i] * scan.n_quads * 4;
+    const std::uint8_t* block = scan.bytes + number * scan.n_groups * 4 * kBlockRows;
+    const std::uint8_t* queries[kQueries];
+    for (int i = 0; i < kQueries; ++i) queries[i] = scan.query_bytes + which[i] * scan.n_groups * 4;
     __m512i sums[kQueries][kParts];
     for (int v = 0; v < kParts; ++v) {
       const __m512i start = _mm512_loadu_si512(scan.byte_starts + number * kBlockRows + v * 16);
       for (int i = 0; i < kQueries; ++i) sums[i][v] = start;
     }
-    for (std::int64_t c = 0; c < scan.n_quads; ++c) {
+    for (std::int64_t c = 0; c < scan.n_groups; ++c) {
       __m512i t[kParts];
       for (int v = 0; v < kParts; ++v) t[v] = _mm512_loadu_si512(block + (c * kBlockRows + v * 16) * 4);
       for (int i = 0; i < kQueries; ++i) {
@@ -248,6 +248,82 @@ struct ByteProducts {
         _mm512_store_ps(scores + v * 16, cut.norm - 2.0F * _mm512_maskz_cvtepi32_ps(0xffff, sums[i][v]));
       }
       emit(scan, which[i], visited * kBlockRows, kept, always, scores);
+    }
+  }
+};
+#endif
+
+#if defined(STOPE_AVX512) || defined(STOPE_AVX2)
+// Sums of absolute differences of bytes: 8 columns of a row a 64-bit lane.
+#if defined(STOPE_AVX512)
+typedef __m512i Bytes;
+STOPE_INLINE Bytes load_bytes(const std::uint8_t* p) {
+  return _mm512_loadu_si512(p);
+}
+STOPE_INLINE Bytes add_absolute(Bytes sum, Bytes a, Bytes b) {
+  return _mm512_add_epi64(sum, _mm512_sad_epu8(a, b));
+}
+STOPE_INLINE Bytes all_bytes(std::int64_t eight) {
+  return _mm512_set1_epi64(eight);
+}
+STOPE_INLINE std::uint64_t at_most(Bytes sum, std::int64_t most) {
+  return _mm512_cmple_epi64_mask(sum, _mm512_set1_epi64(most));
+}
+#else
+typedef __m256i Bytes;
+STOPE_INLINE Bytes load_bytes(const std::uint8_t* p) {
+  return _mm256_loadu_si256(reinterpret_cast<const __m256i_u*>(p));
+}
+STOPE_INLINE Bytes add_absolute(Bytes sum, Bytes a, Bytes b) {
+  return _mm256_add_epi64(sum, _mm256_sad_epu8(a, b));
+}
+STOPE_INLINE Bytes all_bytes(std::int64_t eight) {
+  return _mm256_set1_epi64x(eight);
+}
+STOPE_INLINE std::uint64_t at_most(Bytes sum, std::int64_t most) {
+  const __m256i above = _mm256_cmpgt_epi64(sum, _mm256_set1_epi64x(most));
+  return ~static_cast<std::uint32_t>(_mm256_movemask_pd(_mm256_castsi256_pd(above))) & 15;
+}
+#endif
+
+struct ByteDifferences {
+#if defined(STOPE_AVX512)
+  static constexpr int kQueries = 3, kParts = 8;
+#else
+  static constexpr int kQueries = 3, kParts = 4;
+#endif
+  static constexpr int kLanes = sizeof(Bytes) / 8;
+
+  STOPE_INLINE static void run(const Scan& scan, std::int64_t visited, const int* which, int n) {
+    const std::int64_t number = scan.visit[visited];
+    const std::uint8_t* block = scan.bytes + number * scan.n_groups * 8 * kBlockRows;
+    const std::uint8_t* queries[kQueries];
+    for (int i = 0; i < kQueries; ++i) queries[i] = scan.query_bytes + which[i] * scan.n_groups * 8;
+    for (int first = 0; first < kBlockRows; first += kParts * kLanes) {
+      Bytes sums[kQueries][kParts] = {};
+      for (std::int64_t c = 0; c < scan.n_groups; ++c) {
+        Bytes t[kParts];
+        for (int v = 0; v < kParts; ++v) t[v] = load_bytes(block + (c * kBlockRows + first + v * kLanes) * 8);
+        for (int i = 0; i < kQueries; ++i) {
+          std::int64_t eight;
+          __builtin_memcpy(&eight, queries[i] + c * 8, 8);
+          const Bytes q = all_bytes(eight);
+          for (int v = 0; v < kParts; ++v) sums[i][v] = add_absolute(sums[i][v], t[v], q);
+        }
+      }
+      constexpr int kCount = kParts * kLanes;
+      constexpr std::uint64_t kBits = kCount == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << (kCount & 63)) - 1;
+      const std::uint64_t always = scan.always[number] >> first & kBits;
+      for (int i = 0; i < kQueries; ++i) {
+        std::uint64_t kept = 0;
+        for (int v = 0; v < kParts; ++v) kept |= at_most(sums[i][v], scan.cuts[which[i]].most_bytes) << (v * kLanes);
+        if ((kept | always) == 0 || i >= n) continue;
+        std::int64_t wide[kCount];
+        float scores[kCount];
+        __builtin_memcpy(wide, sums[i], sizeof wide);
+        for (int row = 0; row < kCount; ++row) scores[row] = static_cast<float>(wide[row]);
+        emit(scan, which[i], visited * kBlockRows + first, kept, always, scores);
+      }
     }
   }
 };
@@ -312,6 +388,9 @@ ScanFunction find(const FilterForm& form, ScanKind kind) {
   if (kind == ScanKind::products) return scan_blocks<Products, Term::square>;
 #if defined(STOPE_VNNI)
   if (kind == ScanKind::byte_products) return scan_blocks<ByteProducts, Term::square>;
+#endif
+#if defined(STOPE_AVX512) || defined(STOPE_AVX2)
+  if (kind == ScanKind::byte_differences) return scan_blocks<ByteDifferences, Term::absolute>;
 #endif
   if (kind != ScanKind::differences) return nullptr;
   switch (form.term) {

@@ -24,7 +24,7 @@ constexpr std::int64_t kMostSteps = 64;  // without a filter
 TileSearch::TileSearch(const FilterIndex& index)
     : n_columns_(index.map->n_columns()),
       images_(n_columns_ * kTileQueries),
-      bytes_(index.kind == ScanKind::byte_products ? index.bytes->n_quads * 4 * kTileQueries : 0),
+      bytes_(in_bytes(index.kind) ? index.bytes->query_bytes() * kTileQueries : 0),
       byte_images_(kTileQueries),
       norms_(kTileQueries),
       by_column_(n_columns_ * kTileQueries),
@@ -85,10 +85,10 @@ void TileSearch::load(const TileContext& context, const std::int64_t* which, std
       for (std::int64_t c = 0; c < n_columns_; ++c)
         norm += static_cast<double>(image[c]) * static_cast<double>(image[c]);
       norms_[static_cast<std::size_t>(i)] = norm;
-    } else if (kind_ == ScanKind::byte_products) {
-      const ByteProducts& products = *context.index.bytes;
-      byte_images_[static_cast<std::size_t>(i)] = make_byte_image(image, n_columns_, products.steps, products.n_quads,
-                                                                  bytes_.data() + i * products.n_quads * 4);
+    } else if (in_bytes(kind_)) {
+      const ByteImages& train = *context.index.bytes;
+      byte_images_[static_cast<std::size_t>(i)] =
+          make_byte_image(image, n_columns_, train, bytes_.data() + i * train.query_bytes());
     }
     Collector& collector = collectors_[static_cast<std::size_t>(i)];
     collector.reset(context.selection);
@@ -268,13 +268,13 @@ void TileSearch::scan_blocks(const TileContext& context, const std::int64_t* blo
   scan.weight = map_->weight();
   scan.blocks = images.blocks.data();
   if (kind_ == ScanKind::products) scan.starts = context.index.floats->starts.data();
-  if (kind_ == ScanKind::byte_products) {
+  if (in_bytes(kind_)) {
     scan.bytes = context.index.bytes->bytes.data();
     scan.byte_starts = context.index.bytes->starts.data();
-    scan.n_quads = context.index.bytes->n_quads;
+    scan.n_groups = context.index.bytes->n_groups;
     scan.query_bytes = bytes_.data();
   }
-  scan.always = kind_ == ScanKind::byte_products ? context.index.bytes->always.data() : images.always.data();
+  scan.always = in_bytes(kind_) ? context.index.bytes->always.data() : images.always.data();
   scan.low = images.ordered() ? images.low.data() : nullptr;
   scan.high = images.high.data();
   scan.visit = blocks;
@@ -366,10 +366,10 @@ void TileSearch::tighten(const TileContext& context, std::int64_t i) {
   Cut& cut = cuts_[static_cast<std::size_t>(i)];
   cut = map_->cut(distance, residual);
   if (kind_ == ScanKind::products) add_product_cut(context, i, map_->limit(distance, residual), cut);
-  if (kind_ == ScanKind::byte_products) {
-    const ByteProducts& products = *context.index.bytes;
-    const double rounding = (byte_images_[static_cast<std::size_t>(i)].residual + products.residual) / products.steps;
-    add_byte_cut(products, i, map_->limit(distance, residual + rounding), cut);
+  if (in_bytes(kind_)) {
+    const ByteImages& train = *context.index.bytes;
+    const double rounding = (byte_images_[static_cast<std::size_t>(i)].residual + train.residual) / train.steps;
+    add_byte_cut(train, i, map_->limit(distance, residual + rounding), cut);
   }
   box_cuts_[i] = cut.box;
 }
@@ -387,13 +387,19 @@ void TileSearch::add_product_cut(const TileContext& context, std::int64_t i, con
   cut.score = round_up(limit.beta + 2.0 * error + (norm + largest * largest) * 0x1p-21);
 }
 
-// The same in whole steps, where s is exact but for the half lost in |t|^2 / 2; 128 was added to every training byte.
-void TileSearch::add_byte_cut(const ByteProducts& products, std::int64_t i, const ImageMap::Limit& limit,
-                              Cut& cut) const {
+// The same in whole steps, where products are exact but for the half lost in |t|^2 / 2 (128 was added to every training
+// byte), and sums of differences exact.
+void TileSearch::add_byte_cut(const ByteImages& train, std::int64_t i, const ImageMap::Limit& limit, Cut& cut) const {
   const ByteImage& image = byte_images_[static_cast<std::size_t>(i)];
   cut.norm = static_cast<float>(image.norm + 2.0 * image.offset);
   if (!(cut.beta < kNoLimit)) return;
-  const double beta = limit.beta * products.steps * products.steps * (1.0 + 1e-12);
+  if (train.kind == ScanKind::byte_differences) {
+    const double most = std::floor(limit.beta * train.steps * (1.0 + 1e-12)) + 1.0;
+    cut.most_bytes = most < 2e9 ? static_cast<std::int32_t>(most) : INT32_MAX;
+    cut.score = round_up(most);  // sums below 2^24 are exact floats
+    return;
+  }
+  const double beta = limit.beta * train.steps * train.steps * (1.0 + 1e-12);
   const double least = std::floor(0.5 * (image.norm - beta)) - 1.0 + image.offset;
   cut.least_bytes = least > -2e9 ? static_cast<std::int32_t>(least) : INT32_MIN;
   // Scores are floats: a product of up to 2^31 loses up to 2^7.

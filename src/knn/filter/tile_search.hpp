@@ -65,7 +65,7 @@ class TileSearch {
   void settle(const TileContext& context, std::int64_t i);
   void tighten(const TileContext& context, std::int64_t i);
   void add_product_cut(const TileContext& context, std::int64_t i, const ImageMap::Limit& limit, Cut& cut) const;
-  void add_byte_cut(const ByteProducts& products, std::int64_t i, const ImageMap::Limit& limit, Cut& cut) const;
+  void add_byte_cut(const ByteImages& train, std::int64_t i, const ImageMap::Limit& limit, Cut& cut) const;
   void evaluate(const TileContext& context, std::int64_t i, std::int64_t first, std::int64_t n);
   float box_distance(const float* low, const float* high, float reach) const;
   float middle_distance(const float* low, const float* high) const;
@@ -76,8 +76,8 @@ class TileSearch {
   std::int64_t n_columns_;
   std::int64_t n_ = 0;  // queries in the tile
   const std::int64_t* which_ = nullptr;
-  Buffer<float> images_;       // row-major
-  Buffer<std::int8_t> bytes_;  // the queries' byte images
+  Buffer<float> images_;        // row-major
+  Buffer<std::uint8_t> bytes_;  // the queries' byte images
   std::vector<ByteImage> byte_images_;
   std::vector<double> norms_;           // squares of the images
   Buffer<float> by_column_;             // [column * kTileQueries + query]
