@@ -46,6 +46,7 @@ class Sample {
         n_columns_(map.n_columns()),
         n_(std::min(std::clamp<std::int64_t>(kSampleValues / map.n_columns(), 512, 4096), fitted.n_rows())) {
     const std::vector<double> rows = fitted.sample(n_);
+    n_ = static_cast<std::int64_t>(rows.size()) / fitted.width();
     images_.resize(static_cast<std::size_t>(n_ * n_columns_));
     for (std::int64_t i = 0; i < n_; ++i) map.map(rows.data() + i * fitted.width(), images_.data() + i * n_columns_);
     sums_.resize(static_cast<std::size_t>(kQueries * n_));

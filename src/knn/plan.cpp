@@ -34,7 +34,12 @@ bool filters(const Plan& plan) {
 std::int64_t query_bytes(const Plan& plan, const Demand& demand) {
   const std::int64_t values = checked::add(demand.width, filters(plan) ? demand.filter_columns : plan.tile_rows);
   const std::int64_t per_query = checked::add(checked::mul(values, sizeof(double)), checked::mul(2, demand.list_bytes));
-  const std::int64_t work_space = filters(plan) ? TileSearch::bytes(demand.filter_columns) : 0;
+  // A worker holds the lists of its tile as well.
+  const std::int64_t work_space =
+      filters(plan)
+          ? checked::add(TileSearch::bytes(demand.filter_columns),
+                         checked::mul(std::min<std::int64_t>(kTileQueries, plan.tile_queries), demand.list_bytes))
+          : 0;
   return checked::add(checked::mul(plan.tile_queries, per_query),
                       checked::mul(plan.threads, checked::add(demand.scratch_bytes, work_space)));
 }

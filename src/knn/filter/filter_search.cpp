@@ -99,7 +99,10 @@ class FilterSearcher final : public Searcher {
     constexpr std::int64_t kTasksPerThread = 4, kLeastBlocks = 256;
     if (selection.kind == Selection::Kind::rapidminer_heap || index_.images->ordered()) return 1;
     const std::int64_t wanted = checked::ceil_div(kTasksPerThread * pool_.size(), std::max<std::int64_t>(1, n_tiles));
-    return std::clamp<std::int64_t>(wanted, 1, std::max<std::int64_t>(1, index_.images->n_blocks / kLeastBlocks));
+    // Every segment fills lists of its own: with a large k they would outgrow the table.
+    const std::int64_t k = selection.ks.empty() ? 1 : std::max<std::int64_t>(1, selection.ks.front());
+    const std::int64_t most = std::min(index_.images->n_blocks / kLeastBlocks, index_.images->n_rows / k);
+    return std::clamp<std::int64_t>(wanted, 1, std::max<std::int64_t>(1, most));
   }
 
   void merge(const Selection& selection, const Lists& found, Lists& lists) {

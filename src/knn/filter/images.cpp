@@ -69,6 +69,8 @@ double weight_factor(const FilterForm& form, const Attribute& attribute) {
 void ImageMap::choose_scales(const Fitted& fitted) {
   const bool centred =
       form_.term != Term::relative && form_.divisor != Divisor::total && form_.space != Space::unit_rows;
+  // A subnormal scale has lost the digits that residuals count on.
+  const auto check_scale = [&](double scale) { scales_are_normal_ &= scale >= 1e-290 && scale <= 1e290; };
   const std::int64_t width = fitted.width();
   const std::vector<double> sample = fitted.sample(kScaleSample);
   const auto n = static_cast<std::int64_t>(sample.size()) / width;
@@ -96,8 +98,12 @@ void ImageMap::choose_scales(const Fitted& fitted) {
   }
   if (largest > 0.0) {
     unit_ = std::ldexp(1.0, std::clamp(-std::ilogb(largest), -1000, 1000));
-    for (NumericColumn& column : numeric_) column.scale *= unit_;
+    for (NumericColumn& column : numeric_) {
+      check_scale(column.scale);
+      column.scale *= unit_;
+    }
   }
+  for (const NumericColumn& column : numeric_) check_scale(column.scale);
   const auto round_down = [](double value) {
     const auto rounded = static_cast<float>(std::min(value, 1e30));
     return static_cast<double>(rounded) > value ? std::nextafter(rounded, 0.0F) : rounded;
@@ -115,7 +121,7 @@ void ImageMap::choose_scales(const Fitted& fitted) {
 
 bool ImageMap::bounds() const {
   constexpr std::int64_t kMostColumns = 1 << 20;  // gamma in cut() must stay near 1
-  return n_columns() <= kMostColumns && total_weight_ < 1e30 && least_weight_ > 1e-30;
+  return n_columns() <= kMostColumns && total_weight_ < 1e30 && least_weight_ > 1e-30 && scales_are_normal_;
 }
 
 double ImageMap::add_residual(double residual, double value, float rounded) const {
@@ -126,7 +132,7 @@ double ImageMap::add_residual(double residual, double value, float rounded) cons
     case Term::absolute: return residual + error;
     case Term::relative: break;
   }
-  return residual;  // bounded by the relative rounding of each value instead, in cut()
+  return residual;  // bounded by the relative rounding of each value instead, in limit()
 }
 
 double ImageMap::map_values(const double* row, float* image) const {
@@ -144,8 +150,9 @@ double ImageMap::map_values(const double* row, float* image) const {
     if (form_.term == Term::relative && value != 0.0 && std::fabs(value) < 0x1p-100) return kNaN;
     if (form_.term == Term::relative || form_.divisor == Divisor::total) {
       // |x| + |y| must neither overflow nor vanish in the reference, or its quotient is no quotient of these sums.
-      const double share = std::fabs(row[column.source]) * attributes_[static_cast<std::size_t>(column.source)].weight;
-      if (!(share <= 1e290) || (row[column.source] != 0.0 && share < 1e-290)) return kNaN;
+      const double size = std::fabs(row[column.source]);
+      const double share = size * attributes_[static_cast<std::size_t>(column.source)].weight;
+      if (!(size <= 1e290 && share <= 1e290) || (size != 0.0 && share < 1e-290)) return kNaN;
     }
     residual = add_residual(residual, value, image[c]);
   }
@@ -181,10 +188,10 @@ double ImageMap::map_unit_row(const double* row, float* image) const {
 
 double ImageMap::map_sphere(const double* row, float* image) const {
   // Far beyond a full turn the difference of two angles loses the digits that the formula's sines need.
-  constexpr double kMaxAngle = 10.0;
-  for (int i = 0; i < 2; ++i) {
-    if (!(std::fabs(row[i]) <= kMaxAngle)) return kNaN;
-  }
+  constexpr double kMaxLongitude = 10.0;
+  // Beyond the poles cosines are negative, and the formula's two terms cancel instead of adding up.
+  constexpr double kMaxLatitude = 0x1.921fb54442d18p0;
+  if (!(std::fabs(row[0]) <= kMaxLatitude && std::fabs(row[1]) <= kMaxLongitude)) return kNaN;
   const double point[3] = {math::cos(row[0]) * math::cos(row[1]), math::cos(row[0]) * math::sin(row[1]),
                            math::sin(row[0])};
   double residual = 1e-28;  // (1e-14)^2: sines of rounded angles, here and in the formula

@@ -23,7 +23,8 @@ class ImageMap {
   ImageMap(const Fitted& fitted, const FilterForm& form);
 
   const FilterForm& form() const { return form_; }
-  /// Whether cut() holds: not for weights that a float cannot tell apart from 0 or infinity.
+  /// Whether cut() holds: not for weights that a float cannot tell apart from 0 or infinity, nor for scales that a
+  /// double cannot.
   bool bounds() const;
   std::int64_t n_numeric() const { return static_cast<std::int64_t>(numeric_.size()); }
   std::int64_t n_columns() const { return n_numeric() + static_cast<std::int64_t>(equality_.size()); }
@@ -64,6 +65,7 @@ class ImageMap {
   std::vector<float> mismatch_, weight_;
   double unit_ = 1.0;  // a distance of 1 is so much in the image space
   double total_weight_ = 0.0, least_weight_ = 0.0;
+  bool scales_are_normal_ = true;
 };
 
 /// The images of a training table, in blocks (scan.hpp), with boxes around them where `ordered`.

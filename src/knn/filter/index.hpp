@@ -27,7 +27,7 @@ void complete(FilterIndex& index, const std::shared_ptr<const ImageMap>& map, co
 /// The filter indices of one fitted table. Safe from several threads at once.
 class FilterCache {
  public:
-  /// The index of the whole table, kept for the next search. A failure leaves nothing behind.
+  /// The index of the whole table, kept for the next search; a failure leaves no half-made part of it behind.
   FilterIndex whole(const std::shared_ptr<const ImageMap>& map, const TrainPart& part, std::int64_t width,
                     BlockOrder order, ScanKind kind, ThreadPool& pool, const CancelToken& cancel);
 

@@ -77,18 +77,19 @@ void TileSearch::load(const TileContext& context, const std::int64_t* which, std
       tile_high_[c] = std::max(tile_high_[c], missing ? kInf : image[c]);
       if (missing) kind_ = ScanKind::differences;
     }
+    if (context.index.kind != ScanKind::products) continue;
+    double norm = 0.0;
+    for (std::int64_t c = 0; c < n_columns_; ++c) norm += static_cast<double>(image[c]) * static_cast<double>(image[c]);
+    norms_[static_cast<std::size_t>(i)] = norm;
+    // Beyond the range of a float a product is no bound: -|t|^2 / 2 would be -infinity and drop its row.
+    const double largest = context.index.floats->largest_norm;
+    if (!(norm + largest * largest < 1e37)) kind_ = ScanKind::differences;
   }
   for (std::int64_t i = 0; i < n; ++i) {
-    const float* image = images_.data() + i * n_columns_;
-    if (kind_ == ScanKind::products) {
-      double norm = 0.0;
-      for (std::int64_t c = 0; c < n_columns_; ++c)
-        norm += static_cast<double>(image[c]) * static_cast<double>(image[c]);
-      norms_[static_cast<std::size_t>(i)] = norm;
-    } else if (in_bytes(kind_)) {
+    if (in_bytes(kind_)) {
       const ByteImages& train = *context.index.bytes;
       byte_images_[static_cast<std::size_t>(i)] =
-          make_byte_image(image, n_columns_, train, bytes_.data() + i * train.query_bytes());
+          make_byte_image(images_.data() + i * n_columns_, n_columns_, train, bytes_.data() + i * train.query_bytes());
     }
     Collector& collector = collectors_[static_cast<std::size_t>(i)];
     collector.reset(context.selection);
@@ -242,6 +243,7 @@ void TileSearch::evaluate_blocks(const TileContext& context, const std::int64_t*
     const std::int64_t first = blocks[b] * kBlockRows, end = std::min(first + kBlockRows, images.n_rows);
     const std::int64_t count = end - first;
     for (std::int64_t j = 0; j < count; ++j) rows_[static_cast<std::size_t>(j)] = images.row(first + j);
+    counts_.evaluated += n_ * count;
     for (std::int64_t i = 0; i < n_; ++i) {
       const double* query = context.block.rows + which_[i] * context.fitted.width();
       context.fitted.kernel().evaluate_rows(context.part.rows, rows_.data(), count, query, distances_.data());
@@ -253,7 +255,6 @@ void TileSearch::evaluate_blocks(const TileContext& context, const std::int64_t*
       }
     }
   }
-  counts_.evaluated += n * n_ * kBlockRows;
   for (std::int64_t i = 0; i < n_; ++i) tighten(context, i);
 }
 

@@ -31,7 +31,6 @@ struct Boxes {
   Buffer<float> low, high;
 };
 
-// Boxes around `group` consecutive boxes (or images) each.
 void widen(float* low, float* high, const float* other_low, const float* other_high, std::int64_t n_columns) {
   for (std::int64_t c = 0; c < n_columns; ++c) {
     if (std::isnan(other_low[c])) {  // a missing value is at no distance from anything
@@ -44,13 +43,16 @@ void widen(float* low, float* high, const float* other_low, const float* other_h
   }
 }
 
+// Boxes around `group` consecutive boxes (or images) each.
 template <class Corner>
-Boxes boxes_around(std::int64_t n, std::int64_t group, std::int64_t n_columns, const Corner& corners) {
+Boxes boxes_around(std::int64_t n, std::int64_t group, std::int64_t n_columns, const CancelToken& cancel,
+                   const Corner& corners) {
   const std::int64_t n_boxes = checked::ceil_div(n, group);
   Boxes boxes{Buffer<float>(n_boxes * n_columns), Buffer<float>(n_boxes * n_columns)};
   std::fill(boxes.low.begin(), boxes.low.end(), std::numeric_limits<float>::infinity());
   std::fill(boxes.high.begin(), boxes.high.end(), -std::numeric_limits<float>::infinity());
   for (std::int64_t i = 0; i < n; ++i) {
+    if (i % 65536 == 0) cancel.check();
     const auto [low, high] = corners(i);
     widen(boxes.low.data() + i / group * n_columns, boxes.high.data() + i / group * n_columns, low, high, n_columns);
   }
@@ -78,20 +80,23 @@ TrainImages make_train_images(const ImageMap& map, const TrainPart& part, std::i
   TrainImages train;
   train.n_rows = n;
   train.n_blocks = checked::ceil_div(n, kBlockRows);
+  const double usual = usual_residual(images.residuals);
   if (order == BlockOrder::near) {
     train.rows = near_order(images.rows.data(), n, n_columns, kBlockRows, pool, cancel);
-    Boxes fine = boxes_around(n, kBlockRows, n_columns, [&](std::int64_t slot) {
-      const float* image = images.rows.data() + train.row(slot) * n_columns;
+    const std::vector<float> anywhere(static_cast<std::size_t>(n_columns), std::numeric_limits<float>::quiet_NaN());
+    Boxes fine = boxes_around(n, kBlockRows, n_columns, cancel, [&](std::int64_t slot) {
+      // The image of a row that is always listed says too little of where the row is: its box is open.
+      const std::int64_t row = train.row(slot);
+      const float* image = images.residuals[row] <= usual ? images.rows.data() + row * n_columns : anywhere.data();
       return std::pair{image, image};
     });
-    Boxes coarse = boxes_around(train.n_blocks, TrainImages::kCoarse, n_columns, [&](std::int64_t block) {
+    Boxes coarse = boxes_around(train.n_blocks, TrainImages::kCoarse, n_columns, cancel, [&](std::int64_t block) {
       return std::pair<const float*, const float*>{fine.low.data() + block * n_columns,
                                                    fine.high.data() + block * n_columns};
     });
     train.low = fine.low, train.high = fine.high;
     train.coarse_low = coarse.low, train.coarse_high = coarse.high;
   }
-  const double usual = usual_residual(images.residuals);
   train.blocks = Buffer<float>(checked::mul(checked::mul(train.n_blocks, kBlockRows), n_columns));
   train.always.assign(static_cast<std::size_t>(train.n_blocks), 0);
   std::atomic<bool> missing{false};
