@@ -47,7 +47,7 @@ using NeighborSink = std::function<void(const Neighbors&)>;
 struct SearchReport {
   std::string backend;            ///< "reference", "scalar", "avx2", ... (stope/device.hpp)
   std::string reason;             ///< why this one
-  std::string method;             ///< "reference", "filter" or "filter, blocks"
+  std::string method;             ///< "reference" or "filter", with ", blocks" and ", products" or ", bytes" added
   std::string method_reason;      ///< why this one; may be empty
   std::int64_t tile_queries = 0;  ///< rows of queries and of training data per tile
   std::int64_t tile_rows = 0;
