@@ -158,10 +158,12 @@ class FilterSearcher final : public Searcher {
 
 std::unique_ptr<Searcher> make_filter_searcher(const Fitted& fitted, const Plan& plan, const RunOptions& run) {
   const FilterForm& form = *fitted.kernel().filter_form();
-  auto* scan_of = scan_scalar;
-  if (plan.backend.backend == device::Backend::avx2) scan_of = scan_avx2;
-  if (plan.backend.backend == device::Backend::avx512) scan_of = scan_avx512;
-  if (plan.backend.backend == device::Backend::avx512vnni) scan_of = scan_avx512vnni;
+  auto* scan_of = scalar::scan;
+#if defined(__x86_64__)
+  if (plan.backend.backend == device::Backend::avx2) scan_of = avx2::scan;
+  if (plan.backend.backend == device::Backend::avx512) scan_of = avx512::scan;
+  if (plan.backend.backend == device::Backend::avx512vnni) scan_of = avx512vnni::scan;
+#endif
   return std::make_unique<FilterSearcher>(fitted, plan, run, form, scan_of);
 }
 

@@ -73,10 +73,20 @@ struct Scan {
 
 using ScanFunction = void (*)(const Scan&);
 
-/// The scan of a form, compiled for one instruction set; null where this build has none of the kind.
-ScanFunction scan_scalar(const FilterForm& form, ScanKind kind);
-ScanFunction scan_avx2(const FilterForm& form, ScanKind kind);
-ScanFunction scan_avx512(const FilterForm& form, ScanKind kind);
-ScanFunction scan_avx512vnni(const FilterForm& form, ScanKind kind);
+/// The scan of a form, compiled for one instruction set (scan_<level>.cpp); null where that has none of the kind.
+namespace scalar {
+ScanFunction scan(const FilterForm& form, ScanKind kind);
+}
+#if defined(__x86_64__)
+namespace avx2 {
+ScanFunction scan(const FilterForm& form, ScanKind kind);
+}
+namespace avx512 {
+ScanFunction scan(const FilterForm& form, ScanKind kind);
+}
+namespace avx512vnni {
+ScanFunction scan(const FilterForm& form, ScanKind kind);
+}
+#endif
 
 }  // namespace stope::knn

@@ -15,9 +15,7 @@
 #define STOPE_LANES 8
 #define STOPE_AVX2
 namespace stope::knn::avx2 {
-namespace {
 #include "knn/filter/scan_kernels.inl"
-}  // namespace
 }  // namespace stope::knn::avx2
 
 #if defined(__clang__)
@@ -25,16 +23,4 @@ namespace {
 #else
 #pragma GCC pop_options
 #endif
-
-namespace stope::knn {
-ScanFunction scan_avx2(const FilterForm& form, ScanKind kind) {
-  return avx2::find(form, kind);
-}
-}  // namespace stope::knn
-#else
-namespace stope::knn {
-ScanFunction scan_avx2(const FilterForm&, ScanKind) {
-  return nullptr;
-}
-}  // namespace stope::knn
 #endif

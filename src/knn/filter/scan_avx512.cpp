@@ -16,9 +16,7 @@
 #define STOPE_LANES 16
 #define STOPE_AVX512
 namespace stope::knn::avx512 {
-namespace {
 #include "knn/filter/scan_kernels.inl"
-}  // namespace
 }  // namespace stope::knn::avx512
 
 #if defined(__clang__)
@@ -26,16 +24,4 @@ namespace {
 #else
 #pragma GCC pop_options
 #endif
-
-namespace stope::knn {
-ScanFunction scan_avx512(const FilterForm& form, ScanKind kind) {
-  return avx512::find(form, kind);
-}
-}  // namespace stope::knn
-#else
-namespace stope::knn {
-ScanFunction scan_avx512(const FilterForm&, ScanKind) {
-  return nullptr;
-}
-}  // namespace stope::knn
 #endif

@@ -18,9 +18,7 @@
 #define STOPE_AVX512
 #define STOPE_VNNI
 namespace stope::knn::avx512vnni {
-namespace {
 #include "knn/filter/scan_kernels.inl"
-}  // namespace
 }  // namespace stope::knn::avx512vnni
 
 #if defined(__clang__)
@@ -28,16 +26,4 @@ namespace {
 #else
 #pragma GCC pop_options
 #endif
-
-namespace stope::knn {
-ScanFunction scan_avx512vnni(const FilterForm& form, ScanKind kind) {
-  return avx512vnni::find(form, kind);
-}
-}  // namespace stope::knn
-#else
-namespace stope::knn {
-ScanFunction scan_avx512vnni(const FilterForm&, ScanKind) {
-  return nullptr;
-}
-}  // namespace stope::knn
 #endif

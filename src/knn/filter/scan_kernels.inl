@@ -1,6 +1,8 @@
 // The additive scan, compiled once per instruction set by scan_<level>.cpp, which defines STOPE_LANES (floats a vector)
 // and, for their intrinsics, STOPE_AVX2 or STOPE_AVX512. No standard library in here (scan.hpp).
 
+namespace {
+
 typedef float Lanes __attribute__((vector_size(STOPE_LANES * 4), may_alias));
 typedef std::int32_t Ints __attribute__((vector_size(STOPE_LANES * 4)));
 #define STOPE_INLINE __attribute__((always_inline)) inline
@@ -384,7 +386,9 @@ constexpr ScanFunction differences() {
   return scan_blocks<Differences<Sum<term, divisor, missing>>, term>;
 }
 
-ScanFunction find(const FilterForm& form, ScanKind kind) {
+}  // namespace
+
+ScanFunction scan(const FilterForm& form, ScanKind kind) {
   if (kind == ScanKind::products) return scan_blocks<Products, Term::square>;
 #if defined(STOPE_VNNI)
   if (kind == ScanKind::byte_products) return scan_blocks<ByteProducts, Term::square>;

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "base/checked.hpp"
+
 namespace stope::knn {
 namespace {
 
@@ -39,8 +41,9 @@ TileSearch::TileSearch(const FilterIndex& index)
       distances_(kMostRows) {}
 
 std::int64_t TileSearch::bytes(std::int64_t n_columns) {
+  // Images twice, the tile's box, at most a byte image.
   return n_columns * (2 * kTileQueries + 2) * static_cast<std::int64_t>(sizeof(float)) +
-         kCapacity * kTileQueries * static_cast<std::int64_t>(sizeof(Hit));
+         (n_columns + 8) * kTileQueries + kCapacity * kTileQueries * static_cast<std::int64_t>(sizeof(Hit));
 }
 
 void TileSearch::run(const TileContext& context, const std::int64_t* which, std::int64_t n, std::int64_t begin,
@@ -150,9 +153,9 @@ float TileSearch::reach() const {
   return most;
 }
 
-void TileSearch::list_near_boxes(const TrainImages& images, std::int64_t first_coarse, std::int64_t end_coarse,
-                                 float reach) {
-  for (std::int64_t coarse = first_coarse; coarse < end_coarse; ++coarse) {
+void TileSearch::list_near_boxes(const TrainImages& images, float reach) {
+  const std::int64_t n_coarse = checked::ceil_div(images.n_blocks, TrainImages::kCoarse);
+  for (std::int64_t coarse = 0; coarse < n_coarse; ++coarse) {
     const std::int64_t at = coarse * n_columns_;
     if (box_distance(images.coarse_low.data() + at, images.coarse_high.data() + at, reach) > reach) continue;
     const std::int64_t end = std::min((coarse + 1) * TrainImages::kCoarse, images.n_blocks);
@@ -177,7 +180,7 @@ float TileSearch::middle_distance(const float* low, const float* high) const {
 // A few blocks around the tile's middle first; then, under the thresholds they gave, whatever is still within reach.
 void TileSearch::visit_nearest(const TileContext& context) {
   const TrainImages& images = *context.index.images;
-  const std::int64_t n_coarse = (images.n_blocks + TrainImages::kCoarse - 1) / TrainImages::kCoarse;
+  const std::int64_t n_coarse = checked::ceil_div(images.n_blocks, TrainImages::kCoarse);
   const auto middle = [&](const Buffer<float>& low, const Buffer<float>& high, std::int64_t box) {
     return std::pair{middle_distance(low.data() + box * n_columns_, high.data() + box * n_columns_), box};
   };
@@ -192,7 +195,7 @@ void TileSearch::visit_nearest(const TileContext& context) {
   visit_within_reach(context, kFirstNear);
 
   near_.clear();
-  list_near_boxes(images, 0, n_coarse, reach());
+  list_near_boxes(images, reach());
   const auto done = std::remove_if(near_.begin(), near_.end(),
                                    [&](const auto& box) { return box.second >= first && box.second < end; });
   near_.erase(done, near_.end());

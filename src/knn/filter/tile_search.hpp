@@ -58,7 +58,7 @@ class TileSearch {
   void visit_sampled(const TileContext& context, std::int64_t begin, std::int64_t end);
   void visit_nearest(const TileContext& context);
   void visit_within_reach(const TileContext& context, std::int64_t size);
-  void list_near_boxes(const TrainImages& images, std::int64_t first_coarse, std::int64_t end_coarse, float reach);
+  void list_near_boxes(const TrainImages& images, float reach);
   void step(const TileContext& context, const std::int64_t* blocks, std::int64_t n);
   void scan_blocks(const TileContext& context, const std::int64_t* blocks, std::int64_t n);
   void evaluate_blocks(const TileContext& context, const std::int64_t* blocks, std::int64_t n);
