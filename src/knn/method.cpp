@@ -14,8 +14,8 @@
 namespace stope::knn {
 namespace {
 
-// Crossovers, estimated from the cost of a scanned pair and of a distance, not each measured by itself; what they lead to
-// is (bench/results/knn_cpu_*.json).
+// Crossovers, estimated from the cost of a scanned pair and of a distance, not each measured by itself; what they lead
+// to is (bench/results/knn_cpu_*.json).
 constexpr std::int64_t kLeastPairs = std::int64_t{1} << 16;  // below, making images costs more than it saves
 constexpr std::int64_t kLeastRowsPerNeighbor = 4;       // a filter that must keep a quarter of the rows saves nothing
 constexpr std::int64_t kLeastRowsForSample = 8192;      // fewer are scanned as fast as a sample is looked at
