@@ -16,13 +16,15 @@ constexpr const char* kExamples =
     "  stope classify train.csv test.csv --target class -k 11 --weights distance --normalize z --proba -o out.csv\n"
     "  stope classify train.arff test.arff --target class --metric gower --json -o out.csv > run.json\n";
 
+constexpr std::int64_t kScoreBytes = 2 * sizeof(std::int32_t);  // a row: its class and the predicted one
+
 /// Scores against the label of the test table, its values matched by name. A value the training table does not know
 /// becomes a further class, which no prediction can hit: such a row counts as wrong.
-ClassificationScores score(const Classification& result, const Column& label) {
-  std::vector<std::string> classes = result.classes;
+ClassificationScores score(std::vector<std::string> classes, const std::vector<std::int32_t>& predicted,
+                           const Column& label) {
   std::unordered_map<std::string, std::int32_t> code_of;
   for (std::size_t c = 0; c < classes.size(); ++c) code_of.emplace(classes[c], static_cast<std::int32_t>(c));
-  std::vector<std::int32_t> truth(result.codes.size(), kMissingCode);
+  std::vector<std::int32_t> truth(predicted.size(), kMissingCode);
   for (std::size_t row = 0; row < truth.size(); ++row) {
     const auto at = static_cast<std::int64_t>(row);
     if (label.missing(at)) continue;
@@ -31,7 +33,7 @@ ClassificationScores score(const Classification& result, const Column& label) {
     if (is_new) classes.push_back(value);
     truth[row] = entry->second;
   }
-  return score_classification(classes, truth, result.codes);
+  return score_classification(classes, truth, predicted);
 }
 
 class Classify : public Command {
@@ -50,32 +52,45 @@ class Classify : public Command {
 
   void run(Session& session) override {
     PredictionJob job = open_prediction(session, arguments_);
+    const Column* label = label_to_score(session, job, ValueType::nominal, kScoreBytes);
     const auto classifier =
         session.timed("fit", [&] { return KnnClassifier::fit(job.train, job.options, session.run()); });
-    SearchReport report;
-    const std::vector<Classification> results = session.timed("search", [&] {
-      return classifier.predict_each(job.test, {arguments_.n_neighbors}, arguments_.vote(), session.run(), &report);
+    const std::vector<std::string>& classes = column_of(job.train, Role::label)->values;
+    PredictionWriter out(job, names(classes));
+    std::vector<std::int32_t> predicted;
+    const SearchReport report = session.timed("search", [&] {
+      return classifier.predict(job.test, arguments_.vote(), session.run(),
+                                [&](std::int64_t first_row, const Classification& block) {
+                                  write(out, first_row, block);
+                                  if (label == nullptr) return;
+                                  predicted.insert(predicted.end(), block.codes.begin(), block.codes.end());
+                                });
     });
+    out.commit(session);
     note_prediction(session, arguments_, report);
-    write(session, job, results[0]);
-    const Column* label = label_to_score(session, job.test, ValueType::nominal);
     if (label == nullptr) return;
-    const ClassificationScores scores = score(results[0], *label);
+    const ClassificationScores scores = score(classes, predicted, *label);
     session.json()["scores"] = score_json(scores);
     session.say(scores.n_rows > 0 ? score_text(scores) : "no row of the test table has a label: no scores\n");
   }
 
  private:
-  void write(Session& session, PredictionJob& job, const Classification& result) const {
-    const std::size_t n_confidences = with_confidences_ ? result.classes.size() : 0;
+  std::vector<std::string> names(const std::vector<std::string>& classes) const {
     std::vector<std::string> names = {"prediction"};
-    for (std::size_t c = 0; c < n_confidences; ++c) names.push_back("confidence(" + result.classes[c] + ")");
-    write_predictions(session, job, names, [&](CsvWriter& csv, std::int64_t at) {
-      const auto row = static_cast<std::size_t>(at);
-      const std::int32_t code = result.codes[row];
-      csv.text(code < 0 ? "?" : result.classes[static_cast<std::size_t>(code)]);
-      for (std::size_t c = 0; c < n_confidences; ++c) csv.number(result.confidences[row * n_confidences + c]);
-    });
+    if (!with_confidences_) return names;
+    for (const std::string& name : classes) names.push_back("confidence(" + name + ")");
+    return names;
+  }
+
+  void write(PredictionWriter& out, std::int64_t first_row, const Classification& block) const {
+    const std::size_t n_confidences = with_confidences_ ? block.classes.size() : 0;
+    for (std::size_t i = 0; i < block.codes.size(); ++i) {
+      out.row(first_row + static_cast<std::int64_t>(i), [&](CsvWriter& csv) {
+        const std::int32_t code = block.codes[i];
+        csv.text(code < 0 ? "?" : block.classes[static_cast<std::size_t>(code)]);
+        for (std::size_t c = 0; c < n_confidences; ++c) csv.number(block.confidences[i * n_confidences + c]);
+      });
+    }
   }
 
   PredictionArguments arguments_;

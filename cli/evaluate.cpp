@@ -66,7 +66,7 @@ class Evaluate : public Command {
     std::optional<OutputFile> file;
     if (!output_.empty() && session.wants_data(output_)) file.emplace(output_);
     Table table = session.timed("read", [&] { return tables_.read_first(table_, session.run()); });
-    session.hold(table);
+    session.hold({&table});
     require_rows(table, table_);
     session.note_input("table", table_, table);
     const Column* label = column_of(table, Role::label);

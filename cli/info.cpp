@@ -132,8 +132,8 @@ class Info : public Command {
     for (const std::int64_t feature : table.features()) {
       ++(table.columns[static_cast<std::size_t>(feature)].nominal() ? nominal : numeric);
     }
-    return fmt::format("{}: {} rows, {} columns; features: {} numeric, {} nominal; {} in memory\n", one_line(table_),
-                       table.n_rows, table.columns.size(), numeric, nominal, format_bytes(table.bytes()));
+    return fmt::format("{}: {} rows, {} columns; features: {} numeric, {} nominal; {}\n", one_line(table_),
+                       table.n_rows, table.columns.size(), numeric, nominal, storage_text(table));
   }
 
   std::string table_, output_;

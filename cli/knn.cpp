@@ -60,10 +60,10 @@ class Knn : public Command {
     Table train, query;
     session.timed("read", [&] {
       train = tables_.read_first(train_, session.run());
-      session.hold(train);
+      session.hold({&train});
       require_rows(train, train_);
       query = tables_.read_second(query_, train, session.run());
-      session.hold(query);
+      session.hold({&train, &query});
     });
     session.note_input("train", train_, train);
     session.note_input("query", query_, query);

@@ -104,7 +104,10 @@ KnnOptions KnnArguments::prepare(Session& session, Table& train, Table* other) c
   session.timed("normalize", [&] {
     const Normalizer normalizer = Normalizer::fit(train, normalization(), session.run());
     train = normalizer.apply(train, session.run());
-    if (other != nullptr) *other = normalizer.apply(*other, session.run());
+    session.hold({&train});
+    if (other == nullptr) return;
+    *other = normalizer.apply(*other, session.run());
+    session.hold({&train, other});
   });
   if (options.feature_weights.empty()) return options;
   // Under --compat rapidminer normalising moves columns, and each weight goes with its own.

@@ -55,7 +55,7 @@ class Normalize : public Command {
     if (session.wants_data(output_)) file.emplace(output_path(output_));
     require_backend(session.run());
     const Table table = session.timed("read", [&] { return tables_.read_first(table_, session.run()); });
-    session.hold(table);
+    session.hold({&table});
     session.note_input("table", table_, table);
     const Table result = session.timed(
         "normalize", [&] { return Normalizer::fit(table, options_, session.run()).apply(table, session.run()); });

@@ -68,9 +68,9 @@ class Pairwise : public Command {
     Table request, reference;
     session.timed("read", [&] {
       request = tables_.read_first(request_, session.run());
-      session.hold(request);
+      session.hold({&request});
       reference = tables_.read_second(reference_, request, session.run());
-      session.hold(reference);
+      session.hold({&request, &reference});
     });
     session.note_input("request", request_, request);
     session.note_input("reference", reference_, reference);

@@ -43,14 +43,14 @@ PredictionJob open_prediction(Session& session, const PredictionArguments& argum
   if (session.wants_data(arguments.output)) job.file.emplace(output_path(arguments.output));
   session.timed("read", [&] {
     job.train = arguments.tables.read_first(arguments.train, session.run());
-    session.hold(job.train);
+    session.hold({&job.train});
     require_rows(job.train, arguments.train);
     if (job.train.find(Role::label) < 0) {
       throw Error(ErrorCode::invalid_argument,
                   arguments.train + ": which column is the label? Name it with --target, or by its role in --schema");
     }
     job.test = arguments.tables.read_second(arguments.test, job.train, session.run());
-    session.hold(job.test);
+    session.hold({&job.train, &job.test});
   });
   session.note_input("train", arguments.train, job.train);
   session.note_input("test", arguments.test, job.test);
@@ -58,39 +58,49 @@ PredictionJob open_prediction(Session& session, const PredictionArguments& argum
   return job;
 }
 
-const Column* label_to_score(Session& session, const Table& test, ValueType wanted) {
-  const Column* label = column_of(test, Role::label);
+const Column* label_to_score(Session& session, const PredictionJob& job, ValueType wanted, std::int64_t row_bytes) {
+  const Column* label = column_of(job.test, Role::label);
   if (label == nullptr) return nullptr;
-  if (label->nominal() == is_nominal(wanted)) return label;
-  session.warn("no scores: the label '" + label->name + "' of the test table is " +
-               (label->nominal() ? "nominal" : "numeric") + ", that of the training table is not");
-  return nullptr;
+  if (label->nominal() != is_nominal(wanted)) {
+    session.warn("no scores: the label '" + label->name + "' of the test table is " +
+                 (label->nominal() ? "nominal" : "numeric") + ", that of the training table is not");
+    return nullptr;
+  }
+  const std::int64_t limit = session.run().memory_limit;
+  if (limit > 0 && job.test.n_rows > limit / 2 / row_bytes) {
+    session.warn("no scores: they need " + std::to_string(row_bytes) + " bytes a row, " + std::to_string(limit) +
+                 " bytes are left of the memory limit");
+    return nullptr;
+  }
+  session.hold({&job.train, &job.test}, job.test.n_rows * row_bytes);
+  return label;
 }
 
 void note_prediction(Session& session, const PredictionArguments& arguments, const SearchReport& report) {
   arguments.knn.note(session, {{"n_neighbors", arguments.n_neighbors}, {"weights", arguments.weights}}, report);
 }
 
-void write_predictions(Session& session, PredictionJob& job, const std::vector<std::string>& names,
-                       const std::function<void(CsvWriter&, std::int64_t)>& cells) {
+PredictionWriter::PredictionWriter(PredictionJob& job, const std::vector<std::string>& names)
+    : job_(job), id_(column_of(job.test, Role::id)) {
   if (!job.file) return;
+  csv_.emplace(*job.file).text("row");
+  for (const std::string& name : names) csv_->text(name);
+  if (id_ != nullptr) csv_->text(id_->name);
+  csv_->end_row();
+}
+
+void PredictionWriter::end_row(std::int64_t row) {
+  if (id_ != nullptr) csv_->cell(*id_, row);
+  csv_->end_row();
+}
+
+void PredictionWriter::commit(Session& session) {
+  if (!csv_) return;
   session.timed("write", [&] {
-    const Column* id = column_of(job.test, Role::id);
-    CsvWriter csv(*job.file);
-    csv.text("row");
-    for (const std::string& name : names) csv.text(name);
-    if (id != nullptr) csv.text(id->name);
-    csv.end_row();
-    for (std::int64_t row = 0; row < job.test.n_rows; ++row) {
-      csv.integer(row);
-      cells(csv, row);
-      if (id != nullptr) csv.cell(*id, row);
-      csv.end_row();
-    }
-    csv.flush();
-    job.file->commit();
+    csv_->flush();
+    job_.file->commit();
   });
-  session.note_output(job.file->path());
+  session.note_output(job_.file->path());
 }
 
 }  // namespace stope::cli

@@ -1,7 +1,7 @@
 // What classify and regress share: their options, reading and preparing both tables, and the output's outline.
 #pragma once
 
-#include <functional>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -36,15 +36,35 @@ struct PredictionJob {
 /// does.
 PredictionJob open_prediction(Session& session, const PredictionArguments& arguments);
 
-/// The label column of a table, or null with a warning where it cannot be scored against (another kind of column).
-const Column* label_to_score(Session& session, const Table& test, ValueType wanted);
+/// The label column of the test table to score against, or null, with a warning where it cannot be: another kind of
+/// column, or no room under the memory limit for what scoring holds, `row_bytes` a row.
+const Column* label_to_score(Session& session, const PredictionJob& job, ValueType wanted, std::int64_t row_bytes);
 
 /// Notes the options and the plan.
 void note_prediction(Session& session, const PredictionArguments& arguments, const SearchReport& report);
 
-/// Writes the output, if there is one. Every row of the test table: its number, what `cells` writes under `names`, and
-/// its id where the table has an id column.
-void write_predictions(Session& session, PredictionJob& job, const std::vector<std::string>& names,
-                       const std::function<void(CsvWriter&, std::int64_t)>& cells);
+/// The output, if there is one, row by row: the row's number, its cells under `names`, and its id where the test table
+/// has an id column.
+class PredictionWriter {
+ public:
+  PredictionWriter(PredictionJob& job, const std::vector<std::string>& names);
+
+  /// `cells` writes what stands under the names.
+  template <class Cells>
+  void row(std::int64_t row, const Cells& cells) {
+    if (!csv_) return;
+    csv_->integer(row);
+    cells(*csv_);
+    end_row(row);
+  }
+  void commit(Session& session);
+
+ private:
+  void end_row(std::int64_t row);
+
+  PredictionJob& job_;
+  const Column* id_ = nullptr;
+  std::optional<CsvWriter> csv_;
+};
 
 }  // namespace stope::cli

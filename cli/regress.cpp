@@ -1,4 +1,6 @@
 // stope regress: a number for every row of a test table, the mean of its neighbours.
+#include <span>
+
 #include "command.hpp"
 #include "prediction.hpp"
 #include "score_report.hpp"
@@ -11,6 +13,9 @@ constexpr const char* kExamples =
     "Examples\n"
     "  stope regress train.csv test.csv --target price\n"
     "  stope regress train.csv test.csv --target price -k 9 --weights distance --normalize range -o out.csv\n";
+
+// A row: its label, the prediction, and what the sums of the scores are made of.
+constexpr std::int64_t kScoreBytes = 5 * sizeof(double);
 
 class Regress : public Command {
  public:
@@ -26,20 +31,26 @@ class Regress : public Command {
 
   void run(Session& session) override {
     PredictionJob job = open_prediction(session, arguments_);
+    const Column* label = label_to_score(session, job, ValueType::real, kScoreBytes);
     const auto regressor =
         session.timed("fit", [&] { return KnnRegressor::fit(job.train, job.options, session.run()); });
-    SearchReport report;
-    const std::vector<std::vector<double>> results = session.timed("search", [&] {
-      return regressor.predict_each(job.test, {arguments_.n_neighbors}, arguments_.vote(), session.run(), &report);
+    PredictionWriter out(job, {"prediction"});
+    std::vector<double> predicted;
+    const SearchReport report = session.timed("search", [&] {
+      return regressor.predict(
+          job.test, arguments_.vote(), session.run(), [&](std::int64_t first_row, std::span<const double> block) {
+            for (std::size_t i = 0; i < block.size(); ++i) {
+              out.row(first_row + static_cast<std::int64_t>(i), [&](CsvWriter& csv) { csv.number(block[i]); });
+            }
+            if (label != nullptr) predicted.insert(predicted.end(), block.begin(), block.end());
+          });
     });
+    out.commit(session);
     note_prediction(session, arguments_, report);
-    write_predictions(session, job, {"prediction"},
-                      [&](CsvWriter& csv, std::int64_t row) { csv.number(results[0][static_cast<std::size_t>(row)]); });
-    const Column* label = label_to_score(session, job.test, ValueType::real);
     if (label == nullptr) return;
-    std::vector<double> truth(results[0].size());
+    std::vector<double> truth(predicted.size());
     for (std::size_t row = 0; row < truth.size(); ++row) truth[row] = label->at(static_cast<std::int64_t>(row));
-    const RegressionScores scores = score_regression(truth, results[0]);
+    const RegressionScores scores = score_regression(truth, predicted);
     session.json()["scores"] = score_json(scores);
     session.say(scores.n_rows > 0 ? score_text(scores) : "no row of the test table has a label: no scores\n");
   }

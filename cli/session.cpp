@@ -20,6 +20,7 @@ Session::Session(std::string command, const RunArguments& arguments, const Cance
     : arguments_(arguments),
       progress_(arguments.progress_style()),
       run_(arguments.run_options(cancel)),
+      memory_limit_(run_.memory_limit),
       start_(Clock::now()) {
   if (arguments.progress_style() != ProgressStyle::off) {
     run_.progress = [this](std::string_view phase, std::int64_t done, std::int64_t total) {
@@ -57,22 +58,29 @@ void Session::note_input(const std::string& role, const std::string& path, const
                       {"path", path},
                       {"rows", table.n_rows},
                       {"columns", table.columns.size()},
-                      {"features", table.features().size()}};
+                      {"features", table.features().size()},
+                      {"bytes", table.bytes()},
+                      {"bytes_in_memory", table.bytes_in_memory()}};
   json_["inputs"].push_back(input);
   if (!arguments_.explain) return;
-  say(fmt::format("{:<9} {}: {} rows, {} columns, {} features\n", role, one_line(path), table.n_rows,
-                  table.columns.size(), table.features().size()));
+  say(fmt::format("{:<9} {}: {} rows, {} columns, {} features, {}\n", role, one_line(path), table.n_rows,
+                  table.columns.size(), table.features().size(), storage_text(table)));
 }
 
-void Session::hold(const Table& table) {
-  if (run_.memory_limit == 0) return;  // what is measured as available leaves the table out already
-  const std::int64_t bytes = table.bytes();
-  if (bytes >= run_.memory_limit) {
-    throw Error(ErrorCode::out_of_memory, one_line(table.source) + ": the table holds " + std::to_string(bytes) +
-                                              " bytes, " + std::to_string(run_.memory_limit) +
-                                              " are left of the memory limit");
+void Session::hold(std::initializer_list<const Table*> tables, std::int64_t more) {
+  if (memory_limit_ == 0) return;  // what is measured as available leaves them out already
+  std::int64_t held = more;
+  std::string names;
+  for (const Table* table : tables) {
+    held += table->bytes_in_memory();
+    names += (names.empty() ? "" : " and ") + one_line(table->source);
   }
-  run_.memory_limit -= bytes;
+  if (held >= memory_limit_) {
+    throw Error(ErrorCode::out_of_memory, names + ": the nominal values and results that stay in memory take " +
+                                              std::to_string(held) + " bytes, the memory limit is " +
+                                              std::to_string(memory_limit_));
+  }
+  run_.memory_limit = memory_limit_ - held;
 }
 
 void Session::note_output(const std::string& path) {
@@ -139,6 +147,12 @@ void Session::finish() {
   json_["warnings"] = warnings_;
   // Names in a table may be any bytes; JSON is UTF-8, so what is not becomes U+FFFD instead of an error.
   write_text("-", json_.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+}
+
+std::string storage_text(const Table& table) {
+  const std::int64_t memory = table.bytes_in_memory(), file = table.bytes() - memory;
+  if (file == 0) return format_bytes(memory) + " in memory";
+  return format_bytes(file) + " in a temporary file, " + format_bytes(memory) + " in memory";
 }
 
 std::string one_line(std::string_view text) {

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -40,8 +42,9 @@ class Session {
 
   /// Notes an input table for the JSON.
   void note_input(const std::string& role, const std::string& path, const Table& table);
-  /// Takes the bytes of a table that stays in memory off an explicit --memory-limit, which what follows must share.
-  void hold(const Table& table);
+  /// What stays in memory while the rest of the command runs: these tables, and so many bytes more. It comes off an
+  /// explicit --memory-limit, in place of what was held before.
+  void hold(std::initializer_list<const Table*> tables, std::int64_t more = 0);
   /// Notes an output path for the JSON.
   void note_output(const std::string& path);
   /// Notes how a search ran: for the JSON, and on stderr under --explain.
@@ -66,6 +69,7 @@ class Session {
   const RunArguments& arguments_;
   Progress progress_;
   RunOptions run_;
+  std::int64_t memory_limit_;  // as given; run_ has what is left of it
   Json json_;
   std::vector<std::pair<std::string, double>> seconds_;
   std::vector<std::string> warnings_;
@@ -74,6 +78,9 @@ class Session {
 
 /// One line for stderr: control characters, which a terminal would obey, are shown as \xNN.
 std::string one_line(std::string_view text);
+
+/// How much of a table is where: "1.2 MB in memory".
+std::string storage_text(const Table& table);
 
 /// 1234567 -> "1.2 MB".
 std::string format_bytes(std::int64_t bytes);

@@ -1,4 +1,4 @@
-// Buffer<T>: the memory behind a column. Shared, immutable once filled, 64-byte aligned, not initialised on creation.
+// Buffer<T>: the values of a column. Shared, immutable once filled, 64-byte aligned, not initialised on creation.
 #pragma once
 
 #include <cstddef>
@@ -9,9 +9,15 @@
 
 namespace stope {
 
+/// Where values lie: in memory, or in a temporary file that is mapped into the address space. The system takes the
+/// pages of such a file back when memory is short, so that they do not count against a memory limit.
+enum class Storage { memory, file };
+
 /// Allocates 64-byte aligned bytes, freed when the last copy of the pointer goes. Throws Error{out_of_memory} naming
-/// the bytes. Every large allocation of the library passes here (that is where the allocation-fault hook sits).
-std::shared_ptr<void> allocate_shared_bytes(std::int64_t bytes);
+/// the bytes; for a file (in the folder $TMPDIR, else /var/tmp; it has no name and vanishes with the process) Error{io}
+/// where the folder cannot be written or has no room. Every large allocation of the library passes here (that is where
+/// the allocation-fault hook sits).
+std::shared_ptr<void> allocate_shared_bytes(std::int64_t bytes, Storage storage = Storage::memory);
 
 /// A contiguous array of trivially copyable values. Copying a Buffer shares the memory; a filled buffer is treated as
 /// immutable. borrow() wraps memory someone else owns (NumPy, Arrow) without a copy.
@@ -22,19 +28,23 @@ class Buffer {
  public:
   Buffer() = default;
   /// `size` elements, not initialised.
-  explicit Buffer(std::int64_t size)
+  explicit Buffer(std::int64_t size, Storage storage = Storage::memory)
       : owner_(allocate_shared_bytes(size < 0 || size > INT64_MAX / static_cast<std::int64_t>(sizeof(T))
                                          ? std::int64_t{-1}
-                                         : size * static_cast<std::int64_t>(sizeof(T)))),
+                                         : size * static_cast<std::int64_t>(sizeof(T)),
+                                     storage)),
         data_(static_cast<T*>(owner_.get())),
-        size_(size) {}
+        size_(size),
+        storage_(storage) {}
 
   /// Wraps `size` elements at `data`; `keep_alive` is released with the last copy.
-  static Buffer borrow(T* data, std::int64_t size, std::shared_ptr<void> keep_alive) {
+  static Buffer borrow(T* data, std::int64_t size, std::shared_ptr<void> keep_alive,
+                       Storage storage = Storage::memory) {
     Buffer buffer;
     buffer.owner_ = std::move(keep_alive);
     buffer.data_ = data;
     buffer.size_ = size;
+    buffer.storage_ = storage;
     return buffer;
   }
 
@@ -42,6 +52,7 @@ class Buffer {
   const T* data() const noexcept { return data_; }
   std::int64_t size() const noexcept { return size_; }
   bool empty() const noexcept { return size_ == 0; }
+  Storage storage() const noexcept { return storage_; }
   T& operator[](std::int64_t i) noexcept { return data_[i]; }
   const T& operator[](std::int64_t i) const noexcept { return data_[i]; }
   T* begin() noexcept { return data_; }
@@ -53,6 +64,7 @@ class Buffer {
   std::shared_ptr<void> owner_;
   T* data_ = nullptr;
   std::int64_t size_ = 0;
+  Storage storage_ = Storage::memory;
 };
 
 }  // namespace stope

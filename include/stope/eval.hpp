@@ -89,7 +89,8 @@ struct Evaluation {
 /// splits). Normalisation is fitted on each fold's training rows; leave-one-out fits it once, on the whole table. One
 /// search a fold serves every k. Throws invalid_argument without a label, for bad options and for a k larger than a
 /// training part (any k >= 1 under Compat::rapidminer); invalid_file for a missing label, which under
-/// Compat::rapidminer trains as class 0 and is left out of the scores. Holds a copy of the table, two if it normalises.
+/// Compat::rapidminer trains as class 0 and is left out of the scores. Holds a copy of the table,
+/// two if it normalises; in a mapped file where the memory budget is short.
 Evaluation evaluate(const Table& table, const EvaluateOptions& options, const RunOptions& run = {});
 
 }  // namespace stope

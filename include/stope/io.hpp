@@ -45,9 +45,10 @@ struct ReadOptions {
 };
 
 /// Reads a table; `path` "-" is standard input. Cost: one pass over the bytes on all cores (CSV).
-/// Throws invalid_file with file:line:column, io, unsupported, out_of_memory (a table larger than the budget, a
-/// compressed file that expands past it), invalid_argument (options that contradict each other); an
-/// option that names no column is invalid_file, as the command line's exit codes want it.
+/// Throws invalid_file with file:line:column, io, unsupported, out_of_memory (nominal values that exceed the budget, a
+/// compressed file that expands past it; a table beyond half of the budget goes to a mapped temporary file),
+/// invalid_argument (options that contradict each other); an option that names no column is invalid_file, as the
+/// command line's exit codes want it.
 Table read_table(const std::string& path, const ReadOptions& options = {}, const RunOptions& run = {});
 
 /// The format a path's suffix stands for (after .gz / .zst), or Format::automatic where it stands for none.

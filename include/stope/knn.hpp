@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -114,12 +115,19 @@ struct Classification {
   std::vector<double> confidences;  ///< rows x classes, row-major
 };
 
+/// Receives the predictions of consecutive rows, from row `first_row` on, in row order.
+using ClassificationSink = std::function<void(std::int64_t first_row, const Classification& block)>;
+using RegressionSink = std::function<void(std::int64_t first_row, std::span<const double> block)>;
+
 /// k-NN classification. The training table needs a nominal column of role label; a column of role weight multiplies
 /// votes (ignored under Compat::rapidminer).
 class KnnClassifier {
  public:
   static KnnClassifier fit(const Table& train, const KnnOptions& options = {}, const RunOptions& run = {});
   Classification predict(const Table& test, const VoteOptions& vote = {}, const RunOptions& run = {}) const;
+  /// The same, some rows at a time, so that the result need not fit in memory.
+  SearchReport predict(const Table& test, const VoteOptions& vote, const RunOptions& run,
+                       const ClassificationSink& sink) const;
   /// One search for several k: results in the order of `ks`; vote.n_neighbors is not used.
   std::vector<Classification> predict_each(const Table& test, const std::vector<std::int64_t>& ks,
                                            const VoteOptions& vote, const RunOptions& run,
@@ -137,6 +145,9 @@ class KnnRegressor {
  public:
   static KnnRegressor fit(const Table& train, const KnnOptions& options = {}, const RunOptions& run = {});
   std::vector<double> predict(const Table& test, const VoteOptions& vote = {}, const RunOptions& run = {}) const;
+  /// The same, some rows at a time.
+  SearchReport predict(const Table& test, const VoteOptions& vote, const RunOptions& run,
+                       const RegressionSink& sink) const;
   std::vector<std::vector<double>> predict_each(const Table& test, const std::vector<std::int64_t>& ks,
                                                 const VoteOptions& vote, const RunOptions& run,
                                                 SearchReport* report = nullptr) const;

@@ -64,10 +64,12 @@ struct Table {
   /// Indices of the regular columns, in order: the features.
   std::vector<std::int64_t> features() const;
   /// A table of the given rows, in that order; value lists are kept. O(rows x columns).
-  Table take(const std::vector<std::int64_t>& rows) const;
+  Table take(const std::vector<std::int64_t>& rows, Storage storage = Storage::memory) const;
   /// Throws invalid_argument if names repeat, lengths differ or a type and its storage disagree.
   void validate() const;
   std::int64_t bytes() const;
+  /// What of bytes() is not in a mapped file (stope/buffer.hpp).
+  std::int64_t bytes_in_memory() const;
 };
 
 /// How one column of a file is to be read. An empty `values` lets the reader collect them.

@@ -1,16 +1,13 @@
-// Cancellation, thread count and memory budget (stope/run.hpp); large allocations (stope/buffer.hpp).
+// Cancellation, thread count and memory budget (stope/run.hpp).
 #include "stope/run.hpp"
 
 #include <sched.h>
 
 #include <cstdlib>
 #include <fstream>
-#include <new>
 #include <string>
 
-#include "base/fault.hpp"
 #include "base/memory.hpp"
-#include "stope/buffer.hpp"
 #include "stope/error.hpp"
 #include "stope/version.hpp"
 
@@ -78,19 +75,6 @@ std::int64_t memory_budget(const RunOptions& options) {
   }
   if (options.memory_limit > 0) return options.memory_limit;
   return memory_available_bytes() / 5 * 4;
-}
-
-std::shared_ptr<void> allocate_shared_bytes(std::int64_t bytes) {
-  constexpr std::size_t kAlignment = 64;  // a cache line, and the widest vector register
-  const auto fail = [bytes]() -> Error {
-    return {ErrorCode::out_of_memory, bytes < 0 ? std::string("a size exceeds the address space")
-                                                : "cannot allocate " + std::to_string(bytes) + " bytes"};
-  };
-  if (bytes < 0 || fault::alloc_fails()) throw fail();
-  void* memory =
-      ::operator new(static_cast<std::size_t>(bytes > 0 ? bytes : 1), std::align_val_t{kAlignment}, std::nothrow);
-  if (memory == nullptr) throw fail();
-  return {memory, [](void* p) { ::operator delete(p, std::align_val_t{kAlignment}); }};
 }
 
 }  // namespace stope

@@ -10,6 +10,7 @@
 #include "base/checked.hpp"
 #include "stope/error.hpp"
 #include "stope/eval.hpp"
+#include "table/column_memory.hpp"
 
 namespace stope {
 namespace {
@@ -75,21 +76,21 @@ std::vector<std::int64_t> complement(const std::vector<std::int64_t>& rows, std:
   return others;
 }
 
-// What is left of the budget for the search once the splits of the table, and their normalised copy, are held.
-RunOptions search_run(const Table& table, const EvaluateOptions& options, const RunOptions& run) {
+// Where the splits of the table go, and what is left of the budget once they and their normalised copy are held.
+struct Splits {
+  Storage storage;
+  RunOptions run;
+};
+
+Splits plan_splits(const Table& table, const EvaluateOptions& options, const RunOptions& run) {
   const std::int64_t splits = options.scheme == Scheme::leave_one_out ? 0 : 1;
   const std::int64_t normalised = options.normalize.method == Normalization::none ? 0 : 1;
   // A float32 or nominal column can at most double when it is normalised to float64.
-  const std::int64_t held = checked::mul(table.bytes(), splits + 2 * normalised);
+  const std::int64_t bytes = checked::mul(table.bytes(), splits + 2 * normalised);
   const std::int64_t budget = memory_budget(run);
-  if (held >= budget) {
-    throw Error(ErrorCode::out_of_memory, "the evaluation holds " + std::to_string(held) +
-                                              " bytes of training and test rows, the budget is " +
-                                              std::to_string(budget));
-  }
-  RunOptions inner = run;
-  inner.memory_limit = budget - held;
-  return inner;
+  Splits plan{storage_within(bytes, budget), run};
+  if (plan.storage == Storage::memory) plan.run.memory_limit = budget - bytes;
+  return plan;
 }
 
 // Progress within a phase never decreases, so every fold is a phase of its own.
@@ -252,12 +253,12 @@ Evaluation evaluate(const Table& table, const EvaluateOptions& options, const Ru
 
   Evaluation evaluation;
   evaluation.label_is_nominal = label.nominal();
-  const RunOptions inner = search_run(table, options, run);
+  const Splits splits = plan_splits(table, options, run);
   KnnOptions knn = options.knn;
   for (std::size_t fold = 0; fold < folds.size(); ++fold) {
-    const RunOptions here = fold_run(inner, fold, folds.size());
-    Table train = leave_one_out ? table : table.take(complement(folds[fold], table.n_rows));
-    Table test = leave_one_out ? table : table.take(folds[fold]);
+    const RunOptions here = fold_run(splits.run, fold, folds.size());
+    Table train = leave_one_out ? table : table.take(complement(folds[fold], table.n_rows), splits.storage);
+    Table test = leave_one_out ? table : table.take(folds[fold], splits.storage);
     const Normalizer normalizer = Normalizer::fit(train, options.normalize, here);
     train = normalizer.apply(train, here);
     test = leave_one_out ? train : normalizer.apply(test, here);

@@ -14,6 +14,7 @@
 #include "io/number.hpp"
 #include "io/raw_columns.hpp"
 #include "io/readers.hpp"
+#include "table/column_memory.hpp"
 
 namespace stope::io {
 namespace {
@@ -74,23 +75,32 @@ class ArffReader {
     }
     for (ArffAttribute& attribute : read_arff_header(scanner_)) cells_.push_back({std::move(attribute), {}, {}, {}});
     n_rows_ = scanner_.count_lines();
-    std::int64_t bytes = text_.converted.size();
+    planned_bytes_ = text_.converted.size();
+    std::int64_t row_bytes = 0;
     for (const Cells& cells : cells_) {
-      bytes = checked::add(bytes, checked::mul(n_rows_, cells.coded() ? 4 : 8));
-      for (const std::string& value : cells.attribute.values) bytes = checked::add(bytes, dictionary_bytes(value));
+      row_bytes += cells.coded() ? 4 : 8;
+      for (const std::string& value : cells.attribute.values) plan(dictionary_bytes(value));
     }
-    require_memory(bytes, bytes_, run_);
-    planned_bytes_ = bytes;
+    const std::int64_t value_bytes = checked::mul(n_rows_, row_bytes);
+    storage_ = storage_within(value_bytes, budget() - planned_bytes_);
+    if (storage_ == Storage::memory) plan(value_bytes);
+    ColumnMemory memory(storage_, n_rows_, static_cast<std::int64_t>(cells_.size()), row_bytes);
     for (Cells& cells : cells_) {
       if (cells.coded()) {
-        cells.codes = Buffer<std::int32_t>(n_rows_);
+        cells.codes = memory.take<std::int32_t>();
         for (const std::string& value : cells.attribute.values) {
           cells.dictionary.emplace(value, static_cast<std::int32_t>(cells.dictionary.size()));
         }
       } else {
-        cells.numbers = Buffer<double>(n_rows_);
+        cells.numbers = memory.take<double>();
       }
     }
+  }
+
+  /// Counts bytes that will be held; throws where they exceed the budget.
+  void plan(std::int64_t bytes) {
+    planned_bytes_ = checked::add(planned_bytes_, bytes);
+    if (planned_bytes_ > budget()) require_memory(planned_bytes_, bytes_, run_);
   }
 
   /// What a value costs in the dictionary: the node, the bucket, and the list handed out at the end.
@@ -195,8 +205,7 @@ class ArffReader {
                     ErrorCode::unsupported);
     }
     // Distinct strings cost several times their text: a column of identifiers must not outgrow the budget unnoticed.
-    planned_bytes_ = checked::add(planned_bytes_, dictionary_bytes(word.text));
-    if (planned_bytes_ > budget()) require_memory(planned_bytes_, bytes_, run_);
+    plan(dictionary_bytes(word.text));
     const auto code = static_cast<std::int32_t>(cells.dictionary.size());
     cells.dictionary.emplace(std::string(word.text), code);
     return code;
@@ -217,9 +226,8 @@ class ArffReader {
       if (next != '{') scanner_.fail("more than " + std::to_string(cells_.size()) + " values in the row");
       weight = row_weight();
       if (weights_.empty()) {
-        planned_bytes_ = checked::add(planned_bytes_, checked::mul(n_rows_, 8));
-        require_memory(planned_bytes_, bytes_, run_);
-        weights_ = Buffer<double>(n_rows_);
+        if (storage_ == Storage::memory) plan(checked::mul(n_rows_, 8));
+        weights_ = Buffer<double>(n_rows_, storage_);
         std::fill(weights_.begin(), weights_.end(), 1.0);
       }
     }
@@ -300,6 +308,7 @@ class ArffReader {
   Buffer<double> weights_;  // empty until a row has one
   std::int64_t n_rows_ = 0;
   std::int64_t row_ = 0;
+  Storage storage_ = Storage::memory;  // of the values
   std::int64_t planned_bytes_ = 0;
   std::int64_t budget_ = -1;
 };

@@ -10,6 +10,7 @@
 #include "base/checked.hpp"
 #include "base/thread_pool.hpp"
 #include "io/csv_parse.hpp"
+#include "table/column_memory.hpp"
 
 namespace stope::io::csv {
 namespace {
@@ -78,7 +79,6 @@ class Reader {
   bool read_columns() {
     bad_value_ = {};
     n_rows_ = segments_.empty() ? 0 : segments_.back().first_row + segments_.back().n_rows;
-    check_budget();
     table_ = {};
     table_.source = text_.name;
     table_.n_rows = n_rows_;
@@ -96,34 +96,26 @@ class Reader {
     return wrong.empty() || parse(wrong, wrong);
   }
 
-  void check_budget() {
-    std::int64_t needed = 0;
-    for (const ColumnPlan& column : plan_.columns) {
-      needed = checked::add(needed, checked::mul(n_rows_, column.kind == Kind::nominal ? 4 : 8));
-    }
-    if (needed > budget_) {
-      throw Error(ErrorCode::out_of_memory,
-                  "the table (" + std::to_string(n_rows_) + " rows, " + std::to_string(layout_.n_columns) +
-                      " columns) needs " + std::to_string(needed) + " bytes, the memory limit leaves " +
-                      std::to_string(std::max<std::int64_t>(budget_, 0)),
-                  {text_.name});
-    }
-    needed_ = needed;
-  }
-
-  void allocate(ParseJob& job) {
+  // Buffers for the columns of a job; what of the budget they take.
+  std::int64_t allocate(ParseJob& job) {
+    std::int64_t row_bytes = 0;
+    for (const std::size_t c : job.columns) row_bytes += plan_.columns[c].kind == Kind::nominal ? 4 : 8;
+    const std::int64_t bytes = checked::mul(n_rows_, row_bytes);
+    const Storage storage = storage_within(bytes, budget_);
+    ColumnMemory memory(storage, n_rows_, static_cast<std::int64_t>(job.columns.size()), row_bytes);
     job.outputs.resize(plan_.columns.size());
     for (const std::size_t c : job.columns) {
       if (plan_.columns[c].kind == Kind::nominal) {
-        Buffer<std::int32_t> buffer(n_rows_);
+        Buffer<std::int32_t> buffer = memory.take<std::int32_t>();
         job.outputs[c].codes = buffer.data();
         table_.columns[c].data = std::move(buffer);
       } else {
-        Buffer<double> buffer(n_rows_);
+        Buffer<double> buffer = memory.take<double>();
         job.outputs[c].numbers = buffer.data();
         table_.columns[c].data = std::move(buffer);
       }
     }
+    return storage == Storage::file ? 0 : bytes;
   }
 
   bool parse(const std::vector<std::size_t>& columns, std::vector<std::size_t>& wrong) {
@@ -138,10 +130,10 @@ class Reader {
                  {},
                  0,
                  std::vector<std::atomic<bool>>(plan_.columns.size())};
-    allocate(job);
+    const std::int64_t held = table_.bytes_in_memory() + allocate(job);
     job.tail_begin = static_cast<std::int64_t>(text_.view.size());
     if (!segments_.empty()) make_tail(job, segments_.back());
-    MemoryMeter meter(budget_ - needed_, text_.name);
+    MemoryMeter meter(budget_ - held, text_.name);
     std::vector<std::unique_ptr<Worker>> workers(static_cast<std::size_t>(pool_.size()));
     // One worker at least: its seeded dictionaries are the values of a table without rows.
     workers[0] = std::make_unique<Worker>(job, meter);
@@ -280,7 +272,6 @@ class Reader {
   const Kernels& kernels_;
   std::int64_t batch_fields_;
   std::int64_t budget_;
-  std::int64_t needed_ = 0;
   Text text_;
   Plan plan_;
   ThreadPool pool_;

@@ -9,6 +9,7 @@
 #include "base/checked.hpp"
 #include "base/thread_pool.hpp"
 #include "stope/error.hpp"
+#include "table/column_memory.hpp"
 
 namespace stope::io {
 namespace {
@@ -51,15 +52,17 @@ void move_tile(const ArrayView& array, std::int64_t row0, std::int64_t row1, std
 }
 
 template <class T>
-Table convert(const ArrayView& array, const std::string& name, const RunOptions& run) {
+Table convert(const ArrayView& array, Storage storage, const std::string& name, const RunOptions& run) {
   Table table;
   table.source = name;
   table.n_rows = array.n_rows;
   std::vector<Kept<T>*> columns;
   table.columns.reserve(static_cast<std::size_t>(array.n_columns));
   columns.reserve(static_cast<std::size_t>(array.n_columns));
+  ColumnMemory memory(storage, array.n_rows, array.n_columns,
+                      checked::mul(array.n_columns, std::int64_t{sizeof(Kept<T>)}));
   for (std::int64_t c = 0; c < array.n_columns; ++c) {
-    Buffer<Kept<T>> buffer(array.n_rows);
+    Buffer<Kept<T>> buffer = memory.take<Kept<T>>();
     columns.push_back(buffer.data());
     const ValueType type = std::is_integral_v<T> ? ValueType::integer : ValueType::real;
     table.columns.push_back({std::to_string(c + 1), type, Role::regular, std::move(buffer), {}});
@@ -112,23 +115,24 @@ void require_memory(std::int64_t bytes, const Bytes& file, const RunOptions& run
 }
 
 Table table_of(const ArrayView& array, const Bytes& file, const RunOptions& run) {
-  // A column of few rows costs its descriptor, its name and the allocator's bookkeeping rather than its values.
+  // What a column costs beside its values: descriptor, name and the allocator's bookkeeping.
   constexpr std::int64_t kColumnBytes = static_cast<std::int64_t>(sizeof(Column)) + 192;
+  require_memory(checked::mul(array.n_columns, kColumnBytes), file, run);
   const bool narrow = array.type == ArrayType::float32 || bytes_of(array.type) <= 2;
-  const std::int64_t column_bytes = checked::add(checked::mul(array.n_rows, narrow ? 4 : 8), kColumnBytes);
-  require_memory(checked::mul(array.n_columns, column_bytes), file, run);
+  const std::int64_t bytes = checked::mul(checked::mul(array.n_columns, array.n_rows), narrow ? 4 : 8);
+  const Storage storage = storage_within(bytes, table_budget(file, run));
   switch (array.type) {
-    case ArrayType::float32: return convert<float>(array, file.name, run);
-    case ArrayType::float64: return convert<double>(array, file.name, run);
-    case ArrayType::int8: return convert<std::int8_t>(array, file.name, run);
-    case ArrayType::int16: return convert<std::int16_t>(array, file.name, run);
-    case ArrayType::int32: return convert<std::int32_t>(array, file.name, run);
-    case ArrayType::int64: return convert<std::int64_t>(array, file.name, run);
-    case ArrayType::uint8: return convert<std::uint8_t>(array, file.name, run);
-    case ArrayType::uint16: return convert<std::uint16_t>(array, file.name, run);
+    case ArrayType::float32: return convert<float>(array, storage, file.name, run);
+    case ArrayType::float64: return convert<double>(array, storage, file.name, run);
+    case ArrayType::int8: return convert<std::int8_t>(array, storage, file.name, run);
+    case ArrayType::int16: return convert<std::int16_t>(array, storage, file.name, run);
+    case ArrayType::int32: return convert<std::int32_t>(array, storage, file.name, run);
+    case ArrayType::int64: return convert<std::int64_t>(array, storage, file.name, run);
+    case ArrayType::uint8: return convert<std::uint8_t>(array, storage, file.name, run);
+    case ArrayType::uint16: return convert<std::uint16_t>(array, storage, file.name, run);
     case ArrayType::uint32: break;
   }
-  return convert<std::uint32_t>(array, file.name, run);
+  return convert<std::uint32_t>(array, storage, file.name, run);
 }
 
 }  // namespace stope::io

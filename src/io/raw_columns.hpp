@@ -27,7 +27,7 @@ struct ArrayView {
 
 /// The table of an array: columns "1", "2", ... A type whose every value is a float32 stays float32, the others become
 /// float64; whole-number types are ValueType::integer. Throws unsupported for an int64 beyond 2^53, naming row and
-/// column (rounding an identifier would be a lie), out_of_memory if the columns exceed the budget.
+/// column (rounding an identifier would be a lie). Values that exceed half of the budget go to a mapped file.
 /// The caller has compared the sizes with the bytes of `file`, whose name stands in messages and Table::source.
 Table table_of(const ArrayView& array, const Bytes& file, const RunOptions& run);
 

@@ -8,6 +8,7 @@ namespace stope::knn {
 void Collector::reset(const Selection& selection) {
   kind_ = selection.kind;
   radius_ = selection.radius;
+  longest_ = static_cast<std::size_t>(selection.longest);
   switch (kind_) {
     case Selection::Kind::nearest: nearest_.reset(selection.ks.front()); break;
     case Selection::Kind::rapidminer_heap:
@@ -33,7 +34,9 @@ void Collector::offer(const Candidate& candidate) {
       for (RapidMinerHeap& heap : heaps_) heap.offer(candidate);
       break;
     case Selection::Kind::radius:
-      if (candidate.distance <= radius_) within_.push_back(candidate);
+      if (!(candidate.distance <= radius_)) break;
+      if (within_.size() == longest_) throw ListTooLong{};
+      within_.push_back(candidate);
       break;
   }
 }

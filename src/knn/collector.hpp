@@ -14,7 +14,7 @@ class Collector {
   void reset(const Selection& selection);
   /// Puts back what take() gave for every list, or nothing where a list is empty, so that offering goes on from there.
   void restore(const std::vector<Candidate>* lists);
-  /// RapidMiner's heaps must be offered rows in training order; the other kinds take any order.
+  /// RapidMiner's heaps must be offered rows in training order; the other kinds take any order. Throws ListTooLong.
   void offer(const Candidate& candidate);
   /// No candidate whose distance is greater can enter a list any more; infinity or NaN: any can.
   double threshold() const;
@@ -24,6 +24,7 @@ class Collector {
  private:
   Selection::Kind kind_ = Selection::Kind::nearest;
   double radius_ = 0.0;
+  std::size_t longest_ = 0;
   NearestList nearest_;
   std::vector<RapidMinerHeap> heaps_;
   std::vector<Candidate> within_;

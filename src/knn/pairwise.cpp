@@ -31,7 +31,7 @@ Table with_binominals_of(const Table& request, const Table& reference) {
       column.type = ValueType::polynominal;
       continue;
     }
-    Buffer<std::int32_t> recoded(column.size());
+    Buffer<std::int32_t> recoded(column.size(), column.codes().storage());
     for (std::int64_t row = 0; row < column.size(); ++row) {
       const std::int32_t code = column.codes()[row];
       recoded[row] = code < 0 ? code : codes[static_cast<std::size_t>(code)];

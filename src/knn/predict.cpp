@@ -89,11 +89,65 @@ KnnClassifier KnnClassifier::fit(const Table& train, const KnnOptions& options, 
   return classifier;
 }
 
+namespace {
+
+constexpr std::int64_t kBlockRows = 1024;  // predictions handed out at once: little memory, few calls
+
+// The votes of one query row's neighbours: a confidence for every class, and the class that wins.
+class ClassVote {
+ public:
+  ClassVote(const Column& label, const std::vector<double>& sample_weights, VoteWeights weights, Compat compat)
+      : label_(label),
+        sample_weights_(sample_weights),
+        weighting_(weights),
+        rapidminer_(compat == Compat::rapidminer) {}
+
+  /// `confidences` are 0 beforehand.
+  std::int32_t cast(const knn::VoteList& list, std::span<double> confidences) {
+    if (rapidminer_) {
+      knn::rapidminer_confidences(list, weighting_, weights_);
+    } else {
+      knn::neighbor_weights(list, weighting_, sample_weights_, weights_);
+    }
+    double total = 0.0;
+    for (std::size_t i = 0; i < weights_.size(); ++i) {
+      // RapidMiner reads a missing label as class 0; outside its mode there is none.
+      const std::int32_t code = std::max(label_.codes()[list.indices[i]], 0);
+      if (!confidences.empty()) confidences[static_cast<std::size_t>(code)] += weights_[i];
+      total += weights_[i];
+    }
+    if (!rapidminer_) {
+      // No neighbour, or only neighbours without weight: 0/0 leaves every confidence NaN and the prediction missing.
+      for (double& confidence : confidences) confidence /= total;
+    }
+    return knn::winner(confidences);
+  }
+
+ private:
+  const Column& label_;
+  const std::vector<double>& sample_weights_;
+  VoteWeights weighting_;
+  bool rapidminer_;
+  std::vector<double> weights_;  // of the neighbours
+};
+
+Classification blank(const std::vector<std::string>& classes, std::int64_t n_rows) {
+  const auto n_classes = static_cast<std::int64_t>(classes.size());
+  return {classes, std::vector<std::int32_t>(static_cast<std::size_t>(n_rows), kMissingCode),
+          std::vector<double>(static_cast<std::size_t>(checked::mul(n_rows, n_classes)), 0.0)};
+}
+
+std::span<double> confidences_of(Classification& result, std::int64_t row) {
+  const std::size_t n_classes = result.classes.size();
+  return std::span(result.confidences).subspan(static_cast<std::size_t>(row) * n_classes, n_classes);
+}
+
+}  // namespace
+
 std::vector<Classification> KnnClassifier::predict_each(const Table& test, const std::vector<std::int64_t>& ks,
                                                         const VoteOptions& vote, const RunOptions& run,
                                                         SearchReport* report) const {
   const auto n_classes = static_cast<std::int64_t>(label_.values.size());
-  const bool rapidminer = index_.fitted().options().compat == Compat::rapidminer;
   const std::int64_t bytes = checked::mul(checked::mul(test.n_rows, n_classes),
                                           checked::mul(static_cast<std::int64_t>(ks.size()), sizeof(double)));
   if (const std::int64_t budget = memory_budget(run); bytes > budget) {
@@ -101,43 +155,36 @@ std::vector<Classification> KnnClassifier::predict_each(const Table& test, const
                                               std::to_string(n_classes) + " classes need " + std::to_string(bytes) +
                                               " bytes, the memory limit is " + std::to_string(budget));
   }
-  std::vector<Classification> results(ks.size());
-  for (Classification& result : results) {
-    result.classes = label_.values;
-    result.codes.assign(static_cast<std::size_t>(test.n_rows), kMissingCode);
-    result.confidences.assign(static_cast<std::size_t>(checked::mul(test.n_rows, n_classes)), 0.0);
-  }
-  std::vector<double> weights;
-  const auto cast = [&](std::size_t which, std::int64_t query, const knn::VoteList& list) {
-    Classification& result = results[which];
-    const std::span<double> confidences =
-        std::span(result.confidences)
-            .subspan(static_cast<std::size_t>(query * n_classes), static_cast<std::size_t>(n_classes));
-    if (rapidminer) {
-      knn::rapidminer_confidences(list, vote.weights, weights);
-    } else {
-      knn::neighbor_weights(list, vote.weights, sample_weights_, weights);
-    }
-    double total = 0.0;
-    for (std::size_t i = 0; i < weights.size(); ++i) {
-      // RapidMiner reads a missing label as class 0; outside its mode there is none.
-      const std::int32_t code = std::max(label_.codes()[list.indices[i]], 0);
-      if (n_classes > 0) confidences[static_cast<std::size_t>(code)] += weights[i];
-      total += weights[i];
-    }
-    if (!rapidminer) {
-      // No neighbour, or only neighbours without weight: 0/0 leaves every confidence NaN and the prediction missing.
-      for (double& confidence : confidences) confidence /= total;
-    }
-    result.codes[static_cast<std::size_t>(query)] = knn::winner(confidences);
-  };
-  const SearchReport done = vote_each(index_.fitted(), test, ks, vote, run, cast);
+  std::vector<Classification> results(ks.size(), blank(label_.values, test.n_rows));
+  ClassVote votes(label_, sample_weights_, vote.weights, index_.fitted().options().compat);
+  const SearchReport done = vote_each(
+      index_.fitted(), test, ks, vote, run, [&](std::size_t which, std::int64_t query, const knn::VoteList& list) {
+        Classification& result = results[which];
+        result.codes[static_cast<std::size_t>(query)] = votes.cast(list, confidences_of(result, query));
+      });
   if (report != nullptr) *report = done;
   return results;
 }
 
 Classification KnnClassifier::predict(const Table& test, const VoteOptions& vote, const RunOptions& run) const {
   return predict_each(test, {vote.n_neighbors}, vote, run).front();
+}
+
+SearchReport KnnClassifier::predict(const Table& test, const VoteOptions& vote, const RunOptions& run,
+                                    const ClassificationSink& sink) const {
+  const Classification empty = blank(label_.values, kBlockRows);
+  Classification block = empty;
+  ClassVote votes(label_, sample_weights_, vote.weights, index_.fitted().options().compat);
+  return vote_each(index_.fitted(), test, {vote.n_neighbors}, vote, run,
+                   [&](std::size_t, std::int64_t query, const knn::VoteList& list) {
+                     const std::int64_t at = query % kBlockRows;
+                     block.codes[static_cast<std::size_t>(at)] = votes.cast(list, confidences_of(block, at));
+                     if (at + 1 < kBlockRows && query + 1 < test.n_rows) return;
+                     block.codes.resize(static_cast<std::size_t>(at) + 1);
+                     block.confidences.resize(block.codes.size() * block.classes.size());
+                     sink(query - at, block);
+                     block = empty;
+                   });
 }
 
 KnnRegressor KnnRegressor::fit(const Table& train, const KnnOptions& options, const RunOptions& run) {
@@ -158,33 +205,67 @@ KnnRegressor KnnRegressor::fit(const Table& train, const KnnOptions& options, co
   return regressor;
 }
 
+namespace {
+
+// The mean of one query row's neighbours.
+class MeanVote {
+ public:
+  MeanVote(const std::vector<double>& target, const std::vector<double>& sample_weights, VoteWeights weights,
+           Compat compat)
+      : target_(target),
+        sample_weights_(sample_weights),
+        weighting_(weights),
+        rapidminer_(compat == Compat::rapidminer) {}
+
+  double cast(const knn::VoteList& list) {
+    if (rapidminer_) return knn::rapidminer_regression(list, weighting_, target_);
+    knn::neighbor_weights(list, weighting_, sample_weights_, weights_);
+    double sum = 0.0, total = 0.0;
+    for (std::size_t i = 0; i < weights_.size(); ++i) {
+      sum += target_[static_cast<std::size_t>(list.indices[i])] * weights_[i];
+      total += weights_[i];
+    }
+    return sum / total;
+  }
+
+ private:
+  const std::vector<double>& target_;
+  const std::vector<double>& sample_weights_;
+  VoteWeights weighting_;
+  bool rapidminer_;
+  std::vector<double> weights_;  // of the neighbours
+};
+
+}  // namespace
+
 std::vector<std::vector<double>> KnnRegressor::predict_each(const Table& test, const std::vector<std::int64_t>& ks,
                                                             const VoteOptions& vote, const RunOptions& run,
                                                             SearchReport* report) const {
-  const bool rapidminer = index_.fitted().options().compat == Compat::rapidminer;
   std::vector<std::vector<double>> results(ks.size(), std::vector<double>(static_cast<std::size_t>(test.n_rows)));
-  std::vector<double> weights;
-  const auto cast = [&](std::size_t which, std::int64_t query, const knn::VoteList& list) {
-    double& result = results[which][static_cast<std::size_t>(query)];
-    if (rapidminer) {
-      result = knn::rapidminer_regression(list, vote.weights, target_);
-      return;
-    }
-    knn::neighbor_weights(list, vote.weights, sample_weights_, weights);
-    double sum = 0.0, total = 0.0;
-    for (std::size_t i = 0; i < weights.size(); ++i) {
-      sum += target_[static_cast<std::size_t>(list.indices[i])] * weights[i];
-      total += weights[i];
-    }
-    result = sum / total;
-  };
-  const SearchReport done = vote_each(index_.fitted(), test, ks, vote, run, cast);
+  MeanVote votes(target_, sample_weights_, vote.weights, index_.fitted().options().compat);
+  const SearchReport done = vote_each(index_.fitted(), test, ks, vote, run,
+                                      [&](std::size_t which, std::int64_t query, const knn::VoteList& list) {
+                                        results[which][static_cast<std::size_t>(query)] = votes.cast(list);
+                                      });
   if (report != nullptr) *report = done;
   return results;
 }
 
 std::vector<double> KnnRegressor::predict(const Table& test, const VoteOptions& vote, const RunOptions& run) const {
   return predict_each(test, {vote.n_neighbors}, vote, run).front();
+}
+
+SearchReport KnnRegressor::predict(const Table& test, const VoteOptions& vote, const RunOptions& run,
+                                   const RegressionSink& sink) const {
+  std::vector<double> block;
+  MeanVote votes(target_, sample_weights_, vote.weights, index_.fitted().options().compat);
+  return vote_each(index_.fitted(), test, {vote.n_neighbors}, vote, run,
+                   [&](std::size_t, std::int64_t query, const knn::VoteList& list) {
+                     block.push_back(votes.cast(list));
+                     if (static_cast<std::int64_t>(block.size()) < kBlockRows && query + 1 < test.n_rows) return;
+                     sink(query + 1 - static_cast<std::int64_t>(block.size()), block);
+                     block.clear();
+                   });
 }
 
 }  // namespace stope

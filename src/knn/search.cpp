@@ -47,10 +47,16 @@ std::vector<std::int64_t> group_ids(const Column& column, const Column& train) {
   return ids;
 }
 
+// Lists within a radius have no bound but n, which no memory would hold for many queries: room is planned for so many
+// rows, and for more where that turns out to be too few.
+constexpr std::int64_t kFirstLongest = 1024, kLongestGrowth = 8;
+
 std::int64_t list_bytes(const Selection& selection, std::int64_t n_rows) {
-  // A candidate and its copy in the result are 16 bytes each. Radius lists have no bound but n.
+  // A candidate and its copy in the result are 16 bytes each.
   constexpr std::int64_t kBytesPerCandidate = 2 * static_cast<std::int64_t>(sizeof(double) + sizeof(std::int64_t));
-  if (selection.kind == Selection::Kind::radius) return checked::mul(n_rows, kBytesPerCandidate);
+  if (selection.kind == Selection::Kind::radius) {
+    return checked::mul(std::min(selection.longest, n_rows), kBytesPerCandidate);
+  }
   std::int64_t candidates = 0;
   for (const std::int64_t k : selection.ks) candidates = checked::add(candidates, std::min(k, n_rows));
   return checked::mul(candidates, kBytesPerCandidate);
@@ -61,54 +67,120 @@ std::int64_t filter_columns(const Fitted& fitted, const Method& method) {
   return fitted.filters().map(fitted, *fitted.kernel().filter_form())->n_columns();
 }
 
+// A search over the blocks of a query table.
+class BlockedSearch {
+ public:
+  BlockedSearch(const Fitted& fitted, const Table& queries, const SearchJob& job, const RunOptions& run)
+      : fitted_(fitted),
+        run_(run),
+        n_queries_(queries.n_rows),
+        columns_(match_columns(fitted.features(), queries, fitted.options().compat)),
+        selection_(job.selection) {
+    if (selection_.exclude_self && n_queries_ != fitted.n_rows()) {
+      throw Error(ErrorCode::invalid_argument,
+                  "excluding a row itself needs the training table as queries: " + std::to_string(n_queries_) +
+                      " query rows, " + std::to_string(fitted.n_rows()) + " training rows");
+    }
+    if (!job.exclude_group.empty()) {
+      const Column& train_column = group_column(fitted.train(), job.exclude_group);
+      train_groups_ = group_ids(train_column, train_column);
+      query_groups_ = group_ids(group_column(queries, job.exclude_group), train_column);
+      selection_.train_groups = train_groups_.data();
+    }
+    if (selection_.kind == Selection::Kind::radius) selection_.longest = kFirstLongest;
+  }
+
+  using Sink = std::function<void(std::vector<Neighbors>&)>;
+
+  SearchReport search(const Sink& sink) {
+    const device::BackendChoice backend = device::choose_backend(run_);
+    const Method method = choose_method(fitted_, selection_, n_queries_, backend, run_);
+    SearchReport total;
+    for (;;) {
+      const Plan plan = make_plan(demand(method), backend, method, run_);
+      const std::unique_ptr<Searcher> searcher = make_searcher(fitted_, plan, run_);
+      const bool done = search_as_planned(plan, *searcher, sink);
+      SearchReport report = report_of(plan);
+      searcher->report(report);
+      add_counts(total, report);
+      total = report;
+      if (done) break;
+      selection_.longest = checked::mul(selection_.longest, kLongestGrowth);
+    }
+    total.pairs = checked::mul(n_queries_, fitted_.n_rows());
+    return total;
+  }
+
+ private:
+  Demand demand(const Method& method) const {
+    return {n_queries_,
+            fitted_.n_rows(),
+            fitted_.width(),
+            list_bytes(selection_, fitted_.n_rows()),
+            fitted_.kernel().scratch_bytes(),
+            fitted_.bytes(),
+            fitted_.resident(),
+            filter_columns(fitted_, method)};
+  }
+
+  // From the first query that has no result yet on; false if a list outgrew the plan.
+  bool search_as_planned(const Plan& plan, Searcher& searcher, const Sink& sink) {
+    Buffer<double> encoded(checked::mul(plan.tile_queries, fitted_.width()));
+    TrainParts parts(fitted_, plan.part_rows);
+    ThreadPool pool(plan.threads);
+    const std::size_t n_lists = selection_.n_lists();
+    Lists lists;
+    std::vector<Neighbors> neighbors;
+    while (next_ < n_queries_) {
+      run_.cancel.check();
+      QueryBlock block{next_, std::min(plan.tile_queries, n_queries_ - next_), encoded.data(), nullptr};
+      encode_rows(columns_, next_, next_ + block.n, encoded.data());
+      if (!query_groups_.empty()) block.groups = query_groups_.data() + next_;
+      lists.assign(static_cast<std::size_t>(block.n) * n_lists, {});
+      for (std::int64_t part = 0; part < parts.count(); ++part) {
+        try {
+          searcher.search(parts.part(part, pool, run_.cancel), block, selection_, lists);
+        } catch (const ListTooLong&) {
+          return false;
+        }
+        report_progress(next_ + block.n * (part + 1) / parts.count());
+      }
+      append_lists(lists, n_lists, next_, neighbors);
+      sink(neighbors);
+      next_ += block.n;
+    }
+    return true;
+  }
+
+  // A block that is searched again does not go back.
+  void report_progress(std::int64_t done) {
+    furthest_ = std::max(furthest_, done);
+    if (run_.progress) run_.progress("search", furthest_, n_queries_);
+  }
+
+  static void add_counts(const SearchReport& earlier, SearchReport& report) {
+    for (const auto count :
+         {&SearchReport::scanned, &SearchReport::skipped, &SearchReport::listed, &SearchReport::evaluated}) {
+      report.*count = checked::add(report.*count, earlier.*count);
+    }
+  }
+
+  const Fitted& fitted_;
+  const RunOptions& run_;
+  std::int64_t n_queries_;
+  std::vector<MatchedColumn> columns_;
+  Selection selection_;
+  std::vector<std::int64_t> query_groups_, train_groups_;
+  std::int64_t next_ = 0;  // the first query without a result
+  std::int64_t furthest_ = 0;
+};
+
 }  // namespace
 
 SearchReport run_search(const Fitted& fitted, const Table& queries, const SearchJob& job, const RunOptions& run,
                         const std::function<void(std::vector<Neighbors>&)>& sink) {
   const auto start = std::chrono::steady_clock::now();
-  const std::vector<MatchedColumn> columns = match_columns(fitted.features(), queries, fitted.options().compat);
-  Selection selection = job.selection;
-  if (selection.exclude_self && queries.n_rows != fitted.n_rows()) {
-    throw Error(ErrorCode::invalid_argument,
-                "excluding a row itself needs the training table as queries: " + std::to_string(queries.n_rows) +
-                    " query rows, " + std::to_string(fitted.n_rows()) + " training rows");
-  }
-  std::vector<std::int64_t> query_groups, train_groups;
-  if (!job.exclude_group.empty()) {
-    const Column& train_column = group_column(fitted.train(), job.exclude_group);
-    train_groups = group_ids(train_column, train_column);
-    query_groups = group_ids(group_column(queries, job.exclude_group), train_column);
-    selection.train_groups = train_groups.data();
-  }
-  const device::BackendChoice backend = device::choose_backend(run);
-  const Method method = choose_method(fitted, selection, queries.n_rows, backend, run);
-  const Plan plan =
-      make_plan({queries.n_rows, fitted.n_rows(), fitted.width(), list_bytes(selection, fitted.n_rows()),
-                 fitted.kernel().scratch_bytes(), fitted.bytes(), fitted.resident(), filter_columns(fitted, method)},
-                backend, method, run);
-  const std::unique_ptr<Searcher> searcher = make_searcher(fitted, plan, run);
-  Buffer<double> encoded(checked::mul(plan.tile_queries, fitted.width()));
-  TrainParts parts(fitted, plan.part_rows);
-  ThreadPool pool(plan.threads);
-  const std::size_t n_lists = selection.n_lists();
-  Lists lists;
-  std::vector<Neighbors> neighbors;
-  for (std::int64_t first = 0; first < queries.n_rows; first += plan.tile_queries) {
-    run.cancel.check();
-    QueryBlock block{first, std::min(plan.tile_queries, queries.n_rows - first), encoded.data(), nullptr};
-    encode_rows(columns, first, first + block.n, encoded.data());
-    if (!query_groups.empty()) block.groups = query_groups.data() + first;
-    lists.assign(static_cast<std::size_t>(block.n) * n_lists, {});
-    for (std::int64_t part = 0; part < parts.count(); ++part) {
-      searcher->search(parts.part(part, pool, run.cancel), block, selection, lists);
-      if (run.progress) run.progress("search", first + block.n * (part + 1) / parts.count(), queries.n_rows);
-    }
-    append_lists(lists, n_lists, first, neighbors);
-    sink(neighbors);
-  }
-  SearchReport report = report_of(plan);
-  searcher->report(report);
-  report.pairs = checked::mul(queries.n_rows, fitted.n_rows());
+  SearchReport report = BlockedSearch(fitted, queries, job, run).search(sink);
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return report;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <vector>
 
@@ -31,8 +32,9 @@ struct Selection {
   Kind kind = Kind::nearest;
   std::vector<std::int64_t> ks;  ///< nearest: one k
   double radius = 0.0;
-  bool exclude_self = false;                   ///< query i is training row i
-  const std::int64_t* train_groups = nullptr;  ///< group per training row, or null
+  std::int64_t longest = std::numeric_limits<std::int64_t>::max();  ///< radius: a longer list throws ListTooLong
+  bool exclude_self = false;                                        ///< query i is training row i
+  const std::int64_t* train_groups = nullptr;                       ///< group per training row, or null
 
   std::size_t n_lists() const { return kind == Kind::rapidminer_heap ? ks.size() : 1; }
   /// Whether training row `row` is no neighbour of query `i` of the block, however near.
@@ -42,6 +44,9 @@ struct Selection {
     return block.groups[i] == train_groups[row];
   }
 };
+
+/// More rows lie within the radius of a query than the plan has room for.
+struct ListTooLong {};
 
 using Lists = std::vector<std::vector<Candidate>>;
 

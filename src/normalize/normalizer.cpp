@@ -11,6 +11,7 @@
 #include "normalize/fit_column.hpp"
 #include "stope/error.hpp"
 #include "stope/nearest_name.hpp"
+#include "table/column_memory.hpp"
 
 namespace stope {
 namespace {
@@ -69,20 +70,16 @@ std::span<double> gather_present(const Table& table, const Column& column, Compa
   return {scratch.data(), static_cast<std::size_t>(n_present)};
 }
 
-// As many threads as there are columns to work on and as the budget has room for scratch columns of.
+// As many threads as there are columns to work on and as the budget has room for scratch columns of; one where it has
+// room for none, whose scratch column is in a file then.
 int plan_threads(const RunOptions& run, std::int64_t n_columns, std::int64_t scratch_bytes) {
   const int wanted = run.threads > 0 ? run.threads : available_threads();
   const std::int64_t room = memory_budget(run) / std::max<std::int64_t>(scratch_bytes, 1);
-  if (room == 0) {
-    throw Error(ErrorCode::out_of_memory, "normalising needs " + std::to_string(scratch_bytes) +
-                                              " bytes for one column, the budget is " +
-                                              std::to_string(memory_budget(run)));
-  }
   return static_cast<int>(std::clamp<std::int64_t>(std::min(n_columns, room), 1, wanted));
 }
 
-Column transformed(const Column& column, const ColumnTransform& transform) {
-  Buffer<double> out(column.size());
+// Fills `out`, of the column's length.
+Column transformed(const Column& column, const ColumnTransform& transform, Buffer<double> out) {
   if (transform.constant) {
     std::fill(out.begin(), out.end(), *transform.constant);
   } else {
@@ -145,13 +142,14 @@ Normalizer Normalizer::fit(const Table& table, const NormalizeOptions& options, 
   const auto n_columns = static_cast<std::int64_t>(fitted.size());
   const std::int64_t scratch_bytes = checked::mul(table.n_rows, std::int64_t{sizeof(double)});
   ThreadPool pool(plan_threads(run, n_columns, scratch_bytes));
+  const Storage storage = scratch_bytes > memory_budget(run) ? Storage::file : Storage::memory;
   std::vector<Buffer<double>> scratch(static_cast<std::size_t>(pool.size()));
   normalizer.transforms_.resize(fitted.size());
 
   pool.parallel_for(n_columns, run.cancel, [&](std::int64_t i, int worker) {
     const Column& column = *fitted[static_cast<std::size_t>(i)];
     Buffer<double>& values = scratch[static_cast<std::size_t>(worker)];
-    if (values.empty()) values = Buffer<double>(table.n_rows);
+    if (values.empty()) values = Buffer<double>(table.n_rows, storage);
     const normalize::PresentValues present{gather_present(table, column, options.compat, values, run.cancel),
                                            table.n_rows};
     ColumnTransform transform = options.compat == Compat::rapidminer
@@ -180,16 +178,16 @@ Table Normalizer::apply(const Table& table, const RunOptions& run) const {
     work.emplace_back(&column, found->second);
   }
   const auto n_columns = static_cast<std::int64_t>(work.size());
-  const std::int64_t bytes = checked::mul(checked::mul(table.n_rows, n_columns), std::int64_t{sizeof(double)});
-  if (const std::int64_t budget = memory_budget(run); bytes > budget) {
-    throw Error(ErrorCode::out_of_memory, "the normalised table needs " + std::to_string(bytes) +
-                                              " bytes, the budget is " + std::to_string(budget));
-  }
+  const std::int64_t row_bytes = checked::mul(n_columns, std::int64_t{sizeof(double)});
+  const Storage storage = storage_within(checked::mul(table.n_rows, row_bytes), memory_budget(run));
+  ColumnMemory memory(storage, table.n_rows, n_columns, row_bytes);
+  std::vector<Buffer<double>> values;
+  for (std::int64_t i = 0; i < n_columns; ++i) values.push_back(memory.take<double>());
   const int threads = run.threads > 0 ? run.threads : available_threads();
   ThreadPool pool(static_cast<int>(std::clamp<std::int64_t>(n_columns, 1, threads)));
   pool.parallel_for(n_columns, run.cancel, [&](std::int64_t i, int) {
     const auto& [column, transform] = work[static_cast<std::size_t>(i)];
-    *column = transformed(*column, *transform);
+    *column = transformed(*column, *transform, std::move(values[static_cast<std::size_t>(i)]));
   });
   if (options_.compat == Compat::rapidminer) order_as_rapidminer(result.columns);
   return result;

@@ -9,6 +9,7 @@
 
 #include "base/checked.hpp"
 #include "stope/error.hpp"
+#include "table/column_memory.hpp"
 
 namespace stope {
 
@@ -93,16 +94,27 @@ std::vector<std::int64_t> Table::features() const {
   return indices;
 }
 
-Table Table::take(const std::vector<std::int64_t>& rows) const {
+namespace {
+
+std::int64_t value_bytes(const Column& column) {
+  return std::visit([](const auto& buffer) { return static_cast<std::int64_t>(sizeof *buffer.data()); }, column.data);
+}
+
+}  // namespace
+
+Table Table::take(const std::vector<std::int64_t>& rows, Storage storage) const {
   Table result;
   result.source = source;
   result.n_rows = static_cast<std::int64_t>(rows.size());
   result.columns.reserve(columns.size());
+  std::int64_t row_bytes = 0;
+  for (const Column& column : columns) row_bytes += value_bytes(column);
+  ColumnMemory memory(storage, result.n_rows, static_cast<std::int64_t>(columns.size()), row_bytes);
   for (const Column& column : columns) {
     Column taken{column.name, column.type, column.role, {}, column.values};
     std::visit(
         [&](const auto& from) {
-          std::decay_t<decltype(from)> to(result.n_rows);
+          auto to = memory.take<std::decay_t<decltype(*from.data())>>();
           for (std::int64_t i = 0; i < result.n_rows; ++i) to[i] = from[rows[static_cast<std::size_t>(i)]];
           taken.data = std::move(to);
         },
@@ -129,18 +141,34 @@ void Table::validate() const {
   }
 }
 
-std::int64_t Table::bytes() const {
-  std::int64_t total = 0;
-  for (const Column& column : columns) {
-    std::visit(
-        [&](const auto& buffer) {
-          total += checked::mul(buffer.size(), static_cast<std::int64_t>(sizeof *buffer.data()));
-        },
-        column.data);
-    for (const std::string& value : column.values)
-      total += static_cast<std::int64_t>(value.size() + sizeof(std::string));
+namespace {
+
+// Bytes of the values in memory, those in files, and the names of nominal values.
+struct Bytes {
+  std::int64_t memory = 0, file = 0;
+};
+
+Bytes bytes_of(const Table& table) {
+  Bytes total;
+  for (const Column& column : table.columns) {
+    const bool in_file = std::visit([](const auto& buffer) { return buffer.storage() == Storage::file; }, column.data);
+    (in_file ? total.file : total.memory) += checked::mul(column.size(), value_bytes(column));
+    for (const std::string& value : column.values) {
+      total.memory += static_cast<std::int64_t>(value.size() + sizeof(std::string));
+    }
   }
   return total;
+}
+
+}  // namespace
+
+std::int64_t Table::bytes() const {
+  const Bytes total = bytes_of(*this);
+  return checked::add(total.memory, total.file);
+}
+
+std::int64_t Table::bytes_in_memory() const {
+  return bytes_of(*this).memory;
 }
 
 }  // namespace stope

@@ -343,19 +343,39 @@ TEST(Csv, WideTable) {
   EXPECT_EQ(table.columns[5999].at(1), 5999.5);
 }
 
-TEST(Csv, TheBudgetIsCheckedBeforeTheTableIsAllocated) {
+TEST(Csv, ATableBeyondHalfTheBudgetGoesToAFile) {
   std::string text = "a,b\n";
-  for (int i = 0; i < 10000; ++i) text += "1,x\n";
+  for (int i = 0; i < 10000; ++i) text += std::to_string(i) + (i % 3 == 0 ? ",x\n" : ",?\n");
   RunOptions run;
-  run.memory_limit = 50000;
-  try {
-    read(text, {}, nullptr, run);
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ErrorCode::out_of_memory);
-    EXPECT_TRUE(contains(error.what(), "needs 120000 bytes, the memory limit leaves 50000")) << error.what();
+  for (const std::int64_t limit : {240000, 239999}) {  // twice 10,000 x 12 bytes
+    run.memory_limit = limit;
+    const Table table = read(text, {}, nullptr, run);
+    EXPECT_EQ(table.bytes(), 120000 + static_cast<std::int64_t>(sizeof(std::string)) + 1);
+    EXPECT_EQ(table.bytes_in_memory(), limit == 240000 ? table.bytes() : table.bytes() - 120000) << limit;
+    for (int i = 0; i < 10000; ++i) {
+      ASSERT_EQ(table.columns[0].at(i), i);
+      ASSERT_EQ(table.columns[1].missing(i), i % 3 != 0);
+    }
   }
-  text = "a,b\n";
+}
+
+TEST(Csv, AColumnReadAgainAsNominalMayLieInAFile) {
+  std::string text = "a,b\n";
+  for (int i = 0; i < 10000; ++i) text += std::to_string(i % 7) + ",1\n";
+  text += "text,1\n";
+  RunOptions run;
+  run.memory_limit = 100000;
+  const Table table = read(text, {}, nullptr, run);
+  EXPECT_EQ(table.columns[0].values, (std::vector<std::string>{"0", "1", "2", "3", "4", "5", "6", "text"}));
+  EXPECT_EQ(table.columns[0].codes().storage(), Storage::memory);  // 40 kB of 100
+  EXPECT_EQ(std::get<Buffer<double>>(table.columns[1].data).storage(), Storage::file);
+  for (int i = 0; i < 10000; ++i) ASSERT_EQ(table.columns[0].at(i), i % 7);
+  EXPECT_EQ(table.columns[0].at(10000), 7);
+}
+
+TEST(Csv, TheBudgetCoversTheValuesOfNominalColumns) {
+  RunOptions run;
+  std::string text = "a,b\n";
   for (int i = 0; i < 10000; ++i) text += "1,a long value that no other row has " + std::to_string(i) + "\n";
   run.memory_limit = 400000;
   try {

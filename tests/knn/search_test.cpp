@@ -187,6 +187,30 @@ class TextbookQueue {
   std::vector<Expected> h_;
 };
 
+TEST_P(SearchTest, RadiusListsMayOutgrowThePlan) {
+  constexpr std::int64_t kRows = 20000;  // far more than a list is planned for at first, and than the second time
+  std::vector<double> x(kRows, 1.0), queries(300, 50.0);
+  x[7] = 50.0;
+  queries[170] = queries[299] = 1.0;
+  const Table train{{make_numeric("x", x)}, kRows, "train"};
+  const Table query{{make_numeric("x", queries)}, 300, "query"};
+  const Environment environment(GetParam(), 100, 1000);
+  RunOptions run;
+  run.memory_limit = 8 << 20;  // a list of all rows takes 640 kB: not one for every query
+  std::int64_t at = 0;
+  const SearchReport report = KnnIndex::fit(train).radius_neighbors(query, 0.5, {}, run, [&](const Neighbors& lists) {
+    ASSERT_EQ(lists.first_query, at);
+    for (std::int64_t i = 0; i < lists.n_queries(); ++i, ++at) {
+      const std::int64_t begin = lists.offsets[static_cast<std::size_t>(i)];
+      const std::int64_t length = lists.offsets[static_cast<std::size_t>(i) + 1] - begin;
+      ASSERT_EQ(length, at == 170 || at == 299 ? kRows - 1 : 1) << at;
+      ASSERT_EQ(lists.indices[static_cast<std::size_t>(begin)], length == 1 ? 7 : 0) << at;
+    }
+  });
+  EXPECT_EQ(at, 300);
+  EXPECT_LE(report.memory_planned, run.memory_limit);
+}
+
 TEST_P(SearchTest, RapidMinerModeKeepsTheHeapsOrder) {
   Random random(9);
   for (int round = 0; round < 200; ++round) {

@@ -318,17 +318,20 @@ TEST(Normalizer, StopsWhenCancelled) {
   }
 }
 
-TEST(Normalizer, NamesTheBytesThatDoNotFit) {
-  const Table table =
-      table_of({make_numeric("v", std::vector<double>(100, 1.0)), make_numeric("w", std::vector<double>(100, 2.0))});
-  RunOptions run;
-  run.memory_limit = 800;
-  const Normalizer fitted = Normalizer::fit(table, by(Normalization::z), run);
-  expect_error(ErrorCode::out_of_memory, "the normalised table needs 1600 bytes, the budget is 800",
-               [&] { fitted.apply(table, run); });
-  run.memory_limit = 799;
-  expect_error(ErrorCode::out_of_memory, "normalising needs 800 bytes for one column, the budget is 799",
-               [&] { Normalizer::fit(table, by(Normalization::z), run); });
+TEST(Normalizer, WhatDoesNotFitGoesToAFile) {
+  std::vector<double> v(100), w(100);
+  for (std::size_t i = 0; i < 100; ++i) v[i] = static_cast<double>(i), w[i] = static_cast<double>(i * i % 17);
+  const Table table = table_of({make_numeric("v", v), make_numeric("w", w)});
+  const Table want = Normalizer::fit(table, by(Normalization::z)).apply(table);
+  for (const std::int64_t limit : {3200, 3199, 799, 1}) {  // 1,600 bytes of result, 800 to fit a column
+    RunOptions run;
+    run.memory_limit = limit;
+    const Table result = Normalizer::fit(table, by(Normalization::z), run).apply(table, run);
+    EXPECT_EQ(result.bytes_in_memory(), limit == 3200 ? 1600 : 0);
+    for (std::size_t c = 0; c < 2; ++c) {
+      for (std::int64_t i = 0; i < 100; ++i) ASSERT_EQ(result.columns[c].at(i), want.columns[c].at(i));
+    }
+  }
 }
 
 TEST(Normalizer, AFailedAllocationIsACleanError) {
