@@ -24,18 +24,24 @@ constexpr double kBytesMayKeep = 0.5, kProductsMayKeep = 0.1;  // rows of the sa
 constexpr std::int64_t kMostColumnsForBlocks = 64;
 constexpr double kMostVisited = 0.6;  // share of blocks that boxes may leave before they are not worth looking at
 
-double image_sum(const FilterForm& form, const float* a, const float* b, std::int64_t n) {
-  double sum = 0.0;
-  for (std::int64_t c = 0; c < n; ++c) {
-    const double difference = std::fabs(static_cast<double>(a[c]) - static_cast<double>(b[c]));
+// The sum over images, for all attributes: what missing ones would have added is what the others add on average.
+double image_sum(const ImageMap& map, const float* a, const float* b) {
+  const FilterForm& form = map.form();
+  double sum = 0.0, weight = 0.0, total = 0.0;
+  for (std::int64_t c = 0; c < map.n_columns(); ++c) {
+    total += static_cast<double>(map.weight()[c]);
+    double difference = std::fabs(static_cast<double>(a[c]) - static_cast<double>(b[c]));
     if (is_missing(difference)) continue;
+    weight += static_cast<double>(map.weight()[c]);
+    const bool numeric = c < map.n_numeric();
+    if (!numeric) difference = difference > 0.0 ? static_cast<double>(map.mismatch()[c]) : 0.0;
     if (form.term == Term::maximum) {
       sum = std::max(sum, difference);
     } else {
-      sum += form.term == Term::square ? difference * difference : difference;
+      sum += form.term == Term::square && numeric ? difference * difference : difference;
     }
   }
-  return sum;
+  return form.divisor == Divisor::present_weight && weight > 0.0 ? sum * (total / weight) : sum;
 }
 
 // What a sample of the training rows says about filters. The whole table is denser: its neighbours are nearer, its
@@ -43,7 +49,8 @@ double image_sum(const FilterForm& form, const float* a, const float* b, std::in
 class Sample {
  public:
   Sample(const Fitted& fitted, const ImageMap& map)
-      : form_(map.form()),
+      : map_(map),
+        form_(map.form()),
         n_columns_(map.n_columns()),
         n_(std::min(std::clamp<std::int64_t>(kSampleValues / map.n_columns(), 512, 4096), fitted.n_rows())) {
     const std::vector<double> rows = fitted.sample(n_);
@@ -53,7 +60,7 @@ class Sample {
     sums_.resize(static_cast<std::size_t>(kQueries * n_));
     for (std::int64_t q = 0; q < kQueries; ++q) {
       for (std::int64_t i = 0; i < n_; ++i) {
-        sums_[static_cast<std::size_t>(q * n_ + i)] = image_sum(form_, query(q), image(i), n_columns_);
+        sums_[static_cast<std::size_t>(q * n_ + i)] = image_sum(map_, query(q), image(i));
       }
       nearest_.push_back(nearest(q));
     }
@@ -73,10 +80,13 @@ class Sample {
     return static_cast<double>(kept) / kQueries;
   }
 
+  /// Of the numbers, the largest |value|.
   double largest() const {
     double largest = 0.0;
-    for (const float value : images_) {
-      if (value == value) largest = std::max(largest, std::fabs(static_cast<double>(value)));
+    for (std::int64_t i = 0; i < n_; ++i) {
+      for (const float* value = image(i); value != image(i) + map_.n_numeric(); ++value) {
+        if (*value == *value) largest = std::max(largest, std::fabs(static_cast<double>(*value)));
+      }
     }
     return largest;
   }
@@ -101,7 +111,7 @@ class Sample {
         inside.assign(query(q), query(q) + n_columns_);  // the point of the box nearest to the query
         for (std::size_t c = 0; c < low.size(); ++c) inside[c] = std::max(low[c], std::min(high[c], inside[c]));
         const double reach = nearest_[static_cast<std::size_t>(q)];
-        visited += image_sum(form_, query(q), inside.data(), n_columns_) <= reach ? 1 : 0;
+        visited += image_sum(map_, query(q), inside.data()) <= reach ? 1 : 0;
       }
     }
     return static_cast<double>(visited) / static_cast<double>(blocks * kQueries);
@@ -120,6 +130,7 @@ class Sample {
     return sums[1];
   }
 
+  const ImageMap& map_;
   const FilterForm& form_;
   std::int64_t n_columns_, n_;
   std::vector<float> images_;
@@ -145,8 +156,8 @@ ScanKind choose_kind(const ImageMap& map, const Sample& sample, const device::Ba
   if (map.n_columns() <= kMostColumnsForDifferences) return ScanKind::differences;
   const double largest = sample.largest();
   if (fits(map, ScanKind::byte_differences) && backend.backend != device::Backend::scalar) {
-    // Rounding moves a value by a quarter of a step on average, on either side.
-    const double residual = 0.5 * columns * largest / 127.0;
+    // Rounding moves a number by a quarter of a step on average, on either side.
+    const double residual = 0.5 * static_cast<double>(map.n_numeric()) * largest / 127.0;
     return sample.kept(residual, 0.0) <= kBytesMayKeep * columns ? ScanKind::byte_differences : ScanKind::differences;
   }
   if (!fits(map, ScanKind::products)) return ScanKind::differences;

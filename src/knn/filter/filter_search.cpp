@@ -1,6 +1,7 @@
 // The fast CPU back ends: a float image of every row bounds its distance, and only what the bound cannot rule out is
 // evaluated with the measure's own formula. Which instructions scan the images is all that tells the back ends apart.
 #include <algorithm>
+#include <array>
 #include <numeric>
 
 #include "base/checked.hpp"
@@ -20,8 +21,7 @@ class FilterSearcher final : public Searcher {
       : fitted_(fitted),
         plan_(plan),
         run_(run),
-        form_(form),
-        scan_of_(scan_of),
+        scans_(scans_of(form, scan_of)),
         map_(fitted.filters().map(fitted, form)),
         pool_(plan.threads) {}
 
@@ -32,16 +32,7 @@ class FilterSearcher final : public Searcher {
     const std::int64_t n_tiles = checked::ceil_div(block.n, kTileQueries);
     const std::int64_t n_segments = segments(n_tiles, selection);
     const std::int64_t n_blocks = index_.images->n_blocks;
-    const TileContext context{fitted_,
-                              index_,
-                              part,
-                              scan_of_(form_, index_.kind),
-                              scan_of_(form_, ScanKind::differences),
-                              block,
-                              queries,
-                              selection,
-                              lists,
-                              run_.cancel};
+    const TileContext context{fitted_, index_, part, scans_.data(), block, queries, selection, lists, run_.cancel};
     const std::size_t n_lists = selection.n_lists();
     // The lists are read (by the first segment) and written at the end: a segment must not see another's.
     Lists found(lists.size() * static_cast<std::size_t>(n_segments));
@@ -84,6 +75,16 @@ class FilterSearcher final : public Searcher {
   }
 
  private:
+  static std::array<ScanFunction, kScanKinds> scans_of(const FilterForm& form,
+                                                       ScanFunction (*scan_of)(const FilterForm&, ScanKind)) {
+    std::array<ScanFunction, kScanKinds> scans{};
+    for (int kind = 0; kind < kScanKinds; ++kind) {
+      scans[static_cast<std::size_t>(kind)] = scan_of(form, static_cast<ScanKind>(kind));
+    }
+    return scans;
+  }
+  bool has(ScanKind kind) const { return scans_[static_cast<std::size_t>(kind)] != nullptr; }
+
   // Where blocks hold near rows, near queries share a tile: a block is then read once for all of them.
   std::vector<std::int64_t> query_order(const RowImages& queries, std::int64_t n) {
     if (index_.images->ordered()) {
@@ -121,13 +122,15 @@ class FilterSearcher final : public Searcher {
     if (index_.images != nullptr && part.first == first_row_) return;
     const ScanKind wanted = plan_.method.kind;
     const ScanKind fallback = wanted == ScanKind::byte_products ? ScanKind::products : ScanKind::differences;
-    const ScanKind kind = scan_of_(form_, wanted) != nullptr ? wanted : fallback;
+    const ScanKind kind = has(wanted) ? wanted : fallback;
+    const bool missing_in_bytes = has(ScanKind::byte_differences_present);
     index_ = {};
     first_row_ = part.first;
     if (part.n == fitted_.n_rows() && fitted_.resident()) {
-      index_ = fitted_.filters().whole(map_, part, fitted_.width(), plan_.method.order, kind, pool_, run_.cancel);
+      index_ = fitted_.filters().whole(map_, part, fitted_.width(), plan_.method.order, kind, missing_in_bytes, pool_,
+                                       run_.cancel);
     } else {
-      complete(index_, map_, part, fitted_.width(), plan_.method.order, kind, pool_, run_.cancel);
+      complete(index_, map_, part, fitted_.width(), plan_.method.order, kind, missing_in_bytes, pool_, run_.cancel);
     }
     for (std::unique_ptr<TileSearch>& space : work_spaces_) {
       if (space != nullptr) counts_.add(space->counts());
@@ -144,8 +147,7 @@ class FilterSearcher final : public Searcher {
   const Fitted& fitted_;
   const Plan plan_;
   const RunOptions& run_;
-  const FilterForm& form_;
-  ScanFunction (*scan_of_)(const FilterForm&, ScanKind);
+  const std::array<ScanFunction, kScanKinds> scans_;
   std::shared_ptr<const ImageMap> map_;
   ThreadPool pool_;
   FilterIndex index_;  // of the part being searched

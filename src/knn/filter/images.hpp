@@ -30,6 +30,7 @@ class ImageMap {
   std::int64_t n_columns() const { return n_numeric() + static_cast<std::int64_t>(equality_.size()); }
   const float* mismatch() const { return mismatch_.data(); }
   const float* weight() const { return weight_.data(); }
+  double total_weight() const { return total_weight_; }
 
   /// Writes the image of a row, n_columns floats. Returns its residual, or a NaN for a row that no image can bound (an
   /// infinity, a missing value where the measure does not skip it): its image is all missing.

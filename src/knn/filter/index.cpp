@@ -3,26 +3,28 @@
 namespace stope::knn {
 
 void complete(FilterIndex& index, const std::shared_ptr<const ImageMap>& map, const TrainPart& part, std::int64_t width,
-              BlockOrder order, ScanKind kind, ThreadPool& pool, const CancelToken& cancel) {
+              BlockOrder order, ScanKind kind, bool missing_in_bytes, ThreadPool& pool, const CancelToken& cancel) {
   if (index.images == nullptr) {
     index.map = map;
     index.images = std::make_shared<const TrainImages>(make_train_images(*map, part, width, order, pool, cancel));
   }
   const std::int64_t n_columns = map->n_columns();
-  index.kind = fits(*map, kind) && !index.images->missing ? kind : ScanKind::differences;
+  const bool takes_missing = kind == ScanKind::byte_differences && missing_in_bytes;
+  index.kind = fits(*map, kind) && (takes_missing || !index.images->missing) ? kind : ScanKind::differences;
   if (index.kind == ScanKind::products && index.floats == nullptr) {
     index.floats = std::make_shared<const FloatProducts>(make_float_products(*index.images, n_columns));
   }
   if (in_bytes(index.kind) && index.bytes == nullptr) {
-    index.bytes = std::make_shared<const ByteImages>(make_byte_images(*index.images, n_columns, kind, pool, cancel));
+    index.bytes = std::make_shared<const ByteImages>(make_byte_images(*index.images, *map, kind, pool, cancel));
   }
 }
 
 FilterIndex FilterCache::whole(const std::shared_ptr<const ImageMap>& map, const TrainPart& part, std::int64_t width,
-                               BlockOrder order, ScanKind kind, ThreadPool& pool, const CancelToken& cancel) {
+                               BlockOrder order, ScanKind kind, bool missing_in_bytes, ThreadPool& pool,
+                               const CancelToken& cancel) {
   const std::scoped_lock lock(mutex_);
   FilterIndex& made = made_[order == BlockOrder::near ? 1 : 0];
-  complete(made, map, part, width, order, kind, pool, cancel);
+  complete(made, map, part, width, order, kind, missing_in_bytes, pool, cancel);
   return made;
 }
 

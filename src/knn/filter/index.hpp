@@ -20,16 +20,18 @@ struct FilterIndex {
   std::shared_ptr<const ByteImages> bytes;      // the kinds in bytes: a form fits one of them at most
 };
 
-/// Adds to an index what is not there yet. A kind that the rows do not fit (missing values) becomes differences.
+/// Adds to an index what is not there yet. A kind that the rows do not fit becomes differences: missing values fit
+/// byte differences alone, and those only if `missing_in_bytes`.
 void complete(FilterIndex& index, const std::shared_ptr<const ImageMap>& map, const TrainPart& part, std::int64_t width,
-              BlockOrder order, ScanKind kind, ThreadPool& pool, const CancelToken& cancel);
+              BlockOrder order, ScanKind kind, bool missing_in_bytes, ThreadPool& pool, const CancelToken& cancel);
 
 /// The filter indices of one fitted table. Safe from several threads at once.
 class FilterCache {
  public:
   /// The index of the whole table, kept for the next search; a failure leaves no half-made part of it behind.
   FilterIndex whole(const std::shared_ptr<const ImageMap>& map, const TrainPart& part, std::int64_t width,
-                    BlockOrder order, ScanKind kind, ThreadPool& pool, const CancelToken& cancel);
+                    BlockOrder order, ScanKind kind, bool missing_in_bytes, ThreadPool& pool,
+                    const CancelToken& cancel);
 
   std::shared_ptr<const ImageMap> map(const Fitted& fitted, const FilterForm& form);
 

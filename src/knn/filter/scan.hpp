@@ -17,13 +17,17 @@ struct Hit {
   std::int32_t slot;
 };
 
-/// How images are compared. Differences in floats take any form; the others need images without missing values or
-/// mismatches: inner products squares, byte differences absolute terms.
-enum class ScanKind { differences, products, byte_products, byte_differences };
+/// How images are compared. Differences in floats take any form. Inner products take squares of numbers, none missing;
+/// byte differences absolute terms, numbers and mismatches: `byte_differences` where nothing is missing,
+/// `byte_differences_present` where something is, which compares what both rows have.
+enum class ScanKind { differences, products, byte_products, byte_differences, byte_differences_present };
+inline constexpr int kScanKinds = 5;
 
 constexpr bool in_bytes(ScanKind kind) {
-  return kind == ScanKind::byte_products || kind == ScanKind::byte_differences;
+  return kind >= ScanKind::byte_products;
 }
+
+inline constexpr std::uint8_t kMissingByte = 0;  ///< of byte differences
 
 /// What a query's sum must exceed for the row to be dropped: alpha * divisor + beta.
 struct Cut {
@@ -33,12 +37,15 @@ struct Cut {
   float least;  ///< products: a row is dropped below this
   std::int32_t least_bytes;
   std::int32_t most_bytes;  ///< byte differences: a row is dropped above this
-  float norm;               ///< of products: the query's square, in the kind's unit; the score is norm - 2 * product
-  float box;                ///< a block is dropped if the sum of the query and the box around it exceeds this
+  double alpha_bytes;       ///< where values are missing: above alpha_bytes * divisor + beta_bytes
+  double beta_bytes;
+  float norm;  ///< of products: the query's square, in the kind's unit; the score is norm - 2 * product
+  float box;   ///< a block is dropped if the sum of the query and the box around it exceeds this
 };
 
 inline constexpr float kNoLimit = __builtin_inff();
-inline constexpr Cut kDropNothing = {0.0F, kNoLimit, kNoLimit, -kNoLimit, INT32_MIN, INT32_MAX, 0.0F, kNoLimit};
+inline constexpr Cut kDropNothing = {0.0F,      kNoLimit, kNoLimit, -kNoLimit, INT32_MIN,
+                                     INT32_MAX, 0.0,      1e300,    0.0F,      kNoLimit};
 
 /// Images of rows are n_numeric + n_equality floats (NaN = missing). Training images lie in blocks, column by column:
 /// blocks[(block * n_columns + column) * 64 + row]; query images are row-major.
@@ -52,14 +59,17 @@ struct Scan {
   const std::uint8_t* bytes;  ///< [((block * n_groups + group) * 64 + row) * size + byte], image + 128; size: 4 or 8
   const std::int32_t* byte_starts;  ///< byte products: as `starts`
   std::int64_t n_groups;
-  const std::uint64_t* always;  ///< per block: rows to list whatever their sum
-  const float* low;             ///< per block and column the box around it: low[block * n_columns + column]; or null
+  std::int64_t n_numeric_groups;      ///< byte differences: the columns of the others are compared for equality
+  const std::uint8_t* byte_mismatch;  ///< byte differences: what a mismatch adds, per byte of a row
+  const std::uint8_t* byte_weight;    ///< and its part of the divisor
+  const std::uint64_t* always;        ///< per block: rows to list whatever their sum
+  const float* low;  ///< per block and column the box around it: low[block * n_columns + column]; or null
   const float* high;
 
   const std::int64_t* visit;  ///< numbers of the blocks to scan
   std::int64_t n_visit;
   const float* queries;
-  const std::uint8_t* query_bytes;  ///< n_groups * size a query; products: signed, differences: image + 128
+  const std::uint8_t* query_bytes;  ///< n_groups * size a query; products: signed; differences: as `bytes`
   std::int64_t n_queries;           ///< at most kTileQueries
   const Cut* cuts;
   const float* by_column;  ///< the queries once more for the boxes: [column * kTileQueries + query], 64-byte aligned

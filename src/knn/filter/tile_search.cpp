@@ -69,16 +69,17 @@ void TileSearch::load(const TileContext& context, const std::int64_t* which, std
   std::fill(by_column_.begin(), by_column_.end(), std::numeric_limits<float>::quiet_NaN());
   std::fill(box_cuts_.begin(), box_cuts_.end(), -kInf);
   kind_ = context.index.kind;
+  bool missing = context.index.images->missing;
   pause_ = steps_without_filter_ = 0;
   for (std::int64_t i = 0; i < n; ++i) {
     const float* image = context.queries.rows.data() + which[i] * n_columns_;
     std::copy_n(image, n_columns_, images_.data() + i * n_columns_);
     for (std::int64_t c = 0; c < n_columns_; ++c) {
       by_column_[c * kTileQueries + i] = image[c];
-      const bool missing = std::isnan(image[c]);
-      tile_low_[c] = std::min(tile_low_[c], missing ? -kInf : image[c]);
-      tile_high_[c] = std::max(tile_high_[c], missing ? kInf : image[c]);
-      if (missing) kind_ = ScanKind::differences;
+      const bool absent = std::isnan(image[c]);
+      tile_low_[c] = std::min(tile_low_[c], absent ? -kInf : image[c]);
+      tile_high_[c] = std::max(tile_high_[c], absent ? kInf : image[c]);
+      missing |= absent;
     }
     if (context.index.kind != ScanKind::products) continue;
     double norm = 0.0;
@@ -88,11 +89,15 @@ void TileSearch::load(const TileContext& context, const std::int64_t* which, std
     const double largest = context.index.floats->largest_norm;
     if (!(norm + largest * largest < 1e37)) kind_ = ScanKind::differences;
   }
+  if (missing) {
+    const bool bytes = kind_ == ScanKind::byte_differences && context.has(ScanKind::byte_differences_present);
+    kind_ = bytes ? ScanKind::byte_differences_present : ScanKind::differences;
+  }
   for (std::int64_t i = 0; i < n; ++i) {
     if (in_bytes(kind_)) {
       const ByteImages& train = *context.index.bytes;
       byte_images_[static_cast<std::size_t>(i)] =
-          make_byte_image(images_.data() + i * n_columns_, n_columns_, train, bytes_.data() + i * train.query_bytes());
+          make_byte_image(images_.data() + i * n_columns_, train, bytes_.data() + i * train.query_bytes());
     }
     Collector& collector = collectors_[static_cast<std::size_t>(i)];
     collector.reset(context.selection);
@@ -276,6 +281,9 @@ void TileSearch::scan_blocks(const TileContext& context, const std::int64_t* blo
     scan.bytes = context.index.bytes->bytes.data();
     scan.byte_starts = context.index.bytes->starts.data();
     scan.n_groups = context.index.bytes->n_groups;
+    scan.n_numeric_groups = context.index.bytes->n_numeric_groups;
+    scan.byte_mismatch = context.index.bytes->mismatch.data();
+    scan.byte_weight = context.index.bytes->weight.data();
     scan.query_bytes = bytes_.data();
   }
   scan.always = in_bytes(kind_) ? context.index.bytes->always.data() : images.always.data();
@@ -292,7 +300,7 @@ void TileSearch::scan_blocks(const TileContext& context, const std::int64_t* blo
   scan.capacity = kCapacity;
   scan.n_hits = n_hits_.data();
   scan.n_skipped = &skipped;
-  (kind_ == context.index.kind ? context.scan : context.differences)(scan);
+  context.scans[static_cast<std::size_t>(kind_)](scan);
   counts_.skipped += skipped * kBlockRows;
   counts_.scanned += (n * n_ - skipped) * kBlockRows;
   for (std::int64_t i = 0; i < n_; ++i) {
@@ -397,10 +405,20 @@ void TileSearch::add_byte_cut(const ByteImages& train, std::int64_t i, const Ima
   const ByteImage& image = byte_images_[static_cast<std::size_t>(i)];
   cut.norm = static_cast<float>(image.norm + 2.0 * image.offset);
   if (!(cut.beta < kNoLimit)) return;
-  if (train.kind == ScanKind::byte_differences) {
-    const double most = std::floor(limit.beta * train.steps * (1.0 + 1e-12)) + 1.0;
+  if (kind_ == ScanKind::byte_differences) {
+    const double reach = limit.alpha * map_->total_weight() + limit.beta;
+    const double most = std::floor(reach * train.steps * (1.0 + 1e-12)) + 1.0;
     cut.most_bytes = most < 2e9 ? static_cast<std::int32_t>(most) : INT32_MAX;
     cut.score = round_up(most);  // sums below 2^24 are exact floats
+    return;
+  }
+  if (kind_ == ScanKind::byte_differences_present) {
+    cut.alpha_bytes = limit.alpha * train.steps / train.weight_steps * (1.0 + 1e-12);
+    cut.beta_bytes = limit.beta * train.steps * (1.0 + 1e-12) + 1.0;
+    // A score is a quotient by the weight compared, without a divisor by 1.
+    const bool quotient = form_->divisor == Divisor::present_weight;
+    const double least = quotient ? static_cast<double>(image.least_by) : 1.0;
+    cut.score = round_up((cut.alpha_bytes + cut.beta_bytes / least) * (1.0 + 1e-6));
     return;
   }
   const double beta = limit.beta * train.steps * train.steps * (1.0 + 1e-12);

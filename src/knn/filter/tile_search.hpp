@@ -29,13 +29,14 @@ struct TileContext {
   const Fitted& fitted;
   const FilterIndex& index;
   const TrainPart& part;
-  ScanFunction scan;         ///< of the index's kind
-  ScanFunction differences;  ///< for tiles whose queries have missing values
+  const ScanFunction* scans;  ///< per ScanKind; null where there is none
   const QueryBlock& block;
   const RowImages& queries;
   const Selection& selection;
   const Lists& lists;  ///< what earlier parts left
   const CancelToken& cancel;
+
+  bool has(ScanKind kind) const { return scans[static_cast<std::size_t>(kind)] != nullptr; }
 };
 
 /// The work space of one worker.
