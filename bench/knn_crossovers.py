@@ -35,6 +35,8 @@ def crossovers():
            [(n, n, n, 10, 3, "euclidean") for n in (16, 32, 64, 128, 256, 512, 1024)], filtered)
     yield ("pairs, one query", "rows",
            [(n, n, 1, 10, 3, "euclidean") for n in (1000, 4000, 16000, 64000, 256000)], filtered)
+    yield ("queries of 100,000 rows", "queries",
+           [(m, 100_000, m, 20, 3, "euclidean") for m in (1, 2, 4, 8, 16, 32)], filtered)
     yield ("share of the rows that are neighbours", "rows / k",
            [(share, 20_000, 200, 20, 20_000 // share, "euclidean") for share in (128, 32, 16, 8, 4, 2)], filtered)
     kinds = {"differences": DIFFERENCES, "products": PRODUCTS, "bytes": BYTES, "auto": AUTO}
@@ -48,7 +50,7 @@ def crossovers():
            [(d, 50_000, 1_000, d, 10, "manhattan") for d in (2, 4, 6, 8, 10, 12, 16, 32)],
            {"differences": DIFFERENCES, "bytes": BYTES, "auto": AUTO})
     yield ("columns up to which blocks pay", "columns",
-           [(d, 200_000, 5_000, d, 10, "euclidean") for d in (2, 3, 4, 6, 8, 10, 12)],
+           [(d, 200_000, 5_000, d, 10, "euclidean") for d in (2, 3, 4, 6, 8, 10, 12, 16, 20, 24)],
            {"table": TABLE, "near": NEAR, "auto": AUTO})
 
 

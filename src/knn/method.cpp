@@ -14,35 +14,16 @@
 namespace stope::knn {
 namespace {
 
-// Crossovers, estimated from the cost of a scanned pair and of a distance, not each measured by itself; what they lead
-// to is (bench/results/knn_cpu_*.json).
-constexpr std::int64_t kLeastPairs = std::int64_t{1} << 16;  // below, making images costs more than it saves
-constexpr std::int64_t kLeastRowsPerNeighbor = 4;       // a filter that must keep a quarter of the rows saves nothing
-constexpr std::int64_t kLeastRowsForSample = 8192;      // fewer are scanned as fast as a sample is looked at
-constexpr std::int64_t kMostColumnsForDifferences = 8;  // so few cost nothing beside what is done with the sums
+// Crossovers, measured by bench/knn_crossovers.py (bench/results/knn_crossovers_*.json). Queries are counted over the
+// life of a fitted table, since images and choices are kept: one query at a time is worth no images, many are.
+constexpr std::int64_t kLeastQueries = 8;                    // images of a table cost as much as a few queries without
+constexpr std::int64_t kLeastPairs = std::int64_t{1} << 18;  // fewer are done before a filter's threads have begun
+constexpr std::int64_t kLeastRowsPerNeighbor = 16;  // with fewer, a filter keeps so many rows that it saves nothing
+constexpr std::int64_t kLeastTermsForSample = std::int64_t{1} << 28;  // fewer are scanned as fast as a sample
+constexpr std::int64_t kMostColumnsForDifferences = 3;         // so few cost nothing beside what is done with the sums
 constexpr double kBytesMayKeep = 0.5, kProductsMayKeep = 0.1;  // rows of the sample, a column
 constexpr std::int64_t kMostColumnsForBlocks = 64;
 constexpr double kMostVisited = 0.6;  // share of blocks that boxes may leave before they are not worth looking at
-
-// The sum over images, for all attributes: what missing ones would have added is what the others add on average.
-double image_sum(const ImageMap& map, const float* a, const float* b) {
-  const FilterForm& form = map.form();
-  double sum = 0.0, weight = 0.0, total = 0.0;
-  for (std::int64_t c = 0; c < map.n_columns(); ++c) {
-    total += static_cast<double>(map.weight()[c]);
-    double difference = std::fabs(static_cast<double>(a[c]) - static_cast<double>(b[c]));
-    if (is_missing(difference)) continue;
-    weight += static_cast<double>(map.weight()[c]);
-    const bool numeric = c < map.n_numeric();
-    if (!numeric) difference = difference > 0.0 ? static_cast<double>(map.mismatch()[c]) : 0.0;
-    if (form.term == Term::maximum) {
-      sum = std::max(sum, difference);
-    } else {
-      sum += form.term == Term::square && numeric ? difference * difference : difference;
-    }
-  }
-  return form.divisor == Divisor::present_weight && weight > 0.0 ? sum * (total / weight) : sum;
-}
 
 // What a sample of the training rows says about filters. The whole table is denser: its neighbours are nearer, its
 // boxes smaller; the nearest row of a sample stands for the k nearest of the table.
@@ -57,11 +38,13 @@ class Sample {
     n_ = static_cast<std::int64_t>(rows.size()) / fitted.width();
     images_.resize(static_cast<std::size_t>(n_ * n_columns_));
     for (std::int64_t i = 0; i < n_; ++i) map.map(rows.data() + i * fitted.width(), images_.data() + i * n_columns_);
+    std::vector<float> columns(images_.size());
+    for (std::int64_t i = 0; i < n_; ++i) {
+      for (std::int64_t c = 0; c < n_columns_; ++c) columns[static_cast<std::size_t>(c * n_ + i)] = image(i)[c];
+    }
     sums_.resize(static_cast<std::size_t>(kQueries * n_));
     for (std::int64_t q = 0; q < kQueries; ++q) {
-      for (std::int64_t i = 0; i < n_; ++i) {
-        sums_[static_cast<std::size_t>(q * n_ + i)] = image_sum(map_, query(q), image(i));
-      }
+      add_up(query(q), columns.data(), n_, sums_.data() + q * n_);
       nearest_.push_back(nearest(q));
     }
   }
@@ -75,20 +58,20 @@ class Sample {
       const double root = form_.term == Term::square ? std::sqrt(nearest) + residual : nearest + residual;
       const double reach = form_.term == Term::square ? root * root : root;
       const auto begin = sums_.begin() + q * n_;
-      kept += std::count_if(begin, begin + n_, [&](double sum) { return sum <= reach + error; });
+      kept += std::count_if(begin, begin + n_, [&](float sum) { return static_cast<double>(sum) <= reach + error; });
     }
     return static_cast<double>(kept) / kQueries;
   }
 
   /// Of the numbers, the largest |value|.
   double largest() const {
-    double largest = 0.0;
+    float largest = 0.0F;
     for (std::int64_t i = 0; i < n_; ++i) {
       for (const float* value = image(i); value != image(i) + map_.n_numeric(); ++value) {
-        if (*value == *value) largest = std::max(largest, std::fabs(static_cast<double>(*value)));
+        if (*value == *value) largest = std::max(largest, std::fabs(*value));
       }
     }
-    return largest;
+    return static_cast<double>(largest);
   }
 
   /// The share of blocks that boxes around them leave.
@@ -110,8 +93,9 @@ class Sample {
       for (std::int64_t q = 0; q < kQueries; ++q) {
         inside.assign(query(q), query(q) + n_columns_);  // the point of the box nearest to the query
         for (std::size_t c = 0; c < low.size(); ++c) inside[c] = std::max(low[c], std::min(high[c], inside[c]));
-        const double reach = nearest_[static_cast<std::size_t>(q)];
-        visited += image_sum(map_, query(q), inside.data()) <= reach ? 1 : 0;
+        float sum = 0.0F;
+        add_up(query(q), inside.data(), 1, &sum);
+        visited += static_cast<double>(sum) <= nearest_[static_cast<std::size_t>(q)] ? 1 : 0;
       }
     }
     return static_cast<double>(visited) / static_cast<double>(blocks * kQueries);
@@ -123,18 +107,45 @@ class Sample {
 
   const float* image(std::int64_t i) const { return images_.data() + i * n_columns_; }
   const float* query(std::int64_t q) const { return image(q * (n_ / kQueries)); }
+
+  // The sums between a query and n images that lie column by column, for all attributes: what missing ones would have
+  // added is what the others add on average.
+  void add_up(const float* query, const float* columns, std::int64_t n, float* sums) const {
+    std::vector<float> weights(static_cast<std::size_t>(n), 0.0F);
+    std::fill(sums, sums + n, 0.0F);
+    float total = 0.0F;
+    for (std::int64_t c = 0; c < n_columns_; ++c) {
+      const float q = query[c], weight = map_.weight()[c], mismatch = map_.mismatch()[c];
+      const float* column = columns + c * n;
+      const bool numeric = c < map_.n_numeric(), squares = form_.term == Term::square;
+      total += weight;
+      for (std::int64_t i = 0; i < n; ++i) {
+        const float difference = std::fabs(q - column[i]);
+        const float term = numeric ? (squares ? difference * difference : difference) : mismatch;
+        const float added = difference > 0.0F ? term : 0.0F;  // not where either is missing
+        sums[i] = form_.term == Term::maximum ? std::max(sums[i], added) : sums[i] + added;
+        weights[static_cast<std::size_t>(i)] += difference >= 0.0F ? weight : 0.0F;
+      }
+    }
+    if (form_.divisor != Divisor::present_weight) return;
+    for (std::int64_t i = 0; i < n; ++i) {
+      const float weight = weights[static_cast<std::size_t>(i)];
+      if (weight > 0.0F) sums[i] *= total / weight;
+    }
+  }
+
   // The smallest sum but its own.
   double nearest(std::int64_t q) const {
-    std::vector<double> sums(sums_.begin() + q * n_, sums_.begin() + (q + 1) * n_);
+    std::vector<float> sums(sums_.begin() + q * n_, sums_.begin() + (q + 1) * n_);
     std::nth_element(sums.begin(), sums.begin() + 1, sums.end());
-    return sums[1];
+    return static_cast<double>(sums[1]);
   }
 
   const ImageMap& map_;
   const FilterForm& form_;
   std::int64_t n_columns_, n_;
-  std::vector<float> images_;
-  std::vector<double> sums_, nearest_;
+  std::vector<float> images_, sums_;
+  std::vector<double> nearest_;
 };
 
 // A choice forced for tests: the index of the environment variable's value in `names`, or -1.
@@ -203,9 +214,11 @@ Method choose_method(const Fitted& fitted, const Selection& selection, std::int6
   if (backend.backend == device::Backend::reference) return reference("every distance by the formula");
   if (form == nullptr) return reference("no filter bounds " + std::string(fitted.measure().info.name));
   const std::int64_t n = fitted.n_rows();
+  // Nothing is kept for tables that come in parts.
+  const std::int64_t queries = fitted.resident() ? fitted.filters().count_queries(n_queries) : n_queries;
   const std::int64_t k = selection.ks.empty() ? 0 : *std::max_element(selection.ks.begin(), selection.ks.end());
   if (!backend.forced) {
-    if (n_queries < kLeastPairs / n) return reference("too few pairs for a filter to pay");
+    if (queries < std::max(kLeastQueries, kLeastPairs / n)) return reference("too few queries for a filter to pay");
     if (k > n / kLeastRowsPerNeighbor) return reference("k is too large a share of the rows for a filter to pay");
   }
   const std::shared_ptr<const ImageMap> map = fitted.filters().map(fitted, *form);
@@ -217,7 +230,11 @@ Method choose_method(const Fitted& fitted, const Selection& selection, std::int6
   if (order == 1 && !in_order) method.order = BlockOrder::near;
   if (kind == 1) method.kind = ScanKind::products;
   if (kind == 2) method.kind = form->term == Term::square ? ScanKind::byte_products : ScanKind::byte_differences;
-  if (order >= 0 || kind >= 0 || n < kLeastRowsForSample) return method;
+  if (order >= 0 || kind >= 0) return method;
+  if (queries < kLeastTermsForSample / n / map->n_columns()) {
+    method.reason = "too few queries for a look at a sample";
+    return method;
+  }
   return fitted.filters().choice(backend.backend, in_order,
                                  [&] { return sampled_method(fitted, *map, backend, in_order, run); });
 }

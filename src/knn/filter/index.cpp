@@ -1,5 +1,7 @@
 #include "knn/filter/index.hpp"
 
+#include "base/checked.hpp"
+
 namespace stope::knn {
 
 void complete(FilterIndex& index, const std::shared_ptr<const ImageMap>& map, const TrainPart& part, std::int64_t width,
@@ -32,6 +34,12 @@ std::shared_ptr<const ImageMap> FilterCache::map(const Fitted& fitted, const Fil
   const std::scoped_lock lock(mutex_);
   if (map_ == nullptr) map_ = std::make_shared<const ImageMap>(fitted, form);
   return map_;
+}
+
+std::int64_t FilterCache::count_queries(std::int64_t n) {
+  const std::scoped_lock lock(mutex_);
+  n_queries_ = checked::add(n_queries_, n);
+  return n_queries_;
 }
 
 Method FilterCache::choice(device::Backend backend, bool in_order, const std::function<Method()>& choose) {

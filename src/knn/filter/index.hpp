@@ -35,6 +35,9 @@ class FilterCache {
 
   std::shared_ptr<const ImageMap> map(const Fitted& fitted, const FilterForm& form);
 
+  /// Adds the queries of a search; the sum of all so far.
+  std::int64_t count_queries(std::int64_t n);
+
   /// What `choose` returned when it was first asked for this backend and order of rows: looking at a sample costs as
   /// much as a small search.
   Method choice(device::Backend backend, bool in_order, const std::function<Method()>& choose);
@@ -43,6 +46,7 @@ class FilterCache {
   std::mutex mutex_;
   std::shared_ptr<const ImageMap> map_;
   std::map<std::pair<device::Backend, bool>, Method> choices_;
+  std::int64_t n_queries_ = 0;
   FilterIndex made_[2];  // one an order of rows, with every kind asked for
 };
 
