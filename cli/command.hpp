@@ -1,12 +1,15 @@
 // A command of the program: its options, and what it does.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
 
 #include "run_arguments.hpp"
 #include "session.hpp"
+
+namespace CLI {  // CLI11 takes ten seconds to compile: only the files that deal with it include it
+class App;
+}
 
 namespace stope::cli {
 
@@ -21,12 +24,10 @@ class Command {
  protected:
   /// Adds the command to the program; derived constructors add their options, then call add_common(). The summary is
   /// the line of the overview, the details open the command's own help.
-  Command(CLI::App& program, const std::string& name, const std::string& summary, const std::string& details)
-      : app(program.add_subcommand(name, summary + "\n" + details)) {}
-  void add_common(const std::string& examples) {
-    common.add_to(*app);
-    app->footer(examples);
-  }
+  Command(CLI::App& program, const std::string& name, const std::string& summary, const std::string& details);
+  void add_common(const std::string& examples);
+  /// How often the option was given.
+  std::size_t count(const std::string& option) const;
 };
 
 std::unique_ptr<Command> add_info(CLI::App& program);

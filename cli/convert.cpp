@@ -24,7 +24,7 @@ class Convert : public Command {
       : Command(program, "convert", "Write a table in another format",
                 "Reads a table and writes it in another format; missing values of CSV are empty fields.") {
     add_argument(*app, "IN", input_, "TABLE", "Table to read; '-' reads stdin");
-    add_argument(*app, "OUT", output_, "FILE", "File to write; '-' or nothing is stdout")->required(false);
+    add_argument(*app, "OUT", output_, "FILE", "File to write; '-' or nothing is stdout", Required::no);
     OptionGroup group(*app, "Output");
     group.text("-o,--output", option_output_, "FILE", "The same as OUT");
     group.parsed("--output-format", "csv|tsv|arff|npy|fvecs|bvecs|ivecs|raw",

@@ -95,7 +95,7 @@ class Evaluate : public Command {
   void check() {
     knn_.options();
     knn_.normalization();
-    const bool several = app->count("--cv") + app->count("--holdout") + app->count("--loo") > 1;
+    const bool several = count("--cv") + count("--holdout") + count("--loo") > 1;
     if (several) throw Error(ErrorCode::invalid_argument, "--cv, --holdout and --loo exclude each other");
     if (leave_one_out_) options_.scheme = Scheme::leave_one_out;
     if (!options_.exclude_group.empty() && !leave_one_out_) {

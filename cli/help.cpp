@@ -15,7 +15,7 @@ class Help : public Command {
       : Command(program, "help", "Show this overview, or the help of a command",
                 "Shows the help of a command, or with 'metrics' the measures and their parameters."),
         program_(program) {
-    add_argument(*app, "COMMAND", topic_, "COMMAND", "A command, or metrics; without it the overview")->required(false);
+    add_argument(*app, "COMMAND", topic_, "COMMAND", "A command, or metrics; without it the overview", Required::no);
     // Used by the build to make the man page; of no use to anyone else.
     OptionGroup(*app, "").flag("--man", man_, "Print the commands as a part of a man page");
     add_common("Examples\n  stope help classify\n  stope help metrics\n");

@@ -105,7 +105,7 @@ class Knn : public Command {
     knn_.options();
     knn_.normalization();
     require_one_stdin(train_, query_);
-    const bool given = app->count("-k") > 0;
+    const bool given = count("-k") > 0;
     if (radius_ && given) throw Error(ErrorCode::invalid_argument, "-k and --radius exclude each other");
     if (search_.n_neighbors < 1) {
       throw Error(ErrorCode::invalid_argument, "-k: " + std::to_string(search_.n_neighbors) + " is not at least 1");

@@ -2,13 +2,16 @@
 // ready for a search.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
 
 #include "session.hpp"
 #include "stope/knn.hpp"
 #include "stope/normalize.hpp"
+
+namespace CLI {
+class App;
+}
 
 namespace stope::cli {
 

@@ -26,11 +26,10 @@ class Normalize : public Command {
                 "weight and ignored columns stay as they are.") {
     add_argument(*app, "TABLE", table_, "TABLE", "Table to normalise; '-' reads stdin");
     OptionGroup group(*app, "Normalisation");
-    group
-        .text("--method", method_, "z|range|proportion|interquartile",
-              "z: mean 0, variance 1; range: from --min to --max; proportion: share of the column's sum; "
-              "interquartile: (v - median) / ((q3 - q1) / 1.349)")
-        ->required();
+    group.text("--method", method_, "z|range|proportion|interquartile",
+               "z: mean 0, variance 1; range: from --min to --max; proportion: share of the column's sum; "
+               "interquartile: (v - median) / ((q3 - q1) / 1.349)",
+               Required::yes);
     group.real("--min", options_.min, "A", "Lower end of range [0]");
     group.real("--max", options_.max, "B", "Upper end of range [1]");
     group.choice("--compat", compat_, {"none", "rapidminer"},
@@ -47,7 +46,7 @@ class Normalize : public Command {
   void run(Session& session) override {
     options_.method = normalization(method_);
     options_.compat = compat_ == "rapidminer" ? Compat::rapidminer : Compat::none;
-    const bool bounded = app->count("--min") + app->count("--max") > 0;
+    const bool bounded = count("--min") + count("--max") > 0;
     if (bounded && options_.method != Normalization::range) {
       throw Error(ErrorCode::invalid_argument, "--min and --max belong to --method range, not " + method_);
     }

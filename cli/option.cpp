@@ -1,6 +1,7 @@
 // Declares options on a CLI11 command (cli/option.hpp).
 #include "option.hpp"
 
+#include <CLI/CLI.hpp>
 #include <limits>
 
 #include "value.hpp"
@@ -18,53 +19,62 @@ std::string joined(const std::vector<std::string>& words) {
   return text;
 }
 
+CLI::Option* add(CLI::App& app, const std::string& group, const std::string& names, const std::string& type,
+                 const std::string& help, const CLI::callback_t& callback) {
+  return app.add_option(names, callback, help)->type_name(type)->type_size(1)->expected(1)->group(group);
+}
+
+void take_all(CLI::Option* option) {
+  option->expected(1, std::numeric_limits<int>::max())
+      ->allow_extra_args(false)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+}
+
 }  // namespace
 
-CLI::Option* OptionGroup::add(const std::string& names, const std::string& type, const std::string& help,
-                              const CLI::callback_t& callback) {
-  return app_.add_option(names, callback, help)->type_name(type)->type_size(1)->expected(1)->group(title_);
+void OptionGroup::flag(const std::string& names, bool& value, const std::string& help) {
+  app_.add_flag(names, value, help)->disable_flag_override()->group(title_);
 }
 
-CLI::Option* OptionGroup::flag(const std::string& names, bool& value, const std::string& help) {
-  return app_.add_flag(names, value, help)->disable_flag_override()->group(title_);
-}
-
-CLI::Option* OptionGroup::parsed(const std::string& names, const std::string& type, const std::string& help,
-                                 const std::function<void(const std::string&)>& parse) {
-  return add(names, type, help, [parse](const CLI::results_t& words) {
+void OptionGroup::parsed(const std::string& names, const std::string& type, const std::string& help,
+                         const std::function<void(const std::string&)>& parse) {
+  add(app_, title_, names, type, help, [parse](const CLI::results_t& words) {
     parse(words.front());
     return true;
   });
 }
 
-CLI::Option* OptionGroup::text(const std::string& names, std::string& value, const std::string& type,
-                               const std::string& help) {
-  return parsed(names, type, help, [&value](const std::string& word) { value = word; });
+void OptionGroup::text(const std::string& names, std::string& value, const std::string& type, const std::string& help,
+                       Required required) {
+  const auto callback = [&value](const CLI::results_t& words) {
+    value = words.front();
+    return true;
+  };
+  add(app_, title_, names, type, help, callback)->required(required == Required::yes);
 }
 
-CLI::Option* OptionGroup::integer(const std::string& names, std::int64_t& value, const std::string& type,
-                                  const std::string& help) {
+void OptionGroup::integer(const std::string& names, std::int64_t& value, const std::string& type,
+                          const std::string& help) {
   const std::string option = first_name(names);
-  return parsed(names, type, help, [&value, option](const std::string& word) { value = parse_integer(word, option); });
+  parsed(names, type, help, [&value, option](const std::string& word) { value = parse_integer(word, option); });
 }
 
-CLI::Option* OptionGroup::real(const std::string& names, double& value, const std::string& type,
-                               const std::string& help) {
+void OptionGroup::real(const std::string& names, double& value, const std::string& type, const std::string& help) {
   const std::string option = first_name(names);
-  return parsed(names, type, help, [&value, option](const std::string& word) { value = parse_real(word, option); });
+  parsed(names, type, help, [&value, option](const std::string& word) { value = parse_real(word, option); });
 }
 
-CLI::Option* OptionGroup::choice(const std::string& names, std::string& value, const std::vector<std::string>& choices,
-                                 const std::string& help) {
+void OptionGroup::choice(const std::string& names, std::string& value, const std::vector<std::string>& choices,
+                         const std::string& help) {
   const std::string option = first_name(names);
-  return parsed(names, joined(choices), help, [&value, option, choices](const std::string& word) {
+  parsed(names, joined(choices), help, [&value, option, choices](const std::string& word) {
     require_choice(word, choices, option);
     value = word;
   });
 }
 
-CLI::Option* OptionGroup::list(const std::string& names, std::vector<std::string>& value, const std::string& type,
-                               const std::string& help) {
+void OptionGroup::list(const std::string& names, std::vector<std::string>& value, const std::string& type,
+                       const std::string& help) {
   const std::string option = first_name(names);
   const auto callback = [&value, option](const CLI::results_t& words) {
     value.clear();
@@ -73,31 +83,29 @@ CLI::Option* OptionGroup::list(const std::string& names, std::vector<std::string
     }
     return true;
   };
-  return add(names, type, help, callback)
-      ->expected(1, std::numeric_limits<int>::max())
-      ->allow_extra_args(false)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  take_all(add(app_, title_, names, type, help, callback));
 }
 
-CLI::Option* OptionGroup::repeated(const std::string& names, std::vector<std::string>& value, const std::string& type,
-                                   const std::string& help) {
+void OptionGroup::repeated(const std::string& names, std::vector<std::string>& value, const std::string& type,
+                           const std::string& help) {
   const auto callback = [&value](const CLI::results_t& words) {
     value = words;
     return true;
   };
-  return add(names, type, help, callback)
-      ->expected(1, std::numeric_limits<int>::max())
-      ->allow_extra_args(false)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  take_all(add(app_, title_, names, type, help, callback));
 }
 
-CLI::Option* add_argument(CLI::App& app, const std::string& name, std::string& value, const std::string& type,
-                          const std::string& help) {
+void add_argument(CLI::App& app, const std::string& name, std::string& value, const std::string& type,
+                  const std::string& help, Required required) {
   const auto callback = [&value](const CLI::results_t& words) {
     value = words.front();
     return true;
   };
-  return app.add_option(name, callback, help)->type_name(type)->type_size(1)->expected(1)->required();
+  app.add_option(name, callback, help)->type_name(type)->type_size(1)->expected(1)->required(required == Required::yes);
+}
+
+void add_version_flag(CLI::App& app, const std::string& group, const std::string& version) {
+  app.set_version_flag("--version", version, "Print the version and exit")->group(group);
 }
 
 std::vector<std::string> choices_of(const std::string& type) {

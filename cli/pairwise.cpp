@@ -95,7 +95,7 @@ class Pairwise : public Command {
     knn_.options();
     knn_.normalization();
     require_one_stdin(request_, reference_);
-    const bool chosen = app->count("-k") > 0;
+    const bool chosen = count("-k") > 0;
     if (chosen && options_.n_neighbors < 1) {
       throw Error(ErrorCode::invalid_argument, "-k: " + std::to_string(options_.n_neighbors) + " is not at least 1");
     }

@@ -33,8 +33,7 @@ void RunArguments::add_to(CLI::App& app) {
                });
   group.parsed("--seed", "S", "Seed of everything random: the same seed gives the same bytes everywhere [0]",
                [this](const std::string& word) { seed = parse_seed(word, "--seed"); });
-  app.set_version_flag("--version", "stope " + std::string(version()), "Print the version and exit")
-      ->group("Common options");
+  add_version_flag(app, "Common options", "stope " + std::string(version()));
 }
 
 RunOptions RunArguments::run_options(const CancelToken& cancel) const {

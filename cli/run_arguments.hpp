@@ -1,12 +1,15 @@
 // The options every command takes: --json --explain --progress --quiet --version -j --memory-limit --device --seed.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <string>
 
 #include "progress.hpp"
 #include "stope/run.hpp"
+
+namespace CLI {
+class App;
+}
 
 namespace stope::cli {
 

@@ -2,10 +2,13 @@
 // the first, as far as it has those columns.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 
 #include "stope/io.hpp"
+
+namespace CLI {
+class App;
+}
 
 namespace stope::cli {
 

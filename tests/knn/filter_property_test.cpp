@@ -387,6 +387,86 @@ TEST(FilterBounds, LatitudesBeyondThePoles) {
   }
 }
 
+// Tables on which a bound is as tight as it can be: all but three values a column lie on the grid that bytes round to,
+// symmetric around 0 so that the centre does not move it, and every distance has many near it.
+Table on_the_grid(Random& random, std::size_t n_numeric, int n_nominal, std::int64_t n, double missing) {
+  std::vector<std::vector<double>> columns(n_numeric, std::vector<double>(static_cast<std::size_t>(n)));
+  for (std::size_t c = 0; c < n_numeric; ++c) {
+    for (std::size_t r = 0; r + 1 < columns[c].size(); r += 2) {
+      const double value = (static_cast<double>(random.below(128)) * 2.0 - 127.0) / 128.0;
+      columns[c][r] = c == 0 ? std::copysign(127.0 / 128.0, value) : value;
+      columns[c][r + 1] = -columns[c][r];
+    }
+    // Three rows off the grid, which rounding moves away from the first ones of a table.
+    for (std::size_t r = 0; r < 3 && columns[c].size() > 1000; ++r) {
+      const double away = columns[c][r] > 0.0 ? -1.0 : 1.0;
+      columns[c][columns[c].size() - 1 - r] = columns[c][r] + away * 1.51 / 128.0;
+      columns[c][r + 8] = columns[c][r] + away * (c % 2 == 0 ? 1.0 : 2.0) / 128.0 + (c < 2 ? away / 128.0 : 0.0);
+    }
+  }
+  Table table = table_of(columns);
+  for (int c = 0; c < n_nominal; ++c) {
+    std::vector<std::int32_t> codes(static_cast<std::size_t>(n));
+    for (std::int32_t& code : codes) code = static_cast<std::int32_t>(random.below(2));
+    table.columns.push_back(make_nominal("n" + std::to_string(c), codes, {"a", "b"}));
+  }
+  for (std::size_t c = 1; c < n_numeric; ++c) {
+    for (double& value : std::get<Buffer<double>>(table.columns[c].data)) {
+      if (random.uniform() < missing) value = std::nan("");
+    }
+  }
+  return table;
+}
+
+TEST(FilterBounds, ValuesOnTheGridOfBytes) {
+  Random random(5);
+  for (int round = 0; round < 24; ++round) {
+    const bool nominal = round % 3 == 2, missing = round % 2 == 1, weighted = round / 3 % 2 == 1;
+    const std::string metric = round % 3 == 0                    ? (missing ? "nan-euclidean" : "euclidean")
+                               : round % 3 == 1 && round % 4 < 2 ? "manhattan"
+                                                                 : "gower";
+    const std::size_t n_numeric = nominal ? 4 : 16;
+    const int n_nominal = nominal ? 24 : 0;
+    const Table train = on_the_grid(random, n_numeric, n_nominal, 1024, missing ? 0.02 : 0.0);
+    std::vector<std::int64_t> rows(16);
+    std::iota(rows.begin(), rows.end(), 0);
+    const Table query = train.take(rows);
+    std::vector<double> weights;
+    for (std::size_t c = 0; weighted && c < train.columns.size(); ++c)
+      weights.push_back(c == 0 ? 1.0 : nominal ? 0.703 : 0.5);
+    for (const std::int64_t k : {2, 3, 100, 500}) {
+      SCOPED_TRACE("round " + std::to_string(round) + ", k " + std::to_string(k));
+      expect_the_references_answer(train, query, metric, k, weights);
+    }
+  }
+}
+
+// Neighbours nearer to each other than floats are, far from the centre: what rounding moves is all there is.
+TEST(FilterBounds, NeighboursNearerThanFloats) {
+  Random random(6);
+  for (const char* metric :
+       {"braycurtis", "canberra", "nan-euclidean", "euclidean", "manhattan", "gower", "chebyshev", "cosine", "heom"}) {
+    for (const double missing : {0.0, 0.1}) {
+      if (missing > 0.0 && std::string(metric) == "cosine") continue;
+      std::vector<std::vector<double>> columns(6, std::vector<double>(600));
+      for (std::vector<double>& column : columns) {
+        for (std::size_t r = 0; r < column.size(); ++r) {
+          const double side = r % 2 == 0 ? 1.0 : std::string(metric) == "braycurtis" ? 3.0 : -1.0;
+          column[r] = side + static_cast<double>(random.below(64)) * 0x1p-28;
+          if (random.uniform() < missing) column[r] = std::nan("");
+        }
+      }
+      const Table train = table_of(columns);
+      std::vector<std::int64_t> rows(40);
+      std::iota(rows.begin(), rows.end(), 0);
+      for (const std::int64_t k : {1, 7, 60}) {
+        SCOPED_TRACE(metric);
+        expect_the_references_answer(train, train.take(rows), metric, k);
+      }
+    }
+  }
+}
+
 // Large enough for several coarse boxes, steps with thresholds and a sample that is not the whole table.
 TEST(FilterProperty, LargerTables) {
   const std::int64_t n_cases = std::max<std::int64_t>(6, environment("STOPE_CASES", 20000) / 1000);
