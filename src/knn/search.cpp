@@ -37,6 +37,7 @@ std::vector<std::int64_t> group_ids(const Column& column, const Column& train) {
     if (column.missing(row)) continue;
     std::int64_t id = 0;
     if (column.nominal()) {
+      if (column.codes()[row] < 0) continue;  // kUnseenCode: a value that the training table does not have
       id = codes[static_cast<std::size_t>(column.codes()[row])];
     } else {
       // The value's bits name the group; + 0.0 makes one group of -0 and +0. A double whose bits read -1 is a NaN.

@@ -387,7 +387,7 @@ TEST(FilterBounds, LatitudesBeyondThePoles) {
   }
 }
 
-// Tables on which a bound is as tight as it can be: all but three values a column lie on the grid that bytes round to,
+// Tables on which a bound is as tight as it can be: all but four values a column lie on the grid that bytes round to,
 // symmetric around 0 so that the centre does not move it, and every distance has many near it.
 Table on_the_grid(Random& random, std::size_t n_numeric, int n_nominal, std::int64_t n, double missing) {
   std::vector<std::vector<double>> columns(n_numeric, std::vector<double>(static_cast<std::size_t>(n)));
@@ -397,11 +397,14 @@ Table on_the_grid(Random& random, std::size_t n_numeric, int n_nominal, std::int
       columns[c][r] = c == 0 ? std::copysign(127.0 / 128.0, value) : value;
       columns[c][r + 1] = -columns[c][r];
     }
-    // Three rows off the grid, which rounding moves away from the first ones of a table.
-    for (std::size_t r = 0; r < 3 && columns[c].size() > 1000; ++r) {
-      const double away = columns[c][r] > 0.0 ? -1.0 : 1.0;
-      columns[c][columns[c].size() - 1 - r] = columns[c][r] + away * 1.51 / 128.0;
-      columns[c][r + 8] = columns[c][r] + away * (c % 2 == 0 ? 1.0 : 2.0) / 128.0 + (c < 2 ? away / 128.0 : 0.0);
+    // Two rows (and their mirror images) off the grid, which rounding moves away from rows 0 and 2, past others that
+    // are farther in truth.
+    for (const std::size_t r : {std::size_t{0}, std::size_t{2}}) {
+      const double away = columns[c][r] > 0.0 ? -1.0 / 128.0 : 1.0 / 128.0;
+      const double on = columns[c][r] + away * (c % 2 == 0 ? 1.0 : 2.0) + (c < 2 ? away : 0.0);
+      const double off = columns[c][r] + away * 1.5078125;
+      columns[c][r + 8] = on, columns[c][r + 9] = -on;
+      columns[c][columns[c].size() - 1 - r] = off, columns[c][columns[c].size() - 2 - r] = -off;
     }
   }
   Table table = table_of(columns);
@@ -446,13 +449,13 @@ TEST(FilterBounds, NeighboursNearerThanFloats) {
   Random random(6);
   for (const char* metric :
        {"braycurtis", "canberra", "nan-euclidean", "euclidean", "manhattan", "gower", "chebyshev", "cosine", "heom"}) {
-    for (const double missing : {0.0, 0.1}) {
-      if (missing > 0.0 && std::string(metric) == "cosine") continue;
-      std::vector<std::vector<double>> columns(6, std::vector<double>(600));
+    for (const std::size_t width : {std::size_t{1}, std::size_t{6}}) {
+      const double missing = width > 1 && std::string(metric) != "cosine" ? 0.1 : 0.0;
+      std::vector<std::vector<double>> columns(width, std::vector<double>(1500));
       for (std::vector<double>& column : columns) {
         for (std::size_t r = 0; r < column.size(); ++r) {
           const double side = r % 2 == 0 ? 1.0 : std::string(metric) == "braycurtis" ? 3.0 : -1.0;
-          column[r] = side + static_cast<double>(random.below(64)) * 0x1p-28;
+          column[r] = side + static_cast<double>(random.below(1024)) * 0x1p-32;
           if (random.uniform() < missing) column[r] = std::nan("");
         }
       }

@@ -14,7 +14,7 @@ void complete(FilterIndex& index, const std::shared_ptr<const ImageMap>& map, co
   const bool takes_missing = kind == ScanKind::byte_differences && missing_in_bytes;
   index.kind = fits(*map, kind) && (takes_missing || !index.images->missing) ? kind : ScanKind::differences;
   if (index.kind == ScanKind::products && index.floats == nullptr) {
-    index.floats = std::make_shared<const FloatProducts>(make_float_products(*index.images, n_columns));
+    index.floats = std::make_shared<const FloatProducts>(make_float_products(*index.images, n_columns, pool, cancel));
   }
   if (in_bytes(index.kind) && index.bytes == nullptr) {
     index.bytes = std::make_shared<const ByteImages>(make_byte_images(*index.images, *map, kind, pool, cancel));

@@ -95,20 +95,28 @@ bool fits(const ImageMap& map, ScanKind kind) {
   return form.term == Term::square && form.divisor == Divisor::none && map.n_columns() == map.n_numeric();
 }
 
-FloatProducts make_float_products(const TrainImages& images, std::int64_t n_columns) {
+FloatProducts make_float_products(const TrainImages& images, std::int64_t n_columns, ThreadPool& pool,
+                                  const CancelToken& cancel) {
   FloatProducts products;
   products.starts = Buffer<float>(images.n_blocks * kBlockRows);
-  double largest = 0.0;
-  for (std::int64_t slot = 0; slot < products.starts.size(); ++slot) {
-    const float* image = image_of(images, n_columns, slot);
-    double norm = 0.0;
+  std::vector<double> largest(static_cast<std::size_t>(images.n_blocks), 0.0);
+  pool.parallel_for(images.n_blocks, cancel, [&](std::int64_t number, int) {
+    const float* block = images.blocks.data() + number * kBlockRows * n_columns;
+    double norms[kBlockRows] = {};
     for (std::int64_t c = 0; c < n_columns; ++c) {
-      norm += static_cast<double>(image[c * kBlockRows]) * static_cast<double>(image[c * kBlockRows]);
+      for (int row = 0; row < kBlockRows; ++row) {
+        const auto value = static_cast<double>(block[c * kBlockRows + row]);
+        norms[row] += value * value;
+      }
     }
-    products.starts[slot] = static_cast<float>(-0.5 * norm);
-    if (slot < images.n_rows && !listed(images.always, slot)) largest = std::max(largest, norm);
-  }
-  products.largest_norm = std::sqrt(largest);
+    for (int row = 0; row < kBlockRows; ++row) {
+      const std::int64_t slot = number * kBlockRows + row;
+      products.starts[slot] = static_cast<float>(-0.5 * norms[row]);
+      double& most = largest[static_cast<std::size_t>(number)];
+      if (slot < images.n_rows && !listed(images.always, slot)) most = std::max(most, norms[row]);
+    }
+  });
+  products.largest_norm = std::sqrt(*std::max_element(largest.begin(), largest.end()));
   return products;
 }
 

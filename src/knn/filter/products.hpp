@@ -17,7 +17,8 @@ struct FloatProducts {
   Buffer<float> starts;       ///< per slot
   double largest_norm = 0.0;  ///< of any row that is not always listed
 };
-FloatProducts make_float_products(const TrainImages& images, std::int64_t n_columns);
+FloatProducts make_float_products(const TrainImages& images, std::int64_t n_columns, ThreadPool& pool,
+                                  const CancelToken& cancel);
 
 /// Images in bytes, for byte products or byte differences. Residuals are in steps, in the form's norm. For differences
 /// a byte is the image + 128, of a column that is compared for equality 1 + (a hash of) the value, and kMissingByte if
