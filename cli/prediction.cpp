@@ -90,17 +90,20 @@ PredictionWriter::PredictionWriter(PredictionJob& job, const std::vector<std::st
 }
 
 void PredictionWriter::end_row(std::int64_t row) {
+  if (!csv_) return;
   if (id_ != nullptr) csv_->cell(*id_, row);
   csv_->end_row();
 }
 
 void PredictionWriter::commit(Session& session) {
-  if (!csv_) return;
+  if (!csv_ || !job_.file) return;
+  CsvWriter& csv = *csv_;
+  OutputFile& file = *job_.file;
   session.timed("write", [&] {
-    csv_->flush();
-    job_.file->commit();
+    csv.flush();
+    file.commit();
   });
-  session.note_output(job_.file->path());
+  session.note_output(file.path());
 }
 
 }  // namespace stope::cli

@@ -182,6 +182,7 @@ Table Normalizer::apply(const Table& table, const RunOptions& run) const {
   const Storage storage = storage_within(checked::mul(table.n_rows, row_bytes), memory_budget(run));
   ColumnMemory memory(storage, table.n_rows, n_columns, row_bytes);
   std::vector<Buffer<double>> values;
+  values.reserve(work.size());
   for (std::int64_t i = 0; i < n_columns; ++i) values.push_back(memory.take<double>());
   const int threads = run.threads > 0 ? run.threads : available_threads();
   ThreadPool pool(static_cast<int>(std::clamp<std::int64_t>(n_columns, 1, threads)));
