@@ -1,6 +1,6 @@
 // The plug-in's table for nearest neighbours: finds the kernel of a measure and ends every exception.
 #include <cstring>
-#include <iterator>
+#include <memory>
 
 #include "knn/cuda/session.hpp"
 
@@ -40,12 +40,12 @@ int create(std::int32_t gpu, const cuda_abi::Measure* measure, const cuda_abi::S
            Failure* failure) {
   return guarded(failure, [&] {
     const CurrentGpu current(gpu);
-    *session = new Session(gpu, *measure, *sizes);
+    *session = std::make_unique<Session>(gpu, *measure, *sizes).release();
   });
 }
 
 void destroy(Session* session) {
-  delete session;
+  const std::unique_ptr<Session> owner(session);
 }
 
 /// Runs work(session) with its GPU current.
