@@ -16,7 +16,7 @@ class Device : public Command {
  public:
   explicit Device(CLI::App& program)
       : Command(program, "device", "Show the hardware and which back ends can use it",
-                "Shows processor, memory and back ends; where a back end is off, it says why.") {
+                "Shows processor, memory, back ends and GPUs; where one cannot be used, it says why.") {
     OptionGroup(*app, "Output").text("-o,--output", output_, "FILE", "File for the text; without it stdout");
     add_common("Examples\n  stope device\n  stope device --json\n");
   }
@@ -34,6 +34,7 @@ class Device : public Command {
     session.json()["memory_total"] = info.memory_total;
     session.json()["memory_available"] = info.memory_available;
     session.json()["backends"] = backends;
+    session.json()["gpus"] = gpus_json(info);
     if (writes) write_text(output_path(output_), text(info));
   }
 
@@ -47,7 +48,28 @@ class Device : public Command {
       text += fmt::format("  {:<{}}  {:<3}  {}\n", backend.name, width, backend.available ? "yes" : "no",
                           one_line(backend.reason));
     }
+    if (!info.gpus.empty()) text += "\ngpus\n";
+    for (const GpuInfo& gpu : info.gpus) {
+      text += fmt::format("  {:<{}}  {:<3}  {}, {}, {}, {} multiprocessors, driver for {}{}\n", gpu.index, width,
+                          gpu.available ? "yes" : "no", one_line(gpu.name), gpu.arch, format_bytes(gpu.memory_total),
+                          gpu.multiprocessors, gpu.driver, gpu.reason.empty() ? "" : ": " + gpu.reason);
+    }
     return text;
+  }
+
+  static Json gpus_json(const DeviceInfo& info) {
+    Json gpus = Json::array();
+    for (const GpuInfo& gpu : info.gpus) {
+      gpus.push_back({{"index", gpu.index},
+                      {"name", gpu.name},
+                      {"arch", gpu.arch},
+                      {"driver", gpu.driver},
+                      {"memory_total", gpu.memory_total},
+                      {"multiprocessors", gpu.multiprocessors},
+                      {"available", gpu.available},
+                      {"reason", gpu.reason}});
+    }
+    return gpus;
   }
 
   std::string output_;

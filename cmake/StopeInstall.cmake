@@ -7,6 +7,9 @@ set(STOPE_CMAKE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/stope)
 install(TARGETS stope EXPORT stopeTargets
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
   INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+if(TARGET stope_cuda) # beside the library, where it is looked for
+  install(TARGETS stope_cuda LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+endif()
 install(DIRECTORY include/stope DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.hpp" PATTERN "*.h")
 install(EXPORT stopeTargets NAMESPACE stope:: DESTINATION ${STOPE_CMAKE_DIR})
 

@@ -33,10 +33,12 @@ if(STOPE_SANITIZE)
   add_link_options(-fsanitize=${STOPE_SANITIZE})
 endif()
 
-# stope_module(NAME LINK targets...): src/NAME/**.cpp as the static library stope_NAME.
+# stope_module(NAME LINK targets...): src/NAME/**.cpp as the static library stope_NAME; its cuda/ folder belongs to the
+# plug-in (StopeCuda.cmake).
 function(stope_module NAME)
   cmake_parse_arguments(ARG "" "" "LINK" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${NAME}/*.cpp)
+  list(FILTER sources EXCLUDE REGEX "/cuda/")
   add_library(stope_${NAME} STATIC ${sources})
   target_include_directories(stope_${NAME} PUBLIC ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
   target_link_libraries(stope_${NAME} PUBLIC ${ARG_LINK} PRIVATE stope_flags)
@@ -50,4 +52,5 @@ function(stope_test NAME)
   target_link_libraries(${NAME} PRIVATE ${ARG_LINK} GTest::gtest GTest::gtest_main stope_flags)
   target_compile_definitions(${NAME} PRIVATE STOPE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   add_test(NAME ${NAME} COMMAND ${NAME})
+  set_tests_properties(${NAME} PROPERTIES ENVIRONMENT "${STOPE_TEST_ENVIRONMENT}")
 endfunction()

@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
 # Installs what a fresh Debian 12 machine lacks. Quiet and quick when nothing is missing; safe to run again.
-#   scripts/bootstrap.sh [--demo | --test]
-# --demo: what building and running the program needs. --test (the default): also the second compiler, the checkers, the
-# test libraries, and a Python environment in .venv with the packages of requirements-test.txt.
+#   scripts/bootstrap.sh [--demo | --test | --cuda]
+# --demo: what building and running the program needs, with CUDA's compiler where there is an NVIDIA driver. --test (the
+# default): also the second compiler, the checkers, the test libraries, and a Python environment in .venv with the packages
+# of requirements-test.txt. --cuda: as --demo, with CUDA's compiler in any case. That compiler is the system's (CUDACXX, the
+# path, /usr/local/cuda), else the wheels of requirements-cuda.txt in .venv.
 # STOPE_SKIP_BOOTSTRAP=1 leaves everything as it is (other systems: install the packages named here by hand).
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -12,11 +14,26 @@ test_packages=(git ccache g++ clang-tidy-19 clang-format-19 libclang-rt-19-dev l
   libbenchmark-dev libmpfr-dev zstd python3 python3-venv)
 
 case "${1:---test}" in
-  --demo) packages=("${build_packages[@]}") want_python=no ;;
-  --test) packages=("${build_packages[@]}" "${test_packages[@]}") want_python=yes ;;
-  *) echo "bootstrap: unknown option '$1' (--demo or --test)" >&2; exit 2 ;;
+  --demo) packages=("${build_packages[@]}") want_python=no want_cuda=no ;;
+  --cuda) packages=("${build_packages[@]}") want_python=no want_cuda=yes ;;
+  --test) packages=("${build_packages[@]}" "${test_packages[@]}") want_python=yes want_cuda=yes ;;
+  *) echo "bootstrap: unknown option '$1' (--demo, --test or --cuda)" >&2; exit 2 ;;
 esac
 [ "${STOPE_SKIP_BOOTSTRAP:-0}" = 1 ] && exit 0
+scripts/has_nvidia_driver.sh && want_cuda=yes
+want_wheels=no
+# Whether the system has a CUDA compiler that cmake/StopeCuda.cmake takes (STOPE_LEAST_CUDA).
+has_cuda_compiler() {
+  local nvcc
+  for nvcc in ${CUDACXX:-} nvcc /usr/local/cuda/bin/nvcc; do
+    command -v "$nvcc" >/dev/null && "$nvcc" --version | grep -qE 'release (1[2-9]|[2-9][0-9])\.' && return
+  done
+  return 1
+}
+if [ $want_cuda = yes ] && ! has_cuda_compiler; then
+  want_wheels=yes
+  packages+=(g++ python3 python3-venv)
+fi
 
 if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
   echo "bootstrap: this is not a Debian system. Install the counterparts of these packages yourself, then set" \
@@ -56,14 +73,17 @@ if [ ${#missing[@]} -gt 0 ]; then
   fi
 fi
 
-# The environment is made anew only if the requirements change. Debian's own interpreter is asked for by its path: the
-# first python3 in PATH may be another version, without the venv module or without these packages.
-if [ "$want_python" = yes ] && ! cmp -s requirements-test.txt .venv/requirements-test.txt; then
-  echo "bootstrap: making .venv from requirements-test.txt"
-  python=/usr/bin/python3
+# install_python FILE: the packages a file of requirements names, into .venv, again only if the file changes. Debian's own
+# interpreter is asked for by its path: the first python3 in PATH may be another version, without the venv module or
+# without these packages.
+install_python() {
+  local file=$1 python=/usr/bin/python3
+  cmp -s "$file" ".venv/$file" && return
+  echo "bootstrap: installing $file into .venv"
   [ -x "$python" ] || python=$(command -v python3)
-  rm -rf .venv
-  "$python" -m venv .venv
-  .venv/bin/python -m pip install --quiet --disable-pip-version-check --requirement requirements-test.txt
-  cp requirements-test.txt .venv/requirements-test.txt
-fi
+  .venv/bin/python -m pip --version >/dev/null 2>&1 || { rm -rf .venv && "$python" -m venv .venv; }
+  .venv/bin/python -m pip install --quiet --disable-pip-version-check --requirement "$file"
+  cp "$file" ".venv/$file"
+}
+[ "$want_python" = no ] || install_python requirements-test.txt
+[ $want_wheels = no ] || install_python requirements-cuda.txt

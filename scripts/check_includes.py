@@ -96,7 +96,11 @@ def check_third_party(name, place):
     return None
 
 
-def check_project(name, target, place, root):
+def in_cuda_folder(path, root):
+    return "cuda" in path.resolve().relative_to(root).parts[:-1]
+
+
+def check_project(name, target, path, place, root):
     """An include of a file of the project, from src/<place> or cli."""
     module = owner(target, root)
     if module is None:
@@ -105,6 +109,8 @@ def check_project(name, target, place, root):
         if module == "cli" or target.is_relative_to(root / "include"):
             return None
         return f'the command line uses only "stope/...", not "{name}"'
+    if in_cuda_folder(target, root) and not in_cuda_folder(path, root):
+        return f'"{name}" belongs to the CUDA plug-in: the core talks to it through cuda_abi.hpp'
     if module == place or module in MAY_USE[place]:
         return None
     allowed = ", ".join(sorted(MAY_USE[place])) or "nothing else"
@@ -131,7 +137,7 @@ def check_file(path, root):
         elif target is None:
             problem = check_third_party(name, place) or f'"{name}" is no file of the project; others\' headers take <>'
         else:
-            problem = check_project(name, target, place, root)
+            problem = check_project(name, target, path, place, root)
         if problem:
             yield line, problem
     length = len(path.read_text(encoding="utf-8").splitlines())
@@ -166,6 +172,12 @@ def self_test():
         ("src/knn/reads.cpp", '#include "stope/io.hpp"\n', "knn may not use io"),
         ("src/knn/gpu.cpp", "#include <cuda_runtime.h>\n", "CUDA headers belong in cuda/"),
         ("src/knn/cuda/gpu.cu", "#include <cuda_runtime.h>\n", None),
+        ("src/knn/cuda/kernel.cuh", '#include "knn/cuda/tile.hpp"\n', None),
+        ("src/knn/cuda/tile.hpp", '#include "knn/index.hpp"\n', None),
+        ("src/knn/index.hpp", '#include "knn/cuda_abi.hpp"\n', None),
+        ("src/knn/cuda_abi.hpp", "#pragma once\n", None),
+        ("src/knn/inside.cpp", '#include "knn/cuda/tile.hpp"\n', "belongs to the CUDA plug-in"),
+        ("src/device/cuda/up.cu", '#include "knn/cuda/tile.hpp"\n', "device may not use knn"),
         ("src/knn/gone.cpp", '#include "knn/gone.hpp"\n', "is no file of the project"),
         ("src/knn/unowned.cpp", '#include "stope/odd.hpp"\n', "which module this public header belongs to"),
         ("src/io/gzip.cpp", "#include <zlib.h>\n", None),

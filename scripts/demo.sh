@@ -6,7 +6,11 @@ shared=$(realpath -m "${STOPE_SHARED:-../shared}")
 
 scripts/bootstrap.sh --demo
 [ -x build/demo/cli/stope ] || echo "Building stope (a few minutes, once) ..."
-scripts/build.sh demo
+if scripts/has_nvidia_driver.sh; then
+  STOPE_CUDA=AUTO scripts/build.sh demo
+else
+  STOPE_CUDA=OFF scripts/build.sh demo
+fi
 stope=$PWD/build/demo/cli/stope
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

@@ -34,9 +34,10 @@ suite_lint() { scripts/lint.sh && echo "PASS clang-tidy" || { echo "FAIL clang-t
 
 # Unit tests with gcc here and with clang under the sanitizers; the program that ships (clang) is tested end to end.
 # STOPE_CASES: random tables on which every fast path must return the reference's bits, about a minute each. The goldens
-# run on every back end once; under the sanitizers on the best one only.
-other_backends='rapidminer_goldens_(scalar|avx2|avx512)$'
-suite_gcc() { scripts/build.sh gcc && STOPE_CASES=60000 ctest --test-dir build/gcc -V --no-tests=error; }
+# run on every back end once; under the sanitizers on the best one only. The CUDA plug-in is always compiled here; its
+# tests are skipped where there is no GPU (scripts/gpu_check.sh runs them all).
+other_backends='rapidminer_goldens_(scalar|avx2|avx512|cuda)$'
+suite_gcc() { STOPE_CUDA=ON scripts/build.sh gcc && STOPE_CASES=60000 ctest --test-dir build/gcc -V --no-tests=error; }
 suite_asan() {
   scripts/build.sh asan && STOPE_CASES=8000 ctest --test-dir build/asan -V --no-tests=error -E "$other_backends"
 }
@@ -46,7 +47,10 @@ suite_tsan() {
     STOPE_CASES=2000 ctest --test-dir build/tsan -V --no-tests=error -E "^(exact_math|device_headers)|$other_backends"
 }
 
-suite_cli() { scripts/build.sh demo && STOPE_BIN=$program $python -m pytest -q -rs tests/cli; }
+build_demo() {
+  if scripts/has_nvidia_driver.sh; then STOPE_CUDA=ON scripts/build.sh demo; else STOPE_CUDA=OFF scripts/build.sh demo; fi
+}
+suite_cli() { build_demo && STOPE_BIN=$program $python -m pytest -q -rs tests/cli; }
 # Bad input once more, where a wrong read or an overflow cannot pass unseen.
 suite_cli_asan() {
   scripts/build.sh asan && STOPE_BIN=$top/build/asan/cli/stope $python -m pytest -q -rs tests/cli/test_bad_inputs.py
@@ -57,14 +61,14 @@ suite_fuzz() { scripts/fuzz.sh 10; }
 suite_install() {
   local prefix
   prefix=$(mktemp -d)
-  scripts/build.sh demo && cmake --install build/demo --prefix "$prefix" >/dev/null &&
+  build_demo && cmake --install build/demo --prefix "$prefix" >/dev/null &&
     scripts/check_install.sh "$prefix" build/example
   local code=$?
   rm -rf "$prefix"
   return $code
 }
 
-suite_readme() { scripts/build.sh demo && python3 scripts/check_readme.py --program "$program"; }
+suite_readme() { build_demo && python3 scripts/check_readme.py --program "$program"; }
 
 # --- running and counting --------------------------------------------------------------------------------------------
 
@@ -124,6 +128,10 @@ done
 
 echo
 printf '%s\n' "${lines[@]}"
-echo "CUDA: skipped (no back end built yet)"
+if scripts/has_nvidia_driver.sh; then
+  echo "CUDA: plug-in compiled, tests run as far as they are above; scripts/gpu_check.sh runs all, with compute-sanitizer"
+else
+  echo "CUDA: plug-in compiled, its tests skipped (no NVIDIA driver); scripts/gpu_check.sh runs them on a machine with a GPU"
+fi
 echo "$total_passed passed, $total_failed failed, $total_skipped skipped"
 [ "$total_failed" -eq 0 ]

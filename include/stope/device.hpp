@@ -16,12 +16,25 @@ struct BackendInfo {
   std::string reason;
 };
 
+/// A GPU the NVIDIA driver shows. CUDA_VISIBLE_DEVICES decides which those are, and their numbers.
+struct GpuInfo {
+  int index = 0;  ///< the number that --device cuda:NUMBER takes
+  std::string name;
+  std::string arch;               ///< e.g. sm_90
+  std::string driver;             ///< the newest CUDA the driver supports
+  std::int64_t memory_total = 0;  ///< bytes
+  int multiprocessors = 0;
+  bool available = false;
+  std::string reason;  ///< why it cannot be used
+};
+
 struct DeviceInfo {
   std::string cpu;                ///< the processor's name
   int threads = 0;                ///< cores this process may use
   std::int64_t memory_total = 0;  ///< bytes, cgroup limits respected
   std::int64_t memory_available = 0;
   std::vector<BackendInfo> backends;
+  std::vector<GpuInfo> gpus;
 };
 
 DeviceInfo device_info();

@@ -24,6 +24,8 @@ struct Countdown {
 
 Countdown alloc_countdown{from_environment("STOPE_FAULT_ALLOC")};
 Countdown io_countdown{from_environment("STOPE_FAULT_IO")};
+Countdown device_countdown{from_environment("STOPE_FAULT_DEVICE")};
+std::atomic<bool> device_lost{false};
 std::atomic<int> io_errno{ENOSPC};
 
 }  // namespace
@@ -37,11 +39,20 @@ void arm_io(std::int64_t n, int error_number) noexcept {
   io_countdown.left.store(n);
 }
 
+void arm_device(std::int64_t n) noexcept {
+  device_lost.store(false);
+  device_countdown.left.store(n);
+}
+
 bool alloc_fails() noexcept {
   return alloc_countdown.hit();
 }
 int io_fails() noexcept {
   return io_countdown.hit() ? io_errno.load() : 0;
+}
+bool device_fails() noexcept {
+  if (device_countdown.hit()) device_lost.store(true);
+  return device_lost.load(std::memory_order_relaxed);
 }
 
 }  // namespace stope::fault

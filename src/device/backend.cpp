@@ -1,11 +1,14 @@
 #include "device/backend.hpp"
 
+#include <algorithm>
+#include <charconv>
 #include <cstdlib>
 #include <fstream>
 #include <string_view>
 #include <vector>
 
 #include "base/memory.hpp"
+#include "device/cuda_plugin.hpp"
 #include "stope/error.hpp"
 #include "stope/nearest_name.hpp"
 
@@ -24,8 +27,8 @@ struct Row {
 bool everywhere() {
   return true;
 }
-bool nowhere() {
-  return false;
+bool has_cuda() {
+  return cuda().functions != nullptr;
 }
 #if defined(__x86_64__)
 bool has_avx2() {
@@ -39,6 +42,9 @@ bool has_vnni() {
   return has_avx512() && __builtin_cpu_supports("avx512vnni");
 }
 #else
+bool nowhere() {
+  return false;
+}
 constexpr auto has_avx2 = nowhere;
 constexpr auto has_avx512 = nowhere;
 constexpr auto has_vnni = nowhere;
@@ -52,8 +58,13 @@ constexpr Row kBackends[] = {
     {Backend::avx512, "avx512", has_avx512, "filters with AVX-512", "the processor lacks AVX-512 F, BW, VL or DQ"},
     {Backend::avx512vnni, "avx512vnni", has_vnni, "filters with AVX-512, in bytes where that is exact enough",
      "the processor lacks AVX-512 VNNI"},
-    {Backend::cuda, "cuda", nowhere, "", "not built into this version"},
+    {Backend::cuda, "cuda", has_cuda, "", ""},  // in the words of cuda()
 };
+
+std::string words(const Row& row, bool available) {
+  if (row.backend == Backend::cuda) return cuda().reason;
+  return available ? row.reason : row.lacking;
+}
 
 BackendChoice demanded(std::string_view name, const std::string& by) {
   std::vector<std::string> known;
@@ -62,44 +73,88 @@ BackendChoice demanded(std::string_view name, const std::string& by) {
     if (name != row.name) continue;
     if (!row.available()) {
       throw Error(ErrorCode::device_unavailable,
-                  "the back end '" + std::string(name) + "' (" + by + ") is not available: " + row.lacking);
+                  "the back end '" + std::string(name) + "' (" + by + ") is not available: " + words(row, false));
     }
-    return {row.backend, row.name, by, true};
+    return {row.backend, row.name, by};
   }
   throw Error(ErrorCode::invalid_argument,
               "unknown back end '" + std::string(name) + "' (" + by + ")" + did_you_mean(name, known));
 }
 
-// "cuda" or "cuda:0,1": device numbers separated by commas.
-bool names_cuda(std::string_view text) {
-  if (text == "cuda") return true;
-  if (!text.starts_with("cuda:") || text.size() == 5) return false;
-  char previous = ',';
-  for (const char c : text.substr(5)) {
-    if (c != ',' && (c < '0' || c > '9')) return false;
-    if (c == ',' && previous == ',') return false;
-    previous = c;
+// The numbers in "0,1"; throws for anything else.
+std::vector<int> gpu_numbers(std::string_view list, const std::string& device) {
+  std::vector<int> numbers;
+  for (std::size_t begin = 0; begin <= list.size();) {
+    const std::size_t end = std::min(list.find(',', begin), list.size());
+    int number = 0;
+    const auto [stop, error] = std::from_chars(list.data() + begin, list.data() + end, number);
+    if (error != std::errc() || stop != list.data() + end || number < 0) {
+      throw Error(ErrorCode::invalid_argument, "'" + device + "' does not number GPUs as cuda:0,1 does");
+    }
+    numbers.push_back(number);
+    begin = end + 1;
   }
-  return previous != ',';
+  return numbers;
+}
+
+// What "auto", "cpu", "cuda" or "cuda:0,1" asks for.
+struct Wish {
+  bool cuda = false;
+  std::vector<int> gpus;  // empty: the first that can be used
+};
+
+Wish wish_of(const std::string& device) {
+  constexpr std::string_view kNumbered = "cuda:";
+  if (device == "auto" || device == "cpu") return {};
+  if (device == "cuda") return {true, {}};
+  if (device.starts_with(kNumbered)) {
+    return {true, gpu_numbers(std::string_view(device).substr(kNumbered.size()), device)};
+  }
+  throw Error(ErrorCode::invalid_argument, "unknown device '" + device + "' (auto, cpu, cuda or cuda:0,1)");
+}
+
+void add_gpus(const Wish& wish, BackendChoice& choice) {
+  if (choice.backend != Backend::cuda) return;
+  const std::vector<GpuInfo>& there = cuda().gpus;
+  choice.gpus = wish.gpus;
+  for (const GpuInfo& gpu : there) {
+    if (choice.gpus.empty() && gpu.available) choice.gpus.push_back(gpu.index);
+  }
+  std::string names;
+  for (const int number : choice.gpus) {
+    if (number >= static_cast<int>(there.size())) {
+      throw Error(ErrorCode::device_unavailable,
+                  "there is no GPU " + std::to_string(number) + ": this machine shows " + std::to_string(there.size()));
+    }
+    const GpuInfo& gpu = there[static_cast<std::size_t>(number)];
+    if (!gpu.available) {
+      throw Error(ErrorCode::device_unavailable, "GPU " + std::to_string(number) + ", " + gpu.name + ": " + gpu.reason);
+    }
+    names += (names.empty() ? "" : "; ") + gpu.name + ", " + gpu.arch;
+  }
+  choice.reason += ": " + names;
 }
 
 }  // namespace
 
-BackendChoice choose_backend(const RunOptions& run) {
-  const bool cuda = names_cuda(run.device);
-  if (!cuda && run.device != "auto" && run.device != "cpu") {
-    throw Error(ErrorCode::invalid_argument, "unknown device '" + run.device + "' (auto, cpu, cuda or cuda:0,1)");
-  }
-  // NOLINTNEXTLINE(concurrency-mt-unsafe): the library never changes the environment
-  if (const char* forced = std::getenv("STOPE_BACKEND"); forced != nullptr && *forced != '\0') {
-    return demanded(forced, "STOPE_BACKEND");
-  }
-  if (cuda) return demanded("cuda", "--device " + run.device);
+BackendChoice choose_cpu_backend(const std::string& reason) {
   const Row* best = kBackends;
   for (const Row& row : kBackends) {
     if (row.backend != Backend::cuda && row.available()) best = &row;
   }
-  return {best->backend, best->name, best->reason, false};
+  return {best->backend, best->name, reason.empty() ? best->reason : reason, false};
+}
+
+BackendChoice choose_backend(const RunOptions& run) {
+  const Wish wish = wish_of(run.device);
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): the library never changes the environment
+  const char* forced = std::getenv("STOPE_BACKEND");
+  const bool is_forced = forced != nullptr && *forced != '\0';
+  if (!is_forced && !wish.cuda) return choose_cpu_backend("");
+  BackendChoice choice = is_forced ? demanded(forced, "STOPE_BACKEND") : demanded("cuda", "--device " + run.device);
+  choice.forced = is_forced;
+  add_gpus(wish, choice);
+  return choice;
 }
 
 }  // namespace device
@@ -122,8 +177,9 @@ DeviceInfo device_info() {
   info.memory_available = memory_available_bytes();
   for (const device::Row& row : device::kBackends) {
     const bool available = row.available();
-    info.backends.push_back({row.name, available, available ? row.reason : row.lacking});
+    info.backends.push_back({row.name, available, device::words(row, available)});
   }
+  info.gpus = device::cuda().gpus;
   return info;
 }
 

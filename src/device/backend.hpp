@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "stope/device.hpp"
 #include "stope/run.hpp"
@@ -13,12 +14,16 @@ enum class Backend { reference, scalar, avx2, avx512, avx512vnni, cuda };
 struct BackendChoice {
   Backend backend = Backend::reference;
   std::string name;
-  std::string reason;   ///< why this one, for --explain
-  bool forced = false;  ///< by STOPE_BACKEND: a plan then takes its fast path whatever that costs
+  std::string reason;          ///< why this one, for --explain
+  bool forced = false;         ///< by STOPE_BACKEND: a plan then takes its fast path whatever that costs
+  std::vector<int> gpus = {};  ///< of cuda: the numbers of the GPUs to use, as often as they were named
 };
 
 /// The back end for a run: STOPE_BACKEND if set, else RunOptions::device. Throws device_unavailable (with the reason)
 /// for one that is not here and invalid_argument for a name that is none.
 BackendChoice choose_backend(const RunOptions& run);
+
+/// The best of the processor's own back ends: for jobs that the one chosen cannot do, with the reason why.
+BackendChoice choose_cpu_backend(const std::string& reason);
 
 }  // namespace stope::device

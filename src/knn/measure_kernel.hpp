@@ -7,13 +7,10 @@
 #include <vector>
 
 #include "knn/filter/form.hpp"
-#include "knn/measure.hpp"
+#include "knn/measure_result.hpp"
 #include "stope/knn.hpp"
 
 namespace stope::knn {
-
-/// What a tile computes: the distance, or the similarity that Cross Distances reports on request.
-enum class Quantity { distance, similarity };
 
 /// Which row is the first argument of the measure: the training row (search) or the query row (pairwise).
 enum class Order { train_first, query_first };
@@ -29,6 +26,15 @@ struct Tile {
   std::int64_t ld;
 };
 
+/// A fitted measure as it can be copied to a device.
+struct MeasureImage {
+  const char* type;  ///< typeid(M).name(), M the struct in measures/
+  const void* bytes;
+  std::int64_t n_bytes;
+  const double* storage;  ///< what a member of it points to
+  std::int64_t n_storage;
+};
+
 class MeasureKernel {
  public:
   virtual ~MeasureKernel() = default;
@@ -39,6 +45,8 @@ class MeasureKernel {
                              double* out) const = 0;
   /// What a filter computes for the measure; null: it has none. Kept alive as long as the program.
   virtual const FilterForm* filter_form() const = 0;
+  /// Valid as long as the kernel.
+  virtual MeasureImage image() const = 0;
   /// Terms of one pair: how much work it is, for cutting tasks.
   virtual std::int64_t terms_per_pair() const = 0;
   /// Bytes of work space of one thread.

@@ -2,19 +2,14 @@
 #pragma once
 
 #include <algorithm>
-#include <concepts>
+#include <type_traits>
+#include <typeinfo>
 #include <vector>
 
 #include "base/checked.hpp"
 #include "knn/measure_kernel.hpp"
 
 namespace stope::knn {
-
-template <class M>
-concept Accumulating = requires(const M& m, typename M::State& s, const Attribute& a) {
-  m.add(s, 1.0, 1.0, a);
-  { m.finish(s) } -> std::same_as<double>;
-};
 
 template <class M>
 class TypedKernel final : public MeasureKernel {
@@ -67,6 +62,11 @@ class TypedKernel final : public MeasureKernel {
     return n_features();
   }
 
+  MeasureImage image() const override {
+    static_assert(std::is_trivially_copyable_v<M>);
+    return {typeid(M).name(), &measure_, sizeof(M), storage_.data(), static_cast<std::int64_t>(storage_.size())};
+  }
+
   std::int64_t scratch_bytes() const override {
     if constexpr (requires { M::scratch_doubles(n_features()); }) {
       return checked::mul(M::scratch_doubles(n_features()), sizeof(double));
@@ -102,7 +102,8 @@ class TypedKernel final : public MeasureKernel {
           const double* train = tile.train + j * n;
           const double* query = tile.queries + i * n;
           const bool train_first = order == Order::train_first;
-          tile.out[i * tile.ld + j] = whole_row<quantity>(
+          tile.out[i * tile.ld + j] = result_of_rows<quantity>(
+              measure_,
               {train_first ? train : query, train_first ? query : train, attributes_.data(), n, scratch.data()});
         }
       }
@@ -124,31 +125,7 @@ class TypedKernel final : public MeasureKernel {
                      order == Order::train_first ? query[a] : t, attribute);
       }
     }
-    for (std::int64_t pair = 0; pair < kPairs; ++pair) out[pair] = result<quantity>(states[pair]);
-  }
-
-  template <Quantity quantity, class State>
-  double result(const State& state) const {
-    if constexpr (quantity == Quantity::distance) {
-      return measure_.finish(state);
-    } else if constexpr (requires { measure_.similarity(state); }) {
-      return measure_.similarity(state);
-    } else {
-      return -measure_.finish(state);
-    }
-  }
-
-  template <Quantity quantity>
-  double whole_row(const RowPair& pair) const {
-    if constexpr (quantity == Quantity::distance) {
-      return measure_(pair);
-    } else if constexpr (requires { measure_.similarity(pair); }) {
-      return measure_.similarity(pair);
-    } else if constexpr (requires { M::similarity_of(1.0); }) {
-      return M::similarity_of(measure_(pair));
-    } else {
-      return -measure_(pair);
-    }
+    for (std::int64_t pair = 0; pair < kPairs; ++pair) out[pair] = result_of_state<quantity>(measure_, states[pair]);
   }
 
   M measure_;

@@ -212,6 +212,7 @@ Method choose_method(const Fitted& fitted, const Selection& selection, std::int6
     return method;
   };
   if (backend.backend == device::Backend::reference) return reference("every distance by the formula");
+  if (backend.backend == device::Backend::cuda) return reference("every distance by the formula, on the GPU");
   if (form == nullptr) return reference("no filter bounds " + std::string(fitted.measure().info.name));
   const std::int64_t n = fitted.n_rows();
   // Nothing is kept for tables that come in parts.

@@ -57,11 +57,11 @@ class RequestBlocks {
     // A block holds distances and, where asked for, similarities of whole reference rows, and lists of k.
     const std::int64_t values = checked::mul(fitted_.n_rows(), options.similarities ? 2 : 1);
     const std::int64_t listed = std::min(options.n_neighbors, fitted_.n_rows());
-    plan_ =
-        knn::make_plan({request.n_rows, fitted_.n_rows(), fitted_.width(),
-                        checked::add(checked::mul(values, sizeof(double)), checked::mul(listed, sizeof(Candidate))),
-                        fitted_.kernel().scratch_bytes(), fitted_.bytes(), fitted_.resident()},
-                       device::choose_backend(run), {knn::Method::Way::reference, {}, {}, "every pair is wanted"}, run);
+    plan_ = knn::make_plan({request.n_rows, fitted_.n_rows(), fitted_.width(),
+                            checked::add(checked::mul(values, sizeof(double)), checked::mul(listed, sizeof(Candidate))),
+                            fitted_.kernel().scratch_bytes(), fitted_.bytes(), fitted_.resident()},
+                           knn::backend_for(fitted_, run),
+                           {knn::Method::Way::reference, {}, {}, "every pair is wanted"}, run);
     searcher_ = knn::make_searcher(fitted_, plan_, run);
     parts_ = std::make_unique<knn::TrainParts>(fitted_, plan_.part_rows);
     pool_ = std::make_unique<ThreadPool>(plan_.threads);

@@ -29,10 +29,15 @@ bool filters(const Plan& plan) {
   return plan.method.way == Method::Way::filter;
 }
 
-// Queries in flight cost their encoded row, their lists and, without a filter, a row of distances; with one, an image.
-// Lists are doubled: those of earlier parts are read while new ones are written.
+bool on_gpu(const Plan& plan) {
+  return plan.backend.backend == device::Backend::cuda;
+}
+
+// Queries in flight cost their encoded row, their lists and, without a filter, a row of distances (on a GPU it is not
+// ours); with one, an image. Lists are doubled: those of earlier parts are read while new ones are written.
 std::int64_t query_bytes(const Plan& plan, const Demand& demand) {
-  const std::int64_t values = checked::add(demand.width, filters(plan) ? demand.filter_columns : plan.tile_rows);
+  const std::int64_t beside = filters(plan) ? demand.filter_columns : on_gpu(plan) ? 0 : plan.tile_rows;
+  const std::int64_t values = checked::add(demand.width, beside);
   const std::int64_t per_query = checked::add(checked::mul(values, sizeof(double)), checked::mul(2, demand.list_bytes));
   // A worker holds the lists of its tile as well.
   const std::int64_t work_space =
@@ -76,6 +81,7 @@ Plan make_plan(const Demand& demand, const device::BackendChoice& backend, const
   // A filter keeps no distances, and orders the queries it is given: the more, the nearer those that share a tile.
   // Where the training table comes in parts, each is encoded once for all queries in flight.
   constexpr std::int64_t kManyQueries = std::int64_t{1} << 17;
+  constexpr std::int64_t kGpuQueries = std::int64_t{1} << 15;  // a second or so of work between two calls of progress
 
   Plan plan;
   plan.backend = backend;
@@ -86,14 +92,18 @@ Plan make_plan(const Demand& demand, const device::BackendChoice& backend, const
   const std::int64_t forced_rows = size_override("STOPE_TILE_ROWS");
   const std::int64_t forced_part = size_override("STOPE_PART_ROWS");
   const auto set_tiles = [&] {
-    const std::int64_t most = filters(plan) || !demand.resident ? kManyQueries : kReferenceQueries;
+    const std::int64_t most = filters(plan) || !demand.resident ? kManyQueries
+                              : on_gpu(plan)                    ? kGpuQueries
+                                                                : kReferenceQueries;
     plan.tile_queries = std::clamp<std::int64_t>(forced_queries > 0 ? forced_queries : most, 1,
                                                  std::max<std::int64_t>(demand.n_queries, 1));
     plan.tile_rows = std::clamp<std::int64_t>(forced_rows > 0 ? forced_rows : kReferenceRows, 1, demand.n_rows);
   };
   set_tiles();
   // A limit covers the index as well; what is measured as available leaves it out already.
-  const std::int64_t budget = plan.memory_budget - (run.memory_limit > 0 ? demand.index_bytes : 0);
+  // A quarter goes to the pinned memory through which rows reach a GPU and survivors come back (plan_gpu).
+  const std::int64_t limit = on_gpu(plan) ? plan.memory_budget / 4 * 3 : plan.memory_budget;
+  const std::int64_t budget = limit - (run.memory_limit > 0 ? demand.index_bytes : 0);
   while ((plan.part_rows = part_rows(plan, demand, budget)) == 0) {
     if (plan.tile_queries > 1) {
       plan.tile_queries = (plan.tile_queries + 1) / 2;

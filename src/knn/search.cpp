@@ -94,7 +94,7 @@ class BlockedSearch {
   using Sink = std::function<void(std::vector<Neighbors>&)>;
 
   SearchReport search(const Sink& sink) {
-    const device::BackendChoice backend = device::choose_backend(run_);
+    const device::BackendChoice backend = backend_for(fitted_, run_);
     const Method method = choose_method(fitted_, selection_, n_queries_, backend, run_);
     SearchReport total;
     for (;;) {

@@ -1,14 +1,22 @@
 #include "knn/searcher.hpp"
 
-#include "stope/error.hpp"
+#include <string>
+
+#include "device/cuda_plugin.hpp"
+#include "knn/cuda_abi.hpp"
 
 namespace stope::knn {
 
+device::BackendChoice backend_for(const Fitted& fitted, const RunOptions& run) {
+  device::BackendChoice choice = device::choose_backend(run);
+  if (choice.backend != device::Backend::cuda) return choice;
+  const MeasureImage image = fitted.kernel().image();
+  if (device::cuda().functions->knn->has_measure(image.type, image.n_bytes)) return choice;
+  return device::choose_cpu_backend("the CUDA plug-in has no kernel for " + std::string(fitted.measure().info.name));
+}
+
 std::unique_ptr<Searcher> make_searcher(const Fitted& fitted, const Plan& plan, const RunOptions& run) {
-  if (plan.backend.backend == device::Backend::cuda) {
-    throw Error(ErrorCode::device_unavailable,
-                "the back end '" + plan.backend.name + "' has no nearest-neighbour search");
-  }
+  if (plan.backend.backend == device::Backend::cuda) return make_cuda_searcher(fitted, plan, run);
   return plan.method.way == Method::Way::filter ? make_filter_searcher(fitted, plan, run)
                                                 : make_reference_searcher(fitted, plan, run);
 }

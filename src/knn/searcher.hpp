@@ -63,10 +63,15 @@ class Searcher {
   virtual void report(SearchReport& report) const = 0;
 };
 
-/// The plan's back end for a fitted table; throws device_unavailable if it has no search.
+/// The back end of a search: the one chosen for the run (device/backend.hpp), or the processor's best where that one
+/// has no kernel for the measure; BackendChoice::reason then says so.
+device::BackendChoice backend_for(const Fitted& fitted, const RunOptions& run);
+
+/// The plan's back end for a fitted table.
 std::unique_ptr<Searcher> make_searcher(const Fitted& fitted, const Plan& plan, const RunOptions& run);
 
 std::unique_ptr<Searcher> make_reference_searcher(const Fitted& fitted, const Plan& plan, const RunOptions& run);
+std::unique_ptr<Searcher> make_cuda_searcher(const Fitted& fitted, const Plan& plan, const RunOptions& run);
 std::unique_ptr<Searcher> make_filter_searcher(const Fitted& fitted, const Plan& plan, const RunOptions& run);
 
 }  // namespace stope::knn

@@ -18,6 +18,7 @@ class Fault : public testing::Test {
   ~Fault() override {
     fault::arm_alloc(0);
     fault::arm_io(0, 0);
+    fault::arm_device(0);
   }
 };
 
@@ -39,6 +40,14 @@ TEST_F(Fault, TheNthOperationFailsOnce) {
       EXPECT_EQ(fault::io_fails(), i == n ? ENOSPC : 0) << i << " of " << n;
     }
   }
+}
+
+TEST_F(Fault, ALostDeviceStaysLost) {
+  EXPECT_FALSE(fault::device_fails());
+  fault::arm_device(3);
+  for (int i = 1; i <= 6; ++i) EXPECT_EQ(fault::device_fails(), i >= 3) << i;
+  fault::arm_device(0);
+  EXPECT_FALSE(fault::device_fails());
 }
 
 TEST_F(Fault, ArmingAgainStartsAnewAndZeroDisarms) {

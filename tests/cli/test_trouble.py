@@ -159,11 +159,22 @@ def test_k_as_large_as_the_table_within_little_memory(tmp_path):
 
 
 def test_absent_devices(box):
-    refuse(box, 5, *classify("train.csv", "test.csv", "--device", "cuda"), says="cuda")
-    refuse(box, 5, *classify("train.csv", "test.csv", "--device", "cuda:0,1"), says="cuda")
-    refuse(box, 5, *classify(), env={"STOPE_BACKEND": "cuda"}, says="cuda")
+    hidden = {"CUDA_VISIBLE_DEVICES": ""}  # the same on a machine with a GPU
+    refuse(box, 5, *classify("train.csv", "test.csv", "--device", "cuda"), env=hidden, says="cuda")
+    refuse(box, 5, *classify("train.csv", "test.csv", "--device", "cuda:0,1"), env=hidden, says="cuda")
+    refuse(box, 5, *classify(), env={"STOPE_BACKEND": "cuda", **hidden}, says="cuda")
+    refuse(box, 2, *classify("train.csv", "test.csv", "--device", "cuda:0,,1"), says="cuda:0,,1")
     refuse(box, 2, *classify(), env={"STOPE_BACKEND": "nonsense"}, says="nonsense")
     run(*classify("train.csv", "test.csv", "--device", "cpu"), cwd=box)
+
+
+def test_missing_plugin(box):
+    nowhere = {"STOPE_CUDA_PLUGIN": str(box / "libstope_cuda.so")}
+    refuse(box, 5, *classify("train.csv", "test.csv", "--device", "cuda"), env=nowhere, says="libstope_cuda.so")
+    run(*classify("train.csv", "test.csv"), env=nowhere, cwd=box)
+    cuda = run("device", "--json", env=nowhere).json()["backends"][-1]
+    assert cuda["name"] == "cuda" and not cuda["available"] and "libstope_cuda.so" in cuda["reason"]
+    assert run("device", "--json", env=nowhere).json()["gpus"] == []
 
 
 @pytest.mark.parametrize("variable", ["STOPE_TILE_QUERIES", "STOPE_TILE_ROWS", "STOPE_PART_ROWS"])

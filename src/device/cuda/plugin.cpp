@@ -1,0 +1,71 @@
+// The plug-in's one exported symbol, and what it says about the machine.
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "device/cuda/stream.hpp"
+#include "device/cuda_abi.hpp"
+
+// The tables of the jobs, each defined by its job: device/ may not include them.
+namespace stope::knn::cuda {
+extern const cuda_abi::Functions kFunctions;
+}
+
+namespace stope::cuda {
+namespace {
+
+cuda_abi::Problem problem_of(cudaError_t error, int driver_version) {
+  if (error == cudaSuccess) return cuda_abi::Problem::none;
+  if (error == cudaErrorNoDevice) return cuda_abi::Problem::no_gpu;
+  if (error == cudaErrorInsufficientDriver || error == cudaErrorStubLibrary) {
+    return driver_version == 0 ? cuda_abi::Problem::no_driver : cuda_abi::Problem::old_driver;
+  }
+  return cuda_abi::Problem::other;
+}
+
+void look(cuda_abi::Machine* machine) {
+  cudaRuntimeGetVersion(&machine->runtime_version);
+  cudaDriverGetVersion(&machine->driver_version);
+  int n = 0;
+  cudaError_t error = cudaGetDeviceCount(&n);
+  machine->n_gpus = std::min(n, cuda_abi::kMostGpus);
+  for (int i = 0; error == cudaSuccess && i < machine->n_gpus; ++i) {
+    cudaDeviceProp properties{};
+    error = cudaGetDeviceProperties(&properties, i);
+    cuda_abi::Gpu& gpu = machine->gpus[i];
+    std::snprintf(gpu.name, sizeof gpu.name, "%s", properties.name);
+    gpu.major = properties.major;
+    gpu.minor = properties.minor;
+    gpu.multiprocessors = properties.multiProcessorCount;
+    gpu.memory_bytes = static_cast<std::int64_t>(properties.totalGlobalMem);
+  }
+  machine->problem = problem_of(error, machine->driver_version);
+  if (error == cudaSuccess && machine->n_gpus == 0) machine->problem = cuda_abi::Problem::no_gpu;
+  std::snprintf(machine->problem_text, sizeof machine->problem_text, "%s", cudaGetErrorString(error));
+  cudaGetLastError();
+}
+
+int free_memory(std::int32_t gpu, std::int64_t* bytes, cuda_abi::Failure* failure) {
+  return guarded(failure, [&] {
+    const CurrentGpu current(gpu);
+    std::size_t free = 0, total = 0;
+    check(cudaMemGetInfo(&free, &total), "asking for free memory");
+    *bytes = static_cast<std::int64_t>(free);
+  });
+}
+
+}  // namespace
+}  // namespace stope::cuda
+
+extern "C" __attribute__((visibility("default"))) const stope::cuda_abi::Functions* stope_cuda_plugin(
+    const stope::cuda_abi::Host* host) {
+  static constexpr stope::cuda_abi::Functions kFunctions = {.version = stope::cuda_abi::kVersion,
+                                                            .bytes = sizeof(stope::cuda_abi::Functions),
+                                                            .archs = STOPE_CUDA_ARCH_NAMES,
+                                                            .look = &stope::cuda::look,
+                                                            .free_memory = &stope::cuda::free_memory,
+                                                            .knn = &stope::knn::cuda::kFunctions};
+  stope::cuda::set_host(host);
+  return &kFunctions;
+}

@@ -1,0 +1,61 @@
+// Owned streams and events, and the GPU that is current while a scope lasts.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <utility>
+
+#include "device/cuda/check.hpp"
+
+namespace stope::cuda {
+
+/// A queue of work of the GPU that was current when it was made; independent of the default stream.
+class Stream {
+ public:
+  Stream() { check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "making a stream"); }
+  ~Stream() { cudaStreamDestroy(stream_); }
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+
+  cudaStream_t get() const noexcept { return stream_; }
+  /// Until everything queued so far is done.
+  void wait() const { check(cudaStreamSynchronize(stream_), "waiting for the GPU"); }
+
+ private:
+  cudaStream_t stream_ = nullptr;
+};
+
+/// A mark in a stream.
+class Event {
+ public:
+  Event() { check(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming), "making an event"); }
+  ~Event() { cudaEventDestroy(event_); }
+  Event(const Event&) = delete;
+  Event& operator=(const Event&) = delete;
+
+  void record(const Stream& stream) { check(cudaEventRecord(event_, stream.get()), "marking a stream"); }
+  /// Blocks the calling thread; returns at once if the event was never recorded.
+  void wait() const { check(cudaEventSynchronize(event_), "waiting for the GPU"); }
+  /// Holds back what is queued in `stream` from now on.
+  void hold(const Stream& stream) const { check(cudaStreamWaitEvent(stream.get(), event_, 0), "making a stream wait"); }
+
+ private:
+  cudaEvent_t event_ = nullptr;
+};
+
+/// Makes a GPU current for the calling thread, and the one before again at the end: the program may use CUDA, too.
+class CurrentGpu {
+ public:
+  explicit CurrentGpu(int gpu) {
+    cudaGetDevice(&before_);
+    check(cudaSetDevice(gpu), "selecting the GPU");
+  }
+  ~CurrentGpu() { cudaSetDevice(before_); }
+  CurrentGpu(const CurrentGpu&) = delete;
+  CurrentGpu& operator=(const CurrentGpu&) = delete;
+
+ private:
+  int before_ = 0;
+};
+
+}  // namespace stope::cuda

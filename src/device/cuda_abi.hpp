@@ -1,0 +1,66 @@
+// The border between the core and the CUDA plug-in (docs/adr/0006-cuda-plug-in.md): plain structs, one table of
+// functions, no exception and no owning object crosses it. Neither side needs a CUDA header to read it.
+#pragma once
+
+#include <cstdint>
+
+namespace stope::knn::cuda_abi {
+struct Functions;  // src/knn/cuda_abi.hpp
+}
+
+namespace stope::cuda_abi {
+
+/// Raised with every change of this file or of a job's cuda_abi.hpp. The core refuses a plug-in of another version.
+inline constexpr std::uint32_t kVersion = 1;
+inline constexpr char kEntryName[] = "stope_cuda_plugin";
+inline constexpr char kFileName[] = "libstope_cuda.so";
+
+/// What went wrong, filled in by a function that does not return 0.
+struct Failure {
+  std::int32_t code;  ///< an ErrorCode
+  char text[1020];
+};
+
+/// What the core lends the plug-in: its fault hooks (base/fault.hpp).
+struct Host {
+  bool (*alloc_fails)();
+  bool (*device_fails)();
+};
+
+/// Why no GPU can be used.
+enum class Problem : std::int32_t { none, no_driver, old_driver, no_gpu, other };
+
+struct Gpu {
+  char name[256];
+  std::int32_t major, minor;  ///< compute capability
+  std::int32_t multiprocessors;
+  std::int32_t unused;
+  std::int64_t memory_bytes;
+};
+
+inline constexpr std::int32_t kMostGpus = 64;
+
+/// What the plug-in sees of the machine. CUDA's versions are numbers such as 13000 for 13.0.
+struct Machine {
+  Problem problem;
+  std::int32_t runtime_version;  ///< the plug-in was built with it
+  std::int32_t driver_version;   ///< the newest the driver supports; 0: there is none
+  std::int32_t n_gpus;
+  char problem_text[256];  ///< the runtime's words for Problem::other
+  Gpu gpus[kMostGpus];
+};
+
+struct Functions {
+  std::uint32_t version;  ///< kVersion; these two members never move
+  std::uint32_t bytes;    ///< sizeof(Functions)
+  /// What the plug-in has code for: "sm_80 sm_90a compute_120".
+  const char* archs;
+  void (*look)(Machine* machine);
+  int (*free_memory)(std::int32_t gpu, std::int64_t* bytes, Failure* failure);
+  const knn::cuda_abi::Functions* knn;
+};
+
+/// The one symbol a plug-in exports. The table lives as long as the program; `host` must, too.
+using Entry = const Functions* (*)(const Host* host);
+
+}  // namespace stope::cuda_abi

@@ -1,0 +1,164 @@
+#include "device/cuda_plugin.hpp"
+
+#include <dlfcn.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+
+#include "base/fault.hpp"
+#include "stope/error.hpp"
+
+namespace stope::device {
+namespace {
+
+std::string version_text(int version) {
+  return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+}
+
+std::string problem_text(const cuda_abi::Machine& machine) {
+  switch (machine.problem) {
+    case cuda_abi::Problem::none: return "";
+    case cuda_abi::Problem::no_driver: return "there is no NVIDIA driver";
+    case cuda_abi::Problem::old_driver:
+      return "the NVIDIA driver is too old: it supports CUDA " + version_text(machine.driver_version) +
+             ", stope needs " + version_text(machine.runtime_version);
+    case cuda_abi::Problem::no_gpu: {
+      // NOLINTNEXTLINE(concurrency-mt-unsafe): the library never changes the environment
+      const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
+      return std::string("the NVIDIA driver shows no GPU") +
+             (visible != nullptr ? std::string(" (CUDA_VISIBLE_DEVICES='") + visible + "')" : "");
+    }
+    case cuda_abi::Problem::other: break;
+  }
+  return std::string("the NVIDIA driver refuses: ") + machine.problem_text;
+}
+
+// "sm_90a" -> 9, 0, specific; "compute_120" -> 12, 0.
+struct Arch {
+  int major = 0, minor = 0;
+  bool intermediate = false;  // PTX: the driver compiles it for anything newer
+  bool specific = false;      // sm_90a runs on 9.0 alone
+
+  explicit Arch(std::string_view text) {
+    intermediate = text.starts_with("compute_");
+    text.remove_prefix(std::min(text.size(), text.find('_') + 1));
+    int number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    specific = error == std::errc() && end != text.data() + text.size();
+    major = number / 10;
+    minor = number % 10;
+  }
+  bool runs_on(int gpu_major, int gpu_minor) const {
+    if (specific) return gpu_major == major && gpu_minor == minor;
+    if (intermediate) return gpu_major > major || (gpu_major == major && gpu_minor >= minor);
+    return gpu_major == major && gpu_minor >= minor;
+  }
+};
+
+GpuInfo gpu_info(const cuda_abi::Machine& machine, int index, const char* archs) {
+  const cuda_abi::Gpu& gpu = machine.gpus[index];
+  GpuInfo info;
+  info.index = index;
+  info.name = gpu.name;
+  info.arch = "sm_" + std::to_string(gpu.major) + std::to_string(gpu.minor);
+  info.multiprocessors = gpu.multiprocessors;
+  info.memory_total = gpu.memory_bytes;
+  info.driver = "CUDA " + version_text(machine.driver_version);
+  info.reason = arch_problem(archs, gpu.major, gpu.minor);
+  info.available = info.reason.empty();
+  return info;
+}
+
+// The folder of the shared library or program this code is in, links followed.
+std::string own_folder() {
+  Dl_info info{};
+  const char* name = nullptr;
+  if (dladdr(reinterpret_cast<const void*>(&load_cuda), &info) != 0) name = info.dli_fname;
+  // A program is named as it was called, which need not be a path.
+  if (name == nullptr || std::strchr(name, '/') == nullptr) name = "/proc/self/exe";
+  const std::unique_ptr<char, decltype(&std::free)> real(::realpath(name, nullptr), &std::free);
+  const std::string path = real != nullptr ? real.get() : name;
+  return path.substr(0, path.rfind('/'));
+}
+
+Cuda find_and_load() {
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): the library never changes the environment
+  if (const char* named = std::getenv("STOPE_CUDA_PLUGIN"); named != nullptr && *named != '\0') return load_cuda(named);
+  const std::string folder = own_folder();
+  const std::string places[] = {folder, folder + "/../" STOPE_LIBRARY_FOLDER};
+  for (const std::string& place : places) {
+    const std::string path = place + "/" + cuda_abi::kFileName;
+    if (::access(path.c_str(), F_OK) == 0) return load_cuda(path);
+  }
+  Cuda off;
+#if STOPE_WITH_CUDA
+  off.reason = std::string("the plug-in ") + cuda_abi::kFileName + " is not in " + places[0] + " or " + places[1] +
+               " (STOPE_CUDA_PLUGIN names another place)";
+#else
+  off.reason = "not built into this version (STOPE_CUDA_PLUGIN names a plug-in)";
+#endif
+  return off;
+}
+
+}  // namespace
+
+std::string arch_problem(std::string_view archs, int major, int minor) {
+  for (std::size_t begin = 0; begin < archs.size();) {
+    const std::size_t end = std::min(archs.find(' ', begin), archs.size());
+    if (Arch(archs.substr(begin, end - begin)).runs_on(major, minor)) return "";
+    begin = end + 1;
+  }
+  return "compute capability " + std::to_string(major) + "." + std::to_string(minor) +
+         " is not supported (this plug-in is built for " + std::string(archs) + ")";
+}
+
+Cuda load_cuda(const std::string& path) {
+  Cuda cuda;
+  void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) {
+    const char* why = dlerror();  // NOLINT(concurrency-mt-unsafe): glibc keeps it per thread
+    cuda.reason = "the plug-in cannot be loaded: " + std::string(why == nullptr ? path : why);
+    return cuda;
+  }
+  // Never unloaded from here on: CUDA's runtime registers what to do when the program ends.
+  const auto entry = reinterpret_cast<cuda_abi::Entry>(dlsym(library, cuda_abi::kEntryName));
+  static constexpr cuda_abi::Host kHost = {&fault::alloc_fails, &fault::device_fails};
+  const cuda_abi::Functions* functions = entry == nullptr ? nullptr : entry(&kHost);
+  if (functions == nullptr) {
+    cuda.reason = path + " is no plug-in of stope";
+    return cuda;
+  }
+  if (functions->version != cuda_abi::kVersion || functions->bytes != sizeof(cuda_abi::Functions)) {
+    cuda.reason = "the plug-in " + path + " has version " + std::to_string(functions->version) +
+                  ", this library needs " + std::to_string(cuda_abi::kVersion);
+    return cuda;
+  }
+  cuda_abi::Machine machine{};
+  functions->look(&machine);
+  cuda.reason = problem_text(machine);
+  if (machine.problem != cuda_abi::Problem::none) return cuda;
+  for (int i = 0; i < machine.n_gpus; ++i) cuda.gpus.push_back(gpu_info(machine, i, functions->archs));
+  for (const GpuInfo& gpu : cuda.gpus) {
+    if (gpu.available && cuda.functions == nullptr) {
+      cuda.functions = functions;
+      cuda.reason = gpu.name + ", " + gpu.arch;
+    }
+  }
+  if (cuda.functions == nullptr) cuda.reason = cuda.gpus.front().name + ": " + cuda.gpus.front().reason;
+  return cuda;
+}
+
+const Cuda& cuda() {
+  static const Cuda found = find_and_load();
+  return found;
+}
+
+void throw_failure(const cuda_abi::Failure& failure) {
+  throw Error(static_cast<ErrorCode>(failure.code), failure.text);
+}
+
+}  // namespace stope::device

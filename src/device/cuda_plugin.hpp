@@ -1,0 +1,33 @@
+// Whether CUDA can be used: finds and loads the plug-in, asks it for GPUs, and says why where the answer is no.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "device/cuda_abi.hpp"
+#include "stope/device.hpp"
+
+namespace stope::device {
+
+struct Cuda {
+  const cuda_abi::Functions* functions = nullptr;  ///< null where CUDA is off
+  std::string reason;                              ///< what it runs on, or why it is off
+  std::vector<GpuInfo> gpus;                       ///< all the driver shows, usable or not
+};
+
+/// Loads the plug-in at `path` and looks at the machine. Never throws for what it finds; a plug-in stays loaded.
+Cuda load_cuda(const std::string& path);
+
+/// What load_cuda() says of the plug-in of this installation: the file STOPE_CUDA_PLUGIN names, else the one beside the
+/// library (or the program it is linked into), else the one in the library folder of the same installation. Loaded by
+/// the first call, then kept.
+const Cuda& cuda();
+
+/// Why code for `archs` (cuda_abi::Functions) cannot run on a GPU of this compute capability; empty if it can.
+std::string arch_problem(std::string_view archs, int major, int minor);
+
+/// Throws the error a function of the plug-in reported.
+[[noreturn]] void throw_failure(const cuda_abi::Failure& failure);
+
+}  // namespace stope::device

@@ -1,0 +1,89 @@
+// The plug-in's table for nearest neighbours: finds the kernel of a measure and ends every exception.
+#include <cstring>
+#include <memory>
+
+#include "knn/cuda/session.hpp"
+
+namespace stope::knn::cuda_abi {
+
+struct Session {
+  Session(int gpu, const Measure& measure, const Sizes& sizes) : reference(gpu, measure, sizes) {}
+  cuda::ReferenceSession reference;
+};
+
+}  // namespace stope::knn::cuda_abi
+
+namespace stope::knn::cuda {
+
+using stope::cuda::CurrentGpu;
+using stope::cuda::guarded;
+
+const PairKernel* find_pair_kernel(const char* type, std::int64_t n_bytes) {
+  for (const auto& family : {sum_kernels(), product_kernels(), math_kernels(), row_kernels()}) {
+    for (const PairKernel& kernel : family) {
+      if (std::strcmp(kernel.type, type) == 0 && kernel.n_bytes == n_bytes) return &kernel;
+    }
+  }
+  return nullptr;
+}
+
+namespace {
+
+using cuda_abi::Failure;
+using cuda_abi::Session;
+
+bool has_measure(const char* type, std::int64_t n_bytes) {
+  return find_pair_kernel(type, n_bytes) != nullptr;
+}
+
+int create(std::int32_t gpu, const cuda_abi::Measure* measure, const cuda_abi::Sizes* sizes, Session** session,
+           Failure* failure) {
+  return guarded(failure, [&] {
+    const CurrentGpu current(gpu);
+    *session = std::make_unique<Session>(gpu, *measure, *sizes).release();
+  });
+}
+
+void destroy(Session* session) {
+  const std::unique_ptr<Session> owner(session);
+}
+
+/// Runs work(session) with its GPU current.
+template <class Work>
+int on_gpu(Session* session, Failure* failure, const Work& work) {
+  return guarded(failure, [&] {
+    const CurrentGpu current(session->reference.gpu());
+    work(session->reference);
+  });
+}
+
+int load_queries(Session* session, const double* rows, std::int64_t n, Failure* failure) {
+  return on_gpu(session, failure, [&](ReferenceSession& reference) { reference.load_queries(rows, n); });
+}
+
+int load_rows(Session* session, std::int64_t buffer, const double* rows, std::int64_t n, Failure* failure) {
+  return on_gpu(session, failure, [&](ReferenceSession& reference) { reference.load_rows(buffer, rows, n); });
+}
+
+int submit(Session* session, int slot, const cuda_abi::Tile* tile, const double* thresholds, Failure* failure) {
+  return on_gpu(session, failure, [&](ReferenceSession& reference) { reference.submit(slot, *tile, thresholds); });
+}
+
+int collect(Session* session, int slot, cuda_abi::Survivors* survivors, Failure* failure) {
+  return on_gpu(session, failure, [&](ReferenceSession& reference) { *survivors = reference.collect(slot); });
+}
+
+int matrix(Session* session, const cuda_abi::Tile* tile, bool similarity, bool query_first, double* values,
+           std::int64_t ld, Failure* failure) {
+  return on_gpu(session, failure, [&](ReferenceSession& reference) {
+    reference.matrix(*tile, similarity ? Quantity::similarity : Quantity::distance, query_first, values, ld);
+  });
+}
+
+}  // namespace
+
+extern const cuda_abi::Functions kFunctions;
+const cuda_abi::Functions kFunctions = {&has_measure, &create, &destroy, &load_queries,
+                                        &load_rows,   &submit, &collect, &matrix};
+
+}  // namespace stope::knn::cuda

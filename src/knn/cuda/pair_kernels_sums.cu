@@ -1,0 +1,22 @@
+// Pair kernels of the measures that add differences, one term an attribute.
+#include "knn/cuda/pair_kernels.cuh"
+#include "knn/measures/braycurtis.hpp"
+#include "knn/measures/canberra.hpp"
+#include "knn/measures/chebyshev.hpp"
+#include "knn/measures/divergences.hpp"
+#include "knn/measures/euclidean.hpp"
+#include "knn/measures/gower.hpp"
+#include "knn/measures/heom.hpp"
+#include "knn/measures/manhattan.hpp"
+#include "knn/measures/mixed_euclidean.hpp"
+#include "knn/measures/nan_euclidean.hpp"
+#include "knn/measures/sqeuclidean.hpp"
+
+namespace stope::knn::cuda {
+
+std::span<const PairKernel> sum_kernels() {
+  return pair_kernels<MixedEuclidean, Gower, Heom, Euclidean, SquaredEuclidean, NanEuclidean, Manhattan, Chebyshev,
+                      Canberra, RapidMinerCanberra, BrayCurtis, SquaredLoss>();
+}
+
+}  // namespace stope::knn::cuda

@@ -1,0 +1,78 @@
+// What the CUDA plug-in does for nearest neighbours (device/cuda_abi.hpp says what may cross this border): the
+// distances of tiles of queries x training rows by the reference formula, and of a search those that can still enter a
+// list.
+#pragma once
+
+#include <cstdint>
+
+#include "device/cuda_abi.hpp"
+
+namespace stope::knn::cuda_abi {
+
+using stope::cuda_abi::Failure;
+
+/// A fitted measure as it is copied to a device.
+struct Measure {
+  const char* type;  ///< typeid(M).name(): both sides name the struct of knn/measures/ so
+  const void* bytes;
+  std::int64_t n_bytes;
+  const double* storage;  ///< what a member of the measure points to, or null
+  std::int64_t n_storage;
+  const void* attributes;  ///< knn::Attribute
+  std::int64_t n_attributes;
+};
+
+/// Sizes of a session, planned by the core (knn/reference_cuda_plan.hpp).
+struct Sizes {
+  std::int64_t width;         ///< doubles a row
+  std::int64_t held_queries;  ///< query rows on the GPU at once
+  std::int64_t held_rows;     ///< training rows in a buffer
+  std::int64_t n_buffers;     ///< of training rows: 1, or 2 where one is filled while the other is searched
+  std::int64_t tile_queries;  ///< pairs of a tile at most; tile_queries * tile_rows < 2^31
+  std::int64_t tile_rows;
+  std::int64_t scratch_threads;  ///< threads that evaluate a measure with work space at once
+  std::int64_t scratch_doubles;  ///< work space of one of them
+  std::int64_t piece_bytes;      ///< of a pinned buffer through which rows are copied; there are four
+};
+
+/// Queries and training rows of a tile, counted within those held.
+struct Tile {
+  std::int64_t buffer;
+  std::int64_t first_query, n_queries;
+  std::int64_t first_row, n_rows;
+};
+
+/// Tiles under way at once: the host looks at one while the GPU works on the next.
+inline constexpr int kSlots = 2;
+
+/// Of query i of a tile: rows[j] of the tile, ascending, for j in [offsets[i], offsets[i] + counts[i]).
+struct Survivors {
+  const std::int64_t* offsets;
+  const std::int32_t* counts;
+  const double* distances;
+  const std::int32_t* rows;
+};
+
+/// Everything one searcher holds on one GPU. One thread at a time, but for load_rows, which another may call for a
+/// buffer that no tile is submitted for meanwhile.
+struct Session;
+
+/// Functions that return an int return 0 when all is well.
+struct Functions {
+  /// Whether there is a kernel for the measure's struct.
+  bool (*has_measure)(const char* type, std::int64_t n_bytes);
+  int (*create)(std::int32_t gpu, const Measure* measure, const Sizes* sizes, Session** session, Failure* failure);
+  void (*destroy)(Session* session);
+  int (*load_queries)(Session* session, const double* rows, std::int64_t n, Failure* failure);
+  /// Queues the copy of training rows; tiles submitted later wait for it.
+  int (*load_rows)(Session* session, std::int64_t buffer, const double* rows, std::int64_t n, Failure* failure);
+  /// Queues a tile: distances, the training row first, and which of them do not exceed the query's threshold.
+  int (*submit)(Session* session, int slot, const Tile* tile, const double* thresholds, Failure* failure);
+  /// Waits for the tile in a slot. What `survivors` points to lives until the slot's next tile.
+  int (*collect)(Session* session, int slot, Survivors* survivors, Failure* failure);
+  /// values[i * ld + j] for query i and row j of the tile, as MeasureKernel::evaluate; waits.
+  int (*matrix)(Session* session, const Tile* tile, bool similarity, bool query_first, double* values, std::int64_t ld,
+                Failure* failure);
+};
+
+}  // namespace stope::knn::cuda_abi

@@ -1,0 +1,116 @@
+// The loader of the CUDA plug-in: what it says where something is missing, and what a plug-in's errors become. No GPU.
+#include "device/cuda_plugin.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <string>
+
+#include "device/backend.hpp"
+#include "stope/error.hpp"
+
+namespace stope {
+namespace {
+
+class CudaPlugin : public testing::Test {
+ protected:
+  ~CudaPlugin() override { unsetenv("STOPE_FAKE"); }
+  static device::Cuda load(const char* role) {
+    setenv("STOPE_FAKE", role, 1);
+    return device::load_cuda(STOPE_FAKE_PLUGIN);
+  }
+  static void expect_off(const device::Cuda& cuda, const std::string& words) {
+    EXPECT_EQ(cuda.functions, nullptr);
+    EXPECT_NE(cuda.reason.find(words), std::string::npos) << cuda.reason;
+  }
+};
+
+TEST_F(CudaPlugin, SaysWhyItIsOff) {
+  expect_off(device::load_cuda("/nowhere/libstope_cuda.so"), "/nowhere/libstope_cuda.so");
+  expect_off(device::load_cuda("libm.so.6"), "is no plug-in of stope");
+  expect_off(load("nothing"), "is no plug-in of stope");
+  expect_off(load("other version"), "has version " + std::to_string(cuda_abi::kVersion + 1) + ", this library needs " +
+                                        std::to_string(cuda_abi::kVersion));
+  expect_off(load("no driver"), "there is no NVIDIA driver");
+  expect_off(load("old driver"), "too old: it supports CUDA 12.4, stope needs 13.0");
+  expect_off(load("no gpu"), "the NVIDIA driver shows no GPU");
+  expect_off(load("broken"), "initialization error");
+  expect_off(load("old gpus"), "Old Card: compute capability 7.0 is not supported (this plug-in is built for sm_80");
+}
+
+TEST_F(CudaPlugin, TakesTheGpusItHasCodeFor) {
+  const device::Cuda cuda = load("");
+  ASSERT_NE(cuda.functions, nullptr);
+  EXPECT_EQ(cuda.reason, "New Card, sm_90");
+  ASSERT_EQ(cuda.gpus.size(), 2U);
+  EXPECT_FALSE(cuda.gpus[0].available);
+  EXPECT_TRUE(cuda.gpus[1].available);
+  EXPECT_EQ(cuda.gpus[1].index, 1);
+  EXPECT_EQ(cuda.gpus[1].driver, "CUDA 13.1");
+  EXPECT_EQ(cuda.gpus[1].memory_total, std::int64_t{80} << 30);
+}
+
+TEST(CudaArch, CodeRunsWhereNvidiaSaysItDoes) {
+  const auto runs = [](const char* archs, int major, int minor) {
+    return device::arch_problem(archs, major, minor).empty();
+  };
+  EXPECT_TRUE(runs("sm_80", 8, 0));
+  EXPECT_TRUE(runs("sm_80", 8, 9));
+  EXPECT_FALSE(runs("sm_86", 8, 0));
+  EXPECT_FALSE(runs("sm_80", 9, 0));
+  EXPECT_TRUE(runs("sm_80 sm_90a", 9, 0));
+  EXPECT_FALSE(runs("sm_90a", 9, 1));
+  EXPECT_FALSE(runs("sm_90a", 10, 0));
+  EXPECT_TRUE(runs("compute_120", 12, 1));
+  EXPECT_TRUE(runs("sm_75 compute_90", 10, 3));
+  EXPECT_FALSE(runs("compute_120", 10, 0));
+  EXPECT_FALSE(runs("", 9, 0));
+}
+
+// The process's own plug-in is the fake one: GPU 0 is too old for it, GPU 1 is not.
+class FakeGpus : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    setenv("STOPE_FAKE", "", 1);
+    setenv("STOPE_CUDA_PLUGIN", STOPE_FAKE_PLUGIN, 1);
+  }
+  static device::BackendChoice choose(const char* device) {
+    RunOptions run;
+    run.device = device;
+    return device::choose_backend(run);
+  }
+  static std::string refusal(const char* device, ErrorCode code) {
+    try {
+      choose(device);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), code) << error.what();
+      return error.what();
+    }
+    ADD_FAILURE() << device << " was accepted";
+    return "";
+  }
+};
+
+TEST_F(FakeGpus, DevicesAreChosenByNumber) {
+  EXPECT_EQ(choose("cuda").gpus, std::vector<int>{1});
+  EXPECT_EQ(choose("cuda").reason, "--device cuda: New Card, sm_90");
+  EXPECT_EQ(choose("cuda:1,1").gpus, (std::vector<int>{1, 1}));
+  EXPECT_NE(choose("auto").backend, device::Backend::cuda);
+  EXPECT_NE(choose("cpu").backend, device::Backend::cuda);
+  EXPECT_NE(refusal("cuda:0", ErrorCode::device_unavailable).find("GPU 0, Old Card: compute"), std::string::npos);
+  EXPECT_NE(refusal("cuda:1,2", ErrorCode::device_unavailable).find("there is no GPU 2"), std::string::npos);
+  for (const char* wrong : {"cuda:", "cuda:0,", "cuda:,0", "cuda:0,,1", "cuda:-1", "cuda:1x", "cuda:99999999999"}) {
+    refusal(wrong, ErrorCode::invalid_argument);
+  }
+}
+
+TEST_F(FakeGpus, DeviceInfoListsThem) {
+  const DeviceInfo info = device_info();
+  ASSERT_EQ(info.gpus.size(), 2U);
+  EXPECT_EQ(info.backends.back().name, "cuda");
+  EXPECT_TRUE(info.backends.back().available);
+  EXPECT_EQ(info.backends.back().reason, "New Card, sm_90");
+}
+
+}  // namespace
+}  // namespace stope

@@ -1,0 +1,179 @@
+// A plug-in for tests of the loader and of what the core does without a GPU: STOPE_FAKE says what it finds. As "works"
+// it searches, one measure and on the processor, and checks the order in which the core calls it.
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+#include <memory>
+#include <typeinfo>
+#include <vector>
+
+#include "device/cuda_abi.hpp"
+#include "knn/cuda_abi.hpp"
+#include "knn/measures/mixed_euclidean.hpp"
+#include "stope/error.hpp"
+
+namespace {
+
+using namespace stope;
+
+bool plays(const char* role) {
+  const char* text = std::getenv("STOPE_FAKE");
+  return text != nullptr && std::strcmp(text, role) == 0;
+}
+
+void look(cuda_abi::Machine* machine) {
+  machine->runtime_version = 13000;
+  machine->driver_version = plays("no driver") ? 0 : plays("old driver") ? 12040 : 13010;
+  machine->problem = plays("no driver")    ? cuda_abi::Problem::no_driver
+                     : plays("old driver") ? cuda_abi::Problem::old_driver
+                     : plays("no gpu")     ? cuda_abi::Problem::no_gpu
+                     : plays("broken")     ? cuda_abi::Problem::other
+                                           : cuda_abi::Problem::none;
+  std::strcpy(machine->problem_text, "initialization error");
+  if (machine->problem != cuda_abi::Problem::none) return;
+  machine->n_gpus = 2;
+  std::strcpy(machine->gpus[0].name, "Old Card");
+  machine->gpus[0].major = 7;
+  std::strcpy(machine->gpus[1].name, "New Card");
+  machine->gpus[1].major = plays("old gpus") ? 6 : 9;
+  for (int i = 0; i < 2; ++i) machine->gpus[i].memory_bytes = std::int64_t{80} << 30;
+}
+
+int fail(cuda_abi::Failure* failure, ErrorCode code, const char* text) {
+  failure->code = static_cast<std::int32_t>(code);
+  std::strcpy(failure->text, text);
+  return 1;
+}
+
+const cuda_abi::Host* the_host = nullptr;
+
+int free_memory(std::int32_t, std::int64_t* bytes, cuda_abi::Failure* failure) {
+  if (!plays("works")) return fail(failure, ErrorCode::device_lost, "the GPU was lost while it was looked at");
+  *bytes = std::int64_t{1} << 30;
+  return 0;
+}
+
+using knn::MixedEuclidean;
+namespace abi = knn::cuda_abi;
+
+}  // namespace
+
+struct abi::Session {
+  struct Slot {
+    bool busy = false;
+    std::vector<std::int64_t> offsets;
+    std::vector<std::int32_t> counts, rows;
+    std::vector<double> distances;
+  };
+  MixedEuclidean measure;
+  abi::Sizes sizes;
+  std::vector<knn::Attribute> attributes;
+  std::vector<double> queries, rows[2];
+  Slot slots[abi::kSlots];
+
+  double distance(const abi::Tile& tile, std::int64_t i, std::int64_t j) const {
+    const double* x = rows[tile.buffer].data() + (tile.first_row + j) * sizes.width;
+    const double* y = queries.data() + (tile.first_query + i) * sizes.width;
+    MixedEuclidean::State state;
+    for (std::int64_t a = 0; a < sizes.width; ++a)
+      measure.add(state, x[a], y[a], attributes[static_cast<std::size_t>(a)]);
+    return measure.finish(state);
+  }
+  bool holds(const abi::Tile& tile) const {
+    const auto n_rows = static_cast<std::int64_t>(rows[tile.buffer].size()) / sizes.width;
+    const auto n_queries = static_cast<std::int64_t>(queries.size()) / sizes.width;
+    return tile.n_queries >= 1 && tile.n_queries <= sizes.tile_queries && tile.n_rows >= 1 &&
+           tile.n_rows <= sizes.tile_rows && tile.first_query + tile.n_queries <= n_queries &&
+           tile.first_row + tile.n_rows <= n_rows;
+  }
+};
+
+namespace {
+
+bool has_measure(const char* type, std::int64_t n_bytes) {
+  if (plays("works")) return std::strcmp(type, typeid(MixedEuclidean).name()) == 0 && n_bytes == sizeof(MixedEuclidean);
+  return !plays("no measure");
+}
+
+int create(std::int32_t, const abi::Measure* measure, const abi::Sizes* sizes, abi::Session** session,
+           abi::Failure* failure) {
+  if (the_host->alloc_fails()) return fail(failure, ErrorCode::out_of_memory, "cannot allocate on the GPU");
+  auto made = std::make_unique<abi::Session>();
+  const auto* attributes = static_cast<const knn::Attribute*>(measure->attributes);
+  made->sizes = *sizes;
+  made->attributes.assign(attributes, attributes + measure->n_attributes);
+  *session = made.release();
+  return 0;
+}
+
+void destroy(abi::Session* session) {
+  const std::unique_ptr<abi::Session> owner(session);
+}
+
+int load_queries(abi::Session* session, const double* rows, std::int64_t n, abi::Failure* failure) {
+  if (n > session->sizes.held_queries) return fail(failure, ErrorCode::internal, "too many queries");
+  session->queries.assign(rows, rows + n * session->sizes.width);
+  return 0;
+}
+
+int load_rows(abi::Session* session, std::int64_t buffer, const double* rows, std::int64_t n, abi::Failure* failure) {
+  if (the_host->device_fails()) return fail(failure, ErrorCode::device_lost, "lost while copying");
+  if (n > session->sizes.held_rows || buffer >= session->sizes.n_buffers) {
+    return fail(failure, ErrorCode::internal, "too many rows");
+  }
+  session->rows[buffer].assign(rows, rows + n * session->sizes.width);
+  return 0;
+}
+
+int submit(abi::Session* session, int number, const abi::Tile* tile, const double* thresholds, abi::Failure* failure) {
+  if (the_host->device_fails()) return fail(failure, ErrorCode::device_lost, "lost while submitting");
+  abi::Session::Slot& slot = session->slots[number];
+  if (slot.busy || !session->holds(*tile)) return fail(failure, ErrorCode::internal, "a tile that cannot be");
+  slot = {};
+  slot.busy = true;
+  for (std::int64_t i = 0; i < tile->n_queries; ++i) {
+    slot.offsets.push_back(static_cast<std::int64_t>(slot.rows.size()));
+    for (std::int64_t j = 0; j < tile->n_rows; ++j) {
+      const double distance = session->distance(*tile, i, j);
+      if (!(distance <= thresholds[i]) && thresholds[i] < std::numeric_limits<double>::infinity()) continue;
+      slot.rows.push_back(static_cast<std::int32_t>(j));
+      slot.distances.push_back(distance);
+    }
+    slot.counts.push_back(static_cast<std::int32_t>(static_cast<std::int64_t>(slot.rows.size()) - slot.offsets.back()));
+  }
+  return 0;
+}
+
+int collect(abi::Session* session, int number, abi::Survivors* survivors, abi::Failure* failure) {
+  if (the_host->device_fails()) return fail(failure, ErrorCode::device_lost, "lost while collecting");
+  abi::Session::Slot& slot = session->slots[number];
+  if (!slot.busy) return fail(failure, ErrorCode::internal, "nothing to collect");
+  slot.busy = false;
+  *survivors = {slot.offsets.data(), slot.counts.data(), slot.distances.data(), slot.rows.data()};
+  return 0;
+}
+
+int matrix(abi::Session* session, const abi::Tile* tile, bool similarity, bool, double* values, std::int64_t ld,
+           abi::Failure* failure) {
+  if (!session->holds(*tile)) return fail(failure, ErrorCode::internal, "a tile that cannot be");
+  for (std::int64_t i = 0; i < tile->n_queries; ++i) {
+    for (std::int64_t j = 0; j < tile->n_rows; ++j) {
+      const double distance = session->distance(*tile, i, j);
+      values[i * ld + j] = similarity ? -distance : distance;
+    }
+  }
+  return 0;
+}
+
+const abi::Functions kKnn = {&has_measure, &create, &destroy, &load_queries, &load_rows, &submit, &collect, &matrix};
+
+}  // namespace
+
+extern "C" const cuda_abi::Functions* stope_cuda_plugin(const cuda_abi::Host* host) {
+  the_host = host;
+  if (plays("nothing")) return nullptr;
+  static cuda_abi::Functions functions;
+  functions = {cuda_abi::kVersion, sizeof(cuda_abi::Functions), "sm_80 sm_90a", &look, &free_memory, &kKnn};
+  if (plays("other version")) functions.version = cuda_abi::kVersion + 1;
+  return &functions;
+}

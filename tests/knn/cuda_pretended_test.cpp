@@ -1,0 +1,183 @@
+// The host's half of a search on GPUs, by a plug-in that only pretends (device/fake_plugin.cpp): tiles, chunks, several
+// GPUs, lists, errors. No GPU; the real plug-in is tested by reference_cuda_test.cpp.
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+#include <cstdlib>
+#include <string>
+
+#include "base/fault.hpp"
+#include "base/random.hpp"
+#include "oracle/random_table.hpp"
+#include "stope/error.hpp"
+#include "stope/knn.hpp"
+
+namespace stope {
+namespace {
+
+constexpr const char* kSizes[] = {"STOPE_TILE_QUERIES", "STOPE_TILE_ROWS", "STOPE_DEVICE_ROWS", "STOPE_PART_ROWS"};
+
+class PretendedCuda : public testing::Test {
+ protected:
+  void SetUp() override {
+    setenv("STOPE_CUDA_PLUGIN", STOPE_FAKE_PLUGIN, 1);
+    setenv("STOPE_FAKE", "works", 1);
+  }
+  ~PretendedCuda() override {
+    unsetenv("STOPE_FAKE");
+    set_sizes({0, 0, 0, 0});
+    fault::arm_alloc(0);
+    fault::arm_device(0);
+  }
+  static Table table(std::int64_t n = 40) {
+    Random random(3);
+    return oracle::random_table(random, {.n_rows = n, .n_numeric = 3, .missing = 0.1, .values = TableValues::few});
+  }
+  static void set_sizes(std::initializer_list<std::int64_t> sizes) {
+    const char* const* name = kSizes;
+    for (const std::int64_t size : sizes) {
+      if (size > 0) {
+        setenv(*name++, std::to_string(size).c_str(), 1);
+      } else {
+        unsetenv(*name++);
+      }
+    }
+  }
+  using TableValues = oracle::TableShape::Values;
+  RunOptions run_ = {.threads = 2, .device = "cuda"};
+};
+
+void expect_same(const Neighbors& ours, const Neighbors& theirs) {
+  ASSERT_EQ(ours.offsets, theirs.offsets);
+  ASSERT_EQ(ours.indices, theirs.indices);
+  for (std::size_t i = 0; i < ours.distances.size(); ++i) {
+    if (std::isnan(ours.distances[i]) && std::isnan(theirs.distances[i])) continue;
+    ASSERT_EQ(std::bit_cast<std::uint64_t>(ours.distances[i]), std::bit_cast<std::uint64_t>(theirs.distances[i]));
+  }
+}
+
+TEST_F(PretendedCuda, AnyTilesChunksAndGpusGiveTheSameLists) {
+  Random random(1);
+  const auto size = [&](std::uint64_t most) { return static_cast<std::int64_t>(random.below(most)); };
+  for (int round = 0; round < 300; ++round) {
+    SCOPED_TRACE(round);
+    const std::int64_t n = 1 + size(700);
+    const Table train = table(n);
+    KnnOptions options;
+    options.compat = random.below(3) == 0 ? Compat::rapidminer : Compat::none;
+    const SearchOptions search{.n_neighbors =
+                                   1 + size(static_cast<std::uint64_t>(random.below(2) == 0 ? n : 1 + n / 30))};
+    set_sizes({0, 0, 0, 0});
+    const Neighbors theirs = KnnIndex::fit(train, options).kneighbors(table(60), search);
+    set_sizes({size(40), size(100), size(300), random.below(3) == 0 ? size(400) : 0});
+    run_.device = random.below(3) == 0 ? "cuda:1,1,1" : "cuda";
+    const KnnIndex index = KnnIndex::fit(train, options);
+    ASSERT_NO_FATAL_FAILURE(expect_same(index.kneighbors(table(60), search, run_), theirs));
+    EXPECT_EQ(index.kneighbors(table(1), search, run_, [](const Neighbors&) {}).backend, "cuda");
+  }
+}
+
+TEST_F(PretendedCuda, ListsWithinARadiusMayBeLong) {
+  const Table train = table(3000);
+  const KnnIndex index = KnnIndex::fit(train);
+  std::vector<std::int64_t> ours, theirs;
+  const auto to = [](std::vector<std::int64_t>& all) {
+    return [&all](const Neighbors& block) { all.insert(all.end(), block.indices.begin(), block.indices.end()); };
+  };
+  set_sizes({7, 500, 1100, 0});
+  index.radius_neighbors(table(20), 2.5, {}, run_, to(ours));
+  index.radius_neighbors(table(20), 2.5, {}, {}, to(theirs));
+  EXPECT_GT(ours.size(), 20U * 1024U) << "longer than a plan begins with";
+  EXPECT_EQ(ours, theirs);
+}
+
+TEST_F(PretendedCuda, MatricesComeTileByTile) {
+  const Table reference = table(130), request = table(37);
+  const auto matrix = [&](const RunOptions& run) {
+    std::vector<double> values;
+    pairwise_distances(request, reference, {}, run, [&](const PairwiseBlock& block) {
+      for (std::int64_t i = 0; i < block.n_requests * block.n_reference; ++i) {
+        values.push_back(std::isnan(block.values[i]) ? -1.0 : block.values[i]);
+      }
+    });
+    return values;
+  };
+  const std::vector<double> theirs = matrix({});
+  set_sizes({10, 31, 40, 0});
+  EXPECT_EQ(matrix(run_), theirs);
+}
+
+TEST_F(PretendedCuda, ALostGpuIsReportedWhereverItHappens) {
+  const Table train = table(400);
+  const KnnIndex index = KnnIndex::fit(train);
+  const Neighbors theirs = index.kneighbors(table(30), {});
+  set_sizes({10, 60, 90, 0});
+  run_.device = "cuda:1,1";
+  std::int64_t n = 1;
+  for (;; ++n) {
+    ASSERT_LT(n, 1000);
+    fault::arm_device(n);
+    try {
+      const Neighbors ours = index.kneighbors(table(30), {}, run_);
+      fault::arm_device(0);
+      expect_same(ours, theirs);
+      break;
+    } catch (const Error& error) {
+      ASSERT_EQ(error.code(), ErrorCode::device_lost) << error.what();
+    }
+  }
+  EXPECT_GT(n, 50);
+}
+
+TEST_F(PretendedCuda, AnAllocationThatFailsOnceCostsOnlyRoom) {
+  const KnnIndex index = KnnIndex::fit(table(200));
+  const Neighbors theirs = index.kneighbors(table(), {});
+  int recovered = 0;
+  for (std::int64_t n = 1; n < 10; ++n) {
+    fault::arm_alloc(n);
+    try {
+      expect_same(index.kneighbors(table(), {}, run_), theirs);
+      ++recovered;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::out_of_memory) << error.what();
+    }
+    fault::arm_alloc(0);
+  }
+  EXPECT_GT(recovered, 0);
+}
+
+TEST_F(PretendedCuda, StopsWhenCancelled) {
+  run_.cancel.cancel();
+  try {
+    KnnIndex::fit(table()).kneighbors(table(), {}, run_);
+    FAIL() << "not cancelled";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::cancelled);
+  }
+}
+
+TEST_F(PretendedCuda, WithoutAKernelTheProcessorSearchesAndSaysSo) {
+  setenv("STOPE_FAKE", "no measure", 1);
+  const KnnIndex index = KnnIndex::fit(table(), {}, run_);
+  const SearchReport report = index.kneighbors(table(), {}, run_, [](const Neighbors&) {});
+  EXPECT_NE(report.backend, "cuda");
+  EXPECT_EQ(report.reason, "the CUDA plug-in has no kernel for mixed-euclidean");
+  expect_same(index.kneighbors(table(), {}, run_), index.kneighbors(table()));
+}
+
+TEST_F(PretendedCuda, AnErrorOfThePluginKeepsItsCodeAndWords) {
+  setenv("STOPE_FAKE", "", 1);
+  const KnnIndex index = KnnIndex::fit(table(), {}, run_);
+  try {
+    index.kneighbors(table(), {}, run_);
+    FAIL() << "no exception";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::device_lost);
+    EXPECT_STREQ(error.what(), "the GPU was lost while it was looked at");
+  }
+  EXPECT_EQ(index.kneighbors(table()).n_queries(), 40) << "the processor still works";
+}
+
+}  // namespace
+}  // namespace stope
