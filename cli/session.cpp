@@ -103,7 +103,9 @@ void Session::note_plan(const SearchReport& report) {
                    {"skipped", report.skipped},
                    {"listed", report.listed},
                    {"evaluated", report.evaluated},
+                   {"uncertified", report.uncertified},
                    {"seconds", report.seconds}};
+  for (const auto& [name, seconds] : report.gpu_seconds) json_["plan"]["gpu_seconds"][name] = seconds;
   if (!arguments_.explain) return;
   const double rate = report.seconds > 0 ? static_cast<double>(report.pairs) / report.seconds : 0;
   say(fmt::format("backend   {}{}\n", report.backend, report.reason.empty() ? "" : " (" + report.reason + ")"));
@@ -119,6 +121,12 @@ void Session::note_plan(const SearchReport& report) {
     say(fmt::format("filter    {} pairs compared, {} ruled out in blocks, {} listed\n", report.scanned, report.skipped,
                     report.listed));
   }
+  std::string steps;
+  for (const auto& [name, seconds] : report.gpu_seconds) {
+    steps += fmt::format("{}{} {:.3g} ms", steps.empty() ? "" : ", ", name, 1e3 * seconds);
+  }
+  if (!steps.empty()) say("gpu       " + steps + "\n");
+  if (report.uncertified > 0) say(fmt::format("fall-back {} queries by the reference\n", report.uncertified));
 }
 
 bool Session::wants_data(const std::string& path) {

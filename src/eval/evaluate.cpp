@@ -111,7 +111,7 @@ void accumulate(SearchReport& total, const SearchReport& fold, std::size_t index
     return;
   }
   for (const auto count : {&SearchReport::pairs, &SearchReport::scanned, &SearchReport::skipped, &SearchReport::listed,
-                           &SearchReport::evaluated}) {
+                           &SearchReport::evaluated, &SearchReport::uncertified}) {
     total.*count = checked::add(total.*count, fold.*count);
   }
   total.seconds += fold.seconds;

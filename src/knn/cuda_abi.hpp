@@ -57,6 +57,54 @@ struct Survivors {
 /// buffer that no tile is submitted for meanwhile.
 struct Session;
 
+// --- the tensor filter: the whole training table on one GPU, images in half precision, exact answers -----------------
+
+/// An image column is (row[source] - centre) * scale (knn/filter/images.hpp).
+struct FilterColumn {
+  std::int32_t source;
+  std::int32_t unused;
+  double centre, scale;
+};
+
+struct FilterSpec {
+  Measure measure;
+  const FilterColumn* columns;
+  std::int64_t n_columns;
+  std::int64_t width;         ///< doubles a row
+  std::int64_t n_rows;        ///< of the training table
+  std::int64_t most_queries;  ///< on the GPU at once
+  std::int64_t most_neighbors;
+  std::int64_t piece_bytes;  ///< of each of two pinned buffers
+  double tiny;               ///< an image distance that the reference formula may lose to underflow
+};
+
+/// What a filter takes on the GPU, and whether it can be used there at all.
+struct FilterSize {
+  bool possible;
+  std::int64_t bytes;
+};
+
+struct FilterQuery {
+  const double* rows;  ///< n x width
+  std::int64_t n;
+  std::int64_t k;
+  std::int64_t self;  ///< query i is training row self + i and no neighbour of its own; negative: none is excluded
+};
+
+/// Of query i: distances[i * k + j], rows[i * k + j], by (distance, row), unless it is uncertain. Lives until the next
+/// search.
+struct FilterAnswer {
+  const double* distances;
+  const std::int32_t* rows;
+  const std::int32_t* uncertain;
+  std::int64_t scanned, listed, evaluated;
+  float
+      milliseconds[6];  ///< on the GPU: upload and images of the queries, sample, thresholds, list, re-rank, copy back
+};
+
+/// A training table with its images on one GPU. One thread at a time.
+struct Filter;
+
 /// Functions that return an int return 0 when all is well.
 struct Functions {
   /// Whether there is a kernel for the measure's struct.
@@ -73,6 +121,15 @@ struct Functions {
   /// values[i * ld + j] for query i and row j of the tile, as MeasureKernel::evaluate; waits.
   int (*matrix)(Session* session, const Tile* tile, bool similarity, bool query_first, double* values, std::int64_t ld,
                 Failure* failure);
+
+  int (*filter_size)(std::int32_t gpu, const FilterSpec* spec, FilterSize* size, Failure* failure);
+  int (*filter_create)(std::int32_t gpu, const FilterSpec* spec, Filter** filter, Failure* failure);
+  void (*filter_destroy)(Filter* filter);
+  /// The next n training rows.
+  int (*filter_load)(Filter* filter, const double* rows, std::int64_t n, Failure* failure);
+  /// After the last row: how many rows no image bounds well, so that they are always listed.
+  int (*filter_finish)(Filter* filter, std::int64_t* n_always, Failure* failure);
+  int (*filter_search)(Filter* filter, const FilterQuery* query, FilterAnswer* answer, Failure* failure);
 };
 
 }  // namespace stope::knn::cuda_abi

@@ -9,6 +9,7 @@
 
 #include "knn/filter/index.hpp"
 #include "knn/filter/order.hpp"
+#include "knn/filter_cuda.hpp"
 #include "stope/error.hpp"
 
 namespace stope::knn {
@@ -212,7 +213,11 @@ Method choose_method(const Fitted& fitted, const Selection& selection, std::int6
     return method;
   };
   if (backend.backend == device::Backend::reference) return reference("every distance by the formula");
-  if (backend.backend == device::Backend::cuda) return reference("every distance by the formula, on the GPU");
+  if (backend.backend == device::Backend::cuda) {
+    const std::string problem = cuda_filter_problem(fitted, selection, n_queries, backend, run);
+    if (!problem.empty()) return reference("every distance by the formula, on the GPU: " + problem);
+    return {Method::Way::filter, BlockOrder::table, ScanKind::products, "in half precision, on the matrix units"};
+  }
   if (form == nullptr) return reference("no filter bounds " + std::string(fitted.measure().info.name));
   const std::int64_t n = fitted.n_rows();
   // Nothing is kept for tables that come in parts.

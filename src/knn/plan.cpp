@@ -36,7 +36,7 @@ bool on_gpu(const Plan& plan) {
 // Queries in flight cost their encoded row, their lists and, without a filter, a row of distances (on a GPU it is not
 // ours); with one, an image. Lists are doubled: those of earlier parts are read while new ones are written.
 std::int64_t query_bytes(const Plan& plan, const Demand& demand) {
-  const std::int64_t beside = filters(plan) ? demand.filter_columns : on_gpu(plan) ? 0 : plan.tile_rows;
+  const std::int64_t beside = on_gpu(plan) ? 0 : filters(plan) ? demand.filter_columns : plan.tile_rows;
   const std::int64_t values = checked::add(demand.width, beside);
   const std::int64_t per_query = checked::add(checked::mul(values, sizeof(double)), checked::mul(2, demand.list_bytes));
   // A worker holds the lists of its tile as well.
@@ -53,7 +53,7 @@ std::int64_t query_bytes(const Plan& plan, const Demand& demand) {
 // one in blocks), one in bytes, its residual, its place in the order and a share of a box.
 std::int64_t row_bytes(const Plan& plan, const Demand& demand) {
   const std::int64_t encoded = demand.resident ? 0 : checked::mul(demand.width, sizeof(double));
-  if (!filters(plan)) return encoded;
+  if (!filters(plan) || on_gpu(plan)) return encoded;
   constexpr std::int64_t kPerColumn = 2 * sizeof(float) + 1 + 1,
                          kPerRow = 2 * sizeof(double) + 2 * sizeof(std::int64_t);
   return checked::add(encoded, checked::add(checked::mul(demand.filter_columns, kPerColumn), kPerRow));

@@ -160,8 +160,8 @@ class BlockedSearch {
   }
 
   static void add_counts(const SearchReport& earlier, SearchReport& report) {
-    for (const auto count :
-         {&SearchReport::scanned, &SearchReport::skipped, &SearchReport::listed, &SearchReport::evaluated}) {
+    for (const auto count : {&SearchReport::scanned, &SearchReport::skipped, &SearchReport::listed,
+                             &SearchReport::evaluated, &SearchReport::uncertified}) {
       report.*count = checked::add(report.*count, earlier.*count);
     }
   }

@@ -4,6 +4,7 @@
 
 #include "device/cuda_plugin.hpp"
 #include "knn/cuda_abi.hpp"
+#include "knn/filter_cuda.hpp"
 
 namespace stope::knn {
 
@@ -16,9 +17,11 @@ device::BackendChoice backend_for(const Fitted& fitted, const RunOptions& run) {
 }
 
 std::unique_ptr<Searcher> make_searcher(const Fitted& fitted, const Plan& plan, const RunOptions& run) {
-  if (plan.backend.backend == device::Backend::cuda) return make_cuda_searcher(fitted, plan, run);
-  return plan.method.way == Method::Way::filter ? make_filter_searcher(fitted, plan, run)
-                                                : make_reference_searcher(fitted, plan, run);
+  const bool filter = plan.method.way == Method::Way::filter;
+  if (plan.backend.backend == device::Backend::cuda) {
+    return filter ? make_cuda_filter_searcher(fitted, plan, run) : make_cuda_searcher(fitted, plan, run);
+  }
+  return filter ? make_filter_searcher(fitted, plan, run) : make_reference_searcher(fitted, plan, run);
 }
 
 }  // namespace stope::knn

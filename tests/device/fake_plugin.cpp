@@ -165,7 +165,14 @@ int matrix(abi::Session* session, const abi::Tile* tile, bool similarity, bool, 
   return 0;
 }
 
-const abi::Functions kKnn = {&has_measure, &create, &destroy, &load_queries, &load_rows, &submit, &collect, &matrix};
+// It pretends to be a GPU without matrix units.
+int filter_size(std::int32_t, const abi::FilterSpec*, abi::FilterSize* size, abi::Failure*) {
+  *size = {false, 0};
+  return 0;
+}
+
+const abi::Functions kKnn = {&has_measure, &create,      &destroy, &load_queries, &load_rows, &submit, &collect,
+                             &matrix,      &filter_size, nullptr,  nullptr,       nullptr,    nullptr, nullptr};
 
 }  // namespace
 

@@ -43,6 +43,26 @@ class Event {
   cudaEvent_t event_ = nullptr;
 };
 
+/// A mark that knows when it was passed.
+class Clock {
+ public:
+  Clock() { check(cudaEventCreate(&event_), "making an event"); }
+  ~Clock() { cudaEventDestroy(event_); }
+  Clock(const Clock&) = delete;
+  Clock& operator=(const Clock&) = delete;
+
+  void record(const Stream& stream) { check(cudaEventRecord(event_, stream.get()), "marking a stream"); }
+  /// Milliseconds; both marks must have been passed.
+  float since(const Clock& earlier) const {
+    float milliseconds = 0.0F;
+    check(cudaEventElapsedTime(&milliseconds, earlier.event_, event_), "reading a clock");
+    return milliseconds;
+  }
+
+ private:
+  cudaEvent_t event_ = nullptr;
+};
+
 /// Makes a GPU current for the calling thread, and the one before again at the end: the program may use CUDA, too.
 class CurrentGpu {
  public:

@@ -2,6 +2,7 @@
 #include <cstring>
 #include <memory>
 
+#include "knn/cuda/filter_session.hpp"
 #include "knn/cuda/session.hpp"
 
 namespace stope::knn::cuda_abi {
@@ -9,6 +10,11 @@ namespace stope::knn::cuda_abi {
 struct Session {
   Session(int gpu, const Measure& measure, const Sizes& sizes) : reference(gpu, measure, sizes) {}
   cuda::ReferenceSession reference;
+};
+
+struct Filter {
+  Filter(int gpu, const FilterSpec& spec) : session(gpu, spec) {}
+  cuda::FilterSession session;
 };
 
 }  // namespace stope::knn::cuda_abi
@@ -80,10 +86,47 @@ int matrix(Session* session, const cuda_abi::Tile* tile, bool similarity, bool q
   });
 }
 
+int filter_size(std::int32_t gpu, const cuda_abi::FilterSpec* spec, cuda_abi::FilterSize* size, Failure* failure) {
+  return guarded(failure, [&] { *size = FilterSession::size(*spec, gpu); });
+}
+
+int filter_create(std::int32_t gpu, const cuda_abi::FilterSpec* spec, cuda_abi::Filter** filter, Failure* failure) {
+  return guarded(failure, [&] {
+    const CurrentGpu current(gpu);
+    *filter = std::make_unique<cuda_abi::Filter>(gpu, *spec).release();
+  });
+}
+
+void filter_destroy(cuda_abi::Filter* filter) {
+  const std::unique_ptr<cuda_abi::Filter> owner(filter);
+}
+
+template <class Work>
+int in_filter(cuda_abi::Filter* filter, Failure* failure, const Work& work) {
+  return guarded(failure, [&] {
+    const CurrentGpu current(filter->session.gpu());
+    work(filter->session);
+  });
+}
+
+int filter_load(cuda_abi::Filter* filter, const double* rows, std::int64_t n, Failure* failure) {
+  return in_filter(filter, failure, [&](FilterSession& session) { session.load(rows, n); });
+}
+
+int filter_finish(cuda_abi::Filter* filter, std::int64_t* n_always, Failure* failure) {
+  return in_filter(filter, failure, [&](FilterSession& session) { *n_always = session.finish(); });
+}
+
+int filter_search(cuda_abi::Filter* filter, const cuda_abi::FilterQuery* query, cuda_abi::FilterAnswer* answer,
+                  Failure* failure) {
+  return in_filter(filter, failure, [&](FilterSession& session) { *answer = session.search(*query); });
+}
+
 }  // namespace
 
 extern const cuda_abi::Functions kFunctions;
-const cuda_abi::Functions kFunctions = {&has_measure, &create, &destroy, &load_queries,
-                                        &load_rows,   &submit, &collect, &matrix};
+const cuda_abi::Functions kFunctions = {&has_measure,    &create,      &destroy,       &load_queries, &load_rows,
+                                        &submit,         &collect,     &matrix,        &filter_size,  &filter_create,
+                                        &filter_destroy, &filter_load, &filter_finish, &filter_search};
 
 }  // namespace stope::knn::cuda

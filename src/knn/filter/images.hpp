@@ -22,6 +22,16 @@ class ImageMap {
   /// Looks at a sample of the training rows.
   ImageMap(const Fitted& fitted, const FilterForm& form);
 
+  /// An image value is (row[source] - centre) * scale, unless the form scales whole rows.
+  struct NumericColumn {
+    std::int64_t source;
+    double centre;
+    double scale;
+  };
+  const std::vector<NumericColumn>& numeric() const { return numeric_; }
+  /// A distance of 1 is so much in the image space.
+  double unit() const { return unit_; }
+
   const FilterForm& form() const { return form_; }
   /// Whether cut() holds: not for weights that a float cannot tell apart from 0 or infinity, nor for scales that a
   /// double cannot.
@@ -47,11 +57,6 @@ class ImageMap {
   Cut cut(double distance, double residual) const;
 
  private:
-  struct NumericColumn {
-    std::int64_t source;
-    double centre;
-    double scale;
-  };
   void choose_columns(const Fitted& fitted);
   void choose_scales(const Fitted& fitted);
   double map_values(const double* row, float* image) const;
@@ -64,7 +69,7 @@ class ImageMap {
   std::vector<NumericColumn> numeric_;
   std::vector<std::int64_t> equality_;  // sources
   std::vector<float> mismatch_, weight_;
-  double unit_ = 1.0;  // a distance of 1 is so much in the image space
+  double unit_ = 1.0;
   double total_weight_ = 0.0, least_weight_ = 0.0;
   bool scales_are_normal_ = true;
 };

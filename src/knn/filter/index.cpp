@@ -36,6 +36,20 @@ std::shared_ptr<const ImageMap> FilterCache::map(const Fitted& fitted, const Fil
   return map_;
 }
 
+std::shared_ptr<CudaFilter> FilterCache::cuda(
+    int gpu, const std::function<std::shared_ptr<CudaFilter>(const std::shared_ptr<CudaFilter>&)>& make) {
+  const std::scoped_lock lock(mutex_);
+  std::shared_ptr<CudaFilter>& filter = cuda_[gpu];
+  filter = make(filter);
+  return filter;
+}
+
+bool FilterCache::has_cuda(int gpu) {
+  const std::scoped_lock lock(mutex_);
+  const auto found = cuda_.find(gpu);
+  return found != cuda_.end() && found->second != nullptr;
+}
+
 std::int64_t FilterCache::count_queries(std::int64_t n) {
   const std::scoped_lock lock(mutex_);
   n_queries_ = checked::add(n_queries_, n);

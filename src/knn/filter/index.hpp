@@ -12,6 +12,8 @@
 
 namespace stope::knn {
 
+class CudaFilter;  // knn/filter_cuda.hpp
+
 struct FilterIndex {
   std::shared_ptr<const ImageMap> map;
   std::shared_ptr<const TrainImages> images;
@@ -38,6 +40,11 @@ class FilterCache {
   /// Adds the queries of a search; the sum of all so far.
   std::int64_t count_queries(std::int64_t n);
 
+  /// What `make` returned for a GPU, kept for the next search. It gets what there was, to keep or to replace.
+  std::shared_ptr<CudaFilter> cuda(
+      int gpu, const std::function<std::shared_ptr<CudaFilter>(const std::shared_ptr<CudaFilter>&)>& make);
+  bool has_cuda(int gpu);
+
   /// What `choose` returned when it was first asked for this backend and order of rows: looking at a sample costs as
   /// much as a small search.
   Method choice(device::Backend backend, bool in_order, const std::function<Method()>& choose);
@@ -47,7 +54,8 @@ class FilterCache {
   std::shared_ptr<const ImageMap> map_;
   std::map<std::pair<device::Backend, bool>, Method> choices_;
   std::int64_t n_queries_ = 0;
-  FilterIndex made_[2];  // one an order of rows, with every kind asked for
+  std::map<int, std::shared_ptr<CudaFilter>> cuda_;  // by GPU
+  FilterIndex made_[2];                              // one an order of rows, with every kind asked for
 };
 
 }  // namespace stope::knn

@@ -1,0 +1,50 @@
+// What a score proves (docs/numerics/filter.md): from a score that the k-th best reaches to the one below which a row
+// is farther than the k-th neighbour. In double, so that only the images and the matrix units round noticeably.
+#pragma once
+
+#include "knn/cuda/filter_images.hpp"
+
+namespace stope::knn::cuda {
+
+/// What the bounds of a query depend on.
+struct QueryBounds {
+  double square;     ///< |q|^2 of the image
+  double residuals;  ///< of the query and of any training row that is not always listed
+  double tiny;       ///< an image distance that the reference may lose to underflow
+  int width;
+
+  /// The query's part of the error of a score.
+  __device__ double error() const { return kAccumulation * (width + 2) * 0.5 * square; }
+
+  /// `kth`: what <q,t> - |t|^2 / 2 is at least for k rows. A row is farther than k others if its score is below this.
+  __device__ float cut(double kth) const {
+    if (!(kth > 0.5 * kNever)) return -__int_as_float(0x7f800000);
+    const double square_of_kth = square - 2.0 * kth;
+    const double distance = (sqrt(square_of_kth > 0.0 ? square_of_kth : 0.0) + residuals) * (1.0 + 1e-9) + tiny;
+    const double reach = distance + residuals;
+    return __double2float_rd(0.5 * (square - reach * reach) - error() - 1e-12 * (square + reach * reach));
+  }
+};
+
+/// Floats as integers in the same order.
+__device__ __forceinline__ unsigned key_of(float value) {
+  const unsigned bits = __float_as_uint(value);
+  return (bits >> 31) != 0 ? ~bits : bits | 0x80000000U;
+}
+__device__ __forceinline__ float of_key(unsigned key) {
+  return __uint_as_float((key >> 31) != 0 ? key & 0x7fffffffU : ~key);
+}
+
+/// The k-th largest key that the warp's lanes hold (`count(key)`: how many of this lane's are at least `key`); 0 if
+/// there are fewer. Only the leading `bits` are looked for: the result is at most the k-th largest.
+template <class Count>
+__device__ unsigned kth_largest(int k, int bits, const Count& count) {
+  unsigned found = 0;
+  for (int bit = 31; bit >= 32 - bits; --bit) {
+    const unsigned trial = found | (1U << bit);
+    if (__reduce_add_sync(~0U, count(trial)) >= static_cast<unsigned>(k)) found = trial;
+  }
+  return found;
+}
+
+}  // namespace stope::knn::cuda

@@ -1,0 +1,58 @@
+// The scan of the tensor filter: the scores <q,t> - |t|^2 / 2 of all pairs of images on the matrix units, of which only
+// maxima of groups of training rows ever leave the registers.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+
+#include "base/host_device.hpp"
+#include "knn/cuda/filter_images.hpp"
+
+namespace stope::knn::cuda {
+
+/// A group of training rows whose best score does not prove them too far: rows column_of(group, 0 ... 3).
+struct Candidate {
+  float score;         ///< the best of the group's rows
+  std::int32_t first;  ///< its first row
+};
+
+inline constexpr int kGroupRows = 4;
+
+/// The rows of a group lie in two pairs, 8 apart: what one thread holds of a row of the accumulators.
+STOPE_HD constexpr std::int32_t group_row(std::int32_t first, int i) {
+  return first + (i & 1) + (i >> 1) * 8;
+}
+
+struct ScanJob {
+  const __half* queries;
+  const __half* train;
+  const float* starts;  ///< per training row: `lowest` for a sample, `highest` for a list (filter_images.hpp)
+  int width;
+  std::int64_t n_queries;  ///< images there are; those up to the next block are zeros
+  std::int64_t n_tiles;    ///< to scan: tiles 0, stride, 2 * stride, ...
+  std::int64_t stride;
+  std::int64_t tiles_per_segment;  ///< of one block
+};
+
+inline constexpr int kMaximaPerSegment = 16;
+
+/// maxima[query * n_maxima + segment * 16 + i]: the best scores of disjoint groups of the segment's rows.
+void launch_sample(const ScanJob& job, float* maxima, std::int64_t n_maxima, cudaStream_t stream);
+
+/// Appends every group whose best score is at least thresholds[query] to candidates[query * capacity + ...];
+/// counts[query] says how many there were, also of those beyond the capacity.
+struct CandidateLists {
+  const float* thresholds;
+  Candidate* candidates;
+  std::int32_t* counts;
+  std::int32_t capacity;
+};
+void launch_list(const ScanJob& job, const CandidateLists& lists, cudaStream_t stream);
+
+/// Whether this GPU has the matrix instructions the scan is written for.
+constexpr bool can_scan(int major, int minor) {
+  return major == 9 && minor == 0;
+}
+
+}  // namespace stope::knn::cuda

@@ -1,0 +1,68 @@
+// From scores to neighbours: thresholds from the maxima of a sample, and the re-rank of what a scan has listed.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+
+#include "knn/cuda/filter_scan.hpp"
+#include "knn/measure.hpp"
+
+namespace stope::knn::cuda {
+
+/// What bounds the distances of a batch of queries (filter_bounds.cuh).
+struct BoundsJob {
+  const double* squares;   ///< per query
+  const float* residuals;  ///< per query; NaN: nothing is known
+  double train_residual, largest_train_square;
+  double tiny;
+  int width;
+};
+
+inline constexpr int kMostMaxima = 1024;
+
+/// thresholds[query], from the k-th largest of its maxima. k <= n_maxima <= kMostMaxima.
+struct ThresholdJob {
+  BoundsJob bounds;
+  const float* maxima;
+  std::int64_t n_maxima;
+  std::int64_t n_queries;
+  int k;
+  float* thresholds;
+};
+void launch_thresholds(const ThresholdJob& job, cudaStream_t stream);
+
+inline constexpr int kMostNeighbors = 128;
+
+/// distances[query * k + i], rows[query * k + i]: the nearest by (distance, row). A query is uncertain if its list
+/// overflowed or if more rows are left of it than can be sorted: its neighbours are not known then.
+struct RerankJob {
+  BoundsJob bounds;
+  const __half* query_images;
+  const __half* train_images;
+  const float* highest;  ///< the starts of the list's scan
+  const double* queries;
+  const double* train;
+  std::int64_t width;  ///< doubles a row
+  const Attribute* attributes;
+  std::int64_t n_rows, n_queries;
+  std::int64_t self;  ///< query i is training row self + i and no neighbour of its own; negative: none is excluded
+  int k;
+  CandidateLists lists;
+  double* distances;
+  std::int32_t* rows;
+  std::int32_t* uncertain;
+  unsigned long long* n_listed;     ///< rows, added up
+  unsigned long long* n_evaluated;  ///< distances, added up
+};
+
+struct RerankKernel {
+  const char* type;  ///< typeid(M).name()
+  std::int64_t n_bytes;
+  void (*launch)(const RerankJob& job, const void* measure, cudaStream_t stream);
+};
+
+/// The kernel of a measure whose images the scan compares, or null.
+const RerankKernel* find_rerank_kernel(const char* type, std::int64_t n_bytes);
+
+}  // namespace stope::knn::cuda

@@ -1,0 +1,261 @@
+#include "knn/cuda/filter_session.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <string>
+
+#include "base/checked.hpp"
+
+namespace stope::knn::cuda {
+namespace {
+
+using stope::cuda::check;
+using stope::cuda::DeviceBuffer;
+
+// Groups a list has room for. Usual are some hundred; longer lists are left to the reference.
+constexpr std::int64_t kCapacity = 2048, kCapacityOfMany = 8192;
+constexpr std::int64_t kFewNeighbors = 24;
+constexpr std::int64_t kMostBatch = 16384;  // queries at once: enough to fill the GPU many times over
+
+enum Total { kListed, kEvaluated, kLargestSquare, kAlwaysListed, kTotals };
+
+std::int64_t padded(std::int64_t n, std::int64_t to) {
+  return checked::mul(checked::ceil_div(n, to), to);
+}
+
+int image_width(const cuda_abi::FilterSpec& spec) {
+  return spec.n_columns <= 64 ? 64 : 128;
+}
+
+std::int64_t capacity(const cuda_abi::FilterSpec& spec) {
+  return spec.most_neighbors <= kFewNeighbors ? kCapacity : kCapacityOfMany;
+}
+
+std::int64_t batch_of(const cuda_abi::FilterSpec& spec) {
+  return padded(std::clamp<std::int64_t>(spec.most_queries, 1, kMostBatch), kBlockQueries);
+}
+
+template <class T>
+void copy_out(T* to, const DeviceBuffer<T>& from, std::int64_t n, const stope::cuda::Stream& stream) {
+  check(cudaMemcpyAsync(to, from.data(), static_cast<std::size_t>(n) * sizeof(T), cudaMemcpyDeviceToHost, stream.get()),
+        "copying from the GPU");
+}
+
+template <class T>
+void clear(const DeviceBuffer<T>& buffer, const stope::cuda::Stream& stream) {
+  check(cudaMemsetAsync(buffer.data(), 0, static_cast<std::size_t>(buffer.bytes()), stream.get()), "clearing memory");
+}
+
+int multiprocessors_of(int gpu) {
+  int n = 0;
+  check(cudaDeviceGetAttribute(&n, cudaDevAttrMultiProcessorCount, gpu), "asking for the multiprocessors");
+  return n;
+}
+
+/// How the tiles of a scan are shared among the blocks of a row of the grid.
+struct Segments {
+  std::int64_t tiles;  // of one
+  std::int64_t count;
+};
+
+Segments cut(std::int64_t n_tiles, std::int64_t wanted) {
+  Segments segments{};
+  segments.tiles = checked::ceil_div(n_tiles, std::clamp<std::int64_t>(wanted, 1, n_tiles));
+  segments.count = checked::ceil_div(n_tiles, segments.tiles);
+  return segments;
+}
+
+}  // namespace
+
+cuda_abi::FilterSize FilterSession::size(const cuda_abi::FilterSpec& spec, int gpu) {
+  int major = 0, minor = 0;
+  check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, gpu), "asking for the architecture");
+  check(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, gpu), "asking for the architecture");
+  cuda_abi::FilterSize size{};
+  // A row is an int32, and so is the first row of a group that lies in the padding.
+  constexpr std::int64_t kMostRows = INT32_MAX - kTileRows;
+  size.possible = can_scan(major, minor) && find_rerank_kernel(spec.measure.type, spec.measure.n_bytes) != nullptr &&
+                  spec.n_columns <= kMostWidth && spec.most_neighbors <= kMostNeighbors && spec.n_rows <= kMostRows;
+  const std::int64_t width = image_width(spec), batch = batch_of(spec);
+  const std::int64_t row = spec.width * 8 + width * 2 + 8 + 4 + 4 + 4;
+  const std::int64_t query =
+      row + kMostMaxima * 4 + capacity(spec) * static_cast<std::int64_t>(sizeof(Candidate)) + spec.most_neighbors * 12;
+  size.bytes = checked::add(checked::mul(padded(spec.n_rows, kTileRows), row), checked::mul(batch, query));
+  return size;
+}
+
+FilterSession::FilterSession(int gpu, const cuda_abi::FilterSpec& spec)
+    : gpu_(gpu),
+      spec_(spec),
+      kernel_(find_rerank_kernel(spec.measure.type, spec.measure.n_bytes)),
+      width_(image_width(spec)),
+      multiprocessors_(multiprocessors_of(gpu)),
+      n_padded_(padded(spec.n_rows, kTileRows)),
+      batch_(batch_of(spec)),
+      attributes_(spec.measure.n_attributes),
+      columns_(spec.n_columns),
+      train_(checked::mul(spec.n_rows, spec.width)),
+      train_squares_(n_padded_),
+      train_images_(checked::mul(n_padded_, width_)),
+      train_residuals_(n_padded_),
+      lowest_(n_padded_),
+      highest_(n_padded_),
+      queries_(checked::mul(batch_, spec.width)),
+      query_squares_(batch_),
+      distances_(checked::mul(batch_, spec.most_neighbors)),
+      query_images_(checked::mul(batch_, width_)),
+      query_residuals_(batch_),
+      maxima_(checked::mul(batch_, kMostMaxima)),
+      thresholds_(batch_),
+      candidates_(checked::mul(batch_, capacity(spec))),
+      counts_(batch_),
+      rows_(checked::mul(batch_, spec.most_neighbors)),
+      uncertain_(batch_),
+      totals_(kTotals),
+      host_totals_(kTotals),
+      upload_(spec.piece_bytes) {
+  if (kernel_ == nullptr) throw Error(ErrorCode::unsupported, std::string("no filter for ") + spec.measure.type);
+  const auto* bytes = static_cast<const unsigned char*>(spec.measure.bytes);
+  measure_.assign(bytes, bytes + spec.measure.n_bytes);
+  upload_.copy(attributes_.data(), spec.measure.attributes, attributes_.bytes(), stream_);
+  std::vector<ImageColumn> columns;
+  for (std::int64_t c = 0; c < spec.n_columns; ++c) {
+    columns.push_back({spec.columns[c].source, spec.columns[c].centre, spec.columns[c].scale});
+  }
+  upload_.copy(columns_.data(), columns.data(), columns_.bytes(), stream_);
+}
+
+FilterSession::~FilterSession() {
+  cudaStreamSynchronize(stream_.get());
+}
+
+void FilterSession::load(const double* rows, std::int64_t n) {
+  double* const to = train_.data() + loaded_ * spec_.width;
+  upload_.copy(to, rows, n * spec_.width * static_cast<std::int64_t>(sizeof(double)), stream_);
+  const bool last = loaded_ + n == spec_.n_rows;
+  launch_encode_train(
+      {to, loaded_, n, last ? n_padded_ : loaded_ + n, spec_.width, columns_.data(), static_cast<int>(spec_.n_columns),
+       width_, train_images_.data(), train_squares_.data(), train_residuals_.data()},
+      stream_.get());
+  loaded_ += n;
+}
+
+// Rows far above the usual residual are always listed instead of widening every bound.
+float FilterSession::usual_residual() {
+  constexpr std::int64_t kSample = 4096;
+  const std::int64_t stride = std::max<std::int64_t>(1, spec_.n_rows / kSample);
+  const std::int64_t n = checked::ceil_div(spec_.n_rows, stride);
+  std::vector<float> sample(static_cast<std::size_t>(n));
+  check(cudaMemcpy2DAsync(sample.data(), sizeof(float), train_residuals_.data(),
+                          static_cast<std::size_t>(stride) * sizeof(float), sizeof(float), static_cast<std::size_t>(n),
+                          cudaMemcpyDeviceToHost, stream_.get()),
+        "copying from the GPU");
+  stream_.wait();
+  std::erase_if(sample, [](float residual) { return std::isnan(residual); });
+  if (sample.empty()) return 0.0F;
+  const auto at = sample.begin() + static_cast<std::ptrdiff_t>(sample.size() - 1 - sample.size() / 256);
+  std::nth_element(sample.begin(), at, sample.end());
+  return 1.5F * *at;
+}
+
+std::int64_t FilterSession::finish() {
+  const float usual = usual_residual();
+  train_residual_ = static_cast<double>(usual);
+  clear(totals_, stream_);
+  launch_starts({train_squares_.data(), train_residuals_.data(), spec_.n_rows, n_padded_, width_, usual, lowest_.data(),
+                 highest_.data(), totals_.data() + kLargestSquare, totals_.data() + kAlwaysListed},
+                stream_.get());
+  copy_out(host_totals_.data(), totals_, kTotals, stream_);
+  stream_.wait();
+  largest_square_ = std::bit_cast<double>(host_totals_.data()[kLargestSquare]);
+  return static_cast<std::int64_t>(host_totals_.data()[kAlwaysListed]);
+}
+
+BoundsJob FilterSession::bounds() const {
+  return {query_squares_.data(), query_residuals_.data(), train_residual_, largest_square_, spec_.tiny, width_};
+}
+
+cuda_abi::FilterAnswer FilterSession::search(const cuda_abi::FilterQuery& query) {
+  host_distances_.resize(static_cast<std::size_t>(query.n * query.k));
+  host_rows_.resize(host_distances_.size());
+  host_uncertain_.resize(static_cast<std::size_t>(query.n));
+  milliseconds_.fill(0.0F);
+  clear(totals_, stream_);
+  for (std::int64_t begin = 0; begin < query.n; begin += batch_) {
+    search_batch(query, begin, std::min(batch_, query.n - begin));
+  }
+  copy_out(host_totals_.data(), totals_, kTotals, stream_);
+  stream_.wait();
+  cuda_abi::FilterAnswer answer{host_distances_.data(),
+                                host_rows_.data(),
+                                host_uncertain_.data(),
+                                query.n * spec_.n_rows,
+                                static_cast<std::int64_t>(host_totals_.data()[kListed]),
+                                static_cast<std::int64_t>(host_totals_.data()[kEvaluated]),
+                                {}};
+  std::copy(milliseconds_.begin(), milliseconds_.end(), answer.milliseconds);
+  return answer;
+}
+
+void FilterSession::search_batch(const cuda_abi::FilterQuery& query, std::int64_t begin, std::int64_t n) {
+  const std::int64_t blocks = checked::ceil_div(n, kBlockQueries);
+  const std::int64_t n_tiles = n_padded_ / kTileRows;
+  const bool excludes = query.self >= 0;
+  const auto k = static_cast<int>(query.k);
+
+  clocks_[0].record(stream_);
+  upload_.copy(queries_.data(), query.rows + begin * spec_.width,
+               n * spec_.width * static_cast<std::int64_t>(sizeof(double)), stream_);
+  launch_encode_queries(
+      {queries_.data(), 0, n, blocks * kBlockQueries, spec_.width, columns_.data(), static_cast<int>(spec_.n_columns),
+       width_, query_images_.data(), query_squares_.data(), query_residuals_.data()},
+      stream_.get());
+
+  clocks_[1].record(stream_);
+  // Every stride-th tile: a prefix would say nothing of a sorted table. Several times as many maxima as neighbours make
+  // the k-th largest of them a score near the k-th best.
+  constexpr std::int64_t kShare = 8, kLeastTiles = 32, kMaximaPerNeighbor = 8, kBlocksPerProcessor = 2;
+  const std::int64_t stride = std::max<std::int64_t>(1, std::min(kShare, n_tiles / kLeastTiles));
+  const std::int64_t sample_tiles = checked::ceil_div(n_tiles, stride);
+  const std::int64_t fill = checked::ceil_div(kBlocksPerProcessor * multiprocessors_, blocks);
+  const std::int64_t wanted = checked::ceil_div(kMaximaPerNeighbor * (query.k + (excludes ? 1 : 0)), kMaximaPerSegment);
+  const Segments sample =
+      cut(sample_tiles, std::min<std::int64_t>(std::max(fill, wanted), kMostMaxima / kMaximaPerSegment));
+  const std::int64_t n_maxima = sample.count * kMaximaPerSegment;
+  const ScanJob job{query_images_.data(), train_images_.data(), lowest_.data(), width_, n, sample_tiles, stride,
+                    sample.tiles};
+  launch_sample(job, maxima_.data(), n_maxima, stream_.get());
+
+  clocks_[2].record(stream_);
+  launch_thresholds({bounds(), maxima_.data(), n_maxima, n, k + (excludes ? 1 : 0), thresholds_.data()}, stream_.get());
+
+  clocks_[3].record(stream_);
+  constexpr std::int64_t kWaves = 10;  // short enough that the last blocks of a wave do not wait long
+  const Segments all = cut(n_tiles, checked::ceil_div(kWaves * multiprocessors_, blocks));
+  clear(counts_, stream_);
+  const CandidateLists lists{thresholds_.data(), candidates_.data(), counts_.data(),
+                             static_cast<std::int32_t>(capacity(spec_))};
+  launch_list({query_images_.data(), train_images_.data(), highest_.data(), width_, n, n_tiles, 1, all.tiles}, lists,
+              stream_.get());
+
+  clocks_[4].record(stream_);
+  kernel_->launch(
+      {bounds(), query_images_.data(), train_images_.data(), highest_.data(), queries_.data(), train_.data(),
+       spec_.width, attributes_.data(), spec_.n_rows, n, excludes ? query.self + begin : -1, k, lists,
+       distances_.data(), rows_.data(), uncertain_.data(), totals_.data() + kListed, totals_.data() + kEvaluated},
+      measure_.data(), stream_.get());
+
+  clocks_[5].record(stream_);
+  copy_out(host_distances_.data() + begin * query.k, distances_, n * query.k, stream_);
+  copy_out(host_rows_.data() + begin * query.k, rows_, n * query.k, stream_);
+  copy_out(host_uncertain_.data() + begin, uncertain_, n, stream_);
+  clocks_[6].record(stream_);
+  stream_.wait();
+  for (int step = 0; step < kSteps; ++step) {
+    milliseconds_[static_cast<std::size_t>(step)] +=
+        clocks_[static_cast<std::size_t>(step) + 1].since(clocks_[static_cast<std::size_t>(step)]);
+  }
+}
+
+}  // namespace stope::knn::cuda

@@ -1,0 +1,68 @@
+// The tensor filter on one GPU (knn/cuda_abi.hpp): a training table with its images, and searches in it.
+//
+// A search goes through a batch of queries in five steps: images, maxima over a sample of the training rows, thresholds
+// from them, the list of groups that no score rules out, and the exact distances of what a sharper threshold leaves.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "device/cuda/upload.hpp"
+#include "knn/cuda/filter_select.hpp"
+#include "knn/cuda_abi.hpp"
+
+namespace stope::knn::cuda {
+
+class FilterSession {
+ public:
+  static cuda_abi::FilterSize size(const cuda_abi::FilterSpec& spec, int gpu);
+
+  /// Its GPU is current whenever a member is called, the constructor included.
+  FilterSession(int gpu, const cuda_abi::FilterSpec& spec);
+  ~FilterSession();
+  FilterSession(const FilterSession&) = delete;
+  FilterSession& operator=(const FilterSession&) = delete;
+
+  int gpu() const { return gpu_; }
+  void load(const double* rows, std::int64_t n);
+  std::int64_t finish();
+  cuda_abi::FilterAnswer search(const cuda_abi::FilterQuery& query);
+
+ private:
+  static constexpr int kSteps = 6;
+
+  void search_batch(const cuda_abi::FilterQuery& query, std::int64_t begin, std::int64_t n);
+  BoundsJob bounds() const;
+  float usual_residual();
+
+  int gpu_;
+  cuda_abi::FilterSpec spec_;
+  const RerankKernel* kernel_;
+  std::vector<unsigned char> measure_;
+  int width_;  // of an image
+  int multiprocessors_;
+  std::int64_t n_padded_, batch_;
+  std::int64_t loaded_ = 0;
+  double train_residual_ = 0.0, largest_square_ = 0.0;
+  stope::cuda::DeviceBuffer<Attribute> attributes_;
+  stope::cuda::DeviceBuffer<ImageColumn> columns_;
+  stope::cuda::DeviceBuffer<double> train_, train_squares_;
+  stope::cuda::DeviceBuffer<__half> train_images_;
+  stope::cuda::DeviceBuffer<float> train_residuals_, lowest_, highest_;
+  stope::cuda::DeviceBuffer<double> queries_, query_squares_, distances_;
+  stope::cuda::DeviceBuffer<__half> query_images_;
+  stope::cuda::DeviceBuffer<float> query_residuals_, maxima_, thresholds_;
+  stope::cuda::DeviceBuffer<Candidate> candidates_;
+  stope::cuda::DeviceBuffer<std::int32_t> counts_, rows_, uncertain_;
+  stope::cuda::DeviceBuffer<unsigned long long> totals_;
+  stope::cuda::PinnedBuffer<unsigned long long> host_totals_;
+  std::vector<double> host_distances_;
+  std::vector<std::int32_t> host_rows_, host_uncertain_;
+  std::array<float, kSteps> milliseconds_{};
+  stope::cuda::Uploader upload_;
+  stope::cuda::Stream stream_;
+  std::array<stope::cuda::Clock, kSteps + 1> clocks_;
+};
+
+}  // namespace stope::knn::cuda

@@ -1,0 +1,18 @@
+// The tensor filter: exact neighbours on a GPU from images in half precision (docs/numerics/filter.md). This is the
+// host's half; the kernels are the plug-in's (src/knn/cuda/filter_*).
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "knn/searcher.hpp"
+
+namespace stope::knn {
+
+/// Why a search cannot or should not go through the tensor filter; empty if it can.
+std::string cuda_filter_problem(const Fitted& fitted, const Selection& selection, std::int64_t n_queries,
+                                const device::BackendChoice& backend, const RunOptions& run);
+
+std::unique_ptr<Searcher> make_cuda_filter_searcher(const Fitted& fitted, const Plan& plan, const RunOptions& run);
+
+}  // namespace stope::knn
