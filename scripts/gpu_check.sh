@@ -36,7 +36,7 @@ suite() {
 }
 
 # Under the sanitizer a launch costs a hundred times as much: every kernel and every selection, few tables.
-few='ReferenceCuda.EveryMeasure*:ReferenceCuda.Matrices*:ReferenceCuda.Radius*'
+few='ReferenceCuda.EveryMeasure*:ReferenceCuda.Matrices*:ReferenceCuda.Radius*:FilterCuda.Sizes*:FilterCuda.Leave*'
 sanitized() {
   local tool=$1
   shift
@@ -45,6 +45,7 @@ sanitized() {
 }
 
 suite kernels "$tests/knn_test" --gtest_filter='ReferenceCuda.*'
+suite filter "$tests/knn_test" --gtest_filter='FilterCuda.*'
 suite search "$tests/knn_test" --gtest_filter='*/cuda:FilterBounds.*:FilterProperty.LargerTables'
 suite property "$tests/knn_test" --gtest_filter='FilterProperty.Cuda*'
 suite goldens env STOPE_BACKEND=cuda "$tests/rapidminer_goldens_test"
@@ -57,7 +58,11 @@ if [ -x "$sanitizer" ]; then
 else
   lines+=("sanitizers   skipped: there is no compute-sanitizer") # not among the wheels; part of the CUDA toolkit
 fi
-# Benchmarks go here: bench/knn_gpu.py "$build" --quick
+if [ -x "$build/bench/knn_gpu_bench" ] && [ "$wanted" = "  " ]; then
+  python3 bench/knn_gpu.py "$build" --results "$logs" >"$logs/bench.log" 2>&1
+  lines+=("bench        exit $?, $(grep -c 'exact' "$logs/bench.log") cases, in $logs")
+  cat "$logs/bench.log"
+fi
 
 printf '%s\n' "${lines[@]}"
 exit $failed
