@@ -12,9 +12,10 @@ struct QueryBounds {
   double residuals;  ///< of the query and of any training row that is not always listed
   double tiny;       ///< an image distance that the reference may lose to underflow
   int width;
+  double shift;  ///< of the scans' scores
 
-  /// The query's part of the error of a score.
-  __device__ double error() const { return kAccumulation * (width + 2) * 0.5 * square; }
+  /// The error of a score but for the row's part, which is in its start.
+  __device__ double error() const { return kAccumulation * (width + 2) * (0.5 * square + shift); }
 
   /// `kth`: what <q,t> - |t|^2 / 2 is at least for k rows. A row is farther than k others if its score is below this.
   __device__ float cut(double kth) const {

@@ -104,7 +104,40 @@ __global__ void __launch_bounds__(kEncodeThreads) starts_kernel(const StartJob j
   if (always > 0) atomicAdd(job.n_always, static_cast<unsigned long long>(always));
 }
 
+__global__ void __launch_bounds__(1024) largest_shift_kernel(const ShiftJob job) {
+  __shared__ double largest_of_warps[32];
+  double largest = 0.0;
+  for (std::int64_t i = threadIdx.x; i < job.n_queries; i += 1024) largest = fmax(largest, job.query_squares[i]);
+#pragma unroll
+  for (int offset = 16; offset > 0; offset /= 2) largest = fmax(largest, __shfl_xor_sync(~0U, largest, offset));
+  if (threadIdx.x % 32 == 0) largest_of_warps[threadIdx.x / 32] = largest;
+  __syncthreads();
+  if (threadIdx.x != 0) return;
+  for (const double other : largest_of_warps) largest = fmax(largest, other);
+  const double shift = sqrt(largest * job.largest_train_square) + 0.5 * job.largest_train_square;
+  *job.shift = shift * (1.0 + 1e-3) + 1e-30;  // above all rounding
+}
+
+__global__ void __launch_bounds__(kEncodeThreads) shift_kernel(const ShiftJob job) {
+  const double shift = *job.shift;
+  const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * kEncodeThreads;
+  for (std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * kEncodeThreads + threadIdx.x; row < job.n;
+       row += step) {
+    const float lowest = job.lowest[row], highest = job.highest[row];
+    job.shifted_lowest[row] = lowest > 0.5F * kNever ? __double2float_rd(static_cast<double>(lowest) + shift) : kNever;
+    job.shifted_highest[row] = highest > 0.5F * kNever && highest < 0.5F * kAlways
+                                   ? __double2float_ru(static_cast<double>(highest) + shift)
+                                   : highest;
+  }
+}
+
 }  // namespace
+
+void launch_shift(const ShiftJob& job, cudaStream_t stream) {
+  largest_shift_kernel<<<1, 1024, 0, stream>>>(job);
+  shift_kernel<<<512, kEncodeThreads, 0, stream>>>(job);
+  stope::cuda::check_launch("preparing the scan");
+}
 
 void launch_encode_train(const EncodeJob& job, cudaStream_t stream) {
   launch_encode<true>(job, stream);

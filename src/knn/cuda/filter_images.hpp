@@ -17,7 +17,7 @@ inline constexpr int kBlockQueries = 256;  ///< query rows of one block of the s
 inline constexpr int kMostWidth = 128;     ///< columns of the widest image
 
 /// The scores of the matrix units are <q,t> - |t|^2 / 2 with an error of at most
-/// kAccumulation * (width + 2) * (|q|^2 / 2 + |t|^2) (docs/numerics/filter.md).
+/// kAccumulation * (width + 2) * (|q|^2 / 2 + |t|^2 + shift) (docs/numerics/filter.md).
 inline constexpr double kAccumulation = 0x1p-22;
 
 struct ImageColumn {
@@ -57,6 +57,21 @@ struct StartJob {
   unsigned long long* n_always;        ///< 0 beforehand
 };
 void launch_starts(const StartJob& job, cudaStream_t stream);
+
+/// Adds to the starts what makes every score of a batch of queries positive: |q| |t| + |t|^2 / 2 at most, as `shift`
+/// says afterwards.
+struct ShiftJob {
+  const double* query_squares;
+  std::int64_t n_queries;
+  double largest_train_square;
+  const float* lowest;
+  const float* highest;
+  std::int64_t n;  ///< starts
+  float* shifted_lowest;
+  float* shifted_highest;
+  double* shift;
+};
+void launch_shift(const ShiftJob& job, cudaStream_t stream);
 
 inline constexpr float kNever = -3e38F, kAlways = 3e38F;
 

@@ -27,7 +27,8 @@ STOPE_HD constexpr std::int32_t group_row(std::int32_t first, int i) {
 struct ScanJob {
   const __half* queries;
   const __half* train;
-  const float* starts;  ///< per training row: `lowest` for a sample, `highest` for a list (filter_images.hpp)
+  const float* starts;  ///< per training row: `lowest` for a sample, `highest` for a list, shifted so that the score of
+                        ///< any row that is one is positive (filter_images.hpp)
   int width;
   std::int64_t n_queries;  ///< images there are; those up to the next block are zeros
   std::int64_t n_tiles;    ///< to scan: tiles 0, stride, 2 * stride, ...

@@ -195,15 +195,21 @@ class Consumer {
   float scores_[2][64];
 };
 
+// Scores are positive where they matter (ScanJob), so that their bits are ordered as they are; integers have a maximum
+// of three in one instruction.
+__device__ __forceinline__ int bits(float score) {
+  return __float_as_int(score);
+}
+
 template <int kWidth>
 __device__ void consume_sample(const ScanJob& job, const Shared& shared, std::int64_t begin, std::int64_t end,
                                float* maxima, std::int64_t n_maxima) {
   Consumer<kWidth> consumer(job, shared);
-  float best[4][4];
+  int best[4][4];
 #pragma unroll
   for (int i = 0; i < 4; ++i) {
 #pragma unroll
-    for (int g = 0; g < 4; ++g) best[i][g] = kNever;
+    for (int g = 0; g < 4; ++g) best[i][g] = bits(kNever);
   }
   for (std::int64_t at = begin; at < end; ++at) {
     consumer.multiply(static_cast<int>(at - begin));
@@ -212,7 +218,7 @@ __device__ void consume_sample(const ScanJob& job, const Shared& shared, std::in
 #pragma unroll
       for (int j = 0; j < 16; ++j) {
         const float2 pair = consumer.scores(i, j);
-        best[i][j % 4] = fmaxf(best[i][j % 4], fmaxf(pair.x, pair.y));
+        best[i][j % 4] = __vimax3_s32(best[i][j % 4], bits(pair.x), bits(pair.y));
       }
     }
   }
@@ -220,7 +226,7 @@ __device__ void consume_sample(const ScanJob& job, const Shared& shared, std::in
   for (int i = 0; i < 4; ++i) {
     if (consumer.query(i) >= job.n_queries) continue;
     float* out = maxima + consumer.query(i) * n_maxima + static_cast<std::int64_t>(blockIdx.y) * kMaximaPerSegment;
-    *reinterpret_cast<float4*>(out + consumer.lane_in_row() * 4) = {best[i][0], best[i][1], best[i][2], best[i][3]};
+    *reinterpret_cast<int4*>(out + consumer.lane_in_row() * 4) = {best[i][0], best[i][1], best[i][2], best[i][3]};
   }
 }
 
@@ -247,14 +253,19 @@ __device__ void consume_list(const ScanJob& job, const Shared& shared, std::int6
     consumer.multiply(static_cast<int>(at - begin));
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
-      float group[kGroups], best = kNever;
+      int best = bits(kNever);
+#pragma unroll
+      for (int j = 0; j < 16; ++j) {
+        const float2 pair = consumer.scores(i, j);
+        best = __vimax3_s32(best, bits(pair.x), bits(pair.y));
+      }
+      if (best < bits(threshold[i])) continue;
+      float group[kGroups];
 #pragma unroll
       for (int g = 0; g < kGroups; ++g) {
         const float2 low = consumer.scores(i, 2 * g), high = consumer.scores(i, 2 * g + 1);
         group[g] = fmaxf(fmaxf(low.x, low.y), fmaxf(high.x, high.y));
-        best = fmaxf(best, group[g]);
       }
-      if (best < threshold[i]) continue;
       std::uint32_t hits = 0;
 #pragma unroll
       for (int g = 0; g < kGroups; ++g) hits |= (group[g] >= threshold[i] ? 1U : 0U) << g;

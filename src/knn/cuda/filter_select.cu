@@ -22,7 +22,8 @@ constexpr int kInRegisters = 256;
 constexpr int kKeyBits = 26;
 
 __device__ QueryBounds bounds_of(const BoundsJob& job, std::int64_t query) {
-  return {job.squares[query], static_cast<double>(job.residuals[query]) + job.train_residual, job.tiny, job.width};
+  return {job.squares[query], static_cast<double>(job.residuals[query]) + job.train_residual, job.tiny, job.width,
+          *job.shift};
 }
 
 template <int kPerLane>
@@ -44,8 +45,11 @@ __global__ void __launch_bounds__(kWarps * 32) threshold_kernel(const ThresholdJ
   });
   if (lane != 0) return;
   const QueryBounds bounds = bounds_of(job.bounds, query);
-  const double score = kth == 0 ? static_cast<double>(kNever) : static_cast<double>(of_key(kth));
-  job.thresholds[query] = bounds.cut(score - bounds.error());
+  const double score = kth == 0 ? static_cast<double>(kNever) : static_cast<double>(of_key(kth)) - bounds.shift;
+  const float cut = bounds.cut(score - bounds.error());
+  // Not below 0: the score of any row that is one is above it.
+  const bool known = bounds.residuals >= 0.0;  // else the reference answers it: nothing is listed
+  job.thresholds[query] = known ? fmaxf(__double2float_rd(static_cast<double>(cut) + bounds.shift), 0.0F) : kAlways;
 }
 
 /// The score below which a row can go: of n scores, `score(i)`, that are those of different rows, the k-th best is a
@@ -205,10 +209,15 @@ __global__ void __launch_bounds__(kWarps * 32) rerank_kernel(const M measure, co
   if (!uncertain) {
     // What is always listed says nothing of its distance.
     const auto counted = [](float score) { return score < 0.5F * kAlways ? score : kNever; };
+    // Of the list; those of single rows are not shifted.
+    const auto unshifted = [&](float score) {
+      return fabsf(score) < 0.5F * kAlways ? __double2float_rd(static_cast<double>(score) - bounds.shift) : score;
+    };
     const Candidate* list = job.lists.candidates + query * job.lists.capacity;
     const int k = job.k + (job.self >= 0 ? 1 : 0);
-    const float cut = tightened(job, bounds, k, listed, [&](int i) { return counted(list[i].score); });
-    const int n_groups = keep_groups(list, listed, cut, rows, kMostRows / kGroupRows);
+    const float cut = tightened(job, bounds, k, listed, [&](int i) { return counted(unshifted(list[i].score)); });
+    const float shifted = __double2float_rd(static_cast<double>(cut) + bounds.shift);
+    const int n_groups = keep_groups(list, listed, shifted, rows, kMostRows / kGroupRows);
     uncertain = n_groups > kMostRows / kGroupRows;
     if (!uncertain) {
       n_rows = n_groups * kGroupRows;

@@ -17,6 +17,7 @@ struct BoundsJob {
   double train_residual, largest_train_square;
   double tiny;
   int width;
+  const double* shift;  ///< of the scans' scores, one number
 };
 
 inline constexpr int kMostMaxima = 1024;

@@ -78,7 +78,7 @@ cuda_abi::FilterSize FilterSession::size(const cuda_abi::FilterSpec& spec, int g
   size.possible = can_scan(major, minor) && find_rerank_kernel(spec.measure.type, spec.measure.n_bytes) != nullptr &&
                   spec.n_columns <= kMostWidth && spec.most_neighbors <= kMostNeighbors && spec.n_rows <= kMostRows;
   const std::int64_t width = image_width(spec), batch = batch_of(spec);
-  const std::int64_t row = spec.width * 8 + width * 2 + 8 + 4 + 4 + 4;
+  const std::int64_t row = spec.width * 8 + width * 2 + 8 + 5 * 4;
   const std::int64_t query =
       row + kMostMaxima * 4 + capacity(spec) * static_cast<std::int64_t>(sizeof(Candidate)) + spec.most_neighbors * 12;
   size.bytes = checked::add(checked::mul(padded(spec.n_rows, kTileRows), row), checked::mul(batch, query));
@@ -101,9 +101,12 @@ FilterSession::FilterSession(int gpu, const cuda_abi::FilterSpec& spec)
       train_residuals_(n_padded_),
       lowest_(n_padded_),
       highest_(n_padded_),
+      shifted_lowest_(n_padded_),
+      shifted_highest_(n_padded_),
       queries_(checked::mul(batch_, spec.width)),
       query_squares_(batch_),
       distances_(checked::mul(batch_, spec.most_neighbors)),
+      shift_(1),
       query_images_(checked::mul(batch_, width_)),
       query_residuals_(batch_),
       maxima_(checked::mul(batch_, kMostMaxima)),
@@ -173,7 +176,8 @@ std::int64_t FilterSession::finish() {
 }
 
 BoundsJob FilterSession::bounds() const {
-  return {query_squares_.data(), query_residuals_.data(), train_residual_, largest_square_, spec_.tiny, width_};
+  return {query_squares_.data(), query_residuals_.data(), train_residual_, largest_square_, spec_.tiny, width_,
+          shift_.data()};
 }
 
 cuda_abi::FilterAnswer FilterSession::search(const cuda_abi::FilterQuery& query) {
@@ -211,6 +215,9 @@ void FilterSession::search_batch(const cuda_abi::FilterQuery& query, std::int64_
       {queries_.data(), 0, n, blocks * kBlockQueries, spec_.width, columns_.data(), static_cast<int>(spec_.n_columns),
        width_, query_images_.data(), query_squares_.data(), query_residuals_.data()},
       stream_.get());
+  launch_shift({query_squares_.data(), n, largest_square_, lowest_.data(), highest_.data(), n_padded_,
+                shifted_lowest_.data(), shifted_highest_.data(), shift_.data()},
+               stream_.get());
 
   clocks_[1].record(stream_);
   // Every stride-th tile: a prefix would say nothing of a sorted table. Several times as many maxima as neighbours make
@@ -223,7 +230,7 @@ void FilterSession::search_batch(const cuda_abi::FilterQuery& query, std::int64_
   const Segments sample =
       cut(sample_tiles, std::min<std::int64_t>(std::max(fill, wanted), kMostMaxima / kMaximaPerSegment));
   const std::int64_t n_maxima = sample.count * kMaximaPerSegment;
-  const ScanJob job{query_images_.data(), train_images_.data(), lowest_.data(), width_, n, sample_tiles, stride,
+  const ScanJob job{query_images_.data(), train_images_.data(), shifted_lowest_.data(), width_, n, sample_tiles, stride,
                     sample.tiles};
   launch_sample(job, maxima_.data(), n_maxima, stream_.get());
 
@@ -236,8 +243,8 @@ void FilterSession::search_batch(const cuda_abi::FilterQuery& query, std::int64_
   clear(counts_, stream_);
   const CandidateLists lists{thresholds_.data(), candidates_.data(), counts_.data(),
                              static_cast<std::int32_t>(capacity(spec_))};
-  launch_list({query_images_.data(), train_images_.data(), highest_.data(), width_, n, n_tiles, 1, all.tiles}, lists,
-              stream_.get());
+  launch_list({query_images_.data(), train_images_.data(), shifted_highest_.data(), width_, n, n_tiles, 1, all.tiles},
+              lists, stream_.get());
 
   clocks_[4].record(stream_);
   kernel_->launch(

@@ -49,8 +49,8 @@ class FilterSession {
   stope::cuda::DeviceBuffer<ImageColumn> columns_;
   stope::cuda::DeviceBuffer<double> train_, train_squares_;
   stope::cuda::DeviceBuffer<__half> train_images_;
-  stope::cuda::DeviceBuffer<float> train_residuals_, lowest_, highest_;
-  stope::cuda::DeviceBuffer<double> queries_, query_squares_, distances_;
+  stope::cuda::DeviceBuffer<float> train_residuals_, lowest_, highest_, shifted_lowest_, shifted_highest_;
+  stope::cuda::DeviceBuffer<double> queries_, query_squares_, distances_, shift_;
   stope::cuda::DeviceBuffer<__half> query_images_;
   stope::cuda::DeviceBuffer<float> query_residuals_, maxima_, thresholds_;
   stope::cuda::DeviceBuffer<Candidate> candidates_;
