@@ -21,12 +21,13 @@ using cuda_abi::Failure;
 
 // Sizes a filter is made for, so that it serves many searches: k up to the first of them in most.
 constexpr std::int64_t kFewNeighbors = 24, kMostNeighbors = 128;
-constexpr std::int64_t kMostQueries = 16384;
+// On the GPU at once. A first search of few queries leaves room for some more.
+constexpr std::int64_t kMostQueries = 16384, kLeastQueries = 2048;
 constexpr std::int64_t kPieceBytes = std::int64_t{8} << 20;
 // Fewer pairs are done on the GPU before images of them would be made.
 constexpr std::int64_t kLeastPairs = std::int64_t{1} << 22;
-// Always listed rows: every query evaluates each of them.
-constexpr std::int64_t kLeastRowsPerAlways = 1024;
+// Rows that are always listed take a place in the list of every query, which has 2048.
+constexpr std::int64_t kMostAlways = 512;
 
 const cuda_abi::Functions& plugin() {
   return *device::cuda().functions->knn;
@@ -53,7 +54,7 @@ struct Spec {
             static_cast<std::int64_t>(columns.size()),
             fitted.width(),
             fitted.n_rows(),
-            std::min(n_queries, kMostQueries),
+            std::clamp(n_queries, kLeastQueries, kMostQueries),
             k <= kFewNeighbors ? kFewNeighbors : kMostNeighbors,
             kPieceBytes,
             tiny};
@@ -92,7 +93,7 @@ class CudaFilter {
   }
 
   std::int64_t most_neighbors() const { return most_neighbors_; }
-  bool useful() const { return n_always_ <= n_rows_ / kLeastRowsPerAlways; }
+  bool useful() const { return n_always_ <= kMostAlways; }
 
   /// `take` gets the answer, which is valid only while it runs.
   template <class Take>
@@ -252,7 +253,7 @@ std::string cuda_filter_problem(const Fitted& fitted, const Selection& selection
     std::int64_t free = 0;
     checked_call([&](Failure* failure) { return plugin().filter_size(gpu, &spec.spec, &size, failure); });
     checked_call([&](Failure* failure) { return device::cuda().functions->free_memory(gpu, &free, failure); });
-    if (!size.possible) return "no tensor filter for this width or this GPU";
+    if (!size.possible) return "no tensor filter for this measure, width or GPU";
     if (size.bytes > gpu_budget(free, run.memory_limit)) return "the images do not fit the GPU's memory";
   }
   return {};

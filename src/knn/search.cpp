@@ -135,7 +135,7 @@ class BlockedSearch {
     while (next_ < n_queries_) {
       run_.cancel.check();
       QueryBlock block{next_, std::min(plan.tile_queries, n_queries_ - next_), encoded.data(), nullptr};
-      encode_rows(columns_, next_, next_ + block.n, encoded.data());
+      encode(block, encoded.data(), pool);
       if (!query_groups_.empty()) block.groups = query_groups_.data() + next_;
       lists.assign(static_cast<std::size_t>(block.n) * n_lists, {});
       for (std::int64_t part = 0; part < parts.count(); ++part) {
@@ -151,6 +151,14 @@ class BlockedSearch {
       next_ += block.n;
     }
     return true;
+  }
+
+  void encode(const QueryBlock& block, double* rows, ThreadPool& pool) const {
+    constexpr std::int64_t kRowsPerTask = 1024;
+    pool.parallel_for(checked::ceil_div(block.n, kRowsPerTask), run_.cancel, [&](std::int64_t task, int) {
+      const std::int64_t begin = task * kRowsPerTask, end = std::min(begin + kRowsPerTask, block.n);
+      encode_rows(columns_, block.first + begin, block.first + end, rows + begin * fitted_.width());
+    });
   }
 
   // A block that is searched again does not go back.
