@@ -27,6 +27,12 @@ class FilterCuda : public testing::Test {
   ~FilterCuda() override { unsetenv("STOPE_BACKEND"); }
 };
 
+// 8, or fewer under a sanitizer.
+int rounds() {
+  const char* text = std::getenv("STOPE_ROUNDS");
+  return text == nullptr ? 8 : std::atoi(text);
+}
+
 using Values = std::vector<std::vector<double>>;  // column by column
 
 Table table_of(const Values& columns) {
@@ -85,8 +91,7 @@ TEST_F(FilterCuda, SizesThatStraddleTiles) {
   const std::vector<std::int64_t> queries = {1, 2, 64, 255, 256, 257, 600};
   const std::vector<std::int64_t> columns = {1, 2, 7, 31, 63, 64, 65, 100, 127, 128};
   const std::vector<std::int64_t> neighbors = {1, 2, 10, 24, 25, 60, 128};
-  const char* rounds = std::getenv("STOPE_ROUNDS");  // fewer under a sanitizer
-  for (int round = 0; round < 15 * (rounds == nullptr ? 8 : std::atoi(rounds)); ++round) {
+  for (int round = 0; round < 15 * rounds(); ++round) {
     const std::int64_t n = rows[random.below(rows.size())], m = queries[random.below(queries.size())];
     const std::int64_t d = columns[random.below(columns.size())];
     const std::int64_t k = std::min(n, neighbors[random.below(neighbors.size())]);
@@ -167,7 +172,7 @@ TEST_F(FilterCuda, LeaveOneOutWeightsAndRepeats) {
   expect_the_processors_answer(train, train, 7, options, true);
   const KnnIndex index = KnnIndex::fit(train);
   const Neighbors first = index.kneighbors(train, {.n_neighbors = 20});
-  for (int repeat = 0; repeat < 20; ++repeat) {
+  for (int repeat = 0; repeat < 20 * rounds() / 8; ++repeat) {
     const Neighbors again = index.kneighbors(train, {.n_neighbors = 20});
     ASSERT_EQ(again.indices, first.indices);
     ASSERT_EQ(again.distances, first.distances);

@@ -127,6 +127,9 @@ FilterSession::FilterSession(int gpu, const cuda_abi::FilterSpec& spec)
     columns.push_back({spec.columns[c].source, spec.columns[c].centre, spec.columns[c].scale});
   }
   upload_.copy(columns_.data(), columns.data(), columns_.bytes(), stream_);
+  // The answers of uncertain queries are copied back as they are.
+  clear(distances_, stream_);
+  clear(rows_, stream_);
 }
 
 FilterSession::~FilterSession() {
