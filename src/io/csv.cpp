@@ -96,8 +96,8 @@ class Reader {
     return wrong.empty() || parse(wrong, wrong);
   }
 
-  // Buffers for the columns of a job; what of the budget they take.
-  std::int64_t allocate(ParseJob& job) {
+  // Buffers for the columns of a job.
+  void allocate(ParseJob& job) {
     std::int64_t row_bytes = 0;
     for (const std::size_t c : job.columns) row_bytes += plan_.columns[c].kind == Kind::nominal ? 4 : 8;
     const std::int64_t bytes = checked::mul(n_rows_, row_bytes);
@@ -115,7 +115,6 @@ class Reader {
         table_.columns[c].data = std::move(buffer);
       }
     }
-    return storage == Storage::file ? 0 : bytes;
   }
 
   bool parse(const std::vector<std::size_t>& columns, std::vector<std::size_t>& wrong) {
@@ -130,10 +129,10 @@ class Reader {
                  {},
                  0,
                  std::vector<std::atomic<bool>>(plan_.columns.size())};
-    const std::int64_t held = table_.bytes_in_memory() + allocate(job);
+    allocate(job);
     job.tail_begin = static_cast<std::int64_t>(text_.view.size());
     if (!segments_.empty()) make_tail(job, segments_.back());
-    MemoryMeter meter(budget_ - held, text_.name);
+    MemoryMeter meter(budget_ - table_.bytes_in_memory(), text_.name);
     std::vector<std::unique_ptr<Worker>> workers(static_cast<std::size_t>(pool_.size()));
     // One worker at least: its seeded dictionaries are the values of a table without rows.
     workers[0] = std::make_unique<Worker>(job, meter);

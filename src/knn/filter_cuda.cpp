@@ -7,8 +7,7 @@
 
 #include "base/checked.hpp"
 #include "base/thread_pool.hpp"
-#include "device/cuda_plugin.hpp"
-#include "knn/cuda_abi.hpp"
+#include "knn/cuda_call.hpp"
 #include "knn/filter/index.hpp"
 #include "knn/filter/products.hpp"
 #include "knn/reference_cuda_plan.hpp"
@@ -28,16 +27,6 @@ constexpr std::int64_t kPieceBytes = std::int64_t{8} << 20;
 constexpr std::int64_t kLeastPairs = std::int64_t{1} << 22;
 // Rows that are always listed take a place in the list of every query, which has 2048.
 constexpr std::int64_t kMostAlways = 512;
-
-const cuda_abi::Functions& plugin() {
-  return *device::cuda().functions->knn;
-}
-
-template <class Call>
-void checked_call(const Call& call) {
-  Failure failure{};
-  if (call(&failure) != 0) device::throw_failure(failure);
-}
 
 /// What the plug-in is told of a fitted table; points into it.
 struct Spec {
@@ -76,7 +65,7 @@ class CudaFilter {
       : most_neighbors_(spec.spec.most_neighbors), n_rows_(fitted.n_rows()) {
     checked_call([&](Failure* failure) {
       cuda_abi::Filter* filter = nullptr;
-      const int code = plugin().filter_create(gpu, &spec.spec, &filter, failure);
+      const int code = cuda_functions().filter_create(gpu, &spec.spec, &filter, failure);
       filter_.reset(filter);
       return code;
     });
@@ -86,10 +75,10 @@ class CudaFilter {
       cancel.check();
       const std::int64_t n = std::min(step, n_rows_ - begin);
       checked_call([&](Failure* failure) {
-        return plugin().filter_load(filter_.get(), fitted.rows() + begin * fitted.width(), n, failure);
+        return cuda_functions().filter_load(filter_.get(), fitted.rows() + begin * fitted.width(), n, failure);
       });
     }
-    checked_call([&](Failure* failure) { return plugin().filter_finish(filter_.get(), &n_always_, failure); });
+    checked_call([&](Failure* failure) { return cuda_functions().filter_finish(filter_.get(), &n_always_, failure); });
   }
 
   std::int64_t most_neighbors() const { return most_neighbors_; }
@@ -100,13 +89,14 @@ class CudaFilter {
   void search(const cuda_abi::FilterQuery& query, const Take& take) {
     const std::scoped_lock lock(mutex_);
     cuda_abi::FilterAnswer answer{};
-    checked_call([&](Failure* failure) { return plugin().filter_search(filter_.get(), &query, &answer, failure); });
+    checked_call(
+        [&](Failure* failure) { return cuda_functions().filter_search(filter_.get(), &query, &answer, failure); });
     take(answer);
   }
 
  private:
   struct Destroy {
-    void operator()(cuda_abi::Filter* filter) const { plugin().filter_destroy(filter); }
+    void operator()(cuda_abi::Filter* filter) const { cuda_functions().filter_destroy(filter); }
   };
   std::int64_t most_neighbors_, n_rows_;
   std::int64_t n_always_ = 0;
@@ -251,7 +241,7 @@ std::string cuda_filter_problem(const Fitted& fitted, const Selection& selection
     if (fitted.filters().has_cuda(gpu)) continue;  // it has its memory
     cuda_abi::FilterSize size{};
     std::int64_t free = 0;
-    checked_call([&](Failure* failure) { return plugin().filter_size(gpu, &spec.spec, &size, failure); });
+    checked_call([&](Failure* failure) { return cuda_functions().filter_size(gpu, &spec.spec, &size, failure); });
     checked_call([&](Failure* failure) { return device::cuda().functions->free_memory(gpu, &free, failure); });
     if (!size.possible) return "no tensor filter for this measure, width or GPU";
     if (size.bytes > gpu_budget(free, run.memory_limit)) return "the images do not fit the GPU's memory";

@@ -9,9 +9,8 @@
 
 #include "base/checked.hpp"
 #include "base/thread_pool.hpp"
-#include "device/cuda_plugin.hpp"
 #include "knn/collector.hpp"
-#include "knn/cuda_abi.hpp"
+#include "knn/cuda_call.hpp"
 #include "knn/reference_cuda_plan.hpp"
 #include "knn/searcher.hpp"
 #include "stope/error.hpp"
@@ -21,17 +20,6 @@ namespace {
 
 using cuda_abi::Failure;
 using cuda_abi::Tile;
-
-const cuda_abi::Functions& plugin() {
-  return *device::cuda().functions->knn;
-}
-
-/// Calls a function of the plug-in and throws what it reports.
-template <class Call>
-void checked_call(const Call& call) {
-  Failure failure{};
-  if (call(&failure) != 0) device::throw_failure(failure);
-}
 
 GpuDemand demand_of(const Fitted& fitted, const Plan& plan) {
   GpuDemand demand;
@@ -69,7 +57,7 @@ class Session {
       plan_ = plan_gpu(demand_of(fitted, plan), budget_);
       Failure failure{};
       cuda_abi::Session* session = nullptr;
-      if (plugin().create(gpu, &measure, &plan_.sizes, &session, &failure) == 0) {
+      if (cuda_functions().create(gpu, &measure, &plan_.sizes, &session, &failure) == 0) {
         session_.reset(session);
         return;
       }
@@ -84,7 +72,7 @@ class Session {
   std::int64_t bytes() const { return plan_.bytes; }
 
   void load_queries(const double* rows, std::int64_t n) {
-    checked_call([&](Failure* failure) { return plugin().load_queries(session_.get(), rows, n, failure); });
+    checked_call([&](Failure* failure) { return cuda_functions().load_queries(session_.get(), rows, n, failure); });
   }
 
   /// Makes rows [begin, begin + n) of the part the ones to search, and starts copying the rows after them, so that the
@@ -109,18 +97,19 @@ class Session {
   }
 
   void submit(int slot, const Tile& tile, const std::vector<double>& thresholds) {
-    checked_call(
-        [&](Failure* failure) { return plugin().submit(session_.get(), slot, &tile, thresholds.data(), failure); });
+    checked_call([&](Failure* failure) {
+      return cuda_functions().submit(session_.get(), slot, &tile, thresholds.data(), failure);
+    });
   }
   cuda_abi::Survivors collect(int slot) {
     cuda_abi::Survivors survivors{};
-    checked_call([&](Failure* failure) { return plugin().collect(session_.get(), slot, &survivors, failure); });
+    checked_call([&](Failure* failure) { return cuda_functions().collect(session_.get(), slot, &survivors, failure); });
     return survivors;
   }
   void matrix(const Tile& tile, Quantity quantity, Order order, double* values, std::int64_t ld) {
     checked_call([&](Failure* failure) {
-      return plugin().matrix(session_.get(), &tile, quantity == Quantity::similarity, order == Order::query_first,
-                             values, ld, failure);
+      return cuda_functions().matrix(session_.get(), &tile, quantity == Quantity::similarity,
+                                     order == Order::query_first, values, ld, failure);
     });
   }
 
@@ -134,13 +123,13 @@ class Session {
     if (held.first == part.first + begin && held.n == n) return;
     held = {};
     checked_call([&](Failure* failure) {
-      return plugin().load_rows(session_.get(), buffer, part.rows + begin * width, n, failure);
+      return cuda_functions().load_rows(session_.get(), buffer, part.rows + begin * width, n, failure);
     });
     held = {part.first + begin, n};
   }
 
   struct Destroy {
-    void operator()(cuda_abi::Session* session) const { plugin().destroy(session); }
+    void operator()(cuda_abi::Session* session) const { cuda_functions().destroy(session); }
   };
   GpuPlan plan_;
   std::int64_t budget_ = 0;

@@ -2,8 +2,7 @@
 
 #include <string>
 
-#include "device/cuda_plugin.hpp"
-#include "knn/cuda_abi.hpp"
+#include "knn/cuda_call.hpp"
 #include "knn/filter_cuda.hpp"
 
 namespace stope::knn {
@@ -12,7 +11,7 @@ device::BackendChoice backend_for(const Fitted& fitted, const RunOptions& run) {
   device::BackendChoice choice = device::choose_backend(run);
   if (choice.backend != device::Backend::cuda) return choice;
   const MeasureImage image = fitted.kernel().image();
-  if (device::cuda().functions->knn->has_measure(image.type, image.n_bytes)) return choice;
+  if (cuda_functions().has_measure(image.type, image.n_bytes)) return choice;
   return device::choose_cpu_backend("the CUDA plug-in has no kernel for " + std::string(fitted.measure().info.name));
 }
 
