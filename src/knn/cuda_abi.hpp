@@ -59,10 +59,25 @@ struct Session;
 
 // --- the tensor filter: the whole training table on one GPU, images in half precision, exact answers -----------------
 
-/// An image column is (row[source] - centre) * scale (knn/filter/images.hpp).
+/// What an image has in a column. Queries and training rows may have different things in one column: what counts is the
+/// product (docs/numerics/filter.md, "Matrix units").
+enum class ImagePart : std::int32_t {
+  zero,
+  constant,     ///< the factor
+  number,       ///< (row[source] - centre) * scale in half precision; 0 if missing
+  square_high,  ///< -1/2 the square of that, as far as a half has it,
+  square_low,   ///< and the rest
+  present,      ///< the factor, or 0 if row[source] is missing
+  value,        ///< the factor if row[source] is nominal value `value` modulo `n_buckets`, else 0
+};
+
 struct FilterColumn {
   std::int32_t source;
-  std::int32_t unused;
+  ImagePart query, train;
+  std::int32_t value, n_buckets;
+  float query_factor, train_factor;
+  std::int32_t masked;  ///< a value missing in this attribute is accounted for; else it leaves the row without a bound
+  double n_values;      ///< of a nominal attribute: codes are 0 ... n_values - 1
   double centre, scale;
 };
 
@@ -70,12 +85,24 @@ struct FilterSpec {
   Measure measure;
   const FilterColumn* columns;
   std::int64_t n_columns;
+  std::int64_t image_width;   ///< columns of an image, zeros beyond those there are
+  std::int64_t start_column;  ///< the first of three columns that have -|t|^2 / 2 and the shift of the scores;
+                              ///< negative: the accumulators start there
   std::int64_t width;         ///< doubles a row
   std::int64_t n_rows;        ///< of the training table
   std::int64_t most_queries;  ///< on the GPU at once
   std::int64_t most_neighbors;
   std::int64_t piece_bytes;  ///< of each of two pinned buffers
   double tiny;               ///< an image distance that the reference formula may lose to underflow
+  double constant;           ///< what every pair has in common: |q - t|^2 = constant + |q|^2 - 2 score
+  double nominal;            ///< the sum of the mismatches' weights
+  double hashed;             ///< of those that images may miss
+  double product_error;      ///< of scores, for the factors' rounding
+  double slack;              ///< by how much the reference may be off in the square of an image distance
+  std::int32_t masks;        ///< whether values may be missing
+  std::int32_t shares;       ///< two rows need an attribute that both have
+  std::int32_t unit_rows;    ///< rows are scaled to length 1
+  std::int32_t unused;
 };
 
 /// What a filter takes on the GPU, and whether it can be used there at all.

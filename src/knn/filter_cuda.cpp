@@ -9,7 +9,7 @@
 #include "base/thread_pool.hpp"
 #include "knn/cuda_call.hpp"
 #include "knn/filter/index.hpp"
-#include "knn/filter/products.hpp"
+#include "knn/filter_cuda_columns.hpp"
 #include "knn/reference_cuda_plan.hpp"
 #include "stope/error.hpp"
 
@@ -30,31 +30,41 @@ constexpr std::int64_t kMostAlways = 512;
 
 /// What the plug-in is told of a fitted table; points into it.
 struct Spec {
-  Spec(const Fitted& fitted, const ImageMap& map, std::int64_t n_queries, std::int64_t k) {
+  Spec(const Fitted& fitted, const ImageMap& map, std::int64_t n_queries, std::int64_t k)
+      : images(make_image_columns(map, fitted.attributes())) {
     const MeasureImage image = fitted.kernel().image();
-    for (const ImageMap::NumericColumn& column : map.numeric()) {
-      columns.push_back({static_cast<std::int32_t>(column.source), 0, column.centre, column.scale});
-    }
+    spec.measure = {image.type,
+                    image.bytes,
+                    image.n_bytes,
+                    image.storage,
+                    image.n_storage,
+                    fitted.attributes().data(),
+                    static_cast<std::int64_t>(fitted.attributes().size())};
+    spec.columns = images.columns.data();
+    spec.n_columns = static_cast<std::int64_t>(images.columns.size());
+    spec.image_width = images.width;
+    spec.start_column = images.start_column;
+    spec.width = fitted.width();
+    spec.n_rows = fitted.n_rows();
+    spec.most_queries = std::clamp(n_queries, kLeastQueries, kMostQueries);
+    spec.most_neighbors = k <= kFewNeighbors ? kFewNeighbors : kMostNeighbors;
+    spec.piece_bytes = kPieceBytes;
     // What is lost to underflow is below 1e-120 before the root.
-    const double tiny = (map.form().finish == Finish::identity ? 1e-60 : 1e-120) * map.unit();
-    spec = {{image.type, image.bytes, image.n_bytes, image.storage, image.n_storage, fitted.attributes().data(),
-             static_cast<std::int64_t>(fitted.attributes().size())},
-            columns.data(),
-            static_cast<std::int64_t>(columns.size()),
-            fitted.width(),
-            fitted.n_rows(),
-            std::clamp(n_queries, kLeastQueries, kMostQueries),
-            k <= kFewNeighbors ? kFewNeighbors : kMostNeighbors,
-            kPieceBytes,
-            tiny};
+    spec.tiny = (map.form().finish == Finish::identity ? 1e-60 : 1e-120) * images.unit;
+    spec.constant = images.constant;
+    spec.nominal = images.nominal;
+    spec.hashed = images.hashed;
+    spec.product_error = images.product_error;
+    // Cosines are off by a rounding a column, once on the way from the images and once on the way back.
+    const bool unit_rows = map.form().space == Space::unit_rows;
+    spec.slack = unit_rows ? 2.0 * (static_cast<double>(fitted.width()) + 16.0) * 0x1p-50 : 0.0;
+    spec.unit_rows = unit_rows ? 1 : 0;
+    spec.masks = images.masks ? 1 : 0;
+    spec.shares = map.form().missing == Missing::skip ? 1 : 0;
   }
-  std::vector<cuda_abi::FilterColumn> columns;
+  ImageColumns images;
   cuda_abi::FilterSpec spec{};
 };
-
-bool scans(const FilterForm& form) {
-  return form.space == Space::attributes || form.space == Space::ranges;
-}
 
 }  // namespace
 
@@ -226,7 +236,8 @@ class CudaFilterSearcher final : public Searcher {
 std::string cuda_filter_problem(const Fitted& fitted, const Selection& selection, std::int64_t n_queries,
                                 const device::BackendChoice& backend, const RunOptions& run) {
   const FilterForm* form = fitted.kernel().filter_form();
-  if (form == nullptr || !scans(*form)) return "no tensor filter for " + std::string(fitted.measure().info.name);
+  if (form == nullptr || !has_image_columns(*form))
+    return "no tensor filter for " + std::string(fitted.measure().info.name);
   if (selection.kind != Selection::Kind::nearest || selection.train_groups != nullptr) {
     return "no tensor filter for this selection";
   }
@@ -235,7 +246,7 @@ std::string cuda_filter_problem(const Fitted& fitted, const Selection& selection
   if (!fitted.resident()) return "the training table comes in parts";
   if (!backend.forced && n_queries < kLeastPairs / fitted.n_rows()) return "too few pairs for a filter to pay";
   const std::shared_ptr<const ImageMap> map = fitted.filters().map(fitted, *form);
-  if (!map->bounds() || !fits(*map, ScanKind::products)) return "no tensor filter for these attributes";
+  if (!map->bounds()) return "no tensor filter for these attributes' weights";
   const Spec spec(fitted, *map, n_queries, k);
   for (const int gpu : backend.gpus) {
     if (fitted.filters().has_cuda(gpu)) continue;  // it has its memory

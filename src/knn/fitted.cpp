@@ -143,14 +143,16 @@ const double* Fitted::strip_rows(std::int64_t begin, std::int64_t n, double* str
 void Fitted::describe_attributes(ThreadPool& pool, const CancelToken& cancel) {
   struct Extremes {
     std::vector<double> low, high;
+    std::vector<unsigned char> missing;
     Buffer<double> strip;
   };
   std::vector<Extremes> of_worker(static_cast<std::size_t>(pool.size()));
   pool.parallel_for(checked::ceil_div(train_.n_rows, kStrip), cancel, [&](std::int64_t task, int worker) {
-    auto& [low, high, strip] = of_worker[static_cast<std::size_t>(worker)];
+    auto& [low, high, missing, strip] = of_worker[static_cast<std::size_t>(worker)];
     if (low.empty()) {
       low.assign(attributes_.size(), kInfinity);
       high.assign(attributes_.size(), -kInfinity);
+      missing.assign(attributes_.size(), 0);
       strip = Buffer<double>(resident() ? 0 : kStrip * width());
     }
     const std::int64_t n = std::min(kStrip, train_.n_rows - task * kStrip);
@@ -159,10 +161,14 @@ void Fitted::describe_attributes(ThreadPool& pool, const CancelToken& cancel) {
       for (std::size_t a = 0; a < low.size(); ++a, ++value) {
         low[a] = *value < low[a] ? *value : low[a];
         high[a] = *value > high[a] ? *value : high[a];
+        missing[a] |= is_missing(*value) ? 1 : 0;
       }
     }
   });
   for (std::size_t a = 0; a < attributes_.size(); ++a) {
+    for (const Extremes& extremes : of_worker) {
+      if (!extremes.low.empty()) attributes_[a].missing |= extremes.missing[a] != 0;
+    }
     if (attributes_[a].nominal) continue;
     double low = kInfinity, high = -kInfinity;
     for (const Extremes& extremes : of_worker) {

@@ -21,6 +21,7 @@ struct Attribute {
   double range = 0.0;     ///< max - min over the training table, missing values skipped; of a nominal one 0
   double n_values = 0.0;  ///< size of a nominal attribute's mapping
   bool nominal = false;
+  bool missing = false;    ///< whether a training row lacks it
   bool binominal = false;  ///< RapidMiner's type: index 0 means "false" to the nominal similarities
 };
 

@@ -89,7 +89,8 @@ TEST_F(FilterCuda, SizesThatStraddleTiles) {
   Random random(1);
   const std::vector<std::int64_t> rows = {1, 2, 31, 127, 128, 129, 1000, 4097, 40000};
   const std::vector<std::int64_t> queries = {1, 2, 64, 255, 256, 257, 600};
-  const std::vector<std::int64_t> columns = {1, 2, 7, 31, 63, 64, 65, 100, 127, 128};
+  // Around images of 32, 64 and 128 columns with and without room for the scores' start, and panels of 64 beyond.
+  const std::vector<std::int64_t> columns = {1, 2, 7, 29, 30, 32, 61, 62, 64, 65, 100, 125, 126, 128, 129, 192, 300};
   const std::vector<std::int64_t> neighbors = {1, 2, 10, 24, 25, 60, 128};
   for (int round = 0; round < 15 * rounds(); ++round) {
     const std::int64_t n = rows[random.below(rows.size())], m = queries[random.below(queries.size())];
@@ -98,6 +99,7 @@ TEST_F(FilterCuda, SizesThatStraddleTiles) {
     SCOPED_TRACE(std::to_string(n) + " x " + std::to_string(m) + " x " + std::to_string(d) + ", k " +
                  std::to_string(k));
     const auto value = [&](std::size_t, std::size_t) { return random.uniform(); };
+    if (n * d > 4000000) continue;
     const SearchReport report =
         expect_the_processors_answer(table_of(fill(n, d, value)), table_of(fill(m, d, value)), k);
     EXPECT_EQ(report.method, "filter, products");
@@ -151,17 +153,121 @@ TEST_F(FilterCuda, TablesThatAimAtTheBound) {
   for (const auto& [name, values] : tables) {
     const Table train = table_of(values);
     for (const std::int64_t k : {1, 10, 100}) {
-      for (const char* metric : {"euclidean", "sqeuclidean", "mixed-euclidean"}) {
+      for (const char* metric :
+           {"euclidean", "sqeuclidean", "mixed-euclidean", "heom", "cosine", "cosine-similarity"}) {
         SCOPED_TRACE(std::string(name) + ", " + metric + ", k " + std::to_string(k));
         KnnOptions options;
         options.metric.name = metric;
         const SearchReport report = expect_the_processors_answer(train, few(train), k, options);
         // No image bounds what is below the range of the scales.
-        EXPECT_EQ(report.method, std::string(name) == "subnormal" ? "reference" : "filter, products");
+        const bool scaled = options.metric.name.find("euclidean") != std::string::npos;
+        EXPECT_EQ(report.method, scaled && std::string(name) == "subnormal" ? "reference" : "filter, products");
         if (HasFailure()) return;
       }
     }
   }
+}
+
+// Numbers and nominal attributes of up to so many values, a share of both missing.
+Table mixed_table(Random& random, std::int64_t n, std::int64_t n_numeric,
+                  const std::vector<std::int32_t>& cardinalities, double missing, bool missing_everywhere) {
+  Table table;
+  table.n_rows = n;
+  for (std::int64_t c = 0; c < n_numeric; ++c) {
+    const double share = missing_everywhere || c % 2 == 0 ? missing : 0.0;
+    std::vector<double> values(static_cast<std::size_t>(n));
+    for (double& value : values) value = random.uniform() < share ? std::nan("") : 10.0 * random.uniform();
+    table.columns.push_back(make_numeric("x" + std::to_string(c), values));
+  }
+  for (std::size_t c = 0; c < cardinalities.size(); ++c) {
+    const double share = missing_everywhere || c % 2 == 0 ? missing : 0.0;
+    std::vector<std::string> names;
+    for (std::int32_t v = 0; v < cardinalities[c]; ++v) names.push_back("v" + std::to_string(v));
+    std::vector<std::int32_t> codes(static_cast<std::size_t>(n));
+    for (std::int32_t& code : codes) {
+      code = random.uniform() < share
+                 ? kMissingCode
+                 : static_cast<std::int32_t>(random.below(static_cast<std::uint64_t>(cardinalities[c])));
+    }
+    table.columns.push_back(make_nominal("n" + std::to_string(c), codes, names));
+  }
+  return table;
+}
+
+TEST_F(FilterCuda, MixedAndMissing) {
+  Random random(5);
+  const std::vector<std::vector<std::int32_t>> cardinalities = {
+      {}, {2}, {8, 8, 8}, {1, 3, 70, 500}, std::vector<std::int32_t>(25, 8), std::vector<std::int32_t>(40, 40)};
+  for (int round = 0; round < 6 * rounds(); ++round) {
+    const std::vector<std::int32_t>& nominal = cardinalities[random.below(cardinalities.size())];
+    const std::int64_t n_numeric = nominal.empty() ? 25 : static_cast<std::int64_t>(random.below(26)) + 1;
+    const double missing = std::vector<double>{0.0, 0.01, 0.05, 0.3, 0.8}[random.below(5)];
+    const std::int64_t n = std::vector<std::int64_t>{100, 257, 3000}[random.below(3)];
+    const bool everywhere = random.below(2) == 0;
+    const Table train = mixed_table(random, n, n_numeric, nominal, missing, everywhere);
+    const Table query = mixed_table(random, 150, n_numeric, nominal, missing, everywhere);
+    for (const char* metric : {"mixed-euclidean", "heom"}) {
+      KnnOptions options;
+      options.metric.name = metric;
+      const bool weighted = random.below(3) == 0;
+      for (std::size_t c = 0; weighted && c < train.columns.size(); ++c) {
+        options.feature_weights.push_back(c % 5 == 4 ? 0.0 : 0.1 + 3.0 * random.uniform());
+      }
+      const std::int64_t k = std::vector<std::int64_t>{1, 5, 40}[random.below(3)];
+      SCOPED_TRACE(std::string(metric) + ", " + std::to_string(n) + " rows, " + std::to_string(n_numeric) +
+                   " numbers, " + std::to_string(nominal.size()) + " nominal, missing " + std::to_string(missing) +
+                   (everywhere ? " everywhere" : "") + (weighted ? ", weighted" : "") + ", k " + std::to_string(k));
+      const SearchReport report = expect_the_processors_answer(train, query, k, options);
+      EXPECT_EQ(report.method, "filter, products");
+      expect_the_processors_answer(train, train, k, options, true);
+      if (HasFailure()) return;
+    }
+  }
+}
+
+TEST_F(FilterCuda, UsualMixedTablesNeedNoReference) {
+  Random random(6);
+  const std::vector<std::int32_t> nominal(25, 8);
+  const Table train = mixed_table(random, 50000, 25, nominal, 0.05, true);
+  KnnOptions options;
+  options.metric.name = "mixed-euclidean";
+  const SearchReport report =
+      expect_the_processors_answer(train, mixed_table(random, 600, 25, nominal, 0.05, true), 10, options);
+  EXPECT_EQ(report.uncertified, 0);
+  EXPECT_LT(report.evaluated, 600 * 400);
+}
+
+TEST_F(FilterCuda, Cosines) {
+  Random random(7);
+  for (int round = 0; round < 4 * rounds(); ++round) {
+    const std::int64_t d = std::vector<std::int64_t>{2, 5, 30, 64, 128, 200}[random.below(6)];
+    const std::int64_t n = std::vector<std::int64_t>{130, 5000}[random.below(2)];
+    // Some rows of zeros, some that point the same way, some with missing values, some long ones.
+    const auto value = [&](std::size_t r, std::size_t c) {
+      if (r % 97 == 3) return 0.0;
+      if (r % 89 == 4) return static_cast<double>(r * (c + 1));
+      if (r % 211 == 5 && c == 1) return std::nan("");
+      return (r % 53 == 0 ? 1e60 : 1.0) * (random.uniform() - 0.3);
+    };
+    const Table train = table_of(fill(n, d, value)), query = table_of(fill(200, d, value));
+    for (const char* metric : {"cosine", "cosine-similarity"}) {
+      KnnOptions options;
+      options.metric.name = metric;
+      if (random.below(3) == 0) {
+        for (std::int64_t c = 0; c < d; ++c) options.feature_weights.push_back(0.5 + random.uniform());
+      }
+      SCOPED_TRACE(std::string(metric) + ", " + std::to_string(n) + " x " + std::to_string(d));
+      expect_the_processors_answer(train, query, 10, options);
+      if (HasFailure()) return;
+    }
+  }
+  const auto uniform = [&](std::size_t, std::size_t) { return random.uniform() - 0.5; };
+  KnnOptions options;
+  options.metric.name = "cosine";
+  const SearchReport report =
+      expect_the_processors_answer(table_of(fill(50000, 64, uniform)), table_of(fill(500, 64, uniform)), 10, options);
+  EXPECT_EQ(report.method, "filter, products");
+  EXPECT_EQ(report.uncertified, 0);
 }
 
 TEST_F(FilterCuda, LeaveOneOutWeightsAndRepeats) {

@@ -25,20 +25,29 @@ STOPE_HD constexpr std::int32_t group_row(std::int32_t first, int i) {
 }
 
 struct ScanJob {
-  const __half* queries;
-  const __half* train;
-  const float* starts;  ///< per training row: `lowest` for a sample, `highest` for a list, shifted so that the score of
-                        ///< any row that is one is positive (filter_images.hpp)
+  const __half* queries;      ///< row by row
+  const __half* query_tiles;  ///< the same in tiles (filter_place.cuh), where scans_tiles(width)
+  const __half* train;        ///< in tiles
+  const float* starts;  ///< per training row, what its accumulators start at; null: the images' own columns have it
   int width;
-  std::int64_t n_queries;  ///< images there are; those up to the next block are zeros
-  std::int64_t n_tiles;    ///< to scan: tiles 0, stride, 2 * stride, ...
+  std::int64_t n_queries;  ///< images there are; those up to the next block are of no query
+  std::int64_t n_tiles;    ///< of scan_tile_rows(width) rows, to scan: tiles 0, stride, 2 * stride, ...
   std::int64_t stride;
   std::int64_t tiles_per_segment;  ///< of one block
 };
 
+/// Queries of wide images do not fit registers: they are read tile by tile, too.
+constexpr bool scans_tiles(int width) {
+  return width > 128;
+}
+constexpr int scan_tile_rows(int width) {
+  return scans_tiles(width) ? 2 * kTileRows : kTileRows;
+}
+
 inline constexpr int kMaximaPerSegment = 16;
 
-/// maxima[query * n_maxima + segment * 16 + i]: the best scores of disjoint groups of the segment's rows.
+/// maxima[query * n_maxima + segment * 16 + i]: the best scores of disjoint groups of the segment's rows. Of a group
+/// with a row that is always listed it is kAlways at least.
 void launch_sample(const ScanJob& job, float* maxima, std::int64_t n_maxima, cudaStream_t stream);
 
 /// Appends every group whose best score is at least thresholds[query] to candidates[query * capacity + ...];

@@ -8,7 +8,9 @@
 #include "knn/cuda/filter_place.cuh"
 #include "knn/cuda/filter_select.hpp"
 #include "knn/measure_result.hpp"
+#include "knn/measures/cosine.hpp"
 #include "knn/measures/euclidean.hpp"
+#include "knn/measures/heom.hpp"
 #include "knn/measures/mixed_euclidean.hpp"
 #include "knn/measures/sqeuclidean.hpp"
 
@@ -21,11 +23,6 @@ constexpr int kInRegisters = 256;
 // Scores are floats: 26 leading bits of a key lose a 2^-18th of a score, and save six rounds.
 constexpr int kKeyBits = 26;
 
-__device__ QueryBounds bounds_of(const BoundsJob& job, std::int64_t query) {
-  return {job.squares[query], static_cast<double>(job.residuals[query]) + job.train_residual, job.tiny, job.width,
-          *job.shift};
-}
-
 template <int kPerLane>
 __global__ void __launch_bounds__(kWarps * 32) threshold_kernel(const ThresholdJob job) {
   const std::int64_t query = static_cast<std::int64_t>(blockIdx.x) * kWarps + threadIdx.x / 32;
@@ -35,7 +32,9 @@ __global__ void __launch_bounds__(kWarps * 32) threshold_kernel(const ThresholdJ
 #pragma unroll
   for (int i = 0; i < kPerLane; ++i) {
     const int at = i * 32 + lane;
-    keys[i] = at < job.n_maxima ? key_of(job.maxima[query * job.n_maxima + at]) : 0U;
+    const float maximum = at < job.n_maxima ? job.maxima[query * job.n_maxima + at] : kNever;
+    // A group with a row that is always listed says nothing.
+    keys[i] = maximum < 0.5F * kAlways ? key_of(maximum) : 0U;
   }
   const unsigned kth = kth_largest(job.k, 32, [&](unsigned trial) {
     unsigned count = 0;
@@ -46,7 +45,7 @@ __global__ void __launch_bounds__(kWarps * 32) threshold_kernel(const ThresholdJ
   if (lane != 0) return;
   const QueryBounds bounds = bounds_of(job.bounds, query);
   const double score = kth == 0 ? static_cast<double>(kNever) : static_cast<double>(of_key(kth)) - bounds.shift;
-  const float cut = bounds.cut(score - bounds.error());
+  const float cut = bounds.cut(score);
   // Not below 0: the score of any row that is one is above it.
   const bool known = bounds.residuals >= 0.0;  // else the reference answers it: nothing is listed
   job.thresholds[query] = known ? fmaxf(__double2float_rd(static_cast<double>(cut) + bounds.shift), 0.0F) : kAlways;
@@ -55,7 +54,7 @@ __global__ void __launch_bounds__(kWarps * 32) threshold_kernel(const ThresholdJ
 /// The score below which a row can go: of n scores, `score(i)`, that are those of different rows, the k-th best is a
 /// sharper threshold than the sample's was.
 template <class Score>
-__device__ float tightened(const RerankJob& job, const QueryBounds& bounds, int k, int n, const Score& score) {
+__device__ float tightened(const QueryBounds& bounds, int k, int n, const Score& score) {
   const int lane = static_cast<int>(threadIdx.x) % 32;
   unsigned kth = 0;
   if (n <= kInRegisters) {
@@ -76,9 +75,7 @@ __device__ float tightened(const RerankJob& job, const QueryBounds& bounds, int 
     });
   }
   if (kth == 0) return -__int_as_float(0x7f800000);
-  // Scores of the list are never too low by more than the query's part, and too high by no more than twice a row's.
-  const double row_error = 2.0 * kAccumulation * (bounds.width + 2) * job.bounds.largest_train_square;
-  return bounds.cut(static_cast<double>(of_key(kth)) - bounds.error() - row_error);
+  return bounds.cut(static_cast<double>(of_key(kth)));
 }
 
 template <class M>
@@ -142,17 +139,12 @@ __device__ int keep_groups(const Candidate* list, int n, float cut, std::int32_t
   return n_kept;
 }
 
-/// <q,t> - |t|^2 / 2 of single rows, from their images, a row at a time by the whole warp; kAlways for a row that no
-/// image bounds well, kNever for one that does not count. The groups' first rows, in rows[0 ... n_groups), become rows.
-template <int kWidth>
+/// The scores of single rows, as the scan has them, from their images, a row at a time by the whole warp; kAlways for a
+/// row that no image bounds well, kNever for one that does not count. The groups' first rows, in rows[0 ... n_groups),
+/// become rows.
 __device__ void score_rows(const RerankJob& job, std::int64_t query, std::int32_t* rows, float* scores, int n_groups) {
-  constexpr int kPerLane = kWidth / 32;
-  const int lane = static_cast<int>(threadIdx.x) % 32;
-  float image[kPerLane];
-#pragma unroll
-  for (int c = 0; c < kPerLane; ++c) {
-    image[c] = __half2float(job.query_images[query * kWidth + lane * kPerLane + c]);
-  }
+  const int lane = static_cast<int>(threadIdx.x) % 32, width = job.bounds.width;
+  const __half2* image = reinterpret_cast<const __half2*>(job.query_images + query * width);
   // From the last group on: a group's rows take the place of its own and of later groups' first rows.
   for (int group = n_groups - 1; group >= 0; --group) {
     const std::int32_t first = rows[group];
@@ -160,16 +152,19 @@ __device__ void score_rows(const RerankJob& job, std::int64_t query, std::int32_
 #pragma unroll
     for (int i = 0; i < kGroupRows; ++i) {
       const std::int32_t row = group_row(first, i);
-      const __half* train = job.train_images + train_place<kWidth>(row, lane * kPerLane);
       float sum = 0.0F;
-#pragma unroll
-      for (int c = 0; c < kPerLane; ++c) sum += image[c] * __half2float(train[c]);
+      for (int c = lane * 2; c < width; c += 64) {
+        const float2 q = __half22float2(image[c / 2]);
+        const float2 t =
+            __half22float2(*reinterpret_cast<const __half2*>(job.train_images + tile_place(row, c, width)));
+        sum += q.x * t.x + q.y * t.y;
+      }
 #pragma unroll
       for (int offset = 16; offset > 0; offset /= 2) sum += __shfl_xor_sync(~0U, sum, offset);
       if (lane != 0) continue;
-      const float start = job.highest[row];
+      if (job.starts != nullptr) sum += job.starts[row];
       const bool counts = row < job.n_rows && !(job.self >= 0 && row == job.self + query);
-      scores[group * kGroupRows + i] = !counts ? kNever : start > 0.5F * kAlways ? kAlways : sum + start;
+      scores[group * kGroupRows + i] = !counts ? kNever : fminf(sum, kAlways);
       rows[group * kGroupRows + i] = row;
     }
     __syncwarp();
@@ -209,22 +204,21 @@ __global__ void __launch_bounds__(kWarps * 32) rerank_kernel(const M measure, co
   if (!uncertain) {
     // What is always listed says nothing of its distance.
     const auto counted = [](float score) { return score < 0.5F * kAlways ? score : kNever; };
-    // Of the list; those of single rows are not shifted.
+    // Rounded down: a threshold that is too low keeps more rows.
     const auto unshifted = [&](float score) {
       return fabsf(score) < 0.5F * kAlways ? __double2float_rd(static_cast<double>(score) - bounds.shift) : score;
     };
+    const auto shifted = [&](float cut) { return __double2float_rd(static_cast<double>(cut) + bounds.shift); };
     const Candidate* list = job.lists.candidates + query * job.lists.capacity;
     const int k = job.k + (job.self >= 0 ? 1 : 0);
-    const float cut = tightened(job, bounds, k, listed, [&](int i) { return counted(unshifted(list[i].score)); });
-    const float shifted = __double2float_rd(static_cast<double>(cut) + bounds.shift);
-    const int n_groups = keep_groups(list, listed, shifted, rows, kMostRows / kGroupRows);
+    const float cut = tightened(bounds, k, listed, [&](int i) { return counted(unshifted(list[i].score)); });
+    const int n_groups = keep_groups(list, listed, shifted(cut), rows, kMostRows / kGroupRows);
     uncertain = n_groups > kMostRows / kGroupRows;
     if (!uncertain) {
       n_rows = n_groups * kGroupRows;
-      job.bounds.width == 64 ? score_rows<64>(job, query, rows, scores, n_groups)
-                             : score_rows<128>(job, query, rows, scores, n_groups);
-      const float sharper = tightened(job, bounds, job.k, n_rows, [&](int i) { return counted(scores[i]); });
-      n_rows = keep_rows(rows, scores, n_rows, sharper);
+      score_rows(job, query, rows, scores, n_groups);
+      const float sharper = tightened(bounds, job.k, n_rows, [&](int i) { return counted(unshifted(scores[i])); });
+      n_rows = keep_rows(rows, scores, n_rows, shifted(sharper));
     }
   }
   if (lane == 0) job.uncertain[query] = uncertain ? 1 : 0;
@@ -288,7 +282,10 @@ const RerankKernel* find_rerank_kernel(const char* type, std::int64_t n_bytes) {
   static const RerankKernel kernels[] = {
       {typeid(Euclidean).name(), sizeof(Euclidean), &launch_rerank<Euclidean>},
       {typeid(SquaredEuclidean).name(), sizeof(SquaredEuclidean), &launch_rerank<SquaredEuclidean>},
-      {typeid(MixedEuclidean).name(), sizeof(MixedEuclidean), &launch_rerank<MixedEuclidean>}};
+      {typeid(MixedEuclidean).name(), sizeof(MixedEuclidean), &launch_rerank<MixedEuclidean>},
+      {typeid(Heom).name(), sizeof(Heom), &launch_rerank<Heom>},
+      {typeid(Cosine).name(), sizeof(Cosine), &launch_rerank<Cosine>},
+      {typeid(CosineAngle).name(), sizeof(CosineAngle), &launch_rerank<CosineAngle>}};
   for (const RerankKernel& kernel : kernels) {
     if (std::strcmp(kernel.type, type) == 0 && kernel.n_bytes == n_bytes) return &kernel;
   }

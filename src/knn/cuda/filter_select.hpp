@@ -12,12 +12,15 @@ namespace stope::knn::cuda {
 
 /// What bounds the distances of a batch of queries (filter_bounds.cuh).
 struct BoundsJob {
-  const double* squares;   ///< per query
+  const double* squares;   ///< per query: of the numbers that are not masked
+  const float* norms;      ///< per query: of all numbers
   const float* residuals;  ///< per query; NaN: nothing is known
-  double train_residual, largest_train_square;
-  double tiny;
-  int width;
+  double train_residual, largest_train_norm;
   const double* shift;  ///< of the scans' scores, one number
+  int width;
+  bool masks;   ///< whether values may be missing
+  double tiny;  ///< as the next, of cuda_abi::FilterSpec
+  double constant, nominal, hashed, product_error, slack;
 };
 
 inline constexpr int kMostMaxima = 1024;
@@ -41,7 +44,7 @@ struct RerankJob {
   BoundsJob bounds;
   const __half* query_images;
   const __half* train_images;
-  const float* highest;  ///< the starts of the list's scan
+  const float* starts;  ///< of the scan; null: the images' own columns have them
   const double* queries;
   const double* train;
   std::int64_t width;  ///< doubles a row

@@ -18,14 +18,18 @@ constexpr std::int64_t kCapacity = 2048, kCapacityOfMany = 8192;
 constexpr std::int64_t kFewNeighbors = 24;
 constexpr std::int64_t kMostBatch = 16384;  // queries at once: enough to fill the GPU many times over
 
-enum Total { kListed, kEvaluated, kLargestSquare, kAlwaysListed, kTotals };
+enum Total { kListed, kEvaluated, kLargestNorm, kAlwaysListed, kTotals };
 
 std::int64_t padded(std::int64_t n, std::int64_t to) {
   return checked::mul(checked::ceil_div(n, to), to);
 }
 
 int image_width(const cuda_abi::FilterSpec& spec) {
-  return spec.n_columns <= 64 ? 64 : 128;
+  return static_cast<int>(spec.image_width);
+}
+
+std::int64_t padded_rows(const cuda_abi::FilterSpec& spec) {
+  return padded(spec.n_rows, scan_tile_rows(image_width(spec)));
 }
 
 std::int64_t capacity(const cuda_abi::FilterSpec& spec) {
@@ -74,14 +78,14 @@ cuda_abi::FilterSize FilterSession::size(const cuda_abi::FilterSpec& spec, int g
   check(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, gpu), "asking for the architecture");
   cuda_abi::FilterSize size{};
   // A row is an int32, and so is the first row of a group that lies in the padding.
-  constexpr std::int64_t kMostRows = INT32_MAX - kTileRows;
+  constexpr std::int64_t kMostRows = INT32_MAX - 2 * kTileRows;
   size.possible = can_scan(major, minor) && find_rerank_kernel(spec.measure.type, spec.measure.n_bytes) != nullptr &&
-                  spec.n_columns <= kMostWidth && spec.most_neighbors <= kMostNeighbors && spec.n_rows <= kMostRows;
+                  spec.image_width <= kMostWidth && spec.most_neighbors <= kMostNeighbors && spec.n_rows <= kMostRows;
   const std::int64_t width = image_width(spec), batch = batch_of(spec);
-  const std::int64_t row = spec.width * 8 + width * 2 + 8 + 5 * 4;
-  const std::int64_t query =
-      row + kMostMaxima * 4 + capacity(spec) * static_cast<std::int64_t>(sizeof(Candidate)) + spec.most_neighbors * 12;
-  size.bytes = checked::add(checked::mul(padded(spec.n_rows, kTileRows), row), checked::mul(batch, query));
+  const std::int64_t row = spec.width * 8 + width * 2 + 8 + 4 * 4;
+  const std::int64_t query = row + (scans_tiles(image_width(spec)) ? width * 2 : 0) + kMostMaxima * 4 +
+                             capacity(spec) * static_cast<std::int64_t>(sizeof(Candidate)) + spec.most_neighbors * 12;
+  size.bytes = checked::add(checked::mul(padded_rows(spec), row), checked::mul(batch, query));
   return size;
 }
 
@@ -91,23 +95,24 @@ FilterSession::FilterSession(int gpu, const cuda_abi::FilterSpec& spec)
       kernel_(find_rerank_kernel(spec.measure.type, spec.measure.n_bytes)),
       width_(image_width(spec)),
       multiprocessors_(multiprocessors_of(gpu)),
-      n_padded_(padded(spec.n_rows, kTileRows)),
+      n_padded_(padded_rows(spec)),
       batch_(batch_of(spec)),
       attributes_(spec.measure.n_attributes),
       columns_(spec.n_columns),
       train_(checked::mul(spec.n_rows, spec.width)),
       train_squares_(n_padded_),
       train_images_(checked::mul(n_padded_, width_)),
+      train_norms_(n_padded_),
       train_residuals_(n_padded_),
-      lowest_(n_padded_),
-      highest_(n_padded_),
-      shifted_lowest_(n_padded_),
-      shifted_highest_(n_padded_),
+      starts_(spec.start_column < 0 ? n_padded_ : 0),
+      shifted_starts_(starts_.size()),
       queries_(checked::mul(batch_, spec.width)),
       query_squares_(batch_),
       distances_(checked::mul(batch_, spec.most_neighbors)),
       shift_(1),
       query_images_(checked::mul(batch_, width_)),
+      query_tiles_(scans_tiles(width_) ? checked::mul(batch_, width_) : 0),
+      query_norms_(batch_),
       query_residuals_(batch_),
       maxima_(checked::mul(batch_, kMostMaxima)),
       thresholds_(batch_),
@@ -122,11 +127,7 @@ FilterSession::FilterSession(int gpu, const cuda_abi::FilterSpec& spec)
   const auto* bytes = static_cast<const unsigned char*>(spec.measure.bytes);
   measure_.assign(bytes, bytes + spec.measure.n_bytes);
   upload_.copy(attributes_.data(), spec.measure.attributes, attributes_.bytes(), stream_);
-  std::vector<ImageColumn> columns;
-  for (std::int64_t c = 0; c < spec.n_columns; ++c) {
-    columns.push_back({spec.columns[c].source, spec.columns[c].centre, spec.columns[c].scale});
-  }
-  upload_.copy(columns_.data(), columns.data(), columns_.bytes(), stream_);
+  upload_.copy(columns_.data(), spec.columns, columns_.bytes(), stream_);
   // The answers of uncertain queries are copied back as they are.
   clear(distances_, stream_);
   clear(rows_, stream_);
@@ -136,14 +137,30 @@ FilterSession::~FilterSession() {
   cudaStreamSynchronize(stream_.get());
 }
 
+EncodeJob FilterSession::encode_job() const {
+  EncodeJob job{};
+  job.row_width = spec_.width;
+  job.columns = columns_.data();
+  job.n_columns = static_cast<int>(spec_.n_columns);
+  job.width = width_;
+  job.unit_rows = spec_.unit_rows != 0;
+  job.n_to_share = spec_.shares != 0 ? static_cast<double>(spec_.measure.n_attributes) : 0.0;
+  return job;
+}
+
 void FilterSession::load(const double* rows, std::int64_t n) {
   double* const to = train_.data() + loaded_ * spec_.width;
   upload_.copy(to, rows, n * spec_.width * static_cast<std::int64_t>(sizeof(double)), stream_);
-  const bool last = loaded_ + n == spec_.n_rows;
-  launch_encode_train(
-      {to, loaded_, n, last ? n_padded_ : loaded_ + n, spec_.width, columns_.data(), static_cast<int>(spec_.n_columns),
-       width_, train_images_.data(), train_squares_.data(), train_residuals_.data()},
-      stream_.get());
+  EncodeJob job = encode_job();
+  job.rows = to;
+  job.first = loaded_;
+  job.n = n;
+  job.n_padded = loaded_ + n == spec_.n_rows ? n_padded_ : loaded_ + n;
+  job.tiles = train_images_.data();
+  job.squares = train_squares_.data();
+  job.norms = train_norms_.data();
+  job.residuals = train_residuals_.data();
+  launch_encode_train(job, stream_.get());
   loaded_ += n;
 }
 
@@ -169,18 +186,32 @@ std::int64_t FilterSession::finish() {
   const float usual = usual_residual();
   train_residual_ = static_cast<double>(usual);
   clear(totals_, stream_);
-  launch_starts({train_squares_.data(), train_residuals_.data(), spec_.n_rows, n_padded_, width_, usual, lowest_.data(),
-                 highest_.data(), totals_.data() + kLargestSquare, totals_.data() + kAlwaysListed},
+  launch_starts({train_squares_.data(), train_norms_.data(), train_residuals_.data(), spec_.n_rows, n_padded_, width_,
+                 usual, static_cast<int>(spec_.start_column), train_images_.data(), starts_.data(),
+                 reinterpret_cast<unsigned*>(totals_.data() + kLargestNorm), totals_.data() + kAlwaysListed},
                 stream_.get());
   copy_out(host_totals_.data(), totals_, kTotals, stream_);
   stream_.wait();
-  largest_square_ = std::bit_cast<double>(host_totals_.data()[kLargestSquare]);
+  largest_norm_ =
+      static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(host_totals_.data()[kLargestNorm])));
   return static_cast<std::int64_t>(host_totals_.data()[kAlwaysListed]);
 }
 
 BoundsJob FilterSession::bounds() const {
-  return {query_squares_.data(), query_residuals_.data(), train_residual_, largest_square_, spec_.tiny, width_,
-          shift_.data()};
+  return {query_squares_.data(),
+          query_norms_.data(),
+          query_residuals_.data(),
+          train_residual_,
+          largest_norm_,
+          shift_.data(),
+          width_,
+          spec_.masks != 0,
+          spec_.tiny,
+          spec_.constant,
+          spec_.nominal,
+          spec_.hashed,
+          spec_.product_error,
+          spec_.slack};
 }
 
 cuda_abi::FilterAnswer FilterSession::search(const cuda_abi::FilterQuery& query) {
@@ -205,36 +236,57 @@ cuda_abi::FilterAnswer FilterSession::search(const cuda_abi::FilterQuery& query)
   return answer;
 }
 
+// Every stride-th tile is looked at: a prefix would say nothing of a sorted table. A sample of a share s of the rows
+// costs s of the products and leaves about k / s groups to list; the sum is least where s^2 is the cost of listing k
+// groups (0.2 ns each with all that follows, on an H200) over that of the products (750 Tflop/s).
+std::int64_t FilterSession::sample_stride(std::int64_t n_tiles, std::int64_t k) const {
+  constexpr double kGroupOverFlop = 0.2e-9 * 750e12;
+  constexpr std::int64_t kLeastTiles = 32;
+  constexpr double kLeastWidth = 64.0;  // narrower images do not make the scan faster in proportion
+  const double flops = 2.0 * static_cast<double>(spec_.n_rows) * std::max(static_cast<double>(width_), kLeastWidth);
+  const double share = std::sqrt(kGroupOverFlop * static_cast<double>(k) / flops);
+  const std::int64_t stride = std::lround(1.0 / std::clamp(share, 1.0 / 64.0, 1.0));
+  return std::max<std::int64_t>(1, std::min(stride, n_tiles / kLeastTiles));
+}
+
 void FilterSession::search_batch(const cuda_abi::FilterQuery& query, std::int64_t begin, std::int64_t n) {
   const std::int64_t blocks = checked::ceil_div(n, kBlockQueries);
-  const std::int64_t n_tiles = n_padded_ / kTileRows;
+  const std::int64_t n_tiles = n_padded_ / scan_tile_rows(width_);
   const bool excludes = query.self >= 0;
   const auto k = static_cast<int>(query.k);
 
   clocks_[0].record(stream_);
   upload_.copy(queries_.data(), query.rows + begin * spec_.width,
                n * spec_.width * static_cast<std::int64_t>(sizeof(double)), stream_);
-  launch_encode_queries(
-      {queries_.data(), 0, n, blocks * kBlockQueries, spec_.width, columns_.data(), static_cast<int>(spec_.n_columns),
-       width_, query_images_.data(), query_squares_.data(), query_residuals_.data()},
+  EncodeJob encode = encode_job();
+  encode.rows = queries_.data();
+  encode.n = n;
+  encode.n_padded = blocks * kBlockQueries;
+  encode.images = query_images_.data();
+  encode.tiles = query_tiles_.data();
+  encode.squares = query_squares_.data();
+  encode.norms = query_norms_.data();
+  encode.residuals = query_residuals_.data();
+  launch_encode_queries(encode, stream_.get());
+  launch_shift(
+      {query_norms_.data(), query_residuals_.data(), n, largest_norm_, spec_.masks != 0 ? spec_.nominal : 0.0,
+       spec_.masks != 0, width_, spec_.start_column < 0 ? -1 : static_cast<int>(spec_.start_column) + 2,
+       query_images_.data(), query_tiles_.data(), starts_.data(), shifted_starts_.data(), n_padded_, shift_.data()},
       stream_.get());
-  launch_shift({query_squares_.data(), n, largest_square_, lowest_.data(), highest_.data(), n_padded_,
-                shifted_lowest_.data(), shifted_highest_.data(), shift_.data()},
-               stream_.get());
 
   clocks_[1].record(stream_);
-  // Every stride-th tile: a prefix would say nothing of a sorted table. Several times as many maxima as neighbours make
-  // the k-th largest of them a score near the k-th best.
-  constexpr std::int64_t kShare = 8, kLeastTiles = 32, kMaximaPerNeighbor = 8, kBlocksPerProcessor = 2;
-  const std::int64_t stride = std::max<std::int64_t>(1, std::min(kShare, n_tiles / kLeastTiles));
+  // Several times as many maxima as neighbours make the k-th largest of them a score near the k-th best.
+  constexpr std::int64_t kMaximaPerNeighbor = 8, kBlocksPerProcessor = 2;
+  const std::int64_t stride = sample_stride(n_tiles, query.k);
   const std::int64_t sample_tiles = checked::ceil_div(n_tiles, stride);
   const std::int64_t fill = checked::ceil_div(kBlocksPerProcessor * multiprocessors_, blocks);
   const std::int64_t wanted = checked::ceil_div(kMaximaPerNeighbor * (query.k + (excludes ? 1 : 0)), kMaximaPerSegment);
   const Segments sample =
       cut(sample_tiles, std::min<std::int64_t>(std::max(fill, wanted), kMostMaxima / kMaximaPerSegment));
   const std::int64_t n_maxima = sample.count * kMaximaPerSegment;
-  const ScanJob job{query_images_.data(), train_images_.data(), shifted_lowest_.data(), width_, n, sample_tiles, stride,
-                    sample.tiles};
+  const float* starts = spec_.start_column < 0 ? shifted_starts_.data() : nullptr;
+  ScanJob job{query_images_.data(), query_tiles_.data(), train_images_.data(), starts, width_, n, sample_tiles, stride,
+              sample.tiles};
   launch_sample(job, maxima_.data(), n_maxima, stream_.get());
 
   clocks_[2].record(stream_);
@@ -246,14 +298,16 @@ void FilterSession::search_batch(const cuda_abi::FilterQuery& query, std::int64_
   clear(counts_, stream_);
   const CandidateLists lists{thresholds_.data(), candidates_.data(), counts_.data(),
                              static_cast<std::int32_t>(capacity(spec_))};
-  launch_list({query_images_.data(), train_images_.data(), shifted_highest_.data(), width_, n, n_tiles, 1, all.tiles},
-              lists, stream_.get());
+  job.n_tiles = n_tiles;
+  job.stride = 1;
+  job.tiles_per_segment = all.tiles;
+  launch_list(job, lists, stream_.get());
 
   clocks_[4].record(stream_);
   kernel_->launch(
-      {bounds(), query_images_.data(), train_images_.data(), highest_.data(), queries_.data(), train_.data(),
-       spec_.width, attributes_.data(), spec_.n_rows, n, excludes ? query.self + begin : -1, k, lists,
-       distances_.data(), rows_.data(), uncertain_.data(), totals_.data() + kListed, totals_.data() + kEvaluated},
+      {bounds(), query_images_.data(), train_images_.data(), starts, queries_.data(), train_.data(), spec_.width,
+       attributes_.data(), spec_.n_rows, n, excludes ? query.self + begin : -1, k, lists, distances_.data(),
+       rows_.data(), uncertain_.data(), totals_.data() + kListed, totals_.data() + kEvaluated},
       measure_.data(), stream_.get());
 
   clocks_[5].record(stream_);

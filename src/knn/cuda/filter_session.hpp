@@ -33,8 +33,10 @@ class FilterSession {
   static constexpr int kSteps = 6;
 
   void search_batch(const cuda_abi::FilterQuery& query, std::int64_t begin, std::int64_t n);
+  EncodeJob encode_job() const;
   BoundsJob bounds() const;
   float usual_residual();
+  std::int64_t sample_stride(std::int64_t n_tiles, std::int64_t k) const;
 
   int gpu_;
   cuda_abi::FilterSpec spec_;
@@ -44,15 +46,15 @@ class FilterSession {
   int multiprocessors_;
   std::int64_t n_padded_, batch_;
   std::int64_t loaded_ = 0;
-  double train_residual_ = 0.0, largest_square_ = 0.0;
+  double train_residual_ = 0.0, largest_norm_ = 0.0;
   stope::cuda::DeviceBuffer<Attribute> attributes_;
-  stope::cuda::DeviceBuffer<ImageColumn> columns_;
+  stope::cuda::DeviceBuffer<cuda_abi::FilterColumn> columns_;
   stope::cuda::DeviceBuffer<double> train_, train_squares_;
   stope::cuda::DeviceBuffer<__half> train_images_;
-  stope::cuda::DeviceBuffer<float> train_residuals_, lowest_, highest_, shifted_lowest_, shifted_highest_;
+  stope::cuda::DeviceBuffer<float> train_norms_, train_residuals_, starts_, shifted_starts_;
   stope::cuda::DeviceBuffer<double> queries_, query_squares_, distances_, shift_;
-  stope::cuda::DeviceBuffer<__half> query_images_;
-  stope::cuda::DeviceBuffer<float> query_residuals_, maxima_, thresholds_;
+  stope::cuda::DeviceBuffer<__half> query_images_, query_tiles_;
+  stope::cuda::DeviceBuffer<float> query_norms_, query_residuals_, maxima_, thresholds_;
   stope::cuda::DeviceBuffer<Candidate> candidates_;
   stope::cuda::DeviceBuffer<std::int32_t> counts_, rows_, uncertain_;
   stope::cuda::DeviceBuffer<unsigned long long> totals_;

@@ -29,6 +29,8 @@ class ImageMap {
     double scale;
   };
   const std::vector<NumericColumn>& numeric() const { return numeric_; }
+  /// The attributes that are only compared for equality.
+  const std::vector<std::int64_t>& equality() const { return equality_; }
   /// A distance of 1 is so much in the image space.
   double unit() const { return unit_; }
 
