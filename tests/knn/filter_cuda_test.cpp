@@ -160,7 +160,8 @@ TEST_F(FilterCuda, TablesThatAimAtTheBound) {
         options.metric.name = metric;
         const SearchReport report = expect_the_processors_answer(train, few(train), k, options);
         // No image bounds what is below the range of the scales.
-        const bool scaled = options.metric.name.find("euclidean") != std::string::npos;
+        if (std::string(metric) == "heom") continue;  // whose ranges may leave the range of the scales
+        const bool scaled = std::string(metric).find("euclidean") != std::string::npos;
         EXPECT_EQ(report.method, scaled && std::string(name) == "subnormal" ? "reference" : "filter, products");
         if (HasFailure()) return;
       }
