@@ -11,7 +11,7 @@ struct Functions;  // src/knn/cuda_abi.hpp
 namespace stope::cuda_abi {
 
 /// Raised with every change of this file or of a job's cuda_abi.hpp. The core refuses a plug-in of another version.
-inline constexpr std::uint32_t kVersion = 2;
+inline constexpr std::uint32_t kVersion = 3;
 inline constexpr char kEntryName[] = "stope_cuda_plugin";
 inline constexpr char kFileName[] = "libstope_cuda.so";
 
@@ -57,6 +57,9 @@ struct Functions {
   const char* archs;
   void (*look)(Machine* machine);
   int (*free_memory)(std::int32_t gpu, std::int64_t* bytes, Failure* failure);
+  /// Memory of the host that every GPU copies from at full speed; `gpu` is one that the job uses anyway.
+  int (*pin)(std::int32_t gpu, std::int64_t bytes, void** memory, Failure* failure);
+  void (*unpin)(void* memory);
   const knn::cuda_abi::Functions* knn;
 };
 

@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "knn/searcher.hpp"
+#include "knn/search_pipeline.hpp"
 
 namespace stope::knn {
 
@@ -13,6 +13,7 @@ namespace stope::knn {
 std::string cuda_filter_problem(const Fitted& fitted, const Selection& selection, std::int64_t n_queries,
                                 const device::BackendChoice& backend, const RunOptions& run);
 
-std::unique_ptr<Searcher> make_cuda_filter_searcher(const Fitted& fitted, const Plan& plan, const RunOptions& run);
+std::unique_ptr<SearchPipeline> make_cuda_filter(const Fitted& fitted, const Plan& plan, const Selection& selection,
+                                                 std::int64_t n_queries, const RunOptions& run);
 
 }  // namespace stope::knn

@@ -36,12 +36,16 @@ bool on_gpu(const Plan& plan) {
 // Queries in flight cost their encoded row, their lists and, without a filter, a row of distances (on a GPU it is not
 // ours); with one, an image. Lists are doubled: those of earlier parts are read while new ones are written.
 std::int64_t query_bytes(const Plan& plan, const Demand& demand) {
-  const std::int64_t beside = on_gpu(plan) ? 0 : filters(plan) ? demand.filter_columns : plan.tile_rows;
+  const bool pipeline = on_gpu(plan) && filters(plan);  // has another block of rows under way
+  const std::int64_t beside = pipeline        ? demand.width
+                              : on_gpu(plan)  ? 0
+                              : filters(plan) ? demand.filter_columns
+                                              : plan.tile_rows;
   const std::int64_t values = checked::add(demand.width, beside);
   const std::int64_t per_query = checked::add(checked::mul(values, sizeof(double)), checked::mul(2, demand.list_bytes));
   // A worker holds the lists of its tile as well.
   const std::int64_t work_space =
-      filters(plan)
+      filters(plan) && !on_gpu(plan)
           ? checked::add(TileSearch::bytes(demand.filter_columns),
                          checked::mul(std::min<std::int64_t>(kTileQueries, plan.tile_queries), demand.list_bytes))
           : 0;
@@ -82,6 +86,8 @@ Plan make_plan(const Demand& demand, const device::BackendChoice& backend, const
   // Where the training table comes in parts, each is encoded once for all queries in flight.
   constexpr std::int64_t kManyQueries = std::int64_t{1} << 17;
   constexpr std::int64_t kGpuQueries = std::int64_t{1} << 15;  // a second or so of work between two calls of progress
+  // Enough to fill a GPU, and no more: while it searches a block, the host prepares the next.
+  constexpr std::int64_t kGpuFilterQueries = std::int64_t{1} << 14;
 
   Plan plan;
   plan.backend = backend;
@@ -92,9 +98,11 @@ Plan make_plan(const Demand& demand, const device::BackendChoice& backend, const
   const std::int64_t forced_rows = size_override("STOPE_TILE_ROWS");
   const std::int64_t forced_part = size_override("STOPE_PART_ROWS");
   const auto set_tiles = [&] {
-    const std::int64_t most = filters(plan) || !demand.resident ? kManyQueries
-                              : on_gpu(plan)                    ? kGpuQueries
-                                                                : kReferenceQueries;
+    const auto n_gpus = static_cast<std::int64_t>(backend.gpus.size());
+    const std::int64_t most = on_gpu(plan) && filters(plan)       ? n_gpus * kGpuFilterQueries
+                              : filters(plan) || !demand.resident ? kManyQueries
+                              : on_gpu(plan)                      ? kGpuQueries
+                                                                  : kReferenceQueries;
     plan.tile_queries = std::clamp<std::int64_t>(forced_queries > 0 ? forced_queries : most, 1,
                                                  std::max<std::int64_t>(demand.n_queries, 1));
     plan.tile_rows = std::clamp<std::int64_t>(forced_rows > 0 ? forced_rows : kReferenceRows, 1, demand.n_rows);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <chrono>
+#include <optional>
 #include <string>
 #include <unordered_map>
 
@@ -10,6 +11,7 @@
 #include "knn/collector.hpp"
 #include "knn/filter/index.hpp"
 #include "knn/method.hpp"
+#include "knn/search_pipeline.hpp"
 #include "stope/error.hpp"
 #include "table/encode.hpp"
 
@@ -95,8 +97,9 @@ class BlockedSearch {
 
   SearchReport search(const Sink& sink) {
     const device::BackendChoice backend = backend_for(fitted_, run_);
-    const Method method = choose_method(fitted_, selection_, n_queries_, backend, run_);
+    Method method = choose_method(fitted_, selection_, n_queries_, backend, run_);
     SearchReport total;
+    if (const std::optional<SearchReport> report = search_in_pipeline(backend, method, sink)) return *report;
     for (;;) {
       const Plan plan = make_plan(demand(method), backend, method, run_);
       const std::unique_ptr<Searcher> searcher = make_searcher(fitted_, plan, run_);
@@ -122,6 +125,66 @@ class BlockedSearch {
             fitted_.bytes(),
             fitted_.resident(),
             filter_columns(fitted_, method)};
+  }
+
+  // Nothing if the plan has no pipeline.
+  std::optional<SearchReport> search_in_pipeline(const device::BackendChoice& backend, Method& method,
+                                                 const Sink& sink) {
+    const Plan plan = make_plan(demand(method), backend, method, run_);
+    std::unique_ptr<SearchPipeline> pipeline;
+    try {
+      pipeline = make_pipeline(fitted_, plan, selection_, n_queries_, run_);
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::out_of_memory) throw;
+      method = {Method::Way::reference, {}, {}, std::string("every distance by the formula: ") + error.what()};
+    }
+    if (pipeline == nullptr) return std::nullopt;
+    run_pipeline(plan, *pipeline, sink);
+    SearchReport report = report_of(plan);
+    pipeline->report(report);
+    report.pairs = checked::mul(n_queries_, fitted_.n_rows());
+    return report;
+  }
+
+  // Blocks are encoded and handed on while the back end searches the one between.
+  void run_pipeline(const Plan& plan, SearchPipeline& pipeline, const Sink& sink) {
+    // So many values are encoded in about the time a thread takes to start.
+    constexpr std::int64_t kValuesPerThread = std::int64_t{1} << 16;
+    const std::int64_t values = checked::mul(plan.tile_queries, fitted_.width());
+    ThreadPool pool(static_cast<int>(std::clamp<std::int64_t>(values / kValuesPerThread, 1, plan.threads)));
+    const std::int64_t k = selection_.ks.front(), n_blocks = checked::ceil_div(n_queries_, plan.tile_queries);
+    const auto block_of = [&](std::int64_t number) {
+      const std::int64_t first = number * plan.tile_queries;
+      return QueryBlock{first, std::min(plan.tile_queries, n_queries_ - first), nullptr, nullptr};
+    };
+    std::vector<Neighbors> neighbors(1);
+    std::int64_t begun = 0;
+    for (std::int64_t number = 0; number < n_blocks; ++number) {
+      for (; begun < n_blocks && begun < number + SearchPipeline::kBlocks; ++begun) {
+        run_.cancel.check();
+        const auto which = static_cast<int>(begun % SearchPipeline::kBlocks);
+        QueryBlock block = block_of(begun);
+        encode(block, pipeline.rows(which), pool);
+        block.rows = pipeline.rows(which);
+        pipeline.begin(which, block, selection_);
+      }
+      const QueryBlock block = block_of(number);
+      shape(block, k, neighbors.front());
+      pipeline.finish(static_cast<int>(number % SearchPipeline::kBlocks), pool, neighbors.front());
+      sink(neighbors);
+      report_progress(block.first + block.n);
+    }
+  }
+
+  // Room for lists of k neighbours each.
+  static void shape(const QueryBlock& block, std::int64_t k, Neighbors& neighbors) {
+    neighbors.first_query = block.first;
+    neighbors.indices.resize(static_cast<std::size_t>(checked::mul(block.n, k)));
+    neighbors.distances.resize(neighbors.indices.size());
+    neighbors.offsets.resize(static_cast<std::size_t>(block.n) + 1);
+    for (std::size_t i = 0; i < neighbors.offsets.size(); ++i) {
+      neighbors.offsets[i] = static_cast<std::int64_t>(i) * k;
+    }
   }
 
   // From the first query that has no result yet on; false if a list outgrew the plan.

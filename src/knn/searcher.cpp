@@ -16,11 +16,16 @@ device::BackendChoice backend_for(const Fitted& fitted, const RunOptions& run) {
 }
 
 std::unique_ptr<Searcher> make_searcher(const Fitted& fitted, const Plan& plan, const RunOptions& run) {
+  if (plan.backend.backend == device::Backend::cuda) return make_cuda_searcher(fitted, plan, run);
   const bool filter = plan.method.way == Method::Way::filter;
-  if (plan.backend.backend == device::Backend::cuda) {
-    return filter ? make_cuda_filter_searcher(fitted, plan, run) : make_cuda_searcher(fitted, plan, run);
-  }
   return filter ? make_filter_searcher(fitted, plan, run) : make_reference_searcher(fitted, plan, run);
+}
+
+std::unique_ptr<SearchPipeline> make_pipeline(const Fitted& fitted, const Plan& plan, const Selection& selection,
+                                              std::int64_t n_queries, const RunOptions& run) {
+  const bool filter = plan.method.way == Method::Way::filter;
+  if (plan.backend.backend != device::Backend::cuda || !filter) return nullptr;
+  return make_cuda_filter(fitted, plan, selection, n_queries, run);
 }
 
 }  // namespace stope::knn

@@ -53,6 +53,12 @@ int free_memory(std::int32_t, std::int64_t* bytes, cuda_abi::Failure* failure) {
   return 0;
 }
 
+int pin(std::int32_t, std::int64_t bytes, void** memory, cuda_abi::Failure* failure) {
+  if (the_host->alloc_fails()) return fail(failure, ErrorCode::out_of_memory, "cannot pin");
+  *memory = std::malloc(static_cast<std::size_t>(bytes));
+  return 0;
+}
+
 using knn::MixedEuclidean;
 namespace abi = knn::cuda_abi;
 
@@ -171,8 +177,8 @@ int filter_size(std::int32_t, const abi::FilterSpec*, abi::FilterSize* size, abi
   return 0;
 }
 
-const abi::Functions kKnn = {&has_measure, &create,      &destroy, &load_queries, &load_rows, &submit, &collect,
-                             &matrix,      &filter_size, nullptr,  nullptr,       nullptr,    nullptr, nullptr};
+const abi::Functions kKnn = {&has_measure, &create, &destroy, &load_queries, &load_rows, &submit, &collect, &matrix,
+                             &filter_size, nullptr, nullptr,  nullptr,       nullptr,    nullptr, nullptr,  nullptr};
 
 }  // namespace
 
@@ -180,7 +186,8 @@ extern "C" const cuda_abi::Functions* stope_cuda_plugin(const cuda_abi::Host* ho
   the_host = host;
   if (plays("nothing")) return nullptr;
   static cuda_abi::Functions functions;
-  functions = {cuda_abi::kVersion, sizeof(cuda_abi::Functions), "sm_80 sm_90a", &look, &free_memory, &kKnn};
+  functions = {
+      cuda_abi::kVersion, sizeof(cuda_abi::Functions), "sm_80 sm_90a", &look, &free_memory, &pin, &std::free, &kKnn};
   if (plays("other version")) functions.version = cuda_abi::kVersion + 1;
   return &functions;
 }

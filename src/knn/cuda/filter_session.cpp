@@ -12,6 +12,7 @@ namespace {
 
 using stope::cuda::check;
 using stope::cuda::DeviceBuffer;
+using stope::cuda::PinnedBuffer;
 
 // Groups a list has room for. Usual are some hundred; longer lists are left to the reference.
 constexpr std::int64_t kCapacity = 2048, kCapacityOfMany = 8192;
@@ -79,8 +80,9 @@ cuda_abi::FilterSize FilterSession::size(const cuda_abi::FilterSpec& spec, int g
                   spec.n_columns <= kMostWidth && spec.most_neighbors <= kMostNeighbors && spec.n_rows <= kMostRows;
   const std::int64_t width = image_width(spec), batch = batch_of(spec);
   const std::int64_t row = spec.width * 8 + width * 2 + 8 + 5 * 4;
-  const std::int64_t query =
-      row + kMostMaxima * 4 + capacity(spec) * static_cast<std::int64_t>(sizeof(Candidate)) + spec.most_neighbors * 12;
+  const std::int64_t query = width * 2 + 16 + kMostMaxima * 4 +
+                             capacity(spec) * static_cast<std::int64_t>(sizeof(Candidate)) +
+                             cuda_abi::kFilterSlots * (spec.width * 8 + spec.most_neighbors * 12 + 4);
   size.bytes = checked::add(checked::mul(padded(spec.n_rows, kTileRows), row), checked::mul(batch, query));
   return size;
 }
@@ -103,9 +105,7 @@ FilterSession::FilterSession(int gpu, const cuda_abi::FilterSpec& spec)
       highest_(n_padded_),
       shifted_lowest_(n_padded_),
       shifted_highest_(n_padded_),
-      queries_(checked::mul(batch_, spec.width)),
       query_squares_(batch_),
-      distances_(checked::mul(batch_, spec.most_neighbors)),
       shift_(1),
       query_images_(checked::mul(batch_, width_)),
       query_residuals_(batch_),
@@ -113,10 +113,6 @@ FilterSession::FilterSession(int gpu, const cuda_abi::FilterSpec& spec)
       thresholds_(batch_),
       candidates_(checked::mul(batch_, capacity(spec))),
       counts_(batch_),
-      rows_(checked::mul(batch_, spec.most_neighbors)),
-      uncertain_(batch_),
-      totals_(kTotals),
-      host_totals_(kTotals),
       upload_(spec.piece_bytes) {
   if (kernel_ == nullptr) throw Error(ErrorCode::unsupported, std::string("no filter for ") + spec.measure.type);
   const auto* bytes = static_cast<const unsigned char*>(spec.measure.bytes);
@@ -127,13 +123,33 @@ FilterSession::FilterSession(int gpu, const cuda_abi::FilterSpec& spec)
     columns.push_back({spec.columns[c].source, spec.columns[c].centre, spec.columns[c].scale});
   }
   upload_.copy(columns_.data(), columns.data(), columns_.bytes(), stream_);
-  // The answers of uncertain queries are copied back as they are.
-  clear(distances_, stream_);
-  clear(rows_, stream_);
+  for (Slot& slot : slots_) {
+    const std::int64_t n_answers = checked::mul(batch_, spec.most_neighbors);
+    slot.queries = DeviceBuffer<double>(checked::mul(batch_, spec.width));
+    slot.distances = DeviceBuffer<double>(n_answers);
+    slot.rows = DeviceBuffer<std::int32_t>(n_answers);
+    slot.uncertain = DeviceBuffer<std::int32_t>(batch_);
+    slot.totals = DeviceBuffer<unsigned long long>(kTotals);
+    slot.host_distances = PinnedBuffer<double>(n_answers);
+    slot.host_rows = PinnedBuffer<std::int32_t>(n_answers);
+    slot.host_uncertain = PinnedBuffer<std::int32_t>(batch_);
+    slot.host_totals = PinnedBuffer<unsigned long long>(kTotals);
+    // The answers of uncertain queries are copied back as they are.
+    clear(slot.distances, stream_);
+    clear(slot.rows, stream_);
+  }
 }
 
+// A search that was cancelled leaves batches under way: they end before their memory goes. A lost GPU has none.
 FilterSession::~FilterSession() {
-  cudaStreamSynchronize(stream_.get());
+  for (const stope::cuda::Stream* stream : {&copy_in_, &stream_, &copy_out_}) cudaStreamSynchronize(stream->get());
+}
+
+void FilterSession::begin(std::int64_t n_rows) {
+  if (checked::mul(n_rows, spec_.width) > train_.size()) throw Error(ErrorCode::internal, "a part that cannot be");
+  spec_.n_rows = n_rows;
+  n_padded_ = padded(n_rows, kTileRows);
+  loaded_ = 0;
 }
 
 void FilterSession::load(const double* rows, std::int64_t n) {
@@ -168,14 +184,16 @@ float FilterSession::usual_residual() {
 std::int64_t FilterSession::finish() {
   const float usual = usual_residual();
   train_residual_ = static_cast<double>(usual);
-  clear(totals_, stream_);
+  const DeviceBuffer<unsigned long long>& totals = slots_[0].totals;
+  const unsigned long long* host_totals = slots_[0].host_totals.data();
+  clear(totals, stream_);
   launch_starts({train_squares_.data(), train_residuals_.data(), spec_.n_rows, n_padded_, width_, usual, lowest_.data(),
-                 highest_.data(), totals_.data() + kLargestSquare, totals_.data() + kAlwaysListed},
+                 highest_.data(), totals.data() + kLargestSquare, totals.data() + kAlwaysListed},
                 stream_.get());
-  copy_out(host_totals_.data(), totals_, kTotals, stream_);
+  copy_out(slots_[0].host_totals.data(), totals, kTotals, stream_);
   stream_.wait();
-  largest_square_ = std::bit_cast<double>(host_totals_.data()[kLargestSquare]);
-  return static_cast<std::int64_t>(host_totals_.data()[kAlwaysListed]);
+  largest_square_ = std::bit_cast<double>(host_totals[kLargestSquare]);
+  return static_cast<std::int64_t>(host_totals[kAlwaysListed]);
 }
 
 BoundsJob FilterSession::bounds() const {
@@ -183,46 +201,62 @@ BoundsJob FilterSession::bounds() const {
           shift_.data()};
 }
 
-cuda_abi::FilterAnswer FilterSession::search(const cuda_abi::FilterQuery& query) {
-  host_distances_.resize(static_cast<std::size_t>(query.n * query.k));
-  host_rows_.resize(host_distances_.size());
-  host_uncertain_.resize(static_cast<std::size_t>(query.n));
-  milliseconds_.fill(0.0F);
-  clear(totals_, stream_);
-  for (std::int64_t begin = 0; begin < query.n; begin += batch_) {
-    search_batch(query, begin, std::min(batch_, query.n - begin));
-  }
-  copy_out(host_totals_.data(), totals_, kTotals, stream_);
-  stream_.wait();
-  cuda_abi::FilterAnswer answer{host_distances_.data(),
-                                host_rows_.data(),
-                                host_uncertain_.data(),
-                                query.n * spec_.n_rows,
-                                static_cast<std::int64_t>(host_totals_.data()[kListed]),
-                                static_cast<std::int64_t>(host_totals_.data()[kEvaluated]),
+// Rows come and answers go in streams of their own: the GPU computes on one batch while it copies for another.
+void FilterSession::submit(int number, const cuda_abi::FilterQuery& query) {
+  Slot& slot = slots_[number];
+  if (query.n > batch_ || query.k > spec_.most_neighbors) throw Error(ErrorCode::internal, "a batch that cannot be");
+  slot.n_queries = query.n;
+  check(
+      cudaMemcpyAsync(slot.queries.data(), query.rows, static_cast<std::size_t>(query.n * spec_.width) * sizeof(double),
+                      cudaMemcpyHostToDevice, copy_in_.get()),
+      "copying to the GPU");
+  slot.uploaded.record(copy_in_);
+  slot.uploaded.hold(stream_);
+  clear(slot.totals, stream_);
+  search_batch(slot, query);
+  slot.computed.record(stream_);
+  slot.computed.hold(copy_out_);
+  copy_out(slot.host_distances.data(), slot.distances, query.n * query.k, copy_out_);
+  copy_out(slot.host_rows.data(), slot.rows, query.n * query.k, copy_out_);
+  copy_out(slot.host_uncertain.data(), slot.uncertain, query.n, copy_out_);
+  copy_out(slot.host_totals.data(), slot.totals, kTotals, copy_out_);
+  slot.clocks[kSteps].record(copy_out_);
+  slot.done.record(copy_out_);
+}
+
+cuda_abi::FilterAnswer FilterSession::collect(int number) {
+  Slot& slot = slots_[number];
+  slot.done.wait();
+  cuda_abi::FilterAnswer answer{slot.host_distances.data(),
+                                slot.host_rows.data(),
+                                slot.host_uncertain.data(),
+                                slot.n_queries * spec_.n_rows,
+                                static_cast<std::int64_t>(slot.host_totals.data()[kListed]),
+                                static_cast<std::int64_t>(slot.host_totals.data()[kEvaluated]),
                                 {}};
-  std::copy(milliseconds_.begin(), milliseconds_.end(), answer.milliseconds);
+  for (std::size_t step = 0; step < kSteps; ++step) {
+    answer.milliseconds[step] = slot.clocks[step + 1].since(slot.clocks[step]);
+  }
   return answer;
 }
 
-void FilterSession::search_batch(const cuda_abi::FilterQuery& query, std::int64_t begin, std::int64_t n) {
+void FilterSession::search_batch(Slot& slot, const cuda_abi::FilterQuery& query) {
+  const std::int64_t n = query.n;
   const std::int64_t blocks = checked::ceil_div(n, kBlockQueries);
   const std::int64_t n_tiles = n_padded_ / kTileRows;
   const bool excludes = query.self >= 0;
   const auto k = static_cast<int>(query.k);
 
-  clocks_[0].record(stream_);
-  upload_.copy(queries_.data(), query.rows + begin * spec_.width,
-               n * spec_.width * static_cast<std::int64_t>(sizeof(double)), stream_);
+  slot.clocks[0].record(stream_);
   launch_encode_queries(
-      {queries_.data(), 0, n, blocks * kBlockQueries, spec_.width, columns_.data(), static_cast<int>(spec_.n_columns),
-       width_, query_images_.data(), query_squares_.data(), query_residuals_.data()},
+      {slot.queries.data(), 0, n, blocks * kBlockQueries, spec_.width, columns_.data(),
+       static_cast<int>(spec_.n_columns), width_, query_images_.data(), query_squares_.data(), query_residuals_.data()},
       stream_.get());
   launch_shift({query_squares_.data(), n, largest_square_, lowest_.data(), highest_.data(), n_padded_,
                 shifted_lowest_.data(), shifted_highest_.data(), shift_.data()},
                stream_.get());
 
-  clocks_[1].record(stream_);
+  slot.clocks[1].record(stream_);
   // Every stride-th tile: a prefix would say nothing of a sorted table. Several times as many maxima as neighbours make
   // the k-th largest of them a score near the k-th best.
   constexpr std::int64_t kShare = 8, kLeastTiles = 32, kMaximaPerNeighbor = 8, kBlocksPerProcessor = 2;
@@ -237,10 +271,10 @@ void FilterSession::search_batch(const cuda_abi::FilterQuery& query, std::int64_
                     sample.tiles};
   launch_sample(job, maxima_.data(), n_maxima, stream_.get());
 
-  clocks_[2].record(stream_);
+  slot.clocks[2].record(stream_);
   launch_thresholds({bounds(), maxima_.data(), n_maxima, n, k + (excludes ? 1 : 0), thresholds_.data()}, stream_.get());
 
-  clocks_[3].record(stream_);
+  slot.clocks[3].record(stream_);
   constexpr std::int64_t kWaves = 10;  // short enough that the last blocks of a wave do not wait long
   const Segments all = cut(n_tiles, checked::ceil_div(kWaves * multiprocessors_, blocks));
   clear(counts_, stream_);
@@ -249,23 +283,14 @@ void FilterSession::search_batch(const cuda_abi::FilterQuery& query, std::int64_
   launch_list({query_images_.data(), train_images_.data(), shifted_highest_.data(), width_, n, n_tiles, 1, all.tiles},
               lists, stream_.get());
 
-  clocks_[4].record(stream_);
+  slot.clocks[4].record(stream_);
   kernel_->launch(
-      {bounds(), query_images_.data(), train_images_.data(), highest_.data(), queries_.data(), train_.data(),
-       spec_.width, attributes_.data(), spec_.n_rows, n, excludes ? query.self + begin : -1, k, lists,
-       distances_.data(), rows_.data(), uncertain_.data(), totals_.data() + kListed, totals_.data() + kEvaluated},
+      {bounds(), query_images_.data(), train_images_.data(), highest_.data(), slot.queries.data(), train_.data(),
+       spec_.width, attributes_.data(), spec_.n_rows, n, excludes ? query.self : -1, k, lists, slot.distances.data(),
+       slot.rows.data(), slot.uncertain.data(), slot.totals.data() + kListed, slot.totals.data() + kEvaluated},
       measure_.data(), stream_.get());
 
-  clocks_[5].record(stream_);
-  copy_out(host_distances_.data() + begin * query.k, distances_, n * query.k, stream_);
-  copy_out(host_rows_.data() + begin * query.k, rows_, n * query.k, stream_);
-  copy_out(host_uncertain_.data() + begin, uncertain_, n, stream_);
-  clocks_[6].record(stream_);
-  stream_.wait();
-  for (int step = 0; step < kSteps; ++step) {
-    milliseconds_[static_cast<std::size_t>(step)] +=
-        clocks_[static_cast<std::size_t>(step) + 1].since(clocks_[static_cast<std::size_t>(step)]);
-  }
+  slot.clocks[5].record(stream_);
 }
 
 }  // namespace stope::knn::cuda

@@ -1,0 +1,139 @@
+#include "knn/filter_cuda_table.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "knn/filter/images.hpp"
+#include "stope/error.hpp"
+
+namespace stope::knn {
+namespace {
+
+using cuda_abi::Failure;
+
+// Sizes a filter is made for, so that it serves many searches: k up to the first of them in most.
+constexpr std::int64_t kFewNeighbors = 24;
+// A first search of few queries leaves room for some more.
+constexpr std::int64_t kLeastQueries = 2048;
+constexpr std::int64_t kPieceBytes = std::int64_t{8} << 20;
+// Rows that are always listed take a place in the list of every query, which has 2048.
+constexpr std::int64_t kMostAlways = 512;
+
+}  // namespace
+
+CudaFilterSpec::CudaFilterSpec(const Fitted& fitted, const ImageMap& map, std::int64_t n_rows, std::int64_t n_queries,
+                               std::int64_t k) {
+  const MeasureImage image = fitted.kernel().image();
+  for (const ImageMap::NumericColumn& column : map.numeric()) {
+    columns.push_back({static_cast<std::int32_t>(column.source), 0, column.centre, column.scale});
+  }
+  // What is lost to underflow is below 1e-120 before the root.
+  const double tiny = (map.form().finish == Finish::identity ? 1e-60 : 1e-120) * map.unit();
+  spec = {{image.type, image.bytes, image.n_bytes, image.storage, image.n_storage, fitted.attributes().data(),
+           static_cast<std::int64_t>(fitted.attributes().size())},
+          columns.data(),
+          static_cast<std::int64_t>(columns.size()),
+          fitted.width(),
+          n_rows,
+          std::clamp(n_queries, kLeastQueries, kMostFilterQueries),
+          k <= kFewNeighbors ? kFewNeighbors : kMostFilterNeighbors,
+          kPieceBytes,
+          tiny};
+}
+
+CudaFilter::CudaFilter(int gpu, const CudaFilterSpec& spec)
+    : gpu_(gpu),
+      most_neighbors_(spec.spec.most_neighbors),
+      most_queries_(spec.spec.most_queries),
+      width_(spec.spec.width) {
+  checked_call([&](Failure* failure) {
+    cuda_abi::Filter* filter = nullptr;
+    const int code = cuda_functions().filter_create(gpu, &spec.spec, &filter, failure);
+    filter_.reset(filter);
+    return code;
+  });
+}
+
+void CudaFilter::load(const TrainPart& part, const CancelToken& cancel) {
+  checked_call([&](Failure* failure) { return cuda_functions().filter_begin(filter_.get(), part.n, failure); });
+  // So much is copied between two looks at the cancel token.
+  const std::int64_t step = std::max<std::int64_t>(1, (std::int64_t{1} << 28) / (8 * width_));
+  for (std::int64_t begin = 0; begin < part.n; begin += step) {
+    cancel.check();
+    const std::int64_t n = std::min(step, part.n - begin);
+    checked_call([&](Failure* failure) {
+      return cuda_functions().filter_load(filter_.get(), part.rows + begin * width_, n, failure);
+    });
+  }
+  checked_call([&](Failure* failure) { return cuda_functions().filter_finish(filter_.get(), &n_always_, failure); });
+}
+
+bool CudaFilter::useful() const {
+  return n_always_ <= kMostAlways;
+}
+
+std::shared_ptr<CudaFlight> CudaFilter::submit(const cuda_abi::FilterQuery& query, decltype(CudaFlight::take) take) {
+  auto flight = std::make_shared<CudaFlight>();
+  flight->take = std::move(take);
+  const std::scoped_lock lock(mutex_);
+  std::size_t slot = next_;
+  for (std::size_t i = 0; i < cuda_abi::kFilterSlots && slots_[slot] != nullptr; ++i) {
+    slot = (slot + 1) % cuda_abi::kFilterSlots;
+  }
+  if (slots_[slot] != nullptr) land(slot, nullptr);
+  next_ = (slot + 1) % cuda_abi::kFilterSlots;  // where all are taken: the one queued first
+  checked_call([&](Failure* failure) {
+    return cuda_functions().filter_submit(filter_.get(), static_cast<int>(slot), &query, failure);
+  });
+  slots_[slot] = flight;
+  return flight;
+}
+
+void CudaFilter::finish(CudaFlight& flight, ThreadPool* pool) {
+  const std::scoped_lock lock(mutex_);
+  for (std::size_t slot = 0; slot < cuda_abi::kFilterSlots; ++slot) {
+    if (slots_[slot].get() == &flight) land(slot, pool);
+  }
+  if (flight.error != nullptr) std::rethrow_exception(flight.error);
+}
+
+void CudaFilter::land(std::size_t slot, ThreadPool* pool) {
+  const std::shared_ptr<CudaFlight> flight = std::exchange(slots_[slot], nullptr);
+  try {
+    cuda_abi::FilterAnswer answer{};
+    checked_call([&](Failure* failure) {
+      return cuda_functions().filter_collect(filter_.get(), static_cast<int>(slot), &answer, failure);
+    });
+    flight->take(answer, pool);
+  } catch (...) {
+    flight->error = std::current_exception();
+  }
+}
+
+device::Pinned<double> CudaFilter::borrow(std::int64_t n_values) {
+  {
+    const std::scoped_lock lock(mutex_);
+    const auto fits = std::find_if(spare_.begin(), spare_.end(),
+                                   [&](const device::Pinned<double>& spare) { return spare.size() >= n_values; });
+    if (fits != spare_.end()) {
+      device::Pinned<double> memory = std::move(*fits);
+      spare_.erase(fits);
+      return memory;
+    }
+  }
+  return {gpu_, n_values};
+}
+
+void CudaFilter::give_back(device::Pinned<double> memory) {
+  constexpr std::size_t kMostSpare = 2;  // what one search uses
+  const std::scoped_lock lock(mutex_);
+  if (spare_.size() == kMostSpare) {
+    const auto smallest = std::min_element(spare_.begin(), spare_.end(),
+                                           [](const auto& a, const auto& b) { return a.size() < b.size(); });
+    if (smallest->size() >= memory.size()) return;
+    spare_.erase(smallest);
+  }
+  spare_.push_back(std::move(memory));
+}
+
+}  // namespace stope::knn
