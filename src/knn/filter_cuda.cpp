@@ -1,7 +1,6 @@
 #include "knn/filter_cuda.hpp"
 
 #include <algorithm>
-#include <array>
 #include <deque>
 #include <mutex>
 #include <utility>
@@ -10,6 +9,7 @@
 #include "base/checked.hpp"
 #include "knn/filter/index.hpp"
 #include "knn/filter/products.hpp"
+#include "knn/filter_cuda_parts.hpp"
 #include "knn/filter_cuda_table.hpp"
 #include "knn/reference_cuda_plan.hpp"
 #include "stope/error.hpp"
@@ -38,7 +38,9 @@ class CudaFilterPipeline final : public SearchPipeline {
       filters_.push_back(fitted.filters().cuda(gpu, [&](const std::shared_ptr<CudaFilter>& there) {
         if (there != nullptr && there->most_neighbors() >= k_) return there;
         auto filter = std::make_shared<CudaFilter>(gpu, spec);
-        filter->load({0, fitted.n_rows(), fitted.rows()}, run.cancel);
+        filter->begin(fitted.n_rows());
+        filter->add(fitted.rows(), fitted.n_rows(), run.cancel);
+        filter->end();
         return filter;
       }));
     }
@@ -63,6 +65,7 @@ class CudaFilterPipeline final : public SearchPipeline {
   CudaFilterPipeline(const CudaFilterPipeline&) = delete;
   CudaFilterPipeline& operator=(const CudaFilterPipeline&) = delete;
 
+  int blocks() const override { return kMostBlocks; }
   double* rows(int which) override { return blocks_[which].rows.data(); }
 
   void begin(int which, const QueryBlock& queries, const Selection& selection) override {
@@ -113,9 +116,7 @@ class CudaFilterPipeline final : public SearchPipeline {
     report.listed += listed_;
     report.evaluated += evaluated_;
     report.uncertified += uncertified_;
-    constexpr const char* kNames[] = {"images", "sample", "thresholds", "list", "re-rank", "copy back"};
-    for (std::size_t step = 0; step < seconds_.size(); ++step)
-      report.gpu_seconds.emplace_back(kNames[step], seconds_[step]);
+    report_seconds(seconds_, report);
   }
 
  private:
@@ -158,9 +159,7 @@ class CudaFilterPipeline final : public SearchPipeline {
     scanned_ += answer.scanned;
     listed_ += answer.listed;
     evaluated_ += answer.evaluated;
-    for (std::size_t step = 0; step < seconds_.size(); ++step) {
-      seconds_[step] += static_cast<double>(answer.milliseconds[step]) * 1e-3;
-    }
+    add_seconds(answer, seconds_);
   }
 
   void hand_on(const Share& share, const double* distances, const std::int32_t* rows, ThreadPool& pool) const {
@@ -178,14 +177,7 @@ class CudaFilterPipeline final : public SearchPipeline {
                          nullptr};
     Lists found(static_cast<std::size_t>(few.n));
     reference().search({0, fitted_.n_rows(), fitted_.rows()}, few, *block.selection, found);
-    auto at = static_cast<std::size_t>(begin * k_);
-    for (const std::vector<Candidate>& list : found) {
-      if (static_cast<std::int64_t>(list.size()) != k_) throw Error(ErrorCode::internal, "a list is not full");
-      for (const Candidate& candidate : list) {
-        out.indices[at] = candidate.row;
-        out.distances[at++] = candidate.distance;
-      }
-    }
+    copy_lists(found, k_, begin, out);
     uncertified_ += few.n;
   }
 
@@ -204,38 +196,67 @@ class CudaFilterPipeline final : public SearchPipeline {
   std::int64_t k_;
   std::vector<std::shared_ptr<CudaFilter>> filters_;  // per GPU
   std::unique_ptr<Searcher> reference_;
-  Block blocks_[kBlocks];
+  Block blocks_[kMostBlocks];
   std::mutex counts_mutex_;
-  std::array<double, cuda_abi::kFilterSteps> seconds_{};
+  CudaFilterSeconds seconds_{};
   std::int64_t scanned_ = 0, listed_ = 0, evaluated_ = 0, uncertified_ = 0;
 };
 
 }  // namespace
 
-std::string cuda_filter_problem(const Fitted& fitted, const Selection& selection, std::int64_t n_queries,
-                                const device::BackendChoice& backend, const RunOptions& run) {
-  const FilterForm* form = fitted.kernel().filter_form();
-  if (form == nullptr || !scans(*form)) return "no tensor filter for " + std::string(fitted.measure().info.name);
-  if (selection.kind != Selection::Kind::nearest || selection.train_groups != nullptr) {
-    return "no tensor filter for this selection";
-  }
-  const std::int64_t k = selection.ks.front();
-  if (k > kMostFilterNeighbors) return "more neighbours than a tensor filter lists";
-  if (!fitted.resident()) return "the training table comes in parts";
-  if (!backend.forced && n_queries < kLeastPairs / fitted.n_rows()) return "too few pairs for a filter to pay";
-  const std::shared_ptr<const ImageMap> map = fitted.filters().map(fitted, *form);
-  if (!map->bounds() || !fits(*map, ScanKind::products)) return "no tensor filter for these attributes";
-  const CudaFilterSpec spec(fitted, *map, fitted.n_rows(), n_queries, k);
+namespace {
+
+// Whether the GPUs hold the whole table; throws unsupported where there are no kernels.
+bool fits_the_gpus(const Fitted& fitted, const CudaFilterSpec& spec, const device::BackendChoice& backend,
+                   const RunOptions& run) {
+  const std::int64_t forced_rows = size_override("STOPE_DEVICE_ROWS");
+  bool fits = fitted.resident() && (forced_rows == 0 || forced_rows >= fitted.n_rows());
   for (const int gpu : backend.gpus) {
-    if (fitted.filters().has_cuda(gpu)) continue;  // it has its memory
+    if (fits && fitted.filters().has_cuda(gpu)) continue;  // it has its memory
     cuda_abi::FilterSize size{};
     std::int64_t free = 0;
     checked_call([&](Failure* failure) { return cuda_functions().filter_size(gpu, &spec.spec, &size, failure); });
     checked_call([&](Failure* failure) { return device::cuda().functions->free_memory(gpu, &free, failure); });
-    if (!size.possible) return "no tensor filter for this measure, width or GPU";
-    if (size.bytes > gpu_budget(free, run.memory_limit)) return "the images do not fit the GPU's memory";
+    if (!size.possible) throw Error(ErrorCode::unsupported, "no tensor filter for this measure, width or GPU");
+    fits = fits && size.bytes <= gpu_budget(free, run.memory_limit);
   }
-  return {};
+  return fits;
+}
+
+}  // namespace
+
+Method choose_cuda_method(const Fitted& fitted, const Selection& selection, std::int64_t n_queries,
+                          const device::BackendChoice& backend, const RunOptions& run) {
+  const auto reference = [](const std::string& problem) {
+    return Method{Method::Way::reference, {}, {}, "every distance by the formula, on the GPU: " + problem};
+  };
+  const FilterForm* form = fitted.kernel().filter_form();
+  if (form == nullptr || !scans(*form)) {
+    return reference("no tensor filter for " + std::string(fitted.measure().info.name));
+  }
+  if (selection.kind != Selection::Kind::nearest || selection.train_groups != nullptr) {
+    return reference("no tensor filter for this selection");
+  }
+  const std::int64_t k = selection.ks.front();
+  if (k > kMostFilterNeighbors) return reference("more neighbours than a tensor filter lists");
+  if (!backend.forced && n_queries < kLeastPairs / fitted.n_rows()) {
+    return reference("too few pairs for a filter to pay");
+  }
+  const std::shared_ptr<const ImageMap> map = fitted.filters().map(fitted, *form);
+  if (!map->bounds() || !fits(*map, ScanKind::products)) return reference("no tensor filter for these attributes");
+  Method method{Method::Way::filter, BlockOrder::table, ScanKind::products, "in half precision, on the matrix units"};
+  try {
+    method.in_parts = !fits_the_gpus(fitted, CudaFilterSpec(fitted, *map, fitted.n_rows(), n_queries, k), backend, run);
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::unsupported) throw;
+    return reference(error.what());
+  }
+  if (!method.in_parts) return method;
+  if (cuda_part_rows(fitted, *map, k, n_queries, backend, run) == 0) {
+    return reference("the images of too few rows fit the GPU's memory");
+  }
+  method.reason += ", the table in parts";
+  return method;
 }
 
 std::unique_ptr<SearchPipeline> make_cuda_filter(const Fitted& fitted, const Plan& plan, const Selection& selection,

@@ -24,6 +24,7 @@ constexpr std::int64_t kMostAlways = 512;
 CudaFilterSpec::CudaFilterSpec(const Fitted& fitted, const ImageMap& map, std::int64_t n_rows, std::int64_t n_queries,
                                std::int64_t k) {
   const MeasureImage image = fitted.kernel().image();
+  const std::int64_t forced = size_override("STOPE_TILE_QUERIES");
   for (const ImageMap::NumericColumn& column : map.numeric()) {
     columns.push_back({static_cast<std::int32_t>(column.source), 0, column.centre, column.scale});
   }
@@ -35,7 +36,7 @@ CudaFilterSpec::CudaFilterSpec(const Fitted& fitted, const ImageMap& map, std::i
           static_cast<std::int64_t>(columns.size()),
           fitted.width(),
           n_rows,
-          std::clamp(n_queries, kLeastQueries, kMostFilterQueries),
+          forced > 0 ? std::min(forced, kMostFilterQueries) : std::clamp(n_queries, kLeastQueries, kMostFilterQueries),
           k <= kFewNeighbors ? kFewNeighbors : kMostFilterNeighbors,
           kPieceBytes,
           tiny};
@@ -54,17 +55,23 @@ CudaFilter::CudaFilter(int gpu, const CudaFilterSpec& spec)
   });
 }
 
-void CudaFilter::load(const TrainPart& part, const CancelToken& cancel) {
-  checked_call([&](Failure* failure) { return cuda_functions().filter_begin(filter_.get(), part.n, failure); });
+void CudaFilter::begin(std::int64_t n_rows) {
+  checked_call([&](Failure* failure) { return cuda_functions().filter_begin(filter_.get(), n_rows, failure); });
+}
+
+void CudaFilter::add(const double* rows, std::int64_t n_rows, const CancelToken& cancel) {
   // So much is copied between two looks at the cancel token.
   const std::int64_t step = std::max<std::int64_t>(1, (std::int64_t{1} << 28) / (8 * width_));
-  for (std::int64_t begin = 0; begin < part.n; begin += step) {
+  for (std::int64_t begin = 0; begin < n_rows; begin += step) {
     cancel.check();
-    const std::int64_t n = std::min(step, part.n - begin);
+    const std::int64_t n = std::min(step, n_rows - begin);
     checked_call([&](Failure* failure) {
-      return cuda_functions().filter_load(filter_.get(), part.rows + begin * width_, n, failure);
+      return cuda_functions().filter_load(filter_.get(), rows + begin * width_, n, failure);
     });
   }
+}
+
+void CudaFilter::end() {
   checked_call([&](Failure* failure) { return cuda_functions().filter_finish(filter_.get(), &n_always_, failure); });
 }
 
@@ -134,6 +141,19 @@ void CudaFilter::give_back(device::Pinned<double> memory) {
     spare_.erase(smallest);
   }
   spare_.push_back(std::move(memory));
+}
+
+void add_seconds(const cuda_abi::FilterAnswer& answer, CudaFilterSeconds& seconds) {
+  for (std::size_t step = 0; step < seconds.size(); ++step) {
+    seconds[step] += static_cast<double>(answer.milliseconds[step]) * 1e-3;
+  }
+}
+
+void report_seconds(const CudaFilterSeconds& seconds, SearchReport& report) {
+  constexpr const char* kNames[] = {"images", "sample", "thresholds", "list", "re-rank", "copy back"};
+  for (std::size_t step = 0; step < seconds.size(); ++step) {
+    report.gpu_seconds.emplace_back(kNames[step], seconds[step]);
+  }
 }
 
 }  // namespace stope::knn

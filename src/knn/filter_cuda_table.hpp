@@ -2,6 +2,7 @@
 // (knn/cuda_abi.hpp), shared by all searches in it.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <exception>
 #include <functional>
@@ -13,7 +14,6 @@
 #include "device/pinned.hpp"
 #include "knn/cuda_call.hpp"
 #include "knn/fitted.hpp"
-#include "knn/train_rows.hpp"
 
 namespace stope::knn {
 
@@ -40,6 +40,11 @@ struct CudaFlight {
   std::exception_ptr error;
 };
 
+/// Seconds that the steps of all batches took.
+using CudaFilterSeconds = std::array<double, cuda_abi::kFilterSteps>;
+void add_seconds(const cuda_abi::FilterAnswer& answer, CudaFilterSeconds& seconds);
+void report_seconds(const CudaFilterSeconds& seconds, SearchReport& report);
+
 class CudaFilter {
  public:
   CudaFilter(int gpu, const CudaFilterSpec& spec);
@@ -48,8 +53,10 @@ class CudaFilter {
   std::int64_t most_neighbors() const { return most_neighbors_; }
   std::int64_t most_queries() const { return most_queries_; }
 
-  /// Takes the part's rows in place of those it has.
-  void load(const TrainPart& part, const CancelToken& cancel);
+  /// Takes n_rows rows in place of those it has: those that add() gets until end().
+  void begin(std::int64_t n_rows);
+  void add(const double* rows, std::int64_t n, const CancelToken& cancel);
+  void end();
   /// Whether its images bound most rows.
   bool useful() const;
 

@@ -127,29 +127,34 @@ class BlockedSearch {
             filter_columns(fitted_, method)};
   }
 
-  // Nothing if the plan has no pipeline.
+  // Nothing if the method has no pipeline.
   std::optional<SearchReport> search_in_pipeline(const device::BackendChoice& backend, Method& method,
                                                  const Sink& sink) {
-    const Plan plan = make_plan(demand(method), backend, method, run_);
-    std::unique_ptr<SearchPipeline> pipeline;
-    try {
-      pipeline = make_pipeline(fitted_, plan, selection_, n_queries_, run_);
-    } catch (const Error& error) {
-      if (error.code() != ErrorCode::out_of_memory) throw;
-      method = {Method::Way::reference, {}, {}, std::string("every distance by the formula: ") + error.what()};
+    for (;;) {
+      const Plan plan = make_plan(demand(method), backend, method, run_);
+      try {
+        const std::unique_ptr<SearchPipeline> pipeline = make_pipeline(fitted_, plan, selection_, n_queries_, run_);
+        if (pipeline == nullptr) return std::nullopt;
+        run_pipeline(plan, *pipeline, sink);
+        SearchReport report = report_of(plan);
+        pipeline->report(report);
+        report.pairs = checked::mul(n_queries_, fitted_.n_rows());
+        return report;
+      } catch (const Error& error) {
+        // What was free on a GPU may be gone in a moment, taken by another process: then parts of the table do, or
+        // tiles.
+        if (error.code() != ErrorCode::out_of_memory || next_ > 0) throw;
+        if (method.in_parts) method.way = Method::Way::reference;
+        method.in_parts = !method.in_parts;
+        method.reason = error.what();
+      }
     }
-    if (pipeline == nullptr) return std::nullopt;
-    run_pipeline(plan, *pipeline, sink);
-    SearchReport report = report_of(plan);
-    pipeline->report(report);
-    report.pairs = checked::mul(n_queries_, fitted_.n_rows());
-    return report;
   }
 
   // Blocks are encoded and handed on while the back end searches the one between.
   void run_pipeline(const Plan& plan, SearchPipeline& pipeline, const Sink& sink) {
     // So many values are encoded in about the time a thread takes to start.
-    constexpr std::int64_t kValuesPerThread = std::int64_t{1} << 16;
+    constexpr std::int64_t kValuesPerThread = std::int64_t{1} << 17;
     const std::int64_t values = checked::mul(plan.tile_queries, fitted_.width());
     ThreadPool pool(static_cast<int>(std::clamp<std::int64_t>(values / kValuesPerThread, 1, plan.threads)));
     const std::int64_t k = selection_.ks.front(), n_blocks = checked::ceil_div(n_queries_, plan.tile_queries);
@@ -160,9 +165,9 @@ class BlockedSearch {
     std::vector<Neighbors> neighbors(1);
     std::int64_t begun = 0;
     for (std::int64_t number = 0; number < n_blocks; ++number) {
-      for (; begun < n_blocks && begun < number + SearchPipeline::kBlocks; ++begun) {
+      for (; begun < n_blocks && begun < number + pipeline.blocks(); ++begun) {
         run_.cancel.check();
-        const auto which = static_cast<int>(begun % SearchPipeline::kBlocks);
+        const auto which = static_cast<int>(begun % pipeline.blocks());
         QueryBlock block = block_of(begun);
         encode(block, pipeline.rows(which), pool);
         block.rows = pipeline.rows(which);
@@ -170,9 +175,10 @@ class BlockedSearch {
       }
       const QueryBlock block = block_of(number);
       shape(block, k, neighbors.front());
-      pipeline.finish(static_cast<int>(number % SearchPipeline::kBlocks), pool, neighbors.front());
+      pipeline.finish(static_cast<int>(number % pipeline.blocks()), pool, neighbors.front());
+      next_ = block.first + block.n;
       sink(neighbors);
-      report_progress(block.first + block.n);
+      report_progress(next_);
     }
   }
 
@@ -217,7 +223,7 @@ class BlockedSearch {
   }
 
   void encode(const QueryBlock& block, double* rows, ThreadPool& pool) const {
-    constexpr std::int64_t kRowsPerTask = 1024;
+    constexpr std::int64_t kRowsPerTask = 256;
     pool.parallel_for(checked::ceil_div(block.n, kRowsPerTask), run_.cancel, [&](std::int64_t task, int) {
       const std::int64_t begin = task * kRowsPerTask, end = std::min(begin + kRowsPerTask, block.n);
       encode_rows(columns_, block.first + begin, block.first + end, rows + begin * fitted_.width());

@@ -4,6 +4,8 @@
 
 #include "knn/cuda_call.hpp"
 #include "knn/filter_cuda.hpp"
+#include "knn/filter_cuda_parts.hpp"
+#include "stope/error.hpp"
 
 namespace stope::knn {
 
@@ -21,11 +23,23 @@ std::unique_ptr<Searcher> make_searcher(const Fitted& fitted, const Plan& plan, 
   return filter ? make_filter_searcher(fitted, plan, run) : make_reference_searcher(fitted, plan, run);
 }
 
+void copy_lists(const Lists& lists, std::int64_t k, std::int64_t first, Neighbors& out) {
+  auto at = static_cast<std::size_t>(first * k);
+  for (const std::vector<Candidate>& list : lists) {
+    if (static_cast<std::int64_t>(list.size()) != k) throw Error(ErrorCode::internal, "a list is not full");
+    for (const Candidate& candidate : list) {
+      out.indices[at] = candidate.row;
+      out.distances[at++] = candidate.distance;
+    }
+  }
+}
+
 std::unique_ptr<SearchPipeline> make_pipeline(const Fitted& fitted, const Plan& plan, const Selection& selection,
                                               std::int64_t n_queries, const RunOptions& run) {
   const bool filter = plan.method.way == Method::Way::filter;
   if (plan.backend.backend != device::Backend::cuda || !filter) return nullptr;
-  return make_cuda_filter(fitted, plan, selection, n_queries, run);
+  return plan.method.in_parts ? make_cuda_filter_parts(fitted, plan, selection, n_queries, run)
+                              : make_cuda_filter(fitted, plan, selection, n_queries, run);
 }
 
 }  // namespace stope::knn
