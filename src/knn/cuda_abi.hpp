@@ -74,8 +74,7 @@ struct FilterSpec {
   std::int64_t n_rows;        ///< of the training table, or of the longest part of it
   std::int64_t most_queries;  ///< on the GPU at once
   std::int64_t most_neighbors;
-  std::int64_t piece_bytes;  ///< of each of two pinned buffers
-  double tiny;               ///< an image distance that the reference formula may lose to underflow
+  double tiny;  ///< an image distance that the reference formula may lose to underflow
 };
 
 /// What a filter takes on the GPU, and whether it can be used there at all.
@@ -87,6 +86,8 @@ struct FilterSize {
 /// Batches of queries under way at once: the GPU works on one while the host prepares the next.
 inline constexpr int kFilterSlots = 2;
 inline constexpr int kFilterSteps = 6;
+/// Pieces of rows under way to the GPU: it copies one while the host fills the other.
+inline constexpr int kFilterPieces = 2;
 
 struct FilterQuery {
   const double* rows;  ///< n x width; lives until the batch is collected. Pinned memory is copied ten times as fast.
@@ -131,8 +132,9 @@ struct Functions {
   void (*filter_destroy)(Filter* filter);
   /// Empties a filter for another table, or part of one, of at most FilterSpec::n_rows rows. No batch is under way.
   int (*filter_begin)(Filter* filter, std::int64_t n_rows, Failure* failure);
-  /// The next n training rows.
-  int (*filter_load)(Filter* filter, const double* rows, std::int64_t n, Failure* failure);
+  /// Queues the next n training rows. They must stay as they are until filter_wait() of the same `piece`.
+  int (*filter_load)(Filter* filter, int piece, const double* rows, std::int64_t n, Failure* failure);
+  int (*filter_wait)(Filter* filter, int piece, Failure* failure);
   /// After the last row: how many rows no image bounds well, so that they are always listed.
   int (*filter_finish)(Filter* filter, std::int64_t* n_always, Failure* failure);
   /// Queues the search of a batch in a slot that is free: never used, or collected.

@@ -38,9 +38,7 @@ class CudaFilterPipeline final : public SearchPipeline {
       filters_.push_back(fitted.filters().cuda(gpu, [&](const std::shared_ptr<CudaFilter>& there) {
         if (there != nullptr && there->most_neighbors() >= k_) return there;
         auto filter = std::make_shared<CudaFilter>(gpu, spec);
-        filter->begin(fitted.n_rows());
-        filter->add(fitted.rows(), fitted.n_rows(), run.cancel);
-        filter->end();
+        CudaLoader(gpu, fitted, plan.threads).load(*filter, 0, fitted.n_rows(), run.cancel);
         return filter;
       }));
     }
@@ -206,6 +204,16 @@ class CudaFilterPipeline final : public SearchPipeline {
 
 namespace {
 
+// Why there is no filter for a measure and a selection; empty if there is.
+std::string unfit(const Fitted& fitted, const Selection& selection) {
+  const FilterForm* form = fitted.kernel().filter_form();
+  if (form == nullptr || !scans(*form)) return "no tensor filter for " + std::string(fitted.measure().info.name);
+  if (selection.kind != Selection::Kind::nearest || selection.train_groups != nullptr) {
+    return "no tensor filter for this selection";
+  }
+  return selection.ks.front() > kMostFilterNeighbors ? "more neighbours than a tensor filter lists" : "";
+}
+
 // Whether the GPUs hold the whole table; throws unsupported where there are no kernels.
 bool fits_the_gpus(const Fitted& fitted, const CudaFilterSpec& spec, const device::BackendChoice& backend,
                    const RunOptions& run) {
@@ -225,24 +233,23 @@ bool fits_the_gpus(const Fitted& fitted, const CudaFilterSpec& spec, const devic
 
 }  // namespace
 
+bool cuda_filters(const Fitted& fitted, const Selection& selection) {
+  return unfit(fitted, selection).empty();
+}
+
 Method choose_cuda_method(const Fitted& fitted, const Selection& selection, std::int64_t n_queries,
                           const device::BackendChoice& backend, const RunOptions& run) {
   const auto reference = [](const std::string& problem) {
     return Method{Method::Way::reference, {}, {}, "every distance by the formula, on the GPU: " + problem};
   };
-  const FilterForm* form = fitted.kernel().filter_form();
-  if (form == nullptr || !scans(*form)) {
-    return reference("no tensor filter for " + std::string(fitted.measure().info.name));
-  }
-  if (selection.kind != Selection::Kind::nearest || selection.train_groups != nullptr) {
-    return reference("no tensor filter for this selection");
-  }
+  if (const std::string problem = unfit(fitted, selection); !problem.empty()) return reference(problem);
   const std::int64_t k = selection.ks.front();
-  if (k > kMostFilterNeighbors) return reference("more neighbours than a tensor filter lists");
-  if (!backend.forced && n_queries < kLeastPairs / fitted.n_rows()) {
+  // Over the life of the table, since images are kept.
+  const std::int64_t queries = fitted.filters().count_queries(n_queries);
+  if (!backend.forced && queries < kLeastPairs / fitted.n_rows()) {
     return reference("too few pairs for a filter to pay");
   }
-  const std::shared_ptr<const ImageMap> map = fitted.filters().map(fitted, *form);
+  const std::shared_ptr<const ImageMap> map = fitted.filters().map(fitted, *fitted.kernel().filter_form());
   if (!map->bounds() || !fits(*map, ScanKind::products)) return reference("no tensor filter for these attributes");
   Method method{Method::Way::filter, BlockOrder::table, ScanKind::products, "in half precision, on the matrix units"};
   try {

@@ -9,6 +9,9 @@
 
 namespace stope::knn {
 
+/// Whether the tensor filter is for this measure and selection at all.
+bool cuda_filters(const Fitted& fitted, const Selection& selection);
+
 /// Whether a search on GPUs goes through the tensor filter, and why not.
 Method choose_cuda_method(const Fitted& fitted, const Selection& selection, std::int64_t n_queries,
                           const device::BackendChoice& backend, const RunOptions& run);

@@ -22,8 +22,6 @@ using cuda_abi::Failure;
 
 // Shorter parts would be copied for longer than they are searched.
 constexpr std::int64_t kLeastPartRows = std::int64_t{1} << 16;
-// Where the host does not hold the rows, so many values are encoded and copied at once.
-constexpr std::int64_t kStripValues = std::int64_t{1} << 22;
 // A GPU holds the part that it searches and the one after.
 constexpr std::int64_t kHeld = 2;
 
@@ -68,12 +66,7 @@ class GpuParts {
  public:
   GpuParts(int gpu, const Fitted& fitted, const CudaFilterSpec& spec, std::int64_t first_part, std::int64_t step,
            std::int64_t k, int threads, const RunOptions& run)
-      : fitted_(fitted),
-        run_(run),
-        part_rows_(spec.spec.n_rows),
-        k_(k),
-        pool_(threads),
-        loader_pool_(fitted.resident() ? 1 : threads) {
+      : fitted_(fitted), run_(run), part_rows_(spec.spec.n_rows), k_(k), pool_(threads), loader_(gpu, fitted, threads) {
     const std::int64_t n_parts = checked::ceil_div(fitted.n_rows(), part_rows_);
     for (std::int64_t part = first_part; part < n_parts; part += step) order_.push_back(part);
     for (std::int64_t i = 0; i < std::min(kHeld, static_cast<std::int64_t>(order_.size())); ++i) {
@@ -81,9 +74,6 @@ class GpuParts {
     }
     for (device::Pinned<double>& rows : staged_) {
       rows = device::Pinned<double>(gpu, checked::mul(spec.spec.most_queries, fitted.width()));
-    }
-    if (!fitted.resident()) {
-      strip_ = Buffer<double>(checked::mul(std::max<std::int64_t>(1, kStripValues / fitted.width()), fitted.width()));
     }
   }
 
@@ -146,18 +136,7 @@ class GpuParts {
     if (held_[0].part == part || held_[1].part == part) return;
     held.part = -1;
     const std::int64_t first = part * part_rows_, n = std::min(part_rows_, fitted_.n_rows() - first);
-    held.filter->begin(n);
-    if (fitted_.resident()) {
-      held.filter->add(fitted_.rows() + first * fitted_.width(), n, run_.cancel);
-    } else {
-      const std::int64_t step = strip_.size() / fitted_.width();
-      for (std::int64_t row = first; row < first + n; row += step) {
-        const std::int64_t end = std::min(row + step, first + n);
-        fitted_.encode(row, end, strip_.data(), loader_pool_, run_.cancel);
-        held.filter->add(strip_.data(), end - row, run_.cancel);
-      }
-    }
-    held.filter->end();
+    loader_.load(*held.filter, first, n, run_.cancel);
     held.part = part;
   }
 
@@ -233,12 +212,12 @@ class GpuParts {
   const Fitted& fitted_;
   const RunOptions& run_;
   std::int64_t part_rows_, k_;
-  ThreadPool pool_, loader_pool_;
+  ThreadPool pool_;
+  CudaLoader loader_;
   std::vector<std::int64_t> order_;
   Held held_[kHeld];
   device::Pinned<double> staged_[2];
   int staging_ = 0;
-  Buffer<double> strip_;
   std::shared_ptr<CudaFlight> pending_;
   CudaFilter* pending_in_ = nullptr;
   CudaFilterSeconds seconds_{};

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/checked.hpp"
 #include "knn/filter/images.hpp"
 #include "stope/error.hpp"
 
@@ -15,7 +16,10 @@ using cuda_abi::Failure;
 constexpr std::int64_t kFewNeighbors = 24;
 // A first search of few queries leaves room for some more.
 constexpr std::int64_t kLeastQueries = 2048;
-constexpr std::int64_t kPieceBytes = std::int64_t{8} << 20;
+// One thread copies some 8 GB/s, the bus takes 55: with more than these the memory is the limit.
+constexpr int kLoaderThreads = 8;
+// Of a piece of rows under way to the GPU: long enough to hide the cost of a call and of waking threads.
+constexpr std::int64_t kPieceValues = std::int64_t{1} << 21;
 // Rows that are always listed take a place in the list of every query, which has 2048.
 constexpr std::int64_t kMostAlways = 512;
 
@@ -38,41 +42,17 @@ CudaFilterSpec::CudaFilterSpec(const Fitted& fitted, const ImageMap& map, std::i
           n_rows,
           forced > 0 ? std::min(forced, kMostFilterQueries) : std::clamp(n_queries, kLeastQueries, kMostFilterQueries),
           k <= kFewNeighbors ? kFewNeighbors : kMostFilterNeighbors,
-          kPieceBytes,
           tiny};
 }
 
 CudaFilter::CudaFilter(int gpu, const CudaFilterSpec& spec)
-    : gpu_(gpu),
-      most_neighbors_(spec.spec.most_neighbors),
-      most_queries_(spec.spec.most_queries),
-      width_(spec.spec.width) {
+    : gpu_(gpu), most_neighbors_(spec.spec.most_neighbors), most_queries_(spec.spec.most_queries) {
   checked_call([&](Failure* failure) {
     cuda_abi::Filter* filter = nullptr;
     const int code = cuda_functions().filter_create(gpu, &spec.spec, &filter, failure);
     filter_.reset(filter);
     return code;
   });
-}
-
-void CudaFilter::begin(std::int64_t n_rows) {
-  checked_call([&](Failure* failure) { return cuda_functions().filter_begin(filter_.get(), n_rows, failure); });
-}
-
-void CudaFilter::add(const double* rows, std::int64_t n_rows, const CancelToken& cancel) {
-  // So much is copied between two looks at the cancel token.
-  const std::int64_t step = std::max<std::int64_t>(1, (std::int64_t{1} << 28) / (8 * width_));
-  for (std::int64_t begin = 0; begin < n_rows; begin += step) {
-    cancel.check();
-    const std::int64_t n = std::min(step, n_rows - begin);
-    checked_call([&](Failure* failure) {
-      return cuda_functions().filter_load(filter_.get(), rows + begin * width_, n, failure);
-    });
-  }
-}
-
-void CudaFilter::end() {
-  checked_call([&](Failure* failure) { return cuda_functions().filter_finish(filter_.get(), &n_always_, failure); });
 }
 
 bool CudaFilter::useful() const {
@@ -141,6 +121,39 @@ void CudaFilter::give_back(device::Pinned<double> memory) {
     spare_.erase(smallest);
   }
   spare_.push_back(std::move(memory));
+}
+
+CudaLoader::CudaLoader(int gpu, const Fitted& fitted, int threads)
+    : fitted_(fitted),
+      piece_rows_(std::clamp<std::int64_t>(kPieceValues / fitted.width(), 1, fitted.n_rows())),
+      pool_(std::min(threads, kLoaderThreads)) {
+  for (device::Pinned<double>& piece : pieces_) {
+    piece = device::Pinned<double>(gpu, checked::mul(piece_rows_, fitted.width()));
+  }
+}
+
+void CudaLoader::load(CudaFilter& filter, std::int64_t first, std::int64_t n_rows, const CancelToken& cancel) {
+  const cuda_abi::Functions& functions = cuda_functions();
+  cuda_abi::Filter* const to = filter.filter_.get();
+  checked_call([&](Failure* failure) { return functions.filter_begin(to, n_rows, failure); });
+  int piece = 0;
+  for (std::int64_t begin = 0; begin < n_rows; begin += piece_rows_, piece = (piece + 1) % cuda_abi::kFilterPieces) {
+    const std::int64_t n = std::min(piece_rows_, n_rows - begin);
+    checked_call([&](Failure* failure) { return functions.filter_wait(to, piece, failure); });
+    fill(pieces_[piece].data(), first + begin, n, cancel);
+    checked_call([&](Failure* failure) { return functions.filter_load(to, piece, pieces_[piece].data(), n, failure); });
+  }
+  checked_call([&](Failure* failure) { return functions.filter_finish(to, &filter.n_always_, failure); });
+}
+
+void CudaLoader::fill(double* to, std::int64_t first, std::int64_t n, const CancelToken& cancel) {
+  if (!fitted_.resident()) return fitted_.encode(first, first + n, to, pool_, cancel);
+  constexpr std::int64_t kPerTask = std::int64_t{1} << 16;
+  const double* const from = fitted_.rows() + first * fitted_.width();
+  const std::int64_t n_values = n * fitted_.width();
+  pool_.parallel_for(checked::ceil_div(n_values, kPerTask), cancel, [&](std::int64_t task, int) {
+    std::copy(from + task * kPerTask, from + std::min(n_values, (task + 1) * kPerTask), to + task * kPerTask);
+  });
 }
 
 void add_seconds(const cuda_abi::FilterAnswer& answer, CudaFilterSeconds& seconds) {

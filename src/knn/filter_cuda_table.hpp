@@ -53,10 +53,6 @@ class CudaFilter {
   std::int64_t most_neighbors() const { return most_neighbors_; }
   std::int64_t most_queries() const { return most_queries_; }
 
-  /// Takes n_rows rows in place of those it has: those that add() gets until end().
-  void begin(std::int64_t n_rows);
-  void add(const double* rows, std::int64_t n, const CancelToken& cancel);
-  void end();
   /// Whether its images bound most rows.
   bool useful() const;
 
@@ -71,19 +67,36 @@ class CudaFilter {
   void give_back(device::Pinned<double> memory);
 
  private:
+  friend class CudaLoader;
   struct Destroy {
     void operator()(cuda_abi::Filter* filter) const { cuda_functions().filter_destroy(filter); }
   };
   void land(std::size_t slot, ThreadPool* pool);
 
   int gpu_;
-  std::int64_t most_neighbors_, most_queries_, width_;
+  std::int64_t most_neighbors_, most_queries_;
   std::int64_t n_always_ = 0;
   std::unique_ptr<cuda_abi::Filter, Destroy> filter_;
   std::mutex mutex_;
   std::shared_ptr<CudaFlight> slots_[cuda_abi::kFilterSlots];
   std::size_t next_ = 0;
   std::vector<device::Pinned<double>> spare_;
+};
+
+/// Brings rows of a fitted table to filters on one GPU, through pinned memory that several threads fill.
+class CudaLoader {
+ public:
+  CudaLoader(int gpu, const Fitted& fitted, int threads);
+  /// Rows [first, first + n) take the place of those the filter has. No batch is under way in it.
+  void load(CudaFilter& filter, std::int64_t first, std::int64_t n, const CancelToken& cancel);
+
+ private:
+  void fill(double* to, std::int64_t first, std::int64_t n, const CancelToken& cancel);
+
+  const Fitted& fitted_;
+  std::int64_t piece_rows_;
+  device::Pinned<double> pieces_[cuda_abi::kFilterPieces];
+  ThreadPool pool_;
 };
 
 }  // namespace stope::knn

@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "base/checked.hpp"
+#include "device/cuda_plugin.hpp"
 #include "knn/collector.hpp"
 #include "knn/filter/index.hpp"
 #include "knn/method.hpp"
@@ -96,7 +97,22 @@ class BlockedSearch {
   using Sink = std::function<void(std::vector<Neighbors>&)>;
 
   SearchReport search(const Sink& sink) {
-    const device::BackendChoice backend = backend_for(fitted_, run_);
+    device::BackendChoice backend = backend_for(fitted_, selection_, n_queries_, run_);
+    if (backend.backend == device::Backend::cuda) device::note_cuda_use();
+    try {
+      return search_on(backend, sink);
+    } catch (const Error& error) {
+      const bool trouble = error.code() == ErrorCode::device_lost || error.code() == ErrorCode::device_unavailable ||
+                           error.code() == ErrorCode::out_of_memory;
+      if (!backend.automatic || !trouble) throw;
+      backend = device::choose_cpu_backend("auto gave the GPU up: " + std::string(error.what()));
+    }
+    return search_on(backend, sink);
+  }
+
+ private:
+  // From the first query that has no result yet on.
+  SearchReport search_on(const device::BackendChoice& backend, const Sink& sink) {
     Method method = choose_method(fitted_, selection_, n_queries_, backend, run_);
     SearchReport total;
     if (const std::optional<SearchReport> report = search_in_pipeline(backend, method, sink)) return *report;
@@ -115,7 +131,6 @@ class BlockedSearch {
     return total;
   }
 
- private:
   Demand demand(const Method& method) const {
     return {n_queries_,
             fitted_.n_rows(),

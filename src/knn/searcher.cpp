@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "knn/auto_device.hpp"
 #include "knn/cuda_call.hpp"
 #include "knn/filter_cuda.hpp"
 #include "knn/filter_cuda_parts.hpp"
@@ -9,12 +10,26 @@
 
 namespace stope::knn {
 
-device::BackendChoice backend_for(const Fitted& fitted, const RunOptions& run) {
-  device::BackendChoice choice = device::choose_backend(run);
+namespace {
+
+// The choice, unless there is no kernel for the measure.
+device::BackendChoice with_kernel(const Fitted& fitted, device::BackendChoice choice) {
   if (choice.backend != device::Backend::cuda) return choice;
   const MeasureImage image = fitted.kernel().image();
   if (cuda_functions().has_measure(image.type, image.n_bytes)) return choice;
   return device::choose_cpu_backend("the CUDA plug-in has no kernel for " + std::string(fitted.measure().info.name));
+}
+
+}  // namespace
+
+device::BackendChoice backend_for(const Fitted& fitted, const RunOptions& run) {
+  return with_kernel(fitted, device::choose_backend(run));
+}
+
+device::BackendChoice backend_for(const Fitted& fitted, const Selection& selection, std::int64_t n_queries,
+                                  const RunOptions& run) {
+  return with_kernel(fitted, device::is_automatic(run) ? choose_automatically(fitted, selection, n_queries, run)
+                                                       : device::choose_backend(run));
 }
 
 std::unique_ptr<Searcher> make_searcher(const Fitted& fitted, const Plan& plan, const RunOptions& run) {

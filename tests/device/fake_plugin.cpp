@@ -192,6 +192,8 @@ struct abi::Filter {
   std::int64_t width, most_rows, most_queries, most_neighbors, n_rows, loaded = 0;
   bool ready = false;
   std::vector<double> rows;
+  std::pair<const double*, std::int64_t> pieces[abi::kFilterPieces] = {};
+  int last_piece = 0;
   Slot slots[abi::kFilterSlots];
 
   void answer(Slot& slot, std::int64_t query) const {
@@ -251,17 +253,30 @@ int filter_begin(abi::Filter* filter, std::int64_t n_rows, abi::Failure* failure
   if (n_rows > filter->most_rows || !idle(*filter)) return fail(failure, ErrorCode::internal, "cannot begin");
   filter->n_rows = n_rows;
   filter->rows.clear();
+  for (auto& piece : filter->pieces) piece = {};
   filter->ready = false;
   return 0;
 }
 
-int filter_load(abi::Filter* filter, const double* rows, std::int64_t n, abi::Failure* failure) {
+// The rows are read when they are waited for: they must be there still.
+int filter_wait(abi::Filter* filter, int number, abi::Failure*) {
+  const auto [rows, n] = std::exchange(filter->pieces[number], {});
+  if (rows != nullptr) filter->rows.insert(filter->rows.end(), rows, rows + n * filter->width);
+  return 0;
+}
+
+int filter_load(abi::Filter* filter, int piece, const double* rows, std::int64_t n, abi::Failure* failure) {
   if (the_host->device_fails()) return fail(failure, ErrorCode::device_lost, "lost while loading");
-  filter->rows.insert(filter->rows.end(), rows, rows + n * filter->width);
+  if (filter->pieces[piece].first != nullptr) return fail(failure, ErrorCode::internal, "a piece that is under way");
+  filter->pieces[piece] = {rows, n};
+  filter->last_piece = piece;
   return 0;
 }
 
 int filter_finish(abi::Filter* filter, std::int64_t* n_always, abi::Failure* failure) {
+  for (int i = 1; i <= abi::kFilterPieces; ++i) {
+    filter_wait(filter, (filter->last_piece + i) % abi::kFilterPieces, failure);
+  }
   if (static_cast<std::int64_t>(filter->rows.size()) != filter->n_rows * filter->width) {
     return fail(failure, ErrorCode::internal, "rows are missing");
   }
@@ -302,6 +317,7 @@ const abi::Functions kKnn = {.has_measure = &has_measure,
                              .filter_destroy = &filter_destroy,
                              .filter_begin = &filter_begin,
                              .filter_load = &filter_load,
+                             .filter_wait = &filter_wait,
                              .filter_finish = &filter_finish,
                              .filter_submit = &filter_submit,
                              .filter_collect = &filter_collect};

@@ -1,6 +1,6 @@
-// The host's half of the tensor filter on a GPU, against the processor, bit for bit: parts of the training table, several
-// sessions on one GPU, blocks under way, sizes beyond 2^31, and every failure. Skipped where there is no GPU; without one,
-// filter_pretended_test.cpp tests the same paths.
+// The host's half of the tensor filter on a GPU, against the processor, bit for bit: parts of the training table,
+// several sessions on one GPU, blocks under way, sizes beyond 2^31, and every failure. Skipped where there is no GPU;
+// without one, filter_pretended_test.cpp tests the same paths.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -102,12 +102,12 @@ TEST_F(FilterCudaParts, TablesBeyondTheMemoryLimit) {
   const SearchOptions search{.n_neighbors = 10};
   const Neighbors theirs = on_processor(KnnIndex::fit(train), query, search);
   RunOptions run{.device = "cuda"};
-  for (const std::int64_t megabytes : {400, 100}) {
+  for (const std::int64_t megabytes : {200, 100}) {
     run.memory_limit = megabytes << 20;
     const KnnIndex index = KnnIndex::fit(train, {}, run);
     const SearchReport report = index.kneighbors(query, search, run, [](const Neighbors&) {});
     EXPECT_LE(report.memory_planned, run.memory_limit);
-    if (megabytes == 400) {
+    if (megabytes == 200) {
       EXPECT_EQ(report.method, "filter, products, in parts");
     }
     ASSERT_NO_FATAL_FAILURE(expect_same(index.kneighbors(query, search, run), theirs));

@@ -44,6 +44,12 @@ void copy_out(T* to, const DeviceBuffer<T>& from, std::int64_t n, const stope::c
 }
 
 template <class T>
+void copy_in(T* to, const T* from, std::int64_t n, const stope::cuda::Stream& stream) {
+  check(cudaMemcpyAsync(to, from, static_cast<std::size_t>(n) * sizeof(T), cudaMemcpyHostToDevice, stream.get()),
+        "copying to the GPU");
+}
+
+template <class T>
 void clear(const DeviceBuffer<T>& buffer, const stope::cuda::Stream& stream) {
   check(cudaMemsetAsync(buffer.data(), 0, static_cast<std::size_t>(buffer.bytes()), stream.get()), "clearing memory");
 }
@@ -112,17 +118,16 @@ FilterSession::FilterSession(int gpu, const cuda_abi::FilterSpec& spec)
       maxima_(checked::mul(batch_, kMostMaxima)),
       thresholds_(batch_),
       candidates_(checked::mul(batch_, capacity(spec))),
-      counts_(batch_),
-      upload_(spec.piece_bytes) {
+      counts_(batch_) {
   if (kernel_ == nullptr) throw Error(ErrorCode::unsupported, std::string("no filter for ") + spec.measure.type);
   const auto* bytes = static_cast<const unsigned char*>(spec.measure.bytes);
   measure_.assign(bytes, bytes + spec.measure.n_bytes);
-  upload_.copy(attributes_.data(), spec.measure.attributes, attributes_.bytes(), stream_);
+  copy_in(attributes_.data(), static_cast<const Attribute*>(spec.measure.attributes), attributes_.size(), stream_);
   std::vector<ImageColumn> columns;
   for (std::int64_t c = 0; c < spec.n_columns; ++c) {
     columns.push_back({spec.columns[c].source, spec.columns[c].centre, spec.columns[c].scale});
   }
-  upload_.copy(columns_.data(), columns.data(), columns_.bytes(), stream_);
+  copy_in(columns_.data(), columns.data(), columns_.size(), stream_);
   for (Slot& slot : slots_) {
     const std::int64_t n_answers = checked::mul(batch_, spec.most_neighbors);
     slot.queries = DeviceBuffer<double>(checked::mul(batch_, spec.width));
@@ -138,6 +143,7 @@ FilterSession::FilterSession(int gpu, const cuda_abi::FilterSpec& spec)
     clear(slot.distances, stream_);
     clear(slot.rows, stream_);
   }
+  stream_.wait();  // `columns` goes
 }
 
 // A search that was cancelled leaves batches under way: they end before their memory goes. A lost GPU has none.
@@ -152,9 +158,10 @@ void FilterSession::begin(std::int64_t n_rows) {
   loaded_ = 0;
 }
 
-void FilterSession::load(const double* rows, std::int64_t n) {
+void FilterSession::load(int piece, const double* rows, std::int64_t n) {
   double* const to = train_.data() + loaded_ * spec_.width;
-  upload_.copy(to, rows, n * spec_.width * static_cast<std::int64_t>(sizeof(double)), stream_);
+  copy_in(to, rows, n * spec_.width, stream_);
+  loaded_pieces_[piece].record(stream_);
   const bool last = loaded_ + n == spec_.n_rows;
   launch_encode_train(
       {to, loaded_, n, last ? n_padded_ : loaded_ + n, spec_.width, columns_.data(), static_cast<int>(spec_.n_columns),

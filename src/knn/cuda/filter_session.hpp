@@ -8,7 +8,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "device/cuda/upload.hpp"
+#include "device/cuda/buffer.hpp"
+#include "device/cuda/stream.hpp"
 #include "knn/cuda/filter_select.hpp"
 #include "knn/cuda_abi.hpp"
 
@@ -26,7 +27,8 @@ class FilterSession {
 
   int gpu() const { return gpu_; }
   void begin(std::int64_t n_rows);
-  void load(const double* rows, std::int64_t n);
+  void load(int piece, const double* rows, std::int64_t n);
+  void wait(int piece) const { loaded_pieces_[piece].wait(); }
   std::int64_t finish();
   void submit(int slot, const cuda_abi::FilterQuery& query);
   cuda_abi::FilterAnswer collect(int slot);
@@ -71,7 +73,7 @@ class FilterSession {
   stope::cuda::DeviceBuffer<Candidate> candidates_;
   stope::cuda::DeviceBuffer<std::int32_t> counts_;
   Slot slots_[cuda_abi::kFilterSlots];
-  stope::cuda::Uploader upload_;
+  stope::cuda::Event loaded_pieces_[cuda_abi::kFilterPieces];
   stope::cuda::Stream stream_, copy_in_, copy_out_;
 };
 
