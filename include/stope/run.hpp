@@ -34,7 +34,7 @@ struct RunOptions {
   int threads = 0;                ///< worker threads; 0 = as many as the process may use
   std::int64_t memory_limit = 0;  ///< bytes the job may hold beyond its inputs, and on each GPU; 0 = 80 % of what is
                                   ///< available now
-  std::string device = "auto";    ///< auto (for now the processor) | cpu | cuda (the first GPU) | cuda:0,1 (these)
+  std::string device = "auto";    ///< auto (a GPU where it pays) | cpu | cuda (the first GPU) | cuda:0,1 (these)
   CancelToken cancel = {};
   ProgressCallback progress = {};  ///< empty = none
 };

@@ -135,6 +135,13 @@ void add_gpus(const Wish& wish, BackendChoice& choice) {
   choice.reason += ": " + names;
 }
 
+// STOPE_BACKEND, or null.
+const char* forced_backend() {
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): the library never changes the environment
+  const char* forced = std::getenv("STOPE_BACKEND");
+  return forced != nullptr && *forced != '\0' ? forced : nullptr;
+}
+
 }  // namespace
 
 BackendChoice choose_cpu_backend(const std::string& reason) {
@@ -142,14 +149,17 @@ BackendChoice choose_cpu_backend(const std::string& reason) {
   for (const Row& row : kBackends) {
     if (row.backend != Backend::cuda && row.available()) best = &row;
   }
-  return {best->backend, best->name, reason.empty() ? best->reason : reason, false};
+  return {best->backend, best->name, reason.empty() ? best->reason : reason};
+}
+
+bool is_automatic(const RunOptions& run) {
+  return run.device == "auto" && forced_backend() == nullptr;
 }
 
 BackendChoice choose_backend(const RunOptions& run) {
   const Wish wish = wish_of(run.device);
-  // NOLINTNEXTLINE(concurrency-mt-unsafe): the library never changes the environment
-  const char* forced = std::getenv("STOPE_BACKEND");
-  const bool is_forced = forced != nullptr && *forced != '\0';
+  const char* forced = forced_backend();
+  const bool is_forced = forced != nullptr;
   if (!is_forced && !wish.cuda) return choose_cpu_backend("");
   BackendChoice choice = is_forced ? demanded(forced, "STOPE_BACKEND") : demanded("cuda", "--device " + run.device);
   choice.forced = is_forced;

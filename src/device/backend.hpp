@@ -16,11 +16,15 @@ struct BackendChoice {
   std::string name;
   std::string reason;          ///< why this one, for --explain
   bool forced = false;         ///< by STOPE_BACKEND: a plan then takes its fast path whatever that costs
+  bool automatic = false;      ///< a GPU that nobody asked for: where it fails, the processor goes on
   std::vector<int> gpus = {};  ///< of cuda: the numbers of the GPUs to use, as often as they were named
 };
 
-/// The back end for a run: STOPE_BACKEND if set, else RunOptions::device. Throws device_unavailable (with the reason)
-/// for one that is not here and invalid_argument for a name that is none.
+/// Whether the device is for the job to choose: RunOptions::device is auto, and STOPE_BACKEND is not set.
+bool is_automatic(const RunOptions& run);
+
+/// The back end for a run: STOPE_BACKEND if set, else RunOptions::device; for auto the processor's best. Throws
+/// device_unavailable (with the reason) for one that is not here and invalid_argument for a name that is none.
 BackendChoice choose_backend(const RunOptions& run);
 
 /// The best of the processor's own back ends: for jobs that the one chosen cannot do, with the reason why.

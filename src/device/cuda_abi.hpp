@@ -57,6 +57,9 @@ struct Functions {
   const char* archs;
   void (*look)(Machine* machine);
   int (*free_memory)(std::int32_t gpu, std::int64_t* bytes, Failure* failure);
+  /// Memory of the host that every GPU copies from at full speed; `gpu` is one that the job uses anyway.
+  int (*pin)(std::int32_t gpu, std::int64_t bytes, void** memory, Failure* failure);
+  void (*unpin)(void* memory);
   const knn::cuda_abi::Functions* knn;
 };
 

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
@@ -155,6 +156,17 @@ Cuda load_cuda(const std::string& path) {
 const Cuda& cuda() {
   static const Cuda found = find_and_load();
   return found;
+}
+
+namespace {
+std::atomic<bool> was_used{false};  // part of what cuda() keeps: what is true of the driver, not of a job
+}
+
+bool cuda_was_used() {
+  return was_used.load(std::memory_order_relaxed);
+}
+void note_cuda_use() {
+  was_used.store(true, std::memory_order_relaxed);
 }
 
 void throw_failure(const cuda_abi::Failure& failure) {

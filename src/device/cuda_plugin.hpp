@@ -24,6 +24,10 @@ Cuda load_cuda(const std::string& path);
 /// the first call, then kept.
 const Cuda& cuda();
 
+/// Whether this process has had work for a GPU, so that its driver has started; note_cuda_use() says so.
+bool cuda_was_used();
+void note_cuda_use();
+
 /// Why code for `archs` (cuda_abi::Functions) cannot run on a GPU of this compute capability; empty if it can.
 std::string arch_problem(std::string_view archs, int major, int minor);
 

@@ -89,19 +89,18 @@ struct FilterSpec {
   std::int64_t start_column;  ///< the first of three columns that have -|t|^2 / 2 and the shift of the scores;
                               ///< negative: the accumulators start there
   std::int64_t width;         ///< doubles a row
-  std::int64_t n_rows;        ///< of the training table
+  std::int64_t n_rows;        ///< of the training table, or of the longest part of it
   std::int64_t most_queries;  ///< on the GPU at once
   std::int64_t most_neighbors;
-  std::int64_t piece_bytes;  ///< of each of two pinned buffers
-  double tiny;               ///< an image distance that the reference formula may lose to underflow
-  double constant;           ///< what every pair has in common: |q - t|^2 = constant + |q|^2 - 2 score
-  double nominal;            ///< the sum of the mismatches' weights
-  double hashed;             ///< of those that images may miss
-  double product_error;      ///< of scores, for the factors' rounding
-  double slack;              ///< by how much the reference may be off in the square of an image distance
-  std::int32_t masks;        ///< whether values may be missing
-  std::int32_t shares;       ///< two rows need an attribute that both have
-  std::int32_t unit_rows;    ///< rows are scaled to length 1
+  double tiny;             ///< an image distance that the reference formula may lose to underflow
+  double constant;         ///< what every pair has in common: |q - t|^2 = constant + |q|^2 - 2 score
+  double nominal;          ///< the sum of the mismatches' weights
+  double hashed;           ///< of those that images may miss
+  double product_error;    ///< of scores, for the factors' rounding
+  double slack;            ///< by how much the reference may be off in the square of an image distance
+  std::int32_t masks;      ///< whether values may be missing
+  std::int32_t shares;     ///< two rows need an attribute that both have
+  std::int32_t unit_rows;  ///< rows are scaled to length 1
   std::int32_t unused;
 };
 
@@ -111,25 +110,31 @@ struct FilterSize {
   std::int64_t bytes;
 };
 
+/// Batches of queries under way at once: the GPU works on one while the host prepares the next.
+inline constexpr int kFilterSlots = 2;
+inline constexpr int kFilterSteps = 6;
+/// Pieces of rows under way to the GPU: it copies one while the host fills the other.
+inline constexpr int kFilterPieces = 2;
+
 struct FilterQuery {
-  const double* rows;  ///< n x width
-  std::int64_t n;
+  const double* rows;  ///< n x width; lives until the batch is collected. Pinned memory is copied ten times as fast.
+  std::int64_t n;      ///< at most FilterSpec::most_queries
   std::int64_t k;
   std::int64_t self;  ///< query i is training row self + i and no neighbour of its own; negative: none is excluded
 };
 
-/// Of query i: distances[i * k + j], rows[i * k + j], by (distance, row), unless it is uncertain. Lives until the next
-/// search.
+/// Of query i: distances[i * k + j], rows[i * k + j], by (distance, row), unless it is uncertain. Lives until the
+/// slot's next batch.
 struct FilterAnswer {
   const double* distances;
   const std::int32_t* rows;
   const std::int32_t* uncertain;
   std::int64_t scanned, listed, evaluated;
   float
-      milliseconds[6];  ///< on the GPU: upload and images of the queries, sample, thresholds, list, re-rank, copy back
+      milliseconds[kFilterSteps];  ///< on the GPU: images of the queries, sample, thresholds, list, re-rank, copy back
 };
 
-/// A training table with its images on one GPU. One thread at a time.
+/// A training table, or a part of one, with its images on one GPU. One thread at a time.
 struct Filter;
 
 /// Functions that return an int return 0 when all is well.
@@ -152,11 +157,17 @@ struct Functions {
   int (*filter_size)(std::int32_t gpu, const FilterSpec* spec, FilterSize* size, Failure* failure);
   int (*filter_create)(std::int32_t gpu, const FilterSpec* spec, Filter** filter, Failure* failure);
   void (*filter_destroy)(Filter* filter);
-  /// The next n training rows.
-  int (*filter_load)(Filter* filter, const double* rows, std::int64_t n, Failure* failure);
+  /// Empties a filter for another table, or part of one, of at most FilterSpec::n_rows rows. No batch is under way.
+  int (*filter_begin)(Filter* filter, std::int64_t n_rows, Failure* failure);
+  /// Queues the next n training rows. They must stay as they are until filter_wait() of the same `piece`.
+  int (*filter_load)(Filter* filter, int piece, const double* rows, std::int64_t n, Failure* failure);
+  int (*filter_wait)(Filter* filter, int piece, Failure* failure);
   /// After the last row: how many rows no image bounds well, so that they are always listed.
   int (*filter_finish)(Filter* filter, std::int64_t* n_always, Failure* failure);
-  int (*filter_search)(Filter* filter, const FilterQuery* query, FilterAnswer* answer, Failure* failure);
+  /// Queues the search of a batch in a slot that is free: never used, or collected.
+  int (*filter_submit)(Filter* filter, int slot, const FilterQuery* query, Failure* failure);
+  /// Waits for the batch in a slot. The slot is free afterwards, also after an error.
+  int (*filter_collect)(Filter* filter, int slot, FilterAnswer* answer, Failure* failure);
 };
 
 }  // namespace stope::knn::cuda_abi

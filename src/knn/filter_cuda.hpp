@@ -5,14 +5,18 @@
 #include <memory>
 #include <string>
 
-#include "knn/searcher.hpp"
+#include "knn/search_pipeline.hpp"
 
 namespace stope::knn {
 
-/// Why a search cannot or should not go through the tensor filter; empty if it can.
-std::string cuda_filter_problem(const Fitted& fitted, const Selection& selection, std::int64_t n_queries,
-                                const device::BackendChoice& backend, const RunOptions& run);
+/// Whether the tensor filter is for this measure and selection at all.
+bool cuda_filters(const Fitted& fitted, const Selection& selection);
 
-std::unique_ptr<Searcher> make_cuda_filter_searcher(const Fitted& fitted, const Plan& plan, const RunOptions& run);
+/// Whether a search on GPUs goes through the tensor filter, and why not.
+Method choose_cuda_method(const Fitted& fitted, const Selection& selection, std::int64_t n_queries,
+                          const device::BackendChoice& backend, const RunOptions& run);
+
+std::unique_ptr<SearchPipeline> make_cuda_filter(const Fitted& fitted, const Plan& plan, const Selection& selection,
+                                                 std::int64_t n_queries, const RunOptions& run);
 
 }  // namespace stope::knn

@@ -116,7 +116,7 @@ void Fitted::hold_rows(ThreadPool& pool, const RunOptions& run) {
 
 void Fitted::encode(std::int64_t begin, std::int64_t end, double* out, ThreadPool& pool,
                     const CancelToken& cancel) const {
-  constexpr std::int64_t kRowsPerTask = 4096;
+  constexpr std::int64_t kRowsPerTask = 512;
   pool.parallel_for(checked::ceil_div(end - begin, kRowsPerTask), cancel, [&](std::int64_t task, int) {
     const std::int64_t first = begin + task * kRowsPerTask;
     encode_rows(columns_, first, std::min(first + kRowsPerTask, end), out + (first - begin) * width());

@@ -29,6 +29,12 @@ SearchReport KnnIndex::kneighbors(const Table& queries, const SearchOptions& sea
 
 Neighbors KnnIndex::kneighbors(const Table& queries, const SearchOptions& search, const RunOptions& run) const {
   Neighbors all;
+  const auto n = static_cast<std::size_t>(queries.n_rows);
+  all.offsets.reserve(n + 1);
+  if (search.n_neighbors > 0 && search.n_neighbors <= n_samples()) {
+    all.indices.reserve(n * static_cast<std::size_t>(search.n_neighbors));
+    all.distances.reserve(n * static_cast<std::size_t>(search.n_neighbors));
+  }
   kneighbors(queries, search, run, [&](const Neighbors& block) {
     const auto base = static_cast<std::int64_t>(all.indices.size());
     for (std::size_t i = 1; i < block.offsets.size(); ++i) all.offsets.push_back(base + block.offsets[i]);

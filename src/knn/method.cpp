@@ -214,9 +214,7 @@ Method choose_method(const Fitted& fitted, const Selection& selection, std::int6
   };
   if (backend.backend == device::Backend::reference) return reference("every distance by the formula");
   if (backend.backend == device::Backend::cuda) {
-    const std::string problem = cuda_filter_problem(fitted, selection, n_queries, backend, run);
-    if (!problem.empty()) return reference("every distance by the formula, on the GPU: " + problem);
-    return {Method::Way::filter, BlockOrder::table, ScanKind::products, "in half precision, on the matrix units"};
+    return choose_cuda_method(fitted, selection, n_queries, backend, run);
   }
   if (form == nullptr) return reference("no filter bounds " + std::string(fitted.measure().info.name));
   const std::int64_t n = fitted.n_rows();

@@ -36,12 +36,16 @@ bool on_gpu(const Plan& plan) {
 // Queries in flight cost their encoded row, their lists and, without a filter, a row of distances (on a GPU it is not
 // ours); with one, an image. Lists are doubled: those of earlier parts are read while new ones are written.
 std::int64_t query_bytes(const Plan& plan, const Demand& demand) {
-  const std::int64_t beside = on_gpu(plan) ? 0 : filters(plan) ? demand.filter_columns : plan.tile_rows;
+  const bool two_blocks = on_gpu(plan) && filters(plan) && !plan.method.in_parts;  // under way at once
+  const std::int64_t beside = two_blocks      ? demand.width
+                              : on_gpu(plan)  ? 0
+                              : filters(plan) ? demand.filter_columns
+                                              : plan.tile_rows;
   const std::int64_t values = checked::add(demand.width, beside);
   const std::int64_t per_query = checked::add(checked::mul(values, sizeof(double)), checked::mul(2, demand.list_bytes));
   // A worker holds the lists of its tile as well.
   const std::int64_t work_space =
-      filters(plan)
+      filters(plan) && !on_gpu(plan)
           ? checked::add(TileSearch::bytes(demand.filter_columns),
                          checked::mul(std::min<std::int64_t>(kTileQueries, plan.tile_queries), demand.list_bytes))
           : 0;
@@ -53,6 +57,7 @@ std::int64_t query_bytes(const Plan& plan, const Demand& demand) {
 // one in blocks), one in bytes, its residual, its place in the order and a share of a box.
 std::int64_t row_bytes(const Plan& plan, const Demand& demand) {
   const std::int64_t encoded = demand.resident ? 0 : checked::mul(demand.width, sizeof(double));
+  if (on_gpu(plan) && plan.method.in_parts) return 0;  // strips of some rows go to the GPU as they are encoded
   if (!filters(plan) || on_gpu(plan)) return encoded;
   constexpr std::int64_t kPerColumn = 2 * sizeof(float) + 1 + 1,
                          kPerRow = 2 * sizeof(double) + 2 * sizeof(std::int64_t);
@@ -82,6 +87,10 @@ Plan make_plan(const Demand& demand, const device::BackendChoice& backend, const
   // Where the training table comes in parts, each is encoded once for all queries in flight.
   constexpr std::int64_t kManyQueries = std::int64_t{1} << 17;
   constexpr std::int64_t kGpuQueries = std::int64_t{1} << 15;  // a second or so of work between two calls of progress
+  // Enough to fill a GPU, and no more: while it searches a block, the host prepares the next.
+  constexpr std::int64_t kGpuFilterQueries = std::int64_t{1} << 14;
+  // Where every block has the training table copied to the GPU again: as many as the budget holds, but for progress.
+  constexpr std::int64_t kGpuPartsQueries = std::int64_t{1} << 19;
 
   Plan plan;
   plan.backend = backend;
@@ -92,11 +101,18 @@ Plan make_plan(const Demand& demand, const device::BackendChoice& backend, const
   const std::int64_t forced_rows = size_override("STOPE_TILE_ROWS");
   const std::int64_t forced_part = size_override("STOPE_PART_ROWS");
   const auto set_tiles = [&] {
-    const std::int64_t most = filters(plan) || !demand.resident ? kManyQueries
-                              : on_gpu(plan)                    ? kGpuQueries
-                                                                : kReferenceQueries;
-    plan.tile_queries = std::clamp<std::int64_t>(forced_queries > 0 ? forced_queries : most, 1,
-                                                 std::max<std::int64_t>(demand.n_queries, 1));
+    const auto n_gpus = static_cast<std::int64_t>(backend.gpus.size());
+    const bool gpu_filter = on_gpu(plan) && filters(plan);
+    const std::int64_t most = gpu_filter && plan.method.in_parts  ? kGpuPartsQueries
+                              : gpu_filter                        ? n_gpus * kGpuFilterQueries
+                              : filters(plan) || !demand.resident ? kManyQueries
+                              : on_gpu(plan)                      ? kGpuQueries
+                                                                  : kReferenceQueries;
+    // Blocks of a filter that takes the table in parts are several batches: the override is for those.
+    constexpr std::int64_t kBatches = 3;
+    const std::int64_t forced = gpu_filter && plan.method.in_parts ? kBatches * forced_queries : forced_queries;
+    plan.tile_queries =
+        std::clamp<std::int64_t>(forced > 0 ? forced : most, 1, std::max<std::int64_t>(demand.n_queries, 1));
     plan.tile_rows = std::clamp<std::int64_t>(forced_rows > 0 ? forced_rows : kReferenceRows, 1, demand.n_rows);
   };
   set_tiles();

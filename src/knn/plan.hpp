@@ -22,6 +22,7 @@ struct Method {
   BlockOrder order = BlockOrder::table;
   ScanKind kind = ScanKind::differences;
   std::string reason;
+  bool in_parts = false;  ///< a GPU's filter takes the training table part by part
 };
 
 struct Plan {

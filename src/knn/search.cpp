@@ -3,13 +3,16 @@
 #include <algorithm>
 #include <bit>
 #include <chrono>
+#include <optional>
 #include <string>
 #include <unordered_map>
 
 #include "base/checked.hpp"
+#include "device/cuda_plugin.hpp"
 #include "knn/collector.hpp"
 #include "knn/filter/index.hpp"
 #include "knn/method.hpp"
+#include "knn/search_pipeline.hpp"
 #include "stope/error.hpp"
 #include "table/encode.hpp"
 
@@ -94,9 +97,25 @@ class BlockedSearch {
   using Sink = std::function<void(std::vector<Neighbors>&)>;
 
   SearchReport search(const Sink& sink) {
-    const device::BackendChoice backend = backend_for(fitted_, run_);
-    const Method method = choose_method(fitted_, selection_, n_queries_, backend, run_);
+    device::BackendChoice backend = backend_for(fitted_, selection_, n_queries_, run_);
+    if (backend.backend == device::Backend::cuda) device::note_cuda_use();
+    try {
+      return search_on(backend, sink);
+    } catch (const Error& error) {
+      const bool trouble = error.code() == ErrorCode::device_lost || error.code() == ErrorCode::device_unavailable ||
+                           error.code() == ErrorCode::out_of_memory;
+      if (!backend.automatic || !trouble) throw;
+      backend = device::choose_cpu_backend("auto gave the GPU up: " + std::string(error.what()));
+    }
+    return search_on(backend, sink);
+  }
+
+ private:
+  // From the first query that has no result yet on.
+  SearchReport search_on(const device::BackendChoice& backend, const Sink& sink) {
+    Method method = choose_method(fitted_, selection_, n_queries_, backend, run_);
     SearchReport total;
+    if (const std::optional<SearchReport> report = search_in_pipeline(backend, method, sink)) return *report;
     for (;;) {
       const Plan plan = make_plan(demand(method), backend, method, run_);
       const std::unique_ptr<Searcher> searcher = make_searcher(fitted_, plan, run_);
@@ -112,7 +131,6 @@ class BlockedSearch {
     return total;
   }
 
- private:
   Demand demand(const Method& method) const {
     return {n_queries_,
             fitted_.n_rows(),
@@ -122,6 +140,72 @@ class BlockedSearch {
             fitted_.bytes(),
             fitted_.resident(),
             filter_columns(fitted_, method)};
+  }
+
+  // Nothing if the method has no pipeline.
+  std::optional<SearchReport> search_in_pipeline(const device::BackendChoice& backend, Method& method,
+                                                 const Sink& sink) {
+    for (;;) {
+      const Plan plan = make_plan(demand(method), backend, method, run_);
+      try {
+        const std::unique_ptr<SearchPipeline> pipeline = make_pipeline(fitted_, plan, selection_, n_queries_, run_);
+        if (pipeline == nullptr) return std::nullopt;
+        run_pipeline(plan, *pipeline, sink);
+        SearchReport report = report_of(plan);
+        pipeline->report(report);
+        report.pairs = checked::mul(n_queries_, fitted_.n_rows());
+        return report;
+      } catch (const Error& error) {
+        // What was free on a GPU may be gone in a moment, taken by another process: then parts of the table do, or
+        // tiles.
+        if (error.code() != ErrorCode::out_of_memory || next_ > 0) throw;
+        if (method.in_parts) method.way = Method::Way::reference;
+        method.in_parts = !method.in_parts;
+        method.reason = error.what();
+      }
+    }
+  }
+
+  // Blocks are encoded and handed on while the back end searches the one between.
+  void run_pipeline(const Plan& plan, SearchPipeline& pipeline, const Sink& sink) {
+    // So many values are encoded in about the time a thread takes to start.
+    constexpr std::int64_t kValuesPerThread = std::int64_t{1} << 17;
+    const std::int64_t values = checked::mul(plan.tile_queries, fitted_.width());
+    ThreadPool pool(static_cast<int>(std::clamp<std::int64_t>(values / kValuesPerThread, 1, plan.threads)));
+    const std::int64_t k = selection_.ks.front(), n_blocks = checked::ceil_div(n_queries_, plan.tile_queries);
+    const auto block_of = [&](std::int64_t number) {
+      const std::int64_t first = number * plan.tile_queries;
+      return QueryBlock{first, std::min(plan.tile_queries, n_queries_ - first), nullptr, nullptr};
+    };
+    std::vector<Neighbors> neighbors(1);
+    std::int64_t begun = 0;
+    for (std::int64_t number = 0; number < n_blocks; ++number) {
+      for (; begun < n_blocks && begun < number + pipeline.blocks(); ++begun) {
+        run_.cancel.check();
+        const auto which = static_cast<int>(begun % pipeline.blocks());
+        QueryBlock block = block_of(begun);
+        encode(block, pipeline.rows(which), pool);
+        block.rows = pipeline.rows(which);
+        pipeline.begin(which, block, selection_);
+      }
+      const QueryBlock block = block_of(number);
+      shape(block, k, neighbors.front());
+      pipeline.finish(static_cast<int>(number % pipeline.blocks()), pool, neighbors.front());
+      next_ = block.first + block.n;
+      sink(neighbors);
+      report_progress(next_);
+    }
+  }
+
+  // Room for lists of k neighbours each.
+  static void shape(const QueryBlock& block, std::int64_t k, Neighbors& neighbors) {
+    neighbors.first_query = block.first;
+    neighbors.indices.resize(static_cast<std::size_t>(checked::mul(block.n, k)));
+    neighbors.distances.resize(neighbors.indices.size());
+    neighbors.offsets.resize(static_cast<std::size_t>(block.n) + 1);
+    for (std::size_t i = 0; i < neighbors.offsets.size(); ++i) {
+      neighbors.offsets[i] = static_cast<std::int64_t>(i) * k;
+    }
   }
 
   // From the first query that has no result yet on; false if a list outgrew the plan.
@@ -154,7 +238,7 @@ class BlockedSearch {
   }
 
   void encode(const QueryBlock& block, double* rows, ThreadPool& pool) const {
-    constexpr std::int64_t kRowsPerTask = 1024;
+    constexpr std::int64_t kRowsPerTask = 256;
     pool.parallel_for(checked::ceil_div(block.n, kRowsPerTask), run_.cancel, [&](std::int64_t task, int) {
       const std::int64_t begin = task * kRowsPerTask, end = std::min(begin + kRowsPerTask, block.n);
       encode_rows(columns_, block.first + begin, block.first + end, rows + begin * fitted_.width());

@@ -2,25 +2,59 @@
 
 #include <string>
 
+#include "knn/auto_device.hpp"
 #include "knn/cuda_call.hpp"
 #include "knn/filter_cuda.hpp"
+#include "knn/filter_cuda_parts.hpp"
+#include "stope/error.hpp"
 
 namespace stope::knn {
 
-device::BackendChoice backend_for(const Fitted& fitted, const RunOptions& run) {
-  device::BackendChoice choice = device::choose_backend(run);
+namespace {
+
+// The choice, unless there is no kernel for the measure.
+device::BackendChoice with_kernel(const Fitted& fitted, device::BackendChoice choice) {
   if (choice.backend != device::Backend::cuda) return choice;
   const MeasureImage image = fitted.kernel().image();
   if (cuda_functions().has_measure(image.type, image.n_bytes)) return choice;
   return device::choose_cpu_backend("the CUDA plug-in has no kernel for " + std::string(fitted.measure().info.name));
 }
 
+}  // namespace
+
+device::BackendChoice backend_for(const Fitted& fitted, const RunOptions& run) {
+  return with_kernel(fitted, device::choose_backend(run));
+}
+
+device::BackendChoice backend_for(const Fitted& fitted, const Selection& selection, std::int64_t n_queries,
+                                  const RunOptions& run) {
+  return with_kernel(fitted, device::is_automatic(run) ? choose_automatically(fitted, selection, n_queries, run)
+                                                       : device::choose_backend(run));
+}
+
 std::unique_ptr<Searcher> make_searcher(const Fitted& fitted, const Plan& plan, const RunOptions& run) {
+  if (plan.backend.backend == device::Backend::cuda) return make_cuda_searcher(fitted, plan, run);
   const bool filter = plan.method.way == Method::Way::filter;
-  if (plan.backend.backend == device::Backend::cuda) {
-    return filter ? make_cuda_filter_searcher(fitted, plan, run) : make_cuda_searcher(fitted, plan, run);
-  }
   return filter ? make_filter_searcher(fitted, plan, run) : make_reference_searcher(fitted, plan, run);
+}
+
+void copy_lists(const Lists& lists, std::int64_t k, std::int64_t first, Neighbors& out) {
+  auto at = static_cast<std::size_t>(first * k);
+  for (const std::vector<Candidate>& list : lists) {
+    if (static_cast<std::int64_t>(list.size()) != k) throw Error(ErrorCode::internal, "a list is not full");
+    for (const Candidate& candidate : list) {
+      out.indices[at] = candidate.row;
+      out.distances[at++] = candidate.distance;
+    }
+  }
+}
+
+std::unique_ptr<SearchPipeline> make_pipeline(const Fitted& fitted, const Plan& plan, const Selection& selection,
+                                              std::int64_t n_queries, const RunOptions& run) {
+  const bool filter = plan.method.way == Method::Way::filter;
+  if (plan.backend.backend != device::Backend::cuda || !filter) return nullptr;
+  return plan.method.in_parts ? make_cuda_filter_parts(fitted, plan, selection, n_queries, run)
+                              : make_cuda_filter(fitted, plan, selection, n_queries, run);
 }
 
 }  // namespace stope::knn

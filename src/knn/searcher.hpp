@@ -64,8 +64,11 @@ class Searcher {
 };
 
 /// The back end of a search: the one chosen for the run (device/backend.hpp), or the processor's best where that one
-/// has no kernel for the measure; BackendChoice::reason then says so.
+/// has no kernel for the measure; BackendChoice::reason then says so. For --device auto the search decides
+/// (auto_device.hpp); without one it is the processor.
 device::BackendChoice backend_for(const Fitted& fitted, const RunOptions& run);
+device::BackendChoice backend_for(const Fitted& fitted, const Selection& selection, std::int64_t n_queries,
+                                  const RunOptions& run);
 
 /// The plan's back end for a fitted table.
 std::unique_ptr<Searcher> make_searcher(const Fitted& fitted, const Plan& plan, const RunOptions& run);

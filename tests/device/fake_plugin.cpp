@@ -1,10 +1,13 @@
 // A plug-in for tests of the loader and of what the core does without a GPU: STOPE_FAKE says what it finds. As "works"
 // it searches, one measure and on the processor, and checks the order in which the core calls it.
+#include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <limits>
 #include <memory>
 #include <typeinfo>
+#include <utility>
 #include <vector>
 
 #include "device/cuda_abi.hpp"
@@ -19,6 +22,9 @@ using namespace stope;
 bool plays(const char* role) {
   const char* text = std::getenv("STOPE_FAKE");
   return text != nullptr && std::strcmp(text, role) == 0;
+}
+bool searches() {
+  return plays("works") || plays("filters");
 }
 
 void look(cuda_abi::Machine* machine) {
@@ -48,8 +54,14 @@ int fail(cuda_abi::Failure* failure, ErrorCode code, const char* text) {
 const cuda_abi::Host* the_host = nullptr;
 
 int free_memory(std::int32_t, std::int64_t* bytes, cuda_abi::Failure* failure) {
-  if (!plays("works")) return fail(failure, ErrorCode::device_lost, "the GPU was lost while it was looked at");
+  if (!searches()) return fail(failure, ErrorCode::device_lost, "the GPU was lost while it was looked at");
   *bytes = std::int64_t{1} << 30;
+  return 0;
+}
+
+int pin(std::int32_t, std::int64_t bytes, void** memory, cuda_abi::Failure* failure) {
+  if (the_host->alloc_fails()) return fail(failure, ErrorCode::out_of_memory, "cannot pin");
+  *memory = std::malloc(static_cast<std::size_t>(bytes));
   return 0;
 }
 
@@ -91,7 +103,7 @@ struct abi::Session {
 namespace {
 
 bool has_measure(const char* type, std::int64_t n_bytes) {
-  if (plays("works")) return std::strcmp(type, typeid(MixedEuclidean).name()) == 0 && n_bytes == sizeof(MixedEuclidean);
+  if (searches()) return std::strcmp(type, typeid(MixedEuclidean).name()) == 0 && n_bytes == sizeof(MixedEuclidean);
   return !plays("no measure");
 }
 
@@ -165,14 +177,150 @@ int matrix(abi::Session* session, const abi::Tile* tile, bool similarity, bool, 
   return 0;
 }
 
-// It pretends to be a GPU without matrix units.
-int filter_size(std::int32_t, const abi::FilterSpec*, abi::FilterSize* size, abi::Failure*) {
-  *size = {false, 0};
+}  // namespace
+
+// A filter that keeps the rows and answers when a batch is collected: the query rows must be there still.
+struct abi::Filter {
+  struct Slot {
+    bool busy = false;
+    abi::FilterQuery query{};
+    std::vector<double> distances;
+    std::vector<std::int32_t> rows, uncertain;
+  };
+  MixedEuclidean measure;
+  std::vector<knn::Attribute> attributes;
+  std::int64_t width, most_rows, most_queries, most_neighbors, n_rows, loaded = 0;
+  bool ready = false;
+  std::vector<double> rows;
+  std::pair<const double*, std::int64_t> pieces[abi::kFilterPieces] = {};
+  int last_piece = 0;
+  Slot slots[abi::kFilterSlots];
+
+  void answer(Slot& slot, std::int64_t query) const {
+    const double* y = slot.query.rows + query * width;
+    std::vector<std::pair<double, std::int32_t>> all;
+    for (std::int64_t row = 0; row < n_rows; ++row) {
+      if (slot.query.self >= 0 && slot.query.self + query == row) continue;
+      MixedEuclidean::State state;
+      for (std::int64_t a = 0; a < width; ++a) {
+        measure.add(state, rows[static_cast<std::size_t>(row * width + a)], y[a],
+                    attributes[static_cast<std::size_t>(a)]);
+      }
+      const double distance = measure.finish(state);
+      if (distance == distance) all.emplace_back(distance, static_cast<std::int32_t>(row));
+    }
+    std::sort(all.begin(), all.end());
+    const auto k = static_cast<std::size_t>(slot.query.k);
+    const bool known = all.size() >= k && std::fmod(std::fabs(y[0]) * 7.0, 5.0) < 4.5;  // not of every query
+    slot.uncertain.push_back(known ? 0 : 1);
+    for (std::size_t i = 0; i < k; ++i) {
+      slot.distances.push_back(known ? all[i].first : -1.0);
+      slot.rows.push_back(known ? all[i].second : -1);
+    }
+  }
+};
+
+namespace {
+
+// Without "filters" it pretends to be a GPU without matrix units.
+int filter_size(std::int32_t, const abi::FilterSpec* spec, abi::FilterSize* size, abi::Failure*) {
+  *size = {plays("filters"), spec->n_rows * spec->width * 8 + spec->most_queries * 64};
   return 0;
 }
 
-const abi::Functions kKnn = {&has_measure, &create,      &destroy, &load_queries, &load_rows, &submit, &collect,
-                             &matrix,      &filter_size, nullptr,  nullptr,       nullptr,    nullptr, nullptr};
+int filter_create(std::int32_t, const abi::FilterSpec* spec, abi::Filter** filter, abi::Failure* failure) {
+  if (the_host->alloc_fails()) return fail(failure, ErrorCode::out_of_memory, "cannot allocate on the GPU");
+  auto made = std::make_unique<abi::Filter>();
+  const auto* attributes = static_cast<const knn::Attribute*>(spec->measure.attributes);
+  made->attributes.assign(attributes, attributes + spec->measure.n_attributes);
+  made->width = spec->width;
+  made->most_rows = spec->n_rows;
+  made->most_queries = spec->most_queries;
+  made->most_neighbors = spec->most_neighbors;
+  *filter = made.release();
+  return 0;
+}
+
+void filter_destroy(abi::Filter* filter) {
+  const std::unique_ptr<abi::Filter> owner(filter);
+}
+
+bool idle(const abi::Filter& filter) {
+  return std::none_of(std::begin(filter.slots), std::end(filter.slots), [](const auto& slot) { return slot.busy; });
+}
+
+int filter_begin(abi::Filter* filter, std::int64_t n_rows, abi::Failure* failure) {
+  if (n_rows > filter->most_rows || !idle(*filter)) return fail(failure, ErrorCode::internal, "cannot begin");
+  filter->n_rows = n_rows;
+  filter->rows.clear();
+  for (auto& piece : filter->pieces) piece = {};
+  filter->ready = false;
+  return 0;
+}
+
+// The rows are read when they are waited for: they must be there still.
+int filter_wait(abi::Filter* filter, int number, abi::Failure*) {
+  const auto [rows, n] = std::exchange(filter->pieces[number], {});
+  if (rows != nullptr) filter->rows.insert(filter->rows.end(), rows, rows + n * filter->width);
+  return 0;
+}
+
+int filter_load(abi::Filter* filter, int piece, const double* rows, std::int64_t n, abi::Failure* failure) {
+  if (the_host->device_fails()) return fail(failure, ErrorCode::device_lost, "lost while loading");
+  if (filter->pieces[piece].first != nullptr) return fail(failure, ErrorCode::internal, "a piece that is under way");
+  filter->pieces[piece] = {rows, n};
+  filter->last_piece = piece;
+  return 0;
+}
+
+int filter_finish(abi::Filter* filter, std::int64_t* n_always, abi::Failure* failure) {
+  for (int i = 1; i <= abi::kFilterPieces; ++i) {
+    filter_wait(filter, (filter->last_piece + i) % abi::kFilterPieces, failure);
+  }
+  if (static_cast<std::int64_t>(filter->rows.size()) != filter->n_rows * filter->width) {
+    return fail(failure, ErrorCode::internal, "rows are missing");
+  }
+  filter->ready = true;
+  *n_always = 0;
+  return 0;
+}
+
+int filter_submit(abi::Filter* filter, int number, const abi::FilterQuery* query, abi::Failure* failure) {
+  if (the_host->device_fails()) return fail(failure, ErrorCode::device_lost, "lost while submitting");
+  abi::Filter::Slot& slot = filter->slots[number];
+  const bool fits = query->n >= 1 && query->n <= filter->most_queries && query->k <= filter->most_neighbors;
+  if (slot.busy || !filter->ready || !fits) return fail(failure, ErrorCode::internal, "a batch that cannot be");
+  slot = {true, *query, {}, {}, {}};
+  return 0;
+}
+
+int filter_collect(abi::Filter* filter, int number, abi::FilterAnswer* answer, abi::Failure* failure) {
+  abi::Filter::Slot& slot = filter->slots[number];
+  if (!slot.busy) return fail(failure, ErrorCode::internal, "nothing to collect");
+  slot.busy = false;
+  if (the_host->device_fails()) return fail(failure, ErrorCode::device_lost, "lost while collecting");
+  for (std::int64_t i = 0; i < slot.query.n; ++i) filter->answer(slot, i);
+  *answer = {slot.distances.data(), slot.rows.data(), slot.uncertain.data(), slot.query.n * filter->n_rows, 0, 0, {}};
+  return 0;
+}
+
+const abi::Functions kKnn = {.has_measure = &has_measure,
+                             .create = &create,
+                             .destroy = &destroy,
+                             .load_queries = &load_queries,
+                             .load_rows = &load_rows,
+                             .submit = &submit,
+                             .collect = &collect,
+                             .matrix = &matrix,
+                             .filter_size = &filter_size,
+                             .filter_create = &filter_create,
+                             .filter_destroy = &filter_destroy,
+                             .filter_begin = &filter_begin,
+                             .filter_load = &filter_load,
+                             .filter_wait = &filter_wait,
+                             .filter_finish = &filter_finish,
+                             .filter_submit = &filter_submit,
+                             .filter_collect = &filter_collect};
 
 }  // namespace
 
@@ -180,7 +328,8 @@ extern "C" const cuda_abi::Functions* stope_cuda_plugin(const cuda_abi::Host* ho
   the_host = host;
   if (plays("nothing")) return nullptr;
   static cuda_abi::Functions functions;
-  functions = {cuda_abi::kVersion, sizeof(cuda_abi::Functions), "sm_80 sm_90a", &look, &free_memory, &kKnn};
+  functions = {
+      cuda_abi::kVersion, sizeof(cuda_abi::Functions), "sm_80 sm_90a", &look, &free_memory, &pin, &std::free, &kKnn};
   if (plays("other version")) functions.version = cuda_abi::kVersion + 1;
   return &functions;
 }

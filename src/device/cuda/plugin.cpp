@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "device/cuda/buffer.hpp"
 #include "device/cuda/stream.hpp"
 #include "device/cuda_abi.hpp"
 
@@ -55,6 +56,17 @@ int free_memory(std::int32_t gpu, std::int64_t* bytes, cuda_abi::Failure* failur
   });
 }
 
+int pin(std::int32_t gpu, std::int64_t bytes, void** memory, cuda_abi::Failure* failure) {
+  return guarded(failure, [&] {
+    const CurrentGpu current(gpu);  // else the memory would be that of GPU 0, which may not be ours to use
+    *memory = allocate_pinned(bytes).release();
+  });
+}
+
+void unpin(void* memory) {
+  const std::unique_ptr<void, FreePinned> owner(memory);
+}
+
 }  // namespace
 }  // namespace stope::cuda
 
@@ -65,6 +77,8 @@ extern "C" __attribute__((visibility("default"))) const stope::cuda_abi::Functio
                                                             .archs = STOPE_CUDA_ARCH_NAMES,
                                                             .look = &stope::cuda::look,
                                                             .free_memory = &stope::cuda::free_memory,
+                                                            .pin = &stope::cuda::pin,
+                                                            .unpin = &stope::cuda::unpin,
                                                             .knn = &stope::knn::cuda::kFunctions};
   stope::cuda::set_host(host);
   return &kFunctions;

@@ -12,6 +12,7 @@ namespace {
 
 using stope::cuda::check;
 using stope::cuda::DeviceBuffer;
+using stope::cuda::PinnedBuffer;
 
 // Groups a list has room for. Usual are some hundred; longer lists are left to the reference.
 constexpr std::int64_t kCapacity = 2048, kCapacityOfMany = 8192;
@@ -44,6 +45,12 @@ template <class T>
 void copy_out(T* to, const DeviceBuffer<T>& from, std::int64_t n, const stope::cuda::Stream& stream) {
   check(cudaMemcpyAsync(to, from.data(), static_cast<std::size_t>(n) * sizeof(T), cudaMemcpyDeviceToHost, stream.get()),
         "copying from the GPU");
+}
+
+template <class T>
+void copy_in(T* to, const T* from, std::int64_t n, const stope::cuda::Stream& stream) {
+  check(cudaMemcpyAsync(to, from, static_cast<std::size_t>(n) * sizeof(T), cudaMemcpyHostToDevice, stream.get()),
+        "copying to the GPU");
 }
 
 template <class T>
@@ -83,8 +90,9 @@ cuda_abi::FilterSize FilterSession::size(const cuda_abi::FilterSpec& spec, int g
                   spec.image_width <= kMostWidth && spec.most_neighbors <= kMostNeighbors && spec.n_rows <= kMostRows;
   const std::int64_t width = image_width(spec), batch = batch_of(spec);
   const std::int64_t row = spec.width * 8 + width * 2 + 8 + 4 * 4;
-  const std::int64_t query = row + (scans_tiles(image_width(spec)) ? width * 2 : 0) + kMostMaxima * 4 +
-                             capacity(spec) * static_cast<std::int64_t>(sizeof(Candidate)) + spec.most_neighbors * 12;
+  const std::int64_t query = width * (scans_tiles(image_width(spec)) ? 4 : 2) + 20 + kMostMaxima * 4 +
+                             capacity(spec) * static_cast<std::int64_t>(sizeof(Candidate)) +
+                             cuda_abi::kFilterSlots * (spec.width * 8 + spec.most_neighbors * 12 + 4);
   size.bytes = checked::add(checked::mul(padded_rows(spec), row), checked::mul(batch, query));
   return size;
 }
@@ -106,9 +114,7 @@ FilterSession::FilterSession(int gpu, const cuda_abi::FilterSpec& spec)
       train_residuals_(n_padded_),
       starts_(spec.start_column < 0 ? n_padded_ : 0),
       shifted_starts_(starts_.size()),
-      queries_(checked::mul(batch_, spec.width)),
       query_squares_(batch_),
-      distances_(checked::mul(batch_, spec.most_neighbors)),
       shift_(1),
       query_images_(checked::mul(batch_, width_)),
       query_tiles_(scans_tiles(width_) ? checked::mul(batch_, width_) : 0),
@@ -117,24 +123,33 @@ FilterSession::FilterSession(int gpu, const cuda_abi::FilterSpec& spec)
       maxima_(checked::mul(batch_, kMostMaxima)),
       thresholds_(batch_),
       candidates_(checked::mul(batch_, capacity(spec))),
-      counts_(batch_),
-      rows_(checked::mul(batch_, spec.most_neighbors)),
-      uncertain_(batch_),
-      totals_(kTotals),
-      host_totals_(kTotals),
-      upload_(spec.piece_bytes) {
+      counts_(batch_) {
   if (kernel_ == nullptr) throw Error(ErrorCode::unsupported, std::string("no filter for ") + spec.measure.type);
   const auto* bytes = static_cast<const unsigned char*>(spec.measure.bytes);
   measure_.assign(bytes, bytes + spec.measure.n_bytes);
-  upload_.copy(attributes_.data(), spec.measure.attributes, attributes_.bytes(), stream_);
-  upload_.copy(columns_.data(), spec.columns, columns_.bytes(), stream_);
-  // The answers of uncertain queries are copied back as they are.
-  clear(distances_, stream_);
-  clear(rows_, stream_);
+  copy_in(attributes_.data(), static_cast<const Attribute*>(spec.measure.attributes), attributes_.size(), stream_);
+  copy_in(columns_.data(), spec.columns, columns_.size(), stream_);
+  for (Slot& slot : slots_) {
+    const std::int64_t n_answers = checked::mul(batch_, spec.most_neighbors);
+    slot.queries = DeviceBuffer<double>(checked::mul(batch_, spec.width));
+    slot.distances = DeviceBuffer<double>(n_answers);
+    slot.rows = DeviceBuffer<std::int32_t>(n_answers);
+    slot.uncertain = DeviceBuffer<std::int32_t>(batch_);
+    slot.totals = DeviceBuffer<unsigned long long>(kTotals);
+    slot.host_distances = PinnedBuffer<double>(n_answers);
+    slot.host_rows = PinnedBuffer<std::int32_t>(n_answers);
+    slot.host_uncertain = PinnedBuffer<std::int32_t>(batch_);
+    slot.host_totals = PinnedBuffer<unsigned long long>(kTotals);
+    // The answers of uncertain queries are copied back as they are.
+    clear(slot.distances, stream_);
+    clear(slot.rows, stream_);
+  }
+  stream_.wait();  // the columns may go
 }
 
+// A search that was cancelled leaves batches under way: they end before their memory goes. A lost GPU has none.
 FilterSession::~FilterSession() {
-  cudaStreamSynchronize(stream_.get());
+  for (const stope::cuda::Stream* stream : {&copy_in_, &stream_, &copy_out_}) cudaStreamSynchronize(stream->get());
 }
 
 EncodeJob FilterSession::encode_job() const {
@@ -148,9 +163,17 @@ EncodeJob FilterSession::encode_job() const {
   return job;
 }
 
-void FilterSession::load(const double* rows, std::int64_t n) {
+void FilterSession::begin(std::int64_t n_rows) {
+  if (checked::mul(n_rows, spec_.width) > train_.size()) throw Error(ErrorCode::internal, "a part that cannot be");
+  spec_.n_rows = n_rows;
+  n_padded_ = padded_rows(spec_);
+  loaded_ = 0;
+}
+
+void FilterSession::load(int piece, const double* rows, std::int64_t n) {
   double* const to = train_.data() + loaded_ * spec_.width;
-  upload_.copy(to, rows, n * spec_.width * static_cast<std::int64_t>(sizeof(double)), stream_);
+  copy_in(to, rows, n * spec_.width, stream_);
+  loaded_pieces_[piece].record(stream_);
   EncodeJob job = encode_job();
   job.rows = to;
   job.first = loaded_;
@@ -185,16 +208,17 @@ float FilterSession::usual_residual() {
 std::int64_t FilterSession::finish() {
   const float usual = usual_residual();
   train_residual_ = static_cast<double>(usual);
-  clear(totals_, stream_);
+  const DeviceBuffer<unsigned long long>& totals = slots_[0].totals;
+  const unsigned long long* host_totals = slots_[0].host_totals.data();
+  clear(totals, stream_);
   launch_starts({train_squares_.data(), train_norms_.data(), train_residuals_.data(), spec_.n_rows, n_padded_, width_,
                  usual, static_cast<int>(spec_.start_column), train_images_.data(), starts_.data(),
-                 reinterpret_cast<unsigned*>(totals_.data() + kLargestNorm), totals_.data() + kAlwaysListed},
+                 reinterpret_cast<unsigned*>(totals.data() + kLargestNorm), totals.data() + kAlwaysListed},
                 stream_.get());
-  copy_out(host_totals_.data(), totals_, kTotals, stream_);
+  copy_out(slots_[0].host_totals.data(), totals, kTotals, stream_);
   stream_.wait();
-  largest_norm_ =
-      static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(host_totals_.data()[kLargestNorm])));
-  return static_cast<std::int64_t>(host_totals_.data()[kAlwaysListed]);
+  largest_norm_ = static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(host_totals[kLargestNorm])));
+  return static_cast<std::int64_t>(host_totals[kAlwaysListed]);
 }
 
 BoundsJob FilterSession::bounds() const {
@@ -214,25 +238,42 @@ BoundsJob FilterSession::bounds() const {
           spec_.slack};
 }
 
-cuda_abi::FilterAnswer FilterSession::search(const cuda_abi::FilterQuery& query) {
-  host_distances_.resize(static_cast<std::size_t>(query.n * query.k));
-  host_rows_.resize(host_distances_.size());
-  host_uncertain_.resize(static_cast<std::size_t>(query.n));
-  milliseconds_.fill(0.0F);
-  clear(totals_, stream_);
-  for (std::int64_t begin = 0; begin < query.n; begin += batch_) {
-    search_batch(query, begin, std::min(batch_, query.n - begin));
-  }
-  copy_out(host_totals_.data(), totals_, kTotals, stream_);
-  stream_.wait();
-  cuda_abi::FilterAnswer answer{host_distances_.data(),
-                                host_rows_.data(),
-                                host_uncertain_.data(),
-                                query.n * spec_.n_rows,
-                                static_cast<std::int64_t>(host_totals_.data()[kListed]),
-                                static_cast<std::int64_t>(host_totals_.data()[kEvaluated]),
+// Rows come and answers go in streams of their own: the GPU computes on one batch while it copies for another.
+void FilterSession::submit(int number, const cuda_abi::FilterQuery& query) {
+  Slot& slot = slots_[number];
+  if (query.n > batch_ || query.k > spec_.most_neighbors) throw Error(ErrorCode::internal, "a batch that cannot be");
+  slot.n_queries = query.n;
+  check(
+      cudaMemcpyAsync(slot.queries.data(), query.rows, static_cast<std::size_t>(query.n * spec_.width) * sizeof(double),
+                      cudaMemcpyHostToDevice, copy_in_.get()),
+      "copying to the GPU");
+  slot.uploaded.record(copy_in_);
+  slot.uploaded.hold(stream_);
+  clear(slot.totals, stream_);
+  search_batch(slot, query);
+  slot.computed.record(stream_);
+  slot.computed.hold(copy_out_);
+  copy_out(slot.host_distances.data(), slot.distances, query.n * query.k, copy_out_);
+  copy_out(slot.host_rows.data(), slot.rows, query.n * query.k, copy_out_);
+  copy_out(slot.host_uncertain.data(), slot.uncertain, query.n, copy_out_);
+  copy_out(slot.host_totals.data(), slot.totals, kTotals, copy_out_);
+  slot.clocks[kSteps].record(copy_out_);
+  slot.done.record(copy_out_);
+}
+
+cuda_abi::FilterAnswer FilterSession::collect(int number) {
+  Slot& slot = slots_[number];
+  slot.done.wait();
+  cuda_abi::FilterAnswer answer{slot.host_distances.data(),
+                                slot.host_rows.data(),
+                                slot.host_uncertain.data(),
+                                slot.n_queries * spec_.n_rows,
+                                static_cast<std::int64_t>(slot.host_totals.data()[kListed]),
+                                static_cast<std::int64_t>(slot.host_totals.data()[kEvaluated]),
                                 {}};
-  std::copy(milliseconds_.begin(), milliseconds_.end(), answer.milliseconds);
+  for (std::size_t step = 0; step < kSteps; ++step) {
+    answer.milliseconds[step] = slot.clocks[step + 1].since(slot.clocks[step]);
+  }
   return answer;
 }
 
@@ -249,17 +290,16 @@ std::int64_t FilterSession::sample_stride(std::int64_t n_tiles, std::int64_t k) 
   return std::max<std::int64_t>(1, std::min(stride, n_tiles / kLeastTiles));
 }
 
-void FilterSession::search_batch(const cuda_abi::FilterQuery& query, std::int64_t begin, std::int64_t n) {
+void FilterSession::search_batch(Slot& slot, const cuda_abi::FilterQuery& query) {
+  const std::int64_t n = query.n;
   const std::int64_t blocks = checked::ceil_div(n, kBlockQueries);
   const std::int64_t n_tiles = n_padded_ / scan_tile_rows(width_);
   const bool excludes = query.self >= 0;
   const auto k = static_cast<int>(query.k);
 
-  clocks_[0].record(stream_);
-  upload_.copy(queries_.data(), query.rows + begin * spec_.width,
-               n * spec_.width * static_cast<std::int64_t>(sizeof(double)), stream_);
+  slot.clocks[0].record(stream_);
   EncodeJob encode = encode_job();
-  encode.rows = queries_.data();
+  encode.rows = slot.queries.data();
   encode.n = n;
   encode.n_padded = blocks * kBlockQueries;
   encode.images = query_images_.data();
@@ -274,7 +314,7 @@ void FilterSession::search_batch(const cuda_abi::FilterQuery& query, std::int64_
        query_images_.data(), query_tiles_.data(), starts_.data(), shifted_starts_.data(), n_padded_, shift_.data()},
       stream_.get());
 
-  clocks_[1].record(stream_);
+  slot.clocks[1].record(stream_);
   // Several times as many maxima as neighbours make the k-th largest of them a score near the k-th best.
   constexpr std::int64_t kMaximaPerNeighbor = 8, kBlocksPerProcessor = 2;
   const std::int64_t stride = sample_stride(n_tiles, query.k);
@@ -289,10 +329,10 @@ void FilterSession::search_batch(const cuda_abi::FilterQuery& query, std::int64_
               sample.tiles};
   launch_sample(job, maxima_.data(), n_maxima, stream_.get());
 
-  clocks_[2].record(stream_);
+  slot.clocks[2].record(stream_);
   launch_thresholds({bounds(), maxima_.data(), n_maxima, n, k + (excludes ? 1 : 0), thresholds_.data()}, stream_.get());
 
-  clocks_[3].record(stream_);
+  slot.clocks[3].record(stream_);
   constexpr std::int64_t kWaves = 10;  // short enough that the last blocks of a wave do not wait long
   const Segments all = cut(n_tiles, checked::ceil_div(kWaves * multiprocessors_, blocks));
   clear(counts_, stream_);
@@ -303,23 +343,14 @@ void FilterSession::search_batch(const cuda_abi::FilterQuery& query, std::int64_
   job.tiles_per_segment = all.tiles;
   launch_list(job, lists, stream_.get());
 
-  clocks_[4].record(stream_);
+  slot.clocks[4].record(stream_);
   kernel_->launch(
-      {bounds(), query_images_.data(), train_images_.data(), starts, queries_.data(), train_.data(), spec_.width,
-       attributes_.data(), spec_.n_rows, n, excludes ? query.self + begin : -1, k, lists, distances_.data(),
-       rows_.data(), uncertain_.data(), totals_.data() + kListed, totals_.data() + kEvaluated},
+      {bounds(), query_images_.data(), train_images_.data(), starts, slot.queries.data(), train_.data(), spec_.width,
+       attributes_.data(), spec_.n_rows, n, excludes ? query.self : -1, k, lists, slot.distances.data(),
+       slot.rows.data(), slot.uncertain.data(), slot.totals.data() + kListed, slot.totals.data() + kEvaluated},
       measure_.data(), stream_.get());
 
-  clocks_[5].record(stream_);
-  copy_out(host_distances_.data() + begin * query.k, distances_, n * query.k, stream_);
-  copy_out(host_rows_.data() + begin * query.k, rows_, n * query.k, stream_);
-  copy_out(host_uncertain_.data() + begin, uncertain_, n, stream_);
-  clocks_[6].record(stream_);
-  stream_.wait();
-  for (int step = 0; step < kSteps; ++step) {
-    milliseconds_[static_cast<std::size_t>(step)] +=
-        clocks_[static_cast<std::size_t>(step) + 1].since(clocks_[static_cast<std::size_t>(step)]);
-  }
+  slot.clocks[5].record(stream_);
 }
 
 }  // namespace stope::knn::cuda

@@ -8,7 +8,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "device/cuda/upload.hpp"
+#include "device/cuda/buffer.hpp"
+#include "device/cuda/stream.hpp"
 #include "knn/cuda/filter_select.hpp"
 #include "knn/cuda_abi.hpp"
 
@@ -25,14 +26,30 @@ class FilterSession {
   FilterSession& operator=(const FilterSession&) = delete;
 
   int gpu() const { return gpu_; }
-  void load(const double* rows, std::int64_t n);
+  void begin(std::int64_t n_rows);
+  void load(int piece, const double* rows, std::int64_t n);
+  void wait(int piece) const { loaded_pieces_[piece].wait(); }
   std::int64_t finish();
-  cuda_abi::FilterAnswer search(const cuda_abi::FilterQuery& query);
+  void submit(int slot, const cuda_abi::FilterQuery& query);
+  cuda_abi::FilterAnswer collect(int slot);
 
  private:
-  static constexpr int kSteps = 6;
+  static constexpr int kSteps = cuda_abi::kFilterSteps;
 
-  void search_batch(const cuda_abi::FilterQuery& query, std::int64_t begin, std::int64_t n);
+  // A batch under way: what the copies beside the computing stream fill and read.
+  struct Slot {
+    stope::cuda::DeviceBuffer<double> queries, distances;
+    stope::cuda::DeviceBuffer<std::int32_t> rows, uncertain;
+    stope::cuda::DeviceBuffer<unsigned long long> totals;
+    stope::cuda::PinnedBuffer<double> host_distances;
+    stope::cuda::PinnedBuffer<std::int32_t> host_rows, host_uncertain;
+    stope::cuda::PinnedBuffer<unsigned long long> host_totals;
+    stope::cuda::Event uploaded, computed, done;
+    std::array<stope::cuda::Clock, kSteps + 1> clocks;
+    std::int64_t n_queries = 0;
+  };
+
+  void search_batch(Slot& slot, const cuda_abi::FilterQuery& query);
   EncodeJob encode_job() const;
   BoundsJob bounds() const;
   float usual_residual();
@@ -52,19 +69,14 @@ class FilterSession {
   stope::cuda::DeviceBuffer<double> train_, train_squares_;
   stope::cuda::DeviceBuffer<__half> train_images_;
   stope::cuda::DeviceBuffer<float> train_norms_, train_residuals_, starts_, shifted_starts_;
-  stope::cuda::DeviceBuffer<double> queries_, query_squares_, distances_, shift_;
+  stope::cuda::DeviceBuffer<double> query_squares_, shift_;
   stope::cuda::DeviceBuffer<__half> query_images_, query_tiles_;
   stope::cuda::DeviceBuffer<float> query_norms_, query_residuals_, maxima_, thresholds_;
   stope::cuda::DeviceBuffer<Candidate> candidates_;
-  stope::cuda::DeviceBuffer<std::int32_t> counts_, rows_, uncertain_;
-  stope::cuda::DeviceBuffer<unsigned long long> totals_;
-  stope::cuda::PinnedBuffer<unsigned long long> host_totals_;
-  std::vector<double> host_distances_;
-  std::vector<std::int32_t> host_rows_, host_uncertain_;
-  std::array<float, kSteps> milliseconds_{};
-  stope::cuda::Uploader upload_;
-  stope::cuda::Stream stream_;
-  std::array<stope::cuda::Clock, kSteps + 1> clocks_;
+  stope::cuda::DeviceBuffer<std::int32_t> counts_;
+  Slot slots_[cuda_abi::kFilterSlots];
+  stope::cuda::Event loaded_pieces_[cuda_abi::kFilterPieces];
+  stope::cuda::Stream stream_, copy_in_, copy_out_;
 };
 
 }  // namespace stope::knn::cuda

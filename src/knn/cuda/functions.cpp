@@ -109,24 +109,36 @@ int in_filter(cuda_abi::Filter* filter, Failure* failure, const Work& work) {
   });
 }
 
-int filter_load(cuda_abi::Filter* filter, const double* rows, std::int64_t n, Failure* failure) {
-  return in_filter(filter, failure, [&](FilterSession& session) { session.load(rows, n); });
+int filter_begin(cuda_abi::Filter* filter, std::int64_t n_rows, Failure* failure) {
+  return in_filter(filter, failure, [&](FilterSession& session) { session.begin(n_rows); });
+}
+
+int filter_load(cuda_abi::Filter* filter, int piece, const double* rows, std::int64_t n, Failure* failure) {
+  return in_filter(filter, failure, [&](FilterSession& session) { session.load(piece, rows, n); });
+}
+
+int filter_wait(cuda_abi::Filter* filter, int piece, Failure* failure) {
+  return in_filter(filter, failure, [&](FilterSession& session) { session.wait(piece); });
 }
 
 int filter_finish(cuda_abi::Filter* filter, std::int64_t* n_always, Failure* failure) {
   return in_filter(filter, failure, [&](FilterSession& session) { *n_always = session.finish(); });
 }
 
-int filter_search(cuda_abi::Filter* filter, const cuda_abi::FilterQuery* query, cuda_abi::FilterAnswer* answer,
-                  Failure* failure) {
-  return in_filter(filter, failure, [&](FilterSession& session) { *answer = session.search(*query); });
+int filter_submit(cuda_abi::Filter* filter, int slot, const cuda_abi::FilterQuery* query, Failure* failure) {
+  return in_filter(filter, failure, [&](FilterSession& session) { session.submit(slot, *query); });
+}
+
+int filter_collect(cuda_abi::Filter* filter, int slot, cuda_abi::FilterAnswer* answer, Failure* failure) {
+  return in_filter(filter, failure, [&](FilterSession& session) { *answer = session.collect(slot); });
 }
 
 }  // namespace
 
 extern const cuda_abi::Functions kFunctions;
-const cuda_abi::Functions kFunctions = {&has_measure,    &create,      &destroy,       &load_queries, &load_rows,
-                                        &submit,         &collect,     &matrix,        &filter_size,  &filter_create,
-                                        &filter_destroy, &filter_load, &filter_finish, &filter_search};
+const cuda_abi::Functions kFunctions = {&has_measure,    &create,        &destroy,     &load_queries, &load_rows,
+                                        &submit,         &collect,       &matrix,      &filter_size,  &filter_create,
+                                        &filter_destroy, &filter_begin,  &filter_load, &filter_wait,  &filter_finish,
+                                        &filter_submit,  &filter_collect};
 
 }  // namespace stope::knn::cuda

@@ -1,0 +1,35 @@
+// Memory of the host that GPUs copy from at full speed, owned by the core.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "base/checked.hpp"
+#include "device/cuda_plugin.hpp"
+
+namespace stope::device {
+
+/// `size` values, not initialised; moves, does not copy. Only where CUDA is on.
+template <class T>
+class Pinned {
+ public:
+  Pinned() = default;
+  /// Throws out_of_memory. `gpu` is one the job uses.
+  Pinned(int gpu, std::int64_t size) : size_(size) {
+    void* memory = nullptr;
+    cuda_abi::Failure failure{};
+    if (cuda().functions->pin(gpu, checked::mul(size, sizeof(T)), &memory, &failure) != 0) throw_failure(failure);
+    memory_.reset(memory);
+  }
+  T* data() const noexcept { return static_cast<T*>(memory_.get()); }
+  std::int64_t size() const noexcept { return size_; }
+
+ private:
+  struct Unpin {
+    void operator()(void* memory) const noexcept { cuda().functions->unpin(memory); }
+  };
+  std::unique_ptr<void, Unpin> memory_;
+  std::int64_t size_ = 0;
+};
+
+}  // namespace stope::device

@@ -1,0 +1,379 @@
+// The tensor filter where the training table does not fit a GPU, or not the host: the table goes to the GPUs part by
+// part and what each part answers is merged by (distance, row). While a GPU searches one part, the next is copied to
+// it.
+#include "knn/filter_cuda_parts.hpp"
+
+#include <algorithm>
+#include <future>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "base/checked.hpp"
+#include "knn/filter/index.hpp"
+#include "knn/filter_cuda_table.hpp"
+#include "knn/reference_cuda_plan.hpp"
+#include "stope/error.hpp"
+
+namespace stope::knn {
+namespace {
+
+using cuda_abi::Failure;
+
+// Shorter parts would be copied for longer than they are searched.
+constexpr std::int64_t kLeastPartRows = std::int64_t{1} << 16;
+// A GPU holds the part that it searches and the one after.
+constexpr std::int64_t kHeld = 2;
+
+// Of a query whose list is not full: after any row, whatever its distance.
+constexpr double kNoDistance = std::numeric_limits<double>::quiet_NaN();
+constexpr std::int64_t kNoRow = std::numeric_limits<std::int64_t>::max();
+
+std::int64_t filter_bytes(int gpu, const CudaFilterSpec& spec) {
+  cuda_abi::FilterSize size{};
+  checked_call([&](Failure* failure) { return cuda_functions().filter_size(gpu, &spec.spec, &size, failure); });
+  return size.possible ? size.bytes : std::numeric_limits<std::int64_t>::max();
+}
+
+// Lists of the queries of a block, k each, sorted; uncertain[i]: query i has no answer.
+struct Answers {
+  double* distances;
+  std::int64_t* rows;
+  std::vector<unsigned char> uncertain;
+
+  template <class Row>
+  void merge(std::int64_t query, std::int64_t k, const double* new_distances, const Row* new_rows,
+             std::int64_t first_row, std::vector<Candidate>& merged) const {
+    double* const old_distances = distances + query * k;
+    std::int64_t* const old_rows = rows + query * k;
+    merged.clear();
+    for (std::int64_t old = 0, fresh = 0; old + fresh < k;) {
+      const Candidate a{old_distances[old], old_rows[old]};
+      const Candidate b{new_distances[fresh], first_row + new_rows[fresh]};
+      const bool first = closer(a, b);
+      merged.push_back(first ? a : b);
+      (first ? old : fresh) += 1;
+    }
+    for (std::int64_t i = 0; i < k; ++i) {
+      old_distances[i] = merged[static_cast<std::size_t>(i)].distance;
+      old_rows[i] = merged[static_cast<std::size_t>(i)].row;
+    }
+  }
+};
+
+/// Every n-th part on one GPU.
+class GpuParts {
+ public:
+  GpuParts(int gpu, const Fitted& fitted, const CudaFilterSpec& spec, std::int64_t first_part, std::int64_t step,
+           std::int64_t k, int threads, const RunOptions& run)
+      : fitted_(fitted), run_(run), part_rows_(spec.spec.n_rows), k_(k), pool_(threads), loader_(gpu, fitted, threads) {
+    const std::int64_t n_parts = checked::ceil_div(fitted.n_rows(), part_rows_);
+    for (std::int64_t part = first_part; part < n_parts; part += step) order_.push_back(part);
+    for (std::int64_t i = 0; i < std::min(kHeld, static_cast<std::int64_t>(order_.size())); ++i) {
+      held_[i].filter = std::make_unique<CudaFilter>(gpu, spec);
+    }
+    for (device::Pinned<double>& rows : staged_) {
+      rows = device::Pinned<double>(gpu, checked::mul(spec.spec.most_queries, fitted.width()));
+    }
+  }
+
+  /// Offers the rows of this GPU's parts to the lists of a block.
+  void search(const QueryBlock& block, bool exclude_self, Answers& answers) {
+    if (order_.empty()) return;
+    const Settled settled{*this};
+    std::size_t at = 0;
+    load(held_[0], order_[0]);
+    for (std::size_t i = 0; i < order_.size(); ++i, at ^= 1) {
+      if (next_.valid()) next_.get();
+      Held& now = held_[find(order_[i], at)];
+      at = static_cast<std::size_t>(&now - held_);
+      const auto after_first = [&] {
+        // The part before is done with: its place is free for the part after.
+        if (i + 1 == order_.size()) return;
+        Held& other = held_[at ^ 1];
+        if (other.part == order_[i + 1]) return;
+        next_ = std::async(std::launch::async, [this, &other, part = order_[i + 1]] { load(other, part); });
+      };
+      search_part(now, block, exclude_self, answers, after_first);
+    }
+    finish_pending();
+    // Back and forth: the last part of a block is the first of the next one, and need not be copied again.
+    std::reverse(order_.begin(), order_.end());
+  }
+
+  void report(SearchReport& report, CudaFilterSeconds& seconds) const {
+    report.scanned += scanned_;
+    report.listed += listed_;
+    report.evaluated += evaluated_;
+    for (std::size_t step = 0; step < seconds.size(); ++step) seconds[step] += seconds_[step];
+  }
+
+ private:
+  struct Held {
+    std::unique_ptr<CudaFilter> filter;
+    std::int64_t part = -1;
+  };
+  // Until nothing is under way any more, also where an error ends a search.
+  struct Settled {
+    GpuParts& parts;
+    ~Settled() {
+      if (parts.next_.valid()) parts.next_.wait();
+      parts.next_ = {};
+      try {
+        parts.finish_pending();
+      } catch (...) {  // what ended the search was reported
+      }
+    }
+  };
+
+  std::size_t find(std::int64_t part, std::size_t likely) const {
+    if (held_[likely].part == part) return likely;
+    if (held_[likely ^ 1].part == part) return likely ^ 1;
+    throw Error(ErrorCode::internal, "a part that was not loaded");
+  }
+
+  void load(Held& held, std::int64_t part) {
+    if (held_[0].part == part || held_[1].part == part) return;
+    held.part = -1;
+    const std::int64_t first = part * part_rows_, n = std::min(part_rows_, fitted_.n_rows() - first);
+    loader_.load(*held.filter, first, n, run_.cancel);
+    held.part = part;
+  }
+
+  template <class AfterFirst>
+  void search_part(Held& held, const QueryBlock& block, bool exclude_self, Answers& answers,
+                   const AfterFirst& after_first) {
+    const std::int64_t first_row = held.part * part_rows_;
+    // From this query on a row of the part, or of a later one, is the query itself.
+    const std::int64_t first_self = std::max<std::int64_t>(0, first_row - block.first);
+    std::int64_t n = 0;
+    for (std::int64_t begin = 0; begin < block.n; begin += n) {
+      run_.cancel.check();
+      n = std::min(held.filter->most_queries(), block.n - begin);
+      std::int64_t self = -1;
+      if (exclude_self) {
+        if (begin < first_self) n = std::min(n, first_self - begin);
+        if (begin >= first_self) self = block.first + begin - first_row;
+      }
+      submit(held, block, begin, n, self, first_row, answers);
+      if (begin == 0) after_first();
+    }
+  }
+
+  void submit(Held& held, const QueryBlock& block, std::int64_t begin, std::int64_t n, std::int64_t self,
+              std::int64_t first_row, Answers& answers) {
+    double* const rows = staged_[staging_].data();
+    constexpr std::int64_t kPerTask = std::int64_t{1} << 16;
+    const std::int64_t n_values = n * fitted_.width();
+    const double* const from = block.rows + begin * fitted_.width();
+    pool_.parallel_for(checked::ceil_div(n_values, kPerTask), run_.cancel, [&](std::int64_t task, int) {
+      const std::int64_t first = task * kPerTask, end = std::min(n_values, first + kPerTask);
+      std::copy(from + first, from + end, rows + first);
+    });
+    if (!held.filter->useful()) {
+      std::fill_n(answers.uncertain.begin() + begin, n, static_cast<unsigned char>(1));
+      finish_pending();
+      return;
+    }
+    auto flight = held.filter->submit(
+        {rows, n, k_, self}, [this, begin, n, first_row, &answers](const cuda_abi::FilterAnswer& answer, ThreadPool*) {
+          take(answer, begin, n, first_row, answers);
+        });
+    finish_pending();
+    pending_ = std::move(flight);
+    pending_in_ = held.filter.get();
+    staging_ ^= 1;
+  }
+
+  void finish_pending() {
+    const std::shared_ptr<CudaFlight> flight = std::exchange(pending_, nullptr);
+    if (flight != nullptr) pending_in_->finish(*flight, &pool_);
+  }
+
+  void take(const cuda_abi::FilterAnswer& answer, std::int64_t begin, std::int64_t n, std::int64_t first_row,
+            Answers& answers) {
+    constexpr std::int64_t kPerTask = 512;
+    pool_.parallel_for(checked::ceil_div(n, kPerTask), run_.cancel, [&](std::int64_t task, int) {
+      std::vector<Candidate> merged;
+      for (std::int64_t i = task * kPerTask; i < std::min(n, (task + 1) * kPerTask); ++i) {
+        if (answer.uncertain[i] != 0) {
+          answers.uncertain[static_cast<std::size_t>(begin + i)] = 1;
+          continue;
+        }
+        answers.merge(begin + i, k_, answer.distances + i * k_, answer.rows + i * k_, first_row, merged);
+      }
+    });
+    scanned_ += answer.scanned;
+    listed_ += answer.listed;
+    evaluated_ += answer.evaluated;
+    add_seconds(answer, seconds_);
+  }
+
+  const Fitted& fitted_;
+  const RunOptions& run_;
+  std::int64_t part_rows_, k_;
+  ThreadPool pool_;
+  CudaLoader loader_;
+  std::vector<std::int64_t> order_;
+  Held held_[kHeld];
+  device::Pinned<double> staged_[2];
+  int staging_ = 0;
+  std::shared_ptr<CudaFlight> pending_;
+  CudaFilter* pending_in_ = nullptr;
+  CudaFilterSeconds seconds_{};
+  std::int64_t scanned_ = 0, listed_ = 0, evaluated_ = 0;
+  std::future<void> next_;  // the part being loaded
+};
+
+class CudaPartsPipeline final : public SearchPipeline {
+ public:
+  CudaPartsPipeline(const Fitted& fitted, const Plan& plan, const Selection& selection, std::int64_t n_queries,
+                    const RunOptions& run)
+      : fitted_(fitted),
+        plan_(plan),
+        run_(run),
+        k_(selection.ks.front()),
+        gpus_(static_cast<int>(plan.backend.gpus.size())) {
+    const std::shared_ptr<const ImageMap> map = fitted.filters().map(fitted, *fitted.kernel().filter_form());
+    const auto n_gpus = static_cast<std::int64_t>(plan.backend.gpus.size());
+    const int threads = std::max(1, plan.threads / static_cast<int>(n_gpus));
+    part_rows_ = cuda_part_rows(fitted, *map, k_, n_queries, plan.backend, run);
+    if (part_rows_ == 0) throw Error(ErrorCode::out_of_memory, "no part of the table fits the GPU's memory");
+    const CudaFilterSpec spec(fitted, *map, part_rows_, n_queries, k_);
+    for (std::int64_t i = 0; i < n_gpus; ++i) {
+      const int gpu = plan.backend.gpus[static_cast<std::size_t>(i)];
+      parts_.push_back(std::make_unique<GpuParts>(gpu, fitted, spec, i, n_gpus, k_, threads, run));
+    }
+    rows_ = Buffer<double>(checked::mul(plan.tile_queries, fitted.width()));
+  }
+
+  int blocks() const override { return 1; }
+  double* rows(int) override { return rows_.data(); }
+
+  void begin(int, const QueryBlock& block, const Selection& selection) override {
+    block_ = block;
+    selection_ = &selection;
+  }
+
+  void finish(int, ThreadPool& pool, Neighbors& out) override {
+    std::vector<Answers> answers;  // per GPU; the first one's are the result
+    std::vector<std::vector<double>> distances(parts_.size());
+    std::vector<std::vector<std::int64_t>> rows(parts_.size());
+    for (std::size_t gpu = 0; gpu < parts_.size(); ++gpu) {
+      std::vector<double>& to = gpu == 0 ? out.distances : distances[gpu];
+      std::vector<std::int64_t>& to_rows = gpu == 0 ? out.indices : rows[gpu];
+      to.assign(static_cast<std::size_t>(block_.n * k_), kNoDistance);
+      to_rows.assign(to.size(), kNoRow);
+      answers.push_back({to.data(), to_rows.data(), std::vector<unsigned char>(static_cast<std::size_t>(block_.n))});
+    }
+    gpus_.parallel_for(static_cast<std::int64_t>(parts_.size()), run_.cancel, [&](std::int64_t gpu, int) {
+      const auto at = static_cast<std::size_t>(gpu);
+      parts_[at]->search(block_, selection_->exclude_self, answers[at]);
+    });
+    for (std::size_t gpu = 1; gpu < parts_.size(); ++gpu) merge(answers[gpu], answers.front(), pool);
+    answer_uncertain(answers.front().uncertain, out);
+  }
+
+  void report(SearchReport& report) const override {
+    if (reference_ != nullptr) reference_->report(report);
+    report.method += ", products, in parts";
+    report.tile_queries = plan_.tile_queries;
+    report.part_rows = part_rows_;
+    report.uncertified += uncertified_;
+    CudaFilterSeconds seconds{};
+    for (const std::unique_ptr<GpuParts>& parts : parts_) parts->report(report, seconds);
+    report_seconds(seconds, report);
+  }
+
+ private:
+  void merge(const Answers& from, Answers& to, ThreadPool& pool) const {
+    constexpr std::int64_t kPerTask = 512;
+    pool.parallel_for(checked::ceil_div(block_.n, kPerTask), run_.cancel, [&](std::int64_t task, int) {
+      std::vector<Candidate> merged;
+      for (std::int64_t i = task * kPerTask; i < std::min(block_.n, (task + 1) * kPerTask); ++i) {
+        to.uncertain[static_cast<std::size_t>(i)] |= from.uncertain[static_cast<std::size_t>(i)];
+        to.merge(i, k_, from.distances + i * k_, from.rows + i * k_, 0, merged);
+      }
+    });
+  }
+
+  // A query that one part could not answer is searched in the whole table; consecutive ones together.
+  void answer_uncertain(const std::vector<unsigned char>& uncertain, Neighbors& out) {
+    for (std::int64_t i = 0; i < block_.n; ++i) {
+      if (uncertain[static_cast<std::size_t>(i)] == 0) continue;
+      std::int64_t end = i + 1;
+      while (end < block_.n && uncertain[static_cast<std::size_t>(end)] != 0) ++end;
+      search_reference(i, end, out);
+      i = end;
+    }
+  }
+
+  void search_reference(std::int64_t begin, std::int64_t end, Neighbors& out) {
+    if (reference_ == nullptr) {
+      Plan plan = plan_;
+      plan.method = {};
+      // An eighth of the budget for the rows: the reference's tiles and the parts on the GPU have the rest.
+      const std::int64_t row = checked::mul(fitted_.width(), sizeof(double));
+      if (!fitted_.resident())
+        plan.part_rows = std::clamp<std::int64_t>(plan.memory_budget / 8 / row, 1, fitted_.n_rows());
+      train_parts_ = std::make_unique<TrainParts>(fitted_, plan.part_rows);
+      reference_ = make_cuda_searcher(fitted_, plan, run_);
+    }
+    const QueryBlock few{block_.first + begin, end - begin, block_.rows + begin * fitted_.width(), nullptr};
+    Lists found(static_cast<std::size_t>(few.n));
+    ThreadPool pool(plan_.threads);
+    for (std::int64_t part = 0; part < train_parts_->count(); ++part) {
+      reference_->search(train_parts_->part(part, pool, run_.cancel), few, *selection_, found);
+    }
+    copy_lists(found, k_, begin, out);
+    uncertified_ += few.n;
+  }
+
+  const Fitted& fitted_;
+  const Plan plan_;
+  const RunOptions& run_;
+  std::int64_t k_, part_rows_ = 0;
+  ThreadPool gpus_;
+  std::vector<std::unique_ptr<GpuParts>> parts_;  // per GPU
+  Buffer<double> rows_;
+  QueryBlock block_;
+  const Selection* selection_ = nullptr;
+  std::unique_ptr<TrainParts> train_parts_;
+  std::unique_ptr<Searcher> reference_;
+  std::int64_t uncertified_ = 0;
+};
+
+}  // namespace
+
+std::int64_t cuda_part_rows(const Fitted& fitted, const ImageMap& map, std::int64_t k, std::int64_t n_queries,
+                            const device::BackendChoice& backend, const RunOptions& run) {
+  const auto n_gpus = static_cast<std::int64_t>(backend.gpus.size());
+  std::int64_t most = checked::ceil_div(fitted.n_rows(), n_gpus);
+  const std::int64_t wanted = size_override("STOPE_DEVICE_ROWS");
+  if (wanted > 0) most = std::min(most, wanted);
+  for (const int gpu : backend.gpus) {
+    std::int64_t free = 0;
+    checked_call([&](Failure* failure) { return device::cuda().functions->free_memory(gpu, &free, failure); });
+    const std::int64_t sharers = std::count(backend.gpus.begin(), backend.gpus.end(), gpu);
+    const std::int64_t budget = gpu_budget(free, run.memory_limit) / sharers / kHeld;
+    // The largest number of rows that fits.
+    std::int64_t fits = 0;
+    for (std::int64_t step = most; step > 0; step = step / 2) {
+      while (fits + step <= most && filter_bytes(gpu, {fitted, map, fits + step, n_queries, k}) <= budget) fits += step;
+    }
+    most = fits;
+  }
+  if (wanted == 0 && most < std::min(kLeastPartRows, checked::ceil_div(fitted.n_rows(), n_gpus))) return 0;
+  if (most < 1) return 0;
+  // Parts of one size.
+  const std::int64_t n_parts = checked::ceil_div(fitted.n_rows(), most);
+  return checked::ceil_div(fitted.n_rows(), n_parts);
+}
+
+std::unique_ptr<SearchPipeline> make_cuda_filter_parts(const Fitted& fitted, const Plan& plan,
+                                                       const Selection& selection, std::int64_t n_queries,
+                                                       const RunOptions& run) {
+  return std::make_unique<CudaPartsPipeline>(fitted, plan, selection, n_queries, run);
+}
+
+}  // namespace stope::knn

@@ -1,0 +1,187 @@
+#include "knn/filter_cuda_table.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/checked.hpp"
+#include "knn/filter/images.hpp"
+#include "stope/error.hpp"
+
+namespace stope::knn {
+namespace {
+
+using cuda_abi::Failure;
+
+// Sizes a filter is made for, so that it serves many searches: k up to the first of them in most.
+constexpr std::int64_t kFewNeighbors = 24;
+// A first search of few queries leaves room for some more.
+constexpr std::int64_t kLeastQueries = 2048;
+// One thread copies some 8 GB/s, the bus takes 55: with more than these the memory is the limit.
+constexpr int kLoaderThreads = 8;
+// Of a piece of rows under way to the GPU: long enough to hide the cost of a call and of waking threads.
+constexpr std::int64_t kPieceValues = std::int64_t{1} << 21;
+// Rows that are always listed take a place in the list of every query, which has 2048.
+constexpr std::int64_t kMostAlways = 512;
+
+}  // namespace
+
+CudaFilterSpec::CudaFilterSpec(const Fitted& fitted, const ImageMap& map, std::int64_t n_rows, std::int64_t n_queries,
+                               std::int64_t k)
+    : images(make_image_columns(map, fitted.attributes())) {
+  const MeasureImage image = fitted.kernel().image();
+  const std::int64_t forced = size_override("STOPE_TILE_QUERIES");
+  spec.measure = {image.type,
+                  image.bytes,
+                  image.n_bytes,
+                  image.storage,
+                  image.n_storage,
+                  fitted.attributes().data(),
+                  static_cast<std::int64_t>(fitted.attributes().size())};
+  spec.columns = images.columns.data();
+  spec.n_columns = static_cast<std::int64_t>(images.columns.size());
+  spec.image_width = images.width;
+  spec.start_column = images.start_column;
+  spec.width = fitted.width();
+  spec.n_rows = n_rows;
+  spec.most_queries =
+      forced > 0 ? std::min(forced, kMostFilterQueries) : std::clamp(n_queries, kLeastQueries, kMostFilterQueries);
+  spec.most_neighbors = k <= kFewNeighbors ? kFewNeighbors : kMostFilterNeighbors;
+  // What is lost to underflow is below 1e-120 before the root.
+  spec.tiny = (map.form().finish == Finish::identity ? 1e-60 : 1e-120) * images.unit;
+  spec.constant = images.constant;
+  spec.nominal = images.nominal;
+  spec.hashed = images.hashed;
+  spec.product_error = images.product_error;
+  // Cosines are off by a rounding a column, once on the way from the images and once on the way back.
+  const bool unit_rows = map.form().space == Space::unit_rows;
+  spec.slack = unit_rows ? 2.0 * (static_cast<double>(fitted.width()) + 16.0) * 0x1p-50 : 0.0;
+  spec.unit_rows = unit_rows ? 1 : 0;
+  spec.masks = images.masks ? 1 : 0;
+  spec.shares = map.form().missing == Missing::skip ? 1 : 0;
+}
+
+CudaFilter::CudaFilter(int gpu, const CudaFilterSpec& spec)
+    : gpu_(gpu), most_neighbors_(spec.spec.most_neighbors), most_queries_(spec.spec.most_queries) {
+  checked_call([&](Failure* failure) {
+    cuda_abi::Filter* filter = nullptr;
+    const int code = cuda_functions().filter_create(gpu, &spec.spec, &filter, failure);
+    filter_.reset(filter);
+    return code;
+  });
+}
+
+bool CudaFilter::useful() const {
+  return n_always_ <= kMostAlways;
+}
+
+std::shared_ptr<CudaFlight> CudaFilter::submit(const cuda_abi::FilterQuery& query, decltype(CudaFlight::take) take) {
+  auto flight = std::make_shared<CudaFlight>();
+  flight->take = std::move(take);
+  const std::scoped_lock lock(mutex_);
+  std::size_t slot = next_;
+  for (std::size_t i = 0; i < cuda_abi::kFilterSlots && slots_[slot] != nullptr; ++i) {
+    slot = (slot + 1) % cuda_abi::kFilterSlots;
+  }
+  if (slots_[slot] != nullptr) land(slot, nullptr);
+  next_ = (slot + 1) % cuda_abi::kFilterSlots;  // where all are taken: the one queued first
+  checked_call([&](Failure* failure) {
+    return cuda_functions().filter_submit(filter_.get(), static_cast<int>(slot), &query, failure);
+  });
+  slots_[slot] = flight;
+  return flight;
+}
+
+void CudaFilter::finish(CudaFlight& flight, ThreadPool* pool) {
+  const std::scoped_lock lock(mutex_);
+  for (std::size_t slot = 0; slot < cuda_abi::kFilterSlots; ++slot) {
+    if (slots_[slot].get() == &flight) land(slot, pool);
+  }
+  if (flight.error != nullptr) std::rethrow_exception(flight.error);
+}
+
+void CudaFilter::land(std::size_t slot, ThreadPool* pool) {
+  const std::shared_ptr<CudaFlight> flight = std::exchange(slots_[slot], nullptr);
+  try {
+    cuda_abi::FilterAnswer answer{};
+    checked_call([&](Failure* failure) {
+      return cuda_functions().filter_collect(filter_.get(), static_cast<int>(slot), &answer, failure);
+    });
+    flight->take(answer, pool);
+  } catch (...) {
+    flight->error = std::current_exception();
+  }
+}
+
+device::Pinned<double> CudaFilter::borrow(std::int64_t n_values) {
+  {
+    const std::scoped_lock lock(mutex_);
+    const auto fits = std::find_if(spare_.begin(), spare_.end(),
+                                   [&](const device::Pinned<double>& spare) { return spare.size() >= n_values; });
+    if (fits != spare_.end()) {
+      device::Pinned<double> memory = std::move(*fits);
+      spare_.erase(fits);
+      return memory;
+    }
+  }
+  return {gpu_, n_values};
+}
+
+void CudaFilter::give_back(device::Pinned<double> memory) {
+  constexpr std::size_t kMostSpare = 2;  // what one search uses
+  const std::scoped_lock lock(mutex_);
+  if (spare_.size() == kMostSpare) {
+    const auto smallest = std::min_element(spare_.begin(), spare_.end(),
+                                           [](const auto& a, const auto& b) { return a.size() < b.size(); });
+    if (smallest->size() >= memory.size()) return;
+    spare_.erase(smallest);
+  }
+  spare_.push_back(std::move(memory));
+}
+
+CudaLoader::CudaLoader(int gpu, const Fitted& fitted, int threads)
+    : fitted_(fitted),
+      piece_rows_(std::clamp<std::int64_t>(kPieceValues / fitted.width(), 1, fitted.n_rows())),
+      pool_(std::min(threads, kLoaderThreads)) {
+  for (device::Pinned<double>& piece : pieces_) {
+    piece = device::Pinned<double>(gpu, checked::mul(piece_rows_, fitted.width()));
+  }
+}
+
+void CudaLoader::load(CudaFilter& filter, std::int64_t first, std::int64_t n_rows, const CancelToken& cancel) {
+  const cuda_abi::Functions& functions = cuda_functions();
+  cuda_abi::Filter* const to = filter.filter_.get();
+  checked_call([&](Failure* failure) { return functions.filter_begin(to, n_rows, failure); });
+  int piece = 0;
+  for (std::int64_t begin = 0; begin < n_rows; begin += piece_rows_, piece = (piece + 1) % cuda_abi::kFilterPieces) {
+    const std::int64_t n = std::min(piece_rows_, n_rows - begin);
+    checked_call([&](Failure* failure) { return functions.filter_wait(to, piece, failure); });
+    fill(pieces_[piece].data(), first + begin, n, cancel);
+    checked_call([&](Failure* failure) { return functions.filter_load(to, piece, pieces_[piece].data(), n, failure); });
+  }
+  checked_call([&](Failure* failure) { return functions.filter_finish(to, &filter.n_always_, failure); });
+}
+
+void CudaLoader::fill(double* to, std::int64_t first, std::int64_t n, const CancelToken& cancel) {
+  if (!fitted_.resident()) return fitted_.encode(first, first + n, to, pool_, cancel);
+  constexpr std::int64_t kPerTask = std::int64_t{1} << 16;
+  const double* const from = fitted_.rows() + first * fitted_.width();
+  const std::int64_t n_values = n * fitted_.width();
+  pool_.parallel_for(checked::ceil_div(n_values, kPerTask), cancel, [&](std::int64_t task, int) {
+    std::copy(from + task * kPerTask, from + std::min(n_values, (task + 1) * kPerTask), to + task * kPerTask);
+  });
+}
+
+void add_seconds(const cuda_abi::FilterAnswer& answer, CudaFilterSeconds& seconds) {
+  for (std::size_t step = 0; step < seconds.size(); ++step) {
+    seconds[step] += static_cast<double>(answer.milliseconds[step]) * 1e-3;
+  }
+}
+
+void report_seconds(const CudaFilterSeconds& seconds, SearchReport& report) {
+  constexpr const char* kNames[] = {"images", "sample", "thresholds", "list", "re-rank", "copy back"};
+  for (std::size_t step = 0; step < seconds.size(); ++step) {
+    report.gpu_seconds.emplace_back(kNames[step], seconds[step]);
+  }
+}
+
+}  // namespace stope::knn

@@ -1,0 +1,101 @@
+// A training table, or a part of one, with its images on one GPU: the host's handle of what the plug-in holds
+// (knn/cuda_abi.hpp), shared by all searches in it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "base/thread_pool.hpp"
+#include "device/pinned.hpp"
+#include "knn/cuda_call.hpp"
+#include "knn/filter_cuda_columns.hpp"
+#include "knn/fitted.hpp"
+
+namespace stope::knn {
+
+/// Query rows a filter takes at once at most: enough to fill a GPU many times over.
+inline constexpr std::int64_t kMostFilterQueries = 16384;
+/// Neighbours of a query it can list at most.
+inline constexpr std::int64_t kMostFilterNeighbors = 128;
+
+/// What the plug-in is told of a fitted table of which `n_rows` are on the GPU at once; points into the table.
+struct CudaFilterSpec {
+  CudaFilterSpec(const Fitted& fitted, const ImageMap& map, std::int64_t n_rows, std::int64_t n_queries,
+                 std::int64_t k);
+  ImageColumns images;
+  cuda_abi::FilterSpec spec{};
+};
+
+/// A batch of queries under way.
+struct CudaFlight {
+  /// Gets the answer, which is valid only while it runs; the pool may be null. Called once, by whichever thread next
+  /// wants the batch's place on the GPU or its answer.
+  std::function<void(const cuda_abi::FilterAnswer&, ThreadPool*)> take;
+  std::exception_ptr error;
+};
+
+/// Seconds that the steps of all batches took.
+using CudaFilterSeconds = std::array<double, cuda_abi::kFilterSteps>;
+void add_seconds(const cuda_abi::FilterAnswer& answer, CudaFilterSeconds& seconds);
+void report_seconds(const CudaFilterSeconds& seconds, SearchReport& report);
+
+class CudaFilter {
+ public:
+  CudaFilter(int gpu, const CudaFilterSpec& spec);
+
+  int gpu() const { return gpu_; }
+  std::int64_t most_neighbors() const { return most_neighbors_; }
+  std::int64_t most_queries() const { return most_queries_; }
+
+  /// Whether its images bound most rows.
+  bool useful() const;
+
+  /// Queues a batch; query.rows must live until finish(). Safe from several threads at once. A batch keeps its place
+  /// only until another search wants it, so that a caller may do what it likes before it calls finish().
+  std::shared_ptr<CudaFlight> submit(const cuda_abi::FilterQuery& query, decltype(CudaFlight::take) take);
+  /// Waits until take() has run, and throws what it or the GPU threw.
+  void finish(CudaFlight& flight, ThreadPool* pool);
+
+  /// Pinned memory for query rows, kept for the next search when it comes back.
+  device::Pinned<double> borrow(std::int64_t n_values);
+  void give_back(device::Pinned<double> memory);
+
+ private:
+  friend class CudaLoader;
+  struct Destroy {
+    void operator()(cuda_abi::Filter* filter) const { cuda_functions().filter_destroy(filter); }
+  };
+  void land(std::size_t slot, ThreadPool* pool);
+
+  int gpu_;
+  std::int64_t most_neighbors_, most_queries_;
+  std::int64_t n_always_ = 0;
+  std::unique_ptr<cuda_abi::Filter, Destroy> filter_;
+  std::mutex mutex_;
+  std::shared_ptr<CudaFlight> slots_[cuda_abi::kFilterSlots];
+  std::size_t next_ = 0;
+  std::vector<device::Pinned<double>> spare_;
+};
+
+/// Brings rows of a fitted table to filters on one GPU, through pinned memory that several threads fill.
+class CudaLoader {
+ public:
+  CudaLoader(int gpu, const Fitted& fitted, int threads);
+  /// Rows [first, first + n) take the place of those the filter has. No batch is under way in it.
+  void load(CudaFilter& filter, std::int64_t first, std::int64_t n, const CancelToken& cancel);
+
+ private:
+  void fill(double* to, std::int64_t first, std::int64_t n, const CancelToken& cancel);
+
+  const Fitted& fitted_;
+  std::int64_t piece_rows_;
+  device::Pinned<double> pieces_[cuda_abi::kFilterPieces];
+  ThreadPool pool_;
+};
+
+}  // namespace stope::knn

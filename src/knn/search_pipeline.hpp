@@ -1,0 +1,35 @@
+// A back end that works beside the processor: while it searches one block of queries, the caller prepares the next and
+// hands on the one before.
+#pragma once
+
+#include <memory>
+
+#include "base/thread_pool.hpp"
+#include "knn/searcher.hpp"
+
+namespace stope::knn {
+
+/// Searches the whole training table; every list has selection.ks.front() neighbours.
+class SearchPipeline {
+ public:
+  static constexpr int kMostBlocks = 2;
+
+  virtual ~SearchPipeline() = default;
+  virtual int blocks() const = 0;  ///< under way at once
+  /// Where block number `which` is to be encoded: plan.tile_queries x width doubles.
+  virtual double* rows(int which) = 0;
+  /// Begins the search of block `which`, encoded at rows(which), which is free: new, or finished.
+  virtual void begin(int which, const QueryBlock& block, const Selection& selection) = 0;
+  /// Waits for the block and writes its lists; `out` has their sizes and offsets already.
+  virtual void finish(int which, ThreadPool& pool, Neighbors& out) = 0;
+  virtual void report(SearchReport& report) const = 0;
+};
+
+/// Puts lists of k neighbours each in place of those of queries `first` ... of `out`.
+void copy_lists(const Lists& lists, std::int64_t k, std::int64_t first, Neighbors& out);
+
+/// The pipeline of a plan, or null where there is none; throws out_of_memory where the plan turns out not to fit.
+std::unique_ptr<SearchPipeline> make_pipeline(const Fitted& fitted, const Plan& plan, const Selection& selection,
+                                              std::int64_t n_queries, const RunOptions& run);
+
+}  // namespace stope::knn
