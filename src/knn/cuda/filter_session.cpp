@@ -70,11 +70,20 @@ struct Segments {
   std::int64_t count;
 };
 
-Segments cut(std::int64_t n_tiles, std::int64_t wanted) {
-  Segments segments{};
-  segments.tiles = checked::ceil_div(n_tiles, std::clamp<std::int64_t>(wanted, 1, n_tiles));
-  segments.count = checked::ceil_div(n_tiles, segments.tiles);
-  return segments;
+/// A scan takes as many waves of blocks as its grid has, each as long as a block takes for its tiles and for its start:
+/// of `least` to `most` segments the number with the least time.
+Segments cut(std::int64_t n_tiles, int width, std::int64_t block_rows, std::int64_t least, std::int64_t most,
+             std::int64_t multiprocessors) {
+  constexpr std::int64_t kStart = 512;  // columns of a tile in the time of a block's start
+  Segments best{};
+  std::int64_t least_time = INT64_MAX;
+  for (std::int64_t wanted = std::min(least, n_tiles); wanted <= std::min(most, n_tiles); ++wanted) {
+    const std::int64_t tiles = checked::ceil_div(n_tiles, wanted), count = checked::ceil_div(n_tiles, tiles);
+    const std::int64_t waves = checked::ceil_div(block_rows * count, multiprocessors);
+    const std::int64_t time = waves * (tiles * width + kStart);
+    if (time < least_time) least_time = time, best = {tiles, count};
+  }
+  return best;
 }
 
 }  // namespace
@@ -316,13 +325,13 @@ void FilterSession::search_batch(Slot& slot, const cuda_abi::FilterQuery& query)
 
   slot.clocks[1].record(stream_);
   // Several times as many maxima as neighbours make the k-th largest of them a score near the k-th best.
-  constexpr std::int64_t kMaximaPerNeighbor = 8, kBlocksPerProcessor = 2;
+  constexpr std::int64_t kMaximaPerNeighbor = 8, kMostSampled = kMostMaxima / kMaximaPerSegment;
   const std::int64_t stride = sample_stride(n_tiles, query.k);
   const std::int64_t sample_tiles = checked::ceil_div(n_tiles, stride);
-  const std::int64_t fill = checked::ceil_div(kBlocksPerProcessor * multiprocessors_, blocks);
   const std::int64_t wanted = checked::ceil_div(kMaximaPerNeighbor * (query.k + (excludes ? 1 : 0)), kMaximaPerSegment);
+  const std::int64_t block_rows = scans_tiles(width_) ? 2 * blocks : blocks;
   const Segments sample =
-      cut(sample_tiles, std::min<std::int64_t>(std::max(fill, wanted), kMostMaxima / kMaximaPerSegment));
+      cut(sample_tiles, width_, block_rows, std::min(wanted, kMostSampled), kMostSampled, multiprocessors_);
   const std::int64_t n_maxima = sample.count * kMaximaPerSegment;
   const float* starts = spec_.start_column < 0 ? shifted_starts_.data() : nullptr;
   ScanJob job{query_images_.data(), query_tiles_.data(), train_images_.data(), starts, width_, n, sample_tiles, stride,
@@ -333,8 +342,8 @@ void FilterSession::search_batch(Slot& slot, const cuda_abi::FilterQuery& query)
   launch_thresholds({bounds(), maxima_.data(), n_maxima, n, k + (excludes ? 1 : 0), thresholds_.data()}, stream_.get());
 
   slot.clocks[3].record(stream_);
-  constexpr std::int64_t kWaves = 10;  // short enough that the last blocks of a wave do not wait long
-  const Segments all = cut(n_tiles, checked::ceil_div(kWaves * multiprocessors_, blocks));
+  constexpr std::int64_t kMostSegments = 256;
+  const Segments all = cut(n_tiles, width_, block_rows, 1, kMostSegments, multiprocessors_);
   clear(counts_, stream_);
   const CandidateLists lists{thresholds_.data(), candidates_.data(), counts_.data(),
                              static_cast<std::int32_t>(capacity(spec_))};
