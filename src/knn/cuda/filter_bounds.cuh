@@ -35,7 +35,8 @@ __device__ inline QueryBounds bounds_of(const BoundsJob& job, std::int64_t query
           job.tiny,
           shift,
           kAccumulation * (job.width + 2) * largest_sum + job.product_error,
-          job.hashed};
+          job.hashed,
+          job.slack};
 }
 
 /// Floats as integers in the same order.
