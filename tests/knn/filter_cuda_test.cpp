@@ -295,5 +295,66 @@ TEST_F(FilterCuda, UsualTablesNeedNoReference) {
   EXPECT_LT(report.evaluated, 1000 * 200);
 }
 
+// Numbers of neighbours and of attributes at which the re-rank takes another way: a warp or several a query, a row a
+// thread or a sort, 16 attributes at a time.
+TEST_F(FilterCuda, NeighborsAndAttributesThatStraddleTheReRank) {
+  Random random(11);
+  const auto uniform = [&](std::size_t, std::size_t) { return random.uniform(); };
+  for (const std::int64_t d : {17, 1, 8, 9, 15, 16, 31, 33, 48}) {
+    const Table train = table_of(fill(3000, d, uniform)), query = table_of(fill(9, d, uniform));
+    for (const std::int64_t k : {1, 23, 24, 25, 32, 33, 127, 128}) {
+      SCOPED_TRACE(std::to_string(d) + " attributes, k " + std::to_string(k));
+      for (const char* metric : {"euclidean", "heom", "cosine"}) {
+        KnnOptions options;
+        options.metric.name = metric;
+        const SearchReport report = expect_the_processors_answer(train, query, k, options);
+        EXPECT_EQ(report.method, "filter, products");
+        if (HasFailure()) return;
+      }
+    }
+    expect_the_processors_answer(train, train.take({5, 6, 7, 2999}), 30);
+    expect_the_processors_answer(train, train, 24, {}, true);
+    if (HasFailure() || rounds() < 8) return;
+  }
+}
+
+// As many neighbours as there are rows, and few more rows than that: every row is listed, and half of them always.
+TEST_F(FilterCuda, AllRowsAreNeighbors) {
+  Random random(12);
+  for (const std::int64_t n : {1, 2, 24, 31, 33, 64, 100, 128, 129, 200}) {
+    SCOPED_TRACE(std::to_string(n));
+    const auto value = [&](std::size_t r, std::size_t) {
+      return r % 2 == 0 ? random.uniform() : 1e5 * random.uniform();
+    };
+    const Table train = table_of(fill(n, 19, value)), query = table_of(fill(40, 19, value));
+    expect_the_processors_answer(train, query, std::min<std::int64_t>(n, 128));
+    if (n > 1) expect_the_processors_answer(train, train, std::min<std::int64_t>(n - 1, 128), {}, true);
+    if (HasFailure()) return;
+  }
+}
+
+// Equal rows at the cut are all evaluated, so that the lowest rows are returned: as many as fit certified, more not.
+TEST_F(FilterCuda, TiesUpToTheCapacities) {
+  Random random(13);
+  std::vector<std::vector<double>> kinds(400, std::vector<double>(12));
+  for (std::vector<double>& kind : kinds) {
+    for (double& value : kind) value = static_cast<double>(random.below(1000));
+  }
+  // Copies of a row, spread over the table, of which `k` are wanted; a group of 4 has at most one of each.
+  const auto search = [&](std::int64_t copies, std::int64_t k) {
+    const std::int64_t n = 400 * copies;
+    const Table train = table_of(fill(n, 12, [&](std::size_t r, std::size_t c) { return kinds[r % 400][c]; }));
+    const Table query = table_of(fill(50, 12, [&](std::size_t r, std::size_t c) { return kinds[r * 7 % 400][c]; }));
+    SCOPED_TRACE(std::to_string(copies) + " copies, k " + std::to_string(k));
+    return expect_the_processors_answer(train, query, k).uncertified;
+  };
+  EXPECT_EQ(search(12, 10), 0);
+  EXPECT_EQ(search(60, 10), 0);
+  EXPECT_EQ(search(70, 10), 50);  // 64 groups are looked at
+  EXPECT_EQ(search(200, 100), 0);
+  EXPECT_EQ(search(300, 100), 50);  // 256 groups
+  if (!HasFailure()) search(3000, 20);
+}
+
 }  // namespace
 }  // namespace stope

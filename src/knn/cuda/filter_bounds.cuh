@@ -39,25 +39,4 @@ __device__ inline QueryBounds bounds_of(const BoundsJob& job, std::int64_t query
           job.slack};
 }
 
-/// Floats as integers in the same order.
-__device__ __forceinline__ unsigned key_of(float value) {
-  const unsigned bits = __float_as_uint(value);
-  return (bits >> 31) != 0 ? ~bits : bits | 0x80000000U;
-}
-__device__ __forceinline__ float of_key(unsigned key) {
-  return __uint_as_float((key >> 31) != 0 ? key & 0x7fffffffU : ~key);
-}
-
-/// The k-th largest key that the warp's lanes hold (`count(key)`: how many of this lane's are at least `key`); 0 if
-/// there are fewer. Only the leading `bits` are looked for: the result is at most the k-th largest.
-template <class Count>
-__device__ unsigned kth_largest(int k, int bits, const Count& count) {
-  unsigned found = 0;
-  for (int bit = 31; bit >= 32 - bits; --bit) {
-    const unsigned trial = found | (1U << bit);
-    if (__reduce_add_sync(~0U, count(trial)) >= static_cast<unsigned>(k)) found = trial;
-  }
-  return found;
-}
-
 }  // namespace stope::knn::cuda

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "knn/cuda/filter_scan.hpp"
+#include "knn/cuda_abi.hpp"
 #include "knn/measure.hpp"
 
 namespace stope::knn::cuda {
@@ -36,7 +37,21 @@ struct ThresholdJob {
 };
 void launch_thresholds(const ThresholdJob& job, cudaStream_t stream);
 
+/// Raises thresholds[query] to what the part of its list that there is proves: of the rows that were scanned, the k-th
+/// best. The lists stay as they are.
+struct TightenJob {
+  BoundsJob bounds;
+  CandidateLists lists;
+  std::int64_t n_queries;
+  int k;
+  float* thresholds;
+};
+void launch_tighten(const TightenJob& job, cudaStream_t stream);
+
 inline constexpr int kMostNeighbors = 128;
+
+/// Doubles behind the last training row that a re-rank may read.
+inline constexpr std::int64_t kReadBeyond = 16;
 
 /// distances[query * k + i], rows[query * k + i]: the nearest by (distance, row). A query is uncertain if its list
 /// overflowed or if more rows are left of it than can be sorted: its neighbours are not known then.
@@ -46,8 +61,8 @@ struct RerankJob {
   const __half* train_images;
   const float* starts;  ///< of the scan; null: the images' own columns have them
   const double* queries;
-  const double* train;
-  std::int64_t width;  ///< doubles a row
+  const double* train;  ///< and kReadBeyond doubles more
+  std::int64_t width;   ///< doubles a row
   const Attribute* attributes;
   std::int64_t n_rows, n_queries;
   std::int64_t self;  ///< query i is training row self + i and no neighbour of its own; negative: none is excluded
@@ -67,6 +82,6 @@ struct RerankKernel {
 };
 
 /// The kernel of a measure whose images the scan compares, or null.
-const RerankKernel* find_rerank_kernel(const char* type, std::int64_t n_bytes);
+const RerankKernel* find_rerank_kernel(const cuda_abi::Measure& measure);
 
 }  // namespace stope::knn::cuda

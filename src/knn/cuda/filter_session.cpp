@@ -95,7 +95,7 @@ cuda_abi::FilterSize FilterSession::size(const cuda_abi::FilterSpec& spec, int g
   cuda_abi::FilterSize size{};
   // A row is an int32, and so is the first row of a group that lies in the padding.
   constexpr std::int64_t kMostRows = INT32_MAX - 2 * kTileRows;
-  size.possible = can_scan(major, minor) && find_rerank_kernel(spec.measure.type, spec.measure.n_bytes) != nullptr &&
+  size.possible = can_scan(major, minor) && find_rerank_kernel(spec.measure) != nullptr &&
                   spec.image_width <= kMostWidth && spec.most_neighbors <= kMostNeighbors && spec.n_rows <= kMostRows;
   const std::int64_t width = image_width(spec), batch = batch_of(spec);
   const std::int64_t row = spec.width * 8 + width * 2 + 8 + 4 * 4;
@@ -109,14 +109,14 @@ cuda_abi::FilterSize FilterSession::size(const cuda_abi::FilterSpec& spec, int g
 FilterSession::FilterSession(int gpu, const cuda_abi::FilterSpec& spec)
     : gpu_(gpu),
       spec_(spec),
-      kernel_(find_rerank_kernel(spec.measure.type, spec.measure.n_bytes)),
+      kernel_(find_rerank_kernel(spec.measure)),
       width_(image_width(spec)),
       multiprocessors_(multiprocessors_of(gpu)),
       n_padded_(padded_rows(spec)),
       batch_(batch_of(spec)),
       attributes_(spec.measure.n_attributes),
       columns_(spec.n_columns),
-      train_(checked::mul(spec.n_rows, spec.width)),
+      train_(checked::add(checked::mul(spec.n_rows, spec.width), kReadBeyond)),
       train_squares_(n_padded_),
       train_images_(checked::mul(n_padded_, width_)),
       train_norms_(n_padded_),
@@ -138,6 +138,8 @@ FilterSession::FilterSession(int gpu, const cuda_abi::FilterSpec& spec)
   measure_.assign(bytes, bytes + spec.measure.n_bytes);
   copy_in(attributes_.data(), static_cast<const Attribute*>(spec.measure.attributes), attributes_.size(), stream_);
   copy_in(columns_.data(), spec.columns, columns_.size(), stream_);
+  check(cudaMemsetAsync(train_.data() + train_.size() - kReadBeyond, 0, kReadBeyond * sizeof(double), stream_.get()),
+        "clearing memory");
   for (Slot& slot : slots_) {
     const std::int64_t n_answers = checked::mul(batch_, spec.most_neighbors);
     slot.queries = DeviceBuffer<double>(checked::mul(batch_, spec.width));

@@ -1,0 +1,267 @@
+// The re-rank of what a scan has listed, a team of warps a query (filter_team.cuh). The k-th best of the list gives a
+// sharper cut than the sample's; the scores of the single rows of the groups that are left give one that is sharper
+// still; what then is left is evaluated by the measure's own formula and ordered by (distance, row).
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <typeinfo>
+
+#include "device/cuda/check.hpp"
+#include "knn/cuda/filter_cut.cuh"
+#include "knn/cuda/filter_distances.cuh"
+#include "knn/cuda/filter_row_scores.cuh"
+#include "knn/measures/cosine.hpp"
+#include "knn/measures/euclidean.hpp"
+#include "knn/measures/heom.hpp"
+#include "knn/measures/mixed_euclidean.hpp"
+#include "knn/measures/sqeuclidean.hpp"
+
+namespace stope::knn::cuda {
+namespace {
+
+// A shape says how much of a query's list is looked at, and by how many: more groups that reach the list's cut, or more
+// rows that reach the rows' cut, leave a query uncertain. Groups are usually 1.2 times as many as neighbours, rows 1.1
+// times. kMostRows is a power of two, for the sort.
+struct FewNeighbors {
+  static constexpr int kWarps = 1, kTeams = 4, kMostGroups = 64, kMostRows = 256, kBlocks = 6;
+};
+struct UsualNeighbors {
+  static constexpr int kWarps = 4, kTeams = 1, kMostGroups = 256, kMostRows = 512, kBlocks = 7;
+};
+constexpr int kNeighborsOfFew = 24;
+
+/// What a team works with. Terms of distances take the place of groups and scores.
+template <class M, class Shape>
+struct WorkSpace {
+  struct Scored {
+    std::int32_t groups[Shape::kMostGroups];
+    float scores[Shape::kMostGroups * kGroupRows];
+  };
+  union {
+    Scored scored;
+    double terms[Shape::kWarps][Distances<M>::kDoubles];
+  };
+  double distances[Shape::kMostRows];
+  std::int32_t rows[Shape::kMostRows];
+  typename Team<Shape::kWarps>::Memory team;
+};
+
+__device__ bool comes_after(double distance, std::int32_t row, double other_distance, std::int32_t other_row) {
+  return distance > other_distance || (distance == other_distance && row > other_row);
+}
+
+/// Sorts by (distance, row); n is a power of two.
+template <class Team>
+__device__ void sort(const Team& team, double* distances, std::int32_t* rows, int n) {
+#pragma unroll 1
+  for (int size = 2; size <= n; size *= 2) {
+#pragma unroll 1
+    for (int step = size / 2; step > 0; step /= 2) {
+      team.sync();  // the last step is done
+#pragma unroll 1
+      for (int i = team.thread(); i < n; i += Team::kThreads) {
+        const int other = i ^ step;
+        if (other < i) continue;
+        const bool ascending = (i & size) == 0;
+        if (comes_after(distances[i], rows[i], distances[other], rows[other]) != ascending) continue;
+        const double distance = distances[i];
+        const std::int32_t row = rows[i];
+        distances[i] = distances[other];
+        rows[i] = rows[other];
+        distances[other] = distance;
+        rows[other] = row;
+      }
+    }
+  }
+  team.sync();
+}
+
+/// The groups whose best score is at least `cut`: the first row of each; how many there are, of which `most` are kept.
+template <class Team>
+__device__ int keep_groups(Team& team, const Candidate* list, int n, float cut, std::int32_t* groups, int most) {
+  const Candidate* const own = list + team.thread();
+  const int left = n - team.thread();
+  team.start_placing();
+#pragma unroll 1
+  for (int i = 0; i < n; i += Team::kThreads) {
+    const Candidate candidate = i < left ? own[i] : Candidate{};
+    const bool kept = i < left && candidate.score >= cut;
+    const int at = team.place(kept);
+    if (kept && at < most) groups[at] = candidate.first;
+  }
+  return team.placed();
+}
+
+/// The rows of the groups whose score is at least `cut`; how many there are, of which `most` are kept.
+template <class Team>
+__device__ int keep_rows(Team& team, const std::int32_t* groups, const float* scores, int n, float cut,
+                         std::int32_t* rows, int most) {
+  team.start_placing();
+#pragma unroll 1
+  for (int first = 0; first < n; first += Team::kThreads) {
+    const int i = first + team.thread();
+    const bool kept = i < n && scores[i] > kNever && scores[i] >= cut;
+    const int at = team.place(kept);
+    if (kept && at < most) rows[at] = group_row(groups[i / kGroupRows], i % kGroupRows);
+  }
+  return team.placed();
+}
+
+/// The rows that can be neighbours: how many, or -1 if they are not known or too many.
+template <class M, class Shape, class Team>
+__device__ int select(Team& team, const RerankJob& job, std::int64_t query, int listed, WorkSpace<M, Shape>& space) {
+  const QueryBounds bounds = bounds_of(job.bounds, query);
+  if (listed > job.lists.capacity || !(bounds.residuals >= 0.0)) return -1;
+  const Candidate* list = job.lists.candidates + query * job.lists.capacity;
+  // The list has the row that is the query itself, too.
+  const float cut = cut_of_list(team, bounds, job.k + (job.self >= 0 ? 1 : 0), list, listed);
+  const int n_groups = keep_groups(team, list, listed, cut, space.scored.groups, Shape::kMostGroups);
+  if (n_groups > Shape::kMostGroups) return -1;
+
+  float* const scores = space.scored.scores;
+  const auto score_all = [&](const auto& score) {
+#pragma unroll 1
+    for (int first = team.warp() * kScoredGroups; first < n_groups; first += Shape::kWarps * kScoredGroups) {
+      score(job, query, space.scored.groups + first, n_groups - first, scores + first * kGroupRows);
+    }
+  };
+  if (job.bounds.width == 32) {
+    score_all(score_groups<true>);
+  } else {
+    score_all(score_groups<false>);
+  }
+  team.sync();  // all scores are there
+  const int n_scores = n_groups * kGroupRows;
+  const float* const own = scores + team.thread();
+  const float sharper = cut_of(bounds, kth_largest(team, job.k, n_scores, [&](int i) { return key_of(own[i]); }));
+  const int n_rows = keep_rows(team, space.scored.groups, scores, n_scores, sharper, space.rows, Shape::kMostRows);
+  return n_rows <= Shape::kMostRows ? n_rows : -1;
+}
+
+/// Writes the k nearest of n rows; whether there are k that have a distance.
+template <class M, class Shape, class Team>
+__device__ bool write_nearest(Team& team, const RerankJob& job, std::int64_t query, int n, WorkSpace<M, Shape>& space) {
+  double* const out_distances = job.distances + query * job.k;
+  std::int32_t* const out_rows = job.rows + query * job.k;
+  const int thread = team.thread();
+  if (n <= Team::kThreads) {  // a row a thread: its place is the number of rows before it
+    const double distance = thread < n ? space.distances[thread] : 0.0;
+    const std::int32_t row = thread < n ? space.rows[thread] : kNoRow;
+    int before = 0;
+    for (int i = 0; i < n; ++i) before += comes_after(distance, row, space.distances[i], space.rows[i]) ? 1 : 0;
+    const bool written = row != kNoRow && before < job.k;
+    if (written) {
+      out_distances[before] = distance;
+      out_rows[before] = row;
+    }
+    return team.sum(written ? 1U : 0U) == static_cast<unsigned>(job.k);
+  }
+  int padded = Team::kThreads;
+  while (padded < n) padded *= 2;
+#pragma unroll 1
+  for (int i = n + thread; i < padded; i += Team::kThreads) {
+    space.distances[i] = __longlong_as_double(0x7ff0000000000000);
+    space.rows[i] = kNoRow;
+  }
+  sort(team, space.distances, space.rows, padded);
+#pragma unroll 1
+  for (int i = thread; i < job.k; i += Team::kThreads) {
+    out_distances[i] = space.distances[i];
+    out_rows[i] = space.rows[i];
+  }
+  return space.rows[job.k - 1] != kNoRow;
+}
+
+struct Work {
+  unsigned listed, evaluated;
+};
+struct Totals {
+  unsigned listed, evaluated, n_teams;
+};
+
+template <class M, class Shape>
+__device__ Work rerank(const M& measure, const RerankJob& job, std::int64_t query, WorkSpace<M, Shape>& space) {
+  Team<Shape::kWarps> team(space.team);
+  const int listed = job.lists.counts[query];
+  const int n = select<M, Shape>(team, job, query, listed, space);
+  bool known = n >= job.k;
+  if (known) {
+    using D = Distances<M>;
+#pragma unroll 1
+    for (int first = team.warp() * D::kRows; first < n; first += Shape::kWarps * D::kRows) {
+      D::compute(measure, job, query, space.rows + first, n - first < D::kRows ? n - first : D::kRows,
+                 space.terms[team.warp()], space.distances + first);
+    }
+    team.sync();  // all distances are there
+    known = write_nearest<M, Shape>(team, job, query, n, space);
+  }
+  if (team.thread() == 0) job.uncertain[query] = known ? 0 : 1;
+  return n < 0 ? Work{} : Work{static_cast<unsigned>(listed) * kGroupRows, static_cast<unsigned>(n)};
+}
+
+template <class M, class Shape>
+__global__ void __launch_bounds__(Shape::kWarps* Shape::kTeams * 32, Shape::kBlocks)
+    rerank_kernel(const M measure, const RerankJob job) {
+  __shared__ WorkSpace<M, Shape> spaces[Shape::kTeams];
+  __shared__ Totals totals;
+  if (threadIdx.x == 0) totals = {};
+  __syncthreads();  // totals are zero
+  const int team = static_cast<int>(threadIdx.x) / (Shape::kWarps * 32);
+  const std::int64_t query = static_cast<std::int64_t>(blockIdx.x) * Shape::kTeams + team;
+  Work work{};
+  if (query < job.n_queries) work = rerank<M, Shape>(measure, job, query, spaces[team]);
+  if (threadIdx.x % (Shape::kWarps * 32) != 0) return;
+  // The last team adds for all: one place in memory for every query of every block would be a queue.
+  atomicAdd(&totals.listed, work.listed);
+  atomicAdd(&totals.evaluated, work.evaluated);
+  __threadfence_block();
+  if (atomicAdd(&totals.n_teams, 1U) + 1U != Shape::kTeams) return;
+  __threadfence_block();
+  atomicAdd(job.n_listed, static_cast<unsigned long long>(atomicAdd(&totals.listed, 0U)));
+  atomicAdd(job.n_evaluated, static_cast<unsigned long long>(atomicAdd(&totals.evaluated, 0U)));
+}
+
+template <class M, class Shape>
+void launch_shape(const RerankJob& job, const M& measure, cudaStream_t stream) {
+  const auto blocks = static_cast<unsigned>((job.n_queries + Shape::kTeams - 1) / Shape::kTeams);
+  rerank_kernel<M, Shape><<<blocks, Shape::kWarps * Shape::kTeams * 32, 0, stream>>>(measure, job);
+  stope::cuda::check_launch("evaluating distances");
+}
+
+template <class M>
+void launch_rerank(const RerankJob& job, const void* bytes, cudaStream_t stream) {
+  alignas(M) unsigned char copy[sizeof(M)];
+  std::memcpy(copy, bytes, sizeof(M));
+  const M& measure = *reinterpret_cast<const M*>(copy);
+  if (job.n_queries == 0) return;
+  if (job.k <= kNeighborsOfFew) {
+    launch_shape<M, FewNeighbors>(job, measure, stream);
+  } else {
+    launch_shape<M, UsualNeighbors>(job, measure, stream);
+  }
+}
+
+}  // namespace
+
+const RerankKernel* find_rerank_kernel(const cuda_abi::Measure& measure) {
+  static const RerankKernel kernels[] = {
+      {typeid(Euclidean).name(), sizeof(Euclidean), &launch_rerank<Euclidean>},
+      {typeid(SquaredEuclidean).name(), sizeof(SquaredEuclidean), &launch_rerank<SquaredEuclidean>},
+      {typeid(MixedEuclidean).name(), sizeof(MixedEuclidean), &launch_rerank<MixedEuclidean>},
+      {typeid(Heom).name(), sizeof(Heom), &launch_rerank<Heom>},
+      {typeid(Cosine).name(), sizeof(Cosine), &launch_rerank<Cosine>},
+      {typeid(CosineAngle).name(), sizeof(CosineAngle), &launch_rerank<CosineAngle>}};
+  // Without nominal attributes the two are one formula, of which this one has the shorter terms.
+  static_assert(sizeof(MixedEuclidean) == sizeof(Euclidean));
+  const auto* attributes = static_cast<const Attribute*>(measure.attributes);
+  const bool nominal =
+      std::any_of(attributes, attributes + measure.n_attributes, [](const Attribute& a) { return a.nominal; });
+  const bool plain = std::strcmp(measure.type, typeid(MixedEuclidean).name()) == 0 && !nominal;
+  const char* type = plain ? typeid(Euclidean).name() : measure.type;
+  for (const RerankKernel& kernel : kernels) {
+    if (std::strcmp(kernel.type, type) == 0 && kernel.n_bytes == measure.n_bytes) return &kernel;
+  }
+  return nullptr;
+}
+
+}  // namespace stope::knn::cuda
