@@ -19,7 +19,8 @@ struct Candidate {
 
 inline constexpr int kGroupRows = 4;
 
-/// The rows of a group lie in two pairs, 8 apart: what one thread holds of a row of the accumulators.
+/// The rows of a group lie in two pairs, 8 apart: what one thread holds of a row of the accumulators. Bits 0 and 3 of
+/// the first are 0.
 STOPE_HD constexpr std::int32_t group_row(std::int32_t first, int i) {
   return first + (i & 1) + (i >> 1) * 8;
 }
@@ -31,9 +32,11 @@ struct ScanJob {
   const float* starts;  ///< per training row, what its accumulators start at; null: the images' own columns have it
   int width;
   std::int64_t n_queries;  ///< images there are; those up to the next block are of no query
-  std::int64_t n_tiles;    ///< of scan_tile_rows(width) rows, to scan: tiles 0, stride, 2 * stride, ...
-  std::int64_t stride;
+  std::int64_t n_tiles;    ///< of scan_tile_rows(width) rows, to scan: tiles tile(0), tile(1), ...
+  std::int64_t first_tile, stride;
   std::int64_t tiles_per_segment;  ///< of one block
+
+  STOPE_HD constexpr std::int64_t tile(std::int64_t i) const { return first_tile + i * stride; }
 };
 
 /// Queries of wide images do not fit registers: they are read tile by tile, too.

@@ -56,7 +56,7 @@ __device__ void produce(const ScanJob& job, const Shared& shared, std::int64_t b
   for (std::int64_t at = begin; at < end; ++at) {
     const int turn = static_cast<int>(at - begin), stage = turn % L::kStages;
     if (turn >= L::kStages) sm90::barrier_wait(shared.empty + stage, (turn / L::kStages - 1) & 1);
-    const std::int64_t tile = at * job.stride;
+    const std::int64_t tile = job.tile(at);
     sm90::barrier_expect(shared.full + stage, L::kTileBytes + L::kStartBytes);
     sm90::bulk_copy(shared.tiles + stage * L::kTileBytes, job.train + tile * kTileRows * kWidth, L::kTileBytes,
                     shared.full + stage);
@@ -201,7 +201,7 @@ __device__ void consume_list(const ScanJob& job, const Shared& shared, std::int6
     list[i].entries = shared.lists + i * kConsumerThreads + consumer.thread();
   }
   consumer.scan(static_cast<int>(end - begin), [&](auto half, const float(&scores)[64], int turn) {
-    const auto first = static_cast<std::int32_t>((begin + turn) * job.stride * kTileRows) + consumer.column();
+    const auto first = static_cast<std::int32_t>(job.tile(begin + turn) * kTileRows) + consumer.column();
     constexpr int i = decltype(half)::value * 2;
     sm90::list_groups<0>(scores, threshold[i], first, lists, consumer.query(i), list[i]);
     sm90::list_groups<1>(scores, threshold[i + 1], first, lists, consumer.query(i + 1), list[i + 1]);

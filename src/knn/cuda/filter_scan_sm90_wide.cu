@@ -33,7 +33,7 @@ __device__ void produce(const ScanJob& job, const Shared& shared, std::int64_t b
   const __half* queries = job.query_tiles + blockIdx.x * tile_size;
   int turn = 0;
   for (std::int64_t at = begin; at < end; ++at) {
-    const __half* train = job.train + (at * job.stride * kCluster + rank) * tile_size;
+    const __half* train = job.train + (job.tile(at) * kCluster + rank) * tile_size;
     for (int panel = 0; panel < n_panels; ++panel, ++turn) {
       const int stage = turn % kStages;
       if (turn >= kStages) sm90::barrier_wait(shared.empty + stage, (turn / kStages - 1) & 1);
@@ -151,7 +151,7 @@ __device__ void consume_list(const ScanJob& job, const Shared& shared, std::int6
     consumer.multiply(static_cast<int>(at - begin));
 #pragma unroll
     for (int tile = 0; tile < 2; ++tile) {
-      const auto first = static_cast<std::int32_t>((at * job.stride * kCluster + tile) * kTileRows) + consumer.column();
+      const auto first = static_cast<std::int32_t>((job.tile(at) * kCluster + tile) * kTileRows) + consumer.column();
       sm90::list_groups<0>(consumer.scores(tile), threshold[0], first, lists, consumer.query(0), list[0]);
       sm90::list_groups<1>(consumer.scores(tile), threshold[1], first, lists, consumer.query(1), list[1]);
     }

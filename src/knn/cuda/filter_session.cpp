@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/checked.hpp"
+#include "knn/cuda/filter_parts.hpp"
 
 namespace stope::knn::cuda {
 namespace {
@@ -17,7 +18,7 @@ using stope::cuda::PinnedBuffer;
 // Groups a list has room for. Usual are some hundred; longer lists are left to the reference.
 constexpr std::int64_t kCapacity = 2048, kCapacityOfMany = 8192;
 constexpr std::int64_t kFewNeighbors = 24;
-constexpr std::int64_t kMostBatch = 16384;  // queries at once: enough to fill the GPU many times over
+constexpr std::int64_t kMostBatch = 16896;  // queries at once: enough to fill the GPU many times over
 
 enum Total { kListed, kEvaluated, kLargestNorm, kAlwaysListed, kTotals };
 
@@ -62,28 +63,6 @@ int multiprocessors_of(int gpu) {
   int n = 0;
   check(cudaDeviceGetAttribute(&n, cudaDevAttrMultiProcessorCount, gpu), "asking for the multiprocessors");
   return n;
-}
-
-/// How the tiles of a scan are shared among the blocks of a row of the grid.
-struct Segments {
-  std::int64_t tiles;  // of one
-  std::int64_t count;
-};
-
-/// A scan takes as many waves of blocks as its grid has, each as long as a block takes for its tiles and for its start:
-/// of `least` to `most` segments the number with the least time.
-Segments cut(std::int64_t n_tiles, int width, std::int64_t block_rows, std::int64_t least, std::int64_t most,
-             std::int64_t multiprocessors) {
-  constexpr std::int64_t kStart = 512;  // columns of a tile in the time of a block's start
-  Segments best{};
-  std::int64_t least_time = INT64_MAX;
-  for (std::int64_t wanted = std::min(least, n_tiles); wanted <= std::min(most, n_tiles); ++wanted) {
-    const std::int64_t tiles = checked::ceil_div(n_tiles, wanted), count = checked::ceil_div(n_tiles, tiles);
-    const std::int64_t waves = checked::ceil_div(block_rows * count, multiprocessors);
-    const std::int64_t time = waves * (tiles * width + kStart);
-    if (time < least_time) least_time = time, best = {tiles, count};
-  }
-  return best;
 }
 
 }  // namespace
@@ -288,19 +267,6 @@ cuda_abi::FilterAnswer FilterSession::collect(int number) {
   return answer;
 }
 
-// Every stride-th tile is looked at: a prefix would say nothing of a sorted table. A sample of a share s of the rows
-// costs s of the products and leaves about k / s groups to list; the sum is least where s^2 is the cost of listing k
-// groups (0.2 ns each with all that follows, on an H200) over that of the products (750 Tflop/s).
-std::int64_t FilterSession::sample_stride(std::int64_t n_tiles, std::int64_t k) const {
-  constexpr double kGroupOverFlop = 0.2e-9 * 750e12;
-  constexpr std::int64_t kLeastTiles = 32;
-  constexpr double kLeastWidth = 64.0;  // narrower images do not make the scan faster in proportion
-  const double flops = 2.0 * static_cast<double>(spec_.n_rows) * std::max(static_cast<double>(width_), kLeastWidth);
-  const double share = std::sqrt(kGroupOverFlop * static_cast<double>(k) / flops);
-  const std::int64_t stride = std::lround(1.0 / std::clamp(share, 1.0 / 64.0, 1.0));
-  return std::max<std::int64_t>(1, std::min(stride, n_tiles / kLeastTiles));
-}
-
 void FilterSession::search_batch(Slot& slot, const cuda_abi::FilterQuery& query) {
   const std::int64_t n = query.n;
   const std::int64_t blocks = checked::ceil_div(n, kBlockQueries);
@@ -327,32 +293,32 @@ void FilterSession::search_batch(Slot& slot, const cuda_abi::FilterQuery& query)
 
   slot.clocks[1].record(stream_);
   // Several times as many maxima as neighbours make the k-th largest of them a score near the k-th best.
-  constexpr std::int64_t kMaximaPerNeighbor = 8, kMostSampled = kMostMaxima / kMaximaPerSegment;
-  const std::int64_t stride = sample_stride(n_tiles, query.k);
-  const std::int64_t sample_tiles = checked::ceil_div(n_tiles, stride);
-  const std::int64_t wanted = checked::ceil_div(kMaximaPerNeighbor * (query.k + (excludes ? 1 : 0)), kMaximaPerSegment);
-  const std::int64_t block_rows = scans_tiles(width_) ? 2 * blocks : blocks;
-  const Segments sample =
-      cut(sample_tiles, width_, block_rows, std::min(wanted, kMostSampled), kMostSampled, multiprocessors_);
-  const std::int64_t n_maxima = sample.count * kMaximaPerSegment;
+  constexpr std::int64_t kMaximaPerNeighbor = 8;
+  const int k_listed = k + (excludes ? 1 : 0);  // a row that is the query itself is listed, too
+  const ScanPlan plan = plan_scan(
+      {n_tiles, scan_tile_rows(width_), width_, n, scans_tiles(width_) ? 2 * blocks : blocks, multiprocessors_,
+       k_listed,
+       checked::ceil_div(std::min<std::int64_t>(kMaximaPerNeighbor * k_listed, kMostMaxima), kMaximaPerSegment),
+       kMostMaxima / kMaximaPerSegment});
+  const std::int64_t n_maxima = plan.sample.segments.count * kMaximaPerSegment;
   const float* starts = spec_.start_column < 0 ? shifted_starts_.data() : nullptr;
-  ScanJob job{query_images_.data(), query_tiles_.data(), train_images_.data(), starts, width_, n, sample_tiles, stride,
-              sample.tiles};
-  launch_sample(job, maxima_.data(), n_maxima, stream_.get());
+  const auto job_of = [&](const ScanPart& part) {
+    return ScanJob{query_images_.data(), query_tiles_.data(), train_images_.data(), starts, width_, n, part.n_tiles,
+                   part.first_tile,      part.stride,         part.segments.tiles};
+  };
+  launch_sample(job_of(plan.sample), maxima_.data(), n_maxima, stream_.get());
 
   slot.clocks[2].record(stream_);
-  launch_thresholds({bounds(), maxima_.data(), n_maxima, n, k + (excludes ? 1 : 0), thresholds_.data()}, stream_.get());
+  launch_thresholds({bounds(), maxima_.data(), n_maxima, n, k_listed, thresholds_.data()}, stream_.get());
 
   slot.clocks[3].record(stream_);
-  constexpr std::int64_t kMostSegments = 256;
-  const Segments all = cut(n_tiles, width_, block_rows, 1, kMostSegments, multiprocessors_);
   clear(counts_, stream_);
   const CandidateLists lists{thresholds_.data(), candidates_.data(), counts_.data(),
                              static_cast<std::int32_t>(capacity(spec_))};
-  job.n_tiles = n_tiles;
-  job.stride = 1;
-  job.tiles_per_segment = all.tiles;
-  launch_list(job, lists, stream_.get());
+  for (const ScanPart& part : plan.parts) {
+    if (part.first_tile != 0) launch_tighten({bounds(), lists, n, k_listed, thresholds_.data()}, stream_.get());
+    launch_list(job_of(part), lists, stream_.get());
+  }
 
   slot.clocks[4].record(stream_);
   kernel_->launch(

@@ -53,7 +53,6 @@ class FilterSession {
   EncodeJob encode_job() const;
   BoundsJob bounds() const;
   float usual_residual();
-  std::int64_t sample_stride(std::int64_t n_tiles, std::int64_t k) const;
 
   int gpu_;
   cuda_abi::FilterSpec spec_;
