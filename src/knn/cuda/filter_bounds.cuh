@@ -48,6 +48,17 @@ __device__ __forceinline__ float of_key(unsigned key) {
   return __uint_as_float((key >> 31) != 0 ? key & 0x7fffffffU : ~key);
 }
 
+/// The sum over the warp's lanes.
+__device__ __forceinline__ unsigned sum_of_lanes(unsigned value) {
+#if __CUDA_ARCH__ >= 800
+  return __reduce_add_sync(~0U, value);
+#else
+#pragma unroll
+  for (int offset = 16; offset > 0; offset /= 2) value += __shfl_xor_sync(~0U, value, offset);
+  return value;
+#endif
+}
+
 /// The k-th largest key that the warp's lanes hold (`count(key)`: how many of this lane's are at least `key`); 0 if
 /// there are fewer. Only the leading `bits` are looked for: the result is at most the k-th largest.
 template <class Count>
@@ -55,7 +66,7 @@ __device__ unsigned kth_largest(int k, int bits, const Count& count) {
   unsigned found = 0;
   for (int bit = 31; bit >= 32 - bits; --bit) {
     const unsigned trial = found | (1U << bit);
-    if (__reduce_add_sync(~0U, count(trial)) >= static_cast<unsigned>(k)) found = trial;
+    if (sum_of_lanes(count(trial)) >= static_cast<unsigned>(k)) found = trial;
   }
   return found;
 }
