@@ -45,7 +45,7 @@ sanitized() {
 }
 
 suite kernels "$tests/knn_test" --gtest_filter='ReferenceCuda.*'
-suite filter "$tests/knn_test" --gtest_filter='FilterCuda.*'
+suite filter "$tests/knn_test" --gtest_filter='FilterCuda*'
 suite search "$tests/knn_test" --gtest_filter='*/cuda:FilterBounds.*:FilterProperty.LargerTables'
 suite property "$tests/knn_test" --gtest_filter='FilterProperty.Cuda*'
 suite goldens env STOPE_BACKEND=cuda "$tests/rapidminer_goldens_test"

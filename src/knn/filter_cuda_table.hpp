@@ -18,8 +18,8 @@
 
 namespace stope::knn {
 
-/// Query rows a filter takes at once at most: enough to fill a GPU many times over, and 66 blocks of the scan, so that on
-/// 132 multiprocessors every even number of segments is whole waves.
+/// Query rows a filter takes at once at most: enough to fill a GPU many times over, and 66 blocks of the scan, so that
+/// on 132 multiprocessors every even number of segments is whole waves.
 inline constexpr std::int64_t kMostFilterQueries = 16896;
 /// Neighbours of a query it can list at most.
 inline constexpr std::int64_t kMostFilterNeighbors = 128;

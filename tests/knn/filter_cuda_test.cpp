@@ -1,5 +1,6 @@
 // The tensor filter against the processor, bit for bit, at sizes that straddle its tiles, blocks and image widths, and
-// on tables that aim at its bounds. Skipped where there is no GPU.
+// on tables that aim at its bounds; with the scan that the GPU gets and with those that it would not get. Skipped where
+// there is no GPU.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -16,16 +17,26 @@
 namespace stope {
 namespace {
 
-class FilterCuda : public testing::Test {
+/// The parameter: a scan (src/knn/cuda/filter_scans.hpp), or "usual".
+class FilterCuda : public testing::TestWithParam<std::string> {
  protected:
   void SetUp() override {
-    for (const BackendInfo& backend : device_info().backends) {
+    const DeviceInfo device = device_info();
+    for (const BackendInfo& backend : device.backends) {
       if (backend.name == "cuda" && !backend.available) GTEST_SKIP() << "no CUDA: " << backend.reason;
     }
+    if (GetParam() == "sm80" && device.gpus.front().arch == "sm_75") GTEST_SKIP() << "no such instructions";
     setenv("STOPE_BACKEND", "cuda", 1);  // however small the job
+    setenv("STOPE_CUDA_SCAN", GetParam() == "usual" ? "" : GetParam().c_str(), 1);
   }
-  ~FilterCuda() override { unsetenv("STOPE_BACKEND"); }
+  ~FilterCuda() override {
+    unsetenv("STOPE_BACKEND");
+    unsetenv("STOPE_CUDA_SCAN");
+  }
 };
+
+INSTANTIATE_TEST_SUITE_P(, FilterCuda, testing::Values("usual", "sm80", "sm75", "few"),
+                         [](const auto& scan) { return scan.param; });
 
 // 8, or fewer under a sanitizer.
 int rounds() {
@@ -85,10 +96,10 @@ SearchReport expect_the_processors_answer(const Table& train, const Table& query
   return report;
 }
 
-TEST_F(FilterCuda, SizesThatStraddleTiles) {
+TEST_P(FilterCuda, SizesThatStraddleTiles) {
   Random random(1);
   const std::vector<std::int64_t> rows = {1, 2, 31, 127, 128, 129, 1000, 4097, 40000};
-  const std::vector<std::int64_t> queries = {1, 2, 64, 255, 256, 257, 600};
+  const std::vector<std::int64_t> queries = {1, 2, 8, 9, 15, 16, 17, 63, 64, 65, 255, 256, 257, 600};
   // Around images of 32, 64 and 128 columns with and without room for the scores' start, and panels of 64 beyond.
   const std::vector<std::int64_t> columns = {1, 2, 7, 29, 30, 32, 61, 62, 64, 65, 100, 125, 126, 128, 129, 192, 300};
   const std::vector<std::int64_t> neighbors = {1, 2, 10, 24, 25, 60, 128};
@@ -110,7 +121,7 @@ TEST_F(FilterCuda, SizesThatStraddleTiles) {
   }
 }
 
-TEST_F(FilterCuda, TablesThatAimAtTheBound) {
+TEST_P(FilterCuda, TablesThatAimAtTheBound) {
   Random random(2);
   const auto uniform = [&](std::size_t, std::size_t) { return random.uniform(); };
   const auto few = [](const Table& table) {
@@ -150,11 +161,15 @@ TEST_F(FilterCuda, TablesThatAimAtTheBound) {
       {"equal rows", fill(n, d, [&](std::size_t r, std::size_t c) { return static_cast<double>(r % 5 + c); })},
       {"uniform", fill(n, d, uniform)},
   };
+  // The measures differ in what they make of scores, which is the same for all scans.
+  std::vector<const char*> metrics = {"euclidean", "heom"};
+  if (GetParam() == "usual") {
+    metrics = {"euclidean", "sqeuclidean", "mixed-euclidean", "heom", "cosine", "cosine-similarity"};
+  }
   for (const auto& [name, values] : tables) {
     const Table train = table_of(values);
     for (const std::int64_t k : {1, 10, 100}) {
-      for (const char* metric :
-           {"euclidean", "sqeuclidean", "mixed-euclidean", "heom", "cosine", "cosine-similarity"}) {
+      for (const char* metric : metrics) {
         SCOPED_TRACE(std::string(name) + ", " + metric + ", k " + std::to_string(k));
         KnnOptions options;
         options.metric.name = metric;
@@ -195,7 +210,7 @@ Table mixed_table(Random& random, std::int64_t n, std::int64_t n_numeric,
   return table;
 }
 
-TEST_F(FilterCuda, MixedAndMissing) {
+TEST_P(FilterCuda, MixedAndMissing) {
   Random random(5);
   const std::vector<std::vector<std::int32_t>> cardinalities = {
       {}, {2}, {8, 8, 8}, {1, 3, 70, 500}, std::vector<std::int32_t>(25, 8), std::vector<std::int32_t>(40, 40)};
@@ -226,7 +241,7 @@ TEST_F(FilterCuda, MixedAndMissing) {
   }
 }
 
-TEST_F(FilterCuda, UsualMixedTablesNeedNoReference) {
+TEST_P(FilterCuda, UsualMixedTablesNeedNoReference) {
   Random random(6);
   const std::vector<std::int32_t> nominal(25, 8);
   const Table train = mixed_table(random, 50000, 25, nominal, 0.05, true);
@@ -238,7 +253,7 @@ TEST_F(FilterCuda, UsualMixedTablesNeedNoReference) {
   EXPECT_LT(report.evaluated, 600 * 400);
 }
 
-TEST_F(FilterCuda, Cosines) {
+TEST_P(FilterCuda, Cosines) {
   Random random(7);
   for (int round = 0; round < 4 * rounds(); ++round) {
     const std::int64_t d = std::vector<std::int64_t>{2, 5, 30, 64, 128, 200}[random.below(6)];
@@ -271,7 +286,7 @@ TEST_F(FilterCuda, Cosines) {
   EXPECT_EQ(report.uncertified, 0);
 }
 
-TEST_F(FilterCuda, LeaveOneOutWeightsAndRepeats) {
+TEST_P(FilterCuda, LeaveOneOutWeightsAndRepeats) {
   Random random(3);
   const Table train = table_of(fill(5000, 33, [&](std::size_t, std::size_t) { return random.uniform(); }));
   KnnOptions options;
@@ -286,7 +301,7 @@ TEST_F(FilterCuda, LeaveOneOutWeightsAndRepeats) {
   }
 }
 
-TEST_F(FilterCuda, UsualTablesNeedNoReference) {
+TEST_P(FilterCuda, UsualTablesNeedNoReference) {
   Random random(4);
   const auto uniform = [&](std::size_t, std::size_t) { return random.uniform(); };
   const SearchReport report =
@@ -297,7 +312,7 @@ TEST_F(FilterCuda, UsualTablesNeedNoReference) {
 
 // Numbers of neighbours and of attributes at which the re-rank takes another way: a warp or several a query, a row a
 // thread or a sort, 16 attributes at a time.
-TEST_F(FilterCuda, NeighborsAndAttributesThatStraddleTheReRank) {
+TEST_P(FilterCuda, NeighborsAndAttributesThatStraddleTheReRank) {
   Random random(11);
   const auto uniform = [&](std::size_t, std::size_t) { return random.uniform(); };
   for (const std::int64_t d : {17, 1, 8, 9, 15, 16, 31, 33, 48}) {
@@ -319,7 +334,7 @@ TEST_F(FilterCuda, NeighborsAndAttributesThatStraddleTheReRank) {
 }
 
 // As many neighbours as there are rows, and few more rows than that: every row is listed, and half of them always.
-TEST_F(FilterCuda, AllRowsAreNeighbors) {
+TEST_P(FilterCuda, AllRowsAreNeighbors) {
   Random random(12);
   for (const std::int64_t n : {1, 2, 24, 31, 33, 64, 100, 128, 129, 200}) {
     SCOPED_TRACE(std::to_string(n));
@@ -334,7 +349,7 @@ TEST_F(FilterCuda, AllRowsAreNeighbors) {
 }
 
 // Equal rows at the cut are all evaluated, so that the lowest rows are returned: as many as fit certified, more not.
-TEST_F(FilterCuda, TiesUpToTheCapacities) {
+TEST_P(FilterCuda, TiesUpToTheCapacities) {
   Random random(13);
   std::vector<std::vector<double>> kinds(400, std::vector<double>(12));
   for (std::vector<double>& kind : kinds) {
@@ -354,6 +369,18 @@ TEST_F(FilterCuda, TiesUpToTheCapacities) {
   EXPECT_EQ(search(200, 100), 0);
   EXPECT_EQ(search(300, 100), 50);  // 256 groups
   if (!HasFailure()) search(3000, 20);
+}
+
+TEST(FilterCudaScan, NoSuchScan) {
+  for (const BackendInfo& backend : device_info().backends) {
+    if (backend.name == "cuda" && !backend.available) GTEST_SKIP() << "no CUDA: " << backend.reason;
+  }
+  setenv("STOPE_BACKEND", "cuda", 1);
+  setenv("STOPE_CUDA_SCAN", "sm70", 1);
+  const Table table = table_of(fill(1000, 8, [](std::size_t r, std::size_t c) { return static_cast<double>(r * c); }));
+  EXPECT_THROW(KnnIndex::fit(table).kneighbors(table, {.n_neighbors = 1}), Error);
+  unsetenv("STOPE_CUDA_SCAN");
+  unsetenv("STOPE_BACKEND");
 }
 
 }  // namespace

@@ -40,10 +40,10 @@ struct ScanJob {
 };
 
 /// Queries of wide images do not fit registers: they are read tile by tile, too.
-constexpr bool scans_tiles(int width) {
+STOPE_HD constexpr bool scans_tiles(int width) {
   return width > 128;
 }
-constexpr int scan_tile_rows(int width) {
+STOPE_HD constexpr int scan_tile_rows(int width) {
   return scans_tiles(width) ? 2 * kTileRows : kTileRows;
 }
 
@@ -63,9 +63,9 @@ struct CandidateLists {
 };
 void launch_list(const ScanJob& job, const CandidateLists& lists, cudaStream_t stream);
 
-/// Whether this GPU has the matrix instructions the scan is written for.
+/// Whether this GPU has the matrix instructions that a scan is written for.
 constexpr bool can_scan(int major, int minor) {
-  return major == 9 && minor == 0;
+  return major > 7 || (major == 7 && minor >= 5);
 }
 
 }  // namespace stope::knn::cuda

@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include "device/cuda/check.hpp"
+#include "knn/cuda/filter_scans.hpp"
 #include "knn/cuda/filter_wgmma.cuh"
 
 namespace stope::knn::cuda {
@@ -271,13 +272,13 @@ void launch_narrow(const ScanJob& job, float* maxima, std::int64_t n_maxima, con
 
 }  // namespace
 
-void launch_sample(const ScanJob& job, float* maxima, std::int64_t n_maxima, cudaStream_t stream) {
+void launch_sample_sm90(const ScanJob& job, float* maxima, std::int64_t n_maxima, cudaStream_t stream) {
   if (job.n_queries == 0 || job.n_tiles == 0) return;
   if (scans_tiles(job.width)) return launch_sample_wide(job, maxima, n_maxima, stream);
   launch_narrow<true>(job, maxima, n_maxima, {}, stream);
 }
 
-void launch_list(const ScanJob& job, const CandidateLists& lists, cudaStream_t stream) {
+void launch_list_sm90(const ScanJob& job, const CandidateLists& lists, cudaStream_t stream) {
   if (job.n_queries == 0 || job.n_tiles == 0) return;
   if (scans_tiles(job.width)) return launch_list_wide(job, lists, stream);
   launch_narrow<false>(job, nullptr, 0, lists, stream);
