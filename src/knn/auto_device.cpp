@@ -23,6 +23,7 @@ constexpr ProcessorCost kProcessors[] = {
     {device::Backend::avx2, 0.1 * kNano, 0.2 * kNano},          {device::Backend::scalar, 0.5 * kNano, 0.5 * kNano},
     {device::Backend::reference, 1.5 * kNano, 1.5 * kNano},
 };
+constexpr double kThread = 0.15e-3;       // to start one
 constexpr double kFilteredQuery = 27e-6;  // lists, and the distances of what a filter leaves
 constexpr double kExactTerm = 1.5 * kNano, kExactLogarithm = 30.0 * kNano;
 constexpr std::int64_t kLeastFiltered = 8;  // fewer queries are searched without a filter, by one thread
@@ -38,7 +39,7 @@ struct GpuCost {
   double exact_term, exact_logarithm;
 };
 constexpr GpuCost kGpus[] = {
-    {"sm_90", 0.23, 0.014, 0.3 * kNano, 0.2e-3, 0.0005 * kNano, 0.002 * kNano, 0.02 * kNano},
+    {"sm_90", 0.23, 0.014, 0.3 * kNano, 0.2e-3, 0.0005 * kNano, 0.006 * kNano, 0.025 * kNano},
 };
 
 // The GPU must be this much faster: estimates are rough, and a processor that is there disturbs no one.
@@ -61,12 +62,13 @@ double processor_seconds(const SearchSize& size, device::Backend backend, int th
   const double pairs = queries * static_cast<double>(size.n_rows);
   if (!size.filtered || size.n_queries < kLeastFiltered) {
     const double term = size.logarithms ? kExactLogarithm : kExactTerm;
-    return pairs * static_cast<double>(size.terms_per_pair) * term / (size.n_queries < kLeastFiltered ? 1 : threads);
+    return kThread * threads +
+           pairs * static_cast<double>(size.terms_per_pair) * term / (size.n_queries < kLeastFiltered ? 1 : threads);
   }
   const auto* const cost = std::find_if(std::begin(kProcessors), std::end(kProcessors) - 1,
                                         [&](const ProcessorCost& row) { return row.backend == backend; });
   const double term = size.squares ? cost->square_term : cost->other_term;
-  return (queries * kFilteredQuery + pairs * static_cast<double>(size.width) * term) / threads;
+  return kThread * threads + (queries * kFilteredQuery + pairs * static_cast<double>(size.width) * term) / threads;
 }
 
 double gpu_seconds(const SearchSize& size, std::string_view arch) {

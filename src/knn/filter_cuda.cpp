@@ -34,7 +34,8 @@ class CudaFilterPipeline final : public SearchPipeline {
       filters_.push_back(fitted.filters().cuda(gpu, [&](const std::shared_ptr<CudaFilter>& there) {
         if (there != nullptr && there->most_neighbors() >= k_) return there;
         auto filter = std::make_shared<CudaFilter>(gpu, spec);
-        CudaLoader(gpu, fitted, plan.threads).load(*filter, 0, fitted.n_rows(), run.cancel);
+        ThreadPool pool(std::min(plan.threads, kLoaderThreads));
+        CudaLoader(gpu, fitted).load(*filter, 0, fitted.n_rows(), pool, run.cancel);
         return filter;
       }));
     }
@@ -256,7 +257,8 @@ Method choose_cuda_method(const Fitted& fitted, const Selection& selection, std:
     return reference(error.what());
   }
   if (!method.in_parts) return method;
-  if (cuda_part_rows(fitted, *map, k, n_queries, backend, run) == 0) {
+  if (!cuda_parts_are_held(fitted, k, n_queries, backend) &&
+      cuda_part_rows(fitted, *map, k, n_queries, backend, run) == 0) {
     return reference("the images of too few rows fit the GPU's memory");
   }
   method.reason += ", the table in parts";

@@ -16,8 +16,6 @@ using cuda_abi::Failure;
 constexpr std::int64_t kFewNeighbors = 24;
 // A first search of few queries leaves room for some more.
 constexpr std::int64_t kLeastQueries = 2048;
-// One thread copies some 8 GB/s, the bus takes 55: with more than these the memory is the limit.
-constexpr int kLoaderThreads = 8;
 // Of a piece of rows under way to the GPU: long enough to hide the cost of a call and of waking threads.
 constexpr std::int64_t kPieceValues = std::int64_t{1} << 21;
 // Rows that are always listed take a place in the list of every query, which has 2048.
@@ -138,16 +136,15 @@ void CudaFilter::give_back(device::Pinned<double> memory) {
   spare_.push_back(std::move(memory));
 }
 
-CudaLoader::CudaLoader(int gpu, const Fitted& fitted, int threads)
-    : fitted_(fitted),
-      piece_rows_(std::clamp<std::int64_t>(kPieceValues / fitted.width(), 1, fitted.n_rows())),
-      pool_(std::min(threads, kLoaderThreads)) {
+CudaLoader::CudaLoader(int gpu, const Fitted& fitted)
+    : fitted_(fitted), piece_rows_(std::clamp<std::int64_t>(kPieceValues / fitted.width(), 1, fitted.n_rows())) {
   for (device::Pinned<double>& piece : pieces_) {
     piece = device::Pinned<double>(gpu, checked::mul(piece_rows_, fitted.width()));
   }
 }
 
-void CudaLoader::load(CudaFilter& filter, std::int64_t first, std::int64_t n_rows, const CancelToken& cancel) {
+void CudaLoader::load(CudaFilter& filter, std::int64_t first, std::int64_t n_rows, ThreadPool& pool,
+                      const CancelToken& cancel) {
   const cuda_abi::Functions& functions = cuda_functions();
   cuda_abi::Filter* const to = filter.filter_.get();
   checked_call([&](Failure* failure) { return functions.filter_begin(to, n_rows, failure); });
@@ -155,18 +152,19 @@ void CudaLoader::load(CudaFilter& filter, std::int64_t first, std::int64_t n_row
   for (std::int64_t begin = 0; begin < n_rows; begin += piece_rows_, piece = (piece + 1) % cuda_abi::kFilterPieces) {
     const std::int64_t n = std::min(piece_rows_, n_rows - begin);
     checked_call([&](Failure* failure) { return functions.filter_wait(to, piece, failure); });
-    fill(pieces_[piece].data(), first + begin, n, cancel);
+    fill(pieces_[piece].data(), first + begin, n, pool, cancel);
     checked_call([&](Failure* failure) { return functions.filter_load(to, piece, pieces_[piece].data(), n, failure); });
   }
   checked_call([&](Failure* failure) { return functions.filter_finish(to, &filter.n_always_, failure); });
 }
 
-void CudaLoader::fill(double* to, std::int64_t first, std::int64_t n, const CancelToken& cancel) {
-  if (!fitted_.resident()) return fitted_.encode(first, first + n, to, pool_, cancel);
+void CudaLoader::fill(double* to, std::int64_t first, std::int64_t n, ThreadPool& pool,
+                      const CancelToken& cancel) const {
+  if (!fitted_.resident()) return fitted_.encode(first, first + n, to, pool, cancel);
   constexpr std::int64_t kPerTask = std::int64_t{1} << 16;
   const double* const from = fitted_.rows() + first * fitted_.width();
   const std::int64_t n_values = n * fitted_.width();
-  pool_.parallel_for(checked::ceil_div(n_values, kPerTask), cancel, [&](std::int64_t task, int) {
+  pool.parallel_for(checked::ceil_div(n_values, kPerTask), cancel, [&](std::int64_t task, int) {
     std::copy(from + task * kPerTask, from + std::min(n_values, (task + 1) * kPerTask), to + task * kPerTask);
   });
 }

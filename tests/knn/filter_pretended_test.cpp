@@ -170,6 +170,39 @@ TEST_F(PretendedFilter, AnAllocationThatFailsOnceCostsOnlyRoom) {
   }
 }
 
+// A GPU that nobody asked for may fail: the processor goes on where it stopped, and says so.
+TEST_F(PretendedFilter, AutoTakesTheGpuWhereItPaysAndTheProcessorWhereItFails) {
+  const Table train = table(500), query = table(1500);
+  const Neighbors theirs = on_processor(train, query, {});
+  KnnIndex::fit(train).kneighbors(query, {}, run_);  // from now on the driver is started
+  unsetenv("STOPE_BACKEND");
+  const RunOptions automatic = {.threads = 1};
+  const auto search = [&](const KnnIndex& index, const Table& queries) {
+    return index.kneighbors(queries, {}, automatic, [](const Neighbors&) {});
+  };
+  const KnnIndex index = KnnIndex::fit(train);
+  EXPECT_NE(search(index, table(5)).backend, "cuda");
+  const SearchReport report = search(index, query);
+  EXPECT_EQ(report.backend, "cuda");
+  EXPECT_EQ(report.reason.rfind("auto: about ", 0), 0U) << report.reason;
+  expect_same(index.kneighbors(query, {}, automatic), theirs);
+  set_sizes({200, 0, 0});
+  int lost = 0;
+  for (std::int64_t n = 1;; ++n) {
+    ASSERT_LT(n, 200);
+    const KnnIndex fresh = KnnIndex::fit(train);
+    fault::arm_device(n);
+    const Neighbors ours = fresh.kneighbors(query, {}, automatic);
+    ASSERT_NO_FATAL_FAILURE(expect_same(ours, theirs));
+    const SearchReport after = search(fresh, query);
+    fault::arm_device(0);
+    if (after.backend == "cuda") break;
+    EXPECT_EQ(after.reason.rfind("auto gave the GPU up: lost while ", 0), 0U) << after.reason;
+    ++lost;
+  }
+  EXPECT_GT(lost, 10);
+}
+
 TEST_F(PretendedFilter, StopsWhenCancelled) {
   const Table train = table(400), query = table(200);
   for (const std::int64_t device_rows : {0, 90}) {

@@ -50,6 +50,16 @@ bool FilterCache::has_cuda(int gpu) {
   return found != cuda_.end() && found->second != nullptr;
 }
 
+std::shared_ptr<CudaPartsHeld> FilterCache::take_parts() {
+  const std::scoped_lock lock(mutex_);
+  return std::exchange(parts_, nullptr);
+}
+
+void FilterCache::keep_parts(std::shared_ptr<CudaPartsHeld> parts) {
+  const std::scoped_lock lock(mutex_);
+  parts_ = std::move(parts);
+}
+
 std::int64_t FilterCache::count_queries(std::int64_t n) {
   const std::scoped_lock lock(mutex_);
   n_queries_ = checked::add(n_queries_, n);

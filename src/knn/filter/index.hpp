@@ -12,7 +12,8 @@
 
 namespace stope::knn {
 
-class CudaFilter;  // knn/filter_cuda.hpp
+class CudaFilter;      // knn/filter_cuda_table.hpp
+struct CudaPartsHeld;  // knn/filter_cuda_parts.cpp
 
 struct FilterIndex {
   std::shared_ptr<const ImageMap> map;
@@ -45,6 +46,10 @@ class FilterCache {
       int gpu, const std::function<std::shared_ptr<CudaFilter>(const std::shared_ptr<CudaFilter>&)>& make);
   bool has_cuda(int gpu);
 
+  /// What the last search of the table in parts left on the GPUs, for one search at a time; null if there is none.
+  std::shared_ptr<CudaPartsHeld> take_parts();
+  void keep_parts(std::shared_ptr<CudaPartsHeld> parts);
+
   /// What `choose` returned when it was first asked for this backend and order of rows: looking at a sample costs as
   /// much as a small search.
   Method choice(device::Backend backend, bool in_order, const std::function<Method()>& choose);
@@ -55,7 +60,8 @@ class FilterCache {
   std::map<std::pair<device::Backend, bool>, Method> choices_;
   std::int64_t n_queries_ = 0;
   std::map<int, std::shared_ptr<CudaFilter>> cuda_;  // by GPU
-  FilterIndex made_[2];                              // one an order of rows, with every kind asked for
+  std::shared_ptr<CudaPartsHeld> parts_;
+  FilterIndex made_[2];  // one an order of rows, with every kind asked for
 };
 
 }  // namespace stope::knn
