@@ -39,8 +39,13 @@ class CudaFilterPipeline final : public SearchPipeline {
         return filter;
       }));
     }
+    // So many values are encoded in about the time a thread takes to wake.
+    constexpr std::int64_t kValuesPerThread = std::int64_t{1} << 17;
+    const std::int64_t values = checked::mul(plan.tile_queries, fitted.width());
+    threads_ = filters_.front()->borrow_threads(
+        static_cast<int>(std::clamp<std::int64_t>(values / kValuesPerThread, 1, plan.threads)));
     for (Block& block : blocks_) {
-      block.rows = filters_.front()->borrow(checked::mul(plan.tile_queries, fitted.width()));
+      block.rows = filters_.front()->borrow(values);
       if (plan.tile_queries >= n_queries) break;  // one block is all there is
     }
   }
@@ -49,23 +54,22 @@ class CudaFilterPipeline final : public SearchPipeline {
   ~CudaFilterPipeline() override {
     for (Block& block : blocks_) {
       for (const Share& share : block.shares) {
-        try {
-          if (share.flight != nullptr) share.filter->finish(*share.flight, nullptr);
-        } catch (...) {  // whatever it was, what ended the search was reported
-        }
+        if (share.flight != nullptr) share.filter->settle(*share.flight);
       }
       if (block.rows.size() > 0) filters_.front()->give_back(std::move(block.rows));
     }
+    filters_.front()->give_back(std::move(threads_));
   }
   CudaFilterPipeline(const CudaFilterPipeline&) = delete;
   CudaFilterPipeline& operator=(const CudaFilterPipeline&) = delete;
 
-  int blocks() const override { return kMostBlocks; }
-  double* rows(int which) override { return blocks_[which].rows.data(); }
+  int blocks() const override { return kBlocks; }
 
-  void begin(int which, const QueryBlock& queries, const Selection& selection) override {
+  void begin(int which, const QueryBlock& queries, const Selection& selection, const QueryEncoder& encode) override {
     Block& block = blocks_[which];
     block.queries = queries;
+    block.queries.rows = block.rows.data();
+    encode(queries.first, queries.n, block.rows.data(), *threads_);
     block.selection = &selection;
     block.uncertain.assign(static_cast<std::size_t>(queries.n), 1);
     block.shares.clear();
@@ -85,13 +89,13 @@ class CudaFilterPipeline final : public SearchPipeline {
     for (Share& share : block.shares) submit(block, share);
   }
 
-  void finish(int which, ThreadPool& pool, Neighbors& out) override {
+  void finish(int which, Neighbors& out) override {
     Block& block = blocks_[which];
     for (Share& share : block.shares) {
       share.out = &out;
       const std::shared_ptr<CudaFlight> flight = std::exchange(share.flight, nullptr);
-      share.filter->finish(*flight, &pool);
-      if (!share.rows.empty()) hand_on(share, share.distances.data(), share.rows.data(), pool);
+      share.filter->finish(*flight, *threads_);
+      if (!share.rows.empty()) hand_on(share, share.distances.data(), share.rows.data(), *threads_);
     }
     // Consecutive queries that are uncertain go to the reference together.
     for (std::int64_t i = 0; i < block.queries.n; ++i) {
@@ -115,6 +119,8 @@ class CudaFilterPipeline final : public SearchPipeline {
   }
 
  private:
+  static constexpr int kBlocks = 2;  // one is prepared or handed on while the other is searched
+
   // Queries [begin, begin + n) of a block, on one GPU.
   struct Share {
     CudaFilter* filter;
@@ -191,7 +197,8 @@ class CudaFilterPipeline final : public SearchPipeline {
   std::int64_t k_;
   std::vector<std::shared_ptr<CudaFilter>> filters_;  // per GPU
   std::unique_ptr<Searcher> reference_;
-  Block blocks_[kMostBlocks];
+  std::unique_ptr<ThreadPool> threads_;
+  Block blocks_[kBlocks];
   std::mutex counts_mutex_;
   CudaFilterSeconds seconds_{};
   std::int64_t scanned_ = 0, listed_ = 0, evaluated_ = 0, uncertified_ = 0;

@@ -88,21 +88,18 @@ class GpuParts {
   }
 
   /// After it, whatever became of it: nothing is under way any more.
-  void end() noexcept {
+  void end() {
     if (next_.valid()) next_.wait();
     next_ = {};
-    try {
-      finish_pending();
-    } catch (...) {  // what ended the search was reported
-    }
     pool_.reset();
     loader_pool_.reset();
     run_ = nullptr;
   }
 
   /// Offers the rows of this GPU's parts to the lists of a block.
-  void search(const QueryBlock& block, bool exclude_self, Answers& answers) {
+  void search(const QueryBlock& block, bool exclude_self, const QueryEncoder& encode, Answers& answers) {
     if (order_.empty()) return;
+    const Settled settled{*this};
     std::size_t at = 0;
     for (std::size_t i = 0; i < order_.size(); ++i) {
       if (next_.valid()) next_.get();
@@ -113,7 +110,7 @@ class GpuParts {
         next_ =
             std::async(std::launch::async, [this, other = at ^ 1, part = order_[i + 1]] { load(held_[other], part); });
       };
-      search_part(held_[at], block, exclude_self, answers, after_first);
+      search_part(held_[at], block, exclude_self, encode, answers, after_first);
     }
     finish_pending();
     // Back and forth: the last part of a block is the first of the next one, and need not be copied again.
@@ -132,6 +129,16 @@ class GpuParts {
     std::unique_ptr<CudaFilter> filter;
     std::int64_t part = -1;
   };
+  // A batch writes to the answers of the search that queued it, also where an error ends that.
+  struct Settled {
+    GpuParts& parts;
+    ~Settled() { parts.settle(); }
+  };
+  void settle() {
+    if (pending_ != nullptr) pending_in_->settle(*pending_);
+    pending_ = nullptr;
+  }
+
   std::size_t find(std::int64_t part) const {
     for (const std::size_t i : {0U, 1U}) {
       if (held_[i].part == part) return i;
@@ -147,7 +154,7 @@ class GpuParts {
   }
 
   template <class AfterFirst>
-  void search_part(Held& held, const QueryBlock& block, bool exclude_self, Answers& answers,
+  void search_part(Held& held, const QueryBlock& block, bool exclude_self, const QueryEncoder& encode, Answers& answers,
                    const AfterFirst& after_first) {
     const std::int64_t first_row = held.part * part_rows_;
     // From this query on a row of the part, or of a later one, is the query itself.
@@ -161,28 +168,23 @@ class GpuParts {
         if (begin < first_self) n = std::min(n, first_self - begin);
         if (begin >= first_self) self = block.first + begin - first_row;
       }
-      submit(held, block, begin, n, self, first_row, answers);
+      // Encoded again for every part: that is no slower than a copy, and needs no room for the block.
+      double* const rows = staged_[staging_].data();
+      encode(block.first + begin, n, rows, *pool_);
+      submit(held, {rows, n, k_, self}, begin, first_row, answers);
       if (begin == 0) after_first();
     }
   }
 
-  void submit(Held& held, const QueryBlock& block, std::int64_t begin, std::int64_t n, std::int64_t self,
-              std::int64_t first_row, Answers& answers) {
-    double* const rows = staged_[staging_].data();
-    constexpr std::int64_t kPerTask = std::int64_t{1} << 16;
-    const std::int64_t n_values = n * fitted_.width();
-    const double* const from = block.rows + begin * fitted_.width();
-    pool_->parallel_for(checked::ceil_div(n_values, kPerTask), run_->cancel, [&](std::int64_t task, int) {
-      const std::int64_t first = task * kPerTask, end = std::min(n_values, first + kPerTask);
-      std::copy(from + first, from + end, rows + first);
-    });
+  void submit(Held& held, const cuda_abi::FilterQuery& query, std::int64_t begin, std::int64_t first_row,
+              Answers& answers) {
     if (!held.filter->useful()) {
-      std::fill_n(answers.uncertain.begin() + begin, n, static_cast<unsigned char>(1));
+      std::fill_n(answers.uncertain.begin() + begin, query.n, static_cast<unsigned char>(1));
       finish_pending();
       return;
     }
     auto flight = held.filter->submit(
-        {rows, n, k_, self}, [this, begin, n, first_row, &answers](const cuda_abi::FilterAnswer& answer, ThreadPool*) {
+        query, [this, begin, n = query.n, first_row, &answers](const cuda_abi::FilterAnswer& answer, ThreadPool*) {
           take(answer, begin, n, first_row, answers);
         });
     finish_pending();
@@ -193,7 +195,7 @@ class GpuParts {
 
   void finish_pending() {
     const std::shared_ptr<CudaFlight> flight = std::exchange(pending_, nullptr);
-    if (flight != nullptr) pending_in_->finish(*flight, pool_.get());
+    if (flight != nullptr) pending_in_->finish(*flight, *pool_);
   }
 
   void take(const cuda_abi::FilterAnswer& answer, std::int64_t begin, std::int64_t n, std::int64_t first_row,
@@ -269,7 +271,6 @@ class CudaPartsPipeline final : public SearchPipeline {
     const auto n_gpus = static_cast<int>(plan.backend.gpus.size());
     for (const std::unique_ptr<GpuParts>& parts : held_->parts)
       parts->begin(k_, std::max(1, plan.threads / n_gpus), run);
-    rows_ = Buffer<double>(checked::mul(plan.tile_queries, fitted.width()));
   }
   // What a search that did not come to its end left is not worth keeping.
   ~CudaPartsPipeline() override {
@@ -280,15 +281,15 @@ class CudaPartsPipeline final : public SearchPipeline {
   CudaPartsPipeline& operator=(const CudaPartsPipeline&) = delete;
 
   int blocks() const override { return 1; }
-  double* rows(int) override { return rows_.data(); }
 
-  void begin(int, const QueryBlock& block, const Selection& selection) override {
+  void begin(int, const QueryBlock& block, const Selection& selection, const QueryEncoder& encode) override {
     finished_ = false;
     block_ = block;
     selection_ = &selection;
+    encode_ = &encode;
   }
 
-  void finish(int, ThreadPool& pool, Neighbors& out) override {
+  void finish(int, Neighbors& out) override {
     std::vector<Answers> answers;  // per GPU; the first one's are the result
     std::vector<std::vector<double>> distances(held_->parts.size());
     std::vector<std::vector<std::int64_t>> rows(held_->parts.size());
@@ -301,9 +302,9 @@ class CudaPartsPipeline final : public SearchPipeline {
     }
     gpus_.parallel_for(static_cast<std::int64_t>(held_->parts.size()), run_.cancel, [&](std::int64_t gpu, int) {
       const auto at = static_cast<std::size_t>(gpu);
-      held_->parts[at]->search(block_, selection_->exclude_self, answers[at]);
+      held_->parts[at]->search(block_, selection_->exclude_self, *encode_, answers[at]);
     });
-    for (std::size_t gpu = 1; gpu < held_->parts.size(); ++gpu) merge(answers[gpu], answers.front(), pool);
+    for (std::size_t gpu = 1; gpu < held_->parts.size(); ++gpu) merge(answers[gpu], answers.front());
     answer_uncertain(answers.front().uncertain, out);
     finished_ = true;
   }
@@ -338,8 +339,9 @@ class CudaPartsPipeline final : public SearchPipeline {
     return held;
   }
 
-  void merge(const Answers& from, Answers& to, ThreadPool& pool) const {
+  void merge(const Answers& from, Answers& to) const {
     constexpr std::int64_t kPerTask = 512;
+    ThreadPool pool(plan_.threads);
     pool.parallel_for(checked::ceil_div(block_.n, kPerTask), run_.cancel, [&](std::int64_t task, int) {
       std::vector<Candidate> merged;
       for (std::int64_t i = task * kPerTask; i < std::min(block_.n, (task + 1) * kPerTask); ++i) {
@@ -371,9 +373,11 @@ class CudaPartsPipeline final : public SearchPipeline {
       train_parts_ = std::make_unique<TrainParts>(fitted_, plan.part_rows);
       reference_ = make_cuda_searcher(fitted_, plan, run_);
     }
-    const QueryBlock few{block_.first + begin, end - begin, block_.rows + begin * fitted_.width(), nullptr};
-    Lists found(static_cast<std::size_t>(few.n));
     ThreadPool pool(plan_.threads);
+    Buffer<double> rows(checked::mul(end - begin, fitted_.width()));
+    (*encode_)(block_.first + begin, end - begin, rows.data(), pool);
+    const QueryBlock few{block_.first + begin, end - begin, rows.data(), nullptr};
+    Lists found(static_cast<std::size_t>(few.n));
     for (std::int64_t part = 0; part < train_parts_->count(); ++part) {
       reference_->search(train_parts_->part(part, pool, run_.cancel), few, *selection_, found);
     }
@@ -388,9 +392,9 @@ class CudaPartsPipeline final : public SearchPipeline {
   ThreadPool gpus_;
   std::shared_ptr<CudaPartsHeld> held_;
   bool finished_ = false;
-  Buffer<double> rows_;
   QueryBlock block_;
   const Selection* selection_ = nullptr;
+  const QueryEncoder* encode_ = nullptr;
   std::unique_ptr<TrainParts> train_parts_;
   std::unique_ptr<Searcher> reference_;
   std::int64_t uncertified_ = 0;

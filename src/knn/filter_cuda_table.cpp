@@ -89,12 +89,16 @@ std::shared_ptr<CudaFlight> CudaFilter::submit(const cuda_abi::FilterQuery& quer
   return flight;
 }
 
-void CudaFilter::finish(CudaFlight& flight, ThreadPool* pool) {
+void CudaFilter::finish(CudaFlight& flight, ThreadPool& pool) {
+  settle(flight, &pool);
+  if (flight.error != nullptr) std::rethrow_exception(flight.error);
+}
+
+void CudaFilter::settle(CudaFlight& flight, ThreadPool* pool) {
   const std::scoped_lock lock(mutex_);
   for (std::size_t slot = 0; slot < cuda_abi::kFilterSlots; ++slot) {
     if (slots_[slot].get() == &flight) land(slot, pool);
   }
-  if (flight.error != nullptr) std::rethrow_exception(flight.error);
 }
 
 void CudaFilter::land(std::size_t slot, ThreadPool* pool) {
@@ -134,6 +138,19 @@ void CudaFilter::give_back(device::Pinned<double> memory) {
     spare_.erase(smallest);
   }
   spare_.push_back(std::move(memory));
+}
+
+std::unique_ptr<ThreadPool> CudaFilter::borrow_threads(int n) {
+  {
+    const std::scoped_lock lock(mutex_);
+    if (spare_threads_ != nullptr && spare_threads_->size() == n) return std::move(spare_threads_);
+  }
+  return std::make_unique<ThreadPool>(n);
+}
+
+void CudaFilter::give_back(std::unique_ptr<ThreadPool> threads) {
+  const std::scoped_lock lock(mutex_);
+  spare_threads_.swap(threads);
 }
 
 CudaLoader::CudaLoader(int gpu, const Fitted& fitted)

@@ -59,17 +59,23 @@ class CudaFilter {
   /// only until another search wants it, so that a caller may do what it likes before it calls finish().
   std::shared_ptr<CudaFlight> submit(const cuda_abi::FilterQuery& query, decltype(CudaFlight::take) take);
   /// Waits until take() has run, and throws what it or the GPU threw.
-  void finish(CudaFlight& flight, ThreadPool* pool);
+  void finish(CudaFlight& flight, ThreadPool& pool);
+  /// Waits until the batch is no longer under way, for a search that does not want its answer any more.
+  void settle(CudaFlight& flight) { settle(flight, nullptr); }
 
   /// Pinned memory for query rows, kept for the next search when it comes back.
   device::Pinned<double> borrow(std::int64_t n_values);
   void give_back(device::Pinned<double> memory);
+  /// Threads, likewise: to start them takes longer than what they do in a search of some thousand queries.
+  std::unique_ptr<ThreadPool> borrow_threads(int n);
+  void give_back(std::unique_ptr<ThreadPool> threads);
 
  private:
   friend class CudaLoader;
   struct Destroy {
     void operator()(cuda_abi::Filter* filter) const { cuda_functions().filter_destroy(filter); }
   };
+  void settle(CudaFlight& flight, ThreadPool* pool);
   void land(std::size_t slot, ThreadPool* pool);
 
   int gpu_;
@@ -80,6 +86,7 @@ class CudaFilter {
   std::shared_ptr<CudaFlight> slots_[cuda_abi::kFilterSlots];
   std::size_t next_ = 0;
   std::vector<device::Pinned<double>> spare_;
+  std::unique_ptr<ThreadPool> spare_threads_;
 };
 
 /// Threads that fill pinned memory at once: one copies some 8 GB/s, the bus takes 55.
