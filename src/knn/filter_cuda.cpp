@@ -35,7 +35,7 @@ class CudaFilterPipeline final : public SearchPipeline {
         if (there != nullptr && there->most_neighbors() >= k_) return there;
         auto filter = std::make_shared<CudaFilter>(gpu, spec);
         ThreadPool pool(std::min(plan.threads, kLoaderThreads));
-        CudaLoader(gpu, fitted).load(*filter, 0, fitted.n_rows(), pool, run.cancel);
+        CudaLoader(gpu, fitted, run.memory_limit).load(*filter, 0, fitted.n_rows(), pool, run.cancel);
         return filter;
       }));
     }

@@ -22,6 +22,8 @@ using cuda_abi::Failure;
 
 // Shorter parts would be copied for longer than they are searched.
 constexpr std::int64_t kLeastPartRows = std::int64_t{1} << 16;
+// Of a block, in the reference at once: their rows are encoded for it.
+constexpr std::int64_t kMostReferenceQueries = std::int64_t{1} << 15;
 // A GPU holds the part that it searches and the one after.
 constexpr std::int64_t kHeld = 2;
 
@@ -35,11 +37,22 @@ std::int64_t filter_bytes(int gpu, const CudaFilterSpec& spec) {
   return size.possible ? size.bytes : std::numeric_limits<std::int64_t>::max();
 }
 
-// Lists of the queries of a block, k each, sorted; uncertain[i]: query i has no answer.
+// Lists of the queries of a block, k each, sorted; uncertain[i]: query i has no answer. Not initialised.
 struct Answers {
   double* distances;
   std::int64_t* rows;
   std::vector<unsigned char> uncertain;
+
+  // The lists of a first part need no merging; those of a query without an answer hold no rows.
+  void put(std::int64_t query, std::int64_t k, const double* new_distances, const std::int32_t* new_rows,
+           std::int64_t first_row) const {
+    std::copy_n(new_distances, k, distances + query * k);
+    std::transform(new_rows, new_rows + k, rows + query * k, [&](std::int32_t row) { return first_row + row; });
+  }
+  void clear(std::int64_t query, std::int64_t n_queries, std::int64_t k) const {
+    std::fill_n(distances + query * k, n_queries * k, kNoDistance);
+    std::fill_n(rows + query * k, n_queries * k, kNoRow);
+  }
 
   template <class Row>
   void merge(std::int64_t query, std::int64_t k, const double* new_distances, const Row* new_rows,
@@ -64,8 +77,9 @@ struct Answers {
 /// Every n-th part on one GPU. Kept from search to search, with the parts it holds.
 class GpuParts {
  public:
-  GpuParts(int gpu, const Fitted& fitted, const CudaFilterSpec& spec, std::int64_t first_part, std::int64_t step)
-      : fitted_(fitted), part_rows_(spec.spec.n_rows), loader_(gpu, fitted) {
+  GpuParts(int gpu, const Fitted& fitted, const CudaFilterSpec& spec, std::int64_t first_part, std::int64_t step,
+           std::int64_t memory_limit)
+      : fitted_(fitted), part_rows_(spec.spec.n_rows), loader_(gpu, fitted, memory_limit) {
     const std::int64_t n_parts = checked::ceil_div(fitted.n_rows(), part_rows_);
     for (std::int64_t part = first_part; part < n_parts; part += step) order_.push_back(part);
     for (std::int64_t i = 0; i < std::min(kHeld, static_cast<std::int64_t>(order_.size())); ++i) {
@@ -96,7 +110,9 @@ class GpuParts {
     run_ = nullptr;
   }
 
-  /// Offers the rows of this GPU's parts to the lists of a block.
+  bool empty() const { return order_.empty(); }
+
+  /// Fills the lists of a block from the rows of this GPU's parts.
   void search(const QueryBlock& block, bool exclude_self, const QueryEncoder& encode, Answers& answers) {
     if (order_.empty()) return;
     const Settled settled{*this};
@@ -110,7 +126,7 @@ class GpuParts {
         next_ =
             std::async(std::launch::async, [this, other = at ^ 1, part = order_[i + 1]] { load(held_[other], part); });
       };
-      search_part(held_[at], block, exclude_self, encode, answers, after_first);
+      search_part(held_[at], i == 0, block, exclude_self, encode, answers, after_first);
     }
     finish_pending();
     // Back and forth: the last part of a block is the first of the next one, and need not be copied again.
@@ -154,8 +170,8 @@ class GpuParts {
   }
 
   template <class AfterFirst>
-  void search_part(Held& held, const QueryBlock& block, bool exclude_self, const QueryEncoder& encode, Answers& answers,
-                   const AfterFirst& after_first) {
+  void search_part(Held& held, bool fresh, const QueryBlock& block, bool exclude_self, const QueryEncoder& encode,
+                   Answers& answers, const AfterFirst& after_first) {
     const std::int64_t first_row = held.part * part_rows_;
     // From this query on a row of the part, or of a later one, is the query itself.
     const std::int64_t first_self = std::max<std::int64_t>(0, first_row - block.first);
@@ -171,22 +187,23 @@ class GpuParts {
       // Encoded again for every part: that is no slower than a copy, and needs no room for the block.
       double* const rows = staged_[staging_].data();
       encode(block.first + begin, n, rows, *pool_);
-      submit(held, {rows, n, k_, self}, begin, first_row, answers);
+      submit(held, fresh, {rows, n, k_, self}, begin, first_row, answers);
       if (begin == 0) after_first();
     }
   }
 
-  void submit(Held& held, const cuda_abi::FilterQuery& query, std::int64_t begin, std::int64_t first_row,
+  void submit(Held& held, bool fresh, const cuda_abi::FilterQuery& query, std::int64_t begin, std::int64_t first_row,
               Answers& answers) {
     if (!held.filter->useful()) {
       std::fill_n(answers.uncertain.begin() + begin, query.n, static_cast<unsigned char>(1));
+      if (fresh) answers.clear(begin, query.n, k_);
       finish_pending();
       return;
     }
-    auto flight = held.filter->submit(
-        query, [this, begin, n = query.n, first_row, &answers](const cuda_abi::FilterAnswer& answer, ThreadPool*) {
-          take(answer, begin, n, first_row, answers);
-        });
+    auto flight = held.filter->submit(query, [this, fresh, begin, n = query.n, first_row, &answers](
+                                                 const cuda_abi::FilterAnswer& answer, ThreadPool*) {
+      take(answer, fresh, begin, n, first_row, answers);
+    });
     finish_pending();
     pending_ = std::move(flight);
     pending_in_ = held.filter.get();
@@ -198,17 +215,20 @@ class GpuParts {
     if (flight != nullptr) pending_in_->finish(*flight, *pool_);
   }
 
-  void take(const cuda_abi::FilterAnswer& answer, std::int64_t begin, std::int64_t n, std::int64_t first_row,
-            Answers& answers) {
+  void take(const cuda_abi::FilterAnswer& answer, bool fresh, std::int64_t begin, std::int64_t n,
+            std::int64_t first_row, Answers& answers) {
     constexpr std::int64_t kPerTask = 512;
     pool_->parallel_for(checked::ceil_div(n, kPerTask), run_->cancel, [&](std::int64_t task, int) {
       std::vector<Candidate> merged;
       for (std::int64_t i = task * kPerTask; i < std::min(n, (task + 1) * kPerTask); ++i) {
         if (answer.uncertain[i] != 0) {
           answers.uncertain[static_cast<std::size_t>(begin + i)] = 1;
-          continue;
+          if (fresh) answers.clear(begin + i, 1, k_);
+        } else if (fresh) {
+          answers.put(begin + i, k_, answer.distances + i * k_, answer.rows + i * k_, first_row);
+        } else {
+          answers.merge(begin + i, k_, answer.distances + i * k_, answer.rows + i * k_, first_row, merged);
         }
-        answers.merge(begin + i, k_, answer.distances + i * k_, answer.rows + i * k_, first_row, merged);
       }
     });
     counts_.scanned += answer.scanned;
@@ -291,20 +311,22 @@ class CudaPartsPipeline final : public SearchPipeline {
 
   void finish(int, Neighbors& out) override {
     std::vector<Answers> answers;  // per GPU; the first one's are the result
-    std::vector<std::vector<double>> distances(held_->parts.size());
-    std::vector<std::vector<std::int64_t>> rows(held_->parts.size());
-    for (std::size_t gpu = 0; gpu < held_->parts.size(); ++gpu) {
-      std::vector<double>& to = gpu == 0 ? out.distances : distances[gpu];
-      std::vector<std::int64_t>& to_rows = gpu == 0 ? out.indices : rows[gpu];
-      to.assign(static_cast<std::size_t>(block_.n * k_), kNoDistance);
-      to_rows.assign(to.size(), kNoRow);
-      answers.push_back({to.data(), to_rows.data(), std::vector<unsigned char>(static_cast<std::size_t>(block_.n))});
+    std::vector<Buffer<double>> distances;
+    std::vector<Buffer<std::int64_t>> rows;
+    for (const std::unique_ptr<GpuParts>& parts : held_->parts) {
+      if (parts->empty()) break;  // and so are those after it
+      const std::int64_t size = answers.empty() ? 0 : checked::mul(block_.n, k_);
+      distances.emplace_back(size);
+      rows.emplace_back(size);
+      answers.push_back({answers.empty() ? out.distances.data() : distances.back().data(),
+                         answers.empty() ? out.indices.data() : rows.back().data(),
+                         std::vector<unsigned char>(static_cast<std::size_t>(block_.n))});
     }
-    gpus_.parallel_for(static_cast<std::int64_t>(held_->parts.size()), run_.cancel, [&](std::int64_t gpu, int) {
+    gpus_.parallel_for(static_cast<std::int64_t>(answers.size()), run_.cancel, [&](std::int64_t gpu, int) {
       const auto at = static_cast<std::size_t>(gpu);
       held_->parts[at]->search(block_, selection_->exclude_self, *encode_, answers[at]);
     });
-    for (std::size_t gpu = 1; gpu < held_->parts.size(); ++gpu) merge(answers[gpu], answers.front());
+    for (std::size_t gpu = 1; gpu < answers.size(); ++gpu) merge(answers[gpu], answers.front());
     answer_uncertain(answers.front().uncertain, out);
     finished_ = true;
   }
@@ -334,7 +356,8 @@ class CudaPartsPipeline final : public SearchPipeline {
     held->most_queries = spec.spec.most_queries;
     const auto n_gpus = static_cast<std::int64_t>(gpus.size());
     for (std::int64_t i = 0; i < n_gpus; ++i) {
-      held->parts.push_back(std::make_unique<GpuParts>(gpus[static_cast<std::size_t>(i)], fitted_, spec, i, n_gpus));
+      held->parts.push_back(
+          std::make_unique<GpuParts>(gpus[static_cast<std::size_t>(i)], fitted_, spec, i, n_gpus, run_.memory_limit));
     }
     return held;
   }
@@ -356,9 +379,10 @@ class CudaPartsPipeline final : public SearchPipeline {
     for (std::int64_t i = 0; i < block_.n; ++i) {
       if (uncertain[static_cast<std::size_t>(i)] == 0) continue;
       std::int64_t end = i + 1;
-      while (end < block_.n && uncertain[static_cast<std::size_t>(end)] != 0) ++end;
+      while (end < std::min(block_.n, i + kMostReferenceQueries) && uncertain[static_cast<std::size_t>(end)] != 0)
+        ++end;
       search_reference(i, end, out);
-      i = end;
+      i = end - 1;
     }
   }
 

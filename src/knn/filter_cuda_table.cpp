@@ -153,8 +153,11 @@ void CudaFilter::give_back(std::unique_ptr<ThreadPool> threads) {
   spare_threads_.swap(threads);
 }
 
-CudaLoader::CudaLoader(int gpu, const Fitted& fitted)
-    : fitted_(fitted), piece_rows_(std::clamp<std::int64_t>(kPieceValues / fitted.width(), 1, fitted.n_rows())) {
+CudaLoader::CudaLoader(int gpu, const Fitted& fitted, std::int64_t memory_limit) : fitted_(fitted) {
+  // Both pieces together at most an eighth of a limit.
+  constexpr std::int64_t kShare = 8 * cuda_abi::kFilterPieces * static_cast<std::int64_t>(sizeof(double));
+  const std::int64_t values = memory_limit > 0 ? std::min(kPieceValues, memory_limit / kShare) : kPieceValues;
+  piece_rows_ = std::clamp<std::int64_t>(values / fitted.width(), 1, fitted.n_rows());
   for (device::Pinned<double>& piece : pieces_) {
     piece = device::Pinned<double>(gpu, checked::mul(piece_rows_, fitted.width()));
   }

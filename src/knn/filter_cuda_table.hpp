@@ -95,7 +95,8 @@ inline constexpr int kLoaderThreads = 8;
 /// Brings rows of a fitted table to filters on one GPU, through pinned memory.
 class CudaLoader {
  public:
-  CudaLoader(int gpu, const Fitted& fitted);
+  /// `memory_limit`: of the run, 0 if it has none.
+  CudaLoader(int gpu, const Fitted& fitted, std::int64_t memory_limit);
   /// Rows [first, first + n) take the place of those the filter has. No batch is under way in it.
   void load(CudaFilter& filter, std::int64_t first, std::int64_t n, ThreadPool& pool, const CancelToken& cancel);
 
@@ -103,7 +104,7 @@ class CudaLoader {
   void fill(double* to, std::int64_t first, std::int64_t n, ThreadPool& pool, const CancelToken& cancel) const;
 
   const Fitted& fitted_;
-  std::int64_t piece_rows_;
+  std::int64_t piece_rows_ = 1;
   device::Pinned<double> pieces_[cuda_abi::kFilterPieces];
 };
 
