@@ -30,15 +30,19 @@ class CudaFilterPipeline final : public SearchPipeline {
       : fitted_(fitted), plan_(plan), run_(run), k_(selection.ks.front()) {
     const std::shared_ptr<const ImageMap> map = fitted.filters().map(fitted, *fitted.kernel().filter_form());
     const CudaFilterSpec spec(fitted, *map, fitted.n_rows(), n_queries, k_);
-    for (const int gpu : plan.backend.gpus) {
-      filters_.push_back(fitted.filters().cuda(gpu, [&](const std::shared_ptr<CudaFilter>& there) {
+    const auto n_gpus = static_cast<std::int64_t>(plan.backend.gpus.size());
+    filters_.resize(plan.backend.gpus.size());
+    ThreadPool gpus(static_cast<int>(n_gpus));
+    gpus.parallel_for(n_gpus, run.cancel, [&](std::int64_t i, int) {
+      const int gpu = plan.backend.gpus[static_cast<std::size_t>(i)];
+      filters_[static_cast<std::size_t>(i)] = fitted.filters().cuda(gpu, [&](const std::shared_ptr<CudaFilter>& there) {
         if (there != nullptr && there->most_neighbors() >= k_) return there;
         auto filter = std::make_shared<CudaFilter>(gpu, spec);
         ThreadPool pool(std::min(plan.threads, kLoaderThreads));
         CudaLoader(gpu, fitted, run.memory_limit).load(*filter, 0, fitted.n_rows(), pool, run.cancel);
         return filter;
-      }));
-    }
+      });
+    });
     // So many values are encoded in about the time a thread takes to wake.
     constexpr std::int64_t kValuesPerThread = std::int64_t{1} << 17;
     const std::int64_t values = checked::mul(plan.tile_queries, fitted.width());

@@ -41,7 +41,8 @@ class FilterCache {
   /// Adds the queries of a search; the sum of all so far.
   std::int64_t count_queries(std::int64_t n);
 
-  /// What `make` returned for a GPU, kept for the next search. It gets what there was, to keep or to replace.
+  /// What `make` returned for a GPU, kept for the next search. It gets what there was, to keep or to replace. Tables go
+  /// to several GPUs at once, to each of them once.
   std::shared_ptr<CudaFilter> cuda(
       int gpu, const std::function<std::shared_ptr<CudaFilter>(const std::shared_ptr<CudaFilter>&)>& make);
   bool has_cuda(int gpu);
@@ -59,7 +60,13 @@ class FilterCache {
   std::shared_ptr<const ImageMap> map_;
   std::map<std::pair<device::Backend, bool>, Method> choices_;
   std::int64_t n_queries_ = 0;
-  std::map<int, std::shared_ptr<CudaFilter>> cuda_;  // by GPU
+  struct OnGpu {
+    std::mutex mutex;
+    std::shared_ptr<CudaFilter> filter;
+  };
+  OnGpu& on_gpu(int gpu);
+
+  std::map<int, OnGpu> cuda_;  // by GPU; what is in a map does not move
   std::shared_ptr<CudaPartsHeld> parts_;
   FilterIndex made_[2];  // one an order of rows, with every kind asked for
 };
