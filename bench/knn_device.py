@@ -21,20 +21,19 @@ from bench.support.machine import write_result  # noqa: E402
 FILTERED = "euclidean"  # images and matrix units on either side
 EXACT = "mahalanobis"   # every distance by the formula
 PROCESSOR = [  # back end, rows, queries, columns, k, metric: what a pair costs
-    *((backend, n, 2_000, 20, 10, metric) for backend in ("avx512vnni", "avx512", "avx2", "scalar")
-      for metric in (FILTERED, "chebyshev", "manhattan") for n in (10_000, 100_000)),
+    *((backend, 50_000, 2_000, 20, 10, metric) for backend in ("avx512vnni", "avx512", "avx2", "scalar")
+      for metric in (FILTERED, "chebyshev")),
     *(("reference", 10_000, 500, 20, 10, metric) for metric in
-      ("euclidean", "chebyshev", "cosine", "cosine-similarity", EXACT, "minkowski", "kl", "kernel-euclidean", "dtw")),
+      (FILTERED, "chebyshev", "cosine", "cosine-similarity", EXACT, "minkowski", "kl", "kernel-euclidean", "dtw")),
 ]
 CASES = [  # rows, queries, columns, k, metric
-    *((n, n, 20, 10, FILTERED) for n in (1_000, 3_000, 10_000, 30_000, 100_000)),
+    *((n, n, 20, 10, FILTERED) for n in (1_000, 10_000, 30_000, 100_000)),
     *((100_000, m, 50, 10, FILTERED) for m in (1, 10, 100, 1_000, 10_000)),
-    *((1_000_000, m, 50, 10, FILTERED) for m in (1, 10, 100, 1_000)),
-    *((n, n, 20, 10, "chebyshev") for n in (1_000, 3_000, 10_000, 30_000)),
-    *((n, n, 20, 10, "manhattan") for n in (1_000, 3_000, 10_000, 30_000)),
-    *((n, n, 20, 10, EXACT) for n in (300, 1_000, 3_000)),
-    *((n, n, 20, 10, "dtw") for n in (100, 300, 1_000)),
-    *((n, n, 20, 10, "kl") for n in (300, 1_000, 3_000, 10_000)),
+    *((1_000_000, m, 50, 10, FILTERED) for m in (1, 100, 1_000)),
+    *((n, n, 20, 10, "chebyshev") for n in (1_000, 10_000, 30_000)),
+    *((n, n, 20, 10, EXACT) for n in (1_000, 3_000)),
+    *((n, n, 20, 10, "dtw") for n in (300, 1_000)),
+    *((n, n, 20, 10, "kl") for n in (1_000, 3_000, 10_000)),
 ]
 
 

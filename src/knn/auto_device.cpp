@@ -1,6 +1,7 @@
 #include "knn/auto_device.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "device/cuda_plugin.hpp"
 #include "knn/filter/index.hpp"
@@ -19,12 +20,13 @@ struct ProcessorCost {
 };
 constexpr double kNano = 1e-9;
 constexpr ProcessorCost kProcessors[] = {
-    {device::Backend::avx512vnni, 0.013 * kNano, 0.05 * kNano}, {device::Backend::avx512, 0.05 * kNano, 0.1 * kNano},
-    {device::Backend::avx2, 0.1 * kNano, 0.2 * kNano},          {device::Backend::scalar, 0.5 * kNano, 0.5 * kNano},
+    {device::Backend::avx512vnni, 0.015 * kNano, 0.03 * kNano}, {device::Backend::avx512, 0.03 * kNano, 0.03 * kNano},
+    {device::Backend::avx2, 0.05 * kNano, 0.05 * kNano},        {device::Backend::scalar, 0.15 * kNano, 0.15 * kNano},
     {device::Backend::reference, 1.5 * kNano, 1.5 * kNano},
 };
+constexpr double kThread = 0.15e-3;       // to start one
 constexpr double kFilteredQuery = 27e-6;  // lists, and the distances of what a filter leaves
-constexpr double kExactTerm = 1.5 * kNano, kExactLogarithm = 30.0 * kNano;
+constexpr double kExactTerm = 1.5 * kNano, kExactLogarithm = 20.0 * kNano;
 constexpr std::int64_t kLeastFiltered = 8;  // fewer queries are searched without a filter, by one thread
 
 /// Seconds of a GPU.
@@ -38,7 +40,7 @@ struct GpuCost {
   double exact_term, exact_logarithm;
 };
 constexpr GpuCost kGpus[] = {
-    {"sm_90", 0.23, 0.014, 0.3 * kNano, 0.2e-3, 0.0005 * kNano, 0.002 * kNano, 0.02 * kNano},
+    {"sm_90", 0.21, 0.014, 0.35 * kNano, 0.2e-3, 0.0005 * kNano, 0.005 * kNano, 0.02 * kNano},
 };
 
 // The GPU must be this much faster: estimates are rough, and a processor that is there disturbs no one.
@@ -48,7 +50,7 @@ constexpr double kWorthALook = 0.1;
 
 std::string text(double seconds) {
   const double milliseconds = 1e3 * seconds;
-  const auto rounded = static_cast<long long>(milliseconds + 0.5);
+  const auto rounded = std::llround(milliseconds);
   return milliseconds < 1.0 ? "under 1 ms"
          : rounded < 10'000 ? std::to_string(rounded) + " ms"
                             : std::to_string(rounded / 1000) + " s";
@@ -61,12 +63,13 @@ double processor_seconds(const SearchSize& size, device::Backend backend, int th
   const double pairs = queries * static_cast<double>(size.n_rows);
   if (!size.filtered || size.n_queries < kLeastFiltered) {
     const double term = size.logarithms ? kExactLogarithm : kExactTerm;
-    return pairs * static_cast<double>(size.terms_per_pair) * term / (size.n_queries < kLeastFiltered ? 1 : threads);
+    return kThread * threads +
+           pairs * static_cast<double>(size.terms_per_pair) * term / (size.n_queries < kLeastFiltered ? 1 : threads);
   }
   const auto* const cost = std::find_if(std::begin(kProcessors), std::end(kProcessors) - 1,
                                         [&](const ProcessorCost& row) { return row.backend == backend; });
   const double term = size.squares ? cost->square_term : cost->other_term;
-  return (queries * kFilteredQuery + pairs * static_cast<double>(size.width) * term) / threads;
+  return kThread * threads + (queries * kFilteredQuery + pairs * static_cast<double>(size.width) * term) / threads;
 }
 
 double gpu_seconds(const SearchSize& size, std::string_view arch) {

@@ -30,16 +30,26 @@ class CudaFilterPipeline final : public SearchPipeline {
       : fitted_(fitted), plan_(plan), run_(run), k_(selection.ks.front()) {
     const std::shared_ptr<const ImageMap> map = fitted.filters().map(fitted, *fitted.kernel().filter_form());
     const CudaFilterSpec spec(fitted, *map, fitted.n_rows(), n_queries, k_);
-    for (const int gpu : plan.backend.gpus) {
-      filters_.push_back(fitted.filters().cuda(gpu, [&](const std::shared_ptr<CudaFilter>& there) {
+    const auto n_gpus = static_cast<std::int64_t>(plan.backend.gpus.size());
+    filters_.resize(plan.backend.gpus.size());
+    ThreadPool gpus(static_cast<int>(n_gpus));
+    gpus.parallel_for(n_gpus, run.cancel, [&](std::int64_t i, int) {
+      const int gpu = plan.backend.gpus[static_cast<std::size_t>(i)];
+      filters_[static_cast<std::size_t>(i)] = fitted.filters().cuda(gpu, [&](const std::shared_ptr<CudaFilter>& there) {
         if (there != nullptr && there->most_neighbors() >= k_) return there;
         auto filter = std::make_shared<CudaFilter>(gpu, spec);
-        CudaLoader(gpu, fitted, plan.threads).load(*filter, 0, fitted.n_rows(), run.cancel);
+        ThreadPool pool(std::min(plan.threads, kLoaderThreads));
+        CudaLoader(gpu, fitted, run.memory_limit).load(*filter, 0, fitted.n_rows(), pool, run.cancel);
         return filter;
-      }));
-    }
+      });
+    });
+    // So many values are encoded in about the time a thread takes to wake.
+    constexpr std::int64_t kValuesPerThread = std::int64_t{1} << 17;
+    const std::int64_t values = checked::mul(plan.tile_queries, fitted.width());
+    threads_ = filters_.front()->borrow_threads(
+        static_cast<int>(std::clamp<std::int64_t>(values / kValuesPerThread, 1, plan.threads)));
     for (Block& block : blocks_) {
-      block.rows = filters_.front()->borrow(checked::mul(plan.tile_queries, fitted.width()));
+      block.rows = filters_.front()->borrow(values);
       if (plan.tile_queries >= n_queries) break;  // one block is all there is
     }
   }
@@ -48,23 +58,22 @@ class CudaFilterPipeline final : public SearchPipeline {
   ~CudaFilterPipeline() override {
     for (Block& block : blocks_) {
       for (const Share& share : block.shares) {
-        try {
-          if (share.flight != nullptr) share.filter->finish(*share.flight, nullptr);
-        } catch (...) {  // whatever it was, what ended the search was reported
-        }
+        if (share.flight != nullptr) share.filter->settle(*share.flight);
       }
       if (block.rows.size() > 0) filters_.front()->give_back(std::move(block.rows));
     }
+    filters_.front()->give_back(std::move(threads_));
   }
   CudaFilterPipeline(const CudaFilterPipeline&) = delete;
   CudaFilterPipeline& operator=(const CudaFilterPipeline&) = delete;
 
-  int blocks() const override { return kMostBlocks; }
-  double* rows(int which) override { return blocks_[which].rows.data(); }
+  int blocks() const override { return kBlocks; }
 
-  void begin(int which, const QueryBlock& queries, const Selection& selection) override {
+  void begin(int which, const QueryBlock& queries, const Selection& selection, const QueryEncoder& encode) override {
     Block& block = blocks_[which];
     block.queries = queries;
+    block.queries.rows = block.rows.data();
+    encode(queries.first, queries.n, block.rows.data(), *threads_);
     block.selection = &selection;
     block.uncertain.assign(static_cast<std::size_t>(queries.n), 1);
     block.shares.clear();
@@ -84,13 +93,13 @@ class CudaFilterPipeline final : public SearchPipeline {
     for (Share& share : block.shares) submit(block, share);
   }
 
-  void finish(int which, ThreadPool& pool, Neighbors& out) override {
+  void finish(int which, Neighbors& out) override {
     Block& block = blocks_[which];
     for (Share& share : block.shares) {
       share.out = &out;
       const std::shared_ptr<CudaFlight> flight = std::exchange(share.flight, nullptr);
-      share.filter->finish(*flight, &pool);
-      if (!share.rows.empty()) hand_on(share, share.distances.data(), share.rows.data(), pool);
+      share.filter->finish(*flight, *threads_);
+      if (!share.rows.empty()) hand_on(share, share.distances.data(), share.rows.data(), *threads_);
     }
     // Consecutive queries that are uncertain go to the reference together.
     for (std::int64_t i = 0; i < block.queries.n; ++i) {
@@ -114,6 +123,8 @@ class CudaFilterPipeline final : public SearchPipeline {
   }
 
  private:
+  static constexpr int kBlocks = 2;  // one is prepared or handed on while the other is searched
+
   // Queries [begin, begin + n) of a block, on one GPU.
   struct Share {
     CudaFilter* filter;
@@ -190,7 +201,8 @@ class CudaFilterPipeline final : public SearchPipeline {
   std::int64_t k_;
   std::vector<std::shared_ptr<CudaFilter>> filters_;  // per GPU
   std::unique_ptr<Searcher> reference_;
-  Block blocks_[kMostBlocks];
+  std::unique_ptr<ThreadPool> threads_;
+  Block blocks_[kBlocks];
   std::mutex counts_mutex_;
   CudaFilterSeconds seconds_{};
   std::int64_t scanned_ = 0, listed_ = 0, evaluated_ = 0, uncertified_ = 0;
@@ -256,7 +268,8 @@ Method choose_cuda_method(const Fitted& fitted, const Selection& selection, std:
     return reference(error.what());
   }
   if (!method.in_parts) return method;
-  if (cuda_part_rows(fitted, *map, k, n_queries, backend, run) == 0) {
+  if (!cuda_parts_are_held(fitted, k, n_queries, backend) &&
+      cuda_part_rows(fitted, *map, k, n_queries, backend, run) == 0) {
     return reference("the images of too few rows fit the GPU's memory");
   }
   method.reason += ", the table in parts";

@@ -22,6 +22,8 @@ using cuda_abi::Failure;
 
 // Shorter parts would be copied for longer than they are searched.
 constexpr std::int64_t kLeastPartRows = std::int64_t{1} << 16;
+// Of a block, in the reference at once: their rows are encoded for it.
+constexpr std::int64_t kMostReferenceQueries = std::int64_t{1} << 15;
 // A GPU holds the part that it searches and the one after.
 constexpr std::int64_t kHeld = 2;
 
@@ -35,11 +37,22 @@ std::int64_t filter_bytes(int gpu, const CudaFilterSpec& spec) {
   return size.possible ? size.bytes : std::numeric_limits<std::int64_t>::max();
 }
 
-// Lists of the queries of a block, k each, sorted; uncertain[i]: query i has no answer.
+// Lists of the queries of a block, k each, sorted; uncertain[i]: query i has no answer. Not initialised.
 struct Answers {
   double* distances;
   std::int64_t* rows;
   std::vector<unsigned char> uncertain;
+
+  // The lists of a first part need no merging; those of a query without an answer hold no rows.
+  void put(std::int64_t query, std::int64_t k, const double* new_distances, const std::int32_t* new_rows,
+           std::int64_t first_row) const {
+    std::copy_n(new_distances, k, distances + query * k);
+    std::transform(new_rows, new_rows + k, rows + query * k, [&](std::int32_t row) { return first_row + row; });
+  }
+  void clear(std::int64_t query, std::int64_t n_queries, std::int64_t k) const {
+    std::fill_n(distances + query * k, n_queries * k, kNoDistance);
+    std::fill_n(rows + query * k, n_queries * k, kNoRow);
+  }
 
   template <class Row>
   void merge(std::int64_t query, std::int64_t k, const double* new_distances, const Row* new_rows,
@@ -61,12 +74,12 @@ struct Answers {
   }
 };
 
-/// Every n-th part on one GPU.
+/// Every n-th part on one GPU. Kept from search to search, with the parts it holds.
 class GpuParts {
  public:
   GpuParts(int gpu, const Fitted& fitted, const CudaFilterSpec& spec, std::int64_t first_part, std::int64_t step,
-           std::int64_t k, int threads, const RunOptions& run)
-      : fitted_(fitted), run_(run), part_rows_(spec.spec.n_rows), k_(k), pool_(threads), loader_(gpu, fitted, threads) {
+           std::int64_t memory_limit)
+      : fitted_(fitted), part_rows_(spec.spec.n_rows), loader_(gpu, fitted, memory_limit) {
     const std::int64_t n_parts = checked::ceil_div(fitted.n_rows(), part_rows_);
     for (std::int64_t part = first_part; part < n_parts; part += step) order_.push_back(part);
     for (std::int64_t i = 0; i < std::min(kHeld, static_cast<std::int64_t>(order_.size())); ++i) {
@@ -77,24 +90,43 @@ class GpuParts {
     }
   }
 
-  /// Offers the rows of this GPU's parts to the lists of a block.
-  void search(const QueryBlock& block, bool exclude_self, Answers& answers) {
+  /// Before a search: for k neighbours, with so many threads. Begins to load the first part.
+  void begin(std::int64_t k, int threads, const RunOptions& run) {
+    k_ = k;
+    run_ = &run;
+    pool_ = std::make_unique<ThreadPool>(threads);
+    loader_pool_ = std::make_unique<ThreadPool>(std::min(threads, kLoaderThreads));
+    counts_ = {};
+    if (order_.empty() || held_[0].part == order_[0] || held_[1].part == order_[0]) return;
+    next_ = std::async(std::launch::async, [this] { load(held_[0], order_[0]); });
+  }
+
+  /// After it, whatever became of it: nothing is under way any more.
+  void end() {
+    if (next_.valid()) next_.wait();
+    next_ = {};
+    pool_.reset();
+    loader_pool_.reset();
+    run_ = nullptr;
+  }
+
+  bool empty() const { return order_.empty(); }
+
+  /// Fills the lists of a block from the rows of this GPU's parts.
+  void search(const QueryBlock& block, bool exclude_self, const QueryEncoder& encode, Answers& answers) {
     if (order_.empty()) return;
     const Settled settled{*this};
     std::size_t at = 0;
-    load(held_[0], order_[0]);
-    for (std::size_t i = 0; i < order_.size(); ++i, at ^= 1) {
+    for (std::size_t i = 0; i < order_.size(); ++i) {
       if (next_.valid()) next_.get();
-      Held& now = held_[find(order_[i], at)];
-      at = static_cast<std::size_t>(&now - held_);
+      at = find(order_[i]);
+      // Once a first batch is queued, the part before is done with: its place is free for the part after.
       const auto after_first = [&] {
-        // The part before is done with: its place is free for the part after.
-        if (i + 1 == order_.size()) return;
-        Held& other = held_[at ^ 1];
-        if (other.part == order_[i + 1]) return;
-        next_ = std::async(std::launch::async, [this, &other, part = order_[i + 1]] { load(other, part); });
+        if (i + 1 == order_.size() || held_[at ^ 1].part == order_[i + 1]) return;
+        next_ =
+            std::async(std::launch::async, [this, other = at ^ 1, part = order_[i + 1]] { load(held_[other], part); });
       };
-      search_part(now, block, exclude_self, answers, after_first);
+      search_part(held_[at], i == 0, block, exclude_self, encode, answers, after_first);
     }
     finish_pending();
     // Back and forth: the last part of a block is the first of the next one, and need not be copied again.
@@ -102,10 +134,10 @@ class GpuParts {
   }
 
   void report(SearchReport& report, CudaFilterSeconds& seconds) const {
-    report.scanned += scanned_;
-    report.listed += listed_;
-    report.evaluated += evaluated_;
-    for (std::size_t step = 0; step < seconds.size(); ++step) seconds[step] += seconds_[step];
+    report.scanned += counts_.scanned;
+    report.listed += counts_.listed;
+    report.evaluated += counts_.evaluated;
+    for (std::size_t step = 0; step < seconds.size(); ++step) seconds[step] += counts_.seconds[step];
   }
 
  private:
@@ -113,72 +145,65 @@ class GpuParts {
     std::unique_ptr<CudaFilter> filter;
     std::int64_t part = -1;
   };
-  // Until nothing is under way any more, also where an error ends a search.
+  // A batch writes to the answers of the search that queued it, also where an error ends that.
   struct Settled {
     GpuParts& parts;
-    ~Settled() {
-      if (parts.next_.valid()) parts.next_.wait();
-      parts.next_ = {};
-      try {
-        parts.finish_pending();
-      } catch (...) {  // what ended the search was reported
-      }
-    }
+    ~Settled() { parts.settle(); }
   };
+  void settle() {
+    if (pending_ != nullptr) pending_in_->settle(*pending_);
+    pending_ = nullptr;
+  }
 
-  std::size_t find(std::int64_t part, std::size_t likely) const {
-    if (held_[likely].part == part) return likely;
-    if (held_[likely ^ 1].part == part) return likely ^ 1;
+  std::size_t find(std::int64_t part) const {
+    for (const std::size_t i : {0U, 1U}) {
+      if (held_[i].part == part) return i;
+    }
     throw Error(ErrorCode::internal, "a part that was not loaded");
   }
 
   void load(Held& held, std::int64_t part) {
-    if (held_[0].part == part || held_[1].part == part) return;
     held.part = -1;
     const std::int64_t first = part * part_rows_, n = std::min(part_rows_, fitted_.n_rows() - first);
-    loader_.load(*held.filter, first, n, run_.cancel);
+    loader_.load(*held.filter, first, n, *loader_pool_, run_->cancel);
     held.part = part;
   }
 
   template <class AfterFirst>
-  void search_part(Held& held, const QueryBlock& block, bool exclude_self, Answers& answers,
-                   const AfterFirst& after_first) {
+  void search_part(Held& held, bool fresh, const QueryBlock& block, bool exclude_self, const QueryEncoder& encode,
+                   Answers& answers, const AfterFirst& after_first) {
     const std::int64_t first_row = held.part * part_rows_;
     // From this query on a row of the part, or of a later one, is the query itself.
     const std::int64_t first_self = std::max<std::int64_t>(0, first_row - block.first);
     std::int64_t n = 0;
     for (std::int64_t begin = 0; begin < block.n; begin += n) {
-      run_.cancel.check();
+      run_->cancel.check();
       n = std::min(held.filter->most_queries(), block.n - begin);
       std::int64_t self = -1;
       if (exclude_self) {
         if (begin < first_self) n = std::min(n, first_self - begin);
         if (begin >= first_self) self = block.first + begin - first_row;
       }
-      submit(held, block, begin, n, self, first_row, answers);
+      // Encoded again for every part: that is no slower than a copy, and needs no room for the block.
+      double* const rows = staged_[staging_].data();
+      encode(block.first + begin, n, rows, *pool_);
+      submit(held, fresh, {rows, n, k_, self}, begin, first_row, answers);
       if (begin == 0) after_first();
     }
   }
 
-  void submit(Held& held, const QueryBlock& block, std::int64_t begin, std::int64_t n, std::int64_t self,
-              std::int64_t first_row, Answers& answers) {
-    double* const rows = staged_[staging_].data();
-    constexpr std::int64_t kPerTask = std::int64_t{1} << 16;
-    const std::int64_t n_values = n * fitted_.width();
-    const double* const from = block.rows + begin * fitted_.width();
-    pool_.parallel_for(checked::ceil_div(n_values, kPerTask), run_.cancel, [&](std::int64_t task, int) {
-      const std::int64_t first = task * kPerTask, end = std::min(n_values, first + kPerTask);
-      std::copy(from + first, from + end, rows + first);
-    });
+  void submit(Held& held, bool fresh, const cuda_abi::FilterQuery& query, std::int64_t begin, std::int64_t first_row,
+              Answers& answers) {
     if (!held.filter->useful()) {
-      std::fill_n(answers.uncertain.begin() + begin, n, static_cast<unsigned char>(1));
+      std::fill_n(answers.uncertain.begin() + begin, query.n, static_cast<unsigned char>(1));
+      if (fresh) answers.clear(begin, query.n, k_);
       finish_pending();
       return;
     }
-    auto flight = held.filter->submit(
-        {rows, n, k_, self}, [this, begin, n, first_row, &answers](const cuda_abi::FilterAnswer& answer, ThreadPool*) {
-          take(answer, begin, n, first_row, answers);
-        });
+    auto flight = held.filter->submit(query, [this, fresh, begin, n = query.n, first_row, &answers](
+                                                 const cuda_abi::FilterAnswer& answer, ThreadPool*) {
+      take(answer, fresh, begin, n, first_row, answers);
+    });
     finish_pending();
     pending_ = std::move(flight);
     pending_in_ = held.filter.get();
@@ -187,43 +212,69 @@ class GpuParts {
 
   void finish_pending() {
     const std::shared_ptr<CudaFlight> flight = std::exchange(pending_, nullptr);
-    if (flight != nullptr) pending_in_->finish(*flight, &pool_);
+    if (flight != nullptr) pending_in_->finish(*flight, *pool_);
   }
 
-  void take(const cuda_abi::FilterAnswer& answer, std::int64_t begin, std::int64_t n, std::int64_t first_row,
-            Answers& answers) {
+  void take(const cuda_abi::FilterAnswer& answer, bool fresh, std::int64_t begin, std::int64_t n,
+            std::int64_t first_row, Answers& answers) {
     constexpr std::int64_t kPerTask = 512;
-    pool_.parallel_for(checked::ceil_div(n, kPerTask), run_.cancel, [&](std::int64_t task, int) {
+    pool_->parallel_for(checked::ceil_div(n, kPerTask), run_->cancel, [&](std::int64_t task, int) {
       std::vector<Candidate> merged;
       for (std::int64_t i = task * kPerTask; i < std::min(n, (task + 1) * kPerTask); ++i) {
         if (answer.uncertain[i] != 0) {
           answers.uncertain[static_cast<std::size_t>(begin + i)] = 1;
-          continue;
+          if (fresh) answers.clear(begin + i, 1, k_);
+        } else if (fresh) {
+          answers.put(begin + i, k_, answer.distances + i * k_, answer.rows + i * k_, first_row);
+        } else {
+          answers.merge(begin + i, k_, answer.distances + i * k_, answer.rows + i * k_, first_row, merged);
         }
-        answers.merge(begin + i, k_, answer.distances + i * k_, answer.rows + i * k_, first_row, merged);
       }
     });
-    scanned_ += answer.scanned;
-    listed_ += answer.listed;
-    evaluated_ += answer.evaluated;
-    add_seconds(answer, seconds_);
+    counts_.scanned += answer.scanned;
+    counts_.listed += answer.listed;
+    counts_.evaluated += answer.evaluated;
+    add_seconds(answer, counts_.seconds);
   }
 
+  struct Counts {
+    std::int64_t scanned = 0, listed = 0, evaluated = 0;
+    CudaFilterSeconds seconds{};
+  };
+
   const Fitted& fitted_;
-  const RunOptions& run_;
-  std::int64_t part_rows_, k_;
-  ThreadPool pool_;
+  std::int64_t part_rows_;
   CudaLoader loader_;
   std::vector<std::int64_t> order_;
   Held held_[kHeld];
   device::Pinned<double> staged_[2];
   int staging_ = 0;
+  // Of a search.
+  std::int64_t k_ = 0;
+  const RunOptions* run_ = nullptr;
+  std::unique_ptr<ThreadPool> pool_, loader_pool_;
   std::shared_ptr<CudaFlight> pending_;
   CudaFilter* pending_in_ = nullptr;
-  CudaFilterSeconds seconds_{};
-  std::int64_t scanned_ = 0, listed_ = 0, evaluated_ = 0;
+  Counts counts_;
   std::future<void> next_;  // the part being loaded
 };
+
+}  // namespace
+
+/// Parts on the GPUs, and what they were made for.
+struct CudaPartsHeld {
+  std::vector<int> gpus;
+  std::int64_t part_rows = 0, most_neighbors = 0, most_queries = 0;
+  std::vector<std::unique_ptr<GpuParts>> parts;  // per GPU
+
+  bool fits(const device::BackendChoice& backend, std::int64_t k, std::int64_t n_queries) const {
+    const std::int64_t forced_rows = size_override("STOPE_DEVICE_ROWS");
+    return gpus == backend.gpus && most_neighbors >= k && most_queries >= std::min(n_queries, kMostFilterQueries) &&
+           (forced_rows == 0 || part_rows <= forced_rows);
+  }
+};
+
+namespace {
 
 class CudaPartsPipeline final : public SearchPipeline {
  public:
@@ -234,60 +285,86 @@ class CudaPartsPipeline final : public SearchPipeline {
         run_(run),
         k_(selection.ks.front()),
         gpus_(static_cast<int>(plan.backend.gpus.size())) {
-    const std::shared_ptr<const ImageMap> map = fitted.filters().map(fitted, *fitted.kernel().filter_form());
-    const auto n_gpus = static_cast<std::int64_t>(plan.backend.gpus.size());
-    const int threads = std::max(1, plan.threads / static_cast<int>(n_gpus));
-    part_rows_ = cuda_part_rows(fitted, *map, k_, n_queries, plan.backend, run);
-    if (part_rows_ == 0) throw Error(ErrorCode::out_of_memory, "no part of the table fits the GPU's memory");
-    const CudaFilterSpec spec(fitted, *map, part_rows_, n_queries, k_);
-    for (std::int64_t i = 0; i < n_gpus; ++i) {
-      const int gpu = plan.backend.gpus[static_cast<std::size_t>(i)];
-      parts_.push_back(std::make_unique<GpuParts>(gpu, fitted, spec, i, n_gpus, k_, threads, run));
-    }
-    rows_ = Buffer<double>(checked::mul(plan.tile_queries, fitted.width()));
+    held_ = fitted.filters().take_parts();
+    if (held_ != nullptr && !held_->fits(plan.backend, k_, n_queries)) held_ = nullptr;
+    if (held_ == nullptr) held_ = make_parts(n_queries);
+    const auto n_gpus = static_cast<int>(plan.backend.gpus.size());
+    for (const std::unique_ptr<GpuParts>& parts : held_->parts)
+      parts->begin(k_, std::max(1, plan.threads / n_gpus), run);
   }
+  // What a search that did not come to its end left is not worth keeping.
+  ~CudaPartsPipeline() override {
+    for (const std::unique_ptr<GpuParts>& parts : held_->parts) parts->end();
+    if (finished_) fitted_.filters().keep_parts(std::move(held_));
+  }
+  CudaPartsPipeline(const CudaPartsPipeline&) = delete;
+  CudaPartsPipeline& operator=(const CudaPartsPipeline&) = delete;
 
   int blocks() const override { return 1; }
-  double* rows(int) override { return rows_.data(); }
 
-  void begin(int, const QueryBlock& block, const Selection& selection) override {
+  void begin(int, const QueryBlock& block, const Selection& selection, const QueryEncoder& encode) override {
+    finished_ = false;
     block_ = block;
     selection_ = &selection;
+    encode_ = &encode;
   }
 
-  void finish(int, ThreadPool& pool, Neighbors& out) override {
+  void finish(int, Neighbors& out) override {
     std::vector<Answers> answers;  // per GPU; the first one's are the result
-    std::vector<std::vector<double>> distances(parts_.size());
-    std::vector<std::vector<std::int64_t>> rows(parts_.size());
-    for (std::size_t gpu = 0; gpu < parts_.size(); ++gpu) {
-      std::vector<double>& to = gpu == 0 ? out.distances : distances[gpu];
-      std::vector<std::int64_t>& to_rows = gpu == 0 ? out.indices : rows[gpu];
-      to.assign(static_cast<std::size_t>(block_.n * k_), kNoDistance);
-      to_rows.assign(to.size(), kNoRow);
-      answers.push_back({to.data(), to_rows.data(), std::vector<unsigned char>(static_cast<std::size_t>(block_.n))});
+    std::vector<Buffer<double>> distances;
+    std::vector<Buffer<std::int64_t>> rows;
+    for (const std::unique_ptr<GpuParts>& parts : held_->parts) {
+      if (parts->empty()) break;  // and so are those after it
+      const std::int64_t size = answers.empty() ? 0 : checked::mul(block_.n, k_);
+      distances.emplace_back(size);
+      rows.emplace_back(size);
+      answers.push_back({answers.empty() ? out.distances.data() : distances.back().data(),
+                         answers.empty() ? out.indices.data() : rows.back().data(),
+                         std::vector<unsigned char>(static_cast<std::size_t>(block_.n))});
     }
-    gpus_.parallel_for(static_cast<std::int64_t>(parts_.size()), run_.cancel, [&](std::int64_t gpu, int) {
+    gpus_.parallel_for(static_cast<std::int64_t>(answers.size()), run_.cancel, [&](std::int64_t gpu, int) {
       const auto at = static_cast<std::size_t>(gpu);
-      parts_[at]->search(block_, selection_->exclude_self, answers[at]);
+      held_->parts[at]->search(block_, selection_->exclude_self, *encode_, answers[at]);
     });
-    for (std::size_t gpu = 1; gpu < parts_.size(); ++gpu) merge(answers[gpu], answers.front(), pool);
+    for (std::size_t gpu = 1; gpu < answers.size(); ++gpu) merge(answers[gpu], answers.front());
     answer_uncertain(answers.front().uncertain, out);
+    finished_ = true;
   }
 
   void report(SearchReport& report) const override {
     if (reference_ != nullptr) reference_->report(report);
     report.method += ", products, in parts";
     report.tile_queries = plan_.tile_queries;
-    report.part_rows = part_rows_;
+    report.part_rows = held_->part_rows;
     report.uncertified += uncertified_;
     CudaFilterSeconds seconds{};
-    for (const std::unique_ptr<GpuParts>& parts : parts_) parts->report(report, seconds);
+    for (const std::unique_ptr<GpuParts>& parts : held_->parts) parts->report(report, seconds);
     report_seconds(seconds, report);
   }
 
  private:
-  void merge(const Answers& from, Answers& to, ThreadPool& pool) const {
+  std::shared_ptr<CudaPartsHeld> make_parts(std::int64_t n_queries) const {
+    const std::vector<int>& gpus = plan_.backend.gpus;
+    const std::shared_ptr<const ImageMap> map = fitted_.filters().map(fitted_, *fitted_.kernel().filter_form());
+    const std::int64_t rows = cuda_part_rows(fitted_, *map, k_, n_queries, plan_.backend, run_);
+    if (rows == 0) throw Error(ErrorCode::out_of_memory, "no part of the table fits the GPU's memory");
+    const CudaFilterSpec spec(fitted_, *map, rows, n_queries, k_);
+    auto held = std::make_shared<CudaPartsHeld>();
+    held->gpus = gpus;
+    held->part_rows = rows;
+    held->most_neighbors = spec.spec.most_neighbors;
+    held->most_queries = spec.spec.most_queries;
+    const auto n_gpus = static_cast<std::int64_t>(gpus.size());
+    for (std::int64_t i = 0; i < n_gpus; ++i) {
+      held->parts.push_back(
+          std::make_unique<GpuParts>(gpus[static_cast<std::size_t>(i)], fitted_, spec, i, n_gpus, run_.memory_limit));
+    }
+    return held;
+  }
+
+  void merge(const Answers& from, Answers& to) const {
     constexpr std::int64_t kPerTask = 512;
+    ThreadPool pool(plan_.threads);
     pool.parallel_for(checked::ceil_div(block_.n, kPerTask), run_.cancel, [&](std::int64_t task, int) {
       std::vector<Candidate> merged;
       for (std::int64_t i = task * kPerTask; i < std::min(block_.n, (task + 1) * kPerTask); ++i) {
@@ -302,9 +379,10 @@ class CudaPartsPipeline final : public SearchPipeline {
     for (std::int64_t i = 0; i < block_.n; ++i) {
       if (uncertain[static_cast<std::size_t>(i)] == 0) continue;
       std::int64_t end = i + 1;
-      while (end < block_.n && uncertain[static_cast<std::size_t>(end)] != 0) ++end;
+      while (end < std::min(block_.n, i + kMostReferenceQueries) && uncertain[static_cast<std::size_t>(end)] != 0)
+        ++end;
       search_reference(i, end, out);
-      i = end;
+      i = end - 1;
     }
   }
 
@@ -319,9 +397,11 @@ class CudaPartsPipeline final : public SearchPipeline {
       train_parts_ = std::make_unique<TrainParts>(fitted_, plan.part_rows);
       reference_ = make_cuda_searcher(fitted_, plan, run_);
     }
-    const QueryBlock few{block_.first + begin, end - begin, block_.rows + begin * fitted_.width(), nullptr};
-    Lists found(static_cast<std::size_t>(few.n));
     ThreadPool pool(plan_.threads);
+    Buffer<double> rows(checked::mul(end - begin, fitted_.width()));
+    (*encode_)(block_.first + begin, end - begin, rows.data(), pool);
+    const QueryBlock few{block_.first + begin, end - begin, rows.data(), nullptr};
+    Lists found(static_cast<std::size_t>(few.n));
     for (std::int64_t part = 0; part < train_parts_->count(); ++part) {
       reference_->search(train_parts_->part(part, pool, run_.cancel), few, *selection_, found);
     }
@@ -332,12 +412,13 @@ class CudaPartsPipeline final : public SearchPipeline {
   const Fitted& fitted_;
   const Plan plan_;
   const RunOptions& run_;
-  std::int64_t k_, part_rows_ = 0;
+  std::int64_t k_;
   ThreadPool gpus_;
-  std::vector<std::unique_ptr<GpuParts>> parts_;  // per GPU
-  Buffer<double> rows_;
+  std::shared_ptr<CudaPartsHeld> held_;
+  bool finished_ = false;
   QueryBlock block_;
   const Selection* selection_ = nullptr;
+  const QueryEncoder* encode_ = nullptr;
   std::unique_ptr<TrainParts> train_parts_;
   std::unique_ptr<Searcher> reference_;
   std::int64_t uncertified_ = 0;
@@ -368,6 +449,14 @@ std::int64_t cuda_part_rows(const Fitted& fitted, const ImageMap& map, std::int6
   // Parts of one size.
   const std::int64_t n_parts = checked::ceil_div(fitted.n_rows(), most);
   return checked::ceil_div(fitted.n_rows(), n_parts);
+}
+
+bool cuda_parts_are_held(const Fitted& fitted, std::int64_t k, std::int64_t n_queries,
+                         const device::BackendChoice& backend) {
+  std::shared_ptr<CudaPartsHeld> held = fitted.filters().take_parts();
+  if (held == nullptr || !held->fits(backend, k, n_queries)) return false;
+  fitted.filters().keep_parts(std::move(held));
+  return true;
 }
 
 std::unique_ptr<SearchPipeline> make_cuda_filter_parts(const Fitted& fitted, const Plan& plan,

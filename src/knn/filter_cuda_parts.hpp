@@ -14,6 +14,10 @@ class ImageMap;
 std::int64_t cuda_part_rows(const Fitted& fitted, const ImageMap& map, std::int64_t k, std::int64_t n_queries,
                             const device::BackendChoice& backend, const RunOptions& run);
 
+/// Whether an earlier search left parts on the GPUs that will do for this one; lets go of them if they will not.
+bool cuda_parts_are_held(const Fitted& fitted, std::int64_t k, std::int64_t n_queries,
+                         const device::BackendChoice& backend);
+
 std::unique_ptr<SearchPipeline> make_cuda_filter_parts(const Fitted& fitted, const Plan& plan,
                                                        const Selection& selection, std::int64_t n_queries,
                                                        const RunOptions& run);

@@ -16,8 +16,6 @@ using cuda_abi::Failure;
 constexpr std::int64_t kFewNeighbors = 24;
 // A first search of few queries leaves room for some more.
 constexpr std::int64_t kLeastQueries = 2048;
-// One thread copies some 8 GB/s, the bus takes 55: with more than these the memory is the limit.
-constexpr int kLoaderThreads = 8;
 // Of a piece of rows under way to the GPU: long enough to hide the cost of a call and of waking threads.
 constexpr std::int64_t kPieceValues = std::int64_t{1} << 21;
 // Rows that are always listed take a place in the list of every query, which has 2048.
@@ -91,12 +89,16 @@ std::shared_ptr<CudaFlight> CudaFilter::submit(const cuda_abi::FilterQuery& quer
   return flight;
 }
 
-void CudaFilter::finish(CudaFlight& flight, ThreadPool* pool) {
+void CudaFilter::finish(CudaFlight& flight, ThreadPool& pool) {
+  settle(flight, &pool);
+  if (flight.error != nullptr) std::rethrow_exception(flight.error);
+}
+
+void CudaFilter::settle(CudaFlight& flight, ThreadPool* pool) {
   const std::scoped_lock lock(mutex_);
   for (std::size_t slot = 0; slot < cuda_abi::kFilterSlots; ++slot) {
     if (slots_[slot].get() == &flight) land(slot, pool);
   }
-  if (flight.error != nullptr) std::rethrow_exception(flight.error);
 }
 
 void CudaFilter::land(std::size_t slot, ThreadPool* pool) {
@@ -138,16 +140,31 @@ void CudaFilter::give_back(device::Pinned<double> memory) {
   spare_.push_back(std::move(memory));
 }
 
-CudaLoader::CudaLoader(int gpu, const Fitted& fitted, int threads)
-    : fitted_(fitted),
-      piece_rows_(std::clamp<std::int64_t>(kPieceValues / fitted.width(), 1, fitted.n_rows())),
-      pool_(std::min(threads, kLoaderThreads)) {
+std::unique_ptr<ThreadPool> CudaFilter::borrow_threads(int n) {
+  {
+    const std::scoped_lock lock(mutex_);
+    if (spare_threads_ != nullptr && spare_threads_->size() == n) return std::move(spare_threads_);
+  }
+  return std::make_unique<ThreadPool>(n);
+}
+
+void CudaFilter::give_back(std::unique_ptr<ThreadPool> threads) {
+  const std::scoped_lock lock(mutex_);
+  spare_threads_.swap(threads);
+}
+
+CudaLoader::CudaLoader(int gpu, const Fitted& fitted, std::int64_t memory_limit) : fitted_(fitted) {
+  // Both pieces together at most an eighth of a limit.
+  constexpr std::int64_t kShare = 8 * cuda_abi::kFilterPieces * static_cast<std::int64_t>(sizeof(double));
+  const std::int64_t values = memory_limit > 0 ? std::min(kPieceValues, memory_limit / kShare) : kPieceValues;
+  piece_rows_ = std::clamp<std::int64_t>(values / fitted.width(), 1, fitted.n_rows());
   for (device::Pinned<double>& piece : pieces_) {
     piece = device::Pinned<double>(gpu, checked::mul(piece_rows_, fitted.width()));
   }
 }
 
-void CudaLoader::load(CudaFilter& filter, std::int64_t first, std::int64_t n_rows, const CancelToken& cancel) {
+void CudaLoader::load(CudaFilter& filter, std::int64_t first, std::int64_t n_rows, ThreadPool& pool,
+                      const CancelToken& cancel) {
   const cuda_abi::Functions& functions = cuda_functions();
   cuda_abi::Filter* const to = filter.filter_.get();
   checked_call([&](Failure* failure) { return functions.filter_begin(to, n_rows, failure); });
@@ -155,18 +172,19 @@ void CudaLoader::load(CudaFilter& filter, std::int64_t first, std::int64_t n_row
   for (std::int64_t begin = 0; begin < n_rows; begin += piece_rows_, piece = (piece + 1) % cuda_abi::kFilterPieces) {
     const std::int64_t n = std::min(piece_rows_, n_rows - begin);
     checked_call([&](Failure* failure) { return functions.filter_wait(to, piece, failure); });
-    fill(pieces_[piece].data(), first + begin, n, cancel);
+    fill(pieces_[piece].data(), first + begin, n, pool, cancel);
     checked_call([&](Failure* failure) { return functions.filter_load(to, piece, pieces_[piece].data(), n, failure); });
   }
   checked_call([&](Failure* failure) { return functions.filter_finish(to, &filter.n_always_, failure); });
 }
 
-void CudaLoader::fill(double* to, std::int64_t first, std::int64_t n, const CancelToken& cancel) {
-  if (!fitted_.resident()) return fitted_.encode(first, first + n, to, pool_, cancel);
+void CudaLoader::fill(double* to, std::int64_t first, std::int64_t n, ThreadPool& pool,
+                      const CancelToken& cancel) const {
+  if (!fitted_.resident()) return fitted_.encode(first, first + n, to, pool, cancel);
   constexpr std::int64_t kPerTask = std::int64_t{1} << 16;
   const double* const from = fitted_.rows() + first * fitted_.width();
   const std::int64_t n_values = n * fitted_.width();
-  pool_.parallel_for(checked::ceil_div(n_values, kPerTask), cancel, [&](std::int64_t task, int) {
+  pool.parallel_for(checked::ceil_div(n_values, kPerTask), cancel, [&](std::int64_t task, int) {
     std::copy(from + task * kPerTask, from + std::min(n_values, (task + 1) * kPerTask), to + task * kPerTask);
   });
 }

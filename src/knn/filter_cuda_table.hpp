@@ -60,17 +60,23 @@ class CudaFilter {
   /// only until another search wants it, so that a caller may do what it likes before it calls finish().
   std::shared_ptr<CudaFlight> submit(const cuda_abi::FilterQuery& query, decltype(CudaFlight::take) take);
   /// Waits until take() has run, and throws what it or the GPU threw.
-  void finish(CudaFlight& flight, ThreadPool* pool);
+  void finish(CudaFlight& flight, ThreadPool& pool);
+  /// Waits until the batch is no longer under way, for a search that does not want its answer any more.
+  void settle(CudaFlight& flight) { settle(flight, nullptr); }
 
   /// Pinned memory for query rows, kept for the next search when it comes back.
   device::Pinned<double> borrow(std::int64_t n_values);
   void give_back(device::Pinned<double> memory);
+  /// Threads, likewise: to start them takes longer than what they do in a search of some thousand queries.
+  std::unique_ptr<ThreadPool> borrow_threads(int n);
+  void give_back(std::unique_ptr<ThreadPool> threads);
 
  private:
   friend class CudaLoader;
   struct Destroy {
     void operator()(cuda_abi::Filter* filter) const { cuda_functions().filter_destroy(filter); }
   };
+  void settle(CudaFlight& flight, ThreadPool* pool);
   void land(std::size_t slot, ThreadPool* pool);
 
   int gpu_;
@@ -81,22 +87,26 @@ class CudaFilter {
   std::shared_ptr<CudaFlight> slots_[cuda_abi::kFilterSlots];
   std::size_t next_ = 0;
   std::vector<device::Pinned<double>> spare_;
+  std::unique_ptr<ThreadPool> spare_threads_;
 };
 
-/// Brings rows of a fitted table to filters on one GPU, through pinned memory that several threads fill.
+/// Threads that fill pinned memory at once: one copies some 8 GB/s, the bus takes 55.
+inline constexpr int kLoaderThreads = 8;
+
+/// Brings rows of a fitted table to filters on one GPU, through pinned memory.
 class CudaLoader {
  public:
-  CudaLoader(int gpu, const Fitted& fitted, int threads);
+  /// `memory_limit`: of the run, 0 if it has none.
+  CudaLoader(int gpu, const Fitted& fitted, std::int64_t memory_limit);
   /// Rows [first, first + n) take the place of those the filter has. No batch is under way in it.
-  void load(CudaFilter& filter, std::int64_t first, std::int64_t n, const CancelToken& cancel);
+  void load(CudaFilter& filter, std::int64_t first, std::int64_t n, ThreadPool& pool, const CancelToken& cancel);
 
  private:
-  void fill(double* to, std::int64_t first, std::int64_t n, const CancelToken& cancel);
+  void fill(double* to, std::int64_t first, std::int64_t n, ThreadPool& pool, const CancelToken& cancel) const;
 
   const Fitted& fitted_;
-  std::int64_t piece_rows_;
+  std::int64_t piece_rows_ = 1;
   device::Pinned<double> pieces_[cuda_abi::kFilterPieces];
-  ThreadPool pool_;
 };
 
 }  // namespace stope::knn

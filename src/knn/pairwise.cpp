@@ -1,6 +1,8 @@
 // Pairwise distances and Cross Distances (stope/knn.hpp).
 #include <algorithm>
 #include <chrono>
+#include <memory>
+#include <optional>
 #include <string>
 
 #include "base/checked.hpp"
@@ -45,12 +47,18 @@ Table with_binominals_of(const Table& request, const Table& reference) {
 // Walks over the request rows block by block; the reference table is fitted as the training table of a search is.
 class RequestBlocks {
  public:
-  RequestBlocks(const Table& request, const Table& reference, const PairwiseOptions& options, const RunOptions& run)
+  /// `fitted`: the reference table as it is, if it was fitted already; else null.
+  RequestBlocks(const Table& request, const Table& reference, const PairwiseOptions& options, const RunOptions& run,
+                const knn::Fitted* fitted = nullptr)
       : run_(run),
         raw_codes_(find_raw_codes(options.knn)),
-        fitted_(options.knn.compat == Compat::rapidminer && !raw_codes_ ? with_binominals_of(request, reference)
-                                                                        : reference,
-                options.knn, run),
+        own_(fitted != nullptr
+                 ? nullptr
+                 : std::make_unique<const knn::Fitted>(options.knn.compat == Compat::rapidminer && !raw_codes_
+                                                           ? with_binominals_of(request, reference)
+                                                           : reference,
+                                                       options.knn, run)),
+        fitted_(fitted != nullptr ? *fitted : *own_),
         n_requests_(request.n_rows) {
     columns_ = match_columns(fitted_.features(), request, Compat::none,
                              raw_codes_ ? ValueMapping::raw_codes : ValueMapping::by_name);
@@ -104,7 +112,8 @@ class RequestBlocks {
 
   const RunOptions& run_;
   bool raw_codes_;
-  knn::Fitted fitted_;
+  std::unique_ptr<const knn::Fitted> own_;
+  const knn::Fitted& fitted_;
   std::int64_t n_requests_;
   std::vector<MatchedColumn> columns_;
   knn::Plan plan_;
@@ -225,9 +234,10 @@ SearchReport pairwise_distances(const Table& request, const Table& reference, co
 
 std::vector<CrossDistance> cross_distances(const Table& request, const Table& reference, const PairwiseOptions& options,
                                            const RunOptions& run, SearchReport* report) {
+  std::optional<KnnIndex> fitted;
   const bool nearest = options.n_neighbors > 0 && options.search_for == SearchFor::nearest && !options.similarities;
   if (nearest && options.knn.compat == Compat::none) {
-    const KnnIndex index = KnnIndex::fit(reference, options.knn, run);
+    const KnnIndex& index = fitted.emplace(KnnIndex::fit(reference, options.knn, run));
     if (index.fitted().kernel().filter_form() != nullptr) {
       check_k(options, index.n_samples());
       check_memory(options, request.n_rows, index.n_samples(), run);
@@ -235,7 +245,7 @@ std::vector<CrossDistance> cross_distances(const Table& request, const Table& re
       return nearest_pairs(index, request, options, run, report != nullptr ? *report : unused);
     }
   }
-  RequestBlocks blocks(request, reference, options, run);
+  RequestBlocks blocks(request, reference, options, run, fitted.has_value() ? &fitted->fitted() : nullptr);
   const std::int64_t n = blocks.n_reference();
   check_k(options, n);
   check_memory(options, request.n_rows, n, run);

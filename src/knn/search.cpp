@@ -168,29 +168,24 @@ class BlockedSearch {
 
   // Blocks are encoded and handed on while the back end searches the one between.
   void run_pipeline(const Plan& plan, SearchPipeline& pipeline, const Sink& sink) {
-    // So many values are encoded in about the time a thread takes to start.
-    constexpr std::int64_t kValuesPerThread = std::int64_t{1} << 17;
-    const std::int64_t values = checked::mul(plan.tile_queries, fitted_.width());
-    ThreadPool pool(static_cast<int>(std::clamp<std::int64_t>(values / kValuesPerThread, 1, plan.threads)));
     const std::int64_t k = selection_.ks.front(), n_blocks = checked::ceil_div(n_queries_, plan.tile_queries);
     const auto block_of = [&](std::int64_t number) {
       const std::int64_t first = number * plan.tile_queries;
       return QueryBlock{first, std::min(plan.tile_queries, n_queries_ - first), nullptr, nullptr};
+    };
+    const QueryEncoder encoder = [&](std::int64_t first, std::int64_t n, double* rows, ThreadPool& pool) {
+      encode({first, n, nullptr, nullptr}, rows, pool);
     };
     std::vector<Neighbors> neighbors(1);
     std::int64_t begun = 0;
     for (std::int64_t number = 0; number < n_blocks; ++number) {
       for (; begun < n_blocks && begun < number + pipeline.blocks(); ++begun) {
         run_.cancel.check();
-        const auto which = static_cast<int>(begun % pipeline.blocks());
-        QueryBlock block = block_of(begun);
-        encode(block, pipeline.rows(which), pool);
-        block.rows = pipeline.rows(which);
-        pipeline.begin(which, block, selection_);
+        pipeline.begin(static_cast<int>(begun % pipeline.blocks()), block_of(begun), selection_, encoder);
       }
       const QueryBlock block = block_of(number);
       shape(block, k, neighbors.front());
-      pipeline.finish(static_cast<int>(number % pipeline.blocks()), pool, neighbors.front());
+      pipeline.finish(static_cast<int>(number % pipeline.blocks()), neighbors.front());
       next_ = block.first + block.n;
       sink(neighbors);
       report_progress(next_);

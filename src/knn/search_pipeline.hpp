@@ -2,6 +2,7 @@
 // hands on the one before.
 #pragma once
 
+#include <functional>
 #include <memory>
 
 #include "base/thread_pool.hpp"
@@ -9,19 +10,19 @@
 
 namespace stope::knn {
 
+/// Encodes query rows [first, first + n), row-major.
+using QueryEncoder = std::function<void(std::int64_t first, std::int64_t n, double* rows, ThreadPool& pool)>;
+
 /// Searches the whole training table; every list has selection.ks.front() neighbours.
 class SearchPipeline {
  public:
-  static constexpr int kMostBlocks = 2;
-
   virtual ~SearchPipeline() = default;
   virtual int blocks() const = 0;  ///< under way at once
-  /// Where block number `which` is to be encoded: plan.tile_queries x width doubles.
-  virtual double* rows(int which) = 0;
-  /// Begins the search of block `which`, encoded at rows(which), which is free: new, or finished.
-  virtual void begin(int which, const QueryBlock& block, const Selection& selection) = 0;
+  /// Begins the search of block `which`, which is free: new, or finished. Selection and encoder live as long as it
+  /// does.
+  virtual void begin(int which, const QueryBlock& block, const Selection& selection, const QueryEncoder& encode) = 0;
   /// Waits for the block and writes its lists; `out` has their sizes and offsets already.
-  virtual void finish(int which, ThreadPool& pool, Neighbors& out) = 0;
+  virtual void finish(int which, Neighbors& out) = 0;
   virtual void report(SearchReport& report) const = 0;
 };
 

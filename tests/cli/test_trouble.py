@@ -3,6 +3,7 @@ every file operation and allocation failed once."""
 
 import gzip
 import os
+import pathlib
 import re
 import shutil
 import signal
@@ -175,6 +176,30 @@ def test_missing_plugin(box):
     cuda = run("device", "--json", env=nowhere).json()["backends"][-1]
     assert cuda["name"] == "cuda" and not cuda["available"] and "libstope_cuda.so" in cuda["reason"]
     assert run("device", "--json", env=nowhere).json()["gpus"] == []
+
+
+@pytest.mark.parametrize(
+    "role, words",
+    [
+        ("old driver", "too old: it supports CUDA 12.4, stope needs 13.0"),
+        ("no driver", "there is no NVIDIA driver"),
+        ("no gpu", "shows no GPU (CUDA_VISIBLE_DEVICES='')"),
+        ("old gpus", "compute capability"),
+        ("broken", "refuses"),
+        ("other version", "this library needs"),
+        ("nothing", "is no plug-in of stope"),
+    ],
+)
+def test_plugin_that_finds_no_gpu(box, role, words):
+    """By a plug-in that pretends (tests/device/fake_plugin.cpp): the words, and the processor's work goes on."""
+    plugin = pathlib.Path(program.PROGRAM).resolve().parents[1] / "tests" / "libstope_fake_cuda.so"
+    if not plugin.exists():
+        pytest.skip(f"no {plugin}")
+    env = {"STOPE_CUDA_PLUGIN": str(plugin), "STOPE_FAKE": role, "CUDA_VISIBLE_DEVICES": ""}
+    refuse(box, 5, *classify("train.csv", "test.csv", "--device", "cuda"), env=env, says=words)
+    want = run(*classify("train.csv", "test.csv", "--device", "cpu"), cwd=box).out
+    assert run(*classify("train.csv", "test.csv", "--device", "auto"), env=env, cwd=box).out == want
+    assert words in run("device", "--json", env=env).json()["backends"][-1]["reason"]
 
 
 @pytest.mark.parametrize("variable", ["STOPE_TILE_QUERIES", "STOPE_TILE_ROWS", "STOPE_PART_ROWS"])

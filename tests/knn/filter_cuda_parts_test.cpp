@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <bit>
-#include <chrono>
 #include <cstdlib>
 #include <string>
 #include <thread>
@@ -255,7 +254,13 @@ TEST_F(FilterCudaParts, MoreValuesThan32BitsCount) {
     EXPECT_EQ(ours.indices[3 * i], some[i]);
     EXPECT_EQ(ours.distances[3 * i], 0.0);
   }
-  expect_same(ours, on_processor(index, query, {.n_neighbors = 3}));
+  // Few enough that the processor makes no images of the table.
+  some.resize(4);
+  const Neighbors theirs = on_processor(index, train.take(some), {.n_neighbors = 3});
+  for (std::size_t i = 0; i < theirs.indices.size(); ++i) {
+    EXPECT_EQ(ours.indices[i], theirs.indices[i]);
+    EXPECT_EQ(std::bit_cast<std::uint64_t>(ours.distances[i]), std::bit_cast<std::uint64_t>(theirs.distances[i]));
+  }
 }
 
 }  // namespace

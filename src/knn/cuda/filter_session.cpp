@@ -162,8 +162,10 @@ void FilterSession::begin(std::int64_t n_rows) {
 
 void FilterSession::load(int piece, const double* rows, std::int64_t n) {
   double* const to = train_.data() + loaded_ * spec_.width;
-  copy_in(to, rows, n * spec_.width, stream_);
-  loaded_pieces_[piece].record(stream_);
+  // Copies do not wait for the encoding of the rows before, which waits for a place beside another table's search.
+  copy_in(to, rows, n * spec_.width, copy_in_);
+  loaded_pieces_[piece].record(copy_in_);
+  loaded_pieces_[piece].hold(stream_);
   EncodeJob job = encode_job();
   job.rows = to;
   job.first = loaded_;

@@ -38,16 +38,31 @@ std::shared_ptr<const ImageMap> FilterCache::map(const Fitted& fitted, const Fil
 
 std::shared_ptr<CudaFilter> FilterCache::cuda(
     int gpu, const std::function<std::shared_ptr<CudaFilter>(const std::shared_ptr<CudaFilter>&)>& make) {
+  OnGpu& there = on_gpu(gpu);
+  const std::scoped_lock lock(there.mutex);
+  there.filter = make(there.filter);
+  return there.filter;
+}
+
+FilterCache::OnGpu& FilterCache::on_gpu(int gpu) {
   const std::scoped_lock lock(mutex_);
-  std::shared_ptr<CudaFilter>& filter = cuda_[gpu];
-  filter = make(filter);
-  return filter;
+  return cuda_[gpu];
 }
 
 bool FilterCache::has_cuda(int gpu) {
+  OnGpu& there = on_gpu(gpu);
+  const std::scoped_lock lock(there.mutex);
+  return there.filter != nullptr;
+}
+
+std::shared_ptr<CudaPartsHeld> FilterCache::take_parts() {
   const std::scoped_lock lock(mutex_);
-  const auto found = cuda_.find(gpu);
-  return found != cuda_.end() && found->second != nullptr;
+  return std::exchange(parts_, nullptr);
+}
+
+void FilterCache::keep_parts(std::shared_ptr<CudaPartsHeld> parts) {
+  const std::scoped_lock lock(mutex_);
+  parts_ = std::move(parts);
 }
 
 std::int64_t FilterCache::count_queries(std::int64_t n) {

@@ -12,7 +12,8 @@
 
 namespace stope::knn {
 
-class CudaFilter;  // knn/filter_cuda.hpp
+class CudaFilter;      // knn/filter_cuda_table.hpp
+struct CudaPartsHeld;  // knn/filter_cuda_parts.cpp
 
 struct FilterIndex {
   std::shared_ptr<const ImageMap> map;
@@ -40,10 +41,15 @@ class FilterCache {
   /// Adds the queries of a search; the sum of all so far.
   std::int64_t count_queries(std::int64_t n);
 
-  /// What `make` returned for a GPU, kept for the next search. It gets what there was, to keep or to replace.
+  /// What `make` returned for a GPU, kept for the next search. It gets what there was, to keep or to replace. Tables go
+  /// to several GPUs at once, to each of them once.
   std::shared_ptr<CudaFilter> cuda(
       int gpu, const std::function<std::shared_ptr<CudaFilter>(const std::shared_ptr<CudaFilter>&)>& make);
   bool has_cuda(int gpu);
+
+  /// What the last search of the table in parts left on the GPUs, for one search at a time; null if there is none.
+  std::shared_ptr<CudaPartsHeld> take_parts();
+  void keep_parts(std::shared_ptr<CudaPartsHeld> parts);
 
   /// What `choose` returned when it was first asked for this backend and order of rows: looking at a sample costs as
   /// much as a small search.
@@ -54,8 +60,15 @@ class FilterCache {
   std::shared_ptr<const ImageMap> map_;
   std::map<std::pair<device::Backend, bool>, Method> choices_;
   std::int64_t n_queries_ = 0;
-  std::map<int, std::shared_ptr<CudaFilter>> cuda_;  // by GPU
-  FilterIndex made_[2];                              // one an order of rows, with every kind asked for
+  struct OnGpu {
+    std::mutex mutex;
+    std::shared_ptr<CudaFilter> filter;
+  };
+  OnGpu& on_gpu(int gpu);
+
+  std::map<int, OnGpu> cuda_;  // by GPU; what is in a map does not move
+  std::shared_ptr<CudaPartsHeld> parts_;
+  FilterIndex made_[2];  // one an order of rows, with every kind asked for
 };
 
 }  // namespace stope::knn
