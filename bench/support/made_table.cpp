@@ -6,7 +6,6 @@
 #include <limits>
 #include <utility>
 
-#include "base/random.hpp"
 #include "base/thread_pool.hpp"
 #include "stope/error.hpp"
 
@@ -28,7 +27,7 @@ void with_draw(const std::string& kind, const Take& take) {
   } else if (kind == "bytes") {
     take([](Random& random) { return static_cast<double>(random.next() >> 56); });
   } else if (kind == "decimals") {
-    take([](Random& random) { return static_cast<double>(random.below(100'000)) * 1e-5; });
+    take([](Random& random) { return static_cast<double>(random.below(100'000)) / 1e5; });
   } else {
     take([](Random& random) { return random.uniform(); });
   }
@@ -40,8 +39,14 @@ Random generator(std::uint64_t seed, std::int64_t begin) {
   return Random(Random(seed * 0x1000003 + static_cast<std::uint64_t>(begin)).next());
 }
 
-Buffer<float>& numbers(Column& column) {
-  return std::get<Buffer<float>>(column.data);
+/// Calls take with the values of a numeric column.
+template <class Take>
+void with_numbers(Column& column, const Take& take) {
+  if (auto* singles = std::get_if<Buffer<float>>(&column.data)) {
+    take(singles->data());
+  } else {
+    take(std::get<Buffer<double>>(column.data).data());
+  }
 }
 
 }  // namespace
@@ -66,12 +71,16 @@ Table TableMaker::table(std::int64_t n_rows, std::uint64_t seed) const {
   std::vector<std::string> values;
   for (std::int64_t v = 0; v < kind_.n_values; ++v) values.push_back("v" + std::to_string(v));
   for (std::int64_t c = 0; c < kind_.n_columns; ++c) {
-    if (c < n_numeric) {
-      table.columns.push_back({"x" + std::to_string(c), ValueType::real, Role::regular, Buffer<float>(n_rows), {}});
+    Column column;
+    if (c >= n_numeric) {
+      column = {"s" + std::to_string(c - n_numeric), ValueType::nominal, Role::regular, Buffer<std::int32_t>(n_rows),
+                values};
+    } else if (kind_.numeric == "decimals") {  // written and read again, they must be what they were
+      column = {"x" + std::to_string(c), ValueType::real, Role::regular, Buffer<double>(n_rows), {}};
     } else {
-      table.columns.push_back({"s" + std::to_string(c - n_numeric), ValueType::nominal, Role::regular,
-                               Buffer<std::int32_t>(n_rows), values});
+      column = {"x" + std::to_string(c), ValueType::real, Role::regular, Buffer<float>(n_rows), {}};
     }
+    table.columns.push_back(std::move(column));
   }
   ThreadPool pool(0);
   pool.parallel_for((n_rows + kRowsPerTask - 1) / kRowsPerTask, {}, [&](std::int64_t task, int) {
@@ -92,19 +101,25 @@ void TableMaker::fill(Table& table, std::int64_t begin, std::int64_t end, std::u
       }
     } else if (basis_.empty()) {
       with_draw(kind_.numeric, [&](const auto& draw) {
-        float* const values = numbers(column).data();
-        for (std::int64_t row = begin; row < end; ++row) values[row] = static_cast<float>(draw(random));
+        with_numbers(column, [&]<class T>(T* values) {
+          for (std::int64_t row = begin; row < end; ++row) values[row] = static_cast<T>(draw(random));
+        });
       });
     }
-    if (kind_.missing <= 0.0) continue;
+    if (kind_.missing > 0.0) lose(column, begin, end, random);
+  }
+}
+
+void TableMaker::lose(Column& column, std::int64_t begin, std::int64_t end, Random& random) const {
+  const auto lose_some = [&](auto* values, auto nothing) {
     for (std::int64_t row = begin; row < end; ++row) {
-      if (random.uniform() >= kind_.missing) continue;
-      if (column.nominal()) {
-        std::get<Buffer<std::int32_t>>(column.data)[row] = kMissingCode;
-      } else {
-        numbers(column)[row] = std::numeric_limits<float>::quiet_NaN();
-      }
+      if (random.uniform() < kind_.missing) values[row] = nothing;
     }
+  };
+  if (column.nominal()) {
+    lose_some(std::get<Buffer<std::int32_t>>(column.data).data(), kMissingCode);
+  } else {
+    with_numbers(column, [&]<class T>(T* values) { lose_some(values, std::numeric_limits<T>::quiet_NaN()); });
   }
 }
 
@@ -127,8 +142,8 @@ void TableMaker::fill_hidden(Table& table, std::int64_t begin, std::int64_t end,
       for (std::int64_t h = 0; h < kHidden; ++h) add(h, normal(random));
     }
     for (std::int64_t c = 0; c < n_numeric; ++c) {
-      numbers(table.columns[static_cast<std::size_t>(c)])[row] =
-          static_cast<float>(values[static_cast<std::size_t>(c)]);
+      with_numbers(table.columns[static_cast<std::size_t>(c)],
+                   [&]<class T>(T* column) { column[row] = static_cast<T>(values[static_cast<std::size_t>(c)]); });
     }
   }
 }

@@ -4,22 +4,24 @@
 #include <cstdint>
 #include <cstdlib>
 #include <map>
+#include <sstream>
 #include <string>
 
 #include "stope/error.hpp"
 
 namespace stope::bench {
 
-/// Those after the first `n_plain` arguments. Every key that is asked for, and no other, may be given.
+/// Every key that is asked for, and no other, may be given.
 class Words {
  public:
+  /// Those after the first `n_plain` arguments.
   Words(int argc, char** argv, int n_plain) {
-    for (int i = n_plain; i < argc; ++i) {
-      const std::string word = argv[i];
-      const std::size_t equals = word.find('=');
-      if (equals == std::string::npos) throw Error(ErrorCode::invalid_argument, "'" + word + "' is not KEY=VALUE");
-      words_[word.substr(0, equals)] = word.substr(equals + 1);
-    }
+    for (int i = n_plain; i < argc; ++i) add(argv[i]);
+  }
+  /// Those of a line, separated by blanks.
+  explicit Words(const std::string& line) {
+    std::istringstream stream(line);
+    for (std::string word; stream >> word;) add(word);
   }
 
   std::string text(const std::string& key, const std::string& otherwise) {
@@ -42,6 +44,12 @@ class Words {
   }
 
  private:
+  void add(const std::string& word) {
+    const std::size_t equals = word.find('=');
+    if (equals == std::string::npos) throw Error(ErrorCode::invalid_argument, "'" + word + "' is not KEY=VALUE");
+    words_[word.substr(0, equals)] = word.substr(equals + 1);
+  }
+
   std::map<std::string, std::string> words_;
 };
 
