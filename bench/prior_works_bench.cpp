@@ -4,13 +4,15 @@
 //   classify KEY=VALUE...    fits a table and predicts the classes of another: every repetition does the whole
 //   matrix KEY=VALUE...      hands out the distances of all pairs, block by block
 //   one-by-one KEY=VALUE...  fits once, then searches one query after another; the times after 1, 100, 200, ... queries
-//   write KEY=VALUE...       writes the two tables of a case to train=PATH and test=PATH
+//   write KEY=VALUE...       writes the two tables of a case, data=decimals, as CSV to train=PATH and test=PATH
 //
 //   rows= queries= columns= k= data= (uniform) nominal= missing= metric= device= threads= repeats= (3)
 //   seconds=                 repetitions, and queries of one-by-one, end when so long was spent on them
 //
 // "answer" is a hash of all that came back: equal where the answers are, to the last bit.
+#include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <functional>
 #include <iostream>
@@ -19,6 +21,7 @@
 #include <vector>
 
 #include "base/random.hpp"
+#include "base/thread_pool.hpp"
 #include "stope/error.hpp"
 #include "stope/io.hpp"
 #include "stope/knn.hpp"
@@ -163,6 +166,41 @@ Outcome one_by_one(const Case& job) {
   return outcome;
 }
 
+void append_row(std::string& text, const stope::Table& table, std::int64_t row) {
+  for (const stope::Column& column : table.columns) {
+    if (column.nominal()) {
+      text += column.values[static_cast<std::size_t>(column.codes()[row])];
+    } else {
+      char digits[] = "0.00000";
+      auto value = std::llround(1e5 * column.at(row));
+      for (std::size_t i = 6; i > 1; --i, value /= 10) digits[i] = static_cast<char>('0' + value % 10);
+      text += digits;
+    }
+    text += &column == &table.columns.back() ? '\n' : ',';
+  }
+}
+
+// A table of decimals (and a label) as CSV: 0.12345 is written from its digits, many times as fast as the shortest text
+// of any double, and is read as the same number.
+void write(const std::string& path, const stope::Table& table) {
+  constexpr std::int64_t kRowsPerTask = 4096, kTasks = 64;
+  stope::OutputFile file(path);
+  for (const stope::Column& column : table.columns) file.write((&column == &table.columns[0] ? "" : ",") + column.name);
+  file.write("\n");
+  stope::ThreadPool pool(0);
+  std::vector<std::string> texts(kTasks);
+  for (std::int64_t first = 0; first < table.n_rows; first += kRowsPerTask * kTasks) {
+    pool.parallel_for(kTasks, {}, [&](std::int64_t task, int) {
+      std::string& text = texts[static_cast<std::size_t>(task)];
+      text.clear();
+      const std::int64_t begin = first + task * kRowsPerTask, end = std::min(begin + kRowsPerTask, table.n_rows);
+      for (std::int64_t row = begin; row < end; ++row) append_row(text, table, row);
+    });
+    for (const std::string& text : texts) file.write(text);
+  }
+  file.commit();
+}
+
 void print(const Case& job, const Outcome& outcome) {
   const stope::SearchReport& report = outcome.report;
   std::printf(
@@ -200,8 +238,8 @@ void run_line(const std::string& line) {
     print(job, one_by_one(job));
   } else if (name == "write") {
     job.add_label();
-    stope::write_table(train, job.train);
-    stope::write_table(test, job.query);
+    write(train, job.train);
+    write(test, job.query);
     std::printf("{}\n");
   } else {
     throw stope::Error(stope::ErrorCode::invalid_argument, "no job '" + name + "'");
