@@ -10,10 +10,12 @@
 //   device=NAME      cuda (the default), cuda:0,1, cpu
 //   memory=BYTES     the limit, on each GPU as well
 //   checked=N        queries whose answer is compared (64)
+//   seconds=S        no repetition begins later
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -87,6 +89,7 @@ int bench(int argc, char** arguments) {
   run.device = words.text("device", "cuda");
   run.memory_limit = words.integer("memory", 0);
   const std::int64_t checked = words.integer("checked", 64);
+  const double limit = words.number("seconds", std::numeric_limits<double>::infinity());
   words.done();
 
   Clock::time_point start = Clock::now();
@@ -99,7 +102,8 @@ int bench(int argc, char** arguments) {
   const Search first = search(index, query, k, run);
   Search last = first;
   std::vector<double> times;
-  for (int i = 0; i < std::atoi(arguments[6]); ++i) {
+  start = Clock::now();
+  for (int i = 0; i < std::atoi(arguments[6]) && seconds_since(start) < limit; ++i) {
     last = search(index, query, k, run);
     times.push_back(last.seconds);
   }
