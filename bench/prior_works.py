@@ -248,14 +248,21 @@ def measure(args, work, devices):
         if ("gpu" if device.startswith("gpu") else "cpu") not in devices:
             continue
         mine = [case for case in cases if device in case["devices"]]
-        for case, result in zip(mine, run(args.build, device, mine, args.seconds, args.limit)):
-            rows.append({key: case[key] for key in ("table", "line", "size", "words")} | {"device": device} | result)
+        new = [{key: case[key] for key in ("table", "line", "size", "words")} | {"device": device} | result
+               for case, result in zip(mine, run(args.build, device, mine, args.seconds, args.limit))]
+        show(new)
+        rows += new
     if work == "000" and args.only in "000 table 14" and not args.no_files:
         with tempfile.TemporaryDirectory(dir=args.folder) as folder:
-            rows += run_files(args.build, devices, pathlib.Path(folder), args.limit)
-    for row in sorted(rows, key=lambda row: (row["table"], row["line"], row["size"])):
-        print(f"{row['table']}, {row['line']}, {row['size']:,}, {row['device']}: {seconds_text(row)}", flush=True)
+            new = run_files(args.build, devices, pathlib.Path(folder), args.limit)
+        show(new)
+        rows += new
     return rows
+
+
+def show(rows):
+    for row in rows:
+        print(f"{row['table']}, {row['line']}, {row['size']:,}, {row['device']}: {seconds_text(row)}", flush=True)
 
 
 def main():
