@@ -224,7 +224,8 @@ def main():
     args = parser.parse_args()
     there = gpus()
     if not there:
-        sys.exit("knn_gpu: there is no GPU here")
+        print("knn_gpu: there is no GPU here")
+        return
     cases = [case for case in CASES if any(word in case.name for word in args.only.split("|"))]
     rows, left_out = {}, []
     for case in cases:
