@@ -189,13 +189,16 @@ def plot(rows, path, gpu):
     matplotlib.rcParams["svg.hashsalt"] = "stope"
     import matplotlib.pyplot as plt
     rows = [row for row in rows if "error" not in row["stope"]][::-1]
+    if not rows:
+        return
     figure, axis = plt.subplots(figsize=(11, 0.42 * len(rows) + 1.5))
     places = range(len(rows))
     times = [row.get("whole_ms") or row.get("search_ms") or row["wall_ms"] for row in rows]
     axis.barh(places, times, height=0.55, color="#4c78a8", label="stope (on the GPU; wall time where it is streamed)")
     for key, mark, colour, label in (("floor_ms", "|", "black", "floor"), ("target_ms", "|", "#e45756", "target")):
         points = [(row[key], place) for row, place in zip(rows, places) if row.get(key)]
-        axis.scatter(*zip(*points), marker=mark, s=160, color=colour, label=label, zorder=3)
+        if points:
+            axis.scatter(*zip(*points), marker=mark, s=160, color=colour, label=label, zorder=3)
     for name, mark, colour in (("torch", "x", "#f58518"), ("faiss", "+", "#54a24b")):
         points = [(row["rivals"][name]["milliseconds"], place) for row, place in zip(rows, places)
                   if "error" not in row.get("rivals", {}).get(name, {"error": ""})]

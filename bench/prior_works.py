@@ -214,7 +214,8 @@ def plot_003(rows, path, machine):
         axis.set_title(f"{d} attributes")
         axis.set_xlabel("queries, one after another")
         axis.set_ylabel("milliseconds for all of them")
-        axis.legend(fontsize=7)
+        if axis.get_lines():
+            axis.legend(fontsize=7)
     finish(figure, path, f"Work 003's job on {machine} (2014: 8 to 11 times its serial program at 1,000 queries, other answers)")
 
 
