@@ -249,7 +249,7 @@ def measure(args, work, devices):
         if ("gpu" if device.startswith("gpu") else "cpu") not in devices:
             continue
         mine = [case for case in cases if device in case["devices"]]
-        new = [{key: case[key] for key in ("table", "line", "size", "words")} | {"device": device} | result
+        new = [{key: case[key] for key in ("table", "line", "size", "words")} | result | {"device": device}
                for case, result in zip(mine, run(args.build, device, mine, args.seconds, args.limit))]
         show(new)
         rows += new
