@@ -222,7 +222,7 @@ def plot_003(rows, path, machine):
 def finish(figure, path, title):
     import matplotlib.pyplot as plt
     figure.suptitle(title)
-    figure.tight_layout()
+    figure.tight_layout(rect=(0, 0, 1, 0.98))
     figure.savefig(path)
     plt.close(figure)
     print(f"wrote {path}")
