@@ -3,7 +3,7 @@
 GPU: the same job, whole, from tables in memory to the answer in memory, and from files to files. Their figures stand beside
 ours in bench/results/prior_works_<work>_<machine>_<date>.json and in a plot for each table.
 
-  python3 bench/prior_works.py BUILD_FOLDER [--work 000|003] [--devices cpu,gpu] [--only TEXT] [--seconds 1.5]
+  python3 bench/prior_works.py BUILD_FOLDER [--work 000|003] [--devices cpu,gpu] [--only TEXT] [--seconds S]
 
 Their hardware is ten years and more older: the ratio says nothing of either program. What can be compared is that the whole
 job is done, at every size, with one answer: the script ends with an error if CPU and GPU, overlapped or not, differ in a bit.
@@ -11,7 +11,8 @@ job is done, at every size, with one answer: the script ends with an error if CP
   work 000   k-NN plug-in for RapidMiner (2011-12; GeForce GTX 480 and GT 335M), times of its whole operator
   work 003   k-NN in CUDA (2014), one query after another
 
-"Not overlapped" is CUDA_LAUNCH_BLOCKING=1: the driver returns from a launch when it is done, so that no copy runs beside it.
+"Not overlapped": STOPE_BLOCKS_UNDER_WAY=1, so that no block of queries is prepared or handed on while the GPU works on another,
+and CUDA_LAUNCH_BLOCKING=1: the driver returns from a launch when it is done, so that no copy runs beside it.
 """
 import argparse
 import hashlib
@@ -99,7 +100,7 @@ def jobs_of(work):
 def environment(build, device):
     extra = {"STOPE_CUDA_PLUGIN": str((build / "libstope_cuda.so").resolve())}
     if device == "gpu, not overlapped":
-        extra["CUDA_LAUNCH_BLOCKING"] = "1"
+        extra |= {"STOPE_BLOCKS_UNDER_WAY": "1", "CUDA_LAUNCH_BLOCKING": "1"}
     if device == "serial":
         extra["STOPE_BACKEND"] = "reference"
     return os.environ | extra
@@ -243,6 +244,7 @@ def plot(work, rows, path, machine):
 
 
 def measure(args, work, devices):
+    seconds = args.seconds or {"000": 1.5, "003": 30.0}[work]
     cases = [case for case in jobs_of(work) if args.only in case["table"]]
     rows = []
     for device in ("gpu", "gpu, not overlapped", "cpu", "serial"):
@@ -250,7 +252,7 @@ def measure(args, work, devices):
             continue
         mine = [case for case in cases if device in case["devices"]]
         new = [{key: case[key] for key in ("table", "line", "size", "words")} | result | {"device": device}
-               for case, result in zip(mine, run(args.build, device, mine, args.seconds, args.limit))]
+               for case, result in zip(mine, run(args.build, device, mine, seconds, args.limit))]
         show(new)
         rows += new
     if work == "000" and args.only in "000 table 14" and not args.no_files:
@@ -272,7 +274,8 @@ def main():
     parser.add_argument("--work", choices=("000", "003"))
     parser.add_argument("--devices", help="cpu, gpu or both (all there are)")
     parser.add_argument("--only", default="", help="the tables whose name contains this; writes no file")
-    parser.add_argument("--seconds", type=float, default=1.5, help="no repetition begins later in a case")
+    parser.add_argument("--seconds", type=float,
+                        help="no repetition of a case, and none of its queries one after another, begins later (1.5; 30)")
     parser.add_argument("--limit", type=float, default=600, help="seconds for all cases of a device")
     parser.add_argument("--no-files", action="store_true", help="leave out what writes and reads 1.7 GB of CSV")
     parser.add_argument("--folder", help="for those files")

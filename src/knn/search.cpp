@@ -177,10 +177,12 @@ class BlockedSearch {
       const std::int64_t first = number * plan.tile_queries;
       return QueryBlock{first, std::min(plan.tile_queries, n_queries_ - first), nullptr, nullptr};
     };
+    const std::int64_t forced = size_override("STOPE_BLOCKS_UNDER_WAY");
+    const std::int64_t under_way = forced > 0 ? std::min<std::int64_t>(forced, pipeline.blocks()) : pipeline.blocks();
     std::vector<Neighbors> neighbors(1);
     std::int64_t begun = 0;
     for (std::int64_t number = 0; number < n_blocks; ++number) {
-      for (; begun < n_blocks && begun < number + pipeline.blocks(); ++begun) {
+      for (; begun < n_blocks && begun < number + under_way; ++begun) {
         run_.cancel.check();
         const auto which = static_cast<int>(begun % pipeline.blocks());
         QueryBlock block = block_of(begun);

@@ -15,7 +15,8 @@ class SearchPipeline {
   static constexpr int kMostBlocks = 2;
 
   virtual ~SearchPipeline() = default;
-  virtual int blocks() const = 0;  ///< under way at once
+  /// Under way at once; fewer where STOPE_BLOCKS_UNDER_WAY says so (1: nothing is prepared or handed on meanwhile).
+  virtual int blocks() const = 0;
   /// Where block number `which` is to be encoded: plan.tile_queries x width doubles.
   virtual double* rows(int which) = 0;
   /// Begins the search of block `which`, encoded at rows(which), which is free: new, or finished.
