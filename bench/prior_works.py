@@ -4,6 +4,7 @@ GPU: the same job, whole, from tables in memory to the answer in memory, and fro
 ours in bench/results/prior_works_<work>_<machine>_<date>.json and in a plot for each table.
 
   python3 bench/prior_works.py BUILD_FOLDER [--work 000|003] [--devices cpu,gpu] [--only TEXT] [--seconds S]
+  python3 bench/prior_works.py --compare FILE FILE...      whether the answers of several machines are the same
 
 Their hardware is ten years and more older: the ratio says nothing of either program. What can be compared is that the whole
 job is done, at every size, with one answer: the script ends with an error if CPU and GPU, overlapped or not, differ in a bit.
@@ -270,7 +271,8 @@ def show(rows):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("build", type=pathlib.Path)
+    parser.add_argument("build", type=pathlib.Path, nargs="?")
+    parser.add_argument("--compare", type=pathlib.Path, nargs="+", help="result files: no run, only their answers")
     parser.add_argument("--work", choices=("000", "003"))
     parser.add_argument("--devices", help="cpu, gpu or both (all there are)")
     parser.add_argument("--only", default="", help="the tables whose name contains this; writes no file")
@@ -281,6 +283,23 @@ def main():
     parser.add_argument("--folder", help="for those files")
     parser.add_argument("--results", type=pathlib.Path, default=ROOT / "bench" / "results")
     args = parser.parse_args()
+    if args.compare:
+        compare(args.compare)
+    elif args.build is None:
+        parser.error("the build folder is missing")
+    else:
+        repeat_works(args)
+
+
+def compare(files):
+    rows = [row for file in files for row in json.loads(file.read_text())["ours"] if "answer" in row]
+    cases = {(row["table"], row["line"], row["size"]) for row in rows}
+    wrong = differing(rows)
+    print(f"{len(rows)} answers to {len(cases)} cases in {len(files)} files, {len(wrong)} cases with different ones")
+    sys.exit("\n".join(map(str, wrong)) if wrong else 0)
+
+
+def repeat_works(args):
     there = gpus()
     devices = args.devices.split(",") if args.devices else ["cpu"] + (["gpu"] if there else [])
     machine = there[0] if "gpu" in devices and there else cpu_name()
