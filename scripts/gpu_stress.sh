@@ -10,7 +10,7 @@ build=$(realpath "${1:?the build folder}") seconds=${2:-60} processes=${3:-$(npr
 export STOPE_CUDA_PLUGIN=${STOPE_CUDA_PLUGIN:-$build/libstope_cuda.so} GTEST_COLOR=no
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-cases=1000 rounds=4
+cases=250 rounds=2 # of a batch: seconds, so that the last one ends soon after the time is up
 
 # worker NUMBER: batches until the time is up; a line a batch in $work/NUMBER.done, the log of a failure in $work/NUMBER.failed.
 worker() {
