@@ -1,114 +1,266 @@
 #!/usr/bin/env python3
-"""Times exact k-NN on a GPU in one run: stope's tensor filter, the matrix units' floor for the same pairs, and PyTorch (a
-float32 product and topk, in pieces), each on the same kind of data. stope's answers are checked against the processor's,
-bit for bit; PyTorch's share of queries with the right set of neighbours is reported. Writes
-bench/results/knn_gpu_<gpu>_<date>.json.
+"""Times exact k-NN on a GPU in one run, case by case: stope, the floor (what the hardware needs at least for the same pairs)
+and, where they are installed, PyTorch and FAISS, each on the same kind of data. stope's answers are checked against the
+processor's, bit for bit; of the rivals the share of queries with a right set of neighbours is reported. Writes
+bench/results/knn_gpu_<gpu>_<date>.json and a plot.
 
-  python3 bench/knn_gpu.py BUILD_FOLDER [--repeats 7] [--only TEXT] [--results FOLDER]
+  python3 bench/knn_gpu.py BUILD_FOLDER [--repeats 7] [--only TEXT] [--rivals torch,faiss] [--results FOLDER]
 
-Times are milliseconds on the GPU with the tables there; `total` adds what the search needs of the training table's images
-once to what it takes. PyTorch is left out, with a message, where it is not installed.
+Every case is a process of its own with a limit (--limit seconds); what it did is its "method": a search that no filter took
+went through the reference. Milliseconds of a case:
+  search   on the GPU, tables and the training table's images there: images of the queries to sorted neighbours
+  whole    the same and the images of the training table, which a search makes once: as the targets count
+  wall     the call, from a table in the processor's memory to lists there, images kept from the search before
+The streamed cases have their target in wall time, against their floor or the same search in memory.
 """
 import argparse
+import dataclasses
 import importlib.util
 import json
 import os
 import pathlib
-import re
 import statistics
 import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
-from bench.support.machine import write_result  # noqa: E402
+from bench.support.machine import gpus, write_result  # noqa: E402
 
-HALF_TFLOPS = {"H200": 730, "H100": 730}  # a library's product in half precision, measured
-CASES = [  # rows, queries, columns, k, data, target of the whole in milliseconds on an H200
-    (1_000_000, 10_000, 128, 10, "uniform", 4.2),
-    (1_000_000, 10_000, 128, 10, "normal", 4.4),
-    (1_000_000, 10_000, 128, 10, "latent", 4.4),
-    (1_000_000, 10_000, 128, 10, "clusters", 4.4),
-    (1_000_000, 10_000, 128, 10, "bytes", None),
-    (1_000_000, 10_000, 128, 100, "uniform", 5.5),
-    (1_000_000, 10_000, 20, 10, "uniform", 2.2),
-    (1_000_000, 10_000, 50, 10, "uniform", 3.0),
-    (100_000, 100_000, 50, 10, "uniform", 3.8),
-    (100_000, 100_000, 128, 10, "uniform", 5.0),
-    (38_400, 38_400, 96, 20, "uniform", 1.1),
+# What an H200 did in the programs that do these things best, measured: half-precision and byte products (FLOP/s), terms of
+# byte differences a second, bytes a second read, and copied to the GPU from pinned memory.
+HALF, BYTES, DIFFERENCES, READ, BUS = 730e12, 1460e12, 52.7e12, 4.4e12, 55e9
+MIXED_COLUMNS = 350  # 25 + 25 attributes of 8 values, some missing, as columns of a product
+
+
+@dataclasses.dataclass
+class Case:
+    name: str
+    rows: int
+    queries: int
+    columns: int
+    k: int = 10
+    data: str = "uniform"
+    metric: str = "euclidean"
+    nominal: int = 0
+    missing: float = 0.0
+    target: float = None  # milliseconds of the whole on an H200
+    times: float = None  # the target instead: so many times `against` ...
+    against: str = "floor"  # ... "floor", or another case's wall time
+    floor: str = "products"
+    memory: int = 0  # the limit, in bytes
+    gpus: int = 1
+    rivals: tuple = ("torch", "faiss")
+    checked: int = 64
+    repeats: int = None
+
+    def floor_ms(self):
+        n, m, d = self.rows, self.queries, self.columns
+        return 1e3 * {
+            "products": 2 * n * m * d / HALF,
+            "byte products": 2 * n * m * d / BYTES,
+            "mixed products": 2 * n * m * MIXED_COLUMNS / HALF,
+            "byte differences": n * m * d / DIFFERENCES,
+            "reading": 2 * n * d / READ,
+            "bus or products": max(2 * n * m * d / HALF, 8 * m * d / BUS),
+        }[self.floor] / self.gpus
+
+
+M = 1_000_000
+CASES = [
+    Case("1M x 10k x 128", M, 10_000, 128, target=4.2),
+    Case("1M x 10k x 128, normal", M, 10_000, 128, data="normal", target=4.4),
+    Case("1M x 10k x 128, 16 latent dimensions", M, 10_000, 128, data="latent", target=4.4),
+    Case("1M x 10k x 128, 1,000 clusters", M, 10_000, 128, data="clusters", target=4.4),
+    Case("1M x 10k x 128, integer bytes", M, 10_000, 128, data="bytes", target=3.3, floor="byte products"),
+    Case("1M x 10k x 128, k 100", M, 10_000, 128, k=100, target=5.5),
+    Case("1M x 10k x 20", M, 10_000, 20, target=2.2),
+    Case("1M x 10k x 50", M, 10_000, 50, target=3.0),
+    Case("100k x 100k x 50", 100_000, 100_000, 50, target=3.8),
+    Case("100k x 100k x 128", 100_000, 100_000, 128, target=5.0),
+    Case("1M x 10k x 768", M, 10_000, 768, target=26.0, checked=16),
+    Case("38.4k x 38.4k x 96, k 20", 38_400, 38_400, 96, k=20, target=1.1),
+    Case("100M x 1 x 32", 100 * M, 1, 32, target=1.8, floor="reading", checked=1),
+    Case("mixed euclidean, 100k x 100k, 25 + 25 nominal, 5 % missing", 100_000, 100_000, 50, metric="mixed-euclidean",
+         nominal=25, missing=0.05, target=20.0, floor="mixed products", rivals=()),
+    Case("manhattan, 100k x 100k x 50", 100_000, 100_000, 50, metric="manhattan", target=14.0, floor="byte differences"),
+    Case("gower, 100k x 100k, 25 + 25 nominal", 100_000, 100_000, 50, metric="gower", nominal=25, target=40.0,
+         floor="byte differences", rivals=("faiss",)),
+    Case("100k x 3M x 50, queries streamed", 100_000, 3 * M, 50, times=1.15, floor="bus or products", rivals=(), repeats=3),
+    Case("1M x 100k x 50, in memory", M, 100_000, 50, rivals=()),
+    Case("1M x 100k x 50, a quarter of the table fits", M, 100_000, 50, memory=M * 50 * 8 // 4, times=1.25,
+         against="1M x 100k x 50, in memory", rivals=()),
+    Case("1M x 100k x 128, one GPU", M, 100_000, 128, rivals=()),
+    Case("1M x 100k x 128, 2 GPUs", M, 100_000, 128, gpus=2, times=1 / 1.8, against="1M x 100k x 128, one GPU", rivals=()),
+    Case("1M x 100k x 128, 4 GPUs", M, 100_000, 128, gpus=4, times=1 / 3.6, against="1M x 100k x 128, one GPU", rivals=()),
 ]
 
 
-def run_stope(build, case, repeats):
-    words = [build / "bench" / "knn_gpu_bench", *case[:5], repeats]
-    done = subprocess.run([str(w) for w in words], capture_output=True, text=True, check=True,
-                          env={**os.environ, "STOPE_CUDA_PLUGIN": str((build / "libstope_cuda.so").resolve())})
+def run_stope(args, case):
+    words = [args.build / "bench" / "knn_gpu_bench", case.rows, case.queries, case.columns, case.k, case.data,
+             min(case.repeats or args.repeats, args.repeats), f"metric={case.metric}", f"nominal={case.nominal}",
+             f"missing={case.missing}", f"memory={case.memory}", f"checked={case.checked}", "seconds=3",
+             "device=cuda:" + ",".join(str(i) for i in range(case.gpus))]
+    try:
+        done = subprocess.run([str(w) for w in words], capture_output=True, text=True, timeout=args.limit, check=False,
+                              env=os.environ | {"STOPE_CUDA_PLUGIN": str((args.build / "libstope_cuda.so").resolve())})
+    except subprocess.TimeoutExpired:
+        return {"error": f"no answer within {args.limit} s"}
+    if done.returncode != 0:
+        return {"error": done.stderr.strip()[-300:] or f"exit {done.returncode}"}
     return json.loads(done.stdout)
 
 
-def run_torch(case, repeats):
-    """A float32 product and topk in pieces of queries: what people write."""
-    import torch
+def summarise(case, ours):
+    """The figures of a case that a table shows."""
+    row = {"case": case.name, "floor": case.floor, "floor_ms": case.floor_ms(), "target_ms": case.target, "stope": ours}
+    if "error" in ours:
+        return row
+    row["wall_ms"] = statistics.median(ours["searches_ms"] or [ours["first_ms"]])
+    row["exact"] = ours["checked"] > 0 and ours["exact"] == ours["checked"]
+    row["through_the_reference"] = not ours["method"].startswith("filter") or ours["uncertified"] == case.queries
+    if row["through_the_reference"] or not ours["gpu_ms"].keys() - {"sum"}:
+        return row
+    copies = ("copy", "upload")  # what moves data between the machine's memories
+    steps = {name: ms for name, ms in ours["gpu_ms"].items() if name != "sum" and not any(c in name for c in copies)}
+    table = {name: ms for name, ms in ours["first_gpu_ms"].items() if name.startswith("table")}
+    row["search_ms"] = sum(ms for name, ms in steps.items() if not name.startswith("table"))
+    row["whole_ms"] = row["search_ms"] + sum(table.values()) if table else None
+    return row
 
-    n, m, d, k = case[:4]
-    torch.manual_seed(1)
-    train, query = torch.rand(n, d, device="cuda"), torch.rand(m, d, device="cuda")
-    squares = (train * train).sum(1)
-    piece = max(1, min(m, 2 ** 30 // n))
 
-    def search():
-        return torch.cat([torch.topk(squares - 2 * (query[i:i + piece] @ train.T), k, largest=False).indices
-                          for i in range(0, m, piece)])
+def judge(row, case, rows):
+    """Adds the figure that stands for the case, and what the target says of it."""
+    ms = row["figure_ms"] = row.get("whole_ms") or row.get("search_ms") or row.get("wall_ms")
+    if case.target is not None:
+        row["target"] = f"<= {case.target} ms"
+    elif case.times is not None:
+        base = row["floor_ms"] if case.against == "floor" else rows.get(case.against, {}).get("wall_ms")
+        row["target"] = f"<= {case.times:.2f} x {'the floor' if case.against == 'floor' else case.against}, in wall time"
+        row["target_ms"] = case.times * base if base else None
+        ms = row["figure_ms"] = row.get("wall_ms")
+    else:
+        return
+    row["met"] = None if ms is None or row["target_ms"] is None else bool(ms <= row["target_ms"])
 
-    times = []
-    for _ in range(repeats):
-        begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
-        begin.record()
-        found = search()
-        end.record()
-        torch.cuda.synchronize()
-        times.append(begin.elapsed_time(end))
-    few = query[:64].double()
-    distances = torch.stack([((train.double() - q) ** 2).sum(1) for q in few])
-    right = torch.topk(distances, k, largest=False).indices
-    exact = float((found[:64].sort(1)[0] == right.sort(1)[0]).all(1).float().mean())
-    return {"milliseconds": statistics.median(times[1:]), "exact": exact}
+
+def run_rivals(args, program, cases):
+    """One process for all: to import PyTorch takes longer than most cases. What it did not come to has no figure."""
+    lines = "".join(json.dumps(dataclasses.asdict(case) | {"repeats": 3}) + "\n" for case in cases)
+    command = [sys.executable, "-m", "bench.support.gpu_rivals", program]
+    try:
+        done = subprocess.run(command, input=lines, capture_output=True, text=True, cwd=ROOT, check=False,
+                              timeout=args.rivals_limit)
+        out, ended = done.stdout, (done.stderr.strip().splitlines() or ["no answer"])[-1]
+    except subprocess.TimeoutExpired as expired:
+        out, ended = (expired.stdout or b"").decode(), f"not within the {args.rivals_limit} s for all cases"
+    results = [json.loads(line) for line in out.splitlines() if line.startswith("{") and line.endswith("}")]
+    return results + [{"error": ended}] * (len(cases) - len(results))
+
+
+def show(row):
+    def ms(key):
+        return "-" if row.get(key) is None else f"{row[key]:.2f}"
+
+    ours = row["stope"]
+    if "error" in ours:
+        print(f"{row['case']}: {ours['error']}", flush=True)
+        return
+    steps = ", ".join(f"{name} {value:.2f}" for name, value in ours["gpu_ms"].items() if name != "sum")
+    met = {True: "met", False: "NOT met", None: ""}[row.get("met")]
+    print(f"{row['case']}: whole {ms('whole_ms')}, search {ms('search_ms')} ({steps}), wall {ms('wall_ms')}, floor "
+          f"{ms('floor_ms')}, target {row.get('target', 'none')} {met}, {ours['method']}, exact {ours['exact']}/{ours['checked']}, "
+          f"{ours['uncertified']} uncertified", flush=True)
+
+
+def show_rivals(row):
+    texts = [f"{name} {r['milliseconds']:.1f} ms (exact {r['exact']:.2f})" if "error" not in r else f"{name}: {r['error']}"
+             for name, r in row.get("rivals", {}).items()]
+    if texts:
+        print(f"{row['case']}: " + "; ".join(texts), flush=True)
+
+
+def plot(rows, path, gpu):
+    try:
+        import matplotlib
+    except ImportError:
+        print("matplotlib is not installed: no plot")
+        return
+    matplotlib.use("Agg")
+    matplotlib.rcParams["svg.hashsalt"] = "stope"
+    import matplotlib.pyplot as plt
+    rows = [row for row in rows if "error" not in row["stope"]][::-1]
+    if not rows:
+        return
+    figure, axis = plt.subplots(figsize=(11, 0.42 * len(rows) + 1.5))
+    places = range(len(rows))
+    axis.barh(places, [row["figure_ms"] for row in rows], height=0.55, color="#4c78a8", label="stope (on the GPU; wall time where it is streamed)")
+    for key, mark, colour, label in (("floor_ms", "|", "black", "floor"), ("target_ms", "|", "#e45756", "target")):
+        points = [(row[key], place) for row, place in zip(rows, places) if row.get(key)]
+        if points:
+            axis.scatter(*zip(*points), marker=mark, s=160, color=colour, label=label, zorder=3)
+    for name, mark, colour in (("torch", "x", "#f58518"), ("faiss", "+", "#54a24b")):
+        points = [(row["rivals"][name]["milliseconds"], place) for row, place in zip(rows, places)
+                  if "error" not in row.get("rivals", {}).get(name, {"error": ""})]
+        if points:
+            axis.scatter(*zip(*points), marker=mark, s=60, color=colour, label=name, zorder=3)
+    axis.set_yticks(list(places), [row["case"] + (" (reference)" if row.get("through_the_reference") else "") for row in rows],
+                    fontsize=8)
+    axis.set_xscale("log")
+    axis.set_xlabel("milliseconds")
+    axis.set_title(f"Exact k-NN (k 10 where nothing else is said) on {gpu}", fontsize=10)
+    axis.legend(fontsize=8, loc="lower right")
+    figure.tight_layout()
+    figure.savefig(path)
+    print(f"wrote {path}")
 
 
 def main():
-    parser = argparse.ArgumentParser()
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("build", type=pathlib.Path)
     parser.add_argument("--repeats", type=int, default=7)
-    parser.add_argument("--only", default="")
+    parser.add_argument("--only", default="", help="the cases whose name contains one of these, separated by |")
+    parser.add_argument("--rivals", default="torch,faiss")
+    parser.add_argument("--limit", type=float, default=60, help="seconds for a case of ours")
+    parser.add_argument("--rivals-limit", type=float, default=240, help="seconds for all cases of a rival")
     parser.add_argument("--results", type=pathlib.Path, default=ROOT / "bench" / "results")
-    arguments = parser.parse_args()
-    torch = importlib.util.find_spec("torch") is not None
-    if not torch:
-        print("PyTorch is not installed: no rival", file=sys.stderr)
-    gpu = subprocess.run(["nvidia-smi", "--query-gpu=name", "--format=csv,noheader"], capture_output=True,
-                         text=True).stdout.splitlines()[0].strip()
-    tflops = next((rate for name, rate in HALF_TFLOPS.items() if name in gpu), None)
-    rows = []
-    for case in CASES:
-        n, m, d, k, data, target = case
-        name = f"{n} x {m} x {d}, k {k}, {data}"
-        if arguments.only not in name:
+    args = parser.parse_args()
+    there = gpus()
+    if not there:
+        print("knn_gpu: there is no GPU here")
+        return
+    cases = [case for case in CASES if any(word in case.name for word in args.only.split("|"))]
+    rows, left_out = {}, []
+
+    def save():  # after every case: a run that is ended leaves what it has
+        result = {"gpu": there[0], "left_out": left_out, "results": list(rows.values())}
+        return write_result(args.results, "knn_gpu", result, there[0])
+
+    for case in cases:
+        if case.gpus > len(there):
+            left_out.append(f"{case.name}: there is no more than {len(there)}")
+            print(left_out[-1])
             continue
-        ours = run_stope(arguments.build, case, arguments.repeats)
-        steps = ours["gpu_ms"]
-        search = steps["sample"] + steps["thresholds"] + steps["list"] + steps["re-rank"]
-        row = {"case": name, "target_ms": target, "search_ms": search, "stope": ours,
-               "floor_ms": 2 * n * m * d / tflops * 1e-9 if tflops else None}
-        if torch and data == "uniform":
-            row["torch"] = run_torch(case, arguments.repeats)
-        rows.append(row)
-        rival = f", PyTorch {row['torch']['milliseconds']:.1f} (exact {row['torch']['exact']:.2f})" if "torch" in row else ""
-        print(f"{name}: search {search:.2f} ms (sample {steps['sample']:.2f}, list {steps['list']:.2f}, re-rank "
-              f"{steps['re-rank']:.2f}), floor {row['floor_ms'] or float('nan'):.2f}, target {target}, wall "
-              f"{statistics.median(ours['searches_ms']):.1f}, exact {ours['exact']}/{ours['checked']}, "
-              f"{ours['uncertified']} uncertified{rival}", flush=True)
-    slug = re.sub(r"[^a-z0-9]+", "-", gpu.lower()).strip("-")
-    print(write_result(arguments.results, f"knn_gpu_{slug}", {"gpu": gpu, "results": rows}))
+        rows[case.name] = summarise(case, run_stope(args, case))
+        judge(rows[case.name], case, rows)
+        show(rows[case.name])
+        save()
+    for program in [name for name in args.rivals.split(",") if name]:
+        if any(importlib.util.find_spec(module) is None for module in (program, "torch")):
+            left_out.append(f"{program}: not installed (or PyTorch, which makes the tables, is not)")
+            print(left_out[-1])
+            continue
+        theirs = [case for case in cases if program in case.rivals and case.name in rows]
+        for case, result in zip(theirs, run_rivals(args, program, theirs)):
+            rows[case.name].setdefault("rivals", {})[program] = result
+    for row in rows.values():
+        show_rivals(row)
+    path = save()
+    print(f"wrote {path}")
+    plot(list(rows.values()), path.with_suffix(".svg"), there[0])
+    wrong = [name for name, row in rows.items() if row.get("exact") is False and row["stope"].get("checked")]
+    if wrong:
+        sys.exit("not the processor's answer: " + ", ".join(wrong))
 
 
 if __name__ == "__main__":

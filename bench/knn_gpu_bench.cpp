@@ -1,98 +1,46 @@
-// Times k-NN searches on a GPU: one JSON object a case with the fit, the first search (which copies the table and makes
-// its images), the following ones, what the GPU did in the last, and for how many of the first queries the answer is
-// that of the processor.
+// Times k-NN searches on a GPU: one JSON object with the fit, the first search (which copies the table and makes its
+// images), the following ones, what the GPU did in the first and in the last, and for how many of the first queries the
+// answer is that of the processor.
 //
-//   knn_gpu_bench ROWS QUERIES COLUMNS K DATA REPEATS [DEVICE]     DATA: uniform | normal | latent | clusters | bytes
+//   knn_gpu_bench ROWS QUERIES COLUMNS K DATA REPEATS [KEY=VALUE...]     DATA: support/made_table.hpp says which
+//
+//   metric=NAME      the measure (euclidean where all columns are numeric, else mixed-euclidean)
+//   nominal=N        the last N of the columns are nominal, of 8 values (values=N for other numbers of them)
+//   missing=SHARE    of the values that are missing
+//   device=NAME      cuda (the default), cuda:0,1, cpu
+//   memory=BYTES     the limit, on each GPU as well
+//   checked=N        queries whose answer is compared (64)
+//   seconds=S        no repetition begins later
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <limits>
 #include <string>
 #include <vector>
 
-#include "base/random.hpp"
 #include "stope/error.hpp"
 #include "stope/knn.hpp"
+#include "support/made_table.hpp"
+#include "support/words.hpp"
 
 namespace {
 
-using stope::Random;
+using Clock = std::chrono::steady_clock;
 
-constexpr std::int64_t kChecked = 64;
-
-double seconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-double normal(Random& random) {
-  return std::sqrt(-2.0 * std::log(1.0 - random.uniform())) * std::cos(6.283185307179586 * random.uniform());
-}
-
-// Rows of one kind of data; float32 values, as most tables have.
-class Source {
- public:
-  Source(const std::string& kind, std::int64_t n_columns) : kind_(kind), n_columns_(n_columns) {
-    Random random(7);
-    const std::int64_t n = kind == "latent" ? 16 * n_columns : kind == "clusters" ? 1000 * n_columns : 0;
-    for (std::int64_t i = 0; i < n; ++i) basis_.push_back(normal(random));
-  }
-
-  stope::Table table(std::int64_t n_rows, std::uint64_t seed) const {
-    stope::Table table;
-    table.n_rows = n_rows;
-    std::vector<stope::Buffer<float>> columns;
-    for (std::int64_t c = 0; c < n_columns_; ++c) columns.emplace_back(n_rows);
-    Random random(seed);
-    std::vector<double> hidden(16);
-    for (std::int64_t row = 0; row < n_rows; ++row) {
-      for (double& h : hidden) h = kind_ == "latent" ? normal(random) : 0.0;
-      const auto cluster = static_cast<std::int64_t>(random.below(1000));
-      for (std::int64_t c = 0; c < n_columns_; ++c)
-        columns[static_cast<std::size_t>(c)][row] = value(random, hidden, cluster, c);
-    }
-    for (std::int64_t c = 0; c < n_columns_; ++c) {
-      table.columns.push_back({"x" + std::to_string(c),
-                               stope::ValueType::real,
-                               stope::Role::regular,
-                               std::move(columns[static_cast<std::size_t>(c)]),
-                               {}});
-    }
-    return table;
-  }
-
- private:
-  float value(Random& random, const std::vector<double>& hidden, std::int64_t cluster, std::int64_t c) const {
-    if (kind_ == "normal") return static_cast<float>(normal(random));
-    if (kind_ == "bytes") return static_cast<float>(random.below(256));
-    if (kind_ == "clusters") {
-      return static_cast<float>(basis_[static_cast<std::size_t>(cluster * n_columns_ + c)] + 0.1 * normal(random));
-    }
-    if (kind_ == "latent") {
-      double sum = 0.01 * normal(random);
-      for (std::size_t h = 0; h < 16; ++h)
-        sum += hidden[h] * basis_[h * static_cast<std::size_t>(n_columns_) + static_cast<std::size_t>(c)];
-      return static_cast<float>(sum);
-    }
-    return static_cast<float>(random.uniform());
-  }
-
-  std::string kind_;
-  std::int64_t n_columns_;
-  std::vector<double> basis_;
-};
-
-// How many of the first queries have the processor's neighbours and distances, bit for bit.
-std::int64_t same_as_processor(const stope::KnnIndex& index, const stope::Table& query, std::int64_t k,
+// How many of the queries of `few` have the processor's neighbours and distances, bit for bit.
+std::int64_t same_as_processor(const stope::KnnIndex& index, const stope::Table& few, std::int64_t k,
                                const stope::Neighbors& ours) {
-  std::vector<std::int64_t> rows;
-  for (std::int64_t i = 0; i < std::min(kChecked, query.n_rows); ++i) rows.push_back(i);
   stope::RunOptions run;
   run.device = "cpu";
-  const stope::Neighbors theirs = index.kneighbors(query.take(rows), {.n_neighbors = k}, run);
+  const stope::Neighbors theirs = index.kneighbors(few, {.n_neighbors = k}, run);
   std::int64_t same = 0;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    const auto begin = static_cast<std::ptrdiff_t>(i) * k, end = begin + k;
+  for (std::int64_t i = 0; i < few.n_rows; ++i) {
+    const std::ptrdiff_t begin = i * k, end = begin + k;
     same += std::equal(theirs.indices.begin() + begin, theirs.indices.begin() + end, ours.indices.begin() + begin) &&
                     std::equal(theirs.distances.begin() + begin, theirs.distances.begin() + end,
                                ours.distances.begin() + begin)
@@ -102,44 +50,92 @@ std::int64_t same_as_processor(const stope::KnnIndex& index, const stope::Table&
   return same;
 }
 
-int bench(int argc, char** arguments) {
-  const std::int64_t n = std::atoll(arguments[1]), m = std::atoll(arguments[2]), d = std::atoll(arguments[3]);
-  const std::int64_t k = std::atoll(arguments[4]);
-  const Source source(arguments[5], d);
-  const stope::Table train = source.table(n, 1), query = source.table(m, 2);
-  stope::RunOptions run;
-  run.device = argc > 7 ? arguments[7] : "cuda";
-  auto start = std::chrono::steady_clock::now();
-  const stope::KnnIndex index = stope::KnnIndex::fit(train, {}, run);
-  const double fit = seconds_since(start);
-  std::vector<double> times;
-  stope::SearchReport report;
-  stope::Neighbors first;
-  for (int i = 0; i < std::atoi(arguments[6]) + 1; ++i) {
-    start = std::chrono::steady_clock::now();
-    report = index.kneighbors(query, {.n_neighbors = k}, run, [&](const stope::Neighbors& block) {
-      if (block.first_query == 0) first = block;
-    });
-    times.push_back(seconds_since(start));
-  }
-  std::printf(
-      "{\"rows\": %lld, \"queries\": %lld, \"columns\": %lld, \"k\": %lld, \"data\": \"%s\", \"method\": \"%s\", ",
-      static_cast<long long>(n), static_cast<long long>(m), static_cast<long long>(d), static_cast<long long>(k),
-      arguments[5], report.method.c_str());
-  std::printf("\"fit_ms\": %.3f, \"first_ms\": %.3f, \"searches_ms\": [", 1e3 * fit, 1e3 * times.front());
-  for (std::size_t i = 1; i < times.size(); ++i) std::printf("%s%.3f", i > 1 ? ", " : "", 1e3 * times[i]);
-  std::printf("], \"gpu_ms\": {");
+void print_steps(const char* name, const stope::SearchReport& report) {
+  std::printf("\"%s\": {", name);
   double sum = 0.0;
-  for (const auto& [name, seconds] : report.gpu_seconds) {
-    std::printf("\"%s\": %.3f, ", name.c_str(), 1e3 * seconds);
+  for (const auto& [step, seconds] : report.gpu_seconds) {
+    std::printf("\"%s\": %.4f, ", step.c_str(), 1e3 * seconds);
     sum += seconds;
   }
-  std::printf("\"sum\": %.3f}, \"listed\": %lld, \"evaluated\": %lld, \"uncertified\": %lld, ", 1e3 * sum,
-              static_cast<long long>(report.listed), static_cast<long long>(report.evaluated),
-              static_cast<long long>(report.uncertified));
+  std::printf("\"sum\": %.4f}, ", 1e3 * sum);
+}
+
+struct Search {
+  double seconds = 0.0;
+  stope::SearchReport report;
+  stope::Neighbors first;  // the first block of its answer
+};
+
+Search search(const stope::KnnIndex& index, const stope::Table& query, std::int64_t k, const stope::RunOptions& run) {
+  Search result;
+  const Clock::time_point start = Clock::now();
+  result.report = index.kneighbors(query, {.n_neighbors = k}, run, [&](const stope::Neighbors& block) {
+    if (block.first_query == 0) result.first = block;
+  });
+  result.seconds = seconds_since(start);
+  return result;
+}
+
+int bench(int argc, char** arguments) {
+  const std::int64_t n = std::atoll(arguments[1]), m = std::atoll(arguments[2]), k = std::atoll(arguments[4]);
+  stope::bench::Words words(argc, arguments, 7);
+  stope::bench::TableKind kind{.numeric = arguments[5], .n_columns = std::atoll(arguments[3])};
+  kind.n_nominal = words.integer("nominal", 0);
+  kind.n_values = words.integer("values", kind.n_values);
+  kind.missing = words.number("missing", 0.0);
+  stope::KnnOptions options;
+  options.metric.name = words.text("metric", kind.n_nominal > 0 ? "mixed-euclidean" : "euclidean");
+  stope::RunOptions run;
+  run.device = words.text("device", "cuda");
+  run.memory_limit = words.integer("memory", 0);
+  const std::int64_t checked = words.integer("checked", 64);
+  const double limit = words.number("seconds", std::numeric_limits<double>::infinity());
+  words.done();
+
+  Clock::time_point start = Clock::now();
+  const stope::bench::TableMaker maker(kind);
+  const stope::Table train = maker.table(n, 1), query = maker.table(m, 2);
+  const double making = seconds_since(start);
+  start = Clock::now();
+  const stope::KnnIndex index = stope::KnnIndex::fit(train, options, run);
+  const double fit = seconds_since(start);
+  const Search first = search(index, query, k, run);
+  Search last = first;
+  std::vector<double> times;
+  start = Clock::now();
+  for (int i = 0; i < std::atoi(arguments[6]) && seconds_since(start) < limit; ++i) {
+    last = search(index, query, k, run);
+    times.push_back(last.seconds);
+  }
+
+  std::printf(
+      "{\"rows\": %lld, \"queries\": %lld, \"columns\": %lld, \"nominal\": %lld, \"missing\": %g, \"k\": %lld, ",
+      static_cast<long long>(n), static_cast<long long>(m), static_cast<long long>(kind.n_columns),
+      static_cast<long long>(kind.n_nominal), kind.missing, static_cast<long long>(k));
+  std::printf("\"data\": \"%s\", \"metric\": \"%s\", \"device\": \"%s\", \"memory\": %lld, ", arguments[5],
+              options.metric.name.c_str(), run.device.c_str(), static_cast<long long>(run.memory_limit));
+  const stope::SearchReport& report = last.report;
+  std::printf("\"backend\": \"%s\", \"method\": \"%s\", \"method_reason\": \"%s\", ", report.backend.c_str(),
+              report.method.c_str(), report.method_reason.c_str());
+  std::printf("\"tile_queries\": %lld, \"tile_rows\": %lld, \"part_rows\": %lld, ",
+              static_cast<long long>(report.tile_queries), static_cast<long long>(report.tile_rows),
+              static_cast<long long>(report.part_rows));
+  std::printf("\"making_ms\": %.3f, \"fit_ms\": %.3f, \"first_ms\": %.3f, \"searches_ms\": [", 1e3 * making, 1e3 * fit,
+              1e3 * first.seconds);
+  for (std::size_t i = 0; i < times.size(); ++i) std::printf("%s%.3f", i > 0 ? ", " : "", 1e3 * times[i]);
+  std::printf("], ");
+  print_steps("first_gpu_ms", first.report);
+  print_steps("gpu_ms", report);
+  std::printf("\"scanned\": %lld, \"listed\": %lld, \"evaluated\": %lld, \"uncertified\": %lld, ",
+              static_cast<long long>(report.scanned), static_cast<long long>(report.listed),
+              static_cast<long long>(report.evaluated), static_cast<long long>(report.uncertified));
+  std::fflush(stdout);  // the times are known: what follows may take long where the processor is slow
+  const std::int64_t n_checked = std::min(checked, last.first.n_queries());
+  std::vector<std::int64_t> rows;
+  for (std::int64_t i = 0; i < n_checked; ++i) rows.push_back(i);
   std::printf("\"exact\": %lld, \"checked\": %lld}\n",
-              static_cast<long long>(same_as_processor(index, query, k, first)),
-              static_cast<long long>(std::min(kChecked, m)));
+              static_cast<long long>(same_as_processor(index, query.take(rows), k, last.first)),
+              static_cast<long long>(n_checked));
   return 0;
 }
 
@@ -147,7 +143,7 @@ int bench(int argc, char** arguments) {
 
 int main(int argc, char** argv) {
   if (argc < 7) {
-    std::fputs("knn_gpu_bench ROWS QUERIES COLUMNS K DATA REPEATS [DEVICE]\n", stderr);
+    std::fputs("knn_gpu_bench ROWS QUERIES COLUMNS K DATA REPEATS [KEY=VALUE...]\n", stderr);
     return 2;
   }
   try {

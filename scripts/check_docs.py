@@ -12,6 +12,7 @@ PATH = re.compile(r"`((?:src|include|cli|tests|fuzz|bench|examples|scripts|docs)
 
 def main():
     documents = sorted(ROOT.glob("*.md")) + sorted((ROOT / "docs").rglob("*.md")) + sorted((ROOT / "examples").rglob("*.md"))
+    documents += sorted((ROOT / "bench").glob("*.md"))
     broken = []
     for document in documents:
         text = document.read_text(encoding="utf-8")

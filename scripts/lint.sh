@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # clang-tidy over src/ and cli/ on all cores. Files that passed with the same content (headers included) are skipped.
+# The host's part of the CUDA plug-in is among them where there is a CUDA compiler (scripts/bootstrap.sh --cuda gets one).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 # A build folder of its own, configured for clang: gcc's warning options are errors to clang-tidy.

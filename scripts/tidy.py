@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs clang-tidy in parallel over the sources of src/ and cli/ and remembers what passed.
+"""Runs clang-tidy in parallel over the C++ sources of src/ and cli/ that a build folder compiles, and remembers what passed.
 
 A file's key is a hash of everything of the project its result can depend on: its own text, the text of every project
 header it reaches, .clang-tidy and the version of clang-tidy. --all forgets what passed.
@@ -60,6 +60,7 @@ def main():
     commands = json.loads((pathlib.Path(options.build) / "compile_commands.json").read_text())
     files = sorted({pathlib.Path(entry["file"]).resolve() for entry in commands})
     files = [file for file in files if file.is_relative_to(ROOT / "src") or file.is_relative_to(ROOT / "cli")]
+    files = [file for file in files if file.suffix == ".cpp"]  # device code is nvcc's, whose flags clang does not take
     keys = {file: key_of(file, settings) for file in files}
     todo = [file for file in files if keys[file] not in passed]
 

@@ -21,16 +21,29 @@ def cpu_name():
 
 
 def commit():
+    """What was measured: STOPE_COMMIT says it where a build travelled without its repository."""
+    if "STOPE_COMMIT" in os.environ:
+        return os.environ["STOPE_COMMIT"]
     done = subprocess.run(["git", "-C", ROOT, "describe", "--always", "--dirty"], capture_output=True, text=True)
     return done.stdout.strip()
 
 
-def write_result(folder, name, result):
-    """Writes folder/NAME_CPU_DATE.json with the machine, the date and the commit added; returns its path."""
+def gpus():
+    """The names of the GPUs that the driver shows, as nvidia-smi lists them."""
+    try:
+        done = subprocess.run(["nvidia-smi", "--query-gpu=name", "--format=csv,noheader"], capture_output=True, text=True)
+    except OSError:
+        return []
+    return [line.strip() for line in done.stdout.splitlines() if line.strip()] if done.returncode == 0 else []
+
+
+def write_result(folder, name, result, machine=None):
+    """Writes folder/NAME_MACHINE_DATE.json with the machine, the date and the commit added; returns its path. The machine
+    is the processor unless another name is given, a GPU's for example."""
     today = datetime.date.today().isoformat()
     head = {"benchmark": name, "cpu": cpu_name(), "cores": os.cpu_count(), "date": today, "commit": commit(),
-            "load_average": os.getloadavg()}
-    slug = re.sub(r"[^a-z0-9]+", "-", cpu_name().lower()).strip("-")
+            "load_average": os.getloadavg(), "gpus": gpus()}
+    slug = re.sub(r"[^a-z0-9]+", "-", (machine or cpu_name()).lower()).strip("-")
     path = pathlib.Path(folder) / f"{name}_{slug}_{today}.json"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(head | result, indent=1) + "\n")

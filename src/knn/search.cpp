@@ -176,10 +176,12 @@ class BlockedSearch {
     const QueryEncoder encoder = [&](std::int64_t first, std::int64_t n, double* rows, ThreadPool& pool) {
       encode({first, n, nullptr, nullptr}, rows, pool);
     };
+    const std::int64_t forced = size_override("STOPE_BLOCKS_UNDER_WAY");
+    const std::int64_t under_way = forced > 0 ? std::min<std::int64_t>(forced, pipeline.blocks()) : pipeline.blocks();
     std::vector<Neighbors> neighbors(1);
     std::int64_t begun = 0;
     for (std::int64_t number = 0; number < n_blocks; ++number) {
-      for (; begun < n_blocks && begun < number + pipeline.blocks(); ++begun) {
+      for (; begun < n_blocks && begun < number + under_way; ++begun) {
         run_.cancel.check();
         pipeline.begin(static_cast<int>(begun % pipeline.blocks()), block_of(begun), selection_, encoder);
       }

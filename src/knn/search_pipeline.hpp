@@ -17,7 +17,8 @@ using QueryEncoder = std::function<void(std::int64_t first, std::int64_t n, doub
 class SearchPipeline {
  public:
   virtual ~SearchPipeline() = default;
-  virtual int blocks() const = 0;  ///< under way at once
+  /// Under way at once; fewer where STOPE_BLOCKS_UNDER_WAY says so (1: nothing is prepared or handed on meanwhile).
+  virtual int blocks() const = 0;
   /// Begins the search of block `which`, which is free: new, or finished. Selection and encoder live as long as it
   /// does.
   virtual void begin(int which, const QueryBlock& block, const Selection& selection, const QueryEncoder& encode) = 0;

@@ -19,7 +19,8 @@
 namespace stope {
 namespace {
 
-constexpr const char* kSizes[] = {"STOPE_TILE_QUERIES", "STOPE_DEVICE_ROWS", "STOPE_PART_ROWS"};
+constexpr const char* kSizes[] = {"STOPE_TILE_QUERIES", "STOPE_DEVICE_ROWS", "STOPE_PART_ROWS",
+                                  "STOPE_BLOCKS_UNDER_WAY"};
 
 class PretendedFilter : public testing::Test {
  protected:
@@ -30,7 +31,7 @@ class PretendedFilter : public testing::Test {
   }
   ~PretendedFilter() override {
     for (const char* name : {"STOPE_FAKE", "STOPE_BACKEND"}) unsetenv(name);
-    set_sizes({0, 0, 0});
+    set_sizes({0, 0, 0, 0});
     fault::arm_alloc(0);
     fault::arm_device(0);
   }
@@ -50,7 +51,7 @@ class PretendedFilter : public testing::Test {
     }
   }
   static Neighbors on_processor(const Table& train, const Table& query, const SearchOptions& search) {
-    set_sizes({0, 0, 0});
+    set_sizes({0, 0, 0, 0});
     unsetenv("STOPE_BACKEND");
     const Neighbors theirs = KnnIndex::fit(train).kneighbors(query, search, {.device = "cpu"});
     setenv("STOPE_BACKEND", "cuda", 1);
@@ -80,7 +81,7 @@ TEST_F(PretendedFilter, AnyBlocksPartsAndGpusGiveTheSameLists) {
     search.exclude_self = random.below(3) == 0;
     const Table query = search.exclude_self ? train : table(1 + size(200));
     const Neighbors theirs = on_processor(train, query, search);
-    set_sizes({size(60), random.below(2) == 0 ? 1 + size(200) : 0, random.below(3) == 0 ? 1 + size(200) : 0});
+    set_sizes({size(60), random.below(2) == 0 ? 1 + size(200) : 0, random.below(3) == 0 ? 1 + size(200) : 0, size(3)});
     run_.device = random.below(3) == 0 ? "cuda:1,1,1" : "cuda";
     const KnnIndex index = KnnIndex::fit(train, {}, run_);
     for (int again = 0; again < 2; ++again) {

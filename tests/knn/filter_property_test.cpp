@@ -5,7 +5,9 @@
 #include <bit>
 #include <cmath>
 #include <cstdlib>
+#include <functional>
 #include <limits>
+#include <memory>
 #include <numeric>
 #include <string>
 #include <vector>
@@ -184,7 +186,15 @@ struct Tally {
   std::int64_t filtered = 0, refused = 0, listed = 0, scanned = 0;
 };
 
-void compare_with_reference(const std::vector<std::string>& backends, std::int64_t n_cases, Tally& tally) {
+/// Changes how the fast path runs a case, for as long as what it returns lives.
+using Vary = std::function<std::shared_ptr<void>(std::int64_t seed, RunOptions& run)>;
+
+std::shared_ptr<void> as_it_is(std::int64_t /*seed*/, RunOptions& /*run*/) {
+  return nullptr;
+}
+
+void compare_with_reference(const std::vector<std::string>& backends, std::int64_t n_cases, const Vary& vary,
+                            Tally& tally) {
   const std::int64_t seed = environment("STOPE_SEED", 1);
   for (std::int64_t i = 0; i < n_cases; ++i) {
     Random random(static_cast<std::uint64_t>(seed + i));
@@ -207,6 +217,7 @@ void compare_with_reference(const std::vector<std::string>& backends, std::int64
       // A third of the tables is not held encoded, and comes part by part.
       const std::int64_t part = random.below(3) == 0 ? 1 + static_cast<std::int64_t>(random.below(150)) : 0;
       const Forced forced(backend, order, scan, tile, part);
+      const std::shared_ptr<void> varied = vary(seed + i, run);
       const KnnIndex index = KnnIndex::fit(c.train, c.knn, run);
       const Neighbors ours = answer(c, index, run);
       ASSERT_EQ(ours.offsets, expected.offsets);
@@ -237,17 +248,44 @@ TEST(FilterProperty, EveryFastPathReturnsTheReferencesBits) {
   ASSERT_FALSE(backends.empty());
   const std::int64_t n_cases = environment("STOPE_CASES", 20000);
   Tally tally;
-  ASSERT_NO_FATAL_FAILURE(compare_with_reference(backends, n_cases, tally));
+  ASSERT_NO_FATAL_FAILURE(compare_with_reference(backends, n_cases, as_it_is, tally));
   EXPECT_GT(tally.filtered, n_cases / 64) << "most cases must go through a filter";
   EXPECT_LT(tally.listed, tally.scanned) << "a filter that never drops a row tests nothing";
 }
+
+// Tile overrides of the GPU, memory budgets, two sessions on a GPU or all GPUs there are.
+class CudaSizes {
+ public:
+  CudaSizes(std::int64_t seed, RunOptions& run) {
+    Random random(~static_cast<std::uint64_t>(seed));
+    if (random.below(3) == 0) set("STOPE_TILE_ROWS", 1 + random.below(150));
+    if (random.below(3) == 0) set("STOPE_DEVICE_ROWS", 1 + random.below(200));
+    if (random.below(3) == 0) run.memory_limit = std::int64_t{1} << (19 + random.below(6));
+    if (random.below(8) == 0) run.device = device_info().gpus.size() > 1 ? "cuda:0,1" : "cuda:0,0";
+  }
+  ~CudaSizes() {
+    for (const char* name : {"STOPE_TILE_ROWS", "STOPE_DEVICE_ROWS"}) unsetenv(name);
+  }
+  CudaSizes(const CudaSizes&) = delete;
+  CudaSizes& operator=(const CudaSizes&) = delete;
+
+ private:
+  static void set(const char* name, std::uint64_t size) { setenv(name, std::to_string(size).c_str(), 1); }
+};
 
 // Fewer cases: most of a small one's time goes into making memory and streams.
 TEST(FilterProperty, CudaReturnsTheReferencesBits) {
   const BackendInfo cuda = device_info().backends.back();
   if (!cuda.available) GTEST_SKIP() << "no CUDA: " << cuda.reason;
+  const std::int64_t n_cases = environment("STOPE_CASES", 20000) / 4;
   Tally tally;
-  compare_with_reference({cuda.name}, environment("STOPE_CASES", 20000) / 4, tally);
+  compare_with_reference(
+      {cuda.name}, n_cases, [](std::int64_t seed, RunOptions& run) { return std::make_shared<CudaSizes>(seed, run); },
+      tally);
+  // Every 16th case was asked. Radius, groups, RapidMiner's order and what no image bounds go through the reference.
+  EXPECT_GE(tally.filtered, n_cases / 1024) << "some cases must go through a filter";
+  RecordProperty("refused", std::to_string(tally.refused));
+  RecordProperty("filtered", std::to_string(16 * tally.filtered));
 }
 
 // Large enough for several coarse boxes, steps with thresholds and a sample that is not the whole table.

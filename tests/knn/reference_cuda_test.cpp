@@ -145,8 +145,9 @@ bool compare_search(const MetricInfo& metric, Random& random) {
 TEST_F(ReferenceCuda, EveryMeasureHasTheReferencesBits) {
   const char* rounds = std::getenv("STOPE_ROUNDS");
   const int n_rounds = rounds != nullptr ? std::atoi(rounds) : 12;
+  const char* seed = std::getenv("STOPE_SEED");
   for (const MetricInfo& metric : metrics()) {
-    Random random(21);
+    Random random(seed != nullptr ? static_cast<std::uint64_t>(std::atoll(seed)) : 21);
     int compared = 0;
     for (int round = 0; round < n_rounds; ++round) {
       SCOPED_TRACE(std::string(metric.name) + ", round " + std::to_string(round));
