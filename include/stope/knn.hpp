@@ -64,7 +64,9 @@ struct SearchReport {
   std::int64_t memory_planned = 0;
   int threads = 0;
   double seconds = 0;
-  std::vector<std::pair<std::string, double>> gpu_seconds = {};  ///< what a GPU did, and how long; added up over GPUs
+  /// What a GPU did, and how long; added up over GPUs. "table ..." is done once for a fitted table, by the first
+  /// search.
+  std::vector<std::pair<std::string, double>> gpu_seconds = {};
 };
 
 namespace knn {

@@ -112,7 +112,7 @@ struct FilterSize {
 
 /// Batches of queries under way at once: the GPU works on one while the host prepares the next.
 inline constexpr int kFilterSlots = 2;
-inline constexpr int kFilterSteps = 6;
+inline constexpr int kFilterSteps = 7;
 /// Pieces of rows under way to the GPU: it copies one while the host fills the other.
 inline constexpr int kFilterPieces = 2;
 
@@ -130,8 +130,8 @@ struct FilterAnswer {
   const std::int32_t* rows;
   const std::int32_t* uncertain;
   std::int64_t scanned, listed, evaluated;
-  float
-      milliseconds[kFilterSteps];  ///< on the GPU: images of the queries, sample, thresholds, list, re-rank, copy back
+  float milliseconds[kFilterSteps];  ///< on the GPU: images of the queries, sample, thresholds, list, re-rank, copy
+                                     ///< back, and images of the training rows loaded since the last answer
 };
 
 /// A training table, or a part of one, with its images on one GPU. One thread at a time.

@@ -196,7 +196,7 @@ void add_seconds(const cuda_abi::FilterAnswer& answer, CudaFilterSeconds& second
 }
 
 void report_seconds(const CudaFilterSeconds& seconds, SearchReport& report) {
-  constexpr const char* kNames[] = {"images", "sample", "thresholds", "list", "re-rank", "copy back"};
+  constexpr const char* kNames[] = {"images", "sample", "thresholds", "list", "re-rank", "copy back", "table images"};
   for (std::size_t step = 0; step < seconds.size(); ++step) {
     report.gpu_seconds.emplace_back(kNames[step], seconds[step]);
   }

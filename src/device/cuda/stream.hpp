@@ -52,6 +52,7 @@ class Clock {
   Clock& operator=(const Clock&) = delete;
 
   void record(const Stream& stream) { check(cudaEventRecord(event_, stream.get()), "marking a stream"); }
+  void wait() const { check(cudaEventSynchronize(event_), "waiting for the GPU"); }
   /// Milliseconds; both marks must have been passed.
   float since(const Clock& earlier) const {
     float milliseconds = 0.0F;

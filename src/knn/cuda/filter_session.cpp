@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <string>
+#include <utility>
 
 #include "base/checked.hpp"
 #include "knn/cuda/filter_parts.hpp"
@@ -175,8 +176,20 @@ void FilterSession::load(int piece, const double* rows, std::int64_t n) {
   job.squares = train_squares_.data();
   job.norms = train_norms_.data();
   job.residuals = train_residuals_.data();
+  add_image_time(piece);
+  images_begin_[piece].record(stream_);
   launch_encode_train(job, stream_.get());
+  images_end_[piece].record(stream_);
+  images_timed_[piece] = true;
   loaded_ += n;
+}
+
+// The images that a piece's clocks were started for. They are long done when the piece has been filled again.
+void FilterSession::add_image_time(int piece) {
+  if (!images_timed_[piece]) return;
+  images_end_[piece].wait();
+  image_milliseconds_ += images_end_[piece].since(images_begin_[piece]);
+  images_timed_[piece] = false;
 }
 
 // Rows far above the usual residual are always listed instead of widening every bound.
@@ -200,15 +213,20 @@ float FilterSession::usual_residual() {
 std::int64_t FilterSession::finish() {
   const float usual = usual_residual();
   train_residual_ = static_cast<double>(usual);
+  for (int piece = 0; piece < cuda_abi::kFilterPieces; ++piece) add_image_time(piece);
   const DeviceBuffer<unsigned long long>& totals = slots_[0].totals;
   const unsigned long long* host_totals = slots_[0].host_totals.data();
   clear(totals, stream_);
+  images_begin_[0].record(stream_);
   launch_starts({train_squares_.data(), train_norms_.data(), train_residuals_.data(), spec_.n_rows, n_padded_, width_,
                  usual, static_cast<int>(spec_.start_column), train_images_.data(), starts_.data(),
                  reinterpret_cast<unsigned*>(totals.data() + kLargestNorm), totals.data() + kAlwaysListed},
                 stream_.get());
+  images_end_[0].record(stream_);
+  images_timed_[0] = true;
   copy_out(slots_[0].host_totals.data(), totals, kTotals, stream_);
   stream_.wait();
+  add_image_time(0);
   largest_norm_ = static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(host_totals[kLargestNorm])));
   return static_cast<std::int64_t>(host_totals[kAlwaysListed]);
 }
@@ -266,6 +284,7 @@ cuda_abi::FilterAnswer FilterSession::collect(int number) {
   for (std::size_t step = 0; step < kSteps; ++step) {
     answer.milliseconds[step] = slot.clocks[step + 1].since(slot.clocks[step]);
   }
+  answer.milliseconds[kSteps] = std::exchange(image_milliseconds_, 0.0F);
   return answer;
 }
 

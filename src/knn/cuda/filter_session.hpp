@@ -34,7 +34,8 @@ class FilterSession {
   cuda_abi::FilterAnswer collect(int slot);
 
  private:
-  static constexpr int kSteps = cuda_abi::kFilterSteps;
+  // Of a batch; the last step of an answer is what the images of training rows took.
+  static constexpr int kSteps = cuda_abi::kFilterSteps - 1;
 
   // A batch under way: what the copies beside the computing stream fill and read.
   struct Slot {
@@ -53,6 +54,7 @@ class FilterSession {
   EncodeJob encode_job() const;
   BoundsJob bounds() const;
   float usual_residual();
+  void add_image_time(int piece);
 
   int gpu_;
   cuda_abi::FilterSpec spec_;
@@ -75,6 +77,9 @@ class FilterSession {
   stope::cuda::DeviceBuffer<std::int32_t> counts_;
   Slot slots_[cuda_abi::kFilterSlots];
   stope::cuda::Event loaded_pieces_[cuda_abi::kFilterPieces];
+  stope::cuda::Clock images_begin_[cuda_abi::kFilterPieces], images_end_[cuda_abi::kFilterPieces];
+  bool images_timed_[cuda_abi::kFilterPieces] = {};
+  float image_milliseconds_ = 0.0F;  // of training rows, since the last answer
   stope::cuda::Stream stream_, copy_in_, copy_out_;
 };
 
