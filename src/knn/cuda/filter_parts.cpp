@@ -39,11 +39,15 @@ struct Choice {
 /// the rows, k over the sample's share; of each that doubles what is known k.
 Choice choose(const ScanSize& size) {
   // Measured on an H200 (docs/adr/0007): seconds of a group that is listed with all that follows, of a part with its
-  // tightening, and operations of the products a second. Narrower images do not make the scan faster in proportion.
-  constexpr double kGroup = 0.11e-9, kPart = 10e-6, kProducts = 750e12, kLeastWidth = 96.0;
+  // tightening, operations of the products a second and, for few queries, bytes of images read. Narrower images do not
+  // make the scan faster in proportion.
+  constexpr double kGroup = 0.11e-9, kPart = 10e-6, kProducts = 750e12, kBytes = 4e12, kLeastWidth = 96.0;
+  // What a sample promises varies: by a third for k = 10. A list three times as long as expected still fits.
+  const double most_listed = static_cast<double>(size.capacity) / 3.0;
   const auto n_queries = static_cast<double>(size.n_queries);
-  const double products = 2.0 * static_cast<double>(size.n_tiles * size.tile_rows) * n_queries *
-                          std::max(static_cast<double>(size.width), kLeastWidth) / kProducts;
+  const auto n_rows = static_cast<double>(size.n_tiles * size.tile_rows), width = static_cast<double>(size.width);
+  const double pass =
+      std::max(2.0 * n_rows * n_queries * std::max(width, kLeastWidth) / kProducts, 2.0 * n_rows * width / kBytes);
   Choice best{1, 1};
   double least = HUGE_VAL;
   for (int parts = 1; parts <= kMostParts; ++parts) {
@@ -52,7 +56,8 @@ Choice choose(const ScanSize& size) {
     for (std::int64_t stride = 1; stride <= kMostStride; stride *= 2) {
       if (stride > 1 && stride * kLeastTiles > size.n_tiles) break;
       const double listed = static_cast<double>(size.k) * (static_cast<double>(stride) * first + parts - 1);
-      const double cost = products / static_cast<double>(stride) + kGroup * n_queries * listed + kPart * parts;
+      if (stride > 1 && listed > most_listed) break;
+      const double cost = pass / static_cast<double>(stride) + kGroup * n_queries * listed + kPart * parts;
       if (cost >= least) continue;
       least = cost;
       best = {parts, stride};
@@ -67,7 +72,8 @@ ScanPlan plan_scan(const ScanSize& size) {
   // A thread has a quarter of a query's rows and room for 8 candidates, beyond which each takes its way to memory
   // alone: segments are so short that it lists 2 on average.
   constexpr double kListedOfSegment = 8.0;
-  constexpr std::int64_t kMoreSegments = 64;
+  // Beyond that as many as a batch of one block of queries needs for all multiprocessors.
+  constexpr std::int64_t kMoreSegments = 256;
   const Choice choice = choose(size);
   ScanPlan plan{};
   const std::int64_t sampled = checked::ceil_div(size.n_tiles, choice.stride);

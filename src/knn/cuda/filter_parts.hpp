@@ -28,6 +28,7 @@ struct ScanSize {
   std::int64_t n_queries, block_rows;  ///< rows of blocks of the scan's grid
   std::int64_t multiprocessors;
   std::int64_t k;
+  std::int64_t capacity;                                     ///< groups a list has room for
   std::int64_t least_maxima_segments, most_maxima_segments;  ///< of the sample
 };
 

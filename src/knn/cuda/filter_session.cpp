@@ -318,7 +318,7 @@ void FilterSession::search_batch(Slot& slot, const cuda_abi::FilterQuery& query)
   const int k_listed = k + (excludes ? 1 : 0);  // a row that is the query itself is listed, too
   const ScanPlan plan = plan_scan(
       {n_tiles, scan_tile_rows(width_), width_, n, scans_tiles(width_) ? 2 * blocks : blocks, multiprocessors_,
-       k_listed,
+       k_listed, capacity(spec_),
        checked::ceil_div(std::min<std::int64_t>(kMaximaPerNeighbor * k_listed, kMostMaxima), kMaximaPerSegment),
        kMostMaxima / kMaximaPerSegment});
   const std::int64_t n_maxima = plan.sample.segments.count * kMaximaPerSegment;
