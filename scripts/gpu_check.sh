@@ -14,7 +14,7 @@ tests=$build/tests
 logs=build/gpu-logs
 mkdir -p "$logs"
 STOPE_CUDA_PLUGIN=$(realpath "$build/libstope_cuda.so")
-export STOPE_CUDA_PLUGIN GTEST_COLOR=no
+export STOPE_CUDA_PLUGIN GTEST_COLOR=no STOPE_CUDA_TRIAL=1
 export STOPE_SHARED=${STOPE_SHARED:-$PWD/../shared}
 
 lines=() failed=0
@@ -37,6 +37,7 @@ suite() {
 
 # Under the sanitizer a launch costs a hundred times as much: every kernel and every selection, few tables.
 few='ReferenceCuda.EveryMeasure*:ReferenceCuda.Matrices*:ReferenceCuda.Radius*:FilterCuda.Sizes*:FilterCuda.Leave*:FilterCudaParts.Any*'
+few=$few':DifferencesCuda.EveryMeasure*:DifferencesCuda.Groups*'
 sanitized() {
   local tool=$1
   shift
@@ -46,6 +47,7 @@ sanitized() {
 
 suite kernels "$tests/knn_test" --gtest_filter='ReferenceCuda.*'
 suite filter "$tests/knn_test" --gtest_filter='*FilterCuda*-*MoreValues*'
+suite differences "$tests/knn_test" --gtest_filter='DifferencesCuda.*'
 suite search "$tests/knn_test" --gtest_filter='*/cuda:FilterBounds.*:FilterProperty.LargerTables'
 suite property "$tests/knn_test" --gtest_filter='FilterProperty.Cuda*'
 suite goldens env STOPE_BACKEND=cuda "$tests/rapidminer_goldens_test"

@@ -6,6 +6,8 @@
 #include <cstdint>
 
 #include "device/cuda_abi.hpp"
+#include "knn/filter/row_image.hpp"
+#include "knn/filter/sum_bounds.hpp"
 
 namespace stope::knn::cuda_abi {
 
@@ -137,6 +139,45 @@ struct FilterAnswer {
 /// A training table, or a part of one, with its images on one GPU. One thread at a time.
 struct Filter;
 
+// --- the filter by differences: the whole training table on one GPU, images in floats or bytes, exact answers --------
+
+struct DifferenceSpec {
+  Measure measure;
+  RowForm row_form;  ///< of the processor's memory
+  SumBounds bounds;
+  const float* mismatch;      ///< per column of an image: what a mismatch adds
+  const float* weight;        ///< its part of the divisor
+  double steps;               ///< images in bytes: a unit of the images is so many steps; 0: images in floats
+  std::int64_t width;         ///< doubles a row
+  std::int64_t n_rows;        ///< of the training table
+  std::int64_t most_queries;  ///< on the GPU at once
+  std::int64_t most_neighbors;
+  std::int64_t piece_bytes;  ///< of each of two pinned buffers
+};
+
+struct DifferenceQuery {
+  const double* rows;  ///< n x width
+  std::int64_t n;
+  std::int64_t k;
+  std::int64_t self;                 ///< as FilterQuery's
+  const std::int64_t* train_groups;  ///< group per training row, or null
+  const std::int64_t* query_groups;  ///< per query; below 0: excludes nothing
+};
+
+inline constexpr int kDifferenceSteps = 7;
+
+struct DifferenceAnswer {
+  const double* distances;
+  const std::int32_t* rows;
+  const std::int32_t* uncertain;
+  std::int64_t scanned, listed, evaluated;
+  /// On the GPU: upload, images of the queries, sample, cuts, list, re-rank, copy back.
+  float milliseconds[kDifferenceSteps];
+};
+
+/// A training table with its images on one GPU. One thread at a time.
+struct DifferenceFilter;
+
 /// Functions that return an int return 0 when all is well.
 struct Functions {
   /// Whether there is a kernel for the measure's struct.
@@ -168,6 +209,16 @@ struct Functions {
   int (*filter_submit)(Filter* filter, int slot, const FilterQuery* query, Failure* failure);
   /// Waits for the batch in a slot. The slot is free afterwards, also after an error.
   int (*filter_collect)(Filter* filter, int slot, FilterAnswer* answer, Failure* failure);
+
+  int (*differences_size)(std::int32_t gpu, const DifferenceSpec* spec, FilterSize* size, Failure* failure);
+  int (*differences_create)(std::int32_t gpu, const DifferenceSpec* spec, DifferenceFilter** filter, Failure* failure);
+  void (*differences_destroy)(DifferenceFilter* filter);
+  /// The next n training rows.
+  int (*differences_load)(DifferenceFilter* filter, const double* rows, std::int64_t n, Failure* failure);
+  /// After the last row: how many rows no image bounds well, so that they are always listed.
+  int (*differences_finish)(DifferenceFilter* filter, std::int64_t* n_always, Failure* failure);
+  int (*differences_search)(DifferenceFilter* filter, const DifferenceQuery* query, DifferenceAnswer* answer,
+                            Failure* failure);
 };
 
 }  // namespace stope::knn::cuda_abi

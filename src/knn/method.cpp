@@ -7,6 +7,7 @@
 #include <limits>
 #include <vector>
 
+#include "knn/differences_cuda.hpp"
 #include "knn/filter/index.hpp"
 #include "knn/filter/order.hpp"
 #include "knn/filter_cuda.hpp"
@@ -202,6 +203,57 @@ Method sampled_method(const Fitted& fitted, const ImageMap& map, const device::B
   return method;
 }
 
+// Values that share buckets blur mismatches: of how many columns those have too many (bytes_plan.cpp).
+bool buckets_blur(const Fitted& fitted, const ImageMap& map) {
+  constexpr double kMostBuckets = 16.0;
+  const RowForm form = map.row_form();
+  const auto n = std::count_if(form.equality, form.equality + form.n_equality, [&](std::int64_t source) {
+    const Attribute& attribute = fitted.attributes()[static_cast<std::size_t>(source)];
+    return !attribute.nominal || attribute.n_values > kMostBuckets;
+  });
+  return n > map.n_columns() / 8;
+}
+
+// Which images a GPU compares where products do not do: bytes, at four terms an instruction, if a sample shows that
+// they are sharp enough.
+ScanKind kind_on_gpu(const Fitted& fitted, const ImageMap& map, std::int64_t n_queries, int forced_kind) {
+  if (!fits(map, ScanKind::byte_differences) || forced_kind == 0) return ScanKind::differences;
+  if (forced_kind == 2) return ScanKind::byte_differences;
+  if (buckets_blur(fitted, map)) return ScanKind::differences;
+  if (n_queries < kLeastTermsForSample / fitted.n_rows() / map.n_columns()) return ScanKind::differences;
+  const auto choose = [&] {
+    Method method;
+    device::BackendChoice any;
+    any.backend = device::Backend::avx512;  // any that compares bytes
+    method.kind = choose_kind(map, Sample(fitted, map), any);
+    return method;
+  };
+  return fitted.filters().choice(device::Backend::cuda, false, choose).kind;
+}
+
+// The tensor filter, else differences, else every distance.
+Method method_on_gpu(const Fitted& fitted, const Selection& selection, std::int64_t n_queries,
+                     const device::BackendChoice& backend, const RunOptions& run) {
+  const int kind = forced("STOPE_SCAN", {"differences", "products", "bytes"});
+  const bool products = kind < 0 || kind == 1;
+  Method method;
+  if (products) {
+    method = choose_cuda_method(fitted, selection, n_queries, backend, run);
+    if (method.way == Method::Way::filter || (kind < 0 && !on_trial())) return method;
+  }
+  const FilterForm* form = fitted.kernel().filter_form();
+  if (form != nullptr && fitted.resident()) {
+    const std::shared_ptr<const ImageMap> map = fitted.filters().map(fitted, *form);
+    method.kind = map->bounds() ? kind_on_gpu(fitted, *map, n_queries, kind) : ScanKind::differences;
+  }
+  const std::string problem = cuda_differences_problem(fitted, selection, n_queries, method.kind, backend, run);
+  method.way = problem.empty() ? Method::Way::filter : Method::Way::reference;
+  method.reason = problem.empty() ? (method.kind == ScanKind::differences ? "sums in floats, on the GPU"
+                                                                          : "sums in bytes, on the GPU")
+                                  : "every distance by the formula, on the GPU: " + problem;
+  return method;
+}
+
 }  // namespace
 
 Method choose_method(const Fitted& fitted, const Selection& selection, std::int64_t n_queries,
@@ -213,9 +265,7 @@ Method choose_method(const Fitted& fitted, const Selection& selection, std::int6
     return method;
   };
   if (backend.backend == device::Backend::reference) return reference("every distance by the formula");
-  if (backend.backend == device::Backend::cuda) {
-    return choose_cuda_method(fitted, selection, n_queries, backend, run);
-  }
+  if (backend.backend == device::Backend::cuda) return method_on_gpu(fitted, selection, n_queries, backend, run);
   if (form == nullptr) return reference("no filter bounds " + std::string(fitted.measure().info.name));
   const std::int64_t n = fitted.n_rows();
   // Nothing is kept for tables that come in parts.

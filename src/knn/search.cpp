@@ -159,8 +159,8 @@ class BlockedSearch {
         // What was free on a GPU may be gone in a moment, taken by another process: then parts of the table do, or
         // tiles.
         if (error.code() != ErrorCode::out_of_memory || next_ > 0) throw;
-        if (method.in_parts) method.way = Method::Way::reference;
-        method.in_parts = !method.in_parts;
+        if (method.in_parts || method.kind != ScanKind::products) method.way = Method::Way::reference;
+        method.in_parts = method.way == Method::Way::filter;
         method.reason = error.what();
       }
     }
@@ -171,7 +171,8 @@ class BlockedSearch {
     const std::int64_t k = selection_.ks.front(), n_blocks = checked::ceil_div(n_queries_, plan.tile_queries);
     const auto block_of = [&](std::int64_t number) {
       const std::int64_t first = number * plan.tile_queries;
-      return QueryBlock{first, std::min(plan.tile_queries, n_queries_ - first), nullptr, nullptr};
+      return QueryBlock{first, std::min(plan.tile_queries, n_queries_ - first), nullptr,
+                        query_groups_.empty() ? nullptr : query_groups_.data() + first};
     };
     const QueryEncoder encoder = [&](std::int64_t first, std::int64_t n, double* rows, ThreadPool& pool) {
       encode({first, n, nullptr, nullptr}, rows, pool);

@@ -4,6 +4,7 @@
 
 #include "knn/auto_device.hpp"
 #include "knn/cuda_call.hpp"
+#include "knn/differences_cuda.hpp"
 #include "knn/filter_cuda.hpp"
 #include "knn/filter_cuda_parts.hpp"
 #include "stope/error.hpp"
@@ -53,6 +54,9 @@ std::unique_ptr<SearchPipeline> make_pipeline(const Fitted& fitted, const Plan& 
                                               std::int64_t n_queries, const RunOptions& run) {
   const bool filter = plan.method.way == Method::Way::filter;
   if (plan.backend.backend != device::Backend::cuda || !filter) return nullptr;
+  if (plan.method.kind != ScanKind::products) {
+    return make_cuda_differences(fitted, plan, selection, n_queries, run);
+  }
   return plan.method.in_parts ? make_cuda_filter_parts(fitted, plan, selection, n_queries, run)
                               : make_cuda_filter(fitted, plan, selection, n_queries, run);
 }

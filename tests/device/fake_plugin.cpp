@@ -24,7 +24,7 @@ bool plays(const char* role) {
   return text != nullptr && std::strcmp(text, role) == 0;
 }
 bool searches() {
-  return plays("works") || plays("filters");
+  return plays("works") || plays("filters") || plays("differences");
 }
 
 void look(cuda_abi::Machine* machine) {
@@ -196,17 +196,21 @@ struct abi::Filter {
   int last_piece = 0;
   Slot slots[abi::kFilterSlots];
 
+  double distance(std::int64_t row, const double* y) const {
+    MixedEuclidean::State state;
+    for (std::int64_t a = 0; a < width; ++a) {
+      measure.add(state, rows[static_cast<std::size_t>(row * width + a)], y[a],
+                  attributes[static_cast<std::size_t>(a)]);
+    }
+    return measure.finish(state);
+  }
+
   void answer(Slot& slot, std::int64_t query) const {
     const double* y = slot.query.rows + query * width;
     std::vector<std::pair<double, std::int32_t>> all;
     for (std::int64_t row = 0; row < n_rows; ++row) {
       if (slot.query.self >= 0 && slot.query.self + query == row) continue;
-      MixedEuclidean::State state;
-      for (std::int64_t a = 0; a < width; ++a) {
-        measure.add(state, rows[static_cast<std::size_t>(row * width + a)], y[a],
-                    attributes[static_cast<std::size_t>(a)]);
-      }
-      const double distance = measure.finish(state);
+      const double distance = this->distance(row, y);
       if (distance == distance) all.emplace_back(distance, static_cast<std::int32_t>(row));
     }
     std::sort(all.begin(), all.end());
@@ -304,6 +308,91 @@ int filter_collect(abi::Filter* filter, int number, abi::FilterAnswer* answer, a
   return 0;
 }
 
+}  // namespace
+
+// The same for the filter by differences, which answers at once.
+struct abi::DifferenceFilter {
+  abi::Filter rows;  // and measure
+  std::vector<double> distances;
+  std::vector<std::int32_t> found, uncertain;
+
+  bool excluded(const abi::DifferenceQuery& query, std::int64_t i, std::int64_t row) const {
+    if (query.self >= 0 && query.self + i == row) return true;
+    return query.train_groups != nullptr && query.query_groups[i] >= 0 &&
+           query.query_groups[i] == query.train_groups[row];
+  }
+  void answer(const abi::DifferenceQuery& query, std::int64_t i) {
+    const double* y = query.rows + i * rows.width;
+    std::vector<std::pair<double, std::int32_t>> all;
+    for (std::int64_t row = 0; row < rows.n_rows; ++row) {
+      const double distance = rows.distance(row, y);
+      if (distance == distance && !excluded(query, i, row)) all.emplace_back(distance, static_cast<std::int32_t>(row));
+    }
+    std::sort(all.begin(), all.end());
+    const auto k = static_cast<std::size_t>(query.k);
+    const bool known = all.size() >= k && std::fmod(std::fabs(y[0]) * 7.0, 5.0) < 4.5;  // not of every query
+    uncertain.push_back(known ? 0 : 1);
+    for (std::size_t j = 0; j < k; ++j) {
+      distances.push_back(known ? all[j].first : -1.0);
+      found.push_back(known ? all[j].second : -1);
+    }
+  }
+};
+
+namespace {
+
+int differences_size(std::int32_t, const abi::DifferenceSpec* spec, abi::FilterSize* size, abi::Failure*) {
+  *size = {plays("differences"), spec->n_rows * spec->width * 8 + spec->most_queries * 64};
+  return 0;
+}
+
+int differences_create(std::int32_t, const abi::DifferenceSpec* spec, abi::DifferenceFilter** filter,
+                       abi::Failure* failure) {
+  if (the_host->alloc_fails()) return fail(failure, ErrorCode::out_of_memory, "cannot allocate on the GPU");
+  auto made = std::make_unique<abi::DifferenceFilter>();
+  const auto* attributes = static_cast<const knn::Attribute*>(spec->measure.attributes);
+  made->rows.attributes.assign(attributes, attributes + spec->measure.n_attributes);
+  made->rows.width = spec->width;
+  made->rows.most_rows = made->rows.n_rows = spec->n_rows;
+  made->rows.most_neighbors = spec->most_neighbors;
+  *filter = made.release();
+  return 0;
+}
+
+void differences_destroy(abi::DifferenceFilter* filter) {
+  const std::unique_ptr<abi::DifferenceFilter> owner(filter);
+}
+
+int differences_load(abi::DifferenceFilter* filter, const double* rows, std::int64_t n, abi::Failure* failure) {
+  if (the_host->device_fails()) return fail(failure, ErrorCode::device_lost, "lost while loading");
+  filter->rows.rows.insert(filter->rows.rows.end(), rows, rows + n * filter->rows.width);
+  return 0;
+}
+
+int differences_finish(abi::DifferenceFilter* filter, std::int64_t* n_always, abi::Failure* failure) {
+  if (static_cast<std::int64_t>(filter->rows.rows.size()) != filter->rows.n_rows * filter->rows.width) {
+    return fail(failure, ErrorCode::internal, "rows are missing");
+  }
+  *n_always = 0;
+  return 0;
+}
+
+int differences_search(abi::DifferenceFilter* filter, const abi::DifferenceQuery* query, abi::DifferenceAnswer* answer,
+                       abi::Failure* failure) {
+  if (the_host->device_fails()) return fail(failure, ErrorCode::device_lost, "lost while searching");
+  if (query->k > filter->rows.most_neighbors) return fail(failure, ErrorCode::internal, "more than it is made for");
+  filter->distances.clear(), filter->found.clear(), filter->uncertain.clear();
+  for (std::int64_t i = 0; i < query->n; ++i) filter->answer(*query, i);
+  *answer = {filter->distances.data(),
+             filter->found.data(),
+             filter->uncertain.data(),
+             query->n * filter->rows.n_rows,
+             0,
+             0,
+             {}};
+  return 0;
+}
+
 const abi::Functions kKnn = {.has_measure = &has_measure,
                              .create = &create,
                              .destroy = &destroy,
@@ -320,7 +409,13 @@ const abi::Functions kKnn = {.has_measure = &has_measure,
                              .filter_wait = &filter_wait,
                              .filter_finish = &filter_finish,
                              .filter_submit = &filter_submit,
-                             .filter_collect = &filter_collect};
+                             .filter_collect = &filter_collect,
+                             .differences_size = &differences_size,
+                             .differences_create = &differences_create,
+                             .differences_destroy = &differences_destroy,
+                             .differences_load = &differences_load,
+                             .differences_finish = &differences_finish,
+                             .differences_search = &differences_search};
 
 }  // namespace
 

@@ -2,6 +2,7 @@
 #include <cstring>
 #include <memory>
 
+#include "knn/cuda/differences_session.hpp"
 #include "knn/cuda/filter_session.hpp"
 #include "knn/cuda/session.hpp"
 
@@ -15,6 +16,11 @@ struct Session {
 struct Filter {
   Filter(int gpu, const FilterSpec& spec) : session(gpu, spec) {}
   cuda::FilterSession session;
+};
+
+struct DifferenceFilter {
+  DifferenceFilter(int gpu, const DifferenceSpec& spec) : session(gpu, spec) {}
+  cuda::DifferenceSession session;
 };
 
 }  // namespace stope::knn::cuda_abi
@@ -133,12 +139,69 @@ int filter_collect(cuda_abi::Filter* filter, int slot, cuda_abi::FilterAnswer* a
   return in_filter(filter, failure, [&](FilterSession& session) { *answer = session.collect(slot); });
 }
 
+int differences_size(std::int32_t gpu, const cuda_abi::DifferenceSpec* spec, cuda_abi::FilterSize* size,
+                     Failure* failure) {
+  return guarded(failure, [&] { *size = DifferenceSession::size(*spec, gpu); });
+}
+
+int differences_create(std::int32_t gpu, const cuda_abi::DifferenceSpec* spec, cuda_abi::DifferenceFilter** filter,
+                       Failure* failure) {
+  return guarded(failure, [&] {
+    const CurrentGpu current(gpu);
+    *filter = std::make_unique<cuda_abi::DifferenceFilter>(gpu, *spec).release();
+  });
+}
+
+void differences_destroy(cuda_abi::DifferenceFilter* filter) {
+  const std::unique_ptr<cuda_abi::DifferenceFilter> owner(filter);
+}
+
+template <class Work>
+int in_differences(cuda_abi::DifferenceFilter* filter, Failure* failure, const Work& work) {
+  return guarded(failure, [&] {
+    const CurrentGpu current(filter->session.gpu());
+    work(filter->session);
+  });
+}
+
+int differences_load(cuda_abi::DifferenceFilter* filter, const double* rows, std::int64_t n, Failure* failure) {
+  return in_differences(filter, failure, [&](DifferenceSession& session) { session.load(rows, n); });
+}
+
+int differences_finish(cuda_abi::DifferenceFilter* filter, std::int64_t* n_always, Failure* failure) {
+  return in_differences(filter, failure, [&](DifferenceSession& session) { *n_always = session.finish(); });
+}
+
+int differences_search(cuda_abi::DifferenceFilter* filter, const cuda_abi::DifferenceQuery* query,
+                       cuda_abi::DifferenceAnswer* answer, Failure* failure) {
+  return in_differences(filter, failure, [&](DifferenceSession& session) { *answer = session.search(*query); });
+}
+
 }  // namespace
 
 extern const cuda_abi::Functions kFunctions;
-const cuda_abi::Functions kFunctions = {&has_measure,    &create,        &destroy,     &load_queries, &load_rows,
-                                        &submit,         &collect,       &matrix,      &filter_size,  &filter_create,
-                                        &filter_destroy, &filter_begin,  &filter_load, &filter_wait,  &filter_finish,
-                                        &filter_submit,  &filter_collect};
+const cuda_abi::Functions kFunctions = {&has_measure,
+                                        &create,
+                                        &destroy,
+                                        &load_queries,
+                                        &load_rows,
+                                        &submit,
+                                        &collect,
+                                        &matrix,
+                                        &filter_size,
+                                        &filter_create,
+                                        &filter_destroy,
+                                        &filter_begin,
+                                        &filter_load,
+                                        &filter_wait,
+                                        &filter_finish,
+                                        &filter_submit,
+                                        &filter_collect,
+                                        &differences_size,
+                                        &differences_create,
+                                        &differences_destroy,
+                                        &differences_load,
+                                        &differences_finish,
+                                        &differences_search};
 
 }  // namespace stope::knn::cuda

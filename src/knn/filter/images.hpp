@@ -7,14 +7,13 @@
 #include <vector>
 
 #include "base/thread_pool.hpp"
+#include "knn/filter/row_image.hpp"
 #include "knn/filter/scan.hpp"
+#include "knn/filter/sum_bounds.hpp"
 #include "knn/plan.hpp"
 #include "knn/train_rows.hpp"
 
 namespace stope::knn {
-
-/// The next float that is not smaller.
-float round_up(double value);
 
 /// How rows of one fitted table become images: the same map for training and query rows.
 class ImageMap {
@@ -22,15 +21,20 @@ class ImageMap {
   /// Looks at a sample of the training rows.
   ImageMap(const Fitted& fitted, const FilterForm& form);
 
-  /// An image value is (row[source] - centre) * scale, unless the form scales whole rows.
-  struct NumericColumn {
-    std::int64_t source;
-    double centre;
-    double scale;
-  };
+  using NumericColumn = knn::NumericColumn;
   const std::vector<NumericColumn>& numeric() const { return numeric_; }
   /// The attributes that are only compared for equality.
   const std::vector<std::int64_t>& equality() const { return equality_; }
+  /// How a row is mapped; points into the map.
+  RowForm row_form() const {
+    return {form_,
+            numeric_.data(),
+            static_cast<std::int64_t>(numeric_.size()),
+            equality_.data(),
+            static_cast<std::int64_t>(equality_.size()),
+            attributes_.data()};
+  }
+  SumBounds sum_bounds() const { return {form_, n_columns(), unit_, total_weight_, least_weight_}; }
   /// A distance of 1 is so much in the image space.
   double unit() const { return unit_; }
 
@@ -48,12 +52,9 @@ class ImageMap {
   /// infinity, a missing value where the measure does not skip it): its image is all missing.
   double map(const double* row, float* image) const;
 
-  /// What the sum over images of a pair can reach, alpha * divisor + beta, if its distance is at most `distance`;
-  /// `residual`: of both rows together. In exact arithmetic: whoever computes the sum adds the rounding of it.
-  struct Limit {
-    double alpha, beta;
-  };
-  Limit limit(double distance, double residual) const;
+  /// SumBounds::limit.
+  using Limit = SumBounds::Limit;
+  Limit limit(double distance, double residual) const { return sum_bounds().limit(distance, residual); }
 
   /// The cut for the scan by differences: what the sum of a pair must exceed for its distance to exceed `distance`.
   Cut cut(double distance, double residual) const;
@@ -61,10 +62,6 @@ class ImageMap {
  private:
   void choose_columns(const Fitted& fitted);
   void choose_scales(const Fitted& fitted);
-  double map_values(const double* row, float* image) const;
-  double map_unit_row(const double* row, float* image) const;
-  double map_sphere(const double* row, float* image) const;
-  double add_residual(double residual, double value, float rounded) const;
 
   FilterForm form_;
   std::vector<Attribute> attributes_;

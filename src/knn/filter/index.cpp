@@ -65,6 +65,21 @@ void FilterCache::keep_parts(std::shared_ptr<CudaPartsHeld> parts) {
   parts_ = std::move(parts);
 }
 
+std::shared_ptr<CudaDifferences> FilterCache::cuda_differences(
+    int gpu, bool in_bytes,
+    const std::function<std::shared_ptr<CudaDifferences>(const std::shared_ptr<CudaDifferences>&)>& make) {
+  const std::scoped_lock lock(mutex_);
+  std::shared_ptr<CudaDifferences>& filter = cuda_differences_[{gpu, in_bytes}];
+  filter = make(filter);
+  return filter;
+}
+
+bool FilterCache::has_cuda_differences(int gpu, bool in_bytes) {
+  const std::scoped_lock lock(mutex_);
+  const auto found = cuda_differences_.find({gpu, in_bytes});
+  return found != cuda_differences_.end() && found->second != nullptr;
+}
+
 std::int64_t FilterCache::count_queries(std::int64_t n) {
   const std::scoped_lock lock(mutex_);
   n_queries_ = checked::add(n_queries_, n);

@@ -12,8 +12,9 @@
 
 namespace stope::knn {
 
-class CudaFilter;      // knn/filter_cuda_table.hpp
-struct CudaPartsHeld;  // knn/filter_cuda_parts.cpp
+class CudaFilter;       // knn/filter_cuda_table.hpp
+struct CudaPartsHeld;   // knn/filter_cuda_parts.cpp
+class CudaDifferences;  // knn/differences_cuda.cpp
 
 struct FilterIndex {
   std::shared_ptr<const ImageMap> map;
@@ -46,6 +47,11 @@ class FilterCache {
   std::shared_ptr<CudaFilter> cuda(
       int gpu, const std::function<std::shared_ptr<CudaFilter>(const std::shared_ptr<CudaFilter>&)>& make);
   bool has_cuda(int gpu);
+  /// The same of the filter by differences, one for images in floats and one for bytes.
+  std::shared_ptr<CudaDifferences> cuda_differences(
+      int gpu, bool in_bytes,
+      const std::function<std::shared_ptr<CudaDifferences>(const std::shared_ptr<CudaDifferences>&)>& make);
+  bool has_cuda_differences(int gpu, bool in_bytes);
 
   /// What the last search of the table in parts left on the GPUs, for one search at a time; null if there is none.
   std::shared_ptr<CudaPartsHeld> take_parts();
@@ -68,6 +74,7 @@ class FilterCache {
 
   std::map<int, OnGpu> cuda_;  // by GPU; what is in a map does not move
   std::shared_ptr<CudaPartsHeld> parts_;
+  std::map<std::pair<int, bool>, std::shared_ptr<CudaDifferences>> cuda_differences_;
   FilterIndex made_[2];  // one an order of rows, with every kind asked for
 };
 

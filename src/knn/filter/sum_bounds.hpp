@@ -1,0 +1,83 @@
+// What a distance proves about the sum over two images, for host and device (docs/numerics/filter.md).
+#pragma once
+
+#include <cstdint>
+
+#include "knn/exact_math.hpp"
+#include "knn/filter/form.hpp"
+#include "knn/measure.hpp"
+
+namespace stope::knn {
+
+/// The next float that is not smaller.
+STOPE_HD inline float round_up(double value) {
+  const auto rounded = static_cast<float>(value);
+  if (!(static_cast<double>(rounded) < value)) return rounded;
+  // Upwards is away from 0 for what is not negative.
+  const auto bits = __builtin_bit_cast(std::uint32_t, rounded);
+  if (rounded == 0.0F) return 0x1p-149F;
+  return __builtin_bit_cast(float, rounded > 0.0F ? bits + 1 : bits - 1);
+}
+
+struct SumBounds {
+  FilterForm form;
+  std::int64_t n_columns;
+  double unit;  ///< a distance of 1 is so much in the image space
+  double total_weight, least_weight;
+
+  /// A sum is at most alpha * divisor + beta.
+  struct Limit {
+    double alpha, beta;
+  };
+
+  /// What the sum over images of a pair can reach if its distance is at most `distance`; `residual`: of both rows
+  /// together. In exact arithmetic: whoever computes the sum adds the rounding of it.
+  STOPE_HD Limit limit(double distance, double residual) const {
+    const auto columns = static_cast<double>(n_columns);
+    // The reference's own rounding, in double. What underflows in it, a square or a weighted term, is below 1e-120 even
+    // after the largest quotient of weights.
+    const double bound = larger(distance, 0.0) * (1.0 + (columns + 16.0) * 0x1p-51) + 1e-120;
+    switch (form.finish) {
+      case Finish::root: return squared(bound * unit + residual);
+      case Finish::half:
+        // 1 - cos is off by a rounding a column, absolutely.
+        return squared(square_root(2.0 * bound + (columns + 16.0) * 0x1p-50) + residual);
+      case Finish::chord_angle: {
+        const double sine = math::sin(smaller(0.5 * bound, 1.5707963267948966));
+        const double slack = form.space == Space::sphere ? 0.0 : (columns + 16.0) * 0x1p-50;
+        return squared(square_root(4.0 * sine * sine * (1.0 + 1e-12) + slack) + residual);
+      }
+      case Finish::mean_root: {
+        // The sum reaches (a + r)^2, a^2 = weight * bound^2 / total; (a + r)^2 <= (1 + e) a^2 + (1 + 1/e) r^2, any
+        // e > 0.
+        const double share = bound * unit / square_root(total_weight);
+        if (residual == 0.0) return {share * share, 0.0};
+        const double e = residual / (share * square_root(least_weight) + residual);
+        return {(1.0 + e) * share * share, (1.0 + 1.0 / e) * residual * residual};
+      }
+      case Finish::identity: break;
+    }
+    if (form.term == Term::square) return squared(square_root(bound) * unit + residual);
+    // Rounding x and y to float moves |x-y| / (|x|+|y|) by less than four units of rounding.
+    if (form.term == Term::relative) return {0.0, bound + 8.0 * 0x1p-24 * total_weight};
+    if (form.divisor == Divisor::present_weight) return {bound * unit, residual};
+    if (form.divisor == Divisor::total) return {bound, (1.0 + bound) * residual};
+    return {0.0, bound * unit + residual};
+  }
+
+  /// A float sum of `n_columns` non-negative terms, each of a few roundings, is off by less than this share.
+  STOPE_HD double gamma() const { return 1.0 + (static_cast<double>(n_columns) + 8.0) * 0x1p-23; }
+
+  /// The same for sums and divisors computed in float: the rounding of both, and what underflows.
+  STOPE_HD Limit float_limit(double distance, double residual) const {
+    Limit reach = limit(distance, residual);
+    reach.alpha *= gamma() * gamma();
+    reach.beta = reach.beta * gamma() * gamma() + (static_cast<double>(n_columns) + 1.0) * 1e-37;
+    return reach;
+  }
+
+ private:
+  STOPE_HD static Limit squared(double reach) { return {0.0, reach * reach}; }
+};
+
+}  // namespace stope::knn

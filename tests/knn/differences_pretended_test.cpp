@@ -1,0 +1,172 @@
+// The host's half of the filter by differences, by a plug-in that only pretends (device/fake_plugin.cpp): blocks under
+// way, several GPUs, excluded rows, queries without an answer, errors. No GPU; the real plug-in is tested by
+// differences_cuda_test.cpp.
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+#include <cstdlib>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/fault.hpp"
+#include "base/random.hpp"
+#include "oracle/random_table.hpp"
+#include "stope/error.hpp"
+#include "stope/knn.hpp"
+
+namespace stope {
+namespace {
+
+class PretendedDifferences : public testing::Test {
+ protected:
+  void SetUp() override {
+    setenv("STOPE_CUDA_PLUGIN", STOPE_FAKE_PLUGIN, 1);
+    setenv("STOPE_FAKE", "differences", 1);
+    setenv("STOPE_CUDA_TRIAL", "1", 1);
+    setenv("STOPE_BACKEND", "cuda", 1);  // however small the job
+  }
+  ~PretendedDifferences() override {
+    for (const char* name : {"STOPE_FAKE", "STOPE_CUDA_TRIAL", "STOPE_BACKEND", "STOPE_TILE_QUERIES"}) unsetenv(name);
+    fault::arm_alloc(0);
+    fault::arm_device(0);
+  }
+  static Table table(std::int64_t n, double missing = 0.1) {
+    Random random(3);
+    return oracle::random_table(
+        random,
+        {.n_rows = n, .n_numeric = 3, .n_nominal = 1, .missing = missing, .values = oracle::TableShape::Values::few});
+  }
+  static void set_block(std::int64_t queries) { setenv("STOPE_TILE_QUERIES", std::to_string(queries).c_str(), 1); }
+  static Neighbors on_processor(const Table& train, const Table& query, const SearchOptions& search) {
+    unsetenv("STOPE_BACKEND");
+    const Neighbors theirs = KnnIndex::fit(train).kneighbors(query, search, {.device = "cpu"});
+    setenv("STOPE_BACKEND", "cuda", 1);
+    return theirs;
+  }
+  RunOptions run_ = {.threads = 2, .device = "cuda"};
+};
+
+void expect_same(const Neighbors& ours, const Neighbors& theirs) {
+  ASSERT_EQ(ours.offsets, theirs.offsets);
+  ASSERT_EQ(ours.indices, theirs.indices);
+  for (std::size_t i = 0; i < ours.distances.size(); ++i) {
+    if (std::isnan(ours.distances[i]) && std::isnan(theirs.distances[i])) continue;
+    ASSERT_EQ(std::bit_cast<std::uint64_t>(ours.distances[i]), std::bit_cast<std::uint64_t>(theirs.distances[i]));
+  }
+}
+
+TEST_F(PretendedDifferences, AnyBlocksGpusAndExclusionsGiveTheSameLists) {
+  Random random(1);
+  const auto size = [&](std::uint64_t most) { return static_cast<std::int64_t>(random.below(most)); };
+  int filtered = 0;
+  std::int64_t uncertified = 0;
+  for (int round = 0; round < 200; ++round) {
+    SCOPED_TRACE(round);
+    const std::int64_t n = 2 + size(400);
+    const Table train = table(n, random.below(2) == 0 ? 0.0 : 0.1);
+    SearchOptions search{.n_neighbors = 1 + size(static_cast<std::uint64_t>(std::min<std::int64_t>(n - 1, 40)))};
+    search.exclude_self = random.below(3) == 0;
+    if (random.below(3) == 0) {
+      search.exclude_group = train.columns.back().name;
+      search.n_neighbors = 1;
+    }
+    const Table query = search.exclude_self ? train : table(1 + size(200));
+    set_block(1 + size(60));
+    run_.device = random.below(3) == 0 ? "cuda:1,1,1" : "cuda";
+    const KnnIndex index = KnnIndex::fit(train, {}, run_);
+    Neighbors theirs;
+    try {
+      theirs = on_processor(train, query, search);
+    } catch (const Error&) {  // no neighbours are left of a row
+      continue;
+    }
+    for (int again = 0; again < 2; ++again) {
+      ASSERT_NO_FATAL_FAILURE(expect_same(index.kneighbors(query, search, run_), theirs));
+    }
+    const SearchReport report = index.kneighbors(query, search, run_, [](const Neighbors&) {});
+    EXPECT_EQ(report.backend, "cuda");
+    filtered += report.method == "filter, differences" ? 1 : 0;
+    uncertified += report.uncertified;
+  }
+  EXPECT_GT(filtered, 100);
+  EXPECT_GT(uncertified, 100);
+}
+
+// A sink that searches itself, and searches from several threads: none waits for another for ever, each has its answer.
+TEST_F(PretendedDifferences, SearchesWithinAndBesideASearch) {
+  const Table train = table(300), query = table(100);
+  const SearchOptions search{.n_neighbors = 7};
+  const Neighbors theirs = on_processor(train, query, search);
+  set_block(9);
+  const KnnIndex index = KnnIndex::fit(train, {}, run_);
+  index.kneighbors(query, search, run_, [&](const Neighbors& block) {
+    if (block.first_query % 27 == 0) expect_same(index.kneighbors(query, search, run_), theirs);
+  });
+  std::vector<Neighbors> ours(6);
+  {
+    std::vector<std::jthread> threads;
+    for (Neighbors& mine : ours) threads.emplace_back([&] { mine = index.kneighbors(query, search, run_); });
+  }
+  for (const Neighbors& mine : ours) expect_same(mine, theirs);
+}
+
+TEST_F(PretendedDifferences, ALostGpuIsReportedWhereverItHappens) {
+  const Table train = table(400), query = table(50);
+  const Neighbors theirs = on_processor(train, query, {});
+  set_block(10);
+  run_.device = "cuda:1,1";
+  const KnnIndex index = KnnIndex::fit(train, {}, run_);
+  std::int64_t n = 1;
+  for (;; ++n) {
+    ASSERT_LT(n, 1000);
+    fault::arm_device(n);
+    try {
+      const Neighbors ours = index.kneighbors(query, {}, run_);
+      fault::arm_device(0);
+      expect_same(ours, theirs);
+      break;
+    } catch (const Error& error) {
+      ASSERT_EQ(error.code(), ErrorCode::device_lost) << error.what();
+    }
+  }
+  EXPECT_GT(n, 10);
+  fault::arm_device(0);
+  expect_same(index.kneighbors(query, {}, run_), theirs);
+}
+
+TEST_F(PretendedDifferences, AnAllocationThatFailsOnceCostsOnlyRoom) {
+  const Table train = table(400), query = table(50);
+  const Neighbors theirs = on_processor(train, query, {});
+  set_block(10);
+  int recovered = 0;
+  for (std::int64_t n = 1; n < 40; ++n) {
+    const KnnIndex index = KnnIndex::fit(train, {}, run_);
+    fault::arm_alloc(n);
+    try {
+      expect_same(index.kneighbors(query, {}, run_), theirs);
+      ++recovered;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::out_of_memory) << error.what();
+    }
+    fault::arm_alloc(0);
+  }
+  EXPECT_GT(recovered, 30);
+}
+
+TEST_F(PretendedDifferences, StopsWhenCancelled) {
+  const Table train = table(400), query = table(200);
+  set_block(10);
+  const RunOptions run = {.threads = 2, .device = "cuda:1,1"};
+  const KnnIndex index = KnnIndex::fit(train, {}, run);
+  try {
+    index.kneighbors(query, {}, run, [&](const Neighbors&) { run.cancel.cancel(); });
+    FAIL() << "not cancelled";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::cancelled);
+  }
+}
+
+}  // namespace
+}  // namespace stope
