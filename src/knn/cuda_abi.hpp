@@ -73,6 +73,14 @@ enum class ImagePart : std::int32_t {
   value,        ///< the factor if row[source] is nominal value `value` modulo `n_buckets`, else 0
 };
 
+/// How a distance follows from the square s of that of two images (knn/filter/form.hpp).
+enum class Finish : std::int32_t {
+  root,         ///< sqrt(s) / unit
+  identity,     ///< s / unit^2
+  half,         ///< s / 2
+  chord_angle,  ///< 2 asin(sqrt(s) / 2)
+};
+
 struct FilterColumn {
   std::int32_t source;
   ImagePart query, train;
@@ -103,7 +111,8 @@ struct FilterSpec {
   std::int32_t masks;      ///< whether values may be missing
   std::int32_t shares;     ///< two rows need an attribute that both have
   std::int32_t unit_rows;  ///< rows are scaled to length 1
-  std::int32_t unused;
+  Finish finish;
+  double unit;  ///< a distance of 1 is so much between images
 };
 
 /// What a filter takes on the GPU, and whether it can be used there at all.
@@ -122,11 +131,13 @@ struct FilterQuery {
   const double* rows;  ///< n x width; lives until the batch is collected. Pinned memory is copied ten times as fast.
   std::int64_t n;      ///< at most FilterSpec::most_queries
   std::int64_t k;
-  std::int64_t self;  ///< query i is training row self + i and no neighbour of its own; negative: none is excluded
+  std::int64_t self;      ///< query i is training row self + i and no neighbour of its own; negative: none is excluded
+  std::int32_t heap = 0;  ///< answers are RapidMiner's heaps after all rows, in the order of their arrays
+  std::int32_t unused = 0;
 };
 
-/// Of query i: distances[i * k + j], rows[i * k + j], by (distance, row), unless it is uncertain. Lives until the
-/// slot's next batch.
+/// Of query i: distances[i * k + j], rows[i * k + j], by (distance, row) or as heaps, unless it is uncertain. Lives
+/// until the slot's next batch.
 struct FilterAnswer {
   const double* distances;
   const std::int32_t* rows;

@@ -146,7 +146,9 @@ class CudaFilterPipeline final : public SearchPipeline {
   void submit(Block& block, Share& share) {
     run_.cancel.check();
     const std::int64_t self = block.selection->exclude_self ? block.queries.first + share.begin : -1;
-    const cuda_abi::FilterQuery query{block.queries.rows + share.begin * fitted_.width(), share.n, k_, self};
+    const bool heap = block.selection->kind == Selection::Kind::rapidminer_heap;
+    const cuda_abi::FilterQuery query{block.queries.rows + share.begin * fitted_.width(), share.n, k_, self,
+                                      heap ? 1 : 0};
     share.flight = share.filter->submit(
         query, [&](const cuda_abi::FilterAnswer& answer, ThreadPool* pool) { take(block, share, answer, pool); });
   }
@@ -217,9 +219,11 @@ std::string unfit(const Fitted& fitted, const Selection& selection) {
   const FilterForm* form = fitted.kernel().filter_form();
   if (form == nullptr || !has_image_columns(*form))
     return "no tensor filter for " + std::string(fitted.measure().info.name);
-  if (selection.kind != Selection::Kind::nearest || selection.train_groups != nullptr) {
+  if (selection.kind == Selection::Kind::radius || selection.train_groups != nullptr || selection.ks.size() != 1) {
     return "no tensor filter for this selection";
   }
+  if (selection.kind == Selection::Kind::rapidminer_heap && !on_trial()) return "RapidMiner's heap is on trial there";
+  if (selection.ks.front() > fitted.n_rows() - (selection.exclude_self ? 1 : 0)) return "fewer rows than neighbours";
   return selection.ks.front() > kMostFilterNeighbors ? "more neighbours than a tensor filter lists" : "";
 }
 
@@ -268,6 +272,7 @@ Method choose_cuda_method(const Fitted& fitted, const Selection& selection, std:
     return reference(error.what());
   }
   if (!method.in_parts) return method;
+  if (selection.kind != Selection::Kind::nearest) return reference("RapidMiner's heap, and the table comes in parts");
   if (!cuda_parts_are_held(fitted, k, n_queries, backend) &&
       cuda_part_rows(fitted, *map, k, n_queries, backend, run) == 0) {
     return reference("the images of too few rows fit the GPU's memory");

@@ -21,6 +21,17 @@ constexpr std::int64_t kPieceValues = std::int64_t{1} << 21;
 // Rows that are always listed take a place in the list of every query, which has 2048.
 constexpr std::int64_t kMostAlways = 512;
 
+cuda_abi::Finish finish_of(Finish finish) {
+  switch (finish) {
+    case Finish::root: return cuda_abi::Finish::root;
+    case Finish::identity: return cuda_abi::Finish::identity;
+    case Finish::half: return cuda_abi::Finish::half;
+    case Finish::chord_angle: return cuda_abi::Finish::chord_angle;
+    case Finish::mean_root: break;
+  }
+  throw Error(ErrorCode::internal, "a form that has no image columns");
+}
+
 }  // namespace
 
 CudaFilterSpec::CudaFilterSpec(const Fitted& fitted, const ImageMap& map, std::int64_t n_rows, std::int64_t n_queries,
@@ -54,6 +65,8 @@ CudaFilterSpec::CudaFilterSpec(const Fitted& fitted, const ImageMap& map, std::i
   const bool unit_rows = map.form().space == Space::unit_rows;
   spec.slack = unit_rows ? 2.0 * (static_cast<double>(fitted.width()) + 16.0) * 0x1p-50 : 0.0;
   spec.unit_rows = unit_rows ? 1 : 0;
+  spec.finish = finish_of(map.form().finish);
+  spec.unit = images.unit;
   spec.masks = images.masks ? 1 : 0;
   spec.shares = map.form().missing == Missing::skip ? 1 : 0;
 }

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "knn/rapidminer_heap.hpp"
+
 namespace stope::knn {
 
 struct Candidate {
@@ -36,8 +38,7 @@ class NearestList {
   std::vector<Candidate> heap_;  // max-heap by `closer`
 };
 
-/// RapidMiner's BoundedPriorityQueue: a java.util.PriorityQueue used as a max-heap of size k by distance alone. Which
-/// of several equal candidates stays is decided by the heap's shape, so rows must be offered in training order.
+/// RapidMiner's BoundedPriorityQueue (rapidminer_heap.hpp): rows must be offered in training order.
 class RapidMinerHeap {
  public:
   void reset(std::int64_t k);
@@ -56,8 +57,5 @@ class RapidMinerHeap {
   std::int64_t k_ = 0;
   std::vector<Candidate> heap_;
 };
-
-/// Double.compareTo(a, b) > 0: -0 < +0, NaN above everything and equal to itself.
-bool java_greater(double a, double b);
 
 }  // namespace stope::knn

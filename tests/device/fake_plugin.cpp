@@ -215,7 +215,8 @@ struct abi::Filter {
     }
     std::sort(all.begin(), all.end());
     const auto k = static_cast<std::size_t>(slot.query.k);
-    const bool known = all.size() >= k && std::fmod(std::fabs(y[0]) * 7.0, 5.0) < 4.5;  // not of every query
+    // Not of every query, and heaps it leaves to the reference.
+    const bool known = all.size() >= k && slot.query.heap == 0 && std::fmod(std::fabs(y[0]) * 7.0, 5.0) < 4.5;
     slot.uncertain.push_back(known ? 0 : 1);
     for (std::size_t i = 0; i < k; ++i) {
       slot.distances.push_back(known ? all[i].first : -1.0);

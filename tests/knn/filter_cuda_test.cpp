@@ -286,6 +286,41 @@ TEST_P(FilterCuda, Cosines) {
   EXPECT_EQ(report.uncertified, 0);
 }
 
+// Which of equal rows stay, and in which order, follows from the shape of the heap at every step.
+TEST_P(FilterCuda, RapidMinersHeaps) {
+  if (std::getenv("STOPE_CUDA_TRIAL") == nullptr) GTEST_SKIP() << "on trial: STOPE_CUDA_TRIAL is not set";
+  Random random(8);
+  for (int round = 0; round < 6 * rounds(); ++round) {
+    const std::int64_t n = std::vector<std::int64_t>{1, 40, 128, 129, 700, 6000, 30000}[random.below(7)];
+    const std::int64_t d = std::vector<std::int64_t>{2, 6, 30, 128, 160}[random.below(5)];
+    const std::int64_t k = std::min(n, std::vector<std::int64_t>{1, 2, 7, 24, 25, 128}[random.below(6)]);
+    if (n * d > 1000000) continue;
+    const std::uint64_t values = std::vector<std::uint64_t>{2, 3, 20, 100000}[random.below(4)];
+    const auto value = [&](std::size_t r, std::size_t c) {
+      if (values == 20 && r % 50 == 1 && c == 0) return std::nan("");
+      return static_cast<double>(random.below(values));
+    };
+    const Table train = table_of(fill(n, d, value)), query = table_of(fill(150, d, value));
+    for (const char* metric : {"mixed-euclidean", "cosine-similarity"}) {
+      KnnOptions options;
+      options.metric.name = metric;
+      options.compat = Compat::rapidminer;
+      SCOPED_TRACE(std::string(metric) + ", " + std::to_string(n) + " x " + std::to_string(d) + " of " +
+                   std::to_string(values) + " values, k " + std::to_string(k));
+      EXPECT_EQ(expect_the_processors_answer(train, query, k, options).method, "filter, products");
+      if (n > k) expect_the_processors_answer(train, train.take({0, n / 2, n - 1}), k, options, false);
+      if (HasFailure()) return;
+    }
+  }
+  const auto uniform = [&](std::size_t, std::size_t) { return random.uniform(); };
+  KnnOptions options;
+  options.compat = Compat::rapidminer;
+  const SearchReport report =
+      expect_the_processors_answer(table_of(fill(100000, 50, uniform)), table_of(fill(600, 50, uniform)), 10, options);
+  EXPECT_EQ(report.uncertified, 0);
+  EXPECT_LT(report.evaluated, 600 * 800);
+}
+
 TEST_P(FilterCuda, LeaveOneOutWeightsAndRepeats) {
   Random random(3);
   const Table train = table_of(fill(5000, 33, [&](std::size_t, std::size_t) { return random.uniform(); }));

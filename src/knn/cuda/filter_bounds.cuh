@@ -21,7 +21,11 @@ struct QueryBounds {
   __device__ float cut(double kth) const {
     if (!(kth > 0.5 * kNever)) return -__int_as_float(0x7f800000);
     const double square_of_kth = square - 2.0 * (kth - error) + hashed;
-    const double distance = (sqrt(square_of_kth > 0.0 ? square_of_kth : 0.0) + residuals) * (1.0 + 1e-9) + tiny;
+    return cut_at((sqrt(square_of_kth > 0.0 ? square_of_kth : 0.0) + residuals) * (1.0 + 1e-9) + tiny);
+  }
+
+  /// The same for rows that are farther than `distance`, as images have it but for what rounding moved them.
+  __device__ float cut_at(double distance) const {
     const double reach = sqrt(distance * distance + slack) + residuals;
     return __double2float_rd(0.5 * (square - reach * reach) - error - 1e-12 * (square + reach * reach));
   }

@@ -94,4 +94,9 @@ ScanPlan plan_scan(const ScanSize& size) {
   return plan;
 }
 
+Segments segments_of(const ScanSize& size) {
+  constexpr std::int64_t kMostSegments = 256;
+  return cut(size.n_tiles, size, 1, kMostSegments);
+}
+
 }  // namespace stope::knn::cuda

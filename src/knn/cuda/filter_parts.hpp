@@ -39,4 +39,7 @@ struct ScanPlan {
 
 ScanPlan plan_scan(const ScanSize& size);
 
+/// Of a list that comes in one part, size.n_tiles of them.
+Segments segments_of(const ScanSize& size);
+
 }  // namespace stope::knn::cuda

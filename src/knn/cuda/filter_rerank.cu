@@ -1,20 +1,13 @@
 // The re-rank of what a scan has listed, a team of warps a query (filter_team.cuh). The k-th best of the list gives a
 // sharper cut than the sample's; the scores of the single rows of the groups that are left give one that is sharper
 // still; what then is left is evaluated by the measure's own formula and ordered by (distance, row).
-#include <algorithm>
 #include <cmath>
-#include <cstring>
-#include <typeinfo>
 
 #include "device/cuda/check.hpp"
 #include "knn/cuda/filter_cut.cuh"
 #include "knn/cuda/filter_distances.cuh"
+#include "knn/cuda/filter_measures.hpp"
 #include "knn/cuda/filter_row_scores.cuh"
-#include "knn/measures/cosine.hpp"
-#include "knn/measures/euclidean.hpp"
-#include "knn/measures/heom.hpp"
-#include "knn/measures/mixed_euclidean.hpp"
-#include "knn/measures/sqeuclidean.hpp"
 
 namespace stope::knn::cuda {
 namespace {
@@ -229,39 +222,22 @@ void launch_shape(const RerankJob& job, const M& measure, cudaStream_t stream) {
 }
 
 template <class M>
-void launch_rerank(const RerankJob& job, const void* bytes, cudaStream_t stream) {
-  alignas(M) unsigned char copy[sizeof(M)];
-  std::memcpy(copy, bytes, sizeof(M));
-  const M& measure = *reinterpret_cast<const M*>(copy);
-  if (job.n_queries == 0) return;
-  if (job.k <= kNeighborsOfFew) {
-    launch_shape<M, FewNeighbors>(job, measure, stream);
-  } else {
-    launch_shape<M, UsualNeighbors>(job, measure, stream);
+struct Rerank {
+  static void launch(const RerankJob& job, const void* bytes, cudaStream_t stream) {
+    if (job.n_queries == 0) return;
+    const M measure = measure_of<M>(bytes);
+    if (job.k <= kNeighborsOfFew) {
+      launch_shape<M, FewNeighbors>(job, measure, stream);
+    } else {
+      launch_shape<M, UsualNeighbors>(job, measure, stream);
+    }
   }
-}
+};
 
 }  // namespace
 
-const RerankKernel* find_rerank_kernel(const cuda_abi::Measure& measure) {
-  static const RerankKernel kernels[] = {
-      {typeid(Euclidean).name(), sizeof(Euclidean), &launch_rerank<Euclidean>},
-      {typeid(SquaredEuclidean).name(), sizeof(SquaredEuclidean), &launch_rerank<SquaredEuclidean>},
-      {typeid(MixedEuclidean).name(), sizeof(MixedEuclidean), &launch_rerank<MixedEuclidean>},
-      {typeid(Heom).name(), sizeof(Heom), &launch_rerank<Heom>},
-      {typeid(Cosine).name(), sizeof(Cosine), &launch_rerank<Cosine>},
-      {typeid(CosineAngle).name(), sizeof(CosineAngle), &launch_rerank<CosineAngle>}};
-  // Without nominal attributes the two are one formula, of which this one has the shorter terms.
-  static_assert(sizeof(MixedEuclidean) == sizeof(Euclidean));
-  const auto* attributes = static_cast<const Attribute*>(measure.attributes);
-  const bool nominal =
-      std::any_of(attributes, attributes + measure.n_attributes, [](const Attribute& a) { return a.nominal; });
-  const bool plain = std::strcmp(measure.type, typeid(MixedEuclidean).name()) == 0 && !nominal;
-  const char* type = plain ? typeid(Euclidean).name() : measure.type;
-  for (const RerankKernel& kernel : kernels) {
-    if (std::strcmp(kernel.type, type) == 0 && kernel.n_bytes == measure.n_bytes) return &kernel;
-  }
-  return nullptr;
+RerankKernel find_rerank_kernel(const cuda_abi::Measure& measure) {
+  return find_filter_kernel<Rerank, RerankKernel>(measure);
 }
 
 }  // namespace stope::knn::cuda

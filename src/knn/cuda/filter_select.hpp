@@ -75,13 +75,9 @@ struct RerankJob {
   unsigned long long* n_evaluated;  ///< distances, added up
 };
 
-struct RerankKernel {
-  const char* type;  ///< typeid(M).name()
-  std::int64_t n_bytes;
-  void (*launch)(const RerankJob& job, const void* measure, cudaStream_t stream);
-};
+using RerankKernel = void (*)(const RerankJob& job, const void* measure, cudaStream_t stream);
 
 /// The kernel of a measure whose images the scan compares, or null.
-const RerankKernel* find_rerank_kernel(const cuda_abi::Measure& measure);
+RerankKernel find_rerank_kernel(const cuda_abi::Measure& measure);
 
 }  // namespace stope::knn::cuda

@@ -79,7 +79,7 @@ cuda_abi::FilterSize FilterSession::size(const cuda_abi::FilterSpec& spec, int g
                   spec.image_width <= kMostWidth && spec.most_neighbors <= kMostNeighbors && spec.n_rows <= kMostRows;
   const std::int64_t width = image_width(spec), batch = batch_of(spec);
   const std::int64_t row = spec.width * 8 + width * 2 + 8 + 4 * 4;
-  const std::int64_t query = width * (scans_tiles(image_width(spec)) ? 4 : 2) + 20 + kMostMaxima * 4 +
+  const std::int64_t query = width * (scans_tiles(image_width(spec)) ? 4 : 2) + 24 + kMostMaxima * 4 +
                              capacity(spec) * static_cast<std::int64_t>(sizeof(Candidate)) +
                              cuda_abi::kFilterSlots * (spec.width * 8 + spec.most_neighbors * 12 + 4);
   size.bytes = checked::add(checked::mul(padded_rows(spec), row), checked::mul(batch, query));
@@ -90,6 +90,7 @@ FilterSession::FilterSession(int gpu, const cuda_abi::FilterSpec& spec)
     : gpu_(gpu),
       spec_(spec),
       kernel_(find_rerank_kernel(spec.measure)),
+      replay_(find_replay_kernel(spec.measure)),
       width_(image_width(spec)),
       multiprocessors_(multiprocessors_of(gpu)),
       n_padded_(padded_rows(spec)),
@@ -112,7 +113,8 @@ FilterSession::FilterSession(int gpu, const cuda_abi::FilterSpec& spec)
       maxima_(checked::mul(batch_, kMostMaxima)),
       thresholds_(batch_),
       candidates_(checked::mul(batch_, capacity(spec))),
-      counts_(batch_) {
+      counts_(batch_),
+      sizes_(batch_) {
   if (kernel_ == nullptr) throw Error(ErrorCode::unsupported, std::string("no filter for ") + spec.measure.type);
   const auto* bytes = static_cast<const unsigned char*>(spec.measure.bytes);
   measure_.assign(bytes, bytes + spec.measure.n_bytes);
@@ -288,18 +290,11 @@ cuda_abi::FilterAnswer FilterSession::collect(int number) {
   return answer;
 }
 
-void FilterSession::search_batch(Slot& slot, const cuda_abi::FilterQuery& query) {
-  const std::int64_t n = query.n;
-  const std::int64_t blocks = checked::ceil_div(n, kBlockQueries);
-  const std::int64_t n_tiles = n_padded_ / scan_tile_rows(width_);
-  const bool excludes = query.self >= 0;
-  const auto k = static_cast<int>(query.k);
-
-  slot.clocks[0].record(stream_);
+void FilterSession::encode_queries(const Slot& slot, std::int64_t n) {
   EncodeJob encode = encode_job();
   encode.rows = slot.queries.data();
   encode.n = n;
-  encode.n_padded = blocks * kBlockQueries;
+  encode.n_padded = padded(n, kBlockQueries);
   encode.images = query_images_.data();
   encode.tiles = query_tiles_.data();
   encode.squares = query_squares_.data();
@@ -311,43 +306,113 @@ void FilterSession::search_batch(Slot& slot, const cuda_abi::FilterQuery& query)
        spec_.masks != 0, width_, spec_.start_column < 0 ? -1 : static_cast<int>(spec_.start_column) + 2,
        query_images_.data(), query_tiles_.data(), starts_.data(), shifted_starts_.data(), n_padded_, shift_.data()},
       stream_.get());
+}
 
-  slot.clocks[1].record(stream_);
+ScanSize FilterSession::scan_size(std::int64_t n_queries, std::int64_t n_tiles, int k) const {
   // Several times as many maxima as neighbours make the k-th largest of them a score near the k-th best.
   constexpr std::int64_t kMaximaPerNeighbor = 8;
-  const int k_listed = k + (excludes ? 1 : 0);  // a row that is the query itself is listed, too
-  const ScanPlan plan = plan_scan(
-      {n_tiles, scan_tile_rows(width_), width_, n, scans_tiles(width_) ? 2 * blocks : blocks, multiprocessors_,
-       k_listed, capacity(spec_),
-       checked::ceil_div(std::min<std::int64_t>(kMaximaPerNeighbor * k_listed, kMostMaxima), kMaximaPerSegment),
-       kMostMaxima / kMaximaPerSegment});
+  const std::int64_t blocks = checked::ceil_div(n_queries, kBlockQueries);
+  return {n_tiles,
+          scan_tile_rows(width_),
+          width_,
+          n_queries,
+          scans_tiles(width_) ? 2 * blocks : blocks,
+          multiprocessors_,
+          k,
+          capacity(spec_),
+          checked::ceil_div(std::min<std::int64_t>(kMaximaPerNeighbor * k, kMostMaxima), kMaximaPerSegment),
+          kMostMaxima / kMaximaPerSegment};
+}
+
+ScanJob FilterSession::scan_job(std::int64_t n_queries, const ScanPart& part) const {
+  return {query_images_.data(),
+          query_tiles_.data(),
+          train_images_.data(),
+          spec_.start_column < 0 ? shifted_starts_.data() : nullptr,
+          width_,
+          n_queries,
+          part.n_tiles,
+          part.first_tile,
+          part.stride,
+          part.segments.tiles};
+}
+
+RerankJob FilterSession::rerank_job(Slot& slot, const cuda_abi::FilterQuery& query) {
+  return {bounds(),
+          query_images_.data(),
+          train_images_.data(),
+          spec_.start_column < 0 ? shifted_starts_.data() : nullptr,
+          slot.queries.data(),
+          train_.data(),
+          spec_.width,
+          attributes_.data(),
+          spec_.n_rows,
+          query.n,
+          query.self,
+          static_cast<int>(query.k),
+          lists(),
+          slot.distances.data(),
+          slot.rows.data(),
+          slot.uncertain.data(),
+          slot.totals.data() + kListed,
+          slot.totals.data() + kEvaluated};
+}
+
+CandidateLists FilterSession::lists() const {
+  return {thresholds_.data(), candidates_.data(), counts_.data(), static_cast<std::int32_t>(capacity(spec_))};
+}
+
+void FilterSession::search_nearest(Slot& slot, const cuda_abi::FilterQuery& query) {
+  const std::int64_t n = query.n, n_tiles = n_padded_ / scan_tile_rows(width_);
+  const int k_listed = static_cast<int>(query.k) + (query.self >= 0 ? 1 : 0);  // the query itself is listed, too
+  const ScanPlan plan = plan_scan(scan_size(n, n_tiles, k_listed));
   const std::int64_t n_maxima = plan.sample.segments.count * kMaximaPerSegment;
-  const float* starts = spec_.start_column < 0 ? shifted_starts_.data() : nullptr;
-  const auto job_of = [&](const ScanPart& part) {
-    return ScanJob{query_images_.data(), query_tiles_.data(), train_images_.data(), starts, width_, n, part.n_tiles,
-                   part.first_tile,      part.stride,         part.segments.tiles};
-  };
-  launch_sample(job_of(plan.sample), maxima_.data(), n_maxima, stream_.get());
+  launch_sample(scan_job(n, plan.sample), maxima_.data(), n_maxima, stream_.get());
 
   slot.clocks[2].record(stream_);
   launch_thresholds({bounds(), maxima_.data(), n_maxima, n, k_listed, thresholds_.data()}, stream_.get());
 
   slot.clocks[3].record(stream_);
   clear(counts_, stream_);
-  const CandidateLists lists{thresholds_.data(), candidates_.data(), counts_.data(),
-                             static_cast<std::int32_t>(capacity(spec_))};
   for (const ScanPart& part : plan.parts) {
-    if (part.first_tile != 0) launch_tighten({bounds(), lists, n, k_listed, thresholds_.data()}, stream_.get());
-    launch_list(job_of(part), lists, stream_.get());
+    if (part.first_tile != 0) launch_tighten({bounds(), lists(), n, k_listed, thresholds_.data()}, stream_.get());
+    launch_list(scan_job(n, part), lists(), stream_.get());
   }
 
   slot.clocks[4].record(stream_);
-  kernel_->launch(
-      {bounds(), query_images_.data(), train_images_.data(), starts, slot.queries.data(), train_.data(), spec_.width,
-       attributes_.data(), spec_.n_rows, n, excludes ? query.self : -1, k, lists, slot.distances.data(),
-       slot.rows.data(), slot.uncertain.data(), slot.totals.data() + kListed, slot.totals.data() + kEvaluated},
-      measure_.data(), stream_.get());
+  kernel_(rerank_job(slot, query), measure_.data(), stream_.get());
+}
 
+// The first chunk has as many rows as neighbours at least, each of the others three times what came before: some three
+// rows a neighbour enter the heap in each, and there are few of them. All that is done counts as the list.
+void FilterSession::search_heap(Slot& slot, const cuda_abi::FilterQuery& query) {
+  constexpr std::int64_t kGrowth = 3;
+  const std::int64_t n_tiles = n_padded_ / scan_tile_rows(width_);
+  const auto k = static_cast<int>(query.k);
+  const RootJob roots{bounds(), {spec_.unit, spec_.finish}, slot.distances.data(), sizes_.data(), query.n,
+                      k,        thresholds_.data()};
+  ReplayJob replay{rerank_job(slot, query), sizes_.data(), false};
+  clear(slot.uncertain, stream_);
+  clear(sizes_, stream_);
+  slot.clocks[2].record(stream_);
+  slot.clocks[3].record(stream_);
+  std::int64_t n = checked::ceil_div(query.k + 1, scan_tile_rows(width_));
+  for (std::int64_t first = 0; first < n_tiles; first += n, n = kGrowth * first) {
+    n = std::min(n, n_tiles - first);
+    launch_roots(roots, stream_.get());
+    clear(counts_, stream_);
+    launch_list(scan_job(query.n, {first, 1, n, segments_of(scan_size(query.n, n, k))}), lists(), stream_.get());
+    replay.last = first + n == n_tiles;
+    replay_(replay, measure_.data(), stream_.get());
+  }
+  slot.clocks[4].record(stream_);
+}
+
+void FilterSession::search_batch(Slot& slot, const cuda_abi::FilterQuery& query) {
+  slot.clocks[0].record(stream_);
+  encode_queries(slot, query.n);
+  slot.clocks[1].record(stream_);
+  query.heap != 0 ? search_heap(slot, query) : search_nearest(slot, query);
   slot.clocks[5].record(stream_);
 }
 

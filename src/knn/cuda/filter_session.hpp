@@ -10,7 +10,8 @@
 
 #include "device/cuda/buffer.hpp"
 #include "device/cuda/stream.hpp"
-#include "knn/cuda/filter_select.hpp"
+#include "knn/cuda/filter_parts.hpp"
+#include "knn/cuda/filter_replay.hpp"
 #include "knn/cuda_abi.hpp"
 
 namespace stope::knn::cuda {
@@ -51,6 +52,13 @@ class FilterSession {
   };
 
   void search_batch(Slot& slot, const cuda_abi::FilterQuery& query);
+  void search_nearest(Slot& slot, const cuda_abi::FilterQuery& query);
+  void search_heap(Slot& slot, const cuda_abi::FilterQuery& query);
+  void encode_queries(const Slot& slot, std::int64_t n);
+  ScanSize scan_size(std::int64_t n_queries, std::int64_t n_tiles, int k) const;
+  ScanJob scan_job(std::int64_t n_queries, const ScanPart& part) const;
+  RerankJob rerank_job(Slot& slot, const cuda_abi::FilterQuery& query);
+  CandidateLists lists() const;
   EncodeJob encode_job() const;
   BoundsJob bounds() const;
   float usual_residual();
@@ -58,7 +66,8 @@ class FilterSession {
 
   int gpu_;
   cuda_abi::FilterSpec spec_;
-  const RerankKernel* kernel_;
+  RerankKernel kernel_;
+  ReplayKernel replay_;
   std::vector<unsigned char> measure_;
   int width_;  // of an image
   int multiprocessors_;
@@ -74,7 +83,7 @@ class FilterSession {
   stope::cuda::DeviceBuffer<__half> query_images_, query_tiles_;
   stope::cuda::DeviceBuffer<float> query_norms_, query_residuals_, maxima_, thresholds_;
   stope::cuda::DeviceBuffer<Candidate> candidates_;
-  stope::cuda::DeviceBuffer<std::int32_t> counts_;
+  stope::cuda::DeviceBuffer<std::int32_t> counts_, sizes_;
   Slot slots_[cuda_abi::kFilterSlots];
   stope::cuda::Event loaded_pieces_[cuda_abi::kFilterPieces];
   stope::cuda::Clock images_begin_[cuda_abi::kFilterPieces], images_end_[cuda_abi::kFilterPieces];
