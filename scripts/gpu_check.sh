@@ -14,7 +14,7 @@ tests=$build/tests
 logs=build/gpu-logs
 mkdir -p "$logs"
 STOPE_CUDA_PLUGIN=$(realpath "$build/libstope_cuda.so")
-export STOPE_CUDA_PLUGIN GTEST_COLOR=no STOPE_CUDA_TRIAL=1
+export STOPE_CUDA_PLUGIN GTEST_COLOR=no
 export STOPE_SHARED=${STOPE_SHARED:-$PWD/../shared}
 
 lines=() failed=0

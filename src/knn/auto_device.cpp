@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "device/cuda_plugin.hpp"
+#include "knn/differences_cuda.hpp"
 #include "knn/filter/index.hpp"
 #include "knn/filter_cuda.hpp"
 
@@ -32,15 +33,16 @@ constexpr std::int64_t kLeastFiltered = 8;  // fewer queries are searched withou
 /// Seconds of a GPU.
 struct GpuCost {
   std::string_view arch;
-  double start;          // the driver, in a process that has not used the GPU
-  double first;          // memory for a table
-  double value;          // of a table: copied and made an image
-  double search;         // a search of next to nothing
-  double filtered_pair;  // on the matrix units
+  double start;            // the driver, in a process that has not used the GPU
+  double first;            // memory for a table
+  double value;            // of a table: copied and made an image
+  double search;           // a search of next to nothing
+  double filtered_pair;    // on the matrix units
+  double difference_term;  // of an attribute of a pair, without them
   double exact_term, exact_logarithm;
 };
 constexpr GpuCost kGpus[] = {
-    {"sm_90", 0.21, 0.014, 0.35 * kNano, 0.2e-3, 0.0005 * kNano, 0.005 * kNano, 0.02 * kNano},
+    {"sm_90", 0.21, 0.014, 0.35 * kNano, 0.2e-3, 0.0005 * kNano, 0.0002 * kNano, 0.005 * kNano, 0.02 * kNano},
 };
 
 // The GPU must be this much faster: estimates are rough, and a processor that is there disturbs no one.
@@ -82,6 +84,7 @@ double gpu_seconds(const SearchSize& size, std::string_view arch) {
     seconds += cost->first + static_cast<double>(size.n_rows) * static_cast<double>(size.width) * cost->value;
   }
   if (size.filtered_on_gpu) return seconds + pairs * cost->filtered_pair;
+  if (size.differences_on_gpu) return seconds + pairs * static_cast<double>(size.width) * cost->difference_term;
   return seconds + pairs * static_cast<double>(size.terms_per_pair) *
                        (size.logarithms ? cost->exact_logarithm : cost->exact_term);
 }
@@ -98,7 +101,8 @@ device::BackendChoice choose_automatically(const Fitted& fitted, const Selection
                   .logarithms = fitted.measure().domain != Domain::any,
                   .squares = form != nullptr && form->term == Term::square,
                   .filtered = form != nullptr && processor.backend != device::Backend::reference,
-                  .filtered_on_gpu = cuda_filters(fitted, selection)};
+                  .filtered_on_gpu = cuda_filters(fitted, selection),
+                  .differences_on_gpu = cuda_filters_differences(fitted, selection)};
   const int threads = run.threads > 0 ? run.threads : available_threads();
   const double here = processor_seconds(size, processor.backend, threads);
   if (here < kWorthALook && !device::cuda_was_used()) return processor;

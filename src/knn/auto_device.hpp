@@ -21,9 +21,10 @@ struct SearchSize {
   bool logarithms = false;          ///< whether a term has one
   bool squares = false;             ///< whether the measure adds up squares
   bool filtered = false;            ///< on the processor
-  bool filtered_on_gpu = false;
-  bool started = false;  ///< the GPU was used by this process before
-  bool loaded = false;   ///< the table and its images are on the GPU
+  bool filtered_on_gpu = false;     ///< by products
+  bool differences_on_gpu = false;  ///< by sums of differences
+  bool started = false;             ///< the GPU was used by this process before
+  bool loaded = false;              ///< the table and its images are on the GPU
 };
 
 double processor_seconds(const SearchSize& size, device::Backend backend, int threads);

@@ -307,7 +307,7 @@ class CudaDifferencesPipeline final : public SearchPipeline {
                          queries.groups != nullptr ? groups.data() : nullptr};
     Lists found(which.size());
     reference().search({0, fitted_.n_rows(), fitted_.rows()}, few, *block.selection, found);
-    for (std::size_t i = 0; i < which.size(); ++i) copy_lists({std::move(found[i])}, k_, which[i], out);
+    for (std::size_t i = 0; i < which.size(); ++i) copy_lists({std::move(found[i])}, *block.selection, which[i], out);
     uncertified_ += few.n;
   }
 
@@ -334,18 +334,26 @@ class CudaDifferencesPipeline final : public SearchPipeline {
   Block blocks_[kBlocks];
 };
 
+// Why there is no filter for a measure and a selection; empty if there is.
+std::string unfit(const Fitted& fitted, const Selection& selection) {
+  if (fitted.kernel().filter_form() == nullptr) return "no filter bounds " + std::string(fitted.measure().info.name);
+  if (selection.kind != Selection::Kind::nearest) return "no filter on the GPU for this selection";
+  if (selection.ks.front() > kMostNeighbors) return "more neighbours than a filter on the GPU lists";
+  return fitted.resident() ? "" : "the training table comes in parts";
+}
+
 }  // namespace
+
+bool cuda_filters_differences(const Fitted& fitted, const Selection& selection) {
+  return unfit(fitted, selection).empty();
+}
 
 std::string cuda_differences_problem(const Fitted& fitted, const Selection& selection, std::int64_t n_queries,
                                      ScanKind kind, const device::BackendChoice& backend, const RunOptions& run) {
-  const FilterForm* form = fitted.kernel().filter_form();
-  if (form == nullptr) return "no filter bounds " + std::string(fitted.measure().info.name);
-  if (selection.kind != Selection::Kind::nearest) return "no filter on the GPU for this selection";
+  if (std::string problem = unfit(fitted, selection); !problem.empty()) return problem;
   const std::int64_t k = selection.ks.front();
-  if (k > kMostNeighbors) return "more neighbours than a filter on the GPU lists";
-  if (!fitted.resident()) return "the training table comes in parts";
   if (!backend.forced && n_queries < kLeastPairs / fitted.n_rows()) return "too few pairs for a filter to pay";
-  const std::shared_ptr<const ImageMap> map = fitted.filters().map(fitted, *form);
+  const std::shared_ptr<const ImageMap> map = fitted.filters().map(fitted, *fitted.kernel().filter_form());
   if (!map->bounds()) return "the attribute weights leave the range in which the filter's bound holds";
   if (!fits(*map, kind)) return "no such images for these attributes";
   std::vector<int> gpus;

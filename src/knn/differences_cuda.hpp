@@ -10,6 +10,9 @@
 
 namespace stope::knn {
 
+/// Whether there is a filter for a measure and a selection.
+bool cuda_filters_differences(const Fitted& fitted, const Selection& selection);
+
 /// Why a search cannot or should not go through the filter; empty if it can. `kind` is differences or byte_differences.
 std::string cuda_differences_problem(const Fitted& fitted, const Selection& selection, std::int64_t n_queries,
                                      ScanKind kind, const device::BackendChoice& backend, const RunOptions& run);

@@ -184,7 +184,7 @@ class CudaFilterPipeline final : public SearchPipeline {
                          nullptr};
     Lists found(static_cast<std::size_t>(few.n));
     reference().search({0, fitted_.n_rows(), fitted_.rows()}, few, *block.selection, found);
-    copy_lists(found, k_, begin, out);
+    copy_lists(found, *block.selection, begin, out);
     uncertified_ += few.n;
   }
 
@@ -222,7 +222,6 @@ std::string unfit(const Fitted& fitted, const Selection& selection) {
   if (selection.kind == Selection::Kind::radius || selection.train_groups != nullptr || selection.ks.size() != 1) {
     return "no tensor filter for this selection";
   }
-  if (selection.kind == Selection::Kind::rapidminer_heap && !on_trial()) return "RapidMiner's heap is on trial there";
   if (selection.ks.front() > fitted.n_rows() - (selection.exclude_self ? 1 : 0)) return "fewer rows than neighbours";
   return selection.ks.front() > kMostFilterNeighbors ? "more neighbours than a tensor filter lists" : "";
 }

@@ -405,7 +405,7 @@ class CudaPartsPipeline final : public SearchPipeline {
     for (std::int64_t part = 0; part < train_parts_->count(); ++part) {
       reference_->search(train_parts_->part(part, pool, run_.cancel), few, *selection_, found);
     }
-    copy_lists(found, k_, begin, out);
+    copy_lists(found, *selection_, begin, out);
     uncertified_ += few.n;
   }
 

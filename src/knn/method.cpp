@@ -239,7 +239,7 @@ Method method_on_gpu(const Fitted& fitted, const Selection& selection, std::int6
   Method method;
   if (products) {
     method = choose_cuda_method(fitted, selection, n_queries, backend, run);
-    if (method.way == Method::Way::filter || (kind < 0 && !on_trial())) return method;
+    if (method.way == Method::Way::filter) return method;
   }
   const FilterForm* form = fitted.kernel().filter_form();
   if (form != nullptr && fitted.resident()) {

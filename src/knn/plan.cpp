@@ -145,10 +145,6 @@ Plan make_plan(const Demand& demand, const device::BackendChoice& backend, const
   return plan;
 }
 
-bool on_trial() {
-  return size_override("STOPE_CUDA_TRIAL") > 0;
-}
-
 SearchReport report_of(const Plan& plan) {
   SearchReport report;
   report.backend = plan.backend.name;

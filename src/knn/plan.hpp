@@ -57,10 +57,6 @@ Plan make_plan(const Demand& demand, const device::BackendChoice& backend, const
 /// A positive whole number from the environment, or 0; throws invalid_argument for anything else.
 std::int64_t size_override(const char* name);
 
-/// Whether kernels are taken that have not passed scripts/gpu_check.sh on a GPU yet: only where STOPE_CUDA_TRIAL is 1,
-/// as the script sets it.
-bool on_trial();
-
 /// What of a report the plan knows.
 SearchReport report_of(const Plan& plan);
 

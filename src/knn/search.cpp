@@ -189,6 +189,7 @@ class BlockedSearch {
       const QueryBlock block = block_of(number);
       shape(block, k, neighbors.front());
       pipeline.finish(static_cast<int>(number % pipeline.blocks()), neighbors.front());
+      if (selection_.train_groups != nullptr) close_gaps(neighbors.front());
       next_ = block.first + block.n;
       sink(neighbors);
       report_progress(next_);

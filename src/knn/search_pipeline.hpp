@@ -13,7 +13,11 @@ namespace stope::knn {
 /// Encodes query rows [first, first + n), row-major.
 using QueryEncoder = std::function<void(std::int64_t first, std::int64_t n, double* rows, ThreadPool& pool)>;
 
-/// Searches the whole training table; every list has selection.ks.front() neighbours.
+/// In place of a neighbour that there is none for: all rows that are left are in the list.
+inline constexpr std::int64_t kNoNeighbor = -1;
+
+/// Searches the whole training table; every list has selection.ks.front() neighbours, some of them kNoNeighbor where
+/// groups are excluded.
 class SearchPipeline {
  public:
   virtual ~SearchPipeline() = default;
@@ -27,8 +31,11 @@ class SearchPipeline {
   virtual void report(SearchReport& report) const = 0;
 };
 
-/// Puts lists of k neighbours each in place of those of queries `first` ... of `out`.
-void copy_lists(const Lists& lists, std::int64_t k, std::int64_t first, Neighbors& out);
+/// Puts lists, of one k, in place of those of queries `first` ... of `out`.
+void copy_lists(const Lists& lists, const Selection& selection, std::int64_t first, Neighbors& out);
+
+/// Takes kNoNeighbor out of the lists.
+void close_gaps(Neighbors& neighbors);
 
 /// The pipeline of a plan, or null where there is none; throws out_of_memory where the plan turns out not to fit.
 std::unique_ptr<SearchPipeline> make_pipeline(const Fitted& fitted, const Plan& plan, const Selection& selection,

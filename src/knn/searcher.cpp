@@ -39,15 +39,32 @@ std::unique_ptr<Searcher> make_searcher(const Fitted& fitted, const Plan& plan, 
   return filter ? make_filter_searcher(fitted, plan, run) : make_reference_searcher(fitted, plan, run);
 }
 
-void copy_lists(const Lists& lists, std::int64_t k, std::int64_t first, Neighbors& out) {
-  auto at = static_cast<std::size_t>(first * k);
+void copy_lists(const Lists& lists, const Selection& selection, std::int64_t first, Neighbors& out) {
+  const auto k = static_cast<std::size_t>(selection.ks.front());
+  auto at = static_cast<std::size_t>(first) * k;
   for (const std::vector<Candidate>& list : lists) {
-    if (static_cast<std::int64_t>(list.size()) != k) throw Error(ErrorCode::internal, "a list is not full");
-    for (const Candidate& candidate : list) {
-      out.indices[at] = candidate.row;
-      out.distances[at++] = candidate.distance;
+    if (list.size() != k && selection.train_groups == nullptr) {
+      throw Error(ErrorCode::internal, "a list is not full");
+    }
+    for (std::size_t i = 0; i < k; ++i, ++at) {
+      out.indices[at] = i < list.size() ? list[i].row : kNoNeighbor;
+      out.distances[at] = i < list.size() ? list[i].distance : 0.0;
     }
   }
+}
+
+void close_gaps(Neighbors& neighbors) {
+  std::size_t kept = 0, at = 0;
+  for (std::size_t i = 1; i < neighbors.offsets.size(); ++i) {
+    for (const auto end = static_cast<std::size_t>(neighbors.offsets[i]); at < end; ++at) {
+      if (neighbors.indices[at] == kNoNeighbor) continue;
+      neighbors.indices[kept] = neighbors.indices[at];
+      neighbors.distances[kept++] = neighbors.distances[at];
+    }
+    neighbors.offsets[i] = static_cast<std::int64_t>(kept);
+  }
+  neighbors.indices.resize(kept);
+  neighbors.distances.resize(kept);
 }
 
 std::unique_ptr<SearchPipeline> make_pipeline(const Fitted& fitted, const Plan& plan, const Selection& selection,

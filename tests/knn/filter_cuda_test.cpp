@@ -288,7 +288,6 @@ TEST_P(FilterCuda, Cosines) {
 
 // Which of equal rows stay, and in which order, follows from the shape of the heap at every step.
 TEST_P(FilterCuda, RapidMinersHeaps) {
-  if (std::getenv("STOPE_CUDA_TRIAL") == nullptr) GTEST_SKIP() << "on trial: STOPE_CUDA_TRIAL is not set";
   Random random(8);
   for (int round = 0; round < 6 * rounds(); ++round) {
     const std::int64_t n = std::vector<std::int64_t>{1, 40, 128, 129, 700, 6000, 30000}[random.below(7)];
