@@ -42,6 +42,7 @@ class Case:
     k: int = 10
     data: str = "uniform"
     metric: str = "euclidean"
+    compat: str = "none"
     nominal: int = 0
     missing: float = 0.0
     target: float = None  # milliseconds of the whole on an H200
@@ -76,6 +77,7 @@ CASES = [
     Case("1M x 10k x 128, k 100", M, 10_000, 128, k=100, target=5.5),
     Case("1M x 10k x 20", M, 10_000, 20, target=2.2),
     Case("1M x 10k x 50", M, 10_000, 50, target=3.0),
+    Case("1M x 10k x 50, RapidMiner's ties", M, 10_000, 50, compat="rapidminer", times=1.5, against="1M x 10k x 50", rivals=()),
     Case("100k x 100k x 50", 100_000, 100_000, 50, target=3.8),
     Case("100k x 100k x 128", 100_000, 100_000, 128, target=5.0),
     Case("1M x 10k x 768", M, 10_000, 768, target=26.0, checked=16),
@@ -98,7 +100,7 @@ CASES = [
 
 def run_stope(args, case):
     words = [args.build / "bench" / "knn_gpu_bench", case.rows, case.queries, case.columns, case.k, case.data,
-             min(case.repeats or args.repeats, args.repeats), f"metric={case.metric}", f"nominal={case.nominal}",
+             min(case.repeats or args.repeats, args.repeats), f"metric={case.metric}", f"compat={case.compat}", f"nominal={case.nominal}",
              f"missing={case.missing}", f"memory={case.memory}", f"checked={case.checked}", "seconds=3",
              "device=cuda:" + ",".join(str(i) for i in range(case.gpus))]
     try:

@@ -5,6 +5,7 @@
 //   knn_gpu_bench ROWS QUERIES COLUMNS K DATA REPEATS [KEY=VALUE...]     DATA: support/made_table.hpp says which
 //
 //   metric=NAME      the measure (euclidean where all columns are numeric, else mixed-euclidean)
+//   compat=rapidminer  its ties and order
 //   nominal=N        the last N of the columns are nominal, of 8 values (values=N for other numbers of them)
 //   missing=SHARE    of the values that are missing
 //   device=NAME      cuda (the default), cuda:0,1, cpu
@@ -85,6 +86,7 @@ int bench(int argc, char** arguments) {
   kind.missing = words.number("missing", 0.0);
   stope::KnnOptions options;
   options.metric.name = words.text("metric", kind.n_nominal > 0 ? "mixed-euclidean" : "euclidean");
+  if (words.text("compat", "none") == "rapidminer") options.compat = stope::Compat::rapidminer;
   stope::RunOptions run;
   run.device = words.text("device", "cuda");
   run.memory_limit = words.integer("memory", 0);
