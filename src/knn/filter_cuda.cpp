@@ -27,7 +27,7 @@ class CudaFilterPipeline final : public SearchPipeline {
  public:
   CudaFilterPipeline(const Fitted& fitted, const Plan& plan, const Selection& selection, std::int64_t n_queries,
                      const RunOptions& run)
-      : fitted_(fitted), plan_(plan), run_(run), k_(selection.ks.front()) {
+      : fitted_(fitted), plan_(plan), run_(run), k_(selection.ks.front()), n_queries_(n_queries) {
     const std::shared_ptr<const ImageMap> map = fitted.filters().map(fitted, *fitted.kernel().filter_form());
     const CudaFilterSpec spec(fitted, *map, fitted.n_rows(), n_queries, k_);
     const auto n_gpus = static_cast<std::int64_t>(plan.backend.gpus.size());
@@ -74,6 +74,10 @@ class CudaFilterPipeline final : public SearchPipeline {
     block.queries = queries;
     block.queries.rows = block.rows.data();
     encode(queries.first, queries.n, block.rows.data(), *threads_);
+    if (!filters_.front()->takes_gaps() &&
+        many_gaps(fitted_, block.rows.data(), std::min(queries.n, kGapSample), n_queries_)) {
+      throw GapsInQueries{};
+    }
     block.selection = &selection;
     block.uncertain.assign(static_cast<std::size_t>(queries.n), 1);
     block.shares.clear();
@@ -200,7 +204,7 @@ class CudaFilterPipeline final : public SearchPipeline {
   const Fitted& fitted_;
   const Plan plan_;
   const RunOptions& run_;
-  std::int64_t k_;
+  std::int64_t k_, n_queries_;
   std::vector<std::shared_ptr<CudaFilter>> filters_;  // per GPU
   std::unique_ptr<Searcher> reference_;
   std::unique_ptr<ThreadPool> threads_;

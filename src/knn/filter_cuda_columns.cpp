@@ -28,8 +28,10 @@ double to_half(double value) {
 
 class Builder {
  public:
-  Builder(const ImageMap& map, const std::vector<Attribute>& attributes)
-      : map_(map), attributes_(attributes), skips_(map.form().missing == Missing::skip) {}
+  Builder(const ImageMap& map, const std::vector<Attribute>& attributes, bool gaps)
+      : map_(map), attributes_(attributes), gaps_(gaps), skips_(map.form().missing == Missing::skip) {
+    result_.takes_gaps = gaps;
+  }
 
   ImageColumns build() {
     choose_unit();
@@ -43,7 +45,7 @@ class Builder {
  private:
   const Attribute& attribute(std::int64_t source) const { return attributes_[static_cast<std::size_t>(source)]; }
   bool masked(std::int64_t source) const {
-    return attribute(source).missing && map_.form().missing != Missing::undefined;
+    return (gaps_ || attribute(source).missing) && map_.form().missing != Missing::undefined;
   }
   // What a mismatch of an attribute adds to |q - t|^2.
   double mismatch(std::int64_t source) const { return attribute(source).weight * result_.unit * result_.unit; }
@@ -174,7 +176,7 @@ class Builder {
 
   const ImageMap& map_;
   const std::vector<Attribute>& attributes_;
-  const bool skips_;
+  const bool gaps_, skips_;
   double rescale_ = 1.0;
   ImageColumns result_;
 };
@@ -186,8 +188,8 @@ bool has_image_columns(const FilterForm& form) {
          form.space != Space::sphere;
 }
 
-ImageColumns make_image_columns(const ImageMap& map, const std::vector<Attribute>& attributes) {
-  return Builder(map, attributes).build();
+ImageColumns make_image_columns(const ImageMap& map, const std::vector<Attribute>& attributes, bool gaps) {
+  return Builder(map, attributes, gaps).build();
 }
 
 }  // namespace stope::knn

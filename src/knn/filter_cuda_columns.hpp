@@ -22,12 +22,14 @@ struct ImageColumns {
   double hashed = 0.0;         ///< of those that images may miss: |q - t|^2 may be more by so much
   double product_error = 0.0;  ///< of a score, since factors are halves
   bool masks = false;          ///< whether values may be missing
+  bool takes_gaps = false;     ///< whether queries may lack any value with a measure that skips it
 };
 
 /// Whether scores of products can follow the form: squares of differences, the attributes taken as they
 /// stand, over their ranges, or scaled to rows of length 1.
 bool has_image_columns(const FilterForm& form);
 
-ImageColumns make_image_columns(const ImageMap& map, const std::vector<Attribute>& attributes);
+/// `gaps`: queries lack values of attributes that every training row has. Without, such queries have no bound.
+ImageColumns make_image_columns(const ImageMap& map, const std::vector<Attribute>& attributes, bool gaps);
 
 }  // namespace stope::knn

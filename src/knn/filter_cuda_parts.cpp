@@ -265,6 +265,7 @@ class GpuParts {
 struct CudaPartsHeld {
   std::vector<int> gpus;
   std::int64_t part_rows = 0, most_neighbors = 0, most_queries = 0;
+  bool takes_gaps = false;
   std::vector<std::unique_ptr<GpuParts>> parts;  // per GPU
 
   bool fits(const device::BackendChoice& backend, std::int64_t k, std::int64_t n_queries) const {
@@ -284,6 +285,7 @@ class CudaPartsPipeline final : public SearchPipeline {
         plan_(plan),
         run_(run),
         k_(selection.ks.front()),
+        n_queries_(n_queries),
         gpus_(static_cast<int>(plan.backend.gpus.size())) {
     held_ = fitted.filters().take_parts();
     if (held_ != nullptr && !held_->fits(plan.backend, k_, n_queries)) held_ = nullptr;
@@ -307,6 +309,7 @@ class CudaPartsPipeline final : public SearchPipeline {
     block_ = block;
     selection_ = &selection;
     encode_ = &encode;
+    if (!held_->takes_gaps) look_for_gaps();
   }
 
   void finish(int, Neighbors& out) override {
@@ -343,6 +346,14 @@ class CudaPartsPipeline final : public SearchPipeline {
   }
 
  private:
+  void look_for_gaps() const {
+    const std::int64_t n = std::min(block_.n, kGapSample);
+    Buffer<double> rows(checked::mul(n, fitted_.width()));
+    ThreadPool pool(1);
+    (*encode_)(block_.first, n, rows.data(), pool);
+    if (many_gaps(fitted_, rows.data(), n, n_queries_)) throw GapsInQueries{};
+  }
+
   std::shared_ptr<CudaPartsHeld> make_parts(std::int64_t n_queries) const {
     const std::vector<int>& gpus = plan_.backend.gpus;
     const std::shared_ptr<const ImageMap> map = fitted_.filters().map(fitted_, *fitted_.kernel().filter_form());
@@ -354,6 +365,7 @@ class CudaPartsPipeline final : public SearchPipeline {
     held->part_rows = rows;
     held->most_neighbors = spec.spec.most_neighbors;
     held->most_queries = spec.spec.most_queries;
+    held->takes_gaps = spec.images.takes_gaps;
     const auto n_gpus = static_cast<std::int64_t>(gpus.size());
     for (std::int64_t i = 0; i < n_gpus; ++i) {
       held->parts.push_back(
@@ -412,7 +424,7 @@ class CudaPartsPipeline final : public SearchPipeline {
   const Fitted& fitted_;
   const Plan plan_;
   const RunOptions& run_;
-  std::int64_t k_;
+  std::int64_t k_, n_queries_;
   ThreadPool gpus_;
   std::shared_ptr<CudaPartsHeld> held_;
   bool finished_ = false;

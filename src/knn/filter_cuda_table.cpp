@@ -5,6 +5,7 @@
 
 #include "base/checked.hpp"
 #include "knn/filter/images.hpp"
+#include "knn/filter/index.hpp"
 #include "stope/error.hpp"
 
 namespace stope::knn {
@@ -36,7 +37,7 @@ cuda_abi::Finish finish_of(Finish finish) {
 
 CudaFilterSpec::CudaFilterSpec(const Fitted& fitted, const ImageMap& map, std::int64_t n_rows, std::int64_t n_queries,
                                std::int64_t k)
-    : images(make_image_columns(map, fitted.attributes())) {
+    : images(make_image_columns(map, fitted.attributes(), fitted.filters().gaps_expected())) {
   const MeasureImage image = fitted.kernel().image();
   const std::int64_t forced = size_override("STOPE_TILE_QUERIES");
   spec.measure = {image.type,
@@ -72,7 +73,10 @@ CudaFilterSpec::CudaFilterSpec(const Fitted& fitted, const ImageMap& map, std::i
 }
 
 CudaFilter::CudaFilter(int gpu, const CudaFilterSpec& spec)
-    : gpu_(gpu), most_neighbors_(spec.spec.most_neighbors), most_queries_(spec.spec.most_queries) {
+    : gpu_(gpu),
+      most_neighbors_(spec.spec.most_neighbors),
+      most_queries_(spec.spec.most_queries),
+      takes_gaps_(spec.images.takes_gaps) {
   checked_call([&](Failure* failure) {
     cuda_abi::Filter* filter = nullptr;
     const int code = cuda_functions().filter_create(gpu, &spec.spec, &filter, failure);
@@ -200,6 +204,23 @@ void CudaLoader::fill(double* to, std::int64_t first, std::int64_t n, ThreadPool
   pool.parallel_for(checked::ceil_div(n_values, kPerTask), cancel, [&](std::int64_t task, int) {
     std::copy(from + task * kPerTask, from + std::min(n_values, (task + 1) * kPerTask), to + task * kPerTask);
   });
+}
+
+bool many_gaps(const Fitted& fitted, const double* rows, std::int64_t n, std::int64_t n_queries) {
+  if (fitted.kernel().filter_form()->missing == Missing::undefined) return false;  // no images take them
+  // For the reference a query is some hundred times as much work as for a filter, and about as much as to make the
+  // images of a hundredth of the table.
+  constexpr std::int64_t kMostForTheReference = 128;
+  const std::int64_t width = fitted.width();
+  std::int64_t with_gaps = 0;
+  for (std::int64_t i = 0; i < n; ++i) {
+    const auto is_gap = [&](const Attribute& attribute) {
+      return !attribute.missing && is_missing(rows[i * width + (&attribute - fitted.attributes().data())]);
+    };
+    with_gaps += std::any_of(fitted.attributes().begin(), fitted.attributes().end(), is_gap) ? 1 : 0;
+  }
+  return static_cast<double>(with_gaps) * static_cast<double>(n_queries) >
+         static_cast<double>(kMostForTheReference) * static_cast<double>(n);
 }
 
 void add_seconds(const cuda_abi::FilterAnswer& answer, CudaFilterSeconds& seconds) {

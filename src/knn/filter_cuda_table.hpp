@@ -32,6 +32,12 @@ struct CudaFilterSpec {
   cuda_abi::FilterSpec spec{};
 };
 
+/// Of the first of a block's rows so many are looked at for gaps.
+inline constexpr std::int64_t kGapSample = 1024;
+/// Whether many of `n_queries`, of which n are at hand, lack values of attributes that every training row has: then
+/// images that take such gaps are worth making.
+bool many_gaps(const Fitted& fitted, const double* rows, std::int64_t n, std::int64_t n_queries);
+
 /// A batch of queries under way.
 struct CudaFlight {
   /// Gets the answer, which is valid only while it runs; the pool may be null. Called once, by whichever thread next
@@ -52,6 +58,7 @@ class CudaFilter {
   int gpu() const { return gpu_; }
   std::int64_t most_neighbors() const { return most_neighbors_; }
   std::int64_t most_queries() const { return most_queries_; }
+  bool takes_gaps() const { return takes_gaps_; }
 
   /// Whether its images bound most rows.
   bool useful() const;
@@ -81,6 +88,7 @@ class CudaFilter {
 
   int gpu_;
   std::int64_t most_neighbors_, most_queries_;
+  bool takes_gaps_;
   std::int64_t n_always_ = 0;
   std::unique_ptr<cuda_abi::Filter, Destroy> filter_;
   std::mutex mutex_;

@@ -145,16 +145,23 @@ class BlockedSearch {
   // Nothing if the method has no pipeline.
   std::optional<SearchReport> search_in_pipeline(const device::BackendChoice& backend, Method& method,
                                                  const Sink& sink) {
+    SearchReport earlier;
     for (;;) {
       const Plan plan = make_plan(demand(method), backend, method, run_);
+      std::unique_ptr<SearchPipeline> pipeline;
       try {
-        const std::unique_ptr<SearchPipeline> pipeline = make_pipeline(fitted_, plan, selection_, n_queries_, run_);
+        pipeline = make_pipeline(fitted_, plan, selection_, n_queries_, run_);
         if (pipeline == nullptr) return std::nullopt;
         run_pipeline(plan, *pipeline, sink);
         SearchReport report = report_of(plan);
         pipeline->report(report);
+        add_counts(earlier, report);
         report.pairs = checked::mul(n_queries_, fitted_.n_rows());
         return report;
+      } catch (const GapsInQueries&) {
+        pipeline->report(earlier);
+        fitted_.filters().expect_gaps();
+        method = choose_method(fitted_, selection_, n_queries_, backend, run_);
       } catch (const Error& error) {
         // What was free on a GPU may be gone in a moment, taken by another process: then parts of the table do, or
         // tiles.
@@ -166,11 +173,13 @@ class BlockedSearch {
     }
   }
 
-  // Blocks are encoded and handed on while the back end searches the one between.
+  // From the first query that has no result yet on. Blocks are encoded and handed on while the back end searches the
+  // one between.
   void run_pipeline(const Plan& plan, SearchPipeline& pipeline, const Sink& sink) {
-    const std::int64_t k = selection_.ks.front(), n_blocks = checked::ceil_div(n_queries_, plan.tile_queries);
+    const std::int64_t k = selection_.ks.front(), start = next_;
+    const std::int64_t n_blocks = checked::ceil_div(n_queries_ - start, plan.tile_queries);
     const auto block_of = [&](std::int64_t number) {
-      const std::int64_t first = number * plan.tile_queries;
+      const std::int64_t first = start + number * plan.tile_queries;
       return QueryBlock{first, std::min(plan.tile_queries, n_queries_ - first), nullptr,
                         query_groups_.empty() ? nullptr : query_groups_.data() + first};
     };

@@ -16,6 +16,9 @@ using QueryEncoder = std::function<void(std::int64_t first, std::int64_t n, doub
 /// In place of a neighbour that there is none for: all rows that are left are in the list.
 inline constexpr std::int64_t kNoNeighbor = -1;
 
+/// Thrown by SearchPipeline::begin: FilterCache::expect_gaps(), and a new pipeline from this block on, make it faster.
+struct GapsInQueries {};
+
 /// Searches the whole training table; every list has selection.ks.front() neighbours, some of them kNoNeighbor where
 /// groups are excluded.
 class SearchPipeline {

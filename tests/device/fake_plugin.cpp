@@ -189,6 +189,7 @@ struct abi::Filter {
   };
   MixedEuclidean measure;
   std::vector<knn::Attribute> attributes;
+  std::vector<std::int32_t> unmasked;  // attributes that no query may lack
   std::int64_t width, most_rows, most_queries, most_neighbors, n_rows, loaded = 0;
   bool ready = false;
   std::vector<double> rows;
@@ -216,7 +217,9 @@ struct abi::Filter {
     std::sort(all.begin(), all.end());
     const auto k = static_cast<std::size_t>(slot.query.k);
     // Not of every query, and heaps it leaves to the reference.
-    const bool known = all.size() >= k && slot.query.heap == 0 && std::fmod(std::fabs(y[0]) * 7.0, 5.0) < 4.5;
+    const bool bound = std::none_of(unmasked.begin(), unmasked.end(), [&](auto a) { return std::isnan(y[a]); });
+    const bool known =
+        bound && all.size() >= k && slot.query.heap == 0 && !(std::fmod(std::fabs(y[0]) * 7.0, 5.0) >= 4.5);
     slot.uncertain.push_back(known ? 0 : 1);
     for (std::size_t i = 0; i < k; ++i) {
       slot.distances.push_back(known ? all[i].first : -1.0);
@@ -238,6 +241,14 @@ int filter_create(std::int32_t, const abi::FilterSpec* spec, abi::Filter** filte
   auto made = std::make_unique<abi::Filter>();
   const auto* attributes = static_cast<const knn::Attribute*>(spec->measure.attributes);
   made->attributes.assign(attributes, attributes + spec->measure.n_attributes);
+  std::vector<bool> masked(static_cast<std::size_t>(spec->width));
+  for (std::int64_t c = 0; c < spec->n_columns; ++c) {
+    const abi::FilterColumn& column = spec->columns[c];
+    if (column.masked != 0) masked[static_cast<std::size_t>(column.source)] = true;
+  }
+  for (std::size_t a = 0; a < masked.size(); ++a) {
+    if (!masked[a]) made->unmasked.push_back(static_cast<std::int32_t>(a));
+  }
   made->width = spec->width;
   made->most_rows = spec->n_rows;
   made->most_queries = spec->most_queries;

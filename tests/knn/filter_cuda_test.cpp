@@ -251,6 +251,11 @@ TEST_P(FilterCuda, UsualMixedTablesNeedNoReference) {
       expect_the_processors_answer(train, mixed_table(random, 600, 25, nominal, 0.05, true), 10, options);
   EXPECT_EQ(report.uncertified, 0);
   EXPECT_LT(report.evaluated, 600 * 400);
+  const Table complete = mixed_table(random, 50000, 25, nominal, 0.0, true);
+  const SearchReport gaps =
+      expect_the_processors_answer(complete, mixed_table(random, 600, 25, nominal, 0.05, true), 10, options);
+  EXPECT_EQ(gaps.uncertified, 0) << "no training row lacks what the queries do";
+  EXPECT_LT(gaps.evaluated, 600 * 400);
 }
 
 TEST_P(FilterCuda, Cosines) {

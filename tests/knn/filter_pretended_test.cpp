@@ -124,6 +124,43 @@ TEST_F(PretendedFilter, SearchesWithinAndBesideASearch) {
   for (const Neighbors& mine : ours) expect_same(mine, theirs);
 }
 
+// Queries that lack what every training row has: images that allow for it are made as soon as there are many.
+TEST_F(PretendedFilter, GapsInQueriesAlone) {
+  const Table train = table(400, 0.0), whole = table(300, 0.0), gaps = table(300, 0.3);
+  const SearchOptions search{.n_neighbors = 7};
+  for (const std::int64_t device_rows : {0, 90}) {
+    const KnnIndex index = KnnIndex::fit(train, {}, run_);
+    const auto uncertified = [&](const Table& query) {
+      set_sizes({20, device_rows, 0});
+      Neighbors ours;
+      const SearchReport report = index.kneighbors(query, search, run_, [&](const Neighbors& block) {
+        for (std::int64_t i = 0; i < block.n_queries(); ++i) ours.offsets.push_back(ours.offsets.back() + 7);
+        ours.indices.insert(ours.indices.end(), block.indices.begin(), block.indices.end());
+        ours.distances.insert(ours.distances.end(), block.distances.begin(), block.distances.end());
+      });
+      expect_same(ours, on_processor(train, query, search));
+      return report.uncertified;
+    };
+    EXPECT_EQ(uncertified(whole), 0);
+    // In the last rows only: what the first blocks found stays.
+    Table late = whole;
+    for (std::size_t c = 0; c < late.columns.size(); ++c) {
+      if (late.columns[c].nominal()) continue;
+      std::vector<double> values;
+      for (std::int64_t i = 0; i < late.n_rows; ++i) {
+        values.push_back((i < 200 ? whole : gaps).columns[c].at(i));
+      }
+      late.columns[c] = make_numeric(late.columns[c].name, values);
+    }
+    EXPECT_LT(uncertified(late), 40) << "of 71 with gaps";
+    EXPECT_LT(uncertified(gaps), 20) << "of 220; some lack everything";
+    EXPECT_EQ(uncertified(whole), 0);
+    const Table one = gaps.take({0, 1, 2});
+    const KnnIndex fresh = KnnIndex::fit(train, {}, run_);
+    EXPECT_GT(fresh.kneighbors(one, search, run_, [](const Neighbors&) {}).uncertified, 0) << "not worth new images";
+  }
+}
+
 TEST_F(PretendedFilter, ALostGpuIsReportedWhereverItHappens) {
   const Table train = table(400), query = table(50);
   const Neighbors theirs = on_processor(train, query, {});

@@ -55,6 +55,25 @@ bool FilterCache::has_cuda(int gpu) {
   return there.filter != nullptr;
 }
 
+void FilterCache::expect_gaps() {
+  std::vector<OnGpu*> gpus;
+  {
+    const std::scoped_lock lock(mutex_);
+    gaps_expected_ = true;
+    parts_ = nullptr;
+    for (auto& [gpu, there] : cuda_) gpus.push_back(&there);
+  }
+  for (OnGpu* there : gpus) {
+    const std::scoped_lock lock(there->mutex);
+    there->filter = nullptr;
+  }
+}
+
+bool FilterCache::gaps_expected() {
+  const std::scoped_lock lock(mutex_);
+  return gaps_expected_;
+}
+
 std::shared_ptr<CudaPartsHeld> FilterCache::take_parts() {
   const std::scoped_lock lock(mutex_);
   return std::exchange(parts_, nullptr);

@@ -47,6 +47,10 @@ class FilterCache {
   std::shared_ptr<CudaFilter> cuda(
       int gpu, const std::function<std::shared_ptr<CudaFilter>(const std::shared_ptr<CudaFilter>&)>& make);
   bool has_cuda(int gpu);
+  /// Queries lack values of attributes that every training row has: images that do not allow for it are dropped, and
+  /// those made from now on do.
+  void expect_gaps();
+  bool gaps_expected();
   /// The same of the filter by differences, one for images in floats and one for bytes.
   std::shared_ptr<CudaDifferences> cuda_differences(
       int gpu, bool in_bytes,
@@ -66,6 +70,7 @@ class FilterCache {
   std::shared_ptr<const ImageMap> map_;
   std::map<std::pair<device::Backend, bool>, Method> choices_;
   std::int64_t n_queries_ = 0;
+  bool gaps_expected_ = false;
   struct OnGpu {
     std::mutex mutex;
     std::shared_ptr<CudaFilter> filter;
