@@ -47,10 +47,10 @@ using NeighborSink = std::function<void(const Neighbors&)>;
 
 /// What a search did, for --explain and --json.
 struct SearchReport {
-  std::string backend;            ///< "reference", "scalar", "avx2", ... (stope/device.hpp)
-  std::string reason;             ///< why this one
-  std::string method;             ///< "reference" or "filter", with ", blocks" and ", products" or ", bytes" added
-  std::string method_reason;      ///< why this one; may be empty
+  std::string backend;        ///< "reference", "scalar", "avx2", ... (stope/device.hpp)
+  std::string reason;         ///< why this one
+  std::string method;         ///< "reference" or "filter", with ", blocks", ", products", ", bytes", ", votes" added
+  std::string method_reason;  ///< why this one; may be empty
   std::int64_t tile_queries = 0;  ///< rows of queries and of training data per tile
   std::int64_t tile_rows = 0;
   std::int64_t part_rows = 0;    ///< training rows in memory at once; all, unless the memory budget is short

@@ -121,9 +121,13 @@ struct FilterSize {
   std::int64_t bytes;
 };
 
+// Of what a GPU does beyond the lists.
+struct Voters;  // knn/vote_abi.hpp
+struct Vote;    // knn/vote_abi.hpp
+
 /// Batches of queries under way at once: the GPU works on one while the host prepares the next.
 inline constexpr int kFilterSlots = 2;
-inline constexpr int kFilterSteps = 7;
+inline constexpr int kFilterSteps = 8;
 /// Pieces of rows under way to the GPU: it copies one while the host fills the other.
 inline constexpr int kFilterPieces = 2;
 
@@ -134,17 +138,21 @@ struct FilterQuery {
   std::int64_t self;      ///< query i is training row self + i and no neighbour of its own; negative: none is excluded
   std::int32_t heap = 0;  ///< answers are RapidMiner's heaps after all rows, in the order of their arrays
   std::int32_t unused = 0;
+  const Vote* vote = nullptr;  ///< predictions are wanted, not lists; filter_voters() came before
 };
 
-/// Of query i: distances[i * k + j], rows[i * k + j], by (distance, row) or as heaps, unless it is uncertain. Lives
-/// until the slot's next batch.
+/// Of query i: distances[i * k + j], rows[i * k + j], by (distance, row) or as heaps, unless it is uncertain. With a
+/// vote winners[j * n + i] and values[(j * n + i) * n_values + v] of the j-th k instead, with device_lists neither.
+/// Lives until the slot's next batch.
 struct FilterAnswer {
   const double* distances;
   const std::int32_t* rows;
   const std::int32_t* uncertain;
   std::int64_t scanned, listed, evaluated;
-  float milliseconds[kFilterSteps];  ///< on the GPU: images of the queries, sample, thresholds, list, re-rank, copy
-                                     ///< back, and images of the training rows loaded since the last answer
+  float milliseconds[kFilterSteps];  ///< on the GPU: images of the queries, sample, thresholds, list, re-rank, vote,
+                                     ///< copy back, and images of the training rows loaded since the last answer
+  const std::int32_t* winners = nullptr;
+  const double* values = nullptr;
 };
 
 /// A training table, or a part of one, with its images on one GPU. One thread at a time.
@@ -173,17 +181,20 @@ struct DifferenceQuery {
   std::int64_t self;                 ///< as FilterQuery's
   const std::int64_t* train_groups;  ///< group per training row, or null
   const std::int64_t* query_groups;  ///< per query; below 0: excludes nothing
+  const Vote* vote = nullptr;        ///< as FilterQuery's
 };
 
-inline constexpr int kDifferenceSteps = 7;
+inline constexpr int kDifferenceSteps = 8;
 
 struct DifferenceAnswer {
   const double* distances;
   const std::int32_t* rows;
   const std::int32_t* uncertain;
   std::int64_t scanned, listed, evaluated;
-  /// On the GPU: upload, images of the queries, sample, cuts, list, re-rank, copy back.
+  /// On the GPU: upload, images of the queries, sample, cuts, list, re-rank, vote, copy back.
   float milliseconds[kDifferenceSteps];
+  const std::int32_t* winners = nullptr;  ///< as FilterAnswer's
+  const double* values = nullptr;
 };
 
 /// A training table with its images on one GPU. One thread at a time.
@@ -216,6 +227,8 @@ struct Functions {
   int (*filter_wait)(Filter* filter, int piece, Failure* failure);
   /// After the last row: how many rows no image bounds well, so that they are always listed.
   int (*filter_finish)(Filter* filter, std::int64_t* n_always, Failure* failure);
+  /// What the training rows vote with, copied. No batch that votes is under way.
+  int (*filter_voters)(Filter* filter, const Voters* voters, Failure* failure);
   /// Queues the search of a batch in a slot that is free: never used, or collected.
   int (*filter_submit)(Filter* filter, int slot, const FilterQuery* query, Failure* failure);
   /// Waits for the batch in a slot. The slot is free afterwards, also after an error.
@@ -228,6 +241,8 @@ struct Functions {
   int (*differences_load)(DifferenceFilter* filter, const double* rows, std::int64_t n, Failure* failure);
   /// After the last row: how many rows no image bounds well, so that they are always listed.
   int (*differences_finish)(DifferenceFilter* filter, std::int64_t* n_always, Failure* failure);
+  /// As filter_voters().
+  int (*differences_voters)(DifferenceFilter* filter, const Voters* voters, Failure* failure);
   int (*differences_search)(DifferenceFilter* filter, const DifferenceQuery* query, DifferenceAnswer* answer,
                             Failure* failure);
 };

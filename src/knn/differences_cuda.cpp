@@ -14,6 +14,7 @@
 #include "knn/filter/index.hpp"
 #include "knn/filter/products.hpp"
 #include "knn/reference_cuda_plan.hpp"
+#include "knn/votes_cuda.hpp"
 #include "stope/error.hpp"
 
 namespace stope::knn {
@@ -128,6 +129,21 @@ class CudaDifferences {
     spare_.push_back(std::move(memory));
   }
 
+  /// As CudaFilter's.
+  bool take_voters(const cuda_abi::Voters& voters) {
+    const std::scoped_lock lock(mutex_);
+    if (has_voters_) return true;
+    try {
+      checked_call(
+          [&](Failure* failure) { return cuda_functions().differences_voters(filter_.get(), &voters, failure); });
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::out_of_memory) throw;
+      return false;
+    }
+    has_voters_ = true;
+    return true;
+  }
+
   /// `take` gets the answer, which is valid only while it runs.
   template <class Take>
   void search(const cuda_abi::DifferenceQuery& query, const Take& take) {
@@ -145,6 +161,7 @@ class CudaDifferences {
   int gpu_;
   std::int64_t most_neighbors_;
   std::int64_t n_always_ = 0;
+  bool has_voters_ = false;
   std::unique_ptr<cuda_abi::DifferenceFilter, Destroy> filter_;
   std::mutex mutex_, spare_mutex_;
   std::vector<device::Pinned<double>> spare_;
@@ -169,6 +186,7 @@ class CudaDifferencesPipeline final : public SearchPipeline {
             return std::make_shared<CudaDifferences>(gpu, spec, fitted, run.cancel);
           }));
     }
+    votes_ = can_vote(selection, n_queries);
     for (Block& block : blocks_) {
       block.rows = device::Pinned<double>(plan.backend.gpus.front(), checked::mul(plan.tile_queries, fitted.width()));
       if (plan.tile_queries >= n_queries) break;  // one block is all there is
@@ -195,8 +213,12 @@ class CudaDifferencesPipeline final : public SearchPipeline {
     block.queries.rows = block.rows.data();
     encode(queries.first, queries.n, block.rows.data(), threads_);
     block.selection = &selection;
-    block.distances.resize(static_cast<std::size_t>(checked::mul(queries.n, k_)));
-    block.found.resize(block.distances.size());
+    if (votes_) {
+      shape_outcome(*selection.ballot, queries, block.outcome);
+    } else {
+      block.distances.resize(static_cast<std::size_t>(checked::mul(queries.n, k_)));
+      block.found.resize(block.distances.size());
+    }
     block.uncertain.assign(static_cast<std::size_t>(queries.n), 1);
     block.shares.clear();
     const auto n_gpus = static_cast<std::int64_t>(filters_.size());
@@ -219,19 +241,33 @@ class CudaDifferencesPipeline final : public SearchPipeline {
       std::copy(block.distances.begin() + begin, block.distances.begin() + end, out.distances.begin() + begin);
       std::copy(block.found.begin() + begin, block.found.begin() + end, out.indices.begin() + begin);
     });
-    search_uncertain(block, out);
+    search_uncertain(
+        block, [&](std::int64_t query, std::vector<Candidate> list) { copy_lists({std::move(list)}, *block.selection, query, out); });
+  }
+
+  bool keeps_lists() const override { return votes_; }
+
+  void finish_kept(int which, Outcome& out) override {
+    Block& block = blocks_[which];
+    for (std::future<void>& share : block.shares) share.get();
+    search_uncertain(block, [&](std::int64_t query, std::vector<Candidate> list) {
+      add_list(query, std::move(list), block.outcome);
+    });
+    sort_lists(block.outcome);
+    std::swap(out, block.outcome);
   }
 
   void report(SearchReport& report) const override {
     if (reference_ != nullptr) reference_->report(report);
     report.method += in_bytes() ? ", byte differences" : ", differences";
+    if (votes_) report.method += ", votes";
     report.tile_queries = plan_.tile_queries;
     report.scanned += scanned_;
     report.listed += listed_;
     report.evaluated += evaluated_;
     report.uncertified += uncertified_;
-    constexpr const char* kNames[cuda_abi::kDifferenceSteps] = {"upload", "images",  "sample",   "thresholds",
-                                                                "list",   "re-rank", "copy back"};
+    constexpr const char* kNames[cuda_abi::kDifferenceSteps] = {"upload", "images",  "sample", "thresholds",
+                                                                "list",   "re-rank", "vote",   "copy back"};
     for (std::size_t step = 0; step < seconds_.size(); ++step)
       report.gpu_seconds.emplace_back(kNames[step], seconds_[step]);
   }
@@ -244,7 +280,25 @@ class CudaDifferencesPipeline final : public SearchPipeline {
     std::vector<double> distances;  // the answers of all shares
     std::vector<std::int32_t> found, uncertain;
     std::vector<std::future<void>> shares;
+    Outcome outcome = {};  // where lists are kept
   };
+
+  // As the tensor filter's (filter_cuda.cpp), with the predictions of a call in the host's memory.
+  bool can_vote(const Selection& selection, std::int64_t n_queries) const {
+    if (selection.ballot == nullptr) return false;
+    if (run_.memory_limit > 0) {
+      const Spec spec(fitted_, *map_, plan_.method.kind, n_queries, k_);
+      cuda_abi::FilterSize size{};
+      checked_call([&](Failure* failure) {
+        return cuda_functions().differences_size(plan_.backend.gpus.front(), &spec.spec, &size, failure);
+      });
+      const std::int64_t bytes = vote_bytes(*selection.ballot, spec.spec.most_queries, 1);
+      if (checked::add(size.bytes, bytes) > run_.memory_limit) return false;
+    }
+    return std::all_of(filters_.begin(), filters_.end(), [&](const std::shared_ptr<CudaDifferences>& filter) {
+      return filter->take_voters(voters_of(*selection.ballot));
+    });
+  }
 
   bool in_bytes() const { return plan_.method.kind == ScanKind::byte_differences; }
 
@@ -255,20 +309,42 @@ class CudaDifferencesPipeline final : public SearchPipeline {
       run_.cancel.check();
       const std::int64_t n = std::min(kQueriesPerCall, end - begin);
       const bool grouped = selection.train_groups != nullptr;
-      const cuda_abi::DifferenceQuery query{block.queries.rows + begin * fitted_.width(),
-                                            n,
-                                            k_,
-                                            selection.exclude_self ? block.queries.first + begin : -1,
-                                            selection.train_groups,
-                                            grouped ? block.queries.groups + begin : nullptr};
-      filter.search(query, [&](const cuda_abi::DifferenceAnswer& answer) { take(answer, begin, n, block); });
+      cuda_abi::DifferenceQuery query{block.queries.rows + begin * fitted_.width(),
+                                      n,
+                                      k_,
+                                      selection.exclude_self ? block.queries.first + begin : -1,
+                                      selection.train_groups,
+                                      grouped ? block.queries.groups + begin : nullptr};
+      const auto search = [&] {
+        filter.search(query, [&](const cuda_abi::DifferenceAnswer& answer) { take(answer, begin, n, block); });
+      };
+      if (!votes_) {
+        search();
+        continue;
+      }
+      const cuda_abi::Vote vote = vote_of(*selection.ballot);
+      query.vote = &vote;
+      try {
+        search();
+      } catch (const Error& error) {
+        // No room for predictions: the lists come back, and the host votes.
+        if (error.code() != ErrorCode::out_of_memory) throw;
+        query.vote = nullptr;
+        search();
+      }
     }
   }
 
   void take(const cuda_abi::DifferenceAnswer& answer, std::int64_t begin, std::int64_t n, Block& block) {
     std::copy_n(answer.uncertain, n, block.uncertain.begin() + begin);
-    std::copy_n(answer.distances, n * k_, block.distances.begin() + begin * k_);
-    std::copy_n(answer.rows, n * k_, block.found.begin() + begin * k_);
+    if (answer.values != nullptr) {
+      put_predictions(*block.selection->ballot, {answer.winners, answer.values, begin, n}, block.outcome);
+    } else if (votes_) {
+      keep_lists(answer, begin, n, block);
+    } else {
+      std::copy_n(answer.distances, n * k_, block.distances.begin() + begin * k_);
+      std::copy_n(answer.rows, n * k_, block.found.begin() + begin * k_);
+    }
     const std::scoped_lock lock(counts_mutex_);
     scanned_ += answer.scanned;
     listed_ += answer.listed;
@@ -278,9 +354,20 @@ class CudaDifferencesPipeline final : public SearchPipeline {
     }
   }
 
+  void keep_lists(const cuda_abi::DifferenceAnswer& answer, std::int64_t begin, std::int64_t n, Block& block) {
+    const std::scoped_lock lock(lists_mutex_);  // of all GPUs
+    for (std::int64_t i = 0; i < n; ++i) {
+      if (answer.uncertain[i] != 0) continue;
+      std::vector<Candidate> list;
+      for (std::int64_t j = i * k_; j < (i + 1) * k_; ++j) list.push_back({answer.distances[j], answer.rows[j]});
+      add_list(begin + i, std::move(list), block.outcome);
+    }
+  }
+
   // All uncertain queries go to the reference together, however far apart: it takes rows in any order. Only where the
   // query's number matters (a row is no neighbour of itself) does each stretch of them go alone.
-  void search_uncertain(const Block& block, Neighbors& out) {
+  template <class Take>
+  void search_uncertain(const Block& block, const Take& take) {
     std::vector<std::int64_t> which;
     for (std::int64_t i = 0; i < block.queries.n; ++i) {
       if (block.uncertain[static_cast<std::size_t>(i)] != 0) which.push_back(i);
@@ -289,12 +376,13 @@ class CudaDifferencesPipeline final : public SearchPipeline {
     for (auto begin = which.begin(); begin != which.end();) {
       auto end = begin + 1;
       while (end != which.end() && (!numbered || *end == *begin + (end - begin))) ++end;
-      search_reference(block, {begin, end}, out);
+      search_reference(block, {begin, end}, take);
       begin = end;
     }
   }
 
-  void search_reference(const Block& block, const std::vector<std::int64_t>& which, Neighbors& out) {
+  template <class Take>
+  void search_reference(const Block& block, const std::vector<std::int64_t>& which, const Take& take) {
     const QueryBlock& queries = block.queries;
     const std::int64_t width = fitted_.width();
     std::vector<double> rows;
@@ -307,7 +395,7 @@ class CudaDifferencesPipeline final : public SearchPipeline {
                          queries.groups != nullptr ? groups.data() : nullptr};
     Lists found(which.size());
     reference().search({0, fitted_.n_rows(), fitted_.rows()}, few, *block.selection, found);
-    for (std::size_t i = 0; i < which.size(); ++i) copy_lists({std::move(found[i])}, *block.selection, which[i], out);
+    for (std::size_t i = 0; i < which.size(); ++i) take(which[i], std::move(found[i]));
     uncertified_ += few.n;
   }
 
@@ -324,10 +412,11 @@ class CudaDifferencesPipeline final : public SearchPipeline {
   const Plan plan_;
   const RunOptions& run_;
   std::int64_t k_;
+  bool votes_ = false;  // lists stay on the GPUs
   const std::shared_ptr<const ImageMap> map_ = fitted_.filters().map(fitted_, *fitted_.kernel().filter_form());
   std::vector<std::shared_ptr<CudaDifferences>> filters_;  // per GPU
   std::unique_ptr<Searcher> reference_;
-  std::mutex counts_mutex_;
+  std::mutex counts_mutex_, lists_mutex_;
   std::array<double, cuda_abi::kDifferenceSteps> seconds_{};
   std::int64_t scanned_ = 0, listed_ = 0, evaluated_ = 0, uncertified_ = 0;
   ThreadPool threads_{plan_.threads};

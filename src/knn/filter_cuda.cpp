@@ -12,6 +12,7 @@
 #include "knn/filter_cuda_parts.hpp"
 #include "knn/filter_cuda_table.hpp"
 #include "knn/reference_cuda_plan.hpp"
+#include "knn/votes_cuda.hpp"
 #include "stope/error.hpp"
 
 namespace stope::knn {
@@ -43,6 +44,7 @@ class CudaFilterPipeline final : public SearchPipeline {
         return filter;
       });
     });
+    votes_ = can_vote(spec, selection);
     // So many values are encoded in about the time a thread takes to wake.
     constexpr std::int64_t kValuesPerThread = std::int64_t{1} << 17;
     const std::int64_t values = checked::mul(plan.tile_queries, fitted.width());
@@ -80,6 +82,7 @@ class CudaFilterPipeline final : public SearchPipeline {
     }
     block.selection = &selection;
     block.uncertain.assign(static_cast<std::size_t>(queries.n), 1);
+    if (votes_) shape_outcome(*selection.ballot, queries, block.outcome);
     block.shares.clear();
     const auto n_gpus = static_cast<std::int64_t>(filters_.size());
     const auto share_end = [&](std::int64_t gpu) { return queries.n * (gpu + 1) / n_gpus; };
@@ -101,23 +104,35 @@ class CudaFilterPipeline final : public SearchPipeline {
     Block& block = blocks_[which];
     for (Share& share : block.shares) {
       share.out = &out;
-      const std::shared_ptr<CudaFlight> flight = std::exchange(share.flight, nullptr);
-      share.filter->finish(*flight, *threads_);
+      land(share);
       if (!share.rows.empty()) hand_on(share, share.distances.data(), share.rows.data(), *threads_);
     }
-    // Consecutive queries that are uncertain go to the reference together.
-    for (std::int64_t i = 0; i < block.queries.n; ++i) {
-      if (block.uncertain[static_cast<std::size_t>(i)] == 0) continue;
-      std::int64_t end = i + 1;
-      while (end < block.queries.n && block.uncertain[static_cast<std::size_t>(end)] != 0) ++end;
-      search_reference(block, i, end, out);
-      i = end;
+    for_uncertain(block, [&](std::int64_t begin, std::int64_t end) {
+      copy_lists(search_reference(block, begin, end), *block.selection, begin, out);
+    });
+  }
+
+  bool keeps_lists() const override { return votes_; }
+
+  void finish_kept(int which, Outcome& out) override {
+    Block& block = blocks_[which];
+    for (Share& share : block.shares) {
+      land(share);
+      if (!share.voted) keep_lists(block, share);
     }
+    for_uncertain(block, [&](std::int64_t begin, std::int64_t end) {
+      Lists found = search_reference(block, begin, end);
+      for (std::int64_t i = begin; i < end; ++i) {
+        add_list(i, std::move(found[static_cast<std::size_t>(i - begin)]), block.outcome);
+      }
+    });
+    sort_lists(block.outcome);
+    std::swap(out, block.outcome);
   }
 
   void report(SearchReport& report) const override {
     if (reference_ != nullptr) reference_->report(report);
-    report.method += ", products";
+    report.method += votes_ ? ", products, votes" : ", products";
     report.tile_queries = plan_.tile_queries;
     report.scanned += scanned_;
     report.listed += listed_;
@@ -134,6 +149,7 @@ class CudaFilterPipeline final : public SearchPipeline {
     CudaFilter* filter;
     std::int64_t begin, n;
     std::shared_ptr<CudaFlight> flight = {};
+    bool voted = false;
     Neighbors* out = nullptr;
     // The answer, if another search wanted the batch's place on the GPU before we wanted the answer.
     std::vector<double> distances = {};
@@ -145,22 +161,71 @@ class CudaFilterPipeline final : public SearchPipeline {
     const Selection* selection = nullptr;
     std::deque<Share> shares;  // batches under way point to theirs
     std::vector<std::int32_t> uncertain;
+    Outcome outcome = {};  // where lists are kept
   };
+
+  // Whether every GPU has what the training rows vote with, within the run's memory limit.
+  bool can_vote(const CudaFilterSpec& spec, const Selection& selection) const {
+    if (selection.ballot == nullptr) return false;
+    if (run_.memory_limit > 0) {
+      cuda_abi::FilterSize size{};
+      checked_call([&](Failure* failure) {
+        return cuda_functions().filter_size(plan_.backend.gpus.front(), &spec.spec, &size, failure);
+      });
+      const std::int64_t bytes = vote_bytes(*selection.ballot, spec.spec.most_queries, cuda_abi::kFilterSlots);
+      if (checked::add(size.bytes, bytes) > run_.memory_limit) return false;
+    }
+    return std::all_of(filters_.begin(), filters_.end(), [&](const std::shared_ptr<CudaFilter>& filter) {
+      return filter->take_voters(voters_of(*selection.ballot));
+    });
+  }
+
+  void land(Share& share) {
+    const std::shared_ptr<CudaFlight> flight = std::exchange(share.flight, nullptr);
+    share.filter->finish(*flight, *threads_);
+  }
+
+  void keep_lists(Block& block, const Share& share) const {
+    for (std::int64_t i = 0; i < share.n; ++i) {
+      if (block.uncertain[static_cast<std::size_t>(share.begin + i)] != 0) continue;
+      std::vector<Candidate> list;
+      for (std::int64_t j = i * k_; j < (i + 1) * k_; ++j) {
+        list.push_back({share.distances[static_cast<std::size_t>(j)], share.rows[static_cast<std::size_t>(j)]});
+      }
+      add_list(share.begin + i, std::move(list), block.outcome);
+    }
+  }
 
   void submit(Block& block, Share& share) {
     run_.cancel.check();
     const std::int64_t self = block.selection->exclude_self ? block.queries.first + share.begin : -1;
     const bool heap = block.selection->kind == Selection::Kind::rapidminer_heap;
-    const cuda_abi::FilterQuery query{block.queries.rows + share.begin * fitted_.width(), share.n, k_, self,
-                                      heap ? 1 : 0};
-    share.flight = share.filter->submit(
-        query, [&](const cuda_abi::FilterAnswer& answer, ThreadPool* pool) { take(block, share, answer, pool); });
+    cuda_abi::FilterQuery query{block.queries.rows + share.begin * fitted_.width(), share.n, k_, self, heap ? 1 : 0};
+    const auto submit = [&] {
+      share.flight = share.filter->submit(
+          query, [&](const cuda_abi::FilterAnswer& answer, ThreadPool* pool) { take(block, share, answer, pool); });
+    };
+    if (!votes_) return submit();
+    const cuda_abi::Vote vote = vote_of(*block.selection->ballot);
+    query.vote = &vote;
+    share.voted = true;
+    try {
+      submit();
+    } catch (const Error& error) {
+      // No room for predictions: the lists come back, and the host votes.
+      if (error.code() != ErrorCode::out_of_memory) throw;
+      query.vote = nullptr;
+      share.voted = false;
+      submit();
+    }
   }
 
   // With a pool it is our own thread that asks for the answer, else another search's.
   void take(Block& block, Share& share, const cuda_abi::FilterAnswer& answer, ThreadPool* pool) {
     std::copy_n(answer.uncertain, share.n, block.uncertain.begin() + share.begin);
-    if (pool != nullptr) {
+    if (share.voted) {
+      put_predictions(*block.selection->ballot, {answer.winners, answer.values, share.begin, share.n}, block.outcome);
+    } else if (pool != nullptr && share.out != nullptr) {
       hand_on(share, answer.distances, answer.rows, *pool);
     } else {
       share.distances.assign(answer.distances, answer.distances + share.n * k_);
@@ -183,13 +248,25 @@ class CudaFilterPipeline final : public SearchPipeline {
     });
   }
 
-  void search_reference(const Block& block, std::int64_t begin, std::int64_t end, Neighbors& out) {
+  // Consecutive queries that are uncertain go to the reference together.
+  template <class Search>
+  static void for_uncertain(const Block& block, const Search& search) {
+    for (std::int64_t i = 0; i < block.queries.n; ++i) {
+      if (block.uncertain[static_cast<std::size_t>(i)] == 0) continue;
+      std::int64_t end = i + 1;
+      while (end < block.queries.n && block.uncertain[static_cast<std::size_t>(end)] != 0) ++end;
+      search(i, end);
+      i = end;
+    }
+  }
+
+  Lists search_reference(const Block& block, std::int64_t begin, std::int64_t end) {
     const QueryBlock few{block.queries.first + begin, end - begin, block.queries.rows + begin * fitted_.width(),
                          nullptr};
     Lists found(static_cast<std::size_t>(few.n));
     reference().search({0, fitted_.n_rows(), fitted_.rows()}, few, *block.selection, found);
-    copy_lists(found, *block.selection, begin, out);
     uncertified_ += few.n;
+    return found;
   }
 
   Searcher& reference() {
@@ -205,6 +282,7 @@ class CudaFilterPipeline final : public SearchPipeline {
   const Plan plan_;
   const RunOptions& run_;
   std::int64_t k_, n_queries_;
+  bool votes_ = false;                                // lists stay on the GPUs
   std::vector<std::shared_ptr<CudaFilter>> filters_;  // per GPU
   std::unique_ptr<Searcher> reference_;
   std::unique_ptr<ThreadPool> threads_;

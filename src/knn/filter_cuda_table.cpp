@@ -89,6 +89,19 @@ bool CudaFilter::useful() const {
   return n_always_ <= kMostAlways;
 }
 
+bool CudaFilter::take_voters(const cuda_abi::Voters& voters) {
+  const std::scoped_lock lock(mutex_);
+  if (has_voters_) return true;
+  try {
+    checked_call([&](Failure* failure) { return cuda_functions().filter_voters(filter_.get(), &voters, failure); });
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::out_of_memory) throw;
+    return false;
+  }
+  has_voters_ = true;
+  return true;
+}
+
 std::shared_ptr<CudaFlight> CudaFilter::submit(const cuda_abi::FilterQuery& query, decltype(CudaFlight::take) take) {
   auto flight = std::make_shared<CudaFlight>();
   flight->take = std::move(take);
@@ -230,7 +243,8 @@ void add_seconds(const cuda_abi::FilterAnswer& answer, CudaFilterSeconds& second
 }
 
 void report_seconds(const CudaFilterSeconds& seconds, SearchReport& report) {
-  constexpr const char* kNames[] = {"images", "sample", "thresholds", "list", "re-rank", "copy back", "table images"};
+  constexpr const char* kNames[] = {"images",  "sample", "thresholds", "list",
+                                    "re-rank", "vote",   "copy back",  "table images"};
   for (std::size_t step = 0; step < seconds.size(); ++step) {
     report.gpu_seconds.emplace_back(kNames[step], seconds[step]);
   }

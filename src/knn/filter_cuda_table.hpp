@@ -15,6 +15,7 @@
 #include "knn/cuda_call.hpp"
 #include "knn/filter_cuda_columns.hpp"
 #include "knn/fitted.hpp"
+#include "knn/vote_abi.hpp"
 
 namespace stope::knn {
 
@@ -63,6 +64,10 @@ class CudaFilter {
   /// Whether its images bound most rows.
   bool useful() const;
 
+  /// Brings what the training rows vote with to the GPU, once: a fitted table is that of one predictor. False where
+  /// there is no room for it.
+  bool take_voters(const cuda_abi::Voters& voters);
+
   /// Queues a batch; query.rows must live until finish(). Safe from several threads at once. A batch keeps its place
   /// only until another search wants it, so that a caller may do what it likes before it calls finish().
   std::shared_ptr<CudaFlight> submit(const cuda_abi::FilterQuery& query, decltype(CudaFlight::take) take);
@@ -90,6 +95,7 @@ class CudaFilter {
   std::int64_t most_neighbors_, most_queries_;
   bool takes_gaps_;
   std::int64_t n_always_ = 0;
+  bool has_voters_ = false;
   std::unique_ptr<cuda_abi::Filter, Destroy> filter_;
   std::mutex mutex_;
   std::shared_ptr<CudaFlight> slots_[cuda_abi::kFilterSlots];

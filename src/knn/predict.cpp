@@ -1,8 +1,8 @@
 // KnnClassifier and KnnRegressor: labels in, votes out (stope/knn.hpp).
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <string>
+#include <utility>
 
 #include "base/checked.hpp"
 #include "base/number_text.hpp"
@@ -48,25 +48,99 @@ std::vector<double> sample_weights_of(const Table& train, Compat compat) {
   return weights;
 }
 
-// One search for all ks; vote(k's position, query, list) for each.
-template <class Vote>
-SearchReport vote_each(const knn::Fitted& fitted, const Table& test, const std::vector<std::int64_t>& ks,
-                       const VoteOptions& options, const RunOptions& run, const Vote& vote) {
-  const knn::SearchJob job{knn::select_nearest(fitted, ks, options.exclude_self), options.exclude_group};
-  const bool shared_list = job.selection.kind == knn::Selection::Kind::nearest;
-  return knn::run_search(fitted, test, job, run, [&](std::vector<Neighbors>& lists) {
-    for (std::size_t which = 0; which < ks.size(); ++which) {
-      const Neighbors& block = lists[shared_list ? 0 : which];
-      for (std::int64_t i = 0; i < block.n_queries(); ++i) {
-        const auto begin = static_cast<std::size_t>(block.offsets[static_cast<std::size_t>(i)]);
-        const auto length = static_cast<std::size_t>(block.offsets[static_cast<std::size_t>(i) + 1]) - begin;
-        const std::size_t count = std::min(length, static_cast<std::size_t>(ks[which]));
-        const knn::VoteList list{std::span(block.indices).subspan(begin, count),
-                                 std::span(block.distances).subspan(begin, count), ks[which]};
-        vote(which, block.first_query + i, list);
-      }
+// Where a prediction goes: its numbers, and its class if there are classes.
+struct Cell {
+  std::int32_t* winner;
+  std::span<double> values;
+};
+
+// One search for all ks. place(k's position, query) says where a prediction goes, placed(k's position, query) that it
+// is there; each in the order of the queries.
+template <class Where, class Placed>
+class Election {
+ public:
+  Election(const knn::Fitted& fitted, const knn::Ballot& ballot, const Where& place, const Placed& placed)
+      : fitted_(fitted), ballot_(ballot), place_(place), placed_(placed) {}
+
+  SearchReport hold(const Table& test, const VoteOptions& options, const RunOptions& run) const {
+    knn::SearchJob job{knn::select_nearest(fitted_, ballot_.ks, options.exclude_self), options.exclude_group};
+    if (ballot_.bytes_per_query() <= knn::kMostVotedBytes) {
+      job.selection.ballot = &ballot_;
+      job.outcome_sink = [&](const knn::Outcome& outcome) { take(outcome); };
     }
-  });
+    const bool shared_list = job.selection.kind == knn::Selection::Kind::nearest;
+    return knn::run_search(fitted_, test, job, run, [&](std::vector<Neighbors>& lists) {
+      for (std::size_t which = 0; which < ballot_.ks.size(); ++which) vote(which, lists[shared_list ? 0 : which]);
+    });
+  }
+
+ private:
+  void vote(std::size_t which, const Neighbors& block) const {
+    for (std::int64_t i = 0; i < block.n_queries(); ++i) {
+      const auto begin = static_cast<std::size_t>(block.offsets[static_cast<std::size_t>(i)]);
+      const auto length = static_cast<std::size_t>(block.offsets[static_cast<std::size_t>(i) + 1]) - begin;
+      vote(which, block.first_query + i, std::span(block.indices).subspan(begin, length),
+           std::span(block.distances).subspan(begin, length));
+    }
+  }
+
+  void vote(std::size_t which, std::int64_t query, std::span<const std::int64_t> indices,
+            std::span<const double> distances) const {
+    const std::int64_t k = ballot_.ks[which];
+    const std::size_t count = std::min(indices.size(), static_cast<std::size_t>(k));
+    const Cell place = place_(which, query);
+    const std::int32_t winner =
+        knn::cast_vote(ballot_, {indices.first(count), distances.first(count), k}, place.values);
+    if (place.winner != nullptr) *place.winner = winner;
+    placed_(which, query);
+  }
+
+  // The votes of the lists that a GPU left to us, among those that it cast, which are in place or are now put there.
+  void take(const knn::Outcome& outcome) const {
+    const bool in_place = !ballot_.values.empty();
+    for (std::size_t which = 0; which < ballot_.ks.size(); ++which) {
+      std::int64_t i = 0;
+      for (std::size_t list = 0; list < outcome.lists.size(); ++list, ++i) {
+        if (!in_place) put(which, outcome, i, outcome.listed[list]);
+        i = outcome.listed[list];
+        vote(which, outcome.first_query + i, outcome.lists[list]);
+      }
+      if (!in_place) put(which, outcome, i, outcome.n_queries);
+    }
+  }
+
+  void vote(std::size_t which, std::int64_t query, const std::vector<knn::Candidate>& list) const {
+    std::vector<std::int64_t> indices;
+    std::vector<double> distances;
+    for (const knn::Candidate& candidate : list) {
+      indices.push_back(candidate.row);
+      distances.push_back(candidate.distance);
+    }
+    vote(which, query, indices, distances);
+  }
+
+  // Queries [begin, end) of the block.
+  void put(std::size_t which, const knn::Outcome& outcome, std::int64_t begin, std::int64_t end) const {
+    const std::int64_t n_values = ballot_.voters.n_values();
+    for (std::int64_t i = begin; i < end; ++i) {
+      const Cell cell = place_(which, outcome.first_query + i);
+      const std::int64_t at = static_cast<std::int64_t>(which) * outcome.n_queries + i;
+      std::copy_n(outcome.values.data() + at * n_values, n_values, cell.values.begin());
+      if (cell.winner != nullptr) *cell.winner = outcome.winners[static_cast<std::size_t>(at)];
+      placed_(which, outcome.first_query + i);
+    }
+  }
+
+  const knn::Fitted& fitted_;
+  const knn::Ballot& ballot_;
+  const Where& place_;
+  const Placed& placed_;
+};
+
+template <class Where, class Placed>
+SearchReport vote_each(const knn::Fitted& fitted, const knn::Ballot& ballot, const Table& test,
+                       const VoteOptions& options, const RunOptions& run, const Where& place, const Placed& placed) {
+  return Election(fitted, ballot, place, placed).hold(test, options, run);
 }
 
 }  // namespace
@@ -93,43 +167,14 @@ namespace {
 
 constexpr std::int64_t kBlockRows = 1024;  // predictions handed out at once: little memory, few calls
 
-// The votes of one query row's neighbours: a confidence for every class, and the class that wins.
-class ClassVote {
- public:
-  ClassVote(const Column& label, const std::vector<double>& sample_weights, VoteWeights weights, Compat compat)
-      : label_(label),
-        sample_weights_(sample_weights),
-        weighting_(weights),
-        rapidminer_(compat == Compat::rapidminer) {}
-
-  /// `confidences` are 0 beforehand.
-  std::int32_t cast(const knn::VoteList& list, std::span<double> confidences) {
-    if (rapidminer_) {
-      knn::rapidminer_confidences(list, weighting_, weights_);
-    } else {
-      knn::neighbor_weights(list, weighting_, sample_weights_, weights_);
-    }
-    double total = 0.0;
-    for (std::size_t i = 0; i < weights_.size(); ++i) {
-      // RapidMiner reads a missing label as class 0; outside its mode there is none.
-      const std::int32_t code = std::max(label_.codes()[list.indices[i]], 0);
-      if (!confidences.empty()) confidences[static_cast<std::size_t>(code)] += weights_[i];
-      total += weights_[i];
-    }
-    if (!rapidminer_) {
-      // No neighbour, or only neighbours without weight: 0/0 leaves every confidence NaN and the prediction missing.
-      for (double& confidence : confidences) confidence /= total;
-    }
-    return knn::winner(confidences);
-  }
-
- private:
-  const Column& label_;
-  const std::vector<double>& sample_weights_;
-  VoteWeights weighting_;
-  bool rapidminer_;
-  std::vector<double> weights_;  // of the neighbours
-};
+knn::Ballot class_ballot(const knn::Fitted& fitted, const Column& label, const std::vector<double>& sample_weights,
+                         VoteWeights weights, std::vector<std::int64_t> ks) {
+  return {knn::vote_rule(weights, fitted.options().compat),
+          {label.codes().data(), static_cast<std::int64_t>(label.values.size()), nullptr,
+           sample_weights.empty() ? nullptr : sample_weights.data()},
+          fitted.n_rows(),
+          std::move(ks)};
+}
 
 Classification blank(const std::vector<std::string>& classes, std::int64_t n_rows) {
   const auto n_classes = static_cast<std::int64_t>(classes.size());
@@ -155,13 +200,21 @@ std::vector<Classification> KnnClassifier::predict_each(const Table& test, const
                                               std::to_string(n_classes) + " classes need " + std::to_string(bytes) +
                                               " bytes, the memory limit is " + std::to_string(budget));
   }
-  std::vector<Classification> results(ks.size(), blank(label_.values, test.n_rows));
-  ClassVote votes(label_, sample_weights_, vote.weights, index_.fitted().options().compat);
+  std::vector<Classification> results;
+  const knn::Fitted& fitted = index_.fitted();
+  knn::Ballot ballot = class_ballot(fitted, label_, sample_weights_, vote.weights, ks);
+  for (std::size_t i = 0; i < ks.size(); ++i) results.push_back(blank(label_.values, test.n_rows));
+  for (Classification& result : results) {
+    ballot.winners.push_back(result.codes.data());
+    ballot.values.push_back(result.confidences.data());
+  }
   const SearchReport done = vote_each(
-      index_.fitted(), test, ks, vote, run, [&](std::size_t which, std::int64_t query, const knn::VoteList& list) {
+      fitted, ballot, test, vote, run,
+      [&](std::size_t which, std::int64_t query) {
         Classification& result = results[which];
-        result.codes[static_cast<std::size_t>(query)] = votes.cast(list, confidences_of(result, query));
-      });
+        return Cell{&result.codes[static_cast<std::size_t>(query)], confidences_of(result, query)};
+      },
+      [](std::size_t, std::int64_t) {});
   if (report != nullptr) *report = done;
   return results;
 }
@@ -174,17 +227,21 @@ SearchReport KnnClassifier::predict(const Table& test, const VoteOptions& vote, 
                                     const ClassificationSink& sink) const {
   const Classification empty = blank(label_.values, kBlockRows);
   Classification block = empty;
-  ClassVote votes(label_, sample_weights_, vote.weights, index_.fitted().options().compat);
-  return vote_each(index_.fitted(), test, {vote.n_neighbors}, vote, run,
-                   [&](std::size_t, std::int64_t query, const knn::VoteList& list) {
-                     const std::int64_t at = query % kBlockRows;
-                     block.codes[static_cast<std::size_t>(at)] = votes.cast(list, confidences_of(block, at));
-                     if (at + 1 < kBlockRows && query + 1 < test.n_rows) return;
-                     block.codes.resize(static_cast<std::size_t>(at) + 1);
-                     block.confidences.resize(block.codes.size() * block.classes.size());
-                     sink(query - at, block);
-                     block = empty;
-                   });
+  const knn::Fitted& fitted = index_.fitted();
+  return vote_each(
+      fitted, class_ballot(fitted, label_, sample_weights_, vote.weights, {vote.n_neighbors}), test, vote, run,
+      [&](std::size_t, std::int64_t query) {
+        const std::int64_t at = query % kBlockRows;
+        return Cell{&block.codes[static_cast<std::size_t>(at)], confidences_of(block, at)};
+      },
+      [&](std::size_t, std::int64_t query) {
+        const std::int64_t at = query % kBlockRows;
+        if (at + 1 < kBlockRows && query + 1 < test.n_rows) return;
+        block.codes.resize(static_cast<std::size_t>(at) + 1);
+        block.confidences.resize(block.codes.size() * block.classes.size());
+        sink(query - at, block);
+        block = empty;
+      });
 }
 
 KnnRegressor KnnRegressor::fit(const Table& train, const KnnOptions& options, const RunOptions& run) {
@@ -207,34 +264,13 @@ KnnRegressor KnnRegressor::fit(const Table& train, const KnnOptions& options, co
 
 namespace {
 
-// The mean of one query row's neighbours.
-class MeanVote {
- public:
-  MeanVote(const std::vector<double>& target, const std::vector<double>& sample_weights, VoteWeights weights,
-           Compat compat)
-      : target_(target),
-        sample_weights_(sample_weights),
-        weighting_(weights),
-        rapidminer_(compat == Compat::rapidminer) {}
-
-  double cast(const knn::VoteList& list) {
-    if (rapidminer_) return knn::rapidminer_regression(list, weighting_, target_);
-    knn::neighbor_weights(list, weighting_, sample_weights_, weights_);
-    double sum = 0.0, total = 0.0;
-    for (std::size_t i = 0; i < weights_.size(); ++i) {
-      sum += target_[static_cast<std::size_t>(list.indices[i])] * weights_[i];
-      total += weights_[i];
-    }
-    return sum / total;
-  }
-
- private:
-  const std::vector<double>& target_;
-  const std::vector<double>& sample_weights_;
-  VoteWeights weighting_;
-  bool rapidminer_;
-  std::vector<double> weights_;  // of the neighbours
-};
+knn::Ballot mean_ballot(const knn::Fitted& fitted, const std::vector<double>& target,
+                        const std::vector<double>& sample_weights, VoteWeights weights, std::vector<std::int64_t> ks) {
+  return {knn::vote_rule(weights, fitted.options().compat),
+          {nullptr, 0, target.data(), sample_weights.empty() ? nullptr : sample_weights.data()},
+          fitted.n_rows(),
+          std::move(ks)};
+}
 
 }  // namespace
 
@@ -242,11 +278,15 @@ std::vector<std::vector<double>> KnnRegressor::predict_each(const Table& test, c
                                                             const VoteOptions& vote, const RunOptions& run,
                                                             SearchReport* report) const {
   std::vector<std::vector<double>> results(ks.size(), std::vector<double>(static_cast<std::size_t>(test.n_rows)));
-  MeanVote votes(target_, sample_weights_, vote.weights, index_.fitted().options().compat);
-  const SearchReport done = vote_each(index_.fitted(), test, ks, vote, run,
-                                      [&](std::size_t which, std::int64_t query, const knn::VoteList& list) {
-                                        results[which][static_cast<std::size_t>(query)] = votes.cast(list);
-                                      });
+  const knn::Fitted& fitted = index_.fitted();
+  knn::Ballot ballot = mean_ballot(fitted, target_, sample_weights_, vote.weights, ks);
+  for (std::vector<double>& result : results) ballot.values.push_back(result.data());
+  const SearchReport done = vote_each(
+      fitted, ballot, test, vote, run,
+      [&](std::size_t which, std::int64_t query) {
+        return Cell{nullptr, std::span(results[which]).subspan(static_cast<std::size_t>(query), 1)};
+      },
+      [](std::size_t, std::int64_t) {});
   if (report != nullptr) *report = done;
   return results;
 }
@@ -258,14 +298,18 @@ std::vector<double> KnnRegressor::predict(const Table& test, const VoteOptions& 
 SearchReport KnnRegressor::predict(const Table& test, const VoteOptions& vote, const RunOptions& run,
                                    const RegressionSink& sink) const {
   std::vector<double> block;
-  MeanVote votes(target_, sample_weights_, vote.weights, index_.fitted().options().compat);
-  return vote_each(index_.fitted(), test, {vote.n_neighbors}, vote, run,
-                   [&](std::size_t, std::int64_t query, const knn::VoteList& list) {
-                     block.push_back(votes.cast(list));
-                     if (static_cast<std::int64_t>(block.size()) < kBlockRows && query + 1 < test.n_rows) return;
-                     sink(query + 1 - static_cast<std::int64_t>(block.size()), block);
-                     block.clear();
-                   });
+  const knn::Fitted& fitted = index_.fitted();
+  return vote_each(
+      fitted, mean_ballot(fitted, target_, sample_weights_, vote.weights, {vote.n_neighbors}), test, vote, run,
+      [&](std::size_t, std::int64_t) {
+        block.push_back(0.0);
+        return Cell{nullptr, std::span(block).last(1)};
+      },
+      [&](std::size_t, std::int64_t query) {
+        if (static_cast<std::int64_t>(block.size()) < kBlockRows && query + 1 < test.n_rows) return;
+        sink(query + 1 - static_cast<std::int64_t>(block.size()), block);
+        block.clear();
+      });
 }
 
 }  // namespace stope

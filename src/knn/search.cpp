@@ -13,6 +13,7 @@
 #include "knn/filter/index.hpp"
 #include "knn/method.hpp"
 #include "knn/search_pipeline.hpp"
+#include "knn/vote.hpp"
 #include "stope/error.hpp"
 #include "table/encode.hpp"
 
@@ -79,7 +80,8 @@ class BlockedSearch {
         run_(run),
         n_queries_(queries.n_rows),
         columns_(match_columns(fitted.features(), queries, fitted.options().compat)),
-        selection_(job.selection) {
+        selection_(job.selection),
+        outcome_sink_(job.outcome_sink) {
     if (selection_.exclude_self && n_queries_ != fitted.n_rows()) {
       throw Error(ErrorCode::invalid_argument,
                   "excluding a row itself needs the training table as queries: " + std::to_string(n_queries_) +
@@ -135,7 +137,8 @@ class BlockedSearch {
     return {n_queries_,
             fitted_.n_rows(),
             fitted_.width(),
-            list_bytes(selection_, fitted_.n_rows()),
+            checked::add(list_bytes(selection_, fitted_.n_rows()),
+                         selection_.ballot != nullptr ? selection_.ballot->bytes_per_query() : 0),
             fitted_.kernel().scratch_bytes(),
             fitted_.bytes(),
             fitted_.resident(),
@@ -189,6 +192,7 @@ class BlockedSearch {
     const std::int64_t forced = size_override("STOPE_BLOCKS_UNDER_WAY");
     const std::int64_t under_way = forced > 0 ? std::min<std::int64_t>(forced, pipeline.blocks()) : pipeline.blocks();
     std::vector<Neighbors> neighbors(1);
+    Outcome outcome;
     std::int64_t begun = 0;
     for (std::int64_t number = 0; number < n_blocks; ++number) {
       for (; begun < n_blocks && begun < number + under_way; ++begun) {
@@ -196,11 +200,18 @@ class BlockedSearch {
         pipeline.begin(static_cast<int>(begun % pipeline.blocks()), block_of(begun), selection_, encoder);
       }
       const QueryBlock block = block_of(number);
-      shape(block, k, neighbors.front());
-      pipeline.finish(static_cast<int>(number % pipeline.blocks()), neighbors.front());
-      if (selection_.train_groups != nullptr) close_gaps(neighbors.front());
-      next_ = block.first + block.n;
-      sink(neighbors);
+      const int which = static_cast<int>(number % pipeline.blocks());
+      if (pipeline.keeps_lists()) {
+        pipeline.finish_kept(which, outcome);
+        next_ = block.first + block.n;
+        outcome_sink_(outcome);
+      } else {
+        shape(block, k, neighbors.front());
+        pipeline.finish(which, neighbors.front());
+        if (selection_.train_groups != nullptr) close_gaps(neighbors.front());
+        next_ = block.first + block.n;
+        sink(neighbors);
+      }
       report_progress(next_);
     }
   }
@@ -271,6 +282,7 @@ class BlockedSearch {
   std::int64_t n_queries_;
   std::vector<MatchedColumn> columns_;
   Selection selection_;
+  std::function<void(const Outcome&)> outcome_sink_;
   std::vector<std::int64_t> query_groups_, train_groups_;
   std::int64_t next_ = 0;  // the first query without a result
   std::int64_t furthest_ = 0;

@@ -4,6 +4,7 @@
 #include <functional>
 #include <vector>
 
+#include "knn/search_pipeline.hpp"
 #include "knn/searcher.hpp"
 
 namespace stope::knn {
@@ -12,6 +13,8 @@ namespace stope::knn {
 struct SearchJob {
   Selection selection;
   std::string exclude_group;  ///< column of both tables; empty = none
+  /// Gets, in place of the sink, the blocks whose lists the back end kept (selection.ballot).
+  std::function<void(const Outcome&)> outcome_sink = {};
 };
 
 /// Searches all rows of `queries`, handing on the lists of each block (one Neighbors per k of a heap selection).

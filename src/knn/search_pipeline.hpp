@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <vector>
 
 #include "base/thread_pool.hpp"
 #include "knn/searcher.hpp"
@@ -19,6 +20,16 @@ inline constexpr std::int64_t kNoNeighbor = -1;
 /// Thrown by SearchPipeline::begin: FilterCache::expect_gaps(), and a new pipeline from this block on, make it faster.
 struct GapsInQueries {};
 
+/// What became of a block of queries whose lists stayed where the back end found them: predictions of the selection's
+/// ballot. Queries that it could not answer there have lists.
+struct Outcome {
+  std::int64_t first_query = 0, n_queries = 0;
+  std::vector<std::int32_t> winners;  ///< winners[j * n_queries + i] of the j-th k, of classes alone
+  std::vector<double> values;         ///< values[(j * n_queries + i) * n_values + v]
+  std::vector<std::int64_t> listed;   ///< queries of the block, ascending, that have lists instead
+  Lists lists;                        ///< theirs
+};
+
 /// Searches the whole training table; every list has selection.ks.front() neighbours, some of them kNoNeighbor where
 /// groups are excluded.
 class SearchPipeline {
@@ -31,6 +42,9 @@ class SearchPipeline {
   virtual void begin(int which, const QueryBlock& block, const Selection& selection, const QueryEncoder& encode) = 0;
   /// Waits for the block and writes its lists; `out` has their sizes and offsets already.
   virtual void finish(int which, Neighbors& out) = 0;
+  /// Whether lists stay with the back end: then finish_kept() takes the place of finish().
+  virtual bool keeps_lists() const { return false; }
+  virtual void finish_kept(int which, Outcome& out);
   virtual void report(SearchReport& report) const = 0;
 };
 

@@ -67,6 +67,10 @@ void close_gaps(Neighbors& neighbors) {
   neighbors.distances.resize(kept);
 }
 
+void SearchPipeline::finish_kept(int, Outcome&) {
+  throw Error(ErrorCode::internal, "lists that are not kept");
+}
+
 std::unique_ptr<SearchPipeline> make_pipeline(const Fitted& fitted, const Plan& plan, const Selection& selection,
                                               std::int64_t n_queries, const RunOptions& run) {
   const bool filter = plan.method.way == Method::Way::filter;

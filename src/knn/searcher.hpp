@@ -12,6 +12,8 @@
 
 namespace stope::knn {
 
+struct Ballot;  // knn/vote.hpp
+
 inline constexpr std::int64_t kNoGroup = -1;
 
 /// Consecutive encoded query rows.
@@ -35,6 +37,7 @@ struct Selection {
   std::int64_t longest = std::numeric_limits<std::int64_t>::max();  ///< radius: a longer list throws ListTooLong
   bool exclude_self = false;                                        ///< query i is training row i
   const std::int64_t* train_groups = nullptr;                       ///< group per training row, or null
+  const Ballot* ballot = nullptr;                                   ///< what the lists are voted for, or null
 
   std::size_t n_lists() const { return kind == Kind::rapidminer_heap ? ks.size() : 1; }
   /// Whether training row `row` is no neighbour of query `i` of the block, however near.

@@ -1,91 +1,40 @@
 #include "knn/vote.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 #include <string>
 
+#include "base/checked.hpp"
 #include "base/number_text.hpp"
 #include "stope/error.hpp"
 
 namespace stope::knn {
 
-void neighbor_weights(const VoteList& list, VoteWeights weights, const std::vector<double>& sample_weights,
-                      std::vector<double>& out) {
-  out.assign(list.indices.size(), 1.0);
-  if (weights == VoteWeights::distance) {
-    // Neighbours at distance zero share all the weight: 1/d would make them infinite.
-    const bool any_zero = std::find(list.distances.begin(), list.distances.end(), 0.0) != list.distances.end();
-    for (std::size_t i = 0; i < out.size(); ++i) {
-      const double d = list.distances[i];
-      if (d < 0.0) {
-        throw Error(ErrorCode::invalid_argument, "votes weighted by 1/distance need distances >= 0; training row " +
-                                                     std::to_string(list.indices[i]) + " is at distance " +
-                                                     number_text(d));
-      }
-      // A NaN distance (nothing in common) weighs nothing, as an infinite one does.
-      out[i] = any_zero ? (d == 0.0 ? 1.0 : 0.0) : (std::isnan(d) ? 0.0 : 1.0 / d);
-    }
-    // 1/d overflows for subnormal distances: then those share the weight, like zeros.
-    if (std::any_of(out.begin(), out.end(), [](double w) { return std::isinf(w); })) {
-      for (double& w : out) w = std::isinf(w) ? 1.0 : 0.0;
-    }
-  }
-  if (sample_weights.empty()) return;
-  for (std::size_t i = 0; i < out.size(); ++i) out[i] *= sample_weights[static_cast<std::size_t>(list.indices[i])];
+std::int64_t Ballot::bytes_per_query() const {
+  constexpr auto kNumber = static_cast<std::int64_t>(sizeof(double)), kCode = std::int64_t{4};
+  const std::int64_t prediction = checked::add(checked::mul(voters.n_values(), kNumber), kCode);
+  return checked::mul(static_cast<std::int64_t>(ks.size()), prediction);
 }
 
-namespace {
-
-// RapidMiner's weighted vote, (1 - d/T) / S with T the sum of the distances and S = k - 1, so that the weights of k
-// neighbours add up to 1; kept as its parts because classification and regression multiply in different order.
-struct WeightedVote {
-  explicit WeightedVote(const VoteList& list) : divisor(std::max(static_cast<double>(list.k) - 1.0, 1.0)) {
-    for (const double d : list.distances) total += d;
-    if (total != 0.0) return;
-    total = 1.0;
-    divisor = static_cast<double>(list.k);
-  }
-  double share(double distance) const { return 1.0 - distance / total; }
-
-  double total = 0.0;
-  double divisor;
-};
-
-}  // namespace
-
-void rapidminer_confidences(const VoteList& list, VoteWeights weights, std::vector<double>& out) {
-  out.assign(list.distances.size(), 1.0 / static_cast<double>(list.k));
-  if (weights == VoteWeights::uniform || list.k == 1) return;
-  const WeightedVote vote(list);
-  for (std::size_t i = 0; i < out.size(); ++i) out[i] = vote.share(list.distances[i]) / vote.divisor;
+VoteRule vote_rule(VoteWeights weights, Compat compat) {
+  const bool weighted = weights == VoteWeights::distance;
+  if (compat == Compat::rapidminer) return weighted ? VoteRule::rapidminer_shares : VoteRule::rapidminer_uniform;
+  return weighted ? VoteRule::inverse_distance : VoteRule::uniform;
 }
 
-double rapidminer_regression(const VoteList& list, VoteWeights weights, const std::vector<double>& target) {
-  const auto label = [&](std::size_t i) { return target[static_cast<std::size_t>(list.indices[i])]; };
-  double sum = 0.0;
-  if (weights == VoteWeights::uniform) {
-    for (std::size_t i = 0; i < list.indices.size(); ++i) sum += label(i);
-    return sum / static_cast<double>(list.k);
+std::int32_t cast_vote(const Ballot& ballot, const VoteList& list, std::span<double> values) {
+  const VotingList<std::int64_t> neighbors{list.distances.data(), list.indices.data(),
+                                           static_cast<std::int64_t>(list.indices.size()), list.k};
+  if (const std::int64_t i = first_without_weight(ballot.rule, neighbors); i >= 0) {
+    throw Error(ErrorCode::invalid_argument, "votes weighted by 1/distance need distances >= 0; training row " +
+                                                 std::to_string(neighbors.rows[i]) + " is at distance " +
+                                                 number_text(neighbors.distances[i]));
   }
-  // Also for k = 1, where the share is 1 - d/d = 0: a defect of RapidMiner that this mode reproduces.
-  const WeightedVote vote(list);
-  for (std::size_t i = 0; i < list.indices.size(); ++i) {
-    sum += label(i) * vote.share(list.distances[i]) / vote.divisor;
+  if (ballot.voters.codes == nullptr) {
+    values.front() = vote_for_mean(ballot.rule, ballot.voters, neighbors);
+    return kMissingCode;
   }
-  return sum;
-}
-
-std::int32_t winner(std::span<const double> confidences) {
-  std::int32_t best = kMissingCode;
-  double highest = -std::numeric_limits<double>::infinity();
-  for (std::size_t c = 0; c < confidences.size(); ++c) {
-    if (confidences[c] > highest) {
-      highest = confidences[c];
-      best = static_cast<std::int32_t>(c);
-    }
-  }
-  return best;
+  std::fill(values.begin(), values.end(), 0.0);
+  return vote_for_class(ballot.rule, ballot.voters, neighbors, values);
 }
 
 }  // namespace stope::knn

@@ -1,10 +1,11 @@
-// From a neighbour list to a prediction: the vote's formulas and tie rules.
+// From a neighbour list to a prediction, on the host: the formulas and tie rules are in vote_rule.hpp.
 #pragma once
 
 #include <cstdint>
 #include <span>
 #include <vector>
 
+#include "knn/vote_rule.hpp"
 #include "stope/knn.hpp"
 
 namespace stope::knn {
@@ -16,18 +17,29 @@ struct VoteList {
   std::int64_t k;
 };
 
-/// The weight of every neighbour of a list, multiplied by `sample_weights` (empty = 1). Weights of a prediction are
-/// used relative to their sum. Throws invalid_argument for a negative distance under VoteWeights::distance.
-void neighbor_weights(const VoteList& list, VoteWeights weights, const std::vector<double>& sample_weights,
-                      std::vector<double>& out);
+/// What the lists of a search are for: a prediction for every k.
+struct Ballot {
+  VoteRule rule = VoteRule::uniform;
+  VotingRows voters{};        ///< points into the fitted predictor
+  std::int64_t n_voters = 0;  ///< training rows
+  std::vector<std::int64_t> ks;
+  /// Where the predictions of a GPU go, per k: winners[j][query], values[j][query * n_values + v]. Empty: to an
+  /// Outcome.
+  std::vector<std::int32_t*> winners = {};
+  std::vector<double*> values = {};
 
-/// RapidMiner's confidence that each neighbour adds to its class, in list order (spec of its vote: docs/NUMERICS.md).
-void rapidminer_confidences(const VoteList& list, VoteWeights weights, std::vector<double>& out);
+  /// Bytes of the predictions of one query: what a GPU copies back in place of 12 bytes a neighbour.
+  std::int64_t bytes_per_query() const;
+};
 
-/// RapidMiner's regression; `target` is indexed by training row.
-double rapidminer_regression(const VoteList& list, VoteWeights weights, const std::vector<double>& target);
+/// GPUs vote themselves as long as predictions are no larger than this; what a batch of queries takes there, twice, and
+/// in pinned memory follows from it. More classes are for the host, which writes the confidences anyway.
+inline constexpr std::int64_t kMostVotedBytes = 1024;
 
-/// The first class of strictly greatest confidence, NaN never winning; kMissingCode if all are NaN.
-std::int32_t winner(std::span<const double> confidences);
+VoteRule vote_rule(VoteWeights weights, Compat compat);
+
+/// Writes the n_values() numbers of a prediction; its class, or kMissingCode where there are no classes. Throws
+/// invalid_argument for a negative distance under VoteRule::inverse_distance.
+std::int32_t cast_vote(const Ballot& ballot, const VoteList& list, std::span<double> values);
 
 }  // namespace stope::knn

@@ -13,6 +13,7 @@
 #include "device/cuda_abi.hpp"
 #include "knn/cuda_abi.hpp"
 #include "knn/measures/mixed_euclidean.hpp"
+#include "knn/vote_abi.hpp"
 #include "stope/error.hpp"
 
 namespace {
@@ -179,6 +180,52 @@ int matrix(abi::Session* session, const abi::Tile* tile, bool similarity, bool, 
 
 }  // namespace
 
+// What training rows vote with, and predictions with lists of k, which are no longer there afterwards.
+struct Votes {
+  std::vector<std::int32_t> codes, winners;
+  std::vector<double> targets, sample_weights, values;
+  knn::VotingRows rows{};
+  bool ready = false;
+
+  int load(const abi::Voters& voters, abi::Failure* failure) {
+    if (the_host->alloc_fails()) return fail(failure, ErrorCode::out_of_memory, "cannot allocate on the GPU");
+    if (the_host->device_fails()) return fail(failure, ErrorCode::device_lost, "lost while loading");
+    const auto copy = [&](auto& to, const auto* from) {
+      if (from != nullptr) to.assign(from, from + voters.n_rows);
+      return from != nullptr ? to.data() : nullptr;
+    };
+    rows = {copy(codes, voters.rows.codes), voters.rows.n_classes, copy(targets, voters.rows.targets),
+            copy(sample_weights, voters.rows.sample_weights)};
+    ready = true;
+    return 0;
+  }
+
+  void cast(const knn::VoteRule rule, const std::vector<std::int64_t>& ks, std::int64_t k, std::int64_t n,
+            std::vector<double>& distances, std::vector<std::int32_t>& found, std::vector<std::int32_t>& uncertain) {
+    const std::int64_t n_values = rows.n_values();
+    winners.assign(ks.size() * static_cast<std::size_t>(n), -7);
+    values.assign(winners.size() * static_cast<std::size_t>(n_values), -7.0);
+    for (std::size_t j = 0; j < ks.size(); ++j) {
+      for (std::int64_t i = 0; i < n; ++i) {
+        const auto at = j * static_cast<std::size_t>(n) + static_cast<std::size_t>(i);
+        const knn::VotingList<std::int32_t> list{distances.data() + i * k, found.data() + i * k, ks[j], ks[j]};
+        std::int32_t& unknown = uncertain[static_cast<std::size_t>(i)];
+        if (unknown == 0 && knn::first_without_weight(rule, list) >= 0) unknown = 1;
+        if (unknown != 0) continue;
+        double* const out = values.data() + at * static_cast<std::size_t>(n_values);
+        std::fill_n(out, n_values, 0.0);
+        if (rows.codes != nullptr) {
+          winners[at] = knn::vote_for_class(rule, rows, list, out);
+        } else {
+          *out = knn::vote_for_mean(rule, rows, list);
+        }
+      }
+    }
+    std::fill(distances.begin(), distances.end(), -5.0);
+    std::fill(found.begin(), found.end(), -5);
+  }
+};
+
 // A filter that keeps the rows and answers when a batch is collected: the query rows must be there still.
 struct abi::Filter {
   struct Slot {
@@ -186,8 +233,12 @@ struct abi::Filter {
     abi::FilterQuery query{};
     std::vector<double> distances;
     std::vector<std::int32_t> rows, uncertain;
+    knn::VoteRule rule{};
+    std::vector<std::int64_t> ks;  // of a vote
+    Votes votes;
   };
   MixedEuclidean measure;
+  Votes voters;
   std::vector<knn::Attribute> attributes;
   std::vector<std::int32_t> unmasked;  // attributes that no query may lack
   std::int64_t width, most_rows, most_queries, most_neighbors, n_rows, loaded = 0;
@@ -301,12 +352,28 @@ int filter_finish(abi::Filter* filter, std::int64_t* n_always, abi::Failure* fai
   return 0;
 }
 
+int filter_voters(abi::Filter* filter, const abi::Voters* voters, abi::Failure* failure) {
+  return filter->voters.load(*voters, failure);
+}
+
 int filter_submit(abi::Filter* filter, int number, const abi::FilterQuery* query, abi::Failure* failure) {
   if (the_host->device_fails()) return fail(failure, ErrorCode::device_lost, "lost while submitting");
   abi::Filter::Slot& slot = filter->slots[number];
   const bool fits = query->n >= 1 && query->n <= filter->most_queries && query->k <= filter->most_neighbors;
   if (slot.busy || !filter->ready || !fits) return fail(failure, ErrorCode::internal, "a batch that cannot be");
-  slot = {true, *query, {}, {}, {}};
+  if (query->vote != nullptr) {
+    if (!filter->voters.ready) return fail(failure, ErrorCode::internal, "nobody to vote");
+    // Room for predictions is made as they come.
+    if (the_host->alloc_fails()) return fail(failure, ErrorCode::out_of_memory, "cannot allocate on the GPU");
+  }
+  slot = {};
+  slot.busy = true;
+  slot.query = *query;
+  if (query->vote != nullptr) {
+    slot.rule = query->vote->rule;
+    slot.ks.assign(query->vote->ks, query->vote->ks + query->vote->n_ks);
+    slot.votes.rows = filter->voters.rows;
+  }
   return 0;
 }
 
@@ -317,6 +384,11 @@ int filter_collect(abi::Filter* filter, int number, abi::FilterAnswer* answer, a
   if (the_host->device_fails()) return fail(failure, ErrorCode::device_lost, "lost while collecting");
   for (std::int64_t i = 0; i < slot.query.n; ++i) filter->answer(slot, i);
   *answer = {slot.distances.data(), slot.rows.data(), slot.uncertain.data(), slot.query.n * filter->n_rows, 0, 0, {}};
+  if (!slot.ks.empty()) {
+    slot.votes.cast(slot.rule, slot.ks, slot.query.k, slot.query.n, slot.distances, slot.rows, slot.uncertain);
+    answer->winners = slot.votes.winners.data();
+    answer->values = slot.votes.values.data();
+  }
   return 0;
 }
 
@@ -325,6 +397,7 @@ int filter_collect(abi::Filter* filter, int number, abi::FilterAnswer* answer, a
 // The same for the filter by differences, which answers at once.
 struct abi::DifferenceFilter {
   abi::Filter rows;  // and measure
+  Votes votes;
   std::vector<double> distances;
   std::vector<std::int32_t> found, uncertain;
 
@@ -389,6 +462,10 @@ int differences_finish(abi::DifferenceFilter* filter, std::int64_t* n_always, ab
   return 0;
 }
 
+int differences_voters(abi::DifferenceFilter* filter, const abi::Voters* voters, abi::Failure* failure) {
+  return filter->votes.load(*voters, failure);
+}
+
 int differences_search(abi::DifferenceFilter* filter, const abi::DifferenceQuery* query, abi::DifferenceAnswer* answer,
                        abi::Failure* failure) {
   if (the_host->device_fails()) return fail(failure, ErrorCode::device_lost, "lost while searching");
@@ -402,6 +479,15 @@ int differences_search(abi::DifferenceFilter* filter, const abi::DifferenceQuery
              0,
              0,
              {}};
+  if (query->vote != nullptr) {
+    if (!filter->votes.ready) return fail(failure, ErrorCode::internal, "nobody to vote");
+    if (the_host->alloc_fails()) return fail(failure, ErrorCode::out_of_memory, "cannot allocate on the GPU");
+    const abi::Vote& vote = *query->vote;
+    filter->votes.cast(vote.rule, {vote.ks, vote.ks + vote.n_ks}, query->k, query->n, filter->distances, filter->found,
+                       filter->uncertain);
+    answer->winners = filter->votes.winners.data();
+    answer->values = filter->votes.values.data();
+  }
   return 0;
 }
 
@@ -420,6 +506,7 @@ const abi::Functions kKnn = {.has_measure = &has_measure,
                              .filter_load = &filter_load,
                              .filter_wait = &filter_wait,
                              .filter_finish = &filter_finish,
+                             .filter_voters = &filter_voters,
                              .filter_submit = &filter_submit,
                              .filter_collect = &filter_collect,
                              .differences_size = &differences_size,
@@ -427,6 +514,7 @@ const abi::Functions kKnn = {.has_measure = &has_measure,
                              .differences_destroy = &differences_destroy,
                              .differences_load = &differences_load,
                              .differences_finish = &differences_finish,
+                             .differences_voters = &differences_voters,
                              .differences_search = &differences_search};
 
 }  // namespace

@@ -1,6 +1,7 @@
 // The vote: formulas, ties, missing labels, sample weights, several k from one search.
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cmath>
 #include <string>
 
@@ -69,6 +70,20 @@ TEST(Vote, NeighboursWithoutAUsableDistanceWeighNothing) {
   const Classification nothing = model.predict(queries({std::nan("")}), vote);
   EXPECT_EQ(nothing.codes, std::vector<std::int32_t>{kMissingCode});
   EXPECT_TRUE(std::isnan(nothing.confidences[0]));
+}
+
+// What 0/0 gives differs from processor to processor.
+TEST(Vote, ANaNInAPredictionHasOnePattern) {
+  Table train = labelled({0.0, 1.0}, {0, 1});
+  train.columns.push_back(make_numeric("w", {0.0, 0.0}));
+  train.columns[2].role = Role::weight;
+  for (const double confidence : KnnClassifier::fit(train).predict(queries({1.0}), {.n_neighbors = 2}).confidences) {
+    EXPECT_EQ(std::bit_cast<std::uint64_t>(confidence), 0x7ff8000000000000U);
+  }
+  train.columns[1] = make_numeric("y", {3.0, 4.0});
+  train.columns[1].role = Role::label;
+  const double mean = KnnRegressor::fit(train).predict(queries({1.0}), {.n_neighbors = 2}).front();
+  EXPECT_EQ(std::bit_cast<std::uint64_t>(mean), 0x7ff8000000000000U);
 }
 
 TEST(Vote, SubnormalDistancesDoNotOverflow) {

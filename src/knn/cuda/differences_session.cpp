@@ -264,8 +264,13 @@ void DifferenceSession::make_query_images(const Batch& batch) {
 }
 
 cuda_abi::DifferenceAnswer DifferenceSession::search(const cuda_abi::DifferenceQuery& query) {
-  grow(host_distances_, checked::mul(query.n, query.k));
-  grow(host_rows_, host_distances_.size());
+  if (query.vote != nullptr) {
+    if (voters_.n_rows() != spec_.n_rows) throw Error(ErrorCode::internal, "a vote of rows that are not there");
+    votes_.reserve(*query.vote, voters_.rows(), batch_, query.n);
+  } else {
+    grow(host_distances_, checked::mul(query.n, query.k));
+    grow(host_rows_, host_distances_.size());
+  }
   grow(host_uncertain_, query.n);
   milliseconds_.fill(0.0F);
   clear(totals_, stream_);
@@ -296,6 +301,12 @@ cuda_abi::DifferenceAnswer DifferenceSession::search(const cuda_abi::DifferenceQ
                                     static_cast<std::int64_t>(host_totals_.data()[kEvaluated]),
                                     {}};
   std::copy(milliseconds_.begin(), milliseconds_.end(), answer.milliseconds);
+  if (query.vote != nullptr) {
+    answer.distances = nullptr;
+    answer.rows = nullptr;
+    answer.winners = votes_.winners();
+    answer.values = votes_.values();
+  }
   return answer;
 }
 
@@ -354,6 +365,16 @@ std::int64_t DifferenceSession::segments_that_fill(std::int64_t n_queries) const
   return checked::ceil_div(kBlocksPerProcessor * multiprocessors_, checked::ceil_div(n_queries, kPairTile));
 }
 
+void DifferenceSession::copy_back(const cuda_abi::DifferenceQuery& query, const Batch& batch) {
+  if (query.vote != nullptr) {
+    votes_.copy_back(*query.vote, voters_, batch.begin, batch.n, stream_);
+  } else {
+    copy_out(host_distances_.data() + batch.begin * query.k, distances_, batch.n * query.k, stream_);
+    copy_out(host_rows_.data() + batch.begin * query.k, rows_, batch.n * query.k, stream_);
+  }
+  copy_out(host_uncertain_.data() + batch.begin, uncertain_, batch.n, stream_);
+}
+
 void DifferenceSession::search_batch(const cuda_abi::DifferenceQuery& query, const Batch& batch, const Batch& next) {
   const std::int64_t n = batch.n;
   const auto k = static_cast<int>(query.k);
@@ -399,10 +420,12 @@ void DifferenceSession::search_batch(const cuda_abi::DifferenceQuery& query, con
   launch_nearest({k, distances_.data(), rows_.data(), uncertain_.data()}, chosen, stream_.get());
 
   clocks_[5].record(stream_);
-  copy_out(host_distances_.data() + batch.begin * query.k, distances_, n * query.k, stream_);
-  copy_out(host_rows_.data() + batch.begin * query.k, rows_, n * query.k, stream_);
-  copy_out(host_uncertain_.data() + batch.begin, uncertain_, n, stream_);
+  if (query.vote != nullptr) {
+    votes_.cast(*query.vote, voters_, {distances_.data(), rows_.data(), query.k, n, uncertain_.data()}, stream_);
+  }
   clocks_[6].record(stream_);
+  copy_back(query, batch);
+  clocks_[7].record(stream_);
   upload(query, next);
   stream_.wait();
   milliseconds_[0] += upload_ends_[batch.buffer].since(upload_begins_[batch.buffer]);

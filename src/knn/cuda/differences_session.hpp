@@ -11,6 +11,7 @@
 #include "knn/cuda/differences_images.hpp"
 #include "knn/cuda/differences_select.hpp"
 #include "knn/cuda/listed_pairs.hpp"
+#include "knn/cuda/votes.hpp"
 #include "knn/cuda_abi.hpp"
 
 namespace stope::knn::cuda {
@@ -39,6 +40,7 @@ class DifferenceSession {
   int gpu() const { return gpu_; }
   void load(const double* rows, std::int64_t n);
   std::int64_t finish();
+  void voters(const cuda_abi::Voters& voters) { voters_ = DeviceVoters(voters, copies_); }
   cuda_abi::DifferenceAnswer search(const cuda_abi::DifferenceQuery& query);
 
  private:
@@ -64,6 +66,7 @@ class DifferenceSession {
   };
   void upload(const cuda_abi::DifferenceQuery& query, const Batch& batch);
   void search_batch(const cuda_abi::DifferenceQuery& query, const Batch& batch, const Batch& next);
+  void copy_back(const cuda_abi::DifferenceQuery& query, const Batch& batch);
   void make_query_images(const Batch& batch);
   void evaluate(const Batch& batch, const ChosenRows& chosen);
 
@@ -109,6 +112,8 @@ class DifferenceSession {
   stope::cuda::PinnedBuffer<std::int32_t> host_gaps_;
   stope::cuda::PinnedBuffer<double> host_distances_;
   stope::cuda::PinnedBuffer<std::int32_t> host_rows_, host_uncertain_;
+  DeviceVoters voters_;
+  VoteSpace votes_;
   std::array<float, cuda_abi::kDifferenceSteps> milliseconds_{};
   stope::cuda::Uploader upload_;
   stope::cuda::Stream stream_, copies_;  // rows of the next batch are copied while one is searched

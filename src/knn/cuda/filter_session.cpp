@@ -254,6 +254,7 @@ BoundsJob FilterSession::bounds() const {
 void FilterSession::submit(int number, const cuda_abi::FilterQuery& query) {
   Slot& slot = slots_[number];
   if (query.n > batch_ || query.k > spec_.most_neighbors) throw Error(ErrorCode::internal, "a batch that cannot be");
+  reserve_votes(slot, query);
   slot.n_queries = query.n;
   check(
       cudaMemcpyAsync(slot.queries.data(), query.rows, static_cast<std::size_t>(query.n * spec_.width) * sizeof(double),
@@ -263,14 +264,35 @@ void FilterSession::submit(int number, const cuda_abi::FilterQuery& query) {
   slot.uploaded.hold(stream_);
   clear(slot.totals, stream_);
   search_batch(slot, query);
+  if (slot.voted) {
+    slot.votes.cast(*query.vote, voters_,
+                    {slot.distances.data(), slot.rows.data(), query.k, query.n, slot.uncertain.data()}, stream_);
+  }
+  slot.clocks[6].record(stream_);
   slot.computed.record(stream_);
   slot.computed.hold(copy_out_);
-  copy_out(slot.host_distances.data(), slot.distances, query.n * query.k, copy_out_);
-  copy_out(slot.host_rows.data(), slot.rows, query.n * query.k, copy_out_);
-  copy_out(slot.host_uncertain.data(), slot.uncertain, query.n, copy_out_);
-  copy_out(slot.host_totals.data(), slot.totals, kTotals, copy_out_);
+  copy_back(slot, query);
   slot.clocks[kSteps].record(copy_out_);
   slot.done.record(copy_out_);
+}
+
+// Before anything is queued: room may be missing.
+void FilterSession::reserve_votes(Slot& slot, const cuda_abi::FilterQuery& query) {
+  slot.voted = query.vote != nullptr;
+  if (!slot.voted) return;
+  if (voters_.n_rows() != spec_.n_rows) throw Error(ErrorCode::internal, "a vote of rows that are not there");
+  slot.votes.reserve(*query.vote, voters_.rows(), batch_, query.n);
+}
+
+void FilterSession::copy_back(Slot& slot, const cuda_abi::FilterQuery& query) {
+  if (slot.voted) {
+    slot.votes.copy_back(*query.vote, voters_, 0, query.n, copy_out_);
+  } else {
+    copy_out(slot.host_distances.data(), slot.distances, query.n * query.k, copy_out_);
+    copy_out(slot.host_rows.data(), slot.rows, query.n * query.k, copy_out_);
+  }
+  copy_out(slot.host_uncertain.data(), slot.uncertain, query.n, copy_out_);
+  copy_out(slot.host_totals.data(), slot.totals, kTotals, copy_out_);
 }
 
 cuda_abi::FilterAnswer FilterSession::collect(int number) {
@@ -287,6 +309,12 @@ cuda_abi::FilterAnswer FilterSession::collect(int number) {
     answer.milliseconds[step] = slot.clocks[step + 1].since(slot.clocks[step]);
   }
   answer.milliseconds[kSteps] = std::exchange(image_milliseconds_, 0.0F);
+  if (slot.voted) {
+    answer.distances = nullptr;
+    answer.rows = nullptr;
+    answer.winners = slot.votes.winners();
+    answer.values = slot.votes.values();
+  }
   return answer;
 }
 

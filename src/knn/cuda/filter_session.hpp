@@ -12,6 +12,7 @@
 #include "device/cuda/stream.hpp"
 #include "knn/cuda/filter_parts.hpp"
 #include "knn/cuda/filter_replay.hpp"
+#include "knn/cuda/votes.hpp"
 #include "knn/cuda_abi.hpp"
 
 namespace stope::knn::cuda {
@@ -31,6 +32,7 @@ class FilterSession {
   void load(int piece, const double* rows, std::int64_t n);
   void wait(int piece) const { loaded_pieces_[piece].wait(); }
   std::int64_t finish();
+  void voters(const cuda_abi::Voters& voters) { voters_ = DeviceVoters(voters, copy_in_); }
   void submit(int slot, const cuda_abi::FilterQuery& query);
   cuda_abi::FilterAnswer collect(int slot);
 
@@ -49,11 +51,15 @@ class FilterSession {
     stope::cuda::Event uploaded, computed, done;
     std::array<stope::cuda::Clock, kSteps + 1> clocks;
     std::int64_t n_queries = 0;
+    VoteSpace votes;
+    bool voted = false;
   };
 
   void search_batch(Slot& slot, const cuda_abi::FilterQuery& query);
   void search_nearest(Slot& slot, const cuda_abi::FilterQuery& query);
   void search_heap(Slot& slot, const cuda_abi::FilterQuery& query);
+  void reserve_votes(Slot& slot, const cuda_abi::FilterQuery& query);
+  void copy_back(Slot& slot, const cuda_abi::FilterQuery& query);
   void encode_queries(const Slot& slot, std::int64_t n);
   ScanSize scan_size(std::int64_t n_queries, std::int64_t n_tiles, int k) const;
   ScanJob scan_job(std::int64_t n_queries, const ScanPart& part) const;
@@ -84,6 +90,7 @@ class FilterSession {
   stope::cuda::DeviceBuffer<float> query_norms_, query_residuals_, maxima_, thresholds_;
   stope::cuda::DeviceBuffer<Candidate> candidates_;
   stope::cuda::DeviceBuffer<std::int32_t> counts_, sizes_;
+  DeviceVoters voters_;
   Slot slots_[cuda_abi::kFilterSlots];
   stope::cuda::Event loaded_pieces_[cuda_abi::kFilterPieces];
   stope::cuda::Clock images_begin_[cuda_abi::kFilterPieces], images_end_[cuda_abi::kFilterPieces];

@@ -131,6 +131,10 @@ int filter_finish(cuda_abi::Filter* filter, std::int64_t* n_always, Failure* fai
   return in_filter(filter, failure, [&](FilterSession& session) { *n_always = session.finish(); });
 }
 
+int filter_voters(cuda_abi::Filter* filter, const cuda_abi::Voters* voters, Failure* failure) {
+  return in_filter(filter, failure, [&](FilterSession& session) { session.voters(*voters); });
+}
+
 int filter_submit(cuda_abi::Filter* filter, int slot, const cuda_abi::FilterQuery* query, Failure* failure) {
   return in_filter(filter, failure, [&](FilterSession& session) { session.submit(slot, *query); });
 }
@@ -172,6 +176,10 @@ int differences_finish(cuda_abi::DifferenceFilter* filter, std::int64_t* n_alway
   return in_differences(filter, failure, [&](DifferenceSession& session) { *n_always = session.finish(); });
 }
 
+int differences_voters(cuda_abi::DifferenceFilter* filter, const cuda_abi::Voters* voters, Failure* failure) {
+  return in_differences(filter, failure, [&](DifferenceSession& session) { session.voters(*voters); });
+}
+
 int differences_search(cuda_abi::DifferenceFilter* filter, const cuda_abi::DifferenceQuery* query,
                        cuda_abi::DifferenceAnswer* answer, Failure* failure) {
   return in_differences(filter, failure, [&](DifferenceSession& session) { *answer = session.search(*query); });
@@ -195,6 +203,7 @@ const cuda_abi::Functions kFunctions = {&has_measure,
                                         &filter_load,
                                         &filter_wait,
                                         &filter_finish,
+                                        &filter_voters,
                                         &filter_submit,
                                         &filter_collect,
                                         &differences_size,
@@ -202,6 +211,7 @@ const cuda_abi::Functions kFunctions = {&has_measure,
                                         &differences_destroy,
                                         &differences_load,
                                         &differences_finish,
+                                        &differences_voters,
                                         &differences_search};
 
 }  // namespace stope::knn::cuda

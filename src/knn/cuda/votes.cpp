@@ -1,0 +1,81 @@
+#include "knn/cuda/votes.hpp"
+
+#include "base/checked.hpp"
+
+namespace stope::knn::cuda {
+namespace {
+
+using stope::cuda::check;
+using stope::cuda::DeviceBuffer;
+using stope::cuda::PinnedBuffer;
+using stope::cuda::Stream;
+
+template <class T>
+DeviceBuffer<T> on_gpu(const T* values, std::int64_t n, const Stream& stream) {
+  if (values == nullptr) return {};
+  DeviceBuffer<T> buffer(n);
+  check(cudaMemcpyAsync(buffer.data(), values, static_cast<std::size_t>(buffer.bytes()), cudaMemcpyHostToDevice,
+                        stream.get()),
+        "copying to the GPU");
+  return buffer;
+}
+
+template <class Buffer>
+void grow(Buffer& buffer, std::int64_t size) {
+  if (buffer.size() < size) buffer = Buffer(size);
+}
+
+template <class T>
+void copy_out(const PinnedBuffer<T>& to, std::int64_t at, const DeviceBuffer<T>& from, std::int64_t from_at,
+              std::int64_t n, const Stream& stream) {
+  check(cudaMemcpyAsync(to.data() + at, from.data() + from_at, static_cast<std::size_t>(n) * sizeof(T),
+                        cudaMemcpyDeviceToHost, stream.get()),
+        "copying from the GPU");
+}
+
+}  // namespace
+
+DeviceVoters::DeviceVoters(const cuda_abi::Voters& voters, const Stream& stream)
+    : n_rows_(voters.n_rows),
+      rows_(voters.rows),
+      codes_(on_gpu(voters.rows.codes, n_rows_, stream)),
+      targets_(on_gpu(voters.rows.targets, n_rows_, stream)),
+      sample_weights_(on_gpu(voters.rows.sample_weights, n_rows_, stream)) {
+  rows_.codes = codes_.data();
+  rows_.targets = targets_.data();
+  rows_.sample_weights = sample_weights_.data();
+  stream.wait();
+}
+
+void VoteSpace::reserve(const cuda_abi::Vote& vote, const VotingRows& voters, std::int64_t n_batch,
+                        std::int64_t n_all) {
+  const std::int64_t values = checked::mul(vote.n_ks, voters.n_values());
+  grow(values_, checked::mul(n_batch, values));
+  grow(host_values_, checked::mul(n_all, values));
+  n_all_ = n_all;
+  if (voters.codes == nullptr) return;
+  grow(winners_, checked::mul(n_batch, vote.n_ks));
+  grow(host_winners_, checked::mul(n_all, vote.n_ks));
+}
+
+void VoteSpace::cast(const cuda_abi::Vote& vote, const DeviceVoters& voters, const ListsToVote& lists,
+                     const Stream& stream) {
+  for (std::int64_t j = 0; j < vote.n_ks; ++j) {
+    const std::int64_t first = j * lists.n_queries;
+    launch_vote({vote.rule, voters.rows(), lists, vote.ks[j], winners_.size() > 0 ? winners_.data() + first : nullptr,
+                 values_.data() + first * voters.rows().n_values()},
+                stream.get());
+  }
+}
+
+void VoteSpace::copy_back(const cuda_abi::Vote& vote, const DeviceVoters& voters, std::int64_t begin, std::int64_t n,
+                          const Stream& copies) {
+  const std::int64_t n_values = voters.rows().n_values();
+  for (std::int64_t j = 0; j < vote.n_ks; ++j) {
+    const std::int64_t to = j * n_all_ + begin;
+    copy_out(host_values_, to * n_values, values_, j * n * n_values, n * n_values, copies);
+    if (voters.rows().codes != nullptr) copy_out(host_winners_, to, winners_, j * n, n, copies);
+  }
+}
+
+}  // namespace stope::knn::cuda

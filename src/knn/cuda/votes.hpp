@@ -1,0 +1,76 @@
+// Votes on the GPU (knn/vote_rule.hpp): the lists of a batch become predictions where they lie, and only these are
+// copied back.
+#pragma once
+
+#include <cstdint>
+
+#include "device/cuda/buffer.hpp"
+#include "device/cuda/stream.hpp"
+#include "knn/vote_abi.hpp"
+
+namespace stope::knn::cuda {
+
+/// What the training rows vote with, in the GPU's memory.
+class DeviceVoters {
+ public:
+  DeviceVoters() = default;
+  /// Waits until everything is copied.
+  DeviceVoters(const cuda_abi::Voters& voters, const stope::cuda::Stream& stream);
+
+  std::int64_t n_rows() const { return n_rows_; }
+  const VotingRows& rows() const { return rows_; }
+
+ private:
+  std::int64_t n_rows_ = 0;
+  VotingRows rows_{};
+  stope::cuda::DeviceBuffer<std::int32_t> codes_;
+  stope::cuda::DeviceBuffer<double> targets_, sample_weights_;
+};
+
+/// Lists of a batch, `stride` neighbours a query.
+struct ListsToVote {
+  const double* distances;
+  const std::int32_t* rows;
+  std::int64_t stride;
+  std::int64_t n_queries;
+  std::int32_t* uncertain;  ///< not voted with; becomes 1 where a neighbour has no weight
+};
+
+/// Predictions of a batch, and in the host's memory those of all batches of a search. Nothing that uses them is under
+/// way when reserve() is called.
+class VoteSpace {
+ public:
+  /// Room for batches of n_batch queries, n_all in the host's memory. Throws out_of_memory; what there was is there
+  /// still.
+  void reserve(const cuda_abi::Vote& vote, const VotingRows& voters, std::int64_t n_batch, std::int64_t n_all);
+  /// Votes with the lists of a batch.
+  void cast(const cuda_abi::Vote& vote, const DeviceVoters& voters, const ListsToVote& lists,
+            const stope::cuda::Stream& stream);
+  /// Queues the copies of a batch's predictions, which are those of the search's queries from `begin` on.
+  void copy_back(const cuda_abi::Vote& vote, const DeviceVoters& voters, std::int64_t begin, std::int64_t n,
+                 const stope::cuda::Stream& copies);
+
+  /// winners()[j * n_all + i], of classes alone; values()[(j * n_all + i) * n_values + v].
+  const std::int32_t* winners() const { return host_winners_.data(); }
+  const double* values() const { return host_values_.data(); }
+
+ private:
+  std::int64_t n_all_ = 0;
+  stope::cuda::DeviceBuffer<std::int32_t> winners_;
+  stope::cuda::DeviceBuffer<double> values_;
+  stope::cuda::PinnedBuffer<std::int32_t> host_winners_;
+  stope::cuda::PinnedBuffer<double> host_values_;
+};
+
+/// Of every query a prediction from its k nearest; of one that is uncertain the missing class, no confidences.
+struct VoteJob {
+  VoteRule rule;
+  VotingRows voters;
+  ListsToVote lists;
+  std::int64_t k;
+  std::int32_t* winners;  ///< of classes
+  double* values;
+};
+void launch_vote(const VoteJob& job, cudaStream_t stream);
+
+}  // namespace stope::knn::cuda
