@@ -30,7 +30,7 @@ MAY_USE = {
 # Public header -> the module it belongs to: a module may include only the public headers of modules it may use.
 PUBLIC = {
     "buffer": "base", "compat": "base", "error": "base", "nearest_name": "base", "run": "base", "version": "base",
-    "table": "table", "io": "io", "device": "device", "normalize": "normalize", "metric": "knn", "knn": "knn",
+    "table": "table", "io": "io", "device": "device", "normalize": "normalize", "metric": "knn", "knn": "knn", "device_arrays": "device",
     "eval": "eval", "stats": "stats", "gram": "gram", "discretize": "discretize", "tree": "tree", "model": "model",
     "stope": "everything",
 }

@@ -37,7 +37,7 @@ suite() {
 
 # Under the sanitizer a launch costs a hundred times as much: every kernel and every selection, few tables.
 few='ReferenceCuda.EveryMeasure*:ReferenceCuda.Matrices*:ReferenceCuda.Radius*:FilterCuda.Sizes*:FilterCuda.Leave*:FilterCudaParts.Any*'
-few=$few':DifferencesCuda.EveryMeasure*:DifferencesCuda.Groups*:VotesCuda.Random*'
+few=$few':DifferencesCuda.EveryMeasure*:DifferencesCuda.Groups*:VotesCuda.Random*:DeviceArraysCuda.L*:DeviceArraysCuda.A*'
 sanitized() {
   local tool=$1
   shift
@@ -49,6 +49,7 @@ suite kernels "$tests/knn_test" --gtest_filter='ReferenceCuda.*'
 suite filter "$tests/knn_test" --gtest_filter='*FilterCuda*-*MoreValues*'
 suite differences "$tests/knn_test" --gtest_filter='DifferencesCuda.*'
 suite votes "$tests/knn_test" --gtest_filter='VotesCuda.*'
+suite arrays "$tests/knn_test" --gtest_filter='DeviceArraysCuda.*'
 suite search "$tests/knn_test" --gtest_filter='*/cuda:FilterBounds.*:FilterProperty.LargerTables'
 suite property "$tests/knn_test" --gtest_filter='FilterProperty.Cuda*'
 suite goldens env STOPE_BACKEND=cuda "$tests/rapidminer_goldens_test"

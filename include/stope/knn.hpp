@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "stope/compat.hpp"
+#include "stope/knn_report.hpp"
 #include "stope/metric.hpp"
 #include "stope/run.hpp"
 #include "stope/table.hpp"
@@ -45,33 +46,11 @@ struct Neighbors {
 /// Receives the lists block by block, in query order.
 using NeighborSink = std::function<void(const Neighbors&)>;
 
-/// What a search did, for --explain and --json.
-struct SearchReport {
-  std::string backend;        ///< "reference", "scalar", "avx2", ... (stope/device.hpp)
-  std::string reason;         ///< why this one
-  std::string method;         ///< "reference" or "filter", with ", blocks", ", products", ", bytes", ", votes" added
-  std::string method_reason;  ///< why this one; may be empty
-  std::int64_t tile_queries = 0;  ///< rows of queries and of training data per tile
-  std::int64_t tile_rows = 0;
-  std::int64_t part_rows = 0;    ///< training rows in memory at once; all, unless the memory budget is short
-  std::int64_t pairs = 0;        ///< query rows times training rows
-  std::int64_t scanned = 0;      ///< pairs whose images a filter compared
-  std::int64_t skipped = 0;      ///< pairs ruled out by the box around a block
-  std::int64_t listed = 0;       ///< pairs a filter could not rule out at first
-  std::int64_t evaluated = 0;    ///< distances computed with the reference formula
-  std::int64_t uncertified = 0;  ///< queries whose neighbours a filter could not prove: answered by the reference
-  std::int64_t memory_budget = 0;
-  std::int64_t memory_planned = 0;
-  int threads = 0;
-  double seconds = 0;
-  /// What a GPU did, and how long; added up over GPUs. "table ..." is done once for a fitted table, by the first
-  /// search.
-  std::vector<std::pair<std::string, double>> gpu_seconds = {};
-};
-
 namespace knn {
 class Fitted;  // the encoded training table (src/knn/fitted.hpp)
 }
+struct DeviceMatrix;  // stope/device_arrays.hpp
+struct DeviceNeighbors;
 
 /// A fitted index: the encoded features of a training table. Copies share the data. Searching is const and safe from
 /// several threads at once.
@@ -80,6 +59,9 @@ class KnnIndex {
   /// Throws unsupported if the metric cannot take a feature's type or the training values, invalid_argument for bad
   /// weights or parameters, invalid_file for a table without rows or features. Cost: one pass over the table.
   static KnnIndex fit(const Table& train, const KnnOptions& options = {}, const RunOptions& run = {});
+
+  /// Of rows in a GPU's memory, features x0, x1, ... (stope/device_arrays.hpp).
+  static KnnIndex fit(const DeviceMatrix& train, const KnnOptions& options = {}, const RunOptions& run = {});
 
   std::int64_t n_samples() const;
   std::int64_t n_features() const;
@@ -91,6 +73,12 @@ class KnnIndex {
   /// The same, block by block, so that the result need not fit in memory.
   SearchReport kneighbors(const Table& queries, const SearchOptions& search, const RunOptions& run,
                           const NeighborSink& sink) const;
+
+  /// The same of rows in a GPU's memory, columns in the order of the training table's features, which are numeric; the
+  /// lists go to that memory, too (stope/device_arrays.hpp). Groups cannot be excluded, and k is at most the number of
+  /// rows there are to choose from.
+  SearchReport kneighbors(const DeviceMatrix& queries, const SearchOptions& search, const RunOptions& run,
+                          const DeviceNeighbors& out) const;
 
   /// All training rows with distance <= radius, by (distance, row). `search.n_neighbors` is not used.
   SearchReport radius_neighbors(const Table& queries, double radius, const SearchOptions& search, const RunOptions& run,

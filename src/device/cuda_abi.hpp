@@ -10,6 +10,8 @@ struct Functions;  // src/knn/cuda_abi.hpp
 
 namespace stope::cuda_abi {
 
+struct ArrayFunctions;  // src/device/array_abi.hpp
+
 /// Raised with every change of this file or of a job's cuda_abi.hpp. The core refuses a plug-in of another version.
 inline constexpr std::uint32_t kVersion = 6;
 inline constexpr char kEntryName[] = "stope_cuda_plugin";
@@ -61,6 +63,7 @@ struct Functions {
   int (*pin)(std::int32_t gpu, std::int64_t bytes, void** memory, Failure* failure);
   void (*unpin)(void* memory);
   const knn::cuda_abi::Functions* knn;
+  const ArrayFunctions* arrays;
 };
 
 /// The one symbol a plug-in exports. The table lives as long as the program; `host` must, too.

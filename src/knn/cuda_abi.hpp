@@ -121,9 +121,11 @@ struct FilterSize {
   std::int64_t bytes;
 };
 
-// Of what a GPU does beyond the lists.
-struct Voters;  // knn/vote_abi.hpp
-struct Vote;    // knn/vote_abi.hpp
+// Of what a GPU does beyond the lists, or with queries that it has already.
+struct Voters;       // knn/vote_abi.hpp
+struct Vote;         // knn/vote_abi.hpp
+struct DeviceRows;   // knn/device_rows_abi.hpp
+struct DeviceLists;  // knn/device_rows_abi.hpp
 
 /// Batches of queries under way at once: the GPU works on one while the host prepares the next.
 inline constexpr int kFilterSlots = 2;
@@ -138,7 +140,9 @@ struct FilterQuery {
   std::int64_t self;      ///< query i is training row self + i and no neighbour of its own; negative: none is excluded
   std::int32_t heap = 0;  ///< answers are RapidMiner's heaps after all rows, in the order of their arrays
   std::int32_t unused = 0;
-  const Vote* vote = nullptr;  ///< predictions are wanted, not lists; filter_voters() came before
+  const Vote* vote = nullptr;                 ///< predictions are wanted, not lists; filter_voters() came before
+  const DeviceRows* device_rows = nullptr;    ///< the rows are on the GPU: in place of `rows`
+  const DeviceLists* device_lists = nullptr;  ///< the lists stay on the GPU; no vote then
 };
 
 /// Of query i: distances[i * k + j], rows[i * k + j], by (distance, row) or as heaps, unless it is uncertain. With a

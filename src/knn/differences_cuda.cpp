@@ -241,8 +241,9 @@ class CudaDifferencesPipeline final : public SearchPipeline {
       std::copy(block.distances.begin() + begin, block.distances.begin() + end, out.distances.begin() + begin);
       std::copy(block.found.begin() + begin, block.found.begin() + end, out.indices.begin() + begin);
     });
-    search_uncertain(
-        block, [&](std::int64_t query, std::vector<Candidate> list) { copy_lists({std::move(list)}, *block.selection, query, out); });
+    search_uncertain(block, [&](std::int64_t query, std::vector<Candidate> list) {
+      copy_lists({std::move(list)}, *block.selection, query, out);
+    });
   }
 
   bool keeps_lists() const override { return votes_; }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/checked.hpp"
+#include "knn/device_queries.hpp"
 #include "knn/filter/index.hpp"
 #include "knn/filter_cuda_columns.hpp"
 #include "knn/filter_cuda_parts.hpp"
@@ -45,12 +46,18 @@ class CudaFilterPipeline final : public SearchPipeline {
       });
     });
     votes_ = can_vote(spec, selection);
+    on_gpu_ = selection.device;
+    // All GPUs of the run are that of the rows and lists, however often it is named.
+    for (const int gpu : plan.backend.gpus) {
+      if (on_gpu_ != nullptr && gpu != on_gpu_->gpu()) on_gpu_ = nullptr;
+    }
     // So many values are encoded in about the time a thread takes to wake.
     constexpr std::int64_t kValuesPerThread = std::int64_t{1} << 17;
     const std::int64_t values = checked::mul(plan.tile_queries, fitted.width());
     threads_ = filters_.front()->borrow_threads(
         static_cast<int>(std::clamp<std::int64_t>(values / kValuesPerThread, 1, plan.threads)));
     for (Block& block : blocks_) {
+      if (on_gpu_ != nullptr) break;
       block.rows = filters_.front()->borrow(values);
       if (plan.tile_queries >= n_queries) break;  // one block is all there is
     }
@@ -75,14 +82,15 @@ class CudaFilterPipeline final : public SearchPipeline {
     Block& block = blocks_[which];
     block.queries = queries;
     block.queries.rows = block.rows.data();
-    encode(queries.first, queries.n, block.rows.data(), *threads_);
-    if (!filters_.front()->takes_gaps() &&
-        many_gaps(fitted_, block.rows.data(), std::min(queries.n, kGapSample), n_queries_)) {
-      throw GapsInQueries{};
+    block.encode = &encode;
+    if (on_gpu_ == nullptr) {
+      encode(queries.first, queries.n, block.rows.data(), *threads_);
+      look_for_gaps(block.rows.data(), queries.n);
     }
     block.selection = &selection;
     block.uncertain.assign(static_cast<std::size_t>(queries.n), 1);
     if (votes_) shape_outcome(*selection.ballot, queries, block.outcome);
+    if (on_gpu_ != nullptr) block.outcome = {queries.first, queries.n, {}, {}, {}, {}};
     block.shares.clear();
     const auto n_gpus = static_cast<std::int64_t>(filters_.size());
     const auto share_end = [&](std::int64_t gpu) { return queries.n * (gpu + 1) / n_gpus; };
@@ -112,14 +120,15 @@ class CudaFilterPipeline final : public SearchPipeline {
     });
   }
 
-  bool keeps_lists() const override { return votes_; }
+  bool keeps_lists() const override { return votes_ || on_gpu_ != nullptr; }
 
   void finish_kept(int which, Outcome& out) override {
     Block& block = blocks_[which];
     for (Share& share : block.shares) {
       land(share);
-      if (!share.voted) keep_lists(block, share);
+      if (votes_ && !share.voted) keep_lists(block, share);
     }
+    if (on_gpu_ != nullptr) look_for_gaps_on_gpu(block);
     for_uncertain(block, [&](std::int64_t begin, std::int64_t end) {
       Lists found = search_reference(block, begin, end);
       for (std::int64_t i = begin; i < end; ++i) {
@@ -132,7 +141,7 @@ class CudaFilterPipeline final : public SearchPipeline {
 
   void report(SearchReport& report) const override {
     if (reference_ != nullptr) reference_->report(report);
-    report.method += votes_ ? ", products, votes" : ", products";
+    report.method += votes_ ? ", products, votes" : on_gpu_ != nullptr ? ", products, on the GPU" : ", products";
     report.tile_queries = plan_.tile_queries;
     report.scanned += scanned_;
     report.listed += listed_;
@@ -159,6 +168,7 @@ class CudaFilterPipeline final : public SearchPipeline {
     device::Pinned<double> rows;
     QueryBlock queries;
     const Selection* selection = nullptr;
+    const QueryEncoder* encode = nullptr;
     std::deque<Share> shares;  // batches under way point to theirs
     std::vector<std::int32_t> uncertain;
     Outcome outcome = {};  // where lists are kept
@@ -178,6 +188,21 @@ class CudaFilterPipeline final : public SearchPipeline {
     return std::all_of(filters_.begin(), filters_.end(), [&](const std::shared_ptr<CudaFilter>& filter) {
       return filter->take_voters(voters_of(*selection.ballot));
     });
+  }
+
+  void look_for_gaps(const double* rows, std::int64_t n) const {
+    if (filters_.front()->takes_gaps()) return;
+    if (many_gaps(fitted_, rows, std::min(n, kGapSample), n_queries_)) throw GapsInQueries{};
+  }
+
+  // Rows on a GPU are looked at only where many of them have no answer.
+  void look_for_gaps_on_gpu(const Block& block) const {
+    const std::int64_t n = std::min(block.queries.n, kGapSample);
+    const auto uncertain = std::count(block.uncertain.begin(), block.uncertain.end(), 1);
+    if (uncertain < n / 8 || filters_.front()->takes_gaps()) return;
+    Buffer<double> rows(checked::mul(n, fitted_.width()));
+    (*block.encode)(block.queries.first, n, rows.data(), *threads_);
+    look_for_gaps(rows.data(), n);
   }
 
   void land(Share& share) {
@@ -205,6 +230,14 @@ class CudaFilterPipeline final : public SearchPipeline {
       share.flight = share.filter->submit(
           query, [&](const cuda_abi::FilterAnswer& answer, ThreadPool* pool) { take(block, share, answer, pool); });
     };
+    if (on_gpu_ != nullptr) {
+      const cuda_abi::DeviceRows rows = on_gpu_->rows_from(block.queries.first + share.begin);
+      const cuda_abi::DeviceLists lists = on_gpu_->lists_from(block.queries.first + share.begin);
+      query.rows = nullptr;
+      query.device_rows = &rows;
+      query.device_lists = &lists;
+      return submit();
+    }
     if (!votes_) return submit();
     const cuda_abi::Vote vote = vote_of(*block.selection->ballot);
     query.vote = &vote;
@@ -225,6 +258,8 @@ class CudaFilterPipeline final : public SearchPipeline {
     std::copy_n(answer.uncertain, share.n, block.uncertain.begin() + share.begin);
     if (share.voted) {
       put_predictions(*block.selection->ballot, {answer.winners, answer.values, share.begin, share.n}, block.outcome);
+    } else if (on_gpu_ != nullptr) {
+      // The lists are in place.
     } else if (pool != nullptr && share.out != nullptr) {
       hand_on(share, answer.distances, answer.rows, *pool);
     } else {
@@ -261,8 +296,13 @@ class CudaFilterPipeline final : public SearchPipeline {
   }
 
   Lists search_reference(const Block& block, std::int64_t begin, std::int64_t end) {
-    const QueryBlock few{block.queries.first + begin, end - begin, block.queries.rows + begin * fitted_.width(),
-                         nullptr};
+    QueryBlock few{block.queries.first + begin, end - begin, block.queries.rows + begin * fitted_.width(), nullptr};
+    Buffer<double> rows;
+    if (on_gpu_ != nullptr) {
+      rows = Buffer<double>(checked::mul(few.n, fitted_.width()));
+      (*block.encode)(few.first, few.n, rows.data(), *threads_);
+      few.rows = rows.data();
+    }
     Lists found(static_cast<std::size_t>(few.n));
     reference().search({0, fitted_.n_rows(), fitted_.rows()}, few, *block.selection, found);
     uncertified_ += few.n;
@@ -282,7 +322,8 @@ class CudaFilterPipeline final : public SearchPipeline {
   const Plan plan_;
   const RunOptions& run_;
   std::int64_t k_, n_queries_;
-  bool votes_ = false;                                // lists stay on the GPUs
+  bool votes_ = false;                                // lists stay on the GPUs,
+  const DeviceQueries* on_gpu_ = nullptr;             // or in the caller's memory there, where the rows are, too
   std::vector<std::shared_ptr<CudaFilter>> filters_;  // per GPU
   std::unique_ptr<Searcher> reference_;
   std::unique_ptr<ThreadPool> threads_;

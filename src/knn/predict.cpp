@@ -203,6 +203,7 @@ std::vector<Classification> KnnClassifier::predict_each(const Table& test, const
   std::vector<Classification> results;
   const knn::Fitted& fitted = index_.fitted();
   knn::Ballot ballot = class_ballot(fitted, label_, sample_weights_, vote.weights, ks);
+  results.reserve(ks.size());
   for (std::size_t i = 0; i < ks.size(); ++i) results.push_back(blank(label_.values, test.n_rows));
   for (Classification& result : results) {
     ballot.winners.push_back(result.codes.data());

@@ -10,6 +10,7 @@
 #include "base/checked.hpp"
 #include "device/cuda_plugin.hpp"
 #include "knn/collector.hpp"
+#include "knn/device_queries.hpp"
 #include "knn/filter/index.hpp"
 #include "knn/method.hpp"
 #include "knn/search_pipeline.hpp"
@@ -82,18 +83,22 @@ class BlockedSearch {
         columns_(match_columns(fitted.features(), queries, fitted.options().compat)),
         selection_(job.selection),
         outcome_sink_(job.outcome_sink) {
-    if (selection_.exclude_self && n_queries_ != fitted.n_rows()) {
-      throw Error(ErrorCode::invalid_argument,
-                  "excluding a row itself needs the training table as queries: " + std::to_string(n_queries_) +
-                      " query rows, " + std::to_string(fitted.n_rows()) + " training rows");
-    }
+    check();
     if (!job.exclude_group.empty()) {
       const Column& train_column = group_column(fitted.train(), job.exclude_group);
       train_groups_ = group_ids(train_column, train_column);
       query_groups_ = group_ids(group_column(queries, job.exclude_group), train_column);
       selection_.train_groups = train_groups_.data();
     }
-    if (selection_.kind == Selection::Kind::radius) selection_.longest = kFirstLongest;
+  }
+  BlockedSearch(const Fitted& fitted, const DeviceQueries& queries, const SearchJob& job, const RunOptions& run)
+      : fitted_(fitted),
+        run_(run),
+        n_queries_(queries.n_rows()),
+        device_queries_(&queries),
+        selection_(job.selection),
+        outcome_sink_(job.outcome_sink) {
+    check();
   }
 
   using Sink = std::function<void(std::vector<Neighbors>&)>;
@@ -113,6 +118,15 @@ class BlockedSearch {
   }
 
  private:
+  void check() {
+    if (selection_.exclude_self && n_queries_ != fitted_.n_rows()) {
+      throw Error(ErrorCode::invalid_argument,
+                  "excluding a row itself needs the training table as queries: " + std::to_string(n_queries_) +
+                      " query rows, " + std::to_string(fitted_.n_rows()) + " training rows");
+    }
+    if (selection_.kind == Selection::Kind::radius) selection_.longest = kFirstLongest;
+  }
+
   // From the first query that has no result yet on.
   SearchReport search_on(const device::BackendChoice& backend, const Sink& sink) {
     Method method = choose_method(fitted_, selection_, n_queries_, backend, run_);
@@ -260,7 +274,12 @@ class BlockedSearch {
     constexpr std::int64_t kRowsPerTask = 256;
     pool.parallel_for(checked::ceil_div(block.n, kRowsPerTask), run_.cancel, [&](std::int64_t task, int) {
       const std::int64_t begin = task * kRowsPerTask, end = std::min(begin + kRowsPerTask, block.n);
-      encode_rows(columns_, block.first + begin, block.first + end, rows + begin * fitted_.width());
+      double* const to = rows + begin * fitted_.width();
+      if (device_queries_ != nullptr) {
+        device_queries_->encode(block.first + begin, block.first + end, to);
+      } else {
+        encode_rows(columns_, block.first + begin, block.first + end, to);
+      }
     });
   }
 
@@ -280,7 +299,8 @@ class BlockedSearch {
   const Fitted& fitted_;
   const RunOptions& run_;
   std::int64_t n_queries_;
-  std::vector<MatchedColumn> columns_;
+  std::vector<MatchedColumn> columns_;             // of a table,
+  const DeviceQueries* device_queries_ = nullptr;  // or rows on a GPU
   Selection selection_;
   std::function<void(const Outcome&)> outcome_sink_;
   std::vector<std::int64_t> query_groups_, train_groups_;
@@ -290,12 +310,27 @@ class BlockedSearch {
 
 }  // namespace
 
-SearchReport run_search(const Fitted& fitted, const Table& queries, const SearchJob& job, const RunOptions& run,
-                        const std::function<void(std::vector<Neighbors>&)>& sink) {
+namespace {
+
+template <class Queries>
+SearchReport timed_search(const Fitted& fitted, const Queries& queries, const SearchJob& job, const RunOptions& run,
+                          const BlockedSearch::Sink& sink) {
   const auto start = std::chrono::steady_clock::now();
   SearchReport report = BlockedSearch(fitted, queries, job, run).search(sink);
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return report;
+}
+
+}  // namespace
+
+SearchReport run_search(const Fitted& fitted, const Table& queries, const SearchJob& job, const RunOptions& run,
+                        const std::function<void(std::vector<Neighbors>&)>& sink) {
+  return timed_search(fitted, queries, job, run, sink);
+}
+
+SearchReport run_search(const Fitted& fitted, const DeviceQueries& queries, const SearchJob& job, const RunOptions& run,
+                        const std::function<void(std::vector<Neighbors>&)>& sink) {
+  return timed_search(fitted, queries, job, run, sink);
 }
 
 Selection select_nearest(const Fitted& fitted, std::vector<std::int64_t> ks, bool exclude_self) {

@@ -13,12 +13,15 @@ namespace stope::knn {
 struct SearchJob {
   Selection selection;
   std::string exclude_group;  ///< column of both tables; empty = none
-  /// Gets, in place of the sink, the blocks whose lists the back end kept (selection.ballot).
+  /// Gets, in place of the sink, the blocks whose lists the back end kept (selection.ballot, selection.device).
   std::function<void(const Outcome&)> outcome_sink = {};
 };
 
 /// Searches all rows of `queries`, handing on the lists of each block (one Neighbors per k of a heap selection).
 SearchReport run_search(const Fitted& fitted, const Table& queries, const SearchJob& job, const RunOptions& run,
+                        const std::function<void(std::vector<Neighbors>&)>& sink);
+/// The same of rows in a GPU's memory.
+SearchReport run_search(const Fitted& fitted, const DeviceQueries& queries, const SearchJob& job, const RunOptions& run,
                         const std::function<void(std::vector<Neighbors>&)>& sink);
 
 /// The selection for the given ks under the index's compatibility mode; checks every k. Outside Compat::rapidminer one

@@ -12,7 +12,8 @@
 
 namespace stope::knn {
 
-struct Ballot;  // knn/vote.hpp
+struct Ballot;        // knn/vote.hpp
+class DeviceQueries;  // knn/device_queries.hpp
 
 inline constexpr std::int64_t kNoGroup = -1;
 
@@ -38,6 +39,7 @@ struct Selection {
   bool exclude_self = false;                                        ///< query i is training row i
   const std::int64_t* train_groups = nullptr;                       ///< group per training row, or null
   const Ballot* ballot = nullptr;                                   ///< what the lists are voted for, or null
+  const DeviceQueries* device = nullptr;                            ///< where a GPU finds rows and puts lists, or null
 
   std::size_t n_lists() const { return kind == Kind::rapidminer_heap ? ks.size() : 1; }
   /// Whether training row `row` is no neighbour of query `i` of the block, however near.

@@ -10,8 +10,10 @@
 #include <utility>
 #include <vector>
 
+#include "device/array_abi.hpp"
 #include "device/cuda_abi.hpp"
 #include "knn/cuda_abi.hpp"
+#include "knn/device_rows_abi.hpp"
 #include "knn/measures/mixed_euclidean.hpp"
 #include "knn/vote_abi.hpp"
 #include "stope/error.hpp"
@@ -65,6 +67,34 @@ int pin(std::int32_t, std::int64_t bytes, void** memory, cuda_abi::Failure* fail
   *memory = std::malloc(static_cast<std::size_t>(bytes));
   return 0;
 }
+
+// All memory is GPU 1's, unless STOPE_FAKE_OWNER says whose it is; all streams but one.
+int owner(const void*, std::int32_t* gpu, cuda_abi::Failure*) {
+  const char* text = std::getenv("STOPE_FAKE_OWNER");
+  *gpu = text == nullptr ? 1 : std::atoi(text);
+  return 0;
+}
+
+int check_stream(std::int32_t, void* stream, cuda_abi::Failure* failure) {
+  return stream == &the_host ? fail(failure, ErrorCode::invalid_argument, "the stream is not one of GPU 1") : 0;
+}
+
+int download(std::int32_t gpu, void*, const cuda_abi::Rows* rows, void* to, cuda_abi::Failure* failure) {
+  if (the_host->device_fails() || gpu != 1) return fail(failure, ErrorCode::device_lost, "lost while copying");
+  for (std::int64_t i = 0; i < rows->n; ++i) {
+    std::memcpy(static_cast<char*>(to) + i * rows->bytes, static_cast<const char*>(rows->first) + i * rows->stride,
+                static_cast<std::size_t>(rows->bytes));
+  }
+  return 0;
+}
+
+int upload(std::int32_t gpu, void*, const void* from, std::int64_t bytes, void* to, cuda_abi::Failure* failure) {
+  if (the_host->device_fails() || gpu != 1) return fail(failure, ErrorCode::device_lost, "lost while copying");
+  std::memcpy(to, from, static_cast<std::size_t>(bytes));
+  return 0;
+}
+
+const cuda_abi::ArrayFunctions kArrays = {&owner, &check_stream, &download, &upload};
 
 using knn::MixedEuclidean;
 namespace abi = knn::cuda_abi;
@@ -235,6 +265,8 @@ struct abi::Filter {
     std::vector<std::int32_t> rows, uncertain;
     knn::VoteRule rule{};
     std::vector<std::int64_t> ks;  // of a vote
+    std::vector<double> device_rows;
+    abi::DeviceLists device_lists{};
     Votes votes;
   };
   MixedEuclidean measure;
@@ -374,6 +406,18 @@ int filter_submit(abi::Filter* filter, int number, const abi::FilterQuery* query
     slot.ks.assign(query->vote->ks, query->vote->ks + query->vote->n_ks);
     slot.votes.rows = filter->voters.rows;
   }
+  if (query->device_rows != nullptr) {
+    slot.device_rows.resize(static_cast<std::size_t>(query->n * filter->width));
+    for (std::int64_t i = 0; i < query->n * filter->width; ++i) {
+      const abi::DeviceRows& from = *query->device_rows;
+      const std::int64_t at = i / filter->width * from.stride + i % filter->width;
+      slot.device_rows[static_cast<std::size_t>(i)] =
+          from.is_float != 0 ? static_cast<double>(static_cast<const float*>(from.values)[at])
+                             : static_cast<const double*>(from.values)[at];
+    }
+    slot.query.rows = slot.device_rows.data();
+  }
+  if (query->device_lists != nullptr) slot.device_lists = *query->device_lists;
   return 0;
 }
 
@@ -384,6 +428,15 @@ int filter_collect(abi::Filter* filter, int number, abi::FilterAnswer* answer, a
   if (the_host->device_fails()) return fail(failure, ErrorCode::device_lost, "lost while collecting");
   for (std::int64_t i = 0; i < slot.query.n; ++i) filter->answer(slot, i);
   *answer = {slot.distances.data(), slot.rows.data(), slot.uncertain.data(), slot.query.n * filter->n_rows, 0, 0, {}};
+  if (slot.device_lists.indices != nullptr) {
+    for (std::int64_t i = 0; i < slot.query.n * slot.query.k; ++i) {
+      if (slot.uncertain[static_cast<std::size_t>(i / slot.query.k)] != 0) continue;
+      slot.device_lists.indices[i] = slot.rows[static_cast<std::size_t>(i)];
+      slot.device_lists.distances[i] = slot.distances[static_cast<std::size_t>(i)];
+    }
+    answer->distances = nullptr;
+    answer->rows = nullptr;
+  }
   if (!slot.ks.empty()) {
     slot.votes.cast(slot.rule, slot.ks, slot.query.k, slot.query.n, slot.distances, slot.rows, slot.uncertain);
     answer->winners = slot.votes.winners.data();
@@ -523,8 +576,15 @@ extern "C" const cuda_abi::Functions* stope_cuda_plugin(const cuda_abi::Host* ho
   the_host = host;
   if (plays("nothing")) return nullptr;
   static cuda_abi::Functions functions;
-  functions = {
-      cuda_abi::kVersion, sizeof(cuda_abi::Functions), "sm_80 sm_90a", &look, &free_memory, &pin, &std::free, &kKnn};
+  functions = {cuda_abi::kVersion,
+               sizeof(cuda_abi::Functions),
+               "sm_80 sm_90a",
+               &look,
+               &free_memory,
+               &pin,
+               &std::free,
+               &kKnn,
+               &kArrays};
   if (plays("other version")) functions.version = cuda_abi::kVersion + 1;
   return &functions;
 }

@@ -22,11 +22,10 @@ class VotesCuda : public testing::TestWithParam<std::string> {
       if (backend.name == "cuda" && !backend.available) GTEST_SKIP() << "no CUDA: " << backend.reason;
     }
     setenv("STOPE_BACKEND", "cuda", 1);  // however small the job
-    setenv("STOPE_CUDA_TRIAL", "1", 1);
     setenv("STOPE_SCAN", GetParam().c_str(), 1);
   }
   ~VotesCuda() override {
-    for (const char* name : {"STOPE_BACKEND", "STOPE_CUDA_TRIAL", "STOPE_SCAN"}) unsetenv(name);
+    for (const char* name : {"STOPE_BACKEND", "STOPE_SCAN"}) unsetenv(name);
   }
   static bool voted(const SearchReport& report) { return report.method.find(", votes") != std::string::npos; }
 };

@@ -21,11 +21,10 @@ class PretendedVotes : public testing::TestWithParam<std::string> {
   void SetUp() override {
     setenv("STOPE_CUDA_PLUGIN", STOPE_FAKE_PLUGIN, 1);
     setenv("STOPE_FAKE", GetParam().c_str(), 1);
-    setenv("STOPE_CUDA_TRIAL", "1", 1);
     setenv("STOPE_BACKEND", "cuda", 1);  // however small the job
   }
   ~PretendedVotes() override {
-    for (const char* name : {"STOPE_FAKE", "STOPE_CUDA_TRIAL", "STOPE_BACKEND", "STOPE_TILE_QUERIES"}) unsetenv(name);
+    for (const char* name : {"STOPE_FAKE", "STOPE_BACKEND", "STOPE_TILE_QUERIES"}) unsetenv(name);
     fault::arm_alloc(0);
     fault::arm_device(0);
   }

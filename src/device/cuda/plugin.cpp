@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "device/array_abi.hpp"
 #include "device/cuda/buffer.hpp"
 #include "device/cuda/stream.hpp"
 #include "device/cuda_abi.hpp"
@@ -14,6 +15,7 @@ extern const cuda_abi::Functions kFunctions;
 }
 
 namespace stope::cuda {
+extern const cuda_abi::ArrayFunctions kArrayFunctions;  // arrays.cpp
 namespace {
 
 cuda_abi::Problem problem_of(cudaError_t error, int driver_version) {
@@ -79,7 +81,8 @@ extern "C" __attribute__((visibility("default"))) const stope::cuda_abi::Functio
                                                             .free_memory = &stope::cuda::free_memory,
                                                             .pin = &stope::cuda::pin,
                                                             .unpin = &stope::cuda::unpin,
-                                                            .knn = &stope::knn::cuda::kFunctions};
+                                                            .knn = &stope::knn::cuda::kFunctions,
+                                                            .arrays = &stope::cuda::kArrayFunctions};
   stope::cuda::set_host(host);
   return &kFunctions;
 }

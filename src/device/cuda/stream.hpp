@@ -33,6 +33,7 @@ class Event {
   Event(const Event&) = delete;
   Event& operator=(const Event&) = delete;
 
+  cudaEvent_t get() const noexcept { return event_; }
   void record(const Stream& stream) { check(cudaEventRecord(event_, stream.get()), "marking a stream"); }
   /// Blocks the calling thread; returns at once if the event was never recorded.
   void wait() const { check(cudaEventSynchronize(event_), "waiting for the GPU"); }

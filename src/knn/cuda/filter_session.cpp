@@ -256,12 +256,8 @@ void FilterSession::submit(int number, const cuda_abi::FilterQuery& query) {
   if (query.n > batch_ || query.k > spec_.most_neighbors) throw Error(ErrorCode::internal, "a batch that cannot be");
   reserve_votes(slot, query);
   slot.n_queries = query.n;
-  check(
-      cudaMemcpyAsync(slot.queries.data(), query.rows, static_cast<std::size_t>(query.n * spec_.width) * sizeof(double),
-                      cudaMemcpyHostToDevice, copy_in_.get()),
-      "copying to the GPU");
-  slot.uploaded.record(copy_in_);
-  slot.uploaded.hold(stream_);
+  slot.lists_stay = query.device_lists != nullptr;
+  take_queries(slot, query);
   clear(slot.totals, stream_);
   search_batch(slot, query);
   if (slot.voted) {
@@ -269,11 +265,30 @@ void FilterSession::submit(int number, const cuda_abi::FilterQuery& query) {
                     {slot.distances.data(), slot.rows.data(), query.k, query.n, slot.uncertain.data()}, stream_);
   }
   slot.clocks[6].record(stream_);
+  if (slot.lists_stay) {
+    launch_hand_lists(
+        {slot.distances.data(), slot.rows.data(), slot.uncertain.data(), query.n, query.k, *query.device_lists},
+        stream_.get());
+  }
   slot.computed.record(stream_);
   slot.computed.hold(copy_out_);
   copy_back(slot, query);
   slot.clocks[kSteps].record(copy_out_);
   slot.done.record(copy_out_);
+}
+
+void FilterSession::take_queries(Slot& slot, const cuda_abi::FilterQuery& query) {
+  if (query.device_rows != nullptr) {
+    // What the caller's stream has queued comes first: it may make the rows, or read the lists' memory still.
+    check(cudaEventRecord(slot.uploaded.get(), static_cast<cudaStream_t>(query.device_rows->stream)),
+          "marking the caller's stream");
+    slot.uploaded.hold(copy_in_);
+    launch_take_rows({*query.device_rows, query.n, spec_.width, slot.queries.data()}, copy_in_.get());
+  } else {
+    copy_in(slot.queries.data(), query.rows, query.n * spec_.width, copy_in_);
+  }
+  slot.uploaded.record(copy_in_);
+  slot.uploaded.hold(stream_);
 }
 
 // Before anything is queued: room may be missing.
@@ -287,7 +302,7 @@ void FilterSession::reserve_votes(Slot& slot, const cuda_abi::FilterQuery& query
 void FilterSession::copy_back(Slot& slot, const cuda_abi::FilterQuery& query) {
   if (slot.voted) {
     slot.votes.copy_back(*query.vote, voters_, 0, query.n, copy_out_);
-  } else {
+  } else if (!slot.lists_stay) {
     copy_out(slot.host_distances.data(), slot.distances, query.n * query.k, copy_out_);
     copy_out(slot.host_rows.data(), slot.rows, query.n * query.k, copy_out_);
   }
@@ -309,9 +324,11 @@ cuda_abi::FilterAnswer FilterSession::collect(int number) {
     answer.milliseconds[step] = slot.clocks[step + 1].since(slot.clocks[step]);
   }
   answer.milliseconds[kSteps] = std::exchange(image_milliseconds_, 0.0F);
-  if (slot.voted) {
+  if (slot.voted || slot.lists_stay) {
     answer.distances = nullptr;
     answer.rows = nullptr;
+  }
+  if (slot.voted) {
     answer.winners = slot.votes.winners();
     answer.values = slot.votes.values();
   }

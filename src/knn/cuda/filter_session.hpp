@@ -10,6 +10,7 @@
 
 #include "device/cuda/buffer.hpp"
 #include "device/cuda/stream.hpp"
+#include "knn/cuda/device_rows.hpp"
 #include "knn/cuda/filter_parts.hpp"
 #include "knn/cuda/filter_replay.hpp"
 #include "knn/cuda/votes.hpp"
@@ -52,12 +53,13 @@ class FilterSession {
     std::array<stope::cuda::Clock, kSteps + 1> clocks;
     std::int64_t n_queries = 0;
     VoteSpace votes;
-    bool voted = false;
+    bool voted = false, lists_stay = false;
   };
 
   void search_batch(Slot& slot, const cuda_abi::FilterQuery& query);
   void search_nearest(Slot& slot, const cuda_abi::FilterQuery& query);
   void search_heap(Slot& slot, const cuda_abi::FilterQuery& query);
+  void take_queries(Slot& slot, const cuda_abi::FilterQuery& query);
   void reserve_votes(Slot& slot, const cuda_abi::FilterQuery& query);
   void copy_back(Slot& slot, const cuda_abi::FilterQuery& query);
   void encode_queries(const Slot& slot, std::int64_t n);

@@ -1,0 +1,23 @@
+// What crosses the border to the CUDA plug-in where queries, or lists, are on the GPU (knn/cuda_abi.hpp).
+#pragma once
+
+#include <cstdint>
+
+namespace stope::knn::cuda_abi {
+
+/// Query rows in the GPU's memory, read after what the caller's stream has queued.
+struct DeviceRows {
+  const void* values;
+  std::int64_t stride;    ///< values from row to row
+  std::int32_t is_float;  ///< else double
+  std::int32_t unused;
+  void* stream;  ///< cudaStream_t
+};
+
+/// Of query i, unless it is uncertain: indices[i * k + j], distances[i * k + j]; there when the batch is collected.
+struct DeviceLists {
+  std::int64_t* indices;
+  double* distances;
+};
+
+}  // namespace stope::knn::cuda_abi
