@@ -84,6 +84,8 @@ inline Case random_case(Random& random, std::int64_t n, std::int64_t m, std::int
     made.vote.exclude_self = true;
     made.query = made.train;
   }
+  // Lists are shorter than k where a group leaves fewer rows.
+  if (!rapidminer && random.below(5) == 0) made.vote.exclude_group = "x0";
   if (rapidminer) made.options.compat = Compat::rapidminer;
   if (random.below(2) == 0) made.vote.weights = VoteWeights::distance;
   const std::int64_t rows = n - (made.vote.exclude_self ? 1 : 0);
