@@ -156,8 +156,8 @@ class Builder {
     const auto width_of = [](std::int64_t n_columns) {
       return n_columns <= 32 ? 32 : checked::mul(checked::ceil_div(n_columns, kPanel), kPanel);
     };
-    // The start of a score needs three columns more, unless that would cost a panel; 32 columns have no other way.
-    const bool room = width_of(n + kExtra) == width_of(n) || width_of(n) > 2 * kPanel || width_of(n) == 32;
+    // The start of a score needs three columns more, unless that would cost a panel.
+    const bool room = width_of(n + kExtra) == width_of(n) || width_of(n) > 2 * kPanel;
     result_.width = width_of(room ? n + kExtra : n);
     if (!room) return;
     result_.start_column = n;

@@ -82,7 +82,7 @@ struct ShiftJob {
   const float* starts;
   float* shifted_starts;
   std::int64_t n;  ///< starts
-  double* shift;
+  double* shift;   ///< the shift, then whether it is another one than before; 0 before the first batch
 };
 void launch_shift(const ShiftJob& job, cudaStream_t stream);
 

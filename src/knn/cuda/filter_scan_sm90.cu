@@ -262,7 +262,8 @@ void launch_narrow(const ScanJob& job, float* maxima, std::int64_t n_maxima, con
                    cudaStream_t stream) {
   const bool starts = job.starts != nullptr;
   switch (job.width) {
-    case 32: return launch<32, false, kSample>(job, maxima, n_maxima, lists, stream);
+    case 32:
+      return (starts ? launch<32, true, kSample> : launch<32, false, kSample>)(job, maxima, n_maxima, lists, stream);
     case 64:
       return (starts ? launch<64, true, kSample> : launch<64, false, kSample>)(job, maxima, n_maxima, lists, stream);
     default:

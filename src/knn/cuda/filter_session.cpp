@@ -105,7 +105,7 @@ FilterSession::FilterSession(int gpu, const cuda_abi::FilterSpec& spec)
       starts_(spec.start_column < 0 ? n_padded_ : 0),
       shifted_starts_(starts_.size()),
       query_squares_(batch_),
-      shift_(1),
+      shift_(2),
       query_images_(checked::mul(batch_, width_)),
       query_tiles_(scans_tiles(width_) ? checked::mul(batch_, width_) : 0),
       query_norms_(batch_),
@@ -219,6 +219,7 @@ std::int64_t FilterSession::finish() {
   const DeviceBuffer<unsigned long long>& totals = slots_[0].totals;
   const unsigned long long* host_totals = slots_[0].host_totals.data();
   clear(totals, stream_);
+  clear(shift_, stream_);
   images_begin_[0].record(stream_);
   launch_starts({train_squares_.data(), train_norms_.data(), train_residuals_.data(), spec_.n_rows, n_padded_, width_,
                  usual, static_cast<int>(spec_.start_column), train_images_.data(), starts_.data(),
