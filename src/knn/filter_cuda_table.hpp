@@ -22,7 +22,7 @@ namespace stope::knn {
 /// on 132 multiprocessors every even number of segments is whole waves.
 inline constexpr std::int64_t kMostFilterQueries = 16896;
 /// Neighbours of a query it can list at most.
-inline constexpr std::int64_t kMostFilterNeighbors = 128;
+inline constexpr std::int64_t kMostFilterNeighbors = 1024;
 
 /// What the plug-in is told of a fitted table of which `n_rows` are on the GPU at once; points into the table.
 struct CudaFilterSpec {

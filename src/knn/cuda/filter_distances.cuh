@@ -16,7 +16,8 @@ namespace stope::knn::cuda {
 
 /// For measures whose state is sums, to which an attribute adds a term or nothing. The state of a single attribute is
 /// then its terms: sums start at +0 and are never -0, so that adding 0 where nothing was added changes no bit.
-template <class M>
+/// kMostRows of them at once, a multiple of 4.
+template <class M, int kMostRows>
 struct Distances {
   using State = typename M::State;
   static_assert(std::is_trivially_copyable_v<State> && sizeof(State) % sizeof(double) == 0);
@@ -24,7 +25,7 @@ struct Distances {
   static_assert(kSums <= 32);
   static constexpr int kColumns = 16;  // at once: two a lane
   static constexpr int kRowsALoad = 32 * 2 / kColumns;
-  static constexpr int kRows = kSums <= 2 ? 16 : 32 / kSums / 4 * 4;  // at once: a lane a sum
+  static constexpr int kRows = kSums * kMostRows <= 32 ? kMostRows : 32 / kSums / 4 * 4;  // at once: a lane a sum
   static_assert(kRows > 0);
   static constexpr int kStride = kRows * kSums + 1;    // odd, so that columns are in different banks
   static constexpr int kDoubles = kColumns * kStride;  // of shared memory
@@ -37,9 +38,9 @@ struct Distances {
 
 inline constexpr std::int32_t kNoRow = 0x7fffffff;
 
-template <class M>
-__device__ void Distances<M>::compute(const M& measure, const RerankJob& job, std::int64_t query, std::int32_t* rows,
-                                      int n, double* terms, double* distances) {
+template <class M, int kMostRows>
+__device__ void Distances<M, kMostRows>::compute(const M& measure, const RerankJob& job, std::int64_t query,
+                                                 std::int32_t* rows, int n, double* terms, double* distances) {
   constexpr int kHalf = kColumns / 2, kLoads = kRows / kRowsALoad;
   const int lane = static_cast<int>(threadIdx.x) % 32, column = lane % kHalf, row_of_load = lane / kHalf;
   const auto width = static_cast<int>(job.width);
@@ -54,7 +55,7 @@ __device__ void Distances<M>::compute(const M& measure, const RerankJob& job, st
   }
   double* const of_lane = terms + column * kStride + row_of_load * kSums;
   const double* const own = terms + (lane < n * kSums ? lane : 0);
-  double loaded[kLoads][2], value[2];
+  double loaded[kLoads][2] = {}, value[2];
   Attribute attribute[2];
   // Beyond a row's last attribute it reads what comes next, and makes terms that no one adds.
   const auto load = [&](int first) {
@@ -62,7 +63,7 @@ __device__ void Distances<M>::compute(const M& measure, const RerankJob& job, st
     for (int i = 0; i < kLoads; ++i) {
       if (i * kRowsALoad >= n) break;
       loaded[i][0] = __ldg(train[i]);
-      loaded[i][1] = __ldg(train[i] + kHalf);
+      if (first + kHalf < width) loaded[i][1] = __ldg(train[i] + kHalf);
       train[i] += kColumns;
     }
 #pragma unroll

@@ -23,6 +23,8 @@ struct ManyReplayed {
   static constexpr int kWarps = 4, kTeams = 1, kMostGroups = 512, kMostRows = 1024, kMostNeighbors = 128;
 };
 
+constexpr int kAtOnce = 16;  // rows that a warp evaluates at once
+
 /// What a team works with. Terms of distances take the place of groups and scores.
 template <class M, class Shape>
 struct ReplaySpace {
@@ -33,7 +35,7 @@ struct ReplaySpace {
   };
   union {
     Scored scored;
-    double terms[Shape::kWarps][Distances<M>::kDoubles];
+    double terms[Shape::kWarps][Distances<M, kAtOnce>::kDoubles];
   };
   double distances[Shape::kMostRows];
   std::int32_t rows[Shape::kMostRows];
@@ -130,7 +132,7 @@ __device__ void replay(const M& measure, const ReplayJob& job, std::int64_t quer
   if (pairs.uncertain[query] != 0) return;
   if (team.thread() == 0) space.without_distance = 0;
   int n = rows_in_order<M, Shape>(team, job, query, space);
-  using D = Distances<M>;
+  using D = Distances<M, kAtOnce>;
   for (int first = team.warp() * D::kRows; first < n; first += Shape::kWarps * D::kRows) {
     D::compute(measure, pairs, query, space.rows + first, n - first < D::kRows ? n - first : D::kRows,
                space.terms[team.warp()], space.distances + first);

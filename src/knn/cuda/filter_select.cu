@@ -7,6 +7,7 @@ namespace {
 
 constexpr int kTeams = 4;
 
+/// kHeld keys a thread, or 0 for any number of them.
 template <int kHeld>
 __global__ void __launch_bounds__(kTeams * 32) threshold_kernel(const ThresholdJob job) {
   __shared__ Team<1>::Memory memory;  // one warp has no use for it
@@ -15,7 +16,13 @@ __global__ void __launch_bounds__(kTeams * 32) threshold_kernel(const ThresholdJ
   if (query >= job.n_queries) return;
   const float* const own = job.maxima + query * job.n_maxima + team.lane();
   const auto key = [&](int i) { return key_of(own[i]); };
-  const int kth = kth_largest(team, job.k, HeldKeys<kHeld>(team, static_cast<int>(job.n_maxima), key));
+  const auto n = static_cast<int>(job.n_maxima);
+  int kth = 0;
+  if constexpr (kHeld > 0) {
+    kth = kth_largest(team, job.k, HeldKeys<kHeld>(team, n, key));
+  } else {
+    kth = kth_largest(team, job.k, n, key);
+  }
   if (team.lane() != 0) return;
   const QueryBounds bounds = bounds_of(job.bounds, query);
   const float cut = cut_of(bounds, kth);
@@ -50,6 +57,8 @@ void launch_thresholds(const ThresholdJob& job, cudaStream_t stream) {
     threshold_kernel<4><<<blocks, kTeams * 32, 0, stream>>>(job);
   } else if (job.n_maxima <= 256) {
     threshold_kernel<8><<<blocks, kTeams * 32, 0, stream>>>(job);
+  } else if (job.n_maxima > 1024) {
+    threshold_kernel<0><<<blocks, kTeams * 32, 0, stream>>>(job);
   } else {
     threshold_kernel<32><<<blocks, kTeams * 32, 0, stream>>>(job);
   }
