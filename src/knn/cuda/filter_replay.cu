@@ -62,7 +62,7 @@ __device__ int rows_in_order(Team& team, const ReplayJob& replay, std::int64_t q
   for (int first = team.warp() * kScoredGroups; first < n_groups; first += Shape::kWarps * kScoredGroups) {
     const std::int32_t* groups = space.scored.groups + first;
     float* scores = space.scored.scores + first * kGroupRows;
-    if (job.bounds.width == 32) {
+    if (panel_columns(job.bounds.width) == 32) {
       score_groups<true>(job, query, groups, n_groups - first, scores);
     } else {
       score_groups<false>(job, query, groups, n_groups - first, scores);

@@ -134,7 +134,7 @@ __device__ int select(Team& team, const RerankJob& job, std::int64_t query, int 
       score(job, query, space.scored.groups + first, n_groups - first, scores + first * kGroupRows);
     }
   };
-  if (job.bounds.width == 32) {
+  if (panel_columns(job.bounds.width) == 32) {
     score_all(score_groups<true>);
   } else {
     score_all(score_groups<false>);
