@@ -20,7 +20,7 @@ struct FewReplayed {
   static constexpr int kWarps = 1, kTeams = 4, kMostGroups = 128, kMostRows = 256, kMostNeighbors = 24;
 };
 struct ManyReplayed {
-  static constexpr int kWarps = 4, kTeams = 1, kMostGroups = 512, kMostRows = 1024, kMostNeighbors = 128;
+  static constexpr int kWarps = 4, kTeams = 1, kMostGroups = 512, kMostRows = 1024, kMostNeighbors = kMostReplayed;
 };
 
 constexpr int kAtOnce = 16;  // rows that a warp evaluates at once

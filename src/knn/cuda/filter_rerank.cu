@@ -18,7 +18,7 @@ namespace {
 // multiprocessor at once: their loads hide one another's latency (docs/adr/0007). A warp evaluates kAtOnce rows at
 // once.
 struct FewNeighbors {
-  static constexpr int kWarps = 1, kTeams = 4, kMostGroups = 64, kMostRows = 256, kBlocks = 6, kAtOnce = 16;
+  static constexpr int kWarps = 1, kTeams = 4, kMostGroups = 64, kMostRows = 256, kBlocks = 8, kAtOnce = 12;
   static constexpr int kNeighbors = 24, kAlwaysListed = 24;
 };
 struct UsualNeighbors {
@@ -27,7 +27,7 @@ struct UsualNeighbors {
 };
 // What bounds the number of neighbours is the shared memory of a block on Turing, 64 KB.
 struct ManyNeighbors {
-  static constexpr int kWarps = 8, kTeams = 1, kMostGroups = 2048, kMostRows = 2048, kBlocks = 2, kAtOnce = 16;
+  static constexpr int kWarps = 8, kTeams = 1, kMostGroups = 2048, kMostRows = 2048, kBlocks = 3, kAtOnce = 16;
   static_assert(kMostNeighbors <= kMostGroups / 2);
 };
 

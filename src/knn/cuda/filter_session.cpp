@@ -19,7 +19,7 @@ using stope::cuda::PinnedBuffer;
 // Groups a list has room for. Usual are some hundred; longer lists are left to the reference.
 constexpr std::int64_t kCapacityOfFew = 2048, kCapacity = 8192, kCapacityOfMany = 16384;
 constexpr std::int64_t kFewNeighbors = 24, kUsualNeighbors = 128;
-constexpr std::int64_t kMostBatch = 16896;  // queries at once: enough to fill the GPU many times over
+constexpr std::int64_t kMostBatch = 33792;  // queries at once: enough to fill the GPU many times over
 
 enum Total { kListed, kEvaluated, kLargestNorm, kAlwaysListed, kTotals };
 
@@ -262,7 +262,9 @@ BoundsJob FilterSession::bounds() const {
 // Rows come and answers go in streams of their own: the GPU computes on one batch while it copies for another.
 void FilterSession::submit(int number, const cuda_abi::FilterQuery& query) {
   Slot& slot = slots_[number];
-  if (query.n > batch_ || query.k > spec_.most_neighbors) throw Error(ErrorCode::internal, "a batch that cannot be");
+  if (query.n > batch_ || query.k > spec_.most_neighbors || (query.heap != 0 && query.k > kMostReplayed)) {
+    throw Error(ErrorCode::internal, "a batch that cannot be");
+  }
   slot.n_queries = query.n;
   check(
       cudaMemcpyAsync(slot.queries.data(), query.rows, static_cast<std::size_t>(query.n * spec_.width) * sizeof(double),
