@@ -24,6 +24,31 @@ using cuda_abi::Failure;
 // Fewer pairs are done on the GPU before images of them would be made.
 constexpr std::int64_t kLeastPairs = std::int64_t{1} << 22;
 
+// Whether the GPUs hold the whole table; throws unsupported where there are no kernels.
+bool fits_the_gpus(const Fitted& fitted, const CudaFilterSpec& spec, const device::BackendChoice& backend,
+                   const RunOptions& run) {
+  const std::int64_t forced_rows = size_override("STOPE_DEVICE_ROWS");
+  bool fits = fitted.resident() && (forced_rows == 0 || forced_rows >= fitted.n_rows());
+  for (const int gpu : backend.gpus) {
+    if (fits && fitted.filters().has_cuda(gpu)) continue;  // it has its memory
+    cuda_abi::FilterSize size{};
+    std::int64_t free = 0;
+    checked_call([&](Failure* failure) { return cuda_functions().filter_size(gpu, &spec.spec, &size, failure); });
+    checked_call([&](Failure* failure) { return device::cuda().functions->free_memory(gpu, &free, failure); });
+    if (!size.possible) throw Error(ErrorCode::unsupported, "no tensor filter for this measure, width or GPU");
+    fits = fits && size.bytes <= gpu_budget(free, run.memory_limit);
+  }
+  return fits;
+}
+
+// Of the whole table. Where that does not fit with as many queries at once as are best, fewer may do.
+CudaFilterSpec spec_of_table(const Fitted& fitted, const ImageMap& map, std::int64_t n_queries, std::int64_t k,
+                             const device::BackendChoice& backend, const RunOptions& run) {
+  CudaFilterSpec spec(fitted, map, fitted.n_rows(), n_queries, k);
+  if (n_queries <= kHalfOfFilterQueries || fits_the_gpus(fitted, spec, backend, run)) return spec;
+  return {fitted, map, fitted.n_rows(), kHalfOfFilterQueries, k};
+}
+
 // Every GPU holds the whole table and takes its share of a block's queries.
 class CudaFilterPipeline final : public SearchPipeline {
  public:
@@ -31,7 +56,7 @@ class CudaFilterPipeline final : public SearchPipeline {
                      const RunOptions& run)
       : fitted_(fitted), plan_(plan), run_(run), k_(selection.ks.front()), n_queries_(n_queries) {
     const std::shared_ptr<const ImageMap> map = fitted.filters().map(fitted, *fitted.kernel().filter_form());
-    const CudaFilterSpec spec(fitted, *map, fitted.n_rows(), n_queries, k_);
+    const CudaFilterSpec spec = spec_of_table(fitted, *map, n_queries, k_, plan.backend, run);
     const auto n_gpus = static_cast<std::int64_t>(plan.backend.gpus.size());
     filters_.resize(plan.backend.gpus.size());
     ThreadPool gpus(static_cast<int>(n_gpus));
@@ -346,24 +371,9 @@ std::string unfit(const Fitted& fitted, const Selection& selection) {
     return "no tensor filter for this selection";
   }
   if (selection.ks.front() > fitted.n_rows() - (selection.exclude_self ? 1 : 0)) return "fewer rows than neighbours";
-  return selection.ks.front() > kMostFilterNeighbors ? "more neighbours than a tensor filter lists" : "";
-}
-
-// Whether the GPUs hold the whole table; throws unsupported where there are no kernels.
-bool fits_the_gpus(const Fitted& fitted, const CudaFilterSpec& spec, const device::BackendChoice& backend,
-                   const RunOptions& run) {
-  const std::int64_t forced_rows = size_override("STOPE_DEVICE_ROWS");
-  bool fits = fitted.resident() && (forced_rows == 0 || forced_rows >= fitted.n_rows());
-  for (const int gpu : backend.gpus) {
-    if (fits && fitted.filters().has_cuda(gpu)) continue;  // it has its memory
-    cuda_abi::FilterSize size{};
-    std::int64_t free = 0;
-    checked_call([&](Failure* failure) { return cuda_functions().filter_size(gpu, &spec.spec, &size, failure); });
-    checked_call([&](Failure* failure) { return device::cuda().functions->free_memory(gpu, &free, failure); });
-    if (!size.possible) throw Error(ErrorCode::unsupported, "no tensor filter for this measure, width or GPU");
-    fits = fits && size.bytes <= gpu_budget(free, run.memory_limit);
-  }
-  return fits;
+  const bool heap = selection.kind == Selection::Kind::rapidminer_heap;
+  const std::int64_t most = heap ? kMostHeapNeighbors : kMostFilterNeighbors;
+  return selection.ks.front() > most ? "more neighbours than a tensor filter lists" : "";
 }
 
 }  // namespace
@@ -388,7 +398,7 @@ Method choose_cuda_method(const Fitted& fitted, const Selection& selection, std:
   if (!map->bounds()) return reference("no tensor filter for these attributes' weights");
   Method method{Method::Way::filter, BlockOrder::table, ScanKind::products, "in half precision, on the matrix units"};
   try {
-    method.in_parts = !fits_the_gpus(fitted, CudaFilterSpec(fitted, *map, fitted.n_rows(), n_queries, k), backend, run);
+    method.in_parts = !fits_the_gpus(fitted, spec_of_table(fitted, *map, n_queries, k, backend, run), backend, run);
   } catch (const Error& error) {
     if (error.code() != ErrorCode::unsupported) throw;
     return reference(error.what());

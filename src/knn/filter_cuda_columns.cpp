@@ -153,11 +153,13 @@ class Builder {
   void choose_width() {
     constexpr std::int64_t kPanel = 64, kExtra = 3;
     const auto n = static_cast<std::int64_t>(result_.columns.size());
-    const auto width_of = [](std::int64_t n_columns) {
-      return n_columns <= 32 ? 32 : checked::mul(checked::ceil_div(n_columns, kPanel), kPanel);
+    const auto width_of = [](std::int64_t n_columns) -> std::int64_t {
+      if (n_columns <= 32) return 32;
+      if (n_columns > 64 && n_columns <= 96) return 96;
+      return checked::mul(checked::ceil_div(n_columns, kPanel), kPanel);
     };
-    // The start of a score needs three columns more, unless that would cost a panel; 32 columns have no other way.
-    const bool room = width_of(n + kExtra) == width_of(n) || width_of(n) > 2 * kPanel || width_of(n) == 32;
+    // The start of a score needs three columns more, unless that would cost a panel.
+    const bool room = width_of(n + kExtra) == width_of(n) || width_of(n) > 2 * kPanel;
     result_.width = width_of(room ? n + kExtra : n);
     if (!room) return;
     result_.start_column = n;

@@ -31,6 +31,11 @@ constexpr std::int64_t kHeld = 2;
 constexpr double kNoDistance = std::numeric_limits<double>::quiet_NaN();
 constexpr std::int64_t kNoRow = std::numeric_limits<std::int64_t>::max();
 
+// Memory is short where a table comes in parts.
+std::int64_t queries_at_once(std::int64_t n_queries) {
+  return std::min(n_queries, kHalfOfFilterQueries);
+}
+
 std::int64_t filter_bytes(int gpu, const CudaFilterSpec& spec) {
   cuda_abi::FilterSize size{};
   checked_call([&](Failure* failure) { return cuda_functions().filter_size(gpu, &spec.spec, &size, failure); });
@@ -270,7 +275,8 @@ struct CudaPartsHeld {
 
   bool fits(const device::BackendChoice& backend, std::int64_t k, std::int64_t n_queries) const {
     const std::int64_t forced_rows = size_override("STOPE_DEVICE_ROWS");
-    return gpus == backend.gpus && most_neighbors >= k && most_queries >= std::min(n_queries, kMostFilterQueries) &&
+    return gpus == backend.gpus && most_neighbors >= k &&
+           most_queries >= std::min(queries_at_once(n_queries), most_filter_queries(k)) &&
            (forced_rows == 0 || part_rows <= forced_rows);
   }
 };
@@ -359,7 +365,7 @@ class CudaPartsPipeline final : public SearchPipeline {
     const std::shared_ptr<const ImageMap> map = fitted_.filters().map(fitted_, *fitted_.kernel().filter_form());
     const std::int64_t rows = cuda_part_rows(fitted_, *map, k_, n_queries, plan_.backend, run_);
     if (rows == 0) throw Error(ErrorCode::out_of_memory, "no part of the table fits the GPU's memory");
-    const CudaFilterSpec spec(fitted_, *map, rows, n_queries, k_);
+    const CudaFilterSpec spec(fitted_, *map, rows, queries_at_once(n_queries), k_);
     auto held = std::make_shared<CudaPartsHeld>();
     held->gpus = gpus;
     held->part_rows = rows;
@@ -452,7 +458,9 @@ std::int64_t cuda_part_rows(const Fitted& fitted, const ImageMap& map, std::int6
     // The largest number of rows that fits.
     std::int64_t fits = 0;
     for (std::int64_t step = most; step > 0; step = step / 2) {
-      while (fits + step <= most && filter_bytes(gpu, {fitted, map, fits + step, n_queries, k}) <= budget) fits += step;
+      while (fits + step <= most &&
+             filter_bytes(gpu, {fitted, map, fits + step, queries_at_once(n_queries), k}) <= budget)
+        fits += step;
     }
     most = fits;
   }

@@ -13,8 +13,9 @@ namespace {
 
 using cuda_abi::Failure;
 
-// Sizes a filter is made for, so that it serves many searches: k up to the first of them in most.
-constexpr std::int64_t kFewNeighbors = 24;
+// Sizes a filter is made for, so that it serves many searches: k up to the first of them in most. Beyond the second a
+// query takes so much memory that fewer are searched at once.
+constexpr std::int64_t kFewNeighbors = 24, kUsualNeighbors = 128, kQueriesOfMany = kMostFilterQueries / 8;
 // A first search of few queries leaves room for some more.
 constexpr std::int64_t kLeastQueries = 2048;
 // Of a piece of rows under way to the GPU: long enough to hide the cost of a call and of waking threads.
@@ -35,6 +36,10 @@ cuda_abi::Finish finish_of(Finish finish) {
 
 }  // namespace
 
+std::int64_t most_filter_queries(std::int64_t k) {
+  return k <= kUsualNeighbors ? kMostFilterQueries : kQueriesOfMany;
+}
+
 CudaFilterSpec::CudaFilterSpec(const Fitted& fitted, const ImageMap& map, std::int64_t n_rows, std::int64_t n_queries,
                                std::int64_t k)
     : images(make_image_columns(map, fitted.attributes(), fitted.filters().gaps_expected())) {
@@ -53,9 +58,11 @@ CudaFilterSpec::CudaFilterSpec(const Fitted& fitted, const ImageMap& map, std::i
   spec.start_column = images.start_column;
   spec.width = fitted.width();
   spec.n_rows = n_rows;
-  spec.most_queries =
-      forced > 0 ? std::min(forced, kMostFilterQueries) : std::clamp(n_queries, kLeastQueries, kMostFilterQueries);
-  spec.most_neighbors = k <= kFewNeighbors ? kFewNeighbors : kMostFilterNeighbors;
+  const std::int64_t most_queries = most_filter_queries(k);
+  spec.most_queries = forced > 0 ? std::min(forced, most_queries) : std::clamp(n_queries, kLeastQueries, most_queries);
+  spec.most_neighbors = k <= kFewNeighbors     ? kFewNeighbors
+                        : k <= kUsualNeighbors ? kUsualNeighbors
+                                               : kMostFilterNeighbors;
   // What is lost to underflow is below 1e-120 before the root.
   spec.tiny = (map.form().finish == Finish::identity ? 1e-60 : 1e-120) * images.unit;
   spec.constant = images.constant;

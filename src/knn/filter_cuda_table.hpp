@@ -19,11 +19,15 @@
 
 namespace stope::knn {
 
-/// Query rows a filter takes at once at most: enough to fill a GPU many times over, and 66 blocks of the scan, so that
-/// on 132 multiprocessors every even number of segments is whole waves.
-inline constexpr std::int64_t kMostFilterQueries = 16896;
+/// Query rows a filter takes at once at most: 132 blocks of the scan, so that on 132 multiprocessors segments are whole
+/// waves. Half as many fill a GPU, too, and serve where memory is short, but take a tenth longer (docs/adr/0007).
+inline constexpr std::int64_t kMostFilterQueries = 33792, kHalfOfFilterQueries = kMostFilterQueries / 2;
 /// Neighbours of a query it can list at most.
-inline constexpr std::int64_t kMostFilterNeighbors = 128;
+inline constexpr std::int64_t kMostFilterNeighbors = 1024;
+/// And keep in RapidMiner's heap.
+inline constexpr std::int64_t kMostHeapNeighbors = 128;
+/// Query rows it takes at once at most, for so many neighbours.
+std::int64_t most_filter_queries(std::int64_t k);
 
 /// What the plug-in is told of a fitted table of which `n_rows` are on the GPU at once; points into the table.
 struct CudaFilterSpec {

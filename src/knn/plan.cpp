@@ -87,8 +87,9 @@ Plan make_plan(const Demand& demand, const device::BackendChoice& backend, const
   // Where the training table comes in parts, each is encoded once for all queries in flight.
   constexpr std::int64_t kManyQueries = std::int64_t{1} << 17;
   constexpr std::int64_t kGpuQueries = std::int64_t{1} << 15;  // a second or so of work between two calls of progress
-  // Enough to fill a GPU, and no more: while it searches a block, the host prepares the next.
-  constexpr std::int64_t kGpuFilterQueries = std::int64_t{1} << 14;
+  // What it takes at once (knn/filter_cuda_table.hpp) at most, in blocks of one size, which are whole blocks of its
+  // scan: while it searches one, the host prepares the next.
+  constexpr std::int64_t kGpuFilterQueries = 33792, kGpuScanQueries = 256;
   // Where every block has the training table copied to the GPU again: as many as the budget holds, but for progress.
   constexpr std::int64_t kGpuPartsQueries = std::int64_t{1} << 19;
 
@@ -100,11 +101,16 @@ Plan make_plan(const Demand& demand, const device::BackendChoice& backend, const
   const std::int64_t forced_queries = size_override("STOPE_TILE_QUERIES");
   const std::int64_t forced_rows = size_override("STOPE_TILE_ROWS");
   const std::int64_t forced_part = size_override("STOPE_PART_ROWS");
+  const auto gpu_filter_queries = [&](std::int64_t n_gpus) {
+    const std::int64_t n = std::max<std::int64_t>(demand.n_queries, 1);
+    const std::int64_t n_blocks = checked::ceil_div(n, n_gpus * kGpuFilterQueries), unit = n_gpus * kGpuScanQueries;
+    return checked::mul(checked::ceil_div(checked::ceil_div(n, n_blocks), unit), unit);
+  };
   const auto set_tiles = [&] {
     const auto n_gpus = static_cast<std::int64_t>(backend.gpus.size());
     const bool gpu_filter = on_gpu(plan) && filters(plan);
     const std::int64_t most = gpu_filter && plan.method.in_parts  ? kGpuPartsQueries
-                              : gpu_filter                        ? n_gpus * kGpuFilterQueries
+                              : gpu_filter                        ? gpu_filter_queries(n_gpus)
                               : filters(plan) || !demand.resident ? kManyQueries
                               : on_gpu(plan)                      ? kGpuQueries
                                                                   : kReferenceQueries;

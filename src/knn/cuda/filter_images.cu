@@ -207,6 +207,12 @@ __global__ void __launch_bounds__(kEncodeThreads) starts_kernel(const StartJob j
   if (always > 0) atomicAdd(job.n_always, static_cast<unsigned long long>(always));
 }
 
+/// At least the value, and one of few: the starts of all rows need not be shifted again for every batch of queries.
+__device__ float few_bits(float value) {
+  constexpr unsigned kDropped = (1U << 21) - 1;  // two bits of the mantissa are left: a quarter more at most
+  return __uint_as_float((__float_as_uint(value) + kDropped) & ~kDropped);
+}
+
 __global__ void __launch_bounds__(1024) largest_shift_kernel(const ShiftJob job) {
   __shared__ float largest_of_warps[32];
   float largest = 0.0F;
@@ -222,11 +228,14 @@ __global__ void __launch_bounds__(1024) largest_shift_kernel(const ShiftJob job)
   const double query = static_cast<double>(largest), train = job.largest_train_norm;
   const double least = sqrt(query * train) + 0.5 * train + (job.masks ? 0.5 * query + job.nominal : 0.0);
   // Above all rounding, and a half.
-  const __half shift = __float2half_ru(__double2float_ru(least * (1.0 + 1e-3) + 1e-6));
-  *job.shift = static_cast<double>(__half2float(shift));
+  float shift = __half2float(__float2half_ru(__double2float_ru(least * (1.0 + 1e-3) + 1e-6)));
+  if (job.column < 0) shift = few_bits(shift);
+  job.shift[1] = static_cast<double>(shift) != job.shift[0] ? 1.0 : 0.0;
+  job.shift[0] = static_cast<double>(shift);
 }
 
 __global__ void __launch_bounds__(kEncodeThreads) shift_starts_kernel(const ShiftJob job) {
+  if (job.shift[1] == 0.0) return;  // they are as they have to be
   const double shift = *job.shift;
   const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * kEncodeThreads;
   for (std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * kEncodeThreads + threadIdx.x; row < job.n;

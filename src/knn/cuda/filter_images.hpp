@@ -10,6 +10,7 @@
 
 #include <cstdint>
 
+#include "base/host_device.hpp"
 #include "knn/cuda_abi.hpp"
 
 namespace stope::knn::cuda {
@@ -17,6 +18,11 @@ namespace stope::knn::cuda {
 inline constexpr int kTileRows = 128;      ///< training rows a tile
 inline constexpr int kBlockQueries = 256;  ///< query rows of one block of the scan
 inline constexpr int kMostWidth = 4096;    ///< columns of the widest image
+
+/// Of images in tiles: width is 32, 96 or a multiple of 64.
+STOPE_HD constexpr int panel_columns(int width) {
+  return width % 64 == 0 ? 64 : 32;
+}
 
 /// The scores of the matrix units are right but for an error of at most kAccumulation * (width + 2) * the largest that
 /// a partial sum can be (docs/numerics/filter.md).
@@ -82,7 +88,7 @@ struct ShiftJob {
   const float* starts;
   float* shifted_starts;
   std::int64_t n;  ///< starts
-  double* shift;
+  double* shift;   ///< the shift, then whether it is another one than before; 0 before the first batch
 };
 void launch_shift(const ShiftJob& job, cudaStream_t stream);
 

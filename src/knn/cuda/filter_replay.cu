@@ -20,8 +20,10 @@ struct FewReplayed {
   static constexpr int kWarps = 1, kTeams = 4, kMostGroups = 128, kMostRows = 256, kMostNeighbors = 24;
 };
 struct ManyReplayed {
-  static constexpr int kWarps = 4, kTeams = 1, kMostGroups = 512, kMostRows = 1024, kMostNeighbors = 128;
+  static constexpr int kWarps = 4, kTeams = 1, kMostGroups = 512, kMostRows = 1024, kMostNeighbors = kMostReplayed;
 };
+
+constexpr int kAtOnce = 16;  // rows that a warp evaluates at once
 
 /// What a team works with. Terms of distances take the place of groups and scores.
 template <class M, class Shape>
@@ -33,7 +35,7 @@ struct ReplaySpace {
   };
   union {
     Scored scored;
-    double terms[Shape::kWarps][Distances<M>::kDoubles];
+    double terms[Shape::kWarps][Distances<M, kAtOnce>::kDoubles];
   };
   double distances[Shape::kMostRows];
   std::int32_t rows[Shape::kMostRows];
@@ -60,7 +62,7 @@ __device__ int rows_in_order(Team& team, const ReplayJob& replay, std::int64_t q
   for (int first = team.warp() * kScoredGroups; first < n_groups; first += Shape::kWarps * kScoredGroups) {
     const std::int32_t* groups = space.scored.groups + first;
     float* scores = space.scored.scores + first * kGroupRows;
-    if (job.bounds.width == 32) {
+    if (panel_columns(job.bounds.width) == 32) {
       score_groups<true>(job, query, groups, n_groups - first, scores);
     } else {
       score_groups<false>(job, query, groups, n_groups - first, scores);
@@ -130,7 +132,7 @@ __device__ void replay(const M& measure, const ReplayJob& job, std::int64_t quer
   if (pairs.uncertain[query] != 0) return;
   if (team.thread() == 0) space.without_distance = 0;
   int n = rows_in_order<M, Shape>(team, job, query, space);
-  using D = Distances<M>;
+  using D = Distances<M, kAtOnce>;
   for (int first = team.warp() * D::kRows; first < n; first += Shape::kWarps * D::kRows) {
     D::compute(measure, pairs, query, space.rows + first, n - first < D::kRows ? n - first : D::kRows,
                space.terms[team.warp()], space.distances + first);

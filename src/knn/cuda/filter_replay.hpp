@@ -28,6 +28,8 @@ struct RootJob {
 };
 void launch_roots(const RootJob& job, cudaStream_t stream);
 
+inline constexpr int kMostReplayed = 128;  ///< entries of a heap
+
 /// Offers the rows of a chunk's lists to the heaps, which lie in pairs.distances and pairs.rows as arrays of k. A query
 /// is uncertain from the first chunk on whose list overflows, or that has a row without a distance.
 struct ReplayJob {

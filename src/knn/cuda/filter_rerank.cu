@@ -14,27 +14,43 @@ namespace {
 
 // A shape says how much of a query's list is looked at, and by how many: more groups that reach the list's cut, or more
 // rows that reach the rows' cut, leave a query uncertain. Groups are usually 1.2 times as many as neighbours, rows 1.1
-// times. kMostRows is a power of two, for the sort.
+// times; rows that are always listed come on top. kMostRows is a power of two, for the sort. kBlocks on a
+// multiprocessor at once: their loads hide one another's latency (docs/adr/0007). A warp evaluates kAtOnce rows at
+// once.
 struct FewNeighbors {
-  static constexpr int kWarps = 1, kTeams = 4, kMostGroups = 64, kMostRows = 256, kBlocks = 6;
+  static constexpr int kWarps = 1, kTeams = 4, kMostGroups = 64, kMostRows = 256, kBlocks = 8, kAtOnce = 12;
+  static constexpr int kNeighbors = 24, kAlwaysListed = 24;
 };
 struct UsualNeighbors {
-  static constexpr int kWarps = 4, kTeams = 1, kMostGroups = 256, kMostRows = 512, kBlocks = 7;
+  static constexpr int kWarps = 4, kTeams = 1, kMostGroups = 256, kMostRows = 512, kBlocks = 7, kAtOnce = 16;
+  static constexpr int kNeighbors = 128, kAlwaysListed = 64;
 };
-constexpr int kNeighborsOfFew = 24;
+// What bounds the number of neighbours is the shared memory of a block on Turing, 64 KB.
+struct ManyNeighbors {
+  static constexpr int kWarps = 8, kTeams = 1, kMostGroups = 2048, kMostRows = 2048, kBlocks = 3, kAtOnce = 16;
+  static_assert(kMostNeighbors <= kMostGroups / 2);
+};
 
-/// What a team works with. Terms of distances take the place of groups and scores.
+template <class Shape>
+bool suits(const RerankJob& job) {
+  return job.k <= Shape::kNeighbors && job.n_always <= Shape::kAlwaysListed;
+}
+
+/// What a team works with: groups and scores, then in their place terms and distances.
 template <class M, class Shape>
 struct WorkSpace {
   struct Scored {
     std::int32_t groups[Shape::kMostGroups];
     float scores[Shape::kMostGroups * kGroupRows];
   };
+  struct Evaluated {
+    double terms[Shape::kWarps][Distances<M, Shape::kAtOnce>::kDoubles];
+    double distances[Shape::kMostRows];
+  };
   union {
     Scored scored;
-    double terms[Shape::kWarps][Distances<M>::kDoubles];
+    Evaluated evaluated;
   };
-  double distances[Shape::kMostRows];
   std::int32_t rows[Shape::kMostRows];
   typename Team<Shape::kWarps>::Memory team;
 };
@@ -118,7 +134,7 @@ __device__ int select(Team& team, const RerankJob& job, std::int64_t query, int 
       score(job, query, space.scored.groups + first, n_groups - first, scores + first * kGroupRows);
     }
   };
-  if (job.bounds.width == 32) {
+  if (panel_columns(job.bounds.width) == 32) {
     score_all(score_groups<true>);
   } else {
     score_all(score_groups<false>);
@@ -138,10 +154,11 @@ __device__ bool write_nearest(Team& team, const RerankJob& job, std::int64_t que
   std::int32_t* const out_rows = job.rows + query * job.k;
   const int thread = team.thread();
   if (n <= Team::kThreads) {  // a row a thread: its place is the number of rows before it
-    const double distance = thread < n ? space.distances[thread] : 0.0;
+    const double distance = thread < n ? space.evaluated.distances[thread] : 0.0;
     const std::int32_t row = thread < n ? space.rows[thread] : kNoRow;
     int before = 0;
-    for (int i = 0; i < n; ++i) before += comes_after(distance, row, space.distances[i], space.rows[i]) ? 1 : 0;
+    for (int i = 0; i < n; ++i)
+      before += comes_after(distance, row, space.evaluated.distances[i], space.rows[i]) ? 1 : 0;
     const bool written = row != kNoRow && before < job.k;
     if (written) {
       out_distances[before] = distance;
@@ -153,13 +170,13 @@ __device__ bool write_nearest(Team& team, const RerankJob& job, std::int64_t que
   while (padded < n) padded *= 2;
 #pragma unroll 1
   for (int i = n + thread; i < padded; i += Team::kThreads) {
-    space.distances[i] = __longlong_as_double(0x7ff0000000000000);
+    space.evaluated.distances[i] = __longlong_as_double(0x7ff0000000000000);
     space.rows[i] = kNoRow;
   }
-  sort(team, space.distances, space.rows, padded);
+  sort(team, space.evaluated.distances, space.rows, padded);
 #pragma unroll 1
   for (int i = thread; i < job.k; i += Team::kThreads) {
-    out_distances[i] = space.distances[i];
+    out_distances[i] = space.evaluated.distances[i];
     out_rows[i] = space.rows[i];
   }
   return space.rows[job.k - 1] != kNoRow;
@@ -179,11 +196,11 @@ __device__ Work rerank(const M& measure, const RerankJob& job, std::int64_t quer
   const int n = select<M, Shape>(team, job, query, listed, space);
   bool known = n >= job.k;
   if (known) {
-    using D = Distances<M>;
+    using D = Distances<M, Shape::kAtOnce>;
 #pragma unroll 1
     for (int first = team.warp() * D::kRows; first < n; first += Shape::kWarps * D::kRows) {
       D::compute(measure, job, query, space.rows + first, n - first < D::kRows ? n - first : D::kRows,
-                 space.terms[team.warp()], space.distances + first);
+                 space.evaluated.terms[team.warp()], space.evaluated.distances + first);
     }
     team.sync();  // all distances are there
     known = write_nearest<M, Shape>(team, job, query, n, space);
@@ -195,7 +212,8 @@ __device__ Work rerank(const M& measure, const RerankJob& job, std::int64_t quer
 template <class M, class Shape>
 __global__ void __launch_bounds__(Shape::kWarps* Shape::kTeams * 32, Shape::kBlocks)
     rerank_kernel(const M measure, const RerankJob job) {
-  __shared__ WorkSpace<M, Shape> spaces[Shape::kTeams];
+  extern __shared__ __align__(16) unsigned char memory[];
+  auto* const spaces = reinterpret_cast<WorkSpace<M, Shape>*>(memory);
   __shared__ Totals totals;
   if (threadIdx.x == 0) totals = {};
   __syncthreads();  // totals are zero
@@ -216,8 +234,15 @@ __global__ void __launch_bounds__(Shape::kWarps* Shape::kTeams * 32, Shape::kBlo
 
 template <class M, class Shape>
 void launch_shape(const RerankJob& job, const M& measure, cudaStream_t stream) {
+  constexpr int kBytes = static_cast<int>(sizeof(WorkSpace<M, Shape>)) * Shape::kTeams;
+  constexpr int kUnasked = 48 << 10;  // more has to be asked for
+  if constexpr (kBytes > kUnasked) {
+    stope::cuda::check(
+        cudaFuncSetAttribute(rerank_kernel<M, Shape>, cudaFuncAttributeMaxDynamicSharedMemorySize, kBytes),
+        "asking for shared memory");
+  }
   const auto blocks = static_cast<unsigned>((job.n_queries + Shape::kTeams - 1) / Shape::kTeams);
-  rerank_kernel<M, Shape><<<blocks, Shape::kWarps * Shape::kTeams * 32, 0, stream>>>(measure, job);
+  rerank_kernel<M, Shape><<<blocks, Shape::kWarps * Shape::kTeams * 32, kBytes, stream>>>(measure, job);
   stope::cuda::check_launch("evaluating distances");
 }
 
@@ -226,10 +251,12 @@ struct Rerank {
   static void launch(const RerankJob& job, const void* bytes, cudaStream_t stream) {
     if (job.n_queries == 0) return;
     const M measure = measure_of<M>(bytes);
-    if (job.k <= kNeighborsOfFew) {
+    if (suits<FewNeighbors>(job)) {
       launch_shape<M, FewNeighbors>(job, measure, stream);
-    } else {
+    } else if (suits<UsualNeighbors>(job)) {
       launch_shape<M, UsualNeighbors>(job, measure, stream);
+    } else {
+      launch_shape<M, ManyNeighbors>(job, measure, stream);
     }
   }
 };

@@ -54,7 +54,7 @@ __device__ __forceinline__ void score_groups(const RerankJob& job, std::int64_t 
                                              int n_groups, float* scores) {
   // Four lanes a group, each with its part of every 4 pieces.
   const int lane = static_cast<int>(threadIdx.x) % 32, group = lane / 4, part = lane % 4;
-  const int width = kNarrow ? 32 : job.bounds.width;
+  const int width = job.bounds.width;
   const auto first = static_cast<std::uint32_t>(groups[group < n_groups ? group : 0]);
   const __half* image = job.query_images + query * width + part * 8;
   // A group's rows (group_row) lie in one tile, and `first` is even. So the next row has its pieces in other places
@@ -69,8 +69,13 @@ __device__ __forceinline__ void score_groups(const RerankJob& job, std::int64_t 
 
   float sums[2][4] = {};
   if constexpr (kNarrow) {
-    const uint4 pieces[4] = {load_piece(even), load_piece(odd), load_piece(even + kFar), load_piece(odd + kFar)};
-    multiply_add_pieces(sums, pieces, load_piece(image));
+#pragma unroll 1
+    for (int column = 0; column < width; column += 32) {
+      const uint4 pieces[4] = {load_piece(even), load_piece(odd), load_piece(even + kFar), load_piece(odd + kFar)};
+      multiply_add_pieces(sums, pieces, load_piece(image + column));
+      even += kTileRows * 32;
+      odd += kTileRows * 32;
+    }
   } else {
     const int other = (first & 4) != 0 ? -32 : 32;
 #pragma unroll 1

@@ -333,8 +333,9 @@ void launch_any(const ScanJob& job, const Out& out, cudaStream_t stream) {
   ScanJob halves = job;  // tiles of kTileRows rows
   halves.n_tiles *= scan_tile_rows(job.width) / kTileRows;
   halves.tiles_per_segment *= scan_tile_rows(job.width) / kTileRows;
-  if (job.n_queries <= 8) return (job.width == 32 ? launch<32, 1, Groups> : launch<64, 1, Groups>)(halves, out, stream);
-  return (job.width == 32 ? launch<32, 2, Groups> : launch<64, 2, Groups>)(halves, out, stream);
+  const bool narrow = panel_columns(job.width) == 32;
+  if (job.n_queries <= 8) return (narrow ? launch<32, 1, Groups> : launch<64, 1, Groups>)(halves, out, stream);
+  return (narrow ? launch<32, 2, Groups> : launch<64, 2, Groups>)(halves, out, stream);
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ constexpr int kPrivate = 8;
 
 template <int kWidth, bool kStarts>
 struct Layout {
-  static constexpr int kStages = kWidth == 128 ? 4 : kWidth == 64 ? 6 : 8;
+  static constexpr int kStages = kWidth == 128 ? 4 : kWidth == 96 ? 5 : kWidth == 64 ? 6 : 8;
   static constexpr int kTileBytes = kTileRows * kWidth * static_cast<int>(sizeof(__half));
   static constexpr int kStartBytes = kStarts ? kTileRows * static_cast<int>(sizeof(float)) : 0;
   static constexpr int kStartsAt = kStages * kTileBytes;
@@ -73,7 +73,7 @@ template <int kWidth, bool kStarts>
 class Consumer {
  public:
   using L = Layout<kWidth, kStarts>;
-  static constexpr int kRowBytes = kWidth == 32 ? 64 : 128;  // of a panel
+  static constexpr int kPanel = panel_columns(kWidth), kRowBytes = kPanel * 2;
 
   __device__ Consumer(const ScanJob& job, const Shared& shared)
       : shared_(shared), thread_(static_cast<int>(threadIdx.x) - 128) {
@@ -135,7 +135,9 @@ class Consumer {
     sm90::multiply_begin();
 #pragma unroll
     for (int k = 0; k < kWidth / 16; ++k) {
-      const std::uint64_t columns = tile + static_cast<std::uint64_t>(k / 4 * (kTileRows * 128 / 16) + k % 4 * 2);
+      constexpr int kSteps = kPanel / 16;
+      const auto at = static_cast<std::uint64_t>(k / kSteps * (kTileRows * kRowBytes / 16) + k % kSteps * 2);
+      const std::uint64_t columns = tile + at;
       if (k == 0 && !kStarts) {
         sm90::multiply<false>(scores_[kHalf], queries_[kHalf][k], columns);
       } else {
@@ -262,9 +264,12 @@ void launch_narrow(const ScanJob& job, float* maxima, std::int64_t n_maxima, con
                    cudaStream_t stream) {
   const bool starts = job.starts != nullptr;
   switch (job.width) {
-    case 32: return launch<32, false, kSample>(job, maxima, n_maxima, lists, stream);
+    case 32:
+      return (starts ? launch<32, true, kSample> : launch<32, false, kSample>)(job, maxima, n_maxima, lists, stream);
     case 64:
       return (starts ? launch<64, true, kSample> : launch<64, false, kSample>)(job, maxima, n_maxima, lists, stream);
+    case 96:
+      return (starts ? launch<96, true, kSample> : launch<96, false, kSample>)(job, maxima, n_maxima, lists, stream);
     default:
       return (starts ? launch<128, true, kSample> : launch<128, false, kSample>)(job, maxima, n_maxima, lists, stream);
   }

@@ -59,7 +59,7 @@ __device__ __forceinline__ void load_starts(float (&starts)[2][4], const std::ui
   }
 }
 
-/// Images of kWidth columns (32, 64 or 128). A part is kRows rows (64 or 128). kHasStarts: accumulators begin with
+/// Images of kWidth columns (32, 64, 96 or 128). A part is kRows rows (64 or 128). kHasStarts: accumulators begin with
 /// them. kHalved: products of 8 columns.
 template <int kWidth, int kRows, bool kHasStarts, bool kHalved>
 class NarrowTiles {
@@ -68,8 +68,7 @@ class NarrowTiles {
   static constexpr int kThreads = kQueryWarps * kSplits * 32;
 
  private:
-  static constexpr int kPanels = kWidth == 128 ? 2 : 1;
-  static constexpr int kRowBytes = kWidth / kPanels * 2;
+  static constexpr int kRowBytes = panel_columns(kWidth) * 2, kPanels = kWidth * 2 / kRowBytes;
   static constexpr int kPanelBytes = kRows * kRowBytes;
   static constexpr int kSteps = kRowBytes / 32;  // of 16 columns, a panel
   // The scores of 16 rows are looked at while those of the next 16 are computed. Measured on an H200: 10 % faster at 64

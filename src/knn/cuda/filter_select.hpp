@@ -24,7 +24,7 @@ struct BoundsJob {
   double constant, nominal, hashed, product_error, slack;
 };
 
-inline constexpr int kMostMaxima = 1024;
+inline constexpr int kMostMaxima = 4096;
 
 /// thresholds[query], from the k-th largest of its maxima. k <= n_maxima <= kMostMaxima.
 struct ThresholdJob {
@@ -48,7 +48,7 @@ struct TightenJob {
 };
 void launch_tighten(const TightenJob& job, cudaStream_t stream);
 
-inline constexpr int kMostNeighbors = 128;
+inline constexpr int kMostNeighbors = 1024;
 
 /// Doubles behind the last training row that a re-rank may read.
 inline constexpr std::int64_t kReadBeyond = 16;
@@ -67,6 +67,7 @@ struct RerankJob {
   std::int64_t n_rows, n_queries;
   std::int64_t self;  ///< query i is training row self + i and no neighbour of its own; negative: none is excluded
   int k;
+  std::int64_t n_always;  ///< rows that are always listed
   CandidateLists lists;
   double* distances;
   std::int32_t* rows;

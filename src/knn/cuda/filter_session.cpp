@@ -17,9 +17,9 @@ using stope::cuda::DeviceBuffer;
 using stope::cuda::PinnedBuffer;
 
 // Groups a list has room for. Usual are some hundred; longer lists are left to the reference.
-constexpr std::int64_t kCapacity = 2048, kCapacityOfMany = 8192;
-constexpr std::int64_t kFewNeighbors = 24;
-constexpr std::int64_t kMostBatch = 16896;  // queries at once: enough to fill the GPU many times over
+constexpr std::int64_t kCapacityOfFew = 2048, kCapacity = 8192, kCapacityOfMany = 16384;
+constexpr std::int64_t kFewNeighbors = 24, kUsualNeighbors = 128;
+constexpr std::int64_t kMostBatch = 33792;  // queries at once: enough to fill the GPU many times over
 
 enum Total { kListed, kEvaluated, kLargestNorm, kAlwaysListed, kTotals };
 
@@ -36,7 +36,14 @@ std::int64_t padded_rows(const cuda_abi::FilterSpec& spec) {
 }
 
 std::int64_t capacity(const cuda_abi::FilterSpec& spec) {
-  return spec.most_neighbors <= kFewNeighbors ? kCapacity : kCapacityOfMany;
+  return spec.most_neighbors <= kFewNeighbors     ? kCapacityOfFew
+         : spec.most_neighbors <= kUsualNeighbors ? kCapacity
+                                                  : kCapacityOfMany;
+}
+
+std::int64_t most_maxima(const cuda_abi::FilterSpec& spec) {
+  constexpr std::int64_t kUsualMaxima = 1024;
+  return spec.most_neighbors <= kUsualNeighbors ? kUsualMaxima : kMostMaxima;
 }
 
 std::int64_t batch_of(const cuda_abi::FilterSpec& spec) {
@@ -79,7 +86,7 @@ cuda_abi::FilterSize FilterSession::size(const cuda_abi::FilterSpec& spec, int g
                   spec.image_width <= kMostWidth && spec.most_neighbors <= kMostNeighbors && spec.n_rows <= kMostRows;
   const std::int64_t width = image_width(spec), batch = batch_of(spec);
   const std::int64_t row = spec.width * 8 + width * 2 + 8 + 4 * 4;
-  const std::int64_t query = width * (scans_tiles(image_width(spec)) ? 4 : 2) + 24 + kMostMaxima * 4 +
+  const std::int64_t query = width * (scans_tiles(image_width(spec)) ? 4 : 2) + 24 + most_maxima(spec) * 4 +
                              capacity(spec) * static_cast<std::int64_t>(sizeof(Candidate)) +
                              cuda_abi::kFilterSlots * (spec.width * 8 + spec.most_neighbors * 12 + 4);
   size.bytes = checked::add(checked::mul(padded_rows(spec), row), checked::mul(batch, query));
@@ -105,12 +112,12 @@ FilterSession::FilterSession(int gpu, const cuda_abi::FilterSpec& spec)
       starts_(spec.start_column < 0 ? n_padded_ : 0),
       shifted_starts_(starts_.size()),
       query_squares_(batch_),
-      shift_(1),
+      shift_(2),
       query_images_(checked::mul(batch_, width_)),
       query_tiles_(scans_tiles(width_) ? checked::mul(batch_, width_) : 0),
       query_norms_(batch_),
       query_residuals_(batch_),
-      maxima_(checked::mul(batch_, kMostMaxima)),
+      maxima_(checked::mul(batch_, most_maxima(spec))),
       thresholds_(batch_),
       candidates_(checked::mul(batch_, capacity(spec))),
       counts_(batch_),
@@ -219,6 +226,7 @@ std::int64_t FilterSession::finish() {
   const DeviceBuffer<unsigned long long>& totals = slots_[0].totals;
   const unsigned long long* host_totals = slots_[0].host_totals.data();
   clear(totals, stream_);
+  clear(shift_, stream_);
   images_begin_[0].record(stream_);
   launch_starts({train_squares_.data(), train_norms_.data(), train_residuals_.data(), spec_.n_rows, n_padded_, width_,
                  usual, static_cast<int>(spec_.start_column), train_images_.data(), starts_.data(),
@@ -230,7 +238,8 @@ std::int64_t FilterSession::finish() {
   stream_.wait();
   add_image_time(0);
   largest_norm_ = static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(host_totals[kLargestNorm])));
-  return static_cast<std::int64_t>(host_totals[kAlwaysListed]);
+  n_always_ = static_cast<std::int64_t>(host_totals[kAlwaysListed]);
+  return n_always_;
 }
 
 BoundsJob FilterSession::bounds() const {
@@ -253,7 +262,9 @@ BoundsJob FilterSession::bounds() const {
 // Rows come and answers go in streams of their own: the GPU computes on one batch while it copies for another.
 void FilterSession::submit(int number, const cuda_abi::FilterQuery& query) {
   Slot& slot = slots_[number];
-  if (query.n > batch_ || query.k > spec_.most_neighbors) throw Error(ErrorCode::internal, "a batch that cannot be");
+  if (query.n > batch_ || query.k > spec_.most_neighbors || (query.heap != 0 && query.k > kMostReplayed)) {
+    throw Error(ErrorCode::internal, "a batch that cannot be");
+  }
   reserve_votes(slot, query);
   slot.n_queries = query.n;
   slot.lists_stay = query.device_lists != nullptr;
@@ -365,8 +376,8 @@ ScanSize FilterSession::scan_size(std::int64_t n_queries, std::int64_t n_tiles, 
           multiprocessors_,
           k,
           capacity(spec_),
-          checked::ceil_div(std::min<std::int64_t>(kMaximaPerNeighbor * k, kMostMaxima), kMaximaPerSegment),
-          kMostMaxima / kMaximaPerSegment};
+          checked::ceil_div(std::min<std::int64_t>(kMaximaPerNeighbor * k, most_maxima(spec_)), kMaximaPerSegment),
+          most_maxima(spec_) / kMaximaPerSegment};
 }
 
 ScanJob FilterSession::scan_job(std::int64_t n_queries, const ScanPart& part) const {
@@ -395,6 +406,7 @@ RerankJob FilterSession::rerank_job(Slot& slot, const cuda_abi::FilterQuery& que
           query.n,
           query.self,
           static_cast<int>(query.k),
+          n_always_,
           lists(),
           slot.distances.data(),
           slot.rows.data(),

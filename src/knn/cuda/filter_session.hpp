@@ -81,6 +81,7 @@ class FilterSession {
   int multiprocessors_;
   std::int64_t n_padded_, batch_;
   std::int64_t loaded_ = 0;
+  std::int64_t n_always_ = 0;
   double train_residual_ = 0.0, largest_norm_ = 0.0;
   stope::cuda::DeviceBuffer<Attribute> attributes_;
   stope::cuda::DeviceBuffer<cuda_abi::FilterColumn> columns_;
