@@ -35,9 +35,10 @@ void ThreadPool::work(int worker) {
   for (;;) {
     {
       std::unique_lock lock(mutex_);
-      start_.wait(lock, [&] { return stop_ || round_ != seen; });
+      start_.wait(lock, [&] { return stop_ || (open_ && round_ != seen); });
       if (stop_) return;
       seen = round_;
+      ++busy_;
     }
     drain(worker);
     {
@@ -78,14 +79,16 @@ void ThreadPool::parallel_for(std::int64_t n_tasks, const CancelToken& cancel,
     n_tasks_ = n_tasks;
     next_.store(0, std::memory_order_relaxed);
     error_ = nullptr;
-    busy_ = static_cast<int>(workers_.size());
+    open_ = true;
     ++round_;
   }
   start_.notify_all();
   drain(0);
   std::exception_ptr error;
   {
+    // Workers that have not woken by now find nothing to do: to wait for them would take longer than a short round.
     std::unique_lock lock(mutex_);
+    open_ = false;
     done_.wait(lock, [&] { return busy_ == 0; });
     std::swap(error, error_);
     running_ = false;

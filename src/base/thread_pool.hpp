@@ -41,7 +41,8 @@ class ThreadPool {
   std::mutex mutex_;
   std::condition_variable start_, done_;
   std::uint64_t round_ = 0;  // a new value tells the workers that there is work
-  int busy_ = 0;             // workers still in this round
+  bool open_ = false;        // whether workers may still join the round
+  int busy_ = 0;             // workers in this round
   bool stop_ = false;
   bool running_ = false;  // between start and end of a parallel_for: a nested one would wait for itself
 

@@ -100,17 +100,20 @@ struct FilterSpec {
                               ///< negative: the accumulators start there
   std::int64_t width;         ///< doubles a row
   std::int64_t n_rows;        ///< of the training table, or of the longest part of it
+  std::int64_t n_tables;      ///< parts of it that are held at once
   std::int64_t most_queries;  ///< on the GPU at once
   std::int64_t most_neighbors;
-  double tiny;             ///< an image distance that the reference formula may lose to underflow
-  double constant;         ///< what every pair has in common: |q - t|^2 = constant + |q|^2 - 2 score
-  double nominal;          ///< the sum of the mismatches' weights
-  double hashed;           ///< of those that images may miss
-  double product_error;    ///< of scores, for the factors' rounding
-  double slack;            ///< by how much the reference may be off in the square of an image distance
-  std::int32_t masks;      ///< whether values may be missing
-  std::int32_t shares;     ///< two rows need an attribute that both have
-  std::int32_t unit_rows;  ///< rows are scaled to length 1
+  std::int64_t n_slots;      ///< batches under way, 1 ... kFilterSlots
+  std::int64_t list_groups;  ///< that a query's list has room for, at least 4 times most_neighbors
+  double tiny;               ///< an image distance that the reference formula may lose to underflow
+  double constant;           ///< what every pair has in common: |q - t|^2 = constant + |q|^2 - 2 score
+  double nominal;            ///< the sum of the mismatches' weights
+  double hashed;             ///< of those that images may miss
+  double product_error;      ///< of scores, for the factors' rounding
+  double slack;              ///< by how much the reference may be off in the square of an image distance
+  std::int32_t masks;        ///< whether values may be missing
+  std::int32_t shares;       ///< two rows need an attribute that both have
+  std::int32_t unit_rows;    ///< rows are scaled to length 1
   Finish finish;
   double unit;  ///< a distance of 1 is so much between images
 };
@@ -127,23 +130,32 @@ struct Vote;         // knn/vote_abi.hpp
 struct DeviceRows;   // knn/device_rows_abi.hpp
 struct DeviceLists;  // knn/device_rows_abi.hpp
 
-/// Batches of queries under way at once: the GPU works on one while the host prepares the next.
-inline constexpr int kFilterSlots = 2;
+/// Batches of queries under way at once: the GPU works on one, the rows of the next are there, and the host hands on
+/// the answers of the one before. A filter may be made with fewer.
+inline constexpr int kFilterSlots = 3;
 inline constexpr int kFilterSteps = 8;
 /// Pieces of rows under way to the GPU: it copies one while the host fills the other.
 inline constexpr int kFilterPieces = 2;
+
+/// Parts of a table on a GPU at once at most: rows go to one while the other is searched.
+inline constexpr int kFilterTables = 2;
 
 struct FilterQuery {
   const double* rows;  ///< n x width; lives until the batch is collected. Pinned memory is copied ten times as fast.
   std::int64_t n;      ///< at most FilterSpec::most_queries
   std::int64_t k;
-  std::int64_t self;      ///< query i is training row self + i and no neighbour of its own; negative: none is excluded
-  std::int32_t heap = 0;  ///< answers are RapidMiner's heaps after all rows, in the order of their arrays
-  std::int32_t unused = 0;
+  std::int64_t self;       ///< query i is training row self + i and no neighbour of its own; negative: none is excluded
+  std::int32_t heap = 0;   ///< answers are RapidMiner's heaps after all rows, in the order of their arrays
+  std::int32_t table = 0;  ///< of those that are held, which must be complete
   const Vote* vote = nullptr;                 ///< predictions are wanted, not lists; filter_voters() came before
   const DeviceRows* device_rows = nullptr;    ///< the rows are on the GPU: in place of `rows`
   const DeviceLists* device_lists = nullptr;  ///< the lists stay on the GPU; no vote then
+  /// Of each query a distance, not NaN, beyond which no row is wanted; pinned memory as `rows`. Then there may be fewer
+  /// than k: kNoFilterRow follows, at an infinite distance. Null: the k nearest. Not for heaps, votes or device_lists.
+  const double* within = nullptr;
 };
+
+inline constexpr std::int32_t kNoFilterRow = 0x7fffffff;
 
 /// Of query i: distances[i * k + j], rows[i * k + j], by (distance, row) or as heaps, unless it is uncertain. With a
 /// vote winners[j * n + i] and values[(j * n + i) * n_values + v] of the j-th k instead, with device_lists neither.
@@ -159,7 +171,9 @@ struct FilterAnswer {
   const double* values = nullptr;
 };
 
-/// A training table, or a part of one, with its images on one GPU. One thread at a time.
+/// A training table, or a part of one, with its images on one GPU. One thread at a time, but for filter_collect, which
+/// several may call at once, of different slots, while another submits; and for what brings rows to a table that is not
+/// searched meanwhile.
 struct Filter;
 
 // --- the filter by differences: the whole training table on one GPU, images in floats or bytes, exact answers --------
@@ -224,13 +238,14 @@ struct Functions {
   int (*filter_size)(std::int32_t gpu, const FilterSpec* spec, FilterSize* size, Failure* failure);
   int (*filter_create)(std::int32_t gpu, const FilterSpec* spec, Filter** filter, Failure* failure);
   void (*filter_destroy)(Filter* filter);
-  /// Empties a filter for another table, or part of one, of at most FilterSpec::n_rows rows. No batch is under way.
-  int (*filter_begin)(Filter* filter, std::int64_t n_rows, Failure* failure);
+  /// Empties a table for another one, or another part of one, of at most FilterSpec::n_rows rows. No batch is under way
+  /// in it.
+  int (*filter_begin)(Filter* filter, int table, std::int64_t n_rows, Failure* failure);
   /// Queues the next n training rows. They must stay as they are until filter_wait() of the same `piece`.
-  int (*filter_load)(Filter* filter, int piece, const double* rows, std::int64_t n, Failure* failure);
+  int (*filter_load)(Filter* filter, int table, int piece, const double* rows, std::int64_t n, Failure* failure);
   int (*filter_wait)(Filter* filter, int piece, Failure* failure);
   /// After the last row: how many rows no image bounds well, so that they are always listed.
-  int (*filter_finish)(Filter* filter, std::int64_t* n_always, Failure* failure);
+  int (*filter_finish)(Filter* filter, int table, std::int64_t* n_always, Failure* failure);
   /// What the training rows vote with, copied. No batch that votes is under way.
   int (*filter_voters)(Filter* filter, const Voters* voters, Failure* failure);
   /// Queues the search of a batch in a slot that is free: never used, or collected.

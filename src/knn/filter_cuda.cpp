@@ -66,7 +66,7 @@ class CudaFilterPipeline final : public SearchPipeline {
         if (there != nullptr && there->most_neighbors() >= k_) return there;
         auto filter = std::make_shared<CudaFilter>(gpu, spec);
         ThreadPool pool(std::min(plan.threads, kLoaderThreads));
-        CudaLoader(gpu, fitted, run.memory_limit).load(*filter, 0, fitted.n_rows(), pool, run.cancel);
+        CudaLoader(gpu, fitted, run.memory_limit).load(*filter, 0, 0, fitted.n_rows(), pool, run.cancel);
         return filter;
       });
     });
@@ -79,12 +79,17 @@ class CudaFilterPipeline final : public SearchPipeline {
     // So many values are encoded in about the time a thread takes to wake.
     constexpr std::int64_t kValuesPerThread = std::int64_t{1} << 17;
     const std::int64_t values = checked::mul(plan.tile_queries, fitted.width());
+    // The caller's thread waits for the GPU without sleep, and others hand on: more than this would wait for a core.
+    const std::int64_t most_threads = std::max(1, plan.threads * 3 / 4);
     threads_ = filters_.front()->borrow_threads(
-        static_cast<int>(std::clamp<std::int64_t>(values / kValuesPerThread, 1, plan.threads)));
-    for (Block& block : blocks_) {
+        static_cast<int>(std::clamp<std::int64_t>(values / kValuesPerThread, 1, most_threads)));
+    // Handed on while the next block is encoded.
+    const std::int64_t tasks = checked::ceil_div(checked::mul(plan.tile_queries, k_), kHandedPerTask);
+    hand_threads_ = filters_.front()->borrow_threads(static_cast<int>(std::min<std::int64_t>(tasks, most_threads)));
+    const std::int64_t n_blocks = checked::ceil_div(n_queries, plan.tile_queries);
+    for (std::int64_t i = 0; i < std::min<std::int64_t>(n_blocks, kBlocks); ++i) {
       if (on_gpu_ != nullptr) break;
-      block.rows = filters_.front()->borrow(values);
-      if (plan.tile_queries >= n_queries) break;  // one block is all there is
+      blocks_[i].rows = filters_.front()->borrow(values);
     }
   }
 
@@ -97,11 +102,13 @@ class CudaFilterPipeline final : public SearchPipeline {
       if (block.rows.size() > 0) filters_.front()->give_back(std::move(block.rows));
     }
     filters_.front()->give_back(std::move(threads_));
+    filters_.front()->give_back(std::move(hand_threads_));
   }
   CudaFilterPipeline(const CudaFilterPipeline&) = delete;
   CudaFilterPipeline& operator=(const CudaFilterPipeline&) = delete;
 
   int blocks() const override { return kBlocks; }
+  bool begins_beside() const override { return true; }
 
   void begin(int which, const QueryBlock& queries, const Selection& selection, const QueryEncoder& encode) override {
     Block& block = blocks_[which];
@@ -138,7 +145,7 @@ class CudaFilterPipeline final : public SearchPipeline {
     for (Share& share : block.shares) {
       share.out = &out;
       land(share);
-      if (!share.rows.empty()) hand_on(share, share.distances.data(), share.rows.data(), *threads_);
+      if (!share.rows.empty()) hand_on(share, share.distances.data(), share.rows.data(), *hand_threads_);
     }
     for_uncertain(block, [&](std::int64_t begin, std::int64_t end) {
       copy_lists(search_reference(block, begin, end), *block.selection, begin, out);
@@ -176,7 +183,10 @@ class CudaFilterPipeline final : public SearchPipeline {
   }
 
  private:
-  static constexpr int kBlocks = 2;  // one is prepared or handed on while the other is searched
+  // One is prepared and one handed on while the GPU searches the third.
+  static constexpr int kBlocks = cuda_abi::kFilterSlots;
+  // Neighbours: to wake a thread for fewer takes longer than to copy them.
+  static constexpr std::int64_t kHandedPerTask = std::int64_t{1} << 17;
 
   // Queries [begin, begin + n) of a block, on one GPU.
   struct Share {
@@ -226,13 +236,13 @@ class CudaFilterPipeline final : public SearchPipeline {
     const auto uncertain = std::count(block.uncertain.begin(), block.uncertain.end(), 1);
     if (uncertain < n / 8 || filters_.front()->takes_gaps()) return;
     Buffer<double> rows(checked::mul(n, fitted_.width()));
-    (*block.encode)(block.queries.first, n, rows.data(), *threads_);
+    (*block.encode)(block.queries.first, n, rows.data(), *hand_threads_);
     look_for_gaps(rows.data(), n);
   }
 
   void land(Share& share) {
     const std::shared_ptr<CudaFlight> flight = std::exchange(share.flight, nullptr);
-    share.filter->finish(*flight, *threads_);
+    share.filter->finish(*flight, *hand_threads_);
   }
 
   void keep_lists(Block& block, const Share& share) const {
@@ -299,10 +309,9 @@ class CudaFilterPipeline final : public SearchPipeline {
   }
 
   void hand_on(const Share& share, const double* distances, const std::int32_t* rows, ThreadPool& pool) const {
-    constexpr std::int64_t kPerTask = std::int64_t{1} << 15;
     const std::int64_t n = share.n * k_, to = share.begin * k_;
-    pool.parallel_for(checked::ceil_div(n, kPerTask), run_.cancel, [&](std::int64_t task, int) {
-      const std::int64_t begin = task * kPerTask, end = std::min(n, begin + kPerTask);
+    pool.parallel_for(checked::ceil_div(n, kHandedPerTask), run_.cancel, [&](std::int64_t task, int) {
+      const std::int64_t begin = task * kHandedPerTask, end = std::min(n, begin + kHandedPerTask);
       std::copy(distances + begin, distances + end, share.out->distances.begin() + to + begin);
       std::copy(rows + begin, rows + end, share.out->indices.begin() + to + begin);
     });
@@ -325,7 +334,7 @@ class CudaFilterPipeline final : public SearchPipeline {
     Buffer<double> rows;
     if (on_gpu_ != nullptr) {
       rows = Buffer<double>(checked::mul(few.n, fitted_.width()));
-      (*block.encode)(few.first, few.n, rows.data(), *threads_);
+      (*block.encode)(few.first, few.n, rows.data(), *hand_threads_);
       few.rows = rows.data();
     }
     Lists found(static_cast<std::size_t>(few.n));
@@ -351,7 +360,7 @@ class CudaFilterPipeline final : public SearchPipeline {
   const DeviceQueries* on_gpu_ = nullptr;             // or in the caller's memory there, where the rows are, too
   std::vector<std::shared_ptr<CudaFilter>> filters_;  // per GPU
   std::unique_ptr<Searcher> reference_;
-  std::unique_ptr<ThreadPool> threads_;
+  std::unique_ptr<ThreadPool> threads_, hand_threads_;  // of begin() and of finish()
   Block blocks_[kBlocks];
   std::mutex counts_mutex_;
   CudaFilterSeconds seconds_{};
@@ -406,7 +415,7 @@ Method choose_cuda_method(const Fitted& fitted, const Selection& selection, std:
   if (!method.in_parts) return method;
   if (selection.kind != Selection::Kind::nearest) return reference("RapidMiner's heap, and the table comes in parts");
   if (!cuda_parts_are_held(fitted, k, n_queries, backend) &&
-      cuda_part_rows(fitted, *map, k, n_queries, backend, run) == 0) {
+      cuda_part_sizes(fitted, *map, k, n_queries, backend, run).rows == 0) {
     return reference("the images of too few rows fit the GPU's memory");
   }
   method.reason += ", the table in parts";

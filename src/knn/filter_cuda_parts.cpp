@@ -12,35 +12,16 @@
 #include "base/checked.hpp"
 #include "knn/filter/index.hpp"
 #include "knn/filter_cuda_table.hpp"
-#include "knn/reference_cuda_plan.hpp"
 #include "stope/error.hpp"
 
 namespace stope::knn {
 namespace {
 
-using cuda_abi::Failure;
-
-// Shorter parts would be copied for longer than they are searched.
-constexpr std::int64_t kLeastPartRows = std::int64_t{1} << 16;
 // Of a block, in the reference at once: their rows are encoded for it.
 constexpr std::int64_t kMostReferenceQueries = std::int64_t{1} << 15;
-// A GPU holds the part that it searches and the one after.
-constexpr std::int64_t kHeld = 2;
-
 // Of a query whose list is not full: after any row, whatever its distance.
 constexpr double kNoDistance = std::numeric_limits<double>::quiet_NaN();
 constexpr std::int64_t kNoRow = std::numeric_limits<std::int64_t>::max();
-
-// Memory is short where a table comes in parts.
-std::int64_t queries_at_once(std::int64_t n_queries) {
-  return std::min(n_queries, kHalfOfFilterQueries);
-}
-
-std::int64_t filter_bytes(int gpu, const CudaFilterSpec& spec) {
-  cuda_abi::FilterSize size{};
-  checked_call([&](Failure* failure) { return cuda_functions().filter_size(gpu, &spec.spec, &size, failure); });
-  return size.possible ? size.bytes : std::numeric_limits<std::int64_t>::max();
-}
 
 // Lists of the queries of a block, k each, sorted; uncertain[i]: query i has no answer. Not initialised.
 struct Answers {
@@ -64,6 +45,7 @@ struct Answers {
              std::int64_t first_row, std::vector<Candidate>& merged) const {
     double* const old_distances = distances + query * k;
     std::int64_t* const old_rows = rows + query * k;
+    if (new_distances[0] > old_distances[k - 1]) return;  // as most parts' lists are
     merged.clear();
     for (std::int64_t old = 0, fresh = 0; old + fresh < k;) {
       const Candidate a{old_distances[old], old_rows[old]};
@@ -79,7 +61,7 @@ struct Answers {
   }
 };
 
-/// Every n-th part on one GPU. Kept from search to search, with the parts it holds.
+/// Every n-th part on one GPU, two of them at once. Kept from search to search, with the parts it holds.
 class GpuParts {
  public:
   GpuParts(int gpu, const Fitted& fitted, const CudaFilterSpec& spec, std::int64_t first_part, std::int64_t step,
@@ -87,23 +69,19 @@ class GpuParts {
       : fitted_(fitted), part_rows_(spec.spec.n_rows), loader_(gpu, fitted, memory_limit) {
     const std::int64_t n_parts = checked::ceil_div(fitted.n_rows(), part_rows_);
     for (std::int64_t part = first_part; part < n_parts; part += step) order_.push_back(part);
-    for (std::int64_t i = 0; i < std::min(kHeld, static_cast<std::int64_t>(order_.size())); ++i) {
-      held_[i].filter = std::make_unique<CudaFilter>(gpu, spec);
-    }
-    for (device::Pinned<double>& rows : staged_) {
-      rows = device::Pinned<double>(gpu, checked::mul(spec.spec.most_queries, fitted.width()));
-    }
+    if (!order_.empty()) filter_ = std::make_unique<CudaFilter>(gpu, spec);
   }
 
   /// Before a search: for k neighbours, with so many threads. Begins to load the first part.
   void begin(std::int64_t k, int threads, const RunOptions& run) {
     k_ = k;
     run_ = &run;
-    pool_ = std::make_unique<ThreadPool>(threads);
-    loader_pool_ = std::make_unique<ThreadPool>(std::min(threads, kLoaderThreads));
+    // Both work at once: more threads than cores would wait for each other.
+    pool_ = std::make_unique<ThreadPool>(std::max(1, threads / 2));
+    loader_pool_ = std::make_unique<ThreadPool>(std::clamp(threads / 2 - 1, 1, kLoaderThreads));
     counts_ = {};
-    if (order_.empty() || held_[0].part == order_[0] || held_[1].part == order_[0]) return;
-    next_ = std::async(std::launch::async, [this] { load(held_[0], order_[0]); });
+    if (order_.empty() || held_[0] == order_[0] || held_[1] == order_[0]) return;
+    next_ = std::async(std::launch::async, [this] { load(0, order_[0]); });
   }
 
   /// After it, whatever became of it: nothing is under way any more.
@@ -121,17 +99,17 @@ class GpuParts {
   void search(const QueryBlock& block, bool exclude_self, const QueryEncoder& encode, Answers& answers) {
     if (order_.empty()) return;
     const Settled settled{*this};
-    std::size_t at = 0;
+    make_room(block.n);
     for (std::size_t i = 0; i < order_.size(); ++i) {
       if (next_.valid()) next_.get();
-      at = find(order_[i]);
+      const int table = find(order_[i]);
       // Once a first batch is queued, the part before is done with: its place is free for the part after.
       const auto after_first = [&] {
-        if (i + 1 == order_.size() || held_[at ^ 1].part == order_[i + 1]) return;
-        next_ =
-            std::async(std::launch::async, [this, other = at ^ 1, part = order_[i + 1]] { load(held_[other], part); });
+        const int other = table ^ 1;
+        if (i + 1 == order_.size() || held_[other] == order_[i + 1]) return;
+        next_ = std::async(std::launch::async, [this, other, part = order_[i + 1]] { load(other, part); });
       };
-      search_part(held_[at], i == 0, block, exclude_self, encode, answers, after_first);
+      search_part(table, i == 0, block, exclude_self, encode, answers, after_first);
     }
     finish_pending();
     // Back and forth: the last part of a block is the first of the next one, and need not be copied again.
@@ -146,94 +124,118 @@ class GpuParts {
   }
 
  private:
-  struct Held {
-    std::unique_ptr<CudaFilter> filter;
-    std::int64_t part = -1;
-  };
   // A batch writes to the answers of the search that queued it, also where an error ends that.
   struct Settled {
     GpuParts& parts;
     ~Settled() { parts.settle(); }
   };
   void settle() {
-    if (pending_ != nullptr) pending_in_->settle(*pending_);
-    pending_ = nullptr;
+    if (pending_.flight != nullptr) filter_->settle(*pending_.flight);
+    pending_ = {};
   }
 
-  std::size_t find(std::int64_t part) const {
-    for (const std::size_t i : {0U, 1U}) {
-      if (held_[i].part == part) return i;
+  // The rows of a block are encoded once, for all parts.
+  void make_room(std::int64_t n_queries) {
+    const int gpu = filter_->gpu();
+    const std::int64_t values = checked::mul(n_queries, fitted_.width());
+    if (rows_.size() < values) {
+      rows_ = {};
+      rows_ = device::Pinned<double>(gpu, values);
+    }
+    if (within_.size() < n_queries) {
+      within_ = {};
+      within_ = device::Pinned<double>(gpu, n_queries);
+    }
+  }
+
+  int find(std::int64_t part) const {
+    for (const int table : {0, 1}) {
+      if (held_[table] == part) return table;
     }
     throw Error(ErrorCode::internal, "a part that was not loaded");
   }
 
-  void load(Held& held, std::int64_t part) {
-    held.part = -1;
+  void load(int table, std::int64_t part) {
+    held_[table] = -1;
     const std::int64_t first = part * part_rows_, n = std::min(part_rows_, fitted_.n_rows() - first);
-    loader_.load(*held.filter, first, n, *loader_pool_, run_->cancel);
-    held.part = part;
+    loader_.load(*filter_, table, first, n, *loader_pool_, run_->cancel);
+    held_[table] = part;
   }
 
   template <class AfterFirst>
-  void search_part(Held& held, bool fresh, const QueryBlock& block, bool exclude_self, const QueryEncoder& encode,
+  void search_part(int table, bool fresh, const QueryBlock& block, bool exclude_self, const QueryEncoder& encode,
                    Answers& answers, const AfterFirst& after_first) {
-    const std::int64_t first_row = held.part * part_rows_;
+    const std::int64_t first_row = held_[table] * part_rows_;
     // From this query on a row of the part, or of a later one, is the query itself.
     const std::int64_t first_self = std::max<std::int64_t>(0, first_row - block.first);
     std::int64_t n = 0;
     for (std::int64_t begin = 0; begin < block.n; begin += n) {
       run_->cancel.check();
-      n = std::min(held.filter->most_queries(), block.n - begin);
+      n = std::min(filter_->most_queries(), block.n - begin);
       std::int64_t self = -1;
       if (exclude_self) {
         if (begin < first_self) n = std::min(n, first_self - begin);
         if (begin >= first_self) self = block.first + begin - first_row;
       }
-      // Encoded again for every part: that is no slower than a copy, and needs no room for the block.
-      double* const rows = staged_[staging_].data();
-      encode(block.first + begin, n, rows, *pool_);
-      submit(held, fresh, {rows, n, k_, self}, begin, first_row, answers);
+      double* const rows = rows_.data() + begin * fitted_.width();
+      if (fresh) encode(block.first + begin, n, rows, *pool_);
+      // What is known of these queries from the part before has to be there.
+      if (pending_.begin < begin + n && begin < pending_.begin + pending_.n) finish_pending();
+      cuda_abi::FilterQuery query{rows, n, k_, self};
+      query.table = table;
+      query.within = fresh ? nullptr : within_.data() + begin;
+      submit(query, fresh, begin, first_row, answers);
       if (begin == 0) after_first();
     }
   }
 
-  void submit(Held& held, bool fresh, const cuda_abi::FilterQuery& query, std::int64_t begin, std::int64_t first_row,
+  void submit(const cuda_abi::FilterQuery& query, bool fresh, std::int64_t begin, std::int64_t first_row,
               Answers& answers) {
-    if (!held.filter->useful()) {
+    if (!filter_->useful(query.table)) {
+      finish_pending();
       std::fill_n(answers.uncertain.begin() + begin, query.n, static_cast<unsigned char>(1));
       if (fresh) answers.clear(begin, query.n, k_);
-      finish_pending();
+      std::fill_n(within_.data() + begin, query.n, 0.0);
       return;
     }
-    auto flight = held.filter->submit(query, [this, fresh, begin, n = query.n, first_row, &answers](
-                                                 const cuda_abi::FilterAnswer& answer, ThreadPool*) {
+    Pending submitted{begin, query.n, nullptr};
+    submitted.flight = filter_->submit(query, [this, fresh, begin, n = query.n, first_row, &answers](
+                                                  const cuda_abi::FilterAnswer& answer, ThreadPool*) {
       take(answer, fresh, begin, n, first_row, answers);
     });
-    finish_pending();
-    pending_ = std::move(flight);
-    pending_in_ = held.filter.get();
-    staging_ ^= 1;
+    try {
+      finish_pending();
+    } catch (...) {
+      filter_->settle(*submitted.flight);
+      throw;
+    }
+    pending_ = std::move(submitted);
   }
 
   void finish_pending() {
-    const std::shared_ptr<CudaFlight> flight = std::exchange(pending_, nullptr);
-    if (flight != nullptr) pending_in_->finish(*flight, *pool_);
+    const std::shared_ptr<CudaFlight> flight = std::exchange(pending_, {}).flight;
+    if (flight != nullptr) filter_->finish(*flight, *pool_);
   }
 
   void take(const cuda_abi::FilterAnswer& answer, bool fresh, std::int64_t begin, std::int64_t n,
             std::int64_t first_row, Answers& answers) {
-    constexpr std::int64_t kPerTask = 512;
+    constexpr std::int64_t kPerTask = 1024;
     pool_->parallel_for(checked::ceil_div(n, kPerTask), run_->cancel, [&](std::int64_t task, int) {
       std::vector<Candidate> merged;
       for (std::int64_t i = task * kPerTask; i < std::min(n, (task + 1) * kPerTask); ++i) {
+        const std::int64_t query = begin + i;
+        unsigned char& uncertain = answers.uncertain[static_cast<std::size_t>(query)];
         if (answer.uncertain[i] != 0) {
-          answers.uncertain[static_cast<std::size_t>(begin + i)] = 1;
-          if (fresh) answers.clear(begin + i, 1, k_);
+          uncertain = 1;
+          if (fresh) answers.clear(query, 1, k_);
         } else if (fresh) {
-          answers.put(begin + i, k_, answer.distances + i * k_, answer.rows + i * k_, first_row);
+          answers.put(query, k_, answer.distances + i * k_, answer.rows + i * k_, first_row);
         } else {
-          answers.merge(begin + i, k_, answer.distances + i * k_, answer.rows + i * k_, first_row, merged);
+          answers.merge(query, k_, answer.distances + i * k_, answer.rows + i * k_, first_row, merged);
         }
+        // Later parts have nothing to say of a query that the reference answers.
+        // Cosines may be a rounding below 0.
+        within_.data()[query] = uncertain != 0 ? 0.0 : std::max(0.0, answers.distances[query * k_ + k_ - 1]);
       }
     });
     counts_.scanned += answer.scanned;
@@ -246,20 +248,25 @@ class GpuParts {
     std::int64_t scanned = 0, listed = 0, evaluated = 0;
     CudaFilterSeconds seconds{};
   };
+  // Queries [begin, begin + n) of a block, under way.
+  struct Pending {
+    std::int64_t begin = 0, n = 0;
+    std::shared_ptr<CudaFlight> flight;
+  };
 
   const Fitted& fitted_;
   std::int64_t part_rows_;
   CudaLoader loader_;
   std::vector<std::int64_t> order_;
-  Held held_[kHeld];
-  device::Pinned<double> staged_[2];
-  int staging_ = 0;
+  std::unique_ptr<CudaFilter> filter_;
+  std::int64_t held_[kHeldParts] = {-1, -1};  // the part in each of its tables
+  // Of a block: its queries, and how far their farthest neighbours are so far.
+  device::Pinned<double> rows_, within_;
   // Of a search.
   std::int64_t k_ = 0;
   const RunOptions* run_ = nullptr;
   std::unique_ptr<ThreadPool> pool_, loader_pool_;
-  std::shared_ptr<CudaFlight> pending_;
-  CudaFilter* pending_in_ = nullptr;
+  Pending pending_;
   Counts counts_;
   std::future<void> next_;  // the part being loaded
 };
@@ -363,14 +370,14 @@ class CudaPartsPipeline final : public SearchPipeline {
   std::shared_ptr<CudaPartsHeld> make_parts(std::int64_t n_queries) const {
     const std::vector<int>& gpus = plan_.backend.gpus;
     const std::shared_ptr<const ImageMap> map = fitted_.filters().map(fitted_, *fitted_.kernel().filter_form());
-    const std::int64_t rows = cuda_part_rows(fitted_, *map, k_, n_queries, plan_.backend, run_);
-    if (rows == 0) throw Error(ErrorCode::out_of_memory, "no part of the table fits the GPU's memory");
-    const CudaFilterSpec spec(fitted_, *map, rows, queries_at_once(n_queries), k_);
+    const CudaPartSizes sizes = cuda_part_sizes(fitted_, *map, k_, n_queries, plan_.backend, run_);
+    if (sizes.rows == 0) throw Error(ErrorCode::out_of_memory, "no part of the table fits the GPU's memory");
+    const CudaFilterSpec spec = cuda_parts_spec(fitted_, *map, k_, n_queries, sizes);
     auto held = std::make_shared<CudaPartsHeld>();
     held->gpus = gpus;
-    held->part_rows = rows;
+    held->part_rows = sizes.rows;
     held->most_neighbors = spec.spec.most_neighbors;
-    held->most_queries = spec.spec.most_queries;
+    held->most_queries = std::max(n_queries, sizes.batch);
     held->takes_gaps = spec.images.takes_gaps;
     const auto n_gpus = static_cast<std::int64_t>(gpus.size());
     for (std::int64_t i = 0; i < n_gpus; ++i) {
@@ -443,33 +450,6 @@ class CudaPartsPipeline final : public SearchPipeline {
 };
 
 }  // namespace
-
-std::int64_t cuda_part_rows(const Fitted& fitted, const ImageMap& map, std::int64_t k, std::int64_t n_queries,
-                            const device::BackendChoice& backend, const RunOptions& run) {
-  const auto n_gpus = static_cast<std::int64_t>(backend.gpus.size());
-  std::int64_t most = checked::ceil_div(fitted.n_rows(), n_gpus);
-  const std::int64_t wanted = size_override("STOPE_DEVICE_ROWS");
-  if (wanted > 0) most = std::min(most, wanted);
-  for (const int gpu : backend.gpus) {
-    std::int64_t free = 0;
-    checked_call([&](Failure* failure) { return device::cuda().functions->free_memory(gpu, &free, failure); });
-    const std::int64_t sharers = std::count(backend.gpus.begin(), backend.gpus.end(), gpu);
-    const std::int64_t budget = gpu_budget(free, run.memory_limit) / sharers / kHeld;
-    // The largest number of rows that fits.
-    std::int64_t fits = 0;
-    for (std::int64_t step = most; step > 0; step = step / 2) {
-      while (fits + step <= most &&
-             filter_bytes(gpu, {fitted, map, fits + step, queries_at_once(n_queries), k}) <= budget)
-        fits += step;
-    }
-    most = fits;
-  }
-  if (wanted == 0 && most < std::min(kLeastPartRows, checked::ceil_div(fitted.n_rows(), n_gpus))) return 0;
-  if (most < 1) return 0;
-  // Parts of one size.
-  const std::int64_t n_parts = checked::ceil_div(fitted.n_rows(), most);
-  return checked::ceil_div(fitted.n_rows(), n_parts);
-}
 
 bool cuda_parts_are_held(const Fitted& fitted, std::int64_t k, std::int64_t n_queries,
                          const device::BackendChoice& backend) {

@@ -3,16 +3,30 @@
 
 #include <memory>
 
+#include "knn/filter_cuda_table.hpp"
 #include "knn/search_pipeline.hpp"
 
 namespace stope::knn {
 
 class ImageMap;
 
-/// Rows of a part, such that two of them fit every GPU of the choice; 0 if only parts so short do that they are not
-/// worth copying. The environment variable STOPE_DEVICE_ROWS lowers it (for tests).
-std::int64_t cuda_part_rows(const Fitted& fitted, const ImageMap& map, std::int64_t k, std::int64_t n_queries,
-                            const device::BackendChoice& backend, const RunOptions& run);
+/// A GPU holds the part that it searches and the one after.
+inline constexpr int kHeldParts = cuda_abi::kFilterTables;
+
+struct CudaPartSizes {
+  std::int64_t rows = 0;   ///< of a part; 0 if only parts so short fit that they are not worth copying
+  std::int64_t batch = 0;  ///< queries at once
+  CudaLists lists = CudaLists::usual;
+};
+
+/// Parts of which two fit every GPU of the choice, beside what a batch of queries needs: the less that is, the longer
+/// the parts. The environment variable STOPE_DEVICE_ROWS shortens them (for tests).
+CudaPartSizes cuda_part_sizes(const Fitted& fitted, const ImageMap& map, std::int64_t k, std::int64_t n_queries,
+                              const device::BackendChoice& backend, const RunOptions& run);
+
+/// What the plug-in is told of such parts.
+CudaFilterSpec cuda_parts_spec(const Fitted& fitted, const ImageMap& map, std::int64_t k, std::int64_t n_queries,
+                               const CudaPartSizes& sizes);
 
 /// Whether an earlier search left parts on the GPUs that will do for this one; lets go of them if they will not.
 bool cuda_parts_are_held(const Fitted& fitted, std::int64_t k, std::int64_t n_queries,

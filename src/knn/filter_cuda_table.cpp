@@ -1,6 +1,7 @@
 #include "knn/filter_cuda_table.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 #include "base/checked.hpp"
@@ -16,12 +17,14 @@ using cuda_abi::Failure;
 // Sizes a filter is made for, so that it serves many searches: k up to the first of them in most. Beyond the second a
 // query takes so much memory that fewer are searched at once.
 constexpr std::int64_t kFewNeighbors = 24, kUsualNeighbors = 128, kQueriesOfMany = kMostFilterQueries / 8;
+// Groups a list has room for. Usual are some hundred; longer lists are left to the reference.
+constexpr std::int64_t kGroupsOfFew = 2048, kGroups = 8192, kGroupsOfMany = 16384;
 // A first search of few queries leaves room for some more.
 constexpr std::int64_t kLeastQueries = 2048;
 // Of a piece of rows under way to the GPU: long enough to hide the cost of a call and of waking threads.
 constexpr std::int64_t kPieceValues = std::int64_t{1} << 21;
-// Rows that are always listed take a place in the list of every query, which has 2048.
-constexpr std::int64_t kMostAlways = 512;
+// Rows that are always listed take at most so many places, and this share, of the list of every query.
+constexpr std::int64_t kMostAlways = 512, kAlwaysShare = 4;
 
 cuda_abi::Finish finish_of(Finish finish) {
   switch (finish) {
@@ -42,7 +45,7 @@ std::int64_t most_filter_queries(std::int64_t k) {
 
 CudaFilterSpec::CudaFilterSpec(const Fitted& fitted, const ImageMap& map, std::int64_t n_rows, std::int64_t n_queries,
                                std::int64_t k)
-    : images(make_image_columns(map, fitted.attributes(), fitted.filters().gaps_expected())) {
+    : images(make_image_columns(map, fitted.attributes(), fitted.filters().gaps_expected())), k_(k) {
   const MeasureImage image = fitted.kernel().image();
   const std::int64_t forced = size_override("STOPE_TILE_QUERIES");
   spec.measure = {image.type,
@@ -58,11 +61,14 @@ CudaFilterSpec::CudaFilterSpec(const Fitted& fitted, const ImageMap& map, std::i
   spec.start_column = images.start_column;
   spec.width = fitted.width();
   spec.n_rows = n_rows;
+  spec.n_tables = 1;
+  spec.n_slots = cuda_abi::kFilterSlots;
   const std::int64_t most_queries = most_filter_queries(k);
   spec.most_queries = forced > 0 ? std::min(forced, most_queries) : std::clamp(n_queries, kLeastQueries, most_queries);
   spec.most_neighbors = k <= kFewNeighbors     ? kFewNeighbors
                         : k <= kUsualNeighbors ? kUsualNeighbors
                                                : kMostFilterNeighbors;
+  spec.list_groups = k <= kFewNeighbors ? kGroupsOfFew : k <= kUsualNeighbors ? kGroups : kGroupsOfMany;
   // What is lost to underflow is below 1e-120 before the root.
   spec.tiny = (map.form().finish == Finish::identity ? 1e-60 : 1e-120) * images.unit;
   spec.constant = images.constant;
@@ -79,11 +85,24 @@ CudaFilterSpec::CudaFilterSpec(const Fitted& fitted, const ImageMap& map, std::i
   spec.shares = map.form().missing == Missing::skip ? 1 : 0;
 }
 
+void CudaFilterSpec::hold_parts(int n_tables, std::int64_t batch, CudaLists lists) {
+  constexpr std::int64_t kNeighbors = 8, kShortest = 128;
+  spec.n_tables = n_tables;
+  spec.n_slots = 2;  // one is searched, the answers of the other are merged
+  spec.most_queries = std::min(spec.most_queries, batch);
+  if (lists == CudaLists::usual) return;
+  spec.most_neighbors = checked::ceil_div(k_, kNeighbors) * kNeighbors;
+  spec.list_groups = std::max(
+      kShortest, static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(4 * spec.most_neighbors))));
+}
+
 CudaFilter::CudaFilter(int gpu, const CudaFilterSpec& spec)
     : gpu_(gpu),
       most_neighbors_(spec.spec.most_neighbors),
       most_queries_(spec.spec.most_queries),
-      takes_gaps_(spec.images.takes_gaps) {
+      takes_gaps_(spec.images.takes_gaps),
+      most_always_(std::min(kMostAlways, spec.spec.list_groups / kAlwaysShare)),
+      n_slots_(static_cast<std::size_t>(spec.spec.n_slots)) {
   checked_call([&](Failure* failure) {
     cuda_abi::Filter* filter = nullptr;
     const int code = cuda_functions().filter_create(gpu, &spec.spec, &filter, failure);
@@ -92,8 +111,8 @@ CudaFilter::CudaFilter(int gpu, const CudaFilterSpec& spec)
   });
 }
 
-bool CudaFilter::useful() const {
-  return n_always_ <= kMostAlways;
+bool CudaFilter::useful(int table) const {
+  return n_always_[table] <= most_always_;
 }
 
 bool CudaFilter::take_voters(const cuda_abi::Voters& voters) {
@@ -112,18 +131,43 @@ bool CudaFilter::take_voters(const cuda_abi::Voters& voters) {
 std::shared_ptr<CudaFlight> CudaFilter::submit(const cuda_abi::FilterQuery& query, decltype(CudaFlight::take) take) {
   auto flight = std::make_shared<CudaFlight>();
   flight->take = std::move(take);
-  const std::scoped_lock lock(mutex_);
-  std::size_t slot = next_;
-  for (std::size_t i = 0; i < cuda_abi::kFilterSlots && slots_[slot] != nullptr; ++i) {
-    slot = (slot + 1) % cuda_abi::kFilterSlots;
+  std::unique_lock lock(mutex_);
+  flight->slot = free_slot(lock);
+  slots_[flight->slot] = {flight, true};
+  next_ = (flight->slot + 1) % n_slots_;
+  lock.unlock();  // the answers of other batches may be taken meanwhile
+  std::exception_ptr error;
+  try {
+    const std::scoped_lock submitting(submit_mutex_);
+    checked_call([&](Failure* failure) {
+      return cuda_functions().filter_submit(filter_.get(), static_cast<int>(flight->slot), &query, failure);
+    });
+  } catch (...) {
+    error = std::current_exception();
   }
-  if (slots_[slot] != nullptr) land(slot, nullptr);
-  next_ = (slot + 1) % cuda_abi::kFilterSlots;  // where all are taken: the one queued first
-  checked_call([&](Failure* failure) {
-    return cuda_functions().filter_submit(filter_.get(), static_cast<int>(slot), &query, failure);
-  });
-  slots_[slot] = flight;
+  lock.lock();
+  slots_[flight->slot].held = false;
+  if (error != nullptr) slots_[flight->slot] = {};
+  lock.unlock();
+  landed_.notify_all();
+  if (error != nullptr) std::rethrow_exception(error);
   return flight;
+}
+
+std::size_t CudaFilter::free_slot(std::unique_lock<std::mutex>& lock) {
+  for (;;) {
+    std::size_t waiting = n_slots_;
+    for (std::size_t i = 0; i < n_slots_; ++i) {
+      const std::size_t slot = (next_ + i) % n_slots_;
+      if (slots_[slot].flight == nullptr) return slot;
+      if (!slots_[slot].held && waiting == n_slots_) waiting = slot;
+    }
+    if (waiting < n_slots_) {
+      land(waiting, nullptr, lock);  // the one queued first
+    } else {
+      landed_.wait(lock);
+    }
+  }
 }
 
 void CudaFilter::finish(CudaFlight& flight, ThreadPool& pool) {
@@ -132,14 +176,17 @@ void CudaFilter::finish(CudaFlight& flight, ThreadPool& pool) {
 }
 
 void CudaFilter::settle(CudaFlight& flight, ThreadPool* pool) {
-  const std::scoped_lock lock(mutex_);
-  for (std::size_t slot = 0; slot < cuda_abi::kFilterSlots; ++slot) {
-    if (slots_[slot].get() == &flight) land(slot, pool);
-  }
+  std::unique_lock lock(mutex_);
+  const auto there = [&] { return slots_[flight.slot].flight.get() == &flight; };
+  if (!there()) return;
+  if (!slots_[flight.slot].held) return land(flight.slot, pool, lock);
+  landed_.wait(lock, [&] { return !there(); });
 }
 
-void CudaFilter::land(std::size_t slot, ThreadPool* pool) {
-  const std::shared_ptr<CudaFlight> flight = std::exchange(slots_[slot], nullptr);
+void CudaFilter::land(std::size_t slot, ThreadPool* pool, std::unique_lock<std::mutex>& lock) {
+  const std::shared_ptr<CudaFlight> flight = slots_[slot].flight;
+  slots_[slot].held = true;
+  lock.unlock();
   try {
     cuda_abi::FilterAnswer answer{};
     checked_call([&](Failure* failure) {
@@ -149,6 +196,9 @@ void CudaFilter::land(std::size_t slot, ThreadPool* pool) {
   } catch (...) {
     flight->error = std::current_exception();
   }
+  lock.lock();
+  slots_[slot] = {};
+  landed_.notify_all();
 }
 
 device::Pinned<double> CudaFilter::borrow(std::int64_t n_values) {
@@ -166,7 +216,7 @@ device::Pinned<double> CudaFilter::borrow(std::int64_t n_values) {
 }
 
 void CudaFilter::give_back(device::Pinned<double> memory) {
-  constexpr std::size_t kMostSpare = 2;  // what one search uses
+  constexpr std::size_t kMostSpare = 3;  // what one search uses
   const std::scoped_lock lock(mutex_);
   if (spare_.size() == kMostSpare) {
     const auto smallest = std::min_element(spare_.begin(), spare_.end(),
@@ -180,14 +230,26 @@ void CudaFilter::give_back(device::Pinned<double> memory) {
 std::unique_ptr<ThreadPool> CudaFilter::borrow_threads(int n) {
   {
     const std::scoped_lock lock(mutex_);
-    if (spare_threads_ != nullptr && spare_threads_->size() == n) return std::move(spare_threads_);
+    const auto fits = std::find_if(spare_threads_.begin(), spare_threads_.end(),
+                                   [&](const std::unique_ptr<ThreadPool>& spare) { return spare->size() == n; });
+    if (fits != spare_threads_.end()) {
+      std::unique_ptr<ThreadPool> threads = std::move(*fits);
+      spare_threads_.erase(fits);
+      return threads;
+    }
   }
   return std::make_unique<ThreadPool>(n);
 }
 
 void CudaFilter::give_back(std::unique_ptr<ThreadPool> threads) {
+  constexpr std::size_t kMostSpare = 2;  // what one search uses
+  std::unique_ptr<ThreadPool> gone;      // its threads end after the lock is given up
   const std::scoped_lock lock(mutex_);
-  spare_threads_.swap(threads);
+  if (spare_threads_.size() == kMostSpare) {
+    gone = std::move(spare_threads_.front());
+    spare_threads_.erase(spare_threads_.begin());
+  }
+  spare_threads_.push_back(std::move(threads));
 }
 
 CudaLoader::CudaLoader(int gpu, const Fitted& fitted, std::int64_t memory_limit) : fitted_(fitted) {
@@ -200,19 +262,20 @@ CudaLoader::CudaLoader(int gpu, const Fitted& fitted, std::int64_t memory_limit)
   }
 }
 
-void CudaLoader::load(CudaFilter& filter, std::int64_t first, std::int64_t n_rows, ThreadPool& pool,
+void CudaLoader::load(CudaFilter& filter, int table, std::int64_t first, std::int64_t n_rows, ThreadPool& pool,
                       const CancelToken& cancel) {
   const cuda_abi::Functions& functions = cuda_functions();
   cuda_abi::Filter* const to = filter.filter_.get();
-  checked_call([&](Failure* failure) { return functions.filter_begin(to, n_rows, failure); });
+  checked_call([&](Failure* failure) { return functions.filter_begin(to, table, n_rows, failure); });
   int piece = 0;
   for (std::int64_t begin = 0; begin < n_rows; begin += piece_rows_, piece = (piece + 1) % cuda_abi::kFilterPieces) {
     const std::int64_t n = std::min(piece_rows_, n_rows - begin);
     checked_call([&](Failure* failure) { return functions.filter_wait(to, piece, failure); });
     fill(pieces_[piece].data(), first + begin, n, pool, cancel);
-    checked_call([&](Failure* failure) { return functions.filter_load(to, piece, pieces_[piece].data(), n, failure); });
+    checked_call(
+        [&](Failure* failure) { return functions.filter_load(to, table, piece, pieces_[piece].data(), n, failure); });
   }
-  checked_call([&](Failure* failure) { return functions.filter_finish(to, &filter.n_always_, failure); });
+  checked_call([&](Failure* failure) { return functions.filter_finish(to, table, &filter.n_always_[table], failure); });
 }
 
 void CudaLoader::fill(double* to, std::int64_t first, std::int64_t n, ThreadPool& pool,

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <condition_variable>
 #include <cstdint>
 #include <exception>
 #include <functional>
@@ -15,13 +16,14 @@
 #include "knn/cuda_call.hpp"
 #include "knn/filter_cuda_columns.hpp"
 #include "knn/fitted.hpp"
+#include "knn/plan.hpp"
 #include "knn/vote_abi.hpp"
 
 namespace stope::knn {
 
 /// Query rows a filter takes at once at most: 132 blocks of the scan, so that on 132 multiprocessors segments are whole
 /// waves. Half as many fill a GPU, too, and serve where memory is short, but take a tenth longer (docs/adr/0007).
-inline constexpr std::int64_t kMostFilterQueries = 33792, kHalfOfFilterQueries = kMostFilterQueries / 2;
+inline constexpr std::int64_t kMostFilterQueries = kGpuFilterQueries, kHalfOfFilterQueries = kMostFilterQueries / 2;
 /// Neighbours of a query it can list at most.
 inline constexpr std::int64_t kMostFilterNeighbors = 1024;
 /// And keep in RapidMiner's heap.
@@ -29,12 +31,20 @@ inline constexpr std::int64_t kMostHeapNeighbors = 128;
 /// Query rows it takes at once at most, for so many neighbours.
 std::int64_t most_filter_queries(std::int64_t k);
 
-/// What the plug-in is told of a fitted table of which `n_rows` are on the GPU at once; points into the table.
+/// Room of a query's list: `short_ones` for what is left where other parts of the table were searched before.
+enum class CudaLists { usual, short_ones };
+
+/// What the plug-in is told of a fitted table, of which it gets tables of `n_rows`; points into the fitted table.
 struct CudaFilterSpec {
   CudaFilterSpec(const Fitted& fitted, const ImageMap& map, std::int64_t n_rows, std::int64_t n_queries,
                  std::int64_t k);
+  /// Sizes for so many tables of which one is searched while rows go to the other.
+  void hold_parts(int n_tables, std::int64_t batch, CudaLists lists);
   ImageColumns images;
   cuda_abi::FilterSpec spec{};
+
+ private:
+  std::int64_t k_;
 };
 
 /// Of the first of a block's rows so many are looked at for gaps.
@@ -49,6 +59,7 @@ struct CudaFlight {
   /// wants the batch's place on the GPU or its answer.
   std::function<void(const cuda_abi::FilterAnswer&, ThreadPool*)> take;
   std::exception_ptr error;
+  std::size_t slot = 0;
 };
 
 /// Seconds that the steps of all batches took.
@@ -66,7 +77,7 @@ class CudaFilter {
   bool takes_gaps() const { return takes_gaps_; }
 
   /// Whether its images bound most rows.
-  bool useful() const;
+  bool useful(int table = 0) const;
 
   /// Brings what the training rows vote with to the GPU, once: a fitted table is that of one predictor. False where
   /// there is no room for it.
@@ -92,20 +103,30 @@ class CudaFilter {
   struct Destroy {
     void operator()(cuda_abi::Filter* filter) const { cuda_functions().filter_destroy(filter); }
   };
+  struct Place {
+    std::shared_ptr<CudaFlight> flight;
+    bool held = false;  // by the thread that queues the batch, or takes its answer out
+  };
   void settle(CudaFlight& flight, ThreadPool* pool);
-  void land(std::size_t slot, ThreadPool* pool);
+  /// The lock is on mutex_, and is given up while the thread waits and takes.
+  void land(std::size_t slot, ThreadPool* pool, std::unique_lock<std::mutex>& lock);
+  std::size_t free_slot(std::unique_lock<std::mutex>& lock);
 
   int gpu_;
   std::int64_t most_neighbors_, most_queries_;
   bool takes_gaps_;
-  std::int64_t n_always_ = 0;
+  std::int64_t most_always_;
+  std::size_t n_slots_;
+  std::int64_t n_always_[cuda_abi::kFilterTables] = {};
   bool has_voters_ = false;
   std::unique_ptr<cuda_abi::Filter, Destroy> filter_;
+  std::mutex submit_mutex_;  // held while a batch is queued
   std::mutex mutex_;
-  std::shared_ptr<CudaFlight> slots_[cuda_abi::kFilterSlots];
+  std::condition_variable landed_;  // a place is free, or its batch may be landed
+  Place slots_[cuda_abi::kFilterSlots];
   std::size_t next_ = 0;
   std::vector<device::Pinned<double>> spare_;
-  std::unique_ptr<ThreadPool> spare_threads_;
+  std::vector<std::unique_ptr<ThreadPool>> spare_threads_;
 };
 
 /// Threads that fill pinned memory at once: one copies some 8 GB/s, the bus takes 55.
@@ -116,8 +137,9 @@ class CudaLoader {
  public:
   /// `memory_limit`: of the run, 0 if it has none.
   CudaLoader(int gpu, const Fitted& fitted, std::int64_t memory_limit);
-  /// Rows [first, first + n) take the place of those the filter has. No batch is under way in it.
-  void load(CudaFilter& filter, std::int64_t first, std::int64_t n, ThreadPool& pool, const CancelToken& cancel);
+  /// Rows [first, first + n) take the place of those in one of the filter's tables. No batch is under way in it.
+  void load(CudaFilter& filter, int table, std::int64_t first, std::int64_t n, ThreadPool& pool,
+            const CancelToken& cancel);
 
  private:
   void fill(double* to, std::int64_t first, std::int64_t n, ThreadPool& pool, const CancelToken& cancel) const;

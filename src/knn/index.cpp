@@ -1,12 +1,27 @@
 // KnnIndex: fit, k nearest, radius (stope/knn.hpp).
 #include <cmath>
 #include <string>
+#include <utility>
 
+#include "base/huge_pages.hpp"
 #include "knn/search.hpp"
 #include "stope/error.hpp"
 #include "stope/knn.hpp"
 
 namespace stope {
+namespace {
+
+// Room for n lists of k neighbours.
+void reserve(std::size_t n, std::int64_t k, Neighbors& lists) {
+  const std::size_t n_neighbors = n * static_cast<std::size_t>(k);
+  lists.offsets.reserve(n + 1);
+  lists.indices.reserve(n_neighbors);
+  lists.distances.reserve(n_neighbors);
+  prefer_huge_pages(lists.indices.data(), n_neighbors * sizeof(std::int64_t));
+  prefer_huge_pages(lists.distances.data(), n_neighbors * sizeof(double));
+}
+
+}  // namespace
 
 KnnIndex KnnIndex::fit(const Table& train, const KnnOptions& options, const RunOptions& run) {
   KnnIndex index;
@@ -29,13 +44,15 @@ SearchReport KnnIndex::kneighbors(const Table& queries, const SearchOptions& sea
 
 Neighbors KnnIndex::kneighbors(const Table& queries, const SearchOptions& search, const RunOptions& run) const {
   Neighbors all;
-  const auto n = static_cast<std::size_t>(queries.n_rows);
-  all.offsets.reserve(n + 1);
-  if (search.n_neighbors > 0 && search.n_neighbors <= n_samples()) {
-    all.indices.reserve(n * static_cast<std::size_t>(search.n_neighbors));
-    all.distances.reserve(n * static_cast<std::size_t>(search.n_neighbors));
-  }
-  kneighbors(queries, search, run, [&](const Neighbors& block) {
+  const knn::SearchJob job{knn::select_nearest(*fitted_, {search.n_neighbors}, search.exclude_self),
+                           search.exclude_group};
+  knn::run_search(*fitted_, queries, job, run, [&](std::vector<Neighbors>& lists) {
+    Neighbors& block = lists.front();
+    if (block.n_queries() == queries.n_rows) {  // all there is
+      all = std::move(block);
+      return;
+    }
+    if (block.first_query == 0) reserve(static_cast<std::size_t>(queries.n_rows), search.n_neighbors, all);
     const auto base = static_cast<std::int64_t>(all.indices.size());
     for (std::size_t i = 1; i < block.offsets.size(); ++i) all.offsets.push_back(base + block.offsets[i]);
     all.indices.insert(all.indices.end(), block.indices.begin(), block.indices.end());

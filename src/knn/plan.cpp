@@ -36,13 +36,19 @@ bool on_gpu(const Plan& plan) {
 // Queries in flight cost their encoded row, their lists and, without a filter, a row of distances (on a GPU it is not
 // ours); with one, an image. Lists are doubled: those of earlier parts are read while new ones are written.
 std::int64_t query_bytes(const Plan& plan, const Demand& demand) {
-  const bool two_blocks = on_gpu(plan) && filters(plan) && !plan.method.in_parts;  // under way at once
-  const std::int64_t beside = two_blocks      ? demand.width
-                              : on_gpu(plan)  ? 0
-                              : filters(plan) ? demand.filter_columns
-                                              : plan.tile_rows;
+  const bool three_blocks = on_gpu(plan) && filters(plan) && !plan.method.in_parts;  // under way at once
+  // Where the table comes in parts each GPU has the block's rows for itself.
+  const std::int64_t copies = static_cast<std::int64_t>(plan.backend.gpus.size()) - 1;
+  const std::int64_t beside = three_blocks                           ? 2 * demand.width
+                              : on_gpu(plan) && plan.method.in_parts ? copies * demand.width
+                              : on_gpu(plan)                         ? 0
+                              : filters(plan)                        ? demand.filter_columns
+                                                                     : plan.tile_rows;
   const std::int64_t values = checked::add(demand.width, beside);
-  const std::int64_t per_query = checked::add(checked::mul(values, sizeof(double)), checked::mul(2, demand.list_bytes));
+  // A GPU's lists go straight to the result.
+  const std::int64_t lists = on_gpu(plan) && filters(plan) ? 1 : 2;
+  const std::int64_t per_query =
+      checked::add(checked::mul(values, sizeof(double)), checked::mul(lists, demand.list_bytes));
   // A worker holds the lists of its tile as well.
   const std::int64_t work_space =
       filters(plan) && !on_gpu(plan)
@@ -89,7 +95,7 @@ Plan make_plan(const Demand& demand, const device::BackendChoice& backend, const
   constexpr std::int64_t kGpuQueries = std::int64_t{1} << 15;  // a second or so of work between two calls of progress
   // What it takes at once (knn/filter_cuda_table.hpp) at most, in blocks of one size, which are whole blocks of its
   // scan: while it searches one, the host prepares the next.
-  constexpr std::int64_t kGpuFilterQueries = 33792, kGpuScanQueries = 256;
+  constexpr std::int64_t kGpuDifferenceQueries = std::int64_t{1} << 14, kGpuScanQueries = 256;
   // Where every block has the training table copied to the GPU again: as many as the budget holds, but for progress.
   constexpr std::int64_t kGpuPartsQueries = std::int64_t{1} << 19;
 
@@ -108,9 +114,10 @@ Plan make_plan(const Demand& demand, const device::BackendChoice& backend, const
   };
   const auto set_tiles = [&] {
     const auto n_gpus = static_cast<std::int64_t>(backend.gpus.size());
-    const bool gpu_filter = on_gpu(plan) && filters(plan);
+    const bool gpu_filter = on_gpu(plan) && filters(plan), products = plan.method.kind == ScanKind::products;
     const std::int64_t most = gpu_filter && plan.method.in_parts  ? kGpuPartsQueries
-                              : gpu_filter                        ? gpu_filter_queries(n_gpus)
+                              : gpu_filter && products            ? gpu_filter_queries(n_gpus)
+                              : gpu_filter                        ? n_gpus * kGpuDifferenceQueries
                               : filters(plan) || !demand.resident ? kManyQueries
                               : on_gpu(plan)                      ? kGpuQueries
                                                                   : kReferenceQueries;

@@ -6,9 +6,12 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <utility>
 
 #include "base/checked.hpp"
+#include "base/huge_pages.hpp"
 #include "device/cuda_plugin.hpp"
+#include "knn/block_feeder.hpp"
 #include "knn/collector.hpp"
 #include "knn/device_queries.hpp"
 #include "knn/filter/index.hpp"
@@ -205,36 +208,48 @@ class BlockedSearch {
     };
     const std::int64_t forced = size_override("STOPE_BLOCKS_UNDER_WAY");
     const std::int64_t under_way = forced > 0 ? std::min<std::int64_t>(forced, pipeline.blocks()) : pipeline.blocks();
-    std::vector<Neighbors> neighbors(1);
+    const auto in = pipeline.begins_beside() ? BlockFeeder::In::a_thread : BlockFeeder::In::the_callers;
+    BlockFeeder feeder(n_blocks, under_way, in, [&](std::int64_t number) {
+      run_.cancel.check();
+      pipeline.begin(static_cast<int>(number % pipeline.blocks()), block_of(number), selection_, encoder);
+    });
+    std::vector<Neighbors> neighbors;
+    neighbors.push_back(fitted_.filters().take_lists());
     Outcome outcome;
-    std::int64_t begun = 0;
     for (std::int64_t number = 0; number < n_blocks; ++number) {
-      for (; begun < n_blocks && begun < number + under_way; ++begun) {
-        run_.cancel.check();
-        pipeline.begin(static_cast<int>(begun % pipeline.blocks()), block_of(begun), selection_, encoder);
-      }
+      feeder.wait_for(number);
       const QueryBlock block = block_of(number);
       const int which = static_cast<int>(number % pipeline.blocks());
       if (pipeline.keeps_lists()) {
         pipeline.finish_kept(which, outcome);
+        feeder.done(number);
         next_ = block.first + block.n;
         outcome_sink_(outcome);
       } else {
         shape(block, k, neighbors.front());
         pipeline.finish(which, neighbors.front());
+        feeder.done(number);
         if (selection_.train_groups != nullptr) close_gaps(neighbors.front());
         next_ = block.first + block.n;
         sink(neighbors);
       }
       report_progress(next_);
     }
+    fitted_.filters().keep_lists(std::move(neighbors.front()));
   }
 
   // Room for lists of k neighbours each.
   static void shape(const QueryBlock& block, std::int64_t k, Neighbors& neighbors) {
     neighbors.first_query = block.first;
-    neighbors.indices.resize(static_cast<std::size_t>(checked::mul(block.n, k)));
-    neighbors.distances.resize(neighbors.indices.size());
+    const auto n = static_cast<std::size_t>(checked::mul(block.n, k));
+    if (neighbors.indices.capacity() < n) {
+      neighbors.indices.reserve(n);
+      neighbors.distances.reserve(n);
+      prefer_huge_pages(neighbors.indices.data(), n * sizeof(std::int64_t));
+      prefer_huge_pages(neighbors.distances.data(), n * sizeof(double));
+    }
+    neighbors.indices.resize(n);
+    neighbors.distances.resize(n);
     neighbors.offsets.resize(static_cast<std::size_t>(block.n) + 1);
     for (std::size_t i = 0; i < neighbors.offsets.size(); ++i) {
       neighbors.offsets[i] = static_cast<std::int64_t>(i) * k;

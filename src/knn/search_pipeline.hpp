@@ -1,5 +1,5 @@
 // A back end that works beside the processor: while it searches one block of queries, the caller prepares the next and
-// hands on the one before.
+// hands on the one before (block_feeder.hpp).
 #pragma once
 
 #include <functional>
@@ -39,6 +39,8 @@ class SearchPipeline {
   virtual ~SearchPipeline() = default;
   /// Under way at once; fewer where STOPE_BLOCKS_UNDER_WAY says so (1: nothing is prepared or handed on meanwhile).
   virtual int blocks() const = 0;
+  /// Whether one thread may begin a block while another finishes the one before.
+  virtual bool begins_beside() const { return false; }
   /// Begins the search of block `which`, which is free: new, or finished. Selection and encoder live as long as it
   /// does.
   virtual void begin(int which, const QueryBlock& block, const Selection& selection, const QueryEncoder& encode) = 0;

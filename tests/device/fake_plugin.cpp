@@ -273,14 +273,23 @@ struct abi::Filter {
   Votes voters;
   std::vector<knn::Attribute> attributes;
   std::vector<std::int32_t> unmasked;  // attributes that no query may lack
-  std::int64_t width, most_rows, most_queries, most_neighbors, n_rows, loaded = 0;
-  bool ready = false;
-  std::vector<double> rows;
-  std::pair<const double*, std::int64_t> pieces[abi::kFilterPieces] = {};
+  struct Table {
+    std::int64_t n_rows = 0;
+    bool ready = false;
+    std::vector<double> rows;
+  };
+  std::int64_t width, most_rows, most_queries, most_neighbors, n_tables = 1;
+  Table tables[abi::kFilterTables];
+  struct Piece {
+    const double* rows = nullptr;
+    std::int64_t n = 0;
+    int table = 0;
+  };
+  Piece pieces[abi::kFilterPieces];
   int last_piece = 0;
   Slot slots[abi::kFilterSlots];
 
-  double distance(std::int64_t row, const double* y) const {
+  double distance(const std::vector<double>& rows, std::int64_t row, const double* y) const {
     MixedEuclidean::State state;
     for (std::int64_t a = 0; a < width; ++a) {
       measure.add(state, rows[static_cast<std::size_t>(row * width + a)], y[a],
@@ -292,18 +301,22 @@ struct abi::Filter {
   void answer(Slot& slot, std::int64_t query) const {
     const double* y = slot.query.rows + query * width;
     std::vector<std::pair<double, std::int32_t>> all;
-    for (std::int64_t row = 0; row < n_rows; ++row) {
+    const Table& table = tables[slot.query.table];
+    const double* const within = slot.query.within;
+    for (std::int64_t row = 0; row < table.n_rows; ++row) {
       if (slot.query.self >= 0 && slot.query.self + query == row) continue;
-      const double distance = this->distance(row, y);
+      const double distance = this->distance(table.rows, row, y);
+      if (within != nullptr && !(distance <= within[query])) continue;
       if (distance == distance) all.emplace_back(distance, static_cast<std::int32_t>(row));
     }
     std::sort(all.begin(), all.end());
     const auto k = static_cast<std::size_t>(slot.query.k);
     // Not of every query, and heaps it leaves to the reference.
     const bool bound = std::none_of(unmasked.begin(), unmasked.end(), [&](auto a) { return std::isnan(y[a]); });
-    const bool known =
-        bound && all.size() >= k && slot.query.heap == 0 && !(std::fmod(std::fabs(y[0]) * 7.0, 5.0) >= 4.5);
+    const bool known = bound && (all.size() >= k || within != nullptr) && slot.query.heap == 0 &&
+                       !(std::fmod(std::fabs(y[0]) * 7.0, 5.0) >= 4.5);
     slot.uncertain.push_back(known ? 0 : 1);
+    if (known && all.size() < k) all.resize(k, {std::numeric_limits<double>::infinity(), abi::kNoFilterRow});
     for (std::size_t i = 0; i < k; ++i) {
       slot.distances.push_back(known ? all[i].first : -1.0);
       slot.rows.push_back(known ? all[i].second : -1);
@@ -315,7 +328,7 @@ namespace {
 
 // Without "filters" it pretends to be a GPU without matrix units.
 int filter_size(std::int32_t, const abi::FilterSpec* spec, abi::FilterSize* size, abi::Failure*) {
-  *size = {plays("filters"), spec->n_rows * spec->width * 8 + spec->most_queries * 64};
+  *size = {plays("filters"), spec->n_tables * spec->n_rows * spec->width * 8 + spec->most_queries * 64};
   return 0;
 }
 
@@ -334,6 +347,7 @@ int filter_create(std::int32_t, const abi::FilterSpec* spec, abi::Filter** filte
   }
   made->width = spec->width;
   made->most_rows = spec->n_rows;
+  made->n_tables = spec->n_tables;
   made->most_queries = spec->most_queries;
   made->most_neighbors = spec->most_neighbors;
   *filter = made.release();
@@ -344,42 +358,46 @@ void filter_destroy(abi::Filter* filter) {
   const std::unique_ptr<abi::Filter> owner(filter);
 }
 
-bool idle(const abi::Filter& filter) {
-  return std::none_of(std::begin(filter.slots), std::end(filter.slots), [](const auto& slot) { return slot.busy; });
+// No batch is under way in the table.
+bool idle(const abi::Filter& filter, int table) {
+  return std::none_of(std::begin(filter.slots), std::end(filter.slots),
+                      [&](const auto& slot) { return slot.busy && slot.query.table == table; });
 }
 
-int filter_begin(abi::Filter* filter, std::int64_t n_rows, abi::Failure* failure) {
-  if (n_rows > filter->most_rows || !idle(*filter)) return fail(failure, ErrorCode::internal, "cannot begin");
-  filter->n_rows = n_rows;
-  filter->rows.clear();
+int filter_begin(abi::Filter* filter, int table, std::int64_t n_rows, abi::Failure* failure) {
+  if (table >= filter->n_tables || n_rows > filter->most_rows || !idle(*filter, table)) {
+    return fail(failure, ErrorCode::internal, "cannot begin");
+  }
+  filter->tables[table] = {n_rows, false, {}};
   for (auto& piece : filter->pieces) piece = {};
-  filter->ready = false;
   return 0;
 }
 
 // The rows are read when they are waited for: they must be there still.
 int filter_wait(abi::Filter* filter, int number, abi::Failure*) {
-  const auto [rows, n] = std::exchange(filter->pieces[number], {});
-  if (rows != nullptr) filter->rows.insert(filter->rows.end(), rows, rows + n * filter->width);
+  const auto [from, n, table] = std::exchange(filter->pieces[number], {});
+  std::vector<double>& rows = filter->tables[table].rows;
+  if (from != nullptr) rows.insert(rows.end(), from, from + n * filter->width);
   return 0;
 }
 
-int filter_load(abi::Filter* filter, int piece, const double* rows, std::int64_t n, abi::Failure* failure) {
+int filter_load(abi::Filter* filter, int table, int piece, const double* rows, std::int64_t n, abi::Failure* failure) {
   if (the_host->device_fails()) return fail(failure, ErrorCode::device_lost, "lost while loading");
-  if (filter->pieces[piece].first != nullptr) return fail(failure, ErrorCode::internal, "a piece that is under way");
-  filter->pieces[piece] = {rows, n};
+  if (filter->pieces[piece].rows != nullptr) return fail(failure, ErrorCode::internal, "a piece that is under way");
+  filter->pieces[piece] = {rows, n, table};
   filter->last_piece = piece;
   return 0;
 }
 
-int filter_finish(abi::Filter* filter, std::int64_t* n_always, abi::Failure* failure) {
+int filter_finish(abi::Filter* filter, int number, std::int64_t* n_always, abi::Failure* failure) {
   for (int i = 1; i <= abi::kFilterPieces; ++i) {
     filter_wait(filter, (filter->last_piece + i) % abi::kFilterPieces, failure);
   }
-  if (static_cast<std::int64_t>(filter->rows.size()) != filter->n_rows * filter->width) {
+  abi::Filter::Table& table = filter->tables[number];
+  if (static_cast<std::int64_t>(table.rows.size()) != table.n_rows * filter->width) {
     return fail(failure, ErrorCode::internal, "rows are missing");
   }
-  filter->ready = true;
+  table.ready = true;
   *n_always = 0;
   return 0;
 }
@@ -392,7 +410,8 @@ int filter_submit(abi::Filter* filter, int number, const abi::FilterQuery* query
   if (the_host->device_fails()) return fail(failure, ErrorCode::device_lost, "lost while submitting");
   abi::Filter::Slot& slot = filter->slots[number];
   const bool fits = query->n >= 1 && query->n <= filter->most_queries && query->k <= filter->most_neighbors;
-  if (slot.busy || !filter->ready || !fits) return fail(failure, ErrorCode::internal, "a batch that cannot be");
+  if (slot.busy || !filter->tables[query->table].ready || !fits)
+    return fail(failure, ErrorCode::internal, "a batch that cannot be");
   if (query->vote != nullptr) {
     if (!filter->voters.ready) return fail(failure, ErrorCode::internal, "nobody to vote");
     // Room for predictions is made as they come.
@@ -427,7 +446,13 @@ int filter_collect(abi::Filter* filter, int number, abi::FilterAnswer* answer, a
   slot.busy = false;
   if (the_host->device_fails()) return fail(failure, ErrorCode::device_lost, "lost while collecting");
   for (std::int64_t i = 0; i < slot.query.n; ++i) filter->answer(slot, i);
-  *answer = {slot.distances.data(), slot.rows.data(), slot.uncertain.data(), slot.query.n * filter->n_rows, 0, 0, {}};
+  *answer = {slot.distances.data(),
+             slot.rows.data(),
+             slot.uncertain.data(),
+             slot.query.n * filter->tables[slot.query.table].n_rows,
+             0,
+             0,
+             {}};
   if (slot.device_lists.indices != nullptr) {
     for (std::int64_t i = 0; i < slot.query.n * slot.query.k; ++i) {
       if (slot.uncertain[static_cast<std::size_t>(i / slot.query.k)] != 0) continue;
@@ -449,7 +474,7 @@ int filter_collect(abi::Filter* filter, int number, abi::FilterAnswer* answer, a
 
 // The same for the filter by differences, which answers at once.
 struct abi::DifferenceFilter {
-  abi::Filter rows;  // and measure
+  abi::Filter rows;  // in its first table; and the measure
   Votes votes;
   std::vector<double> distances;
   std::vector<std::int32_t> found, uncertain;
@@ -462,8 +487,9 @@ struct abi::DifferenceFilter {
   void answer(const abi::DifferenceQuery& query, std::int64_t i) {
     const double* y = query.rows + i * rows.width;
     std::vector<std::pair<double, std::int32_t>> all;
-    for (std::int64_t row = 0; row < rows.n_rows; ++row) {
-      const double distance = rows.distance(row, y);
+    const abi::Filter::Table& table = rows.tables[0];
+    for (std::int64_t row = 0; row < table.n_rows; ++row) {
+      const double distance = rows.distance(table.rows, row, y);
       if (distance == distance && !excluded(query, i, row)) all.emplace_back(distance, static_cast<std::int32_t>(row));
     }
     std::sort(all.begin(), all.end());
@@ -491,7 +517,7 @@ int differences_create(std::int32_t, const abi::DifferenceSpec* spec, abi::Diffe
   const auto* attributes = static_cast<const knn::Attribute*>(spec->measure.attributes);
   made->rows.attributes.assign(attributes, attributes + spec->measure.n_attributes);
   made->rows.width = spec->width;
-  made->rows.most_rows = made->rows.n_rows = spec->n_rows;
+  made->rows.tables[0].n_rows = spec->n_rows;
   made->rows.most_neighbors = spec->most_neighbors;
   *filter = made.release();
   return 0;
@@ -503,12 +529,14 @@ void differences_destroy(abi::DifferenceFilter* filter) {
 
 int differences_load(abi::DifferenceFilter* filter, const double* rows, std::int64_t n, abi::Failure* failure) {
   if (the_host->device_fails()) return fail(failure, ErrorCode::device_lost, "lost while loading");
-  filter->rows.rows.insert(filter->rows.rows.end(), rows, rows + n * filter->rows.width);
+  std::vector<double>& all = filter->rows.tables[0].rows;
+  all.insert(all.end(), rows, rows + n * filter->rows.width);
   return 0;
 }
 
 int differences_finish(abi::DifferenceFilter* filter, std::int64_t* n_always, abi::Failure* failure) {
-  if (static_cast<std::int64_t>(filter->rows.rows.size()) != filter->rows.n_rows * filter->rows.width) {
+  const abi::Filter::Table& table = filter->rows.tables[0];
+  if (static_cast<std::int64_t>(table.rows.size()) != table.n_rows * filter->rows.width) {
     return fail(failure, ErrorCode::internal, "rows are missing");
   }
   *n_always = 0;
@@ -528,7 +556,7 @@ int differences_search(abi::DifferenceFilter* filter, const abi::DifferenceQuery
   *answer = {filter->distances.data(),
              filter->found.data(),
              filter->uncertain.data(),
-             query->n * filter->rows.n_rows,
+             query->n * filter->rows.tables[0].n_rows,
              0,
              0,
              {}};

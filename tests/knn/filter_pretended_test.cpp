@@ -96,6 +96,29 @@ TEST_F(PretendedFilter, AnyBlocksPartsAndGpusGiveTheSameLists) {
   EXPECT_GT(whole, 20);
 }
 
+// Blocks of thousands, several of which are under way.
+TEST_F(PretendedFilter, LongBlocks) {
+  const Table train = table(40);
+  for (const std::int64_t n : {1023, 1280, 4096, 9001}) {
+    const Table query = table(n);
+    const SearchOptions search{.n_neighbors = 3};
+    const Neighbors theirs = on_processor(train, query, search);
+    for (const std::int64_t tile : {1024, 1300, 4096, 5000}) {
+      set_sizes({tile, 0, 0, 0});
+      const KnnIndex index = KnnIndex::fit(train, {}, run_);
+      std::int64_t next = 0;
+      const SearchReport report = index.kneighbors(query, search, run_, [&](const Neighbors& block) {
+        ASSERT_EQ(block.first_query, next);
+        ASSERT_LE(block.n_queries(), tile);
+        next += block.n_queries();
+      });
+      EXPECT_EQ(next, n);
+      EXPECT_EQ(report.method, "filter, products");
+      ASSERT_NO_FATAL_FAILURE(expect_same(index.kneighbors(query, search, run_), theirs));
+    }
+  }
+}
+
 // A sink that searches itself, and searches from several threads: none waits for another for ever, each has its answer.
 TEST_F(PretendedFilter, SearchesWithinAndBesideASearch) {
   const Table train = table(300), query = table(100);

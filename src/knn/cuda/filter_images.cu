@@ -1,4 +1,6 @@
 // Rows in double precision become images in half precision, a few rows a warp.
+#include <type_traits>
+
 #include "device/cuda/check.hpp"
 #include "knn/cuda/filter_place.cuh"
 
@@ -9,17 +11,11 @@ using cuda_abi::FilterColumn;
 using cuda_abi::ImagePart;
 
 constexpr int kEncodeThreads = 256;
-constexpr int kRows = 4;  // of a warp at once: they share the look at what a column is
+constexpr int kSteps = 4;  // rows of a lane at once: they share the look at what a column is
 // Relative rounding of a subtraction and a multiplication in double.
 constexpr double kDoubleRounding = 0x1p-50;
 // Beyond this a half, or its square, is near the largest value; a row with such a number has no bound anyway.
 constexpr double kMostImage = 200.0;
-
-__device__ double warp_sum(double value) {
-#pragma unroll
-  for (int offset = 16; offset > 0; offset /= 2) value += __shfl_xor_sync(~0U, value, offset);
-  return value;
-}
 
 /// What a lane has gathered of a row.
 struct Gathered {
@@ -89,121 +85,300 @@ __device__ __half image_of(const FilterColumn& column, double value, double row_
   return __half(0.0F);
 }
 
+/// The sum over the kLanes lanes that have a row.
+template <int kLanes>
+__device__ double row_sum(double value) {
+#pragma unroll
+  for (int offset = kLanes / 2; offset > 0; offset /= 2) value += __shfl_xor_sync(~0U, value, offset);
+  return value;
+}
+
+/// What a lane has gathered of a row whose image is plain. In floats, which are made and added ten times as fast as
+/// doubles: the sum of squares in two, so that none of it is lost.
+struct PlainSums {
+  float errors = 0.0F;  // squared, rounded a little; infinite: the row has no bound
+  float squares = 0.0F, rest = 0.0F;
+
+  __device__ __half add(double value, double centre, double scale) {
+    const auto exact = static_cast<float>((value - centre) * scale);
+    if (!(fabsf(exact) <= static_cast<float>(kMostImage))) {  // a NaN, too
+      errors = __int_as_float(0x7f800000);
+      return __half(0.0F);
+    }
+    const __half image = __float2half(exact);
+    const float rounded = __half2float(image);
+    // The second part is for the roundings to a float and before.
+    const float error = fabsf(exact - rounded) + (0x1p-23F * fabsf(exact) + 0x1p-126F);
+    errors += error * error;
+    const float square = rounded * rounded, sum = squares + square;  // the square is exact
+    const float added = sum - squares;
+    rest += (squares - (sum - added)) + (square - added);
+    squares = sum;
+    return image;
+  }
+};
+
+/// Of kSteps sums over the kLanes lanes that have a row each lane gets one, that of step_of_lane(): with half the
+/// exchanges that it takes to give all of them to all.
+template <int kLanes, class T>
+__device__ T shared_sum(const T (&values)[kSteps]) {
+  static_assert(kSteps == 4);
+  const bool upper = (threadIdx.x & (kLanes / 2)) != 0, odd = (threadIdx.x & (kLanes / 4)) != 0;
+  T two[2];
+#pragma unroll
+  for (int i = 0; i < 2; ++i) {
+    two[i] = upper ? values[2 + i] : values[i];
+    two[i] += __shfl_xor_sync(~0U, upper ? values[i] : values[2 + i], kLanes / 2);
+  }
+  T sum = odd ? two[1] : two[0];
+  sum += __shfl_xor_sync(~0U, odd ? two[0] : two[1], kLanes / 4);
+#pragma unroll
+  for (int offset = kLanes / 8; offset > 0; offset /= 2) sum += __shfl_xor_sync(~0U, sum, offset);
+  return sum;
+}
+
+template <int kLanes>
+__device__ int step_of_lane() {
+  return static_cast<int>(threadIdx.x) % kLanes / (kLanes / kSteps);
+}
+
+/// What all lanes have gathered of the row of step_of_lane().
+template <int kLanes>
+__device__ Gathered add_up(const Gathered (&gathered)[kSteps]) {
+  double parts[5][kSteps];
+#pragma unroll
+  for (int s = 0; s < kSteps; ++s) {
+    parts[0][s] = gathered[s].errors;
+    parts[1][s] = gathered[s].squares;
+    parts[2][s] = gathered[s].masked;
+    parts[3][s] = gathered[s].missing;
+    parts[4][s] = gathered[s].bounded ? 0.0 : 1.0;
+  }
+  return {shared_sum<kLanes>(parts[0]), shared_sum<kLanes>(parts[1]), shared_sum<kLanes>(parts[2]),
+          shared_sum<kLanes>(parts[3]), shared_sum<kLanes>(parts[4]) == 0.0};
+}
+
+template <int kLanes>
+__device__ Gathered add_up(const PlainSums (&gathered)[kSteps]) {
+  float errors[kSteps];
+  double squares[kSteps];
+#pragma unroll
+  for (int s = 0; s < kSteps; ++s) {
+    errors[s] = gathered[s].errors;
+    squares[s] = static_cast<double>(gathered[s].squares) + static_cast<double>(gathered[s].rest);
+  }
+  const float sum = shared_sum<kLanes>(errors);
+  // Up to kMostWidth / 32 + 5 roundings of a sum of squares, and what they lose to underflow.
+  const double widened = static_cast<double>(sum) * (1.0 + 1e-5) + 1e-40;
+  return {widened, shared_sum<kLanes>(squares), 0.0, 0.0, sum < __int_as_float(0x7f800000)};
+}
+
 /// 1 / the length of a row. Where squares can overflow or vanish the reference does not compute a cosine: no bound; nor
-/// is there one for a row of zeros, which is at distance 1 from all by definition.
+/// is there one for a row of zeros, which is at distance 1 from all by definition. `values` is null for no row.
+template <int kLanes>
 __device__ double unit_factor(const EncodeJob& job, const double* values, Gathered& gathered) {
-  double squares = 0.0;
-  bool bounded = true;
-  for (int c = static_cast<int>(threadIdx.x) % 32; c < job.n_columns; c += 32) {
+  const int lane = static_cast<int>(threadIdx.x) % kLanes;
+  double squares = 0.0, unbounded = 0.0;
+  for (int c = lane; c < job.n_columns && values != nullptr; c += kLanes) {
     const FilterColumn& column = job.columns[c];
     if (column.train != ImagePart::number) continue;
     const double value = values[column.source], scaled = value * column.scale;
-    bounded &= fabs(value) < 1e100;  // of a NaN false
+    unbounded += fabs(value) < 1e100 ? 0.0 : 1.0;  // of a NaN 1
     squares += scaled * scaled;
   }
-  squares = warp_sum(squares);
-  bounded = __all_sync(~0U, bounded);
+  squares = row_sum<kLanes>(squares);
+  unbounded = row_sum<kLanes>(unbounded);
   // Norms of 1e-90 and more have a value above 1e-100 for any weights that a filter takes.
-  if (!bounded || !(squares < 1e250 && squares > 1e-120)) {
+  if (unbounded > 0.0 || !(squares < 1e250 && squares > 1e-120)) {
     gathered.bounded = false;
     return 0.0;
   }
   // A rounding a column, relative to the row's length of 1.
   const double error = static_cast<double>(job.n_columns) * 0x1p-52;
-  if (threadIdx.x % 32 == 0) gathered.errors += error * error;
+  if (lane == 0) gathered.errors += error * error;
   return 1.0 / sqrt(squares);
 }
 
-template <bool kTrain>
-__device__ void write_summary(const EncodeJob& job, std::int64_t row, Gathered gathered) {
-  gathered.errors = warp_sum(gathered.errors);
-  gathered.squares = warp_sum(gathered.squares);
-  gathered.masked = warp_sum(gathered.masked);
-  gathered.missing = warp_sum(gathered.missing);
-  bool bounded = __all_sync(~0U, gathered.bounded);
-  if (threadIdx.x % 32 != 0) return;
-  // A query and a training row that have more than n attributes between them share one.
-  if (job.n_to_share > 0.0) {
-    bounded &= kTrain ? 2.0 * gathered.missing < job.n_to_share : 2.0 * gathered.missing <= job.n_to_share;
-  }
-  const float norm = __double2float_ru((gathered.squares + gathered.masked) * (1.0 + 1e-9));
-  bounded &= norm <= (kTrain ? kMostTrainNorm : kMostQueryNorm);
-  job.squares[row] = gathered.squares;
-  job.norms[row] = norm;
-  job.residuals[row] = bounded ? __double2float_ru(sqrt(gathered.errors) * (1.0 + 1e-6)) : __int_as_float(0x7fffffff);
+/// Where the scores of a training row start, -|t|^2 / 2; those of a row without a bound reach any threshold, those of
+/// no row none.
+struct Start {
+  __half high, low;
+  float value;
+};
+enum class RowKind { bounded, unbounded, none };
+
+__device__ Start start_of(double squares, RowKind kind) {
+  // Infinities.
+  if (kind == RowKind::unbounded) return {__ushort_as_half(0x7c00), __half(0.0F), kAlways};
+  if (kind == RowKind::none) return {__ushort_as_half(0xfc00), __half(0.0F), kNever};
+  const double start = -0.5 * squares;
+  const __half high = __double2half(start);
+  return {high, __double2half(start - static_cast<double>(__half2float(high))), static_cast<float>(start)};
 }
 
+__device__ void place_start(const StartPlace& to, std::int64_t row, const Start& start) {
+  if (to.column < 0) {
+    to.starts[row] = start.value;
+    return;
+  }
+  to.tiles[tile_place(row, to.column, to.width)] = start.high;
+  to.tiles[tile_place(row, to.column + 1, to.width)] = start.low;
+}
+
+/// What became of a row, whose parts the lanes have gathered and added up.
 template <bool kTrain>
-__global__ void __launch_bounds__(kEncodeThreads) encode_kernel(const EncodeJob job) {
-  const int lane = static_cast<int>(threadIdx.x) % 32;
-  const std::int64_t warps = static_cast<std::int64_t>(gridDim.x) * (kEncodeThreads / 32);
-  const std::int64_t warp = static_cast<std::int64_t>(blockIdx.x) * (kEncodeThreads / 32) + threadIdx.x / 32;
-  for (std::int64_t row = job.first + warp * kRows; row < job.n_padded; row += warps * kRows) {
-    Gathered gathered[kRows];
-    double factors[kRows];
+__device__ void write_summary(const EncodeJob& job, std::int64_t row, const Gathered& sums) {
+  bool bounded = sums.bounded;
+  // A query and a training row that have more than n attributes between them share one.
+  if (job.n_to_share > 0.0) {
+    bounded &= kTrain ? 2.0 * sums.missing < job.n_to_share : 2.0 * sums.missing <= job.n_to_share;
+  }
+  const float norm = __double2float_ru((sums.squares + sums.masked) * (1.0 + 1e-9));
+  bounded &= norm <= (kTrain ? kMostTrainNorm : kMostQueryNorm);
+  if (!kTrain) job.squares[row] = sums.squares;
+  job.norms[row] = norm;
+  job.residuals[row] = bounded ? __double2float_ru(sqrt(sums.errors) * (1.0 + 1e-6)) : __int_as_float(0x7fffffff);
+  if (!kTrain) return;
+  const bool exists = row < job.first + job.n;
+  place_start(job.start, row,
+              start_of(sums.squares, !exists   ? RowKind::none
+                                     : bounded ? RowKind::bounded
+                                               : RowKind::unbounded));
+}
+
+/// Two neighbouring columns of an image, as a lane has them for several rows.
+struct PlainPair {
+  double centre[2], scale[2];
+  int source[2];
+
+  __device__ PlainPair(const EncodeJob& job, int column) {
 #pragma unroll
-    for (int r = 0; r < kRows; ++r) {
-      factors[r] = 1.0;
-      if (job.unit_rows && row + r < job.first + job.n) {
-        factors[r] = unit_factor(job, job.rows + (row + r - job.first) * job.row_width, gathered[r]);
-      }
-    }
-    for (int c = lane; c < job.width; c += 32) {
-      FilterColumn column{};
-      if (c < job.n_columns) column = job.columns[c];
-#pragma unroll
-      for (int r = 0; r < kRows; ++r) {
-        if (row + r >= job.n_padded) break;
-        __half image(0.0F);
-        if (row + r < job.first + job.n) {
-          const double value = job.rows[(row + r - job.first) * job.row_width + column.source];
-          image = image_of<kTrain>(column, value, factors[r], gathered[r]);
-        }
-        if (!kTrain) job.images[(row + r) * job.width + c] = image;
-        if (job.tiles != nullptr) job.tiles[tile_place(row + r, c, job.width)] = image;
-      }
-    }
-    for (int r = 0; r < kRows; ++r) {
-      if (row + r < job.n_padded) write_summary<kTrain>(job, row + r, gathered[r]);
+    for (int i = 0; i < 2; ++i) {
+      centre[i] = job.plain[column + i].centre;
+      scale[i] = job.plain[column + i].scale;
+      source[i] = job.plain_sources[column + i];
     }
   }
+  __device__ __half2 image(const double* values, PlainSums& sums) const {
+    __half images[2];
+#pragma unroll
+    for (int i = 0; i < 2; ++i) {
+      images[i] = source[i] < 0 ? __double2half(scale[i]) : sums.add(__ldcs(values + source[i]), centre[i], scale[i]);
+    }
+    return {images[0], images[1]};
+  }
+};
+
+template <bool kTrain>
+struct AnyPair {
+  FilterColumn columns[2];
+
+  __device__ AnyPair(const EncodeJob& job, int column) {
+#pragma unroll
+    for (int i = 0; i < 2; ++i) columns[i] = column + i < job.n_columns ? job.columns[column + i] : FilterColumn{};
+  }
+  __device__ __half2 image(const double* values, double factor, Gathered& gathered) const {
+    __half images[2];
+#pragma unroll
+    for (int i = 0; i < 2; ++i) images[i] = image_of<kTrain>(columns[i], values[columns[i].source], factor, gathered);
+    return {images[0], images[1]};
+  }
+};
+
+/// A warp has kSteps rows at a time, or twice as many of 32 columns; a lane two neighbouring columns of each of a
+/// panel's, so that a warp reads and writes whole lines.
+template <bool kTrain, bool kPlain, int kLanes>
+__global__ void __launch_bounds__(kEncodeThreads) encode_kernel(const EncodeJob job) {
+  constexpr int kRowsAStep = 32 / kLanes, kRows = kSteps * kRowsAStep;
+  const int lane = static_cast<int>(threadIdx.x) % kLanes, side = static_cast<int>(threadIdx.x) % 32 / kLanes;
+  const std::int64_t warps = static_cast<std::int64_t>(gridDim.x) * (kEncodeThreads / 32);
+  const std::int64_t warp = static_cast<std::int64_t>(blockIdx.x) * (kEncodeThreads / 32) + threadIdx.x / 32;
+  const std::int64_t end = job.first + job.n;
+  for (std::int64_t group = job.first + warp * kRows; group < job.n_padded; group += warps * kRows) {
+    const std::int64_t first = group + side;  // of the lane's rows; the next one is kRowsAStep further
+    const double* const values = job.rows + (first - job.first) * job.row_width;
+    std::conditional_t<kPlain, PlainSums, Gathered> gathered[kSteps];
+    double factors[kSteps];
+#pragma unroll
+    for (int s = 0; s < kSteps; ++s) {
+      const std::int64_t row = first + s * kRowsAStep;
+      factors[s] = 1.0;
+      if constexpr (!kPlain) {
+        if (!job.unit_rows) continue;
+        const double* const own = row < end ? values + s * kRowsAStep * job.row_width : nullptr;
+        factors[s] = unit_factor<kLanes>(job, own, gathered[s]);
+        if (own == nullptr) gathered[s] = {};
+      }
+    }
+    for (int c = 2 * lane; c < job.width; c += 2 * kLanes) {
+      const std::conditional_t<kPlain, PlainPair, AnyPair<kTrain>> pair(job, c);
+      __half2 images[kSteps];
+#pragma unroll
+      for (int s = 0; s < kSteps; ++s) {
+        const std::int64_t row = first + s * kRowsAStep;
+        images[s] = {__half(0.0F), __half(0.0F)};
+        if (row >= end) continue;
+        const double* const own = values + s * kRowsAStep * job.row_width;
+        if constexpr (kPlain) {
+          images[s] = pair.image(own, gathered[s]);
+        } else {
+          images[s] = pair.image(own, factors[s], gathered[s]);
+        }
+      }
+#pragma unroll
+      for (int s = 0; s < kSteps; ++s) {
+        const std::int64_t row = first + s * kRowsAStep;
+        if (row >= job.n_padded) continue;
+        if (!kTrain) *reinterpret_cast<__half2*>(job.images + row * job.width + c) = images[s];
+        if (job.tiles != nullptr) *reinterpret_cast<__half2*>(job.tiles + tile_place(row, c, job.width)) = images[s];
+      }
+    }
+    const Gathered sums = add_up<kLanes>(gathered);
+    __syncwarp();  // the columns of starts have their zeros
+    const std::int64_t row = first + step_of_lane<kLanes>() * kRowsAStep;
+    if (lane % (kLanes / kSteps) == 0 && row < job.n_padded) write_summary<kTrain>(job, row, sums);
+  }
+}
+
+template <bool kTrain, bool kPlain, int kLanes>
+void launch_lanes(const EncodeJob& job, cudaStream_t stream) {
+  constexpr std::int64_t kMostBlocks = 4096, kRowsOfBlock = kEncodeThreads / kLanes * kSteps;
+  const std::int64_t rows = job.n_padded - job.first, blocks = (rows + kRowsOfBlock - 1) / kRowsOfBlock;
+  const auto grid = static_cast<unsigned>(blocks < kMostBlocks ? blocks : kMostBlocks);
+  encode_kernel<kTrain, kPlain, kLanes><<<grid, kEncodeThreads, 0, stream>>>(job);
+  stope::cuda::check_launch("making images");
 }
 
 template <bool kTrain>
 void launch_encode(const EncodeJob& job, cudaStream_t stream) {
-  const std::int64_t rows = job.n_padded - job.first;
-  if (rows <= 0) return;
-  constexpr std::int64_t kMostBlocks = 2048, kRowsOfBlock = kEncodeThreads / 32 * kRows;
-  const std::int64_t blocks = (rows + kRowsOfBlock - 1) / kRowsOfBlock;
-  const auto grid = static_cast<unsigned>(blocks < kMostBlocks ? blocks : kMostBlocks);
-  encode_kernel<kTrain><<<grid, kEncodeThreads, 0, stream>>>(job);
-  stope::cuda::check_launch("making images");
+  if (job.n_padded <= job.first) return;
+  const bool narrow = job.width == 32;
+  if (job.plain != nullptr) {
+    narrow ? launch_lanes<kTrain, true, 16>(job, stream) : launch_lanes<kTrain, true, 32>(job, stream);
+  } else {
+    narrow ? launch_lanes<kTrain, false, 16>(job, stream) : launch_lanes<kTrain, false, 32>(job, stream);
+  }
 }
 
+/// Rows whose residual is far above the usual become rows that are always listed.
 __global__ void __launch_bounds__(kEncodeThreads) starts_kernel(const StartJob job) {
   const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * kEncodeThreads;
   float largest = 0.0F;
   unsigned always = 0;
-  for (std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * kEncodeThreads + threadIdx.x; row < job.n_padded;
+  for (std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * kEncodeThreads + threadIdx.x; row < job.n;
        row += step) {
-    const bool bounded = row < job.n && job.residuals[row] <= job.most_residual;  // of a NaN false
-    const double start = bounded ? -0.5 * job.squares[row] : 0.0;
-    if (bounded) largest = fmaxf(largest, job.norms[row]);
-    if (row < job.n && !bounded) ++always;
-    if (job.column < 0) {
-      job.starts[row] = bounded ? static_cast<float>(start) : row < job.n ? kAlways : kNever;
+    const float residual = job.residuals[row];
+    if (residual <= job.most_residual) {  // of a NaN false
+      largest = fmaxf(largest, job.norms[row]);
       continue;
     }
-    __half high = __double2half(start), low = __double2half(start - static_cast<double>(__half2float(high)));
-    if (!bounded) {
-      high = __ushort_as_half(row < job.n ? 0x7c00 : 0xfc00);  // infinities
-      low = __half(0.0F);
-    }
-    job.tiles[tile_place(row, job.column, job.width)] = high;
-    job.tiles[tile_place(row, job.column + 1, job.width)] = low;
+    ++always;
+    if (!isnan(residual)) place_start(job.start, row, start_of(0.0, RowKind::unbounded));
   }
   // Norms are not negative: their bits are ordered as they are.
-  atomicMax(job.largest_norm, __float_as_uint(largest));
+#pragma unroll
+  for (int offset = 16; offset > 0; offset /= 2) largest = fmaxf(largest, __shfl_xor_sync(~0U, largest, offset));
+  if (threadIdx.x % 32 == 0) atomicMax(job.largest_norm, __float_as_uint(largest));
   if (always > 0) atomicAdd(job.n_always, static_cast<unsigned long long>(always));
 }
 

@@ -35,6 +35,19 @@ inline constexpr float kMostTrainNorm = 0x1p14F, kMostQueryNorm = 0x1p15F;
 /// images, infinities.
 inline constexpr float kNever = -3e38F, kAlways = 3e38F;
 
+/// Where the score of a training row starts, -|t|^2 / 2: in two columns of the images, or apart.
+struct StartPlace {
+  int column;  ///< the first of the two; negative: it goes to `starts`
+  int width;   ///< of an image
+  __half* tiles;
+  float* starts;
+};
+
+/// A column of an image that has nothing but numbers, none of them masked, and factors (filter_plain.hpp).
+struct PlainColumn {
+  double centre, scale;  ///< of a number; of any other column the factor is the scale
+};
+
 /// Rows to be encoded, and where their images go. Arrays are as long as the rows padded to whole tiles or blocks.
 struct EncodeJob {
   const double* rows;
@@ -43,31 +56,29 @@ struct EncodeJob {
   std::int64_t row_width;  ///< doubles a row
   const cuda_abi::FilterColumn* columns;
   int n_columns;
-  int width;          ///< of an image
-  double n_to_share;  ///< attributes; two rows need one that both have. 0: they need none
-  bool unit_rows;     ///< the numbers of a row are scaled to length 1
-  __half* images;     ///< row by row; null for training rows
-  __half* tiles;      ///< null: not wanted
-  double* squares;    ///< of the numbers that are not masked
-  float* norms;       ///< the same of all numbers, rounded up
-  float* residuals;   ///< how far rounding moved the row, rounded up; NaN: no image can bound it
+  int width;                 ///< of an image
+  double n_to_share;         ///< attributes; two rows need one that both have. 0: they need none
+  bool unit_rows;            ///< the numbers of a row are scaled to length 1
+  const PlainColumn* plain;  ///< as many as the image is wide; null: other things are in the images
+  const int* plain_sources;  ///< the number of a column; negative: it is none
+  __half* images;            ///< row by row; null for training rows
+  __half* tiles;             ///< null: not wanted
+  StartPlace start;          ///< of training rows
+  double* squares;           ///< of queries: of the numbers that are not masked
+  float* norms;              ///< the same of all numbers, rounded up
+  float* residuals;          ///< how far rounding moved the row, rounded up; NaN: no image can bound it
 };
 
 void launch_encode_train(const EncodeJob& job, cudaStream_t stream);
 void launch_encode_queries(const EncodeJob& job, cudaStream_t stream);
 
-/// Where the scores of a training row start: at -|t|^2 / 2. Rows whose residual exceeds `most_residual`, or that have
-/// no bound, are always listed.
+/// Rows whose residual exceeds `most_residual` are always listed, too, as those are that have no bound.
 struct StartJob {
-  const double* squares;
   const float* norms;
   const float* residuals;
-  std::int64_t n, n_padded;
-  int width;
+  std::int64_t n;
   float most_residual;
-  int column;  ///< of the images that gets the start; negative: it goes to `starts`
-  __half* tiles;
-  float* starts;
+  StartPlace start;
   unsigned* largest_norm;        ///< bits of the largest norm of a row that is not always listed; 0 beforehand
   unsigned long long* n_always;  ///< 0 beforehand
 };

@@ -215,7 +215,7 @@ __global__ void __launch_bounds__(kRootThreads) roots_kernel(const RootJob job) 
   float threshold = 0.0F;  // below the score of any row that is one
   if (!(bounds.residuals >= 0.0)) {
     threshold = kAlways;  // the reference answers it: nothing is listed
-  } else if (job.sizes[query] == job.k && root >= 0.0) {
+  } else if ((job.sizes == nullptr || job.sizes[query] == job.k) && root >= 0.0) {
     const double reach = image_distance(job.image, root) * (1.0 + 1e-9) + bounds.tiny;
     threshold = fmaxf(__double2float_rd(static_cast<double>(bounds.cut_at(reach)) + bounds.shift), 0.0F);
   }

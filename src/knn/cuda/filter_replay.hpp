@@ -21,7 +21,7 @@ struct RootJob {
   BoundsJob bounds;
   ImageDistance image;
   const double* heaps;        ///< k distances a query, the root first
-  const std::int32_t* sizes;  ///< entries a heap has
+  const std::int32_t* sizes;  ///< entries a heap has; null: k
   std::int64_t n_queries;
   int k;
   float* thresholds;

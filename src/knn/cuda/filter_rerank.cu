@@ -142,12 +142,14 @@ __device__ int select(Team& team, const RerankJob& job, std::int64_t query, int 
   team.sync();  // all scores are there
   const int n_scores = n_groups * kGroupRows;
   const float* const own = scores + team.thread();
-  const float sharper = cut_of(bounds, kth_largest(team, job.k, n_scores, [&](int i) { return key_of(own[i]); }));
+  float sharper = cut_of(bounds, kth_largest(team, job.k, n_scores, [&](int i) { return key_of(own[i]); }));
+  // Fewer than k say nothing; what the threshold came from does.
+  if (job.fewer) sharper = fmaxf(sharper, job.lists.thresholds[query]);
   const int n_rows = keep_rows(team, space.scored.groups, scores, n_scores, sharper, space.rows, Shape::kMostRows);
   return n_rows <= Shape::kMostRows ? n_rows : -1;
 }
 
-/// Writes the k nearest of n rows; whether there are k that have a distance.
+/// Writes the k nearest of n rows; whether there are k that have a distance, or fewer will do.
 template <class M, class Shape, class Team>
 __device__ bool write_nearest(Team& team, const RerankJob& job, std::int64_t query, int n, WorkSpace<M, Shape>& space) {
   double* const out_distances = job.distances + query * job.k;
@@ -164,10 +166,15 @@ __device__ bool write_nearest(Team& team, const RerankJob& job, std::int64_t que
       out_distances[before] = distance;
       out_rows[before] = row;
     }
-    return team.sum(written ? 1U : 0U) == static_cast<unsigned>(job.k);
+    const auto n_written = static_cast<int>(team.sum(written ? 1U : 0U));
+    for (int i = n_written + thread; i < job.k; i += Team::kThreads) {
+      out_distances[i] = __longlong_as_double(0x7ff0000000000000);
+      out_rows[i] = kNoRow;
+    }
+    return job.fewer || n_written == job.k;
   }
   int padded = Team::kThreads;
-  while (padded < n) padded *= 2;
+  while (padded < n || padded < job.k) padded *= 2;
 #pragma unroll 1
   for (int i = n + thread; i < padded; i += Team::kThreads) {
     space.evaluated.distances[i] = __longlong_as_double(0x7ff0000000000000);
@@ -179,7 +186,7 @@ __device__ bool write_nearest(Team& team, const RerankJob& job, std::int64_t que
     out_distances[i] = space.evaluated.distances[i];
     out_rows[i] = space.rows[i];
   }
-  return space.rows[job.k - 1] != kNoRow;
+  return job.fewer || space.rows[job.k - 1] != kNoRow;
 }
 
 struct Work {
@@ -194,7 +201,7 @@ __device__ Work rerank(const M& measure, const RerankJob& job, std::int64_t quer
   Team<Shape::kWarps> team(space.team);
   const int listed = job.lists.counts[query];
   const int n = select<M, Shape>(team, job, query, listed, space);
-  bool known = n >= job.k;
+  bool known = n >= (job.fewer ? 0 : job.k);
   if (known) {
     using D = Distances<M, Shape::kAtOnce>;
 #pragma unroll 1

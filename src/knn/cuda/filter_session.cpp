@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -16,10 +17,9 @@ using stope::cuda::check;
 using stope::cuda::DeviceBuffer;
 using stope::cuda::PinnedBuffer;
 
-// Groups a list has room for. Usual are some hundred; longer lists are left to the reference.
-constexpr std::int64_t kCapacityOfFew = 2048, kCapacity = 8192, kCapacityOfMany = 16384;
-constexpr std::int64_t kFewNeighbors = 24, kUsualNeighbors = 128;
 constexpr std::int64_t kMostBatch = 33792;  // queries at once: enough to fill the GPU many times over
+// Training rows whose images are made at once: so many that a kernel's start and end are nothing beside it.
+constexpr std::int64_t kEncodedBytes = std::int64_t{128} << 20;
 
 enum Total { kListed, kEvaluated, kLargestNorm, kAlwaysListed, kTotals };
 
@@ -35,15 +35,14 @@ std::int64_t padded_rows(const cuda_abi::FilterSpec& spec) {
   return padded(spec.n_rows, scan_tile_rows(image_width(spec)));
 }
 
-std::int64_t capacity(const cuda_abi::FilterSpec& spec) {
-  return spec.most_neighbors <= kFewNeighbors     ? kCapacityOfFew
-         : spec.most_neighbors <= kUsualNeighbors ? kCapacity
-                                                  : kCapacityOfMany;
-}
+constexpr std::int64_t kUsualNeighbors = 128;
+// The maxima of the sample lie where the lists will: these begin when thresholds are known.
+constexpr auto kMaximaPerGroup = static_cast<std::int64_t>(sizeof(Candidate) / sizeof(float));
 
 std::int64_t most_maxima(const cuda_abi::FilterSpec& spec) {
   constexpr std::int64_t kUsualMaxima = 1024;
-  return spec.most_neighbors <= kUsualNeighbors ? kUsualMaxima : kMostMaxima;
+  const std::int64_t most = spec.most_neighbors <= kUsualNeighbors ? kUsualMaxima : kMostMaxima;
+  return std::min<std::int64_t>(most, spec.list_groups * kMaximaPerGroup / kMaximaPerSegment * kMaximaPerSegment);
 }
 
 std::int64_t batch_of(const cuda_abi::FilterSpec& spec) {
@@ -85,11 +84,12 @@ cuda_abi::FilterSize FilterSession::size(const cuda_abi::FilterSpec& spec, int g
   size.possible = can_scan(major, minor) && find_rerank_kernel(spec.measure) != nullptr &&
                   spec.image_width <= kMostWidth && spec.most_neighbors <= kMostNeighbors && spec.n_rows <= kMostRows;
   const std::int64_t width = image_width(spec), batch = batch_of(spec);
-  const std::int64_t row = spec.width * 8 + width * 2 + 8 + 4 * 4;
-  const std::int64_t query = width * (scans_tiles(image_width(spec)) ? 4 : 2) + 24 + most_maxima(spec) * 4 +
-                             capacity(spec) * static_cast<std::int64_t>(sizeof(Candidate)) +
-                             cuda_abi::kFilterSlots * (spec.width * 8 + spec.most_neighbors * 12 + 4);
-  size.bytes = checked::add(checked::mul(padded_rows(spec), row), checked::mul(batch, query));
+  const std::int64_t row = spec.width * 8 + width * 2 + 4 * 4;
+  const std::int64_t query = width * (scans_tiles(image_width(spec)) ? 4 : 2) + 32 +
+                             spec.list_groups * static_cast<std::int64_t>(sizeof(Candidate)) +
+                             spec.n_slots * (spec.width * 8 + spec.most_neighbors * 12 + 12);
+  size.bytes =
+      checked::add(checked::mul(checked::mul(padded_rows(spec), row), spec.n_tables), checked::mul(batch, query));
   return size;
 }
 
@@ -100,26 +100,20 @@ FilterSession::FilterSession(int gpu, const cuda_abi::FilterSpec& spec)
       replay_(find_replay_kernel(spec.measure)),
       width_(image_width(spec)),
       multiprocessors_(multiprocessors_of(gpu)),
-      n_padded_(padded_rows(spec)),
       batch_(batch_of(spec)),
       attributes_(spec.measure.n_attributes),
       columns_(spec.n_columns),
-      train_(checked::add(checked::mul(spec.n_rows, spec.width), kReadBeyond)),
-      train_squares_(n_padded_),
-      train_images_(checked::mul(n_padded_, width_)),
-      train_norms_(n_padded_),
-      train_residuals_(n_padded_),
-      starts_(spec.start_column < 0 ? n_padded_ : 0),
-      shifted_starts_(starts_.size()),
+      plain_train_(spec, PlainColumns::Side::train, stream_),
+      plain_queries_(spec, PlainColumns::Side::queries, stream_),
+      table_totals_(kTotals),
+      host_table_totals_(kTotals),
       query_squares_(batch_),
-      shift_(2),
       query_images_(checked::mul(batch_, width_)),
       query_tiles_(scans_tiles(width_) ? checked::mul(batch_, width_) : 0),
       query_norms_(batch_),
       query_residuals_(batch_),
-      maxima_(checked::mul(batch_, most_maxima(spec))),
       thresholds_(batch_),
-      candidates_(checked::mul(batch_, capacity(spec))),
+      candidates_(checked::mul(batch_, spec.list_groups)),
       counts_(batch_),
       sizes_(batch_) {
   if (kernel_ == nullptr) throw Error(ErrorCode::unsupported, std::string("no filter for ") + spec.measure.type);
@@ -127,11 +121,11 @@ FilterSession::FilterSession(int gpu, const cuda_abi::FilterSpec& spec)
   measure_.assign(bytes, bytes + spec.measure.n_bytes);
   copy_in(attributes_.data(), static_cast<const Attribute*>(spec.measure.attributes), attributes_.size(), stream_);
   copy_in(columns_.data(), spec.columns, columns_.size(), stream_);
-  check(cudaMemsetAsync(train_.data() + train_.size() - kReadBeyond, 0, kReadBeyond * sizeof(double), stream_.get()),
-        "clearing memory");
-  for (Slot& slot : slots_) {
+  for (int table = 0; table < spec.n_tables; ++table) make_table(tables_[table]);
+  for (Slot& slot : std::span(slots_).first(static_cast<std::size_t>(spec.n_slots))) {
     const std::int64_t n_answers = checked::mul(batch_, spec.most_neighbors);
     slot.queries = DeviceBuffer<double>(checked::mul(batch_, spec.width));
+    slot.within = DeviceBuffer<double>(batch_);
     slot.distances = DeviceBuffer<double>(n_answers);
     slot.rows = DeviceBuffer<std::int32_t>(n_answers);
     slot.uncertain = DeviceBuffer<std::int32_t>(batch_);
@@ -149,7 +143,23 @@ FilterSession::FilterSession(int gpu, const cuda_abi::FilterSpec& spec)
 
 // A search that was cancelled leaves batches under way: they end before their memory goes. A lost GPU has none.
 FilterSession::~FilterSession() {
-  for (const stope::cuda::Stream* stream : {&copy_in_, &stream_, &copy_out_}) cudaStreamSynchronize(stream->get());
+  for (const stope::cuda::Stream* stream : {&copy_rows_, &loading_, &copy_in_, &stream_, &copy_out_}) {
+    cudaStreamSynchronize(stream->get());
+  }
+}
+
+void FilterSession::make_table(Table& table) {
+  const std::int64_t n_padded = padded_rows(spec_);
+  table.rows = DeviceBuffer<double>(checked::add(checked::mul(spec_.n_rows, spec_.width), kReadBeyond));
+  table.images = DeviceBuffer<__half>(checked::mul(n_padded, width_));
+  table.norms = DeviceBuffer<float>(n_padded);
+  table.residuals = DeviceBuffer<float>(n_padded);
+  table.starts = DeviceBuffer<float>(spec_.start_column < 0 ? n_padded : 0);
+  table.shifted_starts = DeviceBuffer<float>(table.starts.size());
+  table.shift = DeviceBuffer<double>(2);
+  check(cudaMemsetAsync(table.rows.data() + table.rows.size() - kReadBeyond, 0, kReadBeyond * sizeof(double),
+                        stream_.get()),
+        "clearing memory");
 }
 
 EncodeJob FilterSession::encode_job() const {
@@ -163,55 +173,72 @@ EncodeJob FilterSession::encode_job() const {
   return job;
 }
 
-void FilterSession::begin(std::int64_t n_rows) {
-  if (checked::mul(n_rows, spec_.width) > train_.size()) throw Error(ErrorCode::internal, "a part that cannot be");
-  spec_.n_rows = n_rows;
-  n_padded_ = padded_rows(spec_);
-  loaded_ = 0;
+void FilterSession::begin(int number, std::int64_t n_rows) {
+  Table& table = tables_[number];
+  if (number >= spec_.n_tables || n_rows > spec_.n_rows) throw Error(ErrorCode::internal, "a part that cannot be");
+  table.n_rows = n_rows;
+  table.n_padded = padded(n_rows, scan_tile_rows(width_));
+  table.loaded = table.encoded = 0;
 }
 
-void FilterSession::load(int piece, const double* rows, std::int64_t n) {
-  double* const to = train_.data() + loaded_ * spec_.width;
-  // Copies do not wait for the encoding of the rows before, which waits for a place beside another table's search.
-  copy_in(to, rows, n * spec_.width, copy_in_);
-  loaded_pieces_[piece].record(copy_in_);
-  loaded_pieces_[piece].hold(stream_);
+void FilterSession::load(int number, int piece, const double* rows, std::int64_t n) {
+  Table& table = tables_[number];
+  // Copies do not wait for the images of the rows before, which wait for a place beside another table's search.
+  copy_in(table.rows.data() + table.loaded * spec_.width, rows, n * spec_.width, copy_rows_);
+  loaded_pieces_[piece].record(copy_rows_);
+  table.loaded += n;
+  constexpr auto kBytes = static_cast<std::int64_t>(sizeof(double));
+  const bool enough = (table.loaded - table.encoded) * spec_.width * kBytes >= kEncodedBytes;
+  if (enough || table.loaded == table.n_rows) encode_loaded(table, loaded_pieces_[piece]);
+}
+
+StartPlace FilterSession::start_place(const Table& table) const {
+  return {static_cast<int>(spec_.start_column), width_, table.images.data(), table.starts.data()};
+}
+
+// Images of the rows loaded since the last call. The clock starts when the copies are done: it counts no wait.
+void FilterSession::encode_loaded(Table& table, const stope::cuda::Event& copied) {
   EncodeJob job = encode_job();
-  job.rows = to;
-  job.first = loaded_;
-  job.n = n;
-  job.n_padded = loaded_ + n == spec_.n_rows ? n_padded_ : loaded_ + n;
-  job.tiles = train_images_.data();
-  job.squares = train_squares_.data();
-  job.norms = train_norms_.data();
-  job.residuals = train_residuals_.data();
-  add_image_time(piece);
-  images_begin_[piece].record(stream_);
-  launch_encode_train(job, stream_.get());
-  images_end_[piece].record(stream_);
-  images_timed_[piece] = true;
-  loaded_ += n;
+  job.rows = table.rows.data() + table.encoded * spec_.width;
+  job.first = table.encoded;
+  job.n = table.loaded - table.encoded;
+  job.n_padded = table.loaded == table.n_rows ? table.n_padded : table.loaded;
+  job.plain = plain_train_.columns();
+  job.plain_sources = plain_train_.sources();
+  job.tiles = table.images.data();
+  job.start = start_place(table);
+  job.norms = table.norms.data();
+  job.residuals = table.residuals.data();
+  const int number = next_timed_;
+  next_timed_ = (next_timed_ + 1) % kTimed;
+  add_image_time(number);
+  copied.hold(loading_);
+  images_begin_[number].record(loading_);
+  launch_encode_train(job, loading_.get());
+  images_end_[number].record(loading_);
+  images_timed_[number] = true;
+  table.encoded = table.loaded;
 }
 
-// The images that a piece's clocks were started for. They are long done when the piece has been filled again.
-void FilterSession::add_image_time(int piece) {
-  if (!images_timed_[piece]) return;
-  images_end_[piece].wait();
-  image_milliseconds_ += images_end_[piece].since(images_begin_[piece]);
-  images_timed_[piece] = false;
+// The images that a pair of clocks was started for.
+void FilterSession::add_image_time(int number) {
+  if (!images_timed_[number]) return;
+  images_end_[number].wait();
+  image_microseconds_ += std::llround(1e3 * static_cast<double>(images_end_[number].since(images_begin_[number])));
+  images_timed_[number] = false;
 }
 
 // Rows far above the usual residual are always listed instead of widening every bound.
-float FilterSession::usual_residual() {
+float FilterSession::usual_residual(const Table& table) {
   constexpr std::int64_t kSample = 4096;
-  const std::int64_t stride = std::max<std::int64_t>(1, spec_.n_rows / kSample);
-  const std::int64_t n = checked::ceil_div(spec_.n_rows, stride);
+  const std::int64_t stride = std::max<std::int64_t>(1, table.n_rows / kSample);
+  const std::int64_t n = checked::ceil_div(table.n_rows, stride);
   std::vector<float> sample(static_cast<std::size_t>(n));
-  check(cudaMemcpy2DAsync(sample.data(), sizeof(float), train_residuals_.data(),
+  check(cudaMemcpy2DAsync(sample.data(), sizeof(float), table.residuals.data(),
                           static_cast<std::size_t>(stride) * sizeof(float), sizeof(float), static_cast<std::size_t>(n),
-                          cudaMemcpyDeviceToHost, stream_.get()),
+                          cudaMemcpyDeviceToHost, loading_.get()),
         "copying from the GPU");
-  stream_.wait();
+  loading_.wait();
   std::erase_if(sample, [](float residual) { return std::isnan(residual); });
   if (sample.empty()) return 0.0F;
   const auto at = sample.begin() + static_cast<std::ptrdiff_t>(sample.size() - 1 - sample.size() / 256);
@@ -219,36 +246,36 @@ float FilterSession::usual_residual() {
   return 1.5F * *at;
 }
 
-std::int64_t FilterSession::finish() {
-  const float usual = usual_residual();
-  train_residual_ = static_cast<double>(usual);
-  for (int piece = 0; piece < cuda_abi::kFilterPieces; ++piece) add_image_time(piece);
-  const DeviceBuffer<unsigned long long>& totals = slots_[0].totals;
-  const unsigned long long* host_totals = slots_[0].host_totals.data();
-  clear(totals, stream_);
-  clear(shift_, stream_);
-  images_begin_[0].record(stream_);
-  launch_starts({train_squares_.data(), train_norms_.data(), train_residuals_.data(), spec_.n_rows, n_padded_, width_,
-                 usual, static_cast<int>(spec_.start_column), train_images_.data(), starts_.data(),
-                 reinterpret_cast<unsigned*>(totals.data() + kLargestNorm), totals.data() + kAlwaysListed},
-                stream_.get());
-  images_end_[0].record(stream_);
+std::int64_t FilterSession::finish(int number) {
+  Table& table = tables_[number];
+  const float usual = usual_residual(table);
+  table.residual = static_cast<double>(usual);
+  for (int i = 0; i < kTimed; ++i) add_image_time(i);
+  clear(table_totals_, loading_);
+  clear(table.shift, loading_);
+  images_begin_[0].record(loading_);
+  launch_starts(
+      {table.norms.data(), table.residuals.data(), table.n_rows, usual, start_place(table),
+       reinterpret_cast<unsigned*>(table_totals_.data() + kLargestNorm), table_totals_.data() + kAlwaysListed},
+      loading_.get());
+  images_end_[0].record(loading_);
   images_timed_[0] = true;
-  copy_out(slots_[0].host_totals.data(), totals, kTotals, stream_);
-  stream_.wait();
+  copy_out(host_table_totals_.data(), table_totals_, kTotals, loading_);
+  loading_.wait();
   add_image_time(0);
-  largest_norm_ = static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(host_totals[kLargestNorm])));
-  n_always_ = static_cast<std::int64_t>(host_totals[kAlwaysListed]);
-  return n_always_;
+  const unsigned long long* totals = host_table_totals_.data();
+  table.largest_norm = static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(totals[kLargestNorm])));
+  table.n_always = static_cast<std::int64_t>(totals[kAlwaysListed]);
+  return table.n_always;
 }
 
-BoundsJob FilterSession::bounds() const {
+BoundsJob FilterSession::bounds(const Table& table) const {
   return {query_squares_.data(),
           query_norms_.data(),
           query_residuals_.data(),
-          train_residual_,
-          largest_norm_,
-          shift_.data(),
+          table.residual,
+          table.largest_norm,
+          table.shift.data(),
           width_,
           spec_.masks != 0,
           spec_.tiny,
@@ -268,6 +295,7 @@ void FilterSession::submit(int number, const cuda_abi::FilterQuery& query) {
   reserve_votes(slot, query);
   slot.n_queries = query.n;
   slot.lists_stay = query.device_lists != nullptr;
+  slot.table = &tables_[query.table];
   take_queries(slot, query);
   clear(slot.totals, stream_);
   search_batch(slot, query);
@@ -298,6 +326,7 @@ void FilterSession::take_queries(Slot& slot, const cuda_abi::FilterQuery& query)
   } else {
     copy_in(slot.queries.data(), query.rows, query.n * spec_.width, copy_in_);
   }
+  if (query.within != nullptr) copy_in(slot.within.data(), query.within, query.n, copy_in_);
   slot.uploaded.record(copy_in_);
   slot.uploaded.hold(stream_);
 }
@@ -327,14 +356,14 @@ cuda_abi::FilterAnswer FilterSession::collect(int number) {
   cuda_abi::FilterAnswer answer{slot.host_distances.data(),
                                 slot.host_rows.data(),
                                 slot.host_uncertain.data(),
-                                slot.n_queries * spec_.n_rows,
+                                slot.n_queries * slot.table->n_rows,
                                 static_cast<std::int64_t>(slot.host_totals.data()[kListed]),
                                 static_cast<std::int64_t>(slot.host_totals.data()[kEvaluated]),
                                 {}};
   for (std::size_t step = 0; step < kSteps; ++step) {
     answer.milliseconds[step] = slot.clocks[step + 1].since(slot.clocks[step]);
   }
-  answer.milliseconds[kSteps] = std::exchange(image_milliseconds_, 0.0F);
+  answer.milliseconds[kSteps] = static_cast<float>(image_microseconds_.exchange(0)) * 1e-3F;
   if (slot.voted || slot.lists_stay) {
     answer.distances = nullptr;
     answer.rows = nullptr;
@@ -351,17 +380,20 @@ void FilterSession::encode_queries(const Slot& slot, std::int64_t n) {
   encode.rows = slot.queries.data();
   encode.n = n;
   encode.n_padded = padded(n, kBlockQueries);
+  encode.plain = plain_queries_.columns();
+  encode.plain_sources = plain_queries_.sources();
   encode.images = query_images_.data();
   encode.tiles = query_tiles_.data();
   encode.squares = query_squares_.data();
   encode.norms = query_norms_.data();
   encode.residuals = query_residuals_.data();
   launch_encode_queries(encode, stream_.get());
-  launch_shift(
-      {query_norms_.data(), query_residuals_.data(), n, largest_norm_, spec_.masks != 0 ? spec_.nominal : 0.0,
-       spec_.masks != 0, width_, spec_.start_column < 0 ? -1 : static_cast<int>(spec_.start_column) + 2,
-       query_images_.data(), query_tiles_.data(), starts_.data(), shifted_starts_.data(), n_padded_, shift_.data()},
-      stream_.get());
+  launch_shift({query_norms_.data(), query_residuals_.data(), n, slot.table->largest_norm,
+                spec_.masks != 0 ? spec_.nominal : 0.0, spec_.masks != 0, width_,
+                spec_.start_column < 0 ? -1 : static_cast<int>(spec_.start_column) + 2, query_images_.data(),
+                query_tiles_.data(), slot.table->starts.data(), slot.table->shifted_starts.data(), slot.table->n_padded,
+                slot.table->shift.data()},
+               stream_.get());
 }
 
 ScanSize FilterSession::scan_size(std::int64_t n_queries, std::int64_t n_tiles, int k) const {
@@ -375,16 +407,16 @@ ScanSize FilterSession::scan_size(std::int64_t n_queries, std::int64_t n_tiles, 
           scans_tiles(width_) ? 2 * blocks : blocks,
           multiprocessors_,
           k,
-          capacity(spec_),
-          checked::ceil_div(std::min<std::int64_t>(kMaximaPerNeighbor * k, most_maxima(spec_)), kMaximaPerSegment),
+          spec_.list_groups,
+          checked::ceil_div(std::min(kMaximaPerNeighbor * k, most_maxima(spec_)), kMaximaPerSegment),
           most_maxima(spec_) / kMaximaPerSegment};
 }
 
-ScanJob FilterSession::scan_job(std::int64_t n_queries, const ScanPart& part) const {
+ScanJob FilterSession::scan_job(const Table& table, std::int64_t n_queries, const ScanPart& part) const {
   return {query_images_.data(),
           query_tiles_.data(),
-          train_images_.data(),
-          spec_.start_column < 0 ? shifted_starts_.data() : nullptr,
+          table.images.data(),
+          spec_.start_column < 0 ? table.shifted_starts.data() : nullptr,
           width_,
           n_queries,
           part.n_tiles,
@@ -394,19 +426,20 @@ ScanJob FilterSession::scan_job(std::int64_t n_queries, const ScanPart& part) co
 }
 
 RerankJob FilterSession::rerank_job(Slot& slot, const cuda_abi::FilterQuery& query) {
-  return {bounds(),
+  return {bounds(*slot.table),
           query_images_.data(),
-          train_images_.data(),
-          spec_.start_column < 0 ? shifted_starts_.data() : nullptr,
+          slot.table->images.data(),
+          spec_.start_column < 0 ? slot.table->shifted_starts.data() : nullptr,
           slot.queries.data(),
-          train_.data(),
+          slot.table->rows.data(),
           spec_.width,
           attributes_.data(),
-          spec_.n_rows,
+          slot.table->n_rows,
           query.n,
           query.self,
           static_cast<int>(query.k),
-          n_always_,
+          slot.table->n_always,
+          query.within != nullptr,
           lists(),
           slot.distances.data(),
           slot.rows.data(),
@@ -416,26 +449,43 @@ RerankJob FilterSession::rerank_job(Slot& slot, const cuda_abi::FilterQuery& que
 }
 
 CandidateLists FilterSession::lists() const {
-  return {thresholds_.data(), candidates_.data(), counts_.data(), static_cast<std::int32_t>(capacity(spec_))};
+  return {thresholds_.data(), candidates_.data(), counts_.data(), static_cast<std::int32_t>(spec_.list_groups)};
 }
 
 void FilterSession::search_nearest(Slot& slot, const cuda_abi::FilterQuery& query) {
-  const std::int64_t n = query.n, n_tiles = n_padded_ / scan_tile_rows(width_);
+  const Table& table = *slot.table;
+  const std::int64_t n = query.n, n_tiles = table.n_padded / scan_tile_rows(width_);
   const int k_listed = static_cast<int>(query.k) + (query.self >= 0 ? 1 : 0);  // the query itself is listed, too
   const ScanPlan plan = plan_scan(scan_size(n, n_tiles, k_listed));
   const std::int64_t n_maxima = plan.sample.segments.count * kMaximaPerSegment;
-  launch_sample(scan_job(n, plan.sample), maxima_.data(), n_maxima, stream_.get());
+  auto* const maxima = reinterpret_cast<float*>(candidates_.data());
+  launch_sample(scan_job(table, n, plan.sample), maxima, n_maxima, stream_.get());
 
   slot.clocks[2].record(stream_);
-  launch_thresholds({bounds(), maxima_.data(), n_maxima, n, k_listed, thresholds_.data()}, stream_.get());
+  launch_thresholds({bounds(table), maxima, n_maxima, n, k_listed, thresholds_.data()}, stream_.get());
 
   slot.clocks[3].record(stream_);
   clear(counts_, stream_);
   for (const ScanPart& part : plan.parts) {
-    if (part.first_tile != 0) launch_tighten({bounds(), lists(), n, k_listed, thresholds_.data()}, stream_.get());
-    launch_list(scan_job(n, part), lists(), stream_.get());
+    if (part.first_tile != 0) launch_tighten({bounds(table), lists(), n, k_listed, thresholds_.data()}, stream_.get());
+    launch_list(scan_job(table, n, part), lists(), stream_.get());
   }
 
+  slot.clocks[4].record(stream_);
+  kernel_(rerank_job(slot, query), measure_.data(), stream_.get());
+}
+
+// What is known of the neighbours from other rows stands for the sample and its thresholds.
+void FilterSession::search_within(Slot& slot, const cuda_abi::FilterQuery& query) {
+  const Table& table = *slot.table;
+  const std::int64_t n = query.n, n_tiles = table.n_padded / scan_tile_rows(width_);
+  slot.clocks[2].record(stream_);
+  launch_roots({bounds(table), {spec_.unit, spec_.finish}, slot.within.data(), nullptr, n, 1, thresholds_.data()},
+               stream_.get());
+  slot.clocks[3].record(stream_);
+  clear(counts_, stream_);
+  const ScanSize size = scan_size(n, n_tiles, static_cast<int>(query.k));
+  launch_list(scan_job(table, n, {0, 1, n_tiles, segments_of(size)}), lists(), stream_.get());
   slot.clocks[4].record(stream_);
   kernel_(rerank_job(slot, query), measure_.data(), stream_.get());
 }
@@ -444,10 +494,11 @@ void FilterSession::search_nearest(Slot& slot, const cuda_abi::FilterQuery& quer
 // rows a neighbour enter the heap in each, and there are few of them. All that is done counts as the list.
 void FilterSession::search_heap(Slot& slot, const cuda_abi::FilterQuery& query) {
   constexpr std::int64_t kGrowth = 3;
-  const std::int64_t n_tiles = n_padded_ / scan_tile_rows(width_);
+  const Table& table = *slot.table;
+  const std::int64_t n_tiles = table.n_padded / scan_tile_rows(width_);
   const auto k = static_cast<int>(query.k);
-  const RootJob roots{bounds(), {spec_.unit, spec_.finish}, slot.distances.data(), sizes_.data(), query.n,
-                      k,        thresholds_.data()};
+  const RootJob roots{bounds(table),     {spec_.unit, spec_.finish}, slot.distances.data(), sizes_.data(), query.n, k,
+                      thresholds_.data()};
   ReplayJob replay{rerank_job(slot, query), sizes_.data(), false};
   clear(slot.uncertain, stream_);
   clear(sizes_, stream_);
@@ -458,7 +509,7 @@ void FilterSession::search_heap(Slot& slot, const cuda_abi::FilterQuery& query) 
     n = std::min(n, n_tiles - first);
     launch_roots(roots, stream_.get());
     clear(counts_, stream_);
-    launch_list(scan_job(query.n, {first, 1, n, segments_of(scan_size(query.n, n, k))}), lists(), stream_.get());
+    launch_list(scan_job(table, query.n, {first, 1, n, segments_of(scan_size(query.n, n, k))}), lists(), stream_.get());
     replay.last = first + n == n_tiles;
     replay_(replay, measure_.data(), stream_.get());
   }
@@ -469,7 +520,13 @@ void FilterSession::search_batch(Slot& slot, const cuda_abi::FilterQuery& query)
   slot.clocks[0].record(stream_);
   encode_queries(slot, query.n);
   slot.clocks[1].record(stream_);
-  query.heap != 0 ? search_heap(slot, query) : search_nearest(slot, query);
+  if (query.heap != 0) {
+    search_heap(slot, query);
+  } else if (query.within != nullptr) {
+    search_within(slot, query);
+  } else {
+    search_nearest(slot, query);
+  }
   slot.clocks[5].record(stream_);
 }
 

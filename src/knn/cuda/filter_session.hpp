@@ -5,6 +5,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "device/cuda/stream.hpp"
 #include "knn/cuda/device_rows.hpp"
 #include "knn/cuda/filter_parts.hpp"
+#include "knn/cuda/filter_plain.hpp"
 #include "knn/cuda/filter_replay.hpp"
 #include "knn/cuda/votes.hpp"
 #include "knn/cuda_abi.hpp"
@@ -29,21 +31,32 @@ class FilterSession {
   FilterSession& operator=(const FilterSession&) = delete;
 
   int gpu() const { return gpu_; }
-  void begin(std::int64_t n_rows);
-  void load(int piece, const double* rows, std::int64_t n);
+  void begin(int table, std::int64_t n_rows);
+  void load(int table, int piece, const double* rows, std::int64_t n);
   void wait(int piece) const { loaded_pieces_[piece].wait(); }
-  std::int64_t finish();
+  std::int64_t finish(int table);
   void voters(const cuda_abi::Voters& voters) { voters_ = DeviceVoters(voters, copy_in_); }
   void submit(int slot, const cuda_abi::FilterQuery& query);
   cuda_abi::FilterAnswer collect(int slot);
 
  private:
+  // Training rows with their images. One table is searched while rows go to the other.
+  struct Table {
+    std::int64_t n_rows = 0, n_padded = 0;
+    std::int64_t loaded = 0, encoded = 0;  // rows
+    std::int64_t n_always = 0;
+    double residual = 0.0, largest_norm = 0.0;
+    stope::cuda::DeviceBuffer<double> rows, shift;  // of the scores, which those of few columns have in their starts
+    stope::cuda::DeviceBuffer<__half> images;
+    stope::cuda::DeviceBuffer<float> norms, residuals, starts, shifted_starts;
+  };
+
   // Of a batch; the last step of an answer is what the images of training rows took.
   static constexpr int kSteps = cuda_abi::kFilterSteps - 1;
 
   // A batch under way: what the copies beside the computing stream fill and read.
   struct Slot {
-    stope::cuda::DeviceBuffer<double> queries, distances;
+    stope::cuda::DeviceBuffer<double> queries, within, distances;
     stope::cuda::DeviceBuffer<std::int32_t> rows, uncertain;
     stope::cuda::DeviceBuffer<unsigned long long> totals;
     stope::cuda::PinnedBuffer<double> host_distances;
@@ -52,54 +65,60 @@ class FilterSession {
     stope::cuda::Event uploaded, computed, done;
     std::array<stope::cuda::Clock, kSteps + 1> clocks;
     std::int64_t n_queries = 0;
+    const Table* table = nullptr;
     VoteSpace votes;
     bool voted = false, lists_stay = false;
   };
 
   void search_batch(Slot& slot, const cuda_abi::FilterQuery& query);
   void search_nearest(Slot& slot, const cuda_abi::FilterQuery& query);
+  void search_within(Slot& slot, const cuda_abi::FilterQuery& query);
   void search_heap(Slot& slot, const cuda_abi::FilterQuery& query);
   void take_queries(Slot& slot, const cuda_abi::FilterQuery& query);
   void reserve_votes(Slot& slot, const cuda_abi::FilterQuery& query);
   void copy_back(Slot& slot, const cuda_abi::FilterQuery& query);
   void encode_queries(const Slot& slot, std::int64_t n);
   ScanSize scan_size(std::int64_t n_queries, std::int64_t n_tiles, int k) const;
-  ScanJob scan_job(std::int64_t n_queries, const ScanPart& part) const;
+  ScanJob scan_job(const Table& table, std::int64_t n_queries, const ScanPart& part) const;
   RerankJob rerank_job(Slot& slot, const cuda_abi::FilterQuery& query);
   CandidateLists lists() const;
   EncodeJob encode_job() const;
-  BoundsJob bounds() const;
-  float usual_residual();
-  void add_image_time(int piece);
+  BoundsJob bounds(const Table& table) const;
+  float usual_residual(const Table& table);
+  void make_table(Table& table);
+  void encode_loaded(Table& table, const stope::cuda::Event& copied);
+  StartPlace start_place(const Table& table) const;
+  void add_image_time(int number);
 
   int gpu_;
+  stope::cuda::Stream stream_, copy_in_, copy_out_;  // of batches
+  stope::cuda::Stream loading_, copy_rows_;          // of training rows
   cuda_abi::FilterSpec spec_;
   RerankKernel kernel_;
   ReplayKernel replay_;
   std::vector<unsigned char> measure_;
   int width_;  // of an image
   int multiprocessors_;
-  std::int64_t n_padded_, batch_;
-  std::int64_t loaded_ = 0;
-  std::int64_t n_always_ = 0;
-  double train_residual_ = 0.0, largest_norm_ = 0.0;
+  std::int64_t batch_;
   stope::cuda::DeviceBuffer<Attribute> attributes_;
   stope::cuda::DeviceBuffer<cuda_abi::FilterColumn> columns_;
-  stope::cuda::DeviceBuffer<double> train_, train_squares_;
-  stope::cuda::DeviceBuffer<__half> train_images_;
-  stope::cuda::DeviceBuffer<float> train_norms_, train_residuals_, starts_, shifted_starts_;
-  stope::cuda::DeviceBuffer<double> query_squares_, shift_;
+  PlainColumns plain_train_, plain_queries_;
+  Table tables_[cuda_abi::kFilterTables];
+  stope::cuda::DeviceBuffer<unsigned long long> table_totals_;
+  stope::cuda::PinnedBuffer<unsigned long long> host_table_totals_;
+  stope::cuda::DeviceBuffer<double> query_squares_;
   stope::cuda::DeviceBuffer<__half> query_images_, query_tiles_;
-  stope::cuda::DeviceBuffer<float> query_norms_, query_residuals_, maxima_, thresholds_;
+  stope::cuda::DeviceBuffer<float> query_norms_, query_residuals_, thresholds_;
   stope::cuda::DeviceBuffer<Candidate> candidates_;
   stope::cuda::DeviceBuffer<std::int32_t> counts_, sizes_;
   DeviceVoters voters_;
   Slot slots_[cuda_abi::kFilterSlots];
   stope::cuda::Event loaded_pieces_[cuda_abi::kFilterPieces];
-  stope::cuda::Clock images_begin_[cuda_abi::kFilterPieces], images_end_[cuda_abi::kFilterPieces];
-  bool images_timed_[cuda_abi::kFilterPieces] = {};
-  float image_milliseconds_ = 0.0F;  // of training rows, since the last answer
-  stope::cuda::Stream stream_, copy_in_, copy_out_;
+  static constexpr int kTimed = 2;  // images under way at once
+  stope::cuda::Clock images_begin_[kTimed], images_end_[kTimed];
+  bool images_timed_[kTimed] = {};
+  int next_timed_ = 0;
+  std::atomic<std::int64_t> image_microseconds_ = 0;  // of training rows, since the last answer
 };
 
 }  // namespace stope::knn::cuda

@@ -115,20 +115,20 @@ int in_filter(cuda_abi::Filter* filter, Failure* failure, const Work& work) {
   });
 }
 
-int filter_begin(cuda_abi::Filter* filter, std::int64_t n_rows, Failure* failure) {
-  return in_filter(filter, failure, [&](FilterSession& session) { session.begin(n_rows); });
+int filter_begin(cuda_abi::Filter* filter, int table, std::int64_t n_rows, Failure* failure) {
+  return in_filter(filter, failure, [&](FilterSession& session) { session.begin(table, n_rows); });
 }
 
-int filter_load(cuda_abi::Filter* filter, int piece, const double* rows, std::int64_t n, Failure* failure) {
-  return in_filter(filter, failure, [&](FilterSession& session) { session.load(piece, rows, n); });
+int filter_load(cuda_abi::Filter* filter, int table, int piece, const double* rows, std::int64_t n, Failure* failure) {
+  return in_filter(filter, failure, [&](FilterSession& session) { session.load(table, piece, rows, n); });
 }
 
 int filter_wait(cuda_abi::Filter* filter, int piece, Failure* failure) {
   return in_filter(filter, failure, [&](FilterSession& session) { session.wait(piece); });
 }
 
-int filter_finish(cuda_abi::Filter* filter, std::int64_t* n_always, Failure* failure) {
-  return in_filter(filter, failure, [&](FilterSession& session) { *n_always = session.finish(); });
+int filter_finish(cuda_abi::Filter* filter, int table, std::int64_t* n_always, Failure* failure) {
+  return in_filter(filter, failure, [&](FilterSession& session) { *n_always = session.finish(table); });
 }
 
 int filter_voters(cuda_abi::Filter* filter, const cuda_abi::Voters* voters, Failure* failure) {

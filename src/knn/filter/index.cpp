@@ -99,6 +99,18 @@ bool FilterCache::has_cuda_differences(int gpu, bool in_bytes) {
   return found != cuda_differences_.end() && found->second != nullptr;
 }
 
+Neighbors FilterCache::take_lists() {
+  const std::scoped_lock lock(mutex_);
+  return std::exchange(lists_, {});
+}
+
+void FilterCache::keep_lists(Neighbors lists) {
+  constexpr std::size_t kMost = std::size_t{1} << 22;  // neighbours, 16 bytes each
+  const std::scoped_lock lock(mutex_);
+  if (lists.indices.capacity() <= kMost && lists.indices.capacity() > lists_.indices.capacity())
+    std::swap(lists_, lists);
+}
+
 std::int64_t FilterCache::count_queries(std::int64_t n) {
   const std::scoped_lock lock(mutex_);
   n_queries_ = checked::add(n_queries_, n);

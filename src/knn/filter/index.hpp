@@ -39,6 +39,11 @@ class FilterCache {
 
   std::shared_ptr<const ImageMap> map(const Fitted& fitted, const FilterForm& form);
 
+  /// Memory for the lists of a block of queries, as the search before left it: what is written for the first time costs
+  /// more than what is written to it. Empty if there is none.
+  Neighbors take_lists();
+  void keep_lists(Neighbors lists);
+
   /// Adds the queries of a search; the sum of all so far.
   std::int64_t count_queries(std::int64_t n);
 
@@ -70,6 +75,7 @@ class FilterCache {
   std::shared_ptr<const ImageMap> map_;
   std::map<std::pair<device::Backend, bool>, Method> choices_;
   std::int64_t n_queries_ = 0;
+  Neighbors lists_;
   bool gaps_expected_ = false;
   struct OnGpu {
     std::mutex mutex;
