@@ -142,7 +142,7 @@ TEST_F(KernelsCuda, ScansOfSmallerGpus) {
 TEST_F(KernelsCuda, ThresholdsOfProducts) {
   compare({"euclidean", {.n_rows = 1537, .n_numeric = 9}, 33, 24}, kProducts);
   compare({"euclidean", {.n_rows = 2700, .n_numeric = 9}, 33, 40}, kProducts);
-  compare({"euclidean", {.n_rows = 300000, .n_numeric = 9}, 4100, 10}, kProducts);
+  compare({"euclidean", {.n_rows = 115000, .n_numeric = 9}, 4097, 24}, kProducts);
 }
 
 class DistancesOfProductsCuda : public KernelsCuda, public testing::WithParamInterface<std::string> {};
