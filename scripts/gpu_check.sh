@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # Everything that needs a GPU: the tests of the CUDA back end, every kernel under compute-sanitizer, random cases, and the
-# benchmarks. Tests and sanitizers run side by side, as many processes as cores; benchmarks come last, alone.
+# benchmarks, alone and last. Tests run side by side, but not many: processes take turns on a GPU, and wait for it.
 #   scripts/gpu_check.sh [BUILD [SUITE...]]
 # BUILD is a build folder that has libstope_cuda.so, libstope_cuda_watched.so and tests/ (one brought from another machine
 # will do); without it the release is built here. Prints one line a suite last, always in the same order; logs in
-# build/gpu-logs. STOPE_JOBS is the number of processes, STOPE_RANDOM_SECONDS how long random cases are tried.
+# build/gpu-logs. STOPE_JOBS is the number of processes, STOPE_RANDOM_CASES how many random cases are tried.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 build=${1:-} wanted=" ${*:2} "
@@ -17,7 +17,7 @@ build=$(realpath "$build")
 logs=$PWD/build/gpu-logs
 rm -rf "$logs" && mkdir -p "$logs"
 export GTEST_COLOR=no STOPE_CUDA_PLUGIN=$build/libstope_cuda.so STOPE_SHARED=${STOPE_SHARED:-$PWD/../shared}
-jobs=${STOPE_JOBS:-$(nproc)}
+jobs=${STOPE_JOBS:-4} knn=$build/tests/knn_test
 
 # is_wanted SUITE: named on the command line, or none is.
 is_wanted() { [ "$wanted" = "  " ] || [[ $wanted == *" $1 "* ]]; }
@@ -38,6 +38,18 @@ task() {
     bash -c "${command_of[$1]}" >"$log.log" 2>&1
   echo $? >"$log.code"
   echo $((SECONDS - began)) >"$log.seconds"
+}
+
+# run_all PROCESSES: what is queued, so many at once.
+run_all() {
+  local running=0 each
+  for each in "${tasks[@]}"; do
+    [ $running -lt "$1" ] || { wait -n; running=$((running - 1)); }
+    task ${each% *} ${each#* } &
+    running=$((running + 1))
+  done
+  wait
+  tasks=()
 }
 
 # sum_of EXPRESSION FILE: of the numbers that the sed expression finds.
@@ -77,33 +89,27 @@ report() {
 # Under the sanitizer a launch costs a hundred times as much: every kernel, few tables (tests/knn/kernels_cuda_test.cpp).
 sanitizer=$(command -v compute-sanitizer || echo /usr/local/cuda/bin/compute-sanitizer)
 capability=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | head -n 1)
+cases='KernelsCuda.*:ScansOf*:DistancesOf*:ReferenceCuda.Matrices*:ReferenceCuda.Radius*'
 sanitized() {
   suite "$1" 8 env STOPE_CUDA_PLUGIN="$build/libstope_cuda_watched.so" timeout "${STOPE_SANITIZER_SECONDS:-600}" \
-    "$sanitizer" --tool "$1" --error-exitcode 9 "${@:2}" \
-    "$build/tests/knn_test" --gtest_filter='KernelsCuda.*:ReferenceCuda.Matrices*:ReferenceCuda.Radius*'
+    "$sanitizer" --tool "$1" --error-exitcode 9 "${@:3}" "$knn" --gtest_filter="$2"
 }
 
-knn=$build/tests/knn_test
-suite kernels 6 "$knn" --gtest_filter='ReferenceCuda.*:EveryMeasureCuda.*:KernelsCuda.*'
+suite kernels 6 "$knn" --gtest_filter='ReferenceCuda.*:EveryMeasureCuda.*:KernelsCuda.*:ScansOf*:DistancesOf*'
 suite filter 10 "$knn" --gtest_filter='*FilterCuda*-*MoreValues*'
 suite differences 3 "$knn" --gtest_filter='DifferencesCuda.*'
 suite repeat 2 "$knn" --gtest_filter='RepeatCuda.*'
 suite search 5 "$knn" --gtest_filter='*/cuda:FilterBounds.*:FilterProperty.LargerTables'
 suite goldens 1 env STOPE_BACKEND=cuda "$build/tests/rapidminer_goldens_test"
+run_all "$jobs"
 if [ -x "$sanitizer" ]; then
-  sanitized memcheck --leak-check full
-  sanitized racecheck --racecheck-report all
-  sanitized initcheck
-  sanitized synccheck
+  sanitized memcheck "$cases:*EveryAllocationFailsOnce" --leak-check full
+  sanitized racecheck "$cases" --racecheck-report all
+  sanitized initcheck "$cases"
+  sanitized synccheck "$cases"
 fi
 
-running=0
-for each in "${tasks[@]}"; do
-  [ $running -lt "$jobs" ] || { wait -n; running=$((running - 1)); }
-  task ${each% *} ${each#* } &
-  running=$((running + 1))
-done
-wait
+run_all "$((2 * jobs))"  # of which some wait for the tool's own processes
 for name in "${names[@]}"; do report "$name"; done
 [ -x "$sanitizer" ] || lines+=("sanitizers   skipped: there is no compute-sanitizer") # not a wheel; of the CUDA toolkit
 
