@@ -4,7 +4,7 @@
 #   scripts/gpu_check.sh [BUILD [SUITE...]]
 # BUILD is a build folder that has libstope_cuda.so, libstope_cuda_watched.so and tests/ (one brought from another machine
 # will do); without it the release is built here. Prints one line a suite last, always in the same order; logs in
-# build/gpu-logs. STOPE_JOBS is the number of processes, STOPE_RANDOM_CASES how many random cases are tried.
+# build/gpu-logs. STOPE_JOBS is the number of processes, STOPE_RANDOM_SECONDS how long random cases are tried.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 build=${1:-} wanted=" ${*:2} "
@@ -114,7 +114,7 @@ for name in "${names[@]}"; do report "$name"; done
 [ -x "$sanitizer" ] || lines+=("sanitizers   skipped: there is no compute-sanitizer") # not a wheel; of the CUDA toolkit
 
 if is_wanted random; then
-  scripts/gpu_stress.sh "$build" "${STOPE_RANDOM_SECONDS:-100}" "$jobs" >"$logs/random.log" 2>&1 && result=ok || result=FAILED failed=1
+  scripts/gpu_stress.sh "$build" "${STOPE_RANDOM_SECONDS:-120}" >"$logs/random.log" 2>&1 && result=ok || result=FAILED failed=1
   [ $result = ok ] || cat "$logs/random.log"
   lines+=("$(printf '%-12s %-17s %s' random $result "$(tail -n 1 "$logs/random.log")")")
 fi
