@@ -168,6 +168,14 @@ TEST_F(KernelsCuda, RowsThatAreTheirOwnNeighbors) {
   compare({"euclidean", {.n_rows = 257, .n_numeric = 5}, 257, 7, Compat::none, true}, kProducts);
 }
 
+// No filter bounds these: every distance that may enter a list comes back.
+TEST_F(KernelsCuda, DistancesThatMayEnterLists) {
+  for (const char* metric : {"correlation", "inner-product"}) {
+    compare({metric, {.n_rows = 600, .n_numeric = 17, .values = TableShape::Values::few}, 65, 7}, "reference");
+    compare({metric, {.n_rows = 33, .n_numeric = 17}, 3, 33}, "reference");
+  }
+}
+
 struct Form {
   const char* metric;
   int n_numeric, n_nominal;

@@ -152,30 +152,28 @@ TEST_P(EveryMeasureCuda, HasTheReferencesBits) {
   EXPECT_GT(compared, 0);
 }
 
-TEST_F(ReferenceCuda, MatricesOfDistancesAndSimilarities) {
-  for (const MetricInfo& metric : metrics()) {
-    SCOPED_TRACE(metric.name);
-    Random random(8);
-    TableShape shape = shape_of(metric, random, 70);
-    const Table reference = oracle::random_table(random, shape);
-    shape.n_rows = 33;
-    const Table request = oracle::random_table(random, shape);
-    for (const bool similarities : {false, true}) {
-      PairwiseOptions options;
-      options.knn.metric.name = metric.name;
-      if (metric.name == "minkowski") options.knn.metric.params["p"] = "1.5";  // 2 is the Euclidean distance
-      options.similarities = similarities;
-      const auto matrix = [&](const RunOptions& run) {
-        std::vector<double> values;
-        pairwise_distances(request, reference, options, run, [&](const PairwiseBlock& block) {
-          values.insert(values.end(), block.values, block.values + block.n_requests * block.n_reference);
-        });
-        return values;
-      };
-      const std::vector<double> theirs = matrix(cpu());
-      const Tiles tiles(10, 31, 40);
-      ASSERT_NO_FATAL_FAILURE(expect_same_bits(matrix(gpu()), theirs));
-    }
+TEST_P(EveryMeasureCuda, MatricesOfDistancesAndSimilarities) {
+  const MetricInfo& metric = metrics()[GetParam()];
+  Random random(8);
+  TableShape shape = shape_of(metric, random, 70);
+  const Table reference = oracle::random_table(random, shape);
+  shape.n_rows = 33;
+  const Table request = oracle::random_table(random, shape);
+  for (const bool similarities : {false, true}) {
+    PairwiseOptions options;
+    options.knn.metric.name = metric.name;
+    if (metric.name == "minkowski") options.knn.metric.params["p"] = "1.5";  // 2 is the Euclidean distance
+    options.similarities = similarities;
+    const auto matrix = [&](const RunOptions& run) {
+      std::vector<double> values;
+      pairwise_distances(request, reference, options, run, [&](const PairwiseBlock& block) {
+        values.insert(values.end(), block.values, block.values + block.n_requests * block.n_reference);
+      });
+      return values;
+    };
+    const std::vector<double> theirs = matrix(cpu());
+    const Tiles tiles(10, 31, 40);
+    ASSERT_NO_FATAL_FAILURE(expect_same_bits(matrix(gpu()), theirs));
   }
 }
 
