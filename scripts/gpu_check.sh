@@ -90,15 +90,17 @@ report() {
 # Under the sanitizer a launch costs a hundred times as much: every kernel, few tables (tests/knn/kernels_cuda_test.cpp).
 sanitizer=$(command -v compute-sanitizer || echo /usr/local/cuda/bin/compute-sanitizer)
 capability=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | head -n 1)
-cases='KernelsCuda.*:ScansOf*:DistancesOf*:EveryMeasureCuda.Matrices*'
+cases='KernelsCuda.*:ScansOf*:DistancesOf*:EveryMeasureCuda.Matrices*:VotesCuda.Random*:DeviceArraysCuda.L*:DeviceArraysCuda.A*'
 sanitized() {
-  suite "$1" 8 env STOPE_CUDA_PLUGIN="$build/libstope_cuda_watched.so" timeout "${STOPE_SANITIZER_SECONDS:-600}" \
+  suite "$1" 8 env STOPE_ROUNDS=2 STOPE_CUDA_PLUGIN="$build/libstope_cuda_watched.so" timeout "${STOPE_SANITIZER_SECONDS:-600}" \
     "$sanitizer" --tool "$1" --error-exitcode 9 "${@:3}" "$knn" --gtest_filter="$2"
 }
 
 suite kernels 6 "$knn" --gtest_filter='ReferenceCuda.*:EveryMeasureCuda.*:KernelsCuda.*:ScansOf*:DistancesOf*'
 suite filter 10 "$knn" --gtest_filter='*FilterCuda*-*MoreValues*'
 suite differences 3 "$knn" --gtest_filter='DifferencesCuda.*'
+suite votes 2 "$knn" --gtest_filter='VotesCuda.*'
+suite arrays 2 "$knn" --gtest_filter='DeviceArraysCuda.*'
 suite repeat 2 "$knn" --gtest_filter='RepeatCuda.*'
 suite search 5 "$knn" --gtest_filter='*/cuda:FilterBounds.*:FilterProperty.LargerTables'
 suite goldens 1 env STOPE_BACKEND=cuda "$build/tests/rapidminer_goldens_test"
