@@ -199,8 +199,7 @@ void launch_narrow(const ScanJob& job, const Out& out, cudaStream_t stream) {
 template <template <int> class Groups, class Out>
 void launch_any_width(const ScanJob& job, const Out& out, cudaStream_t stream) {
   if (job.n_queries == 0 || job.n_tiles == 0) return;
-  if (job.width == 32)
-    return launch<NarrowTiles<32, 128, false, false>, Groups>(job, out, stream);  // have room for starts
+  if (job.width == 32) return launch_narrow<32, 128, Groups>(job, out, stream);
   if (job.width == 64) return launch_narrow<64, 128, Groups>(job, out, stream);
   if (job.width == 96) return launch_narrow<96, 128, Groups>(job, out, stream);
   if (job.width == 128) return launch_narrow<128, 128, Groups>(job, out, stream);
