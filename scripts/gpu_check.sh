@@ -1,68 +1,127 @@
 #!/usr/bin/env bash
-# Everything that needs a GPU: the tests of the CUDA back end, then the same kernels under compute-sanitizer.
+# Everything that needs a GPU: the tests of the CUDA back end, every kernel under compute-sanitizer, random cases, and the
+# benchmarks, alone and last. Tests run side by side, but not many: processes take turns on a GPU, and wait for it.
 #   scripts/gpu_check.sh [BUILD [SUITE...]]
-# BUILD is a build folder that has libstope_cuda.so and tests/ (one brought from another machine will do); without it the
-# release is built here. Prints one line a suite last; logs in build/gpu-logs. STOPE_CASES sets the number of random tables.
+# BUILD is a build folder that has libstope_cuda.so, libstope_cuda_watched.so and tests/ (one brought from another machine
+# will do); without it the release is built here. Prints one line a suite last, always in the same order; logs in
+# build/gpu-logs. STOPE_JOBS is the number of processes, STOPE_RANDOM_SECONDS how long random cases are tried.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 build=${1:-} wanted=" ${*:2} "
 if [ -z "$build" ]; then
   build=build/gcc
-  scripts/bootstrap.sh --cuda && STOPE_CUDA=ON scripts/build.sh gcc knn_test rapidminer_goldens_test stope_cuda || exit 1
+  scripts/bootstrap.sh --cuda &&
+    STOPE_CUDA=ON scripts/build.sh gcc knn_test rapidminer_goldens_test stope_cuda stope_cuda_watched || exit 1
 fi
-tests=$build/tests
-logs=build/gpu-logs
-mkdir -p "$logs"
-STOPE_CUDA_PLUGIN=$(realpath "$build/libstope_cuda.so")
-export STOPE_CUDA_PLUGIN GTEST_COLOR=no
-export STOPE_SHARED=${STOPE_SHARED:-$PWD/../shared}
+build=$(realpath "$build")
+logs=$PWD/build/gpu-logs
+rm -rf "$logs" && mkdir -p "$logs"
+export GTEST_COLOR=no STOPE_CUDA_PLUGIN=$build/libstope_cuda.so STOPE_SHARED=${STOPE_SHARED:-$PWD/../shared}
+jobs=${STOPE_JOBS:-4} knn=$build/tests/knn_test
+
+# is_wanted SUITE: named on the command line, or none is.
+is_wanted() { [ "$wanted" = "  " ] || [[ $wanted == *" $1 "* ]]; }
+
+# suite NAME PROCESSES COMMAND...: queued; GoogleTest deals the tests out to the processes.
+names=() tasks=()
+declare -A command_of processes_of
+suite() {
+  is_wanted "$1" || return 0
+  names+=("$1") processes_of[$1]=$2 command_of[$1]=$(printf '%q ' "${@:3}")
+  for ((i = 0; i < $2; ++i)); do tasks+=("$1 $i"); done
+}
+
+# task NAME NUMBER: one process of a suite. Its log, its exit code and how long it took stay in files.
+task() {
+  local log=$logs/$1.$2 began=$SECONDS
+  GTEST_TOTAL_SHARDS=${processes_of[$1]} GTEST_SHARD_INDEX=$2 STOPE_CUDA_KERNELS=$logs/$1.kernels \
+    bash -c "${command_of[$1]}" >"$log.log" 2>&1
+  echo $? >"$log.code"
+  echo $((SECONDS - began)) >"$log.seconds"
+}
+
+# run_all PROCESSES: what is queued, so many at once.
+run_all() {
+  local running=0 each
+  for each in "${tasks[@]}"; do
+    [ $running -lt "$1" ] || { wait -n; running=$((running - 1)); }
+    task ${each% *} ${each#* } &
+    running=$((running + 1))
+  done
+  wait
+  tasks=()
+}
+
+# sum_of EXPRESSION FILE: of the numbers that the sed expression finds.
+sum_of() { sed -nE "$1" "$2" | awk '{ n += $1 } END { print n + 0 }'; }
+
+# missed_kernels FILE: those that none of the processes launched (tests/device/watched_plugin.cpp).
+missed_kernels() {
+  comm -23 <(sed -n 's/^missed //p' "$1" | sort -u) <(sed -n 's/^launched //p' "$1" | sort -u)
+}
 
 lines=() failed=0
-# suite NAME COMMAND...: one line. A suite in which nothing ran has failed: a GPU was asked for.
-suite() {
-  local name=$1 log=$logs/$1.log began=$SECONDS code passed skipped result=ok
-  shift
-  [ "$wanted" = "  " ] || [[ $wanted == *" $name "* ]] || return 0
-  "$@" >"$log" 2>&1
-  code=$?
-  passed=$(sed -nE 's/.*\[  PASSED  \] ([0-9]+) tests?\..*/\1/p' "$log" | tail -n 1)
-  skipped=$(sed -nE 's/.*\[  SKIPPED \] ([0-9]+) tests?, listed below.*/\1/p' "$log" | tail -n 1)
-  if [ $code -ne 0 ] || [ "${passed:-0}" -eq 0 ] || [ "${skipped:-0}" -ne 0 ]; then
-    result="FAILED (exit $code)" failed=1
+# report NAME: the suite's line, and what failed. A suite in which nothing ran has failed: a GPU was asked for.
+report() {
+  local name=$1 log=$logs/$1.log result=ok found="" codes seconds passed skipped
+  cat "$logs/$name".[0-9]*.log >"$log"
+  codes=$(sort -n "$logs/$name".*.code | tail -n 1) seconds=$(sort -n "$logs/$name".*.seconds | tail -n 1)
+  passed=$(sum_of 's/.*\[  PASSED  \] ([0-9]+) tests?\..*/\1/p' "$log")
+  skipped=$(sum_of 's/.*\[  SKIPPED \] ([0-9]+) tests?, listed below.*/\1/p' "$log")
+  [[ $codes == 0 && $passed -gt 0 && $skipped == 0 ]] || result="FAILED (exit $codes)"
+  if [[ $name == *check ]]; then
+    found=", $(sum_of 's/.* SUMMARY: ([0-9]+) (error|hazard).*/\1/p' "$log") reports"
+    missed_kernels "$logs/$name.kernels" >"$logs/$name.missed"
+    found+=", $(sed 's/^[a-z]* //' "$logs/$name.kernels" | sort -u | wc -l) kernels, $(wc -l <"$logs/$name.missed") missed"
+    # Only Hopper runs them all.
+    if [ -s "$logs/$name.missed" ] && [ "$capability" = 9.0 ]; then
+      result="FAILED (kernels)"
+      echo "== $name did not run"
+      cat "$logs/$name.missed"
+    fi
   fi
-  lines+=("$(printf '%-12s %-17s %3d passed, %d skipped  (%d s)%s' "$name" "$result" "${passed:-0}" "${skipped:-0}" \
-    $((SECONDS - began)) "$(grep -a -m 1 -o 'ERROR SUMMARY:.*\|RACECHECK SUMMARY:.*' "$log" | sed 's/^/  /')")")
-  [ "$result" = ok ] || { echo "== $name"; grep -aE -A 6 'Failure|=========|FAILED|Skipped' "$log" | head -n 60; }
+  [ "$result" = ok ] || failed=1
+  [ "$codes" = 0 ] || { echo "== $name"; grep -avE 'SUMMARY|COMPUTE-SANITIZER' "$log" | grep -aE -A 6 'Failure|=========|FAILED|Skipped' |
+    head -n 60; }
+  lines+=("$(printf '%-12s %-17s %3d passed, %d skipped%s  (%d s)' "$name" "$result" "$passed" "$skipped" "$found" \
+    "$seconds")")
 }
 
-# Under the sanitizer a launch costs a hundred times as much: every kernel and every selection, few tables.
-few='ReferenceCuda.EveryMeasure*:ReferenceCuda.Matrices*:ReferenceCuda.Radius*:FilterCuda.Sizes*:FilterCuda.Leave*:FilterCudaParts.Any*'
-few=$few':DifferencesCuda.EveryMeasure*:DifferencesCuda.Groups*:VotesCuda.Random*:DeviceArraysCuda.L*:DeviceArraysCuda.A*'
-sanitized() {
-  local tool=$1
-  shift
-  STOPE_ROUNDS=2 timeout "${STOPE_SANITIZER_SECONDS:-600}" "$sanitizer" --tool "$tool" --error-exitcode 9 "$@" \
-    "$tests/knn_test" --gtest_filter="$few"
-}
-
-suite kernels "$tests/knn_test" --gtest_filter='ReferenceCuda.*'
-suite filter "$tests/knn_test" --gtest_filter='*FilterCuda*-*MoreValues*'
-suite differences "$tests/knn_test" --gtest_filter='DifferencesCuda.*'
-suite votes "$tests/knn_test" --gtest_filter='VotesCuda.*'
-suite arrays "$tests/knn_test" --gtest_filter='DeviceArraysCuda.*'
-suite search "$tests/knn_test" --gtest_filter='*/cuda:FilterBounds.*:FilterProperty.LargerTables'
-suite property "$tests/knn_test" --gtest_filter='FilterProperty.Cuda*'
-suite goldens env STOPE_BACKEND=cuda "$tests/rapidminer_goldens_test"
+# Under the sanitizer a launch costs a hundred times as much: every kernel, few tables (tests/knn/kernels_cuda_test.cpp).
 sanitizer=$(command -v compute-sanitizer || echo /usr/local/cuda/bin/compute-sanitizer)
+capability=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | head -n 1)
+cases='KernelsCuda.*:ScansOf*:DistancesOf*:EveryMeasureCuda.Matrices*:VotesCuda.Random*:DeviceArraysCuda.L*:DeviceArraysCuda.A*'
+sanitized() {
+  suite "$1" 8 env STOPE_ROUNDS=2 STOPE_CUDA_PLUGIN="$build/libstope_cuda_watched.so" timeout "${STOPE_SANITIZER_SECONDS:-600}" \
+    "$sanitizer" --tool "$1" --error-exitcode 9 "${@:3}" "$knn" --gtest_filter="$2"
+}
+
+suite kernels 6 "$knn" --gtest_filter='ReferenceCuda.*:EveryMeasureCuda.*:KernelsCuda.*:ScansOf*:DistancesOf*'
+suite filter 10 "$knn" --gtest_filter='*FilterCuda*-*MoreValues*'
+suite differences 3 "$knn" --gtest_filter='DifferencesCuda.*'
+suite votes 2 "$knn" --gtest_filter='VotesCuda.*'
+suite arrays 2 "$knn" --gtest_filter='DeviceArraysCuda.*'
+suite repeat 2 "$knn" --gtest_filter='RepeatCuda.*'
+suite search 5 "$knn" --gtest_filter='*/cuda:FilterBounds.*:FilterProperty.LargerTables'
+suite goldens 1 env STOPE_BACKEND=cuda "$build/tests/rapidminer_goldens_test"
+run_all "$jobs"
 if [ -x "$sanitizer" ]; then
-  suite memcheck sanitized memcheck --leak-check full
-  suite racecheck sanitized racecheck --racecheck-report all
-  suite initcheck sanitized initcheck
-  suite synccheck sanitized synccheck
-else
-  lines+=("sanitizers   skipped: there is no compute-sanitizer") # not among the wheels; part of the CUDA toolkit
+  sanitized memcheck "$cases:*EveryAllocationFailsOnce" --leak-check full
+  sanitized racecheck "$cases" --racecheck-report all
+  sanitized initcheck "$cases"
+  sanitized synccheck "$cases"
 fi
-if [ -x "$build/bench/knn_gpu_bench" ] && [ "$wanted" = "  " ]; then
+
+run_all "$((2 * jobs))"  # of which some wait for the tool's own processes
+for name in "${names[@]}"; do report "$name"; done
+[ -x "$sanitizer" ] || lines+=("sanitizers   skipped: there is no compute-sanitizer") # not a wheel; of the CUDA toolkit
+
+if is_wanted random; then
+  scripts/gpu_stress.sh "$build" "${STOPE_RANDOM_SECONDS:-150}" >"$logs/random.log" 2>&1 && result=ok || result=FAILED failed=1
+  [ $result = ok ] || cat "$logs/random.log"
+  lines+=("$(printf '%-12s %-17s %s' random $result "$(tail -n 1 "$logs/random.log")")")
+fi
+if is_wanted bench && [ -x "$build/bench/knn_gpu_bench" ]; then
   python3 bench/knn_gpu.py "$build" --results "$logs" >"$logs/bench.log" 2>&1
   lines+=("bench        exit $?, $(grep -c 'exact' "$logs/bench.log") cases, in $logs")
   cat "$logs/bench.log"

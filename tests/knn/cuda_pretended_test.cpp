@@ -2,13 +2,13 @@
 // GPUs, lists, errors. No GPU; the real plug-in is tested by reference_cuda_test.cpp.
 #include <gtest/gtest.h>
 
-#include <bit>
 #include <cmath>
 #include <cstdlib>
 #include <string>
 
 #include "base/fault.hpp"
 #include "base/random.hpp"
+#include "knn/answers.hpp"
 #include "oracle/random_table.hpp"
 #include "stope/error.hpp"
 #include "stope/knn.hpp"
@@ -47,15 +47,6 @@ class PretendedCuda : public testing::Test {
   using TableValues = oracle::TableShape::Values;
   RunOptions run_ = {.threads = 2, .device = "cuda"};
 };
-
-void expect_same(const Neighbors& ours, const Neighbors& theirs) {
-  ASSERT_EQ(ours.offsets, theirs.offsets);
-  ASSERT_EQ(ours.indices, theirs.indices);
-  for (std::size_t i = 0; i < ours.distances.size(); ++i) {
-    if (std::isnan(ours.distances[i]) && std::isnan(theirs.distances[i])) continue;
-    ASSERT_EQ(std::bit_cast<std::uint64_t>(ours.distances[i]), std::bit_cast<std::uint64_t>(theirs.distances[i]));
-  }
-}
 
 TEST_F(PretendedCuda, AnyTilesChunksAndGpusGiveTheSameLists) {
   Random random(1);
@@ -114,37 +105,14 @@ TEST_F(PretendedCuda, ALostGpuIsReportedWhereverItHappens) {
   const Neighbors theirs = index.kneighbors(table(30), {});
   set_sizes({10, 60, 90, 0});
   run_.device = "cuda:1,1";
-  std::int64_t n = 1;
-  for (;; ++n) {
-    ASSERT_LT(n, 1000);
-    fault::arm_device(n);
-    try {
-      const Neighbors ours = index.kneighbors(table(30), {}, run_);
-      fault::arm_device(0);
-      expect_same(ours, theirs);
-      break;
-    } catch (const Error& error) {
-      ASSERT_EQ(error.code(), ErrorCode::device_lost) << error.what();
-    }
-  }
-  EXPECT_GT(n, 50);
+  EXPECT_GT(lose_the_gpu_at_every_call(theirs, [&] { return index.kneighbors(table(30), {}, run_); }), 50);
 }
 
 TEST_F(PretendedCuda, AnAllocationThatFailsOnceCostsOnlyRoom) {
-  const KnnIndex index = KnnIndex::fit(table(200));
-  const Neighbors theirs = index.kneighbors(table(), {});
-  int recovered = 0;
-  for (std::int64_t n = 1; n < 10; ++n) {
-    fault::arm_alloc(n);
-    try {
-      expect_same(index.kneighbors(table(), {}, run_), theirs);
-      ++recovered;
-    } catch (const Error& error) {
-      EXPECT_EQ(error.code(), ErrorCode::out_of_memory) << error.what();
-    }
-    fault::arm_alloc(0);
-  }
-  EXPECT_GT(recovered, 0);
+  const auto fit = [] { return KnnIndex::fit(table(200)); };
+  const Neighbors theirs = fit().kneighbors(table(), {});
+  const auto search = [&](const KnnIndex& index) { return index.kneighbors(table(), {}, run_); };
+  EXPECT_GT(fail_every_allocation_once(theirs, fit, search), 0);
 }
 
 TEST_F(PretendedCuda, StopsWhenCancelled) {

@@ -7,6 +7,8 @@
 #include <cmath>
 #include <cstdlib>
 #include <string>
+#include <thread>
+#include <utility>
 #include <vector>
 
 #include "base/random.hpp"
@@ -24,6 +26,10 @@ class DifferencesCuda : public testing::Test {
     for (const BackendInfo& backend : device_info().backends) {
       if (backend.name == "cuda" && !backend.available) GTEST_SKIP() << "no CUDA: " << backend.reason;
     }
+  }
+  ~DifferencesCuda() override {
+    fault::arm_alloc(0);
+    fault::arm_device(0);
   }
 };
 
@@ -259,6 +265,69 @@ TEST_F(DifferencesCuda, GroupsSelfAndRepeats) {
       ASSERT_EQ(again.indices, first.indices);
       ASSERT_TRUE(same_bits(again.distances, first.distances));
     }
+  }
+}
+
+// Widths differ in the shared memory that their scans need.
+TEST_F(DifferencesCuda, ThreadsThatSearchTablesOfSeveralWidths) {
+  setenv("STOPE_BACKEND", "cuda", 1);
+  setenv("STOPE_SCAN", "differences", 1);
+  struct Job {
+    Table train, query;
+    Neighbors theirs;
+  };
+  Random random(9);
+  std::vector<Job> jobs;
+  for (const std::int64_t width : {5, 30, 90, 200}) {
+    Job job{random_table(random, 1000, {width, 0, 0.0}), random_table(random, 130, {width, 0, 0.0}), {}};
+    unsetenv("STOPE_BACKEND");
+    job.theirs =
+        KnnIndex::fit(job.train, {.metric = {.name = "chebyshev"}}).kneighbors(job.query, {}, {.device = "cpu"});
+    setenv("STOPE_BACKEND", "cuda", 1);
+    jobs.push_back(std::move(job));
+  }
+  {
+    std::vector<std::jthread> threads;
+    for (const Job& job : jobs) {
+      threads.emplace_back([&job] {
+        const KnnIndex index = KnnIndex::fit(job.train, {.metric = {.name = "chebyshev"}});
+        for (int i = 0; i < 40 && !testing::Test::HasFailure(); ++i) {
+          try {
+            expect_same(index.kneighbors(job.query, {}), job.theirs);
+          } catch (const Error& error) {
+            ADD_FAILURE() << error.what();
+          }
+        }
+      });
+    }
+  }
+  for (const char* name : {"STOPE_BACKEND", "STOPE_SCAN"}) unsetenv(name);
+}
+
+// In floats and in bytes: the answer is the same, or the error says that memory is short.
+TEST_F(DifferencesCuda, EveryAllocationFailsOnce) {
+  Random random(7);
+  const Table train = random_table(random, 3000, {9, 0, 0.0}), query = random_table(random, 200, {9, 0, 0.0});
+  const auto fit = [&] { return KnnIndex::fit(train, {.metric = {.name = "manhattan"}}); };
+  const Neighbors theirs = fit().kneighbors(query, {}, {.device = "cpu"});
+  for (const char* scan : {"differences", "bytes"}) {
+    SCOPED_TRACE(scan);
+    const Forced forced("cuda", "", scan, 100, 0);
+    const auto search = [&](const KnnIndex& index) { return index.kneighbors(query, {}, {.device = "cuda"}); };
+    EXPECT_GT(fail_every_allocation_once(theirs, fit, search), 10);
+  }
+}
+
+TEST_F(DifferencesCuda, TheGpuIsLostAtEveryCall) {
+  Random random(8);
+  const Table train = random_table(random, 3000, {9, 0, 0.0}), query = random_table(random, 200, {9, 0, 0.0});
+  const KnnOptions options{.metric = {.name = "manhattan"}};
+  const Neighbors theirs = KnnIndex::fit(train, options).kneighbors(query, {}, {.device = "cpu"});
+  for (const char* scan : {"differences", "bytes"}) {
+    SCOPED_TRACE(scan);
+    const Forced forced("cuda", "", scan, 100, 0);
+    const auto search = [&] { return KnnIndex::fit(train, options).kneighbors(query, {}, {.device = "cuda"}); };
+    EXPECT_GT(lose_the_gpu_at_every_call(theirs, search, 3), 20);
   }
 }
 

@@ -3,7 +3,6 @@
 // differences_cuda_test.cpp.
 #include <gtest/gtest.h>
 
-#include <bit>
 #include <cmath>
 #include <cstdlib>
 #include <string>
@@ -12,6 +11,7 @@
 
 #include "base/fault.hpp"
 #include "base/random.hpp"
+#include "knn/answers.hpp"
 #include "oracle/random_table.hpp"
 #include "stope/error.hpp"
 #include "stope/knn.hpp"
@@ -46,15 +46,6 @@ class PretendedDifferences : public testing::Test {
   }
   RunOptions run_ = {.threads = 2, .device = "cuda"};
 };
-
-void expect_same(const Neighbors& ours, const Neighbors& theirs) {
-  ASSERT_EQ(ours.offsets, theirs.offsets);
-  ASSERT_EQ(ours.indices, theirs.indices);
-  for (std::size_t i = 0; i < ours.distances.size(); ++i) {
-    if (std::isnan(ours.distances[i]) && std::isnan(theirs.distances[i])) continue;
-    ASSERT_EQ(std::bit_cast<std::uint64_t>(ours.distances[i]), std::bit_cast<std::uint64_t>(theirs.distances[i]));
-  }
-}
 
 TEST_F(PretendedDifferences, AnyBlocksGpusAndExclusionsGiveTheSameLists) {
   Random random(1);
@@ -111,21 +102,7 @@ TEST_F(PretendedDifferences, ALostGpuIsReportedWhereverItHappens) {
   set_block(10);
   run_.device = "cuda:1,1";
   const KnnIndex index = KnnIndex::fit(train, {}, run_);
-  std::int64_t n = 1;
-  for (;; ++n) {
-    ASSERT_LT(n, 1000);
-    fault::arm_device(n);
-    try {
-      const Neighbors ours = index.kneighbors(query, {}, run_);
-      fault::arm_device(0);
-      expect_same(ours, theirs);
-      break;
-    } catch (const Error& error) {
-      ASSERT_EQ(error.code(), ErrorCode::device_lost) << error.what();
-    }
-  }
-  EXPECT_GT(n, 10);
-  fault::arm_device(0);
+  EXPECT_GT(lose_the_gpu_at_every_call(theirs, [&] { return index.kneighbors(query, {}, run_); }), 10);
   expect_same(index.kneighbors(query, {}, run_), theirs);
 }
 
@@ -133,19 +110,9 @@ TEST_F(PretendedDifferences, AnAllocationThatFailsOnceCostsOnlyRoom) {
   const Table train = table(400), query = table(50);
   const Neighbors theirs = on_processor(train, query, {});
   set_block(10);
-  int recovered = 0;
-  for (std::int64_t n = 1; n < 40; ++n) {
-    const KnnIndex index = KnnIndex::fit(train, {}, run_);
-    fault::arm_alloc(n);
-    try {
-      expect_same(index.kneighbors(query, {}, run_), theirs);
-      ++recovered;
-    } catch (const Error& error) {
-      EXPECT_EQ(error.code(), ErrorCode::out_of_memory) << error.what();
-    }
-    fault::arm_alloc(0);
-  }
-  EXPECT_GT(recovered, 30);
+  const auto fit = [&] { return KnnIndex::fit(train, {}, run_); };
+  const auto search = [&](const KnnIndex& index) { return index.kneighbors(query, {}, run_); };
+  EXPECT_GT(fail_every_allocation_once(theirs, fit, search), 2);
 }
 
 TEST_F(PretendedDifferences, StopsWhenCancelled) {

@@ -3,12 +3,12 @@
 
 #include <gtest/gtest.h>
 
-#include <bit>
 #include <cmath>
 #include <cstdlib>
 #include <string>
 #include <vector>
 
+#include "knn/answers.hpp"
 #include "stope/device.hpp"
 #include "stope/error.hpp"
 #include "stope/knn.hpp"
@@ -33,16 +33,6 @@ inline Neighbors answer(const Case& c, const KnnIndex& index, const RunOptions& 
     all.distances.insert(all.distances.end(), block.distances.begin(), block.distances.end());
   });
   return all;
-}
-
-inline bool same_bits(const std::vector<double>& a, const std::vector<double>& b) {
-  if (a.size() != b.size()) return false;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    // Which NaN it is carries no meaning.
-    const bool equal = std::bit_cast<std::uint64_t>(a[i]) == std::bit_cast<std::uint64_t>(b[i]);
-    if (!equal && !(std::isnan(a[i]) && std::isnan(b[i]))) return false;
-  }
-  return true;
 }
 
 class Forced {

@@ -11,6 +11,7 @@
 
 #include "base/fault.hpp"
 #include "base/random.hpp"
+#include "knn/answers.hpp"
 #include "stope/device.hpp"
 #include "stope/error.hpp"
 #include "stope/knn.hpp"
@@ -64,14 +65,6 @@ Table random_table(std::int64_t n_rows, std::int64_t n_columns, std::uint64_t se
     table.columns.push_back({"x" + std::to_string(c), ValueType::real, Role::regular, std::move(values), {}});
   }
   return table;
-}
-
-void expect_same(const Neighbors& ours, const Neighbors& theirs) {
-  ASSERT_EQ(ours.offsets, theirs.offsets);
-  ASSERT_EQ(ours.indices, theirs.indices);
-  for (std::size_t i = 0; i < ours.distances.size(); ++i) {
-    ASSERT_EQ(std::bit_cast<std::uint64_t>(ours.distances[i]), std::bit_cast<std::uint64_t>(theirs.distances[i])) << i;
-  }
 }
 
 TEST_F(FilterCudaParts, AnyPartsBlocksAndGpusGiveTheSameLists) {
@@ -137,24 +130,9 @@ TEST_F(FilterCudaParts, EveryAllocationFailsOnce) {
   const Neighbors theirs = on_processor(held, query, {});
   for (const std::int64_t device_rows : {0, 1000}) {
     set("STOPE_DEVICE_ROWS", device_rows);
-    int recovered = 0;
-    for (std::int64_t n = 1;; ++n) {
-      ASSERT_LT(n, 500);
-      const KnnIndex index = KnnIndex::fit(train);
-      fault::arm_alloc(n);
-      try {
-        const Neighbors ours = index.kneighbors(query, {}, {.device = "cuda"});
-        const bool reached = fault::alloc_fails();  // true only if the search made n - 1 allocations
-        fault::arm_alloc(0);
-        ASSERT_NO_FATAL_FAILURE(expect_same(ours, theirs));
-        if (reached) break;
-        ++recovered;
-      } catch (const Error& error) {
-        fault::arm_alloc(0);
-        EXPECT_EQ(error.code(), ErrorCode::out_of_memory) << error.what();
-      }
-    }
-    EXPECT_GT(recovered, 30);
+    const auto fit = [&] { return KnnIndex::fit(train); };
+    const auto search = [&](const KnnIndex& index) { return index.kneighbors(query, {}, {.device = "cuda"}); };
+    EXPECT_GT(fail_every_allocation_once(theirs, fit, search), 30);
   }
 }
 
@@ -163,23 +141,8 @@ TEST_F(FilterCudaParts, TheGpuIsLostAtEveryCall) {
   const Neighbors theirs = on_processor(KnnIndex::fit(train), query, {});
   for (const std::int64_t device_rows : {0, 1000}) {
     set("STOPE_DEVICE_ROWS", device_rows);
-    int lost = 0;
-    for (std::int64_t n = 1;; n += 3) {
-      ASSERT_LT(n, 5000);
-      const KnnIndex index = KnnIndex::fit(train);
-      fault::arm_device(n);
-      try {
-        const Neighbors ours = index.kneighbors(query, {}, {.device = "cuda"});
-        fault::arm_device(0);
-        ASSERT_NO_FATAL_FAILURE(expect_same(ours, theirs));
-        break;
-      } catch (const Error& error) {
-        fault::arm_device(0);
-        ASSERT_EQ(error.code(), ErrorCode::device_lost) << error.what();
-        ++lost;
-      }
-    }
-    EXPECT_GT(lost, 20);
+    const auto search = [&] { return KnnIndex::fit(train).kneighbors(query, {}, {.device = "cuda"}); };
+    EXPECT_GT(lose_the_gpu_at_every_call(theirs, search, 3), 20);
   }
 }
 

@@ -5,7 +5,6 @@
 #include <bit>
 #include <cmath>
 #include <cstdlib>
-#include <functional>
 #include <limits>
 #include <memory>
 #include <numeric>
@@ -13,6 +12,7 @@
 #include <vector>
 
 #include "base/random.hpp"
+#include "base/thread_pool.hpp"
 #include "knn/filter_cases.hpp"
 #include "stope/device.hpp"
 #include "stope/error.hpp"
@@ -186,15 +186,14 @@ struct Tally {
   std::int64_t filtered = 0, refused = 0, listed = 0, scanned = 0;
 };
 
-/// Changes how the fast path runs a case, for as long as what it returns lives.
-using Vary = std::function<std::shared_ptr<void>(std::int64_t seed, RunOptions& run)>;
-
-std::shared_ptr<void> as_it_is(std::int64_t /*seed*/, RunOptions& /*run*/) {
-  return nullptr;
+// A metric may refuse a table (a range of 0, a singular matrix); it must do so on every back end.
+void expect_a_refusal(const Error& error) {
+  EXPECT_NE(error.code(), ErrorCode::internal) << error.what();
+  EXPECT_NE(error.code(), ErrorCode::device_lost) << error.what();
+  EXPECT_NE(error.code(), ErrorCode::device_unavailable) << error.what();
 }
 
-void compare_with_reference(const std::vector<std::string>& backends, std::int64_t n_cases, const Vary& vary,
-                            Tally& tally) {
+void compare_with_reference(const std::vector<std::string>& backends, std::int64_t n_cases, Tally& tally) {
   const std::int64_t seed = environment("STOPE_SEED", 1);
   for (std::int64_t i = 0; i < n_cases; ++i) {
     Random random(static_cast<std::uint64_t>(seed + i));
@@ -217,12 +216,8 @@ void compare_with_reference(const std::vector<std::string>& backends, std::int64
       // A third of the tables is not held encoded, and comes part by part.
       const std::int64_t part = random.below(3) == 0 ? 1 + static_cast<std::int64_t>(random.below(150)) : 0;
       const Forced forced(backend, order, scan, tile, part);
-      const std::shared_ptr<void> varied = vary(seed + i, run);
       const KnnIndex index = KnnIndex::fit(c.train, c.knn, run);
-      const Neighbors ours = answer(c, index, run);
-      ASSERT_EQ(ours.offsets, expected.offsets);
-      ASSERT_EQ(ours.indices, expected.indices);
-      ASSERT_TRUE(same_bits(ours.distances, expected.distances));
+      ASSERT_NO_FATAL_FAILURE(expect_same(answer(c, index, run), expected));
       if (i % 16 == 0 && std::isnan(c.radius)) {
         const SearchReport report = index.kneighbors(c.query, c.search, run, [](const Neighbors&) {});
         tally.filtered += report.method != "reference" ? 1 : 0;
@@ -230,10 +225,8 @@ void compare_with_reference(const std::vector<std::string>& backends, std::int64
         tally.scanned += report.scanned;
       }
     } catch (const Error& error) {
-      // A metric may refuse a table (a range of 0, a singular matrix); it must do so on every back end.
-      ASSERT_NE(error.code(), ErrorCode::internal) << error.what();
-      ASSERT_NE(error.code(), ErrorCode::device_lost) << error.what();
-      ASSERT_NE(error.code(), ErrorCode::device_unavailable) << error.what();
+      expect_a_refusal(error);
+      if (testing::Test::HasFailure()) return;
       ++tally.refused;
     }
   }
@@ -248,20 +241,31 @@ TEST(FilterProperty, EveryFastPathReturnsTheReferencesBits) {
   ASSERT_FALSE(backends.empty());
   const std::int64_t n_cases = environment("STOPE_CASES", 20000);
   Tally tally;
-  ASSERT_NO_FATAL_FAILURE(compare_with_reference(backends, n_cases, as_it_is, tally));
+  ASSERT_NO_FATAL_FAILURE(compare_with_reference(backends, n_cases, tally));
   EXPECT_GT(tally.filtered, n_cases / 64) << "most cases must go through a filter";
   EXPECT_LT(tally.listed, tally.scanned) << "a filter that never drops a row tests nothing";
 }
 
-// Tile overrides of the GPU, memory budgets, two sessions on a GPU or all GPUs there are.
+/// What the environment decides, for the cases of a group: the kind of scan, and tile and part sizes.
 class CudaSizes {
  public:
-  CudaSizes(std::int64_t seed, RunOptions& run) {
-    Random random(~static_cast<std::uint64_t>(seed));
-    if (random.below(3) == 0) set("STOPE_TILE_ROWS", 1 + random.below(150));
-    if (random.below(3) == 0) set("STOPE_DEVICE_ROWS", 1 + random.below(200));
-    if (random.below(3) == 0) run.memory_limit = std::int64_t{1} << (19 + random.below(6));
-    if (random.below(8) == 0) run.device = device_info().gpus.size() > 1 ? "cuda:0,1" : "cuda:0,0";
+  explicit CudaSizes(std::uint64_t seed) {
+    Random random(~seed);
+    scan_ = std::vector<std::string>{"differences", "products", "bytes"}[random.below(3)];
+    const auto sometimes = [&](std::uint64_t most) {
+      return random.below(3) == 0 ? 1 + static_cast<std::int64_t>(random.below(most)) : 0;
+    };
+    tile_queries_ = 1 + static_cast<std::int64_t>(random.below(100));
+    part_rows_ = sometimes(150);  // then the table is not held encoded, and comes part by part
+    tile_rows_ = sometimes(150);
+    device_rows_ = sometimes(200);
+  }
+  const std::string& scan() const { return scan_; }
+  /// For as long as what it returns lives.
+  std::unique_ptr<Forced> force() const {
+    set("STOPE_TILE_ROWS", tile_rows_);
+    set("STOPE_DEVICE_ROWS", device_rows_);
+    return std::make_unique<Forced>("cuda", "", scan_, tile_queries_, part_rows_);
   }
   ~CudaSizes() {
     for (const char* name : {"STOPE_TILE_ROWS", "STOPE_DEVICE_ROWS"}) unsetenv(name);
@@ -270,22 +274,90 @@ class CudaSizes {
   CudaSizes& operator=(const CudaSizes&) = delete;
 
  private:
-  static void set(const char* name, std::uint64_t size) { setenv(name, std::to_string(size).c_str(), 1); }
+  static void set(const char* name, std::int64_t size) {
+    if (size > 0) setenv(name, std::to_string(size).c_str(), 1);
+  }
+  std::string scan_;
+  std::int64_t tile_queries_ = 0, part_rows_ = 0, tile_rows_ = 0, device_rows_ = 0;
 };
 
-// Fewer cases: most of a small one's time goes into making memory and streams.
+/// A case for a GPU, with a memory budget, two sessions on a GPU or all GPUs there are.
+struct CudaCase {
+  Case c;
+  RunOptions run;
+  Neighbors expected;
+  bool refused = false, filtered = false;
+
+  CudaCase() = default;
+  CudaCase(std::uint64_t seed, const std::string& scan, const std::string& two_gpus) {
+    Random random(seed);
+    c = make_case(random, scan != "differences" && random.below(4) != 0);
+    run.threads = random.below(8) == 0 ? 2 : 1;
+    if (random.below(3) == 0) run.memory_limit = std::int64_t{1} << (19 + random.below(6));
+    if (random.below(8) == 0) run.device = two_gpus;
+  }
+  void answer_by_reference() {
+    const RunOptions plain{.threads = run.threads};
+    try {
+      expected = answer(c, KnnIndex::fit(c.train, c.knn, plain), plain);
+    } catch (const Error& error) {
+      expect_a_refusal(error);
+      refused = true;
+    }
+  }
+  void compare(bool ask) {
+    if (refused) return;
+    try {
+      const KnnIndex index = KnnIndex::fit(c.train, c.knn, run);
+      expect_same(answer(c, index, run), expected);
+      if (!ask || !std::isnan(c.radius)) return;
+      filtered = index.kneighbors(c.query, c.search, run, [](const Neighbors&) {}).method != "reference";
+    } catch (const Error& error) {
+      expect_a_refusal(error);
+      refused = true;
+    }
+  }
+};
+
+// Cases of a group are searched side by side, by STOPE_THREADS threads: most of a small one's time goes into making
+// memory and streams.
 TEST(FilterProperty, CudaReturnsTheReferencesBits) {
+  constexpr std::int64_t kGroup = 64, kAsked = 16;
   const BackendInfo cuda = device_info().backends.back();
   if (!cuda.available) GTEST_SKIP() << "no CUDA: " << cuda.reason;
-  const std::int64_t n_cases = environment("STOPE_CASES", 20000) / 4;
-  Tally tally;
-  compare_with_reference(
-      {cuda.name}, n_cases, [](std::int64_t seed, RunOptions& run) { return std::make_shared<CudaSizes>(seed, run); },
-      tally);
-  // Every 16th case was asked. Radius, groups, RapidMiner's order and what no image bounds go through the reference.
-  EXPECT_GE(tally.filtered, n_cases / 1024) << "some cases must go through a filter";
-  RecordProperty("refused", std::to_string(tally.refused));
-  RecordProperty("filtered", std::to_string(16 * tally.filtered));
+  const std::string two_gpus = device_info().gpus.size() > 1 ? "cuda:0,1" : "cuda:0,0";
+  const std::int64_t n_cases = environment("STOPE_CASES", 20000) / 4, seed = environment("STOPE_SEED", 1);
+  ThreadPool pool(static_cast<int>(environment("STOPE_THREADS", 4)));
+  std::int64_t filtered = 0, refused = 0;
+  for (std::int64_t first = 0; first < n_cases && !HasFailure(); first += kGroup) {
+    const CudaSizes sizes(static_cast<std::uint64_t>(seed + first));
+    std::vector<CudaCase> cases(static_cast<std::size_t>(std::min(kGroup, n_cases - first)));
+    const auto for_each = [&](const auto& work) {
+      pool.parallel_for(static_cast<std::int64_t>(cases.size()), {}, [&](std::int64_t i, int) {
+        SCOPED_TRACE("group " + std::to_string(seed + first) + ", case " + std::to_string(i) + ", " + sizes.scan());
+        work(i, cases[static_cast<std::size_t>(i)]);
+      });
+    };
+    {
+      const Forced forced("reference", "", "", 128, 0);
+      for_each([&](std::int64_t i, CudaCase& one) {
+        one = CudaCase(static_cast<std::uint64_t>(seed + first + i), sizes.scan(), two_gpus);
+        one.answer_by_reference();
+      });
+    }
+    const std::unique_ptr<Forced> forced = sizes.force();
+    for_each([&](std::int64_t i, CudaCase& one) {
+      SCOPED_TRACE(one.c.knn.metric.name);
+      one.compare(i % kAsked == 0);
+    });
+    for (const CudaCase& one : cases) {
+      filtered += one.filtered ? 1 : 0;
+      refused += one.refused ? 1 : 0;
+    }
+  }
+  EXPECT_LT(refused, n_cases / 4 + 1);
+  // Radius, groups, RapidMiner's order, small budgets and what no image bounds go through the reference.
+  EXPECT_GE(filtered, n_cases / 1024) << "some cases must go through a filter";
 }
 
 // Large enough for several coarse boxes, steps with thresholds and a sample that is not the whole table.

@@ -2,13 +2,14 @@
 // tables larger than what is held, several sessions, and every failure. Skipped where there is no GPU.
 #include <gtest/gtest.h>
 
-#include <bit>
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <string>
 
 #include "base/fault.hpp"
 #include "base/random.hpp"
+#include "knn/answers.hpp"
 #include "oracle/random_table.hpp"
 #include "stope/device.hpp"
 #include "stope/error.hpp"
@@ -19,22 +20,6 @@ namespace stope {
 namespace {
 
 using oracle::TableShape;
-
-void expect_same_bits(const std::vector<double>& ours, const std::vector<double>& theirs) {
-  ASSERT_EQ(ours.size(), theirs.size());
-  for (std::size_t i = 0; i < ours.size(); ++i) {
-    // Which NaN it is carries no meaning.
-    if (std::isnan(ours[i]) && std::isnan(theirs[i])) continue;
-    ASSERT_EQ(std::bit_cast<std::uint64_t>(ours[i]), std::bit_cast<std::uint64_t>(theirs[i]))
-        << i << ": " << ours[i] << " != " << theirs[i];
-  }
-}
-
-void expect_same(const Neighbors& ours, const Neighbors& theirs) {
-  ASSERT_EQ(ours.offsets, theirs.offsets);
-  ASSERT_EQ(ours.indices, theirs.indices);
-  expect_same_bits(ours.distances, theirs.distances);
-}
 
 /// Tile sizes for one scope; 0 leaves one as planned.
 class Tiles {
@@ -142,45 +127,53 @@ bool compare_search(const MetricInfo& metric, Random& random) {
   return true;
 }
 
-TEST_F(ReferenceCuda, EveryMeasureHasTheReferencesBits) {
+/// The parameter: a measure's place in metrics().
+class EveryMeasureCuda : public ReferenceCuda, public testing::WithParamInterface<std::size_t> {};
+
+INSTANTIATE_TEST_SUITE_P(, EveryMeasureCuda, testing::Range(std::size_t{0}, metrics().size()), [](const auto& place) {
+  std::string name(metrics()[place.param].name);
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+});
+
+// STOPE_ROUNDS random searches, by the seed STOPE_SEED.
+TEST_P(EveryMeasureCuda, HasTheReferencesBits) {
+  const MetricInfo& metric = metrics()[GetParam()];
   const char* rounds = std::getenv("STOPE_ROUNDS");
   const int n_rounds = rounds != nullptr ? std::atoi(rounds) : 12;
   const char* seed = std::getenv("STOPE_SEED");
-  for (const MetricInfo& metric : metrics()) {
-    Random random(seed != nullptr ? static_cast<std::uint64_t>(std::atoll(seed)) : 21);
-    int compared = 0;
-    for (int round = 0; round < n_rounds; ++round) {
-      SCOPED_TRACE(std::string(metric.name) + ", round " + std::to_string(round));
-      compared += compare_search(metric, random) ? 1 : 0;
-      if (HasFatalFailure()) return;
-    }
-    EXPECT_GT(compared, 0) << metric.name;
+  Random random(seed != nullptr ? static_cast<std::uint64_t>(std::atoll(seed)) : 21);
+  int compared = 0;
+  for (int round = 0; round < n_rounds; ++round) {
+    SCOPED_TRACE("round " + std::to_string(round));
+    compared += compare_search(metric, random) ? 1 : 0;
+    if (HasFatalFailure()) return;
   }
+  EXPECT_GT(compared, 0);
 }
 
-TEST_F(ReferenceCuda, MatricesOfDistancesAndSimilarities) {
-  for (const MetricInfo& metric : metrics()) {
-    SCOPED_TRACE(metric.name);
-    Random random(8);
-    TableShape shape = shape_of(metric, random, 70);
-    const Table reference = oracle::random_table(random, shape);
-    shape.n_rows = 33;
-    const Table request = oracle::random_table(random, shape);
-    for (const bool similarities : {false, true}) {
-      PairwiseOptions options;
-      options.knn.metric.name = metric.name;
-      options.similarities = similarities;
-      const auto matrix = [&](const RunOptions& run) {
-        std::vector<double> values;
-        pairwise_distances(request, reference, options, run, [&](const PairwiseBlock& block) {
-          values.insert(values.end(), block.values, block.values + block.n_requests * block.n_reference);
-        });
-        return values;
-      };
-      const std::vector<double> theirs = matrix(cpu());
-      const Tiles tiles(10, 31, 40);
-      ASSERT_NO_FATAL_FAILURE(expect_same_bits(matrix(gpu()), theirs));
-    }
+TEST_P(EveryMeasureCuda, MatricesOfDistancesAndSimilarities) {
+  const MetricInfo& metric = metrics()[GetParam()];
+  Random random(8);
+  TableShape shape = shape_of(metric, random, 70);
+  const Table reference = oracle::random_table(random, shape);
+  shape.n_rows = 33;
+  const Table request = oracle::random_table(random, shape);
+  for (const bool similarities : {false, true}) {
+    PairwiseOptions options;
+    options.knn.metric.name = metric.name;
+    if (metric.name == "minkowski") options.knn.metric.params["p"] = "1.5";  // 2 is the Euclidean distance
+    options.similarities = similarities;
+    const auto matrix = [&](const RunOptions& run) {
+      std::vector<double> values;
+      pairwise_distances(request, reference, options, run, [&](const PairwiseBlock& block) {
+        values.insert(values.end(), block.values, block.values + block.n_requests * block.n_reference);
+      });
+      return values;
+    };
+    const std::vector<double> theirs = matrix(cpu());
+    const Tiles tiles(10, 31, 40);
+    ASSERT_NO_FATAL_FAILURE(expect_same_bits(matrix(gpu()), theirs));
   }
 }
 
@@ -190,11 +183,14 @@ TEST_F(ReferenceCuda, TablesThatComeInChunks) {
   const Table train = oracle::random_table(random, {.n_rows = 60000, .n_numeric = 20, .missing = 0.05});
   const Table query = oracle::random_table(random, {.n_rows = 700, .n_numeric = 20});
   const SearchOptions search{.n_neighbors = 10};
-  const KnnIndex index = KnnIndex::fit(train);
+  KnnOptions options;
+  options.metric.name = "inner-product";  // which no filter takes, so that every distance is computed
+  const KnnIndex index = KnnIndex::fit(train, options);
   const Neighbors theirs = index.kneighbors(query, search, cpu());
   for (const std::int64_t chunk : {7000, 29999, 30000, 60000}) {
     const Tiles tiles(300, 2000, chunk);
     const SearchReport report = index.kneighbors(query, search, gpu(), [](const Neighbors&) {});
+    EXPECT_EQ(report.method, "reference");
     EXPECT_EQ(report.part_rows, chunk);
     ASSERT_NO_FATAL_FAILURE(expect_same(index.kneighbors(query, search, gpu()), theirs));
   }
@@ -202,8 +198,9 @@ TEST_F(ReferenceCuda, TablesThatComeInChunks) {
   for (const std::int64_t limit : {std::int64_t{8} << 20, std::int64_t{2} << 20}) {
     RunOptions run = gpu();
     run.memory_limit = limit;
-    const KnnIndex unheld = KnnIndex::fit(train, {}, run);
+    const KnnIndex unheld = KnnIndex::fit(train, options, run);
     const SearchReport report = unheld.kneighbors(query, search, run, [](const Neighbors&) {});
+    EXPECT_EQ(report.method, "reference");
     EXPECT_LT(report.part_rows, train.n_rows);
     EXPECT_LE(report.memory_planned, limit);
     ASSERT_NO_FATAL_FAILURE(expect_same(unheld.kneighbors(query, search, run), theirs));
@@ -247,24 +244,9 @@ TEST_F(ReferenceCuda, TheSameOverManyRuns) {
 TEST_F(ReferenceCuda, EveryAllocationFailsOnce) {
   Random random(9);
   const Table table = oracle::random_table(random, {.n_rows = 300, .n_numeric = 3});
-  const KnnIndex index = KnnIndex::fit(table);
-  const Neighbors expected = index.kneighbors(table, {}, cpu());
-  int recovered = 0;
-  for (std::int64_t n = 1; n < 200; ++n) {
-    fault::arm_alloc(n);
-    try {
-      const Neighbors ours = index.kneighbors(table, {}, gpu());
-      const bool reached = fault::alloc_fails();  // true only if the search made n - 1 allocations
-      fault::arm_alloc(0);
-      expect_same(ours, expected);
-      if (reached) break;
-      ++recovered;
-    } catch (const Error& error) {
-      fault::arm_alloc(0);
-      EXPECT_EQ(error.code(), ErrorCode::out_of_memory) << error.what();
-    }
-  }
-  EXPECT_GT(recovered, 10);
+  const auto fit = [&] { return KnnIndex::fit(table); };
+  const auto search = [&](const KnnIndex& index) { return index.kneighbors(table, {}, gpu()); };
+  EXPECT_GT(fail_every_allocation_once(fit().kneighbors(table, {}, cpu()), fit, search), 10);
 }
 
 // From the n-th call on the GPU is gone. Every step must say so, none may hang, and what is armed off works again.
@@ -274,22 +256,7 @@ TEST_F(ReferenceCuda, TheGpuIsLostAtEveryCall) {
   const KnnIndex index = KnnIndex::fit(table);
   const Tiles tiles(150, 100, 120);
   const Neighbors expected = index.kneighbors(table, {}, cpu());
-  int lost = 0;
-  for (std::int64_t n = 1;; ++n) {
-    ASSERT_LT(n, 5000);
-    fault::arm_device(n);
-    try {
-      const Neighbors ours = index.kneighbors(table, {}, gpu());
-      fault::arm_device(0);
-      expect_same(ours, expected);
-      break;
-    } catch (const Error& error) {
-      fault::arm_device(0);
-      ASSERT_EQ(error.code(), ErrorCode::device_lost) << error.what();
-      ++lost;
-    }
-  }
-  EXPECT_GT(lost, 50);
+  EXPECT_GT(lose_the_gpu_at_every_call(expected, [&] { return index.kneighbors(table, {}, gpu()); }), 50);
 }
 
 TEST_F(ReferenceCuda, StopsWhenCancelled) {

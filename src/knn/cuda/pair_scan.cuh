@@ -204,9 +204,12 @@ void launch_pairs_of(Work work, int n_lines, const Job& job, cudaStream_t stream
   check(cudaGetDevice(&gpu), "asking for the GPU");
   check(cudaDeviceGetAttribute(&of_processor, cudaDevAttrMaxSharedMemoryPerMultiprocessor, gpu), "asking for memory");
   check(cudaDeviceGetAttribute(&of_block, cudaDevAttrMaxSharedMemoryPerBlockOptin, gpu), "asking for memory");
-  work.pool = plan_pool(n_lines, (std::min(of_processor / 2, of_block) - kBesidePool) / kLineBytes);
+  const int most_lines = (std::min(of_processor / 2, of_block) - kBesidePool) / kLineBytes;
+  work.pool = plan_pool(n_lines, most_lines);
   const int bytes = work.pool.lines() * kLineBytes;
-  check(cudaFuncSetAttribute(pair_kernel<Work, Sink>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes),
+  // The most that any search asks for: what this one needs could be less than another thread is about to launch with.
+  check(cudaFuncSetAttribute(pair_kernel<Work, Sink>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                             most_lines * kLineBytes),
         "asking for shared memory");
   check(cudaFuncSetAttribute(pair_kernel<Work, Sink>, cudaFuncAttributePreferredSharedMemoryCarveout,
                              cudaSharedmemCarveoutMaxShared),

@@ -1,0 +1,130 @@
+// The CUDA plug-in under watch: linked with the plug-in's own objects to a second copy of it, in which the calls below
+// come here first (ld's --wrap). It writes down which of its kernels a process launched, so that a run of tests can be
+// asked whether it missed one (scripts/gpu_check.sh), and can have less shared memory than the GPU has, so that
+// kernels for other GPUs run on the one that is there.
+//   STOPE_CUDA_KERNELS=FILE        at the end a line a kernel is added: "launched NAME" or "missed NAME"
+//   STOPE_CUDA_SHARED_MEMORY=BYTES  of a block, at most
+#include <cuda_runtime_api.h>
+#include <cxxabi.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <mutex>
+#include <string>
+
+namespace {
+
+struct Kernel {
+  std::string name;
+  bool launched = false;
+};
+
+struct Watch {
+  std::mutex mutex;
+  std::map<const void*, Kernel> kernels;  // by the host's function of that name
+  std::map<cudaKernel_t, const void*> functions;
+};
+
+// Made by whatever comes first, since kernels are registered before main(), and never destroyed.
+Watch& watch() {
+  static Watch* const the_watch = new Watch;
+  return *the_watch;
+}
+
+void launched(const void* function) {
+  const std::lock_guard<std::mutex> lock(watch().mutex);
+  watch().kernels[function].launched = true;
+}
+
+std::string readable(const std::string& name) {
+  int status = 0;
+  char* const text = abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status);
+  std::string result = status == 0 ? text : name;
+  std::free(text);
+  return result;
+}
+
+// In one call, so that the lines of processes side by side do not mix.
+__attribute__((destructor)) void write_down() {
+  const char* const path = std::getenv("STOPE_CUDA_KERNELS");
+  if (path == nullptr || *path == '\0') return;
+  std::string text;
+  for (const auto& [function, kernel] : watch().kernels) {
+    text += (kernel.launched ? "launched " : "missed ") + readable(kernel.name) + "\n";
+  }
+  const int file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+  const bool written = file >= 0 && write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size());
+  if (file >= 0) close(file);
+  if (!written) _exit(3);
+}
+
+}  // namespace
+
+// The names are those that ld gives to a wrapped function and to what it wraps.
+// NOLINTBEGIN(bugprone-reserved-identifier,readability-identifier-naming)
+extern "C" {
+
+void __real___cudaRegisterFunction(void** binary, const char* host_function, char* device_function, const char* name,
+                                   int thread_limit, void* tid, void* bid, void* block, void* grid, int* w_size);
+void __wrap___cudaRegisterFunction(void** binary, const char* host_function, char* device_function, const char* name,
+                                   int thread_limit, void* tid, void* bid, void* block, void* grid, int* w_size) {
+  {
+    const std::lock_guard<std::mutex> lock(watch().mutex);
+    watch().kernels[host_function].name = name;
+  }
+  __real___cudaRegisterFunction(binary, host_function, device_function, name, thread_limit, tid, bid, block, grid,
+                                w_size);
+}
+
+cudaError_t __real___cudaGetKernel(cudaKernel_t* kernel, const void* function);
+cudaError_t __wrap___cudaGetKernel(cudaKernel_t* kernel, const void* function) {
+  const cudaError_t error = __real___cudaGetKernel(kernel, function);
+  const std::lock_guard<std::mutex> lock(watch().mutex);
+  if (error == cudaSuccess) watch().functions[*kernel] = function;
+  return error;
+}
+
+// What <<< >>> becomes.
+cudaError_t __real___cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void** arguments, std::size_t shared,
+                                      cudaStream_t stream);
+cudaError_t __wrap___cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void** arguments, std::size_t shared,
+                                      cudaStream_t stream) {
+  const void* function = nullptr;
+  {
+    const std::lock_guard<std::mutex> lock(watch().mutex);
+    function = watch().functions[kernel];
+  }
+  launched(function);
+  return __real___cudaLaunchKernel(kernel, grid, block, arguments, shared, stream);
+}
+
+// ... and became before CUDA 12.
+cudaError_t __real_cudaLaunchKernel(const void* function, dim3 grid, dim3 block, void** arguments, std::size_t shared,
+                                    cudaStream_t stream);
+cudaError_t __wrap_cudaLaunchKernel(const void* function, dim3 grid, dim3 block, void** arguments, std::size_t shared,
+                                    cudaStream_t stream) {
+  launched(function);
+  return __real_cudaLaunchKernel(function, grid, block, arguments, shared, stream);
+}
+
+cudaError_t __real_cudaLaunchKernelExC(const cudaLaunchConfig_t* how, const void* function, void** arguments);
+cudaError_t __wrap_cudaLaunchKernelExC(const cudaLaunchConfig_t* how, const void* function, void** arguments) {
+  launched(function);
+  return __real_cudaLaunchKernelExC(how, function, arguments);
+}
+
+cudaError_t __real_cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int gpu);
+cudaError_t __wrap_cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int gpu) {
+  const cudaError_t error = __real_cudaDeviceGetAttribute(value, attribute, gpu);
+  const char* const most = std::getenv("STOPE_CUDA_SHARED_MEMORY");
+  if (error == cudaSuccess && attribute == cudaDevAttrMaxSharedMemoryPerBlockOptin && most != nullptr) {
+    *value = std::min(*value, std::atoi(most));
+  }
+  return error;
+}
+
+}  // extern "C"
+// NOLINTEND(bugprone-reserved-identifier,readability-identifier-naming)
