@@ -14,6 +14,8 @@
 //   seconds=S        no repetition begins later
 //   fits=N           the table is fitted and first searched so many times, and the last time counts: the first in a
 //                    process has the driver load its kernels, and the GPU's clocks rise
+//   resident=1       the queries are in the first GPU's memory as well, and the lists stay there: as many repetitions
+//                    again (numbers only)
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -22,6 +24,8 @@
 #include <string>
 #include <vector>
 
+#include "knn/gpu_memory.hpp"
+#include "stope/device_arrays.hpp"
 #include "stope/error.hpp"
 #include "stope/knn.hpp"
 #include "support/made_table.hpp"
@@ -84,6 +88,46 @@ Search search(const stope::KnnIndex& index, const stope::Table& query, std::int6
   return result;
 }
 
+// Rows of numbers, row-major.
+std::vector<double> values_of(const stope::Table& table) {
+  std::vector<double> values(static_cast<std::size_t>(table.n_rows) * table.columns.size());
+  for (std::size_t c = 0; c < table.columns.size(); ++c) {
+    for (std::int64_t i = 0; i < table.n_rows; ++i) {
+      values[static_cast<std::size_t>(i) * table.columns.size() + c] = table.columns[c].at(i);
+    }
+  }
+  return values;
+}
+
+struct ResidentSearches {
+  std::vector<double> times;
+  stope::SearchReport report;
+  bool same = false;  // the first lists are those of `last`
+};
+
+// Searches whose queries are in the GPU's memory, and whose lists stay there.
+ResidentSearches search_resident(const stope::KnnIndex& index, const stope::Table& query, std::int64_t k, int repeats,
+                                 double limit, const stope::RunOptions& run, const Search& last) {
+  namespace gpu = stope::gpu_memory;
+  const gpu::Driver driver(0);
+  const auto n_lists = static_cast<std::size_t>(query.n_rows * k);
+  const gpu::Array rows(driver, values_of(query)), found(driver, std::vector<std::int64_t>(n_lists)),
+      distances(driver, std::vector<double>(n_lists));
+  const stope::DeviceMatrix queries{
+      .data = rows.as<void>(), .n_rows = query.n_rows, .n_columns = static_cast<std::int64_t>(query.columns.size())};
+  const stope::DeviceNeighbors lists{found.as<std::int64_t>(), distances.as<double>()};
+  ResidentSearches result;
+  const Clock::time_point begin = Clock::now();
+  for (int i = 0; i < repeats && seconds_since(begin) < limit; ++i) {
+    const Clock::time_point start = Clock::now();
+    result.report = index.kneighbors(queries, {.n_neighbors = k}, run, lists);
+    result.times.push_back(seconds_since(start));
+  }
+  const std::vector<std::int64_t> ours = found.values<std::int64_t>();
+  result.same = std::equal(last.first.indices.begin(), last.first.indices.end(), ours.begin());
+  return result;
+}
+
 int bench(int argc, char** arguments) {
   const std::int64_t n = std::atoll(arguments[1]), m = std::atoll(arguments[2]), k = std::atoll(arguments[4]);
   stope::bench::Words words(argc, arguments, 7);
@@ -100,6 +144,7 @@ int bench(int argc, char** arguments) {
   const std::int64_t checked = words.integer("checked", 64);
   const double limit = words.number("seconds", std::numeric_limits<double>::infinity());
   const std::int64_t fits = words.integer("fits", 1);
+  const bool is_resident = words.integer("resident", 0) != 0;
   words.done();
 
   Clock::time_point start = Clock::now();
@@ -118,6 +163,8 @@ int bench(int argc, char** arguments) {
     last = search(index, query, k, checked, run);
     times.push_back(last.seconds);
   }
+  ResidentSearches resident;
+  if (is_resident) resident = search_resident(index, query, k, std::atoi(arguments[6]), limit, run, last);
 
   std::printf(
       "{\"rows\": %lld, \"queries\": %lld, \"columns\": %lld, \"nominal\": %lld, \"missing\": %g, \"k\": %lld, ",
@@ -137,6 +184,15 @@ int bench(int argc, char** arguments) {
   std::printf("], ");
   print_steps("first_gpu_ms", first.report);
   print_steps("gpu_ms", report);
+  if (is_resident) {
+    std::printf("\"resident_ms\": [");
+    for (std::size_t i = 0; i < resident.times.size(); ++i) {
+      std::printf("%s%.3f", i > 0 ? ", " : "", 1e3 * resident.times[i]);
+    }
+    std::printf("], \"resident_method\": \"%s\", \"resident_same\": %s, ", resident.report.method.c_str(),
+                resident.same ? "true" : "false");
+    print_steps("resident_gpu_ms", resident.report);
+  }
   std::printf("\"scanned\": %lld, \"listed\": %lld, \"evaluated\": %lld, \"uncertified\": %lld, ",
               static_cast<long long>(report.scanned), static_cast<long long>(report.listed),
               static_cast<long long>(report.evaluated), static_cast<long long>(report.uncertified));
