@@ -69,7 +69,7 @@ CudaPartSizes cuda_part_sizes(const Fitted& fitted, const ImageMap& map, std::in
   const std::int64_t queries = std::max<std::int64_t>(n_queries, 1);
   CudaPartSizes best;
   double least = std::numeric_limits<double>::infinity();
-  for (std::int64_t batch = std::clamp(queries, kFewQueries, kMostFilterQueries);;
+  for (std::int64_t batch = std::clamp(queries, kFewQueries, most_filter_queries(k));;
        batch = checked::ceil_div(batch, 2)) {
     for (const CudaLists lists : {CudaLists::usual, CudaLists::short_ones}) {
       CudaPartSizes sizes{0, batch, lists};

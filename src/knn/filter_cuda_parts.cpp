@@ -282,8 +282,7 @@ struct CudaPartsHeld {
 
   bool fits(const device::BackendChoice& backend, std::int64_t k, std::int64_t n_queries) const {
     const std::int64_t forced_rows = size_override("STOPE_DEVICE_ROWS");
-    return gpus == backend.gpus && most_neighbors >= k &&
-           most_queries >= std::min(queries_at_once(n_queries), most_filter_queries(k)) &&
+    return gpus == backend.gpus && most_neighbors >= k && most_queries >= std::min(n_queries, most_filter_queries(k)) &&
            (forced_rows == 0 || part_rows <= forced_rows);
   }
 };

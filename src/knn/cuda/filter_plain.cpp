@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "knn/cuda/copies.hpp"
+
 namespace stope::knn::cuda {
 namespace {
 
@@ -19,13 +21,6 @@ bool is_plain(const cuda_abi::FilterSpec& spec) {
          std::all_of(spec.columns, spec.columns + spec.n_columns, [](const FilterColumn& column) {
            return column.masked == 0 && is_plain(column.query) && is_plain(column.train);
          });
-}
-
-template <class T>
-void copy_in(const stope::cuda::DeviceBuffer<T>& to, const std::vector<T>& from, const stope::cuda::Stream& stream) {
-  stope::cuda::check(
-      cudaMemcpyAsync(to.data(), from.data(), from.size() * sizeof(T), cudaMemcpyHostToDevice, stream.get()),
-      "copying to the GPU");
 }
 
 }  // namespace
@@ -46,8 +41,8 @@ PlainColumns::PlainColumns(const cuda_abi::FilterSpec& spec, Side side, const st
   }
   columns_ = stope::cuda::DeviceBuffer<PlainColumn>(spec.image_width);
   sources_ = stope::cuda::DeviceBuffer<int>(spec.image_width);
-  copy_in(columns_, columns, stream);
-  copy_in(sources_, sources, stream);
+  copy_in(columns_.data(), columns.data(), columns_.size(), stream);
+  copy_in(sources_.data(), sources.data(), sources_.size(), stream);
   stream.wait();
 }
 

@@ -40,6 +40,7 @@ class FilterSession {
   cuda_abi::FilterAnswer collect(int slot);
 
  private:
+  enum Total { kListed, kEvaluated, kLargestNorm, kAlwaysListed, kTotals };
   // Training rows with their images. One table is searched while rows go to the other.
   struct Table {
     std::int64_t n_rows = 0, n_padded = 0;
