@@ -144,7 +144,7 @@ TEST_F(KernelsCuda, ThresholdsOfProducts) {
   compare({"euclidean", {.n_rows = 2700, .n_numeric = 9}, 33, 40}, kProducts);
   compare({"euclidean", {.n_rows = 13000, .n_numeric = 9}, 33, 200}, kProducts);
   compare({"euclidean", {.n_rows = 115000, .n_numeric = 9}, 4097, 24}, kProducts);
-  compare({"euclidean", {.n_rows = 300000, .n_numeric = 9}, 2100, 150}, kProducts);
+  compare({"euclidean", {.n_rows = 360000, .n_numeric = 9}, 2100, 130}, kProducts);
 }
 
 class DistancesOfProductsCuda : public KernelsCuda, public testing::WithParamInterface<std::string> {};

@@ -41,11 +41,13 @@ int rounds() {
 
 TEST_P(VotesCuda, RandomCases) {
   Random random(21);
-  const std::vector<std::int64_t> rows = {2, 33, 128, 1000, 4097, 9000};
-  const std::vector<std::int64_t> queries = {1, 31, 32, 127, 128, 129, 300, 1025};
+  std::vector<std::int64_t> rows = {2, 33, 128, 1000, 4097, 9000};
+  std::vector<std::int64_t> queries = {1, 31, 32, 127, 128, 129, 300, 1025};
+  const bool sanitized = rounds() < 8;  // small tables then, and few of them
+  if (sanitized) rows.resize(4), queries.resize(6);
   const std::vector<int> classes = {0, 0, 1, 2, 3, 10, 47, 48, 49, 100, 126, 127};
   int on_gpu = 0, certain = 0;
-  const int n_rounds = 30 * rounds();
+  const int n_rounds = sanitized ? 24 : 240;
   for (int round = 0; round < n_rounds; ++round) {
     const std::int64_t n = rows[random.below(rows.size())], m = queries[random.below(queries.size())];
     const int n_classes = classes[random.below(classes.size())];
