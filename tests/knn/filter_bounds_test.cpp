@@ -26,6 +26,21 @@ TEST(FilterBounds, ARowThatIsAlwaysListedMayLieOutsideItsBox) {
   expect_the_references_answer(table_of({a, b}), query, "euclidean", 1);
 }
 
+// Scales are those of the usual rows where a few are far out, the first of them in every sample.
+TEST(FilterBounds, AFewRowsFarOut) {
+  for (const double far : {1e3, 1e8, 1e28, 1e160, 1e305}) {
+    Random random(8);
+    std::vector<double> a(4096), b(4096), p(40), q(40);
+    const auto value = [&](std::size_t i) { return (i % 512 == 0 ? far : 1.0) * (random.uniform() - 0.25); };
+    for (std::size_t i = 0; i < a.size(); ++i) a[i] = value(i), b[i] = value(i + 1);
+    for (std::size_t i = 0; i < p.size(); ++i) p[i] = value(i + 500), q[i] = value(i + 1);
+    SCOPED_TRACE(far);
+    for (const char* metric : {"euclidean", "manhattan", "gower", "chebyshev"}) {
+      expect_the_references_answer(table_of({a, b}), table_of({p, q}), metric, 5);
+    }
+  }
+}
+
 TEST(FilterBounds, ProductsBeyondTheRangeOfAFloat) {
   Random random(2);
   for (const std::size_t width : {std::size_t{1}, std::size_t{12}, std::size_t{70}}) {

@@ -414,6 +414,20 @@ TEST_P(FilterCuda, ManyRowsThatAreAlwaysListed) {
   }
 }
 
+// The first row is in every sample that scales are chosen from.
+TEST_P(FilterCuda, AFewRowsFarOutLeaveTheOthersTheirDigits) {
+  Random random(15);
+  for (const double far : {1e4, 1e9, 1e40}) {
+    const Table train = table_of(
+        fill(100000, 16, [&](std::size_t r, std::size_t) { return (r % 2000 == 0 ? far : 1.0) * random.uniform(); }));
+    const Table query = table_of(fill(100, 16, [&](std::size_t, std::size_t) { return random.uniform(); }));
+    SCOPED_TRACE(far);
+    const SearchReport report = expect_the_processors_answer(train, query, 10);
+    EXPECT_EQ(report.uncertified, 0);
+    EXPECT_LT(report.evaluated, 100 * 400);
+  }
+}
+
 // As many neighbours as there are rows, and few more rows than that: every row is listed, and half of them always.
 TEST_P(FilterCuda, AllRowsAreNeighbors) {
   Random random(12);

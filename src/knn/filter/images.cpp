@@ -46,37 +46,87 @@ double weight_factor(const FilterForm& form, const Attribute& attribute) {
   return form.space == Space::ranges ? weight / attribute.range : weight;
 }
 
+// Some of the training rows, from which centres and scales are chosen.
+class ScaleSample {
+ public:
+  explicit ScaleSample(const Fitted& fitted) : rows_(fitted.sample(kScaleSample)), width_(fitted.width()) {}
+
+  std::int64_t size() const { return static_cast<std::int64_t>(rows_.size()) / width_; }
+  double at(std::int64_t row, std::int64_t source) const {
+    return rows_[static_cast<std::size_t>(row * width_ + source)];
+  }
+
+  // Only of values that cannot overflow it; any centre is correct.
+  double mean(std::int64_t source) const {
+    double sum = 0.0, count = 0.0;
+    for (std::int64_t r = 0; r < size(); ++r) {
+      if (std::fabs(at(r, source)) < kMost) sum += at(r, source), count += 1.0;
+    }
+    return count > 0.0 && std::isfinite(sum) ? sum / count : 0.0;
+  }
+  double median(std::int64_t source) const {
+    std::vector<double> values;
+    for (std::int64_t r = 0; r < size(); ++r) {
+      if (std::fabs(at(r, source)) < kMost) values.push_back(at(r, source));
+    }
+    if (values.empty()) return 0.0;
+    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+    std::nth_element(values.begin(), middle, values.end());
+    return *middle;
+  }
+
+  // Per row the largest of its numbers as the columns have them, in order.
+  std::vector<double> sizes(const std::vector<NumericColumn>& columns) const {
+    std::vector<double> sizes;
+    for (std::int64_t r = 0; r < size(); ++r) {
+      double largest = 0.0;
+      for (const NumericColumn& column : columns) {
+        const double value = std::fabs((at(r, column.source) - column.centre) * column.scale);
+        if (value > largest && value <= kMost) largest = value;
+      }
+      sizes.push_back(largest);
+    }
+    std::sort(sizes.begin(), sizes.end());
+    return sizes;
+  }
+
+ private:
+  static constexpr double kMost = 1e300;
+  std::vector<double> rows_;
+  std::int64_t width_;
+};
+
+// That of all but one row in 64.
+double usual_of(const std::vector<double>& sizes) {
+  return sizes.empty() ? 0.0 : sizes[sizes.size() - 1 - sizes.size() / 64];
+}
+
 }  // namespace
 
 // The centre is subtracted for precision only (rows offset by 1e6); forms that use |x| itself have none. The common
-// power of two brings the largest value near 1, so that neither squares nor residuals leave the range of a float.
+// power of two brings the largest value near 1, so that neither squares nor residuals leave the range of a float. Where
+// a few rows are far out it is the usual size that comes there, and medians are the centres: images in half precision
+// would have no digits left for the others.
 void ImageMap::choose_scales(const Fitted& fitted) {
+  constexpr double kFarOut = 64.0;
   const bool centred =
       form_.term != Term::relative && form_.divisor != Divisor::total && form_.space != Space::unit_rows;
   // A subnormal scale has lost the digits that residuals count on.
   const auto check_scale = [&](double scale) { scales_are_normal_ &= scale >= 1e-290 && scale <= 1e290; };
-  const std::int64_t width = fitted.width();
-  const std::vector<double> sample = fitted.sample(kScaleSample);
-  const auto n = static_cast<std::int64_t>(sample.size()) / width;
+  const ScaleSample sample(fitted);
   double largest = 0.0;
   if (form_.space != Space::sphere) {
     for (NumericColumn& column : numeric_) {
-      double sum = 0.0, count = 0.0;
-      for (std::int64_t r = 0; centred && r < n; ++r) {
-        const double value = sample[static_cast<std::size_t>(r * width + column.source)];
-        // The mean only of values that cannot overflow it; any centre is correct.
-        if (std::fabs(value) < 1e300) sum += value, count += 1.0;
-      }
-      column.centre = count > 0.0 && std::isfinite(sum) ? sum / count : 0.0;
+      column.centre = centred ? sample.mean(column.source) : 0.0;
       column.scale = weight_factor(form_, attributes_[static_cast<std::size_t>(column.source)]);
     }
     if (form_.space == Space::attributes || form_.space == Space::ranges) {
-      for (std::int64_t r = 0; r < n; ++r) {
-        for (const NumericColumn& column : numeric_) {
-          const double value =
-              std::fabs((sample[static_cast<std::size_t>(r * width + column.source)] - column.centre) * column.scale);
-          if (value > largest && value <= 1e300) largest = value;
-        }
+      std::vector<double> sizes = sample.sizes(numeric_);
+      if (!sizes.empty()) largest = sizes.back();
+      if (usual_of(sizes) > 0.0 && largest > kFarOut * usual_of(sizes)) {
+        for (NumericColumn& column : numeric_) column.centre = centred ? sample.median(column.source) : 0.0;
+        sizes = sample.sizes(numeric_);
+        if (usual_of(sizes) > 0.0) largest = usual_of(sizes);
       }
     }
   }
