@@ -14,6 +14,7 @@
 #include "knn/filter/index.hpp"
 #include "knn/filter/products.hpp"
 #include "knn/reference_cuda_plan.hpp"
+#include "knn/uncertain_queries.hpp"
 #include "knn/votes_cuda.hpp"
 #include "stope/error.hpp"
 
@@ -241,7 +242,7 @@ class CudaDifferencesPipeline final : public SearchPipeline {
       std::copy(block.distances.begin() + begin, block.distances.begin() + end, out.distances.begin() + begin);
       std::copy(block.found.begin() + begin, block.found.begin() + end, out.indices.begin() + begin);
     });
-    search_uncertain(block, [&](std::int64_t query, std::vector<Candidate> list) {
+    answer_uncertain(block, [&](std::int64_t query, std::vector<Candidate> list) {
       copy_lists({std::move(list)}, *block.selection, query, out);
     });
   }
@@ -251,7 +252,7 @@ class CudaDifferencesPipeline final : public SearchPipeline {
   void finish_kept(int which, Outcome& out) override {
     Block& block = blocks_[which];
     for (std::future<void>& share : block.shares) share.get();
-    search_uncertain(block, [&](std::int64_t query, std::vector<Candidate> list) {
+    answer_uncertain(block, [&](std::int64_t query, std::vector<Candidate> list) {
       add_list(query, std::move(list), block.outcome);
     });
     sort_lists(block.outcome);
@@ -259,14 +260,13 @@ class CudaDifferencesPipeline final : public SearchPipeline {
   }
 
   void report(SearchReport& report) const override {
-    if (reference_ != nullptr) reference_->report(report);
+    uncertain_.report(report);
     report.method += in_bytes() ? ", byte differences" : ", differences";
     if (votes_) report.method += ", votes";
     report.tile_queries = plan_.tile_queries;
     report.scanned += scanned_;
     report.listed += listed_;
     report.evaluated += evaluated_;
-    report.uncertified += uncertified_;
     constexpr const char* kNames[cuda_abi::kDifferenceSteps] = {"upload", "images",  "sample", "thresholds",
                                                                 "list",   "re-rank", "vote",   "copy back"};
     for (std::size_t step = 0; step < seconds_.size(); ++step)
@@ -365,48 +365,12 @@ class CudaDifferencesPipeline final : public SearchPipeline {
     }
   }
 
-  // All uncertain queries go to the reference together, however far apart: it takes rows in any order. Only where the
-  // query's number matters (a row is no neighbour of itself) does each stretch of them go alone.
-  template <class Take>
-  void search_uncertain(const Block& block, const Take& take) {
-    std::vector<std::int64_t> which;
-    for (std::int64_t i = 0; i < block.queries.n; ++i) {
-      if (block.uncertain[static_cast<std::size_t>(i)] != 0) which.push_back(i);
-    }
-    const bool numbered = block.selection->exclude_self;
-    for (auto begin = which.begin(); begin != which.end();) {
-      auto end = begin + 1;
-      while (end != which.end() && (!numbered || *end == *begin + (end - begin))) ++end;
-      search_reference(block, {begin, end}, take);
-      begin = end;
-    }
-  }
-
-  template <class Take>
-  void search_reference(const Block& block, const std::vector<std::int64_t>& which, const Take& take) {
-    const QueryBlock& queries = block.queries;
+  void answer_uncertain(const Block& block, const UncertainQueries::Take& take) {
     const std::int64_t width = fitted_.width();
-    std::vector<double> rows;
-    std::vector<std::int64_t> groups;
-    for (const std::int64_t i : which) {
-      rows.insert(rows.end(), queries.rows + i * width, queries.rows + (i + 1) * width);
-      if (queries.groups != nullptr) groups.push_back(queries.groups[i]);
-    }
-    const QueryBlock few{queries.first + which.front(), static_cast<std::int64_t>(which.size()), rows.data(),
-                         queries.groups != nullptr ? groups.data() : nullptr};
-    Lists found(which.size());
-    reference().search({0, fitted_.n_rows(), fitted_.rows()}, few, *block.selection, found);
-    for (std::size_t i = 0; i < which.size(); ++i) take(which[i], std::move(found[i]));
-    uncertified_ += few.n;
-  }
-
-  Searcher& reference() {
-    if (reference_ == nullptr) {
-      Plan plan = plan_;
-      plan.method = {};
-      reference_ = make_cuda_searcher(fitted_, plan, run_);
-    }
-    return *reference_;
+    const auto fetch = [&](std::int64_t begin, std::int64_t n, double* rows) {
+      std::copy_n(block.queries.rows + begin * width, n * width, rows);
+    };
+    uncertain_.answer(block.queries, *block.selection, block.uncertain, fetch, take);
   }
 
   const Fitted& fitted_;
@@ -416,10 +380,10 @@ class CudaDifferencesPipeline final : public SearchPipeline {
   bool votes_ = false;  // lists stay on the GPUs
   const std::shared_ptr<const ImageMap> map_ = fitted_.filters().map(fitted_, *fitted_.kernel().filter_form());
   std::vector<std::shared_ptr<CudaDifferences>> filters_;  // per GPU
-  std::unique_ptr<Searcher> reference_;
+  UncertainQueries uncertain_{fitted_, plan_, run_};
   std::mutex counts_mutex_, lists_mutex_;
   std::array<double, cuda_abi::kDifferenceSteps> seconds_{};
-  std::int64_t scanned_ = 0, listed_ = 0, evaluated_ = 0, uncertified_ = 0;
+  std::int64_t scanned_ = 0, listed_ = 0, evaluated_ = 0;
   ThreadPool threads_{plan_.threads};
   Block blocks_[kBlocks];
 };

@@ -13,6 +13,7 @@
 #include "knn/filter_cuda_parts.hpp"
 #include "knn/filter_cuda_table.hpp"
 #include "knn/reference_cuda_plan.hpp"
+#include "knn/uncertain_queries.hpp"
 #include "knn/votes_cuda.hpp"
 #include "stope/error.hpp"
 
@@ -147,8 +148,8 @@ class CudaFilterPipeline final : public SearchPipeline {
       land(share);
       if (!share.rows.empty()) hand_on(share, share.distances.data(), share.rows.data(), *hand_threads_);
     }
-    for_uncertain(block, [&](std::int64_t begin, std::int64_t end) {
-      copy_lists(search_reference(block, begin, end), *block.selection, begin, out);
+    answer_uncertain(block, [&](std::int64_t query, std::vector<Candidate> list) {
+      copy_lists({std::move(list)}, *block.selection, query, out);
     });
   }
 
@@ -161,24 +162,20 @@ class CudaFilterPipeline final : public SearchPipeline {
       if (votes_ && !share.voted) keep_lists(block, share);
     }
     if (on_gpu_ != nullptr) look_for_gaps_on_gpu(block);
-    for_uncertain(block, [&](std::int64_t begin, std::int64_t end) {
-      Lists found = search_reference(block, begin, end);
-      for (std::int64_t i = begin; i < end; ++i) {
-        add_list(i, std::move(found[static_cast<std::size_t>(i - begin)]), block.outcome);
-      }
+    answer_uncertain(block, [&](std::int64_t query, std::vector<Candidate> list) {
+      add_list(query, std::move(list), block.outcome);
     });
     sort_lists(block.outcome);
     std::swap(out, block.outcome);
   }
 
   void report(SearchReport& report) const override {
-    if (reference_ != nullptr) reference_->report(report);
+    uncertain_.report(report);
     report.method += votes_ ? ", products, votes" : on_gpu_ != nullptr ? ", products, on the GPU" : ", products";
     report.tile_queries = plan_.tile_queries;
     report.scanned += scanned_;
     report.listed += listed_;
     report.evaluated += evaluated_;
-    report.uncertified += uncertified_;
     report_seconds(seconds_, report);
   }
 
@@ -317,39 +314,13 @@ class CudaFilterPipeline final : public SearchPipeline {
     });
   }
 
-  // Consecutive queries that are uncertain go to the reference together.
-  template <class Search>
-  static void for_uncertain(const Block& block, const Search& search) {
-    for (std::int64_t i = 0; i < block.queries.n; ++i) {
-      if (block.uncertain[static_cast<std::size_t>(i)] == 0) continue;
-      std::int64_t end = i + 1;
-      while (end < block.queries.n && block.uncertain[static_cast<std::size_t>(end)] != 0) ++end;
-      search(i, end);
-      i = end;
-    }
-  }
-
-  Lists search_reference(const Block& block, std::int64_t begin, std::int64_t end) {
-    QueryBlock few{block.queries.first + begin, end - begin, block.queries.rows + begin * fitted_.width(), nullptr};
-    Buffer<double> rows;
-    if (on_gpu_ != nullptr) {
-      rows = Buffer<double>(checked::mul(few.n, fitted_.width()));
-      (*block.encode)(few.first, few.n, rows.data(), *hand_threads_);
-      few.rows = rows.data();
-    }
-    Lists found(static_cast<std::size_t>(few.n));
-    reference().search({0, fitted_.n_rows(), fitted_.rows()}, few, *block.selection, found);
-    uncertified_ += few.n;
-    return found;
-  }
-
-  Searcher& reference() {
-    if (reference_ == nullptr) {
-      Plan plan = plan_;
-      plan.method = {};
-      reference_ = make_cuda_searcher(fitted_, plan, run_);
-    }
-    return *reference_;
+  void answer_uncertain(const Block& block, const UncertainQueries::Take& take) {
+    const std::int64_t width = fitted_.width();
+    const auto fetch = [&](std::int64_t begin, std::int64_t n, double* rows) {
+      if (on_gpu_ != nullptr) return (*block.encode)(block.queries.first + begin, n, rows, *hand_threads_);
+      std::copy_n(block.queries.rows + begin * width, n * width, rows);
+    };
+    uncertain_.answer(block.queries, *block.selection, block.uncertain, fetch, take);
   }
 
   const Fitted& fitted_;
@@ -359,12 +330,12 @@ class CudaFilterPipeline final : public SearchPipeline {
   bool votes_ = false;                                // lists stay on the GPUs,
   const DeviceQueries* on_gpu_ = nullptr;             // or in the caller's memory there, where the rows are, too
   std::vector<std::shared_ptr<CudaFilter>> filters_;  // per GPU
-  std::unique_ptr<Searcher> reference_;
+  UncertainQueries uncertain_{fitted_, plan_, run_};
   std::unique_ptr<ThreadPool> threads_, hand_threads_;  // of begin() and of finish()
   Block blocks_[kBlocks];
   std::mutex counts_mutex_;
   CudaFilterSeconds seconds_{};
-  std::int64_t scanned_ = 0, listed_ = 0, evaluated_ = 0, uncertified_ = 0;
+  std::int64_t scanned_ = 0, listed_ = 0, evaluated_ = 0;
 };
 
 }  // namespace

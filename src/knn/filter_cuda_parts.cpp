@@ -12,13 +12,12 @@
 #include "base/checked.hpp"
 #include "knn/filter/index.hpp"
 #include "knn/filter_cuda_table.hpp"
+#include "knn/uncertain_queries.hpp"
 #include "stope/error.hpp"
 
 namespace stope::knn {
 namespace {
 
-// Of a block, in the reference at once: their rows are encoded for it.
-constexpr std::int64_t kMostReferenceQueries = std::int64_t{1} << 15;
 // Of a query whose list is not full: after any row, whatever its distance.
 constexpr double kNoDistance = std::numeric_limits<double>::quiet_NaN();
 constexpr std::int64_t kNoRow = std::numeric_limits<std::int64_t>::max();
@@ -27,7 +26,7 @@ constexpr std::int64_t kNoRow = std::numeric_limits<std::int64_t>::max();
 struct Answers {
   double* distances;
   std::int64_t* rows;
-  std::vector<unsigned char> uncertain;
+  std::vector<std::int32_t> uncertain;
 
   // The lists of a first part need no merging; those of a query without an answer hold no rows.
   void put(std::int64_t query, std::int64_t k, const double* new_distances, const std::int32_t* new_rows,
@@ -193,7 +192,7 @@ class GpuParts {
               Answers& answers) {
     if (!filter_->useful(query.table)) {
       finish_pending();
-      std::fill_n(answers.uncertain.begin() + begin, query.n, static_cast<unsigned char>(1));
+      std::fill_n(answers.uncertain.begin() + begin, query.n, 1);
       if (fresh) answers.clear(begin, query.n, k_);
       std::fill_n(within_.data() + begin, query.n, 0.0);
       return;
@@ -224,7 +223,7 @@ class GpuParts {
       std::vector<Candidate> merged;
       for (std::int64_t i = task * kPerTask; i < std::min(n, (task + 1) * kPerTask); ++i) {
         const std::int64_t query = begin + i;
-        unsigned char& uncertain = answers.uncertain[static_cast<std::size_t>(query)];
+        std::int32_t& uncertain = answers.uncertain[static_cast<std::size_t>(query)];
         if (answer.uncertain[i] != 0) {
           uncertain = 1;
           if (fresh) answers.clear(query, 1, k_);
@@ -335,7 +334,7 @@ class CudaPartsPipeline final : public SearchPipeline {
       rows.emplace_back(size);
       answers.push_back({answers.empty() ? out.distances.data() : distances.back().data(),
                          answers.empty() ? out.indices.data() : rows.back().data(),
-                         std::vector<unsigned char>(static_cast<std::size_t>(block_.n))});
+                         std::vector<std::int32_t>(static_cast<std::size_t>(block_.n))});
     }
     gpus_.parallel_for(static_cast<std::int64_t>(answers.size()), run_.cancel, [&](std::int64_t gpu, int) {
       const auto at = static_cast<std::size_t>(gpu);
@@ -347,11 +346,10 @@ class CudaPartsPipeline final : public SearchPipeline {
   }
 
   void report(SearchReport& report) const override {
-    if (reference_ != nullptr) reference_->report(report);
+    uncertain_.report(report);
     report.method += ", products, in parts";
     report.tile_queries = plan_.tile_queries;
     report.part_rows = held_->part_rows;
-    report.uncertified += uncertified_;
     CudaFilterSeconds seconds{};
     for (const std::unique_ptr<GpuParts>& parts : held_->parts) parts->report(report, seconds);
     report_seconds(seconds, report);
@@ -398,39 +396,15 @@ class CudaPartsPipeline final : public SearchPipeline {
     });
   }
 
-  // A query that one part could not answer is searched in the whole table; consecutive ones together.
-  void answer_uncertain(const std::vector<unsigned char>& uncertain, Neighbors& out) {
-    for (std::int64_t i = 0; i < block_.n; ++i) {
-      if (uncertain[static_cast<std::size_t>(i)] == 0) continue;
-      std::int64_t end = i + 1;
-      while (end < std::min(block_.n, i + kMostReferenceQueries) && uncertain[static_cast<std::size_t>(end)] != 0)
-        ++end;
-      search_reference(i, end, out);
-      i = end - 1;
-    }
-  }
-
-  void search_reference(std::int64_t begin, std::int64_t end, Neighbors& out) {
-    if (reference_ == nullptr) {
-      Plan plan = plan_;
-      plan.method = {};
-      // An eighth of the budget for the rows: the reference's tiles and the parts on the GPU have the rest.
-      const std::int64_t row = checked::mul(fitted_.width(), sizeof(double));
-      if (!fitted_.resident())
-        plan.part_rows = std::clamp<std::int64_t>(plan.memory_budget / 8 / row, 1, fitted_.n_rows());
-      train_parts_ = std::make_unique<TrainParts>(fitted_, plan.part_rows);
-      reference_ = make_cuda_searcher(fitted_, plan, run_);
-    }
-    ThreadPool pool(plan_.threads);
-    Buffer<double> rows(checked::mul(end - begin, fitted_.width()));
-    (*encode_)(block_.first + begin, end - begin, rows.data(), pool);
-    const QueryBlock few{block_.first + begin, end - begin, rows.data(), nullptr};
-    Lists found(static_cast<std::size_t>(few.n));
-    for (std::int64_t part = 0; part < train_parts_->count(); ++part) {
-      reference_->search(train_parts_->part(part, pool, run_.cancel), few, *selection_, found);
-    }
-    copy_lists(found, *selection_, begin, out);
-    uncertified_ += few.n;
+  // A query that one part could not answer is searched in the whole table.
+  void answer_uncertain(const std::vector<std::int32_t>& uncertain, Neighbors& out) {
+    const auto fetch = [&](std::int64_t begin, std::int64_t n, double* rows) {
+      ThreadPool pool(plan_.threads);
+      (*encode_)(block_.first + begin, n, rows, pool);
+    };
+    uncertain_.answer(block_, *selection_, uncertain, fetch, [&](std::int64_t query, std::vector<Candidate> list) {
+      copy_lists({std::move(list)}, *selection_, query, out);
+    });
   }
 
   const Fitted& fitted_;
@@ -443,9 +417,7 @@ class CudaPartsPipeline final : public SearchPipeline {
   QueryBlock block_;
   const Selection* selection_ = nullptr;
   const QueryEncoder* encode_ = nullptr;
-  std::unique_ptr<TrainParts> train_parts_;
-  std::unique_ptr<Searcher> reference_;
-  std::int64_t uncertified_ = 0;
+  UncertainQueries uncertain_{fitted_, plan_, run_};
 };
 
 }  // namespace
