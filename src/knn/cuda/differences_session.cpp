@@ -1,10 +1,10 @@
 #include "knn/cuda/differences_session.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <string>
 
 #include "base/checked.hpp"
+#include "knn/cuda/usual_residual.hpp"
 
 namespace stope::knn::cuda {
 namespace {
@@ -200,26 +200,8 @@ void DifferenceSession::load(const double* rows, std::int64_t n) {
   loaded_ += n;
 }
 
-// Rows far above the usual residual are always listed instead of widening every bound.
-float DifferenceSession::usual_residual() {
-  constexpr std::int64_t kSample = 4096;
-  const std::int64_t stride = std::max<std::int64_t>(1, spec_.n_rows / kSample);
-  const std::int64_t n = checked::ceil_div(spec_.n_rows, stride);
-  std::vector<float> sample(static_cast<std::size_t>(n));
-  check(cudaMemcpy2DAsync(sample.data(), sizeof(float), train_residuals_.data(),
-                          static_cast<std::size_t>(stride) * sizeof(float), sizeof(float), static_cast<std::size_t>(n),
-                          cudaMemcpyDeviceToHost, stream_.get()),
-        "copying from the GPU");
-  stream_.wait();
-  std::erase_if(sample, [](float residual) { return std::isnan(residual); });
-  if (sample.empty()) return 0.0F;
-  const auto at = sample.begin() + static_cast<std::ptrdiff_t>(sample.size() - 1 - sample.size() / 256);
-  std::nth_element(sample.begin(), at, sample.end());
-  return (in_bytes() ? 1.5F : 2.0F) * *at;
-}
-
 void DifferenceSession::find_always() {
-  const float usual = usual_residual();
+  const float usual = (in_bytes() ? 1.5F : 2.0F) * usual_residual(train_residuals_, spec_.n_rows, stream_);
   train_residual_ = static_cast<double>(usual);
   clear(n_always_found_, stream_);
   launch_always({train_residuals_.data(), spec_.n_rows, n_padded_, usual, in_bytes() ? nullptr : starts_.data(),

@@ -49,7 +49,6 @@ class DifferenceSession {
   void plan(bool gaps);
   void make_train_images(std::int64_t first, std::int64_t n);
   void find_always();
-  float usual_residual();
   bool read_gaps();
   ImageJob image_job(const double* rows, std::int64_t first, std::int64_t n, std::int64_t n_padded, float* residuals);
   ByteLayout layout() const;

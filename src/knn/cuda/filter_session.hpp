@@ -85,7 +85,6 @@ class FilterSession {
   CandidateLists lists() const;
   EncodeJob encode_job() const;
   BoundsJob bounds(const Table& table) const;
-  float usual_residual(const Table& table);
   void make_table(Table& table);
   void encode_loaded(Table& table, const stope::cuda::Event& copied);
   StartPlace start_place(const Table& table) const;

@@ -2,11 +2,11 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <vector>
 
 #include "base/checked.hpp"
 #include "knn/cuda/copies.hpp"
 #include "knn/cuda/filter_session.hpp"
+#include "knn/cuda/usual_residual.hpp"
 
 namespace stope::knn::cuda {
 namespace {
@@ -92,27 +92,9 @@ void FilterSession::add_image_time(int number) {
   images_timed_[number] = false;
 }
 
-// Rows far above the usual residual are always listed instead of widening every bound.
-float FilterSession::usual_residual(const Table& table) {
-  constexpr std::int64_t kSample = 4096;
-  const std::int64_t stride = std::max<std::int64_t>(1, table.n_rows / kSample);
-  const std::int64_t n = checked::ceil_div(table.n_rows, stride);
-  std::vector<float> sample(static_cast<std::size_t>(n));
-  check(cudaMemcpy2DAsync(sample.data(), sizeof(float), table.residuals.data(),
-                          static_cast<std::size_t>(stride) * sizeof(float), sizeof(float), static_cast<std::size_t>(n),
-                          cudaMemcpyDeviceToHost, loading_.get()),
-        "copying from the GPU");
-  loading_.wait();
-  std::erase_if(sample, [](float residual) { return std::isnan(residual); });
-  if (sample.empty()) return 0.0F;
-  const auto at = sample.begin() + static_cast<std::ptrdiff_t>(sample.size() - 1 - sample.size() / 256);
-  std::nth_element(sample.begin(), at, sample.end());
-  return 1.5F * *at;
-}
-
 std::int64_t FilterSession::finish(int number) {
   Table& table = tables_[number];
-  const float usual = usual_residual(table);
+  const float usual = 1.5F * usual_residual(table.residuals, table.n_rows, loading_);
   table.residual = static_cast<double>(usual);
   for (int i = 0; i < kTimed; ++i) add_image_time(i);
   clear(table_totals_, loading_);
