@@ -102,7 +102,7 @@ run() {
   line=$(printf '%-34s %5d passed, %d failed, %d skipped  (%d s)' "$title:" "$passed" "$failed" "$skipped" $((SECONDS - began)))
   lines+=("$line")
   echo "$line"
-  [ "$failed" -eq 0 ] || { grep -aE '^FAIL |\[  FAILED  \]|^FAILED |error:|ERROR|Error|\*\*\*' "$logs/$name.log" || tail -n 20 "$logs/$name.log"; } |
+  [ "$failed" -eq 0 ] || { grep -aE '^FAIL |\[  FAILED  \]|^FAILED |error: |ERROR: |WARNING: Thr|SUMMARY: |\*\*\*' "$logs/$name.log" || tail -n 20 "$logs/$name.log"; } |
     head -n 30 | sed "s/^/    /"
 }
 

@@ -1,6 +1,7 @@
 // A plug-in for tests of the loader and of what the core does without a GPU: STOPE_FAKE says what it finds. As "works"
 // it searches, one measure and on the processor, and checks the order in which the core calls it.
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
@@ -288,6 +289,7 @@ struct abi::Filter {
   Piece pieces[abi::kFilterPieces];
   int last_piece = 0;
   Slot slots[abi::kFilterSlots];
+  std::atomic<int> n_batches[abi::kFilterTables] = {};  // under way; read beside submits to another table
 
   double distance(const std::vector<double>& rows, std::int64_t row, const double* y) const {
     MixedEuclidean::State state;
@@ -358,14 +360,8 @@ void filter_destroy(abi::Filter* filter) {
   const std::unique_ptr<abi::Filter> owner(filter);
 }
 
-// No batch is under way in the table.
-bool idle(const abi::Filter& filter, int table) {
-  return std::none_of(std::begin(filter.slots), std::end(filter.slots),
-                      [&](const auto& slot) { return slot.busy && slot.query.table == table; });
-}
-
 int filter_begin(abi::Filter* filter, int table, std::int64_t n_rows, abi::Failure* failure) {
-  if (table >= filter->n_tables || n_rows > filter->most_rows || !idle(*filter, table)) {
+  if (table >= filter->n_tables || n_rows > filter->most_rows || filter->n_batches[table] > 0) {
     return fail(failure, ErrorCode::internal, "cannot begin");
   }
   filter->tables[table] = {n_rows, false, {}};
@@ -419,6 +415,7 @@ int filter_submit(abi::Filter* filter, int number, const abi::FilterQuery* query
   }
   slot = {};
   slot.busy = true;
+  ++filter->n_batches[query->table];
   slot.query = *query;
   if (query->vote != nullptr) {
     slot.rule = query->vote->rule;
@@ -444,6 +441,7 @@ int filter_collect(abi::Filter* filter, int number, abi::FilterAnswer* answer, a
   abi::Filter::Slot& slot = filter->slots[number];
   if (!slot.busy) return fail(failure, ErrorCode::internal, "nothing to collect");
   slot.busy = false;
+  --filter->n_batches[slot.query.table];
   if (the_host->device_fails()) return fail(failure, ErrorCode::device_lost, "lost while collecting");
   for (std::int64_t i = 0; i < slot.query.n; ++i) filter->answer(slot, i);
   *answer = {slot.distances.data(),
