@@ -2,7 +2,9 @@
 #include "knn/cuda/differences_select.hpp"
 
 #include "device/cuda/check.hpp"
+#include "knn/cuda/filter_team.cuh"
 #include "knn/cuda/pair_sinks.cuh"
+#include "knn/cuda/sort_neighbors.cuh"
 
 namespace stope::knn::cuda {
 namespace {
@@ -207,32 +209,6 @@ __global__ void __launch_bounds__(kWarps * 32) sharpen_kernel(const SharpenJob j
   atomicAdd(job.n_evaluated, static_cast<unsigned long long>(evaluated + tried));
 }
 
-__device__ bool comes_after(double distance, std::int32_t row, double other_distance, std::int32_t other_row) {
-  return distance > other_distance || (distance == other_distance && row > other_row);
-}
-
-/// Sorts by (distance, row); n is a power of two.
-__device__ void sort(double* distances, std::int32_t* rows, int n) {
-  for (int size = 2; size <= n; size *= 2) {
-    for (int step = size / 2; step > 0; step /= 2) {
-      __syncwarp();  // the pairs of the step before are in their places
-      for (int i = lane_of_thread(); i < n; i += 32) {
-        const int other = i ^ step;
-        if (other < i) continue;
-        const bool ascending = (i & size) == 0;
-        if (comes_after(distances[i], rows[i], distances[other], rows[other]) != ascending) continue;
-        const double distance = distances[i];
-        const std::int32_t row = rows[i];
-        distances[i] = distances[other];
-        rows[i] = rows[other];
-        distances[other] = distance;
-        rows[other] = row;
-      }
-    }
-  }
-  __syncwarp();  // all pairs are in their places
-}
-
 template <int kRoom>
 __global__ void __launch_bounds__(kWarps * 32) nearest_kernel(const NearestJob job, const ChosenRows chosen) {
   constexpr std::int32_t kNoRow = 0x7fffffff;
@@ -252,7 +228,8 @@ __global__ void __launch_bounds__(kWarps * 32) nearest_kernel(const NearestJob j
     distances[i] = counts ? distance : kNoDistance;
     rows[i] = counts ? chosen.rows[query * chosen.stride + i] : kNoRow;
   }
-  sort(distances, rows, n);
+  Team<1>::Memory unused;  // a warp alone exchanges what it holds in registers
+  sort_neighbors(Team<1>(unused), distances, rows, n);
   for (int i = lane_of_thread(); i < job.k; i += 32) {
     job.distances[query * job.k + i] = distances[i];
     job.rows[query * job.k + i] = rows[i];

@@ -8,6 +8,7 @@
 #include "knn/cuda/filter_distances.cuh"
 #include "knn/cuda/filter_measures.hpp"
 #include "knn/cuda/filter_row_scores.cuh"
+#include "knn/cuda/sort_neighbors.cuh"
 
 namespace stope::knn::cuda {
 namespace {
@@ -54,36 +55,6 @@ struct WorkSpace {
   std::int32_t rows[Shape::kMostRows];
   typename Team<Shape::kWarps>::Memory team;
 };
-
-__device__ bool comes_after(double distance, std::int32_t row, double other_distance, std::int32_t other_row) {
-  return distance > other_distance || (distance == other_distance && row > other_row);
-}
-
-/// Sorts by (distance, row); n is a power of two.
-template <class Team>
-__device__ void sort(const Team& team, double* distances, std::int32_t* rows, int n) {
-#pragma unroll 1
-  for (int size = 2; size <= n; size *= 2) {
-#pragma unroll 1
-    for (int step = size / 2; step > 0; step /= 2) {
-      team.sync();  // the last step is done
-#pragma unroll 1
-      for (int i = team.thread(); i < n; i += Team::kThreads) {
-        const int other = i ^ step;
-        if (other < i) continue;
-        const bool ascending = (i & size) == 0;
-        if (comes_after(distances[i], rows[i], distances[other], rows[other]) != ascending) continue;
-        const double distance = distances[i];
-        const std::int32_t row = rows[i];
-        distances[i] = distances[other];
-        rows[i] = rows[other];
-        distances[other] = distance;
-        rows[other] = row;
-      }
-    }
-  }
-  team.sync();
-}
 
 /// The groups whose best score is at least `cut`: the first row of each; how many there are, of which `most` are kept.
 template <class Team>
@@ -180,7 +151,7 @@ __device__ bool write_nearest(Team& team, const RerankJob& job, std::int64_t que
     space.evaluated.distances[i] = __longlong_as_double(0x7ff0000000000000);
     space.rows[i] = kNoRow;
   }
-  sort(team, space.evaluated.distances, space.rows, padded);
+  sort_neighbors(team, space.evaluated.distances, space.rows, padded);
 #pragma unroll 1
   for (int i = thread; i < job.k; i += Team::kThreads) {
     out_distances[i] = space.evaluated.distances[i];
