@@ -13,6 +13,7 @@
 #include "knn/cuda_call.hpp"
 #include "knn/filter/index.hpp"
 #include "knn/filter/products.hpp"
+#include "knn/filter_on_gpu.hpp"
 #include "knn/reference_cuda_plan.hpp"
 #include "knn/uncertain_queries.hpp"
 #include "knn/votes_cuda.hpp"
@@ -90,7 +91,7 @@ struct Spec {
 class CudaDifferences {
  public:
   CudaDifferences(int gpu, const Spec& spec, const Fitted& fitted, const CancelToken& cancel)
-      : gpu_(gpu), most_neighbors_(spec.spec.most_neighbors) {
+      : gpu_(gpu), most_neighbors_(spec.spec.most_neighbors), most_queries_(spec.spec.most_queries) {
     checked_call([&](Failure* failure) {
       cuda_abi::DifferenceFilter* filter = nullptr;
       const int code = cuda_functions().differences_create(gpu, &spec.spec, &filter, failure);
@@ -111,6 +112,7 @@ class CudaDifferences {
   }
 
   std::int64_t most_neighbors() const { return most_neighbors_; }
+  std::int64_t most_queries() const { return most_queries_; }
   bool useful() const { return n_always_ <= kMostAlways; }
 
   /// Pinned memory for query rows, slow to make: kept for the next search when it comes back.
@@ -160,7 +162,7 @@ class CudaDifferences {
     void operator()(cuda_abi::DifferenceFilter* filter) const { cuda_functions().differences_destroy(filter); }
   };
   int gpu_;
-  std::int64_t most_neighbors_;
+  std::int64_t most_neighbors_, most_queries_;
   std::int64_t n_always_ = 0;
   bool has_voters_ = false;
   std::unique_ptr<cuda_abi::DifferenceFilter, Destroy> filter_;
@@ -179,12 +181,15 @@ class CudaDifferencesPipeline final : public SearchPipeline {
   CudaDifferencesPipeline(const Fitted& fitted, const Plan& plan, const Selection& selection, std::int64_t n_queries,
                           const RunOptions& run)
       : fitted_(fitted), plan_(plan), run_(run), k_(selection.ks.front()) {
+    const auto spec_of = [&](std::int64_t queries, std::int64_t k) {
+      return Spec(fitted, *map_, plan.method.kind, queries, k);
+    };
     for (const int gpu : plan.backend.gpus) {
       filters_.push_back(
           fitted.filters().cuda_differences(gpu, in_bytes(), [&](const std::shared_ptr<CudaDifferences>& there) {
-            if (there != nullptr && there->most_neighbors() >= k_) return there;
-            const Spec spec(fitted, *map_, plan.method.kind, n_queries, k_);
-            return std::make_shared<CudaDifferences>(gpu, spec, fitted, run.cancel);
+            return keep_or_make(there, n_queries, k_, spec_of, [&](const Spec& spec) {
+              return std::make_shared<CudaDifferences>(gpu, spec, fitted, run.cancel);
+            });
           }));
     }
     votes_ = can_vote(selection, n_queries);

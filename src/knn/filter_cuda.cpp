@@ -12,6 +12,7 @@
 #include "knn/filter_cuda_columns.hpp"
 #include "knn/filter_cuda_parts.hpp"
 #include "knn/filter_cuda_table.hpp"
+#include "knn/filter_on_gpu.hpp"
 #include "knn/reference_cuda_plan.hpp"
 #include "knn/uncertain_queries.hpp"
 #include "knn/votes_cuda.hpp"
@@ -60,15 +61,20 @@ class CudaFilterPipeline final : public SearchPipeline {
     const CudaFilterSpec spec = spec_of_table(fitted, *map, n_queries, k_, plan.backend, run);
     const auto n_gpus = static_cast<std::int64_t>(plan.backend.gpus.size());
     filters_.resize(plan.backend.gpus.size());
+    const auto make = [&](int gpu, const CudaFilterSpec& as) {
+      auto filter = std::make_shared<CudaFilter>(gpu, as);
+      ThreadPool pool(std::min(plan.threads, kLoaderThreads));
+      CudaLoader(gpu, fitted, run.memory_limit).load(*filter, 0, 0, fitted.n_rows(), pool, run.cancel);
+      return filter;
+    };
+    const auto spec_of = [&](std::int64_t queries, std::int64_t k) {
+      return queries == n_queries && k == k_ ? spec : CudaFilterSpec(fitted, *map, fitted.n_rows(), queries, k);
+    };
     ThreadPool gpus(static_cast<int>(n_gpus));
     gpus.parallel_for(n_gpus, run.cancel, [&](std::int64_t i, int) {
       const int gpu = plan.backend.gpus[static_cast<std::size_t>(i)];
       filters_[static_cast<std::size_t>(i)] = fitted.filters().cuda(gpu, [&](const std::shared_ptr<CudaFilter>& there) {
-        if (there != nullptr && there->most_neighbors() >= k_) return there;
-        auto filter = std::make_shared<CudaFilter>(gpu, spec);
-        ThreadPool pool(std::min(plan.threads, kLoaderThreads));
-        CudaLoader(gpu, fitted, run.memory_limit).load(*filter, 0, 0, fitted.n_rows(), pool, run.cancel);
-        return filter;
+        return keep_or_make(there, n_queries, k_, spec_of, [&](const CudaFilterSpec& as) { return make(gpu, as); });
       });
     });
     votes_ = can_vote(spec, selection);

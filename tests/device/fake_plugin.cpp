@@ -290,6 +290,7 @@ struct abi::Filter {
   int last_piece = 0;
   Slot slots[abi::kFilterSlots];
   std::atomic<int> n_batches[abi::kFilterTables] = {};  // under way; read beside submits to another table
+  std::atomic<int> n_made = 0;                          // tables since the last answer: a millisecond each
 
   double distance(const std::vector<double>& rows, std::int64_t row, const double* y) const {
     MixedEuclidean::State state;
@@ -394,6 +395,7 @@ int filter_finish(abi::Filter* filter, int number, std::int64_t* n_always, abi::
     return fail(failure, ErrorCode::internal, "rows are missing");
   }
   table.ready = true;
+  ++filter->n_made;
   *n_always = 0;
   return 0;
 }
@@ -451,6 +453,7 @@ int filter_collect(abi::Filter* filter, int number, abi::FilterAnswer* answer, a
              0,
              0,
              {}};
+  answer->milliseconds[abi::kFilterSteps - 1] = static_cast<float>(filter->n_made.exchange(0));
   if (slot.device_lists.indices != nullptr) {
     for (std::int64_t i = 0; i < slot.query.n * slot.query.k; ++i) {
       if (slot.uncertain[static_cast<std::size_t>(i / slot.query.k)] != 0) continue;

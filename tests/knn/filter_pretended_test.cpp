@@ -3,10 +3,12 @@
 // filter_cuda_test.cpp.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "base/fault.hpp"
@@ -56,6 +58,17 @@ class PretendedFilter : public testing::Test {
     const Neighbors theirs = KnnIndex::fit(train).kneighbors(query, search, {.device = "cpu"});
     setenv("STOPE_BACKEND", "cuda", 1);
     return theirs;
+  }
+  std::pair<Neighbors, SearchReport> searched(const KnnIndex& index, const Table& query, const SearchOptions& search) {
+    Neighbors all;
+    const SearchReport report = index.kneighbors(query, search, run_, [&](const Neighbors& block) {
+      for (std::int64_t i = 0; i < block.n_queries(); ++i) {
+        all.offsets.push_back(all.offsets.back() + search.n_neighbors);
+      }
+      all.indices.insert(all.indices.end(), block.indices.begin(), block.indices.end());
+      all.distances.insert(all.distances.end(), block.distances.begin(), block.distances.end());
+    });
+    return {std::move(all), report};
   }
   RunOptions run_ = {.threads = 2, .device = "cuda"};
 };
@@ -146,12 +159,7 @@ TEST_F(PretendedFilter, GapsInQueriesAlone) {
     const KnnIndex index = KnnIndex::fit(train, {}, run_);
     const auto uncertified = [&](const Table& query) {
       set_sizes({20, device_rows, 0});
-      Neighbors ours;
-      const SearchReport report = index.kneighbors(query, search, run_, [&](const Neighbors& block) {
-        for (std::int64_t i = 0; i < block.n_queries(); ++i) ours.offsets.push_back(ours.offsets.back() + 7);
-        ours.indices.insert(ours.indices.end(), block.indices.begin(), block.indices.end());
-        ours.distances.insert(ours.distances.end(), block.distances.begin(), block.distances.end());
-      });
+      const auto [ours, report] = searched(index, query, search);
       expect_same(ours, on_processor(train, query, search));
       return report.uncertified;
     };
@@ -173,6 +181,33 @@ TEST_F(PretendedFilter, GapsInQueriesAlone) {
     const KnnIndex fresh = KnnIndex::fit(train, {}, run_);
     EXPECT_GT(fresh.kneighbors(one, search, run_, [](const Neighbors&) {}).uncertified, 0) << "not worth new images";
   }
+}
+
+// A filter that was made for few queries is made anew, once, for far more; where there is no room it stays.
+TEST_F(PretendedFilter, FewQueriesFirst) {
+  const Table train = table(60), few = table(10), many = table(9000);
+  const SearchOptions search{.n_neighbors = 7};
+  const Neighbors of_few = on_processor(train, few, search), of_many = on_processor(train, many, search);
+  const KnnIndex index = KnnIndex::fit(train, {}, run_);
+  const auto makes_images = [&](const Table& query, const Neighbors& theirs) {
+    const auto [ours, report] = searched(index, query, search);
+    expect_same(ours, theirs);
+    return std::any_of(report.gpu_seconds.begin(), report.gpu_seconds.end(),
+                       [](const auto& step) { return step.first == "table images" && step.second > 0.0; });
+  };
+  EXPECT_TRUE(makes_images(few, of_few));
+  EXPECT_FALSE(makes_images(few, of_few));
+  EXPECT_TRUE(makes_images(many, of_many));
+  EXPECT_FALSE(makes_images(few, of_few));
+  EXPECT_FALSE(makes_images(many, of_many));
+
+  const auto fit = [&] {
+    KnnIndex fitted = KnnIndex::fit(train, {}, run_);
+    fitted.kneighbors(few, search, run_);
+    return fitted;
+  };
+  EXPECT_GT(
+      fail_every_allocation_once(of_many, fit, [&](const KnnIndex& i) { return i.kneighbors(many, search, run_); }), 2);
 }
 
 TEST_F(PretendedFilter, ALostGpuIsReportedWhereverItHappens) {
