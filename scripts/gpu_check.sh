@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # Everything that needs a GPU: the tests of the CUDA back end, every kernel under compute-sanitizer, random cases, and the
-# benchmarks, alone and last. Tests run side by side, but not many: processes take turns on a GPU, and wait for it.
+# benchmarks, alone and last. Tests run side by side on all GPUs, but not many on each: processes take turns, and wait.
 #   scripts/gpu_check.sh [BUILD [SUITE...]]
 # BUILD is a build folder that has libstope_cuda.so, libstope_cuda_watched.so and tests/ (one brought from another machine
 # will do); without it the release is built here. Prints one line a suite last, always in the same order; logs in
-# build/gpu-logs. STOPE_JOBS is the number of processes, STOPE_RANDOM_SECONDS how long random cases are tried.
+# build/gpu-logs. STOPE_JOBS is the number of processes on a GPU, STOPE_RANDOM_SECONDS how long random cases are tried.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 build=${1:-} wanted=" ${*:2} "
@@ -17,7 +17,8 @@ build=$(realpath "$build")
 logs=$PWD/build/gpu-logs
 rm -rf "$logs" && mkdir -p "$logs"
 export GTEST_COLOR=no STOPE_CUDA_PLUGIN=$build/libstope_cuda.so STOPE_SHARED=${STOPE_SHARED:-$PWD/../shared}
-jobs=${STOPE_JOBS:-4} knn=$build/tests/knn_test
+. scripts/gpus.sh
+jobs=$((${STOPE_JOBS:-4} * n_gpus)) knn=$build/tests/knn_test
 
 # is_wanted SUITE: named on the command line, or none is.
 is_wanted() { [ "$wanted" = "  " ] || [[ $wanted == *" $1 "* ]]; }
@@ -31,22 +32,23 @@ suite() {
   for ((i = 0; i < $2; ++i)); do tasks+=("$1 $i"); done
 }
 
-# task NAME NUMBER: one process of a suite. Its log, its exit code and how long it took stay in files.
+# task NAME NUMBER GPU: one process of a suite; that GPU is its first. Its log, its exit code and how long it took stay in
+# files.
 task() {
   local log=$logs/$1.$2 began=$SECONDS
-  GTEST_TOTAL_SHARDS=${processes_of[$1]} GTEST_SHARD_INDEX=$2 STOPE_CUDA_KERNELS=$logs/$1.kernels \
-    bash -c "${command_of[$1]}" >"$log.log" 2>&1
+  CUDA_VISIBLE_DEVICES=$(gpus_from "$3") GTEST_TOTAL_SHARDS=${processes_of[$1]} GTEST_SHARD_INDEX=$2 \
+    STOPE_CUDA_KERNELS=$logs/$1.kernels bash -c "${command_of[$1]}" >"$log.log" 2>&1
   echo $? >"$log.code"
   echo $((SECONDS - began)) >"$log.seconds"
 }
 
 # run_all PROCESSES: what is queued, so many at once.
 run_all() {
-  local running=0 each
+  local running=0 started=0 each
   for each in "${tasks[@]}"; do
     [ $running -lt "$1" ] || { wait -n; running=$((running - 1)); }
-    task ${each% *} ${each#* } &
-    running=$((running + 1))
+    task ${each% *} ${each#* } $started &
+    running=$((running + 1)) started=$((started + 1))
   done
   wait
   tasks=()

@@ -6,7 +6,8 @@
 # sessions) and of EveryMeasureCuda (all measures), taken in turns. Prints one line: how many cases were run.
 set -uo pipefail
 cd "$(dirname "$0")/.."
-build=$(realpath "${1:?the build folder}") seconds=${2:-60} processes=${3:-2}
+. scripts/gpus.sh
+build=$(realpath "${1:?the build folder}") seconds=${2:-60} processes=${3:-$((2 * n_gpus))}
 threads=${4:-$((($(nproc) + processes - 1) / processes))}
 export STOPE_CUDA_PLUGIN=${STOPE_CUDA_PLUGIN:-$build/libstope_cuda.so} GTEST_COLOR=no STOPE_THREADS=$threads
 work=$(mktemp -d)
@@ -21,8 +22,8 @@ worker() {
     seed=$((1 + 100000000 * $1 + 100000 * batch))
     filter='FilterProperty.Cuda*'
     [ $((batch % 4)) -eq 3 ] && filter='EveryMeasureCuda.Has*'
-    if STOPE_SEED=$seed STOPE_CASES=$((4 * cases)) STOPE_ROUNDS=$rounds timeout $((seconds + 120)) \
-      "$build/tests/knn_test" --gtest_filter="$filter" >"$log" 2>&1 && ! grep -q 'SKIPPED' "$log"; then
+    if CUDA_VISIBLE_DEVICES=$(gpus_from "$1") STOPE_SEED=$seed STOPE_CASES=$((4 * cases)) STOPE_ROUNDS=$rounds \
+      timeout $((seconds + 120)) "$build/tests/knn_test" --gtest_filter="$filter" >"$log" 2>&1 && ! grep -q 'SKIPPED' "$log"; then
       passed=$(sed -nE 's/.*\[  PASSED  \] ([0-9]+) tests?\..*/\1/p' "$log")
       [[ $filter == Every* ]] && echo "measures $((passed * rounds))" || echo "tables $((passed * cases))"
     else
