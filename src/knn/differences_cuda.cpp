@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/checked.hpp"
-#include "device/pinned.hpp"
+#include "device/pinned_pool.hpp"
 #include "knn/cuda_call.hpp"
 #include "knn/filter/index.hpp"
 #include "knn/filter/products.hpp"
@@ -91,7 +91,7 @@ struct Spec {
 class CudaDifferences {
  public:
   CudaDifferences(int gpu, const Spec& spec, const Fitted& fitted, const CancelToken& cancel)
-      : gpu_(gpu), most_neighbors_(spec.spec.most_neighbors), most_queries_(spec.spec.most_queries) {
+      : most_neighbors_(spec.spec.most_neighbors), most_queries_(spec.spec.most_queries) {
     checked_call([&](Failure* failure) {
       cuda_abi::DifferenceFilter* filter = nullptr;
       const int code = cuda_functions().differences_create(gpu, &spec.spec, &filter, failure);
@@ -115,22 +115,8 @@ class CudaDifferences {
   std::int64_t most_queries() const { return most_queries_; }
   bool useful() const { return n_always_ <= kMostAlways; }
 
-  /// Pinned memory for query rows, slow to make: kept for the next search when it comes back.
-  device::Pinned<double> borrow(std::int64_t n_values) {
-    {
-      const std::scoped_lock lock(spare_mutex_);
-      while (!spare_.empty()) {
-        device::Pinned<double> memory = std::move(spare_.back());
-        spare_.pop_back();
-        if (memory.size() >= n_values) return memory;
-      }
-    }
-    return {gpu_, n_values};
-  }
-  void give_back(device::Pinned<double> memory) {
-    const std::scoped_lock lock(spare_mutex_);
-    spare_.push_back(std::move(memory));
-  }
+  /// Memory for query rows.
+  device::PinnedPool<double>& row_memory() { return row_memory_; }
 
   /// As CudaFilter's.
   bool take_voters(const cuda_abi::Voters& voters) {
@@ -161,13 +147,12 @@ class CudaDifferences {
   struct Destroy {
     void operator()(cuda_abi::DifferenceFilter* filter) const { cuda_functions().differences_destroy(filter); }
   };
-  int gpu_;
   std::int64_t most_neighbors_, most_queries_;
   std::int64_t n_always_ = 0;
   bool has_voters_ = false;
   std::unique_ptr<cuda_abi::DifferenceFilter, Destroy> filter_;
-  std::mutex mutex_, spare_mutex_;
-  std::vector<device::Pinned<double>> spare_;
+  std::mutex mutex_;
+  device::PinnedPool<double> row_memory_;
 };
 
 namespace {
@@ -194,7 +179,8 @@ class CudaDifferencesPipeline final : public SearchPipeline {
     }
     votes_ = can_vote(selection, n_queries);
     for (Block& block : blocks_) {
-      block.rows = device::Pinned<double>(plan.backend.gpus.front(), checked::mul(plan.tile_queries, fitted.width()));
+      block.rows = filters_.front()->row_memory().borrow(plan.backend.gpus.front(),
+                                                         checked::mul(plan.tile_queries, fitted.width()));
       if (plan.tile_queries >= n_queries) break;  // one block is all there is
     }
   }
@@ -205,7 +191,7 @@ class CudaDifferencesPipeline final : public SearchPipeline {
       for (const std::future<void>& share : block.shares) {
         if (share.valid()) share.wait();
       }
-      if (block.rows.size() > 0) filters_.front()->give_back(std::move(block.rows));
+      filters_.front()->row_memory().give_back(std::move(block.rows));
     }
   }
   CudaDifferencesPipeline(const CudaDifferencesPipeline&) = delete;

@@ -96,7 +96,7 @@ class CudaFilterPipeline final : public SearchPipeline {
     const std::int64_t n_blocks = checked::ceil_div(n_queries, plan.tile_queries);
     for (std::int64_t i = 0; i < std::min<std::int64_t>(n_blocks, kBlocks); ++i) {
       if (on_gpu_ != nullptr) break;
-      blocks_[i].rows = filters_.front()->borrow(values);
+      blocks_[i].rows = filters_.front()->row_memory().borrow(filters_.front()->gpu(), values);
     }
   }
 
@@ -106,7 +106,7 @@ class CudaFilterPipeline final : public SearchPipeline {
       for (const Share& share : block.shares) {
         if (share.flight != nullptr) share.filter->settle(*share.flight);
       }
-      if (block.rows.size() > 0) filters_.front()->give_back(std::move(block.rows));
+      filters_.front()->row_memory().give_back(std::move(block.rows));
     }
     filters_.front()->give_back(std::move(threads_));
     filters_.front()->give_back(std::move(hand_threads_));

@@ -201,32 +201,6 @@ void CudaFilter::land(std::size_t slot, ThreadPool* pool, std::unique_lock<std::
   landed_.notify_all();
 }
 
-device::Pinned<double> CudaFilter::borrow(std::int64_t n_values) {
-  {
-    const std::scoped_lock lock(mutex_);
-    const auto fits = std::find_if(spare_.begin(), spare_.end(),
-                                   [&](const device::Pinned<double>& spare) { return spare.size() >= n_values; });
-    if (fits != spare_.end()) {
-      device::Pinned<double> memory = std::move(*fits);
-      spare_.erase(fits);
-      return memory;
-    }
-  }
-  return {gpu_, n_values};
-}
-
-void CudaFilter::give_back(device::Pinned<double> memory) {
-  constexpr std::size_t kMostSpare = 3;  // what one search uses
-  const std::scoped_lock lock(mutex_);
-  if (spare_.size() == kMostSpare) {
-    const auto smallest = std::min_element(spare_.begin(), spare_.end(),
-                                           [](const auto& a, const auto& b) { return a.size() < b.size(); });
-    if (smallest->size() >= memory.size()) return;
-    spare_.erase(smallest);
-  }
-  spare_.push_back(std::move(memory));
-}
-
 std::unique_ptr<ThreadPool> CudaFilter::borrow_threads(int n) {
   {
     const std::scoped_lock lock(mutex_);

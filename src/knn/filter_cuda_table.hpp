@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/thread_pool.hpp"
-#include "device/pinned.hpp"
+#include "device/pinned_pool.hpp"
 #include "knn/cuda_call.hpp"
 #include "knn/filter_cuda_columns.hpp"
 #include "knn/fitted.hpp"
@@ -91,9 +91,8 @@ class CudaFilter {
   /// Waits until the batch is no longer under way, for a search that does not want its answer any more.
   void settle(CudaFlight& flight) { settle(flight, nullptr); }
 
-  /// Pinned memory for query rows, kept for the next search when it comes back.
-  device::Pinned<double> borrow(std::int64_t n_values);
-  void give_back(device::Pinned<double> memory);
+  /// Memory for query rows.
+  device::PinnedPool<double>& row_memory() { return row_memory_; }
   /// Threads, likewise: to start them takes longer than what they do in a search of some thousand queries.
   std::unique_ptr<ThreadPool> borrow_threads(int n);
   void give_back(std::unique_ptr<ThreadPool> threads);
@@ -125,7 +124,7 @@ class CudaFilter {
   std::condition_variable landed_;  // a place is free, or its batch may be landed
   Place slots_[cuda_abi::kFilterSlots];
   std::size_t next_ = 0;
-  std::vector<device::Pinned<double>> spare_;
+  device::PinnedPool<double> row_memory_;
   std::vector<std::unique_ptr<ThreadPool>> spare_threads_;
 };
 

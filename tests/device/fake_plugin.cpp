@@ -19,6 +19,11 @@
 #include "knn/vote_abi.hpp"
 #include "stope/error.hpp"
 
+/// For tests that look it up: how often memory was pinned.
+extern "C" {
+std::atomic<int> stope_fake_pins = 0;
+}
+
 namespace {
 
 using namespace stope;
@@ -65,6 +70,7 @@ int free_memory(std::int32_t, std::int64_t* bytes, cuda_abi::Failure* failure) {
 
 int pin(std::int32_t, std::int64_t bytes, void** memory, cuda_abi::Failure* failure) {
   if (the_host->alloc_fails()) return fail(failure, ErrorCode::out_of_memory, "cannot pin");
+  ++stope_fake_pins;
   *memory = std::malloc(static_cast<std::size_t>(bytes));
   return 0;
 }

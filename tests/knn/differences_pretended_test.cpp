@@ -1,8 +1,10 @@
 // The host's half of the filter by differences, by a plug-in that only pretends (device/fake_plugin.cpp): blocks under
 // way, several GPUs, excluded rows, queries without an answer, errors. No GPU; the real plug-in is tested by
 // differences_cuda_test.cpp.
+#include <dlfcn.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cmath>
 #include <cstdlib>
 #include <string>
@@ -46,6 +48,28 @@ class PretendedDifferences : public testing::Test {
   }
   RunOptions run_ = {.threads = 2, .device = "cuda"};
 };
+
+// Pinned memory is slow to make: a search takes what the one before has left, and leaves as much.
+TEST_F(PretendedDifferences, SearchesShareTheirMemory) {
+  void* const plugin = dlopen(STOPE_FAKE_PLUGIN, RTLD_NOW);
+  ASSERT_NE(plugin, nullptr);
+  const auto* pins = static_cast<const std::atomic<int>*>(dlsym(plugin, "stope_fake_pins"));
+  ASSERT_NE(pins, nullptr);
+  const Table train = table(100, 0.0), query = table(50, 0.0);
+  for (const char* filter : {"differences", "filters"}) {
+    SCOPED_TRACE(filter);
+    setenv("STOPE_FAKE", filter, 1);
+    set_block(9);
+    const int before = *pins;
+    const KnnIndex index = KnnIndex::fit(train, {}, run_);
+    index.kneighbors(query, {}, run_);
+    const int after_one = *pins;
+    EXPECT_GT(after_one, before);
+    for (int again = 0; again < 5; ++again) index.kneighbors(query, {}, run_);
+    EXPECT_EQ(*pins, after_one);
+  }
+  dlclose(plugin);
+}
 
 TEST_F(PretendedDifferences, AnyBlocksGpusAndExclusionsGiveTheSameLists) {
   Random random(1);

@@ -1,0 +1,52 @@
+// Pinned memory that goes from one search to the next: to make it takes a millisecond for some MB.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "device/pinned.hpp"
+
+namespace stope::device {
+
+/// Safe from several threads at once.
+template <class T>
+class PinnedPool {
+ public:
+  /// At least `size` values; throws as Pinned does.
+  Pinned<T> borrow(int gpu, std::int64_t size) {
+    {
+      const std::scoped_lock lock(mutex_);
+      const auto fits =
+          std::find_if(spare_.begin(), spare_.end(), [&](const Pinned<T>& spare) { return spare.size() >= size; });
+      if (fits != spare_.end()) {
+        Pinned<T> memory = std::move(*fits);
+        spare_.erase(fits);
+        return memory;
+      }
+    }
+    return {gpu, size};
+  }
+
+  /// For the next one who borrows; the largest are kept. Nothing for memory without size.
+  void give_back(Pinned<T> memory) {
+    constexpr std::size_t kMostSpare = 3;  // what one search uses
+    if (memory.size() == 0) return;
+    const std::scoped_lock lock(mutex_);
+    if (spare_.size() == kMostSpare) {
+      const auto smallest = std::min_element(spare_.begin(), spare_.end(),
+                                             [](const auto& a, const auto& b) { return a.size() < b.size(); });
+      if (smallest->size() >= memory.size()) return;
+      spare_.erase(smallest);
+    }
+    spare_.push_back(std::move(memory));
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<Pinned<T>> spare_;
+};
+
+}  // namespace stope::device
