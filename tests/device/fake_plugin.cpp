@@ -32,8 +32,12 @@ bool plays(const char* role) {
   const char* text = std::getenv("STOPE_FAKE");
   return text != nullptr && std::strcmp(text, role) == 0;
 }
+// With "byte filters" it pretends to be one that scans bytes, too.
+bool filters() {
+  return plays("filters") || plays("byte filters");
+}
 bool searches() {
-  return plays("works") || plays("filters") || plays("differences");
+  return plays("works") || filters() || plays("differences");
 }
 
 void look(cuda_abi::Machine* machine) {
@@ -280,6 +284,9 @@ struct abi::Filter {
   Votes voters;
   std::vector<knn::Attribute> attributes;
   std::vector<std::int32_t> unmasked;  // attributes that no query may lack
+  int byte_factor = 0;
+  std::vector<double> centres;  // of bytes
+  double scale = 1.0;
   struct Table {
     std::int64_t n_rows = 0;
     bool ready = false;
@@ -297,6 +304,14 @@ struct abi::Filter {
   Slot slots[abi::kFilterSlots];
   std::atomic<int> n_batches[abi::kFilterTables] = {};  // under way; read beside submits to another table
   std::atomic<int> n_made = 0;                          // tables since the last answer: a millisecond each
+
+  bool in_bytes(const double* row) const {
+    for (std::size_t c = 0; c < centres.size(); ++c) {
+      const double byte = (row[c] - centres[c]) * scale;
+      if (byte != std::nearbyint(byte) || std::fabs(byte + 0.5) > (byte_factor == 1 ? 127.5 : 63.5)) return false;
+    }
+    return true;
+  }
 
   double distance(const std::vector<double>& rows, std::int64_t row, const double* y) const {
     MixedEuclidean::State state;
@@ -337,7 +352,8 @@ namespace {
 
 // Without "filters" it pretends to be a GPU without matrix units.
 int filter_size(std::int32_t, const abi::FilterSpec* spec, abi::FilterSize* size, abi::Failure*) {
-  *size = {plays("filters"), spec->n_tables * spec->n_rows * spec->width * 8 + spec->most_queries * 64};
+  *size = {filters() && (spec->byte_factor == 0 || plays("byte filters")),
+           spec->n_tables * spec->n_rows * spec->width * 8 + spec->most_queries * 64};
   return 0;
 }
 
@@ -353,6 +369,15 @@ int filter_create(std::int32_t, const abi::FilterSpec* spec, abi::Filter** filte
   }
   for (std::size_t a = 0; a < masked.size(); ++a) {
     if (!masked[a]) made->unmasked.push_back(static_cast<std::int32_t>(a));
+  }
+  made->byte_factor = spec->byte_factor;
+  if (spec->byte_factor != 0) made->scale = spec->columns->scale;
+  for (std::int64_t c = 0; c < spec->n_columns; ++c) {
+    const abi::FilterColumn& column = spec->columns[c];
+    made->centres.push_back(column.centre);
+    const bool fits = column.query == abi::ImagePart::number && column.train == abi::ImagePart::number &&
+                      column.masked == 0 && column.source == c && column.scale == made->scale;
+    if (spec->byte_factor != 0 && !fits) return fail(failure, ErrorCode::internal, "a column that is not of bytes");
   }
   made->width = spec->width;
   made->most_rows = spec->n_rows;
@@ -403,6 +428,9 @@ int filter_finish(abi::Filter* filter, int number, std::int64_t* n_always, abi::
   table.ready = true;
   ++filter->n_made;
   *n_always = 0;
+  for (std::int64_t row = 0; row < table.n_rows && filter->byte_factor != 0; ++row) {
+    *n_always += filter->in_bytes(table.rows.data() + row * filter->width) ? 0 : 1;
+  }
   return 0;
 }
 

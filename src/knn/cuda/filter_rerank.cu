@@ -94,7 +94,8 @@ __device__ int select(Team& team, const RerankJob& job, std::int64_t query, int 
   if (listed > job.lists.capacity || !(bounds.residuals >= 0.0)) return -1;
   const Candidate* list = job.lists.candidates + query * job.lists.capacity;
   // The list has the row that is the query itself, too.
-  const float cut = cut_of_list(team, bounds, job.k + (job.self >= 0 ? 1 : 0), list, listed);
+  const int key_step = job.bounds.key_step;
+  const float cut = cut_of_list(team, bounds, key_step, job.k + (job.self >= 0 ? 1 : 0), list, listed);
   const int n_groups = keep_groups(team, list, listed, cut, space.scored.groups, Shape::kMostGroups);
   if (n_groups > Shape::kMostGroups) return -1;
 
@@ -113,7 +114,7 @@ __device__ int select(Team& team, const RerankJob& job, std::int64_t query, int 
   team.sync();  // all scores are there
   const int n_scores = n_groups * kGroupRows;
   const float* const own = scores + team.thread();
-  float sharper = cut_of(bounds, kth_largest(team, job.k, n_scores, [&](int i) { return key_of(own[i]); }));
+  float sharper = cut_of(bounds, kth_largest(team, job.k, key_step, n_scores, [&](int i) { return key_of(own[i]); }));
   // Fewer than k say nothing; what the threshold came from does.
   if (job.fewer) sharper = fmaxf(sharper, job.lists.thresholds[query]);
   const int n_rows = keep_rows(team, space.scored.groups, scores, n_scores, sharper, space.rows, Shape::kMostRows);
