@@ -1,0 +1,149 @@
+// The pretended plug-in's filters: what they hold, and their votes.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "device/fake_plugin.hpp"
+#include "knn/device_rows_abi.hpp"
+#include "knn/measures/mixed_euclidean.hpp"
+#include "knn/vote_abi.hpp"
+
+namespace stope::fake {
+
+// What training rows vote with, and predictions with lists of k, which are no longer there afterwards.
+struct Votes {
+  std::vector<std::int32_t> codes, winners;
+  std::vector<double> targets, sample_weights, values;
+  knn::VotingRows rows{};
+  bool ready = false;
+
+  int load(const abi::Voters& voters, abi::Failure* failure) {
+    if (the_host->alloc_fails()) return fail(failure, ErrorCode::out_of_memory, "cannot allocate on the GPU");
+    if (the_host->device_fails()) return fail(failure, ErrorCode::device_lost, "lost while loading");
+    const auto copy = [&](auto& to, const auto* from) {
+      if (from != nullptr) to.assign(from, from + voters.n_rows);
+      return from != nullptr ? to.data() : nullptr;
+    };
+    rows = {copy(codes, voters.rows.codes), voters.rows.n_classes, copy(targets, voters.rows.targets),
+            copy(sample_weights, voters.rows.sample_weights)};
+    ready = true;
+    return 0;
+  }
+
+  void cast(const knn::VoteRule rule, const std::vector<std::int64_t>& ks, std::int64_t k, std::int64_t n,
+            std::vector<double>& distances, std::vector<std::int32_t>& found, std::vector<std::int32_t>& uncertain) {
+    const std::int64_t n_values = rows.n_values();
+    winners.assign(ks.size() * static_cast<std::size_t>(n), -7);
+    values.assign(winners.size() * static_cast<std::size_t>(n_values), -7.0);
+    for (std::size_t j = 0; j < ks.size(); ++j) {
+      for (std::int64_t i = 0; i < n; ++i) {
+        const auto at = j * static_cast<std::size_t>(n) + static_cast<std::size_t>(i);
+        const knn::VotingList<std::int32_t> list{distances.data() + i * k, found.data() + i * k, ks[j], ks[j]};
+        std::int32_t& unknown = uncertain[static_cast<std::size_t>(i)];
+        if (unknown == 0 && knn::first_without_weight(rule, list) >= 0) unknown = 1;
+        if (unknown != 0) continue;
+        double* const out = values.data() + at * static_cast<std::size_t>(n_values);
+        std::fill_n(out, n_values, 0.0);
+        if (rows.codes != nullptr) {
+          winners[at] = knn::vote_for_class(rule, rows, list, out);
+        } else {
+          *out = knn::vote_for_mean(rule, rows, list);
+        }
+      }
+    }
+    std::fill(distances.begin(), distances.end(), -5.0);
+    std::fill(found.begin(), found.end(), -5);
+  }
+};
+
+}  // namespace stope::fake
+
+namespace stope::knn::cuda_abi {
+
+// A filter that keeps the rows and answers when a batch is collected: the query rows must be there still.
+struct Filter {
+  struct Slot {
+    bool busy = false;
+    FilterQuery query{};
+    std::vector<double> distances;
+    std::vector<std::int32_t> rows, uncertain;
+    knn::VoteRule rule{};
+    std::vector<std::int64_t> ks;  // of a vote
+    std::vector<double> device_rows;
+    DeviceLists device_lists{};
+    fake::Votes votes;
+  };
+  MixedEuclidean measure;
+  fake::Votes voters;
+  std::vector<knn::Attribute> attributes;
+  std::vector<std::int32_t> unmasked;  // attributes that no query may lack
+  int byte_factor = 0;
+  std::vector<double> centres;  // of bytes
+  double scale = 1.0;
+  struct Table {
+    std::int64_t n_rows = 0;
+    bool ready = false;
+    std::vector<double> rows;
+  };
+  std::int64_t width, most_rows, most_queries, most_neighbors, n_tables = 1;
+  Table tables[kFilterTables];
+  struct Piece {
+    const double* rows = nullptr;
+    std::int64_t n = 0;
+    int table = 0;
+  };
+  Piece pieces[kFilterPieces];
+  int last_piece = 0;
+  Slot slots[kFilterSlots];
+  std::atomic<int> n_batches[kFilterTables] = {};  // under way; read beside submits to another table
+  std::atomic<int> n_made = 0;                     // tables since the last answer: a millisecond each
+
+  bool in_bytes(const double* row) const {
+    for (std::size_t c = 0; c < centres.size(); ++c) {
+      const double byte = (row[c] - centres[c]) * scale;
+      if (byte != std::nearbyint(byte) || std::fabs(byte + 0.5) > (byte_factor == 1 ? 127.5 : 63.5)) return false;
+    }
+    return true;
+  }
+
+  double distance(const std::vector<double>& rows, std::int64_t row, const double* y) const {
+    MixedEuclidean::State state;
+    for (std::int64_t a = 0; a < width; ++a) {
+      measure.add(state, rows[static_cast<std::size_t>(row * width + a)], y[a],
+                  attributes[static_cast<std::size_t>(a)]);
+    }
+    return measure.finish(state);
+  }
+
+  void answer(Slot& slot, std::int64_t query) const {
+    const double* y = slot.query.rows + query * width;
+    std::vector<std::pair<double, std::int32_t>> all;
+    const Table& table = tables[slot.query.table];
+    const double* const within = slot.query.within;
+    for (std::int64_t row = 0; row < table.n_rows; ++row) {
+      if (slot.query.self >= 0 && slot.query.self + query == row) continue;
+      const double distance = this->distance(table.rows, row, y);
+      if (within != nullptr && !(distance <= within[query])) continue;
+      if (distance == distance) all.emplace_back(distance, static_cast<std::int32_t>(row));
+    }
+    std::sort(all.begin(), all.end());
+    const auto k = static_cast<std::size_t>(slot.query.k);
+    // Not of every query, and heaps it leaves to the reference.
+    const bool bound = std::none_of(unmasked.begin(), unmasked.end(), [&](auto a) { return std::isnan(y[a]); });
+    const bool known = bound && (all.size() >= k || within != nullptr) && slot.query.heap == 0 &&
+                       !(std::fmod(std::fabs(y[0]) * 7.0, 5.0) >= 4.5);
+    slot.uncertain.push_back(known ? 0 : 1);
+    if (known && all.size() < k) all.resize(k, {std::numeric_limits<double>::infinity(), kNoFilterRow});
+    for (std::size_t i = 0; i < k; ++i) {
+      slot.distances.push_back(known ? all[i].first : -1.0);
+      slot.rows.push_back(known ? all[i].second : -1);
+    }
+  }
+};
+
+}  // namespace stope::knn::cuda_abi

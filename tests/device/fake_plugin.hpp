@@ -1,0 +1,30 @@
+// A plug-in for tests of the loader and of what the core does without a GPU: STOPE_FAKE says what it finds. As "works"
+// it searches, one measure and on the processor, as "filters", "byte filters" and "differences" with that filter, and checks the order
+// in which the core calls it. What its files share; each fills in its functions.
+#pragma once
+
+#include "device/cuda_abi.hpp"
+#include "knn/cuda_abi.hpp"
+#include "stope/error.hpp"
+
+namespace stope::fake {
+
+namespace abi = knn::cuda_abi;
+
+/// What the core gave when it loaded the plug-in.
+extern const cuda_abi::Host* the_host;
+
+bool plays(const char* role);
+/// In a role with a filter; with "byte filters" it scans bytes, too.
+bool filters();
+/// In a role with GPUs that search.
+bool searches();
+
+/// Writes the failure; 1, for the function to return.
+int fail(cuda_abi::Failure* failure, ErrorCode code, const char* text);
+
+void add_reference(abi::Functions& functions);
+void add_filter(abi::Functions& functions);
+void add_differences(abi::Functions& functions);
+
+}  // namespace stope::fake
