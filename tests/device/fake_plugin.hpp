@@ -1,6 +1,6 @@
 // A plug-in for tests of the loader and of what the core does without a GPU: STOPE_FAKE says what it finds. As "works"
-// it searches, one measure and on the processor, as "filters", "byte filters" and "differences" with that filter, and checks the order
-// in which the core calls it. What its files share; each fills in its functions.
+// it searches, one measure and on the processor, as "filters", "byte filters" and "differences" with that filter, and
+// checks the order in which the core calls it. What its files share; each fills in its functions.
 #pragma once
 
 #include "device/cuda_abi.hpp"
