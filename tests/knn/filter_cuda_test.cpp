@@ -58,7 +58,7 @@ TEST_P(FilterCuda, SizesThatStraddleTiles) {
     const SearchReport report =
         expect_the_processors_answer(table_of(fill(n, d, value)), table_of(fill(m, d, value)), k);
     if (n > 1) EXPECT_EQ(report.method, "filter, products");  // a single row is a whole number of steps from itself
-    if (n >= 4097 && d >= 7) {  // of few columns, thousands of rows have the same image
+    if (n >= 4097 && d >= 7) {                                // of few columns, thousands of rows have the same image
       EXPECT_LT(report.uncertified, m / 4 + 2);
     }
     if (HasFailure()) return;
@@ -123,6 +123,40 @@ TEST_P(FilterCuda, TablesThatAimAtTheBound) {
         const bool scaled = std::string(metric).find("euclidean") != std::string::npos;
         EXPECT_EQ(report.method, scaled && std::string(name) == "subnormal" ? "reference" : "filter, products");
         if (HasFailure()) return;
+      }
+    }
+  }
+}
+
+// Squares of differences overflow, so that distances are infinite, and equal, which to an image are as far apart as
+// any.
+TEST_P(FilterCuda, DistancesThatOverflow) {
+  Random random(31);
+  const auto steps = [&](double from, std::uint64_t most) {
+    return std::bit_cast<double>(std::bit_cast<std::uint64_t>(from) + random.below(most));
+  };
+  for (const std::int64_t n : {2, 33, 1000, 5000}) {
+    const Table train = table_of(fill(n, 3, [&](std::size_t, std::size_t c) {
+      return c == 1 ? steps(-1e300, 5) : 0.25 + 1e-9 * static_cast<double>(random.below(3));
+    }));
+    const Table query = table_of(fill(300, 3, [&](std::size_t r, std::size_t c) {
+      return c == 1 ? steps(-1e300, r % 3 == 0 ? 20 : 5) : 0.25 + 1e-9 * static_cast<double>(random.below(3));
+    }));
+    for (const std::int64_t k : {1, 2, 10, 24, 100, 1000}) {
+      if (k > n) continue;
+      for (const char* metric : {"euclidean", "sqeuclidean", "mixed-euclidean", "cosine"}) {
+        for (const Compat compat : {Compat::none, Compat::rapidminer}) {
+          SCOPED_TRACE(std::string(metric) + ", n " + std::to_string(n) + ", k " + std::to_string(k) +
+                       (compat == Compat::rapidminer ? ", RapidMiner's" : ""));
+          KnnOptions options;
+          options.metric.name = metric;
+          options.compat = compat;
+          expect_the_processors_answer(train, query, k, options);
+          setenv("STOPE_DEVICE_ROWS", std::to_string(n / 2 + 1).c_str(), 1);  // in parts
+          expect_the_processors_answer(train, query, k, options);
+          unsetenv("STOPE_DEVICE_ROWS");
+          if (HasFailure()) return;
+        }
       }
     }
   }

@@ -121,7 +121,8 @@ __device__ int select(Team& team, const RerankJob& job, std::int64_t query, int 
   return n_rows <= Shape::kMostRows ? n_rows : -1;
 }
 
-/// Writes the k nearest of n rows; whether there are k that have a distance, or fewer will do.
+/// Writes the k nearest of n rows; whether there are k that have a finite distance, or fewer will do. Infinite ones
+/// that overflowed are equal, whatever the images say: rows that would come first among them may not be among the n.
 template <class M, class Shape, class Team>
 __device__ bool write_nearest(Team& team, const RerankJob& job, std::int64_t query, int n, WorkSpace<M, Shape>& space) {
   double* const out_distances = job.distances + query * job.k;
@@ -138,12 +139,15 @@ __device__ bool write_nearest(Team& team, const RerankJob& job, std::int64_t que
       out_distances[before] = distance;
       out_rows[before] = row;
     }
-    const auto n_written = static_cast<int>(team.sum(written ? 1U : 0U));
+    constexpr unsigned kFinite = 1U << 16;
+    static_assert(Team::kThreads < kFinite);
+    const unsigned counted = team.sum(written ? 1U + (isfinite(distance) ? kFinite : 0U) : 0U);
+    const auto n_written = static_cast<int>(counted % kFinite), n_finite = static_cast<int>(counted / kFinite);
     for (int i = n_written + thread; i < job.k; i += Team::kThreads) {
       out_distances[i] = __longlong_as_double(0x7ff0000000000000);
       out_rows[i] = kNoRow;
     }
-    return job.fewer || n_written == job.k;
+    return job.fewer || n_finite == job.k;
   }
   int padded = Team::kThreads;
   while (padded < n || padded < job.k) padded *= 2;
@@ -158,7 +162,9 @@ __device__ bool write_nearest(Team& team, const RerankJob& job, std::int64_t que
     out_distances[i] = space.evaluated.distances[i];
     out_rows[i] = space.rows[i];
   }
-  return job.fewer || space.rows[job.k - 1] != kNoRow;
+  // Sorted: the first is the one that can be -infinity.
+  const double* const sorted = space.evaluated.distances;
+  return job.fewer || (isfinite(sorted[0]) && isfinite(sorted[job.k - 1]));
 }
 
 struct Work {
