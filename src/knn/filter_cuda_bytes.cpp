@@ -11,16 +11,13 @@
 namespace stope::knn {
 namespace {
 
-// Where bytes pay. Up to 96 columns halves have as few panels, or room for the starts of scores in columns of their
-// own, which bytes never have; beyond 128 halves need more than a block's registers. By the count in docs/adr/0007, not
-// measured.
-constexpr bool kBytesPay = true;
-constexpr std::int64_t kLeastColumns = 97;
+// Up to 64 columns scans of halves are as fast, and their images sooner made (measured, docs/adr/0007).
+constexpr std::int64_t kLeastColumns = 65;
 
 bool pay(std::int64_t n_columns) {
   const char* value = std::getenv("STOPE_CUDA_SCAN");  // NOLINT(concurrency-mt-unsafe): the library never changes it
   const std::string_view forced = value == nullptr ? "" : value;
-  return forced == "bytes" || (forced.empty() && kBytesPay && n_columns >= kLeastColumns);
+  return forced == "bytes" || (forced.empty() && n_columns >= kLeastColumns);
 }
 
 }  // namespace

@@ -107,9 +107,12 @@ Plan make_plan(const Demand& demand, const device::BackendChoice& backend, const
   const std::int64_t forced_queries = size_override("STOPE_TILE_QUERIES");
   const std::int64_t forced_rows = size_override("STOPE_TILE_ROWS");
   const std::int64_t forced_part = size_override("STOPE_PART_ROWS");
+  // The more GPUs, the less time to prepare a block in while they search: more blocks, of enough for each of them.
+  constexpr std::int64_t kBlocksOfSeveralGpus = 4, kGpuShare = std::int64_t{1} << 13;
   const auto gpu_filter_queries = [&](std::int64_t n_gpus) {
-    const std::int64_t n = std::max<std::int64_t>(demand.n_queries, 1);
-    const std::int64_t n_blocks = checked::ceil_div(n, n_gpus * kGpuFilterQueries), unit = n_gpus * kGpuScanQueries;
+    const std::int64_t n = std::max<std::int64_t>(demand.n_queries, 1), unit = n_gpus * kGpuScanQueries;
+    std::int64_t n_blocks = checked::ceil_div(n, n_gpus * kGpuFilterQueries);
+    if (n_gpus > 1) n_blocks = std::max(n_blocks, std::min(kBlocksOfSeveralGpus, n / (n_gpus * kGpuShare)));
     return checked::mul(checked::ceil_div(checked::ceil_div(n, n_blocks), unit), unit);
   };
   const auto set_tiles = [&] {
