@@ -7,6 +7,7 @@
 #include "stope/device_arrays.hpp"
 #include "stope/error.hpp"
 #include "stope/eval.hpp"
+#include "stope/gram.hpp"
 #include "stope/io.hpp"
 #include "stope/knn.hpp"
 #include "stope/knn_report.hpp"

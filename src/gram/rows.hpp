@@ -9,6 +9,10 @@
 
 namespace stope::gram {
 
+constexpr std::int64_t bytes_of(Dtype dtype) {
+  return dtype == Dtype::float32 ? 4 : 8;
+}
+
 class RowSource {
  public:
   virtual ~RowSource() = default;
