@@ -12,7 +12,9 @@ struct Slab {
   std::int64_t row_stride;  ///< elements
   std::int64_t n_rows;
   std::int64_t n_columns;
-  const double* shift;  ///< one a column, subtracted from it, or null
+  const double* shift;     ///< one a column, subtracted from it, or null
+  std::int64_t dot_ahead;  ///< dot() fetches what lies so many bytes behind each element into the cache; 0: nothing
+  std::int64_t add_ahead;  ///< and add()
 };
 
 /// Vectors along columns (x, shift, z) have room for n_columns rounded up to a multiple of this; what is beyond may be

@@ -31,7 +31,8 @@ STOPE_INLINE Doubles load_first(const double* p, int n) {
   return _mm512_maskz_loadu_pd(static_cast<__mmask8>((1 << n) - 1), p);
 }
 STOPE_INLINE Doubles load_first(const float* p, int n) {
-  return _mm512_cvtps_pd(_mm256_maskz_loadu_ps(static_cast<__mmask8>((1 << n) - 1), p));
+  // (gcc 12 takes _mm512_cvtps_pd for a use of something uninitialised.)
+  return _mm512_maskz_cvtps_pd(static_cast<__mmask8>(-1), _mm256_maskz_loadu_ps(static_cast<__mmask8>((1 << n) - 1), p));
 }
 #else
 template <class T>
@@ -136,17 +137,21 @@ STOPE_INLINE double whole_leaf(const T* row, const double* shift, const double* 
 template <class T, bool shifted>
 STOPE_INLINE double part_of_leaf(const T* row, const double* shift, const double* x, std::int64_t n) {
   Doubles slots[kVectors];
-#pragma GCC unroll 1
-  for (int i = 0; i < kVectors; ++i) {
-    Doubles sum = {};
+  const std::int64_t used = n < kSlots ? (n + 4 * kLanes - 1) / (4 * kLanes) * 4 : kVectors;  // whole sums of four
+  for (std::int64_t i = 0; i < used; ++i) {
     std::int64_t column = i * kLanes;
-    for (; column + kLanes <= n; column += kSlots) sum += values<T, shifted>(row, shift, column) * load(x + column);
+    Doubles sum = {};
+    if (column + kLanes <= n) {
+      sum = values<T, shifted>(row, shift, column) * load(x + column);
+      for (column += kSlots; column + kLanes <= n; column += kSlots) {
+        sum += values<T, shifted>(row, shift, column) * load(x + column);
+      }
+    }
     if (column < n) sum += last_values<T, shifted>(row, shift, column, n) * load(x + column);
     slots[i] = sum;
   }
-  Doubles fours[kFours];
-#pragma GCC unroll 8
-  for (int i = 0; i < kVectors; i += 4) {
+  Doubles fours[kFours] = {};
+  for (std::int64_t i = 0; i < used; i += 4) {
     fours[i / 4] = add_neighbours(add_neighbours(slots[i], slots[i + 1]), add_neighbours(slots[i + 2], slots[i + 3]));
   }
   return leaf_of(fours);
@@ -160,10 +165,16 @@ STOPE_INLINE const double* shift_at(const Slab& slab, std::int64_t column) {
 
 template <class T, bool shifted>
 STOPE_INLINE void dot_rows(const Slab& slab, const double* x, double* sums) {
+  constexpr std::int64_t kLine = 64 / static_cast<std::int64_t>(sizeof(T));  // elements of a cache line
   for (std::int64_t r = 0; r < slab.n_rows; ++r) {
     const T* row = static_cast<const T*>(slab.values) + r * slab.row_stride;
     std::int64_t column = 0;
     for (; column + kLeafColumns <= slab.n_columns; column += kLeafColumns) {
+      if (slab.dot_ahead != 0) {
+        for (std::int64_t line = column; line < column + kLeafColumns; line += kLine) {
+          __builtin_prefetch(reinterpret_cast<const char*>(row + line) + slab.dot_ahead, 0, 2);
+        }
+      }
       *sums++ = whole_leaf<T, shifted>(row + column, shift_at<shifted>(slab, column), x + column);
     }
     if (column < slab.n_columns) {
@@ -174,13 +185,20 @@ STOPE_INLINE void dot_rows(const Slab& slab, const double* x, double* sums) {
 }
 
 // n rows at once: z goes through the registers once for all of them.
+// Meanwhile the rows `ahead` are fetched: arithmetic hides what their reading takes.
 template <class T, bool shifted, int n>
 STOPE_INLINE void add_together(const T* first, std::int64_t stride, const Slab& slab, const double* y, double* z) {
   Doubles weights[n];
   for (int r = 0; r < n; ++r) weights[r] = all(y[r]);
+  constexpr std::int64_t kLine = 64 / static_cast<std::int64_t>(sizeof(T));  // elements of a cache line
+  const std::int64_t ahead = slab.add_ahead;
   std::int64_t column = 0;
   for (; column + kLanes <= slab.n_columns; column += kLanes) {
     Doubles sum = load(z + column);
+    if (ahead != 0 && column % kLine == 0) {
+#pragma GCC unroll 8
+      for (int r = 0; r < n; ++r) __builtin_prefetch(reinterpret_cast<const char*>(first + r * stride + column) + ahead, 0, 2);
+    }
 #pragma GCC unroll 8
     for (int r = 0; r < n; ++r) sum += weights[r] * values<T, shifted>(first + r * stride, slab.shift, column);
     store(z + column, sum);

@@ -18,10 +18,12 @@
 namespace stope::gram {
 namespace {
 
-// Of a panel: as many rows as fit a first-level cache, but at least 8 while those fit a second-level cache (x and z
-// pass through the cache once a panel), 4 at last.
+// Of a panel: as many rows as fit a first-level cache, but at least 4, better 8, while those fit a second-level cache
+// together with as many of the next: x and z pass through the cache once a panel. Of rows that are too wide for that,
+// of which A^T y finds nothing in the cache, enough that x and z do not count.
 constexpr std::int64_t kPanelBytes = std::int64_t{32} << 10;
-constexpr std::int64_t kLargePanelBytes = std::int64_t{1} << 20;
+constexpr std::int64_t kCachedPanelBytes = std::int64_t{768} << 10;
+constexpr std::int64_t kWidePanelRows = 16;
 constexpr std::int64_t kMostPanelRows = 256;
 // Rows that are fetched at once where they have to be written to memory first.
 constexpr std::int64_t kFetchBytes = std::int64_t{256} << 10;
@@ -40,8 +42,13 @@ const Kernels& kernels_of(device::Backend backend) {
   }
 }
 
+bool is_wide(std::int64_t row_bytes) {
+  return 4 * row_bytes > kCachedPanelBytes;
+}
+
 std::int64_t panel_rows(std::int64_t row_bytes) {
-  const std::int64_t least = 8 * row_bytes <= kLargePanelBytes ? 8 : 4;
+  if (is_wide(row_bytes)) return kWidePanelRows;
+  const std::int64_t least = 8 * row_bytes <= kCachedPanelBytes ? 8 : 4;
   return std::clamp(kPanelBytes / row_bytes / 4 * 4, least, kMostPanelRows);
 }
 
@@ -141,7 +148,19 @@ class CpuOperator final : public Operator {
 
   Slab slab(const void* values, std::int64_t n, std::int64_t column, std::int64_t n_columns) const {
     const auto* first = static_cast<const char*>(values) + column * bytes_of(rows_->dtype());
-    return {first, rows_->row_stride(), n, n_columns, shift_.empty() ? nullptr : shift_.data() + column};
+    // What is fetched: the next panel while A^T y is computed from this one; of wide rows the next block. Behind the
+    // last one nothing is read, but a fetch of no memory does no harm.
+    const std::int64_t element = bytes_of(rows_->dtype());
+    const bool wide = is_wide(n_columns_ * element);
+    const std::int64_t block = kBlockLeaves * kLeafColumns * element;
+    const std::int64_t panel = rows_->in_place() ? n * rows_->row_stride() * element : 0;
+    return {first,
+            rows_->row_stride(),
+            n,
+            n_columns,
+            shift_.empty() ? nullptr : shift_.data() + column,
+            wide ? block : 0,
+            wide ? block : panel};
   }
 
   void dot(const Slab& slab, const double* x, double* sums) const {
@@ -323,12 +342,17 @@ class CpuOperator final : public Operator {
     const std::int64_t size = pass.n_vectors * stride_;
     const std::int64_t at_once = groups_at_once(checked::mul(size, 8));
     const bool columns = by_columns(at_once);
-    Buffer<double> sums(at_once * size);
+    // Kept: whoever iterates calls again, and the first touch of fresh memory takes as long as a small matrix.
+    if (sums_.size() < at_once * size) {
+      sums_ = {};
+      sums_ = Buffer<double>(at_once * size);
+    }
+    double* const sums = sums_.data();
     GroupTree tree(size);
     for (std::int64_t first = 0; first < n_groups_; first += at_once) {
       const std::int64_t n = std::min(at_once, n_groups_ - first);
       const auto work_on = [&](std::int64_t group, const auto& work) {
-        double* const mine = sums.data() + group * size;
+        double* const mine = sums + group * size;
         std::fill_n(mine, size, 0.0);
         work(group_begin(first + group, n_rows_, n_groups_), group_begin(first + group + 1, n_rows_, n_groups_), mine);
       };
@@ -343,9 +367,9 @@ class CpuOperator final : public Operator {
           });
         });
       }
-      add_groups(sums.data(), n, size);
-      if (n == n_groups_) return write_z(sums.data(), pass.n_vectors, z);
-      tree.push(sums.data());
+      add_groups(sums, n, size);
+      if (n == n_groups_) return write_z(sums, pass.n_vectors, z);
+      tree.push(sums);
     }
     write_z(tree.finish(), pass.n_vectors, z);
   }
@@ -385,6 +409,7 @@ class CpuOperator final : public Operator {
   const std::int64_t panel_rows_;
   std::vector<WorkSpace> spaces_;
   WorkSpace turn_spaces_[2];
+  Buffer<double> sums_;  // of groups
   std::int64_t passes_ = 0;
 };
 
