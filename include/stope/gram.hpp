@@ -71,4 +71,23 @@ class GramOperator {
   std::unique_ptr<Impl> impl_;
 };
 
+/// One number of a result that is not within its bound.
+struct GramError {
+  std::int64_t column = 0;
+  double found = 0.0;
+  double wanted = 0.0;
+  double bound = 0.0;  ///< how far from `wanted` a float32 result of the operator can be
+};
+
+struct GramCheck {
+  std::int64_t n_wrong = 0;
+  std::vector<GramError> first;  ///< the first of them, at most ten
+};
+
+/// Compares z with A^T (A x) computed by two plain loops in double precision, one thread, without anything of the
+/// operator's: a number is wrong if it is farther off than float32 rounding and the roundings of both computations can
+/// explain (docs/numerics/gram.md). NaN and infinities must be the same.
+GramCheck check_gram(const MatrixView& matrix, std::span<const float> x, std::span<const float> z,
+                     const RunOptions& run = {});
+
 }  // namespace stope

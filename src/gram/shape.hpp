@@ -25,6 +25,11 @@ STOPE_HD constexpr std::int64_t n_leaves(std::int64_t n_columns) {
   return (n_columns + kLeafColumns - 1) / kLeafColumns;
 }
 
+/// Whole leaves: what vectors along the columns take on a GPU.
+STOPE_HD constexpr std::int64_t padded_columns(std::int64_t n_columns) {
+  return n_leaves(n_columns) * kLeafColumns;
+}
+
 /// Groups of rows: at most 132 x 8192 partial sums where that is possible (as many as there are threads that keep one
 /// on a GPU of 132 multiprocessors, each 8192), so that they take 9 MB; no fewer than 8 of 256 rows, so that several
 /// GPUs can share wide matrices; no shorter than 8 rows.
@@ -43,6 +48,13 @@ STOPE_HD constexpr std::int64_t n_groups(std::int64_t n_rows, std::int64_t n_col
 STOPE_HD constexpr std::int64_t group_begin(std::int64_t group, std::int64_t n_rows, std::int64_t n_groups) {
   const std::int64_t rows = n_rows / n_groups, longer = n_rows % n_groups;
   return group * rows + (group < longer ? group : longer);
+}
+
+/// The group that a row belongs to.
+STOPE_HD constexpr std::int64_t group_of(std::int64_t row, std::int64_t n_rows, std::int64_t n_groups) {
+  const std::int64_t rows = n_rows / n_groups, longer = n_rows % n_groups;
+  const std::int64_t in_longer = longer * (rows + 1);
+  return row < in_longer ? row / (rows + 1) : longer + (row - in_longer) / rows;
 }
 
 /// The aligned tree over values[0 .. n), n >= 1; they are overwritten.

@@ -73,7 +73,7 @@ class ForcedBackend {
 inline std::vector<std::string> backends() {
   std::vector<std::string> names;
   for (const BackendInfo& backend : device_info().backends) {
-    if (backend.available && backend.name != "cuda") names.push_back(backend.name);
+    if (backend.available) names.push_back(backend.name);
   }
   return names;
 }
