@@ -17,6 +17,8 @@ class Command {
  public:
   virtual ~Command() = default;
   virtual void run(Session& session) = 0;
+  /// Of a run that did what it was asked to.
+  virtual int exit_code() const { return 0; }
 
   CLI::App* app = nullptr;
   RunArguments common;
@@ -39,6 +41,9 @@ std::unique_ptr<Command> add_pairwise(CLI::App& program);
 std::unique_ptr<Command> add_evaluate(CLI::App& program);
 std::unique_ptr<Command> add_normalize(CLI::App& program);
 std::unique_ptr<Command> add_convert(CLI::App& program);
+std::unique_ptr<Command> add_gen(CLI::App& program);
+std::unique_ptr<Command> add_ata(CLI::App& program);
+std::unique_ptr<Command> add_check(CLI::App& program);
 std::unique_ptr<Command> add_device(CLI::App& program);
 std::unique_ptr<Command> add_completion(CLI::App& program);
 std::unique_ptr<Command> add_help(CLI::App& program);
