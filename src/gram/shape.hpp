@@ -1,5 +1,5 @@
 // The shape of every sum of the gram operator: a function of the numbers of rows and columns alone, whoever computes it
-// (docs/adr/0010-gram-shape.md). Compiled for host and device.
+// (docs/adr/0012-gram-shape.md). Compiled for host and device.
 //
 // A dot product a_i . x, columns in leaves of 512: slot s of a leaf adds the products of its columns s, s + 128, s +
 // 256 and s + 384 in that order; four neighbouring slots are added as (0 + 1) + (2 + 3); the 32 sums of four are halved
