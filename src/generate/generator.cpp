@@ -75,12 +75,14 @@ Random generator(std::uint64_t seed, std::uint64_t stream, std::int64_t number) 
 
 std::vector<std::string> names(const std::string& prefix, std::int64_t n) {
   std::vector<std::string> names;
+  names.reserve(static_cast<std::size_t>(n));
   for (std::int64_t i = 0; i < n; ++i) names.push_back(prefix + std::to_string(i));
   return names;
 }
 
 std::vector<Column> numeric_columns(std::int64_t n) {
   std::vector<Column> columns;
+  columns.reserve(static_cast<std::size_t>(n));
   for (std::int64_t j = 0; j < n; ++j) {
     columns.push_back({"x" + std::to_string(j + 1), ValueType::real, Role::regular, Buffer<double>(), {}});
   }

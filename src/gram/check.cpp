@@ -44,8 +44,8 @@ double roundings(std::int64_t n_rows, std::int64_t n_columns) {
   const auto log2_up = [](std::int64_t n) { return std::ceil(std::log2(static_cast<double>(n))); };
   const std::int64_t groups = gram::n_groups(n_rows, n_columns);
   const double serial = static_cast<double>(n_columns) + static_cast<double>(n_rows) + 2.0;
-  const double shaped =
-      12.0 + log2_up(gram::n_leaves(n_columns)) + static_cast<double>(n_rows / groups + 1) + log2_up(groups);
+  const double shaped = 12.0 + log2_up(gram::n_leaves(n_columns)) +
+                        (static_cast<double>(n_rows) / static_cast<double>(groups) + 1.0) + log2_up(groups);
   return serial + shaped;
 }
 

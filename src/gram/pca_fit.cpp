@@ -48,7 +48,7 @@ std::vector<std::int64_t> numeric_features(const Table& table, NominalFeatures n
 }
 
 PcaFit::PcaFit(const Table& table, const PcaOptions& options, const RunOptions& run)
-    : table_(table), options_(options), run_(run), pool_(run.threads) {
+    : options_(options), run_(run), pool_(run.threads) {
   const std::vector<std::int64_t> features = numeric_features(table, options.nominal);
   n_ = table.n_rows;
   p_ = static_cast<std::int64_t>(features.size());

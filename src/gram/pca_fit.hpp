@@ -26,7 +26,6 @@ class PcaFit {
   void set_signs();
   void set_variances(const std::vector<double>& values, std::int64_t n_wanted);
 
-  const Table& table_;
   const PcaOptions& options_;
   const RunOptions& run_;
   ThreadPool pool_;

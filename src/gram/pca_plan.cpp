@@ -61,8 +61,8 @@ PcaPlan plan_pca(const PcaShape& shape, std::int64_t budget, int threads) {
                    checked::mul(24, checked::mul(basis, basis)));
   const std::string side =
       wide ? "the products of " + std::to_string(q) + " rows" : "the covariances of " + std::to_string(q) + " features";
-  const PcaPlan form{wide ? PcaMethod::outer : PcaMethod::covariance,
-                     side + " take " + std::to_string(formed) + " bytes and are the faster way", formed};
+  PcaPlan form{wide ? PcaMethod::outer : PcaMethod::covariance,
+               side + " take " + std::to_string(formed) + " bytes and are the faster way", formed};
   const bool all = !shape.share && 2 * k > q;  // the basis would be the space
   if (formed <= budget) {
     if (all) return {form.method, side + " fit the memory, and most components are wanted", formed};
