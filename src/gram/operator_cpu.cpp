@@ -230,11 +230,10 @@ class CpuOperator final : public Operator {
                    double* z) const {
     const std::int64_t leaves = n_leaves(n_columns_);
     for (std::int64_t v = 0; v < pass.n_vectors; ++v) {
-      const double* y = pass.y_in + first;
+      const double* y = pass.x == nullptr ? pass.y_in + first : space.y.data();
       if (pass.x != nullptr) {
         dot_leaves(values, n, 0, leaves, pass.x + v * stride_, space.sums.data());
         take_y(pass, v, first, n, space.sums.data(), space.y.data());
-        y = space.y.data();
       }
       if (pass.wants_z) add_leaves(values, n, 0, leaves, y, z + v * stride_);
     }

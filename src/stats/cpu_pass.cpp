@@ -266,8 +266,10 @@ std::vector<Part<Wide>> pass_over_rows(const Array& matrix, const PassOptions& o
   std::vector<Source> sources;
   sources.reserve(static_cast<std::size_t>(matrix.n_columns));
   for (std::int64_t c = 0; c < matrix.n_columns; ++c) {
-    sources.push_back({static_cast<const char*>(matrix.data) + c * size_of(matrix.type), matrix.type, matrix.n_rows,
-                       matrix.row_stride, nullptr});
+    // Of no rows there may be no memory at all.
+    const char* const column =
+        matrix.n_rows == 0 ? nullptr : static_cast<const char*>(matrix.data) + c * size_of(matrix.type);
+    sources.push_back({column, matrix.type, matrix.n_rows, matrix.row_stride, nullptr});
   }
   locate_all(sources, options, pool, joined);
   return joined;
