@@ -24,6 +24,8 @@ extern "C" {
 std::atomic<int> stope_fake_pins = 0;
 }
 
+const stope::gram::cuda_abi::Functions* fake_gram(const stope::cuda_abi::Host* host);  // fake_gram.cpp
+
 namespace {
 
 using namespace stope;
@@ -611,15 +613,11 @@ extern "C" const cuda_abi::Functions* stope_cuda_plugin(const cuda_abi::Host* ho
   the_host = host;
   if (plays("nothing")) return nullptr;
   static cuda_abi::Functions functions;
-  functions = {cuda_abi::kVersion,
-               sizeof(cuda_abi::Functions),
-               "sm_80 sm_90a",
-               &look,
-               &free_memory,
-               &pin,
-               &std::free,
-               &kKnn,
-               &kArrays};
+  functions = {cuda_abi::kVersion, sizeof(cuda_abi::Functions),
+               "sm_80 sm_90a",     &look,
+               &free_memory,       &pin,
+               &std::free,         &kKnn,
+               &kArrays,           fake_gram(host)};
   if (plays("other version")) functions.version = cuda_abi::kVersion + 1;
   return &functions;
 }
