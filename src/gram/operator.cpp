@@ -2,6 +2,7 @@
 #include "gram/operator.hpp"
 
 #include "gram/operator_cpu.hpp"
+#include "gram/operator_cuda.hpp"
 #include "gram/vectors.hpp"
 
 namespace stope {
@@ -11,6 +12,7 @@ std::unique_ptr<Operator> make_operator(std::shared_ptr<const RowSource> rows, c
                                         const RunOptions& run) {
   check_options(options, rows->n_columns());
   const device::BackendChoice backend = device::choose_backend(run);
+  if (backend.backend == device::Backend::cuda) return make_cuda_operator(std::move(rows), options, run, backend);
   return make_cpu_operator(std::move(rows), options, run, backend);
 }
 

@@ -119,7 +119,8 @@ extern "C" const stope::cuda_abi::Functions* stope_cuda_plugin(const stope::cuda
                &pin,
                &std::free,
                &knn_functions(),
-               &kArrays};
+               &kArrays,
+               &gram_functions()};
   if (plays("other version")) functions.version = cuda_abi::kVersion + 1;
   return &functions;
 }

@@ -1,9 +1,10 @@
 // A plug-in for tests of the loader and of what the core does without a GPU: STOPE_FAKE says what it finds. As "works"
 // it searches, one measure and on the processor, as "filters" and "differences" with that filter, and checks the order
-// in which the core calls it. What its files share; each fills in its functions.
+// in which the core calls it; the gram operator is the reference's loops. What its files share; each fills in its functions.
 #pragma once
 
 #include "device/cuda_abi.hpp"
+#include "gram/cuda_abi.hpp"
 #include "knn/cuda_abi.hpp"
 #include "stope/error.hpp"
 
@@ -24,5 +25,7 @@ int fail(cuda_abi::Failure* failure, ErrorCode code, const char* text);
 void add_reference(abi::Functions& functions);
 void add_filter(abi::Functions& functions);
 void add_differences(abi::Functions& functions);
+
+const gram::cuda_abi::Functions& gram_functions();
 
 }  // namespace stope::fake
