@@ -32,7 +32,7 @@ MAY_USE = {
 PUBLIC = {
     "buffer": "base", "compat": "base", "error": "base", "nearest_name": "base", "run": "base", "version": "base",
     "table": "table", "io": "io", "device": "device", "normalize": "normalize", "metric": "knn", "knn": "knn", "device_arrays": "device",
-    "eval": "eval", "stats": "stats", "gram": "gram", "gram_file": "io", "generate": "generate", "discretize": "discretize", "tree": "tree", "model": "model",
+    "eval": "eval", "stats": "stats", "gram": "gram", "decompose": "gram", "pca": "gram", "lsq": "gram", "gram_file": "io", "generate": "generate", "discretize": "discretize", "tree": "tree", "model": "model",
     "stope": "everything",
 }
 PUBLIC_PREFIX = {"knn": "knn"}  # a public header that had to be split: stope/knn_search.hpp belongs to knn
@@ -40,6 +40,7 @@ PUBLIC_PREFIX = {"knn": "knn"}  # a public header that had to be split: stope/kn
 # Libraries of others, by the folder or file an include names, and the places that may use them.
 THIRD_PARTY = {
     "zlib.h": {"io"}, "zstd.h": {"io"}, "nlohmann/": {"io", "model", "cli"}, "CLI/": {"cli"}, "fmt/": {"cli"},
+    "Eigen/": {"gram"},
 }
 CUDA = re.compile(r"^(cuda|cub/|thrust/|cutlass/|cute/|mma\.h|cooperative_groups|nvtx3/|curand|cublas|device_launch)")
 STD = set("""algorithm any array atomic barrier bit bitset cassert cctype cerrno cfenv cfloat charconv chrono cinttypes

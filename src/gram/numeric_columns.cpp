@@ -1,0 +1,199 @@
+#include "gram/numeric_columns.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "stope/error.hpp"
+
+namespace stope::gram {
+namespace {
+
+// The sum over rows [begin, begin + n) of term(row), in the shape of pairwise_sum (base/reduce.hpp).
+template <class Term>
+double sum_rows(std::int64_t begin, std::int64_t n, const Term& term) {
+  constexpr std::int64_t kLeaf = 128;
+  if (n <= kLeaf) {
+    double sum = 0.0;
+    for (std::int64_t row = begin; row < begin + n; ++row) sum += term(row);
+    return sum;
+  }
+  const std::int64_t middle = (n / 2 + kLeaf - 1) / kLeaf * kLeaf;
+  return sum_rows(begin, middle, term) + sum_rows(begin + middle, n - middle, term);
+}
+
+struct Weights {
+  const double* values;
+  double of(std::int64_t row) const { return values == nullptr ? 1.0 : values[row]; }
+};
+
+// A weight of zero takes the row out, whatever stands in it.
+template <class T>
+ColumnSummary summarise(const T* values, std::int64_t n, Weights weights) {
+  ColumnSummary summary;
+  double low = std::numeric_limits<double>::infinity(), high = -low;
+  for (std::int64_t row = 0; row < n; ++row) {
+    const auto v = static_cast<double>(values[row]);
+    if (std::isnan(v) || weights.of(row) == 0.0) continue;
+    ++summary.n_present;
+    low = std::min(low, v);
+    high = std::max(high, v);
+  }
+  if (summary.n_present == 0) return summary;
+  if (low == high) {  // not left to the arithmetic: the mean of n equal numbers need not be that number
+    summary.mean = low;
+    return summary;
+  }
+  const auto counted = [&](std::int64_t row) {
+    return std::isnan(static_cast<double>(values[row])) || weights.of(row) == 0.0 ? 0.0 : weights.of(row);
+  };
+  const double total = sum_rows(0, n, counted);
+  summary.mean = sum_rows(0, n,
+                          [&](std::int64_t row) {
+                            const double weight = counted(row);
+                            return weight == 0.0 ? 0.0 : weight * static_cast<double>(values[row]);
+                          }) /
+                 total;
+  summary.deviation = std::max(high - summary.mean, summary.mean - low);
+  // Scaled by a power of two, which is exact, so that no square overflows or vanishes.
+  int exponent = 0;
+  std::frexp(summary.deviation, &exponent);
+  const double squares = sum_rows(0, n, [&](std::int64_t row) {
+    const double weight = counted(row);
+    if (weight == 0.0) return 0.0;
+    const double d = std::ldexp(static_cast<double>(values[row]) - summary.mean, -exponent);
+    return weight * (d * d);
+  });
+  summary.squares = std::ldexp(squares, 2 * exponent);
+  return summary;
+}
+
+template <class T>
+void check_values(const Table& table, const Column& column, const T* values, std::int64_t n, MissingValues missing,
+                  Weights weights) {
+  for (std::int64_t row = 0; row < n; ++row) {
+    const auto v = static_cast<double>(values[row]);
+    if (std::isfinite(v)) continue;
+    if (std::isnan(v) && (missing == MissingValues::mean || weights.of(row) == 0.0)) continue;
+    const std::string place = column_place(table, column) + ", row " + std::to_string(row);
+    if (std::isnan(v)) {
+      throw Error(
+          ErrorCode::invalid_file,
+          place + ": a missing value; leave the column out, or let missing values count as their column's mean");
+    }
+    throw Error(ErrorCode::invalid_file, place + ": an infinite value");
+  }
+}
+
+// Calls with the column's numbers as doubles or floats.
+template <class Use>
+void with_numbers(const Column& column, const Use& use) {
+  if (const auto* doubles = std::get_if<Buffer<double>>(&column.data)) return use(doubles->data());
+  use(std::get<Buffer<float>>(column.data).data());
+}
+
+class MatrixRows : public RowSource {
+ public:
+  explicit MatrixRows(const NumericColumns& matrix) : matrix_(matrix) {}
+  std::int64_t n_rows() const override { return matrix_.n_rows(); }
+  std::int64_t n_columns() const override { return matrix_.n_columns(); }
+  Dtype dtype() const override { return Dtype::float64; }
+  bool in_place() const override { return false; }
+  std::int64_t row_stride() const override { return matrix_.n_columns(); }
+
+  const void* rows(std::int64_t first, std::int64_t n, void* scratch) const override {
+    // Strips of rows, column after column: a strip of what is written stays in the cache.
+    constexpr std::int64_t kStrip = 64;
+    auto* const out = static_cast<double*>(scratch);
+    for (std::int64_t strip = first; strip < first + n; strip += kStrip) {
+      const std::int64_t end = std::min(strip + kStrip, first + n);
+      for (std::int64_t j = 0; j < matrix_.n_columns(); ++j) {
+        matrix_.write_values(j, strip, end, out + (strip - first) * matrix_.n_columns() + j, matrix_.n_columns());
+      }
+    }
+    return out;
+  }
+
+ private:
+  const NumericColumns& matrix_;
+};
+
+}  // namespace
+
+std::string column_place(const Table& table, const Column& column) {
+  return (table.source.empty() ? "" : table.source + ": ") + "column '" + column.name + "'";
+}
+
+NumericColumns::NumericColumns(const Table& table, const std::vector<std::int64_t>& columns, MissingValues missing,
+                               const std::vector<double>& row_weights, Summaries summaries, ThreadPool& pool,
+                               const CancelToken& cancel)
+    : n_rows_(table.n_rows) {
+  for (const std::int64_t index : columns) {
+    const Column& column = table.columns[static_cast<std::size_t>(index)];
+    if (column.nominal()) {
+      throw Error(ErrorCode::unsupported,
+                  column_place(table, column) + " is nominal: leave it out, or use the numeric attributes only");
+    }
+    columns_.push_back(&column);
+  }
+  summaries_.resize(columns_.size());
+  const Weights weights{row_weights.empty() ? nullptr : row_weights.data()};
+  pool.parallel_for(n_columns(), cancel, [&](std::int64_t j, int) {
+    with_numbers(column(j), [&](const auto* values) {
+      check_values(table, column(j), values, n_rows_, missing, weights);
+      if (summaries == Summaries::no) return;
+      ColumnSummary& summary = summaries_[static_cast<std::size_t>(j)];
+      summary = summarise(values, n_rows_, weights);
+      if (std::isfinite(summary.mean) && std::isfinite(summary.deviation)) return;
+      throw Error(ErrorCode::invalid_file,
+                  column_place(table, column(j)) + ": its values are too large (a sum or difference overflows)");
+    });
+  });
+  for (std::int64_t j = 0; j < n_columns(); ++j) {
+    shift.push_back(summaries_[static_cast<std::size_t>(j)].mean);
+  }
+  factor.assign(columns_.size(), 1.0);
+}
+
+void NumericColumns::write(std::int64_t j, std::int64_t begin, std::int64_t end, double* out,
+                           std::int64_t stride) const {
+  const double minus = shift[static_cast<std::size_t>(j)], times = factor[static_cast<std::size_t>(j)];
+  with_numbers(column(j), [&](const auto* values) {
+    for (std::int64_t row = begin; row < end; ++row, out += stride) {
+      const double v = (static_cast<double>(values[row]) - minus) * times;
+      *out = std::isnan(v) ? 0.0 : v;
+    }
+  });
+  if (row_factor.empty()) return;
+  out -= (end - begin) * stride;
+  for (std::int64_t row = begin; row < end; ++row, out += stride) *out *= row_factor[static_cast<std::size_t>(row)];
+}
+
+void NumericColumns::write_values(std::int64_t j, std::int64_t begin, std::int64_t end, double* out,
+                                  std::int64_t stride) const {
+  const double fill = shift[static_cast<std::size_t>(j)];
+  with_numbers(column(j), [&](const auto* values) {
+    for (std::int64_t row = begin; row < end; ++row, out += stride) {
+      const auto v = static_cast<double>(values[row]);
+      *out = std::isnan(v) ? fill : v;
+    }
+  });
+}
+
+void DownTheRows::pack(std::int64_t tile, std::int64_t begin, std::int64_t end, double* out) const {
+  const std::int64_t n = std::min(kTile, width() - tile * kTile);
+  if (n < kTile) std::fill(out, out + (end - begin) * kTile, 0.0);
+  for (std::int64_t c = 0; c < n; ++c) matrix_.write(tile * kTile + c, begin, end, out + c, kTile);
+}
+
+void AcrossTheColumns::pack(std::int64_t tile, std::int64_t begin, std::int64_t end, double* out) const {
+  const std::int64_t first = tile * kTile, last = std::min(first + kTile, width());
+  if (last - first < kTile) std::fill(out, out + (end - begin) * kTile, 0.0);
+  for (std::int64_t j = begin; j < end; ++j) matrix_.write(j, first, last, out + (j - begin) * kTile, 1);
+}
+
+std::shared_ptr<const RowSource> make_row_source(const NumericColumns& matrix) {
+  return std::make_shared<MatrixRows>(matrix);
+}
+
+}  // namespace stope::gram
