@@ -47,7 +47,7 @@ class LinearModel {
   /// On request; NaN where the columns depend on one another.
   const std::vector<double>& standard_errors() const { return standard_errors_; }
   double intercept_standard_error() const { return intercept_standard_error_; }
-  std::int64_t rank() const { return rank_; }              ///< -1 where lsqr did not find it out
+  std::int64_t rank() const { return rank_; }              ///< of the centred columns; -1 of lsqr, and where alpha > 0
   double residual_sum_of_squares() const { return rss_; }  ///< weighted
   double r2() const { return r2_; }  ///< of the training rows, weighted; NaN for a constant target
   const DecomposeReport& report() const { return report_; }
@@ -55,7 +55,7 @@ class LinearModel {
  private:
   friend class gram::LsqFit;
   std::vector<std::string> names_;
-  std::vector<double> coefficients_, mean_, standard_errors_;
+  std::vector<double> coefficients_, mean_, standard_errors_;  // mean_: what a missing value counts as
   double intercept_ = 0.0, intercept_standard_error_ = 0.0;
   double rss_ = 0.0, r2_ = 0.0;
   std::int64_t rank_ = -1;

@@ -152,16 +152,18 @@ NumericColumns::NumericColumns(const Table& table, const std::vector<std::int64_
   for (std::int64_t j = 0; j < n_columns(); ++j) {
     shift.push_back(summaries_[static_cast<std::size_t>(j)].mean);
   }
+  fill = shift;
   factor.assign(columns_.size(), 1.0);
 }
 
 void NumericColumns::write(std::int64_t j, std::int64_t begin, std::int64_t end, double* out,
                            std::int64_t stride) const {
   const double minus = shift[static_cast<std::size_t>(j)], times = factor[static_cast<std::size_t>(j)];
+  const double missing = (fill[static_cast<std::size_t>(j)] - minus) * times;
   with_numbers(column(j), [&](const auto* values) {
     for (std::int64_t row = begin; row < end; ++row, out += stride) {
       const double v = (static_cast<double>(values[row]) - minus) * times;
-      *out = std::isnan(v) ? 0.0 : v;
+      *out = std::isnan(v) ? missing : v;
     }
   });
   if (row_factor.empty()) return;
@@ -171,11 +173,11 @@ void NumericColumns::write(std::int64_t j, std::int64_t begin, std::int64_t end,
 
 void NumericColumns::write_values(std::int64_t j, std::int64_t begin, std::int64_t end, double* out,
                                   std::int64_t stride) const {
-  const double fill = shift[static_cast<std::size_t>(j)];
+  const double missing = fill[static_cast<std::size_t>(j)];
   with_numbers(column(j), [&](const auto* values) {
     for (std::int64_t row = begin; row < end; ++row, out += stride) {
       const auto v = static_cast<double>(values[row]);
-      *out = std::isnan(v) ? fill : v;
+      *out = std::isnan(v) ? missing : v;
     }
   });
 }

@@ -29,7 +29,7 @@ class NumericColumns {
   /// The columns of those indices of `table`, which must outlive this. Throws unsupported for a nominal one, and, where
   /// missing values are errors, invalid_file for the first missing value, naming column and row; invalid_file for an
   /// infinite one. With weights (as many as rows, or none: ones) missing values in rows of weight 0 are no error.
-  /// Without summaries shift and factor are zeros and ones.
+  /// Shift and fill are the means, factors ones; without summaries shift and fill are zeros.
   enum class Summaries { no, yes };
   NumericColumns(const Table& table, const std::vector<std::int64_t>& columns, MissingValues missing,
                  const std::vector<double>& row_weights, Summaries summaries, ThreadPool& pool,
@@ -40,13 +40,13 @@ class NumericColumns {
   const Column& column(std::int64_t j) const { return *columns_[static_cast<std::size_t>(j)]; }
   const std::vector<ColumnSummary>& summaries() const { return summaries_; }
 
-  /// The matrix is (value - shift) * factor * row_factor; a missing value counts as its column's shift.
-  std::vector<double> shift, factor;
+  /// The matrix is (value - shift) * factor * row_factor; a missing value counts as `fill`.
+  std::vector<double> shift, fill, factor;
   std::vector<double> row_factor;  ///< empty = ones
 
   /// Rows [begin, end) of column j to out[(row - begin) * stride].
   void write(std::int64_t j, std::int64_t begin, std::int64_t end, double* out, std::int64_t stride) const;
-  /// The stored values of rows [begin, end) of column j, neither shifted nor multiplied; a missing one is the shift.
+  /// The stored values of rows [begin, end) of column j, neither shifted nor multiplied; a missing one is `fill`.
   void write_values(std::int64_t j, std::int64_t begin, std::int64_t end, double* out, std::int64_t stride) const;
 
  private:

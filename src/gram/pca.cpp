@@ -33,7 +33,7 @@ Pca Pca::fit(const Table& table, const PcaOptions& options, const RunOptions& ru
 Table Pca::transform(const Table& table, const RunOptions& run) const {
   ThreadPool pool(run.threads);
   gram::NumericColumns matrix = gram::matched_columns(table, names_, missing_, pool, run.cancel);
-  matrix.shift = mean_;
+  matrix.shift = matrix.fill = mean_;
   for (std::int64_t j = 0; j < n_features(); ++j) {
     matrix.factor[static_cast<std::size_t>(j)] = 1.0 / scale_[static_cast<std::size_t>(j)];
   }
