@@ -39,6 +39,8 @@ std::unique_ptr<Command> add_regress(CLI::App& program);
 std::unique_ptr<Command> add_pairwise(CLI::App& program);
 std::unique_ptr<Command> add_evaluate(CLI::App& program);
 std::unique_ptr<Command> add_normalize(CLI::App& program);
+std::unique_ptr<Command> add_pca(CLI::App& program);
+std::unique_ptr<Command> add_lsq(CLI::App& program);
 std::unique_ptr<Command> add_convert(CLI::App& program);
 std::unique_ptr<Command> add_gen(CLI::App& program);
 std::unique_ptr<Command> add_ata(CLI::App& program);

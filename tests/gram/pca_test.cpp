@@ -135,8 +135,9 @@ void expect_components(const Pca& pca, const Expected& want) {
   std::size_t begin = 0;
   while (begin < k) {
     std::size_t end = begin + 1;
-    while (end < values.size() && values[end - 1] - values[end] <= 1e-6L * values[0]) ++end;
-    if (values[begin] <= 1e-14L * values[0]) break;  // no variance: any directions
+    while (end < values.size() && values[end - 1] - values[end] <= std::max(1e-6L * values[end - 1], 1e-9L * values[0]))
+      ++end;
+    if (values[begin] <= 1e-9L * values[0]) break;  // hardly any variance: any directions
     for (std::size_t i = begin; i < std::min(end, k); ++i) {
       std::vector<Real> rest(pca.components().begin() + static_cast<std::int64_t>(i * p),
                              pca.components().begin() + static_cast<std::int64_t>((i + 1) * p));
