@@ -79,7 +79,7 @@ void LsqFit::read_target() {
                         run_.cancel);
   const ColumnSummary& summary = target.summaries()[0];
   target_mean_ = summary.mean;
-  target_squares_ = summary.squares;
+  target_length_ = summary.length;
   if (!options_.fit_intercept) target.shift[0] = 0.0;
   target.fill = target.shift;  // rows of weight 0 may lack it
   if (!weights_.empty()) {
@@ -103,7 +103,7 @@ void LsqFit::scale_columns(Side side, bool least_norm) {
   for (std::int64_t j = 0; j < p_; ++j) {
     const ColumnSummary& summary = matrix_.summaries()[static_cast<std::size_t>(j)];
     const double mean = options_.fit_intercept ? 0.0 : std::fabs(summary.mean) * std::sqrt(total_weight_);
-    lengths.push_back(std::hypot(std::sqrt(summary.squares), mean));
+    lengths.push_back(std::hypot(summary.length, mean));
   }
   const double longest = *std::max_element(lengths.begin(), lengths.end());
   for (std::int64_t j = 0; j < p_; ++j) {
@@ -174,8 +174,9 @@ LsqFit::Method LsqFit::plan() {
 void LsqFit::open_operator() {
   RunOptions rest = run_;
   const DecomposeReport& report = model_.report_;
-  rest.memory_limit = std::max<std::int64_t>(report.memory_budget - report.memory_planned, 1);
-  operator_ = make_operator(make_row_source(matrix_), {matrix_.shift, matrix_.factor}, rest);
+  const std::int64_t room = report.memory_budget - report.memory_planned;
+  rest.memory_limit = std::max<std::int64_t>(room - copy_bytes(matrix_, room), 1);
+  operator_ = make_operator(make_row_source(matrix_, room, pool_, run_.cancel), {matrix_.shift, matrix_.factor}, rest);
 }
 
 void LsqFit::multiply(const std::vector<double>& t, std::vector<double>& y) {
@@ -209,7 +210,7 @@ void LsqFit::solve_directly() {
   std::int64_t known_zeros = 0;
   if (side == Side::columns) {
     for (const ColumnSummary& summary : matrix_.summaries()) {
-      known_zeros += summary.squares == 0.0 && (options_.fit_intercept || summary.mean == 0.0) ? 1 : 0;
+      known_zeros += summary.length == 0.0 && (options_.fit_intercept || summary.mean == 0.0) ? 1 : 0;
     }
   } else if (options_.fit_intercept) {
     known_zeros = 1;  // the weighted rows add up to zero
@@ -378,7 +379,8 @@ void LsqFit::finish() {
   for (std::size_t i = 0; i < b_.size(); ++i) residual_[i] = b_[i] - residual_[i];
   const double length = std::ldexp(length_of(residual_), exponent_);
   model_.rss_ = length * length;
-  model_.r2_ = target_squares_ > 0.0 ? 1.0 - model_.rss_ / target_squares_ : kNaN;
+  const double unexplained = length / target_length_;
+  model_.r2_ = target_length_ > 0.0 ? 1.0 - unexplained * unexplained : kNaN;
   double at_means = 0.0;
   for (std::int64_t j = 0; j < p_; ++j) {
     const auto at = static_cast<std::size_t>(j);

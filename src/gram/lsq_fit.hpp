@@ -44,7 +44,7 @@ class LsqFit {
   NumericColumns matrix_;
   std::int64_t n_ = 0, p_ = 0;
   std::int64_t n_counted_ = 0;  // rows of positive weight
-  double total_weight_ = 0.0, target_mean_ = 0.0, target_squares_ = 0.0;
+  double total_weight_ = 0.0, target_mean_ = 0.0, target_length_ = 0.0;
   int exponent_ = 0;  // of the target
   std::vector<double> b_, ridge_, t_, residual_;
   std::unique_ptr<Operator> operator_;

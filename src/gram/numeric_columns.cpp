@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/checked.hpp"
 #include "stope/error.hpp"
 
 namespace stope::gram {
@@ -34,20 +35,18 @@ ColumnSummary summarise(const T* values, std::int64_t n, Weights weights) {
   double low = std::numeric_limits<double>::infinity(), high = -low;
   for (std::int64_t row = 0; row < n; ++row) {
     const auto v = static_cast<double>(values[row]);
-    if (std::isnan(v) || weights.of(row) == 0.0) continue;
-    ++summary.n_present;
-    low = std::min(low, v);
-    high = std::max(high, v);
+    const bool counts = v == v && weights.of(row) != 0.0;
+    summary.n_present += counts ? 1 : 0;
+    low = counts && v < low ? v : low;
+    high = counts && v > high ? v : high;
   }
   if (summary.n_present == 0) return summary;
   if (low == high) {  // not left to the arithmetic: the mean of n equal numbers need not be that number
     summary.mean = low;
     return summary;
   }
-  const auto counted = [&](std::int64_t row) {
-    return std::isnan(static_cast<double>(values[row])) || weights.of(row) == 0.0 ? 0.0 : weights.of(row);
-  };
-  const double total = sum_rows(0, n, counted);
+  const auto counted = [&](std::int64_t row) { return values[row] == values[row] ? weights.of(row) : 0.0; };
+  const double total = weights.values == nullptr ? static_cast<double>(summary.n_present) : sum_rows(0, n, counted);
   summary.mean = sum_rows(0, n,
                           [&](std::int64_t row) {
                             const double weight = counted(row);
@@ -58,13 +57,15 @@ ColumnSummary summarise(const T* values, std::int64_t n, Weights weights) {
   // Scaled by a power of two, which is exact, so that no square overflows or vanishes.
   int exponent = 0;
   std::frexp(summary.deviation, &exponent);
+  const double half = std::ldexp(1.0, -exponent / 2);  // in two steps: 2^1074 is no double
+  const double rest = std::ldexp(1.0, -exponent - -exponent / 2);
   const double squares = sum_rows(0, n, [&](std::int64_t row) {
     const double weight = counted(row);
     if (weight == 0.0) return 0.0;
-    const double d = std::ldexp(static_cast<double>(values[row]) - summary.mean, -exponent);
+    const double d = (static_cast<double>(values[row]) - summary.mean) * half * rest;
     return weight * (d * d);
   });
-  summary.squares = std::ldexp(squares, 2 * exponent);
+  summary.length = std::ldexp(std::sqrt(squares), exponent);
   return summary;
 }
 
@@ -73,7 +74,7 @@ void check_values(const Table& table, const Column& column, const T* values, std
                   Weights weights) {
   for (std::int64_t row = 0; row < n; ++row) {
     const auto v = static_cast<double>(values[row]);
-    if (std::isfinite(v)) continue;
+    if (std::fabs(v) <= std::numeric_limits<double>::max()) continue;
     if (std::isnan(v) && (missing == MissingValues::mean || weights.of(row) == 0.0)) continue;
     const std::string place = column_place(table, column) + ", row " + std::to_string(row);
     if (std::isnan(v)) {
@@ -116,6 +117,27 @@ class MatrixRows : public RowSource {
 
  private:
   const NumericColumns& matrix_;
+};
+
+// The rows written out once: columns of a table lie far apart, and gathering a row of them takes longer than
+// multiplying.
+class CopiedRows : public MatrixRows {
+ public:
+  CopiedRows(const NumericColumns& matrix, ThreadPool& pool, const CancelToken& cancel)
+      : MatrixRows(matrix), values_(checked::mul(matrix.n_rows(), matrix.n_columns())) {
+    constexpr std::int64_t kRows = 64;
+    pool.parallel_for(checked::ceil_div(n_rows(), kRows), cancel, [&](std::int64_t task, int) {
+      const std::int64_t first = task * kRows;
+      MatrixRows::rows(first, std::min(kRows, n_rows() - first), values_.data() + first * n_columns());
+    });
+  }
+  bool in_place() const override { return true; }
+  const void* rows(std::int64_t first, std::int64_t, void*) const override {
+    return values_.data() + first * n_columns();
+  }
+
+ private:
+  Buffer<double> values_;
 };
 
 }  // namespace
@@ -194,8 +216,15 @@ void AcrossTheColumns::pack(std::int64_t tile, std::int64_t begin, std::int64_t 
   for (std::int64_t j = begin; j < end; ++j) matrix_.write(j, first, last, out + (j - begin) * kTile, 1);
 }
 
-std::shared_ptr<const RowSource> make_row_source(const NumericColumns& matrix) {
-  return std::make_shared<MatrixRows>(matrix);
+std::shared_ptr<const RowSource> make_row_source(const NumericColumns& matrix, std::int64_t room, ThreadPool& pool,
+                                                 const CancelToken& cancel) {
+  if (copy_bytes(matrix, room) == 0) return std::make_shared<MatrixRows>(matrix);
+  return std::make_shared<CopiedRows>(matrix, pool, cancel);
+}
+
+std::int64_t copy_bytes(const NumericColumns& matrix, std::int64_t room) {
+  const std::int64_t bytes = checked::mul(8, checked::mul(matrix.n_rows(), matrix.n_columns()));
+  return bytes <= room / 2 ? bytes : 0;
 }
 
 }  // namespace stope::gram

@@ -19,7 +19,7 @@ namespace stope::gram {
 struct ColumnSummary {
   std::int64_t n_present = 0;
   double mean = 0.0;       ///< (weighted) mean, exactly the value of a constant column
-  double squares = 0.0;    ///< (weighted) sum of squared deviations from `mean`, exactly 0 for a constant column
+  double length = 0.0;     ///< root of the (weighted) sum of squared deviations, exactly 0 for a constant column
   double deviation = 0.0;  ///< the largest |value - mean|
 };
 
@@ -78,8 +78,12 @@ class AcrossTheColumns : public PanelSource {
 };
 
 /// The rows of the matrix for an operator, missing values filled in, neither shifted nor multiplied: the operator does
-/// that with shift and factor, and never sees row_factor.
-std::shared_ptr<const RowSource> make_row_source(const NumericColumns& matrix);
+/// that with shift and factor, and never sees row_factor. Written out once where copy_bytes() says so.
+std::shared_ptr<const RowSource> make_row_source(const NumericColumns& matrix, std::int64_t room, ThreadPool& pool,
+                                                 const CancelToken& cancel);
+
+/// What that copy takes: 0 where it would be more than half of `room`.
+std::int64_t copy_bytes(const NumericColumns& matrix, std::int64_t room);
 
 /// "table.csv: column 'age'" for errors.
 std::string column_place(const Table& table, const Column& column);

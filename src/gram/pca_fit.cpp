@@ -19,6 +19,9 @@ namespace {
 // Below this share of the largest eigenvalue a component made from the rows' side has lost digits of its orthogonality
 // (eps * largest / eigenvalue of them): it is projected against those before it.
 constexpr double kLosesOrthogonality = 1e-4;
+// Where the few eigenvectors wanted of a formed matrix have not converged by then (a spectrum without gaps), it is
+// decomposed whole.
+constexpr std::int64_t kRestartsOfFormed = 60;
 // Entries that differ by less than this share of the largest tie for the sign: which is larger would be rounding.
 constexpr double kSignTie = 1e-9;
 
@@ -74,14 +77,14 @@ void PcaFit::scale_columns() {
     const ColumnSummary& summary = matrix_.summaries()[at];
     double factor = std::ldexp(1.0, -exponent_);
     if (options_.scaling == Scaling::z) {
-      const double deviation = std::sqrt(summary.squares / static_cast<double>(std::max<std::int64_t>(n_ - 1, 1)));
+      const double deviation = summary.length / std::sqrt(static_cast<double>(std::max<std::int64_t>(n_ - 1, 1)));
       // A spread below the smallest double cannot be divided by; such a column is as good as constant.
       const bool usable = deviation > 0.0 && std::isfinite(1.0 / deviation);
       if (usable) model_.scale_[at] = deviation;
       factor = 1.0 / model_.scale_[at];
     }
     matrix_.factor[at] = factor;
-    const double scaled = std::ldexp(std::sqrt(summary.squares), -exponent_) / model_.scale_[at];
+    const double scaled = std::ldexp(summary.length, -exponent_) / model_.scale_[at];
     terms.push_back(scaled * scaled);
   }
   total_ = pairwise_sum(terms);
@@ -141,7 +144,7 @@ void PcaFit::formed(PcaMethod method) {
     cross_product(panel, panel, p_, pool_, run_.cancel, matrix.data());
   }
   std::vector<double> values;
-  symmetric_eigen(q_, matrix.data(), values);
+  decompose(matrix, values);
   const std::int64_t n_wanted = wanted_of(values);
   if (method == PcaMethod::covariance) {
     model_.components_ = Buffer<double>(n_wanted * p_);
@@ -150,6 +153,31 @@ void PcaFit::formed(PcaMethod method) {
     components_from_rows(values, matrix.data(), n_wanted);
   }
   set_variances(values, n_wanted);
+}
+
+// The matrix of the smaller side becomes eigenvectors: all of them, or, where few of many are wanted, those, which
+// takes some passes over the matrix instead of 9 q^3.
+void PcaFit::decompose(Buffer<double>& matrix, std::vector<double>& values) {
+  if (few_of_many(shape())) {
+    const VectorPanel panel(matrix.data(), q_, q_);
+    const SymmetricMap map = [&](const double* x, double* y, std::int64_t n_vectors) {
+      const VectorPanel vectors(x, n_vectors, q_);
+      cross_product(vectors, panel, q_, pool_, run_.cancel, y);
+    };
+    const LanczosOptions options{.n_wanted = shape().n_wanted,
+                                 .block = lanczos_block(),
+                                 .tolerance = options_.tolerance,
+                                 .max_restarts = kRestartsOfFormed,
+                                 .seed = options_.seed};
+    LanczosResult result = largest_eigenpairs(map, q_, options, pool_, run_.cancel);
+    if (result.converged) {
+      matrix = result.vectors;
+      values = std::move(result.values);
+      model_.report_.iterations = result.restarts;
+      return;
+    }
+  }
+  symmetric_eigen(q_, matrix.data(), values);
 }
 
 // The left singular vectors give the right ones: M^T u, which has length sigma.
@@ -185,9 +213,10 @@ void PcaFit::components_from_rows(const std::vector<double>& values, const doubl
 
 void PcaFit::lanczos() {
   RunOptions rest = run_;  // the basis comes off what the operator may hold
-  rest.memory_limit = std::max<std::int64_t>(model_.report_.memory_budget - model_.report_.memory_planned, 1);
+  const std::int64_t room = model_.report_.memory_budget - model_.report_.memory_planned;
+  rest.memory_limit = std::max<std::int64_t>(room - copy_bytes(matrix_, room), 1);
   const std::unique_ptr<Operator> matrix =
-      make_operator(make_row_source(matrix_), {matrix_.shift, matrix_.factor}, rest);
+      make_operator(make_row_source(matrix_, room, pool_, run_.cancel), {matrix_.shift, matrix_.factor}, rest);
   const SymmetricMap map = [&](const double* x, double* y, std::int64_t n_vectors) {
     const auto length = static_cast<std::size_t>(n_vectors * p_);
     matrix->gram({x, length}, {y, length}, n_vectors);

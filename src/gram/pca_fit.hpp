@@ -20,6 +20,7 @@ class PcaFit {
   /// How many of the eigenvalues are wanted, the largest first; -1: more than are given.
   std::int64_t wanted_of(const std::vector<double>& values) const;
   void formed(PcaMethod method);
+  void decompose(Buffer<double>& matrix, std::vector<double>& values);
   void components_from_rows(const std::vector<double>& values, const double* vectors, std::int64_t n_wanted);
   void lanczos();
   void set_signs();

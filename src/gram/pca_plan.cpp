@@ -13,23 +13,34 @@ namespace {
 
 // Nanoseconds a multiplication and addition on one thread, measured on a Sapphire Rapids at 2 threads
 // (bench/results/pca_*): only their ratios matter.
-constexpr double kFormNs = 0.11;     // tiles of a^T b
-constexpr double kDenseNs = 0.30;    // Eigen's eigenvectors, one thread only
-constexpr double kProductNs = 0.30;  // the operator, eight vectors at once
+constexpr double kFormNs = 0.16;     // tiles of a^T b
+constexpr double kDenseNs = 0.25;    // Eigen's eigenvectors, one thread only
+constexpr double kProductNs = 0.50;  // the operator, eight vectors at once
 constexpr double kDenseTerms = 9.0;  // of q^3
 
-double seconds_formed(double n, double p, double q, double k, int threads) {
+constexpr double kBases = 3.0;  // products of block Lanczos, in lengths of its basis
+// A formed matrix is decomposed whole below this order, and where more than this part of its eigenvectors is wanted.
+constexpr std::int64_t kLeastForLanczos = 400, kPartForLanczos = 8;
+
+double seconds_formed(double n, double p, double q, double k, std::int64_t basis, bool few, int threads) {
   const double form = 0.5 * n * p * q + (n < p ? n * p * k : 0.0);
-  return 1e-9 * (form * kFormNs / threads + kDenseTerms * q * q * q * kDenseNs);
+  const double few_products = kBases * static_cast<double>(basis) * 2.0 * q * q;  // tiles of 16 for 8 vectors
+  const double whole = kDenseTerms * q * q * q * kDenseNs;
+  return 1e-9 * (form * kFormNs / threads + (few ? few_products * kFormNs / threads : whole));
 }
 
-// A spectrum without gaps takes some three bases of products; projections cost as much again as the basis is long.
+// Projections cost as much again as the basis is long.
 double seconds_lanczos(double n, double p, std::int64_t basis, int threads) {
-  const double products = 3.0 * static_cast<double>(basis);
+  const double products = kBases * static_cast<double>(basis);
   return 1e-9 * products * (2.0 * n * p * kProductNs + 4.0 * p * static_cast<double>(basis) * kFormNs) / threads;
 }
 
 }  // namespace
+
+bool few_of_many(const PcaShape& shape) {
+  const std::int64_t q = std::min(shape.n_rows, shape.n_columns);
+  return !shape.share && q >= kLeastForLanczos && shape.n_wanted <= q / kPartForLanczos;
+}
 
 std::int64_t lanczos_block() {
   return kMostVectors;
@@ -56,7 +67,8 @@ PcaPlan plan_pca(const PcaShape& shape, std::int64_t budget, int threads) {
   if (formed <= budget) {
     if (all) return {form.method, side + " fit the memory, and most components are wanted", formed};
     const auto n = static_cast<double>(shape.n_rows), p = static_cast<double>(shape.n_columns);
-    const double one = seconds_formed(n, p, static_cast<double>(q), static_cast<double>(k), threads);
+    const double one =
+        seconds_formed(n, p, static_cast<double>(q), static_cast<double>(k), basis, few_of_many(shape), threads);
     // A share of the variance is looked for again and again with more components.
     const double other = seconds_lanczos(n, p, basis, threads) * (shape.share ? 4 : 1);
     if (iterated > budget || one <= other) return form;

@@ -23,6 +23,9 @@ struct PcaPlan {
 /// Throws out_of_memory naming the bytes where neither way fits the budget.
 PcaPlan plan_pca(const PcaShape& shape, std::int64_t budget, int threads);
 
+/// Whether so few components are wanted that a formed matrix is better multiplied some times than decomposed whole.
+bool few_of_many(const PcaShape& shape);
+
 /// Vectors that block Lanczos multiplies at once.
 std::int64_t lanczos_block();
 

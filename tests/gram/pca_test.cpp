@@ -228,6 +228,26 @@ TEST(Pca, BlockLanczosEqualsTheDecomposition) {
   }
 }
 
+TEST(Pca, FewComponentsOfAFormedMatrix) {
+  for (const Case& c : {latent("tall", 1000, 410, 30, 0.1, 1.0), latent("wide", 405, 900, 30, 0.1, -2.0)}) {
+    SCOPED_TRACE(c.name);
+    const Table table = table_of(c.columns);
+    const Pca all = Pca::fit(table, {});
+    PcaOptions options;
+    options.n_components = 20;
+    const Pca few = Pca::fit(table, options);
+    EXPECT_NE(few.report().method, "block Lanczos");
+    EXPECT_GT(few.report().iterations, 0);
+    for (std::int64_t i = 0; i < 20; ++i) {
+      const auto at = static_cast<std::size_t>(i);
+      EXPECT_NEAR(few.explained_variance()[at], all.explained_variance()[at], 1e-11 * all.explained_variance()[0]);
+      for (std::int64_t j = 0; j < few.n_features(); ++j) {
+        ASSERT_NEAR(few.components()[i * few.n_features() + j], all.components()[i * few.n_features() + j], 1e-8) << i;
+      }
+    }
+  }
+}
+
 TEST(Pca, ShareOfTheVariance) {
   const Case c = latent("shares", 200, 10, 10, 0.1, 0.0);
   const Table table = table_of(c.columns);
