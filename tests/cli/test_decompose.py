@@ -264,6 +264,15 @@ def test_the_same_bytes_with_any_threads(tmp_path):
         assert run(*command, "-j", 1).out == run(*command, "-j", 4).out
 
 
+def test_the_same_bytes_of_a_table_beyond_the_memory_limit(tmp_path):
+    x = np.random.default_rng(9).normal(size=(40_000, 30))
+    path = write_matrix(tmp_path / "t.csv", x, y=x[:, 0] + 1)
+    for command in (["pca", path, "--n-components", 3], ["lsq", path, "--target", "y"]):
+        limited = run(*command, "--memory-limit", "8MB", "--explain")
+        assert "in a temporary file" in limited.err
+        assert limited.out == run(*command).out
+
+
 @pytest.fixture
 def small(tmp_path):
     random = np.random.default_rng(2)

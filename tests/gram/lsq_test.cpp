@@ -162,7 +162,9 @@ TEST(Lsq, EqualsTheDecomposition) {
         // A small ridge over dependent columns divides what rounding leaves along them by that ridge.
         const bool divided = alpha > 0.0 && alpha < 1e-3 && want.rank < static_cast<std::int64_t>(c.columns.size());
         expect_equal(c, model, want, divided ? 1e-15 / alpha : 1e-14 * condition);
-        if (alpha == 0.0) EXPECT_EQ(model.rank(), want.rank);
+        if (alpha == 0.0) {
+          EXPECT_EQ(model.rank(), want.rank);
+        }
       }
     }
   }
