@@ -99,7 +99,9 @@ TEST_F(GramFileTest, RandomFilesAreTheSameWithAnyNumberOfThreads) {
       ASSERT_LT(v, 1.0F);
       sum += static_cast<double>(v);
     }
-    if (rows > 1) EXPECT_NEAR(sum / static_cast<double>(file.values.size()), 0.0, 0.01);
+    if (rows > 1) {
+      EXPECT_NEAR(sum / static_cast<double>(file.values.size()), 0.0, 0.01);
+    }
   }
   // The first bytes for seed 7, for all time.
   const GramFile file = read_gram_file(at("r.gram"));
