@@ -11,7 +11,7 @@ build=${1:-} wanted=" ${*:2} "
 if [ -z "$build" ]; then
   build=build/gcc
   scripts/bootstrap.sh --cuda &&
-    STOPE_CUDA=ON scripts/build.sh gcc knn_test rapidminer_goldens_test stope_cuda stope_cuda_watched || exit 1
+    STOPE_CUDA=ON scripts/build.sh gcc knn_test gram_test rapidminer_goldens_test stope_cuda stope_cuda_watched || exit 1
 fi
 build=$(realpath "$build")
 logs=$PWD/build/gpu-logs
@@ -105,6 +105,7 @@ suite votes 2 "$knn" --gtest_filter='VotesCuda.*'
 suite arrays 2 "$knn" --gtest_filter='DeviceArraysCuda.*'
 suite repeat 2 "$knn" --gtest_filter='RepeatCuda.*'
 suite search 5 "$knn" --gtest_filter='*/cuda:FilterBounds.*:FilterProperty.LargerTables'
+suite gram 4 "$build/tests/gram_test"
 suite goldens 1 env STOPE_BACKEND=cuda "$build/tests/rapidminer_goldens_test"
 run_all "$jobs"
 if [ -x "$sanitizer" ]; then

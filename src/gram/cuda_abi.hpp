@@ -53,6 +53,9 @@ struct Functions {
   /// begin, run and finish of all of the session's rows, which are in buffer 0, as one graph that is made by the first
   /// call. For gram with one vector.
   int (*replay)(Session* session, const double* x, double* sums, Failure* failure);
+  /// For benchmarks: milliseconds of one of `repeats` passes of gram over rows that are there, from the last x on the
+  /// GPU to sums on the GPU, back to back.
+  int (*measure)(Session* session, std::int32_t repeats, float* milliseconds, Failure* failure);
 };
 
 }  // namespace stope::gram::cuda_abi

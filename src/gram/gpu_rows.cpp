@@ -159,6 +159,12 @@ void GpuRows::finish(double* y, double* sums) {
   checked_call([&](Failure* failure) { return functions().finish(session_.get(), y, sums, failure); });
 }
 
+float GpuRows::measure(int repeats) {
+  float milliseconds = 0.0F;
+  checked_call([&](Failure* failure) { return functions().measure(session_.get(), repeats, &milliseconds, failure); });
+  return milliseconds;
+}
+
 void GpuRows::replay(const double* x, double* sums) {
   checked_call([&](Failure* failure) { return functions().replay(session_.get(), x, sums, failure); });
 }

@@ -39,6 +39,8 @@ class GpuRows {
   void finish(double* y, double* sums);
   /// A pass over resident rows as one graph; run() must have brought them there.
   void replay(const double* x, double* sums);
+  /// Milliseconds of a pass over resident rows that were run once, on the GPU alone; for benchmarks.
+  float measure(int repeats);
   bool loaded() const { return loaded_; }
   /// Bytes that were copied to the GPU so far.
   std::int64_t copied_bytes() const { return copied_bytes_; }

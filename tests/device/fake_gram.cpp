@@ -147,6 +147,11 @@ int replay(Session* session, const double* x, double* sums, Failure* failure) {
   return finish(session, nullptr, sums, failure);
 }
 
+int measure(Session*, std::int32_t, float* milliseconds, Failure* failure) {
+  *milliseconds = 0.0F;
+  return lost_or_fine(failure);
+}
+
 }  // namespace
 
 }  // namespace stope::gram
@@ -154,8 +159,9 @@ int replay(Session* session, const double* x, double* sums, Failure* failure) {
 namespace stope::fake {
 
 const gram::cuda_abi::Functions& gram_functions() {
-  static const gram::cuda_abi::Functions functions = {&gram::create, &gram::destroy, &gram::load,   &gram::wait,
-                                                      &gram::begin,  &gram::run,     &gram::finish, &gram::replay};
+  static const gram::cuda_abi::Functions functions = {&gram::create, &gram::destroy, &gram::load,
+                                                      &gram::wait,   &gram::begin,   &gram::run,
+                                                      &gram::finish, &gram::replay,  &gram::measure};
   return functions;
 }
 

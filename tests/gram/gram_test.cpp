@@ -1,8 +1,8 @@
 // The gram operator against its definition, on every back end of the processor.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <limits>
-#include <thread>
 
 #include "gram/gram_cases.hpp"
 #include "gram/shape.hpp"
@@ -71,6 +71,39 @@ TEST(Gram, TallAndWideShapes) {
                                                           {5000, 17}, {700, 600}, {17, 16385}, {530, 4097}};
   for (const auto& [rows, columns] : shapes) {
     for (const bool is_float : {true, false}) check_everywhere(make_case(rows, columns, is_float, ++seed));
+  }
+}
+
+// More than the multiprocessors of any GPU hold together.
+TEST(Gram, RowsOfMoreThanAMillionColumns) {
+  const GramCase c = make_case(1, 1'200'001, true, 110);
+  for (const std::string& backend : backends()) {
+    const ForcedBackend forced(backend);
+    expect_the_shape(c, multiply(c), words(c, backend));
+  }
+}
+
+// Parts of the rows at a time, and two sessions, on a real GPU.
+TEST(Gram, PartsAndSessionsOfAGpu) {
+  const std::vector<std::string> there = backends();
+  if (std::find(there.begin(), there.end(), "cuda") == there.end()) GTEST_SKIP() << "no GPU";
+  for (const auto& [rows, columns] : {std::pair<std::int64_t, std::int64_t>{1100, 5}, {530, 1030}, {3000, 9001}}) {
+    GramCase c = make_case(rows, columns, true, 111, Values::wide_range, 3);
+    c.shift = c.x;
+    RunOptions run;
+    run.device = "cpu";
+    const Products wanted = multiply(c, run);
+    for (const char* device : {"cuda:0", "cuda:0,0", "cuda:0,0,0"}) {
+      for (const char* held : {"", "9", "100"}) {
+        setenv("STOPE_DEVICE_ROWS", held, 1);
+        run.device = device;
+        const auto by = make_operator(make_row_source(view(c)), options_of(c), run);
+        for (int turn = 0; turn < 3; ++turn) {  // resident rows are replayed from the second on
+          EXPECT_EQ(multiply(c, *by), wanted) << words(c, device) << ", held " << held << ", turn " << turn;
+        }
+      }
+    }
+    unsetenv("STOPE_DEVICE_ROWS");
   }
 }
 

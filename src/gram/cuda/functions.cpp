@@ -58,6 +58,9 @@ int finish(Session* session, double* y, double* sums, Failure* failure) {
 int replay(Session* session, const double* x, double* sums, Failure* failure) {
   return with(session, failure, [&](GramSession& it) { it.replay(x, sums); });
 }
+int measure(Session* session, std::int32_t repeats, float* milliseconds, Failure* failure) {
+  return with(session, failure, [&](GramSession& it) { *milliseconds = it.measure(repeats); });
+}
 
 }  // namespace
 
@@ -69,6 +72,7 @@ const cuda_abi::Functions kFunctions = {.create = &create,
                                         .begin = &begin,
                                         .run = &run,
                                         .finish = &finish,
-                                        .replay = &replay};
+                                        .replay = &replay,
+                                        .measure = &measure};
 
 }  // namespace stope::gram::cuda

@@ -61,7 +61,8 @@ GramSession::~GramSession() {
 // Room for the sums of so many vectors. Nothing that uses what there is is under way.
 void GramSession::grow(std::int64_t n_vectors) {
   if (x_.size() >= n_vectors * padded_) return;
-  graph_ = {};  // it knows the old addresses
+  graph_ = {};  // they know the old addresses
+  bare_graph_ = {};
   x_ = {};
   sums_ = {};
   x_ = DeviceBuffer<double>(checked::mul(n_vectors, padded_));
@@ -197,25 +198,53 @@ void GramSession::finish(double* y, double* sums) {
   std::copy_n(host_sums_.data(), n_vectors_ * n_blocks() * padded_, sums);
 }
 
-// What a pass does, once, as a graph: of a small matrix the launches take longer than the work.
-void GramSession::record() {
+// What a pass does, as a graph, which is made by the first call: of a small matrix the launches take longer than the
+// work.
+cudaGraphExec_t GramSession::recorded(Copies copies) {
+  Graph& made = copies == Copies::with ? graph_ : bare_graph_;
+  if (made != nullptr) return made.get();
   check(cudaStreamBeginCapture(compute_.get(), cudaStreamCaptureModeThreadLocal), "recording a graph");
   cudaGraph_t graph = nullptr;
   try {
-    copy(x_.data(), host_x_.data(), padded_, cudaMemcpyHostToDevice, compute_.get());
+    if (copies == Copies::with) copy(x_.data(), host_x_.data(), padded_, cudaMemcpyHostToDevice, compute_.get());
     gram(job(0, first_row_, n_session_rows(), 0));
-    download_sums(1);
+    if (copies == Copies::with) {
+      download_sums(1);
+    } else {
+      add_groups(0);
+    }
   } catch (...) {
     cudaStreamEndCapture(compute_.get(), &graph);
     if (graph != nullptr) cudaGraphDestroy(graph);
     throw;
   }
   check(cudaStreamEndCapture(compute_.get(), &graph), "recording a graph");
-  cudaGraphExec_t made = nullptr;
-  const cudaError_t error = cudaGraphInstantiate(&made, graph, 0);
+  cudaGraphExec_t instance = nullptr;
+  const cudaError_t error = cudaGraphInstantiate(&instance, graph, 0);
   cudaGraphDestroy(graph);
   check(error, "making a graph");
-  graph_.reset(made);
+  made.reset(instance);
+  return instance;
+}
+
+float GramSession::measure(int repeats) {
+  const bool one_block = n_parts(layout_, spec_.n_columns) == 1;
+  stope::cuda::Clock start, end;
+  compute_.wait();
+  rows_[0].filled.wait();
+  if (one_block) recorded(Copies::without);
+  start.record(compute_);
+  for (int i = 0; i < repeats; ++i) {
+    if (one_block) {
+      check(cudaGraphLaunch(recorded(Copies::without), compute_.get()), "launching a graph");
+    } else {
+      gram(job(0, first_row_, n_session_rows(), 0));
+      add_groups(0);
+    }
+  }
+  end.record(compute_);
+  end.wait();
+  return end.since(start) / static_cast<float>(repeats);
 }
 
 void GramSession::replay(const double* x, double* sums) {
@@ -229,8 +258,7 @@ void GramSession::replay(const double* x, double* sums) {
   rows_[0].filled.wait();
   std::copy_n(x, spec_.n_columns, host_x_.data());
   std::fill(host_x_.data() + spec_.n_columns, host_x_.data() + padded_, 0.0);
-  if (graph_ == nullptr) record();
-  check(cudaGraphLaunch(graph_.get(), compute_.get()), "launching a graph");
+  check(cudaGraphLaunch(recorded(Copies::with), compute_.get()), "launching a graph");
   compute_.wait();
   std::copy_n(host_sums_.data(), n_blocks() * padded_, sums);
 }

@@ -26,6 +26,7 @@ class GramSession {
   void run(int buffer, std::int64_t first, std::int64_t n);
   void finish(double* y, double* sums);
   void replay(const double* x, double* sums);
+  float measure(int repeats);
 
  private:
   struct Rows {
@@ -44,7 +45,8 @@ class GramSession {
   void gram_in_panels(const RowsJob& job);
   const double* add_groups(std::int64_t vector);
   void download_sums(std::int64_t n_vectors);
-  void record();
+  enum class Copies { with, without };
+  cudaGraphExec_t recorded(Copies copies);
 
   struct DestroyGraph {
     void operator()(cudaGraphExec_t graph) const noexcept { cudaGraphExecDestroy(graph); }
@@ -64,7 +66,7 @@ class GramSession {
   stope::cuda::PinnedBuffer<double> host_x_, host_y_, host_sums_;
   stope::cuda::Event copied_[cuda_abi::kSlots];
   stope::cuda::Stream compute_, copy_in_;
-  Graph graph_;  // last: nothing of it runs when the rest goes
+  Graph graph_, bare_graph_;  // last: nothing of it runs when the rest goes
 };
 
 }  // namespace stope::gram::cuda
