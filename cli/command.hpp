@@ -31,6 +31,7 @@ class Command {
 };
 
 std::unique_ptr<Command> add_info(CLI::App& program);
+std::unique_ptr<Command> add_stats(CLI::App& program);
 std::unique_ptr<Command> add_knn(CLI::App& program);
 std::unique_ptr<Command> add_classify(CLI::App& program);
 std::unique_ptr<Command> add_regress(CLI::App& program);

@@ -14,5 +14,6 @@
 #include "stope/nearest_name.hpp"
 #include "stope/normalize.hpp"
 #include "stope/run.hpp"
+#include "stope/stats.hpp"
 #include "stope/table.hpp"
 #include "stope/version.hpp"
