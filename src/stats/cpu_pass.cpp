@@ -263,6 +263,7 @@ std::vector<Part<Wide>> pass_over_rows(const Array& matrix, const PassOptions& o
   });
   std::vector<Part<Wide>> joined = join_units(parts, offsets);
   std::vector<Source> sources;
+  sources.reserve(static_cast<std::size_t>(matrix.n_columns));
   for (std::int64_t c = 0; c < matrix.n_columns; ++c) {
     sources.push_back({static_cast<const char*>(matrix.data) + c * size_of(matrix.type), matrix.type, matrix.n_rows,
                        matrix.row_stride, nullptr});

@@ -70,7 +70,7 @@ class Job {
       if (pass_.wanted == Wanted::moments) rescue(sources, parts, pass_, pool_, rescued);
     }
     for (std::size_t i = 0; i < sources.size(); ++i) {
-      finish(parts[i], rescued[i] ? &*rescued[i] : nullptr, options_.depth, *columns[i]);
+      finish(parts[i], rescued[i], options_.depth, *columns[i]);
       report_.bytes += sources[i].n * size_of(sources[i].type);
     }
     report_.seconds += seconds_since(start);
@@ -166,6 +166,7 @@ const Column& class_column(const Table& table, const std::string& name) {
   const std::string where = table.source.empty() ? "" : table.source + ": ";
   if (found < 0) {
     std::vector<std::string> known;
+    known.reserve(table.columns.size());
     for (const Column& column : table.columns) known.push_back(column.name);
     throw Error(ErrorCode::invalid_argument, where + "there is no column '" + name + "'" + did_you_mean(name, known));
   }

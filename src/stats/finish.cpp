@@ -85,7 +85,8 @@ double rescue_scale(int exponent) {
   return std::ldexp(1.0, -exponent);
 }
 
-void finish(const Part<double>& part, const Rescued* rescued, StatsOptions::Depth depth, ColumnStatistics& column) {
+void finish(const Part<double>& part, const std::optional<Rescued>& rescued, StatsOptions::Depth depth,
+            ColumnStatistics& column) {
   finish_common(part, column);
   if (depth == StatsOptions::Depth::extremes) {
     column.sum = kNone;
@@ -96,7 +97,7 @@ void finish(const Part<double>& part, const Rescued* rescued, StatsOptions::Dept
   const auto n = static_cast<double>(part.count);
   column.mean = clean(part.sum / n);
   if (std::isinf(part.min) || std::isinf(part.max)) return;
-  if (rescued == nullptr) {
+  if (!rescued) {
     finish_moments(part.moments, 0, column);
     return;
   }
@@ -106,7 +107,8 @@ void finish(const Part<double>& part, const Rescued* rescued, StatsOptions::Dept
   column.mean = std::ldexp(rescued->part.sum / n, rescued->exponent);
 }
 
-void finish(const Part<std::int64_t>& part, const Rescued*, StatsOptions::Depth depth, ColumnStatistics& column) {
+void finish(const Part<std::int64_t>& part, const std::optional<Rescued>&, StatsOptions::Depth depth,
+            ColumnStatistics& column) {
   finish_common(part, column);
   column.type = ValueType::integer;
   column.integers = IntegerStatistics{part.count > 0 ? part.min : 0, part.count > 0 ? part.max : 0, std::nullopt};

@@ -21,8 +21,9 @@ struct Rescued {
   int exponent = 0;
 };
 
-void finish(const Part<double>& part, const Rescued* rescued, StatsOptions::Depth depth, ColumnStatistics& column);
-void finish(const Part<std::int64_t>& part, const Rescued* rescued, StatsOptions::Depth depth,
+void finish(const Part<double>& part, const std::optional<Rescued>& rescued, StatsOptions::Depth depth,
+            ColumnStatistics& column);
+void finish(const Part<std::int64_t>& part, const std::optional<Rescued>& rescued, StatsOptions::Depth depth,
             ColumnStatistics& column);
 
 }  // namespace stope::stats

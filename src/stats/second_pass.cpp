@@ -190,12 +190,13 @@ void add_histograms(const std::vector<Source>& sources, std::int64_t n_bins, con
                     ThreadPool& pool, std::vector<ColumnStatistics*>& columns) {
   const std::vector<Range> ranges = finite_ranges(sources, columns, cancel, pool);
   std::vector<std::optional<Bins>> bins(sources.size());
+  std::vector<std::vector<std::int64_t>*> counts(sources.size());
   for (std::size_t i = 0; i < sources.size(); ++i) {
-    columns[i]->histogram.emplace();
+    Histogram& histogram = columns[i]->histogram.emplace();
     if (ranges[i].low > ranges[i].high) continue;
-    bins[i].emplace(ranges[i], n_bins);
-    *columns[i]->histogram = {ranges[i].low, ranges[i].high,
-                              std::vector<std::int64_t>(static_cast<std::size_t>(bins[i]->size()))};
+    const Bins& mine = bins[i].emplace(ranges[i], n_bins);
+    histogram = {ranges[i].low, ranges[i].high, std::vector<std::int64_t>(static_cast<std::size_t>(mine.size()))};
+    counts[i] = &histogram.counts;
   }
   const std::vector<Task> tasks = tasks_of(sources);
   std::mutex mutex;
@@ -203,18 +204,18 @@ void add_histograms(const std::vector<Source>& sources, std::int64_t n_bins, con
     const Task& task = tasks[static_cast<std::size_t>(t)];
     if (!bins[task.column]) return;
     const Bins& mine = *bins[task.column];
-    std::vector<std::int64_t> counts(static_cast<std::size_t>(mine.size()));
+    std::vector<std::int64_t> own(static_cast<std::size_t>(mine.size()));
     with_type(sources[task.column].type, [&](auto type) {
       for_blocks<decltype(type)>(sources[task.column], task.begin, task.end, cancel,
                                  [&](const auto* block, std::int64_t n) {
                                    for (std::int64_t i = 0; i < n; ++i) {
                                      const auto x = static_cast<double>(block[i]);
-                                     if (std::isfinite(x)) ++counts[static_cast<std::size_t>(mine.of(x))];
+                                     if (std::isfinite(x)) ++own[static_cast<std::size_t>(mine.of(x))];
                                    }
                                  });
     });
     const std::lock_guard lock(mutex);
-    for (std::size_t i = 0; i < counts.size(); ++i) columns[task.column]->histogram->counts[i] += counts[i];
+    for (std::size_t i = 0; i < own.size(); ++i) (*counts[task.column])[i] += own[i];
   });
 }
 

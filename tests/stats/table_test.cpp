@@ -91,7 +91,9 @@ TEST(TableStatistics, OfAClassAreThoseOfItsRowsAlone) {
           EXPECT_EQ(mine.columns[c].counts, alone.columns[c].counts);
           EXPECT_EQ(mine.columns[c].distinct, alone.columns[c].distinct);
           ASSERT_EQ(mine.columns[c].histogram.has_value(), c < 2);
-          if (c < 2) EXPECT_EQ(mine.columns[c].histogram->counts, alone.columns[c].histogram->counts);
+          if (c < 2) {
+            EXPECT_EQ(mine.columns[c].histogram->counts, alone.columns[c].histogram->counts);
+          }
         }
       }
     }
