@@ -41,7 +41,7 @@ struct StatsOptions {
   /// In a second pass: counts of values in so many bins of one width; 0 = none.
   std::int64_t histogram_bins = 0;
   /// Name of a nominal column of a table: the statistics of every class of rows as well.
-  std::string by;
+  std::string by = {};
 };
 
 /// Counts of the finite values in bins of equal width; the last bin includes `high`. No bins where there is no finite

@@ -227,6 +227,7 @@ template <class Wide>
 std::vector<Part<Wide>> pass_over_rows(const Array& matrix, const PassOptions& options, ThreadPool& pool) {
   // A block of columns at a time: a cache line or two of every row, and a leaf of each fits the second cache.
   constexpr std::int64_t kBlock = 16;
+  constexpr std::int64_t kApart = kLeafRows + 80;  // columns a power of two apart would share a cache's sets
   const std::int64_t n_blocks = checked::ceil_div(matrix.n_columns, kBlock);
   const std::int64_t n_units = checked::ceil_div(matrix.n_rows, kUnitRows);
   std::vector<std::int64_t> offsets;
@@ -238,7 +239,7 @@ std::vector<Part<Wide>> pass_over_rows(const Array& matrix, const PassOptions& o
     const std::int64_t unit = t / n_blocks, column = t % n_blocks * kBlock;
     const std::int64_t width = std::min(kBlock, matrix.n_columns - column);
     Buffer<double>& own = scratch[static_cast<std::size_t>(worker)];
-    if (own.empty()) own = Buffer<double>(kBlock * kLeafRows);
+    if (own.empty()) own = Buffer<double>(kBlock * kApart);
     const std::int64_t begin = unit * kUnitRows, end = std::min(matrix.n_rows, begin + kUnitRows);
     with_type(matrix.type, [&](auto type) {
       using T = decltype(type);
@@ -248,10 +249,10 @@ std::vector<Part<Wide>> pass_over_rows(const Array& matrix, const PassOptions& o
         for (std::int64_t row = begin; row < end; row += kLeafRows) {
           const std::int64_t n = std::min(kLeafRows, end - row);
           const T* from = static_cast<const T*>(matrix.data) + row * matrix.row_stride + column;
-          gather_rows(from, matrix.row_stride, n, width, leaf, kLeafRows);
+          gather_rows(from, matrix.row_stride, n, width, leaf, kApart);
           for (std::int64_t c = 0; c < width; ++c) {
             Unit<Wide>& mine = units[static_cast<std::size_t>(c)];
-            mine.leaves[mine.n++] = part_of(*options.kernels, leaf + c * kLeafRows, n, row, options.wanted);
+            mine.leaves[mine.n++] = part_of(*options.kernels, leaf + c * kApart, n, row, options.wanted);
           }
         }
         for (std::int64_t c = 0; c < width; ++c) {
