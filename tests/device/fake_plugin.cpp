@@ -13,6 +13,7 @@
 
 #include "device/array_abi.hpp"
 #include "device/cuda_abi.hpp"
+#include "fake_stats.hpp"
 #include "knn/cuda_abi.hpp"
 #include "knn/device_rows_abi.hpp"
 #include "knn/measures/mixed_euclidean.hpp"
@@ -607,19 +608,50 @@ const abi::Functions kKnn = {.has_measure = &has_measure,
 
 }  // namespace
 
+namespace {
+
+// Statistics, by the same arithmetic one chain after another; a slot is computed when it is collected.
+int stats_create(std::int32_t gpu, std::int64_t bytes, std::int64_t columns, stats::cuda_abi::Session** session,
+                 cuda_abi::Failure* failure) {
+  if (gpu != 1) return fail(failure, ErrorCode::internal, "not the GPU that can be used");
+  if (the_host->alloc_fails()) return fail(failure, ErrorCode::out_of_memory, "no room for pieces");
+  *session = new stats::cuda_abi::Session{bytes, columns, {}};
+  return 0;
+}
+void stats_destroy(stats::cuda_abi::Session* session) {
+  delete session;
+}
+int stats_submit(stats::cuda_abi::Session* session, int slot, const stats::cuda_abi::Values* values,
+                 cuda_abi::Failure* failure) {
+  if (the_host->device_fails()) return fail(failure, ErrorCode::device_lost, "lost before a piece");
+  const char* problem = session->take(slot, *values);
+  return problem == nullptr ? 0 : fail(failure, ErrorCode::internal, problem);
+}
+int stats_collect(stats::cuda_abi::Session* session, int slot, void* parts, cuda_abi::Failure* failure) {
+  if (the_host->device_fails()) return fail(failure, ErrorCode::device_lost, "lost in a piece");
+  const char* problem = session->give(slot, parts);
+  return problem == nullptr ? 0 : fail(failure, ErrorCode::internal, problem);
+}
+int stats_describe(std::int32_t gpu, void*, const stats::cuda_abi::Values* values, void* parts,
+                   cuda_abi::Failure* failure) {
+  if (gpu != 1 || the_host->device_fails()) return fail(failure, ErrorCode::device_lost, "lost while describing");
+  fake_stats::describe(*values, parts);
+  return 0;
+}
+const stats::cuda_abi::Functions kStats = {&stats_create, &stats_destroy, &stats_submit, &stats_collect,
+                                           &stats_describe};
+
+}  // namespace
+
 extern "C" const cuda_abi::Functions* stope_cuda_plugin(const cuda_abi::Host* host) {
   the_host = host;
   if (plays("nothing")) return nullptr;
   static cuda_abi::Functions functions;
-  functions = {cuda_abi::kVersion,
-               sizeof(cuda_abi::Functions),
-               "sm_80 sm_90a",
-               &look,
-               &free_memory,
-               &pin,
-               &std::free,
-               &kKnn,
-               &kArrays};
+  functions = {cuda_abi::kVersion, sizeof(cuda_abi::Functions),
+               "sm_80 sm_90a",     &look,
+               &free_memory,       &pin,
+               &std::free,         &kKnn,
+               &kArrays,           &kStats};
   if (plays("other version")) functions.version = cuda_abi::kVersion + 1;
   return &functions;
 }
