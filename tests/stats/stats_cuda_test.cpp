@@ -37,6 +37,27 @@ TEST_F(OnGpu, Int64HasTheProcessorsBits) {
   expect_the_processors_bits<std::int64_t>(devices_, sizes_);
 }
 
+// Few values, for a sanitizer.
+template <class T>
+void expect_every_kernel() {
+  RunOptions run;
+  run.device = "cuda";
+  const EveryRow every;
+  const auto values = column_of<T>("uniform", 70000, 5);
+  for (const auto depth : {StatsOptions::Depth::all, StatsOptions::Depth::extremes}) {
+    expect_same({values.data(), element_type<T>(), 70000}, run, depth);
+    expect_same({values.data(), element_type<T>(), 1000, 8, 8, 1}, run, depth);
+    expect_same({values.data(), element_type<T>(), 1000, 7, 7, 1}, run, depth);
+  }
+}
+
+TEST_F(OnGpu, EveryKernel) {
+  expect_every_kernel<float>();
+  expect_every_kernel<double>();
+  expect_every_kernel<std::int32_t>();
+  expect_every_kernel<std::int64_t>();
+}
+
 // Long columns: several levels of joins; wide rows: leaves that blocks share, tiles along a row, odd widths.
 TEST_F(OnGpu, LongAndWideOnes) {
   RunOptions run;
