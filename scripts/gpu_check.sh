@@ -94,8 +94,10 @@ sanitizer=$(command -v compute-sanitizer || echo /usr/local/cuda/bin/compute-san
 capability=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | head -n 1)
 cases='KernelsCuda.*:ScansOf*:DistancesOf*:EveryMeasureCuda.Matrices*:VotesCuda.Random*:DeviceArraysCuda.L*:DeviceArraysCuda.A*'
 sanitized() {
-  suite "$1" 8 env STOPE_ROUNDS=2 STOPE_CUDA_PLUGIN="$build/libstope_cuda_watched.so" timeout "${STOPE_SANITIZER_SECONDS:-600}" \
-    "$sanitizer" --tool "$1" --error-exitcode 9 "${@:3}" "$knn" --gtest_filter="$2"
+  local tool=(timeout "${STOPE_SANITIZER_SECONDS:-600}" "$sanitizer" --tool "$1" --error-exitcode 9 "${@:3}")
+  suite "$1" 8 env STOPE_ROUNDS=2 STOPE_CUDA_PLUGIN="$build/libstope_cuda_watched.so" \
+    bash -c '"${@:3}" "$1" --gtest_filter="$2" && "${@:3}" "$0" --gtest_filter=OnGpu.EveryKernel' \
+    "$build/tests/stats_test" "$knn" "$2" "${tool[@]}"
 }
 
 suite kernels 6 "$knn" --gtest_filter='ReferenceCuda.*:EveryMeasureCuda.*:KernelsCuda.*:ScansOf*:DistancesOf*'
@@ -106,6 +108,7 @@ suite arrays 2 "$knn" --gtest_filter='DeviceArraysCuda.*'
 suite repeat 2 "$knn" --gtest_filter='RepeatCuda.*'
 suite search 5 "$knn" --gtest_filter='*/cuda:FilterBounds.*:FilterProperty.LargerTables'
 suite gram 4 "$build/tests/gram_test"
+suite stats 5 "$build/tests/stats_test" --gtest_filter='OnGpu.*'
 suite goldens 1 env STOPE_BACKEND=cuda "$build/tests/rapidminer_goldens_test"
 run_all "$jobs"
 if [ -x "$sanitizer" ]; then

@@ -4,6 +4,7 @@
 //   const Statistics s = describe(table);                        every column of a table
 //   describe(Array{x, ElementType::float32, n});                 one array
 //   describe(Array{x, ElementType::float64, rows, columns});     a row-major matrix: one entry a column
+//   describe(DeviceArray{{x, ElementType::float32, n}});          one array in a GPU's memory
 #pragma once
 
 #include <cstdint>
@@ -13,7 +14,6 @@
 #include <string_view>
 #include <vector>
 
-#include "stope/device_arrays.hpp"
 #include "stope/run.hpp"
 #include "stope/table.hpp"
 
@@ -31,6 +31,14 @@ struct Array {
   std::int64_t n_columns = 1;
   std::int64_t row_stride = 0;  ///< 0 = n_columns
   std::int64_t column_stride = 1;
+};
+
+/// The same in a GPU's memory, read where it is after what `stream` (a cudaStream_t, null for the default stream) has
+/// queued.
+struct DeviceArray {
+  Array values;
+  int gpu = 0;  ///< as GpuInfo::index
+  void* stream = nullptr;
 };
 
 struct StatsOptions {
@@ -112,5 +120,10 @@ Statistics describe(const Table& table, const StatsOptions& options = {}, const 
 /// Every column of the array. Throws invalid_argument for sizes or strides that are negative or do not fit an address,
 /// and for `by`.
 Statistics describe(const Array& array, const StatsOptions& options = {}, const RunOptions& run = {});
+
+/// Every column of an array in a GPU's memory, computed there; RunOptions::device "cpu", and second passes, take a copy
+/// in the host's memory. Throws device_unavailable where CUDA is off, invalid_argument for memory that is not that
+/// GPU's.
+Statistics describe(const DeviceArray& array, const StatsOptions& options = {}, const RunOptions& run = {});
 
 }  // namespace stope

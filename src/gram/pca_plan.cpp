@@ -11,8 +11,8 @@
 namespace stope::gram {
 namespace {
 
-// Nanoseconds a multiplication and addition on one thread: processor time on a shared Sapphire Rapids, from 500 x 10,000
-// to 400,000 x 50. Only their ratios matter.
+// Nanoseconds a multiplication and addition on one thread: processor time on a shared Sapphire Rapids, from 500 x
+// 10,000 to 400,000 x 50. Only their ratios matter.
 constexpr double kFormNs = 0.16;     // tiles of a^T b
 constexpr double kDenseNs = 0.25;    // Eigen's eigenvectors, one thread only
 constexpr double kProductNs = 0.50;  // the operator, eight vectors at once

@@ -6,7 +6,11 @@
 
 #include "base/checked.hpp"
 #include "base/thread_pool.hpp"
+#include "device/cuda_plugin.hpp"
+#include "stats/auto_device.hpp"
 #include "stats/cpu_pass.hpp"
+#include "stats/cuda_pass.hpp"
+#include "stats/device_values.hpp"
 #include "stats/finish.hpp"
 #include "stats/nominal.hpp"
 #include "stats/second_pass.hpp"
@@ -46,12 +50,15 @@ class Job {
       throw Error(ErrorCode::invalid_argument, "histogram_bins is " + std::to_string(options.histogram_bins) +
                                                    ": a number from 0 to " + std::to_string(kMostBins) + " is needed");
     }
-    pass_.kernels = &kernels_for(choice_.backend);
+    const bool cuda = choice_.backend == device::Backend::cuda;
+    pass_.kernels = &kernels_for(cuda ? device::choose_cpu_backend("").backend : choice_.backend);
     pass_.wanted = options.depth == StatsOptions::Depth::all ? Wanted::moments : Wanted::extremes;
     pass_.cancel = run.cancel;
     pass_.progress = &run.progress;
     report_.backend = pass_.kernels->name;
-    report_.reason = choice_.forced ? choice_.reason : "";
+    report_.reason = cuda             ? "too little for a GPU, or not one value behind the other"
+                     : choice_.forced ? choice_.reason
+                                      : "";
     report_.threads = pool_.size();
   }
 
@@ -62,19 +69,43 @@ class Job {
   /// Fills in the columns of the sources: `rows` is the matrix that they are columns of, where it is row-major.
   template <class Wide>
   void numeric(const std::vector<Source>& sources, const Array* rows, std::vector<ColumnStatistics*>& columns) {
-    Clock::time_point start = Clock::now();
-    const std::vector<Part<Wide>> parts =
-        rows != nullptr ? pass_over_rows<Wide>(*rows, pass_, pool_) : pass_over<Wide>(sources, pass_, pool_);
+    const Clock::time_point start = Clock::now();
+    const std::vector<Part<Wide>> parts = first_pass<Wide>(sources, rows);
     std::vector<std::optional<Rescued>> rescued(sources.size());
     if constexpr (std::is_same_v<Wide, double>) {
       if (pass_.wanted == Wanted::moments) rescue(sources, parts, pass_, pool_, rescued);
     }
-    for (std::size_t i = 0; i < sources.size(); ++i) {
-      finish(parts[i], rescued[i], options_.depth, *columns[i]);
-      report_.bytes += sources[i].n * size_of(sources[i].type);
-    }
+    put(sources, parts, rescued, columns);
     report_.seconds += seconds_since(start);
-    start = Clock::now();
+    second_pass(sources, columns);
+  }
+
+  /// The same for columns in a GPU's memory.
+  template <class Wide>
+  void on_gpu(const DeviceArray& array, const std::vector<Source>& sources, std::vector<ColumnStatistics*>& columns) {
+    const Clock::time_point start = Clock::now();
+    const std::vector<Part<Wide>> parts = cuda_pass_over_device<Wide>(array, pass_);
+    std::vector<std::optional<Rescued>> rescued(sources.size());
+    for (std::size_t i = 0; i < sources.size(); ++i) {
+      if constexpr (std::is_same_v<Wide, double>) {
+        const std::optional<int> exponent = rescue_exponent(parts[i], sources[i].type);
+        if (pass_.wanted != Wanted::moments || !exponent) continue;
+        PassOptions scaled = pass_;
+        scaled.scale = rescue_scale(*exponent);
+        DeviceArray column = array;
+        column.values.data = sources[i].data;
+        column.values.n_columns = column.values.column_stride = 1;
+        rescued[i] = Rescued{cuda_pass_over_device<Wide>(column, scaled)[0], *exponent};
+      }
+    }
+    put(sources, parts, rescued, columns);
+    report_.backend = "cuda";
+    report_.reason = "the values are in the memory of GPU " + std::to_string(array.gpu);
+    report_.seconds += seconds_since(start);
+  }
+
+  void second_pass(const std::vector<Source>& sources, std::vector<ColumnStatistics*>& columns) {
+    const Clock::time_point start = Clock::now();
     if (options_.histogram_bins > 0) add_histograms(sources, options_.histogram_bins, run_.cancel, pool_, columns);
     if (options_.distinct == StatsOptions::Distinct::count) {
       count_distinct(sources, memory_budget(run_), run_.cancel, pool_, columns);
@@ -91,8 +122,87 @@ class Job {
   }
 
  private:
+  template <class Wide>
+  void put(const std::vector<Source>& sources, const std::vector<Part<Wide>>& parts,
+           const std::vector<std::optional<Rescued>>& rescued, std::vector<ColumnStatistics*>& columns) {
+    for (std::size_t i = 0; i < sources.size(); ++i) {
+      finish(parts[i], rescued[i], options_.depth, *columns[i]);
+      report_.bytes += sources[i].n * size_of(sources[i].type);
+    }
+  }
+
+  // Whether GPUs take part; under auto only where that pays.
+  bool wants_gpus(std::int64_t bytes) {
+    if (choice_.backend == device::Backend::cuda) return true;
+    if (!device::is_automatic(run_) || device::cuda().functions == nullptr || given_up_) return false;
+    return gpu_pays(bytes, pool_.size(), 1, device::cuda_was_used());
+  }
+  std::vector<int> gpus() const {
+    if (choice_.backend == device::Backend::cuda) return choice_.gpus;
+    for (const GpuInfo& gpu : device::cuda().gpus) {
+      if (gpu.available) return {gpu.index};
+    }
+    return {};
+  }
+  void say_gpu(const std::string& what) {
+    report_.backend = "cuda";
+    report_.reason = what;
+  }
+  // A GPU that nobody asked for and that fails is given up: the processor does it all.
+  template <class Work>
+  bool tried(const Work& work) {
+    try {
+      work();
+      return true;
+    } catch (const Error& error) {
+      const bool of_gpu = error.code() == ErrorCode::device_lost || error.code() == ErrorCode::device_unavailable ||
+                          error.code() == ErrorCode::out_of_memory;
+      if (choice_.backend == device::Backend::cuda || !of_gpu) throw;
+      given_up_ = true;
+      report_.backend = pass_.kernels->name;
+      report_.reason = std::string("the GPU was given up: ") + error.what();
+      return false;
+    }
+  }
+
+  template <class Wide>
+  std::vector<Part<Wide>> first_pass(const std::vector<Source>& sources, const Array* rows) {
+    std::int64_t bytes = 0;
+    for (const Source& source : sources) bytes += source.n * size_of(source.type);
+    if (!wants_gpus(bytes)) return on_processor<Wide>(sources, rows);
+    const std::int64_t limit = memory_budget(run_);
+    std::vector<Part<Wide>> parts(sources.size());
+    if (rows != nullptr) {
+      const bool done =
+          suits_gpu(*rows, limit) && tried([&] { parts = cuda_pass_over_rows<Wide>(*rows, pass_, gpus(), limit); });
+      if (!done) return on_processor<Wide>(sources, rows);
+      say_gpu(choice_.reason);
+      return parts;
+    }
+    std::vector<Source> long_ones, short_ones;
+    std::vector<std::size_t> long_at, short_at;
+    for (std::size_t i = 0; i < sources.size(); ++i) {
+      (suits_gpu(sources[i]) ? long_ones : short_ones).push_back(sources[i]);
+      (suits_gpu(sources[i]) ? long_at : short_at).push_back(i);
+    }
+    std::vector<Part<Wide>> found;
+    if (long_ones.empty() || !tried([&] { found = cuda_pass_over<Wide>(long_ones, pass_, gpus(), limit); })) {
+      return on_processor<Wide>(sources, nullptr);
+    }
+    for (std::size_t i = 0; i < long_at.size(); ++i) parts[long_at[i]] = found[i];
+    found = pass_over<Wide>(short_ones, pass_, pool_);
+    for (std::size_t i = 0; i < short_at.size(); ++i) parts[short_at[i]] = found[i];
+    say_gpu(choice_.reason + (short_at.empty() ? "" : "; short columns and classes on the processor"));
+    return parts;
+  }
+  template <class Wide>
+  std::vector<Part<Wide>> on_processor(const std::vector<Source>& sources, const Array* rows) {
+    return rows != nullptr ? pass_over_rows<Wide>(*rows, pass_, pool_) : pass_over<Wide>(sources, pass_, pool_);
+  }
+
   const StatsOptions& options_;
   const RunOptions& run_;
+  bool given_up_ = false;
   device::BackendChoice choice_;
   ThreadPool pool_;
   PassOptions pass_;
@@ -238,27 +348,77 @@ Statistics describe(const Table& table, const StatsOptions& options, const RunOp
   return result;
 }
 
-Statistics describe(const Array& array, const StatsOptions& options, const RunOptions& run) {
+namespace stats {
+namespace {
+
+Array with_strides(const Array& array, const StatsOptions& options) {
   Array matrix = array;
   if (matrix.row_stride == 0) matrix.row_stride = std::max<std::int64_t>(matrix.n_columns, 1);
-  stats::check(matrix, options);
+  check(matrix, options);
+  return matrix;
+}
+
+std::vector<Source> columns_of(const Array& matrix) {
+  std::vector<Source> sources;
+  sources.reserve(static_cast<std::size_t>(matrix.n_columns));
+  for (std::int64_t c = 0; c < matrix.n_columns; ++c) {
+    const auto* data = static_cast<const char*>(matrix.data);
+    if (matrix.n_rows > 0) data += c * matrix.column_stride * size_of(matrix.type);
+    sources.push_back({data, matrix.type, matrix.n_rows, matrix.row_stride, nullptr});
+  }
+  return sources;
+}
+
+std::vector<ColumnStatistics*> pointers_to(std::vector<ColumnStatistics>& columns) {
+  std::vector<ColumnStatistics*> pointers;
+  pointers.reserve(columns.size());
+  for (ColumnStatistics& column : columns) pointers.push_back(&column);
+  return pointers;
+}
+
+}  // namespace
+}  // namespace stats
+
+Statistics describe(const Array& array, const StatsOptions& options, const RunOptions& run) {
+  const Array matrix = stats::with_strides(array, options);
   stats::Job job(options, run);
   Statistics result;
   result.columns.resize(static_cast<std::size_t>(matrix.n_columns));
-  std::vector<stats::Source> sources;
-  std::vector<ColumnStatistics*> columns;
-  for (std::int64_t c = 0; c < matrix.n_columns; ++c) {
-    const auto* data = static_cast<const char*>(matrix.data);
-    if (matrix.n_rows > 0) data += c * matrix.column_stride * stats::size_of(matrix.type);
-    sources.push_back({data, matrix.type, matrix.n_rows, matrix.row_stride, nullptr});
-    columns.push_back(&result.columns[static_cast<std::size_t>(c)]);
-  }
+  const std::vector<stats::Source> sources = stats::columns_of(matrix);
+  std::vector<ColumnStatistics*> columns = stats::pointers_to(result.columns);
   const bool by_rows = matrix.column_stride == 1 && matrix.n_columns > 1 && matrix.row_stride != 1;
   if (stats::is_integer(matrix.type)) {
     job.numeric<std::int64_t>(sources, by_rows ? &matrix : nullptr, columns);
   } else {
     job.numeric<double>(sources, by_rows ? &matrix : nullptr, columns);
   }
+  result.report = job.report();
+  return result;
+}
+
+Statistics describe(const DeviceArray& array, const StatsOptions& options, const RunOptions& run) {
+  DeviceArray there = array;
+  there.values = stats::with_strides(array.values, options);
+  stats::check_device(there, run);
+  stats::Job job(options, run);
+  const bool again = options.histogram_bins > 0 || options.distinct == StatsOptions::Distinct::count;
+  Buffer<char> copy;
+  Array here = there.values;
+  if (again || run.device == "cpu") {
+    copy = stats::download(there);
+    here.data = copy.data();
+    if (run.device == "cpu") return describe(here, options, run);
+  }
+  Statistics result;
+  result.columns.resize(static_cast<std::size_t>(here.n_columns));
+  std::vector<ColumnStatistics*> columns = stats::pointers_to(result.columns);
+  const std::vector<stats::Source> sources = stats::columns_of(there.values);
+  if (stats::is_integer(here.type)) {
+    job.on_gpu<std::int64_t>(there, sources, columns);
+  } else {
+    job.on_gpu<double>(there, sources, columns);
+  }
+  if (again) job.second_pass(stats::columns_of(here), columns);
   result.report = job.report();
   return result;
 }

@@ -18,6 +18,10 @@ namespace stope::gram::cuda {
 extern const cuda_abi::Functions kFunctions;
 }
 
+namespace stope::stats::cuda {
+extern const cuda_abi::Functions kFunctions;
+}
+
 namespace stope::cuda {
 extern const cuda_abi::ArrayFunctions kArrayFunctions;  // arrays.cpp
 namespace {
@@ -87,7 +91,8 @@ extern "C" __attribute__((visibility("default"))) const stope::cuda_abi::Functio
                                                             .unpin = &stope::cuda::unpin,
                                                             .knn = &stope::knn::cuda::kFunctions,
                                                             .arrays = &stope::cuda::kArrayFunctions,
-                                                            .gram = &stope::gram::cuda::kFunctions};
+                                                            .gram = &stope::gram::cuda::kFunctions,
+                                                            .stats = &stope::stats::cuda::kFunctions};
   stope::cuda::set_host(host);
   return &kFunctions;
 }
