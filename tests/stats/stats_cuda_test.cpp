@@ -51,10 +51,16 @@ void expect_every_kernel() {
   }
 }
 
-TEST_F(OnGpu, EveryKernel) {
+TEST_F(OnGpu, EveryKernelOfFloat32) {
   expect_every_kernel<float>();
+}
+TEST_F(OnGpu, EveryKernelOfFloat64) {
   expect_every_kernel<double>();
+}
+TEST_F(OnGpu, EveryKernelOfInt32) {
   expect_every_kernel<std::int32_t>();
+}
+TEST_F(OnGpu, EveryKernelOfInt64) {
   expect_every_kernel<std::int64_t>();
 }
 
