@@ -61,51 +61,53 @@ struct Chain {
   double s0 = 0.0, s1 = 0.0, s2 = 0.0, s3 = 0.0;
   std::int64_t low = 0, high = 0;
   T min = Numbers<T>::highest(), max = Numbers<T>::lowest();
-  int present = 0, missing = 0, zeros = 0;
-  bool pending = true;  // no pivot yet
+  // Of at most 256 values: how many are missing, how many are zero, whether there is a pivot. One register: several
+  // chains of a thread would not fit else.
+  static constexpr unsigned kMissing = 1, kZero = 1U << 10, kHasPivot = 1U << 20, kCount = kZero - 1;
+  static_assert(kChainRows <= kCount);
+  unsigned marks = 0;
 
   static __device__ bool is_odd(T x) {  // zero or NaN
     if constexpr (Numbers<T>::kInteger) return x == 0;
     return !(x < T(0) || x > T(0));
   }
 
-  /// kCount values that are there.
-  template <int kCount>
-  __device__ void add(const T (&x)[kCount]) {
-    bool odd = kMoments && pending;
+  template <int kValues>
+  __device__ void add(const T (&x)[kValues]) {
+    bool odd = kMoments && (marks & kHasPivot) == 0;
 #pragma unroll
-    for (int i = 0; i < kCount; ++i) odd |= is_odd(x[i]);
+    for (int i = 0; i < kValues; ++i) odd |= is_odd(x[i]);
     if (odd) {
 #pragma unroll
-      for (int i = 0; i < kCount; ++i) add_one(x[i]);
+      for (int i = 0; i < kValues; ++i) add_one(x[i]);
       return;
     }
-    present += kCount;
 #pragma unroll
-    for (int i = 0; i < kCount; ++i) add_value(x[i]);
+    for (int i = 0; i < kValues; ++i) add_value(x[i]);
   }
 
   /// A value that may be zero or NaN, and the first.
   __device__ void add_one(T x) {
     if (x != x) {
-      ++missing;
+      marks += kMissing;
       return;
     }
-    if (x == T(0)) ++zeros;
-    ++present;
-    if (kMoments && pending) {
-      pending = false;
+    if (x == T(0)) marks += kZero;
+    if (kMoments && (marks & kHasPivot) == 0) {
+      marks |= kHasPivot;
       pivot = upper(x);
       if constexpr (Numbers<T>::kLong) pivot_low = static_cast<double>(x & 0xffffffff);
     }
     add_value(x);
   }
 
-  __device__ Part<Wide> part(std::int64_t leaf_row) const {
+  /// Of the `n` values that were added.
+  __device__ Part<Wide> part(std::int64_t leaf_row, int n) const {
+    const int missing = static_cast<int>(marks & kCount), present = n - missing;
     Part<Wide> part;
     part.count = present;
     part.missing = missing;
-    part.zeros = zeros;
+    part.zeros = static_cast<int>(marks / kZero & kCount);
     part.min_row = part.max_row = leaf_row;
     part.min = static_cast<Wide>(min);
     part.max = static_cast<Wide>(max);

@@ -106,11 +106,12 @@ __global__ void __launch_bounds__(kThreads, 3)
   const std::int64_t row = (unit * kWarps + warp) * kLeafRows;
   const std::int64_t left = matrix.n_rows - row, rows = left < kLeafRows ? left : kLeafRows;
   Chain<T, kMoments> chain;
-  if (rows > lane) {
+  const int length = rows > lane ? chain_length(rows, lane) : 0;
+  if (length > 0) {
     const T* x = matrix.data + column * matrix.column_stride + row + lane;
-    run_chain<kColumnBatch<T>>(chain, x, kChains, chain_length(rows, lane), matrix.scale);
+    run_chain<kColumnBatch<T>>(chain, x, kChains, length, matrix.scale);
   }
-  Part<Wide> part = chain.part(row);
+  Part<Wide> part = chain.part(row, length);
   join_warp(part);
   if (lane == 0) leaves[warp] = part;
   const std::int64_t n_leaves = (matrix.n_rows - unit * kWarps * kLeafRows + kLeafRows - 1) / kLeafRows;
@@ -165,20 +166,16 @@ __global__ void __launch_bounds__(kThreads, 2)
     const std::int64_t step = kChains * matrix.row_stride;
     const int length = rows > chain_index ? chain_length(rows, chain_index) : 0, full = length / kBatch;
     Load next[kBatch];
-    if (full > 0) {
+    const auto fetch = [&] {
 #pragma unroll
-      for (int i = 0; i < kBatch; ++i) next[i] = *reinterpret_cast<const Load*>(from + i * step);
-    }
-    for (int batch = 0; batch < full; ++batch) {
+      for (int i = 0; i < kBatch; ++i, from += step) next[i] = *reinterpret_cast<const Load*>(from);
+    };
+    if (full > 0) fetch();
+    for (int left = full; left > 0; --left) {
       Load now[kBatch];
 #pragma unroll
       for (int i = 0; i < kBatch; ++i) now[i] = next[i];
-      if (batch + 1 < full) {
-#pragma unroll
-        for (int i = 0; i < kBatch; ++i) {
-          next[i] = *reinterpret_cast<const Load*>(from + ((batch + 1) * kBatch + i) * step);
-        }
-      }
+      if (left > 1) fetch();
 #pragma unroll
       for (int v = 0; v < kVector; ++v) {
         T values[kBatch];
@@ -187,14 +184,14 @@ __global__ void __launch_bounds__(kThreads, 2)
         chains[v].add(values);
       }
     }
-    for (int t = full * kBatch; t < length; ++t) {
-      const Load one = *reinterpret_cast<const Load*>(from + t * step);
+    for (int t = full * kBatch; t < length; ++t, from += step) {
+      const Load one = *reinterpret_cast<const Load*>(from);
 #pragma unroll
       for (int v = 0; v < kVector; ++v) chains[v].add_one(scaled(one.values[v], matrix.scale));
     }
 #pragma unroll
     for (int v = 0; v < kVector; ++v) {
-      Part<Wide> part = chains[v].part(row);
+      Part<Wide> part = chains[v].part(row, length);
       int level = 0;
       for (; ((m >> level) & 1) != 0; ++level) {
         Part<Wide> before = stack[level][v];
