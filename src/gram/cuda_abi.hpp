@@ -16,7 +16,7 @@ struct Spec {
   std::int64_t n_rows, n_columns;       ///< of the whole matrix: they decide the shape of the sums (gram/shape.hpp)
   std::int64_t first_group, end_group;  ///< of rows, the session's
   std::int64_t element_bytes;           ///< 4: float32, 8: float64
-  std::int64_t row_stride;              ///< of load(), elements; a multiple of 16 bytes
+  std::int64_t row_stride;              ///< of load(), elements; a multiple of 16 bytes, zeros behind the last column
   std::int64_t held_rows;               ///< of one buffer
   std::int64_t n_buffers;
   std::int64_t block_groups;  ///< a power of two: groups whose sums finish() adds up

@@ -67,6 +67,13 @@ int load(Session* session, std::int32_t buffer, std::int32_t, const void* rows, 
          Failure* failure) {
   const std::int64_t row_bytes = session->spec.row_stride * session->spec.element_bytes;
   if (at < 0 || n < 1 || at + n > session->spec.held_rows) return fail(failure, ErrorCode::internal, "rows beyond");
+  const auto* const bytes = static_cast<const char*>(rows);
+  const std::int64_t width = session->spec.n_columns * session->spec.element_bytes;
+  for (std::int64_t row = 0; row < n; ++row) {
+    const bool zeros = std::all_of(bytes + row * row_bytes + width, bytes + (row + 1) * row_bytes,
+                                   [](char byte) { return byte == 0; });
+    if (!zeros) return fail(failure, ErrorCode::internal, "no zeros behind the last column");
+  }
   std::memcpy(session->buffers.at(static_cast<std::size_t>(buffer)).data() + at * row_bytes, rows,
               static_cast<std::size_t>(n * row_bytes));
   return lost_or_fine(failure);

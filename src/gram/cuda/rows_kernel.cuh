@@ -41,7 +41,7 @@ __global__ void __launch_bounds__(512) rows_kernel(const RowsJob job, std::int64
   const std::int64_t first_column = (part * n_warps + warp) * kLeafColumns;
   // A block may have more warps than leaves are left: they work on zeros, at columns that are there.
   const bool is_there = first_column < job.n_columns;
-  const LaneColumns at{(is_there ? first_column : 0) + 4 * lane, is_there ? job.n_columns : 0};
+  const LaneColumns at = LaneColumns::of(first_column, lane, job.n_columns);
   char* const ring = shared + static_cast<std::int64_t>(warp) * kStages * Lane<T>::kLeafBytes;
   const T* const rows = static_cast<const T*>(job.rows);
   const std::int64_t stride = padded_columns(job.n_columns);

@@ -138,7 +138,7 @@ __global__ void __launch_bounds__(544) team_kernel(const TeamJob team_job) {
 
   const std::int64_t first_column = (static_cast<std::int64_t>(part) * n_leaf_warps + warp) * kLeafColumns;
   const bool is_there = first_column < job.n_columns;
-  const LaneColumns at{(is_there ? first_column : 0) + 4 * lane, is_there ? job.n_columns : 0};
+  const LaneColumns at = LaneColumns::of(first_column, lane, job.n_columns);
   char* const ring = shared + static_cast<std::int64_t>(warp) * kStages * Lane<T>::kLeafBytes;
   const std::int64_t stride = padded_columns(job.n_columns);
   double x[kOwn], z[kOwn];

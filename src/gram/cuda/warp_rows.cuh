@@ -12,19 +12,18 @@ namespace stope::gram::cuda {
 inline constexpr int kRounds = static_cast<int>(kLeafRounds);
 inline constexpr int kOwn = 4 * kRounds;  ///< columns of a lane
 
-/// 16 bytes to shared memory, `bytes` of them from memory and the rest zeros, past the L1 cache. Before sm_80 they are
-/// there when it returns.
-__device__ __forceinline__ void copy_or_zero(void* to, const void* from, int bytes) {
+/// 16 bytes to shared memory, past the L1 cache: from memory, or zeros, and then `from` is not looked at. Before sm_80
+/// they are there when it returns.
+__device__ __forceinline__ void copy_or_zero(void* to, const void* from, bool is_there) {
 #if __CUDA_ARCH__ >= 800
   const auto address = static_cast<std::uint32_t>(__cvta_generic_to_shared(to));
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(address), "l"(from), "r"(bytes) : "memory");
+  asm volatile(
+      "{\n\t.reg .pred ignore;\n\tsetp.eq.u32 ignore, %2, 0;\n\t"
+      "cp.async.cg.shared.global [%0], [%1], 16, ignore;\n\t}" ::"r"(address),
+      "l"(from), "r"(static_cast<std::uint32_t>(is_there))
+      : "memory");
 #else
-  // Rows are a multiple of 16 bytes apart: what is read beyond `bytes` is theirs.
-  uint4 v = bytes > 0 ? *static_cast<const uint4*>(from) : uint4{0, 0, 0, 0};
-  if (bytes < 16) v.w = 0;
-  if (bytes < 12) v.z = 0;
-  if (bytes < 8) v.y = 0;
-  *static_cast<uint4*>(to) = v;
+  *static_cast<uint4*>(to) = is_there ? *static_cast<const uint4*>(from) : uint4{0, 0, 0, 0};
 #endif
 }
 __device__ __forceinline__ void end_copies() {
@@ -42,9 +41,15 @@ __device__ __forceinline__ void wait_for_copies() {
 
 /// A lane's part of a leaf.
 struct LaneColumns {
-  std::int64_t first;      ///< column of round 0
-  std::int64_t n_columns;  ///< of the matrix
+  std::int64_t first;  ///< column of round 0
+  int left;            ///< columns from there on that there are, as far as the leaf goes: none where there is no leaf
 
+  /// Of the leaf that begins there; of no leaf, whose vectors are the first one's.
+  static __device__ LaneColumns of(std::int64_t leaf, int lane, std::int64_t n_columns) {
+    const std::int64_t left = n_columns - (leaf + 4 * lane);
+    if (leaf >= n_columns) return {4 * lane, 0};
+    return {leaf + 4 * lane, static_cast<int>(left < kLeafColumns ? left : kLeafColumns)};
+  }
   __device__ std::int64_t column(int round) const { return first + round * kSlots; }
 };
 
@@ -54,18 +59,16 @@ struct Lane {
   static constexpr int kInPiece = 4 / kPieces;                     // columns of one
   static constexpr int kLeafBytes = static_cast<int>(kLeafColumns * sizeof(T));
 
-  /// Queues the copy of the lane's elements of a row. `stage` is the warp's; `row` the row's first element.
+  /// Queues the copy of the lane's elements of a row. `stage` is the warp's; `row` the row's first element. Rows are
+  /// whole pieces: what a piece has behind the last column is zero in memory.
   static __device__ __forceinline__ void fetch(char* stage, const T* row, const LaneColumns& at, int lane) {
+    const T* const from = row + at.first;
 #pragma unroll
     for (int round = 0; round < kRounds; ++round) {
 #pragma unroll
       for (int piece = 0; piece < kPieces; ++piece) {
-        const std::int64_t column = at.column(round) + piece * kInPiece;
-        const std::int64_t left = at.n_columns - column;
-        const int n = left >= kInPiece ? kInPiece : left > 0 ? static_cast<int>(left) : 0;
-        // Of no bytes the address does not matter, but it is one of the matrix.
-        copy_or_zero(stage + ((round * kPieces + piece) * 32 + lane) * 16, n > 0 ? row + column : row,
-                     n * static_cast<int>(sizeof(T)));
+        const int column = round * static_cast<int>(kSlots) + piece * kInPiece;
+        copy_or_zero(stage + ((round * kPieces + piece) * 32 + lane) * 16, from + column, column < at.left);
       }
     }
   }
