@@ -17,6 +17,8 @@ class Command {
  public:
   virtual ~Command() = default;
   virtual void run(Session& session) = 0;
+  /// Of a run that did what it was asked to.
+  virtual int exit_code() const { return 0; }
 
   CLI::App* app = nullptr;
   RunArguments common;
@@ -31,13 +33,19 @@ class Command {
 };
 
 std::unique_ptr<Command> add_info(CLI::App& program);
+std::unique_ptr<Command> add_stats(CLI::App& program);
 std::unique_ptr<Command> add_knn(CLI::App& program);
 std::unique_ptr<Command> add_classify(CLI::App& program);
 std::unique_ptr<Command> add_regress(CLI::App& program);
 std::unique_ptr<Command> add_pairwise(CLI::App& program);
 std::unique_ptr<Command> add_evaluate(CLI::App& program);
 std::unique_ptr<Command> add_normalize(CLI::App& program);
+std::unique_ptr<Command> add_pca(CLI::App& program);
+std::unique_ptr<Command> add_lsq(CLI::App& program);
 std::unique_ptr<Command> add_convert(CLI::App& program);
+std::unique_ptr<Command> add_gen(CLI::App& program);
+std::unique_ptr<Command> add_ata(CLI::App& program);
+std::unique_ptr<Command> add_check(CLI::App& program);
 std::unique_ptr<Command> add_device(CLI::App& program);
 std::unique_ptr<Command> add_completion(CLI::App& program);
 std::unique_ptr<Command> add_help(CLI::App& program);

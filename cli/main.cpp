@@ -31,8 +31,9 @@ class Program {
     app_.require_subcommand(0, 1);
     app_.set_version_flag("--version", "stope " + std::string(version()), "Print the version and exit");
     app_.footer(kFooter);
-    for (const auto add : {add_info, add_knn, add_classify, add_regress, add_evaluate, add_pairwise, add_normalize,
-                           add_convert, add_device, add_completion, add_help}) {
+    for (const auto add :
+         {add_info, add_stats, add_knn, add_classify, add_regress, add_evaluate, add_pairwise, add_normalize, add_pca,
+          add_lsq, add_convert, add_gen, add_ata, add_check, add_device, add_completion, add_help}) {
       commands_.push_back(add(app_));
       CLI::App& app = *commands_.back()->app;
       app.set_help_flag("-h,--help", "Print this help and exit")->group("Common options");
@@ -60,6 +61,7 @@ class Program {
       command->run(session);
       cancel.check();
       session.finish();
+      return command->exit_code();
     }
     return 0;
   }

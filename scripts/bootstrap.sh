@@ -9,7 +9,8 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-build_packages=(clang-19 cmake ninja-build make zlib1g-dev libzstd-dev nlohmann-json3-dev libcli11-dev libfmt-dev)
+build_packages=(clang-19 cmake ninja-build make zlib1g-dev libzstd-dev nlohmann-json3-dev libcli11-dev libfmt-dev
+  libeigen3-dev)
 test_packages=(git ccache g++ clang-tidy-19 clang-format-19 libclang-rt-19-dev llvm-19 libgtest-dev
   libbenchmark-dev libmpfr-dev zstd python3 python3-venv)
 

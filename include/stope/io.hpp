@@ -106,6 +106,24 @@ class OutputFile {
 /// commits.
 void write_table(OutputFile& file, const Table& table, const WriteOptions& options = {}, const RunOptions& run = {});
 
+/// A table that comes in parts, whose columns have the same names, types and value lists, written into an open file as
+/// write_table would write the whole; the caller commits. The sum of the parts' rows must be n_rows (invalid_argument).
+/// What it holds of a part it holds no longer than append(). Integer columns whose values are not whole numbers in
+/// every part, and instance weights of ARFF, have to be written as a whole.
+class TablePartsWriter {
+ public:
+  TablePartsWriter(OutputFile& file, std::int64_t n_rows, const WriteOptions& options = {});
+  void append(const Table& part, const RunOptions& run = {});
+  /// Throws invalid_argument unless all rows have come.
+  void finish() const;
+
+ private:
+  OutputFile& file_;
+  WriteOptions options_;
+  std::int64_t n_rows_, written_ = 0;
+  bool begun_ = false;
+};
+
 /// What stands before the values of an NPY file (format 1.0, C order) of n_rows x n_columns, for arrays written piece
 /// by piece. `dtype`: float32, float64, int32, int64 or uint8, else invalid_argument.
 std::string npy_header(const std::string& dtype, std::int64_t n_rows, std::int64_t n_columns);

@@ -8,12 +8,20 @@ namespace stope::knn::cuda_abi {
 struct Functions;  // src/knn/cuda_abi.hpp
 }
 
+namespace stope::gram::cuda_abi {
+struct Functions;  // src/gram/cuda_abi.hpp
+}
+
+namespace stope::stats::cuda_abi {
+struct Functions;  // src/stats/cuda_abi.hpp
+}
+
 namespace stope::cuda_abi {
 
 struct ArrayFunctions;  // src/device/array_abi.hpp
 
 /// Raised with every change of this file or of a job's cuda_abi.hpp. The core refuses a plug-in of another version.
-inline constexpr std::uint32_t kVersion = 8;
+inline constexpr std::uint32_t kVersion = 9;
 inline constexpr char kEntryName[] = "stope_cuda_plugin";
 inline constexpr char kFileName[] = "libstope_cuda.so";
 
@@ -64,6 +72,8 @@ struct Functions {
   void (*unpin)(void* memory);
   const knn::cuda_abi::Functions* knn;
   const ArrayFunctions* arrays;
+  const gram::cuda_abi::Functions* gram;
+  const stats::cuda_abi::Functions* stats;
 };
 
 /// The one symbol a plug-in exports. The table lives as long as the program; `host` must, too.

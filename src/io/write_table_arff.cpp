@@ -76,7 +76,7 @@ void append_attribute(std::string& out, const Column& column, Spelling spelling)
 
 }  // namespace
 
-void write_arff(const Table& table, const RunOptions& run, const ByteSink& sink) {
+void write_arff(const Table& table, const RunOptions& run, const ByteSink& sink, Part part) {
   const bool weighted = is_instance_weight(table);
   const std::size_t n_attributes = table.columns.size() - (weighted ? 1 : 0);
   std::vector<Spelling> spellings;
@@ -86,6 +86,7 @@ void write_arff(const Table& table, const RunOptions& run, const ByteSink& sink)
     append_attribute(out, table.columns[c], spellings.back());
   }
   out += "\n@data\n";
+  if (part == Part::later) out.clear();
   for (std::int64_t row = 0; row < table.n_rows; ++row) {
     for (std::size_t c = 0; c < n_attributes; ++c) {
       const Column& column = table.columns[c];

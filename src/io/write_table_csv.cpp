@@ -57,12 +57,12 @@ void append_header(std::string& out, const Table& table, char separator) {
 
 }  // namespace
 
-void write_csv(const Table& table, char separator, const RunOptions& run, const ByteSink& sink) {
+void write_csv(const Table& table, char separator, const RunOptions& run, const ByteSink& sink, Part part) {
   std::vector<Spelling> spellings;
   spellings.reserve(table.columns.size());
   for (const Column& column : table.columns) spellings.push_back(spelling_of(column));
   std::string out;
-  append_header(out, table, separator);
+  if (part == Part::first) append_header(out, table, separator);
   for (std::int64_t row = 0; row < table.n_rows; ++row) {
     for (std::size_t c = 0; c < table.columns.size(); ++c) {
       const Column& column = table.columns[c];

@@ -12,8 +12,12 @@ namespace stope::io {
 /// Takes the bytes of a file, in order, in pieces of any size.
 using ByteSink = std::function<void(std::string_view)>;
 
-void write_csv(const Table& table, char separator, const RunOptions& run, const ByteSink& sink);
-void write_arff(const Table& table, const RunOptions& run, const ByteSink& sink);
+/// Of a file that is written in parts only the first has a header.
+enum class Part { first, later };
+
+void write_csv(const Table& table, char separator, const RunOptions& run, const ByteSink& sink,
+               Part part = Part::first);
+void write_arff(const Table& table, const RunOptions& run, const ByteSink& sink, Part part = Part::first);
 /// `dtype`: float32, float64, int32, int64 or uint8.
 void write_npy(const Table& table, const std::string& dtype, const RunOptions& run, const ByteSink& sink);
 void write_vecs(const Table& table, Format format, const RunOptions& run, const ByteSink& sink);

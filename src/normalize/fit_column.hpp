@@ -4,6 +4,7 @@
 #include <span>
 
 #include "stope/normalize.hpp"
+#include "stope/stats.hpp"
 
 namespace stope::normalize {
 
@@ -17,8 +18,12 @@ struct PresentValues {
 };
 
 /// stope's own rules. `where` names the column in messages. Throws invalid_file for values that cannot be normalised.
-ColumnTransform fit_column(PresentValues present, const NormalizeOptions& options, const std::string& where,
-                           const CancelToken& cancel);
+ColumnTransform fit_interquartile(PresentValues present, const NormalizeOptions& options, const std::string& where,
+                                  const CancelToken& cancel);
+
+/// The same for range, z and proportion, which need no values, only their statistics.
+ColumnTransform fit_statistics(const ColumnStatistics& column, const NormalizeOptions& options,
+                               const std::string& where);
 
 /// RapidMiner 5.3, to the bit.
 ColumnTransform fit_column_rapidminer(PresentValues present, const NormalizeOptions& options,

@@ -30,7 +30,7 @@ std::string_view rapidminer_name(Normalization method) {
   return "interquartile range";
 }
 
-std::string describe(const Table& table, const Column& column) {
+std::string where_is(const Table& table, const Column& column) {
   return (table.source.empty() ? "" : table.source + ": ") + "column '" + column.name + "'";
 }
 
@@ -60,7 +60,7 @@ std::span<double> gather_present(const Table& table, const Column& column, Compa
           if (std::isnan(value)) continue;
           // The difference of two infinities is NaN, which would silently read as missing.
           if (std::isinf(value) && compat == Compat::none) {
-            throw Error(ErrorCode::invalid_file, describe(table, column) + ", row " + std::to_string(row) +
+            throw Error(ErrorCode::invalid_file, where_is(table, column) + ", row " + std::to_string(row) +
                                                      ": an infinite value cannot be normalised");
           }
           scratch[n_present++] = value;
@@ -68,6 +68,21 @@ std::span<double> gather_present(const Table& table, const Column& column, Compa
       },
       column.data);
   return {scratch.data(), static_cast<std::size_t>(n_present)};
+}
+
+// One pass over all of them.
+void fit_by_statistics(const Table& table, const std::vector<const Column*>& fitted, const NormalizeOptions& options,
+                       const RunOptions& run, std::vector<ColumnTransform>& transforms) {
+  Table columns;
+  columns.n_rows = table.n_rows;
+  for (const Column* column : fitted) columns.columns.push_back(*column);  // their values are shared, not copied
+  StatsOptions wanted;
+  if (options.method == Normalization::range) wanted.depth = StatsOptions::Depth::extremes;
+  const Statistics statistics = describe(columns, wanted, run);
+  for (std::size_t i = 0; i < fitted.size(); ++i) {
+    transforms[i] = normalize::fit_statistics(statistics.columns[i], options, where_is(table, *fitted[i]));
+    transforms[i].name = fitted[i]->name;
+  }
 }
 
 // As many threads as there are columns to work on and as the budget has room for scratch columns of; one where it has
@@ -139,12 +154,16 @@ Normalizer Normalizer::fit(const Table& table, const NormalizeOptions& options, 
   for (const Column& column : table.columns) {
     if (is_fitted(column, options.compat)) fitted.push_back(&column);
   }
+  normalizer.transforms_.resize(fitted.size());
+  if (options.compat == Compat::none && options.method != Normalization::interquartile) {
+    fit_by_statistics(table, fitted, options, run, normalizer.transforms_);
+    return normalizer;
+  }
   const auto n_columns = static_cast<std::int64_t>(fitted.size());
   const std::int64_t scratch_bytes = checked::mul(table.n_rows, std::int64_t{sizeof(double)});
   ThreadPool pool(plan_threads(run, n_columns, scratch_bytes));
   const Storage storage = scratch_bytes > memory_budget(run) ? Storage::file : Storage::memory;
   std::vector<Buffer<double>> scratch(static_cast<std::size_t>(pool.size()));
-  normalizer.transforms_.resize(fitted.size());
 
   pool.parallel_for(n_columns, run.cancel, [&](std::int64_t i, int worker) {
     const Column& column = *fitted[static_cast<std::size_t>(i)];
@@ -152,9 +171,10 @@ Normalizer Normalizer::fit(const Table& table, const NormalizeOptions& options, 
     if (values.empty()) values = Buffer<double>(table.n_rows, storage);
     const normalize::PresentValues present{gather_present(table, column, options.compat, values, run.cancel),
                                            table.n_rows};
-    ColumnTransform transform = options.compat == Compat::rapidminer
-                                    ? normalize::fit_column_rapidminer(present, options, run.cancel)
-                                    : normalize::fit_column(present, options, describe(table, column), run.cancel);
+    ColumnTransform transform =
+        options.compat == Compat::rapidminer
+            ? normalize::fit_column_rapidminer(present, options, run.cancel)
+            : normalize::fit_interquartile(present, options, where_is(table, column), run.cancel);
     transform.name = column.name;
     normalizer.transforms_[static_cast<std::size_t>(i)] = std::move(transform);
   });
@@ -172,7 +192,7 @@ Table Normalizer::apply(const Table& table, const RunOptions& run) const {
     const auto found = by_name.find(column.name);
     if (found == by_name.end()) continue;
     if (column.nominal()) {
-      throw Error(ErrorCode::invalid_file, describe(table, column) + " is " + std::string(to_string(column.type)) +
+      throw Error(ErrorCode::invalid_file, where_is(table, column) + " is " + std::string(to_string(column.type)) +
                                                ", but the normalisation was fitted to a numeric column");
     }
     work.emplace_back(&column, found->second);

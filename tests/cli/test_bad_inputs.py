@@ -198,6 +198,8 @@ def test_bad_option(box, args, says):
                                   ["evaluate", "train.csv", "--target", "y", "--holdout", "1.5"],
                                   ["evaluate", "train.csv", "--target", "y", "--loo", "-k", "9..1"],
                                   ["normalize", "numbers.csv", "--method", "log"],
+                                  ["stats", "numbers.csv", "--bins", "0"], ["stats", "numbers.csv", "--bins", "65537"],
+                                  ["stats", "numbers.csv", "--json", "-o", "-"],
                                   ["normalize", "numbers.csv", "--method", "range", "--min", "2", "--max", "1"]],
                          ids=lambda a: " ".join(a) or "none")
 def test_bad_command(box, args):

@@ -39,6 +39,7 @@ LARGER_THAN_MEMORY = {
     "evaluate": ["evaluate", "big.csv", "--target", "y", "--holdout", 0.01, "--normalize", "interquartile",
                  "-o", "-"],
     "normalize": ["normalize", "big.csv", "--method", "proportion"],
+    "stats": ["stats", "big.csv", "--by", "y", "-o", "-"],
     "convert": ["convert", "big.csv", "-o", "-", "--output-format", "arff"],
     "pairwise": ["pairwise", "few.npy", "big.npy", "-k", 2],
 }

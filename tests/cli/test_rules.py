@@ -383,7 +383,7 @@ def test_version_and_help():
     assert done.text.split()[0] == "stope" and done.text.split()[1][0].isdigit()
     done = run("--help")
     for command in ("info", "knn", "classify", "regress", "pairwise", "normalize", "evaluate", "convert", "device",
-                    "completion"):
+                    "completion", "stats"):
         assert command in done.text
         assert run(command, "--help").text.strip()
 

@@ -216,6 +216,9 @@ FAULTY = {
                 ["out.distances.npy", "out.indices.npy"]),
     "convert": (["convert", "train.csv", "out.tsv"], ["out.tsv"]),
     "pairwise": (["pairwise", "test.csv", "test.csv", "--output-format", "npy", "-o", "out.npy"], ["out.npy"]),
+    "pca": (["pca", "train.csv", "--target", "y", "--numeric-only", "-o", "scores.csv", "--components-out", "c.csv"],
+            ["scores.csv", "c.csv"]),
+    "lsq": (["lsq", "train.csv", "--target", "x", "--numeric-only", "-o", "coefficients.csv"], ["coefficients.csv"]),
 }
 
 

@@ -114,15 +114,12 @@ extern "C" const stope::cuda_abi::Functions* stope_cuda_plugin(const stope::cuda
   the_host = host;
   if (plays("nothing")) return nullptr;
   static cuda_abi::Functions functions;
-  functions = {cuda_abi::kVersion,
-               sizeof(cuda_abi::Functions),
-               "sm_80 sm_90a",
-               &look,
-               &free_memory,
-               &pin,
-               &std::free,
-               &knn_functions(),
-               &kArrays};
+  functions = {cuda_abi::kVersion, sizeof(cuda_abi::Functions),
+               "sm_80 sm_90a",     &look,
+               &free_memory,       &pin,
+               &std::free,         &knn_functions(),
+               &kArrays,           &gram_functions(),
+               &stats_functions()};
   if (plays("other version")) functions.version = cuda_abi::kVersion + 1;
   return &functions;
 }

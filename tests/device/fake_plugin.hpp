@@ -1,10 +1,13 @@
 // A plug-in for tests of the loader and of what the core does without a GPU: STOPE_FAKE says what it finds. As "works"
 // it searches, one measure and on the processor, as "filters", "byte filters" and "differences" with that filter, and
-// checks the order in which the core calls it. What its files share; each fills in its functions.
+// checks the order in which the core calls it; the gram operator and statistics are computed by plain loops. What its
+// files share; each fills in its functions.
 #pragma once
 
 #include "device/cuda_abi.hpp"
+#include "gram/cuda_abi.hpp"
 #include "knn/cuda_abi.hpp"
+#include "stats/cuda_abi.hpp"
 #include "stope/error.hpp"
 
 namespace stope::fake {
@@ -26,5 +29,8 @@ int fail(cuda_abi::Failure* failure, ErrorCode code, const char* text);
 void add_reference(abi::Functions& functions);
 void add_filter(abi::Functions& functions);
 void add_differences(abi::Functions& functions);
+
+const gram::cuda_abi::Functions& gram_functions();
+const stats::cuda_abi::Functions& stats_functions();
 
 }  // namespace stope::fake

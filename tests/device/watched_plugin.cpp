@@ -116,6 +116,14 @@ cudaError_t __wrap_cudaLaunchKernelExC(const cudaLaunchConfig_t* how, const void
   return __real_cudaLaunchKernelExC(how, function, arguments);
 }
 
+cudaError_t __real_cudaLaunchCooperativeKernel(const void* function, dim3 grid, dim3 block, void** arguments,
+                                               std::size_t shared, cudaStream_t stream);
+cudaError_t __wrap_cudaLaunchCooperativeKernel(const void* function, dim3 grid, dim3 block, void** arguments,
+                                               std::size_t shared, cudaStream_t stream) {
+  launched(function);
+  return __real_cudaLaunchCooperativeKernel(function, grid, block, arguments, shared, stream);
+}
+
 cudaError_t __real_cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int gpu);
 cudaError_t __wrap_cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int gpu) {
   const cudaError_t error = __real_cudaDeviceGetAttribute(value, attribute, gpu);

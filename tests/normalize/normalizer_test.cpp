@@ -287,9 +287,15 @@ TEST(Normalizer, RefusesStatisticsThatOverflow) {
     EXPECT_THROW(normalized({-huge, -huge, huge, huge}, by(method)), Error);
   }
   expect_error(ErrorCode::invalid_file,
-               "column 'v': its values are too large to normalise by z (a sum or difference overflows)",
-               [&] { normalized({huge, huge, 1.0}, by(Normalization::z)); });
-  EXPECT_THROW(normalized({huge, huge}, by(Normalization::proportion)), Error);
+               "column 'v': its values are too large to normalise by proportion (a sum or difference overflows)",
+               [&] { normalized({huge, huge}, by(Normalization::proportion)); });
+}
+
+TEST(Z, NeedsNoSumThatIsADouble) {
+  const double huge = std::numeric_limits<double>::max();
+  const std::vector<double> scaled = normalized({huge, huge, 0.0}, by(Normalization::z));
+  EXPECT_NEAR(scaled[0], std::sqrt(1.0 / 3), 1e-15);
+  EXPECT_NEAR(scaled[2], -2 * std::sqrt(1.0 / 3), 1e-15);
 }
 
 TEST(Normalizer, AColumnWithoutValuesIsLeftAlone) {

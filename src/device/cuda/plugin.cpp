@@ -14,6 +14,14 @@ namespace stope::knn::cuda {
 extern const cuda_abi::Functions kFunctions;
 }
 
+namespace stope::gram::cuda {
+extern const cuda_abi::Functions kFunctions;
+}
+
+namespace stope::stats::cuda {
+extern const cuda_abi::Functions kFunctions;
+}
+
 namespace stope::cuda {
 extern const cuda_abi::ArrayFunctions kArrayFunctions;  // arrays.cpp
 namespace {
@@ -82,7 +90,9 @@ extern "C" __attribute__((visibility("default"))) const stope::cuda_abi::Functio
                                                             .pin = &stope::cuda::pin,
                                                             .unpin = &stope::cuda::unpin,
                                                             .knn = &stope::knn::cuda::kFunctions,
-                                                            .arrays = &stope::cuda::kArrayFunctions};
+                                                            .arrays = &stope::cuda::kArrayFunctions,
+                                                            .gram = &stope::gram::cuda::kFunctions,
+                                                            .stats = &stope::stats::cuda::kFunctions};
   stope::cuda::set_host(host);
   return &kFunctions;
 }

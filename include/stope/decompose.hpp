@@ -1,0 +1,38 @@
+// What PCA and least squares have in common: missing values, scaling, and how they say what they did.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace stope {
+
+/// What a missing value of an attribute means: an error naming column and row, or the column's mean (which leaves the
+/// mean as it is and adds nothing to any variance).
+enum class MissingValues { error, mean };
+/// What a nominal attribute means: an error naming it, or that it is left out.
+enum class NominalFeatures { error, skip };
+/// none: as they are; z: divided by the standard deviation (ddof 1; a constant column stays).
+enum class Scaling { none, z };
+
+/// The value of that name; throws invalid_argument for any other.
+MissingValues missing_values(std::string_view name);
+Scaling scaling(std::string_view name);
+std::string_view to_string(Scaling scaling) noexcept;
+
+/// How a decomposition was computed, for --explain and --json.
+struct DecomposeReport {
+  std::string backend;  ///< of the products, "scalar", "avx2", "avx512", "cuda"
+  std::string method;   ///< "covariance", "outer products", "block Lanczos", "normal equations", "qr", "lsqr"
+  std::string reason;   ///< why this one
+  std::int64_t n_samples = 0;
+  std::int64_t n_features = 0;
+  std::int64_t products = 0;    ///< multiplications with the matrix (block Lanczos, lsqr)
+  std::int64_t iterations = 0;  ///< restarts (block Lanczos), steps (lsqr), refinements (the others)
+  std::int64_t memory_planned = 0;
+  std::int64_t memory_budget = 0;
+  int threads = 0;
+  double seconds = 0.0;
+};
+
+}  // namespace stope

@@ -1,0 +1,93 @@
+// The gram operator: z = A^T (A x) in one pass over A, with y = A x and z = A^T y.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "stope/run.hpp"
+
+namespace stope {
+
+/// The type of a matrix's elements.
+enum class Dtype { float32, float64 };
+
+/// A matrix of someone else's, row by row: element (row, column) lies at values[row * row_stride + column].
+struct MatrixView {
+  const void* values = nullptr;
+  Dtype dtype = Dtype::float32;
+  std::int64_t n_rows = 0;
+  std::int64_t n_columns = 0;
+  std::int64_t row_stride = 0;  ///< elements, at least n_columns; 0 = n_columns
+};
+
+/// What is multiplied is A' with a'_ij = (a_ij - shift_j) * scale_j, which is never formed.
+struct GramOptions {
+  std::vector<double> shift = {};  ///< one a column (means, say); empty = zeros
+  std::vector<double> scale = {};  ///< one a column; empty = ones
+};
+
+/// How an operator works and what it has done.
+struct GramReport {
+  std::string backend;      ///< reference, scalar, avx2, avx512, cuda
+  std::string reason;       ///< why this one
+  std::string method;       ///< how it goes through the matrix
+  int threads = 0;          ///< of the processor
+  std::int64_t passes = 0;  ///< over A, by all calls so far
+  std::int64_t bytes = 0;   ///< of A's elements, read by all calls so far
+};
+
+/// A matrix that is only multiplied. Vectors are doubles; elements of a float32 matrix are widened, products and sums
+/// are those of double precision. The results have the same bits on every back end, with any number of threads, any
+/// memory limit and any number of GPUs; each differs from the exact one by no more than docs/numerics/gram.md states. A
+/// zero in a result is +0.0; NaN and infinities reach what they touch.
+///
+/// The matrix must stay where it is, unchanged, as long as the operator lives. One call at a time.
+/// Errors: invalid_argument (a vector of a wrong length, a shift or scale that is not one a column), cancelled,
+/// out_of_memory, device_unavailable, device_lost.
+class GramOperator {
+ public:
+  explicit GramOperator(const MatrixView& matrix, const GramOptions& options = {}, const RunOptions& run = {});
+  ~GramOperator();
+  GramOperator(GramOperator&&) noexcept;
+  GramOperator& operator=(GramOperator&&) noexcept;
+
+  std::int64_t n_rows() const;
+  std::int64_t n_columns() const;
+
+  /// y = A x: n_columns numbers in, n_rows out.
+  void multiply(std::span<const double> x, std::span<double> y);
+  /// z = A^T y: n_rows numbers in, n_columns out.
+  void multiply_transposed(std::span<const double> y, std::span<double> z);
+  /// z = A^T (A x): n_columns numbers in and out; n_vectors (1 to 8) of them, one behind the other, in one pass.
+  void gram(std::span<const double> x, std::span<double> z, std::int64_t n_vectors = 1);
+
+  GramReport report() const;
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+/// One number of a result that is not within its bound.
+struct GramError {
+  std::int64_t column = 0;
+  double found = 0.0;
+  double wanted = 0.0;
+  double bound = 0.0;  ///< how far from `wanted` a float32 result of the operator can be
+};
+
+struct GramCheck {
+  std::int64_t n_wrong = 0;
+  std::vector<GramError> first;  ///< the first of them, at most ten
+};
+
+/// Compares z with A^T (A x) computed by two plain loops in double precision, one thread, without anything of the
+/// operator's: a number is wrong if it is farther off than float32 rounding and the roundings of both computations can
+/// explain (docs/numerics/gram.md). NaN and infinities must be the same.
+GramCheck check_gram(const MatrixView& matrix, std::span<const float> x, std::span<const float> z,
+                     const RunOptions& run = {});
+
+}  // namespace stope

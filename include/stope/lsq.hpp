@@ -1,0 +1,66 @@
+// Least squares and ridge regression on the numeric features of a table (docs/numerics/lsq.md).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "stope/decompose.hpp"
+#include "stope/run.hpp"
+#include "stope/table.hpp"
+
+namespace stope {
+namespace gram {
+class LsqFit;  // src/gram/lsq_fit.cpp
+}
+
+struct LsqOptions {
+  double alpha = 0.0;  ///< ridge: minimises |y - Xb|^2 + alpha |b|^2; the intercept is not penalised
+  bool fit_intercept = true;
+  bool standard_errors = false;
+  MissingValues missing = MissingValues::error;
+  NominalFeatures nominal = NominalFeatures::error;
+  double tolerance = 1e-10;         ///< lsqr: of the residual's angle with the columns
+  std::int64_t max_iterations = 0;  ///< lsqr: steps; 0 = 4 min(rows, features) + 100
+};
+
+/// A fitted linear model. Everything is const and safe from several threads at once.
+class LinearModel {
+ public:
+  /// The label column of `table` is the target: numeric, not missing in a row that counts. The column of role weight,
+  /// if there is one, weights the rows (>= 0; a row of weight 0 is left out). Where columns depend on one another, or
+  /// there are more of them than rows, and alpha is 0: the solution of least norm. Throws invalid_argument for alpha <
+  /// 0 or standard errors where there are none (alpha > 0, more features than rows, a matrix beyond the memory budget),
+  /// invalid_file for data as Pca::fit does, unsupported where lsqr did not converge within max_iterations.
+  static LinearModel fit(const Table& table, const LsqOptions& options, const RunOptions& run = {});
+
+  /// One prediction a row. Attributes are matched by name. Errors as in Pca::transform.
+  std::vector<double> predict(const Table& table, const RunOptions& run = {}) const;
+
+  /// The coefficients as a table, and back (docs/FORMATS.md).
+  Table to_table() const;
+  static LinearModel from_table(const Table& table, MissingValues missing = MissingValues::error);
+
+  const std::vector<std::string>& feature_names() const { return names_; }
+  const std::vector<double>& coefficients() const { return coefficients_; }
+  double intercept() const { return intercept_; }
+  /// On request; NaN where the columns depend on one another.
+  const std::vector<double>& standard_errors() const { return standard_errors_; }
+  double intercept_standard_error() const { return intercept_standard_error_; }
+  std::int64_t rank() const { return rank_; }              ///< of the centred columns; -1 of lsqr, and where alpha > 0
+  double residual_sum_of_squares() const { return rss_; }  ///< weighted
+  double r2() const { return r2_; }  ///< of the training rows, weighted; NaN for a constant target
+  const DecomposeReport& report() const { return report_; }
+
+ private:
+  friend class gram::LsqFit;
+  std::vector<std::string> names_;
+  std::vector<double> coefficients_, mean_, standard_errors_;  // mean_: what a missing value counts as
+  double intercept_ = 0.0, intercept_standard_error_ = 0.0;
+  double rss_ = 0.0, r2_ = 0.0;
+  std::int64_t rank_ = -1;
+  MissingValues missing_ = MissingValues::error;
+  DecomposeReport report_;
+};
+
+}  // namespace stope

@@ -1,0 +1,80 @@
+// Principal component analysis of the numeric features of a table, wide or tall (docs/numerics/pca.md).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "stope/buffer.hpp"
+#include "stope/decompose.hpp"
+#include "stope/run.hpp"
+#include "stope/table.hpp"
+
+namespace stope {
+namespace gram {
+class PcaFit;  // src/gram/pca_fit.cpp
+}
+
+/// The parameter is called n_components, as in scikit-learn.
+struct PcaOptions {
+  /// 0: as many as there are, min(rows, features). A whole number from 1: that many. Between 0 and 1: as many as it
+  /// takes to explain more than that share of the variance.
+  double n_components = 0.0;
+  bool whiten = false;  ///< scores are divided by their standard deviations
+  Scaling scaling = Scaling::none;
+  MissingValues missing = MissingValues::error;
+  NominalFeatures nominal = NominalFeatures::error;
+  double tolerance = 1e-12;           ///< block Lanczos: residual as a share of the largest eigenvalue
+  std::int64_t max_iterations = 500;  ///< block Lanczos: restarts
+  std::uint64_t seed = 0;             ///< block Lanczos: first directions
+};
+
+/// Fitted components. Copies share the data; everything is const and safe from several threads at once.
+class Pca {
+ public:
+  /// Centres implicitly: the centred matrix is never formed. The matrix of the smaller side (covariances of the
+  /// features, or products of the rows where these are fewer) is formed and decomposed where that is faster and fits
+  /// the memory budget; else block Lanczos on the table. Signs: of each component the entry of largest magnitude, the
+  /// first of equal ones, is positive.
+  /// Throws invalid_argument for n_components (negative, not whole, more than min(rows, features)), invalid_file for a
+  /// table without rows or features, and what docs/numerics/pca.md says of missing, infinite and nominal values;
+  /// out_of_memory naming the bytes; unsupported where block Lanczos did not converge.
+  /// Cost: n p min(n, p) multiplications and about 9 min(n, p)^3, or a pass over the table for every 8 products.
+  static Pca fit(const Table& table, const PcaOptions& options, const RunOptions& run = {});
+
+  /// The scores of a table's rows: numeric columns pc1, pc2, ... (float64), then the table's columns that are no
+  /// features, shared. Attributes are matched by name; others are left out.
+  /// Throws invalid_file for an attribute that is not there, nominal, missing (MissingValues::error) or infinite.
+  Table transform(const Table& table, const RunOptions& run = {}) const;
+
+  /// The fitted components as a table, and back (docs/FORMATS.md). Of the options `whiten` and `missing` count.
+  Table to_table() const;
+  static Pca from_table(const Table& table, const PcaOptions& options = {});
+
+  std::int64_t n_components() const { return static_cast<std::int64_t>(explained_variance_.size()); }
+  std::int64_t n_features() const { return static_cast<std::int64_t>(names_.size()); }
+  const std::vector<std::string>& feature_names() const { return names_; }
+  const std::vector<double>& mean() const { return mean_; }
+  const std::vector<double>& scale() const { return scale_; }  ///< what centred values are divided by
+  /// Component i, of length 1, at components()[i * n_features()].
+  const Buffer<double>& components() const { return components_; }
+  const std::vector<double>& explained_variance() const { return explained_variance_; }  ///< ddof 1, descending
+  const std::vector<double>& explained_variance_ratio() const { return ratio_; }
+  const std::vector<double>& singular_values() const { return singular_values_; }
+  double noise_variance() const { return noise_variance_; }  ///< mean variance of the components left out; 0 if none
+  const DecomposeReport& report() const { return report_; }
+
+ private:
+  friend class gram::PcaFit;
+  std::vector<std::string> names_;
+  std::vector<double> mean_, scale_;
+  Buffer<double> components_;
+  std::vector<double> explained_variance_, ratio_, singular_values_;
+  double noise_variance_ = 0.0;
+  bool whiten_ = false;
+  MissingValues missing_ = MissingValues::error;
+  DecomposeReport report_;
+};
+
+}  // namespace stope

@@ -1,0 +1,68 @@
+// What a kind of generated table is: its columns, and how one row is drawn. One file a kind.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/random.hpp"
+#include "stope/generate.hpp"
+
+namespace stope::generate {
+
+/// The values of one row: numbers, or the code of a nominal column; NaN and kMissingCode are missing.
+struct Row {
+  std::vector<double> values;
+};
+
+class Kind {
+ public:
+  virtual ~Kind() = default;
+  /// Columns without values: names, types, value lists.
+  virtual std::vector<Column> columns() const = 0;
+  /// Draws row number `row`.
+  virtual void draw(std::int64_t row, Random& random, Row& to) const = 0;
+};
+
+/// Standard normal (Marsaglia's polar method) from functions that give the same bits on every machine.
+double normal(Random& random);
+/// To four decimals, so that text is short and says all of it; no negative zero. What numbers of a table become.
+double rounded(double value);
+/// The generator of whatever has a number of its own: a row, a column.
+Random generator(std::uint64_t seed, std::uint64_t stream, std::int64_t number);
+
+/// Numeric columns x1, x2, ...
+std::vector<Column> numeric_columns(std::int64_t n);
+/// "prefix0", "prefix1", ...
+std::vector<std::string> names(const std::string& prefix, std::int64_t n);
+Column nominal_column(const std::string& name, std::vector<std::string> values);
+
+/// What an option is without the user's word.
+inline double or_default(double given, double otherwise) {
+  return given < 0.0 ? otherwise : given;
+}
+inline std::int64_t or_default(std::int64_t given, std::int64_t otherwise) {
+  return given == 0 ? otherwise : given;
+}
+
+/// Which options a kind has beside its sizes.
+struct Takes {
+  bool classes = false, missing = false, noise = false;
+};
+
+struct KindRow {
+  const char* name;
+  const char* summary;
+  Takes takes;
+  std::unique_ptr<Kind> (*make)(const GenerateOptions& options);
+};
+
+std::unique_ptr<Kind> make_blobs(const GenerateOptions& options);
+std::unique_ptr<Kind> make_mixed(const GenerateOptions& options);
+std::unique_ptr<Kind> make_rules(const GenerateOptions& options);
+std::unique_ptr<Kind> make_linear(const GenerateOptions& options);
+std::unique_ptr<Kind> make_wide(const GenerateOptions& options);
+std::unique_ptr<Kind> make_fvecs(const GenerateOptions& options);
+
+}  // namespace stope::generate

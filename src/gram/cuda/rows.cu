@@ -1,0 +1,107 @@
+// How a GPU is used for rows, and the sums that several blocks of threads leave (gram/cuda/rows.hpp).
+#include "gram/cuda/rows.hpp"
+
+#include "device/cuda/check.hpp"
+#include "gram/cuda/rows_launch.hpp"
+#include "gram/shape.hpp"
+
+namespace stope::gram::cuda {
+namespace {
+
+using cuda_abi::Mode;
+using stope::cuda::check;
+
+constexpr int kMostPartLeaves = 16;
+constexpr int kReservedBytes = 4096;  // of shared memory: what the kernels hold beside the ring
+
+void launch(Mode mode, const RowsJob& job, std::int64_t element_bytes, const Layout& layout, double* part_sums,
+            cudaStream_t stream) {
+  if (job.n == 0) return;
+  (element_bytes == 4 ? launch_float_rows : launch_double_rows)(mode, job, layout, part_sums, stream);
+}
+
+/// y of a row from what its parts gave. A thread a row: rows of several parts are long, so that there are few.
+__global__ void add_parts_kernel(double* part_sums, std::int64_t n_parts, std::int64_t n, double* y) {
+  const std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (row < n) y[row] = tree_sum(part_sums + row * n_parts, n_parts) + 0.0;
+}
+
+// A block adds `factor` groups of 32 columns: a thread 8 groups of one, then the threads of a column.
+constexpr int kGroupsOfThread = 8, kThreadsOfColumn = 32, kColumnsOfBlock = 32;
+
+__global__ void __launch_bounds__(kThreadsOfColumn* kColumnsOfBlock)
+    add_groups_kernel(const double* from, std::int64_t n_groups, std::int64_t n_columns, int factor, double* to) {
+  __shared__ double sums[kThreadsOfColumn][kColumnsOfBlock];
+  const std::int64_t n_strips = n_columns / kColumnsOfBlock;  // columns are padded to whole leaves
+  const std::int64_t block = static_cast<std::int64_t>(blockIdx.x) / n_strips;
+  const std::int64_t column = static_cast<std::int64_t>(blockIdx.x) % n_strips * kColumnsOfBlock + threadIdx.x;
+  const int first = static_cast<int>(threadIdx.y) * kGroupsOfThread;
+  double values[kGroupsOfThread];
+#pragma unroll
+  for (int i = 0; i < kGroupsOfThread; ++i) {
+    const std::int64_t group = block * factor + first + i;
+    values[i] = first + i < factor && group < n_groups ? from[group * n_columns + column] : 0.0;
+  }
+#pragma unroll
+  for (int step = 1; step < kGroupsOfThread; step *= 2) {
+#pragma unroll
+    for (int i = 0; i < kGroupsOfThread; i += 2 * step) values[i] += values[i + step];
+  }
+  sums[threadIdx.y][threadIdx.x] = values[0];
+  for (int step = 1; step < kThreadsOfColumn; step *= 2) {
+    __syncthreads();  // the sums of the step before
+    if (threadIdx.y % (2 * step) == 0) sums[threadIdx.y][threadIdx.x] += sums[threadIdx.y + step][threadIdx.x];
+  }
+  if (threadIdx.y == 0) to[block * n_columns + column] = sums[0][threadIdx.x];
+}
+static_assert(kGroupsOfThread * kThreadsOfColumn == 256);
+static_assert(kLeafColumns % kColumnsOfBlock == 0);
+
+int attribute(cudaDeviceAttr which, int gpu) {
+  int value = 0;
+  check(cudaDeviceGetAttribute(&value, which, gpu), "asking for the GPU's sizes");
+  return value;
+}
+
+}  // namespace
+
+Layout layout_of(int gpu) {
+  const int shared = attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, gpu) - kReservedBytes;
+  Layout layout{kMostPartLeaves, 3, attribute(cudaDevAttrMultiProcessorCount, gpu)};
+  if (layout.part_leaves * layout.ring * kBatchBytes > shared) layout.ring = 2;
+  while (layout.part_leaves > 1 && layout.part_leaves * layout.ring * kBatchBytes > shared) layout.part_leaves /= 2;
+  return layout;
+}
+
+std::int64_t n_parts(const Layout& layout, std::int64_t n_columns) {
+  return (n_leaves(n_columns) + layout.part_leaves - 1) / layout.part_leaves;
+}
+
+void launch_gram_rows(const RowsJob& job, std::int64_t element_bytes, const Layout& layout, cudaStream_t stream) {
+  launch(Mode::gram, job, element_bytes, layout, nullptr, stream);
+}
+
+void launch_transposed_rows(const RowsJob& job, std::int64_t element_bytes, const Layout& layout, cudaStream_t stream) {
+  launch(Mode::transposed, job, element_bytes, layout, nullptr, stream);
+}
+
+void launch_multiply_rows(const RowsJob& job, std::int64_t element_bytes, const Layout& layout, double* part_sums,
+                          cudaStream_t stream) {
+  launch(Mode::multiply, job, element_bytes, layout, part_sums, stream);
+  const std::int64_t parts = n_parts(layout, job.n_columns);
+  if (parts == 1 || job.n == 0) return;
+  constexpr int kThreads = 32;
+  add_parts_kernel<<<static_cast<unsigned>((job.n + kThreads - 1) / kThreads), kThreads, 0, stream>>>(
+      part_sums, parts, job.n, job.y + (job.first - job.first_y));
+  stope::cuda::check_launch("adding parts of rows");
+}
+
+void launch_add_groups(const double* from, std::int64_t n_groups, std::int64_t n_columns, int factor, double* to,
+                       cudaStream_t stream) {
+  const std::int64_t blocks = (n_groups + factor - 1) / factor * (n_columns / kColumnsOfBlock);
+  add_groups_kernel<<<static_cast<unsigned>(blocks), dim3(kColumnsOfBlock, kThreadsOfColumn), 0, stream>>>(
+      from, n_groups, n_columns, factor, to);
+  stope::cuda::check_launch("adding groups");
+}
+
+}  // namespace stope::gram::cuda

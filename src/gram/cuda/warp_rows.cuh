@@ -1,0 +1,179 @@
+// What a warp does with a row's leaf of 512 columns (gram/shape.hpp): lane l has, of each of four rounds, the columns
+// 4 l ... 4 l + 3. Its elements come through a ring in shared memory that no other thread looks into: each thread reads
+// what it copied itself, so that copies need no barrier.
+#pragma once
+
+#include <cstdint>
+
+#include "gram/shape.hpp"
+
+namespace stope::gram::cuda {
+
+inline constexpr int kRounds = static_cast<int>(kLeafRounds);
+inline constexpr int kOwn = 4 * kRounds;  ///< columns of a lane
+
+/// 16 bytes to shared memory, past the L1 cache: from memory, or zeros, and then `from` is not looked at. Before sm_80
+/// they are there when it returns.
+__device__ __forceinline__ void copy_or_zero(void* to, const void* from, bool is_there) {
+#if __CUDA_ARCH__ >= 800
+  const auto address = static_cast<std::uint32_t>(__cvta_generic_to_shared(to));
+  asm volatile(
+      "{\n\t.reg .pred ignore;\n\tsetp.eq.u32 ignore, %2, 0;\n\t"
+      "cp.async.cg.shared.global [%0], [%1], 16, ignore;\n\t}" ::"r"(address),
+      "l"(from), "r"(static_cast<std::uint32_t>(is_there))
+      : "memory");
+#else
+  *static_cast<uint4*>(to) = is_there ? *static_cast<const uint4*>(from) : uint4{0, 0, 0, 0};
+#endif
+}
+__device__ __forceinline__ void end_copies() {
+#if __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.commit_group;" ::: "memory");
+#endif
+}
+/// All groups of the thread's copies but the last kPending are there.
+template <int kPending>
+__device__ __forceinline__ void wait_for_copies() {
+#if __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.wait_group %0;" ::"n"(kPending) : "memory");
+#endif
+}
+
+/// A lane's part of a leaf.
+struct LaneColumns {
+  std::int64_t first;  ///< column of round 0
+  int left;            ///< columns from there on that there are, as far as the leaf goes: none where there is no leaf
+
+  /// Of the leaf that begins there; of no leaf, whose vectors are the first one's.
+  static __device__ LaneColumns of(std::int64_t leaf, int lane, std::int64_t n_columns) {
+    const std::int64_t left = n_columns - (leaf + 4 * lane);
+    if (leaf >= n_columns) return {4 * lane, 0};
+    return {leaf + 4 * lane, static_cast<int>(left < kLeafColumns ? left : kLeafColumns)};
+  }
+  __device__ std::int64_t column(int round) const { return first + round * kSlots; }
+};
+
+template <class T>
+struct Lane {
+  static constexpr int kPieces = static_cast<int>(sizeof(T)) / 4;  // of 16 bytes in four columns
+  static constexpr int kInPiece = 4 / kPieces;                     // columns of one
+  static constexpr int kLeafBytes = static_cast<int>(kLeafColumns * sizeof(T));
+
+  /// Queues the copy of the lane's elements of a row. `stage` is the warp's; `row` the row's first element. Rows are
+  /// whole pieces: what a piece has behind the last column is zero in memory.
+  static __device__ __forceinline__ void fetch(char* stage, const T* row, const LaneColumns& at, int lane) {
+    const T* const from = row + at.first;
+#pragma unroll
+    for (int round = 0; round < kRounds; ++round) {
+#pragma unroll
+      for (int piece = 0; piece < kPieces; ++piece) {
+        const int column = round * static_cast<int>(kSlots) + piece * kInPiece;
+        copy_or_zero(stage + ((round * kPieces + piece) * 32 + lane) * 16, from + column, column < at.left);
+      }
+    }
+  }
+
+  /// The lane's four elements of a round, as doubles.
+  static __device__ __forceinline__ void read(const char* stage, int round, int lane, double (&a)[4]) {
+    if constexpr (kPieces == 1) {
+      const float4 v = *reinterpret_cast<const float4*>(stage + (round * 32 + lane) * 16);
+      a[0] = static_cast<double>(v.x);
+      a[1] = static_cast<double>(v.y);
+      a[2] = static_cast<double>(v.z);
+      a[3] = static_cast<double>(v.w);
+    } else {
+      const double2 low = *reinterpret_cast<const double2*>(stage + (round * 2 * 32 + lane) * 16);
+      const double2 high = *reinterpret_cast<const double2*>(stage + ((round * 2 + 1) * 32 + lane) * 16);
+      a[0] = low.x;
+      a[1] = low.y;
+      a[2] = high.x;
+      a[3] = high.y;
+    }
+  }
+
+  /// read(), less the columns' shift, which has room for whole leaves.
+  template <bool kShifted>
+  static __device__ __forceinline__ void read(const char* stage, int round, int lane, const double* shift,
+                                              const LaneColumns& at, double (&a)[4]) {
+    read(stage, round, lane, a);
+    if constexpr (kShifted) {
+      const double2 low = __ldg(reinterpret_cast<const double2*>(shift + at.column(round)));
+      const double2 high = __ldg(reinterpret_cast<const double2*>(shift + at.column(round) + 2));
+      a[0] -= low.x;
+      a[1] -= low.y;
+      a[2] -= high.x;
+      a[3] -= high.y;
+    }
+  }
+};
+
+/// The lane's columns of a vector that has room for whole leaves, 16-byte aligned.
+__device__ __forceinline__ void read_vector(const double* vector, const LaneColumns& at, double (&to)[kOwn]) {
+#pragma unroll
+  for (int round = 0; round < kRounds; ++round) {
+    const auto* from = reinterpret_cast<const double2*>(vector + at.column(round));
+    const double2 low = from[0], high = from[1];
+    to[4 * round] = low.x;
+    to[4 * round + 1] = low.y;
+    to[4 * round + 2] = high.x;
+    to[4 * round + 3] = high.y;
+  }
+}
+__device__ __forceinline__ void write_vector(double* vector, const LaneColumns& at, const double (&from)[kOwn]) {
+#pragma unroll
+  for (int round = 0; round < kRounds; ++round) {
+    auto* to = reinterpret_cast<double2*>(vector + at.column(round));
+    to[0] = make_double2(from[4 * round], from[4 * round + 1]);
+    to[1] = make_double2(from[4 * round + 2], from[4 * round + 3]);
+  }
+}
+
+/// Sum over lanes: lane + lane ^ kHalf, and so on down to 1. Every lane gets it.
+template <int kHalf>
+__device__ __forceinline__ double add_halves(double v) {
+#pragma unroll
+  for (int half = kHalf; half >= 1; half /= 2) v += __shfl_xor_sync(0xffffffffU, v, half);
+  return v;
+}
+
+/// The leaf of a row's product with x, in every lane.
+template <class T, bool kShifted>
+__device__ __forceinline__ double leaf_sum(const char* stage, int lane, const double* shift, const LaneColumns& at,
+                                           const double (&x)[kOwn]) {
+  double slots[4];
+#pragma unroll
+  for (int round = 0; round < kRounds; ++round) {
+    double a[4];
+    Lane<T>::template read<kShifted>(stage, round, lane, shift, at, a);
+#pragma unroll
+    for (int k = 0; k < 4; ++k) {
+      const double product = a[k] * x[4 * round + k];
+      slots[k] = round == 0 ? product : slots[k] + product;
+    }
+  }
+  return add_halves<16>((slots[0] + slots[1]) + (slots[2] + slots[3]));
+}
+
+/// z += y * a'.
+template <class T, bool kShifted>
+__device__ __forceinline__ void add_row(const char* stage, int lane, const double* shift, const LaneColumns& at,
+                                        double y, double (&z)[kOwn]) {
+#pragma unroll
+  for (int round = 0; round < kRounds; ++round) {
+    double a[4];
+    Lane<T>::template read<kShifted>(stage, round, lane, shift, at, a);
+#pragma unroll
+    for (int k = 0; k < 4; ++k) z[4 * round + k] += y * a[k];
+  }
+}
+
+/// The aligned tree over n <= 16 values in shared memory, in every lane: what is missing is +0.0.
+__device__ __forceinline__ double tree_of_16(const double* values, int n, int lane) {
+  const int i = lane % 16;
+  double v = i < n ? values[i] : 0.0;
+#pragma unroll
+  for (int step = 1; step < 16; step *= 2) v += __shfl_xor_sync(0xffffffffU, v, step);
+  return v;
+}
+
+}  // namespace stope::gram::cuda

@@ -1,0 +1,172 @@
+#include "gram/gpu_rows.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+#include "base/checked.hpp"
+#include "device/cuda_plugin.hpp"
+#include "gram/shape.hpp"
+#include "stope/error.hpp"
+
+namespace stope::gram {
+namespace {
+
+using cuda_abi::Failure;
+
+// Pinned memory a slot: what a bus of 55 GB/s takes in half a millisecond, as long as some calls.
+constexpr std::int64_t kPieceBytes = std::int64_t{32} << 20;
+constexpr std::int64_t kAlignment = 16;  // of rows on the GPU
+
+const cuda_abi::Functions& functions() {
+  return *device::cuda().functions->gram;
+}
+
+template <class Call>
+void checked_call(const Call& call) {
+  Failure failure{};
+  if (call(&failure) != 0) device::throw_failure(failure);
+}
+
+// A test's word for how many rows a buffer holds; 0: as many as fit.
+std::int64_t forced_rows() {
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): the library never changes the environment
+  const char* text = std::getenv("STOPE_DEVICE_ROWS");
+  return text == nullptr ? 0 : std::max(0LL, std::atoll(text));  // NOLINT(cert-err34-c): 0 is what no number gives
+}
+
+// What a session takes beside its rows, by the buffers of gram/cuda/session.hpp, a little more.
+std::int64_t fixed_bytes(std::int64_t n_columns, std::int64_t n_groups, std::int64_t n_rows, std::int64_t vectors) {
+  const std::int64_t vector = checked::mul(padded_columns(n_columns), 8);
+  const std::int64_t sums = checked::mul(vector, checked::add(checked::mul(n_groups, vectors + 1), vectors + 3));
+  constexpr std::int64_t kMessages = std::int64_t{1} << 19;
+  return checked::add(checked::add(sums, checked::mul(n_rows, 8)), kMessages);
+}
+
+}  // namespace
+
+void GpuRows::Destroy::operator()(cuda_abi::Session* session) const noexcept {
+  functions().destroy(session);
+}
+
+GpuRows::GpuRows(int gpu, const RowSource& rows, const GroupRange& groups, const double* shift,
+                 std::int64_t most_vectors, const RunOptions& run)
+    : rows_(rows),
+      groups_(groups),
+      first_row_(group_begin(groups.first, rows.n_rows(), gram::n_groups(rows.n_rows(), rows.n_columns()))),
+      end_row_(group_begin(groups.end, rows.n_rows(), gram::n_groups(rows.n_rows(), rows.n_columns()))) {
+  spec_.n_rows = rows.n_rows();
+  spec_.n_columns = rows.n_columns();
+  spec_.first_group = groups.first;
+  spec_.end_group = groups.end;
+  spec_.element_bytes = bytes_of(rows.dtype());
+  const std::int64_t in_16 = kAlignment / spec_.element_bytes;
+  spec_.row_stride = checked::ceil_div(spec_.n_columns, in_16) * in_16;
+  spec_.block_groups = groups.block;
+  spec_.most_vectors = most_vectors;
+  spec_.shift = shift;
+  std::int64_t free = 0;
+  checked_call([&](Failure* failure) { return device::cuda().functions->free_memory(gpu, &free, failure); });
+  device::note_cuda_use();
+  const std::int64_t most = free / 10 * 9;
+  // What is free now may be gone in a moment, taken by another process: then fewer rows do as well.
+  constexpr int kAttempts = 6;
+  std::int64_t budget = run.memory_limit > 0 ? std::min(run.memory_limit, most) : most;
+  for (int attempt = 1; session_ == nullptr; ++attempt, budget /= 2) {
+    try {
+      create(gpu, budget);
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::out_of_memory || attempt == kAttempts) throw;
+    }
+  }
+  const std::int64_t row_bytes = spec_.row_stride * spec_.element_bytes;
+  piece_rows_ = std::clamp<std::int64_t>(kPieceBytes / row_bytes, 1, spec_.held_rows);
+  for (auto& piece : pieces_) piece = device::Pinned<char>(gpu, checked::mul(piece_rows_, row_bytes));
+}
+
+void GpuRows::create(int gpu, std::int64_t budget) {
+  // Sums of leaves, where rows take several blocks of threads, are eight bytes for 512 columns at the least.
+  const std::int64_t row_bytes =
+      checked::add(checked::mul(spec_.row_stride, spec_.element_bytes), n_leaves(spec_.n_columns) * 8);
+  const std::int64_t fixed = fixed_bytes(spec_.n_columns, groups_.end - groups_.first, n_rows(), spec_.most_vectors);
+  const std::int64_t fit = (budget - fixed) / row_bytes, forced = forced_rows();
+  spec_.held_rows = forced > 0 ? std::min(forced, n_rows()) : n_rows();
+  spec_.n_buffers = spec_.held_rows == n_rows() ? 1 : 2;
+  if (spec_.held_rows * spec_.n_buffers > fit) {
+    spec_.n_buffers = 2;
+    spec_.held_rows = std::min(spec_.held_rows, fit / 2);
+  }
+  if (spec_.held_rows < 1) {
+    throw Error(ErrorCode::out_of_memory, "the gram operator needs " +
+                                              std::to_string(checked::add(fixed, 2 * row_bytes)) +
+                                              " bytes of GPU memory for rows of " + std::to_string(spec_.n_columns) +
+                                              " columns, " + std::to_string(budget) + " can be used");
+  }
+  cuda_abi::Session* session = nullptr;
+  checked_call([&](Failure* failure) { return functions().create(gpu, &spec_, &session, failure); });
+  session_.reset(session);
+}
+
+std::int64_t GpuRows::n_parts() const {
+  return checked::ceil_div(n_rows(), spec_.held_rows);
+}
+
+void GpuRows::begin(const cuda_abi::Job& job) {
+  checked_call([&](Failure* failure) { return functions().begin(session_.get(), &job, failure); });
+}
+
+void GpuRows::run(std::int64_t part, ThreadPool& pool, const CancelToken& cancel) {
+  const std::int64_t first = first_row_ + part * spec_.held_rows, n = std::min(spec_.held_rows, end_row_ - first);
+  const int buffer = static_cast<int>(part % spec_.n_buffers);
+  if (!resident() || !loaded_) load(buffer, first, n, pool, cancel);
+  loaded_ = resident();
+  checked_call([&](Failure* failure) { return functions().run(session_.get(), buffer, first, n, failure); });
+}
+
+// Piece by piece through pinned memory: one is filled while the other is copied.
+void GpuRows::load(int buffer, std::int64_t first, std::int64_t n, ThreadPool& pool, const CancelToken& cancel) {
+  for (std::int64_t at = 0; at < n; at += piece_rows_, next_slot_ = (next_slot_ + 1) % cuda_abi::kSlots) {
+    const std::int64_t piece = std::min(piece_rows_, n - at);
+    const int slot = next_slot_;
+    checked_call([&](Failure* failure) { return functions().wait(session_.get(), slot, failure); });
+    fill(pieces_[slot].data(), first + at, piece, pool, cancel);
+    checked_call([&](Failure* failure) {
+      return functions().load(session_.get(), buffer, slot, pieces_[slot].data(), at, piece, failure);
+    });
+    copied_bytes_ += piece * spec_.row_stride * spec_.element_bytes;
+  }
+}
+
+// Rows with the GPU's stride. What lies between them is written, too: nothing uninitialised is copied.
+void GpuRows::fill(char* to, std::int64_t first, std::int64_t n, ThreadPool& pool, const CancelToken& cancel) const {
+  constexpr std::int64_t kTaskBytes = std::int64_t{1} << 20;
+  const std::int64_t element = spec_.element_bytes, width = spec_.n_columns * element;
+  const std::int64_t stride = spec_.row_stride * element, from_stride = rows_.row_stride() * element;
+  const std::int64_t task_rows = std::max<std::int64_t>(1, kTaskBytes / stride);
+  pool.parallel_for(checked::ceil_div(n, task_rows), cancel, [&](std::int64_t task, int) {
+    const std::int64_t begin = task * task_rows, end = std::min(n, begin + task_rows);
+    std::vector<char> scratch(rows_.in_place() ? 0 : static_cast<std::size_t>((end - begin) * from_stride));
+    const auto* from = static_cast<const char*>(rows_.rows(first + begin, end - begin, scratch.data()));
+    for (std::int64_t row = begin; row < end; ++row, from += from_stride) {
+      std::memcpy(to + row * stride, from, static_cast<std::size_t>(width));
+      std::memset(to + row * stride + width, 0, static_cast<std::size_t>(stride - width));
+    }
+  });
+}
+
+void GpuRows::finish(double* y, double* sums) {
+  checked_call([&](Failure* failure) { return functions().finish(session_.get(), y, sums, failure); });
+}
+
+float GpuRows::measure(int repeats) {
+  float milliseconds = 0.0F;
+  checked_call([&](Failure* failure) { return functions().measure(session_.get(), repeats, &milliseconds, failure); });
+  return milliseconds;
+}
+
+void GpuRows::replay(const double* x, double* sums) {
+  checked_call([&](Failure* failure) { return functions().replay(session_.get(), x, sums, failure); });
+}
+
+}  // namespace stope::gram

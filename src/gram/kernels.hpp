@@ -1,0 +1,52 @@
+// The inner loops of the gram operator on the processor, compiled for each instruction set. Plain arrays only, so that
+// nothing of the standard library is compiled with instructions a machine may lack.
+#pragma once
+
+#include <cstdint>
+
+namespace stope::gram {
+
+/// Some rows, columns from one leaf's begin on.
+struct Slab {
+  const void* values;
+  std::int64_t row_stride;  ///< elements
+  std::int64_t n_rows;
+  std::int64_t n_columns;
+  const double* shift;     ///< one a column, subtracted from it, or null
+  std::int64_t dot_ahead;  ///< dot() fetches what lies so many bytes behind each element into the cache; 0: nothing
+  std::int64_t add_ahead;  ///< and add()
+};
+
+/// Vectors along columns (x, shift, z) have room for n_columns rounded up to a multiple of this; what is beyond may be
+/// read and written, and is zero in x and shift.
+inline constexpr std::int64_t kPadding = 8;
+
+template <class T>
+struct KernelsOf {
+  /// sums[row * n_leaves(n_columns) + leaf]: the leaves of every row's product with x (gram/shape.hpp).
+  void (*dot)(const Slab& slab, const double* x, double* sums);
+  /// z[column] += y[row] * a'[row][column], rows in order.
+  void (*add)(const Slab& slab, const double* y, double* z);
+};
+
+struct Kernels {
+  KernelsOf<float> of_float;
+  KernelsOf<double> of_double;
+};
+
+namespace reference {
+extern const Kernels kKernels;
+}
+namespace scalar {
+extern const Kernels kKernels;
+}
+#if defined(__x86_64__)
+namespace avx2 {
+extern const Kernels kKernels;
+}
+namespace avx512 {
+extern const Kernels kKernels;
+}
+#endif
+
+}  // namespace stope::gram

@@ -1,0 +1,250 @@
+// The sums of gram/shape.hpp in vectors of STOPE_LANES doubles (2, 4 or 8), compiled once per instruction set by
+// kernels_<level>.cpp. No standard library in here (kernels.hpp).
+
+namespace {
+
+#define STOPE_INLINE __attribute__((always_inline)) inline
+
+constexpr int kLanes = STOPE_LANES;
+typedef double Doubles __attribute__((vector_size(STOPE_LANES * 8)));
+typedef double UnalignedDoubles __attribute__((vector_size(STOPE_LANES * 8), aligned(8), may_alias));
+typedef float UnalignedFloats __attribute__((vector_size(STOPE_LANES * 4), aligned(4), may_alias));
+
+STOPE_INLINE Doubles load(const double* p) {
+  return *reinterpret_cast<const UnalignedDoubles*>(p);
+}
+STOPE_INLINE Doubles load(const float* p) {
+  return __builtin_convertvector(*reinterpret_cast<const UnalignedFloats*>(p), Doubles);
+}
+STOPE_INLINE void store(double* p, Doubles v) {
+  *reinterpret_cast<UnalignedDoubles*>(p) = v;
+}
+STOPE_INLINE Doubles all(double value) {
+  Doubles v;
+  for (int lane = 0; lane < kLanes; ++lane) v[lane] = value;
+  return v;
+}
+
+// The first n < kLanes elements, then zeros: what follows a row may be nobody's memory.
+#if defined(STOPE_AVX512)
+STOPE_INLINE Doubles load_first(const double* p, int n) {
+  return _mm512_maskz_loadu_pd(static_cast<__mmask8>((1 << n) - 1), p);
+}
+STOPE_INLINE Doubles load_first(const float* p, int n) {
+  // (gcc 12 takes _mm512_cvtps_pd for a use of something uninitialised.)
+  return _mm512_maskz_cvtps_pd(static_cast<__mmask8>(-1), _mm256_maskz_loadu_ps(static_cast<__mmask8>((1 << n) - 1), p));
+}
+#else
+template <class T>
+STOPE_INLINE Doubles load_first(const T* p, int n) {
+  Doubles v = {};
+  for (int lane = 0; lane < kLanes; ++lane) {
+    if (lane < n) v[lane] = static_cast<double>(p[lane]);
+  }
+  return v;
+}
+#endif
+
+template <class T, bool shifted>
+STOPE_INLINE Doubles values(const T* row, const double* shift, std::int64_t column) {
+  if constexpr (shifted) return load(row + column) - load(shift + column);
+  return load(row + column);
+}
+template <class T, bool shifted>
+STOPE_INLINE Doubles last_values(const T* row, const double* shift, std::int64_t column, std::int64_t end) {
+  const Doubles v = load_first(row + column, static_cast<int>(end - column));
+  if constexpr (shifted) return v - load(shift + column);
+  return v;
+}
+
+// Sums of neighbours: of 2 x kLanes values kLanes, in their order.
+STOPE_INLINE Doubles add_neighbours(Doubles a, Doubles b) {
+#if STOPE_LANES == 8
+  return __builtin_shufflevector(a, b, 0, 2, 4, 6, 8, 10, 12, 14) +
+         __builtin_shufflevector(a, b, 1, 3, 5, 7, 9, 11, 13, 15);
+#elif STOPE_LANES == 4
+  return __builtin_shufflevector(a, b, 0, 2, 4, 6) + __builtin_shufflevector(a, b, 1, 3, 5, 7);
+#else
+  return __builtin_shufflevector(a, b, 0, 2) + __builtin_shufflevector(a, b, 1, 3);
+#endif
+}
+// Lane l + lane l ^ half, half = kLanes / 2, and so on down to one number.
+STOPE_INLINE double add_lanes(Doubles v) {
+#if STOPE_LANES == 8
+  v += __builtin_shufflevector(v, v, 4, 5, 6, 7, 0, 1, 2, 3);
+  v += __builtin_shufflevector(v, v, 2, 3, 0, 1, 6, 7, 4, 5);
+  v += __builtin_shufflevector(v, v, 1, 0, 3, 2, 5, 4, 7, 6);
+#elif STOPE_LANES == 4
+  v += __builtin_shufflevector(v, v, 2, 3, 0, 1);
+  v += __builtin_shufflevector(v, v, 1, 0, 3, 2);
+#else
+  v += __builtin_shufflevector(v, v, 1, 0);
+#endif
+  return v[0];
+}
+
+// Vectors of slots that are held in registers at a time. After add_neighbours twice a quarter of them is left.
+#if defined(STOPE_AVX512)
+constexpr int kTogether = 16;
+#else
+constexpr int kTogether = 8;
+#endif
+constexpr int kVectors = 128 / kLanes;    // of the slots of a leaf
+constexpr int kFours = kVectors / 4;      // of the sums of four
+static_assert(kVectors % kTogether == 0 && kTogether % 4 == 0);
+
+STOPE_INLINE double leaf_of(Doubles (&fours)[kFours]) {
+#pragma GCC unroll 16
+  for (int half = kFours / 2; half >= 1; half /= 2) {
+#pragma GCC unroll 16
+    for (int i = 0; i < half; ++i) fours[i] += fours[i + half];
+  }
+  return add_lanes(fours[0]);
+}
+
+STOPE_INLINE void add_fours(const Doubles (&slots)[kTogether], Doubles* fours) {
+#pragma GCC unroll 16
+  for (int i = 0; i < kTogether; i += 4) {
+    fours[i / 4] = add_neighbours(add_neighbours(slots[i], slots[i + 1]), add_neighbours(slots[i + 2], slots[i + 3]));
+  }
+}
+
+template <class T, bool shifted>
+STOPE_INLINE double whole_leaf(const T* row, const double* shift, const double* x) {
+  Doubles fours[kFours];
+#pragma GCC unroll 1
+  for (int part = 0; part < kVectors; part += kTogether) {
+    Doubles slots[kTogether];
+    const std::int64_t first = part * kLanes;
+#pragma GCC unroll 16
+    for (int i = 0; i < kTogether; ++i) {
+      const std::int64_t column = first + i * kLanes;
+      slots[i] = values<T, shifted>(row, shift, column) * load(x + column);
+    }
+    for (std::int64_t round = kSlots; round < kLeafColumns; round += kSlots) {
+#pragma GCC unroll 16
+      for (int i = 0; i < kTogether; ++i) {
+        const std::int64_t column = round + first + i * kLanes;
+        slots[i] += values<T, shifted>(row, shift, column) * load(x + column);
+      }
+    }
+    add_fours(slots, fours + part / 4);
+  }
+  return leaf_of(fours);
+}
+
+// n < kLeafColumns columns. Slots that have none are +0.0.
+template <class T, bool shifted>
+STOPE_INLINE double part_of_leaf(const T* row, const double* shift, const double* x, std::int64_t n) {
+  Doubles slots[kVectors];
+  const std::int64_t used = n < kSlots ? (n + 4 * kLanes - 1) / (4 * kLanes) * 4 : kVectors;  // whole sums of four
+  for (std::int64_t i = 0; i < used; ++i) {
+    std::int64_t column = i * kLanes;
+    Doubles sum = {};
+    if (column + kLanes <= n) {
+      sum = values<T, shifted>(row, shift, column) * load(x + column);
+      for (column += kSlots; column + kLanes <= n; column += kSlots) {
+        sum += values<T, shifted>(row, shift, column) * load(x + column);
+      }
+    }
+    if (column < n) sum += last_values<T, shifted>(row, shift, column, n) * load(x + column);
+    slots[i] = sum;
+  }
+  Doubles fours[kFours] = {};
+  for (std::int64_t i = 0; i < used; i += 4) {
+    fours[i / 4] = add_neighbours(add_neighbours(slots[i], slots[i + 1]), add_neighbours(slots[i + 2], slots[i + 3]));
+  }
+  return leaf_of(fours);
+}
+
+template <bool shifted>
+STOPE_INLINE const double* shift_at(const Slab& slab, std::int64_t column) {
+  if constexpr (shifted) return slab.shift + column;
+  return nullptr;
+}
+
+template <class T, bool shifted>
+STOPE_INLINE void dot_rows(const Slab& slab, const double* x, double* sums) {
+  constexpr std::int64_t kLine = 64 / static_cast<std::int64_t>(sizeof(T));  // elements of a cache line
+  for (std::int64_t r = 0; r < slab.n_rows; ++r) {
+    const T* row = static_cast<const T*>(slab.values) + r * slab.row_stride;
+    std::int64_t column = 0;
+    for (; column + kLeafColumns <= slab.n_columns; column += kLeafColumns) {
+      if (slab.dot_ahead != 0) {
+        for (std::int64_t line = column; line < column + kLeafColumns; line += kLine) {
+          __builtin_prefetch(reinterpret_cast<const char*>(row + line) + slab.dot_ahead, 0, 2);
+        }
+      }
+      *sums++ = whole_leaf<T, shifted>(row + column, shift_at<shifted>(slab, column), x + column);
+    }
+    if (column < slab.n_columns) {
+      *sums++ =
+          part_of_leaf<T, shifted>(row + column, shift_at<shifted>(slab, column), x + column, slab.n_columns - column);
+    }
+  }
+}
+
+// n rows at once: z goes through the registers once for all of them.
+// Meanwhile the rows `ahead` are fetched: arithmetic hides what their reading takes.
+template <class T, bool shifted, int n>
+STOPE_INLINE void add_together(const T* first, std::int64_t stride, const Slab& slab, const double* y, double* z) {
+  Doubles weights[n];
+  for (int r = 0; r < n; ++r) weights[r] = all(y[r]);
+  constexpr std::int64_t kLine = 64 / static_cast<std::int64_t>(sizeof(T));  // elements of a cache line
+  const std::int64_t ahead = slab.add_ahead;
+  std::int64_t column = 0;
+  for (; column + kLanes <= slab.n_columns; column += kLanes) {
+    Doubles sum = load(z + column);
+    if (ahead != 0 && column % kLine == 0) {
+#pragma GCC unroll 8
+      for (int r = 0; r < n; ++r) __builtin_prefetch(reinterpret_cast<const char*>(first + r * stride + column) + ahead, 0, 2);
+    }
+#pragma GCC unroll 8
+    for (int r = 0; r < n; ++r) sum += weights[r] * values<T, shifted>(first + r * stride, slab.shift, column);
+    store(z + column, sum);
+  }
+  if (column < slab.n_columns) {
+    Doubles sum = load(z + column);
+    for (int r = 0; r < n; ++r) {
+      sum += weights[r] * last_values<T, shifted>(first + r * stride, slab.shift, column, slab.n_columns);
+    }
+    store(z + column, sum);
+  }
+}
+
+template <class T, bool shifted>
+STOPE_INLINE void add_rows(const Slab& slab, const double* y, double* z) {
+  constexpr int kAtOnce = 4;
+  std::int64_t r = 0;
+  const T* row = static_cast<const T*>(slab.values);
+  for (; r + kAtOnce <= slab.n_rows; r += kAtOnce, row += kAtOnce * slab.row_stride) {
+    add_together<T, shifted, kAtOnce>(row, slab.row_stride, slab, y + r, z);
+  }
+  for (; r < slab.n_rows; ++r, row += slab.row_stride) {
+    add_together<T, shifted, 1>(row, slab.row_stride, slab, y + r, z);
+  }
+}
+
+template <class T>
+void dot(const Slab& slab, const double* x, double* sums) {
+  if (slab.shift == nullptr) {
+    dot_rows<T, false>(slab, x, sums);
+  } else {
+    dot_rows<T, true>(slab, x, sums);
+  }
+}
+
+template <class T>
+void add(const Slab& slab, const double* y, double* z) {
+  if (slab.shift == nullptr) {
+    add_rows<T, false>(slab, y, z);
+  } else {
+    add_rows<T, true>(slab, y, z);
+  }
+}
+
+#undef STOPE_INLINE
+
+}  // namespace
+
+const Kernels kKernels = {{dot<float>, add<float>}, {dot<double>, add<double>}};

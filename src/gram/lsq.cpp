@@ -1,0 +1,84 @@
+// Fitted linear models: predictions, and the table they are written as (stope/lsq.hpp).
+#include "stope/lsq.hpp"
+
+#include <limits>
+
+#include "base/checked.hpp"
+#include "gram/lsq_fit.hpp"
+#include "gram/model_table.hpp"
+#include "gram/vector_panel.hpp"
+#include "stope/error.hpp"
+
+namespace stope {
+namespace {
+
+constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
+const std::string kIntercept = "intercept", kAttribute = "attribute";
+
+}  // namespace
+
+LinearModel LinearModel::fit(const Table& table, const LsqOptions& options, const RunOptions& run) {
+  return gram::LsqFit(table, options, run).fit();
+}
+
+std::vector<double> LinearModel::predict(const Table& table, const RunOptions& run) const {
+  ThreadPool pool(run.threads);
+  gram::NumericColumns matrix = gram::matched_columns(table, names_, missing_, pool, run.cancel);
+  matrix.fill = mean_;
+  std::vector<double> predictions(static_cast<std::size_t>(table.n_rows));
+  const gram::AcrossTheColumns rows(matrix);
+  const gram::VectorPanel coefficients(coefficients_.data(), 1, static_cast<std::int64_t>(coefficients_.size()));
+  gram::for_each_block(rows, coefficients, matrix.n_columns(), pool, run.cancel, [&](const gram::ProductBlock& block) {
+    for (std::int64_t i = 0; i < block.n_rows; ++i) {
+      predictions[static_cast<std::size_t>(block.row + i)] = block.values[i * gram::kBlock] + intercept_;
+    }
+  });
+  return predictions;
+}
+
+Table LinearModel::to_table() const {
+  std::vector<const std::string*> kinds = {&kIntercept}, words = {nullptr};
+  std::vector<double> coefficients = {intercept_}, means = {kNothing}, errors = {intercept_standard_error_};
+  for (std::size_t j = 0; j < names_.size(); ++j) {
+    kinds.push_back(&kAttribute);
+    words.push_back(&names_[j]);
+    coefficients.push_back(coefficients_[j]);
+    means.push_back(mean_[j]);
+    if (!standard_errors_.empty()) errors.push_back(standard_errors_[j]);
+  }
+  Table table;
+  table.n_rows = static_cast<std::int64_t>(kinds.size());
+  table.columns = {gram::word_column("kind", kinds), gram::word_column("name", words),
+                   make_numeric("coefficient", coefficients), make_numeric("mean", means)};
+  if (!standard_errors_.empty()) table.columns.push_back(make_numeric("standard_error", errors));
+  return table;
+}
+
+LinearModel LinearModel::from_table(const Table& table, MissingValues missing) {
+  const gram::ModelReader reader(table);
+  const Column& kinds = reader.words("kind");
+  const Column& coefficients = reader.numbers("coefficient");
+  const Column& means = reader.numbers("mean");
+  LinearModel model;
+  model.missing_ = missing;
+  bool has_intercept = false;
+  for (std::int64_t row = 0; row < table.n_rows; ++row) {
+    const std::string& kind = reader.word(kinds, row);
+    if (kind == kIntercept) {
+      if (has_intercept) reader.fail("two rows of the kind 'intercept'");
+      has_intercept = true;
+      model.intercept_ = reader.number(coefficients, row);
+    } else if (kind == kAttribute) {
+      model.names_.push_back(reader.word(reader.words("name"), row));
+      model.coefficients_.push_back(reader.number(coefficients, row));
+      model.mean_.push_back(reader.number(means, row));
+    } else {
+      reader.fail("row " + std::to_string(row) + ": unknown kind '" + kind + "'");
+    }
+  }
+  if (!has_intercept) reader.fail("no row of the kind 'intercept'");
+  if (model.names_.empty()) reader.fail("no row of the kind 'attribute'");
+  return model;
+}
+
+}  // namespace stope

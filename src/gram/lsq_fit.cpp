@@ -1,0 +1,401 @@
+#include "gram/lsq_fit.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+
+#include "base/checked.hpp"
+#include "base/number_text.hpp"
+#include "base/reduce.hpp"
+#include "gram/lsqr.hpp"
+#include "gram/orthogonal.hpp"
+#include "gram/pca_fit.hpp"
+#include "stope/error.hpp"
+
+namespace stope::gram {
+namespace {
+
+constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr std::int64_t kMostRefinements = 10;
+// A decomposition is exact, LSQR is not: it is preferred unless it takes longer than this and than LSQR.
+constexpr double kPatience = 10.0;
+constexpr double kStepsOfLsqr = 100.0;
+
+double length_of(const std::vector<double>& v) {
+  return norm(v.data(), static_cast<std::int64_t>(v.size()));
+}
+
+}  // namespace
+
+LsqFit::LsqFit(const Table& table, const LsqOptions& options, const RunOptions& run)
+    : table_(table), options_(options), run_(run), pool_(run.threads), label_(table.find(Role::label)) {
+  if (!(options.alpha >= 0.0) || !std::isfinite(options.alpha)) {
+    throw Error(ErrorCode::invalid_argument, "alpha " + number_text(options.alpha) + " is not a number from 0");
+  }
+  if (label_ < 0) throw Error(ErrorCode::invalid_argument, "no target: a column of role label is needed");
+  const std::vector<std::int64_t> features = numeric_features(table, options.nominal);
+  n_ = table.n_rows;
+  p_ = static_cast<std::int64_t>(features.size());
+  read_weights();
+  matrix_ =
+      NumericColumns(table, features, options.missing, weights_, NumericColumns::Summaries::yes, pool_, run.cancel);
+  if (!options.fit_intercept) matrix_.shift.assign(static_cast<std::size_t>(p_), 0.0);
+  read_target();
+}
+
+void LsqFit::read_weights() {
+  n_counted_ = n_;
+  total_weight_ = static_cast<double>(n_);
+  const std::int64_t at = table_.find(Role::weight);
+  if (at < 0) return;
+  const Column& column = table_.columns[static_cast<std::size_t>(at)];
+  if (column.nominal()) throw Error(ErrorCode::unsupported, column_place(table_, column) + ": weights are numbers");
+  n_counted_ = 0;
+  for (std::int64_t row = 0; row < n_; ++row) {
+    const double weight = column.at(row);
+    if (!(weight >= 0.0) || !std::isfinite(weight)) {
+      throw Error(ErrorCode::invalid_argument, column_place(table_, column) + ", row " + std::to_string(row) + ": " +
+                                                   number_text(weight) + " is no weight");
+    }
+    n_counted_ += weight > 0.0 ? 1 : 0;
+    weights_.push_back(weight);
+  }
+  total_weight_ = pairwise_sum(weights_);
+  if (!(total_weight_ > 0.0) || !std::isfinite(total_weight_)) {
+    throw Error(ErrorCode::invalid_argument,
+                column_place(table_, column) + ": the weights add up to " + number_text(total_weight_));
+  }
+}
+
+// The target, centred if there is an intercept, times the roots of the weights, scaled to lie between -1 and 1.
+void LsqFit::read_target() {
+  const Column& column = table_.columns[static_cast<std::size_t>(label_)];
+  if (column.nominal()) {
+    throw Error(ErrorCode::unsupported, column_place(table_, column) + " is nominal: a target of numbers is needed");
+  }
+  NumericColumns target(table_, {label_}, MissingValues::error, weights_, NumericColumns::Summaries::yes, pool_,
+                        run_.cancel);
+  const ColumnSummary& summary = target.summaries()[0];
+  target_mean_ = summary.mean;
+  target_length_ = summary.length;
+  if (!options_.fit_intercept) target.shift[0] = 0.0;
+  target.fill = target.shift;  // rows of weight 0 may lack it
+  if (!weights_.empty()) {
+    matrix_.row_factor = weights_;
+    for (double& v : matrix_.row_factor) v = std::sqrt(v);
+  }
+  b_.resize(static_cast<std::size_t>(n_));
+  target.write(0, 0, n_, b_.data(), 1);
+  double largest = 0.0;
+  for (const double v : b_) largest = std::max(largest, std::fabs(v));
+  if (largest > 0.0) std::frexp(largest, &exponent_);
+  for (std::size_t i = 0; i < b_.size(); ++i) {
+    b_[i] = std::ldexp(b_[i], -exponent_) * (weights_.empty() ? 1.0 : matrix_.row_factor[i]);
+  }
+}
+
+// Powers of two, which are exact. By columns each (with its share of the ridge) gets a length near 1; by rows, and
+// where the solution of least norm is wanted of LSQR, all columns get the same factor.
+void LsqFit::scale_columns(Side side, bool least_norm) {
+  std::vector<double> lengths;
+  for (std::int64_t j = 0; j < p_; ++j) {
+    const ColumnSummary& summary = matrix_.summaries()[static_cast<std::size_t>(j)];
+    const double mean = options_.fit_intercept ? 0.0 : std::fabs(summary.mean) * std::sqrt(total_weight_);
+    lengths.push_back(std::hypot(summary.length, mean));
+  }
+  const double longest = *std::max_element(lengths.begin(), lengths.end());
+  for (std::int64_t j = 0; j < p_; ++j) {
+    const bool own = side == Side::columns && !least_norm;
+    const double length = own ? std::hypot(lengths[static_cast<std::size_t>(j)], std::sqrt(options_.alpha)) : longest;
+    int exponent = 0;
+    if (length > 0.0) std::frexp(length, &exponent);
+    matrix_.factor[static_cast<std::size_t>(j)] = std::ldexp(1.0, -exponent);
+  }
+  ridge_.clear();
+  if (options_.alpha == 0.0) return;
+  for (const double factor : matrix_.factor) {
+    const double root = std::sqrt(options_.alpha) * factor;
+    ridge_.push_back(root * root);
+  }
+}
+
+LsqFit::Method LsqFit::plan() {
+  DecomposeReport& report = model_.report_;
+  const std::int64_t q = std::min(n_, p_), depth = std::max(n_, p_);
+  const std::int64_t budget = memory_budget(run_);
+  const std::int64_t vectors = checked::mul(32, checked::add(n_, p_));
+  const std::int64_t direct = checked::add(small_side_bytes(n_, p_, pool_.size()), vectors);
+  report.n_samples = n_;
+  report.n_features = p_;
+  report.threads = pool_.size();
+  report.memory_budget = budget;
+  const std::string side = p_ <= n_ ? std::to_string(p_) + " features" : std::to_string(n_) + " rows";
+  if (options_.standard_errors) {
+    if (options_.alpha > 0.0) {
+      throw Error(ErrorCode::invalid_argument, "standard errors belong to least squares, alpha 0");
+    }
+    const std::int64_t unknowns = p_ + (options_.fit_intercept ? 1 : 0);
+    if (n_counted_ <= unknowns) {
+      throw Error(ErrorCode::invalid_argument, "no standard errors: " + std::to_string(n_counted_) + " rows for " +
+                                                   std::to_string(unknowns) + " unknowns");
+    }
+    if (direct > budget) {
+      throw Error(ErrorCode::out_of_memory, "standard errors need the products of " + side + ", " +
+                                                std::to_string(direct) + " bytes; the memory budget is " +
+                                                std::to_string(budget));
+    }
+  }
+  // Nanoseconds as in pca_plan.cpp.
+  const auto size = static_cast<double>(q);
+  const double decompose =
+      1e-9 * (0.5 * static_cast<double>(depth) * size * size * 0.11 / pool_.size() + 2.7 * size * size * size);
+  const double iterate =
+      1e-9 * kStepsOfLsqr * 2.0 * static_cast<double>(n_) * static_cast<double>(p_) * 1.0 / pool_.size();
+  const bool quick = decompose <= std::max(kPatience, iterate);
+  if (direct <= budget && (quick || options_.standard_errors)) {
+    report.reason = "the products of " + side + " fit the memory and are quickly decomposed";
+    report.memory_planned = direct;
+    return Method::direct;
+  }
+  report.reason = direct > budget ? "the products of " + side + " would take " + std::to_string(direct) +
+                                        " bytes, more than the memory budget"
+                                  : "the products of " + side + " take longer to decompose";
+  report.memory_planned = vectors;
+  if (vectors > budget) {
+    throw Error(ErrorCode::out_of_memory, "least squares needs " + std::to_string(vectors) +
+                                              " bytes beside the table, the memory budget is " +
+                                              std::to_string(budget));
+  }
+  return Method::lsqr;
+}
+
+void LsqFit::open_operator() {
+  RunOptions rest = run_;
+  const DecomposeReport& report = model_.report_;
+  const std::int64_t room = report.memory_budget - report.memory_planned;
+  rest.memory_limit = std::max<std::int64_t>(room - copy_bytes(matrix_, room), 1);
+  operator_ = make_operator(make_row_source(matrix_, room, pool_, run_.cancel), {matrix_.shift, matrix_.factor}, rest);
+}
+
+void LsqFit::multiply(const std::vector<double>& t, std::vector<double>& y) {
+  operator_->multiply(t, y);
+  if (weights_.empty()) return;
+  for (std::size_t i = 0; i < y.size(); ++i) y[i] *= matrix_.row_factor[i];
+}
+
+void LsqFit::multiply_transposed(const std::vector<double>& y, std::vector<double>& t) {
+  if (weights_.empty()) return operator_->multiply_transposed(y, t);
+  std::vector<double> weighted = y;
+  for (std::size_t i = 0; i < y.size(); ++i) weighted[i] *= matrix_.row_factor[i];
+  operator_->multiply_transposed(weighted, t);
+}
+
+LinearModel LsqFit::fit() {
+  const auto start = std::chrono::steady_clock::now();
+  if (plan() == Method::direct) {
+    solve_directly();
+  } else {
+    solve_by_lsqr();
+  }
+  finish();
+  model_.report_.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return std::move(model_);
+}
+
+void LsqFit::solve_directly() {
+  const Side side = p_ <= n_ ? Side::columns : Side::rows;
+  scale_columns(side, false);
+  std::int64_t known_zeros = 0;
+  if (side == Side::columns) {
+    for (const ColumnSummary& summary : matrix_.summaries()) {
+      known_zeros += summary.length == 0.0 && (options_.fit_intercept || summary.mean == 0.0) ? 1 : 0;
+    }
+  } else if (options_.fit_intercept) {
+    known_zeros = 1;  // the weighted rows add up to zero
+  }
+  const SmallSide small = decompose_small_side(matrix_, side, ridge_, known_zeros, pool_, run_.cancel);
+  model_.report_.method = small.by_qr ? "qr" : "normal equations";
+  if (options_.alpha == 0.0) model_.rank_ = small.rank;
+  open_operator();
+  t_.assign(static_cast<std::size_t>(p_), 0.0);
+  if (side == Side::columns) {
+    solve_by_columns(small);
+  } else {
+    solve_by_rows(small);
+  }
+  if (options_.standard_errors) set_standard_errors(small);
+}
+
+namespace {
+
+// x = V diag(1 / values) V^T g over the first `rank` eigenvectors.
+std::vector<double> apply_inverse(const SmallSide& small, const std::vector<double>& g) {
+  const auto q = static_cast<std::int64_t>(g.size());
+  std::vector<double> x(g.size(), 0.0);
+  for (std::int64_t i = 0; i < small.rank; ++i) {
+    const double* const vector = small.vectors.data() + i * q;
+    const double part = dot(vector, g.data(), q) / small.values[static_cast<std::size_t>(i)];
+    for (std::int64_t j = 0; j < q; ++j) x[static_cast<std::size_t>(j)] += part * vector[j];
+  }
+  return x;
+}
+
+// Adds corrections until they no longer get smaller, or are rounding.
+template <class Correct>
+std::int64_t refine(std::vector<double>& x, const Correct& correction) {
+  double before = std::numeric_limits<double>::infinity();
+  for (std::int64_t step = 0; step < kMostRefinements; ++step) {
+    const std::vector<double> d = correction(x);
+    const double size = length_of(d);
+    if (!(size < 0.5 * before)) return step;
+    for (std::size_t j = 0; j < x.size(); ++j) x[j] += d[j];
+    if (size <= 4 * kEpsilon * length_of(x)) return step + 1;
+    before = size;
+  }
+  return kMostRefinements;
+}
+
+}  // namespace
+
+void LsqFit::solve_by_columns(const SmallSide& small) {
+  std::vector<double> residual(b_.size()), g(t_.size());
+  model_.report_.iterations = refine(t_, [&](const std::vector<double>& t) {
+    multiply(t, residual);
+    for (std::size_t i = 0; i < b_.size(); ++i) residual[i] = b_[i] - residual[i];
+    multiply_transposed(residual, g);
+    for (std::size_t j = 0; j < g.size() && !ridge_.empty(); ++j) g[j] -= ridge_[j] * t[j];
+    return apply_inverse(small, g);
+  });
+  if (small.rank < p_ && options_.alpha == 0.0) take_least_norm(small);
+}
+
+// The directions that M does not see, in the units of the coefficients: without its parts along them the solution is
+// the shortest.
+void LsqFit::take_least_norm(const SmallSide& small) {
+  const std::int64_t n_unseen = p_ - small.rank;
+  Buffer<double> directions(checked::mul(p_, n_unseen + 1));
+  double largest = 0.0;
+  for (std::int64_t i = 0; i < n_unseen; ++i) {
+    for (std::int64_t j = 0; j < p_; ++j) {
+      double& v = directions[i * p_ + j];
+      v = small.vectors[(small.rank + i) * p_ + j] * matrix_.factor[static_cast<std::size_t>(j)];
+      largest = std::max(largest, std::fabs(v));
+    }
+  }
+  Orthogonaliser orthogonal(pool_, run_.cancel, 0);
+  std::vector<double> upper(static_cast<std::size_t>(n_unseen * n_unseen));
+  orthogonal.orthonormalise({directions.data(), p_}, 0, n_unseen, 0.0, upper.data());
+  for (std::int64_t j = 0; j < p_; ++j) {
+    directions[n_unseen * p_ + j] = t_[static_cast<std::size_t>(j)] * matrix_.factor[static_cast<std::size_t>(j)];
+  }
+  orthogonal.project_out({directions.data(), p_}, n_unseen, 1, nullptr);
+  for (std::int64_t j = 0; j < p_; ++j) {
+    t_[static_cast<std::size_t>(j)] = directions[n_unseen * p_ + j] / matrix_.factor[static_cast<std::size_t>(j)];
+  }
+}
+
+// t = M^T s, (M M^T + ridge) s = b: the solution of least norm, since M^T s has no part that M does not see.
+void LsqFit::solve_by_rows(const SmallSide& small) {
+  std::vector<double> s(b_.size(), 0.0), residual(b_.size());
+  const double ridge = ridge_.empty() ? 0.0 : ridge_[0];
+  model_.report_.iterations = refine(s, [&](const std::vector<double>& now) {
+    multiply_transposed(now, t_);
+    multiply(t_, residual);
+    for (std::size_t i = 0; i < b_.size(); ++i) residual[i] = b_[i] - residual[i] - ridge * now[i];
+    return apply_inverse(small, residual);
+  });
+  multiply_transposed(s, t_);
+}
+
+void LsqFit::solve_by_lsqr() {
+  model_.report_.method = "lsqr";
+  const bool least_norm = n_ < p_ && options_.alpha == 0.0;
+  scale_columns(Side::columns, least_norm);
+  open_operator();
+  const std::size_t n = b_.size(), more = ridge_.size();
+  std::vector<double> y(n), t(static_cast<std::size_t>(p_));
+  LsqrProblem problem;
+  problem.n_rows = n_ + static_cast<std::int64_t>(more);  // the ridge as rows of their own
+  problem.n_columns = p_;
+  problem.multiply = [&](const std::vector<double>& x, std::vector<double>& out) {
+    multiply(x, y);
+    std::copy(y.begin(), y.end(), out.begin());
+    for (std::size_t j = 0; j < more; ++j) out[n + j] = std::sqrt(ridge_[j]) * x[j];
+  };
+  problem.multiply_transposed = [&](const std::vector<double>& x, std::vector<double>& out) {
+    std::copy(x.begin(), x.begin() + n_, y.begin());
+    multiply_transposed(y, out);
+    for (std::size_t j = 0; j < more; ++j) out[j] += std::sqrt(ridge_[j]) * x[n + j];
+  };
+  std::vector<double> b = b_;
+  b.resize(n + more, 0.0);
+  const std::int64_t limit = options_.max_iterations > 0 ? options_.max_iterations : 4 * std::min(n_, p_) + 100;
+  LsqrResult result = lsqr(problem, b, options_.tolerance, limit, run_.cancel);
+  if (!result.converged) {
+    throw Error(ErrorCode::unsupported, "least squares did not converge in " + std::to_string(limit) +
+                                            " steps: the residual's angle is " + number_text(result.angle) +
+                                            ", the tolerance " + number_text(options_.tolerance) +
+                                            "; more steps, a larger tolerance or a larger alpha help");
+  }
+  t_ = std::move(result.x);
+  model_.report_.iterations = result.steps;
+  model_.report_.products = 2 * result.steps + 1;
+}
+
+// sigma^2 (M^T M)^-1, scaled back; the intercept's variance adds the means' part.
+void LsqFit::set_standard_errors(const SmallSide& small) {
+  model_.standard_errors_.assign(static_cast<std::size_t>(p_), kNaN);
+  model_.intercept_standard_error_ = kNaN;
+  if (small.rank < p_) return;
+  residual_.resize(b_.size());
+  multiply(t_, residual_);
+  for (std::size_t i = 0; i < b_.size(); ++i) residual_[i] = b_[i] - residual_[i];
+  const double left = static_cast<double>(n_counted_ - p_ - (options_.fit_intercept ? 1 : 0));
+  const double sigma = std::ldexp(length_of(residual_) / std::sqrt(left), exponent_);
+  std::vector<double> squares(static_cast<std::size_t>(p_), 0.0);
+  double intercept = 1.0 / total_weight_;
+  for (std::int64_t i = 0; i < p_; ++i) {
+    const double* const vector = small.vectors.data() + i * p_;
+    const double value = small.values[static_cast<std::size_t>(i)];
+    double along = 0.0;
+    for (std::int64_t j = 0; j < p_; ++j) {
+      const auto at = static_cast<std::size_t>(j);
+      squares[at] += vector[j] * vector[j] / value;
+      along += vector[j] * matrix_.factor[at] * matrix_.shift[at];
+    }
+    intercept += along * along / value;
+  }
+  for (std::size_t j = 0; j < squares.size(); ++j) {
+    model_.standard_errors_[j] = matrix_.factor[j] * std::sqrt(squares[j]) * sigma;
+  }
+  model_.intercept_standard_error_ = options_.fit_intercept ? std::sqrt(intercept) * sigma : kNaN;
+}
+
+void LsqFit::finish() {
+  residual_.resize(b_.size());
+  multiply(t_, residual_);
+  for (std::size_t i = 0; i < b_.size(); ++i) residual_[i] = b_[i] - residual_[i];
+  const double length = std::ldexp(length_of(residual_), exponent_);
+  model_.rss_ = length * length;
+  const double unexplained = length / target_length_;
+  model_.r2_ = target_length_ > 0.0 ? 1.0 - unexplained * unexplained : kNaN;
+  double at_means = 0.0;
+  for (std::int64_t j = 0; j < p_; ++j) {
+    const auto at = static_cast<std::size_t>(j);
+    const double coefficient = std::ldexp(t_[at] * matrix_.factor[at], exponent_);
+    if (!std::isfinite(coefficient)) {
+      throw Error(ErrorCode::invalid_file, column_place(table_, matrix_.column(j)) + ": its coefficient overflows");
+    }
+    model_.coefficients_.push_back(coefficient);
+    model_.names_.push_back(matrix_.column(j).name);
+    at_means += coefficient * matrix_.shift[at];
+  }
+  model_.intercept_ = options_.fit_intercept ? target_mean_ - at_means : 0.0;
+  model_.mean_ = matrix_.fill;
+  model_.missing_ = options_.missing;
+  model_.report_.backend = operator_->report().backend;
+}
+
+}  // namespace stope::gram

@@ -1,0 +1,72 @@
+#include "gram/model_table.hpp"
+
+#include <cmath>
+#include <unordered_map>
+
+#include "stope/error.hpp"
+#include "table/match.hpp"
+
+namespace stope::gram {
+
+Column word_column(std::string name, const std::vector<const std::string*>& words) {
+  std::vector<std::string> values;
+  std::vector<std::int32_t> codes;
+  std::unordered_map<std::string, std::int32_t> known;
+  for (const std::string* word : words) {
+    if (word == nullptr) {
+      codes.push_back(kMissingCode);
+      continue;
+    }
+    const auto [it, is_new] = known.emplace(*word, static_cast<std::int32_t>(values.size()));
+    if (is_new) values.push_back(*word);
+    codes.push_back(it->second);
+  }
+  return make_nominal(std::move(name), codes, std::move(values));
+}
+
+void ModelReader::fail(const std::string& what) const {
+  throw Error(ErrorCode::invalid_file, what, {table_.source});
+}
+
+const Column& ModelReader::words(const std::string& name) const {
+  const std::int64_t at = table_.find(name);
+  if (at < 0) fail("no column '" + name + "': this is no file of that kind");
+  const Column& column = table_.columns[static_cast<std::size_t>(at)];
+  if (!column.nominal()) fail("column '" + name + "' holds numbers, not words");
+  return column;
+}
+
+const Column& ModelReader::numbers(const std::string& name) const {
+  const std::int64_t at = table_.find(name);
+  if (at < 0) fail("no column '" + name + "': this is no file of that kind");
+  const Column& column = table_.columns[static_cast<std::size_t>(at)];
+  if (column.nominal()) fail("column '" + name + "' holds words, not numbers");
+  return column;
+}
+
+const std::string& ModelReader::word(const Column& column, std::int64_t row) const {
+  if (column.missing(row)) fail("column '" + column.name + "', row " + std::to_string(row) + ": nothing stands there");
+  return column.values[static_cast<std::size_t>(column.codes()[row])];
+}
+
+double ModelReader::number(const Column& column, std::int64_t row) const {
+  const double value = column.at(row);
+  if (!std::isfinite(value)) {
+    fail("column '" + column.name + "', row " + std::to_string(row) + ": not a finite number");
+  }
+  return value;
+}
+
+NumericColumns matched_columns(const Table& table, const std::vector<std::string>& names, MissingValues missing,
+                               ThreadPool& pool, const CancelToken& cancel) {
+  std::vector<FeatureSpec> attributes;
+  attributes.reserve(names.size());
+  for (const std::string& name : names) attributes.push_back({name, ValueType::real, {}});
+  std::vector<std::int64_t> columns;
+  for (const MatchedColumn& matched : match_columns(attributes, table, Compat::none)) {
+    columns.push_back(matched.column - table.columns.data());
+  }
+  return {table, columns, missing, {}, NumericColumns::Summaries::no, pool, cancel};
+}
+
+}  // namespace stope::gram

@@ -1,0 +1,38 @@
+// Fitted models as tables, the form in which they are written and read (docs/FORMATS.md).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/thread_pool.hpp"
+#include "gram/numeric_columns.hpp"
+#include "stope/table.hpp"
+
+namespace stope::gram {
+
+/// A nominal column of those words, one a row; missing where a word is the null pointer.
+Column word_column(std::string name, const std::vector<const std::string*>& words);
+
+/// Reads a model's table. Every refusal is invalid_file and says what was expected.
+class ModelReader {
+ public:
+  explicit ModelReader(const Table& table) : table_(table) {}
+  [[noreturn]] void fail(const std::string& what) const;
+  /// The column of that name and kind.
+  const Column& words(const std::string& name) const;
+  const Column& numbers(const std::string& name) const;
+  /// The word of a row; fails where it is missing.
+  const std::string& word(const Column& column, std::int64_t row) const;
+  /// The finite number of a row; fails where it is missing.
+  double number(const Column& column, std::int64_t row) const;
+
+ private:
+  const Table& table_;
+};
+
+/// The columns of `table` that have a model's attribute names, ready for panels; shift and factor are still to be set.
+NumericColumns matched_columns(const Table& table, const std::vector<std::string>& names, MissingValues missing,
+                               ThreadPool& pool, const CancelToken& cancel);
+
+}  // namespace stope::gram

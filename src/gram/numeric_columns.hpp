@@ -1,0 +1,91 @@
+// The numeric features of a table as the matrix of PCA and least squares: what each column is shifted by and multiplied
+// with, what a missing value counts as, and the panels and rows that the products read. The matrix is never formed.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/thread_pool.hpp"
+#include "gram/cross_product.hpp"
+#include "gram/rows.hpp"
+#include "stope/decompose.hpp"
+#include "stope/table.hpp"
+
+namespace stope::gram {
+
+/// What a pass over a column finds. Missing values are left out; a row of weight 0 is left out too.
+struct ColumnSummary {
+  std::int64_t n_present = 0;
+  double mean = 0.0;       ///< (weighted) mean, exactly the value of a constant column
+  double length = 0.0;     ///< root of the (weighted) sum of squared deviations, exactly 0 for a constant column
+  double deviation = 0.0;  ///< the largest |value - mean|
+};
+
+class NumericColumns {
+ public:
+  NumericColumns() = default;
+  /// The columns of those indices of `table`, which must outlive this. Throws unsupported for a nominal one, and, where
+  /// missing values are errors, invalid_file for the first missing value, naming column and row; invalid_file for an
+  /// infinite one. With weights (as many as rows, or none: ones) missing values in rows of weight 0 are no error.
+  /// Shift and fill are the means, factors ones; without summaries shift and fill are zeros.
+  enum class Summaries { no, yes };
+  NumericColumns(const Table& table, const std::vector<std::int64_t>& columns, MissingValues missing,
+                 const std::vector<double>& row_weights, Summaries summaries, ThreadPool& pool,
+                 const CancelToken& cancel);
+
+  std::int64_t n_rows() const { return n_rows_; }
+  std::int64_t n_columns() const { return static_cast<std::int64_t>(columns_.size()); }
+  const Column& column(std::int64_t j) const { return *columns_[static_cast<std::size_t>(j)]; }
+  const std::vector<ColumnSummary>& summaries() const { return summaries_; }
+
+  /// The matrix is (value - shift) * factor * row_factor; a missing value counts as `fill`.
+  std::vector<double> shift, fill, factor;
+  std::vector<double> row_factor;  ///< empty = ones
+
+  /// Rows [begin, end) of column j to out[(row - begin) * stride].
+  void write(std::int64_t j, std::int64_t begin, std::int64_t end, double* out, std::int64_t stride) const;
+  /// The stored values of rows [begin, end) of column j, neither shifted nor multiplied; a missing one is `fill`.
+  void write_values(std::int64_t j, std::int64_t begin, std::int64_t end, double* out, std::int64_t stride) const;
+
+ private:
+  std::vector<const Column*> columns_;
+  std::vector<ColumnSummary> summaries_;
+  std::int64_t n_rows_ = 0;
+};
+
+/// The matrix as n_columns() columns of n_rows() rows: products that sum over the table's rows.
+class DownTheRows : public PanelSource {
+ public:
+  explicit DownTheRows(const NumericColumns& matrix) : matrix_(matrix) {}
+  std::int64_t width() const override { return matrix_.n_columns(); }
+  void pack(std::int64_t tile, std::int64_t begin, std::int64_t end, double* out) const override;
+
+ private:
+  const NumericColumns& matrix_;
+};
+
+/// The transposed matrix: products that sum over the table's columns.
+class AcrossTheColumns : public PanelSource {
+ public:
+  explicit AcrossTheColumns(const NumericColumns& matrix) : matrix_(matrix) {}
+  std::int64_t width() const override { return matrix_.n_rows(); }
+  void pack(std::int64_t tile, std::int64_t begin, std::int64_t end, double* out) const override;
+
+ private:
+  const NumericColumns& matrix_;
+};
+
+/// The rows of the matrix for an operator, missing values filled in, neither shifted nor multiplied: the operator does
+/// that with shift and factor, and never sees row_factor. Written out once where copy_bytes() says so.
+std::shared_ptr<const RowSource> make_row_source(const NumericColumns& matrix, std::int64_t room, ThreadPool& pool,
+                                                 const CancelToken& cancel);
+
+/// What that copy takes: 0 where it would be more than half of `room`.
+std::int64_t copy_bytes(const NumericColumns& matrix, std::int64_t room);
+
+/// "table.csv: column 'age'" for errors.
+std::string column_place(const Table& table, const Column& column);
+
+}  // namespace stope::gram

@@ -1,0 +1,59 @@
+// A matrix that is only multiplied: y = A x, z = A^T y and z = A^T (A x), the last in one pass over A. PCA, least
+// squares and the public GramOperator use nothing else of a matrix, so that they do not know where it lies (memory,
+// columns of a table, a file, GPUs) nor whether it is centred.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "gram/rows.hpp"
+#include "stope/gram.hpp"
+#include "stope/run.hpp"
+
+namespace stope::gram {
+
+/// The most vectors of one multiplication.
+inline constexpr std::int64_t kMostVectors = 8;
+
+/// R rows, C columns, both at least 1. Vectors are doubles; a float32 matrix is widened, which is exact, and everything
+/// is added in double precision.
+///
+/// Every result is a function of A, the vector and the options alone: the same bits for every back end, number of
+/// threads, memory budget, piece of a stream and number of GPUs (docs/numerics/gram.md), and
+///   gram(x) = multiply_transposed(multiply(x)), bit for bit, and
+///   gram of several vectors = gram of each, bit for bit.
+/// A zero in a result is +0.0, a NaN has the sign 0. NaN and infinities of A and of the vector reach what they touch.
+///
+/// Every call throws Error: invalid_argument for vectors of a wrong length, cancelled within half a second of cancel(),
+/// out_of_memory, device_lost, and what the source of the rows throws. After an error the operator can be used again,
+/// except after device_lost. One call at a time: an operator is not for several threads.
+class Operator {
+ public:
+  virtual ~Operator() = default;
+
+  virtual std::int64_t n_rows() const = 0;
+  virtual std::int64_t n_columns() const = 0;
+
+  /// y = A x: n_columns() numbers in, n_rows() out. One pass.
+  virtual void multiply(std::span<const double> x, std::span<double> y) = 0;
+  /// z = A^T y: n_rows() numbers in, n_columns() out. One pass.
+  virtual void multiply_transposed(std::span<const double> y, std::span<double> z) = 0;
+  /// z = A^T (A x): n_columns() numbers in and out. One pass.
+  void gram(std::span<const double> x, std::span<double> z) { gram(x, z, 1); }
+  /// Of n_vectors (1 to kMostVectors) vectors x, which lie one behind the other, the results in the same order: on the
+  /// processor one pass over A for all of them, on GPUs one for each.
+  virtual void gram(std::span<const double> x, std::span<double> z, std::int64_t n_vectors) = 0;
+
+  /// How the work was done so far.
+  virtual GramReport report() const = 0;
+};
+
+/// An operator on the back end that `run` asks for (STOPE_BACKEND, RunOptions::device; auto: where it is faster),
+/// within its memory budget. `options.shift` and `options.scale` are checked here (invalid_argument).
+std::unique_ptr<Operator> make_operator(std::shared_ptr<const RowSource> rows, const GramOptions& options,
+                                        const RunOptions& run);
+
+}  // namespace stope::gram

@@ -1,0 +1,13 @@
+// The gram operator on GPUs.
+#pragma once
+
+#include "device/backend.hpp"
+#include "gram/operator.hpp"
+
+namespace stope::gram {
+
+/// Copies the rows to the GPUs where they fit; else they are copied anew with every pass.
+std::unique_ptr<Operator> make_cuda_operator(std::shared_ptr<const RowSource> rows, const GramOptions& options,
+                                             const RunOptions& run, const device::BackendChoice& backend);
+
+}  // namespace stope::gram

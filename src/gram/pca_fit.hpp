@@ -1,0 +1,43 @@
+// One fit of a PCA: from the columns of a table to eigenvalues and components.
+#pragma once
+
+#include "base/thread_pool.hpp"
+#include "gram/numeric_columns.hpp"
+#include "gram/pca_plan.hpp"
+#include "stope/pca.hpp"
+
+namespace stope::gram {
+
+class PcaFit {
+ public:
+  PcaFit(const Table& table, const PcaOptions& options, const RunOptions& run);
+  Pca fit();
+
+ private:
+  void scale_columns();
+  void check_n_components() const;
+  PcaShape shape() const;
+  /// How many of the eigenvalues are wanted, the largest first; -1: more than are given.
+  std::int64_t wanted_of(const std::vector<double>& values) const;
+  void formed(PcaMethod method);
+  void decompose(Buffer<double>& matrix, std::vector<double>& values);
+  void components_from_rows(const std::vector<double>& values, const double* vectors, std::int64_t n_wanted);
+  void lanczos();
+  void set_signs();
+  void set_variances(const std::vector<double>& values, std::int64_t n_wanted);
+
+  const PcaOptions& options_;
+  const RunOptions& run_;
+  ThreadPool pool_;
+  NumericColumns matrix_;
+  std::int64_t n_, p_, q_;
+  int exponent_ = 0;    // the matrix is scaled by 2^-exponent, so that no square overflows or vanishes
+  double total_ = 0.0;  // sum of all eigenvalues
+  Pca model_;
+};
+
+/// The features that count, in column order. Throws as MissingValues and NominalFeatures say, invalid_file where there
+/// are none or no rows.
+std::vector<std::int64_t> numeric_features(const Table& table, NominalFeatures nominal);
+
+}  // namespace stope::gram

@@ -1,0 +1,73 @@
+// The shape of every sum of the gram operator: a function of the numbers of rows and columns alone, whoever computes it
+// (docs/adr/0012-gram-shape.md). Compiled for host and device.
+//
+// A dot product a_i . x, columns in leaves of 512: slot s of a leaf adds the products of its columns s, s + 128, s +
+// 256 and s + 384 in that order; four neighbouring slots are added as (0 + 1) + (2 + 3); the 32 sums of four are halved
+// by adding sum q to sum q ^ 16, then ^ 8, ^ 4, ^ 2, ^ 1: one warp, one float4 a lane and step. Leaves are added by the
+// aligned tree.
+// A column of A^T y: rows in n_groups() groups of neighbours, each added in row order; groups by the aligned tree.
+// The aligned tree adds neighbours 2i and 2i + 1, of the results the same, until one is left; what is missing at the
+// end is not added. A missing summand may as well be +0.0: that changes nothing but the sign of a zero, and every
+// result is made +0.0 at last.
+#pragma once
+
+#include <cstdint>
+
+#include "base/host_device.hpp"
+
+namespace stope::gram {
+
+inline constexpr std::int64_t kSlots = 128;
+inline constexpr std::int64_t kLeafRounds = 4;
+inline constexpr std::int64_t kLeafColumns = kSlots * kLeafRounds;
+
+STOPE_HD constexpr std::int64_t n_leaves(std::int64_t n_columns) {
+  return (n_columns + kLeafColumns - 1) / kLeafColumns;
+}
+
+/// Whole leaves: what vectors along the columns take on a GPU.
+STOPE_HD constexpr std::int64_t padded_columns(std::int64_t n_columns) {
+  return n_leaves(n_columns) * kLeafColumns;
+}
+
+/// Groups of rows: at most 132 x 8192 partial sums where that is possible (as many as there are threads that keep one
+/// on a GPU of 132 multiprocessors, each 8192), so that they take 9 MB; no fewer than 8 of 256 rows, so that several
+/// GPUs can share wide matrices; no shorter than 8 rows.
+STOPE_HD constexpr std::int64_t n_groups(std::int64_t n_rows, std::int64_t n_columns) {
+  constexpr std::int64_t kPartials = std::int64_t{132} * 8192;
+  constexpr std::int64_t kLeastRows = 8, kRowsWhereWide = 256, kGroupsWhereWide = 8;
+  const std::int64_t by_width = kPartials / (n_leaves(n_columns) * kLeafColumns);
+  std::int64_t wide = n_rows / kRowsWhereWide;
+  wide = wide < 1 ? 1 : wide > kGroupsWhereWide ? kGroupsWhereWide : wide;
+  const std::int64_t most = (n_rows + kLeastRows - 1) / kLeastRows;
+  const std::int64_t wanted = by_width > wide ? by_width : wide;
+  return wanted < most ? wanted : most;
+}
+
+/// The first row of a group; group == n_groups() gives n_rows. The first n_rows % n_groups groups have a row more.
+STOPE_HD constexpr std::int64_t group_begin(std::int64_t group, std::int64_t n_rows, std::int64_t n_groups) {
+  const std::int64_t rows = n_rows / n_groups, longer = n_rows % n_groups;
+  return group * rows + (group < longer ? group : longer);
+}
+
+/// The group that a row belongs to.
+STOPE_HD constexpr std::int64_t group_of(std::int64_t row, std::int64_t n_rows, std::int64_t n_groups) {
+  const std::int64_t rows = n_rows / n_groups, longer = n_rows % n_groups;
+  const std::int64_t in_longer = longer * (rows + 1);
+  return row < in_longer ? row / (rows + 1) : longer + (row - in_longer) / rows;
+}
+
+/// The aligned tree over values[0 .. n), n >= 1; they are overwritten.
+STOPE_HD constexpr double tree_sum(double* values, std::int64_t n) {
+  for (std::int64_t step = 1; step < n; step *= 2) {
+    for (std::int64_t i = 0; i + step < n; i += 2 * step) values[i] += values[i + step];
+  }
+  return values[0];
+}
+
+/// What is returned for a sum: no negative zero (so that summands of +0.0 do not show), one NaN.
+STOPE_HD constexpr double finished(double sum) {
+  return sum == sum ? sum + 0.0 : __builtin_nan("");
+}
+
+}  // namespace stope::gram

@@ -1,0 +1,118 @@
+#include "gram/small_side.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "base/checked.hpp"
+#include "gram/dense.hpp"
+
+namespace stope::gram {
+namespace {
+
+constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
+// Sums of products lose half of the digits: an eigenvalue below this share of the largest has fewer than eight right.
+// Above it one refinement gives full accuracy.
+constexpr double kFarFromDependent = 1e-8;
+
+// Rows of the tall matrix that is factorised (M, or its transposed) in a piece. Depends on the width alone, so that
+// the factor does, too. Four times the width: the triangles, a fifth of what is factorised, are the price of pieces.
+std::int64_t piece_rows(std::int64_t q) {
+  return std::max<std::int64_t>(4 * q, 256);
+}
+
+void write_piece(const NumericColumns& matrix, Side side, std::int64_t begin, std::int64_t end, std::int64_t stride,
+                 double* out) {
+  if (side == Side::columns) {
+    for (std::int64_t j = 0; j < matrix.n_columns(); ++j) matrix.write(j, begin, end, out + j * stride, 1);
+  } else {
+    for (std::int64_t j = begin; j < end; ++j) matrix.write(j, 0, matrix.n_rows(), out + (j - begin), stride);
+  }
+}
+
+// R of the QR factorisation of M (or its transposed) over the square roots of the ridge: pieces in parallel, their
+// triangles one after the other, in order.
+Buffer<double> triangle_of(const NumericColumns& matrix, Side side, const std::vector<double>& ridge, ThreadPool& pool,
+                           const CancelToken& cancel) {
+  const std::int64_t q = side == Side::columns ? matrix.n_columns() : matrix.n_rows();
+  const std::int64_t depth = side == Side::columns ? matrix.n_rows() : matrix.n_columns();
+  const std::int64_t piece = piece_rows(q), n_pieces = checked::ceil_div(depth, piece);
+  const std::int64_t at_once = std::min<std::int64_t>(pool.size(), n_pieces);
+  std::vector<Buffer<double>> pieces, triangles;
+  for (std::int64_t i = 0; i < at_once; ++i) {
+    pieces.emplace_back(checked::mul(piece, q));
+    triangles.emplace_back(q * q);
+  }
+  Buffer<double> total(q * q), stacked(2 * q * q);
+  std::fill(total.begin(), total.end(), 0.0);
+  const auto merge = [&](const double* triangle) {
+    for (std::int64_t j = 0; j < q; ++j) {
+      std::copy(total.data() + j * q, total.data() + (j + 1) * q, stacked.data() + j * 2 * q);
+      std::copy(triangle + j * q, triangle + (j + 1) * q, stacked.data() + j * 2 * q + q);
+    }
+    upper_triangle(2 * q, q, stacked.data(), total.data());
+  };
+  if (!ridge.empty()) {
+    for (std::int64_t j = 0; j < q; ++j) {
+      total[j * q + j] = std::sqrt(ridge[side == Side::columns ? static_cast<std::size_t>(j) : 0]);
+    }
+  }
+  for (std::int64_t round = 0; round < n_pieces; round += at_once) {
+    const std::int64_t n_here = std::min(at_once, n_pieces - round);
+    pool.parallel_for(n_here, cancel, [&](std::int64_t task, int) {
+      const std::int64_t begin = (round + task) * piece, end = std::min(begin + piece, depth);
+      double* const values = pieces[static_cast<std::size_t>(task)].data();
+      write_piece(matrix, side, begin, end, end - begin, values);
+      upper_triangle(end - begin, q, values, triangles[static_cast<std::size_t>(task)].data());
+    });
+    for (std::int64_t i = 0; i < n_here; ++i) merge(triangles[static_cast<std::size_t>(i)].data());
+  }
+  return total;
+}
+
+std::int64_t count_above(const std::vector<double>& values, double cut) {
+  return std::count_if(values.begin(), values.end(), [&](double v) { return v > cut; });
+}
+
+}  // namespace
+
+std::int64_t small_side_bytes(std::int64_t n_rows, std::int64_t n_columns, int threads) {
+  const std::int64_t q = std::min(n_rows, n_columns), depth = std::max(n_rows, n_columns);
+  const std::int64_t products =
+      checked::add(checked::mul(24, checked::mul(q, q)), cross_product_bytes(q, q, depth, threads));
+  const std::int64_t piece = checked::mul(8, checked::mul(q, checked::add(piece_rows(q), q)));
+  const std::int64_t at_once = std::min<std::int64_t>(threads, checked::ceil_div(depth, piece_rows(q)));
+  return checked::add(products, checked::add(checked::mul(at_once, piece), checked::mul(72, checked::mul(q, q))));
+}
+
+SmallSide decompose_small_side(const NumericColumns& matrix, Side side, const std::vector<double>& ridge,
+                               std::int64_t n_known_zeros, ThreadPool& pool, const CancelToken& cancel) {
+  const std::int64_t q = side == Side::columns ? matrix.n_columns() : matrix.n_rows();
+  const std::int64_t depth = side == Side::columns ? matrix.n_rows() : matrix.n_columns();
+  SmallSide result;
+  result.vectors = Buffer<double>(checked::mul(q, q));
+  double* const products = result.vectors.data();
+  if (side == Side::columns) {
+    const DownTheRows panel(matrix);
+    cross_product(panel, panel, depth, pool, cancel, products);
+  } else {
+    const AcrossTheColumns panel(matrix);
+    cross_product(panel, panel, depth, pool, cancel, products);
+  }
+  if (!ridge.empty()) {
+    for (std::int64_t j = 0; j < q; ++j)
+      products[j * q + j] += ridge[side == Side::columns ? static_cast<std::size_t>(j) : 0];
+  }
+  symmetric_eigen(q, products, result.values);
+  result.rank = count_above(result.values, kFarFromDependent * std::max(result.values[0], 0.0));
+  if (result.rank == q || result.rank == q - n_known_zeros) return result;
+
+  const Buffer<double> triangle = triangle_of(matrix, side, ridge, pool, cancel);
+  right_singular_vectors(q, triangle.data(), result.values, result.vectors.data());
+  result.rank = count_above(result.values, kEpsilon * static_cast<double>(std::max(q, depth)) * result.values[0]);
+  for (double& value : result.values) value *= value;
+  result.by_qr = true;
+  return result;
+}
+
+}  // namespace stope::gram

@@ -1,0 +1,283 @@
+#include "stats/cpu_pass.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <mutex>
+
+#include "base/checked.hpp"
+#include "stats/gather.hpp"
+
+namespace stope::stats {
+namespace {
+
+void run_kernel(const LeafKernels& k, const float* x, std::int64_t n, Wanted w, LeafSums<float>& out) {
+  k.float32(x, n, w, &out);
+}
+void run_kernel(const LeafKernels& k, const double* x, std::int64_t n, Wanted w, LeafSums<double>& out) {
+  k.float64(x, n, w, &out);
+}
+void run_kernel(const LeafKernels& k, const std::int32_t* x, std::int64_t n, Wanted w, LeafSums<std::int32_t>& out) {
+  k.int32(x, n, w, &out);
+}
+void run_kernel(const LeafKernels& k, const std::int64_t* x, std::int64_t n, Wanted w, LeafSums<std::int64_t>& out) {
+  k.int64(x, n, w, &out);
+}
+
+// The part of one leaf, whose first row is `row`.
+template <class T>
+Part<typename WideOf<T>::Type> part_of(const LeafKernels& kernels, const T* x, std::int64_t n, std::int64_t row,
+                                       Wanted wanted) {
+  using Wide = typename WideOf<T>::Type;
+  LeafSums<T> sums{};
+  run_kernel(kernels, x, n, wanted, sums);
+  Part<Wide> part;
+  part.missing = sums.missing;
+  part.count = n - sums.missing;
+  part.zeros = sums.zeros;
+  part.min = static_cast<Wide>(sums.min);
+  part.max = static_cast<Wide>(sums.max);
+  part.min_row = part.max_row = row;
+  part.moments = sums.moments;
+  if constexpr (std::is_same_v<Wide, double>) {
+    part.sum = sums.sum;
+    part.pivot = sums.pivot_high;
+  } else {
+    constexpr std::int64_t kHalf = std::int64_t{1} << 32;
+    const auto high = static_cast<std::int64_t>(sums.pivot_high), low = static_cast<std::int64_t>(sums.pivot_low);
+    part.pivot = sizeof(T) == 8 ? high * kHalf + low : high;
+    // high * 2^32 + low: below 2^76 in all, so that the parts of 128 bits are filled by hand.
+    add(part.sum, sums.integer_low);
+    add(part.sum, WideSum{sums.integer_high >> 32, static_cast<std::uint64_t>(sums.integer_high) << 32});
+  }
+  return part;
+}
+
+// Collects the leaves of a unit and joins them.
+template <class Wide>
+struct Unit {
+  Part<Wide> leaves[kUnitLeaves];
+  std::int64_t n = 0;
+
+  Part<Wide> joined() {
+    if (n == 0) return {};
+    join_all(leaves, n);
+    return leaves[0];
+  }
+};
+
+// Rows [begin, end) of a source, begin at a unit's beginning.
+template <class T>
+auto unit_part(const Source& source, std::int64_t begin, std::int64_t end, const PassOptions& options, T* scratch) {
+  Unit<typename WideOf<T>::Type> unit;
+  const bool in_place = source.stride == 1 && source.rows == nullptr && options.scale == 1.0;
+  for (std::int64_t row = begin; row < end; row += kLeafRows) {
+    const std::int64_t n = std::min(kLeafRows, end - row);
+    const T* x = static_cast<const T*>(source.data) + row;
+    if (!in_place) {
+      gather(source, row, n, options.scale, scratch);
+      x = scratch;
+    }
+    unit.leaves[unit.n++] = part_of(*options.kernels, x, n, row, options.wanted);
+  }
+  return unit.joined();
+}
+
+// The first of the leaf's rows that holds the value; `row` is the leaf's first.
+template <class T>
+std::int64_t first_row(const Source& source, std::int64_t row, double scale, T value) {
+  const std::int64_t end = std::min(source.n, row + kLeafRows);
+  for (; row < end; ++row) {
+    T x;
+    gather(source, row, 1, scale, &x);
+    if (x == value) return row;
+  }
+  return -1;
+}
+
+// Puts the rows of the extremes in place of their leaves', and the values as they stand there (0 or -0).
+template <class Wide>
+void locate(const Source& source, double scale, Part<Wide>& part) {
+  if (part.count == 0) return;
+  with_type(source.type, [&](auto type) {
+    using T = decltype(type);
+    if constexpr (std::is_same_v<typename WideOf<T>::Type, Wide>) {
+      part.min_row = first_row(source, part.min_row, scale, static_cast<T>(part.min));
+      part.max_row = first_row(source, part.max_row, scale, static_cast<T>(part.max));
+      T x;
+      gather(source, part.min_row, 1, scale, &x);
+      part.min = static_cast<Wide>(x);
+      gather(source, part.max_row, 1, scale, &x);
+      part.max = static_cast<Wide>(x);
+    }
+  });
+}
+
+// Work on sources [source, end): one unit of a long one, or several short ones.
+struct Task {
+  std::int64_t source, end, unit;
+};
+
+std::vector<Task> tasks_of(const std::vector<Source>& sources) {
+  std::vector<Task> tasks;
+  std::int64_t begin = 0, rows = 0;
+  const auto n = static_cast<std::int64_t>(sources.size());
+  for (std::int64_t i = 0; i < n; ++i) {
+    const std::int64_t own = sources[static_cast<std::size_t>(i)].n;
+    if (own > kUnitRows || rows + own > kUnitRows) {
+      if (begin < i) tasks.push_back({begin, i, 0});
+      begin = i;
+      rows = 0;
+    }
+    rows += own;
+    if (own <= kUnitRows) continue;
+    for (std::int64_t unit = 0; unit * kUnitRows < own; ++unit) tasks.push_back({i, i + 1, unit});
+    begin = i + 1;
+    rows = 0;
+  }
+  if (begin < n) tasks.push_back({begin, n, 0});
+  return tasks;
+}
+
+// Tells how many values are done, from whichever thread is.
+class Tally {
+ public:
+  Tally(const PassOptions& options, std::int64_t total) : options_(options), total_(total) {}
+  void add(std::int64_t rows) {
+    if (options_.progress == nullptr || !*options_.progress) return;
+    const std::lock_guard lock(mutex_);
+    done_ += rows;
+    (*options_.progress)("statistics", done_, total_);
+  }
+
+ private:
+  const PassOptions& options_;
+  std::int64_t total_, done_ = 0;
+  std::mutex mutex_;
+};
+
+// Joins the units of every column; unit u of column c is at parts[offsets[c] + u].
+template <class Wide>
+std::vector<Part<Wide>> join_units(std::vector<Part<Wide>>& parts, const std::vector<std::int64_t>& offsets) {
+  std::vector<Part<Wide>> joined(offsets.size() - 1);
+  for (std::size_t i = 0; i + 1 < offsets.size(); ++i) {
+    const std::int64_t n = offsets[i + 1] - offsets[i];
+    if (n == 0) continue;
+    join_all(parts.data() + offsets[i], n);
+    joined[i] = parts[static_cast<std::size_t>(offsets[i])];
+  }
+  return joined;
+}
+
+template <class Wide>
+void locate_all(const std::vector<Source>& sources, const PassOptions& options, ThreadPool& pool,
+                std::vector<Part<Wide>>& parts) {
+  pool.parallel_for(static_cast<std::int64_t>(parts.size()), options.cancel, [&](std::int64_t i, int) {
+    locate(sources[static_cast<std::size_t>(i)], options.scale, parts[static_cast<std::size_t>(i)]);
+  });
+}
+
+}  // namespace
+
+const LeafKernels& kernels_for([[maybe_unused]] device::Backend backend) {
+#if defined(__x86_64__)
+  if (backend == device::Backend::avx2) return kAvx2LeafKernels;
+  if (backend == device::Backend::avx512 || backend == device::Backend::avx512vnni) return kAvx512LeafKernels;
+#endif
+  return kPortableLeafKernels;
+}
+
+template <class Wide>
+std::vector<Part<Wide>> pass_over(const std::vector<Source>& sources, const PassOptions& options, ThreadPool& pool) {
+  std::vector<std::int64_t> offsets = {0};
+  std::int64_t total = 0;
+  for (const Source& source : sources) {
+    offsets.push_back(offsets.back() + checked::ceil_div(source.n, kUnitRows));
+    total += source.n;
+  }
+  std::vector<Part<Wide>> parts(static_cast<std::size_t>(offsets.back()));
+  std::vector<Buffer<double>> scratch(static_cast<std::size_t>(pool.size()));
+  const std::vector<Task> tasks = tasks_of(sources);
+  Tally tally(options, total);
+  pool.parallel_for(static_cast<std::int64_t>(tasks.size()), options.cancel, [&](std::int64_t t, int worker) {
+    const Task& task = tasks[static_cast<std::size_t>(t)];
+    Buffer<double>& own = scratch[static_cast<std::size_t>(worker)];
+    if (own.empty()) own = Buffer<double>(kLeafRows);
+    std::int64_t rows = 0;
+    for (std::int64_t i = task.source; i < task.end; ++i) {
+      const Source& source = sources[static_cast<std::size_t>(i)];
+      const std::int64_t begin = task.unit * kUnitRows, end = std::min(source.n, begin + kUnitRows);
+      rows += end - begin;
+      if (begin == end) continue;
+      with_type(source.type, [&](auto type) {
+        using T = decltype(type);
+        if constexpr (std::is_same_v<typename WideOf<T>::Type, Wide>) {
+          parts[static_cast<std::size_t>(offsets[static_cast<std::size_t>(i)] + task.unit)] =
+              unit_part(source, begin, end, options, reinterpret_cast<T*>(own.data()));
+        }
+      });
+    }
+    tally.add(rows);
+  });
+  std::vector<Part<Wide>> joined = join_units(parts, offsets);
+  locate_all(sources, options, pool, joined);
+  return joined;
+}
+
+template <class Wide>
+std::vector<Part<Wide>> pass_over_rows(const Array& matrix, const PassOptions& options, ThreadPool& pool) {
+  // A block of columns at a time: a cache line or two of every row, and a leaf of each fits the second cache.
+  constexpr std::int64_t kBlock = 16;
+  constexpr std::int64_t kApart = kLeafRows + 80;  // columns a power of two apart would share a cache's sets
+  const std::int64_t n_blocks = checked::ceil_div(matrix.n_columns, kBlock);
+  const std::int64_t n_units = checked::ceil_div(matrix.n_rows, kUnitRows);
+  std::vector<std::int64_t> offsets;
+  for (std::int64_t c = 0; c <= matrix.n_columns; ++c) offsets.push_back(c * n_units);
+  std::vector<Part<Wide>> parts(static_cast<std::size_t>(offsets.back()));
+  std::vector<Buffer<double>> scratch(static_cast<std::size_t>(pool.size()));
+  Tally tally(options, matrix.n_rows * matrix.n_columns);
+  pool.parallel_for(n_blocks * n_units, options.cancel, [&](std::int64_t t, int worker) {
+    const std::int64_t unit = t / n_blocks, column = t % n_blocks * kBlock;
+    const std::int64_t width = std::min(kBlock, matrix.n_columns - column);
+    Buffer<double>& own = scratch[static_cast<std::size_t>(worker)];
+    if (own.empty()) own = Buffer<double>(kBlock * kApart);
+    const std::int64_t begin = unit * kUnitRows, end = std::min(matrix.n_rows, begin + kUnitRows);
+    with_type(matrix.type, [&](auto type) {
+      using T = decltype(type);
+      if constexpr (std::is_same_v<typename WideOf<T>::Type, Wide>) {
+        std::vector<Unit<Wide>> units(static_cast<std::size_t>(width));
+        T* leaf = reinterpret_cast<T*>(own.data());
+        for (std::int64_t row = begin; row < end; row += kLeafRows) {
+          const std::int64_t n = std::min(kLeafRows, end - row);
+          const T* from = static_cast<const T*>(matrix.data) + row * matrix.row_stride + column;
+          gather_rows(from, matrix.row_stride, n, width, leaf, kApart);
+          for (std::int64_t c = 0; c < width; ++c) {
+            Unit<Wide>& mine = units[static_cast<std::size_t>(c)];
+            mine.leaves[mine.n++] = part_of(*options.kernels, leaf + c * kApart, n, row, options.wanted);
+          }
+        }
+        for (std::int64_t c = 0; c < width; ++c) {
+          parts[static_cast<std::size_t>((column + c) * n_units + unit)] = units[static_cast<std::size_t>(c)].joined();
+        }
+      }
+    });
+    tally.add((end - begin) * width);
+  });
+  std::vector<Part<Wide>> joined = join_units(parts, offsets);
+  std::vector<Source> sources;
+  sources.reserve(static_cast<std::size_t>(matrix.n_columns));
+  for (std::int64_t c = 0; c < matrix.n_columns; ++c) {
+    // Of no rows there may be no memory at all.
+    const char* const column =
+        matrix.n_rows == 0 ? nullptr : static_cast<const char*>(matrix.data) + c * size_of(matrix.type);
+    sources.push_back({column, matrix.type, matrix.n_rows, matrix.row_stride, nullptr});
+  }
+  locate_all(sources, options, pool, joined);
+  return joined;
+}
+
+template std::vector<Part<double>> pass_over(const std::vector<Source>&, const PassOptions&, ThreadPool&);
+template std::vector<Part<std::int64_t>> pass_over(const std::vector<Source>&, const PassOptions&, ThreadPool&);
+template std::vector<Part<double>> pass_over_rows(const Array&, const PassOptions&, ThreadPool&);
+template std::vector<Part<std::int64_t>> pass_over_rows(const Array&, const PassOptions&, ThreadPool&);
+
+}  // namespace stope::stats

@@ -1,0 +1,38 @@
+// The first pass on the processor: columns, or rows of a matrix, to one part a column.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/thread_pool.hpp"
+#include "device/backend.hpp"
+#include "stats/leaf_kernels.hpp"
+#include "stats/part.hpp"
+#include "stats/source.hpp"
+
+namespace stope::stats {
+
+/// A task computes so many leaves of a column: enough to hide its own cost, few enough to keep every core busy.
+inline constexpr std::int64_t kUnitLeaves = 16;
+inline constexpr std::int64_t kUnitRows = kUnitLeaves * kLeafRows;
+
+/// How a pass runs; nothing in here changes a bit.
+struct PassOptions {
+  const LeafKernels* kernels = nullptr;
+  Wanted wanted = Wanted::moments;
+  double scale = 1.0;  ///< a power of two: values are multiplied by it first
+  CancelToken cancel = {};
+  const ProgressCallback* progress = nullptr;
+};
+
+const LeafKernels& kernels_for(device::Backend backend);
+
+/// One part a source. All sources have types of one Wide. min_row and max_row are final.
+template <class Wide>
+std::vector<Part<Wide>> pass_over(const std::vector<Source>& sources, const PassOptions& options, ThreadPool& pool);
+
+/// The same for the columns of a matrix whose rows lie behind each other (column stride 1).
+template <class Wide>
+std::vector<Part<Wide>> pass_over_rows(const Array& matrix, const PassOptions& options, ThreadPool& pool);
+
+}  // namespace stope::stats

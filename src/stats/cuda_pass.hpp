@@ -1,0 +1,29 @@
+// The first pass on GPUs: values cut into pieces that are aligned to the tree of their sums, so that it does not matter
+// which GPU computes which.
+#pragma once
+
+#include <vector>
+
+#include "stats/cpu_pass.hpp"
+#include "stats/cuda_abi.hpp"
+
+namespace stope::stats {
+
+/// Whether a GPU can take the source as it lies: one value behind the other, and enough of them.
+bool suits_gpu(const Source& source);
+/// The same for a row-major matrix; `limit` is the memory a GPU may use.
+bool suits_gpu(const Array& matrix, std::int64_t limit);
+
+/// As pass_over and pass_over_rows (cpu_pass.hpp). Throws device_lost, device_unavailable, out_of_memory.
+template <class Wide>
+std::vector<Part<Wide>> cuda_pass_over(const std::vector<Source>& sources, const PassOptions& options,
+                                       const std::vector<int>& gpus, std::int64_t limit);
+template <class Wide>
+std::vector<Part<Wide>> cuda_pass_over_rows(const Array& matrix, const PassOptions& options,
+                                            const std::vector<int>& gpus, std::int64_t limit);
+
+/// Values in a GPU's memory.
+template <class Wide>
+std::vector<Part<Wide>> cuda_pass_over_device(const DeviceArray& array, const PassOptions& options);
+
+}  // namespace stope::stats

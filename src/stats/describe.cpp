@@ -1,0 +1,426 @@
+// describe(): which columns there are, the passes over them, classes of rows (stope/stats.hpp).
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <type_traits>
+
+#include "base/checked.hpp"
+#include "base/thread_pool.hpp"
+#include "device/cuda_plugin.hpp"
+#include "stats/auto_device.hpp"
+#include "stats/cpu_pass.hpp"
+#include "stats/cuda_pass.hpp"
+#include "stats/device_values.hpp"
+#include "stats/finish.hpp"
+#include "stats/nominal.hpp"
+#include "stats/second_pass.hpp"
+#include "stope/error.hpp"
+#include "stope/nearest_name.hpp"
+#include "table/column_memory.hpp"
+
+namespace stope {
+namespace stats {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+// Values scaled by a power of two, for the columns whose cubes would overflow or vanish.
+void rescue(const std::vector<Source>& sources, const std::vector<Part<double>>& parts, PassOptions pass,
+            ThreadPool& pool, std::vector<std::optional<Rescued>>& rescued) {
+  rescued.resize(sources.size());
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    const std::optional<int> exponent = rescue_exponent(parts[i], sources[i].type);
+    if (!exponent) continue;
+    pass.scale = rescue_scale(*exponent);
+    pass.progress = nullptr;
+    rescued[i] = Rescued{pass_over<double>({sources[i]}, pass, pool)[0], *exponent};
+  }
+}
+
+// One job: its options, its threads, what it reports.
+class Job {
+ public:
+  Job(const StatsOptions& options, const RunOptions& run)
+      : options_(options), run_(run), choice_(device::choose_backend(run)), pool_(run.threads) {
+    if (options.histogram_bins < 0 || options.histogram_bins > kMostBins) {
+      throw Error(ErrorCode::invalid_argument, "histogram_bins is " + std::to_string(options.histogram_bins) +
+                                                   ": a number from 0 to " + std::to_string(kMostBins) + " is needed");
+    }
+    const bool cuda = choice_.backend == device::Backend::cuda;
+    pass_.kernels = &kernels_for(cuda ? device::choose_cpu_backend("").backend : choice_.backend);
+    pass_.wanted = options.depth == StatsOptions::Depth::all ? Wanted::moments : Wanted::extremes;
+    pass_.cancel = run.cancel;
+    pass_.progress = &run.progress;
+    report_.backend = pass_.kernels->name;
+    report_.reason = cuda             ? "too little for a GPU, or not one value behind the other"
+                     : choice_.forced ? choice_.reason
+                                      : "";
+    report_.threads = pool_.size();
+  }
+
+  ThreadPool& pool() { return pool_; }
+  const RunOptions& run() const { return run_; }
+  StatsReport& report() { return report_; }
+
+  /// Fills in the columns of the sources: `rows` is the matrix that they are columns of, where it is row-major.
+  template <class Wide>
+  void numeric(const std::vector<Source>& sources, const Array* rows, std::vector<ColumnStatistics*>& columns) {
+    const Clock::time_point start = Clock::now();
+    const std::vector<Part<Wide>> parts = first_pass<Wide>(sources, rows);
+    std::vector<std::optional<Rescued>> rescued(sources.size());
+    if constexpr (std::is_same_v<Wide, double>) {
+      if (pass_.wanted == Wanted::moments) rescue(sources, parts, pass_, pool_, rescued);
+    }
+    put(sources, parts, rescued, columns);
+    report_.seconds += seconds_since(start);
+    second_pass(sources, columns);
+  }
+
+  /// The same for columns in a GPU's memory.
+  template <class Wide>
+  void on_gpu(const DeviceArray& array, const std::vector<Source>& sources, std::vector<ColumnStatistics*>& columns) {
+    const Clock::time_point start = Clock::now();
+    const std::vector<Part<Wide>> parts = cuda_pass_over_device<Wide>(array, pass_);
+    std::vector<std::optional<Rescued>> rescued(sources.size());
+    for (std::size_t i = 0; i < sources.size(); ++i) {
+      if constexpr (std::is_same_v<Wide, double>) {
+        const std::optional<int> exponent = rescue_exponent(parts[i], sources[i].type);
+        if (pass_.wanted != Wanted::moments || !exponent) continue;
+        PassOptions scaled = pass_;
+        scaled.scale = rescue_scale(*exponent);
+        DeviceArray column = array;
+        column.values.data = sources[i].data;
+        column.values.n_columns = column.values.column_stride = 1;
+        rescued[i] = Rescued{cuda_pass_over_device<Wide>(column, scaled)[0], *exponent};
+      }
+    }
+    put(sources, parts, rescued, columns);
+    report_.backend = "cuda";
+    report_.reason = "the values are in the memory of GPU " + std::to_string(array.gpu);
+    report_.seconds += seconds_since(start);
+  }
+
+  void second_pass(const std::vector<Source>& sources, std::vector<ColumnStatistics*>& columns) {
+    const Clock::time_point start = Clock::now();
+    if (options_.histogram_bins > 0) add_histograms(sources, options_.histogram_bins, run_.cancel, pool_, columns);
+    if (options_.distinct == StatsOptions::Distinct::count) {
+      count_distinct(sources, memory_budget(run_), run_.cancel, pool_, columns);
+    }
+    report_.second_pass_seconds += seconds_since(start);
+  }
+
+  void nominal(const std::vector<CodeSource>& sources, std::vector<ColumnStatistics*>& columns) {
+    const Clock::time_point start = Clock::now();
+    count_values(sources, run_.cancel, pool_, columns);
+    for (const CodeSource& source : sources)
+      report_.bytes += source.n * static_cast<std::int64_t>(sizeof *source.codes);
+    report_.seconds += seconds_since(start);
+  }
+
+ private:
+  template <class Wide>
+  void put(const std::vector<Source>& sources, const std::vector<Part<Wide>>& parts,
+           const std::vector<std::optional<Rescued>>& rescued, std::vector<ColumnStatistics*>& columns) {
+    for (std::size_t i = 0; i < sources.size(); ++i) {
+      finish(parts[i], rescued[i], options_.depth, *columns[i]);
+      report_.bytes += sources[i].n * size_of(sources[i].type);
+    }
+  }
+
+  // Whether GPUs take part; under auto only where that pays.
+  bool wants_gpus(std::int64_t bytes) {
+    if (choice_.backend == device::Backend::cuda) return true;
+    if (!device::is_automatic(run_) || device::cuda().functions == nullptr || given_up_) return false;
+    return gpu_pays(bytes, pool_.size(), 1, device::cuda_was_used());
+  }
+  std::vector<int> gpus() const {
+    if (choice_.backend == device::Backend::cuda) return choice_.gpus;
+    for (const GpuInfo& gpu : device::cuda().gpus) {
+      if (gpu.available) return {gpu.index};
+    }
+    return {};
+  }
+  void say_gpu(const std::string& what) {
+    report_.backend = "cuda";
+    report_.reason = what;
+  }
+  // A GPU that nobody asked for and that fails is given up: the processor does it all.
+  template <class Work>
+  bool tried(const Work& work) {
+    try {
+      work();
+      return true;
+    } catch (const Error& error) {
+      const bool of_gpu = error.code() == ErrorCode::device_lost || error.code() == ErrorCode::device_unavailable ||
+                          error.code() == ErrorCode::out_of_memory;
+      if (choice_.backend == device::Backend::cuda || !of_gpu) throw;
+      given_up_ = true;
+      report_.backend = pass_.kernels->name;
+      report_.reason = std::string("the GPU was given up: ") + error.what();
+      return false;
+    }
+  }
+
+  template <class Wide>
+  std::vector<Part<Wide>> first_pass(const std::vector<Source>& sources, const Array* rows) {
+    std::int64_t bytes = 0;
+    for (const Source& source : sources) bytes += source.n * size_of(source.type);
+    if (!wants_gpus(bytes)) return on_processor<Wide>(sources, rows);
+    const std::int64_t limit = memory_budget(run_);
+    std::vector<Part<Wide>> parts(sources.size());
+    if (rows != nullptr) {
+      const bool done =
+          suits_gpu(*rows, limit) && tried([&] { parts = cuda_pass_over_rows<Wide>(*rows, pass_, gpus(), limit); });
+      if (!done) return on_processor<Wide>(sources, rows);
+      say_gpu(choice_.reason);
+      return parts;
+    }
+    std::vector<Source> long_ones, short_ones;
+    std::vector<std::size_t> long_at, short_at;
+    for (std::size_t i = 0; i < sources.size(); ++i) {
+      (suits_gpu(sources[i]) ? long_ones : short_ones).push_back(sources[i]);
+      (suits_gpu(sources[i]) ? long_at : short_at).push_back(i);
+    }
+    std::vector<Part<Wide>> found;
+    if (long_ones.empty() || !tried([&] { found = cuda_pass_over<Wide>(long_ones, pass_, gpus(), limit); })) {
+      return on_processor<Wide>(sources, nullptr);
+    }
+    for (std::size_t i = 0; i < long_at.size(); ++i) parts[long_at[i]] = found[i];
+    found = pass_over<Wide>(short_ones, pass_, pool_);
+    for (std::size_t i = 0; i < short_at.size(); ++i) parts[short_at[i]] = found[i];
+    say_gpu(choice_.reason + (short_at.empty() ? "" : "; short columns and classes on the processor"));
+    return parts;
+  }
+  template <class Wide>
+  std::vector<Part<Wide>> on_processor(const std::vector<Source>& sources, const Array* rows) {
+    return rows != nullptr ? pass_over_rows<Wide>(*rows, pass_, pool_) : pass_over<Wide>(sources, pass_, pool_);
+  }
+
+  const StatsOptions& options_;
+  const RunOptions& run_;
+  bool given_up_ = false;
+  device::BackendChoice choice_;
+  ThreadPool pool_;
+  PassOptions pass_;
+  StatsReport report_;
+};
+
+Source source_of(const Column& column) {
+  if (const auto* floats = std::get_if<Buffer<float>>(&column.data)) {
+    return {floats->data(), ElementType::float32, floats->size(), 1, nullptr};
+  }
+  const auto& doubles = std::get<Buffer<double>>(column.data);
+  return {doubles.data(), ElementType::float64, doubles.size(), 1, nullptr};
+}
+
+// Rows of a table, class after class.
+struct Classes {
+  Buffer<std::int64_t> rows;
+  std::vector<std::int64_t> begins;  // of every class, and where the last one ends
+};
+
+Classes rows_by_class(const Column& by, const RunOptions& run) {
+  const Buffer<std::int32_t>& codes = by.codes();
+  Classes classes;
+  classes.begins.assign(by.values.size() + 1, 0);
+  for (std::int64_t row = 0; row < codes.size(); ++row) {
+    if (codes[row] >= 0) ++classes.begins[static_cast<std::size_t>(codes[row]) + 1];
+  }
+  for (std::size_t c = 1; c < classes.begins.size(); ++c) classes.begins[c] += classes.begins[c - 1];
+  const std::int64_t n = classes.begins.back();
+  const std::int64_t bytes = checked::mul(n, std::int64_t{sizeof(std::int64_t)});
+  classes.rows = Buffer<std::int64_t>(n, storage_within(bytes, memory_budget(run)));
+  std::vector<std::int64_t> next(classes.begins.begin(), classes.begins.end() - 1);
+  for (std::int64_t row = 0; row < codes.size(); ++row) {
+    if (codes[row] >= 0) classes.rows[next[static_cast<std::size_t>(codes[row])]++] = row;
+  }
+  return classes;
+}
+
+// The columns of a table, each with its statistics or the statistics of one class of its rows.
+class Collected {
+ public:
+  void add(const Column& column, const std::int64_t* rows, std::int64_t n, ColumnStatistics& statistics) {
+    statistics.name = column.name;
+    statistics.type = column.type;
+    statistics.rows = n;
+    if (column.nominal()) {
+      if (rows == nullptr) statistics.values = column.values;
+      codes_.push_back({column.codes().data(), n, static_cast<std::int64_t>(column.values.size()), rows});
+      nominal_.push_back(&statistics);
+    } else {
+      Source source = source_of(column);
+      source.n = n;
+      source.rows = rows;
+      sources_.push_back(source);
+      numeric_.push_back(&statistics);
+    }
+  }
+  void run(Job& job) {
+    job.numeric<double>(sources_, nullptr, numeric_);
+    job.nominal(codes_, nominal_);
+  }
+
+ private:
+  std::vector<Source> sources_;
+  std::vector<CodeSource> codes_;
+  std::vector<ColumnStatistics*> numeric_, nominal_;
+};
+
+const Column& class_column(const Table& table, const std::string& name) {
+  const std::int64_t found = table.find(name);
+  const std::string where = table.source.empty() ? "" : table.source + ": ";
+  if (found < 0) {
+    std::vector<std::string> known;
+    known.reserve(table.columns.size());
+    for (const Column& column : table.columns) known.push_back(column.name);
+    throw Error(ErrorCode::invalid_argument, where + "there is no column '" + name + "'" + did_you_mean(name, known));
+  }
+  const Column& column = table.columns[static_cast<std::size_t>(found)];
+  if (!column.nominal()) {
+    throw Error(ErrorCode::invalid_argument,
+                where + "column '" + name + "' is " + std::string(to_string(column.type)) + ", classes are nominal");
+  }
+  return column;
+}
+
+void check(const Array& array, const StatsOptions& options) {
+  const auto refuse = [](const std::string& what) { throw Error(ErrorCode::invalid_argument, what); };
+  if (!options.by.empty()) refuse("an array has no column '" + options.by + "'");
+  if (array.n_rows < 0 || array.n_columns < 0) {
+    refuse("an array of " + std::to_string(array.n_rows) + " rows and " + std::to_string(array.n_columns) + " columns");
+  }
+  if (array.row_stride < 0 || array.column_stride < 0) {
+    refuse("strides of " + std::to_string(array.row_stride) + " and " + std::to_string(array.column_stride) +
+           " are negative");
+  }
+  if (array.data == nullptr && array.n_rows > 0 && array.n_columns > 0) refuse("the array has no data");
+  const std::int64_t last =
+      checked::add(checked::mul(std::max<std::int64_t>(array.n_rows, 1) - 1, array.row_stride),
+                   checked::mul(std::max<std::int64_t>(array.n_columns, 1) - 1, array.column_stride));
+  (void)checked::mul(last, size_of(array.type));
+}
+
+}  // namespace
+}  // namespace stats
+
+std::string_view to_string(ElementType type) noexcept {
+  switch (type) {
+    case ElementType::float32: return "float32";
+    case ElementType::float64: return "float64";
+    case ElementType::int32: return "int32";
+    case ElementType::int64: break;
+  }
+  return "int64";
+}
+
+Statistics describe(const Table& table, const StatsOptions& options, const RunOptions& run) {
+  const Column* by = options.by.empty() ? nullptr : &stats::class_column(table, options.by);
+  stats::Job job(options, run);
+  Statistics result;
+  result.columns.resize(table.columns.size());
+  stats::Collected whole;
+  for (std::size_t c = 0; c < table.columns.size(); ++c) {
+    whole.add(table.columns[c], nullptr, table.n_rows, result.columns[c]);
+  }
+  whole.run(job);
+  if (by != nullptr) {
+    const stats::Classes classes = stats::rows_by_class(*by, run);
+    result.classes.resize(by->values.size());
+    stats::Collected parts;
+    for (std::size_t k = 0; k < by->values.size(); ++k) {
+      ClassStatistics& mine = result.classes[k];
+      const std::int64_t begin = classes.begins[k];
+      mine.value = by->values[k];
+      mine.rows = classes.begins[k + 1] - begin;
+      mine.columns.resize(table.columns.size());
+      for (std::size_t c = 0; c < table.columns.size(); ++c) {
+        parts.add(table.columns[c], classes.rows.data() + begin, mine.rows, mine.columns[c]);
+      }
+    }
+    parts.run(job);
+  }
+  result.report = job.report();
+  return result;
+}
+
+namespace stats {
+namespace {
+
+Array with_strides(const Array& array, const StatsOptions& options) {
+  Array matrix = array;
+  if (matrix.row_stride == 0) matrix.row_stride = std::max<std::int64_t>(matrix.n_columns, 1);
+  check(matrix, options);
+  return matrix;
+}
+
+std::vector<Source> columns_of(const Array& matrix) {
+  std::vector<Source> sources;
+  sources.reserve(static_cast<std::size_t>(matrix.n_columns));
+  for (std::int64_t c = 0; c < matrix.n_columns; ++c) {
+    const auto* data = static_cast<const char*>(matrix.data);
+    if (matrix.n_rows > 0) data += c * matrix.column_stride * size_of(matrix.type);
+    sources.push_back({data, matrix.type, matrix.n_rows, matrix.row_stride, nullptr});
+  }
+  return sources;
+}
+
+std::vector<ColumnStatistics*> pointers_to(std::vector<ColumnStatistics>& columns) {
+  std::vector<ColumnStatistics*> pointers;
+  pointers.reserve(columns.size());
+  for (ColumnStatistics& column : columns) pointers.push_back(&column);
+  return pointers;
+}
+
+}  // namespace
+}  // namespace stats
+
+Statistics describe(const Array& array, const StatsOptions& options, const RunOptions& run) {
+  const Array matrix = stats::with_strides(array, options);
+  stats::Job job(options, run);
+  Statistics result;
+  result.columns.resize(static_cast<std::size_t>(matrix.n_columns));
+  const std::vector<stats::Source> sources = stats::columns_of(matrix);
+  std::vector<ColumnStatistics*> columns = stats::pointers_to(result.columns);
+  const bool by_rows = matrix.column_stride == 1 && matrix.n_columns > 1 && matrix.row_stride != 1;
+  if (stats::is_integer(matrix.type)) {
+    job.numeric<std::int64_t>(sources, by_rows ? &matrix : nullptr, columns);
+  } else {
+    job.numeric<double>(sources, by_rows ? &matrix : nullptr, columns);
+  }
+  result.report = job.report();
+  return result;
+}
+
+Statistics describe(const DeviceArray& array, const StatsOptions& options, const RunOptions& run) {
+  DeviceArray there = array;
+  there.values = stats::with_strides(array.values, options);
+  stats::check_device(there, run);
+  stats::Job job(options, run);
+  const bool again = options.histogram_bins > 0 || options.distinct == StatsOptions::Distinct::count;
+  Buffer<char> copy;
+  Array here = there.values;
+  if (again || run.device == "cpu") {
+    copy = stats::download(there);
+    here.data = copy.data();
+    if (run.device == "cpu") return describe(here, options, run);
+  }
+  Statistics result;
+  result.columns.resize(static_cast<std::size_t>(here.n_columns));
+  std::vector<ColumnStatistics*> columns = stats::pointers_to(result.columns);
+  const std::vector<stats::Source> sources = stats::columns_of(there.values);
+  if (stats::is_integer(here.type)) {
+    job.on_gpu<std::int64_t>(there, sources, columns);
+  } else {
+    job.on_gpu<double>(there, sources, columns);
+  }
+  if (again) job.second_pass(stats::columns_of(here), columns);
+  result.report = job.report();
+  return result;
+}
+
+}  // namespace stope

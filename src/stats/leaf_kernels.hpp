@@ -1,0 +1,61 @@
+// One pass over a leaf, compiled once an instruction set (leaf_*.cpp). Every level gives the same bits.
+//
+// No standard library beyond what has no code in here: a function that is compiled for AVX-512 must never be the one
+// the linker keeps for an older processor.
+#pragma once
+
+#include <cstdint>
+
+#include "stats/moments.hpp"
+
+namespace stope::stats {
+
+/// What a kernel makes of n <= 8192 values that lie one behind the other. Integers are summed in two halves: low 32
+/// bits, the rest.
+template <class T>
+struct LeafSums {
+  T min, max;
+  std::int64_t missing, zeros;
+  std::int64_t integer_low, integer_high;  ///< of integers
+  double sum;                              ///< of floating-point numbers
+  double pivot_high, pivot_low;            ///< pivot = high * 2^32 + low for int64; else `high` alone
+  Moments<double> moments;                 ///< only where they were wanted
+};
+
+/// What min and max start from.
+template <class T>
+struct Limits;
+template <>
+struct Limits<float> {
+  static constexpr float kHighest = __builtin_huge_valf(), kLowest = -__builtin_huge_valf();
+};
+template <>
+struct Limits<double> {
+  static constexpr double kHighest = __builtin_huge_val(), kLowest = -__builtin_huge_val();
+};
+template <>
+struct Limits<std::int32_t> {
+  static constexpr std::int32_t kHighest = INT32_MAX, kLowest = INT32_MIN;
+};
+template <>
+struct Limits<std::int64_t> {
+  static constexpr std::int64_t kHighest = INT64_MAX, kLowest = INT64_MIN;
+};
+
+enum class Wanted { extremes, moments };
+
+struct LeafKernels {
+  const char* name;
+  void (*float32)(const float* x, std::int64_t n, Wanted wanted, LeafSums<float>* out);
+  void (*float64)(const double* x, std::int64_t n, Wanted wanted, LeafSums<double>* out);
+  void (*int32)(const std::int32_t* x, std::int64_t n, Wanted wanted, LeafSums<std::int32_t>* out);
+  void (*int64)(const std::int64_t* x, std::int64_t n, Wanted wanted, LeafSums<std::int64_t>* out);
+};
+
+extern const LeafKernels kPortableLeafKernels;
+#if defined(__x86_64__)
+extern const LeafKernels kAvx2LeafKernels;
+extern const LeafKernels kAvx512LeafKernels;
+#endif
+
+}  // namespace stope::stats

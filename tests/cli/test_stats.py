@@ -1,0 +1,148 @@
+"""stope stats: real mixed tables against NumPy, classes, CSV, the table for people, what is refused."""
+
+import csv
+import io
+import json
+import math
+
+import numpy as np
+import pytest
+
+from program import SHARED, run
+
+MIXED = sorted((SHARED / "data" / "mixed").glob("*.[ac][rs][fv]*"))
+
+
+def columns_of(done):
+    return {c["name"]: c for c in done.json()["columns"]}
+
+
+def numbers_of(cells):
+    return np.array([float(c) if c not in ("", "?") else math.nan for c in cells])
+
+
+def check_numeric(found, values, rows):
+    there = values[~np.isnan(values)]
+    assert found["rows"] == rows and found["count"] == len(there) and found["missing"] == rows - len(there)
+    if len(there) == 0:
+        assert found["min"] is None and found["mean"] is None and found["min_row"] is None
+        return
+    assert found["min"] == there.min() and found["max"] == there.max()
+    assert found["min_row"] == int(np.nanargmin(values)) and found["max_row"] == int(np.nanargmax(values))
+    assert found["zeros"] == int((there == 0).sum())
+    assert found["sum"] == pytest.approx(math.fsum(there), rel=1e-13, abs=1e-300)
+    assert found["mean"] == pytest.approx(math.fsum(there) / len(there), rel=1e-13, abs=1e-300)
+    assert found["distinct"] == len(np.unique(there))
+    assert sum(found["histogram"]["counts"]) == len(there)
+    if len(there) > 1:
+        assert found["variance"] == pytest.approx(there.var(ddof=1), rel=1e-11)
+        assert found["deviation"] == pytest.approx(there.std(ddof=1), rel=1e-11)
+    if there.min() < there.max():
+        distances = there - there.mean()
+        skewness = (distances**3).mean() / (distances**2).mean() ** 1.5
+        assert found["skewness"] == pytest.approx(skewness, rel=1e-9, abs=1e-9)
+        # Apart from the last bin's end the rule is NumPy's, but for values that rounding puts beside an edge.
+        wanted, _ = np.histogram(there, bins=8)
+        assert np.abs(np.cumsum(wanted) - np.cumsum(found["histogram"]["counts"])).max() <= len(there) / 50
+
+
+@pytest.mark.skipif(not MIXED, reason="the shared tables are not here")
+@pytest.mark.parametrize("path", MIXED, ids=lambda p: p.name)
+def test_real_tables(path, tmp_path):
+    """Every column of every table, read back as CSV by Python's own reader."""
+    header = ["--header", "no"] if path.name.startswith("adult") else []
+    done = run("stats", path, "--json", *header)
+    run("convert", path, "-o", tmp_path / "table.csv", *header)
+    with open(tmp_path / "table.csv", newline="", encoding="utf-8") as file:
+        head, *rows = list(csv.reader(file))
+    found = done.json()["columns"]
+    assert [c["name"] for c in found] == head and done.json()["rows"] == len(rows)
+    for i, column in enumerate(found):
+        cells = [row[i] for row in rows]
+        if column["nominal"]:
+            assert dict(zip(column["values"], column["counts"])) == {
+                value: sum(cell == value for cell in cells) for value in column["values"]}
+            assert column["missing"] == sum(cell in ("", "?") for cell in cells)
+            assert column["distinct"] == len({cell for cell in cells if cell not in ("", "?")})
+        else:
+            check_numeric(column, numbers_of(cells), len(rows))
+    text = run("stats", path, "--all", *header).text
+    assert all(name[:20] in text for name in head)
+
+
+@pytest.fixture
+def small(tmp_path):
+    path = tmp_path / "small.csv"
+    path.write_text("x,y,code,class\n1,-0.0,7,a\n2,,7,b\n4,0.0,8,a\n,5,9,\n1e300,inf,8,b\n")
+    return path
+
+
+def test_classes(small, tmp_path):
+    done = run("stats", small, "--by", "class", "--json")
+    assert "1 of 5 rows have no value of 'class'" in done.err
+    a, b = done.json()["classes"]
+    assert (a["value"], a["rows"], b["value"], b["rows"]) == ("a", 2, "b", 2)
+    assert a["columns"][0]["mean"] == 2.5 and a["columns"][0]["max_row"] == 1
+    assert b["columns"][1]["missing"] == 1 and b["columns"][1]["count"] == 1
+    # A column of numbers can be the classes, by name or by number; the classes are those of the file.
+    for by in ("code", "3"):
+        found = run("stats", small, "--by", by, "--json").json()
+        assert [c["value"] for c in found["classes"]] == ["7", "8", "9"]
+        assert found["options"]["by"] == "code"
+    # The statistics of a class are those of a table of its rows.
+    (tmp_path / "a.csv").write_text("x,y,code,class\n1,-0.0,7,a\n4,0.0,8,a\n")
+    alone = run("stats", tmp_path / "a.csv", "--json").json()["columns"]
+    for mine, theirs in zip(a["columns"][:3], alone[:3]):
+        assert mine | {"type": ""} == theirs | {"type": ""}
+
+
+def test_odd_values(small):
+    found = columns_of(run("stats", small, "--json"))
+    assert found["y"]["max"] is None or math.isinf(found["y"]["max"])  # JSON has no infinity
+    assert found["y"]["variance"] is None and found["y"]["zeros"] == 2
+    assert found["y"]["min_row"] == 0 and found["y"]["max_row"] == 4
+    assert found["x"]["deviation"] == pytest.approx(5e299, rel=1e-12)
+    assert found["x"]["mean"] == 2.5e299
+
+
+def test_csv(small):
+    rows = list(csv.DictReader(io.StringIO(run("stats", small, "-o", "-").text)))
+    assert [r["column"] for r in rows] == ["x", "y", "code", "class"]
+    x, y, _, nominal = rows
+    assert (x["count"], x["missing"], x["min"], x["min_row"], x["distinct"]) == ("4", "1", "1.0", "0", "4")
+    assert y["max"] == "Infinity" and y["min"] == "-0.0" and y["variance"] == ""
+    assert nominal["mean"] == "" and nominal["zeros"] == "" and nominal["distinct"] == "2"
+    by = list(csv.DictReader(io.StringIO(run("stats", small, "--by", "class", "-o", "-", "-q").text)))
+    assert [r["class"] for r in by] == ["a"] * 4 + ["b"] * 4
+
+
+def test_one_pass_leaves_out_the_second(small):
+    found = columns_of(run("stats", small, "--one-pass", "--json"))
+    assert "histogram" not in found["x"] and "distinct" not in found["x"]
+    assert found["class"]["distinct"] == 2 and found["x"]["mean"] == 2.5e299
+
+
+def test_empty_and_missing_columns(tmp_path):
+    path = tmp_path / "none.csv"
+    path.write_text("x,y\n")
+    assert "0 rows" in run("stats", path).text
+    path.write_text("x,y\n1,\n2,\n")
+    y = columns_of(run("stats", path, "--numeric", "y", "--json"))["y"]
+    assert (y["count"], y["missing"], y["min"], y["mean"], y["sum"], y["distinct"]) == (0, 2, None, None, 0.0, 0)
+
+
+def test_what_is_refused(small):
+    assert "did you mean 'class'" in run("stats", small, "--by", "clas", code=3).err
+    assert "no column" in run("stats", small, "--by", "99", code=3).err
+    run("stats", small, "--by", "class", "-o", "/nonexistent/out.csv", code=3)
+    assert "small.csv" in json.dumps(run("stats", small, "--json").json()["inputs"])
+
+
+def test_every_back_end_and_thread_count_prints_the_same(tmp_path):
+    random = np.random.default_rng(3)
+    np.save(tmp_path / "t.npy", random.normal(size=(30000, 7)).astype(np.float32))
+    want = run("stats", tmp_path / "t.npy", "-o", "-").out
+    for backend in ("scalar", "avx2", "avx512"):
+        for jobs in (1, 3):
+            done = run("stats", tmp_path / "t.npy", "-o", "-", "-j", jobs, env={"STOPE_BACKEND": backend}, code=None)
+            assert done.code == 5 or done.out == want

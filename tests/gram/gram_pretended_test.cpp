@@ -1,0 +1,120 @@
+// The host's half of the gram operator on GPUs, by a plug-in that only pretends: parts, several GPUs, errors. No GPU;
+// the kernels themselves are tested by gram_test.cpp where there is one.
+#include <gtest/gtest.h>
+
+#include "base/fault.hpp"
+#include "gram/gram_cases.hpp"
+#include "stope/error.hpp"
+
+namespace stope::gram {
+namespace {
+
+class GramPretended : public testing::Test {
+ protected:
+  void SetUp() override {
+    setenv("STOPE_CUDA_PLUGIN", STOPE_FAKE_PLUGIN, 1);
+    setenv("STOPE_FAKE", "works", 1);
+  }
+  void TearDown() override {
+    for (const char* name : {"STOPE_FAKE", "STOPE_DEVICE_ROWS"}) unsetenv(name);
+    fault::arm_alloc(0);
+    fault::arm_device(0);
+  }
+  static RunOptions on(const char* device) {
+    RunOptions run;
+    run.device = device;
+    run.threads = 2;
+    return run;
+  }
+};
+
+TEST_F(GramPretended, AnyPartsAndGpusGiveTheSameBits) {
+  std::uint64_t seed = 0;
+  for (const auto& [rows, columns] :
+       {std::pair<std::int64_t, std::int64_t>{1, 1}, {7, 3}, {40, 600}, {1100, 5}, {530, 1030}, {300, 9001}}) {
+    for (const bool is_float : {true, false}) {
+      GramCase c = make_case(rows, columns, is_float, ++seed, Values::wide_range, 3);
+      if (is_float) c.shift = c.scale = c.x;
+      const Products wanted = multiply(c, on("cpu"));
+      for (const char* device : {"cuda", "cuda:1,1", "cuda:1,1,1"}) {
+        for (const char* held : {"", "1", "9", "100"}) {
+          if (rows > 600 && held[0] == '1' && held[1] == '\0') continue;
+          setenv("STOPE_DEVICE_ROWS", held, 1);
+          const auto by = make_operator(make_row_source(view(c)), options_of(c), on(device));
+          EXPECT_EQ(multiply(c, *by), wanted) << rows << " x " << columns << ", " << device << ", held " << held;
+          // Once more: resident rows are there now, a graph is replayed.
+          EXPECT_EQ(multiply(c, *by), wanted) << rows << " x " << columns << ", " << device << ", held " << held;
+          EXPECT_EQ(by->report().backend, "cuda");
+          const auto copied = make_operator(std::make_shared<CopiedRows>(c), options_of(c), on(device));
+          EXPECT_EQ(multiply(c, *copied), wanted) << rows << " x " << columns << ", " << device << ", held " << held;
+        }
+      }
+    }
+  }
+}
+
+TEST_F(GramPretended, SeveralVectors) {
+  const GramCase c = make_case(100, 30, true, 5);
+  Random random(1);
+  const std::vector<double> x = draw_vector(random, 3 * 30);
+  std::vector<double> z(x.size()), wanted(x.size());
+  make_operator(make_row_source(view(c)), {}, on("cpu"))->gram(x, wanted, 3);
+  make_operator(make_row_source(view(c)), {}, on("cuda"))->gram(x, z, 3);
+  EXPECT_EQ(z, wanted);
+}
+
+TEST_F(GramPretended, LittleMemoryMeansParts) {
+  const GramCase c = make_case(3000, 100, true, 6);
+  const Products wanted = multiply(c, on("cpu"));
+  RunOptions run = on("cuda");
+  run.memory_limit = std::int64_t{10} << 20;  // sums take 3.7 MB
+  const auto by = make_operator(make_row_source(view(c)), {}, run);
+  EXPECT_EQ(multiply(c, *by), wanted);
+  run.memory_limit = 1 << 20;
+  try {
+    make_operator(make_row_source(view(c)), {}, run);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::out_of_memory);
+    EXPECT_NE(std::string(error.what()).find("bytes of GPU memory"), std::string::npos) << error.what();
+  }
+}
+
+TEST_F(GramPretended, ALostGpuAndFailedAllocationsAreErrors) {
+  const GramCase c = make_case(50, 20, true, 7);
+  const Products wanted = multiply(c, on("cpu"));
+  for (int n = 1; n < 12; ++n) {
+    const auto by = make_operator(make_row_source(view(c)), {}, on("cuda"));
+    fault::arm_device(n);
+    try {
+      multiply(c, *by);
+      fault::arm_device(0);
+      EXPECT_GT(n, 5);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::device_lost);
+    }
+    fault::arm_device(0);
+  }
+  for (int n = 1; n < 12; ++n) {
+    fault::arm_alloc(n);
+    try {
+      EXPECT_EQ(multiply(c, on("cuda")), wanted);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::out_of_memory);
+    }
+    fault::arm_alloc(0);
+  }
+}
+
+TEST_F(GramPretended, StopsWhenCancelledAndGoesOn) {
+  const GramCase c = make_case(200, 20, true, 8);
+  setenv("STOPE_DEVICE_ROWS", "10", 1);
+  RunOptions run = on("cuda");
+  const auto by = make_operator(make_row_source(view(c)), {}, run);
+  run.cancel.cancel();
+  std::vector<double> z(20);
+  EXPECT_THROW(by->gram(c.x, z), Error);
+}
+
+}  // namespace
+}  // namespace stope::gram

@@ -1,0 +1,59 @@
+// Every instance of the gram operator's kernels against the processor, bit for bit: what runs under compute-sanitizer
+// (scripts/gpu_check.sh, which asks the watched plug-in whether an instance was missed). Hence small matrices and few
+// of them. Skipped where there is no GPU.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <string>
+#include <tuple>
+
+#include "gram/gram_cases.hpp"
+
+namespace stope::gram {
+namespace {
+
+// Elements' type, whether columns are shifted, and the shared memory that the watched plug-in says there is: kernels
+// whose ring is shorter are those of other GPUs.
+class GramKernelsCuda : public testing::TestWithParam<std::tuple<bool, bool, bool>> {
+ protected:
+  void SetUp() override {
+    const std::vector<std::string> there = backends();
+    if (std::find(there.begin(), there.end(), "cuda") == there.end()) GTEST_SKIP() << "no GPU";
+    if (std::get<2>(GetParam())) setenv("STOPE_CUDA_SHARED_MEMORY", "65536", 1);
+  }
+  void TearDown() override { unsetenv("STOPE_CUDA_SHARED_MEMORY"); }
+};
+
+// Rows of a leaf, of a block that they do not fill, and of several blocks of threads, with all and with little shared
+// memory.
+TEST_P(GramKernelsCuda, HaveTheProcessorsBits) {
+  const auto& [is_float, is_shifted, has_little] = GetParam();
+  std::uint64_t seed = 300;
+  for (const auto& [rows, columns] :
+       {std::pair<std::int64_t, std::int64_t>{1, 3}, {37, 700}, {19, has_little ? 2500 : 9001}}) {
+    GramCase c = make_case(rows, columns, is_float, ++seed, Values::wide_range, 3);
+    if (is_shifted) c.shift = c.x;
+    RunOptions run;
+    run.device = "cpu";
+    const Products wanted = multiply(c, run);
+    run.device = "cuda:0";
+    const auto by = make_operator(make_row_source(view(c)), options_of(c), run);
+    EXPECT_EQ(by->report().backend, "cuda");
+    for (int turn = 0; turn < 2; ++turn) {  // rows that stay are replayed
+      EXPECT_EQ(multiply(c, *by), wanted) << rows << " x " << columns << ", turn " << turn;
+    }
+  }
+}
+
+std::string name_of(const testing::TestParamInfo<std::tuple<bool, bool, bool>>& chosen) {
+  const auto& [is_float, is_shifted, has_little] = chosen.param;
+  return std::string(is_float ? "Floats" : "Doubles") + (is_shifted ? "Shifted" : "") +
+         (has_little ? "WithLittleSharedMemory" : "");
+}
+
+INSTANTIATE_TEST_SUITE_P(, GramKernelsCuda, testing::Combine(testing::Bool(), testing::Bool(), testing::Bool()),
+                         name_of);
+
+}  // namespace
+}  // namespace stope::gram

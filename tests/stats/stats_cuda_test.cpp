@@ -1,0 +1,84 @@
+// Statistics on the GPUs of this machine; skipped where there is none.
+#include <gtest/gtest.h>
+
+#include "stats/gpu_cases.hpp"
+
+namespace stope {
+namespace {
+
+using namespace stats_cases;
+
+bool there_is_a_gpu() {
+  for (const BackendInfo& info : device_info().backends) {
+    if (info.name == "cuda") return info.available;
+  }
+  return false;
+}
+
+class OnGpu : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!there_is_a_gpu()) GTEST_SKIP() << "no GPU";
+  }
+  const std::vector<std::string> devices_ = {"cuda", "cuda:0,0"};
+  const std::vector<std::int64_t> sizes_ = {0, 1, 31, 33, 255, 8191, 8193, 65536, 65537, 300001};
+};
+
+TEST_F(OnGpu, Float32HasTheProcessorsBits) {
+  expect_the_processors_bits<float>(devices_, sizes_);
+}
+TEST_F(OnGpu, Float64HasTheProcessorsBits) {
+  expect_the_processors_bits<double>(devices_, sizes_);
+}
+TEST_F(OnGpu, Int32HasTheProcessorsBits) {
+  expect_the_processors_bits<std::int32_t>(devices_, sizes_);
+}
+TEST_F(OnGpu, Int64HasTheProcessorsBits) {
+  expect_the_processors_bits<std::int64_t>(devices_, sizes_);
+}
+
+// Few values, for a sanitizer.
+template <class T>
+void expect_every_kernel() {
+  RunOptions run;
+  run.device = "cuda";
+  const EveryRow every;
+  const auto values = column_of<T>("uniform", 70000, 5);
+  for (const auto depth : {StatsOptions::Depth::all, StatsOptions::Depth::extremes}) {
+    expect_same({values.data(), element_type<T>(), 70000}, run, depth);
+    expect_same({values.data(), element_type<T>(), 1000, 8, 8, 1}, run, depth);
+    expect_same({values.data(), element_type<T>(), 1000, 7, 7, 1}, run, depth);
+  }
+}
+
+TEST_F(OnGpu, EveryKernelOfFloat32) {
+  expect_every_kernel<float>();
+}
+TEST_F(OnGpu, EveryKernelOfFloat64) {
+  expect_every_kernel<double>();
+}
+TEST_F(OnGpu, EveryKernelOfInt32) {
+  expect_every_kernel<std::int32_t>();
+}
+TEST_F(OnGpu, EveryKernelOfInt64) {
+  expect_every_kernel<std::int64_t>();
+}
+
+// Long columns: several levels of joins; wide rows: leaves that blocks share, tiles along a row, odd widths.
+TEST_F(OnGpu, LongAndWideOnes) {
+  RunOptions run;
+  run.device = "cuda";
+  const EveryRow every;
+  const auto values = column_of<float>("5 % missing", 20000003, 2);
+  expect_same({values.data(), ElementType::float32, 20000003}, run, StatsOptions::Depth::all);
+  for (const std::int64_t columns :
+       {std::int64_t{128}, std::int64_t{200}, std::int64_t{1000}, std::int64_t{1028}, std::int64_t{2051}}) {
+    const std::int64_t rows = 20000000 / columns;
+    SCOPED_TRACE(std::to_string(rows) + " x " + std::to_string(columns));
+    expect_same({values.data(), ElementType::float32, rows, columns, columns, 1}, run, StatsOptions::Depth::all);
+    expect_same({values.data(), ElementType::float32, rows, columns, columns, 1}, run, StatsOptions::Depth::extremes);
+  }
+}
+
+}  // namespace
+}  // namespace stope

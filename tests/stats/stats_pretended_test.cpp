@@ -1,0 +1,84 @@
+// What the core does to compute statistics on GPUs, with a plug-in that only pretends (tests/device/fake_plugin.cpp).
+#include <gtest/gtest.h>
+
+#include "base/fault.hpp"
+#include "stats/gpu_cases.hpp"
+
+namespace stope {
+namespace {
+
+using namespace stats_cases;
+
+class PretendedStatistics : public testing::Test {
+ protected:
+  void SetUp() override {
+    setenv("STOPE_CUDA_PLUGIN", STOPE_FAKE_PLUGIN, 1);
+    setenv("STOPE_FAKE", "works", 1);
+  }
+  void TearDown() override { unsetenv("STOPE_FAKE"); }
+  const std::vector<std::string> devices_ = {"cuda", "cuda:1,1,1"};
+  const std::vector<std::int64_t> sizes_ = {0, 1, 33, 8193, 30001};
+};
+
+TEST_F(PretendedStatistics, PiecesOfAllKindsGiveTheProcessorsBits) {
+  expect_the_processors_bits<float>(devices_, sizes_);
+  expect_the_processors_bits<double>({"cuda"}, {1, 30001});
+  expect_the_processors_bits<std::int32_t>({"cuda"}, {8193});
+  expect_the_processors_bits<std::int64_t>({"cuda"}, {8193});
+}
+
+TEST_F(PretendedStatistics, ShortColumnsAndClassesStayOnTheProcessor) {
+  RunOptions run;
+  run.device = "cuda";
+  const auto values = column_of<double>("uniform", 1000, 1);
+  EXPECT_NE(describe(Array{values.data(), ElementType::float64, 1000}, {}, run).report.backend, "cuda");
+  const auto more = column_of<double>("uniform", 200000, 1);
+  EXPECT_EQ(describe(Array{more.data(), ElementType::float64, 200000}, {}, run).report.backend, "cuda");
+}
+
+TEST_F(PretendedStatistics, ALostGpuIsAnErrorWhereItWasNamed) {
+  const EveryRow every;
+  const auto values = column_of<double>("uniform", 40000, 1);
+  RunOptions run;
+  run.device = "cuda";
+  run.memory_limit = 4 * 8192 * 8;
+  for (int n = 1; n <= 10; ++n) {
+    fault::arm_device(n);
+    try {
+      describe(Array{values.data(), ElementType::float64, 40000}, {}, run);
+      FAIL() << "call " << n << " did not fail";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::device_lost);
+    }
+    fault::arm_device(0);
+  }
+}
+
+TEST_F(PretendedStatistics, ArraysInAGpusMemory) {
+  const auto values = column_of<double>("huge", 30000, 1);
+  const Array array = {values.data(), ElementType::float64, 10000, 3};
+  StatsOptions options;
+  options.histogram_bins = 5;
+  options.distinct = StatsOptions::Distinct::count;
+  const Statistics want = describe(array, options), got = describe(DeviceArray{array, 1, nullptr}, options);
+  EXPECT_EQ(got.report.backend, "cuda");
+  RunOptions cpu;
+  cpu.device = "cpu";
+  const Statistics copied = describe(DeviceArray{array, 1, nullptr}, options, cpu);
+  for (std::size_t c = 0; c < 3; ++c) {
+    EXPECT_EQ(bits_of(got.columns[c]), bits_of(want.columns[c]));
+    EXPECT_EQ(bits_of(copied.columns[c]), bits_of(want.columns[c]));
+    EXPECT_EQ(got.columns[c].distinct, want.columns[c].distinct);
+    EXPECT_EQ(got.columns[c].histogram->counts, want.columns[c].histogram->counts);
+  }
+  const Array spread = {values.data(), ElementType::float64, 5000, 2, 3, 2};
+  EXPECT_EQ(bits_of(describe(DeviceArray{spread, 1, nullptr}).columns[1]), bits_of(describe(spread).columns[1]));
+  EXPECT_THROW(describe(DeviceArray{array, 0, nullptr}), Error);
+  EXPECT_THROW(describe(DeviceArray{array, 7, nullptr}), Error);
+  RunOptions other;
+  other.device = "cuda:0";
+  EXPECT_THROW(describe(DeviceArray{array, 1, nullptr}, {}, other), Error);
+}
+
+}  // namespace
+}  // namespace stope

@@ -1,0 +1,207 @@
+// Whole tables: nominal columns, classes of rows, second passes.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <set>
+#include <vector>
+
+#include "stats/stats_cases.hpp"
+#include "stope/error.hpp"
+
+namespace stope {
+namespace {
+
+using namespace stats_cases;
+
+Table mixed_table(std::int64_t n) {
+  Table table;
+  table.n_rows = n;
+  table.columns.push_back(make_numeric("x", column_of<double>("5 % missing", n, 1)));
+  Buffer<float> floats(n);
+  const auto values = column_of<float>("offset 1e6", n, 2);
+  std::copy(values.begin(), values.end(), floats.begin());
+  table.columns.push_back({"f", ValueType::real, Role::regular, floats, {}});
+  std::vector<std::int32_t> codes, classes;
+  Random random(3);
+  for (std::int64_t i = 0; i < n; ++i) {
+    codes.push_back(static_cast<std::int32_t>(random.below(5)) - 1);
+    classes.push_back(random.below(50) == 0 ? kMissingCode : static_cast<std::int32_t>(random.below(3)));
+  }
+  table.columns.push_back(make_nominal("n", codes, {"a", "b", "c", "d"}));
+  table.columns.push_back(make_nominal("class", classes, {"no", "never", "yes", "unused"}));
+  return table;
+}
+
+TEST(TableStatistics, CountsNominalValues) {
+  for (const std::int64_t n : {0, 1, 1000, 3000000}) {
+    const Table table = mixed_table(n);
+    const ColumnStatistics column = describe(table).columns[2];
+    std::vector<std::int64_t> counts(4);
+    std::int64_t missing = 0;
+    for (std::int64_t row = 0; row < n; ++row) {
+      const std::int32_t code = table.columns[2].codes()[row];
+      ++(code < 0 ? missing : counts[static_cast<std::size_t>(code)]);
+    }
+    EXPECT_EQ(column.counts, counts);
+    EXPECT_EQ(column.missing, missing);
+    EXPECT_EQ(column.count, n - missing);
+    EXPECT_EQ(column.rows, n);
+    EXPECT_EQ(column.values, table.columns[2].values);
+    EXPECT_EQ(column.distinct, n == 0 ? 0 : n == 1 ? 1 - missing : 4);
+    EXPECT_TRUE(std::isnan(column.mean) && std::isnan(column.min));
+  }
+}
+
+TEST(TableStatistics, KnowsTheColumnsOfATable) {
+  const Table table = mixed_table(40000);
+  const Statistics statistics = describe(table);
+  ASSERT_EQ(statistics.columns.size(), 4u);
+  EXPECT_EQ(statistics.columns[1].name, "f");
+  expect_facts(statistics.columns[0], column_of<double>("5 % missing", 40000, 1));
+  expect_facts(statistics.columns[1], column_of<float>("offset 1e6", 40000, 2));
+  EXPECT_EQ(statistics.report.bytes, 40000 * (8 + 4 + 4 + 4));
+}
+
+// A class has the statistics of a table of its rows, to the bit.
+TEST(TableStatistics, OfAClassAreThoseOfItsRowsAlone) {
+  for (const std::int64_t n : {0, 1, 50, 40000, 500000}) {
+    const Table table = mixed_table(n);
+    StatsOptions options;
+    options.by = "class";
+    options.histogram_bins = 7;
+    options.distinct = StatsOptions::Distinct::count;
+    for (const std::string& backend : backends()) {
+      const Backend forced(backend);
+      const Statistics statistics = describe(table, options);
+      ASSERT_EQ(statistics.classes.size(), 4u);
+      for (std::size_t k = 0; k < 4; ++k) {
+        std::vector<std::int64_t> rows;
+        for (std::int64_t row = 0; row < n; ++row) {
+          if (table.columns[3].codes()[row] == static_cast<std::int32_t>(k)) rows.push_back(row);
+        }
+        StatsOptions plain = options;
+        plain.by.clear();
+        const Statistics alone = describe(table.take(rows), plain);
+        const ClassStatistics& mine = statistics.classes[k];
+        EXPECT_EQ(mine.value, table.columns[3].values[k]);
+        EXPECT_EQ(mine.rows, static_cast<std::int64_t>(rows.size()));
+        for (std::size_t c = 0; c < 4; ++c) {
+          EXPECT_EQ(bits_of(mine.columns[c]), bits_of(alone.columns[c])) << mine.value << ", column " << c;
+          EXPECT_EQ(mine.columns[c].counts, alone.columns[c].counts);
+          EXPECT_EQ(mine.columns[c].distinct, alone.columns[c].distinct);
+          ASSERT_EQ(mine.columns[c].histogram.has_value(), c < 2);
+          if (c < 2) {
+            EXPECT_EQ(mine.columns[c].histogram->counts, alone.columns[c].histogram->counts);
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(TableStatistics, RefusesClassesThatAreNone) {
+  const Table table = mixed_table(10);
+  const auto message = [&](const std::string& by) -> std::string {
+    StatsOptions options;
+    options.by = by;
+    try {
+      describe(table, options);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::invalid_argument);
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(message("x"), "column 'x' is real, classes are nominal");
+  EXPECT_NE(message("clas").find("there is no column 'clas'"), std::string::npos);
+}
+
+std::vector<std::int64_t> slow_histogram(const std::vector<double>& values, double low, double high, std::int64_t n) {
+  std::vector<std::int64_t> counts(static_cast<std::size_t>(n));
+  for (const double x : values) {
+    if (!std::isfinite(x)) continue;
+    std::int64_t bin = 0;
+    while (bin + 1 < n && x >= low + static_cast<double>(bin + 1) / static_cast<double>(n) * (high - low)) ++bin;
+    ++counts[static_cast<std::size_t>(bin)];
+  }
+  return counts;
+}
+
+TEST(SecondPass, CountsBins) {
+  for (const std::string kind : {"uniform", "ties", "5 % missing", "infinities", "skewed", "offset 1e15"}) {
+    const auto values = column_of<double>(kind, 30000, 9);
+    for (const std::int64_t bins : {1, 2, 10, 333}) {
+      StatsOptions options;
+      options.histogram_bins = bins;
+      const auto column = describe(Array{values.data(), ElementType::float64, 30000}, options).columns[0];
+      double low = std::numeric_limits<double>::infinity(), high = -low;
+      for (const double x : values) {
+        if (!std::isfinite(x)) continue;
+        low = std::min(low, x);
+        high = std::max(high, x);
+      }
+      EXPECT_EQ(column.histogram->low, low);
+      EXPECT_EQ(column.histogram->high, high);
+      EXPECT_EQ(column.histogram->counts, slow_histogram(values, low, high, bins)) << kind << ", " << bins;
+    }
+  }
+}
+
+TEST(SecondPass, HasHistogramsOfOddColumns) {
+  StatsOptions options;
+  options.histogram_bins = 4;
+  const auto counts = [&](const std::vector<double>& values) {
+    return describe(Array{values.data(), ElementType::float64, static_cast<std::int64_t>(values.size())}, options)
+        .columns[0]
+        .histogram->counts;
+  };
+  const double nan = std::nan(""), inf = std::numeric_limits<double>::infinity();
+  const double most = std::numeric_limits<double>::max();
+  EXPECT_TRUE(counts({}).empty());
+  EXPECT_TRUE(counts({nan, inf, -inf}).empty());
+  EXPECT_EQ(counts({2.0, nan, 2.0}), (std::vector<std::int64_t>{2})) << "one value: one bin";
+  EXPECT_EQ(counts({-most, most, 0.0, 1.0}), (std::vector<std::int64_t>{1, 0, 2, 1}));
+  EXPECT_EQ(counts({0.0, 1.0, 2.0, 3.0, 4.0}), (std::vector<std::int64_t>{1, 1, 1, 2}));
+  options.histogram_bins = -1;
+  EXPECT_THROW(counts({}), Error);
+  options.histogram_bins = 65537;
+  EXPECT_THROW(counts({}), Error);
+}
+
+template <class T>
+std::int64_t slow_distinct(const std::vector<T>& values) {
+  std::set<T> set;
+  for (const T x : values) {
+    if (x == x) set.insert(x);
+  }
+  return static_cast<std::int64_t>(set.size());
+}
+
+template <class T>
+void expect_distinct() {
+  StatsOptions options;
+  options.distinct = StatsOptions::Distinct::count;
+  for (const std::string& kind : kinds()) {
+    const auto values = column_of<T>(kind, 20000, 4);
+    for (const int threads : {1, 3}) {
+      RunOptions run;
+      run.threads = threads;
+      for (const std::int64_t limit : {std::int64_t{0}, std::int64_t{200000}}) {  // the second: several looks
+        run.memory_limit = limit;
+        const Array array{values.data(), element_type<T>(), 20000};
+        EXPECT_EQ(describe(array, options, run).columns[0].distinct, slow_distinct(values)) << kind;
+      }
+    }
+  }
+}
+
+TEST(SecondPass, CountsDifferentValues) {
+  expect_distinct<float>();
+  expect_distinct<double>();
+  expect_distinct<std::int32_t>();
+  expect_distinct<std::int64_t>();
+}
+
+}  // namespace
+}  // namespace stope
