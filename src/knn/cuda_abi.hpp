@@ -59,14 +59,14 @@ struct Survivors {
 /// buffer that no tile is submitted for meanwhile.
 struct Session;
 
-// --- the tensor filter: the whole training table on one GPU, images in half precision, exact answers -----------------
+// --- the tensor filter: the whole training table on one GPU, images in halves or bytes, exact answers ----------------
 
 /// What an image has in a column. Queries and training rows may have different things in one column: what counts is the
 /// product (docs/numerics/filter.md, "Matrix units").
 enum class ImagePart : std::int32_t {
   zero,
   constant,     ///< the factor
-  number,       ///< (row[source] - centre) * scale in half precision; 0 if missing
+  number,       ///< (row[source] - centre) * scale in half precision, or in whole numbers; 0 if missing
   square_high,  ///< -1/2 the square of that, as far as a half has it,
   square_low,   ///< and the rest
   present,      ///< the factor, or 0 if row[source] is missing
@@ -96,6 +96,8 @@ struct FilterSpec {
   const FilterColumn* columns;
   std::int64_t n_columns;
   std::int64_t image_width;   ///< columns of an image, zeros beyond those there are
+  std::int32_t byte_factor;   ///< images are of bytes: numbers that are not masked, all of one scale, a power of two,
+                              ///< and those of queries times this, 1 or 2. 0: of halves
   std::int64_t start_column;  ///< the first of three columns that have -|t|^2 / 2 and the shift of the scores;
                               ///< negative: the accumulators start there
   std::int64_t width;         ///< doubles a row

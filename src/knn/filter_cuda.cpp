@@ -46,9 +46,10 @@ bool fits_the_gpus(const Fitted& fitted, const CudaFilterSpec& spec, const devic
 // Of the whole table. Where that does not fit with as many queries at once as are best, fewer may do.
 CudaFilterSpec spec_of_table(const Fitted& fitted, const ImageMap& map, std::int64_t n_queries, std::int64_t k,
                              const device::BackendChoice& backend, const RunOptions& run) {
-  CudaFilterSpec spec(fitted, map, fitted.n_rows(), n_queries, k);
+  const ImageElement element = choose_image_element(fitted, map, backend);
+  CudaFilterSpec spec(fitted, map, element, fitted.n_rows(), n_queries, k);
   if (n_queries <= kHalfOfFilterQueries || fits_the_gpus(fitted, spec, backend, run)) return spec;
-  return {fitted, map, fitted.n_rows(), kHalfOfFilterQueries, k};
+  return {fitted, map, element, fitted.n_rows(), kHalfOfFilterQueries, k};
 }
 
 // Every GPU holds the whole table and takes its share of a block's queries.
@@ -68,7 +69,8 @@ class CudaFilterPipeline final : public SearchPipeline {
       return filter;
     };
     const auto spec_of = [&](std::int64_t queries, std::int64_t k) {
-      return queries == n_queries && k == k_ ? spec : CudaFilterSpec(fitted, *map, fitted.n_rows(), queries, k);
+      return queries == n_queries && k == k_ ? spec
+                                             : CudaFilterSpec(fitted, *map, spec.element, fitted.n_rows(), queries, k);
     };
     ThreadPool gpus(static_cast<int>(n_gpus));
     gpus.parallel_for(n_gpus, run.cancel, [&](std::int64_t i, int) {
@@ -122,9 +124,12 @@ class CudaFilterPipeline final : public SearchPipeline {
     block.queries = queries;
     block.queries.rows = block.rows.data();
     block.encode = &encode;
+    for (const std::shared_ptr<CudaFilter>& filter : filters_) {
+      if (filter->in_bytes() && !filter->useful()) throw OtherImages{ImageNeed::halves};
+    }
     if (on_gpu_ == nullptr) {
       encode(queries.first, queries.n, block.rows.data(), *threads_);
-      look_for_gaps(block.rows.data(), queries.n);
+      look_at_queries(block.rows.data(), queries.n);
     }
     block.selection = &selection;
     block.uncertain.assign(static_cast<std::size_t>(queries.n), 1);
@@ -167,7 +172,7 @@ class CudaFilterPipeline final : public SearchPipeline {
       land(share);
       if (votes_ && !share.voted) keep_lists(block, share);
     }
-    if (on_gpu_ != nullptr) look_for_gaps_on_gpu(block);
+    if (on_gpu_ != nullptr) look_at_queries_on_gpu(block);
     answer_uncertain(block, [&](std::int64_t query, std::vector<Candidate> list) {
       add_list(query, std::move(list), block.outcome);
     });
@@ -177,7 +182,8 @@ class CudaFilterPipeline final : public SearchPipeline {
 
   void report(SearchReport& report) const override {
     uncertain_.report(report);
-    report.method += votes_ ? ", products, votes" : on_gpu_ != nullptr ? ", products, on the GPU" : ", products";
+    report.method += filters_.front()->in_bytes() ? ", byte products" : ", products";
+    if (votes_ || on_gpu_ != nullptr) report.method += votes_ ? ", votes" : ", on the GPU";
     report.tile_queries = plan_.tile_queries;
     report.scanned += scanned_;
     report.listed += listed_;
@@ -228,19 +234,19 @@ class CudaFilterPipeline final : public SearchPipeline {
     });
   }
 
-  void look_for_gaps(const double* rows, std::int64_t n) const {
+  void look_at_queries(const double* rows, std::int64_t n) const {
     if (filters_.front()->takes_gaps()) return;
-    if (many_gaps(fitted_, rows, std::min(n, kGapSample), n_queries_)) throw GapsInQueries{};
+    ask_for_other_images(fitted_, filters_.front()->in_bytes(), rows, std::min(n, kGapSample), n_queries_);
   }
 
   // Rows on a GPU are looked at only where many of them have no answer.
-  void look_for_gaps_on_gpu(const Block& block) const {
+  void look_at_queries_on_gpu(const Block& block) const {
     const std::int64_t n = std::min(block.queries.n, kGapSample);
     const auto uncertain = std::count(block.uncertain.begin(), block.uncertain.end(), 1);
     if (uncertain < n / 8 || filters_.front()->takes_gaps()) return;
     Buffer<double> rows(checked::mul(n, fitted_.width()));
     (*block.encode)(block.queries.first, n, rows.data(), *hand_threads_);
-    look_for_gaps(rows.data(), n);
+    look_at_queries(rows.data(), n);
   }
 
   void land(Share& share) {
@@ -382,7 +388,9 @@ Method choose_cuda_method(const Fitted& fitted, const Selection& selection, std:
   }
   const std::shared_ptr<const ImageMap> map = fitted.filters().map(fitted, *fitted.kernel().filter_form());
   if (!map->bounds()) return reference("no tensor filter for these attributes' weights");
-  Method method{Method::Way::filter, BlockOrder::table, ScanKind::products, "in half precision, on the matrix units"};
+  const bool bytes = choose_image_element(fitted, *map, backend) == ImageElement::bytes;
+  Method method{Method::Way::filter, BlockOrder::table, ScanKind::products,
+                bytes ? "in bytes, on the matrix units" : "in half precision, on the matrix units"};
   try {
     method.in_parts = !fits_the_gpus(fitted, spec_of_table(fitted, *map, n_queries, k, backend, run), backend, run);
   } catch (const Error& error) {

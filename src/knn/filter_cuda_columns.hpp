@@ -1,5 +1,5 @@
 // The image columns that a table gets on the matrix units: one a number, one a nominal value, and more where values are
-// missing (docs/numerics/filter.md, "Matrix units").
+// missing (docs/numerics/filter.md, "Matrix units"). Where all numbers are small and whole, filter_cuda_bytes.hpp.
 #pragma once
 
 #include <cstdint>
@@ -15,6 +15,7 @@ namespace stope::knn {
 struct ImageColumns {
   std::vector<cuda_abi::FilterColumn> columns;
   std::int64_t width = 0;          ///< of an image
+  int byte_factor = 0;             ///< ByteGrid's: images are of bytes; 0: of halves
   std::int64_t start_column = -1;  ///< the first of three with the score's start and shift; negative: there was no room
   double unit = 1.0;               ///< a distance of 1 is so much between images
   double constant = 0.0;

@@ -57,7 +57,7 @@ std::int64_t most_part_rows(const Fitted& fitted, const ImageMap& map, std::int6
 
 CudaFilterSpec cuda_parts_spec(const Fitted& fitted, const ImageMap& map, std::int64_t k, std::int64_t n_queries,
                                const CudaPartSizes& sizes) {
-  CudaFilterSpec spec(fitted, map, sizes.rows, n_queries, k);
+  CudaFilterSpec spec(fitted, map, sizes.element, sizes.rows, n_queries, k);
   spec.hold_parts(kHeldParts, sizes.batch, sizes.lists);
   return spec;
 }
@@ -67,12 +67,13 @@ CudaPartSizes cuda_part_sizes(const Fitted& fitted, const ImageMap& map, std::in
   // What a batch costs beside its pairs, in pairs: some 50 us.
   constexpr double kStart = 2.5e8;
   const std::int64_t queries = std::max<std::int64_t>(n_queries, 1);
+  const ImageElement element = choose_image_element(fitted, map, backend);
   CudaPartSizes best;
   double least = std::numeric_limits<double>::infinity();
   for (std::int64_t batch = std::clamp(queries, kFewQueries, most_filter_queries(k));;
        batch = checked::ceil_div(batch, 2)) {
     for (const CudaLists lists : {CudaLists::usual, CudaLists::short_ones}) {
-      CudaPartSizes sizes{0, batch, lists};
+      CudaPartSizes sizes{0, batch, lists, element};
       sizes.rows = most_part_rows(fitted, map, k, n_queries, backend, run, sizes);
       if (sizes.rows == 0) continue;
       // Short lists want a larger sample of the first part.

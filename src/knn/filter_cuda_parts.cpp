@@ -191,6 +191,7 @@ class GpuParts {
   void submit(const cuda_abi::FilterQuery& query, bool fresh, std::int64_t begin, std::int64_t first_row,
               Answers& answers) {
     if (!filter_->useful(query.table)) {
+      if (filter_->in_bytes()) throw OtherImages{ImageNeed::halves};
       finish_pending();
       std::fill_n(answers.uncertain.begin() + begin, query.n, 1);
       if (fresh) answers.clear(begin, query.n, k_);
@@ -276,7 +277,7 @@ class GpuParts {
 struct CudaPartsHeld {
   std::vector<int> gpus;
   std::int64_t part_rows = 0, most_neighbors = 0, most_queries = 0;
-  bool takes_gaps = false;
+  bool takes_gaps = false, in_bytes = false;
   std::vector<std::unique_ptr<GpuParts>> parts;  // per GPU
 
   bool fits(const device::BackendChoice& backend, std::int64_t k, std::int64_t n_queries) const {
@@ -320,7 +321,7 @@ class CudaPartsPipeline final : public SearchPipeline {
     block_ = block;
     selection_ = &selection;
     encode_ = &encode;
-    if (!held_->takes_gaps) look_for_gaps();
+    if (!held_->takes_gaps) look_at_queries();
   }
 
   void finish(int, Neighbors& out) override {
@@ -347,7 +348,7 @@ class CudaPartsPipeline final : public SearchPipeline {
 
   void report(SearchReport& report) const override {
     uncertain_.report(report);
-    report.method += ", products, in parts";
+    report.method += held_->in_bytes ? ", byte products, in parts" : ", products, in parts";
     report.tile_queries = plan_.tile_queries;
     report.part_rows = held_->part_rows;
     CudaFilterSeconds seconds{};
@@ -356,12 +357,12 @@ class CudaPartsPipeline final : public SearchPipeline {
   }
 
  private:
-  void look_for_gaps() const {
+  void look_at_queries() const {
     const std::int64_t n = std::min(block_.n, kGapSample);
     Buffer<double> rows(checked::mul(n, fitted_.width()));
     ThreadPool pool(1);
     (*encode_)(block_.first, n, rows.data(), pool);
-    if (many_gaps(fitted_, rows.data(), n, n_queries_)) throw GapsInQueries{};
+    ask_for_other_images(fitted_, held_->in_bytes, rows.data(), n, n_queries_);
   }
 
   std::shared_ptr<CudaPartsHeld> make_parts(std::int64_t n_queries) const {
@@ -376,6 +377,7 @@ class CudaPartsPipeline final : public SearchPipeline {
     held->most_neighbors = spec.spec.most_neighbors;
     held->most_queries = std::max(n_queries, sizes.batch);
     held->takes_gaps = spec.images.takes_gaps;
+    held->in_bytes = spec.images.byte_factor != 0;
     const auto n_gpus = static_cast<std::int64_t>(gpus.size());
     for (std::int64_t i = 0; i < n_gpus; ++i) {
       held->parts.push_back(

@@ -17,6 +17,7 @@ struct CudaPartSizes {
   std::int64_t rows = 0;   ///< of a part; 0 if only parts so short fit that they are not worth copying
   std::int64_t batch = 0;  ///< queries at once
   CudaLists lists = CudaLists::usual;
+  ImageElement element = ImageElement::halves;
 };
 
 /// Parts of which two fit every GPU of the choice, beside what a batch of queries needs: the less that is, the longer

@@ -7,6 +7,7 @@
 #include "base/checked.hpp"
 #include "knn/filter/images.hpp"
 #include "knn/filter/index.hpp"
+#include "knn/search_pipeline.hpp"
 #include "stope/error.hpp"
 
 namespace stope::knn {
@@ -37,15 +38,38 @@ cuda_abi::Finish finish_of(Finish finish) {
   throw Error(ErrorCode::internal, "a form that has no image columns");
 }
 
+// Whether many of `n_queries`, of which n are at hand, lack values of attributes that every training row has: then
+// images that take such gaps are worth making.
+bool many_gaps(const Fitted& fitted, const double* rows, std::int64_t n, std::int64_t n_queries) {
+  if (fitted.kernel().filter_form()->missing == Missing::undefined) return false;  // no images take them
+  // For the reference a query is some hundred times as much work as for a filter, and about as much as to make the
+  // images of a hundredth of the table.
+  constexpr std::int64_t kMostForTheReference = 128;
+  const std::int64_t width = fitted.width();
+  std::int64_t with_gaps = 0;
+  for (std::int64_t i = 0; i < n; ++i) {
+    const auto is_gap = [&](const Attribute& attribute) {
+      return !attribute.missing && is_missing(rows[i * width + (&attribute - fitted.attributes().data())]);
+    };
+    with_gaps += std::any_of(fitted.attributes().begin(), fitted.attributes().end(), is_gap) ? 1 : 0;
+  }
+  return static_cast<double>(with_gaps) * static_cast<double>(n_queries) >
+         static_cast<double>(kMostForTheReference) * static_cast<double>(n);
+}
+
 }  // namespace
 
 std::int64_t most_filter_queries(std::int64_t k) {
   return k <= kUsualNeighbors ? kMostFilterQueries : kQueriesOfMany;
 }
 
-CudaFilterSpec::CudaFilterSpec(const Fitted& fitted, const ImageMap& map, std::int64_t n_rows, std::int64_t n_queries,
-                               std::int64_t k)
-    : images(make_image_columns(map, fitted.attributes(), fitted.filters().gaps_expected())), k_(k) {
+CudaFilterSpec::CudaFilterSpec(const Fitted& fitted, const ImageMap& map, ImageElement element_of_images,
+                               std::int64_t n_rows, std::int64_t n_queries, std::int64_t k)
+    : element(element_of_images),
+      images(element == ImageElement::bytes
+                 ? make_byte_columns(*map.byte_grid())
+                 : make_image_columns(map, fitted.attributes(), fitted.filters().expects(ImageNeed::gaps))),
+      k_(k) {
   const MeasureImage image = fitted.kernel().image();
   const std::int64_t forced = size_override("STOPE_TILE_QUERIES");
   spec.measure = {image.type,
@@ -58,6 +82,7 @@ CudaFilterSpec::CudaFilterSpec(const Fitted& fitted, const ImageMap& map, std::i
   spec.columns = images.columns.data();
   spec.n_columns = static_cast<std::int64_t>(images.columns.size());
   spec.image_width = images.width;
+  spec.byte_factor = images.byte_factor;
   spec.start_column = images.start_column;
   spec.width = fitted.width();
   spec.n_rows = n_rows;
@@ -101,6 +126,7 @@ CudaFilter::CudaFilter(int gpu, const CudaFilterSpec& spec)
       most_neighbors_(spec.spec.most_neighbors),
       most_queries_(spec.spec.most_queries),
       takes_gaps_(spec.images.takes_gaps),
+      in_bytes_(spec.images.byte_factor != 0),
       most_always_(std::min(kMostAlways, spec.spec.list_groups / kAlwaysShare)),
       n_slots_(static_cast<std::size_t>(spec.spec.n_slots)) {
   checked_call([&](Failure* failure) {
@@ -263,21 +289,12 @@ void CudaLoader::fill(double* to, std::int64_t first, std::int64_t n, ThreadPool
   });
 }
 
-bool many_gaps(const Fitted& fitted, const double* rows, std::int64_t n, std::int64_t n_queries) {
-  if (fitted.kernel().filter_form()->missing == Missing::undefined) return false;  // no images take them
-  // For the reference a query is some hundred times as much work as for a filter, and about as much as to make the
-  // images of a hundredth of the table.
-  constexpr std::int64_t kMostForTheReference = 128;
-  const std::int64_t width = fitted.width();
-  std::int64_t with_gaps = 0;
-  for (std::int64_t i = 0; i < n; ++i) {
-    const auto is_gap = [&](const Attribute& attribute) {
-      return !attribute.missing && is_missing(rows[i * width + (&attribute - fitted.attributes().data())]);
-    };
-    with_gaps += std::any_of(fitted.attributes().begin(), fitted.attributes().end(), is_gap) ? 1 : 0;
-  }
-  return static_cast<double>(with_gaps) * static_cast<double>(n_queries) >
-         static_cast<double>(kMostForTheReference) * static_cast<double>(n);
+void ask_for_other_images(const Fitted& fitted, bool in_bytes, const double* rows, std::int64_t n,
+                          std::int64_t n_queries) {
+  if (many_gaps(fitted, rows, n, n_queries)) throw OtherImages{ImageNeed::gaps};
+  if (!in_bytes) return;
+  const std::shared_ptr<const ImageMap> map = fitted.filters().map(fitted, *fitted.kernel().filter_form());
+  if (many_off_grid(*map->byte_grid(), rows, std::min(n, kGridSample), n_queries)) throw OtherImages{ImageNeed::halves};
 }
 
 void add_seconds(const cuda_abi::FilterAnswer& answer, CudaFilterSeconds& seconds) {

@@ -14,7 +14,7 @@
 #include "base/thread_pool.hpp"
 #include "device/pinned_pool.hpp"
 #include "knn/cuda_call.hpp"
-#include "knn/filter_cuda_columns.hpp"
+#include "knn/filter_cuda_bytes.hpp"
 #include "knn/fitted.hpp"
 #include "knn/plan.hpp"
 #include "knn/vote_abi.hpp"
@@ -36,10 +36,11 @@ enum class CudaLists { usual, short_ones };
 
 /// What the plug-in is told of a fitted table, of which it gets tables of `n_rows`; points into the fitted table.
 struct CudaFilterSpec {
-  CudaFilterSpec(const Fitted& fitted, const ImageMap& map, std::int64_t n_rows, std::int64_t n_queries,
-                 std::int64_t k);
+  CudaFilterSpec(const Fitted& fitted, const ImageMap& map, ImageElement element, std::int64_t n_rows,
+                 std::int64_t n_queries, std::int64_t k);
   /// Sizes for so many tables of which one is searched while rows go to the other.
   void hold_parts(int n_tables, std::int64_t batch, CudaLists lists);
+  ImageElement element;
   ImageColumns images;
   cuda_abi::FilterSpec spec{};
 
@@ -49,9 +50,9 @@ struct CudaFilterSpec {
 
 /// Of the first of a block's rows so many are looked at for gaps.
 inline constexpr std::int64_t kGapSample = 1024;
-/// Whether many of `n_queries`, of which n are at hand, lack values of attributes that every training row has: then
-/// images that take such gaps are worth making.
-bool many_gaps(const Fitted& fitted, const double* rows, std::int64_t n, std::int64_t n_queries);
+/// Throws OtherImages where many queries lack values, or are beside a grid of bytes; n of `n_queries` are at hand.
+void ask_for_other_images(const Fitted& fitted, bool in_bytes, const double* rows, std::int64_t n,
+                          std::int64_t n_queries);
 
 /// A batch of queries under way.
 struct CudaFlight {
@@ -75,6 +76,7 @@ class CudaFilter {
   std::int64_t most_neighbors() const { return most_neighbors_; }
   std::int64_t most_queries() const { return most_queries_; }
   bool takes_gaps() const { return takes_gaps_; }
+  bool in_bytes() const { return in_bytes_; }
 
   /// Whether its images bound most rows.
   bool useful(int table = 0) const;
@@ -113,7 +115,7 @@ class CudaFilter {
 
   int gpu_;
   std::int64_t most_neighbors_, most_queries_;
-  bool takes_gaps_;
+  bool takes_gaps_, in_bytes_;
   std::int64_t most_always_;
   std::size_t n_slots_;
   std::int64_t n_always_[cuda_abi::kFilterTables] = {};

@@ -178,9 +178,9 @@ class BlockedSearch {
         add_counts(earlier, report);
         report.pairs = checked::mul(n_queries_, fitted_.n_rows());
         return report;
-      } catch (const GapsInQueries&) {
+      } catch (const OtherImages& other) {
         pipeline->report(earlier);
-        fitted_.filters().expect_gaps();
+        fitted_.filters().expect(other.need);
         method = choose_method(fitted_, selection_, n_queries_, backend, run_);
       } catch (const Error& error) {
         // What was free on a GPU may be gone in a moment, taken by another process: then parts of the table do, or

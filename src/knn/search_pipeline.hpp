@@ -17,9 +17,13 @@ using QueryEncoder = std::function<void(std::int64_t first, std::int64_t n, doub
 /// In place of a neighbour that there is none for: all rows that are left are in the list.
 inline constexpr std::int64_t kNoNeighbor = -1;
 
-/// Thrown by SearchPipeline::begin and finish_kept: FilterCache::expect_gaps(), and a new pipeline from this block on,
-/// make it faster.
-struct GapsInQueries {};
+enum class ImageNeed;  // knn/filter/index.hpp
+
+/// Thrown by SearchPipeline::begin, finish and finish_kept: FilterCache::expect(need), and a new pipeline from this
+/// block on, make it faster.
+struct OtherImages {
+  ImageNeed need;
+};
 
 /// What became of a block of queries whose lists stayed where the back end found them: predictions of the selection's
 /// ballot, or lists in the memory of the caller's that the selection names. Queries that it could not answer there have

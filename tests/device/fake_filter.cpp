@@ -8,7 +8,8 @@ namespace {
 
 // Without "filters" it pretends to be a GPU without matrix units.
 int filter_size(std::int32_t, const abi::FilterSpec* spec, abi::FilterSize* size, abi::Failure*) {
-  *size = {plays("filters"), spec->n_tables * spec->n_rows * spec->width * 8 + spec->most_queries * 64};
+  *size = {filters() && (spec->byte_factor == 0 || plays("byte filters")),
+           spec->n_tables * spec->n_rows * spec->width * 8 + spec->most_queries * 64};
   return 0;
 }
 
@@ -24,6 +25,15 @@ int filter_create(std::int32_t, const abi::FilterSpec* spec, abi::Filter** filte
   }
   for (std::size_t a = 0; a < masked.size(); ++a) {
     if (!masked[a]) made->unmasked.push_back(static_cast<std::int32_t>(a));
+  }
+  made->byte_factor = spec->byte_factor;
+  if (spec->byte_factor != 0) made->scale = spec->columns->scale;
+  for (std::int64_t c = 0; c < spec->n_columns; ++c) {
+    const abi::FilterColumn& column = spec->columns[c];
+    made->centres.push_back(column.centre);
+    const bool fits = column.query == abi::ImagePart::number && column.train == abi::ImagePart::number &&
+                      column.masked == 0 && column.source == c && column.scale == made->scale;
+    if (spec->byte_factor != 0 && !fits) return fail(failure, ErrorCode::internal, "a column that is not of bytes");
   }
   made->width = spec->width;
   made->most_rows = spec->n_rows;
@@ -74,6 +84,9 @@ int filter_finish(abi::Filter* filter, int number, std::int64_t* n_always, abi::
   table.ready = true;
   ++filter->n_made;
   *n_always = 0;
+  for (std::int64_t row = 0; row < table.n_rows && filter->byte_factor != 0; ++row) {
+    *n_always += filter->in_bytes(table.rows.data() + row * filter->width) ? 0 : 1;
+  }
   return 0;
 }
 

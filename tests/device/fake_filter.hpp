@@ -82,6 +82,9 @@ struct Filter {
   fake::Votes voters;
   std::vector<knn::Attribute> attributes;
   std::vector<std::int32_t> unmasked;  // attributes that no query may lack
+  int byte_factor = 0;
+  std::vector<double> centres;  // of bytes
+  double scale = 1.0;
   struct Table {
     std::int64_t n_rows = 0;
     bool ready = false;
@@ -99,6 +102,14 @@ struct Filter {
   Slot slots[kFilterSlots];
   std::atomic<int> n_batches[kFilterTables] = {};  // under way; read beside submits to another table
   std::atomic<int> n_made = 0;                     // tables since the last answer: a millisecond each
+
+  bool in_bytes(const double* row) const {
+    for (std::size_t c = 0; c < centres.size(); ++c) {
+      const double byte = (row[c] - centres[c]) * scale;
+      if (byte != std::nearbyint(byte) || std::fabs(byte + 0.5) > (byte_factor == 1 ? 127.5 : 63.5)) return false;
+    }
+    return true;
+  }
 
   double distance(const std::vector<double>& rows, std::int64_t row, const double* y) const {
     MixedEuclidean::State state;

@@ -1,7 +1,7 @@
 // A plug-in for tests of the loader and of what the core does without a GPU: STOPE_FAKE says what it finds. As "works"
-// it searches, one measure and on the processor, as "filters" and "differences" with that filter, and checks the order
-// in which the core calls it; the gram operator and statistics are computed by plain loops. What its files share; each
-// fills in its functions.
+// it searches, one measure and on the processor, as "filters", "byte filters" and "differences" with that filter, and
+// checks the order in which the core calls it; the gram operator and statistics are computed by plain loops. What its
+// files share; each fills in its functions.
 #pragma once
 
 #include "device/cuda_abi.hpp"
@@ -18,6 +18,8 @@ namespace abi = knn::cuda_abi;
 extern const cuda_abi::Host* the_host;
 
 bool plays(const char* role);
+/// In a role with a filter; with "byte filters" it scans bytes, too.
+bool filters();
 /// In a role with GPUs that search.
 bool searches();
 

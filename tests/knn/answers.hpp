@@ -36,7 +36,10 @@ inline void expect_same_bits(const std::vector<double>& ours, const std::vector<
 
 inline void expect_same(const Neighbors& ours, const Neighbors& theirs) {
   ASSERT_EQ(ours.offsets, theirs.offsets);
-  ASSERT_EQ(ours.indices, theirs.indices);
+  ASSERT_EQ(ours.indices.size(), theirs.indices.size());
+  for (std::size_t i = 0; i < ours.indices.size(); ++i) {
+    ASSERT_EQ(ours.indices[i], theirs.indices[i]) << i << ": at " << ours.distances[i] << ", " << theirs.distances[i];
+  }
   expect_same_bits(ours.distances, theirs.distances);
 }
 

@@ -210,6 +210,72 @@ TEST_F(PretendedFilter, FewQueriesFirst) {
       fail_every_allocation_once(of_many, fit, [&](const KnnIndex& i) { return i.kneighbors(many, search, run_); }), 2);
 }
 
+// 100 columns of small whole numbers: `value` of row and column in place of some.
+template <class Value>
+Table whole_numbers(std::int64_t n, const Value& value) {
+  Table table;
+  table.n_rows = n;
+  for (std::int64_t c = 0; c < 100; ++c) {
+    std::vector<double> values;
+    for (std::int64_t r = 0; r < n; ++r) values.push_back(value(r, c, static_cast<double>((r * 7 + c * c) % 101)));
+    table.columns.push_back(make_numeric("x" + std::to_string(c), values));
+  }
+  return table;
+}
+
+// Images of bytes where rows are small whole numbers, of halves where that turns out to be wrong.
+TEST_F(PretendedFilter, BytesWhereRowsAreSmallWholeNumbers) {
+  const auto as_is = [](std::int64_t, std::int64_t, double value) { return value; };
+  const auto halves_beside = [](std::int64_t r, std::int64_t c, double value) {
+    return r % 3 == 1 && c == 7 ? value + 0.25 : value;
+  };
+  const Table train = whole_numbers(3000, as_is), few = whole_numbers(60, as_is);
+  const SearchOptions search{.n_neighbors = 7};
+  const auto method = [&](const KnnIndex& index, const Table& query, std::int64_t device_rows) {
+    set_sizes({0, device_rows, 0});
+    const auto [ours, report] = searched(index, query, search);
+    set_sizes({0, 0, 0});
+    unsetenv("STOPE_BACKEND");
+    expect_same(ours, index.kneighbors(query, search, {.device = "cpu"}));
+    setenv("STOPE_BACKEND", "cuda", 1);
+    return report.method + " " + report.method_reason;
+  };
+  const std::string halves = " in half precision, on the matrix units", bytes = " in bytes, on the matrix units";
+  EXPECT_EQ(method(KnnIndex::fit(train), few, 0), "filter, products" + halves) << "a GPU without a scan of bytes";
+  setenv("STOPE_FAKE", "byte filters", 1);
+  const std::string parts = ", the table in parts";
+  for (const std::int64_t device_rows : {0, 700}) {
+    SCOPED_TRACE(device_rows);
+    const std::string in = device_rows > 0 ? ", in parts" : "", why = device_rows > 0 ? parts : "";
+    const std::string of_bytes = "filter, byte products" + in + bytes + why;
+    const std::string of_halves = "filter, products" + in + halves + why;
+    const auto fit = [&] { return KnnIndex::fit(train, {}, run_); };
+    EXPECT_EQ(method(fit(), few, device_rows), of_bytes);
+    const KnnIndex index = fit();
+    EXPECT_EQ(method(index, few.take({0, 1, 2}), device_rows), of_bytes);
+    EXPECT_EQ(method(index, whole_numbers(60, halves_beside).take({0, 1, 2}), device_rows), of_bytes)
+        << "not worth new images";
+    EXPECT_EQ(method(index, whole_numbers(400, halves_beside), device_rows), of_halves);
+    EXPECT_EQ(method(index, few, device_rows), of_halves) << "they stay";
+    for (const char* scan : {"halves", "sm80", "few"}) {
+      setenv("STOPE_CUDA_SCAN", scan, 1);
+      EXPECT_EQ(method(fit(), few, device_rows), of_halves) << scan;
+    }
+    unsetenv("STOPE_CUDA_SCAN");
+    // No sample of 1024 rows has these.
+    const auto beside = [&](std::int64_t every) {
+      return KnnIndex::fit(whole_numbers(3000,
+                                         [&](std::int64_t r, std::int64_t c, double value) {
+                                           const bool sampled = (r * 1024 + 2999) / 3000 * 3000 / 1024 == r;
+                                           return r % every == 1 && !sampled && c == 7 ? value + 0.25 : value;
+                                         }),
+                           {}, run_);
+    };
+    EXPECT_EQ(method(beside(1000), few, device_rows), of_bytes);
+    EXPECT_EQ(method(beside(2), few, device_rows), device_rows > 0 ? of_bytes : of_halves) << "parts have fewer rows";
+  }
+}
+
 TEST_F(PretendedFilter, ALostGpuIsReportedWhereverItHappens) {
   const Table train = table(400), query = table(50);
   const Neighbors theirs = on_processor(train, query, {});

@@ -39,6 +39,7 @@ class KernelsCuda : public testing::Test {
       if (backend.name == "cuda" && !backend.available) GTEST_SKIP() << "no CUDA: " << backend.reason;
     }
     has_ampere_ = device.gpus.front().arch != "sm_75";
+    has_hopper_ = device.gpus.front().arch == "sm_90";
     setenv("STOPE_BACKEND", "cuda", 1);  // however small the job
   }
   ~KernelsCuda() override {
@@ -85,7 +86,7 @@ class KernelsCuda : public testing::Test {
   }
 
   Random random_{1};
-  bool has_ampere_ = true;
+  bool has_ampere_ = true, has_hopper_ = false;
 };
 
 std::string readable(std::string metric) {
@@ -120,6 +121,23 @@ INSTANTIATE_TEST_SUITE_P(, ScansOfProductsCuda,
                          [](const auto& chosen) {
                            return std::get<0>(chosen.param) + "_" + std::to_string(std::get<1>(chosen.param));
                          });
+
+// Images of 128 and of 256 bytes, of whole numbers near zero (twice the products) and of all that a byte has.
+TEST_F(KernelsCuda, ScansOfBytes) {
+  if (!has_hopper_) return;
+  setenv("STOPE_CUDA_SCAN", "bytes", 1);
+  for (const auto values : {TableShape::Values::few, TableShape::Values::bytes}) {
+    for (const int columns : {20, 127, 128, 129, 256}) {
+      for (const std::int64_t rows : {129, 300}) {
+        const TableShape shape{.n_rows = rows, .n_numeric = columns, .values = values};
+        compare({"euclidean", shape, rows == 300 ? 7 : 257, rows == 300 ? 40 : 3}, "filter, byte products");
+      }
+    }
+    const TableShape shape{.n_rows = 300, .n_numeric = 100, .values = values};
+    compare({"euclidean", shape, 300, 7, Compat::none, true}, "filter, byte products");
+    compare({"euclidean", shape, 33, 7, Compat::rapidminer}, "filter, byte products");
+  }
+}
 
 // With the shared memory of a block of Ampere's and Ada's smaller GPUs; only the watched plug-in listens.
 TEST_F(KernelsCuda, ScansOfSmallerGpus) {

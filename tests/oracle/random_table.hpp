@@ -19,6 +19,7 @@ struct TableShape {
   enum class Values {
     uniform,   ///< [0, 1)
     few,       ///< whole numbers 0..3: many ties and duplicates
+    bytes,     ///< whole numbers 0..255
     wild,      ///< -0, infinities, subnormals, 1e300, offsets of 1e6
     open_unit  ///< (0, 1): what the divergences accept
   } values = Values::uniform;
@@ -29,6 +30,7 @@ inline double random_value(Random& random, TableShape::Values values) {
   switch (values) {
     case TableShape::Values::uniform: return random.uniform();
     case TableShape::Values::few: return static_cast<double>(random.below(4));
+    case TableShape::Values::bytes: return static_cast<double>(random.below(256));
     case TableShape::Values::open_unit: return (static_cast<double>(random.below(1000)) + 1.0) / 1002.0;
     case TableShape::Values::wild: break;
   }

@@ -38,7 +38,7 @@ __device__ inline QueryBounds bounds_of(const BoundsJob& job, std::int64_t query
           static_cast<double>(job.residuals[query]) + job.train_residual,
           job.tiny,
           shift,
-          kAccumulation * (job.width + 2) * largest_sum + job.product_error,
+          job.accumulation * largest_sum + job.product_error,
           job.hashed,
           job.slack};
 }

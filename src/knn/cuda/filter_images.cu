@@ -1,8 +1,7 @@
-// Rows in double precision become images in half precision, a few rows a warp.
-#include <type_traits>
-
+// Rows in double precision become images in half precision or in bytes, a few rows a warp.
 #include "device/cuda/check.hpp"
 #include "knn/cuda/filter_place.cuh"
+#include "knn/cuda/filter_row_sums.cuh"
 
 namespace stope::knn::cuda {
 namespace {
@@ -11,20 +10,6 @@ using cuda_abi::FilterColumn;
 using cuda_abi::ImagePart;
 
 constexpr int kEncodeThreads = 256;
-constexpr int kSteps = 4;  // rows of a lane at once: they share the look at what a column is
-// Relative rounding of a subtraction and a multiplication in double.
-constexpr double kDoubleRounding = 0x1p-50;
-// Beyond this a half, or its square, is near the largest value; a row with such a number has no bound anyway.
-constexpr double kMostImage = 200.0;
-
-/// What a lane has gathered of a row.
-struct Gathered {
-  double errors = 0.0;   // squared: how far rounding moved the numbers
-  double squares = 0.0;  // of numbers that are not masked
-  double masked = 0.0;   // of those that are
-  double missing = 0.0;  // attributes
-  bool bounded = true;
-};
 
 __device__ __half number_part(const FilterColumn& column, double value, double factor, Gathered& gathered) {
   if (isnan(value)) {
@@ -85,94 +70,6 @@ __device__ __half image_of(const FilterColumn& column, double value, double row_
   return __half(0.0F);
 }
 
-/// The sum over the kLanes lanes that have a row.
-template <int kLanes>
-__device__ double row_sum(double value) {
-#pragma unroll
-  for (int offset = kLanes / 2; offset > 0; offset /= 2) value += __shfl_xor_sync(~0U, value, offset);
-  return value;
-}
-
-/// What a lane has gathered of a row whose image is plain. In floats, which are made and added ten times as fast as
-/// doubles: the sum of squares in two, so that none of it is lost.
-struct PlainSums {
-  float errors = 0.0F;  // squared, rounded a little; infinite: the row has no bound
-  float squares = 0.0F, rest = 0.0F;
-
-  __device__ __half add(double value, double centre, double scale) {
-    const auto exact = static_cast<float>((value - centre) * scale);
-    if (!(fabsf(exact) <= static_cast<float>(kMostImage))) {  // a NaN, too
-      errors = __int_as_float(0x7f800000);
-      return __half(0.0F);
-    }
-    const __half image = __float2half(exact);
-    const float rounded = __half2float(image);
-    // The second part is for the roundings to a float and before.
-    const float error = fabsf(exact - rounded) + (0x1p-23F * fabsf(exact) + 0x1p-126F);
-    errors += error * error;
-    const float square = rounded * rounded, sum = squares + square;  // the square is exact
-    const float added = sum - squares;
-    rest += (squares - (sum - added)) + (square - added);
-    squares = sum;
-    return image;
-  }
-};
-
-/// Of kSteps sums over the kLanes lanes that have a row each lane gets one, that of step_of_lane(): with half the
-/// exchanges that it takes to give all of them to all.
-template <int kLanes, class T>
-__device__ T shared_sum(const T (&values)[kSteps]) {
-  static_assert(kSteps == 4);
-  const bool upper = (threadIdx.x & (kLanes / 2)) != 0, odd = (threadIdx.x & (kLanes / 4)) != 0;
-  T two[2];
-#pragma unroll
-  for (int i = 0; i < 2; ++i) {
-    two[i] = upper ? values[2 + i] : values[i];
-    two[i] += __shfl_xor_sync(~0U, upper ? values[i] : values[2 + i], kLanes / 2);
-  }
-  T sum = odd ? two[1] : two[0];
-  sum += __shfl_xor_sync(~0U, odd ? two[0] : two[1], kLanes / 4);
-#pragma unroll
-  for (int offset = kLanes / 8; offset > 0; offset /= 2) sum += __shfl_xor_sync(~0U, sum, offset);
-  return sum;
-}
-
-template <int kLanes>
-__device__ int step_of_lane() {
-  return static_cast<int>(threadIdx.x) % kLanes / (kLanes / kSteps);
-}
-
-/// What all lanes have gathered of the row of step_of_lane().
-template <int kLanes>
-__device__ Gathered add_up(const Gathered (&gathered)[kSteps]) {
-  double parts[5][kSteps];
-#pragma unroll
-  for (int s = 0; s < kSteps; ++s) {
-    parts[0][s] = gathered[s].errors;
-    parts[1][s] = gathered[s].squares;
-    parts[2][s] = gathered[s].masked;
-    parts[3][s] = gathered[s].missing;
-    parts[4][s] = gathered[s].bounded ? 0.0 : 1.0;
-  }
-  return {shared_sum<kLanes>(parts[0]), shared_sum<kLanes>(parts[1]), shared_sum<kLanes>(parts[2]),
-          shared_sum<kLanes>(parts[3]), shared_sum<kLanes>(parts[4]) == 0.0};
-}
-
-template <int kLanes>
-__device__ Gathered add_up(const PlainSums (&gathered)[kSteps]) {
-  float errors[kSteps];
-  double squares[kSteps];
-#pragma unroll
-  for (int s = 0; s < kSteps; ++s) {
-    errors[s] = gathered[s].errors;
-    squares[s] = static_cast<double>(gathered[s].squares) + static_cast<double>(gathered[s].rest);
-  }
-  const float sum = shared_sum<kLanes>(errors);
-  // Up to kMostWidth / 32 + 5 roundings of a sum of squares, and what they lose to underflow.
-  const double widened = static_cast<double>(sum) * (1.0 + 1e-5) + 1e-40;
-  return {widened, shared_sum<kLanes>(squares), 0.0, 0.0, sum < __int_as_float(0x7f800000)};
-}
-
 /// 1 / the length of a row. Where squares can overflow or vanish the reference does not compute a cosine: no bound; nor
 /// is there one for a row of zeros, which is at distance 1 from all by definition. `values` is null for no row.
 template <int kLanes>
@@ -207,7 +104,14 @@ struct Start {
 };
 enum class RowKind { bounded, unbounded, none };
 
-__device__ Start start_of(double squares, RowKind kind) {
+__device__ Start start_of(const StartPlace& place, double squares, RowKind kind) {
+  if (place.bytes) {
+    // Half of an odd number is rounded up, for which there is product_error.
+    const int start = kind == RowKind::unbounded ? kAlwaysOfBytes
+                      : kind == RowKind::none    ? kNeverOfBytes
+                                                 : kByteShift - static_cast<int>(ceil(0.5 * squares));
+    return {__half(0.0F), __half(0.0F), __int_as_float(start)};
+  }
   // Infinities.
   if (kind == RowKind::unbounded) return {__ushort_as_half(0x7c00), __half(0.0F), kAlways};
   if (kind == RowKind::none) return {__ushort_as_half(0xfc00), __half(0.0F), kNever};
@@ -234,16 +138,21 @@ __device__ void write_summary(const EncodeJob& job, std::int64_t row, const Gath
     bounded &= kTrain ? 2.0 * sums.missing < job.n_to_share : 2.0 * sums.missing <= job.n_to_share;
   }
   const float norm = __double2float_ru((sums.squares + sums.masked) * (1.0 + 1e-9));
-  bounded &= norm <= (kTrain ? kMostTrainNorm : kMostQueryNorm);
+  if (job.bytes.factor == 0) bounded &= norm <= (kTrain ? kMostTrainNorm : kMostQueryNorm);
   if (!kTrain) job.squares[row] = sums.squares;
   job.norms[row] = norm;
   job.residuals[row] = bounded ? __double2float_ru(sqrt(sums.errors) * (1.0 + 1e-6)) : __int_as_float(0x7fffffff);
   if (!kTrain) return;
   const bool exists = row < job.first + job.n;
-  place_start(job.start, row,
-              start_of(sums.squares, !exists   ? RowKind::none
-                                     : bounded ? RowKind::bounded
-                                               : RowKind::unbounded));
+  const RowKind kind = !exists ? RowKind::none : bounded ? RowKind::bounded : RowKind::unbounded;
+  place_start(job.start, row, start_of(job.start, sums.squares, kind));
+}
+
+/// What is in a lane's word of an image: two neighbouring columns of halves, or four of bytes.
+enum class Images { any, plain, bytes };
+
+__device__ __forceinline__ std::uint32_t word_of(__half2 images) {
+  return *reinterpret_cast<const std::uint32_t*>(&images);
 }
 
 /// Two neighbouring columns of an image, as a lane has them for several rows.
@@ -259,13 +168,38 @@ struct PlainPair {
       source[i] = job.plain_sources[column + i];
     }
   }
-  __device__ __half2 image(const double* values, PlainSums& sums) const {
+  __device__ std::uint32_t image(const double* values, double, PlainSums& sums) const {
     __half images[2];
 #pragma unroll
     for (int i = 0; i < 2; ++i) {
       images[i] = source[i] < 0 ? __double2half(scale[i]) : sums.add(__ldcs(values + source[i]), centre[i], scale[i]);
     }
-    return {images[0], images[1]};
+    return word_of({images[0], images[1]});
+  }
+};
+
+/// Four neighbouring columns of bytes, in the place of halves `column` and the next.
+template <bool kTrain>
+struct ByteColumns {
+  double centre[4];
+  int source[4];
+  const ByteSteps& steps;
+
+  __device__ ByteColumns(const EncodeJob& job, int column) : steps(job.bytes) {
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      centre[i] = job.plain[2 * column + i].centre;
+      source[i] = job.plain_sources[2 * column + i];
+    }
+  }
+  __device__ std::uint32_t image(const double* values, double, ByteSums& sums) const {
+    std::uint32_t word = 0;
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      const int image = source[i] < 0 ? 0 : sums.add(__ldcs(values + source[i]), centre[i], steps);
+      word |= (static_cast<std::uint32_t>(kTrain ? image : steps.factor * image) & 255U) << (8 * i);
+    }
+    return word;
   }
 };
 
@@ -277,17 +211,33 @@ struct AnyPair {
 #pragma unroll
     for (int i = 0; i < 2; ++i) columns[i] = column + i < job.n_columns ? job.columns[column + i] : FilterColumn{};
   }
-  __device__ __half2 image(const double* values, double factor, Gathered& gathered) const {
+  __device__ std::uint32_t image(const double* values, double factor, Gathered& gathered) const {
     __half images[2];
 #pragma unroll
     for (int i = 0; i < 2; ++i) images[i] = image_of<kTrain>(columns[i], values[columns[i].source], factor, gathered);
-    return {images[0], images[1]};
+    return word_of({images[0], images[1]});
   }
 };
 
-/// A warp has kSteps rows at a time, or twice as many of 32 columns; a lane two neighbouring columns of each of a
-/// panel's, so that a warp reads and writes whole lines.
-template <bool kTrain, bool kPlain, int kLanes>
+template <bool kTrain, Images kImages>
+struct Words {
+  using Columns = AnyPair<kTrain>;
+  using Sums = Gathered;
+};
+template <bool kTrain>
+struct Words<kTrain, Images::plain> {
+  using Columns = PlainPair;
+  using Sums = PlainSums;
+};
+template <bool kTrain>
+struct Words<kTrain, Images::bytes> {
+  using Columns = ByteColumns<kTrain>;
+  using Sums = ByteSums;
+};
+
+/// A warp has kSteps rows at a time, or twice as many of 32 columns; a lane a word of each of a panel's, so that a warp
+/// reads and writes whole lines.
+template <bool kTrain, Images kImages, int kLanes>
 __global__ void __launch_bounds__(kEncodeThreads) encode_kernel(const EncodeJob job) {
   constexpr int kRowsAStep = 32 / kLanes, kRows = kSteps * kRowsAStep;
   const int lane = static_cast<int>(threadIdx.x) % kLanes, side = static_cast<int>(threadIdx.x) % 32 / kLanes;
@@ -297,13 +247,13 @@ __global__ void __launch_bounds__(kEncodeThreads) encode_kernel(const EncodeJob 
   for (std::int64_t group = job.first + warp * kRows; group < job.n_padded; group += warps * kRows) {
     const std::int64_t first = group + side;  // of the lane's rows; the next one is kRowsAStep further
     const double* const values = job.rows + (first - job.first) * job.row_width;
-    std::conditional_t<kPlain, PlainSums, Gathered> gathered[kSteps];
+    typename Words<kTrain, kImages>::Sums gathered[kSteps];
     double factors[kSteps];
 #pragma unroll
     for (int s = 0; s < kSteps; ++s) {
       const std::int64_t row = first + s * kRowsAStep;
       factors[s] = 1.0;
-      if constexpr (!kPlain) {
+      if constexpr (kImages == Images::any) {
         if (!job.unit_rows) continue;
         const double* const own = row < end ? values + s * kRowsAStep * job.row_width : nullptr;
         factors[s] = unit_factor<kLanes>(job, own, gathered[s]);
@@ -311,41 +261,40 @@ __global__ void __launch_bounds__(kEncodeThreads) encode_kernel(const EncodeJob 
       }
     }
     for (int c = 2 * lane; c < job.width; c += 2 * kLanes) {
-      const std::conditional_t<kPlain, PlainPair, AnyPair<kTrain>> pair(job, c);
-      __half2 images[kSteps];
+      const typename Words<kTrain, kImages>::Columns columns(job, c);
+      std::uint32_t images[kSteps];
 #pragma unroll
       for (int s = 0; s < kSteps; ++s) {
         const std::int64_t row = first + s * kRowsAStep;
-        images[s] = {__half(0.0F), __half(0.0F)};
-        if (row >= end) continue;
-        const double* const own = values + s * kRowsAStep * job.row_width;
-        if constexpr (kPlain) {
-          images[s] = pair.image(own, gathered[s]);
-        } else {
-          images[s] = pair.image(own, factors[s], gathered[s]);
-        }
+        images[s] = 0;
+        if (row < end) images[s] = columns.image(values + s * kRowsAStep * job.row_width, factors[s], gathered[s]);
       }
 #pragma unroll
       for (int s = 0; s < kSteps; ++s) {
         const std::int64_t row = first + s * kRowsAStep;
         if (row >= job.n_padded) continue;
-        if (!kTrain) *reinterpret_cast<__half2*>(job.images + row * job.width + c) = images[s];
-        if (job.tiles != nullptr) *reinterpret_cast<__half2*>(job.tiles + tile_place(row, c, job.width)) = images[s];
+        const auto store = [&](__half* to) { *reinterpret_cast<std::uint32_t*>(to) = images[s]; };
+        if (!kTrain) store(job.images + row * job.width + c);
+        if (job.tiles != nullptr) store(job.tiles + tile_place(row, c, job.width));
       }
     }
-    const Gathered sums = add_up<kLanes>(gathered);
+    Gathered sums = add_up<kLanes>(gathered);
+    if constexpr (kImages == Images::bytes) {
+      sums.errors *= job.bytes.factor;
+      sums.squares *= job.bytes.factor;
+    }
     __syncwarp();  // the columns of starts have their zeros
     const std::int64_t row = first + step_of_lane<kLanes>() * kRowsAStep;
     if (lane % (kLanes / kSteps) == 0 && row < job.n_padded) write_summary<kTrain>(job, row, sums);
   }
 }
 
-template <bool kTrain, bool kPlain, int kLanes>
+template <bool kTrain, Images kImages, int kLanes>
 void launch_lanes(const EncodeJob& job, cudaStream_t stream) {
   constexpr std::int64_t kMostBlocks = 4096, kRowsOfBlock = kEncodeThreads / kLanes * kSteps;
   const std::int64_t rows = job.n_padded - job.first, blocks = (rows + kRowsOfBlock - 1) / kRowsOfBlock;
   const auto grid = static_cast<unsigned>(blocks < kMostBlocks ? blocks : kMostBlocks);
-  encode_kernel<kTrain, kPlain, kLanes><<<grid, kEncodeThreads, 0, stream>>>(job);
+  encode_kernel<kTrain, kImages, kLanes><<<grid, kEncodeThreads, 0, stream>>>(job);
   stope::cuda::check_launch("making images");
 }
 
@@ -353,10 +302,13 @@ template <bool kTrain>
 void launch_encode(const EncodeJob& job, cudaStream_t stream) {
   if (job.n_padded <= job.first) return;
   const bool narrow = job.width == 32;
-  if (job.plain != nullptr) {
-    narrow ? launch_lanes<kTrain, true, 16>(job, stream) : launch_lanes<kTrain, true, 32>(job, stream);
+  if (job.bytes.factor != 0) {
+    launch_lanes<kTrain, Images::bytes, 32>(job, stream);
+  } else if (job.plain != nullptr) {
+    narrow ? launch_lanes<kTrain, Images::plain, 16>(job, stream)
+           : launch_lanes<kTrain, Images::plain, 32>(job, stream);
   } else {
-    narrow ? launch_lanes<kTrain, false, 16>(job, stream) : launch_lanes<kTrain, false, 32>(job, stream);
+    narrow ? launch_lanes<kTrain, Images::any, 16>(job, stream) : launch_lanes<kTrain, Images::any, 32>(job, stream);
   }
 }
 
@@ -373,7 +325,7 @@ __global__ void __launch_bounds__(kEncodeThreads) starts_kernel(const StartJob j
       continue;
     }
     ++always;
-    if (!isnan(residual)) place_start(job.start, row, start_of(0.0, RowKind::unbounded));
+    if (!isnan(residual)) place_start(job.start, row, start_of(job.start, 0.0, RowKind::unbounded));
   }
   // Norms are not negative: their bits are ordered as they are.
 #pragma unroll

@@ -94,7 +94,8 @@ __device__ int select(Team& team, const RerankJob& job, std::int64_t query, int 
   if (listed > job.lists.capacity || !(bounds.residuals >= 0.0)) return -1;
   const Candidate* list = job.lists.candidates + query * job.lists.capacity;
   // The list has the row that is the query itself, too.
-  const float cut = cut_of_list(team, bounds, job.k + (job.self >= 0 ? 1 : 0), list, listed);
+  const int key_step = job.bounds.key_step;
+  const float cut = cut_of_list(team, bounds, key_step, job.k + (job.self >= 0 ? 1 : 0), list, listed);
   const int n_groups = keep_groups(team, list, listed, cut, space.scored.groups, Shape::kMostGroups);
   if (n_groups > Shape::kMostGroups) return -1;
 
@@ -113,14 +114,15 @@ __device__ int select(Team& team, const RerankJob& job, std::int64_t query, int 
   team.sync();  // all scores are there
   const int n_scores = n_groups * kGroupRows;
   const float* const own = scores + team.thread();
-  float sharper = cut_of(bounds, kth_largest(team, job.k, n_scores, [&](int i) { return key_of(own[i]); }));
+  float sharper = cut_of(bounds, kth_largest(team, job.k, key_step, n_scores, [&](int i) { return key_of(own[i]); }));
   // Fewer than k say nothing; what the threshold came from does.
   if (job.fewer) sharper = fmaxf(sharper, job.lists.thresholds[query]);
   const int n_rows = keep_rows(team, space.scored.groups, scores, n_scores, sharper, space.rows, Shape::kMostRows);
   return n_rows <= Shape::kMostRows ? n_rows : -1;
 }
 
-/// Writes the k nearest of n rows; whether there are k that have a distance, or fewer will do.
+/// Writes the k nearest of n rows; whether there are k that have a finite distance, or fewer will do. Infinite ones
+/// that overflowed are equal, whatever the images say: rows that would come first among them may not be among the n.
 template <class M, class Shape, class Team>
 __device__ bool write_nearest(Team& team, const RerankJob& job, std::int64_t query, int n, WorkSpace<M, Shape>& space) {
   double* const out_distances = job.distances + query * job.k;
@@ -137,12 +139,15 @@ __device__ bool write_nearest(Team& team, const RerankJob& job, std::int64_t que
       out_distances[before] = distance;
       out_rows[before] = row;
     }
-    const auto n_written = static_cast<int>(team.sum(written ? 1U : 0U));
+    constexpr unsigned kFinite = 1U << 16;
+    static_assert(Team::kThreads < kFinite);
+    const unsigned counted = team.sum(written ? 1U + (isfinite(distance) ? kFinite : 0U) : 0U);
+    const auto n_written = static_cast<int>(counted % kFinite), n_finite = static_cast<int>(counted / kFinite);
     for (int i = n_written + thread; i < job.k; i += Team::kThreads) {
       out_distances[i] = __longlong_as_double(0x7ff0000000000000);
       out_rows[i] = kNoRow;
     }
-    return job.fewer || n_written == job.k;
+    return job.fewer || n_finite == job.k;
   }
   int padded = Team::kThreads;
   while (padded < n || padded < job.k) padded *= 2;
@@ -157,7 +162,9 @@ __device__ bool write_nearest(Team& team, const RerankJob& job, std::int64_t que
     out_distances[i] = space.evaluated.distances[i];
     out_rows[i] = space.rows[i];
   }
-  return job.fewer || space.rows[job.k - 1] != kNoRow;
+  // Sorted: the first is the one that can be -infinity.
+  const double* const sorted = space.evaluated.distances;
+  return job.fewer || (isfinite(sorted[0]) && isfinite(sorted[job.k - 1]));
 }
 
 struct Work {

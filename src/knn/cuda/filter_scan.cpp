@@ -41,7 +41,8 @@ bool has(const Capability& gpu, const NamedScan& scan) {
 
 Scan scan_of(const Capability& gpu, std::int64_t n_queries) {
   const char* forced = std::getenv("STOPE_CUDA_SCAN");  // NOLINT(concurrency-mt-unsafe): the plug-in never changes it
-  if (forced == nullptr || *forced == '\0') {
+  // The host has chosen what images are of (knn/filter_cuda_bytes.cpp).
+  if (forced == nullptr || *forced == '\0' || std::strcmp(forced, "bytes") == 0 || std::strcmp(forced, "halves") == 0) {
     if (n_queries <= kFewQueries) return Scan::few;
     for (const NamedScan& scan : kScans) {
       if (has(gpu, scan)) return scan.scan;
@@ -58,6 +59,7 @@ Scan scan_of(const Capability& gpu, std::int64_t n_queries) {
 }  // namespace
 
 void launch_sample(const ScanJob& job, float* maxima, std::int64_t n_maxima, cudaStream_t stream) {
+  if (job.bytes) return launch_sample_bytes(job, maxima, n_maxima, stream);
   switch (scan_of(capability_of_this_gpu(), job.n_queries)) {
     case Scan::sm90: return launch_sample_sm90(job, maxima, n_maxima, stream);
     case Scan::sm80: return launch_sample_sm80(job, maxima, n_maxima, stream);
@@ -67,6 +69,7 @@ void launch_sample(const ScanJob& job, float* maxima, std::int64_t n_maxima, cud
 }
 
 void launch_list(const ScanJob& job, const CandidateLists& lists, cudaStream_t stream) {
+  if (job.bytes) return launch_list_bytes(job, lists, stream);
   switch (scan_of(capability_of_this_gpu(), job.n_queries)) {
     case Scan::sm90: return launch_list_sm90(job, lists, stream);
     case Scan::sm80: return launch_list_sm80(job, lists, stream);

@@ -1,5 +1,6 @@
 // The scan of the tensor filter: the scores <q,t> - |t|^2 / 2 of all pairs of images on the matrix units, of which only
-// maxima of groups of training rows ever leave the registers.
+// maxima of groups of training rows ever leave the registers: as floats, also where images are of bytes and scores
+// whole numbers.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -31,6 +32,7 @@ struct ScanJob {
   const __half* train;        ///< in tiles
   const float* starts;  ///< per training row, what its accumulators start at; null: the images' own columns have it
   int width;
+  bool bytes;              ///< in the images, two in the place of a half; starts are whole numbers
   std::int64_t n_queries;  ///< images there are; those up to the next block are of no query
   std::int64_t n_tiles;    ///< of scan_tile_rows(width) rows, to scan: tiles tile(0), tile(1), ...
   std::int64_t first_tile, stride;
@@ -66,6 +68,10 @@ void launch_list(const ScanJob& job, const CandidateLists& lists, cudaStream_t s
 /// Whether this GPU has the matrix instructions that a scan is written for.
 constexpr bool can_scan(int major, int minor) {
   return major > 7 || (major == 7 && minor >= 5);
+}
+/// The same of images in bytes, which have one scan. `width`: in halves.
+constexpr bool can_scan_bytes(int major, int minor, std::int64_t width) {
+  return major == 9 && minor == 0 && (width == 64 || width == kMostByteWidth);
 }
 
 }  // namespace stope::knn::cuda

@@ -140,11 +140,11 @@ __device__ void consume_sample(const ScanJob& job, const Shared& shared, std::in
 __device__ void consume_list(const ScanJob& job, const Shared& shared, std::int64_t begin, std::int64_t end,
                              const CandidateLists& lists) {
   Consumer consumer(job, shared);
-  float threshold[2];
+  int threshold[2];
   sm90::PrivateList<kPrivate, kListStride> list[2];
 #pragma unroll
   for (int i = 0; i < 2; ++i) {
-    threshold[i] = sm90::threshold_of(job, lists, consumer.query(i));
+    threshold[i] = sm90::threshold_of<float>(job, lists, consumer.query(i));
     list[i].entries = shared.lists + i * kConsumerThreads + consumer.thread();
   }
   for (std::int64_t at = begin; at < end; ++at) {

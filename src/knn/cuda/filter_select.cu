@@ -17,7 +17,8 @@ __global__ void __launch_bounds__(kThreads) threshold_kernel(const ThresholdJob 
   if (query >= job.n_queries) return;
   const float* const own = job.maxima + query * job.n_maxima + team.thread();
   const auto key = [&](int i) { return key_of(own[i]); };
-  const int kth = kth_largest(team, job.k, HeldKeys<kHeld>(team, static_cast<int>(job.n_maxima), key));
+  const int kth =
+      kth_largest(team, job.k, job.bounds.key_step, HeldKeys<kHeld>(team, static_cast<int>(job.n_maxima), key));
   if (team.thread() != 0) return;
   const QueryBounds bounds = bounds_of(job.bounds, query);
   const float cut = cut_of(bounds, kth);
@@ -37,7 +38,7 @@ __global__ void __launch_bounds__(kThreads) tighten_kernel(const TightenJob job)
   float threshold = __int_as_float(0x7f800000);  // overflowed: the reference answers it, nothing more is listed
   if (listed <= job.lists.capacity) {
     const Candidate* list = job.lists.candidates + query * job.lists.capacity;
-    threshold = cut_of_list(team, bounds_of(job.bounds, query), job.k, list, listed);
+    threshold = cut_of_list(team, bounds_of(job.bounds, query), job.bounds.key_step, job.k, list, listed);
   }
   if (team.thread() == 0) job.thresholds[query] = fmaxf(job.thresholds[query], threshold);
 }

@@ -11,6 +11,10 @@
 
 namespace stope::knn::cuda {
 
+/// How near a k-th largest score has to be found, in units of the last bit. Scores of halves are rounded, and 2^-17 of
+/// them costs nothing; those of bytes are whole numbers, of which many may be equal.
+inline constexpr int kKeyStep = 64, kByteKeyStep = 1;
+
 /// What bounds the distances of a batch of queries (filter_bounds.cuh).
 struct BoundsJob {
   const double* squares;   ///< per query: of the numbers that are not masked
@@ -19,8 +23,11 @@ struct BoundsJob {
   double train_residual, largest_train_norm;
   const double* shift;  ///< of the scans' scores, one number
   int width;
-  bool masks;   ///< whether values may be missing
-  double tiny;  ///< as the next, of cuda_abi::FilterSpec
+  bool bytes;           ///< in the images
+  double accumulation;  ///< by such a share of the largest partial sum may a score be off
+  int key_step;         ///< kKeyStep or kByteKeyStep
+  bool masks;           ///< whether values may be missing
+  double tiny;          ///< as the next, of cuda_abi::FilterSpec
   double constant, nominal, hashed, product_error, slack;
 };
 

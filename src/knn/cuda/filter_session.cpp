@@ -22,8 +22,16 @@ std::int64_t padded(std::int64_t n, std::int64_t to) {
   return checked::mul(checked::ceil_div(n, to), to);
 }
 
+// In halves: two bytes take the place of one.
 int image_width(const cuda_abi::FilterSpec& spec) {
-  return static_cast<int>(spec.image_width);
+  return static_cast<int>(spec.byte_factor != 0 ? spec.image_width / 2 : spec.image_width);
+}
+
+ByteSteps byte_steps(const cuda_abi::FilterSpec& spec) {
+  if (spec.byte_factor == 0) return {};
+  // A factor of 1 has room for -128 as well.
+  const int most = 127 / spec.byte_factor, least = spec.byte_factor == 1 ? -most - 1 : -most;
+  return {spec.byte_factor, least, most, 1.0 / spec.columns->scale, spec.columns->scale};
 }
 
 std::int64_t padded_rows(const cuda_abi::FilterSpec& spec) {
@@ -59,9 +67,10 @@ cuda_abi::FilterSize FilterSession::size(const cuda_abi::FilterSpec& spec, int g
   cuda_abi::FilterSize size{};
   // A row is an int32, and so is the first row of a group that lies in the padding.
   constexpr std::int64_t kMostRows = INT32_MAX - 2 * kTileRows;
-  size.possible = can_scan(major, minor) && find_rerank_kernel(spec.measure) != nullptr &&
-                  spec.image_width <= kMostWidth && spec.most_neighbors <= kMostNeighbors && spec.n_rows <= kMostRows;
   const std::int64_t width = image_width(spec), batch = batch_of(spec);
+  const bool scans = spec.byte_factor != 0 ? can_scan_bytes(major, minor, width) : can_scan(major, minor);
+  size.possible = scans && find_rerank_kernel(spec.measure) != nullptr && width <= kMostWidth &&
+                  spec.most_neighbors <= kMostNeighbors && spec.n_rows <= kMostRows;
   const std::int64_t row = spec.width * 8 + width * 2 + 4 * 4;
   const std::int64_t query = width * (scans_tiles(image_width(spec)) ? 4 : 2) + 32 +
                              spec.list_groups * static_cast<std::int64_t>(sizeof(Candidate)) +
@@ -77,6 +86,7 @@ FilterSession::FilterSession(int gpu, const cuda_abi::FilterSpec& spec)
       kernel_(find_rerank_kernel(spec.measure)),
       replay_(find_replay_kernel(spec.measure)),
       width_(image_width(spec)),
+      bytes_(byte_steps(spec)),
       multiprocessors_(multiprocessors_of(gpu)),
       batch_(batch_of(spec)),
       attributes_(spec.measure.n_attributes),
@@ -132,6 +142,7 @@ EncodeJob FilterSession::encode_job() const {
   job.columns = columns_.data();
   job.n_columns = static_cast<int>(spec_.n_columns);
   job.width = width_;
+  job.bytes = bytes_;
   job.unit_rows = spec_.unit_rows != 0;
   job.n_to_share = spec_.shares != 0 ? static_cast<double>(spec_.measure.n_attributes) : 0.0;
   return job;
@@ -145,6 +156,9 @@ BoundsJob FilterSession::bounds(const Table& table) const {
           table.largest_norm,
           table.shift.data(),
           width_,
+          in_bytes(),
+          in_bytes() ? 0.0 : kAccumulation * (width_ + 2),  // whole numbers are exact
+          in_bytes() ? kByteKeyStep : kKeyStep,
           spec_.masks != 0,
           spec_.tiny,
           spec_.constant,
@@ -256,6 +270,7 @@ void FilterSession::encode_queries(const Slot& slot, std::int64_t n) {
   encode.norms = query_norms_.data();
   encode.residuals = query_residuals_.data();
   launch_encode_queries(encode, stream_.get());
+  if (in_bytes()) return;  // their starts are shifted
   launch_shift({query_norms_.data(), query_residuals_.data(), n, slot.table->largest_norm,
                 spec_.masks != 0 ? spec_.nominal : 0.0, spec_.masks != 0, width_,
                 spec_.start_column < 0 ? -1 : static_cast<int>(spec_.start_column) + 2, query_images_.data(),
@@ -280,16 +295,14 @@ ScanSize FilterSession::scan_size(std::int64_t n_queries, std::int64_t n_tiles, 
           most_maxima(spec_) / kMaximaPerSegment};
 }
 
+const float* FilterSession::starts_of(const Table& table) const {
+  if (in_bytes()) return table.starts.data();
+  return spec_.start_column < 0 ? table.shifted_starts.data() : nullptr;
+}
+
 ScanJob FilterSession::scan_job(const Table& table, std::int64_t n_queries, const ScanPart& part) const {
-  return {query_images_.data(),
-          query_tiles_.data(),
-          table.images.data(),
-          spec_.start_column < 0 ? table.shifted_starts.data() : nullptr,
-          width_,
-          n_queries,
-          part.n_tiles,
-          part.first_tile,
-          part.stride,
+  return {query_images_.data(), query_tiles_.data(), table.images.data(), starts_of(table), width_,
+          in_bytes(),           n_queries,           part.n_tiles,        part.first_tile,  part.stride,
           part.segments.tiles};
 }
 
@@ -297,7 +310,7 @@ RerankJob FilterSession::rerank_job(Slot& slot, const cuda_abi::FilterQuery& que
   return {bounds(*slot.table),
           query_images_.data(),
           slot.table->images.data(),
-          spec_.start_column < 0 ? slot.table->shifted_starts.data() : nullptr,
+          starts_of(*slot.table),
           slot.queries.data(),
           slot.table->rows.data(),
           spec_.width,

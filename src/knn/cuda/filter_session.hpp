@@ -88,6 +88,8 @@ class FilterSession {
   void make_table(Table& table);
   void encode_loaded(Table& table, const stope::cuda::Event& copied);
   StartPlace start_place(const Table& table) const;
+  const float* starts_of(const Table& table) const;
+  bool in_bytes() const { return bytes_.factor != 0; }
   void add_image_time(int number);
 
   int gpu_;
@@ -97,7 +99,8 @@ class FilterSession {
   RerankKernel kernel_;
   ReplayKernel replay_;
   std::vector<unsigned char> measure_;
-  int width_;  // of an image
+  int width_;  // of an image, in halves
+  ByteSteps bytes_;
   int multiprocessors_;
   std::int64_t batch_;
   stope::cuda::DeviceBuffer<Attribute> attributes_;

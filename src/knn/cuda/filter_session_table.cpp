@@ -30,7 +30,7 @@ void FilterSession::make_table(Table& table) {
   table.norms = DeviceBuffer<float>(n_padded);
   table.residuals = DeviceBuffer<float>(n_padded);
   table.starts = DeviceBuffer<float>(spec_.start_column < 0 ? n_padded : 0);
-  table.shifted_starts = DeviceBuffer<float>(table.starts.size());
+  table.shifted_starts = DeviceBuffer<float>(in_bytes() ? 0 : table.starts.size());
   table.shift = DeviceBuffer<double>(2);
   check(cudaMemsetAsync(table.rows.data() + table.rows.size() - kReadBeyond, 0, kReadBeyond * sizeof(double),
                         stream_.get()),
@@ -57,7 +57,7 @@ void FilterSession::load(int number, int piece, const double* rows, std::int64_t
 }
 
 StartPlace FilterSession::start_place(const Table& table) const {
-  return {static_cast<int>(spec_.start_column), width_, table.images.data(), table.starts.data()};
+  return {static_cast<int>(spec_.start_column), width_, table.images.data(), table.starts.data(), in_bytes()};
 }
 
 // Images of the rows loaded since the last call. The clock starts when the copies are done: it counts no wait.
@@ -94,11 +94,14 @@ void FilterSession::add_image_time(int number) {
 
 std::int64_t FilterSession::finish(int number) {
   Table& table = tables_[number];
-  const float usual = 1.5F * usual_residual(table.residuals, table.n_rows, loading_);
+  // Of bytes rows that are not whole steps are few, or images of halves take their place (CudaFilter::useful).
+  const float usual = in_bytes() ? 0.0F : 1.5F * usual_residual(table.residuals, table.n_rows, loading_);
   table.residual = static_cast<double>(usual);
   for (int i = 0; i < kTimed; ++i) add_image_time(i);
   clear(table_totals_, loading_);
   clear(table.shift, loading_);
+  constexpr double kShift = kByteShift;
+  if (in_bytes()) copy_in(table.shift.data(), &kShift, 1, loading_);  // which is waited for below
   images_begin_[0].record(loading_);
   launch_starts(
       {table.norms.data(), table.residuals.data(), table.n_rows, usual, start_place(table),

@@ -147,11 +147,10 @@ struct ReadKeys {
   }
 };
 
-/// The k-th largest of a team's keys, or up to kKeyStep less if many are that near to it; 0 if fewer than k are not 0.
-inline constexpr int kKeyStep = 64;  // of the bits of a score: 2^-17 of it
-
+/// The k-th largest of a team's keys, or less than `step` below it if many are that near to it; 0 if fewer than k are
+/// not 0.
 template <class Team, class Keys>
-__device__ __forceinline__ int kth_largest(Team& team, int k, const Keys& keys) {
+__device__ __forceinline__ int kth_largest(Team& team, int k, int step, const Keys& keys) {
   const auto reaching = [&](int trial) {
     unsigned count = 0;
     // The difference is negative where the key reaches the trial: two instructions a key.
@@ -167,7 +166,7 @@ __device__ __forceinline__ int kth_largest(Team& team, int k, const Keys& keys) 
   // Halve the range of the keys there are: k of them reach `low`, if there are k, and fewer reach `high` + 1.
   const int lowest = static_cast<int>(team.min(least) + 1U);
   int low = lowest, high = static_cast<int>(team.max(largest));
-  while (high - low >= kKeyStep) {
+  while (high - low >= step) {
     const int trial = low + (high - low) / 2 + 1, count = reaching(trial);
     if (count == k) {  // usual after some rounds: k of them and no more
       unsigned nearest = ~0U;
@@ -188,10 +187,10 @@ __device__ __forceinline__ int kth_largest(Team& team, int k, const Keys& keys) 
 
 /// The same of a team's n keys.
 template <class Team, class Key>
-__device__ __forceinline__ int kth_largest(Team& team, int k, int n, const Key& key) {
-  if (n <= 4 * Team::kThreads) return kth_largest(team, k, HeldKeys<4>(team, n, key));
-  if (n <= 8 * Team::kThreads) return kth_largest(team, k, HeldKeys<8>(team, n, key));
-  return kth_largest(team, k, ReadKeys<Team, Key>{key, n - team.thread()});
+__device__ __forceinline__ int kth_largest(Team& team, int k, int step, int n, const Key& key) {
+  if (n <= 4 * Team::kThreads) return kth_largest(team, k, step, HeldKeys<4>(team, n, key));
+  if (n <= 8 * Team::kThreads) return kth_largest(team, k, step, HeldKeys<8>(team, n, key));
+  return kth_largest(team, k, step, ReadKeys<Team, Key>{key, n - team.thread()});
 }
 
 }  // namespace stope::knn::cuda

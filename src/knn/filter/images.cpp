@@ -52,6 +52,7 @@ class ScaleSample {
   explicit ScaleSample(const Fitted& fitted) : rows_(fitted.sample(kScaleSample)), width_(fitted.width()) {}
 
   std::int64_t size() const { return static_cast<std::int64_t>(rows_.size()) / width_; }
+  const std::vector<double>& rows() const { return rows_; }
   double at(std::int64_t row, std::int64_t source) const {
     return rows_[static_cast<std::size_t>(row * width_ + source)];
   }
@@ -114,6 +115,9 @@ void ImageMap::choose_scales(const Fitted& fitted) {
   // A subnormal scale has lost the digits that residuals count on.
   const auto check_scale = [&](double scale) { scales_are_normal_ &= scale >= 1e-290 && scale <= 1e290; };
   const ScaleSample sample(fitted);
+  if (form_.term == Term::square && form_.space == Space::attributes && form_.divisor == Divisor::none) {
+    byte_grid_ = find_byte_grid(sample.rows(), attributes_);
+  }
   double largest = 0.0;
   if (form_.space != Space::sphere) {
     for (NumericColumn& column : numeric_) {

@@ -4,9 +4,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "base/thread_pool.hpp"
+#include "knn/filter/byte_grid.hpp"
 #include "knn/filter/row_image.hpp"
 #include "knn/filter/scan.hpp"
 #include "knn/filter/sum_bounds.hpp"
@@ -46,6 +48,8 @@ class ImageMap {
   std::int64_t n_columns() const { return n_numeric() + static_cast<std::int64_t>(equality_.size()); }
   const float* mismatch() const { return mismatch_.data(); }
   const float* weight() const { return weight_.data(); }
+  /// Where rows are small whole numbers, compared as they stand, the grid of a sample of them; else null.
+  const ByteGrid* byte_grid() const { return byte_grid_.has_value() ? &*byte_grid_ : nullptr; }
   double total_weight() const { return total_weight_; }
 
   /// Writes the image of a row, n_columns floats. Returns its residual, or a NaN for a row that no image can bound (an
@@ -71,6 +75,7 @@ class ImageMap {
   double unit_ = 1.0;
   double total_weight_ = 0.0, least_weight_ = 0.0;
   bool scales_are_normal_ = true;
+  std::optional<ByteGrid> byte_grid_;
 };
 
 /// The images of a training table, in blocks (scan.hpp), with boxes around them where `ordered`.

@@ -55,11 +55,11 @@ bool FilterCache::has_cuda(int gpu) {
   return there.filter != nullptr;
 }
 
-void FilterCache::expect_gaps() {
+void FilterCache::expect(ImageNeed need) {
   std::vector<OnGpu*> gpus;
   {
     const std::scoped_lock lock(mutex_);
-    gaps_expected_ = true;
+    expected_[static_cast<int>(need)] = true;
     parts_ = nullptr;
     for (auto& [gpu, there] : cuda_) gpus.push_back(&there);
   }
@@ -69,9 +69,9 @@ void FilterCache::expect_gaps() {
   }
 }
 
-bool FilterCache::gaps_expected() {
+bool FilterCache::expects(ImageNeed need) {
   const std::scoped_lock lock(mutex_);
-  return gaps_expected_;
+  return expected_[static_cast<int>(need)];
 }
 
 std::shared_ptr<CudaPartsHeld> FilterCache::take_parts() {

@@ -16,6 +16,10 @@ class CudaFilter;       // knn/filter_cuda_table.hpp
 struct CudaPartsHeld;   // knn/filter_cuda_parts.cpp
 class CudaDifferences;  // knn/differences_cuda.cpp
 
+/// What images on GPUs have to allow for, or be of, as searches have shown: queries lack values of attributes that
+/// every training row has; rows or queries are not the small whole numbers that a sample has.
+enum class ImageNeed { gaps, halves };
+
 struct FilterIndex {
   std::shared_ptr<const ImageMap> map;
   std::shared_ptr<const TrainImages> images;
@@ -52,10 +56,9 @@ class FilterCache {
   std::shared_ptr<CudaFilter> cuda(
       int gpu, const std::function<std::shared_ptr<CudaFilter>(const std::shared_ptr<CudaFilter>&)>& make);
   bool has_cuda(int gpu);
-  /// Queries lack values of attributes that every training row has: images that do not allow for it are dropped, and
-  /// those made from now on do.
-  void expect_gaps();
-  bool gaps_expected();
+  /// Images that do not allow for it are dropped, and those made from now on do.
+  void expect(ImageNeed need);
+  bool expects(ImageNeed need);
   /// The same of the filter by differences, one for images in floats and one for bytes.
   std::shared_ptr<CudaDifferences> cuda_differences(
       int gpu, bool in_bytes,
@@ -76,7 +79,7 @@ class FilterCache {
   std::map<std::pair<device::Backend, bool>, Method> choices_;
   std::int64_t n_queries_ = 0;
   Neighbors lists_;
-  bool gaps_expected_ = false;
+  bool expected_[2] = {};  // by ImageNeed
   struct OnGpu {
     std::mutex mutex;
     std::shared_ptr<CudaFilter> filter;
