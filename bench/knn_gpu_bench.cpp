@@ -24,7 +24,7 @@
 #include <string>
 #include <vector>
 
-#include "knn/gpu_memory.hpp"
+#include "device/gpu_memory.hpp"
 #include "stope/device_arrays.hpp"
 #include "stope/error.hpp"
 #include "stope/knn.hpp"

@@ -101,8 +101,9 @@ struct StatsReport {
   std::string backend;  ///< "scalar", "avx2", "avx512", "cuda" (stope/device.hpp)
   std::string reason;   ///< why this one
   int threads = 0;
-  std::int64_t bytes = 0;  ///< of values read in the first pass
-  double seconds = 0.0;    ///< of the first pass
+  std::int64_t bytes = 0;    ///< of values read in the first pass
+  double seconds = 0.0;      ///< of the first pass
+  double gpu_seconds = 0.0;  ///< of the GPU's work in it, where the values were in its memory
   double second_pass_seconds = 0.0;
 };
 

@@ -38,7 +38,9 @@ struct Functions {
   /// from the piece's first.
   int (*collect)(Session* session, int slot, void* parts, Failure* failure);
   /// The same for values in that GPU's memory, after what the stream (a cudaStream_t) has queued; waits for it.
-  int (*describe)(std::int32_t gpu, void* stream, const Values* values, void* parts, Failure* failure);
+  /// `milliseconds`: of the GPU's work.
+  int (*describe)(std::int32_t gpu, void* stream, const Values* values, void* parts, float* milliseconds,
+                  Failure* failure);
 };
 
 }  // namespace stope::stats::cuda_abi

@@ -204,14 +204,18 @@ std::vector<Part<Wide>> cuda_pass_over_rows(const Array& matrix, const PassOptio
 }
 
 template <class Wide>
-std::vector<Part<Wide>> cuda_pass_over_device(const DeviceArray& array, const PassOptions& options) {
+std::vector<Part<Wide>> cuda_pass_over_device(const DeviceArray& array, const PassOptions& options, double& seconds) {
   device::note_cuda_use();
   options.cancel.check();
   std::vector<Part<Wide>> parts(static_cast<std::size_t>(array.values.n_columns));
   if (array.values.n_rows == 0 || parts.empty()) return parts;
   const auto run = [&](const Array& values, Part<Wide>* to) {
     const cuda_abi::Values there = values_of(values, options);
-    checked_call([&](Failure* failure) { return functions().describe(array.gpu, array.stream, &there, to, failure); });
+    float milliseconds = 0.0F;
+    checked_call([&](Failure* failure) {
+      return functions().describe(array.gpu, array.stream, &there, to, &milliseconds, failure);
+    });
+    seconds += 1e-3 * static_cast<double>(milliseconds);
   };
   const Array& values = array.values;
   if (values.row_stride == 1 || values.column_stride == 1) {
@@ -235,7 +239,7 @@ template std::vector<Part<double>> cuda_pass_over_rows(const Array&, const PassO
                                                        std::int64_t);
 template std::vector<Part<std::int64_t>> cuda_pass_over_rows(const Array&, const PassOptions&, const std::vector<int>&,
                                                              std::int64_t);
-template std::vector<Part<double>> cuda_pass_over_device(const DeviceArray&, const PassOptions&);
-template std::vector<Part<std::int64_t>> cuda_pass_over_device(const DeviceArray&, const PassOptions&);
+template std::vector<Part<double>> cuda_pass_over_device(const DeviceArray&, const PassOptions&, double&);
+template std::vector<Part<std::int64_t>> cuda_pass_over_device(const DeviceArray&, const PassOptions&, double&);
 
 }  // namespace stope::stats

@@ -22,8 +22,8 @@ template <class Wide>
 std::vector<Part<Wide>> cuda_pass_over_rows(const Array& matrix, const PassOptions& options,
                                             const std::vector<int>& gpus, std::int64_t limit);
 
-/// Values in a GPU's memory.
+/// Values in a GPU's memory; adds what the GPU worked to `seconds`.
 template <class Wide>
-std::vector<Part<Wide>> cuda_pass_over_device(const DeviceArray& array, const PassOptions& options);
+std::vector<Part<Wide>> cuda_pass_over_device(const DeviceArray& array, const PassOptions& options, double& seconds);
 
 }  // namespace stope::stats

@@ -84,7 +84,7 @@ class Job {
   template <class Wide>
   void on_gpu(const DeviceArray& array, const std::vector<Source>& sources, std::vector<ColumnStatistics*>& columns) {
     const Clock::time_point start = Clock::now();
-    const std::vector<Part<Wide>> parts = cuda_pass_over_device<Wide>(array, pass_);
+    const std::vector<Part<Wide>> parts = cuda_pass_over_device<Wide>(array, pass_, report_.gpu_seconds);
     std::vector<std::optional<Rescued>> rescued(sources.size());
     for (std::size_t i = 0; i < sources.size(); ++i) {
       if constexpr (std::is_same_v<Wide, double>) {
@@ -95,7 +95,7 @@ class Job {
         DeviceArray column = array;
         column.values.data = sources[i].data;
         column.values.n_columns = column.values.column_stride = 1;
-        rescued[i] = Rescued{cuda_pass_over_device<Wide>(column, scaled)[0], *exponent};
+        rescued[i] = Rescued{cuda_pass_over_device<Wide>(column, scaled, report_.gpu_seconds)[0], *exponent};
       }
     }
     put(sources, parts, rescued, columns);

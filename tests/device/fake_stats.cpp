@@ -151,9 +151,10 @@ int collect(Session* session, int slot, void* parts, Failure* failure) {
   const char* problem = session->give(slot, parts);
   return problem == nullptr ? 0 : fail(failure, ErrorCode::internal, problem);
 }
-int describe(std::int32_t gpu, void*, const Values* values, void* parts, Failure* failure) {
+int describe(std::int32_t gpu, void*, const Values* values, void* parts, float* milliseconds, Failure* failure) {
   if (gpu != 1 || the_host->device_fails()) return fail(failure, ErrorCode::device_lost, "lost while describing");
   describe_parts(*values, parts);
+  *milliseconds = 1.0F;
   return 0;
 }
 

@@ -11,8 +11,8 @@
 #include <thread>
 #include <vector>
 
+#include "device/gpu_memory.hpp"
 #include "knn/device_array_cases.hpp"
-#include "knn/gpu_memory.hpp"
 #include "stope/device.hpp"
 #include "stope/error.hpp"
 

@@ -1,6 +1,7 @@
 // Statistics on the GPUs of this machine; skipped where there is none.
 #include <gtest/gtest.h>
 
+#include "device/gpu_memory.hpp"
 #include "stats/gpu_cases.hpp"
 
 namespace stope {
@@ -62,6 +63,50 @@ TEST_F(OnGpu, EveryKernelOfInt32) {
 }
 TEST_F(OnGpu, EveryKernelOfInt64) {
   expect_every_kernel<std::int64_t>();
+}
+
+// Values in the GPU's memory: read where they are, whatever the strides.
+template <class T>
+void expect_the_same_there() {
+  const gpu_memory::Driver driver(0);
+  const gpu_memory::Stream stream(driver);
+  RunOptions cpu;
+  cpu.device = "cpu";
+  for (const std::string& kind : kinds()) {
+    const auto values = column_of<T>(kind, 50000, 9);
+    const gpu_memory::Array there(driver, values);
+    for (const Array& shape :
+         {Array{nullptr, element_type<T>(), 50000}, Array{nullptr, element_type<T>(), 12500, 4},
+          Array{nullptr, element_type<T>(), 700, 7, 11, 1}, Array{nullptr, element_type<T>(), 10000, 5, 1, 10000},
+          Array{nullptr, element_type<T>(), 900, 3, 12, 2}, Array{nullptr, element_type<T>(), 0, 3}}) {
+      SCOPED_TRACE(kind + ", " + std::to_string(shape.n_rows) + " x " + std::to_string(shape.n_columns));
+      Array here = shape;
+      here.data = values.data();
+      DeviceArray array{shape, 0, stream.get()};
+      array.values.data = there.as<T>();
+      for (const auto depth : {StatsOptions::Depth::all, StatsOptions::Depth::extremes}) {
+        StatsOptions options;
+        options.depth = depth;
+        const Statistics want = describe(here, options, cpu), got = describe(array, options);
+        EXPECT_EQ(got.report.backend, "cuda");
+        if (shape.n_rows > 0) EXPECT_GT(got.report.gpu_seconds, 0.0);
+        ASSERT_EQ(got.columns.size(), want.columns.size());
+        for (std::size_t c = 0; c < want.columns.size(); ++c) {
+          ASSERT_EQ(bits_of(got.columns[c]), bits_of(want.columns[c])) << "column " << c;
+        }
+      }
+    }
+  }
+}
+
+TEST_F(OnGpu, Float32InItsMemory) {
+  expect_the_same_there<float>();
+}
+TEST_F(OnGpu, Float64InItsMemory) {
+  expect_the_same_there<double>();
+}
+TEST_F(OnGpu, Int64InItsMemory) {
+  expect_the_same_there<std::int64_t>();
 }
 
 // Long columns: several levels of joins; wide rows: leaves that blocks share, tiles along a row, odd widths.

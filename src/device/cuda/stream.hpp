@@ -52,7 +52,8 @@ class Clock {
   Clock(const Clock&) = delete;
   Clock& operator=(const Clock&) = delete;
 
-  void record(const Stream& stream) { check(cudaEventRecord(event_, stream.get()), "marking a stream"); }
+  void record(cudaStream_t stream) { check(cudaEventRecord(event_, stream), "marking a stream"); }
+  void record(const Stream& stream) { record(stream.get()); }
   void wait() const { check(cudaEventSynchronize(event_), "waiting for the GPU"); }
   /// Milliseconds; both marks must have been passed.
   float since(const Clock& earlier) const {

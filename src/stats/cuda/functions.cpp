@@ -44,10 +44,11 @@ int collect(Session* session, int slot, void* parts, Failure* failure) {
   });
 }
 
-int describe(std::int32_t gpu, void* stream, const cuda_abi::Values* values, void* parts, Failure* failure) {
+int describe(std::int32_t gpu, void* stream, const cuda_abi::Values* values, void* parts, float* milliseconds,
+             Failure* failure) {
   return guarded(failure, [&] {
     const CurrentGpu current(gpu);
-    describe_on_gpu(*values, static_cast<cudaStream_t>(stream), parts);
+    *milliseconds = describe_on_gpu(*values, static_cast<cudaStream_t>(stream), parts);
   });
 }
 

@@ -77,17 +77,21 @@ void PassSession::collect(int slot, void* parts) {
   mine.bytes = 0;
 }
 
-void describe_on_gpu(const cuda_abi::Values& values, cudaStream_t stream, void* parts) {
+float describe_on_gpu(const cuda_abi::Values& values, cudaStream_t stream, void* parts) {
   int gpu = 0;
   check(cudaGetDevice(&gpu), "asking which GPU is current");
   const PassShape shape = shape_of(values, multiprocessors_of(gpu));
   const std::int64_t bytes = checked::mul(most_parts(shape, values.n_columns), kPartBytes);
   const stope::cuda::DeviceBuffer<char> first(bytes), second(bytes);
+  stope::cuda::Clock begin, end;
+  begin.record(stream);
   const void* joined = launch_pass(values, shape, first.data(), second.data(), stream);
+  end.record(stream);
   check(cudaMemcpyAsync(parts, joined, static_cast<std::size_t>(values.n_columns * part_bytes(values.type)),
                         cudaMemcpyDeviceToHost, stream),
         "copying statistics from the GPU");
   check(cudaStreamSynchronize(stream), "waiting for the GPU");
+  return end.since(begin);
 }
 
 }  // namespace stope::stats::cuda

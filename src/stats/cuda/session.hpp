@@ -32,8 +32,8 @@ class PassSession {
   Slot slots_[cuda_abi::kSlots];
 };
 
-/// Values in the memory of the GPU that is current; `parts` is the host's.
-void describe_on_gpu(const cuda_abi::Values& values, cudaStream_t stream, void* parts);
+/// Values in the memory of the GPU that is current; `parts` is the host's. Waits; milliseconds of the GPU's work.
+float describe_on_gpu(const cuda_abi::Values& values, cudaStream_t stream, void* parts);
 
 int multiprocessors_of(int gpu);
 
