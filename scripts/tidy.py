@@ -3,6 +3,10 @@
 
 A file's key is a hash of everything of the project its result can depend on: its own text, the text of every project
 header it reaches, .clang-tidy and the version of clang-tidy. --all forgets what passed.
+
+Files are checked in batches (tidy_batches.py). A batch without a finding is a proof for all its files; one with findings
+only says where to look: its files are checked one by one, and what is printed and decides comes from those runs.
+--one-by-one does so at once.
 """
 
 import argparse
@@ -11,10 +15,13 @@ import hashlib
 import json
 import os
 import pathlib
+import re
+import shlex
 import subprocess
 import sys
 
 from check_includes import includes, resolve
+from tidy_batches import batches, header_names, joined
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
@@ -44,11 +51,67 @@ def run(tidy, build, path):
     return done.returncode, done.stdout, done.stderr
 
 
+def flags_of(entry):
+    """A compile command without what names the file: (folder, arguments)."""
+    words = shlex.split(entry["command"])
+    at = words.index("-o")
+    words = words[:at] + words[at + 2:]
+    return entry["directory"], tuple(word for word in words if word not in ("-c", entry["file"]))
+
+
+def write_batches(folder, commands, todo, workers):
+    """Writes the batches of the files, and how each is compiled; gives (batch, its files) of all that hold several."""
+    folder.mkdir(exist_ok=True)
+    groups = {}
+    for entry in commands:
+        file = pathlib.Path(entry["file"]).resolve()
+        if file in todo:
+            groups.setdefault(flags_of(entry), []).append(file)
+    # Small enough that every core has four, and none waits long for the last.
+    size = max(1, min(16, len(todo) // (4 * workers)))
+    headers = [file for part in ("include", "src", "cli") for file in (ROOT / part).rglob("*.hpp")]
+    shared_names = header_names(headers)
+    written, entries = [], []
+    for (directory, words), files in groups.items():
+        for files_of_batch in batches(sorted(files), size):
+            if len(files_of_batch) == 1:
+                continue
+            batch = folder / f"{len(written)}.cpp"
+            texts = joined(files_of_batch, shared_names)
+            batch.write_text("".join(texts), encoding="utf-8")
+            beside = [f"-iquote{parent}" for parent in sorted({file.parent for file in files_of_batch})]
+            written.append((batch, files_of_batch))
+            arguments = [*words, "-Wno-shadow", *beside, "-c", str(batch)]
+            entries.append({"directory": directory, "file": str(batch), "arguments": arguments})
+    (folder / "compile_commands.json").write_text(json.dumps(entries))
+    return written
+
+
+def findings(batch, files, out):
+    """Which files of a batch have findings, and the lines that name others: headers."""
+    named, elsewhere = set(), set()
+    for line in out.splitlines():
+        found = re.match(r"(\S+?):(\d+):\d+: (?:warning|error): ", line)
+        if not found:
+            continue
+        if found.group(1) != str(batch):
+            elsewhere.add(line)
+            continue
+        number = int(found.group(2))
+        for file in files:
+            number -= len(file.read_text(encoding="utf-8").splitlines())
+            if number <= 0:
+                named.add(file)
+                break
+    return named, elsewhere
+
+
 def main():
     arguments = argparse.ArgumentParser()
     arguments.add_argument("--build", required=True)
     arguments.add_argument("--cache", required=True)
     arguments.add_argument("--all", action="store_true", help="also files that passed before")
+    arguments.add_argument("--one-by-one", action="store_true", help="no batches")
     arguments.add_argument("--tidy", default=os.environ.get("CLANG_TIDY", "clang-tidy-19"))
     options = arguments.parse_args()
 
@@ -62,22 +125,45 @@ def main():
     files = [file for file in files if file.is_relative_to(ROOT / "src") or file.is_relative_to(ROOT / "cli")]
     files = [file for file in files if file.suffix == ".cpp"]  # device code is nvcc's, whose flags clang does not take
     keys = {file: key_of(file, settings) for file in files}
-    todo = [file for file in files if keys[file] not in passed]
+    todo = {file for file in files if keys[file] not in passed}
+    good = {file for file in files if file not in todo}
+    bad = set()
 
-    failed = 0
-    good = {keys[file] for file in files if keys[file] in passed}
-    with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+    def check(pool, chosen):
         # The longest files first, so that none is left over for one core at the end.
-        todo.sort(key=lambda file: -file.stat().st_size)
-        for file, (code, out, err) in zip(todo, pool.map(lambda file: run(options.tidy, options.build, file), todo)):
-            if code == 0:
-                good.add(keys[file])
-            else:
-                failed += 1
+        chosen = sorted(chosen, key=lambda file: -file.stat().st_size)
+        for file, (code, out, err) in zip(chosen, pool.map(lambda file: run(options.tidy, options.build, file), chosen)):
+            (bad if code else good).add(file)
+            if code:
                 print(out.strip() or err.strip())
-    cache.write_text("\n".join(sorted(good)) + "\n")
-    print(f"clang-tidy: {len(files)} files, {len(todo)} checked, {failed} failed")
-    return 1 if failed else 0
+
+    workers = len(os.sched_getaffinity(0))
+    with concurrent.futures.ThreadPoolExecutor(workers) as pool:
+        folder = pathlib.Path(options.build).resolve() / "batches"
+        written = [] if options.one_by_one else write_batches(folder, commands, todo, workers)
+        results = pool.map(lambda entry: run(options.tidy, str(folder), entry[0]), written)
+        doubted = todo - {file for _, of_batch in written for file in of_batch}
+        doubtful, in_headers = set(), set()
+        for (batch, of_batch), (code, out, _) in zip(written, results):
+            (doubtful if code else good).update(of_batch)
+            if "[clang-diagnostic-error" in out:  # slow, not wrong
+                print(f"clang-tidy: a batch does not compile: {out.strip().splitlines()[0]}")
+                doubted.update(of_batch)
+            elif code:
+                named, elsewhere = findings(batch, of_batch, out)
+                doubted.update(named)
+                in_headers.update(elsewhere)
+        check(pool, doubted)
+        if not bad and not in_headers:  # what was found in a batch is in none of those files: see the others as well
+            check(pool, doubtful - doubted)
+            doubtful = set()
+    if in_headers:
+        print("\n".join(sorted(in_headers)))
+    # A file is in several batches if it is compiled in several ways.
+    good -= bad | (doubtful - doubted)
+    cache.write_text("\n".join(sorted(keys[file] for file in good)) + "\n")
+    print(f"clang-tidy: {len(files)} files, {len(todo)} checked, {len(bad)} failed, {len(in_headers)} findings in headers")
+    return 1 if bad or in_headers else 0
 
 
 if __name__ == "__main__":

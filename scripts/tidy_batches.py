@@ -1,0 +1,98 @@
+"""Sources that clang-tidy can read as one: most of its time goes into standard headers, which every source names again.
+
+A batch is the text of several sources, one after the other, in one file. What two of them name each for itself (in an
+unnamed namespace, or static) gets another name there; sources with macros stay alone, and so do those whose
+aliases may be unused: another source of the batch might use them.
+"""
+
+import re
+
+# Comments, strings and characters, raw strings first; ' within a number is none of them.
+NOT_CODE = re.compile(
+    r"""//[^\n]*|/\*.*?\*/|R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|(?<![0-9a-fA-F])'(?:\\.|[^'\\\n])+'""", re.DOTALL)
+TOKEN = re.compile(r"[A-Za-z_]\w*|::|[^\s\w]")
+NAMED = re.compile(r"\bnamespace\s+[\w:]+\s*\{")
+UNNAMED = re.compile(r"\bnamespace\s*\{")
+STATIC = re.compile(r"^static [^;{(=]*?(\w+)\s*[({=;\[]", re.MULTILINE)
+ALIAS = re.compile(r"^\s*(?:using\s(?:[\w:]*::)?|namespace\s+)(\w+)\s*[=;]", re.MULTILINE)
+NO_NAMES = {"class", "final", "alignas", "const", "noexcept", "operator", "namespace", "using", "static_assert"}
+
+
+def names_within(text):
+    """What the text of a namespace declares, up to its closing brace."""
+    names, braces, parens, angles = set(), 0, 0, 0
+    before, named, kind = "", False, False  # named: the declaration at hand has its name; kind: a name must follow
+    for token in (found.group() for found in TOKEN.finditer(text)):
+        if token == "{":
+            braces += 1
+        elif token == "}":
+            braces -= 1
+            if braces < 0:
+                break
+        if braces > (token == "{"):
+            continue
+        if token in ("struct", "class", "enum", "union", "concept") and not angles:
+            kind = not named
+        elif kind and token.isidentifier() and token not in NO_NAMES:
+            names.add(token)
+            named, kind = True, False
+        elif token in "({=;[" and not parens and not angles and not named and before.isidentifier():
+            names.add(before)
+            named = True
+        parens += (token == "(") - (token == ")")
+        if not named:
+            angles += (token == "<") - (token == ">")
+        if token == "," and not (braces or parens or angles):
+            named = False  # int a = 1, b = 2;
+        if token in ";}" and braces == 0 and parens == 0:
+            named, kind, angles, token = False, False, 0, ""
+        # A member's definition out of its class declares nothing, and no keyword is a name.
+        before = "" if before == "::" or token in NO_NAMES else token
+    return names
+
+
+def own_names(text):
+    """The names that a source declares for itself alone; None where it must stay alone."""
+    if re.search(r"^\s*#\s*(define|pragma)\b", text, re.MULTILINE):
+        return None
+    text = NOT_CODE.sub(" ", text)
+    aliases = set(ALIAS.findall(text))
+    for alias in aliases:
+        if len(re.findall(rf"(?<!::)\b{alias}\b", ALIAS.sub("", text))) == 0:
+            return None
+    names = set(STATIC.findall(text))
+    for found in UNNAMED.finditer(text):
+        names |= names_within(text[found.end():])
+    return names - aliases
+
+
+def header_names(files):
+    """What headers declare in namespaces."""
+    texts = (NOT_CODE.sub(" ", file.read_text(encoding="utf-8")) for file in files)
+    return set().union(*(names_within(text[found.end():]) for text in texts for found in NAMED.finditer(text)))
+
+
+def renamed(text, names, suffix):
+    """The text with other names, but for members and what other places declare under these names."""
+    if not names:
+        return text
+    pattern = re.compile(rf"(?<!\.)(?<!->)(?<!::)\b({'|'.join(sorted(names))})\b")
+    return "".join(line if line.startswith("#") else pattern.sub(rf"\1{suffix}", line)
+                   for line in text.splitlines(keepends=True))
+
+
+def joined(files, header_names):
+    """The text of a batch, file by file, as many lines as they have."""
+    texts = [file.read_text(encoding="utf-8") for file in files]
+    names = [own_names(text) or set() for text in texts]
+    of_others = [header_names.union(*names[:i], *names[i + 1:]) for i in range(len(texts))]
+    return [renamed(text if text.endswith("\n") else text + "\n", names[i] & of_others[i], f"Of{i}")
+            for i, text in enumerate(texts)]
+
+
+def batches(files, size):
+    """The files in lists of at most `size`, even ones; those that must stay alone by themselves."""
+    alone = [file for file in files if own_names(file.read_text(encoding="utf-8")) is None]
+    together = [file for file in files if file not in alone]
+    count = -(-len(together) // size)
+    return [together[i::count] for i in range(count)] + [[file] for file in alone]
