@@ -10,6 +10,7 @@ export STOPE_SHARED=${STOPE_SHARED:-$top/../shared}
 export STOPE_JOBS=${STOPE_JOBS:-$(nproc)}
 export CTEST_PARALLEL_LEVEL=$STOPE_JOBS
 export GTEST_COLOR=no
+export CCACHE_DEPEND=1 # on a fresh machine every file misses: then ccache need not preprocess it first
 symbolizer=/usr/lib/llvm-19/bin/llvm-symbolizer
 export ASAN_SYMBOLIZER_PATH=$symbolizer TSAN_SYMBOLIZER_PATH=$symbolizer
 export ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1
@@ -88,7 +89,7 @@ count() {
 # what_failed LOG: each thing once, without ctest's numbers and GoogleTest's times; the end of a log that names none.
 what_failed() {
   local lines
-  lines=$(grep -aE '^FAIL |\[  FAILED  \] [^ ]+\.|^FAILED |^ERROR |error: |ERROR: |WARNING: Thr|SUMMARY: |\*\*\*' "$1" |
+  lines=$(grep -aE '^FAIL |\[  FAILED  \] [^ ]+\.|^FAILED |^ERROR |error: |ERROR: |WARNING: Thr|SUMMARY: |: Failure$|\*\*\*' "$1" |
     sed -E 's/^[0-9]+: //; s/ \([0-9]+ ms\)$//' | awk '!seen[$0]++')
   [ -n "$lines" ] || lines=$(tail -n 20 "$1")
   head -n 30 <<<"$lines"
