@@ -21,4 +21,10 @@ Count repeated(Count n, Count least) {
   return std::max(least, static_cast<Count>(static_cast<std::int64_t>(n) * effort() / 100));
 }
 
+/// Whether a test goes through the i-th of many like cases: the same share of them, evenly spread.
+inline bool chosen(std::int64_t i) {
+  const std::int64_t share = std::max<std::int64_t>(effort(), 20);
+  return i * share / 100 != (i + 1) * share / 100;
+}
+
 }  // namespace stope
