@@ -38,7 +38,10 @@ suite_lint() { scripts/lint.sh && echo "PASS clang-tidy" || { echo "FAIL clang-t
 # run on every back end once; under the sanitizers on the best one only (rapidminer_goldens_test), which also repeat
 # less (tests/effort.hpp). The CUDA plug-in is always compiled here; its tests are skipped where there is no GPU
 # (scripts/gpu_check.sh runs them all).
-suite_gcc() { STOPE_CUDA=ON scripts/build.sh gcc && STOPE_CASES=30000 ctest --test-dir build/gcc -V --no-tests=error; }
+suite_gcc() {
+  STOPE_CUDA=ON scripts/build.sh gcc && STOPE_CASES=30000 ctest --test-dir build/gcc -V --no-tests=error &&
+    STOPE_BIN=$top/build/gcc/cli/stope $python -m pytest -q -rs tests/cli/test_trouble.py -k plugin # the pretended one is here
+}
 sanitized() {
   scripts/build.sh "$1" &&
     STOPE_CASES=$2 ctest --test-dir "build/$1" -V --no-tests=error -E 'rapidminer_goldens_(scalar|avx|cuda)'
