@@ -6,7 +6,7 @@ cd "$(dirname "$0")/.."
 seconds=${1:-60}
 [ $# -gt 0 ] && shift
 scripts/bootstrap.sh --test
-scripts/build.sh fuzz
+scripts/build.sh fuzz fuzz/all # and what they link, not the rest of the library
 if [ $# -eq 0 ]; then
   mapfile -t targets < <(find build/fuzz/fuzz -maxdepth 1 -type f -executable -name '*_fuzz' -printf '%f\n' | sort)
 else

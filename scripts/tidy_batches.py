@@ -11,7 +11,7 @@ import re
 NOT_CODE = re.compile(
     r"""//[^\n]*|/\*.*?\*/|R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|(?<![0-9a-fA-F])'(?:\\.|[^'\\\n])+'""", re.DOTALL)
 TOKEN = re.compile(r"[A-Za-z_]\w*|::|[^\s\w]")
-NAMED = re.compile(r"\bnamespace\s+[\w:]+\s*\{")
+NAMED = re.compile(r"\bnamespace\s+([\w:]+)\s*\{")
 UNNAMED = re.compile(r"\bnamespace\s*\{")
 STATIC = re.compile(r"^static [^;{(=]*?(\w+)\s*[({=;\[]", re.MULTILINE)
 ALIAS = re.compile(r"^\s*(?:using\s(?:[\w:]*::)?|namespace\s+)(\w+)\s*[=;]", re.MULTILINE)
@@ -76,7 +76,10 @@ def renamed(text, names, suffix):
     """The text with other names, but for members and what other places declare under these names."""
     if not names:
         return text
-    pattern = re.compile(rf"(?<!\.)(?<!->)(?<!::)\b({'|'.join(sorted(names))})\b")
+    # Members of an unnamed namespace are found in the one around it as well: stats::Job.
+    around = {found.group(1).split("::")[-1] for found in NAMED.finditer(text)}
+    qualified = "".join(rf"|(?<=\b{name}::)" for name in sorted(around))
+    pattern = re.compile(rf"(?<!\.)(?<!->)(?:(?<!::){qualified})\b({'|'.join(sorted(names))})\b")
     return "".join(line if line.startswith("#") else pattern.sub(rf"\1{suffix}", line)
                    for line in text.splitlines(keepends=True))
 

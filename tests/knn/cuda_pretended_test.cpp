@@ -8,6 +8,7 @@
 
 #include "base/fault.hpp"
 #include "base/random.hpp"
+#include "effort.hpp"
 #include "knn/answers.hpp"
 #include "oracle/random_table.hpp"
 #include "stope/error.hpp"
@@ -51,7 +52,7 @@ class PretendedCuda : public testing::Test {
 TEST_F(PretendedCuda, AnyTilesChunksAndGpusGiveTheSameLists) {
   Random random(1);
   const auto size = [&](std::uint64_t most) { return static_cast<std::int64_t>(random.below(most)); };
-  for (int round = 0; round < 300; ++round) {
+  for (int round = 0; round < repeated(300, 60); ++round) {
     SCOPED_TRACE(round);
     const std::int64_t n = 1 + size(700);
     const Table train = table(n);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/random.hpp"
+#include "effort.hpp"
 #include "knn/filter_cases.hpp"
 
 namespace stope {
@@ -30,7 +31,8 @@ TEST(FilterBounds, ARowThatIsAlwaysListedMayLieOutsideItsBox) {
 TEST(FilterBounds, AFewRowsFarOut) {
   for (const double far : {1e3, 1e8, 1e28, 1e160, 1e305}) {
     Random random(8);
-    std::vector<double> a(4096), b(4096), p(40), q(40);
+    const std::size_t n_queries = repeated<std::size_t>(40, 16);
+    std::vector<double> a(4096), b(4096), p(n_queries), q(n_queries);
     const auto value = [&](std::size_t i) { return (i % 512 == 0 ? far : 1.0) * (random.uniform() - 0.25); };
     for (std::size_t i = 0; i < a.size(); ++i) a[i] = value(i), b[i] = value(i + 1);
     for (std::size_t i = 0; i < p.size(); ++i) p[i] = value(i + 500), q[i] = value(i + 1);
@@ -138,7 +140,7 @@ Table on_the_grid(Random& random, std::size_t n_numeric, int n_nominal, std::int
 
 TEST(FilterBounds, ValuesOnTheGridOfBytes) {
   Random random(5);
-  for (int round = 0; round < 24; ++round) {
+  for (int round = 0; round < repeated(24, 12); ++round) {
     const bool nominal = round % 3 == 2, missing = round % 2 == 1, weighted = round / 3 % 2 == 1;
     const std::string metric = round % 3 == 0                    ? (missing ? "nan-euclidean" : "euclidean")
                                : round % 3 == 1 && round % 4 < 2 ? "manhattan"
@@ -146,7 +148,7 @@ TEST(FilterBounds, ValuesOnTheGridOfBytes) {
     const std::size_t n_numeric = nominal ? 4 : 16;
     const int n_nominal = nominal ? 24 : 0;
     const Table train = on_the_grid(random, n_numeric, n_nominal, 1024, missing ? 0.02 : 0.0);
-    std::vector<std::int64_t> rows(16);
+    std::vector<std::int64_t> rows(repeated<std::size_t>(16, 4));
     std::iota(rows.begin(), rows.end(), 0);
     const Table query = train.take(rows);
     std::vector<double> weights;
@@ -175,7 +177,7 @@ TEST(FilterBounds, NeighboursNearerThanFloats) {
         }
       }
       const Table train = table_of(columns);
-      std::vector<std::int64_t> rows(40);
+      std::vector<std::int64_t> rows(repeated<std::size_t>(40, 8));
       std::iota(rows.begin(), rows.end(), 0);
       for (const std::int64_t k : {1, 7, 60}) {
         SCOPED_TRACE(metric);

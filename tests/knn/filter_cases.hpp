@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "effort.hpp"
 #include "knn/answers.hpp"
 #include "stope/device.hpp"
 #include "stope/error.hpp"
@@ -75,6 +76,8 @@ inline void expect_the_references_answer(const Table& train, const Table& query,
     for (const char* order : {"", "table", "near"}) {
       for (const char* scan : {"", "differences", "products", "bytes"}) {
         if (!orders && *order != '\0') continue;
+        // "" leaves the choice to the search: one of the others.
+        if (effort() < 100 && orders && (*order == '\0' || *scan == '\0')) continue;
         const Forced forced(backend.name, order, scan, 1000, 0);
         const Neighbors ours = answer(c, index, {});
         EXPECT_EQ(ours.indices, expected.indices) << metric << ", " << backend.name << ", " << order << ", " << scan;

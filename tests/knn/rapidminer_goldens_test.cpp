@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <set>
 
+#include "effort.hpp"
 #include "golden_files.hpp"
 #include "stope/device.hpp"
 #include "stope/error.hpp"
@@ -208,6 +209,7 @@ TEST_P(RapidMinerRun, Neighbors) {
 TEST_P(RapidMinerRun, Classification) {
   const GoldenRun& run = GetParam();
   if (run.regression) return;
+  if (effort() < 100 && run.measure == "DynamicTimeWarpingDistance") GTEST_SKIP() << "slow; Neighbors measures them";
   const Table train = read_part(run.dataset, "train"), test = read_part(run.dataset, "test");
   const KnnClassifier model = KnnClassifier::fit(train, options_for(run.metric, run.kernel));
   Ties ties(model.index(), test);

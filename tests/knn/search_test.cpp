@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "effort.hpp"
 #include "knn/neighbor_list.hpp"
 #include "oracle/measure_oracle.hpp"
 #include "oracle/random_table.hpp"
@@ -79,7 +80,7 @@ TEST_P(SearchTest, FindsTheNearestByDistanceAndRow) {
   Random random(11);
   const std::vector<std::int64_t> sizes = {1, 2, 31, 32, 33, 127, 128, 129, 300};
   const std::vector<std::string> metrics = {"mixed-euclidean", "gower", "heom", "hamming"};
-  for (int round = 0; round < 150; ++round) {
+  for (int round = 0; round < repeated(150, 20); ++round) {
     const TableShape shape{.n_rows = sizes[random.below(sizes.size())],
                            .n_numeric = static_cast<int>(random.below(5)),
                            .n_nominal = 1 + static_cast<int>(random.below(3)),
@@ -220,7 +221,7 @@ TEST_P(SearchTest, RadiusListsMayOutgrowThePlan) {
 
 TEST_P(SearchTest, RapidMinerModeKeepsTheHeapsOrder) {
   Random random(9);
-  for (int round = 0; round < 200; ++round) {
+  for (int round = 0; round < repeated(200, 20); ++round) {
     const TableShape shape{.n_rows = 1 + static_cast<std::int64_t>(random.below(80)),
                            .n_numeric = 1,
                            .n_nominal = 1,

@@ -4,6 +4,7 @@
 #include <limits>
 #include <vector>
 
+#include "effort.hpp"
 #include "stats/stats_cases.hpp"
 #include "stope/error.hpp"
 
@@ -31,8 +32,10 @@ using Elements = testing::Types<float, double, std::int32_t, std::int64_t>;
 TYPED_TEST_SUITE(OneColumn, Elements);
 
 TYPED_TEST(OneColumn, AgreesWithTheOracle) {
+  std::int64_t number = 0;
   for (const std::string& kind : kinds()) {
     for (const std::int64_t n : kSizes) {
+      if (!chosen(number++)) continue;
       SCOPED_TRACE(kind + ", " + std::to_string(n) + " rows");
       const auto values = column_of<TypeParam>(kind, n, 7 + static_cast<std::uint64_t>(n));
       expect_facts(describe_one(values), values);
@@ -42,8 +45,10 @@ TYPED_TEST(OneColumn, AgreesWithTheOracle) {
 }
 
 TYPED_TEST(OneColumn, HasTheSameBitsOnEveryBackEndAndThreadCount) {
+  std::int64_t number = 0;
   for (const std::string& kind : kinds()) {
     for (const std::int64_t n : kSizes) {
+      if (!chosen(number++)) continue;
       SCOPED_TRACE(kind + ", " + std::to_string(n) + " rows");
       const auto values = column_of<TypeParam>(kind, n, 3);
       std::vector<std::uint64_t> expected, extremes;
@@ -102,13 +107,14 @@ TYPED_TEST(OneColumn, HasTheSameBitsInEveryLayout) {
                             {spread.data(), type, shape.rows, shape.columns, 3 * row_stride, 3}};
     for (const std::string& backend : backends()) {
       const Backend forced(backend);
+      std::vector<std::vector<std::uint64_t>> alone;
+      for (const auto& column : columns) alone.push_back(bits_of(describe_one(column)));
       for (const Array& array : arrays) {
         const Statistics statistics = describe(array);
         ASSERT_EQ(statistics.columns.size(), columns.size());
         for (std::size_t c = 0; c < columns.size(); ++c) {
-          EXPECT_EQ(bits_of(statistics.columns[c]), bits_of(describe_one(columns[c])))
-              << "column " << c << ", strides " << array.row_stride << " and " << array.column_stride << ", "
-              << backend;
+          EXPECT_EQ(bits_of(statistics.columns[c]), alone[c]) << "column " << c << ", strides " << array.row_stride
+                                                              << " and " << array.column_stride << ", " << backend;
         }
         if (testing::Test::HasFailure()) return;
       }
