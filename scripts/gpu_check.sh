@@ -119,7 +119,7 @@ if [ -x "$sanitizer" ]; then
   sanitized memcheck "$cases:*EveryAllocationFailsOnce" --leak-check full
   sanitized racecheck "$cases" --racecheck-report all
   sanitized initcheck "$cases"
-  sanitized synccheck "$cases"
+  sanitized synccheck "$cases" --num-cuda-barriers 65536 # a team's blocks have 32 each
 fi
 
 run_all "$((2 * jobs))"  # of which some wait for the tool's own processes

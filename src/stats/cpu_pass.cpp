@@ -23,20 +23,32 @@ void run_kernel(const LeafKernels& k, const std::int64_t* x, std::int64_t n, Wan
   k.int64(x, n, w, &out);
 }
 
-// The part of one leaf, whose first row is `row`.
+RowsKernel<float>* rows_kernel(const LeafKernels& k, float) {
+  return k.float32_rows;
+}
+RowsKernel<double>* rows_kernel(const LeafKernels& k, double) {
+  return k.float64_rows;
+}
+RowsKernel<std::int32_t>* rows_kernel(const LeafKernels& k, std::int32_t) {
+  return k.int32_rows;
+}
+RowsKernel<std::int64_t>* rows_kernel(const LeafKernels& k, std::int64_t) {
+  return k.int64_rows;
+}
+
+// The part of one leaf of n rows, the first of which is `row`.
 template <class T>
-Part<typename WideOf<T>::Type> part_of(const LeafKernels& kernels, const T* x, std::int64_t n, std::int64_t row,
-                                       Wanted wanted) {
+Part<typename WideOf<T>::Type> part_of(const LeafSums<T>& sums, std::int64_t n, std::int64_t row) {
   using Wide = typename WideOf<T>::Type;
-  LeafSums<T> sums{};
-  run_kernel(kernels, x, n, wanted, sums);
   Part<Wide> part;
   part.missing = sums.missing;
   part.count = n - sums.missing;
   part.zeros = sums.zeros;
   part.min = static_cast<Wide>(sums.min);
   part.max = static_cast<Wide>(sums.max);
-  part.min_row = part.max_row = row;
+  // Until locate() the piece that has it, from 1 on, stands beside the leaf's first row, a multiple of kLeafRows.
+  part.min_row = row + sums.min_piece + 1;
+  part.max_row = row + sums.max_piece + 1;
   part.moments = sums.moments;
   if constexpr (std::is_same_v<Wide, double>) {
     part.sum = sums.sum;
@@ -77,18 +89,28 @@ auto unit_part(const Source& source, std::int64_t begin, std::int64_t end, const
       gather(source, row, n, options.scale, scratch);
       x = scratch;
     }
-    unit.leaves[unit.n++] = part_of(*options.kernels, x, n, row, options.wanted);
+    LeafSums<T> sums{};
+    run_kernel(*options.kernels, x, n, options.wanted, sums);
+    unit.leaves[unit.n++] = part_of(sums, n, row);
   }
   return unit.joined();
 }
 
-// The first of the leaf's rows that holds the value; `row` is the leaf's first.
+// The first row that holds the value of those that the hint of part_of() leaves.
 template <class T>
-std::int64_t first_row(const Source& source, std::int64_t row, double scale, T value) {
-  const std::int64_t end = std::min(source.n, row + kLeafRows);
-  for (; row < end; ++row) {
+std::int64_t first_row(const Source& source, std::int64_t hint, const PassOptions& options, T value) {
+  const std::int64_t leaf = hint / kLeafRows * kLeafRows, piece = hint % kLeafRows - 1;
+  std::int64_t row = leaf, end = std::min(source.n, leaf + kLeafRows), step = 1;
+  if (piece >= 0 && options.wanted == Wanted::moments) {
+    row += piece;
+    step = kChains;
+  } else if (piece >= 0) {
+    row += piece * kChainRows;
+    end = std::min(end, row + kChainRows);
+  }
+  for (; row < end; row += step) {
     T x;
-    gather(source, row, 1, scale, &x);
+    gather(source, row, 1, options.scale, &x);
     if (x == value) return row;
   }
   return -1;
@@ -96,17 +118,17 @@ std::int64_t first_row(const Source& source, std::int64_t row, double scale, T v
 
 // Puts the rows of the extremes in place of their leaves', and the values as they stand there (0 or -0).
 template <class Wide>
-void locate(const Source& source, double scale, Part<Wide>& part) {
+void locate(const Source& source, const PassOptions& options, Part<Wide>& part) {
   if (part.count == 0) return;
   with_type(source.type, [&](auto type) {
     using T = decltype(type);
     if constexpr (std::is_same_v<typename WideOf<T>::Type, Wide>) {
-      part.min_row = first_row(source, part.min_row, scale, static_cast<T>(part.min));
-      part.max_row = first_row(source, part.max_row, scale, static_cast<T>(part.max));
+      part.min_row = first_row(source, part.min_row, options, static_cast<T>(part.min));
+      part.max_row = first_row(source, part.max_row, options, static_cast<T>(part.max));
       T x;
-      gather(source, part.min_row, 1, scale, &x);
+      gather(source, part.min_row, 1, options.scale, &x);
       part.min = static_cast<Wide>(x);
-      gather(source, part.max_row, 1, scale, &x);
+      gather(source, part.max_row, 1, options.scale, &x);
       part.max = static_cast<Wide>(x);
     }
   });
@@ -172,7 +194,7 @@ template <class Wide>
 void locate_all(const std::vector<Source>& sources, const PassOptions& options, ThreadPool& pool,
                 std::vector<Part<Wide>>& parts) {
   pool.parallel_for(static_cast<std::int64_t>(parts.size()), options.cancel, [&](std::int64_t i, int) {
-    locate(sources[static_cast<std::size_t>(i)], options.scale, parts[static_cast<std::size_t>(i)]);
+    locate(sources[static_cast<std::size_t>(i)], options, parts[static_cast<std::size_t>(i)]);
   });
 }
 
@@ -225,35 +247,30 @@ std::vector<Part<Wide>> pass_over(const std::vector<Source>& sources, const Pass
 
 template <class Wide>
 std::vector<Part<Wide>> pass_over_rows(const Array& matrix, const PassOptions& options, ThreadPool& pool) {
-  // A block of columns at a time: a cache line or two of every row, and a leaf of each fits the second cache.
-  constexpr std::int64_t kBlock = 16;
-  constexpr std::int64_t kApart = kLeafRows + 80;  // columns a power of two apart would share a cache's sets
-  const std::int64_t n_blocks = checked::ceil_div(matrix.n_columns, kBlock);
+  const LeafKernels& kernels = *options.kernels;
+  const std::int64_t n_blocks = checked::ceil_div(matrix.n_columns, kernels.row_columns);
   const std::int64_t n_units = checked::ceil_div(matrix.n_rows, kUnitRows);
   std::vector<std::int64_t> offsets;
   for (std::int64_t c = 0; c <= matrix.n_columns; ++c) offsets.push_back(c * n_units);
   std::vector<Part<Wide>> parts(static_cast<std::size_t>(offsets.back()));
-  std::vector<Buffer<double>> scratch(static_cast<std::size_t>(pool.size()));
+  std::vector<Buffer<char>> scratch(static_cast<std::size_t>(pool.size()));
   Tally tally(options, matrix.n_rows * matrix.n_columns);
   pool.parallel_for(n_blocks * n_units, options.cancel, [&](std::int64_t t, int worker) {
-    const std::int64_t unit = t / n_blocks, column = t % n_blocks * kBlock;
-    const std::int64_t width = std::min(kBlock, matrix.n_columns - column);
-    Buffer<double>& own = scratch[static_cast<std::size_t>(worker)];
-    if (own.empty()) own = Buffer<double>(kBlock * kApart);
+    const std::int64_t unit = t / n_blocks, column = t % n_blocks * kernels.row_columns;
+    const std::int64_t width = std::min(kernels.row_columns, matrix.n_columns - column);
+    Buffer<char>& own = scratch[static_cast<std::size_t>(worker)];
+    if (own.empty()) own = Buffer<char>(kernels.row_scratch);
     const std::int64_t begin = unit * kUnitRows, end = std::min(matrix.n_rows, begin + kUnitRows);
     with_type(matrix.type, [&](auto type) {
       using T = decltype(type);
       if constexpr (std::is_same_v<typename WideOf<T>::Type, Wide>) {
         std::vector<Unit<Wide>> units(static_cast<std::size_t>(width));
-        T* leaf = reinterpret_cast<T*>(own.data());
+        std::vector<LeafSums<T>> sums(static_cast<std::size_t>(width));
         for (std::int64_t row = begin; row < end; row += kLeafRows) {
           const std::int64_t n = std::min(kLeafRows, end - row);
           const T* from = static_cast<const T*>(matrix.data) + row * matrix.row_stride + column;
-          gather_rows(from, matrix.row_stride, n, width, leaf, kApart);
-          for (std::int64_t c = 0; c < width; ++c) {
-            Unit<Wide>& mine = units[static_cast<std::size_t>(c)];
-            mine.leaves[mine.n++] = part_of(*options.kernels, leaf + c * kApart, n, row, options.wanted);
-          }
+          rows_kernel(kernels, T{})(from, matrix.row_stride, n, width, options.wanted, own.data(), sums.data());
+          for (std::size_t c = 0; c < units.size(); ++c) units[c].leaves[units[c].n++] = part_of(sums[c], n, row);
         }
         for (std::int64_t c = 0; c < width; ++c) {
           parts[static_cast<std::size_t>((column + c) * n_units + unit)] = units[static_cast<std::size_t>(c)].joined();

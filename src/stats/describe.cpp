@@ -45,7 +45,7 @@ void rescue(const std::vector<Source>& sources, const std::vector<Part<double>>&
 class Job {
  public:
   Job(const StatsOptions& options, const RunOptions& run)
-      : options_(options), run_(run), choice_(device::choose_backend(run)), pool_(run.threads) {
+      : options_(options), run_(run), choice_(device::choose_backend(run)) {
     if (options.histogram_bins < 0 || options.histogram_bins > kMostBins) {
       throw Error(ErrorCode::invalid_argument, "histogram_bins is " + std::to_string(options.histogram_bins) +
                                                    ": a number from 0 to " + std::to_string(kMostBins) + " is needed");
@@ -59,10 +59,14 @@ class Job {
     report_.reason = cuda             ? "too little for a GPU, or not one value behind the other"
                      : choice_.forced ? choice_.reason
                                       : "";
-    report_.threads = pool_.size();
+    report_.threads = run.threads > 0 ? run.threads : available_threads();
   }
 
-  ThreadPool& pool() { return pool_; }
+  /// Made when it is wanted: what a GPU computes is done before as many threads are.
+  ThreadPool& pool() {
+    if (!pool_) pool_.emplace(run_.threads);
+    return *pool_;
+  }
   const RunOptions& run() const { return run_; }
   StatsReport& report() { return report_; }
 
@@ -73,7 +77,7 @@ class Job {
     const std::vector<Part<Wide>> parts = first_pass<Wide>(sources, rows);
     std::vector<std::optional<Rescued>> rescued(sources.size());
     if constexpr (std::is_same_v<Wide, double>) {
-      if (pass_.wanted == Wanted::moments) rescue(sources, parts, pass_, pool_, rescued);
+      if (pass_.wanted == Wanted::moments) rescue(sources, parts, pass_, pool(), rescued);
     }
     put(sources, parts, rescued, columns);
     report_.seconds += seconds_since(start);
@@ -106,16 +110,16 @@ class Job {
 
   void second_pass(const std::vector<Source>& sources, std::vector<ColumnStatistics*>& columns) {
     const Clock::time_point start = Clock::now();
-    if (options_.histogram_bins > 0) add_histograms(sources, options_.histogram_bins, run_.cancel, pool_, columns);
+    if (options_.histogram_bins > 0) add_histograms(sources, options_.histogram_bins, run_.cancel, pool(), columns);
     if (options_.distinct == StatsOptions::Distinct::count) {
-      count_distinct(sources, memory_budget(run_), run_.cancel, pool_, columns);
+      count_distinct(sources, memory_budget(run_), run_.cancel, pool(), columns);
     }
     report_.second_pass_seconds += seconds_since(start);
   }
 
   void nominal(const std::vector<CodeSource>& sources, std::vector<ColumnStatistics*>& columns) {
     const Clock::time_point start = Clock::now();
-    count_values(sources, run_.cancel, pool_, columns);
+    count_values(sources, run_.cancel, pool(), columns);
     for (const CodeSource& source : sources)
       report_.bytes += source.n * static_cast<std::int64_t>(sizeof *source.codes);
     report_.seconds += seconds_since(start);
@@ -135,7 +139,7 @@ class Job {
   bool wants_gpus(std::int64_t bytes) {
     if (choice_.backend == device::Backend::cuda) return true;
     if (!device::is_automatic(run_) || device::cuda().functions == nullptr || given_up_) return false;
-    return gpu_pays(bytes, pool_.size(), 1, device::cuda_was_used());
+    return gpu_pays(bytes, report_.threads, 1, device::cuda_was_used());
   }
   std::vector<int> gpus() const {
     if (choice_.backend == device::Backend::cuda) return choice_.gpus;
@@ -190,21 +194,21 @@ class Job {
       return on_processor<Wide>(sources, nullptr);
     }
     for (std::size_t i = 0; i < long_at.size(); ++i) parts[long_at[i]] = found[i];
-    found = pass_over<Wide>(short_ones, pass_, pool_);
+    found = pass_over<Wide>(short_ones, pass_, pool());
     for (std::size_t i = 0; i < short_at.size(); ++i) parts[short_at[i]] = found[i];
     say_gpu(choice_.reason + (short_at.empty() ? "" : "; short columns and classes on the processor"));
     return parts;
   }
   template <class Wide>
   std::vector<Part<Wide>> on_processor(const std::vector<Source>& sources, const Array* rows) {
-    return rows != nullptr ? pass_over_rows<Wide>(*rows, pass_, pool_) : pass_over<Wide>(sources, pass_, pool_);
+    return rows != nullptr ? pass_over_rows<Wide>(*rows, pass_, pool()) : pass_over<Wide>(sources, pass_, pool());
   }
 
   const StatsOptions& options_;
   const RunOptions& run_;
   bool given_up_ = false;
   device::BackendChoice choice_;
-  ThreadPool pool_;
+  std::optional<ThreadPool> pool_;
   PassOptions pass_;
   StatsReport report_;
 };

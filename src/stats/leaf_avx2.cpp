@@ -17,6 +17,7 @@
 namespace stope::stats::avx2 {
 namespace {
 #include "stats/leaf_kernels.inl"
+#include "stats/row_kernels.inl"
 }  // namespace
 }  // namespace stope::stats::avx2
 
@@ -27,7 +28,16 @@ namespace {
 #endif
 
 namespace stope::stats {
-const LeafKernels kAvx2LeafKernels = {"avx2", avx2::leaf<float>, avx2::leaf<double>, avx2::leaf<std::int32_t>,
-                                      avx2::leaf<std::int64_t>};
+const LeafKernels kAvx2LeafKernels = {"avx2",
+                                      avx2::leaf<float>,
+                                      avx2::leaf<double>,
+                                      avx2::leaf<std::int32_t>,
+                                      avx2::leaf<std::int64_t>,
+                                      avx2::rows<float>,
+                                      avx2::rows<double>,
+                                      avx2::rows<std::int32_t>,
+                                      avx2::rows<std::int64_t>,
+                                      avx2::kRowColumns,
+                                      avx2::kRowScratch};
 }  // namespace stope::stats
 #endif

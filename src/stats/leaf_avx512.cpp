@@ -18,6 +18,7 @@
 namespace stope::stats::avx512 {
 namespace {
 #include "stats/leaf_kernels.inl"
+#include "stats/row_kernels.inl"
 }  // namespace
 }  // namespace stope::stats::avx512
 
@@ -28,7 +29,16 @@ namespace {
 #endif
 
 namespace stope::stats {
-const LeafKernels kAvx512LeafKernels = {"avx512", avx512::leaf<float>, avx512::leaf<double>, avx512::leaf<std::int32_t>,
-                                        avx512::leaf<std::int64_t>};
+const LeafKernels kAvx512LeafKernels = {"avx512",
+                                        avx512::leaf<float>,
+                                        avx512::leaf<double>,
+                                        avx512::leaf<std::int32_t>,
+                                        avx512::leaf<std::int64_t>,
+                                        avx512::rows<float>,
+                                        avx512::rows<double>,
+                                        avx512::rows<std::int32_t>,
+                                        avx512::rows<std::int64_t>,
+                                        avx512::kRowColumns,
+                                        avx512::kRowScratch};
 }  // namespace stope::stats
 #endif

@@ -15,6 +15,9 @@ namespace stope::stats {
 template <class T>
 struct LeafSums {
   T min, max;
+  /// Of rows kernels: the only one of the leaf's 32 pieces that has it; -1: not known. A piece is a chain, or, where
+  /// only extremes were wanted, 256 neighbouring rows.
+  int min_piece, max_piece;
   std::int64_t missing, zeros;
   std::int64_t integer_low, integer_high;  ///< of integers
   double sum;                              ///< of floating-point numbers
@@ -44,12 +47,23 @@ struct Limits<std::int64_t> {
 
 enum class Wanted { extremes, moments };
 
+/// x[row * stride + column], n <= 8192 rows of n_columns <= row_columns columns, to an entry of `out` each. `scratch`:
+/// row_scratch bytes, aligned to 64.
+template <class T>
+using RowsKernel = void(const T* x, std::int64_t stride, std::int64_t n, std::int64_t n_columns, Wanted wanted,
+                        void* scratch, LeafSums<T>* out);
+
 struct LeafKernels {
   const char* name;
   void (*float32)(const float* x, std::int64_t n, Wanted wanted, LeafSums<float>* out);
   void (*float64)(const double* x, std::int64_t n, Wanted wanted, LeafSums<double>* out);
   void (*int32)(const std::int32_t* x, std::int64_t n, Wanted wanted, LeafSums<std::int32_t>* out);
   void (*int64)(const std::int64_t* x, std::int64_t n, Wanted wanted, LeafSums<std::int64_t>* out);
+  RowsKernel<float>* float32_rows;
+  RowsKernel<double>* float64_rows;
+  RowsKernel<std::int32_t>* int32_rows;
+  RowsKernel<std::int64_t>* int64_rows;
+  std::int64_t row_columns, row_scratch;
 };
 
 extern const LeafKernels kPortableLeafKernels;

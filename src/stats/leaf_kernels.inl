@@ -292,9 +292,8 @@ struct Chains {
   alignas(64) double n[kChains], pivot[kChains], pivot_low[kChains], s0[kChains], s1[kChains], s2[kChains], s3[kChains];
 };
 
-template <class T, bool kMoments>
-static void sweep(const T* x, std::int64_t n, int first, Chains* chains, LeafSums<T>* out) {
-  Sums<T> sums;
+template <class T>
+STOPE_INLINE void start(Sums<T>& sums, bool moments) {
   for (int g = 0; g < kGroups; ++g) {
     sums.pivot[g] = sums.pivot_low[g] = sums.s0[g] = sums.s1[g] = sums.s2[g] = sums.s3[g] = Vec{};
     sums.low[g] = sums.high[g] = sums.absent[g] = Longs{};
@@ -303,7 +302,13 @@ static void sweep(const T* x, std::int64_t n, int first, Chains* chains, LeafSum
     sums.min[i] = typename Raw<T>::Type{} + Limits<T>::kHighest;
     sums.max[i] = typename Raw<T>::Type{} + Limits<T>::kLowest;
   }
-  sums.pending = kMoments ? kSweepBits : 0;
+  sums.pending = moments ? kSweepBits : 0;
+}
+
+template <class T, bool kMoments>
+static void sweep(const T* x, std::int64_t n, int first, Chains* chains, LeafSums<T>* out) {
+  Sums<T> sums;
+  start(sums, kMoments);
   Counts counts;
   const std::int64_t full = n / kChains;
   for (std::int64_t t = 0; t < full; ++t) add_step<T, kMoments>(sums, x + t * kChains + first, counts);
@@ -392,23 +397,34 @@ static void join_chains(Chains& chains) {
 }
 
 template <class T>
+STOPE_INLINE void clear(LeafSums<T>& out) {
+  out.min = Limits<T>::kHighest;
+  out.max = Limits<T>::kLowest;
+  out.missing = out.zeros = out.integer_low = out.integer_high = 0;
+  out.min_piece = out.max_piece = -1;
+  out.sum = out.pivot_high = out.pivot_low = 0.0;
+}
+
+template <class T>
+STOPE_INLINE void put_joined(Chains& chains, LeafSums<T>& out) {
+  join_chains<Sums<T>::kLong>(chains);
+  out.sum = chains.s0[0];
+  out.pivot_high = chains.pivot[0];
+  out.pivot_low = chains.pivot_low[0];
+  out.moments.n = chains.n[0];
+  out.moments.mean = chains.s1[0];
+  out.moments.m2 = chains.s2[0];
+  out.moments.m3 = chains.s3[0];
+}
+
+template <class T>
 static void leaf(const T* x, std::int64_t n, Wanted wanted, LeafSums<T>* out) {
-  out->min = Limits<T>::kHighest;
-  out->max = Limits<T>::kLowest;
-  out->missing = out->zeros = out->integer_low = out->integer_high = 0;
-  out->sum = out->pivot_high = out->pivot_low = 0.0;
+  clear(*out);
   if (wanted == Wanted::extremes) {
     for (int first = 0; first < kChains; first += kSweep) sweep<T, false>(x, n, first, nullptr, out);
     return;
   }
   Chains chains;
   for (int first = 0; first < kChains; first += kSweep) sweep<T, true>(x, n, first, &chains, out);
-  join_chains<Sums<T>::kLong>(chains);
-  out->sum = chains.s0[0];
-  out->pivot_high = chains.pivot[0];
-  out->pivot_low = chains.pivot_low[0];
-  out->moments.n = chains.n[0];
-  out->moments.mean = chains.s1[0];
-  out->moments.m2 = chains.s2[0];
-  out->moments.m3 = chains.s3[0];
+  put_joined(chains, *out);
 }

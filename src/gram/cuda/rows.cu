@@ -3,6 +3,7 @@
 
 #include "device/cuda/check.hpp"
 #include "gram/cuda/rows_launch.hpp"
+#include "gram/cuda/warp_rows.cuh"
 #include "gram/shape.hpp"
 
 namespace stope::gram::cuda {
@@ -26,16 +27,17 @@ __global__ void add_parts_kernel(double* part_sums, std::int64_t n_parts, std::i
   if (row < n) y[row] = tree_sum(part_sums + row * n_parts, n_parts) + 0.0;
 }
 
-// A block adds `factor` groups of 32 columns: a thread 8 groups of one, then the threads of a column.
-constexpr int kGroupsOfThread = 8, kThreadsOfColumn = 32, kColumnsOfBlock = 32;
+// A block adds `factor` groups of 32 columns: a thread 8 groups of one, then the threads of a column, a power of two.
+constexpr int kGroupsOfThread = 8, kMostThreadsOfColumn = 32, kColumnsOfBlock = 32;
 
-__global__ void __launch_bounds__(kThreadsOfColumn* kColumnsOfBlock)
+__global__ void __launch_bounds__(kMostThreadsOfColumn* kColumnsOfBlock)
     add_groups_kernel(const double* from, std::int64_t n_groups, std::int64_t n_columns, int factor, double* to) {
-  __shared__ double sums[kThreadsOfColumn][kColumnsOfBlock];
+  __shared__ double sums[kMostThreadsOfColumn][kColumnsOfBlock];
   const std::int64_t n_strips = n_columns / kColumnsOfBlock;  // columns are padded to whole leaves
   const std::int64_t block = static_cast<std::int64_t>(blockIdx.x) / n_strips;
   const std::int64_t column = static_cast<std::int64_t>(blockIdx.x) % n_strips * kColumnsOfBlock + threadIdx.x;
   const int first = static_cast<int>(threadIdx.y) * kGroupsOfThread;
+  wait_for_kernel_before();
   double values[kGroupsOfThread];
 #pragma unroll
   for (int i = 0; i < kGroupsOfThread; ++i) {
@@ -48,13 +50,13 @@ __global__ void __launch_bounds__(kThreadsOfColumn* kColumnsOfBlock)
     for (int i = 0; i < kGroupsOfThread; i += 2 * step) values[i] += values[i + step];
   }
   sums[threadIdx.y][threadIdx.x] = values[0];
-  for (int step = 1; step < kThreadsOfColumn; step *= 2) {
+  for (unsigned step = 1; step < blockDim.y; step *= 2) {
     __syncthreads();  // the sums of the step before
     if (threadIdx.y % (2 * step) == 0) sums[threadIdx.y][threadIdx.x] += sums[threadIdx.y + step][threadIdx.x];
   }
   if (threadIdx.y == 0) to[block * n_columns + column] = sums[0][threadIdx.x];
 }
-static_assert(kGroupsOfThread * kThreadsOfColumn == 256);
+static_assert(kGroupsOfThread * kMostThreadsOfColumn == 256);
 static_assert(kLeafColumns % kColumnsOfBlock == 0);
 
 int attribute(cudaDeviceAttr which, int gpu) {
@@ -67,7 +69,8 @@ int attribute(cudaDeviceAttr which, int gpu) {
 
 Layout layout_of(int gpu) {
   const int shared = attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, gpu) - kReservedBytes;
-  Layout layout{kMostPartLeaves, 3, attribute(cudaDevAttrMultiProcessorCount, gpu)};
+  Layout layout{kMostPartLeaves, 3, attribute(cudaDevAttrMultiProcessorCount, gpu),
+                attribute(cudaDevAttrComputeCapabilityMajor, gpu)};
   if (layout.part_leaves * layout.ring * kBatchBytes > shared) layout.ring = 2;
   while (layout.part_leaves > 1 && layout.part_leaves * layout.ring * kBatchBytes > shared) layout.part_leaves /= 2;
   return layout;
@@ -96,12 +99,23 @@ void launch_multiply_rows(const RowsJob& job, std::int64_t element_bytes, const 
   stope::cuda::check_launch("adding parts of rows");
 }
 
-void launch_add_groups(const double* from, std::int64_t n_groups, std::int64_t n_columns, int factor, double* to,
-                       cudaStream_t stream) {
+void launch_add_groups(const double* from, std::int64_t n_groups, std::int64_t n_columns, int factor,
+                       const Layout& layout, double* to, cudaStream_t stream) {
   const std::int64_t blocks = (n_groups + factor - 1) / factor * (n_columns / kColumnsOfBlock);
-  add_groups_kernel<<<static_cast<unsigned>(blocks), dim3(kColumnsOfBlock, kThreadsOfColumn), 0, stream>>>(
-      from, n_groups, n_columns, factor, to);
-  stope::cuda::check_launch("adding groups");
+  int threads_of_column = 1;
+  while (threads_of_column * kGroupsOfThread < factor && threads_of_column * kGroupsOfThread < n_groups) {
+    threads_of_column *= 2;
+  }
+  cudaLaunchAttribute early{};
+  early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  early.val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(static_cast<unsigned>(blocks));
+  config.blockDim = dim3(kColumnsOfBlock, static_cast<unsigned>(threads_of_column));
+  config.stream = stream;
+  config.attrs = &early;
+  config.numAttrs = layout.major >= 9 ? 1 : 0;
+  check(cudaLaunchKernelEx(&config, add_groups_kernel, from, n_groups, n_columns, factor, to), "adding groups");
 }
 
 }  // namespace stope::gram::cuda

@@ -28,6 +28,7 @@ struct Layout {
   int part_leaves;  ///< warps of a block, each with a leaf: a power of two, at most 16
   int ring;         ///< batches of rows in shared memory, 2 or 3
   int multiprocessors;
+  int major;  ///< of the compute capability
 };
 
 /// Bytes a warp holds of a batch: two rows of float32, one of float64.
@@ -57,7 +58,7 @@ class Teams {
 };
 
 /// The sums of blocks of `factor` groups (a power of two up to 256): to[block][column] from from[group][column].
-void launch_add_groups(const double* from, std::int64_t n_groups, std::int64_t n_columns, int factor, double* to,
-                       cudaStream_t stream);
+void launch_add_groups(const double* from, std::int64_t n_groups, std::int64_t n_columns, int factor,
+                       const Layout& layout, double* to, cudaStream_t stream);
 
 }  // namespace stope::gram::cuda

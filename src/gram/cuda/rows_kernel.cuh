@@ -46,6 +46,7 @@ __global__ void __launch_bounds__(512) rows_kernel(const RowsJob job, std::int64
   const T* const rows = static_cast<const T*>(job.rows);
   const std::int64_t stride = padded_columns(job.n_columns);
 
+  let_next_kernel_begin();
   double x[kOwn], z[kOwn];
 #pragma unroll
   for (int i = 0; i < kOwn; ++i) x[i] = z[i] = 0.0;

@@ -171,7 +171,7 @@ const double* GramSession::add_groups(std::int64_t vector) {
   for (int turn = 0; left > 1 && n > 1; turn ^= 1) {
     const int factor = static_cast<int>(std::min<std::int64_t>(left, kMostFactor));
     double* const to = halves_[turn].data();
-    launch_add_groups(from, n, padded_, factor, to, compute_.get());
+    launch_add_groups(from, n, padded_, factor, layout_, to, compute_.get());
     from = to;
     n = (n + factor - 1) / factor;
     left /= factor;

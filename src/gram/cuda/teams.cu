@@ -1,16 +1,22 @@
 // z = A^T (A x) where a row takes several blocks of threads (a team): each holds its leaves of the last rows in shared
 // memory, says what they give, and adds the row to its z once it knows what the others' give. So A is read once,
-// however wide it is, up to what all multiprocessors together hold of a row (a million columns on an H200).
+// however wide it is, up to what all multiprocessors together hold of a row (a million columns of floats on an H200).
 //
-// Of a block one warp talks to the team, the others multiply. At step s
-//   the others   take the leaves of row s; meet at the barrier; add row s - kLatency to z; fetch row s - kLatency +
-//   kStages; that warp    meets them; says what the block's leaves of row s give; collects what all say of row s + 1 -
-//   kLatency,
-//                whose y the others find after the next barrier.
+// Of a block one warp speaks to the team, one listens, the others multiply, each on its own: nobody waits for more than
+// what it needs.
+//   a multiplier  takes its leaf of row s and says so; waits for y of row s - kLatency; adds that row to z; fetches row
+//                 s - kLatency + kStages.
+//   the speaker   waits for all leaves of row s; says what they give.
+//   the listener  collects what all blocks have said of row s; says that y is there.
+// A row's way to the other blocks and back takes longer than the row: kLatency of them are under way.
+//
 // A message is two words of 32 bits of the number and 32 bits of the row's serial number, written and read whole, so
-// that no fence is needed: who reads the serial number has the number. A place is used again after kPlaces rows. Nobody
-// writes row s before it has collected row s - kLatency, hence before all have said row s - kLatency, hence before all
-// have collected row s - 2 * kLatency: a place that is used again after as many rows, or more, has been read by all.
+// that no fence is needed: who reads the serial number has the number.
+//
+// All that is said of a row has its place in a ring of kPlaces rows. A multiplier that is at row s knows y of row s - 1
+// - kLatency, so that every block had said that row, and all its multipliers knew y of row s - 2 - 2 * kLatency:
+// whatever is older has been read by all, here and in the other blocks.
+#include "device/cuda/arrivals.cuh"
 #include "device/cuda/check.hpp"
 #include "gram/cuda/rows.hpp"
 #include "gram/cuda/warp_rows.cuh"
@@ -20,69 +26,15 @@ namespace {
 
 using stope::cuda::check;
 
-constexpr int kPlaces = 8;
+constexpr int kPlaces = 16;
 constexpr int kMostParts = 256;
 constexpr int kMostBlocks = 2048;  // side by side on one GPU, far beyond any there is: room for their messages
+constexpr int kMostLeaves = 16;    // of a block
+constexpr int kMostThreads = 32 * (kMostLeaves + 2);
 
-struct Message {
+struct alignas(16) Message {
   unsigned long long low, high;
 };
-
-__device__ __forceinline__ void say(Message* place, double value, std::uint32_t serial) {
-  const auto bits = static_cast<unsigned long long>(__double_as_longlong(value));
-  const unsigned long long tag = static_cast<unsigned long long>(serial) << 32;
-  const unsigned long long low = tag | (bits & 0xffffffffULL), high = tag | (bits >> 32);
-#if __CUDA_ARCH__ >= 700
-  asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(&place->low), "l"(low) : "memory");
-  asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(&place->high), "l"(high) : "memory");
-#endif
-}
-
-__device__ __forceinline__ unsigned long long look(const unsigned long long* word) {
-  unsigned long long v = 0;
-#if __CUDA_ARCH__ >= 700
-  asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(v) : "l"(word) : "memory");
-#endif
-  return v;
-}
-
-__device__ __forceinline__ double hear(const Message* place, std::uint32_t serial) {
-  unsigned long long low = 0, high = 0;
-  do {
-    low = look(&place->low);
-  } while (static_cast<std::uint32_t>(low >> 32) != serial);
-  do {
-    high = look(&place->high);
-  } while (static_cast<std::uint32_t>(high >> 32) != serial);
-  return __longlong_as_double(static_cast<long long>((high << 32) | (low & 0xffffffffULL)));
-}
-
-/// All threads of the block, from whichever branch.
-__device__ __forceinline__ void meet(int n_threads) {
-  asm volatile("bar.sync 1, %0;" ::"r"(n_threads) : "memory");
-}
-
-/// What all parts say of a row: the aligned tree over them, in every lane.
-__device__ __forceinline__ double collect(const Message* places, int n_parts, std::uint32_t serial, int lane) {
-  double sums[kMostParts / 32];
-#pragma unroll
-  for (int q = 0; q < kMostParts / 32; ++q) {
-    double v = 0.0;
-    if (q * 32 < n_parts) {
-      if (q * 32 + lane < n_parts) v = hear(places + q * 32 + lane, serial);
-      __syncwarp();  // whoever waited for a late part is back
-#pragma unroll
-      for (int step = 1; step < 32; step *= 2) v += __shfl_xor_sync(0xffffffffU, v, step);
-    }
-    sums[q] = v;
-  }
-#pragma unroll
-  for (int step = 1; step < kMostParts / 32; step *= 2) {
-#pragma unroll
-    for (int q = 0; q < kMostParts / 32; q += 2 * step) sums[q] += sums[q + step];
-  }
-  return sums[0];
-}
 
 struct TeamJob {
   RowsJob rows;
@@ -91,106 +43,224 @@ struct TeamJob {
   Message* messages;  ///< [team][place][part]
 };
 
-template <class T, bool kShifted, int kRing>
-__global__ void __launch_bounds__(544) team_kernel(const TeamJob team_job) {
-  constexpr int kStages = kRing * kBatchBytes / Lane<T>::kLeafBytes;
-  // Two rows hide the way to the other blocks and back; where the ring holds only three, one of them has to be under
-  // way.
-  constexpr int kLatency = kStages >= 4 ? 2 : 1;
-  static_assert(kStages > kLatency && kPlaces >= 2 * kLatency);
-  extern __shared__ __align__(16) char shared[];
-  __shared__ double leaf_sums[2][16];
-  __shared__ double ys[4];
-  const RowsJob& job = team_job.rows;
-  const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
-  const int n_threads = static_cast<int>(blockDim.x), n_leaf_warps = n_threads / 32 - 1;
-  const int part = static_cast<int>(blockIdx.x) % team_job.n_parts,
-            team = static_cast<int>(blockIdx.x) / team_job.n_parts;
-  const bool talks = warp == n_leaf_warps;
-  Message* const messages = team_job.messages + static_cast<std::int64_t>(team) * kPlaces * team_job.n_parts;
-  std::uint32_t serial = 1;  // of the group's first row; what is cleared memory says nothing
+#if __CUDA_ARCH__ >= 800
 
-  if (talks) {
-    for (std::int64_t g = team; g < team_job.n_groups; g += team_job.n_teams) {
-      const std::int64_t group = team_job.first_group + g;
-      const std::int64_t begin = group_begin(group, job.n_rows, job.n_groups) - job.first;
-      const std::int64_t end = group_begin(group + 1, job.n_rows, job.n_groups) - job.first;
-      const auto n = static_cast<int>((end < job.n ? end : job.n) - (begin > 0 ? begin : 0));
-      for (int s = 0; s < n + kLatency; ++s) {
-        meet(n_threads);
-        if (s < n) {
-          const double sum = tree_of_16(leaf_sums[s % 2], n_leaf_warps, lane);
-          const std::uint32_t number = serial + static_cast<std::uint32_t>(s);
-          if (lane == 0) say(messages + number % kPlaces * team_job.n_parts + part, sum, number);
-        }
-        const int row = s + 1 - kLatency;
-        if (row >= 0 && row < n) {
-          const std::uint32_t number = serial + static_cast<std::uint32_t>(row);
-          const double y = collect(messages + number % kPlaces * team_job.n_parts, team_job.n_parts, number, lane);
-          if (lane == 0) ys[row % 4] = y + 0.0;
-        }
-        __syncwarp();  // lane 0 has written before any lane meets the others
-      }
-      serial += static_cast<std::uint32_t>(n);
+using stope::cuda::barrier_arrive;
+using stope::cuda::barrier_init;
+using stope::cuda::barrier_wait;
+
+__device__ __forceinline__ void say(Message* place, double value, std::uint32_t serial) {
+  const auto bits = static_cast<unsigned long long>(__double_as_longlong(value));
+  const unsigned long long tag = static_cast<unsigned long long>(serial) << 32;
+  asm volatile("st.relaxed.gpu.global.v2.u64 [%0], {%1, %2};" ::"l"(place), "l"(tag | (bits & 0xffffffffULL)),
+               "l"(tag | (bits >> 32))
+               : "memory");
+}
+
+__device__ __forceinline__ Message look(const Message* place) {
+  Message found{};
+  asm volatile("ld.relaxed.gpu.global.v2.u64 {%0, %1}, [%2];"
+               : "=l"(found.low), "=l"(found.high)
+               : "l"(place)
+               : "memory");
+  return found;
+}
+
+__device__ __forceinline__ bool is_of(const Message& message, std::uint32_t serial) {
+  return static_cast<std::uint32_t>(message.low >> 32) == serial &&
+         static_cast<std::uint32_t>(message.high >> 32) == serial;
+}
+__device__ __forceinline__ double value_of(const Message& message) {
+  return __longlong_as_double(static_cast<long long>((message.high << 32) | (message.low & 0xffffffffULL)));
+}
+
+/// What all parts say of a row: the aligned tree over them, in every lane. Looks at all places at once, until all have
+/// spoken.
+__device__ __forceinline__ double collect(const Message* places, int n_parts, std::uint32_t serial, int lane) {
+  constexpr int kLooks = kMostParts / 32;
+  Message messages[kLooks];
+  bool all_there = false;
+  while (!all_there) {
+    bool there = true;
+#pragma unroll
+    for (int q = 0; q < kLooks; ++q) {
+      if (q * 32 + lane < n_parts) messages[q] = look(places + q * 32 + lane);
     }
-    return;
+#pragma unroll
+    for (int q = 0; q < kLooks; ++q) {
+      if (q * 32 + lane < n_parts) there = there && is_of(messages[q], serial);
+    }
+    all_there = __all_sync(0xffffffffU, there ? 1 : 0) != 0;
   }
+  double sums[kLooks];
+#pragma unroll
+  for (int q = 0; q < kLooks; ++q) {
+    sums[q] = 0.0;
+    if (q * 32 >= n_parts) continue;
+    double v = q * 32 + lane < n_parts ? value_of(messages[q]) : 0.0;
+#pragma unroll
+    for (int step = 1; step < 32; step *= 2) v += __shfl_xor_sync(0xffffffffU, v, step);
+    sums[q] = v;
+  }
+#pragma unroll
+  for (int step = 1; step < kLooks; step *= 2) {
+#pragma unroll
+    for (int q = 0; q < kLooks; q += 2 * step) sums[q] += sums[q + step];
+  }
+  return sums[0];
+}
 
-  const std::int64_t first_column = (static_cast<std::int64_t>(part) * n_leaf_warps + warp) * kLeafColumns;
-  const bool is_there = first_column < job.n_columns;
-  const LaneColumns at = LaneColumns::of(first_column, lane, job.n_columns);
-  char* const ring = shared + static_cast<std::int64_t>(warp) * kStages * Lane<T>::kLeafBytes;
-  const std::int64_t stride = padded_columns(job.n_columns);
+/// What a team has of the rows: neighbouring groups.
+struct TeamRows {
+  std::int64_t group, begin;  ///< the first group, and its first row that is there
+  int n;
+
+  __device__ TeamRows(const TeamJob& team_job, int team) {
+    const RowsJob& job = team_job.rows;
+    group = team_job.first_group + team_job.n_groups * team / team_job.n_teams;
+    const std::int64_t end_group = team_job.first_group + team_job.n_groups * (team + 1) / team_job.n_teams;
+    const std::int64_t first = group_begin(group, job.n_rows, job.n_groups) - job.first;
+    const std::int64_t end = group_begin(end_group, job.n_rows, job.n_groups) - job.first;
+    begin = first > 0 ? first : 0;
+    n = static_cast<int>((end < job.n ? end : job.n) - begin);
+  }
+};
+
+/// What the warps of a block tell each other of the rows under way.
+struct Board {
+  double leaf_sums[kPlaces][kMostLeaves], ys[kPlaces];
+  std::uint64_t leaves_there[kPlaces], y_there[kPlaces];
+
+  static __device__ int place(int row) { return row % kPlaces; }
+  static __device__ int parity(int row) { return row / kPlaces % 2; }
+};
+
+/// A warp's leaf of its team's rows.
+template <class T, bool kShifted, int kStages, int kLatency>
+__device__ __forceinline__ void multiply(const TeamJob& team_job, const TeamRows& mine, std::int64_t leaf, int warp,
+                                         char* ring, Board& board) {
+  const RowsJob& job = team_job.rows;
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  const bool is_there = leaf * kLeafColumns < job.n_columns;
+  const LaneColumns at = LaneColumns::of(leaf * kLeafColumns, lane, job.n_columns);
+  int group = 0, group_end = 0;  // counted from the team's first
+  const auto sums = [&] { return job.sums + (mine.group + group - job.first_group) * padded_columns(job.n_columns); };
+  const auto find_end = [&] {
+    group_end =
+        static_cast<int>(group_begin(mine.group + group + 1, job.n_rows, job.n_groups) - job.first - mine.begin);
+  };
   double x[kOwn], z[kOwn];
 #pragma unroll
   for (int i = 0; i < kOwn; ++i) x[i] = z[i] = 0.0;
   if (is_there) read_vector(job.x, at, x);
+  if (group_begin(mine.group, job.n_rows, job.n_groups) < job.first && is_there) read_vector(sums(), at, z);
 
-  for (std::int64_t g = team; g < team_job.n_groups; g += team_job.n_teams) {
-    const std::int64_t group = team_job.first_group + g;
-    const std::int64_t group_first = group_begin(group, job.n_rows, job.n_groups) - job.first;
-    const std::int64_t group_end = group_begin(group + 1, job.n_rows, job.n_groups) - job.first;
-    const std::int64_t begin = group_first > 0 ? group_first : 0;
-    const auto n = static_cast<int>((group_end < job.n ? group_end : job.n) - begin);
-    double* const sums = job.sums + (group - job.first_group) * stride;
+  const T* next = static_cast<const T*>(job.rows) + mine.begin * job.row_stride;
+  const auto fetch = [&](int row, int stage) {
+    if (row < mine.n) Lane<T>::fetch(ring + stage * Lane<T>::kLeafBytes, next, at, lane);
+    next += job.row_stride;
+    end_copies();
+  };
 #pragma unroll
-    for (int i = 0; i < kOwn; ++i) z[i] = 0.0;
-    if (group_first < 0 && is_there) read_vector(sums, at, z);
-    const T* const rows = static_cast<const T*>(job.rows) + begin * job.row_stride;
-    const auto fetch = [&](int row, int stage) {
-      if (row < n) Lane<T>::fetch(ring + stage * Lane<T>::kLeafBytes, rows + row * job.row_stride, at, lane);
-      end_copies();
-    };
-#pragma unroll
-    for (int stage = 0; stage < kStages; ++stage) fetch(stage, stage);
-    int stage = 0, late_stage = 0;
-    for (int s = 0; s < n + kLatency; ++s) {
-      if (s < n) {
-        // kStages + (s - kLatency) groups of copies were begun by now (more at first), and s + 1 must have ended.
+  for (int stage = 0; stage < kStages; ++stage) fetch(stage, stage);
+  int stage = 0, late_stage = 0;
+  find_end();
+  for (int s = 0; s < mine.n + kLatency; ++s) {
+    if (s < mine.n) {
+      // max(s - kLatency, 0) groups of copies were begun after the first kStages, and s + 1 must have ended.
+      if (s == 0) {
+        wait_for_copies<kStages - 1>();
+      } else {
         wait_for_copies<kStages - kLatency - 1>();
-        const double sum = leaf_sum<T, kShifted>(ring + stage * Lane<T>::kLeafBytes, lane, job.shift, at, x);
-        if (lane == 0) leaf_sums[s % 2][warp] = is_there ? sum : 0.0;
-        stage = stage + 1 == kStages ? 0 : stage + 1;
-        __syncwarp();
       }
-      meet(n_threads);
-      if (s >= kLatency) {
-        add_row<T, kShifted>(ring + late_stage * Lane<T>::kLeafBytes, lane, job.shift, at, ys[(s - kLatency) % 4], z);
-        fetch(s - kLatency + kStages, late_stage);
-        late_stage = late_stage + 1 == kStages ? 0 : late_stage + 1;
+      const double sum = leaf_sum<T, kShifted>(ring + stage * Lane<T>::kLeafBytes, lane, job.shift, at, x);
+      if (lane == 0) {
+        board.leaf_sums[Board::place(s)][warp] = is_there ? sum : 0.0;
+        barrier_arrive(&board.leaves_there[Board::place(s)]);
       }
+      stage = stage + 1 == kStages ? 0 : stage + 1;
     }
-    if (is_there) write_vector(sums, at, z);
+    const int row = s - kLatency;
+    if (row < 0) continue;
+    if (row == group_end) {
+      if (is_there) write_vector(sums(), at, z);
+#pragma unroll
+      for (int i = 0; i < kOwn; ++i) z[i] = 0.0;
+      ++group;
+      find_end();
+    }
+    barrier_wait(&board.y_there[Board::place(row)], Board::parity(row));
+    add_row<T, kShifted>(ring + late_stage * Lane<T>::kLeafBytes, lane, job.shift, at, board.ys[Board::place(row)], z);
+    fetch(row + kStages, late_stage);
+    late_stage = late_stage + 1 == kStages ? 0 : late_stage + 1;
   }
+  if (is_there) write_vector(sums(), at, z);
 }
 
-template <class T, bool kShifted, int kRing>
+#endif
+
+template <class T, bool kShifted, int kStages>
+__global__ void __launch_bounds__(kMostThreads) team_kernel(const TeamJob team_job) {
+#if __CUDA_ARCH__ >= 800
+  constexpr int kLatency = kStages - 2;  // a row is being copied, one is taken
+  static_assert(kLatency >= 1 && kPlaces >= 2 * kLatency + 2);
+  extern __shared__ __align__(16) char shared[];
+  __shared__ Board board;
+  const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
+  const int n_leaf_warps = static_cast<int>(blockDim.x) / 32 - 2;
+  const int part = static_cast<int>(blockIdx.x) % team_job.n_parts,
+            team = static_cast<int>(blockIdx.x) / team_job.n_parts;
+  const TeamRows mine(team_job, team);
+  Message* const messages = team_job.messages + static_cast<std::int64_t>(team) * kPlaces * team_job.n_parts;
+  const auto places_of = [&](int row) { return messages + Board::place(row) * team_job.n_parts; };
+  const auto serial_of = [](int row) { return static_cast<std::uint32_t>(row) + 1; };  // cleared memory says nothing
+  if (threadIdx.x < kPlaces) {
+    barrier_init(&board.leaves_there[threadIdx.x], n_leaf_warps);
+    barrier_init(&board.y_there[threadIdx.x], 1);
+  }
+  __syncthreads();
+
+  if (warp < n_leaf_warps) {
+    multiply<T, kShifted, kStages, kLatency>(team_job, mine, static_cast<std::int64_t>(part) * n_leaf_warps + warp,
+                                             warp, shared + warp * kStages * Lane<T>::kLeafBytes, board);
+  } else if (warp == n_leaf_warps) {
+    for (int row = 0; row < mine.n; ++row) {
+      barrier_wait(&board.leaves_there[Board::place(row)], Board::parity(row));
+      const double sum = tree_of_16(board.leaf_sums[Board::place(row)], n_leaf_warps, lane);
+      if (lane == 0) say(places_of(row) + part, sum, serial_of(row));
+      __syncwarp();
+    }
+  } else {
+    for (int row = 0; row < mine.n; ++row) {
+      const double y = collect(places_of(row), team_job.n_parts, serial_of(row), lane);
+      if (lane == 0) {
+        board.ys[Board::place(row)] = y + 0.0;
+        barrier_arrive(&board.y_there[Board::place(row)]);
+      }
+      __syncwarp();
+    }
+  }
+#endif
+}
+
+/// Leaves of a block: of doubles half as many, so that as many rows are under way.
+int team_leaves(const Layout& layout, std::int64_t element_bytes) {
+  return element_bytes == 8 ? layout.part_leaves / 2 : layout.part_leaves;
+}
+
+std::int64_t team_parts(const Layout& layout, std::int64_t n_columns, std::int64_t element_bytes) {
+  const int leaves = team_leaves(layout, element_bytes);
+  return leaves > 0 ? (n_leaves(n_columns) + leaves - 1) / leaves : 0;
+}
+
+template <class T, bool kShifted, int kStages>
 void launch_teams(TeamJob& job, const Layout& layout, cudaStream_t stream) {
-  auto* const kernel = team_kernel<T, kShifted, kRing>;
-  const auto shared = static_cast<std::size_t>(layout.part_leaves) * kRing * kBatchBytes;
+  auto* const kernel = team_kernel<T, kShifted, kStages>;
+  const int leaves = team_leaves(layout, sizeof(T));
+  const auto shared = static_cast<std::size_t>(leaves) * kStages * Lane<T>::kLeafBytes;
   check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared)),
         "reserving shared memory");
-  const int threads = 32 * (layout.part_leaves + 1);
+  const int threads = 32 * (leaves + 2);
   int per_multiprocessor = 0;
   check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_multiprocessor, kernel, threads, shared),
         "asking how many blocks fit");
@@ -213,18 +283,18 @@ template <class T>
 void launch_teams(TeamJob& job, const Layout& layout, cudaStream_t stream) {
   const bool shifted = job.rows.shift != nullptr;
   if (layout.ring == 3) {
-    shifted ? launch_teams<T, true, 3>(job, layout, stream) : launch_teams<T, false, 3>(job, layout, stream);
+    shifted ? launch_teams<T, true, 6>(job, layout, stream) : launch_teams<T, false, 6>(job, layout, stream);
   } else {
-    shifted ? launch_teams<T, true, 2>(job, layout, stream) : launch_teams<T, false, 2>(job, layout, stream);
+    shifted ? launch_teams<T, true, 4>(job, layout, stream) : launch_teams<T, false, 4>(job, layout, stream);
   }
 }
 
 }  // namespace
 
-bool Teams::fit(std::int64_t n_columns, std::int64_t, const Layout& layout) {
-  const std::int64_t parts = n_parts(layout, n_columns);
-  // One block a multiprocessor is there in any case: layout_of() saw to that.
-  return parts > 1 && parts <= layout.multiprocessors && parts <= kMostParts;
+bool Teams::fit(std::int64_t n_columns, std::int64_t element_bytes, const Layout& layout) {
+  const std::int64_t parts = team_parts(layout, n_columns, element_bytes);
+  // One block a multiprocessor is there in any case: layout_of() saw to that. Before sm_80 nobody counts arrivals.
+  return layout.major >= 8 && parts > 1 && parts <= layout.multiprocessors && parts <= kMostParts;
 }
 
 std::int64_t Teams::exchange_bytes(const Layout&) {
@@ -235,7 +305,7 @@ void Teams::launch(const RowsJob& job, std::int64_t element_bytes, const Layout&
                    cudaStream_t stream) {
   if (job.n == 0) return;
   TeamJob team{job, group_of(job.first, job.n_rows, job.n_groups),
-               0,   static_cast<int>(n_parts(layout, job.n_columns)),
+               0,   static_cast<int>(team_parts(layout, job.n_columns, element_bytes)),
                0,   static_cast<Message*>(exchange)};
   team.n_groups = group_of(job.first + job.n - 1, job.n_rows, job.n_groups) + 1 - team.first_group;
   check(cudaMemsetAsync(exchange, 0, static_cast<std::size_t>(exchange_bytes(layout)), stream), "clearing messages");

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "device/cuda/async_copy.cuh"
 #include "gram/shape.hpp"
 
 namespace stope::gram::cuda {
@@ -26,16 +27,19 @@ __device__ __forceinline__ void copy_or_zero(void* to, const void* from, bool is
   *static_cast<uint4*>(to) = is_there ? *static_cast<const uint4*>(from) : uint4{0, 0, 0, 0};
 #endif
 }
-__device__ __forceinline__ void end_copies() {
-#if __CUDA_ARCH__ >= 800
-  asm volatile("cp.async.commit_group;" ::: "memory");
+using stope::cuda::end_copies;
+using stope::cuda::wait_for_copies;
+
+/// Where launches say so, the blocks of the next kernel come as soon as those of this one have begun, and wait: to
+/// launch it takes a microsecond or two.
+__device__ __forceinline__ void let_next_kernel_begin() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
 #endif
 }
-/// All groups of the thread's copies but the last kPending are there.
-template <int kPending>
-__device__ __forceinline__ void wait_for_copies() {
-#if __CUDA_ARCH__ >= 800
-  asm volatile("cp.async.wait_group %0;" ::"n"(kPending) : "memory");
+__device__ __forceinline__ void wait_for_kernel_before() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
 #endif
 }
 

@@ -3,9 +3,10 @@
 // a time, as they lie in memory. The matrix instructions' rows are training rows, their 8 columns queries.
 #include <algorithm>
 
+#include "device/cuda/async_copy.cuh"
 #include "device/cuda/check.hpp"
-#include "knn/cuda/async_copy.cuh"
 #include "knn/cuda/filter_scans.hpp"
+#include "knn/cuda/matrix_instructions.cuh"
 
 namespace stope::knn::cuda {
 namespace {
@@ -195,7 +196,7 @@ class Warp {
     int stage = 0;
     Scores<kQueryBlocks> scores;
     while (read_.tile < end_) {
-      wait_for_copies<kStages - 2>();
+      stope::cuda::wait_for_copies<kStages - 2>();
       __syncwarp();  // every lane's copies are there, and every lane has read the stage before
       copy(stage == 0 ? kStages - 1 : stage - 1);
       const std::uint8_t* const from = ring_ + stage * S::kBytes;
@@ -230,13 +231,13 @@ class Warp {
       const auto* from = reinterpret_cast<const std::uint8_t*>(job_.train + (row - row_) * job_.width +
                                                                (copied_.panel * kTileRows + row_) * kColumns);
 #pragma unroll
-      for (int i = lane * 16; i < S::kStarts; i += 32 * 16) copy_16(to + i, from + i);
+      for (int i = lane * 16; i < S::kStarts; i += 32 * 16) stope::cuda::copy<16>(to + i, from + i);
       if (job_.starts != nullptr && copied_.panel == 0 && lane < kWarpRows / 4) {
-        copy_16(to + S::kStarts + lane * 16, job_.starts + row + lane * 4);
+        stope::cuda::copy<16>(to + S::kStarts + lane * 16, job_.starts + row + lane * 4);
       }
       copied_.next(panels_, step_);
     }
-    end_copies();  // also where there is nothing left: the groups are counted
+    stope::cuda::end_copies();  // also where there is nothing left: the groups are counted
   }
 
   __device__ __forceinline__ void load_queries(int panel) {

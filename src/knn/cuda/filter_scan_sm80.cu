@@ -4,10 +4,12 @@
 // one multiplies while another looks for maxima.
 #include <algorithm>
 
+#include "device/cuda/arrivals.cuh"
+#include "device/cuda/async_copy.cuh"
 #include "device/cuda/check.hpp"
-#include "knn/cuda/async_copy.cuh"
 #include "knn/cuda/filter_scan_tiles.cuh"
 #include "knn/cuda/filter_scans.hpp"
+#include "knn/cuda/matrix_instructions.cuh"
 
 namespace stope::knn::cuda {
 namespace {
@@ -16,33 +18,14 @@ constexpr int kMostStages = 8;
 
 #if __CUDA_ARCH__ >= 800
 
-// Barriers in shared memory that count arrivals.
-__device__ __forceinline__ void barrier_init(std::uint64_t* barrier, int count) {
-  asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(shared_address(barrier)), "r"(count));
-}
-__device__ __forceinline__ void barrier_arrive(std::uint64_t* barrier) {
-  asm volatile("{\n.reg .b64 state;\nmbarrier.arrive.shared.b64 state, [%0];\n}" ::"r"(shared_address(barrier))
-               : "memory");
-}
+using stope::cuda::barrier_arrive;
+using stope::cuda::barrier_init;
+using stope::cuda::barrier_wait;
+
 /// Arrives when the copies that the thread has begun are there.
 __device__ __forceinline__ void barrier_arrive_after_copies(std::uint64_t* barrier) {
   asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];" ::"r"(shared_address(barrier)) : "memory");
 }
-__device__ __forceinline__ void barrier_wait(std::uint64_t* barrier, int phase) {
-  std::uint32_t done = 0;
-  while (done == 0) {
-    asm volatile(
-        "{\n"
-        ".reg .pred done;\n"
-        "mbarrier.test_wait.parity.shared.b64 done, [%1], %2;\n"
-        "selp.u32 %0, 1, 0, done;\n"
-        "}"
-        : "=r"(done)
-        : "r"(shared_address(barrier)), "r"(phase)
-        : "memory");
-  }
-}
-
 /// Where in the ring a warp is.
 struct Turn {
   int stage = 0, phase = 0;
@@ -90,12 +73,12 @@ class Copies {
 #pragma unroll 8
     for (int i = 0; i < Tiles::kPieces; i += 32) {
       const Piece piece = Tiles::piece(job_, part_, i + lane);
-      copy_16(stage + piece.to, piece.from);
+      stope::cuda::copy<16>(stage + piece.to, piece.from);
     }
     const float* const starts = Tiles::starts(job_, part_);
     for (int i = lane; starts != nullptr && i < Tiles::kStartPairs; i += 32) {
-      copy_8(stage + Tiles::kStarts + i * 16, starts + i * 2);
-      copy_8(stage + Tiles::kStarts + i * 16 + 8, starts + i * 2);
+      stope::cuda::copy<8>(stage + Tiles::kStarts + i * 16, starts + i * 2);
+      stope::cuda::copy<8>(stage + Tiles::kStarts + i * 16 + 8, starts + i * 2);
     }
     barrier_arrive_after_copies(ring_.full + turn_.stage);
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/checked.hpp"
+#include "device/cuda/async_copy.cuh"
 #include "device/cuda/check.hpp"
 #include "stats/cuda/chain.cuh"
 
@@ -11,14 +12,16 @@ namespace {
 
 constexpr int kWarp = 32, kThreads = 256, kWarps = kThreads / kWarp;
 constexpr int kJoinedAtOnce = 256;
+constexpr int kMostColumnThreads = 16;
 static_assert(kChains == kWarp);
 
-// Values of a chain that are on their way while the ones before them are added: by as many threads as an SM then holds,
-// 32 KiB and more, which hide the memory's latency at its full rate.
-template <class T>
-constexpr int kColumnBatch = sizeof(T) == 4 ? 16 : 8;
-template <int kVector>
-constexpr int kRowBatch = kVector == 1 ? 8 : 4;
+// Values come through a ring in shared memory: batches are on their way while the one before them is added. By all
+// threads that an SM then holds, 96 KiB and more, which hide the memory's latency at its full rate.
+constexpr int kBatches = 3;
+template <class Load>
+constexpr int kBatch = sizeof(Load) <= 8 ? 64 / sizeof(Load) : 4;  // of one column, or of several beside each other
+template <class Load>
+constexpr int kRingBytes = kThreads * kBatches * kBatch<Load> * static_cast<int>(sizeof(Load));
 
 template <class T>
 struct Matrix {
@@ -31,6 +34,25 @@ template <class T>
 __device__ T scaled(T x, double scale) {
   if constexpr (sizeof(T) == 8 && !Numbers<T>::kInteger) return x * scale;
   return x;
+}
+
+// Where a leaf has its extremes is known to the chain, so that only the chain's rows are looked through in the end: to
+// the leaf's first row, a multiple of kLeafRows, the number of the chain is added, and kSeveral where several have it.
+constexpr std::int64_t kSeveral = kChains;
+static_assert(kLeafRows % (2 * kChains) == 0);
+
+__device__ std::int64_t leaf_of(std::int64_t hint) {
+  return hint & -kLeafRows;
+}
+
+template <class Wide>
+__device__ void join_hinted(Part<Wide>& a, const Part<Wide>& b) {
+  const bool same_low = a.min == b.min && leaf_of(a.min_row) == leaf_of(b.min_row);
+  const bool same_high = a.max == b.max && leaf_of(a.max_row) == leaf_of(b.max_row);
+  const bool both = a.count > 0 && b.count > 0;
+  join(a, b);
+  if (both && same_low) a.min_row |= kSeveral;
+  if (both && same_high) a.max_row |= kSeveral;
 }
 
 // Joins what the lanes of a warp hold in halves; lane 0 has the whole. Every lane must call it.
@@ -49,7 +71,7 @@ __device__ void join_warp(Part<Wide>& part) {
     mine.part = part;
 #pragma unroll
     for (int i = 0; i < kWords; ++i) theirs.words[i] = __shfl_down_sync(0xffffffffu, mine.words[i], half);
-    if (lane < half) join(part, theirs.part);
+    if (lane < half) join_hinted(part, theirs.part);
   }
 }
 
@@ -60,33 +82,76 @@ __device__ void join_block(Part<Wide>* parts, int n) {
   for (int apart = 1; apart < n; apart *= 2) {
     __syncthreads();  // the level before is written
     for (int i = static_cast<int>(threadIdx.x) * 2 * apart; i + apart < n; i += kThreads * 2 * apart) {
-      join(parts[i], parts[i + apart]);
+      join_hinted(parts[i], parts[i + apart]);
     }
   }
   __syncthreads();
 }
 
-// The chain of one lane: values at x[32 t], t < n. The next batch is on its way while one is added.
-template <int kBatch, class T, bool kMoments>
-__device__ void run_chain(Chain<T, kMoments>& chain, const T* x, std::int64_t step, int n, double scale) {
-  T next[kBatch];
-  const int full = n / kBatch;
-  if (full > 0) {
+// Calls add(batch) with kBatch<Load> loads at a time of those at from[t * step], t < n / kBatch * kBatch: all whole
+// batches. A thread has places of its own in the ring, which no other looks into, so that no barrier is needed.
+template <class Load, class T, class Add>
+__device__ __forceinline__ void for_batches(void* ring, const T* from, std::int64_t step, int n, const Add& add) {
+  constexpr int kLoads = kBatch<Load>;
+  Load* const own = static_cast<Load*>(ring) + threadIdx.x;
+  const int full = n / kLoads;
+  int fetched = 0, place = 0;
+  const auto fetch = [&](int to) {
+    if (fetched < full) {
 #pragma unroll
-    for (int i = 0; i < kBatch; ++i) next[i] = x[i * step];
-  }
-  for (int batch = 0; batch < full; ++batch) {
-    T now[kBatch];
-#pragma unroll
-    for (int i = 0; i < kBatch; ++i) now[i] = scaled(next[i], scale);
-    if (batch + 1 < full) {
-      const T* from = x + (batch + 1) * kBatch * step;
-#pragma unroll
-      for (int i = 0; i < kBatch; ++i) next[i] = from[i * step];
+      for (int i = 0; i < kLoads; ++i, from += step) {
+        stope::cuda::copy<sizeof(Load)>(own + (to * kLoads + i) * kThreads, from);
+      }
     }
-    chain.add(now);
+    stope::cuda::end_copies();  // also where there is nothing left: the groups are counted
+    ++fetched;
+  };
+#pragma unroll
+  for (int batch = 0; batch < kBatches; ++batch) fetch(batch);
+  for (int batch = 0; batch < full; ++batch) {
+    stope::cuda::wait_for_copies<kBatches - 1>();
+    Load now[kLoads];
+#pragma unroll
+    for (int i = 0; i < kLoads; ++i) now[i] = own[(place * kLoads + i) * kThreads];
+    fetch(place);
+    place = place + 1 == kBatches ? 0 : place + 1;
+    add(now);
   }
-  for (int t = full * kBatch; t < n; ++t) chain.add_one(scaled(x[t * step], scale));
+}
+
+// The same of n consecutive values at `from`, aligned to 16 bytes, value i for lane i % 32: a warp's whole batches of
+// whole batches of its lanes, in pieces of 16 bytes. `ring` is the warp's.
+template <class T, class Add>
+__device__ __forceinline__ void for_warp_batches(void* ring, const T* from, int n, const Add& add) {
+  constexpr int kValues = kBatch<T> * kWarp, kInPiece = 16 / static_cast<int>(sizeof(T)), kPieces = kValues / kInPiece;
+  static_assert(kPieces % kWarp == 0);
+  const int lane = static_cast<int>(threadIdx.x) % kWarp, full = n / kValues;
+  T* const values = static_cast<T*>(ring);
+  int fetched = 0, place = 0;
+  const auto fetch = [&](int to) {
+    if (fetched < full) {
+#pragma unroll
+      for (int i = 0; i < kPieces; i += kWarp) {
+        const int at = (i + lane) * kInPiece;
+        stope::cuda::copy<16>(values + to * kValues + at, from + fetched * kValues + at);
+      }
+    }
+    stope::cuda::end_copies();
+    ++fetched;
+  };
+#pragma unroll
+  for (int batch = 0; batch < kBatches; ++batch) fetch(batch);
+  for (int batch = 0; batch < full; ++batch) {
+    stope::cuda::wait_for_copies<kBatches - 1>();
+    __syncwarp();  // and those of the other lanes
+    T now[kBatch<T>];
+#pragma unroll
+    for (int i = 0; i < kBatch<T>; ++i) now[i] = values[place * kValues + i * kWarp + lane];
+    __syncwarp();  // all lanes have theirs
+    fetch(place);
+    place = place + 1 == kBatches ? 0 : place + 1;
+    add(now);
+  }
 }
 
 // Rows of a chain in a leaf of `rows` rows.
@@ -99,20 +164,33 @@ template <class T, bool kMoments>
 __global__ void __launch_bounds__(kThreads, 3)
     columns_kernel(const Matrix<T> matrix, std::int64_t n_units, Part<typename Numbers<T>::Wide>* out) {
   using Wide = typename Numbers<T>::Wide;
-  __shared__ alignas(16) unsigned char memory[kWarps * sizeof(Part<Wide>)];
-  Part<Wide>* leaves = reinterpret_cast<Part<Wide>*>(memory);
+  __shared__ alignas(16) unsigned char memory[kRingBytes<T>];
+  Part<Wide>* leaves = reinterpret_cast<Part<Wide>*>(memory);  // once the ring is empty
   const std::int64_t column = blockIdx.x / n_units, unit = blockIdx.x % n_units;
   const int lane = static_cast<int>(threadIdx.x) % kWarp, warp = static_cast<int>(threadIdx.x) / kWarp;
   const std::int64_t row = (unit * kWarps + warp) * kLeafRows;
   const std::int64_t left = matrix.n_rows - row, rows = left < kLeafRows ? left : kLeafRows;
   Chain<T, kMoments> chain;
   const int length = rows > lane ? chain_length(rows, lane) : 0;
-  if (length > 0) {
-    const T* x = matrix.data + column * matrix.column_stride + row + lane;
-    run_chain<kColumnBatch<T>>(chain, x, kChains, length, matrix.scale);
+  const T* const leaf = matrix.data + column * matrix.column_stride + row;
+  const T* const x = leaf + lane;
+  const auto add = [&](T(&values)[kBatch<T>]) {
+#pragma unroll
+    for (T& value : values) value = scaled(value, matrix.scale);
+    chain.add(values);
+  };
+  int done = length / kBatch<T> * kBatch<T>;
+  if (reinterpret_cast<std::uintptr_t>(leaf) % 16 == 0) {
+    const int n = rows > 0 ? static_cast<int>(rows) : 0;
+    for_warp_batches<T>(memory + warp * (kRingBytes<T> / kWarps), leaf, n, add);
+    done = n / (kBatch<T> * kWarp) * kBatch<T>;
+  } else {
+    for_batches<T>(memory, x, kChains, length, add);
   }
-  Part<Wide> part = chain.part(row, length);
+  for (int t = done; t < length; ++t) chain.add_one(scaled(x[t * kChains], matrix.scale));
+  Part<Wide> part = chain.part(row + lane, length);
   join_warp(part);
+  __syncthreads();  // nobody looks into the ring any more
   if (lane == 0) leaves[warp] = part;
   const std::int64_t n_leaves = (matrix.n_rows - unit * kWarps * kLeafRows + kLeafRows - 1) / kLeafRows;
   join_block(leaves, static_cast<int>(n_leaves < kWarps ? n_leaves : kWarps));
@@ -137,88 +215,98 @@ struct RowsShape {
   std::int64_t n_leaves, n_tiles;
 };
 
-// A block has some columns of one leaf, or of every splits-th chain of it. A thread has kVector neighbouring columns
-// and every (chain_groups * splits)-th chain; it takes them in the order in which they are joined in halves.
-// blockIdx.x: (leaf * splits + split) * n_tiles + tile, so that blocks that run together read whole rows.
+// A block has some columns of one leaf, or of every splits-th chain of it: a thread has kVector neighbouring columns of
+// one chain. blockIdx.x: (leaf * splits + split) * n_tiles + tile, so that blocks that run together read whole rows.
 template <class T, bool kMoments, int kVector>
 __global__ void __launch_bounds__(kThreads, 2)
     rows_kernel(const Matrix<T> matrix, const RowsShape shape, Part<typename Numbers<T>::Wide>* out) {
   using Wide = typename Numbers<T>::Wide;
   using Load = Vector<T, kVector>;
-  constexpr int kBatch = kRowBatch<kVector>;
-  __shared__ alignas(16) unsigned char memory[kThreads * sizeof(Part<Wide>)];
-  Part<Wide>* shared = reinterpret_cast<Part<Wide>*>(memory);
+  constexpr int kPartsBytes = kThreads * static_cast<int>(sizeof(Part<Wide>));
+  __shared__ alignas(16) unsigned char memory[kRingBytes<Load> > kPartsBytes ? kRingBytes<Load> : kPartsBytes];
+  Part<Wide>* shared = reinterpret_cast<Part<Wide>*>(memory);  // once the ring is empty
   const std::int64_t tile = blockIdx.x % shape.n_tiles, task = blockIdx.x / shape.n_tiles;
   const std::int64_t leaf = task / shape.splits, row = leaf * kLeafRows;
   const int split = static_cast<int>(task % shape.splits);
   const int x = static_cast<int>(threadIdx.x) % shape.column_threads;
   const int group = static_cast<int>(threadIdx.x) / shape.column_threads;
   const std::int64_t column = (tile * shape.column_threads + x) * kVector;
-  const bool works = group < shape.chain_groups && column < matrix.n_columns;
+  const int chain_index = split + shape.splits * group;
+  const bool works = column < matrix.n_columns;
   const std::int64_t left = matrix.n_rows - row, rows = left < kLeafRows ? left : kLeafRows;
-  const int apart = shape.chain_groups * shape.splits, n_chains = kChains / apart, bits = log2_of(n_chains);
+  const int length = works && rows > chain_index ? chain_length(rows, chain_index) : 0;
 
-  Part<Wide> stack[6][kVector];  // of 1, 2, 4, ... chains; the last is what is left
-  for (int m = 0; works && m < n_chains; ++m) {
-    const int chain_index = split + shape.splits * group + apart * reversed(m, bits);
-    Chain<T, kMoments> chains[kVector];
-    const T* from = matrix.data + (row + chain_index) * matrix.row_stride + column;
-    const std::int64_t step = kChains * matrix.row_stride;
-    const int length = rows > chain_index ? chain_length(rows, chain_index) : 0, full = length / kBatch;
-    Load next[kBatch];
-    const auto fetch = [&] {
-#pragma unroll
-      for (int i = 0; i < kBatch; ++i, from += step) next[i] = *reinterpret_cast<const Load*>(from);
-    };
-    if (full > 0) fetch();
-    for (int left = full; left > 0; --left) {
-      Load now[kBatch];
-#pragma unroll
-      for (int i = 0; i < kBatch; ++i) now[i] = next[i];
-      if (left > 1) fetch();
-#pragma unroll
-      for (int v = 0; v < kVector; ++v) {
-        T values[kBatch];
-#pragma unroll
-        for (int i = 0; i < kBatch; ++i) values[i] = scaled(now[i].values[v], matrix.scale);
-        chains[v].add(values);
-      }
-    }
-    for (int t = full * kBatch; t < length; ++t, from += step) {
-      const Load one = *reinterpret_cast<const Load*>(from);
-#pragma unroll
-      for (int v = 0; v < kVector; ++v) chains[v].add_one(scaled(one.values[v], matrix.scale));
-    }
+  Chain<T, kMoments> chains[kVector];
+  const T* const from = matrix.data + (row + chain_index) * matrix.row_stride + column;
+  const std::int64_t step = kChains * matrix.row_stride;
+  for_batches<Load>(memory, from, step, length, [&](const Load(&batch)[kBatch<Load>]) {
 #pragma unroll
     for (int v = 0; v < kVector; ++v) {
-      Part<Wide> part = chains[v].part(row, length);
-      int level = 0;
-      for (; ((m >> level) & 1) != 0; ++level) {
-        Part<Wide> before = stack[level][v];
-        join(before, part);
-        part = before;
-      }
-      stack[level][v] = part;
+      T values[kBatch<Load>];
+#pragma unroll
+      for (int i = 0; i < kBatch<Load>; ++i) values[i] = scaled(batch[i].values[v], matrix.scale);
+      chains[v].add(values);
     }
+  });
+  for (int t = length / kBatch<Load> * kBatch<Load>; t < length; ++t) {
+    const Load one = *reinterpret_cast<const Load*>(from + t * step);
+#pragma unroll
+    for (int v = 0; v < kVector; ++v) chains[v].add_one(scaled(one.values[v], matrix.scale));
   }
   const std::int64_t position = leaf * shape.splits + reversed(split, log2_of(shape.splits));
   const std::int64_t n_parts = shape.n_leaves * shape.splits;
 #pragma unroll
   for (int v = 0; v < kVector; ++v) {
-    if (works) shared[threadIdx.x] = stack[bits][v];
+    __syncthreads();  // the ring, or the column before, is read
+    if (works) shared[threadIdx.x] = chains[v].part(row + chain_index, length);
     for (int half = shape.chain_groups / 2; half >= 1; half /= 2) {
       __syncthreads();  // the level before is written
-      if (works && group < half) join(shared[threadIdx.x], shared[threadIdx.x + half * shape.column_threads]);
+      if (works && group < half) join_hinted(shared[threadIdx.x], shared[threadIdx.x + half * shape.column_threads]);
     }
     if (works && group == 0) out[(column + v) * n_parts + position] = shared[threadIdx.x];
-    __syncthreads();  // all is read: the next columns may be written
   }
 }
 
-// Joins up to 256 neighbouring parts of a column. blockIdx.x: column * n_out + which.
-template <class Wide>
+// The first row with that value of those that `hint` leaves, and the value as it stands there. The block's work.
+template <class T, class Wide>
+__device__ void locate(const Matrix<T>& matrix, std::int64_t column, std::int64_t& hint, Wide& value) {
+  __shared__ int found;
+  const std::int64_t leaf = leaf_of(hint);
+  const T* const x = matrix.data + column * matrix.column_stride + leaf * matrix.row_stride;
+  const std::int64_t left = matrix.n_rows - leaf;
+  const int rows = static_cast<int>(left < kLeafRows ? left : kLeafRows);
+  const auto at = [&](int row) { return static_cast<Wide>(scaled(x[row * matrix.row_stride], matrix.scale)); };
+  __syncthreads();  // whoever read `found` before is done
+  if (threadIdx.x == 0) found = rows;
+  __syncthreads();
+  if ((hint & kSeveral) == 0) {  // a row a thread
+    const int row = static_cast<int>(hint % kChains) + static_cast<int>(threadIdx.x) * kChains;
+    static_assert(kChainRows <= kThreads);
+    if (row < rows && at(row) == value) atomicMin(&found, row);
+    __syncthreads();
+  } else {
+    constexpr int kAtOnce = 4;
+    for (int first = 0; first < rows; first += kAtOnce * kThreads) {
+#pragma unroll
+      for (int i = 0; i < kAtOnce; ++i) {
+        const int row = first + i * kThreads + static_cast<int>(threadIdx.x);
+        if (row < rows && at(row) == value) atomicMin(&found, row);
+      }
+      if (__syncthreads_or(found < rows)) break;
+    }
+  }
+  if (found < rows) value = at(found);
+  hint = leaf + (found < rows ? found : 0);
+}
+
+// Joins up to 256 neighbouring parts of a column; where these are all, finds the rows of its extremes. blockIdx.x:
+// column
+// * n_out + which.
+template <class T>
 __global__ void __launch_bounds__(kThreads)
-    join_kernel(const Part<Wide>* in, std::int64_t n_in, std::int64_t n_out, Part<Wide>* out) {
+    join_kernel(const Matrix<T> matrix, const Part<typename Numbers<T>::Wide>* in, std::int64_t n_in,
+                std::int64_t n_out, Part<typename Numbers<T>::Wide>* out) {
+  using Wide = typename Numbers<T>::Wide;
   __shared__ alignas(16) unsigned char memory[kJoinedAtOnce * sizeof(Part<Wide>)];
   Part<Wide>* parts = reinterpret_cast<Part<Wide>*>(memory);
   const std::int64_t column = blockIdx.x / n_out, begin = blockIdx.x % n_out * kJoinedAtOnce;
@@ -226,40 +314,16 @@ __global__ void __launch_bounds__(kThreads)
   const int n = static_cast<int>(left < kJoinedAtOnce ? left : kJoinedAtOnce);
   for (int i = static_cast<int>(threadIdx.x); i < n; i += kThreads) parts[i] = in[column * n_in + begin + i];
   join_block(parts, n);
-  if (threadIdx.x == 0) out[blockIdx.x] = parts[0];
-}
-
-// The first row of the leaf that `row` begins with that value, and the value as it stands there. The block's work.
-template <class T, class Wide>
-__device__ void locate(const Matrix<T>& matrix, std::int64_t column, std::int64_t& row, Wide& value) {
-  __shared__ int found;
-  __syncthreads();  // whoever read `found` before is done
-  if (threadIdx.x == 0) found = static_cast<int>(kLeafRows);
-  __syncthreads();
-  const std::int64_t left = matrix.n_rows - row, rows = left < kLeafRows ? left : kLeafRows;
-  const T* x = matrix.data + column * matrix.column_stride + row * matrix.row_stride;
-  for (int i = static_cast<int>(threadIdx.x); i < rows; i += kThreads) {
-    if (static_cast<Wide>(scaled(x[i * matrix.row_stride], matrix.scale)) == value) {
-      atomicMin(&found, i);
-      break;  // this thread's later rows lie behind
+  Part<Wide> part = parts[0];
+  if (n_out == 1) {
+    if (part.count > 0) {
+      locate(matrix, column, part.min_row, part.min);
+      locate(matrix, column, part.max_row, part.max);
+    } else {
+      part.min_row = part.max_row = 0;
     }
   }
-  __syncthreads();
-  if (found < rows) {
-    value = static_cast<Wide>(scaled(x[found * matrix.row_stride], matrix.scale));
-    row += found;
-  }
-}
-
-// A block a column.
-template <class T>
-__global__ void __launch_bounds__(kThreads)
-    locate_kernel(const Matrix<T> matrix, Part<typename Numbers<T>::Wide>* parts) {
-  Part<typename Numbers<T>::Wide> part = parts[blockIdx.x];
-  if (part.count == 0) return;
-  locate(matrix, blockIdx.x, part.min_row, part.min);
-  locate(matrix, blockIdx.x, part.max_row, part.max);
-  if (threadIdx.x == 0) parts[blockIdx.x] = part;
+  if (threadIdx.x == 0) out[blockIdx.x] = part;
 }
 
 unsigned grid(std::int64_t blocks) {
@@ -267,26 +331,31 @@ unsigned grid(std::int64_t blocks) {
   return static_cast<unsigned>(blocks);
 }
 
+// As many rings as fit, rather than a large cache.
+template <class Kernel>
+void prefer_rings(Kernel* kernel) {
+  stope::cuda::check(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
+                                          static_cast<int>(cudaSharedmemCarveoutMaxShared)),
+                     "preferring shared memory");
+}
+
 template <class T, bool kMoments>
 void launch_values(const Matrix<T>& matrix, const PassShape& shape, Part<typename Numbers<T>::Wide>* out,
                    cudaStream_t stream) {
   if (!shape.by_rows) {
-    columns_kernel<T, kMoments>
-        <<<grid(matrix.n_columns * shape.n_parts), kThreads, 0, stream>>>(matrix, shape.n_parts, out);
+    auto* const kernel = columns_kernel<T, kMoments>;
+    prefer_rings(kernel);
+    kernel<<<grid(matrix.n_columns * shape.n_parts), kThreads, 0, stream>>>(matrix, shape.n_parts, out);
     stope::cuda::check_launch("statistics of columns");
     return;
   }
-  const std::int64_t n_leaves = shape.n_parts / shape.splits;
   const std::int64_t width = std::int64_t{shape.column_threads} * shape.vector;
-  const RowsShape rows = {shape.column_threads, shape.chain_groups, shape.splits, n_leaves,
+  const RowsShape rows = {shape.column_threads, shape.chain_groups, shape.splits, shape.n_parts / shape.splits,
                           checked::ceil_div(matrix.n_columns, width)};
-  const unsigned blocks = grid(rows.n_tiles * shape.n_parts);
   constexpr int kWidest = 16 / sizeof(T);
-  if (shape.vector == kWidest) {
-    rows_kernel<T, kMoments, kWidest><<<blocks, kThreads, 0, stream>>>(matrix, rows, out);
-  } else {
-    rows_kernel<T, kMoments, 1><<<blocks, kThreads, 0, stream>>>(matrix, rows, out);
-  }
+  auto* const kernel = shape.vector == kWidest ? rows_kernel<T, kMoments, kWidest> : rows_kernel<T, kMoments, 1>;
+  prefer_rings(kernel);
+  kernel<<<grid(rows.n_tiles * shape.n_parts), kThreads, 0, stream>>>(matrix, rows, out);
   stope::cuda::check_launch("statistics of rows");
 }
 
@@ -306,20 +375,17 @@ void* launch(const cuda_abi::Values& values, const PassShape& shape, void* first
   } else {
     launch_values<T, false>(matrix, shape, in, stream);
   }
-  for (std::int64_t n = shape.n_parts; n > 1; std::swap(in, out)) {
-    const std::int64_t n_out = checked::ceil_div(n, kJoinedAtOnce);
-    join_kernel<Wide><<<grid(matrix.n_columns * n_out), kThreads, 0, stream>>>(in, n, n_out, out);
+  for (std::int64_t n = shape.n_parts, n_out = 0; n_out != 1; n = n_out, std::swap(in, out)) {
+    n_out = checked::ceil_div(n, kJoinedAtOnce);
+    join_kernel<T><<<grid(matrix.n_columns * n_out), kThreads, 0, stream>>>(matrix, in, n, n_out, out);
     stope::cuda::check_launch("joining statistics");
-    n = n_out;
   }
-  locate_kernel<T><<<grid(matrix.n_columns), kThreads, 0, stream>>>(matrix, in);
-  stope::cuda::check_launch("finding first rows");
   return in;
 }
 
 }  // namespace
 
-PassShape shape_of(const cuda_abi::Values& values, int multiprocessors) {
+PassShape shape_of(const cuda_abi::Values& values) {
   const std::int64_t n_leaves = checked::ceil_div(values.n_rows, kLeafRows);
   PassShape shape;
   // Rows that lie one behind the other, of one column or of a column-major matrix.
@@ -333,18 +399,13 @@ PassShape shape_of(const cuda_abi::Values& values, int multiprocessors) {
   const bool aligned = reinterpret_cast<std::uintptr_t>(values.data) % 16 == 0 && values.row_stride % widest == 0 &&
                        values.n_columns % widest == 0 && values.column_stride == 1;
   shape.vector = aligned ? widest : 1;
-  // As many threads along a row as its columns keep busy; a power of two, so that the rest is one, too.
+  // As many threads along a row as its columns keep busy, a power of two, so that the rest is one, too: but no more
+  // than read pieces that suit a memory, because what they leave is written for every split.
   const std::int64_t wanted = checked::ceil_div(values.n_columns, shape.vector);
   shape.column_threads = 8;
-  while (shape.column_threads < wanted && shape.column_threads < kThreads) shape.column_threads *= 2;
-  shape.chain_groups = kThreads / shape.column_threads;  // 1 ... 32
-  // A leaf is shared where there are few blocks, and a row's piece is long enough for a memory's page.
-  const std::int64_t tiles = checked::ceil_div(wanted, shape.column_threads);
-  const std::int64_t row_bytes = values.n_columns * (is_wide ? 8 : 4);
-  while (shape.splits * shape.chain_groups < kChains && shape.splits < 8 && row_bytes >= 512 &&
-         n_leaves * tiles * shape.splits < std::int64_t{12} * multiprocessors) {
-    shape.splits *= 2;
-  }
+  while (shape.column_threads < wanted && shape.column_threads < kMostColumnThreads) shape.column_threads *= 2;
+  shape.chain_groups = kThreads / shape.column_threads;
+  shape.splits = kChains / shape.chain_groups;
   shape.n_parts = n_leaves * shape.splits;
   return shape;
 }

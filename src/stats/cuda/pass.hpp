@@ -14,12 +14,12 @@ struct PassShape {
   bool by_rows = false;      ///< a thread has columns of its own; else a warp has a leaf of one column
   int vector = 1;            ///< values a load
   int column_threads = 1;    ///< of a block, beside each other along a row
-  int chain_groups = 1;      ///< of a block: a thread has 32 / (chain_groups * splits) chains of each leaf
+  int chain_groups = 1;      ///< chains of a leaf that a block has: a thread has one
   int splits = 1;            ///< blocks that share a leaf
   std::int64_t n_parts = 0;  ///< a column
 };
 
-PassShape shape_of(const cuda_abi::Values& values, int multiprocessors);
+PassShape shape_of(const cuda_abi::Values& values);
 
 /// Parts of the largest intermediate result, for the memory they take: kPartBytes each.
 std::int64_t most_parts(const PassShape& shape, std::int64_t n_columns);

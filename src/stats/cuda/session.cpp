@@ -33,17 +33,8 @@ void grow(Buffer& buffer, std::int64_t bytes) {
 
 }  // namespace
 
-int multiprocessors_of(int gpu) {
-  int n = 0;
-  check(cudaDeviceGetAttribute(&n, cudaDevAttrMultiProcessorCount, gpu), "asking a GPU for its size");
-  return n;
-}
-
 PassSession::PassSession(int gpu, std::int64_t piece_bytes, std::int64_t n_columns)
-    : gpu_(gpu),
-      multiprocessors_(multiprocessors_of(gpu)),
-      n_columns_(n_columns),
-      uploader_(std::clamp<std::int64_t>(piece_bytes, 1, std::int64_t{8} << 20)) {
+    : gpu_(gpu), n_columns_(n_columns), uploader_(std::clamp<std::int64_t>(piece_bytes, 1, std::int64_t{8} << 20)) {
   for (Slot& slot : slots_) {
     slot.values = stope::cuda::DeviceBuffer<char>(piece_bytes);
     slot.parts = stope::cuda::PinnedBuffer<char>(checked::mul(n_columns, kPartBytes));
@@ -56,7 +47,7 @@ void PassSession::submit(int slot, const cuda_abi::Values& values) {
   if (bytes > mine.values.size() || values.n_columns > n_columns_) {
     throw Error(ErrorCode::internal, "a piece of " + std::to_string(bytes) + " bytes is larger than was said");
   }
-  const PassShape shape = shape_of(values, multiprocessors_);
+  const PassShape shape = shape_of(values);
   const std::int64_t parts = checked::mul(most_parts(shape, values.n_columns), kPartBytes);
   grow(mine.first, parts);
   grow(mine.second, parts);
@@ -78,9 +69,7 @@ void PassSession::collect(int slot, void* parts) {
 }
 
 float describe_on_gpu(const cuda_abi::Values& values, cudaStream_t stream, void* parts) {
-  int gpu = 0;
-  check(cudaGetDevice(&gpu), "asking which GPU is current");
-  const PassShape shape = shape_of(values, multiprocessors_of(gpu));
+  const PassShape shape = shape_of(values);
   const std::int64_t bytes = checked::mul(most_parts(shape, values.n_columns), kPartBytes);
   const stope::cuda::DeviceBuffer<char> first(bytes), second(bytes);
   stope::cuda::Clock begin, end;

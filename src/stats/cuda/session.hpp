@@ -26,7 +26,7 @@ class PassSession {
     std::int64_t bytes = 0;  ///< of parts that are under way
   };
 
-  int gpu_, multiprocessors_;
+  int gpu_;
   std::int64_t n_columns_;
   stope::cuda::Uploader uploader_;
   Slot slots_[cuda_abi::kSlots];
@@ -34,7 +34,5 @@ class PassSession {
 
 /// Values in the memory of the GPU that is current; `parts` is the host's. Waits; milliseconds of the GPU's work.
 float describe_on_gpu(const cuda_abi::Values& values, cudaStream_t stream, void* parts);
-
-int multiprocessors_of(int gpu);
 
 }  // namespace stope::stats::cuda

@@ -1,0 +1,45 @@
+// Asynchronous copies of a thread from memory to shared memory (sm_80); before, a copy is there when its instruction is
+// done.
+#pragma once
+
+#include <cstdint>
+
+namespace stope::cuda {
+
+/// 4, 8 or 16 bytes, both addresses aligned to them; 16 go past the L1 cache.
+template <int kBytes>
+__device__ __forceinline__ void copy(void* to, const void* from) {
+  static_assert(kBytes == 4 || kBytes == 8 || kBytes == 16);
+#if __CUDA_ARCH__ >= 800
+  const auto address = static_cast<std::uint32_t>(__cvta_generic_to_shared(to));
+  if constexpr (kBytes == 16) {
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(address), "l"(from) : "memory");
+  } else {
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(address), "l"(from), "n"(kBytes) : "memory");
+  }
+#else
+  if constexpr (kBytes == 16) {
+    *static_cast<uint4*>(to) = *static_cast<const uint4*>(from);
+  } else if constexpr (kBytes == 8) {
+    *static_cast<uint2*>(to) = *static_cast<const uint2*>(from);
+  } else {
+    *static_cast<unsigned*>(to) = *static_cast<const unsigned*>(from);
+  }
+#endif
+}
+
+/// The thread's copies since the last call are a group.
+__device__ __forceinline__ void end_copies() {
+#if __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.commit_group;" ::: "memory");
+#endif
+}
+/// All groups of the thread's but the last kPending are there.
+template <int kPending>
+__device__ __forceinline__ void wait_for_copies() {
+#if __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.wait_group %0;" ::"n"(kPending) : "memory");
+#endif
+}
+
+}  // namespace stope::cuda
