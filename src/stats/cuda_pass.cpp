@@ -133,10 +133,6 @@ void run_pieces(const std::vector<Piece>& pieces, const PassOptions& options, co
   });
 }
 
-}  // namespace
-
-namespace {
-
 // kFewestGpuRows, or what STOPE_STATS_GPU_ROWS says (for tests).
 std::int64_t fewest_rows() {
   // NOLINTNEXTLINE(concurrency-mt-unsafe): the library never changes the environment

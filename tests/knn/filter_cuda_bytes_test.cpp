@@ -151,17 +151,8 @@ TEST_F(FilterCudaBytes, ManyEqualDistances) {
 
 // As FilterCuda.TiesUpToTheCapacities.
 TEST_F(FilterCudaBytes, TiesUpToTheCapacities) {
-  Random random(4);
-  std::vector<std::vector<double>> kinds(400, std::vector<double>(100));
-  for (std::vector<double>& kind : kinds) {
-    for (double& value : kind) value = static_cast<double>(random.below(256));
-  }
-  const auto search = [&](std::int64_t copies, std::int64_t k) {
-    const Table train =
-        table_of(fill(400 * copies, 100, [&](std::size_t r, std::size_t c) { return kinds[r % 400][c]; }));
-    const Table query = table_of(fill(50, 100, [&](std::size_t r, std::size_t c) { return kinds[r * 7 % 400][c]; }));
-    SCOPED_TRACE(std::to_string(copies) + " copies, k " + std::to_string(k));
-    return expect_the_processors_answer(train, query, k).uncertified;
+  const auto search = [](std::int64_t copies, std::int64_t k) {
+    return uncertain_among_copies(4, 100, 256, copies, k);
   };
   EXPECT_EQ(search(12, 10), 0);
   EXPECT_EQ(search(60, 10), 0);

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/random.hpp"
 #include "knn/filter_cases.hpp"
 
 namespace stope {
@@ -60,6 +61,23 @@ inline SearchReport expect_the_processors_answer(const Table& train, const Table
     break;
   }
   return report;
+}
+
+/// 400 different rows of whole numbers below `most`, so many copies of each, spread over the table, so that a group of
+/// 4 has at most one of each: how many of 50 queries among them, for k neighbours, stay uncertain. `kind`: of the
+/// numbers.
+inline std::int64_t uncertain_among_copies(std::uint64_t kind, std::int64_t n_columns, std::uint64_t most,
+                                           std::int64_t copies, std::int64_t k) {
+  Random random(kind);
+  std::vector<std::vector<double>> rows(400, std::vector<double>(static_cast<std::size_t>(n_columns)));
+  for (std::vector<double>& row : rows) {
+    for (double& value : row) value = static_cast<double>(random.below(most));
+  }
+  const Table train =
+      table_of(fill(400 * copies, n_columns, [&](std::size_t r, std::size_t c) { return rows[r % 400][c]; }));
+  const Table query = table_of(fill(50, n_columns, [&](std::size_t r, std::size_t c) { return rows[r * 7 % 400][c]; }));
+  SCOPED_TRACE(std::to_string(copies) + " copies, k " + std::to_string(k));
+  return expect_the_processors_answer(train, query, k).uncertified;
 }
 
 }  // namespace stope

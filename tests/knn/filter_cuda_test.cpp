@@ -427,18 +427,8 @@ TEST_P(FilterCuda, AllRowsAreNeighbors) {
 
 // Equal rows at the cut are all evaluated, so that the lowest rows are returned: as many as fit certified, more not.
 TEST_P(FilterCuda, TiesUpToTheCapacities) {
-  Random random(13);
-  std::vector<std::vector<double>> kinds(400, std::vector<double>(12));
-  for (std::vector<double>& kind : kinds) {
-    for (double& value : kind) value = static_cast<double>(random.below(1000));
-  }
-  // Copies of a row, spread over the table, of which `k` are wanted; a group of 4 has at most one of each.
-  const auto search = [&](std::int64_t copies, std::int64_t k) {
-    const std::int64_t n = 400 * copies;
-    const Table train = table_of(fill(n, 12, [&](std::size_t r, std::size_t c) { return kinds[r % 400][c]; }));
-    const Table query = table_of(fill(50, 12, [&](std::size_t r, std::size_t c) { return kinds[r * 7 % 400][c]; }));
-    SCOPED_TRACE(std::to_string(copies) + " copies, k " + std::to_string(k));
-    return expect_the_processors_answer(train, query, k).uncertified;
+  const auto search = [](std::int64_t copies, std::int64_t k) {
+    return uncertain_among_copies(13, 12, 1000, copies, k);
   };
   EXPECT_EQ(search(12, 10), 0);
   EXPECT_EQ(search(60, 10), 0);
