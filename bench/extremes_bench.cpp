@@ -6,6 +6,7 @@
 //
 //   loop_ms      one thread, a comparison a value
 //   call_ms      describe(), from values in the host's memory to the answer there
+//   all_ms       the same with all statistics
 //   fresh_ms     cuda: the first call of all, with the start of the driver
 //   resident_ms  cuda: describe() of values in the GPU's memory; gpu_ms: the GPU's part of it
 //
@@ -112,9 +113,11 @@ class Bench {
     const double fresh = milliseconds_since(start);
     const auto call = samples_of(plan_, [&] { found = extremes_of(statistics = describe(array, options_, run_)); });
     bool right = found == expected;
+    const auto all = samples_of(plan_, [&] { describe(array, {}, run_); });
     std::printf("{\"n\": %lld, ", static_cast<long long>(n));
     print("loop_ms", loop);
     print("call_ms", call);
+    print("all_ms", all);
     if (driver_) {
       print("fresh_ms", {fresh});
       right = resident(values, expected) && right;

@@ -15,7 +15,7 @@ CROSSOVER = 65_536
 SIZES = tuple(1 << e for e in range(4, 20)) + (1_045_876,) + tuple(1 << e for e in range(21, 31))
 SHARE = 0.7  # of the free memory that an array may take
 NOTES = {"001": "doubles in [-1, 1): smallest, largest and their first places. 'loop' is a comparison a value on one thread, 'call' a call of the"
-                " library with the values in the host's memory, 'resident' with the values in the GPU's memory, the answer in the host's"
+                " library with the values in the host's memory, 'all' one for all statistics, 'resident' with the values in the GPU's memory, the answer in the host's"
                 " each time. The work prints no times, but that its GPU is faster from 65,536 values on"}
 
 
@@ -43,7 +43,7 @@ def measure(args, _, devices):
 def rows_of(sample, device):
     answer = f"{sample['min']!r} {sample['max']!r}" if sample["right"] else f"wrong: {sample['min']!r} {sample['max']!r}"
     common = {"table": "001", "size": sample["n"], "threads": sample["threads"], "backend": sample["backend"], "answer": answer}
-    lines = {"call": device, "resident": device} | ({"loop": "cpu"} if device == "cpu, 1 thread" else {})
+    lines = {"call": device, "all": device, "resident": device} | ({"loop": "cpu"} if device == "cpu, 1 thread" else {})
     for line, where in lines.items():
         if f"{line}_ms" in sample:
             extra = {"gpu_ms": sample["gpu_ms"]} if line == "resident" else {}
@@ -75,8 +75,7 @@ def constants(rows):
     """Of src/stats/auto_device.hpp, of this machine; None for what was not measured."""
     gpu = times(rows, "call", "gpu")
     first = [row for row in rows if "fresh_ms" in row]
-    return {"kThreadRate": rate(times(rows, "call", "cpu, 1 thread")),
-            "threads_rate": rate(times(rows, "call", "cpu")),
+    return {"thread_rate": rate(times(rows, "all", "cpu, 1 thread")),
             "kCopyRate": rate(gpu),
             "kCallSeconds": 1e-3 * statistics.median(ms for n, ms in gpu.items() if n <= 4096) if gpu else None,
             "kStartSeconds": 1e-3 * (first[0]["fresh_ms"] - first[0]["median_ms"]) if first else None}

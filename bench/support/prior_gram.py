@@ -92,15 +92,15 @@ def conclude(rows):
 
 
 def constants(rows):
-    """Of src/gram/auto_device.cpp, of this machine; None for what was not measured. Rates are of the largest matrix, in bytes a second."""
+    """Of src/gram/auto_device.cpp, of this machine: seconds, and bytes a second of the largest matrix; None for what was not measured."""
     cpu, gpu, fresh = times(rows, "call", "cpu"), times(rows, "call", "gpu"), times(rows, "fresh", "gpu")
     threads = {row["threads"] for row in rows if row["device"] == "cpu" and "threads" in row}
-    found = {"kThreadRate": 4e3 * max(cpu) / cpu[max(cpu)] / max(threads) if cpu else None}
+    found = {"element": 1e-3 * cpu[max(cpu)] * max(threads) / max(cpu) if cpu else None}
     if not gpu:
         return found | dict.fromkeys(("start", "call", "load_rate", "read_rate"))
     small, large = min(gpu), max(gpu)
     drivers = [row["driver_ms"] - row["median_ms"] for row in rows if row["line"] == "fresh" and row["device"] == "gpu"]
-    return found | {"start": 1e-3 * statistics.median(drivers), "call": 1e-3 * gpu[small], "first": 1e-3 * fresh[small],
+    return found | {"start": 1e-3 * statistics.median(drivers), "call": 1e-3 * gpu[small],
                     "load_rate": 4e3 * large / (fresh[large] - gpu[large]), "read_rate": 4e3 * large / gpu[large]}
 
 

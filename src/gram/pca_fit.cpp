@@ -215,13 +215,16 @@ void PcaFit::lanczos() {
   RunOptions rest = run_;  // the basis comes off what the operator may hold
   const std::int64_t room = model_.report_.memory_budget - model_.report_.memory_planned;
   rest.memory_limit = std::max<std::int64_t>(room - copy_bytes(matrix_, room), 1);
+  // The basis is filled once at the least.
+  const std::int64_t k = shape().share ? std::min(q_, kFirstOfShare) : shape().n_wanted;
   const std::unique_ptr<Operator> matrix =
-      make_operator(make_row_source(matrix_, room, pool_, run_.cancel), {matrix_.shift, matrix_.factor}, rest);
+      make_operator(make_row_source(matrix_, room, pool_, run_.cancel), {matrix_.shift, matrix_.factor}, rest,
+                    lanczos_basis(p_, k, lanczos_block()));
   const SymmetricMap map = [&](const double* x, double* y, std::int64_t n_vectors) {
     const auto length = static_cast<std::size_t>(n_vectors * p_);
     matrix->gram({x, length}, {y, length}, n_vectors);
   };
-  LanczosOptions options{.n_wanted = shape().share ? std::min(q_, kFirstOfShare) : shape().n_wanted,
+  LanczosOptions options{.n_wanted = k,
                          .block = lanczos_block(),
                          .tolerance = options_.tolerance,
                          .max_restarts = options_.max_iterations,

@@ -165,8 +165,9 @@ class Job {
   // Whether GPUs take part; under auto only where that pays.
   bool wants_gpus(std::int64_t bytes) {
     if (choice_.backend == device::Backend::cuda) return true;
-    if (!device::is_automatic(run_) || device::cuda().functions == nullptr || given_up_) return false;
-    return gpu_pays(bytes, threads_, 1, device::cuda_was_used());
+    if (!device::is_automatic(run_) || given_up_) return false;
+    const bool pays = gpu_pays(bytes, choice_.backend, threads_, 1, device::cuda_was_used());
+    return pays && device::cuda().functions != nullptr;  // a look at what GPUs there are takes the driver longer
   }
   std::vector<int> gpus() const {
     if (choice_.backend == device::Backend::cuda) return choice_.gpus;
