@@ -213,8 +213,10 @@ void PcaFit::components_from_rows(const std::vector<double>& values, const doubl
 
 void PcaFit::lanczos() {
   RunOptions rest = run_;  // the basis comes off what the operator may hold
-  const std::int64_t room = model_.report_.memory_budget - model_.report_.memory_planned;
-  rest.memory_limit = std::max<std::int64_t>(room - copy_bytes(matrix_, room), 1);
+  DecomposeReport& report = model_.report_;
+  const std::int64_t room = report.memory_budget - report.memory_planned, copy = copy_bytes(matrix_, room);
+  report.memory_planned += copy;
+  rest.memory_limit = std::max<std::int64_t>(room - copy, 1);
   // The basis is filled once at the least.
   const std::int64_t k = shape().share ? std::min(q_, kFirstOfShare) : shape().n_wanted;
   const std::unique_ptr<Operator> matrix =
@@ -229,7 +231,6 @@ void PcaFit::lanczos() {
                          .tolerance = options_.tolerance,
                          .max_restarts = options_.max_iterations,
                          .seed = options_.seed};
-  DecomposeReport& report = model_.report_;
   for (;;) {
     LanczosResult result = largest_eigenpairs(map, p_, options, pool_, run_.cancel);
     report.products += result.products;
