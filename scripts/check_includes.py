@@ -24,7 +24,7 @@ MAY_USE = {
     "tree": {"base", "table", "device", "stats", "discretize"},
     "eval": {"base", "table", "device", "stats", "normalize", "knn"},
     "generate": {"base", "table", "knn"},  # of knn: functions with the same bits on every machine
-    "model": {"base", "table", "io"},
+    "model": {"base", "table", "io", "device", "stats", "normalize", "knn", "gram", "discretize", "tree"},
     "capi": {"base", "table", "io", "device", "stats", "normalize", "knn", "gram", "generate", "discretize", "tree", "eval", "model"},
 }
 
