@@ -1,6 +1,4 @@
 // stope classify: the class of every row of a test table, by the votes of its neighbours.
-#include <unordered_map>
-
 #include "command.hpp"
 #include "option.hpp"
 #include "prediction.hpp"
@@ -18,24 +16,6 @@ constexpr const char* kExamples =
 
 constexpr std::int64_t kScoreBytes = 2 * sizeof(std::int32_t);  // a row: its class and the predicted one
 
-/// Scores against the label of the test table, its values matched by name. A value the training table does not know
-/// becomes a further class, which no prediction can hit: such a row counts as wrong.
-ClassificationScores score(std::vector<std::string> classes, const std::vector<std::int32_t>& predicted,
-                           const Column& label) {
-  std::unordered_map<std::string, std::int32_t> code_of;
-  for (std::size_t c = 0; c < classes.size(); ++c) code_of.emplace(classes[c], static_cast<std::int32_t>(c));
-  std::vector<std::int32_t> truth(predicted.size(), kMissingCode);
-  for (std::size_t row = 0; row < truth.size(); ++row) {
-    const auto at = static_cast<std::int64_t>(row);
-    if (label.missing(at)) continue;
-    const std::string& value = label.values[static_cast<std::size_t>(label.codes()[at])];
-    const auto [entry, is_new] = code_of.emplace(value, static_cast<std::int32_t>(classes.size()));
-    if (is_new) classes.push_back(value);
-    truth[row] = entry->second;
-  }
-  return score_classification(classes, truth, predicted);
-}
-
 class Classify : public Command {
  public:
   explicit Classify(CLI::App& program)
@@ -52,11 +32,15 @@ class Classify : public Command {
 
   void run(Session& session) override {
     PredictionJob job = open_prediction(session, arguments_);
+    if (arguments_.test.empty()) {
+      save(session, job);
+      return;
+    }
     const Column* label = label_to_score(session, job, ValueType::nominal, kScoreBytes);
     const auto classifier =
         session.timed("fit", [&] { return KnnClassifier::fit(job.train, job.options, session.run()); });
     const std::vector<std::string>& classes = column_of(job.train, Role::label)->values;
-    PredictionWriter out(job, names(classes));
+    PredictionWriter out(job.file, job.test, names(classes));
     std::vector<std::int32_t> predicted;
     const SearchReport report = session.timed("search", [&] {
       return classifier.predict(job.test, arguments_.vote(), session.run(),
@@ -66,15 +50,20 @@ class Classify : public Command {
                                   predicted.insert(predicted.end(), block.codes.begin(), block.codes.end());
                                 });
     });
-    out.commit(session);
+    out.flush();
+    write_neighbors(session, arguments_, job);
+    commit_files(session, {&job.file, &arguments_.model.file});
     note_prediction(session, arguments_, report);
-    if (label == nullptr) return;
-    const ClassificationScores scores = score(classes, predicted, *label);
-    session.json()["scores"] = score_json(scores);
-    session.say(scores.n_rows > 0 ? score_text(scores) : "no row of the test table has a label: no scores\n");
+    if (label != nullptr) report_scores(session, score_against(*label, classes, predicted));
   }
 
  private:
+  void save(Session& session, const PredictionJob& job) {
+    session.timed("fit", [&] { return KnnClassifier::fit(job.train, job.options, session.run()); });  // or refuse
+    write_neighbors(session, arguments_, job);
+    commit_files(session, {&arguments_.model.file});
+  }
+
   std::vector<std::string> names(const std::vector<std::string>& classes) const {
     std::vector<std::string> names = {"prediction"};
     if (!with_confidences_) return names;

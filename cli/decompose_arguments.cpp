@@ -46,7 +46,7 @@ void note_plan(Session& session, const DecomposeReport& report) {
                           format_bytes(report.memory_budget), report.threads));
 }
 
-Table read_model(const std::string& path, const RunOptions& run) {
+Table read_fitted(const std::string& path, const RunOptions& run) {
   ReadOptions options;
   options.header = Header::yes;
   options.missing = {};  // an attribute may be called NA

@@ -28,6 +28,6 @@ struct DecomposeArguments {
 void note_plan(Session& session, const DecomposeReport& report);
 
 /// Reads a table that to_table() of a model has written.
-Table read_model(const std::string& path, const RunOptions& run);
+Table read_fitted(const std::string& path, const RunOptions& run);
 
 }  // namespace stope::cli

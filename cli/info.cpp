@@ -1,4 +1,4 @@
-// stope info: what is in a table: its rows and columns, their types, roles, missing values and ranges.
+// stope info: what is in a table: its rows and columns, their types, roles, missing values and ranges; or in a model.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "command.hpp"
+#include "model_report.hpp"
 #include "option.hpp"
 #include "output.hpp"
 #include "table_arguments.hpp"
@@ -84,9 +85,11 @@ Json column_json(const Column& column, const ColumnFacts& facts) {
 class Info : public Command {
  public:
   explicit Info(CLI::App& program)
-      : Command(program, "info", "Show what is in a table",
-                "Shows the rows and columns of a table: names, types, roles, missing values, values and ranges.") {
-    add_argument(*app, "TABLE", table_, "TABLE", "Table to look at; '-' reads stdin");
+      : Command(
+            program, "info", "Show what is in a table or a model file",
+            "Shows the rows and columns of a table: names, types, roles, missing values, values and ranges. Of a model "
+            "file: its kind, options, tables, and the columns it was fitted to.") {
+    add_argument(*app, "TABLE", table_, "TABLE", "Table or model file to look at; '-' reads a table from stdin");
     OptionGroup group(*app, "Output");
     group.flag("--all", all_, fmt::format("Show every column, not only the first {}", kColumnsShown));
     group.text("-o,--output", output_, "FILE", "File for the text; without it stdout");
@@ -98,6 +101,10 @@ class Info : public Command {
     std::optional<OutputFile> file;
     const bool writes = !common.json || !output_.empty();  // --json says it all without the text
     if (writes && session.wants_data(output_)) file.emplace(output_path(output_));
+    if (is_model_file(table_, session.run())) {
+      show_model(session, file);
+      return;
+    }
     const Table table = session.timed("read", [&] { return tables_.read_first(table_, session.run()); });
     session.note_input("table", table_, table);
     Json columns = Json::array();
@@ -120,13 +127,18 @@ class Info : public Command {
     }
     session.json()["rows"] = table.n_rows;
     session.json()["columns"] = columns;
-    if (!file) return;
-    file->write(text);
-    file->commit();
-    if (!output_.empty()) session.note_output(output_);
+    if (file) file->write(text);
+    commit_files(session, {&file});
   }
 
  private:
+  void show_model(Session& session, std::optional<OutputFile>& file) {
+    const ModelSummary summary = session.timed("read", [&] { return summarize_model(table_, session.run()); });
+    session.json()["model"] = model_json(summary);
+    if (file) file->write(model_text(one_line(table_), summary, all_));
+    commit_files(session, {&file});
+  }
+
   std::string head(const Table& table) const {
     std::int64_t numeric = 0, nominal = 0;
     for (const std::int64_t feature : table.features()) {

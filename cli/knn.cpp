@@ -4,6 +4,7 @@
 
 #include "command.hpp"
 #include "knn_arguments.hpp"
+#include "model_output.hpp"
 #include "neighbor_output.hpp"
 #include "option.hpp"
 #include "output.hpp"
@@ -32,7 +33,8 @@ class Knn : public Command {
                 "train_index, distance, all counted from 0. Columns are matched by name; label, id and weight are no "
                 "features.") {
     add_argument(*app, "TRAIN", train_, "TABLE", "Table to search; '-' reads stdin");
-    add_argument(*app, "QUERY", query_, "TABLE", "Rows to search for");
+    add_argument(*app, "QUERY", query_, "TABLE", "Rows to search for; may be absent where --model-out is given",
+                 Required::no);
     OptionGroup group(*app, "Search");
     group.integer("-k,--n-neighbors", search_.n_neighbors, "K",
                   "Neighbours of every row [" + std::to_string(search_.n_neighbors) + "]");
@@ -47,6 +49,7 @@ class Knn : public Command {
                   "Format; without it by the suffix of FILE, else csv. npy: FILE.indices.npy, FILE.distances.npy; raw: "
                   "FILE.indices.i32, FILE.distances.f32; ivecs: indices only",
                   [this](const std::string& word) { output_format_ = parse_neighbor_format(word); });
+    model_.add_to(*app);
     knn_.add_to(*app);
     tables_.add_to(*app, Tables::two);
     add_common(kExamples);
@@ -56,34 +59,52 @@ class Knn : public Command {
     check();
     require_backend(session.run());
     std::unique_ptr<NeighborOutput> out;
-    if (session.wants_data(output_)) out = open_neighbor_output(format(), output_path(output_));
+    const bool searches = !query_.empty();
+    if (searches && session.wants_data(output_)) out = open_neighbor_output(format(), output_path(output_));
+    model_.open(searches ? output_ : "the model alone");
     Table train, query;
     session.timed("read", [&] {
       train = tables_.read_first(train_, session.run());
       session.hold({&train});
       require_rows(train, train_);
-      query = tables_.read_second(query_, train, session.run());
+      if (searches) query = tables_.read_second(query_, train, session.run());
       session.hold({&train, &query});
     });
     session.note_input("train", train_, train);
-    session.note_input("query", query_, query);
+    if (searches) session.note_input("query", query_, query);
     if (!search_.exclude_group.empty()) {
       search_.exclude_group = column_name(train, train_, search_.exclude_group, "--exclude-group");
-      column_name(query, query_, search_.exclude_group, "--exclude-group");
+      if (searches) column_name(query, query_, search_.exclude_group, "--exclude-group");
       leave_out(train, search_.exclude_group);
       leave_out(query, search_.exclude_group);
     }
-    const KnnOptions options = knn_.prepare(session, train, &query);
+    const Table columns = outline(train);
+    Normalizer normalizer;
+    const KnnOptions options = knn_.prepare(session, train, searches ? &query : nullptr, &normalizer);
     const auto index = session.timed("fit", [&] { return KnnIndex::fit(train, options, session.run()); });
+    model_.write(session, {columns, NeighborsModel{unlabelled(train), options, normalizer, search_.n_neighbors, {}}});
+    if (!searches) {
+      commit_files(session, {&model_.file});
+      return;
+    }
     const SearchReport report = session.timed("search", [&] { return search(session, index, query, out.get()); });
     if (out) {
       session.timed("write", [&] { out->commit(); });
       for (const std::string& path : out->paths()) session.note_output(path);
     }
+    commit_files(session, {&model_.file});
     note(session, report);
   }
 
  private:
+  // The model finds neighbours and predicts nothing: what is no feature stays out of it.
+  static Table unlabelled(Table table) {
+    for (Column& column : table.columns) {
+      if (column.role != Role::regular) column.role = Role::ignore;
+    }
+    return table;
+  }
+
   static NeighborFormat parse_neighbor_format(const std::string& word) {
     require_choice(word, {"csv", "npy", "ivecs", "raw"}, "--output-format");
     if (word == "npy") return NeighborFormat::npy;
@@ -106,6 +127,13 @@ class Knn : public Command {
     knn_.normalization();
     require_one_stdin(train_, query_);
     const bool given = count("-k") > 0;
+    if (query_.empty() && !model_.wanted()) {
+      throw Error(ErrorCode::invalid_argument,
+                  "QUERY is missing: which rows are to be searched for? (--model-out only saves)");
+    }
+    if (query_.empty() && (radius_ || !output_.empty())) {
+      throw Error(ErrorCode::invalid_argument, "-o and --radius are for a search, and without QUERY there is none");
+    }
     if (radius_ && given) throw Error(ErrorCode::invalid_argument, "-k and --radius exclude each other");
     if (search_.n_neighbors < 1) {
       throw Error(ErrorCode::invalid_argument, "-k: " + std::to_string(search_.n_neighbors) + " is not at least 1");
@@ -148,6 +176,7 @@ class Knn : public Command {
   std::optional<NeighborFormat> output_format_;
   TableArguments tables_;
   KnnArguments knn_;
+  ModelOutput model_;
 };
 
 }  // namespace

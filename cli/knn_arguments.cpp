@@ -95,7 +95,7 @@ std::vector<double> KnnArguments::weights(const Table& table, const RunOptions& 
   return read_feature_weights(feature_weights, table, run);
 }
 
-KnnOptions KnnArguments::prepare(Session& session, Table& train, Table* other) const {
+KnnOptions KnnArguments::prepare(Session& session, Table& train, Table* other, Normalizer* fitted) const {
   KnnOptions options = this->options();
   options.feature_weights = weights(train, session.run());
   warn_of_ranges(session, *this, train);
@@ -103,6 +103,7 @@ KnnOptions KnnArguments::prepare(Session& session, Table& train, Table* other) c
   const std::vector<std::string> names = feature_names(train);
   session.timed("normalize", [&] {
     const Normalizer normalizer = Normalizer::fit(train, normalization(), session.run());
+    if (fitted != nullptr) *fitted = normalizer;
     train = normalizer.apply(train, session.run());
     session.hold({&train});
     if (other == nullptr) return;

@@ -30,8 +30,9 @@ struct KnnArguments {
   KnnOptions options() const;
 
   /// For a search among the rows of `train`: warns where ranges differ too much, fits the normalisation to `train` and
-  /// applies it to both, and returns the options with the weights in the order of the features. `other` may be null.
-  KnnOptions prepare(Session& session, Table& train, Table* other) const;
+  /// applies it to both, and returns the options with the weights in the order of the features. `other` may be null,
+  /// and so may `normalizer`, which takes the normalisation.
+  KnnOptions prepare(Session& session, Table& train, Table* other, Normalizer* normalizer = nullptr) const;
 
   /// The weights of `table`'s features; empty where none were asked for.
   std::vector<double> weights(const Table& table, const RunOptions& run) const;

@@ -8,8 +8,10 @@
 
 #include "command.hpp"
 #include "decompose_arguments.hpp"
+#include "model_output.hpp"
 #include "option.hpp"
 #include "output.hpp"
+#include "prediction.hpp"
 #include "score_report.hpp"
 #include "stope/device.hpp"
 #include "stope/error.hpp"
@@ -46,6 +48,7 @@ class Lsq : public Command {
     decompose_.add_to(*app, "coefficients");
     OptionGroup output(*app, "Output");
     output.text("-o,--output", output_, "FILE", "File for coefficients or predictions; without it stdout");
+    model_.add_to(*app);
     tables_.add_to(*app, Tables::one);
     add_common(kExamples);
   }
@@ -54,15 +57,14 @@ class Lsq : public Command {
     check_options();
     std::optional<OutputFile> file;
     if (session.wants_data(output_)) file.emplace(output_path(output_));
+    model_.open(output_);
     require_backend(session.run());
     if (decompose_.apply.empty()) {
       fit(session, file);
     } else {
       predict(session, file);
     }
-    if (!file) return;
-    file->commit();
-    session.note_output(file->path());
+    commit_files(session, {&file, &model_.file});
   }
 
  private:
@@ -79,7 +81,8 @@ class Lsq : public Command {
       }
       return;
     }
-    for (const char* option : {"--alpha", "--no-intercept", "--standard-errors", "--tolerance", "--max-iterations"}) {
+    for (const char* option :
+         {"--alpha", "--no-intercept", "--standard-errors", "--tolerance", "--max-iterations", "--model-out"}) {
       if (count(option) == 0) continue;
       throw Error(ErrorCode::invalid_argument, std::string(option) + " belongs to a fit, and --apply fits nothing");
     }
@@ -117,15 +120,16 @@ class Lsq : public Command {
                       model.rank(), report.n_features));
     }
     if (file) write_table(*file, model.to_table(), {.format = Format::csv}, session.run());
+    model_.write(session, {outline(table), model});
   }
 
   void predict(Session& session, std::optional<OutputFile>& file) {
     const LinearModel model = session.timed("read", [&] {
-      return LinearModel::from_table(read_model(decompose_.apply, session.run()), decompose_.missing());
+      return LinearModel::from_table(read_fitted(decompose_.apply, session.run()), decompose_.missing());
     });
     const Table table = read(session);
     const std::vector<double> predicted = session.timed("predict", [&] { return model.predict(table, session.run()); });
-    if (file) write_predictions(*file, table, predicted);
+    write_predictions(file, table, predicted);
     const std::int64_t label = table.find(Role::label);
     if (label < 0) return;
     const Column& column = table.columns[static_cast<std::size_t>(label)];
@@ -133,31 +137,22 @@ class Lsq : public Command {
       session.warn("no scores: the target '" + column.name + "' is nominal here");
       return;
     }
-    std::vector<double> truth(predicted.size());
-    for (std::size_t row = 0; row < truth.size(); ++row) truth[row] = column.at(static_cast<std::int64_t>(row));
-    const RegressionScores scores = score_regression(truth, predicted);
-    session.json()["scores"] = score_json(scores);
-    session.say(scores.n_rows > 0 ? score_text(scores) : "no row of the table has a target: no scores\n");
+    report_scores(session, score_against(column, predicted));
   }
 
-  void write_predictions(OutputFile& file, const Table& table, const std::vector<double>& predicted) {
-    const std::int64_t id = table.find(Role::id);
-    const Column* const ids = id < 0 ? nullptr : &table.columns[static_cast<std::size_t>(id)];
-    CsvWriter csv(file);
-    csv.text("row").text("prediction");
-    if (ids != nullptr) csv.text(ids->name);
-    csv.end_row();
+  static void write_predictions(std::optional<OutputFile>& file, const Table& table,
+                                const std::vector<double>& predicted) {
+    PredictionWriter out(file, table, {"prediction"});
     for (std::size_t row = 0; row < predicted.size(); ++row) {
-      csv.integer(static_cast<std::int64_t>(row)).number(predicted[row]);
-      if (ids != nullptr) csv.cell(*ids, static_cast<std::int64_t>(row));
-      csv.end_row();
+      out.row(static_cast<std::int64_t>(row), [&](CsvWriter& csv) { csv.number(predicted[row]); });
     }
-    csv.flush();
+    out.flush();
   }
 
   std::string table_, output_;
   bool no_intercept_ = false;
   LsqOptions options_;
+  ModelOutput model_;
   DecomposeArguments decompose_;
   TableArguments tables_;
 };

@@ -85,7 +85,7 @@ class ArrayPair : public NeighborOutput {
     indices_.write(indices);
     distances_.write(distances);
   }
-  void commit() override { OutputFile::commit_both(indices_, distances_); }
+  void commit() override { OutputFile::commit_all({&indices_, &distances_}); }
   std::vector<std::string> paths() const override { return {indices_.path(), distances_.path()}; }
 
  private:

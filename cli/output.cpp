@@ -3,6 +3,8 @@
 
 #include <charconv>
 
+#include "session.hpp"
+
 namespace stope::cli {
 namespace {
 
@@ -74,6 +76,16 @@ void CsvWriter::end_row() {
 void CsvWriter::flush() {
   file_.write(buffer_);
   buffer_.clear();
+}
+
+void commit_files(Session& session, const std::vector<std::optional<OutputFile>*>& files) {
+  std::vector<OutputFile*> there;
+  for (std::optional<OutputFile>* file : files) {
+    if (*file) there.push_back(&**file);
+  }
+  if (there.empty()) return;
+  session.timed("write", [&] { OutputFile::commit_all(there); });
+  for (const OutputFile* file : there) session.note_output(file->path());
 }
 
 std::string output_path(const std::string& path) {

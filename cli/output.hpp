@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "stope/io.hpp"
 #include "stope/table.hpp"
@@ -33,6 +35,11 @@ class CsvWriter {
   std::string buffer_;
   bool row_begun_ = false;
 };
+
+class Session;
+
+/// Commits the files that are there, together, and notes their paths for the JSON.
+void commit_files(Session& session, const std::vector<std::optional<OutputFile>*>& files);
 
 /// The path data go to: `path`, or "-" where it is empty.
 std::string output_path(const std::string& path);

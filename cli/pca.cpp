@@ -8,6 +8,7 @@
 
 #include "command.hpp"
 #include "decompose_arguments.hpp"
+#include "model_output.hpp"
 #include "option.hpp"
 #include "output.hpp"
 #include "stope/device.hpp"
@@ -51,6 +52,7 @@ class PcaCommand : public Command {
                   "Format of the scores; without it by the suffix of FILE, else csv",
                   [this](const std::string& word) { write_.format = parse_format(word, "--output-format"); });
     output.text("--components-out", components_, "FILE", "File for means, components and variances (CSV)");
+    model_.add_to(*app);
     tables_.add_to(*app, Tables::one);
     add_common(kExamples);
   }
@@ -60,6 +62,7 @@ class PcaCommand : public Command {
     std::optional<OutputFile> scores, components;
     if (session.wants_data(output_)) scores.emplace(output_path(output_));
     if (!components_.empty()) components.emplace(components_);
+    model_.open(output_);
     require_backend(session.run());
     const bool fits = decompose_.apply.empty();
     const std::optional<Pca> given = fits ? std::nullopt : std::optional(read_components(session));
@@ -73,7 +76,8 @@ class PcaCommand : public Command {
       session.timed("write", [&] { write_table(*scores, result, write_, session.run()); });
     }
     if (components) write_table(*components, pca.to_table(), {.format = Format::csv}, session.run());
-    commit(session, scores, components);
+    model_.write(session, {outline(table), pca});
+    commit_files(session, {&scores, &components, &model_.file});
   }
 
  private:
@@ -93,7 +97,7 @@ class PcaCommand : public Command {
     if (options_.max_iterations < 1) throw Error(ErrorCode::invalid_argument, "--max-iterations is below 1");
     if (decompose_.apply.empty()) return;
     for (const char* option :
-         {"--n-components", "--normalize", "--tolerance", "--max-iterations", "--components-out"}) {
+         {"--n-components", "--normalize", "--tolerance", "--max-iterations", "--components-out", "--model-out"}) {
       if (count(option) == 0) continue;
       throw Error(ErrorCode::invalid_argument, std::string(option) + " belongs to a fit, and --apply fits nothing");
     }
@@ -102,7 +106,7 @@ class PcaCommand : public Command {
 
   Pca read_components(Session& session) {
     return session.timed("read",
-                         [&] { return Pca::from_table(read_model(decompose_.apply, session.run()), options_); });
+                         [&] { return Pca::from_table(read_fitted(decompose_.apply, session.run()), options_); });
   }
 
   void note(Session& session, const Pca& pca) {
@@ -132,23 +136,12 @@ class PcaCommand : public Command {
     if (more > 0) session.say(fmt::format("  ... {} more\n", more));
   }
 
-  void commit(Session& session, std::optional<OutputFile>& scores, std::optional<OutputFile>& components) {
-    if (scores && components) {
-      OutputFile::commit_both(*scores, *components);
-    } else if (scores) {
-      scores->commit();
-    } else if (components) {
-      components->commit();
-    }
-    if (scores) session.note_output(scores->path());
-    if (components) session.note_output(components->path());
-  }
-
   std::string table_, output_, components_;
   std::string scaling_ = "none";
   PcaOptions options_;
   DecomposeArguments decompose_;
   WriteOptions write_;
+  ModelOutput model_;
   TableArguments tables_;
 };
 

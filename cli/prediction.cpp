@@ -11,13 +11,16 @@ namespace stope::cli {
 void PredictionArguments::add_to(CLI::App& app) {
   add_argument(app, "TRAIN", train, "TABLE", "Training table; '-' reads stdin");
   add_argument(app, "TEST", test, "TABLE",
-               "Table to predict; its columns are matched by name, its label may be missing");
+               "Table to predict; its columns are matched by name, its label may be missing; may itself be absent "
+               "where --model-out is given",
+               Required::no);
   OptionGroup group(app, "Prediction");
   group.integer("-k,--n-neighbors", n_neighbors, "K", "Neighbours that vote [" + std::to_string(n_neighbors) + "]");
   group.choice(
       "--weights", weights, {"uniform", "distance"},
       "Votes: all the same, or by 1/distance (RapidMiner's weighted vote under --compat rapidminer) [" + weights + "]");
-  group.text("-o,--output", output, "FILE", "File for the predictions; without it stdout");
+  OptionGroup(app, "Output").text("-o,--output", output, "FILE", "File for the predictions; without it stdout");
+  model.add_to(app);
   knn.add_to(app);
   tables.add_to(app, Tables::two);
 }
@@ -32,15 +35,24 @@ VoteOptions PredictionArguments::vote() const {
   return vote;
 }
 
-PredictionJob open_prediction(Session& session, const PredictionArguments& arguments) {
+PredictionJob open_prediction(Session& session, PredictionArguments& arguments) {
   arguments.vote();
   arguments.knn.options();
   arguments.knn.normalization();
   require_one_stdin(arguments.train, arguments.test);
   require_backend(session.run());
+  const bool predicts = !arguments.test.empty();
+  if (!predicts && !arguments.model.wanted()) {
+    throw Error(ErrorCode::invalid_argument,
+                "TEST is missing: which table is to be predicted? (--model-out only saves)");
+  }
+  if (!predicts && !arguments.output.empty()) {
+    throw Error(ErrorCode::invalid_argument, "-o is for predictions, and without TEST there are none");
+  }
 
   PredictionJob job;
-  if (session.wants_data(arguments.output)) job.file.emplace(output_path(arguments.output));
+  if (predicts && session.wants_data(arguments.output)) job.file.emplace(output_path(arguments.output));
+  arguments.model.open(predicts ? arguments.output : "the model alone");
   session.timed("read", [&] {
     job.train = arguments.tables.read_first(arguments.train, session.run());
     session.hold({&job.train});
@@ -49,12 +61,13 @@ PredictionJob open_prediction(Session& session, const PredictionArguments& argum
       throw Error(ErrorCode::invalid_argument,
                   arguments.train + ": which column is the label? Name it with --target, or by its role in --schema");
     }
-    job.test = arguments.tables.read_second(arguments.test, job.train, session.run());
+    if (predicts) job.test = arguments.tables.read_second(arguments.test, job.train, session.run());
     session.hold({&job.train, &job.test});
   });
   session.note_input("train", arguments.train, job.train);
-  session.note_input("test", arguments.test, job.test);
-  job.options = arguments.knn.prepare(session, job.train, &job.test);
+  if (predicts) session.note_input("test", arguments.test, job.test);
+  job.columns = outline(job.train);
+  job.options = arguments.knn.prepare(session, job.train, predicts ? &job.test : nullptr, &job.normalizer);
   return job;
 }
 
@@ -80,10 +93,22 @@ void note_prediction(Session& session, const PredictionArguments& arguments, con
   arguments.knn.note(session, {{"n_neighbors", arguments.n_neighbors}, {"weights", arguments.weights}}, report);
 }
 
-PredictionWriter::PredictionWriter(PredictionJob& job, const std::vector<std::string>& names)
-    : job_(job), id_(column_of(job.test, Role::id)) {
-  if (!job.file) return;
-  csv_.emplace(*job.file).text("row");
+void write_neighbors(Session& session, PredictionArguments& arguments, const PredictionJob& job) {
+  if (!arguments.model.wanted()) return;
+  NeighborsModel fitted;
+  fitted.train = job.train;
+  fitted.options = job.options;
+  fitted.normalizer = job.normalizer;
+  fitted.n_neighbors = arguments.n_neighbors;
+  fitted.weights = arguments.vote().weights;
+  arguments.model.write(session, {job.columns, fitted});
+}
+
+PredictionWriter::PredictionWriter(std::optional<OutputFile>& file, const Table& test,
+                                   const std::vector<std::string>& names)
+    : id_(column_of(test, Role::id)) {
+  if (!file) return;
+  csv_.emplace(*file).text("row");
   for (const std::string& name : names) csv_->text(name);
   if (id_ != nullptr) csv_->text(id_->name);
   csv_->end_row();
@@ -95,15 +120,8 @@ void PredictionWriter::end_row(std::int64_t row) {
   csv_->end_row();
 }
 
-void PredictionWriter::commit(Session& session) {
-  if (!csv_ || !job_.file) return;
-  CsvWriter& csv = *csv_;
-  OutputFile& file = *job_.file;
-  session.timed("write", [&] {
-    csv.flush();
-    file.commit();
-  });
-  session.note_output(file.path());
+void PredictionWriter::flush() {
+  if (csv_) csv_->flush();
 }
 
 }  // namespace stope::cli

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "knn_arguments.hpp"
+#include "model_output.hpp"
 #include "output.hpp"
 #include "session.hpp"
 #include "stope/knn.hpp"
@@ -20,6 +21,7 @@ struct PredictionArguments {
   std::string weights = "uniform";
   TableArguments tables;
   KnnArguments knn;
+  ModelOutput model;
 
   void add_to(CLI::App& app);
   VoteOptions vote() const;
@@ -28,13 +30,18 @@ struct PredictionArguments {
 /// Both tables, ready for a search, and the open output.
 struct PredictionJob {
   std::optional<OutputFile> file;  // absent where --json leaves no room for data
-  Table train, test;
+  Table columns;                   // of the training table as it was read
+  Table train, test;               // test has no columns where only a model is wanted
+  Normalizer normalizer;
   KnnOptions options;
 };
 
-/// Checks the options, opens the output, reads and prepares the tables: in this order, so that what can fail early
+/// Checks the options, opens the outputs, reads and prepares the tables: in this order, so that what can fail early
 /// does.
-PredictionJob open_prediction(Session& session, const PredictionArguments& arguments);
+PredictionJob open_prediction(Session& session, PredictionArguments& arguments);
+
+/// Writes the model, if one is wanted, into its open file.
+void write_neighbors(Session& session, PredictionArguments& arguments, const PredictionJob& job);
 
 /// The label column of the test table to score against, or null, with a warning where it cannot be: another kind of
 /// column, or no room under the memory limit for what scoring holds, `row_bytes` a row.
@@ -47,7 +54,7 @@ void note_prediction(Session& session, const PredictionArguments& arguments, con
 /// has an id column.
 class PredictionWriter {
  public:
-  PredictionWriter(PredictionJob& job, const std::vector<std::string>& names);
+  PredictionWriter(std::optional<OutputFile>& file, const Table& test, const std::vector<std::string>& names);
 
   /// `cells` writes what stands under the names.
   template <class Cells>
@@ -57,12 +64,12 @@ class PredictionWriter {
     cells(*csv_);
     end_row(row);
   }
-  void commit(Session& session);
+  /// Hands everything to the file, which the caller commits.
+  void flush();
 
  private:
   void end_row(std::int64_t row);
 
-  PredictionJob& job_;
   const Column* id_ = nullptr;
   std::optional<CsvWriter> csv_;
 };

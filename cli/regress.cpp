@@ -31,10 +31,14 @@ class Regress : public Command {
 
   void run(Session& session) override {
     PredictionJob job = open_prediction(session, arguments_);
+    if (arguments_.test.empty()) {
+      save(session, job);
+      return;
+    }
     const Column* label = label_to_score(session, job, ValueType::real, kScoreBytes);
     const auto regressor =
         session.timed("fit", [&] { return KnnRegressor::fit(job.train, job.options, session.run()); });
-    PredictionWriter out(job, {"prediction"});
+    PredictionWriter out(job.file, job.test, {"prediction"});
     std::vector<double> predicted;
     const SearchReport report = session.timed("search", [&] {
       return regressor.predict(
@@ -45,17 +49,20 @@ class Regress : public Command {
             if (label != nullptr) predicted.insert(predicted.end(), block.begin(), block.end());
           });
     });
-    out.commit(session);
+    out.flush();
+    write_neighbors(session, arguments_, job);
+    commit_files(session, {&job.file, &arguments_.model.file});
     note_prediction(session, arguments_, report);
-    if (label == nullptr) return;
-    std::vector<double> truth(predicted.size());
-    for (std::size_t row = 0; row < truth.size(); ++row) truth[row] = label->at(static_cast<std::int64_t>(row));
-    const RegressionScores scores = score_regression(truth, predicted);
-    session.json()["scores"] = score_json(scores);
-    session.say(scores.n_rows > 0 ? score_text(scores) : "no row of the test table has a label: no scores\n");
+    if (label != nullptr) report_scores(session, score_against(*label, predicted));
   }
 
  private:
+  void save(Session& session, const PredictionJob& job) {
+    session.timed("fit", [&] { return KnnRegressor::fit(job.train, job.options, session.run()); });  // or refuse
+    write_neighbors(session, arguments_, job);
+    commit_files(session, {&arguments_.model.file});
+  }
+
   PredictionArguments arguments_;
 };
 

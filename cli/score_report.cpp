@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <numeric>
+#include <unordered_map>
 
 #include "text_table.hpp"
 
@@ -71,6 +72,28 @@ std::string score_text(const ClassificationScores& scores) {
 std::string score_text(const RegressionScores& scores) {
   return fmt::format("RMSE {}, MAE {}, R2 {} ({} rows)\n", format_value(scores.rmse), format_value(scores.mae),
                      format_score(scores.r2), scores.n_rows);
+}
+
+ClassificationScores score_against(const Column& label, std::vector<std::string> classes,
+                                   const std::vector<std::int32_t>& predicted) {
+  std::unordered_map<std::string, std::int32_t> code_of;
+  for (std::size_t c = 0; c < classes.size(); ++c) code_of.emplace(classes[c], static_cast<std::int32_t>(c));
+  std::vector<std::int32_t> truth(predicted.size(), kMissingCode);
+  for (std::size_t row = 0; row < truth.size(); ++row) {
+    const auto at = static_cast<std::int64_t>(row);
+    if (label.missing(at)) continue;
+    const std::string& value = label.values[static_cast<std::size_t>(label.codes()[at])];
+    const auto [entry, is_new] = code_of.emplace(value, static_cast<std::int32_t>(classes.size()));
+    if (is_new) classes.push_back(value);
+    truth[row] = entry->second;
+  }
+  return score_classification(classes, truth, predicted);
+}
+
+RegressionScores score_against(const Column& label, const std::vector<double>& predicted) {
+  std::vector<double> truth(predicted.size());
+  for (std::size_t row = 0; row < truth.size(); ++row) truth[row] = label.at(static_cast<std::int64_t>(row));
+  return score_regression(truth, predicted);
 }
 
 Json score_json(const ClassificationScores& scores) {

@@ -24,7 +24,7 @@ MAY_USE = {
     "discretize": {"base", "table", "device", "stats", "knn"},  # of knn: the same
     "tree": {"base", "table", "device", "stats", "knn", "discretize"},
     "eval": {"base", "table", "device", "stats", "normalize", "knn"},
-    "model": {"base", "table", "io"},
+    "model": {"base", "table", "io", "device", "stats", "normalize", "knn", "gram", "discretize", "tree"},
     "capi": {"base", "table", "io", "device", "stats", "normalize", "knn", "gram", "generate", "discretize", "tree", "eval", "model"},
 }
 

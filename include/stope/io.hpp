@@ -94,8 +94,8 @@ class OutputFile {
   void write(std::string_view bytes);
   /// Puts the complete file in its place.
   void commit();
-  /// Commits two files that belong together: what can run out does so while both old files still stand.
-  static void commit_both(OutputFile& first, OutputFile& second);
+  /// Commits files that belong together: what can run out does so while all the old files still stand.
+  static void commit_all(const std::vector<OutputFile*>& files);
 
  private:
   std::string path_;

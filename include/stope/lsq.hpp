@@ -50,6 +50,7 @@ class LinearModel {
   std::int64_t rank() const { return rank_; }              ///< of the centred columns; -1 of lsqr, and where alpha > 0
   double residual_sum_of_squares() const { return rss_; }  ///< weighted
   double r2() const { return r2_; }  ///< of the training rows, weighted; NaN for a constant target
+  MissingValues missing() const { return missing_; }
   const DecomposeReport& report() const { return report_; }
 
  private:

@@ -54,6 +54,10 @@ class Normalizer {
   /// rest. Throws invalid_file for a fitted column that is nominal here.
   Table apply(const Table& table, const RunOptions& run = {}) const;
 
+  /// One that was fitted before: its options, and what columns() said.
+  static Normalizer of(const NormalizeOptions& options, std::vector<ColumnTransform> columns);
+
+  const NormalizeOptions& options() const { return options_; }
   /// One entry a fitted column, in the order of the table it was fitted to.
   const std::vector<ColumnTransform>& columns() const { return transforms_; }
 

@@ -63,6 +63,8 @@ class Pca {
   const std::vector<double>& explained_variance_ratio() const { return ratio_; }
   const std::vector<double>& singular_values() const { return singular_values_; }
   double noise_variance() const { return noise_variance_; }  ///< mean variance of the components left out; 0 if none
+  bool whiten() const { return whiten_; }
+  MissingValues missing() const { return missing_; }
   const DecomposeReport& report() const { return report_; }
 
  private:

@@ -18,6 +18,7 @@
 #include "stope/knn_report.hpp"
 #include "stope/lsq.hpp"
 #include "stope/metric.hpp"
+#include "stope/model.hpp"
 #include "stope/nearest_name.hpp"
 #include "stope/normalize.hpp"
 #include "stope/pca.hpp"

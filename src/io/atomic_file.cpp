@@ -206,7 +206,7 @@ void AtomicFile::commit() {
   sync_directory();
 }
 
-void commit_all(std::initializer_list<AtomicFile*> files) {
+void commit_all(const std::vector<AtomicFile*>& files) {
   for (AtomicFile* file : files) file->sync();
   try {
     for (AtomicFile* file : files) file->keep_old();

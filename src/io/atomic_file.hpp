@@ -2,10 +2,10 @@
 #pragma once
 
 #include <cstdint>
-#include <initializer_list>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "io/compress.hpp"
 
@@ -29,7 +29,7 @@ class AtomicFile {
   void commit();
 
  private:
-  friend void commit_all(std::initializer_list<AtomicFile*> files);
+  friend void commit_all(const std::vector<AtomicFile*>& files);
 
   void open_temporary(unsigned mode, bool keep_mode);
   void append(std::string_view bytes);
@@ -57,6 +57,6 @@ class AtomicFile {
 
 /// Commits files that belong together. Every file is synced before the first is renamed, so that what can run out (the
 /// disk) does so while all the old files still stand; if a rename fails, those before it are undone.
-void commit_all(std::initializer_list<AtomicFile*> files);
+void commit_all(const std::vector<AtomicFile*>& files);
 
 }  // namespace stope::io

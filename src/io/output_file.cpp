@@ -17,8 +17,11 @@ void OutputFile::commit() {
   file_->commit();
 }
 
-void OutputFile::commit_both(OutputFile& first, OutputFile& second) {
-  io::commit_all({first.file_.get(), second.file_.get()});
+void OutputFile::commit_all(const std::vector<OutputFile*>& files) {
+  std::vector<io::AtomicFile*> inner;
+  inner.reserve(files.size());
+  for (OutputFile* file : files) inner.push_back(file->file_.get());
+  io::commit_all(inner);
 }
 
 void append_number(std::string& out, double value) {

@@ -144,6 +144,13 @@ Normalization normalization(std::string_view name) {
                                                did_you_mean(name, known));
 }
 
+Normalizer Normalizer::of(const NormalizeOptions& options, std::vector<ColumnTransform> columns) {
+  Normalizer normalizer;
+  normalizer.options_ = options;
+  normalizer.transforms_ = std::move(columns);
+  return normalizer;
+}
+
 Normalizer Normalizer::fit(const Table& table, const NormalizeOptions& options, const RunOptions& run) {
   Normalizer normalizer;
   normalizer.options_ = options;

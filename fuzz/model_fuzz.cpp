@@ -1,0 +1,56 @@
+// Random bytes as a model file, as they come and under a checksum that fits: a model that predicts, or a stope::Error.
+#include <cstring>
+#include <memory>
+
+#include "fuzz_table.hpp"
+#include "io/bytes.hpp"
+#include "model/checksum.hpp"
+#include "model/container.hpp"
+#include "model/kinds.hpp"
+
+namespace {
+
+using namespace stope;
+
+// Size and checksum made to fit, so that the fuzzer reaches what lies behind them.
+std::string resealed(std::string bytes) {
+  if (bytes.size() < 32) return bytes;
+  const auto size = static_cast<std::int64_t>(bytes.size());
+  std::memcpy(bytes.data(), model::kMagic.data(), model::kMagic.size());
+  std::memcpy(bytes.data() + 16, &size, sizeof size);
+  model::Crc64 sum;
+  sum.add(std::string_view(bytes).substr(0, bytes.size() - 8));
+  const std::uint64_t value = sum.value();
+  std::memcpy(bytes.data() + bytes.size() - 8, &value, sizeof value);
+  return bytes;
+}
+
+template <class Work>
+void no_surprise(const Work& work) {
+  try {
+    work();
+  } catch (const Error& error) {
+    fuzz::require(error.code() != ErrorCode::internal && error.what()[0] != '\0');
+  }
+}
+
+void read(const std::string& bytes) {
+  no_surprise([&] {
+    const model::Content content = model::read_content({bytes, nullptr, "fuzz", 0}, fuzz::bounded_run());
+    for (const model::NamedTable& named : content.tables) named.table.validate();
+    // What was read is written as the same bytes.
+    std::string again;
+    model::write_content(content, [&again](std::string_view piece) { again += piece; });
+    fuzz::require(again.size() == bytes.size());
+    no_surprise([&] { model::model_of(content); });
+  });
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string bytes(reinterpret_cast<const char*>(data), size);
+  read(bytes);
+  read(resealed(bytes));
+  return 0;
+}

@@ -1,0 +1,19 @@
+// CRC-64 of model files: one flipped bit, or any burst of up to 64 of them, never goes unnoticed.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace stope::model {
+
+/// CRC-64/XZ (polynomial 0x42f0e1eba9ea3693, reflected), of bytes that may come piece by piece.
+class Crc64 {
+ public:
+  void add(std::string_view bytes);
+  std::uint64_t value() const { return ~state_; }
+
+ private:
+  std::uint64_t state_ = ~std::uint64_t{0};
+};
+
+}  // namespace stope::model

@@ -1,0 +1,71 @@
+#include "model/content.hpp"
+
+#include <charconv>
+
+#include "base/number_text.hpp"
+#include "stope/error.hpp"
+
+namespace stope::model {
+namespace {
+
+template <class T>
+bool parse(const std::string& text, T& value) {
+  const char* const end = text.data() + text.size();
+  const auto result = std::from_chars(text.data(), end, value);
+  return result.ec == std::errc() && result.ptr == end;
+}
+
+}  // namespace
+
+void Content::set(std::string name, double value) {
+  set(std::move(name), number_text(value));
+}
+
+const std::string* Content::find(std::string_view name) const {
+  for (const auto& [key, value] : options) {
+    if (key == name) return &value;
+  }
+  return nullptr;
+}
+
+const std::string& Content::text(std::string_view name) const {
+  const std::string* const value = find(name);
+  if (value == nullptr) fail("the model lacks the option '" + std::string(name) + "'");
+  return *value;
+}
+
+double Content::real(std::string_view name) const {
+  double value = 0.0;
+  if (!parse(text(name), value)) fail("option '" + std::string(name) + "': '" + text(name) + "' is no number");
+  return value;
+}
+
+std::int64_t Content::integer(std::string_view name, std::int64_t least, std::int64_t most) const {
+  std::int64_t value = 0;
+  if (!parse(text(name), value) || value < least || value > most) {
+    fail("option '" + std::string(name) + "': '" + text(name) + "' is no whole number from " + std::to_string(least) +
+         " to " + std::to_string(most));
+  }
+  return value;
+}
+
+std::size_t Content::choice(std::string_view name, const std::vector<std::string_view>& choices) const {
+  const std::string& value = text(name);
+  for (std::size_t i = 0; i < choices.size(); ++i) {
+    if (choices[i] == value) return i;
+  }
+  fail("option '" + std::string(name) + "': '" + value + "' is not known here");
+}
+
+const Table& Content::table(std::string_view name) const {
+  for (const NamedTable& named : tables) {
+    if (named.name == name) return named.table;
+  }
+  fail("the model lacks the table '" + std::string(name) + "'");
+}
+
+void Content::fail(const std::string& what) const {
+  throw Error(ErrorCode::invalid_file, what, {source});
+}
+
+}  // namespace stope::model

@@ -1,0 +1,44 @@
+// What every model file holds, whatever the model: its kind, options as text, and tables. Fitted models are turned into
+// this and back by one file a kind (knn_model.cpp, ...); the bytes are the business of container.hpp alone.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "stope/table.hpp"
+
+namespace stope::model {
+
+struct NamedTable {
+  std::string name;
+  Table table;
+};
+
+struct Content {
+  std::string kind;
+  std::vector<std::pair<std::string, std::string>> options;  ///< name and value; names are unique
+  std::vector<NamedTable> tables;                            ///< names are unique
+  std::string source;                                        ///< the file, for messages
+
+  void set(std::string name, std::string value) { options.emplace_back(std::move(name), std::move(value)); }
+  void set(std::string name, double value);
+  void set(std::string name, std::int64_t value) { set(std::move(name), std::to_string(value)); }
+
+  /// Null where there is no such option.
+  const std::string* find(std::string_view name) const;
+  /// Throw invalid_file where the option is missing or is no such value.
+  const std::string& text(std::string_view name) const;
+  double real(std::string_view name) const;
+  std::int64_t integer(std::string_view name, std::int64_t least, std::int64_t most) const;
+  /// The index of the option's value in `choices`; throws invalid_file for any other value.
+  std::size_t choice(std::string_view name, const std::vector<std::string_view>& choices) const;
+  /// Throws invalid_file where there is no such table.
+  const Table& table(std::string_view name) const;
+
+  [[noreturn]] void fail(const std::string& what) const;
+};
+
+}  // namespace stope::model

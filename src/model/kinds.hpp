@@ -1,0 +1,28 @@
+// One pair of functions a kind of model: fitted model -> content and back. What is read is checked as if an enemy had
+// written it: the checksum keeps out accidents only.
+#pragma once
+
+#include <string_view>
+
+#include "model/content.hpp"
+#include "stope/model.hpp"
+
+namespace stope::model {
+
+inline constexpr std::string_view kNeighbors = "neighbors";
+inline constexpr std::string_view kPca = "pca";
+inline constexpr std::string_view kLeastSquares = "least squares";
+
+/// The model of whatever kind. Throws invalid_file.
+Model model_of(const Content& content);
+
+void put_neighbors(const NeighborsModel& model, Content& content);
+NeighborsModel get_neighbors(const Content& content);
+
+void put_pca(const Pca& model, Content& content);
+Pca get_pca(const Content& content);
+
+void put_lsq(const LinearModel& model, Content& content);
+LinearModel get_lsq(const Content& content);
+
+}  // namespace stope::model

@@ -1,0 +1,252 @@
+// Model files: what is saved predicts the same to the bit when it is read again, and no damaged file is read.
+#include "stope/model.hpp"
+
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cstring>
+#include <limits>
+
+#include "effort.hpp"
+#include "io/temporary_folder.hpp"
+#include "model/checksum.hpp"
+#include "model/container.hpp"
+#include "model/kinds.hpp"
+#include "model/model_cases.hpp"
+#include "stope/error.hpp"
+
+namespace stope {
+namespace {
+
+using namespace testing_models;
+
+class ModelTest : public TemporaryFolder {
+ protected:
+  std::string save(const Model& model, const std::string& name) const {
+    OutputFile file(at(name));
+    write_model(file, model);
+    file.commit();
+    return at(name);
+  }
+};
+
+std::uint64_t bits(double value) {
+  return std::bit_cast<std::uint64_t>(value);
+}
+
+void expect_equal(const Table& a, const Table& b) {
+  ASSERT_EQ(a.columns.size(), b.columns.size());
+  ASSERT_EQ(a.n_rows, b.n_rows);
+  for (std::size_t c = 0; c < a.columns.size(); ++c) {
+    const Column& left = a.columns[c];
+    const Column& right = b.columns[c];
+    EXPECT_EQ(left.name, right.name);
+    EXPECT_EQ(left.type, right.type);
+    EXPECT_EQ(left.role, right.role);
+    EXPECT_EQ(left.values, right.values);
+    EXPECT_EQ(left.data.index(), right.data.index());
+    for (std::int64_t row = 0; row < a.n_rows; ++row) {
+      EXPECT_EQ(bits(left.at(row)), bits(right.at(row))) << left.name << " " << row;
+    }
+  }
+}
+
+TEST(Checksum, IsTheOneOfTheCatalogue) {
+  model::Crc64 sum;
+  sum.add("123456789");
+  EXPECT_EQ(sum.value(), 0x995dc9bbdf1939faULL);  // CRC-64/XZ
+  model::Crc64 pieces;
+  for (const char* piece : {"1", "23", "", "456789"}) pieces.add(piece);
+  EXPECT_EQ(pieces.value(), sum.value());
+}
+
+TEST(Container, EveryKindOfColumnComesBack) {
+  Table table = mixed_table(13, true);
+  const double nan = std::numeric_limits<double>::quiet_NaN(), inf = std::numeric_limits<double>::infinity();
+  Buffer<float> singles(13);
+  for (std::int64_t i = 0; i < 13; ++i) singles[i] = static_cast<float>(i) / 3.0F;
+  table.columns.push_back({"singles", ValueType::integer, Role::ignore, singles, {}});
+  table.columns.push_back(make_numeric(
+      "odd", {nan, -nan, inf, -inf, 0.0, -0.0, 5e-324, 1.7976931348623157e308, 1, 2, 3, 4, 5}, ValueType::date));
+  model::Content content;
+  content.kind = "test";
+  content.set("empty", "");
+  content.set("real", 0.1);
+  content.set("integer", std::int64_t{-5});
+  content.tables = {{"one", table}, {"none", Table{}}, {"without rows", outline(table)}};
+  const std::string bytes = bytes_of(content);
+  const model::Content read = content_of(bytes);
+  EXPECT_EQ(read.kind, "test");
+  EXPECT_EQ(read.options, content.options);
+  EXPECT_EQ(read.text("empty"), "");
+  EXPECT_EQ(read.real("real"), 0.1);
+  EXPECT_EQ(read.integer("integer", -5, -5), -5);
+  EXPECT_THROW(read.integer("integer", 0, 9), Error);
+  EXPECT_THROW(read.real("empty"), Error);
+  EXPECT_THROW(read.text("other"), Error);
+  EXPECT_THROW(read.table("other"), Error);
+  expect_equal(read.table("one"), table);
+  expect_equal(read.table("none"), Table{});
+  expect_equal(read.table("without rows"), outline(table));
+}
+
+TEST_F(ModelTest, NeighborsPredictTheSame) {
+  for (const bool nominal_label : {true, false}) {
+    const Model model = neighbors_model(40, nominal_label);
+    const Model read = read_model(save(model, "a.stope"));
+    expect_equal(read.columns, model.columns);
+    EXPECT_EQ(read.kind(), nominal_label ? "k-NN classifier" : "k-NN regressor");
+    const auto& before = std::get<NeighborsModel>(model.fitted);
+    const auto& after = std::get<NeighborsModel>(read.fitted);
+    EXPECT_EQ(after.options.metric.name, before.options.metric.name);
+    EXPECT_EQ(after.options.feature_weights, before.options.feature_weights);
+    EXPECT_EQ(after.n_neighbors, 3);
+    EXPECT_EQ(after.weights, VoteWeights::distance);
+    EXPECT_EQ(after.train.find(Role::id), -1);  // it takes no part
+    const Table test = mixed_table(17, nominal_label);
+    expect_equal(after.normalizer.apply(test), before.normalizer.apply(test));
+    const VoteOptions vote{.n_neighbors = 3, .weights = VoteWeights::distance};
+    const auto predict = [&](const NeighborsModel& m) {
+      return KnnIndex::fit(m.train, m.options).kneighbors(m.normalizer.apply(test), {.n_neighbors = 3});
+    };
+    EXPECT_EQ(predict(after).indices, predict(before).indices);
+    EXPECT_EQ(predict(after).distances, predict(before).distances);
+  }
+}
+
+TEST_F(ModelTest, ComponentsAndCoefficientsGiveTheSameBits) {
+  const Table test = numeric_table(30);
+  for (const char* name : {"a.stope", "a.stope.gz", "a.stope.zst"}) {
+    const Model pca = pca_model(), lsq = lsq_model();
+    expect_equal(std::get<Pca>(read_model(save(pca, name)).fitted).transform(test),
+                 std::get<Pca>(pca.fitted).transform(test));
+    const LinearModel read = std::get<LinearModel>(read_model(save(lsq, name)).fitted);
+    EXPECT_EQ(read.predict(test), std::get<LinearModel>(lsq.fitted).predict(test));
+    EXPECT_EQ(read.missing(), MissingValues::mean);
+    EXPECT_TRUE(is_model_file(at(name)));
+  }
+}
+
+TEST_F(ModelTest, SummaryNamesWhatIsInside) {
+  const ModelSummary summary = summarize_model(save(neighbors_model(), "a.stope"));
+  EXPECT_EQ(summary.kind, "neighbors");
+  EXPECT_EQ(summary.version, 1U);
+  EXPECT_EQ(summary.bytes, static_cast<std::int64_t>(content("a.stope").size()));
+  EXPECT_EQ(summary.columns.columns.size(), 6U);
+  ASSERT_EQ(summary.tables.size(), 3U);
+  EXPECT_EQ(summary.tables[0].name, "train");
+  EXPECT_EQ(summary.tables[0].n_rows, 8);
+  EXPECT_EQ(summary.tables[0].n_columns, 5);
+  EXPECT_FALSE(is_model_file(put("b.csv", "a,b\n1,2\n")));
+  EXPECT_FALSE(is_model_file(put("empty", "")));
+}
+
+// All of them: a checksum that skipped a byte anywhere would let one through.
+TEST_F(ModelTest, EveryFlippedBitAndEveryTruncationIsRefused) {
+  for (const Model& model : {neighbors_model(3), pca_model(), lsq_model()}) {
+    save(model, "a.stope");
+    const std::string whole = content("a.stope");
+    EXPECT_NO_THROW(content_of(whole));
+    const auto refused = [](const std::string& bytes) {
+      try {
+        content_of(bytes);
+      } catch (const Error& error) {
+        return error.code() == ErrorCode::invalid_file && std::string(error.what()).starts_with("a.stope: ");
+      }
+      return false;
+    };
+    std::string damaged = whole;
+    for (std::size_t bit = 0; bit < 8 * whole.size(); ++bit) {
+      const auto mask = static_cast<char>(1 << (bit % 8));
+      damaged[bit / 8] = static_cast<char>(damaged[bit / 8] ^ mask);
+      ASSERT_TRUE(refused(damaged)) << "bit " << bit;
+      damaged[bit / 8] = whole[bit / 8];
+    }
+    for (std::size_t size = 0; size < whole.size(); ++size) ASSERT_TRUE(refused(whole.substr(0, size))) << size;
+    EXPECT_TRUE(refused(whole + '\0'));
+  }
+}
+
+// With a checksum that fits: what a careful enemy writes.
+std::string resealed(std::string bytes) {
+  const auto size = static_cast<std::int64_t>(bytes.size());
+  std::memcpy(bytes.data() + 16, &size, sizeof size);
+  model::Crc64 sum;
+  sum.add(std::string_view(bytes).substr(0, bytes.size() - 8));
+  const std::uint64_t value = sum.value();
+  std::memcpy(bytes.data() + bytes.size() - 8, &value, sizeof value);
+  return bytes;
+}
+
+TEST_F(ModelTest, RefusalsSayWhy) {
+  save(pca_model(), "a.stope");
+  const std::string whole = content("a.stope");
+  const auto message = [](const std::string& bytes) -> std::string {
+    try {
+      content_of(bytes);
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "";
+  };
+  const auto contains = [](const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos ? "" : "'" + part + "' is not in: " + text;
+  };
+  EXPECT_EQ(contains(message(""), "no model file"), "");
+  EXPECT_EQ(contains(message("a,b\n1,2\n"), "no model file"), "");
+  EXPECT_EQ(contains(message(whole.substr(0, whole.size() - 1)), "cut off"), "");
+  std::string newer = whole;
+  newer[8] = 2;
+  EXPECT_EQ(contains(message(resealed(newer)), "version 2"), "");
+  EXPECT_EQ(contains(message(resealed(newer)), "newer stope"), "");
+  std::string damaged = whole;
+  damaged[40] = static_cast<char>(damaged[40] ^ 1);
+  EXPECT_EQ(contains(message(damaged), "damaged"), "");
+}
+
+// Whatever a byte becomes under a checksum that fits: an error, or a model that can be used.
+TEST_F(ModelTest, ChangesUnderAFittingChecksumAreErrorsOrModels) {
+  const std::int64_t step = std::max<std::int64_t>(1, 100 / std::max<std::int64_t>(effort(), 1));
+  for (const Model& model : {neighbors_model(3), pca_model(), lsq_model()}) {
+    save(model, "a.stope");
+    const std::string whole = content("a.stope");
+    std::int64_t refused = 0, read = 0;
+    for (std::size_t at = 8; at + 8 < whole.size(); at += static_cast<std::size_t>(step)) {
+      for (const int value : {0x00, 0x01, 0x7f, 0x80, 0xff}) {
+        std::string changed = whole;
+        changed[at] = static_cast<char>(value);
+        try {
+          model::model_of(content_of(resealed(changed)));
+          ++read;
+        } catch (const Error& error) {
+          EXPECT_NE(error.code(), ErrorCode::internal) << error.what();
+          ++refused;
+        }
+      }
+    }
+    EXPECT_GT(refused, 0);
+    EXPECT_GT(read, 0);
+  }
+}
+
+TEST(Container, LengthsAreNotBelieved) {
+  model::Content content;
+  content.kind = "k";
+  content.tables = {{"t", numeric_table(2)}};
+  const std::string whole = bytes_of(content);
+  // From the header's end on: every eight bytes as a huge number, every four as well.
+  for (std::size_t at = 24; at + 16 < whole.size(); ++at) {
+    for (const std::uint64_t lie : {~std::uint64_t{0}, std::uint64_t{1} << 62, std::uint64_t{1} << 31}) {
+      std::string changed = whole;
+      std::memcpy(changed.data() + at, &lie, sizeof lie);
+      try {
+        content_of(resealed(changed));
+      } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::invalid_file) << error.what();
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace stope
