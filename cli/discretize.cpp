@@ -65,7 +65,7 @@ class Discretize : public Command {
     output.flag("--labels", labels_, "Code by labels, (-inf,2.5) or =red, instead of s1, s2, ...");
     output.parsed("--output-format", "csv|tsv|arff", "Format of the coded table; without it by the suffix, else csv",
                   [this](const std::string& word) { write_.format = parse_format(word, "--output-format"); });
-    tables_.add_to(*app, Tables::one);
+    tables_.add_to(*app, Tables::one, MissingOption::policy);
     add_common(kExamples);
   }
 
@@ -198,14 +198,7 @@ class Discretize : public Command {
     session.say(fmt::format("{} cuts of {} attributes\n", n_cuts, cuts.size()));
     if (cuts_file) write_cuts(*cuts_file, cuts);
     if (coded_file) code(session, table, cuts, *coded_file);
-    if (cuts_file && coded_file) {
-      OutputFile::commit_both(*cuts_file, *coded_file);
-    } else {
-      (cuts_file ? *cuts_file : *coded_file).commit();
-    }
-    for (const std::optional<OutputFile>* file : {&cuts_file, &coded_file}) {
-      if (*file) session.note_output((*file)->path());
-    }
+    commit_files(session, {&cuts_file, &coded_file});
   }
 
   void apply(Session& session) {
