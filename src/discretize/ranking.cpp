@@ -16,12 +16,11 @@ using discretize::BestCutRun;
 using discretize::DecisionProblem;
 
 // Descending worth, equal ones in column order.
-std::vector<std::size_t> by_worth(const std::vector<AttributeBest>& best) {
-  std::vector<std::size_t> order(best.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return best[b].worth < best[a].worth; });
-  return order;
+void sort_by_worth(const std::vector<AttributeBest>& best, std::vector<std::size_t>& order) {
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    if (best[b].worth < best[a].worth) return true;
+    return !(best[a].worth < best[b].worth) && a < b;
+  });
 }
 
 BestCut describe_cut(const DecisionProblem& problem, const AttributeBest& best, std::int64_t index,
@@ -73,24 +72,21 @@ BestCuts best_cuts(const Table& table, const BestCutOptions& options, const RunO
   const DecisionProblem problem = discretize::make_problem(table, options.missing, run);
   const BestCutRun found =
       discretize::best_cut_of_each(problem, options.criterion, options.n_permutations, options.seed, run);
+  std::vector<std::size_t> order(found.best.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  if (options.order == AttributeOrder::score) sort_by_worth(found.best, order);
   BestCuts result;
-  result.cuts.reserve(found.best.size());
+  result.cuts.reserve(order.size());
   const auto p_value = [&](std::int64_t as_good) {
     return static_cast<double>(as_good + 1) / static_cast<double>(options.n_permutations + 1);
   };
-  for (std::size_t a = 0; a < found.best.size(); ++a) {
+  for (const std::size_t a : order) {
     result.cuts.push_back(describe_cut(problem, found.best[a], static_cast<std::int64_t>(a), options.criterion));
     if (options.n_permutations == 0) continue;
     result.cuts.back().p_value = p_value(found.counts.as_good[a]);
     result.cuts.back().family_p_value = p_value(found.counts.any_as_good[a]);
   }
   if (options.n_permutations > 0) add_q_values(result.cuts);
-  if (options.order == AttributeOrder::score) {
-    std::vector<BestCut> sorted;
-    sorted.reserve(result.cuts.size());
-    for (const std::size_t a : by_worth(found.best)) sorted.push_back(std::move(result.cuts[a]));
-    result.cuts = std::move(sorted);
-  }
   result.classes = problem.classes;
   result.report = {found.backend,
                    found.reason,
