@@ -3,6 +3,7 @@
 #include <chrono>
 #include <numeric>
 
+#include "base/thread_pool.hpp"
 #include "discretize/best_cut.hpp"
 #include "discretize/problem.hpp"
 #include "stope/discretize.hpp"
@@ -76,16 +77,24 @@ BestCuts best_cuts(const Table& table, const BestCutOptions& options, const RunO
   std::iota(order.begin(), order.end(), std::size_t{0});
   if (options.order == AttributeOrder::score) sort_by_worth(found.best, order);
   BestCuts result;
-  result.cuts.reserve(order.size());
+  result.cuts.resize(order.size());
   const auto p_value = [&](std::int64_t as_good) {
     return static_cast<double>(as_good + 1) / static_cast<double>(options.n_permutations + 1);
   };
-  for (const std::size_t a : order) {
-    result.cuts.push_back(describe_cut(problem, found.best[a], static_cast<std::int64_t>(a), options.criterion));
-    if (options.n_permutations == 0) continue;
-    result.cuts.back().p_value = p_value(found.counts.as_good[a]);
-    result.cuts.back().family_p_value = p_value(found.counts.any_as_good[a]);
-  }
+  constexpr std::size_t kAtOnce = 256;
+  ThreadPool pool(run.threads);
+  pool.parallel_for(static_cast<std::int64_t>((order.size() + kAtOnce - 1) / kAtOnce), run.cancel,
+                    [&](std::int64_t task, int) {
+                      const std::size_t begin = static_cast<std::size_t>(task) * kAtOnce;
+                      for (std::size_t i = begin; i < std::min(order.size(), begin + kAtOnce); ++i) {
+                        const std::size_t a = order[i];
+                        BestCut& cut = result.cuts[i];
+                        cut = describe_cut(problem, found.best[a], static_cast<std::int64_t>(a), options.criterion);
+                        if (options.n_permutations == 0) continue;
+                        cut.p_value = p_value(found.counts.as_good[a]);
+                        cut.family_p_value = p_value(found.counts.any_as_good[a]);
+                      }
+                    });
   if (options.n_permutations > 0) add_q_values(result.cuts);
   result.classes = problem.classes;
   result.report = {found.backend,
