@@ -11,6 +11,7 @@
 #include <numeric>
 #include <unordered_map>
 
+#include "base/checked.hpp"
 #include "base/thread_pool.hpp"
 #include "discretize/sorted_rows.hpp"
 #include "discretize/value_order.hpp"
@@ -50,6 +51,13 @@ class GlobalSearch {
       : problem_(problem), run_(run), pool_(run.threads) {
     if (problem.n_rows >= static_cast<std::int64_t>(kLastOfValue)) {
       throw Error(ErrorCode::unsupported, "the global method takes at most 2147483647 rows");
+    }
+    const std::int64_t bytes =
+        checked::mul(checked::mul(problem.n_rows, problem.n_attributes()), sizeof(std::uint32_t));
+    if (const std::int64_t budget = memory_budget(run); bytes > budget) {
+      throw Error(ErrorCode::out_of_memory, "the global method needs " + std::to_string(bytes) +
+                                                " bytes for the orders of all columns, more than the " +
+                                                std::to_string(budget) + " allowed");
     }
     orders_.resize(problem.attributes.size());
     scratch_.resize(static_cast<std::size_t>(pool_.size()));

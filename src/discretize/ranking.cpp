@@ -52,13 +52,13 @@ BestCut describe_cut(const DecisionProblem& problem, const AttributeBest& best, 
 void add_q_values(std::vector<BestCut>& cuts) {
   std::vector<std::size_t> order(cuts.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return *cuts[a].p_value < *cuts[b].p_value; });
+  const auto p_value = [&](std::size_t i) { return cuts[i].p_value.value_or(1.0); };
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return p_value(a) < p_value(b); });
   double smallest = 1.0;
   for (std::size_t j = order.size(); j > 0; --j) {
-    BestCut& cut = cuts[order[j - 1]];
-    smallest = std::min(smallest, *cut.p_value * static_cast<double>(order.size()) / static_cast<double>(j));
-    cut.q_value = smallest;
+    const std::size_t i = order[j - 1];
+    smallest = std::min(smallest, p_value(i) * static_cast<double>(order.size()) / static_cast<double>(j));
+    cuts[i].q_value = smallest;
   }
 }
 
