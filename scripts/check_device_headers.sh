@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Compiles the headers that hold formulas for host and device as device code, with clang alone: no CUDA toolkit needed.
-#   scripts/check_device_headers.sh [HEADER...]     default: src/knn/exact_math.hpp, vote_rule.hpp and measures/*.hpp
+#   scripts/check_device_headers.sh [HEADER...]     default: the list below
 # Finds what a CUDA compiler would refuse: a call of a function of the host (std::sqrt, a helper without STOPE_HD), an
 # exception, a table the device cannot read. Templates are checked as far as they are instantiated in the headers.
 # STOPE_CLANG names the compiler (clang++-19).
@@ -12,7 +12,8 @@ if [ $# -gt 0 ]; then
   headers=("$@")
 else
   shopt -s nullglob
-  headers=(src/knn/exact_math.hpp src/knn/vote_rule.hpp src/knn/measures/*.hpp)
+  headers=(src/knn/exact_math.hpp src/knn/vote_rule.hpp src/knn/measures/*.hpp
+           src/discretize/value_order.hpp src/discretize/score.hpp)
 fi
 
 work=$(mktemp -d)

@@ -3,9 +3,11 @@
 
 #include "stope/buffer.hpp"
 #include "stope/compat.hpp"
+#include "stope/cuts.hpp"
 #include "stope/decompose.hpp"
 #include "stope/device.hpp"
 #include "stope/device_arrays.hpp"
+#include "stope/discretize.hpp"
 #include "stope/error.hpp"
 #include "stope/eval.hpp"
 #include "stope/generate.hpp"

@@ -1,0 +1,270 @@
+// What a table becomes for discretisation and trees (discretize/problem.hpp).
+#include "discretize/problem.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "base/number_text.hpp"
+#include "base/thread_pool.hpp"
+#include "discretize/score.hpp"
+#include "stope/error.hpp"
+#include "stope/stats.hpp"
+
+namespace stope::discretize {
+namespace {
+
+std::string where_is(const Table& table, const Column& column) {
+  return (table.source.empty() ? "" : table.source + ": ") + "column '" + column.name + "'";
+}
+
+[[noreturn]] void refuse(const Table& table, const Column& column, std::int64_t row, const std::string& what) {
+  throw Error(ErrorCode::invalid_file, where_is(table, column) + ", row " + std::to_string(row) + ": " + what);
+}
+
+const Column& label_of(const Table& table) {
+  const std::int64_t label = table.find(Role::label);
+  if (label < 0) throw Error(ErrorCode::invalid_argument, "the table has no label: name it with --target");
+  const Column& column = table.columns[static_cast<std::size_t>(label)];
+  if (column.nominal()) return column;
+  throw Error(ErrorCode::invalid_argument,
+              "the label '" + column.name + "' is numeric; classes are nominal (--nominal, or numbers cut beforehand)");
+}
+
+// The first row with a missing value, or -1.
+std::int64_t first_missing(const Column& column) {
+  return std::visit(
+      [](const auto& values) {
+        std::int64_t missing = 0;
+        const auto is_missing = [](auto value) {
+          if constexpr (std::is_same_v<decltype(value), std::int32_t>) {
+            return value < 0;
+          } else {
+            return value != value;
+          }
+        };
+        for (const auto value : values) missing += is_missing(value) ? 1 : 0;  // without a branch: mostly none is
+        if (missing == 0) return std::int64_t{-1};
+        std::int64_t row = 0;
+        while (!is_missing(values[row])) ++row;
+        return row;
+      },
+      column.data);
+}
+
+std::vector<std::int64_t> first_missing_rows(const Table& table, const std::vector<std::int64_t>& features,
+                                             ThreadPool& pool, const CancelToken& cancel) {
+  constexpr std::int64_t kColumnsAtOnce = 64;
+  const auto n = static_cast<std::int64_t>(features.size());
+  std::vector<std::int64_t> rows(features.size());
+  pool.parallel_for((n + kColumnsAtOnce - 1) / kColumnsAtOnce, cancel, [&](std::int64_t task, int) {
+    for (std::int64_t f = task * kColumnsAtOnce; f < std::min(n, (task + 1) * kColumnsAtOnce); ++f) {
+      const auto at = static_cast<std::size_t>(f);
+      rows[at] = first_missing(table.columns[static_cast<std::size_t>(features[at])]);
+    }
+  });
+  return rows;
+}
+
+// Weights of all rows in kWeightUnit.
+std::vector<std::int64_t> weights_of(const Table& table, const Column& column) {
+  std::vector<std::int64_t> weights(static_cast<std::size_t>(table.n_rows));
+  std::int64_t sum = 0;
+  for (std::int64_t row = 0; row < table.n_rows; ++row) {
+    const double weight = column.at(row);
+    if (!(weight >= 0.0)) refuse(table, column, row, std::isnan(weight) ? "a missing weight" : "a negative weight");
+    if (weight > static_cast<double>(kMostWeight) * kWeightUnit / 2) {
+      refuse(table, column, row, "the weight " + number_text(weight) + " is too large (sums are limited to 2^42)");
+    }
+    const auto units = static_cast<std::int64_t>(std::nearbyint(weight / kWeightUnit));
+    if (units > kMostWeight - sum) refuse(table, column, row, "the sum of the weights exceeds 2^42");
+    sum += units;
+    weights[static_cast<std::size_t>(row)] = units;
+  }
+  return weights;
+}
+
+// The rows that remain: with a weight above 0 and, under MissingPolicy::drop, nothing missing. Empty = all.
+std::vector<std::int64_t> remaining_rows(const Table& table, const std::vector<std::int64_t>& features,
+                                         const std::vector<std::int64_t>& first_missing,
+                                         const std::vector<std::int64_t>& weights, MissingPolicy policy) {
+  std::vector<char> stays(static_cast<std::size_t>(table.n_rows), 1);
+  for (std::size_t row = 0; row < weights.size(); ++row) stays[row] = weights[row] > 0 ? 1 : 0;
+  for (std::size_t f = 0; policy == MissingPolicy::drop && f < features.size(); ++f) {
+    if (first_missing[f] < 0) continue;
+    const Column& column = table.columns[static_cast<std::size_t>(features[f])];
+    for (std::int64_t row = first_missing[f]; row < table.n_rows; ++row) {
+      if (column.missing(row)) stays[static_cast<std::size_t>(row)] = 0;
+    }
+  }
+  std::vector<std::int64_t> rows;
+  for (std::int64_t row = 0; row < table.n_rows; ++row) {
+    if (stays[static_cast<std::size_t>(row)] != 0) rows.push_back(row);
+  }
+  if (static_cast<std::int64_t>(rows.size()) == table.n_rows) rows.clear();
+  return rows;
+}
+
+template <class T>
+Buffer<T> filled(const Buffer<T>& from, T fill) {
+  Buffer<T> to(from.size());
+  for (std::int64_t i = 0; i < from.size(); ++i) {
+    const T value = from[i];
+    to[i] = value != value ? fill : value;
+  }
+  return to;
+}
+
+Buffer<std::int32_t> with_code(const Buffer<std::int32_t>& from, std::int32_t code) {
+  Buffer<std::int32_t> to(from.size());
+  for (std::int64_t i = 0; i < from.size(); ++i) to[i] = from[i] < 0 ? code : from[i];
+  return to;
+}
+
+// The mean of a numeric column by the sums of stope::describe.
+Fill fill_of_numbers(const Table& table, const Column& column, const RunOptions& run) {
+  Table one;
+  one.n_rows = table.n_rows;
+  one.columns.push_back(column);
+  RunOptions here = run;
+  here.device = "cpu";
+  here.threads = 1;
+  const Statistics statistics = describe(one, {}, here);
+  Fill fill;
+  if (statistics.columns[0].count == 0) return fill;
+  const double mean = statistics.columns[0].mean;
+  if (!std::isfinite(mean)) {
+    throw Error(ErrorCode::invalid_file,
+                where_is(table, column) + ": missing values cannot be filled, the mean is not finite");
+  }
+  fill.number = mean;
+  return fill;
+}
+
+Fill fill_of_codes(const Column& column) {
+  std::vector<std::int64_t> counts(column.values.size());
+  for (const std::int32_t code : column.codes()) {
+    if (code >= 0) ++counts[static_cast<std::size_t>(code)];
+  }
+  const auto most = std::max_element(counts.begin(), counts.end());
+  Fill fill;
+  if (most != counts.end() && *most > 0) fill.code = static_cast<std::int32_t>(most - counts.begin());
+  return fill;
+}
+
+void fill_in(Attribute& attribute, const Fill& fill) {
+  if (fill.code >= 0) {
+    attribute.data = with_code(std::get<Buffer<std::int32_t>>(attribute.data), fill.code);
+  } else if (!fill.number) {
+    return;  // nothing is present: one constant value, that of a missing one
+  } else if (auto* real = std::get_if<Buffer<float>>(&attribute.data)) {
+    *real = filled(*real, static_cast<float>(*fill.number));
+  } else {
+    auto& numbers = std::get<Buffer<double>>(attribute.data);
+    numbers = filled(numbers, *fill.number);
+  }
+  attribute.has_missing = false;
+}
+
+Attribute make_attribute(const Table& table, std::int64_t index, bool has_missing) {
+  const Column& column = table.columns[static_cast<std::size_t>(index)];
+  return {.name = column.name,
+          .column = index,
+          .symbolic = column.nominal(),
+          .data = column.data,
+          .values = column.values,
+          .has_missing = has_missing};
+}
+
+// Whatever is still missing of a symbolic attribute is one more value.
+void name_missing(Attribute& attribute) {
+  if (!attribute.symbolic || !attribute.has_missing) return;
+  const auto code = static_cast<std::int32_t>(attribute.values.size());
+  attribute.data = with_code(std::get<Buffer<std::int32_t>>(attribute.data), code);
+  attribute.values.emplace_back(kMissingValue);
+}
+
+void count_classes(const Table& table, const Column& label, DecisionProblem& problem) {
+  problem.target = label.name;
+  problem.classes = label.values;
+  problem.class_of = label.codes();
+  problem.class_totals.assign(label.values.size(), 0);
+  for (std::int64_t row = 0; row < problem.n_rows; ++row) {
+    const std::int32_t code = problem.class_of[row];
+    if (code < 0) refuse(table, label, row, "a missing label");
+    problem.class_totals[static_cast<std::size_t>(code)] += problem.weight(row);
+  }
+  problem.total = std::accumulate(problem.class_totals.begin(), problem.class_totals.end(), std::int64_t{0});
+}
+
+void check_size(const Table& table, std::int64_t n_rows) {
+  if (n_rows > kMostRows) {
+    throw Error(ErrorCode::unsupported,
+                std::to_string(n_rows) + " rows: scores are counted for at most " + std::to_string(kMostRows));
+  }
+  if (n_rows > 0) return;
+  throw Error(ErrorCode::invalid_file, (table.source.empty() ? "" : table.source + ": ") +
+                                           std::string(table.n_rows == 0 ? "no rows"
+                                                                         : "no row remains: every one has "
+                                                                           "a missing value or weight 0"));
+}
+
+}  // namespace
+
+bool DecisionProblem::pure() const {
+  return std::count_if(class_totals.begin(), class_totals.end(), [](std::int64_t n) { return n > 0; }) < 2;
+}
+
+DecisionProblem make_problem(const Table& table, MissingPolicy policy, const RunOptions& run) {
+  label_of(table);
+  const std::int64_t weight = table.find(Role::weight);
+  ThreadPool pool(run.threads);
+  const std::vector<std::int64_t> features = table.features();
+  std::vector<std::int64_t> missing = first_missing_rows(table, features, pool, run.cancel);
+  for (std::size_t f = 0; policy == MissingPolicy::error && f < features.size(); ++f) {
+    if (missing[f] < 0) continue;
+    refuse(table, table.columns[static_cast<std::size_t>(features[f])], missing[f],
+           "a missing value (--missing value, drop or fill says what it means)");
+  }
+
+  DecisionProblem problem;
+  if (weight >= 0) {
+    problem.weighted = true;
+    problem.weights = weights_of(table, table.columns[static_cast<std::size_t>(weight)]);
+  }
+  problem.rows = remaining_rows(table, features, missing, problem.weights, policy);
+  const bool none_remains = problem.rows.empty() && policy == MissingPolicy::drop &&
+                            std::any_of(missing.begin(), missing.end(), [](std::int64_t row) { return row >= 0; });
+  const bool no_weight = problem.weighted && std::none_of(problem.weights.begin(), problem.weights.end(),
+                                                          [](std::int64_t w) { return w > 0; });
+  if (none_remains || no_weight) check_size(table, 0);
+  Table taken;
+  if (!problem.rows.empty()) {
+    taken = table.take(problem.rows);
+    taken.source = table.source;
+    missing = first_missing_rows(taken, features, pool, run.cancel);
+    std::vector<std::int64_t> kept;
+    for (const std::int64_t row : problem.rows) {
+      if (problem.weighted) kept.push_back(problem.weights[static_cast<std::size_t>(row)]);
+    }
+    problem.weights = std::move(kept);
+  }
+  const Table& used = problem.rows.empty() ? table : taken;
+  problem.n_rows = used.n_rows;
+  check_size(table, problem.n_rows);
+  count_classes(used, label_of(used), problem);
+  problem.attributes.reserve(features.size());
+  for (std::size_t f = 0; f < features.size(); ++f) {
+    problem.attributes.push_back(make_attribute(used, features[f], missing[f] >= 0));
+    Attribute& attribute = problem.attributes.back();
+    if (policy == MissingPolicy::fill) {
+      const Column& column = used.columns[static_cast<std::size_t>(features[f])];
+      problem.fills.push_back(attribute.symbolic ? fill_of_codes(column) : fill_of_numbers(used, column, run));
+      if (attribute.has_missing) fill_in(attribute, problem.fills.back());
+    }
+    name_missing(attribute);
+  }
+  return problem;
+}
+
+}  // namespace stope::discretize
