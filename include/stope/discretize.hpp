@@ -30,4 +30,49 @@ enum class Criterion { discernibility, gini, entropy };
 Criterion criterion(std::string_view name);
 std::string_view to_string(Criterion criterion) noexcept;
 
+enum class AttributeOrder { score, column };
+
+struct BestCutOptions {
+  Criterion criterion = Criterion::discernibility;
+  MissingPolicy missing = MissingPolicy::error;
+  AttributeOrder order = AttributeOrder::score;  ///< score: the highest first, equal ones in column order
+  std::int64_t n_permutations = 0;               ///< of the labels, for p- and q-values; 0 = none
+  std::uint64_t seed = 0;
+};
+
+/// The best cut of one attribute; of equally good cuts the lowest, of symbolic values the first.
+struct BestCut {
+  std::int64_t attribute = 0;  ///< counted from 0 among the table's features
+  std::string name;
+  bool symbolic = false;
+  double score = 0.0;                    ///< 0 where no cut separates anything
+  std::optional<std::int64_t> pairs;     ///< the score of discernibility without weights, exactly
+  std::optional<double> cut;             ///< of a numeric attribute: rows with x >= cut go right
+  std::optional<std::string> value;      ///< of a symbolic one: rows with this value go right
+  std::optional<double> p_value;         ///< (b + 1) / (B + 1), b of B permutations scoring as high on this attribute
+  std::optional<double> family_p_value;  ///< the same, b of those in which some attribute scores as high
+  std::optional<double> q_value;         ///< Benjamini and Hochberg's, over all attributes
+};
+
+struct DiscretizeReport {
+  std::string backend;  ///< "reference", "scalar", "avx2", "avx512", "cuda" (stope/device.hpp)
+  std::string reason;   ///< why this one
+  int threads = 0;
+  std::int64_t n_rows = 0, n_attributes = 0;
+  std::vector<std::int64_t> class_counts;  ///< rows (or weight in units of 2^-20) of each class
+  double seconds = 0.0;
+};
+
+struct BestCuts {
+  std::vector<BestCut> cuts;
+  std::vector<std::string> classes;
+  DiscretizeReport report;
+};
+
+/// The best cut of every feature of a table whose label is nominal. Rules, ties and the formulas of the criteria:
+/// docs/NUMERICS.md. Sorts every column once, also for permutations. Throws invalid_argument without a nominal label
+/// and for n_permutations < 0; invalid_file for a missing label, for a missing value under MissingPolicy::error, for
+/// bad weights and a table of no rows.
+BestCuts best_cuts(const Table& table, const BestCutOptions& options = {}, const RunOptions& run = {});
+
 }  // namespace stope

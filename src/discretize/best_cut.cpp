@@ -1,0 +1,197 @@
+// The search for the best cut of every attribute (discretize/best_cut.hpp).
+#include "discretize/best_cut.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <span>
+
+#include "base/thread_pool.hpp"
+#include "device/backend.hpp"
+#include "discretize/group_sorter.hpp"
+#include "discretize/permutation_test.hpp"
+#include "discretize/scorer.hpp"
+#include "discretize/value_order.hpp"
+#include "stope/error.hpp"
+
+namespace stope::discretize {
+namespace {
+
+constexpr std::int64_t kColumnsAtOnce = 64;  // of a task, where columns are short
+constexpr std::int64_t kShortRows = 65536;
+
+class Search {
+ public:
+  Search(const DecisionProblem& problem, Criterion criterion, const device::Backend backend)
+      : problem_(problem), scorer_(problem, criterion), kernels_(network_kernels(backend)), ranks_(problem) {
+    for (const std::int64_t n : problem.class_totals) {
+      if (n == 0) continue;
+      if (n_present_++ == 0) n_first_ = n;
+    }
+    two_classes_ = n_present_ == 2 && !problem.weighted && criterion == Criterion::discernibility;
+  }
+
+  const DecisionProblem& problem() const { return problem_; }
+  const Scorer& scorer() const { return scorer_; }
+  const NetworkKernels* kernels() const { return kernels_; }
+  const ClassRanks& ranks() const { return ranks_; }
+  bool two_classes() const { return two_classes_; }
+  std::int64_t n_first() const { return n_first_; }
+
+ private:
+  const DecisionProblem& problem_;
+  Scorer scorer_;
+  const NetworkKernels* kernels_;
+  ClassRanks ranks_;
+  int n_present_ = 0;
+  std::int64_t n_first_ = 0;
+  bool two_classes_ = false;
+};
+
+// What one thread does with its columns.
+class Worker {
+ public:
+  Worker(const Search& search, const PermutationTest* permutations, std::vector<AttributeBest>& best)
+      : search_(search),
+        problem_(search.problem()),
+        permutations_(permutations),
+        best_(best),
+        sorter_(search.kernels(), problem_.n_rows, search.ranks()),
+        rows_(static_cast<std::size_t>(problem_.n_rows)),
+        differs_(rows_.size()) {
+    if (permutations != nullptr) tally_ = permutations->make_tally();
+  }
+
+  PermutationTest::Tally& tally() { return tally_; }
+
+  void run(std::int64_t begin, std::int64_t end) {
+    std::vector<std::int64_t> doubles, floats;
+    for (std::int64_t a = begin; a < end; ++a) {
+      const Attribute& attribute = problem_.attributes[static_cast<std::size_t>(a)];
+      if (attribute.symbolic) {
+        symbolic(a);
+      } else {
+        (std::holds_alternative<Buffer<float>>(attribute.data) ? floats : doubles).push_back(a);
+      }
+    }
+    for (const std::vector<std::int64_t>* all : {&doubles, &floats}) {
+      const std::span<const std::int64_t> attributes(*all);
+      for (std::size_t i = 0; i < attributes.size(); i += static_cast<std::size_t>(sorter_.lanes())) {
+        numeric(attributes.subspan(i, std::min(attributes.size() - i, static_cast<std::size_t>(sorter_.lanes()))));
+      }
+    }
+  }
+
+ private:
+  void numeric(std::span<const std::int64_t> attributes) {
+    const Attribute* columns[kMostLanes];
+    for (std::size_t i = 0; i < attributes.size(); ++i) {
+      columns[i] = &problem_.attributes[static_cast<std::size_t>(attributes[i])];
+    }
+    sorter_.sort({columns, attributes.size()});
+    NetworkBest network{};
+    if (search_.two_classes() && sorter_.lanes() > 1) sorter_.best_of_two_classes(search_.n_first(), network);
+    for (int lane = 0; lane < static_cast<int>(attributes.size()); ++lane) {
+      const bool known = search_.two_classes() && sorter_.network_decides(lane);
+      if (!known || permutations_ != nullptr) sorter_.order_of(lane, rows_.data(), differs_.data());
+      AttributeBest& best = best_[static_cast<std::size_t>(attributes[static_cast<std::size_t>(lane)])];
+      if (known) {
+        settle_network(lane, *columns[lane], network, best);
+      } else {
+        settle_scan(*columns[lane], best);
+      }
+      if (permutations_ == nullptr) continue;
+      permutations_->numeric(attributes[static_cast<std::size_t>(lane)], best.worth,
+                             {rows_.data(), differs_.data(), problem_.n_rows}, tally_);
+    }
+  }
+
+  void settle_network(int lane, const Attribute& attribute, const NetworkBest& network, AttributeBest& best) const {
+    const auto position = static_cast<std::int64_t>(network.position[lane]);
+    if (position < 0) return;
+    best.found = true;
+    best.worth.w = static_cast<std::int64_t>(network.w[lane]);
+    best.cut = cut_of(attribute, sorter_.network_row(lane, position), sorter_.network_row(lane, position + 1));
+  }
+
+  void settle_scan(const Attribute& attribute, AttributeBest& best) const {
+    const OrderedColumn column{rows_.data(), differs_.data(), problem_.n_rows};
+    const ScoredCut found = search_.scorer().best_cut(column, search_.scorer().true_labels());
+    if (found.position < 0) return;
+    best.found = true;
+    best.worth = found.worth;
+    best.cut = cut_of(attribute, rows_[static_cast<std::size_t>(found.position)],
+                      rows_[static_cast<std::size_t>(found.position) + 1]);
+  }
+
+  static double cut_of(const Attribute& attribute, std::uint32_t low, std::uint32_t high) {
+    return attribute.with_numbers(
+        [&](const auto* x) { return cut_between(static_cast<double>(x[low]), static_cast<double>(x[high])); });
+  }
+
+  void symbolic(std::int64_t index) {
+    const Attribute& attribute = problem_.attributes[static_cast<std::size_t>(index)];
+    AttributeBest& best = best_[static_cast<std::size_t>(index)];
+    const ScoredCut found = search_.scorer().best_value(attribute, search_.scorer().true_labels());
+    if (found.position >= 0) {
+      best.found = true;
+      best.worth = found.worth;
+      best.value = static_cast<std::int32_t>(found.position);
+    }
+    if (permutations_ != nullptr) permutations_->symbolic(index, best.worth, attribute, tally_);
+  }
+
+  const Search& search_;
+  const DecisionProblem& problem_;
+  const PermutationTest* permutations_;
+  std::vector<AttributeBest>& best_;
+  GroupSorter sorter_;
+  std::vector<std::uint32_t> rows_;
+  std::vector<std::uint8_t> differs_;
+  PermutationTest::Tally tally_;
+};
+
+}  // namespace
+
+BestCutRun best_cut_of_each(const DecisionProblem& problem, Criterion criterion, std::int64_t n_permutations,
+                            std::uint64_t seed, const RunOptions& run) {
+  const device::BackendChoice choice = device::choose_backend(run);
+  if (choice.backend == device::Backend::cuda) {
+    throw Error(ErrorCode::device_unavailable, "discretisation does not run on GPUs yet: --device cpu");
+  }
+  const Search search(problem, criterion, choice.backend);
+  ThreadPool pool(run.threads);
+  BestCutRun result;
+  result.backend = choice.name;
+  result.reason = choice.reason;
+  result.threads = pool.size();
+  result.best.resize(static_cast<std::size_t>(problem.n_attributes()));
+  std::unique_ptr<PermutationTest> permutations;
+  if (n_permutations > 0) {
+    permutations = std::make_unique<PermutationTest>(problem, search.scorer(), search.kernels(), n_permutations, seed);
+  }
+  const std::int64_t at_once = problem.n_rows <= kShortRows ? kColumnsAtOnce : 1;
+  const std::int64_t n_tasks = (problem.n_attributes() + at_once - 1) / at_once;
+  std::vector<std::unique_ptr<Worker>> workers(static_cast<std::size_t>(pool.size()));
+  const auto each_column = [&] {
+    pool.parallel_for(n_tasks, run.cancel, [&](std::int64_t task, int number) {
+      auto& worker = workers[static_cast<std::size_t>(number)];
+      if (!worker) worker = std::make_unique<Worker>(search, permutations.get(), result.best);
+      worker->run(task * at_once, std::min(problem.n_attributes(), (task + 1) * at_once));
+    });
+  };
+  if (!permutations) {
+    each_column();
+    return result;
+  }
+  while (permutations->next_round()) {
+    each_column();
+    for (const auto& worker : workers) {
+      if (worker) permutations->collect(worker->tally());
+    }
+    if (run.progress) run.progress("permutations", permutations->n_done(), n_permutations);
+  }
+  result.counts = permutations->counts(result.best);
+  return result;
+}
+
+}  // namespace stope::discretize

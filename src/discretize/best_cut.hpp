@@ -1,0 +1,49 @@
+// The best cut of every attribute of a decision problem, all at once.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "discretize/problem.hpp"
+#include "discretize/score.hpp"
+#include "stope/discretize.hpp"
+#include "stope/run.hpp"
+
+namespace stope::discretize {
+
+/// What a cut is worth: of discernibility W (pairs, or with weights units of 2^-40), of the others their gain.
+struct Worth {
+  Int128 w = 0;
+  double gain = 0.0;
+
+  friend bool operator<(const Worth& a, const Worth& b) { return a.w < b.w || (a.w == b.w && a.gain < b.gain); }
+};
+
+/// The best cut of an attribute, the lowest of equally good ones; nothing else means anything where none is worth more
+/// than 0.
+struct AttributeBest {
+  bool found = false;
+  Worth worth;
+  double cut = 0.0;        ///< of a numeric attribute
+  std::int32_t value = 0;  ///< of a symbolic one: its code
+};
+
+/// How many permutations of the labels give a score as high as the true labels do.
+struct PermutationCounts {
+  std::vector<std::int64_t> as_good;      ///< for each attribute: in which it scored as high
+  std::vector<std::int64_t> any_as_good;  ///< for each attribute: in which some attribute did
+};
+
+struct BestCutRun {
+  std::vector<AttributeBest> best;  ///< one an attribute
+  PermutationCounts counts;         ///< empty without permutations
+  std::string backend, reason;
+  int threads = 0;
+};
+
+/// n_permutations >= 0. Throws device_unavailable where a GPU was demanded.
+BestCutRun best_cut_of_each(const DecisionProblem& problem, Criterion criterion, std::int64_t n_permutations,
+                            std::uint64_t seed, const RunOptions& run);
+
+}  // namespace stope::discretize

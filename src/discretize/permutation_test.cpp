@@ -1,0 +1,115 @@
+// Rounds of permutations (discretize/permutation_test.hpp).
+#include "discretize/permutation_test.hpp"
+
+#include <algorithm>
+
+namespace stope::discretize {
+namespace {
+
+constexpr std::int64_t kRoundBytes = std::int64_t{1} << 28;  // of labels
+
+}  // namespace
+
+PermutationTest::PermutationTest(const DecisionProblem& problem, const Scorer& scorer, const NetworkKernels* kernels,
+                                 std::int64_t n_permutations, std::uint64_t seed)
+    : problem_(problem),
+      scorer_(scorer),
+      kernels_(kernels),
+      n_permutations_(n_permutations),
+      shuffler_(problem, seed),
+      as_good_(static_cast<std::size_t>(problem.n_attributes())) {
+  fast_ = kernels != nullptr && !problem.weighted && scorer.criterion() == Criterion::discernibility &&
+          problem.n_rows <= kMostPermutedRows && problem.n_classes() <= kMostPermutedClasses;
+  for (const std::int64_t n : problem.class_totals) small_totals_.push_back(static_cast<std::int32_t>(fast_ ? n : 0));
+}
+
+PermutationTest::Tally PermutationTest::make_tally() const {
+  return {std::vector<std::int64_t>(as_good_.size()), std::vector<Worth>(static_cast<std::size_t>(in_round_))};
+}
+
+bool PermutationTest::next_round() {
+  n_done_ += in_round_;
+  in_round_ = 0;
+  if (n_done_ == n_permutations_) return false;
+  const std::int64_t n = problem_.n_rows;
+  const std::int64_t bytes = n * static_cast<std::int64_t>(sizeof(std::int32_t));
+  const std::int64_t most = std::max(std::int64_t{kPermutations}, kRoundBytes / bytes / kPermutations * kPermutations);
+  in_round_ = std::min(most, n_permutations_ - n_done_);
+  classes_.resize(static_cast<std::size_t>(in_round_ * n));
+  totals_.resize(static_cast<std::size_t>(in_round_));
+  for (std::int64_t j = 0; j < in_round_; ++j)
+    shuffler_.next(classes_.data() + j * n, totals_[static_cast<std::size_t>(j)]);
+  if (!fast_) return true;
+  stride_ = (in_round_ + kPermutations - 1) / kPermutations * kPermutations;
+  bytes_.assign(static_cast<std::size_t>(stride_ * n), 0);
+  for (std::int64_t j = 0; j < in_round_; ++j) {
+    for (std::int64_t row = 0; row < n; ++row) {
+      bytes_[static_cast<std::size_t>(row * stride_ + j)] =
+          static_cast<std::uint8_t>(classes_[static_cast<std::size_t>(j * n + row)]);
+    }
+  }
+  return true;
+}
+
+Labels PermutationTest::labels(std::int64_t permutation) const {
+  return {classes_.data() + permutation * problem_.n_rows, &totals_[static_cast<std::size_t>(permutation)]};
+}
+
+void PermutationTest::note(std::int64_t attribute, std::int64_t permutation, const Worth& observed, const Worth& found,
+                           Tally& tally) {
+  if (!(found < observed)) ++tally.as_good[static_cast<std::size_t>(attribute)];
+  Worth& highest = tally.highest[static_cast<std::size_t>(permutation)];
+  if (highest < found) highest = found;
+}
+
+void PermutationTest::numeric(std::int64_t attribute, const Worth& observed, const OrderedColumn& column,
+                              Tally& tally) const {
+  tally.highest.resize(static_cast<std::size_t>(in_round_));
+  if (!fast_) {
+    for (std::int64_t j = 0; j < in_round_; ++j) {
+      note(attribute, j, observed, scorer_.best_cut(column, labels(j)).worth, tally);
+    }
+    return;
+  }
+  for (std::int64_t block = 0; block < in_round_; block += kPermutations) {
+    std::int32_t best[kPermutations];
+    kernels_->permuted({column.rows, column.differs, column.n, bytes_.data() + block, stride_, small_totals_.data(),
+                        static_cast<int>(small_totals_.size())},
+                       best);
+    for (std::int64_t j = block; j < std::min(in_round_, block + kPermutations); ++j) {
+      note(attribute, j, observed, {best[j - block], 0.0}, tally);
+    }
+  }
+}
+
+void PermutationTest::symbolic(std::int64_t index, const Worth& observed, const Attribute& attribute,
+                               Tally& tally) const {
+  tally.highest.resize(static_cast<std::size_t>(in_round_));
+  for (std::int64_t j = 0; j < in_round_; ++j) {
+    note(index, j, observed, scorer_.best_value(attribute, labels(j)).worth, tally);
+  }
+}
+
+void PermutationTest::collect(Tally& tally) {
+  for (std::size_t a = 0; a < as_good_.size(); ++a) as_good_[a] += tally.as_good[a];
+  std::fill(tally.as_good.begin(), tally.as_good.end(), 0);
+  highest_.resize(static_cast<std::size_t>(n_done_ + in_round_));
+  for (std::size_t j = 0; j < tally.highest.size(); ++j) {
+    Worth& highest = highest_[static_cast<std::size_t>(n_done_) + j];
+    if (highest < tally.highest[j]) highest = tally.highest[j];
+  }
+  tally.highest.clear();
+}
+
+PermutationCounts PermutationTest::counts(const std::vector<AttributeBest>& best) const {
+  std::vector<Worth> sorted = highest_;
+  std::sort(sorted.begin(), sorted.end());
+  PermutationCounts counts;
+  counts.as_good = as_good_;
+  for (const AttributeBest& one : best) {
+    counts.any_as_good.push_back(sorted.end() - std::lower_bound(sorted.begin(), sorted.end(), one.worth));
+  }
+  return counts;
+}
+
+}  // namespace stope::discretize

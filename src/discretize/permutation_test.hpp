@@ -1,0 +1,60 @@
+// How often permuted labels give an attribute as good a cut as the true ones: the counts behind p-values.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "discretize/best_cut.hpp"
+#include "discretize/column_network.hpp"
+#include "discretize/permuted_labels.hpp"
+#include "discretize/scorer.hpp"
+
+namespace stope::discretize {
+
+/// Permutations come in rounds, as many at a time as memory allows; in each every attribute is tried once.
+class PermutationTest {
+ public:
+  /// `kernels` may be null. Everything must outlive the test.
+  PermutationTest(const DecisionProblem& problem, const Scorer& scorer, const NetworkKernels* kernels,
+                  std::int64_t n_permutations, std::uint64_t seed);
+
+  /// What one thread has found in this round.
+  struct Tally {
+    std::vector<std::int64_t> as_good;  ///< of each attribute, over all rounds
+    std::vector<Worth> highest;         ///< of each permutation of the round, over this thread's attributes
+  };
+  Tally make_tally() const;
+
+  /// Draws the next round's labels; false when all are done.
+  bool next_round();
+  std::int64_t n_done() const { return n_done_; }
+
+  /// Tries all permutations of the round on an attribute whose best cut is worth `observed`.
+  void numeric(std::int64_t attribute, const Worth& observed, const OrderedColumn& column, Tally& tally) const;
+  void symbolic(std::int64_t index, const Worth& observed, const Attribute& attribute, Tally& tally) const;
+
+  /// After a round, once for every thread.
+  void collect(Tally& tally);
+  PermutationCounts counts(const std::vector<AttributeBest>& best) const;
+
+ private:
+  Labels labels(std::int64_t permutation) const;
+  static void note(std::int64_t attribute, std::int64_t permutation, const Worth& observed, const Worth& found,
+                   Tally& tally);
+
+  const DecisionProblem& problem_;
+  const Scorer& scorer_;
+  const NetworkKernels* kernels_;
+  std::int64_t n_permutations_, n_done_ = 0, in_round_ = 0;
+  bool fast_;  // many permutations at a time
+  LabelShuffler shuffler_;
+  std::vector<std::int32_t> classes_;              // of each permutation of the round, row by row
+  std::vector<std::vector<std::int64_t>> totals_;  // of each permutation of the round
+  std::vector<std::uint8_t> bytes_;                // fast: of each row, permutation by permutation
+  std::int64_t stride_ = 0;
+  std::vector<std::int32_t> small_totals_;
+  std::vector<std::int64_t> as_good_;
+  std::vector<Worth> highest_;  // of each permutation of all rounds
+};
+
+}  // namespace stope::discretize

@@ -1,0 +1,103 @@
+// Which scan a criterion wants (discretize/scorer.hpp).
+#include "discretize/scorer.hpp"
+
+#include <numeric>
+
+namespace stope::discretize {
+namespace {
+
+Worth worth(std::int64_t w) {
+  return {w, 0.0};
+}
+Worth worth(Int128 w) {
+  return {w, 0.0};
+}
+Worth worth(double gain) {
+  return {0, gain};
+}
+
+// A gain above 0 by rounding alone is none: then the parts hold the classes in the same proportions.
+bool is_real(const std::vector<std::int64_t>& left, const std::vector<std::int64_t>& totals) {
+  const std::int64_t in_left = std::accumulate(left.begin(), left.end(), std::int64_t{0});
+  const std::int64_t total = std::accumulate(totals.begin(), totals.end(), std::int64_t{0});
+  return !same_proportions(left.data(), in_left, totals.data(), total, static_cast<std::int64_t>(totals.size()));
+}
+
+}  // namespace
+
+Scorer::Scorer(const DecisionProblem& problem, Criterion criterion)
+    : problem_(problem),
+      criterion_(criterion),
+      information_(criterion == Criterion::entropy && !problem.weighted ? problem.n_rows : 0) {}
+
+ScoredCut Scorer::best_cut(const OrderedColumn& column, const Labels& labels) const {
+  const auto class_at = [&](std::int64_t i) { return labels.classes[column.rows[i]]; };
+  const auto differs = [&](std::int64_t i) { return column.differs[i] != 0; };
+  const auto scan = [&](auto&& one) {
+    const auto best =
+        problem_.weighted
+            ? scan_cuts(
+                  one, column.n, class_at, [&](std::int64_t i) { return problem_.weights[column.rows[i]]; }, differs)
+            : scan_cuts(one, column.n, class_at, [](std::int64_t) { return std::int64_t{1}; }, differs);
+    return ScoredCut{worth(best.value), best.position};
+  };
+  const std::vector<std::int64_t>& totals = *labels.totals;
+  if (criterion_ == Criterion::discernibility) {
+    return problem_.weighted ? scan(PairScan<Int128>(totals, problem_.total))
+                             : scan(PairScan<std::int64_t>(totals, problem_.total));
+  }
+  const ScoredCut found = criterion_ == Criterion::gini ? scan(GiniScan(totals, problem_.total))
+                                                        : scan(EntropyScan(totals, problem_.total, information_));
+  if (found.position < 0) return {};
+  std::vector<std::int64_t> left(totals.size());
+  for (std::int64_t i = 0; i <= found.position; ++i) {
+    left[static_cast<std::size_t>(class_at(i))] += problem_.weight(column.rows[i]);
+  }
+  return is_real(left, totals) ? found : ScoredCut{};
+}
+
+Worth Scorer::worth_of(const std::int64_t* left, const std::int64_t* right,
+                       const std::vector<std::int64_t>& totals) const {
+  const auto n_classes = static_cast<std::int64_t>(totals.size());
+  if (criterion_ == Criterion::discernibility) return worth(discernibility<Int128>(left, totals.data(), n_classes));
+  if (criterion_ == Criterion::entropy) {
+    const double parts = information_.total_entropy(left, n_classes) + information_.total_entropy(right, n_classes);
+    return worth((information_.total_entropy(totals.data(), n_classes) - parts) / static_cast<double>(problem_.total));
+  }
+  Int128 left_squares = 0, right_squares = 0, both_squares = 0;
+  std::int64_t in_left = 0;
+  for (std::int64_t k = 0; k < n_classes; ++k) {
+    left_squares += static_cast<Int128>(left[k]) * left[k];
+    right_squares += static_cast<Int128>(right[k]) * right[k];
+    both_squares += static_cast<Int128>(left[k] + right[k]) * (left[k] + right[k]);
+    in_left += left[k];
+  }
+  return worth(gini_gain(left_squares, in_left, right_squares, problem_.total - in_left, both_squares));
+}
+
+ScoredCut Scorer::best_value(const Attribute& attribute, const Labels& labels) const {
+  const std::vector<std::int64_t>& totals = *labels.totals;
+  const auto n_classes = static_cast<std::int64_t>(totals.size());
+  std::vector<std::int64_t> counts(static_cast<std::size_t>(attribute.n_values() * n_classes));
+  const std::int32_t* codes = attribute.codes();
+  for (std::int64_t row = 0; row < problem_.n_rows; ++row) {
+    counts[static_cast<std::size_t>(codes[row] * n_classes + labels.classes[row])] += problem_.weight(row);
+  }
+  ScoredCut best;
+  std::vector<std::int64_t> left(totals.size());
+  for (std::int64_t value = 0; value < attribute.n_values(); ++value) {
+    const std::int64_t* right = counts.data() + value * n_classes;  // a = value goes right
+    std::int64_t in_right = 0;
+    for (std::int64_t k = 0; k < n_classes; ++k) {
+      left[static_cast<std::size_t>(k)] = totals[static_cast<std::size_t>(k)] - right[k];
+      in_right += right[k];
+    }
+    if (in_right == 0 || in_right == problem_.total) continue;
+    const Worth found = worth_of(left.data(), right, totals);
+    if (!(best.worth < found)) continue;
+    if (criterion_ == Criterion::discernibility || is_real(left, totals)) best = {found, value};
+  }
+  return best;
+}
+
+}  // namespace stope::discretize

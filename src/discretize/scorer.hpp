@@ -1,0 +1,51 @@
+// Scores the cuts of one attribute under some labels, by any criterion, with or without weights.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "discretize/best_cut.hpp"
+#include "discretize/cut_scan.hpp"
+#include "discretize/problem.hpp"
+
+namespace stope::discretize {
+
+/// Rows in the order of an attribute's values; differs[i]: whether row i + 1 in order has another value than row i.
+struct OrderedColumn {
+  const std::uint32_t* rows;
+  const std::uint8_t* differs;
+  std::int64_t n;
+};
+
+/// Classes of the rows, and how many rows (or how much weight) each class has.
+struct Labels {
+  const std::int32_t* classes;
+  const std::vector<std::int64_t>* totals;
+};
+
+/// The best cut, the lowest of equally good ones: between places `position` and `position` + 1 in order, or the code of
+/// a symbolic value; -1: none is worth more than 0.
+struct ScoredCut {
+  Worth worth;
+  std::int64_t position = -1;
+};
+
+/// Safe to use from several threads at once.
+class Scorer {
+ public:
+  Scorer(const DecisionProblem& problem, Criterion criterion);
+
+  Criterion criterion() const { return criterion_; }
+  Labels true_labels() const { return {problem_.class_of.data(), &problem_.class_totals}; }
+  ScoredCut best_cut(const OrderedColumn& column, const Labels& labels) const;
+  ScoredCut best_value(const Attribute& attribute, const Labels& labels) const;
+
+ private:
+  Worth worth_of(const std::int64_t* left, const std::int64_t* right, const std::vector<std::int64_t>& totals) const;
+
+  const DecisionProblem& problem_;
+  Criterion criterion_;
+  InformationTable information_;
+};
+
+}  // namespace stope::discretize
