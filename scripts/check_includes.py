@@ -33,7 +33,7 @@ PUBLIC = {
     "buffer": "base", "compat": "base", "error": "base", "nearest_name": "base", "run": "base", "version": "base",
     "table": "table", "cuts": "table", "io": "io", "device": "device", "normalize": "normalize", "metric": "knn", "knn": "knn", "device_arrays": "device",
     "eval": "eval", "stats": "stats", "gram": "gram", "gram_file": "io", "decompose": "gram", "pca": "gram", "lsq": "gram", "generate": "generate",
-    "discretize": "discretize", "tree": "tree", "model": "model",
+    "discretize": "discretize", "tree": "tree", "tree_format": "tree", "model": "model",
     "stope": "everything",
 }
 PUBLIC_PREFIX = {"knn": "knn"}  # a public header that had to be split: stope/knn_search.hpp belongs to knn

@@ -20,6 +20,7 @@
 #include "stope/pca.hpp"
 #include "stope/run.hpp"
 #include "stope/table.hpp"
+#include "stope/tree.hpp"
 
 namespace stope {
 
@@ -40,7 +41,7 @@ struct NeighborsModel {
 /// A fitted model, and the columns of the table it was fitted to: names, types, roles and values, without rows.
 struct Model {
   Table columns;
-  std::variant<NeighborsModel, Pca, LinearModel> fitted;
+  std::variant<NeighborsModel, Pca, LinearModel, DecisionTree> fitted;
 
   /// "k-NN classifier", "principal components", ...
   std::string_view kind() const;

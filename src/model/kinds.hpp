@@ -12,6 +12,7 @@ namespace stope::model {
 inline constexpr std::string_view kNeighbors = "neighbors";
 inline constexpr std::string_view kPca = "pca";
 inline constexpr std::string_view kLeastSquares = "least squares";
+inline constexpr std::string_view kTree = "tree";
 
 /// The model of whatever kind. Throws invalid_file.
 Model model_of(const Content& content);
@@ -24,5 +25,8 @@ Pca get_pca(const Content& content);
 
 void put_lsq(const LinearModel& model, Content& content);
 LinearModel get_lsq(const Content& content);
+
+void put_tree(const DecisionTree& model, Content& content);
+DecisionTree get_tree(const Content& content);
 
 }  // namespace stope::model

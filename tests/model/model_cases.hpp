@@ -69,6 +69,11 @@ inline Model lsq_model() {
   return {outline(table), LinearModel::fit(table, {.alpha = 0.5, .missing = MissingValues::mean})};
 }
 
+inline Model tree_model(std::int64_t n_rows = 12) {
+  const Table table = mixed_table(n_rows, true);
+  return {outline(table), DecisionTree::fit(table, {.missing = MissingPolicy::value})};
+}
+
 inline std::string bytes_of(const model::Content& content) {
   std::string bytes;
   model::write_content(content, [&bytes](std::string_view piece) { bytes += piece; });

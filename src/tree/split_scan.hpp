@@ -1,0 +1,177 @@
+// The best split of a node by one attribute: a scan over the node's rows in the order of the attribute's values. A
+// symbolic attribute is scanned in the order of its codes, where a run of one code is cut off from all others.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "discretize/score.hpp"
+
+namespace stope::tree {
+
+/// A row in the order of an attribute's values: the rank of its value among the distinct ones, and the row.
+using RankedRow = std::uint64_t;
+constexpr RankedRow ranked_row(std::uint32_t rank, std::uint32_t row) {
+  return (static_cast<RankedRow>(rank) << 32) | row;
+}
+constexpr std::uint32_t rank_of(RankedRow r) {
+  return static_cast<std::uint32_t>(r >> 32);
+}
+constexpr std::uint32_t row_of(RankedRow r) {
+  return static_cast<std::uint32_t>(r);
+}
+
+/// What is known of a node: class counts (rows, or weights), their sum, its rows.
+struct NodeTotals {
+  const std::int64_t* counts = nullptr;
+  std::int64_t n_classes = 0;
+  std::int64_t total = 0;
+  std::int64_t n_rows = 0;
+};
+
+/// Classes and weights of rows; weights null = all 1.
+struct RowLabels {
+  const std::int32_t* class_of = nullptr;
+  const std::int64_t* weights = nullptr;
+};
+
+// Scans over a node's rows, three operations: begin(node): nothing has moved; add(k, weight): a row moves to the other
+// side; value(): what the split is worth now.
+
+/// W; of rows without weights in 64 bits.
+template <class Score>
+class PairScan {
+ public:
+  using Value = Score;
+  static constexpr bool kCheap = true;  // value() costs nothing
+
+  void begin(const NodeTotals& node) {
+    totals_ = node.counts;
+    total_ = node.total;
+    moved_.assign(static_cast<std::size_t>(node.n_classes), 0);
+    in_moved_ = 0;
+    w_ = 0;
+  }
+  void add(std::int32_t k, std::int64_t weight) {
+    std::int64_t& moved = moved_[static_cast<std::size_t>(k)];
+    w_ += discretize::discernibility_step<Score>(weight, total_, totals_[k], in_moved_, moved);
+    moved += weight;
+    in_moved_ += weight;
+  }
+  Score value() const { return w_; }
+
+ private:
+  std::vector<std::int64_t> moved_;
+  const std::int64_t* totals_ = nullptr;
+  std::int64_t total_ = 0, in_moved_ = 0;
+  Score w_ = 0;
+};
+
+/// Class counts of both sides, for the gains that are computed from all of them.
+class CountScan {
+ public:
+  using Value = double;
+  static constexpr bool kCheap = false;
+
+  void begin(const NodeTotals& node) {
+    node_ = node;
+    moved_.assign(static_cast<std::size_t>(node.n_classes), 0);
+    rest_.assign(node.counts, node.counts + node.n_classes);
+    in_moved_ = 0;
+  }
+  void add(std::int32_t k, std::int64_t weight) {
+    moved_[static_cast<std::size_t>(k)] += weight;
+    rest_[static_cast<std::size_t>(k)] -= weight;
+    in_moved_ += weight;
+  }
+
+ protected:
+  // Proportions that are equal gain nothing, whatever rounding makes of it.
+  bool gains_nothing() const {
+    return discretize::same_proportions(moved_.data(), in_moved_, node_.counts, node_.total, node_.n_classes);
+  }
+
+  NodeTotals node_;
+  std::vector<std::int64_t> moved_, rest_;
+  std::int64_t in_moved_ = 0;
+};
+
+class GiniScan : public CountScan {
+ public:
+  double value() const {
+    if (gains_nothing()) return 0.0;
+    return discretize::gini_gain(squares(moved_.data()), in_moved_, squares(rest_.data()), node_.total - in_moved_,
+                                 squares(node_.counts));
+  }
+
+ private:
+  discretize::Int128 squares(const std::int64_t* counts) const {
+    discretize::Int128 sum = 0;
+    for (std::int64_t k = 0; k < node_.n_classes; ++k) sum += static_cast<discretize::Int128>(counts[k]) * counts[k];
+    return sum;
+  }
+};
+
+class EntropyScan : public CountScan {
+ public:
+  double value() const {
+    if (gains_nothing()) return 0.0;
+    const double parts = discretize::total_entropy(moved_.data(), node_.n_classes) +
+                         discretize::total_entropy(rest_.data(), node_.n_classes);
+    return (discretize::total_entropy(node_.counts, node_.n_classes) - parts) / static_cast<double>(node_.total);
+  }
+};
+
+/// The first split of the highest value above 0. Numeric: rows [0, end) of the node's go left. Symbolic: rows [begin,
+/// end), all of one code, go right.
+template <class Value>
+struct NodeSplit {
+  Value value = 0;
+  std::int64_t begin = 0, end = 0;
+};
+
+/// `rows`: those of the node, node.n_rows of them, in the order of the values; at least `least` stay on each side.
+template <class Scan>
+NodeSplit<typename Scan::Value> best_numeric_split(Scan& scan, const NodeTotals& node, const RankedRow* rows,
+                                                   const RowLabels& labels, std::int64_t least) {
+  NodeSplit<typename Scan::Value> best;
+  const std::int64_t n = node.n_rows;
+  if (n < 2 * least || rank_of(rows[0]) == rank_of(rows[n - 1])) return best;
+  scan.begin(node);
+  for (std::int64_t i = 0; i < n - least; ++i) {
+    const std::uint32_t row = row_of(rows[i]);
+    scan.add(labels.class_of[row], labels.weights == nullptr ? 1 : labels.weights[row]);
+    if (i + 1 < least) continue;
+    if constexpr (Scan::kCheap) {
+      if (!(scan.value() > best.value)) continue;
+      if (rank_of(rows[i]) != rank_of(rows[i + 1])) best = {scan.value(), 0, i + 1};
+    } else {
+      if (rank_of(rows[i]) == rank_of(rows[i + 1])) continue;
+      const auto value = scan.value();
+      if (value > best.value) best = {value, 0, i + 1};
+    }
+  }
+  return best;
+}
+
+template <class Scan>
+NodeSplit<typename Scan::Value> best_symbolic_split(Scan& scan, const NodeTotals& node, const RankedRow* rows,
+                                                    const RowLabels& labels, std::int64_t least) {
+  NodeSplit<typename Scan::Value> best;
+  const std::int64_t n = node.n_rows;
+  if (n < 2 * least || rank_of(rows[0]) == rank_of(rows[n - 1])) return best;
+  for (std::int64_t begin = 0, end = 0; begin < n; begin = end) {
+    scan.begin(node);
+    const std::uint32_t rank = rank_of(rows[begin]);
+    for (end = begin; end < n && rank_of(rows[end]) == rank; ++end) {
+      const std::uint32_t row = row_of(rows[end]);
+      scan.add(labels.class_of[row], labels.weights == nullptr ? 1 : labels.weights[row]);
+    }
+    if (end - begin < least || n - (end - begin) < least) continue;
+    const auto value = scan.value();
+    if (value > best.value) best = {value, begin, end};
+  }
+  return best;
+}
+
+}  // namespace stope::tree
