@@ -24,15 +24,15 @@ from bench.support.machine import write_result  # noqa: E402
 
 # name: (job, rows, columns, components or alpha). 0 components = all. Ridge has a column more, the target.
 CASES = {
-    "pca tall, all": ("pca", 2_000_000, 50, 0),
+    "pca tall, all": ("pca", 10_000_000, 50, 0),
     "pca tall, 10": ("pca", 100_000, 300, 10),
     "pca 1000 columns, 10": ("pca", 50_000, 1000, 10),
     "pca square, 10": ("pca", 4000, 4000, 10),
     "pca wide, all": ("pca", 200, 50_000, 0),
-    "pca wide, 20": ("pca", 500, 200_000, 20),
-    "ridge tall": ("ridge", 2_000_000, 50, 1.0),
+    "pca wide, 20": ("pca", 500, 500_000, 20),
+    "ridge tall": ("ridge", 10_000_000, 50, 1.0),
     "ridge 300 columns": ("ridge", 100_000, 300, 1.0),
-    "ridge wide": ("ridge", 500, 100_000, 1.0),
+    "ridge wide": ("ridge", 500, 500_000, 1.0),
     "least squares, 300 columns": ("ridge", 30_000, 300, 0.0),
 }
 

@@ -37,6 +37,12 @@ def gpus():
     return [line.strip() for line in done.stdout.splitlines() if line.strip()] if done.returncode == 0 else []
 
 
+def memory_bytes():
+    """What can be had without swapping."""
+    text = pathlib.Path("/proc/meminfo").read_text()
+    return 1024 * int(re.search(r"^MemAvailable:\s*(\d+)", text, re.M).group(1))
+
+
 def write_result(folder, name, result, machine=None):
     """Writes folder/NAME_MACHINE_DATE.json with the machine, the date and the commit added; returns its path. The machine
     is the processor unless another name is given, a GPU's for example."""

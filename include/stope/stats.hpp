@@ -98,9 +98,9 @@ struct ClassStatistics {
 
 /// How it was done, for --explain and --json.
 struct StatsReport {
-  std::string backend;  ///< "scalar", "avx2", "avx512", "cuda" (stope/device.hpp)
-  std::string reason;   ///< why this one
-  int threads = 0;
+  std::string backend;       ///< "scalar", "avx2", "avx512", "cuda" (stope/device.hpp)
+  std::string reason;        ///< why this one
+  int threads = 0;           ///< that had work: few values do not start any
   std::int64_t bytes = 0;    ///< of values read in the first pass
   double seconds = 0.0;      ///< of the first pass
   double gpu_seconds = 0.0;  ///< of the GPU's work in it, where the values were in its memory

@@ -173,10 +173,13 @@ LsqFit::Method LsqFit::plan() {
 
 void LsqFit::open_operator() {
   RunOptions rest = run_;
-  const DecomposeReport& report = model_.report_;
-  const std::int64_t room = report.memory_budget - report.memory_planned;
-  rest.memory_limit = std::max<std::int64_t>(room - copy_bytes(matrix_, room), 1);
-  operator_ = make_operator(make_row_source(matrix_, room, pool_, run_.cancel), {matrix_.shift, matrix_.factor}, rest);
+  DecomposeReport& report = model_.report_;
+  const std::int64_t room = report.memory_budget - report.memory_planned, copy = copy_bytes(matrix_, room);
+  report.memory_planned += copy;
+  rest.memory_limit = std::max<std::int64_t>(room - copy, 1);
+  constexpr std::int64_t kFewestProducts = 20;  // ten steps, two products each
+  operator_ = make_operator(make_row_source(matrix_, room, pool_, run_.cancel), {matrix_.shift, matrix_.factor}, rest,
+                            kFewestProducts);
 }
 
 void LsqFit::multiply(const std::vector<double>& t, std::vector<double>& y) {

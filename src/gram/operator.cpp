@@ -1,6 +1,7 @@
 // Which back end an operator gets, and the public face of operators.
 #include "gram/operator.hpp"
 
+#include "gram/operator_auto.hpp"
 #include "gram/operator_cpu.hpp"
 #include "gram/operator_cuda.hpp"
 #include "gram/vectors.hpp"
@@ -9,8 +10,9 @@ namespace stope {
 namespace gram {
 
 std::unique_ptr<Operator> make_operator(std::shared_ptr<const RowSource> rows, const GramOptions& options,
-                                        const RunOptions& run) {
+                                        const RunOptions& run, std::int64_t n_expected) {
   check_options(options, rows->n_columns());
+  if (device::is_automatic(run)) return make_auto_operator(std::move(rows), options, run, n_expected);
   const device::BackendChoice backend = device::choose_backend(run);
   if (backend.backend == device::Backend::cuda) return make_cuda_operator(std::move(rows), options, run, backend);
   return make_cpu_operator(std::move(rows), options, run, backend);

@@ -52,8 +52,9 @@ class Operator {
 };
 
 /// An operator on the back end that `run` asks for (STOPE_BACKEND, RunOptions::device; auto: where it is faster),
-/// within its memory budget. `options.shift` and `options.scale` are checked here (invalid_argument).
+/// within its memory budget. `options.shift` and `options.scale` are checked here (invalid_argument). `n_expected` says
+/// how many vectors it will be multiplied with at the least, as far as the caller knows.
 std::unique_ptr<Operator> make_operator(std::shared_ptr<const RowSource> rows, const GramOptions& options,
-                                        const RunOptions& run);
+                                        const RunOptions& run, std::int64_t n_expected = 1);
 
 }  // namespace stope::gram

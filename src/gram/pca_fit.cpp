@@ -213,20 +213,24 @@ void PcaFit::components_from_rows(const std::vector<double>& values, const doubl
 
 void PcaFit::lanczos() {
   RunOptions rest = run_;  // the basis comes off what the operator may hold
-  const std::int64_t room = model_.report_.memory_budget - model_.report_.memory_planned;
-  rest.memory_limit = std::max<std::int64_t>(room - copy_bytes(matrix_, room), 1);
+  DecomposeReport& report = model_.report_;
+  const std::int64_t room = report.memory_budget - report.memory_planned, copy = copy_bytes(matrix_, room);
+  report.memory_planned += copy;
+  rest.memory_limit = std::max<std::int64_t>(room - copy, 1);
+  // The basis is filled once at the least.
+  const std::int64_t k = shape().share ? std::min(q_, kFirstOfShare) : shape().n_wanted;
   const std::unique_ptr<Operator> matrix =
-      make_operator(make_row_source(matrix_, room, pool_, run_.cancel), {matrix_.shift, matrix_.factor}, rest);
+      make_operator(make_row_source(matrix_, room, pool_, run_.cancel), {matrix_.shift, matrix_.factor}, rest,
+                    lanczos_basis(p_, k, lanczos_block()));
   const SymmetricMap map = [&](const double* x, double* y, std::int64_t n_vectors) {
     const auto length = static_cast<std::size_t>(n_vectors * p_);
     matrix->gram({x, length}, {y, length}, n_vectors);
   };
-  LanczosOptions options{.n_wanted = shape().share ? std::min(q_, kFirstOfShare) : shape().n_wanted,
+  LanczosOptions options{.n_wanted = k,
                          .block = lanczos_block(),
                          .tolerance = options_.tolerance,
                          .max_restarts = options_.max_iterations,
                          .seed = options_.seed};
-  DecomposeReport& report = model_.report_;
   for (;;) {
     LanczosResult result = largest_eigenpairs(map, p_, options, pool_, run_.cancel);
     report.products += result.products;

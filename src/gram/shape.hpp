@@ -44,17 +44,26 @@ STOPE_HD constexpr std::int64_t n_groups(std::int64_t n_rows, std::int64_t n_col
   return wanted < most ? wanted : most;
 }
 
-/// The first row of a group; group == n_groups() gives n_rows. The first n_rows % n_groups groups have a row more.
-STOPE_HD constexpr std::int64_t group_begin(std::int64_t group, std::int64_t n_rows, std::int64_t n_groups) {
-  const std::int64_t rows = n_rows / n_groups, longer = n_rows % n_groups;
-  return group * rows + (group < longer ? group : longer);
-}
+/// The groups of rows: the first `longer` have a row more than the others.
+struct GroupRows {
+  std::int64_t rows, longer;
 
-/// The group that a row belongs to.
-STOPE_HD constexpr std::int64_t group_of(std::int64_t row, std::int64_t n_rows, std::int64_t n_groups) {
-  const std::int64_t rows = n_rows / n_groups, longer = n_rows % n_groups;
-  const std::int64_t in_longer = longer * (rows + 1);
-  return row < in_longer ? row / (rows + 1) : longer + (row - in_longer) / rows;
+  STOPE_HD static constexpr GroupRows of(std::int64_t n_rows, std::int64_t n_groups) {
+    return {n_rows / n_groups, n_rows % n_groups};
+  }
+  /// The first row of a group; behind the last one, n_rows.
+  STOPE_HD constexpr std::int64_t begin(std::int64_t group) const {
+    return group * rows + (group < longer ? group : longer);
+  }
+  /// The group that a row belongs to.
+  STOPE_HD constexpr std::int64_t group_of(std::int64_t row) const {
+    const std::int64_t in_longer = longer * (rows + 1);
+    return row < in_longer ? row / (rows + 1) : longer + (row - in_longer) / rows;
+  }
+};
+
+STOPE_HD constexpr std::int64_t group_begin(std::int64_t group, std::int64_t n_rows, std::int64_t n_groups) {
+  return GroupRows::of(n_rows, n_groups).begin(group);
 }
 
 /// The aligned tree over values[0 .. n), n >= 1; they are overwritten.

@@ -3,19 +3,41 @@
 
 #include <cstdint>
 
+#include "device/backend.hpp"
+
 namespace stope::stats {
 
-/// Shorter columns are computed on the processor even where a GPU was named: a launch costs more than they do.
+// Measured: bench/prior_works.py --work 001 prints its constants (--constants), bench/results/stats_*.json has the back
+// ends; rounded.
+
+/// Bytes a second that a thread of the processor takes in, all statistics.
+constexpr double thread_rate(device::Backend backend) {
+  switch (backend) {
+    case device::Backend::avx512:
+    case device::Backend::avx512vnni: return 8e9;
+    case device::Backend::avx2: return 4.5e9;
+    default: return 2.5e9;
+  }
+}
+
+/// Of a GPU: bytes a second through the bus, from memory that is not pinned; seconds of a call with next to nothing;
+/// and those that the driver takes to start.
+inline constexpr double kCopyRate = 6.3e9, kCallSeconds = 0.13e-3, kStartSeconds = 0.21;
+
+// The GPU must be this much faster: estimates are rough, and a processor that is there disturbs no one.
+inline constexpr double kMargin = 1.25;
+
+/// Columns with fewer values are computed on the processor even where a GPU was named: one thread has done them before
+/// a GPU has begun.
 inline constexpr std::int64_t kFewestGpuRows = std::int64_t{1} << 17;
+static_assert(kCallSeconds * thread_rate(device::Backend::avx512) / sizeof(double) <= kFewestGpuRows &&
+              kCallSeconds * thread_rate(device::Backend::avx512) / sizeof(double) > kFewestGpuRows / 2);
 
-/// What --device auto weighs: bytes a second that a thread of the processor takes in, that a GPU gets through the bus
-/// from memory that is not pinned, and the seconds a GPU's driver takes to start. Values in a GPU's memory are always
-/// computed there.
-inline constexpr double kThreadRate = 5e9, kCopyRate = 6.3e9, kGpuStartSeconds = 0.2;
-
-constexpr bool gpu_pays(std::int64_t bytes, int threads, int n_gpus, bool started) {
+/// What --device auto weighs. Values in a GPU's memory are always computed there.
+constexpr bool gpu_pays(std::int64_t bytes, device::Backend backend, int threads, int n_gpus, bool started) {
   const auto size = static_cast<double>(bytes);
-  return size / (kThreadRate * threads) > size / (kCopyRate * n_gpus) + (started ? 0.0 : kGpuStartSeconds);
+  const double there = kCallSeconds + size / (kCopyRate * n_gpus) + (started ? 0.0 : kStartSeconds);
+  return size / (thread_rate(backend) * threads) > kMargin * there;
 }
 
 }  // namespace stope::stats

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <cstdlib>
 #include <type_traits>
 
 #include "base/checked.hpp"
@@ -28,6 +29,18 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
+// Values that keep a thread busy for several times as long as it takes to start it, some 12 us
+// (bench/results/prior_works_001_*.json): few values are left to the caller's own thread.
+constexpr std::int64_t kPassValues = std::int64_t{1} << 18, kNominalValues = std::int64_t{1} << 16;
+constexpr std::int64_t kHistogramValues = std::int64_t{1} << 15, kDistinctValues = std::int64_t{1} << 14;
+
+// Of those numbers, or what STOPE_STATS_THREAD_VALUES says (for tests).
+std::int64_t thread_values(std::int64_t number) {
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): the library never changes the environment
+  const char* text = std::getenv("STOPE_STATS_THREAD_VALUES");
+  return text != nullptr && *text != '\0' ? std::max<std::int64_t>(std::atoll(text), 1) : number;
+}
+
 // Values scaled by a power of two, for the columns whose cubes would overflow or vanish.
 void rescue(const std::vector<Source>& sources, const std::vector<Part<double>>& parts, PassOptions pass,
             ThreadPool& pool, std::vector<std::optional<Rescued>>& rescued) {
@@ -39,6 +52,12 @@ void rescue(const std::vector<Source>& sources, const std::vector<Part<double>>&
     pass.progress = nullptr;
     rescued[i] = Rescued{pass_over<double>({sources[i]}, pass, pool)[0], *exponent};
   }
+}
+
+std::int64_t values_of(const std::vector<Source>& sources) {
+  std::int64_t n = 0;
+  for (const Source& source : sources) n += source.n;
+  return n;
 }
 
 // One job: its options, its threads, what it reports.
@@ -59,12 +78,15 @@ class Job {
     report_.reason = cuda             ? "too little for a GPU, or not one value behind the other"
                      : choice_.forced ? choice_.reason
                                       : "";
-    report_.threads = run.threads > 0 ? run.threads : available_threads();
+    threads_ = run.threads > 0 ? run.threads : available_threads();
   }
 
-  /// Made when it is wanted: what a GPU computes is done before as many threads are.
-  ThreadPool& pool() {
-    if (!pool_) pool_.emplace(run_.threads);
+  /// A thread for each `a_thread` values, as far as there are threads. Made when it is wanted: what a GPU computes is
+  /// done before as many threads are.
+  ThreadPool& pool(std::int64_t n_values, std::int64_t a_thread) {
+    const auto wanted = static_cast<int>(std::clamp<std::int64_t>(n_values / thread_values(a_thread), 1, threads_));
+    if (!pool_ || pool_->size() < wanted) pool_.emplace(wanted);
+    report_.threads = std::max(report_.threads, pool_->size());
     return *pool_;
   }
   const RunOptions& run() const { return run_; }
@@ -77,7 +99,8 @@ class Job {
     const std::vector<Part<Wide>> parts = first_pass<Wide>(sources, rows);
     std::vector<std::optional<Rescued>> rescued(sources.size());
     if constexpr (std::is_same_v<Wide, double>) {
-      if (pass_.wanted == Wanted::moments) rescue(sources, parts, pass_, pool(), rescued);
+      if (pass_.wanted == Wanted::moments)
+        rescue(sources, parts, pass_, pool(values_of(sources), kPassValues), rescued);
     }
     put(sources, parts, rescued, columns);
     report_.seconds += seconds_since(start);
@@ -110,18 +133,22 @@ class Job {
 
   void second_pass(const std::vector<Source>& sources, std::vector<ColumnStatistics*>& columns) {
     const Clock::time_point start = Clock::now();
-    if (options_.histogram_bins > 0) add_histograms(sources, options_.histogram_bins, run_.cancel, pool(), columns);
+    const std::int64_t n = values_of(sources);
+    if (options_.histogram_bins > 0) {
+      add_histograms(sources, options_.histogram_bins, run_.cancel, pool(n, kHistogramValues), columns);
+    }
     if (options_.distinct == StatsOptions::Distinct::count) {
-      count_distinct(sources, memory_budget(run_), run_.cancel, pool(), columns);
+      count_distinct(sources, memory_budget(run_), run_.cancel, pool(n, kDistinctValues), columns);
     }
     report_.second_pass_seconds += seconds_since(start);
   }
 
   void nominal(const std::vector<CodeSource>& sources, std::vector<ColumnStatistics*>& columns) {
     const Clock::time_point start = Clock::now();
-    count_values(sources, run_.cancel, pool(), columns);
-    for (const CodeSource& source : sources)
-      report_.bytes += source.n * static_cast<std::int64_t>(sizeof *source.codes);
+    std::int64_t n = 0;
+    for (const CodeSource& source : sources) n += source.n;
+    count_values(sources, run_.cancel, pool(n, kNominalValues), columns);
+    report_.bytes += n * static_cast<std::int64_t>(sizeof(std::int32_t));
     report_.seconds += seconds_since(start);
   }
 
@@ -138,8 +165,9 @@ class Job {
   // Whether GPUs take part; under auto only where that pays.
   bool wants_gpus(std::int64_t bytes) {
     if (choice_.backend == device::Backend::cuda) return true;
-    if (!device::is_automatic(run_) || device::cuda().functions == nullptr || given_up_) return false;
-    return gpu_pays(bytes, report_.threads, 1, device::cuda_was_used());
+    if (!device::is_automatic(run_) || given_up_) return false;
+    const bool pays = gpu_pays(bytes, choice_.backend, threads_, 1, device::cuda_was_used());
+    return pays && device::cuda().functions != nullptr;  // a look at what GPUs there are takes the driver longer
   }
   std::vector<int> gpus() const {
     if (choice_.backend == device::Backend::cuda) return choice_.gpus;
@@ -194,19 +222,21 @@ class Job {
       return on_processor<Wide>(sources, nullptr);
     }
     for (std::size_t i = 0; i < long_at.size(); ++i) parts[long_at[i]] = found[i];
-    found = pass_over<Wide>(short_ones, pass_, pool());
+    found = pass_over<Wide>(short_ones, pass_, pool(values_of(short_ones), kPassValues));
     for (std::size_t i = 0; i < short_at.size(); ++i) parts[short_at[i]] = found[i];
     say_gpu(choice_.reason + (short_at.empty() ? "" : "; short columns and classes on the processor"));
     return parts;
   }
   template <class Wide>
   std::vector<Part<Wide>> on_processor(const std::vector<Source>& sources, const Array* rows) {
-    return rows != nullptr ? pass_over_rows<Wide>(*rows, pass_, pool()) : pass_over<Wide>(sources, pass_, pool());
+    ThreadPool& threads = pool(values_of(sources), kPassValues);
+    return rows != nullptr ? pass_over_rows<Wide>(*rows, pass_, threads) : pass_over<Wide>(sources, pass_, threads);
   }
 
   const StatsOptions& options_;
   const RunOptions& run_;
   bool given_up_ = false;
+  int threads_ = 1;  // that may be used
   device::BackendChoice choice_;
   std::optional<ThreadPool> pool_;
   PassOptions pass_;

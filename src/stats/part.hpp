@@ -62,8 +62,8 @@ STOPE_HD inline void join_extremes(Part<Wide>& a, const Part<Wide>& b) {
   }
 }
 
-/// `a` and the rows behind it, `b`.
-template <class Wide>
+/// `a` and the rows behind it, `b`; without kMoments only what is counted, and the extremes.
+template <bool kMoments = true, class Wide>
 STOPE_HD inline void join(Part<Wide>& a, const Part<Wide>& b) {
   a.missing += b.missing;
   if (b.count == 0) return;
@@ -74,8 +74,10 @@ STOPE_HD inline void join(Part<Wide>& a, const Part<Wide>& b) {
     return;
   }
   join_extremes(a, b);
-  join(a.moments, b.moments, distance(a.pivot, b.pivot));
-  add(a.sum, b.sum);
+  if constexpr (kMoments) {
+    join(a.moments, b.moments, distance(a.pivot, b.pivot));
+    add(a.sum, b.sum);
+  }
   a.zeros += b.zeros;
   a.count += b.count;
 }

@@ -123,8 +123,7 @@ std::uint64_t key_of(T x) {
 // A set of keys with open addressing, of at most so many slots.
 class KeySet {
  public:
-  explicit KeySet(std::int64_t most)
-      : most_(most), slots_(static_cast<std::size_t>(std::min<std::int64_t>(most, 1024))) {}
+  KeySet(std::int64_t most, std::int64_t n_keys) : most_(most), slots_(static_cast<std::size_t>(first_slots(n_keys))) {}
   /// False if there is no room for one more.
   bool add(std::uint64_t key) {
     if (key == 0) {
@@ -138,6 +137,11 @@ class KeySet {
   std::int64_t size() const { return size_ + (zero_ ? 1 : 0); }
 
  private:
+  // For few keys room for all of them, so that millions of short columns do not each clear a page; else it grows.
+  std::int64_t first_slots(std::int64_t n_keys) const {
+    const auto all = static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(2 * n_keys + 2)));
+    return std::min({most_, std::int64_t{1024}, all});
+  }
   bool put(std::uint64_t key) {
     const std::size_t mask = slots_.size() - 1;
     for (std::size_t at = (key >> 20) & mask;; at = (at + 1) & mask) {
@@ -166,7 +170,7 @@ class KeySet {
 template <class T>
 std::int64_t distinct_in(const Source& source, std::uint64_t share, std::uint64_t shares, std::int64_t most_slots,
                          const CancelToken& cancel) {
-  KeySet set(most_slots);
+  KeySet set(most_slots, source.n);
   bool fits = true;
   for_blocks<T>(source, 0, source.n, cancel, [&](const T* block, std::int64_t n) {
     for (std::int64_t i = 0; i < n && fits; ++i) {
@@ -177,7 +181,7 @@ std::int64_t distinct_in(const Source& source, std::uint64_t share, std::uint64_
   });
   if (fits) return set.size();
   std::int64_t sum = 0;
-  set = KeySet(1);
+  set = KeySet(1, 0);
   for (std::uint64_t part = 0; part < 4; ++part) {
     sum += distinct_in<T>(source, share + part * shares, shares * 4, most_slots, cancel);
   }

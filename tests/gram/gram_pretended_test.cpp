@@ -106,6 +106,48 @@ TEST_F(GramPretended, ALostGpuAndFailedAllocationsAreErrors) {
   }
 }
 
+TEST_F(GramPretended, AutoTakesAGpuForManyProducts) {
+  const GramCase c = make_case(3000, 300, true, 9);
+  const Products wanted = multiply(c, on("cpu"));
+  const auto once = make_operator(make_row_source(view(c)), {}, on("auto"));
+  EXPECT_EQ(multiply(c, *once), wanted);
+  EXPECT_NE(once->report().backend, "cuda") << once->report().reason;
+  const auto often = make_operator(make_row_source(view(c)), {}, on("auto"), 1'000'000);
+  EXPECT_EQ(multiply(c, *often), wanted);
+  EXPECT_EQ(often->report().backend, "cuda");
+  EXPECT_EQ(often->report().passes, 3);
+  EXPECT_TRUE(often->report().reason.starts_with("auto: ")) << often->report().reason;
+}
+
+TEST_F(GramPretended, AutoMovesAMatrixThatIsMultipliedAgainAndAgain) {
+  const GramCase c = make_case(2000, 200, true, 10);
+  std::vector<double> z(200), wanted(200);
+  make_operator(make_row_source(view(c)), {}, on("cuda"))->gram(c.x, wanted);  // its driver has started
+  const auto by = make_operator(make_row_source(view(c)), {}, on("auto"));
+  std::int64_t products = 0;
+  for (; products < 5'000 && by->report().backend != "cuda"; ++products) {
+    by->gram(c.x, z);
+    ASSERT_EQ(z, wanted);
+  }
+  EXPECT_GT(products, 1);
+  EXPECT_EQ(by->report().backend, "cuda") << by->report().reason;
+  EXPECT_EQ(by->report().passes, products);
+}
+
+TEST_F(GramPretended, AutoGivesUpAGpuThatFails) {
+  const GramCase c = make_case(3000, 300, true, 11);
+  const Products wanted = multiply(c, on("cpu"));
+  for (const int n : {1, 3, 5, 8}) {
+    const auto by = make_operator(make_row_source(view(c)), {}, on("auto"), 1'000'000);
+    fault::arm_device(n);
+    EXPECT_EQ(multiply(c, *by), wanted) << n;
+    fault::arm_device(0);
+    EXPECT_NE(by->report().backend, "cuda");
+    EXPECT_NE(by->report().reason.find("the GPU was given up"), std::string::npos) << by->report().reason;
+    EXPECT_EQ(multiply(c, *by), wanted) << n;
+  }
+}
+
 TEST_F(GramPretended, StopsWhenCancelledAndGoesOn) {
   const GramCase c = make_case(200, 20, true, 8);
   setenv("STOPE_DEVICE_ROWS", "10", 1);

@@ -321,12 +321,12 @@ TEST(GramShape, GroupsCoverAllRowsOnce) {
       ASSERT_GE(groups, 1);
       EXPECT_EQ(group_begin(0, rows, groups), 0);
       EXPECT_EQ(group_begin(groups, rows, groups), rows);
-      EXPECT_EQ(group_of(0, rows, groups), 0);
-      EXPECT_EQ(group_of(rows - 1, rows, groups), groups - 1);
+      EXPECT_EQ(GroupRows::of(rows, groups).group_of(0), 0);
+      EXPECT_EQ(GroupRows::of(rows, groups).group_of(rows - 1), groups - 1);
       for (std::int64_t g = 0; g < groups; ++g) {
         ASSERT_GT(group_begin(g + 1, rows, groups), group_begin(g, rows, groups)) << rows << " x " << columns;
-        ASSERT_EQ(group_of(group_begin(g, rows, groups), rows, groups), g);
-        ASSERT_EQ(group_of(group_begin(g + 1, rows, groups) - 1, rows, groups), g);
+        ASSERT_EQ(GroupRows::of(rows, groups).group_of(group_begin(g, rows, groups)), g);
+        ASSERT_EQ(GroupRows::of(rows, groups).group_of(group_begin(g + 1, rows, groups) - 1), g);
       }
       // The sums of all groups: 9 MB, or 8 vectors where rows are wide.
       EXPECT_LE(groups * columns, std::max<std::int64_t>(1081344, 8 * columns));

@@ -45,6 +45,7 @@ TYPED_TEST(OneColumn, AgreesWithTheOracle) {
 }
 
 TYPED_TEST(OneColumn, HasTheSameBitsOnEveryBackEndAndThreadCount) {
+  const EveryThread every;
   std::int64_t number = 0;
   for (const std::string& kind : kinds()) {
     for (const std::int64_t n : kSizes) {
@@ -71,6 +72,7 @@ TYPED_TEST(OneColumn, HasTheSameBitsOnEveryBackEndAndThreadCount) {
 
 // Every column of a matrix gives what it gives alone, however the matrix lies.
 TYPED_TEST(OneColumn, HasTheSameBitsInEveryLayout) {
+  const EveryThread every;
   struct Shape {
     std::int64_t rows, columns, pad;
   };
@@ -208,6 +210,23 @@ TEST(Describe, RefusesArraysThatCannotBe) {
   StatsOptions options;
   options.by = "class";
   EXPECT_THROW(describe(Array{&x, ElementType::float64, 1}, options), Error);
+}
+
+// Starting threads takes longer than a thousand values do.
+TEST(Describe, FewValuesStartNoThread) {
+  const std::vector<double> values(2'000'000, 1.0);
+  StatsOptions options;
+  options.histogram_bins = 4;
+  RunOptions run;
+  run.threads = 3;
+  const auto threads = [&](std::int64_t n, const StatsOptions& asked) {
+    return describe(Array{values.data(), ElementType::float64, n}, asked, run).report.threads;
+  };
+  EXPECT_EQ(threads(1'000, {}), 1);
+  EXPECT_EQ(threads(1'000, options), 1);
+  EXPECT_EQ(threads(100'000, {}), 1);
+  EXPECT_EQ(threads(100'000, options), 3) << "a histogram takes longer";
+  EXPECT_EQ(threads(2'000'000, {}), 3);
 }
 
 TEST(Describe, StopsWhenItIsCancelled) {

@@ -26,6 +26,15 @@ class Backend {
   Backend& operator=(const Backend&) = delete;
 };
 
+/// While it lives all threads are used, however few values there are.
+class EveryThread {
+ public:
+  EveryThread() { setenv("STOPE_STATS_THREAD_VALUES", "1", 1); }
+  ~EveryThread() { unsetenv("STOPE_STATS_THREAD_VALUES"); }
+  EveryThread(const EveryThread&) = delete;
+  EveryThread& operator=(const EveryThread&) = delete;
+};
+
 /// The back ends of this machine that compute statistics.
 inline std::vector<std::string> backends() {
   std::vector<std::string> names;

@@ -36,6 +36,16 @@ TEST_F(PretendedStatistics, ShortColumnsAndClassesStayOnTheProcessor) {
   EXPECT_EQ(describe(Array{more.data(), ElementType::float64, 200000}, {}, run).report.backend, "cuda");
 }
 
+// What has to be copied first a thread with vectors has done before; auto does not even look for GPUs.
+TEST_F(PretendedStatistics, AutoLeavesValuesInTheHostsMemoryToTheProcessor) {
+  const auto values = column_of<double>("uniform", 1'000'000, 1);
+  RunOptions run;
+  run.threads = 4;
+  for (const std::int64_t n : {16, 1'000, 1'000'000}) {
+    EXPECT_NE(describe(Array{values.data(), ElementType::float64, n}, {}, run).report.backend, "cuda") << n;
+  }
+}
+
 TEST_F(PretendedStatistics, ALostGpuIsAnErrorWhereItWasNamed) {
   const EveryRow every;
   const auto values = column_of<double>("uniform", 40000, 1);

@@ -180,6 +180,7 @@ std::int64_t slow_distinct(const std::vector<T>& values) {
 
 template <class T>
 void expect_distinct() {
+  const EveryThread every;
   StatsOptions options;
   options.distinct = StatsOptions::Distinct::count;
   for (const std::string& kind : kinds()) {

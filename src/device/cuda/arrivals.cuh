@@ -1,5 +1,5 @@
-// Barriers in shared memory that count arrivals (sm_80): threads say that something is there, others wait for it, and
-// nobody else is held up.
+// Barriers in shared memory that count arrivals: threads say that something is there, others wait for it, and nobody
+// else is held up. Before sm_80 a counter of this program's: of fewer than 2^32 arrivals.
 #pragma once
 
 #include <cstdint>
@@ -39,6 +39,27 @@ __device__ __forceinline__ void barrier_wait(std::uint64_t* barrier, int parity)
         : "r"(address), "r"(parity)
         : "memory");
   }
+}
+
+#else
+
+// The arrivals that make a phase below, those that there were above.
+__device__ __forceinline__ void barrier_init(std::uint64_t* barrier, int count) {
+  *barrier = static_cast<std::uint64_t>(count);
+}
+__device__ __forceinline__ void barrier_arrive(std::uint64_t* barrier) {
+  __threadfence_block();
+  atomicAdd(reinterpret_cast<unsigned long long*>(barrier), 1ULL << 32);
+}
+__device__ __forceinline__ void barrier_wait(std::uint64_t* barrier, int parity) {
+  const volatile auto* const now = reinterpret_cast<const volatile unsigned long long*>(barrier);
+  const auto phase = [&] {
+    const unsigned long long both = *now;
+    return static_cast<int>((both >> 32) / (both & 0xffffffffULL) % 2);
+  };
+  while (phase() == parity) {
+  }
+  __threadfence_block();
 }
 
 #endif

@@ -27,8 +27,8 @@ __global__ void add_parts_kernel(double* part_sums, std::int64_t n_parts, std::i
   if (row < n) y[row] = tree_sum(part_sums + row * n_parts, n_parts) + 0.0;
 }
 
-// A block adds `factor` groups of 32 columns: a thread 8 groups of one, then the threads of a column, a power of two.
-constexpr int kGroupsOfThread = 8, kMostThreadsOfColumn = 32, kColumnsOfBlock = 32;
+// A block adds `factor` groups of 16 columns: a thread 8 groups of one, then the threads of a column, a power of two.
+constexpr int kGroupsOfThread = 8, kMostThreadsOfColumn = 32, kColumnsOfBlock = 16;
 
 __global__ void __launch_bounds__(kMostThreadsOfColumn* kColumnsOfBlock)
     add_groups_kernel(const double* from, std::int64_t n_groups, std::int64_t n_columns, int factor, double* to) {
@@ -70,7 +70,7 @@ int attribute(cudaDeviceAttr which, int gpu) {
 Layout layout_of(int gpu) {
   const int shared = attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, gpu) - kReservedBytes;
   Layout layout{kMostPartLeaves, 3, attribute(cudaDevAttrMultiProcessorCount, gpu),
-                attribute(cudaDevAttrComputeCapabilityMajor, gpu)};
+                attribute(cudaDevAttrComputeCapabilityMajor, gpu), shared};
   if (layout.part_leaves * layout.ring * kBatchBytes > shared) layout.ring = 2;
   while (layout.part_leaves > 1 && layout.part_leaves * layout.ring * kBatchBytes > shared) layout.part_leaves /= 2;
   return layout;
@@ -81,6 +81,8 @@ std::int64_t n_parts(const Layout& layout, std::int64_t n_columns) {
 }
 
 void launch_gram_rows(const RowsJob& job, std::int64_t element_bytes, const Layout& layout, cudaStream_t stream) {
+  if (job.n == 0) return;
+  if (ShortGroups::suit(job, element_bytes, layout)) return ShortGroups::launch(job, element_bytes, stream);
   launch(Mode::gram, job, element_bytes, layout, nullptr, stream);
 }
 
@@ -106,16 +108,9 @@ void launch_add_groups(const double* from, std::int64_t n_groups, std::int64_t n
   while (threads_of_column * kGroupsOfThread < factor && threads_of_column * kGroupsOfThread < n_groups) {
     threads_of_column *= 2;
   }
-  cudaLaunchAttribute early{};
-  early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-  early.val.programmaticStreamSerializationAllowed = 1;
-  cudaLaunchConfig_t config{};
-  config.gridDim = dim3(static_cast<unsigned>(blocks));
-  config.blockDim = dim3(kColumnsOfBlock, static_cast<unsigned>(threads_of_column));
-  config.stream = stream;
-  config.attrs = &early;
-  config.numAttrs = layout.major >= 9 ? 1 : 0;
-  check(cudaLaunchKernelEx(&config, add_groups_kernel, from, n_groups, n_columns, factor, to), "adding groups");
+  stope::cuda::launch_early(add_groups_kernel, dim3(static_cast<unsigned>(blocks)),
+                            dim3(kColumnsOfBlock, static_cast<unsigned>(threads_of_column)), 0, stream, layout.major,
+                            "adding groups", from, n_groups, n_columns, factor, to);
 }
 
 }  // namespace stope::gram::cuda

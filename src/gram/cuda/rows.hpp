@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "gram/cuda_abi.hpp"
+#include "gram/shape.hpp"
 
 namespace stope::gram::cuda {
 
@@ -14,10 +15,11 @@ struct RowsJob {
   const void* rows;
   std::int64_t row_stride;  ///< elements
   std::int64_t first, n;
-  std::int64_t n_rows, n_columns, n_groups;  ///< of the whole matrix
-  std::int64_t first_group;                  ///< the one whose sums stand first in `sums`
-  std::int64_t first_y;                      ///< the row whose number stands first in `y`
-  const double* shift;                       ///< vectors along the columns have room for whole leaves, and zeros there
+  std::int64_t n_columns;
+  GroupRows groups;          ///< of the whole matrix
+  std::int64_t first_group;  ///< the one whose sums stand first in `sums`
+  std::int64_t first_y;      ///< the row whose number stands first in `y`
+  const double* shift;       ///< vectors along the columns have room for whole leaves, and zeros there
   const double* x;
   double* y;     ///< given, or written
   double* sums;  ///< [group][padded column]: taken up where a group began before `first`
@@ -28,7 +30,8 @@ struct Layout {
   int part_leaves;  ///< warps of a block, each with a leaf: a power of two, at most 16
   int ring;         ///< batches of rows in shared memory, 2 or 3
   int multiprocessors;
-  int major;  ///< of the compute capability
+  int major;                  ///< of the compute capability
+  std::int64_t shared_bytes;  ///< that a block may have
 };
 
 /// Bytes a warp holds of a batch: two rows of float32, one of float64.
@@ -45,6 +48,13 @@ void launch_transposed_rows(const RowsJob& job, std::int64_t element_bytes, cons
 /// y of the rows; `part_sums` has room for n * n_parts() numbers where that is more than one a row.
 void launch_multiply_rows(const RowsJob& job, std::int64_t element_bytes, const Layout& layout, double* part_sums,
                           cudaStream_t stream);
+
+/// Where groups are so short that a block of threads holds a whole one: small matrices.
+class ShortGroups {
+ public:
+  static bool suit(const RowsJob& job, std::int64_t element_bytes, const Layout& layout);
+  static void launch(const RowsJob& job, std::int64_t element_bytes, cudaStream_t stream);
+};
 
 /// Where a row takes several blocks: they work on it together, and exchange what each has of its product.
 class Teams {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "device/cuda/check.hpp"
+#include "gram/cuda/row_range.cuh"
 #include "gram/cuda/rows.hpp"
 #include "gram/cuda/warp_rows.cuh"
 
@@ -15,18 +16,6 @@ inline constexpr std::int64_t kChunkRows = 64;
 
 template <class T>
 inline constexpr int kBatchRows = kBatchBytes / Lane<T>::kLeafBytes;
-
-/// A block's range of rows, and whether its sums begin here.
-struct RowRange {
-  std::int64_t begin, end;  ///< counted from the job's first
-  bool fresh;
-};
-
-__device__ __forceinline__ RowRange rows_of_group(const RowsJob& job, std::int64_t group) {
-  const std::int64_t begin = group_begin(group, job.n_rows, job.n_groups) - job.first;
-  const std::int64_t end = group_begin(group + 1, job.n_rows, job.n_groups) - job.first;
-  return {begin > 0 ? begin : 0, end < job.n ? end : job.n, begin >= 0};
-}
 
 /// `n_tasks` groups from `first_task` on, or chunks of rows; a block takes one part of the columns.
 template <class T, bool kShifted, Mode kMode, int kRing>
@@ -133,8 +122,8 @@ void launch_rows(const RowsJob& job, const Layout& layout, double* part_sums, cu
   const std::int64_t parts = (leaves + warps - 1) / warps;
   std::int64_t first_task = 0, n_tasks = (job.n + kChunkRows - 1) / kChunkRows;
   if (kMode != Mode::multiply) {
-    first_task = group_of(job.first, job.n_rows, job.n_groups);
-    n_tasks = group_of(job.first + job.n - 1, job.n_rows, job.n_groups) + 1 - first_task;
+    first_task = job.groups.group_of(job.first);
+    n_tasks = job.groups.group_of(job.first + job.n - 1) + 1 - first_task;
   }
   auto* const kernel = rows_kernel<T, kShifted, kMode, kRing>;
   const auto shared = static_cast<int>(warps) * kRing * kBatchBytes;

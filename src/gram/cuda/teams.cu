@@ -119,8 +119,8 @@ struct TeamRows {
     const RowsJob& job = team_job.rows;
     group = team_job.first_group + team_job.n_groups * team / team_job.n_teams;
     const std::int64_t end_group = team_job.first_group + team_job.n_groups * (team + 1) / team_job.n_teams;
-    const std::int64_t first = group_begin(group, job.n_rows, job.n_groups) - job.first;
-    const std::int64_t end = group_begin(end_group, job.n_rows, job.n_groups) - job.first;
+    const std::int64_t first = job.groups.begin(group) - job.first;
+    const std::int64_t end = job.groups.begin(end_group) - job.first;
     begin = first > 0 ? first : 0;
     n = static_cast<int>((end < job.n ? end : job.n) - begin);
   }
@@ -146,14 +146,13 @@ __device__ __forceinline__ void multiply(const TeamJob& team_job, const TeamRows
   int group = 0, group_end = 0;  // counted from the team's first
   const auto sums = [&] { return job.sums + (mine.group + group - job.first_group) * padded_columns(job.n_columns); };
   const auto find_end = [&] {
-    group_end =
-        static_cast<int>(group_begin(mine.group + group + 1, job.n_rows, job.n_groups) - job.first - mine.begin);
+    group_end = static_cast<int>(job.groups.begin(mine.group + group + 1) - job.first - mine.begin);
   };
   double x[kOwn], z[kOwn];
 #pragma unroll
   for (int i = 0; i < kOwn; ++i) x[i] = z[i] = 0.0;
   if (is_there) read_vector(job.x, at, x);
-  if (group_begin(mine.group, job.n_rows, job.n_groups) < job.first && is_there) read_vector(sums(), at, z);
+  if (job.groups.begin(mine.group) < job.first && is_there) read_vector(sums(), at, z);
 
   const T* next = static_cast<const T*>(job.rows) + mine.begin * job.row_stride;
   const auto fetch = [&](int row, int stage) {
@@ -304,10 +303,10 @@ std::int64_t Teams::exchange_bytes(const Layout&) {
 void Teams::launch(const RowsJob& job, std::int64_t element_bytes, const Layout& layout, void* exchange,
                    cudaStream_t stream) {
   if (job.n == 0) return;
-  TeamJob team{job, group_of(job.first, job.n_rows, job.n_groups),
+  TeamJob team{job, job.groups.group_of(job.first),
                0,   static_cast<int>(team_parts(layout, job.n_columns, element_bytes)),
                0,   static_cast<Message*>(exchange)};
-  team.n_groups = group_of(job.first + job.n - 1, job.n_rows, job.n_groups) + 1 - team.first_group;
+  team.n_groups = job.groups.group_of(job.first + job.n - 1) + 1 - team.first_group;
   check(cudaMemsetAsync(exchange, 0, static_cast<std::size_t>(exchange_bytes(layout)), stream), "clearing messages");
   if (element_bytes == 4) {
     launch_teams<float>(team, layout, stream);

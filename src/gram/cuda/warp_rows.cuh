@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "device/cuda/async_copy.cuh"
+#include "device/cuda/launch.cuh"
 #include "gram/shape.hpp"
 
 namespace stope::gram::cuda {
@@ -28,20 +29,9 @@ __device__ __forceinline__ void copy_or_zero(void* to, const void* from, bool is
 #endif
 }
 using stope::cuda::end_copies;
+using stope::cuda::let_next_kernel_begin;
 using stope::cuda::wait_for_copies;
-
-/// Where launches say so, the blocks of the next kernel come as soon as those of this one have begun, and wait: to
-/// launch it takes a microsecond or two.
-__device__ __forceinline__ void let_next_kernel_begin() {
-#if __CUDA_ARCH__ >= 900
-  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
-#endif
-}
-__device__ __forceinline__ void wait_for_kernel_before() {
-#if __CUDA_ARCH__ >= 900
-  asm volatile("griddepcontrol.wait;" ::: "memory");
-#endif
-}
+using stope::cuda::wait_for_kernel_before;
 
 /// A lane's part of a leaf.
 struct LaneColumns {
@@ -62,6 +52,13 @@ struct Lane {
   static constexpr int kPieces = static_cast<int>(sizeof(T)) / 4;  // of 16 bytes in four columns
   static constexpr int kInPiece = 4 / kPieces;                     // columns of one
   static constexpr int kLeafBytes = static_cast<int>(kLeafColumns * sizeof(T));
+
+  /// Where a column of the leaf lies in a stage.
+  static __device__ __forceinline__ int offset(int column) {
+    if constexpr (kPieces == 1) return column * 4;
+    const int round = column / static_cast<int>(kSlots), in_round = column % static_cast<int>(kSlots);
+    return ((round * 2 + in_round % 4 / 2) * 32 + in_round / 4) * 16 + in_round % 2 * 8;
+  }
 
   /// Queues the copy of the lane's elements of a row. `stage` is the warp's; `row` the row's first element. Rows are
   /// whole pieces: what a piece has behind the last column is zero in memory.

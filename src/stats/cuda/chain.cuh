@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "stats/part.hpp"
 
@@ -54,9 +55,55 @@ __device__ T larger(T a, T b) {
   return a > b ? a : b;
 }
 
+/// A chain as it lies in shared memory: as short as it can be.
+template <class T>
+struct PackedChain {
+  struct Halves {
+    std::int64_t low, high;
+  };
+  using Sum =
+      std::conditional_t<!Numbers<T>::kInteger, double, std::conditional_t<Numbers<T>::kLong, Halves, std::int64_t>>;
+  double s1, s2, s3;
+  Sum sum;
+  T pivot, min, max;
+  unsigned marks;
+};
+
 template <class T, bool kMoments>
 struct Chain {
   using Wide = typename Numbers<T>::Wide;
+  Chain() = default;
+  __device__ explicit Chain(const PackedChain<T>& packed)
+      : s1(packed.s1), s2(packed.s2), s3(packed.s3), min(packed.min), max(packed.max), marks(packed.marks) {
+    set_pivot(packed.pivot);
+    if constexpr (!Numbers<T>::kInteger) {
+      s0 = packed.sum;
+    } else if constexpr (Numbers<T>::kLong) {
+      low = packed.sum.low;
+      high = packed.sum.high;
+    } else {
+      low = packed.sum;
+    }
+  }
+  __device__ PackedChain<T> packed() const {
+    PackedChain<T> to;
+    to.s1 = s1;
+    to.s2 = s2;
+    to.s3 = s3;
+    if constexpr (!Numbers<T>::kInteger) {
+      to.sum = s0;
+    } else if constexpr (Numbers<T>::kLong) {
+      to.sum = {low, high};
+    } else {
+      to.sum = low;
+    }
+    to.pivot = static_cast<T>(whole_pivot());
+    to.min = min;
+    to.max = max;
+    to.marks = marks;
+    return to;
+  }
+
   double pivot = 0.0, pivot_low = 0.0;
   double s0 = 0.0, s1 = 0.0, s2 = 0.0, s3 = 0.0;
   std::int64_t low = 0, high = 0;
@@ -95,8 +142,7 @@ struct Chain {
     if (x == T(0)) marks += kZero;
     if (kMoments && (marks & kHasPivot) == 0) {
       marks |= kHasPivot;
-      pivot = upper(x);
-      if constexpr (Numbers<T>::kLong) pivot_low = static_cast<double>(x & 0xffffffff);
+      set_pivot(x);
     }
     add_value(x);
   }
@@ -116,19 +162,26 @@ struct Chain {
       stats::add(part.sum, low);
       if constexpr (Numbers<T>::kLong) {
         stats::add(part.sum, WideSum{high >> 32, static_cast<std::uint64_t>(high) << 32});
-        part.pivot = static_cast<std::int64_t>(pivot) * 4294967296LL + static_cast<std::int64_t>(pivot_low);
-      } else {
-        part.pivot = static_cast<std::int64_t>(pivot);
       }
     } else {
       part.sum = s0;
-      part.pivot = pivot;
     }
+    part.pivot = whole_pivot();
     if (present > 0) center(static_cast<double>(present), s1, s2, s3, part.moments);
     return part;
   }
 
  private:
+  __device__ void set_pivot(T x) {
+    pivot = upper(x);
+    if constexpr (Numbers<T>::kLong) pivot_low = static_cast<double>(x & 0xffffffff);
+  }
+  __device__ Wide whole_pivot() const {
+    if constexpr (Numbers<T>::kLong) {
+      return static_cast<std::int64_t>(pivot) * 4294967296LL + static_cast<std::int64_t>(pivot_low);
+    }
+    return static_cast<Wide>(pivot);
+  }
   static __device__ double upper(T x) {
     if constexpr (Numbers<T>::kLong) return static_cast<double>(x >> 32);
     return static_cast<double>(x);

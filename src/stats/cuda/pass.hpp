@@ -9,14 +9,10 @@
 
 namespace stope::stats::cuda {
 
-/// How a pass cuts its values into blocks of threads, and the parts these leave: `n_parts` a column.
+/// How a pass cuts its values, and the parts that its first kernel leaves: `n_parts` a column.
 struct PassShape {
-  bool by_rows = false;      ///< a thread has columns of its own; else a warp has a leaf of one column
-  int vector = 1;            ///< values a load
-  int column_threads = 1;    ///< of a block, beside each other along a row
-  int chain_groups = 1;      ///< chains of a leaf that a block has: a thread has one
-  int splits = 1;            ///< blocks that share a leaf
-  std::int64_t n_parts = 0;  ///< a column
+  bool by_rows = false;  ///< a thread has columns of its own; else a warp has a leaf of one column
+  std::int64_t n_parts = 0;
 };
 
 PassShape shape_of(const cuda_abi::Values& values);

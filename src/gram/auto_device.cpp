@@ -1,0 +1,75 @@
+#include "gram/auto_device.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+namespace stope::gram {
+namespace {
+
+// Measured: bench/prior_works.py --work 002 prints its constants (--constants), bench/results/gram_*.json has the back
+// ends and several vectors; rounded. What was not measured has the numbers of what is most like it.
+
+/// Nanoseconds of one thread.
+struct ProcessorCost {
+  device::Backend backend;
+  double element;      // of A, for the first vector
+  double more_vector;  // for each of the others
+};
+constexpr double kNano = 1e-9;
+constexpr double kByte = 0.11 * kNano;  // of A, read by one thread: the least an element takes
+constexpr ProcessorCost kProcessors[] = {
+    {device::Backend::avx512vnni, 0.50 * kNano, 0.34 * kNano}, {device::Backend::avx512, 0.50 * kNano, 0.34 * kNano},
+    {device::Backend::avx2, 0.60 * kNano, 0.46 * kNano},       {device::Backend::scalar, 0.73 * kNano, 0.73 * kNano},
+    {device::Backend::reference, 1.5 * kNano, 1.5 * kNano},
+};
+
+struct GpuCost {
+  std::string_view arch;
+  double start;      // seconds: the driver, in a process that has not used the GPU
+  double call;       // seconds: a product of next to nothing
+  double load_rate;  // bytes a second from the host's memory
+  double read_rate;  // bytes a second of A on the GPU
+};
+constexpr GpuCost kGpus[] = {
+    {"sm_90", 0.21, 0.04e-3, 6.3e9, 4.0e12},
+};
+
+// The GPU must be this much faster: estimates are rough, and a processor that is there disturbs no one.
+constexpr double kMargin = 1.25;
+
+double bytes_of(const OperatorSize& size) {
+  return static_cast<double>(size.n_rows) * static_cast<double>(size.n_columns) *
+         static_cast<double>(size.element_bytes);
+}
+
+const GpuCost& cost_of(std::string_view arch) {
+  return *std::find_if(std::begin(kGpus), std::end(kGpus) - 1, [&](const GpuCost& row) { return row.arch == arch; });
+}
+
+}  // namespace
+
+double processor_seconds(const OperatorSize& size, device::Backend backend, int threads, std::int64_t n_vectors) {
+  const auto& cost = *std::find_if(std::begin(kProcessors), std::end(kProcessors) - 1,
+                                   [&](const ProcessorCost& row) { return row.backend == backend; });
+  const double bytes = bytes_of(size), elements = bytes / static_cast<double>(size.element_bytes);
+  const double first = std::max(elements * cost.element, bytes * kByte);
+  return (first + elements * cost.more_vector * static_cast<double>(n_vectors - 1)) / threads;
+}
+
+// A pass for each vector.
+double gpu_seconds(const OperatorSize& size, std::string_view arch, std::int64_t n_vectors) {
+  const GpuCost& cost = cost_of(arch);
+  const double rate = size.resident ? cost.read_rate : cost.load_rate;
+  return static_cast<double>(n_vectors) * (cost.call + bytes_of(size) / rate);
+}
+
+double gpu_load_seconds(const OperatorSize& size, std::string_view arch) {
+  const GpuCost& cost = cost_of(arch);
+  return (size.started ? 0.0 : cost.start) + (size.resident ? bytes_of(size) / cost.load_rate : 0.0);
+}
+
+bool gpu_pays(double on_processor, double load, double on_gpu) {
+  return kMargin * (load + on_gpu) < on_processor;
+}
+
+}  // namespace stope::gram

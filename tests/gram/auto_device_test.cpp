@@ -1,0 +1,54 @@
+// What --device auto weighs for the gram operator. Which device really is faster: bench/prior_works.py --work 002; that
+// auto moves to a GPU and falls back: gram_pretended_test.cpp.
+#include "gram/auto_device.hpp"
+
+#include <gtest/gtest.h>
+
+namespace stope::gram {
+namespace {
+
+constexpr auto kAvx512 = device::Backend::avx512;
+
+bool gpu_is_chosen(const OperatorSize& size, std::int64_t n_vectors, int threads = 16) {
+  return gpu_pays(static_cast<double>(n_vectors) * processor_seconds(size, kAvx512, threads, 1),
+                  gpu_load_seconds(size, "sm_90"), gpu_seconds(size, "sm_90", n_vectors));
+}
+
+TEST(GramAutoDevice, OneProductIsNotWorthTheCopyAndManyAre) {
+  for (const std::int64_t n : {1'000, 14'336, 100'000}) {
+    OperatorSize size{.n_rows = n, .n_columns = n, .element_bytes = 4, .started = true, .resident = true};
+    EXPECT_FALSE(gpu_is_chosen(size, 1)) << n;
+    EXPECT_EQ(gpu_is_chosen(size, 1'000), n > 1'000) << n;
+    size.resident = false;
+    EXPECT_FALSE(gpu_is_chosen(size, 1'000)) << n << ", copied with every product";
+  }
+  OperatorSize small{.n_rows = 3'000, .n_columns = 3'000, .element_bytes = 4, .started = false, .resident = true};
+  EXPECT_FALSE(gpu_is_chosen(small, 300)) << "85 ms here, the driver takes 210";
+  small.started = true;
+  EXPECT_TRUE(gpu_is_chosen(small, 300)) << "85 ms here, 15 there, the copy included";
+}
+
+TEST(GramAutoDevice, MoreWorkNeverMovesAMatrixBackToTheProcessor) {
+  for (const std::int64_t n : {100, 3'000, 50'000}) {
+    const OperatorSize size{.n_rows = n, .n_columns = 1'000, .element_bytes = 8, .started = false, .resident = true};
+    bool on_gpu = false;
+    for (std::int64_t products = 1; products < 1'000'000'000; products *= 2) {
+      const bool now = gpu_is_chosen(size, products);
+      EXPECT_TRUE(now || !on_gpu) << n << ", " << products;
+      on_gpu = now;
+    }
+    EXPECT_EQ(on_gpu, n > 100) << n;
+  }
+}
+
+TEST(GramAutoDevice, ThreadsInstructionsAndVectorsCount) {
+  const OperatorSize size{.n_rows = 10'000, .n_columns = 1'000, .element_bytes = 4};
+  EXPECT_DOUBLE_EQ(processor_seconds(size, kAvx512, 1, 1), 16 * processor_seconds(size, kAvx512, 16, 1));
+  EXPECT_GT(processor_seconds(size, device::Backend::scalar, 2, 8), processor_seconds(size, kAvx512, 2, 8));
+  EXPECT_LT(processor_seconds(size, kAvx512, 2, 8), 8 * processor_seconds(size, kAvx512, 2, 1)) << "A is read once";
+  EXPECT_DOUBLE_EQ(gpu_seconds(size, "sm_90", 8), 8 * gpu_seconds(size, "sm_999", 1))
+      << "what was not measured counts as what was";
+}
+
+}  // namespace
+}  // namespace stope::gram
