@@ -26,7 +26,8 @@ class Predict : public Command {
   explicit Predict(CLI::App& program)
       : Command(program, "predict", "Apply a saved model to a table",
                 "Applies a model that --model-out has saved to every row of TABLE and writes CSV: row, prediction and, "
-                "with --proba, a confidence for every class; of principal components the scores, of an index without "
+                "with --proba, a confidence for every class; of principal components the scores, of cuts the coded "
+                "table, of an index without "
                 "a label the neighbours (row, pos, train_index, distance). Columns are matched by name and read with "
                 "the types they had. Of a tree --explain also writes the one rule that fired. Where TABLE has the "
                 "label, the "
@@ -170,6 +171,13 @@ class Predict : public Command {
     if (!file_) return;
     const Table scores = session.timed("scores", [&] { return model.transform(table, session.run()); });
     session.timed("write", [&] { write_table(*file_, scores, {}, session.run()); });
+  }
+
+  void predict(Session& session, const CutsModel& model, const Table& table) {
+    if (!file_) return;
+    const Table coded =
+        session.timed("code", [&] { return apply_cuts(table, model.cuts, model.coding, session.run()); });
+    session.timed("write", [&] { write_table(*file_, coded, {}, session.run()); });
   }
 
   void predict(Session& session, const LinearModel& model, const Table& table) {

@@ -4,6 +4,7 @@
 #include "stope/buffer.hpp"
 #include "stope/compat.hpp"
 #include "stope/cuts.hpp"
+#include "stope/cuts_file.hpp"
 #include "stope/decompose.hpp"
 #include "stope/device.hpp"
 #include "stope/device_arrays.hpp"

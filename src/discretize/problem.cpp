@@ -209,15 +209,41 @@ void check_size(const Table& table, std::int64_t n_rows) {
                                                                            "a missing value or weight 0"));
 }
 
+// Weights, and the rows that remain: whether `taken` holds them.
+bool take_rows(const Table& table, const std::vector<std::int64_t>& features, const std::vector<std::int64_t>& missing,
+               MissingPolicy policy, DecisionProblem& problem, Table& taken) {
+  const std::int64_t weight = table.find(Role::weight);
+  if (weight >= 0) {
+    problem.weighted = true;
+    problem.weights = weights_of(table, table.columns[static_cast<std::size_t>(weight)]);
+  }
+  problem.rows = remaining_rows(table, features, missing, problem.weights, policy);
+  if (!problem.rows.empty()) {
+    taken = table.take(problem.rows);
+    taken.source = table.source;
+    std::vector<std::int64_t> kept;
+    for (const std::int64_t row : problem.rows) {
+      if (problem.weighted) kept.push_back(problem.weights[static_cast<std::size_t>(row)]);
+    }
+    problem.weights = std::move(kept);
+    return true;
+  }
+  const bool none_remains = policy == MissingPolicy::drop &&
+                            std::any_of(missing.begin(), missing.end(), [](std::int64_t row) { return row >= 0; });
+  const bool no_weight = problem.weighted && std::none_of(problem.weights.begin(), problem.weights.end(),
+                                                          [](std::int64_t w) { return w > 0; });
+  if (none_remains || no_weight) check_size(table, 0);
+  return false;
+}
+
 }  // namespace
 
 bool DecisionProblem::pure() const {
   return std::count_if(class_totals.begin(), class_totals.end(), [](std::int64_t n) { return n > 0; }) < 2;
 }
 
-DecisionProblem make_problem(const Table& table, MissingPolicy policy, const RunOptions& run) {
-  label_of(table);
-  const std::int64_t weight = table.find(Role::weight);
+DecisionProblem make_problem(const Table& table, MissingPolicy policy, const RunOptions& run, Target target) {
+  if (target == Target::needed) label_of(table);
   ThreadPool pool(run.threads);
   const std::vector<std::int64_t> features = table.features();
   std::vector<std::int64_t> missing = first_missing_rows(table, features, pool, run.cancel);
@@ -226,33 +252,15 @@ DecisionProblem make_problem(const Table& table, MissingPolicy policy, const Run
     refuse(table, table.columns[static_cast<std::size_t>(features[f])], missing[f],
            "a missing value (--missing value, drop or fill says what it means)");
   }
-
   DecisionProblem problem;
-  if (weight >= 0) {
-    problem.weighted = true;
-    problem.weights = weights_of(table, table.columns[static_cast<std::size_t>(weight)]);
-  }
-  problem.rows = remaining_rows(table, features, missing, problem.weights, policy);
-  const bool none_remains = problem.rows.empty() && policy == MissingPolicy::drop &&
-                            std::any_of(missing.begin(), missing.end(), [](std::int64_t row) { return row >= 0; });
-  const bool no_weight = problem.weighted && std::none_of(problem.weights.begin(), problem.weights.end(),
-                                                          [](std::int64_t w) { return w > 0; });
-  if (none_remains || no_weight) check_size(table, 0);
   Table taken;
-  if (!problem.rows.empty()) {
-    taken = table.take(problem.rows);
-    taken.source = table.source;
+  if (take_rows(table, features, missing, policy, problem, taken)) {
     missing = first_missing_rows(taken, features, pool, run.cancel);
-    std::vector<std::int64_t> kept;
-    for (const std::int64_t row : problem.rows) {
-      if (problem.weighted) kept.push_back(problem.weights[static_cast<std::size_t>(row)]);
-    }
-    problem.weights = std::move(kept);
   }
   const Table& used = problem.rows.empty() ? table : taken;
   problem.n_rows = used.n_rows;
   check_size(table, problem.n_rows);
-  count_classes(used, label_of(used), problem);
+  if (target == Target::needed) count_classes(used, label_of(used), problem);
   problem.attributes.reserve(features.size());
   for (std::size_t f = 0; f < features.size(); ++f) {
     problem.attributes.push_back(make_attribute(used, features[f], missing[f] >= 0));

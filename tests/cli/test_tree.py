@@ -204,3 +204,26 @@ def test_compressed_output_and_stdin(golf):
     tree(golf, "-o", "t.json.gz", "--format", "json")
     assert json.loads(gzip.decompress((golf / "t.json.gz").read_bytes())) == tree(golf, "--format", "json").json()
     assert run("tree", "-", "--target", "play", stdin=GOLF.encode()).text == tree(golf).text
+
+
+def test_the_local_method_cuts_as_the_tree_does(golf):
+    run("discretize", "golf.csv", "--target", "play", "--method", "md-local", "--cuts-out", "c.json", "-o", "coded.csv", "--model-out", "c.stope", cwd=golf)
+    cuts = json.loads((golf / "c.json").read_text())
+    assert cuts == tree(golf, "--format", "json", "-q").json()["cuts"]
+    coded = records((golf / "coded.csv").read_text())
+    codes = {}
+    for row in coded:  # the tree is pure: so is the coded table
+        assert codes.setdefault(tuple(v for k, v in row.items() if k != "play"), row["play"]) == row["play"]
+    assert run("predict", "c.stope", "golf.csv", cwd=golf).text == (golf / "coded.csv").read_text()
+    done = run("discretize", "golf.csv", "--target", "play", "--method", "md-local", "--missing", "fill", "--model-out", "m.stope", code=2, cwd=golf)
+    assert "fill" in done.error_lines()[0]
+
+
+@needs_shared
+@pytest.mark.parametrize("name", [*WIDE, *ARFF])
+def test_cuts_of_the_local_method_are_rseslibs(name, tmp_path):
+    table = SHARED / "data" / ("wide" if name in WIDE else "mixed") / (f"{name}.csv.gz" if name in WIDE else f"{name}.arff")
+    run("discretize", table, "--target", ARFF.get(name, "decision"), "--method", "md-local", "--missing", "value", "--cuts-out", "c.json", cwd=tmp_path)
+    ours = json.loads((tmp_path / "c.json").read_text())
+    theirs = json.loads((GOLDENS / f"{name}.Rseslib_cuts.json").read_text())
+    assert ours == theirs

@@ -74,6 +74,12 @@ inline Model tree_model(std::int64_t n_rows = 12) {
   return {outline(table), DecisionTree::fit(table, {.missing = MissingPolicy::value})};
 }
 
+inline Model cuts_model() {
+  const Table table = mixed_table(20, true);
+  const ApplyOptions coding{.missing = MissingPolicy::value, .style = CodeStyle::labels};
+  return {outline(table), CutsModel{find_cuts(table, {.missing = MissingPolicy::value}), coding}};
+}
+
 inline std::string bytes_of(const model::Content& content) {
   std::string bytes;
   model::write_content(content, [&bytes](std::string_view piece) { bytes += piece; });

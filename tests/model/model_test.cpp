@@ -142,6 +142,16 @@ TEST_F(ModelTest, TreesAreTheSame) {
   }
 }
 
+TEST_F(ModelTest, CutsCodeTheSame) {
+  const Model model = cuts_model();
+  const auto& before = std::get<CutsModel>(model.fitted);
+  const auto read = std::get<CutsModel>(read_model(save(model, "a.stope")).fitted);
+  EXPECT_GT(before.cuts.size(), 1U);
+  const Table test = mixed_table(50, true);
+  expect_equal(apply_cuts(test, read.cuts, read.coding), apply_cuts(test, before.cuts, before.coding));
+  EXPECT_EQ(read.coding.style, CodeStyle::labels);
+}
+
 TEST_F(ModelTest, SummaryNamesWhatIsInside) {
   const ModelSummary summary = summarize_model(save(neighbors_model(), "a.stope"));
   EXPECT_EQ(summary.kind, "neighbors");
@@ -158,7 +168,7 @@ TEST_F(ModelTest, SummaryNamesWhatIsInside) {
 
 // All of them: a checksum that skipped a byte anywhere would let one through.
 TEST_F(ModelTest, EveryFlippedBitAndEveryTruncationIsRefused) {
-  for (const Model& model : {neighbors_model(3), pca_model(), lsq_model(), tree_model()}) {
+  for (const Model& model : {neighbors_model(3), pca_model(), lsq_model(), tree_model(), cuts_model()}) {
     save(model, "a.stope");
     const std::string whole = content("a.stope");
     EXPECT_NO_THROW(content_of(whole));
@@ -222,7 +232,7 @@ TEST_F(ModelTest, RefusalsSayWhy) {
 // Whatever a byte becomes under a checksum that fits: an error, or a model that can be used.
 TEST_F(ModelTest, ChangesUnderAFittingChecksumAreErrorsOrModels) {
   const std::int64_t step = std::max<std::int64_t>(1, 100 / std::max<std::int64_t>(effort(), 1));
-  for (const Model& model : {neighbors_model(3), pca_model(), lsq_model(), tree_model()}) {
+  for (const Model& model : {neighbors_model(3), pca_model(), lsq_model(), tree_model(), cuts_model()}) {
     save(model, "a.stope");
     const std::string whole = content("a.stope");
     std::int64_t refused = 0, read = 0;
