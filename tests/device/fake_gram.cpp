@@ -116,7 +116,7 @@ int run(Session* session, std::int32_t buffer, std::int64_t first, std::int64_t 
       y = tree_sum(leaves.data(), n_leaves(spec.n_columns)) + 0.0;
     }
     if (session->job.mode == Mode::multiply) continue;
-    const std::int64_t group = group_of(first + i, spec.n_rows, session->groups) - spec.first_group;
+    const std::int64_t group = GroupRows::of(spec.n_rows, session->groups).group_of(first + i) - spec.first_group;
     (spec.element_bytes == 4 ? kernels.of_float.add : kernels.of_double.add)(
         slab, &y, session->sums.data() + group * session->padded);
   }
