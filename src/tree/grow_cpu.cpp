@@ -3,14 +3,11 @@
 #include <algorithm>
 #include <numeric>
 
-#include "base/checked.hpp"
 #include "base/thread_pool.hpp"
-#include "discretize/sorted_rows.hpp"
 #include "discretize/value_order.hpp"
-#include "stope/error.hpp"
-#include "table/column_memory.hpp"
 #include "tree/grow.hpp"
 #include "tree/node_list.hpp"
+#include "tree/orders.hpp"
 #include "tree/split_scan.hpp"
 
 namespace stope::tree {
@@ -18,64 +15,6 @@ namespace {
 
 using discretize::Attribute;
 using discretize::DecisionProblem;
-using discretize::SortScratch;
-
-// All attributes' rows in the order of their values.
-class Orders {
- public:
-  Orders(const DecisionProblem& problem, ThreadPool& pool, const RunOptions& run)
-      : n_rows_(problem.n_rows), rows_(allocate(problem, run)) {
-    std::vector<SortScratch> scratch(static_cast<std::size_t>(pool.size()));
-    std::vector<std::vector<std::uint32_t>> sorted(scratch.size());
-    pool.parallel_for(problem.n_attributes(), run.cancel, [&](std::int64_t a, int worker) {
-      const auto w = static_cast<std::size_t>(worker);
-      sorted[w].resize(static_cast<std::size_t>(n_rows_));
-      sort(problem.attributes[static_cast<std::size_t>(a)], sorted[w], scratch[w], of(a));
-    });
-  }
-
-  RankedRow* of(std::int64_t attribute) { return rows_.data() + attribute * n_rows_; }
-  const RankedRow* of(std::int64_t attribute) const { return rows_.data() + attribute * n_rows_; }
-
- private:
-  static Buffer<RankedRow> allocate(const DecisionProblem& problem, const RunOptions& run) {
-    const std::int64_t size = checked::mul(problem.n_rows, problem.n_attributes());
-    const std::int64_t bytes = checked::mul(size, sizeof(RankedRow));
-    return Buffer<RankedRow>(size, storage_within(bytes, memory_budget(run)));
-  }
-
-  void sort(const Attribute& attribute, std::vector<std::uint32_t>& sorted, SortScratch& scratch,
-            RankedRow* out) const {
-    if (attribute.symbolic) {
-      sort_codes(attribute, out);
-      return;
-    }
-    attribute.with_numbers([&](const auto* x) {
-      discretize::sort_rows(x, n_rows_, sorted.data(), scratch);
-      std::uint32_t rank = 0;
-      for (std::int64_t i = 0; i < n_rows_; ++i) {
-        const std::uint32_t row = sorted[static_cast<std::size_t>(i)];
-        if (i > 0) rank += discretize::order_key(x[row_of(out[i - 1])]) != discretize::order_key(x[row]) ? 1 : 0;
-        out[i] = ranked_row(rank, row);
-      }
-    });
-  }
-
-  // The rank of a symbolic value is its code.
-  void sort_codes(const Attribute& attribute, RankedRow* out) const {
-    std::vector<std::int64_t> next(static_cast<std::size_t>(attribute.n_values()) + 1, 0);
-    const std::int32_t* const codes = attribute.codes();
-    for (std::int64_t row = 0; row < n_rows_; ++row) ++next[static_cast<std::size_t>(codes[row]) + 1];
-    std::partial_sum(next.begin(), next.end(), next.begin());
-    for (std::int64_t row = 0; row < n_rows_; ++row) {
-      const auto code = static_cast<std::uint32_t>(codes[row]);
-      out[next[code]++] = ranked_row(code, static_cast<std::uint32_t>(row));
-    }
-  }
-
-  std::int64_t n_rows_;
-  Buffer<RankedRow> rows_;  // attribute after attribute
-};
 
 // A node whose rows lie at [begin, begin + n) of every attribute's order.
 struct OpenNode {
@@ -126,14 +65,14 @@ class Growth {
  public:
   using Value = typename Scan::Value;
 
-  Growth(const DecisionProblem& problem, const GrowOptions& options, const RunOptions& run)
+  Growth(const DecisionProblem& problem, const GrowOptions& options, const RunOptions& run, const Scan& scan = {})
       : problem_(problem),
         options_(options),
         run_(run),
         pool_(run.threads),
         orders_(problem, pool_, run),
         goes_right_(static_cast<std::size_t>(problem.n_rows), 0),
-        scans_(static_cast<std::size_t>(pool_.size())),
+        scans_(static_cast<std::size_t>(pool_.size()), scan),
         scratch_(scans_.size()),
         best_(scans_.size()),
         list_(problem.n_classes()) {}
@@ -294,7 +233,10 @@ class Growth {
 Grown grow_cpu(const DecisionProblem& problem, const GrowOptions& options, const RunOptions& run) {
   switch (options.criterion) {
     case Criterion::gini: return Growth<GiniScan>(problem, options, run).grow();
-    case Criterion::entropy: return Growth<EntropyScan>(problem, options, run).grow();
+    case Criterion::entropy: {
+      const discretize::InformationTable information(problem.weighted ? 0 : problem.n_rows);
+      return Growth<EntropyScan>(problem, options, run, EntropyScan(information)).grow();
+    }
     case Criterion::discernibility: break;
   }
   if (problem.weighted) return Growth<PairScan<discretize::Int128>>(problem, options, run).grow();

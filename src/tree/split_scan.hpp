@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "discretize/cut_scan.hpp"
 #include "discretize/score.hpp"
 
 namespace stope::tree {
@@ -35,8 +36,8 @@ struct RowLabels {
   const std::int64_t* weights = nullptr;
 };
 
-// Scans over a node's rows, three operations: begin(node): nothing has moved; add(k, weight): a row moves to the other
-// side; value(): what the split is worth now.
+// Scans over a node's rows. begin(node): nothing has moved; add(k, weight): a row moves to the other side; value():
+// what the split is worth now; gains(): whether a value above 0 is more than rounding.
 
 /// W; of rows without weights in 64 bits.
 template <class Score>
@@ -59,6 +60,7 @@ class PairScan {
     in_moved_ += weight;
   }
   Score value() const { return w_; }
+  static constexpr bool gains() { return true; }  // pairs are counted, not rounded
 
  private:
   std::vector<std::int64_t> moved_;
@@ -84,13 +86,12 @@ class CountScan {
     rest_[static_cast<std::size_t>(k)] -= weight;
     in_moved_ += weight;
   }
-
- protected:
-  // Proportions that are equal gain nothing, whatever rounding makes of it.
-  bool gains_nothing() const {
-    return discretize::same_proportions(moved_.data(), in_moved_, node_.counts, node_.total, node_.n_classes);
+  /// Sides of equal proportions gain nothing, whatever rounding makes of it.
+  bool gains() const {
+    return !discretize::same_proportions(moved_.data(), in_moved_, node_.counts, node_.total, node_.n_classes);
   }
 
+ protected:
   NodeTotals node_;
   std::vector<std::int64_t> moved_, rest_;
   std::int64_t in_moved_ = 0;
@@ -98,28 +99,48 @@ class CountScan {
 
 class GiniScan : public CountScan {
  public:
+  void begin(const NodeTotals& node) {
+    CountScan::begin(node);
+    both_squares_ = 0;
+    for (std::int64_t k = 0; k < node.n_classes; ++k) {
+      both_squares_ += static_cast<discretize::Int128>(node.counts[k]) * node.counts[k];
+    }
+    moved_squares_ = 0;
+    rest_squares_ = both_squares_;
+  }
+  void add(std::int32_t k, std::int64_t weight) {
+    const auto at = static_cast<std::size_t>(k);
+    moved_squares_ += static_cast<discretize::Int128>(weight) * (2 * moved_[at] + weight);
+    rest_squares_ -= static_cast<discretize::Int128>(weight) * (2 * rest_[at] - weight);
+    CountScan::add(k, weight);
+  }
   double value() const {
-    if (gains_nothing()) return 0.0;
-    return discretize::gini_gain(squares(moved_.data()), in_moved_, squares(rest_.data()), node_.total - in_moved_,
-                                 squares(node_.counts));
+    return discretize::gini_gain(moved_squares_, in_moved_, rest_squares_, node_.total - in_moved_, both_squares_);
   }
 
  private:
-  discretize::Int128 squares(const std::int64_t* counts) const {
-    discretize::Int128 sum = 0;
-    for (std::int64_t k = 0; k < node_.n_classes; ++k) sum += static_cast<discretize::Int128>(counts[k]) * counts[k];
-    return sum;
-  }
+  discretize::Int128 both_squares_ = 0, moved_squares_ = 0, rest_squares_ = 0;
 };
 
 class EntropyScan : public CountScan {
  public:
-  double value() const {
-    if (gains_nothing()) return 0.0;
-    const double parts = discretize::total_entropy(moved_.data(), node_.n_classes) +
-                         discretize::total_entropy(rest_.data(), node_.n_classes);
-    return (discretize::total_entropy(node_.counts, node_.n_classes) - parts) / static_cast<double>(node_.total);
+  EntropyScan() = default;
+  /// The table must outlive the scan.
+  explicit EntropyScan(const discretize::InformationTable& information) : information_(&information) {}
+
+  void begin(const NodeTotals& node) {
+    CountScan::begin(node);
+    both_ = information_->total_entropy(node.counts, node.n_classes);
   }
+  double value() const {
+    const double parts = information_->total_entropy(moved_.data(), node_.n_classes) +
+                         information_->total_entropy(rest_.data(), node_.n_classes);
+    return (both_ - parts) / static_cast<double>(node_.total);
+  }
+
+ private:
+  const discretize::InformationTable* information_ = nullptr;
+  double both_ = 0.0;
 };
 
 /// The first split of the highest value above 0. Numeric: rows [0, end) of the node's go left. Symbolic: rows [begin,
@@ -148,7 +169,7 @@ NodeSplit<typename Scan::Value> best_numeric_split(Scan& scan, const NodeTotals&
     } else {
       if (rank_of(rows[i]) == rank_of(rows[i + 1])) continue;
       const auto value = scan.value();
-      if (value > best.value) best = {value, 0, i + 1};
+      if (value > best.value && scan.gains()) best = {value, 0, i + 1};
     }
   }
   return best;
@@ -169,7 +190,7 @@ NodeSplit<typename Scan::Value> best_symbolic_split(Scan& scan, const NodeTotals
     }
     if (end - begin < least || n - (end - begin) < least) continue;
     const auto value = scan.value();
-    if (value > best.value) best = {value, begin, end};
+    if (value > best.value && scan.gains()) best = {value, begin, end};
   }
   return best;
 }

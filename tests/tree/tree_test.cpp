@@ -60,7 +60,7 @@ TEST(Tree, IsTheOraclesOnRandomTables) {
     const TreeCase c = random_case(random, seed % 10 == 0 ? 40 : 12, 4);
     const TreeOracle oracle(c);
     RunOptions run;
-    run.threads = 1 + seed % 2;
+    run.threads = seed % 16 == 0 ? 2 : 1;  // threads cost more than small trees
     const Table table = unweighted(c) ? without_weights(table_of(c)) : table_of(c);
     const DecisionTree tree = DecisionTree::fit(table, options_of(c), run);
     expect_same(tree, oracle.nodes(), static_cast<std::uint64_t>(seed));
@@ -111,7 +111,9 @@ TEST(Tree, RowsRulesAndCutsAgree) {
     std::vector<std::int64_t> reached(tree.nodes().size(), 0);
     for (const std::int64_t leaf : leaves) ++reached[static_cast<std::size_t>(leaf)];
     for (std::size_t i = 0; i < reached.size(); ++i) {
-      if (tree.nodes()[i].leaf()) EXPECT_EQ(reached[i], tree.nodes()[i].n_rows) << seed;
+      if (tree.nodes()[i].leaf()) {
+        EXPECT_EQ(reached[i], tree.nodes()[i].n_rows) << seed;
+      }
     }
     const std::vector<Rule> rules = tree.rules();
     EXPECT_EQ(static_cast<std::int64_t>(rules.size()), tree.n_leaves());
@@ -154,7 +156,9 @@ TEST(Tree, RowsRulesAndCutsAgree) {
     }
     for (std::size_t i = 0; i < codes.size(); ++i) {
       for (std::size_t j = 0; j < i; ++j) {
-        if (leaves[i] != leaves[j]) EXPECT_NE(codes[i], codes[j]) << seed;
+        if (leaves[i] != leaves[j]) {
+          EXPECT_NE(codes[i], codes[j]) << seed;
+        }
       }
     }
   }
