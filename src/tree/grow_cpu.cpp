@@ -102,8 +102,9 @@ class Growth {
 
   NodeTotals totals(std::int64_t node) const {
     const std::int64_t* const counts = list_.counts(node);
-    return {counts, problem_.n_classes(), std::accumulate(counts, counts + problem_.n_classes(), std::int64_t{0}),
-            list_.node(node).n_rows};
+    const std::int64_t n_classes = problem_.n_classes();
+    return {counts, n_classes, std::accumulate(counts, counts + n_classes, std::int64_t{0}), list_.node(node).n_rows,
+            std::count_if(counts, counts + n_classes, [](std::int64_t n) { return n > 0; })};
   }
 
   // Every attribute: its rows to the nodes of `level`, and what it has to offer each of them.
@@ -122,9 +123,7 @@ class Growth {
       const bool symbolic = problem_.attributes[static_cast<std::size_t>(a)].symbolic;
       for (std::size_t i = 0; i < level.size(); ++i) {
         const RankedRow* const from = rows + level[i].begin;
-        const auto found = symbolic
-                               ? best_symbolic_split(scans_[w], nodes[i], from, labels(), options_.min_samples_leaf)
-                               : best_numeric_split(scans_[w], nodes[i], from, labels(), options_.min_samples_leaf);
+        const auto found = best_split(scans_[w], symbolic, nodes[i], from, labels(), options_.min_samples_leaf);
         best_[w][i].offer(found, static_cast<std::int32_t>(a));
       }
     });

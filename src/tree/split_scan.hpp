@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 #include <vector>
 
 #include "discretize/cut_scan.hpp"
@@ -28,6 +29,7 @@ struct NodeTotals {
   std::int64_t n_classes = 0;
   std::int64_t total = 0;
   std::int64_t n_rows = 0;
+  std::int64_t n_present = 0;  ///< classes that occur
 };
 
 /// Classes and weights of rows; weights null = all 1.
@@ -37,14 +39,16 @@ struct RowLabels {
 };
 
 // Scans over a node's rows. begin(node): nothing has moved; add(k, weight): a row moves to the other side; value():
-// what the split is worth now; gains(): whether a value above 0 is more than rounding.
+// what the split is worth now; gains(): whether a value above 0 is more than rounding. kCheap: value()
+// costs nothing. kUnit: every row weighs 1.
 
-/// W; of rows without weights in 64 bits.
+/// W; of rows that weigh 1 in 64 bits.
 template <class Score>
 class PairScan {
  public:
   using Value = Score;
-  static constexpr bool kCheap = true;  // value() costs nothing
+  static constexpr bool kCheap = true;
+  static constexpr bool kUnit = std::is_same_v<Score, std::int64_t>;
 
   void begin(const NodeTotals& node) {
     totals_ = node.counts;
@@ -69,11 +73,44 @@ class PairScan {
   Score w_ = 0;
 };
 
+/// W of a node of two classes whose rows weigh 1. Of m moved rows, b of the second class, it is (m - b)(B - b) + b (A -
+/// (m - b)): no step waits for the one before, but for b.
+class TwoClassScan {
+ public:
+  using Value = std::int64_t;
+  static constexpr bool kCheap = true;
+  static constexpr bool kUnit = true;
+
+  void begin(const NodeTotals& node) {
+    second_ = 0;
+    for (std::int32_t k = 0; k < node.n_classes; ++k) {
+      if (node.counts[k] > 0) second_ = k;
+    }
+    of_second_ = node.counts[second_];
+    of_first_ = node.total - of_second_;
+    moved_ = moved_second_ = 0;
+  }
+  void add(std::int32_t k, std::int64_t) {
+    ++moved_;
+    moved_second_ += k == second_ ? 1 : 0;
+  }
+  std::int64_t value() const {
+    const std::int64_t moved_first = moved_ - moved_second_;
+    return moved_first * (of_second_ - moved_second_) + moved_second_ * (of_first_ - moved_first);
+  }
+  static constexpr bool gains() { return true; }
+
+ private:
+  std::int32_t second_ = 0;
+  std::int64_t of_first_ = 0, of_second_ = 0, moved_ = 0, moved_second_ = 0;
+};
+
 /// Class counts of both sides, for the gains that are computed from all of them.
 class CountScan {
  public:
   using Value = double;
   static constexpr bool kCheap = false;
+  static constexpr bool kUnit = false;
 
   void begin(const NodeTotals& node) {
     node_ = node;
@@ -151,6 +188,12 @@ struct NodeSplit {
   std::int64_t begin = 0, end = 0;
 };
 
+template <class Scan>
+std::int64_t weight_of(const RowLabels& labels, std::uint32_t row) {
+  if constexpr (Scan::kUnit) return 1;
+  return labels.weights == nullptr ? 1 : labels.weights[row];
+}
+
 /// `rows`: those of the node, node.n_rows of them, in the order of the values; at least `least` stay on each side.
 template <class Scan>
 NodeSplit<typename Scan::Value> best_numeric_split(Scan& scan, const NodeTotals& node, const RankedRow* rows,
@@ -161,7 +204,7 @@ NodeSplit<typename Scan::Value> best_numeric_split(Scan& scan, const NodeTotals&
   scan.begin(node);
   for (std::int64_t i = 0; i < n - least; ++i) {
     const std::uint32_t row = row_of(rows[i]);
-    scan.add(labels.class_of[row], labels.weights == nullptr ? 1 : labels.weights[row]);
+    scan.add(labels.class_of[row], weight_of<Scan>(labels, row));
     if (i + 1 < least) continue;
     if constexpr (Scan::kCheap) {
       if (!(scan.value() > best.value)) continue;
@@ -186,13 +229,28 @@ NodeSplit<typename Scan::Value> best_symbolic_split(Scan& scan, const NodeTotals
     const std::uint32_t rank = rank_of(rows[begin]);
     for (end = begin; end < n && rank_of(rows[end]) == rank; ++end) {
       const std::uint32_t row = row_of(rows[end]);
-      scan.add(labels.class_of[row], labels.weights == nullptr ? 1 : labels.weights[row]);
+      scan.add(labels.class_of[row], weight_of<Scan>(labels, row));
     }
     if (end - begin < least || n - (end - begin) < least) continue;
     const auto value = scan.value();
     if (value > best.value && scan.gains()) best = {value, begin, end};
   }
   return best;
+}
+
+/// By whichever scan is fastest for the node.
+template <class Scan>
+NodeSplit<typename Scan::Value> best_split(Scan& scan, bool symbolic, const NodeTotals& node, const RankedRow* rows,
+                                           const RowLabels& labels, std::int64_t least) {
+  if constexpr (std::is_same_v<Scan, PairScan<std::int64_t>>) {
+    if (node.n_present == 2) {
+      TwoClassScan two;
+      return symbolic ? best_symbolic_split(two, node, rows, labels, least)
+                      : best_numeric_split(two, node, rows, labels, least);
+    }
+  }
+  return symbolic ? best_symbolic_split(scan, node, rows, labels, least)
+                  : best_numeric_split(scan, node, rows, labels, least);
 }
 
 }  // namespace stope::tree

@@ -19,9 +19,10 @@ struct Case {
   std::vector<std::int64_t> weights, counts;
   NodeTotals totals;
 
-  explicit Case(std::uint64_t seed) {
+  Case(std::uint64_t seed, bool unit, std::uint64_t most_classes) {
     Random random(seed);
-    const std::uint64_t n = 2 + random.below(30), n_classes = 2 + random.below(4), n_ranks = 1 + random.below(8);
+    const std::uint64_t n = 2 + random.below(30), n_classes = 2 + random.below(most_classes - 1),
+                        n_ranks = 1 + random.below(8);
     counts.assign(n_classes, 0);
     std::vector<std::uint32_t> ranks;
     for (std::uint64_t i = 0; i < n; ++i) ranks.push_back(static_cast<std::uint32_t>(random.below(n_ranks)));
@@ -29,11 +30,12 @@ struct Case {
     for (std::uint32_t row = 0; row < n; ++row) {
       rows.push_back(ranked_row(ranks[row], row));
       classes.push_back(static_cast<std::int32_t>(random.below(n_classes)));
-      weights.push_back(1 + static_cast<std::int64_t>(random.below(3)));
+      weights.push_back(unit ? 1 : 1 + static_cast<std::int64_t>(random.below(3)));
       counts[static_cast<std::size_t>(classes.back())] += weights.back();
     }
     totals = {counts.data(), static_cast<std::int64_t>(n_classes),
-              std::accumulate(counts.begin(), counts.end(), std::int64_t{0}), static_cast<std::int64_t>(n)};
+              std::accumulate(counts.begin(), counts.end(), std::int64_t{0}), static_cast<std::int64_t>(n),
+              std::count_if(counts.begin(), counts.end(), [](std::int64_t k) { return k > 0; })};
   }
 };
 
@@ -67,9 +69,9 @@ double worth(const Case& c, Criterion criterion, std::int64_t begin, std::int64_
 }
 
 template <class Scan>
-void compare(Criterion criterion, Scan scan, double tolerance) {
+void compare(Criterion criterion, Scan scan, double tolerance, std::uint64_t most_classes = 5) {
   for (std::uint64_t seed = 0; seed < 2000; ++seed) {
-    const Case c(seed);
+    const Case c(seed, Scan::kUnit, most_classes);
     const RowLabels labels{c.classes.data(), c.weights.data()};
     const std::int64_t n = c.totals.n_rows;
     for (const std::int64_t least : {1, 3}) {
@@ -99,6 +101,7 @@ void compare(Criterion criterion, Scan scan, double tolerance) {
 TEST(SplitScan, FindsTheBestOfAllSplits) {
   const discretize::InformationTable information(100);
   compare(Criterion::discernibility, PairScan<std::int64_t>(), 0.0);
+  compare(Criterion::discernibility, TwoClassScan(), 0.0, 2);
   compare(Criterion::discernibility, PairScan<discretize::Int128>(), 0.0);
   compare(Criterion::gini, GiniScan(), 1e-12);
   compare(Criterion::entropy, EntropyScan(information), 1e-12);
@@ -114,7 +117,7 @@ TEST(SplitScan, EqualProportionsGainNothing) {
     classes.push_back(row % 7 < 3 ? 0 : row % 7 < 4 ? 1 : 2);
   }
   const std::vector<std::int64_t> counts = {30, 10, 30};
-  const NodeTotals totals{counts.data(), 3, 70, 70};
+  const NodeTotals totals{counts.data(), 3, 70, 70, 3};
   GiniScan gini;
   EntropyScan entropy(information);
   EXPECT_EQ(best_numeric_split(gini, totals, rows.data(), {classes.data(), nullptr}, 1).value, 0.0);
