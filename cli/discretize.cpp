@@ -4,12 +4,14 @@
 #include <optional>
 
 #include "command.hpp"
+#include "model_output.hpp"
 #include "option.hpp"
 #include "output.hpp"
 #include "stope/cuts_file.hpp"
 #include "stope/device.hpp"
 #include "stope/discretize.hpp"
 #include "stope/error.hpp"
+#include "stope/tree.hpp"
 #include "table_arguments.hpp"
 
 namespace stope::cli {
@@ -36,9 +38,11 @@ class Discretize : public Command {
             "attributes are cut into one value and the others.") {
     add_argument(*app, "TABLE", table_, "TABLE", "Table to discretise; '-' reads stdin");
     OptionGroup group(*app, "Discretisation");
-    group.text("--method", method_, "best-cut|md-global|mdlp|chimerge|equal-width|equal-frequency",
-               "best-cut: every attribute by its best cut; md-global: one list of cuts that separates all pairs; mdlp: "
-               "Fayyad and Irani; chimerge: Kerber; equal-width, equal-frequency: --bins of each attribute");
+    group.text(
+        "--method", method_, "best-cut|md-local|md-global|mdlp|chimerge|equal-width|equal-frequency",
+        "best-cut: every attribute by its best cut; md-local: the cuts of a tree (stope tree); md-global: one list of "
+        "cuts that separates all pairs; mdlp: Fayyad and Irani; chimerge: Kerber; equal-width, equal-frequency: --bins "
+        "of each attribute");
     group.text("--apply", apply_, "FILE", "Code TABLE by the cuts in FILE instead of finding some");
     group.choice(
         "--missing", missing_, {"error", "value", "drop", "fill"},
@@ -65,6 +69,7 @@ class Discretize : public Command {
     output.flag("--labels", labels_, "Code by labels, (-inf,2.5) or =red, instead of s1, s2, ...");
     output.parsed("--output-format", "csv|tsv|arff", "Format of the coded table; without it by the suffix, else csv",
                   [this](const std::string& word) { write_.format = parse_format(word, "--output-format"); });
+    model_.add_to(*app);
     tables_.add_to(*app, Tables::one, MissingOption::policy);
     add_common(kExamples);
   }
@@ -94,12 +99,15 @@ class Discretize : public Command {
         refuse("--missing fill: a file of cuts does not hold the means of the table they were found in");
       }
     } else if (method_ != "best-cut") {
-      cuts_.method = discretize_method(method_);
-      if (cuts_out_.empty() && output_.empty()) {
-        refuse("--cuts-out FILE is needed for the cuts (or -o FILE for the table coded by them)");
+      if (method_ != "md-local") cuts_.method = discretize_method(method_);
+      if (cuts_out_.empty() && output_.empty() && !model_.wanted()) {
+        refuse("--cuts-out FILE is needed for the cuts (or -o FILE for the table coded by them, or --model-out)");
+      }
+      if (model_.wanted() && coding_.missing == MissingPolicy::fill) {
+        refuse("--missing fill: a model of cuts does not hold the means of the table they were found in");
       }
     }
-    if (labels_ && (method_ == "best-cut" || (apply_.empty() && output_.empty()))) {
+    if (labels_ && (method_ == "best-cut" || (apply_.empty() && output_.empty() && !model_.wanted()))) {
       refuse("--labels is about a coded table");
     }
     belongs_to("--bins", method_ == "equal-width" || method_ == "equal-frequency", "equal-width and equal-frequency");
@@ -111,6 +119,8 @@ class Discretize : public Command {
     }
     if (method_ == "best-cut" && !cuts_out_.empty())
       refuse("--cuts-out: best-cut makes a ranking (-o), no set of cuts");
+    if (model_.wanted() && (method_ == "best-cut" || !apply_.empty()))
+      refuse("--model-out is for a set of cuts that is found");
     if (ranking_.n_permutations < 0) refuse("--permutations: the number is less than 0");
   }
 
@@ -186,10 +196,11 @@ class Discretize : public Command {
     std::optional<OutputFile> cuts_file, coded_file;
     if (!cuts_out_.empty()) cuts_file.emplace(cuts_out_);
     if (!output_.empty()) coded_file.emplace(output_);
+    model_.open(output_.empty() ? "no data" : output_);
     const bool classes =
         cuts_.method != DiscretizeMethod::equal_width && cuts_.method != DiscretizeMethod::equal_frequency;
     const Table table = read(session, classes);
-    const CutSet cuts = session.timed("discretize", [&] { return find_cuts(table, cuts_, session.run()); });
+    const CutSet cuts = session.timed("discretize", [&] { return cuts_of(table, session.run()); });
     std::int64_t n_cuts = 0;
     for (const AttributeCuts& one : cuts) n_cuts += one.size();
     session.json()["options"] = {{"method", method_}, {"missing", missing_}};
@@ -198,7 +209,14 @@ class Discretize : public Command {
     session.say(fmt::format("{} cuts of {} attributes\n", n_cuts, cuts.size()));
     if (cuts_file) write_cuts(*cuts_file, cuts);
     if (coded_file) code(session, table, cuts, *coded_file);
-    commit_files(session, {&cuts_file, &coded_file});
+    model_.write(session, {outline(table), CutsModel{cuts, coding_}});
+    commit_files(session, {&cuts_file, &coded_file, &model_.file});
+  }
+
+  // The local method's cuts are those of a tree (docs/numerics/tree.md).
+  CutSet cuts_of(const Table& table, const RunOptions& run) const {
+    if (method_ != "md-local") return find_cuts(table, cuts_, run);
+    return DecisionTree::fit(table, {.missing = cuts_.missing}, run).cuts();
   }
 
   void apply(Session& session) {
@@ -234,6 +252,7 @@ class Discretize : public Command {
   DiscretizeOptions cuts_;
   ApplyOptions coding_;
   WriteOptions write_;
+  ModelOutput model_;
   TableArguments tables_;
 };
 

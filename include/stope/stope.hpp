@@ -26,4 +26,6 @@
 #include "stope/run.hpp"
 #include "stope/stats.hpp"
 #include "stope/table.hpp"
+#include "stope/tree.hpp"
+#include "stope/tree_format.hpp"
 #include "stope/version.hpp"
