@@ -42,6 +42,8 @@ std::unique_ptr<Command> add_evaluate(CLI::App& program);
 std::unique_ptr<Command> add_normalize(CLI::App& program);
 std::unique_ptr<Command> add_pca(CLI::App& program);
 std::unique_ptr<Command> add_lsq(CLI::App& program);
+std::unique_ptr<Command> add_discretize(CLI::App& program);
+std::unique_ptr<Command> add_tree(CLI::App& program);
 std::unique_ptr<Command> add_predict(CLI::App& program);
 std::unique_ptr<Command> add_convert(CLI::App& program);
 std::unique_ptr<Command> add_gen(CLI::App& program);

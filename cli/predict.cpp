@@ -1,6 +1,8 @@
 // stope predict: what a saved model says of every row of a table.
 #include <fmt/format.h>
 
+#include <numeric>
+
 #include "command.hpp"
 #include "option.hpp"
 #include "prediction.hpp"
@@ -8,6 +10,7 @@
 #include "stope/device.hpp"
 #include "stope/error.hpp"
 #include "stope/model.hpp"
+#include "stope/tree_format.hpp"
 
 namespace stope::cli {
 namespace {
@@ -23,9 +26,12 @@ class Predict : public Command {
   explicit Predict(CLI::App& program)
       : Command(program, "predict", "Apply a saved model to a table",
                 "Applies a model that --model-out has saved to every row of TABLE and writes CSV: row, prediction and, "
-                "with --proba, a confidence for every class; of principal components the scores, of an index without "
+                "with --proba, a confidence for every class; of principal components the scores, of cuts the coded "
+                "table, of an index without "
                 "a label the neighbours (row, pos, train_index, distance). Columns are matched by name and read with "
-                "the types they had. Where TABLE has the label, the scores go to stderr.") {
+                "the types they had. Of a tree --explain also writes the one rule that fired. Where TABLE has the "
+                "label, the "
+                "scores go to stderr.") {
     add_argument(*app, "MODEL", model_, "FILE", "Model file");
     add_argument(*app, "TABLE", table_, "TABLE", "Table to predict; '-' reads stdin");
     OptionGroup group(*app, "Prediction");
@@ -55,7 +61,7 @@ class Predict : public Command {
  private:
   static bool has_classes(const Model& model) {
     const auto* neighbors = std::get_if<NeighborsModel>(&model.fitted);
-    return neighbors != nullptr && neighbors->classifies();
+    return std::holds_alternative<DecisionTree>(model.fitted) || (neighbors != nullptr && neighbors->classifies());
   }
 
   // The label to score against, or null, with a warning where it is of another kind.
@@ -167,6 +173,13 @@ class Predict : public Command {
     session.timed("write", [&] { write_table(*file_, scores, {}, session.run()); });
   }
 
+  void predict(Session& session, const CutsModel& model, const Table& table) {
+    if (!file_) return;
+    const Table coded =
+        session.timed("code", [&] { return apply_cuts(table, model.cuts, model.coding, session.run()); });
+    session.timed("write", [&] { write_table(*file_, coded, {}, session.run()); });
+  }
+
   void predict(Session& session, const LinearModel& model, const Table& table) {
     const std::vector<double> predicted = session.timed("predict", [&] { return model.predict(table, session.run()); });
     PredictionWriter out(file_, table, {"prediction"});
@@ -176,6 +189,59 @@ class Predict : public Command {
     out.flush();
     const Column* const label = label_of(session, table, false);
     if (label != nullptr) report_scores(session, score_against(*label, predicted));
+  }
+
+  // Under --explain with the rule that fired: its number as in `stope tree --format rules`, and its conditions.
+  void predict(Session& session, const DecisionTree& tree, const Table& table) {
+    std::vector<std::string> header = names(tree.classes());
+    if (common.explain) header.insert(header.end(), {"rule", "because"});
+    PredictionWriter out(file_, table, header);
+    const Column* const label = label_of(session, table, true);
+    std::vector<std::int32_t> predicted;
+    const std::vector<Explanation> because = common.explain ? explanations(tree) : std::vector<Explanation>();
+    const std::vector<std::int64_t> leaves = session.timed("predict", [&] { return tree.apply(table, session.run()); });
+    for (std::size_t row = 0; row < leaves.size(); ++row) {
+      const std::int64_t leaf = leaves[row];
+      out.row(static_cast<std::int64_t>(row), [&](CsvWriter& csv) {
+        write_leaf(csv, tree, leaf);
+        if (!common.explain) return;
+        if (leaf < 0) {
+          csv.empty().empty();
+        } else {
+          csv.integer(because[static_cast<std::size_t>(leaf)].rule).text(because[static_cast<std::size_t>(leaf)].text);
+        }
+      });
+      if (label == nullptr) continue;
+      predicted.push_back(leaf < 0 ? kMissingCode : tree.nodes()[static_cast<std::size_t>(leaf)].majority);
+    }
+    out.flush();
+    if (label != nullptr) report_scores(session, score_against(*label, tree.classes(), predicted));
+  }
+
+  struct Explanation {
+    std::int64_t rule = 0;
+    std::string text;
+  };
+
+  // Of every node that is a leaf.
+  static std::vector<Explanation> explanations(const DecisionTree& tree) {
+    std::vector<Explanation> of_node(tree.nodes().size());
+    std::int64_t number = 0;
+    for (const Rule& rule : tree.rules()) {
+      of_node[static_cast<std::size_t>(rule.leaf)] = {++number, rule_text(tree, rule)};
+    }
+    return of_node;
+  }
+
+  void write_leaf(CsvWriter& csv, const DecisionTree& tree, std::int64_t leaf) const {
+    const std::size_t n = tree.classes().size();
+    csv.text(leaf < 0
+                 ? "?"
+                 : tree.classes()[static_cast<std::size_t>(tree.nodes()[static_cast<std::size_t>(leaf)].majority)]);
+    if (!with_confidences_) return;
+    const double* const counts = leaf < 0 ? nullptr : tree.counts(leaf);
+    const double sum = leaf < 0 ? 1.0 : std::accumulate(counts, counts + n, 0.0);
+    for (std::size_t k = 0; k < n; ++k) csv.number(leaf < 0 ? 0.0 : counts[k] / sum);
   }
 
   std::string model_, table_, output_;

@@ -27,7 +27,7 @@ std::string quoted_list(const std::vector<std::string>& items) {
   return text;
 }
 
-void add_text_options(CLI::App& app, ReadOptions& read) {
+void add_text_options(CLI::App& app, ReadOptions& read, MissingOption missing) {
   OptionGroup group(app, "Reading text tables");
   group.parsed("--sep", "CHAR", "Separator of CSV fields; tab or \\t is a tab; without it found among , ; tab |",
                [&read](const std::string& word) { read.separator = parse_character(word, "--sep"); });
@@ -42,7 +42,8 @@ void add_text_options(CLI::App& app, ReadOptions& read) {
                });
   group.list("--names", read.names, "A,B,...",
              "Names of all columns, of a file without header; with --header yes instead of those of the file");
-  group.list("--missing", read.missing, "A,B,...",
+  group.list(missing == MissingOption::spellings ? "--missing,--missing-values" : "--missing-values", read.missing,
+             "A,B,...",
              "Spellings of a missing value; an empty item is the empty field [" + quoted_list(read.missing) + "]");
   group.parsed("--encoding", "utf-8|utf-16|latin-1", "Encoding of the text [utf-8]", [&read](const std::string& word) {
     require_choice(word, {"utf-8", "utf-16", "latin-1"}, "--encoding");
@@ -106,10 +107,10 @@ void require_one_stdin(const std::string& first, const std::string& second) {
   throw Error(ErrorCode::invalid_argument, "only one of the two tables can be '-', standard input");
 }
 
-void TableArguments::add_to(CLI::App& app, Tables tables) {
+void TableArguments::add_to(CLI::App& app, Tables tables, MissingOption missing) {
   add_column_options(app, *this, tables);
   add_format_options(app, read);
-  add_text_options(app, read);
+  add_text_options(app, read, missing);
 }
 
 Table TableArguments::read_first(const std::string& path, const RunOptions& run) const {

@@ -7,6 +7,7 @@
 #include "model/checksum.hpp"
 #include "model/container.hpp"
 #include "model/kinds.hpp"
+#include "stope/tree_format.hpp"
 
 namespace {
 
@@ -42,7 +43,10 @@ void read(const std::string& bytes) {
     std::string again;
     model::write_content(content, [&again](std::string_view piece) { again += piece; });
     fuzz::require(again.size() == bytes.size());
-    no_surprise([&] { model::model_of(content); });
+    no_surprise([&] {
+      const Model used = model::model_of(content);
+      if (const auto* tree = std::get_if<DecisionTree>(&used.fitted)) format_tree(*tree, TreeFormat::rules);
+    });
   });
 }
 

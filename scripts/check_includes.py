@@ -23,7 +23,7 @@ MAY_USE = {
     "generate": {"base", "table", "knn"},  # of knn: functions with the same bits on every machine
     "discretize": {"base", "table", "device", "stats", "knn"},  # of knn: the same
     "tree": {"base", "table", "device", "stats", "knn", "discretize"},
-    "eval": {"base", "table", "device", "stats", "normalize", "knn"},
+    "eval": {"base", "table", "device", "stats", "normalize", "knn", "discretize", "tree"},
     "model": {"base", "table", "io", "device", "stats", "normalize", "knn", "gram", "discretize", "tree"},
     "capi": {"base", "table", "io", "device", "stats", "normalize", "knn", "gram", "generate", "discretize", "tree", "eval", "model"},
 }
@@ -31,9 +31,9 @@ MAY_USE = {
 # Public header -> the module it belongs to: a module may include only the public headers of modules it may use.
 PUBLIC = {
     "buffer": "base", "compat": "base", "error": "base", "nearest_name": "base", "run": "base", "version": "base",
-    "table": "table", "cuts": "table", "io": "io", "device": "device", "normalize": "normalize", "metric": "knn", "knn": "knn", "device_arrays": "device",
+    "table": "table", "cuts": "table", "cuts_file": "io", "io": "io", "device": "device", "normalize": "normalize", "metric": "knn", "knn": "knn", "device_arrays": "device",
     "eval": "eval", "stats": "stats", "gram": "gram", "gram_file": "io", "decompose": "gram", "pca": "gram", "lsq": "gram", "generate": "generate",
-    "discretize": "discretize", "tree": "tree", "model": "model",
+    "discretize": "discretize", "tree": "tree", "tree_format": "tree", "model": "model",
     "stope": "everything",
 }
 PUBLIC_PREFIX = {"knn": "knn"}  # a public header that had to be split: stope/knn_search.hpp belongs to knn

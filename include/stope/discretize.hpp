@@ -75,4 +75,41 @@ struct BestCuts {
 /// bad weights and a table of no rows.
 BestCuts best_cuts(const Table& table, const BestCutOptions& options = {}, const RunOptions& run = {});
 
+/// md_global: the cut that separates most of the pairs that no cut separates yet, until no pair can be separated. mdlp:
+/// Fayyad and Irani's. chimerge: Kerber's. equal_width, equal_frequency: bins, without a look at the classes. All but
+/// md_global take every numeric attribute by itself, skip missing values, and leave symbolic attributes as they are:
+/// every value is cut off from the others. (The local method's cuts are those of a tree.)
+enum class DiscretizeMethod { md_global, mdlp, chimerge, equal_width, equal_frequency };
+DiscretizeMethod discretize_method(std::string_view name);  ///< "md-global", ...
+std::string_view to_string(DiscretizeMethod method) noexcept;
+
+struct DiscretizeOptions {
+  DiscretizeMethod method = DiscretizeMethod::md_global;
+  MissingPolicy missing = MissingPolicy::error;
+  std::int64_t n_bins = 5;         ///< of equal_width and equal_frequency, at most
+  std::int64_t max_cuts = 0;       ///< of md_global; 0 = as many as are needed
+  double confidence = 0.9;         ///< of chimerge: neighbours stay apart if they differ at this level
+  std::int64_t min_intervals = 3;  ///< of chimerge: where it stops to merge
+};
+
+/// The cuts of every feature that has any. The label may be missing, or be of any type, where the method does not look
+/// at it. Throws as best_cuts does, and invalid_argument for options out of range.
+CutSet find_cuts(const Table& table, const DiscretizeOptions& options, const RunOptions& run = {});
+
+/// How the values of a coded table are spelled: s1, s2, ... or as what they stand for, (-inf,2.5), [2.5,+inf), =red,
+/// other, with the shortest numbers that read back as the same.
+enum class CodeStyle { codes, labels };
+
+struct ApplyOptions {
+  /// value: a missing number is in the first interval, a missing symbolic value is "?". fill: means and most frequent
+  /// values are those of this table.
+  MissingPolicy missing = MissingPolicy::error;
+  CodeStyle style = CodeStyle::codes;
+};
+
+/// The table with every attribute of the set coded (stope/cuts.hpp), matched by name; other features are left out, all
+/// other columns stay. Values that the set does not name, unseen ones as well, have the last code. Throws invalid_file
+/// for an attribute that the table lacks or has with another type, and for a missing value under MissingPolicy::error.
+Table apply_cuts(const Table& table, const CutSet& cuts, const ApplyOptions& options = {}, const RunOptions& run = {});
+
 }  // namespace stope

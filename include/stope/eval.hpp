@@ -7,6 +7,7 @@
 
 #include "stope/knn.hpp"
 #include "stope/normalize.hpp"
+#include "stope/tree.hpp"
 
 namespace stope {
 
@@ -92,5 +93,36 @@ struct Evaluation {
 /// Compat::rapidminer trains as class 0 and is left out of the scores. Holds a copy of the table,
 /// two if it normalises; in a mapped file where the memory budget is short.
 Evaluation evaluate(const Table& table, const EvaluateOptions& options, const RunOptions& run = {});
+
+/// A tree, and with which rows it is pruned.
+struct TreeFitOptions {
+  TreeOptions tree;
+  double prune_holdout = 0.0;  ///< above 0: this share of the rows is not grown on but prunes (reduced error)
+  std::uint64_t seed = 0;      ///< of the choice of those rows, stratified
+};
+
+/// DecisionTree::fit, on part of the rows where the others are to prune it. Throws what that, holdout_rows and
+/// DecisionTree::prune_reduced_error throw.
+DecisionTree fit_tree(const Table& table, const TreeFitOptions& options, const RunOptions& run = {});
+
+struct TreeEvaluationOptions {
+  TreeFitOptions fit;
+  Scheme scheme = Scheme::cross_validation;
+  std::int64_t n_folds = 10;
+  double holdout = 0.3;
+  std::uint64_t seed = 0;
+};
+
+/// Scores over all test rows of all folds together.
+struct TreeEvaluation {
+  ClassificationScores scores;
+  std::vector<double> fold_scores;  ///< accuracy per fold, one for a hold-out, none for leave-one-out
+  double mean_leaves = 0.0;         ///< of the trees of the folds
+};
+
+/// Trees of one table, grown on each split's training rows; splits are stratified. A row that MissingPolicy::drop gives
+/// no class counts as wrong. Leave-one-out grows as many trees as there are rows. Throws invalid_argument without a
+/// nominal label and for bad options; what fit_tree throws.
+TreeEvaluation evaluate_tree(const Table& table, const TreeEvaluationOptions& options, const RunOptions& run = {});
 
 }  // namespace stope

@@ -13,6 +13,8 @@
 #include <variant>
 #include <vector>
 
+#include "stope/cuts.hpp"
+#include "stope/discretize.hpp"
 #include "stope/io.hpp"
 #include "stope/knn.hpp"
 #include "stope/lsq.hpp"
@@ -20,6 +22,7 @@
 #include "stope/pca.hpp"
 #include "stope/run.hpp"
 #include "stope/table.hpp"
+#include "stope/tree.hpp"
 
 namespace stope {
 
@@ -37,10 +40,17 @@ struct NeighborsModel {
   bool regresses() const;
 };
 
+/// Cuts, and how tables are coded by them. MissingPolicy::fill is not saved: the means are those of the table that is
+/// coded.
+struct CutsModel {
+  CutSet cuts;
+  ApplyOptions coding;
+};
+
 /// A fitted model, and the columns of the table it was fitted to: names, types, roles and values, without rows.
 struct Model {
   Table columns;
-  std::variant<NeighborsModel, Pca, LinearModel> fitted;
+  std::variant<NeighborsModel, Pca, LinearModel, DecisionTree, CutsModel> fitted;
 
   /// "k-NN classifier", "principal components", ...
   std::string_view kind() const;

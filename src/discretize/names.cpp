@@ -12,6 +12,8 @@ namespace {
 
 constexpr std::array kPolicies = {MissingPolicy::error, MissingPolicy::value, MissingPolicy::drop, MissingPolicy::fill};
 constexpr std::array kCriteria = {Criterion::discernibility, Criterion::gini, Criterion::entropy};
+constexpr std::array kMethods = {DiscretizeMethod::md_global, DiscretizeMethod::mdlp, DiscretizeMethod::chimerge,
+                                 DiscretizeMethod::equal_width, DiscretizeMethod::equal_frequency};
 
 // The choice of that name; `what` says in the error what is unknown.
 template <class Choices>
@@ -52,6 +54,21 @@ std::string_view to_string(Criterion criterion) noexcept {
     case Criterion::entropy: break;
   }
   return "entropy";
+}
+
+DiscretizeMethod discretize_method(std::string_view name) {
+  return choice_of(kMethods, name, "method of discretisation");
+}
+
+std::string_view to_string(DiscretizeMethod method) noexcept {
+  switch (method) {
+    case DiscretizeMethod::md_global: return "md-global";
+    case DiscretizeMethod::mdlp: return "mdlp";
+    case DiscretizeMethod::chimerge: return "chimerge";
+    case DiscretizeMethod::equal_width: return "equal-width";
+    case DiscretizeMethod::equal_frequency: break;
+  }
+  return "equal-frequency";
 }
 
 }  // namespace stope

@@ -52,17 +52,22 @@ std::int64_t first_missing(const Column& column) {
       column.data);
 }
 
+// work(i) for i in [0, n) on all threads; tables may have 100,000 columns, each of little work.
+template <class Work>
+void each_column(std::size_t n, ThreadPool& pool, const CancelToken& cancel, const Work& work) {
+  constexpr std::size_t kColumnsAtOnce = 64;
+  const auto n_tasks = static_cast<std::int64_t>((n + kColumnsAtOnce - 1) / kColumnsAtOnce);
+  pool.parallel_for(n_tasks, cancel, [&](std::int64_t task, int) {
+    const std::size_t begin = static_cast<std::size_t>(task) * kColumnsAtOnce;
+    for (std::size_t i = begin; i < std::min(n, begin + kColumnsAtOnce); ++i) work(i);
+  });
+}
+
 std::vector<std::int64_t> first_missing_rows(const Table& table, const std::vector<std::int64_t>& features,
                                              ThreadPool& pool, const CancelToken& cancel) {
-  constexpr std::int64_t kColumnsAtOnce = 64;
-  const auto n = static_cast<std::int64_t>(features.size());
   std::vector<std::int64_t> rows(features.size());
-  pool.parallel_for((n + kColumnsAtOnce - 1) / kColumnsAtOnce, cancel, [&](std::int64_t task, int) {
-    for (std::int64_t f = task * kColumnsAtOnce; f < std::min(n, (task + 1) * kColumnsAtOnce); ++f) {
-      const auto at = static_cast<std::size_t>(f);
-      rows[at] = first_missing(table.columns[static_cast<std::size_t>(features[at])]);
-    }
-  });
+  each_column(features.size(), pool, cancel,
+              [&](std::size_t f) { rows[f] = first_missing(table.columns[static_cast<std::size_t>(features[f])]); });
   return rows;
 }
 
@@ -209,15 +214,41 @@ void check_size(const Table& table, std::int64_t n_rows) {
                                                                            "a missing value or weight 0"));
 }
 
+// Weights, and the rows that remain: whether `taken` holds them.
+bool take_rows(const Table& table, const std::vector<std::int64_t>& features, const std::vector<std::int64_t>& missing,
+               MissingPolicy policy, DecisionProblem& problem, Table& taken) {
+  const std::int64_t weight = table.find(Role::weight);
+  if (weight >= 0) {
+    problem.weighted = true;
+    problem.weights = weights_of(table, table.columns[static_cast<std::size_t>(weight)]);
+  }
+  problem.rows = remaining_rows(table, features, missing, problem.weights, policy);
+  if (!problem.rows.empty()) {
+    taken = table.take(problem.rows);
+    taken.source = table.source;
+    std::vector<std::int64_t> kept;
+    for (const std::int64_t row : problem.rows) {
+      if (problem.weighted) kept.push_back(problem.weights[static_cast<std::size_t>(row)]);
+    }
+    problem.weights = std::move(kept);
+    return true;
+  }
+  const bool none_remains = policy == MissingPolicy::drop &&
+                            std::any_of(missing.begin(), missing.end(), [](std::int64_t row) { return row >= 0; });
+  const bool no_weight = problem.weighted && std::none_of(problem.weights.begin(), problem.weights.end(),
+                                                          [](std::int64_t w) { return w > 0; });
+  if (none_remains || no_weight) check_size(table, 0);
+  return false;
+}
+
 }  // namespace
 
 bool DecisionProblem::pure() const {
   return std::count_if(class_totals.begin(), class_totals.end(), [](std::int64_t n) { return n > 0; }) < 2;
 }
 
-DecisionProblem make_problem(const Table& table, MissingPolicy policy, const RunOptions& run) {
-  label_of(table);
-  const std::int64_t weight = table.find(Role::weight);
+DecisionProblem make_problem(const Table& table, MissingPolicy policy, const RunOptions& run, Target target) {
+  if (target == Target::needed) label_of(table);
   ThreadPool pool(run.threads);
   const std::vector<std::int64_t> features = table.features();
   std::vector<std::int64_t> missing = first_missing_rows(table, features, pool, run.cancel);
@@ -226,44 +257,27 @@ DecisionProblem make_problem(const Table& table, MissingPolicy policy, const Run
     refuse(table, table.columns[static_cast<std::size_t>(features[f])], missing[f],
            "a missing value (--missing value, drop or fill says what it means)");
   }
-
   DecisionProblem problem;
-  if (weight >= 0) {
-    problem.weighted = true;
-    problem.weights = weights_of(table, table.columns[static_cast<std::size_t>(weight)]);
-  }
-  problem.rows = remaining_rows(table, features, missing, problem.weights, policy);
-  const bool none_remains = problem.rows.empty() && policy == MissingPolicy::drop &&
-                            std::any_of(missing.begin(), missing.end(), [](std::int64_t row) { return row >= 0; });
-  const bool no_weight = problem.weighted && std::none_of(problem.weights.begin(), problem.weights.end(),
-                                                          [](std::int64_t w) { return w > 0; });
-  if (none_remains || no_weight) check_size(table, 0);
   Table taken;
-  if (!problem.rows.empty()) {
-    taken = table.take(problem.rows);
-    taken.source = table.source;
+  if (take_rows(table, features, missing, policy, problem, taken)) {
     missing = first_missing_rows(taken, features, pool, run.cancel);
-    std::vector<std::int64_t> kept;
-    for (const std::int64_t row : problem.rows) {
-      if (problem.weighted) kept.push_back(problem.weights[static_cast<std::size_t>(row)]);
-    }
-    problem.weights = std::move(kept);
   }
   const Table& used = problem.rows.empty() ? table : taken;
   problem.n_rows = used.n_rows;
   check_size(table, problem.n_rows);
-  count_classes(used, label_of(used), problem);
-  problem.attributes.reserve(features.size());
-  for (std::size_t f = 0; f < features.size(); ++f) {
-    problem.attributes.push_back(make_attribute(used, features[f], missing[f] >= 0));
-    Attribute& attribute = problem.attributes.back();
+  if (target == Target::needed) count_classes(used, label_of(used), problem);
+  problem.attributes.resize(features.size());
+  if (policy == MissingPolicy::fill) problem.fills.resize(features.size());
+  each_column(features.size(), pool, run.cancel, [&](std::size_t f) {
+    Attribute& attribute = problem.attributes[f];
+    attribute = make_attribute(used, features[f], missing[f] >= 0);
     if (policy == MissingPolicy::fill) {
       const Column& column = used.columns[static_cast<std::size_t>(features[f])];
-      problem.fills.push_back(attribute.symbolic ? fill_of_codes(column) : fill_of_numbers(used, column, run));
-      if (attribute.has_missing) fill_in(attribute, problem.fills.back());
+      problem.fills[f] = attribute.symbolic ? fill_of_codes(column) : fill_of_numbers(used, column, run);
+      if (attribute.has_missing) fill_in(attribute, problem.fills[f]);
     }
     name_missing(attribute);
-  }
+  });
   return problem;
 }
 

@@ -42,6 +42,9 @@ struct Fill {
   std::int32_t code = kMissingCode;
 };
 
+/// Whether the label matters: methods that do not look at it take any table.
+enum class Target { needed, unused };
+
 struct DecisionProblem {
   std::int64_t n_rows = 0;
   std::vector<Attribute> attributes;  ///< the table's features, in their order
@@ -66,6 +69,8 @@ struct DecisionProblem {
 /// a symbolic attribute has missing values. Throws invalid_argument without a nominal label; invalid_file for a missing
 /// label, for a missing value under MissingPolicy::error (naming attribute and row), for a weight that is missing,
 /// negative or too large and for a table of no rows; unsupported for more than kMostRows rows.
-DecisionProblem make_problem(const Table& table, MissingPolicy missing, const RunOptions& run = {});
+/// Where the target is unused there are no classes, and nothing is said of the label.
+DecisionProblem make_problem(const Table& table, MissingPolicy missing, const RunOptions& run = {},
+                             Target target = Target::needed);
 
 }  // namespace stope::discretize

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/checked.hpp"
+#include "eval/folds.hpp"
 #include "stope/error.hpp"
 #include "stope/eval.hpp"
 #include "table/column_memory.hpp"
@@ -61,21 +62,6 @@ std::vector<std::vector<std::int64_t>> test_rows(const Table& table, const Colum
   return cross_validation_folds(table.n_rows, options.n_folds, options.seed, classes);
 }
 
-// All rows but these; `rows` ascending.
-std::vector<std::int64_t> complement(const std::vector<std::int64_t>& rows, std::int64_t n_rows) {
-  std::vector<std::int64_t> others;
-  others.reserve(static_cast<std::size_t>(n_rows) - rows.size());
-  auto next = rows.begin();
-  for (std::int64_t row = 0; row < n_rows; ++row) {
-    if (next != rows.end() && *next == row) {
-      ++next;
-    } else {
-      others.push_back(row);
-    }
-  }
-  return others;
-}
-
 // Where the splits of the table go, and what is left of the budget once they and their normalised copy are held.
 struct Splits {
   Storage storage;
@@ -91,18 +77,6 @@ Splits plan_splits(const Table& table, const EvaluateOptions& options, const Run
   Splits plan{storage_within(bytes, budget), run};
   if (plan.storage == Storage::memory) plan.run.memory_limit = budget - bytes;
   return plan;
-}
-
-// Progress within a phase never decreases, so every fold is a phase of its own.
-RunOptions fold_run(const RunOptions& run, std::size_t fold, std::size_t n_folds) {
-  RunOptions inner = run;
-  if (run.progress && n_folds > 1) {
-    const std::string prefix = "fold " + std::to_string(fold + 1) + "/" + std::to_string(n_folds) + " ";
-    inner.progress = [prefix, progress = run.progress](std::string_view phase, std::int64_t done, std::int64_t total) {
-      progress(prefix + std::string(phase), done, total);
-    };
-  }
-  return inner;
 }
 
 void accumulate(SearchReport& total, const SearchReport& fold, std::size_t index) {

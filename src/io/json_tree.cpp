@@ -33,9 +33,9 @@ class TreeBuilder final : public nlohmann::json_sax<Json> {
 
   bool null() override { return add({}); }
   bool boolean(bool) override { return add({JsonTree::Kind::boolean, {}, {}, {}}); }
-  bool number_integer(number_integer_t) override { return number(); }
-  bool number_unsigned(number_unsigned_t) override { return number(); }
-  bool number_float(number_float_t, const string_t&) override { return number(); }
+  bool number_integer(number_integer_t value) override { return number(static_cast<double>(value)); }
+  bool number_unsigned(number_unsigned_t value) override { return number(static_cast<double>(value)); }
+  bool number_float(number_float_t value, const string_t&) override { return number(value); }
   bool string(string_t& value) override { return add({JsonTree::Kind::string, value, {}, {}}); }
   bool binary(binary_t&) override { return false; }  // no JSON text has one
 
@@ -69,7 +69,7 @@ class TreeBuilder final : public nlohmann::json_sax<Json> {
     throw Error(ErrorCode::invalid_file, name_ + ": " + message);
   }
 
-  bool number() { return add({JsonTree::Kind::number, {}, {}, {}}); }
+  bool number(double value) { return add({JsonTree::Kind::number, {}, {}, {}, value}); }
 
   bool open(JsonTree::Kind kind) {
     if (open_.size() == kMaxDepth) {

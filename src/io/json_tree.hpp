@@ -8,7 +8,7 @@
 
 namespace stope::io {
 
-/// One value. Numbers and truth values are kept as their kind alone: no file stope reads gives them a meaning.
+/// One value. Truth values are kept as their kind alone: no file stope reads gives them a meaning.
 struct JsonTree {
   enum class Kind { null, boolean, number, string, array, object };
 
@@ -16,6 +16,7 @@ struct JsonTree {
   std::string text;                ///< of a string
   std::vector<JsonTree> items;     ///< of an array, or of an object in file order
   std::vector<std::string> names;  ///< of an object's items, none twice
+  double number = 0.0;
 
   /// The member of that name, or null.
   const JsonTree* find(std::string_view key) const;

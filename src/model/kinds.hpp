@@ -12,6 +12,8 @@ namespace stope::model {
 inline constexpr std::string_view kNeighbors = "neighbors";
 inline constexpr std::string_view kPca = "pca";
 inline constexpr std::string_view kLeastSquares = "least squares";
+inline constexpr std::string_view kTree = "tree";
+inline constexpr std::string_view kCuts = "cuts";
 
 /// The model of whatever kind. Throws invalid_file.
 Model model_of(const Content& content);
@@ -24,5 +26,11 @@ Pca get_pca(const Content& content);
 
 void put_lsq(const LinearModel& model, Content& content);
 LinearModel get_lsq(const Content& content);
+
+void put_tree(const DecisionTree& model, Content& content);
+DecisionTree get_tree(const Content& content);
+
+void put_cuts(const CutsModel& model, Content& content);
+CutsModel get_cuts(const Content& content);
 
 }  // namespace stope::model

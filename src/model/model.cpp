@@ -20,6 +20,12 @@ void put(const Pca& fitted, model::Content& content) {
 void put(const LinearModel& fitted, model::Content& content) {
   put_lsq(fitted, content);
 }
+void put(const DecisionTree& fitted, model::Content& content) {
+  put_tree(fitted, content);
+}
+void put(const CutsModel& fitted, model::Content& content) {
+  put_cuts(fitted, content);
+}
 
 model::Content load(const std::string& path, const RunOptions& run, std::int64_t& bytes) {
   const io::Bytes file = io::load_bytes(path, run);
@@ -33,6 +39,8 @@ std::string_view Model::kind() const {
   if (const auto* neighbors = std::get_if<NeighborsModel>(&fitted)) {
     return neighbors->classifies() ? "k-NN classifier" : neighbors->regresses() ? "k-NN regressor" : "k-NN index";
   }
+  if (std::holds_alternative<DecisionTree>(fitted)) return "decision tree";
+  if (std::holds_alternative<CutsModel>(fitted)) return "cuts";
   return std::holds_alternative<Pca>(fitted) ? "principal components" : "least squares";
 }
 
@@ -46,6 +54,10 @@ Model model::model_of(const Content& content) {
     model.fitted = get_pca(content);
   } else if (content.kind == kLeastSquares) {
     model.fitted = get_lsq(content);
+  } else if (content.kind == kTree) {
+    model.fitted = get_tree(content);
+  } else if (content.kind == kCuts) {
+    model.fitted = get_cuts(content);
   } else {
     content.fail("a model of the kind '" + content.kind + "', which this program does not know");
   }

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <vector>
@@ -57,7 +58,9 @@ void expect_divides(double a, double b) {
   EXPECT_TRUE(goes_right(b, cut)) << a << " " << b << " " << cut;
   EXPECT_FALSE(std::signbit(cut) && cut == 0.0);
   EXPECT_EQ(cut == kMissingCut, std::isnan(a)) << a << " " << b;
-  if (std::abs(a) < 1e300 && std::abs(b) < 1e300 && (a + b) / 2.0 > a) EXPECT_EQ(cut, (a + b) / 2.0);
+  if (std::abs(a) < 1e300 && std::abs(b) < 1e300 && (a + b) / 2.0 > a) {
+    EXPECT_EQ(cut, (a + b) / 2.0);
+  }
 }
 
 TEST(ValueOrder, EveryCutDividesItsNeighbours) {

@@ -69,6 +69,17 @@ inline Model lsq_model() {
   return {outline(table), LinearModel::fit(table, {.alpha = 0.5, .missing = MissingValues::mean})};
 }
 
+inline Model tree_model(std::int64_t n_rows = 12) {
+  const Table table = mixed_table(n_rows, true);
+  return {outline(table), DecisionTree::fit(table, {.missing = MissingPolicy::value})};
+}
+
+inline Model cuts_model() {
+  const Table table = mixed_table(20, true);
+  const ApplyOptions coding{.missing = MissingPolicy::value, .style = CodeStyle::labels};
+  return {outline(table), CutsModel{find_cuts(table, {.missing = MissingPolicy::value}), coding}};
+}
+
 inline std::string bytes_of(const model::Content& content) {
   std::string bytes;
   model::write_content(content, [&bytes](std::string_view piece) { bytes += piece; });

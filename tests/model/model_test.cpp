@@ -14,6 +14,7 @@
 #include "model/kinds.hpp"
 #include "model/model_cases.hpp"
 #include "stope/error.hpp"
+#include "stope/tree_format.hpp"
 
 namespace stope {
 namespace {
@@ -127,6 +128,30 @@ TEST_F(ModelTest, ComponentsAndCoefficientsGiveTheSameBits) {
   }
 }
 
+TEST_F(ModelTest, TreesAreTheSame) {
+  for (const std::int64_t n : {1, 12, 300}) {
+    const Model model = tree_model(n);
+    const DecisionTree read = std::get<DecisionTree>(read_model(save(model, "a.stope")).fitted);
+    const DecisionTree& before = std::get<DecisionTree>(model.fitted);
+    for (const TreeFormat format : {TreeFormat::json, TreeFormat::rules, TreeFormat::svg}) {
+      EXPECT_EQ(format_tree(read, format), format_tree(before, format));
+    }
+    const Table test = mixed_table(100, true);
+    EXPECT_EQ(read.predict(test).codes, before.predict(test).codes);
+    EXPECT_EQ(read.predict(test).confidences, before.predict(test).confidences);
+  }
+}
+
+TEST_F(ModelTest, CutsCodeTheSame) {
+  const Model model = cuts_model();
+  const auto& before = std::get<CutsModel>(model.fitted);
+  const auto read = std::get<CutsModel>(read_model(save(model, "a.stope")).fitted);
+  EXPECT_GT(before.cuts.size(), 1U);
+  const Table test = mixed_table(50, true);
+  expect_equal(apply_cuts(test, read.cuts, read.coding), apply_cuts(test, before.cuts, before.coding));
+  EXPECT_EQ(read.coding.style, CodeStyle::labels);
+}
+
 TEST_F(ModelTest, SummaryNamesWhatIsInside) {
   const ModelSummary summary = summarize_model(save(neighbors_model(), "a.stope"));
   EXPECT_EQ(summary.kind, "neighbors");
@@ -143,7 +168,7 @@ TEST_F(ModelTest, SummaryNamesWhatIsInside) {
 
 // All of them: a checksum that skipped a byte anywhere would let one through.
 TEST_F(ModelTest, EveryFlippedBitAndEveryTruncationIsRefused) {
-  for (const Model& model : {neighbors_model(3), pca_model(), lsq_model()}) {
+  for (const Model& model : {neighbors_model(3), pca_model(), lsq_model(), tree_model(), cuts_model()}) {
     save(model, "a.stope");
     const std::string whole = content("a.stope");
     EXPECT_NO_THROW(content_of(whole));
@@ -207,7 +232,7 @@ TEST_F(ModelTest, RefusalsSayWhy) {
 // Whatever a byte becomes under a checksum that fits: an error, or a model that can be used.
 TEST_F(ModelTest, ChangesUnderAFittingChecksumAreErrorsOrModels) {
   const std::int64_t step = std::max<std::int64_t>(1, 100 / std::max<std::int64_t>(effort(), 1));
-  for (const Model& model : {neighbors_model(3), pca_model(), lsq_model()}) {
+  for (const Model& model : {neighbors_model(3), pca_model(), lsq_model(), tree_model(), cuts_model()}) {
     save(model, "a.stope");
     const std::string whole = content("a.stope");
     std::int64_t refused = 0, read = 0;
@@ -216,7 +241,8 @@ TEST_F(ModelTest, ChangesUnderAFittingChecksumAreErrorsOrModels) {
         std::string changed = whole;
         changed[at] = static_cast<char>(value);
         try {
-          model::model_of(content_of(resealed(changed)));
+          const Model used = model::model_of(content_of(resealed(changed)));
+          if (const auto* tree = std::get_if<DecisionTree>(&used.fitted)) format_tree(*tree, TreeFormat::json);
           ++read;
         } catch (const Error& error) {
           EXPECT_NE(error.code(), ErrorCode::internal) << error.what();

@@ -1,0 +1,117 @@
+#!/usr/bin/env python3
+"""Times whole decision trees on the processor, grown until leaves are pure: stope by discernibility (its own measure) and by Gini impurity,
+beside scikit-learn's DecisionTreeClassifier by Gini impurity on the same float32 array, turn by turn. scikit-learn grows one tree in one
+thread; stope is timed with one thread and with all. All rows are distinct, so every tree has to be right on all of them.
+Writes every sample to bench/results/tree_<cpu>_<date>.json.
+
+  python3 bench/tree.py BUILD_FOLDER [--repeats 5] [--threads 2] [--only NAME]
+"""
+import argparse
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import time
+
+import numpy as np
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+from bench.support.machine import write_result  # noqa: E402
+
+# name, rows, columns, classes, kind. The wide ones are the shapes of work 004 (bench/README.md).
+CASES = (
+    ("161 x 61,359, normal, 2 classes", 161, 61359, 2, "noise"),
+    ("247 x 54,675, normal, 2 classes", 247, 54675, 2, "noise"),
+    ("180 x 54,675, normal, 2 classes", 180, 54675, 2, "noise"),
+    ("100,000 x 20, 5 classes", 100_000, 20, 5, "rule"),
+    ("1,000,000 x 10, 3 classes", 1_000_000, 10, 3, "rule"),
+    ("100,000 x 20, whole numbers, 2 classes", 100_000, 20, 2, "integers"),
+)
+
+
+def make(case):
+    """Noise: classes have nothing to do with the values. Rule: classes by the sum of three columns, a tenth of them wrong."""
+    _, rows, columns, classes, kind = case
+    random = np.random.default_rng(1)
+    if kind == "integers":
+        x = random.integers(0, 1000, (rows, columns)).astype(np.float32)
+    else:
+        x = random.standard_normal((rows, columns), dtype=np.float32)
+    if kind == "noise":
+        return x, random.integers(0, classes, rows)
+    score = x[:, 0] + x[:, 1] - x[:, 2]
+    y = np.searchsorted(np.quantile(score, np.arange(1, classes) / classes), score)
+    wrong = random.random(rows) < 0.1
+    y[wrong] = random.integers(0, classes, int(wrong.sum()))
+    return x, y
+
+
+def ours(args, folder, criterion, threads):
+    command = [args.build / "bench" / "tree_bench", f"x={folder}/x.npy", f"y={folder}/y.npy", f"criterion={criterion}", f"threads={threads}", "repeats=3"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode != 0:
+        sys.exit(done.stderr)
+    return json.loads(done.stdout)
+
+
+def theirs(x, y):
+    from sklearn.tree import DecisionTreeClassifier
+    tree = DecisionTreeClassifier(random_state=0)
+    start = time.perf_counter()
+    tree.fit(x, y)
+    return {"fit_ms": [1e3 * (time.perf_counter() - start)], "leaves": int(tree.get_n_leaves()), "depth": int(tree.get_depth()),
+            "right": int((tree.predict(x) == y).sum())}
+
+
+def measure(args, case, folder):
+    name, rows, columns, classes, _ = case
+    x, y = make(case)
+    np.save(f"{folder}/x.npy", x)
+    np.save(f"{folder}/y.npy", y.astype(np.int32).reshape(-1, 1))
+    runs = {f"stope, {criterion}, {threads} threads": (criterion, threads) for criterion in ("discernibility", "gini") for threads in {1, args.threads}}
+    result = {"name": name, "rows": rows, "columns": columns, "classes": classes, "runs": {}}
+    for turn in range(args.repeats):
+        for run, (criterion, threads) in runs.items():
+            add(result, run, ours(args, folder, criterion, threads))
+        if turn < args.sklearn_repeats:
+            add(result, "scikit-learn, gini, 1 thread", theirs(x, y))
+    for run, found in result["runs"].items():
+        if found["right"] != rows:
+            sys.exit(f"{name}, {run}: wrong on {rows - found['right']} training rows")
+        found["best_ms"] = min(found["fit_ms"])
+    rival = result["runs"]["scikit-learn, gini, 1 thread"]["best_ms"]
+    print(f"{name}: " + "; ".join(f"{run}: {found['best_ms']:.1f} ms ({rival / found['best_ms']:.1f} x), {found['leaves']} leaves, depth {found['depth']}"
+                                  for run, found in result["runs"].items()), flush=True)
+    return result
+
+
+def add(result, run, found):
+    kept = result["runs"].setdefault(run, {"fit_ms": []} | {k: v for k, v in found.items() if k != "fit_ms"})
+    kept["fit_ms"] += found["fit_ms"]
+    for key in ("leaves", "depth", "right"):
+        if kept[key] != found[key]:
+            sys.exit(f"{result['name']}, {run}: {key} is {found[key]}, before {kept[key]}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("build", type=pathlib.Path)
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--sklearn-repeats", type=int, default=3)
+    parser.add_argument("--threads", type=int, default=os.cpu_count())
+    parser.add_argument("--only", default="", help="the cases whose name contains this; writes no file")
+    parser.add_argument("--folder", help="for the tables")
+    parser.add_argument("--results", type=pathlib.Path, default=ROOT / "bench" / "results")
+    args = parser.parse_args()
+    import sklearn
+    with tempfile.TemporaryDirectory(dir=args.folder) as folder:
+        cases = [measure(args, case, folder) for case in CASES if args.only in case[0]]
+    if not args.only:
+        print(f"wrote {write_result(args.results, 'tree', {'sklearn': sklearn.__version__, 'threads': args.threads, 'cases': cases})}")
+
+
+if __name__ == "__main__":
+    main()

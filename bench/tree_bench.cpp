@@ -1,0 +1,75 @@
+// Times DecisionTree::fit on a table in memory and prints one JSON object (tree.py says what for).
+//
+//   tree_bench x=FILE.npy y=FILE.npy criterion=discernibility|gini|entropy threads= repeats= (5)
+#include <chrono>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "stope/error.hpp"
+#include "stope/io.hpp"
+#include "stope/tree.hpp"
+#include "support/words.hpp"
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+// The features of one file, the whole numbers of the other as classes.
+stope::Table read(const std::string& x, const std::string& y) {
+  stope::Table table = stope::read_table(x);
+  const stope::Table labels = stope::read_table(y);
+  std::vector<std::int32_t> codes;
+  std::vector<std::string> names;
+  for (std::int64_t row = 0; row < labels.n_rows; ++row) {
+    codes.push_back(static_cast<std::int32_t>(labels.columns[0].at(row)));
+    while (static_cast<std::int32_t>(names.size()) <= codes.back()) names.push_back(std::to_string(names.size()));
+  }
+  table.columns.push_back(stope::make_nominal("label", codes, names));
+  table.columns.back().role = stope::Role::label;
+  table.validate();
+  return table;
+}
+
+int run(stope::bench::Words words) {
+  const stope::Table table = read(words.text("x", ""), words.text("y", ""));
+  stope::TreeOptions options;
+  options.criterion = stope::criterion(words.text("criterion", "discernibility"));
+  stope::RunOptions with;
+  with.threads = static_cast<int>(words.integer("threads", 0));
+  const std::int64_t repeats = words.integer("repeats", 5);
+  words.done();
+  std::string samples;
+  stope::DecisionTree tree;
+  for (std::int64_t i = 0; i < repeats; ++i) {
+    const Clock::time_point start = Clock::now();
+    tree = stope::DecisionTree::fit(table, options, with);
+    samples += (samples.empty() ? "" : ", ") + std::to_string(1e3 * seconds_since(start));
+  }
+  const Clock::time_point start = Clock::now();
+  const stope::Classification classes = tree.predict(table, with);
+  const double predict_ms = 1e3 * seconds_since(start);
+  std::int64_t right = 0;
+  for (std::int64_t row = 0; row < table.n_rows; ++row) {
+    right += classes.codes[static_cast<std::size_t>(row)] == table.columns.back().codes()[row] ? 1 : 0;
+  }
+  std::printf("{\"fit_ms\": [%s], \"predict_ms\": %g, \"leaves\": %lld, \"depth\": %lld, \"right\": %lld}\n",
+              samples.c_str(), predict_ms, static_cast<long long>(tree.n_leaves()),
+              static_cast<long long>(tree.max_depth()), static_cast<long long>(right));
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run(stope::bench::Words(argc, argv, 1));
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "tree_bench: %s\n", error.what());
+    return 1;
+  }
+}

@@ -1,0 +1,21 @@
+// Cuts as JSON (docs/FORMATS.md): {"age": ["-inf", 22.5, 39.0], "sex": ["female"]}.
+#pragma once
+
+#include <string>
+
+#include "stope/cuts.hpp"
+#include "stope/io.hpp"
+#include "stope/run.hpp"
+
+namespace stope {
+
+/// A list of numbers (and "-inf", "inf") is of a numeric attribute, one of other strings of a symbolic one. Throws
+/// invalid_file, naming the attribute, for anything else: no object, numbers that do not ascend, values that stand
+/// twice or are mixed with numbers; io, out_of_memory.
+CutSet read_cuts(const std::string& path, const RunOptions& run = {});
+
+/// Writes into an open file, one attribute a line; the caller commits. Throws unsupported for a symbolic attribute
+/// whose only values are "-inf" or "inf": they would be read back as numbers.
+void write_cuts(OutputFile& file, const CutSet& cuts);
+
+}  // namespace stope

@@ -1,0 +1,138 @@
+// Local-discretisation trees: decision trees over numeric and symbolic attributes whose splits separate the most pairs
+// of rows of different classes (docs/numerics/tree.md). Rules, cuts and predictions come from the same fit.
+//
+//   const DecisionTree tree = DecisionTree::fit(table, {.missing = MissingPolicy::value});
+//   const Classification classes = tree.predict(other);
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "stope/cuts.hpp"
+#include "stope/discretize.hpp"
+#include "stope/knn.hpp"
+#include "stope/run.hpp"
+#include "stope/table.hpp"
+
+namespace stope {
+
+/// Names are scikit-learn's where it has one.
+struct TreeOptions {
+  Criterion criterion = Criterion::discernibility;
+  MissingPolicy missing = MissingPolicy::error;  ///< when the tree is grown and when it predicts
+  std::optional<std::int64_t> max_depth = {};    ///< the root has depth 0; empty = any
+  std::int64_t min_samples_leaf = 1;             ///< rows a child must have at least
+  double min_score = 0.0;                        ///< a split must be worth more than 0, and at least this
+  std::vector<std::pair<std::string, double>> class_weights = {};  ///< of classes by name; the others weigh 1
+  bool balanced = false;   ///< classes weigh n / (classes * rows of the class); class_weights must be empty
+  double ccp_alpha = 0.0;  ///< cost-complexity pruning: what a leaf costs, as a share of misclassified weight; 0 = none
+};
+
+/// An inner node sends a row right where value >= cut (numeric), or value == `value` (symbolic), else left.
+struct TreeNode {
+  std::int64_t parent = -1, left = -1, right = -1;  ///< nodes; -1 = none
+  std::int64_t depth = 0;
+  std::int64_t n_rows = 0;      ///< training rows
+  std::int32_t attribute = -1;  ///< into attributes(); -1 of a leaf
+  std::int32_t value = 0;       ///< of a symbolic attribute: its code
+  double cut = 0.0;             ///< of a numeric one; -infinity: missing | present
+  double score = 0.0;           ///< of the split; pairs, or for weights units of squared weight
+  std::int64_t pairs = 0;       ///< the same, exact, of discernibility without weights
+  std::int32_t majority = 0;    ///< the class of most weight, the lowest of equal ones: what a leaf predicts
+
+  bool leaf() const { return attribute < 0; }
+};
+
+/// What a tree remembers of an attribute.
+struct TreeAttribute {
+  std::string name;
+  ValueType type = ValueType::real;
+  std::vector<std::string> values;  ///< of a symbolic one; "?" is last where a missing value was one of them
+  bool has_missing = false;         ///< among the training rows
+  std::optional<double> fill = {};  ///< MissingPolicy::fill: the number, or the code, that stands in
+
+  bool symbolic() const { return is_nominal(type); }
+};
+
+/// One condition of a rule. Numeric: low <= x < high, and whether a missing value meets it. Symbolic: x is `equal`, or
+/// none of `unequal`.
+struct RuleCondition {
+  std::int32_t attribute = 0;
+  bool has_low = false, has_high = false;
+  double low = 0.0, high = 0.0;
+  bool missing_only = false;  ///< numeric: nothing but a missing value meets it
+  bool or_missing = false;    ///< numeric: a missing value meets it, too
+  std::optional<std::int32_t> equal = {};
+  std::vector<std::int32_t> unequal = {};
+};
+
+/// The way to a leaf, one condition an attribute. Of all rules of a tree exactly one fires for every row.
+struct Rule {
+  std::int64_t leaf = 0;
+  std::vector<RuleCondition> conditions;
+};
+
+/// A fitted tree. Everything but pruning is const and safe from several threads at once.
+class DecisionTree {
+ public:
+  /// The label column of `table` is the target: nominal, never missing. A column of role weight weights the rows.
+  /// Splits until leaves are pure or no split is worth anything. Ties: the lowest attribute, then the lowest cut or
+  /// code. The order of rows never matters. Throws what discretize::make_problem says, invalid_argument for bad
+  /// options, and out_of_memory naming the bytes. Cost: a sort of every attribute, then a pass over all of them for
+  /// every level.
+  static DecisionTree fit(const Table& table, const TreeOptions& options = {}, const RunOptions& run = {});
+
+  /// Confidences are the leaf's shares of the training weight. Only attributes that the tree tests are looked at; they
+  /// are matched by name, and a symbolic value it does not know equals none. Throws invalid_file for one that is not
+  /// there or of another type, and for a missing value under MissingPolicy::error; under drop such a row's class is
+  /// missing and its confidences 0.
+  Classification predict(const Table& table, const RunOptions& run = {}) const;
+  /// The leaf that every row ends in; -1 under MissingPolicy::drop where a tested value is missing.
+  std::vector<std::int64_t> apply(const Table& table, const RunOptions& run = {}) const;
+
+  /// Reduced-error pruning with rows that the tree has not seen: bottom up, an inner node whose own majority errs on no
+  /// more of them than its subtree becomes a leaf. The table needs the label; weights count. Errors as in predict.
+  void prune_reduced_error(const Table& validation, const RunOptions& run = {});
+  /// The smallest subtree with the least share of misclassified training weight plus alpha a leaf (Breiman and others,
+  /// 1984).
+  void prune_cost_complexity(double alpha);
+
+  const TreeOptions& options() const { return options_; }
+  const std::string& target() const { return target_; }
+  const std::vector<std::string>& classes() const { return classes_; }
+  const std::vector<TreeAttribute>& attributes() const { return attributes_; }
+  const std::vector<TreeNode>& nodes() const { return nodes_; }  ///< preorder, left first; 0 is the root
+  /// Training weight of a node's rows of each class; without weights their number.
+  const double* counts(std::int64_t node) const {
+    return counts_.data() + node * static_cast<std::int64_t>(classes_.size());
+  }
+  std::int64_t n_leaves() const;
+  std::int64_t max_depth() const;
+  bool pure(std::int64_t node) const;
+
+  /// The cuts of all inner nodes, by attribute.
+  CutSet cuts() const;
+  /// One rule a leaf, in the order of the leaves.
+  std::vector<Rule> rules() const;
+
+  /// As tables, for model files, and back: attributes, values, classes, nodes, counts. Throws invalid_file for tables
+  /// that make no tree. Of the options criterion and missing count.
+  std::vector<std::pair<std::string, Table>> to_tables() const;
+  static DecisionTree from_tables(const std::vector<std::pair<std::string, Table>>& tables, const TreeOptions& options);
+
+ private:
+  void collapse(const std::vector<double>& errors, double penalty);
+  std::vector<std::int64_t> tested() const;
+
+  TreeOptions options_;
+  std::string target_;
+  std::vector<std::string> classes_;
+  std::vector<TreeAttribute> attributes_;
+  std::vector<TreeNode> nodes_;
+  std::vector<double> counts_;  // nodes x classes
+};
+
+}  // namespace stope

@@ -1,0 +1,131 @@
+// find_cuts(): which method, over which columns (stope/discretize.hpp).
+#include <algorithm>
+#include <numeric>
+
+#include "base/thread_pool.hpp"
+#include "discretize/interval_method.hpp"
+#include "discretize/md_global.hpp"
+#include "discretize/problem.hpp"
+#include "discretize/sorted_rows.hpp"
+#include "stope/discretize.hpp"
+#include "stope/error.hpp"
+
+namespace stope {
+namespace {
+
+using discretize::Attribute;
+using discretize::DecisionProblem;
+using discretize::IntervalMethod;
+
+bool looks_at_classes(DiscretizeMethod method) {
+  return method != DiscretizeMethod::equal_width && method != DiscretizeMethod::equal_frequency;
+}
+
+std::unique_ptr<IntervalMethod> make_method(const DecisionProblem& problem, const DiscretizeOptions& options) {
+  switch (options.method) {
+    case DiscretizeMethod::mdlp: return discretize::make_mdlp(problem);
+    case DiscretizeMethod::chimerge:
+      return discretize::make_chimerge(problem, options.confidence, options.min_intervals);
+    case DiscretizeMethod::equal_width: return discretize::make_equal_width(options.n_bins);
+    case DiscretizeMethod::equal_frequency: return discretize::make_equal_frequency(options.n_bins);
+    case DiscretizeMethod::md_global: break;
+  }
+  throw Error(ErrorCode::internal, "the global method takes all attributes together");
+}
+
+// One thread's memory.
+struct Scratch {
+  discretize::SortScratch sort;
+  std::vector<std::uint32_t> rows;
+  discretize::SortedValues column;
+};
+
+void sort_present(const DecisionProblem& problem, const Attribute& attribute, Scratch& scratch) {
+  scratch.rows.resize(static_cast<std::size_t>(problem.n_rows));
+  discretize::SortedValues& column = scratch.column;
+  column.values.clear();
+  column.classes.clear();
+  column.weights.clear();
+  attribute.with_numbers([&](const auto* x) {
+    discretize::sort_rows(x, problem.n_rows, scratch.rows.data(), scratch.sort);
+    for (const std::uint32_t row : scratch.rows) {
+      if (x[row] != x[row]) continue;
+      column.values.push_back(static_cast<double>(x[row]));
+      if (!problem.classes.empty()) column.classes.push_back(problem.class_of[row]);
+      column.weights.push_back(problem.weight(row));
+    }
+  });
+}
+
+AttributeCuts every_value(const Attribute& attribute, std::int64_t n_rows) {
+  std::vector<char> occurs(attribute.values.size());
+  const std::int32_t* codes = attribute.codes();
+  for (std::int64_t row = 0; row < n_rows; ++row) occurs[static_cast<std::size_t>(codes[row])] = 1;
+  AttributeCuts cuts{attribute.name, true, {}, {}};
+  for (std::size_t v = 0; v < occurs.size(); ++v) {
+    if (occurs[v] != 0) cuts.values.push_back(attribute.values[v]);
+  }
+  return cuts;
+}
+
+CutSet each_by_itself(const DecisionProblem& problem, const DiscretizeOptions& options, const RunOptions& run) {
+  constexpr std::int64_t kColumnsAtOnce = 16;
+  const std::unique_ptr<IntervalMethod> method = make_method(problem, options);
+  CutSet cuts(problem.attributes.size());
+  ThreadPool pool(run.threads);
+  std::vector<Scratch> scratch(static_cast<std::size_t>(pool.size()));
+  const std::int64_t n = problem.n_attributes();
+  pool.parallel_for((n + kColumnsAtOnce - 1) / kColumnsAtOnce, run.cancel, [&](std::int64_t task, int worker) {
+    Scratch& mine = scratch[static_cast<std::size_t>(worker)];
+    for (std::int64_t a = task * kColumnsAtOnce; a < std::min(n, (task + 1) * kColumnsAtOnce); ++a) {
+      const Attribute& attribute = problem.attributes[static_cast<std::size_t>(a)];
+      AttributeCuts& found = cuts[static_cast<std::size_t>(a)];
+      if (attribute.symbolic) {
+        found = every_value(attribute, problem.n_rows);
+      } else {
+        sort_present(problem, attribute, mine);
+        found = {attribute.name, false, method->cuts(mine.column), {}};
+      }
+    }
+  });
+  return cuts;
+}
+
+CutSet global(const DecisionProblem& problem, const DiscretizeOptions& options, const RunOptions& run) {
+  if (options.max_cuts < 0) {
+    throw Error(ErrorCode::invalid_argument,
+                "at most " + std::to_string(options.max_cuts) + " cuts: the number is less than 0");
+  }
+  std::vector<std::vector<std::int32_t>> values(problem.attributes.size());
+  CutSet cuts(problem.attributes.size());
+  for (const discretize::GlobalCut& one : discretize::global_cuts(problem, options.max_cuts, run)) {
+    const auto a = static_cast<std::size_t>(one.attribute);
+    if (problem.attributes[a].symbolic) {
+      values[a].push_back(one.value);
+    } else {
+      cuts[a].numbers.push_back(one.cut);
+    }
+  }
+  for (std::size_t a = 0; a < cuts.size(); ++a) {
+    const Attribute& attribute = problem.attributes[a];
+    cuts[a].name = attribute.name;
+    cuts[a].symbolic = attribute.symbolic;
+    std::sort(cuts[a].numbers.begin(), cuts[a].numbers.end());
+    std::sort(values[a].begin(), values[a].end());
+    for (const std::int32_t v : values[a]) cuts[a].values.push_back(attribute.values[static_cast<std::size_t>(v)]);
+  }
+  return cuts;
+}
+
+}  // namespace
+
+CutSet find_cuts(const Table& table, const DiscretizeOptions& options, const RunOptions& run) {
+  const auto target = looks_at_classes(options.method) ? discretize::Target::needed : discretize::Target::unused;
+  const DecisionProblem problem = discretize::make_problem(table, options.missing, run, target);
+  CutSet cuts = options.method == DiscretizeMethod::md_global ? global(problem, options, run)
+                                                              : each_by_itself(problem, options, run);
+  std::erase_if(cuts, [](const AttributeCuts& one) { return one.size() == 0; });
+  return cuts;
+}
+
+}  // namespace stope

@@ -1,0 +1,40 @@
+// Methods that find the cuts of one numeric attribute at a time.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "discretize/problem.hpp"
+#include "stope/discretize.hpp"
+
+namespace stope::discretize {
+
+/// The present values of an attribute in ascending order, and what belongs to each. A method that does not look at
+/// classes gets none.
+struct SortedValues {
+  std::vector<double> values;
+  std::vector<std::int32_t> classes;
+  std::vector<std::int64_t> weights;  ///< 1 each, or in kWeightUnit
+
+  std::int64_t size() const { return static_cast<std::int64_t>(values.size()); }
+  double at(std::int64_t i) const { return values[static_cast<std::size_t>(i)]; }
+  bool differs(std::int64_t i) const { return at(i) != at(i + 1); }
+};
+
+/// Safe to use from several threads at once.
+class IntervalMethod {
+ public:
+  virtual ~IntervalMethod() = default;
+  /// Ascending cuts; none where there is no value.
+  virtual std::vector<double> cuts(const SortedValues& column) const = 0;
+};
+
+/// Throws invalid_argument for options out of range. The problem must outlive the method.
+std::unique_ptr<IntervalMethod> make_mdlp(const DecisionProblem& problem);
+std::unique_ptr<IntervalMethod> make_chimerge(const DecisionProblem& problem, double confidence,
+                                              std::int64_t min_intervals);
+std::unique_ptr<IntervalMethod> make_equal_width(std::int64_t n_bins);
+std::unique_ptr<IntervalMethod> make_equal_frequency(std::int64_t n_bins);
+
+}  // namespace stope::discretize

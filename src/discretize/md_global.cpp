@@ -1,0 +1,281 @@
+// The global method (discretize/md_global.hpp).
+//
+// The cuts chosen so far divide the rows into blocks; only pairs within a block are not separated yet. Moving a row of
+// class k in block b from right to left gains (n_b - n_bk) - 2 (L_b - L_bk) pairs, as in score.hpp with the counts of
+// its block. A cut separates fewer and fewer pairs as blocks are divided, so what an attribute's best cut was worth
+// when it was last looked at is a bound of what it is worth now: attributes are tried in the order of these bounds, and
+// those that cannot win are not.
+#include "discretize/md_global.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <unordered_map>
+
+#include "base/checked.hpp"
+#include "base/thread_pool.hpp"
+#include "discretize/sorted_rows.hpp"
+#include "discretize/value_order.hpp"
+#include "stope/error.hpp"
+
+namespace stope::discretize {
+namespace {
+
+constexpr std::uint32_t kLastOfValue = std::uint32_t{1} << 31;  // the last row of its value, which is not the highest
+constexpr std::uint32_t kRow = kLastOfValue - 1;
+
+// Blocks of rows, and within a block cells of one class.
+struct Blocks {
+  std::vector<std::int32_t> block_of, cell_of;        // of each row
+  std::vector<std::int64_t> block_total, cell_total;  // rows, or weights
+  std::vector<char> open;                             // of each row: its block holds several classes
+};
+
+// One thread's counters.
+struct Counters {
+  std::vector<std::int64_t> in_block, in_cell;
+};
+
+struct Choice {
+  Int128 pairs = 0;
+  std::int64_t attribute = -1;
+  std::int64_t row = -1;  // a row of the highest value on the left, or of the symbolic value
+};
+
+bool beats(const Choice& a, const Choice& b) {
+  return a.pairs > b.pairs || (a.pairs == b.pairs && a.attribute < b.attribute);
+}
+
+class GlobalSearch {
+ public:
+  GlobalSearch(const DecisionProblem& problem, const RunOptions& run)
+      : problem_(problem), run_(run), pool_(run.threads) {
+    if (problem.n_rows >= static_cast<std::int64_t>(kLastOfValue)) {
+      throw Error(ErrorCode::unsupported, "the global method takes at most 2147483647 rows");
+    }
+    const std::int64_t bytes =
+        checked::mul(checked::mul(problem.n_rows, problem.n_attributes()), sizeof(std::uint32_t));
+    if (const std::int64_t budget = memory_budget(run); bytes > budget) {
+      throw Error(ErrorCode::out_of_memory, "the global method needs " + std::to_string(bytes) +
+                                                " bytes for the orders of all columns, more than the " +
+                                                std::to_string(budget) + " allowed");
+    }
+    orders_.resize(problem.attributes.size());
+    scratch_.resize(static_cast<std::size_t>(pool_.size()));
+    counters_.resize(scratch_.size());
+    pool_.parallel_for(problem.n_attributes(), run.cancel, [&](std::int64_t a, int worker) {
+      make_order(problem_.attributes[static_cast<std::size_t>(a)], orders_[static_cast<std::size_t>(a)],
+                 scratch_[static_cast<std::size_t>(worker)]);
+    });
+    divide([](std::int64_t) { return false; });
+    const auto all = static_cast<Int128>(problem.total) * problem.total;
+    bounds_.assign(problem.attributes.size(), all);
+  }
+
+  std::vector<GlobalCut> run(std::int64_t max_cuts) {
+    std::vector<GlobalCut> chosen;
+    while (max_cuts == 0 || static_cast<std::int64_t>(chosen.size()) < max_cuts) {
+      const Choice best = next_choice();
+      if (best.pairs <= 0) break;
+      chosen.push_back(cut_of(best));
+      divide_by(chosen.back());
+      if (run_.progress) run_.progress("cuts", static_cast<std::int64_t>(chosen.size()), 0);
+    }
+    return chosen;
+  }
+
+ private:
+  // Rows by value, those of equal value together; of a symbolic attribute by code.
+  void make_order(const Attribute& attribute, std::vector<std::uint32_t>& order, SortScratch& scratch) const {
+    const std::int64_t n = problem_.n_rows;
+    order.resize(static_cast<std::size_t>(n));
+    if (attribute.symbolic) {
+      std::iota(order.begin(), order.end(), 0U);
+      const std::int32_t* codes = attribute.codes();
+      std::stable_sort(order.begin(), order.end(), [codes](auto a, auto b) { return codes[a] < codes[b]; });
+      for (std::size_t i = 0; i < order.size(); ++i) {
+        if (i + 1 == order.size() || codes[order[i] & kRow] != codes[order[i + 1]]) order[i] |= kLastOfValue;
+      }
+      return;
+    }
+    attribute.with_numbers([&](const auto* x) {
+      sort_rows(x, n, order.data(), scratch);
+      for (std::size_t i = 0; i + 1 < order.size(); ++i) {
+        if (order_key(x[order[i]]) != order_key(x[order[i + 1]])) order[i] |= kLastOfValue;
+      }
+    });
+  }
+
+  // Leaves out rows whose block is of one class. The mark of a value goes to its last row that stays; where none stays
+  // no cut is lost, since one there is worth what the lower one is.
+  void shorten(std::vector<std::uint32_t>& order) const {
+    std::size_t kept = 0;
+    bool in_value = false;  // a row of this value was kept
+    for (const std::uint32_t entry : order) {
+      const std::uint32_t row = entry & kRow;
+      if (blocks_.open[row] != 0) {
+        order[kept++] = entry;
+        in_value = true;
+      } else if ((entry & kLastOfValue) != 0 && in_value) {
+        order[kept - 1] |= kLastOfValue;
+      }
+      if ((entry & kLastOfValue) != 0) in_value = false;
+    }
+    order.resize(kept);
+  }
+
+  template <class Score>
+  Choice best_of(std::int64_t index, Counters& counters) {
+    const Attribute& attribute = problem_.attributes[static_cast<std::size_t>(index)];
+    std::vector<std::uint32_t>& order = orders_[static_cast<std::size_t>(index)];
+    shorten(order);
+    counters.in_block.assign(blocks_.block_total.size(), 0);
+    counters.in_cell.assign(blocks_.cell_total.size(), 0);
+    Choice best;
+    best.attribute = index;
+    Score pairs = 0, highest = 0;
+    std::size_t begin = 0;  // of the symbolic value
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      const std::uint32_t row = order[i] & kRow;
+      const auto block = static_cast<std::size_t>(blocks_.block_of[row]),
+                 cell = static_cast<std::size_t>(blocks_.cell_of[row]);
+      const std::int64_t weight = problem_.weight(row);
+      pairs += discernibility_step<Score>(weight, blocks_.block_total[block], blocks_.cell_total[cell],
+                                          counters.in_block[block], counters.in_cell[cell]);
+      counters.in_block[block] += weight;
+      counters.in_cell[cell] += weight;
+      if ((order[i] & kLastOfValue) == 0) continue;
+      if (pairs > highest) {
+        highest = pairs;
+        best.row = row;
+      }
+      if (!attribute.symbolic) continue;
+      for (; begin <= i; ++begin) {  // the next value by itself
+        const std::uint32_t done = order[begin] & kRow;
+        counters.in_block[static_cast<std::size_t>(blocks_.block_of[done])] = 0;
+        counters.in_cell[static_cast<std::size_t>(blocks_.cell_of[done])] = 0;
+      }
+      pairs = 0;
+    }
+    best.pairs = highest;
+    return best;
+  }
+
+  Choice next_choice() {
+    std::vector<std::int64_t> order(bounds_.size());
+    std::iota(order.begin(), order.end(), std::int64_t{0});
+    const auto bound = [&](std::int64_t a) { return bounds_[static_cast<std::size_t>(a)]; };
+    std::stable_sort(order.begin(), order.end(), [&](std::int64_t a, std::int64_t b) { return bound(a) > bound(b); });
+    Choice best;
+    best.attribute = problem_.n_attributes();
+    const std::size_t at_once = static_cast<std::size_t>(pool_.size()) * 4;
+    std::vector<Choice> found;
+    for (std::size_t begin = 0; begin < order.size();) {
+      std::size_t end = begin;
+      while (end < order.size() && end - begin < at_once && bound(order[end]) > 0 &&
+             beats({bound(order[end]), order[end], -1}, best)) {
+        ++end;
+      }
+      if (end == begin) break;  // neither it nor, their bounds being lower or their columns higher, those behind it
+      found.assign(end - begin, {});
+      pool_.parallel_for(static_cast<std::int64_t>(end - begin), run_.cancel, [&](std::int64_t i, int worker) {
+        Counters& counters = counters_[static_cast<std::size_t>(worker)];
+        const std::int64_t a = order[begin + static_cast<std::size_t>(i)];
+        found[static_cast<std::size_t>(i)] =
+            problem_.weighted ? best_of<Int128>(a, counters) : best_of<std::int64_t>(a, counters);
+      });
+      for (const Choice& one : found) {
+        bounds_[static_cast<std::size_t>(one.attribute)] = one.pairs;
+        if (beats(one, best)) best = one;
+      }
+      begin = end;
+    }
+    return best;
+  }
+
+  GlobalCut cut_of(const Choice& choice) const {
+    const Attribute& attribute = problem_.attributes[static_cast<std::size_t>(choice.attribute)];
+    GlobalCut cut;
+    cut.attribute = choice.attribute;
+    cut.pairs = choice.pairs;
+    if (attribute.symbolic) {
+      cut.value = attribute.codes()[choice.row];
+      return cut;
+    }
+    // Orders hold open rows only: the next higher value of the whole column has to be looked for.
+    cut.cut = attribute.with_numbers([&](const auto* x) {
+      const auto key = order_key(x[choice.row]);
+      auto next = ~decltype(key){0};
+      for (std::int64_t row = 0; row < problem_.n_rows; ++row) {
+        const auto other = order_key(x[row]);
+        if (other > key && other < next) next = other;
+      }
+      return cut_between(static_cast<double>(x[choice.row]), value_of(next));
+    });
+    return cut;
+  }
+
+  void divide_by(const GlobalCut& cut) {
+    const Attribute& attribute = problem_.attributes[static_cast<std::size_t>(cut.attribute)];
+    if (attribute.symbolic) {
+      const std::int32_t* codes = attribute.codes();
+      divide([&](std::int64_t row) { return codes[row] == cut.value; });
+    } else {
+      attribute.with_numbers([&](const auto* x) {
+        divide([&](std::int64_t row) { return goes_right(static_cast<double>(x[row]), cut.cut); });
+      });
+    }
+  }
+
+  // Divides every block into its rows on the left and on the right, and numbers blocks and cells anew.
+  template <class Right>
+  void divide(const Right& right) {
+    const std::int64_t n = problem_.n_rows;
+    if (blocks_.block_of.empty()) blocks_.block_of.assign(static_cast<std::size_t>(n), 0);
+    blocks_.cell_of.resize(blocks_.block_of.size());
+    blocks_.open.resize(blocks_.block_of.size());
+    std::unordered_map<std::int64_t, std::int32_t> new_blocks, new_cells;
+    std::vector<std::int32_t> n_classes;  // of each block
+    blocks_.block_total.clear();
+    blocks_.cell_total.clear();
+    for (std::int64_t row = 0; row < n; ++row) {
+      const auto at = static_cast<std::size_t>(row);
+      const std::int64_t key = std::int64_t{2} * blocks_.block_of[at] + (right(row) ? 1 : 0);
+      const auto [block, is_new_block] = new_blocks.try_emplace(key, static_cast<std::int32_t>(new_blocks.size()));
+      if (is_new_block) {
+        blocks_.block_total.push_back(0);
+        n_classes.push_back(0);
+      }
+      const std::int32_t b = block->second;
+      const std::int64_t cell_key = b * problem_.n_classes() + problem_.class_of[row];
+      const auto [cell, is_new_cell] = new_cells.try_emplace(cell_key, static_cast<std::int32_t>(new_cells.size()));
+      if (is_new_cell) {
+        blocks_.cell_total.push_back(0);
+        ++n_classes[static_cast<std::size_t>(b)];
+      }
+      blocks_.block_of[at] = b;
+      blocks_.cell_of[at] = cell->second;
+      blocks_.block_total[static_cast<std::size_t>(b)] += problem_.weight(row);
+      blocks_.cell_total[static_cast<std::size_t>(cell->second)] += problem_.weight(row);
+    }
+    for (std::size_t row = 0; row < blocks_.open.size(); ++row) {
+      blocks_.open[row] = n_classes[static_cast<std::size_t>(blocks_.block_of[row])] > 1 ? 1 : 0;
+    }
+  }
+
+  const DecisionProblem& problem_;
+  const RunOptions& run_;
+  ThreadPool pool_;
+  std::vector<SortScratch> scratch_;
+  std::vector<Counters> counters_;
+  std::vector<std::vector<std::uint32_t>> orders_;
+  std::vector<Int128> bounds_;
+  Blocks blocks_;
+};
+
+}  // namespace
+
+std::vector<GlobalCut> global_cuts(const DecisionProblem& problem, std::int64_t max_cuts, const RunOptions& run) {
+  return GlobalSearch(problem, run).run(max_cuts);
+}
+
+}  // namespace stope::discretize

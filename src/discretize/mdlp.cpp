@@ -1,0 +1,111 @@
+// MDLP: U. Fayyad, K. Irani, "Multi-interval discretization of continuous-valued attributes for classification
+// learning", IJCAI 1993. An interval is divided at the cut of least class entropy while that pays for its description.
+#include <algorithm>
+
+#include "discretize/cut_scan.hpp"
+#include "discretize/interval_method.hpp"
+#include "discretize/value_order.hpp"
+
+namespace stope::discretize {
+namespace {
+
+double log2_of(double x) {
+  return information(x) / x;
+}
+
+struct Interval {
+  std::int64_t begin, end;
+};
+
+// Class counts of an interval, with what the criterion needs of them.
+struct Counts {
+  std::vector<std::int64_t> of_class;
+  std::int64_t total = 0;
+
+  explicit Counts(std::size_t n_classes) : of_class(n_classes) {}
+  void add(std::int32_t k, std::int64_t weight) {
+    of_class[static_cast<std::size_t>(k)] += weight;
+    total += weight;
+  }
+  double n_present() const {
+    return static_cast<double>(std::count_if(of_class.begin(), of_class.end(), [](auto n) { return n > 0; }));
+  }
+};
+
+// log2(3^k - 2).
+double bits_of_choices(double k) {
+  constexpr double kExact = 33.0;  // 3^33 < 2^53; beyond, the 2 is lost in rounding
+  if (k > kExact) return k * log2_of(3.0);
+  double power = 1.0;
+  for (double i = 0.0; i < k; i += 1.0) power *= 3.0;
+  return log2_of(power - 2.0);
+}
+
+class Mdlp final : public IntervalMethod {
+ public:
+  explicit Mdlp(const DecisionProblem& problem)
+      : n_classes_(static_cast<std::size_t>(problem.n_classes())),
+        unit_(problem.weighted ? kWeightUnit : 1.0),
+        information_(problem.weighted ? 0 : problem.n_rows) {}
+
+  std::vector<double> cuts(const SortedValues& column) const override {
+    std::vector<double> found;
+    std::vector<Interval> open = {{0, column.size()}};  // a stack: a chain of cuts may be as long as the column
+    while (!open.empty()) {
+      const Interval interval = open.back();
+      open.pop_back();
+      const std::int64_t last = best_cut(column, interval);
+      if (last < 0) continue;
+      found.push_back(cut_between(column.at(last), column.at(last + 1)));
+      open.push_back({interval.begin, last + 1});
+      open.push_back({last + 1, interval.end});
+    }
+    std::sort(found.begin(), found.end());
+    return found;
+  }
+
+ private:
+  // The last place before the cut, or -1 where it does not pay.
+  std::int64_t best_cut(const SortedValues& column, const Interval& interval) const {
+    const std::int64_t n = interval.end - interval.begin;
+    if (n < 2) return -1;
+    Counts both(n_classes_);
+    const auto class_at = [&](std::int64_t i) { return column.classes[static_cast<std::size_t>(interval.begin + i)]; };
+    const auto weight_at = [&](std::int64_t i) { return column.weights[static_cast<std::size_t>(interval.begin + i)]; };
+    for (std::int64_t i = 0; i < n; ++i) both.add(class_at(i), weight_at(i));
+    if (both.n_present() < 2.0) return -1;
+    EntropyScan scan(both.of_class, both.total, information_);
+    const auto best =
+        scan_cuts(scan, n, class_at, weight_at, [&](std::int64_t i) { return column.differs(interval.begin + i); });
+    if (best.position < 0) return -1;
+    Counts left(n_classes_), right(n_classes_);
+    for (std::int64_t i = 0; i < n; ++i) (i <= best.position ? left : right).add(class_at(i), weight_at(i));
+    return pays(best.value, both, left, right, n) ? interval.begin + best.position : -1;
+  }
+
+  // gain > (log2(N - 1) + log2(3^k - 2) - (k E - k_1 E_1 - k_2 E_2)) / N.
+  bool pays(double gain, const Counts& both, const Counts& left, const Counts& right, std::int64_t n_rows) const {
+    const double weight = static_cast<double>(both.total) * unit_;
+    const double delta =
+        bits_of_choices(both.n_present()) -
+        (both.n_present() * entropy(both) - left.n_present() * entropy(left) - right.n_present() * entropy(right));
+    return gain > (log2_of(static_cast<double>(n_rows - 1)) + delta) / weight;
+  }
+
+  double entropy(const Counts& counts) const {
+    return information_.total_entropy(counts.of_class.data(), static_cast<std::int64_t>(n_classes_)) /
+           static_cast<double>(counts.total);
+  }
+
+  std::size_t n_classes_;
+  double unit_;
+  InformationTable information_;
+};
+
+}  // namespace
+
+std::unique_ptr<IntervalMethod> make_mdlp(const DecisionProblem& problem) {
+  return std::make_unique<Mdlp>(problem);
+}
+
+}  // namespace stope::discretize

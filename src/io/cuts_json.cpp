@@ -1,0 +1,176 @@
+// The JSON of cuts, both ways (stope/cuts_file.hpp).
+#include "io/cuts_json.hpp"
+
+#include <limits>
+#include <new>
+#include <unordered_set>
+
+#include "io/bytes.hpp"
+#include "io/json_tree.hpp"
+#include "io/number.hpp"
+
+namespace stope::io {
+namespace {
+
+// The parsed tree takes some 20 times the text. 256 MiB are tens of millions of cuts.
+constexpr std::size_t kMostBytes = std::size_t{1} << 28;
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+// Infinities, which JSON has no numbers for.
+bool infinity_of(std::string_view text, double& value) {
+  if (text == "-inf" || text == "inf") {
+    value = text == "inf" ? kInfinity : -kInfinity;
+    return true;
+  }
+  return false;
+}
+
+class CutsReader {
+ public:
+  explicit CutsReader(const std::string& name) : name_(name) {}
+
+  CutSet read(const JsonTree& root) {
+    if (root.kind != JsonTree::Kind::object) {
+      throw Error(ErrorCode::invalid_file, name_ +
+                                               ": cuts are a JSON object, an attribute's name before each list; "
+                                               "this is " +
+                                               std::string(root.kind_name()));
+    }
+    CutSet cuts;
+    cuts.reserve(root.items.size());
+    for (std::size_t i = 0; i < root.items.size(); ++i) cuts.push_back(attribute(root.names[i], root.items[i]));
+    return cuts;
+  }
+
+ private:
+  [[noreturn]] void fail(const std::string& attribute, const std::string& what) const {
+    throw Error(ErrorCode::invalid_file, name_ + ": cuts of '" + attribute + "': " + what);
+  }
+
+  AttributeCuts attribute(const std::string& name, const JsonTree& list) const {
+    if (name.empty()) fail(name, "an attribute needs a name");
+    if (list.kind != JsonTree::Kind::array) fail(name, std::string(list.kind_name()) + " is no list of cuts");
+    AttributeCuts cuts;
+    cuts.name = name;
+    cuts.symbolic = is_symbolic(name, list);
+    std::unordered_set<std::string> seen;
+    for (const JsonTree& item : list.items) {
+      if (cuts.symbolic) {
+        if (!seen.insert(item.text).second) fail(name, "the value '" + item.text + "' stands twice");
+        cuts.values.push_back(item.text);
+        continue;
+      }
+      double number = item.number;
+      if (item.kind == JsonTree::Kind::string) infinity_of(item.text, number);
+      if (!cuts.numbers.empty() && !(cuts.numbers.back() < number)) fail(name, "the numbers do not ascend");
+      cuts.numbers.push_back(number + 0.0);
+    }
+    return cuts;
+  }
+
+  bool is_symbolic(const std::string& name, const JsonTree& list) const {
+    bool has_number = false, has_value = false;
+    for (const JsonTree& item : list.items) {
+      double infinite = 0.0;
+      if (item.kind == JsonTree::Kind::number) {
+        has_number = true;
+      } else if (item.kind != JsonTree::Kind::string) {
+        fail(name, "a cut is a number or a string, not " + std::string(item.kind_name()));
+      } else if (!infinity_of(item.text, infinite)) {
+        has_value = true;
+      }
+    }
+    if (has_number && has_value) fail(name, "numbers and values are mixed");
+    return has_value;
+  }
+
+  const std::string& name_;
+};
+
+void append_string(std::string& out, std::string_view text) {
+  constexpr std::string_view kHex = "0123456789abcdef";
+  out += '"';
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\') {
+      out += '\\';
+      out += c;
+    } else if (byte < 0x20) {
+      out += "\\u00";
+      out += kHex[byte >> 4];
+      out += kHex[byte & 15];
+    } else {
+      out += c;
+    }
+  }
+  out += '"';
+}
+
+void append_cut(std::string& out, double cut) {
+  if (cut == kInfinity || cut == -kInfinity) {
+    append_string(out, cut > 0 ? "inf" : "-inf");
+  } else {
+    append_number(out, cut);
+  }
+}
+
+void check_values(const AttributeCuts& cuts) {
+  for (const std::string& value : cuts.values) {
+    double infinite = 0.0;
+    if (!infinity_of(value, infinite)) return;
+  }
+  if (cuts.values.empty()) return;
+  throw Error(ErrorCode::unsupported, "the values of '" + cuts.name + "' would be read back as numbers");
+}
+
+}  // namespace
+
+CutSet parse_cuts(std::string_view json, const std::string& name) {
+  if (json.size() > kMostBytes) {
+    throw Error(ErrorCode::invalid_file, name + ": cuts of " + std::to_string(json.size()) + " bytes (at most " +
+                                             std::to_string(kMostBytes) + " are read)");
+  }
+  try {
+    return CutsReader(name).read(parse_json(json, name));
+  } catch (const std::bad_alloc&) {
+    throw Error(ErrorCode::out_of_memory,
+                name + ": no memory to parse cuts of " + std::to_string(json.size()) + " bytes");
+  }
+}
+
+std::string cuts_text(const CutSet& cuts) {
+  std::string out = "{";
+  for (const AttributeCuts& one : cuts) {
+    if (one.symbolic) check_values(one);
+    out += out.size() > 1 ? ",\n " : "\n ";
+    append_string(out, one.name);
+    out += ": [";
+    for (std::int64_t i = 0; i < one.size(); ++i) {
+      if (i > 0) out += ", ";
+      if (one.symbolic) {
+        append_string(out, one.values[static_cast<std::size_t>(i)]);
+      } else {
+        append_cut(out, one.numbers[static_cast<std::size_t>(i)]);
+      }
+    }
+    out += ']';
+  }
+  out += cuts.empty() ? "}\n" : "\n}\n";
+  return out;
+}
+
+}  // namespace stope::io
+
+namespace stope {
+
+CutSet read_cuts(const std::string& path, const RunOptions& run) {
+  const io::Bytes bytes = io::load_bytes(path, run);
+  return io::parse_cuts(bytes.view, bytes.name);
+}
+
+void write_cuts(OutputFile& file, const CutSet& cuts) {
+  file.write(io::cuts_text(cuts));
+}
+
+}  // namespace stope

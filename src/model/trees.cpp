@@ -1,0 +1,30 @@
+// Trees as content: their tables, criterion and missing policy.
+#include "model/kinds.hpp"
+#include "stope/error.hpp"
+
+namespace stope::model {
+
+void put_tree(const DecisionTree& model, Content& content) {
+  content.kind = kTree;
+  content.set("criterion", std::string(to_string(model.options().criterion)));
+  content.set("missing", std::string(to_string(model.options().missing)));
+  content.set("leaves", model.n_leaves());
+  content.set("depth", model.max_depth());
+  for (auto& [name, table] : model.to_tables()) content.tables.push_back({name, std::move(table)});
+}
+
+DecisionTree get_tree(const Content& content) {
+  try {
+    TreeOptions options;
+    options.criterion = criterion(content.text("criterion"));
+    options.missing = missing_policy(content.text("missing"));
+    std::vector<std::pair<std::string, Table>> tables;
+    for (const NamedTable& named : content.tables) tables.emplace_back(named.name, named.table);
+    return DecisionTree::from_tables(tables, options);
+  } catch (const Error& error) {
+    if (error.code() == ErrorCode::invalid_argument) content.fail(error.what());  // a word that is not known
+    throw;
+  }
+}
+
+}  // namespace stope::model

@@ -1,0 +1,115 @@
+// Trees for people: text, rules, DOT; and which format is which (stope/tree_format.hpp).
+#include "stope/tree_format.hpp"
+
+#include <cmath>
+
+#include "stope/error.hpp"
+#include "stope/nearest_name.hpp"
+#include "tree/words.hpp"
+
+namespace stope {
+namespace tree {
+namespace {
+
+// The lines of a node's branches, depth first without recursion: trees may be as deep as the table is long.
+template <class Visit>
+void for_each_branch(const DecisionTree& tree, const Visit& visit) {
+  for (std::size_t i = 1; i < tree.nodes().size(); ++i) {
+    const TreeNode& node = tree.nodes()[i];
+    const TreeNode& parent = tree.nodes()[static_cast<std::size_t>(node.parent)];
+    visit(static_cast<std::int64_t>(i), branch_text(tree, parent, parent.right == static_cast<std::int64_t>(i)));
+  }
+}
+
+std::string condition_text(const DecisionTree& tree, const RuleCondition& condition) {
+  const TreeAttribute& attribute = tree.attributes()[static_cast<std::size_t>(condition.attribute)];
+  const auto value = [&](std::int32_t code) { return attribute.values[static_cast<std::size_t>(code)]; };
+  if (condition.equal) return attribute.name + " = " + value(*condition.equal);
+  if (!condition.unequal.empty()) {
+    std::string text = attribute.name + " !=";
+    for (std::size_t i = 0; i < condition.unequal.size(); ++i)
+      text += (i == 0 ? " " : ", ") + value(condition.unequal[i]);
+    return text;
+  }
+  if (condition.missing_only) return attribute.name + " missing";
+  const bool bounded = condition.has_low && !(std::isinf(condition.low) && condition.low < 0);
+  if (bounded && condition.has_high) {
+    return number_text(condition.low) + " <= " + attribute.name + " < " + number_text(condition.high);
+  }
+  if (bounded) return attribute.name + " >= " + number_text(condition.low);
+  if (!condition.has_high) return attribute.name + " present";
+  return attribute.name + " < " + number_text(condition.high) + (condition.or_missing ? " or missing" : "");
+}
+
+}  // namespace
+
+std::string text_of(const DecisionTree& tree) {
+  if (tree.nodes()[0].leaf()) return leaf_text(tree, 0) + "\n";
+  std::string out;
+  for_each_branch(tree, [&](std::int64_t i, const std::string& branch) {
+    const TreeNode& node = tree.nodes()[static_cast<std::size_t>(i)];
+    for (std::int64_t depth = 1; depth < node.depth; ++depth) out += "|   ";
+    out += branch;
+    if (node.leaf()) out += ": " + leaf_text(tree, i);
+    out += '\n';
+  });
+  return out;
+}
+
+std::string rules_of(const DecisionTree& tree) {
+  std::string out;
+  std::int64_t number = 0;
+  for (const Rule& rule : tree.rules()) {
+    out += std::to_string(++number) + ": if " + rule_text(tree, rule) + " then " + tree.target() + " = " +
+           leaf_text(tree, rule.leaf) + "\n";
+  }
+  return out;
+}
+
+std::string dot_of(const DecisionTree& tree) {
+  std::string out = "digraph tree {\n  node [shape=box, fontname=\"sans-serif\"];\n  edge [fontname=\"sans-serif\"];\n";
+  for (std::size_t i = 0; i < tree.nodes().size(); ++i) {
+    const TreeNode& node = tree.nodes()[i];
+    const std::string label = node.leaf() ? leaf_text(tree, static_cast<std::int64_t>(i))
+                                          : tree.attributes()[static_cast<std::size_t>(node.attribute)].name + " (" +
+                                                std::to_string(node.n_rows) + (node.n_rows == 1 ? " row)" : " rows)");
+    out += "  n" + std::to_string(i) + " [label=" + json_text(label) + (node.leaf() ? ", style=rounded" : "") + "];\n";
+  }
+  for_each_branch(tree, [&](std::int64_t i, const std::string& branch) {
+    const std::int64_t parent = tree.nodes()[static_cast<std::size_t>(i)].parent;
+    out += "  n" + std::to_string(parent) + " -> n" + std::to_string(i) + " [label=" + json_text(branch) + "];\n";
+  });
+  return out + "}\n";
+}
+
+}  // namespace tree
+
+TreeFormat tree_format(std::string_view name) {
+  const std::vector<std::string> names = {"text", "json", "dot", "svg", "rules"};
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (names[i] == name) return static_cast<TreeFormat>(i);
+  }
+  throw Error(ErrorCode::invalid_argument,
+              "unknown format '" + std::string(name) + "': text, json, dot, svg or rules" + did_you_mean(name, names));
+}
+
+std::string format_tree(const DecisionTree& tree, TreeFormat format) {
+  switch (format) {
+    case TreeFormat::json: return tree::json_of(tree);
+    case TreeFormat::dot: return tree::dot_of(tree);
+    case TreeFormat::svg: return tree::svg_of(tree);
+    case TreeFormat::rules: return tree::rules_of(tree);
+    case TreeFormat::text: break;
+  }
+  return tree::text_of(tree);
+}
+
+std::string rule_text(const DecisionTree& tree, const Rule& rule) {
+  std::string text;
+  for (const RuleCondition& condition : rule.conditions) {
+    text += (text.empty() ? "" : " and ") + tree::condition_text(tree, condition);
+  }
+  return text.empty() ? "always" : text;
+}
+
+}  // namespace stope

@@ -1,0 +1,245 @@
+// Growing on the processor, level by level: every attribute is sorted once, and its order is partitioned stably from
+// level to level. A task is an attribute: its rows go to the children, then every open node is scanned.
+#include <algorithm>
+#include <numeric>
+
+#include "base/thread_pool.hpp"
+#include "discretize/value_order.hpp"
+#include "tree/grow.hpp"
+#include "tree/node_list.hpp"
+#include "tree/orders.hpp"
+#include "tree/split_scan.hpp"
+
+namespace stope::tree {
+namespace {
+
+using discretize::Attribute;
+using discretize::DecisionProblem;
+
+// A node whose rows lie at [begin, begin + n) of every attribute's order.
+struct OpenNode {
+  std::int64_t node = 0;  // in the list
+  std::int64_t begin = 0, n = 0;
+  bool keep_left = false, keep_right = false;  // which of its children are open, once it is split
+};
+
+// Moves an attribute's rows from the nodes of a level to their children on the next, whose rows lie in the order of the
+// nodes, left before right. Nothing moves to the right in memory but what passes through `scratch`.
+void partition(RankedRow* rows, const std::vector<OpenNode>& level, const std::vector<std::uint8_t>& goes_right,
+               RankedRow* scratch) {
+  RankedRow* out = rows;
+  for (const OpenNode& open : level) {
+    if (!open.keep_left && !open.keep_right) continue;
+    const RankedRow* const from = rows + open.begin;
+    std::int64_t n_left = 0, n_right = 0;
+    for (std::int64_t i = 0; i < open.n; ++i) {
+      const RankedRow row = from[i];  // read first: out[n_left] may be where it lies
+      const std::int64_t right = goes_right[row_of(row)];
+      scratch[n_right] = row;
+      n_right += right;
+      out[n_left] = row;
+      n_left += 1 - right;
+    }
+    if (open.keep_left) out += n_left;
+    if (open.keep_right) out = std::copy_n(scratch, n_right, out);
+  }
+}
+
+template <class Value>
+struct Candidate {
+  NodeSplit<Value> split;
+  std::int32_t attribute = -1;
+
+  // Attributes come in any order.
+  void offer(const NodeSplit<Value>& other, std::int32_t from) {
+    if (!(other.value > 0)) return;
+    if (other.value > split.value || (other.value == split.value && from < attribute)) {
+      split = other;
+      attribute = from;
+    }
+  }
+};
+
+template <class Scan>
+class Growth {
+ public:
+  using Value = typename Scan::Value;
+
+  Growth(const DecisionProblem& problem, const GrowOptions& options, const RunOptions& run, const Scan& scan = {})
+      : problem_(problem),
+        options_(options),
+        run_(run),
+        pool_(run.threads),
+        orders_(problem, pool_, run),
+        goes_right_(static_cast<std::size_t>(problem.n_rows), 0),
+        scans_(static_cast<std::size_t>(pool_.size()), scan),
+        scratch_(scans_.size()),
+        best_(scans_.size()),
+        list_(problem.n_classes()) {}
+
+  Grown grow() {
+    const std::int64_t root = list_.add({.n_rows = problem_.n_rows}, problem_.class_totals);
+    std::vector<OpenNode> before, level;
+    if (may_split(root)) level.push_back({root, 0, problem_.n_rows});
+    while (!level.empty()) {
+      scan(before, level);
+      std::vector<OpenNode> next = split(level);
+      before = std::move(level);
+      level = std::move(next);
+      report(level);
+    }
+    return list_.preorder();
+  }
+
+ private:
+  bool may_split(std::int64_t node) const {
+    const GrownNode& here = list_.node(node);
+    const bool deep = options_.max_depth && here.depth >= *options_.max_depth;
+    return !deep && here.n_rows / 2 >= options_.min_samples_leaf && !list_.pure(node);
+  }
+
+  RowLabels labels() const { return {problem_.class_of.data(), problem_.weighted ? problem_.weights.data() : nullptr}; }
+
+  NodeTotals totals(std::int64_t node) const {
+    const std::int64_t* const counts = list_.counts(node);
+    const std::int64_t n_classes = problem_.n_classes();
+    return {counts, n_classes, std::accumulate(counts, counts + n_classes, std::int64_t{0}), list_.node(node).n_rows,
+            std::count_if(counts, counts + n_classes, [](std::int64_t n) { return n > 0; })};
+  }
+
+  // Every attribute: its rows to the nodes of `level`, and what it has to offer each of them.
+  void scan(const std::vector<OpenNode>& before, const std::vector<OpenNode>& level) {
+    for (auto& best : best_) best.assign(level.size(), {});
+    std::vector<NodeTotals> nodes;
+    nodes.reserve(level.size());
+    for (const OpenNode& open : level) nodes.push_back(totals(open.node));
+    pool_.parallel_for(problem_.n_attributes(), run_.cancel, [&](std::int64_t a, int worker) {
+      const auto w = static_cast<std::size_t>(worker);
+      RankedRow* const rows = orders_.of(a);
+      if (!before.empty()) {
+        scratch_[w].resize(static_cast<std::size_t>(problem_.n_rows));
+        partition(rows, before, goes_right_, scratch_[w].data());
+      }
+      const bool symbolic = problem_.attributes[static_cast<std::size_t>(a)].symbolic;
+      for (std::size_t i = 0; i < level.size(); ++i) {
+        const RankedRow* const from = rows + level[i].begin;
+        const auto found = best_split(scans_[w], symbolic, nodes[i], from, labels(), options_.min_samples_leaf);
+        best_[w][i].offer(found, static_cast<std::int32_t>(a));
+      }
+    });
+  }
+
+  // Splits what is worth it; the children that may be split again, their rows where partition() will put them.
+  std::vector<OpenNode> split(std::vector<OpenNode>& level) {
+    std::vector<Candidate<Value>> winners(level.size());
+    for (std::size_t i = 0; i < level.size(); ++i) {
+      for (const auto& best : best_) winners[i].offer(best[i].split, best[i].attribute);
+    }
+    std::vector<std::vector<std::int64_t>> right_counts(level.size());
+    pool_.parallel_for(static_cast<std::int64_t>(level.size()), run_.cancel, [&](std::int64_t i, int) {
+      const auto at = static_cast<std::size_t>(i);
+      if (worth_it(winners[at])) right_counts[at] = send(level[at], winners[at]);
+    });
+    std::vector<OpenNode> next;
+    std::int64_t begin = 0;
+    for (std::size_t i = 0; i < level.size(); ++i) {
+      OpenNode& open = level[i];
+      if (right_counts[i].empty()) continue;
+      describe(open.node, winners[i], orders_.of(winners[i].attribute) + open.begin);
+      const auto [left, right] = list_.split(open.node, n_right(open, winners[i]), right_counts[i]);
+      open.keep_left = may_split(left);
+      open.keep_right = may_split(right);
+      for (const auto& [child, kept] : {std::pair{left, open.keep_left}, std::pair{right, open.keep_right}}) {
+        if (!kept) continue;
+        next.push_back({child, begin, list_.node(child).n_rows});
+        begin += next.back().n;
+      }
+    }
+    return next;
+  }
+
+  double score_of(Value value) const {
+    if constexpr (std::is_same_v<Value, double>) return value;
+    return static_cast<double>(value) * (problem_.weighted ? discretize::kWeightUnit * discretize::kWeightUnit : 1.0);
+  }
+
+  bool worth_it(const Candidate<Value>& winner) const {
+    return winner.attribute >= 0 && score_of(winner.split.value) >= options_.min_score;
+  }
+
+  bool symbolic(const Candidate<Value>& winner) const {
+    return problem_.attributes[static_cast<std::size_t>(winner.attribute)].symbolic;
+  }
+
+  std::int64_t n_right(const OpenNode& open, const Candidate<Value>& winner) const {
+    const std::int64_t n = winner.split.end - winner.split.begin;
+    return symbolic(winner) ? n : open.n - n;
+  }
+
+  // Notes where each row goes and returns the class counts of the right child.
+  std::vector<std::int64_t> send(const OpenNode& open, const Candidate<Value>& winner) {
+    const RankedRow* const rows = orders_.of(winner.attribute) + open.begin;
+    const bool inside_goes_right = symbolic(winner);
+    std::vector<std::int64_t> counts(static_cast<std::size_t>(problem_.n_classes()), 0);
+    for (std::int64_t i = 0; i < open.n; ++i) {
+      const std::uint32_t row = row_of(rows[i]);
+      const bool inside = i >= winner.split.begin && i < winner.split.end;
+      const bool right = inside == inside_goes_right;
+      goes_right_[row] = right ? 1 : 0;
+      if (right) counts[static_cast<std::size_t>(problem_.class_of[row])] += problem_.weight(row);
+    }
+    return counts;
+  }
+
+  void describe(std::int64_t node, const Candidate<Value>& winner, const RankedRow* rows) {
+    GrownNode& here = list_.node(node);
+    here.attribute = winner.attribute;
+    if constexpr (!std::is_same_v<Value, double>) here.w = winner.split.value;
+    here.score = score_of(winner.split.value);
+    const Attribute& attribute = problem_.attributes[static_cast<std::size_t>(winner.attribute)];
+    if (attribute.symbolic) {
+      here.value = static_cast<std::int32_t>(rank_of(rows[winner.split.begin]));
+      return;
+    }
+    attribute.with_numbers([&](const auto* x) {
+      const auto a = static_cast<double>(x[row_of(rows[winner.split.end - 1])]);
+      const auto b = static_cast<double>(x[row_of(rows[winner.split.end])]);
+      here.cut = discretize::cut_between(a, b);
+    });
+  }
+
+  void report(const std::vector<OpenNode>& level) const {
+    if (!run_.progress) return;
+    std::int64_t open = 0;
+    for (const OpenNode& node : level) open += node.n;
+    run_.progress("rows in leaves", problem_.n_rows - open, problem_.n_rows);
+  }
+
+  const DecisionProblem& problem_;
+  const GrowOptions& options_;
+  const RunOptions& run_;
+  ThreadPool pool_;
+  Orders orders_;
+  std::vector<std::uint8_t> goes_right_;
+  std::vector<Scan> scans_;  // one a worker, as what follows
+  std::vector<std::vector<RankedRow>> scratch_;
+  std::vector<std::vector<Candidate<Value>>> best_;
+  NodeList list_;
+};
+
+}  // namespace
+
+Grown grow_cpu(const DecisionProblem& problem, const GrowOptions& options, const RunOptions& run) {
+  switch (options.criterion) {
+    case Criterion::gini: return Growth<GiniScan>(problem, options, run).grow();
+    case Criterion::entropy: {
+      const discretize::InformationTable information(problem.weighted ? 0 : problem.n_rows);
+      return Growth<EntropyScan>(problem, options, run, EntropyScan(information)).grow();
+    }
+    case Criterion::discernibility: break;
+  }
+  if (problem.weighted) return Growth<PairScan<discretize::Int128>>(problem, options, run).grow();
+  return Growth<PairScan<std::int64_t>>(problem, options, run).grow();
+}
+
+}  // namespace stope::tree

@@ -1,0 +1,32 @@
+// Nodes as they are made, and their class counts; in the end in preorder.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "tree/grow.hpp"
+
+namespace stope::tree {
+
+class NodeList {
+ public:
+  explicit NodeList(std::int64_t n_classes) : n_classes_(n_classes) {}
+
+  std::int64_t add(const GrownNode& node, const std::vector<std::int64_t>& counts);
+  GrownNode& node(std::int64_t i) { return nodes_[static_cast<std::size_t>(i)]; }
+  const GrownNode& node(std::int64_t i) const { return nodes_[static_cast<std::size_t>(i)]; }
+  const std::int64_t* counts(std::int64_t i) const { return counts_.data() + i * n_classes_; }
+  bool pure(std::int64_t i) const;
+  /// Two children, left and right.
+  std::pair<std::int64_t, std::int64_t> split(std::int64_t i, std::int64_t n_right,
+                                              const std::vector<std::int64_t>& right_counts);
+  Grown preorder() const;
+
+ private:
+  std::int64_t n_classes_;
+  std::vector<GrownNode> nodes_;
+  std::vector<std::int64_t> counts_;  // nodes x classes
+};
+
+}  // namespace stope::tree

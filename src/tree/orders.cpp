@@ -1,0 +1,117 @@
+#include "tree/orders.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <numeric>
+#include <span>
+#include <vector>
+
+#include "base/checked.hpp"
+#include "device/backend.hpp"
+#include "discretize/group_sorter.hpp"
+#include "table/column_memory.hpp"
+
+namespace stope::tree {
+namespace {
+
+using discretize::Attribute;
+using discretize::DecisionProblem;
+using discretize::GroupSorter;
+
+constexpr std::int64_t kColumnsAtOnce = 64;  // of a task, where columns are short
+constexpr std::int64_t kShortRows = 65536;
+
+Buffer<RankedRow> allocate(const DecisionProblem& problem, const RunOptions& run) {
+  const std::int64_t size = checked::mul(problem.n_rows, problem.n_attributes());
+  const std::int64_t bytes = checked::mul(size, sizeof(RankedRow));
+  return Buffer<RankedRow>(size, storage_within(bytes, memory_budget(run)));
+}
+
+// The rank of a symbolic value is its code.
+void sort_codes(const Attribute& attribute, std::int64_t n_rows, RankedRow* out) {
+  std::vector<std::int64_t> next(static_cast<std::size_t>(attribute.n_values()) + 1, 0);
+  const std::int32_t* const codes = attribute.codes();
+  for (std::int64_t row = 0; row < n_rows; ++row) ++next[static_cast<std::size_t>(codes[row]) + 1];
+  std::partial_sum(next.begin(), next.end(), next.begin());
+  for (std::int64_t row = 0; row < n_rows; ++row) {
+    const auto code = static_cast<std::uint32_t>(codes[row]);
+    out[next[code]++] = ranked_row(code, static_cast<std::uint32_t>(row));
+  }
+}
+
+// What one thread needs.
+struct Worker {
+  GroupSorter sorter;
+  std::vector<std::uint32_t> rows;
+  std::vector<std::uint8_t> differs;
+
+  Worker(const discretize::NetworkKernels* kernels, std::int64_t n_rows, const discretize::ClassRanks& ranks)
+      : sorter(kernels, n_rows, ranks),
+        rows(static_cast<std::size_t>(n_rows)),
+        differs(static_cast<std::size_t>(n_rows), 0) {}
+};
+
+class Sort {
+ public:
+  Sort(const DecisionProblem& problem, Orders& orders) : problem_(problem), orders_(orders) {}
+
+  void run(Worker& worker, std::int64_t begin, std::int64_t end) {
+    std::vector<std::int64_t> doubles, floats;
+    for (std::int64_t a = begin; a < end; ++a) {
+      const Attribute& attribute = problem_.attributes[static_cast<std::size_t>(a)];
+      if (attribute.symbolic) {
+        sort_codes(attribute, problem_.n_rows, orders_.of(a));
+      } else {
+        (std::holds_alternative<Buffer<float>>(attribute.data) ? floats : doubles).push_back(a);
+      }
+    }
+    for (const std::vector<std::int64_t>* all : {&doubles, &floats}) {
+      const std::span<const std::int64_t> attributes(*all);
+      const auto lanes = static_cast<std::size_t>(worker.sorter.lanes());
+      for (std::size_t i = 0; i < attributes.size(); i += lanes) {
+        numeric(worker, attributes.subspan(i, std::min(attributes.size() - i, lanes)));
+      }
+    }
+  }
+
+ private:
+  void numeric(Worker& worker, std::span<const std::int64_t> attributes) {
+    const Attribute* columns[discretize::kMostLanes];
+    for (std::size_t i = 0; i < attributes.size(); ++i) {
+      columns[i] = &problem_.attributes[static_cast<std::size_t>(attributes[i])];
+    }
+    worker.sorter.sort({columns, attributes.size()});
+    for (std::size_t lane = 0; lane < attributes.size(); ++lane) {
+      worker.sorter.order_of(static_cast<int>(lane), worker.rows.data(), worker.differs.data());
+      RankedRow* const out = orders_.of(attributes[lane]);
+      std::uint32_t rank = 0;
+      for (std::int64_t i = 0; i < problem_.n_rows; ++i) {
+        const auto at = static_cast<std::size_t>(i);
+        out[i] = ranked_row(rank, worker.rows[at]);
+        rank += worker.differs[at];
+      }
+    }
+  }
+
+  const DecisionProblem& problem_;
+  Orders& orders_;
+};
+
+}  // namespace
+
+Orders::Orders(const DecisionProblem& problem, ThreadPool& pool, const RunOptions& run)
+    : n_rows_(problem.n_rows), rows_(allocate(problem, run)) {
+  const discretize::NetworkKernels* const kernels = discretize::network_kernels(device::choose_backend(run).backend);
+  const discretize::ClassRanks ranks(problem);
+  std::vector<std::unique_ptr<Worker>> workers(static_cast<std::size_t>(pool.size()));
+  const std::int64_t together = n_rows_ <= kShortRows ? kColumnsAtOnce : 1;
+  const std::int64_t n = problem.n_attributes();
+  Sort sort(problem, *this);
+  pool.parallel_for(checked::ceil_div(n, together), run.cancel, [&](std::int64_t task, int worker) {
+    std::unique_ptr<Worker>& mine = workers[static_cast<std::size_t>(worker)];
+    if (!mine) mine = std::make_unique<Worker>(kernels, n_rows_, ranks);
+    sort.run(*mine, task * together, std::min((task + 1) * together, n));
+  });
+}
+
+}  // namespace stope::tree

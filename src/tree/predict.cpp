@@ -1,0 +1,133 @@
+// Rows of other tables down a tree (stope/tree.hpp).
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "base/checked.hpp"
+#include "base/thread_pool.hpp"
+#include "stope/error.hpp"
+#include "stope/tree.hpp"
+#include "table/encode.hpp"
+#include "table/match.hpp"
+
+namespace stope {
+namespace {
+
+constexpr std::int64_t kRowsAtOnce = 1024;
+
+// The attributes a tree tests, found in a table, and what becomes of a missing value of each.
+class Rows {
+ public:
+  Rows(const DecisionTree& tree, const std::vector<std::int64_t>& tested, const Table& table)
+      : tree_(tree), tested_(tested), table_(table), place_(tree.attributes().size(), -1) {
+    std::vector<FeatureSpec> specs;
+    for (const std::int64_t a : tested) {
+      const TreeAttribute& attribute = tree.attributes()[static_cast<std::size_t>(a)];
+      place_[static_cast<std::size_t>(a)] = static_cast<std::int64_t>(specs.size());
+      specs.push_back({attribute.name, attribute.type, known_values(attribute)});
+    }
+    columns_ = match_columns(specs, table, Compat::none);
+  }
+
+  // The leaves of rows [begin, end).
+  void apply(std::int64_t begin, std::int64_t end, std::vector<double>& strip, std::int64_t* leaves) const {
+    const auto width = static_cast<std::int64_t>(columns_.size());
+    strip.resize(static_cast<std::size_t>((end - begin) * width));
+    encode_rows(columns_, begin, end, strip.data());
+    for (std::int64_t row = begin; row < end; ++row) {
+      double* const values = strip.data() + (row - begin) * width;
+      leaves[row - begin] = settle_missing(values, row) ? leaf_of(values) : -1;
+    }
+  }
+
+ private:
+  // A "?" that stands for missing training values is no value of another table.
+  static std::vector<std::string> known_values(const TreeAttribute& attribute) {
+    std::vector<std::string> values = attribute.values;
+    if (attribute.symbolic() && attribute.has_missing) values.pop_back();
+    return values;
+  }
+
+  // False where the row gets no prediction.
+  bool settle_missing(double* values, std::int64_t row) const {
+    for (std::size_t i = 0; i < tested_.size(); ++i) {
+      if (!std::isnan(values[i])) continue;
+      const TreeAttribute& attribute = tree_.attributes()[static_cast<std::size_t>(tested_[i])];
+      switch (tree_.options().missing) {
+        case MissingPolicy::error: refuse(attribute, row);
+        case MissingPolicy::drop: return false;
+        case MissingPolicy::fill:
+          if (attribute.fill) values[i] = *attribute.fill;
+          break;
+        case MissingPolicy::value:
+          // The code of the missing training values; without any, one that equals nothing.
+          if (attribute.symbolic()) {
+            values[i] = static_cast<double>(attribute.values.size()) - (attribute.has_missing ? 1.0 : 0.0);
+          }
+          break;
+      }
+    }
+    return true;
+  }
+
+  [[noreturn]] void refuse(const TreeAttribute& attribute, std::int64_t row) const {
+    throw Error(ErrorCode::invalid_file,
+                "row " + std::to_string(row) + ": '" + attribute.name +
+                    "' is missing, and the tree was grown without missing values (--missing)",
+                {table_.source});
+  }
+
+  std::int64_t leaf_of(const double* values) const {
+    std::int64_t at = 0;
+    for (;;) {
+      const TreeNode& node = tree_.nodes()[static_cast<std::size_t>(at)];
+      if (node.leaf()) return at;
+      const double x = values[place_[static_cast<std::size_t>(node.attribute)]];
+      const bool symbolic = tree_.attributes()[static_cast<std::size_t>(node.attribute)].symbolic();
+      at = (symbolic ? x == static_cast<double>(node.value) : x >= node.cut) ? node.right : node.left;
+    }
+  }
+
+  const DecisionTree& tree_;
+  const std::vector<std::int64_t>& tested_;
+  const Table& table_;
+  std::vector<std::int64_t> place_;  // of an attribute among the tested ones
+  std::vector<MatchedColumn> columns_;
+};
+
+}  // namespace
+
+std::vector<std::int64_t> DecisionTree::apply(const Table& table, const RunOptions& run) const {
+  std::vector<std::int64_t> leaves(static_cast<std::size_t>(table.n_rows), 0);
+  const std::vector<std::int64_t> attributes = tested();
+  const Rows rows(*this, attributes, table);
+  ThreadPool pool(run.threads);
+  std::vector<std::vector<double>> strips(static_cast<std::size_t>(pool.size()));
+  pool.parallel_for(checked::ceil_div(table.n_rows, kRowsAtOnce), run.cancel, [&](std::int64_t task, int worker) {
+    const std::int64_t begin = task * kRowsAtOnce;
+    rows.apply(begin, std::min(begin + kRowsAtOnce, table.n_rows), strips[static_cast<std::size_t>(worker)],
+               leaves.data() + begin);
+  });
+  return leaves;
+}
+
+Classification DecisionTree::predict(const Table& table, const RunOptions& run) const {
+  const std::vector<std::int64_t> leaves = apply(table, run);
+  const std::size_t n_classes = classes_.size();
+  Classification result;
+  result.classes = classes_;
+  result.codes.assign(leaves.size(), kMissingCode);
+  result.confidences.assign(static_cast<std::size_t>(checked::mul(table.n_rows, static_cast<std::int64_t>(n_classes))),
+                            0.0);
+  for (std::size_t row = 0; row < leaves.size(); ++row) {
+    if (leaves[row] < 0) continue;
+    result.codes[row] = nodes_[static_cast<std::size_t>(leaves[row])].majority;
+    const double* const here = counts(leaves[row]);
+    double sum = 0.0;
+    for (std::size_t k = 0; k < n_classes; ++k) sum += here[k];
+    for (std::size_t k = 0; k < n_classes; ++k) result.confidences[row * n_classes + k] = here[k] / sum;
+  }
+  return result;
+}
+
+}  // namespace stope

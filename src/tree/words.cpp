@@ -1,0 +1,61 @@
+#include "tree/words.hpp"
+
+#include <cmath>
+#include <numeric>
+
+namespace stope::tree {
+
+std::string branch_text(const DecisionTree& tree, const TreeNode& node, bool right) {
+  const TreeAttribute& attribute = tree.attributes()[static_cast<std::size_t>(node.attribute)];
+  if (attribute.symbolic()) {
+    return attribute.name + (right ? " = " : " != ") + attribute.values[static_cast<std::size_t>(node.value)];
+  }
+  if (std::isinf(node.cut) && node.cut < 0) return attribute.name + (right ? " present" : " missing");
+  return attribute.name + (right ? " >= " : " < ") + number_text(node.cut);
+}
+
+std::string leaf_text(const DecisionTree& tree, std::int64_t node) {
+  const TreeNode& leaf = tree.nodes()[static_cast<std::size_t>(node)];
+  const double* const counts = tree.counts(node);
+  const double all = std::accumulate(counts, counts + tree.classes().size(), 0.0);
+  const double others = all - counts[leaf.majority];
+  std::string text = tree.classes()[static_cast<std::size_t>(leaf.majority)] + " (" + std::to_string(leaf.n_rows) +
+                     (leaf.n_rows == 1 ? " row" : " rows");
+  if (others > 0) text += ", " + number_text(others) + " of other classes";
+  return text + ")";
+}
+
+std::string json_text(std::string_view text) {
+  constexpr const char* kDigits = "0123456789abcdef";
+  std::string out = "\"";
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\') {
+      out += '\\';
+      out += c;
+    } else if (byte < 0x20) {
+      out += "\\u00";
+      out += kDigits[byte >> 4];
+      out += kDigits[byte & 15];
+    } else {
+      out += c;
+    }
+  }
+  return out + '"';
+}
+
+std::string xml_text(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    switch (c) {
+      case '&': out += "&amp;"; break;
+      case '<': out += "&lt;"; break;
+      case '>': out += "&gt;"; break;
+      case '"': out += "&quot;"; break;
+      default: out += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;  // XML has no other control characters
+    }
+  }
+  return out;
+}
+
+}  // namespace stope::tree

@@ -1,0 +1,28 @@
+// The words that trees are written with, the same in every format.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/number_text.hpp"
+#include "stope/tree.hpp"
+
+namespace stope::tree {
+
+/// Of an inner node's two branches: "age < 39.5", "age >= 39.5", "age missing", "thal = normal", "thal != normal".
+std::string branch_text(const DecisionTree& tree, const TreeNode& node, bool right);
+
+/// "AML (24 rows)", "AML (24 rows, 3 of other classes)"; of weighted rows the other classes' weight.
+std::string leaf_text(const DecisionTree& tree, std::int64_t node);
+
+std::string json_text(std::string_view text);  ///< quoted
+std::string xml_text(std::string_view text);
+
+// One file a format.
+std::string text_of(const DecisionTree& tree);
+std::string json_of(const DecisionTree& tree);
+std::string dot_of(const DecisionTree& tree);
+std::string svg_of(const DecisionTree& tree);
+std::string rules_of(const DecisionTree& tree);
+
+}  // namespace stope::tree

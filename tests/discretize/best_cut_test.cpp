@@ -1,0 +1,297 @@
+// The best cut of every attribute against every cut tried and every pair counted, on every back end.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "discretize/sorted_rows.hpp"
+#include "discretize/value_order.hpp"
+#include "discretize_cases.hpp"
+#include "effort.hpp"
+#include "stope/discretize.hpp"
+#include "stope/error.hpp"
+
+namespace stope {
+namespace {
+
+using discretize_cases::Backend;
+using discretize_cases::Shape;
+
+BestCutOptions in_column_order(Criterion criterion = Criterion::discernibility) {
+  BestCutOptions options;
+  options.criterion = criterion;
+  options.missing = MissingPolicy::value;
+  options.order = AttributeOrder::column;
+  return options;
+}
+
+oracle::Measure measure_of(Criterion criterion) {
+  return criterion == Criterion::discernibility ? oracle::Measure::pairs
+         : criterion == Criterion::gini         ? oracle::Measure::gini
+                                                : oracle::Measure::entropy;
+}
+
+// W exactly, cut and score; gains but for rounding, and then the cut must be as good as the oracle's.
+void expect_best(const BestCut& found, const oracle::Feature& feature, const oracle::Decisions& decisions,
+                 Criterion criterion) {
+  const oracle::Best best = oracle::best_of(feature, decisions, measure_of(criterion));
+  if (criterion == Criterion::discernibility) {
+    ASSERT_EQ(found.score, best.score);
+    if (decisions.weights.empty()) {
+      ASSERT_EQ(found.pairs, static_cast<std::int64_t>(best.score));
+    }
+    ASSERT_EQ(found.cut.has_value() || found.value.has_value(), best.score > 0.0);
+    if (found.cut) {
+      ASSERT_EQ(*found.cut, best.candidate.cut);
+    }
+    if (found.value && *found.value != "?") {
+      ASSERT_EQ(*found.value, "v" + std::to_string(best.candidate.value));
+    }
+    return;
+  }
+  ASSERT_NEAR(found.score, best.score, 1e-12);
+  if (!found.cut) return;
+  for (const oracle::Candidate& one : oracle::candidates(feature)) {
+    if (one.cut != *found.cut) continue;
+    ASSERT_NEAR(oracle::worth(one.right, decisions, measure_of(criterion)), best.score, 1e-12);
+    return;
+  }
+  FAIL() << "the cut " << *found.cut << " is none of the candidates";
+}
+
+void expect_same(const BestCuts& a, const BestCuts& b) {
+  ASSERT_EQ(a.cuts.size(), b.cuts.size());
+  for (std::size_t i = 0; i < a.cuts.size(); ++i) {
+    ASSERT_EQ(a.cuts[i].attribute, b.cuts[i].attribute);
+    ASSERT_EQ(a.cuts[i].score, b.cuts[i].score) << a.cuts[i].name;
+    ASSERT_EQ(a.cuts[i].pairs, b.cuts[i].pairs);
+    ASSERT_EQ(a.cuts[i].cut, b.cuts[i].cut) << a.cuts[i].name;
+    ASSERT_EQ(a.cuts[i].value, b.cuts[i].value);
+    ASSERT_EQ(a.cuts[i].p_value, b.cuts[i].p_value) << a.cuts[i].name;
+    ASSERT_EQ(a.cuts[i].family_p_value, b.cuts[i].family_p_value);
+  }
+}
+
+TEST(BestCut, EveryCutAndEveryPairOnRandomTables) {
+  Random random(11);
+  const std::vector<std::string> backends = discretize_cases::cpu_backends();
+  const int n_tables = repeated(3000, 200);
+  for (int trial = 0; trial < n_tables; ++trial) {
+    Shape shape;
+    shape.n_rows = static_cast<std::int64_t>(1 + random.below(trial % 10 == 0 ? 70 : 24));
+    shape.n_numeric = static_cast<int>(1 + random.below(11));
+    shape.n_symbolic = static_cast<int>(random.below(4));
+    shape.n_classes = static_cast<std::int32_t>(2 + random.below(trial % 3 == 0 ? 49 : 3));
+    shape.weighted = trial % 5 == 0;
+    shape.floats = trial % 4 == 0;
+    const Table table = discretize_cases::random_decisions(random, shape);
+    const Criterion criterion = trial % 4 == 1   ? Criterion::gini
+                                : trial % 4 == 2 ? Criterion::entropy
+                                                 : Criterion::discernibility;
+    const Backend forced(backends[static_cast<std::size_t>(trial) % backends.size()]);
+    const BestCuts found = best_cuts(table, in_column_order(criterion));
+    const std::vector<std::int64_t> features = table.features();
+    ASSERT_EQ(found.cuts.size(), features.size());
+    for (std::size_t f = 0; f < features.size(); ++f) {
+      SCOPED_TRACE("table " + std::to_string(trial) + ", feature " + std::to_string(f));
+      expect_best(found.cuts[f], discretize_cases::feature_of(table.columns[static_cast<std::size_t>(features[f])]),
+                  discretize_cases::decisions_of(table), criterion);
+      if (HasFatalFailure()) return;
+    }
+  }
+}
+
+TEST(BestCut, EveryBackEndThreadCountAndRowOrderGivesTheSame) {
+  Random random(12);
+  const int n_tables = repeated(60, 12);
+  for (int trial = 0; trial < n_tables; ++trial) {
+    Shape shape;
+    const std::int64_t sizes[] = {2, 7, 8, 9, 161, 255, 1023, 1024, 1025, 3000};
+    shape.n_rows = sizes[trial % 10];
+    shape.n_numeric = static_cast<int>(1 + random.below(40));
+    shape.n_symbolic = 2;
+    shape.n_classes = static_cast<std::int32_t>(2 + random.below(trial % 2 == 0 ? 1 : 20));
+    shape.weighted = trial % 7 == 0;
+    shape.floats = trial % 3 == 0;
+    const Table table = discretize_cases::random_decisions(random, shape);
+    BestCutOptions options = in_column_order(trial % 6 == 1   ? Criterion::gini
+                                             : trial % 6 == 3 ? Criterion::entropy
+                                                              : Criterion::discernibility);
+    options.n_permutations = shape.n_rows < 200 ? 70 : 3;
+    SCOPED_TRACE(trial);
+    const BestCuts first = [&] {
+      const Backend reference("reference");
+      RunOptions run;
+      run.threads = 1;
+      return best_cuts(table, options, run);
+    }();
+    for (const std::string& backend : discretize_cases::cpu_backends()) {
+      SCOPED_TRACE(backend);
+      const Backend forced(backend);
+      expect_same(first, best_cuts(table, options));
+      if (HasFatalFailure()) return;
+    }
+    std::vector<std::int64_t> rows(static_cast<std::size_t>(shape.n_rows));
+    std::iota(rows.begin(), rows.end(), 0);
+    for (std::size_t i = rows.size() - 1; i > 0; --i) std::swap(rows[i], rows[random.below(i + 1)]);
+    options.n_permutations = 0;
+    expect_same(best_cuts(table, options), best_cuts(table.take(rows), options));
+    if (HasFatalFailure()) return;
+  }
+}
+
+TEST(BestCut, SortedRowsAreInOrderWhateverTheValues) {
+  Random random(13);
+  discretize::SortScratch scratch;
+  for (const std::int64_t n : {1, 2, 5, 1023, 1024, 5000, 70000}) {
+    for (int kind = 0; kind < discretize_cases::kKinds; ++kind) {
+      std::vector<double> x(static_cast<std::size_t>(n));
+      for (double& v : x) v = discretize_cases::random_number(random, kind);
+      const std::vector<float> y(x.begin(), x.end());
+      std::vector<std::uint32_t> wanted(x.size()), rows(x.size());
+      std::iota(wanted.begin(), wanted.end(), 0U);
+      std::stable_sort(wanted.begin(), wanted.end(), [&](auto a, auto b) { return discretize::below(x[a], x[b]); });
+      discretize::sort_rows(x.data(), n, rows.data(), scratch);
+      ASSERT_EQ(rows, wanted) << "n " << n << " kind " << kind;
+      std::iota(wanted.begin(), wanted.end(), 0U);
+      std::stable_sort(wanted.begin(), wanted.end(), [&](auto a, auto b) {
+        return discretize::below(static_cast<double>(y[a]), static_cast<double>(y[b]));
+      });
+      discretize::sort_rows(y.data(), n, rows.data(), scratch);
+      ASSERT_EQ(rows, wanted) << "floats, n " << n << " kind " << kind;
+    }
+  }
+}
+
+Table two_halves(std::int64_t n) {
+  std::vector<double> x(static_cast<std::size_t>(n));
+  std::vector<std::int32_t> y(x.size());
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    x[i] = static_cast<double>(i);
+    y[i] = 2 * i < x.size() ? 0 : 1;
+  }
+  Table table;
+  table.n_rows = n;
+  table.columns = {make_numeric("x", x), make_nominal("y", y, {"a", "b"})};
+  table.columns[1].role = Role::label;
+  return table;
+}
+
+TEST(BestCut, BillionsOfPairs) {
+  const BestCut half = best_cuts(two_halves(100000)).cuts[0];  // 32-bit rivals say 705,032,704
+  EXPECT_EQ(half.pairs, std::int64_t{50000} * 50000);
+  EXPECT_EQ(half.cut, 49999.5);
+  EXPECT_EQ(best_cuts(two_halves(200000)).cuts[0].pairs, std::int64_t{100000} * 100000);
+}
+
+TEST(BestCut, RowOrderOfTiesDoesNotMatterAsItDoesToRoughSets) {
+  for (const std::vector<std::int32_t>& y :
+       {std::vector<std::int32_t>{0, 1, 1, 1}, std::vector<std::int32_t>{1, 0, 1, 1}}) {
+    Table table;
+    table.n_rows = 4;
+    table.columns = {make_numeric("x", {1, 1, 2, 3}), make_nominal("y", y, {"A", "B"})};
+    table.columns[1].role = Role::label;
+    const BestCut best = best_cuts(table).cuts[0];
+    EXPECT_EQ(best.pairs, 2);
+    EXPECT_EQ(best.cut, 1.5);
+  }
+}
+
+TEST(BestCut, NothingToSeparateHasNoCut) {
+  Table table;
+  table.n_rows = 4;
+  const double nan = std::nan("");
+  table.columns = {make_numeric("constant", {2, 2, 2, 2}), make_numeric("missing", {nan, nan, nan, nan}),
+                   make_nominal("one", {0, 0, 0, 0}, {"only", "never"}), make_nominal("y", {0, 1, 0, 1}, {"a", "b"})};
+  table.columns[3].role = Role::label;
+  for (const Criterion criterion : {Criterion::discernibility, Criterion::gini, Criterion::entropy}) {
+    for (const BestCut& best : best_cuts(table, in_column_order(criterion)).cuts) {
+      EXPECT_EQ(best.score, 0.0) << best.name;
+      EXPECT_FALSE(best.cut || best.value) << best.name;
+    }
+  }
+  Table single = two_halves(6);
+  single.columns[1] = make_nominal("y", {0, 0, 0, 0, 0, 0}, {"a", "b"});
+  single.columns[1].role = Role::label;
+  EXPECT_EQ(best_cuts(single).cuts[0].pairs, 0);
+  EXPECT_FALSE(best_cuts(single).cuts[0].cut);
+}
+
+TEST(BestCut, EqualProportionsGainNothingWhateverRoundingSays) {
+  // Left 1 + 3, both 3 + 9: Gini and entropy cannot gain, W does.
+  Table table;
+  table.n_rows = 12;
+  table.columns = {make_numeric("x", {0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1}),
+                   make_nominal("y", {0, 1, 1, 1, 0, 0, 1, 1, 1, 1, 1, 1}, {"a", "b"})};
+  table.columns[1].role = Role::label;
+  EXPECT_EQ(best_cuts(table, in_column_order(Criterion::gini)).cuts[0].score, 0.0);
+  EXPECT_EQ(best_cuts(table, in_column_order(Criterion::entropy)).cuts[0].score, 0.0);
+  EXPECT_EQ(best_cuts(table, in_column_order()).cuts[0].pairs, 1 * 6 + 3 * 2);
+}
+
+TEST(BestCut, RankingIsByScoreThenColumn) {
+  Random random(14);
+  Shape shape;
+  shape.n_rows = 30;
+  shape.n_numeric = 50;
+  const Table table = discretize_cases::random_decisions(random, shape);
+  BestCutOptions options;
+  options.missing = MissingPolicy::value;
+  const BestCuts ranking = best_cuts(table, options);
+  for (std::size_t i = 0; i + 1 < ranking.cuts.size(); ++i) {
+    const BestCut &a = ranking.cuts[i], &b = ranking.cuts[i + 1];
+    EXPECT_TRUE(a.score > b.score || (a.score == b.score && a.attribute < b.attribute));
+  }
+}
+
+// The least share of false discoveries among the attributes with p <= t, over all t from `p` on.
+double q_value(const std::vector<BestCut>& cuts, double p) {
+  double least = 1.0;
+  for (const BestCut& limit : cuts) {
+    if (*limit.p_value < p) continue;
+    const auto n =
+        std::count_if(cuts.begin(), cuts.end(), [&](const BestCut& c) { return *c.p_value <= *limit.p_value; });
+    least = std::min(least, *limit.p_value * static_cast<double>(cuts.size()) / static_cast<double>(n));
+  }
+  return least;
+}
+
+TEST(BestCut, PermutationsSayWhatChanceDoes) {
+  // One attribute follows the label, the others are noise.
+  Random random(15);
+  const std::int64_t n = 60;
+  Table table;
+  table.n_rows = n;
+  std::vector<std::int32_t> y;
+  for (std::int64_t i = 0; i < n; ++i) y.push_back(static_cast<std::int32_t>(i % 3 == 0));
+  for (int c = 0; c < 40; ++c) {
+    std::vector<double> x;
+    for (const std::int32_t k : y) x.push_back(random.uniform() + (c == 7 ? 2.0 * k : 0.0));
+    table.columns.push_back(make_numeric("x" + std::to_string(c), x));
+  }
+  table.columns.push_back(make_nominal("y", y, {"a", "b"}));
+  table.columns.back().role = Role::label;
+  BestCutOptions options;
+  options.n_permutations = 199;
+  const BestCuts ranking = best_cuts(table, options);
+  EXPECT_EQ(ranking.cuts[0].attribute, 7);
+  EXPECT_EQ(ranking.cuts[0].p_value, 1.0 / 200.0);
+  EXPECT_EQ(ranking.cuts[0].family_p_value, 1.0 / 200.0);
+  double mean = 0.0;
+  for (std::size_t i = 1; i < ranking.cuts.size(); ++i) {
+    const BestCut& cut = ranking.cuts[i];
+    mean += *cut.p_value / 39.0;
+    EXPECT_EQ(*cut.q_value, q_value(ranking.cuts, *cut.p_value));
+    EXPECT_GE(*cut.family_p_value, *cut.p_value);
+    EXPECT_GE(*cut.q_value, *ranking.cuts[0].q_value);
+  }
+  EXPECT_NEAR(mean, 0.5, 0.2);
+  options.seed = 1;
+  EXPECT_NE(best_cuts(table, options).cuts[20].p_value, ranking.cuts[20].p_value);
+  options.n_permutations = -1;
+  EXPECT_THROW(best_cuts(table, options), Error);
+}
+
+}  // namespace
+}  // namespace stope
