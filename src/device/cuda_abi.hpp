@@ -16,12 +16,16 @@ namespace stope::stats::cuda_abi {
 struct Functions;  // src/stats/cuda_abi.hpp
 }
 
+namespace stope::discretize::cuda_abi {
+struct Functions;  // src/discretize/cuda_abi.hpp
+}
+
 namespace stope::cuda_abi {
 
 struct ArrayFunctions;  // src/device/array_abi.hpp
 
 /// Raised with every change of this file or of a job's cuda_abi.hpp. The core refuses a plug-in of another version.
-inline constexpr std::uint32_t kVersion = 9;
+inline constexpr std::uint32_t kVersion = 10;
 inline constexpr char kEntryName[] = "stope_cuda_plugin";
 inline constexpr char kFileName[] = "libstope_cuda.so";
 
@@ -74,6 +78,7 @@ struct Functions {
   const ArrayFunctions* arrays;
   const gram::cuda_abi::Functions* gram;
   const stats::cuda_abi::Functions* stats;
+  const discretize::cuda_abi::Functions* discretize;
 };
 
 /// The one symbol a plug-in exports. The table lives as long as the program; `host` must, too.

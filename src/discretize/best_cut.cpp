@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <memory>
 #include <mutex>
+#include <numeric>
 #include <span>
 
 #include "base/thread_pool.hpp"
 #include "device/backend.hpp"
+#include "discretize/cuda_cuts.hpp"
 #include "discretize/group_sorter.hpp"
 #include "discretize/permutation_test.hpp"
 #include "discretize/scorer.hpp"
@@ -64,9 +66,9 @@ class Worker {
 
   PermutationTest::Tally& tally() { return tally_; }
 
-  void run(std::int64_t begin, std::int64_t end) {
+  void run(std::span<const std::int64_t> wanted) {
     std::vector<std::int64_t> doubles, floats;
-    for (std::int64_t a = begin; a < end; ++a) {
+    for (const std::int64_t a : wanted) {
       const Attribute& attribute = problem_.attributes[static_cast<std::size_t>(a)];
       if (attribute.symbolic) {
         symbolic(a);
@@ -176,34 +178,39 @@ class ProgressOfColumns {
 BestCutRun best_cut_of_each(const DecisionProblem& problem, Criterion criterion, std::int64_t n_permutations,
                             std::uint64_t seed, const RunOptions& run) {
   const device::BackendChoice choice = device::choose_backend(run);
-  if (choice.backend == device::Backend::cuda) {
-    throw Error(ErrorCode::device_unavailable, "discretisation does not run on GPUs yet: --device cpu");
+  const bool on_gpu = choice.backend == device::Backend::cuda;
+  if (const char* why_not = why_not_on_gpu(problem, criterion, n_permutations); on_gpu && why_not != nullptr) {
+    throw Error(ErrorCode::unsupported, std::string(why_not) + ": --device cpu");
   }
-  const Search search(problem, criterion, choice.backend);
-  ThreadPool pool(run.threads);
   BestCutRun result;
   result.backend = choice.name;
   result.reason = choice.reason;
-  result.threads = pool.size();
   result.best.resize(static_cast<std::size_t>(problem.n_attributes()));
+  std::vector<std::int64_t> wanted(result.best.size());
+  std::iota(wanted.begin(), wanted.end(), std::int64_t{0});
+  if (on_gpu) wanted = best_cuts_on_gpus(problem, choice.gpus, run, result.best);
+  const auto n_wanted = static_cast<std::int64_t>(wanted.size());
+  const Search search(problem, criterion, on_gpu ? device::choose_cpu_backend("").backend : choice.backend);
+  ThreadPool pool(run.threads);
+  result.threads = pool.size();
   std::unique_ptr<PermutationTest> permutations;
   if (n_permutations > 0) {
     permutations =
         std::make_unique<PermutationTest>(problem, search.scorer(), search.kernels(), n_permutations, seed, run);
   }
   const std::int64_t at_once = problem.n_rows <= kShortRows ? kColumnsAtOnce : 1;
-  const std::int64_t n_tasks = (problem.n_attributes() + at_once - 1) / at_once;
+  const std::int64_t n_tasks = (n_wanted + at_once - 1) / at_once;
   std::vector<std::unique_ptr<Worker>> workers(static_cast<std::size_t>(pool.size()));
   ProgressOfColumns progress(run, permutations ? "permutations" : "cuts",
-                             problem.n_attributes() * std::max<std::int64_t>(n_permutations, 1));
+                             n_wanted * std::max<std::int64_t>(n_permutations, 1));
   const auto each_column = [&] {
     const std::int64_t times = permutations ? permutations->in_round() : 1;
     pool.parallel_for(n_tasks, run.cancel, [&](std::int64_t task, int number) {
       auto& worker = workers[static_cast<std::size_t>(number)];
       if (!worker) worker = std::make_unique<Worker>(search, permutations.get(), result.best);
-      const std::int64_t begin = task * at_once, end = std::min(problem.n_attributes(), begin + at_once);
-      worker->run(begin, end);
-      progress.add((end - begin) * times);
+      const std::int64_t begin = task * at_once, n = std::min(at_once, n_wanted - begin);
+      worker->run(std::span(wanted).subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(n)));
+      progress.add(n * times);
     });
   };
   if (!permutations) {

@@ -22,6 +22,10 @@ namespace stope::stats::cuda {
 extern const cuda_abi::Functions kFunctions;
 }
 
+namespace stope::discretize::cuda {
+extern const cuda_abi::Functions kFunctions;
+}
+
 namespace stope::cuda {
 extern const cuda_abi::ArrayFunctions kArrayFunctions;  // arrays.cpp
 namespace {
@@ -92,7 +96,8 @@ extern "C" __attribute__((visibility("default"))) const stope::cuda_abi::Functio
                                                             .knn = &stope::knn::cuda::kFunctions,
                                                             .arrays = &stope::cuda::kArrayFunctions,
                                                             .gram = &stope::gram::cuda::kFunctions,
-                                                            .stats = &stope::stats::cuda::kFunctions};
+                                                            .stats = &stope::stats::cuda::kFunctions,
+                                                            .discretize = &stope::discretize::cuda::kFunctions};
   stope::cuda::set_host(host);
   return &kFunctions;
 }

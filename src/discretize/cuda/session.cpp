@@ -1,0 +1,93 @@
+#include "discretize/cuda/session.hpp"
+
+#include "base/checked.hpp"
+#include "device/cuda/check.hpp"
+
+namespace stope::discretize::cuda {
+namespace {
+
+using stope::cuda::check;
+
+std::int64_t size_of(cuda_abi::Type type) {
+  return type == cuda_abi::Type::float32 ? 4 : 8;
+}
+
+// Pageable memory: done on return.
+template <class T>
+void upload(stope::cuda::DeviceBuffer<T>& to, const T* from, std::int64_t n) {
+  to = stope::cuda::DeviceBuffer<T>(n);
+  check(cudaMemcpy(to.data(), from, static_cast<std::size_t>(n) * sizeof(T), cudaMemcpyHostToDevice),
+        "copying classes");
+}
+
+}  // namespace
+
+CutSession::CutSession(int gpu, const cuda_abi::Decisions& decisions, std::int64_t most_columns)
+    : gpu_(gpu),
+      n_rows_(decisions.n_rows),
+      most_columns_(most_columns),
+      n_classes_(decisions.n_classes),
+      type_(decisions.type) {
+  upload(classes_, decisions.classes, n_rows_);
+  upload(totals_, decisions.totals, n_classes_);
+  const std::int64_t bytes = checked::mul(checked::mul(n_rows_, most_columns), size_of(type_));
+  for (Slot& slot : slots_) {
+    slot.host_values = stope::cuda::PinnedBuffer<char>(bytes);
+    slot.values = stope::cuda::DeviceBuffer<char>(bytes);
+    slot.w = stope::cuda::DeviceBuffer<std::int64_t>(most_columns);
+    slot.ends = stope::cuda::DeviceBuffer<double>(2 * most_columns);
+    slot.host_w = stope::cuda::PinnedBuffer<std::int64_t>(most_columns);
+    slot.host_ends = stope::cuda::PinnedBuffer<double>(2 * most_columns);
+    slot.list = stope::cuda::DeviceBuffer<int>(most_columns + 1);
+  }
+}
+
+// A piece that failed leaves work under way: it ends before its memory goes.
+CutSession::~CutSession() {
+  for (const Slot& slot : slots_) cudaStreamSynchronize(slot.stream.get());
+}
+
+template <class T>
+void CutSession::find_cuts(Slot& slot) {
+  int class_bits = 0;
+  while ((1 << class_bits) < n_classes_) ++class_bits;
+  const Columns<T> columns = {reinterpret_cast<const T*>(slot.values.data()),
+                              n_rows_,
+                              slot.n_columns,
+                              classes_.data(),
+                              totals_.data(),
+                              n_classes_,
+                              class_bits};
+  const CutsThere cuts = {slot.w.data(), slot.ends.data(), slot.ends.data() + most_columns_};
+  if (n_rows_ <= kShortRows) {
+    find_cuts_of_short<T>(columns, cuts, slot.list.data(), slot.stream.get());
+  } else {
+    find_cuts_of_long<T>(columns, cuts, slot.stream.get());
+  }
+}
+
+void CutSession::submit(int number, std::int64_t n_columns) {
+  Slot& slot = slots_[number];
+  slot.n_columns = n_columns;
+  cudaStream_t stream = slot.stream.get();
+  const auto bytes = static_cast<std::size_t>(n_rows_ * n_columns * size_of(type_));
+  check(cudaMemcpyAsync(slot.values.data(), slot.host_values.data(), bytes, cudaMemcpyHostToDevice, stream),
+        "copying columns");
+  type_ == cuda_abi::Type::float32 ? find_cuts<float>(slot) : find_cuts<double>(slot);
+  check(cudaMemcpyAsync(slot.host_w.data(), slot.w.data(), static_cast<std::size_t>(slot.w.bytes()),
+                        cudaMemcpyDeviceToHost, stream),
+        "copying cuts");
+  check(cudaMemcpyAsync(slot.host_ends.data(), slot.ends.data(), static_cast<std::size_t>(slot.ends.bytes()),
+                        cudaMemcpyDeviceToHost, stream),
+        "copying cuts");
+}
+
+void CutSession::collect(int number, cuda_abi::Cut* cuts) {
+  const Slot& slot = slots_[number];
+  slot.stream.wait();
+  for (std::int64_t c = 0; c < slot.n_columns; ++c) {
+    cuts[c] = {slot.host_w.data()[c], slot.host_ends.data()[c], slot.host_ends.data()[most_columns_ + c]};
+  }
+}
+
+}  // namespace stope::discretize::cuda

@@ -1,0 +1,49 @@
+// Pieces of columns from the host's memory, two at a time (discretize/cuda_abi.hpp).
+#pragma once
+
+#include "device/cuda/buffer.hpp"
+#include "device/cuda/stream.hpp"
+#include "discretize/cuda/job.hpp"
+#include "discretize/cuda_abi.hpp"
+
+namespace stope::discretize::cuda {
+
+class CutSession {
+ public:
+  /// On the GPU that is current.
+  CutSession(int gpu, const cuda_abi::Decisions& decisions, std::int64_t most_columns);
+  ~CutSession();
+  CutSession(const CutSession&) = delete;
+  CutSession& operator=(const CutSession&) = delete;
+
+  int gpu() const { return gpu_; }
+  void* columns(int slot) { return slots_[slot].host_values.data(); }
+  void submit(int slot, std::int64_t n_columns);
+  void collect(int slot, cuda_abi::Cut* cuts);
+
+ private:
+  struct Slot {
+    stope::cuda::Stream stream;
+    stope::cuda::PinnedBuffer<char> host_values;
+    stope::cuda::DeviceBuffer<char> values;
+    stope::cuda::DeviceBuffer<std::int64_t> w;
+    stope::cuda::DeviceBuffer<double> ends;  ///< low, then high
+    stope::cuda::PinnedBuffer<std::int64_t> host_w;
+    stope::cuda::PinnedBuffer<double> host_ends;
+    stope::cuda::DeviceBuffer<int> list;
+    std::int64_t n_columns = 0;
+  };
+
+  template <class T>
+  void find_cuts(Slot& slot);
+
+  int gpu_;
+  std::int64_t n_rows_, most_columns_;
+  int n_classes_;
+  cuda_abi::Type type_;
+  stope::cuda::DeviceBuffer<std::uint8_t> classes_;
+  stope::cuda::DeviceBuffer<std::int64_t> totals_;
+  Slot slots_[cuda_abi::kSlots];
+};
+
+}  // namespace stope::discretize::cuda

@@ -1,0 +1,171 @@
+#include "discretize/cuda_cuts.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <memory>
+
+#include "base/thread_pool.hpp"
+#include "device/cuda_plugin.hpp"
+#include "discretize/cuda_abi.hpp"
+#include "discretize/value_order.hpp"
+
+namespace stope::discretize {
+namespace {
+
+using cuda_abi::Failure;
+
+// Large enough to hide launches, small enough to be copied and computed in turn.
+constexpr std::int64_t kPieceBytes = std::int64_t{32} << 20;
+
+const cuda_abi::Functions& functions() {
+  return *device::cuda().functions->discretize;
+}
+
+template <class Call>
+void checked_call(const Call& call) {
+  Failure failure{};
+  if (call(&failure) != 0) device::throw_failure(failure);
+}
+
+struct Destroy {
+  void operator()(cuda_abi::Session* session) const { functions().destroy(session); }
+};
+
+// The classes that have rows, numbered anew: absent ones would only take bits.
+class PresentClasses {
+ public:
+  explicit PresentClasses(const DecisionProblem& problem) : classes_(static_cast<std::size_t>(problem.n_rows)) {
+    std::vector<std::uint8_t> number(problem.class_totals.size());
+    for (std::size_t k = 0; k < number.size(); ++k) {
+      if (problem.class_totals[k] == 0) continue;
+      number[k] = static_cast<std::uint8_t>(totals_.size());
+      totals_.push_back(problem.class_totals[k]);
+    }
+    for (std::size_t row = 0; row < classes_.size(); ++row) {
+      classes_[row] = number[static_cast<std::size_t>(problem.class_of[static_cast<std::int64_t>(row)])];
+    }
+  }
+
+  cuda_abi::Decisions decisions(cuda_abi::Type type) const {
+    return {classes_.data(), totals_.data(), static_cast<std::int64_t>(classes_.size()),
+            static_cast<std::int32_t>(totals_.size()), type};
+  }
+
+ private:
+  std::vector<std::uint8_t> classes_;
+  std::vector<std::int64_t> totals_;
+};
+
+// Attributes of one type; every n-th piece of them is one GPU's.
+class Worker {
+ public:
+  Worker(const DecisionProblem& problem, const std::vector<std::int64_t>& attributes, std::vector<AttributeBest>& best,
+         std::vector<std::int64_t>& open, const RunOptions& run)
+      : problem_(problem), attributes_(attributes), best_(best), open_(open), run_(run) {}
+
+  void run(int gpu, const cuda_abi::Decisions& decisions, std::int64_t first, std::int64_t step) {
+    value_bytes_ = decisions.type == cuda_abi::Type::float32 ? 4 : 8;
+    const auto n = static_cast<std::int64_t>(attributes_.size());
+    of_piece_ = std::clamp<std::int64_t>(kPieceBytes / (problem_.n_rows * value_bytes_), 1, n);
+    cuda_abi::Session* made = nullptr;
+    checked_call([&](Failure* failure) { return functions().create(gpu, &decisions, of_piece_, &made, failure); });
+    session_.reset(made);
+    cuts_.resize(static_cast<std::size_t>(of_piece_));
+    const std::int64_t n_pieces = (n + of_piece_ - 1) / of_piece_;
+    std::int64_t submitted = first;
+    for (std::int64_t collected = first; collected < n_pieces; collected += step) {
+      for (; submitted < n_pieces && submitted < collected + cuda_abi::kSlots * step; submitted += step) {
+        run_.cancel.check();
+        submit(submitted, slot_of(submitted, first, step));
+      }
+      collect(collected, slot_of(collected, first, step));
+    }
+  }
+
+ private:
+  static int slot_of(std::int64_t piece, std::int64_t first, std::int64_t step) {
+    return static_cast<int>((piece - first) / step % cuda_abi::kSlots);
+  }
+  std::int64_t begin_of(std::int64_t piece) const { return piece * of_piece_; }
+  std::int64_t end_of(std::int64_t piece) const {
+    return std::min(begin_of(piece) + of_piece_, static_cast<std::int64_t>(attributes_.size()));
+  }
+
+  void submit(std::int64_t piece, int slot) {
+    auto* to = static_cast<char*>(functions().columns(session_.get(), slot));
+    const auto bytes = static_cast<std::size_t>(problem_.n_rows * value_bytes_);
+    for (std::int64_t i = begin_of(piece); i < end_of(piece); ++i, to += bytes) {
+      const Attribute& attribute =
+          problem_.attributes[static_cast<std::size_t>(attributes_[static_cast<std::size_t>(i)])];
+      attribute.with_numbers([&](const auto* x) { std::memcpy(to, x, bytes); });
+    }
+    checked_call([&](Failure* failure) {
+      return functions().submit(session_.get(), slot, end_of(piece) - begin_of(piece), failure);
+    });
+  }
+
+  void collect(std::int64_t piece, int slot) {
+    checked_call([&](Failure* failure) { return functions().collect(session_.get(), slot, cuts_.data(), failure); });
+    for (std::int64_t i = begin_of(piece); i < end_of(piece); ++i) {
+      const std::int64_t attribute = attributes_[static_cast<std::size_t>(i)];
+      const cuda_abi::Cut& cut = cuts_[static_cast<std::size_t>(i - begin_of(piece))];
+      if (cut.w == cuda_abi::kUndecided) {
+        open_.push_back(attribute);
+      } else if (cut.w > 0) {
+        AttributeBest& best = best_[static_cast<std::size_t>(attribute)];
+        best.found = true;
+        best.worth.w = cut.w;
+        best.cut = cut_between(cut.low, cut.high);
+      }
+    }
+  }
+
+  const DecisionProblem& problem_;
+  const std::vector<std::int64_t>& attributes_;
+  std::vector<AttributeBest>& best_;
+  std::vector<std::int64_t>& open_;
+  const RunOptions& run_;
+  std::int64_t value_bytes_ = 0, of_piece_ = 0;
+  std::unique_ptr<cuda_abi::Session, Destroy> session_;
+  std::vector<cuda_abi::Cut> cuts_;
+};
+
+}  // namespace
+
+const char* why_not_on_gpu(const DecisionProblem& problem, Criterion criterion, std::int64_t n_permutations) {
+  if (criterion != Criterion::discernibility) return "GPUs look for cuts by discernibility only";
+  if (problem.weighted) return "GPUs look for cuts without weights only";
+  if (n_permutations > 0) return "permutations are the processor's";
+  const auto n = std::count_if(problem.class_totals.begin(), problem.class_totals.end(), [](auto n) { return n > 0; });
+  return n > cuda_abi::kMostClasses ? "GPUs take up to 256 classes" : nullptr;
+}
+
+std::vector<std::int64_t> best_cuts_on_gpus(const DecisionProblem& problem, const std::vector<int>& gpus,
+                                            const RunOptions& run, std::vector<AttributeBest>& best) {
+  std::vector<std::int64_t> open, floats, doubles;
+  for (std::int64_t a = 0; a < problem.n_attributes(); ++a) {
+    const Attribute& attribute = problem.attributes[static_cast<std::size_t>(a)];
+    const bool is_float = std::holds_alternative<Buffer<float>>(attribute.data);
+    (attribute.symbolic ? open : is_float ? floats : doubles).push_back(a);
+  }
+  if (problem.pure()) return open;  // no cut separates anything
+  device::note_cuda_use();
+  const PresentClasses classes(problem);
+  const auto n = static_cast<std::int64_t>(gpus.size());
+  std::vector<std::vector<std::int64_t>> opened(gpus.size());
+  ThreadPool pool(static_cast<int>(n));
+  for (const auto& of_type : {std::pair{&floats, cuda_abi::Type::float32}, {&doubles, cuda_abi::Type::float64}}) {
+    const std::vector<std::int64_t>& attributes = *of_type.first;
+    if (attributes.empty()) continue;
+    const cuda_abi::Decisions decisions = classes.decisions(of_type.second);
+    pool.parallel_for(n, run.cancel, [&](std::int64_t i, int) {
+      const auto at = static_cast<std::size_t>(i);
+      Worker(problem, attributes, best, opened[at], run).run(gpus[at], decisions, i, n);
+    });
+  }
+  for (const auto& more : opened) open.insert(open.end(), more.begin(), more.end());
+  return open;
+}
+
+}  // namespace stope::discretize

@@ -1,0 +1,20 @@
+// The best cuts of numeric attributes on GPUs: columns in pieces, which the GPUs share.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "discretize/best_cut.hpp"
+#include "stope/run.hpp"
+
+namespace stope::discretize {
+
+/// Why a GPU cannot look for the cuts; null: it can.
+const char* why_not_on_gpu(const DecisionProblem& problem, Criterion criterion, std::int64_t n_permutations);
+
+/// Fills in the best cuts of numeric attributes; those it leaves open are returned: symbolic ones, and those whose
+/// values take too many bits. Throws device_lost, device_unavailable, out_of_memory, cancelled.
+std::vector<std::int64_t> best_cuts_on_gpus(const DecisionProblem& problem, const std::vector<int>& gpus,
+                                            const RunOptions& run, std::vector<AttributeBest>& best);
+
+}  // namespace stope::discretize

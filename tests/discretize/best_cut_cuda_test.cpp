@@ -1,0 +1,80 @@
+// The best cut of every attribute on the GPUs of this machine; skipped where there is none.
+#include "discretize/gpu_cases.hpp"
+#include "effort.hpp"
+#include "stope/error.hpp"
+
+namespace stope {
+namespace {
+
+using namespace discretize_cases;
+
+class CutsOnGpu : public testing::Test {
+ protected:
+  void SetUp() override {
+    for (const BackendInfo& info : device_info().backends) {
+      if (info.name == "cuda" && info.available) return;
+    }
+    GTEST_SKIP() << "no GPU";
+  }
+};
+
+TEST_F(CutsOnGpu, ShortTables) {
+  expect_the_processors_cuts_of_random_tables("cuda", repeated(45000, 45000), 60, 6, 1);
+}
+TEST_F(CutsOnGpu, TablesThatAWarpSorts) {
+  expect_the_processors_cuts_of_random_tables("cuda", 5000, 1100, 12, 2);
+}
+TEST_F(CutsOnGpu, LongTables) {
+  expect_the_processors_cuts_of_random_tables("cuda", 150, 100000, 6, 3);
+}
+TEST_F(CutsOnGpu, SeveralSessionsOnOneGpu) {
+  expect_the_processors_cuts_of_random_tables("cuda:0,0", 50, 3000, 12, 4);
+}
+
+TEST_F(CutsOnGpu, WideTables) {
+  Random random(5);
+  for (const std::int32_t n_classes : {2, 3, 50}) {
+    Shape shape;
+    shape.n_rows = n_classes == 50 ? 300 : 161;
+    shape.n_numeric = n_classes == 2 ? 100000 : 20000;
+    shape.n_classes = n_classes;
+    shape.floats = true;
+    expect_the_processors_cuts(random_decisions(random, shape), "cuda");
+  }
+}
+
+// Every kernel, for a sanitizer.
+TEST_F(CutsOnGpu, EveryKernel) {
+  Random random(6);
+  for (const std::int32_t n_classes : {2, 5}) {
+    for (const std::int64_t n_rows : {20, 50, 100, 250, 500, 1000, 1500, 40000}) {
+      Shape shape;
+      shape.n_rows = n_rows;
+      shape.n_numeric = n_rows > 2000 ? 4 : 24;
+      shape.n_classes = n_classes;
+      shape.floats = true;
+      expect_the_processors_cuts(random_decisions(random, shape), "cuda");
+    }
+  }
+}
+
+// 3e9 pairs, and more.
+TEST_F(CutsOnGpu, PairsBeyond32Bits) {
+  constexpr std::int64_t kRows = 200000;
+  std::vector<double> x(kRows);
+  std::vector<std::int32_t> y(kRows);
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    x[i] = static_cast<double>(i);
+    y[i] = i < x.size() / 2 ? 0 : 1;
+  }
+  Table table;
+  table.n_rows = kRows;
+  table.columns.push_back(make_numeric("x", x));
+  table.columns.push_back(make_nominal("y", y, {"a", "b"}));
+  table.columns.back().role = Role::label;
+  expect_the_processors_cuts(table, "cuda");
+  EXPECT_EQ(cuts_on(table, "cuda").cuts[0].pairs, 10000000000);
+}
+
+}  // namespace
+}  // namespace stope

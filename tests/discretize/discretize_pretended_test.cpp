@@ -1,0 +1,71 @@
+// What the core does to find cuts on GPUs, with a plug-in that only pretends (tests/device/fake_plugin.cpp).
+#include "base/fault.hpp"
+#include "discretize/gpu_cases.hpp"
+#include "stope/error.hpp"
+
+namespace stope {
+namespace {
+
+using namespace discretize_cases;
+
+class PretendedCuts : public testing::Test {
+ protected:
+  void SetUp() override {
+    setenv("STOPE_CUDA_PLUGIN", STOPE_FAKE_PLUGIN, 1);
+    setenv("STOPE_FAKE", "works", 1);
+  }
+  void TearDown() override { unsetenv("STOPE_FAKE"); }
+
+  static Table table(std::int64_t n_rows, int n_numeric) {
+    Random random(8);
+    return random_decisions(random, {n_rows, n_numeric, 2, 3, false, true});
+  }
+};
+
+TEST_F(PretendedCuts, AreTheProcessors) {
+  expect_the_processors_cuts_of_random_tables("cuda", 300, 200, 12, 1);
+  expect_the_processors_cuts_of_random_tables("cuda:1,1,1", 30, 200, 12, 2);
+  expect_the_processors_cuts(table(300000, 30), "cuda");  // several pieces
+  expect_the_processors_cuts(table(300000, 30), "cuda:1,1");
+}
+
+TEST_F(PretendedCuts, WhatGpusDoNotDoIsRefused) {
+  const Table some = table(30, 3);
+  RunOptions run;
+  run.device = "cuda";
+  const auto refused = [&](const Table& of, const BestCutOptions& options) {
+    try {
+      best_cuts(of, options, run);
+      ADD_FAILURE() << "not refused";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::unsupported) << error.what();
+    }
+  };
+  BestCutOptions options;
+  options.missing = MissingPolicy::value;
+  options.criterion = Criterion::gini;
+  refused(some, options);
+  options.criterion = Criterion::discernibility;
+  options.n_permutations = 10;
+  refused(some, options);
+  options.n_permutations = 0;
+  Random random(3);
+  refused(random_decisions(random, {30, 3, 0, 2, true, false}), options);
+}
+
+TEST_F(PretendedCuts, ALostGpuIsAnError) {
+  const Table large = table(300000, 30);
+  for (int n = 1; n <= 6; ++n) {
+    fault::arm_device(n);
+    try {
+      cuts_on(large, "cuda");
+      ADD_FAILURE() << "call " << n << " did not fail";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::device_lost);
+    }
+    fault::arm_device(0);
+  }
+}
+
+}  // namespace
+}  // namespace stope

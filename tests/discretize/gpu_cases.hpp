@@ -1,0 +1,61 @@
+// Best cuts on GPUs: one body for those that are there and for the pretended ones. All is compared with the
+// processor's.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "discretize/discretize_cases.hpp"
+#include "stope/discretize.hpp"
+
+namespace stope::discretize_cases {
+
+inline BestCuts cuts_on(const Table& table, const std::string& device, MissingPolicy missing = MissingPolicy::value) {
+  BestCutOptions options;
+  options.missing = missing;
+  options.order = AttributeOrder::column;
+  RunOptions run;
+  run.device = device;
+  return best_cuts(table, options, run);
+}
+
+/// The processor's cuts and scores, bit for bit.
+inline void expect_the_processors_cuts(const Table& table, const std::string& device) {
+  const BestCuts want = cuts_on(table, "cpu"), got = cuts_on(table, device);
+  EXPECT_EQ(got.report.backend, "cuda");
+  ASSERT_EQ(got.cuts.size(), want.cuts.size());
+  for (std::size_t i = 0; i < want.cuts.size(); ++i) {
+    ASSERT_EQ(got.cuts[i].score, want.cuts[i].score) << want.cuts[i].name;
+    ASSERT_EQ(got.cuts[i].pairs, want.cuts[i].pairs) << want.cuts[i].name;
+    ASSERT_EQ(got.cuts[i].cut, want.cuts[i].cut) << want.cuts[i].name;
+    ASSERT_EQ(got.cuts[i].value, want.cuts[i].value) << want.cuts[i].name;
+  }
+}
+
+/// Tables of up to most_rows rows, drawn; numbers of rows around powers of two more often.
+inline void expect_the_processors_cuts_of_random_tables(const std::string& device, int n_tables, std::int64_t most_rows,
+                                                        int n_numeric, std::uint64_t seed) {
+  Random random(seed);
+  for (int i = 0; i < n_tables; ++i) {
+    Shape shape;
+    const auto limit = static_cast<std::uint64_t>(most_rows);
+    shape.n_rows = 1 + static_cast<std::int64_t>(random.below(1 + random.below(limit)));
+    if (random.below(3) == 0) {
+      const std::int64_t near = (std::int64_t{1} << random.below(20)) + static_cast<std::int64_t>(random.below(3)) - 1;
+      if (near >= 1 && near <= most_rows) shape.n_rows = near;
+    }
+    shape.n_numeric = 1 + static_cast<int>(random.below(static_cast<std::uint64_t>(n_numeric)));
+    shape.n_symbolic = static_cast<int>(random.below(3));
+    shape.floats = random.below(2) == 0;
+    shape.n_classes = random.below(2) == 0 ? 2 : 2 + static_cast<std::int32_t>(random.below(49));
+    const Table table = random_decisions(random, shape);
+    SCOPED_TRACE("table " + std::to_string(i) + ": " + std::to_string(shape.n_rows) + " rows, " +
+                 std::to_string(shape.n_classes) + " classes, seed " + std::to_string(seed));
+    expect_the_processors_cuts(table, device);
+    if (testing::Test::HasFailure()) return;
+  }
+}
+
+}  // namespace stope::discretize_cases
