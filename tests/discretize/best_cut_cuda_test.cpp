@@ -1,6 +1,5 @@
 // The best cut of every attribute on the GPUs of this machine; skipped where there is none.
 #include "discretize/gpu_cases.hpp"
-#include "effort.hpp"
 #include "stope/error.hpp"
 
 namespace stope {
@@ -18,8 +17,19 @@ class CutsOnGpu : public testing::Test {
   }
 };
 
+// 50,000 tables in all; in parts, for several processes.
+constexpr int kShortTables = 11250;
 TEST_F(CutsOnGpu, ShortTables) {
-  expect_the_processors_cuts_of_random_tables("cuda", repeated(45000, 45000), 60, 6, 1);
+  expect_the_processors_cuts_of_random_tables("cuda", kShortTables, 60, 6, 11);
+}
+TEST_F(CutsOnGpu, MoreShortTables) {
+  expect_the_processors_cuts_of_random_tables("cuda", kShortTables, 60, 6, 12);
+}
+TEST_F(CutsOnGpu, StillMoreShortTables) {
+  expect_the_processors_cuts_of_random_tables("cuda", kShortTables, 60, 6, 13);
+}
+TEST_F(CutsOnGpu, TheLastShortTables) {
+  expect_the_processors_cuts_of_random_tables("cuda", kShortTables, 60, 6, 14);
 }
 TEST_F(CutsOnGpu, TablesThatAWarpSorts) {
   expect_the_processors_cuts_of_random_tables("cuda", 5000, 1100, 12, 2);

@@ -140,8 +140,7 @@ __device__ __forceinline__ void add_leaves(const Matrix<T>& matrix, const Column
     for (int i = done + lane; i < leaf.n; i += kWarp) chain.add_one(scaled(leaf.values[i], matrix.scale));
     if (turn > 0) stope::cuda::barrier_wait(&shared.joined, (turn - 1) % 2);
     shared.parts[warp * kChains + lane] = chain.part(leaf.row + lane, chain_length(leaf.n, lane));
-    __syncwarp();
-    if (lane == 0) stope::cuda::barrier_arrive(&shared.added);
+    stope::cuda::barrier_arrive(&shared.added);
   }
 }
 
@@ -166,10 +165,8 @@ __device__ __forceinline__ void join_units(const ColumnsTasks& tasks, ColumnsSha
         join_hinted<kMoments>(parts[i * kChains], parts[(i + apart) * kChains]);
       __syncwarp();
     }
-    if (lane == 0) {
-      out[unit.column * tasks.n_units + unit.unit] = parts[0];
-      stope::cuda::barrier_arrive(&shared.joined);
-    }
+    if (lane == 0) out[unit.column * tasks.n_units + unit.unit] = parts[0];
+    stope::cuda::barrier_arrive(&shared.joined);
   }
 }
 
@@ -182,8 +179,8 @@ __global__ void __launch_bounds__(kColumnsThreads, 2)
   auto& shared = *reinterpret_cast<ColumnsShared<T, kBatches>*>(memory);
   const int warp = static_cast<int>(threadIdx.x) / kWarp;
   if (threadIdx.x == 0) {
-    stope::cuda::barrier_init(&shared.added, kAdders);
-    stope::cuda::barrier_init(&shared.joined, 1);
+    stope::cuda::barrier_init(&shared.added, kAdders * kWarp);
+    stope::cuda::barrier_init(&shared.joined, kWarp);
   }
   __syncthreads();
   if (warp < kAdders) {
