@@ -4,6 +4,7 @@ stand beside ours in bench/results/prior_works_<work>_<machine>_<date>.json and 
 
   python3 bench/prior_works.py BUILD_FOLDER [--work 000|001|002|003|004] [--devices cpu,gpu] [--only TEXT] [--seconds S]
   python3 bench/prior_works.py --compare FILE FILE...      whether the answers of several machines are the same
+  python3 bench/prior_works.py --plot FILE...              draws the plots of result files again
   python3 bench/prior_works.py --constants FILE...         what the planner (--device auto) takes from result files of 001 and 002
 
 Their hardware is years, most of it ten years and more, older: the ratio says nothing of either program. What can be compared is that
@@ -41,7 +42,7 @@ def plot(work, rows, path, machine):
     figure, title = work.plot(rows, machine)
     figure.suptitle(title)
     figure.tight_layout(rect=(0, 0, 1, 0.98))
-    figure.savefig(path)
+    figure.savefig(path, metadata={"Date": None})
     plt.close(figure)
     print(f"wrote {path}")
 
@@ -63,6 +64,14 @@ def constants(files):
         for what in ("crossover_values", "crossover_elements"):
             for name, value in result.get(what, {}).items():
                 print(f"  {what.replace('_', ' of ')}, {name}: {'none' if value is None else f'{value:,}'}")
+
+
+def plot_again(files):
+    for file in files:
+        result = json.loads(file.read_text())
+        on_gpu = any(row["device"].startswith("gpu") for row in result["ours"])
+        plot(WORKS[result["benchmark"].removeprefix("prior_works_")], result["ours"], file.with_suffix(".svg"),
+             result["gpus"][0] if on_gpu else result["cpu"])
 
 
 def repeat_works(args):
@@ -93,6 +102,7 @@ def main():
     parser.add_argument("build", type=pathlib.Path, nargs="?")
     parser.add_argument("--compare", type=pathlib.Path, nargs="+", help="result files: no run, only their answers")
     parser.add_argument("--constants", type=pathlib.Path, nargs="+", help="result files: no run, only what the planner takes from them")
+    parser.add_argument("--plot", type=pathlib.Path, nargs="+", help="result files: no run, only their plots again")
     parser.add_argument("--work", choices=tuple(WORKS))
     parser.add_argument("--devices", help="cpu, gpu or both (all there are)")
     parser.add_argument("--only", default="", help="000: the tables whose name contains this; writes no file")
@@ -108,6 +118,8 @@ def main():
         compare(args.compare)
     elif args.constants:
         constants(args.constants)
+    elif args.plot:
+        plot_again(args.plot)
     elif args.build is None:
         parser.error("the build folder is missing")
     else:
