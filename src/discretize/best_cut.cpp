@@ -182,8 +182,8 @@ BestCutRun best_cut_of_each(const DecisionProblem& problem, Criterion criterion,
   const Search search(problem, criterion, choice.backend);
   ThreadPool pool(run.threads);
   BestCutRun result;
-  result.backend = choice.name;
-  result.reason = choice.reason;
+  result.backend = search.kernels() != nullptr ? search.kernels()->name : choice.name;
+  if (choice.forced) result.reason = choice.reason;
   result.threads = pool.size();
   result.best.resize(static_cast<std::size_t>(problem.n_attributes()));
   std::unique_ptr<PermutationTest> permutations;
