@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Times the best cut of every column on the processor, every back end, beside one thread that sorts each column with std::sort (packed
 64-bit words) and scans it, in one process, turn by turn; and beside scikit-learn's stump and tree, which look for the best column only. Every
-score and cut is compared with the sorted column's. Writes every sample to bench/results/discretize_<cpu>_<date>.json.
+score and cut is compared with the sorted column's. The whole command from a CSV file, too. Writes every sample to bench/results/discretize_<cpu>_<date>.json.
 
   python3 bench/discretize.py BUILD_FOLDER [--repeats 5] [--threads 2] [--backends avx512,avx2,scalar] [--only TEXT]
 """
@@ -12,6 +12,7 @@ import pathlib
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -80,6 +81,20 @@ def measure(args, case):
     return result
 
 
+def command_samples(args, rows, columns):
+    """The whole command from a CSV file to a CSV ranking, as it times itself: reading, cuts, writing."""
+    program = args.build / "cli" / "stope"
+    with tempfile.TemporaryDirectory(dir=args.folder) as folder:
+        table, ranking = pathlib.Path(folder) / "wide.csv", pathlib.Path(folder) / "ranking.csv"
+        subprocess.run([program, "gen", "wide", str(columns), str(rows), "-o", table, "-q"], check=True)
+        words = [program, "discretize", table, "--target", "class", "--method", "best-cut", "-o", ranking, "--json", "-j", str(args.threads)]
+        times = [json.loads(subprocess.run(words, capture_output=True, check=True).stdout)["timings"] for _ in range(args.repeats)]
+        result = {"name": f"{rows} x {columns:,} from CSV", "bytes": table.stat().st_size, "seconds": times}
+    median = {part: statistics.median(t[part] for t in times) for part in times[0]}
+    print(f"{result['name']}: " + ", ".join(f"{part} {1e3 * value:.0f} ms" for part, value in median.items()), flush=True)
+    return result
+
+
 def report(name, who, found):
     median = {part: statistics.median(found[part]["wall_ms"]) for part in ("whole", "cuts", "sort", "sort_scan") if part in found}
     text = f"{name}, {who}: whole {median['whole']:.1f} ms, cuts {median['cuts']:.1f} ms"
@@ -99,10 +114,12 @@ def main():
     parser.add_argument("--backends", default="avx512,avx2,scalar")
     parser.add_argument("--only", default="", help="the cases whose name contains this; writes no file")
     parser.add_argument("--no-sklearn", action="store_true")
+    parser.add_argument("--folder", help="for the CSV file")
     parser.add_argument("--results", type=pathlib.Path, default=ROOT / "bench" / "results")
     args = parser.parse_args()
     cases = [measure(args, case) for case in CASES if args.only in case[0]]
     if not args.only:
+        cases.append(command_samples(args, 161, 61_359))
         print(f"wrote {write_result(args.results, 'discretize', {'threads': args.threads, 'cases': cases})}")
 
 

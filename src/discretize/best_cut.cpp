@@ -183,8 +183,6 @@ BestCutRun best_cut_of_each(const DecisionProblem& problem, Criterion criterion,
     throw Error(ErrorCode::unsupported, std::string(why_not) + ": --device cpu");
   }
   BestCutRun result;
-  result.backend = choice.name;
-  result.reason = choice.reason;
   result.best.resize(static_cast<std::size_t>(problem.n_attributes()));
   std::vector<std::int64_t> wanted(result.best.size());
   std::iota(wanted.begin(), wanted.end(), std::int64_t{0});
@@ -192,6 +190,8 @@ BestCutRun best_cut_of_each(const DecisionProblem& problem, Criterion criterion,
   const auto n_wanted = static_cast<std::int64_t>(wanted.size());
   const Search search(problem, criterion, on_gpu ? device::choose_cpu_backend("").backend : choice.backend);
   ThreadPool pool(run.threads);
+  result.backend = on_gpu || search.kernels() == nullptr ? choice.name : search.kernels()->name;
+  if (on_gpu || choice.forced) result.reason = choice.reason;
   result.threads = pool.size();
   std::unique_ptr<PermutationTest> permutations;
   if (n_permutations > 0) {

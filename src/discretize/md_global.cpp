@@ -98,9 +98,10 @@ class GlobalSearch {
       return;
     }
     attribute.with_numbers([&](const auto* x) {
-      sort_rows(x, n, order.data(), scratch);
-      for (std::size_t i = 0; i + 1 < order.size(); ++i) {
-        if (order_key(x[order[i]]) != order_key(x[order[i + 1]])) order[i] |= kLastOfValue;
+      std::vector<std::uint8_t> differs(order.size());
+      sort_rows(x, n, order.data(), scratch, differs.data());
+      for (std::size_t i = 0; i < order.size(); ++i) {
+        if (differs[i] != 0) order[i] |= kLastOfValue;
       }
     });
   }
