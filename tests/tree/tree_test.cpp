@@ -196,6 +196,17 @@ TEST(Tree, IdenticalRowsOfDifferentClassesShareAnImpureLeaf) {
   EXPECT_EQ(even.nodes()[0].majority, 0);  // the lowest class
 }
 
+TEST(Tree, TablesOfOneRowOrNoFeatureAreLeaves) {
+  Table table = two_columns({7}, {1});
+  EXPECT_EQ(DecisionTree::fit(table).predict(table).codes, (std::vector<std::int32_t>{1}));
+  table = two_columns({1, 2, 3}, {0, 1, 1});
+  table.columns[0].role = Role::ignore;
+  const DecisionTree tree = DecisionTree::fit(table);
+  EXPECT_EQ(format_tree(tree, TreeFormat::text), "b (3 rows, 1 of other classes)\n");
+  EXPECT_EQ(format_tree(tree, TreeFormat::rules), "1: if always then y = b (3 rows, 1 of other classes)\n");
+  EXPECT_EQ(tree.cuts().size(), 0U);
+}
+
 TEST(Tree, MissingValuesGoTheWayThePolicySays) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   Table table = two_columns({nan, nan, 1, 2, 3, 4}, {1, 1, 0, 0, 1, 1});
