@@ -2,7 +2,7 @@
 """Repeats what earlier works printed, with stope, on the CPU and, where there is one, on the GPU: the same job, whole. Their figures
 stand beside ours in bench/results/prior_works_<work>_<machine>_<date>.json and in a plot.
 
-  python3 bench/prior_works.py BUILD_FOLDER [--work 000|001|002|003] [--devices cpu,gpu] [--only TEXT] [--seconds S]
+  python3 bench/prior_works.py BUILD_FOLDER [--work 000|001|002|003|004] [--devices cpu,gpu] [--only TEXT] [--seconds S]
   python3 bench/prior_works.py --compare FILE FILE...      whether the answers of several machines are the same
   python3 bench/prior_works.py --constants FILE...         what the planner (--device auto) takes from result files of 001 and 002
 
@@ -13,6 +13,7 @@ the whole job is done, at every size, with one answer: the script ends with an e
   work 001   smallest and largest of an array (2018)          bench/support/prior_extremes.py
   work 002   z = A^T (A x) (2020s)                            bench/support/prior_gram.py
   work 003   k-NN in CUDA, one query after another (2014)     bench/support/prior_knn.py
+  work 004   best cut of every attribute (2014)               bench/support/prior_cuts.py
 """
 import argparse
 import json
@@ -21,11 +22,11 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
-from bench.support import prior_extremes, prior_gram, prior_knn  # noqa: E402
+from bench.support import prior_cuts, prior_extremes, prior_gram, prior_knn  # noqa: E402
 from bench.support.machine import cpu_name, gpus, write_result  # noqa: E402
 from bench.support.prior_work import differing  # noqa: E402
 
-WORKS = dict(sorted((prior_knn.WORKS | prior_extremes.WORKS | prior_gram.WORKS).items()))
+WORKS = dict(sorted((prior_knn.WORKS | prior_extremes.WORKS | prior_gram.WORKS | prior_cuts.WORKS).items()))
 
 
 def plot(work, rows, path, machine):
@@ -96,9 +97,9 @@ def main():
     parser.add_argument("--devices", help="cpu, gpu or both (all there are)")
     parser.add_argument("--only", default="", help="000: the tables whose name contains this; writes no file")
     parser.add_argument("--seconds", type=float,
-                        help="no repetition of a case, and none of its queries one after another, begins later (000 1.5, 001 1, 003 30)")
+                        help="no repetition of a case, and none of its queries one after another, begins later (000 1.5, 001 1, 003 30, 004 60)")
     parser.add_argument("--limit", type=float, default=600, help="000, 003: seconds for all cases of a device")
-    parser.add_argument("--largest", type=int, default=1 << 40, help="001, 002: no array, no matrix of more elements")
+    parser.add_argument("--largest", type=int, default=1 << 40, help="001, 002, 004: no array, no matrix of more elements")
     parser.add_argument("--no-files", action="store_true", help="leave out what writes and reads 1.7 GB of CSV (000), 0.9 GB (002)")
     parser.add_argument("--folder", help="for those files")
     parser.add_argument("--results", type=pathlib.Path, default=ROOT / "bench" / "results")

@@ -164,7 +164,7 @@ class Discretize : public Command {
       csv.integer(one.attribute).text(one.name);
       one.pairs ? csv.integer(*one.pairs) : csv.number(one.score);
       one.cut ? csv.number(*one.cut) : one.value ? csv.text(*one.value) : csv.empty();
-      if (tested) csv.number(*one.p_value).number(*one.q_value);
+      if (tested) csv.number(one.p_value.value_or(1.0)).number(one.q_value.value_or(1.0));
       csv.end_row();
     }
     csv.flush();

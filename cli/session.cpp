@@ -14,6 +14,26 @@ namespace {
 
 constexpr int kJsonVersion = 1;  // raised when a member changes its meaning or goes away
 
+// Names in a table may be any bytes; JSON is UTF-8, so what is not becomes U+FFFD instead of an error.
+std::string json_text(const Json& json) {
+  return json.dump(2, ' ', false, Json::error_handler_t::replace);
+}
+
+// What stands for a long array until it is printed; no value that a command adds begins so.
+std::string placeholder(const std::string& key) {
+  return "\x01" + key;
+}
+
+// An element of an array that is a member of the outermost object: lines are indented by four.
+std::string element_text(const Json& element) {
+  std::string text;
+  for (const char c : json_text(element)) {
+    text += c;
+    if (c == '\n') text += "    ";
+  }
+  return text;
+}
+
 }  // namespace
 
 Session::Session(std::string command, const RunArguments& arguments, const CancelToken& cancel)
@@ -153,8 +173,32 @@ void Session::finish() {
   if (!arguments_.json) return;
   json_["timings"] = timings;
   json_["warnings"] = warnings_;
-  // Names in a table may be any bytes; JSON is UTF-8, so what is not becomes U+FFFD instead of an error.
-  write_text("-", json_.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+  print_json();
+}
+
+void Session::add_json_array(const std::string& key, std::int64_t n, std::function<Json(std::int64_t)> element) {
+  json_[key] = n > 0 ? Json(placeholder(key)) : Json::array();
+  if (n > 0) long_arrays_.push_back({key, n, std::move(element)});
+}
+
+// As the whole object would be printed. A line of its own with two blanks in front can only be a member of the
+// outermost object: there the arrays go.
+void Session::print_json() const {
+  const std::string text = json_text(json_) + "\n";
+  OutputFile file("-");
+  std::size_t at = 0;
+  for (const LongArray& array : long_arrays_) {
+    const std::string head = "\n  " + json_text(array.key) + ": ", marked = head + json_text(placeholder(array.key));
+    const std::size_t found = text.find(marked, at);
+    file.write(text.substr(at, found - at) + head + "[");
+    for (std::int64_t i = 0; i < array.n; ++i) {
+      file.write((i > 0 ? ",\n    " : "\n    ") + element_text(array.element(i)));
+    }
+    file.write("\n  ]");
+    at = found + marked.size();
+  }
+  file.write(text.substr(at));
+  file.commit();
 }
 
 std::string storage_text(const Table& table) {

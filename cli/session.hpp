@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <initializer_list>
 #include <string>
 #include <string_view>
@@ -26,6 +27,9 @@ class Session {
   const RunOptions& run() const { return run_; }
   /// The object of --json; commands add "options", "scores", ...
   Json& json() { return json_; }
+  /// A member of it that is too long to be held: `element` makes one of its n elements after the other when it is
+  /// printed.
+  void add_json_array(const std::string& key, std::int64_t n, std::function<Json(std::int64_t)> element);
   bool quiet() const { return arguments_.quiet; }
 
   /// Words for people, on stderr; silent under --quiet. `text` ends with its own newline.
@@ -64,13 +68,20 @@ class Session {
     Clock::time_point start;
     ~Stopwatch() { session.add_seconds(phase, std::chrono::duration<double>(Clock::now() - start).count()); }
   };
+  struct LongArray {
+    std::string key;
+    std::int64_t n;
+    std::function<Json(std::int64_t)> element;
+  };
   void add_seconds(const std::string& phase, double seconds);
+  void print_json() const;
 
   const RunArguments& arguments_;
   Progress progress_;
   RunOptions run_;
   std::int64_t memory_limit_;  // as given; run_ has what is left of it
   Json json_;
+  std::vector<LongArray> long_arrays_;
   std::vector<std::pair<std::string, double>> seconds_;
   std::vector<std::string> warnings_;
   Clock::time_point start_;

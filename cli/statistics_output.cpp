@@ -8,7 +8,6 @@
 #include <numeric>
 
 #include "output.hpp"
-#include "session.hpp"
 #include "text_table.hpp"
 
 namespace stope::cli {
@@ -166,14 +165,17 @@ void write_csv(OutputFile& file, const Table& table, const Statistics& statistic
   csv.flush();
 }
 
-void add_json(Json& json, const Table& table, const Statistics& statistics) {
-  json["columns"] = columns_json(table, statistics.columns);
-  if (statistics.classes.empty()) return;
-  json["classes"] = Json::array();
-  for (const ClassStatistics& one : statistics.classes) {
-    json["classes"].push_back(
-        {{"value", one.value}, {"rows", one.rows}, {"columns", columns_json(table, one.columns)}});
-  }
+void add_json(Session& session, const std::shared_ptr<const Table>& table,
+              const std::shared_ptr<const Statistics>& statistics) {
+  const auto at = [](std::int64_t i) { return static_cast<std::size_t>(i); };
+  session.add_json_array("columns", static_cast<std::int64_t>(statistics->columns.size()), [=](std::int64_t i) {
+    return column_json(table->columns[at(i)], statistics->columns[at(i)]);
+  });
+  if (statistics->classes.empty()) return;
+  session.add_json_array("classes", static_cast<std::int64_t>(statistics->classes.size()), [=](std::int64_t i) {
+    const ClassStatistics& one = statistics->classes[at(i)];
+    return Json{{"value", one.value}, {"rows", one.rows}, {"columns", columns_json(*table, one.columns)}};
+  });
 }
 
 }  // namespace stope::cli

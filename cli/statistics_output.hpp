@@ -2,9 +2,10 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <string>
 
-#include "json.hpp"
+#include "session.hpp"
 #include "stope/io.hpp"
 #include "stope/stats.hpp"
 
@@ -20,7 +21,8 @@ std::string statistics_text(const std::string& name, const Table& table, const S
 /// One row a column; with classes one row a class and column, the class in front.
 void write_csv(OutputFile& file, const Table& table, const Statistics& statistics);
 
-/// Adds "columns" and "classes".
-void add_json(Json& json, const Table& table, const Statistics& statistics);
+/// Adds "columns" and "classes", which are printed one after the other: a table can have millions.
+void add_json(Session& session, const std::shared_ptr<const Table>& table,
+              const std::shared_ptr<const Statistics>& statistics);
 
 }  // namespace stope::cli

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <optional>
 
 #include "command.hpp"
@@ -65,7 +66,9 @@ class Stats : public Command {
     if (!by_.empty() && std::find(read.nominal.begin(), read.nominal.end(), by_) == read.nominal.end()) {
       read.nominal.push_back(by_);
     }
-    const Table table = session.timed("read", [&] { return tables_.read_first(table_, session.run()); });
+    const auto read_table =
+        session.timed("read", [&] { return std::make_shared<Table>(tables_.read_first(table_, session.run())); });
+    const Table& table = *read_table;
     session.hold({&table});
     session.note_input("table", table_, table);
     StatsOptions options;
@@ -74,14 +77,16 @@ class Stats : public Command {
       options.histogram_bins = bins_;
       options.distinct = StatsOptions::Distinct::count;
     }
-    const Statistics statistics = session.timed("statistics", [&] { return describe(table, options, session.run()); });
+    const auto found = session.timed(
+        "statistics", [&] { return std::make_shared<Statistics>(describe(table, options, session.run())); });
+    const Statistics& statistics = *found;
     note_plan(session, statistics.report);
     if (!options.by.empty()) warn_of_missing_classes(session, table, statistics, options.by);
     session.json()["options"] = {{"by", options.by.empty() ? Json(nullptr) : Json(options.by)},
                                  {"bins", one_pass_ ? 0 : bins_},
                                  {"one_pass", one_pass_}};
     session.json()["rows"] = table.n_rows;
-    if (common.json) add_json(session.json(), table, statistics);
+    if (common.json) add_json(session, read_table, found);
     if (!file) return;
     if (output_.empty()) {
       file->write(statistics_text(one_line(table_), table, statistics, options.by, all_));

@@ -56,7 +56,7 @@ def crossovers(work, unit, pairs):
     """Of {name: (slower start, faster)}, those that were measured; prints them."""
     found = {name: crossover(*pair) for name, pair in pairs.items() if all(pair)}
     for name, size in found.items():
-        print(f"{work} crossover, {name}: {'none' if size is None else f'{size:,} {unit}'}")
+        print(f"{work} crossover, {name}: {'none' if size is None else f'{size:,} {unit}' if size else 'always'}")
     return found
 
 

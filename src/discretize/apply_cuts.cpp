@@ -21,14 +21,20 @@ std::vector<std::string> code_names(const AttributeCuts& cuts) {
 
 std::vector<std::string> labels_of_numbers(const std::vector<double>& cuts) {
   std::vector<std::string> labels;
+  labels.reserve(cuts.size() + 1);
   std::string low = "(-inf";
   for (const double cut : cuts) {
     const bool missing = std::isinf(cut) && cut < 0.0;  // "missing | present"
     const std::string text = number_text(cut);
-    labels.push_back(missing ? "missing" : low + "," + text + ")");
-    low = "[" + text;
+    low += ",";
+    low += text;
+    low += ")";
+    labels.push_back(missing ? "missing" : low);
+    low = "[";
+    low += text;
   }
-  labels.push_back(low + ",+inf)");
+  low += ",+inf)";
+  labels.push_back(low);
   return labels;
 }
 
@@ -36,6 +42,7 @@ std::vector<std::string> names_of(const AttributeCuts& cuts, CodeStyle style) {
   if (style == CodeStyle::codes) return code_names(cuts);
   if (!cuts.symbolic) return labels_of_numbers(cuts.numbers);
   std::vector<std::string> labels;
+  labels.reserve(cuts.values.size() + 1);
   for (const std::string& value : cuts.values) labels.push_back("=" + value);
   labels.emplace_back("other");
   return labels;

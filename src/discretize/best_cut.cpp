@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <mutex>
 #include <span>
 
 #include "base/thread_pool.hpp"
@@ -150,6 +151,26 @@ class Worker {
   PermutationTest::Tally tally_;
 };
 
+// Columns done (under each permutation), told by one thread at a time.
+class ProgressOfColumns {
+ public:
+  ProgressOfColumns(const RunOptions& run, const char* phase, std::int64_t total)
+      : run_(run), phase_(phase), total_(total) {}
+
+  void add(std::int64_t n) {
+    if (!run_.progress) return;
+    const std::lock_guard lock(mutex_);
+    done_ += n;
+    run_.progress(phase_, done_, total_);
+  }
+
+ private:
+  const RunOptions& run_;
+  const char* phase_;
+  std::int64_t total_, done_ = 0;
+  std::mutex mutex_;
+};
+
 }  // namespace
 
 BestCutRun best_cut_of_each(const DecisionProblem& problem, Criterion criterion, std::int64_t n_permutations,
@@ -161,22 +182,28 @@ BestCutRun best_cut_of_each(const DecisionProblem& problem, Criterion criterion,
   const Search search(problem, criterion, choice.backend);
   ThreadPool pool(run.threads);
   BestCutRun result;
-  result.backend = choice.name;
-  result.reason = choice.reason;
+  result.backend = search.kernels() != nullptr ? search.kernels()->name : choice.name;
+  if (choice.forced) result.reason = choice.reason;
   result.threads = pool.size();
   result.best.resize(static_cast<std::size_t>(problem.n_attributes()));
   std::unique_ptr<PermutationTest> permutations;
   if (n_permutations > 0) {
-    permutations = std::make_unique<PermutationTest>(problem, search.scorer(), search.kernels(), n_permutations, seed);
+    permutations =
+        std::make_unique<PermutationTest>(problem, search.scorer(), search.kernels(), n_permutations, seed, run);
   }
   const std::int64_t at_once = problem.n_rows <= kShortRows ? kColumnsAtOnce : 1;
   const std::int64_t n_tasks = (problem.n_attributes() + at_once - 1) / at_once;
   std::vector<std::unique_ptr<Worker>> workers(static_cast<std::size_t>(pool.size()));
+  ProgressOfColumns progress(run, permutations ? "permutations" : "cuts",
+                             problem.n_attributes() * std::max<std::int64_t>(n_permutations, 1));
   const auto each_column = [&] {
+    const std::int64_t times = permutations ? permutations->in_round() : 1;
     pool.parallel_for(n_tasks, run.cancel, [&](std::int64_t task, int number) {
       auto& worker = workers[static_cast<std::size_t>(number)];
       if (!worker) worker = std::make_unique<Worker>(search, permutations.get(), result.best);
-      worker->run(task * at_once, std::min(problem.n_attributes(), (task + 1) * at_once));
+      const std::int64_t begin = task * at_once, end = std::min(problem.n_attributes(), begin + at_once);
+      worker->run(begin, end);
+      progress.add((end - begin) * times);
     });
   };
   if (!permutations) {
@@ -188,7 +215,6 @@ BestCutRun best_cut_of_each(const DecisionProblem& problem, Criterion criterion,
     for (const auto& worker : workers) {
       if (worker) permutations->collect(worker->tally());
     }
-    if (run.progress) run.progress("permutations", permutations->n_done(), n_permutations);
   }
   result.counts = permutations->counts(result.best);
   return result;

@@ -29,11 +29,11 @@ class EqualWidth final : public IntervalMethod {
     if (first == column.values.end()) return {};
     const double low = *first, high = *std::find_if(column.values.rbegin(), column.values.rend(), finite);
     const auto bins = static_cast<double>(n_bins_);
-    const double step = high / bins - low / bins;  // high - low may overflow
     std::vector<double> found;
     for (std::int64_t i = 1; i < n_bins_; ++i) {
-      const double exact = std::isfinite(high - low) ? low + static_cast<double>(i) * ((high - low) / bins)
-                                                     : low + static_cast<double>(i) * step;
+      const auto step = static_cast<double>(i);
+      const double exact = std::isfinite(high - low) ? low + step * ((high - low) / bins)
+                                                     : low * (1.0 - step / bins) + high * (step / bins);
       const double cut = exact + 0.0;
       if (cut > (found.empty() ? low : found.back()) && cut <= high) found.push_back(cut);
       if (cut >= high) break;

@@ -91,13 +91,13 @@ void GroupSorter::order_of(int lane, std::uint32_t* rows, std::uint8_t* differs)
     return;
   }
   columns_[static_cast<std::size_t>(lane)]->with_numbers([&](const auto* x) {
-    if (reference_) {
-      std::iota(rows, rows + n_, 0U);
-      std::stable_sort(rows, rows + n_,
-                       [x](std::uint32_t a, std::uint32_t b) { return order_key(x[a]) < order_key(x[b]); });
-    } else {
-      sort_rows(x, n_, rows, scratch_);
+    if (!reference_) {
+      sort_rows(x, n_, rows, scratch_, differs);
+      return;
     }
+    std::iota(rows, rows + n_, 0U);
+    std::stable_sort(rows, rows + n_,
+                     [x](std::uint32_t a, std::uint32_t b) { return order_key(x[a]) < order_key(x[b]); });
     for (std::int64_t i = 0; i + 1 < n_; ++i) differs[i] = order_key(x[rows[i]]) != order_key(x[rows[i + 1]]) ? 1 : 0;
   });
 }

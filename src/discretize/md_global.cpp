@@ -11,6 +11,7 @@
 #include <numeric>
 #include <unordered_map>
 
+#include "base/checked.hpp"
 #include "base/thread_pool.hpp"
 #include "discretize/sorted_rows.hpp"
 #include "discretize/value_order.hpp"
@@ -51,6 +52,13 @@ class GlobalSearch {
     if (problem.n_rows >= static_cast<std::int64_t>(kLastOfValue)) {
       throw Error(ErrorCode::unsupported, "the global method takes at most 2147483647 rows");
     }
+    const std::int64_t bytes =
+        checked::mul(checked::mul(problem.n_rows, problem.n_attributes()), sizeof(std::uint32_t));
+    if (const std::int64_t budget = memory_budget(run); bytes > budget) {
+      throw Error(ErrorCode::out_of_memory, "the global method needs " + std::to_string(bytes) +
+                                                " bytes for the orders of all columns, more than the " +
+                                                std::to_string(budget) + " allowed");
+    }
     orders_.resize(problem.attributes.size());
     scratch_.resize(static_cast<std::size_t>(pool_.size()));
     counters_.resize(scratch_.size());
@@ -90,9 +98,10 @@ class GlobalSearch {
       return;
     }
     attribute.with_numbers([&](const auto* x) {
-      sort_rows(x, n, order.data(), scratch);
-      for (std::size_t i = 0; i + 1 < order.size(); ++i) {
-        if (order_key(x[order[i]]) != order_key(x[order[i + 1]])) order[i] |= kLastOfValue;
+      std::vector<std::uint8_t> differs(order.size());
+      sort_rows(x, n, order.data(), scratch, differs.data());
+      for (std::size_t i = 0; i < order.size(); ++i) {
+        if (differs[i] != 0) order[i] |= kLastOfValue;
       }
     });
   }

@@ -6,16 +6,18 @@
 namespace stope::discretize {
 namespace {
 
-constexpr std::int64_t kRoundBytes = std::int64_t{1} << 28;  // of labels
+constexpr std::int64_t kMostRoundBytes = std::int64_t{1} << 28;
 
 }  // namespace
 
 PermutationTest::PermutationTest(const DecisionProblem& problem, const Scorer& scorer, const NetworkKernels* kernels,
-                                 std::int64_t n_permutations, std::uint64_t seed)
+                                 std::int64_t n_permutations, std::uint64_t seed, const RunOptions& run)
     : problem_(problem),
       scorer_(scorer),
       kernels_(kernels),
       n_permutations_(n_permutations),
+      round_bytes_(std::min(kMostRoundBytes, memory_budget(run) / 4)),
+      cancel_(run.cancel),
       shuffler_(problem, seed),
       as_good_(static_cast<std::size_t>(problem.n_attributes())) {
   fast_ = kernels != nullptr && !problem.weighted && scorer.criterion() == Criterion::discernibility &&
@@ -33,7 +35,7 @@ bool PermutationTest::next_round() {
   if (n_done_ == n_permutations_) return false;
   const std::int64_t n = problem_.n_rows;
   const std::int64_t bytes = n * static_cast<std::int64_t>(sizeof(std::int32_t));
-  const std::int64_t most = std::max(std::int64_t{kPermutations}, kRoundBytes / bytes / kPermutations * kPermutations);
+  const std::int64_t most = std::max(std::int64_t{kPermutations}, round_bytes_ / bytes / kPermutations * kPermutations);
   in_round_ = std::min(most, n_permutations_ - n_done_);
   classes_.resize(static_cast<std::size_t>(in_round_ * n));
   totals_.resize(static_cast<std::size_t>(in_round_));
@@ -67,11 +69,13 @@ void PermutationTest::numeric(std::int64_t attribute, const Worth& observed, con
   tally.highest.resize(static_cast<std::size_t>(in_round_));
   if (!fast_) {
     for (std::int64_t j = 0; j < in_round_; ++j) {
+      cancel_.check();
       note(attribute, j, observed, scorer_.best_cut(column, labels(j)).worth, tally);
     }
     return;
   }
   for (std::int64_t block = 0; block < in_round_; block += kPermutations) {
+    cancel_.check();
     std::int32_t best[kPermutations];
     kernels_->permuted({column.rows, column.differs, column.n, bytes_.data() + block, stride_, small_totals_.data(),
                         static_cast<int>(small_totals_.size())},
@@ -86,6 +90,7 @@ void PermutationTest::symbolic(std::int64_t index, const Worth& observed, const 
                                Tally& tally) const {
   tally.highest.resize(static_cast<std::size_t>(in_round_));
   for (std::int64_t j = 0; j < in_round_; ++j) {
+    cancel_.check();
     note(index, j, observed, scorer_.best_value(attribute, labels(j)).worth, tally);
   }
 }

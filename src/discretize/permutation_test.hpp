@@ -16,7 +16,7 @@ class PermutationTest {
  public:
   /// `kernels` may be null. Everything must outlive the test.
   PermutationTest(const DecisionProblem& problem, const Scorer& scorer, const NetworkKernels* kernels,
-                  std::int64_t n_permutations, std::uint64_t seed);
+                  std::int64_t n_permutations, std::uint64_t seed, const RunOptions& run);
 
   /// What one thread has found in this round.
   struct Tally {
@@ -27,7 +27,8 @@ class PermutationTest {
 
   /// Draws the next round's labels; false when all are done.
   bool next_round();
-  std::int64_t n_done() const { return n_done_; }
+  /// Permutations of this round.
+  std::int64_t in_round() const { return in_round_; }
 
   /// Tries all permutations of the round on an attribute whose best cut is worth `observed`.
   void numeric(std::int64_t attribute, const Worth& observed, const OrderedColumn& column, Tally& tally) const;
@@ -46,6 +47,8 @@ class PermutationTest {
   const Scorer& scorer_;
   const NetworkKernels* kernels_;
   std::int64_t n_permutations_, n_done_ = 0, in_round_ = 0;
+  std::int64_t round_bytes_;  // of labels
+  CancelToken cancel_;
   bool fast_;  // many permutations at a time
   LabelShuffler shuffler_;
   std::vector<std::int32_t> classes_;              // of each permutation of the round, row by row

@@ -52,17 +52,22 @@ std::int64_t first_missing(const Column& column) {
       column.data);
 }
 
+// work(i) for i in [0, n) on all threads; tables may have 100,000 columns, each of little work.
+template <class Work>
+void each_column(std::size_t n, ThreadPool& pool, const CancelToken& cancel, const Work& work) {
+  constexpr std::size_t kColumnsAtOnce = 64;
+  const auto n_tasks = static_cast<std::int64_t>((n + kColumnsAtOnce - 1) / kColumnsAtOnce);
+  pool.parallel_for(n_tasks, cancel, [&](std::int64_t task, int) {
+    const std::size_t begin = static_cast<std::size_t>(task) * kColumnsAtOnce;
+    for (std::size_t i = begin; i < std::min(n, begin + kColumnsAtOnce); ++i) work(i);
+  });
+}
+
 std::vector<std::int64_t> first_missing_rows(const Table& table, const std::vector<std::int64_t>& features,
                                              ThreadPool& pool, const CancelToken& cancel) {
-  constexpr std::int64_t kColumnsAtOnce = 64;
-  const auto n = static_cast<std::int64_t>(features.size());
   std::vector<std::int64_t> rows(features.size());
-  pool.parallel_for((n + kColumnsAtOnce - 1) / kColumnsAtOnce, cancel, [&](std::int64_t task, int) {
-    for (std::int64_t f = task * kColumnsAtOnce; f < std::min(n, (task + 1) * kColumnsAtOnce); ++f) {
-      const auto at = static_cast<std::size_t>(f);
-      rows[at] = first_missing(table.columns[static_cast<std::size_t>(features[at])]);
-    }
-  });
+  each_column(features.size(), pool, cancel,
+              [&](std::size_t f) { rows[f] = first_missing(table.columns[static_cast<std::size_t>(features[f])]); });
   return rows;
 }
 
@@ -261,17 +266,18 @@ DecisionProblem make_problem(const Table& table, MissingPolicy policy, const Run
   problem.n_rows = used.n_rows;
   check_size(table, problem.n_rows);
   if (target == Target::needed) count_classes(used, label_of(used), problem);
-  problem.attributes.reserve(features.size());
-  for (std::size_t f = 0; f < features.size(); ++f) {
-    problem.attributes.push_back(make_attribute(used, features[f], missing[f] >= 0));
-    Attribute& attribute = problem.attributes.back();
+  problem.attributes.resize(features.size());
+  if (policy == MissingPolicy::fill) problem.fills.resize(features.size());
+  each_column(features.size(), pool, run.cancel, [&](std::size_t f) {
+    Attribute& attribute = problem.attributes[f];
+    attribute = make_attribute(used, features[f], missing[f] >= 0);
     if (policy == MissingPolicy::fill) {
       const Column& column = used.columns[static_cast<std::size_t>(features[f])];
-      problem.fills.push_back(attribute.symbolic ? fill_of_codes(column) : fill_of_numbers(used, column, run));
-      if (attribute.has_missing) fill_in(attribute, problem.fills.back());
+      problem.fills[f] = attribute.symbolic ? fill_of_codes(column) : fill_of_numbers(used, column, run);
+      if (attribute.has_missing) fill_in(attribute, problem.fills[f]);
     }
     name_missing(attribute);
-  }
+  });
   return problem;
 }
 

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <numeric>
 
+#include "base/thread_pool.hpp"
 #include "discretize/best_cut.hpp"
 #include "discretize/problem.hpp"
 #include "stope/discretize.hpp"
@@ -16,12 +17,11 @@ using discretize::BestCutRun;
 using discretize::DecisionProblem;
 
 // Descending worth, equal ones in column order.
-std::vector<std::size_t> by_worth(const std::vector<AttributeBest>& best) {
-  std::vector<std::size_t> order(best.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return best[b].worth < best[a].worth; });
-  return order;
+void sort_by_worth(const std::vector<AttributeBest>& best, std::vector<std::size_t>& order) {
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    if (best[b].worth < best[a].worth) return true;
+    return !(best[a].worth < best[b].worth) && a < b;
+  });
 }
 
 BestCut describe_cut(const DecisionProblem& problem, const AttributeBest& best, std::int64_t index,
@@ -52,13 +52,13 @@ BestCut describe_cut(const DecisionProblem& problem, const AttributeBest& best, 
 void add_q_values(std::vector<BestCut>& cuts) {
   std::vector<std::size_t> order(cuts.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return *cuts[a].p_value < *cuts[b].p_value; });
+  const auto p_value = [&](std::size_t i) { return cuts[i].p_value.value_or(1.0); };
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return p_value(a) < p_value(b); });
   double smallest = 1.0;
   for (std::size_t j = order.size(); j > 0; --j) {
-    BestCut& cut = cuts[order[j - 1]];
-    smallest = std::min(smallest, *cut.p_value * static_cast<double>(order.size()) / static_cast<double>(j));
-    cut.q_value = smallest;
+    const std::size_t i = order[j - 1];
+    smallest = std::min(smallest, p_value(i) * static_cast<double>(order.size()) / static_cast<double>(j));
+    cuts[i].q_value = smallest;
   }
 }
 
@@ -73,24 +73,29 @@ BestCuts best_cuts(const Table& table, const BestCutOptions& options, const RunO
   const DecisionProblem problem = discretize::make_problem(table, options.missing, run);
   const BestCutRun found =
       discretize::best_cut_of_each(problem, options.criterion, options.n_permutations, options.seed, run);
+  std::vector<std::size_t> order(found.best.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  if (options.order == AttributeOrder::score) sort_by_worth(found.best, order);
   BestCuts result;
-  result.cuts.reserve(found.best.size());
+  result.cuts.resize(order.size());
   const auto p_value = [&](std::int64_t as_good) {
     return static_cast<double>(as_good + 1) / static_cast<double>(options.n_permutations + 1);
   };
-  for (std::size_t a = 0; a < found.best.size(); ++a) {
-    result.cuts.push_back(describe_cut(problem, found.best[a], static_cast<std::int64_t>(a), options.criterion));
-    if (options.n_permutations == 0) continue;
-    result.cuts.back().p_value = p_value(found.counts.as_good[a]);
-    result.cuts.back().family_p_value = p_value(found.counts.any_as_good[a]);
-  }
+  constexpr std::size_t kAtOnce = 256;
+  ThreadPool pool(run.threads);
+  pool.parallel_for(static_cast<std::int64_t>((order.size() + kAtOnce - 1) / kAtOnce), run.cancel,
+                    [&](std::int64_t task, int) {
+                      const std::size_t begin = static_cast<std::size_t>(task) * kAtOnce;
+                      for (std::size_t i = begin; i < std::min(order.size(), begin + kAtOnce); ++i) {
+                        const std::size_t a = order[i];
+                        BestCut& cut = result.cuts[i];
+                        cut = describe_cut(problem, found.best[a], static_cast<std::int64_t>(a), options.criterion);
+                        if (options.n_permutations == 0) continue;
+                        cut.p_value = p_value(found.counts.as_good[a]);
+                        cut.family_p_value = p_value(found.counts.any_as_good[a]);
+                      }
+                    });
   if (options.n_permutations > 0) add_q_values(result.cuts);
-  if (options.order == AttributeOrder::score) {
-    std::vector<BestCut> sorted;
-    sorted.reserve(result.cuts.size());
-    for (const std::size_t a : by_worth(found.best)) sorted.push_back(std::move(result.cuts[a]));
-    result.cuts = std::move(sorted);
-  }
   result.classes = problem.classes;
   result.report = {found.backend,
                    found.reason,

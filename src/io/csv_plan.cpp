@@ -135,14 +135,15 @@ bool is_header(const Text& text, const std::vector<HeadRecord>& head, const Head
 
 std::vector<std::string> header_names(const Text& text, const HeadRecord& record) {
   std::vector<std::string> names;
-  std::unordered_set<std::string> seen;
+  names.reserve(record.fields.size());  // so that views of them hold
+  std::unordered_set<std::string_view> seen;
+  seen.reserve(record.fields.size());
   for (const HeadField& field : record.fields) {
-    std::string name = content_of(field_text(text, field));
-    if (name.empty()) name = std::to_string(names.size() + 1);
+    std::string& name = names.emplace_back(content_of(field_text(text, field)));
+    if (name.empty()) name = std::to_string(names.size());
     if (!seen.insert(name).second) {
       throw Error(ErrorCode::invalid_file, "a second column is named '" + name + "'", place_of(text, field.begin));
     }
-    names.push_back(std::move(name));
   }
   return names;
 }
@@ -178,7 +179,7 @@ void apply_declarations(Plan& plan, Names kind, const ReadOptions& options, cons
       column.listed = !spec.values.empty();
     }
   }
-  const ColumnNames known(names, options.unknown_columns, source);
+  const ColumnNames known(std::move(names), options.unknown_columns, source);
   const auto declare_named = [&](const std::string& text, std::string_view option, ValueType type) {
     const std::int64_t index = known.find(text, option);
     if (index < 0) return;

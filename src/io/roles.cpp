@@ -195,13 +195,14 @@ void check_contradictions(const ColumnNames& names, const ReadOptions& options) 
 
 }  // namespace
 
-ColumnNames::ColumnNames(const std::vector<std::string>& names, UnknownColumns unknown, const std::string& source)
-    : names_(names), unknown_(unknown), source_(source) {
-  index_.reserve(names.size());
-  for (std::size_t i = 0; i < names.size(); ++i) index_.emplace(names[i], static_cast<std::int64_t>(i));
-}
+ColumnNames::ColumnNames(std::vector<std::string> names, UnknownColumns unknown, const std::string& source)
+    : names_(std::move(names)), unknown_(unknown), source_(source) {}
 
 std::int64_t ColumnNames::find(const std::string& text, std::string_view option) const {
+  if (index_.empty()) {
+    index_.reserve(names_.size());
+    for (std::size_t i = 0; i < names_.size(); ++i) index_.emplace(names_[i], static_cast<std::int64_t>(i));
+  }
   const auto found = index_.find(text);
   if (found != index_.end()) return found->second;
   if (unknown_ == UnknownColumns::skip) return -1;

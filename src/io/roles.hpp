@@ -18,7 +18,7 @@ enum class Names { given, positions };
 class ColumnNames {
  public:
   /// `source` is the file, for the message. UnknownColumns::skip goes by names alone: the numbers are another table's.
-  ColumnNames(const std::vector<std::string>& names, UnknownColumns unknown, const std::string& source);
+  ColumnNames(std::vector<std::string> names, UnknownColumns unknown, const std::string& source);
 
   /// The column's index. Where there is none: -1 under UnknownColumns::skip, else it throws invalid_file naming
   /// `option` and the nearest name.
@@ -26,7 +26,8 @@ class ColumnNames {
 
  private:
   std::vector<std::string> names_;
-  std::unordered_map<std::string, std::int64_t> index_;
+  // Made by the first question: most tables are read without one, and some have millions of columns.
+  mutable std::unordered_map<std::string_view, std::int64_t> index_;
   UnknownColumns unknown_;
   std::string source_;
 };

@@ -30,8 +30,9 @@ inline constexpr double kMargin = 1.25;
 /// Columns with fewer values are computed on the processor even where a GPU was named: one thread has done them before
 /// a GPU has begun.
 inline constexpr std::int64_t kFewestGpuRows = std::int64_t{1} << 17;
-static_assert(kCallSeconds * thread_rate(device::Backend::avx512) / sizeof(double) <= kFewestGpuRows &&
-              kCallSeconds * thread_rate(device::Backend::avx512) / sizeof(double) > kFewestGpuRows / 2);
+inline constexpr double kCallRows = kCallSeconds * thread_rate(device::Backend::avx512) / sizeof(double);
+static_assert(kCallRows <= static_cast<double>(kFewestGpuRows) &&
+              2.0 * kCallRows > static_cast<double>(kFewestGpuRows));
 
 /// What --device auto weighs. Values in a GPU's memory are always computed there.
 constexpr bool gpu_pays(std::int64_t bytes, device::Backend backend, int threads, int n_gpus, bool started) {

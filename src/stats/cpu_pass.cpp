@@ -163,7 +163,8 @@ std::vector<Task> tasks_of(const std::vector<Source>& sources) {
 // Tells how many values are done, from whichever thread is.
 class Tally {
  public:
-  Tally(const PassOptions& options, std::int64_t total) : options_(options), total_(total) {}
+  Tally(const PassOptions& options, std::int64_t total)
+      : options_(options), total_(std::max(options.total, total)), done_(options.done_before) {}
   void add(std::int64_t rows) {
     if (options_.progress == nullptr || !*options_.progress) return;
     const std::lock_guard lock(mutex_);
@@ -173,7 +174,7 @@ class Tally {
 
  private:
   const PassOptions& options_;
-  std::int64_t total_, done_ = 0;
+  std::int64_t total_, done_;
   std::mutex mutex_;
 };
 

@@ -23,6 +23,7 @@ struct PassOptions {
   double scale = 1.0;  ///< a power of two: values are multiplied by it first
   CancelToken cancel = {};
   const ProgressCallback* progress = nullptr;
+  std::int64_t done_before = 0, total = 0;  ///< values, where a pass is one of several: for the progress
 };
 
 const LeafKernels& kernels_for(device::Backend backend);

@@ -92,19 +92,22 @@ class Job {
   const RunOptions& run() const { return run_; }
   StatsReport& report() { return report_; }
 
-  /// Fills in the columns of the sources: `rows` is the matrix that they are columns of, where it is row-major.
+  /// Fills in the columns of the sources: `rows` is the matrix that they are columns of, where it is row-major. Others
+  /// go some at a time, so that what is known of parts of columns does not outgrow a table of millions of them.
   template <class Wide>
   void numeric(const std::vector<Source>& sources, const Array* rows, std::vector<ColumnStatistics*>& columns) {
-    const Clock::time_point start = Clock::now();
-    const std::vector<Part<Wide>> parts = first_pass<Wide>(sources, rows);
-    std::vector<std::optional<Rescued>> rescued(sources.size());
-    if constexpr (std::is_same_v<Wide, double>) {
-      if (pass_.wanted == Wanted::moments)
-        rescue(sources, parts, pass_, pool(values_of(sources), kPassValues), rescued);
+    constexpr std::size_t kColumnsAtOnce = 1 << 16;
+    if (rows != nullptr || sources.size() <= kColumnsAtOnce) return numeric_at_once<Wide>(sources, rows, columns);
+    pass_.total = values_of(sources);
+    for (std::size_t first = 0; first < sources.size(); first += kColumnsAtOnce) {
+      const auto begin = static_cast<std::ptrdiff_t>(first);
+      const auto end = static_cast<std::ptrdiff_t>(std::min(first + kColumnsAtOnce, sources.size()));
+      const std::vector<Source> some(sources.begin() + begin, sources.begin() + end);
+      std::vector<ColumnStatistics*> theirs(columns.begin() + begin, columns.begin() + end);
+      numeric_at_once<Wide>(some, nullptr, theirs);
+      pass_.done_before += values_of(some);
     }
-    put(sources, parts, rescued, columns);
-    report_.seconds += seconds_since(start);
-    second_pass(sources, columns);
+    pass_.done_before = pass_.total = 0;
   }
 
   /// The same for columns in a GPU's memory.
@@ -153,6 +156,21 @@ class Job {
   }
 
  private:
+  template <class Wide>
+  void numeric_at_once(const std::vector<Source>& sources, const Array* rows, std::vector<ColumnStatistics*>& columns) {
+    const Clock::time_point start = Clock::now();
+    const std::vector<Part<Wide>> parts = first_pass<Wide>(sources, rows);
+    std::vector<std::optional<Rescued>> rescued(sources.size());
+    if constexpr (std::is_same_v<Wide, double>) {
+      if (pass_.wanted == Wanted::moments) {
+        rescue(sources, parts, pass_, pool(values_of(sources), kPassValues), rescued);
+      }
+    }
+    put(sources, parts, rescued, columns);
+    report_.seconds += seconds_since(start);
+    second_pass(sources, columns);
+  }
+
   template <class Wide>
   void put(const std::vector<Source>& sources, const std::vector<Part<Wide>>& parts,
            const std::vector<std::optional<Rescued>>& rescued, std::vector<ColumnStatistics*>& columns) {

@@ -17,32 +17,46 @@ constexpr Storage storage_within(std::int64_t bytes, std::int64_t budget) {
 }
 
 /// Hands out buffers of `n_rows` values for `n_columns` columns whose rows take `row_bytes` together. Each is an
-/// allocation of its own in memory; in a file all share one mapping (the system counts mappings, and tables may have
-/// 100,000 columns), which lives as long as the last of them.
+/// allocation of its own in memory, but short columns of wide tables share some; in a file all share one mapping (the
+/// system counts mappings, and tables may have millions of columns). What is shared lives as long as the last of them.
 class ColumnMemory {
  public:
   ColumnMemory(Storage storage, std::int64_t n_rows, std::int64_t n_columns, std::int64_t row_bytes)
       : storage_(storage), n_rows_(n_rows) {
-    if (storage != Storage::file) return;
-    file_ = allocate_shared_bytes(checked::add(checked::mul(n_rows, row_bytes), checked::mul(n_columns, kAlignment)),
-                                  storage);
+    if (storage != Storage::file) {
+      if (n_columns >= kManyColumns && n_rows <= kShortRows) block_bytes_ = kBlockBytes;
+      return;
+    }
+    left_ = checked::add(checked::mul(n_rows, row_bytes), checked::mul(n_columns, kAlignment));
+    block_ = allocate_shared_bytes(left_, storage);
   }
 
   template <class T>
   Buffer<T> take() {
-    if (storage_ != Storage::file) return Buffer<T>(n_rows_);
-    const std::int64_t begin = used_;
-    used_ += checked::ceil_div(n_rows_ * static_cast<std::int64_t>(sizeof(T)), kAlignment) * kAlignment;
-    return Buffer<T>::borrow(reinterpret_cast<T*>(static_cast<char*>(file_.get()) + begin), n_rows_, file_, storage_);
+    if (storage_ != Storage::file && block_bytes_ == 0) return Buffer<T>(n_rows_);
+    const std::int64_t bytes =
+        checked::ceil_div(n_rows_ * static_cast<std::int64_t>(sizeof(T)), kAlignment) * kAlignment;
+    if (left_ < bytes) {
+      block_ = allocate_shared_bytes(block_bytes_);
+      left_ = block_bytes_;
+      used_ = 0;
+    }
+    T* const values = reinterpret_cast<T*>(static_cast<char*>(block_.get()) + used_);
+    used_ += bytes;
+    left_ -= bytes;
+    return Buffer<T>::borrow(values, n_rows_, block_, storage_);
   }
 
  private:
   static constexpr std::int64_t kAlignment = 64;  // as allocate_shared_bytes gives it
+  static constexpr std::int64_t kManyColumns = 4096, kShortRows = 256;
+  static constexpr std::int64_t kBlockBytes = std::int64_t{256} << 10;
 
   Storage storage_;
   std::int64_t n_rows_;
-  std::int64_t used_ = 0;
-  std::shared_ptr<void> file_;
+  std::int64_t block_bytes_ = 0;      // of a block in memory; 0: every column has its own
+  std::int64_t used_ = 0, left_ = 0;  // of block_
+  std::shared_ptr<void> block_;
 };
 
 }  // namespace stope

@@ -146,3 +146,20 @@ def test_every_back_end_and_thread_count_prints_the_same(tmp_path):
         for jobs in (1, 3):
             done = run("stats", tmp_path / "t.npy", "-o", "-", "-j", jobs, env={"STOPE_BACKEND": backend}, code=None)
             assert done.code == 5 or done.out == want
+
+
+def test_more_columns_than_are_looked_at_at_once(tmp_path):
+    """Short columns share memory, statistics go through 65,536 of them at a time, JSON is printed column by column."""
+    x = np.random.default_rng(5).integers(0, 5, size=(4, 70_000)).astype(float)
+    x[1, 66_000] = math.nan
+    path = tmp_path / "wide.csv"
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(",".join(f"g{i}" for i in range(x.shape[1])) + "\n")
+        file.writelines(",".join("" if math.isnan(v) else str(int(v)) for v in row) + "\n" for row in x)
+    rows = list(csv.DictReader(io.StringIO(run("stats", path, "-o", "-").text)))
+    assert [r["column"] for r in rows] == [f"g{i}" for i in range(70_000)]
+    assert [float(r["sum"]) for r in rows] == list(np.nansum(x, axis=0))
+    assert [int(r["distinct"]) for r in rows] == [len(np.unique(c[~np.isnan(c)])) for c in x.T]
+    found = run("stats", path, "--json", "--ignore", "g1").json()
+    assert [c["sum"] for c in found["columns"]] == list(np.nansum(x, axis=0))
+    assert found["columns"][66_000]["missing"] == 1 and found["timings"]["total"] > 0

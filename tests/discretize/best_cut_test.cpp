@@ -141,25 +141,61 @@ TEST(BestCut, EveryBackEndThreadCountAndRowOrderGivesTheSame) {
   }
 }
 
+template <class T>
+void expect_sorted(const std::vector<T>& x, discretize::SortScratch& scratch) {
+  std::vector<std::uint32_t> wanted(x.size()), rows(x.size());
+  std::vector<std::uint8_t> differs(x.size(), 7);
+  std::iota(wanted.begin(), wanted.end(), 0U);
+  const auto below = [&](std::uint32_t a, std::uint32_t b) {
+    return discretize::below(static_cast<double>(x[a]), static_cast<double>(x[b]));
+  };
+  std::stable_sort(wanted.begin(), wanted.end(), below);
+  discretize::sort_rows(x.data(), static_cast<std::int64_t>(x.size()), rows.data(), scratch, differs.data());
+  ASSERT_EQ(rows, wanted);
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    ASSERT_EQ(differs[i], i + 1 < x.size() && below(rows[i], rows[i + 1]) ? 1 : 0) << i;
+  }
+}
+
 TEST(BestCut, SortedRowsAreInOrderWhateverTheValues) {
   Random random(13);
   discretize::SortScratch scratch;
   for (const std::int64_t n : {1, 2, 5, 1023, 1024, 5000, 70000}) {
-    for (int kind = 0; kind < discretize_cases::kKinds; ++kind) {
+    for (int kind = 0; kind < discretize_cases::kKinds + 3; ++kind) {
+      SCOPED_TRACE("n " + std::to_string(n) + ", kind " + std::to_string(kind));
       std::vector<double> x(static_cast<std::size_t>(n));
-      for (double& v : x) v = discretize_cases::random_number(random, kind);
-      const std::vector<float> y(x.begin(), x.end());
-      std::vector<std::uint32_t> wanted(x.size()), rows(x.size());
-      std::iota(wanted.begin(), wanted.end(), 0U);
-      std::stable_sort(wanted.begin(), wanted.end(), [&](auto a, auto b) { return discretize::below(x[a], x[b]); });
-      discretize::sort_rows(x.data(), n, rows.data(), scratch);
-      ASSERT_EQ(rows, wanted) << "n " << n << " kind " << kind;
-      std::iota(wanted.begin(), wanted.end(), 0U);
-      std::stable_sort(wanted.begin(), wanted.end(), [&](auto a, auto b) {
-        return discretize::below(static_cast<double>(y[a]), static_cast<double>(y[b]));
-      });
-      discretize::sort_rows(y.data(), n, rows.data(), scratch);
-      ASSERT_EQ(rows, wanted) << "floats, n " << n << " kind " << kind;
+      for (double& v : x) {
+        v = kind < discretize_cases::kKinds        ? discretize_cases::random_number(random, kind)
+            : random.below(1000) == 0              ? -1e300  // far from the others, whose leading bits are all the same
+            : kind == discretize_cases::kKinds     ? 1e6 + random.uniform()
+            : kind == discretize_cases::kKinds + 1 ? 1e12 + static_cast<double>(random.below(50))
+                                                   : 1.0 + random.uniform() * 1e-7;
+      }
+      expect_sorted(x, scratch);
+      expect_sorted(std::vector<float>(x.begin(), x.end()), scratch);
+      if (HasFatalFailure()) return;
+    }
+  }
+}
+
+TEST(BestCut, TallAndWideTables) {
+  Random random(16);
+  for (const auto& [n_rows, n_columns] : {std::pair{100000, 6}, {5, 100000}, {300, 2000}}) {
+    Shape shape;
+    shape.n_rows = n_rows;
+    shape.n_numeric = n_columns;
+    shape.n_classes = 3;
+    shape.floats = true;
+    const Table table = discretize_cases::random_decisions(random, shape);
+    const BestCuts first = [&] {
+      const Backend reference("reference");
+      return best_cuts(table, in_column_order());
+    }();
+    for (const std::string& backend : discretize_cases::cpu_backends()) {
+      SCOPED_TRACE(backend);
+      const Backend forced(backend);
+      expect_same(first, best_cuts(table, in_column_order()));
+      if (HasFatalFailure()) return;
     }
   }
 }

@@ -11,7 +11,9 @@
 #include <new>
 
 #include "base/fault.hpp"
+#include "io/cuts_json.hpp"
 #include "io/temporary_folder.hpp"
+#include "stope/discretize.hpp"
 #include "stope/io.hpp"
 #include "stope/knn.hpp"
 
@@ -238,6 +240,31 @@ TEST_F(AllocFault, ClassifyWithSchema) {
   ReadOptions read;
   read.schema = at("schema.json");
   EXPECT_GT(sweep([&] { classify(at("train.csv"), read, {}); }), 50);
+}
+
+TEST_F(AllocFault, Discretize) {
+  ReadOptions read;
+  read.target = "y";
+  read.target_is_nominal = true;
+  EXPECT_GT(
+      sweep([&] {
+        RunOptions run;
+        run.threads = 1;
+        const Table train = read_table(at("train.csv"), read, run);
+        BestCutOptions ranking;
+        ranking.missing = MissingPolicy::value;
+        ranking.n_permutations = 3;
+        best_cuts(train, ranking, run);
+        DiscretizeOptions options;
+        options.missing = MissingPolicy::value;
+        for (const auto method : {DiscretizeMethod::mdlp, DiscretizeMethod::chimerge, DiscretizeMethod::md_global}) {
+          options.method = method;
+          const CutSet cuts = io::parse_cuts(io::cuts_text(find_cuts(train, options, run)), "cuts");
+          if (method != DiscretizeMethod::md_global) continue;
+          write_table(out_, apply_cuts(train, cuts, {MissingPolicy::value, CodeStyle::labels}, run), {}, run);
+        }
+      }),
+      100);
 }
 
 }  // namespace

@@ -1,0 +1,39 @@
+// What the kernels that look for best cuts are given, and their launches.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+
+namespace stope::discretize::cuda {
+
+/// Columns of one type, one behind the other, in the GPU's memory.
+template <class T>
+struct Columns {
+  const T* values;  ///< [column][row]
+  std::int64_t n_rows, n_columns;
+  const std::uint8_t* classes;  ///< of each row
+  const std::int64_t* totals;   ///< rows of each class
+  int n_classes, class_bits;    ///< a class needs
+};
+
+inline constexpr std::int64_t kUndecided = -1;
+
+/// What is found of each column.
+struct CutsThere {
+  std::int64_t* w;  ///< the highest W; 0: no cut separates anything; kUndecided: the values need too many bits
+  double* low;      ///< the values that the lowest best cut lies between
+  double* high;
+};
+
+inline constexpr std::int64_t kShortRows = 1024;
+
+/// Up to kShortRows rows. `list` has room for n_columns + 1 numbers.
+template <class T>
+void find_cuts_of_short(const Columns<T>& columns, const CutsThere& cuts, int* list, cudaStream_t stream);
+
+/// More rows; waits for some of what it queues. Takes memory of its own.
+template <class T>
+void find_cuts_of_long(const Columns<T>& columns, const CutsThere& cuts, cudaStream_t stream);
+
+}  // namespace stope::discretize::cuda

@@ -1,0 +1,185 @@
+// The best cut of columns of up to 1024 rows: a warp has a column, whose words (value's code, class) it sorts in its
+// registers.
+#pragma once
+
+#include <cstdint>
+
+#include "discretize/cuda/codes.cuh"
+#include "discretize/cuda/job.hpp"
+#include "discretize/cuda/warp_sort.cuh"
+
+namespace stope::discretize::cuda {
+
+inline constexpr int kShortThreads = 256, kPositions = static_cast<int>(kShortRows);
+
+/// Columns of one type, one behind the other; and what is to be found of each.
+template <class T>
+struct ShortJob {
+  Columns<T> columns;
+  CutsThere cuts;
+  const int* list;    ///< the columns to look at, and how many, where kIsListed; else all
+  const int* n_list;
+  int* left;          ///< columns whose codes take more bits than a word has, and how many; null: they are undecided
+  int* n_left;
+};
+
+/// Floats whose words of 32 bits were too short.
+template <class T, class Word>
+inline constexpr bool kIsListed = sizeof(T) < sizeof(Word);
+
+template <int n>
+struct Prefix {
+  /// values[i] becomes the sum of all up to it, of the lanes before, too.
+  static __device__ __forceinline__ void sums(int (&values)[n], int lane) {
+#pragma unroll
+    for (int i = 1; i < n; ++i) values[i] += values[i - 1];
+    int before = values[n - 1];
+#pragma unroll
+    for (int apart = 1; apart < 32; apart *= 2) {
+      const int o = __shfl_up_sync(0xffffffffU, before, apart);
+      if (lane >= apart) before += o;
+    }
+    before -= values[n - 1];
+#pragma unroll
+    for (int i = 0; i < n; ++i) values[i] += before;
+  }
+};
+
+/// W of a cut behind each of the words. kTwo: of two classes.
+template <bool kTwo, class T, class Word, int n>
+__device__ __forceinline__ void scores(const Columns<T>& job, const Word (&words)[n], int lane, int (&w)[n]) {
+  if constexpr (kTwo) {
+    const auto n_first = static_cast<int>(job.totals[0]), n_second = static_cast<int>(job.totals[1]);
+    int second[n];
+#pragma unroll
+    for (int i = 0; i < n; ++i) second[i] = static_cast<int>(words[i] & 1);
+    Prefix<n>::sums(second, lane);
+#pragma unroll
+    for (int i = 0; i < n; ++i) {
+      const int first = lane * n + i + 1 - second[i];
+      w[i] = first * (n_second - second[i]) + second[i] * (n_first - first);
+    }
+  } else {
+    const int mask = (1 << job.class_bits) - 1;
+#pragma unroll
+    for (int i = 0; i < n; ++i) w[i] = 0;
+    for (int k = 0; k < job.n_classes; ++k) {
+      int here[n];
+#pragma unroll
+      for (int i = 0; i < n; ++i) here[i] = (static_cast<int>(words[i]) & mask) == k ? 1 : 0;
+      Prefix<n>::sums(here, lane);
+      const int others = static_cast<int>(job.n_rows - job.totals[k]);
+#pragma unroll
+      for (int i = 0; i < n; ++i) {  // what the row gains (score.hpp), both counts before it
+        if ((static_cast<int>(words[i]) & mask) == k) w[i] = others - 2 * (lane * n + i - (here[i] - 1));
+      }
+    }
+    Prefix<n>::sums(w, lane);
+  }
+}
+
+template <class Word>
+__device__ __forceinline__ Word reduce_max(Word v) {
+#if __CUDA_ARCH__ >= 800
+  constexpr bool kHasReduction = sizeof(Word) == 4;
+#else
+  constexpr bool kHasReduction = false;
+#endif
+  if constexpr (kHasReduction) {
+    return __reduce_max_sync(0xffffffffU, v);
+  } else {
+#pragma unroll
+    for (int half = 16; half >= 1; half /= 2) {
+      const Word o = __shfl_xor_sync(0xffffffffU, v, half);
+      v = o > v ? o : v;
+    }
+    return v;
+  }
+}
+template <class T>
+__device__ __forceinline__ void reduce(KeyRange<T>& range) {
+  using Unsigned = typename KeyOf<T>::Unsigned;
+  constexpr Unsigned kSign = Unsigned{1} << (sizeof(T) * 8 - 1);
+  range.below_lowest = static_cast<typename KeyOf<T>::Signed>(
+      ~reduce_max(~(static_cast<Unsigned>(range.below_lowest) ^ kSign)) ^ kSign);
+  range.high_negative = reduce_max(range.high_negative);
+  range.below_positive = ~reduce_max(~range.below_positive);
+  range.highest = static_cast<typename KeyOf<T>::Signed>(reduce_max(static_cast<Unsigned>(range.highest)));
+}
+
+/// One column. A word: code << class_bits | class; behind the last row words are all ones.
+template <bool kTwo, class T, class Word, int n>
+__device__ __forceinline__ void best_cut(const ShortJob<T>& whole, std::int64_t column, int lane) {
+  const Columns<T>& job = whole.columns;
+  using Key = typename KeyOf<T>::Signed;
+  const int class_bits = kTwo ? 1 : job.class_bits;
+  const T* const x = job.values + column * job.n_rows;
+  const auto n_rows = static_cast<int>(job.n_rows);
+  Key keys[n];
+  KeyRange<T> range;
+#pragma unroll
+  for (int i = 0; i < n; ++i) {
+    const int row = i * 32 + lane;
+    const T value = __ldcs(x + min(row, n_rows - 1));
+    keys[i] = signed_key(value);
+    range.add(keys[i]);
+  }
+  reduce(range);
+  const Codes<T> codes(range);
+  if (static_cast<Word>(codes.highest()) >= static_cast<Word>(~Word{0}) >> class_bits) {
+    if (lane == 0 && whole.left == nullptr) whole.cuts.w[column] = kUndecided;
+    if (lane == 0 && whole.left != nullptr) whole.left[atomicAdd(whole.n_left, 1)] = static_cast<int>(column);
+    return;
+  }
+  Word words[n];
+#pragma unroll
+  for (int i = 0; i < n; ++i) {
+    const int row = i * 32 + lane;
+    const Word word = static_cast<Word>(codes.code(keys[i])) << class_bits | job.classes[min(row, n_rows - 1)];
+    words[i] = row < n_rows ? word : ~Word{0};
+  }
+  sort_warp(words, lane);
+  int w[n];
+  scores<kTwo>(job, words, lane, w);
+  const Word beyond = __shfl_down_sync(0xffffffffU, words[0], 1);
+  unsigned best = 0;  // W, then the lowest position
+#pragma unroll
+  for (int i = 0; i < n; ++i) {
+    const Word next = i + 1 < n ? words[i + 1] : beyond;
+    const int position = lane * n + i;
+    const bool is_cut = position + 1 < n_rows && (next ^ words[i]) >> class_bits != 0;
+    const unsigned worth = static_cast<unsigned>(w[i]) * kPositions + (kPositions - 1 - position);
+    best = max(best, is_cut ? worth : 0);
+  }
+  best = reduce_max(best);
+  if (best < kPositions) {
+    if (lane == 0) whole.cuts.w[column] = 0;
+    return;
+  }
+  const int position = kPositions - 1 - static_cast<int>(best % kPositions);
+  const int i_best = position - lane * n;
+  if (i_best < 0 || i_best >= n) return;
+  Word low = 0, high = beyond;
+#pragma unroll
+  for (int i = 0; i < n; ++i) {
+    low = i_best == i ? words[i] : low;
+    if (i > 0) high = i_best == i - 1 ? words[i] : high;
+  }
+  whole.cuts.w[column] = best / kPositions;
+  whole.cuts.low[column] = codes.value(static_cast<typename KeyOf<T>::Unsigned>(low >> class_bits));
+  whole.cuts.high[column] = codes.value(static_cast<typename KeyOf<T>::Unsigned>(high >> class_bits));
+}
+
+template <bool kTwo, class T, class Word, int n>
+__global__ void __launch_bounds__(kShortThreads) short_columns_kernel(const __grid_constant__ ShortJob<T> job) {
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * (kShortThreads / 32) + threadIdx.x / 32;
+  if constexpr (kIsListed<T, Word>) {
+    const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * (kShortThreads / 32);
+    for (std::int64_t i = first; i < *job.n_list; i += step) best_cut<kTwo, T, Word, n>(job, job.list[i], lane);
+  } else if (first < job.columns.n_columns) {
+    best_cut<kTwo, T, Word, n>(job, first, lane);
+  }
+}
+
+}  // namespace stope::discretize::cuda

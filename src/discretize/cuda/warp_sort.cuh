@@ -1,0 +1,83 @@
+// A warp sorts 32 n words in its registers: lane l has those at positions l n .. l n + n - 1 in the end.
+//
+// Each lane sorts its own by a network; then runs of 1, 2, 4, 8 and 16 lanes are merged in pairs. The first step of a
+// merge compares a run's words with the other's in reverse, so that every run ascends and all lanes do the same; what
+// is left are bitonic sequences, halved across lanes and then in each.
+#pragma once
+
+#include <cstdint>
+
+namespace stope::discretize::cuda {
+
+template <class Word>
+__device__ __forceinline__ void order(Word& a, Word& b) {
+  const Word low = a < b ? a : b;
+  b = a < b ? b : a;
+  a = low;
+}
+
+template <class Word>
+__device__ __forceinline__ Word lower_or_higher(Word a, Word b, bool lower) {
+  if constexpr (sizeof(Word) == 4) return lower ? min(a, b) : max(a, b);  // one instruction, which takes the choice
+  return (b < a) == lower ? b : a;
+}
+
+/// Batcher's odd-even merge sort, of any n known when compiled.
+template <int n, class Word>
+__device__ __forceinline__ void sort_own(Word (&v)[n]) {
+#pragma unroll
+  for (int p = 1; p < n; p *= 2) {
+#pragma unroll
+    for (int k = p; k >= 1; k /= 2) {
+#pragma unroll
+      for (int j = k % p; j + k < n; j += 2 * k) {
+#pragma unroll
+        for (int i = 0; i < k; ++i) {
+          if (i + j + k < n && (i + j) / (2 * p) == (i + j + k) / (2 * p)) order(v[i + j], v[i + j + k]);
+        }
+      }
+    }
+  }
+}
+
+/// A bitonic sequence: n / 2 log2(n) comparisons where n is a power of two.
+template <int n, class Word>
+__device__ __forceinline__ void sort_bitonic(Word (&v)[n]) {
+  if constexpr ((n & (n - 1)) != 0) {
+    sort_own(v);
+  } else {
+#pragma unroll
+    for (int half = n / 2; half >= 1; half /= 2) {
+#pragma unroll
+      for (int i = 0; i < n; ++i) {
+        if ((i & half) == 0) order(v[i], v[i + half]);
+      }
+    }
+  }
+}
+
+template <int n, class Word>
+__device__ __forceinline__ void sort_warp(Word (&v)[n], int lane) {
+  constexpr unsigned kAll = 0xffffffffU;
+  sort_own(v);
+#pragma unroll
+  for (int run = 1; run < 32; run *= 2) {
+    const bool lower = (lane & run) == 0;
+    Word other[n];
+#pragma unroll
+    for (int i = 0; i < n; ++i) other[i] = __shfl_xor_sync(kAll, v[n - 1 - i], 2 * run - 1);
+#pragma unroll
+    for (int i = 0; i < n; ++i) v[i] = lower_or_higher(v[i], other[i], lower);
+#pragma unroll
+    for (int apart = run / 2; apart >= 1; apart /= 2) {
+      const bool is_low = (lane & apart) == 0;
+#pragma unroll
+      for (int i = 0; i < n; ++i) {
+        v[i] = lower_or_higher(v[i], __shfl_xor_sync(kAll, v[i], apart), is_low);
+      }
+    }
+    sort_bitonic(v);
+  }
+}
+
+}  // namespace stope::discretize::cuda

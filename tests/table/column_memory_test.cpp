@@ -1,0 +1,46 @@
+// Buffers of a table's columns, whoever they share their memory with.
+#include "table/column_memory.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <vector>
+
+namespace stope {
+namespace {
+
+// Columns of doubles and codes in turn, each filled with its number: none overlaps another, and all outlive the memory.
+void expect_apart(Storage storage, std::int64_t n_rows, std::int64_t n_columns) {
+  std::vector<Buffer<double>> numbers;
+  std::vector<Buffer<std::int32_t>> codes;
+  {
+    ColumnMemory memory(storage, n_rows, n_columns, n_columns / 2 * 12);
+    for (std::int64_t c = 0; c < n_columns / 2; ++c) {
+      std::fill_n(numbers.emplace_back(memory.take<double>()).data(), n_rows, static_cast<double>(c));
+      std::fill_n(codes.emplace_back(memory.take<std::int32_t>()).data(), n_rows, static_cast<std::int32_t>(c));
+    }
+  }
+  for (std::size_t c = 0; c < numbers.size(); ++c) {
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(numbers[c].data()) % 64, 0U);
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(codes[c].data()) % 64, 0U);
+    ASSERT_EQ(numbers[c].size(), n_rows);
+    ASSERT_EQ(numbers[c].storage(), storage);
+    for (std::int64_t row = 0; row < n_rows; ++row) {
+      ASSERT_EQ(numbers[c][row], static_cast<double>(c));
+      ASSERT_EQ(codes[c][row], static_cast<std::int32_t>(c));
+    }
+  }
+}
+
+TEST(ColumnMemory, ColumnsDoNotOverlap) {
+  for (const Storage storage : {Storage::memory, Storage::file}) {
+    expect_apart(storage, 12, 6);
+    expect_apart(storage, 12, 10'000);
+    expect_apart(storage, 256, 5'000);
+    expect_apart(storage, 257, 5'000);
+    expect_apart(storage, 0, 5'000);
+  }
+}
+
+}  // namespace
+}  // namespace stope
