@@ -35,7 +35,7 @@ STOPE_INLINE void store(std::uint64_t* p, Vec v) {
 // Of a NaN among the two: b, as the instruction has it.
 STOPE_INLINE Vec min(Vec a, Vec b) {
 #if defined(STOPE_AVX512)
-  return _mm512_min_pd(a, b);
+  return _mm512_maskz_min_pd(0xff, a, b);  // gcc 12 warns of its own _mm512_min_pd (GCC bug 105593)
 #elif defined(STOPE_AVX2)
   return _mm256_min_pd(a, b);
 #else
@@ -45,7 +45,7 @@ STOPE_INLINE Vec min(Vec a, Vec b) {
 }
 STOPE_INLINE Vec max(Vec a, Vec b) {
 #if defined(STOPE_AVX512)
-  return _mm512_max_pd(a, b);
+  return _mm512_maskz_max_pd(0xff, a, b);
 #elif defined(STOPE_AVX2)
   return _mm256_max_pd(a, b);
 #else

@@ -36,10 +36,10 @@ struct KeyRange {
   using Signed = typename KeyOf<T>::Signed;
   using Unsigned = typename KeyOf<T>::Unsigned;
 
-  Signed below_lowest = -1;        ///< the lowest negative key, less 1; -1: there is none
-  Unsigned high_negative = 0;      ///< as an unsigned number, which is higher than all that are not negative
+  Signed below_lowest = -1;                ///< the lowest negative key, less 1; -1: there is none
+  Unsigned high_negative = 0;              ///< as an unsigned number, which is higher than all that are not negative
   Unsigned below_positive = ~Unsigned{0};  ///< the lowest positive key, less 1
-  Signed highest = 0;              ///< 0: none is positive
+  Signed highest = 0;                      ///< 0: none is positive
 
   __device__ __forceinline__ void add(Signed key) {
     const auto bits = static_cast<Unsigned>(key);

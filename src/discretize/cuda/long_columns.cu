@@ -1,10 +1,10 @@
 // The best cut of columns of any length: words (value's code, class) are sorted by CUB's radix sort, by the bits they
 // have; then warps go through pieces of the sorted columns, once the classes in front of each piece are counted.
+#include <thrust/iterator/counting_iterator.h>
+#include <thrust/iterator/transform_iterator.h>
 #include <algorithm>
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_segmented_radix_sort.cuh>
-#include <thrust/iterator/counting_iterator.h>
-#include <thrust/iterator/transform_iterator.h>
 #include <vector>
 
 #include "device/cuda/buffer.hpp"
@@ -20,9 +20,9 @@ using stope::cuda::check_launch;
 using stope::cuda::DeviceBuffer;
 
 constexpr int kThreads = 256, kWarps = kThreads / 32;
-constexpr std::int64_t kPieceRows = 1024;            // of a warp
-constexpr std::int64_t kSegmentedRows = 32768;       // a block of threads sorts a column of so many as fast as all do
-constexpr std::int64_t kRangeRows = 64 * kThreads;   // of a block that looks for the range
+constexpr std::int64_t kPieceRows = 1024;           // of a warp
+constexpr std::int64_t kSegmentedRows = 32768;      // a block of threads sorts a column of so many as fast as all do
+constexpr std::int64_t kRangeRows = 64 * kThreads;  // of a block that looks for the range
 constexpr unsigned kAll = 0xffffffffU;
 
 /// Minima and maxima of KeyRange as numbers that only grow.
@@ -198,9 +198,9 @@ __global__ void __launch_bounds__(kThreads)
 
 /// The best of a column's pieces. A warp a column.
 template <class T, class Word>
-__global__ void __launch_bounds__(32) settle_kernel(const Word* words, const Columns<T> columns,
-                                                    const RangeThere<T>* ranges, const Best* best,
-                                                    std::int64_t n_pieces, const CutsThere cuts) {
+__global__ void __launch_bounds__(32)
+    settle_kernel(const Word* words, const Columns<T> columns, const RangeThere<T>* ranges, const Best* best,
+                  std::int64_t n_pieces, const CutsThere cuts) {
   const std::int64_t column = blockIdx.x;
   Best found;
   for (std::int64_t i = threadIdx.x; i < n_pieces; i += 32) {
@@ -234,11 +234,13 @@ void sort_columns(cub::DoubleBuffer<Word>& words, std::int64_t n_rows, std::int6
     check(call(memory.data(), bytes), "sorting");
   };
   if (n_rows <= kSegmentedRows) {
-    const auto begins = thrust::make_transform_iterator(thrust::make_counting_iterator(std::int64_t{0}), Offset{n_rows, 0});
-    const auto ends = thrust::make_transform_iterator(thrust::make_counting_iterator(std::int64_t{0}), Offset{n_rows, 1});
+    const auto begins =
+        thrust::make_transform_iterator(thrust::make_counting_iterator(std::int64_t{0}), Offset{n_rows, 0});
+    const auto ends =
+        thrust::make_transform_iterator(thrust::make_counting_iterator(std::int64_t{0}), Offset{n_rows, 1});
     with_memory([&](void* scratch, std::size_t& bytes) {
-      return cub::DeviceSegmentedRadixSort::SortKeys(scratch, bytes, words, n_rows * n_columns, n_columns, begins, ends, 0,
-                                                     bits, stream);
+      return cub::DeviceSegmentedRadixSort::SortKeys(scratch, bytes, words, n_rows * n_columns, n_columns, begins, ends,
+                                                     0, bits, stream);
     });
     return;
   }
@@ -267,8 +269,8 @@ void find_cuts(const Columns<T>& columns, const RangeThere<T>* ranges, int bits,
   DeviceBuffer<Word> first(size), second(size);
   cub::DoubleBuffer<Word> words(first.data(), second.data());
   const auto n_columns = static_cast<unsigned>(columns.n_columns);
-  words_kernel<T, Word><<<dim3(blocks_of(columns.n_rows, kThreads), n_columns), kThreads, 0, stream>>>(columns, ranges,
-                                                                                                   first.data());
+  words_kernel<T, Word>
+      <<<dim3(blocks_of(columns.n_rows, kThreads), n_columns), kThreads, 0, stream>>>(columns, ranges, first.data());
   check_launch("coding columns");
   sort_columns(words, columns.n_rows, columns.n_columns, bits, stream);
   DeviceBuffer<std::uint32_t> counts(columns.n_columns * columns.n_classes * n_pieces);
@@ -282,10 +284,10 @@ void find_cuts(const Columns<T>& columns, const RangeThere<T>* ranges, int bits,
   sums_kernel<<<blocks_of(n_counted, kWarps), kThreads, 0, stream>>>(counts.data(), n_pieces, n_counted);
   check_launch("adding classes");
   score_kernel<Word><<<grid, kThreads, shared, stream>>>(words.Current(), columns.n_rows, columns.n_classes,
-                                                         columns.class_bits, columns.totals, counts.data(), best.data());
+                                                         columns.class_bits, columns.totals, counts.data(),
+                                                         best.data());
   check_launch("scoring cuts");
-  settle_kernel<T, Word>
-      <<<n_columns, 32, 0, stream>>>(words.Current(), columns, ranges, best.data(), n_pieces, cuts);
+  settle_kernel<T, Word><<<n_columns, 32, 0, stream>>>(words.Current(), columns, ranges, best.data(), n_pieces, cuts);
   check_launch("settling cuts");
   check(cudaStreamSynchronize(stream), "best cuts of long columns");  // before the memory goes
 }

@@ -1,5 +1,5 @@
-// Launches of the search in short columns (short_columns.cuh): first with words of 32 bits where a column of floats fits
-// them, then of 64.
+// Launches of the search in short columns (short_columns.cuh): first with words of 32 bits where a column of floats
+// fits them, then of 64.
 #include "discretize/cuda/short_columns.cuh"
 
 #include <algorithm>

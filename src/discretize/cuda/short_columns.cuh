@@ -17,9 +17,9 @@ template <class T>
 struct ShortJob {
   Columns<T> columns;
   CutsThere cuts;
-  const int* list;    ///< the columns to look at, and how many, where kIsListed; else all
+  const int* list;  ///< the columns to look at, and how many, where kIsListed; else all
   const int* n_list;
-  int* left;          ///< columns whose codes take more bits than a word has, and how many; null: they are undecided
+  int* left;  ///< columns whose codes take more bits than a word has, and how many; null: they are undecided
   int* n_left;
 };
 
@@ -100,8 +100,8 @@ template <class T>
 __device__ __forceinline__ void reduce(KeyRange<T>& range) {
   using Unsigned = typename KeyOf<T>::Unsigned;
   constexpr Unsigned kSign = Unsigned{1} << (sizeof(T) * 8 - 1);
-  range.below_lowest = static_cast<typename KeyOf<T>::Signed>(
-      ~reduce_max(~(static_cast<Unsigned>(range.below_lowest) ^ kSign)) ^ kSign);
+  range.below_lowest =
+      static_cast<typename KeyOf<T>::Signed>(~reduce_max(~(static_cast<Unsigned>(range.below_lowest) ^ kSign)) ^ kSign);
   range.high_negative = reduce_max(range.high_negative);
   range.below_positive = ~reduce_max(~range.below_positive);
   range.highest = static_cast<typename KeyOf<T>::Signed>(reduce_max(static_cast<Unsigned>(range.highest)));
