@@ -19,6 +19,7 @@ DecisionTree get_tree(const Content& content) {
     options.criterion = criterion(content.text("criterion"));
     options.missing = missing_policy(content.text("missing"));
     std::vector<std::pair<std::string, Table>> tables;
+    tables.reserve(content.tables.size());
     for (const NamedTable& named : content.tables) tables.emplace_back(named.name, named.table);
     return DecisionTree::from_tables(tables, options);
   } catch (const Error& error) {

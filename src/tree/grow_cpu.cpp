@@ -122,6 +122,7 @@ class Growth {
       }
       const bool symbolic = problem_.attributes[static_cast<std::size_t>(a)].symbolic;
       for (std::size_t i = 0; i < level.size(); ++i) {
+        run_.cancel.check();
         const RankedRow* const from = rows + level[i].begin;
         const auto found = best_split(scans_[w], symbolic, nodes[i], from, labels(), options_.min_samples_leaf);
         best_[w][i].offer(found, static_cast<std::int32_t>(a));

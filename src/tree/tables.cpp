@@ -2,6 +2,7 @@
 // nodes make one tree (stope/tree.hpp).
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "base/checked.hpp"
 #include "stope/error.hpp"
@@ -17,8 +18,8 @@ using Tables = std::vector<std::pair<std::string, Table>>;
 }
 
 Table words(const std::string& name, const std::vector<std::string>& items) {
-  std::vector<std::int32_t> codes;
-  for (std::size_t i = 0; i < items.size(); ++i) codes.push_back(static_cast<std::int32_t>(i));
+  std::vector<std::int32_t> codes(items.size());
+  std::iota(codes.begin(), codes.end(), 0);
   Table table;
   table.n_rows = static_cast<std::int64_t>(items.size());
   table.columns = {make_nominal(name, codes, items)};
@@ -153,8 +154,8 @@ Tables DecisionTree::to_tables() const {
   attributes.columns.push_back(make_numeric("fill", fills));
   Table nodes = nodes_table(nodes_);
   for (std::size_t k = 0; k < classes_.size(); ++k) {
-    std::vector<double> of_class;
-    for (std::int64_t i = 0; i < nodes.n_rows; ++i) of_class.push_back(counts(i)[k]);
+    std::vector<double> of_class(nodes_.size());
+    for (std::size_t i = 0; i < of_class.size(); ++i) of_class[i] = counts(static_cast<std::int64_t>(i))[k];
     nodes.columns.push_back(make_numeric("count " + std::to_string(k), of_class));
   }
   return {{"attributes", attributes},

@@ -172,18 +172,18 @@ Table two_columns(const std::vector<double>& x, const std::vector<std::int32_t>&
   return table;
 }
 
-// 32 bits would give 705,032,704.
+// 10^10 pairs; 32 bits would give 1,410,065,408.
 TEST(Tree, ScoresOfManyRowsDoNotOverflow) {
   std::vector<double> x;
   std::vector<std::int32_t> y;
-  for (int i = 0; i < 100000; ++i) {
+  for (int i = 0; i < 200000; ++i) {
     x.push_back(i);
-    y.push_back(i < 50000 ? 0 : 1);
+    y.push_back(i < 100000 ? 0 : 1);
   }
   const DecisionTree tree = DecisionTree::fit(two_columns(x, y));
   ASSERT_EQ(tree.nodes().size(), 3U);
-  EXPECT_EQ(tree.nodes()[0].pairs, 2500000000);
-  EXPECT_EQ(tree.nodes()[0].cut, 49999.5);
+  EXPECT_EQ(tree.nodes()[0].pairs, 10000000000);
+  EXPECT_EQ(tree.nodes()[0].cut, 99999.5);
 }
 
 TEST(Tree, IdenticalRowsOfDifferentClassesShareAnImpureLeaf) {
@@ -194,6 +194,36 @@ TEST(Tree, IdenticalRowsOfDifferentClassesShareAnImpureLeaf) {
   const DecisionTree even = DecisionTree::fit(two_columns({1, 1}, {1, 0}));
   ASSERT_EQ(even.nodes().size(), 1U);
   EXPECT_EQ(even.nodes()[0].majority, 0);  // the lowest class
+}
+
+TEST(Tree, TablesOfOneRowOrNoFeatureAreLeaves) {
+  Table table = two_columns({7}, {1});
+  EXPECT_EQ(DecisionTree::fit(table).predict(table).codes, (std::vector<std::int32_t>{1}));
+  table = two_columns({1, 2, 3}, {0, 1, 1});
+  table.columns[0].role = Role::ignore;
+  const DecisionTree tree = DecisionTree::fit(table);
+  EXPECT_EQ(format_tree(tree, TreeFormat::text), "b (3 rows, 1 of other classes)\n");
+  EXPECT_EQ(format_tree(tree, TreeFormat::rules), "1: if always then y = b (3 rows, 1 of other classes)\n");
+  EXPECT_EQ(tree.cuts().size(), 0U);
+}
+
+TEST(Tree, ColumnsWithoutAnyValueDoNotMatter) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  for (const MissingPolicy policy : {MissingPolicy::value, MissingPolicy::fill}) {
+    Table table = two_columns({1, 2, 3, 4}, {0, 0, 1, 1});
+    table.columns.insert(table.columns.begin(), make_numeric("none", {nan, nan, nan, nan}));
+    table.columns.insert(table.columns.begin(), make_nominal("nowhere", {-1, -1, -1, -1}, {"a", "b"}));
+    const DecisionTree tree = DecisionTree::fit(table, {.missing = policy});
+    EXPECT_EQ(tree.nodes()[0].attribute, 2);
+    EXPECT_EQ(tree.predict(table).codes, (std::vector<std::int32_t>{0, 0, 1, 1}));
+  }
+}
+
+TEST(Tree, OneClassIsALeaf) {
+  const DecisionTree tree = DecisionTree::fit(two_columns({1, 2, 3}, {1, 1, 1}));
+  ASSERT_EQ(tree.nodes().size(), 1U);
+  EXPECT_TRUE(tree.pure(0));
+  EXPECT_EQ(tree.nodes()[0].majority, 1);
 }
 
 TEST(Tree, MissingValuesGoTheWayThePolicySays) {
