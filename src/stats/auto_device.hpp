@@ -20,19 +20,19 @@ constexpr double thread_rate(device::Backend backend) {
   }
 }
 
-/// Of a GPU: bytes a second through the bus, from memory that is not pinned; seconds of a call with next to nothing;
-/// and those that the driver takes to start.
-inline constexpr double kCopyRate = 6.3e9, kCallSeconds = 0.13e-3, kStartSeconds = 0.21;
+/// Of a GPU: bytes a second through the bus, from memory that is not pinned; seconds of a call beside that, for the
+/// memory of its pieces; and those that the driver takes to start.
+inline constexpr double kCopyRate = 17e9, kCallSeconds = 0.01, kStartSeconds = 0.21;
 
 // The GPU must be this much faster: estimates are rough, and a processor that is there disturbs no one.
 inline constexpr double kMargin = 1.25;
 
-/// Columns with fewer values are computed on the processor even where a GPU was named: one thread has done them before
-/// a GPU has begun.
-inline constexpr std::int64_t kFewestGpuRows = std::int64_t{1} << 17;
-inline constexpr double kCallRows = kCallSeconds * thread_rate(device::Backend::avx512) / sizeof(double);
-static_assert(kCallRows <= static_cast<double>(kFewestGpuRows) &&
-              2.0 * kCallRows > static_cast<double>(kFewestGpuRows));
+/// Less is computed on the processor even where a GPU was named: one thread has done it before a GPU has. So are
+/// columns with fewer values, of which many make much.
+inline constexpr std::int64_t kFewestGpuBytes = std::int64_t{1} << 27, kFewestGpuRows = std::int64_t{1} << 17;
+inline constexpr double kEvenBytes = kCallSeconds / (1.0 / thread_rate(device::Backend::avx512) - 1.0 / kCopyRate);
+static_assert(kEvenBytes >= static_cast<double>(kFewestGpuBytes) &&
+              kEvenBytes < 2.0 * static_cast<double>(kFewestGpuBytes));
 
 /// What --device auto weighs. Values in a GPU's memory are always computed there.
 constexpr bool gpu_pays(std::int64_t bytes, device::Backend backend, int threads, int n_gpus, bool started) {

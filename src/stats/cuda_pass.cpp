@@ -133,14 +133,23 @@ void run_pieces(const std::vector<Piece>& pieces, const PassOptions& options, co
   });
 }
 
-// kFewestGpuRows, or what STOPE_STATS_GPU_ROWS says (for tests).
-std::int64_t fewest_rows() {
+// What STOPE_STATS_GPU_ROWS says (for tests), in place of both limits; 0 where it says nothing.
+std::int64_t forced_rows() {
   // NOLINTNEXTLINE(concurrency-mt-unsafe): the library never changes the environment
   const char* text = std::getenv("STOPE_STATS_GPU_ROWS");
-  return text != nullptr && *text != '\0' ? std::max<std::int64_t>(std::atoll(text), 1) : kFewestGpuRows;
+  return text != nullptr && *text != '\0' ? std::max<std::int64_t>(std::atoll(text), 1) : 0;
+}
+
+std::int64_t fewest_rows() {
+  const std::int64_t forced = forced_rows();
+  return forced > 0 ? forced : kFewestGpuRows;
 }
 
 }  // namespace
+
+bool suits_gpu(std::int64_t bytes) {
+  return forced_rows() > 0 || bytes >= kFewestGpuBytes;
+}
 
 bool suits_gpu(const Source& source) {
   return source.rows == nullptr && source.stride == 1 && source.n >= fewest_rows();

@@ -9,6 +9,8 @@
 
 namespace stope::stats {
 
+/// Whether so much is worth a named GPU's while.
+bool suits_gpu(std::int64_t bytes);
 /// Whether a GPU can take the source as it lies: one value behind the other, and enough of them.
 bool suits_gpu(const Source& source);
 /// The same for a row-major matrix; `limit` is the memory a GPU may use.

@@ -182,7 +182,7 @@ class Job {
 
   // Whether GPUs take part; under auto only where that pays.
   bool wants_gpus(std::int64_t bytes) {
-    if (choice_.backend == device::Backend::cuda) return true;
+    if (choice_.backend == device::Backend::cuda) return suits_gpu(bytes);
     if (!device::is_automatic(run_) || given_up_) return false;
     const bool pays = gpu_pays(bytes, choice_.backend, threads_, 1, device::cuda_was_used());
     return pays && device::cuda().functions != nullptr;  // a look at what GPUs there are takes the driver longer

@@ -27,13 +27,23 @@ TEST_F(PretendedStatistics, PiecesOfAllKindsGiveTheProcessorsBits) {
   expect_the_processors_bits<std::int64_t>({"cuda"}, {8193});
 }
 
-TEST_F(PretendedStatistics, ShortColumnsAndClassesStayOnTheProcessor) {
+TEST_F(PretendedStatistics, ShortColumnsAndLittleDataStayOnTheProcessor) {
   RunOptions run;
   run.device = "cuda";
-  const auto values = column_of<double>("uniform", 1000, 1);
-  EXPECT_NE(describe(Array{values.data(), ElementType::float64, 1000}, {}, run).report.backend, "cuda");
-  const auto more = column_of<double>("uniform", 200000, 1);
-  EXPECT_EQ(describe(Array{more.data(), ElementType::float64, 200000}, {}, run).report.backend, "cuda");
+  const StatsOptions few{.depth = StatsOptions::Depth::extremes};
+  const auto backend = [&](const std::vector<float>& values, std::int64_t rows, std::int64_t columns) {
+    return describe(Array{values.data(), ElementType::float32, rows, columns, 1, rows}, few, run).report.backend;
+  };
+  const std::vector<float> much(std::size_t{40'000'000}, 1.0F);
+  EXPECT_NE(backend(much, 1000, 1), "cuda");
+  EXPECT_NE(backend(much, 200'000, 1), "cuda") << "one thread has done them sooner";
+  EXPECT_EQ(backend(much, 40'000'000, 1), "cuda");
+  EXPECT_EQ(backend(much, 200'000, 200), "cuda") << "columns that are much together";
+  EXPECT_NE(backend(much, 1000, 40'000), "cuda") << "each of them too short";
+  setenv("STOPE_STATS_GPU_ROWS", "100000", 1);
+  EXPECT_EQ(backend(much, 200'000, 1), "cuda");
+  EXPECT_NE(backend(much, 50'000, 1), "cuda");
+  unsetenv("STOPE_STATS_GPU_ROWS");
 }
 
 // What has to be copied first a thread with vectors has done before; auto does not even look for GPUs.
