@@ -137,7 +137,8 @@ const char* why_not_on_gpu(const DecisionProblem& problem, Criterion criterion, 
   if (criterion != Criterion::discernibility) return "GPUs look for cuts by discernibility only";
   if (problem.weighted) return "GPUs look for cuts without weights only";
   if (n_permutations > 0) return "permutations are the processor's";
-  const auto n = std::count_if(problem.class_totals.begin(), problem.class_totals.end(), [](auto n) { return n > 0; });
+  const auto n = std::count_if(problem.class_totals.begin(), problem.class_totals.end(),
+                               [](std::int64_t rows) { return rows > 0; });
   return n > cuda_abi::kMostClasses ? "GPUs take up to 256 classes" : nullptr;
 }
 
