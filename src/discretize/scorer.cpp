@@ -2,6 +2,7 @@
 #include "discretize/scorer.hpp"
 
 #include <numeric>
+#include <span>
 
 namespace stope::discretize {
 namespace {
@@ -56,10 +57,9 @@ ScoredCut Scorer::best_cut(const OrderedColumn& column, const Labels& labels) co
   return is_real(left, totals) ? found : ScoredCut{};
 }
 
-Worth Scorer::worth_of(const std::int64_t* left, const std::int64_t* right,
-                       const std::vector<std::int64_t>& totals) const {
+Worth Scorer::gain_of(const std::int64_t* left, const std::int64_t* right,
+                      const std::vector<std::int64_t>& totals) const {
   const auto n_classes = static_cast<std::int64_t>(totals.size());
-  if (criterion_ == Criterion::discernibility) return worth(discernibility<Int128>(left, totals.data(), n_classes));
   if (criterion_ == Criterion::entropy) {
     const double parts = information_.total_entropy(left, n_classes) + information_.total_entropy(right, n_classes);
     return worth((information_.total_entropy(totals.data(), n_classes) - parts) / static_cast<double>(problem_.total));
@@ -75,27 +75,57 @@ Worth Scorer::worth_of(const std::int64_t* left, const std::int64_t* right,
   return worth(gini_gain(left_squares, in_left, right_squares, problem_.total - in_left, both_squares));
 }
 
+namespace {
+
+// Rows of each value together: those of value v are rows[begin[v] .. begin[v + 1]).
+struct RowsByValue {
+  std::vector<std::int64_t> begin;
+  std::vector<std::uint32_t> rows;
+
+  RowsByValue(const Attribute& attribute, std::int64_t n_rows)
+      : begin(static_cast<std::size_t>(attribute.n_values()) + 1), rows(static_cast<std::size_t>(n_rows)) {
+    const std::int32_t* codes = attribute.codes();
+    for (std::int64_t row = 0; row < n_rows; ++row) ++begin[static_cast<std::size_t>(codes[row]) + 1];
+    std::partial_sum(begin.begin(), begin.end(), begin.begin());
+    std::vector<std::int64_t> next(begin);
+    for (std::int64_t row = 0; row < n_rows; ++row) {
+      rows[static_cast<std::size_t>(next[static_cast<std::size_t>(codes[row])]++)] = static_cast<std::uint32_t>(row);
+    }
+  }
+};
+
+}  // namespace
+
+// A table of values by classes may be far larger than the rows: the counts of one value at a time are kept.
 ScoredCut Scorer::best_value(const Attribute& attribute, const Labels& labels) const {
   const std::vector<std::int64_t>& totals = *labels.totals;
-  const auto n_classes = static_cast<std::int64_t>(totals.size());
-  std::vector<std::int64_t> counts(static_cast<std::size_t>(attribute.n_values() * n_classes));
-  const std::int32_t* codes = attribute.codes();
-  for (std::int64_t row = 0; row < problem_.n_rows; ++row) {
-    counts[static_cast<std::size_t>(codes[row] * n_classes + labels.classes[row])] += problem_.weight(row);
-  }
+  const RowsByValue by_value(attribute, problem_.n_rows);
+  std::vector<std::int64_t> left(totals), right(totals.size());  // a = value goes right
   ScoredCut best;
-  std::vector<std::int64_t> left(totals.size());
   for (std::int64_t value = 0; value < attribute.n_values(); ++value) {
-    const std::int64_t* right = counts.data() + value * n_classes;  // a = value goes right
+    const auto at = static_cast<std::size_t>(value);
+    const std::span rows(by_value.rows.begin() + by_value.begin[at], by_value.rows.begin() + by_value.begin[at + 1]);
     std::int64_t in_right = 0;
-    for (std::int64_t k = 0; k < n_classes; ++k) {
-      left[static_cast<std::size_t>(k)] = totals[static_cast<std::size_t>(k)] - right[k];
-      in_right += right[k];
+    Int128 same = 0;  // pairs of one class, right times left
+    for (const std::uint32_t row : rows) {
+      const auto k = static_cast<std::size_t>(labels.classes[row]);
+      const std::int64_t weight = problem_.weight(row);
+      same += static_cast<Int128>(weight) * (left[k] - right[k] - weight);
+      right[k] += weight;
+      left[k] -= weight;
+      in_right += weight;
     }
-    if (in_right == 0 || in_right == problem_.total) continue;
-    const Worth found = worth_of(left.data(), right, totals);
-    if (!(best.worth < found)) continue;
-    if (criterion_ == Criterion::discernibility || is_real(left, totals)) best = {found, value};
+    if (in_right > 0 && in_right < problem_.total) {
+      const bool pairs = criterion_ == Criterion::discernibility;
+      const Worth found = pairs ? worth(static_cast<Int128>(in_right) * (problem_.total - in_right) - same)
+                                : gain_of(left.data(), right.data(), totals);
+      if (best.worth < found && (pairs || is_real(left, totals))) best = {found, value};
+    }
+    for (const std::uint32_t row : rows) {
+      const auto k = static_cast<std::size_t>(labels.classes[row]);
+      left[k] += right[k];
+      right[k] = 0;
+    }
   }
   return best;
 }

@@ -41,7 +41,8 @@ class Scorer {
   ScoredCut best_value(const Attribute& attribute, const Labels& labels) const;
 
  private:
-  Worth worth_of(const std::int64_t* left, const std::int64_t* right, const std::vector<std::int64_t>& totals) const;
+  /// Of Gini or entropy.
+  Worth gain_of(const std::int64_t* left, const std::int64_t* right, const std::vector<std::int64_t>& totals) const;
 
   const DecisionProblem& problem_;
   Criterion criterion_;
