@@ -74,7 +74,7 @@ TEST(Mdlp, IsWhatTheCriterionSaysOnRandomTables) {
     });
     if (HasFatalFailure()) return;
   }
-  EXPECT_GT(n_cuts, 100U);
+  EXPECT_GT(n_cuts, static_cast<std::size_t>(n_tables) / 10);  // few random tables have any
 }
 
 TEST(ChiMerge, IsWhatMergingOneByOneGives) {
