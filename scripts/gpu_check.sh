@@ -11,7 +11,8 @@ build=${1:-} wanted=" ${*:2} "
 if [ -z "$build" ]; then
   build=build/gcc
   scripts/bootstrap.sh --cuda &&
-    STOPE_CUDA=ON scripts/build.sh gcc knn_test gram_test stats_test discretize_test rapidminer_goldens_test stope_cuda stope_cuda_watched || exit 1
+    STOPE_CUDA=ON scripts/build.sh gcc knn_test gram_test stats_test discretize_test tree_test rapidminer_goldens_test \
+      stope_cuda stope_cuda_watched || exit 1
 fi
 build=$(realpath "$build")
 logs=$PWD/build/gpu-logs
@@ -89,14 +90,13 @@ report() {
     "$seconds")")
 }
 
-# Under the sanitizer a launch costs a hundred times as much: every kernel, few tables (tests/knn/kernels_cuda_test.cpp,
-# tests/gram/kernels_cuda_test.cpp, *.EveryKernel* in tests/stats/stats_cuda_test.cpp and tests/discretize/best_cut_cuda_test.cpp). Each process runs its share of
-# every program.
+# Under the sanitizer a launch costs a hundred times as much: every kernel, few tables (tests/*/kernels_cuda_test.cpp and
+# the tests called EveryKernel). Each process runs its share of every program.
 sanitizer=$(command -v compute-sanitizer || echo /usr/local/cuda/bin/compute-sanitizer)
 capability=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | head -n 1)
-programs=("$knn" "$build/tests/gram_test" "$build/tests/stats_test" "$build/tests/discretize_test")
+programs=("$knn" "$build/tests/gram_test" "$build/tests/stats_test" "$build/tests/discretize_test" "$build/tests/tree_test")
 cases='KernelsCuda.*:ScansOf*:DistancesOf*:EveryMeasureCuda.Matrices*:VotesCuda.Random*:DeviceArraysCuda.L*:DeviceArraysCuda.A*'
-cases+=':GramKernelsCuda.*:OnGpu.EveryKernel*:CutsOnGpu.EveryKernel'
+cases+=':GramKernelsCuda.*:OnGpu.EveryKernel*:CutsOnGpu.EveryKernel:TreesOnGpu.EveryKernel'
 # sanitized TOOL CASES [OPTION...]: where there are fewer tests than processes, some have no use for CUDA.
 sanitized() {
   suite "$1" 8 env STOPE_ROUNDS=2 STOPE_CUDA_PLUGIN="$build/libstope_cuda_watched.so" bash -c \
@@ -114,6 +114,7 @@ suite search 5 "$knn" --gtest_filter='*/cuda:FilterBounds.*:FilterProperty.Large
 suite gram 4 "$build/tests/gram_test" --gtest_filter='Gram.*:GramKernelsCuda.*'
 suite stats 5 "$build/tests/stats_test" --gtest_filter='OnGpu.*'
 suite discretize 10 "$build/tests/discretize_test" --gtest_filter='CutsOnGpu.*'
+suite trees 10 "$build/tests/tree_test" --gtest_filter='TreesOnGpu.*'
 suite goldens 1 env STOPE_BACKEND=cuda "$build/tests/rapidminer_goldens_test"
 run_all "$jobs"
 if [ -x "$sanitizer" ]; then

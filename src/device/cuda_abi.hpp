@@ -20,12 +20,16 @@ namespace stope::discretize::cuda_abi {
 struct Functions;  // src/discretize/cuda_abi.hpp
 }
 
+namespace stope::tree::cuda_abi {
+struct Functions;  // src/tree/cuda_abi.hpp
+}
+
 namespace stope::cuda_abi {
 
 struct ArrayFunctions;  // src/device/array_abi.hpp
 
 /// Raised with every change of this file or of a job's cuda_abi.hpp. The core refuses a plug-in of another version.
-inline constexpr std::uint32_t kVersion = 10;
+inline constexpr std::uint32_t kVersion = 11;
 inline constexpr char kEntryName[] = "stope_cuda_plugin";
 inline constexpr char kFileName[] = "libstope_cuda.so";
 
@@ -79,6 +83,7 @@ struct Functions {
   const gram::cuda_abi::Functions* gram;
   const stats::cuda_abi::Functions* stats;
   const discretize::cuda_abi::Functions* discretize;
+  const tree::cuda_abi::Functions* tree;
 };
 
 /// The one symbol a plug-in exports. The table lives as long as the program; `host` must, too.

@@ -12,9 +12,7 @@ using stope::cuda_abi::Failure;
 
 enum class Type : std::int32_t { float32, float64 };
 
-inline constexpr std::int64_t kMostClasses = 256;
-
-/// What all columns share. Every class has rows; there are two or more.
+/// What all columns share. Every class has rows; there are two or more, at most 256.
 struct Decisions {
   const std::uint8_t* classes;  ///< of each row
   const std::int64_t* totals;   ///< rows of each class

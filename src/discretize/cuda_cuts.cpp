@@ -8,6 +8,7 @@
 #include "base/thread_pool.hpp"
 #include "device/cuda_plugin.hpp"
 #include "discretize/cuda_abi.hpp"
+#include "discretize/present_classes.hpp"
 #include "discretize/value_order.hpp"
 
 namespace stope::discretize {
@@ -30,31 +31,6 @@ void checked_call(const Call& call) {
 
 struct Destroy {
   void operator()(cuda_abi::Session* session) const { functions().destroy(session); }
-};
-
-// The classes that have rows, numbered anew: absent ones would only take bits.
-class PresentClasses {
- public:
-  explicit PresentClasses(const DecisionProblem& problem) : classes_(static_cast<std::size_t>(problem.n_rows)) {
-    std::vector<std::uint8_t> number(problem.class_totals.size());
-    for (std::size_t k = 0; k < number.size(); ++k) {
-      if (problem.class_totals[k] == 0) continue;
-      number[k] = static_cast<std::uint8_t>(totals_.size());
-      totals_.push_back(problem.class_totals[k]);
-    }
-    for (std::size_t row = 0; row < classes_.size(); ++row) {
-      classes_[row] = number[static_cast<std::size_t>(problem.class_of[static_cast<std::int64_t>(row)])];
-    }
-  }
-
-  cuda_abi::Decisions decisions(cuda_abi::Type type) const {
-    return {classes_.data(), totals_.data(), static_cast<std::int64_t>(classes_.size()),
-            static_cast<std::int32_t>(totals_.size()), type};
-  }
-
- private:
-  std::vector<std::uint8_t> classes_;
-  std::vector<std::int64_t> totals_;
 };
 
 // Attributes of one type; every n-th piece of them is one GPU's.
@@ -137,9 +113,7 @@ const char* why_not_on_gpu(const DecisionProblem& problem, Criterion criterion, 
   if (criterion != Criterion::discernibility) return "GPUs look for cuts by discernibility only";
   if (problem.weighted) return "GPUs look for cuts without weights only";
   if (n_permutations > 0) return "permutations are the processor's";
-  const auto n = std::count_if(problem.class_totals.begin(), problem.class_totals.end(),
-                               [](std::int64_t rows) { return rows > 0; });
-  return n > cuda_abi::kMostClasses ? "GPUs take up to 256 classes" : nullptr;
+  return n_present_classes(problem) > kMostGpuClasses ? "GPUs take up to 256 classes" : nullptr;
 }
 
 std::vector<std::int64_t> best_cuts_on_gpus(const DecisionProblem& problem, const std::vector<int>& gpus,
@@ -159,7 +133,8 @@ std::vector<std::int64_t> best_cuts_on_gpus(const DecisionProblem& problem, cons
   for (const auto& of_type : {std::pair{&floats, cuda_abi::Type::float32}, {&doubles, cuda_abi::Type::float64}}) {
     const std::vector<std::int64_t>& attributes = *of_type.first;
     if (attributes.empty()) continue;
-    const cuda_abi::Decisions decisions = classes.decisions(of_type.second);
+    const cuda_abi::Decisions decisions = {classes.of_row.data(), classes.totals.data(), classes.n_rows(), classes.n(),
+                                           of_type.second};
     pool.parallel_for(n, run.cancel, [&](std::int64_t i, int) {
       const auto at = static_cast<std::size_t>(i);
       Worker(problem, attributes, best, opened[at], run).run(gpus[at], decisions, i, n);

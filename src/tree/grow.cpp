@@ -3,14 +3,17 @@
 
 #include "device/backend.hpp"
 #include "stope/error.hpp"
+#include "tree/grow_cuda.hpp"
 
 namespace stope::tree {
 
 Grown grow(const discretize::DecisionProblem& problem, const GrowOptions& options, const RunOptions& run) {
-  if (device::choose_backend(run).backend == device::Backend::cuda) {
-    throw Error(ErrorCode::device_unavailable, "trees are not grown on GPUs yet: --device auto or cpu");
+  const device::BackendChoice choice = device::choose_backend(run);
+  if (choice.backend != device::Backend::cuda) return grow_cpu(problem, options, run);
+  if (const char* why_not = why_not_on_gpu(problem, options)) {
+    throw Error(ErrorCode::unsupported, std::string(why_not) + ": --device auto or cpu");
   }
-  return grow_cpu(problem, options, run);
+  return grow_cuda(problem, options, run, choice.gpus.front());
 }
 
 }  // namespace stope::tree

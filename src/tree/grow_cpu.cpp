@@ -80,7 +80,7 @@ class Growth {
   Grown grow() {
     const std::int64_t root = list_.add({.n_rows = problem_.n_rows}, problem_.class_totals);
     std::vector<OpenNode> before, level;
-    if (may_split(root)) level.push_back({root, 0, problem_.n_rows});
+    if (list_.may_split(root, options_)) level.push_back({root, 0, problem_.n_rows});
     while (!level.empty()) {
       scan(before, level);
       std::vector<OpenNode> next = split(level);
@@ -92,12 +92,6 @@ class Growth {
   }
 
  private:
-  bool may_split(std::int64_t node) const {
-    const GrownNode& here = list_.node(node);
-    const bool deep = options_.max_depth && here.depth >= *options_.max_depth;
-    return !deep && here.n_rows / 2 >= options_.min_samples_leaf && !list_.pure(node);
-  }
-
   RowLabels labels() const { return {problem_.class_of.data(), problem_.weighted ? problem_.weights.data() : nullptr}; }
 
   NodeTotals totals(std::int64_t node) const {
@@ -148,8 +142,8 @@ class Growth {
       if (right_counts[i].empty()) continue;
       describe(open.node, winners[i], orders_.of(winners[i].attribute) + open.begin);
       const auto [left, right] = list_.split(open.node, n_right(open, winners[i]), right_counts[i]);
-      open.keep_left = may_split(left);
-      open.keep_right = may_split(right);
+      open.keep_left = list_.may_split(left, options_);
+      open.keep_right = list_.may_split(right, options_);
       for (const auto& [child, kept] : {std::pair{left, open.keep_left}, std::pair{right, open.keep_right}}) {
         if (!kept) continue;
         next.push_back({child, begin, list_.node(child).n_rows});

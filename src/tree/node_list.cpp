@@ -14,6 +14,12 @@ bool NodeList::pure(std::int64_t i) const {
   return std::count_if(counts(i), counts(i) + n_classes_, [](std::int64_t n) { return n > 0; }) < 2;
 }
 
+bool NodeList::may_split(std::int64_t i, const GrowOptions& options) const {
+  const GrownNode& here = node(i);
+  const bool deep = options.max_depth && here.depth >= *options.max_depth;
+  return !deep && here.n_rows / 2 >= options.min_samples_leaf && !pure(i);
+}
+
 std::pair<std::int64_t, std::int64_t> NodeList::split(std::int64_t i, std::int64_t n_right,
                                                       const std::vector<std::int64_t>& right_counts) {
   std::vector<std::int64_t> left_counts(counts(i), counts(i) + n_classes_);

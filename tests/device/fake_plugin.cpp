@@ -119,7 +119,8 @@ extern "C" const stope::cuda_abi::Functions* stope_cuda_plugin(const stope::cuda
                &free_memory,       &pin,
                &std::free,         &knn_functions(),
                &kArrays,           &gram_functions(),
-               &stats_functions(), &discretize_functions()};
+               &stats_functions(), &discretize_functions(),
+               &tree_functions()};
   if (plays("other version")) functions.version = cuda_abi::kVersion + 1;
   return &functions;
 }

@@ -1,7 +1,7 @@
 // A plug-in for tests of the loader and of what the core does without a GPU: STOPE_FAKE says what it finds. As "works"
 // it searches, one measure and on the processor, as "filters", "byte filters" and "differences" with that filter, and
-// checks the order in which the core calls it; the gram operator, statistics and cuts are computed by plain loops. What
-// its files share; each fills in its functions.
+// checks the order in which the core calls it; the gram operator, statistics, cuts and trees are computed by plain
+// loops. What its files share; each fills in its functions.
 #pragma once
 
 #include "device/cuda_abi.hpp"
@@ -10,6 +10,7 @@
 #include "knn/cuda_abi.hpp"
 #include "stats/cuda_abi.hpp"
 #include "stope/error.hpp"
+#include "tree/cuda_abi.hpp"
 
 namespace stope::fake {
 
@@ -34,5 +35,6 @@ void add_differences(abi::Functions& functions);
 const gram::cuda_abi::Functions& gram_functions();
 const stats::cuda_abi::Functions& stats_functions();
 const discretize::cuda_abi::Functions& discretize_functions();
+const tree::cuda_abi::Functions& tree_functions();
 
 }  // namespace stope::fake

@@ -26,6 +26,10 @@ namespace stope::discretize::cuda {
 extern const cuda_abi::Functions kFunctions;
 }
 
+namespace stope::tree::cuda {
+extern const cuda_abi::Functions kFunctions;
+}
+
 namespace stope::cuda {
 extern const cuda_abi::ArrayFunctions kArrayFunctions;  // arrays.cpp
 namespace {
@@ -97,7 +101,8 @@ extern "C" __attribute__((visibility("default"))) const stope::cuda_abi::Functio
                                                             .arrays = &stope::cuda::kArrayFunctions,
                                                             .gram = &stope::gram::cuda::kFunctions,
                                                             .stats = &stope::stats::cuda::kFunctions,
-                                                            .discretize = &stope::discretize::cuda::kFunctions};
+                                                            .discretize = &stope::discretize::cuda::kFunctions,
+                                                            .tree = &stope::tree::cuda::kFunctions};
   stope::cuda::set_host(host);
   return &kFunctions;
 }

@@ -22,22 +22,25 @@ __device__ __forceinline__ Word lower_or_higher(Word a, Word b, bool lower) {
   return (b < a) == lower ? b : a;
 }
 
-/// Batcher's odd-even merge sort, of any n known when compiled.
-template <int n, class Word>
-__device__ __forceinline__ void sort_own(Word (&v)[n]) {
+/// Batcher's odd-even merge sort, of any n known when compiled: runs of p are merged, words k apart compared. By
+/// templates, since loops of loops are not unrolled everywhere, and then words would lie in memory.
+template <int n, int p, int k, class Word>
+__device__ __forceinline__ void sort_own_from(Word (&v)[n]) {
+  if constexpr (p < n) {
 #pragma unroll
-  for (int p = 1; p < n; p *= 2) {
-#pragma unroll
-    for (int k = p; k >= 1; k /= 2) {
-#pragma unroll
-      for (int j = k % p; j + k < n; j += 2 * k) {
-#pragma unroll
-        for (int i = 0; i < k; ++i) {
-          if (i + j + k < n && (i + j) / (2 * p) == (i + j + k) / (2 * p)) order(v[i + j], v[i + j + k]);
-        }
-      }
+    for (int i = k % p; i < n; ++i) {
+      if ((i - k % p) / k % 2 == 0 && i + k < n && i / (2 * p) == (i + k) / (2 * p)) order(v[i], v[i + k]);
+    }
+    if constexpr (k > 1) {
+      sort_own_from<n, p, k / 2>(v);
+    } else {
+      sort_own_from<n, 2 * p, 2 * p>(v);
     }
   }
+}
+template <int n, class Word>
+__device__ __forceinline__ void sort_own(Word (&v)[n]) {
+  sort_own_from<n, 1, 1>(v);
 }
 
 /// A bitonic sequence: n / 2 log2(n) comparisons where n is a power of two.

@@ -1,0 +1,27 @@
+// The classes that have rows, numbered anew, for GPUs: absent ones would only take bits.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "discretize/problem.hpp"
+
+namespace stope::discretize {
+
+inline constexpr std::int64_t kMostGpuClasses = 256;
+
+/// How many classes have rows.
+std::int64_t n_present_classes(const DecisionProblem& problem);
+
+/// Of a problem without weights, of at most kMostGpuClasses classes with rows.
+struct PresentClasses {
+  std::vector<std::uint8_t> of_row;
+  std::vector<std::int64_t> totals;   ///< rows of each
+  std::vector<std::size_t> original;  ///< number of each in the problem
+
+  explicit PresentClasses(const DecisionProblem& problem);
+  std::int64_t n_rows() const { return static_cast<std::int64_t>(of_row.size()); }
+  std::int32_t n() const { return static_cast<std::int32_t>(totals.size()); }
+};
+
+}  // namespace stope::discretize

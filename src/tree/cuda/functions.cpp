@@ -1,0 +1,67 @@
+// The plug-in's side of tree/cuda_abi.hpp: exceptions end here.
+#include <memory>
+
+#include "tree/cuda/session.hpp"
+
+namespace stope::tree::cuda_abi {
+struct Session {
+  Session(int gpu, const Problem& problem, std::int64_t piece_bytes) : tree(gpu, problem, piece_bytes) {}
+  cuda::TreeSession tree;
+};
+}  // namespace stope::tree::cuda_abi
+
+namespace stope::tree::cuda {
+namespace {
+
+using cuda_abi::Failure;
+using cuda_abi::Session;
+using stope::cuda::CurrentGpu;
+using stope::cuda::guarded;
+
+int create(std::int32_t gpu, const cuda_abi::Problem* problem, std::int64_t piece_bytes, Session** session,
+           Failure* failure) {
+  return guarded(failure, [&] {
+    const CurrentGpu current(gpu);
+    *session = std::make_unique<Session>(gpu, *problem, piece_bytes).release();
+  });
+}
+
+void destroy(Session* session) {
+  const std::unique_ptr<Session> owner(session);
+}
+
+int columns(Session* session, int slot, void** memory, Failure* failure) {
+  return guarded(failure, [&] {
+    const CurrentGpu current(session->tree.gpu());
+    *memory = session->tree.columns(slot);
+  });
+}
+
+int submit(Session* session, int slot, cuda_abi::Type type, const std::int32_t* attributes, std::int64_t n_columns,
+           Failure* failure) {
+  return guarded(failure, [&] {
+    const CurrentGpu current(session->tree.gpu());
+    session->tree.submit(slot, type, attributes, n_columns);
+  });
+}
+
+int grow(Session* session, std::int64_t* open_rows, Failure* failure) {
+  return guarded(failure, [&] {
+    const CurrentGpu current(session->tree.gpu());
+    *open_rows = session->tree.grow();
+  });
+}
+
+int splits(Session* session, cuda_abi::Splits* splits, Failure* failure) {
+  return guarded(failure, [&] {
+    const CurrentGpu current(session->tree.gpu());
+    *splits = session->tree.splits();
+  });
+}
+
+}  // namespace
+
+extern const cuda_abi::Functions kFunctions;
+const cuda_abi::Functions kFunctions = {&create, &destroy, &columns, &submit, &grow, &splits};
+
+}  // namespace stope::tree::cuda

@@ -1,0 +1,40 @@
+// What a session needs of the kernels for tables of one kind: rows sorted, levels grown.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "tree/cuda_abi.hpp"
+
+namespace stope::tree::cuda {
+
+/// A column's attribute, and whether it holds codes.
+struct ColumnKind {
+  std::int32_t attribute;
+  bool symbolic;
+};
+
+class Grower {
+ public:
+  Grower() = default;
+  virtual ~Grower() = default;
+  Grower(const Grower&) = delete;
+  Grower& operator=(const Grower&) = delete;
+
+  /// Queues the sort of columns in the GPU's memory, which become columns first .. of the tree.
+  virtual void sort(cuda_abi::Type type, const void* values, std::int64_t n_columns, std::int64_t first,
+                    cudaStream_t stream) = 0;
+  /// Once all are sorted.
+  virtual void begin(const std::vector<ColumnKind>& columns) = 0;
+  /// cuda_abi::Functions::grow and splits.
+  virtual std::int64_t grow() = 0;
+  virtual cuda_abi::Splits splits() = 0;
+};
+
+/// For tables of up to 1024 rows.
+std::unique_ptr<Grower> make_short_grower(const cuda_abi::Problem& problem);
+
+}  // namespace stope::tree::cuda

@@ -1,0 +1,159 @@
+// Trees of short tables (short_tree.hpp): memory, and levels in batches.
+#include <algorithm>
+#include <limits>
+
+#include "device/cuda/buffer.hpp"
+#include "device/cuda/stream.hpp"
+#include "tree/cuda/grower.hpp"
+#include "tree/cuda/short_tree.hpp"
+
+namespace stope::tree::cuda {
+namespace {
+
+using stope::cuda::check;
+using stope::cuda::DeviceBuffer;
+using stope::cuda::PinnedBuffer;
+
+// Levels queued before the host looks whether the tree is done: a level of nothing costs two launches, a look more.
+constexpr int kLevelsAtOnce = 8;
+
+template <class T>
+void upload(const DeviceBuffer<T>& to, const T* from, std::int64_t n, cudaStream_t stream) {
+  check(cudaMemcpyAsync(to.data(), from, static_cast<std::size_t>(n) * sizeof(T), cudaMemcpyHostToDevice, stream),
+        "copying a tree's beginning");
+}
+
+template <class T>
+void clear(const DeviceBuffer<T>& memory, cudaStream_t stream) {
+  check(cudaMemsetAsync(memory.data(), 0, static_cast<std::size_t>(memory.bytes()), stream), "clearing a tree");
+}
+
+template <class Number>
+int as_int(Number n) {
+  return static_cast<int>(std::min<Number>(n, std::numeric_limits<int>::max()));
+}
+
+class ShortGrower : public Grower {
+ public:
+  explicit ShortGrower(const cuda_abi::Problem& problem)
+      : n_rows_(static_cast<int>(problem.n_rows)),
+        n_columns_(problem.n_attributes),
+        stride_((n_columns_ + 31) / 32 * 32),  // words of 32 columns begin at a multiple of 128 bytes
+        n_splits_(most_splits(n_rows_)),
+        totals_(problem.totals, problem.totals + problem.n_classes),
+        rows_(checked::mul((n_rows_ + rows_of_word(n_rows_) - 1) / rows_of_word(n_rows_), stride_)),
+        changes_(checked::mul((n_rows_ + 31) / 32, stride_)),
+        attributes_(n_columns_),
+        columns_(n_columns_),
+        symbolic_(n_columns_),
+        classes_(n_rows_),
+        nodes_(n_rows_),
+        counts_(checked::mul(2 * n_splits_, problem.n_classes)),
+        keys_(n_splits_),
+        splits_(n_splits_),
+        level_(1),
+        host_splits_(n_splits_),
+        host_right_(checked::mul(n_splits_, problem.n_classes)),
+        host_level_(1) {
+    tree_ = {{rows_.data(), changes_.data(), stride_, n_rows_},
+             n_columns_,
+             attributes_.data(),
+             symbolic_.data(),
+             columns_.data(),
+             classes_.data(),
+             problem.n_classes,
+             as_int(problem.max_depth),
+             as_int(problem.min_samples_leaf),
+             static_cast<std::uint32_t>(std::min<std::int64_t>(problem.min_w, 0xffffffff)),
+             nodes_.data(),
+             counts_.data(),
+             counts_.data() + n_splits_ * problem.n_classes,
+             keys_.data(),
+             splits_.data(),
+             level_.data()};
+    upload(classes_, problem.classes, n_rows_, stream_.get());
+    stream_.wait();  // the classes are the caller's
+  }
+  ~ShortGrower() override { cudaStreamSynchronize(stream_.get()); }
+
+  void sort(cuda_abi::Type type, const void* values, std::int64_t n_columns, std::int64_t first,
+            cudaStream_t stream) override {
+    switch (type) {
+      case cuda_abi::Type::float32:
+        return sort_short(static_cast<const float*>(values), n_columns, tree_.orders, first, stream);
+      case cuda_abi::Type::float64:
+        return sort_short(static_cast<const double*>(values), n_columns, tree_.orders, first, stream);
+      case cuda_abi::Type::code:
+        return sort_short(static_cast<const std::int32_t*>(values), n_columns, tree_.orders, first, stream);
+    }
+  }
+
+  void begin(const std::vector<ColumnKind>& kinds) override {
+    std::vector<std::int32_t> attributes(kinds.size()), columns(kinds.size());
+    std::vector<std::uint8_t> symbolic(kinds.size());
+    for (std::size_t c = 0; c < kinds.size(); ++c) {
+      attributes[c] = kinds[c].attribute;
+      columns[static_cast<std::size_t>(kinds[c].attribute)] = static_cast<std::int32_t>(c);
+      symbolic[c] = kinds[c].symbolic ? 1 : 0;
+    }
+    std::vector<std::uint32_t> totals(totals_.begin(), totals_.end());
+    const Level root = {0, 1, 0, n_rows_};
+    cudaStream_t stream = stream_.get();
+    upload(attributes_, attributes.data(), n_columns_, stream);
+    upload(columns_, columns.data(), n_columns_, stream);
+    upload(symbolic_, symbolic.data(), n_columns_, stream);
+    clear(nodes_, stream);
+    clear(counts_, stream);
+    clear(keys_, stream);
+    upload(counts_, totals.data(), static_cast<std::int64_t>(totals.size()), stream);
+    upload(level_, &root, 1, stream);
+    stream_.wait();
+  }
+
+  std::int64_t grow() override {
+    for (int i = 0; i < kLevelsAtOnce; ++i) grow_level(tree_, stream_.get());
+    check(cudaMemcpyAsync(host_level_.data(), level_.data(), sizeof(Level), cudaMemcpyDeviceToHost, stream_.get()),
+          "copying a level");
+    stream_.wait();
+    return host_level_.data()->n_open == 0 ? 0 : host_level_.data()->open_rows;
+  }
+
+  cuda_abi::Splits splits() override {
+    const std::int64_t n = host_level_.data()->first;
+    check(cudaMemcpyAsync(host_splits_.data(), splits_.data(), static_cast<std::size_t>(n) * sizeof(cuda_abi::Split),
+                          cudaMemcpyDeviceToHost, stream_.get()),
+          "copying splits");
+    check(cudaMemcpyAsync(host_right_.data(), tree_.right,
+                          static_cast<std::size_t>(n * tree_.n_classes) * sizeof(std::uint32_t), cudaMemcpyDeviceToHost,
+                          stream_.get()),
+          "copying splits");
+    stream_.wait();
+    return {host_splits_.data(), host_right_.data(), n};
+  }
+
+ private:
+  int n_rows_;
+  std::int64_t n_columns_, stride_, n_splits_;
+  std::vector<std::int64_t> totals_;
+  stope::cuda::Stream stream_;
+  DeviceBuffer<std::uint32_t> rows_, changes_;
+  DeviceBuffer<std::int32_t> attributes_, columns_;
+  DeviceBuffer<std::uint8_t> symbolic_, classes_;
+  DeviceBuffer<std::uint16_t> nodes_;
+  DeviceBuffer<std::uint32_t> counts_;  ///< of nodes, then of their right children
+  DeviceBuffer<unsigned long long> keys_;
+  DeviceBuffer<cuda_abi::Split> splits_;
+  DeviceBuffer<Level> level_;
+  PinnedBuffer<cuda_abi::Split> host_splits_;
+  PinnedBuffer<std::uint32_t> host_right_;
+  PinnedBuffer<Level> host_level_;
+  ShortTree tree_{};
+};
+
+}  // namespace
+
+std::unique_ptr<Grower> make_short_grower(const cuda_abi::Problem& problem) {
+  return std::make_unique<ShortGrower>(problem);
+}
+
+}  // namespace stope::tree::cuda

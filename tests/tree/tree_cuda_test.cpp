@@ -1,0 +1,71 @@
+// Trees on the GPUs of this machine; skipped where there is none.
+#include "stope/device.hpp"
+#include "tree/gpu_cases.hpp"
+
+namespace stope {
+namespace {
+
+using namespace testing_trees;
+
+class TreesOnGpu : public testing::Test {
+ protected:
+  void SetUp() override {
+    for (const BackendInfo& info : device_info().backends) {
+      if (info.name == "cuda" && info.available) return;
+    }
+    GTEST_SKIP() << "no GPU";
+  }
+
+  static Table table(const Shape& shape, std::uint64_t seed) {
+    Random random(seed);
+    return random_decisions(random, shape);
+  }
+};
+
+// 50,000 tables in all; in parts, for several processes.
+constexpr int kShortTables = 11250;
+TEST_F(TreesOnGpu, ShortTables) {
+  expect_the_processors_trees_of_random_tables("cuda", kShortTables, 60, 6, 11);
+}
+TEST_F(TreesOnGpu, MoreShortTables) {
+  expect_the_processors_trees_of_random_tables("cuda", kShortTables, 60, 6, 12);
+}
+TEST_F(TreesOnGpu, StillMoreShortTables) {
+  expect_the_processors_trees_of_random_tables("cuda", kShortTables, 60, 6, 13);
+}
+TEST_F(TreesOnGpu, TheLastShortTables) {
+  expect_the_processors_trees_of_random_tables("cuda", kShortTables, 60, 6, 14);
+}
+TEST_F(TreesOnGpu, TablesThatAWarpSorts) {
+  expect_the_processors_trees_of_random_tables("cuda", 5000, 1024, 12, 2);
+}
+
+TEST_F(TreesOnGpu, WideTables) {
+  for (const std::int32_t n_classes : {2, 3, 50}) {
+    Shape shape;
+    shape.n_rows = n_classes == 50 ? 300 : 161;
+    shape.n_numeric = n_classes == 2 ? 100000 : 20000;
+    shape.n_classes = n_classes;
+    shape.floats = true;
+    expect_the_processors_tree(table(shape, 5), "cuda");
+  }
+}
+
+// Nodes of a level whose counts do not fit the shared memory at once.
+TEST_F(TreesOnGpu, ManyNodesAndClasses) {
+  for (const std::int32_t n_classes : {2, 200}) {
+    expect_the_processors_tree(table({1024, 3, 2, n_classes, false, true}, 6), "cuda");
+  }
+}
+
+// Every kernel, for a sanitizer.
+TEST_F(TreesOnGpu, EveryKernel) {
+  for (const std::int32_t n_classes : {2, 5}) {
+    for (const std::int64_t n_rows : {20, 100, 130, 250, 300, 500, 1000, 1024}) {
+      expect_the_processors_tree(table({n_rows, 24, 2, n_classes, false, true}, 7), "cuda");
+    }
+  }
+}
+
+}  // namespace
+}  // namespace stope

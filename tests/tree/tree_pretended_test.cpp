@@ -1,0 +1,81 @@
+// What the core does to grow trees on GPUs, with a plug-in that only pretends (tests/device/fake_tree.cpp).
+#include "base/fault.hpp"
+#include "effort.hpp"
+#include "stope/error.hpp"
+#include "tree/gpu_cases.hpp"
+
+namespace stope {
+namespace {
+
+using namespace testing_trees;
+
+class PretendedTrees : public testing::Test {
+ protected:
+  void SetUp() override {
+    setenv("STOPE_CUDA_PLUGIN", STOPE_FAKE_PLUGIN, 1);
+    setenv("STOPE_FAKE", "works", 1);
+  }
+  void TearDown() override { unsetenv("STOPE_FAKE"); }
+
+  static Table table(const Shape& shape) {
+    Random random(8);
+    return random_decisions(random, shape);
+  }
+};
+
+TEST_F(PretendedTrees, AreTheProcessors) {
+  expect_the_processors_trees_of_random_tables("cuda", repeated(1000, 100), 60, 6, 1);
+  expect_the_processors_trees_of_random_tables("cuda", repeated(20, 4), 300, 12, 2);
+  expect_the_processors_tree(table({1000, 5000, 3, 3, false, true}), "cuda", {.max_depth = 1});  // several pieces
+}
+
+TEST_F(PretendedTrees, WhatGpusDoNotDoIsRefused) {
+  const auto refused = [](const Table& of, TreeOptions options) {
+    options.missing = MissingPolicy::value;
+    try {
+      tree_on(of, "cuda", options);
+      ADD_FAILURE() << "not refused";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::unsupported) << error.what();
+    }
+  };
+  refused(table({30, 3, 1, 3, false, true}), {.criterion = Criterion::gini});
+  refused(table({30, 3, 1, 3, true, true}), {});
+  refused(table({1025, 3, 1, 3, false, true}), {});
+  refused(table({1000, 3, 1, 3000, false, true}), {});
+}
+
+TEST_F(PretendedTrees, ALostGpuIsAnError) {
+  const Table large = table({1000, 10, 1, 3, false, true});
+  for (int n = 1; n <= 5; ++n) {
+    fault::arm_device(n);
+    try {
+      tree_on(large, "cuda", {.missing = MissingPolicy::value});
+      ADD_FAILURE() << "call " << n << " did not fail";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::device_lost);
+    }
+    fault::arm_device(0);
+  }
+}
+
+TEST_F(PretendedTrees, CanBeCancelled) {
+  CancelToken token;
+  RunOptions run;
+  run.device = "cuda";
+  run.cancel = token;
+  int n_reports = 0;
+  run.progress = [&](std::string_view, std::int64_t, std::int64_t) {
+    if (++n_reports == 2) token.cancel();
+  };
+  try {
+    DecisionTree::fit(table({1000, 10, 1, 3, false, true}), {.missing = MissingPolicy::value}, run);
+    ADD_FAILURE() << "not cancelled";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::cancelled);
+  }
+  EXPECT_EQ(n_reports, 2);
+}
+
+}  // namespace
+}  // namespace stope
