@@ -5,6 +5,7 @@
 #include <limits>
 #include <memory>
 
+#include "base/checked.hpp"
 #include "device/cuda_plugin.hpp"
 #include "discretize/present_classes.hpp"
 #include "discretize/value_order.hpp"
@@ -89,7 +90,8 @@ class CudaGrowth {
                                        options_.min_samples_leaf,
                                        least_w(options_.min_score)};
     cuda_abi::Session* made = nullptr;
-    const std::int64_t bytes = std::max<std::int64_t>(kPieceBytes, problem_.n_rows * 8);
+    const std::int64_t all = checked::mul(problem_.n_rows * 8, problem_.n_attributes());
+    const std::int64_t bytes = std::max(std::min(all, kPieceBytes), problem_.n_rows * 8);
     checked_call([&](Failure* failure) { return functions().create(gpu, &problem, bytes, &made, failure); });
     session_.reset(made);
     of_piece_bytes_ = bytes;

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <iterator>
 #include <string>
 
 #include "discretize/discretize_cases.hpp"
@@ -16,6 +17,7 @@ using discretize_cases::Shape;
 inline DecisionTree tree_on(const Table& table, const std::string& device, const TreeOptions& options) {
   RunOptions run;
   run.device = device;
+  run.threads = table.n_rows * std::ssize(table.columns) < 100000 ? 1 : 0;  // threads cost more than small trees
   return DecisionTree::fit(table, options, run);
 }
 
