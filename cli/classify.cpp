@@ -54,7 +54,7 @@ class Classify : public Command {
     write_neighbors(session, arguments_, job);
     commit_files(session, {&job.file, &arguments_.model.file});
     note_prediction(session, arguments_, report);
-    if (label != nullptr) report_scores(session, score_against(*label, classes, predicted));
+    if (label != nullptr) report_scores(session, *label, classes, predicted);
   }
 
  private:

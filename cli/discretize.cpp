@@ -1,6 +1,7 @@
 // stope discretize: the best cut of every attribute, sets of cuts, coded tables.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 
 #include "command.hpp"
@@ -13,6 +14,7 @@
 #include "stope/error.hpp"
 #include "stope/tree.hpp"
 #include "table_arguments.hpp"
+#include "text_table.hpp"
 
 namespace stope::cli {
 namespace {
@@ -193,6 +195,7 @@ class Discretize : public Command {
   }
 
   void find(Session& session) {
+    require_distinct({cuts_out_, output_, model_.path});
     std::optional<OutputFile> cuts_file, coded_file;
     if (!cuts_out_.empty()) cuts_file.emplace(cuts_out_);
     if (!output_.empty()) coded_file.emplace(output_);
@@ -206,7 +209,7 @@ class Discretize : public Command {
     session.json()["options"] = {{"method", method_}, {"missing", missing_}};
     session.json()["cuts"] = n_cuts;
     session.json()["attributes_with_cuts"] = cuts.size();
-    session.say(fmt::format("{} cuts of {} attributes\n", n_cuts, cuts.size()));
+    session.say(fmt::format("{} of {}\n", counted(n_cuts, "cut"), counted(std::ssize(cuts), "attribute")));
     if (cuts_file) write_cuts(*cuts_file, cuts);
     if (coded_file) code(session, table, cuts, *coded_file);
     model_.write(session, {outline(table), CutsModel{cuts, coding_}});
@@ -216,7 +219,14 @@ class Discretize : public Command {
   // The local method's cuts are those of a tree (docs/numerics/tree.md).
   CutSet cuts_of(const Table& table, const RunOptions& run) const {
     if (method_ != "md-local") return find_cuts(table, cuts_, run);
-    return DecisionTree::fit(table, {.missing = cuts_.missing}, run).cuts();
+    const DecisionTree tree = DecisionTree::fit(table, {.missing = cuts_.missing}, run);
+    for (const TreeAttribute& one : tree.attributes()) {
+      if (!one.has_missing || std::count(one.values.begin(), one.values.end(), "?") < 2) continue;
+      throw Error(ErrorCode::invalid_file, table_ + ": column '" + one.name +
+                                               "': a value '?', which cuts call the missing values of this column "
+                                               "(rename it, or count it as missing, too)");
+    }
+    return tree.cuts();
   }
 
   void apply(Session& session) {

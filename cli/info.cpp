@@ -10,6 +10,7 @@
 #include "model_report.hpp"
 #include "option.hpp"
 #include "output.hpp"
+#include "stope/cuts_file.hpp"
 #include "table_arguments.hpp"
 #include "text_table.hpp"
 
@@ -55,7 +56,7 @@ std::string values_text(const Column& column, const ColumnFacts& facts) {
   if (!column.nominal()) {
     return facts.low <= facts.high ? fmt::format("{:.6g} .. {:.6g}", facts.low, facts.high) : "no value";
   }
-  std::string text = fmt::format("{} value{}", column.values.size(), column.values.size() == 1 ? "" : "s");
+  std::string text = counted(std::ssize(column.values), "value");
   std::size_t shown = 0;
   for (const std::string& value : column.values) {
     const std::string piece = fmt::format("{}{} ({})", shown == 0 ? ": " : ", ", one_line(value), facts.counts[shown]);
@@ -82,14 +83,35 @@ Json column_json(const Column& column, const ColumnFacts& facts) {
   return json;
 }
 
+std::string cuts_text(const AttributeCuts& cuts) {
+  std::string text;
+  for (std::int64_t i = 0; i < cuts.size(); ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    const std::string piece =
+        (i == 0 ? "" : ", ") + (cuts.symbolic ? one_line(cuts.values[at]) : fmt::format("{:.6g}", cuts.numbers[at]));
+    if (i > 0 && width_of(text) + width_of(piece) > kValuesWidth) return text + ", ...";
+    text += piece;
+  }
+  return text;
+}
+
+Json cuts_json(const CutSet& cuts) {
+  Json json = Json::array();
+  for (const AttributeCuts& one : cuts) {
+    json.push_back({{"name", one.name}, {"symbolic", one.symbolic}, {"cuts", one.size()}});
+  }
+  return json;
+}
+
 class Info : public Command {
  public:
   explicit Info(CLI::App& program)
       : Command(
             program, "info", "Show what is in a table or a model file",
             "Shows the rows and columns of a table: names, types, roles, missing values, values and ranges. Of a model "
-            "file: its kind, options, tables, and the columns it was fitted to.") {
-    add_argument(*app, "TABLE", table_, "TABLE", "Table or model file to look at; '-' reads a table from stdin");
+            "file: its kind, options, tables, and the columns it was fitted to. Of a file of cuts (.json): the cuts of "
+            "every attribute.") {
+    add_argument(*app, "TABLE", table_, "TABLE", "Table, model or cuts to look at; '-' reads a table from stdin");
     OptionGroup group(*app, "Output");
     group.flag("--all", all_, fmt::format("Show every column, not only the first {}", kColumnsShown));
     group.text("-o,--output", output_, "FILE", "File for the text; without it stdout");
@@ -103,6 +125,10 @@ class Info : public Command {
     if (writes && session.wants_data(output_)) file.emplace(output_path(output_));
     if (is_model_file(table_, session.run())) {
       show_model(session, file);
+      return;
+    }
+    if (table_.ends_with(".json") || table_.ends_with(".json.gz") || table_.ends_with(".json.zst")) {
+      show_cuts(session, file);
       return;
     }
     const Table table = session.timed("read", [&] { return tables_.read_first(table_, session.run()); });
@@ -136,6 +162,23 @@ class Info : public Command {
     const ModelSummary summary = session.timed("read", [&] { return summarize_model(table_, session.run()); });
     session.json()["model"] = model_json(summary);
     if (file) file->write(model_text(one_line(table_), summary, all_));
+    commit_files(session, {&file});
+  }
+
+  void show_cuts(Session& session, std::optional<OutputFile>& file) {
+    const CutSet cuts = session.timed("read", [&] { return read_cuts(table_, session.run()); });
+    session.json()["cuts"] = cuts_json(cuts);
+    TextTable lines({Align::left, Align::left, Align::right, Align::left});
+    lines.row({"name", "type", "cuts", ""});
+    const std::size_t shown = all_ ? cuts.size() : std::min(cuts.size(), kColumnsShown);
+    for (std::size_t i = 0; i < shown; ++i) {
+      const AttributeCuts& one = cuts[i];
+      lines.row({one.name, one.symbolic ? "nominal" : "numeric", std::to_string(one.size()), cuts_text(one)});
+    }
+    std::string text =
+        fmt::format("{}: cuts of {}\n\n{}", one_line(table_), counted(std::ssize(cuts), "attribute"), lines.text(0));
+    if (shown < cuts.size()) text += fmt::format("... and {} more attributes (--all)\n", cuts.size() - shown);
+    if (file) file->write(text);
     commit_files(session, {&file});
   }
 

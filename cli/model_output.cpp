@@ -1,6 +1,7 @@
 #include "model_output.hpp"
 
 #include "option.hpp"
+#include "output.hpp"
 #include "stope/error.hpp"
 
 namespace stope::cli {
@@ -16,6 +17,7 @@ void ModelOutput::open(const std::string& data_path) {
   if (path == "-" && (data_path.empty() || data_path == "-")) {
     throw Error(ErrorCode::invalid_argument, "--model-out -: stdout is for the data; give them a file with -o");
   }
+  require_distinct({path, data_path});
   file.emplace(path);
 }
 

@@ -21,7 +21,7 @@ std::string model_text(const std::string& path, const ModelSummary& summary, boo
   TextTable options({Align::left, Align::left});
   for (const auto& [name, value] : summary.options) options.row({one_line(name), one_line(value)});
   for (const ModelSummary::Part& part : summary.tables) {
-    options.row({one_line(part.name), fmt::format("{} rows, {} columns", part.n_rows, part.n_columns)});
+    options.row({one_line(part.name), counted(part.n_rows, "row") + ", " + counted(part.n_columns, "column")});
   }
   text += options.text(2) + "\nfitted to\n";
   TextTable columns({Align::right, Align::left, Align::left, Align::left, Align::left});
@@ -32,7 +32,7 @@ std::string model_text(const std::string& path, const ModelSummary& summary, boo
     const Column& column = all_columns[i];
     columns.row({std::to_string(i + 1), column.name, std::string(to_string(column.type)),
                  std::string(to_string(column.role)),
-                 column.nominal() ? fmt::format("{} values", column.values.size()) : ""});
+                 column.nominal() ? counted(std::ssize(column.values), "value") : ""});
   }
   text += columns.text(2);
   if (shown < all_columns.size()) text += fmt::format("... and {} more columns (--all)\n", all_columns.size() - shown);

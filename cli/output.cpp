@@ -2,8 +2,12 @@
 #include "output.hpp"
 
 #include <charconv>
+#include <filesystem>
+#include <set>
+#include <system_error>
 
 #include "session.hpp"
+#include "stope/error.hpp"
 
 namespace stope::cli {
 namespace {
@@ -86,6 +90,21 @@ void commit_files(Session& session, const std::vector<std::optional<OutputFile>*
   if (there.empty()) return;
   session.timed("write", [&] { OutputFile::commit_all(there); });
   for (const OutputFile* file : there) session.note_output(file->path());
+}
+
+void require_distinct(const std::vector<std::string>& paths) {
+  std::set<std::filesystem::path> seen;
+  for (const std::string& path : paths) {
+    std::error_code ignored;
+    const bool regular = !std::filesystem::exists(path, ignored) || std::filesystem::is_regular_file(path, ignored);
+    if (path.empty() || path == "-" || !regular) continue;  // /dev/null takes everything
+    const std::filesystem::path whole =
+        std::filesystem::weakly_canonical(std::filesystem::absolute(path, ignored), ignored);
+    if (!seen.insert(whole.empty() ? std::filesystem::path(path) : whole).second) {
+      throw Error(ErrorCode::invalid_argument,
+                  "'" + path + "' is to be two outputs at once: give each a file of its own");
+    }
+  }
 }
 
 std::string output_path(const std::string& path) {

@@ -59,6 +59,7 @@ class PcaCommand : public Command {
 
   void run(Session& session) override {
     check_options();
+    require_distinct({output_, components_, model_.path});
     std::optional<OutputFile> scores, components;
     if (session.wants_data(output_)) scores.emplace(output_path(output_));
     if (!components_.empty()) components.emplace(components_);

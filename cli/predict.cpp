@@ -119,7 +119,7 @@ class Predict : public Command {
           });
     }));
     out.flush();
-    if (label != nullptr) report_scores(session, score_against(*label, classes, predicted));
+    if (label != nullptr) report_scores(session, *label, classes, predicted);
   }
 
   void regress(Session& session, const NeighborsModel& model, const Table& table) {
@@ -215,7 +215,7 @@ class Predict : public Command {
       predicted.push_back(leaf < 0 ? kMissingCode : tree.nodes()[static_cast<std::size_t>(leaf)].majority);
     }
     out.flush();
-    if (label != nullptr) report_scores(session, score_against(*label, tree.classes(), predicted));
+    if (label != nullptr) report_scores(session, *label, tree.classes(), predicted);
   }
 
   struct Explanation {

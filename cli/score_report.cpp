@@ -12,6 +12,7 @@ namespace stope::cli {
 namespace {
 
 constexpr std::size_t kMaxMatrix = 12;   // classes: a wider matrix does not fit a terminal
+constexpr std::size_t kNamesShown = 3;   // of classes in a warning
 constexpr std::size_t kMaxClasses = 60;  // rows of the class table: more is for --json
 
 std::int64_t count_at(const ClassificationScores& scores, std::size_t truth, std::size_t predicted) {
@@ -88,6 +89,23 @@ ClassificationScores score_against(const Column& label, std::vector<std::string>
     truth[row] = entry->second;
   }
   return score_classification(classes, truth, predicted);
+}
+
+void report_scores(Session& session, const Column& label, const std::vector<std::string>& classes,
+                   const std::vector<std::int32_t>& predicted) {
+  const ClassificationScores scores = score_against(label, classes, predicted);
+  std::int64_t n_rows = 0;
+  std::string unknown;
+  for (std::size_t c = classes.size(); c < scores.classes.size(); ++c) {
+    n_rows += scores.support[c];
+    if (c < classes.size() + kNamesShown) unknown += (unknown.empty() ? "'" : ", '") + scores.classes[c] + "'";
+    if (c == classes.size() + kNamesShown) unknown += ", ...";
+  }
+  if (n_rows > 0) {
+    session.warn(fmt::format("{} of {} with a label that training does not know, counted as wrong: {}", n_rows,
+                             counted(scores.n_rows, "row"), unknown));
+  }
+  report_scores(session, scores);
 }
 
 RegressionScores score_against(const Column& label, const std::vector<double>& predicted) {

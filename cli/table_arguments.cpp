@@ -78,7 +78,7 @@ void add_column_options(CLI::App& app, TableArguments& arguments, Tables tables)
   group.text("--target", read.target, "COLUMN", "The label");
   group.text("--id", read.id, "COLUMN", "A column that names the rows; no feature");
   group.list("--ignore", read.ignore, "COLUMN,...", "Columns to leave out");
-  group.text("--sample-weight", read.sample_weight, "COLUMN", "Weights of the rows; they multiply votes");
+  group.text("--sample-weight", read.sample_weight, "COLUMN", "Weights of the rows, in votes and scores");
   group.list("--nominal", read.nominal, "COLUMN,...", "Columns to read as nominal, spelled as in the file");
   group.list("--numeric", read.numeric, "COLUMN,...", "Columns to read as numbers");
   group.text("--schema", read.schema, "FILE", "JSON file with names, types, roles and values of the columns");

@@ -29,6 +29,10 @@ std::string cut(const std::string& raw) {
 
 }  // namespace
 
+std::string counted(std::int64_t n, const std::string& one, const std::string& many) {
+  return fmt::format("{} {}", n, n == 1 ? one : many.empty() ? one + "s" : many);
+}
+
 std::size_t width_of(std::string_view text) {
   return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), starts_character));
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,6 +26,9 @@ class TextTable {
 
 /// Characters of a UTF-8 text (code points: wide and combining characters are not told apart).
 std::size_t width_of(std::string_view text);
+
+/// "1 cut", "8 cuts"; `many` where it is not the word with an s.
+std::string counted(std::int64_t n, const std::string& one, const std::string& many = "");
 
 /// Four decimals, "-" for NaN.
 std::string format_score(double value);

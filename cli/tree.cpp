@@ -16,6 +16,7 @@
 #include "stope/eval.hpp"
 #include "stope/tree_format.hpp"
 #include "table_arguments.hpp"
+#include "text_table.hpp"
 #include "value.hpp"
 
 namespace stope::cli {
@@ -27,6 +28,12 @@ constexpr const char* kExamples =
     "  stope tree train.csv --target class --missing value --test test.csv --format rules -o rules.txt\n"
     "  stope tree genes.csv.gz --target class --cv 10 --model-out genes.stope -o tree.txt\n"
     "  stope predict genes.stope more.csv --proba --explain -o predictions.csv\n";
+
+double parse_share(const std::string& word, const std::string& option) {
+  const double share = parse_real(word, option);
+  if (share > 0.0 && share < 1.0) return share;
+  throw Error(ErrorCode::invalid_argument, option + ": '" + word + "' is not between 0 and 1");
+}
 
 class TreeCommand : public Command {
  public:
@@ -61,11 +68,13 @@ class TreeCommand : public Command {
       throw Error(ErrorCode::invalid_argument,
                   table_ + ": which column is the label? Name it with --target, or by its role in --schema");
     }
+    require_folds(table);
+    const std::optional<Table> test = read_test(session, table);  // before a tree grows: it may be refused
     const DecisionTree tree = session.timed("grow", [&] { return fit_tree(table, options_.fit, session.run()); });
     note(session, tree);
     if (file) file->write(format_tree(tree, tree_format(format_)));
     model_.write(session, {outline(table), tree});
-    if (!test_.empty()) score_test(session, tree, table);
+    if (test) score_test(session, tree, *test);
     if (evaluates()) cross_validate(session, table);
     commit_files(session, {&file, &model_.file});
   }
@@ -89,14 +98,10 @@ class TreeCommand : public Command {
                "Weights of classes, which multiply those of rows; balanced: all classes weigh the same");
     group.real("--ccp-alpha", tree.ccp_alpha, "A",
                "Cost-complexity pruning: a leaf costs as much as this share of the rows misclassified [0]");
-    group.parsed("--prune-holdout", "SHARE",
-                 "Reduced-error pruning: this share of the rows, e.g. 0.3, prunes the tree of the others",
-                 [this](const std::string& word) {
-                   options_.fit.prune_holdout = parse_real(word, "--prune-holdout");
-                   if (!(options_.fit.prune_holdout > 0.0 && options_.fit.prune_holdout < 1.0)) {
-                     throw Error(ErrorCode::invalid_argument, "--prune-holdout: '" + word + "' is not between 0 and 1");
-                   }
-                 });
+    group.parsed(
+        "--prune-holdout", "SHARE",
+        "Reduced-error pruning: this share of the rows, e.g. 0.3, prunes the tree of the others",
+        [this](const std::string& word) { options_.fit.prune_holdout = parse_share(word, "--prune-holdout"); });
   }
 
   void add_scores() {
@@ -105,11 +110,12 @@ class TreeCommand : public Command {
     group.parsed("--cv", "FOLDS", "Cross-validation beside the tree of all rows", [this](const std::string& word) {
       options_.scheme = Scheme::cross_validation;
       options_.n_folds = parse_integer(word, "--cv");
+      if (options_.n_folds < 2) throw Error(ErrorCode::invalid_argument, "--cv: " + word + " folds: 2 is the least");
     });
     group.parsed("--holdout", "FRACTION", "The same with this part of the rows held out for testing",
                  [this](const std::string& word) {
                    options_.scheme = Scheme::holdout;
-                   options_.holdout = parse_real(word, "--holdout");
+                   options_.holdout = parse_share(word, "--holdout");
                  });
     group.flag("--loo", leave_one_out_, "The same leaving out one row after the other");
   }
@@ -167,22 +173,31 @@ class TreeCommand : public Command {
                               {"depth", tree.max_depth()},
                               {"impure_leaves", impure},
                               {"attributes", tree.cuts().size()}};
-    session.say(fmt::format("tree: {} leaves, depth {}, {} of {} attributes, {} impure leaves\n", tree.n_leaves(),
-                            tree.max_depth(), tree.cuts().size(), tree.attributes().size(), impure));
+    session.say(fmt::format("tree: {}, depth {}, {} of {}, {}\n", counted(tree.n_leaves(), "leaf", "leaves"),
+                            tree.max_depth(), tree.cuts().size(), counted(std::ssize(tree.attributes()), "attribute"),
+                            counted(impure, "impure leaf", "impure leaves")));
   }
 
-  void score_test(Session& session, const DecisionTree& tree, const Table& train) {
-    const Table test = session.timed("read", [&] { return tables_.read_second(test_, train, session.run()); });
-    session.hold({&train, &test});
-    session.note_input("test", test_, test);
-    const Column* const label = column_of(test, Role::label);
-    if (label == nullptr) {
-      throw Error(ErrorCode::invalid_file,
-                  test_ + ": the column '" + tree.target() + "', which is to be scored, is missing");
-    }
+  void require_folds(const Table& table) const {
+    if (count("--cv") == 0 || options_.n_folds <= table.n_rows) return;
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("--cv: {} folds of {}: at most one a row", options_.n_folds, counted(table.n_rows, "row")));
+  }
+
+  std::optional<Table> read_test(Session& session, const Table& train) {
+    if (test_.empty()) return std::nullopt;
+    std::optional<Table> test = session.timed("read", [&] { return tables_.read_second(test_, train, session.run()); });
+    session.hold({&train, &*test});
+    session.note_input("test", test_, *test);
+    if (column_of(*test, Role::label) != nullptr) return test;
+    throw Error(ErrorCode::invalid_file, test_ + ": the column '" + column_of(train, Role::label)->name +
+                                             "', which is to be scored, is missing");
+  }
+
+  void score_test(Session& session, const DecisionTree& tree, const Table& test) {
     const Classification classes = session.timed("predict", [&] { return tree.predict(test, session.run()); });
     session.say("\ntest table: ");
-    report_scores(session, score_against(*label, classes.classes, classes.codes));
+    report_scores(session, *column_of(test, Role::label), classes.classes, classes.codes);
   }
 
   void cross_validate(Session& session, const Table& table) {

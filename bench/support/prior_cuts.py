@@ -47,7 +47,7 @@ def rows_of(found, size, device):
 
 def plot(rows, machine):
     import matplotlib.pyplot as plt
-    figure, axis = plt.subplots(figsize=(9, 6))
+    figure, axis = plt.subplots(figsize=(11, 6))
     names = [f"{n} x {m:,}" for n, m in SIZES]
     lines = [(f"work 004, {line}", [times[str(size)] for size in SIZES], "--") for line, times in THEIRS["004"].items()]
     for line, device in (("sort", "cpu, 1 thread"), ("whole", "cpu, 1 thread"), ("whole", "cpu"), ("cuts", "cpu"), ("whole", "gpu"), ("cuts", "gpu")):
@@ -60,7 +60,7 @@ def plot(rows, machine):
     axis.set_yscale("log")
     axis.set_ylabel("milliseconds")
     axis.set_xlabel("rows x attributes")
-    axis.legend(fontsize=8)
+    axis.legend(fontsize=8, loc="center left", bbox_to_anchor=(1, 0.5))  # beside the lines, which fill the plot
     return figure, f"Work 004 (2014) and stope on {machine}: best cut of every attribute"
 
 

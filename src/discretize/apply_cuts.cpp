@@ -129,8 +129,10 @@ Table coded_columns(const Table& table, const CutSet& cuts) {
 }  // namespace
 
 Table apply_cuts(const Table& table, const CutSet& cuts, const ApplyOptions& options, const RunOptions& run) {
+  const Table features = coded_columns(table, cuts);
   const discretize::DecisionProblem problem =
-      discretize::make_problem(coded_columns(table, cuts), options.missing, run, discretize::Target::unused);
+      discretize::make_problem(features, options.missing, run, discretize::Target::unused);
+  discretize::require_telling_names(features, problem);
   std::vector<Column> coded(cuts.size());
   ThreadPool pool(run.threads);
   pool.parallel_for(static_cast<std::int64_t>(cuts.size()), run.cancel, [&](std::int64_t i, int) {

@@ -122,6 +122,7 @@ CutSet global(const DecisionProblem& problem, const DiscretizeOptions& options, 
 CutSet find_cuts(const Table& table, const DiscretizeOptions& options, const RunOptions& run) {
   const auto target = looks_at_classes(options.method) ? discretize::Target::needed : discretize::Target::unused;
   const DecisionProblem problem = discretize::make_problem(table, options.missing, run, target);
+  discretize::require_telling_names(table, problem);
   CutSet cuts = options.method == DiscretizeMethod::md_global ? global(problem, options, run)
                                                               : each_by_itself(problem, options, run);
   std::erase_if(cuts, [](const AttributeCuts& one) { return one.size() == 0; });

@@ -22,9 +22,18 @@ std::string where_is(const Table& table, const Column& column) {
   throw Error(ErrorCode::invalid_file, where_is(table, column) + ", row " + std::to_string(row) + ": " + what);
 }
 
+// The row of the table that the problem's `row` was.
+std::int64_t row_of(const DecisionProblem& problem, std::int64_t row) {
+  return problem.rows.empty() ? row : problem.rows[static_cast<std::size_t>(row)];
+}
+
 const Column& label_of(const Table& table) {
   const std::int64_t label = table.find(Role::label);
-  if (label < 0) throw Error(ErrorCode::invalid_argument, "the table has no label: name it with --target");
+  if (label < 0) {
+    throw Error(ErrorCode::invalid_argument,
+                (table.source.empty() ? "the table" : table.source) +
+                    ": which column is the label? Name it with --target, or by its role in --schema");
+  }
   const Column& column = table.columns[static_cast<std::size_t>(label)];
   if (column.nominal()) return column;
   throw Error(ErrorCode::invalid_argument,
@@ -196,7 +205,7 @@ void count_classes(const Table& table, const Column& label, DecisionProblem& pro
   problem.class_totals.assign(label.values.size(), 0);
   for (std::int64_t row = 0; row < problem.n_rows; ++row) {
     const std::int32_t code = problem.class_of[row];
-    if (code < 0) refuse(table, label, row, "a missing label");
+    if (code < 0) refuse(table, label, row_of(problem, row), "a missing label");
     problem.class_totals[static_cast<std::size_t>(code)] += problem.weight(row);
   }
   problem.total = std::accumulate(problem.class_totals.begin(), problem.class_totals.end(), std::int64_t{0});
@@ -279,6 +288,20 @@ DecisionProblem make_problem(const Table& table, MissingPolicy policy, const Run
     name_missing(attribute);
   });
   return problem;
+}
+
+void require_telling_names(const Table& table, const DecisionProblem& problem) {
+  for (const Attribute& attribute : problem.attributes) {
+    if (!attribute.symbolic || !attribute.has_missing) continue;
+    const auto at = std::find(attribute.values.begin(), attribute.values.end() - 1, kMissingValue);
+    const auto code = static_cast<std::int32_t>(at - attribute.values.begin());
+    for (std::int64_t row = 0; row < problem.n_rows && code + 1 < attribute.n_values(); ++row) {
+      if (attribute.codes()[row] != code) continue;
+      refuse(table, table.columns[static_cast<std::size_t>(attribute.column)], row_of(problem, row),
+             "the value '?', which cuts call the missing values of this column (rename it, or count it as missing, "
+             "too)");
+    }
+  }
 }
 
 }  // namespace stope::discretize

@@ -73,4 +73,8 @@ struct DecisionProblem {
 DecisionProblem make_problem(const Table& table, MissingPolicy missing, const RunOptions& run = {},
                              Target target = Target::needed);
 
+/// Cuts know values by name: throws invalid_file where an attribute has missing values, which are spelled
+/// kMissingValue, and rows with a value of that name beside them.
+void require_telling_names(const Table& table, const DecisionProblem& problem);
+
 }  // namespace stope::discretize

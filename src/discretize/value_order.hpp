@@ -46,10 +46,10 @@ inline constexpr double kMissingCut = -__builtin_huge_val();
 STOPE_HD constexpr double cut_between(double a, double b) {
   if (a != a) return kMissingCut;
   const double infinity = __builtin_huge_val();
-  if (a == -infinity) return b;
+  if (a == -infinity) return b + 0.0;  // + 0.0: a cut is never -0
   double middle = (a + b) / 2.0;
   if ((middle == infinity || middle == -infinity) && b != infinity) middle = a / 2.0 + b / 2.0;
-  return middle > a ? middle + 0.0 : b + 0.0;  // + 0.0: a cut is never -0
+  return middle > a ? middle + 0.0 : b + 0.0;
 }
 
 /// Whether a row with this value goes right, missing ones never.

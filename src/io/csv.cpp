@@ -53,11 +53,11 @@ class Reader {
         run_(run),
         kernels_(tuning.kernels != nullptr ? *tuning.kernels : best_kernels()),
         batch_fields_(tuning.batch_fields > 0 ? tuning.batch_fields : kBatchFields),
-        budget_(memory_budget(run) - (run.memory_limit > 0 ? bytes.held : 0)),
+        budget_(std::max<std::int64_t>(0, memory_budget(run) - (run.memory_limit > 0 ? bytes.held : 0))),
         text_(text_of(bytes, options.encoding, budget_)),
         plan_(make_plan(text_, options, schema)),
         pool_(run.threads) {
-    budget_ -= text_.converted.size();
+    budget_ = std::max<std::int64_t>(0, budget_ - text_.converted.size());
     layout_ = {plan_.data_begin, static_cast<std::int64_t>(plan_.columns.size()), plan_.rules.dialect.separator,
                csv::chunk_bytes(tuning)};
   }

@@ -51,8 +51,10 @@ class TreeBuilder final : public nlohmann::json_sax<Json> {
   }
 
   bool parse_error(std::size_t position, const std::string&, const nlohmann::detail::exception& error) override {
-    // "[json.exception.parse_error.101] parse error at line 1, column 2: syntax error while ...": keep the last part.
+    // "[json.exception.parse_error.101] parse error at line 1, column 2: syntax error while ...": keep the last part;
+    // "[json.exception.out_of_range.406] number overflow parsing '1e999'" has but two.
     std::string message = error.what();
+    if (const std::size_t bracket = message.find("] "); bracket != std::string::npos) message.erase(0, bracket + 2);
     const std::size_t colon = message.find(": ");
     if (colon != std::string::npos) message.erase(0, colon + 2);
     throw Error(ErrorCode::invalid_file, "no valid JSON: " + message,

@@ -14,16 +14,21 @@ void put_tree(const DecisionTree& model, Content& content) {
 }
 
 DecisionTree get_tree(const Content& content) {
+  TreeOptions options;
   try {
-    TreeOptions options;
     options.criterion = criterion(content.text("criterion"));
     options.missing = missing_policy(content.text("missing"));
-    std::vector<std::pair<std::string, Table>> tables;
-    tables.reserve(content.tables.size());
-    for (const NamedTable& named : content.tables) tables.emplace_back(named.name, named.table);
-    return DecisionTree::from_tables(tables, options);
   } catch (const Error& error) {
     if (error.code() == ErrorCode::invalid_argument) content.fail(error.what());  // a word that is not known
+    throw;
+  }
+  std::vector<std::pair<std::string, Table>> tables;
+  tables.reserve(content.tables.size());
+  for (const NamedTable& named : content.tables) tables.emplace_back(named.name, named.table);
+  try {
+    return DecisionTree::from_tables(tables, options);
+  } catch (const Error& error) {
+    if (error.code() == ErrorCode::invalid_file) content.fail(error.what());  // which file it is
     throw;
   }
 }

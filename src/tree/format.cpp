@@ -72,7 +72,7 @@ std::string dot_of(const DecisionTree& tree) {
     const TreeNode& node = tree.nodes()[i];
     const std::string label = node.leaf() ? leaf_text(tree, static_cast<std::int64_t>(i))
                                           : tree.attributes()[static_cast<std::size_t>(node.attribute)].name + " (" +
-                                                std::to_string(node.n_rows) + (node.n_rows == 1 ? " row)" : " rows)");
+                                                rows_text(node.n_rows) + ")";
     out += "  n" + std::to_string(i) + " [label=" + json_text(label) + (node.leaf() ? ", style=rounded" : "") + "];\n";
   }
   for_each_branch(tree, [&](std::int64_t i, const std::string& branch) {

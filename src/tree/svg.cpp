@@ -66,8 +66,7 @@ std::string box(const DecisionTree& tree, std::size_t i, const std::vector<doubl
   return "<g><title>" + xml_text(title) + "</title><rect x=\"" + number_text(x[i] - kBoxWidth / 2) + "\" y=\"" +
          number_text(top_of(node)) + "\" width=\"" + number_text(kBoxWidth) + "\" height=\"" + number_text(kBoxHeight) +
          "\" rx=\"" + (node.leaf() ? "8" : "2") + "\" fill=\"" + fill + "\"/>\n" +
-         text_at(x[i], top_of(node) + 15, cut_off(name)) +
-         text_at(x[i], top_of(node) + 29, std::to_string(node.n_rows) + (node.n_rows == 1 ? " row" : " rows")) +
+         text_at(x[i], top_of(node) + 15, cut_off(name)) + text_at(x[i], top_of(node) + 29, rows_text(node.n_rows)) +
          "</g>\n";
 }
 

@@ -31,6 +31,14 @@ void check(const TreeOptions& options) {
   if (options.balanced && !options.class_weights.empty()) refuse("classes have weights, or are balanced: not both");
 }
 
+// The first of these names, for people.
+std::string listed(const std::vector<std::string>& names) {
+  constexpr std::size_t kMost = 8;
+  std::string text;
+  for (std::size_t i = 0; i < names.size() && i < kMost; ++i) text += (i == 0 ? "'" : ", '") + names[i] + "'";
+  return names.size() > kMost ? text + ", ..." : text;
+}
+
 // What a row of each class weighs; empty where all weigh 1.
 std::vector<double> class_weights(const DecisionProblem& problem, const TreeOptions& options) {
   std::vector<double> weights;
@@ -44,16 +52,22 @@ std::vector<double> class_weights(const DecisionProblem& problem, const TreeOpti
     return weights;
   }
   if (options.class_weights.empty()) return {};
-  weights.assign(problem.classes.size(), 1.0);
+  weights.assign(problem.classes.size(), 0.0);
   for (const auto& [name, weight] : options.class_weights) {
     const auto at = std::find(problem.classes.begin(), problem.classes.end(), name);
     if (at == problem.classes.end()) {
-      refuse("no class is called '" + name + "'" + did_you_mean(name, problem.classes));
+      refuse("class weights: no class is called '" + name + "'" + did_you_mean(name, problem.classes) + "; there are " +
+             listed(problem.classes));
     }
     if (!(weight >= kWeightUnit) || std::isinf(weight)) {
       refuse("the weight " + number_text(weight) + " of class '" + name + "': weights are finite and at least 2^-20");
     }
-    weights[static_cast<std::size_t>(at - problem.classes.begin())] = weight;
+    double& own = weights[static_cast<std::size_t>(at - problem.classes.begin())];
+    if (own != 0.0) refuse("class weights: '" + name + "' has two");
+    own = weight;
+  }
+  for (double& weight : weights) {
+    if (weight == 0.0) weight = 1.0;
   }
   return weights;
 }

@@ -1,9 +1,26 @@
 #include "tree/words.hpp"
 
+#include <charconv>
 #include <cmath>
 #include <numeric>
 
 namespace stope::tree {
+
+namespace {
+
+// Six digits: sums of weights have more than people want.
+std::string short_text(double value) {
+  if (value == std::floor(value)) return number_text(value);
+  char text[32];
+  const auto result = std::to_chars(text, text + sizeof text, value, std::chars_format::general, 6);
+  return {text, result.ptr};
+}
+
+}  // namespace
+
+std::string rows_text(std::int64_t n) {
+  return std::to_string(n) + (n == 1 ? " row" : " rows");
+}
 
 std::string branch_text(const DecisionTree& tree, const TreeNode& node, bool right) {
   const TreeAttribute& attribute = tree.attributes()[static_cast<std::size_t>(node.attribute)];
@@ -19,9 +36,10 @@ std::string leaf_text(const DecisionTree& tree, std::int64_t node) {
   const double* const counts = tree.counts(node);
   const double all = std::accumulate(counts, counts + tree.classes().size(), 0.0);
   const double others = all - counts[leaf.majority];
-  std::string text = tree.classes()[static_cast<std::size_t>(leaf.majority)] + " (" + std::to_string(leaf.n_rows) +
-                     (leaf.n_rows == 1 ? " row" : " rows");
-  if (others > 0) text += ", " + number_text(others) + " of other classes";
+  std::string text = tree.classes()[static_cast<std::size_t>(leaf.majority)] + " (" + rows_text(leaf.n_rows);
+  const bool weighted = all != static_cast<double>(leaf.n_rows);
+  if (weighted) text += ", weight " + short_text(all);
+  if (others > 0) text += ", " + short_text(others) + (weighted ? " of it" : "") + " of other classes";
   return text + ")";
 }
 

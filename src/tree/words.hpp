@@ -12,7 +12,10 @@ namespace stope::tree {
 /// Of an inner node's two branches: "age < 39.5", "age >= 39.5", "age missing", "thal = normal", "thal != normal".
 std::string branch_text(const DecisionTree& tree, const TreeNode& node, bool right);
 
-/// "AML (24 rows)", "AML (24 rows, 3 of other classes)"; of weighted rows the other classes' weight.
+std::string rows_text(std::int64_t n);  ///< "1 row", "24 rows"
+
+/// "AML (24 rows)", "AML (24 rows, 3 of other classes)"; of weighted rows "AML (24 rows, weight 31.5, 2.5 of it of
+/// other classes)".
 std::string leaf_text(const DecisionTree& tree, std::int64_t node);
 
 std::string json_text(std::string_view text);  ///< quoted

@@ -218,6 +218,27 @@ def test_values_that_look_like_numbers(tmp_path):
         "c,y\ns1,a\ns2,b\ns2,b\n")
 
 
+def test_info_shows_files_of_cuts(tmp_path):
+    (tmp_path / "c.json").write_text('{"x": ["-inf", 1.5, 2.25], "color": ["red", "?"]}')
+    assert run("info", "c.json", cwd=tmp_path).text == (
+        "c.json: cuts of 2 attributes\n\n"
+        "name   type     cuts\n"
+        "x      numeric     3  -inf, 1.5, 2.25\n"
+        "color  nominal     2  red, ?\n")
+    assert run("info", "c.json", "--json", cwd=tmp_path).json()["cuts"] == [
+        {"name": "x", "symbolic": False, "cuts": 3}, {"name": "color", "symbolic": True, "cuts": 2}]
+    (tmp_path / "t.json").write_text('{"format": "stope tree"}')
+    assert "t.json: cuts of 'format'" in run("info", "t.json", code=3, cwd=tmp_path).err
+
+
+def test_cuts_are_never_negative_zero(tmp_path):
+    (tmp_path / "t.csv").write_text("x,y\n-inf,a\n-0.0,b\n0.0,b\n")
+    for method in ["md-local", "md-global", "mdlp"]:
+        run("discretize", "t.csv", "--target", "y", "--method", method, "--cuts-out", "c.json", cwd=tmp_path)
+        assert "-0" not in (tmp_path / "c.json").read_text()
+    assert run("discretize", "t.csv", "--target", "y", "--method", "best-cut", cwd=tmp_path).text.endswith("0,x,2,0.0\n")
+
+
 # --- what is refused ------------------------------------------------------------------------------------------------
 
 BAD = [
@@ -249,6 +270,11 @@ BAD = [
     (3, ["--apply", "label.json"], "'y'"),
     (3, ["--apply", "down.json"], "do not ascend"),
     (3, ["--method", "mdlp", "--cuts-out", "no/such/folder/c.json"], "c.json"),
+    (2, ["--method", "mdlp", "--cuts-out", "c.json", "-o", "c.json"], "two outputs"),
+    (2, ["--method", "mdlp", "--cuts-out", "c.json", "--model-out", "c.json"], "two outputs"),
+    (3, ["--apply", "huge.json"], "huge.json:1:11: no valid JSON: number overflow"),
+    *[(3, ["--method", m, "--missing", "value", "--missing-values", "-", "--cuts-out", "c.json"], "column 'q'")
+      for m in ("md-local", "md-global", "equal-width")],
 ]
 
 
@@ -256,8 +282,10 @@ BAD = [
 @pytest.mark.parametrize("code, words, says", BAD, ids=lambda v: " ".join(v) if isinstance(v, list) else None)
 def test_refused(tmp_path, code, words, says):
     (tmp_path / "t.csv").write_text("x,c,y\n1,red,a\n2,blue,b\n3,red,a\n")
+    if "-" in words:
+        (tmp_path / "t.csv").write_text("x,q,y\n1,?,a\n2,-,b\n3,red,a\n")
     for name, text in [("cuts", '{"x": [1.5]}'), ("other", '{"z": [1]}'), ("types", '{"c": [1.5]}'),
-                       ("label", '{"y": ["a"]}'), ("down", '{"x": [2, 1]}')]:
+                       ("label", '{"y": ["a"]}'), ("down", '{"x": [2, 1]}'), ("huge", '{"x":[1e999]}')]:
         (tmp_path / f"{name}.json").write_text(text)
     before = sorted(tmp_path.iterdir())
     done = run("discretize", "t.csv", "--target", "y", *words, code=None, cwd=tmp_path)
@@ -270,7 +298,7 @@ def test_refused(tmp_path, code, words, says):
 def test_refused_tables(tmp_path):
     (tmp_path / "t.csv").write_text("x,y\n1,a\n,b\n3,\n")
     for words, code, says in [
-        (["--method", "best-cut"], 2, "no label"),
+        (["--method", "best-cut"], 2, "t.csv: which column is the label?"),
         (["--target", "y", "--method", "best-cut"], 3, "column 'x', row 1: a missing value"),
         (["--target", "y", "--method", "best-cut", "--missing", "value"], 3, "row 2: a missing label"),
         (["--target", "q", "--method", "best-cut"], 3, "q"),

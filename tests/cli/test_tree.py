@@ -180,7 +180,7 @@ def test_criteria_and_weights(golf):
     balanced = tree(golf, "--class-weight", "balanced", "--format", "json", "-q").json()["nodes"][0]
     assert balanced["counts"] == pytest.approx([7, 7], abs=1e-4)
     weighted = tree(golf, "--class-weight", "no=2.5", "--max-depth", 0, "-q").text
-    assert weighted == "no (14 rows, 9 of other classes)\n"
+    assert weighted == "no (14 rows, weight 21.5, 9 of it of other classes)\n"
 
 
 def test_pruning(golf):
@@ -202,6 +202,14 @@ def test_scores_of_a_test_table(golf):
     (golf / "test.csv").write_text("play,wind,outlook,humidity,temperature\nyes,no,overcast,80,70\nno,no,overcast,80,70\nmaybe,no,overcast,1,1\n")
     done = tree(golf, "--test", "test.csv", "--json").json()
     assert done["scores"]["rows"] == 3 and done["scores"]["accuracy"] == pytest.approx(1 / 3)
+    assert done["warnings"][-1] == "1 of 3 rows with a label that training does not know, counted as wrong: 'maybe'"
+
+
+def test_weights_are_told_from_rows(golf):
+    line = tree(golf, "--class-weight", "no=1.37", "--max-depth", 0, "-q").text
+    assert line == "yes (14 rows, weight 15.85, 6.85 of it of other classes)\n"
+    one = tree(golf, "--max-depth", 0).err
+    assert one == "tree: 1 leaf, depth 0, 0 of 4 attributes, 1 impure leaf\n"
 
 
 def test_compressed_output_and_stdin(golf):

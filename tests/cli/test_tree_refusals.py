@@ -35,7 +35,8 @@ OPTIONS = [
     ("negative score", 2, [*TREE, "--min-score", "-3"], ["--min-score"]),
     ("score that is no number", 2, [*TREE, "--min-score", "nan"], ["--min-score", "nan"]),
     ("negative alpha", 2, [*TREE, "--ccp-alpha", "-0.1"], ["--ccp-alpha"]),
-    ("unknown class", 2, [*TREE, "--class-weight", "d=2"], ["class", "d"]),
+    ("unknown class", 2, [*TREE, "--class-weight", "d=2"], ["no class is called 'd'", "'a', 'b'"]),
+    ("two weights of a class", 2, [*TREE, "--class-weight", "a=2,a=3"], ["'a' has two"]),
     ("no weight", 2, [*TREE, "--class-weight", "a"], ["--class-weight", "CLASS=W"]),
     ("weight 0", 2, [*TREE, "--class-weight", "a=0"], ["weight", "a"]),
     ("negative weight", 2, [*TREE, "--class-weight", "a=-1"], ["weight"]),
@@ -45,6 +46,9 @@ OPTIONS = [
     ("one fold", 2, [*TREE, "--cv", "1"], ["1"]),
     ("more folds than rows", 2, [*TREE, "--cv", "7"], ["7"]),
     ("hold-out beyond all", 2, [*TREE, "--holdout", "1.5"], ["1.5"]),
+    ("hold-out of nothing", 2, [*TREE, "--holdout", "0"], ["--holdout", "'0'"]),
+    ("one file for tree and model", 2, ["tree", "t.csv", "--target", "y", "-o", "out.txt", "--model-out", "./out.txt"], ["two outputs"]),
+    ("test table that is not there", 3, [*TREE, "--test", "none.csv"], ["none.csv"]),
     ("two schemes", 2, [*TREE, "--cv", "2", "--loo"], ["--cv", "--loo"]),
     ("both tables from stdin", 2, ["tree", "-", "--target", "y", "--test", "-"], ["standard input"]),
     ("tree and model on stdout", 2, ["tree", "t.csv", "--target", "y", "--model-out", "-"], ["--model-out"]),
@@ -56,6 +60,11 @@ OPTIONS = [
     ("a GPU that is not there", 5, [*TREE, "--device", "cuda:77"], ["cuda"]),
     ("unknown option", 2, [*TREE, "--max-dept", "3"], ["--max-dept"]),
 ]
+
+
+@pytest.mark.parametrize("more", [["--test", "none.csv"], ["--test", "more.csv"], ["--cv", "7"], ["--cv", "1"], ["--holdout", "2"]])
+def test_refused_before_a_tree_grows(box, more):
+    assert "leaves" not in run(*TREE, *more, code=None, cwd=box).err
 
 
 @pytest.mark.parametrize("what,code,args,says", OPTIONS, ids=[o[0] for o in OPTIONS])

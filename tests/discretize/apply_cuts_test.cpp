@@ -130,5 +130,30 @@ TEST(ApplyCuts, WhatDoesNotFitIsRefused) {
   EXPECT_EQ(code({{"x", false, {1}, {}}, {"x", false, {1}, {}}}, "twice"), ErrorCode::invalid_argument);
 }
 
+TEST(ApplyCuts, AValueSpelledAsMissingOnesIsRefusedBesideThem) {
+  Table table;
+  table.n_rows = 4;
+  table.source = "marks.csv";
+  table.columns = {make_nominal("c", {0, 1, -1, 0}, {"?", "red"}), make_nominal("y", {0, 1, 1, 0}, {"a", "b"})};
+  table.columns[1].role = Role::label;
+  const auto refused = [](const auto& job) {
+    try {
+      job();
+    } catch (const Error& error) {
+      EXPECT_NE(std::string(error.what()).find("marks.csv: column 'c', row 0: the value '?'"), std::string::npos)
+          << error.what();
+      return error.code() == ErrorCode::invalid_file;
+    }
+    return false;
+  };
+  for (const auto method : {DiscretizeMethod::md_global, DiscretizeMethod::equal_width}) {
+    EXPECT_TRUE(refused([&] { find_cuts(table, {.method = method, .missing = MissingPolicy::value}); }));
+  }
+  const CutSet cuts = {{"c", true, {}, {"?"}}};
+  EXPECT_TRUE(refused([&] { apply_cuts(table, cuts, {MissingPolicy::value, {}}); }));
+  table.columns[0] = make_nominal("c", {1, 1, -1, 1}, {"?", "red"});  // in the list only: no row has it
+  EXPECT_EQ(texts(apply_cuts(table, cuts, {MissingPolicy::value, {}}).columns[0])[2], "s1");
+}
+
 }  // namespace
 }  // namespace stope

@@ -82,7 +82,8 @@ TEST(Problem, WhatCannotBeUsedIsRefusedWithItsPlace) {
             ErrorCode::invalid_file);
   Table no_label = table;
   no_label.columns[1].role = Role::regular;
-  EXPECT_EQ(code_of(no_label, MissingPolicy::value, "no label"), ErrorCode::invalid_argument);
+  EXPECT_EQ(code_of(no_label, MissingPolicy::value, "small.csv: which column is the label?"),
+            ErrorCode::invalid_argument);
   Table numeric = table;
   numeric.columns[1].role = Role::regular;
   numeric.columns[0].role = Role::label;
@@ -91,6 +92,10 @@ TEST(Problem, WhatCannotBeUsedIsRefusedWithItsPlace) {
   missing_label.columns[1] = make_nominal("y", {0, 1, -1, 1, 0}, {"a", "b"});
   missing_label.columns[1].role = Role::label;
   EXPECT_EQ(code_of(missing_label, MissingPolicy::value, "row 2: a missing label"), ErrorCode::invalid_file);
+  missing_label.columns[1] = make_nominal("y", {0, 1, 0, 1, -1}, {"a", "b"});
+  missing_label.columns[1].role = Role::label;
+  EXPECT_EQ(code_of(missing_label, MissingPolicy::drop, "row 4: a missing label"),
+            ErrorCode::invalid_file);  // of 0, 3, 4
   for (const double weight : {-1.0, kNan, 0x1.0p43}) {
     Table weighted = table;
     weighted.columns[3] = make_numeric("w", {1.0, weight, 1.0, 1.0, 1.0});

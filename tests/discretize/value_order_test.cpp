@@ -67,6 +67,7 @@ TEST(ValueOrder, EveryCutDividesItsNeighbours) {
   const std::vector<double> values = ascending();
   for (std::size_t i = 0; i < values.size(); ++i) {
     for (std::size_t j = i + 1; j < values.size(); ++j) expect_divides(values[i], values[j]);
+    if (below(values[i], -0.0)) expect_divides(values[i], -0.0);
   }
   Random random(2);
   for (int i = 0; i < 100000; ++i) {

@@ -29,7 +29,7 @@ inline Table mixed_table(std::int64_t n_rows, bool nominal_label) {
   }
   Table table;
   table.n_rows = n_rows;
-  table.columns = {make_numeric("x", x), make_nominal("id", id, ids), make_nominal("colour", color, {"red", "", "?"}),
+  table.columns = {make_numeric("x", x), make_nominal("id", id, ids), make_nominal("colour", color, {"red", "", "??"}),
                    make_numeric("y", y), make_numeric("w", weight)};
   table.columns.push_back(nominal_label ? make_nominal("class", label, {"a", "b", "c"}) : make_numeric("class", y));
   table.columns[1].role = Role::id;

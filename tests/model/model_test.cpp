@@ -246,6 +246,7 @@ TEST_F(ModelTest, ChangesUnderAFittingChecksumAreErrorsOrModels) {
           ++read;
         } catch (const Error& error) {
           EXPECT_NE(error.code(), ErrorCode::internal) << error.what();
+          EXPECT_TRUE(std::string_view(error.what()).starts_with("a.stope: ")) << error.what();
           ++refused;
         }
       }

@@ -260,6 +260,30 @@ TEST(Tree, AValueOfAnotherTableThatTrainingLackedIsNoneOfThem) {
   EXPECT_EQ(tree.predict(test).codes, (std::vector<std::int32_t>{0, 1, 0, 0}));
 }
 
+TEST(Tree, NoCutIsNegativeZero) {
+  for (const double zero : {-0.0, 0.0}) {
+    const DecisionTree tree =
+        DecisionTree::fit(two_columns({-std::numeric_limits<double>::infinity(), zero, -zero}, {0, 1, 1}));
+    EXPECT_EQ(tree.nodes()[0].cut, 0.0);
+    EXPECT_FALSE(std::signbit(tree.nodes()[0].cut));
+  }
+}
+
+TEST(Tree, RefusedClassWeights) {
+  const Table table = two_columns({1, 2}, {0, 1});
+  const auto message = [&](const std::vector<std::pair<std::string, double>>& weights) {
+    try {
+      DecisionTree::fit(table, {.class_weights = weights});
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::invalid_argument);
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  EXPECT_EQ(message({{"d", 2.0}}), "class weights: no class is called 'd'; there are 'a', 'b'");
+  EXPECT_EQ(message({{"a", 2.0}, {"a", 1.0}}), "class weights: 'a' has two");
+}
+
 TEST(Tree, ClassWeightsWeigh) {
   const Table table = two_columns({1, 2, 3, 4, 5, 6}, {0, 1, 0, 0, 0, 1});
   TreeOptions options;
