@@ -40,6 +40,18 @@ TEST_F(TreesOnGpu, TablesThatAWarpSorts) {
   expect_the_processors_trees_of_random_tables("cuda", 5000, 1024, 12, 2);
 }
 
+TEST_F(TreesOnGpu, LongTables) {
+  expect_the_processors_trees_of_random_tables("cuda", 300, 20000, 6, 3);
+}
+TEST_F(TreesOnGpu, LongerTables) {
+  expect_the_processors_trees_of_random_tables("cuda", 20, 100000, 4, 4);
+}
+TEST_F(TreesOnGpu, AMillionRows) {
+  for (const std::int32_t n_classes : {2, 7}) {
+    expect_the_processors_tree(table({1000001, 3, 1, n_classes, false, true}, 8), "cuda", {.max_depth = 12});
+  }
+}
+
 TEST_F(TreesOnGpu, WideTables) {
   for (const std::int32_t n_classes : {2, 3, 50}) {
     Shape shape;
@@ -61,8 +73,8 @@ TEST_F(TreesOnGpu, ManyNodesAndClasses) {
 // Every kernel, for a sanitizer.
 TEST_F(TreesOnGpu, EveryKernel) {
   for (const std::int32_t n_classes : {2, 5}) {
-    for (const std::int64_t n_rows : {20, 100, 130, 250, 300, 500, 1000, 1024}) {
-      expect_the_processors_tree(table({n_rows, 24, 2, n_classes, false, true}, 7), "cuda");
+    for (const std::int64_t n_rows : {20, 100, 130, 250, 300, 500, 1000, 1024, 2100}) {
+      expect_the_processors_tree(table({n_rows, n_rows > 2000 ? 4 : 24, 2, n_classes, false, true}, 7), "cuda");
     }
   }
 }

@@ -26,6 +26,7 @@ class PretendedTrees : public testing::Test {
 TEST_F(PretendedTrees, AreTheProcessors) {
   expect_the_processors_trees_of_random_tables("cuda", repeated(1000, 100), 60, 6, 1);
   expect_the_processors_trees_of_random_tables("cuda", repeated(20, 4), 300, 12, 2);
+  expect_the_processors_tree(table({1500, 4, 2, 3, false, true}), "cuda");
   expect_the_processors_tree(table({1000, 5000, 3, 3, false, true}), "cuda", {.max_depth = 1});  // several pieces
 }
 
@@ -41,7 +42,6 @@ TEST_F(PretendedTrees, WhatGpusDoNotDoIsRefused) {
   };
   refused(table({30, 3, 1, 3, false, true}), {.criterion = Criterion::gini});
   refused(table({30, 3, 1, 3, true, true}), {});
-  refused(table({1025, 3, 1, 3, false, true}), {});
   refused(table({1000, 3, 1, 3000, false, true}), {});
 }
 

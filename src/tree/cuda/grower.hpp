@@ -34,7 +34,8 @@ class Grower {
   virtual cuda_abi::Splits splits() = 0;
 };
 
-/// For tables of up to 1024 rows.
+/// For tables of up to 1024 rows, and of more.
 std::unique_ptr<Grower> make_short_grower(const cuda_abi::Problem& problem);
+std::unique_ptr<Grower> make_long_grower(const cuda_abi::Problem& problem);
 
 }  // namespace stope::tree::cuda

@@ -1,13 +1,16 @@
 #include "tree/cuda/session.hpp"
 
 #include "device/cuda/check.hpp"
+#include "tree/cuda/short_tree.hpp"
 
 namespace stope::tree::cuda {
 
 using stope::cuda::check;
 
 TreeSession::TreeSession(int gpu, const cuda_abi::Problem& problem, std::int64_t piece_bytes)
-    : gpu_(gpu), n_rows_(problem.n_rows), grower_(make_short_grower(problem)) {
+    : gpu_(gpu),
+      n_rows_(problem.n_rows),
+      grower_(problem.n_rows <= kShortRows ? make_short_grower(problem) : make_long_grower(problem)) {
   for (Slot& slot : slots_) {
     slot.host_values = stope::cuda::PinnedBuffer<char>(piece_bytes);
     slot.values = stope::cuda::DeviceBuffer<char>(piece_bytes);

@@ -1,0 +1,221 @@
+// Trees of long tables (long_tree.hpp): memory, and what the host does between the kernels of a level: it numbers the
+// children and says where their rows go.
+#include <algorithm>
+#include <limits>
+
+#include "device/cuda/buffer.hpp"
+#include "device/cuda/stream.hpp"
+#include "tree/cuda/grower.hpp"
+#include "tree/cuda/long_tree.hpp"
+
+namespace stope::tree::cuda {
+namespace {
+
+using stope::cuda::check;
+using stope::cuda::DeviceBuffer;
+
+template <class T>
+void copy(T* to, const T* from, std::int64_t n, cudaMemcpyKind kind, cudaStream_t stream) {
+  check(cudaMemcpyAsync(to, from, static_cast<std::size_t>(n) * sizeof(T), kind, stream), "copying a level");
+}
+
+/// Memory of a level, which grows with the nodes.
+template <class T>
+class Table {
+ public:
+  T* of(std::int64_t n) {
+    if (n > memory_.size()) {
+      memory_ = {};  // first: both at once might not fit
+      memory_ = DeviceBuffer<T>(std::max<std::int64_t>(n + n / 2, 1024));
+    }
+    return memory_.data();
+  }
+  T* data() const { return memory_.data(); }
+
+ private:
+  DeviceBuffer<T> memory_;
+};
+
+struct Orders {
+  DeviceBuffer<std::uint32_t> ranks, rows;
+  DeviceBuffer<std::uint8_t> classes;
+
+  explicit Orders(std::int64_t size) : ranks(size), rows(size), classes(size) {}
+  LongOrders there(std::int64_t stride) const { return {ranks.data(), rows.data(), classes.data(), stride}; }
+};
+
+class LongGrower : public Grower {
+ public:
+  explicit LongGrower(const cuda_abi::Problem& problem)
+      : n_rows_(problem.n_rows),
+        n_columns_(problem.n_attributes),
+        n_classes_(problem.n_classes),
+        max_depth_(problem.max_depth),
+        min_samples_leaf_(problem.min_samples_leaf),
+        stride_((n_rows_ + 31) / 32 * 32),
+        orders_(checked::mul(stride_, n_columns_)),
+        others_(checked::mul(stride_, n_columns_)),
+        classes_(n_rows_),
+        symbolic_(n_columns_),
+        attributes_(n_columns_),
+        columns_(n_columns_),
+        sides_((n_rows_ + 31) / 32),
+        first_nodes_((n_rows_ + 31) / 32),
+        flags_(checked::mul((n_rows_ + 31) / 32, n_columns_)),
+        totals_(problem.totals, problem.totals + problem.n_classes),
+        begins_{0, static_cast<std::uint32_t>(n_rows_)} {
+    const std::int64_t n_pieces = (n_rows_ + kPieceRows - 1) / kPieceRows;
+    counts_ = DeviceBuffer<std::uint32_t>(checked::mul(checked::mul(n_columns_, n_classes_), n_pieces));
+    breaks_ = DeviceBuffer<std::uint8_t>(checked::mul(n_columns_, n_pieces));
+    level_.orders = orders_.there(stride_);
+    level_.n_columns = n_columns_;
+    level_.n_classes = n_classes_;
+    level_.min_samples_leaf = static_cast<int>(std::min<std::int64_t>(min_samples_leaf_, kMostLeast));
+    level_.min_w = problem.min_w;
+    level_.symbolic = symbolic_.data();
+    level_.attributes = attributes_.data();
+    level_.columns = columns_.data();
+    level_.first_nodes = first_nodes_.data();
+    level_.counts = counts_.data();
+    level_.breaks = breaks_.data();
+    level_.sides = sides_.data();
+    level_.n_table_rows = n_rows_;
+    copy(classes_.data(), problem.classes, n_rows_, cudaMemcpyHostToDevice, stream_.get());
+    stream_.wait();  // the classes are the caller's
+  }
+  ~LongGrower() override { cudaStreamSynchronize(stream_.get()); }
+
+  void sort(cuda_abi::Type type, const void* values, std::int64_t n_columns, std::int64_t first,
+            cudaStream_t stream) override {
+    switch (type) {
+      case cuda_abi::Type::float32: return sort_as<float>(values, n_columns, first, stream);
+      case cuda_abi::Type::float64: return sort_as<double>(values, n_columns, first, stream);
+      case cuda_abi::Type::code: return sort_as<std::int32_t>(values, n_columns, first, stream);
+    }
+  }
+
+  void begin(const std::vector<ColumnKind>& kinds) override {
+    std::vector<std::int32_t> attributes(kinds.size()), columns(kinds.size());
+    std::vector<std::uint8_t> symbolic(kinds.size());
+    for (std::size_t c = 0; c < kinds.size(); ++c) {
+      attributes[c] = kinds[c].attribute;
+      columns[static_cast<std::size_t>(kinds[c].attribute)] = static_cast<std::int32_t>(c);
+      symbolic[c] = kinds[c].symbolic ? 1 : 0;
+    }
+    copy(attributes_.data(), attributes.data(), n_columns_, cudaMemcpyHostToDevice, stream_.get());
+    copy(columns_.data(), columns.data(), n_columns_, cudaMemcpyHostToDevice, stream_.get());
+    copy(symbolic_.data(), symbolic.data(), n_columns_, cudaMemcpyHostToDevice, stream_.get());
+    stream_.wait();
+  }
+
+  std::int64_t grow() override {
+    begin_level();
+    find_splits(level_, stream_.get());
+    const std::int64_t n_counts = level_.n_nodes * n_classes_;
+    const std::size_t first = splits_.size(), first_count = right_counts_.size();
+    splits_.resize(first + static_cast<std::size_t>(level_.n_nodes));
+    right_counts_.resize(first_count + static_cast<std::size_t>(n_counts));
+    copy(splits_.data() + first, level_.splits, level_.n_nodes, cudaMemcpyDeviceToHost, stream_.get());
+    copy(right_counts_.data() + first_count, level_.right_counts, n_counts, cudaMemcpyDeviceToHost, stream_.get());
+    stream_.wait();
+    ++depth_;
+    split(splits_.data() + first, right_counts_.data() + first_count);
+    if (begins_.size() == 1) return 0;
+    copy(moves_there_.of(level_.n_nodes), moves_.data(), level_.n_nodes, cudaMemcpyHostToDevice, stream_.get());
+    move_rows(level_, moves_there_.data(), flags_.data(), others_.there(stride_), stream_.get());
+    std::swap(orders_, others_);
+    level_.orders = orders_.there(stride_);
+    stream_.wait();
+    return begins_.back();
+  }
+
+  cuda_abi::Splits splits() override {
+    return {splits_.data(), right_counts_.data(), static_cast<std::int64_t>(splits_.size())};
+  }
+
+ private:
+  static constexpr std::int64_t kMostLeast = std::numeric_limits<int>::max();
+
+  template <class T>
+  void sort_as(const void* values, std::int64_t n_columns, std::int64_t first, cudaStream_t stream) {
+    sort_long(static_cast<const T*>(values), n_columns, classes_.data(), orders_.there(stride_), others_.there(stride_),
+              first, n_rows_, stream);
+  }
+
+  void begin_level() {
+    const auto n = static_cast<std::int64_t>(begins_.size()) - 1;
+    level_.n_nodes = n;
+    level_.n_rows = begins_.back();
+    level_.n_pieces = (level_.n_rows + kPieceRows - 1) / kPieceRows;
+    std::uint32_t* const begins = begins_there_.of(n + 1);
+    std::uint32_t* const totals = totals_there_.of(n * n_classes_);
+    copy(begins, begins_.data(), n + 1, cudaMemcpyHostToDevice, stream_.get());
+    copy(totals, totals_.data(), n * n_classes_, cudaMemcpyHostToDevice, stream_.get());
+    level_.begins = begins;
+    level_.totals = totals;
+    level_.best = best_.of(n);
+    level_.splits = splits_there_.of(n);
+    level_.right_counts = right_there_.of(n * n_classes_);
+  }
+
+  /// The level becomes the next: of its nodes, the children that might be split, and where their rows go.
+  void split(cuda_abi::Split* splits, const std::uint32_t* right_counts) {
+    const auto k = static_cast<std::size_t>(n_classes_);
+    std::vector<std::uint32_t> begins, totals;
+    moves_.clear();
+    std::uint32_t n_open = 0, rights = 0;  // rows of open children; rows that go right
+    for (std::size_t node = 0; node + 1 < begins_.size(); ++node) {
+      cuda_abi::Split& split = splits[node];
+      LongMove move{begins_[node], rights, kNowhere, kNowhere};
+      std::vector<std::uint32_t> left(totals_.begin() + static_cast<std::ptrdiff_t>(node * k),
+                                      totals_.begin() + static_cast<std::ptrdiff_t>((node + 1) * k));
+      const std::vector<std::uint32_t> right(right_counts + node * k, right_counts + (node + 1) * k);
+      for (std::size_t i = 0; i < k; ++i) left[i] -= right[i];
+      const auto open = [&](const std::vector<std::uint32_t>& counts, std::uint32_t n_rows, std::uint32_t& to) {
+        const auto n_present = std::count_if(counts.begin(), counts.end(), [](std::uint32_t n) { return n > 0; });
+        if (split.attribute < 0 || depth_ >= max_depth_ || n_present < 2 || n_rows / 2 < min_samples_leaf_) return 0;
+        begins.push_back(n_open);
+        totals.insert(totals.end(), counts.begin(), counts.end());
+        to = n_open;
+        n_open += n_rows;
+        return 1;
+      };
+      for (const std::uint32_t n : right) split.n_right += n;
+      const auto n_right = static_cast<std::uint32_t>(split.n_right);
+      split.open = open(left, begins_[node + 1] - begins_[node] - n_right, move.left_to);
+      split.open |= open(right, n_right, move.right_to) << 1;
+      rights += n_right;
+      moves_.push_back(move);
+    }
+    begins.push_back(n_open);
+    begins_ = std::move(begins);
+    totals_ = std::move(totals);
+  }
+
+  std::int64_t n_rows_, n_columns_;
+  int n_classes_;
+  std::int64_t max_depth_, min_samples_leaf_, stride_, depth_ = 0;
+  stope::cuda::Stream stream_;
+  Orders orders_, others_;  ///< of this level; room for the next
+  DeviceBuffer<std::uint8_t> classes_, symbolic_;
+  DeviceBuffer<std::int32_t> attributes_, columns_;
+  DeviceBuffer<std::uint32_t> sides_, first_nodes_, flags_, counts_;
+  DeviceBuffer<std::uint8_t> breaks_;
+  Table<std::uint32_t> begins_there_, totals_there_, right_there_;
+  Table<LongBest> best_;
+  Table<LongMove> moves_there_;
+  Table<cuda_abi::Split> splits_there_;
+  LongLevel level_{};
+  // Of this level: where nodes begin, and their classes; of all levels: what became of nodes.
+  std::vector<std::uint32_t> totals_, begins_, right_counts_;
+  std::vector<LongMove> moves_;
+  std::vector<cuda_abi::Split> splits_;
+};
+
+}  // namespace
+
+std::unique_ptr<Grower> make_long_grower(const cuda_abi::Problem& problem) {
+  return std::make_unique<LongGrower>(problem);
+}
+
+}  // namespace stope::tree::cuda

@@ -1,0 +1,74 @@
+// What the kernels over long columns share: a warp's piece of a column, and the nodes of its positions.
+#pragma once
+
+#include <cstdint>
+
+#include "tree/cuda/long_tree.hpp"
+
+namespace stope::tree::cuda {
+
+inline constexpr int kPieceThreads = 256, kPieceWarps = kPieceThreads / 32;
+inline constexpr unsigned kAllLanes = 0xffffffffU;
+
+/// Blocks for a warp a piece.
+inline unsigned piece_blocks(const LongLevel& level) {
+  return static_cast<unsigned>((level.n_columns * level.n_pieces + kPieceWarps - 1) / kPieceWarps);
+}
+
+struct LongPiece {
+  std::int64_t column, number, begin, end;
+  bool is_there;
+
+  __device__ __forceinline__ explicit LongPiece(const LongLevel& level) {
+    const std::int64_t warp = static_cast<std::int64_t>(blockIdx.x) * kPieceWarps + threadIdx.x / 32;
+    column = warp / level.n_pieces;
+    number = warp % level.n_pieces;
+    begin = number * kPieceRows;
+    end = begin + kPieceRows < level.n_rows ? begin + kPieceRows : level.n_rows;
+    is_there = column < level.n_columns;
+  }
+};
+
+/// The node that a position's row is in.
+__device__ __forceinline__ std::uint32_t node_at(const LongLevel& level, std::int64_t position) {
+  std::uint32_t node = level.first_nodes[position / 32];
+  while (static_cast<std::int64_t>(level.begins[node + 1]) <= position) ++node;
+  return node;
+}
+
+/// 32 positions of a column, one a lane. Rows are counted from a break on: of a numeric column where a node begins, of
+/// a symbolic one where a value does.
+struct Chunk {
+  std::int64_t position;
+  bool is_there;
+  std::uint32_t node, n_node, left_in_node;  ///< its rows; those behind this one
+  std::uint32_t rank;
+  bool is_last;     ///< of its value in the node
+  int since;        ///< the lane of the last break; -1: it is before this chunk
+  unsigned breaks;  ///< the lanes of breaks
+
+  __device__ __forceinline__ Chunk(const LongLevel& level, const LongPiece& piece, std::int64_t first, bool symbolic) {
+    const int lane = static_cast<int>(threadIdx.x) % 32;
+    position = first + lane;
+    is_there = position < piece.end;
+    const std::int64_t at = is_there ? position : piece.end - 1;
+    node = node_at(level, at);
+    const std::uint32_t begin = level.begins[node], end = level.begins[node + 1];
+    n_node = end - begin;
+    left_in_node = end - 1 - static_cast<std::uint32_t>(at);
+    const std::uint32_t* const ranks = level.orders.ranks + piece.column * level.orders.stride;
+    rank = ranks[at];
+    is_last = left_in_node == 0 || ranks[at + 1] != rank;
+    const bool begins_node = static_cast<std::uint32_t>(at) == begin;
+    const bool is_break = is_there && (begins_node || (symbolic && ranks[at - 1] != rank));
+    breaks = __ballot_sync(kAllLanes, is_break);
+    since = 31 - __clz(static_cast<int>(breaks & (0xffffffffU >> (31 - lane))));
+  }
+  /// Lanes from the last break up to this one.
+  __device__ __forceinline__ unsigned counted() const {
+    const int lane = static_cast<int>(threadIdx.x) % 32;
+    return (0xffffffffU >> (31 - lane)) & (since < 0 ? 0xffffffffU : 0xffffffffU << since);
+  }
+};
+
+}  // namespace stope::tree::cuda

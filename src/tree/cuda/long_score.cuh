@@ -1,0 +1,210 @@
+// The best split of every open node, of long columns: classes are counted piece by piece, counts carried from piece to
+// piece, and then every piece is gone through once more with what stands in front of it.
+#pragma once
+
+#include <cstdint>
+
+#include "tree/cuda/long_pieces.cuh"
+
+namespace stope::tree::cuda {
+
+/// counts[column][class][piece] of each piece, from its last break on. Shared memory: n_classes words a warp.
+__global__ void __launch_bounds__(kPieceThreads) count_kernel(const LongLevel level) {
+  extern __shared__ std::uint32_t counters[];
+  const LongPiece piece(level);
+  if (!piece.is_there) return;
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  std::uint32_t* const mine = counters + threadIdx.x / 32 * level.n_classes;
+  for (int k = lane; k < level.n_classes; k += 32) mine[k] = 0;
+  __syncwarp();
+  const bool symbolic = level.symbolic[piece.column] != 0;
+  const std::uint8_t* const classes = level.orders.classes + piece.column * level.orders.stride;
+  bool has_break = false;
+  for (std::int64_t first = piece.begin; first < piece.end; first += 32) {
+    const Chunk chunk(level, piece, first, symbolic);
+    if (chunk.breaks != 0) {
+      has_break = true;
+      for (int k = lane; k < level.n_classes; k += 32) mine[k] = 0;
+      __syncwarp();
+    }
+    const bool counts = chunk.is_there && chunk.breaks >> lane <= 1;  // no break behind this lane
+    const int k = counts ? classes[chunk.position] : level.n_classes;
+    const unsigned same = __match_any_sync(kAllLanes, k);
+    if (counts && lane == __ffs(static_cast<int>(same)) - 1) mine[k] += static_cast<std::uint32_t>(__popc(same));
+    __syncwarp();
+  }
+  for (int k = lane; k < level.n_classes; k += 32) {
+    level.counts[(piece.column * level.n_classes + k) * level.n_pieces + piece.number] = mine[k];
+  }
+  if (lane == 0) level.breaks[piece.column * level.n_pieces + piece.number] = has_break ? 1 : 0;
+}
+
+/// The best of a warp's candidates for one node becomes the node's, if it is better. `w` 0: this lane has none.
+__device__ __forceinline__ void offer(LongBest* best, unsigned long long w, std::uint32_t attribute,
+                                      std::uint32_t position) {
+  unsigned long long highest = w;
+  std::uint32_t lowest = position;
+#pragma unroll
+  for (int half = 16; half >= 1; half /= 2) {
+    const unsigned long long o = __shfl_xor_sync(kAllLanes, highest, half);
+    const std::uint32_t at = __shfl_xor_sync(kAllLanes, lowest, half);
+    if (o > highest || (o == highest && at < lowest)) {
+      highest = o;
+      lowest = at;
+    }
+  }
+  if (threadIdx.x % 32 == 0 && highest > 0) {
+    volatile LongBest* const there = best;
+    if (highest >= there->w) {  // what it was some time ago: it only grows
+      while (atomicCAS(&best->lock, 0U, 1U) != 0U) {
+      }
+      __threadfence();
+      const unsigned long long w_there = there->w;
+      if (highest > w_there || (highest == w_there && (attribute < there->attribute ||
+                                                       (attribute == there->attribute && lowest < there->position)))) {
+        there->w = highest;
+        there->attribute = attribute;
+        there->position = lowest;
+      }
+      __threadfence();
+      atomicExch(&best->lock, 0U);
+    }
+  }
+  __syncwarp();
+}
+
+/// W when the rows of a part have moved, by class.
+class LongCounts {
+ public:
+  /// In front of a piece. `moved`: n_classes words of shared memory, this warp's.
+  __device__ __forceinline__ LongCounts(const LongLevel& level, const LongPiece& piece, std::uint32_t* moved)
+      : level_(level), moved_(moved) {
+    const int lane = static_cast<int>(threadIdx.x) % 32;
+    const std::uint32_t node = node_at(level, piece.begin);
+    const std::uint32_t* const totals = level.totals + static_cast<std::int64_t>(node) * level.n_classes;
+    const auto n = static_cast<std::int64_t>(level.begins[node + 1] - level.begins[node]);
+    std::int64_t rows = 0, same = 0;
+    for (int k = lane; k < level.n_classes; k += 32) {
+      const std::int64_t own = level.counts[(piece.column * level.n_classes + k) * level.n_pieces + piece.number];
+      moved[k] = static_cast<std::uint32_t>(own);
+      rows += own;
+      same += own * (static_cast<std::int64_t>(totals[k]) - own);
+    }
+#pragma unroll
+    for (int half = 16; half >= 1; half /= 2) {
+      rows += __shfl_xor_sync(kAllLanes, rows, half);
+      same += __shfl_xor_sync(kAllLanes, same, half);
+    }
+    rows_ = static_cast<std::uint32_t>(rows);
+    w_ = rows * (n - rows) - same;
+    __syncwarp();
+  }
+
+  /// With the rows of the chunk up to this lane's, from the last break on: how many, and W.
+  __device__ __forceinline__ void add(const Chunk& chunk, int k, std::uint32_t& rows, std::int64_t& w) {
+    const int lane = static_cast<int>(threadIdx.x) % 32;
+    const unsigned counted = chunk.counted();
+    const std::uint32_t* const totals = level_.totals + static_cast<std::int64_t>(chunk.node) * level_.n_classes;
+    const unsigned same_class = __match_any_sync(kAllLanes, chunk.is_there ? k : level_.n_classes);
+    const bool goes_on = chunk.since < 0;
+    const auto same_before = static_cast<std::int64_t>(__popc(same_class & counted)) - 1 +
+                             (goes_on && chunk.is_there ? static_cast<std::int64_t>(moved_[k]) : 0);
+    rows = static_cast<std::uint32_t>(__popc(counted)) + (goes_on ? rows_ : 0U);
+    std::int64_t gain = 0;
+    if (chunk.is_there) {
+      gain =
+          static_cast<std::int64_t>(chunk.n_node) - totals[k] - 2 * (static_cast<std::int64_t>(rows) - 1 - same_before);
+    }
+#pragma unroll
+    for (int apart = 1; apart < 32; apart *= 2) {
+      const std::int64_t o = __shfl_up_sync(kAllLanes, gain, apart);
+      if (lane - apart >= max(chunk.since, 0)) gain += o;
+    }
+    w = gain + (goes_on ? w_ : 0);
+    w_ = __shfl_sync(kAllLanes, w, 31);
+    rows_ = __shfl_sync(kAllLanes, rows, 31);
+    if (chunk.breaks != 0) {
+      for (int i = lane; i < level_.n_classes; i += 32) moved_[i] = 0;
+      __syncwarp();
+    }
+    const unsigned last_part = __shfl_sync(kAllLanes, counted, 31);
+    const unsigned moving = same_class & last_part;
+    if (chunk.is_there && moving != 0 && lane == __ffs(static_cast<int>(moving)) - 1) {
+      moved_[k] += static_cast<std::uint32_t>(__popc(moving));
+    }
+    __syncwarp();
+  }
+
+ private:
+  const LongLevel& level_;
+  std::uint32_t* moved_;
+  std::uint32_t rows_;
+  std::int64_t w_;
+};
+
+/// The same of two classes: W from the counts of a row's part, no sum over rows.
+class LongTwoCounts {
+ public:
+  __device__ __forceinline__ LongTwoCounts(const LongLevel& level, const LongPiece& piece, std::uint32_t*)
+      : level_(level),
+        first_(level.counts[piece.column * 2 * level.n_pieces + piece.number]),
+        second_(level.counts[(piece.column * 2 + 1) * level.n_pieces + piece.number]) {}
+
+  __device__ __forceinline__ void add(const Chunk& chunk, int k, std::uint32_t& rows, std::int64_t& w) {
+    const unsigned counted = chunk.counted(), seconds = __ballot_sync(kAllLanes, chunk.is_there && k == 1);
+    const bool goes_on = chunk.since < 0;
+    const std::uint32_t second = static_cast<std::uint32_t>(__popc(seconds & counted)) + (goes_on ? second_ : 0U);
+    rows = static_cast<std::uint32_t>(__popc(counted)) + (goes_on ? first_ + second_ : 0U);
+    const uint2 totals = reinterpret_cast<const uint2*>(level_.totals)[chunk.node];
+    const std::uint32_t first = rows - second;
+    w = static_cast<std::int64_t>(first) * (totals.y - second) + static_cast<std::int64_t>(second) * (totals.x - first);
+    second_ = __shfl_sync(kAllLanes, second, 31);
+    first_ = __shfl_sync(kAllLanes, first, 31);
+  }
+
+ private:
+  const LongLevel& level_;
+  std::uint32_t first_, second_;
+};
+
+/// Shared memory: n_classes words a warp.
+template <class Counts>
+__global__ void __launch_bounds__(kPieceThreads) score_kernel(const LongLevel level) {
+  extern __shared__ std::uint32_t counters[];
+  const LongPiece piece(level);
+  if (!piece.is_there) return;
+  Counts counts(level, piece, counters + threadIdx.x / 32 * level.n_classes);
+  const bool symbolic = level.symbolic[piece.column] != 0;
+  const auto attribute = static_cast<std::uint32_t>(level.attributes[piece.column]);
+  const auto least = static_cast<std::uint32_t>(level.min_samples_leaf);
+  const std::uint8_t* const classes = level.orders.classes + piece.column * level.orders.stride;
+  // The best of this lane in `node`, which is the same for all lanes.
+  unsigned long long best = 0;
+  std::uint32_t best_at = 0, node = node_at(level, piece.begin);
+  for (std::int64_t first = piece.begin; first < piece.end; first += 32) {
+    const Chunk chunk(level, piece, first, symbolic);
+    std::uint32_t rows;
+    std::int64_t w;
+    counts.add(chunk, chunk.is_there ? classes[chunk.position] : 0, rows, w);
+    const bool is_cut = chunk.is_there && chunk.is_last && rows >= least && chunk.n_node - rows >= least &&
+                        (symbolic || chunk.left_in_node > 0);
+    const unsigned long long worth = is_cut ? static_cast<unsigned long long>(w) : 0;
+    const auto at = static_cast<std::uint32_t>(chunk.position);
+    unsigned others = __ballot_sync(kAllLanes, chunk.is_there && chunk.node != node);
+    if (chunk.node == node && worth > best) {  // positions ascend: of equal ones the first stays
+      best = worth;
+      best_at = at;
+    }
+    while (others != 0) {  // node after node
+      offer(level.best + node, best, attribute, best_at);
+      node = __shfl_sync(kAllLanes, chunk.node, __ffs(static_cast<int>(others)) - 1);
+      const bool is_in = chunk.is_there && chunk.node == node;
+      best = is_in ? worth : 0;
+      best_at = at;
+      others &= ~__ballot_sync(kAllLanes, is_in);
+    }
+  }
+  offer(level.best + node, best, attribute, best_at);
+}
+
+}  // namespace stope::tree::cuda

@@ -1,0 +1,90 @@
+// Launches of a level's kernels, and what is carried from piece to piece.
+#include "tree/cuda/long_tree.hpp"
+
+#include "device/cuda/check.hpp"
+#include "tree/cuda/long_move.cuh"
+#include "tree/cuda/long_score.cuh"
+
+namespace stope::tree::cuda {
+namespace {
+
+using stope::cuda::check;
+using stope::cuda::check_launch;
+
+unsigned blocks_of(std::int64_t n) {
+  return static_cast<unsigned>((n + kPieceThreads - 1) / kPieceThreads);
+}
+
+/// A warp a row of counts.
+__global__ void __launch_bounds__(kPieceThreads)
+    carry_kernel(std::uint32_t* counts, const std::uint8_t* breaks, std::int64_t n_pieces, std::int64_t n_counts,
+                 int rows_of_breaks) {
+  const std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * kPieceWarps + threadIdx.x / 32;
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  if (row >= n_counts) return;
+  std::uint32_t before = 0;
+  for (std::int64_t first = 0; first < n_pieces; first += 32) {
+    const std::int64_t i = first + lane;
+    const std::uint32_t own = i < n_pieces ? counts[row * n_pieces + i] : 0;
+    const bool is_break = i < n_pieces && breaks != nullptr && breaks[row / rows_of_breaks * n_pieces + i] != 0;
+    const unsigned all = __ballot_sync(kAllLanes, is_break);
+    const int since = 31 - __clz(static_cast<int>(all & (0xffffffffU >> (31 - lane))));
+    std::uint32_t sum = own;
+#pragma unroll
+    for (int apart = 1; apart < 32; apart *= 2) {
+      const std::uint32_t o = __shfl_up_sync(kAllLanes, sum, apart);
+      if (lane - apart >= max(since, 0)) sum += o;
+    }
+    if (since < 0) sum += before;
+    std::uint32_t in_front = __shfl_up_sync(kAllLanes, sum, 1);
+    if (lane == 0) in_front = before;
+    if (i < n_pieces) counts[row * n_pieces + i] = in_front;
+    before = __shfl_sync(kAllLanes, sum, 31);
+  }
+}
+
+}  // namespace
+
+void carry_counts(std::uint32_t* counts, const std::uint8_t* breaks, std::int64_t n_pieces, std::int64_t n_counts,
+                  int rows_of_breaks, cudaStream_t stream) {
+  const auto blocks = static_cast<unsigned>((n_counts + kPieceWarps - 1) / kPieceWarps);
+  carry_kernel<<<blocks, kPieceThreads, 0, stream>>>(counts, breaks, n_pieces, n_counts, rows_of_breaks);
+  check_launch("carrying counts");
+}
+
+void find_splits(const LongLevel& level, cudaStream_t stream) {
+  const auto n_nodes = static_cast<std::size_t>(level.n_nodes), n_classes = static_cast<std::size_t>(level.n_classes);
+  check(cudaMemsetAsync(level.best, 0, n_nodes * sizeof(LongBest), stream), "clearing splits");
+  check(cudaMemsetAsync(level.right_counts, 0, n_nodes * n_classes * sizeof(std::uint32_t), stream), "clearing counts");
+  check(cudaMemsetAsync(level.sides, 0, static_cast<std::size_t>((level.n_table_rows + 31) / 32) * 4, stream),
+        "clearing sides");
+  first_nodes_kernel<<<blocks_of((level.n_rows + 31) / 32), kPieceThreads, 0, stream>>>(level);
+  check_launch("finding nodes");
+  const std::size_t shared = n_classes * kPieceWarps * sizeof(std::uint32_t);
+  const unsigned blocks = piece_blocks(level);
+  count_kernel<<<blocks, kPieceThreads, shared, stream>>>(level);
+  check_launch("counting classes");
+  carry_counts(level.counts, level.breaks, level.n_pieces, level.n_columns * level.n_classes, level.n_classes, stream);
+  if (level.n_classes == 2) {
+    score_kernel<LongTwoCounts><<<blocks, kPieceThreads, shared, stream>>>(level);
+  } else {
+    score_kernel<LongCounts><<<blocks, kPieceThreads, shared, stream>>>(level);
+  }
+  check_launch("scoring splits");
+  choose_kernel<<<blocks_of(level.n_nodes), kPieceThreads, 0, stream>>>(level);
+  check_launch("choosing splits");
+  mark_kernel<<<blocks_of(level.n_rows), kPieceThreads, 0, stream>>>(level);
+  check_launch("marking rows");
+}
+
+void move_rows(const LongLevel& level, const LongMove* moves, std::uint32_t* flags, const LongOrders& to,
+               cudaStream_t stream) {
+  const unsigned blocks = piece_blocks(level);
+  sides_kernel<<<blocks, kPieceThreads, 0, stream>>>(level, flags);
+  check_launch("reading sides");
+  carry_counts(level.counts, nullptr, level.n_pieces, level.n_columns, 1, stream);
+  move_kernel<<<blocks, kPieceThreads, 0, stream>>>(level, moves, flags, to);
+  check_launch("moving rows");
+}
+
+}  // namespace stope::tree::cuda
