@@ -1,6 +1,6 @@
-// Every allocation of a small run fails once: reading two tables, fitting, classifying, writing the predictions. Each
-// failure must come out as Error{out_of_memory} or std::bad_alloc and leave no file and (under the address sanitizer)
-// no memory behind.
+// Every allocation of a small run fails once: reading two tables, fitting, classifying, writing the predictions; cuts,
+// trees, model files. Each failure must come out as Error{out_of_memory} or std::bad_alloc and leave no file and (under
+// the address sanitizer) no memory behind.
 #include <gtest/gtest.h>
 
 #include <unistd.h>
@@ -16,6 +16,9 @@
 #include "stope/discretize.hpp"
 #include "stope/io.hpp"
 #include "stope/knn.hpp"
+#include "stope/model.hpp"
+#include "stope/tree.hpp"
+#include "stope/tree_format.hpp"
 
 namespace {
 
@@ -265,6 +268,64 @@ TEST_F(AllocFault, Discretize) {
         }
       }),
       100);
+}
+
+// Growing, pruning, every format, predictions; on one thread and on several.
+TEST_F(AllocFault, Trees) {
+  const ReadOptions read{.target = "y", .target_is_nominal = true};
+  for (const int threads : {1, 3}) {
+    const long failures = sweep([&] {
+      RunOptions run;
+      run.threads = threads;
+      const Table train = read_table(at("train.csv"), read, run);
+      TreeOptions options;
+      options.missing = MissingPolicy::value;
+      options.class_weights = {{"a", 1.5}};
+      options.ccp_alpha = 1e-9;
+      DecisionTree tree = DecisionTree::fit(train, options, run);
+      tree.prune_reduced_error(train, run);
+      std::string text;
+      for (const auto format :
+           {TreeFormat::text, TreeFormat::json, TreeFormat::dot, TreeFormat::svg, TreeFormat::rules}) {
+        text += format_tree(tree, format);
+      }
+      for (const std::int32_t code : tree.predict(read_table(at("test.csv"), {}, run), run).codes) {
+        text += tree.classes()[static_cast<std::size_t>(code)];
+      }
+      OutputFile file(out_);
+      file.write(text);
+      file.commit();
+    });
+    EXPECT_GT(failures, 100);
+  }
+}
+
+// Summarised, read, and saved again: a file that is half written, or read by halves, would be a model of something
+// else.
+TEST_F(AllocFault, ModelFiles) {
+  const Table train = read_table(at("train.csv"), {.target = "y", .target_is_nominal = true});
+  const Table numbers = read_table(put("numbers.csv", "x,z\n0,1\n1.5,3\n2,2\n"), {});
+  const TreeOptions grow{.missing = MissingPolicy::value};
+  const DiscretizeOptions cut{.method = DiscretizeMethod::md_global, .missing = MissingPolicy::value};
+  const std::vector<Model> models = {
+      {outline(train), DecisionTree::fit(train, grow)},
+      {outline(train), CutsModel{find_cuts(train, cut), {MissingPolicy::value, CodeStyle::codes}}},
+      {outline(train), NeighborsModel{train, {}, Normalizer::fit(train, {.method = Normalization::z}), 3, {}}},
+      {outline(numbers), Pca::fit(numbers, {.n_components = 1})}};
+  const std::string saved = at("saved.stope");
+  for (const Model& model : models) {
+    OutputFile first(saved);
+    write_model(first, model);
+    first.commit();
+    const long failures = sweep([&] {
+      EXPECT_EQ(summarize_model(saved).columns.columns.size(), model.columns.columns.size());
+      OutputFile file(out_);
+      write_model(file, read_model(saved));
+      file.commit();
+    });
+    EXPECT_EQ(content(kOut), content("saved.stope")) << model.kind();
+    EXPECT_GT(failures, 30) << model.kind();
+  }
 }
 
 }  // namespace
