@@ -184,6 +184,7 @@ class Discretize : public Command {
                               {"reason", report.reason},
                               {"threads", report.threads},
                               {"seconds", report.seconds}};
+    if (report.gpu_seconds > 0.0) session.json()["plan"]["gpu_seconds"] = report.gpu_seconds;
     session.json()["rows"] = report.n_rows;
     session.json()["attributes"] = report.n_attributes;
     session.json()["classes"] = found.classes;

@@ -173,6 +173,12 @@ class TreeCommand : public Command {
                               {"depth", tree.max_depth()},
                               {"impure_leaves", impure},
                               {"attributes", tree.cuts().size()}};
+    const TreeReport& report = tree.report();
+    session.json()["plan"] = {{"backend", report.backend},
+                              {"reason", report.reason},
+                              {"threads", report.threads},
+                              {"seconds", report.seconds}};
+    if (report.gpu_seconds > 0.0) session.json()["plan"]["gpu_seconds"] = report.gpu_seconds;
     session.say(fmt::format("tree: {}, depth {}, {} of {}, {}\n", counted(tree.n_leaves(), "leaf", "leaves"),
                             tree.max_depth(), tree.cuts().size(), counted(std::ssize(tree.attributes()), "attribute"),
                             counted(impure, "impure leaf", "impure leaves")));

@@ -61,6 +61,7 @@ struct DiscretizeReport {
   std::int64_t n_rows = 0, n_attributes = 0;
   std::vector<std::int64_t> class_counts;  ///< rows (or weight in units of 2^-20) of each class
   double seconds = 0.0;
+  double gpu_seconds = 0.0;  ///< of the GPUs' work in it, all of them together, copies left out
 };
 
 struct BestCuts {

@@ -75,6 +75,15 @@ struct Rule {
   std::vector<RuleCondition> conditions;
 };
 
+/// How a tree was grown.
+struct TreeReport {
+  std::string backend;  ///< "reference", "scalar", "avx2", "avx512", "cuda" (stope/device.hpp)
+  std::string reason;   ///< why this one
+  int threads = 0;
+  double seconds = 0.0;      ///< of the growth alone
+  double gpu_seconds = 0.0;  ///< of the GPU's work in it, copies left out
+};
+
 /// A fitted tree. Everything but pruning is const and safe from several threads at once.
 class DecisionTree {
  public:
@@ -101,6 +110,7 @@ class DecisionTree {
   void prune_cost_complexity(double alpha);
 
   const TreeOptions& options() const { return options_; }
+  const TreeReport& report() const { return report_; }  ///< of fit(); empty for a tree that was read
   const std::string& target() const { return target_; }
   const std::vector<std::string>& classes() const { return classes_; }
   const std::vector<TreeAttribute>& attributes() const { return attributes_; }
@@ -128,6 +138,7 @@ class DecisionTree {
   std::vector<std::int64_t> tested() const;
 
   TreeOptions options_;
+  TreeReport report_;
   std::string target_;
   std::vector<std::string> classes_;
   std::vector<TreeAttribute> attributes_;

@@ -186,7 +186,7 @@ BestCutRun best_cut_of_each(const DecisionProblem& problem, Criterion criterion,
   result.best.resize(static_cast<std::size_t>(problem.n_attributes()));
   std::vector<std::int64_t> wanted(result.best.size());
   std::iota(wanted.begin(), wanted.end(), std::int64_t{0});
-  if (on_gpu) wanted = best_cuts_on_gpus(problem, choice.gpus, run, result.best);
+  if (on_gpu) wanted = best_cuts_on_gpus(problem, choice.gpus, run, result.best, result.gpu_seconds);
   const auto n_wanted = static_cast<std::int64_t>(wanted.size());
   const Search search(problem, criterion, on_gpu ? device::choose_cpu_backend("").backend : choice.backend);
   ThreadPool pool(run.threads);

@@ -40,6 +40,7 @@ struct BestCutRun {
   PermutationCounts counts;         ///< empty without permutations
   std::string backend, reason;
   int threads = 0;
+  double gpu_seconds = 0.0;  ///< of the GPUs' work, all of them together
 };
 
 /// n_permutations >= 0. Throws device_unavailable where a GPU was demanded.

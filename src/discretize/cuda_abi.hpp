@@ -41,8 +41,8 @@ struct Functions {
   /// Where the columns of a free slot's piece are put: [column][row].
   void* (*columns)(Session* session, int slot);
   int (*submit)(Session* session, int slot, std::int64_t n_columns, Failure* failure);
-  /// Waits for a slot's piece.
-  int (*collect)(Session* session, int slot, Cut* cuts, Failure* failure);
+  /// Waits for a slot's piece. `gpu_seconds`: what finding its cuts took, copies left out.
+  int (*collect)(Session* session, int slot, Cut* cuts, double* gpu_seconds, Failure* failure);
 };
 
 }  // namespace stope::discretize::cuda_abi

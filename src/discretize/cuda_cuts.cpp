@@ -40,7 +40,8 @@ class Worker {
          std::vector<std::int64_t>& open, const RunOptions& run)
       : problem_(problem), attributes_(attributes), best_(best), open_(open), run_(run) {}
 
-  void run(int gpu, const cuda_abi::Decisions& decisions, std::int64_t first, std::int64_t step) {
+  /// Seconds of the GPU's work.
+  double run(int gpu, const cuda_abi::Decisions& decisions, std::int64_t first, std::int64_t step) {
     value_bytes_ = decisions.type == cuda_abi::Type::float32 ? 4 : 8;
     const auto n = static_cast<std::int64_t>(attributes_.size());
     of_piece_ = std::clamp<std::int64_t>(kPieceBytes / (problem_.n_rows * value_bytes_), 1, n);
@@ -57,6 +58,7 @@ class Worker {
       }
       collect(collected, slot_of(collected, first, step));
     }
+    return gpu_seconds_;
   }
 
  private:
@@ -82,7 +84,10 @@ class Worker {
   }
 
   void collect(std::int64_t piece, int slot) {
-    checked_call([&](Failure* failure) { return functions().collect(session_.get(), slot, cuts_.data(), failure); });
+    double seconds = 0.0;
+    checked_call(
+        [&](Failure* failure) { return functions().collect(session_.get(), slot, cuts_.data(), &seconds, failure); });
+    gpu_seconds_ += seconds;
     for (std::int64_t i = begin_of(piece); i < end_of(piece); ++i) {
       const std::int64_t attribute = attributes_[static_cast<std::size_t>(i)];
       const cuda_abi::Cut& cut = cuts_[static_cast<std::size_t>(i - begin_of(piece))];
@@ -103,6 +108,7 @@ class Worker {
   std::vector<std::int64_t>& open_;
   const RunOptions& run_;
   std::int64_t value_bytes_ = 0, of_piece_ = 0;
+  double gpu_seconds_ = 0.0;
   std::unique_ptr<cuda_abi::Session, Destroy> session_;
   std::vector<cuda_abi::Cut> cuts_;
 };
@@ -117,7 +123,8 @@ const char* why_not_on_gpu(const DecisionProblem& problem, Criterion criterion, 
 }
 
 std::vector<std::int64_t> best_cuts_on_gpus(const DecisionProblem& problem, const std::vector<int>& gpus,
-                                            const RunOptions& run, std::vector<AttributeBest>& best) {
+                                            const RunOptions& run, std::vector<AttributeBest>& best,
+                                            double& gpu_seconds) {
   std::vector<std::int64_t> open, floats, doubles;
   for (std::int64_t a = 0; a < problem.n_attributes(); ++a) {
     const Attribute& attribute = problem.attributes[static_cast<std::size_t>(a)];
@@ -129,6 +136,7 @@ std::vector<std::int64_t> best_cuts_on_gpus(const DecisionProblem& problem, cons
   const PresentClasses classes(problem);
   const auto n = static_cast<std::int64_t>(gpus.size());
   std::vector<std::vector<std::int64_t>> opened(gpus.size());
+  std::vector<double> seconds(gpus.size(), 0.0);
   ThreadPool pool(static_cast<int>(n));
   for (const auto& of_type : {std::pair{&floats, cuda_abi::Type::float32}, {&doubles, cuda_abi::Type::float64}}) {
     const std::vector<std::int64_t>& attributes = *of_type.first;
@@ -137,9 +145,10 @@ std::vector<std::int64_t> best_cuts_on_gpus(const DecisionProblem& problem, cons
                                            of_type.second};
     pool.parallel_for(n, run.cancel, [&](std::int64_t i, int) {
       const auto at = static_cast<std::size_t>(i);
-      Worker(problem, attributes, best, opened[at], run).run(gpus[at], decisions, i, n);
+      seconds[at] += Worker(problem, attributes, best, opened[at], run).run(gpus[at], decisions, i, n);
     });
   }
+  for (const double of_gpu : seconds) gpu_seconds += of_gpu;
   for (const auto& more : opened) open.insert(open.end(), more.begin(), more.end());
   return open;
 }

@@ -13,8 +13,10 @@ namespace stope::discretize {
 const char* why_not_on_gpu(const DecisionProblem& problem, Criterion criterion, std::int64_t n_permutations);
 
 /// Fills in the best cuts of numeric attributes; those it leaves open are returned: symbolic ones, and those whose
-/// values take too many bits. Throws device_lost, device_unavailable, out_of_memory, cancelled.
+/// values take too many bits. `gpu_seconds`: of the GPUs' work, all together. Throws device_lost, device_unavailable,
+/// out_of_memory, cancelled.
 std::vector<std::int64_t> best_cuts_on_gpus(const DecisionProblem& problem, const std::vector<int>& gpus,
-                                            const RunOptions& run, std::vector<AttributeBest>& best);
+                                            const RunOptions& run, std::vector<AttributeBest>& best,
+                                            double& gpu_seconds);
 
 }  // namespace stope::discretize

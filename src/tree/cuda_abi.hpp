@@ -39,6 +39,7 @@ struct Splits {
   const Split* splits;
   const std::uint32_t* right_counts;  ///< [split][class]: rows of the right child
   std::int64_t n;
+  double gpu_seconds;  ///< of sorting and growing, copies left out
 };
 
 inline constexpr int kSlots = 2;

@@ -9,11 +9,19 @@ namespace stope::tree {
 
 Grown grow(const discretize::DecisionProblem& problem, const GrowOptions& options, const RunOptions& run) {
   const device::BackendChoice choice = device::choose_backend(run);
-  if (choice.backend != device::Backend::cuda) return grow_cpu(problem, options, run);
+  if (choice.backend != device::Backend::cuda) {
+    Grown grown = grow_cpu(problem, options, run);
+    grown.report.backend = choice.name;
+    grown.report.reason = choice.reason;
+    return grown;
+  }
   if (const char* why_not = why_not_on_gpu(problem, options)) {
     throw Error(ErrorCode::unsupported, std::string(why_not) + ": --device auto or cpu");
   }
-  return grow_cuda(problem, options, run, choice.gpus.front());
+  Grown grown = grow_cuda(problem, options, run, choice.gpus.front());
+  grown.report.backend = choice.name;
+  grown.report.reason = choice.reason;
+  return grown;
 }
 
 }  // namespace stope::tree

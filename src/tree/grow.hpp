@@ -9,6 +9,7 @@
 #include "discretize/score.hpp"
 #include "stope/discretize.hpp"
 #include "stope/run.hpp"
+#include "stope/tree.hpp"
 
 namespace stope::tree {
 
@@ -35,6 +36,7 @@ struct GrownNode {
 struct Grown {
   std::vector<GrownNode> nodes;
   std::vector<std::int64_t> counts;  ///< nodes x classes: rows, or weights in kWeightUnit
+  TreeReport report = {};            ///< but its seconds
 };
 
 /// A node is split by the split of the highest score, of equal ones that of the lowest attribute, then of the lowest

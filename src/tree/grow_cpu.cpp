@@ -88,7 +88,9 @@ class Growth {
       level = std::move(next);
       report(level);
     }
-    return list_.preorder();
+    Grown grown = list_.preorder();
+    grown.report.threads = pool_.size();
+    return grown;
   }
 
  private:

@@ -75,7 +75,10 @@ class CudaGrowth {
     cuda_abi::Splits splits{};
     checked_call([&](Failure* failure) { return functions().splits(session_.get(), &splits, failure); });
     apply(splits);
-    return list_.preorder();
+    Grown grown = list_.preorder();
+    grown.report.threads = 1;
+    grown.report.gpu_seconds = splits.gpu_seconds;
+    return grown;
   }
 
  private:

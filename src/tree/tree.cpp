@@ -2,6 +2,7 @@
 #include "stope/tree.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <map>
 #include <set>
@@ -128,10 +129,13 @@ DecisionTree DecisionTree::fit(const Table& table, const TreeOptions& options, c
   DecisionProblem problem = discretize::make_problem(table, options.missing, run);
   weigh(problem, class_weights(problem, options));
   const tree::GrowOptions grow{options.criterion, options.max_depth, options.min_samples_leaf, options.min_score};
+  const auto start = std::chrono::steady_clock::now();
   const tree::Grown grown = tree::grow(problem, grow, run);
 
   DecisionTree fitted;
   fitted.options_ = options;
+  fitted.report_ = grown.report;
+  fitted.report_.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   fitted.target_ = problem.target;
   fitted.classes_ = problem.classes;
   for (std::size_t a = 0; a < problem.attributes.size(); ++a) {

@@ -87,9 +87,10 @@ int submit(Session* session, int slot, std::int64_t n_columns, Failure* failure)
   return 0;
 }
 
-int collect(Session* session, int slot, Cut* cuts, Failure* failure) {
+int collect(Session* session, int slot, Cut* cuts, double* gpu_seconds, Failure* failure) {
   if (the_host->device_fails()) return fail(failure, ErrorCode::device_lost, "the GPU was lost");
   std::copy(session->cuts[slot].begin(), session->cuts[slot].end(), cuts);
+  *gpu_seconds = 1e-3;
   return 0;
 }
 

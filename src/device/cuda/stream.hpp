@@ -66,6 +66,27 @@ class Clock {
   cudaEvent_t event_ = nullptr;
 };
 
+/// Seconds that pieces of work in streams took, one after the other.
+class Stopwatch {
+ public:
+  void start(cudaStream_t stream) { begun_.record(stream); }
+  void stop(cudaStream_t stream) {
+    done_.record(stream);
+    is_pending_ = true;
+  }
+  /// Adds the piece that was stopped last; its stream must have passed it.
+  void read() {
+    if (is_pending_) seconds_ += 1e-3 * static_cast<double>(done_.since(begun_));
+    is_pending_ = false;
+  }
+  double seconds() const noexcept { return seconds_; }
+
+ private:
+  Clock begun_, done_;
+  bool is_pending_ = false;
+  double seconds_ = 0.0;
+};
+
 /// Makes a GPU current for the calling thread, and the one before again at the end: the program may use CUDA, too.
 class CurrentGpu {
  public:

@@ -41,10 +41,10 @@ int submit(Session* session, int slot, std::int64_t n_columns, Failure* failure)
   });
 }
 
-int collect(Session* session, int slot, cuda_abi::Cut* cuts, Failure* failure) {
+int collect(Session* session, int slot, cuda_abi::Cut* cuts, double* gpu_seconds, Failure* failure) {
   return guarded(failure, [&] {
     const CurrentGpu current(session->cuts.gpu());
-    session->cuts.collect(slot, cuts);
+    *gpu_seconds = session->cuts.collect(slot, cuts);
   });
 }
 

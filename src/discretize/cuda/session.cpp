@@ -73,7 +73,9 @@ void CutSession::submit(int number, std::int64_t n_columns) {
   const auto bytes = static_cast<std::size_t>(n_rows_ * n_columns * size_of(type_));
   check(cudaMemcpyAsync(slot.values.data(), slot.host_values.data(), bytes, cudaMemcpyHostToDevice, stream),
         "copying columns");
+  slot.watch.start(stream);
   type_ == cuda_abi::Type::float32 ? find_cuts<float>(slot) : find_cuts<double>(slot);
+  slot.watch.stop(stream);
   check(cudaMemcpyAsync(slot.host_w.data(), slot.w.data(), static_cast<std::size_t>(slot.w.bytes()),
                         cudaMemcpyDeviceToHost, stream),
         "copying cuts");
@@ -82,12 +84,15 @@ void CutSession::submit(int number, std::int64_t n_columns) {
         "copying cuts");
 }
 
-void CutSession::collect(int number, cuda_abi::Cut* cuts) {
-  const Slot& slot = slots_[number];
+double CutSession::collect(int number, cuda_abi::Cut* cuts) {
+  Slot& slot = slots_[number];
   slot.stream.wait();
   for (std::int64_t c = 0; c < slot.n_columns; ++c) {
     cuts[c] = {slot.host_w.data()[c], slot.host_ends.data()[c], slot.host_ends.data()[most_columns_ + c]};
   }
+  const double before = slot.watch.seconds();
+  slot.watch.read();
+  return slot.watch.seconds() - before;
 }
 
 }  // namespace stope::discretize::cuda

@@ -19,7 +19,7 @@ class CutSession {
   int gpu() const { return gpu_; }
   void* columns(int slot) { return slots_[slot].host_values.data(); }
   void submit(int slot, std::int64_t n_columns);
-  void collect(int slot, cuda_abi::Cut* cuts);
+  double collect(int slot, cuda_abi::Cut* cuts);
 
  private:
   struct Slot {
@@ -32,6 +32,7 @@ class CutSession {
     stope::cuda::PinnedBuffer<double> host_ends;
     stope::cuda::DeviceBuffer<int> list;
     std::int64_t n_columns = 0;
+    stope::cuda::Stopwatch watch;  ///< of the work between the copies
   };
 
   template <class T>

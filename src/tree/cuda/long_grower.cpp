@@ -6,6 +6,7 @@
 #include "device/cuda/buffer.hpp"
 #include "device/cuda/stream.hpp"
 #include "tree/cuda/grower.hpp"
+#include "tree/cuda/long_sorter.hpp"
 #include "tree/cuda/long_tree.hpp"
 
 namespace stope::tree::cuda {
@@ -53,6 +54,7 @@ class LongGrower : public Grower {
         max_depth_(problem.max_depth),
         min_samples_leaf_(problem.min_samples_leaf),
         stride_((n_rows_ + 31) / 32 * 32),
+        sorter_(n_rows_),
         orders_(checked::mul(stride_, n_columns_)),
         others_(checked::mul(stride_, n_columns_)),
         classes_(n_rows_),
@@ -110,7 +112,9 @@ class LongGrower : public Grower {
 
   std::int64_t grow() override {
     begin_level();
+    search_.start(stream_.get());
     find_splits(level_, stream_.get());
+    search_.stop(stream_.get());
     const std::int64_t n_counts = level_.n_nodes * n_classes_;
     const std::size_t first = splits_.size(), first_count = right_counts_.size();
     splits_.resize(first + static_cast<std::size_t>(level_.n_nodes));
@@ -118,19 +122,24 @@ class LongGrower : public Grower {
     copy(splits_.data() + first, level_.splits, level_.n_nodes, cudaMemcpyDeviceToHost, stream_.get());
     copy(right_counts_.data() + first_count, level_.right_counts, n_counts, cudaMemcpyDeviceToHost, stream_.get());
     stream_.wait();
+    search_.read();
     ++depth_;
     split(splits_.data() + first, right_counts_.data() + first_count);
     if (begins_.size() == 1) return 0;
     copy(moves_there_.of(level_.n_nodes), moves_.data(), level_.n_nodes, cudaMemcpyHostToDevice, stream_.get());
+    move_.start(stream_.get());
     move_rows(level_, moves_there_.data(), flags_.data(), others_.there(stride_), stream_.get());
+    move_.stop(stream_.get());
     std::swap(orders_, others_);
     level_.orders = orders_.there(stride_);
     stream_.wait();
+    move_.read();
     return begins_.back();
   }
 
   cuda_abi::Splits splits() override {
-    return {splits_.data(), right_counts_.data(), static_cast<std::int64_t>(splits_.size())};
+    return {splits_.data(), right_counts_.data(), static_cast<std::int64_t>(splits_.size()),
+            search_.seconds() + move_.seconds()};
   }
 
  private:
@@ -138,8 +147,8 @@ class LongGrower : public Grower {
 
   template <class T>
   void sort_as(const void* values, std::int64_t n_columns, std::int64_t first, cudaStream_t stream) {
-    sort_long(static_cast<const T*>(values), n_columns, classes_.data(), orders_.there(stride_), others_.there(stride_),
-              first, n_rows_, stream);
+    sorter_.sort(static_cast<const T*>(values), n_columns, classes_.data(), orders_.there(stride_),
+                 others_.there(stride_), first, stream);
   }
 
   void begin_level() {
@@ -196,6 +205,7 @@ class LongGrower : public Grower {
   int n_classes_;
   std::int64_t max_depth_, min_samples_leaf_, stride_, depth_ = 0;
   stope::cuda::Stream stream_;
+  LongSorter sorter_;
   Orders orders_, others_;  ///< of this level; room for the next
   DeviceBuffer<std::uint8_t> classes_, symbolic_;
   DeviceBuffer<std::int32_t> attributes_, columns_;
@@ -206,6 +216,7 @@ class LongGrower : public Grower {
   Table<LongMove> moves_there_;
   Table<cuda_abi::Split> splits_there_;
   LongLevel level_{};
+  stope::cuda::Stopwatch search_, move_;
   // Of this level: where nodes begin, and their classes; of all levels: what became of nodes.
   std::vector<std::uint32_t> totals_, begins_, right_counts_;
   std::vector<LongMove> moves_;

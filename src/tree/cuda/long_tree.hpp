@@ -73,10 +73,4 @@ void move_rows(const LongLevel& level, const LongMove* moves, std::uint32_t* fla
 void carry_counts(std::uint32_t* counts, const std::uint8_t* breaks, std::int64_t n_pieces, std::int64_t n_counts,
                   int rows_of_breaks, cudaStream_t stream);
 
-/// Sorts columns that lie one behind the other; they become columns first .. of `orders`; `other` is room of the same
-/// size. Takes memory of its own, waits for what it queues. T: float, double, std::int32_t (codes, not negative).
-template <class T>
-void sort_long(const T* values, std::int64_t n_columns, const std::uint8_t* classes, const LongOrders& orders,
-               const LongOrders& other, std::int64_t first, std::int64_t n_rows, cudaStream_t stream);
-
 }  // namespace stope::tree::cuda

@@ -25,6 +25,7 @@ TreeSession::~TreeSession() {
 void* TreeSession::columns(int number) {
   Slot& slot = slots_[number];
   slot.stream.wait();
+  slot.sort.read();
   return slot.host_values.data();
 }
 
@@ -34,17 +35,25 @@ void TreeSession::submit(int number, cuda_abi::Type type, const std::int32_t* at
   check(cudaMemcpyAsync(slot.values.data(), slot.host_values.data(), static_cast<std::size_t>(bytes),
                         cudaMemcpyHostToDevice, slot.stream.get()),
         "copying columns");
+  slot.sort.start(slot.stream.get());
   grower_->sort(type, slot.values.data(), n_columns, static_cast<std::int64_t>(columns_.size()), slot.stream.get());
+  slot.sort.stop(slot.stream.get());
   for (std::int64_t c = 0; c < n_columns; ++c) columns_.push_back({attributes[c], type == cuda_abi::Type::code});
 }
 
 std::int64_t TreeSession::grow() {
   if (!has_begun_) {
-    for (const Slot& slot : slots_) slot.stream.wait();
+    for (int slot = 0; slot < cuda_abi::kSlots; ++slot) columns(slot);
     grower_->begin(columns_);
     has_begun_ = true;
   }
   return grower_->grow();
+}
+
+cuda_abi::Splits TreeSession::splits() {
+  cuda_abi::Splits splits = grower_->splits();
+  for (const Slot& slot : slots_) splits.gpu_seconds += slot.sort.seconds();
+  return splits;
 }
 
 }  // namespace stope::tree::cuda

@@ -22,13 +22,14 @@ class TreeSession {
   void* columns(int slot);
   void submit(int slot, cuda_abi::Type type, const std::int32_t* attributes, std::int64_t n_columns);
   std::int64_t grow();
-  cuda_abi::Splits splits() { return grower_->splits(); }
+  cuda_abi::Splits splits();
 
  private:
   struct Slot {
     stope::cuda::Stream stream;
     stope::cuda::PinnedBuffer<char> host_values;
     stope::cuda::DeviceBuffer<char> values;
+    stope::cuda::Stopwatch sort;
   };
 
   int gpu_;

@@ -111,10 +111,13 @@ class ShortGrower : public Grower {
   }
 
   std::int64_t grow() override {
+    watch_.start(stream_.get());
     for (int i = 0; i < kLevelsAtOnce; ++i) grow_level(tree_, stream_.get());
+    watch_.stop(stream_.get());
     check(cudaMemcpyAsync(host_level_.data(), level_.data(), sizeof(Level), cudaMemcpyDeviceToHost, stream_.get()),
           "copying a level");
     stream_.wait();
+    watch_.read();
     return host_level_.data()->n_open == 0 ? 0 : host_level_.data()->open_rows;
   }
 
@@ -128,7 +131,7 @@ class ShortGrower : public Grower {
                           stream_.get()),
           "copying splits");
     stream_.wait();
-    return {host_splits_.data(), host_right_.data(), n};
+    return {host_splits_.data(), host_right_.data(), n, watch_.seconds()};
   }
 
  private:
@@ -147,6 +150,7 @@ class ShortGrower : public Grower {
   PinnedBuffer<cuda_abi::Split> host_splits_;
   PinnedBuffer<std::uint32_t> host_right_;
   PinnedBuffer<Level> host_level_;
+  stope::cuda::Stopwatch watch_;
   ShortTree tree_{};
 };
 
