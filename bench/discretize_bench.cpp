@@ -7,6 +7,7 @@
 //
 //   whole      best_cuts(): from a table in memory to the ranking
 //   cuts       what is left of it without checking the table and making the ranking
+//   gpu        what is left of that without copies, if device= is a GPU
 //   sort       one thread: packing the words and std::sort, nothing else
 //   sort_scan  the same with the scan for the best cut
 #include <sys/resource.h>
@@ -175,7 +176,7 @@ void run(stope::bench::Words& words) {
   namespace d = stope::discretize;
   const stope::Table table = make_table(rows, columns, classes, floats);
   const d::DecisionProblem problem = d::make_problem(table, stope::MissingPolicy::error, run);
-  Samples whole, cuts, sort, sort_scan;
+  Samples whole, cuts, sort, sort_scan, gpu;
   std::vector<d::AttributeBest> theirs;
   d::BestCutRun ours;
   stope::BestCuts ranking;
@@ -185,6 +186,7 @@ void run(stope::bench::Words& words) {
     time(cuts, [&] {
       ours = d::best_cut_of_each(problem, stope::Criterion::discernibility, options.n_permutations, options.seed, run);
     });
+    if (ours.gpu_seconds > 0.0) gpu.wall_ms.push_back(1e3 * ours.gpu_seconds);
     if (!rival) continue;
     time(sort, [&] { by_rival(problem, false); });
     time(sort_scan, [&] { theirs = by_rival(problem, true); });
@@ -206,6 +208,7 @@ void run(stope::bench::Words& words) {
       ours.backend.c_str(), ours.threads, static_cast<unsigned long long>(answer), static_cast<long long>(different));
   print("whole", whole);
   print("cuts", cuts);
+  print("gpu", gpu);
   print("sort", sort);
   print("sort_scan", sort_scan);
   std::printf("}\n");

@@ -178,7 +178,7 @@ class TreeCommand : public Command {
                               {"reason", report.reason},
                               {"threads", report.threads},
                               {"seconds", report.seconds}};
-    if (report.gpu_seconds > 0.0) session.json()["plan"]["gpu_seconds"] = report.gpu_seconds;
+    for (const auto& [step, seconds] : report.gpu_seconds) session.json()["plan"]["gpu_seconds"][step] = seconds;
     session.say(fmt::format("tree: {}, depth {}, {} of {}, {}\n", counted(tree.n_leaves(), "leaf", "leaves"),
                             tree.max_depth(), tree.cuts().size(), counted(std::ssize(tree.attributes()), "attribute"),
                             counted(impure, "impure leaf", "impure leaves")));

@@ -80,8 +80,8 @@ struct TreeReport {
   std::string backend;  ///< "reference", "scalar", "avx2", "avx512", "cuda" (stope/device.hpp)
   std::string reason;   ///< why this one
   int threads = 0;
-  double seconds = 0.0;      ///< of the growth alone
-  double gpu_seconds = 0.0;  ///< of the GPU's work in it, copies left out
+  double seconds = 0.0;                                          ///< of the growth alone
+  std::vector<std::pair<std::string, double>> gpu_seconds = {};  ///< of the GPU's work in it: sort, grow; no copies
 };
 
 /// A fitted tree. Everything but pruning is const and safe from several threads at once.

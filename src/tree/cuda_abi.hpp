@@ -39,7 +39,7 @@ struct Splits {
   const Split* splits;
   const std::uint32_t* right_counts;  ///< [split][class]: rows of the right child
   std::int64_t n;
-  double gpu_seconds;  ///< of sorting and growing, copies left out
+  double sort_seconds, grow_seconds;  ///< of the GPU's work, copies left out
 };
 
 inline constexpr int kSlots = 2;

@@ -160,7 +160,7 @@ int grow(Session* session, std::int64_t* open_rows, Failure* failure) {
 
 int splits(Session* session, Splits* splits, Failure*) {
   *splits = {session->splits.data(), session->right_counts.data(), static_cast<std::int64_t>(session->splits.size()),
-             1e-3};
+             1e-3, 1e-3};
   return 0;
 }
 

@@ -31,7 +31,7 @@ class Grower {
   virtual void begin(const std::vector<ColumnKind>& columns) = 0;
   /// cuda_abi::Functions::grow and splits.
   virtual std::int64_t grow() = 0;
-  virtual cuda_abi::Splits splits() = 0;  ///< with the seconds of growing alone
+  virtual cuda_abi::Splits splits() = 0;  ///< but sort_seconds
 };
 
 /// For tables of up to 1024 rows, and of more.

@@ -138,7 +138,7 @@ class LongGrower : public Grower {
   }
 
   cuda_abi::Splits splits() override {
-    return {splits_.data(), right_counts_.data(), static_cast<std::int64_t>(splits_.size()),
+    return {splits_.data(), right_counts_.data(), static_cast<std::int64_t>(splits_.size()), 0.0,
             search_.seconds() + move_.seconds()};
   }
 

@@ -52,7 +52,7 @@ std::int64_t TreeSession::grow() {
 
 cuda_abi::Splits TreeSession::splits() {
   cuda_abi::Splits splits = grower_->splits();
-  for (const Slot& slot : slots_) splits.gpu_seconds += slot.sort.seconds();
+  for (const Slot& slot : slots_) splits.sort_seconds += slot.sort.seconds();
   return splits;
 }
 

@@ -131,7 +131,7 @@ class ShortGrower : public Grower {
                           stream_.get()),
           "copying splits");
     stream_.wait();
-    return {host_splits_.data(), host_right_.data(), n, watch_.seconds()};
+    return {host_splits_.data(), host_right_.data(), n, 0.0, watch_.seconds()};
   }
 
  private:

@@ -1,0 +1,185 @@
+// Times best cuts and trees on a GPU, on a made table of float32 columns, and compares them with the processor's;
+// prints one JSON object (discretize_gpu.py says what for).
+//
+//   discretize_gpu_bench job=cuts|tree rows= columns= classes= (2) label=noise|rule depth= (of trees: any)
+//                        repeats= (20) check=yes|no
+//
+//   gpu_ms   the GPU's work, copies left out: of cuts, or of sorting and growing (sort_ms, grow_ms)
+//   copy_ms  cuts: from columns in pinned memory of the host to cuts there, by the clock
+//   call_ms  from a table in the host's memory to cuts or a tree there, by the clock
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "base/random.hpp"
+#include "device/cuda_plugin.hpp"
+#include "discretize/best_cut.hpp"
+#include "discretize/cuda_abi.hpp"
+#include "discretize/present_classes.hpp"
+#include "stope/error.hpp"
+#include "stope/tree.hpp"
+#include "support/made_table.hpp"
+#include "support/words.hpp"
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using stope::Table;
+
+double milliseconds_since(Clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+}
+
+void print(const char* name, const std::vector<double>& values) {
+  std::printf("\"%s\": [", name);
+  for (std::size_t i = 0; i < values.size(); ++i) std::printf("%s%.4f", i > 0 ? ", " : "", values[i]);
+  std::printf("], ");
+}
+
+// Noise: labels have nothing to do with the values. Rule: they follow the sum of two columns, a tenth of them wrong.
+Table make(std::int64_t rows, std::int64_t columns, std::int64_t classes, bool by_rule) {
+  stope::bench::TableKind kind;
+  kind.n_columns = columns;
+  Table table = stope::bench::TableMaker(kind).table(rows, 1);
+  std::vector<std::string> names;
+  for (std::int64_t k = 0; k < classes; ++k) names.push_back(std::to_string(k));
+  std::vector<std::int32_t> labels(static_cast<std::size_t>(rows));
+  stope::Random random(7);
+  for (std::int64_t row = 0; row < rows; ++row) {
+    auto label = static_cast<std::int32_t>(random.below(static_cast<std::uint64_t>(classes)));
+    if (by_rule && random.below(10) != 0) {
+      const double sum = table.columns[0].at(row) + table.columns[1].at(row);  // below 2
+      label = std::min(static_cast<std::int32_t>(sum / 2 * static_cast<double>(classes)),
+                       static_cast<std::int32_t>(classes) - 1);
+    }
+    labels[static_cast<std::size_t>(row)] = label;
+  }
+  table.columns.push_back(stope::make_nominal("label", labels, names));
+  table.columns.back().role = stope::Role::label;
+  return table;
+}
+
+stope::RunOptions on(const char* device) {
+  stope::RunOptions run;
+  run.device = device;
+  return run;
+}
+
+template <class Call>
+void checked(const Call& call) {
+  stope::cuda_abi::Failure failure{};
+  if (call(&failure) != 0) stope::device::throw_failure(failure);
+}
+
+// All columns as one piece, in pinned memory already: the copies to the GPU and back, and the work between them.
+std::vector<double> with_copies(const stope::discretize::DecisionProblem& problem, std::int64_t repeats) {
+  namespace abi = stope::discretize::cuda_abi;
+  const abi::Functions& functions = *stope::device::cuda().functions->discretize;
+  const stope::discretize::PresentClasses classes(problem);
+  const abi::Decisions decisions = {classes.of_row.data(), classes.totals.data(), classes.n_rows(), classes.n(),
+                                    abi::Type::float32};
+  const std::int64_t n = problem.n_attributes();
+  abi::Session* session = nullptr;
+  checked([&](auto* failure) { return functions.create(0, &decisions, n, &session, failure); });
+  auto* to = static_cast<float*>(functions.columns(session, 0));
+  for (const auto& attribute : problem.attributes) {
+    attribute.with_numbers([&](const auto* x) { to = std::copy_n(x, problem.n_rows, to); });
+  }
+  std::vector<abi::Cut> cuts(static_cast<std::size_t>(n));
+  std::vector<double> samples;
+  for (std::int64_t i = 0; i < repeats; ++i) {
+    const Clock::time_point start = Clock::now();
+    double seconds = 0.0;
+    checked([&](auto* failure) { return functions.submit(session, 0, n, failure); });
+    checked([&](auto* failure) { return functions.collect(session, 0, cuts.data(), &seconds, failure); });
+    samples.push_back(milliseconds_since(start));
+  }
+  functions.destroy(session);
+  return samples;
+}
+
+bool time_cuts(const Table& table, std::int64_t repeats, bool check) {
+  namespace d = stope::discretize;
+  const d::DecisionProblem problem = d::make_problem(table, stope::MissingPolicy::error);
+  const auto find = [&](const char* device) {
+    return d::best_cut_of_each(problem, stope::Criterion::discernibility, 0, 0, on(device));
+  };
+  std::vector<double> gpu, call;
+  d::BestCutRun found;
+  for (std::int64_t i = 0; i < repeats; ++i) {
+    const Clock::time_point start = Clock::now();
+    found = find("cuda");
+    call.push_back(milliseconds_since(start));
+    gpu.push_back(1e3 * found.gpu_seconds);
+  }
+  print("gpu_ms", gpu);
+  print("copy_ms", with_copies(problem, repeats));
+  print("call_ms", call);
+  if (!check) return true;
+  const d::BestCutRun want = find("cpu");
+  for (std::size_t a = 0; a < want.best.size(); ++a) {
+    const d::AttributeBest &g = found.best[a], &w = want.best[a];
+    if (g.found != w.found || g.worth.w != w.worth.w || g.cut != w.cut) return false;
+  }
+  return true;
+}
+
+bool same(const stope::DecisionTree& a, const stope::DecisionTree& b) {
+  if (a.nodes().size() != b.nodes().size()) return false;
+  for (std::size_t i = 0; i < a.nodes().size(); ++i) {
+    const stope::TreeNode &x = a.nodes()[i], &y = b.nodes()[i];
+    if (x.parent != y.parent || x.attribute != y.attribute || x.cut != y.cut || x.pairs != y.pairs ||
+        x.n_rows != y.n_rows || x.majority != y.majority) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool time_tree(const Table& table, std::int64_t depth, std::int64_t repeats, bool check) {
+  stope::TreeOptions options;
+  if (depth >= 0) options.max_depth = depth;
+  std::vector<double> sort, grow, call;
+  stope::DecisionTree tree;
+  for (std::int64_t i = 0; i < repeats; ++i) {
+    const Clock::time_point start = Clock::now();
+    tree = stope::DecisionTree::fit(table, options, on("cuda"));
+    call.push_back(milliseconds_since(start));
+    for (const auto& [step, seconds] : tree.report().gpu_seconds) {
+      (step == "sort" ? sort : grow).push_back(1e3 * seconds);
+    }
+  }
+  print("sort_ms", sort);
+  print("grow_ms", grow);
+  print("call_ms", call);
+  std::printf("\"leaves\": %lld, \"depth\": %lld, ", static_cast<long long>(tree.n_leaves()),
+              static_cast<long long>(tree.max_depth()));
+  return !check || same(tree, stope::DecisionTree::fit(table, options, on("cpu")));
+}
+
+void run(stope::bench::Words words) {
+  const std::string job = words.text("job", "cuts");
+  const std::int64_t rows = words.integer("rows", 161), columns = words.integer("columns", 1000);
+  const std::int64_t classes = words.integer("classes", 2), depth = words.integer("depth", -1);
+  const bool by_rule = words.text("label", "noise") == "rule", check = words.text("check", "yes") == "yes";
+  const std::int64_t repeats = words.integer("repeats", 20);
+  words.done();
+  const Table table = make(rows, columns, classes, by_rule);
+  std::printf("{");
+  const bool is_same = job == "tree" ? time_tree(table, depth, repeats, check) : time_cuts(table, repeats, check);
+  std::printf("\"checked\": %s, \"same\": %s}\n", check ? "true" : "false", is_same ? "true" : "false");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    run(stope::bench::Words(argc, argv, 1));
+    return 0;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "discretize_gpu_bench: %s\n", error.what());
+    return 1;
+  }
+}
