@@ -73,8 +73,8 @@ void checked(const Call& call) {
   if (call(&failure) != 0) stope::device::throw_failure(failure);
 }
 
-// All columns as one piece, in pinned memory already: the copies to the GPU and back, and the work between them.
-std::vector<double> with_copies(const stope::discretize::DecisionProblem& problem, std::int64_t repeats) {
+// All columns as one piece, in pinned memory already: the copies to the GPU and back, and the work between them alone.
+void time_piece(const stope::discretize::DecisionProblem& problem, std::int64_t repeats) {
   namespace abi = stope::discretize::cuda_abi;
   const abi::Functions& functions = *stope::device::cuda().functions->discretize;
   const stope::discretize::PresentClasses classes(problem);
@@ -88,16 +88,18 @@ std::vector<double> with_copies(const stope::discretize::DecisionProblem& proble
     attribute.with_numbers([&](const auto* x) { to = std::copy_n(x, problem.n_rows, to); });
   }
   std::vector<abi::Cut> cuts(static_cast<std::size_t>(n));
-  std::vector<double> samples;
+  std::vector<double> gpu, copy;
   for (std::int64_t i = 0; i < repeats; ++i) {
     const Clock::time_point start = Clock::now();
     double seconds = 0.0;
     checked([&](auto* failure) { return functions.submit(session, 0, n, failure); });
     checked([&](auto* failure) { return functions.collect(session, 0, cuts.data(), &seconds, failure); });
-    samples.push_back(milliseconds_since(start));
+    copy.push_back(milliseconds_since(start));
+    gpu.push_back(1e3 * seconds);
   }
   functions.destroy(session);
-  return samples;
+  print("gpu_ms", gpu);
+  print("copy_ms", copy);
 }
 
 bool time_cuts(const Table& table, std::int64_t repeats, bool check) {
@@ -106,17 +108,15 @@ bool time_cuts(const Table& table, std::int64_t repeats, bool check) {
   const auto find = [&](const char* device) {
     return d::best_cut_of_each(problem, stope::Criterion::discernibility, 0, 0, on(device));
   };
-  std::vector<double> gpu, call;
+  std::vector<double> call;
   d::BestCutRun found;
   for (std::int64_t i = 0; i < repeats; ++i) {
     const Clock::time_point start = Clock::now();
     found = find("cuda");
     call.push_back(milliseconds_since(start));
-    gpu.push_back(1e3 * found.gpu_seconds);
   }
-  print("gpu_ms", gpu);
-  print("copy_ms", with_copies(problem, repeats));
   print("call_ms", call);
+  time_piece(problem, repeats);
   if (!check) return true;
   const d::BestCutRun want = find("cpu");
   for (std::size_t a = 0; a < want.best.size(); ++a) {

@@ -1,14 +1,14 @@
 #include "discretize/cuda_cuts.hpp"
 
 #include <algorithm>
-#include <bit>
-#include <cstring>
 #include <memory>
+#include <span>
 
 #include "base/thread_pool.hpp"
 #include "device/cuda_plugin.hpp"
 #include "discretize/cuda_abi.hpp"
 #include "discretize/present_classes.hpp"
+#include "discretize/stage_columns.hpp"
 #include "discretize/value_order.hpp"
 
 namespace stope::discretize {
@@ -17,7 +17,7 @@ namespace {
 using cuda_abi::Failure;
 
 // Large enough to hide launches, small enough to be copied and computed in turn.
-constexpr std::int64_t kPieceBytes = std::int64_t{32} << 20;
+constexpr std::int64_t kPieceBytes = std::int64_t{16} << 20;
 
 const cuda_abi::Functions& functions() {
   return *device::cuda().functions->discretize;
@@ -42,9 +42,10 @@ class Worker {
 
   /// Seconds of the GPU's work.
   double run(int gpu, const cuda_abi::Decisions& decisions, std::int64_t first, std::int64_t step) {
-    value_bytes_ = decisions.type == cuda_abi::Type::float32 ? 4 : 8;
     const auto n = static_cast<std::int64_t>(attributes_.size());
-    of_piece_ = std::clamp<std::int64_t>(kPieceBytes / (problem_.n_rows * value_bytes_), 1, n);
+    const std::int64_t bytes = bytes_of(problem_.attributes[static_cast<std::size_t>(attributes_[0])], problem_.n_rows);
+    of_piece_ = std::clamp<std::int64_t>(kPieceBytes / bytes, 1, n);
+    pool_ = std::make_unique<ThreadPool>(std::max(staging_threads(run_, bytes * n) / static_cast<int>(step), 1));
     cuda_abi::Session* made = nullptr;
     checked_call([&](Failure* failure) { return functions().create(gpu, &decisions, of_piece_, &made, failure); });
     session_.reset(made);
@@ -71,16 +72,12 @@ class Worker {
   }
 
   void submit(std::int64_t piece, int slot) {
-    auto* to = static_cast<char*>(functions().columns(session_.get(), slot));
-    const auto bytes = static_cast<std::size_t>(problem_.n_rows * value_bytes_);
-    for (std::int64_t i = begin_of(piece); i < end_of(piece); ++i, to += bytes) {
-      const Attribute& attribute =
-          problem_.attributes[static_cast<std::size_t>(attributes_[static_cast<std::size_t>(i)])];
-      attribute.with_numbers([&](const auto* x) { std::memcpy(to, x, bytes); });
-    }
-    checked_call([&](Failure* failure) {
-      return functions().submit(session_.get(), slot, end_of(piece) - begin_of(piece), failure);
-    });
+    const std::int64_t n = end_of(piece) - begin_of(piece);
+    stage_columns(
+        problem_,
+        std::span(attributes_).subspan(static_cast<std::size_t>(begin_of(piece)), static_cast<std::size_t>(n)), *pool_,
+        functions().columns(session_.get(), slot));
+    checked_call([&](Failure* failure) { return functions().submit(session_.get(), slot, n, failure); });
   }
 
   void collect(std::int64_t piece, int slot) {
@@ -107,8 +104,9 @@ class Worker {
   std::vector<AttributeBest>& best_;
   std::vector<std::int64_t>& open_;
   const RunOptions& run_;
-  std::int64_t value_bytes_ = 0, of_piece_ = 0;
+  std::int64_t of_piece_ = 0;
   double gpu_seconds_ = 0.0;
+  std::unique_ptr<ThreadPool> pool_;
   std::unique_ptr<cuda_abi::Session, Destroy> session_;
   std::vector<cuda_abi::Cut> cuts_;
 };

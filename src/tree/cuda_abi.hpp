@@ -54,7 +54,7 @@ struct Functions {
   /// Where the columns of the next piece are put: [column][row]. Waits until the slot is free.
   int (*columns)(Session* session, int slot, void** memory, Failure* failure);
   /// `attributes`: their numbers, each comes once.
-  int (*submit)(Session* session, int slot, Type type, const std::int32_t* attributes, std::int64_t n_columns,
+  int (*submit)(Session* session, int slot, Type type, const std::int64_t* attributes, std::int64_t n_columns,
                 Failure* failure);
   /// Grows by some levels. `open_rows`: those of nodes that might be split still; 0: the tree is done.
   int (*grow)(Session* session, std::int64_t* open_rows, Failure* failure);

@@ -1,13 +1,15 @@
 #include "tree/grow_cuda.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <limits>
 #include <memory>
+#include <span>
 
 #include "base/checked.hpp"
+#include "base/thread_pool.hpp"
 #include "device/cuda_plugin.hpp"
 #include "discretize/present_classes.hpp"
+#include "discretize/stage_columns.hpp"
 #include "discretize/value_order.hpp"
 #include "tree/cuda_abi.hpp"
 #include "tree/node_list.hpp"
@@ -21,7 +23,7 @@ using discretize::Attribute;
 using discretize::DecisionProblem;
 
 // Large enough to hide launches, small enough to be copied and sorted in turn.
-constexpr std::int64_t kPieceBytes = std::int64_t{32} << 20;
+constexpr std::int64_t kPieceBytes = std::int64_t{16} << 20;
 constexpr std::int64_t kMostGpuRows = (std::int64_t{1} << 31) - 1;
 
 const cuda_abi::Functions& functions() {
@@ -102,34 +104,28 @@ class CudaGrowth {
 
   // All attributes of a type, piece by piece.
   void send(Type type) {
-    std::vector<std::int32_t> attributes;
+    std::vector<std::int64_t> attributes;
     for (std::int64_t a = 0; a < problem_.n_attributes(); ++a) {
-      if (type_of(attribute(a)) == type) attributes.push_back(static_cast<std::int32_t>(a));
+      if (type_of(attribute(a)) == type) attributes.push_back(a);
     }
-    const auto column_bytes = static_cast<std::size_t>(problem_.n_rows) * (type == Type::float64 ? 8 : 4);
-    const std::size_t together = static_cast<std::size_t>(of_piece_bytes_) / column_bytes;
+    if (attributes.empty()) return;
+    const std::int64_t bytes = discretize::bytes_of(attribute(attributes[0]), problem_.n_rows);
+    const auto together = static_cast<std::size_t>(of_piece_bytes_ / bytes);
+    ThreadPool pool(discretize::staging_threads(run_, bytes * std::ssize(attributes)));
     for (std::size_t begin = 0; begin < attributes.size(); begin += together, slot_ = (slot_ + 1) % cuda_abi::kSlots) {
       run_.cancel.check();
-      const std::size_t n = std::min(together, attributes.size() - begin);
+      const auto piece =
+          std::span<const std::int64_t>(attributes).subspan(begin, std::min(together, attributes.size() - begin));
       void* memory = nullptr;
       checked_call([&](Failure* failure) { return functions().columns(session_.get(), slot_, &memory, failure); });
-      for (std::size_t i = 0; i < n; ++i) {
-        std::memcpy(static_cast<char*>(memory) + i * column_bytes, values_of(attribute(attributes[begin + i])),
-                    column_bytes);
-      }
+      discretize::stage_columns(problem_, piece, pool, memory);
       checked_call([&](Failure* failure) {
-        return functions().submit(session_.get(), slot_, type, attributes.data() + begin, static_cast<std::int64_t>(n),
-                                  failure);
+        return functions().submit(session_.get(), slot_, type, piece.data(), std::ssize(piece), failure);
       });
     }
   }
 
   const Attribute& attribute(std::int64_t a) const { return problem_.attributes[static_cast<std::size_t>(a)]; }
-
-  static const void* values_of(const Attribute& attribute) {
-    if (attribute.symbolic) return attribute.codes();
-    return attribute.with_numbers([](const auto* x) { return static_cast<const void*>(x); });
-  }
 
   void apply(const cuda_abi::Splits& splits) {
     std::vector<std::int64_t> level = {0};

@@ -133,16 +133,16 @@ std::vector<double> numbers(const char* from, std::size_t n) {
   return {values.begin(), values.end()};
 }
 
-int submit(Session* session, int slot, Type type, const std::int32_t* attributes, std::int64_t n_columns,
+int submit(Session* session, int slot, Type type, const std::int64_t* attributes, std::int64_t n_columns,
            Failure* failure) {
   if (the_host->device_fails()) return fail(failure, ErrorCode::device_lost, "the GPU was lost");
   const auto n = static_cast<std::size_t>(session->problem.n_rows);
   const char* at = session->values[slot].data();
   for (std::int64_t c = 0; c < n_columns; ++c, at += n * (type == Type::float64 ? 8 : 4)) {
-    session->symbolic[attributes[c]] = type == Type::code;
-    session->columns[attributes[c]] = type == Type::float32   ? numbers<float>(at, n)
-                                      : type == Type::float64 ? numbers<double>(at, n)
-                                                              : numbers<std::int32_t>(at, n);
+    session->symbolic[static_cast<std::int32_t>(attributes[c])] = type == Type::code;
+    session->columns[static_cast<std::int32_t>(attributes[c])] = type == Type::float32   ? numbers<float>(at, n)
+                                                                 : type == Type::float64 ? numbers<double>(at, n)
+                                                                                         : numbers<std::int32_t>(at, n);
   }
   return 0;
 }

@@ -37,7 +37,7 @@ int columns(Session* session, int slot, void** memory, Failure* failure) {
   });
 }
 
-int submit(Session* session, int slot, cuda_abi::Type type, const std::int32_t* attributes, std::int64_t n_columns,
+int submit(Session* session, int slot, cuda_abi::Type type, const std::int64_t* attributes, std::int64_t n_columns,
            Failure* failure) {
   return guarded(failure, [&] {
     const CurrentGpu current(session->tree.gpu());

@@ -29,7 +29,7 @@ void* TreeSession::columns(int number) {
   return slot.host_values.data();
 }
 
-void TreeSession::submit(int number, cuda_abi::Type type, const std::int32_t* attributes, std::int64_t n_columns) {
+void TreeSession::submit(int number, cuda_abi::Type type, const std::int64_t* attributes, std::int64_t n_columns) {
   Slot& slot = slots_[number];
   const std::int64_t bytes = n_rows_ * n_columns * (type == cuda_abi::Type::float64 ? 8 : 4);
   check(cudaMemcpyAsync(slot.values.data(), slot.host_values.data(), static_cast<std::size_t>(bytes),
@@ -38,7 +38,8 @@ void TreeSession::submit(int number, cuda_abi::Type type, const std::int32_t* at
   slot.sort.start(slot.stream.get());
   grower_->sort(type, slot.values.data(), n_columns, static_cast<std::int64_t>(columns_.size()), slot.stream.get());
   slot.sort.stop(slot.stream.get());
-  for (std::int64_t c = 0; c < n_columns; ++c) columns_.push_back({attributes[c], type == cuda_abi::Type::code});
+  for (std::int64_t c = 0; c < n_columns; ++c)
+    columns_.push_back({static_cast<std::int32_t>(attributes[c]), type == cuda_abi::Type::code});
 }
 
 std::int64_t TreeSession::grow() {

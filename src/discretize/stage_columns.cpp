@@ -1,0 +1,46 @@
+#include "discretize/stage_columns.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/checked.hpp"
+
+namespace stope::discretize {
+namespace {
+
+constexpr std::int64_t kTaskBytes = std::int64_t{1} << 20;
+constexpr std::int64_t kThreadBytes = std::int64_t{4} << 20;  // copied while a thread starts, several times over
+
+const void* values_of(const Attribute& attribute) {
+  if (attribute.symbolic) return attribute.codes();
+  return attribute.with_numbers([](const auto* x) { return static_cast<const void*>(x); });
+}
+
+}  // namespace
+
+std::int64_t bytes_of(const Attribute& attribute, std::int64_t n_rows) {
+  return n_rows * (std::holds_alternative<Buffer<double>>(attribute.data) ? 8 : 4);
+}
+
+int staging_threads(const RunOptions& run, std::int64_t bytes) {
+  const int most = run.threads > 0 ? run.threads : available_threads();
+  return static_cast<int>(std::clamp<std::int64_t>(bytes / kThreadBytes, 1, most));
+}
+
+void stage_columns(const DecisionProblem& problem, std::span<const std::int64_t> attributes, ThreadPool& pool,
+                   void* to) {
+  const auto attribute = [&](std::int64_t i) -> const Attribute& {
+    return problem.attributes[static_cast<std::size_t>(attributes[static_cast<std::size_t>(i)])];
+  };
+  if (attributes.empty()) return;
+  const auto n = std::ssize(attributes);
+  const std::int64_t bytes = bytes_of(attribute(0), problem.n_rows);
+  const std::int64_t of_task = std::max<std::int64_t>(kTaskBytes / bytes, 1);
+  pool.parallel_for(checked::ceil_div(n, of_task), {}, [&](std::int64_t task, int) {
+    for (std::int64_t i = task * of_task; i < std::min<std::int64_t>(n, (task + 1) * of_task); ++i) {
+      std::memcpy(static_cast<char*>(to) + i * bytes, values_of(attribute(i)), static_cast<std::size_t>(bytes));
+    }
+  });
+}
+
+}  // namespace stope::discretize

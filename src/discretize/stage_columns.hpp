@@ -1,0 +1,23 @@
+// Columns on their way to a GPU: one behind the other in pinned memory.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "base/thread_pool.hpp"
+#include "discretize/problem.hpp"
+#include "stope/run.hpp"
+
+namespace stope::discretize {
+
+/// Bytes of an attribute's values.
+std::int64_t bytes_of(const Attribute& attribute, std::int64_t n_rows);
+
+/// Threads that are worth starting to copy so many bytes, of those the run may use.
+int staging_threads(const RunOptions& run, std::int64_t bytes);
+
+/// Copies attributes of one type.
+void stage_columns(const DecisionProblem& problem, std::span<const std::int64_t> attributes, ThreadPool& pool,
+                   void* to);
+
+}  // namespace stope::discretize
