@@ -43,6 +43,7 @@ class Predict : public Command {
 
   void run(Session& session) override {
     require_one_stdin(model_, table_);
+    warn_of_policy(session);
     require_backend(session.run());
     if (session.wants_data(output_)) file_.emplace(output_path(output_));
     const Model model = session.timed("read", [&] { return read_model(model_, session.run()); });
@@ -59,6 +60,17 @@ class Predict : public Command {
   }
 
  private:
+  // `stope tree --missing value` and this command's --missing look alike.
+  void warn_of_policy(Session& session) const {
+    const std::vector<std::string>& spellings = tables_.read.missing;
+    if (spellings.size() != 1) return;
+    for (const auto policy : {MissingPolicy::error, MissingPolicy::value, MissingPolicy::drop, MissingPolicy::fill}) {
+      if (spellings[0] != to_string(policy)) continue;
+      session.warn("--missing " + spellings[0] +
+                   ": says that missing values are spelled so; what they mean is in the model already");
+    }
+  }
+
   static bool has_classes(const Model& model) {
     const auto* neighbors = std::get_if<NeighborsModel>(&model.fitted);
     return std::holds_alternative<DecisionTree>(model.fitted) || (neighbors != nullptr && neighbors->classifies());

@@ -23,22 +23,22 @@ void for_each_branch(const DecisionTree& tree, const Visit& visit) {
 
 std::string condition_text(const DecisionTree& tree, const RuleCondition& condition) {
   const TreeAttribute& attribute = tree.attributes()[static_cast<std::size_t>(condition.attribute)];
-  const auto value = [&](std::int32_t code) { return attribute.values[static_cast<std::size_t>(code)]; };
-  if (condition.equal) return attribute.name + " = " + value(*condition.equal);
+  const std::string name = name_of(attribute);
+  if (condition.equal) return name + " = " + value_of(attribute, *condition.equal);
   if (!condition.unequal.empty()) {
-    std::string text = attribute.name + " !=";
+    std::string text = name + " !=";
     for (std::size_t i = 0; i < condition.unequal.size(); ++i)
-      text += (i == 0 ? " " : ", ") + value(condition.unequal[i]);
+      text += (i == 0 ? " " : ", ") + value_of(attribute, condition.unequal[i]);
     return text;
   }
-  if (condition.missing_only) return attribute.name + " missing";
+  if (condition.missing_only) return name + " missing";
   const bool bounded = condition.has_low && !(std::isinf(condition.low) && condition.low < 0);
   if (bounded && condition.has_high) {
-    return number_text(condition.low) + " <= " + attribute.name + " < " + number_text(condition.high);
+    return number_text(condition.low) + " <= " + name + " < " + number_text(condition.high);
   }
-  if (bounded) return attribute.name + " >= " + number_text(condition.low);
-  if (!condition.has_high) return attribute.name + " present";
-  return attribute.name + " < " + number_text(condition.high) + (condition.or_missing ? " or missing" : "");
+  if (bounded) return name + " >= " + number_text(condition.low);
+  if (!condition.has_high) return name + " present";
+  return name + " < " + number_text(condition.high) + (condition.or_missing ? " or missing" : "");
 }
 
 }  // namespace
@@ -60,7 +60,7 @@ std::string rules_of(const DecisionTree& tree) {
   std::string out;
   std::int64_t number = 0;
   for (const Rule& rule : tree.rules()) {
-    out += std::to_string(++number) + ": if " + rule_text(tree, rule) + " then " + tree.target() + " = " +
+    out += std::to_string(++number) + ": if " + rule_text(tree, rule) + " then " + one_line(tree.target()) + " = " +
            leaf_text(tree, rule.leaf) + "\n";
   }
   return out;
@@ -71,8 +71,8 @@ std::string dot_of(const DecisionTree& tree) {
   for (std::size_t i = 0; i < tree.nodes().size(); ++i) {
     const TreeNode& node = tree.nodes()[i];
     const std::string label = node.leaf() ? leaf_text(tree, static_cast<std::int64_t>(i))
-                                          : tree.attributes()[static_cast<std::size_t>(node.attribute)].name + " (" +
-                                                rows_text(node.n_rows) + ")";
+                                          : name_of(tree.attributes()[static_cast<std::size_t>(node.attribute)]) +
+                                                " (" + rows_text(node.n_rows) + ")";
     out += "  n" + std::to_string(i) + " [label=" + json_text(label) + (node.leaf() ? ", style=rounded" : "") + "];\n";
   }
   for_each_branch(tree, [&](std::int64_t i, const std::string& branch) {

@@ -18,6 +18,30 @@ std::string short_text(double value) {
 
 }  // namespace
 
+std::string one_line(std::string_view text) {
+  constexpr const char* kDigits = "0123456789abcdef";
+  std::string out;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte >= 0x20 && byte != 0x7f) {
+      out += c;
+    } else {
+      out += "\\x";
+      out += kDigits[byte >> 4];
+      out += kDigits[byte & 15];
+    }
+  }
+  return out;
+}
+
+std::string name_of(const TreeAttribute& attribute) {
+  return one_line(attribute.name);
+}
+
+std::string value_of(const TreeAttribute& attribute, std::int32_t code) {
+  return one_line(attribute.values[static_cast<std::size_t>(code)]);
+}
+
 std::string rows_text(std::int64_t n) {
   return std::to_string(n) + (n == 1 ? " row" : " rows");
 }
@@ -25,10 +49,10 @@ std::string rows_text(std::int64_t n) {
 std::string branch_text(const DecisionTree& tree, const TreeNode& node, bool right) {
   const TreeAttribute& attribute = tree.attributes()[static_cast<std::size_t>(node.attribute)];
   if (attribute.symbolic()) {
-    return attribute.name + (right ? " = " : " != ") + attribute.values[static_cast<std::size_t>(node.value)];
+    return name_of(attribute) + (right ? " = " : " != ") + value_of(attribute, node.value);
   }
-  if (std::isinf(node.cut) && node.cut < 0) return attribute.name + (right ? " present" : " missing");
-  return attribute.name + (right ? " >= " : " < ") + number_text(node.cut);
+  if (std::isinf(node.cut) && node.cut < 0) return name_of(attribute) + (right ? " present" : " missing");
+  return name_of(attribute) + (right ? " >= " : " < ") + number_text(node.cut);
 }
 
 std::string leaf_text(const DecisionTree& tree, std::int64_t node) {
@@ -36,7 +60,7 @@ std::string leaf_text(const DecisionTree& tree, std::int64_t node) {
   const double* const counts = tree.counts(node);
   const double all = std::accumulate(counts, counts + tree.classes().size(), 0.0);
   const double others = all - counts[leaf.majority];
-  std::string text = tree.classes()[static_cast<std::size_t>(leaf.majority)] + " (" + rows_text(leaf.n_rows);
+  std::string text = one_line(tree.classes()[static_cast<std::size_t>(leaf.majority)]) + " (" + rows_text(leaf.n_rows);
   const bool weighted = all != static_cast<double>(leaf.n_rows);
   if (weighted) text += ", weight " + short_text(all);
   if (others > 0) text += ", " + short_text(others) + (weighted ? " of it" : "") + " of other classes";

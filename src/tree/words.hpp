@@ -9,6 +9,11 @@
 
 namespace stope::tree {
 
+// What a table holds is shown on one line: control characters, which would break a line or a terminal, as \xNN.
+std::string one_line(std::string_view text);
+std::string name_of(const TreeAttribute& attribute);
+std::string value_of(const TreeAttribute& attribute, std::int32_t code);
+
 /// Of an inner node's two branches: "age < 39.5", "age >= 39.5", "age missing", "thal = normal", "thal != normal".
 std::string branch_text(const DecisionTree& tree, const TreeNode& node, bool right);
 

@@ -140,6 +140,16 @@ def test_names_are_quoted_in_every_format(tmp_path):
             xml.etree.ElementTree.fromstring(text)
 
 
+def test_line_breaks_in_values_break_no_line(tmp_path):
+    (tmp_path / "t.csv").write_text('"c\tc",y\n"a\nb","p\x1b"\nc,q\n"a\nb","p\x1b"\n')
+    rules = run("tree", "t.csv", "--target", "y", "--format", "rules", "-q", cwd=tmp_path).text
+    assert rules == "1: if c\\x09c != a\\x0ab then y = q (1 row)\n2: if c\\x09c = a\\x0ab then y = p\\x1b (2 rows)\n"
+    for form in ["text", "dot", "svg"]:
+        assert "a\\x0ab" in run("tree", "t.csv", "--target", "y", "--format", form, "-q", cwd=tmp_path).text.replace("\\\\", "\\")
+    values = run("tree", "t.csv", "--target", "y", "--format", "json", "-q", cwd=tmp_path).json()["attributes"][0]["values"]
+    assert values == ["a\nb", "c"]
+
+
 def test_saved_trees_explain_themselves(golf):
     tree(golf, "--model-out", "m.stope", "-o", "t.txt")
     run("predict", "m.stope", "golf.csv", "--proba", "--explain", "-o", "p.csv", "-q", cwd=golf)
@@ -162,6 +172,8 @@ def test_missing_policies(golf):
         assert done.json()["nodes"][0]["n"] == (12 if policy == "drop" else 14)
         predicted = records(run("predict", "m.stope", "holes.csv", "-q", cwd=golf).text)
         assert len(predicted) == 14
+    done = run("predict", "m.stope", "golf.csv", "--missing", "value", cwd=golf)
+    assert "what they mean is in the model" in done.err
     # Other spellings of a missing value have another option here.
     done = run("tree", "golf.csv", "--target", "play", "--missing-values", "sunny", "--missing", "value", "-q", "--format", "json", cwd=golf)
     assert "?" in done.json()["attributes"][0]["values"]
