@@ -18,6 +18,7 @@ struct Problem {
   const std::uint8_t* classes;  ///< of each row
   const std::int64_t* totals;   ///< rows of each class
   std::int64_t n_rows, n_attributes;
+  std::int64_t n_columns;  ///< how many of the attributes this session gets
   std::int32_t n_classes;
   std::int64_t max_depth;         ///< nodes of this depth are leaves; the root has depth 0
   std::int64_t min_samples_leaf;  ///< rows of a child
@@ -45,7 +46,11 @@ struct Splits {
 inline constexpr int kSlots = 2;
 
 /// First every attribute comes, in pieces: while one is copied and sorted, the next is filled in. Then the tree grows.
+/// Of tables of more than kShortRows rows, several sessions can grow one tree: each has some of the attributes, and
+/// every level is made by look, mark and move instead of grow.
 struct Session;
+
+inline constexpr std::int64_t kShortRows = 1024;
 
 struct Functions {
   int (*create)(std::int32_t gpu, const Problem* problem, std::int64_t piece_bytes, Session** session,
@@ -58,6 +63,16 @@ struct Functions {
                 Failure* failure);
   /// Grows by some levels. `open_rows`: those of nodes that might be split still; 0: the tree is done.
   int (*grow)(Session* session, std::int64_t* open_rows, Failure* failure);
+  /// The best split of every open node by this session's attributes, attribute -1 where there is none of min_w or more;
+  /// n_right and open are not known yet. The memory is the session's, until it is called again.
+  int (*look)(Session* session, const Split** best, std::int64_t* n, Failure* failure);
+  /// Of the nodes that `is_mine` says are split as this session found: a bit for every row of the table, whether it
+  /// goes right, and the class counts of right children. The memory is the session's.
+  int (*mark)(Session* session, const std::uint8_t* is_mine, const std::uint32_t** sides,
+              const std::uint32_t** right_counts, Failure* failure);
+  /// The level is done: the splits of all its nodes, class counts and sides of all sessions together.
+  int (*move)(Session* session, const Split* splits, const std::uint32_t* right_counts, const std::uint32_t* sides,
+              std::int64_t* open_rows, Failure* failure);
   /// Of a tree that is done; the memory is the session's.
   int (*splits)(Session* session, Splits* splits, Failure* failure);
 };

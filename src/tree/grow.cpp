@@ -18,7 +18,7 @@ Grown grow(const discretize::DecisionProblem& problem, const GrowOptions& option
   if (const char* why_not = why_not_on_gpu(problem, options)) {
     throw Error(ErrorCode::unsupported, std::string(why_not) + ": --device auto or cpu");
   }
-  Grown grown = grow_cuda(problem, options, run, choice.gpus.front());
+  Grown grown = grow_cuda(problem, options, run, choice.gpus);
   grown.report.backend = choice.name;
   grown.report.reason = choice.reason;
   return grown;

@@ -1,8 +1,10 @@
 #include "tree/grow_cuda.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <memory>
+#include <mutex>
 #include <span>
 
 #include "base/checked.hpp"
@@ -64,63 +66,156 @@ class CudaGrowth {
   CudaGrowth(const DecisionProblem& problem, const GrowOptions& options, const RunOptions& run)
       : problem_(problem), options_(options), run_(run), classes_(problem), list_(problem.n_classes()) {}
 
-  Grown grow(int gpu) {
+  Grown grow(const std::vector<int>& gpus) {
     const std::int64_t root = list_.add({.n_rows = problem_.n_rows}, problem_.class_totals);
     if (!list_.may_split(root, options_)) return list_.preorder();
-    create(gpu);
-    for (const Type type : {Type::float32, Type::float64, Type::code}) send(type);
+    device::note_cuda_use();
+    // A short table's tree takes less than what GPUs would have to tell each other.
+    const std::size_t most = problem_.n_rows <= cuda_abi::kShortRows ? 1 : gpus.size();
+    sessions_.resize(std::clamp<std::size_t>(static_cast<std::size_t>(problem_.n_attributes()), 1, most));
+    ThreadPool pool(static_cast<int>(sessions_.size()));
+    const auto each = [&](const auto& task) {
+      pool.parallel_for(std::ssize(sessions_), run_.cancel, [&](std::int64_t i, int) { task(i); });
+    };
+    each([&](std::int64_t i) { send_all(i, gpus[static_cast<std::size_t>(i)]); });
     for (std::int64_t open_rows = problem_.n_rows; open_rows > 0;) {
       run_.cancel.check();
-      checked_call([&](Failure* failure) { return functions().grow(session_.get(), &open_rows, failure); });
+      open_rows = sessions_.size() == 1 ? grow_alone() : grow_together(each);
       if (run_.progress) run_.progress("rows in leaves", problem_.n_rows - open_rows, problem_.n_rows);
     }
     cuda_abi::Splits splits{};
-    checked_call([&](Failure* failure) { return functions().splits(session_.get(), &splits, failure); });
+    double sort = 0.0, growth = 0.0;
+    for (const auto& session : sessions_) {  // all have the same
+      checked_call([&](Failure* failure) { return functions().splits(session.get(), &splits, failure); });
+      sort += splits.sort_seconds;
+      growth += splits.grow_seconds;
+    }
     apply(splits);
     Grown grown = list_.preorder();
-    grown.report.threads = 1;
-    grown.report.gpu_seconds = {{"sort", splits.sort_seconds}, {"grow", splits.grow_seconds}};
+    grown.report.threads = pool.size();
+    grown.report.gpu_seconds = {{"sort", sort}, {"grow", growth}};
     return grown;
   }
 
  private:
-  void create(int gpu) {
-    device::note_cuda_use();
+  std::int64_t grow_alone() {
+    std::int64_t open_rows = 0;
+    checked_call([&](Failure* failure) { return functions().grow(sessions_[0].get(), &open_rows, failure); });
+    return open_rows;
+  }
+
+  // A level by several GPUs: each has its attributes' best splits of all nodes; who has the best marks its rows.
+  template <class Each>
+  std::int64_t grow_together(const Each& each) {
+    const std::size_t n_gpus = sessions_.size();
+    const auto session = [&](std::int64_t i) { return sessions_[static_cast<std::size_t>(i)].get(); };
+    std::vector<std::span<const cuda_abi::Split>> found(n_gpus);
+    each([&](std::int64_t i) {
+      const cuda_abi::Split* best = nullptr;
+      std::int64_t n = 0;
+      checked_call([&](Failure* failure) { return functions().look(session(i), &best, &n, failure); });
+      found[static_cast<std::size_t>(i)] = {best, static_cast<std::size_t>(n)};
+    });
+    std::vector<cuda_abi::Split> splits(found[0].begin(), found[0].end());
+    std::vector<std::size_t> owner(splits.size(), 0);
+    for (std::size_t gpu = 1; gpu < n_gpus; ++gpu) {
+      for (std::size_t node = 0; node < splits.size(); ++node) {
+        const cuda_abi::Split& other = found[gpu][node];
+        if (other.attribute < 0 || !is_better(other, splits[node])) continue;
+        splits[node] = other;
+        owner[node] = gpu;
+      }
+    }
+    Marks all(static_cast<std::size_t>((problem_.n_rows + 31) / 32), splits.size() * classes_.totals.size());
+    std::mutex mutex;
+    each([&](std::int64_t i) {
+      std::vector<std::uint8_t> is_mine(splits.size());
+      for (std::size_t node = 0; node < splits.size(); ++node)
+        is_mine[node] = owner[node] == static_cast<std::size_t>(i);
+      const std::uint32_t *sides = nullptr, *right_counts = nullptr;
+      checked_call([&](Failure* failure) {
+        return functions().mark(session(i), is_mine.data(), &sides, &right_counts, failure);
+      });
+      const std::lock_guard lock(mutex);
+      all.add(sides, right_counts);
+    });
+    std::vector<std::int64_t> open_rows(n_gpus);
+    each([&](std::int64_t i) {
+      checked_call([&](Failure* failure) {
+        return functions().move(session(i), splits.data(), all.right_counts.data(), all.sides.data(),
+                                &open_rows[static_cast<std::size_t>(i)], failure);
+      });
+    });
+    return open_rows[0];
+  }
+
+  static bool is_better(const cuda_abi::Split& a, const cuda_abi::Split& b) {
+    return b.attribute < 0 || a.w > b.w || (a.w == b.w && a.attribute < b.attribute);
+  }
+
+  // What GPUs marked, together.
+  struct Marks {
+    std::vector<std::uint32_t> sides, right_counts;
+
+    Marks(std::size_t n_sides, std::size_t n_counts) : sides(n_sides, 0), right_counts(n_counts, 0) {}
+    void add(const std::uint32_t* more_sides, const std::uint32_t* more_counts) {
+      for (std::size_t i = 0; i < sides.size(); ++i) sides[i] |= more_sides[i];
+      for (std::size_t i = 0; i < right_counts.size(); ++i) right_counts[i] += more_counts[i];
+    }
+  };
+
+  // Every n-th attribute of each type is session i's.
+  void send_all(std::int64_t i, int gpu) {
+    std::vector<std::int64_t> of_type[3];
+    std::int64_t n_seen[3] = {}, n_columns = 0;
+    for (std::int64_t a = 0; a < problem_.n_attributes(); ++a) {
+      const auto type = static_cast<std::size_t>(type_of(attribute(a)));
+      if (n_seen[type]++ % std::ssize(sessions_) != i) continue;
+      of_type[type].push_back(a);
+      ++n_columns;
+    }
+    const std::int64_t all = checked::mul(problem_.n_rows * 8, n_columns);
+    const std::int64_t piece_bytes = std::max(std::min(all, kPieceBytes), problem_.n_rows * 8);
+    auto& session = sessions_[static_cast<std::size_t>(i)];
+    session.reset(create(gpu, n_columns, piece_bytes));
+    int slot = 0;
+    for (const Type type : {Type::float32, Type::float64, Type::code}) {
+      send(session.get(), type, of_type[static_cast<std::size_t>(type)], piece_bytes, slot);
+    }
+  }
+
+  cuda_abi::Session* create(int gpu, std::int64_t n_columns, std::int64_t piece_bytes) const {
     const cuda_abi::Problem problem = {classes_.of_row.data(),
                                        classes_.totals.data(),
                                        problem_.n_rows,
                                        problem_.n_attributes(),
+                                       n_columns,
                                        classes_.n(),
                                        options_.max_depth.value_or(std::numeric_limits<std::int64_t>::max()),
                                        options_.min_samples_leaf,
                                        least_w(options_.min_score)};
     cuda_abi::Session* made = nullptr;
-    const std::int64_t all = checked::mul(problem_.n_rows * 8, problem_.n_attributes());
-    const std::int64_t bytes = std::max(std::min(all, kPieceBytes), problem_.n_rows * 8);
-    checked_call([&](Failure* failure) { return functions().create(gpu, &problem, bytes, &made, failure); });
-    session_.reset(made);
-    of_piece_bytes_ = bytes;
+    checked_call([&](Failure* failure) { return functions().create(gpu, &problem, piece_bytes, &made, failure); });
+    return made;
   }
 
-  // All attributes of a type, piece by piece.
-  void send(Type type) {
-    std::vector<std::int64_t> attributes;
-    for (std::int64_t a = 0; a < problem_.n_attributes(); ++a) {
-      if (type_of(attribute(a)) == type) attributes.push_back(a);
-    }
+  // Attributes of a type, piece by piece.
+  void send(cuda_abi::Session* session, Type type, std::span<const std::int64_t> attributes, std::int64_t piece_bytes,
+            int& slot) const {
     if (attributes.empty()) return;
     const std::int64_t bytes = discretize::bytes_of(attribute(attributes[0]), problem_.n_rows);
-    const auto together = static_cast<std::size_t>(of_piece_bytes_ / bytes);
-    ThreadPool pool(discretize::staging_threads(run_, bytes * std::ssize(attributes)));
-    for (std::size_t begin = 0; begin < attributes.size(); begin += together, slot_ = (slot_ + 1) % cuda_abi::kSlots) {
+    const auto together = static_cast<std::size_t>(piece_bytes / bytes);
+    const int n_gpus = static_cast<int>(sessions_.size());
+    ThreadPool pool(std::max(discretize::staging_threads(run_, bytes * std::ssize(attributes)) / n_gpus, 1));
+    for (; !attributes.empty(); slot = (slot + 1) % cuda_abi::kSlots) {
       run_.cancel.check();
-      const auto piece =
-          std::span<const std::int64_t>(attributes).subspan(begin, std::min(together, attributes.size() - begin));
+      const auto piece = attributes.first(std::min(together, attributes.size()));
+      attributes = attributes.subspan(piece.size());
       void* memory = nullptr;
-      checked_call([&](Failure* failure) { return functions().columns(session_.get(), slot_, &memory, failure); });
+      checked_call([&](Failure* failure) { return functions().columns(session, slot, &memory, failure); });
       discretize::stage_columns(problem_, piece, pool, memory);
       checked_call([&](Failure* failure) {
-        return functions().submit(session_.get(), slot_, type, piece.data(), std::ssize(piece), failure);
+        return functions().submit(session, slot, type, piece.data(), std::ssize(piece), failure);
       });
     }
   }
@@ -170,9 +265,7 @@ class CudaGrowth {
   const RunOptions& run_;
   discretize::PresentClasses classes_;
   NodeList list_;
-  std::unique_ptr<cuda_abi::Session, Destroy> session_;
-  std::int64_t of_piece_bytes_ = 0;
-  int slot_ = 0;
+  std::vector<std::unique_ptr<cuda_abi::Session, Destroy>> sessions_;
 };
 
 }  // namespace
@@ -184,8 +277,9 @@ const char* why_not_on_gpu(const DecisionProblem& problem, const GrowOptions& op
   return discretize::n_present_classes(problem) > discretize::kMostGpuClasses ? "GPUs take up to 256 classes" : nullptr;
 }
 
-Grown grow_cuda(const DecisionProblem& problem, const GrowOptions& options, const RunOptions& run, int gpu) {
-  return CudaGrowth(problem, options, run).grow(gpu);
+Grown grow_cuda(const DecisionProblem& problem, const GrowOptions& options, const RunOptions& run,
+                const std::vector<int>& gpus) {
+  return CudaGrowth(problem, options, run).grow(gpus);
 }
 
 }  // namespace stope::tree

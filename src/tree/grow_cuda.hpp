@@ -1,5 +1,7 @@
-// Growing on a GPU: the core's half.
+// Growing on GPUs: the core's half.
 #pragma once
+
+#include <vector>
 
 #include "tree/grow.hpp"
 
@@ -8,7 +10,9 @@ namespace stope::tree {
 /// Why a GPU cannot grow the tree; null: it can.
 const char* why_not_on_gpu(const discretize::DecisionProblem& problem, const GrowOptions& options);
 
-/// The same nodes as grow_cpu. Throws device_lost, device_unavailable, out_of_memory, cancelled.
-Grown grow_cuda(const discretize::DecisionProblem& problem, const GrowOptions& options, const RunOptions& run, int gpu);
+/// The same nodes as grow_cpu. Several GPUs share the attributes of tables of more than 1,024 rows. Throws device_lost,
+/// device_unavailable, out_of_memory, cancelled.
+Grown grow_cuda(const discretize::DecisionProblem& problem, const GrowOptions& options, const RunOptions& run,
+                const std::vector<int>& gpus);
 
 }  // namespace stope::tree

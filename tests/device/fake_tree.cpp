@@ -21,6 +21,8 @@ struct Session {
   std::map<std::int32_t, bool> symbolic;
   std::vector<std::vector<std::int64_t>> level;  // rows of open nodes
   std::int64_t depth = 0;
+  std::vector<Split> best;  // of the level
+  std::vector<std::uint32_t> sides, level_counts;
   std::vector<Split> splits;
   std::vector<std::uint32_t> right_counts;
 };
@@ -85,24 +87,57 @@ bool goes_right(const Session& session, const Split& split, std::int64_t row) {
 bool might_be_split(const Session& session, const Rows& node) {
   const std::vector<std::int64_t> counts = counts_of(session, node);
   const auto n_present = std::count_if(counts.begin(), counts.end(), [](auto n) { return n > 0; });
-  return session.depth + 1 < session.problem.max_depth && n_present > 1 &&
+  return session.depth < session.problem.max_depth && n_present > 1 &&
          static_cast<std::int64_t>(node.size()) / 2 >= session.problem.min_samples_leaf;
 }
 
-void split_node(Session& session, const Rows& node, std::vector<Rows>& next) {
-  Split split = best_of(session, node);
-  std::vector<std::int64_t> right_counts(static_cast<std::size_t>(session.problem.n_classes));
-  if (split.attribute >= 0) {
-    Rows left, right;
-    for (const std::int64_t row : node) (goes_right(session, split, row) ? right : left).push_back(row);
-    right_counts = counts_of(session, right);
-    if (might_be_split(session, left)) split.open |= 1;
-    if (might_be_split(session, right)) split.open |= 2;
-    if ((split.open & 1) != 0) next.push_back(left);
-    if ((split.open & 2) != 0) next.push_back(right);
+bool bit(const std::vector<std::uint32_t>& sides, std::int64_t row) {
+  return (sides[static_cast<std::size_t>(row / 32)] >> row % 32 & 1) != 0;
+}
+
+void find_best(Session& session) {
+  session.best.clear();
+  for (const Rows& node : session.level) session.best.push_back(best_of(session, node));
+}
+
+void mark_rows(Session& session, const std::uint8_t* is_mine) {
+  session.sides.assign(static_cast<std::size_t>((session.problem.n_rows + 31) / 32), 0);
+  session.level_counts.clear();
+  for (std::size_t node = 0; node < session.level.size(); ++node) {
+    Rows right;
+    for (const std::int64_t row : session.level[node]) {
+      if (is_mine[node] == 0 || session.best[node].attribute < 0) break;
+      if (!goes_right(session, session.best[node], row)) continue;
+      session.sides[static_cast<std::size_t>(row / 32)] |= std::uint32_t{1} << row % 32;
+      right.push_back(row);
+    }
+    for (const std::int64_t n : counts_of(session, right)) {
+      session.level_counts.push_back(static_cast<std::uint32_t>(n));
+    }
   }
-  session.splits.push_back(split);
-  for (const std::int64_t n : right_counts) session.right_counts.push_back(static_cast<std::uint32_t>(n));
+}
+
+std::int64_t next_level(Session& session, const std::vector<Split>& splits) {
+  ++session.depth;
+  std::vector<Rows> next;
+  for (std::size_t node = 0; node < splits.size(); ++node) {
+    Split split = splits[node];
+    Rows sides[2];
+    for (const std::int64_t row : session.level[node]) sides[bit(session.sides, row) ? 1 : 0].push_back(row);
+    split.n_right = static_cast<std::int64_t>(sides[1].size());
+    split.open = 0;
+    for (int side = 0; side < 2; ++side) {
+      if (split.attribute < 0 || !might_be_split(session, sides[side])) continue;
+      split.open |= 1 << side;
+      next.push_back(sides[side]);
+    }
+    session.splits.push_back(split);
+  }
+  session.right_counts.insert(session.right_counts.end(), session.level_counts.begin(), session.level_counts.end());
+  session.level = std::move(next);
+  std::int64_t open_rows = 0;
+  for (const Rows& node : session.level) open_rows += static_cast<std::int64_t>(node.size());
+  return open_rows;
 }
 
 int create(std::int32_t, const Problem* problem, std::int64_t piece_bytes, Session** session, Failure* failure) {
@@ -149,12 +184,35 @@ int submit(Session* session, int slot, Type type, const std::int64_t* attributes
 
 int grow(Session* session, std::int64_t* open_rows, Failure* failure) {
   if (the_host->device_fails()) return fail(failure, ErrorCode::device_lost, "the GPU was lost");
-  std::vector<Rows> next;
-  for (const Rows& node : session->level) split_node(*session, node, next);
-  session->level = std::move(next);
-  ++session->depth;
-  *open_rows = 0;
-  for (const Rows& node : session->level) *open_rows += static_cast<std::int64_t>(node.size());
+  find_best(*session);
+  mark_rows(*session, std::vector<std::uint8_t>(session->level.size(), 1).data());
+  *open_rows = next_level(*session, session->best);
+  return 0;
+}
+
+int look(Session* session, const Split** best, std::int64_t* n, Failure* failure) {
+  if (the_host->device_fails()) return fail(failure, ErrorCode::device_lost, "the GPU was lost");
+  find_best(*session);
+  *best = session->best.data();
+  *n = static_cast<std::int64_t>(session->best.size());
+  return 0;
+}
+
+int mark(Session* session, const std::uint8_t* is_mine, const std::uint32_t** sides, const std::uint32_t** right_counts,
+         Failure* failure) {
+  if (the_host->device_fails()) return fail(failure, ErrorCode::device_lost, "the GPU was lost");
+  mark_rows(*session, is_mine);
+  *sides = session->sides.data();
+  *right_counts = session->level_counts.data();
+  return 0;
+}
+
+int move(Session* session, const Split* splits, const std::uint32_t* right_counts, const std::uint32_t* sides,
+         std::int64_t* open_rows, Failure* failure) {
+  if (the_host->device_fails()) return fail(failure, ErrorCode::device_lost, "the GPU was lost");
+  session->sides.assign(sides, sides + session->sides.size());
+  session->level_counts.assign(right_counts, right_counts + session->level_counts.size());
+  *open_rows = next_level(*session, {splits, splits + session->level.size()});
   return 0;
 }
 
@@ -167,7 +225,8 @@ int splits(Session* session, Splits* splits, Failure*) {
 }  // namespace
 
 const tree::cuda_abi::Functions& tree_functions() {
-  static const tree::cuda_abi::Functions functions = {&create, &destroy, &columns, &submit, &grow, &splits};
+  static const tree::cuda_abi::Functions functions = {&create, &destroy, &columns, &submit, &grow,
+                                                      &look,   &mark,    &move,    &splits};
   return functions;
 }
 

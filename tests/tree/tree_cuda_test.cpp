@@ -52,6 +52,12 @@ TEST_F(TreesOnGpu, AMillionRows) {
   }
 }
 
+TEST_F(TreesOnGpu, SeveralSessionsOnOneGpu) {
+  for (const std::int32_t n_classes : {2, 9}) {
+    expect_the_processors_tree(table({30000, 7, 3, n_classes, false, true}, 9), "cuda:0,0,0");
+  }
+}
+
 TEST_F(TreesOnGpu, WideTables) {
   for (const std::int32_t n_classes : {2, 3, 50}) {
     Shape shape;

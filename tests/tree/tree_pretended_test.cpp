@@ -27,7 +27,18 @@ TEST_F(PretendedTrees, AreTheProcessors) {
   expect_the_processors_trees_of_random_tables("cuda", repeated(1000, 100), 60, 6, 1);
   expect_the_processors_trees_of_random_tables("cuda", repeated(20, 4), 300, 12, 2);
   expect_the_processors_tree(table({1500, 4, 2, 3, false, true}), "cuda");
-  expect_the_processors_tree(table({1000, 5000, 3, 3, false, true}), "cuda", {.max_depth = 1});  // several pieces
+}
+
+TEST_F(PretendedTrees, OfSeveralGpusAreTheProcessors) {
+  expect_the_processors_trees_of_random_tables("cuda:1,1", repeated(200, 20), 60, 6, 3);    // short: one is enough
+  for (const char* devices : {"cuda:1,1", "cuda:1,1,1", "cuda:1,1,1,1,1,1,1,1,1,1,1,1"}) {  // more than attributes
+    expect_the_processors_tree(table({1500, 4, 3, 3, false, true}), devices);
+    expect_the_processors_tree(table({1100, 3, 2, 2, false, false}), devices, {.max_depth = 5, .min_samples_leaf = 9});
+  }
+}
+
+TEST_F(PretendedTrees, ComeInSeveralPieces) {
+  expect_the_processors_tree(table({1000, 5000, 3, 3, false, true}), "cuda", {.max_depth = 1});
 }
 
 TEST_F(PretendedTrees, WhatGpusDoNotDoIsRefused) {
@@ -47,10 +58,11 @@ TEST_F(PretendedTrees, WhatGpusDoNotDoIsRefused) {
 
 TEST_F(PretendedTrees, ALostGpuIsAnError) {
   const Table large = table({1000, 10, 1, 3, false, true});
-  for (int n = 1; n <= 5; ++n) {
+  const Table larger = table({1100, 10, 1, 3, false, true});
+  for (int n = 1; n <= 10; ++n) {
     fault::arm_device(n);
     try {
-      tree_on(large, "cuda", {.missing = MissingPolicy::value});
+      tree_on(n <= 5 ? large : larger, n <= 5 ? "cuda" : "cuda:1,1", {.missing = MissingPolicy::value});
       ADD_FAILURE() << "call " << n << " did not fail";
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), ErrorCode::device_lost);

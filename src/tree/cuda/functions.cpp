@@ -1,5 +1,7 @@
 // The plug-in's side of tree/cuda_abi.hpp: exceptions end here.
+#include <iterator>
 #include <memory>
+#include <span>
 
 #include "tree/cuda/session.hpp"
 
@@ -48,7 +50,32 @@ int submit(Session* session, int slot, cuda_abi::Type type, const std::int64_t* 
 int grow(Session* session, std::int64_t* open_rows, Failure* failure) {
   return guarded(failure, [&] {
     const CurrentGpu current(session->tree.gpu());
-    *open_rows = session->tree.grow();
+    *open_rows = session->tree.begun().grow();
+  });
+}
+
+int look(Session* session, const cuda_abi::Split** best, std::int64_t* n, Failure* failure) {
+  return guarded(failure, [&] {
+    const CurrentGpu current(session->tree.gpu());
+    const std::span<const cuda_abi::Split> found = session->tree.begun().look();
+    *best = found.data();
+    *n = std::ssize(found);
+  });
+}
+
+int mark(Session* session, const std::uint8_t* is_mine, const std::uint32_t** sides, const std::uint32_t** right_counts,
+         Failure* failure) {
+  return guarded(failure, [&] {
+    const CurrentGpu current(session->tree.gpu());
+    session->tree.begun().mark(is_mine, sides, right_counts);
+  });
+}
+
+int move(Session* session, const cuda_abi::Split* splits, const std::uint32_t* right_counts, const std::uint32_t* sides,
+         std::int64_t* open_rows, Failure* failure) {
+  return guarded(failure, [&] {
+    const CurrentGpu current(session->tree.gpu());
+    *open_rows = session->tree.begun().move(splits, right_counts, sides);
   });
 }
 
@@ -62,6 +89,6 @@ int splits(Session* session, cuda_abi::Splits* splits, Failure* failure) {
 }  // namespace
 
 extern const cuda_abi::Functions kFunctions;
-const cuda_abi::Functions kFunctions = {&create, &destroy, &columns, &submit, &grow, &splits};
+const cuda_abi::Functions kFunctions = {&create, &destroy, &columns, &submit, &grow, &look, &mark, &move, &splits};
 
 }  // namespace stope::tree::cuda

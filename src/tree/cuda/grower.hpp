@@ -5,8 +5,10 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
+#include "stope/error.hpp"
 #include "tree/cuda_abi.hpp"
 
 namespace stope::tree::cuda {
@@ -29,9 +31,21 @@ class Grower {
                     cudaStream_t stream) = 0;
   /// Once all are sorted.
   virtual void begin(const std::vector<ColumnKind>& columns) = 0;
-  /// cuda_abi::Functions::grow and splits.
+  /// cuda_abi::Functions of the same names.
   virtual std::int64_t grow() = 0;
+  virtual std::span<const cuda_abi::Split> look() { throw no_steps(); }
+  virtual void mark(const std::uint8_t* /*is_mine*/, const std::uint32_t** /*sides*/,
+                    const std::uint32_t** /*right_counts*/) {
+    throw no_steps();
+  }
+  virtual std::int64_t move(const cuda_abi::Split* /*splits*/, const std::uint32_t* /*right_counts*/,
+                            const std::uint32_t* /*sides*/) {
+    throw no_steps();
+  }
   virtual cuda_abi::Splits splits() = 0;  ///< but sort_seconds
+
+ private:
+  static Error no_steps() { return {ErrorCode::internal, "a short table's tree is one GPU's"}; }
 };
 
 /// For tables of up to 1024 rows, and of more.

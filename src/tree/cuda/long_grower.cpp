@@ -49,7 +49,7 @@ class LongGrower : public Grower {
  public:
   explicit LongGrower(const cuda_abi::Problem& problem)
       : n_rows_(problem.n_rows),
-        n_columns_(problem.n_attributes),
+        n_columns_(problem.n_columns),
         n_classes_(problem.n_classes),
         max_depth_(problem.max_depth),
         min_samples_leaf_(problem.min_samples_leaf),
@@ -60,7 +60,7 @@ class LongGrower : public Grower {
         classes_(n_rows_),
         symbolic_(n_columns_),
         attributes_(n_columns_),
-        columns_(n_columns_),
+        columns_(problem.n_attributes),
         sides_((n_rows_ + 31) / 32),
         first_nodes_((n_rows_ + 31) / 32),
         flags_(checked::mul((n_rows_ + 31) / 32, n_columns_)),
@@ -97,7 +97,7 @@ class LongGrower : public Grower {
   }
 
   void begin(const std::vector<ColumnKind>& kinds) override {
-    std::vector<std::int32_t> attributes(kinds.size()), columns(kinds.size());
+    std::vector<std::int32_t> attributes(kinds.size()), columns(static_cast<std::size_t>(columns_.size()));
     std::vector<std::uint8_t> symbolic(kinds.size());
     for (std::size_t c = 0; c < kinds.size(); ++c) {
       attributes[c] = kinds[c].attribute;
@@ -105,41 +105,46 @@ class LongGrower : public Grower {
       symbolic[c] = kinds[c].symbolic ? 1 : 0;
     }
     copy(attributes_.data(), attributes.data(), n_columns_, cudaMemcpyHostToDevice, stream_.get());
-    copy(columns_.data(), columns.data(), n_columns_, cudaMemcpyHostToDevice, stream_.get());
+    copy(columns_.data(), columns.data(), columns_.size(), cudaMemcpyHostToDevice, stream_.get());
     copy(symbolic_.data(), symbolic.data(), n_columns_, cudaMemcpyHostToDevice, stream_.get());
     stream_.wait();
   }
 
   std::int64_t grow() override {
-    begin_level();
-    search_.start(stream_.get());
-    find_splits(level_, stream_.get());
-    search_.stop(stream_.get());
-    const std::int64_t n_counts = level_.n_nodes * n_classes_;
-    const std::size_t first = splits_.size(), first_count = right_counts_.size();
-    splits_.resize(first + static_cast<std::size_t>(level_.n_nodes));
-    right_counts_.resize(first_count + static_cast<std::size_t>(n_counts));
-    copy(splits_.data() + first, level_.splits, level_.n_nodes, cudaMemcpyDeviceToHost, stream_.get());
-    copy(right_counts_.data() + first_count, level_.right_counts, n_counts, cudaMemcpyDeviceToHost, stream_.get());
+    search();
+    mark();
+    return next_level(nullptr);
+  }
+
+  std::span<const cuda_abi::Split> look() override {
+    search();
+    return {level_splits(), static_cast<std::size_t>(level_.n_nodes)};
+  }
+
+  void mark(const std::uint8_t* is_mine, const std::uint32_t** sides, const std::uint32_t** right_counts) override {
+    std::vector<cuda_abi::Split> mine(level_splits(), level_splits() + level_.n_nodes);
+    for (std::size_t node = 0; node < mine.size(); ++node) {
+      if (is_mine[node] == 0) mine[node].attribute = -1;
+    }
+    copy(level_.splits, mine.data(), level_.n_nodes, cudaMemcpyHostToDevice, stream_.get());
+    mark();
+    host_sides_.resize(static_cast<std::size_t>(sides_.size()));
+    copy(host_sides_.data(), sides_.data(), sides_.size(), cudaMemcpyDeviceToHost, stream_.get());
     stream_.wait();
-    search_.read();
-    ++depth_;
-    split(splits_.data() + first, right_counts_.data() + first_count);
-    if (begins_.size() == 1) return 0;
-    copy(moves_there_.of(level_.n_nodes), moves_.data(), level_.n_nodes, cudaMemcpyHostToDevice, stream_.get());
-    move_.start(stream_.get());
-    move_rows(level_, moves_there_.data(), flags_.data(), others_.there(stride_), stream_.get());
-    move_.stop(stream_.get());
-    std::swap(orders_, others_);
-    level_.orders = orders_.there(stride_);
-    stream_.wait();
-    move_.read();
-    return begins_.back();
+    *sides = host_sides_.data();
+    *right_counts = level_right_counts();
+  }
+
+  std::int64_t move(const cuda_abi::Split* splits, const std::uint32_t* right_counts,
+                    const std::uint32_t* sides) override {
+    std::copy_n(splits, level_.n_nodes, level_splits());
+    std::copy_n(right_counts, level_.n_nodes * n_classes_, level_right_counts());
+    return next_level(sides);
   }
 
   cuda_abi::Splits splits() override {
     return {splits_.data(), right_counts_.data(), static_cast<std::int64_t>(splits_.size()), 0.0,
-            search_.seconds() + move_.seconds()};
+            search_.seconds() + mark_.seconds() + move_.seconds()};
   }
 
  private:
@@ -149,6 +154,50 @@ class LongGrower : public Grower {
   void sort_as(const void* values, std::int64_t n_columns, std::int64_t first, cudaStream_t stream) {
     sorter_.sort(static_cast<const T*>(values), n_columns, classes_.data(), orders_.there(stride_),
                  others_.there(stride_), first, stream);
+  }
+
+  // What becomes of this level's nodes, at the end of that of all levels.
+  cuda_abi::Split* level_splits() { return splits_.data() + splits_.size() - level_.n_nodes; }
+  std::uint32_t* level_right_counts() {
+    return right_counts_.data() + right_counts_.size() - level_.n_nodes * n_classes_;
+  }
+
+  void search() {
+    begin_level();
+    search_.start(stream_.get());
+    find_splits(level_, stream_.get());
+    search_.stop(stream_.get());
+    splits_.resize(splits_.size() + static_cast<std::size_t>(level_.n_nodes));
+    right_counts_.resize(right_counts_.size() + static_cast<std::size_t>(level_.n_nodes * n_classes_));
+    copy(level_splits(), level_.splits, level_.n_nodes, cudaMemcpyDeviceToHost, stream_.get());
+    stream_.wait();
+    search_.read();
+  }
+
+  void mark() {
+    mark_.start(stream_.get());
+    mark_rows(level_, stream_.get());
+    mark_.stop(stream_.get());
+    copy(level_right_counts(), level_.right_counts, level_.n_nodes * n_classes_, cudaMemcpyDeviceToHost, stream_.get());
+    stream_.wait();
+    mark_.read();
+  }
+
+  // `sides`: of all sessions; null: those that are there.
+  std::int64_t next_level(const std::uint32_t* sides) {
+    ++depth_;
+    split(level_splits(), level_right_counts());
+    if (begins_.size() == 1) return 0;
+    if (sides != nullptr) copy(sides_.data(), sides, sides_.size(), cudaMemcpyHostToDevice, stream_.get());
+    copy(moves_there_.of(level_.n_nodes), moves_.data(), level_.n_nodes, cudaMemcpyHostToDevice, stream_.get());
+    move_.start(stream_.get());
+    move_rows(level_, moves_there_.data(), flags_.data(), others_.there(stride_), stream_.get());
+    move_.stop(stream_.get());
+    std::swap(orders_, others_);
+    level_.orders = orders_.there(stride_);
+    stream_.wait();
+    move_.read();
+    return begins_.back();
   }
 
   void begin_level() {
@@ -216,9 +265,9 @@ class LongGrower : public Grower {
   Table<LongMove> moves_there_;
   Table<cuda_abi::Split> splits_there_;
   LongLevel level_{};
-  stope::cuda::Stopwatch search_, move_;
+  stope::cuda::Stopwatch search_, mark_, move_;
   // Of this level: where nodes begin, and their classes; of all levels: what became of nodes.
-  std::vector<std::uint32_t> totals_, begins_, right_counts_;
+  std::vector<std::uint32_t> totals_, begins_, right_counts_, host_sides_;
   std::vector<LongMove> moves_;
   std::vector<cuda_abi::Split> splits_;
 };

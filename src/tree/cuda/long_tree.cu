@@ -55,9 +55,6 @@ void carry_counts(std::uint32_t* counts, const std::uint8_t* breaks, std::int64_
 void find_splits(const LongLevel& level, cudaStream_t stream) {
   const auto n_nodes = static_cast<std::size_t>(level.n_nodes), n_classes = static_cast<std::size_t>(level.n_classes);
   check(cudaMemsetAsync(level.best, 0, n_nodes * sizeof(LongBest), stream), "clearing splits");
-  check(cudaMemsetAsync(level.right_counts, 0, n_nodes * n_classes * sizeof(std::uint32_t), stream), "clearing counts");
-  check(cudaMemsetAsync(level.sides, 0, static_cast<std::size_t>((level.n_table_rows + 31) / 32) * 4, stream),
-        "clearing sides");
   first_nodes_kernel<<<blocks_of((level.n_rows + 31) / 32), kPieceThreads, 0, stream>>>(level);
   check_launch("finding nodes");
   const std::size_t shared = n_classes * kPieceWarps * sizeof(std::uint32_t);
@@ -73,6 +70,13 @@ void find_splits(const LongLevel& level, cudaStream_t stream) {
   check_launch("scoring splits");
   choose_kernel<<<blocks_of(level.n_nodes), kPieceThreads, 0, stream>>>(level);
   check_launch("choosing splits");
+}
+
+void mark_rows(const LongLevel& level, cudaStream_t stream) {
+  const auto n_counts = static_cast<std::size_t>(level.n_nodes * level.n_classes);
+  check(cudaMemsetAsync(level.right_counts, 0, n_counts * sizeof(std::uint32_t), stream), "clearing counts");
+  check(cudaMemsetAsync(level.sides, 0, static_cast<std::size_t>((level.n_table_rows + 31) / 32) * 4, stream),
+        "clearing sides");
   mark_kernel<<<blocks_of(level.n_rows), kPieceThreads, 0, stream>>>(level);
   check_launch("marking rows");
 }

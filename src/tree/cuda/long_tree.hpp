@@ -61,8 +61,11 @@ struct LongLevel {
   std::int64_t n_table_rows;
 };
 
-/// From sorted orders to splits and sides.
+/// From sorted orders to splits.
 void find_splits(const LongLevel& level, cudaStream_t stream);
+
+/// Of nodes whose split has an attribute: sides and right_counts.
+void mark_rows(const LongLevel& level, cudaStream_t stream);
 
 /// Rows to the children's places in `to`. `flags`: [column][position / 32], room for it.
 void move_rows(const LongLevel& level, const LongMove* moves, std::uint32_t* flags, const LongOrders& to,

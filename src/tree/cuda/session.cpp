@@ -1,7 +1,6 @@
 #include "tree/cuda/session.hpp"
 
 #include "device/cuda/check.hpp"
-#include "tree/cuda/short_tree.hpp"
 
 namespace stope::tree::cuda {
 
@@ -10,7 +9,7 @@ using stope::cuda::check;
 TreeSession::TreeSession(int gpu, const cuda_abi::Problem& problem, std::int64_t piece_bytes)
     : gpu_(gpu),
       n_rows_(problem.n_rows),
-      grower_(problem.n_rows <= kShortRows ? make_short_grower(problem) : make_long_grower(problem)) {
+      grower_(problem.n_rows <= cuda_abi::kShortRows ? make_short_grower(problem) : make_long_grower(problem)) {
   for (Slot& slot : slots_) {
     slot.host_values = stope::cuda::PinnedBuffer<char>(piece_bytes);
     slot.values = stope::cuda::DeviceBuffer<char>(piece_bytes);
@@ -42,13 +41,13 @@ void TreeSession::submit(int number, cuda_abi::Type type, const std::int64_t* at
     columns_.push_back({static_cast<std::int32_t>(attributes[c]), type == cuda_abi::Type::code});
 }
 
-std::int64_t TreeSession::grow() {
+Grower& TreeSession::begun() {
   if (!has_begun_) {
     for (int slot = 0; slot < cuda_abi::kSlots; ++slot) columns(slot);
     grower_->begin(columns_);
     has_begun_ = true;
   }
-  return grower_->grow();
+  return *grower_;
 }
 
 cuda_abi::Splits TreeSession::splits() {

@@ -21,7 +21,7 @@ class TreeSession {
   int gpu() const { return gpu_; }
   void* columns(int slot);
   void submit(int slot, cuda_abi::Type type, const std::int64_t* attributes, std::int64_t n_columns);
-  std::int64_t grow();
+  Grower& begun();  ///< once all columns are submitted
   cuda_abi::Splits splits();
 
  private:

@@ -37,14 +37,14 @@ class ShortGrower : public Grower {
  public:
   explicit ShortGrower(const cuda_abi::Problem& problem)
       : n_rows_(static_cast<int>(problem.n_rows)),
-        n_columns_(problem.n_attributes),
+        n_columns_(problem.n_columns),
         stride_((n_columns_ + 31) / 32 * 32),  // words of 32 columns begin at a multiple of 128 bytes
         n_splits_(most_splits(n_rows_)),
         totals_(problem.totals, problem.totals + problem.n_classes),
         rows_(checked::mul((n_rows_ + rows_of_word(n_rows_) - 1) / rows_of_word(n_rows_), stride_)),
         changes_(checked::mul((n_rows_ + 31) / 32, stride_)),
         attributes_(n_columns_),
-        columns_(n_columns_),
+        columns_(problem.n_attributes),
         symbolic_(n_columns_),
         classes_(n_rows_),
         nodes_(n_rows_),
@@ -89,7 +89,7 @@ class ShortGrower : public Grower {
   }
 
   void begin(const std::vector<ColumnKind>& kinds) override {
-    std::vector<std::int32_t> attributes(kinds.size()), columns(kinds.size());
+    std::vector<std::int32_t> attributes(kinds.size()), columns(static_cast<std::size_t>(columns_.size()));
     std::vector<std::uint8_t> symbolic(kinds.size());
     for (std::size_t c = 0; c < kinds.size(); ++c) {
       attributes[c] = kinds[c].attribute;
@@ -100,7 +100,7 @@ class ShortGrower : public Grower {
     const Level root = {0, 1, 0, n_rows_};
     cudaStream_t stream = stream_.get();
     upload(attributes_, attributes.data(), n_columns_, stream);
-    upload(columns_, columns.data(), n_columns_, stream);
+    upload(columns_, columns.data(), columns_.size(), stream);
     upload(symbolic_, symbolic.data(), n_columns_, stream);
     clear(nodes_, stream);
     clear(counts_, stream);

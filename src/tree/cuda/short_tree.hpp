@@ -10,7 +10,7 @@
 
 namespace stope::tree::cuda {
 
-inline constexpr int kShortRows = 1024;
+inline constexpr int kShortRows = static_cast<int>(cuda_abi::kShortRows);
 inline constexpr int kMostOpen = kShortRows / 2;  ///< nodes of a level that might be split: two rows each, or more
 
 /// The orders of all columns, a column a thread's: neighbours lie side by side.
