@@ -196,11 +196,11 @@ class Discretize : public Command {
   }
 
   void find(Session& session) {
-    require_distinct({cuts_out_, output_, model_.path});
+    require_distinct(session, {cuts_out_, output_, model_.path});
     std::optional<OutputFile> cuts_file, coded_file;
     if (!cuts_out_.empty()) cuts_file.emplace(cuts_out_);
     if (!output_.empty()) coded_file.emplace(output_);
-    model_.open(output_.empty() ? "no data" : output_);
+    model_.open(session, output_.empty() ? "no data" : output_);
     const bool classes =
         cuts_.method != DiscretizeMethod::equal_width && cuts_.method != DiscretizeMethod::equal_frequency;
     const Table table = read(session, classes);
@@ -233,6 +233,7 @@ class Discretize : public Command {
   void apply(Session& session) {
     std::optional<OutputFile> file;
     if (session.wants_data(output_)) file.emplace(output_path(output_));
+    require_one_stdin(table_, apply_);
     const CutSet cuts = read_cuts(apply_, session.run());
     ReadOptions& read_options = tables_.read;
     const Format format = read_options.format == Format::automatic ? format_of(table_) : read_options.format;

@@ -61,7 +61,7 @@ class Knn : public Command {
     std::unique_ptr<NeighborOutput> out;
     const bool searches = !query_.empty();
     if (searches && session.wants_data(output_)) out = open_neighbor_output(format(), output_path(output_));
-    model_.open(searches ? output_ : "the model alone");
+    model_.open(session, searches ? output_ : "the model alone");
     Table train, query;
     session.timed("read", [&] {
       train = tables_.read_first(train_, session.run());

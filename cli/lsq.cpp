@@ -57,7 +57,7 @@ class Lsq : public Command {
     check_options();
     std::optional<OutputFile> file;
     if (session.wants_data(output_)) file.emplace(output_path(output_));
-    model_.open(output_);
+    model_.open(session, output_);
     require_backend(session.run());
     if (decompose_.apply.empty()) {
       fit(session, file);

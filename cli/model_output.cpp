@@ -12,12 +12,12 @@ void ModelOutput::add_to(CLI::App& app) {
             "File for the fitted model, which stope predict applies and stope info shows");
 }
 
-void ModelOutput::open(const std::string& data_path) {
+void ModelOutput::open(const Session& session, const std::string& data_path) {
   if (!wanted()) return;
   if (path == "-" && (data_path.empty() || data_path == "-")) {
     throw Error(ErrorCode::invalid_argument, "--model-out -: stdout is for the data; give them a file with -o");
   }
-  require_distinct({path, data_path});
+  require_distinct(session, {path, data_path});
   file.emplace(path);
 }
 

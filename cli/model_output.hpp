@@ -20,7 +20,7 @@ struct ModelOutput {
   void add_to(CLI::App& app);
   bool wanted() const { return !path.empty(); }
   /// Throws io where the file cannot be written, and invalid_argument where data go to stdout as well.
-  void open(const std::string& data_path);
+  void open(const Session& session, const std::string& data_path);
   void write(Session& session, const Model& model);
 };
 

@@ -1,6 +1,7 @@
 // Data out (cli/output.hpp).
 #include "output.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <filesystem>
 #include <set>
@@ -92,7 +93,12 @@ void commit_files(Session& session, const std::vector<std::optional<OutputFile>*
   for (const OutputFile* file : there) session.note_output(file->path());
 }
 
-void require_distinct(const std::vector<std::string>& paths) {
+void require_distinct(const Session& session, const std::vector<std::string>& paths) {
+  const bool json = session.arguments().json;
+  if (std::count(paths.begin(), paths.end(), "-") > (json ? 0 : 1)) {
+    throw Error(ErrorCode::invalid_argument, std::string("'-': stdout takes one output") +
+                                                 (json ? ", the object of --json" : "; give the others files"));
+  }
   std::set<std::filesystem::path> seen;
   for (const std::string& path : paths) {
     std::error_code ignored;

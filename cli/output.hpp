@@ -41,8 +41,9 @@ class Session;
 /// Commits the files that are there, together, and notes their paths for the JSON.
 void commit_files(Session& session, const std::vector<std::optional<OutputFile>*>& files);
 
-/// Throws where two of these outputs, of which empty ones are none, are one file: the second would replace the first.
-void require_distinct(const std::vector<std::string>& paths);
+/// Throws where two of these outputs, of which empty ones are none, are one file (the second would replace the first),
+/// or both stdout, which may be that of --json.
+void require_distinct(const Session& session, const std::vector<std::string>& paths);
 
 /// The path data go to: `path`, or "-" where it is empty.
 std::string output_path(const std::string& path);

@@ -59,11 +59,11 @@ class PcaCommand : public Command {
 
   void run(Session& session) override {
     check_options();
-    require_distinct({output_, components_, model_.path});
+    require_distinct(session, {common.json ? output_ : output_path(output_), components_, model_.path});
     std::optional<OutputFile> scores, components;
     if (session.wants_data(output_)) scores.emplace(output_path(output_));
     if (!components_.empty()) components.emplace(components_);
-    model_.open(output_);
+    model_.open(session, output_);
     require_backend(session.run());
     const bool fits = decompose_.apply.empty();
     const std::optional<Pca> given = fits ? std::nullopt : std::optional(read_components(session));

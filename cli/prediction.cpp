@@ -52,7 +52,7 @@ PredictionJob open_prediction(Session& session, PredictionArguments& arguments) 
 
   PredictionJob job;
   if (predicts && session.wants_data(arguments.output)) job.file.emplace(output_path(arguments.output));
-  arguments.model.open(predicts ? arguments.output : "the model alone");
+  arguments.model.open(session, predicts ? arguments.output : "the model alone");
   session.timed("read", [&] {
     job.train = arguments.tables.read_first(arguments.train, session.run());
     session.hold({&job.train});

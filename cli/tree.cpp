@@ -58,7 +58,7 @@ class TreeCommand : public Command {
     check();
     std::optional<OutputFile> file;
     if (session.wants_data(output_)) file.emplace(output_path(output_));
-    model_.open(output_);
+    model_.open(session, output_);
     require_backend(session.run());
     const Table table = session.timed("read", [&] { return tables_.read_first(table_, session.run()); });
     session.hold({&table});

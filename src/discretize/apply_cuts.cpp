@@ -1,5 +1,6 @@
 // apply_cuts(): values become codes (stope/discretize.hpp).
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <unordered_map>
 #include <unordered_set>
@@ -60,6 +61,16 @@ void check_cuts(const AttributeCuts& cuts) {
   if (values.size() != cuts.values.size()) fail("name a value twice");
 }
 
+// What makes a column nominal whose cuts are numbers: its first value that is none.
+std::string first_value(const Column& column) {
+  for (const std::string& value : column.values) {
+    double number = 0.0;
+    const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
+    if (error != std::errc() || end != value.data() + value.size()) return " ('" + value + "' is no number)";
+  }
+  return "";
+}
+
 // The column that a set's attribute means.
 const Column& column_of(const Table& table, const std::unordered_map<std::string, std::size_t>& index_of,
                         const AttributeCuts& cuts) {
@@ -75,7 +86,8 @@ const Column& column_of(const Table& table, const std::unordered_map<std::string
   if (column.nominal() == cuts.symbolic) return column;
   throw Error(ErrorCode::invalid_file,
               where + ": column '" + cuts.name + "' is " +
-                  (cuts.symbolic ? "numeric, its cuts are values" : "nominal, its cuts are numbers"));
+                  (cuts.symbolic ? "numeric, its cuts are values"
+                                 : "nominal" + first_value(column) + ", its cuts are numbers"));
 }
 
 Buffer<std::int32_t> codes_of_numbers(const discretize::Attribute& attribute, const std::vector<double>& cuts,

@@ -266,15 +266,17 @@ BAD = [
     (3, ["--apply", "nowhere.json"], "nowhere.json"),
     (3, ["--apply", "t.csv"], "t.csv"),
     (3, ["--apply", "other.json"], "has no column 'z'"),
-    (3, ["--apply", "types.json"], "'c' is nominal"),
+    (3, ["--apply", "types.json"], "'c' is nominal ('blue' is no number)"),
+    (2, ["--method", "mdlp", "--cuts-out", "-", "-o", "-"], "stdout takes one output"),
+    (2, ["--method", "mdlp", "--cuts-out", "-", "--json"], "stdout takes one output, the object of --json"),
+    (2, ["--method", "mdlp", "-o", "-", "--json"], "stdout takes one output"),
+    (2, ["--method", "mdlp", "--model-out", "-", "--json"], "stdout takes one output"),
     (3, ["--apply", "label.json"], "'y'"),
     (3, ["--apply", "down.json"], "do not ascend"),
     (3, ["--method", "mdlp", "--cuts-out", "no/such/folder/c.json"], "c.json"),
     (2, ["--method", "mdlp", "--cuts-out", "c.json", "-o", "c.json"], "two outputs"),
     (2, ["--method", "mdlp", "--cuts-out", "c.json", "--model-out", "c.json"], "two outputs"),
     (3, ["--apply", "huge.json"], "huge.json:1:11: no valid JSON: number overflow"),
-    *[(3, ["--method", m, "--missing", "value", "--missing-values", "-", "--cuts-out", "c.json"], "column 'q'")
-      for m in ("md-local", "md-global", "equal-width")],
 ]
 
 
@@ -282,8 +284,6 @@ BAD = [
 @pytest.mark.parametrize("code, words, says", BAD, ids=lambda v: " ".join(v) if isinstance(v, list) else None)
 def test_refused(tmp_path, code, words, says):
     (tmp_path / "t.csv").write_text("x,c,y\n1,red,a\n2,blue,b\n3,red,a\n")
-    if "-" in words:
-        (tmp_path / "t.csv").write_text("x,q,y\n1,?,a\n2,-,b\n3,red,a\n")
     for name, text in [("cuts", '{"x": [1.5]}'), ("other", '{"z": [1]}'), ("types", '{"c": [1.5]}'),
                        ("label", '{"y": ["a"]}'), ("down", '{"x": [2, 1]}'), ("huge", '{"x":[1e999]}')]:
         (tmp_path / f"{name}.json").write_text(text)
@@ -295,7 +295,19 @@ def test_refused(tmp_path, code, words, says):
 
 
 @pytest.mark.bad_input
+@pytest.mark.parametrize("method", ["md-local", "md-global", "equal-width"])
+def test_a_value_spelled_as_missing_ones_beside_them(tmp_path, method):
+    (tmp_path / "t.csv").write_text("x,q,y\n1,?,a\n2,NA,b\n3,red,a\n")
+    words = ["discretize", "t.csv", "--target", "y", "--method", method, "--missing", "value", "--cuts-out", "c.json"]
+    done = run(*words, "--missing-values", "NA", code=3, cwd=tmp_path)
+    assert "column 'q'" in done.error_lines()[0] and not (tmp_path / "c.json").exists()
+    run(*words, cwd=tmp_path)
+
+
+@pytest.mark.bad_input
 def test_refused_tables(tmp_path):
+    done = run("discretize", "-", "--apply", "-", code=2, cwd=tmp_path)
+    assert "standard input" in done.error_lines()[0]
     (tmp_path / "t.csv").write_text("x,y\n1,a\n,b\n3,\n")
     for words, code, says in [
         (["--method", "best-cut"], 2, "t.csv: which column is the label?"),
