@@ -6,19 +6,19 @@ cd "$(dirname "$0")/.."
 seconds=${1:-60}
 [ $# -gt 0 ] && shift
 scripts/bootstrap.sh --test
-scripts/build.sh fuzz fuzz/all # and what they link, not the rest of the library
+scripts/build.sh asan fuzz/all # and what they link, not the rest
 if [ $# -eq 0 ]; then
-  mapfile -t targets < <(find build/fuzz/fuzz -maxdepth 1 -type f -executable -name '*_fuzz' -printf '%f\n' | sort)
+  mapfile -t targets < <(find build/asan/fuzz -maxdepth 1 -type f -executable -name '*_fuzz' -printf '%f\n' | sort)
 else
   targets=("$@")
 fi
-[ ${#targets[@]} -gt 0 ] || { echo "fuzz: build/fuzz/fuzz holds no target" >&2; exit 1; }
+[ ${#targets[@]} -gt 0 ] || { echo "fuzz: build/asan/fuzz holds no target" >&2; exit 1; }
 mkdir -p build/fuzz-findings
 export ASAN_SYMBOLIZER_PATH=${ASAN_SYMBOLIZER_PATH:-/usr/lib/llvm-19/bin/llvm-symbolizer}
 one() {
   local name=$1 corpus=build/fuzz-corpus/$1 seeds=fuzz/corpus/${1%_fuzz} log=build/fuzz-$1.log
   mkdir -p "$corpus"
-  if "build/fuzz/fuzz/$name" -max_total_time="$seconds" -artifact_prefix=build/fuzz-findings/ -rss_limit_mb=2048 \
+  if "build/asan/fuzz/$name" -max_total_time="$seconds" -artifact_prefix=build/fuzz-findings/ -rss_limit_mb=2048 \
     -timeout=20 -print_final_stats=1 "$corpus" "$seeds" >"$log" 2>&1; then
     echo "PASS $name: $(sed -n 's/^stat::number_of_executed_units: *//p' "$log") runs"
   else

@@ -1,6 +1,7 @@
 // What the core does to find cuts on GPUs, with a plug-in that only pretends (tests/device/fake_plugin.cpp).
 #include "base/fault.hpp"
 #include "discretize/gpu_cases.hpp"
+#include "effort.hpp"
 #include "stope/error.hpp"
 
 namespace stope {
@@ -20,13 +21,18 @@ class PretendedCuts : public testing::Test {
     Random random(8);
     return random_decisions(random, {n_rows, n_numeric, 2, 3, false, true});
   }
+  /// Doubles that come in two pieces.
+  static Table in_pieces() {
+    Random random(8);
+    return random_decisions(random, {300000, 15, 2, 3, false, false});
+  }
 };
 
 TEST_F(PretendedCuts, AreTheProcessors) {
-  expect_the_processors_cuts_of_random_tables("cuda", 300, 200, 12, 1);
-  expect_the_processors_cuts_of_random_tables("cuda:1,1,1", 30, 200, 12, 2);
-  expect_the_processors_cuts(table(300000, 30), "cuda");  // several pieces
-  expect_the_processors_cuts(table(300000, 30), "cuda:1,1");
+  expect_the_processors_cuts_of_random_tables("cuda", repeated(300, 60), 200, 12, 1);
+  expect_the_processors_cuts_of_random_tables("cuda:1,1,1", repeated(30, 12), 200, 12, 2);
+  expect_the_processors_cuts(in_pieces(), "cuda");
+  expect_the_processors_cuts(in_pieces(), "cuda:1,1");
 }
 
 TEST_F(PretendedCuts, WhatGpusDoNotDoIsRefused) {
@@ -54,8 +60,8 @@ TEST_F(PretendedCuts, WhatGpusDoNotDoIsRefused) {
 }
 
 TEST_F(PretendedCuts, ALostGpuIsAnError) {
-  const Table large = table(300000, 30);
-  for (int n = 1; n <= 6; ++n) {
+  const Table large = in_pieces();
+  for (int n = 1; n <= 4; ++n) {
     fault::arm_device(n);
     try {
       cuts_on(large, "cuda");

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/fault.hpp"
+#include "effort.hpp"
 #include "gram/gram_cases.hpp"
 #include "stope/error.hpp"
 
@@ -30,6 +31,7 @@ class GramPretended : public testing::Test {
 
 TEST_F(GramPretended, AnyPartsAndGpusGiveTheSameBits) {
   std::uint64_t seed = 0;
+  std::int64_t number = 0;
   for (const auto& [rows, columns] :
        {std::pair<std::int64_t, std::int64_t>{1, 1}, {7, 3}, {40, 600}, {1100, 5}, {530, 1030}, {300, 9001}}) {
     for (const bool is_float : {true, false}) {
@@ -38,7 +40,7 @@ TEST_F(GramPretended, AnyPartsAndGpusGiveTheSameBits) {
       const Products wanted = multiply(c, on("cpu"));
       for (const char* device : {"cuda", "cuda:1,1", "cuda:1,1,1"}) {
         for (const char* held : {"", "1", "9", "100"}) {
-          if (rows > 600 && held[0] == '1' && held[1] == '\0') continue;
+          if ((rows > 600 && held[0] == '1' && held[1] == '\0') || !chosen(number++)) continue;
           setenv("STOPE_DEVICE_ROWS", held, 1);
           const auto by = make_operator(make_row_source(view(c)), options_of(c), on(device));
           EXPECT_EQ(multiply(c, *by), wanted) << rows << " x " << columns << ", " << device << ", held " << held;

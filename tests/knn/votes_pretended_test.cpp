@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/fault.hpp"
+#include "effort.hpp"
 #include "knn/vote_cases.hpp"
 #include "stope/error.hpp"
 
@@ -49,7 +50,8 @@ TEST_P(PretendedVotes, AnyBlocksAndGpusGiveThePredictionsOfTheHost) {
   Random random(5);
   int on_gpu = 0;
   std::int64_t uncertified = 0;
-  for (int round = 0; round < 300; ++round) {
+  const int rounds = repeated(300, 60);
+  for (int round = 0; round < rounds; ++round) {
     SCOPED_TRACE(round);
     const std::vector<int> sizes = {0, 0, 1, 2, 3, 12, 40, 60, 126, 127, 200};
     const int n_classes = sizes[random.below(sizes.size())];
@@ -65,8 +67,8 @@ TEST_P(PretendedVotes, AnyBlocksAndGpusGiveThePredictionsOfTheHost) {
     uncertified += voted(report) ? report.uncertified : 0;
     if (HasFailure()) return;
   }
-  EXPECT_GT(on_gpu, 120);
-  EXPECT_GT(uncertified, 500);
+  EXPECT_GT(on_gpu, rounds * 2 / 5);
+  EXPECT_GT(uncertified, rounds);
 }
 
 TEST_P(PretendedVotes, PredictionsComeBlockByBlockInOrder) {

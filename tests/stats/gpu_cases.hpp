@@ -2,6 +2,7 @@
 // processor's.
 #pragma once
 
+#include "effort.hpp"
 #include "stats/stats_cases.hpp"
 #include "stope/error.hpp"
 
@@ -34,6 +35,7 @@ inline void expect_same(const Array& array, const RunOptions& gpu, StatsOptions:
 template <class T>
 void expect_the_processors_bits(const std::vector<std::string>& devices, const std::vector<std::int64_t>& sizes) {
   const EveryRow every;
+  std::int64_t number = 0;
   for (const std::string& device : devices) {
     for (const std::int64_t limit : {std::int64_t{0}, std::int64_t{4} * 8192 * 8 * 32}) {
       RunOptions run;
@@ -41,6 +43,7 @@ void expect_the_processors_bits(const std::vector<std::string>& devices, const s
       run.memory_limit = limit;
       for (const std::int64_t n : sizes) {
         for (const std::string& kind : kinds()) {
+          if (!chosen(number++)) continue;
           SCOPED_TRACE(kind + ", " + std::to_string(n) + " rows, " + device + ", limit " + std::to_string(limit));
           const auto values = column_of<T>(kind, n, 21);
           const Array array = {values.data(), element_type<T>(), n};
@@ -51,7 +54,7 @@ void expect_the_processors_bits(const std::vector<std::string>& devices, const s
         for (const std::int64_t columns : {std::int64_t{2}, std::int64_t{4}, std::int64_t{23}, std::int64_t{24}}) {
           if (n > 40000 && columns != 24) continue;
           for (const std::int64_t pad : {0, 1, 4}) {
-            if (n == 0 || (pad > 0 && columns == 23)) continue;
+            if (n == 0 || (pad > 0 && columns == 23) || !chosen(number++)) continue;
             SCOPED_TRACE(std::to_string(n) + " x " + std::to_string(columns) + ", pad " + std::to_string(pad) + ", " +
                          device + ", limit " + std::to_string(limit));
             const std::int64_t by_row = columns + pad, by_column = n + pad;
