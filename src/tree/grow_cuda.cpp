@@ -61,6 +61,24 @@ std::int64_t least_w(double score) {
   return low;
 }
 
+// What a tree of columns takes on a GPU: their orders (tree/cuda/short_tree.hpp, long_tree.hpp), and pieces on their
+// way.
+void require_memory(int gpu, std::int64_t n_rows, std::int64_t n_columns, std::int64_t piece_bytes,
+                    const RunOptions& run) {
+  const std::int64_t of_value = n_rows <= 256 ? 1 : n_rows <= cuda_abi::kShortRows ? 2 : 18;
+  const std::int64_t values = checked::mul(n_rows, n_columns);
+  const std::int64_t needed =
+      checked::add(checked::add(checked::mul(values, of_value), values / 8), cuda_abi::kSlots * piece_bytes);
+  std::int64_t free = 0;
+  checked_call([&](Failure* failure) { return device::cuda().functions->free_memory(gpu, &free, failure); });
+  const std::int64_t most = run.memory_limit > 0 ? std::min(run.memory_limit, free) : free;
+  if (needed <= most) return;
+  throw Error(ErrorCode::out_of_memory, "a tree of " + std::to_string(n_rows) + " rows and " +
+                                            std::to_string(n_columns) + " attributes takes " + std::to_string(needed) +
+                                            " bytes of the GPU's memory, " + std::to_string(most) +
+                                            " can be used: --device cpu takes less");
+}
+
 class CudaGrowth {
  public:
   CudaGrowth(const DecisionProblem& problem, const GrowOptions& options, const RunOptions& run)
@@ -177,6 +195,7 @@ class CudaGrowth {
     const std::int64_t all = checked::mul(problem_.n_rows * 8, n_columns);
     const std::int64_t piece_bytes = std::max(std::min(all, kPieceBytes), problem_.n_rows * 8);
     auto& session = sessions_[static_cast<std::size_t>(i)];
+    require_memory(gpu, problem_.n_rows, n_columns, piece_bytes, run_);
     session.reset(create(gpu, n_columns, piece_bytes));
     int slot = 0;
     for (const Type type : {Type::float32, Type::float64, Type::code}) {

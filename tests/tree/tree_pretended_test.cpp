@@ -71,6 +71,22 @@ TEST_F(PretendedTrees, ALostGpuIsAnError) {
   }
 }
 
+TEST_F(PretendedTrees, OfMoreThanTheMemoryLimitAreRefused) {
+  RunOptions run;
+  run.device = "cuda";
+  run.memory_limit = 500000;
+  const Table some = table({2000, 10, 1, 3, false, true});  // 11 x 2000 x 18 bytes, and pieces
+  try {
+    DecisionTree::fit(some, {.missing = MissingPolicy::value}, run);
+    ADD_FAILURE() << "not refused";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::out_of_memory);
+    EXPECT_NE(std::string(error.what()).find("500000 can be used"), std::string::npos) << error.what();
+  }
+  run.memory_limit = 800000;
+  EXPECT_GT(DecisionTree::fit(some, {.missing = MissingPolicy::value}, run).nodes().size(), 1U);
+}
+
 TEST_F(PretendedTrees, CanBeCancelled) {
   CancelToken token;
   RunOptions run;
