@@ -4,7 +4,8 @@
 #   scripts/gpu_check.sh [BUILD [SUITE...]]
 # BUILD is a build folder that has libstope_cuda.so, libstope_cuda_watched.so and tests/ (one brought from another machine
 # will do); without it the release is built here. Prints one line a suite last, always in the same order; logs in
-# build/gpu-logs. STOPE_JOBS is the number of processes on a GPU, STOPE_RANDOM_SECONDS how long random cases are tried.
+# build/gpu-logs. STOPE_JOBS is the number of processes on a GPU, STOPE_RANDOM_SECONDS how long random cases are tried,
+# STOPE_SUITE_SECONDS how long a process may take.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 build=${1:-} wanted=" ${*:2} "
@@ -34,13 +35,14 @@ suite() {
 }
 
 # task NAME NUMBER GPU: one process of a suite; that GPU is its first. Its log, its exit code and how long it took stay in
-# files.
+# files; a line on stderr says at once that it is done.
 task() {
   local log=$logs/$1.$2 began=$SECONDS
   CUDA_VISIBLE_DEVICES=$(gpus_from "$3") GTEST_TOTAL_SHARDS=${processes_of[$1]} GTEST_SHARD_INDEX=$2 \
-    STOPE_CUDA_KERNELS=$logs/$1.kernels bash -c "${command_of[$1]}" >"$log.log" 2>&1
+    STOPE_CUDA_KERNELS=$logs/$1.kernels timeout "${STOPE_SUITE_SECONDS:-3600}" bash -c "${command_of[$1]}" >"$log.log" 2>&1
   echo $? >"$log.code"
   echo $((SECONDS - began)) >"$log.seconds"
+  echo "$1 $2: exit $(cat "$log.code"), $(cat "$log.seconds") s" >&2
 }
 
 # run_all PROCESSES: what is queued, so many at once.
