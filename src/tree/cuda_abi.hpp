@@ -13,7 +13,7 @@ using stope::cuda_abi::Failure;
 /// Of a column's values; codes are not negative.
 enum class Type : std::int32_t { float32, float64, code };
 
-/// The root may be split: of its classes, two or more, every one has rows. Fewer than 2^31 rows.
+/// The root may be split: of its classes, two or more, every one has rows. Fewer than 2^30 rows.
 struct Problem {
   const std::uint8_t* classes;  ///< of each row
   const std::int64_t* totals;   ///< rows of each class

@@ -26,7 +26,7 @@ using discretize::DecisionProblem;
 
 // Large enough to hide launches, small enough to be copied and sorted in turn.
 constexpr std::int64_t kPieceBytes = std::int64_t{16} << 20;
-constexpr std::int64_t kMostGpuRows = (std::int64_t{1} << 31) - 1;
+constexpr std::int64_t kMostGpuRows = (std::int64_t{1} << 30) - 1;
 
 const cuda_abi::Functions& functions() {
   return *device::cuda().functions->tree;
@@ -292,7 +292,7 @@ class CudaGrowth {
 const char* why_not_on_gpu(const DecisionProblem& problem, const GrowOptions& options) {
   if (options.criterion != Criterion::discernibility) return "GPUs grow trees by discernibility only";
   if (problem.weighted) return "GPUs grow trees of rows without weights only";
-  if (problem.n_rows > kMostGpuRows) return "GPUs grow trees of fewer than 2^31 rows";
+  if (problem.n_rows > kMostGpuRows) return "GPUs grow trees of fewer than 2^30 rows";
   return discretize::n_present_classes(problem) > discretize::kMostGpuClasses ? "GPUs take up to 256 classes" : nullptr;
 }
 

@@ -45,4 +45,22 @@ using DeviceBuffer = OwnedBuffer<T, FreeDevice, &allocate_device>;
 template <class T>
 using PinnedBuffer = OwnedBuffer<T, FreePinned, &allocate_pinned>;
 
+/// Memory of the GPU that is made anew, and then for half as much more, when it is too small; what was in it is lost.
+template <class T>
+class GrowingBuffer {
+ public:
+  /// At least `size` values.
+  T* of(std::int64_t size) {
+    if (size > memory_.size()) {
+      memory_ = {};  // first: both at once might not fit
+      memory_ = DeviceBuffer<T>(checked::add(size, size / 2));
+    }
+    return memory_.data();
+  }
+  T* data() const noexcept { return memory_.data(); }
+
+ private:
+  DeviceBuffer<T> memory_;
+};
+
 }  // namespace stope::cuda

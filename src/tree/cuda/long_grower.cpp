@@ -14,28 +14,12 @@ namespace {
 
 using stope::cuda::check;
 using stope::cuda::DeviceBuffer;
+using stope::cuda::GrowingBuffer;
 
 template <class T>
 void copy(T* to, const T* from, std::int64_t n, cudaMemcpyKind kind, cudaStream_t stream) {
   check(cudaMemcpyAsync(to, from, static_cast<std::size_t>(n) * sizeof(T), kind, stream), "copying a level");
 }
-
-/// Memory of a level, which grows with the nodes.
-template <class T>
-class Table {
- public:
-  T* of(std::int64_t n) {
-    if (n > memory_.size()) {
-      memory_ = {};  // first: both at once might not fit
-      memory_ = DeviceBuffer<T>(std::max<std::int64_t>(n + n / 2, 1024));
-    }
-    return memory_.data();
-  }
-  T* data() const { return memory_.data(); }
-
- private:
-  DeviceBuffer<T> memory_;
-};
 
 struct Orders {
   DeviceBuffer<std::uint32_t> ranks, rows;
@@ -260,10 +244,10 @@ class LongGrower : public Grower {
   DeviceBuffer<std::int32_t> attributes_, columns_;
   DeviceBuffer<std::uint32_t> sides_, first_nodes_, flags_, counts_;
   DeviceBuffer<std::uint8_t> breaks_;
-  Table<std::uint32_t> begins_there_, totals_there_, right_there_;
-  Table<LongBest> best_;
-  Table<LongMove> moves_there_;
-  Table<cuda_abi::Split> splits_there_;
+  GrowingBuffer<std::uint32_t> begins_there_, totals_there_, right_there_;
+  GrowingBuffer<LongBest> best_;
+  GrowingBuffer<LongMove> moves_there_;
+  GrowingBuffer<cuda_abi::Split> splits_there_;
   LongLevel level_{};
   stope::cuda::Stopwatch search_, mark_, move_;
   // Of this level: where nodes begin, and their classes; of all levels: what became of nodes.

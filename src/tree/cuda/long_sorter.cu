@@ -1,128 +1,136 @@
-// CUB's radix sort of keys and rows. Keys of 32 bits stay as ranks; those of float64 become dense ranks.
+// Launches of the sort. Keys of 32 bits stay as ranks; those of float64 become dense ranks.
 #include "tree/cuda/long_sorter.hpp"
 
-#include <thrust/iterator/counting_iterator.h>
-#include <thrust/iterator/transform_iterator.h>
-#include <cub/device/device_radix_sort.cuh>
-#include <cub/device/device_scan.cuh>
-#include <type_traits>
-
 #include "device/cuda/check.hpp"
-#include "discretize/value_order.hpp"
+#include "tree/cuda/long_sort.cuh"
 
 namespace stope::tree::cuda {
 namespace {
 
 using stope::cuda::check;
 using stope::cuda::check_launch;
-using stope::cuda::DeviceBuffer;
 
-constexpr int kThreads = 256;
+constexpr std::int64_t kPartRows = 1 << 16;  // of a block that counts digits
+constexpr int kRankThreads = 256, kRankWarps = kRankThreads / 32;
 
-unsigned blocks_of(std::int64_t n) {
-  return static_cast<unsigned>((n + kThreads - 1) / kThreads);
+template <class T, bool kFirst, bool kLast>
+void launch(const SortPass<T>& job, std::int64_t n_columns, cudaStream_t stream) {
+  const auto blocks = static_cast<unsigned>(n_columns * job.n_tiles);
+  sort_pass_kernel<T, kFirst, kLast><<<blocks, kSortThreads, 0, stream>>>(job);
+  check_launch("sorting columns");
 }
 
-__device__ std::uint32_t key_of(float value) {
-  return discretize::order_key(value);
-}
-__device__ std::uint64_t key_of(double value) {
-  return discretize::order_key(value);
-}
-__device__ std::uint32_t key_of(std::int32_t code) {
-  return static_cast<std::uint32_t>(code);
-}
-template <class T>
-using KeyOf = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
-
-template <class T>
-__global__ void __launch_bounds__(kThreads)
-    keys_kernel(const T* values, std::int64_t n, KeyOf<T>* keys, std::uint32_t* rows) {
-  const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x;
-  if (i >= n) return;
-  keys[i] = key_of(values[i]);
-  rows[i] = static_cast<std::uint32_t>(i);
+/// Counts become offsets. A block for every column and pass.
+__global__ void __launch_bounds__(kSortThreads) offsets_kernel(std::uint32_t* counts) {
+  __shared__ std::uint32_t warp_sums[kSortWarps];
+  std::uint32_t& own = counts[static_cast<std::int64_t>(blockIdx.x) * kDigits + threadIdx.x];
+  own = sum_in_front(own, warp_sums);
 }
 
-__global__ void __launch_bounds__(kThreads)
-    classes_kernel(const std::uint32_t* rows, const std::uint8_t* classes, std::int64_t n, std::uint8_t* to) {
-  const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x;
-  if (i < n) to[i] = classes[rows[i]];
-}
+/// A warp's piece of a column of sorted keys.
+struct RankPiece {
+  std::int64_t column, number, begin, end;
 
-/// Whether a sorted key is another one than that in front of it.
-struct Differs {
-  const std::uint64_t* keys;
-  __host__ __device__ std::uint32_t operator()(std::int64_t i) const { return i > 0 && keys[i] != keys[i - 1] ? 1 : 0; }
+  __device__ RankPiece(std::int64_t n_rows, std::int64_t n_pieces) {
+    const std::int64_t warp = static_cast<std::int64_t>(blockIdx.x) * kRankWarps + threadIdx.x / 32;
+    column = warp / n_pieces;
+    number = warp % n_pieces;
+    begin = number * kPieceRows;
+    end = begin + kPieceRows < n_rows ? begin + kPieceRows : n_rows;
+  }
 };
 
-/// Runs what CUB does, with memory that is kept.
-template <class Call>
-void with_scratch(DeviceBuffer<char>& scratch, const Call& call) {
-  std::size_t bytes = 0;
-  check(call(nullptr, bytes), "planning a sort");
-  if (static_cast<std::int64_t>(bytes) > scratch.size()) {
-    scratch = {};
-    scratch = DeviceBuffer<char>(static_cast<std::int64_t>(bytes));
+/// kCounts: counts[column][piece] of keys that are not the ones in front of them. Else ranks, from what the counts of
+/// pieces in front add up to.
+template <bool kCounts>
+__global__ void __launch_bounds__(kRankThreads)
+    ranks_kernel(const std::uint64_t* keys, std::int64_t n_rows, std::int64_t n_columns, std::int64_t n_pieces,
+                 std::uint32_t* counts, std::uint32_t* ranks, std::int64_t stride) {
+  const RankPiece piece(n_rows, n_pieces);
+  if (piece.column >= n_columns) return;
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  const std::uint64_t* const x = keys + piece.column * n_rows;
+  std::uint32_t& count = counts[piece.column * n_pieces + piece.number];
+  std::uint32_t rank = kCounts ? 0 : count;
+  for (std::int64_t first = piece.begin; first < piece.end; first += 32) {
+    const std::int64_t at = first + lane;
+    const unsigned differs = __ballot_sync(0xffffffffU, at > 0 && at < piece.end && x[at] != x[at - 1]);
+    if (!kCounts && at < piece.end) {
+      ranks[piece.column * stride + at] =
+          rank + static_cast<std::uint32_t>(__popc(differs & (0xffffffffU >> (31 - lane))));
+    }
+    rank += static_cast<std::uint32_t>(__popc(differs));
   }
-  check(call(scratch.data(), bytes), "sorting columns");
-}
-
-void keep(std::uint32_t* to, const std::uint32_t* from, std::int64_t n, cudaStream_t stream) {
-  if (from == to) return;
-  check(
-      cudaMemcpyAsync(to, from, static_cast<std::size_t>(n) * sizeof(std::uint32_t), cudaMemcpyDeviceToDevice, stream),
-      "copying an order");
+  if (kCounts && lane == 0) count = rank;
 }
 
 }  // namespace
 
-template <class T>
-void LongSorter::sort_column(Lane& lane, const T* x, const std::uint8_t* classes, const LongOrders& orders,
-                             const LongOrders& other, std::int64_t column) {
-  using Key = KeyOf<T>;
-  constexpr bool kIsWide = sizeof(Key) == 8;
-  cudaStream_t stream = lane.stream.get();
-  const std::int64_t n = n_rows_, at = column * orders.stride, there = column * other.stride;
-  cub::DoubleBuffer<std::uint32_t> rows(orders.rows + at, other.rows + there);
-  cub::DoubleBuffer<Key> keys;
-  if constexpr (kIsWide) {
-    if (lane.keys.size() == 0) lane.keys = DeviceBuffer<std::uint64_t>(2 * n);
-    keys = {lane.keys.data(), lane.keys.data() + n};
-  } else {
-    keys = {orders.ranks + at, other.ranks + there};
-  }
-  keys_kernel<T><<<blocks_of(n), kThreads, 0, stream>>>(x, n, keys.Current(), rows.Current());
-  check_launch("making keys");
-  with_scratch(lane.scratch, [&](void* scratch, std::size_t& bytes) {
-    return cub::DeviceRadixSort::SortPairs(scratch, bytes, keys, rows, n, 0, static_cast<int>(sizeof(Key)) * 8, stream);
-  });
-  keep(orders.rows + at, rows.Current(), n, stream);
-  if constexpr (kIsWide) {
-    const auto differs =
-        thrust::make_transform_iterator(thrust::counting_iterator<std::int64_t>(0), Differs{keys.Current()});
-    with_scratch(lane.scratch, [&](void* scratch, std::size_t& bytes) {
-      return cub::DeviceScan::InclusiveSum(scratch, bytes, differs, orders.ranks + at, n, stream);
-    });
-  } else {
-    keep(orders.ranks + at, keys.Current(), n, stream);
-  }
-  classes_kernel<<<blocks_of(n), kThreads, 0, stream>>>(orders.rows + at, classes, n, orders.classes + at);
-  check_launch("copying classes");
+void LongSorter::rank_values(const std::uint64_t* keys, std::int64_t n_columns, std::uint32_t* ranks,
+                             std::int64_t stride, cudaStream_t stream) {
+  const std::int64_t n_pieces = (n_rows_ + kPieceRows - 1) / kPieceRows;
+  const auto blocks = static_cast<unsigned>((n_columns * n_pieces + kRankWarps - 1) / kRankWarps);
+  std::uint32_t* const counts = counts_.of(n_columns * n_pieces);
+  ranks_kernel<true><<<blocks, kRankThreads, 0, stream>>>(keys, n_rows_, n_columns, n_pieces, counts, ranks, stride);
+  check_launch("counting values");
+  carry_counts(counts, nullptr, n_pieces, n_columns, 1, stream);
+  ranks_kernel<false><<<blocks, kRankThreads, 0, stream>>>(keys, n_rows_, n_columns, n_pieces, counts, ranks, stride);
+  check_launch("ranking values");
 }
 
 template <class T>
 void LongSorter::sort(const T* values, std::int64_t n_columns, const std::uint8_t* classes, const LongOrders& orders,
                       const LongOrders& other, std::int64_t first, cudaStream_t stream) {
-  check(cudaEventRecord(begun_.get(), stream), "marking a stream");
-  for (Lane& lane : lanes_) begun_.hold(lane.stream);
-  for (std::int64_t c = 0; c < n_columns; ++c) {
-    sort_column(lanes_[c % kLanes], values + c * n_rows_, classes, orders, other, first + c);
+  using Key = SortKey<T>;
+  constexpr bool kIsWide = sizeof(Key) == 8;
+  check(cudaStreamWaitEvent(stream, done_.get(), 0), "making a stream wait");  // what is ours is in use until then
+  const std::int64_t n_tiles = (n_rows_ + kTileRows<Key> - 1) / kTileRows<Key>,
+                     n_parts = (n_rows_ + kPartRows - 1) / kPartRows;
+  const std::int64_t n_digits = n_columns * kPasses<Key> * kDigits, n_published = n_columns * n_tiles * kDigits;
+  std::uint32_t* const offsets = offsets_.of(n_digits);
+  check(cudaMemsetAsync(offsets, 0, static_cast<std::size_t>(n_digits) * 4, stream), "clearing counts");
+  check(cudaMemsetAsync(next_.of(kPasses<Key>), 0, kPasses<Key> * 8, stream), "clearing counters");
+  digits_kernel<T><<<static_cast<unsigned>(n_columns * n_parts), kSortThreads, 0, stream>>>(values, n_rows_, kPartRows,
+                                                                                            n_parts, offsets);
+  check_launch("counting digits");
+  offsets_kernel<<<static_cast<unsigned>(n_columns * kPasses<Key>), kSortThreads, 0, stream>>>(offsets);
+  check_launch("adding digits");
+  const std::int64_t at = first * orders.stride;
+  SortBuffer<Key> here{nullptr, orders.stride, orders.rows + at, orders.stride},
+      there{nullptr, other.stride, other.rows + at, other.stride};
+  if constexpr (kIsWide) {
+    here.keys = keys_.of(2 * n_columns * n_rows_);
+    there.keys = here.keys + n_columns * n_rows_;
+    here.key_stride = there.key_stride = n_rows_;
+  } else {
+    here.keys = orders.ranks + at;
+    there.keys = other.ranks + at;
   }
-  for (Lane& lane : lanes_) {
-    lane.done.record(lane.stream);
-    check(cudaStreamWaitEvent(stream, lane.done.get(), 0), "making a stream wait");
+  SortPass<T> job{values,
+                  n_rows_,
+                  n_tiles,
+                  0,
+                  offsets,
+                  published_.of(n_published),
+                  next_.data(),
+                  here,
+                  there,
+                  classes,
+                  orders.classes + at};
+  for (job.pass = 0; job.pass < kPasses<Key>; ++job.pass, ++job.next) {  // an even number: the last ends here
+    check(cudaMemsetAsync(job.published, 0, static_cast<std::size_t>(n_published) * 4, stream), "clearing tiles");
+    job.from = job.pass % 2 == 0 ? here : there;
+    job.to = job.pass % 2 == 0 ? there : here;
+    if (job.pass == 0) {
+      launch<T, true, false>(job, n_columns, stream);
+    } else if (job.pass + 1 < kPasses<Key>) {
+      launch<T, false, false>(job, n_columns, stream);
+    } else {
+      launch<T, false, true>(job, n_columns, stream);
+    }
   }
+  if constexpr (kIsWide) rank_values(here.keys, n_columns, orders.ranks + at, orders.stride, stream);
+  check(cudaEventRecord(done_.get(), stream), "marking a stream");
 }
 
 template void LongSorter::sort<float>(const float*, std::int64_t, const std::uint8_t*, const LongOrders&,

@@ -1,4 +1,4 @@
-// Sorts long columns: some at a time, since one alone does not keep a GPU busy.
+// Sorts long columns (long_sort.cuh).
 #pragma once
 
 #include <cstdint>
@@ -14,28 +14,21 @@ class LongSorter {
   explicit LongSorter(std::int64_t n_rows) : n_rows_(n_rows) {}
 
   /// Queues the sort of columns that lie one behind the other; they become columns first .. of `orders`. `other`: room
-  /// of the same size. T: float, double, std::int32_t (codes, not negative).
+  /// of the same size. What is queued in another stream follows what was before. T: float, double, std::int32_t (codes,
+  /// not negative). Fewer than 2^30 rows.
   template <class T>
   void sort(const T* values, std::int64_t n_columns, const std::uint8_t* classes, const LongOrders& orders,
             const LongOrders& other, std::int64_t first, cudaStream_t stream);
 
  private:
-  static constexpr int kLanes = 4;
-
-  struct Lane {
-    stope::cuda::Stream stream;
-    stope::cuda::Event done;
-    stope::cuda::DeviceBuffer<char> scratch;
-    stope::cuda::DeviceBuffer<std::uint64_t> keys;  ///< of a column of float64, twice
-  };
-
-  template <class T>
-  void sort_column(Lane& lane, const T* x, const std::uint8_t* classes, const LongOrders& orders,
-                   const LongOrders& other, std::int64_t column);
+  void rank_values(const std::uint64_t* keys, std::int64_t n_columns, std::uint32_t* ranks, std::int64_t stride,
+                   cudaStream_t stream);
 
   std::int64_t n_rows_;
-  Lane lanes_[kLanes];
-  stope::cuda::Event begun_;
+  stope::cuda::GrowingBuffer<std::uint32_t> offsets_, published_, counts_;
+  stope::cuda::GrowingBuffer<unsigned long long> next_;
+  stope::cuda::GrowingBuffer<std::uint64_t> keys_;  ///< of columns of float64, twice
+  stope::cuda::Event done_;
 };
 
 }  // namespace stope::tree::cuda
