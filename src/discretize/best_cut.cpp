@@ -9,6 +9,7 @@
 
 #include "base/thread_pool.hpp"
 #include "device/backend.hpp"
+#include "discretize/crew.hpp"
 #include "discretize/cuda_cuts.hpp"
 #include "discretize/group_sorter.hpp"
 #include "discretize/permutation_test.hpp"
@@ -20,7 +21,6 @@ namespace stope::discretize {
 namespace {
 
 constexpr std::int64_t kColumnsAtOnce = 64;  // of a task, where columns are short
-constexpr std::int64_t kShortRows = 65536;
 
 class Search {
  public:
@@ -66,7 +66,8 @@ class Worker {
 
   PermutationTest::Tally& tally() { return tally_; }
 
-  void run(std::span<const std::int64_t> wanted) {
+  /// The crew sorts numeric columns together with this thread.
+  void run(std::span<const std::int64_t> wanted, const Crew& crew = {}) {
     std::vector<std::int64_t> doubles, floats;
     for (const std::int64_t a : wanted) {
       const Attribute& attribute = problem_.attributes[static_cast<std::size_t>(a)];
@@ -79,13 +80,14 @@ class Worker {
     for (const std::vector<std::int64_t>* all : {&doubles, &floats}) {
       const std::span<const std::int64_t> attributes(*all);
       for (std::size_t i = 0; i < attributes.size(); i += static_cast<std::size_t>(sorter_.lanes())) {
-        numeric(attributes.subspan(i, std::min(attributes.size() - i, static_cast<std::size_t>(sorter_.lanes()))));
+        numeric(attributes.subspan(i, std::min(attributes.size() - i, static_cast<std::size_t>(sorter_.lanes()))),
+                crew);
       }
     }
   }
 
  private:
-  void numeric(std::span<const std::int64_t> attributes) {
+  void numeric(std::span<const std::int64_t> attributes, const Crew& crew) {
     const Attribute* columns[kMostLanes];
     for (std::size_t i = 0; i < attributes.size(); ++i) {
       columns[i] = &problem_.attributes[static_cast<std::size_t>(attributes[i])];
@@ -95,7 +97,7 @@ class Worker {
     if (search_.two_classes() && sorter_.lanes() > 1) sorter_.best_of_two_classes(search_.n_first(), network);
     for (int lane = 0; lane < static_cast<int>(attributes.size()); ++lane) {
       const bool known = search_.two_classes() && sorter_.network_decides(lane);
-      if (!known || permutations_ != nullptr) sorter_.order_of(lane, rows_.data(), differs_.data());
+      if (!known || permutations_ != nullptr) sorter_.order_of(lane, rows_.data(), differs_.data(), crew);
       AttributeBest& best = best_[static_cast<std::size_t>(attributes[static_cast<std::size_t>(lane)])];
       if (known) {
         settle_network(lane, *columns[lane], network, best);
@@ -198,20 +200,25 @@ BestCutRun best_cut_of_each(const DecisionProblem& problem, Criterion criterion,
     permutations =
         std::make_unique<PermutationTest>(problem, search.scorer(), search.kernels(), n_permutations, seed, run);
   }
-  const std::int64_t at_once = problem.n_rows <= kShortRows ? kColumnsAtOnce : 1;
-  const std::int64_t n_tasks = (n_wanted + at_once - 1) / at_once;
+  const std::int64_t at_once = problem.n_rows < kCrewRows ? kColumnsAtOnce : 1;
+  // Permutations take far longer than the sort.
+  const std::int64_t n_alone = permutations ? n_wanted : columns_of_one_thread(n_wanted, problem.n_rows, pool.size());
+  const std::int64_t n_tasks = (n_alone + at_once - 1) / at_once;
   std::vector<std::unique_ptr<Worker>> workers(static_cast<std::size_t>(pool.size()));
   ProgressOfColumns progress(run, permutations ? "permutations" : "cuts",
                              n_wanted * std::max<std::int64_t>(n_permutations, 1));
   const auto each_column = [&] {
     const std::int64_t times = permutations ? permutations->in_round() : 1;
-    pool.parallel_for(n_tasks, run.cancel, [&](std::int64_t task, int number) {
+    const auto look_at = [&](std::int64_t begin, std::int64_t n, int number, const Crew& crew) {
       auto& worker = workers[static_cast<std::size_t>(number)];
       if (!worker) worker = std::make_unique<Worker>(search, permutations.get(), result.best);
-      const std::int64_t begin = task * at_once, n = std::min(at_once, n_wanted - begin);
-      worker->run(std::span(wanted).subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(n)));
+      worker->run(std::span(wanted).subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(n)), crew);
       progress.add(n * times);
+    };
+    pool.parallel_for(n_tasks, run.cancel, [&](std::int64_t task, int number) {
+      look_at(task * at_once, std::min(at_once, n_alone - task * at_once), number, {});
     });
+    for (std::int64_t i = n_alone; i < n_wanted; ++i) look_at(i, 1, 0, Crew(pool, run.cancel));
   };
   if (!permutations) {
     each_column();

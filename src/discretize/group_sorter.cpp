@@ -24,8 +24,10 @@ const NetworkKernels* network_kernels(device::Backend backend) {
   return &kPortableNetworkKernels;
 }
 
-ClassRanks::ClassRanks(const DecisionProblem& problem)
-    : rank_of_row(static_cast<std::size_t>(problem.n_rows)), row_of_rank(rank_of_row.size()) {
+ClassRanks::ClassRanks(const DecisionProblem& problem) {
+  if (problem.n_rows > kNetworkRows) return;
+  rank_of_row.resize(static_cast<std::size_t>(problem.n_rows));
+  row_of_rank.resize(rank_of_row.size());
   std::iota(row_of_rank.begin(), row_of_rank.end(), 0U);
   std::stable_sort(row_of_rank.begin(), row_of_rank.end(),
                    [&](std::uint32_t a, std::uint32_t b) { return problem.class_of[a] < problem.class_of[b]; });
@@ -81,7 +83,7 @@ std::uint32_t GroupSorter::network_row(int lane, std::int64_t position) const {
   return ranks_.row_of_rank[words_[position * lanes_ + lane] & kRankMask];
 }
 
-void GroupSorter::order_of(int lane, std::uint32_t* rows, std::uint8_t* differs) {
+void GroupSorter::order_of(int lane, std::uint32_t* rows, std::uint8_t* differs, const Crew& crew) {
   if (decides_[lane]) {
     const std::uint64_t* word = words_.data() + lane;
     for (std::int64_t i = 0; i < n_; ++i, word += lanes_) {
@@ -92,7 +94,7 @@ void GroupSorter::order_of(int lane, std::uint32_t* rows, std::uint8_t* differs)
   }
   columns_[static_cast<std::size_t>(lane)]->with_numbers([&](const auto* x) {
     if (!reference_) {
-      sort_rows(x, n_, rows, scratch_, differs);
+      sort_rows(x, n_, rows, scratch_, differs, crew);
       return;
     }
     std::iota(rows, rows + n_, 0U);

@@ -7,6 +7,7 @@
 
 #include "device/backend.hpp"
 #include "discretize/column_network.hpp"
+#include "discretize/crew.hpp"
 #include "discretize/problem.hpp"
 #include "discretize/sorted_rows.hpp"
 #include "stope/buffer.hpp"
@@ -16,7 +17,7 @@ namespace stope::discretize {
 /// The network of a back end; none for the reference, which sorts every column with std::stable_sort.
 const NetworkKernels* network_kernels(device::Backend backend);
 
-/// Rows ranked by class, equal classes in row order.
+/// Rows ranked by class, equal classes in row order; of tables that a network sorts, else none.
 struct ClassRanks {
   std::vector<std::uint32_t> rank_of_row, row_of_rank;
   explicit ClassRanks(const DecisionProblem& problem);
@@ -40,7 +41,7 @@ class GroupSorter {
   /// The row at a place in a column that the network decides.
   std::uint32_t network_row(int lane, std::int64_t position) const;
   /// Fills in the rows in order and, for every place but the last, whether the next row's value is another.
-  void order_of(int lane, std::uint32_t* rows, std::uint8_t* differs);
+  void order_of(int lane, std::uint32_t* rows, std::uint8_t* differs, const Crew& crew = {});
 
  private:
   bool words_tell_values_apart(int lane) const;

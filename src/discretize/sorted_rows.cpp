@@ -2,52 +2,97 @@
 #include "discretize/sorted_rows.hpp"
 
 #include <algorithm>
-#include <array>
 #include <bit>
+#include <vector>
 
 #include "discretize/value_order.hpp"
 
 namespace stope::discretize {
 namespace {
 
-constexpr int kDigitBits = 11;
-constexpr std::int64_t kDigitValues = std::int64_t{1} << kDigitBits;
+constexpr std::uint64_t kDigitMask = (std::uint64_t{1} << kDigitBits) - 1;
 constexpr std::int64_t kFewRows = 1024;  // below, counting the digits costs more than comparing
 
 int bits_of_rows(std::int64_t n) {
   return static_cast<int>(std::bit_width(static_cast<std::uint64_t>(n > 1 ? n - 1 : 1)));
 }
 
-// Sorts by the bits [low, high); equal ones keep their order.
-void radix_sort(std::vector<std::uint64_t>& keys, std::vector<std::uint64_t>& other, int low, int high) {
-  constexpr int kMostDigits = (64 + kDigitBits - 1) / kDigitBits;
-  constexpr std::uint64_t kMask = kDigitValues - 1;
-  std::array<std::array<std::uint32_t, kDigitValues>, kMostDigits> counts;
-  const int n_digits = (high - low + kDigitBits - 1) / kDigitBits;
-  for (int d = 0; d < n_digits; ++d) counts[static_cast<std::size_t>(d)].fill(0);
-  for (const std::uint64_t key : keys) {
-    for (int d = 0; d < n_digits; ++d) ++counts[static_cast<std::size_t>(d)][(key >> (low + d * kDigitBits)) & kMask];
+// A sort of words digit by digit, lowest first; the words come in parts, each of which one thread counts and moves.
+class RadixSort {
+ public:
+  RadixSort(SortScratch& scratch, const Crew& crew, int n_parts)
+      : keys_(scratch.keys), other_(scratch.other), counts_(scratch.counts), crew_(crew), n_parts_(n_parts) {
+    other_.resize(keys_.size());
+    counts_.resize(static_cast<std::size_t>(n_parts));
   }
-  for (int d = 0; d < n_digits; ++d) {
-    const int shift = low + d * kDigitBits;
-    auto& count = counts[static_cast<std::size_t>(d)];
-    if (count[(keys[0] >> shift) & kMask] == keys.size()) continue;  // all alike
-    std::uint32_t begin = 0;
-    for (std::uint32_t& c : count) {
-      const std::uint32_t n = c;
-      c = begin;
-      begin += n;
+
+  // By the bits [low, high); equal ones keep their order.
+  void by_bits(int low, int high) {
+    const int n_digits = (high - low + kDigitBits - 1) / kDigitBits;
+    // How many words have a digit does not depend on their order, how many of a part does: one part is read once.
+    if (n_parts_ == 1) count(0, low, 0, n_digits);
+    for (int d = 0; d < n_digits; ++d) {
+      if (n_parts_ > 1) crew_.each(n_parts_, [&](int part) { count(part, low, d, d + 1); });
+      if (!make_places(static_cast<std::size_t>(d))) continue;
+      crew_.each(n_parts_, [&](int part) { move(part, low + d * kDigitBits, static_cast<std::size_t>(d)); });
+      keys_.swap(other_);
     }
-    for (const std::uint64_t key : keys) other[count[(key >> shift) & kMask]++] = key;
-    keys.swap(other);
   }
-}
+
+ private:
+  void count(int part, int low, int first_digit, int last_digit) {
+    SortScratch::Counts& counts = counts_[static_cast<std::size_t>(part)];
+    for (int d = first_digit; d < last_digit; ++d) counts[static_cast<std::size_t>(d)].fill(0);
+    const std::uint64_t* const end = keys_.data() + begin_of(part + 1);
+    for (const std::uint64_t* key = keys_.data() + begin_of(part); key != end; ++key) {
+      for (int d = first_digit; d < last_digit; ++d) {
+        ++counts[static_cast<std::size_t>(d)][(*key >> (low + d * kDigitBits)) & kDigitMask];
+      }
+    }
+  }
+
+  // Counts become the places where each part's words go. False if all words have the same digit.
+  bool make_places(std::size_t digit) {
+    std::uint32_t begin = 0;
+    for (std::size_t value = 0; value <= kDigitMask; ++value) {
+      const std::uint32_t before = begin;
+      for (SortScratch::Counts& counts : counts_) {
+        const std::uint32_t n = counts[digit][value];
+        counts[digit][value] = begin;
+        begin += n;
+      }
+      if (begin - before == keys_.size()) return false;
+    }
+    return true;
+  }
+
+  void move(int part, int shift, std::size_t digit) {
+    auto& places = counts_[static_cast<std::size_t>(part)][digit];
+    const std::uint64_t* const end = keys_.data() + begin_of(part + 1);
+    for (const std::uint64_t* key = keys_.data() + begin_of(part); key != end; ++key) {
+      other_[places[(*key >> shift) & kDigitMask]++] = *key;
+    }
+  }
+
+  std::int64_t begin_of(int part) const { return part_begin(static_cast<std::int64_t>(keys_.size()), n_parts_, part); }
+
+  std::vector<std::uint64_t>&keys_, &other_;
+  std::vector<SortScratch::Counts>& counts_;
+  const Crew& crew_;
+  int n_parts_;
+};
 
 template <class T>
 class Sorter {
  public:
-  Sorter(const T* x, std::int64_t n, SortScratch& scratch)
-      : x_(x), n_(n), keys_(scratch.keys), other_(scratch.other), row_bits_(sizeof(T) == 4 ? 32 : bits_of_rows(n)) {
+  Sorter(const T* x, std::int64_t n, SortScratch& scratch, const Crew& crew)
+      : x_(x),
+        n_(n),
+        scratch_(scratch),
+        keys_(scratch.keys),
+        crew_(crew),
+        n_parts_(crew.n_parts(n)),
+        row_bits_(sizeof(T) == 4 ? 32 : bits_of_rows(n)) {
     row_mask_ = (std::uint64_t{1} << row_bits_) - 1;
   }
 
@@ -57,61 +102,106 @@ class Sorter {
     if (n_ < kFewRows) {
       std::sort(keys_.begin(), keys_.end());
     } else {
-      other_.resize(keys_.size());
       sort_bits(static_cast<int>(std::bit_width(varying)));
     }
-    settle(differs);
-    for (std::int64_t i = 0; i < n_; ++i) rows[i] = row_at(i);
+    each_part(row_bits_, [&](int, std::int64_t begin, std::int64_t end) {
+      settle(begin, end, differs);
+      for (std::int64_t i = begin; i < end; ++i) rows[i] = row_at(i);
+    });
   }
 
  private:
   std::uint64_t word(std::int64_t i) const { return keys_[static_cast<std::size_t>(i)]; }
   std::uint32_t row_at(std::int64_t i) const { return static_cast<std::uint32_t>(word(i) & row_mask_); }
 
+  // work(part, begin, end) for every part of the words; words with the same bits above `low` are in one part, if in
+  // order. 64: anywhere.
+  template <class Work>
+  void each_part(int low, const Work& work) const {
+    std::vector<std::int64_t> begins;  // found before any work moves words
+    for (int part = 0; part <= n_parts_; ++part) {
+      std::int64_t i = part_begin(n_, n_parts_, part);
+      while (low < 64 && i > 0 && i < n_ && word(i) >> low == word(i - 1) >> low) ++i;
+      begins.push_back(i);
+    }
+    crew_.each(n_parts_, [&](int part) {
+      const auto p = static_cast<std::size_t>(part);
+      work(part, begins[p], begins[p + 1]);
+    });
+  }
+
   // Words in row order; returns the bits in which they differ.
   std::uint64_t fill() {
-    std::uint64_t varying = 0;
-    for (std::int64_t row = 0; row < n_; ++row) {
+    std::vector<std::uint64_t> varying(static_cast<std::size_t>(n_parts_), 0);
+    const auto word_of = [&](std::int64_t row) {
       std::uint64_t key = order_key(x_[row]);
       if constexpr (sizeof(T) == 4) key <<= 32;
-      keys_[static_cast<std::size_t>(row)] = (key & ~row_mask_) | static_cast<std::uint64_t>(row);
-      varying |= word(row) ^ word(0);
-    }
-    return varying & ~row_mask_;
+      return (key & ~row_mask_) | static_cast<std::uint64_t>(row);
+    };
+    const std::uint64_t first = word_of(0);
+    each_part(64, [&](int part, std::int64_t begin, std::int64_t end) {
+      std::uint64_t here = 0;
+      for (std::int64_t row = begin; row < end; ++row) {
+        const std::uint64_t key = word_of(row);
+        keys_[static_cast<std::size_t>(row)] = key;
+        here |= key ^ first;
+      }
+      varying[static_cast<std::size_t>(part)] = here & ~row_mask_;
+    });
+    std::uint64_t all = 0;
+    for (const std::uint64_t of_part : varying) all |= of_part;
+    return all;
   }
 
   // By the bits [row_bits_, high). The leading ones tell most values apart; the few others are sorted after them.
   void sort_bits(int high) {
     constexpr int kLeadingBits = 3 * kDigitBits;
+    RadixSort radix(scratch_, crew_, n_parts_);
     if (high - row_bits_ <= kLeadingBits) {
-      if (high > row_bits_) radix_sort(keys_, other_, row_bits_, high);
+      if (high > row_bits_) radix.by_bits(row_bits_, high);
       return;
     }
     const int low = high - kLeadingBits;
-    radix_sort(keys_, other_, low, high);
-    std::int64_t confused = 0;
-    for (std::int64_t i = 0; i + 1 < n_; ++i) {
-      const std::uint64_t differing = (word(i) ^ word(i + 1)) & ~row_mask_;
-      confused += differing != 0 && differing >> low == 0 ? 1 : 0;
-    }
+    radix.by_bits(low, high);
+    const std::int64_t confused = count_confused(low);
     if (confused > n_ / 4) {  // then all digits; equal words are still in row order
-      radix_sort(keys_, other_, row_bits_, high);
-      return;
+      radix.by_bits(row_bits_, high);
+    } else if (confused > 0) {
+      each_part(low, [&](int, std::int64_t begin, std::int64_t end) { sort_confused(begin, end, low); });
     }
-    for (std::int64_t begin = 0; begin < n_ && confused > 0;) {
+  }
+
+  // Neighbours whose leading bits are the same and others are not.
+  std::int64_t count_confused(int low) const {
+    std::vector<std::int64_t> confused(static_cast<std::size_t>(n_parts_), 0);
+    each_part(64, [&](int part, std::int64_t begin, std::int64_t end) {
+      std::int64_t here = 0;
+      for (std::int64_t i = begin; i < std::min(end, n_ - 1); ++i) {
+        const std::uint64_t differing = (word(i) ^ word(i + 1)) & ~row_mask_;
+        here += differing != 0 && differing >> low == 0 ? 1 : 0;
+      }
+      confused[static_cast<std::size_t>(part)] = here;
+    });
+    std::int64_t all = 0;
+    for (const std::int64_t of_part : confused) all += of_part;
+    return all;
+  }
+
+  void sort_confused(std::int64_t first, std::int64_t last, int low) {
+    for (std::int64_t begin = first; begin < last;) {
       std::int64_t end = begin + 1;
-      while (end < n_ && word(end) >> low == word(begin) >> low) ++end;
+      while (end < last && word(end) >> low == word(begin) >> low) ++end;
       if (end - begin > 1) std::sort(keys_.begin() + begin, keys_.begin() + end);
       begin = end;
     }
   }
 
   // Runs of equal leading bits hold one value, or several that the row took the last bits of.
-  void settle(std::uint8_t* differs) {
-    for (std::int64_t begin = 0; begin < n_;) {
+  void settle(std::int64_t first, std::int64_t last, std::uint8_t* differs) {
+    for (std::int64_t begin = first; begin < last;) {
       std::int64_t end = begin + 1;
       bool several = false;
-      while (end < n_ && (word(end) & ~row_mask_) == (word(begin) & ~row_mask_)) {
+      while (end < last && (word(end) & ~row_mask_) == (word(begin) & ~row_mask_)) {
         several = several || (sizeof(T) == 8 && order_key(x_[row_at(end)]) != order_key(x_[row_at(begin)]));
         ++end;
       }
@@ -135,18 +225,23 @@ class Sorter {
 
   const T* x_;
   std::int64_t n_;
-  std::vector<std::uint64_t>&keys_, &other_;
+  SortScratch& scratch_;
+  std::vector<std::uint64_t>& keys_;
+  const Crew& crew_;
+  int n_parts_;
   int row_bits_;
   std::uint64_t row_mask_;
 };
 
 }  // namespace
 
-void sort_rows(const double* x, std::int64_t n, std::uint32_t* rows, SortScratch& scratch, std::uint8_t* differs) {
-  if (n > 0) Sorter<double>(x, n, scratch).run(rows, differs);
+void sort_rows(const double* x, std::int64_t n, std::uint32_t* rows, SortScratch& scratch, std::uint8_t* differs,
+               const Crew& crew) {
+  if (n > 0) Sorter<double>(x, n, scratch, crew).run(rows, differs);
 }
-void sort_rows(const float* x, std::int64_t n, std::uint32_t* rows, SortScratch& scratch, std::uint8_t* differs) {
-  if (n > 0) Sorter<float>(x, n, scratch).run(rows, differs);
+void sort_rows(const float* x, std::int64_t n, std::uint32_t* rows, SortScratch& scratch, std::uint8_t* differs,
+               const Crew& crew) {
+  if (n > 0) Sorter<float>(x, n, scratch, crew).run(rows, differs);
 }
 
 }  // namespace stope::discretize

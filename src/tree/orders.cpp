@@ -8,6 +8,7 @@
 
 #include "base/checked.hpp"
 #include "device/backend.hpp"
+#include "discretize/crew.hpp"
 #include "discretize/group_sorter.hpp"
 #include "table/column_memory.hpp"
 
@@ -15,11 +16,12 @@ namespace stope::tree {
 namespace {
 
 using discretize::Attribute;
+using discretize::Crew;
 using discretize::DecisionProblem;
 using discretize::GroupSorter;
+using discretize::part_begin;
 
 constexpr std::int64_t kColumnsAtOnce = 64;  // of a task, where columns are short
-constexpr std::int64_t kShortRows = 65536;
 
 Buffer<RankedRow> allocate(const DecisionProblem& problem, const RunOptions& run) {
   const std::int64_t size = checked::mul(problem.n_rows, problem.n_attributes());
@@ -55,7 +57,7 @@ class Sort {
  public:
   Sort(const DecisionProblem& problem, Orders& orders) : problem_(problem), orders_(orders) {}
 
-  void run(Worker& worker, std::int64_t begin, std::int64_t end) {
+  void run(Worker& worker, std::int64_t begin, std::int64_t end, const Crew& crew) {
     std::vector<std::int64_t> doubles, floats;
     for (std::int64_t a = begin; a < end; ++a) {
       const Attribute& attribute = problem_.attributes[static_cast<std::size_t>(a)];
@@ -69,28 +71,45 @@ class Sort {
       const std::span<const std::int64_t> attributes(*all);
       const auto lanes = static_cast<std::size_t>(worker.sorter.lanes());
       for (std::size_t i = 0; i < attributes.size(); i += lanes) {
-        numeric(worker, attributes.subspan(i, std::min(attributes.size() - i, lanes)));
+        numeric(worker, attributes.subspan(i, std::min(attributes.size() - i, lanes)), crew);
       }
     }
   }
 
  private:
-  void numeric(Worker& worker, std::span<const std::int64_t> attributes) {
+  void numeric(Worker& worker, std::span<const std::int64_t> attributes, const Crew& crew) {
     const Attribute* columns[discretize::kMostLanes];
     for (std::size_t i = 0; i < attributes.size(); ++i) {
       columns[i] = &problem_.attributes[static_cast<std::size_t>(attributes[i])];
     }
     worker.sorter.sort({columns, attributes.size()});
     for (std::size_t lane = 0; lane < attributes.size(); ++lane) {
-      worker.sorter.order_of(static_cast<int>(lane), worker.rows.data(), worker.differs.data());
-      RankedRow* const out = orders_.of(attributes[lane]);
-      std::uint32_t rank = 0;
-      for (std::int64_t i = 0; i < problem_.n_rows; ++i) {
+      worker.sorter.order_of(static_cast<int>(lane), worker.rows.data(), worker.differs.data(), crew);
+      write(worker, orders_.of(attributes[lane]), crew);
+    }
+  }
+
+  // The rank of a row is how many smaller values there are.
+  void write(const Worker& worker, RankedRow* out, const Crew& crew) const {
+    const std::int64_t n = problem_.n_rows;
+    const int n_parts = crew.n_parts(n);
+    std::vector<std::uint32_t> ranks(static_cast<std::size_t>(n_parts) + 1, 0);  // of the first row of a part
+    if (n_parts > 1) {
+      crew.each(n_parts, [&](int part) {
+        const std::uint8_t* const differs = worker.differs.data();
+        ranks[static_cast<std::size_t>(part) + 1] =
+            std::accumulate(differs + part_begin(n, n_parts, part), differs + part_begin(n, n_parts, part + 1), 0U);
+      });
+      std::partial_sum(ranks.begin(), ranks.end(), ranks.begin());
+    }
+    crew.each(n_parts, [&](int part) {
+      std::uint32_t rank = ranks[static_cast<std::size_t>(part)];
+      for (std::int64_t i = part_begin(n, n_parts, part); i < part_begin(n, n_parts, part + 1); ++i) {
         const auto at = static_cast<std::size_t>(i);
         out[i] = ranked_row(rank, worker.rows[at]);
         rank += worker.differs[at];
       }
-    }
+    });
   }
 
   const DecisionProblem& problem_;
@@ -104,14 +123,18 @@ Orders::Orders(const DecisionProblem& problem, ThreadPool& pool, const RunOption
   const discretize::NetworkKernels* const kernels = discretize::network_kernels(device::choose_backend(run).backend);
   const discretize::ClassRanks ranks(problem);
   std::vector<std::unique_ptr<Worker>> workers(static_cast<std::size_t>(pool.size()));
-  const std::int64_t together = n_rows_ <= kShortRows ? kColumnsAtOnce : 1;
-  const std::int64_t n = problem.n_attributes();
+  const std::int64_t together = n_rows_ < discretize::kCrewRows ? kColumnsAtOnce : 1;
+  const std::int64_t n = problem.n_attributes(), n_alone = discretize::columns_of_one_thread(n, n_rows_, pool.size());
   Sort sort(problem, *this);
-  pool.parallel_for(checked::ceil_div(n, together), run.cancel, [&](std::int64_t task, int worker) {
+  const auto sort_columns = [&](std::int64_t begin, std::int64_t end, int worker, const Crew& crew) {
     std::unique_ptr<Worker>& mine = workers[static_cast<std::size_t>(worker)];
     if (!mine) mine = std::make_unique<Worker>(kernels, n_rows_, ranks);
-    sort.run(*mine, task * together, std::min((task + 1) * together, n));
+    sort.run(*mine, begin, end, crew);
+  };
+  pool.parallel_for(checked::ceil_div(n_alone, together), run.cancel, [&](std::int64_t task, int worker) {
+    sort_columns(task * together, std::min((task + 1) * together, n_alone), worker, {});
   });
+  for (std::int64_t a = n_alone; a < n; ++a) sort_columns(a, a + 1, 0, Crew(pool, run.cancel));
 }
 
 }  // namespace stope::tree

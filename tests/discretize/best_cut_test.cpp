@@ -15,6 +15,7 @@
 namespace stope {
 namespace {
 
+using discretize::Crew;
 using discretize_cases::Backend;
 using discretize_cases::Shape;
 
@@ -142,24 +143,32 @@ TEST(BestCut, EveryBackEndThreadCountAndRowOrderGivesTheSame) {
 }
 
 template <class T>
-void expect_sorted(const std::vector<T>& x, discretize::SortScratch& scratch) {
-  std::vector<std::uint32_t> wanted(x.size()), rows(x.size());
-  std::vector<std::uint8_t> differs(x.size(), 7);
+void expect_sorted(const std::vector<T>& x, discretize::SortScratch& scratch, const std::vector<Crew>& crews) {
+  std::vector<std::uint32_t> wanted(x.size());
   std::iota(wanted.begin(), wanted.end(), 0U);
   const auto below = [&](std::uint32_t a, std::uint32_t b) {
     return discretize::below(static_cast<double>(x[a]), static_cast<double>(x[b]));
   };
   std::stable_sort(wanted.begin(), wanted.end(), below);
-  discretize::sort_rows(x.data(), static_cast<std::int64_t>(x.size()), rows.data(), scratch, differs.data());
-  ASSERT_EQ(rows, wanted);
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    ASSERT_EQ(differs[i], i + 1 < x.size() && below(rows[i], rows[i + 1]) ? 1 : 0) << i;
+  for (const Crew& crew : crews) {
+    const auto n = static_cast<std::int64_t>(x.size());
+    std::vector<std::uint32_t> rows(x.size());
+    std::vector<std::uint8_t> differs(x.size(), 7);
+    discretize::sort_rows(x.data(), n, rows.data(), scratch, differs.data(), crew);
+    ASSERT_EQ(rows, wanted) << crew.n_parts(n) << " parts";
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      ASSERT_EQ(differs[i], i + 1 < x.size() && below(rows[i], rows[i + 1]) ? 1 : 0) << i;
+    }
+    if (n < discretize::kCrewRows) break;  // they leave it to one thread
   }
 }
 
 TEST(BestCut, SortedRowsAreInOrderWhateverTheValues) {
   Random random(13);
   discretize::SortScratch scratch;
+  ThreadPool two(2), seven(7);
+  const CancelToken never;
+  const std::vector<Crew> crews = {{}, {seven, never}, {two, never}};
   for (const std::int64_t n : {1, 2, 5, 1023, 1024, 5000, 70000}) {
     for (int kind = 0; kind < discretize_cases::kKinds + 3; ++kind) {
       SCOPED_TRACE("n " + std::to_string(n) + ", kind " + std::to_string(kind));
@@ -171,8 +180,8 @@ TEST(BestCut, SortedRowsAreInOrderWhateverTheValues) {
             : kind == discretize_cases::kKinds + 1 ? 1e12 + static_cast<double>(random.below(50))
                                                    : 1.0 + random.uniform() * 1e-7;
       }
-      expect_sorted(x, scratch);
-      expect_sorted(std::vector<float>(x.begin(), x.end()), scratch);
+      expect_sorted(x, scratch, crews);
+      expect_sorted(std::vector<float>(x.begin(), x.end()), scratch, crews);
       if (HasFatalFailure()) return;
     }
   }
@@ -197,6 +206,27 @@ TEST(BestCut, TallAndWideTables) {
       expect_same(first, best_cuts(table, in_column_order()));
       if (HasFatalFailure()) return;
     }
+  }
+}
+
+TEST(BestCut, AllThreadsSortColumnsThatAreTooFewForThem) {
+  Random random(17);
+  Shape shape;
+  shape.n_rows = discretize::kCrewRows + 1;
+  shape.n_numeric = 5;
+  shape.n_classes = 3;
+  shape.floats = true;
+  const Table table = discretize_cases::random_decisions(random, shape);
+  const BestCuts first = [&] {
+    const Backend reference("reference");
+    return best_cuts(table, in_column_order());
+  }();
+  RunOptions run;
+  for (const int threads : {1, 2, 3, 4, 11}) {  // 5, 4, 5, 4 and 0 columns by one thread each
+    SCOPED_TRACE(threads);
+    run.threads = threads;
+    expect_same(first, best_cuts(table, in_column_order(), run));
+    if (HasFatalFailure()) return;
   }
 }
 

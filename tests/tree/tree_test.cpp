@@ -5,6 +5,7 @@
 
 #include <bit>
 
+#include "discretize/discretize_cases.hpp"
 #include "effort.hpp"
 #include "stope/error.hpp"
 #include "stope/tree_format.hpp"
@@ -95,6 +96,24 @@ TEST(Tree, RowsThreadsAndTypesChangeNothing) {
       if (unweighted(c) && criterion == Criterion::gini) {  // weights of 1 are none: powers of two scale exactly
         EXPECT_EQ(format_tree(DecisionTree::fit(table_of(c), options, run), TreeFormat::json), wanted) << seed;
       }
+    }
+  }
+}
+
+// One column, or two, of a tall table are sorted by all threads.
+TEST(Tree, FewTallColumnsAreSortedTheSameByAnyThreads) {
+  Random random(3);
+  for (const int n_numeric : {1, 2}) {
+    const Table table = discretize_cases::random_decisions(random, {70001, n_numeric, 1, 3, false, true});
+    TreeOptions options;
+    options.missing = MissingPolicy::value;
+    options.max_depth = 3;
+    RunOptions run;
+    run.threads = 1;
+    const std::string wanted = format_tree(DecisionTree::fit(table, options, run), TreeFormat::json);
+    for (const int threads : {2, 3, 5}) {
+      run.threads = threads;
+      EXPECT_EQ(format_tree(DecisionTree::fit(table, options, run), TreeFormat::json), wanted) << threads;
     }
   }
 }

@@ -1,0 +1,47 @@
+// Who works on one column: the calling thread, or all threads of a pool together, where there are fewer columns than
+// threads.
+#pragma once
+
+#include <cstdint>
+
+#include "base/thread_pool.hpp"
+#include "stope/run.hpp"
+
+namespace stope::discretize {
+
+/// Columns of fewer rows are sorted sooner by one thread than a crew has met a dozen times.
+inline constexpr std::int64_t kCrewRows = 65536;
+
+/// The calling thread alone unless a pool is given, which nobody else may use meanwhile.
+class Crew {
+ public:
+  Crew() = default;
+  Crew(ThreadPool& pool, const CancelToken& cancel) : pool_(&pool), cancel_(&cancel) {}
+  Crew(ThreadPool& pool, const CancelToken&& cancel) = delete;
+
+  /// Into how many parts n rows are divided.
+  int n_parts(std::int64_t n) const { return pool_ == nullptr || n < kCrewRows ? 1 : pool_->size(); }
+  /// Calls work(part) for every part; returns when all are done.
+  template <class Work>
+  void each(int n_parts, const Work& work) const {
+    if (n_parts == 1) return work(0);
+    pool_->parallel_for(n_parts, *cancel_, [&](std::int64_t part, int) { work(static_cast<int>(part)); });
+  }
+
+ private:
+  ThreadPool* pool_ = nullptr;
+  const CancelToken* cancel_ = nullptr;
+};
+
+/// How many of n columns threads sort one by one: the others are too few to keep all busy, so that they are a crew's.
+inline std::int64_t columns_of_one_thread(std::int64_t n_columns, std::int64_t n_rows, int n_threads) {
+  const std::int64_t left = n_columns % n_threads;
+  return n_rows >= kCrewRows && 2 * left <= n_threads ? n_columns - left : n_columns;
+}
+
+/// Where part `part` of n rows in n_parts begins; part n_parts begins at n.
+inline std::int64_t part_begin(std::int64_t n, int n_parts, int part) {
+  return n / n_parts * part + n % n_parts * part / n_parts;
+}
+
+}  // namespace stope::discretize
