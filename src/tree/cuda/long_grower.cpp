@@ -8,18 +8,13 @@
 #include "tree/cuda/grower.hpp"
 #include "tree/cuda/long_sorter.hpp"
 #include "tree/cuda/long_tree.hpp"
+#include "tree/cuda/tree_columns.hpp"
 
 namespace stope::tree::cuda {
 namespace {
 
-using stope::cuda::check;
 using stope::cuda::DeviceBuffer;
 using stope::cuda::GrowingBuffer;
-
-template <class T>
-void copy(T* to, const T* from, std::int64_t n, cudaMemcpyKind kind, cudaStream_t stream) {
-  check(cudaMemcpyAsync(to, from, static_cast<std::size_t>(n) * sizeof(T), kind, stream), "copying a level");
-}
 
 struct Orders {
   DeviceBuffer<std::uint32_t> ranks, rows;
@@ -41,10 +36,7 @@ class LongGrower : public Grower {
         sorter_(n_rows_),
         orders_(checked::mul(stride_, n_columns_)),
         others_(checked::mul(stride_, n_columns_)),
-        classes_(n_rows_),
-        symbolic_(n_columns_),
-        attributes_(n_columns_),
-        columns_(problem.n_attributes),
+        columns_(problem, stream_),
         sides_((n_rows_ + 31) / 32),
         first_nodes_((n_rows_ + 31) / 32),
         flags_(checked::mul((n_rows_ + 31) / 32, n_columns_)),
@@ -58,16 +50,14 @@ class LongGrower : public Grower {
     level_.n_classes = n_classes_;
     level_.min_samples_leaf = static_cast<int>(std::min<std::int64_t>(min_samples_leaf_, kMostLeast));
     level_.min_w = problem.min_w;
-    level_.symbolic = symbolic_.data();
-    level_.attributes = attributes_.data();
-    level_.columns = columns_.data();
+    level_.symbolic = columns_.symbolic();
+    level_.attributes = columns_.attributes();
+    level_.columns = columns_.columns();
     level_.first_nodes = first_nodes_.data();
     level_.counts = counts_.data();
     level_.breaks = breaks_.data();
     level_.sides = sides_.data();
     level_.n_table_rows = n_rows_;
-    copy(classes_.data(), problem.classes, n_rows_, cudaMemcpyHostToDevice, stream_.get());
-    stream_.wait();  // the classes are the caller's
   }
   ~LongGrower() override { cudaStreamSynchronize(stream_.get()); }
 
@@ -80,19 +70,7 @@ class LongGrower : public Grower {
     }
   }
 
-  void begin(const std::vector<ColumnKind>& kinds) override {
-    std::vector<std::int32_t> attributes(kinds.size()), columns(static_cast<std::size_t>(columns_.size()));
-    std::vector<std::uint8_t> symbolic(kinds.size());
-    for (std::size_t c = 0; c < kinds.size(); ++c) {
-      attributes[c] = kinds[c].attribute;
-      columns[static_cast<std::size_t>(kinds[c].attribute)] = static_cast<std::int32_t>(c);
-      symbolic[c] = kinds[c].symbolic ? 1 : 0;
-    }
-    copy(attributes_.data(), attributes.data(), n_columns_, cudaMemcpyHostToDevice, stream_.get());
-    copy(columns_.data(), columns.data(), columns_.size(), cudaMemcpyHostToDevice, stream_.get());
-    copy(symbolic_.data(), symbolic.data(), n_columns_, cudaMemcpyHostToDevice, stream_.get());
-    stream_.wait();
-  }
+  void begin(const std::vector<ColumnKind>& kinds) override { columns_.set(kinds, stream_); }
 
   std::int64_t grow() override {
     search();
@@ -110,10 +88,10 @@ class LongGrower : public Grower {
     for (std::size_t node = 0; node < mine.size(); ++node) {
       if (is_mine[node] == 0) mine[node].attribute = -1;
     }
-    copy(level_.splits, mine.data(), level_.n_nodes, cudaMemcpyHostToDevice, stream_.get());
+    upload(level_.splits, mine.data(), level_.n_nodes, stream_);
     mark();
     host_sides_.resize(static_cast<std::size_t>(sides_.size()));
-    copy(host_sides_.data(), sides_.data(), sides_.size(), cudaMemcpyDeviceToHost, stream_.get());
+    download(host_sides_.data(), sides_.data(), sides_.size(), stream_);
     stream_.wait();
     *sides = host_sides_.data();
     *right_counts = level_right_counts();
@@ -136,7 +114,7 @@ class LongGrower : public Grower {
 
   template <class T>
   void sort_as(const void* values, std::int64_t n_columns, std::int64_t first, cudaStream_t stream) {
-    sorter_.sort(static_cast<const T*>(values), n_columns, classes_.data(), orders_.there(stride_),
+    sorter_.sort(static_cast<const T*>(values), n_columns, columns_.classes(), orders_.there(stride_),
                  others_.there(stride_), first, stream);
   }
 
@@ -153,7 +131,7 @@ class LongGrower : public Grower {
     search_.stop(stream_.get());
     splits_.resize(splits_.size() + static_cast<std::size_t>(level_.n_nodes));
     right_counts_.resize(right_counts_.size() + static_cast<std::size_t>(level_.n_nodes * n_classes_));
-    copy(level_splits(), level_.splits, level_.n_nodes, cudaMemcpyDeviceToHost, stream_.get());
+    download(level_splits(), level_.splits, level_.n_nodes, stream_);
     stream_.wait();
     search_.read();
   }
@@ -162,7 +140,7 @@ class LongGrower : public Grower {
     mark_.start(stream_.get());
     mark_rows(level_, stream_.get());
     mark_.stop(stream_.get());
-    copy(level_right_counts(), level_.right_counts, level_.n_nodes * n_classes_, cudaMemcpyDeviceToHost, stream_.get());
+    download(level_right_counts(), level_.right_counts, level_.n_nodes * n_classes_, stream_);
     stream_.wait();
     mark_.read();
   }
@@ -172,8 +150,8 @@ class LongGrower : public Grower {
     ++depth_;
     split(level_splits(), level_right_counts());
     if (begins_.size() == 1) return 0;
-    if (sides != nullptr) copy(sides_.data(), sides, sides_.size(), cudaMemcpyHostToDevice, stream_.get());
-    copy(moves_there_.of(level_.n_nodes), moves_.data(), level_.n_nodes, cudaMemcpyHostToDevice, stream_.get());
+    if (sides != nullptr) upload(sides_.data(), sides, sides_.size(), stream_);
+    upload(moves_there_.of(level_.n_nodes), moves_.data(), level_.n_nodes, stream_);
     move_.start(stream_.get());
     move_rows(level_, moves_there_.data(), flags_.data(), others_.there(stride_), stream_.get());
     move_.stop(stream_.get());
@@ -191,8 +169,8 @@ class LongGrower : public Grower {
     level_.n_pieces = (level_.n_rows + kPieceRows - 1) / kPieceRows;
     std::uint32_t* const begins = begins_there_.of(n + 1);
     std::uint32_t* const totals = totals_there_.of(n * n_classes_);
-    copy(begins, begins_.data(), n + 1, cudaMemcpyHostToDevice, stream_.get());
-    copy(totals, totals_.data(), n * n_classes_, cudaMemcpyHostToDevice, stream_.get());
+    upload(begins, begins_.data(), n + 1, stream_);
+    upload(totals, totals_.data(), n * n_classes_, stream_);
     level_.begins = begins;
     level_.totals = totals;
     level_.best = best_.of(n);
@@ -240,8 +218,7 @@ class LongGrower : public Grower {
   stope::cuda::Stream stream_;
   LongSorter sorter_;
   Orders orders_, others_;  ///< of this level; room for the next
-  DeviceBuffer<std::uint8_t> classes_, symbolic_;
-  DeviceBuffer<std::int32_t> attributes_, columns_;
+  TreeColumns columns_;
   DeviceBuffer<std::uint32_t> sides_, first_nodes_, flags_, counts_;
   DeviceBuffer<std::uint8_t> breaks_;
   GrowingBuffer<std::uint32_t> begins_there_, totals_there_, right_there_;

@@ -1,11 +1,13 @@
 // Trees of short tables (short_tree.hpp): memory, and levels in batches.
 #include <algorithm>
+#include <iterator>
 #include <limits>
 
 #include "device/cuda/buffer.hpp"
 #include "device/cuda/stream.hpp"
 #include "tree/cuda/grower.hpp"
 #include "tree/cuda/short_tree.hpp"
+#include "tree/cuda/tree_columns.hpp"
 
 namespace stope::tree::cuda {
 namespace {
@@ -16,12 +18,6 @@ using stope::cuda::PinnedBuffer;
 
 // Levels queued before the host looks whether the tree is done: a level of nothing costs two launches, a look more.
 constexpr int kLevelsAtOnce = 8;
-
-template <class T>
-void upload(const DeviceBuffer<T>& to, const T* from, std::int64_t n, cudaStream_t stream) {
-  check(cudaMemcpyAsync(to.data(), from, static_cast<std::size_t>(n) * sizeof(T), cudaMemcpyHostToDevice, stream),
-        "copying a tree's beginning");
-}
 
 template <class T>
 void clear(const DeviceBuffer<T>& memory, cudaStream_t stream) {
@@ -43,10 +39,7 @@ class ShortGrower : public Grower {
         totals_(problem.totals, problem.totals + problem.n_classes),
         rows_(checked::mul((n_rows_ + rows_of_word(n_rows_) - 1) / rows_of_word(n_rows_), stride_)),
         changes_(checked::mul((n_rows_ + 31) / 32, stride_)),
-        attributes_(n_columns_),
-        columns_(problem.n_attributes),
-        symbolic_(n_columns_),
-        classes_(n_rows_),
+        columns_(problem, stream_),
         nodes_(n_rows_),
         counts_(checked::mul(2 * n_splits_, problem.n_classes)),
         keys_(n_splits_),
@@ -57,10 +50,10 @@ class ShortGrower : public Grower {
         host_level_(1) {
     tree_ = {{rows_.data(), changes_.data(), stride_, n_rows_},
              n_columns_,
-             attributes_.data(),
-             symbolic_.data(),
-             columns_.data(),
-             classes_.data(),
+             columns_.attributes(),
+             columns_.symbolic(),
+             columns_.columns(),
+             columns_.classes(),
              problem.n_classes,
              as_int(problem.max_depth),
              as_int(problem.min_samples_leaf),
@@ -71,8 +64,6 @@ class ShortGrower : public Grower {
              keys_.data(),
              splits_.data(),
              level_.data()};
-    upload(classes_, problem.classes, n_rows_, stream_.get());
-    stream_.wait();  // the classes are the caller's
   }
   ~ShortGrower() override { cudaStreamSynchronize(stream_.get()); }
 
@@ -89,24 +80,15 @@ class ShortGrower : public Grower {
   }
 
   void begin(const std::vector<ColumnKind>& kinds) override {
-    std::vector<std::int32_t> attributes(kinds.size()), columns(static_cast<std::size_t>(columns_.size()));
-    std::vector<std::uint8_t> symbolic(kinds.size());
-    for (std::size_t c = 0; c < kinds.size(); ++c) {
-      attributes[c] = kinds[c].attribute;
-      columns[static_cast<std::size_t>(kinds[c].attribute)] = static_cast<std::int32_t>(c);
-      symbolic[c] = kinds[c].symbolic ? 1 : 0;
-    }
+    columns_.set(kinds, stream_);
     std::vector<std::uint32_t> totals(totals_.begin(), totals_.end());
     const Level root = {0, 1, 0, n_rows_};
     cudaStream_t stream = stream_.get();
-    upload(attributes_, attributes.data(), n_columns_, stream);
-    upload(columns_, columns.data(), columns_.size(), stream);
-    upload(symbolic_, symbolic.data(), n_columns_, stream);
     clear(nodes_, stream);
     clear(counts_, stream);
     clear(keys_, stream);
-    upload(counts_, totals.data(), static_cast<std::int64_t>(totals.size()), stream);
-    upload(level_, &root, 1, stream);
+    upload(counts_.data(), totals.data(), std::ssize(totals), stream_);
+    upload(level_.data(), &root, 1, stream_);
     stream_.wait();
   }
 
@@ -114,8 +96,7 @@ class ShortGrower : public Grower {
     watch_.start(stream_.get());
     for (int i = 0; i < kLevelsAtOnce; ++i) grow_level(tree_, stream_.get());
     watch_.stop(stream_.get());
-    check(cudaMemcpyAsync(host_level_.data(), level_.data(), sizeof(Level), cudaMemcpyDeviceToHost, stream_.get()),
-          "copying a level");
+    download(host_level_.data(), level_.data(), 1, stream_);
     stream_.wait();
     watch_.read();
     return host_level_.data()->n_open == 0 ? 0 : host_level_.data()->open_rows;
@@ -123,13 +104,8 @@ class ShortGrower : public Grower {
 
   cuda_abi::Splits splits() override {
     const std::int64_t n = host_level_.data()->first;
-    check(cudaMemcpyAsync(host_splits_.data(), splits_.data(), static_cast<std::size_t>(n) * sizeof(cuda_abi::Split),
-                          cudaMemcpyDeviceToHost, stream_.get()),
-          "copying splits");
-    check(cudaMemcpyAsync(host_right_.data(), tree_.right,
-                          static_cast<std::size_t>(n * tree_.n_classes) * sizeof(std::uint32_t), cudaMemcpyDeviceToHost,
-                          stream_.get()),
-          "copying splits");
+    download(host_splits_.data(), splits_.data(), n, stream_);
+    download(host_right_.data(), tree_.right, n * tree_.n_classes, stream_);
     stream_.wait();
     return {host_splits_.data(), host_right_.data(), n, 0.0, watch_.seconds()};
   }
@@ -140,8 +116,7 @@ class ShortGrower : public Grower {
   std::vector<std::int64_t> totals_;
   stope::cuda::Stream stream_;
   DeviceBuffer<std::uint32_t> rows_, changes_;
-  DeviceBuffer<std::int32_t> attributes_, columns_;
-  DeviceBuffer<std::uint8_t> symbolic_, classes_;
+  TreeColumns columns_;
   DeviceBuffer<std::uint16_t> nodes_;
   DeviceBuffer<std::uint32_t> counts_;  ///< of nodes, then of their right children
   DeviceBuffer<unsigned long long> keys_;
