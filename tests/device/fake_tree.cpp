@@ -59,8 +59,8 @@ void offer(const Session& session, const std::vector<std::int64_t>& both, const 
 Split best_of(const Session& session, const Rows& node) {
   const std::vector<std::int64_t> both = counts_of(session, node);
   Split best{0, 0, 0, 0, -1, 0};
-  for (const auto& [attribute, x] : session.columns) {
-    const auto value = [&x = x](std::int64_t row) { return x[static_cast<std::size_t>(row)]; };
+  for (const auto& [attribute, values] : session.columns) {
+    const auto value = [&x = values](std::int64_t row) { return x[static_cast<std::size_t>(row)]; };
     Rows rows = node;
     std::sort(rows.begin(), rows.end(), [&](auto a, auto b) { return discretize::below(value(a), value(b)); });
     for (std::size_t begin = 0, end = 0; begin < rows.size(); begin = end) {
