@@ -7,13 +7,13 @@
 namespace stope::model {
 namespace {
 
-using Table = std::array<std::uint64_t, 256>;
+using ByteTable = std::array<std::uint64_t, 256>;
 
 // kTables[k][b]: what byte b does to the remainder when k more bytes follow. Eight bytes a step, since models of
 // neighbours are as large as their tables ("slicing by 8": Kounavis and Berry, ISCC 2005).
-constexpr std::array<Table, 8> make_tables() {
+constexpr std::array<ByteTable, 8> make_tables() {
   constexpr std::uint64_t kPolynomial = 0xc96c5795d7870f42;  // 0x42f0e1eba9ea3693 reflected
-  std::array<Table, 8> tables{};
+  std::array<ByteTable, 8> tables{};
   for (std::uint64_t byte = 0; byte < 256; ++byte) {
     std::uint64_t rest = byte;
     for (int bit = 0; bit < 8; ++bit) rest = (rest >> 1) ^ ((rest & 1) != 0 ? kPolynomial : 0);
@@ -28,7 +28,7 @@ constexpr std::array<Table, 8> make_tables() {
   return tables;
 }
 
-constexpr std::array<Table, 8> kTables = make_tables();
+constexpr std::array<ByteTable, 8> kTables = make_tables();
 
 }  // namespace
 
