@@ -27,6 +27,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 using stope::Table;
+using stope::device::checked_call;
 
 double milliseconds_since(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
@@ -67,12 +68,6 @@ stope::RunOptions on(const char* device) {
   return run;
 }
 
-template <class Call>
-void checked(const Call& call) {
-  stope::cuda_abi::Failure failure{};
-  if (call(&failure) != 0) stope::device::throw_failure(failure);
-}
-
 // All columns as one piece, in pinned memory already: the copies to the GPU and back, and the work between them alone.
 void time_piece(const stope::discretize::DecisionProblem& problem, std::int64_t repeats) {
   namespace abi = stope::discretize::cuda_abi;
@@ -82,7 +77,7 @@ void time_piece(const stope::discretize::DecisionProblem& problem, std::int64_t 
                                     abi::Type::float32};
   const std::int64_t n = problem.n_attributes();
   abi::Session* session = nullptr;
-  checked([&](auto* failure) { return functions.create(0, &decisions, n, &session, failure); });
+  checked_call([&](auto* failure) { return functions.create(0, &decisions, n, &session, failure); });
   auto* to = static_cast<float*>(functions.columns(session, 0));
   for (const auto& attribute : problem.attributes) {
     attribute.with_numbers([&](const auto* x) { to = std::copy_n(x, problem.n_rows, to); });
@@ -92,8 +87,8 @@ void time_piece(const stope::discretize::DecisionProblem& problem, std::int64_t 
   for (std::int64_t i = 0; i < repeats; ++i) {
     const Clock::time_point start = Clock::now();
     double seconds = 0.0;
-    checked([&](auto* failure) { return functions.submit(session, 0, n, failure); });
-    checked([&](auto* failure) { return functions.collect(session, 0, cuts.data(), &seconds, failure); });
+    checked_call([&](auto* failure) { return functions.submit(session, 0, n, failure); });
+    checked_call([&](auto* failure) { return functions.collect(session, 0, cuts.data(), &seconds, failure); });
     copy.push_back(milliseconds_since(start));
     gpu.push_back(1e3 * seconds);
   }

@@ -34,4 +34,11 @@ std::string arch_problem(std::string_view archs, int major, int minor);
 /// Throws the error a function of the plug-in reported.
 [[noreturn]] void throw_failure(const cuda_abi::Failure& failure);
 
+/// Calls a function of the plug-in, as call(Failure*), and throws the error it reports.
+template <class Call>
+void checked_call(const Call& call) {
+  cuda_abi::Failure failure{};
+  if (call(&failure) != 0) throw_failure(failure);
+}
+
 }  // namespace stope::device

@@ -61,8 +61,8 @@ void check_cuts(const AttributeCuts& cuts) {
   if (values.size() != cuts.values.size()) fail("name a value twice");
 }
 
-// What makes a column nominal whose cuts are numbers: its first value that is none.
-std::string first_value(const Column& column) {
+// Why a column is nominal whose cuts are numbers: names its first value that is no number.
+std::string why_nominal(const Column& column) {
   for (const std::string& value : column.values) {
     double number = 0.0;
     const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
@@ -87,7 +87,7 @@ const Column& column_of(const Table& table, const std::unordered_map<std::string
   throw Error(ErrorCode::invalid_file,
               where + ": column '" + cuts.name + "' is " +
                   (cuts.symbolic ? "numeric, its cuts are values"
-                                 : "nominal" + first_value(column) + ", its cuts are numbers"));
+                                 : "nominal" + why_nominal(column) + ", its cuts are numbers"));
 }
 
 Buffer<std::int32_t> codes_of_numbers(const discretize::Attribute& attribute, const std::vector<double>& cuts,

@@ -15,18 +15,13 @@ namespace stope::discretize {
 namespace {
 
 using cuda_abi::Failure;
+using device::checked_call;
 
 // Large enough to hide launches, small enough to be copied and computed in turn.
 constexpr std::int64_t kPieceBytes = std::int64_t{16} << 20;
 
 const cuda_abi::Functions& functions() {
   return *device::cuda().functions->discretize;
-}
-
-template <class Call>
-void checked_call(const Call& call) {
-  Failure failure{};
-  if (call(&failure) != 0) device::throw_failure(failure);
 }
 
 struct Destroy {

@@ -14,6 +14,7 @@ namespace stope::gram {
 namespace {
 
 using cuda_abi::Failure;
+using device::checked_call;
 
 // Pinned memory a slot: what a bus of 55 GB/s takes in half a millisecond, as long as some calls.
 constexpr std::int64_t kPieceBytes = std::int64_t{32} << 20;
@@ -21,12 +22,6 @@ constexpr std::int64_t kAlignment = 16;  // of rows on the GPU
 
 const cuda_abi::Functions& functions() {
   return *device::cuda().functions->gram;
-}
-
-template <class Call>
-void checked_call(const Call& call) {
-  Failure failure{};
-  if (call(&failure) != 0) device::throw_failure(failure);
 }
 
 // A test's word for how many rows a buffer holds; 0: as many as fit.

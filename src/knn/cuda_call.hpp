@@ -11,11 +11,6 @@ inline const cuda_abi::Functions& cuda_functions() {
   return *device::cuda().functions->knn;
 }
 
-/// Calls a function of the plug-in and throws what it reports.
-template <class Call>
-void checked_call(const Call& call) {
-  cuda_abi::Failure failure{};
-  if (call(&failure) != 0) device::throw_failure(failure);
-}
+using device::checked_call;
 
 }  // namespace stope::knn

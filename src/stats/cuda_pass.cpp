@@ -14,6 +14,7 @@ namespace stope::stats {
 namespace {
 
 using cuda_abi::Failure;
+using device::checked_call;
 
 // Large enough to hide a launch and a copy's beginning, small enough to be copied and computed in turn.
 constexpr std::int64_t kPieceBytes = std::int64_t{32} << 20;
@@ -22,12 +23,6 @@ constexpr std::int64_t kPiecesInLimit = 4;
 
 const cuda_abi::Functions& functions() {
   return *device::cuda().functions->stats;
-}
-
-template <class Call>
-void checked_call(const Call& call) {
-  Failure failure{};
-  if (call(&failure) != 0) device::throw_failure(failure);
 }
 
 cuda_abi::Type type_of(ElementType type) {

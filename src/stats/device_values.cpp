@@ -14,16 +14,11 @@
 namespace stope::stats {
 namespace {
 
+using device::checked_call;
 using stope::cuda_abi::Failure;
 
 [[noreturn]] void refuse(const std::string& text) {
   throw Error(ErrorCode::invalid_argument, text);
-}
-
-template <class Call>
-void checked_call(const Call& call) {
-  Failure failure{};
-  if (call(&failure) != 0) device::throw_failure(failure);
 }
 
 std::int64_t bytes_of(const Array& values) {

@@ -21,6 +21,7 @@ namespace {
 
 using cuda_abi::Failure;
 using cuda_abi::Type;
+using device::checked_call;
 using discretize::Attribute;
 using discretize::DecisionProblem;
 
@@ -30,12 +31,6 @@ constexpr std::int64_t kMostGpuRows = (std::int64_t{1} << 30) - 1;
 
 const cuda_abi::Functions& functions() {
   return *device::cuda().functions->tree;
-}
-
-template <class Call>
-void checked_call(const Call& call) {
-  Failure failure{};
-  if (call(&failure) != 0) device::throw_failure(failure);
 }
 
 struct Destroy {

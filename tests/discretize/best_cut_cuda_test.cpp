@@ -1,4 +1,5 @@
 // The best cut of every attribute on the GPUs of this machine; skipped where there is none.
+#include "device/needs_gpu.hpp"
 #include "discretize/gpu_cases.hpp"
 #include "stope/error.hpp"
 
@@ -7,15 +8,7 @@ namespace {
 
 using namespace discretize_cases;
 
-class CutsOnGpu : public testing::Test {
- protected:
-  void SetUp() override {
-    for (const BackendInfo& info : device_info().backends) {
-      if (info.name == "cuda" && info.available) return;
-    }
-    GTEST_SKIP() << "no GPU";
-  }
-};
+class CutsOnGpu : public NeedsGpu {};
 
 // 50,000 tables in all; in parts, for several processes.
 constexpr int kShortTables = 11250;

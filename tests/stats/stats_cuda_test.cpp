@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "device/gpu_memory.hpp"
+#include "device/needs_gpu.hpp"
 #include "stats/gpu_cases.hpp"
 
 namespace stope {
@@ -9,18 +10,8 @@ namespace {
 
 using namespace stats_cases;
 
-bool there_is_a_gpu() {
-  for (const BackendInfo& info : device_info().backends) {
-    if (info.name == "cuda") return info.available;
-  }
-  return false;
-}
-
-class OnGpu : public testing::Test {
+class OnGpu : public NeedsGpu {
  protected:
-  void SetUp() override {
-    if (!there_is_a_gpu()) GTEST_SKIP() << "no GPU";
-  }
   const std::vector<std::string> devices_ = {"cuda", "cuda:0,0"};
   const std::vector<std::int64_t> sizes_ = {0, 1, 31, 33, 255, 8191, 8193, 65536, 65537, 300001};
 };

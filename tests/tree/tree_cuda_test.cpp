@@ -1,5 +1,5 @@
 // Trees on the GPUs of this machine; skipped where there is none.
-#include "stope/device.hpp"
+#include "device/needs_gpu.hpp"
 #include "tree/gpu_cases.hpp"
 
 namespace stope {
@@ -7,15 +7,8 @@ namespace {
 
 using namespace testing_trees;
 
-class TreesOnGpu : public testing::Test {
+class TreesOnGpu : public NeedsGpu {
  protected:
-  void SetUp() override {
-    for (const BackendInfo& info : device_info().backends) {
-      if (info.name == "cuda" && info.available) return;
-    }
-    GTEST_SKIP() << "no GPU";
-  }
-
   static Table table(const Shape& shape, std::uint64_t seed) {
     Random random(seed);
     return random_decisions(random, shape);

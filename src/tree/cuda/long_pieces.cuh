@@ -11,21 +11,23 @@ inline constexpr int kPieceThreads = 256, kPieceWarps = kPieceThreads / 32;
 inline constexpr unsigned kAllLanes = 0xffffffffU;
 
 /// Blocks for a warp a piece.
-inline unsigned piece_blocks(const LongLevel& level) {
-  return static_cast<unsigned>((level.n_columns * level.n_pieces + kPieceWarps - 1) / kPieceWarps);
+inline unsigned piece_blocks(std::int64_t n_columns, std::int64_t n_pieces) {
+  return static_cast<unsigned>((n_columns * n_pieces + kPieceWarps - 1) / kPieceWarps);
 }
 
 struct LongPiece {
   std::int64_t column, number, begin, end;
   bool is_there;
 
-  __device__ __forceinline__ explicit LongPiece(const LongLevel& level) {
+  __device__ __forceinline__ explicit LongPiece(const LongLevel& level)
+      : LongPiece(level.n_rows, level.n_columns, level.n_pieces) {}
+  __device__ __forceinline__ LongPiece(std::int64_t n_rows, std::int64_t n_columns, std::int64_t n_pieces) {
     const std::int64_t warp = static_cast<std::int64_t>(blockIdx.x) * kPieceWarps + threadIdx.x / 32;
-    column = warp / level.n_pieces;
-    number = warp % level.n_pieces;
+    column = warp / n_pieces;
+    number = warp % n_pieces;
     begin = number * kPieceRows;
-    end = begin + kPieceRows < level.n_rows ? begin + kPieceRows : level.n_rows;
-    is_there = column < level.n_columns;
+    end = begin + kPieceRows < n_rows ? begin + kPieceRows : n_rows;
+    is_there = column < n_columns;
   }
 };
 

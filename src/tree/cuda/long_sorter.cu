@@ -2,6 +2,7 @@
 #include "tree/cuda/long_sorter.hpp"
 
 #include "device/cuda/check.hpp"
+#include "tree/cuda/long_pieces.cuh"
 #include "tree/cuda/long_sort.cuh"
 
 namespace stope::tree::cuda {
@@ -11,7 +12,6 @@ using stope::cuda::check;
 using stope::cuda::check_launch;
 
 constexpr std::int64_t kPartRows = 1 << 16;  // of a block that counts digits
-constexpr int kRankThreads = 256, kRankWarps = kRankThreads / 32;
 
 template <class T, bool kFirst, bool kLast>
 void launch(const SortPass<T>& job, std::int64_t n_columns, cudaStream_t stream) {
@@ -27,27 +27,14 @@ __global__ void __launch_bounds__(kSortThreads) offsets_kernel(std::uint32_t* co
   own = sum_in_front(own, warp_sums);
 }
 
-/// A warp's piece of a column of sorted keys.
-struct RankPiece {
-  std::int64_t column, number, begin, end;
-
-  __device__ RankPiece(std::int64_t n_rows, std::int64_t n_pieces) {
-    const std::int64_t warp = static_cast<std::int64_t>(blockIdx.x) * kRankWarps + threadIdx.x / 32;
-    column = warp / n_pieces;
-    number = warp % n_pieces;
-    begin = number * kPieceRows;
-    end = begin + kPieceRows < n_rows ? begin + kPieceRows : n_rows;
-  }
-};
-
 /// kCounts: counts[column][piece] of keys that are not the ones in front of them. Else ranks, from what the counts of
 /// pieces in front add up to.
 template <bool kCounts>
-__global__ void __launch_bounds__(kRankThreads)
+__global__ void __launch_bounds__(kPieceThreads)
     ranks_kernel(const std::uint64_t* keys, std::int64_t n_rows, std::int64_t n_columns, std::int64_t n_pieces,
                  std::uint32_t* counts, std::uint32_t* ranks, std::int64_t stride) {
-  const RankPiece piece(n_rows, n_pieces);
-  if (piece.column >= n_columns) return;
+  const LongPiece piece(n_rows, n_columns, n_pieces);
+  if (!piece.is_there) return;
   const int lane = static_cast<int>(threadIdx.x) % 32;
   const std::uint64_t* const x = keys + piece.column * n_rows;
   std::uint32_t& count = counts[piece.column * n_pieces + piece.number];
@@ -69,12 +56,12 @@ __global__ void __launch_bounds__(kRankThreads)
 void LongSorter::rank_values(const std::uint64_t* keys, std::int64_t n_columns, std::uint32_t* ranks,
                              std::int64_t stride, cudaStream_t stream) {
   const std::int64_t n_pieces = (n_rows_ + kPieceRows - 1) / kPieceRows;
-  const auto blocks = static_cast<unsigned>((n_columns * n_pieces + kRankWarps - 1) / kRankWarps);
+  const unsigned blocks = piece_blocks(n_columns, n_pieces);
   std::uint32_t* const counts = counts_.of(n_columns * n_pieces);
-  ranks_kernel<true><<<blocks, kRankThreads, 0, stream>>>(keys, n_rows_, n_columns, n_pieces, counts, ranks, stride);
+  ranks_kernel<true><<<blocks, kPieceThreads, 0, stream>>>(keys, n_rows_, n_columns, n_pieces, counts, ranks, stride);
   check_launch("counting values");
   carry_counts(counts, nullptr, n_pieces, n_columns, 1, stream);
-  ranks_kernel<false><<<blocks, kRankThreads, 0, stream>>>(keys, n_rows_, n_columns, n_pieces, counts, ranks, stride);
+  ranks_kernel<false><<<blocks, kPieceThreads, 0, stream>>>(keys, n_rows_, n_columns, n_pieces, counts, ranks, stride);
   check_launch("ranking values");
 }
 

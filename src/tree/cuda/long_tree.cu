@@ -47,8 +47,8 @@ __global__ void __launch_bounds__(kPieceThreads)
 
 void carry_counts(std::uint32_t* counts, const std::uint8_t* breaks, std::int64_t n_pieces, std::int64_t n_counts,
                   int rows_of_breaks, cudaStream_t stream) {
-  const auto blocks = static_cast<unsigned>((n_counts + kPieceWarps - 1) / kPieceWarps);
-  carry_kernel<<<blocks, kPieceThreads, 0, stream>>>(counts, breaks, n_pieces, n_counts, rows_of_breaks);
+  carry_kernel<<<piece_blocks(n_counts, 1), kPieceThreads, 0, stream>>>(counts, breaks, n_pieces, n_counts,
+                                                                        rows_of_breaks);
   check_launch("carrying counts");
 }
 
@@ -58,7 +58,7 @@ void find_splits(const LongLevel& level, cudaStream_t stream) {
   first_nodes_kernel<<<blocks_of((level.n_rows + 31) / 32), kPieceThreads, 0, stream>>>(level);
   check_launch("finding nodes");
   const std::size_t shared = n_classes * kPieceWarps * sizeof(std::uint32_t);
-  const unsigned blocks = piece_blocks(level);
+  const unsigned blocks = piece_blocks(level.n_columns, level.n_pieces);
   count_kernel<<<blocks, kPieceThreads, shared, stream>>>(level);
   check_launch("counting classes");
   carry_counts(level.counts, level.breaks, level.n_pieces, level.n_columns * level.n_classes, level.n_classes, stream);
@@ -83,7 +83,7 @@ void mark_rows(const LongLevel& level, cudaStream_t stream) {
 
 void move_rows(const LongLevel& level, const LongMove* moves, std::uint32_t* flags, const LongOrders& to,
                cudaStream_t stream) {
-  const unsigned blocks = piece_blocks(level);
+  const unsigned blocks = piece_blocks(level.n_columns, level.n_pieces);
   sides_kernel<<<blocks, kPieceThreads, 0, stream>>>(level, flags);
   check_launch("reading sides");
   carry_counts(level.counts, nullptr, level.n_pieces, level.n_columns, 1, stream);
