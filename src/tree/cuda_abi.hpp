@@ -2,6 +2,7 @@
 // discernibility, of rows that weigh 1.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "device/cuda_abi.hpp"
@@ -44,6 +45,12 @@ struct Splits {
 };
 
 inline constexpr int kSlots = 2;
+
+/// What is sorted together, twice, takes so much of the GPU's memory.
+constexpr std::int64_t batch_bytes(std::int64_t n_rows, std::int64_t n_columns, std::int64_t piece_bytes) {
+  constexpr std::int64_t kMost = std::int64_t{64} << 20;
+  return std::max(piece_bytes, std::min(kMost, n_rows * n_columns * 8));
+}
 
 /// First every attribute comes, in pieces: while one is copied and sorted, the next is filled in. Then the tree grows.
 /// Of tables of more than kShortRows rows, several sessions can grow one tree: each has some of the attributes, and

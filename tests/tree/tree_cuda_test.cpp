@@ -44,6 +44,32 @@ TEST_F(TreesOnGpu, AMillionRows) {
     expect_the_processors_tree(table({1000001, 3, 1, n_classes, false, true}, 8), "cuda", {.max_depth = 12});
   }
 }
+// A word has room for 24 bits of a row and its class; not for 25.
+TEST_F(TreesOnGpu, RowsAndClassesThatNoWordHasRoomFor) {
+  expect_the_processors_tree(table({(1 << 24) + 1, 1, 1, 256, false, true}, 10), "cuda", {.max_depth = 2});
+}
+
+// Kernels go through columns in pieces of 1024 rows: nodes that begin where pieces do, and one row to either side.
+TEST_F(TreesOnGpu, NodesThatBeginWherePiecesDo) {
+  Random random(11);
+  for (const std::int64_t cut : {1023, 1024, 1025, 2048, 3072, 8192}) {
+    for (const std::int64_t n_rows : {cut + 1024, cut + 1025, 3 * cut}) {
+      std::vector<double> order, noise;
+      std::vector<std::int32_t> label;
+      for (std::int64_t row = 0; row < n_rows; ++row) {
+        order.push_back(static_cast<double>((row * 5 + 3) % n_rows));
+        noise.push_back(static_cast<double>(random.below(100)));
+        label.push_back((order.back() < static_cast<double>(cut)) == (random.below(20) != 0) ? 0 : 1);
+      }
+      Table table;
+      table.columns = {make_numeric("order", order), make_numeric("noise", noise),
+                       make_nominal("y", label, {"a", "b"})};
+      table.n_rows = n_rows;
+      table.columns.back().role = Role::label;
+      expect_the_processors_tree(table, "cuda");
+    }
+  }
+}
 
 TEST_F(TreesOnGpu, SeveralSessionsOnOneGpu) {
   for (const std::int32_t n_classes : {2, 9}) {
@@ -72,7 +98,7 @@ TEST_F(TreesOnGpu, ManyNodesAndClasses) {
 // Every kernel, for a sanitizer.
 TEST_F(TreesOnGpu, EveryKernel) {
   for (const std::int32_t n_classes : {2, 5}) {
-    for (const std::int64_t n_rows : {20, 100, 130, 250, 300, 500, 1000, 1024, 2100}) {
+    for (const std::int64_t n_rows : {20, 100, 130, 250, 300, 500, 1000, 1024, 2100, 8200}) {
       expect_the_processors_tree(table({n_rows, n_rows > 2000 ? 4 : 24, 2, n_classes, false, true}, 7), "cuda");
     }
   }

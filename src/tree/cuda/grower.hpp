@@ -26,7 +26,7 @@ class Grower {
   Grower(const Grower&) = delete;
   Grower& operator=(const Grower&) = delete;
 
-  /// Queues the sort of columns in the GPU's memory, which become columns first .. of the tree.
+  /// Queues the sort of columns in the GPU's memory, which become columns first .. of the tree; always in one stream.
   virtual void sort(cuda_abi::Type type, const void* values, std::int64_t n_columns, std::int64_t first,
                     cudaStream_t stream) = 0;
   /// Once all are sorted.

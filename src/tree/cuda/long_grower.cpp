@@ -24,6 +24,10 @@ struct Orders {
   LongOrders there(std::int64_t stride) const { return {ranks.data(), rows.data(), classes.data(), stride}; }
 };
 
+std::int64_t tiles_of(std::int64_t n_pieces) {
+  return (n_pieces + kTilePieces - 1) / kTilePieces;
+}
+
 class LongGrower : public Grower {
  public:
   explicit LongGrower(const cuda_abi::Problem& problem)
@@ -33,18 +37,18 @@ class LongGrower : public Grower {
         max_depth_(problem.max_depth),
         min_samples_leaf_(problem.min_samples_leaf),
         stride_((n_rows_ + 31) / 32 * 32),
-        sorter_(n_rows_),
+        sorter_(n_rows_, n_classes_),
         orders_(checked::mul(stride_, n_columns_)),
         others_(checked::mul(stride_, n_columns_)),
         columns_(problem, stream_),
         sides_((n_rows_ + 31) / 32),
         first_nodes_((n_rows_ + 31) / 32),
-        flags_(checked::mul((n_rows_ + 31) / 32, n_columns_)),
         totals_(problem.totals, problem.totals + problem.n_classes),
         begins_{0, static_cast<std::uint32_t>(n_rows_)} {
     const std::int64_t n_pieces = (n_rows_ + kPieceRows - 1) / kPieceRows;
     counts_ = DeviceBuffer<std::uint32_t>(checked::mul(checked::mul(n_columns_, n_classes_), n_pieces));
     breaks_ = DeviceBuffer<std::uint8_t>(checked::mul(n_columns_, n_pieces));
+    tiles_ = DeviceBuffer<std::uint32_t>(checked::add(checked::mul(n_columns_, tiles_of(n_pieces)), 1));
     level_.orders = orders_.there(stride_);
     level_.n_columns = n_columns_;
     level_.n_classes = n_classes_;
@@ -153,7 +157,7 @@ class LongGrower : public Grower {
     if (sides != nullptr) upload(sides_.data(), sides, sides_.size(), stream_);
     upload(moves_there_.of(level_.n_nodes), moves_.data(), level_.n_nodes, stream_);
     move_.start(stream_.get());
-    move_rows(level_, moves_there_.data(), flags_.data(), others_.there(stride_), stream_.get());
+    move_rows(level_, moves_there_.data(), tiles_.data(), others_.there(stride_), stream_.get());
     move_.stop(stream_.get());
     std::swap(orders_, others_);
     level_.orders = orders_.there(stride_);
@@ -167,6 +171,7 @@ class LongGrower : public Grower {
     level_.n_nodes = n;
     level_.n_rows = begins_.back();
     level_.n_pieces = (level_.n_rows + kPieceRows - 1) / kPieceRows;
+    level_.n_tiles = tiles_of(level_.n_pieces);
     std::uint32_t* const begins = begins_there_.of(n + 1);
     std::uint32_t* const totals = totals_there_.of(n * n_classes_);
     upload(begins, begins_.data(), n + 1, stream_);
@@ -219,7 +224,7 @@ class LongGrower : public Grower {
   LongSorter sorter_;
   Orders orders_, others_;  ///< of this level; room for the next
   TreeColumns columns_;
-  DeviceBuffer<std::uint32_t> sides_, first_nodes_, flags_, counts_;
+  DeviceBuffer<std::uint32_t> sides_, first_nodes_, counts_, tiles_;
   DeviceBuffer<std::uint8_t> breaks_;
   GrowingBuffer<std::uint32_t> begins_there_, totals_there_, right_there_;
   GrowingBuffer<LongBest> best_;

@@ -7,7 +7,7 @@
 
 namespace stope::tree::cuda {
 
-inline constexpr int kPieceThreads = 256, kPieceWarps = kPieceThreads / 32;
+inline constexpr int kPieceWarps = kTilePieces, kPieceThreads = kPieceWarps * 32;
 inline constexpr unsigned kAllLanes = 0xffffffffU;
 
 /// Blocks for a warp a piece.
@@ -19,15 +19,21 @@ struct LongPiece {
   std::int64_t column, number, begin, end;
   bool is_there;
 
-  __device__ __forceinline__ explicit LongPiece(const LongLevel& level)
-      : LongPiece(level.n_rows, level.n_columns, level.n_pieces) {}
-  __device__ __forceinline__ LongPiece(std::int64_t n_rows, std::int64_t n_columns, std::int64_t n_pieces) {
-    const std::int64_t warp = static_cast<std::int64_t>(blockIdx.x) * kPieceWarps + threadIdx.x / 32;
-    column = warp / n_pieces;
-    number = warp % n_pieces;
-    begin = number * kPieceRows;
+  __device__ __forceinline__ LongPiece(std::int64_t column_of, std::int64_t number_of, std::int64_t n_rows)
+      : column(column_of), number(number_of), begin(number_of * kPieceRows) {
     end = begin + kPieceRows < n_rows ? begin + kPieceRows : n_rows;
-    is_there = column < n_columns;
+    is_there = begin < n_rows;
+  }
+  /// Warps take pieces in order, column after column.
+  static __device__ __forceinline__ LongPiece of_warp(std::int64_t n_rows, std::int64_t n_columns,
+                                                      std::int64_t n_pieces) {
+    const std::int64_t warp = static_cast<std::int64_t>(blockIdx.x) * kPieceWarps + threadIdx.x / 32;
+    LongPiece piece(warp / n_pieces, warp % n_pieces, n_rows);
+    piece.is_there = piece.column < n_columns;
+    return piece;
+  }
+  static __device__ __forceinline__ LongPiece of_warp(const LongLevel& level) {
+    return of_warp(level.n_rows, level.n_columns, level.n_pieces);
   }
 };
 
@@ -36,6 +42,13 @@ __device__ __forceinline__ std::uint32_t node_at(const LongLevel& level, std::in
   std::uint32_t node = level.first_nodes[position / 32];
   while (static_cast<std::int64_t>(level.begins[node + 1]) <= position) ++node;
   return node;
+}
+
+/// A whole piece of a numeric column that is all of one node: where nodes are large, most pieces are. What holds for
+/// its node holds for every row, and no count begins anew but at its front.
+__device__ __forceinline__ bool is_plain(const LongLevel& level, const LongPiece& piece) {
+  return level.symbolic[piece.column] == 0 && piece.end - piece.begin == kPieceRows &&
+         node_at(level, piece.begin) == node_at(level, piece.end - 1);
 }
 
 /// 32 positions of a column, one a lane. Rows are counted from a break on: of a numeric column where a node begins, of

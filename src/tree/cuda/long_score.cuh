@@ -4,21 +4,42 @@
 
 #include <cstdint>
 
+#include <type_traits>
+
 #include "tree/cuda/long_pieces.cuh"
 
 namespace stope::tree::cuda {
 
+/// Of two classes: the rows of the second in a plain piece.
+__device__ __forceinline__ std::uint32_t count_seconds(const std::uint8_t* classes) {
+  static_assert(kPieceRows == 2 * 32 * sizeof(uint4));
+  const auto* const sixteens = reinterpret_cast<const uint4*>(classes) + threadIdx.x % 32;
+  const uint4 a = sixteens[0], b = sixteens[32];
+  int n = __popc(a.x) + __popc(a.y) + __popc(a.z) + __popc(a.w) + __popc(b.x) + __popc(b.y) + __popc(b.z) + __popc(b.w);
+#pragma unroll
+  for (int half = 16; half >= 1; half /= 2) n += __shfl_xor_sync(kAllLanes, n, half);
+  return static_cast<std::uint32_t>(n);
+}
+
 /// counts[column][class][piece] of each piece, from its last break on. Shared memory: n_classes words a warp.
 __global__ void __launch_bounds__(kPieceThreads) count_kernel(const LongLevel level) {
   extern __shared__ std::uint32_t counters[];
-  const LongPiece piece(level);
+  const LongPiece piece = LongPiece::of_warp(level);
   if (!piece.is_there) return;
   const int lane = static_cast<int>(threadIdx.x) % 32;
+  const std::uint8_t* const classes = level.orders.classes + piece.column * level.orders.stride;
+  std::uint32_t* const to = level.counts + piece.column * level.n_classes * level.n_pieces + piece.number;
+  std::uint8_t& breaks = level.breaks[piece.column * level.n_pieces + piece.number];
+  if (level.n_classes == 2 && is_plain(level, piece)) {
+    const std::uint32_t seconds = count_seconds(classes + piece.begin);
+    if (lane < 2) to[lane * level.n_pieces] = lane == 0 ? static_cast<std::uint32_t>(kPieceRows) - seconds : seconds;
+    if (lane == 0) breaks = level.begins[node_at(level, piece.begin)] == piece.begin ? 1 : 0;
+    return;
+  }
   std::uint32_t* const mine = counters + threadIdx.x / 32 * level.n_classes;
   for (int k = lane; k < level.n_classes; k += 32) mine[k] = 0;
   __syncwarp();
   const bool symbolic = level.symbolic[piece.column] != 0;
-  const std::uint8_t* const classes = level.orders.classes + piece.column * level.orders.stride;
   bool has_break = false;
   for (std::int64_t first = piece.begin; first < piece.end; first += 32) {
     const Chunk chunk(level, piece, first, symbolic);
@@ -33,13 +54,45 @@ __global__ void __launch_bounds__(kPieceThreads) count_kernel(const LongLevel le
     if (counts && lane == __ffs(static_cast<int>(same)) - 1) mine[k] += static_cast<std::uint32_t>(__popc(same));
     __syncwarp();
   }
-  for (int k = lane; k < level.n_classes; k += 32) {
-    level.counts[(piece.column * level.n_classes + k) * level.n_pieces + piece.number] = mine[k];
-  }
-  if (lane == 0) level.breaks[piece.column * level.n_pieces + piece.number] = has_break ? 1 : 0;
+  for (int k = lane; k < level.n_classes; k += 32) to[k * level.n_pieces] = mine[k];
+  if (lane == 0) breaks = has_break ? 1 : 0;
 }
 
-/// The best of a warp's candidates for one node becomes the node's, if it is better. `w` 0: this lane has none.
+/// The split becomes the node's, if it is better. One thread of a warp at a time.
+__device__ __forceinline__ void replace(LongBest* best, unsigned long long w, std::uint32_t attribute,
+                                        std::uint32_t position) {
+  volatile LongBest* const there = best;
+  while (atomicCAS(&best->lock, 0U, 1U) != 0U) {
+  }
+  __threadfence();
+  const unsigned long long w_there = there->w;
+  if (w > w_there) {
+    there->attribute = kNoAttribute;  // in front of the new W, for is_beaten
+    __threadfence();
+    there->w = w;
+    __threadfence();
+  }
+  // While this warp waited, a higher W may have come.
+  if (w > w_there || (w == w_there && (attribute < there->attribute ||
+                                       (attribute == there->attribute && position < there->position)))) {
+    there->attribute = attribute;
+    there->position = position;
+  }
+  __threadfence();
+  atomicExch(&best->lock, 0U);
+}
+
+/// Whether the node has a better split already. What is read may be older: both only get better, and an attribute that
+/// is read after a W belongs to it or to a higher one.
+__device__ __forceinline__ bool is_beaten(LongBest* best, unsigned long long w, std::uint32_t attribute) {
+  const volatile LongBest* const there = best;
+  const unsigned long long w_there = there->w;
+  __threadfence();
+  return w_there > w || (w_there == w && there->attribute < attribute);
+}
+
+/// The best of a warp's candidates for one node becomes the node's, if it is better. `w` 0: this lane has none. Only
+/// warps that raise the highest W, or equal it, take the lock: of many in any order those are few.
 __device__ __forceinline__ void offer(LongBest* best, unsigned long long w, std::uint32_t attribute,
                                       std::uint32_t position) {
   unsigned long long highest = w;
@@ -53,22 +106,9 @@ __device__ __forceinline__ void offer(LongBest* best, unsigned long long w, std:
       lowest = at;
     }
   }
-  if (threadIdx.x % 32 == 0 && highest > 0) {
-    volatile LongBest* const there = best;
-    if (highest >= there->w) {  // what it was some time ago: it only grows
-      while (atomicCAS(&best->lock, 0U, 1U) != 0U) {
-      }
-      __threadfence();
-      const unsigned long long w_there = there->w;
-      if (highest > w_there || (highest == w_there && (attribute < there->attribute ||
-                                                       (attribute == there->attribute && lowest < there->position)))) {
-        there->w = highest;
-        there->attribute = attribute;
-        there->position = lowest;
-      }
-      __threadfence();
-      atomicExch(&best->lock, 0U);
-    }
+  if (threadIdx.x % 32 == 0 && highest > 0 && static_cast<volatile LongBest*>(best)->highest <= highest &&
+      atomicMax(&best->highest, highest) <= highest && !is_beaten(best, highest, attribute)) {
+    replace(best, highest, attribute, lowest);
   }
   __syncwarp();
 }
@@ -167,12 +207,74 @@ class LongTwoCounts {
   std::uint32_t first_, second_;
 };
 
+/// The best cut of a plain piece, of two classes: this lane's W and position. A lane takes eight positions at a time.
+/// Bytes of classes times 0x01010101 are their sums from the lowest byte up.
+__device__ __forceinline__ void score_plain(const LongLevel& level, const LongPiece& piece, std::uint32_t node,
+                                            unsigned long long& best, std::uint32_t& best_at) {
+  constexpr int kAtOnce = 8;
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  const std::int64_t column = piece.column * level.orders.stride;
+  const std::uint32_t* const ranks = level.orders.ranks + column;
+  const std::uint8_t* const classes = level.orders.classes + column;
+  const std::uint32_t begin = level.begins[node], n_node = level.begins[node + 1] - begin;
+  const uint2 totals = reinterpret_cast<const uint2*>(level.totals)[node];
+  const auto least = static_cast<std::uint32_t>(level.min_samples_leaf);
+  if (n_node / 2 < least || n_node < 2) return;
+  const std::uint32_t more = n_node - 2 * least;  // cuts leave least, .. least + more rows to the left
+  // Of the second class, in front; what the count says belongs to another node where this one begins.
+  std::uint32_t before =
+      begin == piece.begin ? 0 : level.counts[(piece.column * 2 + 1) * level.n_pieces + piece.number];
+#pragma unroll 2
+  for (std::int64_t first = piece.begin; first < piece.end; first += 32 * kAtOnce) {
+    const std::int64_t at = first + lane * kAtOnce;
+    const uint4 low = *reinterpret_cast<const uint4*>(ranks + at),
+                high = *reinterpret_cast<const uint4*>(ranks + at + 4);
+    const uint2 labels = *reinterpret_cast<const uint2*>(classes + at);
+    std::uint32_t next = __shfl_sync(kAllLanes, low.x, (lane + 1) % 32);
+    if (lane == 31) next = ranks[min(at + kAtOnce, level.n_rows - 1)];  // behind the last position there is no cut
+    const std::uint32_t sums_low = labels.x * 0x01010101U, sums_high = labels.y * 0x01010101U,
+                        own = (sums_low >> 24) + (sums_high >> 24);
+    std::uint32_t sum = own;
+#pragma unroll
+    for (int apart = 1; apart < 32; apart *= 2) {
+      const std::uint32_t o = __shfl_up_sync(kAllLanes, sum, apart);
+      if (lane >= apart) sum += o;
+    }
+    const std::uint32_t in_front = before + sum - own, middle = in_front + (sums_low >> 24);
+    before += __shfl_sync(kAllLanes, sum, 31);
+    const std::uint32_t rank[kAtOnce + 1] = {low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w, next};
+#pragma unroll
+    for (int i = 0; i < kAtOnce; ++i) {
+      const std::uint32_t second =
+          i < 4 ? in_front + (sums_low >> 8 * i & 0xff) : middle + (sums_high >> 8 * (i - 4) & 0xff);
+      const std::uint32_t rows = static_cast<std::uint32_t>(at) + static_cast<std::uint32_t>(i) + 1 - begin;
+      const std::uint32_t first_class = rows - second;
+      const unsigned long long w = static_cast<unsigned long long>(first_class) * (totals.y - second) +
+                                   static_cast<unsigned long long>(second) * (totals.x - first_class);
+      if (rank[i] != rank[i + 1] && rows - least <= more && w > best) {
+        best = w;
+        best_at = static_cast<std::uint32_t>(at) + static_cast<std::uint32_t>(i);
+      }
+    }
+  }
+}
+
 /// Shared memory: n_classes words a warp.
 template <class Counts>
 __global__ void __launch_bounds__(kPieceThreads) score_kernel(const LongLevel level) {
   extern __shared__ std::uint32_t counters[];
-  const LongPiece piece(level);
+  const LongPiece piece = LongPiece::of_warp(level);
   if (!piece.is_there) return;
+  if constexpr (std::is_same_v<Counts, LongTwoCounts>) {
+    if (is_plain(level, piece)) {
+      unsigned long long best = 0;
+      std::uint32_t best_at = 0;
+      const std::uint32_t node = node_at(level, piece.begin);
+      score_plain(level, piece, node, best, best_at);
+      offer(level.best + node, best, static_cast<std::uint32_t>(level.attributes[piece.column]), best_at);
+      return;
+    }
+  }
   Counts counts(level, piece, counters + threadIdx.x / 32 * level.n_classes);
   const bool symbolic = level.symbolic[piece.column] != 0;
   const auto attribute = static_cast<std::uint32_t>(level.attributes[piece.column]);

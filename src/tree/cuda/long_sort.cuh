@@ -8,16 +8,17 @@
 #include <type_traits>
 
 #include "discretize/value_order.hpp"
+#include "tree/cuda/look_back.cuh"
 
 namespace stope::tree::cuda {
 
 inline constexpr int kDigitBits = 8, kDigits = 1 << kDigitBits;
-inline constexpr int kSortThreads = kDigits, kSortWarps = kSortThreads / 32;  // a thread a digit
+inline constexpr int kSortThreads = 512, kSortWarps = kSortThreads / 32;  // the first kDigits have a digit each
 
 template <class Key>
 inline constexpr int kPasses = static_cast<int>(sizeof(Key)) * 8 / kDigitBits;
 template <class Key>
-inline constexpr int kItems = sizeof(Key) == 8 ? 8 : 16;  // of a thread: what fits 48 KB of shared memory
+inline constexpr int kItems = sizeof(Key) == 8 ? 8 : 16;  // of a thread: keys take 32 KB of shared memory
 template <class Key>
 inline constexpr std::int64_t kTileRows = kSortThreads * kItems<Key>;
 
@@ -48,41 +49,57 @@ struct SortBuffer {
   std::int64_t row_stride;
 };
 
-/// What has been published of a tile's digit: nothing, how many the tile has, how many there are up to it.
-inline constexpr std::uint32_t kOwn = 1U << 30, kUpToHere = 2U << 30, kCount = kOwn - 1;
-
 template <class T>
 struct SortPass {
   const T* values;  ///< one column behind the other
-  std::int64_t n_rows, n_tiles;
+  std::int64_t n_rows, n_columns, n_tiles;
   int pass;
+  int row_bits;                  ///< of a row's word; its class stands above them, unless they are all 32
   const std::uint32_t* offsets;  ///< [column][pass][digit]: keys with lower digits
   std::uint32_t* published;      ///< [column][tile][digit]; 0 before
-  unsigned long long* next;      ///< the tile that is taken next; 0 before
+  std::uint32_t* next;           ///< the tile that is taken next; 0 before
   SortBuffer<SortKey<T>> from, to;
   const std::uint8_t* row_classes;  ///< of each row
   std::uint8_t* classes;            ///< the last pass puts them in order; columns of to.row_stride
+
+  __device__ __forceinline__ std::uint32_t word_of(std::uint32_t row) const {
+    return row_bits == 32 ? row : row | static_cast<std::uint32_t>(row_classes[row]) << row_bits;
+  }
+  __device__ __forceinline__ std::uint32_t row_of(std::uint32_t word) const {
+    return row_bits == 32 ? word : word & ((1U << row_bits) - 1);
+  }
+  __device__ __forceinline__ std::uint8_t class_of(std::uint32_t word) const {
+    return row_bits == 32 ? row_classes[word] : static_cast<std::uint8_t>(word >> row_bits);
+  }
 };
 
-/// counts[column][pass][digit] of all passes; 0 before. Blocks: parts of a column, columns.
+/// counts[column][pass][digit] of all passes; 0 before. Blocks: parts of a column, columns. Lanes count in several
+/// places: where digits are all the same, fewer wait for each other.
 template <class T>
 __global__ void __launch_bounds__(kSortThreads)
     digits_kernel(const T* values, std::int64_t n_rows, std::int64_t part_rows, std::int64_t n_parts,
                   std::uint32_t* counts) {
-  constexpr int kN = kPasses<SortKey<T>>;
-  __shared__ std::uint32_t mine[kN * kDigits];
-  for (int i = static_cast<int>(threadIdx.x); i < kN * kDigits; i += kSortThreads) mine[i] = 0;
+  constexpr int kN = kPasses<SortKey<T>>, kPlaces = kN == 8 ? 2 : 4;
+  __shared__ std::uint32_t mine[kN * kDigits * kPlaces];
+  for (int i = static_cast<int>(threadIdx.x); i < kN * kDigits * kPlaces; i += kSortThreads) mine[i] = 0;
   __syncthreads();
   const std::int64_t column = blockIdx.x / n_parts, begin = blockIdx.x % n_parts * part_rows;
   const std::int64_t end = begin + part_rows < n_rows ? begin + part_rows : n_rows;
+  const int place = static_cast<int>(threadIdx.x) % kPlaces;
+#pragma unroll 4
   for (std::int64_t row = begin + threadIdx.x; row < end; row += kSortThreads) {
     const SortKey<T> key = sort_key(values[column * n_rows + row]);
 #pragma unroll
-    for (int pass = 0; pass < kN; ++pass) atomicAdd(mine + pass * kDigits + digit_of(key, pass), 1U);
+    for (int pass = 0; pass < kN; ++pass) {
+      atomicAdd(mine + (pass * kDigits + digit_of(key, pass)) * kPlaces + place, 1U);
+    }
   }
   __syncthreads();
   for (int i = static_cast<int>(threadIdx.x); i < kN * kDigits; i += kSortThreads) {
-    if (mine[i] > 0) atomicAdd(counts + column * kN * kDigits + i, mine[i]);
+    std::uint32_t n = 0;
+#pragma unroll
+    for (int j = 0; j < kPlaces; ++j) n += mine[i * kPlaces + j];
+    if (n > 0) atomicAdd(counts + column * kN * kDigits + i, n);
   }
 }
 
@@ -102,112 +119,152 @@ __device__ __forceinline__ std::uint32_t sum_in_front(std::uint32_t own, std::ui
   return before;
 }
 
-/// Lanes whose digit is this lane's.
-__device__ __forceinline__ unsigned same_digit(int digit) {
+/// Lanes whose digit is this lane's. Of plain C++ the compiler makes seven instructions a bit, which are then half of
+/// the sort's.
+__device__ __forceinline__ unsigned same_digit(unsigned digit) {
   unsigned same = 0xffffffffU;
 #pragma unroll
   for (int bit = 0; bit < kDigitBits; ++bit) {
-    const bool is_set = (digit >> bit & 1) != 0;
-    const unsigned set = __ballot_sync(0xffffffffU, is_set);
-    same &= is_set ? set : ~set;
+    asm volatile(
+        "{ .reg .pred is_set; .reg .b32 b; and.b32 b, %1, %2; setp.ne.u32 is_set, b, 0; vote.sync.ballot.b32 b, "
+        "is_set, "
+        "0xffffffff; @!is_set not.b32 b, b; and.b32 %0, %0, b; }"
+        : "+r"(same)
+        : "r"(digit), "r"(1U << bit));
   }
   return same;
 }
 
-/// How many of this thread's digit the tiles in front have; publishes what this one has.
-__device__ __forceinline__ std::uint32_t look_back(std::uint32_t* column, std::int64_t tile, std::uint32_t own) {
-  volatile std::uint32_t* const mine = column + tile * kDigits + threadIdx.x;
-  if (tile == 0) {
-    *mine = own | kUpToHere;
-    return 0;
-  }
-  *mine = own | kOwn;
-  std::uint32_t before = 0;
-  for (std::int64_t other = tile - 1;; --other) {
-    const volatile std::uint32_t* const there = column + other * kDigits + threadIdx.x;
-    std::uint32_t found = *there;
-    while (found == 0) found = *there;  // its block runs: tiles are taken in order
-    before += found & kCount;
-    if ((found & kUpToHere) != 0) break;
-  }
-  *mine = (before + own) | kUpToHere;
-  return before;
-}
+/// What a block shares. Keys, and then rows, are put in the tile's order here before they are written.
+template <class Key>
+struct SortMemory {
+  union {
+    Key keys[kTileRows<Key>];
+    std::uint32_t rows[kTileRows<Key>];
+  };
+  std::uint16_t counts[kSortWarps][kDigits];  ///< of a digit, in warps in front
+  std::uint32_t bases[kDigits], warp_sums[kSortWarps];
+};
 
-/// One pass. kFirst: rows come from the values, in their order; kLast: classes go with them.
-template <class T, bool kFirst, bool kLast>
-__global__ void __launch_bounds__(kSortThreads, 3) sort_pass_kernel(const __grid_constant__ SortPass<T> job) {
+/// One tile of a pass. kFirst: rows come from the values, in their order; kLast: classes go with them. kFull: there are
+/// kTileRows of them, not `n_here`.
+template <class T, bool kFirst, bool kLast, bool kFull>
+__device__ __forceinline__ void sort_tile(const SortPass<T>& job, std::int64_t column, std::int64_t tile, int n_here,
+                                          SortMemory<SortKey<T>>& shared) {
   using Key = SortKey<T>;
   constexpr int n = kItems<Key>;
-  __shared__ Key keys[kTileRows<Key>];
-  __shared__ std::uint32_t rows[kTileRows<Key>];
-  __shared__ std::uint32_t counts[kSortWarps][kDigits], bases[kDigits], warp_sums[kSortWarps];
-  __shared__ unsigned long long taken;
   const int thread = static_cast<int>(threadIdx.x), lane = thread % 32, warp = thread / 32;
-  if (thread == 0) taken = atomicAdd(job.next, 1ULL);
-#pragma unroll
-  for (int w = 0; w < kSortWarps; ++w) counts[w][thread] = 0;
-  __syncthreads();
-  const auto column = static_cast<std::int64_t>(taken) / job.n_tiles,
-             tile = static_cast<std::int64_t>(taken) % job.n_tiles;
-  const std::int64_t begin = tile * kTileRows<Key>;
-  const auto n_here = static_cast<int>(job.n_rows - begin < kTileRows<Key> ? job.n_rows - begin : kTileRows<Key>);
   // Items in the order of warp, step and lane are in the column's order.
+  const int first_item = warp * (32 * n) + lane, n_own = n_here - first_item;  // item i is there if i * 32 < n_own
+  const std::int64_t first = tile * kTileRows<Key> + first_item;
+  const auto is_own = [&](int i) { return kFull || i * 32 < n_own; };
+  const auto own_of = [&](const auto* column_of, int i) {
+    return is_own(i) ? column_of[first + i * 32] : std::remove_cvref_t<decltype(*column_of)>{};
+  };
+  const int shift = job.pass * kDigitBits;
+  const auto digit_of_key = [&](Key key) { return static_cast<unsigned>(key >> shift) & (kDigits - 1); };
   Key own[n];
-  std::uint32_t own_row[n];
-  std::uint32_t ranks[n / 2] = {};  // among those of the warp with the same digit; two a word
 #pragma unroll
   for (int i = 0; i < n; ++i) {
-    const int at = warp * (32 * n) + i * 32 + lane;
-    const std::int64_t from = begin + (at < n_here ? at : 0);
     if constexpr (kFirst) {
-      own[i] = sort_key(job.values[column * job.n_rows + from]);
-      own_row[i] = static_cast<std::uint32_t>(from);
+      own[i] = sort_key(own_of(job.values + column * job.n_rows, i));
     } else {
-      own[i] = job.from.keys[column * job.from.key_stride + from];
-      own_row[i] = job.from.rows[column * job.from.row_stride + from];
+      own[i] = own_of(job.from.keys + column * job.from.key_stride, i);
     }
   }
+  std::uint32_t places[n / 2] = {};  // among those of the warp with the same digit, then in the tile; two a word
+  std::uint16_t* const warp_counts = shared.counts[warp];
 #pragma unroll
   for (int i = 0; i < n; ++i) {
-    const bool is_there = warp * (32 * n) + i * 32 + lane < n_here;
-    const int digit = digit_of(own[i], job.pass);
-    const unsigned same = same_digit(digit) & __ballot_sync(0xffffffffU, is_there);
+    const unsigned digit = digit_of_key(own[i]);
+    unsigned same = same_digit(digit);
+    if constexpr (!kFull) same &= __ballot_sync(0xffffffffU, is_own(i));
     const unsigned before = same & ((1U << lane) - 1);
-    ranks[i / 2] |= (counts[warp][digit] + static_cast<std::uint32_t>(__popc(before))) << (i % 2 * 16);
+    const std::uint32_t in_front = warp_counts[digit];
+    places[i / 2] |= (in_front + static_cast<std::uint32_t>(__popc(before))) << (i % 2 * 16);
     __syncwarp();
-    if (is_there && before == 0) counts[warp][digit] += static_cast<std::uint32_t>(__popc(same));
+    if (before == 0 && is_own(i))
+      warp_counts[digit] = static_cast<std::uint16_t>(in_front + static_cast<std::uint32_t>(__popc(same)));
     __syncwarp();
   }
   __syncthreads();
   std::uint32_t of_digit = 0;
+  if (thread < kDigits) {
 #pragma unroll
-  for (int w = 0; w < kSortWarps; ++w) {
-    const std::uint32_t of_warp = counts[w][thread];
-    counts[w][thread] = of_digit;
-    of_digit += of_warp;
+    for (int w = 0; w < kSortWarps; ++w) {
+      const std::uint32_t of_warp = shared.counts[w][thread];
+      shared.counts[w][thread] = static_cast<std::uint16_t>(of_digit);
+      of_digit += of_warp;
+    }
   }
-  const std::uint32_t in_tile = sum_in_front(of_digit, warp_sums);
-#pragma unroll
-  for (int w = 0; w < kSortWarps; ++w) counts[w][thread] += in_tile;
-  const std::uint32_t before = look_back(job.published + column * job.n_tiles * kDigits, tile, of_digit);
-  bases[thread] = job.offsets[(column * kPasses<Key> + job.pass) * kDigits + thread] + before - in_tile;
+  volatile std::uint32_t* const published = job.published + column * job.n_tiles * kDigits + thread;
+  if (thread < kDigits) published[tile * kDigits] = of_digit | (tile == 0 ? kUpToHere : kOwn);
+  const std::uint32_t in_tile = sum_in_front(of_digit, shared.warp_sums);
+  if (thread < kDigits) shared.bases[thread] = in_tile;
   __syncthreads();
 #pragma unroll
   for (int i = 0; i < n; ++i) {
-    if (warp * (32 * n) + i * 32 + lane >= n_here) continue;
-    const std::uint32_t at = counts[warp][digit_of(own[i], job.pass)] + (ranks[i / 2] >> (i % 2 * 16) & 0xffff);
-    keys[at] = own[i];
-    rows[at] = own_row[i];
+    const unsigned digit = digit_of_key(own[i]);
+    const std::uint32_t at = shared.bases[digit] + warp_counts[digit];
+    places[i / 2] += at << (i % 2 * 16);
+    if (is_own(i)) shared.keys[places[i / 2] >> (i % 2 * 16) & 0xffff] = own[i];
+  }
+  // Words of rows come while the tiles in front are looked at.
+  std::uint32_t words[n];
+#pragma unroll
+  for (int i = 0; i < n; ++i) {
+    if constexpr (kFirst) {
+      words[i] = is_own(i) ? job.word_of(static_cast<std::uint32_t>(first + i * 32)) : 0;
+    } else {
+      words[i] = own_of(job.from.rows + column * job.from.row_stride, i);
+    }
+  }
+  __syncthreads();  // bases are read
+  if (thread < kDigits) {
+    shared.bases[thread] = job.offsets[(column * kPasses<Key> + job.pass) * kDigits + thread] - in_tile +
+                           look_back(published, kDigits, tile, of_digit);
   }
   __syncthreads();
-  for (int at = thread; at < n_here; at += kSortThreads) {
-    const Key key = keys[at];
-    const std::uint32_t row = rows[at];
-    const std::int64_t to = static_cast<std::uint32_t>(bases[digit_of(key, job.pass)] + static_cast<std::uint32_t>(at));
-    job.to.keys[column * job.to.key_stride + to] = key;
-    job.to.rows[column * job.to.row_stride + to] = row;
-    if constexpr (kLast) job.classes[column * job.to.row_stride + to] = job.row_classes[row];
+  const auto is_there = [&](int i) { return kFull || thread + i * kSortThreads < n_here; };
+  std::uint32_t targets[n];
+  Key* const to_keys = job.to.keys + column * job.to.key_stride;
+#pragma unroll
+  for (int i = 0; i < n; ++i) {
+    if (!is_there(i)) continue;
+    const Key key = shared.keys[thread + i * kSortThreads];
+    targets[i] = shared.bases[digit_of_key(key)] + static_cast<std::uint32_t>(thread + i * kSortThreads);
+    to_keys[targets[i]] = key;
+  }
+  __syncthreads();
+#pragma unroll
+  for (int i = 0; i < n; ++i) {
+    if (is_own(i)) shared.rows[places[i / 2] >> (i % 2 * 16) & 0xffff] = words[i];
+  }
+  __syncthreads();
+  std::uint32_t* const to_rows = job.to.rows + column * job.to.row_stride;
+  std::uint8_t* const to_classes = job.classes + column * job.to.row_stride;
+#pragma unroll
+  for (int i = 0; i < n; ++i) {
+    if (!is_there(i)) continue;
+    const std::uint32_t word = shared.rows[thread + i * kSortThreads];
+    to_rows[targets[i]] = kLast ? job.row_of(word) : word;
+    if constexpr (kLast) to_classes[targets[i]] = job.class_of(word);
+  }
+}
+
+template <class T, bool kFirst, bool kLast>
+__global__ void __launch_bounds__(kSortThreads, 2) sort_pass_kernel(const __grid_constant__ SortPass<T> job) {
+  using Key = SortKey<T>;
+  __shared__ SortMemory<Key> shared;
+  for (int i = static_cast<int>(threadIdx.x); i < kSortWarps * kDigits; i += kSortThreads) {
+    shared.counts[i / kDigits][i % kDigits] = 0;
+  }
+  const TakenTile taken(job.next, job.n_columns);
+  const std::int64_t n_here = job.n_rows - taken.tile * kTileRows<Key>;
+  if (n_here >= kTileRows<Key>) {
+    sort_tile<T, kFirst, kLast, true>(job, taken.column, taken.tile, static_cast<int>(kTileRows<Key>), shared);
+  } else {
+    sort_tile<T, kFirst, kLast, false>(job, taken.column, taken.tile, static_cast<int>(n_here), shared);
   }
 }
 

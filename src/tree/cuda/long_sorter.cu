@@ -1,6 +1,8 @@
 // Launches of the sort. Keys of 32 bits stay as ranks; those of float64 become dense ranks.
 #include "tree/cuda/long_sorter.hpp"
 
+#include <bit>
+
 #include "device/cuda/check.hpp"
 #include "tree/cuda/long_pieces.cuh"
 #include "tree/cuda/long_sort.cuh"
@@ -11,7 +13,13 @@ namespace {
 using stope::cuda::check;
 using stope::cuda::check_launch;
 
-constexpr std::int64_t kPartRows = 1 << 16;  // of a block that counts digits
+constexpr std::int64_t kPartRows = 1 << 15;  // of a block that counts digits
+
+/// Bits of a row's word below its class; 32: there is no room for the class.
+int bits_below_class(std::int64_t n_rows, int n_classes) {
+  const int bits = std::bit_width(static_cast<std::uint64_t>(n_rows - 1));
+  return bits + std::bit_width(static_cast<unsigned>(n_classes - 1)) <= 32 ? bits : 32;
+}
 
 template <class T, bool kFirst, bool kLast>
 void launch(const SortPass<T>& job, std::int64_t n_columns, cudaStream_t stream) {
@@ -21,7 +29,7 @@ void launch(const SortPass<T>& job, std::int64_t n_columns, cudaStream_t stream)
 }
 
 /// Counts become offsets. A block for every column and pass.
-__global__ void __launch_bounds__(kSortThreads) offsets_kernel(std::uint32_t* counts) {
+__global__ void __launch_bounds__(kDigits) offsets_kernel(std::uint32_t* counts) {
   __shared__ std::uint32_t warp_sums[kSortWarps];
   std::uint32_t& own = counts[static_cast<std::int64_t>(blockIdx.x) * kDigits + threadIdx.x];
   own = sum_in_front(own, warp_sums);
@@ -33,7 +41,7 @@ template <bool kCounts>
 __global__ void __launch_bounds__(kPieceThreads)
     ranks_kernel(const std::uint64_t* keys, std::int64_t n_rows, std::int64_t n_columns, std::int64_t n_pieces,
                  std::uint32_t* counts, std::uint32_t* ranks, std::int64_t stride) {
-  const LongPiece piece(n_rows, n_columns, n_pieces);
+  const LongPiece piece = LongPiece::of_warp(n_rows, n_columns, n_pieces);
   if (!piece.is_there) return;
   const int lane = static_cast<int>(threadIdx.x) % 32;
   const std::uint64_t* const x = keys + piece.column * n_rows;
@@ -70,17 +78,19 @@ void LongSorter::sort(const T* values, std::int64_t n_columns, const std::uint8_
                       const LongOrders& other, std::int64_t first, cudaStream_t stream) {
   using Key = SortKey<T>;
   constexpr bool kIsWide = sizeof(Key) == 8;
-  check(cudaStreamWaitEvent(stream, done_.get(), 0), "making a stream wait");  // what is ours is in use until then
   const std::int64_t n_tiles = (n_rows_ + kTileRows<Key> - 1) / kTileRows<Key>,
                      n_parts = (n_rows_ + kPartRows - 1) / kPartRows;
   const std::int64_t n_digits = n_columns * kPasses<Key> * kDigits, n_published = n_columns * n_tiles * kDigits;
-  std::uint32_t* const offsets = offsets_.of(n_digits);
-  check(cudaMemsetAsync(offsets, 0, static_cast<std::size_t>(n_digits) * 4, stream), "clearing counts");
-  check(cudaMemsetAsync(next_.of(kPasses<Key>), 0, kPasses<Key> * 8, stream), "clearing counters");
+  // All 0 at first: counters, digits' counts, what tiles publish in each pass.
+  constexpr std::int64_t kNextWords = kPasses<Key>;
+  const std::int64_t n_state = kNextWords + n_digits + kPasses<Key> * n_published;
+  std::uint32_t* const state = state_.of(n_state);
+  std::uint32_t* const offsets = state + kNextWords;
+  check(cudaMemsetAsync(state, 0, static_cast<std::size_t>(n_state) * 4, stream), "clearing counts");
   digits_kernel<T><<<static_cast<unsigned>(n_columns * n_parts), kSortThreads, 0, stream>>>(values, n_rows_, kPartRows,
                                                                                             n_parts, offsets);
   check_launch("counting digits");
-  offsets_kernel<<<static_cast<unsigned>(n_columns * kPasses<Key>), kSortThreads, 0, stream>>>(offsets);
+  offsets_kernel<<<static_cast<unsigned>(n_columns * kPasses<Key>), kDigits, 0, stream>>>(offsets);
   check_launch("adding digits");
   const std::int64_t at = first * orders.stride;
   SortBuffer<Key> here{nullptr, orders.stride, orders.rows + at, orders.stride},
@@ -95,17 +105,19 @@ void LongSorter::sort(const T* values, std::int64_t n_columns, const std::uint8_
   }
   SortPass<T> job{values,
                   n_rows_,
+                  n_columns,
                   n_tiles,
                   0,
+                  bits_below_class(n_rows_, n_classes_),
                   offsets,
-                  published_.of(n_published),
-                  next_.data(),
+                  offsets + n_digits,
+                  state,
                   here,
                   there,
                   classes,
                   orders.classes + at};
-  for (job.pass = 0; job.pass < kPasses<Key>; ++job.pass, ++job.next) {  // an even number: the last ends here
-    check(cudaMemsetAsync(job.published, 0, static_cast<std::size_t>(n_published) * 4, stream), "clearing tiles");
+  for (; job.pass < kPasses<Key>;
+       ++job.pass, ++job.next, job.published += n_published) {  // an even number: the last ends here
     job.from = job.pass % 2 == 0 ? here : there;
     job.to = job.pass % 2 == 0 ? there : here;
     if (job.pass == 0) {
@@ -117,7 +129,6 @@ void LongSorter::sort(const T* values, std::int64_t n_columns, const std::uint8_
     }
   }
   if constexpr (kIsWide) rank_values(here.keys, n_columns, orders.ranks + at, orders.stride, stream);
-  check(cudaEventRecord(done_.get(), stream), "marking a stream");
 }
 
 template void LongSorter::sort<float>(const float*, std::int64_t, const std::uint8_t*, const LongOrders&,

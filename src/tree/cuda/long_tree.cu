@@ -15,21 +15,30 @@ unsigned blocks_of(std::int64_t n) {
   return static_cast<unsigned>((n + kPieceThreads - 1) / kPieceThreads);
 }
 
-/// A warp a row of counts.
+/// A warp a row of counts, four pieces a lane.
 __global__ void __launch_bounds__(kPieceThreads)
     carry_kernel(std::uint32_t* counts, const std::uint8_t* breaks, std::int64_t n_pieces, std::int64_t n_counts,
                  int rows_of_breaks) {
+  constexpr int kOfLane = 4;
   const std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * kPieceWarps + threadIdx.x / 32;
   const int lane = static_cast<int>(threadIdx.x) % 32;
   if (row >= n_counts) return;
+  std::uint32_t* const of_row = counts + row * n_pieces;
+  const std::uint8_t* const breaks_of_row = breaks == nullptr ? nullptr : breaks + row / rows_of_breaks * n_pieces;
   std::uint32_t before = 0;
-  for (std::int64_t first = 0; first < n_pieces; first += 32) {
-    const std::int64_t i = first + lane;
-    const std::uint32_t own = i < n_pieces ? counts[row * n_pieces + i] : 0;
-    const bool is_break = i < n_pieces && breaks != nullptr && breaks[row / rows_of_breaks * n_pieces + i] != 0;
-    const unsigned all = __ballot_sync(kAllLanes, is_break);
+  for (std::int64_t first = 0; first < n_pieces; first += 32 * kOfLane) {
+    std::uint32_t own[kOfLane], sum = 0;
+    bool is_break[kOfLane], has_break = false;
+#pragma unroll
+    for (int j = 0; j < kOfLane; ++j) {
+      const std::int64_t i = first + lane * kOfLane + j;
+      own[j] = i < n_pieces ? of_row[i] : 0;
+      is_break[j] = i < n_pieces && breaks_of_row != nullptr && breaks_of_row[i] != 0;
+      sum = own[j] + (is_break[j] ? 0 : sum);
+      has_break = has_break || is_break[j];
+    }
+    const unsigned all = __ballot_sync(kAllLanes, has_break);
     const int since = 31 - __clz(static_cast<int>(all & (0xffffffffU >> (31 - lane))));
-    std::uint32_t sum = own;
 #pragma unroll
     for (int apart = 1; apart < 32; apart *= 2) {
       const std::uint32_t o = __shfl_up_sync(kAllLanes, sum, apart);
@@ -38,8 +47,13 @@ __global__ void __launch_bounds__(kPieceThreads)
     if (since < 0) sum += before;
     std::uint32_t in_front = __shfl_up_sync(kAllLanes, sum, 1);
     if (lane == 0) in_front = before;
-    if (i < n_pieces) counts[row * n_pieces + i] = in_front;
     before = __shfl_sync(kAllLanes, sum, 31);
+#pragma unroll
+    for (int j = 0; j < kOfLane; ++j) {
+      const std::int64_t i = first + lane * kOfLane + j;
+      if (i < n_pieces) of_row[i] = in_front;
+      in_front = own[j] + (is_break[j] ? 0 : in_front);
+    }
   }
 }
 
@@ -81,13 +95,11 @@ void mark_rows(const LongLevel& level, cudaStream_t stream) {
   check_launch("marking rows");
 }
 
-void move_rows(const LongLevel& level, const LongMove* moves, std::uint32_t* flags, const LongOrders& to,
+void move_rows(const LongLevel& level, const LongMove* moves, std::uint32_t* tiles, const LongOrders& to,
                cudaStream_t stream) {
-  const unsigned blocks = piece_blocks(level.n_columns, level.n_pieces);
-  sides_kernel<<<blocks, kPieceThreads, 0, stream>>>(level, flags);
-  check_launch("reading sides");
-  carry_counts(level.counts, nullptr, level.n_pieces, level.n_columns, 1, stream);
-  move_kernel<<<blocks, kPieceThreads, 0, stream>>>(level, moves, flags, to);
+  const std::int64_t n_tiles = level.n_columns * level.n_tiles;
+  check(cudaMemsetAsync(tiles, 0, static_cast<std::size_t>(1 + n_tiles) * sizeof *tiles, stream), "clearing tiles");
+  move_kernel<<<static_cast<unsigned>(n_tiles), kPieceThreads, 0, stream>>>(level, moves, tiles, to);
   check_launch("moving rows");
 }
 

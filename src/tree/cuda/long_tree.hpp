@@ -1,6 +1,6 @@
 // Trees of more than 1024 rows on a GPU: every attribute's rows are sorted once and partitioned stably from level to
 // level, as on the processor (docs/adr/0014, 0016). A level's kernels: count, carry, score, choose, mark; then, once
-// the host has numbered the children, sides, carry, move.
+// the host has numbered the children, move.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -13,6 +13,7 @@ namespace stope::tree::cuda {
 
 /// A warp goes through so many positions of a column.
 inline constexpr std::int64_t kPieceRows = 1024;
+inline constexpr int kTilePieces = 8;  // of a block
 
 /// The open nodes' rows in the order of each column's values, node after node. Ranks tell values of a column apart;
 /// nothing else is known of them.
@@ -25,12 +26,15 @@ struct LongOrders {
 
 /// The best split of a node so far: the highest W, of equal ones the lowest attribute, then the lowest position.
 struct LongBest {
-  unsigned long long w;  ///< 0: there is none
+  unsigned long long w;        ///< 0: there is none
+  unsigned long long highest;  ///< W of what has been offered
   std::uint32_t attribute;
   std::uint32_t position;  ///< the last of the rows that move: those up to it go left; of a symbolic column its run
                            ///< goes right
   std::uint32_t lock, unused;
 };
+
+inline constexpr std::uint32_t kNoAttribute = 0xffffffffU;
 
 /// Where the rows of a node's children go. kNowhere: that child is a leaf.
 struct LongMove {
@@ -43,7 +47,8 @@ inline constexpr std::uint32_t kNowhere = 0xffffffffU;
 /// A level, in the GPU's memory.
 struct LongLevel {
   LongOrders orders;
-  std::int64_t n_columns, n_rows, n_nodes, n_pieces;  ///< rows: those of open nodes
+  std::int64_t n_columns, n_rows, n_nodes, n_pieces,
+      n_tiles;  ///< rows: those of open nodes; of a column: pieces, tiles
   int n_classes, min_samples_leaf;
   std::int64_t min_w;
   const std::uint8_t* symbolic;    ///< of each column
@@ -67,8 +72,8 @@ void find_splits(const LongLevel& level, cudaStream_t stream);
 /// Of nodes whose split has an attribute: sides and right_counts.
 void mark_rows(const LongLevel& level, cudaStream_t stream);
 
-/// Rows to the children's places in `to`. `flags`: [column][position / 32], room for it.
-void move_rows(const LongLevel& level, const LongMove* moves, std::uint32_t* flags, const LongOrders& to,
+/// Rows to the children's places in `to`. `tiles`: room for 1 + n_columns * n_tiles words.
+void move_rows(const LongLevel& level, const LongMove* moves, std::uint32_t* tiles, const LongOrders& to,
                cudaStream_t stream);
 
 /// counts[row][piece] becomes the sum of what stands in front of the piece, from the last break on; breaks

@@ -1,5 +1,7 @@
 #include "tree/cuda/session.hpp"
 
+#include <iterator>
+
 #include "device/cuda/check.hpp"
 
 namespace stope::tree::cuda {
@@ -9,41 +11,67 @@ using stope::cuda::check;
 TreeSession::TreeSession(int gpu, const cuda_abi::Problem& problem, std::int64_t piece_bytes)
     : gpu_(gpu),
       n_rows_(problem.n_rows),
-      grower_(problem.n_rows <= cuda_abi::kShortRows ? make_short_grower(problem) : make_long_grower(problem)) {
-  for (Slot& slot : slots_) {
-    slot.host_values = stope::cuda::PinnedBuffer<char>(piece_bytes);
-    slot.values = stope::cuda::DeviceBuffer<char>(piece_bytes);
-  }
+      grower_(problem.n_rows <= cuda_abi::kShortRows ? make_short_grower(problem) : make_long_grower(problem)),
+      batch_bytes_(cuda_abi::batch_bytes(problem.n_rows, problem.n_columns, piece_bytes)) {
+  for (Slot& slot : slots_) slot.values = stope::cuda::PinnedBuffer<char>(piece_bytes);
 }
 
 // A piece that failed leaves work under way: it ends before its memory goes.
 TreeSession::~TreeSession() {
-  for (const Slot& slot : slots_) cudaStreamSynchronize(slot.stream.get());
+  cudaStreamSynchronize(copies_.get());
+  cudaStreamSynchronize(sorts_.get());
 }
 
 void* TreeSession::columns(int number) {
-  Slot& slot = slots_[number];
-  slot.stream.wait();
-  slot.sort.read();
-  return slot.host_values.data();
+  slots_[number].copied.wait();
+  return slots_[number].values.data();
+}
+
+char* TreeSession::room(cuda_abi::Type type, std::int64_t bytes) {
+  if (type != type_in_batch_ || bytes_in_batch_ + bytes > batch_bytes_) sort_batch();
+  Batch& batch = batches_[filled_];
+  if (bytes_in_batch_ == 0) {
+    if (batch.values.size() == 0) batch.values = stope::cuda::DeviceBuffer<char>(batch_bytes_);
+    batch.sorted.wait();
+    batch.sort.read();
+    type_in_batch_ = type;
+  }
+  char* const room = batch.values.data() + bytes_in_batch_;
+  bytes_in_batch_ += bytes;
+  return room;
 }
 
 void TreeSession::submit(int number, cuda_abi::Type type, const std::int64_t* attributes, std::int64_t n_columns) {
   Slot& slot = slots_[number];
   const std::int64_t bytes = n_rows_ * n_columns * (type == cuda_abi::Type::float64 ? 8 : 4);
-  check(cudaMemcpyAsync(slot.values.data(), slot.host_values.data(), static_cast<std::size_t>(bytes),
-                        cudaMemcpyHostToDevice, slot.stream.get()),
+  char* const to = room(type, bytes);
+  check(cudaMemcpyAsync(to, slot.values.data(), static_cast<std::size_t>(bytes), cudaMemcpyHostToDevice, copies_.get()),
         "copying columns");
-  slot.sort.start(slot.stream.get());
-  grower_->sort(type, slot.values.data(), n_columns, static_cast<std::int64_t>(columns_.size()), slot.stream.get());
-  slot.sort.stop(slot.stream.get());
+  slot.copied.record(copies_);
   for (std::int64_t c = 0; c < n_columns; ++c)
     columns_.push_back({static_cast<std::int32_t>(attributes[c]), type == cuda_abi::Type::code});
 }
 
+void TreeSession::sort_batch() {
+  if (bytes_in_batch_ == 0) return;
+  Batch& batch = batches_[filled_];
+  copied_.record(copies_);
+  copied_.hold(sorts_);
+  batch.sort.start(sorts_.get());
+  grower_->sort(type_in_batch_, batch.values.data(), std::ssize(columns_) - first_in_batch_, first_in_batch_,
+                sorts_.get());
+  batch.sort.stop(sorts_.get());
+  batch.sorted.record(sorts_);
+  first_in_batch_ = std::ssize(columns_);
+  bytes_in_batch_ = 0;
+  filled_ = 1 - filled_;
+}
+
 Grower& TreeSession::begun() {
   if (!has_begun_) {
-    for (int slot = 0; slot < cuda_abi::kSlots; ++slot) columns(slot);
+    sort_batch();
+    sorts_.wait();
+    for (Batch& batch : batches_) batch.sort.read();
     grower_->begin(columns_);
     has_begun_ = true;
   }
@@ -52,7 +80,7 @@ Grower& TreeSession::begun() {
 
 cuda_abi::Splits TreeSession::splits() {
   cuda_abi::Splits splits = grower_->splits();
-  for (const Slot& slot : slots_) splits.sort_seconds += slot.sort.seconds();
+  for (const Batch& batch : batches_) splits.sort_seconds += batch.sort.seconds();
   return splits;
 }
 

@@ -1,4 +1,5 @@
-// A tree on a GPU (tree/cuda_abi.hpp): attributes come in pieces, two at a time.
+// A tree on a GPU (tree/cuda_abi.hpp): attributes come in pieces, two at a time, and are sorted in batches of several:
+// launches over few columns leave much of the GPU idle.
 #pragma once
 
 #include <vector>
@@ -26,16 +27,32 @@ class TreeSession {
 
  private:
   struct Slot {
-    stope::cuda::Stream stream;
-    stope::cuda::PinnedBuffer<char> host_values;
+    stope::cuda::PinnedBuffer<char> values;
+    stope::cuda::Event copied;
+  };
+  struct Batch {
     stope::cuda::DeviceBuffer<char> values;
+    stope::cuda::Event sorted;
     stope::cuda::Stopwatch sort;
   };
+
+  /// Room for a piece in the batch that is being filled.
+  char* room(cuda_abi::Type type, std::int64_t bytes);
+  /// Queues the sort of the batch that is being filled, if there is something in it.
+  void sort_batch();
 
   int gpu_;
   std::int64_t n_rows_;
   std::unique_ptr<Grower> grower_;
+  std::int64_t batch_bytes_;
+  stope::cuda::Stream copies_, sorts_;
+  stope::cuda::Event copied_;
   Slot slots_[cuda_abi::kSlots];
+  Batch batches_[2];
+  int filled_ = 0;  ///< the batch that is being filled
+  std::int64_t bytes_in_batch_ = 0;
+  cuda_abi::Type type_in_batch_{};
+  std::int64_t first_in_batch_ = 0;  ///< columns in front of the batch
   std::vector<ColumnKind> columns_;
   bool has_begun_ = false;
 };
