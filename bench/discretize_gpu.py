@@ -5,7 +5,7 @@ run. Every case but the largest is compared with the processor's, bit for bit. W
   python3 bench/discretize_gpu.py BUILD_FOLDER [--repeats 20] [--only TEXT]
 
 "gpu" is the GPU's work, from columns there; "copy" from columns in pinned memory of the host to cuts there; "call" is by the clock, from a
-table in the host's memory to cuts or a tree there; the last case is the whole command, from a CSV file to a CSV ranking.
+table in the host's memory to cuts or a tree there, "processor" the same without the GPU; the last case is the whole command, from a CSV file to a CSV ranking.
 """
 import argparse
 import json
@@ -107,7 +107,7 @@ def cuts(args, case):
     found, rival = ours(args, job="cuts", rows=rows, columns=columns, classes=classes, repeats=args.repeats), torch("cuts", rows, columns)
     gpu, copy = median(found, "gpu_ms"), median(found, "copy_ms")
     print(f"{name}: gpu {gpu:.3f}{verdict(gpu, target)}, with copies {copy:.3f}{verdict(copy, copy_target)}, call {median(found, 'call_ms'):.2f}, "
-          f"PyTorch {median(rival, 'ms'):.2f}, same {found.get('same', found)}", flush=True)
+          f"processor {median(found, 'cpu_ms'):.2f}, PyTorch {median(rival, 'ms'):.2f}, same {found.get('same', found)}", flush=True)
     return {"case": name, "stope": found, "torch": rival, "gpu_target_ms": target, "copy_target_ms": copy_target}
 
 
@@ -116,7 +116,7 @@ def tree(args, case):
     found = ours(args, job="tree", rows=rows, columns=columns, classes=classes, label=label, repeats=min(args.repeats, 10))
     gpu = median(found, "sort_ms") + median(found, "grow_ms")
     print(f"{name}: gpu {gpu:.3f} (sort {median(found, 'sort_ms'):.3f}, grow {median(found, 'grow_ms'):.3f}){verdict(gpu, target)}, call "
-          f"{median(found, 'call_ms'):.2f}, leaves {found.get('leaves')}, depth {found.get('depth')}, same {found.get('same', found)}", flush=True)
+          f"{median(found, 'call_ms'):.2f}, processor {median(found, 'cpu_ms'):.2f}, leaves {found.get('leaves')}, depth {found.get('depth')}, same {found.get('same', found)}", flush=True)
     return {"case": name, "stope": found, "gpu_target_ms": target}
 
 

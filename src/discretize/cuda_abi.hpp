@@ -16,7 +16,7 @@ enum class Type : std::int32_t { float32, float64 };
 struct Decisions {
   const std::uint8_t* classes;  ///< of each row
   const std::int64_t* totals;   ///< rows of each class
-  std::int64_t n_rows;          ///< fewer than 2^32
+  std::int64_t n_rows;          ///< fewer than 2^30
   std::int32_t n_classes;
   Type type;  ///< of the columns' values
 };
@@ -26,7 +26,7 @@ struct Cut {
   std::int64_t w;    ///< its W; 0: no cut separates anything; kUndecided
   double low, high;  ///< the neighbouring values that it lies between; NaN: missing
 };
-/// The values take too many bits together with the class: the processor must look.
+/// Of a short column, the values take too many bits together with the class: the processor must look.
 inline constexpr std::int64_t kUndecided = -1;
 
 inline constexpr int kSlots = 2;

@@ -111,6 +111,7 @@ class Worker {
 const char* why_not_on_gpu(const DecisionProblem& problem, Criterion criterion, std::int64_t n_permutations) {
   if (criterion != Criterion::discernibility) return "GPUs look for cuts by discernibility only";
   if (problem.weighted) return "GPUs look for cuts without weights only";
+  if (problem.n_rows > kMostGpuRows) return "GPUs look for cuts in fewer than 2^30 rows";
   if (n_permutations > 0) return "permutations are the processor's";
   return n_present_classes(problem) > kMostGpuClasses ? "GPUs take up to 256 classes" : nullptr;
 }

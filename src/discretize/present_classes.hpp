@@ -9,6 +9,7 @@
 namespace stope::discretize {
 
 inline constexpr std::int64_t kMostGpuClasses = 256;
+inline constexpr std::int64_t kMostGpuRows = (std::int64_t{1} << 30) - 1;
 
 /// How many classes have rows.
 std::int64_t n_present_classes(const DecisionProblem& problem);

@@ -27,7 +27,6 @@ using discretize::DecisionProblem;
 
 // Large enough to hide launches, small enough to be copied and sorted in turn.
 constexpr std::int64_t kPieceBytes = std::int64_t{16} << 20;
-constexpr std::int64_t kMostGpuRows = (std::int64_t{1} << 30) - 1;
 
 const cuda_abi::Functions& functions() {
   return *device::cuda().functions->tree;
@@ -56,8 +55,8 @@ std::int64_t least_w(double score) {
   return low;
 }
 
-// What a tree of columns takes on a GPU: their orders (tree/cuda/short_tree.hpp, long_tree.hpp), and batches that are
-// filled and sorted, of long columns through as much again (long_sorter.hpp).
+// What a tree of columns takes on a GPU: their orders (tree/cuda/short_tree.hpp, discretize/cuda/long_level.hpp), and
+// batches that are filled and sorted, of long columns through as much again (long_sorter.hpp there).
 void require_memory(int gpu, std::int64_t n_rows, std::int64_t n_columns, std::int64_t piece_bytes,
                     const RunOptions& run) {
   const std::int64_t of_value = n_rows <= 256 ? 1 : n_rows <= cuda_abi::kShortRows ? 2 : 18;
@@ -287,7 +286,7 @@ class CudaGrowth {
 const char* why_not_on_gpu(const DecisionProblem& problem, const GrowOptions& options) {
   if (options.criterion != Criterion::discernibility) return "GPUs grow trees by discernibility only";
   if (problem.weighted) return "GPUs grow trees of rows without weights only";
-  if (problem.n_rows > kMostGpuRows) return "GPUs grow trees of fewer than 2^30 rows";
+  if (problem.n_rows > discretize::kMostGpuRows) return "GPUs grow trees of fewer than 2^30 rows";
   return discretize::n_present_classes(problem) > discretize::kMostGpuClasses ? "GPUs take up to 256 classes" : nullptr;
 }
 

@@ -32,8 +32,4 @@ inline constexpr std::int64_t kShortRows = 1024;
 template <class T>
 void find_cuts_of_short(const Columns<T>& columns, const CutsThere& cuts, int* list, cudaStream_t stream);
 
-/// More rows; waits for some of what it queues. Takes memory of its own.
-template <class T>
-void find_cuts_of_long(const Columns<T>& columns, const CutsThere& cuts, cudaStream_t stream);
-
 }  // namespace stope::discretize::cuda

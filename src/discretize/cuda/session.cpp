@@ -40,6 +40,7 @@ CutSession::CutSession(int gpu, const cuda_abi::Decisions& decisions, std::int64
     slot.host_ends = stope::cuda::PinnedBuffer<double>(2 * most_columns);
     slot.list = stope::cuda::DeviceBuffer<int>(most_columns + 1);
   }
+  if (n_rows_ > kShortRows) long_ = std::make_unique<LongCuts>(decisions, most_columns);
 }
 
 // A piece that failed leaves work under way: it ends before its memory goes.
@@ -59,10 +60,10 @@ void CutSession::find_cuts(Slot& slot) {
                               n_classes_,
                               class_bits};
   const CutsThere cuts = {slot.w.data(), slot.ends.data(), slot.ends.data() + most_columns_};
-  if (n_rows_ <= kShortRows) {
+  if (long_ == nullptr) {
     find_cuts_of_short<T>(columns, cuts, slot.list.data(), slot.stream.get());
   } else {
-    find_cuts_of_long<T>(columns, cuts, slot.stream.get());
+    long_->find(columns, cuts, slot.stream);
   }
 }
 
@@ -73,6 +74,7 @@ void CutSession::submit(int number, std::int64_t n_columns) {
   const auto bytes = static_cast<std::size_t>(n_rows_ * n_columns * size_of(type_));
   check(cudaMemcpyAsync(slot.values.data(), slot.host_values.data(), bytes, cudaMemcpyHostToDevice, stream),
         "copying columns");
+  if (long_ != nullptr) long_->hold(slot.stream);
   slot.watch.start(stream);
   type_ == cuda_abi::Type::float32 ? find_cuts<float>(slot) : find_cuts<double>(slot);
   slot.watch.stop(stream);

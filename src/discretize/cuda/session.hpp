@@ -1,9 +1,12 @@
 // Pieces of columns from the host's memory, two at a time (discretize/cuda_abi.hpp).
 #pragma once
 
+#include <memory>
+
 #include "device/cuda/buffer.hpp"
 #include "device/cuda/stream.hpp"
 #include "discretize/cuda/job.hpp"
+#include "discretize/cuda/long_cuts.hpp"
 #include "discretize/cuda_abi.hpp"
 
 namespace stope::discretize::cuda {
@@ -45,6 +48,7 @@ class CutSession {
   stope::cuda::DeviceBuffer<std::uint8_t> classes_;
   stope::cuda::DeviceBuffer<std::int64_t> totals_;
   Slot slots_[cuda_abi::kSlots];
+  std::unique_ptr<LongCuts> long_;  ///< of more than kShortRows rows
 };
 
 }  // namespace stope::discretize::cuda

@@ -5,27 +5,21 @@
 
 #include "device/cuda/buffer.hpp"
 #include "device/cuda/stream.hpp"
+#include "discretize/cuda/long_sorter.hpp"
 #include "tree/cuda/grower.hpp"
-#include "tree/cuda/long_sorter.hpp"
 #include "tree/cuda/long_tree.hpp"
 #include "tree/cuda/tree_columns.hpp"
 
 namespace stope::tree::cuda {
 namespace {
 
+using discretize::cuda::LongBest;
+using discretize::cuda::LongOrders;
 using stope::cuda::DeviceBuffer;
 using stope::cuda::GrowingBuffer;
 
-struct Orders {
-  DeviceBuffer<std::uint32_t> ranks, rows;
-  DeviceBuffer<std::uint8_t> classes;
-
-  explicit Orders(std::int64_t size) : ranks(size), rows(size), classes(size) {}
-  LongOrders there(std::int64_t stride) const { return {ranks.data(), rows.data(), classes.data(), stride}; }
-};
-
 std::int64_t tiles_of(std::int64_t n_pieces) {
-  return (n_pieces + kTilePieces - 1) / kTilePieces;
+  return (n_pieces + discretize::cuda::kTilePieces - 1) / discretize::cuda::kTilePieces;
 }
 
 class LongGrower : public Grower {
@@ -36,20 +30,19 @@ class LongGrower : public Grower {
         n_classes_(problem.n_classes),
         max_depth_(problem.max_depth),
         min_samples_leaf_(problem.min_samples_leaf),
-        stride_((n_rows_ + 31) / 32 * 32),
         sorter_(n_rows_, n_classes_),
-        orders_(checked::mul(stride_, n_columns_)),
-        others_(checked::mul(stride_, n_columns_)),
+        orders_(n_rows_, n_columns_),
+        others_(n_rows_, n_columns_),
         columns_(problem, stream_),
         sides_((n_rows_ + 31) / 32),
         first_nodes_((n_rows_ + 31) / 32),
         totals_(problem.totals, problem.totals + problem.n_classes),
         begins_{0, static_cast<std::uint32_t>(n_rows_)} {
-    const std::int64_t n_pieces = (n_rows_ + kPieceRows - 1) / kPieceRows;
+    const std::int64_t n_pieces = discretize::cuda::pieces_of(n_rows_);
     counts_ = DeviceBuffer<std::uint32_t>(checked::mul(checked::mul(n_columns_, n_classes_), n_pieces));
     breaks_ = DeviceBuffer<std::uint8_t>(checked::mul(n_columns_, n_pieces));
     tiles_ = DeviceBuffer<std::uint32_t>(checked::add(checked::mul(n_columns_, tiles_of(n_pieces)), 1));
-    level_.orders = orders_.there(stride_);
+    level_.orders = orders_.there();
     level_.n_columns = n_columns_;
     level_.n_classes = n_classes_;
     level_.min_samples_leaf = static_cast<int>(std::min<std::int64_t>(min_samples_leaf_, kMostLeast));
@@ -118,8 +111,8 @@ class LongGrower : public Grower {
 
   template <class T>
   void sort_as(const void* values, std::int64_t n_columns, std::int64_t first, cudaStream_t stream) {
-    sorter_.sort(static_cast<const T*>(values), n_columns, columns_.classes(), orders_.there(stride_),
-                 others_.there(stride_), first, stream);
+    sorter_.sort(static_cast<const T*>(values), n_columns, columns_.classes(), orders_.there(), others_.there(), first,
+                 stream);
   }
 
   // What becomes of this level's nodes, at the end of that of all levels.
@@ -157,10 +150,10 @@ class LongGrower : public Grower {
     if (sides != nullptr) upload(sides_.data(), sides, sides_.size(), stream_);
     upload(moves_there_.of(level_.n_nodes), moves_.data(), level_.n_nodes, stream_);
     move_.start(stream_.get());
-    move_rows(level_, moves_there_.data(), tiles_.data(), others_.there(stride_), stream_.get());
+    move_rows(level_, moves_there_.data(), tiles_.data(), others_.there(), stream_.get());
     move_.stop(stream_.get());
     std::swap(orders_, others_);
-    level_.orders = orders_.there(stride_);
+    level_.orders = orders_.there();
     stream_.wait();
     move_.read();
     return begins_.back();
@@ -170,7 +163,7 @@ class LongGrower : public Grower {
     const auto n = static_cast<std::int64_t>(begins_.size()) - 1;
     level_.n_nodes = n;
     level_.n_rows = begins_.back();
-    level_.n_pieces = (level_.n_rows + kPieceRows - 1) / kPieceRows;
+    level_.n_pieces = discretize::cuda::pieces_of(level_.n_rows);
     level_.n_tiles = tiles_of(level_.n_pieces);
     std::uint32_t* const begins = begins_there_.of(n + 1);
     std::uint32_t* const totals = totals_there_.of(n * n_classes_);
@@ -219,10 +212,10 @@ class LongGrower : public Grower {
 
   std::int64_t n_rows_, n_columns_;
   int n_classes_;
-  std::int64_t max_depth_, min_samples_leaf_, stride_, depth_ = 0;
+  std::int64_t max_depth_, min_samples_leaf_, depth_ = 0;
   stope::cuda::Stream stream_;
-  LongSorter sorter_;
-  Orders orders_, others_;  ///< of this level; room for the next
+  discretize::cuda::LongSorter sorter_;
+  discretize::cuda::OrdersMemory orders_, others_;  ///< of this level; room for the next
   TreeColumns columns_;
   DeviceBuffer<std::uint32_t> sides_, first_nodes_, counts_, tiles_;
   DeviceBuffer<std::uint8_t> breaks_;
@@ -230,7 +223,7 @@ class LongGrower : public Grower {
   GrowingBuffer<LongBest> best_;
   GrowingBuffer<LongMove> moves_there_;
   GrowingBuffer<cuda_abi::Split> splits_there_;
-  LongLevel level_{};
+  TreeLevel level_{};
   stope::cuda::Stopwatch search_, mark_, move_;
   // Of this level: where nodes begin, and their classes; of all levels: what became of nodes.
   std::vector<std::uint32_t> totals_, begins_, right_counts_, host_sides_;

@@ -3,25 +3,16 @@
 
 #include <cstdint>
 
-#include "tree/cuda/long_pieces.cuh"
-#include "tree/cuda/look_back.cuh"
+#include "discretize/cuda/long_pieces.cuh"
+#include "discretize/cuda/look_back.cuh"
+#include "tree/cuda/long_tree.hpp"
 
 namespace stope::tree::cuda {
 
-/// The node of every 32nd position, by halving.
-__global__ void __launch_bounds__(kPieceThreads) first_nodes_kernel(const LongLevel level) {
-  const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * kPieceThreads + threadIdx.x, position = i * 32;
-  if (position >= level.n_rows) return;
-  std::int64_t low = 0, high = level.n_nodes;  // begins[low] <= position < begins[high]
-  while (high - low > 1) {
-    const std::int64_t middle = (low + high) / 2;
-    (static_cast<std::int64_t>(level.begins[middle]) <= position ? low : high) = middle;
-  }
-  level.first_nodes[i] = static_cast<std::uint32_t>(low);
-}
+using namespace discretize::cuda;  // pieces of columns
 
 /// What each node does: a thread a node.
-__global__ void __launch_bounds__(kPieceThreads) choose_kernel(const LongLevel level) {
+__global__ void __launch_bounds__(kPieceThreads) choose_kernel(const TreeLevel level) {
   const std::int64_t node = static_cast<std::int64_t>(blockIdx.x) * kPieceThreads + threadIdx.x;
   if (node >= level.n_nodes) return;
   const LongBest& best = level.best[node];
@@ -37,7 +28,7 @@ __global__ void __launch_bounds__(kPieceThreads) choose_kernel(const LongLevel l
 }
 
 /// Notes the rows that go right, and counts their classes. A thread a position.
-__global__ void __launch_bounds__(kPieceThreads) mark_kernel(const LongLevel level) {
+__global__ void __launch_bounds__(kPieceThreads) mark_kernel(const TreeLevel level) {
   const std::int64_t position = static_cast<std::int64_t>(blockIdx.x) * kPieceThreads + threadIdx.x;
   const std::int64_t at = position < level.n_rows ? position : level.n_rows - 1;
   const std::uint32_t node = node_at(level, at);
@@ -78,7 +69,7 @@ struct Flags {
 };
 
 /// The flags of this lane's 32 positions: sides of rows that stand anywhere, many on their way at a time.
-__device__ __forceinline__ std::uint32_t read_flags(const LongLevel& level, const LongPiece& piece) {
+__device__ __forceinline__ std::uint32_t read_flags(const TreeLevel& level, const LongPiece& piece) {
   constexpr int kAtOnce = 8;
   static_assert(kPieceRows == 32 * 32);
   const int lane = static_cast<int>(threadIdx.x) % 32;
@@ -107,7 +98,7 @@ struct StagedRows {
   std::uint32_t ranks[kRows], rows[kRows];
   std::uint8_t classes[kRows];
 
-  __device__ __forceinline__ void move(const LongLevel& level, const LongPiece& piece, const LongMove& move,
+  __device__ __forceinline__ void move(const TreeLevel& level, const LongPiece& piece, const LongMove& move,
                                        const Flags& flags, std::uint32_t piece_end, const LongOrders& to) {
     const int lane = static_cast<int>(threadIdx.x) % 32;
     const std::int64_t from = piece.column * level.orders.stride + piece.begin + lane, base = piece.column * to.stride;
@@ -155,7 +146,7 @@ struct StagedRows {
 };
 
 /// Rows of any piece, one by one.
-__device__ __forceinline__ void move_each(const LongLevel& level, const LongPiece& piece, const LongMove* moves,
+__device__ __forceinline__ void move_each(const TreeLevel& level, const LongPiece& piece, const LongMove* moves,
                                           const Flags& flags, const LongOrders& to) {
   const int lane = static_cast<int>(threadIdx.x) % 32;
   const std::int64_t from = piece.column * level.orders.stride, base = piece.column * to.stride;
@@ -178,7 +169,7 @@ __device__ __forceinline__ void move_each(const LongLevel& level, const LongPiec
 /// Every column's rows, stably. A block goes through a tile, a piece a warp. `tiles`: a counter of tiles taken, then
 /// what they publish, [column][tile]; 0 before.
 __global__ void __launch_bounds__(kPieceThreads)
-    move_kernel(const LongLevel level, const LongMove* moves, std::uint32_t* tiles, const LongOrders to) {
+    move_kernel(const TreeLevel level, const LongMove* moves, std::uint32_t* tiles, const LongOrders to) {
   __shared__ StagedRows staged[kPieceWarps];
   __shared__ std::uint32_t rights_of[kPieceWarps], in_front;
   const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;

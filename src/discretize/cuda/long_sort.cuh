@@ -7,10 +7,10 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "discretize/cuda/look_back.cuh"
 #include "discretize/value_order.hpp"
-#include "tree/cuda/look_back.cuh"
 
-namespace stope::tree::cuda {
+namespace stope::discretize::cuda {
 
 inline constexpr int kDigitBits = 8, kDigits = 1 << kDigitBits;
 inline constexpr int kSortThreads = 512, kSortWarps = kSortThreads / 32;  // the first kDigits have a digit each
@@ -268,4 +268,4 @@ __global__ void __launch_bounds__(kSortThreads, 2) sort_pass_kernel(const __grid
   }
 }
 
-}  // namespace stope::tree::cuda
+}  // namespace stope::discretize::cuda

@@ -3,9 +3,9 @@
 
 #include <cstdint>
 
-#include "tree/cuda/long_tree.hpp"
+#include "discretize/cuda/long_level.hpp"
 
-namespace stope::tree::cuda {
+namespace stope::discretize::cuda {
 
 inline constexpr int kPieceWarps = kTilePieces, kPieceThreads = kPieceWarps * 32;
 inline constexpr unsigned kAllLanes = 0xffffffffU;
@@ -86,4 +86,4 @@ struct Chunk {
   }
 };
 
-}  // namespace stope::tree::cuda
+}  // namespace stope::discretize::cuda

@@ -1,13 +1,13 @@
 // Launches of the sort. Keys of 32 bits stay as ranks; those of float64 become dense ranks.
-#include "tree/cuda/long_sorter.hpp"
+#include "discretize/cuda/long_sorter.hpp"
 
 #include <bit>
 
 #include "device/cuda/check.hpp"
-#include "tree/cuda/long_pieces.cuh"
-#include "tree/cuda/long_sort.cuh"
+#include "discretize/cuda/long_pieces.cuh"
+#include "discretize/cuda/long_sort.cuh"
 
-namespace stope::tree::cuda {
+namespace stope::discretize::cuda {
 namespace {
 
 using stope::cuda::check;
@@ -63,7 +63,7 @@ __global__ void __launch_bounds__(kPieceThreads)
 
 void LongSorter::rank_values(const std::uint64_t* keys, std::int64_t n_columns, std::uint32_t* ranks,
                              std::int64_t stride, cudaStream_t stream) {
-  const std::int64_t n_pieces = (n_rows_ + kPieceRows - 1) / kPieceRows;
+  const std::int64_t n_pieces = pieces_of(n_rows_);
   const unsigned blocks = piece_blocks(n_columns, n_pieces);
   std::uint32_t* const counts = counts_.of(n_columns * n_pieces);
   ranks_kernel<true><<<blocks, kPieceThreads, 0, stream>>>(keys, n_rows_, n_columns, n_pieces, counts, ranks, stride);
@@ -138,4 +138,4 @@ template void LongSorter::sort<double>(const double*, std::int64_t, const std::u
 template void LongSorter::sort<std::int32_t>(const std::int32_t*, std::int64_t, const std::uint8_t*, const LongOrders&,
                                              const LongOrders&, std::int64_t, cudaStream_t);
 
-}  // namespace stope::tree::cuda
+}  // namespace stope::discretize::cuda

@@ -1,4 +1,4 @@
-// The best split of every open node, of long columns: classes are counted piece by piece, counts carried from piece to
+// The best splits of long columns: classes are counted piece by piece, counts carried from piece to
 // piece, and then every piece is gone through once more with what stands in front of it.
 #pragma once
 
@@ -6,9 +6,9 @@
 
 #include <type_traits>
 
-#include "tree/cuda/long_pieces.cuh"
+#include "discretize/cuda/long_pieces.cuh"
 
-namespace stope::tree::cuda {
+namespace stope::discretize::cuda {
 
 /// Of two classes: the rows of the second in a plain piece.
 __device__ __forceinline__ std::uint32_t count_seconds(const std::uint8_t* classes) {
@@ -89,6 +89,10 @@ __device__ __forceinline__ bool is_beaten(LongBest* best, unsigned long long w, 
   const unsigned long long w_there = there->w;
   __threadfence();
   return w_there > w || (w_there == w && there->attribute < attribute);
+}
+
+__device__ __forceinline__ LongBest* best_of(const LongLevel& level, const LongPiece& piece, std::uint32_t node) {
+  return level.best + (level.columns_apart ? piece.column : static_cast<std::int64_t>(node));
 }
 
 /// The best of a warp's candidates for one node becomes the node's, if it is better. `w` 0: this lane has none. Only
@@ -271,7 +275,7 @@ __global__ void __launch_bounds__(kPieceThreads) score_kernel(const LongLevel le
       std::uint32_t best_at = 0;
       const std::uint32_t node = node_at(level, piece.begin);
       score_plain(level, piece, node, best, best_at);
-      offer(level.best + node, best, static_cast<std::uint32_t>(level.attributes[piece.column]), best_at);
+      offer(best_of(level, piece, node), best, static_cast<std::uint32_t>(level.attributes[piece.column]), best_at);
       return;
     }
   }
@@ -298,7 +302,7 @@ __global__ void __launch_bounds__(kPieceThreads) score_kernel(const LongLevel le
       best_at = at;
     }
     while (others != 0) {  // node after node
-      offer(level.best + node, best, attribute, best_at);
+      offer(best_of(level, piece, node), best, attribute, best_at);
       node = __shfl_sync(kAllLanes, chunk.node, __ffs(static_cast<int>(others)) - 1);
       const bool is_in = chunk.is_there && chunk.node == node;
       best = is_in ? worth : 0;
@@ -306,7 +310,7 @@ __global__ void __launch_bounds__(kPieceThreads) score_kernel(const LongLevel le
       others &= ~__ballot_sync(kAllLanes, is_in);
     }
   }
-  offer(level.best + node, best, attribute, best_at);
+  offer(best_of(level, piece, node), best, attribute, best_at);
 }
 
-}  // namespace stope::tree::cuda
+}  // namespace stope::discretize::cuda

@@ -3,10 +3,27 @@
 
 #include <cstdint>
 
+#include "base/checked.hpp"
 #include "device/cuda/buffer.hpp"
-#include "tree/cuda/long_tree.hpp"
+#include "discretize/cuda/long_level.hpp"
 
-namespace stope::tree::cuda {
+namespace stope::discretize::cuda {
+
+/// Room for the orders of columns.
+class OrdersMemory {
+ public:
+  OrdersMemory(std::int64_t n_rows, std::int64_t n_columns)
+      : stride_((n_rows + 31) / 32 * 32),
+        ranks_(checked::mul(stride_, n_columns)),
+        rows_(ranks_.size()),
+        classes_(ranks_.size()) {}
+  LongOrders there() const { return {ranks_.data(), rows_.data(), classes_.data(), stride_}; }
+
+ private:
+  std::int64_t stride_;
+  stope::cuda::DeviceBuffer<std::uint32_t> ranks_, rows_;
+  stope::cuda::DeviceBuffer<std::uint8_t> classes_;
+};
 
 class LongSorter {
  public:
@@ -29,4 +46,4 @@ class LongSorter {
   stope::cuda::GrowingBuffer<std::uint64_t> keys_;  ///< of columns of float64, twice
 };
 
-}  // namespace stope::tree::cuda
+}  // namespace stope::discretize::cuda

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-namespace stope::tree::cuda {
+namespace stope::discretize::cuda {
 
 /// A published word is a count and one of these; 0: nothing yet.
 inline constexpr std::uint32_t kOwn = 1U << 30, kUpToHere = 2U << 30, kCount = kOwn - 1;
@@ -73,4 +73,4 @@ __device__ __forceinline__ std::uint32_t warp_look_back(volatile std::uint32_t* 
   return before;
 }
 
-}  // namespace stope::tree::cuda
+}  // namespace stope::discretize::cuda

@@ -1,0 +1,37 @@
+// Best cuts of columns of more than kShortRows rows: rows are sorted by each column's values, then searched as the
+// level of a tree whose only node they are.
+#pragma once
+
+#include <cstdint>
+
+#include "device/cuda/buffer.hpp"
+#include "device/cuda/stream.hpp"
+#include "discretize/cuda/job.hpp"
+#include "discretize/cuda/long_level.hpp"
+#include "discretize/cuda/long_sorter.hpp"
+#include "discretize/cuda_abi.hpp"
+
+namespace stope::discretize::cuda {
+
+class LongCuts {
+ public:
+  /// For pieces of up to so many columns. Memory: 18 bytes a value, of float64 34.
+  LongCuts(const cuda_abi::Decisions& decisions, std::int64_t most_columns);
+
+  /// Until the piece before is done, whose memory the next one takes.
+  void hold(const stope::cuda::Stream& stream) const { done_.hold(stream); }
+  /// Queues the search. T: float, double.
+  template <class T>
+  void find(const Columns<T>& columns, const CutsThere& cuts, const stope::cuda::Stream& stream);
+
+ private:
+  LongSorter sorter_;
+  OrdersMemory orders_, others_;
+  stope::cuda::DeviceBuffer<std::uint8_t> symbolic_, breaks_;
+  stope::cuda::DeviceBuffer<std::int32_t> attributes_;
+  stope::cuda::DeviceBuffer<std::uint32_t> begins_, totals_, first_nodes_, counts_;
+  stope::cuda::DeviceBuffer<LongBest> best_;
+  stope::cuda::Event done_;
+};
+
+}  // namespace stope::discretize::cuda

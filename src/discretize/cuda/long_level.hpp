@@ -1,0 +1,63 @@
+// Rows of long columns in the order of each column's values, in nodes, and each node's best split: what a tree needs of
+// a level, and best cuts of columns, whose rows are one node. Kernels: count, carry, score.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+
+namespace stope::discretize::cuda {
+
+/// A warp goes through so many positions of a column.
+inline constexpr std::int64_t kPieceRows = 1024;
+inline constexpr int kTilePieces = 8;  // of a block
+
+inline constexpr std::int64_t pieces_of(std::int64_t n_rows) {
+  return (n_rows + kPieceRows - 1) / kPieceRows;
+}
+
+/// The rows of nodes in the order of each column's values, node after node. Ranks tell values of a column apart;
+/// nothing else is known of them.
+struct LongOrders {
+  std::uint32_t* ranks;   ///< [column][position]
+  std::uint32_t* rows;    ///< [column][position]
+  std::uint8_t* classes;  ///< [column][position]
+  std::int64_t stride;    ///< from a column to the next, a multiple of 32
+};
+
+/// The best split so far: the highest W, of equal ones the lowest attribute, then the lowest position.
+struct LongBest {
+  unsigned long long w;        ///< 0: there is none
+  unsigned long long highest;  ///< W of what has been offered
+  std::uint32_t attribute;
+  std::uint32_t position;  ///< the last of the rows that move: those up to it go left; of a symbolic column its run
+                           ///< goes right
+  std::uint32_t lock, unused;
+};
+inline constexpr std::uint32_t kNoAttribute = 0xffffffffU;
+
+/// In the GPU's memory.
+struct LongLevel {
+  LongOrders orders;
+  std::int64_t n_columns, n_rows, n_nodes, n_pieces;  ///< rows: those of all nodes; of a column: pieces
+  int n_classes, min_samples_leaf;
+  const std::uint8_t* symbolic;    ///< of each column
+  const std::int32_t* attributes;  ///< number of each column
+  const std::uint32_t* begins;     ///< of each node, and n_rows
+  const std::uint32_t* totals;     ///< [node][class]
+  std::uint32_t* first_nodes;      ///< the node of every 32nd position
+  std::uint32_t* counts;           ///< [column][class][piece]
+  std::uint8_t* breaks;            ///< [column][piece]: whether a count begins anew in the piece
+  LongBest* best;                  ///< of each node; if columns are apart, of each column
+  bool columns_apart;              ///< then there is one node
+};
+
+/// Queues the search for the best splits.
+void find_best(const LongLevel& level, cudaStream_t stream);
+
+/// counts[row][piece] becomes the sum of what stands in front of the piece, from the last break on; breaks
+/// [row / rows_of_breaks][piece], or null.
+void carry_counts(std::uint32_t* counts, const std::uint8_t* breaks, std::int64_t n_pieces, std::int64_t n_counts,
+                  int rows_of_breaks, cudaStream_t stream);
+
+}  // namespace stope::discretize::cuda
