@@ -78,7 +78,7 @@ def constants(rows):
     return {"thread_rate": rate(times(rows, "all", "cpu, 1 thread")),
             "kCopyRate": rate(gpu),
             "kCallSeconds": 1e-3 * statistics.median(ms for n, ms in gpu.items() if n <= 4096) if gpu else None,
-            "kStartSeconds": 1e-3 * (first[0]["fresh_ms"] - first[0]["median_ms"]) if first else None}
+            "kDriverSeconds": 1e-3 * (first[0]["fresh_ms"] - first[0]["median_ms"]) if first else None}
 
 
 def plot(rows, machine):

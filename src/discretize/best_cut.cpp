@@ -8,12 +8,15 @@
 #include <span>
 
 #include "base/thread_pool.hpp"
+#include "device/auto_gpu.hpp"
 #include "device/backend.hpp"
+#include "discretize/auto_device.hpp"
 #include "discretize/crew.hpp"
 #include "discretize/cuda_cuts.hpp"
 #include "discretize/group_sorter.hpp"
 #include "discretize/permutation_test.hpp"
 #include "discretize/scorer.hpp"
+#include "discretize/stage_columns.hpp"
 #include "discretize/value_order.hpp"
 #include "stope/error.hpp"
 
@@ -175,25 +178,63 @@ class ProgressOfColumns {
   std::mutex mutex_;
 };
 
+// Under auto.
+std::vector<int> gpus_that_pay(const DecisionProblem& problem, const RunOptions& run) {
+  std::int64_t n_columns = 0, bytes = 0;
+  for (const Attribute& attribute : problem.attributes) {
+    if (attribute.symbolic) continue;
+    ++n_columns;
+    bytes += bytes_of(attribute, problem.n_rows);
+  }
+  const int threads = run.threads > 0 ? run.threads : available_threads();
+  const auto gpu =
+      device::gpu_that_pays(run, cut_seconds(problem.n_rows, n_columns) / threads, gpu_call_seconds(bytes));
+  return gpu ? std::vector{*gpu} : std::vector<int>{};
+}
+
+// What GPUs find, named or taken under auto; the attributes that are left.
+std::vector<std::int64_t> find_on_gpus(const DecisionProblem& problem, Criterion criterion, std::int64_t n_permutations,
+                                       const device::BackendChoice& choice, const RunOptions& run, BestCutRun& result) {
+  const bool named = choice.backend == device::Backend::cuda;
+  const char* const why_not = why_not_on_gpu(problem, criterion, n_permutations);
+  if (named && why_not != nullptr) throw Error(ErrorCode::unsupported, std::string(why_not) + ": --device cpu");
+  std::vector<int> gpus = choice.gpus;
+  if (!named && why_not == nullptr) gpus = gpus_that_pay(problem, run);
+  if (!gpus.empty()) {
+    try {
+      auto left = best_cuts_on_gpus(problem, gpus, run, result.best, result.gpu_seconds);
+      result.backend = "cuda";
+      result.reason = named ? choice.reason : "auto: faster than the processor, by estimate";
+      return left;
+    } catch (const Error& error) {
+      if (named || !device::is_of_gpu(error)) throw;
+      result = {};
+      result.reason = std::string("the GPU was given up: ") + error.what();
+    }
+  }
+  result.best.resize(static_cast<std::size_t>(problem.n_attributes()));
+  std::vector<std::int64_t> all(result.best.size());
+  std::iota(all.begin(), all.end(), std::int64_t{0});
+  return all;
+}
+
 }  // namespace
 
 BestCutRun best_cut_of_each(const DecisionProblem& problem, Criterion criterion, std::int64_t n_permutations,
                             std::uint64_t seed, const RunOptions& run) {
   const device::BackendChoice choice = device::choose_backend(run);
-  const bool on_gpu = choice.backend == device::Backend::cuda;
-  if (const char* why_not = why_not_on_gpu(problem, criterion, n_permutations); on_gpu && why_not != nullptr) {
-    throw Error(ErrorCode::unsupported, std::string(why_not) + ": --device cpu");
-  }
   BestCutRun result;
   result.best.resize(static_cast<std::size_t>(problem.n_attributes()));
-  std::vector<std::int64_t> wanted(result.best.size());
-  std::iota(wanted.begin(), wanted.end(), std::int64_t{0});
-  if (on_gpu) wanted = best_cuts_on_gpus(problem, choice.gpus, run, result.best, result.gpu_seconds);
+  const std::vector<std::int64_t> wanted = find_on_gpus(problem, criterion, n_permutations, choice, run, result);
   const auto n_wanted = static_cast<std::int64_t>(wanted.size());
-  const Search search(problem, criterion, on_gpu ? device::choose_cpu_backend("").backend : choice.backend);
+  const Search search(
+      problem, criterion,
+      choice.backend == device::Backend::cuda ? device::choose_cpu_backend("").backend : choice.backend);
   ThreadPool pool(run.threads);
-  result.backend = on_gpu || search.kernels() == nullptr ? choice.name : search.kernels()->name;
-  if (on_gpu || choice.forced) result.reason = choice.reason;
+  if (result.backend.empty()) {
+    result.backend = search.kernels() == nullptr ? choice.name : search.kernels()->name;
+    if (choice.forced) result.reason = choice.reason;
+  }
   result.threads = pool.size();
   std::unique_ptr<PermutationTest> permutations;
   if (n_permutations > 0) {

@@ -31,6 +31,9 @@ inline constexpr std::int64_t kUndecided = -1;
 
 inline constexpr int kSlots = 2;
 
+/// Columns of up to so many rows are sorted by a warp each.
+inline constexpr std::int64_t kShortRows = 1024;
+
 /// Pieces of up to so many columns: while one is computed, the next is copied.
 struct Session;
 

@@ -17,8 +17,11 @@ namespace {
 using cuda_abi::Failure;
 using device::checked_call;
 
-// Large enough to hide launches, small enough to be copied and computed in turn.
-constexpr std::int64_t kPieceBytes = std::int64_t{16} << 20;
+// Large enough to hide launches, small enough to be copied and computed in turn. Pinned memory takes long to get; the
+// sort of long columns pays for more.
+constexpr std::int64_t piece_bytes(std::int64_t n_rows) {
+  return std::int64_t{n_rows <= cuda_abi::kShortRows ? 4 : 16} << 20;
+}
 
 const cuda_abi::Functions& functions() {
   return *device::cuda().functions->discretize;
@@ -39,7 +42,7 @@ class Worker {
   double run(int gpu, const cuda_abi::Decisions& decisions, std::int64_t first, std::int64_t step) {
     const auto n = static_cast<std::int64_t>(attributes_.size());
     const std::int64_t bytes = bytes_of(problem_.attributes[static_cast<std::size_t>(attributes_[0])], problem_.n_rows);
-    of_piece_ = std::clamp<std::int64_t>(kPieceBytes / bytes, 1, n);
+    of_piece_ = std::clamp<std::int64_t>(piece_bytes(problem_.n_rows) / bytes, 1, n);
     pool_ = std::make_unique<ThreadPool>(std::max(staging_threads(run_, bytes * n) / static_cast<int>(step), 1));
     cuda_abi::Session* made = nullptr;
     checked_call([&](Failure* failure) { return functions().create(gpu, &decisions, of_piece_, &made, failure); });

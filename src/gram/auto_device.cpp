@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "device/auto_gpu.hpp"
+
 namespace stope::gram {
 namespace {
 
@@ -31,11 +33,8 @@ struct GpuCost {
   double read_rate;  // bytes a second of A on the GPU
 };
 constexpr GpuCost kGpus[] = {
-    {"sm_90", 0.21, 0.04e-3, 6.3e9, 4.0e12},
+    {"sm_90", device::kDriverSeconds, 0.04e-3, 6.3e9, 4.0e12},
 };
-
-// The GPU must be this much faster: estimates are rough, and a processor that is there disturbs no one.
-constexpr double kMargin = 1.25;
 
 double bytes_of(const OperatorSize& size) {
   return static_cast<double>(size.n_rows) * static_cast<double>(size.n_columns) *
@@ -69,7 +68,7 @@ double gpu_load_seconds(const OperatorSize& size, std::string_view arch) {
 }
 
 bool gpu_pays(double on_processor, double load, double on_gpu) {
-  return kMargin * (load + on_gpu) < on_processor;
+  return device::kGpuMargin * (load + on_gpu) < on_processor;
 }
 
 }  // namespace stope::gram

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "base/checked.hpp"
+#include "device/auto_gpu.hpp"
 #include "device/cuda_plugin.hpp"
 #include "gram/auto_device.hpp"
 #include "gram/operator_cpu.hpp"
@@ -105,9 +106,7 @@ class AutoOperator final : public Operator {
       work(*gpu_);
       return true;
     } catch (const Error& error) {
-      const bool of_gpu = error.code() == ErrorCode::device_lost || error.code() == ErrorCode::device_unavailable ||
-                          error.code() == ErrorCode::out_of_memory;
-      if (!of_gpu) throw;
+      if (!device::is_of_gpu(error)) throw;
       given_up_ = true;
       gpu_.reset();
       reason_ = std::string("the GPU was given up: ") + error.what();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "device/auto_gpu.hpp"
 #include "device/cuda_plugin.hpp"
 #include "knn/differences_cuda.hpp"
 #include "knn/filter/index.hpp"
@@ -42,11 +43,10 @@ struct GpuCost {
   double exact_term, exact_logarithm;
 };
 constexpr GpuCost kGpus[] = {
-    {"sm_90", 0.21, 0.014, 0.35 * kNano, 0.2e-3, 0.0005 * kNano, 0.0002 * kNano, 0.005 * kNano, 0.02 * kNano},
+    {"sm_90", device::kDriverSeconds, 0.014, 0.35 * kNano, 0.2e-3, 0.0005 * kNano, 0.0002 * kNano, 0.005 * kNano,
+     0.02 * kNano},
 };
 
-// The GPU must be this much faster: estimates are rough, and a processor that is there disturbs no one.
-constexpr double kMargin = 1.25;
 // Shorter searches are not worth a look at what GPUs there are, which takes the driver longer.
 constexpr double kWorthALook = 0.1;
 
@@ -118,7 +118,7 @@ device::BackendChoice choose_automatically(const Fitted& fitted, const Selection
   const double on_processor = size.loaded ? processor_seconds(size, processor.backend, threads) : here;
   const double there = gpu_seconds(size, gpu.arch);
   const std::string times = "auto: about " + text(on_processor) + " on the processor, " + text(there) + " on the GPU";
-  if (there * kMargin >= on_processor) {
+  if (there * device::kGpuMargin >= on_processor) {
     processor.reason = times;
     return processor;
   }

@@ -10,6 +10,7 @@
 
 #include "base/checked.hpp"
 #include "base/huge_pages.hpp"
+#include "device/auto_gpu.hpp"
 #include "device/cuda_plugin.hpp"
 #include "knn/block_feeder.hpp"
 #include "knn/collector.hpp"
@@ -112,9 +113,7 @@ class BlockedSearch {
     try {
       return search_on(backend, sink);
     } catch (const Error& error) {
-      const bool trouble = error.code() == ErrorCode::device_lost || error.code() == ErrorCode::device_unavailable ||
-                           error.code() == ErrorCode::out_of_memory;
-      if (!backend.automatic || !trouble) throw;
+      if (!backend.automatic || !device::is_of_gpu(error)) throw;
       backend = device::choose_cpu_backend("auto gave the GPU up: " + std::string(error.what()));
     }
     return search_on(backend, sink);

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "device/auto_gpu.hpp"
 #include "device/backend.hpp"
 
 namespace stope::stats {
@@ -21,11 +22,8 @@ constexpr double thread_rate(device::Backend backend) {
 }
 
 /// Of a GPU: bytes a second through the bus, from memory that is not pinned; seconds of a call beside that, for the
-/// memory of its pieces; and those that the driver takes to start.
-inline constexpr double kCopyRate = 17e9, kCallSeconds = 0.01, kStartSeconds = 0.21;
-
-// The GPU must be this much faster: estimates are rough, and a processor that is there disturbs no one.
-inline constexpr double kMargin = 1.25;
+/// memory of its pieces.
+inline constexpr double kCopyRate = 17e9, kCallSeconds = 0.01;
 
 /// Less is computed on the processor even where a GPU was named: one thread has done it before a GPU has. So are
 /// columns with fewer values, of which many make much.
@@ -37,8 +35,8 @@ static_assert(kEvenBytes >= static_cast<double>(kFewestGpuBytes) &&
 /// What --device auto weighs. Values in a GPU's memory are always computed there.
 constexpr bool gpu_pays(std::int64_t bytes, device::Backend backend, int threads, int n_gpus, bool started) {
   const auto size = static_cast<double>(bytes);
-  const double there = kCallSeconds + size / (kCopyRate * n_gpus) + (started ? 0.0 : kStartSeconds);
-  return size / (thread_rate(backend) * threads) > kMargin * there;
+  const double there = kCallSeconds + size / (kCopyRate * n_gpus) + (started ? 0.0 : device::kDriverSeconds);
+  return size / (thread_rate(backend) * threads) > device::kGpuMargin * there;
 }
 
 }  // namespace stope::stats

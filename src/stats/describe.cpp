@@ -7,6 +7,7 @@
 
 #include "base/checked.hpp"
 #include "base/thread_pool.hpp"
+#include "device/auto_gpu.hpp"
 #include "device/cuda_plugin.hpp"
 #include "stats/auto_device.hpp"
 #include "stats/cpu_pass.hpp"
@@ -205,9 +206,7 @@ class Job {
       work();
       return true;
     } catch (const Error& error) {
-      const bool of_gpu = error.code() == ErrorCode::device_lost || error.code() == ErrorCode::device_unavailable ||
-                          error.code() == ErrorCode::out_of_memory;
-      if (choice_.backend == device::Backend::cuda || !of_gpu) throw;
+      if (choice_.backend == device::Backend::cuda || !device::is_of_gpu(error)) throw;
       given_up_ = true;
       report_.backend = pass_.kernels->name;
       report_.reason = std::string("the GPU was given up: ") + error.what();

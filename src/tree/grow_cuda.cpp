@@ -25,8 +25,8 @@ using device::checked_call;
 using discretize::Attribute;
 using discretize::DecisionProblem;
 
-// Large enough to hide launches, small enough to be copied and sorted in turn.
-constexpr std::int64_t kPieceBytes = std::int64_t{16} << 20;
+// Of a piece on its way: pinned memory takes long to get. What is sorted together is more (cuda_abi.hpp).
+constexpr std::int64_t kPieceBytes = std::int64_t{4} << 20;
 
 const cuda_abi::Functions& functions() {
   return *device::cuda().functions->tree;

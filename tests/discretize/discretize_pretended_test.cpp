@@ -59,6 +59,29 @@ TEST_F(PretendedCuts, WhatGpusDoNotDoIsRefused) {
   refused(random_decisions(random, {30, 3, 0, 2, true, false}), options);
 }
 
+// A GPU whose driver has started: what would make it start takes longer than a test may.
+TEST_F(PretendedCuts, AutoTakesAGpuThatPaysAndGivesUpOneThatFails) {
+  const Table few = table(30, 3), many = table(1000, 5000);
+  const auto on_auto = [](const Table& of) {
+    BestCutOptions options;
+    options.missing = MissingPolicy::value;
+    RunOptions run;
+    run.threads = 1;
+    return best_cuts(of, options, run);
+  };
+  cuts_on(few, "cuda");
+  EXPECT_NE(on_auto(few).report.backend, "cuda");
+  const BestCuts found = on_auto(many);
+  EXPECT_EQ(found.report.backend, "cuda");
+  fault::arm_device(1);
+  const BestCuts without = on_auto(many);
+  fault::arm_device(0);
+  EXPECT_NE(without.report.backend, "cuda");
+  EXPECT_NE(without.report.reason.find("given up"), std::string::npos) << without.report.reason;
+  ASSERT_EQ(without.cuts.size(), found.cuts.size());
+  EXPECT_EQ(without.cuts[0].cut, found.cuts[0].cut);
+}
+
 TEST_F(PretendedCuts, ALostGpuIsAnError) {
   const Table large = in_pieces();
   for (int n = 1; n <= 4; ++n) {

@@ -83,8 +83,27 @@ TEST_F(PretendedTrees, OfMoreThanTheMemoryLimitAreRefused) {
     EXPECT_EQ(error.code(), ErrorCode::out_of_memory);
     EXPECT_NE(std::string(error.what()).find("500000 can be used"), std::string::npos) << error.what();
   }
-  run.memory_limit = 800000;
+  run.memory_limit = 1200000;
   EXPECT_GT(DecisionTree::fit(some, {.missing = MissingPolicy::value}, run).nodes().size(), 1U);
+}
+
+// A GPU whose driver has started: what would make it start takes longer than a test may.
+TEST_F(PretendedTrees, AutoTakesAGpuThatPaysAndGivesUpOneThatFails) {
+  const Table few = table({30, 3, 1, 3, false, true}), many = table({1000, 1000, 0, 2, false, true});
+  const auto on_auto = [](const Table& of) {
+    RunOptions run;
+    run.threads = 1;
+    return DecisionTree::fit(of, {.missing = MissingPolicy::value, .max_depth = 2}, run);
+  };
+  tree_on(few, "cuda", {.missing = MissingPolicy::value});
+  EXPECT_NE(on_auto(few).report().backend, "cuda");
+  EXPECT_EQ(on_auto(many).report().backend, "cuda");
+  fault::arm_device(1);
+  const DecisionTree tree = on_auto(many);
+  fault::arm_device(0);
+  EXPECT_NE(tree.report().backend, "cuda");
+  EXPECT_NE(tree.report().reason.find("given up"), std::string::npos) << tree.report().reason;
+  EXPECT_EQ(tree.nodes().size(), on_auto(many).nodes().size());
 }
 
 TEST_F(PretendedTrees, CanBeCancelled) {

@@ -5,6 +5,8 @@
 
 #include <cstdint>
 
+#include "discretize/cuda_abi.hpp"
+
 namespace stope::discretize::cuda {
 
 /// Columns of one type, one behind the other, in the GPU's memory.
@@ -17,7 +19,7 @@ struct Columns {
   int n_classes, class_bits;    ///< a class needs
 };
 
-inline constexpr std::int64_t kUndecided = -1;
+using cuda_abi::kUndecided;
 
 /// What is found of each column.
 struct CutsThere {
@@ -26,7 +28,7 @@ struct CutsThere {
   double* high;
 };
 
-inline constexpr std::int64_t kShortRows = 1024;
+using cuda_abi::kShortRows;
 
 /// Up to kShortRows rows. `list` has room for n_columns + 1 numbers.
 template <class T>

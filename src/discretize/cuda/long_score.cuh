@@ -167,6 +167,7 @@ class LongCounts {
     w = gain + (goes_on ? w_ : 0);
     w_ = __shfl_sync(kAllLanes, w, 31);
     rows_ = __shfl_sync(kAllLanes, rows, 31);
+    __syncwarp();  // all have read them
     if (chunk.breaks != 0) {
       for (int i = lane; i < level_.n_classes; i += 32) moved_[i] = 0;
       __syncwarp();

@@ -23,11 +23,7 @@ void upload(stope::cuda::DeviceBuffer<T>& to, const T* from, std::int64_t n) {
 }  // namespace
 
 CutSession::CutSession(int gpu, const cuda_abi::Decisions& decisions, std::int64_t most_columns)
-    : gpu_(gpu),
-      n_rows_(decisions.n_rows),
-      most_columns_(most_columns),
-      n_classes_(decisions.n_classes),
-      type_(decisions.type) {
+    : gpu_(gpu), n_rows_(decisions.n_rows), n_classes_(decisions.n_classes), type_(decisions.type) {
   upload(classes_, decisions.classes, n_rows_);
   upload(totals_, decisions.totals, n_classes_);
   const std::int64_t bytes = checked::mul(checked::mul(n_rows_, most_columns), size_of(type_));
@@ -59,7 +55,7 @@ void CutSession::find_cuts(Slot& slot) {
                               totals_.data(),
                               n_classes_,
                               class_bits};
-  const CutsThere cuts = {slot.w.data(), slot.ends.data(), slot.ends.data() + most_columns_};
+  const CutsThere cuts = {slot.w.data(), slot.ends.data(), slot.ends.data() + slot.n_columns};
   if (long_ == nullptr) {
     find_cuts_of_short<T>(columns, cuts, slot.list.data(), slot.stream.get());
   } else {
@@ -78,19 +74,19 @@ void CutSession::submit(int number, std::int64_t n_columns) {
   slot.watch.start(stream);
   type_ == cuda_abi::Type::float32 ? find_cuts<float>(slot) : find_cuts<double>(slot);
   slot.watch.stop(stream);
-  check(cudaMemcpyAsync(slot.host_w.data(), slot.w.data(), static_cast<std::size_t>(slot.w.bytes()),
-                        cudaMemcpyDeviceToHost, stream),
-        "copying cuts");
-  check(cudaMemcpyAsync(slot.host_ends.data(), slot.ends.data(), static_cast<std::size_t>(slot.ends.bytes()),
-                        cudaMemcpyDeviceToHost, stream),
-        "copying cuts");
+  const auto download = [&](auto* to, const auto* from, std::int64_t n) {
+    check(cudaMemcpyAsync(to, from, static_cast<std::size_t>(n) * sizeof *to, cudaMemcpyDeviceToHost, stream),
+          "copying cuts");
+  };
+  download(slot.host_w.data(), slot.w.data(), n_columns);
+  download(slot.host_ends.data(), slot.ends.data(), 2 * n_columns);
 }
 
 double CutSession::collect(int number, cuda_abi::Cut* cuts) {
   Slot& slot = slots_[number];
   slot.stream.wait();
   for (std::int64_t c = 0; c < slot.n_columns; ++c) {
-    cuts[c] = {slot.host_w.data()[c], slot.host_ends.data()[c], slot.host_ends.data()[most_columns_ + c]};
+    cuts[c] = {slot.host_w.data()[c], slot.host_ends.data()[c], slot.host_ends.data()[slot.n_columns + c]};
   }
   const double before = slot.watch.seconds();
   slot.watch.read();

@@ -42,7 +42,7 @@ class CutSession {
   void find_cuts(Slot& slot);
 
   int gpu_;
-  std::int64_t n_rows_, most_columns_;
+  std::int64_t n_rows_;
   int n_classes_;
   cuda_abi::Type type_;
   stope::cuda::DeviceBuffer<std::uint8_t> classes_;

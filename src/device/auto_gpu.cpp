@@ -1,0 +1,24 @@
+#include "device/auto_gpu.hpp"
+
+#include "device/backend.hpp"
+#include "device/cuda_plugin.hpp"
+
+namespace stope::device {
+
+std::optional<int> gpu_that_pays(const RunOptions& run, double on_processor, double on_gpu) {
+  if (!is_automatic(run)) return {};
+  const double there = on_gpu + (cuda_was_used() ? 0.0 : kDriverSeconds);
+  if (kGpuMargin * there >= on_processor) return {};  // first: a look at what GPUs there are takes the driver longer
+  if (cuda().functions == nullptr) return {};
+  for (const GpuInfo& gpu : cuda().gpus) {
+    if (gpu.available) return gpu.index;
+  }
+  return {};
+}
+
+bool is_of_gpu(const Error& error) {
+  return error.code() == ErrorCode::device_lost || error.code() == ErrorCode::device_unavailable ||
+         error.code() == ErrorCode::out_of_memory;
+}
+
+}  // namespace stope::device

@@ -1,0 +1,25 @@
+// What jobs ask under --device auto before they take a GPU that nobody named, and when it fails.
+#pragma once
+
+#include <optional>
+
+#include "stope/error.hpp"
+#include "stope/run.hpp"
+
+namespace stope::device {
+
+/// A GPU must be this much faster: estimates are rough, and a processor that is there disturbs no one.
+inline constexpr double kGpuMargin = 1.25;
+
+/// Seconds that the driver takes to start in a process that has not used a GPU. Measured: bench/prior_works.py --work
+/// 001 prints it (--constants).
+inline constexpr double kDriverSeconds = 0.21;
+
+/// The GPU for a job that takes the processor and a GPU so many seconds, the driver's start left out. None: the device
+/// was named, there is no GPU, or it does not pay.
+std::optional<int> gpu_that_pays(const RunOptions& run, double on_processor, double on_gpu);
+
+/// Whether the error is that a GPU failed or has no room: under auto the processor then does the job.
+bool is_of_gpu(const Error& error);
+
+}  // namespace stope::device
