@@ -21,13 +21,13 @@ from bench.support.machine import gpus, write_result  # noqa: E402
 
 READ = 4.4e12  # bytes a second that an H200 was measured to read
 M = 1 << 20
-# name, type, rows, columns, layout, target: milliseconds
+# name, type, rows, columns, layout, target: of what, milliseconds
 CASES = (
-    ("2^30 float32", "float32", 1 << 30, 1, "rows", (1 << 32) / READ / 0.95 * 1e3),
+    ("2^30 float32", "float32", 1 << 30, 1, "rows", ("all", (1 << 32) / READ / 0.95 * 1e3)),
     ("2^29 float64", "float64", 1 << 29, 1, "rows", None),
     ("2^30 int32", "int32", 1 << 30, 1, "rows", None),
     ("2^29 int64", "int64", 1 << 29, 1, "rows", None),
-    ("row-major 4M x 256 float32", "float32", 4 * M, 256, "rows", 1.02),
+    ("row-major 4M x 256 float32", "float32", 4 * M, 256, "rows", ("extremes", 1.02)),
     ("row-major 2M x 256 float64", "float64", 2 * M, 256, "rows", None),
     ("row-major 32M x 20 float32", "float32", 32 * M, 20, "rows", None),
     ("column-major 4M x 256 float32", "float32", 4 * M, 256, "columns", None),
@@ -67,14 +67,14 @@ def measure(args, case):
                 f"repeats={args.repeats}"], {"STOPE_CUDA_PLUGIN": str((args.build / "libstope_cuda.so").resolve())})
     torch = run([sys.executable, "-c", TORCH, kind, rows, columns, layout, args.repeats])
     size = rows * columns * (8 if kind.endswith("64") else 4)
-    row = {"case": name, "bytes": size, "floor_ms": 1e3 * size / READ, "target_ms": target, "stope": ours, "torch_aminmax": torch}
+    row = {"case": name, "bytes": size, "floor_ms": 1e3 * size / READ, "target_ms": target and dict([target]), "stope": ours, "torch_aminmax": torch}
     if "error" in ours:
         print(f"{name}: {ours['error']}", flush=True)
         return row
     figures = {key: statistics.median(ours[key]) for key in ("all_gpu_ms", "all_call_ms", "extremes_gpu_ms", "extremes_call_ms")}
     row["figures"] = figures
     rival = statistics.median(torch["ms"]) if "ms" in torch else float("nan")
-    met = "" if target is None else f", target {target:.3f} {'met' if figures['all_gpu_ms'] <= target else 'NOT met'}"
+    met = "" if target is None else f", target of {target[0]} {target[1]:.3f} {'met' if figures[target[0] + '_gpu_ms'] <= target[1] else 'NOT met'}"
     print(f"{name}: all {figures['all_gpu_ms']:.3f} (call {figures['all_call_ms']:.3f}), extremes {figures['extremes_gpu_ms']:.3f} "
           f"(call {figures['extremes_call_ms']:.3f}), floor {row['floor_ms']:.3f}, aminmax {rival:.3f}{met}"
           f"{'' if ours['same'] else ', NOT the processor bits'}", flush=True)

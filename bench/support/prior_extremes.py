@@ -74,11 +74,9 @@ def rate(known):
 def constants(rows):
     """Of src/stats/auto_device.hpp, of this machine; None for what was not measured."""
     gpu = times(rows, "call", "gpu")
-    first = [row for row in rows if "fresh_ms" in row]
     return {"thread_rate": rate(times(rows, "all", "cpu, 1 thread")),
             "kCopyRate": rate(gpu),
-            "kCallSeconds": 1e-3 * statistics.median(ms for n, ms in gpu.items() if n <= 4096) if gpu else None,
-            "kDriverSeconds": 1e-3 * (first[0]["fresh_ms"] - first[0]["median_ms"]) if first else None}
+            "kCallSeconds": 1e-3 * statistics.median(ms for n, ms in gpu.items() if n <= 4096) if gpu else None}
 
 
 def plot(rows, machine):

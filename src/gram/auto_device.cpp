@@ -33,7 +33,7 @@ struct GpuCost {
   double read_rate;  // bytes a second of A on the GPU
 };
 constexpr GpuCost kGpus[] = {
-    {"sm_90", device::kDriverSeconds, 0.04e-3, 6.3e9, 4.0e12},
+    {"sm_90", device::kDriverSeconds, 0.04e-3, 18e9, 4.0e12},
 };
 
 double bytes_of(const OperatorSize& size) {
