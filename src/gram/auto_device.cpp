@@ -28,12 +28,13 @@ constexpr ProcessorCost kProcessors[] = {
 struct GpuCost {
   std::string_view arch;
   double start;      // seconds: the driver, in a process that has not used the GPU
+  double first;      // seconds: memory for a matrix, and for its pieces on the way
   double call;       // seconds: a product of next to nothing
   double load_rate;  // bytes a second from the host's memory
   double read_rate;  // bytes a second of A on the GPU
 };
 constexpr GpuCost kGpus[] = {
-    {"sm_90", device::kDriverSeconds, 0.04e-3, 18e9, 4.0e12},
+    {"sm_90", device::kDriverSeconds, 0.02, 0.04e-3, 18e9, 4.0e12},
 };
 
 double bytes_of(const OperatorSize& size) {
@@ -64,7 +65,7 @@ double gpu_seconds(const OperatorSize& size, std::string_view arch, std::int64_t
 
 double gpu_load_seconds(const OperatorSize& size, std::string_view arch) {
   const GpuCost& cost = cost_of(arch);
-  return (size.started ? 0.0 : cost.start) + (size.resident ? bytes_of(size) / cost.load_rate : 0.0);
+  return (size.started ? 0.0 : cost.start) + cost.first + (size.resident ? bytes_of(size) / cost.load_rate : 0.0);
 }
 
 bool gpu_pays(double on_processor, double load, double on_gpu) {
