@@ -30,8 +30,8 @@ TEST_F(CutsOnGpu, TablesThatAWarpSorts) {
 TEST_F(CutsOnGpu, LongTables) {
   expect_the_processors_cuts_of_random_tables("cuda", 150, 100000, 6, 3);
 }
-TEST_F(CutsOnGpu, SeveralSessionsOnOneGpu) {
-  expect_the_processors_cuts_of_random_tables("cuda:0,0", 50, 3000, 12, 4);
+TEST_F(CutsOnGpu, SeveralSessions) {
+  expect_the_processors_cuts_of_random_tables(sessions(2), 50, 3000, 12, 4);
 }
 
 TEST_F(CutsOnGpu, WideTables) {

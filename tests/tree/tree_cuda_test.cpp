@@ -71,9 +71,9 @@ TEST_F(TreesOnGpu, NodesThatBeginWherePiecesDo) {
   }
 }
 
-TEST_F(TreesOnGpu, SeveralSessionsOnOneGpu) {
+TEST_F(TreesOnGpu, SeveralSessions) {
   for (const std::int32_t n_classes : {2, 9}) {
-    expect_the_processors_tree(table({30000, 7, 3, n_classes, false, true}, 9), "cuda:0,0,0");
+    expect_the_processors_tree(table({30000, 7, 3, n_classes, false, true}, 9), sessions(3));
   }
 }
 

@@ -21,7 +21,6 @@ __global__ void __launch_bounds__(kThreads)
   if (column >= level.n_columns) return;
   const LongBest& best = level.best[column];
   cuts.w[column] = static_cast<std::int64_t>(best.w);
-  cuts.low[column] = cuts.high[column] = 0.0;
   if (best.w == 0) return;
   const std::uint32_t* const rows = level.orders.rows + column * level.orders.stride + best.position;
   const T* const x = columns.values + column * columns.n_rows;

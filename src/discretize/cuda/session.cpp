@@ -34,6 +34,8 @@ CutSession::CutSession(int gpu, const cuda_abi::Decisions& decisions, std::int64
     slot.ends = stope::cuda::DeviceBuffer<double>(2 * most_columns);
     slot.host_w = stope::cuda::PinnedBuffer<std::int64_t>(most_columns);
     slot.host_ends = stope::cuda::PinnedBuffer<double>(2 * most_columns);
+    check(cudaMemset(slot.ends.data(), 0, static_cast<std::size_t>(slot.ends.bytes())),
+          "clearing cuts");  // not all get some
     slot.list = stope::cuda::DeviceBuffer<int>(most_columns + 1);
   }
   if (n_rows_ > kShortRows) long_ = std::make_unique<LongCuts>(decisions, most_columns);
