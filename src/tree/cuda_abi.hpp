@@ -48,7 +48,7 @@ inline constexpr int kSlots = 2;
 
 /// What is sorted together, twice, takes so much of the GPU's memory.
 constexpr std::int64_t batch_bytes(std::int64_t n_rows, std::int64_t n_columns, std::int64_t piece_bytes) {
-  constexpr std::int64_t kMost = std::int64_t{64} << 20;
+  constexpr std::int64_t kMost = std::int64_t{256} << 20;
   return std::max(piece_bytes, std::min(kMost, n_rows * n_columns * 8));
 }
 

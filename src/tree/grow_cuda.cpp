@@ -56,13 +56,13 @@ std::int64_t least_w(double score) {
 }
 
 // What a tree of columns takes on a GPU: their orders (tree/cuda/short_tree.hpp, discretize/cuda/long_level.hpp), and
-// batches that are filled and sorted, of long columns through as much again (long_sorter.hpp there).
+// batches that are filled and sorted, of long columns through twice as much again (long_sorter.hpp there).
 void require_memory(int gpu, std::int64_t n_rows, std::int64_t n_columns, std::int64_t piece_bytes,
                     const RunOptions& run) {
   const std::int64_t of_value = n_rows <= 256 ? 1 : n_rows <= cuda_abi::kShortRows ? 2 : 18;
   const std::int64_t values = checked::mul(n_rows, n_columns);
   const std::int64_t needed = checked::add(checked::add(checked::mul(values, of_value), values / 8),
-                                           4 * cuda_abi::batch_bytes(n_rows, n_columns, piece_bytes));
+                                           6 * cuda_abi::batch_bytes(n_rows, n_columns, piece_bytes));
   std::int64_t free = 0;
   checked_call([&](Failure* failure) { return device::cuda().functions->free_memory(gpu, &free, failure); });
   const std::int64_t most = run.memory_limit > 0 ? std::min(run.memory_limit, free) : free;

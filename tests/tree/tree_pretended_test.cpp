@@ -83,7 +83,7 @@ TEST_F(PretendedTrees, OfMoreThanTheMemoryLimitAreRefused) {
     EXPECT_EQ(error.code(), ErrorCode::out_of_memory);
     EXPECT_NE(std::string(error.what()).find("500000 can be used"), std::string::npos) << error.what();
   }
-  run.memory_limit = 1200000;
+  run.memory_limit = 1600000;
   EXPECT_GT(DecisionTree::fit(some, {.missing = MissingPolicy::value}, run).nodes().size(), 1U);
 }
 

@@ -38,7 +38,6 @@ void upload(stope::cuda::DeviceBuffer<T>& to, const std::vector<T>& from) {
 LongCuts::LongCuts(const cuda_abi::Decisions& decisions, std::int64_t most_columns)
     : sorter_(decisions.n_rows, decisions.n_classes),
       orders_(decisions.n_rows, most_columns),
-      others_(decisions.n_rows, most_columns),
       symbolic_(most_columns),
       breaks_(most_columns * pieces_of(decisions.n_rows)),
       attributes_(most_columns),
@@ -55,7 +54,7 @@ LongCuts::LongCuts(const cuda_abi::Decisions& decisions, std::int64_t most_colum
 
 template <class T>
 void LongCuts::find(const Columns<T>& columns, const CutsThere& cuts, const stope::cuda::Stream& stream) {
-  sorter_.sort(columns.values, columns.n_columns, columns.classes, orders_.there(), others_.there(), 0, stream.get());
+  sorter_.sort(columns.values, columns.n_columns, columns.classes, orders_.there(), 0, stream.get());
   LongLevel level{};
   level.orders = orders_.there();
   level.n_columns = columns.n_columns;

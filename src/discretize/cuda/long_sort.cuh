@@ -13,12 +13,21 @@
 namespace stope::discretize::cuda {
 
 inline constexpr int kDigitBits = 8, kDigits = 1 << kDigitBits;
-inline constexpr int kSortThreads = 512, kSortWarps = kSortThreads / 32;  // the first kDigits have a digit each
+// The first kDigits threads have a digit each. Two blocks an SM: more would have too few registers.
+inline constexpr int kSortThreads = 384, kSortWarps = kSortThreads / 32;
 
 template <class Key>
 inline constexpr int kPasses = static_cast<int>(sizeof(Key)) * 8 / kDigitBits;
+
+/// A key and the word of its row, which go from pass to pass together: what is written next to each other anywhere
+/// fills whole sectors sooner.
 template <class Key>
-inline constexpr int kItems = sizeof(Key) == 8 ? 8 : 16;  // of a thread: keys take 32 KB of shared memory
+struct alignas(2 * sizeof(Key)) SortItem {
+  Key key;
+  std::uint32_t word;
+};
+template <class Key>
+inline constexpr int kItems = 128 / sizeof(SortItem<Key>);  // of a thread: 48 KB a block
 template <class Key>
 inline constexpr std::int64_t kTileRows = kSortThreads * kItems<Key>;
 
@@ -40,27 +49,23 @@ __device__ __forceinline__ int digit_of(Key key, int pass) {
   return static_cast<int>(key >> (pass * kDigitBits)) & (kDigits - 1);
 }
 
-/// Where the keys and rows of a pass come from, or go to: columns `stride` apart.
-template <class Key>
-struct SortBuffer {
-  Key* keys;
-  std::int64_t key_stride;
-  std::uint32_t* rows;
-  std::int64_t row_stride;
-};
-
 template <class T>
 struct SortPass {
   const T* values;  ///< one column behind the other
   std::int64_t n_rows, n_columns, n_tiles;
   int pass;
-  int row_bits;                  ///< of a row's word; its class stands above them, unless they are all 32
-  const std::uint32_t* offsets;  ///< [column][pass][digit]: keys with lower digits
-  std::uint32_t* published;      ///< [column][tile][digit]; 0 before
-  std::uint32_t* next;           ///< the tile that is taken next; 0 before
-  SortBuffer<SortKey<T>> from, to;
-  const std::uint8_t* row_classes;  ///< of each row
-  std::uint8_t* classes;            ///< the last pass puts them in order; columns of to.row_stride
+  int row_bits;                      ///< of a row's word; its class stands above them, unless they are all 32
+  const std::uint32_t* offsets;      ///< [column][pass][digit]: keys with lower digits
+  std::uint32_t* published;          ///< [column][tile][digit]; 0 before
+  std::uint32_t* next;               ///< the tile that is taken next; 0 before
+  const std::uint8_t* row_classes;   ///< of each row
+  const SortItem<SortKey<T>>* from;  ///< of every pass but the first; one column behind the other
+  SortItem<SortKey<T>>* to;          ///< of every pass but the last
+  SortKey<T>* keys;                  ///< what the last pass writes: columns key_stride apart
+  std::int64_t key_stride;
+  std::uint32_t* rows;  ///< columns stride apart, as classes
+  std::uint8_t* classes;
+  std::int64_t stride;
 
   __device__ __forceinline__ std::uint32_t word_of(std::uint32_t row) const {
     return row_bits == 32 ? row : row | static_cast<std::uint32_t>(row_classes[row]) << row_bits;
@@ -135,13 +140,10 @@ __device__ __forceinline__ unsigned same_digit(unsigned digit) {
   return same;
 }
 
-/// What a block shares. Keys, and then rows, are put in the tile's order here before they are written.
+/// What a block shares: the tile's items in their new order, and counts.
 template <class Key>
 struct SortMemory {
-  union {
-    Key keys[kTileRows<Key>];
-    std::uint32_t rows[kTileRows<Key>];
-  };
+  SortItem<Key> items[kTileRows<Key>];
   std::uint16_t counts[kSortWarps][kDigits];  ///< of a digit, in warps in front
   std::uint32_t bases[kDigits], warp_sums[kSortWarps];
 };
@@ -156,27 +158,27 @@ __device__ __forceinline__ void sort_tile(const SortPass<T>& job, std::int64_t c
   const int thread = static_cast<int>(threadIdx.x), lane = thread % 32, warp = thread / 32;
   // Items in the order of warp, step and lane are in the column's order.
   const int first_item = warp * (32 * n) + lane, n_own = n_here - first_item;  // item i is there if i * 32 < n_own
-  const std::int64_t first = tile * kTileRows<Key> + first_item;
+  const std::int64_t first = tile * kTileRows<Key> + first_item, of_column = column * job.n_rows;
   const auto is_own = [&](int i) { return kFull || i * 32 < n_own; };
-  const auto own_of = [&](const auto* column_of, int i) {
-    return is_own(i) ? column_of[first + i * 32] : std::remove_cvref_t<decltype(*column_of)>{};
-  };
   const int shift = job.pass * kDigitBits;
   const auto digit_of_key = [&](Key key) { return static_cast<unsigned>(key >> shift) & (kDigits - 1); };
-  Key own[n];
+  SortItem<Key> own[n];
 #pragma unroll
   for (int i = 0; i < n; ++i) {
+    own[i] = {};
+    if (!is_own(i)) continue;
     if constexpr (kFirst) {
-      own[i] = sort_key(own_of(job.values + column * job.n_rows, i));
+      own[i] = {sort_key(job.values[of_column + first + i * 32]),
+                job.word_of(static_cast<std::uint32_t>(first + i * 32))};
     } else {
-      own[i] = own_of(job.from.keys + column * job.from.key_stride, i);
+      own[i] = job.from[of_column + first + i * 32];
     }
   }
-  std::uint32_t places[n / 2] = {};  // among those of the warp with the same digit, then in the tile; two a word
+  std::uint32_t places[n / 2] = {};  // among those of the warp with the same digit; two a word
   std::uint16_t* const warp_counts = shared.counts[warp];
 #pragma unroll
   for (int i = 0; i < n; ++i) {
-    const unsigned digit = digit_of_key(own[i]);
+    const unsigned digit = digit_of_key(own[i].key);
     unsigned same = same_digit(digit);
     if constexpr (!kFull) same &= __ballot_sync(0xffffffffU, is_own(i));
     const unsigned before = same & ((1U << lane) - 1);
@@ -204,20 +206,9 @@ __device__ __forceinline__ void sort_tile(const SortPass<T>& job, std::int64_t c
   __syncthreads();
 #pragma unroll
   for (int i = 0; i < n; ++i) {
-    const unsigned digit = digit_of_key(own[i]);
-    const std::uint32_t at = shared.bases[digit] + warp_counts[digit];
-    places[i / 2] += at << (i % 2 * 16);
-    if (is_own(i)) shared.keys[places[i / 2] >> (i % 2 * 16) & 0xffff] = own[i];
-  }
-  // Words of rows come while the tiles in front are looked at.
-  std::uint32_t words[n];
-#pragma unroll
-  for (int i = 0; i < n; ++i) {
-    if constexpr (kFirst) {
-      words[i] = is_own(i) ? job.word_of(static_cast<std::uint32_t>(first + i * 32)) : 0;
-    } else {
-      words[i] = own_of(job.from.rows + column * job.from.row_stride, i);
-    }
+    const unsigned digit = digit_of_key(own[i].key);
+    if (is_own(i))
+      shared.items[shared.bases[digit] + warp_counts[digit] + (places[i / 2] >> (i % 2 * 16) & 0xffff)] = own[i];
   }
   __syncthreads();  // bases are read
   if (thread < kDigits) {
@@ -225,37 +216,28 @@ __device__ __forceinline__ void sort_tile(const SortPass<T>& job, std::int64_t c
                            look_back(published, kDigits, tile, of_digit);
   }
   __syncthreads();
-  const auto is_there = [&](int i) { return kFull || thread + i * kSortThreads < n_here; };
-  std::uint32_t targets[n];
-  Key* const to_keys = job.to.keys + column * job.to.key_stride;
 #pragma unroll
   for (int i = 0; i < n; ++i) {
-    if (!is_there(i)) continue;
-    const Key key = shared.keys[thread + i * kSortThreads];
-    targets[i] = shared.bases[digit_of_key(key)] + static_cast<std::uint32_t>(thread + i * kSortThreads);
-    to_keys[targets[i]] = key;
-  }
-  __syncthreads();
-#pragma unroll
-  for (int i = 0; i < n; ++i) {
-    if (is_own(i)) shared.rows[places[i / 2] >> (i % 2 * 16) & 0xffff] = words[i];
-  }
-  __syncthreads();
-  std::uint32_t* const to_rows = job.to.rows + column * job.to.row_stride;
-  std::uint8_t* const to_classes = job.classes + column * job.to.row_stride;
-#pragma unroll
-  for (int i = 0; i < n; ++i) {
-    if (!is_there(i)) continue;
-    const std::uint32_t word = shared.rows[thread + i * kSortThreads];
-    to_rows[targets[i]] = kLast ? job.row_of(word) : word;
-    if constexpr (kLast) to_classes[targets[i]] = job.class_of(word);
+    const int at = thread + i * kSortThreads;
+    if (!kFull && at >= n_here) continue;
+    const SortItem<Key> item = shared.items[at];
+    const std::uint32_t target = shared.bases[digit_of_key(item.key)] + static_cast<std::uint32_t>(at);
+    if constexpr (kLast) {
+      job.keys[column * job.key_stride + target] = item.key;
+      job.rows[column * job.stride + target] = job.row_of(item.word);
+      job.classes[column * job.stride + target] = job.class_of(item.word);
+    } else {
+      job.to[of_column + target] = item;
+    }
   }
 }
 
+/// Shared memory: a SortMemory.
 template <class T, bool kFirst, bool kLast>
 __global__ void __launch_bounds__(kSortThreads, 2) sort_pass_kernel(const __grid_constant__ SortPass<T> job) {
   using Key = SortKey<T>;
-  __shared__ SortMemory<Key> shared;
+  extern __shared__ __align__(16) std::uint64_t memory[];
+  auto& shared = *reinterpret_cast<SortMemory<Key>*>(memory);
   for (int i = static_cast<int>(threadIdx.x); i < kSortWarps * kDigits; i += kSortThreads) {
     shared.counts[i / kDigits][i % kDigits] = 0;
   }

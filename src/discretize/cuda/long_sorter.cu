@@ -2,6 +2,7 @@
 #include "discretize/cuda/long_sorter.hpp"
 
 #include <bit>
+#include <utility>
 
 #include "device/cuda/check.hpp"
 #include "discretize/cuda/long_pieces.cuh"
@@ -24,7 +25,11 @@ int bits_below_class(std::int64_t n_rows, int n_classes) {
 template <class T, bool kFirst, bool kLast>
 void launch(const SortPass<T>& job, std::int64_t n_columns, cudaStream_t stream) {
   const auto blocks = static_cast<unsigned>(n_columns * job.n_tiles);
-  sort_pass_kernel<T, kFirst, kLast><<<blocks, kSortThreads, 0, stream>>>(job);
+  constexpr std::size_t kShared = sizeof(SortMemory<SortKey<T>>);
+  check(cudaFuncSetAttribute(sort_pass_kernel<T, kFirst, kLast>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                             static_cast<int>(kShared)),
+        "asking for shared memory");
+  sort_pass_kernel<T, kFirst, kLast><<<blocks, kSortThreads, kShared, stream>>>(job);
   check_launch("sorting columns");
 }
 
@@ -75,7 +80,7 @@ void LongSorter::rank_values(const std::uint64_t* keys, std::int64_t n_columns, 
 
 template <class T>
 void LongSorter::sort(const T* values, std::int64_t n_columns, const std::uint8_t* classes, const LongOrders& orders,
-                      const LongOrders& other, std::int64_t first, cudaStream_t stream) {
+                      std::int64_t first, cudaStream_t stream) {
   using Key = SortKey<T>;
   constexpr bool kIsWide = sizeof(Key) == 8;
   const std::int64_t n_tiles = (n_rows_ + kTileRows<Key> - 1) / kTileRows<Key>,
@@ -92,17 +97,13 @@ void LongSorter::sort(const T* values, std::int64_t n_columns, const std::uint8_
   check_launch("counting digits");
   offsets_kernel<<<static_cast<unsigned>(n_columns * kPasses<Key>), kDigits, 0, stream>>>(offsets);
   check_launch("adding digits");
-  const std::int64_t at = first * orders.stride;
-  SortBuffer<Key> here{nullptr, orders.stride, orders.rows + at, orders.stride},
-      there{nullptr, other.stride, other.rows + at, other.stride};
-  if constexpr (kIsWide) {
-    here.keys = keys_.of(2 * n_columns * n_rows_);
-    there.keys = here.keys + n_columns * n_rows_;
-    here.key_stride = there.key_stride = n_rows_;
-  } else {
-    here.keys = orders.ranks + at;
-    there.keys = other.ranks + at;
-  }
+  const std::int64_t at = first * orders.stride, size = n_columns * n_rows_;
+  static_assert(sizeof(SortItem<Key>) % sizeof(uint4) == 0 || sizeof(uint4) % sizeof(SortItem<Key>) == 0);
+  auto* items = reinterpret_cast<SortItem<Key>*>(
+      items_.of((2 * size * static_cast<std::int64_t>(sizeof(SortItem<Key>)) + 15) / 16));
+  auto* other = items + size;
+  // The last pass reads what the one before it wrote, so that the other half is free.
+  Key* const keys = kIsWide ? reinterpret_cast<Key*>(other) : reinterpret_cast<Key*>(orders.ranks + at);
   SortPass<T> job{values,
                   n_rows_,
                   n_columns,
@@ -112,14 +113,18 @@ void LongSorter::sort(const T* values, std::int64_t n_columns, const std::uint8_
                   offsets,
                   offsets + n_digits,
                   state,
-                  here,
-                  there,
                   classes,
-                  orders.classes + at};
-  for (; job.pass < kPasses<Key>;
-       ++job.pass, ++job.next, job.published += n_published) {  // an even number: the last ends here
-    job.from = job.pass % 2 == 0 ? here : there;
-    job.to = job.pass % 2 == 0 ? there : here;
+                  nullptr,
+                  items,
+                  keys,
+                  kIsWide ? n_rows_ : orders.stride,
+                  orders.rows + at,
+                  orders.classes + at,
+                  orders.stride};
+  for (; job.pass < kPasses<Key>; ++job.pass, ++job.next, job.published += n_published) {
+    job.from = other;
+    job.to = items;
+    std::swap(items, other);
     if (job.pass == 0) {
       launch<T, true, false>(job, n_columns, stream);
     } else if (job.pass + 1 < kPasses<Key>) {
@@ -128,14 +133,14 @@ void LongSorter::sort(const T* values, std::int64_t n_columns, const std::uint8_
       launch<T, false, true>(job, n_columns, stream);
     }
   }
-  if constexpr (kIsWide) rank_values(here.keys, n_columns, orders.ranks + at, orders.stride, stream);
+  if constexpr (kIsWide) rank_values(keys, n_columns, orders.ranks + at, orders.stride, stream);
 }
 
-template void LongSorter::sort<float>(const float*, std::int64_t, const std::uint8_t*, const LongOrders&,
-                                      const LongOrders&, std::int64_t, cudaStream_t);
+template void LongSorter::sort<float>(const float*, std::int64_t, const std::uint8_t*, const LongOrders&, std::int64_t,
+                                      cudaStream_t);
 template void LongSorter::sort<double>(const double*, std::int64_t, const std::uint8_t*, const LongOrders&,
-                                       const LongOrders&, std::int64_t, cudaStream_t);
+                                       std::int64_t, cudaStream_t);
 template void LongSorter::sort<std::int32_t>(const std::int32_t*, std::int64_t, const std::uint8_t*, const LongOrders&,
-                                             const LongOrders&, std::int64_t, cudaStream_t);
+                                             std::int64_t, cudaStream_t);
 
 }  // namespace stope::discretize::cuda

@@ -14,7 +14,6 @@ namespace stope::tree::cuda {
 namespace {
 
 using discretize::cuda::LongBest;
-using discretize::cuda::LongOrders;
 using stope::cuda::DeviceBuffer;
 using stope::cuda::GrowingBuffer;
 
@@ -111,8 +110,7 @@ class LongGrower : public Grower {
 
   template <class T>
   void sort_as(const void* values, std::int64_t n_columns, std::int64_t first, cudaStream_t stream) {
-    sorter_.sort(static_cast<const T*>(values), n_columns, columns_.classes(), orders_.there(), others_.there(), first,
-                 stream);
+    sorter_.sort(static_cast<const T*>(values), n_columns, columns_.classes(), orders_.there(), first, stream);
   }
 
   // What becomes of this level's nodes, at the end of that of all levels.
