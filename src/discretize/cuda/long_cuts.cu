@@ -46,6 +46,8 @@ LongCuts::LongCuts(const cuda_abi::Decisions& decisions, std::int64_t most_colum
       first_nodes_((decisions.n_rows + 31) / 32),
       counts_(most_columns * decisions.n_classes * pieces_of(decisions.n_rows)),
       best_(most_columns) {
+  decisions.type == cuda_abi::Type::float32 ? sorter_.reserve<float>(most_columns)
+                                            : sorter_.reserve<double>(most_columns);
   check(cudaMemset(symbolic_.data(), 0, static_cast<std::size_t>(symbolic_.bytes())), "clearing columns");
   check(cudaMemset(attributes_.data(), 0, static_cast<std::size_t>(attributes_.bytes())), "clearing columns");
   upload(begins_, {0U, static_cast<std::uint32_t>(decisions.n_rows)});

@@ -2,6 +2,7 @@
 #include "discretize/cuda/long_sorter.hpp"
 
 #include <bit>
+#include <type_traits>
 #include <utility>
 
 #include "device/cuda/check.hpp"
@@ -32,6 +33,19 @@ void launch(const SortPass<T>& job, std::int64_t n_columns, cudaStream_t stream)
   sort_pass_kernel<T, kFirst, kLast><<<blocks, kSortThreads, kShared, stream>>>(job);
   check_launch("sorting columns");
 }
+
+/// What passes count, all 0 at first: tiles taken, digits, what tiles publish.
+template <class T>
+struct SortState {
+  static constexpr std::int64_t n_next = kPasses<SortKey<T>>;
+  std::int64_t n_tiles, n_digits, n_published;  ///< of a column; of all passes; of a pass
+
+  SortState(std::int64_t n_rows, std::int64_t n_columns)
+      : n_tiles((n_rows + kTileRows<SortKey<T>> - 1) / kTileRows<SortKey<T>>),
+        n_digits(n_columns * n_next * kDigits),
+        n_published(n_columns * n_tiles * kDigits) {}
+  std::int64_t size() const { return n_next + n_digits + n_next * n_published; }
+};
 
 /// Counts become offsets. A block for every column and pass.
 __global__ void __launch_bounds__(kDigits) offsets_kernel(std::uint32_t* counts) {
@@ -79,39 +93,48 @@ void LongSorter::rank_values(const std::uint64_t* keys, std::int64_t n_columns, 
 }
 
 template <class T>
+void LongSorter::reserve(std::int64_t n_columns) {
+  using Item = SortItem<SortKey<T>>;
+  static_assert(sizeof(uint4) % sizeof(Item) == 0);
+  const std::int64_t n_items = checked::mul(2 * n_columns, n_rows_), n_of_word = sizeof(uint4) / sizeof(Item);
+  const auto grow = [](auto& buffer, std::int64_t size) {
+    if (size <= buffer.size()) return;
+    buffer = {};  // first: both at once might not fit
+    buffer = std::remove_reference_t<decltype(buffer)>(size);
+  };
+  grow(items_, (n_items + n_of_word - 1) / n_of_word);
+  grow(state_, SortState<T>(n_rows_, n_columns).size());
+}
+
+template <class T>
 void LongSorter::sort(const T* values, std::int64_t n_columns, const std::uint8_t* classes, const LongOrders& orders,
                       std::int64_t first, cudaStream_t stream) {
   using Key = SortKey<T>;
   constexpr bool kIsWide = sizeof(Key) == 8;
-  const std::int64_t n_tiles = (n_rows_ + kTileRows<Key> - 1) / kTileRows<Key>,
-                     n_parts = (n_rows_ + kPartRows - 1) / kPartRows;
-  const std::int64_t n_digits = n_columns * kPasses<Key> * kDigits, n_published = n_columns * n_tiles * kDigits;
-  // All 0 at first: counters, digits' counts, what tiles publish in each pass.
-  constexpr std::int64_t kNextWords = kPasses<Key>;
-  const std::int64_t n_state = kNextWords + n_digits + kPasses<Key> * n_published;
-  std::uint32_t* const state = state_.of(n_state);
-  std::uint32_t* const offsets = state + kNextWords;
-  check(cudaMemsetAsync(state, 0, static_cast<std::size_t>(n_state) * 4, stream), "clearing counts");
+  reserve<T>(n_columns);
+  const SortState<T> there(n_rows_, n_columns);
+  const std::int64_t n_parts = (n_rows_ + kPartRows - 1) / kPartRows;
+  std::uint32_t* const state = state_.data();
+  std::uint32_t* const offsets = state + there.n_next;
+  check(cudaMemsetAsync(state, 0, static_cast<std::size_t>(there.size()) * 4, stream), "clearing counts");
   digits_kernel<T><<<static_cast<unsigned>(n_columns * n_parts), kSortThreads, 0, stream>>>(values, n_rows_, kPartRows,
                                                                                             n_parts, offsets);
   check_launch("counting digits");
   offsets_kernel<<<static_cast<unsigned>(n_columns * kPasses<Key>), kDigits, 0, stream>>>(offsets);
   check_launch("adding digits");
   const std::int64_t at = first * orders.stride, size = n_columns * n_rows_;
-  static_assert(sizeof(SortItem<Key>) % sizeof(uint4) == 0 || sizeof(uint4) % sizeof(SortItem<Key>) == 0);
-  auto* items = reinterpret_cast<SortItem<Key>*>(
-      items_.of((2 * size * static_cast<std::int64_t>(sizeof(SortItem<Key>)) + 15) / 16));
+  auto* items = reinterpret_cast<SortItem<Key>*>(items_.data());
   auto* other = items + size;
   // The last pass reads what the one before it wrote, so that the other half is free.
   Key* const keys = kIsWide ? reinterpret_cast<Key*>(other) : reinterpret_cast<Key*>(orders.ranks + at);
   SortPass<T> job{values,
                   n_rows_,
                   n_columns,
-                  n_tiles,
+                  there.n_tiles,
                   0,
                   bits_below_class(n_rows_, n_classes_),
                   offsets,
-                  offsets + n_digits,
+                  offsets + there.n_digits,
                   state,
                   classes,
                   nullptr,
@@ -121,7 +144,7 @@ void LongSorter::sort(const T* values, std::int64_t n_columns, const std::uint8_
                   orders.rows + at,
                   orders.classes + at,
                   orders.stride};
-  for (; job.pass < kPasses<Key>; ++job.pass, ++job.next, job.published += n_published) {
+  for (; job.pass < kPasses<Key>; ++job.pass, ++job.next, job.published += there.n_published) {
     job.from = other;
     job.to = items;
     std::swap(items, other);
@@ -136,6 +159,9 @@ void LongSorter::sort(const T* values, std::int64_t n_columns, const std::uint8_
   if constexpr (kIsWide) rank_values(keys, n_columns, orders.ranks + at, orders.stride, stream);
 }
 
+template void LongSorter::reserve<float>(std::int64_t);
+template void LongSorter::reserve<double>(std::int64_t);
+template void LongSorter::reserve<std::int32_t>(std::int64_t);
 template void LongSorter::sort<float>(const float*, std::int64_t, const std::uint8_t*, const LongOrders&, std::int64_t,
                                       cudaStream_t);
 template void LongSorter::sort<double>(const double*, std::int64_t, const std::uint8_t*, const LongOrders&,

@@ -29,6 +29,10 @@ class LongSorter {
  public:
   LongSorter(std::int64_t n_rows, int n_classes) : n_rows_(n_rows), n_classes_(n_classes) {}
 
+  /// Takes the memory that a sort of so many columns needs.
+  template <class T>
+  void reserve(std::int64_t n_columns);
+
   /// Queues the sort of columns that lie one behind the other; they become columns first .. of `orders`. Always in one
   /// stream: memory of the sort's own is used again, 16 bytes a value, of float64 32. T: float, double, std::int32_t
   /// (codes, not negative). Fewer than 2^30 rows.
@@ -42,8 +46,9 @@ class LongSorter {
 
   std::int64_t n_rows_;
   int n_classes_;
-  stope::cuda::GrowingBuffer<std::uint32_t> state_, counts_;
-  stope::cuda::GrowingBuffer<uint4> items_;
+  stope::cuda::DeviceBuffer<std::uint32_t> state_;
+  stope::cuda::DeviceBuffer<uint4> items_;
+  stope::cuda::GrowingBuffer<std::uint32_t> counts_;
 };
 
 }  // namespace stope::discretize::cuda

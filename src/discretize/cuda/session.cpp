@@ -12,7 +12,7 @@ std::int64_t size_of(cuda_abi::Type type) {
   return type == cuda_abi::Type::float32 ? 4 : 8;
 }
 
-// Pageable memory: done on return.
+// Done once the default stream is.
 template <class T>
 void upload(stope::cuda::DeviceBuffer<T>& to, const T* from, std::int64_t n) {
   to = stope::cuda::DeviceBuffer<T>(n);
@@ -39,6 +39,8 @@ CutSession::CutSession(int gpu, const cuda_abi::Decisions& decisions, std::int64
     slot.list = stope::cuda::DeviceBuffer<int>(most_columns + 1);
   }
   if (n_rows_ > kShortRows) long_ = std::make_unique<LongCuts>(decisions, most_columns);
+  // The slots' streams do not wait for what was copied and cleared here.
+  check(cudaStreamSynchronize(nullptr), "copying classes");
 }
 
 // A piece that failed leaves work under way: it ends before its memory goes.

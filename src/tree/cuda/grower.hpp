@@ -26,6 +26,8 @@ class Grower {
   Grower(const Grower&) = delete;
   Grower& operator=(const Grower&) = delete;
 
+  /// Takes the memory that the sort of so many columns needs.
+  virtual void reserve(cuda_abi::Type /*type*/, std::int64_t /*n_columns*/) {}
   /// Queues the sort of columns in the GPU's memory, which become columns first .. of the tree; always in one stream.
   virtual void sort(cuda_abi::Type type, const void* values, std::int64_t n_columns, std::int64_t first,
                     cudaStream_t stream) = 0;

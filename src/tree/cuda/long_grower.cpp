@@ -57,6 +57,14 @@ class LongGrower : public Grower {
   }
   ~LongGrower() override { cudaStreamSynchronize(stream_.get()); }
 
+  void reserve(cuda_abi::Type type, std::int64_t n_columns) override {
+    switch (type) {
+      case cuda_abi::Type::float32: return sorter_.reserve<float>(n_columns);
+      case cuda_abi::Type::float64: return sorter_.reserve<double>(n_columns);
+      case cuda_abi::Type::code: return sorter_.reserve<std::int32_t>(n_columns);
+    }
+  }
+
   void sort(cuda_abi::Type type, const void* values, std::int64_t n_columns, std::int64_t first,
             cudaStream_t stream) override {
     switch (type) {

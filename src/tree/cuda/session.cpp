@@ -57,9 +57,10 @@ void TreeSession::sort_batch() {
   Batch& batch = batches_[filled_];
   copied_.record(copies_);
   copied_.hold(sorts_);
+  const std::int64_t n_columns = std::ssize(columns_) - first_in_batch_;
+  grower_->reserve(type_in_batch_, n_columns);
   batch.sort.start(sorts_.get());
-  grower_->sort(type_in_batch_, batch.values.data(), std::ssize(columns_) - first_in_batch_, first_in_batch_,
-                sorts_.get());
+  grower_->sort(type_in_batch_, batch.values.data(), n_columns, first_in_batch_, sorts_.get());
   batch.sort.stop(sorts_.get());
   batch.sorted.record(sorts_);
   first_in_batch_ = std::ssize(columns_);
