@@ -25,13 +25,16 @@ class GramKernelsCuda : public testing::TestWithParam<std::tuple<bool, bool, boo
   void TearDown() override { unsetenv("STOPE_CUDA_SHARED_MEMORY"); }
 };
 
-// Groups that fit a block of threads, rows of a block, and rows of several, with all and with little shared
-// memory.
+// Groups that fit a block of threads, rows of a block (of 24 x 2000 floats where memory is little), and rows of
+// several.
 TEST_P(GramKernelsCuda, HaveTheProcessorsBits) {
   const auto& [is_float, is_shifted, has_little] = GetParam();
   std::uint64_t seed = 300;
-  for (const auto& [rows, columns] :
-       {std::pair<std::int64_t, std::int64_t>{1, 3}, {37, 700}, {19, has_little ? 2500 : 9001}, {17, 5000}}) {
+  for (const auto& [rows, columns] : {std::pair<std::int64_t, std::int64_t>{1, 3},
+                                      {37, 700},
+                                      {24, 2000},
+                                      {19, has_little ? 2500 : 9001},
+                                      {17, 5000}}) {
     GramCase c = make_case(rows, columns, is_float, ++seed, Values::wide_range, 3);
     if (is_shifted) c.shift = c.x;
     RunOptions run;
