@@ -1,5 +1,7 @@
 #include "device/auto_gpu.hpp"
 
+#include <algorithm>
+
 #include "device/backend.hpp"
 #include "device/cuda_plugin.hpp"
 
@@ -14,6 +16,12 @@ std::optional<int> gpu_that_pays(const RunOptions& run, double on_processor, dou
     if (gpu.available) return gpu.index;
   }
   return {};
+}
+
+std::int64_t usable_gpu_memory(int gpu, const RunOptions& run) {
+  std::int64_t free = 0;
+  checked_call([&](cuda_abi::Failure* failure) { return cuda().functions->free_memory(gpu, &free, failure); });
+  return run.memory_limit > 0 ? std::min(run.memory_limit, free) : free;
 }
 
 bool is_of_gpu(const Error& error) {

@@ -1,6 +1,7 @@
-// What jobs ask under --device auto before they take a GPU that nobody named, and when it fails.
+// What jobs ask before they take a GPU, above all one that nobody named (--device auto), and when it fails.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 
 #include "stope/error.hpp"
@@ -18,6 +19,9 @@ inline constexpr double kDriverSeconds = 0.21;
 /// The GPU for a job that takes the processor and a GPU so many seconds, the driver's start left out. None: the device
 /// was named, there is no GPU, or it does not pay.
 std::optional<int> gpu_that_pays(const RunOptions& run, double on_processor, double on_gpu);
+
+/// Bytes of a GPU's memory that a job may take: what is free there, and no more than the run's limit.
+std::int64_t usable_gpu_memory(int gpu, const RunOptions& run);
 
 /// Whether the error is that a GPU failed or has no room: under auto the processor then does the job.
 bool is_of_gpu(const Error& error);

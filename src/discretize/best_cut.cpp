@@ -180,6 +180,7 @@ class ProgressOfColumns {
 
 // Under auto.
 std::vector<int> gpus_that_pay(const DecisionProblem& problem, const RunOptions& run) {
+  if (problem.pure()) return {};  // nothing to find
   std::int64_t n_columns = 0, bytes = 0;
   for (const Attribute& attribute : problem.attributes) {
     if (attribute.symbolic) continue;
@@ -187,8 +188,8 @@ std::vector<int> gpus_that_pay(const DecisionProblem& problem, const RunOptions&
     bytes += bytes_of(attribute, problem.n_rows);
   }
   const int threads = run.threads > 0 ? run.threads : available_threads();
-  const auto gpu =
-      device::gpu_that_pays(run, cut_seconds(problem.n_rows, n_columns) / threads, gpu_call_seconds(bytes));
+  const auto gpu = device::gpu_that_pays(run, cut_seconds(problem.n_rows, n_columns) / threads,
+                                         gpu_call_seconds(bytes, problem.n_rows));
   return gpu ? std::vector{*gpu} : std::vector<int>{};
 }
 

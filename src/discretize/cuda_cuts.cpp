@@ -4,12 +4,16 @@
 #include <memory>
 #include <span>
 
+#include "base/checked.hpp"
 #include "base/thread_pool.hpp"
+#include "device/auto_gpu.hpp"
 #include "device/cuda_plugin.hpp"
 #include "discretize/cuda_abi.hpp"
 #include "discretize/present_classes.hpp"
+#include "discretize/sort_memory.hpp"
 #include "discretize/stage_columns.hpp"
 #include "discretize/value_order.hpp"
+#include "stope/error.hpp"
 
 namespace stope::discretize {
 namespace {
@@ -43,6 +47,7 @@ class Worker {
     const auto n = static_cast<std::int64_t>(attributes_.size());
     const std::int64_t bytes = bytes_of(problem_.attributes[static_cast<std::size_t>(attributes_[0])], problem_.n_rows);
     of_piece_ = std::clamp<std::int64_t>(piece_bytes(problem_.n_rows) / bytes, 1, n);
+    fit_memory(gpu, bytes / problem_.n_rows, decisions.n_classes);
     pool_ = std::make_unique<ThreadPool>(std::max(staging_threads(run_, bytes * n) / static_cast<int>(step), 1));
     cuda_abi::Session* made = nullptr;
     checked_call([&](Failure* failure) { return functions().create(gpu, &decisions, of_piece_, &made, failure); });
@@ -61,6 +66,31 @@ class Worker {
   }
 
  private:
+  /// Of pieces: on the way, sorted (discretize/cuda/long_cuts.hpp).
+  std::int64_t memory_of(std::int64_t n_columns, std::int64_t value_bytes, std::int64_t n_classes) const {
+    const std::int64_t n_rows = problem_.n_rows, values = checked::mul(n_rows, n_columns);
+    const std::int64_t on_the_way = checked::add(checked::mul(values, cuda_abi::kSlots * value_bytes), n_rows);
+    if (n_rows <= cuda_abi::kShortRows) return on_the_way;
+    const std::int64_t counts = n_columns * (n_classes * 4 + 1) * (n_rows / 1024 + 1);
+    return on_the_way + sort_bytes(n_rows, n_columns, value_bytes) + checked::mul(values, 9) + counts;
+  }
+
+  /// Smaller pieces where the memory is small.
+  void fit_memory(int gpu, std::int64_t value_bytes, std::int64_t n_classes) {
+    const std::int64_t most = device::usable_gpu_memory(gpu, run_);
+    const auto fits = [&] {
+      const std::int64_t pinned = cuda_abi::kSlots * of_piece_ * problem_.n_rows * value_bytes;
+      return memory_of(of_piece_, value_bytes, n_classes) <= most &&
+             (run_.memory_limit <= 0 || pinned <= run_.memory_limit);
+    };
+    while (!fits() && of_piece_ > 1) of_piece_ /= 2;
+    if (fits()) return;
+    throw Error(ErrorCode::out_of_memory, "the best cut of a column of " + std::to_string(problem_.n_rows) +
+                                              " rows takes " + std::to_string(memory_of(1, value_bytes, n_classes)) +
+                                              " bytes of the GPU's memory, " + std::to_string(most) +
+                                              " can be used: --device cpu takes less");
+  }
+
   static int slot_of(std::int64_t piece, std::int64_t first, std::int64_t step) {
     return static_cast<int>((piece - first) / step % cuda_abi::kSlots);
   }

@@ -2,7 +2,6 @@
 // discernibility, of rows that weigh 1.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 
 #include "device/cuda_abi.hpp"
@@ -46,12 +45,6 @@ struct Splits {
 
 inline constexpr int kSlots = 2;
 
-/// What is sorted together, twice, takes so much of the GPU's memory.
-constexpr std::int64_t batch_bytes(std::int64_t n_rows, std::int64_t n_columns, std::int64_t piece_bytes) {
-  constexpr std::int64_t kMost = std::int64_t{256} << 20;
-  return std::max(piece_bytes, std::min(kMost, n_rows * n_columns * 8));
-}
-
 /// First every attribute comes, in pieces: while one is copied and sorted, the next is filled in. Then the tree grows.
 /// Of tables of more than kShortRows rows, several sessions can grow one tree: each has some of the attributes, and
 /// every level is made by look, mark and move instead of grow.
@@ -60,8 +53,9 @@ struct Session;
 inline constexpr std::int64_t kShortRows = 1024;
 
 struct Functions {
-  int (*create)(std::int32_t gpu, const Problem* problem, std::int64_t piece_bytes, Session** session,
-                Failure* failure);
+  /// Columns are sorted in batches of up to so many bytes, of one type each.
+  int (*create)(std::int32_t gpu, const Problem* problem, std::int64_t piece_bytes, std::int64_t batch_bytes,
+                Session** session, Failure* failure);
   void (*destroy)(Session* session);
   /// Where the columns of the next piece are put: [column][row]. Waits until the slot is free.
   int (*columns)(Session* session, int slot, void** memory, Failure* failure);

@@ -19,7 +19,7 @@ namespace {
 
 // Seconds that threads take to sort a column's values and to split it level after level: a thread a column.
 double growth_seconds(std::int64_t n_rows, std::int64_t n_columns, int threads) {
-  const double value = n_rows <= 1024 ? 75e-9 : 25e-9 * std::log2(static_cast<double>(n_rows));
+  const double value = n_rows <= discretize::kShortColumn ? 75e-9 : 25e-9 * std::log2(static_cast<double>(n_rows));
   return value * static_cast<double>(n_rows) * static_cast<double>(n_columns) /
          static_cast<double>(std::min<std::int64_t>(threads, n_columns));
 }
@@ -28,15 +28,16 @@ double growth_seconds(std::int64_t n_rows, std::int64_t n_columns, int threads) 
 constexpr double kRowSeconds = 100e-9;
 
 // Under auto.
-std::vector<int> gpus_that_pay(const discretize::DecisionProblem& problem, const RunOptions& run) {
+std::vector<int> gpus_that_pay(const discretize::DecisionProblem& problem, const GrowOptions& options,
+                               const RunOptions& run) {
   std::int64_t bytes = 0;
   for (const auto& attribute : problem.attributes) bytes += discretize::bytes_of(attribute, problem.n_rows);
   const std::int64_t n_columns = problem.n_attributes();
-  if (n_columns == 0) return {};
+  if (n_columns == 0 || problem.pure() || options.max_depth == 0) return {};  // nothing to grow
   const int threads = run.threads > 0 ? run.threads : available_threads();
   const double rows = kRowSeconds * static_cast<double>(problem.n_rows);
   const auto gpu = device::gpu_that_pays(run, growth_seconds(problem.n_rows, n_columns, threads) + rows,
-                                         discretize::gpu_call_seconds(bytes) + rows);
+                                         discretize::gpu_call_seconds(bytes, problem.n_rows) + rows);
   return gpu ? std::vector{*gpu} : std::vector<int>{};
 }
 
@@ -51,7 +52,7 @@ Grown grow(const discretize::DecisionProblem& problem, const GrowOptions& option
   }
   std::string reason = choice.reason;
   std::vector<int> gpus = choice.gpus;
-  if (!named && why_not == nullptr) gpus = gpus_that_pay(problem, run);
+  if (!named && why_not == nullptr) gpus = gpus_that_pay(problem, options, run);
   if (!gpus.empty()) {
     try {
       Grown grown = grow_cuda(problem, options, run, gpus);

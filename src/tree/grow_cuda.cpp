@@ -9,8 +9,10 @@
 
 #include "base/checked.hpp"
 #include "base/thread_pool.hpp"
+#include "device/auto_gpu.hpp"
 #include "device/cuda_plugin.hpp"
 #include "discretize/present_classes.hpp"
+#include "discretize/sort_memory.hpp"
 #include "discretize/stage_columns.hpp"
 #include "discretize/value_order.hpp"
 #include "tree/cuda_abi.hpp"
@@ -25,8 +27,10 @@ using device::checked_call;
 using discretize::Attribute;
 using discretize::DecisionProblem;
 
-// Of a piece on its way: pinned memory takes long to get. What is sorted together is more (cuda_abi.hpp).
-constexpr std::int64_t kPieceBytes = std::int64_t{4} << 20;
+// Of a piece on its way: pinned memory takes long to get. What is sorted together is more: launches over few columns
+// leave much of a GPU idle.
+constexpr std::int64_t kPieceBytes = std::int64_t{4} << 20, kBatchBytes = std::int64_t{256} << 20;
+constexpr Type kTypes[] = {Type::float32, Type::float64, Type::code};
 
 const cuda_abi::Functions& functions() {
   return *device::cuda().functions->tree;
@@ -55,21 +59,39 @@ std::int64_t least_w(double score) {
   return low;
 }
 
-// What a tree of columns takes on a GPU: their orders (tree/cuda/short_tree.hpp, discretize/cuda/long_level.hpp), and
-// batches that are filled and sorted, of long columns through twice as much again (long_sorter.hpp there).
-void require_memory(int gpu, std::int64_t n_rows, std::int64_t n_columns, std::int64_t piece_bytes,
-                    const RunOptions& run) {
-  const std::int64_t of_value = n_rows <= 256 ? 1 : n_rows <= cuda_abi::kShortRows ? 2 : 18;
-  const std::int64_t values = checked::mul(n_rows, n_columns);
-  const std::int64_t needed = checked::add(checked::add(checked::mul(values, of_value), values / 8),
-                                           6 * cuda_abi::batch_bytes(n_rows, n_columns, piece_bytes));
-  std::int64_t free = 0;
-  checked_call([&](Failure* failure) { return device::cuda().functions->free_memory(gpu, &free, failure); });
-  const std::int64_t most = run.memory_limit > 0 ? std::min(run.memory_limit, free) : free;
-  if (needed <= most) return;
+// What a session gets: attributes of each type, and how they come.
+struct Share {
+  std::vector<std::int64_t> of_type[3];
+  std::int64_t n_columns = 0, bytes = 0, piece_bytes = 0, batch_bytes = 0;
+
+  const std::vector<std::int64_t>& of(Type type) const { return of_type[static_cast<std::size_t>(type)]; }
+};
+
+// What a share takes on a GPU: orders (tree/cuda/short_tree.hpp, discretize/cuda/long_level.hpp), batches that are
+// filled and sorted in turn, and of long columns what the sort and a level's counts take. Level after level the nodes
+// come on top, a few bytes a row.
+std::int64_t memory_of(const Share& share, std::int64_t n_rows, std::int64_t n_classes) {
+  const std::int64_t n_wide = std::ssize(share.of(Type::float64)), n_narrow = share.n_columns - n_wide;
+  const bool one_batch = share.bytes <= share.batch_bytes &&
+                         std::ranges::count_if(share.of_type, [](const auto& of) { return !of.empty(); }) == 1;
+  const std::int64_t values = checked::mul(n_rows, share.n_columns), batches = (one_batch ? 1 : 2) * share.batch_bytes;
+  if (n_rows <= cuda_abi::kShortRows) return values * (n_rows <= 256 ? 1 : 2) + values / 8 + batches;
+  const auto sort = [&](std::int64_t n_columns, std::int64_t value_bytes) {
+    const std::int64_t together = std::min(n_columns, share.batch_bytes / (n_rows * value_bytes));
+    return together == 0 ? 0 : discretize::sort_bytes(n_rows, together, value_bytes);
+  };
+  const std::int64_t counts = share.n_columns * (n_classes * 4 + 1) * (n_rows / 1024 + 1);
+  return checked::mul(values, 18) + batches + std::max(sort(n_narrow, 4), sort(n_wide, 8)) + counts;
+}
+
+void require_memory(int gpu, const Share& share, std::int64_t n_rows, std::int64_t n_classes, const RunOptions& run) {
+  const std::int64_t needed = memory_of(share, n_rows, n_classes), most = device::usable_gpu_memory(gpu, run);
+  const std::int64_t pinned = cuda_abi::kSlots * share.piece_bytes;
+  if (needed <= most && (run.memory_limit <= 0 || pinned <= run.memory_limit)) return;
   throw Error(ErrorCode::out_of_memory, "a tree of " + std::to_string(n_rows) + " rows and " +
-                                            std::to_string(n_columns) + " attributes takes " + std::to_string(needed) +
-                                            " bytes of the GPU's memory, " + std::to_string(most) +
+                                            std::to_string(share.n_columns) + " attributes takes " +
+                                            std::to_string(needed) + " bytes of the GPU's memory and " +
+                                            std::to_string(pinned) + " of the processor's, " + std::to_string(most) +
                                             " can be used: --device cpu takes less");
 }
 
@@ -93,7 +115,7 @@ class CudaGrowth {
     for (std::int64_t open_rows = problem_.n_rows; open_rows > 0;) {
       run_.cancel.check();
       open_rows = sessions_.size() == 1 ? grow_alone() : grow_together(each);
-      if (run_.progress) run_.progress("rows in leaves", problem_.n_rows - open_rows, problem_.n_rows);
+      if (run_.progress) run_.progress("rows in leaves, on GPUs", problem_.n_rows - open_rows, problem_.n_rows);
     }
     cuda_abi::Splits splits{};
     double sort = 0.0, growth = 0.0;
@@ -176,39 +198,48 @@ class CudaGrowth {
     }
   };
 
-  // Every n-th attribute of each type is session i's.
-  void send_all(std::int64_t i, int gpu) {
-    std::vector<std::int64_t> of_type[3];
-    std::int64_t n_seen[3] = {}, n_columns = 0;
-    for (std::int64_t a = 0; a < problem_.n_attributes(); ++a) {
-      const auto type = static_cast<std::size_t>(type_of(attribute(a)));
-      if (n_seen[type]++ % std::ssize(sessions_) != i) continue;
-      of_type[type].push_back(a);
-      ++n_columns;
+  // Every n-th attribute is session i's, type after type: none goes empty-handed.
+  Share share_of(std::int64_t i) const {
+    Share share;
+    std::int64_t n_seen = 0, widest = 0;
+    for (const Type type : kTypes) {
+      for (std::int64_t a = 0; a < problem_.n_attributes(); ++a) {
+        if (type_of(attribute(a)) != type || n_seen++ % std::ssize(sessions_) != i) continue;
+        share.of_type[static_cast<std::size_t>(type)].push_back(a);
+        const std::int64_t bytes = discretize::bytes_of(attribute(a), problem_.n_rows);
+        widest = std::max(widest, bytes);
+        share.bytes = checked::add(share.bytes, bytes);
+        ++share.n_columns;
+      }
     }
-    const std::int64_t all = checked::mul(problem_.n_rows * 8, n_columns);
-    const std::int64_t piece_bytes = std::max(std::min(all, kPieceBytes), problem_.n_rows * 8);
-    auto& session = sessions_[static_cast<std::size_t>(i)];
-    require_memory(gpu, problem_.n_rows, n_columns, piece_bytes, run_);
-    session.reset(create(gpu, n_columns, piece_bytes));
-    int slot = 0;
-    for (const Type type : {Type::float32, Type::float64, Type::code}) {
-      send(session.get(), type, of_type[static_cast<std::size_t>(type)], piece_bytes, slot);
-    }
+    share.piece_bytes = std::max(std::min(share.bytes, kPieceBytes), widest);
+    share.batch_bytes = std::max(std::min(share.bytes, kBatchBytes), share.piece_bytes);
+    return share;
   }
 
-  cuda_abi::Session* create(int gpu, std::int64_t n_columns, std::int64_t piece_bytes) const {
+  void send_all(std::int64_t i, int gpu) {
+    const Share share = share_of(i);
+    auto& session = sessions_[static_cast<std::size_t>(i)];
+    require_memory(gpu, share, problem_.n_rows, classes_.n(), run_);
+    session.reset(create(gpu, share));
+    int slot = 0;
+    for (const Type type : kTypes) send(session.get(), type, share.of(type), share.piece_bytes, slot);
+  }
+
+  cuda_abi::Session* create(int gpu, const Share& share) const {
     const cuda_abi::Problem problem = {classes_.of_row.data(),
                                        classes_.totals.data(),
                                        problem_.n_rows,
                                        problem_.n_attributes(),
-                                       n_columns,
+                                       share.n_columns,
                                        classes_.n(),
                                        options_.max_depth.value_or(std::numeric_limits<std::int64_t>::max()),
                                        options_.min_samples_leaf,
                                        least_w(options_.min_score)};
     cuda_abi::Session* made = nullptr;
-    checked_call([&](Failure* failure) { return functions().create(gpu, &problem, piece_bytes, &made, failure); });
+    checked_call([&](Failure* failure) {
+      return functions().create(gpu, &problem, share.piece_bytes, share.batch_bytes, &made, failure);
+    });
     return made;
   }
 

@@ -140,7 +140,10 @@ std::int64_t next_level(Session& session, const std::vector<Split>& splits) {
   return open_rows;
 }
 
-int create(std::int32_t, const Problem* problem, std::int64_t piece_bytes, Session** session, Failure* failure) {
+int create(std::int32_t, const Problem* problem, std::int64_t piece_bytes, std::int64_t batch_bytes, Session** session,
+           Failure* failure) {
+  if (problem->n_columns == 0 || batch_bytes < piece_bytes)
+    return fail(failure, ErrorCode::internal, "nothing to grow of");
   if (the_host->alloc_fails()) return fail(failure, ErrorCode::out_of_memory, "no memory for a tree");
   auto made = std::make_unique<Session>();
   made->problem = *problem;

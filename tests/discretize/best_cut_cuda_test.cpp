@@ -34,6 +34,12 @@ TEST_F(CutsOnGpu, SeveralSessions) {
   expect_the_processors_cuts_of_random_tables(sessions(2), 50, 3000, 12, 4);
 }
 
+// Of long columns, which take turns in the same memory.
+TEST_F(CutsOnGpu, SeveralPieces) {
+  Random random(7);
+  expect_the_processors_cuts(random_decisions(random, {300000, 21, 1, 3, false, false}), "cuda");
+}
+
 TEST_F(CutsOnGpu, WideTables) {
   Random random(5);
   for (const std::int32_t n_classes : {2, 3, 50}) {

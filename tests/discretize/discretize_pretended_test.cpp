@@ -82,6 +82,25 @@ TEST_F(PretendedCuts, AutoTakesAGpuThatPaysAndGivesUpOneThatFails) {
   EXPECT_EQ(without.cuts[0].cut, found.cuts[0].cut);
 }
 
+TEST_F(PretendedCuts, KeepToTheMemoryLimit) {
+  const Table of = table(2000, 40);
+  RunOptions run;
+  run.device = "cuda";
+  BestCutOptions options;
+  options.missing = MissingPolicy::value;
+  options.order = AttributeOrder::column;
+  run.memory_limit = 400000;  // a few columns at a time
+  EXPECT_EQ(best_cuts(of, options, run).cuts[0].cut, cuts_on(of, "cpu").cuts[0].cut);
+  run.memory_limit = 40000;
+  try {
+    best_cuts(of, options, run);
+    ADD_FAILURE() << "not refused";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::out_of_memory);
+    EXPECT_NE(std::string(error.what()).find("40000 can be used"), std::string::npos) << error.what();
+  }
+}
+
 TEST_F(PretendedCuts, ALostGpuIsAnError) {
   const Table large = in_pieces();
   for (int n = 1; n <= 4; ++n) {

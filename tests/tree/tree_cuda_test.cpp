@@ -77,6 +77,12 @@ TEST_F(TreesOnGpu, SeveralSessions) {
   }
 }
 
+// As few attributes as sessions, of different types.
+TEST_F(TreesOnGpu, ASessionForEachAttribute) {
+  expect_the_processors_tree(table({2100, 1, 1, 2, false, false}, 12), sessions(2));
+  expect_the_processors_tree(table({2100, 3, 2, 3, false, true}, 13), sessions(5));
+}
+
 TEST_F(TreesOnGpu, WideTables) {
   for (const std::int32_t n_classes : {2, 3, 50}) {
     Shape shape;

@@ -57,14 +57,14 @@ class Codes {
   using Signed = typename KeyOf<T>::Signed;
   using Unsigned = typename KeyOf<T>::Unsigned;
 
-  __host__ __device__ __forceinline__ explicit Codes(const KeyRange<T>& range)
+  __device__ __forceinline__ explicit Codes(const KeyRange<T>& range)
       : negative_(static_cast<Unsigned>(range.below_lowest)),
         zero_(range.below_lowest < -1 ? range.high_negative - negative_ + 1 : 1),
         positive_(range.below_positive - zero_),
         highest_(range.highest > 0 ? static_cast<Unsigned>(range.highest) - positive_ : zero_) {}
 
   /// The highest code there can be. There are fewer codes than keys: no sum overflows.
-  __host__ __device__ __forceinline__ Unsigned highest() const { return highest_; }
+  __device__ __forceinline__ Unsigned highest() const { return highest_; }
   __device__ __forceinline__ Unsigned code(Signed key) const {
     Unsigned code = static_cast<Unsigned>(key) - (key < 0 ? negative_ : positive_);
     code = key == 0 ? zero_ : code;

@@ -15,7 +15,7 @@ namespace stope::discretize::cuda {
 
 class LongCuts {
  public:
-  /// For pieces of up to so many columns. Memory: 25 bytes a value, of float64 41.
+  /// For pieces of up to so many columns. Memory: the sort's, and 9 bytes a value.
   LongCuts(const cuda_abi::Decisions& decisions, std::int64_t most_columns);
 
   /// Until the piece before is done, whose memory the next one takes.

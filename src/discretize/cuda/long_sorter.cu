@@ -8,6 +8,7 @@
 #include "device/cuda/check.hpp"
 #include "discretize/cuda/long_pieces.cuh"
 #include "discretize/cuda/long_sort.cuh"
+#include "discretize/sort_memory.hpp"
 
 namespace stope::discretize::cuda {
 namespace {
@@ -33,19 +34,6 @@ void launch(const SortPass<T>& job, std::int64_t n_columns, cudaStream_t stream)
   sort_pass_kernel<T, kFirst, kLast><<<blocks, kSortThreads, kShared, stream>>>(job);
   check_launch("sorting columns");
 }
-
-/// What passes count, all 0 at first: tiles taken, digits, what tiles publish.
-template <class T>
-struct SortState {
-  static constexpr std::int64_t n_next = kPasses<SortKey<T>>;
-  std::int64_t n_tiles, n_digits, n_published;  ///< of a column; of all passes; of a pass
-
-  SortState(std::int64_t n_rows, std::int64_t n_columns)
-      : n_tiles((n_rows + kTileRows<SortKey<T>> - 1) / kTileRows<SortKey<T>>),
-        n_digits(n_columns * n_next * kDigits),
-        n_published(n_columns * n_tiles * kDigits) {}
-  std::int64_t size() const { return n_next + n_digits + n_next * n_published; }
-};
 
 /// Counts become offsets. A block for every column and pass.
 __global__ void __launch_bounds__(kDigits) offsets_kernel(std::uint32_t* counts) {
@@ -97,13 +85,14 @@ void LongSorter::reserve(std::int64_t n_columns) {
   using Item = SortItem<SortKey<T>>;
   static_assert(sizeof(uint4) % sizeof(Item) == 0);
   const std::int64_t n_items = checked::mul(2 * n_columns, n_rows_), n_of_word = sizeof(uint4) / sizeof(Item);
+  // An earlier sort may be at work still: freeing memory waits for the GPU.
   const auto grow = [](auto& buffer, std::int64_t size) {
     if (size <= buffer.size()) return;
     buffer = {};  // first: both at once might not fit
     buffer = std::remove_reference_t<decltype(buffer)>(size);
   };
   grow(items_, (n_items + n_of_word - 1) / n_of_word);
-  grow(state_, SortState<T>(n_rows_, n_columns).size());
+  grow(state_, sort_state_words(n_rows_, n_columns, sizeof(T)));
 }
 
 template <class T>
@@ -112,11 +101,15 @@ void LongSorter::sort(const T* values, std::int64_t n_columns, const std::uint8_
   using Key = SortKey<T>;
   constexpr bool kIsWide = sizeof(Key) == 8;
   reserve<T>(n_columns);
-  const SortState<T> there(n_rows_, n_columns);
-  const std::int64_t n_parts = (n_rows_ + kPartRows - 1) / kPartRows;
+  static_assert(kTileRows<Key> * static_cast<std::int64_t>(sizeof(SortItem<Key>)) == kSortTileBytes);
+  const std::int64_t n_tiles = (n_rows_ + kTileRows<Key> - 1) / kTileRows<Key>,
+                     n_parts = (n_rows_ + kPartRows - 1) / kPartRows;
+  // All 0 at first: the tiles that passes have taken, digits' counts, what tiles publish in each pass.
   std::uint32_t* const state = state_.data();
-  std::uint32_t* const offsets = state + there.n_next;
-  check(cudaMemsetAsync(state, 0, static_cast<std::size_t>(there.size()) * 4, stream), "clearing counts");
+  std::uint32_t* const offsets = state + kPasses<Key>;
+  std::uint32_t* const published = offsets + n_columns * kPasses<Key> * kDigits;
+  const std::int64_t n_state = sort_state_words(n_rows_, n_columns, sizeof(T));
+  check(cudaMemsetAsync(state, 0, static_cast<std::size_t>(n_state) * 4, stream), "clearing counts");
   digits_kernel<T><<<static_cast<unsigned>(n_columns * n_parts), kSortThreads, 0, stream>>>(values, n_rows_, kPartRows,
                                                                                             n_parts, offsets);
   check_launch("counting digits");
@@ -130,11 +123,11 @@ void LongSorter::sort(const T* values, std::int64_t n_columns, const std::uint8_
   SortPass<T> job{values,
                   n_rows_,
                   n_columns,
-                  there.n_tiles,
+                  n_tiles,
                   0,
                   bits_below_class(n_rows_, n_classes_),
                   offsets,
-                  offsets + there.n_digits,
+                  published,
                   state,
                   classes,
                   nullptr,
@@ -144,7 +137,7 @@ void LongSorter::sort(const T* values, std::int64_t n_columns, const std::uint8_
                   orders.rows + at,
                   orders.classes + at,
                   orders.stride};
-  for (; job.pass < kPasses<Key>; ++job.pass, ++job.next, job.published += there.n_published) {
+  for (; job.pass < kPasses<Key>; ++job.pass, ++job.next, job.published += n_columns * n_tiles * kDigits) {
     job.from = other;
     job.to = items;
     std::swap(items, other);

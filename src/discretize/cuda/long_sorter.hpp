@@ -29,12 +29,12 @@ class LongSorter {
  public:
   LongSorter(std::int64_t n_rows, int n_classes) : n_rows_(n_rows), n_classes_(n_classes) {}
 
-  /// Takes the memory that a sort of so many columns needs.
+  /// Takes the memory that a sort of so many columns needs (discretize/sort_memory.hpp).
   template <class T>
   void reserve(std::int64_t n_columns);
 
-  /// Queues the sort of columns that lie one behind the other; they become columns first .. of `orders`. Always in one
-  /// stream: memory of the sort's own is used again, 16 bytes a value, of float64 32. T: float, double, std::int32_t
+  /// Queues the sort of columns that lie one behind the other; they become columns first .. of `orders`. One after the
+  /// other, in one stream or streams that wait: memory of the sort's own is used again. T: float, double, std::int32_t
   /// (codes, not negative). Fewer than 2^30 rows.
   template <class T>
   void sort(const T* values, std::int64_t n_columns, const std::uint8_t* classes, const LongOrders& orders,

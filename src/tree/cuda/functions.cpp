@@ -7,7 +7,8 @@
 
 namespace stope::tree::cuda_abi {
 struct Session {
-  Session(int gpu, const Problem& problem, std::int64_t piece_bytes) : tree(gpu, problem, piece_bytes) {}
+  Session(int gpu, const Problem& problem, std::int64_t piece_bytes, std::int64_t batch_bytes)
+      : tree(gpu, problem, piece_bytes, batch_bytes) {}
   cuda::TreeSession tree;
 };
 }  // namespace stope::tree::cuda_abi
@@ -20,11 +21,11 @@ using cuda_abi::Session;
 using stope::cuda::CurrentGpu;
 using stope::cuda::guarded;
 
-int create(std::int32_t gpu, const cuda_abi::Problem* problem, std::int64_t piece_bytes, Session** session,
-           Failure* failure) {
+int create(std::int32_t gpu, const cuda_abi::Problem* problem, std::int64_t piece_bytes, std::int64_t batch_bytes,
+           Session** session, Failure* failure) {
   return guarded(failure, [&] {
     const CurrentGpu current(gpu);
-    *session = std::make_unique<Session>(gpu, *problem, piece_bytes).release();
+    *session = std::make_unique<Session>(gpu, *problem, piece_bytes, batch_bytes).release();
   });
 }
 

@@ -14,7 +14,7 @@ namespace stope::tree::cuda {
 class TreeSession {
  public:
   /// On the GPU that is current.
-  TreeSession(int gpu, const cuda_abi::Problem& problem, std::int64_t piece_bytes);
+  TreeSession(int gpu, const cuda_abi::Problem& problem, std::int64_t piece_bytes, std::int64_t batch_bytes);
   ~TreeSession();
   TreeSession(const TreeSession&) = delete;
   TreeSession& operator=(const TreeSession&) = delete;
