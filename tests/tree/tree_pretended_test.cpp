@@ -75,7 +75,7 @@ TEST_F(PretendedTrees, OfMoreThanTheMemoryLimitAreRefused) {
   RunOptions run;
   run.device = "cuda";
   run.memory_limit = 500000;
-  const Table some = table({2000, 10, 1, 3, false, true});  // 11 x 2000 x 18 bytes, and pieces
+  const Table some = table({2000, 10, 1, 3, false, true});  // 11 x 2000 x 18 bytes, and a batch
   try {
     DecisionTree::fit(some, {.missing = MissingPolicy::value}, run);
     ADD_FAILURE() << "not refused";
