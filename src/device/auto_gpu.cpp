@@ -7,13 +7,13 @@
 
 namespace stope::device {
 
-std::optional<int> gpu_that_pays(const RunOptions& run, double on_processor, double on_gpu) {
+std::vector<int> gpus_that_pay(const RunOptions& run, double on_processor, double on_gpu) {
   if (!is_automatic(run)) return {};
   const double there = on_gpu + (cuda_was_used() ? 0.0 : kDriverSeconds);
   if (kGpuMargin * there >= on_processor) return {};  // first: a look at what GPUs there are takes the driver longer
   if (cuda().functions == nullptr) return {};
   for (const GpuInfo& gpu : cuda().gpus) {
-    if (gpu.available) return gpu.index;
+    if (gpu.available) return {gpu.index};
   }
   return {};
 }

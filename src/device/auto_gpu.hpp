@@ -2,7 +2,7 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
+#include <vector>
 
 #include "stope/error.hpp"
 #include "stope/run.hpp"
@@ -13,12 +13,12 @@ namespace stope::device {
 inline constexpr double kGpuMargin = 1.25;
 
 /// Seconds that the driver takes to start in a process that has not used a GPU. Measured: bench/prior_works.py --work
-/// 001 prints it (--constants).
+/// 002 prints it as start (--constants).
 inline constexpr double kDriverSeconds = 0.21;
 
 /// The GPU for a job that takes the processor and a GPU so many seconds, the driver's start left out. None: the device
 /// was named, there is no GPU, or it does not pay.
-std::optional<int> gpu_that_pays(const RunOptions& run, double on_processor, double on_gpu);
+std::vector<int> gpus_that_pay(const RunOptions& run, double on_processor, double on_gpu);
 
 /// Bytes of a GPU's memory that a job may take: what is free there, and no more than the run's limit.
 std::int64_t usable_gpu_memory(int gpu, const RunOptions& run);

@@ -188,9 +188,8 @@ std::vector<int> gpus_that_pay(const DecisionProblem& problem, const RunOptions&
     bytes += bytes_of(attribute, problem.n_rows);
   }
   const int threads = run.threads > 0 ? run.threads : available_threads();
-  const auto gpu = device::gpu_that_pays(run, cut_seconds(problem.n_rows, n_columns) / threads,
-                                         gpu_call_seconds(bytes, problem.n_rows));
-  return gpu ? std::vector{*gpu} : std::vector<int>{};
+  return device::gpus_that_pay(run, cut_seconds(problem.n_rows, n_columns) / threads,
+                               gpu_call_seconds(bytes, problem.n_rows));
 }
 
 // What GPUs find, named or taken under auto; the attributes that are left.
@@ -209,11 +208,11 @@ std::vector<std::int64_t> find_on_gpus(const DecisionProblem& problem, Criterion
       return left;
     } catch (const Error& error) {
       if (named || !device::is_of_gpu(error)) throw;
-      result = {};
+      std::fill(result.best.begin(), result.best.end(), AttributeBest{});
+      result.gpu_seconds = 0.0;
       result.reason = std::string("the GPU was given up: ") + error.what();
     }
   }
-  result.best.resize(static_cast<std::size_t>(problem.n_attributes()));
   std::vector<std::int64_t> all(result.best.size());
   std::iota(all.begin(), all.end(), std::int64_t{0});
   return all;

@@ -1,6 +1,8 @@
 #include "discretize/cuda_cuts.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <limits>
 #include <memory>
 #include <span>
 
@@ -35,19 +37,45 @@ struct Destroy {
   void operator()(cuda_abi::Session* session) const { functions().destroy(session); }
 };
 
+// What pieces of so many columns take on a GPU: on the way, and sorted and searched (discretize/cuda/long_cuts.hpp).
+std::int64_t memory_of(const cuda_abi::Decisions& decisions, std::int64_t n_columns, std::int64_t value_bytes) {
+  const std::int64_t n_rows = decisions.n_rows, values = checked::mul(n_rows, n_columns);
+  const std::int64_t on_the_way = checked::add(checked::mul(values, cuda_abi::kSlots * value_bytes), n_rows);
+  if (n_rows <= cuda_abi::kShortRows) return on_the_way;
+  return on_the_way + sort_bytes(n_rows, n_columns, value_bytes) + checked::mul(values, 9) +
+         search_bytes(n_rows, n_columns, decisions.n_classes);
+}
+
+// Columns of a piece, the same for all GPUs, which take pieces by their numbers: fewer where the memory is small.
+std::int64_t columns_of_piece(const cuda_abi::Decisions& decisions, std::int64_t n_columns, std::int64_t value_bytes,
+                              const std::vector<int>& gpus, const RunOptions& run) {
+  std::int64_t most = std::numeric_limits<std::int64_t>::max();
+  for (const int gpu : gpus) most = std::min(most, device::usable_gpu_memory(gpu, run) / std::ranges::count(gpus, gpu));
+  const auto fits = [&](std::int64_t n) {
+    const std::int64_t pinned = std::ssize(gpus) * cuda_abi::kSlots * n * decisions.n_rows * value_bytes;
+    return memory_of(decisions, n, value_bytes) <= most && (run.memory_limit <= 0 || pinned <= run.memory_limit);
+  };
+  const std::int64_t bytes = decisions.n_rows * value_bytes;
+  std::int64_t n = std::clamp<std::int64_t>(piece_bytes(decisions.n_rows) / bytes, 1, n_columns);
+  while (!fits(n) && n > 1) n /= 2;
+  if (fits(n)) return n;
+  throw Error(ErrorCode::out_of_memory, "the best cut of a column of " + std::to_string(decisions.n_rows) +
+                                            " rows takes " + std::to_string(memory_of(decisions, 1, value_bytes)) +
+                                            " bytes of the GPU's memory, " + std::to_string(most) +
+                                            " can be used: --device cpu takes less");
+}
+
 // Attributes of one type; every n-th piece of them is one GPU's.
 class Worker {
  public:
   Worker(const DecisionProblem& problem, const std::vector<std::int64_t>& attributes, std::vector<AttributeBest>& best,
-         std::vector<std::int64_t>& open, const RunOptions& run)
-      : problem_(problem), attributes_(attributes), best_(best), open_(open), run_(run) {}
+         std::vector<std::int64_t>& open, std::int64_t of_piece, const RunOptions& run)
+      : problem_(problem), attributes_(attributes), best_(best), open_(open), of_piece_(of_piece), run_(run) {}
 
   /// Seconds of the GPU's work.
   double run(int gpu, const cuda_abi::Decisions& decisions, std::int64_t first, std::int64_t step) {
     const auto n = static_cast<std::int64_t>(attributes_.size());
     const std::int64_t bytes = bytes_of(problem_.attributes[static_cast<std::size_t>(attributes_[0])], problem_.n_rows);
-    of_piece_ = std::clamp<std::int64_t>(piece_bytes(problem_.n_rows) / bytes, 1, n);
-    fit_memory(gpu, bytes / problem_.n_rows, decisions.n_classes);
     pool_ = std::make_unique<ThreadPool>(std::max(staging_threads(run_, bytes * n) / static_cast<int>(step), 1));
     cuda_abi::Session* made = nullptr;
     checked_call([&](Failure* failure) { return functions().create(gpu, &decisions, of_piece_, &made, failure); });
@@ -66,31 +94,6 @@ class Worker {
   }
 
  private:
-  /// Of pieces: on the way, sorted (discretize/cuda/long_cuts.hpp).
-  std::int64_t memory_of(std::int64_t n_columns, std::int64_t value_bytes, std::int64_t n_classes) const {
-    const std::int64_t n_rows = problem_.n_rows, values = checked::mul(n_rows, n_columns);
-    const std::int64_t on_the_way = checked::add(checked::mul(values, cuda_abi::kSlots * value_bytes), n_rows);
-    if (n_rows <= cuda_abi::kShortRows) return on_the_way;
-    const std::int64_t counts = n_columns * (n_classes * 4 + 1) * (n_rows / 1024 + 1);
-    return on_the_way + sort_bytes(n_rows, n_columns, value_bytes) + checked::mul(values, 9) + counts;
-  }
-
-  /// Smaller pieces where the memory is small.
-  void fit_memory(int gpu, std::int64_t value_bytes, std::int64_t n_classes) {
-    const std::int64_t most = device::usable_gpu_memory(gpu, run_);
-    const auto fits = [&] {
-      const std::int64_t pinned = cuda_abi::kSlots * of_piece_ * problem_.n_rows * value_bytes;
-      return memory_of(of_piece_, value_bytes, n_classes) <= most &&
-             (run_.memory_limit <= 0 || pinned <= run_.memory_limit);
-    };
-    while (!fits() && of_piece_ > 1) of_piece_ /= 2;
-    if (fits()) return;
-    throw Error(ErrorCode::out_of_memory, "the best cut of a column of " + std::to_string(problem_.n_rows) +
-                                              " rows takes " + std::to_string(memory_of(1, value_bytes, n_classes)) +
-                                              " bytes of the GPU's memory, " + std::to_string(most) +
-                                              " can be used: --device cpu takes less");
-  }
-
   static int slot_of(std::int64_t piece, std::int64_t first, std::int64_t step) {
     return static_cast<int>((piece - first) / step % cuda_abi::kSlots);
   }
@@ -131,8 +134,8 @@ class Worker {
   const std::vector<std::int64_t>& attributes_;
   std::vector<AttributeBest>& best_;
   std::vector<std::int64_t>& open_;
+  const std::int64_t of_piece_;
   const RunOptions& run_;
-  std::int64_t of_piece_ = 0;
   double gpu_seconds_ = 0.0;
   std::unique_ptr<ThreadPool> pool_;
   std::unique_ptr<cuda_abi::Session, Destroy> session_;
@@ -170,9 +173,11 @@ std::vector<std::int64_t> best_cuts_on_gpus(const DecisionProblem& problem, cons
     if (attributes.empty()) continue;
     const cuda_abi::Decisions decisions = {classes.of_row.data(), classes.totals.data(), classes.n_rows(), classes.n(),
                                            of_type.second};
+    const std::int64_t value_bytes = of_type.second == cuda_abi::Type::float32 ? 4 : 8;
+    const std::int64_t of_piece = columns_of_piece(decisions, std::ssize(attributes), value_bytes, gpus, run);
     pool.parallel_for(n, run.cancel, [&](std::int64_t i, int) {
       const auto at = static_cast<std::size_t>(i);
-      seconds[at] += Worker(problem, attributes, best, opened[at], run).run(gpus[at], decisions, i, n);
+      seconds[at] += Worker(problem, attributes, best, opened[at], of_piece, run).run(gpus[at], decisions, i, n);
     });
   }
   for (const double of_gpu : seconds) gpu_seconds += of_gpu;

@@ -1,4 +1,5 @@
-// What sorting long columns takes of a GPU's memory (discretize/cuda/long_sorter.hpp), for those who must know before.
+// What sorting and searching long columns takes of a GPU's memory (discretize/cuda/long_sorter.hpp, long_level.hpp),
+// for those who must know before.
 #pragma once
 
 #include <cstdint>
@@ -17,6 +18,14 @@ constexpr std::int64_t sort_state_words(std::int64_t n_rows, std::int64_t n_colu
 /// All of it: items twice, and those counts. Values of 4 or 8 bytes.
 constexpr std::int64_t sort_bytes(std::int64_t n_rows, std::int64_t n_columns, std::int64_t value_bytes) {
   return 4 * value_bytes * n_rows * n_columns + 4 * sort_state_words(n_rows, n_columns, value_bytes);
+}
+
+/// A warp searches so many positions of a column.
+inline constexpr std::int64_t kPieceRows = 1024;
+
+/// Counts of classes, and whether they begin anew, of every piece.
+constexpr std::int64_t search_bytes(std::int64_t n_rows, std::int64_t n_columns, std::int64_t n_classes) {
+  return (n_rows + kPieceRows - 1) / kPieceRows * n_columns * (4 * n_classes + 1);
 }
 
 }  // namespace stope::discretize

@@ -36,9 +36,8 @@ std::vector<int> gpus_that_pay(const discretize::DecisionProblem& problem, const
   if (n_columns == 0 || problem.pure() || options.max_depth == 0) return {};  // nothing to grow
   const int threads = run.threads > 0 ? run.threads : available_threads();
   const double rows = kRowSeconds * static_cast<double>(problem.n_rows);
-  const auto gpu = device::gpu_that_pays(run, growth_seconds(problem.n_rows, n_columns, threads) + rows,
-                                         discretize::gpu_call_seconds(bytes, problem.n_rows) + rows);
-  return gpu ? std::vector{*gpu} : std::vector<int>{};
+  return device::gpus_that_pay(run, growth_seconds(problem.n_rows, n_columns, threads) + rows,
+                               discretize::gpu_call_seconds(bytes, problem.n_rows) + rows);
 }
 
 }  // namespace

@@ -80,7 +80,7 @@ std::int64_t memory_of(const Share& share, std::int64_t n_rows, std::int64_t n_c
     const std::int64_t together = std::min(n_columns, share.batch_bytes / (n_rows * value_bytes));
     return together == 0 ? 0 : discretize::sort_bytes(n_rows, together, value_bytes);
   };
-  const std::int64_t counts = share.n_columns * (n_classes * 4 + 1) * (n_rows / 1024 + 1);
+  const std::int64_t counts = discretize::search_bytes(n_rows, share.n_columns, n_classes);
   return checked::mul(values, 18) + batches + std::max(sort(n_narrow, 4), sort(n_wide, 8)) + counts;
 }
 

@@ -89,8 +89,17 @@ TEST_F(PretendedCuts, KeepToTheMemoryLimit) {
   BestCutOptions options;
   options.missing = MissingPolicy::value;
   options.order = AttributeOrder::column;
-  run.memory_limit = 400000;  // a few columns at a time
-  EXPECT_EQ(best_cuts(of, options, run).cuts[0].cut, cuts_on(of, "cpu").cuts[0].cut);
+  const BestCuts want = cuts_on(of, "cpu");
+  for (const char* device : {"cuda", "cuda:1,1"}) {
+    run.device = device;
+    for (const std::int64_t limit : {1000000, 600000, 400000}) {  // a few columns at a time
+      run.memory_limit = limit;
+      const BestCuts got = best_cuts(of, options, run);
+      ASSERT_EQ(got.cuts.size(), want.cuts.size());
+      for (std::size_t i = 0; i < want.cuts.size(); ++i) EXPECT_EQ(got.cuts[i].cut, want.cuts[i].cut) << i;
+    }
+  }
+  run.device = "cuda";
   run.memory_limit = 40000;
   try {
     best_cuts(of, options, run);

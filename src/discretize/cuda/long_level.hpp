@@ -6,10 +6,11 @@
 
 #include <cstdint>
 
+#include "discretize/sort_memory.hpp"
+
 namespace stope::discretize::cuda {
 
-/// A warp goes through so many positions of a column.
-inline constexpr std::int64_t kPieceRows = 1024;
+using discretize::kPieceRows;
 inline constexpr int kTilePieces = 8;  // of a block
 
 inline constexpr std::int64_t pieces_of(std::int64_t n_rows) {
