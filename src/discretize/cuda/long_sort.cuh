@@ -68,7 +68,7 @@ struct SortPass {
   std::int64_t stride;
 
   __device__ __forceinline__ std::uint32_t word_of(std::uint32_t row) const {
-    return row_bits == 32 ? row : row | static_cast<std::uint32_t>(row_classes[row]) << row_bits;
+    return row | static_cast<std::uint32_t>(std::uint64_t{row_classes[row]} << row_bits);
   }
   __device__ __forceinline__ std::uint32_t row_of(std::uint32_t word) const {
     return row_bits == 32 ? word : word & ((1U << row_bits) - 1);
@@ -78,32 +78,42 @@ struct SortPass {
   }
 };
 
-/// counts[column][pass][digit] of all passes; 0 before. Blocks: parts of a column, columns. Lanes count in several
-/// places: where digits are all the same, fewer wait for each other.
+/// Threads of a block that counts digits, and the places in which its lanes count each: the fewer share one, the fewer
+/// wait for each other.
+inline constexpr int kDigitThreads = 1024;
+template <class Key>
+inline constexpr int kPlaces = 64 / kPasses<Key>;
+template <class Key>
+inline constexpr int kDigitWords = kPasses<Key> * kDigits * kPlaces<Key>;
+
+/// counts[column][pass][digit] of all passes; 0 before. Blocks: parts of a column, columns. Shared memory: kDigitWords.
 template <class T>
-__global__ void __launch_bounds__(kSortThreads)
+__global__ void __launch_bounds__(kDigitThreads)
     digits_kernel(const T* values, std::int64_t n_rows, std::int64_t part_rows, std::int64_t n_parts,
                   std::uint32_t* counts) {
-  constexpr int kN = kPasses<SortKey<T>>, kPlaces = kN == 8 ? 2 : 4;
-  __shared__ std::uint32_t mine[kN * kDigits * kPlaces];
-  for (int i = static_cast<int>(threadIdx.x); i < kN * kDigits * kPlaces; i += kSortThreads) mine[i] = 0;
+  using Key = SortKey<T>;
+  constexpr int kN = kPasses<Key>, n_places = kPlaces<Key>, thread_words = kDigitWords<Key> / 4 / kDigitThreads;
+  extern __shared__ __align__(16) std::uint64_t memory[];
+  auto* const mine = reinterpret_cast<std::uint32_t*>(memory);
+  const int thread = static_cast<int>(threadIdx.x), place = thread % n_places;
+#pragma unroll
+  for (int i = 0; i < thread_words; ++i) reinterpret_cast<uint4*>(mine)[thread + i * kDigitThreads] = {};
   __syncthreads();
   const std::int64_t column = blockIdx.x / n_parts, begin = blockIdx.x % n_parts * part_rows;
   const std::int64_t end = begin + part_rows < n_rows ? begin + part_rows : n_rows;
-  const int place = static_cast<int>(threadIdx.x) % kPlaces;
 #pragma unroll 4
-  for (std::int64_t row = begin + threadIdx.x; row < end; row += kSortThreads) {
-    const SortKey<T> key = sort_key(values[column * n_rows + row]);
+  for (std::int64_t row = begin + thread; row < end; row += kDigitThreads) {
+    const Key key = sort_key(values[column * n_rows + row]);
 #pragma unroll
     for (int pass = 0; pass < kN; ++pass) {
-      atomicAdd(mine + (pass * kDigits + digit_of(key, pass)) * kPlaces + place, 1U);
+      atomicAdd(mine + (pass * kDigits + digit_of(key, pass)) * n_places + place, 1U);
     }
   }
   __syncthreads();
-  for (int i = static_cast<int>(threadIdx.x); i < kN * kDigits; i += kSortThreads) {
+  for (int i = thread; i < kN * kDigits; i += kDigitThreads) {
     std::uint32_t n = 0;
 #pragma unroll
-    for (int j = 0; j < kPlaces; ++j) n += mine[i * kPlaces + j];
+    for (int j = 0; j < n_places; ++j) n += mine[i * n_places + (j + place) % n_places];  // threads in unlike banks
     if (n > 0) atomicAdd(counts + column * kN * kDigits + i, n);
   }
 }
@@ -144,7 +154,7 @@ __device__ __forceinline__ unsigned same_digit(unsigned digit) {
 template <class Key>
 struct SortMemory {
   SortItem<Key> items[kTileRows<Key>];
-  std::uint16_t counts[kSortWarps][kDigits];  ///< of a digit, in warps in front
+  std::uint16_t counts[kSortWarps][kDigits];  ///< of a digit in a warp; then where its items begin
   std::uint32_t bases[kDigits], warp_sums[kSortWarps];
 };
 
@@ -194,23 +204,27 @@ __device__ __forceinline__ void sort_tile(const SortPass<T>& job, std::int64_t c
   if (thread < kDigits) {
 #pragma unroll
     for (int w = 0; w < kSortWarps; ++w) {
-      const std::uint32_t of_warp = shared.counts[w][thread];
-      shared.counts[w][thread] = static_cast<std::uint16_t>(of_digit);
-      of_digit += of_warp;
+      of_digit += shared.counts[w][thread];
     }
   }
   volatile std::uint32_t* const published = job.published + column * job.n_tiles * kDigits + thread;
   if (thread < kDigits) published[tile * kDigits] = of_digit | (tile == 0 ? kUpToHere : kOwn);
   const std::uint32_t in_tile = sum_in_front(of_digit, shared.warp_sums);
-  if (thread < kDigits) shared.bases[thread] = in_tile;
+  if (thread < kDigits) {
+    std::uint32_t sum = in_tile;
+#pragma unroll
+    for (int w = 0; w < kSortWarps; ++w) {
+      const std::uint32_t of_warp = shared.counts[w][thread];
+      shared.counts[w][thread] = static_cast<std::uint16_t>(sum);
+      sum += of_warp;
+    }
+  }
   __syncthreads();
 #pragma unroll
   for (int i = 0; i < n; ++i) {
-    const unsigned digit = digit_of_key(own[i].key);
     if (is_own(i))
-      shared.items[shared.bases[digit] + warp_counts[digit] + (places[i / 2] >> (i % 2 * 16) & 0xffff)] = own[i];
+      shared.items[warp_counts[digit_of_key(own[i].key)] + (places[i / 2] >> (i % 2 * 16) & 0xffff)] = own[i];
   }
-  __syncthreads();  // bases are read
   if (thread < kDigits) {
     shared.bases[thread] = job.offsets[(column * kPasses<Key> + job.pass) * kDigits + thread] - in_tile +
                            look_back(published, kDigits, tile, of_digit);

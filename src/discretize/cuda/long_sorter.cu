@@ -35,6 +35,18 @@ void launch(const SortPass<T>& job, std::int64_t n_columns, cudaStream_t stream)
   check_launch("sorting columns");
 }
 
+template <class T>
+void count_digits(const T* values, std::int64_t n_rows, std::int64_t n_columns, std::uint32_t* counts,
+                  cudaStream_t stream) {
+  constexpr int kShared = kDigitWords<SortKey<T>> * 4;
+  const std::int64_t n_parts = (n_rows + kPartRows - 1) / kPartRows;
+  check(cudaFuncSetAttribute(digits_kernel<T>, cudaFuncAttributeMaxDynamicSharedMemorySize, kShared),
+        "asking for shared memory");
+  digits_kernel<T><<<static_cast<unsigned>(n_columns * n_parts), kDigitThreads, kShared, stream>>>(
+      values, n_rows, kPartRows, n_parts, counts);
+  check_launch("counting digits");
+}
+
 /// Counts become offsets. A block for every column and pass.
 __global__ void __launch_bounds__(kDigits) offsets_kernel(std::uint32_t* counts) {
   __shared__ std::uint32_t warp_sums[kSortWarps];
@@ -102,17 +114,14 @@ void LongSorter::sort(const T* values, std::int64_t n_columns, const std::uint8_
   constexpr bool kIsWide = sizeof(Key) == 8;
   reserve<T>(n_columns);
   static_assert(kTileRows<Key> * static_cast<std::int64_t>(sizeof(SortItem<Key>)) == kSortTileBytes);
-  const std::int64_t n_tiles = (n_rows_ + kTileRows<Key> - 1) / kTileRows<Key>,
-                     n_parts = (n_rows_ + kPartRows - 1) / kPartRows;
+  const std::int64_t n_tiles = (n_rows_ + kTileRows<Key> - 1) / kTileRows<Key>;
   // All 0 at first: the tiles that passes have taken, digits' counts, what tiles publish in each pass.
   std::uint32_t* const state = state_.data();
   std::uint32_t* const offsets = state + kPasses<Key>;
   std::uint32_t* const published = offsets + n_columns * kPasses<Key> * kDigits;
   const std::int64_t n_state = sort_state_words(n_rows_, n_columns, sizeof(T));
   check(cudaMemsetAsync(state, 0, static_cast<std::size_t>(n_state) * 4, stream), "clearing counts");
-  digits_kernel<T><<<static_cast<unsigned>(n_columns * n_parts), kSortThreads, 0, stream>>>(values, n_rows_, kPartRows,
-                                                                                            n_parts, offsets);
-  check_launch("counting digits");
+  count_digits(values, n_rows_, n_columns, offsets, stream);
   offsets_kernel<<<static_cast<unsigned>(n_columns * kPasses<Key>), kDigits, 0, stream>>>(offsets);
   check_launch("adding digits");
   const std::int64_t at = first * orders.stride, size = n_columns * n_rows_;

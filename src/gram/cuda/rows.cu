@@ -59,18 +59,12 @@ __global__ void __launch_bounds__(kMostThreadsOfColumn* kColumnsOfBlock)
 static_assert(kGroupsOfThread * kMostThreadsOfColumn == 256);
 static_assert(kLeafColumns % kColumnsOfBlock == 0);
 
-int attribute(cudaDeviceAttr which, int gpu) {
-  int value = 0;
-  check(cudaDeviceGetAttribute(&value, which, gpu), "asking for the GPU's sizes");
-  return value;
-}
-
 }  // namespace
 
 Layout layout_of(int gpu) {
-  const int shared = attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, gpu) - kReservedBytes;
-  Layout layout{kMostPartLeaves, 3, attribute(cudaDevAttrMultiProcessorCount, gpu),
-                attribute(cudaDevAttrComputeCapabilityMajor, gpu), shared};
+  const int shared = stope::cuda::attribute_of(gpu, cudaDevAttrMaxSharedMemoryPerBlockOptin) - kReservedBytes;
+  Layout layout{kMostPartLeaves, 3, stope::cuda::attribute_of(gpu, cudaDevAttrMultiProcessorCount),
+                stope::cuda::attribute_of(gpu, cudaDevAttrComputeCapabilityMajor), shared};
   if (layout.part_leaves * layout.ring * kBatchBytes > shared) layout.ring = 2;
   while (layout.part_leaves > 1 && layout.part_leaves * layout.ring * kBatchBytes > shared) layout.part_leaves /= 2;
   return layout;

@@ -60,12 +60,6 @@ void grow(stope::cuda::PinnedBuffer<T>& buffer, std::int64_t size) {
   if (buffer.size() < size) buffer = stope::cuda::PinnedBuffer<T>(size);
 }
 
-int attribute_of(int gpu, cudaDeviceAttr attribute) {
-  int value = 0;
-  check(cudaDeviceGetAttribute(&value, attribute, gpu), "asking for the GPU's properties");
-  return value;
-}
-
 /// Tiles of a scan in about `wanted` segments.
 ScanTiles cut_tiles(std::int64_t n_queries, std::int64_t n_tiles, std::int64_t stride, std::int64_t wanted) {
   const std::int64_t segments = std::clamp<std::int64_t>(wanted, 1, n_tiles);
@@ -84,7 +78,7 @@ cuda_abi::FilterSize DifferenceSession::size(const cuda_abi::DifferenceSpec& spe
   cuda_abi::FilterSize size{};
   constexpr std::int64_t kMostRows = INT32_MAX - kPairTile;
   // The matrix instructions of bytes are those of Ampere and later.
-  const bool bytes_work = attribute_of(gpu, cudaDevAttrComputeCapabilityMajor) >= 8;
+  const bool bytes_work = stope::cuda::attribute_of(gpu, cudaDevAttrComputeCapabilityMajor) >= 8;
   size.possible = find_listed_kernel(spec.measure.type, spec.measure.n_bytes) != nullptr &&
                   spec.most_neighbors <= kMostNeighbors && spec.n_rows <= kMostRows &&
                   (spec.steps == 0.0 || bytes_work);
@@ -101,7 +95,7 @@ DifferenceSession::DifferenceSession(int gpu, const cuda_abi::DifferenceSpec& sp
     : gpu_(gpu),
       spec_(spec),
       kernel_(find_listed_kernel(spec.measure.type, spec.measure.n_bytes)),
-      multiprocessors_(attribute_of(gpu, cudaDevAttrMultiProcessorCount)),
+      multiprocessors_(stope::cuda::attribute_of(gpu, cudaDevAttrMultiProcessorCount)),
       n_columns_(spec.bounds.n_columns),
       n_padded_(padded(spec.n_rows)),
       batch_(batch_of(spec)),

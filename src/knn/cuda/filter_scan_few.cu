@@ -298,26 +298,20 @@ __global__ void __launch_bounds__(kMostWarps * 32)
   groups.finish(segment);
 }
 
-int attribute(cudaDeviceAttr which) {
-  int gpu = 0, value = 0;
-  stope::cuda::check(cudaGetDevice(&gpu), "asking for the GPU");
-  stope::cuda::check(cudaDeviceGetAttribute(&value, which, gpu), "asking about the GPU");
-  return value;
-}
-
 template <int kColumns, int kQueryBlocks, template <int> class GroupsOf>
 void launch(const ScanJob& job, const typename GroupsOf<kQueryBlocks>::Out& out, cudaStream_t stream) {
   using Groups = GroupsOf<kQueryBlocks>;
   const auto kernel = scan_kernel<kColumns, kQueryBlocks, Groups>;
   constexpr int kWarpBytes = Stage<kColumns>::kStages * Stage<kColumns>::kBytes;
-  const int most_bytes = attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
+  const int most_bytes = stope::cuda::attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
   const int warps = kMostWarps * kWarpBytes <= most_bytes ? kMostWarps : kWarpsPerTile;
   const int bytes = warps * kWarpBytes;
   stope::cuda::check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes),
                      "asking for shared memory");
   // Blocks at once: as many as there is shared memory for (a KiB of each is the system's), and not more than two.
-  const int fitting = attribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor) / (bytes + 1024);
-  const int blocks = attribute(cudaDevAttrMultiProcessorCount) * std::clamp(fitting, 1, 2 * kMostWarps / warps);
+  const int fitting = stope::cuda::attribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor) / (bytes + 1024);
+  const int blocks =
+      stope::cuda::attribute(cudaDevAttrMultiProcessorCount) * std::clamp(fitting, 1, 2 * kMostWarps / warps);
   const int tiles_at_once = warps / kWarpsPerTile;
   const std::int64_t segments = (job.n_tiles + job.tiles_per_segment - 1) / job.tiles_per_segment;
   const std::int64_t most = (job.tiles_per_segment + tiles_at_once - 1) / tiles_at_once;  // no block without a tile

@@ -52,12 +52,6 @@ std::int64_t batch_of(const cuda_abi::FilterSpec& spec) {
   return padded(std::clamp<std::int64_t>(spec.most_queries, 1, kMostBatch), kBlockQueries);
 }
 
-int multiprocessors_of(int gpu) {
-  int n = 0;
-  check(cudaDeviceGetAttribute(&n, cudaDevAttrMultiProcessorCount, gpu), "asking for the multiprocessors");
-  return n;
-}
-
 }  // namespace
 
 cuda_abi::FilterSize FilterSession::size(const cuda_abi::FilterSpec& spec, int gpu) {
@@ -87,7 +81,7 @@ FilterSession::FilterSession(int gpu, const cuda_abi::FilterSpec& spec)
       replay_(find_replay_kernel(spec.measure)),
       width_(image_width(spec)),
       bytes_(byte_steps(spec)),
-      multiprocessors_(multiprocessors_of(gpu)),
+      multiprocessors_(stope::cuda::attribute_of(gpu, cudaDevAttrMultiProcessorCount)),
       batch_(batch_of(spec)),
       attributes_(spec.measure.n_attributes),
       columns_(spec.n_columns),

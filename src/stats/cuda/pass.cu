@@ -26,13 +26,7 @@ struct Gpu {
   int multiprocessors, major, shared_bytes;  ///< shared memory that a block may have
 
   static Gpu current() {
-    int gpu = 0;
-    check(cudaGetDevice(&gpu), "asking for the GPU");
-    const auto attribute = [&](cudaDeviceAttr which) {
-      int value = 0;
-      check(cudaDeviceGetAttribute(&value, which, gpu), "asking for the GPU's sizes");
-      return value;
-    };
+    using stope::cuda::attribute;
     return {attribute(cudaDevAttrMultiProcessorCount), attribute(cudaDevAttrComputeCapabilityMajor),
             attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin)};
   }
