@@ -5,7 +5,7 @@ run. Every case but the largest is compared with the processor's, bit for bit. W
   python3 bench/discretize_gpu.py BUILD_FOLDER [--repeats 20] [--only TEXT]
 
 "gpu" is the GPU's work, from columns there; "copy" from columns in pinned memory of the host to cuts there; "call" is by the clock, from a
-table in the host's memory to cuts or a tree there, "processor" the same without the GPU; the last case is the whole command, from a CSV file to a CSV ranking.
+table in the host's memory to cuts or a tree there, "processor" the same without the GPU, "auto" which of them --device auto takes; the last case is the whole command, from a CSV file to a CSV ranking.
 """
 import argparse
 import json
@@ -28,6 +28,10 @@ CUTS = (
     ("cuts 161 x 61,359, 10 classes", 161, 61_359, 10, None, None),
     ("cuts 1,000 x 100,000", 1_000, 100_000, 2, None, None),
     ("cuts 1,000,000 x 100", 1_000_000, 100, 2, None, None),
+    # where auto changes sides
+    ("cuts 161 x 500,000", 161, 500_000, 2, None, None),
+    ("cuts 20,000 x 100", 20_000, 100, 2, None, None),
+    ("cuts 100,000 x 100", 100_000, 100, 2, None, None),
 )
 TREES = (
     ("tree 161 x 61,359", 161, 61_359, 2, "noise", 0.35),
@@ -36,6 +40,9 @@ TREES = (
     ("tree 1,000 x 20,000", 1_000, 20_000, 2, "noise", None),
     ("tree 100,000 x 20, 5 classes", 100_000, 20, 5, "rule", None),
     ("tree 1,000,000 x 10, 3 classes", 1_000_000, 10, 3, "rule", None),
+    ("tree 161 x 10,000", 161, 10_000, 2, "noise", None),
+    ("tree 20,000 x 20, 5 classes", 20_000, 20, 5, "rule", None),
+    ("tree 20,000 x 100, 5 classes", 20_000, 100, 5, "rule", None),
 )
 SORT = (1_000_000, 100, 2.5)     # rows, columns, milliseconds
 LEVEL = (10_000_000, 100, 1.3)   # rows, columns, times the floor
@@ -107,7 +114,7 @@ def cuts(args, case):
     found, rival = ours(args, job="cuts", rows=rows, columns=columns, classes=classes, repeats=args.repeats), torch("cuts", rows, columns)
     gpu, copy = median(found, "gpu_ms"), median(found, "copy_ms")
     print(f"{name}: gpu {gpu:.3f}{verdict(gpu, target)}, with copies {copy:.3f}{verdict(copy, copy_target)}, call {median(found, 'call_ms'):.2f}, "
-          f"processor {median(found, 'cpu_ms'):.2f}, PyTorch {median(rival, 'ms'):.2f}, same {found.get('same', found)}", flush=True)
+          f"processor {median(found, 'cpu_ms'):.2f}, auto takes the {found.get('auto')}, PyTorch {median(rival, 'ms'):.2f}, same {found.get('same', found)}", flush=True)
     return {"case": name, "stope": found, "torch": rival, "gpu_target_ms": target, "copy_target_ms": copy_target}
 
 
@@ -116,7 +123,7 @@ def tree(args, case):
     found = ours(args, job="tree", rows=rows, columns=columns, classes=classes, label=label, repeats=min(args.repeats, 10))
     gpu = median(found, "sort_ms") + median(found, "grow_ms")
     print(f"{name}: gpu {gpu:.3f} (sort {median(found, 'sort_ms'):.3f}, grow {median(found, 'grow_ms'):.3f}){verdict(gpu, target)}, call "
-          f"{median(found, 'call_ms'):.2f}, processor {median(found, 'cpu_ms'):.2f}, leaves {found.get('leaves')}, depth {found.get('depth')}, same {found.get('same', found)}", flush=True)
+          f"{median(found, 'call_ms'):.2f}, processor {median(found, 'cpu_ms'):.2f}, auto takes the {found.get('auto')}, leaves {found.get('leaves')}, depth {found.get('depth')}, same {found.get('same', found)}", flush=True)
     return {"case": name, "stope": found, "gpu_target_ms": target}
 
 

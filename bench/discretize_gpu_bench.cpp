@@ -40,6 +40,11 @@ void print(const char* name, const std::vector<double>& values) {
   std::printf("], ");
 }
 
+/// What --device auto takes once the driver has started.
+void print_choice(const std::string& backend) {
+  std::printf("\"auto\": \"%s\", ", backend == "cuda" ? "GPU" : "processor");
+}
+
 /// What the processor finds, and how long it takes.
 template <class Find>
 auto time_processor(const Find& find) {
@@ -129,6 +134,7 @@ bool time_cuts(const Table& table, std::int64_t repeats, bool check) {
   print("call_ms", call);
   time_piece(problem, repeats);
   if (!check) return true;
+  print_choice(find("auto").backend);
   const d::BestCutRun want = time_processor([&] { return find("cpu"); });
   for (std::size_t a = 0; a < want.best.size(); ++a) {
     const d::AttributeBest &g = found.best[a], &w = want.best[a];
@@ -168,6 +174,7 @@ bool time_tree(const Table& table, std::int64_t depth, std::int64_t repeats, boo
   std::printf("\"leaves\": %lld, \"depth\": %lld, ", static_cast<long long>(tree.n_leaves()),
               static_cast<long long>(tree.max_depth()));
   if (!check) return true;
+  print_choice(stope::DecisionTree::fit(table, options, on("auto")).report().backend);
   return same(tree, time_processor([&] { return stope::DecisionTree::fit(table, options, on("cpu")); }));
 }
 

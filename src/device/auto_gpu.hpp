@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "stope/error.hpp"
@@ -23,7 +24,8 @@ std::vector<int> gpus_that_pay(const RunOptions& run, double on_processor, doubl
 /// Bytes of a GPU's memory that a job may take: what is free there, and no more than the run's limit.
 std::int64_t usable_gpu_memory(int gpu, const RunOptions& run);
 
-/// Whether the error is that a GPU failed or has no room: under auto the processor then does the job.
-bool is_of_gpu(const Error& error);
+/// In a handler, of an error of a job on a GPU: why the processor does it instead. The error goes on if the GPU was
+/// named, or the error is not that a GPU failed or has no room.
+std::string why_given_up(const Error& error, bool named);
 
 }  // namespace stope::device

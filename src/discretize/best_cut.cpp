@@ -207,10 +207,9 @@ std::vector<std::int64_t> find_on_gpus(const DecisionProblem& problem, Criterion
       result.reason = named ? choice.reason : "auto: faster than the processor, by estimate";
       return left;
     } catch (const Error& error) {
-      if (named || !device::is_of_gpu(error)) throw;
+      result.reason = device::why_given_up(error, named);
       std::fill(result.best.begin(), result.best.end(), AttributeBest{});
       result.gpu_seconds = 0.0;
-      result.reason = std::string("the GPU was given up: ") + error.what();
     }
   }
   std::vector<std::int64_t> all(result.best.size());

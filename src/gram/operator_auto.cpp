@@ -106,10 +106,9 @@ class AutoOperator final : public Operator {
       work(*gpu_);
       return true;
     } catch (const Error& error) {
-      if (!device::is_of_gpu(error)) throw;
+      reason_ = device::why_given_up(error, false);
       given_up_ = true;
       gpu_.reset();
-      reason_ = std::string("the GPU was given up: ") + error.what();
       return false;
     }
   }

@@ -113,8 +113,7 @@ class BlockedSearch {
     try {
       return search_on(backend, sink);
     } catch (const Error& error) {
-      if (!backend.automatic || !device::is_of_gpu(error)) throw;
-      backend = device::choose_cpu_backend("auto gave the GPU up: " + std::string(error.what()));
+      backend = device::choose_cpu_backend(device::why_given_up(error, !backend.automatic));
     }
     return search_on(backend, sink);
   }

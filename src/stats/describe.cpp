@@ -206,10 +206,9 @@ class Job {
       work();
       return true;
     } catch (const Error& error) {
-      if (choice_.backend == device::Backend::cuda || !device::is_of_gpu(error)) throw;
+      report_.reason = device::why_given_up(error, choice_.backend == device::Backend::cuda);
       given_up_ = true;
       report_.backend = pass_.kernels->name;
-      report_.reason = std::string("the GPU was given up: ") + error.what();
       return false;
     }
   }

@@ -59,8 +59,7 @@ Grown grow(const discretize::DecisionProblem& problem, const GrowOptions& option
       grown.report.reason = named ? reason : "auto: faster than the processor, by estimate";
       return grown;
     } catch (const Error& error) {
-      if (named || !device::is_of_gpu(error)) throw;
-      reason = std::string("the GPU was given up: ") + error.what();
+      reason = device::why_given_up(error, named);
     }
   }
   Grown grown = grow_cpu(problem, options, run);
