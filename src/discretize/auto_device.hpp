@@ -19,7 +19,7 @@ inline double cut_seconds(std::int64_t n_rows, std::int64_t n_columns) {
 
 /// Of a GPU: seconds to make its memory; bytes a second from columns in the host's memory, through pinned memory that
 /// has room for two columns, and bytes a second to get that.
-inline constexpr double kGpuCallSeconds = 0.015, kGpuCopyRate = 20e9, kPinnedRate = 4e9;
+inline constexpr double kGpuCallSeconds = 0.010, kGpuCopyRate = 11e9, kPinnedRate = 4e9;
 
 inline double gpu_call_seconds(std::int64_t bytes, std::int64_t n_rows) {
   return kGpuCallSeconds + static_cast<double>(bytes) / kGpuCopyRate + static_cast<double>(16 * n_rows) / kPinnedRate;

@@ -23,8 +23,6 @@
 namespace stope::discretize {
 namespace {
 
-constexpr std::int64_t kColumnsAtOnce = 64;  // of a task, where columns are short
-
 class Search {
  public:
   Search(const DecisionProblem& problem, Criterion criterion, const device::Backend backend)
@@ -240,7 +238,7 @@ BestCutRun best_cut_of_each(const DecisionProblem& problem, Criterion criterion,
     permutations =
         std::make_unique<PermutationTest>(problem, search.scorer(), search.kernels(), n_permutations, seed, run);
   }
-  const std::int64_t at_once = problem.n_rows < kCrewRows ? kColumnsAtOnce : 1;
+  const std::int64_t at_once = columns_of_task(problem.n_rows);
   // Permutations take far longer than the sort.
   const std::int64_t n_alone = permutations ? n_wanted : columns_of_one_thread(n_wanted, problem.n_rows, pool.size());
   const std::int64_t n_tasks = (n_alone + at_once - 1) / at_once;

@@ -2,9 +2,11 @@
 // threads.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "base/thread_pool.hpp"
+#include "discretize/column_network.hpp"
 #include "stope/run.hpp"
 
 namespace stope::discretize {
@@ -32,6 +34,14 @@ class Crew {
   ThreadPool* pool_ = nullptr;
   const CancelToken* cancel_ = nullptr;
 };
+
+/// Columns of a task where threads take columns in turn: short ones together, in whole groups of those that a network
+/// sorts (discretize/column_network.hpp), but no more than few columns, too, keep all threads busy.
+inline std::int64_t columns_of_task(std::int64_t n_rows) {
+  constexpr std::int64_t kMost = 64, kValues = 1 << 14;
+  const std::int64_t n = std::clamp<std::int64_t>(kValues / std::max<std::int64_t>(n_rows, 1), 1, kMost);
+  return n < kMostLanes ? n : n / kMostLanes * kMostLanes;
+}
 
 /// How many of n columns threads sort one by one: the others are too few to keep all busy, so that they are a crew's.
 inline std::int64_t columns_of_one_thread(std::int64_t n_columns, std::int64_t n_rows, int n_threads) {

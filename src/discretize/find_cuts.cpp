@@ -2,7 +2,9 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/checked.hpp"
 #include "base/thread_pool.hpp"
+#include "discretize/crew.hpp"
 #include "discretize/interval_method.hpp"
 #include "discretize/md_global.hpp"
 #include "discretize/problem.hpp"
@@ -69,15 +71,14 @@ AttributeCuts every_value(const Attribute& attribute, std::int64_t n_rows) {
 }
 
 CutSet each_by_itself(const DecisionProblem& problem, const DiscretizeOptions& options, const RunOptions& run) {
-  constexpr std::int64_t kColumnsAtOnce = 16;
   const std::unique_ptr<IntervalMethod> method = make_method(problem, options);
   CutSet cuts(problem.attributes.size());
   ThreadPool pool(run.threads);
   std::vector<Scratch> scratch(static_cast<std::size_t>(pool.size()));
-  const std::int64_t n = problem.n_attributes();
-  pool.parallel_for((n + kColumnsAtOnce - 1) / kColumnsAtOnce, run.cancel, [&](std::int64_t task, int worker) {
+  const std::int64_t n = problem.n_attributes(), of_task = discretize::columns_of_task(problem.n_rows);
+  pool.parallel_for(checked::ceil_div(n, of_task), run.cancel, [&](std::int64_t task, int worker) {
     Scratch& mine = scratch[static_cast<std::size_t>(worker)];
-    for (std::int64_t a = task * kColumnsAtOnce; a < std::min(n, (task + 1) * kColumnsAtOnce); ++a) {
+    for (std::int64_t a = task * of_task; a < std::min(n, (task + 1) * of_task); ++a) {
       const Attribute& attribute = problem.attributes[static_cast<std::size_t>(a)];
       AttributeCuts& found = cuts[static_cast<std::size_t>(a)];
       if (attribute.symbolic) {

@@ -7,6 +7,7 @@
 
 #include "base/number_text.hpp"
 #include "base/thread_pool.hpp"
+#include "discretize/crew.hpp"
 #include "discretize/score.hpp"
 #include "stope/error.hpp"
 #include "stope/stats.hpp"
@@ -61,21 +62,20 @@ std::int64_t first_missing(const Column& column) {
       column.data);
 }
 
-// work(i) for i in [0, n) on all threads; tables may have 100,000 columns, each of little work.
+// work(i) for i in [0, n), columns of n_rows, on all threads; tables may have 100,000 columns, each of little work.
 template <class Work>
-void each_column(std::size_t n, ThreadPool& pool, const CancelToken& cancel, const Work& work) {
-  constexpr std::size_t kColumnsAtOnce = 64;
-  const auto n_tasks = static_cast<std::int64_t>((n + kColumnsAtOnce - 1) / kColumnsAtOnce);
-  pool.parallel_for(n_tasks, cancel, [&](std::int64_t task, int) {
-    const std::size_t begin = static_cast<std::size_t>(task) * kColumnsAtOnce;
-    for (std::size_t i = begin; i < std::min(n, begin + kColumnsAtOnce); ++i) work(i);
+void each_column(std::size_t n, std::int64_t n_rows, ThreadPool& pool, const CancelToken& cancel, const Work& work) {
+  const auto of_task = static_cast<std::size_t>(columns_of_task(n_rows));
+  pool.parallel_for(static_cast<std::int64_t>((n + of_task - 1) / of_task), cancel, [&](std::int64_t task, int) {
+    const std::size_t begin = static_cast<std::size_t>(task) * of_task;
+    for (std::size_t i = begin; i < std::min(n, begin + of_task); ++i) work(i);
   });
 }
 
 std::vector<std::int64_t> first_missing_rows(const Table& table, const std::vector<std::int64_t>& features,
                                              ThreadPool& pool, const CancelToken& cancel) {
   std::vector<std::int64_t> rows(features.size());
-  each_column(features.size(), pool, cancel,
+  each_column(features.size(), table.n_rows, pool, cancel,
               [&](std::size_t f) { rows[f] = first_missing(table.columns[static_cast<std::size_t>(features[f])]); });
   return rows;
 }
@@ -277,7 +277,7 @@ DecisionProblem make_problem(const Table& table, MissingPolicy policy, const Run
   if (target == Target::needed) count_classes(used, label_of(used), problem);
   problem.attributes.resize(features.size());
   if (policy == MissingPolicy::fill) problem.fills.resize(features.size());
-  each_column(features.size(), pool, run.cancel, [&](std::size_t f) {
+  each_column(features.size(), table.n_rows, pool, run.cancel, [&](std::size_t f) {
     Attribute& attribute = problem.attributes[f];
     attribute = make_attribute(used, features[f], missing[f] >= 0);
     if (policy == MissingPolicy::fill) {

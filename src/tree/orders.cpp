@@ -21,8 +21,6 @@ using discretize::DecisionProblem;
 using discretize::GroupSorter;
 using discretize::part_begin;
 
-constexpr std::int64_t kColumnsAtOnce = 64;  // of a task, where columns are short
-
 Buffer<RankedRow> allocate(const DecisionProblem& problem, const RunOptions& run) {
   const std::int64_t size = checked::mul(problem.n_rows, problem.n_attributes());
   const std::int64_t bytes = checked::mul(size, sizeof(RankedRow));
@@ -123,7 +121,7 @@ Orders::Orders(const DecisionProblem& problem, ThreadPool& pool, const RunOption
   const discretize::NetworkKernels* const kernels = discretize::network_kernels(device::choose_backend(run).backend);
   const discretize::ClassRanks ranks(problem);
   std::vector<std::unique_ptr<Worker>> workers(static_cast<std::size_t>(pool.size()));
-  const std::int64_t together = n_rows_ < discretize::kCrewRows ? kColumnsAtOnce : 1;
+  const std::int64_t together = discretize::columns_of_task(n_rows_);
   const std::int64_t n = problem.n_attributes(), n_alone = discretize::columns_of_one_thread(n, n_rows_, pool.size());
   Sort sort(problem, *this);
   const auto sort_columns = [&](std::int64_t begin, std::int64_t end, int worker, const Crew& crew) {
