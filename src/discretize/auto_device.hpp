@@ -13,13 +13,13 @@ inline constexpr std::int64_t kShortColumn = 1024;  // rows
 /// Seconds that a thread of the processor takes to sort and score the values of columns. Short ones are sorted in
 /// registers, several at a time.
 inline double cut_seconds(std::int64_t n_rows, std::int64_t n_columns) {
-  const double value = n_rows <= kShortColumn ? 8e-9 : 2e-9 * std::log2(static_cast<double>(n_rows));
-  return value * static_cast<double>(n_rows) * static_cast<double>(n_columns);
+  const auto rows = static_cast<double>(n_rows);
+  return (n_rows <= kShortColumn ? 1.05e-9 : 2e-9) * std::log2(rows) * rows * static_cast<double>(n_columns);
 }
 
 /// Of a GPU: seconds to make its memory; bytes a second from columns in the host's memory, through pinned memory that
 /// has room for two columns, and bytes a second to get that.
-inline constexpr double kGpuCallSeconds = 0.010, kGpuCopyRate = 11e9, kPinnedRate = 4e9;
+inline constexpr double kGpuCallSeconds = 0.010, kGpuCopyRate = 13e9, kPinnedRate = 4e9;
 
 inline double gpu_call_seconds(std::int64_t bytes, std::int64_t n_rows) {
   return kGpuCallSeconds + static_cast<double>(bytes) / kGpuCopyRate + static_cast<double>(16 * n_rows) / kPinnedRate;

@@ -8,7 +8,7 @@
 namespace stope::discretize {
 namespace {
 
-constexpr std::int64_t kTaskBytes = std::int64_t{1} << 20;
+constexpr std::int64_t kTaskBytes = std::int64_t{256} << 10;
 constexpr std::int64_t kThreadBytes = std::int64_t{4} << 20;  // copied while a thread starts, several times over
 
 const void* values_of(const Attribute& attribute) {
@@ -33,12 +33,15 @@ void stage_columns(const DecisionProblem& problem, std::span<const std::int64_t>
     return problem.attributes[static_cast<std::size_t>(attributes[static_cast<std::size_t>(i)])];
   };
   if (attributes.empty()) return;
-  const auto n = std::ssize(attributes);
-  const std::int64_t bytes = bytes_of(attribute(0), problem.n_rows);
-  const std::int64_t of_task = std::max<std::int64_t>(kTaskBytes / bytes, 1);
-  pool.parallel_for(checked::ceil_div(n, of_task), {}, [&](std::int64_t task, int) {
-    for (std::int64_t i = task * of_task; i < std::min<std::int64_t>(n, (task + 1) * of_task); ++i) {
-      std::memcpy(static_cast<char*>(to) + i * bytes, values_of(attribute(i)), static_cast<std::size_t>(bytes));
+  // Parts of columns, too: a piece has few long ones, and many threads copy it.
+  const std::int64_t bytes = bytes_of(attribute(0), problem.n_rows), all = bytes * std::ssize(attributes);
+  pool.parallel_for(checked::ceil_div(all, kTaskBytes), {}, [&](std::int64_t task, int) {
+    const std::int64_t end = std::min(all, (task + 1) * kTaskBytes);
+    for (std::int64_t at = task * kTaskBytes; at < end;) {
+      const std::int64_t in_column = at % bytes, n = std::min(bytes - in_column, end - at);
+      std::memcpy(static_cast<char*>(to) + at, static_cast<const char*>(values_of(attribute(at / bytes))) + in_column,
+                  static_cast<std::size_t>(n));
+      at += n;
     }
   });
 }
