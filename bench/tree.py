@@ -2,9 +2,11 @@
 """Times whole decision trees on the processor, grown until leaves are pure: stope by discernibility (its own measure) and by Gini impurity,
 beside scikit-learn's DecisionTreeClassifier by Gini impurity on the same float32 array, turn by turn. scikit-learn grows one tree in one
 thread; stope is timed with one thread and with all, by the clock and in processor time, which a loaded machine changes less. All rows are distinct, so every tree has to be right on all of them.
+With --rseslib, a class path of Rseslib 3.6 and Weka (built with Maven from Rseslib's own source), its local discretisation as well, which grows stope's tree: the
+wide tables, once; the number of leaves is compared.
 Writes every sample to bench/results/tree_<cpu>_<date>.json.
 
-  python3 bench/tree.py BUILD_FOLDER [--repeats 5] [--threads 2] [--only NAME]
+  python3 bench/tree.py BUILD_FOLDER [--repeats 5] [--threads 2] [--only NAME] [--rseslib CLASSPATH]
 """
 import argparse
 import json
@@ -69,8 +71,16 @@ def theirs(x, y):
             "right": int((tree.predict(x) == y).sum())}
 
 
+def rseslib(args, folder):
+    command = ["java", "-Xmx8g", "-cp", args.rseslib, ROOT / "bench" / "support" / "RseslibTree.java", f"{folder}/x.npy", f"{folder}/y.npy"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode != 0:
+        sys.exit(done.stderr)
+    return json.loads(done.stdout)
+
+
 def measure(args, case, folder):
-    name, rows, columns, classes, _ = case
+    name, rows, columns, classes, kind = case
     x, y = make(case)
     np.save(f"{folder}/x.npy", x)
     np.save(f"{folder}/y.npy", y.astype(np.int32).reshape(-1, 1))
@@ -81,15 +91,20 @@ def measure(args, case, folder):
             add(result, run, ours(args, folder, criterion, threads))
         if turn < args.sklearn_repeats:
             add(result, "scikit-learn, gini, 1 thread", theirs(x, y))
+    if args.rseslib and kind == "noise":
+        found = rseslib(args, folder)
+        add(result, "Rseslib, discernibility, 1 thread", found)
+        if found["leaves"] != result["runs"]["stope, discernibility, 1 threads"]["leaves"]:
+            sys.exit(f"{name}: Rseslib's tree has {found['leaves']} leaves")
     for run, found in result["runs"].items():
-        if found["right"] != rows:
+        if found.get("right", rows) != rows:
             sys.exit(f"{name}, {run}: wrong on {rows - found['right']} training rows")
     rival = result["runs"]["scikit-learn, gini, 1 thread"]
     for run, found in result["runs"].items():
         wall, processor = min(found["wall_ms"]), min(found["processor_ms"])
         found["rival_over_wall"], found["rival_over_processor"] = min(rival["wall_ms"]) / wall, min(rival["processor_ms"]) / processor
         print(f"{name}, {run}: {wall:.1f} ms ({found['rival_over_wall']:.1f} x faster), processor {processor:.1f} ms "
-              f"({found['rival_over_processor']:.1f} x), {found['leaves']} leaves, depth {found['depth']}", flush=True)
+              f"({found['rival_over_processor']:.1f} x), {found['leaves']} leaves, depth {found.get('depth')}", flush=True)
     return result
 
 
@@ -98,7 +113,7 @@ def add(result, run, found):
     kept["wall_ms"] += found["wall_ms"]
     kept["processor_ms"] += found["processor_ms"]
     for key in ("leaves", "depth", "right"):
-        if kept[key] != found[key]:
+        if kept.get(key) != found.get(key):
             sys.exit(f"{result['name']}, {run}: {key} is {found[key]}, before {kept[key]}")
 
 
@@ -110,6 +125,7 @@ def main():
     parser.add_argument("--threads", type=int, default=os.cpu_count())
     parser.add_argument("--only", default="", help="the cases whose name contains this; writes no file")
     parser.add_argument("--folder", help="for the tables")
+    parser.add_argument("--rseslib", help="class path of Rseslib and Weka")
     parser.add_argument("--results", type=pathlib.Path, default=ROOT / "bench" / "results")
     args = parser.parse_args()
     import sklearn
