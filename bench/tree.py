@@ -104,7 +104,7 @@ def measure(args, case, folder):
         wall, processor = min(found["wall_ms"]), min(found["processor_ms"])
         found["rival_over_wall"], found["rival_over_processor"] = min(rival["wall_ms"]) / wall, min(rival["processor_ms"]) / processor
         print(f"{name}, {run}: {wall:.1f} ms ({found['rival_over_wall']:.1f} x faster), processor {processor:.1f} ms "
-              f"({found['rival_over_processor']:.1f} x), {found['leaves']} leaves, depth {found.get('depth')}", flush=True)
+              f"({found['rival_over_processor']:.1f} x), {found['leaves']} leaves", flush=True)
     return result
 
 
