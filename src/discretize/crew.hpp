@@ -35,8 +35,8 @@ class Crew {
   const CancelToken* cancel_ = nullptr;
 };
 
-/// Columns of a task where threads take columns in turn: short ones together, in whole groups of those that a network
-/// sorts (discretize/column_network.hpp), but no more than few columns, too, keep all threads busy.
+/// Columns of a task where threads take columns in turn. Short ones go together, in whole groups of those that a
+/// network sorts (discretize/column_network.hpp); long ones go one by one, so that a few of them keep all threads busy.
 inline std::int64_t columns_of_task(std::int64_t n_rows) {
   constexpr std::int64_t kMost = 64, kValues = 1 << 14;
   const std::int64_t n = std::clamp<std::int64_t>(kValues / std::max<std::int64_t>(n_rows, 1), 1, kMost);
