@@ -24,7 +24,7 @@ std::int64_t usable_gpu_memory(int gpu, const RunOptions& run) {
   return run.memory_limit > 0 ? std::min(run.memory_limit, free) : free;
 }
 
-std::string why_given_up(const Error& error, bool named) {
+std::string give_up_gpu(const Error& error, bool named) {
   const bool is_of_gpu = error.code() == ErrorCode::device_lost || error.code() == ErrorCode::device_unavailable ||
                          error.code() == ErrorCode::out_of_memory;
   if (named || !is_of_gpu) throw;

@@ -24,8 +24,8 @@ std::vector<int> gpus_that_pay(const RunOptions& run, double on_processor, doubl
 /// Bytes of a GPU's memory that a job may take: what is free there, and no more than the run's limit.
 std::int64_t usable_gpu_memory(int gpu, const RunOptions& run);
 
-/// In a handler, of an error of a job on a GPU: why the processor does it instead. The error goes on if the GPU was
-/// named, or the error is not that a GPU failed or has no room.
-std::string why_given_up(const Error& error, bool named);
+/// In the handler of an error of a job on a GPU. Returns why the processor does the job instead; throws the error on if
+/// the GPU was named, or the error is not that a GPU failed or has no room.
+std::string give_up_gpu(const Error& error, bool named);
 
 }  // namespace stope::device

@@ -4,17 +4,17 @@
 #include <cmath>
 #include <cstdint>
 
+#include "discretize/column_network.hpp"
+
 namespace stope::discretize {
 
 // Measured: bench/discretize_gpu.py ("processor" and "call"; 16 threads with AVX-512, an H200), rounded.
-
-inline constexpr std::int64_t kShortColumn = 1024;  // rows
 
 /// Seconds that a thread of the processor takes to sort and score the values of columns. Short ones are sorted in
 /// registers, several at a time.
 inline double cut_seconds(std::int64_t n_rows, std::int64_t n_columns) {
   const auto rows = static_cast<double>(n_rows);
-  return (n_rows <= kShortColumn ? 1.05e-9 : 2e-9) * std::log2(rows) * rows * static_cast<double>(n_columns);
+  return (n_rows <= kNetworkRows ? 1.05e-9 : 2e-9) * std::log2(rows) * rows * static_cast<double>(n_columns);
 }
 
 /// Of a GPU: seconds to make its memory; bytes a second from columns in the host's memory, through pinned memory that

@@ -205,7 +205,7 @@ std::vector<std::int64_t> find_on_gpus(const DecisionProblem& problem, Criterion
       result.reason = named ? choice.reason : "auto: faster than the processor, by estimate";
       return left;
     } catch (const Error& error) {
-      result.reason = device::why_given_up(error, named);
+      result.reason = device::give_up_gpu(error, named);
       std::fill(result.best.begin(), result.best.end(), AttributeBest{});
       result.gpu_seconds = 0.0;
     }
@@ -238,25 +238,23 @@ BestCutRun best_cut_of_each(const DecisionProblem& problem, Criterion criterion,
     permutations =
         std::make_unique<PermutationTest>(problem, search.scorer(), search.kernels(), n_permutations, seed, run);
   }
-  const std::int64_t at_once = columns_of_task(problem.n_rows);
   // Permutations take far longer than the sort.
   const std::int64_t n_alone = permutations ? n_wanted : columns_of_one_thread(n_wanted, problem.n_rows, pool.size());
-  const std::int64_t n_tasks = (n_alone + at_once - 1) / at_once;
   std::vector<std::unique_ptr<Worker>> workers(static_cast<std::size_t>(pool.size()));
   ProgressOfColumns progress(run, permutations ? "permutations" : "cuts",
                              n_wanted * std::max<std::int64_t>(n_permutations, 1));
   const auto each_column = [&] {
     const std::int64_t times = permutations ? permutations->in_round() : 1;
-    const auto look_at = [&](std::int64_t begin, std::int64_t n, int number, const Crew& crew) {
+    const auto look_at = [&](std::int64_t begin, std::int64_t end, int number, const Crew& crew) {
       auto& worker = workers[static_cast<std::size_t>(number)];
       if (!worker) worker = std::make_unique<Worker>(search, permutations.get(), result.best);
-      worker->run(std::span(wanted).subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(n)), crew);
-      progress.add(n * times);
+      worker->run(std::span(wanted).subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin)),
+                  crew);
+      progress.add((end - begin) * times);
     };
-    pool.parallel_for(n_tasks, run.cancel, [&](std::int64_t task, int number) {
-      look_at(task * at_once, std::min(at_once, n_alone - task * at_once), number, {});
-    });
-    for (std::int64_t i = n_alone; i < n_wanted; ++i) look_at(i, 1, 0, Crew(pool, run.cancel));
+    for_tasks_of_columns(n_alone, problem.n_rows, pool, run.cancel,
+                         [&](std::int64_t begin, std::int64_t end, int number) { look_at(begin, end, number, {}); });
+    for (std::int64_t i = n_alone; i < n_wanted; ++i) look_at(i, i + 1, 0, Crew(pool, run.cancel));
   };
   if (!permutations) {
     each_column();

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "base/checked.hpp"
 #include "base/thread_pool.hpp"
 #include "discretize/column_network.hpp"
 #include "stope/run.hpp"
@@ -41,6 +42,16 @@ inline std::int64_t columns_of_task(std::int64_t n_rows) {
   constexpr std::int64_t kMost = 64, kValues = 1 << 14;
   const std::int64_t n = std::clamp<std::int64_t>(kValues / std::max<std::int64_t>(n_rows, 1), 1, kMost);
   return n < kMostLanes ? n : n / kMostLanes * kMostLanes;
+}
+
+/// Calls work(begin, end, worker) for n columns of n_rows, a task of them at a time.
+template <class Work>
+void for_tasks_of_columns(std::int64_t n, std::int64_t n_rows, ThreadPool& pool, const CancelToken& cancel,
+                          const Work& work) {
+  const std::int64_t of_task = columns_of_task(n_rows);
+  pool.parallel_for(checked::ceil_div(n, of_task), cancel, [&](std::int64_t task, int worker) {
+    work(task * of_task, std::min(n, (task + 1) * of_task), worker);
+  });
 }
 
 /// How many of n columns threads sort one by one: the others are too few to keep all busy, so that they are a crew's.

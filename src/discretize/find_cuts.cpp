@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <numeric>
 
-#include "base/checked.hpp"
 #include "base/thread_pool.hpp"
 #include "discretize/crew.hpp"
 #include "discretize/interval_method.hpp"
@@ -75,10 +74,9 @@ CutSet each_by_itself(const DecisionProblem& problem, const DiscretizeOptions& o
   CutSet cuts(problem.attributes.size());
   ThreadPool pool(run.threads);
   std::vector<Scratch> scratch(static_cast<std::size_t>(pool.size()));
-  const std::int64_t n = problem.n_attributes(), of_task = discretize::columns_of_task(problem.n_rows);
-  pool.parallel_for(checked::ceil_div(n, of_task), run.cancel, [&](std::int64_t task, int worker) {
+  const auto find = [&](std::int64_t begin, std::int64_t end, int worker) {
     Scratch& mine = scratch[static_cast<std::size_t>(worker)];
-    for (std::int64_t a = task * of_task; a < std::min(n, (task + 1) * of_task); ++a) {
+    for (std::int64_t a = begin; a < end; ++a) {
       const Attribute& attribute = problem.attributes[static_cast<std::size_t>(a)];
       AttributeCuts& found = cuts[static_cast<std::size_t>(a)];
       if (attribute.symbolic) {
@@ -88,7 +86,8 @@ CutSet each_by_itself(const DecisionProblem& problem, const DiscretizeOptions& o
         found = {attribute.name, false, method->cuts(mine.column), {}};
       }
     }
-  });
+  };
+  discretize::for_tasks_of_columns(problem.n_attributes(), problem.n_rows, pool, run.cancel, find);
   return cuts;
 }
 

@@ -65,11 +65,10 @@ std::int64_t first_missing(const Column& column) {
 // work(i) for i in [0, n), columns of n_rows, on all threads; tables may have 100,000 columns, each of little work.
 template <class Work>
 void each_column(std::size_t n, std::int64_t n_rows, ThreadPool& pool, const CancelToken& cancel, const Work& work) {
-  const auto of_task = static_cast<std::size_t>(columns_of_task(n_rows));
-  pool.parallel_for(static_cast<std::int64_t>((n + of_task - 1) / of_task), cancel, [&](std::int64_t task, int) {
-    const std::size_t begin = static_cast<std::size_t>(task) * of_task;
-    for (std::size_t i = begin; i < std::min(n, begin + of_task); ++i) work(i);
-  });
+  for_tasks_of_columns(static_cast<std::int64_t>(n), n_rows, pool, cancel,
+                       [&](std::int64_t begin, std::int64_t end, int) {
+                         for (std::int64_t i = begin; i < end; ++i) work(static_cast<std::size_t>(i));
+                       });
 }
 
 std::vector<std::int64_t> first_missing_rows(const Table& table, const std::vector<std::int64_t>& features,

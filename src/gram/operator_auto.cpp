@@ -106,7 +106,7 @@ class AutoOperator final : public Operator {
       work(*gpu_);
       return true;
     } catch (const Error& error) {
-      reason_ = device::why_given_up(error, false);
+      reason_ = device::give_up_gpu(error, false);
       given_up_ = true;
       gpu_.reset();
       return false;

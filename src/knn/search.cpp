@@ -113,7 +113,7 @@ class BlockedSearch {
     try {
       return search_on(backend, sink);
     } catch (const Error& error) {
-      backend = device::choose_cpu_backend(device::why_given_up(error, !backend.automatic));
+      backend = device::choose_cpu_backend(device::give_up_gpu(error, !backend.automatic));
     }
     return search_on(backend, sink);
   }

@@ -206,7 +206,7 @@ class Job {
       work();
       return true;
     } catch (const Error& error) {
-      report_.reason = device::why_given_up(error, choice_.backend == device::Backend::cuda);
+      report_.reason = device::give_up_gpu(error, choice_.backend == device::Backend::cuda);
       given_up_ = true;
       report_.backend = pass_.kernels->name;
       return false;

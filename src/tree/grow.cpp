@@ -8,6 +8,7 @@
 #include "device/auto_gpu.hpp"
 #include "device/backend.hpp"
 #include "discretize/auto_device.hpp"
+#include "discretize/column_network.hpp"
 #include "discretize/stage_columns.hpp"
 #include "stope/error.hpp"
 #include "tree/grow_cuda.hpp"
@@ -19,7 +20,7 @@ namespace {
 
 // Seconds that threads take to sort a column's values and to split it level after level: a thread a column.
 double growth_seconds(std::int64_t n_rows, std::int64_t n_columns, int threads) {
-  const double value = n_rows <= discretize::kShortColumn ? 75e-9 : 25e-9 * std::log2(static_cast<double>(n_rows));
+  const double value = n_rows <= discretize::kNetworkRows ? 75e-9 : 25e-9 * std::log2(static_cast<double>(n_rows));
   return value * static_cast<double>(n_rows) * static_cast<double>(n_columns) /
          static_cast<double>(std::min<std::int64_t>(threads, n_columns));
 }
@@ -59,7 +60,7 @@ Grown grow(const discretize::DecisionProblem& problem, const GrowOptions& option
       grown.report.reason = named ? reason : "auto: faster than the processor, by estimate";
       return grown;
     } catch (const Error& error) {
-      reason = device::why_given_up(error, named);
+      reason = device::give_up_gpu(error, named);
     }
   }
   Grown grown = grow_cpu(problem, options, run);

@@ -121,7 +121,6 @@ Orders::Orders(const DecisionProblem& problem, ThreadPool& pool, const RunOption
   const discretize::NetworkKernels* const kernels = discretize::network_kernels(device::choose_backend(run).backend);
   const discretize::ClassRanks ranks(problem);
   std::vector<std::unique_ptr<Worker>> workers(static_cast<std::size_t>(pool.size()));
-  const std::int64_t together = discretize::columns_of_task(n_rows_);
   const std::int64_t n = problem.n_attributes(), n_alone = discretize::columns_of_one_thread(n, n_rows_, pool.size());
   Sort sort(problem, *this);
   const auto sort_columns = [&](std::int64_t begin, std::int64_t end, int worker, const Crew& crew) {
@@ -129,9 +128,9 @@ Orders::Orders(const DecisionProblem& problem, ThreadPool& pool, const RunOption
     if (!mine) mine = std::make_unique<Worker>(kernels, n_rows_, ranks);
     sort.run(*mine, begin, end, crew);
   };
-  pool.parallel_for(checked::ceil_div(n_alone, together), run.cancel, [&](std::int64_t task, int worker) {
-    sort_columns(task * together, std::min((task + 1) * together, n_alone), worker, {});
-  });
+  discretize::for_tasks_of_columns(
+      n_alone, n_rows_, pool, run.cancel,
+      [&](std::int64_t begin, std::int64_t end, int worker) { sort_columns(begin, end, worker, {}); });
   for (std::int64_t a = n_alone; a < n; ++a) sort_columns(a, a + 1, 0, Crew(pool, run.cancel));
 }
 

@@ -21,6 +21,20 @@ TEST(ColumnsOnThreads, TasksAreOfManyShortColumnsOrOneLongOne) {
   EXPECT_EQ(columns_of_task(std::int64_t{1} << 30), 1);
 }
 
+TEST(ColumnsOnThreads, EveryColumnIsOfOneTask) {
+  ThreadPool pool(3);
+  for (const std::int64_t n_rows : {161, 20'000}) {
+    for (const std::int64_t n : {0, 1, 63, 64, 65, 1000}) {
+      std::vector<int> times(static_cast<std::size_t>(n));
+      for_tasks_of_columns(n, n_rows, pool, {}, [&](std::int64_t begin, std::int64_t end, int worker) {
+        EXPECT_TRUE(worker >= 0 && worker < 3);
+        for (std::int64_t i = begin; i < end; ++i) ++times[static_cast<std::size_t>(i)];
+      });
+      EXPECT_EQ(times, std::vector<int>(times.size(), 1)) << n << " columns of " << n_rows;
+    }
+  }
+}
+
 // Columns of 280 KB, which end anywhere in what a thread copies at a time.
 TEST(ColumnsOnThreads, ColumnsAreCopiedInParts) {
   Random random(3);

@@ -71,18 +71,6 @@ void check_launch(const char* kernel) {
   check(cudaGetLastError(), kernel);
 }
 
-int attribute_of(int gpu, cudaDeviceAttr attribute) {
-  int value = 0;
-  check(cudaDeviceGetAttribute(&value, attribute, gpu), "asking for the GPU's properties");
-  return value;
-}
-
-int attribute(cudaDeviceAttr attribute) {
-  int gpu = 0;
-  check(cudaGetDevice(&gpu), "asking for the GPU");
-  return attribute_of(gpu, attribute);
-}
-
 void fill(cuda_abi::Failure* failure, ErrorCode code, const char* text) noexcept {
   failure->code = static_cast<std::int32_t>(code);
   std::snprintf(failure->text, sizeof failure->text, "%s", text);

@@ -25,10 +25,6 @@ void check(cudaError_t error, const char* doing);
 /// check() of the launch just made.
 void check_launch(const char* kernel);
 
-/// A property of a GPU; of the one in use.
-int attribute_of(int gpu, cudaDeviceAttr attribute);
-int attribute(cudaDeviceAttr attribute);
-
 void fill(cuda_abi::Failure* failure, ErrorCode code, const char* text) noexcept;
 
 /// Runs `work`; 0, or 1 with `failure` filled in if it throws.

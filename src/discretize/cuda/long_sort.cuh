@@ -67,6 +67,7 @@ struct SortPass {
   std::uint8_t* classes;
   std::int64_t stride;
 
+  // Where the row takes all bits, nothing of the class is left of them: no branch between loads.
   __device__ __forceinline__ std::uint32_t word_of(std::uint32_t row) const {
     return row | static_cast<std::uint32_t>(std::uint64_t{row_classes[row]} << row_bits);
   }

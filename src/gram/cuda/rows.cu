@@ -1,6 +1,7 @@
 // How a GPU is used for rows, and the sums that several blocks of threads leave (gram/cuda/rows.hpp).
 #include "gram/cuda/rows.hpp"
 
+#include "device/cuda/attribute.hpp"
 #include "device/cuda/check.hpp"
 #include "gram/cuda/rows_launch.hpp"
 #include "gram/cuda/warp_rows.cuh"

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/checked.hpp"
+#include "device/cuda/attribute.hpp"
 #include "knn/cuda/usual_residual.hpp"
 
 namespace stope::knn::cuda {

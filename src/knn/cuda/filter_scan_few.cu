@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "device/cuda/async_copy.cuh"
+#include "device/cuda/attribute.hpp"
 #include "device/cuda/check.hpp"
 #include "knn/cuda/filter_scans.hpp"
 #include "knn/cuda/matrix_instructions.cuh"

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/checked.hpp"
+#include "device/cuda/attribute.hpp"
 #include "knn/cuda/copies.hpp"
 #include "knn/cuda/filter_parts.hpp"
 

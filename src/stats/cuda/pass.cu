@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/checked.hpp"
+#include "device/cuda/attribute.hpp"
 #include "device/cuda/check.hpp"
 #include "device/cuda/launch.cuh"
 #include "stats/cuda/columns.cuh"
