@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measures what `--device auto` weighs (src/knn/auto_device.cpp): the same k-NN jobs, from host memory to host memory, on
+"""Measures what `--device auto` weighs (src/knn/search/auto_device.cpp): the same k-NN jobs, from host memory to host memory, on
 the processor and on a GPU: in a fresh process, with the driver started, and with the table on the GPU. Prints where each
 pays and writes bench/results/knn_device_<gpu>_<date>.json.
 

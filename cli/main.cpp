@@ -4,11 +4,11 @@
 #include <cstdio>
 #include <new>
 
-#include "command.hpp"
-#include "help_text.hpp"
+#include "arguments/help_text.hpp"
+#include "arguments/parse_error.hpp"
+#include "commands/command.hpp"
 #include "interrupt.hpp"
-#include "output.hpp"
-#include "parse_error.hpp"
+#include "report/output.hpp"
 #include "stope/error.hpp"
 #include "stope/io.hpp"
 #include "stope/version.hpp"

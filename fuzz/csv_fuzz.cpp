@@ -8,8 +8,8 @@
 #include <cstring>
 #include <string>
 
-#include "io/csv.hpp"
-#include "io/csv_text.hpp"
+#include "io/csv/reader.hpp"
+#include "io/csv/text.hpp"
 #include "oracle/csv_oracle.hpp"
 
 namespace {

@@ -12,7 +12,7 @@ if [ $# -gt 0 ]; then
   headers=("$@")
 else
   shopt -s nullglob
-  headers=(src/knn/exact_math.hpp src/knn/vote_rule.hpp src/knn/measures/*.hpp
+  headers=(src/base/exact_math.hpp src/knn/vote/rule.hpp src/knn/measure/formulas/*.hpp
            src/discretize/value_order.hpp src/discretize/score.hpp)
 fi
 
@@ -50,7 +50,7 @@ device_code headers -O1 -ffp-contract=off -Xclang -femit-all-decls -Xclang -disa
 
 # stope::math must keep its bits under any flags (promise 1): nothing may fuse even where the compiler is told to.
 cat >"$work/math.cu" <<'MATH'
-#include "knn/exact_math.hpp"
+#include "base/exact_math.hpp"
 __device__ void every_function(double x, double y, double* out) {
   out[0] = stope::math::log(x), out[1] = stope::math::exp(x), out[2] = stope::math::pow(x, y);
   out[3] = stope::math::sin(x), out[4] = stope::math::cos(x);

@@ -18,14 +18,13 @@ MAY_USE = {
     "device": {"base"},
     "stats": {"base", "table", "device"},
     "normalize": {"base", "table", "stats"},
-    "knn": {"base", "table", "device", "stats"},
-    "gram": {"base", "table", "device", "stats"},
-    "generate": {"base", "table", "knn"},  # of knn: functions with the same bits on every machine
-    "discretize": {"base", "table", "device", "stats", "knn"},  # of knn: the same
-    "tree": {"base", "table", "device", "stats", "knn", "discretize"},
+    "knn": {"base", "table", "device"},
+    "gram": {"base", "table", "device"},
+    "generate": {"base", "table"},
+    "discretize": {"base", "table", "device", "stats"},
+    "tree": {"base", "table", "device", "stats", "discretize"},
     "eval": {"base", "table", "device", "stats", "normalize", "knn", "discretize", "tree"},
     "model": {"base", "table", "io", "device", "stats", "normalize", "knn", "gram", "discretize", "tree"},
-    "capi": {"base", "table", "io", "device", "stats", "normalize", "knn", "gram", "generate", "discretize", "tree", "eval", "model"},
 }
 
 # Public header -> the module it belongs to: a module may include only the public headers of modules it may use.
@@ -54,7 +53,7 @@ syncstream system_error thread tuple type_traits typeindex typeinfo unordered_ma
 variant vector version""".split())
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
-SUFFIXES = {".hpp", ".cpp", ".h", ".cu", ".cuh", ".inc"}
+SUFFIXES = {".hpp", ".cpp", ".h", ".cu", ".cuh", ".inl"}
 MAX_PUBLIC_LINES = 200
 MAX_LINES = 500
 
@@ -69,7 +68,7 @@ def includes(path):
 
 def resolve(name, file, root):
     """The file of the project an include means, or None: beside the file, in include/, src/ or the root."""
-    for base in (file.parent, root / "include", root / "src", root):
+    for base in (file.parent, root / "include", root / "src", root / "cli"):
         if (base / name).is_file():
             return (base / name).resolve()
     return None

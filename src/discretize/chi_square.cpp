@@ -1,6 +1,6 @@
 #include "discretize/chi_square.hpp"
 
-#include "knn/exact_math.hpp"
+#include "base/exact_math.hpp"
 
 namespace stope::discretize {
 namespace {

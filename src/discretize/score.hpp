@@ -8,8 +8,8 @@
 
 #include <cstdint>
 
+#include "base/exact_math/log.hpp"
 #include "base/host_device.hpp"
-#include "knn/exact_math/log.hpp"
 
 namespace stope::discretize {
 

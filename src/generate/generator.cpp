@@ -3,10 +3,10 @@
 #include <cmath>
 
 #include "base/checked.hpp"
+#include "base/exact_math.hpp"
 #include "base/number_text.hpp"
 #include "base/thread_pool.hpp"
 #include "generate/kind.hpp"
-#include "knn/exact_math.hpp"
 #include "stope/error.hpp"
 #include "stope/nearest_name.hpp"
 

@@ -1,7 +1,7 @@
 // wide: as expression levels of genes: every column has a level and a spread of its own, skewed to the right; one in
 // fifty is shifted by `noise` spreads from class to class. Made for few rows and very many columns.
+#include "base/exact_math.hpp"
 #include "generate/kind.hpp"
-#include "knn/exact_math.hpp"
 
 namespace stope::generate {
 namespace {

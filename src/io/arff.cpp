@@ -10,7 +10,7 @@
 
 #include "base/checked.hpp"
 #include "io/arff_header.hpp"
-#include "io/csv_text.hpp"
+#include "io/csv/text.hpp"
 #include "io/number.hpp"
 #include "io/raw_columns.hpp"
 #include "io/readers.hpp"

@@ -24,7 +24,7 @@ struct Measure {
   std::int64_t n_attributes;
 };
 
-/// Sizes of a session, planned by the core (knn/reference_cuda_plan.hpp).
+/// Sizes of a session, planned by the core (knn/gpu/reference/plan.hpp).
 struct Sizes {
   std::int64_t width;         ///< doubles a row
   std::int64_t held_queries;  ///< query rows on the GPU at once
@@ -73,7 +73,7 @@ enum class ImagePart : std::int32_t {
   value,        ///< the factor if row[source] is nominal value `value` modulo `n_buckets`, else 0
 };
 
-/// How a distance follows from the square s of that of two images (knn/filter/form.hpp).
+/// How a distance follows from the square s of that of two images (knn/measure/form.hpp).
 enum class Finish : std::int32_t {
   root,         ///< sqrt(s) / unit
   identity,     ///< s / unit^2
@@ -127,10 +127,10 @@ struct FilterSize {
 };
 
 // Of what a GPU does beyond the lists, or with queries that it has already.
-struct Voters;       // knn/vote_abi.hpp
-struct Vote;         // knn/vote_abi.hpp
-struct DeviceRows;   // knn/device_rows_abi.hpp
-struct DeviceLists;  // knn/device_rows_abi.hpp
+struct Voters;       // knn/vote/vote_abi.hpp
+struct Vote;         // knn/vote/vote_abi.hpp
+struct DeviceRows;   // knn/gpu/device_rows_abi.hpp
+struct DeviceLists;  // knn/gpu/device_rows_abi.hpp
 
 /// Batches of queries under way at once: the GPU works on one, the rows of the next are there, and the host hands on
 /// the answers of the one before. A filter may be made with fewer.

@@ -7,8 +7,8 @@
 #include "base/checked.hpp"
 #include "base/number_text.hpp"
 #include "base/thread_pool.hpp"
-#include "knn/filter/index.hpp"
-#include "knn/plan.hpp"
+#include "knn/engine/plan.hpp"
+#include "knn/filter/filter_cache.hpp"
 #include "stope/error.hpp"
 #include "table/encode.hpp"
 

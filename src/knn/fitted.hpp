@@ -6,14 +6,14 @@
 #include <vector>
 
 #include "base/thread_pool.hpp"
-#include "knn/measure_kernel.hpp"
-#include "knn/measure_table.hpp"
+#include "knn/measure/kernel.hpp"
+#include "knn/measure/table.hpp"
 #include "stope/knn.hpp"
 #include "table/match.hpp"
 
 namespace stope::knn {
 
-class FilterCache;  // knn/filter/index.hpp
+class FilterCache;  // knn/filter/filter_cache.hpp
 
 class Fitted {
  public:

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/huge_pages.hpp"
-#include "knn/search.hpp"
+#include "knn/search/search.hpp"
 #include "stope/error.hpp"
 #include "stope/knn.hpp"
 

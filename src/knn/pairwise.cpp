@@ -6,8 +6,8 @@
 #include <string>
 
 #include "base/checked.hpp"
-#include "knn/neighbor_list.hpp"
-#include "knn/searcher.hpp"
+#include "knn/engine/searcher.hpp"
+#include "knn/lists/neighbor_list.hpp"
 #include "stope/error.hpp"
 #include "stope/knn.hpp"
 #include "table/encode.hpp"

@@ -6,8 +6,8 @@
 
 #include "base/checked.hpp"
 #include "base/number_text.hpp"
-#include "knn/search.hpp"
-#include "knn/vote.hpp"
+#include "knn/search/search.hpp"
+#include "knn/vote/ballot.hpp"
 #include "stope/error.hpp"
 #include "stope/knn.hpp"
 

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "device/fake_plugin.hpp"
-#include "knn/device_rows_abi.hpp"
-#include "knn/measures/mixed_euclidean.hpp"
-#include "knn/vote_abi.hpp"
+#include "knn/gpu/device_rows_abi.hpp"
+#include "knn/measure/formulas/mixed_euclidean.hpp"
+#include "knn/vote/vote_abi.hpp"
 
 namespace stope::fake {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "device/fake_plugin.hpp"
-#include "knn/measures/mixed_euclidean.hpp"
+#include "knn/measure/formulas/mixed_euclidean.hpp"
 
 namespace stope {
 using knn::MixedEuclidean;

@@ -12,8 +12,8 @@
 #include <cstdlib>
 #include <limits>
 
+#include "base/exact_math.hpp"
 #include "base/random.hpp"
-#include "knn/exact_math.hpp"
 
 namespace stope {
 namespace {

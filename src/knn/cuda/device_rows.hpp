@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "knn/device_rows_abi.hpp"
+#include "knn/gpu/device_rows_abi.hpp"
 
 namespace stope::knn::cuda {
 

@@ -2,9 +2,9 @@
 #include <cstring>
 #include <memory>
 
-#include "knn/cuda/differences_session.hpp"
-#include "knn/cuda/filter_session.hpp"
-#include "knn/cuda/session.hpp"
+#include "knn/cuda/differences/session.hpp"
+#include "knn/cuda/reference/session.hpp"
+#include "knn/cuda/tensor/session.hpp"
 
 namespace stope::knn::cuda_abi {
 

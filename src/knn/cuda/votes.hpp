@@ -1,4 +1,4 @@
-// Votes on the GPU (knn/vote_rule.hpp): the lists of a batch become predictions where they lie, and only these are
+// Votes on the GPU (knn/vote/rule.hpp): the lists of a batch become predictions where they lie, and only these are
 // copied back.
 #pragma once
 
@@ -6,7 +6,7 @@
 
 #include "device/cuda/buffer.hpp"
 #include "device/cuda/stream.hpp"
-#include "knn/vote_abi.hpp"
+#include "knn/vote/vote_abi.hpp"
 
 namespace stope::knn::cuda {
 

@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "knn/measure.hpp"
+#include "knn/measure/measure.hpp"
 
 namespace stope::knn {
 

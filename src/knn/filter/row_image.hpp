@@ -3,9 +3,9 @@
 
 #include <cstdint>
 
-#include "knn/exact_math.hpp"
-#include "knn/filter/form.hpp"
-#include "knn/measure.hpp"
+#include "base/exact_math.hpp"
+#include "knn/measure/form.hpp"
+#include "knn/measure/measure.hpp"
 
 namespace stope::knn {
 

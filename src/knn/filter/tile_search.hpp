@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "knn/collector.hpp"
-#include "knn/filter/index.hpp"
+#include "knn/filter/filter_cache.hpp"
+#include "knn/lists/collector.hpp"
 
 namespace stope::knn {
 

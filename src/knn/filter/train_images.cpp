@@ -5,8 +5,8 @@
 #include <limits>
 
 #include "base/checked.hpp"
-#include "knn/filter/images.hpp"
-#include "knn/filter/order.hpp"
+#include "knn/filter/image_map.hpp"
+#include "knn/filter/near_order.hpp"
 
 namespace stope::knn {
 namespace {

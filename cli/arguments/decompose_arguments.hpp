@@ -1,0 +1,33 @@
+// What pca and lsq share: what nominal and missing values mean, model files, and how the job ran.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "report/session.hpp"
+#include "stope/decompose.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace stope::cli {
+
+struct DecomposeArguments {
+  std::string impute = "none";
+  bool numeric_only = false;
+  std::string apply;  // a file of an earlier run
+
+  /// `what` is the file's content, for the help of --apply.
+  void add_to(CLI::App& app, const std::string& what);
+  MissingValues missing() const;
+  NominalFeatures nominal() const;
+};
+
+/// Notes how the job ran: for the JSON, and on stderr under --explain.
+void note_plan(Session& session, const DecomposeReport& report);
+
+/// Reads a table that to_table() of a model has written.
+Table read_fitted(const std::string& path, const RunOptions& run);
+
+}  // namespace stope::cli

@@ -1,0 +1,111 @@
+// Splits the command line and words its refusals (cli/arguments/parse_error.hpp).
+#include "arguments/parse_error.hpp"
+
+#include "arguments/help_text.hpp"
+#include "stope/error.hpp"
+#include "stope/nearest_name.hpp"
+
+namespace stope::cli {
+namespace {
+
+[[noreturn]] void refuse(const std::string& message) {
+  throw Error(ErrorCode::invalid_argument, message);
+}
+
+std::vector<std::string> option_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+    for (const std::string& name : option->get_snames()) names.push_back("-" + name);
+  }
+  return names;
+}
+
+const CLI::App* parsed_command(const CLI::App& program) {
+  for (const CLI::App* command : commands_of(program)) {
+    if (command->parsed()) return command;
+  }
+  return &program;
+}
+
+/// Words the command had no use for: an unknown option explains whatever else went wrong, so it is told first.
+void refuse_extra_words(const CLI::App& app) {
+  const std::vector<std::string> words = app.remaining();
+  const std::string see = "; 'stope " + app.get_name() + " --help' lists them";
+  for (const std::string& word : words) {
+    if (word.size() < 2 || word.front() != '-') continue;
+    const std::string name = word.substr(0, word.find('='));
+    const std::string near = did_you_mean(name, option_names(app));
+    refuse(app.get_name() + ": unknown option '" + name + "'" + (near.empty() ? see : near));
+  }
+  for (const std::string& word : words) {
+    if (word != "--") refuse(app.get_name() + ": unexpected argument '" + word + "'");
+  }
+}
+
+void refuse_missing_words(const CLI::App& app) {
+  for (const CLI::Option* option : app.get_options()) {
+    if (!option->get_required() || option->count() > 0) continue;
+    const std::string name = option->get_name(option->get_positional());
+    refuse(app.get_name() + ": " + name + " is missing (" + option->get_description() + ")");
+  }
+}
+
+/// "-k" at the end of the line, "--json=3".
+void refuse_wrong_values(const CLI::App& app, const CLI::ParseError& error) {
+  if (error.get_name() != "ArgumentMismatch") return;
+  const std::string message = error.what();
+  for (const CLI::Option* option : app.get_options()) {
+    const std::string type = option->get_type_name();
+    const bool named = message.find(option->get_name() + ":") == 0;
+    if (named && !type.empty()) refuse(app.get_name() + ": " + option->get_name() + " wants a value, " + type);
+    for (const std::string& name : option->get_lnames()) {
+      const bool flag = type.empty() && message.find(name + " was given") == 0;
+      if (flag) refuse(app.get_name() + ": --" + name + " takes no value");
+    }
+  }
+}
+
+void refuse_repeated_options(const CLI::App& app) {
+  for (const CLI::Option* option : app.get_options()) {
+    const bool once = option->get_expected_max() == 1;
+    if (once && option->count() > 1) refuse(app.get_name() + ": " + option->get_name() + " is given twice");
+  }
+}
+
+}  // namespace
+
+void require_command(const CLI::App& program, const std::string& word) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : commands_of(program)) {
+    if (command->get_name() == word) return;
+    names.push_back(command->get_name());
+  }
+  if (word == "-h" || word == "--help" || word == "--version") return;
+  if (!word.empty() && word.front() == '-') refuse("'" + word + "' stands before the command; options follow it");
+  refuse("unknown command '" + word + "'" + did_you_mean(word, names));
+}
+
+void parse(CLI::App& program, const std::vector<std::string>& words) {
+  std::vector<std::string> reversed;  // CLI11 takes them from the back
+  for (const std::string& word : words) {
+    const bool empty_value = word.size() > 3 && word.substr(0, 2) == "--" && word.find('=') == word.size() - 1;
+    reversed.insert(reversed.begin(), empty_value ? word.substr(0, word.size() - 1) : word);
+    // CLI11 would take the next word for the value of "--missing=".
+    if (empty_value) reversed.insert(reversed.begin(), "");
+  }
+  try {
+    program.parse(reversed);
+  } catch (const CLI::Success&) {
+    throw;  // help or version
+  } catch (const CLI::ParseError& error) {
+    const CLI::App& app = *parsed_command(program);
+    refuse_extra_words(app);
+    refuse_repeated_options(app);
+    refuse_wrong_values(app, error);
+    refuse_missing_words(app);
+    refuse(app.get_name() + ": " + error.what());
+  }
+}
+
+}  // namespace stope::cli

@@ -1,0 +1,54 @@
+// The options every command takes (cli/arguments/run_arguments.hpp).
+#include "arguments/run_arguments.hpp"
+
+#include <unistd.h>
+
+#include "arguments/option.hpp"
+#include "arguments/value.hpp"
+#include "stope/device.hpp"
+#include "stope/error.hpp"
+#include "stope/version.hpp"
+
+namespace stope::cli {
+void RunArguments::add_to(CLI::App& app) {
+  OptionGroup group(app, "Common options");
+  group.flag("--json", json, "Print one JSON object on stdout: plan, scores, timings, warnings; data then need -o");
+  group.flag("--explain", explain, "Say on stderr how the job ran: back end and why, tiles, threads, memory, time");
+  group.choice("--progress", progress, {"auto", "yes", "no"},
+               "Progress on stderr; auto: on a terminal, for anything over a second");
+  group.flag("-q,--quiet", quiet, "Print nothing on stderr but errors");
+  group.parsed(
+      "-j,--n-jobs", "N", "Threads; without it as many as the process may use", [this](const std::string& word) {
+        jobs = parse_integer(word, "-j");
+        if (jobs < 1 || jobs > 65536) {
+          throw Error(ErrorCode::invalid_argument, "-j: '" + word + "' is not a number of threads from 1 to 65536");
+        }
+      });
+  group.parsed("--memory-limit", "SIZE", "Memory the job may hold, e.g. 2GB or 1.5GiB; without it 80 % of what is free",
+               [this](const std::string& word) { memory_limit = parse_bytes(word, "--memory-limit"); });
+  group.parsed("--device", "auto|cpu|cuda|cuda:0,1", "Where to compute; the answers are the same everywhere",
+               [this](const std::string& word) {
+                 device = word;
+                 require_backend(run_options({}));
+               });
+  group.parsed("--seed", "S", "Seed of everything random: the same seed gives the same bytes everywhere [0]",
+               [this](const std::string& word) { seed = parse_seed(word, "--seed"); });
+  add_version_flag(app, "Common options", "stope " + std::string(version()));
+}
+
+RunOptions RunArguments::run_options(const CancelToken& cancel) const {
+  RunOptions run;
+  run.threads = static_cast<int>(jobs);
+  run.memory_limit = memory_limit;
+  run.device = device;
+  run.cancel = cancel;
+  return run;
+}
+
+ProgressStyle RunArguments::progress_style() const {
+  if (quiet || progress == "no") return ProgressStyle::off;
+  if (::isatty(STDERR_FILENO) != 0) return ProgressStyle::terminal;
+  return progress == "yes" ? ProgressStyle::lines : ProgressStyle::off;
+}
+
+}  // namespace stope::cli

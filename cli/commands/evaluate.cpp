@@ -1,0 +1,214 @@
+// stope evaluate: how well k-NN does on a table, by cross-validation, hold-out or leave-one-out, for one or many k.
+#include <fmt/format.h>
+
+#include <optional>
+
+#include "arguments/knn_arguments.hpp"
+#include "arguments/option.hpp"
+#include "arguments/table_arguments.hpp"
+#include "arguments/value.hpp"
+#include "commands/command.hpp"
+#include "report/output.hpp"
+#include "report/score_report.hpp"
+#include "report/text_table.hpp"
+#include "stope/device.hpp"
+#include "stope/error.hpp"
+#include "stope/eval.hpp"
+
+namespace stope::cli {
+namespace {
+
+constexpr const char* kExamples =
+    "Examples\n"
+    "  stope evaluate table.csv --target class\n"
+    "  stope evaluate table.csv --target class --loo -k 1..50 --normalize range\n"
+    "  stope evaluate table.csv --target price --cv 5 -k 1,3,5,9 --weights distance --json\n";
+
+class Evaluate : public Command {
+ public:
+  explicit Evaluate(CLI::App& program)
+      : Command(
+            program, "evaluate", "Score k-NN on a table, for one or many k",
+            "Scores k-NN on a table whose label is known: classification where the label is nominal, regression where "
+            "it "
+            "is "
+            "numeric. One search serves every k. The scores go to stderr, into --json, and with -o into a CSV file.") {
+    add_argument(*app, "TABLE", table_, "TABLE", "Table with the label; '-' reads stdin");
+    OptionGroup split(*app, "Splits");
+    split.parsed("--cv", "FOLDS", fmt::format("Cross-validation [{}]", options_.n_folds),
+                 [this](const std::string& word) {
+                   options_.scheme = Scheme::cross_validation;
+                   options_.n_folds = parse_integer(word, "--cv");
+                 });
+    split.parsed("--holdout", "FRACTION", "Hold out this part of the rows for testing, e.g. 0.3",
+                 [this](const std::string& word) {
+                   options_.scheme = Scheme::holdout;
+                   options_.holdout = parse_real(word, "--holdout");
+                 });
+    split.flag("--loo", leave_one_out_, "Leave-one-out: every row is predicted from all others");
+    split.text("--exclude-group", options_.exclude_group, "COLUMN",
+               "With --loo: rows with the same value in this column do not vote; it is no feature");
+    OptionGroup group(*app, "Prediction");
+    group.parsed("-k,--n-neighbors", "K", "One k or many: 5, or 1,3,5, or 1..50 [5]",
+                 [this](const std::string& word) { options_.ks = parse_k_list(word, "-k"); });
+    group.choice("--weights", weights_, {"uniform", "distance"},
+                 "Votes: all the same, or by 1/distance (RapidMiner's weighted vote under --compat rapidminer) [" +
+                     weights_ + "]");
+    group.text("-o,--output", output_, "FILE", "CSV file for the scores of every k");
+    knn_.add_to(*app);
+    tables_.add_to(*app, Tables::one);
+    add_common(kExamples);
+  }
+
+  void run(Session& session) override {
+    check();
+    require_backend(session.run());
+    std::optional<OutputFile> file;
+    if (!output_.empty() && session.wants_data(output_)) file.emplace(output_);
+    Table table = session.timed("read", [&] { return tables_.read_first(table_, session.run()); });
+    session.hold({&table});
+    require_rows(table, table_);
+    session.note_input("table", table_, table);
+    const Column* label = column_of(table, Role::label);
+    if (label == nullptr) {
+      throw Error(ErrorCode::invalid_argument,
+                  table_ + ": which column is the label? Name it with --target, or by its role in --schema");
+    }
+    if (!options_.exclude_group.empty()) {
+      options_.exclude_group = column_name(table, table_, options_.exclude_group, "--exclude-group");
+      leave_out(table, options_.exclude_group);
+    }
+    options_.knn = knn_.options();
+    options_.knn.feature_weights = knn_.weights(table, session.run());
+    options_.normalize = knn_.normalization();
+    warn_of_ranges(session, knn_, table);
+    const Evaluation evaluation = session.timed("search", [&] { return evaluate(table, options_, session.run()); });
+    if (file) {
+      write_scores(*file, evaluation);
+      session.note_output(file->path());
+    }
+    note(session, evaluation);
+    say(session, evaluation, table, label->name);
+  }
+
+ private:
+  void check() {
+    knn_.options();
+    knn_.normalization();
+    const bool several = count("--cv") + count("--holdout") + count("--loo") > 1;
+    if (several) throw Error(ErrorCode::invalid_argument, "--cv, --holdout and --loo exclude each other");
+    if (leave_one_out_) options_.scheme = Scheme::leave_one_out;
+    if (!options_.exclude_group.empty() && !leave_one_out_) {
+      throw Error(ErrorCode::invalid_argument, "--exclude-group needs --loo");
+    }
+    options_.weights = weights_ == "distance" ? VoteWeights::distance : VoteWeights::uniform;
+    options_.seed = common.seed;
+  }
+
+  std::string scheme_text() const {
+    if (options_.scheme == Scheme::leave_one_out) return "leave-one-out";
+    if (options_.scheme == Scheme::holdout) return fmt::format("hold-out of {:g}", options_.holdout);
+    return fmt::format("{}-fold cross-validation", options_.n_folds);
+  }
+
+  bool fits_once() const { return leave_one_out_ && knn_.normalize != "none"; }
+
+  static void write_scores(OutputFile& file, const Evaluation& evaluation) {
+    CsvWriter csv(file);
+    const bool nominal = evaluation.label_is_nominal;
+    csv.text("k");
+    for (const char* name : {nominal ? "accuracy" : "rmse", nominal ? "kappa" : "mae", nominal ? "macro_f1" : "r2"}) {
+      csv.text(name);
+    }
+    csv.end_row();
+    for (const EvaluationOfK& of_k : evaluation.of_k) {
+      csv.integer(of_k.k);
+      if (nominal) {
+        csv.number(of_k.classification.accuracy).number(of_k.classification.kappa).number(of_k.classification.macro_f1);
+      } else {
+        csv.number(of_k.regression.rmse).number(of_k.regression.mae).number(of_k.regression.r2);
+      }
+      csv.end_row();
+    }
+    csv.flush();
+    file.commit();
+  }
+
+  void note(Session& session, const Evaluation& evaluation) const {
+    Json options = {{"scheme", options_.scheme == Scheme::leave_one_out ? "leave_one_out"
+                               : options_.scheme == Scheme::holdout     ? "holdout"
+                                                                        : "cross_validation"}};
+    if (options_.scheme == Scheme::cross_validation) options["n_folds"] = options_.n_folds;
+    if (options_.scheme == Scheme::holdout) options["holdout"] = options_.holdout;
+    options["n_neighbors"] = options_.ks;
+    options["weights"] = weights_;
+    options["seed"] = options_.seed;
+    options["exclude_group"] = options_.exclude_group.empty() ? Json(nullptr) : Json(options_.exclude_group);
+    options["normalize_fitted_on"] =
+        knn_.normalize == "none" ? Json(nullptr) : Json(fits_once() ? "whole table" : "training rows of each split");
+    knn_.note(session, std::move(options), evaluation.report);
+
+    Json of_k = Json::array();
+    for (const EvaluationOfK& entry : evaluation.of_k) {
+      Json scores = evaluation.label_is_nominal ? score_json(entry.classification) : score_json(entry.regression);
+      of_k.push_back({{"k", entry.k}, {"scores", std::move(scores)}, {"fold_scores", entry.fold_scores}});
+    }
+    const EvaluationOfK& best = evaluation.of_k[evaluation.best];
+    session.json()["best_k"] = best.k;
+    session.json()["scores"] =
+        evaluation.label_is_nominal ? score_json(best.classification) : score_json(best.regression);
+    session.json()["of_k"] = of_k;
+  }
+
+  void say(Session& session, const Evaluation& evaluation, const Table& table, const std::string& label) const {
+    const bool nominal = evaluation.label_is_nominal;
+    session.say(fmt::format("{} of '{}', {} rows{}\n", scheme_text(), one_line(label), table.n_rows,
+                            nominal ? "" : ": regression, for the label is numeric"));
+    if (!nominal) session.say("(--nominal with the name of the label makes it a classification)\n");
+    if (fits_once()) {
+      session.say("the normalisation is fitted once, to the whole table, so each row saw its own values in it\n");
+    }
+    const EvaluationOfK& best = evaluation.of_k[evaluation.best];
+    if (evaluation.of_k.size() > 1) {
+      session.say("\n" + table_of_ks(evaluation) + fmt::format("\nbest k {}: ", best.k));
+    } else {
+      session.say(fmt::format("k {}: ", best.k));
+    }
+    session.say(nominal ? score_text(best.classification) : score_text(best.regression));
+  }
+
+  static std::string table_of_ks(const Evaluation& evaluation) {
+    const bool nominal = evaluation.label_is_nominal;
+    TextTable text({Align::right, Align::right, Align::right, Align::right, Align::left});
+    text.row(nominal ? std::vector<std::string>{"k", "accuracy", "kappa", "macro F1", ""}
+                     : std::vector<std::string>{"k", "RMSE", "MAE", "R2", ""});
+    for (std::size_t i = 0; i < evaluation.of_k.size(); ++i) {
+      const EvaluationOfK& of_k = evaluation.of_k[i];
+      const std::string mark = i == evaluation.best ? "best" : "";
+      if (nominal) {
+        const ClassificationScores& s = of_k.classification;
+        text.row(
+            {std::to_string(of_k.k), format_score(s.accuracy), format_score(s.kappa), format_score(s.macro_f1), mark});
+      } else {
+        const RegressionScores& s = of_k.regression;
+        text.row({std::to_string(of_k.k), format_value(s.rmse), format_value(s.mae), format_score(s.r2), mark});
+      }
+    }
+    return text.text(2);
+  }
+
+  std::string table_, output_;
+  std::string weights_ = "uniform";
+  bool leave_one_out_ = false;
+  EvaluateOptions options_;
+  TableArguments tables_;
+  KnnArguments knn_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> add_evaluate(CLI::App& program) {
+  return std::make_unique<Evaluate>(program);
+}
+
+}  // namespace stope::cli

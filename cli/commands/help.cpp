@@ -1,0 +1,58 @@
+// stope help: the overview, the help of a command, the list of measures, and the man page's options.
+#include "arguments/help_text.hpp"
+#include "arguments/option.hpp"
+#include "commands/command.hpp"
+#include "report/output.hpp"
+#include "stope/error.hpp"
+#include "stope/nearest_name.hpp"
+
+namespace stope::cli {
+namespace {
+
+class Help : public Command {
+ public:
+  explicit Help(CLI::App& program)
+      : Command(program, "help", "Show this overview, or the help of a command",
+                "Shows the help of a command, or with 'metrics' the measures and their parameters."),
+        program_(program) {
+    add_argument(*app, "COMMAND", topic_, "COMMAND", "A command, or metrics; without it the overview", Required::no);
+    // Used by the build to make the man page; of no use to anyone else.
+    OptionGroup(*app, "").flag("--man", man_, "Print the commands as a part of a man page");
+    add_common("Examples\n  stope help classify\n  stope help metrics\n");
+  }
+
+  void run(Session& session) override {
+    const std::string text = topic_text();
+    if (common.json) {
+      session.json()["text"] = text;
+    } else {
+      write_text("-", text);
+    }
+  }
+
+ private:
+  std::string topic_text() const {
+    if (man_) return man_commands(program_);
+    if (topic_.empty()) return help_text(program_);
+    if (topic_ == "metrics") return metrics_text();
+    std::vector<std::string> names = {"metrics"};
+    for (const CLI::App* command : commands_of(program_)) {
+      if (command->get_name() == topic_) return help_text(*command);
+      names.push_back(command->get_name());
+    }
+    throw Error(ErrorCode::invalid_argument,
+                "help: no command is called '" + topic_ + "'" + did_you_mean(topic_, names));
+  }
+
+  const CLI::App& program_;
+  std::string topic_;
+  bool man_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> add_help(CLI::App& program) {
+  return std::make_unique<Help>(program);
+}
+
+}  // namespace stope::cli

@@ -1,0 +1,205 @@
+// stope info: what is in a table: its rows and columns, their types, roles, missing values and ranges; or in a model.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include "arguments/option.hpp"
+#include "arguments/table_arguments.hpp"
+#include "commands/command.hpp"
+#include "report/model_report.hpp"
+#include "report/output.hpp"
+#include "report/text_table.hpp"
+#include "stope/cuts_file.hpp"
+
+namespace stope::cli {
+namespace {
+
+constexpr const char* kExamples =
+    "Examples\n"
+    "  stope info table.csv\n"
+    "  stope info table.arff --target class --json\n"
+    "  zcat table.csv.gz | stope info - --sep ';'\n";
+
+constexpr std::size_t kColumnsShown = 100;  // --all shows more: a wide table has 100,000 of them
+constexpr std::size_t kValuesWidth = 44;    // characters of value names a line
+
+struct ColumnFacts {
+  std::int64_t missing = 0;
+  double low = std::numeric_limits<double>::infinity();  // of the values that are no NaN
+  double high = -std::numeric_limits<double>::infinity();
+  std::vector<std::int64_t> counts;  // per value of a nominal column
+};
+
+ColumnFacts facts_of(const Column& column) {
+  ColumnFacts facts;
+  facts.counts.assign(column.values.size(), 0);
+  for (std::int64_t row = 0; row < column.size(); ++row) {
+    if (column.missing(row)) {
+      ++facts.missing;
+      continue;
+    }
+    if (column.nominal()) {
+      ++facts.counts[static_cast<std::size_t>(column.codes()[row])];
+      continue;
+    }
+    const double value = column.at(row);
+    facts.low = std::min(facts.low, value);
+    facts.high = std::max(facts.high, value);
+  }
+  return facts;
+}
+
+std::string values_text(const Column& column, const ColumnFacts& facts) {
+  if (!column.nominal()) {
+    return facts.low <= facts.high ? fmt::format("{:.6g} .. {:.6g}", facts.low, facts.high) : "no value";
+  }
+  std::string text = counted(std::ssize(column.values), "value");
+  std::size_t shown = 0;
+  for (const std::string& value : column.values) {
+    const std::string piece = fmt::format("{}{} ({})", shown == 0 ? ": " : ", ", one_line(value), facts.counts[shown]);
+    if (width_of(text) + width_of(piece) > kValuesWidth) break;
+    text += piece;
+    ++shown;
+  }
+  return shown < column.values.size() && shown > 0 ? text + ", ..." : text;
+}
+
+Json column_json(const Column& column, const ColumnFacts& facts) {
+  Json json = {{"name", column.name},
+               {"type", std::string(to_string(column.type))},
+               {"role", std::string(to_string(column.role))},
+               {"nominal", column.nominal()},
+               {"missing", facts.missing}};
+  if (column.nominal()) {
+    json["values"] = column.values;
+    json["counts"] = facts.counts;
+  } else {
+    json["min"] = facts.low <= facts.high ? Json(facts.low) : Json(nullptr);
+    json["max"] = facts.low <= facts.high ? Json(facts.high) : Json(nullptr);
+  }
+  return json;
+}
+
+std::string cuts_text(const AttributeCuts& cuts) {
+  std::string text;
+  for (std::int64_t i = 0; i < cuts.size(); ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    const std::string piece =
+        (i == 0 ? "" : ", ") + (cuts.symbolic ? one_line(cuts.values[at]) : fmt::format("{:.6g}", cuts.numbers[at]));
+    if (i > 0 && width_of(text) + width_of(piece) > kValuesWidth) return text + ", ...";
+    text += piece;
+  }
+  return text;
+}
+
+Json cuts_json(const CutSet& cuts) {
+  Json json = Json::array();
+  for (const AttributeCuts& one : cuts) {
+    json.push_back({{"name", one.name}, {"symbolic", one.symbolic}, {"cuts", one.size()}});
+  }
+  return json;
+}
+
+class Info : public Command {
+ public:
+  explicit Info(CLI::App& program)
+      : Command(
+            program, "info", "Show what is in a table or a model file",
+            "Shows the rows and columns of a table: names, types, roles, missing values, values and ranges. Of a model "
+            "file: its kind, options, tables, and the columns it was fitted to. Of a file of cuts (.json): the cuts of "
+            "every attribute.") {
+    add_argument(*app, "TABLE", table_, "TABLE", "Table, model or cuts to look at; '-' reads a table from stdin");
+    OptionGroup group(*app, "Output");
+    group.flag("--all", all_, fmt::format("Show every column, not only the first {}", kColumnsShown));
+    group.text("-o,--output", output_, "FILE", "File for the text; without it stdout");
+    tables_.add_to(*app, Tables::one);
+    add_common(kExamples);
+  }
+
+  void run(Session& session) override {
+    std::optional<OutputFile> file;
+    const bool writes = !common.json || !output_.empty();  // --json says it all without the text
+    if (writes && session.wants_data(output_)) file.emplace(output_path(output_));
+    if (is_model_file(table_, session.run())) {
+      show_model(session, file);
+      return;
+    }
+    if (table_.ends_with(".json") || table_.ends_with(".json.gz") || table_.ends_with(".json.zst")) {
+      show_cuts(session, file);
+      return;
+    }
+    const Table table = session.timed("read", [&] { return tables_.read_first(table_, session.run()); });
+    session.note_input("table", table_, table);
+    Json columns = Json::array();
+    std::string text = head(table);
+    TextTable lines({Align::right, Align::left, Align::left, Align::left, Align::right, Align::left});
+    lines.row({"#", "name", "type", "role", "missing", ""});
+    const std::size_t shown = all_ ? table.columns.size() : std::min(table.columns.size(), kColumnsShown);
+    for (std::size_t i = 0; i < table.columns.size(); ++i) {
+      const Column& column = table.columns[i];
+      if (i >= shown && !common.json) break;
+      const ColumnFacts facts = facts_of(column);
+      if (common.json) columns.push_back(column_json(column, facts));
+      if (i >= shown) continue;
+      lines.row({std::to_string(i + 1), column.name, std::string(to_string(column.type)),
+                 std::string(to_string(column.role)), std::to_string(facts.missing), values_text(column, facts)});
+    }
+    text += "\n" + lines.text(0);
+    if (shown < table.columns.size()) {
+      text += fmt::format("... and {} more columns (--all)\n", table.columns.size() - shown);
+    }
+    session.json()["rows"] = table.n_rows;
+    session.json()["columns"] = columns;
+    if (file) file->write(text);
+    commit_files(session, {&file});
+  }
+
+ private:
+  void show_model(Session& session, std::optional<OutputFile>& file) {
+    const ModelSummary summary = session.timed("read", [&] { return summarize_model(table_, session.run()); });
+    session.json()["model"] = model_json(summary);
+    if (file) file->write(model_text(one_line(table_), summary, all_));
+    commit_files(session, {&file});
+  }
+
+  void show_cuts(Session& session, std::optional<OutputFile>& file) {
+    const CutSet cuts = session.timed("read", [&] { return read_cuts(table_, session.run()); });
+    session.json()["cuts"] = cuts_json(cuts);
+    TextTable lines({Align::left, Align::left, Align::right, Align::left});
+    lines.row({"name", "type", "cuts", ""});
+    const std::size_t shown = all_ ? cuts.size() : std::min(cuts.size(), kColumnsShown);
+    for (std::size_t i = 0; i < shown; ++i) {
+      const AttributeCuts& one = cuts[i];
+      lines.row({one.name, one.symbolic ? "nominal" : "numeric", std::to_string(one.size()), cuts_text(one)});
+    }
+    std::string text =
+        fmt::format("{}: cuts of {}\n\n{}", one_line(table_), counted(std::ssize(cuts), "attribute"), lines.text(0));
+    if (shown < cuts.size()) text += fmt::format("... and {} more attributes (--all)\n", cuts.size() - shown);
+    if (file) file->write(text);
+    commit_files(session, {&file});
+  }
+
+  std::string head(const Table& table) const {
+    std::int64_t numeric = 0, nominal = 0;
+    for (const std::int64_t feature : table.features()) {
+      ++(table.columns[static_cast<std::size_t>(feature)].nominal() ? nominal : numeric);
+    }
+    return fmt::format("{}: {} rows, {} columns; features: {} numeric, {} nominal; {}\n", one_line(table_),
+                       table.n_rows, table.columns.size(), numeric, nominal, storage_text(table));
+  }
+
+  std::string table_, output_;
+  bool all_ = false;
+  TableArguments tables_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> add_info(CLI::App& program) {
+  return std::make_unique<Info>(program);
+}
+
+}  // namespace stope::cli

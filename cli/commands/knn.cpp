@@ -1,0 +1,188 @@
+// stope knn: the nearest rows of a training table for every row of a query table.
+#include <algorithm>
+#include <optional>
+
+#include "arguments/knn_arguments.hpp"
+#include "arguments/option.hpp"
+#include "arguments/table_arguments.hpp"
+#include "arguments/value.hpp"
+#include "commands/command.hpp"
+#include "report/model_output.hpp"
+#include "report/neighbor_output.hpp"
+#include "report/output.hpp"
+#include "stope/device.hpp"
+#include "stope/error.hpp"
+
+namespace stope::cli {
+namespace {
+
+constexpr const char* kExamples =
+    "Examples\n"
+    "  stope knn train.csv query.csv -k 10 --ignore class\n"
+    "  stope knn t.csv t.csv -k 3 --exclude-self -o neighbours.csv\n"
+    "  stope knn base.fvecs query.fvecs -k 100 -o result.ivecs\n"
+    "  stope knn base.npy query.npy -k 10 --output-format npy -o result    (result.indices.npy, "
+    "result.distances.npy)\n";
+
+class Knn : public Command {
+ public:
+  explicit Knn(CLI::App& program)
+      : Command(program, "knn", "Find the nearest rows of a table for every row of another",
+                "Finds the k nearest rows of TRAIN, or all within a radius, for every row of QUERY, and writes CSV: "
+                "row, pos, "
+                "train_index, distance, all counted from 0. Columns are matched by name; label, id and weight are no "
+                "features.") {
+    add_argument(*app, "TRAIN", train_, "TABLE", "Table to search; '-' reads stdin");
+    add_argument(*app, "QUERY", query_, "TABLE", "Rows to search for; may be absent where --model-out is given",
+                 Required::no);
+    OptionGroup group(*app, "Search");
+    group.integer("-k,--n-neighbors", search_.n_neighbors, "K",
+                  "Neighbours of every row [" + std::to_string(search_.n_neighbors) + "]");
+    group.parsed("-r,--radius", "R", "All rows at distance R or nearer instead of the k nearest",
+                 [this](const std::string& word) { radius_ = parse_real(word, "--radius"); });
+    group.flag("--exclude-self", search_.exclude_self, "QUERY is TRAIN: no row is its own neighbour");
+    group.text("--exclude-group", search_.exclude_group, "COLUMN",
+               "Rows with the same value in this column are no neighbours; it is no feature");
+    OptionGroup output(*app, "Output");
+    output.text("-o,--output", output_, "FILE", "File for the neighbours; without it stdout");
+    output.parsed("--output-format", "csv|npy|ivecs|raw",
+                  "Format; without it by the suffix of FILE, else csv. npy: FILE.indices.npy, FILE.distances.npy; raw: "
+                  "FILE.indices.i32, FILE.distances.f32; ivecs: indices only",
+                  [this](const std::string& word) { output_format_ = parse_neighbor_format(word); });
+    model_.add_to(*app);
+    knn_.add_to(*app);
+    tables_.add_to(*app, Tables::two);
+    add_common(kExamples);
+  }
+
+  void run(Session& session) override {
+    check();
+    require_backend(session.run());
+    std::unique_ptr<NeighborOutput> out;
+    const bool searches = !query_.empty();
+    if (searches && session.wants_data(output_)) out = open_neighbor_output(format(), output_path(output_));
+    model_.open(session, searches ? output_ : "the model alone");
+    Table train, query;
+    session.timed("read", [&] {
+      train = tables_.read_first(train_, session.run());
+      session.hold({&train});
+      require_rows(train, train_);
+      if (searches) query = tables_.read_second(query_, train, session.run());
+      session.hold({&train, &query});
+    });
+    session.note_input("train", train_, train);
+    if (searches) session.note_input("query", query_, query);
+    if (!search_.exclude_group.empty()) {
+      search_.exclude_group = column_name(train, train_, search_.exclude_group, "--exclude-group");
+      if (searches) column_name(query, query_, search_.exclude_group, "--exclude-group");
+      leave_out(train, search_.exclude_group);
+      leave_out(query, search_.exclude_group);
+    }
+    const Table columns = outline(train);
+    Normalizer normalizer;
+    const KnnOptions options = knn_.prepare(session, train, searches ? &query : nullptr, &normalizer);
+    const auto index = session.timed("fit", [&] { return KnnIndex::fit(train, options, session.run()); });
+    model_.write(session, {columns, NeighborsModel{unlabelled(train), options, normalizer, search_.n_neighbors, {}}});
+    if (!searches) {
+      commit_files(session, {&model_.file});
+      return;
+    }
+    const SearchReport report = session.timed("search", [&] { return search(session, index, query, out.get()); });
+    if (out) {
+      session.timed("write", [&] { out->commit(); });
+      for (const std::string& path : out->paths()) session.note_output(path);
+    }
+    commit_files(session, {&model_.file});
+    note(session, report);
+  }
+
+ private:
+  // The model finds neighbours and predicts nothing: what is no feature stays out of it.
+  static Table unlabelled(Table table) {
+    for (Column& column : table.columns) {
+      if (column.role != Role::regular) column.role = Role::ignore;
+    }
+    return table;
+  }
+
+  static NeighborFormat parse_neighbor_format(const std::string& word) {
+    require_choice(word, {"csv", "npy", "ivecs", "raw"}, "--output-format");
+    if (word == "npy") return NeighborFormat::npy;
+    if (word == "ivecs") return NeighborFormat::ivecs;
+    return word == "raw" ? NeighborFormat::raw : NeighborFormat::csv;
+  }
+
+  NeighborFormat format() const {
+    if (output_format_) return *output_format_;
+    switch (format_of(output_)) {
+      case Format::npy: return NeighborFormat::npy;
+      case Format::ivecs: return NeighborFormat::ivecs;
+      case Format::raw: return NeighborFormat::raw;
+      default: return NeighborFormat::csv;
+    }
+  }
+
+  void check() const {
+    knn_.options();
+    knn_.normalization();
+    require_one_stdin(train_, query_);
+    const bool given = count("-k") > 0;
+    if (query_.empty() && !model_.wanted()) {
+      throw Error(ErrorCode::invalid_argument,
+                  "QUERY is missing: which rows are to be searched for? (--model-out only saves)");
+    }
+    if (query_.empty() && (radius_ || !output_.empty())) {
+      throw Error(ErrorCode::invalid_argument, "-o and --radius are for a search, and without QUERY there is none");
+    }
+    if (radius_ && given) throw Error(ErrorCode::invalid_argument, "-k and --radius exclude each other");
+    if (search_.n_neighbors < 1) {
+      throw Error(ErrorCode::invalid_argument, "-k: " + std::to_string(search_.n_neighbors) + " is not at least 1");
+    }
+    if (format() == NeighborFormat::csv) return;
+    if (radius_) {
+      throw Error(ErrorCode::invalid_argument,
+                  "--radius: the lists differ in length; only --output-format csv holds such lists");
+    }
+    const bool two_files = format() != NeighborFormat::ivecs;
+    if (two_files && (output_.empty() || output_ == "-") && !common.json) {
+      throw Error(ErrorCode::invalid_argument, "--output-format npy and raw write two files: name them with -o");
+    }
+  }
+
+  SearchReport search(Session& session, const KnnIndex& index, const Table& query, NeighborOutput* out) const {
+    if (out != nullptr) {
+      // Under --compat rapidminer k may exceed the number of rows; the lists cannot.
+      out->begin({query.n_rows, index.n_samples(), std::min(search_.n_neighbors, index.n_samples())});
+    }
+    const NeighborSink sink = [out](const Neighbors& block) {
+      if (out != nullptr) out->write(block);
+    };
+    if (radius_) return index.radius_neighbors(query, *radius_, search_, session.run(), sink);
+    return index.kneighbors(query, search_, session.run(), sink);
+  }
+
+  void note(Session& session, const SearchReport& report) const {
+    Json options;
+    options["n_neighbors"] = radius_ ? Json(nullptr) : Json(search_.n_neighbors);
+    options["radius"] = radius_ ? Json(*radius_) : Json(nullptr);
+    options["exclude_self"] = search_.exclude_self;
+    options["exclude_group"] = search_.exclude_group.empty() ? Json(nullptr) : Json(search_.exclude_group);
+    knn_.note(session, std::move(options), report);
+  }
+
+  std::string train_, query_, output_;
+  SearchOptions search_;
+  std::optional<double> radius_;
+  std::optional<NeighborFormat> output_format_;
+  TableArguments tables_;
+  KnnArguments knn_;
+  ModelOutput model_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> add_knn(CLI::App& program) {
+  return std::make_unique<Knn>(program);
+}
+
+}  // namespace stope::cli

@@ -1,0 +1,155 @@
+// stope pca: principal components of the numeric attributes of a table, and its rows in their terms.
+#include "stope/pca.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "arguments/decompose_arguments.hpp"
+#include "arguments/option.hpp"
+#include "arguments/table_arguments.hpp"
+#include "arguments/value.hpp"
+#include "commands/command.hpp"
+#include "report/model_output.hpp"
+#include "report/output.hpp"
+#include "report/text_table.hpp"
+#include "stope/device.hpp"
+#include "stope/error.hpp"
+
+namespace stope::cli {
+namespace {
+
+constexpr const char* kExamples =
+    "Examples\n"
+    "  stope pca table.csv --n-components 2 --normalize z -o scores.csv\n"
+    "  stope pca genes.csv.gz --target class --n-components 0.95 -o scores.csv --components-out components.csv\n"
+    "  stope pca more.csv --apply components.csv -o more-scores.csv\n";
+
+constexpr std::size_t kShownComponents = 20;
+
+class PcaCommand : public Command {
+ public:
+  explicit PcaCommand(CLI::App& program)
+      : Command(program, "pca", "Principal components of the numeric attributes",
+                "Fits principal components to the numeric attributes of a table and writes the scores of its rows as a "
+                "table: pc1, pc2, ..., then its label, id and weight columns. The variances go to stderr.") {
+    add_argument(*app, "TABLE", table_, "TABLE", "Table to decompose; '-' reads stdin");
+    OptionGroup group(*app, "Components");
+    group.parsed("--n-components", "N|SHARE",
+                 "How many, or, between 0 and 1, the share of the variance they explain; without it all",
+                 [this](const std::string& word) { set_n_components(word); });
+    group.choice("--normalize", scaling_, {"none", "z"},
+                 "z: attributes are divided by their standard deviation; all are centred [" + scaling_ + "]");
+    group.flag("--whiten", options_.whiten, "Divide scores by their standard deviation");
+    group.real("--tolerance", options_.tolerance, "T",
+               "Of block Lanczos: residual as a share of the largest variance [1e-12]");
+    group.integer("--max-iterations", options_.max_iterations, "N", "Of block Lanczos: restarts [500]");
+    decompose_.add_to(*app, "components");
+    OptionGroup output(*app, "Output");
+    output.text("-o,--output", output_, "FILE", "File for the scores; without it stdout");
+    output.parsed("--output-format", "csv|tsv|arff|npy|fvecs|raw",
+                  "Format of the scores; without it by the suffix of FILE, else csv",
+                  [this](const std::string& word) { write_.format = parse_format(word, "--output-format"); });
+    output.text("--components-out", components_, "FILE", "File for means, components and variances (CSV)");
+    model_.add_to(*app);
+    tables_.add_to(*app, Tables::one);
+    add_common(kExamples);
+  }
+
+  void run(Session& session) override {
+    check_options();
+    require_distinct(session, {common.json ? output_ : output_path(output_), components_, model_.path});
+    std::optional<OutputFile> scores, components;
+    if (session.wants_data(output_)) scores.emplace(output_path(output_));
+    if (!components_.empty()) components.emplace(components_);
+    model_.open(session, output_);
+    require_backend(session.run());
+    const bool fits = decompose_.apply.empty();
+    const std::optional<Pca> given = fits ? std::nullopt : std::optional(read_components(session));
+    const Table table = session.timed("read", [&] { return tables_.read_first(table_, session.run()); });
+    session.hold({&table});
+    session.note_input("table", table_, table);
+    const Pca pca = fits ? session.timed("fit", [&] { return Pca::fit(table, options_, session.run()); }) : *given;
+    if (fits) note(session, pca);
+    if (scores) {
+      const Table result = session.timed("scores", [&] { return pca.transform(table, session.run()); });
+      session.timed("write", [&] { write_table(*scores, result, write_, session.run()); });
+    }
+    if (components) write_table(*components, pca.to_table(), {.format = Format::csv}, session.run());
+    model_.write(session, {outline(table), pca});
+    commit_files(session, {&scores, &components, &model_.file});
+  }
+
+ private:
+  void set_n_components(const std::string& word) {
+    options_.n_components = parse_real(word, "--n-components");
+    if (options_.n_components == 0.0) {
+      throw Error(ErrorCode::invalid_argument,
+                  "--n-components: 0 components are none; without the option there are all");
+    }
+  }
+
+  void check_options() {
+    options_.scaling = scaling(scaling_);
+    options_.missing = decompose_.missing();
+    options_.nominal = decompose_.nominal();
+    options_.seed = common.seed;
+    if (options_.max_iterations < 1) throw Error(ErrorCode::invalid_argument, "--max-iterations is below 1");
+    if (decompose_.apply.empty()) return;
+    for (const char* option :
+         {"--n-components", "--normalize", "--tolerance", "--max-iterations", "--components-out", "--model-out"}) {
+      if (count(option) == 0) continue;
+      throw Error(ErrorCode::invalid_argument, std::string(option) + " belongs to a fit, and --apply fits nothing");
+    }
+    require_one_stdin(table_, decompose_.apply);
+  }
+
+  Pca read_components(Session& session) {
+    return session.timed("read",
+                         [&] { return Pca::from_table(read_fitted(decompose_.apply, session.run()), options_); });
+  }
+
+  void note(Session& session, const Pca& pca) {
+    note_plan(session, pca.report());
+    session.json()["options"] = {{"n_components", pca.n_components()},
+                                 {"normalize", scaling_},
+                                 {"whiten", options_.whiten},
+                                 {"impute", decompose_.impute}};
+    session.json()["explained_variance"] = pca.explained_variance();
+    session.json()["explained_variance_ratio"] = pca.explained_variance_ratio();
+    session.json()["singular_values"] = pca.singular_values();
+    session.json()["noise_variance"] = pca.noise_variance();
+    TextTable text({Align::left, Align::right, Align::right, Align::right});
+    text.row({"component", "variance", "share", "cumulated"});
+    double sum = 0.0;
+    for (std::size_t i = 0; i < pca.explained_variance().size(); ++i) {
+      sum += pca.explained_variance_ratio()[i];
+      if (i >= kShownComponents) continue;
+      text.row({fmt::format("pc{}", i + 1), format_value(pca.explained_variance()[i]),
+                format_score(pca.explained_variance_ratio()[i]), format_score(sum)});
+    }
+    session.say(fmt::format("{} component{} of {} features, {} rows: {:.2f} % of the variance\n\n", pca.n_components(),
+                            pca.n_components() == 1 ? "" : "s", pca.n_features(), pca.report().n_samples, 100 * sum));
+    session.say(text.text(2));
+    const std::size_t more =
+        pca.explained_variance().size() - std::min(pca.explained_variance().size(), kShownComponents);
+    if (more > 0) session.say(fmt::format("  ... {} more\n", more));
+  }
+
+  std::string table_, output_, components_;
+  std::string scaling_ = "none";
+  PcaOptions options_;
+  DecomposeArguments decompose_;
+  WriteOptions write_;
+  ModelOutput model_;
+  TableArguments tables_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> add_pca(CLI::App& program) {
+  return std::make_unique<PcaCommand>(program);
+}
+
+}  // namespace stope::cli

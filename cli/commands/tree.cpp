@@ -1,0 +1,238 @@
+// stope tree: a local-discretisation tree, as text, JSON, DOT, SVG or rules; as a model; and how well it does.
+#include "stope/tree.hpp"
+
+#include <fmt/format.h>
+
+#include <optional>
+
+#include "arguments/knn_arguments.hpp"
+#include "arguments/option.hpp"
+#include "arguments/table_arguments.hpp"
+#include "arguments/value.hpp"
+#include "commands/command.hpp"
+#include "report/model_output.hpp"
+#include "report/output.hpp"
+#include "report/score_report.hpp"
+#include "report/text_table.hpp"
+#include "stope/device.hpp"
+#include "stope/error.hpp"
+#include "stope/eval.hpp"
+#include "stope/tree_format.hpp"
+
+namespace stope::cli {
+namespace {
+
+constexpr const char* kExamples =
+    "Examples\n"
+    "  stope tree table.csv --target class\n"
+    "  stope tree train.csv --target class --missing value --test test.csv --format rules -o rules.txt\n"
+    "  stope tree genes.csv.gz --target class --cv 10 --model-out genes.stope -o tree.txt\n"
+    "  stope predict genes.stope more.csv --proba --explain -o predictions.csv\n";
+
+double parse_share(const std::string& word, const std::string& option) {
+  const double share = parse_real(word, option);
+  if (share > 0.0 && share < 1.0) return share;
+  throw Error(ErrorCode::invalid_argument, option + ": '" + word + "' is not between 0 and 1");
+}
+
+class TreeCommand : public Command {
+ public:
+  explicit TreeCommand(CLI::App& program)
+      : Command(program, "tree", "Grow a decision tree by local discretisation",
+                "Grows a binary tree whose splits separate the most pairs of rows of different classes: numbers by a "
+                "cut, nominal values by one value against the rest. Ties go to the first attribute, then to the lowest "
+                "cut. Writes the tree, or its rules; the scores of --test and --cv go to stderr.") {
+    add_argument(*app, "TABLE", table_, "TABLE", "Table with the label; '-' reads stdin");
+    add_growth();
+    add_scores();
+    OptionGroup output(*app, "Output");
+    output.choice("--format", format_, {"text", "json", "dot", "svg", "rules"}, "What is written [" + format_ + "]");
+    output.text("-o,--output", output_, "FILE", "File for the tree; without it stdout");
+    model_.add_to(*app);
+    tables_.add_to(*app, Tables::two, MissingOption::policy);
+    add_common(kExamples);
+    tables_.read.target_is_nominal = true;
+  }
+
+  void run(Session& session) override {
+    check();
+    std::optional<OutputFile> file;
+    if (session.wants_data(output_)) file.emplace(output_path(output_));
+    model_.open(session, output_);
+    require_backend(session.run());
+    const Table table = session.timed("read", [&] { return tables_.read_first(table_, session.run()); });
+    session.hold({&table});
+    require_rows(table, table_);
+    session.note_input("table", table_, table);
+    if (column_of(table, Role::label) == nullptr) {
+      throw Error(ErrorCode::invalid_argument,
+                  table_ + ": which column is the label? Name it with --target, or by its role in --schema");
+    }
+    require_folds(table);
+    const std::optional<Table> test = read_test(session, table);  // before a tree grows: it may be refused
+    const DecisionTree tree = session.timed("grow", [&] { return fit_tree(table, options_.fit, session.run()); });
+    note(session, tree);
+    if (file) file->write(format_tree(tree, tree_format(format_)));
+    model_.write(session, {outline(table), tree});
+    if (test) score_test(session, tree, *test);
+    if (evaluates()) cross_validate(session, table);
+    commit_files(session, {&file, &model_.file});
+  }
+
+ private:
+  void add_growth() {
+    OptionGroup group(*app, "Tree");
+    TreeOptions& tree = options_.fit.tree;
+    group.parsed("--criterion", "discernibility|gini|entropy",
+                 "What a split is worth: pairs it separates, or its gain [discernibility]",
+                 [&tree](const std::string& word) { tree.criterion = criterion(word); });
+    group.parsed("--missing", "error|value|drop|fill",
+                 "A missing value is an error; a value of its own, below all numbers; its row is left out; or the "
+                 "attribute's mean or most frequent value stands in [error]",
+                 [&tree](const std::string& word) { tree.missing = missing_policy(word); });
+    group.parsed("--max-depth", "N", "The root has depth 0; without it any",
+                 [&tree](const std::string& word) { tree.max_depth = parse_integer(word, "--max-depth"); });
+    group.integer("--min-samples-leaf,--min-rows", tree.min_samples_leaf, "N", "Rows of a leaf, at least [1]");
+    group.real("--min-score", tree.min_score, "S", "What a split is worth, at least [0: more than nothing]");
+    group.list("--class-weight", class_weights_, "CLASS=W,...|balanced",
+               "Weights of classes, which multiply those of rows; balanced: all classes weigh the same");
+    group.real("--ccp-alpha", tree.ccp_alpha, "A",
+               "Cost-complexity pruning: a leaf costs as much as this share of the rows misclassified [0]");
+    group.parsed(
+        "--prune-holdout", "SHARE",
+        "Reduced-error pruning: this share of the rows, e.g. 0.3, prunes the tree of the others",
+        [this](const std::string& word) { options_.fit.prune_holdout = parse_share(word, "--prune-holdout"); });
+  }
+
+  void add_scores() {
+    OptionGroup group(*app, "Scores");
+    group.text("--test", test_, "TABLE", "Predict the classes of these rows, too, and score them");
+    group.parsed("--cv", "FOLDS", "Cross-validation beside the tree of all rows", [this](const std::string& word) {
+      options_.scheme = Scheme::cross_validation;
+      options_.n_folds = parse_integer(word, "--cv");
+      if (options_.n_folds < 2) throw Error(ErrorCode::invalid_argument, "--cv: " + word + " folds: 2 is the least");
+    });
+    group.parsed("--holdout", "FRACTION", "The same with this part of the rows held out for testing",
+                 [this](const std::string& word) {
+                   options_.scheme = Scheme::holdout;
+                   options_.holdout = parse_share(word, "--holdout");
+                 });
+    group.flag("--loo", leave_one_out_, "The same leaving out one row after the other");
+  }
+
+  bool evaluates() const { return count("--cv") + count("--holdout") + count("--loo") > 0; }
+
+  void check() {
+    if (count("--cv") + count("--holdout") + count("--loo") > 1) {
+      throw Error(ErrorCode::invalid_argument, "--cv, --holdout and --loo exclude each other");
+    }
+    if (!test_.empty()) require_one_stdin(table_, test_);
+    if (leave_one_out_) options_.scheme = Scheme::leave_one_out;
+    options_.seed = options_.fit.seed = common.seed;
+    TreeOptions& tree = options_.fit.tree;
+    for (const std::string& item : class_weights_) {
+      if (item == "balanced") {
+        tree.balanced = true;
+        continue;
+      }
+      const std::size_t equals = item.rfind('=');
+      if (equals == 0 || equals == std::string::npos) {
+        throw Error(ErrorCode::invalid_argument, "--class-weight: '" + item + "' is not CLASS=W");
+      }
+      tree.class_weights.emplace_back(item.substr(0, equals), parse_real(item.substr(equals + 1), "--class-weight"));
+    }
+    if (tree.max_depth && *tree.max_depth < 0) {
+      throw Error(ErrorCode::invalid_argument, fmt::format("--max-depth: {} is below 0", *tree.max_depth));
+    }
+    if (tree.min_samples_leaf < 1) {
+      throw Error(ErrorCode::invalid_argument, fmt::format("--min-samples-leaf: {} is below 1", tree.min_samples_leaf));
+    }
+    if (tree.min_score < 0) throw Error(ErrorCode::invalid_argument, "--min-score is below 0");
+    if (tree.ccp_alpha < 0) throw Error(ErrorCode::invalid_argument, "--ccp-alpha is below 0");
+  }
+
+  void note(Session& session, const DecisionTree& tree) const {
+    const TreeOptions& options = tree.options();
+    Json weights = Json::object();
+    for (const auto& [name, weight] : options.class_weights) weights[name] = weight;
+    session.json()["options"] = {{"criterion", std::string(to_string(options.criterion))},
+                                 {"missing", std::string(to_string(options.missing))},
+                                 {"max_depth", options.max_depth ? Json(*options.max_depth) : Json(nullptr)},
+                                 {"min_samples_leaf", options.min_samples_leaf},
+                                 {"min_score", options.min_score},
+                                 {"class_weight", options.balanced ? Json("balanced") : weights},
+                                 {"ccp_alpha", options.ccp_alpha},
+                                 {"prune_holdout", options_.fit.prune_holdout},
+                                 {"seed", options_.seed}};
+    std::int64_t impure = 0;
+    for (std::size_t i = 0; i < tree.nodes().size(); ++i) {
+      impure += tree.nodes()[i].leaf() && !tree.pure(static_cast<std::int64_t>(i)) ? 1 : 0;
+    }
+    session.json()["tree"] = {{"nodes", tree.nodes().size()},
+                              {"leaves", tree.n_leaves()},
+                              {"depth", tree.max_depth()},
+                              {"impure_leaves", impure},
+                              {"attributes", tree.cuts().size()}};
+    const TreeReport& report = tree.report();
+    session.json()["plan"] = {{"backend", report.backend},
+                              {"reason", report.reason},
+                              {"threads", report.threads},
+                              {"seconds", report.seconds}};
+    for (const auto& [step, seconds] : report.gpu_seconds) session.json()["plan"]["gpu_seconds"][step] = seconds;
+    session.say(fmt::format("tree: {}, depth {}, {} of {}, {}\n", counted(tree.n_leaves(), "leaf", "leaves"),
+                            tree.max_depth(), tree.cuts().size(), counted(std::ssize(tree.attributes()), "attribute"),
+                            counted(impure, "impure leaf", "impure leaves")));
+  }
+
+  void require_folds(const Table& table) const {
+    if (count("--cv") == 0 || options_.n_folds <= table.n_rows) return;
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("--cv: {} folds of {}: at most one a row", options_.n_folds, counted(table.n_rows, "row")));
+  }
+
+  std::optional<Table> read_test(Session& session, const Table& train) {
+    if (test_.empty()) return std::nullopt;
+    std::optional<Table> test = session.timed("read", [&] { return tables_.read_second(test_, train, session.run()); });
+    session.hold({&train, &*test});
+    session.note_input("test", test_, *test);
+    if (column_of(*test, Role::label) != nullptr) return test;
+    throw Error(ErrorCode::invalid_file, test_ + ": the column '" + column_of(train, Role::label)->name +
+                                             "', which is to be scored, is missing");
+  }
+
+  void score_test(Session& session, const DecisionTree& tree, const Table& test) {
+    const Classification classes = session.timed("predict", [&] { return tree.predict(test, session.run()); });
+    session.say("\ntest table: ");
+    report_scores(session, *column_of(test, Role::label), classes.classes, classes.codes);
+  }
+
+  void cross_validate(Session& session, const Table& table) {
+    const TreeEvaluation evaluation =
+        session.timed("evaluate", [&] { return evaluate_tree(table, options_, session.run()); });
+    const std::string scheme = options_.scheme == Scheme::leave_one_out ? "leave-one-out"
+                               : options_.scheme == Scheme::holdout
+                                   ? fmt::format("hold-out of {:g}", options_.holdout)
+                                   : fmt::format("{}-fold cross-validation", options_.n_folds);
+    session.json()["evaluation"] = {{"scheme", scheme},
+                                    {"scores", score_json(evaluation.scores)},
+                                    {"fold_scores", evaluation.fold_scores},
+                                    {"mean_leaves", evaluation.mean_leaves}};
+    session.say(fmt::format("\n{}, {:.4g} leaves on average: ", scheme, evaluation.mean_leaves));
+    session.say(score_text(evaluation.scores));
+  }
+
+  std::string table_, test_, output_, format_ = "text";
+  std::vector<std::string> class_weights_;
+  bool leave_one_out_ = false;
+  TreeEvaluationOptions options_;
+  ModelOutput model_;
+  TableArguments tables_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> add_tree(CLI::App& program) {
+  return std::make_unique<TreeCommand>(program);
+}
+
+}  // namespace stope::cli

@@ -1,0 +1,138 @@
+// Neighbour lists as files (cli/report/neighbor_output.hpp).
+#include "report/neighbor_output.hpp"
+
+#include <bit>
+#include <limits>
+
+#include "report/output.hpp"
+#include "stope/error.hpp"
+
+namespace stope::cli {
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "the binary formats are written as they lie in memory");
+
+constexpr std::int64_t kMaxInt32Rows = std::int64_t{1} << 31;  // row numbers 0 .. 2^31 - 1
+
+template <class T>
+void append_value(std::string& bytes, T value) {
+  bytes.append(reinterpret_cast<const char*>(&value), sizeof value);
+}
+
+void require_int32_rows(const NeighborShape& shape, std::string_view format) {
+  if (shape.n_samples < kMaxInt32Rows) return;
+  throw Error(ErrorCode::unsupported, std::string(format) +
+                                          " holds row numbers below 2^31 and the training table has " +
+                                          std::to_string(shape.n_samples) + " rows; npy holds any number");
+}
+
+class CsvNeighbors : public NeighborOutput {
+ public:
+  explicit CsvNeighbors(const std::string& path) : file_(path), csv_(file_) {}
+
+  void begin(const NeighborShape&) override {
+    csv_.text("row").text("pos").text("train_index").text("distance").end_row();
+  }
+  void write(const Neighbors& block) override {
+    for (std::int64_t query = 0; query < block.n_queries(); ++query) {
+      const auto first = block.offsets[static_cast<std::size_t>(query)];
+      const auto last = block.offsets[static_cast<std::size_t>(query) + 1];
+      for (std::int64_t i = first; i < last; ++i) {
+        csv_.integer(block.first_query + query).integer(i - first);
+        csv_.integer(block.indices[static_cast<std::size_t>(i)]).number(block.distances[static_cast<std::size_t>(i)]);
+        csv_.end_row();
+      }
+    }
+    csv_.flush();
+  }
+  void commit() override {
+    csv_.flush();
+    file_.commit();
+  }
+  std::vector<std::string> paths() const override { return {file_.path()}; }
+
+ private:
+  OutputFile file_;
+  CsvWriter csv_;
+};
+
+/// Two files of one array each, every list padded to the same width. Index and Distance are the types stored.
+template <class Index, class Distance>
+class ArrayPair : public NeighborOutput {
+ public:
+  ArrayPair(const std::string& indices, const std::string& distances) : indices_(indices), distances_(distances) {}
+
+  void begin(const NeighborShape& shape) override {
+    width_ = shape.width;
+    if constexpr (sizeof(Index) == 4) {
+      require_int32_rows(shape, "raw");
+    } else {
+      indices_.write(npy_header("int64", shape.n_queries, shape.width));
+      distances_.write(npy_header("float64", shape.n_queries, shape.width));
+    }
+  }
+  void write(const Neighbors& block) override {
+    std::string indices, distances;
+    for (std::size_t query = 0; query + 1 < block.offsets.size(); ++query) {
+      const std::int64_t length = block.offsets[query + 1] - block.offsets[query];
+      for (std::int64_t i = 0; i < width_; ++i) {
+        const auto at = static_cast<std::size_t>(block.offsets[query] + i);
+        append_value(indices, i < length ? static_cast<Index>(block.indices[at]) : Index{-1});
+        append_value(distances, i < length ? static_cast<Distance>(block.distances[at])
+                                           : std::numeric_limits<Distance>::quiet_NaN());
+      }
+    }
+    indices_.write(indices);
+    distances_.write(distances);
+  }
+  void commit() override { OutputFile::commit_all({&indices_, &distances_}); }
+  std::vector<std::string> paths() const override { return {indices_.path(), distances_.path()}; }
+
+ private:
+  OutputFile indices_, distances_;
+  std::int64_t width_ = 0;
+};
+
+class VecsNeighbors : public NeighborOutput {
+ public:
+  explicit VecsNeighbors(const std::string& path) : file_(path) {}
+
+  void begin(const NeighborShape& shape) override {
+    require_int32_rows(shape, "ivecs");
+    width_ = shape.width;
+  }
+  void write(const Neighbors& block) override {
+    std::string bytes;
+    for (std::size_t query = 0; query + 1 < block.offsets.size(); ++query) {
+      const std::int64_t length = block.offsets[query + 1] - block.offsets[query];
+      append_value(bytes, static_cast<std::int32_t>(width_));
+      for (std::int64_t i = 0; i < width_; ++i) {
+        const auto at = static_cast<std::size_t>(block.offsets[query] + i);
+        append_value(bytes, i < length ? static_cast<std::int32_t>(block.indices[at]) : std::int32_t{-1});
+      }
+    }
+    file_.write(bytes);
+  }
+  void commit() override { file_.commit(); }
+  std::vector<std::string> paths() const override { return {file_.path()}; }
+
+ private:
+  OutputFile file_;
+  std::int64_t width_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<NeighborOutput> open_neighbor_output(NeighborFormat format, const std::string& path) {
+  switch (format) {
+    case NeighborFormat::npy:
+      return std::make_unique<ArrayPair<std::int64_t, double>>(path + ".indices.npy", path + ".distances.npy");
+    case NeighborFormat::raw:
+      return std::make_unique<ArrayPair<std::int32_t, float>>(path + ".indices.i32", path + ".distances.f32");
+    case NeighborFormat::ivecs: return std::make_unique<VecsNeighbors>(path);
+    case NeighborFormat::csv: break;
+  }
+  return std::make_unique<CsvNeighbors>(path);
+}
+
+}  // namespace stope::cli

@@ -1,0 +1,181 @@
+#include "report/statistics_output.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+
+#include "report/output.hpp"
+#include "report/text_table.hpp"
+
+namespace stope::cli {
+namespace {
+
+constexpr std::size_t kValuesWidth = 40;  // characters of value names a line
+
+std::string share(std::int64_t part, std::int64_t whole) {
+  if (part == 0 || whole == 0) return "";
+  const double percent = 100.0 * static_cast<double>(part) / static_cast<double>(whole);
+  return percent < 0.1 ? "<0.1 %" : fmt::format("{:.{}f} %", percent, percent < 10 ? 1 : 0);
+}
+
+// Bars of eight heights, the fullest bin the highest; a bin that is not empty never looks empty.
+std::string bars(const Histogram& histogram) {
+  constexpr std::array kBars = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+  constexpr std::size_t kMostBins = 40;
+  if (histogram.counts.empty() || histogram.counts.size() > kMostBins) return "";
+  const std::int64_t most = *std::max_element(histogram.counts.begin(), histogram.counts.end());
+  std::string text;
+  for (const std::int64_t count : histogram.counts) {
+    const auto height = std::ceil(8.0 * static_cast<double>(count) / static_cast<double>(most));
+    text += kBars[static_cast<std::size_t>(height)];
+  }
+  return text;
+}
+
+// The most frequent values of a nominal column; of equally frequent ones the first.
+std::string values_text(const Column& column, const ColumnStatistics& s) {
+  std::vector<std::size_t> order(s.counts.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return s.counts[a] > s.counts[b]; });
+  std::string text;
+  std::size_t shown = 0;
+  for (const std::size_t value : order) {
+    if (s.counts[value] == 0) break;
+    const std::string piece =
+        fmt::format("{}{} {}", shown == 0 ? "" : ", ", one_line(column.values[value]), share(s.counts[value], s.count));
+    if (shown > 0 && width_of(text) + width_of(piece) > kValuesWidth) return text + ", ...";
+    text += piece;
+    ++shown;
+  }
+  return text;
+}
+
+std::string number(double value) {
+  return std::isnan(value) ? "" : fmt::format("{:.6g}", value);
+}
+
+std::string columns_text(const Table& table, const std::vector<ColumnStatistics>& columns, bool all) {
+  TextTable lines({Align::right, Align::left, Align::left, Align::right, Align::right, Align::right, Align::right,
+                   Align::right, Align::right, Align::left});
+  lines.row({"#", "name", "type", "missing", "min", "max", "mean", "sd", "distinct", ""});
+  const std::size_t shown = all ? columns.size() : std::min(columns.size(), kMostShown);
+  for (std::size_t i = 0; i < shown; ++i) {
+    const ColumnStatistics& s = columns[i];
+    const Column& column = table.columns[i];
+    lines.row({std::to_string(i + 1), s.name, std::string(to_string(s.type)), share(s.missing, s.rows), number(s.min),
+               number(s.max), number(s.mean), number(s.deviation), s.distinct ? std::to_string(*s.distinct) : "",
+               column.nominal() ? values_text(column, s)
+               : s.histogram    ? bars(*s.histogram)
+                                : ""});
+  }
+  std::string text = lines.text(0);
+  if (shown < columns.size()) text += fmt::format("... and {} more columns (--all)\n", columns.size() - shown);
+  return text;
+}
+
+void csv_row(CsvWriter& csv, const Column& column, const ColumnStatistics& s) {
+  const auto number = [&](double value) { std::isnan(value) ? csv.empty() : csv.number(value); };
+  const auto row = [&](std::int64_t value) { value < 0 ? csv.empty() : csv.integer(value); };
+  csv.text(s.name).text(to_string(s.type)).text(to_string(column.role));
+  csv.integer(s.rows).integer(s.count).integer(s.missing);
+  column.nominal() ? csv.empty() : csv.integer(s.zeros);
+  number(s.min);
+  row(s.min_row);
+  number(s.max);
+  row(s.max_row);
+  for (const double value : {s.sum, s.mean, s.variance, s.deviation, s.skewness}) number(value);
+  s.distinct ? csv.integer(*s.distinct) : csv.empty();
+  csv.end_row();
+}
+
+Json column_json(const Column& column, const ColumnStatistics& s) {
+  Json json = {{"name", s.name},
+               {"type", std::string(to_string(s.type))},
+               {"role", std::string(to_string(column.role))},
+               {"nominal", column.nominal()},
+               {"rows", s.rows},
+               {"count", s.count},
+               {"missing", s.missing}};
+  if (column.nominal()) {
+    json["values"] = column.values;
+    json["counts"] = s.counts;
+  } else {
+    const auto row = [](std::int64_t value) { return value < 0 ? Json(nullptr) : Json(value); };
+    json["zeros"] = s.zeros;
+    json["min"] = s.min;
+    json["min_row"] = row(s.min_row);
+    json["max"] = s.max;
+    json["max_row"] = row(s.max_row);
+    json["sum"] = s.sum;
+    json["mean"] = s.mean;
+    json["variance"] = s.variance;
+    json["deviation"] = s.deviation;
+    json["skewness"] = s.skewness;
+  }
+  if (s.distinct) json["distinct"] = *s.distinct;
+  if (s.histogram && !s.histogram->counts.empty()) {
+    json["histogram"] = {{"low", s.histogram->low}, {"high", s.histogram->high}, {"counts", s.histogram->counts}};
+  }
+  return json;
+}
+
+Json columns_json(const Table& table, const std::vector<ColumnStatistics>& columns) {
+  Json json = Json::array();
+  for (std::size_t i = 0; i < columns.size(); ++i) json.push_back(column_json(table.columns[i], columns[i]));
+  return json;
+}
+
+}  // namespace
+
+std::string statistics_text(const std::string& name, const Table& table, const Statistics& statistics,
+                            const std::string& by, bool all) {
+  std::string text = fmt::format("{}: {} rows, {} columns\n\n", name, table.n_rows, table.columns.size());
+  text += columns_text(table, statistics.columns, all);
+  const std::size_t n = statistics.classes.size(), shown = all ? n : std::min(n, kMostShown);
+  for (std::size_t k = 0; k < shown; ++k) {
+    const ClassStatistics& one = statistics.classes[k];
+    text += fmt::format("\n{} = {}: {} rows\n\n", one_line(by), one_line(one.value), one.rows);
+    text += columns_text(table, one.columns, all);
+  }
+  if (shown < n) text += fmt::format("\n... and {} more classes (--all)\n", n - shown);
+  return text;
+}
+
+void write_csv(OutputFile& file, const Table& table, const Statistics& statistics) {
+  CsvWriter csv(file);
+  const bool classes = !statistics.classes.empty();
+  if (classes) csv.text("class");
+  for (const char* name : {"column", "type", "role", "rows", "count", "missing", "zeros", "min", "min_row", "max",
+                           "max_row", "sum", "mean", "variance", "deviation", "skewness", "distinct"}) {
+    csv.text(name);
+  }
+  csv.end_row();
+  for (std::size_t i = 0; i < statistics.columns.size() && !classes; ++i) {
+    csv_row(csv, table.columns[i], statistics.columns[i]);
+  }
+  for (const ClassStatistics& one : statistics.classes) {
+    for (std::size_t i = 0; i < one.columns.size(); ++i) {
+      csv.text(one.value);
+      csv_row(csv, table.columns[i], one.columns[i]);
+    }
+  }
+  csv.flush();
+}
+
+void add_json(Session& session, const std::shared_ptr<const Table>& table,
+              const std::shared_ptr<const Statistics>& statistics) {
+  const auto at = [](std::int64_t i) { return static_cast<std::size_t>(i); };
+  session.add_json_array("columns", static_cast<std::int64_t>(statistics->columns.size()), [=](std::int64_t i) {
+    return column_json(table->columns[at(i)], statistics->columns[at(i)]);
+  });
+  if (statistics->classes.empty()) return;
+  session.add_json_array("classes", static_cast<std::int64_t>(statistics->classes.size()), [=](std::int64_t i) {
+    const ClassStatistics& one = statistics->classes[at(i)];
+    return Json{{"value", one.value}, {"rows", one.rows}, {"columns", columns_json(*table, one.columns)}};
+  });
+}
+
+}  // namespace stope::cli

@@ -1,0 +1,41 @@
+// What one field means: missing, a number, a date, or a name.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "io/csv/record.hpp"
+
+namespace stope::io::csv {
+
+enum class Meaning { missing, number, other };
+
+/// How the fields of a file are read. An empty field, quoted or not, is always missing. A quoted missing token is
+/// missing where a number is looked for, and a value of its own in a nominal column ("NA" is Namibia).
+struct FieldRules {
+  Dialect dialect;
+  std::vector<std::string> tokens;  ///< missing tokens, "" not among them
+  bool numeric_tokens = false;      ///< some token reads as a number (-999): it must be looked for first
+
+  bool is_token(std::string_view text) const {
+    for (const std::string& token : tokens) {
+      if (token == text) return true;
+    }
+    return false;
+  }
+
+  /// `field` trimmed; `value` is set for a number, NaN where missing.
+  Meaning number(std::string_view field, double& value) const;
+  /// The same for an ISO date: days since 1970-01-01, fractions where there is a time of day.
+  Meaning date(std::string_view field, double& value) const;
+};
+
+FieldRules make_rules(const Dialect& dialect, const std::vector<std::string>& missing);
+
+/// YYYY-MM-DD, then optionally T or a blank, hh:mm, optionally :ss and decimals, optionally Z. False if it is not one
+/// (also for a day that does not exist).
+bool parse_iso_date(std::string_view text, double& days);
+
+}  // namespace stope::io::csv

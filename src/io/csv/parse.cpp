@@ -1,0 +1,262 @@
+#include "io/csv/parse.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "base/checked.hpp"
+#include "io/number.hpp"
+
+namespace stope::io::csv {
+
+void make_tail(ParseJob& job, const Segment& last) {
+  const std::string_view part = job.text.view.substr(static_cast<std::size_t>(last.begin));
+  const auto n = static_cast<std::int64_t>(part.size());
+  job.tail = Buffer<char>(checked::add(n, kPadding + 1));
+  std::memcpy(job.tail.data(), part.data(), part.size());
+  std::memset(job.tail.data() + n, 0, static_cast<std::size_t>(kPadding + 1));
+  const bool ended = part.empty() || part.back() == '\n' || part.back() == '\r';
+  if (!ended) job.tail.data()[n] = '\n';
+  job.tail_begin = last.begin;
+  job.tail_size = n + (ended ? 0 : 1);
+}
+
+Worker::Worker(ParseJob& job, MemoryMeter& meter)
+    : job_(job),
+      max_rows_(std::max<std::int64_t>(1, job.batch_fields / job.layout.n_columns)),
+      columns_(job.plan.columns.size()) {
+  const std::int64_t n_fields = checked::mul(max_rows_, job.layout.n_columns);
+  // Entry 0 of ends_ stands for the separator before the first field: one before the batch.
+  begins_.resize(static_cast<std::size_t>(n_fields));
+  ends_.resize(static_cast<std::size_t>(n_fields + 1 + 64));
+  rest_.resize(static_cast<std::size_t>(max_rows_));
+  keys_.resize(static_cast<std::size_t>(max_rows_));
+  for (const std::size_t c : job.columns) {
+    const ColumnPlan& plan = job.plan.columns[c];
+    if (plan.kind != Kind::nominal) continue;
+    auto dictionary = std::make_unique<Dictionary>(meter);
+    for (const std::string& token : job.plan.rules.tokens) dictionary->add_missing_token(token);
+    for (std::size_t i = 0; i < plan.values.size(); ++i) {
+      dictionary->add_value(plan.values[i], plan.listed ? 0 : plan.first_rows[i]);
+    }
+    columns_[c].dictionary = std::move(dictionary);
+  }
+}
+
+ParseStatus Worker::parse(const Segment& segment) {
+  const bool tail = segment.begin >= job_.tail_begin;
+  const char* base =
+      tail ? job_.tail.data() + (segment.begin - job_.tail_begin) : job_.text.view.data() + segment.begin;
+  const std::int64_t size = tail ? job_.tail_size - (segment.begin - job_.tail_begin) : segment.end - segment.begin;
+  std::int64_t row = 0;
+  for (std::int64_t at = 0; at < size;) {
+    Batch batch{base + at, segment.begin + at, size - at, segment.first_row + row};
+    if (!index(batch) || row + batch.n_rows > segment.n_rows) return ParseStatus::irregular;
+    if (batch.suspicious) {
+      const std::string_view part(batch.base, static_cast<std::size_t>(batch.consumed));
+      if (part.find('\0') != std::string_view::npos || find_invalid_utf8(part) >= 0) return ParseStatus::irregular;
+    }
+    fill(batch);
+    if (bad_value_.offset >= 0) return ParseStatus::bad_value;
+    at += batch.consumed;
+    row += batch.n_rows;
+  }
+  return row == segment.n_rows ? ParseStatus::done : ParseStatus::irregular;
+}
+
+bool Worker::index(Batch& batch) {
+  return index_fast(batch) || index_by_grammar(batch);
+}
+
+bool Worker::index_fast(Batch& batch) {
+  const std::int64_t n_columns = job_.layout.n_columns;
+  ends_[0] = std::numeric_limits<std::uint32_t>::max();  // + skip = 0
+  std::uint32_t* ends = ends_.data() + 1;
+  const FieldIndex index =
+      job_.kernels.index_fields(batch.base, batch.size, job_.layout.separator, max_rows_ * n_columns, ends);
+  batch.suspicious = index.suspicious;
+  const std::int64_t n_rows = std::min(max_rows_, index.n_fields / n_columns);
+  if (index.irregular || n_rows == 0) return false;
+  // Every n_columns-th end is a line end, and there are no others.
+  std::int64_t newlines = 0;
+  for (std::int64_t r = 0; r < n_rows; ++r) newlines += batch.base[ends[r * n_columns + n_columns - 1]] == '\n' ? 1 : 0;
+  if (newlines != n_rows) return false;
+  for (std::int64_t i = n_rows * n_columns; i < index.n_fields; ++i) newlines += batch.base[ends[i]] == '\n' ? 1 : 0;
+  if (newlines != index.n_newlines) return false;
+  batch.n_rows = n_rows;
+  batch.consumed = std::int64_t{ends[n_rows * n_columns - 1]} + 1;
+  batch.begins = ends_.data();
+  batch.ends = ends;
+  batch.skip = 1;
+  return true;
+}
+
+bool Worker::index_by_grammar(Batch& batch) {
+  constexpr std::int64_t kFarthest = std::numeric_limits<std::uint32_t>::max();
+  const std::int64_t n_columns = job_.layout.n_columns;
+  const std::string_view text(batch.base, static_cast<std::size_t>(batch.size));
+  std::int64_t at = 0, row = 0;
+  while (at < batch.size && row < max_rows_) {
+    const std::int64_t first = row * n_columns;
+    std::int64_t i = 0;
+    const Record record = scan_record(text, at, job_.layout.separator, [&](std::int64_t begin, std::int64_t end) {
+      if (i < n_columns) {
+        begins_[static_cast<std::size_t>(first + i)] = static_cast<std::uint32_t>(begin);
+        ends_[static_cast<std::size_t>(first + i)] = static_cast<std::uint32_t>(end);
+      }
+      ++i;
+    });
+    if (record.status != RecordStatus::complete) return false;
+    if (record.next > kFarthest) {
+      if (row > 0) break;  // the next batch begins with this record
+      throw Error(ErrorCode::unsupported, "a record of more than 4 GB", {job_.text.name});
+    }
+    at = record.next;
+    if (record.blank && n_columns > 1) continue;
+    if (record.n_fields != n_columns) return false;
+    ++row;
+  }
+  batch.n_rows = row;
+  batch.consumed = at;
+  batch.begins = begins_.data();
+  batch.ends = ends_.data();
+  batch.skip = 0;
+  batch.suspicious = true;  // the index may have stopped before it saw all of these bytes
+  return true;
+}
+
+void Worker::fill(const Batch& batch) {
+  for (const std::size_t column : job_.columns) {
+    const auto c = static_cast<std::int64_t>(column);
+    const ColumnSlice slice{batch.base,
+                            batch.begins + c,
+                            batch.ends + c,
+                            batch.skip,
+                            job_.layout.n_columns,
+                            batch.n_rows,
+                            c + 1 == job_.layout.n_columns && batch.skip == 1};
+    switch (job_.plan.columns[column].kind) {
+      case Kind::numeric: fill_numbers(batch, slice, column); break;
+      case Kind::date: fill_dates(batch, slice, column); break;
+      case Kind::nominal: fill_codes(batch, slice, column); break;
+    }
+  }
+}
+
+void Worker::fill_numbers(const Batch& batch, const ColumnSlice& slice, std::size_t column) {
+  if (job_.not_numeric[column].load(std::memory_order_relaxed)) return;
+  const FieldRules& rules = job_.plan.rules;
+  double* out = job_.outputs[column].numbers + batch.row;
+  PlainNumbers plain;
+  if (rules.numeric_tokens) {
+    plain.n_rest = slice.n_rows;
+    for (std::int64_t r = 0; r < slice.n_rows; ++r) rest_[static_cast<std::size_t>(r)] = static_cast<std::uint32_t>(r);
+  } else {
+    plain = job_.kernels.plain_numbers(slice, rules.dialect.decimal, out, rest_.data());
+  }
+  for (std::int64_t i = 0; i < plain.n_rest; ++i) {
+    const std::uint32_t r = rest_[static_cast<std::size_t>(i)];
+    // Numbers of too many digits or with an exponent come first: in full precision they are a whole column.
+    if (!rules.numeric_tokens && parse_number(slice.field(r), out[r], rules.dialect.decimal)) continue;
+    const std::string_view field = trim(slice.field(r), rules.dialect.separator);
+    if (rules.number(field, out[r]) != Meaning::other) continue;
+    if (job_.plan.columns[column].declared) {
+      note_bad(batch, column, field);
+    } else {
+      job_.not_numeric[column].store(true, std::memory_order_relaxed);
+    }
+    return;
+  }
+  note_numbers(column, out, slice.n_rows, plain);
+}
+
+void Worker::fill_dates(const Batch& batch, const ColumnSlice& slice, std::size_t column) {
+  const FieldRules& rules = job_.plan.rules;
+  double* out = job_.outputs[column].numbers + batch.row;
+  for (std::int64_t r = 0; r < slice.n_rows; ++r) {
+    const std::string_view field = trim(slice.field(r), rules.dialect.separator);
+    if (rules.date(field, out[r]) != Meaning::other) continue;
+    note_bad(batch, column, field);
+    return;
+  }
+}
+
+// A field that is quoted, or has blanks around it, or seems to.
+std::int32_t Worker::code_of(std::string_view field, Dictionary& dictionary, std::int64_t row) {
+  field = trim(field, job_.layout.separator);
+  if (field.empty()) return kMissingCode;
+  if (field.front() != '"')
+    return std::max(dictionary.find_or_add(Dictionary::key_of(field), field, row), kMissingCode);
+  std::string_view content = field.substr(1, field.size() - 2);
+  if (content.empty()) return kMissingCode;
+  if (std::memchr(content.data(), '"', content.size()) != nullptr) {
+    unquote(field, scratch_);
+    const std::size_t size = scratch_.size();
+    scratch_.append(16, '\0');  // a look-up reads 16 bytes
+    content = std::string_view(scratch_).substr(0, size);
+  }
+  return dictionary.find_or_add_quoted(content, row);
+}
+
+void Worker::fill_codes(const Batch& batch, const ColumnSlice& slice, std::size_t column) {
+  const ColumnPlan& plan = job_.plan.columns[column];
+  Dictionary& dictionary = *columns_[column].dictionary;
+  std::int32_t* out = job_.outputs[column].codes + batch.row;
+  const ColumnSlice c = slice;  // a copy: its members then stay in registers across the stores
+  // Twice over the rows: a dictionary of many values lies in a farther cache, which answers all of a batch's requests
+  // in the time of a few.
+  for (std::int64_t r = 0; r < c.n_rows; ++r) {
+    Dictionary::Key& key = keys_[static_cast<std::size_t>(r)];
+    key = Dictionary::key_of(c.field(r));
+    dictionary.prefetch(key);
+  }
+  for (std::int64_t r = 0; r < c.n_rows; ++r) {
+    const std::string_view field = c.field(r);
+    if (field.empty()) {
+      out[r] = kMissingCode;
+      continue;
+    }
+    // The quote and the blanks are the lowest characters that text has, but for '!' and control characters.
+    const bool simple =
+        static_cast<unsigned char>(field.front()) > '"' && static_cast<unsigned char>(field.back()) > ' ';
+    out[r] = simple ? std::max(dictionary.find_or_add(keys_[static_cast<std::size_t>(r)], field, batch.row + r),
+                               kMissingCode)
+                    : code_of(field, dictionary, batch.row + r);
+  }
+  if (!plan.listed) return;
+  const auto n_listed = static_cast<std::int32_t>(plan.values.size());
+  if (dictionary.size() == n_listed) return;
+  for (std::int64_t r = 0; r < c.n_rows; ++r) {
+    if (out[r] < n_listed) continue;
+    note_bad(batch, column, trim(c.field(r), job_.layout.separator));
+    return;
+  }
+}
+
+void Worker::note_numbers(std::size_t column, const double* values, std::int64_t n, const PlainNumbers& plain) {
+  constexpr double kLimit = 9007199254740992.0;  // 2^53: beyond it whole numbers are not all there
+  ColumnState& state = columns_[column];
+  if (!state.all_whole && state.any_present) return;
+  if (!plain.points && plain.n_rest == 0) {  // digits only, and below the limit: no need to look at each
+    state.any_present = state.any_present || plain.n_empty < n;
+    return;
+  }
+  for (std::int64_t i = 0; i < n; ++i) {
+    const double value = values[i];
+    if (std::isnan(value)) continue;
+    state.any_present = true;
+    if (std::fabs(value) < kLimit && static_cast<double>(static_cast<std::int64_t>(value)) == value) continue;
+    state.all_whole = false;
+    return;
+  }
+}
+
+// The first bad value of a batch in file order, whichever column is filled first.
+void Worker::note_bad(const Batch& batch, std::size_t column, std::string_view field) {
+  const std::int64_t offset = batch.text_offset + (field.data() - batch.base);
+  if (bad_value_.offset >= 0 && bad_value_.offset <= offset) return;
+  bad_value_ = {offset, static_cast<std::int64_t>(column), std::string(field)};
+}
+
+}  // namespace stope::io::csv

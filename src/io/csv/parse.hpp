@@ -1,0 +1,105 @@
+// Segments of CSV text into columns: the part of the reader that touches every byte.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "io/csv/dictionary.hpp"
+#include "io/csv/kernels.hpp"
+#include "io/csv/plan.hpp"
+#include "io/csv/segments.hpp"
+
+namespace stope::io::csv {
+
+/// Where a column's values go. One of the two is set for a column that is being parsed.
+struct ColumnOutput {
+  double* numbers = nullptr;
+  std::int32_t* codes = nullptr;
+};
+
+/// A field that a declared column cannot take. Offsets are those of the text.
+struct BadValue {
+  std::int64_t offset = -1;  ///< -1: none
+  std::int64_t column = 0;
+  std::string text;
+};
+
+/// What all workers share while they parse.
+struct ParseJob {
+  const Text& text;
+  const Layout& layout;
+  const Plan& plan;
+  const Kernels& kernels;
+  std::int64_t batch_fields = 0;      ///< fields indexed before columns are filled; at least one record
+  std::vector<std::size_t> columns;   ///< those to fill
+  std::vector<ColumnOutput> outputs;  ///< one per column of the plan
+  std::int64_t tail_begin = 0;        ///< from here on the text is in `tail`, with kPadding readable bytes behind it
+  Buffer<char> tail;
+  std::int64_t tail_size = 0;
+  std::vector<std::atomic<bool>> not_numeric;  ///< per column: a guess that turned out wrong
+};
+
+/// Copies the last segment into job.tail and ends it with a line feed if it has no end.
+void make_tail(ParseJob& job, const Segment& last);
+
+enum class ParseStatus {
+  done,
+  irregular,  ///< the segment is not what it was thought to be: exact_segments must look
+  bad_value   ///< see Worker::bad_value
+};
+
+/// One thread's state: its dictionaries and what it has learnt about the columns.
+class Worker {
+ public:
+  Worker(ParseJob& job, MemoryMeter& meter);
+
+  ParseStatus parse(const Segment& segment);
+
+  const BadValue& bad_value() const { return bad_value_; }
+  const Dictionary& dictionary(std::size_t column) const { return *columns_[column].dictionary; }
+  bool all_whole(std::size_t column) const { return columns_[column].all_whole; }
+  bool any_present(std::size_t column) const { return columns_[column].any_present; }
+
+ private:
+  struct ColumnState {
+    std::unique_ptr<Dictionary> dictionary;
+    bool all_whole = true;
+    bool any_present = false;
+  };
+  struct Batch {
+    const char* base;          // the batch's first byte
+    std::int64_t text_offset;  // of that byte in the text
+    std::int64_t size;         // bytes to the segment's end
+    std::int64_t row;          // of its first record, in the table
+    std::int64_t n_rows = 0;
+    std::int64_t consumed = 0;
+    const std::uint32_t* begins = nullptr;
+    const std::uint32_t* ends = nullptr;
+    std::uint32_t skip = 0;
+    bool suspicious = false;
+  };
+
+  bool index(Batch& batch);
+  bool index_fast(Batch& batch);
+  bool index_by_grammar(Batch& batch);
+  void fill(const Batch& batch);
+  void fill_numbers(const Batch& batch, const ColumnSlice& slice, std::size_t column);
+  void fill_dates(const Batch& batch, const ColumnSlice& slice, std::size_t column);
+  void fill_codes(const Batch& batch, const ColumnSlice& slice, std::size_t column);
+  std::int32_t code_of(std::string_view field, Dictionary& dictionary, std::int64_t row);
+  void note_numbers(std::size_t column, const double* values, std::int64_t n, const PlainNumbers& plain);
+  void note_bad(const Batch& batch, std::size_t column, std::string_view field);
+
+  ParseJob& job_;
+  std::int64_t max_rows_;
+  std::vector<ColumnState> columns_;
+  std::vector<std::uint32_t> begins_, ends_, rest_;
+  std::vector<Dictionary::Key> keys_;
+  std::string scratch_;
+  BadValue bad_value_;
+};
+
+}  // namespace stope::io::csv

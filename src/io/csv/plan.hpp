@@ -1,0 +1,37 @@
+// What is decided before a CSV file is parsed: separator, header, names, and how each column is to be read.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "io/csv/fields.hpp"
+#include "io/csv/text.hpp"
+#include "stope/io.hpp"
+
+namespace stope::io::csv {
+
+enum class Kind { numeric, date, nominal };
+
+struct ColumnPlan {
+  std::string name;
+  Kind kind = Kind::numeric;
+  bool declared = false;  ///< by schema or options; otherwise `kind` is a guess that may turn out wrong once, from
+                          ///< numeric to nominal
+  bool listed = false;    ///< the schema lists the values: any other is an error
+  ValueType type = ValueType::real;      ///< as declared
+  std::vector<std::string> values;       ///< known beforehand: the schema's, or those at the head of the file
+  std::vector<std::int64_t> first_rows;  ///< of `values`, where they are the file's
+};
+
+struct Plan {
+  FieldRules rules;
+  std::vector<ColumnPlan> columns;
+  std::int64_t data_begin = 0;  ///< offset of the first record that is data
+};
+
+/// Reads the head of `text`. Throws invalid_file (empty, no text file, malformed first record, duplicate column names,
+/// a schema that does not match), invalid_argument (contradictory options).
+Plan make_plan(const Text& text, const ReadOptions& options, const Schema* schema);
+
+}  // namespace stope::io::csv

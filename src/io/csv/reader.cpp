@@ -1,0 +1,300 @@
+// read_csv: plan, cut into segments, parse in parallel, put the dictionaries together.
+#include "io/csv/reader.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <mutex>
+#include <numeric>
+#include <optional>
+
+#include "base/checked.hpp"
+#include "base/thread_pool.hpp"
+#include "io/csv/parse.hpp"
+#include "table/column_memory.hpp"
+
+namespace stope::io::csv {
+namespace {
+
+// Chunks of 1 MiB keep 32 threads busy in a file of 100 MB and cost one task switch per millisecond; batches of 4096
+// fields keep text, index and output of a batch in the first two cache levels (bench/results/csv_*.json).
+constexpr std::int64_t kChunkBytes = std::int64_t{1} << 20;
+constexpr std::int64_t kBatchFields = 4096;
+
+std::int64_t chunk_bytes(const Tuning& tuning) {
+  if (tuning.chunk_bytes > 0) return tuning.chunk_bytes;
+  const char* text = std::getenv("STOPE_CSV_CHUNK");  // NOLINT(concurrency-mt-unsafe): nobody sets it while reading
+  const std::int64_t value = text == nullptr ? 0 : std::atoll(text);
+  return value > 0 ? value : kChunkBytes;
+}
+
+// Progress in bytes, from one thread at a time.
+class ProgressOfBytes {
+ public:
+  ProgressOfBytes(const ProgressCallback& callback, std::int64_t total) : callback_(callback), total_(total) {}
+  void add(std::int64_t bytes) {
+    if (!callback_) return;
+    const std::lock_guard lock(mutex_);
+    done_ += bytes;
+    callback_("read", done_, total_);
+  }
+
+ private:
+  const ProgressCallback& callback_;
+  std::int64_t total_;
+  std::int64_t done_ = 0;
+  std::mutex mutex_;
+};
+
+class Reader {
+ public:
+  Reader(const Bytes& bytes, const ReadOptions& options, const Schema* schema, const RunOptions& run,
+         const Tuning& tuning)
+      : options_(options),
+        run_(run),
+        kernels_(tuning.kernels != nullptr ? *tuning.kernels : best_kernels()),
+        batch_fields_(tuning.batch_fields > 0 ? tuning.batch_fields : kBatchFields),
+        budget_(std::max<std::int64_t>(0, memory_budget(run) - (run.memory_limit > 0 ? bytes.held : 0))),
+        text_(text_of(bytes, options.encoding, budget_)),
+        plan_(make_plan(text_, options, schema)),
+        pool_(run.threads) {
+    budget_ = std::max<std::int64_t>(0, budget_ - text_.converted.size());
+    layout_ = {plan_.data_begin, static_cast<std::int64_t>(plan_.columns.size()), plan_.rules.dialect.separator,
+               csv::chunk_bytes(tuning)};
+  }
+
+  Table read() {
+    segments_ = guess_segments(text_, layout_, kernels_, pool_, run_.cancel);
+    const auto n = static_cast<std::int64_t>(text_.view.size());
+    const bool guessed = !segments_.empty() || layout_.data_begin == n;
+    if (!guessed || !read_columns()) {
+      // The exact scan also finds what is wrong, if something is: then nothing below is reached.
+      segments_ = exact_segments(text_, layout_, run_.cancel);
+      if (!read_columns()) throw_bad_value();
+    }
+    return std::move(table_);
+  }
+
+ private:
+  // False if a segment was not as guessed or holds a bad value.
+  bool read_columns() {
+    bad_value_ = {};
+    n_rows_ = segments_.empty() ? 0 : segments_.back().first_row + segments_.back().n_rows;
+    table_ = {};
+    table_.source = text_.name;
+    table_.n_rows = n_rows_;
+    table_.columns.resize(plan_.columns.size());
+    std::vector<std::size_t> columns(plan_.columns.size());
+    std::iota(columns.begin(), columns.end(), std::size_t{0});
+    std::vector<std::size_t> wrong;
+    if (!parse(columns, wrong)) return false;
+    // A column guessed numeric from the head of the file holds text further down: read it again, as nominal.
+    for (const std::size_t c : wrong) {
+      plan_.columns[c].kind = Kind::nominal;
+      plan_.columns[c].type = ValueType::polynominal;
+      table_.columns[c].data = Buffer<double>();
+    }
+    return wrong.empty() || parse(wrong, wrong);
+  }
+
+  // Buffers for the columns of a job.
+  void allocate(ParseJob& job) {
+    std::int64_t row_bytes = 0;
+    for (const std::size_t c : job.columns) row_bytes += plan_.columns[c].kind == Kind::nominal ? 4 : 8;
+    const std::int64_t bytes = checked::mul(n_rows_, row_bytes);
+    const Storage storage = storage_within(bytes, budget_);
+    ColumnMemory memory(storage, n_rows_, static_cast<std::int64_t>(job.columns.size()), row_bytes);
+    job.outputs.resize(plan_.columns.size());
+    for (const std::size_t c : job.columns) {
+      if (plan_.columns[c].kind == Kind::nominal) {
+        Buffer<std::int32_t> buffer = memory.take<std::int32_t>();
+        job.outputs[c].codes = buffer.data();
+        table_.columns[c].data = std::move(buffer);
+      } else {
+        Buffer<double> buffer = memory.take<double>();
+        job.outputs[c].numbers = buffer.data();
+        table_.columns[c].data = std::move(buffer);
+      }
+    }
+  }
+
+  bool parse(const std::vector<std::size_t>& columns, std::vector<std::size_t>& wrong) {
+    ParseJob job{text_,
+                 layout_,
+                 plan_,
+                 kernels_,
+                 batch_fields_,
+                 columns,
+                 {},
+                 0,
+                 {},
+                 0,
+                 std::vector<std::atomic<bool>>(plan_.columns.size())};
+    allocate(job);
+    job.tail_begin = static_cast<std::int64_t>(text_.view.size());
+    if (!segments_.empty()) make_tail(job, segments_.back());
+    MemoryMeter meter(budget_ - table_.bytes_in_memory(), text_.name);
+    std::vector<std::unique_ptr<Worker>> workers(static_cast<std::size_t>(pool_.size()));
+    // One worker at least: its seeded dictionaries are the values of a table without rows.
+    workers[0] = std::make_unique<Worker>(job, meter);
+    std::vector<int> worker_of(segments_.size());
+    std::vector<ParseStatus> status(segments_.size(), ParseStatus::done);
+    std::atomic<bool> stop{false};
+    ProgressOfBytes progress(run_.progress, static_cast<std::int64_t>(text_.view.size()) - layout_.data_begin);
+    pool_.parallel_for(static_cast<std::int64_t>(segments_.size()), run_.cancel, [&](std::int64_t i, int w) {
+      // Segments are handed out in order: those before a failed one have all been begun and will be finished.
+      if (stop.load(std::memory_order_relaxed)) return;
+      auto& worker = workers[static_cast<std::size_t>(w)];
+      if (worker == nullptr) worker = std::make_unique<Worker>(job, meter);
+      const auto s = static_cast<std::size_t>(i);
+      status[s] = worker->parse(segments_[s]);
+      worker_of[s] = w;
+      if (status[s] != ParseStatus::done) {
+        note_failure(*worker, status[s]);
+        stop.store(true, std::memory_order_relaxed);
+      }
+      progress.add(segments_[s].end - segments_[s].begin);
+    });
+    if (stop.load()) return false;
+    wrong.clear();
+    for (const std::size_t c : job.columns) {
+      if (job.not_numeric[c].load()) wrong.push_back(c);
+    }
+    finish(job, workers, worker_of);
+    return true;
+  }
+
+  void note_failure(const Worker& worker, ParseStatus status) {
+    if (status != ParseStatus::bad_value) return;
+    const std::lock_guard lock(failure_mutex_);
+    if (bad_value_.offset < 0 || worker.bad_value().offset < bad_value_.offset) bad_value_ = worker.bad_value();
+  }
+
+  using Workers = std::vector<std::unique_ptr<Worker>>;
+
+  void finish(const ParseJob& job, const Workers& workers, const std::vector<int>& worker_of) {
+    pool_.parallel_for(static_cast<std::int64_t>(job.columns.size()), run_.cancel, [&](std::int64_t i, int) {
+      const std::size_t c = job.columns[static_cast<std::size_t>(i)];
+      const ColumnPlan& plan = plan_.columns[c];
+      Column& column = table_.columns[c];
+      column.name = plan.name;
+      column.type = plan.type;
+      if (plan.kind == Kind::nominal) {
+        finish_values(column, plan, c, workers, worker_of);
+      } else if (!plan.declared) {
+        bool whole = true, present = false;
+        for (const auto& worker : workers) {
+          if (worker == nullptr) continue;
+          whole = whole && worker->all_whole(c);
+          present = present || worker->any_present(c);
+        }
+        column.type = whole && present ? ValueType::integer : ValueType::real;
+      }
+    });
+  }
+
+  // One value list from all workers' dictionaries, in the order wanted, and the codes that go with it.
+  void finish_values(Column& column, const ColumnPlan& plan, std::size_t c, const Workers& workers,
+                     const std::vector<int>& worker_of) {
+    const auto n_known = static_cast<std::int32_t>(plan.values.size());
+    const bool final_already = std::all_of(workers.begin(), workers.end(), [&](const auto& worker) {
+      return worker == nullptr || worker->dictionary(c).size() == n_known;
+    });
+    if (final_already) {
+      column.values = plan.values;
+      return;
+    }
+    struct Entry {
+      std::string_view text;
+      std::int64_t row;
+      std::size_t worker;
+      std::int32_t code;
+    };
+    std::vector<Entry> entries;
+    for (std::size_t w = 0; w < workers.size(); ++w) {
+      if (workers[w] == nullptr) continue;
+      const Dictionary& dictionary = workers[w]->dictionary(c);
+      for (std::int32_t code = 0; code < dictionary.size(); ++code) {
+        entries.push_back({dictionary.value(code), dictionary.first_row(code), w, code});
+      }
+    }
+    std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
+      const int order = a.text.compare(b.text);
+      return order != 0 ? order < 0 : a.row < b.row;
+    });
+    // Equal texts are neighbours now, the earliest row first.
+    std::vector<std::pair<std::int64_t, std::int32_t>> groups;  // first row, index of the first entry
+    std::vector<std::int32_t> group_of(entries.size());
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+      if (i == 0 || entries[i].text != entries[i - 1].text) {
+        groups.emplace_back(entries[i].row, static_cast<std::int32_t>(i));
+      }
+      group_of[i] = static_cast<std::int32_t>(groups.size()) - 1;
+    }
+    if (options_.nominal_order == NominalOrder::appearance) {
+      std::sort(groups.begin(), groups.end());
+    }
+    std::vector<std::int32_t> rank(groups.size());
+    std::vector<std::vector<std::int32_t>> maps(workers.size());
+    for (std::size_t g = 0; g < groups.size(); ++g) {
+      const auto first = static_cast<std::size_t>(groups[g].second);
+      rank[static_cast<std::size_t>(group_of[first])] = static_cast<std::int32_t>(g);
+      column.values.emplace_back(entries[first].text);
+    }
+    for (std::size_t w = 0; w < workers.size(); ++w) {
+      if (workers[w] != nullptr) maps[w].resize(static_cast<std::size_t>(workers[w]->dictionary(c).size()));
+    }
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+      maps[entries[i].worker][static_cast<std::size_t>(entries[i].code)] = rank[static_cast<std::size_t>(group_of[i])];
+    }
+    std::int32_t* codes = std::get<Buffer<std::int32_t>>(column.data).data();
+    for (std::size_t s = 0; s < segments_.size(); ++s) {
+      const std::vector<std::int32_t>& map = maps[static_cast<std::size_t>(worker_of[s])];
+      std::int32_t* const end = codes + segments_[s].first_row + segments_[s].n_rows;
+      for (std::int32_t* code = codes + segments_[s].first_row; code != end; ++code) {
+        if (*code >= 0) *code = map[static_cast<std::size_t>(*code)];
+      }
+    }
+  }
+
+  [[noreturn]] void throw_bad_value() const {
+    if (bad_value_.offset < 0) throw Error(ErrorCode::internal, "the CSV grammar contradicts itself", {text_.name});
+    const ColumnPlan& plan = plan_.columns[static_cast<std::size_t>(bad_value_.column)];
+    const char* what = plan.kind == Kind::numeric ? "is not a number"
+                       : plan.kind == Kind::date  ? "is not an ISO date"
+                                                  : "is not among the schema's values";
+    throw Error(ErrorCode::invalid_file, "column '" + plan.name + "': '" + bad_value_.text + "' " + what,
+                place_of(text_, bad_value_.offset));
+  }
+
+  const ReadOptions& options_;
+  const RunOptions& run_;
+  const Kernels& kernels_;
+  std::int64_t batch_fields_;
+  std::int64_t budget_;
+  Text text_;
+  Plan plan_;
+  ThreadPool pool_;
+  Layout layout_;
+  std::vector<Segment> segments_;
+  std::int64_t n_rows_ = 0;
+  std::mutex failure_mutex_;
+  BadValue bad_value_;
+  Table table_;
+};
+
+}  // namespace
+
+Table read(const Bytes& bytes, const ReadOptions& options, const Schema* schema, const RunOptions& run,
+           const Tuning& tuning) {
+  return Reader(bytes, options, schema, run, tuning).read();
+}
+
+}  // namespace stope::io::csv
+
+namespace stope::io {
+
+Table read_csv(const Bytes& bytes, const ReadOptions& options, const Schema* schema, const RunOptions& run) {
+  return csv::read(bytes, options, schema, run, {});
+}
+
+}  // namespace stope::io

@@ -1,0 +1,21 @@
+// The CSV reader with its tuning parameters open: for tests and benchmarks. Everybody else: read_csv (readers.hpp).
+#pragma once
+
+#include <cstdint>
+
+#include "io/csv/kernels.hpp"
+#include "io/readers.hpp"
+
+namespace stope::io::csv {
+
+/// None of these changes a result.
+struct Tuning {
+  std::int64_t chunk_bytes = 0;      ///< 0 = the environment's STOPE_CSV_CHUNK, else 1 MiB
+  std::int64_t batch_fields = 0;     ///< 0 = 4096
+  const Kernels* kernels = nullptr;  ///< nullptr = the best this processor can run
+};
+
+Table read(const Bytes& bytes, const ReadOptions& options, const Schema* schema, const RunOptions& run,
+           const Tuning& tuning);
+
+}  // namespace stope::io::csv

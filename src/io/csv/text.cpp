@@ -1,0 +1,171 @@
+#include "io/csv/text.hpp"
+
+#include <algorithm>
+
+#include "base/checked.hpp"
+
+namespace stope::io::csv {
+namespace {
+
+unsigned byte_at(std::string_view text, std::size_t i) {
+  return static_cast<unsigned char>(text[i]);
+}
+
+// Appends to memory whose size was computed for the worst case.
+class Utf8Writer {
+ public:
+  explicit Utf8Writer(char* to) : to_(to) {}
+  void put(std::uint32_t c) {
+    if (c < 0x80) {
+      byte(c);
+    } else if (c < 0x800) {
+      byte(0xC0 | c >> 6);
+      byte(0x80 | (c & 0x3F));
+    } else if (c < 0x10000) {
+      byte(0xE0 | c >> 12);
+      byte(0x80 | (c >> 6 & 0x3F));
+      byte(0x80 | (c & 0x3F));
+    } else {
+      byte(0xF0 | c >> 18);
+      byte(0x80 | (c >> 12 & 0x3F));
+      byte(0x80 | (c >> 6 & 0x3F));
+      byte(0x80 | (c & 0x3F));
+    }
+  }
+  char* position() const { return to_; }
+
+ private:
+  void byte(std::uint32_t value) { *to_++ = static_cast<char>(static_cast<unsigned char>(value)); }
+  char* to_;
+};
+
+Buffer<char> buffer_within(std::int64_t size, std::int64_t budget, const std::string& name) {
+  if (size > budget) {
+    throw Error(ErrorCode::out_of_memory,
+                "the text as UTF-8 needs up to " + std::to_string(size) + " bytes, the memory limit leaves " +
+                    std::to_string(budget),
+                {name});
+  }
+  return Buffer<char>(size);
+}
+
+void set_view(Text& text, const char* end) {
+  text.view = {text.converted.data(), static_cast<std::size_t>(end - text.converted.data())};
+}
+
+void from_latin1(Text& text, std::string_view bytes, std::int64_t budget) {
+  const auto high = std::count_if(bytes.begin(), bytes.end(), [](char c) { return (c & 0x80) != 0; });
+  if (high == 0) {
+    text.view = bytes;
+    return;
+  }
+  text.converted = buffer_within(checked::add(static_cast<std::int64_t>(bytes.size()), high), budget, text.name);
+  Utf8Writer writer(text.converted.data());
+  for (std::size_t i = 0; i < bytes.size(); ++i) writer.put(byte_at(bytes, i));
+  set_view(text, writer.position());
+}
+
+enum class ByteOrder { little, big };
+
+void from_utf16(Text& text, std::string_view bytes, ByteOrder order, std::int64_t budget) {
+  // A unit of two bytes becomes at most three.
+  text.converted = buffer_within(checked::mul(static_cast<std::int64_t>(bytes.size() / 2 + 1), 3), budget, text.name);
+  Utf8Writer writer(text.converted.data());
+  const auto unit = [&](std::size_t i) {
+    const unsigned a = byte_at(bytes, i), b = byte_at(bytes, i + 1);
+    return order == ByteOrder::little ? a | b << 8 : a << 8 | b;
+  };
+  const auto fail = [&](const std::string& what) {
+    set_view(text, writer.position());
+    throw Error(ErrorCode::invalid_file, what, place_of(text, static_cast<std::int64_t>(text.view.size())));
+  };
+  for (std::size_t i = 0; i < bytes.size(); i += 2) {
+    if (i + 1 == bytes.size()) fail("UTF-16 with an odd number of bytes");
+    std::uint32_t c = unit(i);
+    if (c >= 0xD800 && c < 0xE000) {
+      const std::uint32_t low = c < 0xDC00 && i + 3 < bytes.size() ? unit(i + 2) : 0;
+      if (low < 0xDC00 || low >= 0xE000) fail("a lone surrogate in UTF-16");
+      c = 0x10000 + ((c - 0xD800) << 10) + (low - 0xDC00);
+      i += 2;
+    }
+    writer.put(c);
+  }
+  set_view(text, writer.position());
+}
+
+}  // namespace
+
+Text text_of(const Bytes& bytes, Encoding encoding, std::int64_t budget) {
+  Text text{bytes.view, {}, bytes.name};
+  const std::string_view view = bytes.view;
+  const bool utf8_mark = view.starts_with("\xEF\xBB\xBF");
+  const bool little_mark = view.starts_with("\xFF\xFE"), big_mark = view.starts_with("\xFE\xFF");
+  if (encoding == Encoding::utf16) {
+    if (utf8_mark)
+      throw Error(ErrorCode::invalid_file, "begins with the byte order mark of UTF-8, not of UTF-16", {text.name});
+    // Without a mark the first character decides: a header or number begins with ASCII, whose high byte is zero.
+    const bool big = big_mark || (!little_mark && view.size() >= 2 && view[0] == '\0' && view[1] != '\0');
+    from_utf16(text, view.substr(little_mark || big_mark ? 2 : 0), big ? ByteOrder::big : ByteOrder::little, budget);
+  } else if (little_mark || big_mark) {
+    // Latin-1 text could begin with these two letters (thorn and y with diaeresis), but no table ever does.
+    throw Error(ErrorCode::invalid_file, "is UTF-16 by its byte order mark; read it with the encoding utf16",
+                {text.name});
+  } else if (encoding == Encoding::latin1) {
+    from_latin1(text, view, budget);
+  } else if (utf8_mark) {
+    text.view.remove_prefix(3);
+  }
+  return text;
+}
+
+Place place_of(const Text& text, std::int64_t offset) {
+  Place place{text.name, 1, 1};
+  const std::string_view view = text.view;
+  const auto end = static_cast<std::size_t>(offset);
+  for (std::size_t i = 0; i < end; ++i) {
+    const char c = view[i];
+    if (c == '\n' || (c == '\r' && (i + 1 == view.size() || view[i + 1] != '\n'))) {
+      ++place.line;
+      place.column = 1;
+    } else if ((c & 0xC0) != 0x80) {  // continuation bytes are no characters of their own
+      ++place.column;
+    }
+  }
+  return place;
+}
+
+std::int64_t find_invalid_utf8(std::string_view text) {
+  const std::size_t n = text.size();
+  for (std::size_t i = 0; i < n;) {
+    const unsigned c = byte_at(text, i);
+    if (c < 0x80) {
+      ++i;
+      continue;
+    }
+    // The second byte's range excludes overlong forms, surrogates and code points above U+10FFFF.
+    std::size_t more = 0;
+    unsigned lowest = 0x80, highest = 0xBF;
+    if (c >= 0xC2 && c <= 0xDF) {
+      more = 1;
+    } else if (c >= 0xE0 && c <= 0xEF) {
+      more = 2;
+      if (c == 0xE0) lowest = 0xA0;
+      if (c == 0xED) highest = 0x9F;
+    } else if (c >= 0xF0 && c <= 0xF4) {
+      more = 3;
+      if (c == 0xF0) lowest = 0x90;
+      if (c == 0xF4) highest = 0x8F;
+    } else {
+      return static_cast<std::int64_t>(i);
+    }
+    if (i + more >= n) return static_cast<std::int64_t>(i);
+    if (byte_at(text, i + 1) < lowest || byte_at(text, i + 1) > highest) return static_cast<std::int64_t>(i);
+    for (std::size_t k = 2; k <= more; ++k) {
+      if ((byte_at(text, i + k) & 0xC0) != 0x80) return static_cast<std::int64_t>(i);
+    }
+    i += more + 1;
+  }
+  return -1;
+}
+
+}  // namespace stope::io::csv

@@ -1,9 +1,0 @@
-#include "knn/cuda/bytes_scan.cuh"
-
-namespace stope::knn::cuda {
-
-void launch_byte_sample(const ByteScan& scan, const GroupBests& bests, cudaStream_t stream) {
-  launch_bytes<BestOfGroups>(scan, bests, stream);
-}
-
-}  // namespace stope::knn::cuda

@@ -1,0 +1,101 @@
+// The scans of the filter by differences: sums over images of all pairs of a batch of queries and the training rows,
+// from a sample of the rows the best of every group, from all of them whatever a cut does not rule out.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+
+#include "base/host_device.hpp"
+#include "knn/measure/form.hpp"
+
+namespace stope::knn::cuda {
+
+inline constexpr int kPairTile = 128;  ///< queries, and training rows, of a tile
+
+/// Lines of an image come in pairs (pair_scan.cuh); a spare one is zeros.
+STOPE_HD constexpr int even_lines(int n) {
+  return (n + 1) / 2 * 2;
+}
+
+/// Training rows that are no neighbours of a query of the batch.
+struct Exclusions {
+  std::int64_t self;                 ///< query i is training row self + i; negative: none is
+  const std::int64_t* train_groups;  ///< per training row, or null
+  const std::int64_t* query_groups;  ///< per query; kNoGroup (-1) excludes nothing
+
+#if defined(__CUDACC__)
+  __device__ bool exclude(std::int64_t query, std::int64_t row) const {
+    if (self >= 0 && row == self + query) return true;
+    return train_groups != nullptr && query_groups[query] >= 0 && query_groups[query] == train_groups[row];
+  }
+#endif
+};
+
+/// What is listed of a query: a row whose sum is at most alpha * divisor + beta. Without a divisor alpha is 0.
+struct SumCut {
+  float alpha, beta;
+};
+
+struct Entry {
+  float sum, divisor;
+  std::int32_t row;
+};
+
+/// Of query i: entries[i * capacity + j], in no order. A count may exceed the capacity: then entries were lost.
+struct EntryLists {
+  const SumCut* cuts;
+  Entry* entries;
+  std::int32_t* counts;  ///< 0 beforehand
+  std::int32_t capacity;
+};
+
+/// The best of a group of sample rows: scores[query * n_groups + group], the sum or the quotient; infinity: no row.
+struct GroupBests {
+  float* scores;
+  std::int32_t* rows;
+  std::int64_t n_groups;  ///< 16 a segment
+};
+
+/// Tiles of training rows 0, stride, 2 * stride ... (n_tiles of them), cut into segments for the blocks of the grid.
+struct ScanTiles {
+  std::int64_t n_queries;
+  std::int64_t n_tiles, stride, tiles_per_segment;
+};
+
+/// Images in floats (pair_place), NaN where a value is missing. A sum starts at its row's start: 0, or infinity for a
+/// row that the scan must not see.
+struct DifferenceScan {
+  FilterForm form;
+  bool gaps;  ///< whether any value is missing
+  const float* queries;
+  const float* train;
+  const float* starts;
+  int n_numeric, n_columns;
+  const float* mismatch;  ///< per column
+  const float* weight;
+  ScanTiles tiles;
+  Exclusions exclusions;
+};
+void launch_difference_sample(const DifferenceScan& scan, const GroupBests& bests, cudaStream_t stream);
+void launch_difference_list(const DifferenceScan& scan, const EntryLists& lists, cudaStream_t stream);
+
+/// Images in bytes (bytes_layout.hpp), words of four.
+struct ByteScan {
+  bool divides;  ///< by the weight compared, which some of the products add up
+  const std::uint32_t* queries;
+  const std::uint32_t* train;
+  const std::int32_t* starts;
+  int difference_words, product_words, divisor_words;
+  ScanTiles tiles;
+  Exclusions exclusions;
+
+  STOPE_HD int n_lines() const { return even_lines(product_words + divisor_words + difference_words); }
+};
+/// A sum that starts here is of a row that the scan must not see.
+inline constexpr std::int32_t kByteNever = 1 << 29;
+
+void launch_byte_sample(const ByteScan& scan, const GroupBests& bests, cudaStream_t stream);
+void launch_byte_list(const ByteScan& scan, const EntryLists& lists, cudaStream_t stream);
+
+}  // namespace stope::knn::cuda

@@ -1,0 +1,224 @@
+// The loop of a scan: a block keeps a tile of queries and walks over tiles of training rows, whose lines are copied to
+// shared memory while those before are computed with. What is computed is the Work's, what becomes of it the Sink's.
+#pragma once
+
+#include <algorithm>
+
+#include "device/cuda/check.hpp"
+#include "knn/cuda/differences/sinks.cuh"
+
+namespace stope::knn::cuda {
+
+// Two lines take 264 words of shared memory: the eight spare ones keep the threads of a matrix instruction, which read
+// four pairs of lines at the same rows, in different banks.
+inline constexpr int kLinePair = 2 * kPairTile + 8;
+
+/// Shared memory of a scan, in lines: two panels of the training rows, and all lines of the queries, which are copied
+/// once. Where there is not enough for those, panels of them are copied as well.
+struct Pool {
+  int panel;  ///< a multiple of kPanelUnit, or all lines
+  bool resident;
+  int query_lines;
+
+  int lines() const { return query_lines + 2 * panel; }
+};
+inline constexpr int kPanelUnit = 8;  // words of a matrix instruction
+inline constexpr int kLeastPanel = 16;
+
+/// The fewest panels, of one size, for which `most` lines of shared memory do.
+inline Pool plan_pool(int n_lines, int most) {
+  const auto up = [](int a, int unit) { return (a + unit - 1) / unit * unit; };
+  if (3 * n_lines <= most) return {n_lines, true, n_lines};
+  for (int n_panels = 2; n_panels < n_lines; ++n_panels) {
+    const int panel = up((n_lines + n_panels - 1) / n_panels, kPanelUnit);
+    if (panel < kLeastPanel) break;
+    if (n_lines + 2 * panel <= most) return {panel, true, n_lines};
+  }
+  const int panel = std::max(kPanelUnit, most / 4 / kPanelUnit * kPanelUnit);
+  return {panel, false, 2 * panel};
+}
+
+__device__ constexpr int line_place(int line) {
+  return line / 2 * kLinePair + line % 2 * kPairTile;
+}
+
+/// Sixteen bytes to shared memory, without waiting for them where the GPU can.
+__device__ __forceinline__ void copy_async(std::uint32_t* to, const std::uint32_t* from) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(static_cast<unsigned>(__cvta_generic_to_shared(to))),
+               "l"(from)
+               : "memory");
+#else
+  *reinterpret_cast<uint4*>(to) = *reinterpret_cast<const uint4*>(from);
+#endif
+}
+/// Until this thread's copies have arrived.
+__device__ __forceinline__ void wait_for_copies() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.wait_all;" ::: "memory");
+#endif
+}
+
+/// Lines of an image that are in shared memory at once; the first `products` of them are products.
+struct Panel {
+  int first, n, products;
+};
+
+/// Pairs of lines of a panel to shared memory: all 128 rows, or the half numbered `half` (0 or 1). Of products a half
+/// is the half of the pair's words, of others that of each line. An odd last line comes with the spare one behind it.
+template <bool kHalf>
+__device__ inline void copy_panel(std::uint32_t* to, const std::uint32_t* from, const Panel& panel, int half) {
+  constexpr int kCopies = (kHalf ? kPairTile : 2 * kPairTile) / 4;  // of a pair
+  const int n = (panel.n + 1) / 2 * kCopies;
+#pragma unroll 1
+  for (int i = static_cast<int>(threadIdx.x); i < n; i += kPairThreads) {
+    const int pair = i / kCopies;
+    int word = i % kCopies * 4;
+    if constexpr (kHalf) {
+      word = 2 * pair < panel.products
+                 ? word + half * kPairTile
+                 : word % (kPairTile / 2) + half * (kPairTile / 2) + word / (kPairTile / 2) * kPairTile;
+    }
+    copy_async(to + pair * kLinePair + word, from + pair * 2 * kPairTile + word);
+  }
+}
+
+/// Images of both sides, and where the sums of training rows start; words.
+struct PairImages {
+  const std::uint32_t* queries;
+  const std::uint32_t* train;
+  const std::uint32_t* starts;
+  int n_lines;
+};
+
+/// Copies the panels of a block's tiles, one after another.
+template <class Work>
+class PanelCopies {
+ public:
+  static constexpr int kParts = PairPlace<Work::kQuads>::kParts;
+
+  __device__ PanelCopies(const Work& work, std::uint32_t* memory, std::uint32_t (*starts)[kPairTile])
+      : work_(work), images_(work.images()), memory_(memory), starts_(starts) {
+    const ScanTiles& tiles = work.scan.tiles;
+    first_tile_ = static_cast<std::int64_t>(blockIdx.y) * tiles.tiles_per_segment;
+    const std::int64_t left = tiles.n_tiles - first_tile_;
+    n_tiles_ = static_cast<int>(left < tiles.tiles_per_segment ? left : tiles.tiles_per_segment);
+    n_panels_ = (images_.n_lines + work.pool.panel - 1) / work.pool.panel;
+    queries_ = images_.queries + static_cast<std::int64_t>(blockIdx.x) * kPairTile * images_.n_lines;
+    if (work.pool.resident) copy_panel<false>(memory_, queries_, {0, images_.n_lines, 0}, 0);
+  }
+
+  __device__ int n_panels() const { return n_panels_; }
+  __device__ int n_tiles() const { return n_tiles_; }
+  __device__ Panel panel(int number) const {
+    const int first = number * work_.pool.panel;
+    const int products = work_.n_products() - first;
+    return {first, min(work_.pool.panel, images_.n_lines - first), products};
+  }
+  __device__ std::int64_t first_row(int tile) const {
+    return (first_tile_ + tile) * work_.scan.tiles.stride * kPairTile;
+  }
+
+  /// Starts copying a panel to buffer 0 or 1: of all rows of a tile if there is one panel, else of those of a part. The
+  /// first of a tile comes with the tile's starts.
+  __device__ void copy(int tile, int part, int number, int buffer) const {
+    const std::int64_t row = first_row(tile);
+    const Panel lines = panel(number);
+    const std::int64_t from = static_cast<std::int64_t>(lines.first) * kPairTile;
+    if (!work_.pool.resident) copy_panel<false>(memory_ + queries_at(number, buffer), queries_ + from, lines, 0);
+    const std::uint32_t* const rows = images_.train + row * images_.n_lines + from;
+    if (kParts == 1 || n_panels_ == 1) {
+      copy_panel<false>(memory_ + rows_at(buffer), rows, lines, 0);
+    } else {
+      copy_panel<true>(memory_ + rows_at(buffer), rows, lines, part);
+    }
+    if (part == 0 && number == 0 && threadIdx.x < kPairTile / 4) {
+      copy_async(starts_[tile % 2] + threadIdx.x * 4, images_.starts + row + threadIdx.x * 4);
+    }
+  }
+  __device__ int queries_at(int number, int buffer) const {
+    return line_place((work_.pool.resident ? number : buffer) * work_.pool.panel);
+  }
+  __device__ int rows_at(int buffer) const { return line_place(work_.pool.query_lines + buffer * work_.pool.panel); }
+
+ private:
+  const Work& work_;
+  const PairImages images_;
+  std::uint32_t* memory_;
+  std::uint32_t (*starts_)[kPairTile];
+  const std::uint32_t* queries_;
+  int n_panels_, n_tiles_;
+  std::int64_t first_tile_;
+};
+
+/// A Work has the scan and the pool as its members, `Pairs` (the sums of a thread), `kQuads`, `images()`,
+/// `n_products()` (lines) and `add(panel, queries, rows, place, part, pairs)`.
+template <class Work, template <int, bool> class Sink>
+__global__ void __launch_bounds__(kPairThreads, 2)
+    pair_kernel(const Work work, const typename Sink<1, false>::Job job) {
+  using Place = PairPlace<Work::kQuads>;
+  using Pairs = typename Work::Pairs;
+  extern __shared__ __align__(16) std::uint32_t memory[];
+  __shared__ __align__(16) std::uint32_t starts[2][kPairTile];
+  const Place place;
+  const auto& scan = work.scan;
+  Sink<Work::kQuads, Work::kDivides> sink;
+  sink.template begin<Pairs>(job, scan.tiles, scan.exclusions, static_cast<std::int64_t>(blockIdx.x) * kPairTile);
+  const PanelCopies<Work> copies(work, memory, starts);
+  copies.copy(0, 0, 0, 0);
+  int buffer = 1;
+  Pairs pairs;
+  for (int tile = 0; tile < copies.n_tiles(); ++tile) {
+#pragma unroll 1
+    for (int part = 0; part < Place::kParts; ++part) {
+#pragma unroll 1
+      for (int panel = 0; panel < copies.n_panels(); ++panel) {
+        const bool one = copies.n_panels() == 1;  // all parts of a tile are there at once
+        if (part == 0 || !one) {
+          wait_for_copies();
+          sink.sync();  // what was copied is there for all, and nobody reads the other buffer any more
+          buffer ^= 1;
+          const bool more_panels = panel + 1 < copies.n_panels(), more_parts = part + 1 < Place::kParts;
+          if (one || !(more_panels || more_parts)) {
+            if (tile + 1 < copies.n_tiles()) copies.copy(tile + 1, 0, 0, buffer ^ 1);
+          } else {
+            copies.copy(tile, more_panels ? part : part + 1, more_panels ? panel + 1 : 0, buffer ^ 1);
+          }
+        }
+        if (panel == 0) pairs.start(starts[tile % 2], place, part);
+        work.add(copies.panel(panel), memory + copies.queries_at(panel, buffer), memory + copies.rows_at(buffer), place,
+                 part, pairs);
+      }
+      sink.take(place, copies.first_row(tile), part, pairs);
+    }
+  }
+  sink.template finish<Pairs>(place);
+}
+
+template <template <int, bool> class Sink, class Work, class Job>
+void launch_pairs_of(Work work, int n_lines, const Job& job, cudaStream_t stream) {
+  // Two blocks a processor, and what they have beside the pool.
+  constexpr int kBesidePool = 10 << 10, kLineBytes = kLinePair / 2 * 4;
+  int gpu = 0, of_processor = 0, of_block = 0;
+  using stope::cuda::check;
+  check(cudaGetDevice(&gpu), "asking for the GPU");
+  check(cudaDeviceGetAttribute(&of_processor, cudaDevAttrMaxSharedMemoryPerMultiprocessor, gpu), "asking for memory");
+  check(cudaDeviceGetAttribute(&of_block, cudaDevAttrMaxSharedMemoryPerBlockOptin, gpu), "asking for memory");
+  const int most_lines = (std::min(of_processor / 2, of_block) - kBesidePool) / kLineBytes;
+  work.pool = plan_pool(n_lines, most_lines);
+  const int bytes = work.pool.lines() * kLineBytes;
+  // The most that any search asks for: what this one needs could be less than another thread is about to launch with.
+  check(cudaFuncSetAttribute(pair_kernel<Work, Sink>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                             most_lines * kLineBytes),
+        "asking for shared memory");
+  check(cudaFuncSetAttribute(pair_kernel<Work, Sink>, cudaFuncAttributePreferredSharedMemoryCarveout,
+                             cudaSharedmemCarveoutMaxShared),
+        "asking for shared memory");
+  const ScanTiles& tiles = work.scan.tiles;
+  const auto ceil_div = [](std::int64_t a, std::int64_t b) { return static_cast<unsigned>((a + b - 1) / b); };
+  const dim3 grid(ceil_div(tiles.n_queries, kPairTile), ceil_div(tiles.n_tiles, tiles.tiles_per_segment));
+  pair_kernel<Work, Sink><<<grid, kPairThreads, static_cast<std::size_t>(bytes), stream>>>(work, job);
+  stope::cuda::check_launch("scanning");
+}
+
+}  // namespace stope::knn::cuda

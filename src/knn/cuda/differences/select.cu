@@ -1,0 +1,284 @@
+// A warp a query throughout.
+#include "knn/cuda/differences/select.hpp"
+
+#include "device/cuda/check.hpp"
+#include "knn/cuda/differences/sinks.cuh"
+#include "knn/cuda/sort_neighbors.cuh"
+#include "knn/cuda/tensor/rerank/team.cuh"
+
+namespace stope::knn::cuda {
+namespace {
+
+constexpr int kWarps = 4;
+constexpr double kNoDistance = __builtin_inf();
+
+__device__ std::int64_t query_of_warp() {
+  return static_cast<std::int64_t>(blockIdx.x) * kWarps + threadIdx.x / 32;
+}
+__device__ int lane_of_thread() {
+  return static_cast<int>(threadIdx.x) % 32;
+}
+
+__device__ int warp_sum(int value) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+  return __reduce_add_sync(~0U, value);
+#else
+  for (int offset = 16; offset > 0; offset /= 2) value += __shfl_xor_sync(~0U, value, offset);
+  return value;
+#endif
+}
+
+/// Scores are not negative: their bits are ordered as they are.
+__device__ unsigned key_of_score(float score) {
+  return __float_as_uint(score) & 0x7fffffffU;
+}
+
+// 18 leading bits of a key tell sums apart that differ by more than a thousandth: a few rows more are chosen than
+// wanted, for half the rounds.
+constexpr int kFirstBit = 30, kLastBit = 13;
+
+/// At least k of n keys, `key(i)`, are at most this, which is hardly above the k-th smallest; all if there are fewer.
+template <class Count>
+__device__ unsigned bound_of_kth(int k, const Count& count_below) {
+  unsigned found = 0;
+  for (int bit = kFirstBit; bit >= kLastBit; --bit) {
+    const unsigned trial = found | (1U << bit);
+    if (warp_sum(count_below(trial)) < k) found = trial;
+  }
+  return found | ((1U << kLastBit) - 1U);
+}
+
+template <class Key>
+__device__ unsigned kth_smallest(int k, int n, const Key& key) {
+  constexpr int kInRegisters = 16;
+  if (n > 32 * kInRegisters) {
+    return bound_of_kth(k, [&](unsigned trial) {
+      int count = 0;
+      for (int i = lane_of_thread(); i < n; i += 32) count += key(i) < trial ? 1 : 0;
+      return count;
+    });
+  }
+  unsigned keys[kInRegisters];
+#pragma unroll
+  for (int i = 0; i < kInRegisters; ++i) {
+    const int at = i * 32 + lane_of_thread();
+    keys[i] = at < n ? key(at) : ~0U;
+  }
+  return bound_of_kth(k, [&](unsigned trial) {
+    int count = 0;
+#pragma unroll
+    for (int i = 0; i < kInRegisters; ++i) count += keys[i] < trial ? 1 : 0;
+    return count;
+  });
+}
+
+/// Appends `row` of the lanes where `kept`; how many there are then. At most `most` are written.
+__device__ int append(bool kept, std::int32_t row, std::int32_t* rows, int n, int most) {
+  const unsigned all = __ballot_sync(~0U, kept);
+  const int at = n + __popc(all & ((1U << lane_of_thread()) - 1U));
+  if (kept && at < most) rows[at] = row;
+  return n + __popc(all);
+}
+
+__global__ void __launch_bounds__(kWarps * 32)
+    choose_of_groups_kernel(const GroupBests bests, int n_wanted, const ChosenRows chosen) {
+  const std::int64_t query = query_of_warp();
+  if (query >= chosen.n_queries) return;
+  const float* scores = bests.scores + query * bests.n_groups;
+  const auto n_groups = static_cast<int>(bests.n_groups);
+  const unsigned kth = kth_smallest(n_wanted, n_groups, [&](int i) { return key_of_score(scores[i]); });
+  std::int32_t* rows = chosen.rows + query * chosen.stride;
+  int n = 0;
+  for (int i = 0; i < n_groups; i += 32) {
+    const int at = i + lane_of_thread();
+    const bool kept = at < n_groups && scores[at] < kNoScore && key_of_score(scores[at]) <= kth;
+    n = append(kept, kept ? bests.rows[query * bests.n_groups + at] : 0, rows, n, static_cast<int>(chosen.stride));
+  }
+  // Ties may be more than wanted, and than there is room for.
+  if (lane_of_thread() == 0) chosen.counts[query] = min(n, static_cast<int>(chosen.stride));
+}
+
+/// The k-th smallest of n distances that are numbers, or infinity. Negative ones, of rounding, count as 0.
+__device__ double kth_distance(const double* distances, int n, int k) {
+  double found = kNoDistance;
+  for (int i = 0; i < n; i += 32) {
+    const int at = i + lane_of_thread();
+    const double own = at < n ? distances[at] : kNaN;
+    int before = 0;
+    for (int j = 0; j < n; ++j) {
+      const double other = distances[j];
+      before += other < own || (other == own && j < at) ? 1 : 0;
+    }
+    const unsigned kth = __ballot_sync(~0U, own == own && before == k - 1);
+    if (kth != 0) found = __shfl_sync(~0U, own, __ffs(static_cast<int>(kth)) - 1);
+  }
+  return larger(found, 0.0);
+}
+
+__device__ SumCut cut_of(const CutRule& rule, std::int64_t query, double reach) {
+  constexpr SumCut kNothing{0.0F, -kNoScore};
+  constexpr float kMostSum = 1e37F;  // far from the range of a float
+  constexpr float kMostSteps = 0.25F * kByteNever;
+  const auto residual = static_cast<double>(rule.residuals[query]) + rule.train_residual;
+  if (!(reach < kNoDistance) || !(residual >= 0.0)) return kNothing;
+  if (reach >= kEverything) return {0.0F, rule.steps == 0.0 ? kMostSum : kMostSteps};
+  SumCut cut{};
+  if (rule.steps == 0.0) {
+    const SumBounds::Limit limit = rule.bounds.float_limit(reach, residual);
+    // Where nothing is missing the weight compared is that of all attributes.
+    const double fixed = rule.divides ? 0.0 : limit.alpha * rule.bounds.total_weight;
+    cut = {rule.divides ? round_up(limit.alpha) : 0.0F, round_up(fixed + limit.beta)};
+    return cut.beta < kMostSum && cut.alpha < kMostSum ? cut : kNothing;
+  }
+  // Sums in steps are exact; the share covers the float arithmetic of the comparison.
+  constexpr double kWider = 1.0 + 1e-6;
+  const SumBounds::Limit limit = rule.bounds.limit(reach, residual / rule.steps);
+  const double fixed = rule.divides ? 0.0 : limit.alpha * rule.bounds.total_weight;
+  const double alpha = rule.divides ? limit.alpha * rule.steps / rule.weight_steps : 0.0;
+  cut = {round_up(alpha * kWider), round_up((fixed + limit.beta) * rule.steps * kWider + 1.0)};
+  return cut.beta < kMostSteps && cut.alpha < 1e20F ? cut : kNothing;
+}
+
+__global__ void __launch_bounds__(kWarps * 32) cut_kernel(const CutJob job, const ChosenRows chosen) {
+  const std::int64_t query = query_of_warp();
+  if (query >= chosen.n_queries) return;
+  double reach = kth_distance(chosen.distances + query * chosen.stride, chosen.counts[query], job.k);
+  if (lane_of_thread() != 0) return;
+  if (!(reach < kEverything)) reach = job.list_all ? kEverything : kNoDistance;
+  const SumCut cut = cut_of(job.rule, query, reach);
+  job.cuts[query] = cut;
+  job.reaches[query] = cut.beta >= 0.0F ? reach : kNoDistance;
+}
+
+template <bool kDivides>
+__global__ void __launch_bounds__(kWarps * 32)
+    choose_of_lists_kernel(const EntryLists lists, int k, const ChosenRows chosen) {
+  const std::int64_t query = query_of_warp();
+  if (query >= chosen.n_queries) return;
+  const Entry* entries = lists.entries + query * lists.capacity;
+  const std::int32_t listed = lists.counts[query];
+  int n = 0;
+  if (listed <= lists.capacity) {
+    const auto score = [&](int i) { return score_of<kDivides>(entries[i].sum, entries[i].divisor); };
+    const unsigned kth = kth_smallest(k, listed, [&](int i) { return key_of_score(score(i)); });
+    std::int32_t* rows = chosen.rows + query * chosen.stride;
+    for (int i = 0; i < listed; i += 32) {
+      const int at = i + lane_of_thread();
+      const bool kept = at < listed && score(at) < kNoScore && key_of_score(score(at)) <= kth;
+      n = append(kept, kept ? entries[at].row : 0, rows, n, static_cast<int>(chosen.stride));
+    }
+  }
+  // Of ties any will do, as many as there is room for: k different rows prove a distance.
+  if (lane_of_thread() == 0) chosen.counts[query] = min(n, static_cast<int>(chosen.stride));
+}
+
+template <bool kDivides>
+__global__ void __launch_bounds__(kWarps * 32) sharpen_kernel(const SharpenJob job, const ChosenRows chosen) {
+  const std::int64_t query = query_of_warp();
+  if (query >= chosen.n_queries) return;
+  const std::int32_t listed = job.lists.counts[query];
+  const auto room = static_cast<int>(chosen.stride);
+  double reach = job.reaches[query];
+  bool uncertain = listed > job.lists.capacity || !(reach < kNoDistance);
+  int n = 0;
+  if (!uncertain) {
+    reach = smaller(reach, kth_distance(chosen.distances + query * chosen.stride, chosen.counts[query], job.k));
+    // Lists of everything lack rows whose sums leave the range of a float: only a distance says that these are far.
+    uncertain = !(reach < kEverything);
+    const SumCut cut = cut_of(job.rule, query, reach);
+    const Entry* entries = job.lists.entries + query * job.lists.capacity;
+    std::int32_t* rows = chosen.rows + query * chosen.stride;
+    for (int i = 0; i < listed; i += 32) {
+      const int at = i + lane_of_thread();
+      const bool kept = at < listed && keeps<kDivides>(cut, entries[at].sum, entries[at].divisor);
+      n = append(kept, kept ? entries[at].row : 0, rows, n, room);
+    }
+    for (int i = 0; i < job.n_always; i += 32) {
+      const int at = i + lane_of_thread();
+      const std::int32_t row = at < job.n_always ? job.always[at] : 0;
+      n = append(at < job.n_always && !job.exclusions.exclude(query, row), row, rows, n, room);
+    }
+    uncertain |= n > room;
+  }
+  if (lane_of_thread() != 0) return;
+  job.uncertain[query] = uncertain ? 1 : 0;
+  const int evaluated = uncertain ? 0 : n;
+  const std::int32_t tried = chosen.counts[query];
+  chosen.counts[query] = evaluated;
+  atomicAdd(job.n_listed, static_cast<unsigned long long>(listed));
+  atomicAdd(job.n_evaluated, static_cast<unsigned long long>(evaluated + tried));
+}
+
+template <int kRoom>
+__global__ void __launch_bounds__(kWarps * 32) nearest_kernel(const NearestJob job, const ChosenRows chosen) {
+  constexpr std::int32_t kNoRow = 0x7fffffff;
+  __shared__ double distances_of[kWarps][kRoom];
+  __shared__ std::int32_t rows_of[kWarps][kRoom];
+  const std::int64_t query = query_of_warp();
+  if (query >= chosen.n_queries || job.uncertain[query] != 0) return;
+  double* distances = distances_of[threadIdx.x / 32];
+  std::int32_t* rows = rows_of[threadIdx.x / 32];
+  const std::int32_t n_rows = chosen.counts[query];
+  int n = 32;
+  while (n < n_rows || n < job.k) n *= 2;
+  for (int i = lane_of_thread(); i < n; i += 32) {
+    const bool there = i < n_rows;
+    const double distance = there ? chosen.distances[query * chosen.stride + i] : kNaN;
+    const bool counts = distance == distance;  // k rows have a distance: NaN is none of them
+    distances[i] = counts ? distance : kNoDistance;
+    rows[i] = counts ? chosen.rows[query * chosen.stride + i] : kNoRow;
+  }
+  Team<1>::Memory unused;  // a warp alone exchanges what it holds in registers
+  sort_neighbors(Team<1>(unused), distances, rows, n);
+  for (int i = lane_of_thread(); i < job.k; i += 32) {
+    job.distances[query * job.k + i] = distances[i];
+    job.rows[query * job.k + i] = rows[i];
+  }
+  if (lane_of_thread() == 0 && rows[job.k - 1] == kNoRow) job.uncertain[query] = 1;
+}
+
+unsigned blocks_for(std::int64_t n_queries) {
+  return static_cast<unsigned>((n_queries + kWarps - 1) / kWarps);
+}
+
+}  // namespace
+
+void launch_choose_of_groups(const GroupBests& bests, int n_wanted, const ChosenRows& chosen, cudaStream_t stream) {
+  choose_of_groups_kernel<<<blocks_for(chosen.n_queries), kWarps * 32, 0, stream>>>(bests, n_wanted, chosen);
+  stope::cuda::check_launch("choosing rows of a sample");
+}
+
+void launch_cuts(const CutJob& job, const ChosenRows& chosen, cudaStream_t stream) {
+  cut_kernel<<<blocks_for(chosen.n_queries), kWarps * 32, 0, stream>>>(job, chosen);
+  stope::cuda::check_launch("finding cuts");
+}
+
+void launch_choose_of_lists(const EntryLists& lists, bool divides, int k, const ChosenRows& chosen,
+                            cudaStream_t stream) {
+  if (divides) {
+    choose_of_lists_kernel<true><<<blocks_for(chosen.n_queries), kWarps * 32, 0, stream>>>(lists, k, chosen);
+  } else {
+    choose_of_lists_kernel<false><<<blocks_for(chosen.n_queries), kWarps * 32, 0, stream>>>(lists, k, chosen);
+  }
+  stope::cuda::check_launch("choosing rows of lists");
+}
+
+void launch_sharpen(const SharpenJob& job, const ChosenRows& chosen, cudaStream_t stream) {
+  if (job.rule.divides) {
+    sharpen_kernel<true><<<blocks_for(chosen.n_queries), kWarps * 32, 0, stream>>>(job, chosen);
+  } else {
+    sharpen_kernel<false><<<blocks_for(chosen.n_queries), kWarps * 32, 0, stream>>>(job, chosen);
+  }
+  stope::cuda::check_launch("tightening lists");
+}
+
+void launch_nearest(const NearestJob& job, const ChosenRows& chosen, cudaStream_t stream) {
+  if (chosen.stride <= kFewChosen) {
+    nearest_kernel<kFewChosen><<<blocks_for(chosen.n_queries), kWarps * 32, 0, stream>>>(job, chosen);
+  } else {
+    nearest_kernel<kMostChosen><<<blocks_for(chosen.n_queries), kWarps * 32, 0, stream>>>(job, chosen);
+  }
+  stope::cuda::check_launch("sorting neighbours");
+}
+
+}  // namespace stope::knn::cuda

@@ -1,0 +1,415 @@
+#include "knn/cuda/differences/session.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "base/checked.hpp"
+#include "device/cuda/attribute.hpp"
+#include "knn/cuda/usual_residual.hpp"
+
+namespace stope::knn::cuda {
+namespace {
+
+using stope::cuda::check;
+using stope::cuda::DeviceBuffer;
+
+// Rows a list has room for. Usual are some hundred; queries with more are left to the reference.
+constexpr std::int64_t kCapacity = 2048, kCapacityOfMany = 8192;
+// Up to so many neighbours lists are short.
+constexpr std::int64_t kFewNeighbors = 24, kMostNeighbors = 128;
+// Queries at once: enough to fill the GPU many times over.
+constexpr std::int64_t kMostBatch = 16384, kMostBatchOfMany = 4096;
+constexpr std::int32_t kMostAlways = 512;
+
+enum Total { kListed, kEvaluated, kTotals };
+
+std::int64_t padded(std::int64_t n) {
+  return checked::mul(checked::ceil_div(n, kPairTile), kPairTile);
+}
+
+bool few(const cuda_abi::DifferenceSpec& spec) {
+  return spec.most_neighbors <= kFewNeighbors;
+}
+std::int64_t capacity(const cuda_abi::DifferenceSpec& spec) {
+  return few(spec) ? kCapacity : kCapacityOfMany;
+}
+std::int64_t batch_of(const cuda_abi::DifferenceSpec& spec) {
+  return padded(std::clamp<std::int64_t>(spec.most_queries, 1, few(spec) ? kMostBatch : kMostBatchOfMany));
+}
+std::int64_t stride_of(const cuda_abi::DifferenceSpec& spec) {
+  return few(spec) ? kFewChosen : kMostChosen;
+}
+/// Words of an image; with gaps bytes take most.
+std::int64_t words_of(const cuda_abi::DifferenceSpec& spec) {
+  return spec.steps > 0.0 ? plan_bytes(spec, true).words() : even_lines(static_cast<int>(spec.bounds.n_columns));
+}
+
+template <class T>
+void copy_out(T* to, const DeviceBuffer<T>& from, std::int64_t n, const stope::cuda::Stream& stream) {
+  check(cudaMemcpyAsync(to, from.data(), static_cast<std::size_t>(n) * sizeof(T), cudaMemcpyDeviceToHost, stream.get()),
+        "copying from the GPU");
+}
+
+template <class T>
+void clear(const DeviceBuffer<T>& buffer, const stope::cuda::Stream& stream) {
+  check(cudaMemsetAsync(buffer.data(), 0, static_cast<std::size_t>(buffer.bytes()), stream.get()), "clearing memory");
+}
+
+/// Pinned memory is slow to make: it is kept for the next search.
+template <class T>
+void grow(stope::cuda::PinnedBuffer<T>& buffer, std::int64_t size) {
+  if (buffer.size() < size) buffer = stope::cuda::PinnedBuffer<T>(size);
+}
+
+/// Tiles of a scan in about `wanted` segments.
+ScanTiles cut_tiles(std::int64_t n_queries, std::int64_t n_tiles, std::int64_t stride, std::int64_t wanted) {
+  const std::int64_t segments = std::clamp<std::int64_t>(wanted, 1, n_tiles);
+  return {n_queries, n_tiles, stride, checked::ceil_div(n_tiles, segments)};
+}
+
+constexpr std::int64_t kGroupsPerSegment = 16;
+
+std::int64_t segments_of(const ScanTiles& tiles) {
+  return checked::ceil_div(tiles.n_tiles, tiles.tiles_per_segment);
+}
+
+}  // namespace
+
+cuda_abi::FilterSize DifferenceSession::size(const cuda_abi::DifferenceSpec& spec, int gpu) {
+  cuda_abi::FilterSize size{};
+  constexpr std::int64_t kMostRows = INT32_MAX - kPairTile;
+  // The matrix instructions of bytes are those of Ampere and later.
+  const bool bytes_work = stope::cuda::attribute_of(gpu, cudaDevAttrComputeCapabilityMajor) >= 8;
+  size.possible = find_listed_kernel(spec.measure.type, spec.measure.n_bytes) != nullptr &&
+                  spec.most_neighbors <= kMostNeighbors && spec.n_rows <= kMostRows &&
+                  (spec.steps == 0.0 || bytes_work);
+  const std::int64_t image = words_of(spec) * 4, per_row = spec.width * 8 + image + 12;
+  const std::int64_t per_query = spec.width * 16 + image + 40 + kMostGroups * 8 +
+                                 capacity(spec) * static_cast<std::int64_t>(sizeof(Entry)) + stride_of(spec) * 12 +
+                                 spec.most_neighbors * 12;
+  size.bytes =
+      checked::add(checked::mul(padded(spec.n_rows), per_row + 8), checked::mul(batch_of(spec), per_query + 8));
+  return size;
+}
+
+DifferenceSession::DifferenceSession(int gpu, const cuda_abi::DifferenceSpec& spec)
+    : gpu_(gpu),
+      spec_(spec),
+      kernel_(find_listed_kernel(spec.measure.type, spec.measure.n_bytes)),
+      multiprocessors_(stope::cuda::attribute_of(gpu, cudaDevAttrMultiProcessorCount)),
+      n_columns_(spec.bounds.n_columns),
+      n_padded_(padded(spec.n_rows)),
+      batch_(batch_of(spec)),
+      stride_(stride_of(spec)),
+      most_words_(words_of(spec)),
+      attributes_(spec.measure.n_attributes),
+      numeric_(spec.row_form.n_numeric),
+      equality_(spec.row_form.n_equality),
+      mismatch_(n_columns_),
+      weight_(n_columns_),
+      byte_columns_(n_columns_),
+      train_(checked::mul(spec.n_rows, spec.width)),
+      train_images_(checked::mul(n_padded_, most_words_)),
+      train_residuals_(n_padded_),
+      starts_(n_padded_),
+      byte_starts_(n_padded_),
+      always_(kMostAlways),
+      n_always_found_(1),
+      found_gaps_(1),
+      queries_{Device<double>(checked::mul(batch_, spec.width)), Device<double>(checked::mul(batch_, spec.width))},
+      query_images_(checked::mul(batch_, most_words_)),
+      query_residuals_(batch_),
+      query_groups_(batch_),
+      group_scores_(checked::mul(batch_, kMostGroups)),
+      group_rows_(checked::mul(batch_, kMostGroups)),
+      cuts_(batch_),
+      reaches_(batch_),
+      entries_(checked::mul(batch_, capacity(spec))),
+      counts_(batch_),
+      chosen_rows_(checked::mul(batch_, stride_)),
+      chosen_counts_(batch_),
+      chosen_distances_(checked::mul(batch_, stride_)),
+      distances_(checked::mul(batch_, spec.most_neighbors)),
+      rows_(checked::mul(batch_, spec.most_neighbors)),
+      uncertain_(batch_),
+      totals_(kTotals),
+      host_totals_(kTotals),
+      host_gaps_(1),
+      // Pinned memory is slow to make: 5 ms for 8 MiB.
+      upload_(std::clamp<std::int64_t>(train_.bytes(), 4096, spec.piece_bytes)) {
+  if (kernel_ == nullptr) throw Error(ErrorCode::unsupported, std::string("no filter for ") + spec.measure.type);
+  const auto* bytes = static_cast<const unsigned char*>(spec.measure.bytes);
+  measure_.assign(bytes, bytes + spec.measure.n_bytes);
+  upload_.copy(attributes_.data(), spec.measure.attributes, attributes_.bytes(), stream_);
+  upload_.copy(numeric_.data(), spec.row_form.numeric, numeric_.bytes(), stream_);
+  upload_.copy(equality_.data(), spec.row_form.equality, equality_.bytes(), stream_);
+  upload_.copy(mismatch_.data(), spec.mismatch, mismatch_.bytes(), stream_);
+  upload_.copy(weight_.data(), spec.weight, weight_.bytes(), stream_);
+  form_ = {spec.row_form.form, numeric_.data(),          spec.row_form.n_numeric,
+           equality_.data(),   spec.row_form.n_equality, attributes_.data()};
+  if (in_bytes()) plan(false);
+  clear(found_gaps_, stream_);
+  // The answers of uncertain queries are copied back as they are.
+  clear(distances_, stream_);
+  clear(rows_, stream_);
+}
+
+DifferenceSession::~DifferenceSession() {
+  cudaStreamSynchronize(copies_.get());
+  cudaStreamSynchronize(stream_.get());
+}
+
+bool DifferenceSession::divides() const {
+  if (spec_.bounds.form.divisor == Divisor::total) return true;
+  return gaps_ && spec_.bounds.form.divisor == Divisor::present_weight;
+}
+
+void DifferenceSession::plan(bool gaps) {
+  bytes_ = plan_bytes(spec_, gaps);
+  upload_.copy(byte_columns_.data(), bytes_.columns.data(), byte_columns_.bytes(), stream_);
+}
+
+ByteLayout DifferenceSession::layout() const {
+  return {byte_columns_.data(), spec_.steps, bytes_.difference_words, bytes_.product_words, bytes_.divisor_words};
+}
+
+ImageJob DifferenceSession::image_job(const double* rows, std::int64_t first, std::int64_t n, std::int64_t n_padded,
+                                      float* residuals) {
+  return {form_, rows, first, n, n_padded, spec_.width, residuals, found_gaps_.data()};
+}
+
+void DifferenceSession::make_train_images(std::int64_t first, std::int64_t n) {
+  const std::int64_t end = first + n == spec_.n_rows ? n_padded_ : first + n;
+  const ImageJob job = image_job(train_.data() + first * spec_.width, first, n, end, train_residuals_.data());
+  if (in_bytes()) {
+    launch_byte_images(job, layout(), Side::train, train_images_.data(), stream_.get());
+  } else {
+    launch_float_images(job, reinterpret_cast<float*>(train_images_.data()), stream_.get());
+  }
+}
+
+void DifferenceSession::load(const double* rows, std::int64_t n) {
+  upload_.copy(train_.data() + loaded_ * spec_.width, rows, n * spec_.width * static_cast<std::int64_t>(sizeof(double)),
+               stream_);
+  make_train_images(loaded_, n);
+  loaded_ += n;
+}
+
+void DifferenceSession::find_always() {
+  const float usual = (in_bytes() ? 1.5F : 2.0F) * usual_residual(train_residuals_, spec_.n_rows, stream_);
+  train_residual_ = static_cast<double>(usual);
+  clear(n_always_found_, stream_);
+  launch_always({train_residuals_.data(), spec_.n_rows, n_padded_, usual, in_bytes() ? nullptr : starts_.data(),
+                 in_bytes() ? byte_starts_.data() : nullptr, always_.data(), kMostAlways, n_always_found_.data()},
+                stream_.get());
+  copy_out(&n_always_, n_always_found_, 1, stream_);
+  stream_.wait();
+}
+
+bool DifferenceSession::read_gaps() {
+  copy_out(host_gaps_.data(), found_gaps_, 1, stream_);
+  stream_.wait();
+  return *host_gaps_.data() != 0;
+}
+
+std::int64_t DifferenceSession::finish() {
+  gaps_ = read_gaps();
+  if (gaps_ && in_bytes()) {
+    plan(true);
+    make_train_images(0, spec_.n_rows);
+  }
+  find_always();
+  return n_always_;
+}
+
+// The first query with a missing value makes the images anew.
+void DifferenceSession::make_query_images(const Batch& batch) {
+  const ImageJob job = image_job(queries_[batch.buffer].data(), 0, batch.n, padded(batch.n), query_residuals_.data());
+  const auto make = [&] {
+    if (in_bytes()) {
+      launch_byte_images(job, layout(), Side::query, query_images_.data(), stream_.get());
+    } else {
+      launch_float_images(job, reinterpret_cast<float*>(query_images_.data()), stream_.get());
+    }
+  };
+  make();
+  if (gaps_ || !read_gaps()) return;
+  gaps_ = true;
+  if (!in_bytes()) return;
+  plan(true);
+  make_train_images(0, spec_.n_rows);
+  make();
+}
+
+cuda_abi::DifferenceAnswer DifferenceSession::search(const cuda_abi::DifferenceQuery& query) {
+  if (query.vote != nullptr) {
+    if (voters_.n_rows() != spec_.n_rows) throw Error(ErrorCode::internal, "a vote of rows that are not there");
+    votes_.reserve(*query.vote, voters_.rows(), batch_, query.n);
+  } else {
+    grow(host_distances_, checked::mul(query.n, query.k));
+    grow(host_rows_, host_distances_.size());
+  }
+  grow(host_uncertain_, query.n);
+  milliseconds_.fill(0.0F);
+  clear(totals_, stream_);
+  if (query.train_groups != nullptr) {
+    if (train_groups_.size() == 0) train_groups_ = Device<std::int64_t>(spec_.n_rows);
+    upload_.copy(train_groups_.data(), query.train_groups, train_groups_.bytes(), stream_);
+  }
+  // Batches of one size: a small last one would leave processors idle.
+  const std::int64_t n_batches = checked::ceil_div(query.n, batch_);
+  const std::int64_t size = n_batches == 0 ? 0 : padded(checked::ceil_div(query.n, n_batches));
+  const auto batch_at = [&](std::int64_t begin, std::size_t buffer) {
+    return Batch{begin, std::clamp<std::int64_t>(query.n - begin, 0, size), buffer};
+  };
+  Batch batch = batch_at(0, 0);
+  upload(query, batch);
+  while (batch.n > 0) {
+    const Batch next = batch_at(batch.begin + batch.n, 1 - batch.buffer);
+    search_batch(query, batch, next);
+    batch = next;
+  }
+  copy_out(host_totals_.data(), totals_, kTotals, stream_);
+  stream_.wait();
+  cuda_abi::DifferenceAnswer answer{host_distances_.data(),
+                                    host_rows_.data(),
+                                    host_uncertain_.data(),
+                                    query.n * spec_.n_rows,
+                                    static_cast<std::int64_t>(host_totals_.data()[kListed]),
+                                    static_cast<std::int64_t>(host_totals_.data()[kEvaluated]),
+                                    {}};
+  std::copy(milliseconds_.begin(), milliseconds_.end(), answer.milliseconds);
+  if (query.vote != nullptr) {
+    answer.distances = nullptr;
+    answer.rows = nullptr;
+    answer.winners = votes_.winners();
+    answer.values = votes_.values();
+  }
+  return answer;
+}
+
+CutRule DifferenceSession::rule() const {
+  return {spec_.bounds, train_residual_, query_residuals_.data(), divides(), spec_.steps, bytes_.weight_steps};
+}
+
+template <class Sink, class Differences, class Bytes>
+void DifferenceSession::scan(const ScanTiles& tiles, const Exclusions& exclusions, const Sink& sink,
+                             const Differences& differences, const Bytes& bytes) {
+  if (in_bytes()) {
+    bytes({divides(), query_images_.data(), train_images_.data(), byte_starts_.data(), bytes_.difference_words,
+           bytes_.product_words, bytes_.divisor_words, tiles, exclusions},
+          sink, stream_.get());
+  } else {
+    differences({spec_.bounds.form, gaps_, reinterpret_cast<const float*>(query_images_.data()),
+                 reinterpret_cast<const float*>(train_images_.data()), starts_.data(),
+                 static_cast<int>(spec_.row_form.n_numeric), static_cast<int>(n_columns_), mismatch_.data(),
+                 weight_.data(), tiles, exclusions},
+                sink, stream_.get());
+  }
+}
+
+void DifferenceSession::evaluate(const Batch& batch, const ChosenRows& chosen) {
+  kernel_->launch({queries_[batch.buffer].data(), train_.data(), spec_.width, attributes_.data(), chosen.n_queries,
+                   chosen.rows, chosen.counts, chosen.stride, chosen.distances},
+                  measure_.data(), stream_.get());
+}
+
+void DifferenceSession::upload(const cuda_abi::DifferenceQuery& query, const Batch& batch) {
+  if (batch.n == 0) return;
+  upload_begins_[batch.buffer].record(copies_);
+  // From pinned memory, if the caller has it there, while others compute.
+  check(cudaMemcpyAsync(queries_[batch.buffer].data(), query.rows + batch.begin * spec_.width,
+                        static_cast<std::size_t>(batch.n * spec_.width) * sizeof(double), cudaMemcpyHostToDevice,
+                        copies_.get()),
+        "copying to the GPU");
+  upload_ends_[batch.buffer].record(copies_);
+  uploaded_[batch.buffer].record(copies_);
+}
+
+// Every share-th tile: a prefix would say nothing of a sorted table. Several times as many groups as neighbours make
+// the k-th best of them a row near the k-th nearest of the sample.
+ScanTiles DifferenceSession::sample_tiles(std::int64_t n_queries, std::int64_t k) const {
+  constexpr std::int64_t kShare = 16, kLeastTiles = 32, kGroupsPerNeighbor = 8;
+  const std::int64_t n_tiles = n_padded_ / kPairTile;
+  const std::int64_t stride = std::max<std::int64_t>(1, std::min(kShare, n_tiles / kLeastTiles));
+  const std::int64_t wanted = checked::ceil_div(kGroupsPerNeighbor * k, kGroupsPerSegment);
+  const std::int64_t segments = std::max(segments_that_fill(n_queries), wanted);
+  return cut_tiles(n_queries, checked::ceil_div(n_tiles, stride), stride,
+                   std::min<std::int64_t>(segments, kMostGroups / kGroupsPerSegment));
+}
+
+std::int64_t DifferenceSession::segments_that_fill(std::int64_t n_queries) const {
+  constexpr std::int64_t kBlocksPerProcessor = 2;
+  return checked::ceil_div(kBlocksPerProcessor * multiprocessors_, checked::ceil_div(n_queries, kPairTile));
+}
+
+void DifferenceSession::copy_back(const cuda_abi::DifferenceQuery& query, const Batch& batch) {
+  if (query.vote != nullptr) {
+    votes_.copy_back(*query.vote, voters_, batch.begin, batch.n, stream_);
+  } else {
+    copy_out(host_distances_.data() + batch.begin * query.k, distances_, batch.n * query.k, stream_);
+    copy_out(host_rows_.data() + batch.begin * query.k, rows_, batch.n * query.k, stream_);
+  }
+  copy_out(host_uncertain_.data() + batch.begin, uncertain_, batch.n, stream_);
+}
+
+void DifferenceSession::search_batch(const cuda_abi::DifferenceQuery& query, const Batch& batch, const Batch& next) {
+  const std::int64_t n = batch.n;
+  const auto k = static_cast<int>(query.k);
+  const bool grouped = query.train_groups != nullptr;
+  const Exclusions exclusions{query.self >= 0 ? query.self + batch.begin : -1, grouped ? train_groups_.data() : nullptr,
+                              query_groups_.data()};
+  const ChosenRows chosen{n, stride_, chosen_rows_.data(), chosen_counts_.data(), chosen_distances_.data()};
+
+  uploaded_[batch.buffer].hold(stream_);
+  if (grouped) {
+    upload_.copy(query_groups_.data(), query.query_groups + batch.begin,
+                 n * static_cast<std::int64_t>(sizeof(std::int64_t)), stream_);
+  }
+  clocks_[0].record(stream_);
+  make_query_images(batch);
+
+  clocks_[1].record(stream_);
+  const ScanTiles sample = sample_tiles(n, query.k);
+  const GroupBests bests{group_scores_.data(), group_rows_.data(), segments_of(sample) * kGroupsPerSegment};
+  scan(sample, exclusions, bests, launch_difference_sample, launch_byte_sample);
+
+  clocks_[2].record(stream_);
+  constexpr int kSpareRows = 8;  // the order of distances is not quite that of sums
+  launch_choose_of_groups(bests, k + kSpareRows, chosen, stream_.get());
+  evaluate(batch, chosen);
+  const bool list_all = spec_.n_rows <= capacity(spec_);
+  launch_cuts({rule(), k, list_all, cuts_.data(), reaches_.data()}, chosen, stream_.get());
+
+  clocks_[3].record(stream_);
+  constexpr std::int64_t kWaves = 10;  // short enough that the last blocks of a wave do not wait long
+  const ScanTiles all = cut_tiles(n, n_padded_ / kPairTile, 1, kWaves * segments_that_fill(n));
+  const EntryLists lists{cuts_.data(), entries_.data(), counts_.data(), static_cast<std::int32_t>(capacity(spec_))};
+  clear(counts_, stream_);
+  scan(all, exclusions, lists, launch_difference_list, launch_byte_list);
+
+  clocks_[4].record(stream_);
+  launch_choose_of_lists(lists, divides(), k, chosen, stream_.get());
+  evaluate(batch, chosen);
+  launch_sharpen({rule(), k, lists, reaches_.data(), always_.data(), std::min(n_always_, kMostAlways), exclusions,
+                  uncertain_.data(), totals_.data() + kListed, totals_.data() + kEvaluated},
+                 chosen, stream_.get());
+  evaluate(batch, chosen);
+  launch_nearest({k, distances_.data(), rows_.data(), uncertain_.data()}, chosen, stream_.get());
+
+  clocks_[5].record(stream_);
+  if (query.vote != nullptr) {
+    votes_.cast(*query.vote, voters_, {distances_.data(), rows_.data(), query.k, n, uncertain_.data()}, stream_);
+  }
+  clocks_[6].record(stream_);
+  copy_back(query, batch);
+  clocks_[7].record(stream_);
+  upload(query, next);
+  stream_.wait();
+  milliseconds_[0] += upload_ends_[batch.buffer].since(upload_begins_[batch.buffer]);
+  for (std::size_t step = 1; step < milliseconds_.size(); ++step) {
+    milliseconds_[step] += clocks_[step].since(clocks_[step - 1]);
+  }
+}
+
+}  // namespace stope::knn::cuda

@@ -1,0 +1,152 @@
+#include "knn/cuda/reference/session.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "knn/cuda/reference/survivors.hpp"
+
+namespace stope::knn::cuda {
+namespace {
+
+using stope::cuda::check;
+using stope::cuda::DeviceBuffer;
+using stope::cuda::PinnedBuffer;
+
+template <class T>
+void copy_out(T* to, const T* from, std::int64_t n, const stope::cuda::Stream& stream) {
+  check(cudaMemcpyAsync(to, from, static_cast<std::size_t>(n) * sizeof(T), cudaMemcpyDeviceToHost, stream.get()),
+        "copying from the GPU");
+}
+
+// Twice what is needed: tiles that keep ever more do not each allocate.
+template <class T>
+void grow(PinnedBuffer<T>& buffer, std::int64_t n, std::int64_t most) {
+  if (buffer.size() >= n) return;
+  buffer = {};
+  buffer = PinnedBuffer<T>(std::min(2 * n, most));
+}
+
+}  // namespace
+
+ReferenceSession::ReferenceSession(int gpu, const cuda_abi::Measure& measure, const cuda_abi::Sizes& sizes)
+    : gpu_(gpu),
+      kernel_(find_pair_kernel(measure.type, measure.n_bytes)),
+      sizes_(sizes),
+      storage_(measure.n_storage),
+      queries_(checked::mul(sizes.held_queries, sizes.width)),
+      distances_(checked::mul(sizes.tile_queries, sizes.tile_rows)),
+      scratch_(checked::mul(sizes.scratch_threads, sizes.scratch_doubles)),
+      attributes_(measure.n_attributes),
+      rows_(static_cast<std::size_t>(sizes.n_buffers)),
+      query_upload_(std::min(sizes.piece_bytes, queries_.bytes())),
+      row_upload_(std::min(sizes.piece_bytes, checked::mul(sizes.held_rows, sizes.width * std::int64_t{8}))) {
+  if (kernel_ == nullptr) throw Error(ErrorCode::unsupported, std::string("no kernel for ") + measure.type);
+  const auto* bytes = static_cast<const unsigned char*>(measure.bytes);
+  measure_.assign(bytes, bytes + measure.n_bytes);
+  for (Rows& rows : rows_) rows.values = DeviceBuffer<double>(checked::mul(sizes.held_rows, sizes.width));
+  for (Slot& slot : slots_) {
+    slot.thresholds = DeviceBuffer<double>(sizes.tile_queries);
+    slot.kept_distances = DeviceBuffer<double>(distances_.size());
+    slot.kept_rows = DeviceBuffer<std::int32_t>(distances_.size());
+    slot.counts = DeviceBuffer<std::int32_t>(sizes.tile_queries);
+    slot.offsets = DeviceBuffer<std::int64_t>(sizes.tile_queries);
+    slot.total = DeviceBuffer<unsigned long long>(1);
+    slot.host_thresholds = PinnedBuffer<double>(sizes.tile_queries);
+    slot.host_counts = PinnedBuffer<std::int32_t>(sizes.tile_queries);
+    slot.host_offsets = PinnedBuffer<std::int64_t>(sizes.tile_queries);
+    slot.host_total = PinnedBuffer<unsigned long long>(1);
+  }
+  query_upload_.copy(attributes_.data(), measure.attributes, attributes_.bytes(), compute_);
+  query_upload_.copy(storage_.data(), measure.storage, storage_.bytes(), compute_);
+}
+
+// A search that was cancelled leaves tiles under way: they end before their memory goes. A lost GPU has none.
+ReferenceSession::~ReferenceSession() {
+  for (const stope::cuda::Stream* stream : {&copy_in_, &compute_, &copy_out_}) cudaStreamSynchronize(stream->get());
+}
+
+void ReferenceSession::load_queries(const double* rows, std::int64_t n) {
+  query_upload_.copy(queries_.data(), rows, n * sizes_.width * static_cast<std::int64_t>(sizeof(double)), compute_);
+}
+
+void ReferenceSession::load_rows(std::int64_t buffer, const double* rows, std::int64_t n) {
+  Rows& to = rows_[static_cast<std::size_t>(buffer)];
+  to.used.hold(copy_in_);  // tiles submitted before still read the rows that were there
+  row_upload_.copy(to.values.data(), rows, n * sizes_.width * static_cast<std::int64_t>(sizeof(double)), copy_in_);
+  to.filled.record(copy_in_);
+}
+
+// The distances of a tile, query by query, to distances_.
+void ReferenceSession::compute(const cuda_abi::Tile& tile, Quantity quantity, bool query_first) {
+  Rows& rows = rows_[static_cast<std::size_t>(tile.buffer)];
+  rows.filled.hold(compute_);
+  const double* train = rows.values.data() + tile.first_row * sizes_.width;
+  const double* queries = queries_.data() + tile.first_query * sizes_.width;
+  PairTile pairs{train,
+                 tile.n_rows,
+                 queries,
+                 tile.n_queries,
+                 sizes_.width,
+                 attributes_.data(),
+                 quantity,
+                 distances_.data(),
+                 1,
+                 tile.n_rows,
+                 scratch_.data(),
+                 sizes_.scratch_threads,
+                 sizes_.scratch_doubles};
+  if (query_first) {
+    std::swap(pairs.x, pairs.y);
+    std::swap(pairs.n_x, pairs.n_y);
+    std::swap(pairs.x_stride, pairs.y_stride);
+  }
+  kernel_->launch(pairs, measure_.data(), storage_.data(), compute_.get());
+  rows.used.record(compute_);
+}
+
+void ReferenceSession::submit(int slot_number, const cuda_abi::Tile& tile, const double* thresholds) {
+  Slot& slot = slots_[slot_number];
+  slot.n_queries = tile.n_queries;
+  const auto bytes = static_cast<std::size_t>(tile.n_queries) * sizeof(double);
+  std::memcpy(slot.host_thresholds.data(), thresholds, bytes);
+  check(cudaMemcpyAsync(slot.thresholds.data(), slot.host_thresholds.data(), bytes, cudaMemcpyHostToDevice,
+                        compute_.get()),
+        "copying to the GPU");
+  compute(tile, Quantity::distance, false);
+  launch_survivors({distances_.data(), slot.thresholds.data(), tile.n_queries, tile.n_rows, slot.offsets.data(),
+                    slot.counts.data(), slot.total.data(), slot.kept_distances.data(), slot.kept_rows.data()},
+                   compute_.get());
+  copy_out(slot.host_offsets.data(), slot.offsets.data(), tile.n_queries, compute_);
+  copy_out(slot.host_counts.data(), slot.counts.data(), tile.n_queries, compute_);
+  copy_out(slot.host_total.data(), slot.total.data(), 1, compute_);
+  slot.done.record(compute_);
+}
+
+cuda_abi::Survivors ReferenceSession::collect(int slot_number) {
+  Slot& slot = slots_[slot_number];
+  slot.done.wait();
+  const auto total = static_cast<std::int64_t>(*slot.host_total.data());
+  if (total > 0) {
+    grow(slot.host_distances, total, slot.kept_distances.size());
+    grow(slot.host_rows, total, slot.kept_rows.size());
+    // In a stream of its own: the compute stream is busy with the next tile.
+    copy_out(slot.host_distances.data(), slot.kept_distances.data(), total, copy_out_);
+    copy_out(slot.host_rows.data(), slot.kept_rows.data(), total, copy_out_);
+    copy_out_.wait();
+  }
+  return {slot.host_offsets.data(), slot.host_counts.data(), slot.host_distances.data(), slot.host_rows.data()};
+}
+
+void ReferenceSession::matrix(const cuda_abi::Tile& tile, Quantity quantity, bool query_first, double* values,
+                              std::int64_t ld) {
+  compute(tile, quantity, query_first);
+  const auto row_bytes = static_cast<std::size_t>(tile.n_rows) * sizeof(double);
+  check(cudaMemcpy2DAsync(values, static_cast<std::size_t>(ld) * sizeof(double), distances_.data(), row_bytes,
+                          row_bytes, static_cast<std::size_t>(tile.n_queries), cudaMemcpyDeviceToHost, compute_.get()),
+        "copying from the GPU");
+  compute_.wait();
+}
+
+}  // namespace stope::knn::cuda

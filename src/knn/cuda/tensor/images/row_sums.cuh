@@ -1,0 +1,154 @@
+// What a lane gathers of the rows that it makes images of, and how the lanes of a row add it up (filter_images.cu).
+#pragma once
+
+#include <cuda_fp16.h>
+
+#include "knn/cuda/tensor/images/encode.hpp"
+
+namespace stope::knn::cuda {
+
+inline constexpr int kSteps = 4;  ///< rows of a lane at once: they share the look at what a column is
+
+/// Relative rounding of a subtraction and a multiplication in double.
+inline constexpr double kDoubleRounding = 0x1p-50;
+/// Beyond this a half, or its square, is near the largest value, and a byte far off; a row with such a number has no
+/// bound anyway.
+inline constexpr double kMostImage = 200.0;
+
+/// What a lane has gathered of a row.
+struct Gathered {
+  double errors = 0.0;   // squared: how far rounding moved the numbers
+  double squares = 0.0;  // of numbers that are not masked
+  double masked = 0.0;   // of those that are
+  double missing = 0.0;  // attributes
+  bool bounded = true;
+};
+
+/// The sum over the kLanes lanes that have a row.
+template <int kLanes>
+__device__ double row_sum(double value) {
+#pragma unroll
+  for (int offset = kLanes / 2; offset > 0; offset /= 2) value += __shfl_xor_sync(~0U, value, offset);
+  return value;
+}
+
+/// What a lane has gathered of a row whose image is plain. In floats, which are made and added ten times as fast as
+/// doubles: the sum of squares in two, so that none of it is lost.
+struct PlainSums {
+  float errors = 0.0F;  // squared, rounded a little; infinite: the row has no bound
+  float squares = 0.0F, rest = 0.0F;
+
+  __device__ __half add(double value, double centre, double scale) {
+    const auto exact = static_cast<float>((value - centre) * scale);
+    if (!(fabsf(exact) <= static_cast<float>(kMostImage))) {  // a NaN, too
+      errors = __int_as_float(0x7f800000);
+      return __half(0.0F);
+    }
+    const __half image = __float2half(exact);
+    const float rounded = __half2float(image);
+    // The second part is for the roundings to a float and before.
+    const float error = fabsf(exact - rounded) + (0x1p-23F * fabsf(exact) + 0x1p-126F);
+    errors += error * error;
+    const float square = rounded * rounded, sum = squares + square;  // the square is exact
+    const float added = sum - squares;
+    rest += (squares - (sum - added)) + (square - added);
+    squares = sum;
+    return image;
+  }
+};
+
+/// What a lane has gathered of a row whose image is of bytes. The sum of squares, at most 2^14 a column, is exact.
+struct ByteSums {
+  float errors = 0.0F;  // squared, rounded a little; infinite: the row has no bound
+  int squares = 0;
+
+  __device__ int add(double value, double centre, const ByteSteps& steps) {
+    const double exact = (value - centre) * steps.scale;
+    if (!(fabs(exact) <= kMostImage)) {  // a NaN, too
+      errors = __int_as_float(0x7f800000);
+      return 0;
+    }
+    const int image = max(min(__double2int_rn(exact), steps.most), steps.least);
+    // So many whole steps from a centre are a double, however far that is from 0 (knn/filter/byte_grid.hpp): a value
+    // that is one has no error at all.
+    if (centre + static_cast<double>(image) * steps.step != value) {
+      const double error = fabs(exact - static_cast<double>(image)) + kDoubleRounding * fabs(exact);
+      const float rounded = fmaxf(__double2float_ru(error), 1e-18F);  // whose square is no subnormal
+      errors += rounded * rounded;
+    }
+    squares += image * image;
+    return image;
+  }
+};
+
+/// Of kSteps sums over the kLanes lanes that have a row each lane gets one, that of step_of_lane(): with half the
+/// exchanges that it takes to give all of them to all.
+template <int kLanes, class T>
+__device__ T shared_sum(const T (&values)[kSteps]) {
+  static_assert(kSteps == 4);
+  const bool upper = (threadIdx.x & (kLanes / 2)) != 0, odd = (threadIdx.x & (kLanes / 4)) != 0;
+  T two[2];
+#pragma unroll
+  for (int i = 0; i < 2; ++i) {
+    two[i] = upper ? values[2 + i] : values[i];
+    two[i] += __shfl_xor_sync(~0U, upper ? values[i] : values[2 + i], kLanes / 2);
+  }
+  T sum = odd ? two[1] : two[0];
+  sum += __shfl_xor_sync(~0U, odd ? two[0] : two[1], kLanes / 4);
+#pragma unroll
+  for (int offset = kLanes / 8; offset > 0; offset /= 2) sum += __shfl_xor_sync(~0U, sum, offset);
+  return sum;
+}
+
+template <int kLanes>
+__device__ int step_of_lane() {
+  return static_cast<int>(threadIdx.x) % kLanes / (kLanes / kSteps);
+}
+
+/// What all lanes have gathered of the row of step_of_lane().
+template <int kLanes>
+__device__ Gathered add_up(const Gathered (&gathered)[kSteps]) {
+  double parts[5][kSteps];
+#pragma unroll
+  for (int s = 0; s < kSteps; ++s) {
+    parts[0][s] = gathered[s].errors;
+    parts[1][s] = gathered[s].squares;
+    parts[2][s] = gathered[s].masked;
+    parts[3][s] = gathered[s].missing;
+    parts[4][s] = gathered[s].bounded ? 0.0 : 1.0;
+  }
+  return {shared_sum<kLanes>(parts[0]), shared_sum<kLanes>(parts[1]), shared_sum<kLanes>(parts[2]),
+          shared_sum<kLanes>(parts[3]), shared_sum<kLanes>(parts[4]) == 0.0};
+}
+
+template <int kLanes>
+__device__ Gathered add_up(const PlainSums (&gathered)[kSteps]) {
+  float errors[kSteps];
+  double squares[kSteps];
+#pragma unroll
+  for (int s = 0; s < kSteps; ++s) {
+    errors[s] = gathered[s].errors;
+    squares[s] = static_cast<double>(gathered[s].squares) + static_cast<double>(gathered[s].rest);
+  }
+  const float sum = shared_sum<kLanes>(errors);
+  // Up to kMostWidth / 32 + 5 roundings of a sum of squares, and what they lose to underflow.
+  const double widened = static_cast<double>(sum) * (1.0 + 1e-5) + 1e-40;
+  return {widened, shared_sum<kLanes>(squares), 0.0, 0.0, sum < __int_as_float(0x7f800000)};
+}
+
+template <int kLanes>
+__device__ Gathered add_up(const ByteSums (&gathered)[kSteps]) {
+  float errors[kSteps];
+  int squares[kSteps];
+#pragma unroll
+  for (int s = 0; s < kSteps; ++s) {
+    errors[s] = gathered[s].errors;
+    squares[s] = gathered[s].squares;
+  }
+  const float sum = shared_sum<kLanes>(errors);
+  // As above, and of whole steps nothing.
+  return {static_cast<double>(sum) * (1.0 + 1e-5), static_cast<double>(shared_sum<kLanes>(squares)), 0.0, 0.0,
+          sum < __int_as_float(0x7f800000)};
+}
+
+}  // namespace stope::knn::cuda

@@ -1,0 +1,46 @@
+// What a score proves (docs/numerics/filter.md): from a score that the k-th best reaches to the one below which a row
+// is farther than the k-th neighbour. In double, so that only the images and the matrix units round noticeably.
+#pragma once
+
+#include "knn/cuda/tensor/rerank/rerank.hpp"
+
+namespace stope::knn::cuda {
+
+/// What the bounds of a query depend on.
+struct QueryBounds {
+  double square;     ///< |q - t|^2 of images is square - 2 score, but for `hashed`
+  double residuals;  ///< of the query and of any training row that is not always listed
+  double tiny;       ///< an image distance that the reference may lose to underflow
+  double shift;      ///< of the scans' scores
+  double error;      ///< of a score
+  double hashed;     ///< by so much may |q - t|^2 be more than it seems
+  double slack;      ///< by so much may the reference be off in it
+
+  /// `kth`: what the score, without its shift, is at least for k rows. A row is farther than k others if its score is
+  /// below this.
+  __device__ float cut(double kth) const {
+    if (!(kth > 0.5 * kNever)) return -__int_as_float(0x7f800000);
+    const double square_of_kth = square - 2.0 * (kth - error) + hashed;
+    return cut_at((sqrt(square_of_kth > 0.0 ? square_of_kth : 0.0) + residuals) * (1.0 + 1e-9) + tiny);
+  }
+
+  /// The same for rows that are farther than `distance`, as images have it but for what rounding moved them.
+  __device__ float cut_at(double distance) const {
+    const double reach = sqrt(distance * distance + slack) + residuals;
+    return __double2float_rd(0.5 * (square - reach * reach) - error - 1e-12 * (square + reach * reach));
+  }
+};
+
+__device__ inline QueryBounds bounds_of(const BoundsJob& job, std::int64_t query) {
+  const double norm = static_cast<double>(job.norms[query]), shift = *job.shift;
+  const double largest_sum = (job.masks ? 1.0 : 0.5) * norm + job.largest_train_norm + job.nominal + shift;
+  return {job.squares[query] + job.constant,
+          static_cast<double>(job.residuals[query]) + job.train_residual,
+          job.tiny,
+          shift,
+          job.accumulation * largest_sum + job.product_error,
+          job.hashed,
+          job.slack};
+}
+
+}  // namespace stope::knn::cuda

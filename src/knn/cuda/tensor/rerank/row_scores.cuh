@@ -1,0 +1,109 @@
+// The scores of single rows: of a listed group of 4 only the best one is known.
+//
+// They are computed on the matrix units, 16 rows against one query in all of the 8 columns. Which column of an image
+// meets which slot of an instruction is free as long as rows and query agree, so that a thread loads 16 bytes at a time
+// and has what two instructions want; every thread then holds scores, no sum over threads is left. The error is the
+// scan's (docs/numerics/filter.md). Bytes lie as halves do, two in the place of one, and sums are then whole numbers:
+// which of the two a table has is one predicate of the instruction, not another kernel.
+#pragma once
+
+#include "knn/cuda/tensor/images/tile_layout.cuh"
+#include "knn/cuda/tensor/rerank/rerank.hpp"
+#include "knn/cuda/tensor/scan/scan.hpp"
+
+namespace stope::knn::cuda {
+
+inline constexpr int kScoredGroups = 8;  // by a warp at once: a row a lane
+
+/// c += a * b for 16 rows x 16 columns and 16 columns x 8 queries, of halves, or 32 of bytes. Sums are floats, or ints.
+__device__ __forceinline__ void multiply_add_rows(unsigned (&c)[4], bool bytes, unsigned a0, unsigned a1, unsigned a2,
+                                                  unsigned a3, unsigned b0, unsigned b1) {
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+  asm("{\n"
+      ".reg .pred bytes;\n"
+      "setp.ne.b32 bytes, %10, 0;\n"
+      "@!bytes mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
+      "{%0, %1, %2, %3};\n"
+      "@bytes mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
+      "{%0, %1, %2, %3};\n"
+      "}\n"
+      : "+r"(c[0]), "+r"(c[1]), "+r"(c[2]), "+r"(c[3])
+      : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b0), "r"(b1), "r"(static_cast<unsigned>(bytes)));
+#else  // which has no scan of bytes
+  asm("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5}, {%6}, {%0, %1, %2, %3};"
+      : "+r"(c[0]), "+r"(c[1]), "+r"(c[2]), "+r"(c[3])
+      : "r"(a0), "r"(a1), "r"(b0));
+  asm("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5}, {%6}, {%0, %1, %2, %3};"
+      : "+r"(c[0]), "+r"(c[1]), "+r"(c[2]), "+r"(c[3])
+      : "r"(a2), "r"(a3), "r"(b1));
+#endif
+}
+
+__device__ __forceinline__ uint4 load_piece(const __half* piece) {
+  return *reinterpret_cast<const uint4*>(piece);
+}
+
+/// The lane's part of a piece of 8 columns, of the four rows of its group: the first 16 rows of an instruction are rows
+/// 0 and 2 of the warp's 8 groups, the others rows 1 and 3.
+__device__ __forceinline__ void multiply_add_pieces(unsigned (&scores)[2][4], bool bytes, const uint4 (&rows)[4],
+                                                    const uint4& query) {
+#pragma unroll
+  for (int i = 0; i < 2; ++i) {
+    const uint4 &low = rows[i], &high = rows[i + 2];
+    multiply_add_rows(scores[i], bytes, low.x, high.x, low.y, high.y, query.x, query.y);
+    multiply_add_rows(scores[i], bytes, low.z, high.z, low.w, high.w, query.z, query.w);
+  }
+}
+
+/// scores[4 * g + i], as the scan has it, of row i of group g, for up to kScoredGroups groups, by one warp; kAlways for
+/// a row that is always listed, kNever for one that does not count. groups[g] is a group's first row.
+template <bool kNarrow>
+__device__ __forceinline__ void score_groups(const RerankJob& job, std::int64_t query, const std::int32_t* groups,
+                                             int n_groups, float* scores) {
+  // Four lanes a group, each with its part of every 4 pieces.
+  const int lane = static_cast<int>(threadIdx.x) % 32, group = lane / 4, part = lane % 4;
+  const int width = job.bounds.width;
+  const auto first = static_cast<std::uint32_t>(groups[group < n_groups ? group : 0]);
+  const __half* image = job.query_images + query * width + part * 8;
+  // A group's rows (group_row) lie in one tile, and `first` is even. So the next row has its pieces in other places
+  // only by the lowest bit of the swizzle, 8 rows further they are where they are, and pieces that differ by 4, too.
+  const __half* even = job.train_images + tile_place(first, part * 8, width);
+  constexpr int kPitch = kNarrow ? 32 : 64, kFar = 8 * kPitch;
+  const int swizzled = part ^ static_cast<int>(first);
+  const __half* odd = even + kPitch + (kNarrow ? 0 : (swizzled & 1) != 0 ? -8 : 8);
+  // The lane has the scores of all four rows and writes one.
+  const std::int32_t own = group_row(static_cast<std::int32_t>(first), part);
+  const float start = job.starts == nullptr ? 0.0F : job.starts[own];
+  const bool bytes = job.bounds.bytes;
+
+  unsigned sums[2][4] = {};
+  if constexpr (kNarrow) {
+#pragma unroll 1
+    for (int column = 0; column < width; column += 32) {
+      const uint4 pieces[4] = {load_piece(even), load_piece(odd), load_piece(even + kFar), load_piece(odd + kFar)};
+      multiply_add_pieces(sums, bytes, pieces, load_piece(image + column));
+      even += kTileRows * 32;
+      odd += kTileRows * 32;
+    }
+  } else {
+    const int other = (first & 4) != 0 ? -32 : 32;
+#pragma unroll 1
+    for (int column = 0; column < width; column += 64) {
+      const uint4 pieces[4] = {load_piece(even), load_piece(odd), load_piece(even + kFar), load_piece(odd + kFar)};
+      const uint4 others[4] = {load_piece(even + other), load_piece(odd + other), load_piece(even + other + kFar),
+                               load_piece(odd + other + kFar)};
+      multiply_add_pieces(sums, bytes, pieces, load_piece(image + column));
+      multiply_add_pieces(sums, bytes, others, load_piece(image + column + 32));
+      even += kTileRows * 64;
+      odd += kTileRows * 64;
+    }
+  }
+
+  const unsigned sum = part < 2 ? (part == 0 ? sums[0][0] : sums[1][0]) : (part == 2 ? sums[0][2] : sums[1][2]);
+  const float score = bytes ? score_of_bytes(static_cast<int>(sum) + __float_as_int(start))
+                            : fminf(__uint_as_float(sum) + start, kAlways);
+  const bool counts = own < job.n_rows && !(job.self >= 0 && own == job.self + query);
+  if (group < n_groups) scores[lane] = counts ? score : kNever;
+}
+
+}  // namespace stope::knn::cuda

@@ -1,0 +1,81 @@
+// Which scan: by the GPU's compute capability, or as a test wants it.
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+#include "device/cuda/check.hpp"
+#include "knn/cuda/tensor/scan/kernels.hpp"
+
+namespace stope::knn::cuda {
+namespace {
+
+// So many queries fill one matrix instruction's columns, twice: more are not read at the speed of memory.
+constexpr std::int64_t kFewQueries = 16;
+
+struct Capability {
+  int major, minor;
+};
+
+Capability capability_of_this_gpu() {
+  int gpu = 0;
+  Capability capability{};
+  stope::cuda::check(cudaGetDevice(&gpu), "asking for the GPU");
+  stope::cuda::check(cudaDeviceGetAttribute(&capability.major, cudaDevAttrComputeCapabilityMajor, gpu),
+                     "asking for the architecture");
+  stope::cuda::check(cudaDeviceGetAttribute(&capability.minor, cudaDevAttrComputeCapabilityMinor, gpu),
+                     "asking for the architecture");
+  return capability;
+}
+
+struct NamedScan {
+  const char* name;
+  Scan scan;
+  int least_major, least_minor;
+};
+constexpr NamedScan kScans[] = {{"sm90", Scan::sm90, 9, 0}, {"sm80", Scan::sm80, 8, 0}, {"sm75", Scan::sm75, 7, 5}};
+
+bool has(const Capability& gpu, const NamedScan& scan) {
+  if (scan.scan == Scan::sm90) return gpu.major == 9 && gpu.minor == 0;  // its instructions ended with Hopper
+  return gpu.major > scan.least_major || (gpu.major == scan.least_major && gpu.minor >= scan.least_minor);
+}
+
+Scan scan_of(const Capability& gpu, std::int64_t n_queries) {
+  const char* forced = std::getenv("STOPE_CUDA_SCAN");  // NOLINT(concurrency-mt-unsafe): the plug-in never changes it
+  // The host has chosen what images are of (knn/gpu/tensor/byte_columns.cpp).
+  if (forced == nullptr || *forced == '\0' || std::strcmp(forced, "bytes") == 0 || std::strcmp(forced, "halves") == 0) {
+    if (n_queries <= kFewQueries) return Scan::few;
+    for (const NamedScan& scan : kScans) {
+      if (has(gpu, scan)) return scan.scan;
+    }
+    throw Error(ErrorCode::unsupported, "the GPU has no matrix instructions that a scan is written for");
+  }
+  if (std::strcmp(forced, "few") == 0) return Scan::few;
+  for (const NamedScan& scan : kScans) {
+    if (std::strcmp(forced, scan.name) == 0 && has(gpu, scan)) return scan.scan;
+  }
+  throw Error(ErrorCode::invalid_argument, std::string("STOPE_CUDA_SCAN='") + forced + "' is no scan of this GPU");
+}
+
+}  // namespace
+
+void launch_sample(const ScanJob& job, float* maxima, std::int64_t n_maxima, cudaStream_t stream) {
+  if (job.bytes) return launch_sample_bytes(job, maxima, n_maxima, stream);
+  switch (scan_of(capability_of_this_gpu(), job.n_queries)) {
+    case Scan::sm90: return launch_sample_sm90(job, maxima, n_maxima, stream);
+    case Scan::sm80: return launch_sample_sm80(job, maxima, n_maxima, stream);
+    case Scan::sm75: return launch_sample_sm75(job, maxima, n_maxima, stream);
+    case Scan::few: return launch_sample_few(job, maxima, n_maxima, stream);
+  }
+}
+
+void launch_list(const ScanJob& job, const CandidateLists& lists, cudaStream_t stream) {
+  if (job.bytes) return launch_list_bytes(job, lists, stream);
+  switch (scan_of(capability_of_this_gpu(), job.n_queries)) {
+    case Scan::sm90: return launch_list_sm90(job, lists, stream);
+    case Scan::sm80: return launch_list_sm80(job, lists, stream);
+    case Scan::sm75: return launch_list_sm75(job, lists, stream);
+    case Scan::few: return launch_list_few(job, lists, stream);
+  }
+}
+
+}  // namespace stope::knn::cuda

@@ -1,0 +1,409 @@
+#include "knn/cuda/tensor/session.hpp"
+
+#include <algorithm>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "base/checked.hpp"
+#include "device/cuda/attribute.hpp"
+#include "knn/cuda/copies.hpp"
+#include "knn/cuda/tensor/scan/scan_plan.hpp"
+
+namespace stope::knn::cuda {
+namespace {
+
+using stope::cuda::check;
+using stope::cuda::DeviceBuffer;
+using stope::cuda::PinnedBuffer;
+
+constexpr std::int64_t kMostBatch = 33792;  // queries at once: enough to fill the GPU many times over
+
+std::int64_t padded(std::int64_t n, std::int64_t to) {
+  return checked::mul(checked::ceil_div(n, to), to);
+}
+
+// In halves: two bytes take the place of one.
+int image_width(const cuda_abi::FilterSpec& spec) {
+  return static_cast<int>(spec.byte_factor != 0 ? spec.image_width / 2 : spec.image_width);
+}
+
+ByteSteps byte_steps(const cuda_abi::FilterSpec& spec) {
+  if (spec.byte_factor == 0) return {};
+  // A factor of 1 has room for -128 as well.
+  const int most = 127 / spec.byte_factor, least = spec.byte_factor == 1 ? -most - 1 : -most;
+  return {spec.byte_factor, least, most, 1.0 / spec.columns->scale, spec.columns->scale};
+}
+
+std::int64_t padded_rows(const cuda_abi::FilterSpec& spec) {
+  return padded(spec.n_rows, scan_tile_rows(image_width(spec)));
+}
+
+constexpr std::int64_t kUsualNeighbors = 128;
+// The maxima of the sample lie where the lists will: these begin when thresholds are known.
+constexpr auto kMaximaPerGroup = static_cast<std::int64_t>(sizeof(Candidate) / sizeof(float));
+
+std::int64_t most_maxima(const cuda_abi::FilterSpec& spec) {
+  constexpr std::int64_t kUsualMaxima = 1024;
+  const std::int64_t most = spec.most_neighbors <= kUsualNeighbors ? kUsualMaxima : kMostMaxima;
+  return std::min<std::int64_t>(most, spec.list_groups * kMaximaPerGroup / kMaximaPerSegment * kMaximaPerSegment);
+}
+
+std::int64_t batch_of(const cuda_abi::FilterSpec& spec) {
+  return padded(std::clamp<std::int64_t>(spec.most_queries, 1, kMostBatch), kBlockQueries);
+}
+
+}  // namespace
+
+cuda_abi::FilterSize FilterSession::size(const cuda_abi::FilterSpec& spec, int gpu) {
+  int major = 0, minor = 0;
+  check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, gpu), "asking for the architecture");
+  check(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, gpu), "asking for the architecture");
+  cuda_abi::FilterSize size{};
+  // A row is an int32, and so is the first row of a group that lies in the padding.
+  constexpr std::int64_t kMostRows = INT32_MAX - 2 * kTileRows;
+  const std::int64_t width = image_width(spec), batch = batch_of(spec);
+  const bool scans = spec.byte_factor != 0 ? can_scan_bytes(major, minor, width) : can_scan(major, minor);
+  size.possible = scans && find_rerank_kernel(spec.measure) != nullptr && width <= kMostWidth &&
+                  spec.most_neighbors <= kMostNeighbors && spec.n_rows <= kMostRows;
+  const std::int64_t row = spec.width * 8 + width * 2 + 4 * 4;
+  const std::int64_t query = width * (scans_tiles(image_width(spec)) ? 4 : 2) + 32 +
+                             spec.list_groups * static_cast<std::int64_t>(sizeof(Candidate)) +
+                             spec.n_slots * (spec.width * 8 + spec.most_neighbors * 12 + 12);
+  size.bytes =
+      checked::add(checked::mul(checked::mul(padded_rows(spec), row), spec.n_tables), checked::mul(batch, query));
+  return size;
+}
+
+FilterSession::FilterSession(int gpu, const cuda_abi::FilterSpec& spec)
+    : gpu_(gpu),
+      spec_(spec),
+      kernel_(find_rerank_kernel(spec.measure)),
+      replay_(find_replay_kernel(spec.measure)),
+      width_(image_width(spec)),
+      bytes_(byte_steps(spec)),
+      multiprocessors_(stope::cuda::attribute_of(gpu, cudaDevAttrMultiProcessorCount)),
+      batch_(batch_of(spec)),
+      attributes_(spec.measure.n_attributes),
+      columns_(spec.n_columns),
+      plain_train_(spec, PlainColumns::Side::train, stream_),
+      plain_queries_(spec, PlainColumns::Side::queries, stream_),
+      table_totals_(kTotals),
+      host_table_totals_(kTotals),
+      query_squares_(batch_),
+      query_images_(checked::mul(batch_, width_)),
+      query_tiles_(scans_tiles(width_) ? checked::mul(batch_, width_) : 0),
+      query_norms_(batch_),
+      query_residuals_(batch_),
+      thresholds_(batch_),
+      candidates_(checked::mul(batch_, spec.list_groups)),
+      counts_(batch_),
+      sizes_(batch_) {
+  if (kernel_ == nullptr) throw Error(ErrorCode::unsupported, std::string("no filter for ") + spec.measure.type);
+  const auto* bytes = static_cast<const unsigned char*>(spec.measure.bytes);
+  measure_.assign(bytes, bytes + spec.measure.n_bytes);
+  copy_in(attributes_.data(), static_cast<const Attribute*>(spec.measure.attributes), attributes_.size(), stream_);
+  copy_in(columns_.data(), spec.columns, columns_.size(), stream_);
+  for (int table = 0; table < spec.n_tables; ++table) make_table(tables_[table]);
+  for (Slot& slot : std::span(slots_).first(static_cast<std::size_t>(spec.n_slots))) {
+    const std::int64_t n_answers = checked::mul(batch_, spec.most_neighbors);
+    slot.queries = DeviceBuffer<double>(checked::mul(batch_, spec.width));
+    slot.within = DeviceBuffer<double>(batch_);
+    slot.distances = DeviceBuffer<double>(n_answers);
+    slot.rows = DeviceBuffer<std::int32_t>(n_answers);
+    slot.uncertain = DeviceBuffer<std::int32_t>(batch_);
+    slot.totals = DeviceBuffer<unsigned long long>(kTotals);
+    slot.host_distances = PinnedBuffer<double>(n_answers);
+    slot.host_rows = PinnedBuffer<std::int32_t>(n_answers);
+    slot.host_uncertain = PinnedBuffer<std::int32_t>(batch_);
+    slot.host_totals = PinnedBuffer<unsigned long long>(kTotals);
+    // The answers of uncertain queries are copied back as they are.
+    clear(slot.distances, stream_);
+    clear(slot.rows, stream_);
+  }
+  stream_.wait();  // the columns may go
+}
+
+// A search that was cancelled leaves batches under way: they end before their memory goes. A lost GPU has none.
+FilterSession::~FilterSession() {
+  for (const stope::cuda::Stream* stream : {&copy_rows_, &loading_, &copy_in_, &stream_, &copy_out_}) {
+    cudaStreamSynchronize(stream->get());
+  }
+}
+
+EncodeJob FilterSession::encode_job() const {
+  EncodeJob job{};
+  job.row_width = spec_.width;
+  job.columns = columns_.data();
+  job.n_columns = static_cast<int>(spec_.n_columns);
+  job.width = width_;
+  job.bytes = bytes_;
+  job.unit_rows = spec_.unit_rows != 0;
+  job.n_to_share = spec_.shares != 0 ? static_cast<double>(spec_.measure.n_attributes) : 0.0;
+  return job;
+}
+
+BoundsJob FilterSession::bounds(const Table& table) const {
+  return {query_squares_.data(),
+          query_norms_.data(),
+          query_residuals_.data(),
+          table.residual,
+          table.largest_norm,
+          table.shift.data(),
+          width_,
+          in_bytes(),
+          in_bytes() ? 0.0 : kAccumulation * (width_ + 2),  // whole numbers are exact
+          in_bytes() ? kByteKeyStep : kKeyStep,
+          spec_.masks != 0,
+          spec_.tiny,
+          spec_.constant,
+          spec_.nominal,
+          spec_.hashed,
+          spec_.product_error,
+          spec_.slack};
+}
+
+// Rows come and answers go in streams of their own: the GPU computes on one batch while it copies for another.
+void FilterSession::submit(int number, const cuda_abi::FilterQuery& query) {
+  Slot& slot = slots_[number];
+  if (query.n > batch_ || query.k > spec_.most_neighbors || (query.heap != 0 && query.k > kMostReplayed)) {
+    throw Error(ErrorCode::internal, "a batch that cannot be");
+  }
+  reserve_votes(slot, query);
+  slot.n_queries = query.n;
+  slot.lists_stay = query.device_lists != nullptr;
+  slot.table = &tables_[query.table];
+  take_queries(slot, query);
+  clear(slot.totals, stream_);
+  search_batch(slot, query);
+  if (slot.voted) {
+    slot.votes.cast(*query.vote, voters_,
+                    {slot.distances.data(), slot.rows.data(), query.k, query.n, slot.uncertain.data()}, stream_);
+  }
+  slot.clocks[6].record(stream_);
+  if (slot.lists_stay) {
+    launch_hand_lists(
+        {slot.distances.data(), slot.rows.data(), slot.uncertain.data(), query.n, query.k, *query.device_lists},
+        stream_.get());
+  }
+  slot.computed.record(stream_);
+  slot.computed.hold(copy_out_);
+  copy_back(slot, query);
+  slot.clocks[kSteps].record(copy_out_);
+  slot.done.record(copy_out_);
+}
+
+void FilterSession::take_queries(Slot& slot, const cuda_abi::FilterQuery& query) {
+  if (query.device_rows != nullptr) {
+    // What the caller's stream has queued comes first: it may make the rows, or read the lists' memory still.
+    check(cudaEventRecord(slot.uploaded.get(), static_cast<cudaStream_t>(query.device_rows->stream)),
+          "marking the caller's stream");
+    slot.uploaded.hold(copy_in_);
+    launch_take_rows({*query.device_rows, query.n, spec_.width, slot.queries.data()}, copy_in_.get());
+  } else {
+    copy_in(slot.queries.data(), query.rows, query.n * spec_.width, copy_in_);
+  }
+  if (query.within != nullptr) copy_in(slot.within.data(), query.within, query.n, copy_in_);
+  slot.uploaded.record(copy_in_);
+  slot.uploaded.hold(stream_);
+}
+
+// Before anything is queued: room may be missing.
+void FilterSession::reserve_votes(Slot& slot, const cuda_abi::FilterQuery& query) {
+  slot.voted = query.vote != nullptr;
+  if (!slot.voted) return;
+  if (voters_.n_rows() != spec_.n_rows) throw Error(ErrorCode::internal, "a vote of rows that are not there");
+  slot.votes.reserve(*query.vote, voters_.rows(), batch_, query.n);
+}
+
+void FilterSession::copy_back(Slot& slot, const cuda_abi::FilterQuery& query) {
+  if (slot.voted) {
+    slot.votes.copy_back(*query.vote, voters_, 0, query.n, copy_out_);
+  } else if (!slot.lists_stay) {
+    copy_out(slot.host_distances.data(), slot.distances, query.n * query.k, copy_out_);
+    copy_out(slot.host_rows.data(), slot.rows, query.n * query.k, copy_out_);
+  }
+  copy_out(slot.host_uncertain.data(), slot.uncertain, query.n, copy_out_);
+  copy_out(slot.host_totals.data(), slot.totals, kTotals, copy_out_);
+}
+
+cuda_abi::FilterAnswer FilterSession::collect(int number) {
+  Slot& slot = slots_[number];
+  slot.done.wait();
+  cuda_abi::FilterAnswer answer{slot.host_distances.data(),
+                                slot.host_rows.data(),
+                                slot.host_uncertain.data(),
+                                slot.n_queries * slot.table->n_rows,
+                                static_cast<std::int64_t>(slot.host_totals.data()[kListed]),
+                                static_cast<std::int64_t>(slot.host_totals.data()[kEvaluated]),
+                                {}};
+  for (std::size_t step = 0; step < kSteps; ++step) {
+    answer.milliseconds[step] = slot.clocks[step + 1].since(slot.clocks[step]);
+  }
+  answer.milliseconds[kSteps] = static_cast<float>(image_microseconds_.exchange(0)) * 1e-3F;
+  if (slot.voted || slot.lists_stay) {
+    answer.distances = nullptr;
+    answer.rows = nullptr;
+  }
+  if (slot.voted) {
+    answer.winners = slot.votes.winners();
+    answer.values = slot.votes.values();
+  }
+  return answer;
+}
+
+void FilterSession::encode_queries(const Slot& slot, std::int64_t n) {
+  EncodeJob encode = encode_job();
+  encode.rows = slot.queries.data();
+  encode.n = n;
+  encode.n_padded = padded(n, kBlockQueries);
+  encode.plain = plain_queries_.columns();
+  encode.plain_sources = plain_queries_.sources();
+  encode.images = query_images_.data();
+  encode.tiles = query_tiles_.data();
+  encode.squares = query_squares_.data();
+  encode.norms = query_norms_.data();
+  encode.residuals = query_residuals_.data();
+  launch_encode_queries(encode, stream_.get());
+  if (in_bytes()) return;  // their starts are shifted
+  launch_shift({query_norms_.data(), query_residuals_.data(), n, slot.table->largest_norm,
+                spec_.masks != 0 ? spec_.nominal : 0.0, spec_.masks != 0, width_,
+                spec_.start_column < 0 ? -1 : static_cast<int>(spec_.start_column) + 2, query_images_.data(),
+                query_tiles_.data(), slot.table->starts.data(), slot.table->shifted_starts.data(), slot.table->n_padded,
+                slot.table->shift.data()},
+               stream_.get());
+}
+
+ScanSize FilterSession::scan_size(std::int64_t n_queries, std::int64_t n_tiles, int k) const {
+  // Several times as many maxima as neighbours make the k-th largest of them a score near the k-th best.
+  constexpr std::int64_t kMaximaPerNeighbor = 8;
+  const std::int64_t blocks = checked::ceil_div(n_queries, kBlockQueries);
+  return {n_tiles,
+          scan_tile_rows(width_),
+          width_,
+          n_queries,
+          scans_tiles(width_) ? 2 * blocks : blocks,
+          multiprocessors_,
+          k,
+          spec_.list_groups,
+          checked::ceil_div(std::min(kMaximaPerNeighbor * k, most_maxima(spec_)), kMaximaPerSegment),
+          most_maxima(spec_) / kMaximaPerSegment};
+}
+
+const float* FilterSession::starts_of(const Table& table) const {
+  if (in_bytes()) return table.starts.data();
+  return spec_.start_column < 0 ? table.shifted_starts.data() : nullptr;
+}
+
+ScanJob FilterSession::scan_job(const Table& table, std::int64_t n_queries, const ScanPart& part) const {
+  return {query_images_.data(), query_tiles_.data(), table.images.data(), starts_of(table), width_,
+          in_bytes(),           n_queries,           part.n_tiles,        part.first_tile,  part.stride,
+          part.segments.tiles};
+}
+
+RerankJob FilterSession::rerank_job(Slot& slot, const cuda_abi::FilterQuery& query) {
+  return {bounds(*slot.table),
+          query_images_.data(),
+          slot.table->images.data(),
+          starts_of(*slot.table),
+          slot.queries.data(),
+          slot.table->rows.data(),
+          spec_.width,
+          attributes_.data(),
+          slot.table->n_rows,
+          query.n,
+          query.self,
+          static_cast<int>(query.k),
+          slot.table->n_always,
+          query.within != nullptr,
+          lists(),
+          slot.distances.data(),
+          slot.rows.data(),
+          slot.uncertain.data(),
+          slot.totals.data() + kListed,
+          slot.totals.data() + kEvaluated};
+}
+
+CandidateLists FilterSession::lists() const {
+  return {thresholds_.data(), candidates_.data(), counts_.data(), static_cast<std::int32_t>(spec_.list_groups)};
+}
+
+void FilterSession::search_nearest(Slot& slot, const cuda_abi::FilterQuery& query) {
+  const Table& table = *slot.table;
+  const std::int64_t n = query.n, n_tiles = table.n_padded / scan_tile_rows(width_);
+  const int k_listed = static_cast<int>(query.k) + (query.self >= 0 ? 1 : 0);  // the query itself is listed, too
+  const ScanPlan plan = plan_scan(scan_size(n, n_tiles, k_listed));
+  const std::int64_t n_maxima = plan.sample.segments.count * kMaximaPerSegment;
+  auto* const maxima = reinterpret_cast<float*>(candidates_.data());
+  launch_sample(scan_job(table, n, plan.sample), maxima, n_maxima, stream_.get());
+
+  slot.clocks[2].record(stream_);
+  launch_thresholds({bounds(table), maxima, n_maxima, n, k_listed, thresholds_.data()}, stream_.get());
+
+  slot.clocks[3].record(stream_);
+  clear(counts_, stream_);
+  for (const ScanPart& part : plan.parts) {
+    if (part.first_tile != 0) launch_tighten({bounds(table), lists(), n, k_listed, thresholds_.data()}, stream_.get());
+    launch_list(scan_job(table, n, part), lists(), stream_.get());
+  }
+
+  slot.clocks[4].record(stream_);
+  kernel_(rerank_job(slot, query), measure_.data(), stream_.get());
+}
+
+// What is known of the neighbours from other rows stands for the sample and its thresholds.
+void FilterSession::search_within(Slot& slot, const cuda_abi::FilterQuery& query) {
+  const Table& table = *slot.table;
+  const std::int64_t n = query.n, n_tiles = table.n_padded / scan_tile_rows(width_);
+  slot.clocks[2].record(stream_);
+  launch_roots({bounds(table), {spec_.unit, spec_.finish}, slot.within.data(), nullptr, n, 1, thresholds_.data()},
+               stream_.get());
+  slot.clocks[3].record(stream_);
+  clear(counts_, stream_);
+  const ScanSize size = scan_size(n, n_tiles, static_cast<int>(query.k));
+  launch_list(scan_job(table, n, {0, 1, n_tiles, segments_of(size)}), lists(), stream_.get());
+  slot.clocks[4].record(stream_);
+  kernel_(rerank_job(slot, query), measure_.data(), stream_.get());
+}
+
+// The first chunk has as many rows as neighbours at least, each of the others three times what came before: some three
+// rows a neighbour enter the heap in each, and there are few of them. All that is done counts as the list.
+void FilterSession::search_heap(Slot& slot, const cuda_abi::FilterQuery& query) {
+  constexpr std::int64_t kGrowth = 3;
+  const Table& table = *slot.table;
+  const std::int64_t n_tiles = table.n_padded / scan_tile_rows(width_);
+  const auto k = static_cast<int>(query.k);
+  const RootJob roots{bounds(table),     {spec_.unit, spec_.finish}, slot.distances.data(), sizes_.data(), query.n, k,
+                      thresholds_.data()};
+  ReplayJob replay{rerank_job(slot, query), sizes_.data(), false};
+  clear(slot.uncertain, stream_);
+  clear(sizes_, stream_);
+  slot.clocks[2].record(stream_);
+  slot.clocks[3].record(stream_);
+  std::int64_t n = checked::ceil_div(query.k + 1, scan_tile_rows(width_));
+  for (std::int64_t first = 0; first < n_tiles; first += n, n = kGrowth * first) {
+    n = std::min(n, n_tiles - first);
+    launch_roots(roots, stream_.get());
+    clear(counts_, stream_);
+    launch_list(scan_job(table, query.n, {first, 1, n, segments_of(scan_size(query.n, n, k))}), lists(), stream_.get());
+    replay.last = first + n == n_tiles;
+    replay_(replay, measure_.data(), stream_.get());
+  }
+  slot.clocks[4].record(stream_);
+}
+
+void FilterSession::search_batch(Slot& slot, const cuda_abi::FilterQuery& query) {
+  slot.clocks[0].record(stream_);
+  encode_queries(slot, query.n);
+  slot.clocks[1].record(stream_);
+  if (query.heap != 0) {
+    search_heap(slot, query);
+  } else if (query.within != nullptr) {
+    search_within(slot, query);
+  } else {
+    search_nearest(slot, query);
+  }
+  slot.clocks[5].record(stream_);
+}
+
+}  // namespace stope::knn::cuda

@@ -1,0 +1,127 @@
+// The tensor filter on one GPU (knn/cuda_abi.hpp): a training table with its images, and searches in it.
+//
+// A search goes through a batch of queries in five steps: images, maxima over a sample of the training rows, thresholds
+// from them, the list of groups that no score rules out, and the exact distances of what a sharper threshold leaves.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <vector>
+
+#include "device/cuda/buffer.hpp"
+#include "device/cuda/stream.hpp"
+#include "knn/cuda/device_rows.hpp"
+#include "knn/cuda/tensor/images/plain_columns.hpp"
+#include "knn/cuda/tensor/rerank/heap_replay.hpp"
+#include "knn/cuda/tensor/scan/scan_plan.hpp"
+#include "knn/cuda/votes.hpp"
+#include "knn/cuda_abi.hpp"
+
+namespace stope::knn::cuda {
+
+class FilterSession {
+ public:
+  static cuda_abi::FilterSize size(const cuda_abi::FilterSpec& spec, int gpu);
+
+  /// Its GPU is current whenever a member is called, the constructor included.
+  FilterSession(int gpu, const cuda_abi::FilterSpec& spec);
+  ~FilterSession();
+  FilterSession(const FilterSession&) = delete;
+  FilterSession& operator=(const FilterSession&) = delete;
+
+  int gpu() const { return gpu_; }
+  void begin(int table, std::int64_t n_rows);
+  void load(int table, int piece, const double* rows, std::int64_t n);
+  void wait(int piece) const { loaded_pieces_[piece].wait(); }
+  std::int64_t finish(int table);
+  void voters(const cuda_abi::Voters& voters) { voters_ = DeviceVoters(voters, copy_in_); }
+  void submit(int slot, const cuda_abi::FilterQuery& query);
+  cuda_abi::FilterAnswer collect(int slot);
+
+ private:
+  enum Total { kListed, kEvaluated, kLargestNorm, kAlwaysListed, kTotals };
+  // Training rows with their images. One table is searched while rows go to the other.
+  struct Table {
+    std::int64_t n_rows = 0, n_padded = 0;
+    std::int64_t loaded = 0, encoded = 0;  // rows
+    std::int64_t n_always = 0;
+    double residual = 0.0, largest_norm = 0.0;
+    stope::cuda::DeviceBuffer<double> rows, shift;  // of the scores, which those of few columns have in their starts
+    stope::cuda::DeviceBuffer<__half> images;
+    stope::cuda::DeviceBuffer<float> norms, residuals, starts, shifted_starts;
+  };
+
+  // Of a batch; the last step of an answer is what the images of training rows took.
+  static constexpr int kSteps = cuda_abi::kFilterSteps - 1;
+
+  // A batch under way: what the copies beside the computing stream fill and read.
+  struct Slot {
+    stope::cuda::DeviceBuffer<double> queries, within, distances;
+    stope::cuda::DeviceBuffer<std::int32_t> rows, uncertain;
+    stope::cuda::DeviceBuffer<unsigned long long> totals;
+    stope::cuda::PinnedBuffer<double> host_distances;
+    stope::cuda::PinnedBuffer<std::int32_t> host_rows, host_uncertain;
+    stope::cuda::PinnedBuffer<unsigned long long> host_totals;
+    stope::cuda::Event uploaded, computed, done;
+    std::array<stope::cuda::Clock, kSteps + 1> clocks;
+    std::int64_t n_queries = 0;
+    const Table* table = nullptr;
+    VoteSpace votes;
+    bool voted = false, lists_stay = false;
+  };
+
+  void search_batch(Slot& slot, const cuda_abi::FilterQuery& query);
+  void search_nearest(Slot& slot, const cuda_abi::FilterQuery& query);
+  void search_within(Slot& slot, const cuda_abi::FilterQuery& query);
+  void search_heap(Slot& slot, const cuda_abi::FilterQuery& query);
+  void take_queries(Slot& slot, const cuda_abi::FilterQuery& query);
+  void reserve_votes(Slot& slot, const cuda_abi::FilterQuery& query);
+  void copy_back(Slot& slot, const cuda_abi::FilterQuery& query);
+  void encode_queries(const Slot& slot, std::int64_t n);
+  ScanSize scan_size(std::int64_t n_queries, std::int64_t n_tiles, int k) const;
+  ScanJob scan_job(const Table& table, std::int64_t n_queries, const ScanPart& part) const;
+  RerankJob rerank_job(Slot& slot, const cuda_abi::FilterQuery& query);
+  CandidateLists lists() const;
+  EncodeJob encode_job() const;
+  BoundsJob bounds(const Table& table) const;
+  void make_table(Table& table);
+  void encode_loaded(Table& table, const stope::cuda::Event& copied);
+  StartPlace start_place(const Table& table) const;
+  const float* starts_of(const Table& table) const;
+  bool in_bytes() const { return bytes_.factor != 0; }
+  void add_image_time(int number);
+
+  int gpu_;
+  stope::cuda::Stream stream_, copy_in_, copy_out_;  // of batches
+  stope::cuda::Stream loading_, copy_rows_;          // of training rows
+  cuda_abi::FilterSpec spec_;
+  RerankKernel kernel_;
+  ReplayKernel replay_;
+  std::vector<unsigned char> measure_;
+  int width_;  // of an image, in halves
+  ByteSteps bytes_;
+  int multiprocessors_;
+  std::int64_t batch_;
+  stope::cuda::DeviceBuffer<Attribute> attributes_;
+  stope::cuda::DeviceBuffer<cuda_abi::FilterColumn> columns_;
+  PlainColumns plain_train_, plain_queries_;
+  Table tables_[cuda_abi::kFilterTables];
+  stope::cuda::DeviceBuffer<unsigned long long> table_totals_;
+  stope::cuda::PinnedBuffer<unsigned long long> host_table_totals_;
+  stope::cuda::DeviceBuffer<double> query_squares_;
+  stope::cuda::DeviceBuffer<__half> query_images_, query_tiles_;
+  stope::cuda::DeviceBuffer<float> query_norms_, query_residuals_, thresholds_;
+  stope::cuda::DeviceBuffer<Candidate> candidates_;
+  stope::cuda::DeviceBuffer<std::int32_t> counts_, sizes_;
+  DeviceVoters voters_;
+  Slot slots_[cuda_abi::kFilterSlots];
+  stope::cuda::Event loaded_pieces_[cuda_abi::kFilterPieces];
+  static constexpr int kTimed = 2;  // images under way at once
+  stope::cuda::Clock images_begin_[kTimed], images_end_[kTimed];
+  bool images_timed_[kTimed] = {};
+  int next_timed_ = 0;
+  std::atomic<std::int64_t> image_microseconds_ = 0;  // of training rows, since the last answer
+};
+
+}  // namespace stope::knn::cuda

@@ -1,0 +1,69 @@
+// A back end that works beside the processor: while it searches one block of queries, the caller prepares the next and
+// hands on the one before (block_feeder.hpp).
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "base/thread_pool.hpp"
+#include "knn/engine/searcher.hpp"
+
+namespace stope::knn {
+
+/// Encodes query rows [first, first + n), row-major.
+using QueryEncoder = std::function<void(std::int64_t first, std::int64_t n, double* rows, ThreadPool& pool)>;
+
+/// In place of a neighbour that there is none for: all rows that are left are in the list.
+inline constexpr std::int64_t kNoNeighbor = -1;
+
+enum class ImageNeed;  // knn/filter/filter_cache.hpp
+
+/// Thrown by SearchPipeline::begin, finish and finish_kept: FilterCache::expect(need), and a new pipeline from this
+/// block on, make it faster.
+struct OtherImages {
+  ImageNeed need;
+};
+
+/// What became of a block of queries whose lists stayed where the back end found them: predictions of the selection's
+/// ballot, or lists in the memory of the caller's that the selection names. Queries that it could not answer there have
+/// lists.
+struct Outcome {
+  std::int64_t first_query = 0, n_queries = 0;
+  std::vector<std::int32_t> winners;  ///< winners[j * n_queries + i] of the j-th k, of classes alone
+  std::vector<double> values;         ///< values[(j * n_queries + i) * n_values + v]
+  std::vector<std::int64_t> listed;   ///< queries of the block, ascending, that have lists instead
+  Lists lists;                        ///< theirs
+};
+
+/// Searches the whole training table; every list has selection.ks.front() neighbours, some of them kNoNeighbor where
+/// groups are excluded.
+class SearchPipeline {
+ public:
+  virtual ~SearchPipeline() = default;
+  /// Under way at once; fewer where STOPE_BLOCKS_UNDER_WAY says so (1: nothing is prepared or handed on meanwhile).
+  virtual int blocks() const = 0;
+  /// Whether one thread may begin a block while another finishes the one before.
+  virtual bool begins_beside() const { return false; }
+  /// Begins the search of block `which`, which is free: new, or finished. Selection and encoder live as long as it
+  /// does.
+  virtual void begin(int which, const QueryBlock& block, const Selection& selection, const QueryEncoder& encode) = 0;
+  /// Waits for the block and writes its lists; `out` has their sizes and offsets already.
+  virtual void finish(int which, Neighbors& out) = 0;
+  /// Whether lists stay with the back end: then finish_kept() takes the place of finish().
+  virtual bool keeps_lists() const { return false; }
+  virtual void finish_kept(int which, Outcome& out);
+  virtual void report(SearchReport& report) const = 0;
+};
+
+/// Puts lists, of one k, in place of those of queries `first` ... of `out`.
+void copy_lists(const Lists& lists, const Selection& selection, std::int64_t first, Neighbors& out);
+
+/// Takes kNoNeighbor out of the lists.
+void close_gaps(Neighbors& neighbors);
+
+/// The pipeline of a plan, or null where there is none; throws out_of_memory where the plan turns out not to fit.
+std::unique_ptr<SearchPipeline> make_pipeline(const Fitted& fitted, const Plan& plan, const Selection& selection,
+                                              std::int64_t n_queries, const RunOptions& run);
+
+}  // namespace stope::knn

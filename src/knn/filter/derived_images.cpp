@@ -1,0 +1,229 @@
+#include "knn/filter/derived_images.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "base/checked.hpp"
+
+namespace stope::knn {
+namespace {
+
+constexpr double kLargestStep = 127.0;
+
+bool listed(const std::vector<std::uint64_t>& always, std::int64_t slot) {
+  return (always[static_cast<std::size_t>(slot / kBlockRows)] >> (slot % kBlockRows) & 1) != 0;
+}
+
+const float* image_of(const TrainImages& images, std::int64_t n_columns, std::int64_t slot) {
+  return images.blocks.data() + slot / kBlockRows * kBlockRows * n_columns + slot % kBlockRows;
+}
+
+// The largest |value| of a number, of all but one row in 512 of a sample: outliers are cut off at the largest step
+// (their residual says so) instead of making every step coarser.
+double usual_size(const TrainImages& images, const ImageMap& map) {
+  std::vector<double> sizes;
+  const std::int64_t step = std::max<std::int64_t>(1, images.n_rows / 2048);
+  for (std::int64_t slot = 0; slot < images.n_rows; slot += step) {
+    if (listed(images.always, slot)) continue;
+    double size = 0.0;
+    const float* image = image_of(images, map.n_columns(), slot);
+    for (std::int64_t c = 0; c < map.n_numeric(); ++c) {
+      const auto value = static_cast<double>(image[c * kBlockRows]);
+      if (value == value) size = std::max(size, std::fabs(value));
+    }
+    sizes.push_back(size);
+  }
+  if (sizes.empty()) return 0.0;
+  const auto at = sizes.begin() + static_cast<std::ptrdiff_t>(sizes.size() - 1 - sizes.size() / 512);
+  std::nth_element(sizes.begin(), at, sizes.end());
+  return *at;
+}
+
+// A unit of the images in steps: finite as a float, and finite times any image below 1; the residual shows where that
+// makes steps too coarse. Without numbers a mismatch is the largest byte.
+float choose_steps(const TrainImages& images, const ImageMap& map) {
+  constexpr double kMostSteps = 1e30;
+  double size = usual_size(images, map);
+  if (map.n_numeric() == 0) {
+    for (std::int64_t c = 0; c < map.n_columns(); ++c) {
+      size = std::max(size, static_cast<double>(map.mismatch()[c]) * (kLargestStep / 255.0));
+    }
+  }
+  return static_cast<float>(size > 0.0 ? std::min(kLargestStep / size, kMostSteps) : 1.0);
+}
+
+// The value in whole steps. The addition rounds to nearest: 1.5 * 2^23 leaves no bits below 1.
+float in_steps(float value, float steps) {
+  constexpr float kRound = 12582912.0F;
+  const float scaled = std::clamp(value * steps, -127.0F, 127.0F);
+  return (scaled + kRound) - kRound;
+}
+
+// The byte of a value that is only compared for equality: different bytes come from different values.
+std::uint8_t equality_byte(float value) {
+  if (value != value) return kMissingByte;
+  return static_cast<std::uint8_t>(1 + static_cast<std::int64_t>(std::fabs(value)) % 255);
+}
+
+// What a mismatch adds, rounded down, and what an attribute adds to the divisor, rounded up: either way fewer rows are
+// dropped.
+void set_mismatches(const ImageMap& map, ByteImages& images) {
+  images.mismatch.assign(static_cast<std::size_t>(images.query_bytes()), 0);
+  images.weight = images.mismatch;
+  const float* const weight = map.weight();
+  images.weight_steps = 255.0 / static_cast<double>(*std::max_element(weight, weight + map.n_columns()));
+  for (std::int64_t c = 0; c < map.n_columns(); ++c) {
+    const auto at = static_cast<std::size_t>(images.place(c));
+    const double mismatch = static_cast<double>(map.mismatch()[c]) * images.steps * (1.0 - 1e-12);
+    images.mismatch[at] = static_cast<std::uint8_t>(std::clamp(std::floor(mismatch), 0.0, 255.0));
+    const double part = static_cast<double>(weight[c]) * images.weight_steps * (1.0 - 1e-12);
+    images.weight[at] = static_cast<std::uint8_t>(std::clamp(std::ceil(part), 1.0, 255.0));
+  }
+  // Said to be smaller by what rounding `part` may have lost.
+  images.weight_steps *= 1.0 - 1e-11;
+}
+
+}  // namespace
+
+bool fits(const ImageMap& map, ScanKind kind) {
+  if (kind == ScanKind::differences) return true;
+  constexpr std::int64_t kMostColumns = 16384;  // byte products of so many terms fit 32 bits
+  const FilterForm& form = map.form();
+  if (form.missing == Missing::mismatch || map.n_columns() > kMostColumns) return false;
+  if (kind >= ScanKind::byte_differences) return form.term == Term::absolute && form.divisor != Divisor::total;
+  return form.term == Term::square && form.divisor == Divisor::none && map.n_columns() == map.n_numeric();
+}
+
+FloatProducts make_float_products(const TrainImages& images, std::int64_t n_columns, ThreadPool& pool,
+                                  const CancelToken& cancel) {
+  FloatProducts products;
+  products.starts = Buffer<float>(images.n_blocks * kBlockRows);
+  std::vector<double> largest(static_cast<std::size_t>(images.n_blocks), 0.0);
+  pool.parallel_for(images.n_blocks, cancel, [&](std::int64_t number, int) {
+    const float* block = images.blocks.data() + number * kBlockRows * n_columns;
+    double norms[kBlockRows] = {};
+    for (std::int64_t c = 0; c < n_columns; ++c) {
+      for (int row = 0; row < kBlockRows; ++row) {
+        const auto value = static_cast<double>(block[c * kBlockRows + row]);
+        norms[row] += value * value;
+      }
+    }
+    for (int row = 0; row < kBlockRows; ++row) {
+      const std::int64_t slot = number * kBlockRows + row;
+      products.starts[slot] = static_cast<float>(-0.5 * norms[row]);
+      double& most = largest[static_cast<std::size_t>(number)];
+      if (slot < images.n_rows && !listed(images.always, slot)) most = std::max(most, norms[row]);
+    }
+  });
+  products.largest_norm = std::sqrt(*std::max_element(largest.begin(), largest.end()));
+  return products;
+}
+
+ByteImages make_byte_images(const TrainImages& images, const ImageMap& map, ScanKind kind, ThreadPool& pool,
+                            const CancelToken& cancel) {
+  ByteImages result;
+  result.kind = kind;
+  const bool products = kind == ScanKind::byte_products;
+  const std::int64_t n_columns = result.n_columns = map.n_columns();
+  const float steps = choose_steps(images, map);
+  result.n_numeric = map.n_numeric();
+  result.steps = static_cast<double>(steps);
+  const std::int64_t group_size = result.group_size(), n_slots = images.n_blocks * kBlockRows;
+  result.n_numeric_groups = checked::ceil_div(result.n_numeric, group_size);
+  result.n_groups = result.n_numeric_groups + checked::ceil_div(n_columns - result.n_numeric, group_size);
+  if (!products) set_mismatches(map, result);
+  result.bytes = Buffer<std::uint8_t>(checked::mul(n_slots, result.query_bytes()));
+  if (products) result.starts = Buffer<std::int32_t>(n_slots);
+  result.always = images.always;
+  Buffer<float> residuals(n_slots);
+  Buffer<std::int32_t> divisors(products ? 0 : n_slots);
+  pool.parallel_for(images.n_blocks, cancel, [&](std::int64_t number, int) {
+    const float* block = images.blocks.data() + number * kBlockRows * n_columns;
+    std::uint8_t* bytes = result.bytes.data() + number * kBlockRows * result.query_bytes();
+    std::fill(bytes, bytes + kBlockRows * result.query_bytes(), std::uint8_t{128});  // columns that fill up a group
+    // Column by column over 64 rows: the loops below become vector code.
+    std::int32_t squares[kBlockRows] = {};
+    float errors[kBlockRows] = {};
+    std::int32_t by[kBlockRows] = {};
+    for (std::int64_t c = 0; c < n_columns; ++c) {
+      const std::int64_t at = result.place(c);
+      std::uint8_t* out = bytes + at / group_size * kBlockRows * group_size + at % group_size;
+      const float* column = block + c * kBlockRows;
+      const std::int32_t weight = products ? 0 : result.weight[static_cast<std::size_t>(at)];
+      for (int row = 0; row < kBlockRows; ++row) by[row] += column[row] == column[row] ? weight : 0;
+      if (c >= result.n_numeric) {
+        for (int row = 0; row < kBlockRows; ++row) out[row * group_size] = equality_byte(column[row]);
+        continue;
+      }
+      for (int row = 0; row < kBlockRows; ++row) {
+        const bool present = column[row] == column[row];
+        const float value = present ? column[row] : 0.0F;
+        const float whole = in_steps(value, steps);
+        const float error = std::fabs(value * steps - whole);
+        const auto step = static_cast<std::int32_t>(whole);
+        squares[row] += step * step;
+        errors[row] += products ? error * error : error;
+        out[row * group_size] = present ? static_cast<std::uint8_t>(step + 128) : kMissingByte;
+      }
+    }
+    for (int row = 0; row < kBlockRows; ++row) {
+      if (products) result.starts[number * kBlockRows + row] = -(squares[row] / 2);
+      if (!products) divisors[number * kBlockRows + row] = by[row];
+      residuals[number * kBlockRows + row] = errors[row];
+    }
+  });
+  // Rows far above the usual residual are always listed instead of widening every bound.
+  std::vector<float> sample;
+  const std::int64_t stride = std::max<std::int64_t>(1, images.n_rows / 4096);
+  for (std::int64_t slot = 0; slot < images.n_rows; slot += stride) sample.push_back(residuals[slot]);
+  const auto at = sample.begin() + static_cast<std::ptrdiff_t>(sample.size() - 1 - sample.size() / 256);
+  std::nth_element(sample.begin(), at, sample.end());
+  const float usual = 1.5F * *at;
+  for (std::int64_t slot = 0; slot < images.n_rows; ++slot) {
+    if (residuals[slot] <= usual) continue;
+    result.always[static_cast<std::size_t>(slot / kBlockRows)] |= std::uint64_t{1} << (slot % kBlockRows);
+  }
+  result.least_by = std::accumulate(result.weight.begin(), result.weight.end(), std::int64_t{0});
+  for (std::int64_t slot = 0; !products && slot < images.n_rows; ++slot) {
+    if (!listed(result.always, slot)) result.least_by = std::min<std::int64_t>(result.least_by, divisors[slot]);
+  }
+  // The errors themselves were computed in float: value * steps is off by 2^-24 of at most 127, the sum by a share.
+  const auto columns = static_cast<double>(n_columns);
+  const double share = 1.0 + (columns + 8.0) * 0x1p-23;
+  const double rounding = (products ? std::sqrt(columns) : columns) * 127.0 * 0x1p-22;
+  result.residual = (products ? std::sqrt(static_cast<double>(usual)) : static_cast<double>(usual)) * share + rounding;
+  return result;
+}
+
+ByteImage make_byte_image(const float* image, const ByteImages& train, std::uint8_t* bytes) {
+  const bool products = train.kind == ScanKind::byte_products;
+  ByteImage result;
+  double errors = 0.0;
+  result.least_by = train.least_by;  // less what the query lacks
+  std::fill(bytes, bytes + train.query_bytes(), static_cast<std::uint8_t>(products ? 0 : 128));
+  for (std::int64_t c = 0; c < train.n_columns; ++c) {
+    std::uint8_t& byte = bytes[train.place(c)];
+    if (image[c] != image[c]) result.least_by -= train.weight[static_cast<std::size_t>(train.place(c))];
+    if (c >= train.n_numeric) {
+      byte = equality_byte(image[c]);
+      continue;
+    }
+    if (image[c] != image[c]) {
+      byte = kMissingByte;
+      continue;
+    }
+    const double value = static_cast<double>(image[c]) * train.steps;
+    const auto whole = static_cast<std::int32_t>(std::nearbyint(std::clamp(value, -kLargestStep, kLargestStep)));
+    const double error = std::fabs(value - whole);
+    errors += products ? error * error : error;
+    result.norm += static_cast<double>(whole) * whole;
+    result.offset += 128 * whole;
+    byte = static_cast<std::uint8_t>(products ? whole : whole + 128);
+  }
+  result.least_by = std::max<std::int64_t>(result.least_by, 1);
+  result.residual = (products ? std::sqrt(errors) : errors) * (1.0 + 1e-9);
+  return result;
+}
+
+}  // namespace stope::knn

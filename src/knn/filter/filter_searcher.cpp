@@ -1,0 +1,172 @@
+// The fast CPU back ends: a float image of every row bounds its distance, and only what the bound cannot rule out is
+// evaluated with the measure's own formula. Which instructions scan the images is all that tells the back ends apart.
+#include <algorithm>
+#include <array>
+#include <numeric>
+
+#include "base/checked.hpp"
+#include "base/thread_pool.hpp"
+#include "knn/engine/searcher.hpp"
+#include "knn/filter/near_order.hpp"
+#include "knn/filter/tile_search.hpp"
+#include "stope/error.hpp"
+
+namespace stope::knn {
+namespace {
+
+class FilterSearcher final : public Searcher {
+ public:
+  FilterSearcher(const Fitted& fitted, const Plan& plan, const RunOptions& run, const FilterForm& form,
+                 ScanFunction (*scan_of)(const FilterForm&, ScanKind))
+      : fitted_(fitted),
+        plan_(plan),
+        run_(run),
+        scans_(scans_of(form, scan_of)),
+        map_(fitted.filters().map(fitted, form)),
+        pool_(plan.threads) {}
+
+  void search(const TrainPart& part, const QueryBlock& block, const Selection& selection, Lists& lists) override {
+    take_part(part);
+    const RowImages queries = make_row_images(*map_, block.rows, block.n, fitted_.width(), pool_, run_.cancel);
+    const std::vector<std::int64_t> order = query_order(queries, block.n);
+    const std::int64_t n_tiles = checked::ceil_div(block.n, kTileQueries);
+    const std::int64_t n_segments = segments(n_tiles, selection);
+    const std::int64_t n_blocks = index_.images->n_blocks;
+    const TileContext context{fitted_, index_, part, scans_.data(), block, queries, selection, lists, run_.cancel};
+    const std::size_t n_lists = selection.n_lists();
+    // The lists are read (by the first segment) and written at the end: a segment must not see another's.
+    Lists found(lists.size() * static_cast<std::size_t>(n_segments));
+    pool_.parallel_for(n_tiles * n_segments, run_.cancel, [&](std::int64_t task, int worker) {
+      const std::int64_t tile = task / n_segments, segment = task % n_segments;
+      const std::int64_t first = tile * kTileQueries, n = std::min<std::int64_t>(kTileQueries, block.n - first);
+      TileSearch& search = work_space(worker);
+      search.run(context, order.data() + first, n, n_blocks * segment / n_segments,
+                 n_blocks * (segment + 1) / n_segments);
+      for (std::int64_t i = 0; i < n; ++i) {
+        const std::size_t at = static_cast<std::size_t>(segment) * lists.size() +
+                               static_cast<std::size_t>(order[static_cast<std::size_t>(first + i)]) * n_lists;
+        for (std::size_t list = 0; list < n_lists; ++list) {
+          search.collectors()[static_cast<std::size_t>(i)].take(list, found[at + list]);
+        }
+      }
+    });
+    if (n_segments > 1) {
+      merge(selection, found, lists);
+    } else {
+      lists.swap(found);
+    }
+  }
+
+  void matrix(const TrainPart&, const QueryBlock&, Quantity, stope::knn::Order, double*, std::int64_t) override {
+    throw Error(ErrorCode::internal, "a filter computes no matrix");
+  }
+
+  void report(SearchReport& report) const override {
+    if (index_.kind == ScanKind::products) report.method += ", products";
+    if (in_bytes(index_.kind)) report.method += ", bytes";
+    FilterCounts counts = counts_;
+    for (const std::unique_ptr<TileSearch>& space : work_spaces_) {
+      if (space != nullptr) counts.add(space->counts());
+    }
+    report.scanned = counts.scanned;
+    report.skipped = counts.skipped;
+    report.listed = counts.listed;
+    report.evaluated = counts.evaluated;
+  }
+
+ private:
+  static std::array<ScanFunction, kScanKinds> scans_of(const FilterForm& form,
+                                                       ScanFunction (*scan_of)(const FilterForm&, ScanKind)) {
+    std::array<ScanFunction, kScanKinds> scans{};
+    for (int kind = 0; kind < kScanKinds; ++kind) {
+      scans[static_cast<std::size_t>(kind)] = scan_of(form, static_cast<ScanKind>(kind));
+    }
+    return scans;
+  }
+  bool has(ScanKind kind) const { return scans_[static_cast<std::size_t>(kind)] != nullptr; }
+
+  // Where blocks hold near rows, near queries share a tile: a block is then read once for all of them.
+  std::vector<std::int64_t> query_order(const RowImages& queries, std::int64_t n) {
+    if (index_.images->ordered()) {
+      return near_order(queries.rows.data(), n, map_->n_columns(), kTileQueries, pool_, run_.cancel);
+    }
+    std::vector<std::int64_t> order(static_cast<std::size_t>(n));
+    std::iota(order.begin(), order.end(), 0);
+    return order;
+  }
+
+  // With few queries the training rows are cut as well, to give every core work. A heap sees all rows in order.
+  std::int64_t segments(std::int64_t n_tiles, const Selection& selection) const {
+    constexpr std::int64_t kTasksPerThread = 4, kLeastBlocks = 256;
+    if (selection.kind == Selection::Kind::rapidminer_heap || index_.images->ordered()) return 1;
+    const std::int64_t wanted = checked::ceil_div(kTasksPerThread * pool_.size(), std::max<std::int64_t>(1, n_tiles));
+    // Every segment fills lists of its own: with a large k they would outgrow the table.
+    const std::int64_t k = selection.ks.empty() ? 1 : std::max<std::int64_t>(1, selection.ks.front());
+    const std::int64_t most = std::min(index_.images->n_blocks / kLeastBlocks, index_.images->n_rows / k);
+    return std::clamp<std::int64_t>(wanted, 1, std::max<std::int64_t>(1, most));
+  }
+
+  void merge(const Selection& selection, const Lists& found, Lists& lists) {
+    pool_.parallel_for(static_cast<std::int64_t>(lists.size()), run_.cancel, [&](std::int64_t i, int) {
+      Collector collector;
+      collector.reset(selection);
+      for (std::size_t at = static_cast<std::size_t>(i); at < found.size(); at += lists.size()) {
+        for (const Candidate& candidate : found[at]) collector.offer(candidate);
+      }
+      collector.take(0, lists[static_cast<std::size_t>(i)]);
+    });
+  }
+
+  // The whole table's index is kept with the table, a part's only until the next part.
+  void take_part(const TrainPart& part) {
+    if (index_.images != nullptr && part.first == first_row_) return;
+    const ScanKind wanted = plan_.method.kind;
+    const ScanKind fallback = wanted == ScanKind::byte_products ? ScanKind::products : ScanKind::differences;
+    const ScanKind kind = has(wanted) ? wanted : fallback;
+    const bool missing_in_bytes = has(ScanKind::byte_differences_present);
+    index_ = {};
+    first_row_ = part.first;
+    if (part.n == fitted_.n_rows() && fitted_.resident()) {
+      index_ = fitted_.filters().whole(map_, part, fitted_.width(), plan_.method.order, kind, missing_in_bytes, pool_,
+                                       run_.cancel);
+    } else {
+      complete(index_, map_, part, fitted_.width(), plan_.method.order, kind, missing_in_bytes, pool_, run_.cancel);
+    }
+    for (std::unique_ptr<TileSearch>& space : work_spaces_) {
+      if (space != nullptr) counts_.add(space->counts());
+      space.reset();  // its layout follows the index
+    }
+  }
+
+  TileSearch& work_space(int worker) {
+    std::unique_ptr<TileSearch>& space = work_spaces_[static_cast<std::size_t>(worker)];
+    if (space == nullptr) space = std::make_unique<TileSearch>(index_);
+    return *space;
+  }
+
+  const Fitted& fitted_;
+  const Plan plan_;
+  const RunOptions& run_;
+  const std::array<ScanFunction, kScanKinds> scans_;
+  std::shared_ptr<const ImageMap> map_;
+  ThreadPool pool_;
+  FilterIndex index_;  // of the part being searched
+  std::int64_t first_row_ = 0;
+  FilterCounts counts_;                                                                           // of earlier parts
+  std::vector<std::unique_ptr<TileSearch>> work_spaces_{static_cast<std::size_t>(pool_.size())};  // one a worker
+};
+
+}  // namespace
+
+std::unique_ptr<Searcher> make_filter_searcher(const Fitted& fitted, const Plan& plan, const RunOptions& run) {
+  const FilterForm& form = *fitted.kernel().filter_form();
+  auto* scan_of = scalar::scan;
+#if defined(__x86_64__)
+  if (plan.backend.backend == device::Backend::avx2) scan_of = avx2::scan;
+  if (plan.backend.backend == device::Backend::avx512) scan_of = avx512::scan;
+  if (plan.backend.backend == device::Backend::avx512vnni) scan_of = avx512vnni::scan;
+#endif
+  return std::make_unique<FilterSearcher>(fitted, plan, run, form, scan_of);
+}
+
+}  // namespace stope::knn

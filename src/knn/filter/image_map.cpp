@@ -1,0 +1,192 @@
+#include "knn/filter/image_map.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "base/checked.hpp"
+#include "base/exact_math.hpp"
+
+namespace stope::knn {
+namespace {
+
+// Rows that choose centres and scales: any are correct, these fit most tables.
+constexpr std::int64_t kScaleSample = 1024;
+
+}  // namespace
+
+ImageMap::ImageMap(const Fitted& fitted, const FilterForm& form) : form_(form), attributes_(fitted.attributes()) {
+  choose_columns(fitted);
+  choose_scales(fitted);
+}
+
+void ImageMap::choose_columns(const Fitted& fitted) {
+  least_weight_ = std::numeric_limits<double>::infinity();
+  for (std::int64_t a = 0; a < fitted.width(); ++a) {
+    const Attribute& attribute = attributes_[static_cast<std::size_t>(a)];
+    total_weight_ += attribute.weight;
+    least_weight_ = std::min(least_weight_, attribute.weight);
+    const bool compared =
+        attribute.nominal || form_.space == Space::equality || (form_.space == Space::ranges && attribute.range == 0.0);
+    if (compared) {
+      equality_.push_back(a);
+    } else if (form_.space != Space::sphere) {
+      numeric_.push_back({a, 0.0, 1.0});
+    }
+  }
+  if (form_.space == Space::sphere) numeric_ = {{0, 0.0, 1.0}, {1, 0.0, 1.0}, {2, 0.0, 1.0}};
+}
+
+// What one unit of difference adds: the norm's weight of an attribute. Squares take the root of the weight.
+namespace {
+
+double weight_factor(const FilterForm& form, const Attribute& attribute) {
+  if (form.term == Term::relative) return 1.0;  // |x-y| / (|x|+|y|) does not see a factor: the weight joins the sum
+  const double weight = form.term == Term::square ? std::sqrt(attribute.weight) : attribute.weight;
+  return form.space == Space::ranges ? weight / attribute.range : weight;
+}
+
+// Some of the training rows, from which centres and scales are chosen.
+class ScaleSample {
+ public:
+  explicit ScaleSample(const Fitted& fitted) : rows_(fitted.sample(kScaleSample)), width_(fitted.width()) {}
+
+  std::int64_t size() const { return static_cast<std::int64_t>(rows_.size()) / width_; }
+  const std::vector<double>& rows() const { return rows_; }
+  double at(std::int64_t row, std::int64_t source) const {
+    return rows_[static_cast<std::size_t>(row * width_ + source)];
+  }
+
+  // Only of values that cannot overflow it; any centre is correct.
+  double mean(std::int64_t source) const {
+    double sum = 0.0, count = 0.0;
+    for (std::int64_t r = 0; r < size(); ++r) {
+      if (std::fabs(at(r, source)) < kMost) sum += at(r, source), count += 1.0;
+    }
+    return count > 0.0 && std::isfinite(sum) ? sum / count : 0.0;
+  }
+  double median(std::int64_t source) const {
+    std::vector<double> values;
+    for (std::int64_t r = 0; r < size(); ++r) {
+      if (std::fabs(at(r, source)) < kMost) values.push_back(at(r, source));
+    }
+    if (values.empty()) return 0.0;
+    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+    std::nth_element(values.begin(), middle, values.end());
+    return *middle;
+  }
+
+  // Per row the largest of its numbers as the columns have them, in order.
+  std::vector<double> sizes(const std::vector<NumericColumn>& columns) const {
+    std::vector<double> sizes;
+    for (std::int64_t r = 0; r < size(); ++r) {
+      double largest = 0.0;
+      for (const NumericColumn& column : columns) {
+        const double value = std::fabs((at(r, column.source) - column.centre) * column.scale);
+        if (value > largest && value <= kMost) largest = value;
+      }
+      sizes.push_back(largest);
+    }
+    std::sort(sizes.begin(), sizes.end());
+    return sizes;
+  }
+
+ private:
+  static constexpr double kMost = 1e300;
+  std::vector<double> rows_;
+  std::int64_t width_;
+};
+
+// That of all but one row in 64.
+double usual_of(const std::vector<double>& sizes) {
+  return sizes.empty() ? 0.0 : sizes[sizes.size() - 1 - sizes.size() / 64];
+}
+
+}  // namespace
+
+// The centre is subtracted for precision only (rows offset by 1e6); forms that use |x| itself have none. The common
+// power of two brings the largest value near 1, so that neither squares nor residuals leave the range of a float. Where
+// a few rows are far out it is the usual size that comes there, and medians are the centres: images in half precision
+// would have no digits left for the others.
+void ImageMap::choose_scales(const Fitted& fitted) {
+  constexpr double kFarOut = 64.0;
+  const bool centred =
+      form_.term != Term::relative && form_.divisor != Divisor::total && form_.space != Space::unit_rows;
+  // A subnormal scale has lost the digits that residuals count on.
+  const auto check_scale = [&](double scale) { scales_are_normal_ &= scale >= 1e-290 && scale <= 1e290; };
+  const ScaleSample sample(fitted);
+  if (form_.term == Term::square && form_.space == Space::attributes && form_.divisor == Divisor::none) {
+    byte_grid_ = find_byte_grid(sample.rows(), attributes_);
+  }
+  double largest = 0.0;
+  if (form_.space != Space::sphere) {
+    for (NumericColumn& column : numeric_) {
+      column.centre = centred ? sample.mean(column.source) : 0.0;
+      column.scale = weight_factor(form_, attributes_[static_cast<std::size_t>(column.source)]);
+    }
+    if (form_.space == Space::attributes || form_.space == Space::ranges) {
+      std::vector<double> sizes = sample.sizes(numeric_);
+      if (!sizes.empty()) largest = sizes.back();
+      if (usual_of(sizes) > 0.0 && largest > kFarOut * usual_of(sizes)) {
+        for (NumericColumn& column : numeric_) column.centre = centred ? sample.median(column.source) : 0.0;
+        sizes = sample.sizes(numeric_);
+        if (usual_of(sizes) > 0.0) largest = usual_of(sizes);
+      }
+    }
+  }
+  if (largest > 0.0) {
+    unit_ = std::ldexp(1.0, std::clamp(-std::ilogb(largest), -1000, 1000));
+    for (NumericColumn& column : numeric_) {
+      check_scale(column.scale);
+      column.scale *= unit_;
+    }
+  }
+  for (const NumericColumn& column : numeric_) check_scale(column.scale);
+  const auto round_down = [](double value) {
+    const auto rounded = static_cast<float>(std::min(value, 1e30));
+    return static_cast<double>(rounded) > value ? std::nextafter(rounded, 0.0F) : rounded;
+  };
+  const double mismatch_unit = form_.term == Term::square ? unit_ * unit_ : unit_;
+  const auto add = [&](std::int64_t source) {
+    const double weight = form_.space == Space::sphere ? 1.0 : attributes_[static_cast<std::size_t>(source)].weight;
+    mismatch_.push_back(round_down(weight * mismatch_unit));
+    // Relative sums take no unit: their terms have none. The divisor's weights stay as they are.
+    weight_.push_back(static_cast<float>(std::min(weight, 1e30)));
+  };
+  for (const NumericColumn& column : numeric_) add(column.source);
+  for (const std::int64_t source : equality_) add(source);
+}
+
+bool ImageMap::bounds() const {
+  constexpr std::int64_t kMostColumns = 1 << 20;  // gamma in cut() must stay near 1
+  return n_columns() <= kMostColumns && total_weight_ < 1e30 && least_weight_ > 1e-30 && scales_are_normal_;
+}
+
+double ImageMap::map(const double* row, float* image) const {
+  const double residual = put_image(row_form(), row, [&](std::int64_t c, float value) { image[c] = value; });
+  if (is_missing(residual)) std::fill(image, image + n_columns(), std::numeric_limits<float>::quiet_NaN());
+  return residual;
+}
+
+Cut ImageMap::cut(double distance, double residual) const {
+  Cut cut = kDropNothing;
+  if (!(distance < std::numeric_limits<double>::infinity()) || is_missing(residual)) return cut;
+  const SumBounds bounds = sum_bounds();
+  const double gamma = bounds.gamma();
+  const Limit limit = bounds.float_limit(distance, residual);
+  cut.beta = cut.score = cut.box = round_up(limit.beta);
+  if (form_.divisor == Divisor::present_weight) {
+    cut.alpha = round_up(limit.alpha);
+    cut.score = round_up((limit.alpha + limit.beta / least_weight_) * gamma);
+    cut.box = round_up((limit.alpha * total_weight_ + limit.beta) * gamma);
+  } else if (form_.divisor == Divisor::total) {
+    // The divisor can be as small as it likes, so the score alone decides nothing, nor does a box.
+    cut.alpha = round_up(limit.alpha);
+    cut.score = cut.box = kDropNothing.box;
+  } else if (form_.term == Term::relative) {
+    cut.box = kDropNothing.box;  // a box bounds differences, not shares
+  }
+  return cut;
+}
+
+}  // namespace stope::knn

@@ -1,0 +1,110 @@
+// Images: what the filter sees of a row. Each value is centred, scaled and rounded to float; the residual says how far
+// the rounding can have moved the row, so that a sum over images bounds the sum over the values
+// (docs/numerics/filter.md).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "base/thread_pool.hpp"
+#include "knn/engine/plan.hpp"
+#include "knn/engine/train_rows.hpp"
+#include "knn/filter/byte_grid.hpp"
+#include "knn/filter/row_image.hpp"
+#include "knn/filter/scan/scan.hpp"
+#include "knn/filter/sum_bounds.hpp"
+
+namespace stope::knn {
+
+/// How rows of one fitted table become images: the same map for training and query rows.
+class ImageMap {
+ public:
+  /// Looks at a sample of the training rows.
+  ImageMap(const Fitted& fitted, const FilterForm& form);
+
+  using NumericColumn = knn::NumericColumn;
+  const std::vector<NumericColumn>& numeric() const { return numeric_; }
+  /// The attributes that are only compared for equality.
+  const std::vector<std::int64_t>& equality() const { return equality_; }
+  /// How a row is mapped; points into the map.
+  RowForm row_form() const {
+    return {form_,
+            numeric_.data(),
+            static_cast<std::int64_t>(numeric_.size()),
+            equality_.data(),
+            static_cast<std::int64_t>(equality_.size()),
+            attributes_.data()};
+  }
+  SumBounds sum_bounds() const { return {form_, n_columns(), unit_, total_weight_, least_weight_}; }
+  /// A distance of 1 is so much in the image space.
+  double unit() const { return unit_; }
+
+  const FilterForm& form() const { return form_; }
+  /// Whether cut() holds: not for weights that a float cannot tell apart from 0 or infinity, nor for scales that a
+  /// double cannot.
+  bool bounds() const;
+  std::int64_t n_numeric() const { return static_cast<std::int64_t>(numeric_.size()); }
+  std::int64_t n_columns() const { return n_numeric() + static_cast<std::int64_t>(equality_.size()); }
+  const float* mismatch() const { return mismatch_.data(); }
+  const float* weight() const { return weight_.data(); }
+  /// Where rows are small whole numbers, compared as they stand, the grid of a sample of them; else null.
+  const ByteGrid* byte_grid() const { return byte_grid_.has_value() ? &*byte_grid_ : nullptr; }
+  double total_weight() const { return total_weight_; }
+
+  /// Writes the image of a row, n_columns floats. Returns its residual, or a NaN for a row that no image can bound (an
+  /// infinity, a missing value where the measure does not skip it): its image is all missing.
+  double map(const double* row, float* image) const;
+
+  /// SumBounds::limit.
+  using Limit = SumBounds::Limit;
+  Limit limit(double distance, double residual) const { return sum_bounds().limit(distance, residual); }
+
+  /// The cut for the scan by differences: what the sum of a pair must exceed for its distance to exceed `distance`.
+  Cut cut(double distance, double residual) const;
+
+ private:
+  void choose_columns(const Fitted& fitted);
+  void choose_scales(const Fitted& fitted);
+
+  FilterForm form_;
+  std::vector<Attribute> attributes_;
+  std::vector<NumericColumn> numeric_;
+  std::vector<std::int64_t> equality_;  // sources
+  std::vector<float> mismatch_, weight_;
+  double unit_ = 1.0;
+  double total_weight_ = 0.0, least_weight_ = 0.0;
+  bool scales_are_normal_ = true;
+  std::optional<ByteGrid> byte_grid_;
+};
+
+/// The images of a training table, in blocks (scan.hpp), with boxes around them where `ordered`.
+struct TrainImages {
+  std::int64_t n_rows = 0;  ///< rows are numbered from the part's first
+  std::int64_t n_blocks = 0;
+  Buffer<float> blocks;
+  std::vector<std::uint64_t> always;
+  double residual = 0.0;           ///< of every row that is not always listed
+  bool missing = false;            ///< whether any of those has a missing value
+  std::vector<std::int64_t> rows;  ///< row of a slot; empty: the slot itself
+  // If ordered, the boxes: the smallest and largest image per block and column (missing: -inf, inf), and the same of
+  // every kCoarse blocks.
+  Buffer<float> low, high, coarse_low, coarse_high;
+
+  static constexpr std::int64_t kCoarse = 32;
+  bool ordered() const { return !rows.empty(); }
+  std::int64_t row(std::int64_t slot) const { return rows.empty() ? slot : rows[static_cast<std::size_t>(slot)]; }
+};
+
+TrainImages make_train_images(const ImageMap& map, const TrainPart& part, std::int64_t width, BlockOrder order,
+                              ThreadPool& pool, const CancelToken& cancel);
+
+/// Images of rows, row-major, each with its residual (NaN: no image can bound it).
+struct RowImages {
+  Buffer<float> rows;
+  Buffer<double> residuals;
+};
+RowImages make_row_images(const ImageMap& map, const double* rows, std::int64_t n, std::int64_t width, ThreadPool& pool,
+                          const CancelToken& cancel);
+
+}  // namespace stope::knn

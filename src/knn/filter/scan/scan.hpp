@@ -1,0 +1,102 @@
+// The inner loops of the additive filter: the interface between the driver and the code compiled for each instruction
+// set. Plain arrays only, so that nothing of the standard library is compiled with instructions a machine may lack.
+#pragma once
+
+#include <cstdint>
+
+#include "knn/measure/form.hpp"
+
+namespace stope::knn {
+
+inline constexpr int kBlockRows = 64;    ///< training rows a block: one bit each in a 64-bit mask
+inline constexpr int kTileQueries = 64;  ///< query rows at most in one scan, for the same reason
+
+/// A training row the filter could not prove too far: row `slot % 64` of the visited block `slot / 64`.
+struct Hit {
+  float score;  ///< the filter's sum (or quotient): smaller is likely nearer
+  std::int32_t slot;
+};
+
+/// How images are compared. Differences in floats take any form. Inner products take squares of numbers, none missing;
+/// byte differences absolute terms, numbers and mismatches: `byte_differences` where nothing is missing,
+/// `byte_differences_present` where something is, which compares what both rows have.
+enum class ScanKind { differences, products, byte_products, byte_differences, byte_differences_present };
+inline constexpr int kScanKinds = 5;
+
+constexpr bool in_bytes(ScanKind kind) {
+  return kind >= ScanKind::byte_products;
+}
+
+inline constexpr std::uint8_t kMissingByte = 0;  ///< of byte differences
+
+/// What a query's sum must exceed for the row to be dropped: alpha * divisor + beta.
+struct Cut {
+  float alpha;  ///< 0 without a divisor
+  float beta;   ///< +infinity drops nothing
+  float score;  ///< a hit whose score exceeds this can be dropped later
+  float least;  ///< products: a row is dropped below this
+  std::int32_t least_bytes;
+  std::int32_t most_bytes;  ///< byte differences: a row is dropped above this
+  double alpha_bytes;       ///< where values are missing: above alpha_bytes * divisor + beta_bytes
+  double beta_bytes;
+  float norm;  ///< of products: the query's square, in the kind's unit; the score is norm - 2 * product
+  float box;   ///< a block is dropped if the sum of the query and the box around it exceeds this
+};
+
+inline constexpr float kNoLimit = __builtin_inff();
+inline constexpr Cut kDropNothing = {0.0F,      kNoLimit, kNoLimit, -kNoLimit, INT32_MIN,
+                                     INT32_MAX, 0.0,      1e300,    0.0F,      kNoLimit};
+
+/// Images of rows are n_numeric + n_equality floats (NaN = missing). Training images lie in blocks, column by column:
+/// blocks[(block * n_columns + column) * 64 + row]; query images are row-major.
+struct Scan {
+  std::int64_t n_numeric;
+  std::int64_t n_equality;
+  const float* mismatch;  ///< per column: what a mismatch (numeric, under Missing::mismatch: a missing value) adds
+  const float* weight;    ///< per column: its part of the divisor
+  const float* blocks;
+  const float* starts;        ///< products: -|t|^2 / 2 per slot
+  const std::uint8_t* bytes;  ///< [((block * n_groups + group) * 64 + row) * size + byte], image + 128; size: 4 or 8
+  const std::int32_t* byte_starts;  ///< byte products: as `starts`
+  std::int64_t n_groups;
+  std::int64_t n_numeric_groups;      ///< byte differences: the columns of the others are compared for equality
+  const std::uint8_t* byte_mismatch;  ///< byte differences: what a mismatch adds, per byte of a row
+  const std::uint8_t* byte_weight;    ///< and its part of the divisor
+  const std::uint64_t* always;        ///< per block: rows to list whatever their sum
+  const float* low;  ///< per block and column the box around it: low[block * n_columns + column]; or null
+  const float* high;
+
+  const std::int64_t* visit;  ///< numbers of the blocks to scan
+  std::int64_t n_visit;
+  const float* queries;
+  const std::uint8_t* query_bytes;  ///< n_groups * size a query; products: signed; differences: as `bytes`
+  std::int64_t n_queries;           ///< at most kTileQueries
+  const Cut* cuts;
+  const float* by_column;  ///< the queries once more for the boxes: [column * kTileQueries + query], 64-byte aligned
+  const float* box_cuts;   ///< kTileQueries sums that a box must not exceed, 64-byte aligned
+
+  Hit* hits;  ///< capacity entries a query, enough for every row of the visited blocks
+  std::int64_t capacity;
+  std::int32_t* n_hits;     ///< per query
+  std::int64_t* n_skipped;  ///< (query, block) pairs that the boxes ruled out, added up
+};
+
+using ScanFunction = void (*)(const Scan&);
+
+/// The scan of a form, compiled for one instruction set (scan_<level>.cpp); null where that has none of the kind.
+namespace scalar {
+ScanFunction scan(const FilterForm& form, ScanKind kind);
+}
+#if defined(__x86_64__)
+namespace avx2 {
+ScanFunction scan(const FilterForm& form, ScanKind kind);
+}
+namespace avx512 {
+ScanFunction scan(const FilterForm& form, ScanKind kind);
+}
+namespace avx512vnni {
+ScanFunction scan(const FilterForm& form, ScanKind kind);
+}
+#endif
+
+}  // namespace stope::knn

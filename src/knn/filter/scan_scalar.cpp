@@ -1,7 +1,0 @@
-// scan_kernels.inl compiled for the instructions every machine has.
-#include "knn/filter/scan.hpp"
-
-#define STOPE_LANES 4
-namespace stope::knn::scalar {
-#include "knn/filter/scan_kernels.inl"
-}  // namespace stope::knn::scalar

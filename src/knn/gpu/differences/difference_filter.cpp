@@ -1,0 +1,428 @@
+#include "knn/gpu/differences/difference_filter.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <future>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "base/checked.hpp"
+#include "device/pinned_pool.hpp"
+#include "knn/filter/derived_images.hpp"
+#include "knn/filter/filter_cache.hpp"
+#include "knn/gpu/call.hpp"
+#include "knn/gpu/keep_or_make.hpp"
+#include "knn/gpu/reference/plan.hpp"
+#include "knn/gpu/uncertified_queries.hpp"
+#include "knn/vote/gpu_votes.hpp"
+#include "stope/error.hpp"
+
+namespace stope::knn {
+namespace {
+
+using cuda_abi::Failure;
+
+// Sizes a filter is made for, so that it serves many searches: k up to the first of them in most.
+constexpr std::int64_t kFewNeighbors = 24, kMostNeighbors = 128;
+// On the GPU at once. A first search of few queries leaves room for some more.
+constexpr std::int64_t kMostQueries = 16384, kLeastQueries = 2048;
+constexpr std::int64_t kPieceBytes = std::int64_t{8} << 20;
+// So many queries are worked through between two looks at the cancel token.
+constexpr std::int64_t kQueriesPerCall = 65536;
+// Fewer pairs are done on the GPU before images of them would be made.
+constexpr std::int64_t kLeastPairs = std::int64_t{1} << 22;
+// Rows that are always listed are evaluated for every query.
+constexpr std::int64_t kMostAlways = 64;
+
+/// What the plug-in is told of a fitted table; points into it and the map.
+struct Spec {
+  Spec(const Fitted& fitted, const ImageMap& map, ScanKind kind, std::int64_t n_queries, std::int64_t k) {
+    const MeasureImage image = fitted.kernel().image();
+    spec = {{image.type, image.bytes, image.n_bytes, image.storage, image.n_storage, fitted.attributes().data(),
+             static_cast<std::int64_t>(fitted.attributes().size())},
+            map.row_form(),
+            map.sum_bounds(),
+            map.mismatch(),
+            map.weight(),
+            kind == ScanKind::byte_differences ? steps_of(fitted, map) : 0.0,
+            fitted.width(),
+            fitted.n_rows(),
+            std::clamp(n_queries, kLeastQueries, kMostQueries),
+            k <= kFewNeighbors ? kFewNeighbors : kMostNeighbors,
+            kPieceBytes};
+  }
+  cuda_abi::DifferenceSpec spec{};
+
+ private:
+  // Steps of a unit of the images, so that the usual largest number has 127: all but one row in 512 of a sample, since
+  // what lies beyond is cut off, and its residual says so. Without numbers the largest mismatch has 127.
+  static double steps_of(const Fitted& fitted, const ImageMap& map) {
+    constexpr std::int64_t kSample = 2048;
+    constexpr double kLargestStep = 127.0, kMostSteps = 1e30;
+    if (map.n_numeric() == 0) {
+      const float most = *std::max_element(map.mismatch(), map.mismatch() + map.n_columns());
+      return most > 0.0F ? std::min((kLargestStep + 0.5) / static_cast<double>(most), kMostSteps) : 1.0;
+    }
+    const std::vector<double> rows = fitted.sample(kSample);
+    const std::int64_t n = static_cast<std::int64_t>(rows.size()) / fitted.width();
+    std::vector<float> image(static_cast<std::size_t>(map.n_columns()));
+    std::vector<double> sizes;
+    for (std::int64_t i = 0; i < n; ++i) {
+      map.map(rows.data() + i * fitted.width(), image.data());
+      double size = 0.0;
+      for (std::int64_t c = 0; c < map.n_numeric(); ++c) {
+        const auto value = static_cast<double>(image[static_cast<std::size_t>(c)]);
+        if (!std::isnan(value)) size = std::max(size, std::fabs(value));
+      }
+      sizes.push_back(size);
+    }
+    if (sizes.empty()) return 1.0;
+    const auto at = sizes.begin() + static_cast<std::ptrdiff_t>(sizes.size() - 1 - sizes.size() / 512);
+    std::nth_element(sizes.begin(), at, sizes.end());
+    return *at > 0.0 ? std::min(kLargestStep / *at, kMostSteps) : 1.0;
+  }
+};
+
+}  // namespace
+
+/// A training table with its images on one GPU.
+class CudaDifferences {
+ public:
+  CudaDifferences(int gpu, const Spec& spec, const Fitted& fitted, const CancelToken& cancel)
+      : most_neighbors_(spec.spec.most_neighbors), most_queries_(spec.spec.most_queries) {
+    checked_call([&](Failure* failure) {
+      cuda_abi::DifferenceFilter* filter = nullptr;
+      const int code = cuda_functions().differences_create(gpu, &spec.spec, &filter, failure);
+      filter_.reset(filter);
+      return code;
+    });
+    // So much is copied between two looks at the cancel token.
+    const std::int64_t step = std::max<std::int64_t>(1, (std::int64_t{1} << 28) / (8 * fitted.width()));
+    for (std::int64_t begin = 0; begin < fitted.n_rows(); begin += step) {
+      cancel.check();
+      const std::int64_t n = std::min(step, fitted.n_rows() - begin);
+      checked_call([&](Failure* failure) {
+        return cuda_functions().differences_load(filter_.get(), fitted.rows() + begin * fitted.width(), n, failure);
+      });
+    }
+    checked_call(
+        [&](Failure* failure) { return cuda_functions().differences_finish(filter_.get(), &n_always_, failure); });
+  }
+
+  std::int64_t most_neighbors() const { return most_neighbors_; }
+  std::int64_t most_queries() const { return most_queries_; }
+  bool useful() const { return n_always_ <= kMostAlways; }
+
+  /// Memory for query rows.
+  device::PinnedPool<double>& row_memory() { return row_memory_; }
+
+  /// As CudaFilter's.
+  bool take_voters(const cuda_abi::Voters& voters) {
+    const std::scoped_lock lock(mutex_);
+    if (has_voters_) return true;
+    try {
+      checked_call(
+          [&](Failure* failure) { return cuda_functions().differences_voters(filter_.get(), &voters, failure); });
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::out_of_memory) throw;
+      return false;
+    }
+    has_voters_ = true;
+    return true;
+  }
+
+  /// `take` gets the answer, which is valid only while it runs.
+  template <class Take>
+  void search(const cuda_abi::DifferenceQuery& query, const Take& take) {
+    const std::scoped_lock lock(mutex_);
+    cuda_abi::DifferenceAnswer answer{};
+    checked_call(
+        [&](Failure* failure) { return cuda_functions().differences_search(filter_.get(), &query, &answer, failure); });
+    take(answer);
+  }
+
+ private:
+  struct Destroy {
+    void operator()(cuda_abi::DifferenceFilter* filter) const { cuda_functions().differences_destroy(filter); }
+  };
+  std::int64_t most_neighbors_, most_queries_;
+  std::int64_t n_always_ = 0;
+  bool has_voters_ = false;
+  std::unique_ptr<cuda_abi::DifferenceFilter, Destroy> filter_;
+  std::mutex mutex_;
+  device::PinnedPool<double> row_memory_;
+};
+
+namespace {
+
+constexpr int kBlocks = 2;  // under way at once
+
+// Every GPU holds the whole table and takes its share of a block's queries, in a thread of its own: so the next block
+// is prepared meanwhile.
+class CudaDifferencesPipeline final : public SearchPipeline {
+ public:
+  CudaDifferencesPipeline(const Fitted& fitted, const Plan& plan, const Selection& selection, std::int64_t n_queries,
+                          const RunOptions& run)
+      : fitted_(fitted), plan_(plan), run_(run), k_(selection.ks.front()) {
+    const auto spec_of = [&](std::int64_t queries, std::int64_t k) {
+      return Spec(fitted, *map_, plan.method.kind, queries, k);
+    };
+    for (const int gpu : plan.backend.gpus) {
+      filters_.push_back(
+          fitted.filters().cuda_differences(gpu, in_bytes(), [&](const std::shared_ptr<CudaDifferences>& there) {
+            return keep_or_make(there, n_queries, k_, spec_of, [&](const Spec& spec) {
+              return std::make_shared<CudaDifferences>(gpu, spec, fitted, run.cancel);
+            });
+          }));
+    }
+    votes_ = can_vote(selection, n_queries);
+    for (Block& block : blocks_) {
+      block.rows = filters_.front()->row_memory().borrow(plan.backend.gpus.front(),
+                                                         checked::mul(plan.tile_queries, fitted.width()));
+      if (plan.tile_queries >= n_queries) break;  // one block is all there is
+    }
+  }
+
+  // A search that failed or was cancelled leaves others under way, which read and write the blocks.
+  ~CudaDifferencesPipeline() override {
+    for (Block& block : blocks_) {
+      for (const std::future<void>& share : block.shares) {
+        if (share.valid()) share.wait();
+      }
+      filters_.front()->row_memory().give_back(std::move(block.rows));
+    }
+  }
+  CudaDifferencesPipeline(const CudaDifferencesPipeline&) = delete;
+  CudaDifferencesPipeline& operator=(const CudaDifferencesPipeline&) = delete;
+
+  int blocks() const override { return kBlocks; }
+
+  void begin(int which, const QueryBlock& queries, const Selection& selection, const QueryEncoder& encode) override {
+    Block& block = blocks_[which];
+    block.queries = queries;
+    block.queries.rows = block.rows.data();
+    encode(queries.first, queries.n, block.rows.data(), threads_);
+    block.selection = &selection;
+    if (votes_) {
+      shape_outcome(*selection.ballot, queries, block.outcome);
+    } else {
+      block.distances.resize(static_cast<std::size_t>(checked::mul(queries.n, k_)));
+      block.found.resize(block.distances.size());
+    }
+    block.uncertain.assign(static_cast<std::size_t>(queries.n), 1);
+    block.shares.clear();
+    const auto n_gpus = static_cast<std::int64_t>(filters_.size());
+    for (std::int64_t gpu = 0; gpu < n_gpus; ++gpu) {
+      CudaDifferences& filter = *filters_[static_cast<std::size_t>(gpu)];
+      const std::int64_t begin = queries.n * gpu / n_gpus, end = queries.n * (gpu + 1) / n_gpus;
+      if (begin == end || !filter.useful()) continue;
+      block.shares.push_back(
+          std::async(std::launch::async, [this, &block, &filter, begin, end] { search(block, filter, begin, end); }));
+    }
+  }
+
+  void finish(int which, Neighbors& out) override {
+    Block& block = blocks_[which];
+    for (std::future<void>& share : block.shares) share.get();
+    constexpr std::int64_t kPerTask = std::int64_t{1} << 15;
+    const auto n = static_cast<std::int64_t>(block.distances.size());
+    threads_.parallel_for(checked::ceil_div(n, kPerTask), run_.cancel, [&](std::int64_t task, int) {
+      const std::int64_t begin = task * kPerTask, end = std::min(n, begin + kPerTask);
+      std::copy(block.distances.begin() + begin, block.distances.begin() + end, out.distances.begin() + begin);
+      std::copy(block.found.begin() + begin, block.found.begin() + end, out.indices.begin() + begin);
+    });
+    answer_uncertain(block, [&](std::int64_t query, std::vector<Candidate> list) {
+      copy_lists({std::move(list)}, *block.selection, query, out);
+    });
+  }
+
+  bool keeps_lists() const override { return votes_; }
+
+  void finish_kept(int which, Outcome& out) override {
+    Block& block = blocks_[which];
+    for (std::future<void>& share : block.shares) share.get();
+    answer_uncertain(block, [&](std::int64_t query, std::vector<Candidate> list) {
+      add_list(query, std::move(list), block.outcome);
+    });
+    sort_lists(block.outcome);
+    std::swap(out, block.outcome);
+  }
+
+  void report(SearchReport& report) const override {
+    uncertain_.report(report);
+    report.method += in_bytes() ? ", byte differences" : ", differences";
+    if (votes_) report.method += ", votes";
+    report.tile_queries = plan_.tile_queries;
+    report.scanned += scanned_;
+    report.listed += listed_;
+    report.evaluated += evaluated_;
+    constexpr const char* kNames[cuda_abi::kDifferenceSteps] = {"upload", "images",  "sample", "thresholds",
+                                                                "list",   "re-rank", "vote",   "copy back"};
+    for (std::size_t step = 0; step < seconds_.size(); ++step)
+      report.gpu_seconds.emplace_back(kNames[step], seconds_[step]);
+  }
+
+ private:
+  struct Block {
+    device::Pinned<double> rows;
+    QueryBlock queries;
+    const Selection* selection = nullptr;
+    std::vector<double> distances;  // the answers of all shares
+    std::vector<std::int32_t> found, uncertain;
+    std::vector<std::future<void>> shares;
+    Outcome outcome = {};  // where lists are kept
+  };
+
+  // As the tensor filter's (filter_cuda.cpp), with the predictions of a call in the host's memory.
+  bool can_vote(const Selection& selection, std::int64_t n_queries) const {
+    if (selection.ballot == nullptr) return false;
+    if (run_.memory_limit > 0) {
+      const Spec spec(fitted_, *map_, plan_.method.kind, n_queries, k_);
+      cuda_abi::FilterSize size{};
+      checked_call([&](Failure* failure) {
+        return cuda_functions().differences_size(plan_.backend.gpus.front(), &spec.spec, &size, failure);
+      });
+      const std::int64_t bytes = vote_bytes(*selection.ballot, spec.spec.most_queries, 1);
+      if (checked::add(size.bytes, bytes) > run_.memory_limit) return false;
+    }
+    return std::all_of(filters_.begin(), filters_.end(), [&](const std::shared_ptr<CudaDifferences>& filter) {
+      return filter->take_voters(voters_of(*selection.ballot));
+    });
+  }
+
+  bool in_bytes() const { return plan_.method.kind == ScanKind::byte_differences; }
+
+  // Queries [begin, end) of a block on one GPU.
+  void search(Block& block, CudaDifferences& filter, std::int64_t begin, std::int64_t end) {
+    const Selection& selection = *block.selection;
+    for (; begin < end; begin += kQueriesPerCall) {
+      run_.cancel.check();
+      const std::int64_t n = std::min(kQueriesPerCall, end - begin);
+      const bool grouped = selection.train_groups != nullptr;
+      cuda_abi::DifferenceQuery query{block.queries.rows + begin * fitted_.width(),
+                                      n,
+                                      k_,
+                                      selection.exclude_self ? block.queries.first + begin : -1,
+                                      selection.train_groups,
+                                      grouped ? block.queries.groups + begin : nullptr};
+      const auto search = [&] {
+        filter.search(query, [&](const cuda_abi::DifferenceAnswer& answer) { take(answer, begin, n, block); });
+      };
+      if (!votes_) {
+        search();
+        continue;
+      }
+      const cuda_abi::Vote vote = vote_of(*selection.ballot);
+      query.vote = &vote;
+      try {
+        search();
+      } catch (const Error& error) {
+        // No room for predictions: the lists come back, and the host votes.
+        if (error.code() != ErrorCode::out_of_memory) throw;
+        query.vote = nullptr;
+        search();
+      }
+    }
+  }
+
+  void take(const cuda_abi::DifferenceAnswer& answer, std::int64_t begin, std::int64_t n, Block& block) {
+    std::copy_n(answer.uncertain, n, block.uncertain.begin() + begin);
+    if (answer.values != nullptr) {
+      put_predictions(*block.selection->ballot, {answer.winners, answer.values, begin, n}, block.outcome);
+    } else if (votes_) {
+      keep_lists(answer, begin, n, block);
+    } else {
+      std::copy_n(answer.distances, n * k_, block.distances.begin() + begin * k_);
+      std::copy_n(answer.rows, n * k_, block.found.begin() + begin * k_);
+    }
+    const std::scoped_lock lock(counts_mutex_);
+    scanned_ += answer.scanned;
+    listed_ += answer.listed;
+    evaluated_ += answer.evaluated;
+    for (std::size_t step = 0; step < seconds_.size(); ++step) {
+      seconds_[step] += static_cast<double>(answer.milliseconds[step]) * 1e-3;
+    }
+  }
+
+  void keep_lists(const cuda_abi::DifferenceAnswer& answer, std::int64_t begin, std::int64_t n, Block& block) {
+    const std::scoped_lock lock(lists_mutex_);  // of all GPUs
+    for (std::int64_t i = 0; i < n; ++i) {
+      if (answer.uncertain[i] != 0) continue;
+      std::vector<Candidate> list;
+      for (std::int64_t j = i * k_; j < (i + 1) * k_; ++j) list.push_back({answer.distances[j], answer.rows[j]});
+      add_list(begin + i, std::move(list), block.outcome);
+    }
+  }
+
+  void answer_uncertain(const Block& block, const UncertainQueries::Take& take) {
+    const std::int64_t width = fitted_.width();
+    const auto fetch = [&](std::int64_t begin, std::int64_t n, double* rows) {
+      std::copy_n(block.queries.rows + begin * width, n * width, rows);
+    };
+    uncertain_.answer(block.queries, *block.selection, block.uncertain, fetch, take);
+  }
+
+  const Fitted& fitted_;
+  const Plan plan_;
+  const RunOptions& run_;
+  std::int64_t k_;
+  bool votes_ = false;  // lists stay on the GPUs
+  const std::shared_ptr<const ImageMap> map_ = fitted_.filters().map(fitted_, *fitted_.kernel().filter_form());
+  std::vector<std::shared_ptr<CudaDifferences>> filters_;  // per GPU
+  UncertainQueries uncertain_{fitted_, plan_, run_};
+  std::mutex counts_mutex_, lists_mutex_;
+  std::array<double, cuda_abi::kDifferenceSteps> seconds_{};
+  std::int64_t scanned_ = 0, listed_ = 0, evaluated_ = 0;
+  ThreadPool threads_{plan_.threads};
+  Block blocks_[kBlocks];
+};
+
+// Why there is no filter for a measure and a selection; empty if there is.
+std::string unfit(const Fitted& fitted, const Selection& selection) {
+  if (fitted.kernel().filter_form() == nullptr) return "no filter bounds " + std::string(fitted.measure().info.name);
+  if (selection.kind != Selection::Kind::nearest) return "no filter on the GPU for this selection";
+  if (selection.ks.front() > kMostNeighbors) return "more neighbours than a filter on the GPU lists";
+  return fitted.resident() ? "" : "the training table comes in parts";
+}
+
+}  // namespace
+
+bool cuda_filters_differences(const Fitted& fitted, const Selection& selection) {
+  return unfit(fitted, selection).empty();
+}
+
+std::string cuda_differences_problem(const Fitted& fitted, const Selection& selection, std::int64_t n_queries,
+                                     ScanKind kind, const device::BackendChoice& backend, const RunOptions& run) {
+  if (std::string problem = unfit(fitted, selection); !problem.empty()) return problem;
+  const std::int64_t k = selection.ks.front();
+  if (!backend.forced && n_queries < kLeastPairs / fitted.n_rows()) return "too few pairs for a filter to pay";
+  const std::shared_ptr<const ImageMap> map = fitted.filters().map(fitted, *fitted.kernel().filter_form());
+  if (!map->bounds()) return "the attribute weights leave the range in which the filter's bound holds";
+  if (!fits(*map, kind)) return "no such images for these attributes";
+  std::vector<int> gpus;
+  for (const int gpu : backend.gpus) {
+    // A filter that is there has its memory.
+    if (!fitted.filters().has_cuda_differences(gpu, kind == ScanKind::byte_differences)) gpus.push_back(gpu);
+  }
+  if (gpus.empty()) return {};
+  const Spec spec(fitted, *map, kind, n_queries, k);
+  for (const int gpu : gpus) {
+    cuda_abi::FilterSize size{};
+    std::int64_t free = 0;
+    checked_call([&](Failure* failure) { return cuda_functions().differences_size(gpu, &spec.spec, &size, failure); });
+    checked_call([&](Failure* failure) { return device::cuda().functions->free_memory(gpu, &free, failure); });
+    if (!size.possible) return "no such filter for this measure or GPU";
+    if (size.bytes > gpu_budget(free, run.memory_limit)) return "the images do not fit the GPU's memory";
+  }
+  return {};
+}
+
+std::unique_ptr<SearchPipeline> make_cuda_differences(const Fitted& fitted, const Plan& plan,
+                                                      const Selection& selection, std::int64_t n_queries,
+                                                      const RunOptions& run) {
+  return std::make_unique<CudaDifferencesPipeline>(fitted, plan, selection, n_queries, run);
+}
+
+}  // namespace stope::knn

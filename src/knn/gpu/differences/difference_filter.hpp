@@ -1,0 +1,24 @@
+// The filter by differences on GPUs: exact neighbours from sums over images in floats or bytes, for the measures that
+// are no products (docs/numerics/filter.md). This is the host's half; the kernels are the plug-in's
+// (src/knn/cuda/differences_*, bytes_*).
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "knn/engine/pipeline.hpp"
+
+namespace stope::knn {
+
+/// Whether there is a filter for a measure and a selection.
+bool cuda_filters_differences(const Fitted& fitted, const Selection& selection);
+
+/// Why a search cannot or should not go through the filter; empty if it can. `kind` is differences or byte_differences.
+std::string cuda_differences_problem(const Fitted& fitted, const Selection& selection, std::int64_t n_queries,
+                                     ScanKind kind, const device::BackendChoice& backend, const RunOptions& run);
+
+std::unique_ptr<SearchPipeline> make_cuda_differences(const Fitted& fitted, const Plan& plan,
+                                                      const Selection& selection, std::int64_t n_queries,
+                                                      const RunOptions& run);
+
+}  // namespace stope::knn

@@ -1,0 +1,314 @@
+#include "knn/gpu/tensor/resident_table.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include "base/checked.hpp"
+#include "knn/engine/pipeline.hpp"
+#include "knn/filter/filter_cache.hpp"
+#include "knn/filter/image_map.hpp"
+#include "stope/error.hpp"
+
+namespace stope::knn {
+namespace {
+
+using cuda_abi::Failure;
+
+// Sizes a filter is made for, so that it serves many searches: k up to the first of them in most. Beyond the second a
+// query takes so much memory that fewer are searched at once.
+constexpr std::int64_t kFewNeighbors = 24, kUsualNeighbors = 128, kQueriesOfMany = kMostFilterQueries / 8;
+// Groups a list has room for. Usual are some hundred; longer lists are left to the reference.
+constexpr std::int64_t kGroupsOfFew = 2048, kGroups = 8192, kGroupsOfMany = 16384;
+// A first search of few queries leaves room for some more.
+constexpr std::int64_t kLeastQueries = 2048;
+// Of a piece of rows under way to the GPU: long enough to hide the cost of a call and of waking threads.
+constexpr std::int64_t kPieceValues = std::int64_t{1} << 21;
+// Rows that are always listed take at most so many places, and this share, of the list of every query.
+constexpr std::int64_t kMostAlways = 512, kAlwaysShare = 4;
+
+cuda_abi::Finish finish_of(Finish finish) {
+  switch (finish) {
+    case Finish::root: return cuda_abi::Finish::root;
+    case Finish::identity: return cuda_abi::Finish::identity;
+    case Finish::half: return cuda_abi::Finish::half;
+    case Finish::chord_angle: return cuda_abi::Finish::chord_angle;
+    case Finish::mean_root: break;
+  }
+  throw Error(ErrorCode::internal, "a form that has no image columns");
+}
+
+// Whether many of `n_queries`, of which n are at hand, lack values of attributes that every training row has: then
+// images that take such gaps are worth making.
+bool many_gaps(const Fitted& fitted, const double* rows, std::int64_t n, std::int64_t n_queries) {
+  if (fitted.kernel().filter_form()->missing == Missing::undefined) return false;  // no images take them
+  // For the reference a query is some hundred times as much work as for a filter, and about as much as to make the
+  // images of a hundredth of the table.
+  constexpr std::int64_t kMostForTheReference = 128;
+  const std::int64_t width = fitted.width();
+  std::int64_t with_gaps = 0;
+  for (std::int64_t i = 0; i < n; ++i) {
+    const auto is_gap = [&](const Attribute& attribute) {
+      return !attribute.missing && is_missing(rows[i * width + (&attribute - fitted.attributes().data())]);
+    };
+    with_gaps += std::any_of(fitted.attributes().begin(), fitted.attributes().end(), is_gap) ? 1 : 0;
+  }
+  return static_cast<double>(with_gaps) * static_cast<double>(n_queries) >
+         static_cast<double>(kMostForTheReference) * static_cast<double>(n);
+}
+
+}  // namespace
+
+std::int64_t most_filter_queries(std::int64_t k) {
+  return k <= kUsualNeighbors ? kMostFilterQueries : kQueriesOfMany;
+}
+
+CudaFilterSpec::CudaFilterSpec(const Fitted& fitted, const ImageMap& map, ImageElement element_of_images,
+                               std::int64_t n_rows, std::int64_t n_queries, std::int64_t k)
+    : element(element_of_images),
+      images(element == ImageElement::bytes
+                 ? make_byte_columns(*map.byte_grid())
+                 : make_image_columns(map, fitted.attributes(), fitted.filters().expects(ImageNeed::gaps))),
+      k_(k) {
+  const MeasureImage image = fitted.kernel().image();
+  const std::int64_t forced = size_override("STOPE_TILE_QUERIES");
+  spec.measure = {image.type,
+                  image.bytes,
+                  image.n_bytes,
+                  image.storage,
+                  image.n_storage,
+                  fitted.attributes().data(),
+                  static_cast<std::int64_t>(fitted.attributes().size())};
+  spec.columns = images.columns.data();
+  spec.n_columns = static_cast<std::int64_t>(images.columns.size());
+  spec.image_width = images.width;
+  spec.byte_factor = images.byte_factor;
+  spec.start_column = images.start_column;
+  spec.width = fitted.width();
+  spec.n_rows = n_rows;
+  spec.n_tables = 1;
+  spec.n_slots = cuda_abi::kFilterSlots;
+  const std::int64_t most_queries = most_filter_queries(k);
+  spec.most_queries = forced > 0 ? std::min(forced, most_queries) : std::clamp(n_queries, kLeastQueries, most_queries);
+  spec.most_neighbors = k <= kFewNeighbors     ? kFewNeighbors
+                        : k <= kUsualNeighbors ? kUsualNeighbors
+                                               : kMostFilterNeighbors;
+  spec.list_groups = k <= kFewNeighbors ? kGroupsOfFew : k <= kUsualNeighbors ? kGroups : kGroupsOfMany;
+  // What is lost to underflow is below 1e-120 before the root.
+  spec.tiny = (map.form().finish == Finish::identity ? 1e-60 : 1e-120) * images.unit;
+  spec.constant = images.constant;
+  spec.nominal = images.nominal;
+  spec.hashed = images.hashed;
+  spec.product_error = images.product_error;
+  // Cosines are off by a rounding a column, once on the way from the images and once on the way back.
+  const bool unit_rows = map.form().space == Space::unit_rows;
+  spec.slack = unit_rows ? 2.0 * (static_cast<double>(fitted.width()) + 16.0) * 0x1p-50 : 0.0;
+  spec.unit_rows = unit_rows ? 1 : 0;
+  spec.finish = finish_of(map.form().finish);
+  spec.unit = images.unit;
+  spec.masks = images.masks ? 1 : 0;
+  spec.shares = map.form().missing == Missing::skip ? 1 : 0;
+}
+
+void CudaFilterSpec::hold_parts(int n_tables, std::int64_t batch, CudaLists lists) {
+  constexpr std::int64_t kNeighbors = 8, kShortest = 128;
+  spec.n_tables = n_tables;
+  spec.n_slots = 2;  // one is searched, the answers of the other are merged
+  spec.most_queries = std::min(spec.most_queries, batch);
+  if (lists == CudaLists::usual) return;
+  spec.most_neighbors = checked::ceil_div(k_, kNeighbors) * kNeighbors;
+  spec.list_groups = std::max(
+      kShortest, static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(4 * spec.most_neighbors))));
+}
+
+CudaFilter::CudaFilter(int gpu, const CudaFilterSpec& spec)
+    : gpu_(gpu),
+      most_neighbors_(spec.spec.most_neighbors),
+      most_queries_(spec.spec.most_queries),
+      takes_gaps_(spec.images.takes_gaps),
+      in_bytes_(spec.images.byte_factor != 0),
+      most_always_(std::min(kMostAlways, spec.spec.list_groups / kAlwaysShare)),
+      n_slots_(static_cast<std::size_t>(spec.spec.n_slots)) {
+  checked_call([&](Failure* failure) {
+    cuda_abi::Filter* filter = nullptr;
+    const int code = cuda_functions().filter_create(gpu, &spec.spec, &filter, failure);
+    filter_.reset(filter);
+    return code;
+  });
+}
+
+bool CudaFilter::useful(int table) const {
+  return n_always_[table] <= most_always_;
+}
+
+bool CudaFilter::take_voters(const cuda_abi::Voters& voters) {
+  const std::scoped_lock lock(mutex_);
+  if (has_voters_) return true;
+  try {
+    checked_call([&](Failure* failure) { return cuda_functions().filter_voters(filter_.get(), &voters, failure); });
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::out_of_memory) throw;
+    return false;
+  }
+  has_voters_ = true;
+  return true;
+}
+
+std::shared_ptr<CudaFlight> CudaFilter::submit(const cuda_abi::FilterQuery& query, decltype(CudaFlight::take) take) {
+  auto flight = std::make_shared<CudaFlight>();
+  flight->take = std::move(take);
+  std::unique_lock lock(mutex_);
+  flight->slot = free_slot(lock);
+  slots_[flight->slot] = {flight, true};
+  next_ = (flight->slot + 1) % n_slots_;
+  lock.unlock();  // the answers of other batches may be taken meanwhile
+  std::exception_ptr error;
+  try {
+    const std::scoped_lock submitting(submit_mutex_);
+    checked_call([&](Failure* failure) {
+      return cuda_functions().filter_submit(filter_.get(), static_cast<int>(flight->slot), &query, failure);
+    });
+  } catch (...) {
+    error = std::current_exception();
+  }
+  lock.lock();
+  slots_[flight->slot].held = false;
+  if (error != nullptr) slots_[flight->slot] = {};
+  lock.unlock();
+  landed_.notify_all();
+  if (error != nullptr) std::rethrow_exception(error);
+  return flight;
+}
+
+std::size_t CudaFilter::free_slot(std::unique_lock<std::mutex>& lock) {
+  for (;;) {
+    std::size_t waiting = n_slots_;
+    for (std::size_t i = 0; i < n_slots_; ++i) {
+      const std::size_t slot = (next_ + i) % n_slots_;
+      if (slots_[slot].flight == nullptr) return slot;
+      if (!slots_[slot].held && waiting == n_slots_) waiting = slot;
+    }
+    if (waiting < n_slots_) {
+      land(waiting, nullptr, lock);  // the one queued first
+    } else {
+      landed_.wait(lock);
+    }
+  }
+}
+
+void CudaFilter::finish(CudaFlight& flight, ThreadPool& pool) {
+  settle(flight, &pool);
+  if (flight.error != nullptr) std::rethrow_exception(flight.error);
+}
+
+void CudaFilter::settle(CudaFlight& flight, ThreadPool* pool) {
+  std::unique_lock lock(mutex_);
+  const auto there = [&] { return slots_[flight.slot].flight.get() == &flight; };
+  if (!there()) return;
+  if (!slots_[flight.slot].held) return land(flight.slot, pool, lock);
+  landed_.wait(lock, [&] { return !there(); });
+}
+
+void CudaFilter::land(std::size_t slot, ThreadPool* pool, std::unique_lock<std::mutex>& lock) {
+  const std::shared_ptr<CudaFlight> flight = slots_[slot].flight;
+  slots_[slot].held = true;
+  lock.unlock();
+  try {
+    cuda_abi::FilterAnswer answer{};
+    checked_call([&](Failure* failure) {
+      return cuda_functions().filter_collect(filter_.get(), static_cast<int>(slot), &answer, failure);
+    });
+    flight->take(answer, pool);
+  } catch (...) {
+    flight->error = std::current_exception();
+  }
+  lock.lock();
+  slots_[slot] = {};
+  landed_.notify_all();
+}
+
+std::unique_ptr<ThreadPool> CudaFilter::borrow_threads(int n) {
+  {
+    const std::scoped_lock lock(mutex_);
+    const auto fits = std::find_if(spare_threads_.begin(), spare_threads_.end(),
+                                   [&](const std::unique_ptr<ThreadPool>& spare) { return spare->size() == n; });
+    if (fits != spare_threads_.end()) {
+      std::unique_ptr<ThreadPool> threads = std::move(*fits);
+      spare_threads_.erase(fits);
+      return threads;
+    }
+  }
+  return std::make_unique<ThreadPool>(n);
+}
+
+void CudaFilter::give_back(std::unique_ptr<ThreadPool> threads) {
+  constexpr std::size_t kMostSpare = 2;  // what one search uses
+  std::unique_ptr<ThreadPool> gone;      // its threads end after the lock is given up
+  const std::scoped_lock lock(mutex_);
+  if (spare_threads_.size() == kMostSpare) {
+    gone = std::move(spare_threads_.front());
+    spare_threads_.erase(spare_threads_.begin());
+  }
+  spare_threads_.push_back(std::move(threads));
+}
+
+CudaLoader::CudaLoader(int gpu, const Fitted& fitted, std::int64_t memory_limit) : fitted_(fitted) {
+  // Both pieces together at most an eighth of a limit.
+  constexpr std::int64_t kShare = 8 * cuda_abi::kFilterPieces * static_cast<std::int64_t>(sizeof(double));
+  const std::int64_t values = memory_limit > 0 ? std::min(kPieceValues, memory_limit / kShare) : kPieceValues;
+  piece_rows_ = std::clamp<std::int64_t>(values / fitted.width(), 1, fitted.n_rows());
+  for (device::Pinned<double>& piece : pieces_) {
+    piece = device::Pinned<double>(gpu, checked::mul(piece_rows_, fitted.width()));
+  }
+}
+
+void CudaLoader::load(CudaFilter& filter, int table, std::int64_t first, std::int64_t n_rows, ThreadPool& pool,
+                      const CancelToken& cancel) {
+  const cuda_abi::Functions& functions = cuda_functions();
+  cuda_abi::Filter* const to = filter.filter_.get();
+  checked_call([&](Failure* failure) { return functions.filter_begin(to, table, n_rows, failure); });
+  int piece = 0;
+  for (std::int64_t begin = 0; begin < n_rows; begin += piece_rows_, piece = (piece + 1) % cuda_abi::kFilterPieces) {
+    const std::int64_t n = std::min(piece_rows_, n_rows - begin);
+    checked_call([&](Failure* failure) { return functions.filter_wait(to, piece, failure); });
+    fill(pieces_[piece].data(), first + begin, n, pool, cancel);
+    checked_call(
+        [&](Failure* failure) { return functions.filter_load(to, table, piece, pieces_[piece].data(), n, failure); });
+  }
+  checked_call([&](Failure* failure) { return functions.filter_finish(to, table, &filter.n_always_[table], failure); });
+}
+
+void CudaLoader::fill(double* to, std::int64_t first, std::int64_t n, ThreadPool& pool,
+                      const CancelToken& cancel) const {
+  if (!fitted_.resident()) return fitted_.encode(first, first + n, to, pool, cancel);
+  constexpr std::int64_t kPerTask = std::int64_t{1} << 16;
+  const double* const from = fitted_.rows() + first * fitted_.width();
+  const std::int64_t n_values = n * fitted_.width();
+  pool.parallel_for(checked::ceil_div(n_values, kPerTask), cancel, [&](std::int64_t task, int) {
+    std::copy(from + task * kPerTask, from + std::min(n_values, (task + 1) * kPerTask), to + task * kPerTask);
+  });
+}
+
+void ask_for_other_images(const Fitted& fitted, bool in_bytes, const double* rows, std::int64_t n,
+                          std::int64_t n_queries) {
+  if (many_gaps(fitted, rows, n, n_queries)) throw OtherImages{ImageNeed::gaps};
+  if (!in_bytes) return;
+  const std::shared_ptr<const ImageMap> map = fitted.filters().map(fitted, *fitted.kernel().filter_form());
+  if (many_off_grid(*map->byte_grid(), rows, std::min(n, kGridSample), n_queries)) throw OtherImages{ImageNeed::halves};
+}
+
+void add_seconds(const cuda_abi::FilterAnswer& answer, CudaFilterSeconds& seconds) {
+  for (std::size_t step = 0; step < seconds.size(); ++step) {
+    seconds[step] += static_cast<double>(answer.milliseconds[step]) * 1e-3;
+  }
+}
+
+void report_seconds(const CudaFilterSeconds& seconds, SearchReport& report) {
+  constexpr const char* kNames[] = {"images",  "sample", "thresholds", "list",
+                                    "re-rank", "vote",   "copy back",  "table images"};
+  for (std::size_t step = 0; step < seconds.size(); ++step) {
+    report.gpu_seconds.emplace_back(kNames[step], seconds[step]);
+  }
+}
+
+}  // namespace stope::knn

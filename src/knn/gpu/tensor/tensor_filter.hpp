@@ -1,0 +1,22 @@
+// The tensor filter: exact neighbours on a GPU from images in half precision (docs/numerics/filter.md). This is the
+// host's half; the kernels are the plug-in's (src/knn/cuda/filter_*).
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "knn/engine/pipeline.hpp"
+
+namespace stope::knn {
+
+/// Whether the tensor filter is for this measure and selection at all.
+bool cuda_filters(const Fitted& fitted, const Selection& selection);
+
+/// Whether a search on GPUs goes through the tensor filter, and why not.
+Method choose_cuda_method(const Fitted& fitted, const Selection& selection, std::int64_t n_queries,
+                          const device::BackendChoice& backend, const RunOptions& run);
+
+std::unique_ptr<SearchPipeline> make_cuda_filter(const Fitted& fitted, const Plan& plan, const Selection& selection,
+                                                 std::int64_t n_queries, const RunOptions& run);
+
+}  // namespace stope::knn

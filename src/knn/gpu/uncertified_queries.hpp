@@ -1,0 +1,45 @@
+// What a filter on a GPU could not prove: the reference's answer to those queries of a block, on the same GPUs.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "base/thread_pool.hpp"
+#include "knn/engine/searcher.hpp"
+
+namespace stope::knn {
+
+/// The reference is made when the first query needs it.
+class UncertainQueries {
+ public:
+  /// All three live as long as this does.
+  UncertainQueries(const Fitted& fitted, const Plan& plan, const RunOptions& run);
+
+  /// Writes the rows of the block's queries [begin, begin + n), row-major.
+  using Fetch = std::function<void(std::int64_t begin, std::int64_t n, double* rows)>;
+  /// Gets the list of one query of the block.
+  using Take = std::function<void(std::int64_t query, std::vector<Candidate> list)>;
+
+  /// Answers the queries i of a block with uncertain[i], together, however far apart they are: the reference takes rows
+  /// in any order, and goes through the training table once for all of them. Only where the query's number matters (a
+  /// row is no neighbour of itself) does each stretch of them go alone. `queries.rows` is not used.
+  void answer(const QueryBlock& queries, const Selection& selection, const std::vector<std::int32_t>& uncertain,
+              const Fetch& fetch, const Take& take);
+
+  /// What the reference did, and for how many queries.
+  void report(SearchReport& report) const;
+
+ private:
+  void search(const QueryBlock& queries, const Selection& selection, const std::vector<std::int64_t>& which,
+              const Fetch& fetch, const Take& take);
+
+  const Fitted& fitted_;
+  const Plan& plan_;
+  const RunOptions& run_;
+  std::unique_ptr<TrainParts> train_;
+  std::unique_ptr<Searcher> reference_;
+  std::int64_t answered_ = 0;
+};
+
+}  // namespace stope::knn

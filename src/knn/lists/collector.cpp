@@ -1,0 +1,82 @@
+#include "knn/lists/collector.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace stope::knn {
+
+void Collector::reset(const Selection& selection) {
+  kind_ = selection.kind;
+  radius_ = selection.radius;
+  longest_ = static_cast<std::size_t>(selection.longest);
+  switch (kind_) {
+    case Selection::Kind::nearest: nearest_.reset(selection.ks.front()); break;
+    case Selection::Kind::rapidminer_heap:
+      heaps_.resize(selection.ks.size());
+      for (std::size_t i = 0; i < heaps_.size(); ++i) heaps_[i].reset(selection.ks[i]);
+      break;
+    case Selection::Kind::radius: within_.clear(); break;
+  }
+}
+
+void Collector::restore(const std::vector<Candidate>* lists) {
+  if (kind_ == Selection::Kind::rapidminer_heap) {
+    for (std::size_t i = 0; i < heaps_.size(); ++i) heaps_[i].restore(lists[i]);
+    return;
+  }
+  for (const Candidate& candidate : lists[0]) offer(candidate);
+}
+
+void Collector::offer(const Candidate& candidate) {
+  switch (kind_) {
+    case Selection::Kind::nearest: nearest_.offer(candidate); break;
+    case Selection::Kind::rapidminer_heap:
+      for (RapidMinerHeap& heap : heaps_) heap.offer(candidate);
+      break;
+    case Selection::Kind::radius:
+      if (!(candidate.distance <= radius_)) break;
+      if (within_.size() == longest_) throw ListTooLong{};
+      within_.push_back(candidate);
+      break;
+  }
+}
+
+double Collector::threshold() const {
+  if (kind_ == Selection::Kind::nearest) return nearest_.threshold();
+  if (kind_ == Selection::Kind::radius) return radius_;
+  double most = -std::numeric_limits<double>::infinity();
+  for (const RapidMinerHeap& heap : heaps_) {
+    const double root = heap.threshold();
+    if (!(root <= most)) most = root;  // a NaN stays: under it anything can enter
+    if (most != most) break;
+  }
+  return most;
+}
+
+void Collector::take(std::size_t list, std::vector<Candidate>& out) {
+  switch (kind_) {
+    case Selection::Kind::nearest: nearest_.take_sorted(out); break;
+    case Selection::Kind::rapidminer_heap: out = heaps_[list].array(); break;
+    case Selection::Kind::radius:
+      std::sort(within_.begin(), within_.end(), closer);
+      out = within_;
+      break;
+  }
+}
+
+void append_lists(const Lists& lists, std::size_t n_lists, std::int64_t first_query, std::vector<Neighbors>& out) {
+  out.assign(n_lists, Neighbors{});
+  for (std::size_t list = 0; list < n_lists; ++list) {
+    Neighbors& neighbors = out[list];
+    neighbors.first_query = first_query;
+    for (std::size_t i = list; i < lists.size(); i += n_lists) {
+      for (const Candidate& candidate : lists[i]) {
+        neighbors.indices.push_back(candidate.row);
+        neighbors.distances.push_back(candidate.distance);
+      }
+      neighbors.offsets.push_back(static_cast<std::int64_t>(neighbors.indices.size()));
+    }
+  }
+}
+
+}  // namespace stope::knn

@@ -1,0 +1,37 @@
+// The neighbour lists of one query under a selection: what every searcher fills.
+#pragma once
+
+#include <vector>
+
+#include "knn/lists/neighbor_list.hpp"
+#include "knn/lists/selection.hpp"
+#include "stope/knn.hpp"
+
+namespace stope::knn {
+
+class Collector {
+ public:
+  /// Empties the lists; the memory stays.
+  void reset(const Selection& selection);
+  /// Puts back what take() gave for every list, or nothing where a list is empty, so that offering goes on from there.
+  void restore(const std::vector<Candidate>* lists);
+  /// RapidMiner's heaps must be offered rows in training order; the other kinds take any order. Throws ListTooLong.
+  void offer(const Candidate& candidate);
+  /// No candidate whose distance is greater can enter a list any more; infinity or NaN: any can.
+  double threshold() const;
+  /// Moves list number `list` (selection.n_lists() of them) to `out`, in the order in which it is returned.
+  void take(std::size_t list, std::vector<Candidate>& out);
+
+ private:
+  Selection::Kind kind_ = Selection::Kind::nearest;
+  double radius_ = 0.0;
+  std::size_t longest_ = 0;
+  NearestList nearest_;
+  std::vector<RapidMinerHeap> heaps_;
+  std::vector<Candidate> within_;
+};
+
+/// Hands on lists[query * n_lists + list] of consecutive queries, one Neighbors a list.
+void append_lists(const Lists& lists, std::size_t n_lists, std::int64_t first_query, std::vector<Neighbors>& out);
+
+}  // namespace stope::knn

@@ -1,0 +1,78 @@
+#include "knn/lists/neighbor_list.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace stope::knn {
+
+void NearestList::reset(std::int64_t k) {
+  k_ = k;
+  heap_.clear();
+}
+
+void NearestList::offer(const Candidate& candidate) {
+  if (static_cast<std::int64_t>(heap_.size()) < k_) {
+    heap_.push_back(candidate);
+    std::push_heap(heap_.begin(), heap_.end(), closer);
+  } else if (k_ > 0 && closer(candidate, heap_.front())) {
+    std::pop_heap(heap_.begin(), heap_.end(), closer);
+    heap_.back() = candidate;
+    std::push_heap(heap_.begin(), heap_.end(), closer);
+  }
+}
+
+double NearestList::threshold() const {
+  return static_cast<std::int64_t>(heap_.size()) < k_ || heap_.empty() ? std::numeric_limits<double>::infinity()
+                                                                       : heap_.front().distance;
+}
+
+void NearestList::take_sorted(std::vector<Candidate>& out) {
+  std::sort_heap(heap_.begin(), heap_.end(), closer);
+  out.assign(heap_.begin(), heap_.end());
+  heap_.clear();
+}
+
+namespace {
+
+struct HeapArray {
+  Candidate* at;
+  double distance(int i) const { return at[i].distance; }
+  void move(int to, int from) { at[to] = at[from]; }
+  void put(int to, const Candidate& candidate) { at[to] = candidate; }
+};
+
+}  // namespace
+
+void RapidMinerHeap::reset(std::int64_t k) {
+  k_ = k;
+  heap_.clear();
+}
+
+void RapidMinerHeap::offer(const Candidate& candidate) {
+  if (static_cast<std::int64_t>(heap_.size()) < k_) {
+    push(candidate);
+  } else if (java_greater(heap_.front().distance, candidate.distance)) {
+    poll();
+    push(candidate);
+  }
+}
+
+double RapidMinerHeap::threshold() const {
+  return static_cast<std::int64_t>(heap_.size()) < k_ || heap_.empty() ? std::numeric_limits<double>::infinity()
+                                                                       : heap_.front().distance;
+}
+
+void RapidMinerHeap::push(const Candidate& candidate) {
+  heap_.push_back(candidate);
+  HeapArray array{heap_.data()};
+  heap_push(array, static_cast<int>(heap_.size()) - 1, candidate);
+}
+
+void RapidMinerHeap::poll() {
+  const Candidate last = heap_.back();
+  HeapArray array{heap_.data()};
+  heap_poll(array, static_cast<int>(heap_.size()), last);
+  heap_.pop_back();
+}
+
+}  // namespace stope::knn

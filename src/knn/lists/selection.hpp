@@ -1,0 +1,55 @@
+// Which neighbours a search wants of every query, and the lists that it fills.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "knn/lists/neighbor_list.hpp"
+
+namespace stope::knn {
+
+struct Ballot;        // knn/vote/ballot.hpp
+class DeviceQueries;  // knn/gpu/caller_rows.hpp
+
+inline constexpr std::int64_t kNoGroup = -1;
+
+/// Consecutive encoded query rows.
+struct QueryBlock {
+  std::int64_t first = 0;  ///< number of the first row in the query table
+  std::int64_t n = 0;
+  const double* rows = nullptr;          ///< n x width, row-major
+  const std::int64_t* groups = nullptr;  ///< group per row, or null; kNoGroup excludes nothing
+};
+
+/// Which neighbours are wanted of every query.
+struct Selection {
+  enum class Kind {
+    nearest,          ///< the k smallest by (distance, row), in that order
+    rapidminer_heap,  ///< RapidMiner's heap after all rows, in heap-array order, one list per k
+    radius            ///< distance <= radius, by (distance, row)
+  };
+  Kind kind = Kind::nearest;
+  std::vector<std::int64_t> ks;  ///< nearest: one k
+  double radius = 0.0;
+  std::int64_t longest = std::numeric_limits<std::int64_t>::max();  ///< radius: a longer list throws ListTooLong
+  bool exclude_self = false;                                        ///< query i is training row i
+  const std::int64_t* train_groups = nullptr;                       ///< group per training row, or null
+  const Ballot* ballot = nullptr;                                   ///< what the lists are voted for, or null
+  const DeviceQueries* device = nullptr;                            ///< where a GPU finds rows and puts lists, or null
+
+  std::size_t n_lists() const { return kind == Kind::rapidminer_heap ? ks.size() : 1; }
+  /// Whether training row `row` is no neighbour of query `i` of the block, however near.
+  bool excludes(const QueryBlock& block, std::int64_t i, std::int64_t row) const {
+    if (exclude_self && block.first + i == row) return true;
+    if (train_groups == nullptr || block.groups[i] == kNoGroup) return false;
+    return block.groups[i] == train_groups[row];
+  }
+};
+
+/// More rows lie within the radius of a query than the plan has room for.
+struct ListTooLong {};
+
+using Lists = std::vector<std::vector<Candidate>>;
+
+}  // namespace stope::knn

@@ -1,0 +1,73 @@
+// A fitted measure behind one virtual call a tile: what every searcher calls, whatever the measure.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "knn/measure/form.hpp"
+#include "knn/measure/result.hpp"
+#include "stope/knn.hpp"
+
+namespace stope::knn {
+
+/// Which row is the first argument of the measure: the training row (search) or the query row (pairwise).
+enum class Order { train_first, query_first };
+
+/// A tile of encoded rows: `queries` and `train` are row-major, n_features wide; out[i * ld + j] belongs to query i and
+/// training row j.
+struct Tile {
+  const double* train;
+  std::int64_t n_train;
+  const double* queries;
+  std::int64_t n_queries;
+  double* out;
+  std::int64_t ld;
+};
+
+/// A fitted measure as it can be copied to a device.
+struct MeasureImage {
+  const char* type;  ///< typeid(M).name(), M the struct in measures/
+  const void* bytes;
+  std::int64_t n_bytes;
+  const double* storage;  ///< what a member of it points to
+  std::int64_t n_storage;
+};
+
+class MeasureKernel {
+ public:
+  virtual ~MeasureKernel() = default;
+  /// Evaluates the reference formula for every pair of the tile. Thread-safe.
+  virtual void evaluate(const Tile& tile, Quantity quantity, Order order) const = 0;
+  /// out[i] = distance of the query from row rows[i] of `train` (row-major), the training row first. Thread-safe.
+  virtual void evaluate_rows(const double* train, const std::int64_t* rows, std::int64_t n, const double* query,
+                             double* out) const = 0;
+  /// What a filter computes for the measure; null: it has none. Kept alive as long as the program.
+  virtual const FilterForm* filter_form() const = 0;
+  /// Valid as long as the kernel.
+  virtual MeasureImage image() const = 0;
+  /// Terms of one pair: how much work it is, for cutting tasks.
+  virtual std::int64_t terms_per_pair() const = 0;
+  /// Bytes of work space of one thread.
+  virtual std::int64_t scratch_bytes() const = 0;
+};
+
+/// Calls the given function with consecutive encoded rows and their number, in order, until all training rows have
+/// passed.
+using RowVisitor = std::function<void(const std::function<void(const double* rows, std::int64_t n)>&)>;
+
+/// What a measure may look at when it is fitted.
+struct MeasureContext {
+  const Metric& metric;
+  const std::vector<Attribute>& attributes;  ///< kept alive as long as the kernel
+  const RowVisitor& visit_rows;
+  std::int64_t n_rows;
+  Compat compat;
+  const CancelToken& cancel;
+
+  /// The parameter as a number, or `fallback`; throws invalid_argument if it is no finite number.
+  double number(const char* key, double fallback) const;
+};
+
+}  // namespace stope::knn

@@ -1,0 +1,26 @@
+// The table of measures: one row each (measure_table.cpp). A new measure is a file in measures/ and a row here.
+#pragma once
+
+#include <memory>
+
+#include "knn/measure/kernel.hpp"
+#include "stope/metric.hpp"
+
+namespace stope::knn {
+
+/// What must hold of a training value before a measure accepts it (RapidMiner checks it in both modes of stope).
+enum class Domain { any, positive, unit_open };
+
+struct MeasureRow {
+  MetricInfo info;
+  Domain domain = Domain::any;
+  int n_attributes = 0;  ///< exactly so many; 0 = any number
+  bool takes_weights = true;
+  bool raw_codes = false;  ///< RapidMiner's Cross Distances compares the codes of two different mappings
+  std::unique_ptr<MeasureKernel> (*make)(const MeasureContext&) = nullptr;
+};
+
+/// The row a metric's name stands for; throws as find_metric does, and for a parameter the measure does not have.
+const MeasureRow& find_measure(const Metric& metric);
+
+}  // namespace stope::knn

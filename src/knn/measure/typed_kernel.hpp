@@ -1,0 +1,141 @@
+// The loop over the pairs of a tile, generated for each measure.
+#pragma once
+
+#include <algorithm>
+#include <type_traits>
+#include <typeinfo>
+#include <vector>
+
+#include "base/checked.hpp"
+#include "knn/measure/kernel.hpp"
+
+namespace stope::knn {
+
+template <class M>
+class TypedKernel final : public MeasureKernel {
+ public:
+  TypedKernel(M measure, const std::vector<Attribute>& attributes, std::vector<double> storage = {})
+      : measure_(measure), attributes_(attributes), storage_(std::move(storage)) {}
+
+  void evaluate(const Tile& tile, Quantity quantity, Order order) const override {
+    if (quantity == Quantity::distance) {
+      order == Order::train_first ? run<Quantity::distance, Order::train_first>(tile)
+                                  : run<Quantity::distance, Order::query_first>(tile);
+    } else {
+      order == Order::train_first ? run<Quantity::similarity, Order::train_first>(tile)
+                                  : run<Quantity::similarity, Order::query_first>(tile);
+    }
+  }
+
+  void evaluate_rows(const double* train, const std::int64_t* rows, std::int64_t n, const double* query,
+                     double* out) const override {
+    const std::int64_t width = n_features();
+    for (std::int64_t i = 0; i < n; i += kSideBySide) {
+      if constexpr (Accumulating<M>) {
+        // The last group repeats its last row: one pair at a time would take as long as four.
+        const double* pairs[kSideBySide];
+        for (std::int64_t pair = 0; pair < kSideBySide; ++pair) {
+          pairs[pair] = train + rows[std::min(i + pair, n - 1)] * width;
+        }
+        if (i + kSideBySide <= n) {
+          accumulate<kSideBySide, Quantity::distance, Order::train_first>(query, pairs, out + i);
+        } else {
+          double results[kSideBySide];
+          accumulate<kSideBySide, Quantity::distance, Order::train_first>(query, pairs, results);
+          for (std::int64_t pair = 0; i + pair < n; ++pair) out[i + pair] = results[pair];
+        }
+      } else {
+        for (std::int64_t j = i; j < std::min(i + kSideBySide, n); ++j) {
+          run<Quantity::distance, Order::train_first>({train + rows[j] * width, 1, query, 1, out + j, 1});
+        }
+      }
+    }
+  }
+
+  const FilterForm* filter_form() const override {
+    if constexpr (requires { M::kFilter; }) return &M::kFilter;
+    return nullptr;
+  }
+
+  std::int64_t terms_per_pair() const override {
+    if constexpr (requires { M::terms(n_features()); }) return M::terms(n_features());
+    return n_features();
+  }
+
+  MeasureImage image() const override {
+    static_assert(std::is_trivially_copyable_v<M>);
+    return {typeid(M).name(), &measure_, sizeof(M), storage_.data(), static_cast<std::int64_t>(storage_.size())};
+  }
+
+  std::int64_t scratch_bytes() const override {
+    if constexpr (requires { M::scratch_doubles(n_features()); }) {
+      return checked::mul(M::scratch_doubles(n_features()), sizeof(double));
+    }
+    return 0;
+  }
+
+ private:
+  std::int64_t n_features() const { return static_cast<std::int64_t>(attributes_.size()); }
+
+  template <Quantity quantity, Order order>
+  void run(const Tile& tile) const {
+    const std::int64_t n = n_features();
+    if constexpr (Accumulating<M>) {
+      for (std::int64_t i = 0; i < tile.n_queries; ++i) {
+        const double* query = tile.queries + i * n;
+        double* out = tile.out + i * tile.ld;
+        std::int64_t j = 0;
+        for (; j + kSideBySide <= tile.n_train; j += kSideBySide) {
+          const double* pairs[kSideBySide];
+          for (std::int64_t pair = 0; pair < kSideBySide; ++pair) pairs[pair] = tile.train + (j + pair) * n;
+          accumulate<kSideBySide, quantity, order>(query, pairs, out + j);
+        }
+        for (; j < tile.n_train; ++j) {
+          const double* const pair = tile.train + j * n;
+          accumulate<1, quantity, order>(query, &pair, out + j);
+        }
+      }
+    } else {
+      std::vector<double> scratch(static_cast<std::size_t>(scratch_bytes()) / sizeof(double));
+      for (std::int64_t i = 0; i < tile.n_queries; ++i) {
+        for (std::int64_t j = 0; j < tile.n_train; ++j) {
+          const double* train = tile.train + j * n;
+          const double* query = tile.queries + i * n;
+          const bool train_first = order == Order::train_first;
+          tile.out[i * tile.ld + j] = result_of_rows<quantity>(
+              measure_,
+              {train_first ? train : query, train_first ? query : train, attributes_.data(), n, scratch.data()});
+        }
+      }
+    }
+  }
+
+  // Four pairs side by side hide the latency of the additions, which must stay in order within a pair.
+  static constexpr std::int64_t kSideBySide = 4;
+
+  template <std::int64_t kPairs, Quantity quantity, Order order>
+  void accumulate(const double* query, const double* const* train, double* out) const {
+    const std::int64_t n = n_features();
+    typename M::State states[kPairs];
+    for (std::int64_t a = 0; a < n; ++a) {
+      const Attribute& attribute = attributes_[static_cast<std::size_t>(a)];
+      for (std::int64_t pair = 0; pair < kPairs; ++pair) {
+        const double t = train[pair][a];
+        measure_.add(states[pair], order == Order::train_first ? t : query[a],
+                     order == Order::train_first ? query[a] : t, attribute);
+      }
+    }
+    for (std::int64_t pair = 0; pair < kPairs; ++pair) out[pair] = result_of_state<quantity>(measure_, states[pair]);
+  }
+
+  M measure_;
+  const std::vector<Attribute>& attributes_;
+  std::vector<double> storage_;  // what the measure points into
+};
+
+template <class M>
+std::unique_ptr<MeasureKernel> make_kernel(const MeasureContext& context, M measure = {}) {
+  return std::make_unique<TypedKernel<M>>(measure, context.attributes);
+}
+
+}  // namespace stope::knn

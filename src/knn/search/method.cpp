@@ -1,0 +1,296 @@
+#include "knn/search/method.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+#include <vector>
+
+#include "knn/filter/filter_cache.hpp"
+#include "knn/filter/near_order.hpp"
+#include "knn/gpu/differences/difference_filter.hpp"
+#include "knn/gpu/tensor/tensor_filter.hpp"
+#include "stope/error.hpp"
+
+namespace stope::knn {
+namespace {
+
+// Crossovers, measured by bench/knn_crossovers.py (bench/results/knn_crossovers_*.json). Queries are counted over the
+// life of a fitted table, since images and choices are kept: one query at a time is worth no images, many are.
+constexpr std::int64_t kLeastQueries = 8;                    // images of a table cost as much as a few queries without
+constexpr std::int64_t kLeastPairs = std::int64_t{1} << 18;  // fewer are done before a filter's threads have begun
+constexpr std::int64_t kLeastRowsPerNeighbor = 16;  // with fewer, a filter keeps so many rows that it saves nothing
+constexpr std::int64_t kLeastTermsForSample = std::int64_t{1} << 28;  // fewer are scanned as fast as a sample
+constexpr std::int64_t kMostColumnsForDifferences = 3;         // so few cost nothing beside what is done with the sums
+constexpr double kBytesMayKeep = 0.5, kProductsMayKeep = 0.1;  // rows of the sample, a column
+constexpr std::int64_t kMostColumnsForBlocks = 64;
+constexpr double kMostVisited = 0.6;  // share of blocks that boxes may leave before they are not worth looking at
+
+// What a sample of the training rows says about filters. The whole table is denser: its neighbours are nearer, its
+// boxes smaller; the nearest row of a sample stands for the k nearest of the table.
+class Sample {
+ public:
+  Sample(const Fitted& fitted, const ImageMap& map)
+      : map_(map),
+        form_(map.form()),
+        n_columns_(map.n_columns()),
+        n_(std::min(std::clamp<std::int64_t>(kSampleValues / map.n_columns(), 512, 4096), fitted.n_rows())) {
+    const std::vector<double> rows = fitted.sample(n_);
+    n_ = static_cast<std::int64_t>(rows.size()) / fitted.width();
+    images_.resize(static_cast<std::size_t>(n_ * n_columns_));
+    for (std::int64_t i = 0; i < n_; ++i) map.map(rows.data() + i * fitted.width(), images_.data() + i * n_columns_);
+    std::vector<float> columns(images_.size());
+    for (std::int64_t i = 0; i < n_; ++i) {
+      for (std::int64_t c = 0; c < n_columns_; ++c) columns[static_cast<std::size_t>(c * n_ + i)] = image(i)[c];
+    }
+    sums_.resize(static_cast<std::size_t>(kQueries * n_));
+    for (std::int64_t q = 0; q < kQueries; ++q) {
+      add_up(query(q), columns.data(), n_, sums_.data() + q * n_);
+      nearest_.push_back(nearest(q));
+    }
+  }
+
+  /// Rows a query on average, of the sample, that a filter keeps if it can tell distances apart by no less
+  /// than `residual`, and sums by no less than `error`.
+  double kept(double residual, double error) const {
+    std::int64_t kept = 0;
+    for (std::int64_t q = 0; q < kQueries; ++q) {
+      const double nearest = nearest_[static_cast<std::size_t>(q)];
+      const double root = form_.term == Term::square ? std::sqrt(nearest) + residual : nearest + residual;
+      const double reach = form_.term == Term::square ? root * root : root;
+      const auto begin = sums_.begin() + q * n_;
+      kept += std::count_if(begin, begin + n_, [&](float sum) { return static_cast<double>(sum) <= reach + error; });
+    }
+    return static_cast<double>(kept) / kQueries;
+  }
+
+  /// Of the numbers, the largest |value|.
+  double largest() const {
+    float largest = 0.0F;
+    for (std::int64_t i = 0; i < n_; ++i) {
+      for (const float* value = image(i); value != image(i) + map_.n_numeric(); ++value) {
+        if (*value == *value) largest = std::max(largest, std::fabs(*value));
+      }
+    }
+    return static_cast<double>(largest);
+  }
+
+  /// The share of blocks that boxes around them leave.
+  double visited(const CancelToken& cancel) const {
+    ThreadPool pool(1);
+    const std::vector<std::int64_t> order = near_order(images_.data(), n_, n_columns_, kBlockRows, pool, cancel);
+    std::int64_t visited = 0, blocks = 0;
+    std::vector<float> low, high, inside;
+    for (std::int64_t block = 0; block < n_; block += kBlockRows, ++blocks) {
+      low.assign(static_cast<std::size_t>(n_columns_), kNoLimit);
+      high.assign(static_cast<std::size_t>(n_columns_), -kNoLimit);
+      for (std::int64_t i = block; i < std::min(block + kBlockRows, n_); ++i) {
+        const float* row = image(order[static_cast<std::size_t>(i)]);
+        for (std::size_t c = 0; c < low.size(); ++c) {
+          low[c] = row[c] == row[c] ? std::min(low[c], row[c]) : -kNoLimit;
+          high[c] = row[c] == row[c] ? std::max(high[c], row[c]) : kNoLimit;
+        }
+      }
+      for (std::int64_t q = 0; q < kQueries; ++q) {
+        inside.assign(query(q), query(q) + n_columns_);  // the point of the box nearest to the query
+        for (std::size_t c = 0; c < low.size(); ++c) inside[c] = std::max(low[c], std::min(high[c], inside[c]));
+        float sum = 0.0F;
+        add_up(query(q), inside.data(), 1, &sum);
+        visited += static_cast<double>(sum) <= nearest_[static_cast<std::size_t>(q)] ? 1 : 0;
+      }
+    }
+    return static_cast<double>(visited) / static_cast<double>(blocks * kQueries);
+  }
+
+ private:
+  static constexpr std::int64_t kQueries = 32;
+  static constexpr std::int64_t kSampleValues = std::int64_t{1} << 19;  // more would cost as much as a small search
+
+  const float* image(std::int64_t i) const { return images_.data() + i * n_columns_; }
+  const float* query(std::int64_t q) const { return image(q * (n_ / kQueries)); }
+
+  // The sums between a query and n images that lie column by column, for all attributes: what missing ones would have
+  // added is what the others add on average.
+  void add_up(const float* query, const float* columns, std::int64_t n, float* sums) const {
+    std::vector<float> weights(static_cast<std::size_t>(n), 0.0F);
+    std::fill(sums, sums + n, 0.0F);
+    float total = 0.0F;
+    for (std::int64_t c = 0; c < n_columns_; ++c) {
+      const float q = query[c], weight = map_.weight()[c], mismatch = map_.mismatch()[c];
+      const float* column = columns + c * n;
+      const bool numeric = c < map_.n_numeric(), squares = form_.term == Term::square;
+      total += weight;
+      for (std::int64_t i = 0; i < n; ++i) {
+        const float difference = std::fabs(q - column[i]);
+        const float term = numeric ? (squares ? difference * difference : difference) : mismatch;
+        const float added = difference > 0.0F ? term : 0.0F;  // not where either is missing
+        sums[i] = form_.term == Term::maximum ? std::max(sums[i], added) : sums[i] + added;
+        weights[static_cast<std::size_t>(i)] += difference >= 0.0F ? weight : 0.0F;
+      }
+    }
+    if (form_.divisor != Divisor::present_weight) return;
+    for (std::int64_t i = 0; i < n; ++i) {
+      const float weight = weights[static_cast<std::size_t>(i)];
+      if (weight > 0.0F) sums[i] *= total / weight;
+    }
+  }
+
+  // The smallest sum but its own.
+  double nearest(std::int64_t q) const {
+    std::vector<float> sums(sums_.begin() + q * n_, sums_.begin() + (q + 1) * n_);
+    std::nth_element(sums.begin(), sums.begin() + 1, sums.end());
+    return static_cast<double>(sums[1]);
+  }
+
+  const ImageMap& map_;
+  const FilterForm& form_;
+  std::int64_t n_columns_, n_;
+  std::vector<float> images_, sums_;
+  std::vector<double> nearest_;
+};
+
+// A choice forced for tests: the index of the environment variable's value in `names`, or -1.
+int forced(const char* variable, std::initializer_list<const char*> names) {
+  const char* text = std::getenv(variable);  // NOLINT(concurrency-mt-unsafe): the library never changes it
+  if (text == nullptr || *text == '\0') return -1;
+  const auto* const found =
+      std::find_if(names.begin(), names.end(), [&](const char* name) { return std::strcmp(text, name) == 0; });
+  if (found == names.end()) {
+    throw Error(ErrorCode::invalid_argument, std::string(variable) + "='" + text + "' is not one of its values");
+  }
+  return static_cast<int>(found - names.begin());
+}
+
+// Products cost a quarter (bytes: a sixteenth) of differences but bound less sharply; each row kept in excess costs a
+// distance. The allowances are where the two meet.
+ScanKind choose_kind(const ImageMap& map, const Sample& sample, const device::BackendChoice& backend) {
+  const auto columns = static_cast<double>(map.n_columns());
+  if (map.n_columns() <= kMostColumnsForDifferences) return ScanKind::differences;
+  const double largest = sample.largest();
+  if (fits(map, ScanKind::byte_differences) && backend.backend != device::Backend::scalar) {
+    // Rounding moves a number by a quarter of a step on average, on either side.
+    const double residual = 0.5 * static_cast<double>(map.n_numeric()) * largest / 127.0;
+    return sample.kept(residual, 0.0) <= kBytesMayKeep * columns ? ScanKind::byte_differences : ScanKind::differences;
+  }
+  if (!fits(map, ScanKind::products)) return ScanKind::differences;
+  if (backend.backend == device::Backend::avx512vnni) {
+    const double residual = 2.0 * std::sqrt(columns / 12.0) * largest / 127.0;
+    if (sample.kept(residual, 0.0) <= kBytesMayKeep * columns) return ScanKind::byte_products;
+  }
+  const double error = 2.0 * (columns + 8.0) * 0x1p-23 * 2.0 * columns * largest * largest;
+  return sample.kept(0.0, error) <= kProductsMayKeep * columns ? ScanKind::products : ScanKind::differences;
+}
+
+bool boxes_bound(const FilterForm& form) {
+  return form.divisor != Divisor::total && form.term != Term::relative;
+}
+
+Method sampled_method(const Fitted& fitted, const ImageMap& map, const device::BackendChoice& backend, bool in_order,
+                      const RunOptions& run) {
+  const Sample sample(fitted, map);
+  Method method;
+  method.way = Method::Way::filter;
+  method.kind = choose_kind(map, sample, backend);
+  if (in_order) {
+    method.reason = "RapidMiner's heap takes the rows in order";
+  } else if (boxes_bound(map.form()) && map.n_columns() <= kMostColumnsForBlocks) {
+    const double visited = sample.visited(run.cancel);
+    if (visited < kMostVisited) method.order = BlockOrder::near;
+    method.reason = "boxes around blocks leave " + std::to_string(static_cast<int>(visited * 100.0)) +
+                    " % of a sample" + (visited < kMostVisited ? "" : ": not used");
+  }
+  return method;
+}
+
+// Values that share buckets blur mismatches: of how many columns those have too many (bytes_plan.cpp).
+bool buckets_blur(const Fitted& fitted, const ImageMap& map) {
+  constexpr double kMostBuckets = 16.0;
+  const RowForm form = map.row_form();
+  const auto n = std::count_if(form.equality, form.equality + form.n_equality, [&](std::int64_t source) {
+    const Attribute& attribute = fitted.attributes()[static_cast<std::size_t>(source)];
+    return !attribute.nominal || attribute.n_values > kMostBuckets;
+  });
+  return n > map.n_columns() / 8;
+}
+
+// Which images a GPU compares where products do not do: bytes, at four terms an instruction, if a sample shows that
+// they are sharp enough.
+ScanKind kind_on_gpu(const Fitted& fitted, const ImageMap& map, std::int64_t n_queries, int forced_kind) {
+  if (!fits(map, ScanKind::byte_differences) || forced_kind == 0) return ScanKind::differences;
+  if (forced_kind == 2) return ScanKind::byte_differences;
+  if (buckets_blur(fitted, map)) return ScanKind::differences;
+  if (n_queries < kLeastTermsForSample / fitted.n_rows() / map.n_columns()) return ScanKind::differences;
+  const auto choose = [&] {
+    Method method;
+    device::BackendChoice any;
+    any.backend = device::Backend::avx512;  // any that compares bytes
+    method.kind = choose_kind(map, Sample(fitted, map), any);
+    return method;
+  };
+  return fitted.filters().choice(device::Backend::cuda, false, choose).kind;
+}
+
+// The tensor filter, else differences, else every distance.
+Method method_on_gpu(const Fitted& fitted, const Selection& selection, std::int64_t n_queries,
+                     const device::BackendChoice& backend, const RunOptions& run) {
+  const int kind = forced("STOPE_SCAN", {"differences", "products", "bytes"});
+  const bool products = kind < 0 || kind == 1;
+  Method method;
+  if (products) {
+    method = choose_cuda_method(fitted, selection, n_queries, backend, run);
+    if (method.way == Method::Way::filter) return method;
+  }
+  const FilterForm* form = fitted.kernel().filter_form();
+  if (form != nullptr && fitted.resident()) {
+    const std::shared_ptr<const ImageMap> map = fitted.filters().map(fitted, *form);
+    method.kind = map->bounds() ? kind_on_gpu(fitted, *map, n_queries, kind) : ScanKind::differences;
+  }
+  const std::string problem = cuda_differences_problem(fitted, selection, n_queries, method.kind, backend, run);
+  method.way = problem.empty() ? Method::Way::filter : Method::Way::reference;
+  method.reason = problem.empty() ? (method.kind == ScanKind::differences ? "sums in floats, on the GPU"
+                                                                          : "sums in bytes, on the GPU")
+                                  : "every distance by the formula, on the GPU: " + problem;
+  return method;
+}
+
+}  // namespace
+
+Method choose_method(const Fitted& fitted, const Selection& selection, std::int64_t n_queries,
+                     const device::BackendChoice& backend, const RunOptions& run) {
+  const FilterForm* form = fitted.kernel().filter_form();
+  Method method;
+  const auto reference = [&](std::string reason) {
+    method.reason = std::move(reason);
+    return method;
+  };
+  if (backend.backend == device::Backend::reference) return reference("every distance by the formula");
+  if (backend.backend == device::Backend::cuda) return method_on_gpu(fitted, selection, n_queries, backend, run);
+  if (form == nullptr) return reference("no filter bounds " + std::string(fitted.measure().info.name));
+  const std::int64_t n = fitted.n_rows();
+  // Nothing is kept for tables that come in parts.
+  const std::int64_t queries = fitted.resident() ? fitted.filters().count_queries(n_queries) : n_queries;
+  const std::int64_t k = selection.ks.empty() ? 0 : *std::max_element(selection.ks.begin(), selection.ks.end());
+  if (!backend.forced) {
+    if (queries < std::max(kLeastQueries, kLeastPairs / n)) return reference("too few queries for a filter to pay");
+    if (k > n / kLeastRowsPerNeighbor) return reference("k is too large a share of the rows for a filter to pay");
+  }
+  const std::shared_ptr<const ImageMap> map = fitted.filters().map(fitted, *form);
+  if (!map->bounds()) return reference("the attribute weights leave the range in which the filter's bound holds");
+  method.way = Method::Way::filter;
+  const bool in_order = selection.kind == Selection::Kind::rapidminer_heap;
+  const int order = forced("STOPE_BLOCK_ORDER", {"table", "near"});
+  const int kind = forced("STOPE_SCAN", {"differences", "products", "bytes"});
+  if (order == 1 && !in_order) method.order = BlockOrder::near;
+  if (kind == 1) method.kind = ScanKind::products;
+  if (kind == 2) method.kind = form->term == Term::square ? ScanKind::byte_products : ScanKind::byte_differences;
+  if (order >= 0 || kind >= 0) return method;
+  if (queries < kLeastTermsForSample / n / map->n_columns()) {
+    method.reason = "too few queries for a look at a sample";
+    return method;
+  }
+  return fitted.filters().choice(backend.backend, in_order,
+                                 [&] { return sampled_method(fitted, *map, backend, in_order, run); });
+}
+
+}  // namespace stope::knn

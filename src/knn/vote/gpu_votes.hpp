@@ -1,0 +1,34 @@
+// The host's half of votes on GPUs (src/knn/cuda/votes.hpp): what the plug-in is told, and where its predictions go.
+#pragma once
+
+#include <cstdint>
+
+#include "knn/engine/pipeline.hpp"
+#include "knn/vote/ballot.hpp"
+#include "knn/vote/vote_abi.hpp"
+
+namespace stope::knn {
+
+/// As the plug-in takes it; points into the ballot.
+cuda_abi::Voters voters_of(const Ballot& ballot);
+cuda_abi::Vote vote_of(const Ballot& ballot);
+
+/// Bytes on a GPU: of what the training rows vote with, and of the predictions of `n_batches` batches.
+std::int64_t vote_bytes(const Ballot& ballot, std::int64_t batch_queries, std::int64_t n_batches);
+
+/// Room for the predictions of a block, as far as they go there; no query has a list.
+void shape_outcome(const Ballot& ballot, const QueryBlock& block, Outcome& outcome);
+
+/// Puts predictions of queries [begin, begin + n) of a block where the ballot wants them, or into the outcome.
+struct Predicted {
+  const std::int32_t* winners;  ///< as an answer of the plug-in has them
+  const double* values;
+  std::int64_t begin, n;
+};
+void put_predictions(const Ballot& ballot, const Predicted& predicted, Outcome& outcome);
+
+/// Adds the list of a query of the block; sort_lists() when all are there.
+void add_list(std::int64_t query, std::vector<Candidate> list, Outcome& outcome);
+void sort_lists(Outcome& outcome);
+
+}  // namespace stope::knn

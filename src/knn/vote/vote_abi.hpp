@@ -1,0 +1,25 @@
+// What crosses the border to the CUDA plug-in where it votes (knn/cuda_abi.hpp).
+#pragma once
+
+#include <cstdint>
+
+#include "knn/vote/rule.hpp"
+
+namespace stope::knn::cuda_abi {
+
+/// What the training rows vote with, in the host's memory.
+struct Voters {
+  VotingRows rows;
+  std::int64_t n_rows;
+};
+
+/// A prediction for each of n_ks neighbour numbers, none above the batch's k. A query whose list has a neighbour
+/// without a weight is uncertain. `ks` is read before the call returns.
+struct Vote {
+  VoteRule rule;
+  std::int32_t unused;
+  const std::int64_t* ks;
+  std::int64_t n_ks;
+};
+
+}  // namespace stope::knn::cuda_abi

@@ -1,0 +1,352 @@
+// The filter by differences on a GPU, in floats and in bytes, against the processor, bit for bit: every measure that
+// has a form, missing values, weights, nominal attributes, ties, sizes that straddle tiles, panels and batches. Skipped
+// where there is no GPU.
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+#include <cstdlib>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "base/random.hpp"
+#include "knn/filter/filter_cases.hpp"
+#include "stope/device.hpp"
+#include "stope/knn.hpp"
+#include "stope/metric.hpp"
+
+namespace stope {
+namespace {
+
+class DifferencesCuda : public testing::Test {
+ protected:
+  void SetUp() override {
+    for (const BackendInfo& backend : device_info().backends) {
+      if (backend.name == "cuda" && !backend.available) GTEST_SKIP() << "no CUDA: " << backend.reason;
+    }
+  }
+  ~DifferencesCuda() override {
+    fault::arm_alloc(0);
+    fault::arm_device(0);
+  }
+};
+
+// 8, or fewer under a sanitizer.
+int rounds() {
+  const char* text = std::getenv("STOPE_ROUNDS");
+  return text == nullptr ? 8 : std::atoi(text);
+}
+
+struct Shape {
+  std::int64_t n_numeric = 0, n_nominal = 0;
+  double missing = 0.0;
+  int n_values = 8;
+};
+
+/// Uniform numbers, or few different ones, and nominal values.
+Table random_table(Random& random, std::int64_t n, const Shape& shape, bool ties = false) {
+  Table table;
+  table.n_rows = n;
+  const auto there = [&] { return random.uniform() >= shape.missing; };
+  for (std::int64_t c = 0; c < shape.n_numeric; ++c) {
+    std::vector<double> values(static_cast<std::size_t>(n));
+    for (double& value : values) {
+      const double drawn = ties ? static_cast<double>(random.below(4)) : random.uniform() - 0.3;
+      value = there() ? drawn : std::nan("");
+    }
+    table.columns.push_back(make_numeric("x" + std::to_string(c), values));
+  }
+  std::vector<std::string> names;
+  for (int v = 0; v < shape.n_values; ++v) names.push_back("v" + std::to_string(v));
+  for (std::int64_t c = 0; c < shape.n_nominal; ++c) {
+    std::vector<std::int32_t> codes(static_cast<std::size_t>(n));
+    for (std::int32_t& code : codes) {
+      const auto drawn = static_cast<std::int32_t>(random.below(static_cast<std::uint64_t>(shape.n_values)));
+      code = there() ? drawn : kMissingCode;
+    }
+    table.columns.push_back(make_nominal("s" + std::to_string(c), codes, names));
+  }
+  return table;
+}
+
+/// The answer on the GPU, with the kind of images asked for, is the processor's; returns what the GPU did.
+SearchReport expect_the_processors_answer(const Table& train, const Table& query, const KnnOptions& options,
+                                          const SearchOptions& search, const std::string& scan) {
+  const KnnIndex index = KnnIndex::fit(train, options);
+  Neighbors ours;
+  SearchReport report;
+  {
+    const Forced forced("cuda", "", scan, 0, 0);
+    unsetenv("STOPE_TILE_QUERIES");
+    report = index.kneighbors(query, search, {}, [&](const Neighbors& block) {
+      ours.indices.insert(ours.indices.end(), block.indices.begin(), block.indices.end());
+      ours.distances.insert(ours.distances.end(), block.distances.begin(), block.distances.end());
+    });
+  }
+  const Neighbors theirs = index.kneighbors(query, search, {.device = "cpu"});
+  EXPECT_EQ(ours.indices, theirs.indices) << report.method << "; " << report.listed << " listed, " << report.evaluated
+                                          << " evaluated, " << report.uncertified << " uncertified of " << query.n_rows;
+  EXPECT_TRUE(same_bits(ours.distances, theirs.distances));
+  return report;
+}
+
+const char* const kMeasures[] = {"manhattan", "canberra",    "hamming",           "euclidean",        "braycurtis",
+                                 "chebyshev", "sqeuclidean", "mixed-euclidean",   "nan-euclidean",    "gower",
+                                 "heom",      "cosine",      "cosine-similarity", "nominal-distance", "squared-loss"};
+
+bool takes_bytes(const std::string& measure) {
+  return measure == "manhattan" || measure == "gower" || measure == "hamming" || measure == "nominal-distance";
+}
+
+/// A table's shape as the measure accepts it.
+Shape shape_for(const std::string& measure, std::int64_t width, double missing) {
+  for (const MetricInfo& info : metrics()) {
+    if (info.name != measure) continue;
+    if (info.accepts == Accepts::numeric) return {width, 0, measure == "squared-loss" ? 0.0 : missing};
+    if (info.accepts == Accepts::nominal) return {0, width, missing};
+  }
+  return {(width + 1) / 2, width / 2, missing};
+}
+
+TEST_F(DifferencesCuda, EveryMeasureInSizesThatStraddleTiles) {
+  Random random(1);
+  const std::vector<std::int64_t> rows = {1, 2, 127, 128, 129, 1000, 2049, 5000, 5001, 20000};
+  const std::vector<std::int64_t> queries = {1, 2, 127, 128, 129, 300};
+  const std::vector<std::int64_t> widths = {1, 2, 4, 5, 31, 32, 33, 63, 64, 65, 130, 300};
+  const std::vector<std::int64_t> neighbors = {1, 2, 10, 24, 25, 128};
+  std::int64_t bytes = 0;
+  for (int round = 0; round < 15 * rounds(); ++round) {
+    const std::string measure = kMeasures[round % 15];
+    if (measure == "squared-loss") continue;  // of one column; below
+    const std::int64_t n = rows[random.below(rows.size())], m = queries[random.below(queries.size())];
+    const std::int64_t k = std::min(n, neighbors[random.below(neighbors.size())]);
+    const double missing = random.below(3) == 0 ? 0.05 : 0.0;
+    const Shape shape = shape_for(measure, widths[random.below(widths.size())], missing);
+    const bool ties = random.below(4) == 0;
+    const std::string scan = takes_bytes(measure) && random.below(3) != 0 ? "bytes" : "differences";
+    SCOPED_TRACE(measure + ", " + std::to_string(n) + " x " + std::to_string(m) + " x " +
+                 std::to_string(shape.n_numeric) + "+" + std::to_string(shape.n_nominal) + ", k " + std::to_string(k) +
+                 ", missing " + std::to_string(missing) + ", " + scan);
+    KnnOptions options;
+    options.metric.name = measure;
+    if (random.below(4) == 0) {
+      for (std::int64_t c = 0; c < shape.n_numeric + shape.n_nominal; ++c) {
+        options.feature_weights.push_back(0.25 * static_cast<double>(1 + random.below(6)));
+      }
+    }
+    const Table train = random_table(random, n, shape, ties);
+    const bool self = random.below(4) == 0 && n > k && n <= 2049;
+    const SearchReport report = expect_the_processors_answer(train, self ? train : random_table(random, m, shape, ties),
+                                                             options, {.n_neighbors = k, .exclude_self = self}, scan);
+    EXPECT_EQ(report.method, scan == "bytes" ? "filter, byte differences" : "filter, differences");
+    // Of a row with a missing value no image bounds the cosine.
+    const bool bounded = missing == 0.0 || measure.find("cosine") == std::string::npos;
+    if (n >= 5000 && !ties && bounded && shape.n_numeric >= 15 && measure != "hamming") {
+      EXPECT_EQ(report.uncertified, 0) << "usual tables need no reference";
+      bytes += scan == "bytes" ? 1 : 0;
+    }
+    if (HasFailure()) return;
+  }
+  if (rounds() < 8) return;  // too few cases for one in bytes
+  EXPECT_GT(bytes, 0);
+}
+
+TEST_F(DifferencesCuda, TablesThatAimAtTheBound) {
+  Random random(2);
+  const std::int64_t n = 6000, d = 20;
+  const auto fill = [&](const auto& value) {
+    std::vector<std::vector<double>> columns(static_cast<std::size_t>(d),
+                                             std::vector<double>(static_cast<std::size_t>(n)));
+    for (std::size_t c = 0; c < columns.size(); ++c) {
+      for (std::size_t r = 0; r < columns[c].size(); ++r) columns[c][r] = value(r, c);
+    }
+    return columns;
+  };
+  const auto uniform = [&] { return random.uniform(); };
+  const std::vector<std::pair<const char*, std::vector<std::vector<double>>>> tables = {
+      {"offset", fill([&](std::size_t, std::size_t) { return 1e6 + uniform(); })},
+      {"one huge column", fill([&](std::size_t, std::size_t c) { return (c == 3 ? 1e9 : 1.0) * uniform(); })},
+      {"sorted by class", fill([&](std::size_t r, std::size_t) { return static_cast<double>(r / 700) + uniform(); })},
+      {"sorted downwards", fill([&](std::size_t r, std::size_t) { return -static_cast<double>(r) + uniform(); })},
+      {"outliers", fill([&](std::size_t r, std::size_t) { return (r % 3001 == 5 ? 1e7 : 1.0) * uniform(); })},
+      {"beyond floats", fill([&](std::size_t r, std::size_t) { return (r % 2001 == 5 ? 1e300 : 1.0) * uniform(); })},
+      {"infinities", fill([&](std::size_t r, std::size_t) { return r % 2001 == 5 ? HUGE_VAL : uniform(); })},
+      {"heavy tails", fill([&](std::size_t, std::size_t) { return std::tan((uniform() - 0.5) * 3.14159); })},
+      {"near ties", fill([&](std::size_t, std::size_t) {
+         return std::bit_cast<double>(std::bit_cast<std::uint64_t>(1.5) + random.below(3));
+       })},
+      {"nearer than floats",
+       fill([&](std::size_t r, std::size_t) { return (r % 2 == 0 ? 1.0 : -1.0) + 1e-9 * uniform(); })},
+      {"whole numbers", fill([&](std::size_t, std::size_t) { return static_cast<double>(random.below(3)); })},
+      {"tiny", fill([&](std::size_t, std::size_t) { return 1e-150 * uniform(); })},
+      {"large", fill([&](std::size_t, std::size_t) { return 1e150 * uniform(); })},
+      {"subnormal", fill([&](std::size_t, std::size_t) { return 1e-310 * uniform(); })},
+      {"constant", fill([&](std::size_t, std::size_t) { return 3.0; })},
+      {"zeros", fill([&](std::size_t r, std::size_t) { return r % 2 == 0 ? 0.0 : -0.0; })},
+      {"equal rows", fill([&](std::size_t r, std::size_t c) { return static_cast<double>(r % 5 + c); })},
+      {"half missing", fill([&](std::size_t, std::size_t) { return random.below(2) == 0 ? std::nan("") : uniform(); })},
+      {"rows of nothing", fill([&](std::size_t r, std::size_t) { return r % 100 == 7 ? std::nan("") : uniform(); })},
+  };
+  int round = 0;
+  for (const auto& [name, values] : tables) {
+    const Table train = table_of(values);
+    std::vector<std::int64_t> rows;
+    for (std::int64_t i = 0; i < 150; ++i) rows.push_back(i * 37 % n);
+    for (const std::string measure : kMeasures) {
+      if (measure == "nominal-distance" || measure == "squared-loss") continue;
+      if (++round % 8 >= rounds()) continue;
+      const std::int64_t k = round % 3 == 0 ? 100 : round % 3 == 1 ? 10 : 1;
+      const std::string scan = takes_bytes(measure) && round % 4 != 0 ? "bytes" : "differences";
+      SCOPED_TRACE(std::string(name) + ", " + measure + ", k " + std::to_string(k) + ", " + scan);
+      KnnOptions options;
+      options.metric.name = measure;
+      expect_the_processors_answer(train, train.take(rows), options, {.n_neighbors = k}, scan);
+      if (HasFailure()) return;
+    }
+  }
+}
+
+TEST_F(DifferencesCuda, MissingInTheQueriesOnlyAndManyValues) {
+  Random random(3);
+  for (const std::string measure : {"manhattan", "gower", "hamming", "nan-euclidean", "heom", "mixed-euclidean"}) {
+    for (const std::string scan : {"differences", "bytes"}) {
+      if (scan == "bytes" && !takes_bytes(measure)) continue;
+      SCOPED_TRACE(measure + ", " + scan);
+      const bool mixed = measure != "manhattan" && measure != "nan-euclidean";
+      // Bytes have 16 buckets for the values of an attribute.
+      const int n_values = scan == "bytes" ? 16 : 100;
+      Shape shape{25, mixed && measure != "hamming" ? 12 : 0, 0.0, n_values};
+      if (measure == "hamming") shape = {0, 30, 0.0, n_values};
+      const Table train = random_table(random, 5000, shape);
+      shape.missing = 0.1;
+      const Table query = random_table(random, 200, shape);
+      KnnOptions options;
+      options.metric.name = measure;
+      const SearchReport report = expect_the_processors_answer(train, query, options, {.n_neighbors = 10}, scan);
+      EXPECT_EQ(report.uncertified, 0);
+    }
+  }
+}
+
+// Lists may overflow, answers may not differ.
+TEST_F(DifferencesCuda, ValuesThatShareBuckets) {
+  Random random(6);
+  for (const std::string measure : {"gower", "hamming", "nominal-distance"}) {
+    SCOPED_TRACE(measure);
+    const Shape shape{measure == "nominal-distance" ? 0 : 10, 20, 0.02, 1000};
+    KnnOptions options;
+    options.metric.name = measure;
+    expect_the_processors_answer(random_table(random, 3000, shape), random_table(random, 200, shape), options,
+                                 {.n_neighbors = 10}, "bytes");
+  }
+}
+
+TEST_F(DifferencesCuda, GroupsSelfAndRepeats) {
+  Random random(4);
+  Shape shape{20, 3, 0.03, 40};
+  const Table train = random_table(random, 5000, shape);
+  for (const std::string scan : {"differences", "bytes"}) {
+    SCOPED_TRACE(scan);
+    KnnOptions options;
+    options.metric.name = "gower";
+    EXPECT_EQ(
+        expect_the_processors_answer(train, train, options, {.n_neighbors = 7, .exclude_self = true}, scan).uncertified,
+        0);
+    EXPECT_EQ(expect_the_processors_answer(train, train, options, {.n_neighbors = 7, .exclude_group = "s1"}, scan)
+                  .uncertified,
+              0);
+    const Forced forced("cuda", "", scan, 1000, 0);
+    const KnnIndex index = KnnIndex::fit(train, options);
+    const Neighbors first = index.kneighbors(train, {.n_neighbors = 20});
+    for (int repeat = 0; repeat < 20 * rounds() / 8; ++repeat) {
+      const Neighbors again = index.kneighbors(train, {.n_neighbors = 20});
+      ASSERT_EQ(again.indices, first.indices);
+      ASSERT_TRUE(same_bits(again.distances, first.distances));
+    }
+  }
+}
+
+// Widths differ in the shared memory that their scans need.
+TEST_F(DifferencesCuda, ThreadsThatSearchTablesOfSeveralWidths) {
+  setenv("STOPE_BACKEND", "cuda", 1);
+  setenv("STOPE_SCAN", "differences", 1);
+  struct Job {
+    Table train, query;
+    Neighbors theirs;
+  };
+  Random random(9);
+  std::vector<Job> jobs;
+  for (const std::int64_t width : {5, 30, 90, 200}) {
+    Job job{random_table(random, 1000, {width, 0, 0.0}), random_table(random, 130, {width, 0, 0.0}), {}};
+    unsetenv("STOPE_BACKEND");
+    job.theirs =
+        KnnIndex::fit(job.train, {.metric = {.name = "chebyshev"}}).kneighbors(job.query, {}, {.device = "cpu"});
+    setenv("STOPE_BACKEND", "cuda", 1);
+    jobs.push_back(std::move(job));
+  }
+  {
+    std::vector<std::jthread> threads;
+    for (const Job& job : jobs) {
+      threads.emplace_back([&job] {
+        const KnnIndex index = KnnIndex::fit(job.train, {.metric = {.name = "chebyshev"}});
+        for (int i = 0; i < 40 && !testing::Test::HasFailure(); ++i) {
+          try {
+            expect_same(index.kneighbors(job.query, {}), job.theirs);
+          } catch (const Error& error) {
+            ADD_FAILURE() << error.what();
+          }
+        }
+      });
+    }
+  }
+  for (const char* name : {"STOPE_BACKEND", "STOPE_SCAN"}) unsetenv(name);
+}
+
+// In floats and in bytes: the answer is the same, or the error says that memory is short.
+TEST_F(DifferencesCuda, EveryAllocationFailsOnce) {
+  Random random(7);
+  const Table train = random_table(random, 3000, {9, 0, 0.0}), query = random_table(random, 200, {9, 0, 0.0});
+  const auto fit = [&] { return KnnIndex::fit(train, {.metric = {.name = "manhattan"}}); };
+  const Neighbors theirs = fit().kneighbors(query, {}, {.device = "cpu"});
+  for (const char* scan : {"differences", "bytes"}) {
+    SCOPED_TRACE(scan);
+    const Forced forced("cuda", "", scan, 100, 0);
+    const auto search = [&](const KnnIndex& index) { return index.kneighbors(query, {}, {.device = "cuda"}); };
+    EXPECT_GT(fail_every_allocation_once(theirs, fit, search), 10);
+  }
+}
+
+TEST_F(DifferencesCuda, TheGpuIsLostAtEveryCall) {
+  Random random(8);
+  const Table train = random_table(random, 3000, {9, 0, 0.0}), query = random_table(random, 200, {9, 0, 0.0});
+  const KnnOptions options{.metric = {.name = "manhattan"}};
+  const Neighbors theirs = KnnIndex::fit(train, options).kneighbors(query, {}, {.device = "cpu"});
+  for (const char* scan : {"differences", "bytes"}) {
+    SCOPED_TRACE(scan);
+    const Forced forced("cuda", "", scan, 100, 0);
+    const auto search = [&] { return KnnIndex::fit(train, options).kneighbors(query, {}, {.device = "cuda"}); };
+    EXPECT_GT(lose_the_gpu_at_every_call(theirs, search, 3), 20);
+  }
+}
+
+TEST_F(DifferencesCuda, UsualTablesNeedNoReference) {
+  Random random(5);
+  for (const std::string measure : {"manhattan", "gower", "chebyshev", "canberra"}) {
+    for (const std::string scan : {"differences", "bytes"}) {
+      if (scan == "bytes" && !takes_bytes(measure)) continue;
+      SCOPED_TRACE(measure + ", " + scan);
+      const Shape shape = shape_for(measure, 50, 0.0);
+      KnnOptions options;
+      options.metric.name = measure;
+      const SearchReport report = expect_the_processors_answer(
+          random_table(random, 100000, shape), random_table(random, 1000, shape), options, {.n_neighbors = 10}, scan);
+      EXPECT_EQ(report.uncertified, 0);
+      EXPECT_LT(report.evaluated, 1000 * 200);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace stope
