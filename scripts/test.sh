@@ -40,7 +40,7 @@ suite_lint() { scripts/lint.sh && echo "PASS clang-tidy" || { echo "FAIL clang-t
 # (scripts/gpu_check.sh runs them all).
 suite_gcc() {
   STOPE_CUDA=ON scripts/build.sh gcc && STOPE_CASES=30000 ctest --test-dir build/gcc -V --no-tests=error &&
-    STOPE_BIN=$top/build/gcc/cli/stope $python -m pytest -q -rs tests/cli/test_trouble.py -k plugin # the pretended one is here
+    STOPE_BIN=$top/build/gcc/cli/stope $python -m pytest -q -rs tests/cli/test_trouble.py -k plugin # the fake one is here
 }
 sanitized() {
   scripts/build.sh "$1" &&

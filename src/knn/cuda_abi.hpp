@@ -81,7 +81,7 @@ enum class Finish : std::int32_t {
   chord_angle,  ///< 2 asin(sqrt(s) / 2)
 };
 
-struct FilterColumn {
+struct ImageColumn {
   std::int32_t source;
   ImagePart query, train;
   std::int32_t value, n_buckets;
@@ -91,9 +91,9 @@ struct FilterColumn {
   double centre, scale;
 };
 
-struct FilterSpec {
+struct TensorSpec {
   Measure measure;
-  const FilterColumn* columns;
+  const ImageColumn* columns;
   std::int64_t n_columns;
   std::int64_t image_width;   ///< columns of an image, zeros beyond those there are
   std::int32_t byte_factor;   ///< images are of bytes: numbers that are not masked, all of one scale, a power of two,
@@ -102,10 +102,10 @@ struct FilterSpec {
                               ///< negative: the accumulators start there
   std::int64_t width;         ///< doubles a row
   std::int64_t n_rows;        ///< of the training table, or of the longest part of it
-  std::int64_t n_tables;      ///< parts of it that are held at once
+  std::int64_t n_buffers;     ///< parts of it that are held at once
   std::int64_t most_queries;  ///< on the GPU at once
   std::int64_t most_neighbors;
-  std::int64_t n_slots;      ///< batches under way, 1 ... kFilterSlots
+  std::int64_t n_slots;      ///< batches under way, 1 ... kTensorSlots
   std::int64_t list_groups;  ///< that a query's list has room for, at least 4 times most_neighbors
   double tiny;               ///< an image distance that the reference formula may lose to underflow
   double constant;           ///< what every pair has in common: |q - t|^2 = constant + |q|^2 - 2 score
@@ -132,24 +132,28 @@ struct Vote;         // knn/vote/vote_abi.hpp
 struct DeviceRows;   // knn/gpu/device_rows_abi.hpp
 struct DeviceLists;  // knn/gpu/device_rows_abi.hpp
 
+/// Queries of a batch at most: enough to fill the GPU many times over, and 132 blocks of the scan, so that on 132
+/// multiprocessors any number of segments is whole waves.
+inline constexpr std::int64_t kTensorBatchQueries = 33792;
+
 /// Batches of queries under way at once: the GPU works on one, the rows of the next are there, and the host hands on
 /// the answers of the one before. A filter may be made with fewer.
-inline constexpr int kFilterSlots = 3;
-inline constexpr int kFilterSteps = 8;
+inline constexpr int kTensorSlots = 3;
+inline constexpr int kTensorSteps = 8;
 /// Pieces of rows under way to the GPU: it copies one while the host fills the other.
-inline constexpr int kFilterPieces = 2;
+inline constexpr int kTensorPieces = 2;
 
-/// Parts of a table on a GPU at once at most: rows go to one while the other is searched.
-inline constexpr int kFilterTables = 2;
+/// Parts of a training table that a GPU holds at most: rows go to one buffer while the other is searched.
+inline constexpr int kTensorBuffers = 2;
 
-struct FilterQuery {
+struct TensorQuery {
   const double* rows;  ///< n x width; lives until the batch is collected. Pinned memory is copied ten times as fast.
-  std::int64_t n;      ///< at most FilterSpec::most_queries
+  std::int64_t n;      ///< at most TensorSpec::most_queries
   std::int64_t k;
-  std::int64_t self;       ///< query i is training row self + i and no neighbour of its own; negative: none is excluded
-  std::int32_t heap = 0;   ///< answers are RapidMiner's heaps after all rows, in the order of their arrays
-  std::int32_t table = 0;  ///< of those that are held, which must be complete
-  const Vote* vote = nullptr;                 ///< predictions are wanted, not lists; filter_voters() came before
+  std::int64_t self;      ///< query i is training row self + i and no neighbour of its own; negative: none is excluded
+  std::int32_t heap = 0;  ///< answers are RapidMiner's heaps after all rows, in the order of their arrays
+  std::int32_t buffer = 0;                    ///< the part that is searched; it must be complete
+  const Vote* vote = nullptr;                 ///< predictions are wanted, not lists; tensor_voters() came before
   const DeviceRows* device_rows = nullptr;    ///< the rows are on the GPU: in place of `rows`
   const DeviceLists* device_lists = nullptr;  ///< the lists stay on the GPU; no vote then
   /// Of each query a distance, not NaN, beyond which no row is wanted; pinned memory as `rows`. Then there may be fewer
@@ -159,24 +163,24 @@ struct FilterQuery {
 
 inline constexpr std::int32_t kNoFilterRow = 0x7fffffff;
 
-/// Of query i: distances[i * k + j], rows[i * k + j], by (distance, row) or as heaps, unless it is uncertain. With a
+/// Of query i: distances[i * k + j], rows[i * k + j], by (distance, row) or as heaps, unless it is uncertified. With a
 /// vote winners[j * n + i] and values[(j * n + i) * n_values + v] of the j-th k instead, with device_lists neither.
 /// Lives until the slot's next batch.
-struct FilterAnswer {
+struct TensorAnswer {
   const double* distances;
   const std::int32_t* rows;
-  const std::int32_t* uncertain;
+  const std::int32_t* uncertified;
   std::int64_t scanned, listed, evaluated;
-  float milliseconds[kFilterSteps];  ///< on the GPU: images of the queries, sample, thresholds, list, re-rank, vote,
+  float milliseconds[kTensorSteps];  ///< on the GPU: images of the queries, sample, thresholds, list, re-rank, vote,
                                      ///< copy back, and images of the training rows loaded since the last answer
   const std::int32_t* winners = nullptr;
   const double* values = nullptr;
 };
 
-/// A training table, or a part of one, with its images on one GPU. One thread at a time, but for filter_collect, which
+/// A training table, or a part of one, with its images on one GPU. One thread at a time, but for tensor_collect, which
 /// several may call at once, of different slots, while another submits; and for what brings rows to a table that is not
 /// searched meanwhile.
-struct Filter;
+struct TensorFilter;
 
 // --- the filter by differences: the whole training table on one GPU, images in floats or bytes, exact answers --------
 
@@ -198,10 +202,10 @@ struct DifferenceQuery {
   const double* rows;  ///< n x width
   std::int64_t n;
   std::int64_t k;
-  std::int64_t self;                 ///< as FilterQuery's
+  std::int64_t self;                 ///< as TensorQuery's
   const std::int64_t* train_groups;  ///< group per training row, or null
   const std::int64_t* query_groups;  ///< per query; below 0: excludes nothing
-  const Vote* vote = nullptr;        ///< as FilterQuery's
+  const Vote* vote = nullptr;        ///< as TensorQuery's
 };
 
 inline constexpr int kDifferenceSteps = 8;
@@ -209,11 +213,11 @@ inline constexpr int kDifferenceSteps = 8;
 struct DifferenceAnswer {
   const double* distances;
   const std::int32_t* rows;
-  const std::int32_t* uncertain;
+  const std::int32_t* uncertified;
   std::int64_t scanned, listed, evaluated;
   /// On the GPU: upload, images of the queries, sample, cuts, list, re-rank, vote, copy back.
   float milliseconds[kDifferenceSteps];
-  const std::int32_t* winners = nullptr;  ///< as FilterAnswer's
+  const std::int32_t* winners = nullptr;  ///< as TensorAnswer's
   const double* values = nullptr;
 };
 
@@ -237,23 +241,23 @@ struct Functions {
   int (*matrix)(Session* session, const Tile* tile, bool similarity, bool query_first, double* values, std::int64_t ld,
                 Failure* failure);
 
-  int (*filter_size)(std::int32_t gpu, const FilterSpec* spec, FilterSize* size, Failure* failure);
-  int (*filter_create)(std::int32_t gpu, const FilterSpec* spec, Filter** filter, Failure* failure);
-  void (*filter_destroy)(Filter* filter);
-  /// Empties a table for another one, or another part of one, of at most FilterSpec::n_rows rows. No batch is under way
+  int (*tensor_size)(std::int32_t gpu, const TensorSpec* spec, FilterSize* size, Failure* failure);
+  int (*tensor_create)(std::int32_t gpu, const TensorSpec* spec, TensorFilter** filter, Failure* failure);
+  void (*tensor_destroy)(TensorFilter* filter);
+  /// Empties a table for another one, or another part of one, of at most TensorSpec::n_rows rows. No batch is under way
   /// in it.
-  int (*filter_begin)(Filter* filter, int table, std::int64_t n_rows, Failure* failure);
-  /// Queues the next n training rows. They must stay as they are until filter_wait() of the same `piece`.
-  int (*filter_load)(Filter* filter, int table, int piece, const double* rows, std::int64_t n, Failure* failure);
-  int (*filter_wait)(Filter* filter, int piece, Failure* failure);
+  int (*tensor_begin)(TensorFilter* filter, int buffer, std::int64_t n_rows, Failure* failure);
+  /// Queues the next n training rows. They must stay as they are until tensor_wait() of the same `piece`.
+  int (*tensor_load)(TensorFilter* filter, int buffer, int piece, const double* rows, std::int64_t n, Failure* failure);
+  int (*tensor_wait)(TensorFilter* filter, int piece, Failure* failure);
   /// After the last row: how many rows no image bounds well, so that they are always listed.
-  int (*filter_finish)(Filter* filter, int table, std::int64_t* n_always, Failure* failure);
+  int (*tensor_finish)(TensorFilter* filter, int buffer, std::int64_t* n_always, Failure* failure);
   /// What the training rows vote with, copied. No batch that votes is under way.
-  int (*filter_voters)(Filter* filter, const Voters* voters, Failure* failure);
+  int (*tensor_voters)(TensorFilter* filter, const Voters* voters, Failure* failure);
   /// Queues the search of a batch in a slot that is free: never used, or collected.
-  int (*filter_submit)(Filter* filter, int slot, const FilterQuery* query, Failure* failure);
+  int (*tensor_submit)(TensorFilter* filter, int slot, const TensorQuery* query, Failure* failure);
   /// Waits for the batch in a slot. The slot is free afterwards, also after an error.
-  int (*filter_collect)(Filter* filter, int slot, FilterAnswer* answer, Failure* failure);
+  int (*tensor_collect)(TensorFilter* filter, int slot, TensorAnswer* answer, Failure* failure);
 
   int (*differences_size)(std::int32_t gpu, const DifferenceSpec* spec, FilterSize* size, Failure* failure);
   int (*differences_create)(std::int32_t gpu, const DifferenceSpec* spec, DifferenceFilter** filter, Failure* failure);
@@ -262,7 +266,7 @@ struct Functions {
   int (*differences_load)(DifferenceFilter* filter, const double* rows, std::int64_t n, Failure* failure);
   /// After the last row: how many rows no image bounds well, so that they are always listed.
   int (*differences_finish)(DifferenceFilter* filter, std::int64_t* n_always, Failure* failure);
-  /// As filter_voters().
+  /// As tensor_voters().
   int (*differences_voters)(DifferenceFilter* filter, const Voters* voters, Failure* failure);
   int (*differences_search)(DifferenceFilter* filter, const DifferenceQuery* query, DifferenceAnswer* answer,
                             Failure* failure);

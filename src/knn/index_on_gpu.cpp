@@ -52,7 +52,7 @@ void write_listed(const knn::Outcome& outcome, const knn::DeviceQueries& rows) {
     std::vector<double> distances;
     const std::int64_t ahead = outcome.listed[begin] - static_cast<std::int64_t>(begin);
     for (; end < outcome.listed.size() && outcome.listed[end] - static_cast<std::int64_t>(end) == ahead; ++end) {
-      for (const knn::Candidate& candidate : outcome.lists[end]) {
+      for (const knn::Neighbor& candidate : outcome.lists[end]) {
         indices.push_back(candidate.row);
         distances.push_back(candidate.distance);
       }

@@ -15,7 +15,7 @@
 namespace stope {
 namespace {
 
-using knn::Candidate;
+using knn::Neighbor;
 
 // RapidMiner's nominal similarities under Cross Distances: "false" is the first value of the request's mapping. A
 // binominal attribute of the reference is recoded to that mapping; one whose values differ counts as polynominal.
@@ -66,7 +66,7 @@ class RequestBlocks {
     const std::int64_t values = checked::mul(fitted_.n_rows(), options.similarities ? 2 : 1);
     const std::int64_t listed = std::min(options.n_neighbors, fitted_.n_rows());
     plan_ = knn::make_plan({request.n_rows, fitted_.n_rows(), fitted_.width(),
-                            checked::add(checked::mul(values, sizeof(double)), checked::mul(listed, sizeof(Candidate))),
+                            checked::add(checked::mul(values, sizeof(double)), checked::mul(listed, sizeof(Neighbor))),
                             fitted_.kernel().scratch_bytes(), fitted_.bytes(), fitted_.resident()},
                            knn::backend_for(fitted_, run),
                            {knn::Method::Way::reference, {}, {}, "every pair is wanted"}, run);
@@ -101,7 +101,7 @@ class RequestBlocks {
   void fill(knn::Quantity quantity, double* values) {
     for (std::int64_t i = 0; i < parts_->count(); ++i) {
       const knn::TrainPart part = parts_->part(i, *pool_, run_.cancel);
-      searcher_->matrix(part, block_, quantity, knn::Order::query_first, values + part.first, n_reference());
+      searcher_->matrix(part, block_, quantity, knn::PairOrder::query_first, values + part.first, n_reference());
     }
   }
 
@@ -158,7 +158,7 @@ class DefaultSelection {
     list_.reset(options.n_neighbors);
   }
 
-  const std::vector<Candidate>& select(const double* distances) {
+  const std::vector<Neighbor>& select(const double* distances) {
     if (all_) {
       chosen_.clear();
       for (std::int64_t row = 0; row < n_; ++row) chosen_.push_back({distances[row], row});
@@ -174,7 +174,7 @@ class DefaultSelection {
   bool farthest_, all_;
   std::int64_t n_;
   knn::NearestList list_;
-  std::vector<Candidate> chosen_;
+  std::vector<Neighbor> chosen_;
 };
 
 // RapidMiner's Cross Distances: its heap on the reported value, then one stable sort of the whole table.
@@ -195,7 +195,7 @@ std::vector<CrossDistance> rapidminer_cross_distances(RequestBlocks& blocks, con
       }
       heap.reset(options.n_neighbors);
       for (std::int64_t j = 0; j < n; ++j) heap.offer({row[j] * sign, j});
-      for (const Candidate& c : heap.array()) table.push_back({first + i, c.row, row[c.row]});
+      for (const Neighbor& c : heap.array()) table.push_back({first + i, c.row, row[c.row]});
     }
   });
   std::stable_sort(table.begin(), table.end(), [sign](const CrossDistance& a, const CrossDistance& b) {
@@ -261,7 +261,7 @@ std::vector<CrossDistance> cross_distances(const Table& request, const Table& re
       blocks.fill(knn::Quantity::distance, distances.data());
       if (options.similarities) blocks.fill(knn::Quantity::similarity, similarities.data());
       for (std::int64_t i = 0; i < count; ++i) {
-        for (const Candidate& c : selection.select(distances.data() + i * n)) {
+        for (const Neighbor& c : selection.select(distances.data() + i * n)) {
           table.push_back({first + i, c.row, similarities[i * n + c.row]});
         }
       }

@@ -57,9 +57,9 @@ struct Cell {
 // One search for all ks. place(k's position, query) says where a prediction goes, placed(k's position, query) that it
 // is there; each in the order of the queries.
 template <class Where, class Placed>
-class Election {
+class VoteJob {
  public:
-  Election(const knn::Fitted& fitted, const knn::Ballot& ballot, const Where& place, const Placed& placed)
+  VoteJob(const knn::Fitted& fitted, const knn::Ballot& ballot, const Where& place, const Placed& placed)
       : fitted_(fitted), ballot_(ballot), place_(place), placed_(placed) {}
 
   SearchReport hold(const Table& test, const VoteOptions& options, const RunOptions& run) const {
@@ -109,10 +109,10 @@ class Election {
     }
   }
 
-  void vote(std::size_t which, std::int64_t query, const std::vector<knn::Candidate>& list) const {
+  void vote(std::size_t which, std::int64_t query, const std::vector<knn::Neighbor>& list) const {
     std::vector<std::int64_t> indices;
     std::vector<double> distances;
-    for (const knn::Candidate& candidate : list) {
+    for (const knn::Neighbor& candidate : list) {
       indices.push_back(candidate.row);
       distances.push_back(candidate.distance);
     }
@@ -140,7 +140,7 @@ class Election {
 template <class Where, class Placed>
 SearchReport vote_each(const knn::Fitted& fitted, const knn::Ballot& ballot, const Table& test,
                        const VoteOptions& options, const RunOptions& run, const Where& place, const Placed& placed) {
-  return Election(fitted, ballot, place, placed).hold(test, options, run);
+  return VoteJob(fitted, ballot, place, placed).hold(test, options, run);
 }
 
 }  // namespace
@@ -165,7 +165,7 @@ KnnClassifier KnnClassifier::fit(const Table& train, const KnnOptions& options, 
 
 namespace {
 
-constexpr std::int64_t kBlockRows = 1024;  // predictions handed out at once: little memory, few calls
+constexpr std::int64_t kPredictionsAtOnce = 1024;  // predictions handed out at once: little memory, few calls
 
 knn::Ballot class_ballot(const knn::Fitted& fitted, const Column& label, const std::vector<double>& sample_weights,
                          VoteWeights weights, std::vector<std::int64_t> ks) {
@@ -226,18 +226,18 @@ Classification KnnClassifier::predict(const Table& test, const VoteOptions& vote
 
 SearchReport KnnClassifier::predict(const Table& test, const VoteOptions& vote, const RunOptions& run,
                                     const ClassificationSink& sink) const {
-  const Classification empty = blank(label_.values, kBlockRows);
+  const Classification empty = blank(label_.values, kPredictionsAtOnce);
   Classification block = empty;
   const knn::Fitted& fitted = index_.fitted();
   return vote_each(
       fitted, class_ballot(fitted, label_, sample_weights_, vote.weights, {vote.n_neighbors}), test, vote, run,
       [&](std::size_t, std::int64_t query) {
-        const std::int64_t at = query % kBlockRows;
+        const std::int64_t at = query % kPredictionsAtOnce;
         return Cell{&block.codes[static_cast<std::size_t>(at)], confidences_of(block, at)};
       },
       [&](std::size_t, std::int64_t query) {
-        const std::int64_t at = query % kBlockRows;
-        if (at + 1 < kBlockRows && query + 1 < test.n_rows) return;
+        const std::int64_t at = query % kPredictionsAtOnce;
+        if (at + 1 < kPredictionsAtOnce && query + 1 < test.n_rows) return;
         block.codes.resize(static_cast<std::size_t>(at) + 1);
         block.confidences.resize(block.codes.size() * block.classes.size());
         sink(query - at, block);
@@ -307,7 +307,7 @@ SearchReport KnnRegressor::predict(const Table& test, const VoteOptions& vote, c
         return Cell{nullptr, std::span(block).last(1)};
       },
       [&](std::size_t, std::int64_t query) {
-        if (static_cast<std::int64_t>(block.size()) < kBlockRows && query + 1 < test.n_rows) return;
+        if (static_cast<std::int64_t>(block.size()) < kPredictionsAtOnce && query + 1 < test.n_rows) return;
         sink(query + 1 - static_cast<std::int64_t>(block.size()), block);
         block.clear();
       });

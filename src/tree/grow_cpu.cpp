@@ -46,7 +46,7 @@ void partition(RankedRow* rows, const std::vector<OpenNode>& level, const std::v
 }
 
 template <class Value>
-struct Candidate {
+struct BestSplit {
   NodeSplit<Value> split;
   std::int32_t attribute = -1;
 
@@ -128,7 +128,7 @@ class Growth {
 
   // Splits what is worth it; the children that may be split again, their rows where partition() will put them.
   std::vector<OpenNode> split(std::vector<OpenNode>& level) {
-    std::vector<Candidate<Value>> winners(level.size());
+    std::vector<BestSplit<Value>> winners(level.size());
     for (std::size_t i = 0; i < level.size(); ++i) {
       for (const auto& best : best_) winners[i].offer(best[i].split, best[i].attribute);
     }
@@ -160,21 +160,21 @@ class Growth {
     return static_cast<double>(value) * (problem_.weighted ? discretize::kWeightUnit * discretize::kWeightUnit : 1.0);
   }
 
-  bool worth_it(const Candidate<Value>& winner) const {
+  bool worth_it(const BestSplit<Value>& winner) const {
     return winner.attribute >= 0 && score_of(winner.split.value) >= options_.min_score;
   }
 
-  bool symbolic(const Candidate<Value>& winner) const {
+  bool symbolic(const BestSplit<Value>& winner) const {
     return problem_.attributes[static_cast<std::size_t>(winner.attribute)].symbolic;
   }
 
-  std::int64_t n_right(const OpenNode& open, const Candidate<Value>& winner) const {
+  std::int64_t n_right(const OpenNode& open, const BestSplit<Value>& winner) const {
     const std::int64_t n = winner.split.end - winner.split.begin;
     return symbolic(winner) ? n : open.n - n;
   }
 
   // Notes where each row goes and returns the class counts of the right child.
-  std::vector<std::int64_t> send(const OpenNode& open, const Candidate<Value>& winner) {
+  std::vector<std::int64_t> send(const OpenNode& open, const BestSplit<Value>& winner) {
     const RankedRow* const rows = orders_.of(winner.attribute) + open.begin;
     const bool inside_goes_right = symbolic(winner);
     std::vector<std::int64_t> counts(static_cast<std::size_t>(problem_.n_classes()), 0);
@@ -188,7 +188,7 @@ class Growth {
     return counts;
   }
 
-  void describe(std::int64_t node, const Candidate<Value>& winner, const RankedRow* rows) {
+  void describe(std::int64_t node, const BestSplit<Value>& winner, const RankedRow* rows) {
     GrownNode& here = list_.node(node);
     here.attribute = winner.attribute;
     if constexpr (!std::is_same_v<Value, double>) here.w = winner.split.value;
@@ -220,7 +220,7 @@ class Growth {
   std::vector<std::uint8_t> goes_right_;
   std::vector<Scan> scans_;  // one a worker, as what follows
   std::vector<std::vector<RankedRow>> scratch_;
-  std::vector<std::vector<Candidate<Value>>> best_;
+  std::vector<std::vector<BestSplit<Value>>> best_;
   NodeList list_;
 };
 

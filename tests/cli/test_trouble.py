@@ -191,7 +191,7 @@ def test_missing_plugin(box):
     ],
 )
 def test_plugin_that_finds_no_gpu(box, role, words):
-    """By a plug-in that pretends (tests/device/fake_plugin.cpp): the words, and the processor's work goes on."""
+    """With the fake plug-in (tests/device/fake_plugin.cpp): the words, and the processor's work goes on."""
     plugin = pathlib.Path(program.PROGRAM).resolve().parents[1] / "tests" / "libstope_fake_cuda.so"
     if not plugin.exists():
         pytest.skip(f"no {plugin}")

@@ -1,4 +1,4 @@
-// Best cuts as the pretended plug-in finds them: each column sorted, every cut scored from class counts.
+// Best cuts as the fake plug-in finds them: each column sorted, every cut scored from class counts.
 #include <algorithm>
 #include <memory>
 #include <vector>

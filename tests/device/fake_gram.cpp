@@ -1,4 +1,4 @@
-// The pretended plug-in's gram operator: the reference's loops on rows that were "copied to the GPU", so that what the
+// The fake plug-in's gram operator: the reference's loops on rows that were "copied to the GPU", so that what the
 // core does with parts, slots, blocks and several GPUs can be tested without one.
 #include <algorithm>
 #include <cstring>
@@ -38,11 +38,11 @@ using fake::fail;
 using fake::the_host;
 
 int lost_or_fine(Failure* failure) {
-  return the_host->device_fails() ? fail(failure, ErrorCode::device_lost, "the pretended GPU was lost") : 0;
+  return the_host->device_fails() ? fail(failure, ErrorCode::device_lost, "the fake GPU was lost") : 0;
 }
 
 int create(std::int32_t, const Spec* spec, Session** session, Failure* failure) {
-  if (the_host->alloc_fails()) return fail(failure, ErrorCode::out_of_memory, "no memory on the pretended GPU");
+  if (the_host->alloc_fails()) return fail(failure, ErrorCode::out_of_memory, "no memory on the fake GPU");
   auto* made = new Session;
   made->spec = *spec;
   made->groups = n_groups(spec->n_rows, spec->n_columns);

@@ -1,4 +1,4 @@
-// The pretended plug-in itself: GPUs, memory, arrays, and what the loader looks up.
+// The fake plug-in itself: GPUs, memory, arrays, and what the loader looks up.
 #include "device/fake_plugin.hpp"
 
 #include <atomic>

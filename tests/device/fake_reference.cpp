@@ -1,4 +1,4 @@
-// The pretended plug-in's reference search: every distance, on the processor, when a tile is submitted.
+// The fake plug-in's reference search: every distance, on the processor, when a tile is submitted.
 #include <cstring>
 #include <limits>
 #include <memory>

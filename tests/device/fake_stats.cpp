@@ -1,4 +1,4 @@
-// Statistics as the pretended plug-in computes them: chain after chain, from the formulas of stats/moments.hpp, written
+// Statistics as the fake plug-in computes them: chain after chain, from the formulas of stats/moments.hpp, written
 // apart from the kernels of the processor and of the GPU.
 #include <algorithm>
 #include <type_traits>

@@ -1,4 +1,4 @@
-// Trees as the pretended plug-in grows them: every node's rows sorted by every attribute, every split scored from class
+// Trees as the fake plug-in grows them: every node's rows sorted by every attribute, every split scored from class
 // counts. A call of grow() makes one level.
 #include <algorithm>
 #include <cstring>

@@ -1,4 +1,4 @@
-// What the core does to find cuts on GPUs, with a plug-in that only pretends (tests/device/fake_plugin.cpp).
+// What the core does to find cuts on GPUs, with the fake plug-in (tests/device/fake_plugin.cpp).
 #include "base/fault.hpp"
 #include "discretize/gpu_cases.hpp"
 #include "effort.hpp"
@@ -9,7 +9,7 @@ namespace {
 
 using namespace discretize_cases;
 
-class PretendedCuts : public testing::Test {
+class FakeCuts : public testing::Test {
  protected:
   void SetUp() override {
     setenv("STOPE_CUDA_PLUGIN", STOPE_FAKE_PLUGIN, 1);
@@ -28,14 +28,14 @@ class PretendedCuts : public testing::Test {
   }
 };
 
-TEST_F(PretendedCuts, AreTheProcessors) {
+TEST_F(FakeCuts, AreTheProcessors) {
   expect_the_processors_cuts_of_random_tables("cuda", repeated(300, 60), 200, 12, 1);
   expect_the_processors_cuts_of_random_tables("cuda:1,1,1", repeated(30, 12), 200, 12, 2);
   expect_the_processors_cuts(in_pieces(), "cuda");
   expect_the_processors_cuts(in_pieces(), "cuda:1,1");
 }
 
-TEST_F(PretendedCuts, WhatGpusDoNotDoIsRefused) {
+TEST_F(FakeCuts, WhatGpusDoNotDoIsRefused) {
   const Table some = table(30, 3);
   RunOptions run;
   run.device = "cuda";
@@ -60,7 +60,7 @@ TEST_F(PretendedCuts, WhatGpusDoNotDoIsRefused) {
 }
 
 // A GPU whose driver has started: what would make it start takes longer than a test may.
-TEST_F(PretendedCuts, AutoTakesAGpuThatPaysAndGivesUpOneThatFails) {
+TEST_F(FakeCuts, AutoTakesAGpuThatPaysAndGivesUpOneThatFails) {
   const Table few = table(30, 3), many = table(1000, 5000);
   const auto on_auto = [](const Table& of) {
     BestCutOptions options;
@@ -82,7 +82,7 @@ TEST_F(PretendedCuts, AutoTakesAGpuThatPaysAndGivesUpOneThatFails) {
   EXPECT_EQ(without.cuts[0].cut, found.cuts[0].cut);
 }
 
-TEST_F(PretendedCuts, KeepToTheMemoryLimit) {
+TEST_F(FakeCuts, KeepToTheMemoryLimit) {
   const Table of = table(2000, 40);
   RunOptions run;
   run.device = "cuda";
@@ -110,7 +110,7 @@ TEST_F(PretendedCuts, KeepToTheMemoryLimit) {
   }
 }
 
-TEST_F(PretendedCuts, ALostGpuIsAnError) {
+TEST_F(FakeCuts, ALostGpuIsAnError) {
   const Table large = in_pieces();
   for (int n = 1; n <= 4; ++n) {
     fault::arm_device(n);

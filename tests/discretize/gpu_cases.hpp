@@ -1,4 +1,4 @@
-// Best cuts on GPUs: one body for those that are there and for the pretended ones. All is compared with the
+// Best cuts on GPUs: one body for those that are there and for the fake ones. All is compared with the
 // processor's.
 #pragma once
 

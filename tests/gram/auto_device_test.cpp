@@ -1,5 +1,5 @@
 // What --device auto weighs for the gram operator. Which device really is faster: bench/prior_works.py --work 002; that
-// auto moves to a GPU and falls back: gram_pretended_test.cpp.
+// auto moves to a GPU and falls back: gram_fake_test.cpp.
 #include "gram/auto_device.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// The host's half of the gram operator on GPUs, by a plug-in that only pretends: parts, several GPUs, errors. No GPU;
+// The host's half of the gram operator on GPUs, with the fake plug-in: parts, several GPUs, errors. No GPU;
 // the kernels themselves are tested by gram_test.cpp where there is one.
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 namespace stope::gram {
 namespace {
 
-class GramPretended : public testing::Test {
+class FakeGram : public testing::Test {
  protected:
   void SetUp() override {
     setenv("STOPE_CUDA_PLUGIN", STOPE_FAKE_PLUGIN, 1);
@@ -29,7 +29,7 @@ class GramPretended : public testing::Test {
   }
 };
 
-TEST_F(GramPretended, AnyPartsAndGpusGiveTheSameBits) {
+TEST_F(FakeGram, AnyPartsAndGpusGiveTheSameBits) {
   std::uint64_t seed = 0;
   std::int64_t number = 0;
   for (const auto& [rows, columns] :
@@ -55,7 +55,7 @@ TEST_F(GramPretended, AnyPartsAndGpusGiveTheSameBits) {
   }
 }
 
-TEST_F(GramPretended, SeveralVectors) {
+TEST_F(FakeGram, SeveralVectors) {
   const GramCase c = make_case(100, 30, true, 5);
   Random random(1);
   const std::vector<double> x = draw_vector(random, 3 * 30);
@@ -65,7 +65,7 @@ TEST_F(GramPretended, SeveralVectors) {
   EXPECT_EQ(z, wanted);
 }
 
-TEST_F(GramPretended, LittleMemoryMeansParts) {
+TEST_F(FakeGram, LittleMemoryMeansParts) {
   const GramCase c = make_case(3000, 100, true, 6);
   const Products wanted = multiply(c, on("cpu"));
   RunOptions run = on("cuda");
@@ -82,7 +82,7 @@ TEST_F(GramPretended, LittleMemoryMeansParts) {
   }
 }
 
-TEST_F(GramPretended, ALostGpuAndFailedAllocationsAreErrors) {
+TEST_F(FakeGram, ALostGpuAndFailedAllocationsAreErrors) {
   const GramCase c = make_case(50, 20, true, 7);
   const Products wanted = multiply(c, on("cpu"));
   for (int n = 1; n < 12; ++n) {
@@ -108,7 +108,7 @@ TEST_F(GramPretended, ALostGpuAndFailedAllocationsAreErrors) {
   }
 }
 
-TEST_F(GramPretended, AutoTakesAGpuForManyProducts) {
+TEST_F(FakeGram, AutoTakesAGpuForManyProducts) {
   const GramCase c = make_case(3000, 300, true, 9);
   const Products wanted = multiply(c, on("cpu"));
   const auto once = make_operator(make_row_source(view(c)), {}, on("auto"));
@@ -121,7 +121,7 @@ TEST_F(GramPretended, AutoTakesAGpuForManyProducts) {
   EXPECT_TRUE(often->report().reason.starts_with("auto: ")) << often->report().reason;
 }
 
-TEST_F(GramPretended, AutoMovesAMatrixThatIsMultipliedAgainAndAgain) {
+TEST_F(FakeGram, AutoMovesAMatrixThatIsMultipliedAgainAndAgain) {
   const GramCase c = make_case(2000, 200, true, 10);
   std::vector<double> z(200), wanted(200);
   make_operator(make_row_source(view(c)), {}, on("cuda"))->gram(c.x, wanted);  // its driver has started
@@ -136,7 +136,7 @@ TEST_F(GramPretended, AutoMovesAMatrixThatIsMultipliedAgainAndAgain) {
   EXPECT_EQ(by->report().passes, products);
 }
 
-TEST_F(GramPretended, AutoGivesUpAGpuThatFails) {
+TEST_F(FakeGram, AutoGivesUpAGpuThatFails) {
   const GramCase c = make_case(3000, 300, true, 11);
   const Products wanted = multiply(c, on("cpu"));
   for (const int n : {1, 3, 5, 8}) {
@@ -150,7 +150,7 @@ TEST_F(GramPretended, AutoGivesUpAGpuThatFails) {
   }
 }
 
-TEST_F(GramPretended, StopsWhenCancelledAndGoesOn) {
+TEST_F(FakeGram, StopsWhenCancelledAndGoesOn) {
   const GramCase c = make_case(200, 20, true, 8);
   setenv("STOPE_DEVICE_ROWS", "10", 1);
   RunOptions run = on("cuda");

@@ -1,4 +1,4 @@
-// Statistics on GPUs: one body for those that are there and for the pretended one. Bits are compared with the
+// Statistics on GPUs: one body for those that are there and for the fake one. Bits are compared with the
 // processor's.
 #pragma once
 

@@ -1,4 +1,4 @@
-// What the core does to compute statistics on GPUs, with a plug-in that only pretends (tests/device/fake_plugin.cpp).
+// What the core does to compute statistics on GPUs, with the fake plug-in (tests/device/fake_plugin.cpp).
 #include <gtest/gtest.h>
 
 #include "base/fault.hpp"
@@ -9,7 +9,7 @@ namespace {
 
 using namespace stats_cases;
 
-class PretendedStatistics : public testing::Test {
+class FakeStatistics : public testing::Test {
  protected:
   void SetUp() override {
     setenv("STOPE_CUDA_PLUGIN", STOPE_FAKE_PLUGIN, 1);
@@ -20,14 +20,14 @@ class PretendedStatistics : public testing::Test {
   const std::vector<std::int64_t> sizes_ = {0, 1, 33, 8193, 30001};
 };
 
-TEST_F(PretendedStatistics, PiecesOfAllKindsGiveTheProcessorsBits) {
+TEST_F(FakeStatistics, PiecesOfAllKindsGiveTheProcessorsBits) {
   expect_the_processors_bits<float>(devices_, sizes_);
   expect_the_processors_bits<double>({"cuda"}, {1, 30001});
   expect_the_processors_bits<std::int32_t>({"cuda"}, {8193});
   expect_the_processors_bits<std::int64_t>({"cuda"}, {8193});
 }
 
-TEST_F(PretendedStatistics, ShortColumnsAndLittleDataStayOnTheProcessor) {
+TEST_F(FakeStatistics, ShortColumnsAndLittleDataStayOnTheProcessor) {
   RunOptions run;
   run.device = "cuda";
   const StatsOptions few{.depth = StatsOptions::Depth::extremes};
@@ -47,7 +47,7 @@ TEST_F(PretendedStatistics, ShortColumnsAndLittleDataStayOnTheProcessor) {
 }
 
 // What has to be copied first a thread with vectors has done before; auto does not even look for GPUs.
-TEST_F(PretendedStatistics, AutoLeavesValuesInTheHostsMemoryToTheProcessor) {
+TEST_F(FakeStatistics, AutoLeavesValuesInTheHostsMemoryToTheProcessor) {
   const auto values = column_of<double>("uniform", 1'000'000, 1);
   RunOptions run;
   run.threads = 4;
@@ -56,7 +56,7 @@ TEST_F(PretendedStatistics, AutoLeavesValuesInTheHostsMemoryToTheProcessor) {
   }
 }
 
-TEST_F(PretendedStatistics, ALostGpuIsAnErrorWhereItWasNamed) {
+TEST_F(FakeStatistics, ALostGpuIsAnErrorWhereItWasNamed) {
   const EveryRow every;
   const auto values = column_of<double>("uniform", 40000, 1);
   RunOptions run;
@@ -74,7 +74,7 @@ TEST_F(PretendedStatistics, ALostGpuIsAnErrorWhereItWasNamed) {
   }
 }
 
-TEST_F(PretendedStatistics, ArraysInAGpusMemory) {
+TEST_F(FakeStatistics, ArraysInAGpusMemory) {
   const auto values = column_of<double>("huge", 30000, 1);
   const Array array = {values.data(), ElementType::float64, 10000, 3};
   StatsOptions options;

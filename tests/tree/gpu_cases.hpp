@@ -1,4 +1,4 @@
-// Trees on GPUs: one body for those that are there and for the pretended ones. All is compared with the processor's.
+// Trees on GPUs: one body for those that are there and for the fake ones. All is compared with the processor's.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// What the core does to grow trees on GPUs, with a plug-in that only pretends (tests/device/fake_tree.cpp).
+// What the core does to grow trees on GPUs, with the fake plug-in (tests/device/fake_tree.cpp).
 #include "base/fault.hpp"
 #include "effort.hpp"
 #include "stope/error.hpp"
@@ -9,7 +9,7 @@ namespace {
 
 using namespace testing_trees;
 
-class PretendedTrees : public testing::Test {
+class FakeTrees : public testing::Test {
  protected:
   void SetUp() override {
     setenv("STOPE_CUDA_PLUGIN", STOPE_FAKE_PLUGIN, 1);
@@ -23,13 +23,13 @@ class PretendedTrees : public testing::Test {
   }
 };
 
-TEST_F(PretendedTrees, AreTheProcessors) {
+TEST_F(FakeTrees, AreTheProcessors) {
   expect_the_processors_trees_of_random_tables("cuda", repeated(1000, 100), 60, 6, 1);
   expect_the_processors_trees_of_random_tables("cuda", repeated(20, 4), 300, 12, 2);
   expect_the_processors_tree(table({1500, 4, 2, 3, false, true}), "cuda");
 }
 
-TEST_F(PretendedTrees, OfSeveralGpusAreTheProcessors) {
+TEST_F(FakeTrees, OfSeveralGpusAreTheProcessors) {
   expect_the_processors_trees_of_random_tables("cuda:1,1", repeated(200, 20), 60, 6, 3);    // short: one is enough
   for (const char* devices : {"cuda:1,1", "cuda:1,1,1", "cuda:1,1,1,1,1,1,1,1,1,1,1,1"}) {  // more than attributes
     expect_the_processors_tree(table({1500, 4, 3, 3, false, true}), devices);
@@ -37,11 +37,11 @@ TEST_F(PretendedTrees, OfSeveralGpusAreTheProcessors) {
   }
 }
 
-TEST_F(PretendedTrees, ComeInSeveralPieces) {
+TEST_F(FakeTrees, ComeInSeveralPieces) {
   expect_the_processors_tree(table({1000, 5000, 3, 3, false, true}), "cuda", {.max_depth = 1});
 }
 
-TEST_F(PretendedTrees, WhatGpusDoNotDoIsRefused) {
+TEST_F(FakeTrees, WhatGpusDoNotDoIsRefused) {
   const auto refused = [](const Table& of, TreeOptions options) {
     options.missing = MissingPolicy::value;
     try {
@@ -56,7 +56,7 @@ TEST_F(PretendedTrees, WhatGpusDoNotDoIsRefused) {
   refused(table({1000, 3, 1, 3000, false, true}), {});
 }
 
-TEST_F(PretendedTrees, ALostGpuIsAnError) {
+TEST_F(FakeTrees, ALostGpuIsAnError) {
   const Table large = table({1000, 10, 1, 3, false, true});
   const Table larger = table({1100, 10, 1, 3, false, true});
   for (int n = 1; n <= 10; ++n) {
@@ -71,7 +71,7 @@ TEST_F(PretendedTrees, ALostGpuIsAnError) {
   }
 }
 
-TEST_F(PretendedTrees, OfMoreThanTheMemoryLimitAreRefused) {
+TEST_F(FakeTrees, OfMoreThanTheMemoryLimitAreRefused) {
   RunOptions run;
   run.device = "cuda";
   run.memory_limit = 500000;
@@ -88,7 +88,7 @@ TEST_F(PretendedTrees, OfMoreThanTheMemoryLimitAreRefused) {
 }
 
 // A GPU whose driver has started: what would make it start takes longer than a test may.
-TEST_F(PretendedTrees, AutoTakesAGpuThatPaysAndGivesUpOneThatFails) {
+TEST_F(FakeTrees, AutoTakesAGpuThatPaysAndGivesUpOneThatFails) {
   const Table few = table({30, 3, 1, 3, false, true}), many = table({1000, 1000, 0, 2, false, true});
   const auto on_auto = [](const Table& of) {
     RunOptions run;
@@ -106,7 +106,7 @@ TEST_F(PretendedTrees, AutoTakesAGpuThatPaysAndGivesUpOneThatFails) {
   EXPECT_EQ(tree.nodes().size(), on_auto(many).nodes().size());
 }
 
-TEST_F(PretendedTrees, CanBeCancelled) {
+TEST_F(FakeTrees, CanBeCancelled) {
   CancelToken token;
   RunOptions run;
   run.device = "cuda";

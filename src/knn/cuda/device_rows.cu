@@ -27,7 +27,7 @@ __global__ void __launch_bounds__(kThreads) take_rows_kernel(const TakeRowsJob j
 __global__ void __launch_bounds__(kThreads) hand_lists_kernel(const HandListsJob job) {
   const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * kThreads;
   for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x; i < job.n * job.k; i += step) {
-    if (job.uncertain[i / job.k] != 0) continue;
+    if (job.uncertified[i / job.k] != 0) continue;
     job.to.distances[i] = job.distances[i];
     job.to.indices[i] = job.rows[i];
   }

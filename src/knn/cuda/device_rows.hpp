@@ -17,11 +17,11 @@ struct TakeRowsJob {
 };
 void launch_take_rows(const TakeRowsJob& job, cudaStream_t stream);
 
-/// Lists of k of n queries, those that are uncertain left out.
+/// Lists of k of n queries, those that are uncertified left out.
 struct HandListsJob {
   const double* distances;
   const std::int32_t* rows;
-  const std::int32_t* uncertain;
+  const std::int32_t* uncertified;
   std::int64_t n, k;
   cuda_abi::DeviceLists to;
 };

@@ -13,9 +13,9 @@ struct Session {
   cuda::ReferenceSession reference;
 };
 
-struct Filter {
-  Filter(int gpu, const FilterSpec& spec) : session(gpu, spec) {}
-  cuda::FilterSession session;
+struct TensorFilter {
+  TensorFilter(int gpu, const TensorSpec& spec) : session(gpu, spec) {}
+  cuda::TensorSession session;
 };
 
 struct DifferenceFilter {
@@ -92,55 +92,57 @@ int matrix(Session* session, const cuda_abi::Tile* tile, bool similarity, bool q
   });
 }
 
-int filter_size(std::int32_t gpu, const cuda_abi::FilterSpec* spec, cuda_abi::FilterSize* size, Failure* failure) {
-  return guarded(failure, [&] { *size = FilterSession::size(*spec, gpu); });
+int tensor_size(std::int32_t gpu, const cuda_abi::TensorSpec* spec, cuda_abi::FilterSize* size, Failure* failure) {
+  return guarded(failure, [&] { *size = TensorSession::size(*spec, gpu); });
 }
 
-int filter_create(std::int32_t gpu, const cuda_abi::FilterSpec* spec, cuda_abi::Filter** filter, Failure* failure) {
+int tensor_create(std::int32_t gpu, const cuda_abi::TensorSpec* spec, cuda_abi::TensorFilter** filter,
+                  Failure* failure) {
   return guarded(failure, [&] {
     const CurrentGpu current(gpu);
-    *filter = std::make_unique<cuda_abi::Filter>(gpu, *spec).release();
+    *filter = std::make_unique<cuda_abi::TensorFilter>(gpu, *spec).release();
   });
 }
 
-void filter_destroy(cuda_abi::Filter* filter) {
-  const std::unique_ptr<cuda_abi::Filter> owner(filter);
+void tensor_destroy(cuda_abi::TensorFilter* filter) {
+  const std::unique_ptr<cuda_abi::TensorFilter> owner(filter);
 }
 
 template <class Work>
-int in_filter(cuda_abi::Filter* filter, Failure* failure, const Work& work) {
+int in_filter(cuda_abi::TensorFilter* filter, Failure* failure, const Work& work) {
   return guarded(failure, [&] {
     const CurrentGpu current(filter->session.gpu());
     work(filter->session);
   });
 }
 
-int filter_begin(cuda_abi::Filter* filter, int table, std::int64_t n_rows, Failure* failure) {
-  return in_filter(filter, failure, [&](FilterSession& session) { session.begin(table, n_rows); });
+int tensor_begin(cuda_abi::TensorFilter* filter, int buffer, std::int64_t n_rows, Failure* failure) {
+  return in_filter(filter, failure, [&](TensorSession& session) { session.begin(buffer, n_rows); });
 }
 
-int filter_load(cuda_abi::Filter* filter, int table, int piece, const double* rows, std::int64_t n, Failure* failure) {
-  return in_filter(filter, failure, [&](FilterSession& session) { session.load(table, piece, rows, n); });
+int tensor_load(cuda_abi::TensorFilter* filter, int buffer, int piece, const double* rows, std::int64_t n,
+                Failure* failure) {
+  return in_filter(filter, failure, [&](TensorSession& session) { session.load(buffer, piece, rows, n); });
 }
 
-int filter_wait(cuda_abi::Filter* filter, int piece, Failure* failure) {
-  return in_filter(filter, failure, [&](FilterSession& session) { session.wait(piece); });
+int tensor_wait(cuda_abi::TensorFilter* filter, int piece, Failure* failure) {
+  return in_filter(filter, failure, [&](TensorSession& session) { session.wait(piece); });
 }
 
-int filter_finish(cuda_abi::Filter* filter, int table, std::int64_t* n_always, Failure* failure) {
-  return in_filter(filter, failure, [&](FilterSession& session) { *n_always = session.finish(table); });
+int tensor_finish(cuda_abi::TensorFilter* filter, int buffer, std::int64_t* n_always, Failure* failure) {
+  return in_filter(filter, failure, [&](TensorSession& session) { *n_always = session.finish(buffer); });
 }
 
-int filter_voters(cuda_abi::Filter* filter, const cuda_abi::Voters* voters, Failure* failure) {
-  return in_filter(filter, failure, [&](FilterSession& session) { session.voters(*voters); });
+int tensor_voters(cuda_abi::TensorFilter* filter, const cuda_abi::Voters* voters, Failure* failure) {
+  return in_filter(filter, failure, [&](TensorSession& session) { session.voters(*voters); });
 }
 
-int filter_submit(cuda_abi::Filter* filter, int slot, const cuda_abi::FilterQuery* query, Failure* failure) {
-  return in_filter(filter, failure, [&](FilterSession& session) { session.submit(slot, *query); });
+int tensor_submit(cuda_abi::TensorFilter* filter, int slot, const cuda_abi::TensorQuery* query, Failure* failure) {
+  return in_filter(filter, failure, [&](TensorSession& session) { session.submit(slot, *query); });
 }
 
-int filter_collect(cuda_abi::Filter* filter, int slot, cuda_abi::FilterAnswer* answer, Failure* failure) {
-  return in_filter(filter, failure, [&](FilterSession& session) { *answer = session.collect(slot); });
+int tensor_collect(cuda_abi::TensorFilter* filter, int slot, cuda_abi::TensorAnswer* answer, Failure* failure) {
+  return in_filter(filter, failure, [&](TensorSession& session) { *answer = session.collect(slot); });
 }
 
 int differences_size(std::int32_t gpu, const cuda_abi::DifferenceSpec* spec, cuda_abi::FilterSize* size,
@@ -196,16 +198,16 @@ const cuda_abi::Functions kFunctions = {&has_measure,
                                         &submit,
                                         &collect,
                                         &matrix,
-                                        &filter_size,
-                                        &filter_create,
-                                        &filter_destroy,
-                                        &filter_begin,
-                                        &filter_load,
-                                        &filter_wait,
-                                        &filter_finish,
-                                        &filter_voters,
-                                        &filter_submit,
-                                        &filter_collect,
+                                        &tensor_size,
+                                        &tensor_create,
+                                        &tensor_destroy,
+                                        &tensor_begin,
+                                        &tensor_load,
+                                        &tensor_wait,
+                                        &tensor_finish,
+                                        &tensor_voters,
+                                        &tensor_submit,
+                                        &tensor_collect,
                                         &differences_size,
                                         &differences_create,
                                         &differences_destroy,

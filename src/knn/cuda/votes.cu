@@ -19,11 +19,11 @@ struct Strided {
 __device__ void vote_of(const VoteJob& job, std::int64_t query, const Strided& values) {
   for (std::int64_t v = 0; v < job.voters.n_values(); ++v) values[v] = 0.0;
   std::int32_t winner = -1;
-  const VotingList<std::int32_t> list{job.lists.distances + query * job.lists.stride,
-                                      job.lists.rows + query * job.lists.stride, job.k, job.k};
-  bool certain = job.lists.uncertain[query] == 0;
+  const NeighborView<std::int32_t> list{job.lists.distances + query * job.lists.stride,
+                                        job.lists.rows + query * job.lists.stride, job.k, job.k};
+  bool certain = job.lists.uncertified[query] == 0;
   if (certain && first_without_weight(job.rule, list) >= 0) {
-    job.lists.uncertain[query] = 1;
+    job.lists.uncertified[query] = 1;
     certain = false;
   }
   if (job.voters.codes == nullptr) {

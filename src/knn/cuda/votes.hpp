@@ -33,7 +33,7 @@ struct ListsToVote {
   const std::int32_t* rows;
   std::int64_t stride;
   std::int64_t n_queries;
-  std::int32_t* uncertain;  ///< not voted with; becomes 1 where a neighbour has no weight
+  std::int32_t* uncertified;  ///< not voted with; becomes 1 where a neighbour has no weight
 };
 
 /// Predictions of a batch, and in the host's memory those of all batches of a search. Nothing that uses them is under
@@ -62,7 +62,7 @@ class VoteSpace {
   stope::cuda::PinnedBuffer<double> host_values_;
 };
 
-/// Of every query a prediction from its k nearest; of one that is uncertain the missing class, no confidences.
+/// Of every query a prediction from its k nearest; of one that is uncertified the missing class, no confidences.
 struct VoteJob {
   VoteRule rule;
   VotingRows voters;

@@ -60,7 +60,7 @@ class SearchPipeline {
 void copy_lists(const Lists& lists, const Selection& selection, std::int64_t first, Neighbors& out);
 
 /// Takes kNoNeighbor out of the lists.
-void close_gaps(Neighbors& neighbors);
+void drop_empty_entries(Neighbors& neighbors);
 
 /// The pipeline of a plan, or null where there is none; throws out_of_memory where the plan turns out not to fit.
 std::unique_ptr<SearchPipeline> make_pipeline(const Fitted& fitted, const Plan& plan, const Selection& selection,

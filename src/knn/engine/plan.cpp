@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/checked.hpp"
+#include "knn/cuda_abi.hpp"
 #include "knn/filter/tile_search.hpp"
 #include "stope/error.hpp"
 
@@ -53,7 +54,7 @@ std::int64_t query_bytes(const Plan& plan, const Demand& demand) {
   const std::int64_t work_space =
       filters(plan) && !on_gpu(plan)
           ? checked::add(TileSearch::bytes(demand.filter_columns),
-                         checked::mul(std::min<std::int64_t>(kTileQueries, plan.tile_queries), demand.list_bytes))
+                         checked::mul(std::min<std::int64_t>(kScanTileQueries, plan.tile_queries), demand.list_bytes))
           : 0;
   return checked::add(checked::mul(plan.tile_queries, per_query),
                       checked::mul(plan.threads, checked::add(demand.scratch_bytes, work_space)));
@@ -111,7 +112,7 @@ Plan make_plan(const Demand& demand, const device::BackendChoice& backend, const
   constexpr std::int64_t kBlocksOfSeveralGpus = 4, kGpuShare = std::int64_t{1} << 13;
   const auto gpu_filter_queries = [&](std::int64_t n_gpus) {
     const std::int64_t n = std::max<std::int64_t>(demand.n_queries, 1), unit = n_gpus * kGpuScanQueries;
-    std::int64_t n_blocks = checked::ceil_div(n, n_gpus * kGpuFilterQueries);
+    std::int64_t n_blocks = checked::ceil_div(n, n_gpus * cuda_abi::kTensorBatchQueries);
     if (n_gpus > 1) n_blocks = std::max(n_blocks, std::min(kBlocksOfSeveralGpus, n / (n_gpus * kGpuShare)));
     return checked::mul(checked::ceil_div(checked::ceil_div(n, n_blocks), unit), unit);
   };

@@ -15,11 +15,6 @@ namespace stope::knn {
 /// share a block.
 enum class BlockOrder { table, near };
 
-/// Query rows that a filter takes at once on each GPU: enough to fill it many times over, and 132 blocks of the scan,
-/// so that on 132 multiprocessors any number of segments is whole waves. While a GPU searches a block, the host
-/// prepares the next.
-inline constexpr std::int64_t kGpuFilterQueries = 33792;
-
 /// Which way a search goes, and why.
 struct Method {
   enum class Way { reference, filter };

@@ -30,7 +30,7 @@ class ReferenceSearcher final : public Searcher {
     // the rows in that order.
     for (std::int64_t begin = 0; begin < part.n; begin += plan_.tile_rows) {
       const std::int64_t end = std::min(begin + plan_.tile_rows, part.n);
-      compute(part, block, begin, end, Quantity::distance, Order::train_first, distances_.data(), plan_.tile_rows);
+      compute(part, block, begin, end, Quantity::distance, PairOrder::train_first, distances_.data(), plan_.tile_rows);
       pool_.parallel_for(block.n, run_.cancel, [&](std::int64_t i, int) {
         Collector& collector = collectors_[static_cast<std::size_t>(i)];
         const double* distances = distances_.data() + i * plan_.tile_rows;
@@ -44,7 +44,7 @@ class ReferenceSearcher final : public Searcher {
     evaluated_ += block.n * part.n;
   }
 
-  void matrix(const TrainPart& part, const QueryBlock& block, Quantity quantity, Order order, double* values,
+  void matrix(const TrainPart& part, const QueryBlock& block, Quantity quantity, PairOrder order, double* values,
               std::int64_t ld) override {
     compute(part, block, 0, part.n, quantity, order, values, ld);
     evaluated_ += block.n * part.n;
@@ -55,7 +55,7 @@ class ReferenceSearcher final : public Searcher {
  private:
   // out[i * ld + (j - begin)]: block by tile, cut into tasks that are large enough to be worth a hand-over.
   void compute(const TrainPart& part, const QueryBlock& block, std::int64_t begin, std::int64_t end, Quantity quantity,
-               Order order, double* out, std::int64_t ld) {
+               PairOrder order, double* out, std::int64_t ld) {
     constexpr std::int64_t kQueriesPerTask = 16;
     constexpr std::int64_t kMaxRowsPerTask = 512;  // what 16 queries share stays in the L2 cache
     // The cancel token is polled between tasks: 2^25 terms are some tens of milliseconds.

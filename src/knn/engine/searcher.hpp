@@ -17,8 +17,8 @@ class Searcher {
   /// before this one's) left there. Polls the cancel token between tiles.
   virtual void search(const TrainPart& part, const QueryBlock& block, const Selection& selection, Lists& lists) = 0;
   /// values[i * ld + j] for every query i of the block and row j of the part.
-  virtual void matrix(const TrainPart& part, const QueryBlock& block, Quantity quantity, Order order, double* values,
-                      std::int64_t ld) = 0;
+  virtual void matrix(const TrainPart& part, const QueryBlock& block, Quantity quantity, PairOrder order,
+                      double* values, std::int64_t ld) = 0;
   /// Adds what the searches so far did: pairs scanned, skipped, listed, evaluated.
   virtual void report(SearchReport& report) const = 0;
 };
@@ -34,7 +34,7 @@ device::BackendChoice backend_for(const Fitted& fitted, const Selection& selecti
 std::unique_ptr<Searcher> make_searcher(const Fitted& fitted, const Plan& plan, const RunOptions& run);
 
 std::unique_ptr<Searcher> make_reference_searcher(const Fitted& fitted, const Plan& plan, const RunOptions& run);
-std::unique_ptr<Searcher> make_cuda_searcher(const Fitted& fitted, const Plan& plan, const RunOptions& run);
+std::unique_ptr<Searcher> make_gpu_reference_searcher(const Fitted& fitted, const Plan& plan, const RunOptions& run);
 std::unique_ptr<Searcher> make_filter_searcher(const Fitted& fitted, const Plan& plan, const RunOptions& run);
 
 }  // namespace stope::knn

@@ -11,12 +11,12 @@ namespace {
 
 constexpr double kLargestStep = 127.0;
 
-bool listed(const std::vector<std::uint64_t>& always, std::int64_t slot) {
-  return (always[static_cast<std::size_t>(slot / kBlockRows)] >> (slot % kBlockRows) & 1) != 0;
+bool listed(const std::vector<std::uint64_t>& always, std::int64_t position) {
+  return (always[static_cast<std::size_t>(position / kScanBlockRows)] >> (position % kScanBlockRows) & 1) != 0;
 }
 
-const float* image_of(const TrainImages& images, std::int64_t n_columns, std::int64_t slot) {
-  return images.blocks.data() + slot / kBlockRows * kBlockRows * n_columns + slot % kBlockRows;
+const float* image_of(const TrainImages& images, std::int64_t n_columns, std::int64_t position) {
+  return images.blocks.data() + position / kScanBlockRows * kScanBlockRows * n_columns + position % kScanBlockRows;
 }
 
 // The largest |value| of a number, of all but one row in 512 of a sample: outliers are cut off at the largest step
@@ -24,12 +24,12 @@ const float* image_of(const TrainImages& images, std::int64_t n_columns, std::in
 double usual_size(const TrainImages& images, const ImageMap& map) {
   std::vector<double> sizes;
   const std::int64_t step = std::max<std::int64_t>(1, images.n_rows / 2048);
-  for (std::int64_t slot = 0; slot < images.n_rows; slot += step) {
-    if (listed(images.always, slot)) continue;
+  for (std::int64_t position = 0; position < images.n_rows; position += step) {
+    if (listed(images.always, position)) continue;
     double size = 0.0;
-    const float* image = image_of(images, map.n_columns(), slot);
+    const float* image = image_of(images, map.n_columns(), position);
     for (std::int64_t c = 0; c < map.n_numeric(); ++c) {
-      const auto value = static_cast<double>(image[c * kBlockRows]);
+      const auto value = static_cast<double>(image[c * kScanBlockRows]);
       if (value == value) size = std::max(size, std::fabs(value));
     }
     sizes.push_back(size);
@@ -98,22 +98,22 @@ bool fits(const ImageMap& map, ScanKind kind) {
 FloatProducts make_float_products(const TrainImages& images, std::int64_t n_columns, ThreadPool& pool,
                                   const CancelToken& cancel) {
   FloatProducts products;
-  products.starts = Buffer<float>(images.n_blocks * kBlockRows);
+  products.starts = Buffer<float>(images.n_blocks * kScanBlockRows);
   std::vector<double> largest(static_cast<std::size_t>(images.n_blocks), 0.0);
   pool.parallel_for(images.n_blocks, cancel, [&](std::int64_t number, int) {
-    const float* block = images.blocks.data() + number * kBlockRows * n_columns;
-    double norms[kBlockRows] = {};
+    const float* block = images.blocks.data() + number * kScanBlockRows * n_columns;
+    double norms[kScanBlockRows] = {};
     for (std::int64_t c = 0; c < n_columns; ++c) {
-      for (int row = 0; row < kBlockRows; ++row) {
-        const auto value = static_cast<double>(block[c * kBlockRows + row]);
+      for (int row = 0; row < kScanBlockRows; ++row) {
+        const auto value = static_cast<double>(block[c * kScanBlockRows + row]);
         norms[row] += value * value;
       }
     }
-    for (int row = 0; row < kBlockRows; ++row) {
-      const std::int64_t slot = number * kBlockRows + row;
-      products.starts[slot] = static_cast<float>(-0.5 * norms[row]);
+    for (int row = 0; row < kScanBlockRows; ++row) {
+      const std::int64_t position = number * kScanBlockRows + row;
+      products.starts[position] = static_cast<float>(-0.5 * norms[row]);
       double& most = largest[static_cast<std::size_t>(number)];
-      if (slot < images.n_rows && !listed(images.always, slot)) most = std::max(most, norms[row]);
+      if (position < images.n_rows && !listed(images.always, position)) most = std::max(most, norms[row]);
     }
   });
   products.largest_norm = std::sqrt(*std::max_element(largest.begin(), largest.end()));
@@ -129,7 +129,7 @@ ByteImages make_byte_images(const TrainImages& images, const ImageMap& map, Scan
   const float steps = choose_steps(images, map);
   result.n_numeric = map.n_numeric();
   result.steps = static_cast<double>(steps);
-  const std::int64_t group_size = result.group_size(), n_slots = images.n_blocks * kBlockRows;
+  const std::int64_t group_size = result.group_size(), n_slots = images.n_blocks * kScanBlockRows;
   result.n_numeric_groups = checked::ceil_div(result.n_numeric, group_size);
   result.n_groups = result.n_numeric_groups + checked::ceil_div(n_columns - result.n_numeric, group_size);
   if (!products) set_mismatches(map, result);
@@ -139,24 +139,24 @@ ByteImages make_byte_images(const TrainImages& images, const ImageMap& map, Scan
   Buffer<float> residuals(n_slots);
   Buffer<std::int32_t> divisors(products ? 0 : n_slots);
   pool.parallel_for(images.n_blocks, cancel, [&](std::int64_t number, int) {
-    const float* block = images.blocks.data() + number * kBlockRows * n_columns;
-    std::uint8_t* bytes = result.bytes.data() + number * kBlockRows * result.query_bytes();
-    std::fill(bytes, bytes + kBlockRows * result.query_bytes(), std::uint8_t{128});  // columns that fill up a group
+    const float* block = images.blocks.data() + number * kScanBlockRows * n_columns;
+    std::uint8_t* bytes = result.bytes.data() + number * kScanBlockRows * result.query_bytes();
+    std::fill(bytes, bytes + kScanBlockRows * result.query_bytes(), std::uint8_t{128});  // columns that fill up a group
     // Column by column over 64 rows: the loops below become vector code.
-    std::int32_t squares[kBlockRows] = {};
-    float errors[kBlockRows] = {};
-    std::int32_t by[kBlockRows] = {};
+    std::int32_t squares[kScanBlockRows] = {};
+    float errors[kScanBlockRows] = {};
+    std::int32_t by[kScanBlockRows] = {};
     for (std::int64_t c = 0; c < n_columns; ++c) {
       const std::int64_t at = result.place(c);
-      std::uint8_t* out = bytes + at / group_size * kBlockRows * group_size + at % group_size;
-      const float* column = block + c * kBlockRows;
+      std::uint8_t* out = bytes + at / group_size * kScanBlockRows * group_size + at % group_size;
+      const float* column = block + c * kScanBlockRows;
       const std::int32_t weight = products ? 0 : result.weight[static_cast<std::size_t>(at)];
-      for (int row = 0; row < kBlockRows; ++row) by[row] += column[row] == column[row] ? weight : 0;
+      for (int row = 0; row < kScanBlockRows; ++row) by[row] += column[row] == column[row] ? weight : 0;
       if (c >= result.n_numeric) {
-        for (int row = 0; row < kBlockRows; ++row) out[row * group_size] = equality_byte(column[row]);
+        for (int row = 0; row < kScanBlockRows; ++row) out[row * group_size] = equality_byte(column[row]);
         continue;
       }
-      for (int row = 0; row < kBlockRows; ++row) {
+      for (int row = 0; row < kScanBlockRows; ++row) {
         const bool present = column[row] == column[row];
         const float value = present ? column[row] : 0.0F;
         const float whole = in_steps(value, steps);
@@ -167,26 +167,27 @@ ByteImages make_byte_images(const TrainImages& images, const ImageMap& map, Scan
         out[row * group_size] = present ? static_cast<std::uint8_t>(step + 128) : kMissingByte;
       }
     }
-    for (int row = 0; row < kBlockRows; ++row) {
-      if (products) result.starts[number * kBlockRows + row] = -(squares[row] / 2);
-      if (!products) divisors[number * kBlockRows + row] = by[row];
-      residuals[number * kBlockRows + row] = errors[row];
+    for (int row = 0; row < kScanBlockRows; ++row) {
+      if (products) result.starts[number * kScanBlockRows + row] = -(squares[row] / 2);
+      if (!products) divisors[number * kScanBlockRows + row] = by[row];
+      residuals[number * kScanBlockRows + row] = errors[row];
     }
   });
   // Rows far above the usual residual are always listed instead of widening every bound.
   std::vector<float> sample;
   const std::int64_t stride = std::max<std::int64_t>(1, images.n_rows / 4096);
-  for (std::int64_t slot = 0; slot < images.n_rows; slot += stride) sample.push_back(residuals[slot]);
+  for (std::int64_t position = 0; position < images.n_rows; position += stride) sample.push_back(residuals[position]);
   const auto at = sample.begin() + static_cast<std::ptrdiff_t>(sample.size() - 1 - sample.size() / 256);
   std::nth_element(sample.begin(), at, sample.end());
   const float usual = 1.5F * *at;
-  for (std::int64_t slot = 0; slot < images.n_rows; ++slot) {
-    if (residuals[slot] <= usual) continue;
-    result.always[static_cast<std::size_t>(slot / kBlockRows)] |= std::uint64_t{1} << (slot % kBlockRows);
+  for (std::int64_t position = 0; position < images.n_rows; ++position) {
+    if (residuals[position] <= usual) continue;
+    result.always[static_cast<std::size_t>(position / kScanBlockRows)] |= std::uint64_t{1}
+                                                                          << (position % kScanBlockRows);
   }
   result.least_by = std::accumulate(result.weight.begin(), result.weight.end(), std::int64_t{0});
-  for (std::int64_t slot = 0; !products && slot < images.n_rows; ++slot) {
-    if (!listed(result.always, slot)) result.least_by = std::min<std::int64_t>(result.least_by, divisors[slot]);
+  for (std::int64_t position = 0; !products && position < images.n_rows; ++position) {
+    if (!listed(result.always, position)) result.least_by = std::min<std::int64_t>(result.least_by, divisors[position]);
   }
   // The errors themselves were computed in float: value * steps is off by 2^-24 of at most 127, the sum by a share.
   const auto columns = static_cast<double>(n_columns);

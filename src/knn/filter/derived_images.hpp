@@ -14,7 +14,7 @@ bool fits(const ImageMap& map, ScanKind kind);
 
 /// For float products. Rows with missing values make them unfit.
 struct FloatProducts {
-  Buffer<float> starts;       ///< per slot
+  Buffer<float> starts;       ///< per position
   double largest_norm = 0.0;  ///< of any row that is not always listed
 };
 FloatProducts make_float_products(const TrainImages& images, std::int64_t n_columns, ThreadPool& pool,

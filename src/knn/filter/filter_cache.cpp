@@ -4,8 +4,9 @@
 
 namespace stope::knn {
 
-void complete(FilterIndex& index, const std::shared_ptr<const ImageMap>& map, const TrainPart& part, std::int64_t width,
-              BlockOrder order, ScanKind kind, bool missing_in_bytes, ThreadPool& pool, const CancelToken& cancel) {
+void add_missing_images(FilterIndex& index, const std::shared_ptr<const ImageMap>& map, const TrainPart& part,
+                        std::int64_t width, BlockOrder order, ScanKind kind, bool missing_in_bytes, ThreadPool& pool,
+                        const CancelToken& cancel) {
   if (index.images == nullptr) {
     index.map = map;
     index.images = std::make_shared<const TrainImages>(make_train_images(*map, part, width, order, pool, cancel));
@@ -26,7 +27,7 @@ FilterIndex FilterCache::whole(const std::shared_ptr<const ImageMap>& map, const
                                const CancelToken& cancel) {
   const std::scoped_lock lock(mutex_);
   FilterIndex& made = made_[order == BlockOrder::near ? 1 : 0];
-  complete(made, map, part, width, order, kind, missing_in_bytes, pool, cancel);
+  add_missing_images(made, map, part, width, order, kind, missing_in_bytes, pool, cancel);
   return made;
 }
 
@@ -36,8 +37,8 @@ std::shared_ptr<const ImageMap> FilterCache::map(const Fitted& fitted, const Fil
   return map_;
 }
 
-std::shared_ptr<CudaFilter> FilterCache::cuda(
-    int gpu, const std::function<std::shared_ptr<CudaFilter>(const std::shared_ptr<CudaFilter>&)>& make) {
+std::shared_ptr<TensorFilter> FilterCache::tensor_filter(
+    int gpu, const std::function<std::shared_ptr<TensorFilter>(const std::shared_ptr<TensorFilter>&)>& make) {
   OnGpu& there = on_gpu(gpu);
   const std::scoped_lock lock(there.mutex);
   there.filter = make(there.filter);
@@ -49,13 +50,13 @@ FilterCache::OnGpu& FilterCache::on_gpu(int gpu) {
   return cuda_[gpu];
 }
 
-bool FilterCache::has_cuda(int gpu) {
+bool FilterCache::has_tensor_filter(int gpu) {
   OnGpu& there = on_gpu(gpu);
   const std::scoped_lock lock(there.mutex);
   return there.filter != nullptr;
 }
 
-void FilterCache::expect(ImageNeed need) {
+void FilterCache::require_images(ImageNeed need) {
   std::vector<OnGpu*> gpus;
   {
     const std::scoped_lock lock(mutex_);
@@ -69,31 +70,31 @@ void FilterCache::expect(ImageNeed need) {
   }
 }
 
-bool FilterCache::expects(ImageNeed need) {
+bool FilterCache::requires_images(ImageNeed need) {
   const std::scoped_lock lock(mutex_);
   return expected_[static_cast<int>(need)];
 }
 
-std::shared_ptr<CudaPartsHeld> FilterCache::take_parts() {
+std::shared_ptr<PartsHeld> FilterCache::take_parts() {
   const std::scoped_lock lock(mutex_);
   return std::exchange(parts_, nullptr);
 }
 
-void FilterCache::keep_parts(std::shared_ptr<CudaPartsHeld> parts) {
+void FilterCache::keep_parts(std::shared_ptr<PartsHeld> parts) {
   const std::scoped_lock lock(mutex_);
   parts_ = std::move(parts);
 }
 
-std::shared_ptr<CudaDifferences> FilterCache::cuda_differences(
+std::shared_ptr<DifferenceFilter> FilterCache::difference_filter(
     int gpu, bool in_bytes,
-    const std::function<std::shared_ptr<CudaDifferences>(const std::shared_ptr<CudaDifferences>&)>& make) {
+    const std::function<std::shared_ptr<DifferenceFilter>(const std::shared_ptr<DifferenceFilter>&)>& make) {
   const std::scoped_lock lock(mutex_);
-  std::shared_ptr<CudaDifferences>& filter = cuda_differences_[{gpu, in_bytes}];
+  std::shared_ptr<DifferenceFilter>& filter = cuda_differences_[{gpu, in_bytes}];
   filter = make(filter);
   return filter;
 }
 
-bool FilterCache::has_cuda_differences(int gpu, bool in_bytes) {
+bool FilterCache::has_difference_filter(int gpu, bool in_bytes) {
   const std::scoped_lock lock(mutex_);
   const auto found = cuda_differences_.find({gpu, in_bytes});
   return found != cuda_differences_.end() && found->second != nullptr;
@@ -111,7 +112,7 @@ void FilterCache::keep_lists(Neighbors lists) {
     std::swap(lists_, lists);
 }
 
-std::int64_t FilterCache::count_queries(std::int64_t n) {
+std::int64_t FilterCache::add_queries(std::int64_t n) {
   const std::scoped_lock lock(mutex_);
   n_queries_ = checked::add(n_queries_, n);
   return n_queries_;

@@ -29,7 +29,7 @@ class FilterSearcher final : public Searcher {
     take_part(part);
     const RowImages queries = make_row_images(*map_, block.rows, block.n, fitted_.width(), pool_, run_.cancel);
     const std::vector<std::int64_t> order = query_order(queries, block.n);
-    const std::int64_t n_tiles = checked::ceil_div(block.n, kTileQueries);
+    const std::int64_t n_tiles = checked::ceil_div(block.n, kScanTileQueries);
     const std::int64_t n_segments = segments(n_tiles, selection);
     const std::int64_t n_blocks = index_.images->n_blocks;
     const TileContext context{fitted_, index_, part, scans_.data(), block, queries, selection, lists, run_.cancel};
@@ -38,7 +38,7 @@ class FilterSearcher final : public Searcher {
     Lists found(lists.size() * static_cast<std::size_t>(n_segments));
     pool_.parallel_for(n_tiles * n_segments, run_.cancel, [&](std::int64_t task, int worker) {
       const std::int64_t tile = task / n_segments, segment = task % n_segments;
-      const std::int64_t first = tile * kTileQueries, n = std::min<std::int64_t>(kTileQueries, block.n - first);
+      const std::int64_t first = tile * kScanTileQueries, n = std::min<std::int64_t>(kScanTileQueries, block.n - first);
       TileSearch& search = work_space(worker);
       search.run(context, order.data() + first, n, n_blocks * segment / n_segments,
                  n_blocks * (segment + 1) / n_segments);
@@ -57,7 +57,7 @@ class FilterSearcher final : public Searcher {
     }
   }
 
-  void matrix(const TrainPart&, const QueryBlock&, Quantity, stope::knn::Order, double*, std::int64_t) override {
+  void matrix(const TrainPart&, const QueryBlock&, Quantity, PairOrder, double*, std::int64_t) override {
     throw Error(ErrorCode::internal, "a filter computes no matrix");
   }
 
@@ -88,7 +88,7 @@ class FilterSearcher final : public Searcher {
   // Where blocks hold near rows, near queries share a tile: a block is then read once for all of them.
   std::vector<std::int64_t> query_order(const RowImages& queries, std::int64_t n) {
     if (index_.images->ordered()) {
-      return near_order(queries.rows.data(), n, map_->n_columns(), kTileQueries, pool_, run_.cancel);
+      return near_order(queries.rows.data(), n, map_->n_columns(), kScanTileQueries, pool_, run_.cancel);
     }
     std::vector<std::int64_t> order(static_cast<std::size_t>(n));
     std::iota(order.begin(), order.end(), 0);
@@ -111,7 +111,7 @@ class FilterSearcher final : public Searcher {
       Collector collector;
       collector.reset(selection);
       for (std::size_t at = static_cast<std::size_t>(i); at < found.size(); at += lists.size()) {
-        for (const Candidate& candidate : found[at]) collector.offer(candidate);
+        for (const Neighbor& candidate : found[at]) collector.offer(candidate);
       }
       collector.take(0, lists[static_cast<std::size_t>(i)]);
     });
@@ -130,7 +130,8 @@ class FilterSearcher final : public Searcher {
       index_ = fitted_.filters().whole(map_, part, fitted_.width(), plan_.method.order, kind, missing_in_bytes, pool_,
                                        run_.cancel);
     } else {
-      complete(index_, map_, part, fitted_.width(), plan_.method.order, kind, missing_in_bytes, pool_, run_.cancel);
+      add_missing_images(index_, map_, part, fitted_.width(), plan_.method.order, kind, missing_in_bytes, pool_,
+                         run_.cancel);
     }
     for (std::unique_ptr<TileSearch>& space : work_spaces_) {
       if (space != nullptr) counts_.add(space->counts());

@@ -86,14 +86,16 @@ struct TrainImages {
   std::vector<std::uint64_t> always;
   double residual = 0.0;           ///< of every row that is not always listed
   bool missing = false;            ///< whether any of those has a missing value
-  std::vector<std::int64_t> rows;  ///< row of a slot; empty: the slot itself
+  std::vector<std::int64_t> rows;  ///< row of a position; empty: the position itself
   // If ordered, the boxes: the smallest and largest image per block and column (missing: -inf, inf), and the same of
   // every kCoarse blocks.
   Buffer<float> low, high, coarse_low, coarse_high;
 
   static constexpr std::int64_t kCoarse = 32;
   bool ordered() const { return !rows.empty(); }
-  std::int64_t row(std::int64_t slot) const { return rows.empty() ? slot : rows[static_cast<std::size_t>(slot)]; }
+  std::int64_t row(std::int64_t position) const {
+    return rows.empty() ? position : rows[static_cast<std::size_t>(position)];
+  }
 };
 
 TrainImages make_train_images(const ImageMap& map, const TrainPart& part, std::int64_t width, BlockOrder order,

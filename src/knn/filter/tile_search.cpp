@@ -15,7 +15,7 @@ constexpr std::int64_t kMostBlocks = 64;
 // The same where blocks hold near rows: the very first give good thresholds.
 constexpr std::int64_t kFirstNear = 1;
 constexpr std::int64_t kNearStep = 8;
-constexpr std::int64_t kCapacity = kMostBlocks * kBlockRows;
+constexpr std::int64_t kCapacity = kMostBlocks * kScanBlockRows;
 // Distances evaluated between two looks at the threshold, doubled each time.
 constexpr std::int64_t kFirstBatch = 16;
 constexpr std::int64_t kMostRows = 512;  // evaluated at once
@@ -25,25 +25,25 @@ constexpr std::int64_t kMostSteps = 64;  // without a filter
 
 TileSearch::TileSearch(const FilterIndex& index)
     : n_columns_(index.map->n_columns()),
-      images_(n_columns_ * kTileQueries),
-      bytes_(in_bytes(index.kind) ? index.bytes->query_bytes() * kTileQueries : 0),
-      byte_images_(kTileQueries),
-      norms_(kTileQueries),
-      by_column_(n_columns_ * kTileQueries),
+      images_(n_columns_ * kScanTileQueries),
+      bytes_(in_bytes(index.kind) ? index.bytes->query_bytes() * kScanTileQueries : 0),
+      byte_images_(kScanTileQueries),
+      norms_(kScanTileQueries),
+      by_column_(n_columns_ * kScanTileQueries),
       tile_low_(n_columns_),
       tile_high_(n_columns_),
-      hits_(kCapacity * kTileQueries),
-      cuts_(kTileQueries),
-      box_cuts_(kTileQueries),
-      n_hits_(kTileQueries),
-      collectors_(kTileQueries),
+      hits_(kCapacity * kScanTileQueries),
+      cuts_(kScanTileQueries),
+      box_cuts_(kScanTileQueries),
+      n_hits_(kScanTileQueries),
+      collectors_(kScanTileQueries),
       rows_(kMostRows),
       distances_(kMostRows) {}
 
 std::int64_t TileSearch::bytes(std::int64_t n_columns) {
   // Images twice, the tile's box, at most a byte image.
-  return n_columns * (2 * kTileQueries + 2) * static_cast<std::int64_t>(sizeof(float)) +
-         (n_columns + 8) * kTileQueries + kCapacity * kTileQueries * static_cast<std::int64_t>(sizeof(Hit));
+  return n_columns * (2 * kScanTileQueries + 2) * static_cast<std::int64_t>(sizeof(float)) +
+         (n_columns + 8) * kScanTileQueries + kCapacity * kScanTileQueries * static_cast<std::int64_t>(sizeof(Hit));
 }
 
 void TileSearch::run(const TileContext& context, const std::int64_t* which, std::int64_t n, std::int64_t begin,
@@ -75,7 +75,7 @@ void TileSearch::load(const TileContext& context, const std::int64_t* which, std
     const float* image = context.queries.rows.data() + which[i] * n_columns_;
     std::copy_n(image, n_columns_, images_.data() + i * n_columns_);
     for (std::int64_t c = 0; c < n_columns_; ++c) {
-      by_column_[c * kTileQueries + i] = image[c];
+      by_column_[c * kScanTileQueries + i] = image[c];
       const bool absent = std::isnan(image[c]);
       tile_low_[c] = std::min(tile_low_[c], absent ? -kInf : image[c]);
       tile_high_[c] = std::max(tile_high_[c], absent ? kInf : image[c]);
@@ -210,7 +210,7 @@ void TileSearch::visit_nearest(const TileContext& context) {
   if (part != near_.end()) std::nth_element(near_.begin(), part, near_.end());
   std::sort(near_.begin(), part);
   visit_within_reach(context, kNearStep);
-  counts_.skipped += n_ * kBlockRows * (images.n_blocks - (end - first) - n_visited_);
+  counts_.skipped += n_ * kScanBlockRows * (images.n_blocks - (end - first) - n_visited_);
 }
 
 // Visits the blocks of near_ in their order, a few at a time, leaving out those that have fallen out of reach.
@@ -239,7 +239,7 @@ void TileSearch::step(const TileContext& context, const std::int64_t* blocks, st
   }
   const std::int64_t listed = counts_.listed;
   scan_blocks(context, blocks, n);
-  const bool useless = counts_.listed - listed > n * n_ * kBlockRows / 2;
+  const bool useless = counts_.listed - listed > n * n_ * kScanBlockRows / 2;
   pause_ = !useless ? 0 : pause_ == 0 ? 1 : std::min<std::int64_t>(8 * pause_, kMostSteps);
   // A first step lists everything, having no thresholds.
   steps_without_filter_ = pause_ > 1 ? pause_ : 0;
@@ -248,7 +248,7 @@ void TileSearch::step(const TileContext& context, const std::int64_t* blocks, st
 void TileSearch::evaluate_blocks(const TileContext& context, const std::int64_t* blocks, std::int64_t n) {
   const TrainImages& images = *context.index.images;
   for (std::int64_t b = 0; b < n; ++b) {
-    const std::int64_t first = blocks[b] * kBlockRows, end = std::min(first + kBlockRows, images.n_rows);
+    const std::int64_t first = blocks[b] * kScanBlockRows, end = std::min(first + kScanBlockRows, images.n_rows);
     const std::int64_t count = end - first;
     for (std::int64_t j = 0; j < count; ++j) rows_[static_cast<std::size_t>(j)] = images.row(first + j);
     counts_.evaluated += n_ * count;
@@ -301,16 +301,17 @@ void TileSearch::scan_blocks(const TileContext& context, const std::int64_t* blo
   scan.n_hits = n_hits_.data();
   scan.n_skipped = &skipped;
   context.scans[static_cast<std::size_t>(kind_)](scan);
-  counts_.skipped += skipped * kBlockRows;
-  counts_.scanned += (n * n_ - skipped) * kBlockRows;
+  counts_.skipped += skipped * kScanBlockRows;
+  counts_.scanned += (n * n_ - skipped) * kScanBlockRows;
   for (std::int64_t i = 0; i < n_; ++i) {
     // Slots become rows; rows that are none, or excluded, go.
     Hit* hits = hits_.data() + i * kCapacity;
     std::int32_t left = 0;
     for (std::int32_t h = 0; h < n_hits_[static_cast<std::size_t>(i)]; ++h) {
-      const std::int64_t slot = blocks[hits[h].slot / kBlockRows] * kBlockRows + hits[h].slot % kBlockRows;
-      if (slot >= images.n_rows ||
-          context.selection.excludes(context.block, which_[i], context.part.first + images.row(slot)))
+      const std::int64_t position =
+          blocks[hits[h].position / kScanBlockRows] * kScanBlockRows + hits[h].position % kScanBlockRows;
+      if (position >= images.n_rows ||
+          context.selection.excludes(context.block, which_[i], context.part.first + images.row(position)))
         continue;
       hits[left++] = hits[h];
     }
@@ -358,9 +359,9 @@ void TileSearch::evaluate(const TileContext& context, std::int64_t i, std::int64
   for (std::int64_t begin = 0; begin < n; begin += kMostRows) {
     const std::int64_t count = std::min(kMostRows, n - begin);
     for (std::int64_t h = 0; h < count; ++h) {
-      const std::int32_t slot = hits[begin + h].slot;
+      const std::int32_t position = hits[begin + h].position;
       rows_[static_cast<std::size_t>(h)] =
-          images.row(blocks_in_step_[slot / kBlockRows] * kBlockRows + slot % kBlockRows);
+          images.row(blocks_in_step_[position / kScanBlockRows] * kScanBlockRows + position % kScanBlockRows);
     }
     context.fitted.kernel().evaluate_rows(context.part.rows, rows_.data(), count, query, distances_.data());
     Collector& collector = collectors_[static_cast<std::size_t>(i)];

@@ -44,8 +44,8 @@ class TileSearch {
  public:
   explicit TileSearch(const FilterIndex& index);
 
-  /// Searches `n` <= kTileQueries queries of the block, numbered by `which`, in blocks [begin, end) of the index; the
-  /// lists of query i, begun by earlier parts if `begin` is 0, go to collectors()[i].
+  /// Searches `n` <= kScanTileQueries queries of the block, numbered by `which`, in blocks [begin, end) of the index;
+  /// the lists of query i, begun by earlier parts if `begin` is 0, go to collectors()[i].
   void run(const TileContext& context, const std::int64_t* which, std::int64_t n, std::int64_t begin, std::int64_t end);
   std::vector<Collector>& collectors() { return collectors_; }
   const FilterCounts& counts() const { return counts_; }
@@ -81,7 +81,7 @@ class TileSearch {
   Buffer<std::uint8_t> bytes_;  // the queries' byte images
   std::vector<ByteImage> byte_images_;
   std::vector<double> norms_;           // squares of the images
-  Buffer<float> by_column_;             // [column * kTileQueries + query]
+  Buffer<float> by_column_;             // [column * kScanTileQueries + query]
   Buffer<float> tile_low_, tile_high_;  // the box around the tile's queries
   Buffer<Hit> hits_;
   std::vector<Cut> cuts_;

@@ -79,14 +79,14 @@ TrainImages make_train_images(const ImageMap& map, const TrainPart& part, std::i
   const RowImages images = make_row_images(map, part.rows, n, width, pool, cancel);
   TrainImages train;
   train.n_rows = n;
-  train.n_blocks = checked::ceil_div(n, kBlockRows);
+  train.n_blocks = checked::ceil_div(n, kScanBlockRows);
   const double usual = usual_residual(images.residuals);
   if (order == BlockOrder::near) {
-    train.rows = near_order(images.rows.data(), n, n_columns, kBlockRows, pool, cancel);
+    train.rows = near_order(images.rows.data(), n, n_columns, kScanBlockRows, pool, cancel);
     const std::vector<float> anywhere(static_cast<std::size_t>(n_columns), std::numeric_limits<float>::quiet_NaN());
-    Boxes fine = boxes_around(n, kBlockRows, n_columns, cancel, [&](std::int64_t slot) {
+    Boxes fine = boxes_around(n, kScanBlockRows, n_columns, cancel, [&](std::int64_t position) {
       // The image of a row that is always listed says too little of where the row is: its box is open.
-      const std::int64_t row = train.row(slot);
+      const std::int64_t row = train.row(position);
       const float* image = images.residuals[row] <= usual ? images.rows.data() + row * n_columns : anywhere.data();
       return std::pair{image, image};
     });
@@ -97,24 +97,24 @@ TrainImages make_train_images(const ImageMap& map, const TrainPart& part, std::i
     train.low = fine.low, train.high = fine.high;
     train.coarse_low = coarse.low, train.coarse_high = coarse.high;
   }
-  train.blocks = Buffer<float>(checked::mul(checked::mul(train.n_blocks, kBlockRows), n_columns));
+  train.blocks = Buffer<float>(checked::mul(checked::mul(train.n_blocks, kScanBlockRows), n_columns));
   train.always.assign(static_cast<std::size_t>(train.n_blocks), 0);
   std::atomic<bool> missing{false};
   pool.parallel_for(train.n_blocks, cancel, [&](std::int64_t number, int) {
-    float* block = train.blocks.data() + number * kBlockRows * n_columns;
-    for (std::int64_t i = 0; i < kBlockRows; ++i) {
-      const std::int64_t slot = number * kBlockRows + i;
+    float* block = train.blocks.data() + number * kScanBlockRows * n_columns;
+    for (std::int64_t i = 0; i < kScanBlockRows; ++i) {
+      const std::int64_t position = number * kScanBlockRows + i;
       for (std::int64_t c = 0; c < n_columns; ++c) {
-        block[c * kBlockRows + i] =
-            slot < n ? images.rows[train.row(slot) * n_columns + c] : std::numeric_limits<float>::quiet_NaN();
+        block[c * kScanBlockRows + i] =
+            position < n ? images.rows[train.row(position) * n_columns + c] : std::numeric_limits<float>::quiet_NaN();
       }
-      if (slot >= n) continue;
-      if (!(images.residuals[train.row(slot)] <= usual)) {
+      if (position >= n) continue;
+      if (!(images.residuals[train.row(position)] <= usual)) {
         train.always[static_cast<std::size_t>(number)] |= std::uint64_t{1} << i;
         continue;
       }
       for (std::int64_t c = 0; c < n_columns; ++c) {
-        if (std::isnan(block[c * kBlockRows + i])) missing.store(true, std::memory_order_relaxed);
+        if (std::isnan(block[c * kScanBlockRows + i])) missing.store(true, std::memory_order_relaxed);
       }
     }
   });

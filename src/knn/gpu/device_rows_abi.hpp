@@ -14,7 +14,7 @@ struct DeviceRows {
   void* stream;  ///< cudaStream_t
 };
 
-/// Of query i, unless it is uncertain: indices[i * k + j], distances[i * k + j]; there when the batch is collected.
+/// Of query i, unless it is uncertified: indices[i * k + j], distances[i * k + j]; there when the batch is collected.
 struct DeviceLists {
   std::int64_t* indices;
   double* distances;

@@ -13,18 +13,18 @@ constexpr std::int64_t kMostAtOnce = std::int64_t{1} << 15;  // rows and lists o
 
 }  // namespace
 
-UncertainQueries::UncertainQueries(const Fitted& fitted, const Plan& plan, const RunOptions& run)
+UncertifiedQueries::UncertifiedQueries(const Fitted& fitted, const Plan& plan, const RunOptions& run)
     : fitted_(fitted), plan_(plan), run_(run) {}
 
-void UncertainQueries::answer(const QueryBlock& queries, const Selection& selection,
-                              const std::vector<std::int32_t>& uncertain, const Fetch& fetch, const Take& take) {
+void UncertifiedQueries::answer(const QueryBlock& queries, const Selection& selection,
+                                const std::vector<std::int32_t>& uncertified, const Fetch& fetch, const Take& take) {
   std::vector<std::int64_t> which;
   const auto search_those = [&] {
     if (!which.empty()) search(queries, selection, which, fetch, take);
     which.clear();
   };
   for (std::int64_t i = 0; i < queries.n; ++i) {
-    if (uncertain[static_cast<std::size_t>(i)] == 0) continue;
+    if (uncertified[static_cast<std::size_t>(i)] == 0) continue;
     const bool in_a_row = which.empty() || which.back() + 1 == i;
     if (static_cast<std::int64_t>(which.size()) == kMostAtOnce || (selection.exclude_self && !in_a_row)) search_those();
     which.push_back(i);
@@ -32,8 +32,8 @@ void UncertainQueries::answer(const QueryBlock& queries, const Selection& select
   search_those();
 }
 
-void UncertainQueries::search(const QueryBlock& queries, const Selection& selection,
-                              const std::vector<std::int64_t>& which, const Fetch& fetch, const Take& take) {
+void UncertifiedQueries::search(const QueryBlock& queries, const Selection& selection,
+                                const std::vector<std::int64_t>& which, const Fetch& fetch, const Take& take) {
   if (reference_ == nullptr) {
     Plan plan = plan_;
     plan.method = {};
@@ -44,7 +44,7 @@ void UncertainQueries::search(const QueryBlock& queries, const Selection& select
       plan.part_rows = std::clamp<std::int64_t>(plan.memory_budget / 8 / row, 1, fitted_.n_rows());
     }
     train_ = std::make_unique<TrainParts>(fitted_, plan.part_rows);
-    reference_ = make_cuda_searcher(fitted_, plan, run_);
+    reference_ = make_gpu_reference_searcher(fitted_, plan, run_);
   }
   const auto n = static_cast<std::int64_t>(which.size());
   Buffer<double> rows(checked::mul(n, fitted_.width()));
@@ -67,7 +67,7 @@ void UncertainQueries::search(const QueryBlock& queries, const Selection& select
   answered_ += n;
 }
 
-void UncertainQueries::report(SearchReport& report) const {
+void UncertifiedQueries::report(SearchReport& report) const {
   if (reference_ != nullptr) reference_->report(report);
   report.uncertified += answered_;
 }

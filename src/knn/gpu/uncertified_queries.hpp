@@ -11,20 +11,20 @@
 namespace stope::knn {
 
 /// The reference is made when the first query needs it.
-class UncertainQueries {
+class UncertifiedQueries {
  public:
   /// All three live as long as this does.
-  UncertainQueries(const Fitted& fitted, const Plan& plan, const RunOptions& run);
+  UncertifiedQueries(const Fitted& fitted, const Plan& plan, const RunOptions& run);
 
   /// Writes the rows of the block's queries [begin, begin + n), row-major.
   using Fetch = std::function<void(std::int64_t begin, std::int64_t n, double* rows)>;
   /// Gets the list of one query of the block.
-  using Take = std::function<void(std::int64_t query, std::vector<Candidate> list)>;
+  using Take = std::function<void(std::int64_t query, std::vector<Neighbor> list)>;
 
-  /// Answers the queries i of a block with uncertain[i], together, however far apart they are: the reference takes rows
-  /// in any order, and goes through the training table once for all of them. Only where the query's number matters (a
-  /// row is no neighbour of itself) does each stretch of them go alone. `queries.rows` is not used.
-  void answer(const QueryBlock& queries, const Selection& selection, const std::vector<std::int32_t>& uncertain,
+  /// Answers the queries i of a block with uncertified[i], together, however far apart they are: the reference takes
+  /// rows in any order, and goes through the training table once for all of them. Only where the query's number matters
+  /// (a row is no neighbour of itself) does each stretch of them go alone. `queries.rows` is not used.
+  void answer(const QueryBlock& queries, const Selection& selection, const std::vector<std::int32_t>& uncertified,
               const Fetch& fetch, const Take& take);
 
   /// What the reference did, and for how many queries.

@@ -19,15 +19,15 @@ void Collector::reset(const Selection& selection) {
   }
 }
 
-void Collector::restore(const std::vector<Candidate>* lists) {
+void Collector::restore(const std::vector<Neighbor>* lists) {
   if (kind_ == Selection::Kind::rapidminer_heap) {
     for (std::size_t i = 0; i < heaps_.size(); ++i) heaps_[i].restore(lists[i]);
     return;
   }
-  for (const Candidate& candidate : lists[0]) offer(candidate);
+  for (const Neighbor& candidate : lists[0]) offer(candidate);
 }
 
-void Collector::offer(const Candidate& candidate) {
+void Collector::offer(const Neighbor& candidate) {
   switch (kind_) {
     case Selection::Kind::nearest: nearest_.offer(candidate); break;
     case Selection::Kind::rapidminer_heap:
@@ -53,7 +53,7 @@ double Collector::threshold() const {
   return most;
 }
 
-void Collector::take(std::size_t list, std::vector<Candidate>& out) {
+void Collector::take(std::size_t list, std::vector<Neighbor>& out) {
   switch (kind_) {
     case Selection::Kind::nearest: nearest_.take_sorted(out); break;
     case Selection::Kind::rapidminer_heap: out = heaps_[list].array(); break;
@@ -70,7 +70,7 @@ void append_lists(const Lists& lists, std::size_t n_lists, std::int64_t first_qu
     Neighbors& neighbors = out[list];
     neighbors.first_query = first_query;
     for (std::size_t i = list; i < lists.size(); i += n_lists) {
-      for (const Candidate& candidate : lists[i]) {
+      for (const Neighbor& candidate : lists[i]) {
         neighbors.indices.push_back(candidate.row);
         neighbors.distances.push_back(candidate.distance);
       }

@@ -14,13 +14,13 @@ class Collector {
   /// Empties the lists; the memory stays.
   void reset(const Selection& selection);
   /// Puts back what take() gave for every list, or nothing where a list is empty, so that offering goes on from there.
-  void restore(const std::vector<Candidate>* lists);
+  void restore(const std::vector<Neighbor>* lists);
   /// RapidMiner's heaps must be offered rows in training order; the other kinds take any order. Throws ListTooLong.
-  void offer(const Candidate& candidate);
+  void offer(const Neighbor& candidate);
   /// No candidate whose distance is greater can enter a list any more; infinity or NaN: any can.
   double threshold() const;
   /// Moves list number `list` (selection.n_lists() of them) to `out`, in the order in which it is returned.
-  void take(std::size_t list, std::vector<Candidate>& out);
+  void take(std::size_t list, std::vector<Neighbor>& out);
 
  private:
   Selection::Kind kind_ = Selection::Kind::nearest;
@@ -28,7 +28,7 @@ class Collector {
   std::size_t longest_ = 0;
   NearestList nearest_;
   std::vector<RapidMinerHeap> heaps_;
-  std::vector<Candidate> within_;
+  std::vector<Neighbor> within_;
 };
 
 /// Hands on lists[query * n_lists + list] of consecutive queries, one Neighbors a list.

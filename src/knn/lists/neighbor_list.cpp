@@ -10,7 +10,7 @@ void NearestList::reset(std::int64_t k) {
   heap_.clear();
 }
 
-void NearestList::offer(const Candidate& candidate) {
+void NearestList::offer(const Neighbor& candidate) {
   if (static_cast<std::int64_t>(heap_.size()) < k_) {
     heap_.push_back(candidate);
     std::push_heap(heap_.begin(), heap_.end(), closer);
@@ -26,7 +26,7 @@ double NearestList::threshold() const {
                                                                        : heap_.front().distance;
 }
 
-void NearestList::take_sorted(std::vector<Candidate>& out) {
+void NearestList::take_sorted(std::vector<Neighbor>& out) {
   std::sort_heap(heap_.begin(), heap_.end(), closer);
   out.assign(heap_.begin(), heap_.end());
   heap_.clear();
@@ -35,10 +35,10 @@ void NearestList::take_sorted(std::vector<Candidate>& out) {
 namespace {
 
 struct HeapArray {
-  Candidate* at;
+  Neighbor* at;
   double distance(int i) const { return at[i].distance; }
   void move(int to, int from) { at[to] = at[from]; }
-  void put(int to, const Candidate& candidate) { at[to] = candidate; }
+  void put(int to, const Neighbor& candidate) { at[to] = candidate; }
 };
 
 }  // namespace
@@ -48,7 +48,7 @@ void RapidMinerHeap::reset(std::int64_t k) {
   heap_.clear();
 }
 
-void RapidMinerHeap::offer(const Candidate& candidate) {
+void RapidMinerHeap::offer(const Neighbor& candidate) {
   if (static_cast<std::int64_t>(heap_.size()) < k_) {
     push(candidate);
   } else if (java_greater(heap_.front().distance, candidate.distance)) {
@@ -62,14 +62,14 @@ double RapidMinerHeap::threshold() const {
                                                                        : heap_.front().distance;
 }
 
-void RapidMinerHeap::push(const Candidate& candidate) {
+void RapidMinerHeap::push(const Neighbor& candidate) {
   heap_.push_back(candidate);
   HeapArray array{heap_.data()};
   heap_push(array, static_cast<int>(heap_.size()) - 1, candidate);
 }
 
 void RapidMinerHeap::poll() {
-  const Candidate last = heap_.back();
+  const Neighbor last = heap_.back();
   HeapArray array{heap_.data()};
   heap_poll(array, static_cast<int>(heap_.size()), last);
   heap_.pop_back();

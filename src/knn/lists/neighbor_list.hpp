@@ -8,14 +8,14 @@
 
 namespace stope::knn {
 
-struct Candidate {
+struct Neighbor {
   double distance;
   std::int64_t row;
 };
 
 /// stope's order: by (distance, row), NaN after everything, -0 equal to +0. A strict total order on candidates, so the
 /// k smallest do not depend on tiles, threads or devices, and lists merge associatively.
-inline bool closer(const Candidate& a, const Candidate& b) {
+inline bool closer(const Neighbor& a, const Neighbor& b) {
   if (a.distance < b.distance) return true;
   if (b.distance < a.distance) return false;
   const bool a_nan = a.distance != a.distance, b_nan = b.distance != b.distance;
@@ -27,35 +27,35 @@ inline bool closer(const Candidate& a, const Candidate& b) {
 class NearestList {
  public:
   void reset(std::int64_t k);
-  void offer(const Candidate& candidate);
+  void offer(const Neighbor& candidate);
   /// The candidates, closest first; the list is empty afterwards.
-  void take_sorted(std::vector<Candidate>& out);
+  void take_sorted(std::vector<Neighbor>& out);
   /// The distance of the farthest of k candidates, infinity while there are fewer.
   double threshold() const;
 
  private:
   std::int64_t k_ = 0;
-  std::vector<Candidate> heap_;  // max-heap by `closer`
+  std::vector<Neighbor> heap_;  // max-heap by `closer`
 };
 
 /// RapidMiner's BoundedPriorityQueue (rapidminer_heap.hpp): rows must be offered in training order.
 class RapidMinerHeap {
  public:
   void reset(std::int64_t k);
-  void offer(const Candidate& candidate);
+  void offer(const Neighbor& candidate);
   /// Goes on with an array that array() returned.
-  void restore(const std::vector<Candidate>& array) { heap_ = array; }
+  void restore(const std::vector<Neighbor>& array) { heap_ = array; }
   /// The candidates in heap-array order, the order in which votes are added.
-  const std::vector<Candidate>& array() const { return heap_; }
+  const std::vector<Neighbor>& array() const { return heap_; }
   /// The root's distance, infinity while there are fewer than k candidates.
   double threshold() const;
 
  private:
-  void push(const Candidate& candidate);
+  void push(const Neighbor& candidate);
   void poll();
 
   std::int64_t k_ = 0;
-  std::vector<Candidate> heap_;
+  std::vector<Neighbor> heap_;
 };
 
 }  // namespace stope::knn

@@ -18,8 +18,8 @@ STOPE_HD inline bool java_greater(double a, double b) {
 
 /// java.util.PriorityQueue.siftUp: a parent that is not smaller stays where it is. `Array` has distance(i), move(to,
 /// from) and put(to, candidate); the candidate goes to place `size` or above.
-template <class Array, class Candidate>
-STOPE_HD void heap_push(Array& heap, int size, const Candidate& candidate) {
+template <class Array, class Neighbor>
+STOPE_HD void heap_push(Array& heap, int size, const Neighbor& candidate) {
   int i = size;
   while (i > 0) {
     const int parent = (i - 1) / 2;
@@ -32,8 +32,8 @@ STOPE_HD void heap_push(Array& heap, int size, const Candidate& candidate) {
 
 /// java.util.PriorityQueue.poll of a heap of `size` > 0: the last element, `last`, sinks from the root; of equal
 /// children the left one rises. The heap has one element less.
-template <class Array, class Candidate>
-STOPE_HD void heap_poll(Array& heap, int size, const Candidate& last) {
+template <class Array, class Neighbor>
+STOPE_HD void heap_poll(Array& heap, int size, const Neighbor& last) {
   --size;
   if (size == 0) return;
   int i = 0;

@@ -50,6 +50,6 @@ struct Selection {
 /// More rows lie within the radius of a query than the plan has room for.
 struct ListTooLong {};
 
-using Lists = std::vector<std::vector<Candidate>>;
+using Lists = std::vector<std::vector<Neighbor>>;
 
 }  // namespace stope::knn

@@ -13,7 +13,7 @@
 namespace stope::knn {
 
 /// Which row is the first argument of the measure: the training row (search) or the query row (pairwise).
-enum class Order { train_first, query_first };
+enum class PairOrder { train_first, query_first };
 
 /// A tile of encoded rows: `queries` and `train` are row-major, n_features wide; out[i * ld + j] belongs to query i and
 /// training row j.
@@ -27,7 +27,7 @@ struct Tile {
 };
 
 /// A fitted measure as it can be copied to a device.
-struct MeasureImage {
+struct MeasureBytes {
   const char* type;  ///< typeid(M).name(), M the struct in measures/
   const void* bytes;
   std::int64_t n_bytes;
@@ -39,14 +39,14 @@ class MeasureKernel {
  public:
   virtual ~MeasureKernel() = default;
   /// Evaluates the reference formula for every pair of the tile. Thread-safe.
-  virtual void evaluate(const Tile& tile, Quantity quantity, Order order) const = 0;
+  virtual void evaluate(const Tile& tile, Quantity quantity, PairOrder order) const = 0;
   /// out[i] = distance of the query from row rows[i] of `train` (row-major), the training row first. Thread-safe.
   virtual void evaluate_rows(const double* train, const std::int64_t* rows, std::int64_t n, const double* query,
                              double* out) const = 0;
   /// What a filter computes for the measure; null: it has none. Kept alive as long as the program.
   virtual const FilterForm* filter_form() const = 0;
   /// Valid as long as the kernel.
-  virtual MeasureImage image() const = 0;
+  virtual MeasureBytes bytes() const = 0;
   /// Terms of one pair: how much work it is, for cutting tasks.
   virtual std::int64_t terms_per_pair() const = 0;
   /// Bytes of work space of one thread.

@@ -17,13 +17,13 @@ class TypedKernel final : public MeasureKernel {
   TypedKernel(M measure, const std::vector<Attribute>& attributes, std::vector<double> storage = {})
       : measure_(measure), attributes_(attributes), storage_(std::move(storage)) {}
 
-  void evaluate(const Tile& tile, Quantity quantity, Order order) const override {
+  void evaluate(const Tile& tile, Quantity quantity, PairOrder order) const override {
     if (quantity == Quantity::distance) {
-      order == Order::train_first ? run<Quantity::distance, Order::train_first>(tile)
-                                  : run<Quantity::distance, Order::query_first>(tile);
+      order == PairOrder::train_first ? run<Quantity::distance, PairOrder::train_first>(tile)
+                                      : run<Quantity::distance, PairOrder::query_first>(tile);
     } else {
-      order == Order::train_first ? run<Quantity::similarity, Order::train_first>(tile)
-                                  : run<Quantity::similarity, Order::query_first>(tile);
+      order == PairOrder::train_first ? run<Quantity::similarity, PairOrder::train_first>(tile)
+                                      : run<Quantity::similarity, PairOrder::query_first>(tile);
     }
   }
 
@@ -38,15 +38,15 @@ class TypedKernel final : public MeasureKernel {
           pairs[pair] = train + rows[std::min(i + pair, n - 1)] * width;
         }
         if (i + kSideBySide <= n) {
-          accumulate<kSideBySide, Quantity::distance, Order::train_first>(query, pairs, out + i);
+          accumulate<kSideBySide, Quantity::distance, PairOrder::train_first>(query, pairs, out + i);
         } else {
           double results[kSideBySide];
-          accumulate<kSideBySide, Quantity::distance, Order::train_first>(query, pairs, results);
+          accumulate<kSideBySide, Quantity::distance, PairOrder::train_first>(query, pairs, results);
           for (std::int64_t pair = 0; i + pair < n; ++pair) out[i + pair] = results[pair];
         }
       } else {
         for (std::int64_t j = i; j < std::min(i + kSideBySide, n); ++j) {
-          run<Quantity::distance, Order::train_first>({train + rows[j] * width, 1, query, 1, out + j, 1});
+          run<Quantity::distance, PairOrder::train_first>({train + rows[j] * width, 1, query, 1, out + j, 1});
         }
       }
     }
@@ -62,7 +62,7 @@ class TypedKernel final : public MeasureKernel {
     return n_features();
   }
 
-  MeasureImage image() const override {
+  MeasureBytes bytes() const override {
     static_assert(std::is_trivially_copyable_v<M>);
     return {typeid(M).name(), &measure_, sizeof(M), storage_.data(), static_cast<std::int64_t>(storage_.size())};
   }
@@ -77,7 +77,7 @@ class TypedKernel final : public MeasureKernel {
  private:
   std::int64_t n_features() const { return static_cast<std::int64_t>(attributes_.size()); }
 
-  template <Quantity quantity, Order order>
+  template <Quantity quantity, PairOrder order>
   void run(const Tile& tile) const {
     const std::int64_t n = n_features();
     if constexpr (Accumulating<M>) {
@@ -101,7 +101,7 @@ class TypedKernel final : public MeasureKernel {
         for (std::int64_t j = 0; j < tile.n_train; ++j) {
           const double* train = tile.train + j * n;
           const double* query = tile.queries + i * n;
-          const bool train_first = order == Order::train_first;
+          const bool train_first = order == PairOrder::train_first;
           tile.out[i * tile.ld + j] = result_of_rows<quantity>(
               measure_,
               {train_first ? train : query, train_first ? query : train, attributes_.data(), n, scratch.data()});
@@ -113,7 +113,7 @@ class TypedKernel final : public MeasureKernel {
   // Four pairs side by side hide the latency of the additions, which must stay in order within a pair.
   static constexpr std::int64_t kSideBySide = 4;
 
-  template <std::int64_t kPairs, Quantity quantity, Order order>
+  template <std::int64_t kPairs, Quantity quantity, PairOrder order>
   void accumulate(const double* query, const double* const* train, double* out) const {
     const std::int64_t n = n_features();
     typename M::State states[kPairs];
@@ -121,8 +121,8 @@ class TypedKernel final : public MeasureKernel {
       const Attribute& attribute = attributes_[static_cast<std::size_t>(a)];
       for (std::int64_t pair = 0; pair < kPairs; ++pair) {
         const double t = train[pair][a];
-        measure_.add(states[pair], order == Order::train_first ? t : query[a],
-                     order == Order::train_first ? query[a] : t, attribute);
+        measure_.add(states[pair], order == PairOrder::train_first ? t : query[a],
+                     order == PairOrder::train_first ? query[a] : t, attribute);
       }
     }
     for (std::int64_t pair = 0; pair < kPairs; ++pair) out[pair] = result_of_state<quantity>(measure_, states[pair]);

@@ -95,14 +95,14 @@ device::BackendChoice choose_automatically(const Fitted& fitted, const Selection
   const FilterForm* form = fitted.kernel().filter_form();
   // Queries are counted over the life of a fitted table: what is copied for one search serves the next.
   SearchSize size{.n_rows = fitted.n_rows(),
-                  .n_queries = n_queries + fitted.filters().count_queries(0),
+                  .n_queries = n_queries + fitted.filters().n_queries(),
                   .width = fitted.width(),
                   .terms_per_pair = fitted.kernel().terms_per_pair(),
                   .logarithms = fitted.measure().domain != Domain::any,
                   .squares = form != nullptr && form->term == Term::square,
                   .filtered = form != nullptr && processor.backend != device::Backend::reference,
-                  .filtered_on_gpu = cuda_filters(fitted, selection),
-                  .differences_on_gpu = cuda_filters_differences(fitted, selection)};
+                  .filtered_on_gpu = tensor_filter_takes(fitted, selection),
+                  .differences_on_gpu = difference_filter_takes(fitted, selection)};
   const int threads = run.threads > 0 ? run.threads : available_threads();
   const double here = processor_seconds(size, processor.backend, threads);
   if (here < kWorthALook && !device::cuda_was_used()) return processor;
@@ -112,7 +112,7 @@ device::BackendChoice choose_automatically(const Fitted& fitted, const Selection
   device::BackendChoice choice = device::choose_backend(on_gpu);
   const GpuInfo& gpu = device::cuda().gpus[static_cast<std::size_t>(choice.gpus.front())];
   size.started = device::cuda_was_used();
-  size.loaded = size.filtered_on_gpu && fitted.filters().has_cuda(gpu.index);
+  size.loaded = size.filtered_on_gpu && fitted.filters().has_tensor_filter(gpu.index);
   // With the table there every search is weighed for itself.
   if (size.loaded) size.n_queries = n_queries;
   const double on_processor = size.loaded ? processor_seconds(size, processor.backend, threads) : here;

@@ -16,7 +16,7 @@ namespace {
 // The choice, unless there is no kernel for the measure.
 device::BackendChoice with_kernel(const Fitted& fitted, device::BackendChoice choice) {
   if (choice.backend != device::Backend::cuda) return choice;
-  const MeasureImage image = fitted.kernel().image();
+  const MeasureBytes image = fitted.kernel().bytes();
   if (cuda_functions().has_measure(image.type, image.n_bytes)) return choice;
   return device::choose_cpu_backend("the CUDA plug-in has no kernel for " + std::string(fitted.measure().info.name));
 }
@@ -34,7 +34,7 @@ device::BackendChoice backend_for(const Fitted& fitted, const Selection& selecti
 }
 
 std::unique_ptr<Searcher> make_searcher(const Fitted& fitted, const Plan& plan, const RunOptions& run) {
-  if (plan.backend.backend == device::Backend::cuda) return make_cuda_searcher(fitted, plan, run);
+  if (plan.backend.backend == device::Backend::cuda) return make_gpu_reference_searcher(fitted, plan, run);
   const bool filter = plan.method.way == Method::Way::filter;
   return filter ? make_filter_searcher(fitted, plan, run) : make_reference_searcher(fitted, plan, run);
 }
@@ -42,7 +42,7 @@ std::unique_ptr<Searcher> make_searcher(const Fitted& fitted, const Plan& plan, 
 void copy_lists(const Lists& lists, const Selection& selection, std::int64_t first, Neighbors& out) {
   const auto k = static_cast<std::size_t>(selection.ks.front());
   auto at = static_cast<std::size_t>(first) * k;
-  for (const std::vector<Candidate>& list : lists) {
+  for (const std::vector<Neighbor>& list : lists) {
     if (list.size() != k && selection.train_groups == nullptr) {
       throw Error(ErrorCode::internal, "a list is not full");
     }
@@ -53,7 +53,7 @@ void copy_lists(const Lists& lists, const Selection& selection, std::int64_t fir
   }
 }
 
-void close_gaps(Neighbors& neighbors) {
+void drop_empty_entries(Neighbors& neighbors) {
   std::size_t kept = 0, at = 0;
   for (std::size_t i = 1; i < neighbors.offsets.size(); ++i) {
     for (const auto end = static_cast<std::size_t>(neighbors.offsets[i]); at < end; ++at) {
@@ -76,10 +76,10 @@ std::unique_ptr<SearchPipeline> make_pipeline(const Fitted& fitted, const Plan& 
   const bool filter = plan.method.way == Method::Way::filter;
   if (plan.backend.backend != device::Backend::cuda || !filter) return nullptr;
   if (plan.method.kind != ScanKind::products) {
-    return make_cuda_differences(fitted, plan, selection, n_queries, run);
+    return make_difference_filter(fitted, plan, selection, n_queries, run);
   }
-  return plan.method.in_parts ? make_cuda_filter_parts(fitted, plan, selection, n_queries, run)
-                              : make_cuda_filter(fitted, plan, selection, n_queries, run);
+  return plan.method.in_parts ? make_tensor_filter_parts(fitted, plan, selection, n_queries, run)
+                              : make_tensor_filter(fitted, plan, selection, n_queries, run);
 }
 
 }  // namespace stope::knn

@@ -79,13 +79,13 @@ class Sample {
   /// The share of blocks that boxes around them leave.
   double visited(const CancelToken& cancel) const {
     ThreadPool pool(1);
-    const std::vector<std::int64_t> order = near_order(images_.data(), n_, n_columns_, kBlockRows, pool, cancel);
+    const std::vector<std::int64_t> order = near_order(images_.data(), n_, n_columns_, kScanBlockRows, pool, cancel);
     std::int64_t visited = 0, blocks = 0;
     std::vector<float> low, high, inside;
-    for (std::int64_t block = 0; block < n_; block += kBlockRows, ++blocks) {
+    for (std::int64_t block = 0; block < n_; block += kScanBlockRows, ++blocks) {
       low.assign(static_cast<std::size_t>(n_columns_), kNoLimit);
       high.assign(static_cast<std::size_t>(n_columns_), -kNoLimit);
-      for (std::int64_t i = block; i < std::min(block + kBlockRows, n_); ++i) {
+      for (std::int64_t i = block; i < std::min(block + kScanBlockRows, n_); ++i) {
         const float* row = image(order[static_cast<std::size_t>(i)]);
         for (std::size_t c = 0; c < low.size(); ++c) {
           low[c] = row[c] == row[c] ? std::min(low[c], row[c]) : -kNoLimit;
@@ -238,7 +238,7 @@ Method method_on_gpu(const Fitted& fitted, const Selection& selection, std::int6
   const bool products = kind < 0 || kind == 1;
   Method method;
   if (products) {
-    method = choose_cuda_method(fitted, selection, n_queries, backend, run);
+    method = choose_tensor_method(fitted, selection, n_queries, backend, run);
     if (method.way == Method::Way::filter) return method;
   }
   const FilterForm* form = fitted.kernel().filter_form();
@@ -246,7 +246,7 @@ Method method_on_gpu(const Fitted& fitted, const Selection& selection, std::int6
     const std::shared_ptr<const ImageMap> map = fitted.filters().map(fitted, *form);
     method.kind = map->bounds() ? kind_on_gpu(fitted, *map, n_queries, kind) : ScanKind::differences;
   }
-  const std::string problem = cuda_differences_problem(fitted, selection, n_queries, method.kind, backend, run);
+  const std::string problem = difference_filter_problem(fitted, selection, n_queries, method.kind, backend, run);
   method.way = problem.empty() ? Method::Way::filter : Method::Way::reference;
   method.reason = problem.empty() ? (method.kind == ScanKind::differences ? "sums in floats, on the GPU"
                                                                           : "sums in bytes, on the GPU")
@@ -269,7 +269,7 @@ Method choose_method(const Fitted& fitted, const Selection& selection, std::int6
   if (form == nullptr) return reference("no filter bounds " + std::string(fitted.measure().info.name));
   const std::int64_t n = fitted.n_rows();
   // Nothing is kept for tables that come in parts.
-  const std::int64_t queries = fitted.resident() ? fitted.filters().count_queries(n_queries) : n_queries;
+  const std::int64_t queries = fitted.resident() ? fitted.filters().add_queries(n_queries) : n_queries;
   const std::int64_t k = selection.ks.empty() ? 0 : *std::max_element(selection.ks.begin(), selection.ks.end());
   if (!backend.forced) {
     if (queries < std::max(kLeastQueries, kLeastPairs / n)) return reference("too few queries for a filter to pay");

@@ -178,7 +178,7 @@ class BlockedSearch {
         return report;
       } catch (const OtherImages& other) {
         pipeline->report(earlier);
-        fitted_.filters().expect(other.need);
+        fitted_.filters().require_images(other.need);
         method = choose_method(fitted_, selection_, n_queries_, backend, run_);
       } catch (const Error& error) {
         // What was free on a GPU may be gone in a moment, taken by another process: then parts of the table do, or
@@ -227,7 +227,7 @@ class BlockedSearch {
         shape(block, k, neighbors.front());
         pipeline.finish(which, neighbors.front());
         feeder.done(number);
-        if (selection_.train_groups != nullptr) close_gaps(neighbors.front());
+        if (selection_.train_groups != nullptr) drop_empty_entries(neighbors.front());
         next_ = block.first + block.n;
         sink(neighbors);
       }

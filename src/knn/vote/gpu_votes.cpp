@@ -51,7 +51,7 @@ void put_predictions(const Ballot& ballot, const Predicted& predicted, Outcome& 
   }
 }
 
-void add_list(std::int64_t query, std::vector<Candidate> list, Outcome& outcome) {
+void add_list(std::int64_t query, std::vector<Neighbor> list, Outcome& outcome) {
   outcome.listed.push_back(query);
   outcome.lists.push_back(std::move(list));
 }

@@ -28,7 +28,7 @@ struct Predicted {
 void put_predictions(const Ballot& ballot, const Predicted& predicted, Outcome& outcome);
 
 /// Adds the list of a query of the block; sort_lists() when all are there.
-void add_list(std::int64_t query, std::vector<Candidate> list, Outcome& outcome);
+void add_list(std::int64_t query, std::vector<Neighbor> list, Outcome& outcome);
 void sort_lists(Outcome& outcome);
 
 }  // namespace stope::knn

@@ -17,7 +17,7 @@ enum class VoteRule : std::int32_t {
 
 /// A neighbour list in its order, cut to k. `k` is the number asked for, which may exceed what there is.
 template <class Row>
-struct VotingList {
+struct NeighborView {
   const double* distances;
   const Row* rows;
   std::int64_t n;
@@ -39,13 +39,13 @@ struct VotingRows {
 };
 
 /// A NaN's sign and payload differ from processor to processor; a prediction's do not.
-STOPE_HD inline double with_one_nan(double value) {
+STOPE_HD inline double canonical_nan(double value) {
   return is_missing(value) ? kNaN : value;
 }
 
 /// The first neighbour that has no weight under the rule, its distance being negative; -1 if there is none.
 template <class Row>
-STOPE_HD std::int64_t first_without_weight(VoteRule rule, const VotingList<Row>& list) {
+STOPE_HD std::int64_t first_without_weight(VoteRule rule, const NeighborView<Row>& list) {
   if (rule != VoteRule::inverse_distance) return -1;
   for (std::int64_t i = 0; i < list.n; ++i) {
     if (list.distances[i] < 0.0) return i;
@@ -57,7 +57,7 @@ STOPE_HD std::int64_t first_without_weight(VoteRule rule, const VotingList<Row>&
 class NeighborWeights {
  public:
   template <class Row>
-  STOPE_HD NeighborWeights(VoteRule rule, const VotingList<Row>& list) {
+  STOPE_HD NeighborWeights(VoteRule rule, const NeighborView<Row>& list) {
     if (rule != VoteRule::inverse_distance) return;
     kind_ = Kind::inverse;
     for (std::int64_t i = 0; i < list.n; ++i) {
@@ -93,7 +93,7 @@ class NeighborWeights {
 class RapidMinerShares {
  public:
   template <class Row>
-  STOPE_HD explicit RapidMinerShares(const VotingList<Row>& list)
+  STOPE_HD explicit RapidMinerShares(const NeighborView<Row>& list)
       : divisor_(larger(static_cast<double>(list.k) - 1.0, 1.0)) {
     for (std::int64_t i = 0; i < list.n; ++i) total_ += list.distances[i];
     if (total_ != 0.0) return;
@@ -125,7 +125,7 @@ STOPE_HD std::int32_t winning_class(const Values& confidences, std::int64_t n_cl
 /// The confidences of the classes, which are 0 beforehand, and the winner. `Values` is indexed by class and refers to
 /// its numbers. Every neighbour has a weight.
 template <class Row, class Values>
-STOPE_HD std::int32_t vote_for_class(VoteRule rule, const VotingRows& voters, const VotingList<Row>& list,
+STOPE_HD std::int32_t vote_for_class(VoteRule rule, const VotingRows& voters, const NeighborView<Row>& list,
                                      const Values& confidences) {
   if (voters.n_classes == 0) return -1;
   if (rule == VoteRule::rapidminer_uniform || rule == VoteRule::rapidminer_shares) {
@@ -149,17 +149,17 @@ STOPE_HD std::int32_t vote_for_class(VoteRule rule, const VotingRows& voters, co
     // No neighbour, or only neighbours without weight: 0/0 leaves every confidence NaN and the prediction missing.
     for (std::int64_t c = 0; c < voters.n_classes; ++c) confidences[c] /= total;
   }
-  for (std::int64_t c = 0; c < voters.n_classes; ++c) confidences[c] = with_one_nan(confidences[c]);
+  for (std::int64_t c = 0; c < voters.n_classes; ++c) confidences[c] = canonical_nan(confidences[c]);
   return winning_class(confidences, voters.n_classes);
 }
 
 /// The mean of the neighbours' targets. Every neighbour has a weight.
 template <class Row>
-STOPE_HD double vote_for_mean(VoteRule rule, const VotingRows& voters, const VotingList<Row>& list) {
+STOPE_HD double vote_for_mean(VoteRule rule, const VotingRows& voters, const NeighborView<Row>& list) {
   double sum = 0.0;
   if (rule == VoteRule::rapidminer_uniform) {
     for (std::int64_t i = 0; i < list.n; ++i) sum += voters.targets[list.rows[i]];
-    return with_one_nan(sum / static_cast<double>(list.k));
+    return canonical_nan(sum / static_cast<double>(list.k));
   }
   if (rule == VoteRule::rapidminer_shares) {
     // Also for k = 1, where the share is 1 - d/d = 0: a defect of RapidMiner that this mode reproduces.
@@ -167,7 +167,7 @@ STOPE_HD double vote_for_mean(VoteRule rule, const VotingRows& voters, const Vot
     for (std::int64_t i = 0; i < list.n; ++i) {
       sum += voters.targets[list.rows[i]] * shares.share(list.distances[i]) / shares.divisor();
     }
-    return with_one_nan(sum);
+    return canonical_nan(sum);
   }
   const NeighborWeights weights(rule, list);
   double total = 0.0;
@@ -176,7 +176,7 @@ STOPE_HD double vote_for_mean(VoteRule rule, const VotingRows& voters, const Vot
     sum += voters.targets[list.rows[i]] * weight;
     total += weight;
   }
-  return with_one_nan(sum / total);
+  return canonical_nan(sum / total);
 }
 
 }  // namespace stope::knn

@@ -14,7 +14,7 @@ struct Voters {
 };
 
 /// A prediction for each of n_ks neighbour numbers, none above the batch's k. A query whose list has a neighbour
-/// without a weight is uncertain. `ks` is read before the call returns.
+/// without a weight is uncertified. `ks` is read before the call returns.
 struct Vote {
   VoteRule rule;
   std::int32_t unused;

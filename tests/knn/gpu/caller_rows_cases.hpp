@@ -1,5 +1,5 @@
-// Random rows as a GPU's memory has them, and what their lists should be: for the real plug-in and for the one that
-// pretends.
+// Random rows as a GPU's memory has them, and what their lists should be: for the real plug-in and for the
+// fake one.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Rows and lists in a GPU's memory, by a plug-in that only pretends (device/fake_plugin.cpp): its GPU's memory is the
+// Rows and lists in a GPU's memory, with the fake plug-in (device/fake_plugin.cpp): its GPU's memory is the
 // host's. Both ways, where a filter reads rows and writes lists in place, and by the host; shapes, types and errors. No
 // GPU; the real plug-in is tested by device_arrays_cuda_test.cpp.
 #include <gtest/gtest.h>
@@ -31,14 +31,14 @@ struct HostMemory {
   const void* put(const std::vector<double>& values) { return (doubles = values).data(); }
 };
 
-class PretendedArrays : public testing::Test {
+class FakeCallerRows : public testing::Test {
  protected:
   void SetUp() override {
     setenv("STOPE_CUDA_PLUGIN", STOPE_FAKE_PLUGIN, 1);
     setenv("STOPE_FAKE", "filters", 1);
     setenv("STOPE_BACKEND", "cuda", 1);  // however small the job
   }
-  ~PretendedArrays() override {
+  ~FakeCallerRows() override {
     for (const char* name :
          {"STOPE_FAKE", "STOPE_BACKEND", "STOPE_TILE_QUERIES", "STOPE_DEVICE_ROWS", "STOPE_FAKE_OWNER"}) {
       unsetenv(name);
@@ -59,7 +59,7 @@ class PretendedArrays : public testing::Test {
   RunOptions run_ = {.threads = 2};
 };
 
-TEST_F(PretendedArrays, ListsAreThoseOfRowsOnTheHost) {
+TEST_F(FakeCallerRows, ListsAreThoseOfRowsOnTheHost) {
   Random random(31);
   int in_place = 0, by_host = 0;
   for (int round = 0; round < 150; ++round) {
@@ -83,7 +83,7 @@ TEST_F(PretendedArrays, ListsAreThoseOfRowsOnTheHost) {
   EXPECT_GT(by_host, 50);
 }
 
-TEST_F(PretendedArrays, AnIndexOfRowsOnAGpu) {
+TEST_F(FakeCallerRows, AnIndexOfRowsOnAGpu) {
   Random random(32);
   for (int round = 0; round < 20; ++round) {
     device_array_cases::Case job = device_array_cases::random_case(random, 300, 50, 3);
@@ -101,7 +101,7 @@ TEST_F(PretendedArrays, AnIndexOfRowsOnAGpu) {
 
 // The filter's images allow for missing values only where training rows have some: once queries that have more turn up,
 // it gets other images, and answers them in place, too.
-TEST_F(PretendedArrays, QueriesThatLackWhatEveryTrainingRowHas) {
+TEST_F(FakeCallerRows, QueriesThatLackWhatEveryTrainingRowHas) {
   device_array_cases::Case job;
   Random random(35);
   for (Rows* rows : {&job.train, &job.query}) {
@@ -120,7 +120,7 @@ TEST_F(PretendedArrays, QueriesThatLackWhatEveryTrainingRowHas) {
   }
 }
 
-TEST_F(PretendedArrays, SeveralThreadsSearchAtOnce) {
+TEST_F(FakeCallerRows, SeveralThreadsSearchAtOnce) {
   Random random(33);
   device_array_cases::Case job = device_array_cases::random_case(random, 300, 100, 3);
   job.options = {};
@@ -135,7 +135,7 @@ TEST_F(PretendedArrays, SeveralThreadsSearchAtOnce) {
   for (const auto& mine : ours) ASSERT_NO_FATAL_FAILURE(device_array_cases::expect_the_processors(index, job, mine));
 }
 
-TEST_F(PretendedArrays, ALostGpuIsReportedWhereverItHappens) {
+TEST_F(FakeCallerRows, ALostGpuIsReportedWhereverItHappens) {
   Random random(34);
   device_array_cases::Case job = device_array_cases::random_case(random, 200, 60, 3);
   job.options = {};
@@ -173,7 +173,7 @@ std::pair<ErrorCode, std::string> thrown(const std::function<void()>& action) {
   return {ErrorCode::internal, "nothing"};
 }
 
-TEST_F(PretendedArrays, Errors) {
+TEST_F(FakeCallerRows, Errors) {
   const std::vector<double> values(60, 0.5);
   Table train = device_array_cases::Rows{.n_rows = 20, .n_columns = 3, .stride = 3, .values = values}.table();
   const KnnIndex index = KnnIndex::fit(train);

@@ -1,5 +1,5 @@
 // What --device auto weighs. Which device really is faster: bench/knn_device.py; that auto falls back to the processor:
-// filter_pretended_test.cpp.
+// tensor_filter_fake_test.cpp.
 #include "knn/search/auto_device.hpp"
 
 #include <gtest/gtest.h>

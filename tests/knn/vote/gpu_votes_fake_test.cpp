@@ -1,4 +1,4 @@
-// The host's half of votes on GPUs, by a plug-in that only pretends (device/fake_plugin.cpp): predictions of blocks
+// The host's half of votes on GPUs, with the fake plug-in (device/fake_plugin.cpp): predictions of blocks
 // under way, several GPUs, queries that have no answer there, no room for predictions. No GPU; the real plug-in is
 // tested by votes_cuda_test.cpp.
 #include <gtest/gtest.h>
@@ -16,15 +16,15 @@
 namespace stope {
 namespace {
 
-/// The parameter: which filter the plug-in pretends to have.
-class PretendedVotes : public testing::TestWithParam<std::string> {
+/// The parameter: which filter the fake plug-in has.
+class FakeVotes : public testing::TestWithParam<std::string> {
  protected:
   void SetUp() override {
     setenv("STOPE_CUDA_PLUGIN", STOPE_FAKE_PLUGIN, 1);
     setenv("STOPE_FAKE", GetParam().c_str(), 1);
     setenv("STOPE_BACKEND", "cuda", 1);  // however small the job
   }
-  ~PretendedVotes() override {
+  ~FakeVotes() override {
     for (const char* name : {"STOPE_FAKE", "STOPE_BACKEND", "STOPE_TILE_QUERIES"}) unsetenv(name);
     fault::arm_alloc(0);
     fault::arm_device(0);
@@ -32,7 +32,7 @@ class PretendedVotes : public testing::TestWithParam<std::string> {
   static bool voted(const SearchReport& report) {
     return report.method.size() > 7 && report.method.compare(report.method.size() - 7, 7, ", votes") == 0;
   }
-  /// A case whose votes do go through the pretended filter.
+  /// A case whose votes do go through the fake filter.
   static vote_cases::Case usual_case(int n_classes) {
     for (std::uint64_t seed = 1;; ++seed) {
       Random random(seed);
@@ -43,10 +43,10 @@ class PretendedVotes : public testing::TestWithParam<std::string> {
   RunOptions run_ = {.threads = 2, .device = "cuda"};
 };
 
-INSTANTIATE_TEST_SUITE_P(, PretendedVotes, testing::Values("filters", "differences"),
+INSTANTIATE_TEST_SUITE_P(, FakeVotes, testing::Values("filters", "differences"),
                          [](const auto& plays) { return plays.param; });
 
-TEST_P(PretendedVotes, AnyBlocksAndGpusGiveThePredictionsOfTheHost) {
+TEST_P(FakeVotes, AnyBlocksAndGpusGiveThePredictionsOfTheHost) {
   Random random(5);
   int on_gpu = 0;
   std::int64_t uncertified = 0;
@@ -71,7 +71,7 @@ TEST_P(PretendedVotes, AnyBlocksAndGpusGiveThePredictionsOfTheHost) {
   EXPECT_GT(uncertified, rounds);
 }
 
-TEST_P(PretendedVotes, PredictionsComeBlockByBlockInOrder) {
+TEST_P(FakeVotes, PredictionsComeBlockByBlockInOrder) {
   const vote_cases::Case job = usual_case(3);
   const KnnClassifier model = KnnClassifier::fit(job.train, job.options);
   const VoteOptions vote{.n_neighbors = 4, .weights = job.vote.weights};
@@ -90,7 +90,7 @@ TEST_P(PretendedVotes, PredictionsComeBlockByBlockInOrder) {
   vote_cases::expect_bits(confidences, whole.confidences);
 }
 
-TEST_P(PretendedVotes, NoRoomForVotesLeavesThemToTheHost) {
+TEST_P(FakeVotes, NoRoomForVotesLeavesThemToTheHost) {
   for (const int n_classes : {0, 4}) {
     const vote_cases::Case job = usual_case(n_classes);
     setenv("STOPE_TILE_QUERIES", "25", 1);
@@ -123,7 +123,7 @@ TEST_P(PretendedVotes, NoRoomForVotesLeavesThemToTheHost) {
   EXPECT_TRUE(voted(large)) << large.method << ": " << large.method_reason;
 }
 
-TEST_P(PretendedVotes, ALostGpuIsReportedWhereverItHappens) {
+TEST_P(FakeVotes, ALostGpuIsReportedWhereverItHappens) {
   const vote_cases::Case job = usual_case(3);
   setenv("STOPE_TILE_QUERIES", "30", 1);
   const KnnClassifier model = KnnClassifier::fit(job.train, job.options);
@@ -146,7 +146,7 @@ TEST_P(PretendedVotes, ALostGpuIsReportedWhereverItHappens) {
   EXPECT_GT(lost, 5);
 }
 
-TEST_P(PretendedVotes, SeveralThreadsPredictAtOnce) {
+TEST_P(FakeVotes, SeveralThreadsPredictAtOnce) {
   const vote_cases::Case job = usual_case(5);
   setenv("STOPE_TILE_QUERIES", "9", 1);
   const KnnClassifier model = KnnClassifier::fit(job.train, job.options);

@@ -1,5 +1,5 @@
 // Random tables with labels, and predictions on a GPU against the processor's, bit for bit: for the real plug-in and
-// for the one that pretends.
+// for the fake one.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -8,23 +8,23 @@
 
 namespace stope::knn::cuda {
 
-/// A sum's terms. `kGaps`: values may be missing (NaN); without, the weight compared is that of all attributes, and a
-/// quotient by it needs no divisor.
-template <Term term, Divisor divisor, Missing missing, bool kGaps>
+/// A sum's terms. `kMissing`: values may be missing (NaN); without, the weight compared is that of all attributes, and
+/// a quotient by it needs no divisor.
+template <Term term, Divisor divisor, Missing missing, bool kMissing>
 struct Terms {
   static constexpr bool kDivides = divisor != Divisor::none;
-  static_assert(divisor != Divisor::present_weight || kGaps);
+  static_assert(divisor != Divisor::present_weight || kMissing);
 
   /// The larger of both that is a number: 0 for NaN.
-  __device__ static float present(float value) { return kGaps ? fmaxf(value, 0.0F) : value; }
+  __device__ static float present(float value) { return kMissing ? fmaxf(value, 0.0F) : value; }
 
   __device__ static void add_numeric(float t, float q, float mismatch, float weight, float& sum, float& by) {
     const float difference = t - q;
-    if constexpr (term == Term::square && missing == Missing::mismatch && kGaps) {
+    if constexpr (term == Term::square && missing == Missing::mismatch && kMissing) {
       const float squared = difference * difference;
       sum += squared == squared ? squared : mismatch;
     } else if constexpr (term == Term::square) {
-      sum = kGaps ? sum + present(difference * difference) : __fmaf_rn(difference, difference, sum);
+      sum = kMissing ? sum + present(difference * difference) : __fmaf_rn(difference, difference, sum);
     } else if constexpr (term == Term::absolute) {
       sum += present(fabsf(difference));
     } else if constexpr (term == Term::maximum) {
@@ -41,7 +41,7 @@ struct Terms {
 
   __device__ static void add_equality(float t, float q, float mismatch, float weight, float& sum, float& by) {
     bool different = t != q;  // true for NaN
-    if constexpr (kGaps && missing != Missing::mismatch) different = t < q || t > q;
+    if constexpr (kMissing && missing != Missing::mismatch) different = t < q || t > q;
     if constexpr (term == Term::maximum) {
       sum = fmaxf(sum, different ? mismatch : 0.0F);
     } else {

@@ -179,12 +179,12 @@ __global__ void __launch_bounds__(kWarps * 32) sharpen_kernel(const SharpenJob j
   const std::int32_t listed = job.lists.counts[query];
   const auto room = static_cast<int>(chosen.stride);
   double reach = job.reaches[query];
-  bool uncertain = listed > job.lists.capacity || !(reach < kNoDistance);
+  bool uncertified = listed > job.lists.capacity || !(reach < kNoDistance);
   int n = 0;
-  if (!uncertain) {
+  if (!uncertified) {
     reach = smaller(reach, kth_distance(chosen.distances + query * chosen.stride, chosen.counts[query], job.k));
     // Lists of everything lack rows whose sums leave the range of a float: only a distance says that these are far.
-    uncertain = !(reach < kEverything);
+    uncertified = !(reach < kEverything);
     const SumCut cut = cut_of(job.rule, query, reach);
     const Entry* entries = job.lists.entries + query * job.lists.capacity;
     std::int32_t* rows = chosen.rows + query * chosen.stride;
@@ -198,11 +198,11 @@ __global__ void __launch_bounds__(kWarps * 32) sharpen_kernel(const SharpenJob j
       const std::int32_t row = at < job.n_always ? job.always[at] : 0;
       n = append(at < job.n_always && !job.exclusions.exclude(query, row), row, rows, n, room);
     }
-    uncertain |= n > room;
+    uncertified |= n > room;
   }
   if (lane_of_thread() != 0) return;
-  job.uncertain[query] = uncertain ? 1 : 0;
-  const int evaluated = uncertain ? 0 : n;
+  job.uncertified[query] = uncertified ? 1 : 0;
+  const int evaluated = uncertified ? 0 : n;
   const std::int32_t tried = chosen.counts[query];
   chosen.counts[query] = evaluated;
   atomicAdd(job.n_listed, static_cast<unsigned long long>(listed));
@@ -215,7 +215,7 @@ __global__ void __launch_bounds__(kWarps * 32) nearest_kernel(const NearestJob j
   __shared__ double distances_of[kWarps][kRoom];
   __shared__ std::int32_t rows_of[kWarps][kRoom];
   const std::int64_t query = query_of_warp();
-  if (query >= chosen.n_queries || job.uncertain[query] != 0) return;
+  if (query >= chosen.n_queries || job.uncertified[query] != 0) return;
   double* distances = distances_of[threadIdx.x / 32];
   std::int32_t* rows = rows_of[threadIdx.x / 32];
   const std::int32_t n_rows = chosen.counts[query];
@@ -234,7 +234,7 @@ __global__ void __launch_bounds__(kWarps * 32) nearest_kernel(const NearestJob j
     job.distances[query * job.k + i] = distances[i];
     job.rows[query * job.k + i] = rows[i];
   }
-  if (lane_of_thread() == 0 && rows[job.k - 1] == kNoRow) job.uncertain[query] = 1;
+  if (lane_of_thread() == 0 && rows[job.k - 1] == kNoRow) job.uncertified[query] = 1;
 }
 
 unsigned blocks_for(std::int64_t n_queries) {

@@ -53,7 +53,7 @@ void launch_choose_of_lists(const EntryLists& lists, bool divides, int k, const 
                             cudaStream_t stream);
 
 /// The rows that the k-th smallest of the distances chosen does not rule out take their place, with those that are
-/// always listed. A query is uncertain if its list or the room for its rows overflows, or if there is no reach.
+/// always listed. A query is uncertified if its list or the room for its rows overflows, or if there is no reach.
 struct SharpenJob {
   CutRule rule;
   int k;
@@ -62,7 +62,7 @@ struct SharpenJob {
   const std::int32_t* always;
   std::int32_t n_always;
   Exclusions exclusions;
-  std::int32_t* uncertain;
+  std::int32_t* uncertified;
   unsigned long long* n_listed;     ///< added up
   unsigned long long* n_evaluated;  ///< added up
 };
@@ -74,7 +74,7 @@ struct NearestJob {
   int k;
   double* distances;
   std::int32_t* rows;
-  std::int32_t* uncertain;
+  std::int32_t* uncertified;
 };
 void launch_nearest(const NearestJob& job, const ChosenRows& chosen, cudaStream_t stream);
 

@@ -131,7 +131,7 @@ DifferenceSession::DifferenceSession(int gpu, const cuda_abi::DifferenceSpec& sp
       chosen_distances_(checked::mul(batch_, stride_)),
       distances_(checked::mul(batch_, spec.most_neighbors)),
       rows_(checked::mul(batch_, spec.most_neighbors)),
-      uncertain_(batch_),
+      uncertified_(batch_),
       totals_(kTotals),
       host_totals_(kTotals),
       host_gaps_(1),
@@ -149,7 +149,7 @@ DifferenceSession::DifferenceSession(int gpu, const cuda_abi::DifferenceSpec& sp
            equality_.data(),   spec.row_form.n_equality, attributes_.data()};
   if (in_bytes()) plan(false);
   clear(found_gaps_, stream_);
-  // The answers of uncertain queries are copied back as they are.
+  // The answers of uncertified queries are copied back as they are.
   clear(distances_, stream_);
   clear(rows_, stream_);
 }
@@ -249,7 +249,7 @@ cuda_abi::DifferenceAnswer DifferenceSession::search(const cuda_abi::DifferenceQ
     grow(host_distances_, checked::mul(query.n, query.k));
     grow(host_rows_, host_distances_.size());
   }
-  grow(host_uncertain_, query.n);
+  grow(host_uncertified_, query.n);
   milliseconds_.fill(0.0F);
   clear(totals_, stream_);
   if (query.train_groups != nullptr) {
@@ -273,7 +273,7 @@ cuda_abi::DifferenceAnswer DifferenceSession::search(const cuda_abi::DifferenceQ
   stream_.wait();
   cuda_abi::DifferenceAnswer answer{host_distances_.data(),
                                     host_rows_.data(),
-                                    host_uncertain_.data(),
+                                    host_uncertified_.data(),
                                     query.n * spec_.n_rows,
                                     static_cast<std::int64_t>(host_totals_.data()[kListed]),
                                     static_cast<std::int64_t>(host_totals_.data()[kEvaluated]),
@@ -350,7 +350,7 @@ void DifferenceSession::copy_back(const cuda_abi::DifferenceQuery& query, const 
     copy_out(host_distances_.data() + batch.begin * query.k, distances_, batch.n * query.k, stream_);
     copy_out(host_rows_.data() + batch.begin * query.k, rows_, batch.n * query.k, stream_);
   }
-  copy_out(host_uncertain_.data() + batch.begin, uncertain_, batch.n, stream_);
+  copy_out(host_uncertified_.data() + batch.begin, uncertified_, batch.n, stream_);
 }
 
 void DifferenceSession::search_batch(const cuda_abi::DifferenceQuery& query, const Batch& batch, const Batch& next) {
@@ -392,14 +392,14 @@ void DifferenceSession::search_batch(const cuda_abi::DifferenceQuery& query, con
   launch_choose_of_lists(lists, divides(), k, chosen, stream_.get());
   evaluate(batch, chosen);
   launch_sharpen({rule(), k, lists, reaches_.data(), always_.data(), std::min(n_always_, kMostAlways), exclusions,
-                  uncertain_.data(), totals_.data() + kListed, totals_.data() + kEvaluated},
+                  uncertified_.data(), totals_.data() + kListed, totals_.data() + kEvaluated},
                  chosen, stream_.get());
   evaluate(batch, chosen);
-  launch_nearest({k, distances_.data(), rows_.data(), uncertain_.data()}, chosen, stream_.get());
+  launch_nearest({k, distances_.data(), rows_.data(), uncertified_.data()}, chosen, stream_.get());
 
   clocks_[5].record(stream_);
   if (query.vote != nullptr) {
-    votes_.cast(*query.vote, voters_, {distances_.data(), rows_.data(), query.k, n, uncertain_.data()}, stream_);
+    votes_.cast(*query.vote, voters_, {distances_.data(), rows_.data(), query.k, n, uncertified_.data()}, stream_);
   }
   clocks_[6].record(stream_);
   copy_back(query, batch);

@@ -105,12 +105,12 @@ class DifferenceSession {
   Device<Entry> entries_;
   Device<std::int32_t> counts_, chosen_rows_, chosen_counts_;
   Device<double> chosen_distances_, distances_;
-  Device<std::int32_t> rows_, uncertain_;
+  Device<std::int32_t> rows_, uncertified_;
   Device<unsigned long long> totals_;
   stope::cuda::PinnedBuffer<unsigned long long> host_totals_;
   stope::cuda::PinnedBuffer<std::int32_t> host_gaps_;
   stope::cuda::PinnedBuffer<double> host_distances_;
-  stope::cuda::PinnedBuffer<std::int32_t> host_rows_, host_uncertain_;
+  stope::cuda::PinnedBuffer<std::int32_t> host_rows_, host_uncertified_;
   DeviceVoters voters_;
   VoteSpace votes_;
   std::array<float, cuda_abi::kDifferenceSteps> milliseconds_{};

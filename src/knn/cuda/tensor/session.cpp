@@ -17,45 +17,43 @@ using stope::cuda::check;
 using stope::cuda::DeviceBuffer;
 using stope::cuda::PinnedBuffer;
 
-constexpr std::int64_t kMostBatch = 33792;  // queries at once: enough to fill the GPU many times over
-
 std::int64_t padded(std::int64_t n, std::int64_t to) {
   return checked::mul(checked::ceil_div(n, to), to);
 }
 
 // In halves: two bytes take the place of one.
-int image_width(const cuda_abi::FilterSpec& spec) {
+int image_width(const cuda_abi::TensorSpec& spec) {
   return static_cast<int>(spec.byte_factor != 0 ? spec.image_width / 2 : spec.image_width);
 }
 
-ByteSteps byte_steps(const cuda_abi::FilterSpec& spec) {
+ByteSteps byte_steps(const cuda_abi::TensorSpec& spec) {
   if (spec.byte_factor == 0) return {};
   // A factor of 1 has room for -128 as well.
   const int most = 127 / spec.byte_factor, least = spec.byte_factor == 1 ? -most - 1 : -most;
   return {spec.byte_factor, least, most, 1.0 / spec.columns->scale, spec.columns->scale};
 }
 
-std::int64_t padded_rows(const cuda_abi::FilterSpec& spec) {
+std::int64_t padded_rows(const cuda_abi::TensorSpec& spec) {
   return padded(spec.n_rows, scan_tile_rows(image_width(spec)));
 }
 
 constexpr std::int64_t kUsualNeighbors = 128;
 // The maxima of the sample lie where the lists will: these begin when thresholds are known.
-constexpr auto kMaximaPerGroup = static_cast<std::int64_t>(sizeof(Candidate) / sizeof(float));
+constexpr auto kMaximaPerGroup = static_cast<std::int64_t>(sizeof(ListedGroup) / sizeof(float));
 
-std::int64_t most_maxima(const cuda_abi::FilterSpec& spec) {
+std::int64_t most_maxima(const cuda_abi::TensorSpec& spec) {
   constexpr std::int64_t kUsualMaxima = 1024;
   const std::int64_t most = spec.most_neighbors <= kUsualNeighbors ? kUsualMaxima : kMostMaxima;
   return std::min<std::int64_t>(most, spec.list_groups * kMaximaPerGroup / kMaximaPerSegment * kMaximaPerSegment);
 }
 
-std::int64_t batch_of(const cuda_abi::FilterSpec& spec) {
-  return padded(std::clamp<std::int64_t>(spec.most_queries, 1, kMostBatch), kBlockQueries);
+std::int64_t batch_of(const cuda_abi::TensorSpec& spec) {
+  return padded(std::clamp<std::int64_t>(spec.most_queries, 1, cuda_abi::kTensorBatchQueries), kBlockQueries);
 }
 
 }  // namespace
 
-cuda_abi::FilterSize FilterSession::size(const cuda_abi::FilterSpec& spec, int gpu) {
+cuda_abi::FilterSize TensorSession::size(const cuda_abi::TensorSpec& spec, int gpu) {
   int major = 0, minor = 0;
   check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, gpu), "asking for the architecture");
   check(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, gpu), "asking for the architecture");
@@ -68,14 +66,14 @@ cuda_abi::FilterSize FilterSession::size(const cuda_abi::FilterSpec& spec, int g
                   spec.most_neighbors <= kMostNeighbors && spec.n_rows <= kMostRows;
   const std::int64_t row = spec.width * 8 + width * 2 + 4 * 4;
   const std::int64_t query = width * (scans_tiles(image_width(spec)) ? 4 : 2) + 32 +
-                             spec.list_groups * static_cast<std::int64_t>(sizeof(Candidate)) +
+                             spec.list_groups * static_cast<std::int64_t>(sizeof(ListedGroup)) +
                              spec.n_slots * (spec.width * 8 + spec.most_neighbors * 12 + 12);
   size.bytes =
-      checked::add(checked::mul(checked::mul(padded_rows(spec), row), spec.n_tables), checked::mul(batch, query));
+      checked::add(checked::mul(checked::mul(padded_rows(spec), row), spec.n_buffers), checked::mul(batch, query));
   return size;
 }
 
-FilterSession::FilterSession(int gpu, const cuda_abi::FilterSpec& spec)
+TensorSession::TensorSession(int gpu, const cuda_abi::TensorSpec& spec)
     : gpu_(gpu),
       spec_(spec),
       kernel_(find_rerank_kernel(spec.measure)),
@@ -104,20 +102,20 @@ FilterSession::FilterSession(int gpu, const cuda_abi::FilterSpec& spec)
   measure_.assign(bytes, bytes + spec.measure.n_bytes);
   copy_in(attributes_.data(), static_cast<const Attribute*>(spec.measure.attributes), attributes_.size(), stream_);
   copy_in(columns_.data(), spec.columns, columns_.size(), stream_);
-  for (int table = 0; table < spec.n_tables; ++table) make_table(tables_[table]);
+  for (int buffer = 0; buffer < spec.n_buffers; ++buffer) make_table(tables_[buffer]);
   for (Slot& slot : std::span(slots_).first(static_cast<std::size_t>(spec.n_slots))) {
     const std::int64_t n_answers = checked::mul(batch_, spec.most_neighbors);
     slot.queries = DeviceBuffer<double>(checked::mul(batch_, spec.width));
     slot.within = DeviceBuffer<double>(batch_);
     slot.distances = DeviceBuffer<double>(n_answers);
     slot.rows = DeviceBuffer<std::int32_t>(n_answers);
-    slot.uncertain = DeviceBuffer<std::int32_t>(batch_);
+    slot.uncertified = DeviceBuffer<std::int32_t>(batch_);
     slot.totals = DeviceBuffer<unsigned long long>(kTotals);
     slot.host_distances = PinnedBuffer<double>(n_answers);
     slot.host_rows = PinnedBuffer<std::int32_t>(n_answers);
-    slot.host_uncertain = PinnedBuffer<std::int32_t>(batch_);
+    slot.host_uncertified = PinnedBuffer<std::int32_t>(batch_);
     slot.host_totals = PinnedBuffer<unsigned long long>(kTotals);
-    // The answers of uncertain queries are copied back as they are.
+    // The answers of uncertified queries are copied back as they are.
     clear(slot.distances, stream_);
     clear(slot.rows, stream_);
   }
@@ -125,13 +123,13 @@ FilterSession::FilterSession(int gpu, const cuda_abi::FilterSpec& spec)
 }
 
 // A search that was cancelled leaves batches under way: they end before their memory goes. A lost GPU has none.
-FilterSession::~FilterSession() {
+TensorSession::~TensorSession() {
   for (const stope::cuda::Stream* stream : {&copy_rows_, &loading_, &copy_in_, &stream_, &copy_out_}) {
     cudaStreamSynchronize(stream->get());
   }
 }
 
-EncodeJob FilterSession::encode_job() const {
+EncodeJob TensorSession::encode_job() const {
   EncodeJob job{};
   job.row_width = spec_.width;
   job.columns = columns_.data();
@@ -143,7 +141,7 @@ EncodeJob FilterSession::encode_job() const {
   return job;
 }
 
-BoundsJob FilterSession::bounds(const Table& table) const {
+BoundsJob TensorSession::bounds(const Table& table) const {
   return {query_squares_.data(),
           query_norms_.data(),
           query_residuals_.data(),
@@ -164,7 +162,7 @@ BoundsJob FilterSession::bounds(const Table& table) const {
 }
 
 // Rows come and answers go in streams of their own: the GPU computes on one batch while it copies for another.
-void FilterSession::submit(int number, const cuda_abi::FilterQuery& query) {
+void TensorSession::submit(int number, const cuda_abi::TensorQuery& query) {
   Slot& slot = slots_[number];
   if (query.n > batch_ || query.k > spec_.most_neighbors || (query.heap != 0 && query.k > kMostReplayed)) {
     throw Error(ErrorCode::internal, "a batch that cannot be");
@@ -172,18 +170,18 @@ void FilterSession::submit(int number, const cuda_abi::FilterQuery& query) {
   reserve_votes(slot, query);
   slot.n_queries = query.n;
   slot.lists_stay = query.device_lists != nullptr;
-  slot.table = &tables_[query.table];
+  slot.table = &tables_[query.buffer];
   take_queries(slot, query);
   clear(slot.totals, stream_);
   search_batch(slot, query);
   if (slot.voted) {
     slot.votes.cast(*query.vote, voters_,
-                    {slot.distances.data(), slot.rows.data(), query.k, query.n, slot.uncertain.data()}, stream_);
+                    {slot.distances.data(), slot.rows.data(), query.k, query.n, slot.uncertified.data()}, stream_);
   }
   slot.clocks[6].record(stream_);
   if (slot.lists_stay) {
     launch_hand_lists(
-        {slot.distances.data(), slot.rows.data(), slot.uncertain.data(), query.n, query.k, *query.device_lists},
+        {slot.distances.data(), slot.rows.data(), slot.uncertified.data(), query.n, query.k, *query.device_lists},
         stream_.get());
   }
   slot.computed.record(stream_);
@@ -193,7 +191,7 @@ void FilterSession::submit(int number, const cuda_abi::FilterQuery& query) {
   slot.done.record(copy_out_);
 }
 
-void FilterSession::take_queries(Slot& slot, const cuda_abi::FilterQuery& query) {
+void TensorSession::take_queries(Slot& slot, const cuda_abi::TensorQuery& query) {
   if (query.device_rows != nullptr) {
     // What the caller's stream has queued comes first: it may make the rows, or read the lists' memory still.
     check(cudaEventRecord(slot.uploaded.get(), static_cast<cudaStream_t>(query.device_rows->stream)),
@@ -209,30 +207,30 @@ void FilterSession::take_queries(Slot& slot, const cuda_abi::FilterQuery& query)
 }
 
 // Before anything is queued: room may be missing.
-void FilterSession::reserve_votes(Slot& slot, const cuda_abi::FilterQuery& query) {
+void TensorSession::reserve_votes(Slot& slot, const cuda_abi::TensorQuery& query) {
   slot.voted = query.vote != nullptr;
   if (!slot.voted) return;
   if (voters_.n_rows() != spec_.n_rows) throw Error(ErrorCode::internal, "a vote of rows that are not there");
   slot.votes.reserve(*query.vote, voters_.rows(), batch_, query.n);
 }
 
-void FilterSession::copy_back(Slot& slot, const cuda_abi::FilterQuery& query) {
+void TensorSession::copy_back(Slot& slot, const cuda_abi::TensorQuery& query) {
   if (slot.voted) {
     slot.votes.copy_back(*query.vote, voters_, 0, query.n, copy_out_);
   } else if (!slot.lists_stay) {
     copy_out(slot.host_distances.data(), slot.distances, query.n * query.k, copy_out_);
     copy_out(slot.host_rows.data(), slot.rows, query.n * query.k, copy_out_);
   }
-  copy_out(slot.host_uncertain.data(), slot.uncertain, query.n, copy_out_);
+  copy_out(slot.host_uncertified.data(), slot.uncertified, query.n, copy_out_);
   copy_out(slot.host_totals.data(), slot.totals, kTotals, copy_out_);
 }
 
-cuda_abi::FilterAnswer FilterSession::collect(int number) {
+cuda_abi::TensorAnswer TensorSession::collect(int number) {
   Slot& slot = slots_[number];
   slot.done.wait();
-  cuda_abi::FilterAnswer answer{slot.host_distances.data(),
+  cuda_abi::TensorAnswer answer{slot.host_distances.data(),
                                 slot.host_rows.data(),
-                                slot.host_uncertain.data(),
+                                slot.host_uncertified.data(),
                                 slot.n_queries * slot.table->n_rows,
                                 static_cast<std::int64_t>(slot.host_totals.data()[kListed]),
                                 static_cast<std::int64_t>(slot.host_totals.data()[kEvaluated]),
@@ -252,7 +250,7 @@ cuda_abi::FilterAnswer FilterSession::collect(int number) {
   return answer;
 }
 
-void FilterSession::encode_queries(const Slot& slot, std::int64_t n) {
+void TensorSession::encode_queries(const Slot& slot, std::int64_t n) {
   EncodeJob encode = encode_job();
   encode.rows = slot.queries.data();
   encode.n = n;
@@ -274,7 +272,7 @@ void FilterSession::encode_queries(const Slot& slot, std::int64_t n) {
                stream_.get());
 }
 
-ScanSize FilterSession::scan_size(std::int64_t n_queries, std::int64_t n_tiles, int k) const {
+ScanSize TensorSession::scan_size(std::int64_t n_queries, std::int64_t n_tiles, int k) const {
   // Several times as many maxima as neighbours make the k-th largest of them a score near the k-th best.
   constexpr std::int64_t kMaximaPerNeighbor = 8;
   const std::int64_t blocks = checked::ceil_div(n_queries, kBlockQueries);
@@ -290,18 +288,18 @@ ScanSize FilterSession::scan_size(std::int64_t n_queries, std::int64_t n_tiles, 
           most_maxima(spec_) / kMaximaPerSegment};
 }
 
-const float* FilterSession::starts_of(const Table& table) const {
+const float* TensorSession::starts_of(const Table& table) const {
   if (in_bytes()) return table.starts.data();
   return spec_.start_column < 0 ? table.shifted_starts.data() : nullptr;
 }
 
-ScanJob FilterSession::scan_job(const Table& table, std::int64_t n_queries, const ScanPart& part) const {
+ScanJob TensorSession::scan_job(const Table& table, std::int64_t n_queries, const ScanPart& part) const {
   return {query_images_.data(), query_tiles_.data(), table.images.data(), starts_of(table), width_,
           in_bytes(),           n_queries,           part.n_tiles,        part.first_tile,  part.stride,
           part.segments.tiles};
 }
 
-RerankJob FilterSession::rerank_job(Slot& slot, const cuda_abi::FilterQuery& query) {
+RerankJob TensorSession::rerank_job(Slot& slot, const cuda_abi::TensorQuery& query) {
   return {bounds(*slot.table),
           query_images_.data(),
           slot.table->images.data(),
@@ -319,16 +317,16 @@ RerankJob FilterSession::rerank_job(Slot& slot, const cuda_abi::FilterQuery& que
           lists(),
           slot.distances.data(),
           slot.rows.data(),
-          slot.uncertain.data(),
+          slot.uncertified.data(),
           slot.totals.data() + kListed,
           slot.totals.data() + kEvaluated};
 }
 
-CandidateLists FilterSession::lists() const {
+GroupLists TensorSession::lists() const {
   return {thresholds_.data(), candidates_.data(), counts_.data(), static_cast<std::int32_t>(spec_.list_groups)};
 }
 
-void FilterSession::search_nearest(Slot& slot, const cuda_abi::FilterQuery& query) {
+void TensorSession::search_nearest(Slot& slot, const cuda_abi::TensorQuery& query) {
   const Table& table = *slot.table;
   const std::int64_t n = query.n, n_tiles = table.n_padded / scan_tile_rows(width_);
   const int k_listed = static_cast<int>(query.k) + (query.self >= 0 ? 1 : 0);  // the query itself is listed, too
@@ -352,7 +350,7 @@ void FilterSession::search_nearest(Slot& slot, const cuda_abi::FilterQuery& quer
 }
 
 // What is known of the neighbours from other rows stands for the sample and its thresholds.
-void FilterSession::search_within(Slot& slot, const cuda_abi::FilterQuery& query) {
+void TensorSession::search_within(Slot& slot, const cuda_abi::TensorQuery& query) {
   const Table& table = *slot.table;
   const std::int64_t n = query.n, n_tiles = table.n_padded / scan_tile_rows(width_);
   slot.clocks[2].record(stream_);
@@ -368,7 +366,7 @@ void FilterSession::search_within(Slot& slot, const cuda_abi::FilterQuery& query
 
 // The first chunk has as many rows as neighbours at least, each of the others three times what came before: some three
 // rows a neighbour enter the heap in each, and there are few of them. All that is done counts as the list.
-void FilterSession::search_heap(Slot& slot, const cuda_abi::FilterQuery& query) {
+void TensorSession::search_heap(Slot& slot, const cuda_abi::TensorQuery& query) {
   constexpr std::int64_t kGrowth = 3;
   const Table& table = *slot.table;
   const std::int64_t n_tiles = table.n_padded / scan_tile_rows(width_);
@@ -376,7 +374,7 @@ void FilterSession::search_heap(Slot& slot, const cuda_abi::FilterQuery& query) 
   const RootJob roots{bounds(table),     {spec_.unit, spec_.finish}, slot.distances.data(), sizes_.data(), query.n, k,
                       thresholds_.data()};
   ReplayJob replay{rerank_job(slot, query), sizes_.data(), false};
-  clear(slot.uncertain, stream_);
+  clear(slot.uncertified, stream_);
   clear(sizes_, stream_);
   slot.clocks[2].record(stream_);
   slot.clocks[3].record(stream_);
@@ -392,7 +390,7 @@ void FilterSession::search_heap(Slot& slot, const cuda_abi::FilterQuery& query) 
   slot.clocks[4].record(stream_);
 }
 
-void FilterSession::search_batch(Slot& slot, const cuda_abi::FilterQuery& query) {
+void TensorSession::search_batch(Slot& slot, const cuda_abi::TensorQuery& query) {
   slot.clocks[0].record(stream_);
   encode_queries(slot, query.n);
   slot.clocks[1].record(stream_);

@@ -20,24 +20,24 @@
 
 namespace stope::knn::cuda {
 
-class FilterSession {
+class TensorSession {
  public:
-  static cuda_abi::FilterSize size(const cuda_abi::FilterSpec& spec, int gpu);
+  static cuda_abi::FilterSize size(const cuda_abi::TensorSpec& spec, int gpu);
 
   /// Its GPU is current whenever a member is called, the constructor included.
-  FilterSession(int gpu, const cuda_abi::FilterSpec& spec);
-  ~FilterSession();
-  FilterSession(const FilterSession&) = delete;
-  FilterSession& operator=(const FilterSession&) = delete;
+  TensorSession(int gpu, const cuda_abi::TensorSpec& spec);
+  ~TensorSession();
+  TensorSession(const TensorSession&) = delete;
+  TensorSession& operator=(const TensorSession&) = delete;
 
   int gpu() const { return gpu_; }
-  void begin(int table, std::int64_t n_rows);
-  void load(int table, int piece, const double* rows, std::int64_t n);
+  void begin(int buffer, std::int64_t n_rows);
+  void load(int buffer, int piece, const double* rows, std::int64_t n);
   void wait(int piece) const { loaded_pieces_[piece].wait(); }
-  std::int64_t finish(int table);
+  std::int64_t finish(int buffer);
   void voters(const cuda_abi::Voters& voters) { voters_ = DeviceVoters(voters, copy_in_); }
-  void submit(int slot, const cuda_abi::FilterQuery& query);
-  cuda_abi::FilterAnswer collect(int slot);
+  void submit(int slot, const cuda_abi::TensorQuery& query);
+  cuda_abi::TensorAnswer collect(int slot);
 
  private:
   enum Total { kListed, kEvaluated, kLargestNorm, kAlwaysListed, kTotals };
@@ -53,15 +53,15 @@ class FilterSession {
   };
 
   // Of a batch; the last step of an answer is what the images of training rows took.
-  static constexpr int kSteps = cuda_abi::kFilterSteps - 1;
+  static constexpr int kSteps = cuda_abi::kTensorSteps - 1;
 
   // A batch under way: what the copies beside the computing stream fill and read.
   struct Slot {
     stope::cuda::DeviceBuffer<double> queries, within, distances;
-    stope::cuda::DeviceBuffer<std::int32_t> rows, uncertain;
+    stope::cuda::DeviceBuffer<std::int32_t> rows, uncertified;
     stope::cuda::DeviceBuffer<unsigned long long> totals;
     stope::cuda::PinnedBuffer<double> host_distances;
-    stope::cuda::PinnedBuffer<std::int32_t> host_rows, host_uncertain;
+    stope::cuda::PinnedBuffer<std::int32_t> host_rows, host_uncertified;
     stope::cuda::PinnedBuffer<unsigned long long> host_totals;
     stope::cuda::Event uploaded, computed, done;
     std::array<stope::cuda::Clock, kSteps + 1> clocks;
@@ -71,18 +71,18 @@ class FilterSession {
     bool voted = false, lists_stay = false;
   };
 
-  void search_batch(Slot& slot, const cuda_abi::FilterQuery& query);
-  void search_nearest(Slot& slot, const cuda_abi::FilterQuery& query);
-  void search_within(Slot& slot, const cuda_abi::FilterQuery& query);
-  void search_heap(Slot& slot, const cuda_abi::FilterQuery& query);
-  void take_queries(Slot& slot, const cuda_abi::FilterQuery& query);
-  void reserve_votes(Slot& slot, const cuda_abi::FilterQuery& query);
-  void copy_back(Slot& slot, const cuda_abi::FilterQuery& query);
+  void search_batch(Slot& slot, const cuda_abi::TensorQuery& query);
+  void search_nearest(Slot& slot, const cuda_abi::TensorQuery& query);
+  void search_within(Slot& slot, const cuda_abi::TensorQuery& query);
+  void search_heap(Slot& slot, const cuda_abi::TensorQuery& query);
+  void take_queries(Slot& slot, const cuda_abi::TensorQuery& query);
+  void reserve_votes(Slot& slot, const cuda_abi::TensorQuery& query);
+  void copy_back(Slot& slot, const cuda_abi::TensorQuery& query);
   void encode_queries(const Slot& slot, std::int64_t n);
   ScanSize scan_size(std::int64_t n_queries, std::int64_t n_tiles, int k) const;
   ScanJob scan_job(const Table& table, std::int64_t n_queries, const ScanPart& part) const;
-  RerankJob rerank_job(Slot& slot, const cuda_abi::FilterQuery& query);
-  CandidateLists lists() const;
+  RerankJob rerank_job(Slot& slot, const cuda_abi::TensorQuery& query);
+  GroupLists lists() const;
   EncodeJob encode_job() const;
   BoundsJob bounds(const Table& table) const;
   void make_table(Table& table);
@@ -95,7 +95,7 @@ class FilterSession {
   int gpu_;
   stope::cuda::Stream stream_, copy_in_, copy_out_;  // of batches
   stope::cuda::Stream loading_, copy_rows_;          // of training rows
-  cuda_abi::FilterSpec spec_;
+  cuda_abi::TensorSpec spec_;
   RerankKernel kernel_;
   ReplayKernel replay_;
   std::vector<unsigned char> measure_;
@@ -104,19 +104,19 @@ class FilterSession {
   int multiprocessors_;
   std::int64_t batch_;
   stope::cuda::DeviceBuffer<Attribute> attributes_;
-  stope::cuda::DeviceBuffer<cuda_abi::FilterColumn> columns_;
+  stope::cuda::DeviceBuffer<cuda_abi::ImageColumn> columns_;
   PlainColumns plain_train_, plain_queries_;
-  Table tables_[cuda_abi::kFilterTables];
+  Table tables_[cuda_abi::kTensorBuffers];
   stope::cuda::DeviceBuffer<unsigned long long> table_totals_;
   stope::cuda::PinnedBuffer<unsigned long long> host_table_totals_;
   stope::cuda::DeviceBuffer<double> query_squares_;
   stope::cuda::DeviceBuffer<__half> query_images_, query_tiles_;
   stope::cuda::DeviceBuffer<float> query_norms_, query_residuals_, thresholds_;
-  stope::cuda::DeviceBuffer<Candidate> candidates_;
+  stope::cuda::DeviceBuffer<ListedGroup> candidates_;
   stope::cuda::DeviceBuffer<std::int32_t> counts_, sizes_;
   DeviceVoters voters_;
-  Slot slots_[cuda_abi::kFilterSlots];
-  stope::cuda::Event loaded_pieces_[cuda_abi::kFilterPieces];
+  Slot slots_[cuda_abi::kTensorSlots];
+  stope::cuda::Event loaded_pieces_[cuda_abi::kTensorPieces];
   static constexpr int kTimed = 2;  // images under way at once
   stope::cuda::Clock images_begin_[kTimed], images_end_[kTimed];
   bool images_timed_[kTimed] = {};

@@ -23,7 +23,7 @@ std::int64_t padded(std::int64_t n, std::int64_t to) {
 
 }  // namespace
 
-void FilterSession::make_table(Table& table) {
+void TensorSession::make_table(Table& table) {
   const std::int64_t n_padded = padded(spec_.n_rows, scan_tile_rows(width_));
   table.rows = DeviceBuffer<double>(checked::add(checked::mul(spec_.n_rows, spec_.width), kReadBeyond));
   table.images = DeviceBuffer<__half>(checked::mul(n_padded, width_));
@@ -37,15 +37,15 @@ void FilterSession::make_table(Table& table) {
         "clearing memory");
 }
 
-void FilterSession::begin(int number, std::int64_t n_rows) {
+void TensorSession::begin(int number, std::int64_t n_rows) {
   Table& table = tables_[number];
-  if (number >= spec_.n_tables || n_rows > spec_.n_rows) throw Error(ErrorCode::internal, "a part that cannot be");
+  if (number >= spec_.n_buffers || n_rows > spec_.n_rows) throw Error(ErrorCode::internal, "a part that cannot be");
   table.n_rows = n_rows;
   table.n_padded = padded(n_rows, scan_tile_rows(width_));
   table.loaded = table.encoded = 0;
 }
 
-void FilterSession::load(int number, int piece, const double* rows, std::int64_t n) {
+void TensorSession::load(int number, int piece, const double* rows, std::int64_t n) {
   Table& table = tables_[number];
   // Copies do not wait for the images of the rows before, which wait for a place beside another table's search.
   copy_in(table.rows.data() + table.loaded * spec_.width, rows, n * spec_.width, copy_rows_);
@@ -56,12 +56,12 @@ void FilterSession::load(int number, int piece, const double* rows, std::int64_t
   if (enough || table.loaded == table.n_rows) encode_loaded(table, loaded_pieces_[piece]);
 }
 
-StartPlace FilterSession::start_place(const Table& table) const {
+StartPlace TensorSession::start_place(const Table& table) const {
   return {static_cast<int>(spec_.start_column), width_, table.images.data(), table.starts.data(), in_bytes()};
 }
 
 // Images of the rows loaded since the last call. The clock starts when the copies are done: it counts no wait.
-void FilterSession::encode_loaded(Table& table, const stope::cuda::Event& copied) {
+void TensorSession::encode_loaded(Table& table, const stope::cuda::Event& copied) {
   EncodeJob job = encode_job();
   job.rows = table.rows.data() + table.encoded * spec_.width;
   job.first = table.encoded;
@@ -85,16 +85,16 @@ void FilterSession::encode_loaded(Table& table, const stope::cuda::Event& copied
 }
 
 // The images that a pair of clocks was started for.
-void FilterSession::add_image_time(int number) {
+void TensorSession::add_image_time(int number) {
   if (!images_timed_[number]) return;
   images_end_[number].wait();
   image_microseconds_ += std::llround(1e3 * static_cast<double>(images_end_[number].since(images_begin_[number])));
   images_timed_[number] = false;
 }
 
-std::int64_t FilterSession::finish(int number) {
+std::int64_t TensorSession::finish(int number) {
   Table& table = tables_[number];
-  // Of bytes rows that are not whole steps are few, or images of halves take their place (CudaFilter::useful).
+  // Of bytes rows that are not whole steps are few, or images of halves take their place (TensorFilter::useful).
   const float usual = in_bytes() ? 0.0F : 1.5F * usual_residual(table.residuals, table.n_rows, loading_);
   table.residual = static_cast<double>(usual);
   for (int i = 0; i < kTimed; ++i) add_image_time(i);

@@ -112,14 +112,14 @@ struct Sum {
   }
 };
 
-STOPE_INLINE void emit(const Scan& scan, std::int64_t query, std::int64_t slot, std::uint64_t kept, std::uint64_t always,
+STOPE_INLINE void emit(const Scan& scan, std::int64_t query, std::int64_t position, std::uint64_t kept, std::uint64_t always,
                        const float* scores) {
   Hit* hits = scan.hits + query * scan.capacity;
   std::int32_t n = scan.n_hits[query];
   for (std::uint64_t rest = kept | always; rest != 0; rest &= rest - 1) {
     const int row = __builtin_ctzll(rest);
     const bool listed = (always >> row & 1) != 0;
-    hits[n++] = {listed ? -__builtin_inff() : scores[row], static_cast<std::int32_t>(slot + row)};
+    hits[n++] = {listed ? -__builtin_inff() : scores[row], static_cast<std::int32_t>(position + row)};
   }
   scan.n_hits[query] = n;
 }
@@ -133,14 +133,14 @@ struct Differences {
   STOPE_INLINE static void run(const Scan& scan, std::int64_t visited, const int* which, int n) {
     const std::int64_t n_columns = scan.n_numeric + scan.n_equality;
     const std::int64_t number = scan.visit[visited];
-    const float* block = scan.blocks + number * n_columns * kBlockRows;
+    const float* block = scan.blocks + number * n_columns * kScanBlockRows;
     const float* queries[kQueries];
     for (int i = 0; i < kQueries; ++i) queries[i] = scan.queries + which[i] * n_columns;
-    for (int first = 0; first < kBlockRows; first += kRows) {
+    for (int first = 0; first < kScanBlockRows; first += kRows) {
       S sums[kQueries][kVectors];
       std::int64_t c = 0;
       for (; c < scan.n_numeric; ++c) {
-        const float* column = block + c * kBlockRows + first;
+        const float* column = block + c * kScanBlockRows + first;
         for (int i = 0; i < kQueries; ++i) {
           const Lanes q = all(queries[i][c]);
           for (int v = 0; v < kVectors; ++v) {
@@ -149,7 +149,7 @@ struct Differences {
         }
       }
       for (; c < n_columns; ++c) {
-        const float* column = block + c * kBlockRows + first;
+        const float* column = block + c * kScanBlockRows + first;
         for (int i = 0; i < kQueries; ++i) {
           const Lanes q = all(queries[i][c]);
           for (int v = 0; v < kVectors; ++v) {
@@ -164,7 +164,7 @@ struct Differences {
         if ((kept | always) == 0 || i >= n) continue;
         alignas(64) float scores[kRows];
         for (int v = 0; v < kVectors; ++v) *reinterpret_cast<Lanes*>(scores + v * STOPE_LANES) = sums[i][v].score();
-        emit(scan, which[i], visited * kBlockRows + first, kept, always, scores);
+        emit(scan, which[i], visited * kScanBlockRows + first, kept, always, scores);
       }
     }
   }
@@ -177,18 +177,18 @@ struct Products {
 
   STOPE_INLINE static void run(const Scan& scan, std::int64_t visited, const int* which, int n) {
     const std::int64_t number = scan.visit[visited];
-    const float* block = scan.blocks + number * scan.n_numeric * kBlockRows;
+    const float* block = scan.blocks + number * scan.n_numeric * kScanBlockRows;
     const float* queries[kQueries];
     for (int i = 0; i < kQueries; ++i) queries[i] = scan.queries + which[i] * scan.n_numeric;
-    for (int first = 0; first < kBlockRows; first += kRows) {
+    for (int first = 0; first < kScanBlockRows; first += kRows) {
       Lanes sums[kQueries][kVectors];
       for (int v = 0; v < kVectors; ++v) {
-        const Lanes start = load(scan.starts + number * kBlockRows + first + v * STOPE_LANES);
+        const Lanes start = load(scan.starts + number * kScanBlockRows + first + v * STOPE_LANES);
         for (int i = 0; i < kQueries; ++i) sums[i][v] = start;
       }
       for (std::int64_t c = 0; c < scan.n_numeric; ++c) {
         Lanes t[kVectors];
-        for (int v = 0; v < kVectors; ++v) t[v] = load(block + c * kBlockRows + first + v * STOPE_LANES);
+        for (int v = 0; v < kVectors; ++v) t[v] = load(block + c * kScanBlockRows + first + v * STOPE_LANES);
         for (int i = 0; i < kQueries; ++i) {
           const Lanes q = all(queries[i][c]);
           for (int v = 0; v < kVectors; ++v) sums[i][v] = multiply_add(t[v], q, sums[i][v]);
@@ -204,7 +204,7 @@ struct Products {
         for (int v = 0; v < kVectors; ++v) {
           *reinterpret_cast<Lanes*>(scores + v * STOPE_LANES) = cut.norm - 2.0F * sums[i][v];
         }
-        emit(scan, which[i], visited * kBlockRows + first, kept, always, scores);
+        emit(scan, which[i], visited * kScanBlockRows + first, kept, always, scores);
       }
     }
   }
@@ -218,17 +218,17 @@ struct ByteProducts {
   STOPE_INLINE static void run(const Scan& scan, std::int64_t visited, const int* which, int n) {
     constexpr int kParts = 4;
     const std::int64_t number = scan.visit[visited];
-    const std::uint8_t* block = scan.bytes + number * scan.n_groups * 4 * kBlockRows;
+    const std::uint8_t* block = scan.bytes + number * scan.n_groups * 4 * kScanBlockRows;
     const std::uint8_t* queries[kQueries];
     for (int i = 0; i < kQueries; ++i) queries[i] = scan.query_bytes + which[i] * scan.n_groups * 4;
     __m512i sums[kQueries][kParts];
     for (int v = 0; v < kParts; ++v) {
-      const __m512i start = _mm512_loadu_si512(scan.byte_starts + number * kBlockRows + v * 16);
+      const __m512i start = _mm512_loadu_si512(scan.byte_starts + number * kScanBlockRows + v * 16);
       for (int i = 0; i < kQueries; ++i) sums[i][v] = start;
     }
     for (std::int64_t c = 0; c < scan.n_groups; ++c) {
       __m512i t[kParts];
-      for (int v = 0; v < kParts; ++v) t[v] = _mm512_loadu_si512(block + (c * kBlockRows + v * 16) * 4);
+      for (int v = 0; v < kParts; ++v) t[v] = _mm512_loadu_si512(block + (c * kScanBlockRows + v * 16) * 4);
       for (int i = 0; i < kQueries; ++i) {
         std::int32_t quad;
         __builtin_memcpy(&quad, queries[i] + c * 4, 4);
@@ -245,11 +245,11 @@ struct ByteProducts {
         kept |= static_cast<std::uint64_t>(_mm512_cmpge_epi32_mask(sums[i][v], least)) << (v * 16);
       }
       if ((kept | always) == 0 || i >= n) continue;
-      alignas(64) float scores[kBlockRows];
+      alignas(64) float scores[kScanBlockRows];
       for (int v = 0; v < kParts; ++v) {
         _mm512_store_ps(scores + v * 16, cut.norm - 2.0F * _mm512_maskz_cvtepi32_ps(0xffff, sums[i][v]));
       }
-      emit(scan, which[i], visited * kBlockRows, kept, always, scores);
+      emit(scan, which[i], visited * kScanBlockRows, kept, always, scores);
     }
   }
 };
@@ -319,15 +319,15 @@ struct ByteDifferences {
   STOPE_INLINE static void run(const Scan& scan, std::int64_t visited, const int* which, int n) {
     constexpr int kCount = kParts * kByteLanes;
     const std::int64_t number = scan.visit[visited];
-    const std::uint8_t* block = scan.bytes + number * scan.n_groups * 8 * kBlockRows;
+    const std::uint8_t* block = scan.bytes + number * scan.n_groups * 8 * kScanBlockRows;
     const std::uint8_t* queries[kQueries];
     for (int i = 0; i < kQueries; ++i) queries[i] = scan.query_bytes + which[i] * scan.n_groups * 8;
-    for (int first = 0; first < kBlockRows; first += kCount) {
+    for (int first = 0; first < kScanBlockRows; first += kCount) {
       Bytes sums[kQueries][kParts] = {};
       std::int64_t c = 0;
       for (; c < scan.n_numeric_groups; ++c) {
         Bytes t[kParts];
-        for (int v = 0; v < kParts; ++v) t[v] = load_bytes(block + (c * kBlockRows + first + v * kByteLanes) * 8);
+        for (int v = 0; v < kParts; ++v) t[v] = load_bytes(block + (c * kScanBlockRows + first + v * kByteLanes) * 8);
         for (int i = 0; i < kQueries; ++i) {
           const Bytes q = all_bytes(queries[i] + c * 8);
           for (int v = 0; v < kParts; ++v) sums[i][v] = add_absolute(sums[i][v], t[v], q);
@@ -338,7 +338,7 @@ struct ByteDifferences {
         for (int i = 0; i < kQueries; ++i) {
           const Bytes q = all_bytes(queries[i] + c * 8);
           for (int v = 0; v < kParts; ++v) {
-            const Bytes t = load_bytes(block + (c * kBlockRows + first + v * kByteLanes) * 8);
+            const Bytes t = load_bytes(block + (c * kScanBlockRows + first + v * kByteLanes) * 8);
             sums[i][v] = add_mismatch(sums[i][v], t, q, mismatch);
           }
         }
@@ -352,7 +352,7 @@ struct ByteDifferences {
         float scores[kCount];
         __builtin_memcpy(wide, sums[i], sizeof wide);
         for (int row = 0; row < kCount; ++row) scores[row] = static_cast<float>(wide[row]);
-        emit(scan, which[i], visited * kBlockRows + first, kept, always, scores);
+        emit(scan, which[i], visited * kScanBlockRows + first, kept, always, scores);
       }
     }
   }
@@ -398,14 +398,14 @@ struct PresentByteDifferences {
   STOPE_INLINE static void run(const Scan& scan, std::int64_t visited, const int* which, int n) {
     constexpr int kCount = kParts * kByteLanes;
     const std::int64_t number = scan.visit[visited];
-    const std::uint8_t* block = scan.bytes + number * scan.n_groups * 8 * kBlockRows;
+    const std::uint8_t* block = scan.bytes + number * scan.n_groups * 8 * kScanBlockRows;
     const std::uint8_t* queries[kQueries];
     for (int i = 0; i < kQueries; ++i) queries[i] = scan.query_bytes + which[i] * scan.n_groups * 8;
-    for (int first = 0; first < kBlockRows; first += kCount) {
+    for (int first = 0; first < kScanBlockRows; first += kCount) {
       Sums sums[kQueries];
       std::int64_t c = 0;
-      for (; c < scan.n_numeric_groups; ++c) add_group<true>(scan, block + (c * kBlockRows + first) * 8, queries, c, sums);
-      for (; c < scan.n_groups; ++c) add_group<false>(scan, block + (c * kBlockRows + first) * 8, queries, c, sums);
+      for (; c < scan.n_numeric_groups; ++c) add_group<true>(scan, block + (c * kScanBlockRows + first) * 8, queries, c, sums);
+      for (; c < scan.n_groups; ++c) add_group<false>(scan, block + (c * kScanBlockRows + first) * 8, queries, c, sums);
       const std::uint64_t always = scan.always[number] >> first & low_bits(kCount);
       for (int i = 0; i < kQueries; ++i) {
         const Cut& cut = scan.cuts[which[i]];
@@ -424,7 +424,7 @@ struct PresentByteDifferences {
         for (int row = 0; row < kCount; ++row) {
           scores[row] = static_cast<float>(wide[row]) / static_cast<float>(by[row] > 1 ? by[row] : 1);
         }
-        emit(scan, which[i], visited * kBlockRows + first, kept, always, scores);
+        emit(scan, which[i], visited * kScanBlockRows + first, kept, always, scores);
       }
     }
   }
@@ -439,11 +439,11 @@ STOPE_INLINE std::uint64_t inside_box(const Scan& scan, std::int64_t number) {
   const float* low = scan.low + number * n_columns;
   const float* high = scan.high + number * n_columns;
   std::uint64_t kept = 0;
-  for (int first = 0; first < kTileQueries; first += STOPE_LANES) {
+  for (int first = 0; first < kScanTileQueries; first += STOPE_LANES) {
     if (first >= scan.n_queries) break;
     Lanes sum = {};
     for (std::int64_t c = 0; c < n_columns; ++c) {
-      const Lanes q = load(scan.by_column + c * kTileQueries + first);
+      const Lanes q = load(scan.by_column + c * kScanTileQueries + first);
       const Lanes below = all(low[c]) - q, above = q - all(high[c]);
       Lanes distance = positive(below > above ? below : above);
       if (c >= scan.n_numeric) distance = distance > Lanes{} ? all(scan.mismatch[c]) : Lanes{};

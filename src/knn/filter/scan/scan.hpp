@@ -8,13 +8,13 @@
 
 namespace stope::knn {
 
-inline constexpr int kBlockRows = 64;    ///< training rows a block: one bit each in a 64-bit mask
-inline constexpr int kTileQueries = 64;  ///< query rows at most in one scan, for the same reason
+inline constexpr int kScanBlockRows = 64;    ///< training rows a block: one bit each in a 64-bit mask
+inline constexpr int kScanTileQueries = 64;  ///< query rows at most in one scan, for the same reason
 
-/// A training row the filter could not prove too far: row `slot % 64` of the visited block `slot / 64`.
+/// A training row the filter could not prove too far: row `position % 64` of the visited block `position / 64`.
 struct Hit {
   float score;  ///< the filter's sum (or quotient): smaller is likely nearer
-  std::int32_t slot;
+  std::int32_t position;
 };
 
 /// How images are compared. Differences in floats take any form. Inner products take squares of numbers, none missing;
@@ -55,7 +55,7 @@ struct Scan {
   const float* mismatch;  ///< per column: what a mismatch (numeric, under Missing::mismatch: a missing value) adds
   const float* weight;    ///< per column: its part of the divisor
   const float* blocks;
-  const float* starts;        ///< products: -|t|^2 / 2 per slot
+  const float* starts;        ///< products: -|t|^2 / 2 per position
   const std::uint8_t* bytes;  ///< [((block * n_groups + group) * 64 + row) * size + byte], image + 128; size: 4 or 8
   const std::int32_t* byte_starts;  ///< byte products: as `starts`
   std::int64_t n_groups;
@@ -70,10 +70,11 @@ struct Scan {
   std::int64_t n_visit;
   const float* queries;
   const std::uint8_t* query_bytes;  ///< n_groups * size a query; products: signed; differences: as `bytes`
-  std::int64_t n_queries;           ///< at most kTileQueries
+  std::int64_t n_queries;           ///< at most kScanTileQueries
   const Cut* cuts;
-  const float* by_column;  ///< the queries once more for the boxes: [column * kTileQueries + query], 64-byte aligned
-  const float* box_cuts;   ///< kTileQueries sums that a box must not exceed, 64-byte aligned
+  const float*
+      by_column;          ///< the queries once more for the boxes: [column * kScanTileQueries + query], 64-byte aligned
+  const float* box_cuts;  ///< kScanTileQueries sums that a box must not exceed, 64-byte aligned
 
   Hit* hits;  ///< capacity entries a query, enough for every row of the visited blocks
   std::int64_t capacity;

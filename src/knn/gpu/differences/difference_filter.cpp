@@ -39,7 +39,7 @@ constexpr std::int64_t kMostAlways = 64;
 /// What the plug-in is told of a fitted table; points into it and the map.
 struct Spec {
   Spec(const Fitted& fitted, const ImageMap& map, ScanKind kind, std::int64_t n_queries, std::int64_t k) {
-    const MeasureImage image = fitted.kernel().image();
+    const MeasureBytes image = fitted.kernel().bytes();
     spec = {{image.type, image.bytes, image.n_bytes, image.storage, image.n_storage, fitted.attributes().data(),
              static_cast<std::int64_t>(fitted.attributes().size())},
             map.row_form(),
@@ -88,9 +88,9 @@ struct Spec {
 }  // namespace
 
 /// A training table with its images on one GPU.
-class CudaDifferences {
+class DifferenceFilter {
  public:
-  CudaDifferences(int gpu, const Spec& spec, const Fitted& fitted, const CancelToken& cancel)
+  DifferenceFilter(int gpu, const Spec& spec, const Fitted& fitted, const CancelToken& cancel)
       : most_neighbors_(spec.spec.most_neighbors), most_queries_(spec.spec.most_queries) {
     checked_call([&](Failure* failure) {
       cuda_abi::DifferenceFilter* filter = nullptr;
@@ -118,7 +118,7 @@ class CudaDifferences {
   /// Memory for query rows.
   device::PinnedPool<double>& row_memory() { return row_memory_; }
 
-  /// As CudaFilter's.
+  /// As TensorFilter's.
   bool take_voters(const cuda_abi::Voters& voters) {
     const std::scoped_lock lock(mutex_);
     if (has_voters_) return true;
@@ -161,19 +161,19 @@ constexpr int kBlocks = 2;  // under way at once
 
 // Every GPU holds the whole table and takes its share of a block's queries, in a thread of its own: so the next block
 // is prepared meanwhile.
-class CudaDifferencesPipeline final : public SearchPipeline {
+class DifferenceFilterPipeline final : public SearchPipeline {
  public:
-  CudaDifferencesPipeline(const Fitted& fitted, const Plan& plan, const Selection& selection, std::int64_t n_queries,
-                          const RunOptions& run)
+  DifferenceFilterPipeline(const Fitted& fitted, const Plan& plan, const Selection& selection, std::int64_t n_queries,
+                           const RunOptions& run)
       : fitted_(fitted), plan_(plan), run_(run), k_(selection.ks.front()) {
     const auto spec_of = [&](std::int64_t queries, std::int64_t k) {
       return Spec(fitted, *map_, plan.method.kind, queries, k);
     };
     for (const int gpu : plan.backend.gpus) {
       filters_.push_back(
-          fitted.filters().cuda_differences(gpu, in_bytes(), [&](const std::shared_ptr<CudaDifferences>& there) {
+          fitted.filters().difference_filter(gpu, in_bytes(), [&](const std::shared_ptr<DifferenceFilter>& there) {
             return keep_or_make(there, n_queries, k_, spec_of, [&](const Spec& spec) {
-              return std::make_shared<CudaDifferences>(gpu, spec, fitted, run.cancel);
+              return std::make_shared<DifferenceFilter>(gpu, spec, fitted, run.cancel);
             });
           }));
     }
@@ -186,7 +186,7 @@ class CudaDifferencesPipeline final : public SearchPipeline {
   }
 
   // A search that failed or was cancelled leaves others under way, which read and write the blocks.
-  ~CudaDifferencesPipeline() override {
+  ~DifferenceFilterPipeline() override {
     for (Block& block : blocks_) {
       for (const std::future<void>& share : block.shares) {
         if (share.valid()) share.wait();
@@ -194,8 +194,8 @@ class CudaDifferencesPipeline final : public SearchPipeline {
       filters_.front()->row_memory().give_back(std::move(block.rows));
     }
   }
-  CudaDifferencesPipeline(const CudaDifferencesPipeline&) = delete;
-  CudaDifferencesPipeline& operator=(const CudaDifferencesPipeline&) = delete;
+  DifferenceFilterPipeline(const DifferenceFilterPipeline&) = delete;
+  DifferenceFilterPipeline& operator=(const DifferenceFilterPipeline&) = delete;
 
   int blocks() const override { return kBlocks; }
 
@@ -211,11 +211,11 @@ class CudaDifferencesPipeline final : public SearchPipeline {
       block.distances.resize(static_cast<std::size_t>(checked::mul(queries.n, k_)));
       block.found.resize(block.distances.size());
     }
-    block.uncertain.assign(static_cast<std::size_t>(queries.n), 1);
+    block.uncertified.assign(static_cast<std::size_t>(queries.n), 1);
     block.shares.clear();
     const auto n_gpus = static_cast<std::int64_t>(filters_.size());
     for (std::int64_t gpu = 0; gpu < n_gpus; ++gpu) {
-      CudaDifferences& filter = *filters_[static_cast<std::size_t>(gpu)];
+      DifferenceFilter& filter = *filters_[static_cast<std::size_t>(gpu)];
       const std::int64_t begin = queries.n * gpu / n_gpus, end = queries.n * (gpu + 1) / n_gpus;
       if (begin == end || !filter.useful()) continue;
       block.shares.push_back(
@@ -233,7 +233,7 @@ class CudaDifferencesPipeline final : public SearchPipeline {
       std::copy(block.distances.begin() + begin, block.distances.begin() + end, out.distances.begin() + begin);
       std::copy(block.found.begin() + begin, block.found.begin() + end, out.indices.begin() + begin);
     });
-    answer_uncertain(block, [&](std::int64_t query, std::vector<Candidate> list) {
+    answer_uncertified(block, [&](std::int64_t query, std::vector<Neighbor> list) {
       copy_lists({std::move(list)}, *block.selection, query, out);
     });
   }
@@ -243,7 +243,7 @@ class CudaDifferencesPipeline final : public SearchPipeline {
   void finish_kept(int which, Outcome& out) override {
     Block& block = blocks_[which];
     for (std::future<void>& share : block.shares) share.get();
-    answer_uncertain(block, [&](std::int64_t query, std::vector<Candidate> list) {
+    answer_uncertified(block, [&](std::int64_t query, std::vector<Neighbor> list) {
       add_list(query, std::move(list), block.outcome);
     });
     sort_lists(block.outcome);
@@ -251,7 +251,7 @@ class CudaDifferencesPipeline final : public SearchPipeline {
   }
 
   void report(SearchReport& report) const override {
-    uncertain_.report(report);
+    uncertified_.report(report);
     report.method += in_bytes() ? ", byte differences" : ", differences";
     if (votes_) report.method += ", votes";
     report.tile_queries = plan_.tile_queries;
@@ -270,7 +270,7 @@ class CudaDifferencesPipeline final : public SearchPipeline {
     QueryBlock queries;
     const Selection* selection = nullptr;
     std::vector<double> distances;  // the answers of all shares
-    std::vector<std::int32_t> found, uncertain;
+    std::vector<std::int32_t> found, uncertified;
     std::vector<std::future<void>> shares;
     Outcome outcome = {};  // where lists are kept
   };
@@ -287,7 +287,7 @@ class CudaDifferencesPipeline final : public SearchPipeline {
       const std::int64_t bytes = vote_bytes(*selection.ballot, spec.spec.most_queries, 1);
       if (checked::add(size.bytes, bytes) > run_.memory_limit) return false;
     }
-    return std::all_of(filters_.begin(), filters_.end(), [&](const std::shared_ptr<CudaDifferences>& filter) {
+    return std::all_of(filters_.begin(), filters_.end(), [&](const std::shared_ptr<DifferenceFilter>& filter) {
       return filter->take_voters(voters_of(*selection.ballot));
     });
   }
@@ -295,7 +295,7 @@ class CudaDifferencesPipeline final : public SearchPipeline {
   bool in_bytes() const { return plan_.method.kind == ScanKind::byte_differences; }
 
   // Queries [begin, end) of a block on one GPU.
-  void search(Block& block, CudaDifferences& filter, std::int64_t begin, std::int64_t end) {
+  void search(Block& block, DifferenceFilter& filter, std::int64_t begin, std::int64_t end) {
     const Selection& selection = *block.selection;
     for (; begin < end; begin += kQueriesPerCall) {
       run_.cancel.check();
@@ -328,7 +328,7 @@ class CudaDifferencesPipeline final : public SearchPipeline {
   }
 
   void take(const cuda_abi::DifferenceAnswer& answer, std::int64_t begin, std::int64_t n, Block& block) {
-    std::copy_n(answer.uncertain, n, block.uncertain.begin() + begin);
+    std::copy_n(answer.uncertified, n, block.uncertified.begin() + begin);
     if (answer.values != nullptr) {
       put_predictions(*block.selection->ballot, {answer.winners, answer.values, begin, n}, block.outcome);
     } else if (votes_) {
@@ -349,19 +349,19 @@ class CudaDifferencesPipeline final : public SearchPipeline {
   void keep_lists(const cuda_abi::DifferenceAnswer& answer, std::int64_t begin, std::int64_t n, Block& block) {
     const std::scoped_lock lock(lists_mutex_);  // of all GPUs
     for (std::int64_t i = 0; i < n; ++i) {
-      if (answer.uncertain[i] != 0) continue;
-      std::vector<Candidate> list;
+      if (answer.uncertified[i] != 0) continue;
+      std::vector<Neighbor> list;
       for (std::int64_t j = i * k_; j < (i + 1) * k_; ++j) list.push_back({answer.distances[j], answer.rows[j]});
       add_list(begin + i, std::move(list), block.outcome);
     }
   }
 
-  void answer_uncertain(const Block& block, const UncertainQueries::Take& take) {
+  void answer_uncertified(const Block& block, const UncertifiedQueries::Take& take) {
     const std::int64_t width = fitted_.width();
     const auto fetch = [&](std::int64_t begin, std::int64_t n, double* rows) {
       std::copy_n(block.queries.rows + begin * width, n * width, rows);
     };
-    uncertain_.answer(block.queries, *block.selection, block.uncertain, fetch, take);
+    uncertified_.answer(block.queries, *block.selection, block.uncertified, fetch, take);
   }
 
   const Fitted& fitted_;
@@ -370,8 +370,8 @@ class CudaDifferencesPipeline final : public SearchPipeline {
   std::int64_t k_;
   bool votes_ = false;  // lists stay on the GPUs
   const std::shared_ptr<const ImageMap> map_ = fitted_.filters().map(fitted_, *fitted_.kernel().filter_form());
-  std::vector<std::shared_ptr<CudaDifferences>> filters_;  // per GPU
-  UncertainQueries uncertain_{fitted_, plan_, run_};
+  std::vector<std::shared_ptr<DifferenceFilter>> filters_;  // per GPU
+  UncertifiedQueries uncertified_{fitted_, plan_, run_};
   std::mutex counts_mutex_, lists_mutex_;
   std::array<double, cuda_abi::kDifferenceSteps> seconds_{};
   std::int64_t scanned_ = 0, listed_ = 0, evaluated_ = 0;
@@ -389,12 +389,12 @@ std::string unfit(const Fitted& fitted, const Selection& selection) {
 
 }  // namespace
 
-bool cuda_filters_differences(const Fitted& fitted, const Selection& selection) {
+bool difference_filter_takes(const Fitted& fitted, const Selection& selection) {
   return unfit(fitted, selection).empty();
 }
 
-std::string cuda_differences_problem(const Fitted& fitted, const Selection& selection, std::int64_t n_queries,
-                                     ScanKind kind, const device::BackendChoice& backend, const RunOptions& run) {
+std::string difference_filter_problem(const Fitted& fitted, const Selection& selection, std::int64_t n_queries,
+                                      ScanKind kind, const device::BackendChoice& backend, const RunOptions& run) {
   if (std::string problem = unfit(fitted, selection); !problem.empty()) return problem;
   const std::int64_t k = selection.ks.front();
   if (!backend.forced && n_queries < kLeastPairs / fitted.n_rows()) return "too few pairs for a filter to pay";
@@ -404,7 +404,7 @@ std::string cuda_differences_problem(const Fitted& fitted, const Selection& sele
   std::vector<int> gpus;
   for (const int gpu : backend.gpus) {
     // A filter that is there has its memory.
-    if (!fitted.filters().has_cuda_differences(gpu, kind == ScanKind::byte_differences)) gpus.push_back(gpu);
+    if (!fitted.filters().has_difference_filter(gpu, kind == ScanKind::byte_differences)) gpus.push_back(gpu);
   }
   if (gpus.empty()) return {};
   const Spec spec(fitted, *map, kind, n_queries, k);
@@ -419,10 +419,10 @@ std::string cuda_differences_problem(const Fitted& fitted, const Selection& sele
   return {};
 }
 
-std::unique_ptr<SearchPipeline> make_cuda_differences(const Fitted& fitted, const Plan& plan,
-                                                      const Selection& selection, std::int64_t n_queries,
-                                                      const RunOptions& run) {
-  return std::make_unique<CudaDifferencesPipeline>(fitted, plan, selection, n_queries, run);
+std::unique_ptr<SearchPipeline> make_difference_filter(const Fitted& fitted, const Plan& plan,
+                                                       const Selection& selection, std::int64_t n_queries,
+                                                       const RunOptions& run) {
+  return std::make_unique<DifferenceFilterPipeline>(fitted, plan, selection, n_queries, run);
 }
 
 }  // namespace stope::knn

@@ -11,14 +11,14 @@
 namespace stope::knn {
 
 /// Whether there is a filter for a measure and a selection.
-bool cuda_filters_differences(const Fitted& fitted, const Selection& selection);
+bool difference_filter_takes(const Fitted& fitted, const Selection& selection);
 
 /// Why a search cannot or should not go through the filter; empty if it can. `kind` is differences or byte_differences.
-std::string cuda_differences_problem(const Fitted& fitted, const Selection& selection, std::int64_t n_queries,
-                                     ScanKind kind, const device::BackendChoice& backend, const RunOptions& run);
+std::string difference_filter_problem(const Fitted& fitted, const Selection& selection, std::int64_t n_queries,
+                                      ScanKind kind, const device::BackendChoice& backend, const RunOptions& run);
 
-std::unique_ptr<SearchPipeline> make_cuda_differences(const Fitted& fitted, const Plan& plan,
-                                                      const Selection& selection, std::int64_t n_queries,
-                                                      const RunOptions& run);
+std::unique_ptr<SearchPipeline> make_difference_filter(const Fitted& fitted, const Plan& plan,
+                                                       const Selection& selection, std::int64_t n_queries,
+                                                       const RunOptions& run);
 
 }  // namespace stope::knn

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::int64_t kDouble = sizeof(double);
 // Enough blocks of pairs to fill a large GPU several times over, and distances that mostly stay in its L2 cache.
-constexpr std::int64_t kTileQueries = 512, kTileRows = 8192;
+constexpr std::int64_t kReferenceTileQueries = 512, kTileRows = 8192;
 // The host polls the cancel token between tiles: so much work is some 10 ms of a simple measure, 200 of pow(). A thread
 // with work space in memory is slower by far.
 constexpr std::int64_t kTermsPerTile = std::int64_t{1} << 34, kTermsPerTileWithScratch = std::int64_t{1} << 31;
@@ -63,7 +63,7 @@ cuda_abi::Sizes first_sizes(const GpuDemand& demand, std::int64_t budget) {
   const auto clamp = [](std::int64_t wanted, std::int64_t forced, std::int64_t there) {
     return std::clamp<std::int64_t>(forced > 0 ? forced : wanted, 1, std::max<std::int64_t>(there, 1));
   };
-  sizes.tile_queries = clamp(kTileQueries, demand.most_tile_queries, demand.n_queries);
+  sizes.tile_queries = clamp(kReferenceTileQueries, demand.most_tile_queries, demand.n_queries);
   sizes.tile_rows = clamp(kTileRows, demand.most_tile_rows, demand.n_rows);
   sizes.held_queries = std::max<std::int64_t>(demand.n_queries, 1);
   sizes.scratch_doubles = demand.scratch_doubles;

@@ -27,7 +27,7 @@ GpuDemand demand_of(const Fitted& fitted, const Plan& plan) {
   demand.width = fitted.width();
   demand.n_queries = plan.tile_queries;
   demand.n_rows = plan.part_rows;
-  demand.n_storage = fitted.kernel().image().n_storage;
+  demand.n_storage = fitted.kernel().bytes().n_storage;
   demand.terms_per_pair = fitted.kernel().terms_per_pair();
   demand.scratch_doubles = fitted.kernel().scratch_bytes() / static_cast<std::int64_t>(sizeof(double));
   demand.most_tile_queries = size_override("STOPE_TILE_QUERIES");
@@ -40,7 +40,7 @@ GpuDemand demand_of(const Fitted& fitted, const Plan& plan) {
 class Session {
  public:
   Session(int gpu, const Fitted& fitted, const Plan& plan, const RunOptions& run) {
-    const MeasureImage image = fitted.kernel().image();
+    const MeasureBytes image = fitted.kernel().bytes();
     const std::vector<Attribute>& attributes = fitted.attributes();
     const cuda_abi::Measure measure{image.type,
                                     image.bytes,
@@ -107,10 +107,10 @@ class Session {
     checked_call([&](Failure* failure) { return cuda_functions().collect(session_.get(), slot, &survivors, failure); });
     return survivors;
   }
-  void matrix(const Tile& tile, Quantity quantity, Order order, double* values, std::int64_t ld) {
+  void matrix(const Tile& tile, Quantity quantity, PairOrder order, double* values, std::int64_t ld) {
     checked_call([&](Failure* failure) {
       return cuda_functions().matrix(session_.get(), &tile, quantity == Quantity::similarity,
-                                     order == Order::query_first, values, ld, failure);
+                                     order == PairOrder::query_first, values, ld, failure);
     });
   }
 
@@ -150,9 +150,9 @@ struct Share {
   std::int64_t begin = 0, end = 0;
 };
 
-class CudaSearcher final : public Searcher {
+class GpuReferenceSearcher final : public Searcher {
  public:
-  CudaSearcher(const Fitted& fitted, const Plan& plan, const RunOptions& run)
+  GpuReferenceSearcher(const Fitted& fitted, const Plan& plan, const RunOptions& run)
       : fitted_(fitted), plan_(plan), run_(run), gpus_(static_cast<int>(plan.backend.gpus.size())) {
     const int threads = std::max(1, plan.threads / static_cast<int>(plan.backend.gpus.size()));
     for (const int gpu : plan.backend.gpus) {
@@ -173,7 +173,7 @@ class CudaSearcher final : public Searcher {
     evaluated_ += block.n * part.n;
   }
 
-  void matrix(const TrainPart& part, const QueryBlock& block, Quantity quantity, Order order, double* values,
+  void matrix(const TrainPart& part, const QueryBlock& block, Quantity quantity, PairOrder order, double* values,
               std::int64_t ld) override {
     for_each_gpu(block, [&](std::size_t gpu, const Share& share) {
       Session& session = *sessions_[gpu];
@@ -302,8 +302,8 @@ class CudaSearcher final : public Searcher {
 
 }  // namespace
 
-std::unique_ptr<Searcher> make_cuda_searcher(const Fitted& fitted, const Plan& plan, const RunOptions& run) {
-  return std::make_unique<CudaSearcher>(fitted, plan, run);
+std::unique_ptr<Searcher> make_gpu_reference_searcher(const Fitted& fitted, const Plan& plan, const RunOptions& run) {
+  return std::make_unique<GpuReferenceSearcher>(fitted, plan, run);
 }
 
 }  // namespace stope::knn

@@ -25,12 +25,13 @@ bool pay(std::int64_t n_columns) {
 ImageElement choose_image_element(const Fitted& fitted, const ImageMap& map, const device::BackendChoice& backend) {
   if (map.byte_grid() == nullptr || !pay(fitted.width())) return ImageElement::halves;
   FilterCache& cache = fitted.filters();
-  if (cache.expects(ImageNeed::gaps) || cache.expects(ImageNeed::halves)) return ImageElement::halves;
-  const CudaFilterSpec spec(fitted, map, ImageElement::bytes, 1, 1, 1);
+  if (cache.requires_images(ImageNeed::missing) || cache.requires_images(ImageNeed::halves))
+    return ImageElement::halves;
+  const TensorFilterSpec spec(fitted, map, ImageElement::bytes, 1, 1, 1);
   const auto scans = [&](int gpu) {
     cuda_abi::FilterSize size{};
     checked_call(
-        [&](cuda_abi::Failure* failure) { return cuda_functions().filter_size(gpu, &spec.spec, &size, failure); });
+        [&](cuda_abi::Failure* failure) { return cuda_functions().tensor_size(gpu, &spec.spec, &size, failure); });
     return size.possible;
   };
   return std::all_of(backend.gpus.begin(), backend.gpus.end(), scans) ? ImageElement::bytes : ImageElement::halves;
@@ -39,7 +40,7 @@ ImageElement choose_image_element(const Fitted& fitted, const ImageMap& map, con
 ImageColumns make_byte_columns(const ByteGrid& grid) {
   ImageColumns result;
   for (const double centre : grid.centres) {
-    cuda_abi::FilterColumn column{};
+    cuda_abi::ImageColumn column{};
     column.source = static_cast<std::int32_t>(result.columns.size());
     column.query = column.train = cuda_abi::ImagePart::number;
     column.query_factor = static_cast<float>(grid.factor);

@@ -9,7 +9,7 @@
 namespace stope::knn {
 namespace {
 
-using cuda_abi::FilterColumn;
+using cuda_abi::ImageColumn;
 using cuda_abi::ImagePart;
 
 // Nominal values of one attribute share columns (value modulo columns) where there are more. Fewer columns mean more
@@ -30,7 +30,7 @@ class Builder {
  public:
   Builder(const ImageMap& map, const std::vector<Attribute>& attributes, bool gaps)
       : map_(map), attributes_(attributes), gaps_(gaps), skips_(map.form().missing == Missing::skip) {
-    result_.takes_gaps = gaps;
+    result_.takes_missing = gaps;
   }
 
   ImageColumns build() {
@@ -62,8 +62,8 @@ class Builder {
     result_.unit = map_.unit() * rescale_;
   }
 
-  FilterColumn& add(std::int64_t source, ImagePart query, ImagePart train) {
-    FilterColumn column{};
+  ImageColumn& add(std::int64_t source, ImagePart query, ImagePart train) {
+    ImageColumn column{};
     column.source = static_cast<std::int32_t>(source);
     column.query = query;
     column.train = train;
@@ -76,7 +76,7 @@ class Builder {
   }
 
   // Factors whose product is near `wanted`; what is amiss joins the scores' error.
-  void set_factors(FilterColumn& column, double wanted) {
+  void set_factors(ImageColumn& column, double wanted) {
     const double query = to_half(std::ldexp(1.0, std::ilogb(std::sqrt(std::fabs(wanted)))));
     const double train = query > 0.0 ? to_half(std::fabs(wanted) / query) : 0.0;
     column.query_factor = static_cast<float>(query);
@@ -85,8 +85,8 @@ class Builder {
   }
 
   void add_number(const ImageMap::NumericColumn& number) {
-    const auto numeric = [&](ImagePart query, ImagePart train) -> FilterColumn& {
-      FilterColumn& column = add(number.source, query, train);
+    const auto numeric = [&](ImagePart query, ImagePart train) -> ImageColumn& {
+      ImageColumn& column = add(number.source, query, train);
       column.centre = number.centre;
       column.scale = number.scale * rescale_;
       return column;
@@ -133,7 +133,7 @@ class Builder {
     const std::int64_t n_buckets = std::min(n_values, most_buckets);
     if (n_buckets < n_values) result_.hashed += weight;
     for (std::int64_t value = 0; value < n_buckets; ++value) {
-      FilterColumn& column = add(source, ImagePart::value, ImagePart::value);
+      ImageColumn& column = add(source, ImagePart::value, ImagePart::value);
       column.value = static_cast<std::int32_t>(value);
       column.n_buckets = static_cast<std::int32_t>(n_buckets);
       // A missing value has no column: a mismatch with all.
@@ -164,7 +164,7 @@ class Builder {
     if (!room) return;
     result_.start_column = n;
     const auto constant_one = [](ImagePart query, ImagePart train) {
-      FilterColumn column{};
+      ImageColumn column{};
       column.query = query;
       column.train = train;
       column.query_factor = column.train_factor = 1.0F;

@@ -13,7 +13,7 @@ namespace stope::knn {
 /// |q - t|^2 of two images is constant + |q|^2 - 2 score, the score being the products of their columns added up, less
 /// |t|^2 / 2; |q|^2 and |t|^2 go over the numbers that are not masked.
 struct ImageColumns {
-  std::vector<cuda_abi::FilterColumn> columns;
+  std::vector<cuda_abi::ImageColumn> columns;
   std::int64_t width = 0;          ///< of an image
   int byte_factor = 0;             ///< ByteGrid's: images are of bytes; 0: of halves
   std::int64_t start_column = -1;  ///< the first of three with the score's start and shift; negative: there was no room
@@ -23,7 +23,7 @@ struct ImageColumns {
   double hashed = 0.0;         ///< of those that images may miss: |q - t|^2 may be more by so much
   double product_error = 0.0;  ///< of a score, since factors are halves
   bool masks = false;          ///< whether values may be missing
-  bool takes_gaps = false;     ///< whether queries may lack any value with a measure that skips it
+  bool takes_missing = false;  ///< whether queries may lack any value with a measure that skips it
 };
 
 /// Whether scores of products can follow the form: squares of differences, the attributes taken as they

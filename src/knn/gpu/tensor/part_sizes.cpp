@@ -18,20 +18,20 @@ constexpr std::int64_t kLeastBatch = 1024;
 // A search of fewer leaves room for some more.
 constexpr std::int64_t kFewQueries = 2048;
 
-std::int64_t filter_bytes(int gpu, const CudaFilterSpec& spec) {
+std::int64_t filter_bytes(int gpu, const TensorFilterSpec& spec) {
   cuda_abi::FilterSize size{};
-  checked_call([&](Failure* failure) { return cuda_functions().filter_size(gpu, &spec.spec, &size, failure); });
+  checked_call([&](Failure* failure) { return cuda_functions().tensor_size(gpu, &spec.spec, &size, failure); });
   return size.possible ? size.bytes : std::numeric_limits<std::int64_t>::max();
 }
 
 // The largest number of rows a part that fits all GPUs, parts being of one length; 0 if that is too few.
 std::int64_t most_part_rows(const Fitted& fitted, const ImageMap& map, std::int64_t k, std::int64_t n_queries,
-                            const device::BackendChoice& backend, const RunOptions& run, CudaPartSizes sizes) {
+                            const device::BackendChoice& backend, const RunOptions& run, PartSizes sizes) {
   const auto n_gpus = static_cast<std::int64_t>(backend.gpus.size());
   std::int64_t most = checked::ceil_div(fitted.n_rows(), n_gpus);
   const std::int64_t wanted = size_override("STOPE_DEVICE_ROWS");
   if (wanted > 0) most = std::min(most, wanted);
-  CudaFilterSpec spec = cuda_parts_spec(fitted, map, k, n_queries, sizes);
+  TensorFilterSpec spec = parts_spec(fitted, map, k, n_queries, sizes);
   for (const int gpu : backend.gpus) {
     std::int64_t free = 0;
     checked_call([&](Failure* failure) { return device::cuda().functions->free_memory(gpu, &free, failure); });
@@ -55,32 +55,32 @@ std::int64_t most_part_rows(const Fitted& fitted, const ImageMap& map, std::int6
 
 }  // namespace
 
-CudaFilterSpec cuda_parts_spec(const Fitted& fitted, const ImageMap& map, std::int64_t k, std::int64_t n_queries,
-                               const CudaPartSizes& sizes) {
-  CudaFilterSpec spec(fitted, map, sizes.element, sizes.rows, n_queries, k);
+TensorFilterSpec parts_spec(const Fitted& fitted, const ImageMap& map, std::int64_t k, std::int64_t n_queries,
+                            const PartSizes& sizes) {
+  TensorFilterSpec spec(fitted, map, sizes.element, sizes.rows, n_queries, k);
   spec.hold_parts(kHeldParts, sizes.batch, sizes.lists);
   return spec;
 }
 
-CudaPartSizes cuda_part_sizes(const Fitted& fitted, const ImageMap& map, std::int64_t k, std::int64_t n_queries,
-                              const device::BackendChoice& backend, const RunOptions& run) {
+PartSizes plan_part_sizes(const Fitted& fitted, const ImageMap& map, std::int64_t k, std::int64_t n_queries,
+                          const device::BackendChoice& backend, const RunOptions& run) {
   // What a batch costs beside its pairs, in pairs: some 50 us.
   constexpr double kStart = 2.5e8;
   const std::int64_t queries = std::max<std::int64_t>(n_queries, 1);
   const ImageElement element = choose_image_element(fitted, map, backend);
-  CudaPartSizes best;
+  PartSizes best;
   double least = std::numeric_limits<double>::infinity();
   for (std::int64_t batch = std::clamp(queries, kFewQueries, most_filter_queries(k));;
        batch = checked::ceil_div(batch, 2)) {
-    for (const CudaLists lists : {CudaLists::usual, CudaLists::short_ones}) {
-      CudaPartSizes sizes{0, batch, lists, element};
+    for (const ListRoom lists : {ListRoom::usual, ListRoom::short_ones}) {
+      PartSizes sizes{0, batch, lists, element};
       sizes.rows = most_part_rows(fitted, map, k, n_queries, backend, run, sizes);
       if (sizes.rows == 0) continue;
       // Short lists want a larger sample of the first part.
       const double pairs = static_cast<double>(fitted.n_rows()) * static_cast<double>(queries);
       const double n_parts = static_cast<double>(checked::ceil_div(fitted.n_rows(), sizes.rows));
       const double cost = n_parts * static_cast<double>(checked::ceil_div(queries, batch)) * kStart +
-                          (lists == CudaLists::short_ones ? pairs / n_parts : 0.0);
+                          (lists == ListRoom::short_ones ? pairs / n_parts : 0.0);
       if (cost >= least) continue;
       least = cost;
       best = sizes;

@@ -22,11 +22,11 @@ namespace {
 constexpr double kNoDistance = std::numeric_limits<double>::quiet_NaN();
 constexpr std::int64_t kNoRow = std::numeric_limits<std::int64_t>::max();
 
-// Lists of the queries of a block, k each, sorted; uncertain[i]: query i has no answer. Not initialised.
+// Lists of the queries of a block, k each, sorted; uncertified[i]: query i has no answer. Not initialised.
 struct Answers {
   double* distances;
   std::int64_t* rows;
-  std::vector<std::int32_t> uncertain;
+  std::vector<std::int32_t> uncertified;
 
   // The lists of a first part need no merging; those of a query without an answer hold no rows.
   void put(std::int64_t query, std::int64_t k, const double* new_distances, const std::int32_t* new_rows,
@@ -41,14 +41,14 @@ struct Answers {
 
   template <class Row>
   void merge(std::int64_t query, std::int64_t k, const double* new_distances, const Row* new_rows,
-             std::int64_t first_row, std::vector<Candidate>& merged) const {
+             std::int64_t first_row, std::vector<Neighbor>& merged) const {
     double* const old_distances = distances + query * k;
     std::int64_t* const old_rows = rows + query * k;
     if (new_distances[0] > old_distances[k - 1]) return;  // as most parts' lists are
     merged.clear();
     for (std::int64_t old = 0, fresh = 0; old + fresh < k;) {
-      const Candidate a{old_distances[old], old_rows[old]};
-      const Candidate b{new_distances[fresh], first_row + new_rows[fresh]};
+      const Neighbor a{old_distances[old], old_rows[old]};
+      const Neighbor b{new_distances[fresh], first_row + new_rows[fresh]};
       const bool first = closer(a, b);
       merged.push_back(first ? a : b);
       (first ? old : fresh) += 1;
@@ -63,12 +63,12 @@ struct Answers {
 /// Every n-th part on one GPU, two of them at once. Kept from search to search, with the parts it holds.
 class GpuParts {
  public:
-  GpuParts(int gpu, const Fitted& fitted, const CudaFilterSpec& spec, std::int64_t first_part, std::int64_t step,
+  GpuParts(int gpu, const Fitted& fitted, const TensorFilterSpec& spec, std::int64_t first_part, std::int64_t step,
            std::int64_t memory_limit)
       : fitted_(fitted), part_rows_(spec.spec.n_rows), loader_(gpu, fitted, memory_limit) {
     const std::int64_t n_parts = checked::ceil_div(fitted.n_rows(), part_rows_);
     for (std::int64_t part = first_part; part < n_parts; part += step) order_.push_back(part);
-    if (!order_.empty()) filter_ = std::make_unique<CudaFilter>(gpu, spec);
+    if (!order_.empty()) filter_ = std::make_unique<TensorFilter>(gpu, spec);
   }
 
   /// Before a search: for k neighbours, with so many threads. Begins to load the first part.
@@ -101,21 +101,21 @@ class GpuParts {
     make_room(block.n);
     for (std::size_t i = 0; i < order_.size(); ++i) {
       if (next_.valid()) next_.get();
-      const int table = find(order_[i]);
+      const int buffer = find(order_[i]);
       // Once a first batch is queued, the part before is done with: its place is free for the part after.
       const auto after_first = [&] {
-        const int other = table ^ 1;
+        const int other = buffer ^ 1;
         if (i + 1 == order_.size() || held_[other] == order_[i + 1]) return;
         next_ = std::async(std::launch::async, [this, other, part = order_[i + 1]] { load(other, part); });
       };
-      search_part(table, i == 0, block, exclude_self, encode, answers, after_first);
+      search_part(buffer, i == 0, block, exclude_self, encode, answers, after_first);
     }
     finish_pending();
     // Back and forth: the last part of a block is the first of the next one, and need not be copied again.
     std::reverse(order_.begin(), order_.end());
   }
 
-  void report(SearchReport& report, CudaFilterSeconds& seconds) const {
+  void report(SearchReport& report, TensorFilterSeconds& seconds) const {
     report.scanned += counts_.scanned;
     report.listed += counts_.listed;
     report.evaluated += counts_.evaluated;
@@ -148,23 +148,23 @@ class GpuParts {
   }
 
   int find(std::int64_t part) const {
-    for (const int table : {0, 1}) {
-      if (held_[table] == part) return table;
+    for (const int buffer : {0, 1}) {
+      if (held_[buffer] == part) return buffer;
     }
     throw Error(ErrorCode::internal, "a part that was not loaded");
   }
 
-  void load(int table, std::int64_t part) {
-    held_[table] = -1;
+  void load(int buffer, std::int64_t part) {
+    held_[buffer] = -1;
     const std::int64_t first = part * part_rows_, n = std::min(part_rows_, fitted_.n_rows() - first);
-    loader_.load(*filter_, table, first, n, *loader_pool_, run_->cancel);
-    held_[table] = part;
+    loader_.load(*filter_, buffer, first, n, *loader_pool_, run_->cancel);
+    held_[buffer] = part;
   }
 
   template <class AfterFirst>
-  void search_part(int table, bool fresh, const QueryBlock& block, bool exclude_self, const QueryEncoder& encode,
+  void search_part(int buffer, bool fresh, const QueryBlock& block, bool exclude_self, const QueryEncoder& encode,
                    Answers& answers, const AfterFirst& after_first) {
-    const std::int64_t first_row = held_[table] * part_rows_;
+    const std::int64_t first_row = held_[buffer] * part_rows_;
     // From this query on a row of the part, or of a later one, is the query itself.
     const std::int64_t first_self = std::max<std::int64_t>(0, first_row - block.first);
     std::int64_t n = 0;
@@ -180,27 +180,27 @@ class GpuParts {
       if (fresh) encode(block.first + begin, n, rows, *pool_);
       // What is known of these queries from the part before has to be there.
       if (pending_.begin < begin + n && begin < pending_.begin + pending_.n) finish_pending();
-      cuda_abi::FilterQuery query{rows, n, k_, self};
-      query.table = table;
+      cuda_abi::TensorQuery query{rows, n, k_, self};
+      query.buffer = buffer;
       query.within = fresh ? nullptr : within_.data() + begin;
       submit(query, fresh, begin, first_row, answers);
       if (begin == 0) after_first();
     }
   }
 
-  void submit(const cuda_abi::FilterQuery& query, bool fresh, std::int64_t begin, std::int64_t first_row,
+  void submit(const cuda_abi::TensorQuery& query, bool fresh, std::int64_t begin, std::int64_t first_row,
               Answers& answers) {
-    if (!filter_->useful(query.table)) {
+    if (!filter_->useful(query.buffer)) {
       if (filter_->in_bytes()) throw OtherImages{ImageNeed::halves};
       finish_pending();
-      std::fill_n(answers.uncertain.begin() + begin, query.n, 1);
+      std::fill_n(answers.uncertified.begin() + begin, query.n, 1);
       if (fresh) answers.clear(begin, query.n, k_);
       std::fill_n(within_.data() + begin, query.n, 0.0);
       return;
     }
     Pending submitted{begin, query.n, nullptr};
     submitted.flight = filter_->submit(query, [this, fresh, begin, n = query.n, first_row, &answers](
-                                                  const cuda_abi::FilterAnswer& answer, ThreadPool*) {
+                                                  const cuda_abi::TensorAnswer& answer, ThreadPool*) {
       take(answer, fresh, begin, n, first_row, answers);
     });
     try {
@@ -213,20 +213,20 @@ class GpuParts {
   }
 
   void finish_pending() {
-    const std::shared_ptr<CudaFlight> flight = std::exchange(pending_, {}).flight;
+    const std::shared_ptr<BatchInFlight> flight = std::exchange(pending_, {}).flight;
     if (flight != nullptr) filter_->finish(*flight, *pool_);
   }
 
-  void take(const cuda_abi::FilterAnswer& answer, bool fresh, std::int64_t begin, std::int64_t n,
+  void take(const cuda_abi::TensorAnswer& answer, bool fresh, std::int64_t begin, std::int64_t n,
             std::int64_t first_row, Answers& answers) {
     constexpr std::int64_t kPerTask = 1024;
     pool_->parallel_for(checked::ceil_div(n, kPerTask), run_->cancel, [&](std::int64_t task, int) {
-      std::vector<Candidate> merged;
+      std::vector<Neighbor> merged;
       for (std::int64_t i = task * kPerTask; i < std::min(n, (task + 1) * kPerTask); ++i) {
         const std::int64_t query = begin + i;
-        std::int32_t& uncertain = answers.uncertain[static_cast<std::size_t>(query)];
-        if (answer.uncertain[i] != 0) {
-          uncertain = 1;
+        std::int32_t& uncertified = answers.uncertified[static_cast<std::size_t>(query)];
+        if (answer.uncertified[i] != 0) {
+          uncertified = 1;
           if (fresh) answers.clear(query, 1, k_);
         } else if (fresh) {
           answers.put(query, k_, answer.distances + i * k_, answer.rows + i * k_, first_row);
@@ -235,7 +235,7 @@ class GpuParts {
         }
         // Later parts have nothing to say of a query that the reference answers.
         // Cosines may be a rounding below 0.
-        within_.data()[query] = uncertain != 0 ? 0.0 : std::max(0.0, answers.distances[query * k_ + k_ - 1]);
+        within_.data()[query] = uncertified != 0 ? 0.0 : std::max(0.0, answers.distances[query * k_ + k_ - 1]);
       }
     });
     counts_.scanned += answer.scanned;
@@ -246,20 +246,20 @@ class GpuParts {
 
   struct Counts {
     std::int64_t scanned = 0, listed = 0, evaluated = 0;
-    CudaFilterSeconds seconds{};
+    TensorFilterSeconds seconds{};
   };
   // Queries [begin, begin + n) of a block, under way.
   struct Pending {
     std::int64_t begin = 0, n = 0;
-    std::shared_ptr<CudaFlight> flight;
+    std::shared_ptr<BatchInFlight> flight;
   };
 
   const Fitted& fitted_;
   std::int64_t part_rows_;
-  CudaLoader loader_;
+  RowLoader loader_;
   std::vector<std::int64_t> order_;
-  std::unique_ptr<CudaFilter> filter_;
-  std::int64_t held_[kHeldParts] = {-1, -1};  // the part in each of its tables
+  std::unique_ptr<TensorFilter> filter_;
+  std::int64_t held_[kHeldParts] = {-1, -1};  // the part in each of its buffers
   // Of a block: its queries, and how far their farthest neighbours are so far.
   device::Pinned<double> rows_, within_;
   // Of a search.
@@ -274,10 +274,10 @@ class GpuParts {
 }  // namespace
 
 /// Parts on the GPUs, and what they were made for.
-struct CudaPartsHeld {
+struct PartsHeld {
   std::vector<int> gpus;
   std::int64_t part_rows = 0, most_neighbors = 0, most_queries = 0;
-  bool takes_gaps = false, in_bytes = false;
+  bool takes_missing = false, in_bytes = false;
   std::vector<std::unique_ptr<GpuParts>> parts;  // per GPU
 
   bool fits(const device::BackendChoice& backend, std::int64_t k, std::int64_t n_queries) const {
@@ -289,10 +289,10 @@ struct CudaPartsHeld {
 
 namespace {
 
-class CudaPartsPipeline final : public SearchPipeline {
+class PartsPipeline final : public SearchPipeline {
  public:
-  CudaPartsPipeline(const Fitted& fitted, const Plan& plan, const Selection& selection, std::int64_t n_queries,
-                    const RunOptions& run)
+  PartsPipeline(const Fitted& fitted, const Plan& plan, const Selection& selection, std::int64_t n_queries,
+                const RunOptions& run)
       : fitted_(fitted),
         plan_(plan),
         run_(run),
@@ -307,12 +307,12 @@ class CudaPartsPipeline final : public SearchPipeline {
       parts->begin(k_, std::max(1, plan.threads / n_gpus), run);
   }
   // What a search that did not come to its end left is not worth keeping.
-  ~CudaPartsPipeline() override {
+  ~PartsPipeline() override {
     for (const std::unique_ptr<GpuParts>& parts : held_->parts) parts->end();
     if (finished_) fitted_.filters().keep_parts(std::move(held_));
   }
-  CudaPartsPipeline(const CudaPartsPipeline&) = delete;
-  CudaPartsPipeline& operator=(const CudaPartsPipeline&) = delete;
+  PartsPipeline(const PartsPipeline&) = delete;
+  PartsPipeline& operator=(const PartsPipeline&) = delete;
 
   int blocks() const override { return 1; }
 
@@ -321,7 +321,7 @@ class CudaPartsPipeline final : public SearchPipeline {
     block_ = block;
     selection_ = &selection;
     encode_ = &encode;
-    if (!held_->takes_gaps) look_at_queries();
+    if (!held_->takes_missing) look_at_queries();
   }
 
   void finish(int, Neighbors& out) override {
@@ -342,16 +342,16 @@ class CudaPartsPipeline final : public SearchPipeline {
       held_->parts[at]->search(block_, selection_->exclude_self, *encode_, answers[at]);
     });
     for (std::size_t gpu = 1; gpu < answers.size(); ++gpu) merge(answers[gpu], answers.front());
-    answer_uncertain(answers.front().uncertain, out);
+    answer_uncertified(answers.front().uncertified, out);
     finished_ = true;
   }
 
   void report(SearchReport& report) const override {
-    uncertain_.report(report);
+    uncertified_.report(report);
     report.method += held_->in_bytes ? ", byte products, in parts" : ", products, in parts";
     report.tile_queries = plan_.tile_queries;
     report.part_rows = held_->part_rows;
-    CudaFilterSeconds seconds{};
+    TensorFilterSeconds seconds{};
     for (const std::unique_ptr<GpuParts>& parts : held_->parts) parts->report(report, seconds);
     report_seconds(seconds, report);
   }
@@ -365,18 +365,18 @@ class CudaPartsPipeline final : public SearchPipeline {
     ask_for_other_images(fitted_, held_->in_bytes, rows.data(), n, n_queries_);
   }
 
-  std::shared_ptr<CudaPartsHeld> make_parts(std::int64_t n_queries) const {
+  std::shared_ptr<PartsHeld> make_parts(std::int64_t n_queries) const {
     const std::vector<int>& gpus = plan_.backend.gpus;
     const std::shared_ptr<const ImageMap> map = fitted_.filters().map(fitted_, *fitted_.kernel().filter_form());
-    const CudaPartSizes sizes = cuda_part_sizes(fitted_, *map, k_, n_queries, plan_.backend, run_);
+    const PartSizes sizes = plan_part_sizes(fitted_, *map, k_, n_queries, plan_.backend, run_);
     if (sizes.rows == 0) throw Error(ErrorCode::out_of_memory, "no part of the table fits the GPU's memory");
-    const CudaFilterSpec spec = cuda_parts_spec(fitted_, *map, k_, n_queries, sizes);
-    auto held = std::make_shared<CudaPartsHeld>();
+    const TensorFilterSpec spec = parts_spec(fitted_, *map, k_, n_queries, sizes);
+    auto held = std::make_shared<PartsHeld>();
     held->gpus = gpus;
     held->part_rows = sizes.rows;
     held->most_neighbors = spec.spec.most_neighbors;
     held->most_queries = std::max(n_queries, sizes.batch);
-    held->takes_gaps = spec.images.takes_gaps;
+    held->takes_missing = spec.images.takes_missing;
     held->in_bytes = spec.images.byte_factor != 0;
     const auto n_gpus = static_cast<std::int64_t>(gpus.size());
     for (std::int64_t i = 0; i < n_gpus; ++i) {
@@ -390,21 +390,21 @@ class CudaPartsPipeline final : public SearchPipeline {
     constexpr std::int64_t kPerTask = 512;
     ThreadPool pool(plan_.threads);
     pool.parallel_for(checked::ceil_div(block_.n, kPerTask), run_.cancel, [&](std::int64_t task, int) {
-      std::vector<Candidate> merged;
+      std::vector<Neighbor> merged;
       for (std::int64_t i = task * kPerTask; i < std::min(block_.n, (task + 1) * kPerTask); ++i) {
-        to.uncertain[static_cast<std::size_t>(i)] |= from.uncertain[static_cast<std::size_t>(i)];
+        to.uncertified[static_cast<std::size_t>(i)] |= from.uncertified[static_cast<std::size_t>(i)];
         to.merge(i, k_, from.distances + i * k_, from.rows + i * k_, 0, merged);
       }
     });
   }
 
   // A query that one part could not answer is searched in the whole table.
-  void answer_uncertain(const std::vector<std::int32_t>& uncertain, Neighbors& out) {
+  void answer_uncertified(const std::vector<std::int32_t>& uncertified, Neighbors& out) {
     const auto fetch = [&](std::int64_t begin, std::int64_t n, double* rows) {
       ThreadPool pool(plan_.threads);
       (*encode_)(block_.first + begin, n, rows, pool);
     };
-    uncertain_.answer(block_, *selection_, uncertain, fetch, [&](std::int64_t query, std::vector<Candidate> list) {
+    uncertified_.answer(block_, *selection_, uncertified, fetch, [&](std::int64_t query, std::vector<Neighbor> list) {
       copy_lists({std::move(list)}, *selection_, query, out);
     });
   }
@@ -414,28 +414,28 @@ class CudaPartsPipeline final : public SearchPipeline {
   const RunOptions& run_;
   std::int64_t k_, n_queries_;
   ThreadPool gpus_;
-  std::shared_ptr<CudaPartsHeld> held_;
+  std::shared_ptr<PartsHeld> held_;
   bool finished_ = false;
   QueryBlock block_;
   const Selection* selection_ = nullptr;
   const QueryEncoder* encode_ = nullptr;
-  UncertainQueries uncertain_{fitted_, plan_, run_};
+  UncertifiedQueries uncertified_{fitted_, plan_, run_};
 };
 
 }  // namespace
 
-bool cuda_parts_are_held(const Fitted& fitted, std::int64_t k, std::int64_t n_queries,
-                         const device::BackendChoice& backend) {
-  std::shared_ptr<CudaPartsHeld> held = fitted.filters().take_parts();
+bool parts_are_held(const Fitted& fitted, std::int64_t k, std::int64_t n_queries,
+                    const device::BackendChoice& backend) {
+  std::shared_ptr<PartsHeld> held = fitted.filters().take_parts();
   if (held == nullptr || !held->fits(backend, k, n_queries)) return false;
   fitted.filters().keep_parts(std::move(held));
   return true;
 }
 
-std::unique_ptr<SearchPipeline> make_cuda_filter_parts(const Fitted& fitted, const Plan& plan,
-                                                       const Selection& selection, std::int64_t n_queries,
-                                                       const RunOptions& run) {
-  return std::make_unique<CudaPartsPipeline>(fitted, plan, selection, n_queries, run);
+std::unique_ptr<SearchPipeline> make_tensor_filter_parts(const Fitted& fitted, const Plan& plan,
+                                                         const Selection& selection, std::int64_t n_queries,
+                                                         const RunOptions& run) {
+  return std::make_unique<PartsPipeline>(fitted, plan, selection, n_queries, run);
 }
 
 }  // namespace stope::knn

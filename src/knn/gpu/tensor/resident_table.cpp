@@ -17,7 +17,7 @@ using cuda_abi::Failure;
 
 // Sizes a filter is made for, so that it serves many searches: k up to the first of them in most. Beyond the second a
 // query takes so much memory that fewer are searched at once.
-constexpr std::int64_t kFewNeighbors = 24, kUsualNeighbors = 128, kQueriesOfMany = kMostFilterQueries / 8;
+constexpr std::int64_t kFewNeighbors = 24, kUsualNeighbors = 128, kQueriesOfMany = cuda_abi::kTensorBatchQueries / 8;
 // Groups a list has room for. Usual are some hundred; longer lists are left to the reference.
 constexpr std::int64_t kGroupsOfFew = 2048, kGroups = 8192, kGroupsOfMany = 16384;
 // A first search of few queries leaves room for some more.
@@ -60,17 +60,17 @@ bool many_gaps(const Fitted& fitted, const double* rows, std::int64_t n, std::in
 }  // namespace
 
 std::int64_t most_filter_queries(std::int64_t k) {
-  return k <= kUsualNeighbors ? kMostFilterQueries : kQueriesOfMany;
+  return k <= kUsualNeighbors ? cuda_abi::kTensorBatchQueries : kQueriesOfMany;
 }
 
-CudaFilterSpec::CudaFilterSpec(const Fitted& fitted, const ImageMap& map, ImageElement element_of_images,
-                               std::int64_t n_rows, std::int64_t n_queries, std::int64_t k)
+TensorFilterSpec::TensorFilterSpec(const Fitted& fitted, const ImageMap& map, ImageElement element_of_images,
+                                   std::int64_t n_rows, std::int64_t n_queries, std::int64_t k)
     : element(element_of_images),
       images(element == ImageElement::bytes
                  ? make_byte_columns(*map.byte_grid())
-                 : make_image_columns(map, fitted.attributes(), fitted.filters().expects(ImageNeed::gaps))),
+                 : make_image_columns(map, fitted.attributes(), fitted.filters().requires_images(ImageNeed::missing))),
       k_(k) {
-  const MeasureImage image = fitted.kernel().image();
+  const MeasureBytes image = fitted.kernel().bytes();
   const std::int64_t forced = size_override("STOPE_TILE_QUERIES");
   spec.measure = {image.type,
                   image.bytes,
@@ -86,8 +86,8 @@ CudaFilterSpec::CudaFilterSpec(const Fitted& fitted, const ImageMap& map, ImageE
   spec.start_column = images.start_column;
   spec.width = fitted.width();
   spec.n_rows = n_rows;
-  spec.n_tables = 1;
-  spec.n_slots = cuda_abi::kFilterSlots;
+  spec.n_buffers = 1;
+  spec.n_slots = cuda_abi::kTensorSlots;
   const std::int64_t most_queries = most_filter_queries(k);
   spec.most_queries = forced > 0 ? std::min(forced, most_queries) : std::clamp(n_queries, kLeastQueries, most_queries);
   spec.most_neighbors = k <= kFewNeighbors     ? kFewNeighbors
@@ -110,42 +110,42 @@ CudaFilterSpec::CudaFilterSpec(const Fitted& fitted, const ImageMap& map, ImageE
   spec.shares = map.form().missing == Missing::skip ? 1 : 0;
 }
 
-void CudaFilterSpec::hold_parts(int n_tables, std::int64_t batch, CudaLists lists) {
+void TensorFilterSpec::hold_parts(int n_buffers, std::int64_t batch, ListRoom lists) {
   constexpr std::int64_t kNeighbors = 8, kShortest = 128;
-  spec.n_tables = n_tables;
+  spec.n_buffers = n_buffers;
   spec.n_slots = 2;  // one is searched, the answers of the other are merged
   spec.most_queries = std::min(spec.most_queries, batch);
-  if (lists == CudaLists::usual) return;
+  if (lists == ListRoom::usual) return;
   spec.most_neighbors = checked::ceil_div(k_, kNeighbors) * kNeighbors;
   spec.list_groups = std::max(
       kShortest, static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(4 * spec.most_neighbors))));
 }
 
-CudaFilter::CudaFilter(int gpu, const CudaFilterSpec& spec)
+TensorFilter::TensorFilter(int gpu, const TensorFilterSpec& spec)
     : gpu_(gpu),
       most_neighbors_(spec.spec.most_neighbors),
       most_queries_(spec.spec.most_queries),
-      takes_gaps_(spec.images.takes_gaps),
+      takes_gaps_(spec.images.takes_missing),
       in_bytes_(spec.images.byte_factor != 0),
       most_always_(std::min(kMostAlways, spec.spec.list_groups / kAlwaysShare)),
       n_slots_(static_cast<std::size_t>(spec.spec.n_slots)) {
   checked_call([&](Failure* failure) {
-    cuda_abi::Filter* filter = nullptr;
-    const int code = cuda_functions().filter_create(gpu, &spec.spec, &filter, failure);
+    cuda_abi::TensorFilter* filter = nullptr;
+    const int code = cuda_functions().tensor_create(gpu, &spec.spec, &filter, failure);
     filter_.reset(filter);
     return code;
   });
 }
 
-bool CudaFilter::useful(int table) const {
-  return n_always_[table] <= most_always_;
+bool TensorFilter::useful(int buffer) const {
+  return n_always_[buffer] <= most_always_;
 }
 
-bool CudaFilter::take_voters(const cuda_abi::Voters& voters) {
+bool TensorFilter::take_voters(const cuda_abi::Voters& voters) {
   const std::scoped_lock lock(mutex_);
   if (has_voters_) return true;
   try {
-    checked_call([&](Failure* failure) { return cuda_functions().filter_voters(filter_.get(), &voters, failure); });
+    checked_call([&](Failure* failure) { return cuda_functions().tensor_voters(filter_.get(), &voters, failure); });
   } catch (const Error& error) {
     if (error.code() != ErrorCode::out_of_memory) throw;
     return false;
@@ -154,8 +154,9 @@ bool CudaFilter::take_voters(const cuda_abi::Voters& voters) {
   return true;
 }
 
-std::shared_ptr<CudaFlight> CudaFilter::submit(const cuda_abi::FilterQuery& query, decltype(CudaFlight::take) take) {
-  auto flight = std::make_shared<CudaFlight>();
+std::shared_ptr<BatchInFlight> TensorFilter::submit(const cuda_abi::TensorQuery& query,
+                                                    decltype(BatchInFlight::take) take) {
+  auto flight = std::make_shared<BatchInFlight>();
   flight->take = std::move(take);
   std::unique_lock lock(mutex_);
   flight->slot = free_slot(lock);
@@ -166,7 +167,7 @@ std::shared_ptr<CudaFlight> CudaFilter::submit(const cuda_abi::FilterQuery& quer
   try {
     const std::scoped_lock submitting(submit_mutex_);
     checked_call([&](Failure* failure) {
-      return cuda_functions().filter_submit(filter_.get(), static_cast<int>(flight->slot), &query, failure);
+      return cuda_functions().tensor_submit(filter_.get(), static_cast<int>(flight->slot), &query, failure);
     });
   } catch (...) {
     error = std::current_exception();
@@ -180,7 +181,7 @@ std::shared_ptr<CudaFlight> CudaFilter::submit(const cuda_abi::FilterQuery& quer
   return flight;
 }
 
-std::size_t CudaFilter::free_slot(std::unique_lock<std::mutex>& lock) {
+std::size_t TensorFilter::free_slot(std::unique_lock<std::mutex>& lock) {
   for (;;) {
     std::size_t waiting = n_slots_;
     for (std::size_t i = 0; i < n_slots_; ++i) {
@@ -196,12 +197,12 @@ std::size_t CudaFilter::free_slot(std::unique_lock<std::mutex>& lock) {
   }
 }
 
-void CudaFilter::finish(CudaFlight& flight, ThreadPool& pool) {
+void TensorFilter::finish(BatchInFlight& flight, ThreadPool& pool) {
   settle(flight, &pool);
   if (flight.error != nullptr) std::rethrow_exception(flight.error);
 }
 
-void CudaFilter::settle(CudaFlight& flight, ThreadPool* pool) {
+void TensorFilter::settle(BatchInFlight& flight, ThreadPool* pool) {
   std::unique_lock lock(mutex_);
   const auto there = [&] { return slots_[flight.slot].flight.get() == &flight; };
   if (!there()) return;
@@ -209,14 +210,14 @@ void CudaFilter::settle(CudaFlight& flight, ThreadPool* pool) {
   landed_.wait(lock, [&] { return !there(); });
 }
 
-void CudaFilter::land(std::size_t slot, ThreadPool* pool, std::unique_lock<std::mutex>& lock) {
-  const std::shared_ptr<CudaFlight> flight = slots_[slot].flight;
+void TensorFilter::land(std::size_t slot, ThreadPool* pool, std::unique_lock<std::mutex>& lock) {
+  const std::shared_ptr<BatchInFlight> flight = slots_[slot].flight;
   slots_[slot].held = true;
   lock.unlock();
   try {
-    cuda_abi::FilterAnswer answer{};
+    cuda_abi::TensorAnswer answer{};
     checked_call([&](Failure* failure) {
-      return cuda_functions().filter_collect(filter_.get(), static_cast<int>(slot), &answer, failure);
+      return cuda_functions().tensor_collect(filter_.get(), static_cast<int>(slot), &answer, failure);
     });
     flight->take(answer, pool);
   } catch (...) {
@@ -227,7 +228,7 @@ void CudaFilter::land(std::size_t slot, ThreadPool* pool, std::unique_lock<std::
   landed_.notify_all();
 }
 
-std::unique_ptr<ThreadPool> CudaFilter::borrow_threads(int n) {
+std::unique_ptr<ThreadPool> TensorFilter::borrow_threads(int n) {
   {
     const std::scoped_lock lock(mutex_);
     const auto fits = std::find_if(spare_threads_.begin(), spare_threads_.end(),
@@ -241,7 +242,7 @@ std::unique_ptr<ThreadPool> CudaFilter::borrow_threads(int n) {
   return std::make_unique<ThreadPool>(n);
 }
 
-void CudaFilter::give_back(std::unique_ptr<ThreadPool> threads) {
+void TensorFilter::give_back(std::unique_ptr<ThreadPool> threads) {
   constexpr std::size_t kMostSpare = 2;  // what one search uses
   std::unique_ptr<ThreadPool> gone;      // its threads end after the lock is given up
   const std::scoped_lock lock(mutex_);
@@ -252,9 +253,9 @@ void CudaFilter::give_back(std::unique_ptr<ThreadPool> threads) {
   spare_threads_.push_back(std::move(threads));
 }
 
-CudaLoader::CudaLoader(int gpu, const Fitted& fitted, std::int64_t memory_limit) : fitted_(fitted) {
+RowLoader::RowLoader(int gpu, const Fitted& fitted, std::int64_t memory_limit) : fitted_(fitted) {
   // Both pieces together at most an eighth of a limit.
-  constexpr std::int64_t kShare = 8 * cuda_abi::kFilterPieces * static_cast<std::int64_t>(sizeof(double));
+  constexpr std::int64_t kShare = 8 * cuda_abi::kTensorPieces * static_cast<std::int64_t>(sizeof(double));
   const std::int64_t values = memory_limit > 0 ? std::min(kPieceValues, memory_limit / kShare) : kPieceValues;
   piece_rows_ = std::clamp<std::int64_t>(values / fitted.width(), 1, fitted.n_rows());
   for (device::Pinned<double>& piece : pieces_) {
@@ -262,24 +263,25 @@ CudaLoader::CudaLoader(int gpu, const Fitted& fitted, std::int64_t memory_limit)
   }
 }
 
-void CudaLoader::load(CudaFilter& filter, int table, std::int64_t first, std::int64_t n_rows, ThreadPool& pool,
-                      const CancelToken& cancel) {
+void RowLoader::load(TensorFilter& filter, int buffer, std::int64_t first, std::int64_t n_rows, ThreadPool& pool,
+                     const CancelToken& cancel) {
   const cuda_abi::Functions& functions = cuda_functions();
-  cuda_abi::Filter* const to = filter.filter_.get();
-  checked_call([&](Failure* failure) { return functions.filter_begin(to, table, n_rows, failure); });
+  cuda_abi::TensorFilter* const to = filter.filter_.get();
+  checked_call([&](Failure* failure) { return functions.tensor_begin(to, buffer, n_rows, failure); });
   int piece = 0;
-  for (std::int64_t begin = 0; begin < n_rows; begin += piece_rows_, piece = (piece + 1) % cuda_abi::kFilterPieces) {
+  for (std::int64_t begin = 0; begin < n_rows; begin += piece_rows_, piece = (piece + 1) % cuda_abi::kTensorPieces) {
     const std::int64_t n = std::min(piece_rows_, n_rows - begin);
-    checked_call([&](Failure* failure) { return functions.filter_wait(to, piece, failure); });
+    checked_call([&](Failure* failure) { return functions.tensor_wait(to, piece, failure); });
     fill(pieces_[piece].data(), first + begin, n, pool, cancel);
     checked_call(
-        [&](Failure* failure) { return functions.filter_load(to, table, piece, pieces_[piece].data(), n, failure); });
+        [&](Failure* failure) { return functions.tensor_load(to, buffer, piece, pieces_[piece].data(), n, failure); });
   }
-  checked_call([&](Failure* failure) { return functions.filter_finish(to, table, &filter.n_always_[table], failure); });
+  checked_call(
+      [&](Failure* failure) { return functions.tensor_finish(to, buffer, &filter.n_always_[buffer], failure); });
 }
 
-void CudaLoader::fill(double* to, std::int64_t first, std::int64_t n, ThreadPool& pool,
-                      const CancelToken& cancel) const {
+void RowLoader::fill(double* to, std::int64_t first, std::int64_t n, ThreadPool& pool,
+                     const CancelToken& cancel) const {
   if (!fitted_.resident()) return fitted_.encode(first, first + n, to, pool, cancel);
   constexpr std::int64_t kPerTask = std::int64_t{1} << 16;
   const double* const from = fitted_.rows() + first * fitted_.width();
@@ -291,19 +293,19 @@ void CudaLoader::fill(double* to, std::int64_t first, std::int64_t n, ThreadPool
 
 void ask_for_other_images(const Fitted& fitted, bool in_bytes, const double* rows, std::int64_t n,
                           std::int64_t n_queries) {
-  if (many_gaps(fitted, rows, n, n_queries)) throw OtherImages{ImageNeed::gaps};
+  if (many_gaps(fitted, rows, n, n_queries)) throw OtherImages{ImageNeed::missing};
   if (!in_bytes) return;
   const std::shared_ptr<const ImageMap> map = fitted.filters().map(fitted, *fitted.kernel().filter_form());
   if (many_off_grid(*map->byte_grid(), rows, std::min(n, kGridSample), n_queries)) throw OtherImages{ImageNeed::halves};
 }
 
-void add_seconds(const cuda_abi::FilterAnswer& answer, CudaFilterSeconds& seconds) {
+void add_seconds(const cuda_abi::TensorAnswer& answer, TensorFilterSeconds& seconds) {
   for (std::size_t step = 0; step < seconds.size(); ++step) {
     seconds[step] += static_cast<double>(answer.milliseconds[step]) * 1e-3;
   }
 }
 
-void report_seconds(const CudaFilterSeconds& seconds, SearchReport& report) {
+void report_seconds(const TensorFilterSeconds& seconds, SearchReport& report) {
   constexpr const char* kNames[] = {"images",  "sample", "thresholds", "list",
                                     "re-rank", "vote",   "copy back",  "table images"};
   for (std::size_t step = 0; step < seconds.size(); ++step) {

@@ -23,7 +23,7 @@ namespace stope::knn {
 
 /// Query rows a filter takes at once at most: 132 blocks of the scan, so that on 132 multiprocessors segments are whole
 /// waves. Half as many fill a GPU, too, and serve where memory is short, but take a tenth longer (docs/adr/0007).
-inline constexpr std::int64_t kMostFilterQueries = kGpuFilterQueries, kHalfOfFilterQueries = kMostFilterQueries / 2;
+inline constexpr std::int64_t kHalfOfBatch = cuda_abi::kTensorBatchQueries / 2;
 /// Neighbours of a query it can list at most.
 inline constexpr std::int64_t kMostFilterNeighbors = 1024;
 /// And keep in RapidMiner's heap.
@@ -32,17 +32,17 @@ inline constexpr std::int64_t kMostHeapNeighbors = 128;
 std::int64_t most_filter_queries(std::int64_t k);
 
 /// Room of a query's list: `short_ones` for what is left where other parts of the table were searched before.
-enum class CudaLists { usual, short_ones };
+enum class ListRoom { usual, short_ones };
 
 /// What the plug-in is told of a fitted table, of which it gets tables of `n_rows`; points into the fitted table.
-struct CudaFilterSpec {
-  CudaFilterSpec(const Fitted& fitted, const ImageMap& map, ImageElement element, std::int64_t n_rows,
-                 std::int64_t n_queries, std::int64_t k);
-  /// Sizes for so many tables of which one is searched while rows go to the other.
-  void hold_parts(int n_tables, std::int64_t batch, CudaLists lists);
+struct TensorFilterSpec {
+  TensorFilterSpec(const Fitted& fitted, const ImageMap& map, ImageElement element, std::int64_t n_rows,
+                   std::int64_t n_queries, std::int64_t k);
+  /// Sizes for so many buffers, of which one is searched while rows go to the other.
+  void hold_parts(int n_buffers, std::int64_t batch, ListRoom lists);
   ImageElement element;
   ImageColumns images;
-  cuda_abi::FilterSpec spec{};
+  cuda_abi::TensorSpec spec{};
 
  private:
   std::int64_t k_;
@@ -55,31 +55,31 @@ void ask_for_other_images(const Fitted& fitted, bool in_bytes, const double* row
                           std::int64_t n_queries);
 
 /// A batch of queries under way.
-struct CudaFlight {
+struct BatchInFlight {
   /// Gets the answer, which is valid only while it runs; the pool may be null. Called once, by whichever thread next
   /// wants the batch's place on the GPU or its answer.
-  std::function<void(const cuda_abi::FilterAnswer&, ThreadPool*)> take;
+  std::function<void(const cuda_abi::TensorAnswer&, ThreadPool*)> take;
   std::exception_ptr error;
   std::size_t slot = 0;
 };
 
 /// Seconds that the steps of all batches took.
-using CudaFilterSeconds = std::array<double, cuda_abi::kFilterSteps>;
-void add_seconds(const cuda_abi::FilterAnswer& answer, CudaFilterSeconds& seconds);
-void report_seconds(const CudaFilterSeconds& seconds, SearchReport& report);
+using TensorFilterSeconds = std::array<double, cuda_abi::kTensorSteps>;
+void add_seconds(const cuda_abi::TensorAnswer& answer, TensorFilterSeconds& seconds);
+void report_seconds(const TensorFilterSeconds& seconds, SearchReport& report);
 
-class CudaFilter {
+class TensorFilter {
  public:
-  CudaFilter(int gpu, const CudaFilterSpec& spec);
+  TensorFilter(int gpu, const TensorFilterSpec& spec);
 
   int gpu() const { return gpu_; }
   std::int64_t most_neighbors() const { return most_neighbors_; }
   std::int64_t most_queries() const { return most_queries_; }
-  bool takes_gaps() const { return takes_gaps_; }
+  bool takes_missing() const { return takes_gaps_; }
   bool in_bytes() const { return in_bytes_; }
 
   /// Whether its images bound most rows.
-  bool useful(int table = 0) const;
+  bool useful(int buffer = 0) const;
 
   /// Brings what the training rows vote with to the GPU, once: a fitted table is that of one predictor. False where
   /// there is no room for it.
@@ -87,11 +87,11 @@ class CudaFilter {
 
   /// Queues a batch; query.rows must live until finish(). Safe from several threads at once. A batch keeps its place
   /// only until another search wants it, so that a caller may do what it likes before it calls finish().
-  std::shared_ptr<CudaFlight> submit(const cuda_abi::FilterQuery& query, decltype(CudaFlight::take) take);
+  std::shared_ptr<BatchInFlight> submit(const cuda_abi::TensorQuery& query, decltype(BatchInFlight::take) take);
   /// Waits until take() has run, and throws what it or the GPU threw.
-  void finish(CudaFlight& flight, ThreadPool& pool);
+  void finish(BatchInFlight& flight, ThreadPool& pool);
   /// Waits until the batch is no longer under way, for a search that does not want its answer any more.
-  void settle(CudaFlight& flight) { settle(flight, nullptr); }
+  void settle(BatchInFlight& flight) { settle(flight, nullptr); }
 
   /// Memory for query rows.
   device::PinnedPool<double>& row_memory() { return row_memory_; }
@@ -100,15 +100,15 @@ class CudaFilter {
   void give_back(std::unique_ptr<ThreadPool> threads);
 
  private:
-  friend class CudaLoader;
+  friend class RowLoader;
   struct Destroy {
-    void operator()(cuda_abi::Filter* filter) const { cuda_functions().filter_destroy(filter); }
+    void operator()(cuda_abi::TensorFilter* filter) const { cuda_functions().tensor_destroy(filter); }
   };
   struct Place {
-    std::shared_ptr<CudaFlight> flight;
+    std::shared_ptr<BatchInFlight> flight;
     bool held = false;  // by the thread that queues the batch, or takes its answer out
   };
-  void settle(CudaFlight& flight, ThreadPool* pool);
+  void settle(BatchInFlight& flight, ThreadPool* pool);
   /// The lock is on mutex_, and is given up while the thread waits and takes.
   void land(std::size_t slot, ThreadPool* pool, std::unique_lock<std::mutex>& lock);
   std::size_t free_slot(std::unique_lock<std::mutex>& lock);
@@ -118,13 +118,13 @@ class CudaFilter {
   bool takes_gaps_, in_bytes_;
   std::int64_t most_always_;
   std::size_t n_slots_;
-  std::int64_t n_always_[cuda_abi::kFilterTables] = {};
+  std::int64_t n_always_[cuda_abi::kTensorBuffers] = {};
   bool has_voters_ = false;
-  std::unique_ptr<cuda_abi::Filter, Destroy> filter_;
+  std::unique_ptr<cuda_abi::TensorFilter, Destroy> filter_;
   std::mutex submit_mutex_;  // held while a batch is queued
   std::mutex mutex_;
   std::condition_variable landed_;  // a place is free, or its batch may be landed
-  Place slots_[cuda_abi::kFilterSlots];
+  Place slots_[cuda_abi::kTensorSlots];
   std::size_t next_ = 0;
   device::PinnedPool<double> row_memory_;
   std::vector<std::unique_ptr<ThreadPool>> spare_threads_;
@@ -134,12 +134,12 @@ class CudaFilter {
 inline constexpr int kLoaderThreads = 8;
 
 /// Brings rows of a fitted table to filters on one GPU, through pinned memory.
-class CudaLoader {
+class RowLoader {
  public:
   /// `memory_limit`: of the run, 0 if it has none.
-  CudaLoader(int gpu, const Fitted& fitted, std::int64_t memory_limit);
-  /// Rows [first, first + n) take the place of those in one of the filter's tables. No batch is under way in it.
-  void load(CudaFilter& filter, int table, std::int64_t first, std::int64_t n, ThreadPool& pool,
+  RowLoader(int gpu, const Fitted& fitted, std::int64_t memory_limit);
+  /// Rows [first, first + n) take the place of those in one of the filter's buffers. No batch is under way in it.
+  void load(TensorFilter& filter, int buffer, std::int64_t first, std::int64_t n, ThreadPool& pool,
             const CancelToken& cancel);
 
  private:
@@ -147,7 +147,7 @@ class CudaLoader {
 
   const Fitted& fitted_;
   std::int64_t piece_rows_ = 1;
-  device::Pinned<double> pieces_[cuda_abi::kFilterPieces];
+  device::Pinned<double> pieces_[cuda_abi::kTensorPieces];
 };
 
 }  // namespace stope::knn

@@ -27,15 +27,15 @@ using cuda_abi::Failure;
 constexpr std::int64_t kLeastPairs = std::int64_t{1} << 22;
 
 // Whether the GPUs hold the whole table; throws unsupported where there are no kernels.
-bool fits_the_gpus(const Fitted& fitted, const CudaFilterSpec& spec, const device::BackendChoice& backend,
+bool fits_the_gpus(const Fitted& fitted, const TensorFilterSpec& spec, const device::BackendChoice& backend,
                    const RunOptions& run) {
   const std::int64_t forced_rows = size_override("STOPE_DEVICE_ROWS");
   bool fits = fitted.resident() && (forced_rows == 0 || forced_rows >= fitted.n_rows());
   for (const int gpu : backend.gpus) {
-    if (fits && fitted.filters().has_cuda(gpu)) continue;  // it has its memory
+    if (fits && fitted.filters().has_tensor_filter(gpu)) continue;  // it has its memory
     cuda_abi::FilterSize size{};
     std::int64_t free = 0;
-    checked_call([&](Failure* failure) { return cuda_functions().filter_size(gpu, &spec.spec, &size, failure); });
+    checked_call([&](Failure* failure) { return cuda_functions().tensor_size(gpu, &spec.spec, &size, failure); });
     checked_call([&](Failure* failure) { return device::cuda().functions->free_memory(gpu, &free, failure); });
     if (!size.possible) throw Error(ErrorCode::unsupported, "no tensor filter for this measure, width or GPU");
     fits = fits && size.bytes <= gpu_budget(free, run.memory_limit);
@@ -44,40 +44,43 @@ bool fits_the_gpus(const Fitted& fitted, const CudaFilterSpec& spec, const devic
 }
 
 // Of the whole table. Where that does not fit with as many queries at once as are best, fewer may do.
-CudaFilterSpec spec_of_table(const Fitted& fitted, const ImageMap& map, std::int64_t n_queries, std::int64_t k,
-                             const device::BackendChoice& backend, const RunOptions& run) {
+TensorFilterSpec spec_of_table(const Fitted& fitted, const ImageMap& map, std::int64_t n_queries, std::int64_t k,
+                               const device::BackendChoice& backend, const RunOptions& run) {
   const ImageElement element = choose_image_element(fitted, map, backend);
-  CudaFilterSpec spec(fitted, map, element, fitted.n_rows(), n_queries, k);
-  if (n_queries <= kHalfOfFilterQueries || fits_the_gpus(fitted, spec, backend, run)) return spec;
-  return {fitted, map, element, fitted.n_rows(), kHalfOfFilterQueries, k};
+  TensorFilterSpec spec(fitted, map, element, fitted.n_rows(), n_queries, k);
+  if (n_queries <= kHalfOfBatch || fits_the_gpus(fitted, spec, backend, run)) return spec;
+  return {fitted, map, element, fitted.n_rows(), kHalfOfBatch, k};
 }
 
 // Every GPU holds the whole table and takes its share of a block's queries.
-class CudaFilterPipeline final : public SearchPipeline {
+class TensorFilterPipeline final : public SearchPipeline {
  public:
-  CudaFilterPipeline(const Fitted& fitted, const Plan& plan, const Selection& selection, std::int64_t n_queries,
-                     const RunOptions& run)
+  TensorFilterPipeline(const Fitted& fitted, const Plan& plan, const Selection& selection, std::int64_t n_queries,
+                       const RunOptions& run)
       : fitted_(fitted), plan_(plan), run_(run), k_(selection.ks.front()), n_queries_(n_queries) {
     const std::shared_ptr<const ImageMap> map = fitted.filters().map(fitted, *fitted.kernel().filter_form());
-    const CudaFilterSpec spec = spec_of_table(fitted, *map, n_queries, k_, plan.backend, run);
+    const TensorFilterSpec spec = spec_of_table(fitted, *map, n_queries, k_, plan.backend, run);
     const auto n_gpus = static_cast<std::int64_t>(plan.backend.gpus.size());
     filters_.resize(plan.backend.gpus.size());
-    const auto make = [&](int gpu, const CudaFilterSpec& as) {
-      auto filter = std::make_shared<CudaFilter>(gpu, as);
+    const auto make = [&](int gpu, const TensorFilterSpec& as) {
+      auto filter = std::make_shared<TensorFilter>(gpu, as);
       ThreadPool pool(std::min(plan.threads, kLoaderThreads));
-      CudaLoader(gpu, fitted, run.memory_limit).load(*filter, 0, 0, fitted.n_rows(), pool, run.cancel);
+      RowLoader(gpu, fitted, run.memory_limit).load(*filter, 0, 0, fitted.n_rows(), pool, run.cancel);
       return filter;
     };
     const auto spec_of = [&](std::int64_t queries, std::int64_t k) {
-      return queries == n_queries && k == k_ ? spec
-                                             : CudaFilterSpec(fitted, *map, spec.element, fitted.n_rows(), queries, k);
+      return queries == n_queries && k == k_
+                 ? spec
+                 : TensorFilterSpec(fitted, *map, spec.element, fitted.n_rows(), queries, k);
     };
     ThreadPool gpus(static_cast<int>(n_gpus));
     gpus.parallel_for(n_gpus, run.cancel, [&](std::int64_t i, int) {
       const int gpu = plan.backend.gpus[static_cast<std::size_t>(i)];
-      filters_[static_cast<std::size_t>(i)] = fitted.filters().cuda(gpu, [&](const std::shared_ptr<CudaFilter>& there) {
-        return keep_or_make(there, n_queries, k_, spec_of, [&](const CudaFilterSpec& as) { return make(gpu, as); });
-      });
+      filters_[static_cast<std::size_t>(i)] =
+          fitted.filters().tensor_filter(gpu, [&](const std::shared_ptr<TensorFilter>& there) {
+            return keep_or_make(there, n_queries, k_, spec_of,
+                                [&](const TensorFilterSpec& as) { return make(gpu, as); });
+          });
     });
     votes_ = can_vote(spec, selection);
     on_gpu_ = selection.device;
@@ -103,7 +106,7 @@ class CudaFilterPipeline final : public SearchPipeline {
   }
 
   // A search that failed or was cancelled leaves batches under way, which read and write the blocks.
-  ~CudaFilterPipeline() override {
+  ~TensorFilterPipeline() override {
     for (Block& block : blocks_) {
       for (const Share& share : block.shares) {
         if (share.flight != nullptr) share.filter->settle(*share.flight);
@@ -113,8 +116,8 @@ class CudaFilterPipeline final : public SearchPipeline {
     filters_.front()->give_back(std::move(threads_));
     filters_.front()->give_back(std::move(hand_threads_));
   }
-  CudaFilterPipeline(const CudaFilterPipeline&) = delete;
-  CudaFilterPipeline& operator=(const CudaFilterPipeline&) = delete;
+  TensorFilterPipeline(const TensorFilterPipeline&) = delete;
+  TensorFilterPipeline& operator=(const TensorFilterPipeline&) = delete;
 
   int blocks() const override { return kBlocks; }
   bool begins_beside() const override { return true; }
@@ -124,7 +127,7 @@ class CudaFilterPipeline final : public SearchPipeline {
     block.queries = queries;
     block.queries.rows = block.rows.data();
     block.encode = &encode;
-    for (const std::shared_ptr<CudaFilter>& filter : filters_) {
+    for (const std::shared_ptr<TensorFilter>& filter : filters_) {
       if (filter->in_bytes() && !filter->useful()) throw OtherImages{ImageNeed::halves};
     }
     if (on_gpu_ == nullptr) {
@@ -132,7 +135,7 @@ class CudaFilterPipeline final : public SearchPipeline {
       look_at_queries(block.rows.data(), queries.n);
     }
     block.selection = &selection;
-    block.uncertain.assign(static_cast<std::size_t>(queries.n), 1);
+    block.uncertified.assign(static_cast<std::size_t>(queries.n), 1);
     if (votes_) shape_outcome(*selection.ballot, queries, block.outcome);
     if (on_gpu_ != nullptr) block.outcome = {queries.first, queries.n, {}, {}, {}, {}};
     block.shares.clear();
@@ -142,7 +145,7 @@ class CudaFilterPipeline final : public SearchPipeline {
     for (std::int64_t batch = 0, added = 1; added > 0; ++batch) {
       added = 0;
       for (std::int64_t gpu = 0; gpu < n_gpus; ++gpu) {
-        CudaFilter& filter = *filters_[static_cast<std::size_t>(gpu)];
+        TensorFilter& filter = *filters_[static_cast<std::size_t>(gpu)];
         const std::int64_t begin = share_end(gpu - 1) + batch * filter.most_queries();
         if (begin >= share_end(gpu) || !filter.useful()) continue;
         block.shares.push_back({&filter, begin, std::min(filter.most_queries(), share_end(gpu) - begin)});
@@ -159,7 +162,7 @@ class CudaFilterPipeline final : public SearchPipeline {
       land(share);
       if (!share.rows.empty()) hand_on(share, share.distances.data(), share.rows.data(), *hand_threads_);
     }
-    answer_uncertain(block, [&](std::int64_t query, std::vector<Candidate> list) {
+    answer_uncertified(block, [&](std::int64_t query, std::vector<Neighbor> list) {
       copy_lists({std::move(list)}, *block.selection, query, out);
     });
   }
@@ -173,7 +176,7 @@ class CudaFilterPipeline final : public SearchPipeline {
       if (votes_ && !share.voted) keep_lists(block, share);
     }
     if (on_gpu_ != nullptr) look_at_queries_on_gpu(block);
-    answer_uncertain(block, [&](std::int64_t query, std::vector<Candidate> list) {
+    answer_uncertified(block, [&](std::int64_t query, std::vector<Neighbor> list) {
       add_list(query, std::move(list), block.outcome);
     });
     sort_lists(block.outcome);
@@ -181,7 +184,7 @@ class CudaFilterPipeline final : public SearchPipeline {
   }
 
   void report(SearchReport& report) const override {
-    uncertain_.report(report);
+    uncertified_.report(report);
     report.method += filters_.front()->in_bytes() ? ", byte products" : ", products";
     if (votes_ || on_gpu_ != nullptr) report.method += votes_ ? ", votes" : ", on the GPU";
     report.tile_queries = plan_.tile_queries;
@@ -193,15 +196,15 @@ class CudaFilterPipeline final : public SearchPipeline {
 
  private:
   // One is prepared and one handed on while the GPU searches the third.
-  static constexpr int kBlocks = cuda_abi::kFilterSlots;
+  static constexpr int kBlocks = cuda_abi::kTensorSlots;
   // Neighbours: to wake a thread for fewer takes longer than to copy them.
   static constexpr std::int64_t kHandedPerTask = std::int64_t{1} << 17;
 
   // Queries [begin, begin + n) of a block, on one GPU.
   struct Share {
-    CudaFilter* filter;
+    TensorFilter* filter;
     std::int64_t begin, n;
-    std::shared_ptr<CudaFlight> flight = {};
+    std::shared_ptr<BatchInFlight> flight = {};
     bool voted = false;
     Neighbors* out = nullptr;
     // The answer, if another search wanted the batch's place on the GPU before we wanted the answer.
@@ -214,50 +217,50 @@ class CudaFilterPipeline final : public SearchPipeline {
     const Selection* selection = nullptr;
     const QueryEncoder* encode = nullptr;
     std::deque<Share> shares;  // batches under way point to theirs
-    std::vector<std::int32_t> uncertain;
+    std::vector<std::int32_t> uncertified;
     Outcome outcome = {};  // where lists are kept
   };
 
   // Whether every GPU has what the training rows vote with, within the run's memory limit.
-  bool can_vote(const CudaFilterSpec& spec, const Selection& selection) const {
+  bool can_vote(const TensorFilterSpec& spec, const Selection& selection) const {
     if (selection.ballot == nullptr) return false;
     if (run_.memory_limit > 0) {
       cuda_abi::FilterSize size{};
       checked_call([&](Failure* failure) {
-        return cuda_functions().filter_size(plan_.backend.gpus.front(), &spec.spec, &size, failure);
+        return cuda_functions().tensor_size(plan_.backend.gpus.front(), &spec.spec, &size, failure);
       });
-      const std::int64_t bytes = vote_bytes(*selection.ballot, spec.spec.most_queries, cuda_abi::kFilterSlots);
+      const std::int64_t bytes = vote_bytes(*selection.ballot, spec.spec.most_queries, cuda_abi::kTensorSlots);
       if (checked::add(size.bytes, bytes) > run_.memory_limit) return false;
     }
-    return std::all_of(filters_.begin(), filters_.end(), [&](const std::shared_ptr<CudaFilter>& filter) {
+    return std::all_of(filters_.begin(), filters_.end(), [&](const std::shared_ptr<TensorFilter>& filter) {
       return filter->take_voters(voters_of(*selection.ballot));
     });
   }
 
   void look_at_queries(const double* rows, std::int64_t n) const {
-    if (filters_.front()->takes_gaps()) return;
+    if (filters_.front()->takes_missing()) return;
     ask_for_other_images(fitted_, filters_.front()->in_bytes(), rows, std::min(n, kGapSample), n_queries_);
   }
 
   // Rows on a GPU are looked at only where many of them have no answer.
   void look_at_queries_on_gpu(const Block& block) const {
     const std::int64_t n = std::min(block.queries.n, kGapSample);
-    const auto uncertain = std::count(block.uncertain.begin(), block.uncertain.end(), 1);
-    if (uncertain < n / 8 || filters_.front()->takes_gaps()) return;
+    const auto uncertified = std::count(block.uncertified.begin(), block.uncertified.end(), 1);
+    if (uncertified < n / 8 || filters_.front()->takes_missing()) return;
     Buffer<double> rows(checked::mul(n, fitted_.width()));
     (*block.encode)(block.queries.first, n, rows.data(), *hand_threads_);
     look_at_queries(rows.data(), n);
   }
 
   void land(Share& share) {
-    const std::shared_ptr<CudaFlight> flight = std::exchange(share.flight, nullptr);
+    const std::shared_ptr<BatchInFlight> flight = std::exchange(share.flight, nullptr);
     share.filter->finish(*flight, *hand_threads_);
   }
 
   void keep_lists(Block& block, const Share& share) const {
     for (std::int64_t i = 0; i < share.n; ++i) {
-      if (block.uncertain[static_cast<std::size_t>(share.begin + i)] != 0) continue;
-      std::vector<Candidate> list;
+      if (block.uncertified[static_cast<std::size_t>(share.begin + i)] != 0) continue;
+      std::vector<Neighbor> list;
       for (std::int64_t j = i * k_; j < (i + 1) * k_; ++j) {
         list.push_back({share.distances[static_cast<std::size_t>(j)], share.rows[static_cast<std::size_t>(j)]});
       }
@@ -269,10 +272,10 @@ class CudaFilterPipeline final : public SearchPipeline {
     run_.cancel.check();
     const std::int64_t self = block.selection->exclude_self ? block.queries.first + share.begin : -1;
     const bool heap = block.selection->kind == Selection::Kind::rapidminer_heap;
-    cuda_abi::FilterQuery query{block.queries.rows + share.begin * fitted_.width(), share.n, k_, self, heap ? 1 : 0};
+    cuda_abi::TensorQuery query{block.queries.rows + share.begin * fitted_.width(), share.n, k_, self, heap ? 1 : 0};
     const auto submit = [&] {
       share.flight = share.filter->submit(
-          query, [&](const cuda_abi::FilterAnswer& answer, ThreadPool* pool) { take(block, share, answer, pool); });
+          query, [&](const cuda_abi::TensorAnswer& answer, ThreadPool* pool) { take(block, share, answer, pool); });
     };
     if (on_gpu_ != nullptr) {
       const cuda_abi::DeviceRows rows = on_gpu_->rows_from(block.queries.first + share.begin);
@@ -298,8 +301,8 @@ class CudaFilterPipeline final : public SearchPipeline {
   }
 
   // With a pool it is our own thread that asks for the answer, else another search's.
-  void take(Block& block, Share& share, const cuda_abi::FilterAnswer& answer, ThreadPool* pool) {
-    std::copy_n(answer.uncertain, share.n, block.uncertain.begin() + share.begin);
+  void take(Block& block, Share& share, const cuda_abi::TensorAnswer& answer, ThreadPool* pool) {
+    std::copy_n(answer.uncertified, share.n, block.uncertified.begin() + share.begin);
     if (share.voted) {
       put_predictions(*block.selection->ballot, {answer.winners, answer.values, share.begin, share.n}, block.outcome);
     } else if (on_gpu_ != nullptr) {
@@ -326,27 +329,27 @@ class CudaFilterPipeline final : public SearchPipeline {
     });
   }
 
-  void answer_uncertain(const Block& block, const UncertainQueries::Take& take) {
+  void answer_uncertified(const Block& block, const UncertifiedQueries::Take& take) {
     const std::int64_t width = fitted_.width();
     const auto fetch = [&](std::int64_t begin, std::int64_t n, double* rows) {
       if (on_gpu_ != nullptr) return (*block.encode)(block.queries.first + begin, n, rows, *hand_threads_);
       std::copy_n(block.queries.rows + begin * width, n * width, rows);
     };
-    uncertain_.answer(block.queries, *block.selection, block.uncertain, fetch, take);
+    uncertified_.answer(block.queries, *block.selection, block.uncertified, fetch, take);
   }
 
   const Fitted& fitted_;
   const Plan plan_;
   const RunOptions& run_;
   std::int64_t k_, n_queries_;
-  bool votes_ = false;                                // lists stay on the GPUs,
-  const DeviceQueries* on_gpu_ = nullptr;             // or in the caller's memory there, where the rows are, too
-  std::vector<std::shared_ptr<CudaFilter>> filters_;  // per GPU
-  UncertainQueries uncertain_{fitted_, plan_, run_};
+  bool votes_ = false;                                  // lists stay on the GPUs,
+  const DeviceQueries* on_gpu_ = nullptr;               // or in the caller's memory there, where the rows are, too
+  std::vector<std::shared_ptr<TensorFilter>> filters_;  // per GPU
+  UncertifiedQueries uncertified_{fitted_, plan_, run_};
   std::unique_ptr<ThreadPool> threads_, hand_threads_;  // of begin() and of finish()
   Block blocks_[kBlocks];
   std::mutex counts_mutex_;
-  CudaFilterSeconds seconds_{};
+  TensorFilterSeconds seconds_{};
   std::int64_t scanned_ = 0, listed_ = 0, evaluated_ = 0;
 };
 
@@ -370,19 +373,19 @@ std::string unfit(const Fitted& fitted, const Selection& selection) {
 
 }  // namespace
 
-bool cuda_filters(const Fitted& fitted, const Selection& selection) {
+bool tensor_filter_takes(const Fitted& fitted, const Selection& selection) {
   return unfit(fitted, selection).empty();
 }
 
-Method choose_cuda_method(const Fitted& fitted, const Selection& selection, std::int64_t n_queries,
-                          const device::BackendChoice& backend, const RunOptions& run) {
+Method choose_tensor_method(const Fitted& fitted, const Selection& selection, std::int64_t n_queries,
+                            const device::BackendChoice& backend, const RunOptions& run) {
   const auto reference = [](const std::string& problem) {
     return Method{Method::Way::reference, {}, {}, "every distance by the formula, on the GPU: " + problem};
   };
   if (const std::string problem = unfit(fitted, selection); !problem.empty()) return reference(problem);
   const std::int64_t k = selection.ks.front();
   // Over the life of the table, since images are kept.
-  const std::int64_t queries = fitted.filters().count_queries(n_queries);
+  const std::int64_t queries = fitted.filters().add_queries(n_queries);
   if (!backend.forced && queries < kLeastPairs / fitted.n_rows()) {
     return reference("too few pairs for a filter to pay");
   }
@@ -399,17 +402,17 @@ Method choose_cuda_method(const Fitted& fitted, const Selection& selection, std:
   }
   if (!method.in_parts) return method;
   if (selection.kind != Selection::Kind::nearest) return reference("RapidMiner's heap, and the table comes in parts");
-  if (!cuda_parts_are_held(fitted, k, n_queries, backend) &&
-      cuda_part_sizes(fitted, *map, k, n_queries, backend, run).rows == 0) {
+  if (!parts_are_held(fitted, k, n_queries, backend) &&
+      plan_part_sizes(fitted, *map, k, n_queries, backend, run).rows == 0) {
     return reference("the images of too few rows fit the GPU's memory");
   }
   method.reason += ", the table in parts";
   return method;
 }
 
-std::unique_ptr<SearchPipeline> make_cuda_filter(const Fitted& fitted, const Plan& plan, const Selection& selection,
-                                                 std::int64_t n_queries, const RunOptions& run) {
-  return std::make_unique<CudaFilterPipeline>(fitted, plan, selection, n_queries, run);
+std::unique_ptr<SearchPipeline> make_tensor_filter(const Fitted& fitted, const Plan& plan, const Selection& selection,
+                                                   std::int64_t n_queries, const RunOptions& run) {
+  return std::make_unique<TensorFilterPipeline>(fitted, plan, selection, n_queries, run);
 }
 
 }  // namespace stope::knn

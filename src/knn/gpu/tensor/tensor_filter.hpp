@@ -10,13 +10,13 @@
 namespace stope::knn {
 
 /// Whether the tensor filter is for this measure and selection at all.
-bool cuda_filters(const Fitted& fitted, const Selection& selection);
+bool tensor_filter_takes(const Fitted& fitted, const Selection& selection);
 
 /// Whether a search on GPUs goes through the tensor filter, and why not.
-Method choose_cuda_method(const Fitted& fitted, const Selection& selection, std::int64_t n_queries,
-                          const device::BackendChoice& backend, const RunOptions& run);
+Method choose_tensor_method(const Fitted& fitted, const Selection& selection, std::int64_t n_queries,
+                            const device::BackendChoice& backend, const RunOptions& run);
 
-std::unique_ptr<SearchPipeline> make_cuda_filter(const Fitted& fitted, const Plan& plan, const Selection& selection,
-                                                 std::int64_t n_queries, const RunOptions& run);
+std::unique_ptr<SearchPipeline> make_tensor_filter(const Fitted& fitted, const Plan& plan, const Selection& selection,
+                                                   std::int64_t n_queries, const RunOptions& run);
 
 }  // namespace stope::knn

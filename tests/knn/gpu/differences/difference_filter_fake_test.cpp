@@ -1,4 +1,4 @@
-// The host's half of the filter by differences, by a plug-in that only pretends (device/fake_plugin.cpp): blocks under
+// The host's half of the filter by differences, with the fake plug-in (device/fake_plugin.cpp): blocks under
 // way, several GPUs, excluded rows, queries without an answer, errors. No GPU; the real plug-in is tested by
 // differences_cuda_test.cpp.
 #include <dlfcn.h>
@@ -22,14 +22,14 @@
 namespace stope {
 namespace {
 
-class PretendedDifferences : public testing::Test {
+class FakeDifferenceFilter : public testing::Test {
  protected:
   void SetUp() override {
     setenv("STOPE_CUDA_PLUGIN", STOPE_FAKE_PLUGIN, 1);
     setenv("STOPE_FAKE", "differences", 1);
     setenv("STOPE_BACKEND", "cuda", 1);  // however small the job
   }
-  ~PretendedDifferences() override {
+  ~FakeDifferenceFilter() override {
     for (const char* name : {"STOPE_FAKE", "STOPE_BACKEND", "STOPE_TILE_QUERIES"}) unsetenv(name);
     fault::arm_alloc(0);
     fault::arm_device(0);
@@ -51,7 +51,7 @@ class PretendedDifferences : public testing::Test {
 };
 
 // Pinned memory is slow to make: a search takes what the one before has left, and leaves as much.
-TEST_F(PretendedDifferences, SearchesShareTheirMemory) {
+TEST_F(FakeDifferenceFilter, SearchesShareTheirMemory) {
   void* const plugin = dlopen(STOPE_FAKE_PLUGIN, RTLD_NOW);
   ASSERT_NE(plugin, nullptr);
   const auto* pins = static_cast<const std::atomic<int>*>(dlsym(plugin, "stope_fake_pins"));
@@ -72,7 +72,7 @@ TEST_F(PretendedDifferences, SearchesShareTheirMemory) {
   dlclose(plugin);
 }
 
-TEST_F(PretendedDifferences, AnyBlocksGpusAndExclusionsGiveTheSameLists) {
+TEST_F(FakeDifferenceFilter, AnyBlocksGpusAndExclusionsGiveTheSameLists) {
   Random random(1);
   const auto size = [&](std::uint64_t most) { return static_cast<std::int64_t>(random.below(most)); };
   int filtered = 0, short_lists = 0;
@@ -105,7 +105,7 @@ TEST_F(PretendedDifferences, AnyBlocksGpusAndExclusionsGiveTheSameLists) {
 }
 
 // A sink that searches itself, and searches from several threads: none waits for another for ever, each has its answer.
-TEST_F(PretendedDifferences, SearchesWithinAndBesideASearch) {
+TEST_F(FakeDifferenceFilter, SearchesWithinAndBesideASearch) {
   const Table train = table(300), query = table(100);
   const SearchOptions search{.n_neighbors = 7};
   const Neighbors theirs = on_processor(train, query, search);
@@ -122,7 +122,7 @@ TEST_F(PretendedDifferences, SearchesWithinAndBesideASearch) {
   for (const Neighbors& mine : ours) expect_same(mine, theirs);
 }
 
-TEST_F(PretendedDifferences, ALostGpuIsReportedWhereverItHappens) {
+TEST_F(FakeDifferenceFilter, ALostGpuIsReportedWhereverItHappens) {
   const Table train = table(400), query = table(50);
   const Neighbors theirs = on_processor(train, query, {});
   set_block(10);
@@ -132,7 +132,7 @@ TEST_F(PretendedDifferences, ALostGpuIsReportedWhereverItHappens) {
   expect_same(index.kneighbors(query, {}, run_), theirs);
 }
 
-TEST_F(PretendedDifferences, AnAllocationThatFailsOnceCostsOnlyRoom) {
+TEST_F(FakeDifferenceFilter, AnAllocationThatFailsOnceCostsOnlyRoom) {
   const Table train = table(400), query = table(50);
   const Neighbors theirs = on_processor(train, query, {});
   set_block(10);
@@ -141,7 +141,7 @@ TEST_F(PretendedDifferences, AnAllocationThatFailsOnceCostsOnlyRoom) {
   EXPECT_GT(fail_every_allocation_once(theirs, fit, search), 2);
 }
 
-TEST_F(PretendedDifferences, StopsWhenCancelled) {
+TEST_F(FakeDifferenceFilter, StopsWhenCancelled) {
   const Table train = table(400), query = table(200);
   set_block(10);
   const RunOptions run = {.threads = 2, .device = "cuda:1,1"};

@@ -1,4 +1,4 @@
-// The host's half of a search on GPUs, by a plug-in that only pretends (device/fake_plugin.cpp): tiles, chunks, several
+// The host's half of a search on GPUs, with the fake plug-in (device/fake_plugin.cpp): tiles, chunks, several
 // GPUs, lists, errors. No GPU; the real plug-in is tested by reference_cuda_test.cpp.
 #include <gtest/gtest.h>
 
@@ -19,13 +19,13 @@ namespace {
 
 constexpr const char* kSizes[] = {"STOPE_TILE_QUERIES", "STOPE_TILE_ROWS", "STOPE_DEVICE_ROWS", "STOPE_PART_ROWS"};
 
-class PretendedCuda : public testing::Test {
+class FakeReference : public testing::Test {
  protected:
   void SetUp() override {
     setenv("STOPE_CUDA_PLUGIN", STOPE_FAKE_PLUGIN, 1);
     setenv("STOPE_FAKE", "works", 1);
   }
-  ~PretendedCuda() override {
+  ~FakeReference() override {
     unsetenv("STOPE_FAKE");
     set_sizes({0, 0, 0, 0});
     fault::arm_alloc(0);
@@ -49,7 +49,7 @@ class PretendedCuda : public testing::Test {
   RunOptions run_ = {.threads = 2, .device = "cuda"};
 };
 
-TEST_F(PretendedCuda, AnyTilesChunksAndGpusGiveTheSameLists) {
+TEST_F(FakeReference, AnyTilesChunksAndGpusGiveTheSameLists) {
   Random random(1);
   const auto size = [&](std::uint64_t most) { return static_cast<std::int64_t>(random.below(most)); };
   for (int round = 0; round < repeated(300, 60); ++round) {
@@ -70,7 +70,7 @@ TEST_F(PretendedCuda, AnyTilesChunksAndGpusGiveTheSameLists) {
   }
 }
 
-TEST_F(PretendedCuda, ListsWithinARadiusMayBeLong) {
+TEST_F(FakeReference, ListsWithinARadiusMayBeLong) {
   const Table train = table(3000);
   const KnnIndex index = KnnIndex::fit(train);
   std::vector<std::int64_t> ours, theirs;
@@ -84,7 +84,7 @@ TEST_F(PretendedCuda, ListsWithinARadiusMayBeLong) {
   EXPECT_EQ(ours, theirs);
 }
 
-TEST_F(PretendedCuda, MatricesComeTileByTile) {
+TEST_F(FakeReference, MatricesComeTileByTile) {
   const Table reference = table(130), request = table(37);
   const auto matrix = [&](const RunOptions& run) {
     std::vector<double> values;
@@ -100,7 +100,7 @@ TEST_F(PretendedCuda, MatricesComeTileByTile) {
   EXPECT_EQ(matrix(run_), theirs);
 }
 
-TEST_F(PretendedCuda, ALostGpuIsReportedWhereverItHappens) {
+TEST_F(FakeReference, ALostGpuIsReportedWhereverItHappens) {
   const Table train = table(400);
   const KnnIndex index = KnnIndex::fit(train);
   const Neighbors theirs = index.kneighbors(table(30), {});
@@ -109,14 +109,14 @@ TEST_F(PretendedCuda, ALostGpuIsReportedWhereverItHappens) {
   EXPECT_GT(lose_the_gpu_at_every_call(theirs, [&] { return index.kneighbors(table(30), {}, run_); }), 50);
 }
 
-TEST_F(PretendedCuda, AnAllocationThatFailsOnceCostsOnlyRoom) {
+TEST_F(FakeReference, AnAllocationThatFailsOnceCostsOnlyRoom) {
   const auto fit = [] { return KnnIndex::fit(table(200)); };
   const Neighbors theirs = fit().kneighbors(table(), {});
   const auto search = [&](const KnnIndex& index) { return index.kneighbors(table(), {}, run_); };
   EXPECT_GT(fail_every_allocation_once(theirs, fit, search), 0);
 }
 
-TEST_F(PretendedCuda, StopsWhenCancelled) {
+TEST_F(FakeReference, StopsWhenCancelled) {
   run_.cancel.cancel();
   try {
     KnnIndex::fit(table()).kneighbors(table(), {}, run_);
@@ -126,7 +126,7 @@ TEST_F(PretendedCuda, StopsWhenCancelled) {
   }
 }
 
-TEST_F(PretendedCuda, WithoutAKernelTheProcessorSearchesAndSaysSo) {
+TEST_F(FakeReference, WithoutAKernelTheProcessorSearchesAndSaysSo) {
   setenv("STOPE_FAKE", "no measure", 1);
   const KnnIndex index = KnnIndex::fit(table(), {}, run_);
   const SearchReport report = index.kneighbors(table(), {}, run_, [](const Neighbors&) {});
@@ -135,7 +135,7 @@ TEST_F(PretendedCuda, WithoutAKernelTheProcessorSearchesAndSaysSo) {
   expect_same(index.kneighbors(table(), {}, run_), index.kneighbors(table()));
 }
 
-TEST_F(PretendedCuda, AnErrorOfThePluginKeepsItsCodeAndWords) {
+TEST_F(FakeReference, AnErrorOfThePluginKeepsItsCodeAndWords) {
   setenv("STOPE_FAKE", "", 1);
   const KnnIndex index = KnnIndex::fit(table(), {}, run_);
   try {

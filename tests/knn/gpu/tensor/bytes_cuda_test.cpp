@@ -1,7 +1,7 @@
 // The tensor filter's images in bytes against the processor, bit for bit: small whole numbers of every kind, at sizes
 // that straddle its tiles and blocks, ties, and rows and queries beside the grid. Where a GPU has no scan of bytes, the
 // same with halves. Skipped where there is no GPU; what the host decides byte_grid_test.cpp and
-// filter_pretended_test.cpp test without one.
+// tensor_filter_fake_test.cpp test without one.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -152,7 +152,7 @@ TEST_F(FilterCudaBytes, ManyEqualDistances) {
 // As FilterCuda.TiesUpToTheCapacities.
 TEST_F(FilterCudaBytes, TiesUpToTheCapacities) {
   const auto search = [](std::int64_t copies, std::int64_t k) {
-    return uncertain_among_copies(4, 100, 256, copies, k);
+    return uncertified_among_copies(4, 100, 256, copies, k);
   };
   EXPECT_EQ(search(12, 10), 0);
   EXPECT_EQ(search(60, 10), 0);

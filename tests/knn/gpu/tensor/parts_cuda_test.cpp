@@ -1,6 +1,6 @@
 // The host's half of the tensor filter on a GPU, against the processor, bit for bit: parts of the training table,
 // several sessions on one GPU, blocks under way, sizes beyond 2^31, and every failure. Skipped where there is no GPU;
-// without one, filter_pretended_test.cpp tests the same paths.
+// without one, tensor_filter_fake_test.cpp tests the same paths.
 #include <gtest/gtest.h>
 
 #include <bit>

@@ -64,10 +64,10 @@ inline SearchReport expect_the_processors_answer(const Table& train, const Table
 }
 
 /// 400 different rows of whole numbers below `most`, so many copies of each, spread over the table, so that a group of
-/// 4 has at most one of each: how many of 50 queries among them, for k neighbours, stay uncertain. `kind`: of the
+/// 4 has at most one of each: how many of 50 queries among them, for k neighbours, stay uncertified. `kind`: of the
 /// numbers.
-inline std::int64_t uncertain_among_copies(std::uint64_t kind, std::int64_t n_columns, std::uint64_t most,
-                                           std::int64_t copies, std::int64_t k) {
+inline std::int64_t uncertified_among_copies(std::uint64_t kind, std::int64_t n_columns, std::uint64_t most,
+                                             std::int64_t copies, std::int64_t k) {
   Random random(kind);
   std::vector<std::vector<double>> rows(400, std::vector<double>(static_cast<std::size_t>(n_columns)));
   for (std::vector<double>& row : rows) {

@@ -428,7 +428,7 @@ TEST_P(FilterCuda, AllRowsAreNeighbors) {
 // Equal rows at the cut are all evaluated, so that the lowest rows are returned: as many as fit certified, more not.
 TEST_P(FilterCuda, TiesUpToTheCapacities) {
   const auto search = [](std::int64_t copies, std::int64_t k) {
-    return uncertain_among_copies(13, 12, 1000, copies, k);
+    return uncertified_among_copies(13, 12, 1000, copies, k);
   };
   EXPECT_EQ(search(12, 10), 0);
   EXPECT_EQ(search(60, 10), 0);

@@ -1,4 +1,4 @@
-// The host's half of the tensor filter, by a plug-in that only pretends (device/fake_plugin.cpp): blocks under way,
+// The host's half of the tensor filter, with the fake plug-in (device/fake_plugin.cpp): blocks under way,
 // parts of the training table, several GPUs, queries without an answer, errors. No GPU; the real plug-in is tested by
 // filter_cuda_test.cpp.
 #include <gtest/gtest.h>
@@ -25,14 +25,14 @@ namespace {
 constexpr const char* kSizes[] = {"STOPE_TILE_QUERIES", "STOPE_DEVICE_ROWS", "STOPE_PART_ROWS",
                                   "STOPE_BLOCKS_UNDER_WAY"};
 
-class PretendedFilter : public testing::Test {
+class FakeTensorFilter : public testing::Test {
  protected:
   void SetUp() override {
     setenv("STOPE_CUDA_PLUGIN", STOPE_FAKE_PLUGIN, 1);
     setenv("STOPE_FAKE", "filters", 1);
     setenv("STOPE_BACKEND", "cuda", 1);  // however small the job
   }
-  ~PretendedFilter() override {
+  ~FakeTensorFilter() override {
     for (const char* name : {"STOPE_FAKE", "STOPE_BACKEND"}) unsetenv(name);
     set_sizes({0, 0, 0, 0});
     fault::arm_alloc(0);
@@ -74,7 +74,7 @@ class PretendedFilter : public testing::Test {
   RunOptions run_ = {.threads = 2, .device = "cuda"};
 };
 
-TEST_F(PretendedFilter, AnyBlocksPartsAndGpusGiveTheSameLists) {
+TEST_F(FakeTensorFilter, AnyBlocksPartsAndGpusGiveTheSameLists) {
   Random random(1);
   const auto size = [&](std::uint64_t most) { return static_cast<std::int64_t>(random.below(most)); };
   int in_parts = 0, whole = 0;
@@ -103,7 +103,7 @@ TEST_F(PretendedFilter, AnyBlocksPartsAndGpusGiveTheSameLists) {
 }
 
 // Blocks of thousands, several of which are under way.
-TEST_F(PretendedFilter, LongBlocks) {
+TEST_F(FakeTensorFilter, LongBlocks) {
   const Table train = table(40);
   std::int64_t number = 0;
   for (const std::int64_t n : {1023, 1280, 4096, 9001}) {
@@ -128,7 +128,7 @@ TEST_F(PretendedFilter, LongBlocks) {
 }
 
 // A sink that searches itself, and searches from several threads: none waits for another for ever, each has its answer.
-TEST_F(PretendedFilter, SearchesWithinAndBesideASearch) {
+TEST_F(FakeTensorFilter, SearchesWithinAndBesideASearch) {
   const Table train = table(300), query = table(100);
   const SearchOptions search{.n_neighbors = 7};
   const Neighbors theirs = on_processor(train, query, search);
@@ -156,7 +156,7 @@ TEST_F(PretendedFilter, SearchesWithinAndBesideASearch) {
 }
 
 // Queries that lack what every training row has: images that allow for it are made as soon as there are many.
-TEST_F(PretendedFilter, GapsInQueriesAlone) {
+TEST_F(FakeTensorFilter, GapsInQueriesAlone) {
   const Table train = table(400, 0.0), whole = table(300, 0.0), gaps = table(300, 0.3);
   const SearchOptions search{.n_neighbors = 7};
   for (const std::int64_t device_rows : {0, 90}) {
@@ -188,7 +188,7 @@ TEST_F(PretendedFilter, GapsInQueriesAlone) {
 }
 
 // A filter that was made for few queries is made anew, once, for far more; where there is no room it stays.
-TEST_F(PretendedFilter, FewQueriesFirst) {
+TEST_F(FakeTensorFilter, FewQueriesFirst) {
   const Table train = table(60), few = table(10), many = table(9000);
   const SearchOptions search{.n_neighbors = 7};
   const Neighbors of_few = on_processor(train, few, search), of_many = on_processor(train, many, search);
@@ -228,7 +228,7 @@ Table whole_numbers(std::int64_t n, const Value& value) {
 }
 
 // Images of bytes where rows are small whole numbers, of halves where that turns out to be wrong.
-TEST_F(PretendedFilter, BytesWhereRowsAreSmallWholeNumbers) {
+TEST_F(FakeTensorFilter, BytesWhereRowsAreSmallWholeNumbers) {
   const auto as_is = [](std::int64_t, std::int64_t, double value) { return value; };
   const auto halves_beside = [](std::int64_t r, std::int64_t c, double value) {
     return r % 3 == 1 && c == 7 ? value + 0.25 : value;
@@ -280,7 +280,7 @@ TEST_F(PretendedFilter, BytesWhereRowsAreSmallWholeNumbers) {
   }
 }
 
-TEST_F(PretendedFilter, ALostGpuIsReportedWhereverItHappens) {
+TEST_F(FakeTensorFilter, ALostGpuIsReportedWhereverItHappens) {
   const Table train = table(400), query = table(50);
   const Neighbors theirs = on_processor(train, query, {});
   for (const std::int64_t device_rows : {0, 90}) {
@@ -292,7 +292,7 @@ TEST_F(PretendedFilter, ALostGpuIsReportedWhereverItHappens) {
   }
 }
 
-TEST_F(PretendedFilter, AnAllocationThatFailsOnceCostsOnlyRoom) {
+TEST_F(FakeTensorFilter, AnAllocationThatFailsOnceCostsOnlyRoom) {
   const Table train = table(400), query = table(50);
   const Neighbors theirs = on_processor(train, query, {});
   for (const std::int64_t device_rows : {0, 90}) {
@@ -304,7 +304,7 @@ TEST_F(PretendedFilter, AnAllocationThatFailsOnceCostsOnlyRoom) {
 }
 
 // A GPU that nobody asked for may fail: the processor goes on where it stopped, and says so.
-TEST_F(PretendedFilter, AutoTakesTheGpuWhereItPaysAndTheProcessorWhereItFails) {
+TEST_F(FakeTensorFilter, AutoTakesTheGpuWhereItPaysAndTheProcessorWhereItFails) {
   const Table train = table(200), query = table(1200);
   const Neighbors theirs = on_processor(train, query, {});
   KnnIndex::fit(train).kneighbors(query, {}, run_);  // from now on the driver is started
@@ -336,7 +336,7 @@ TEST_F(PretendedFilter, AutoTakesTheGpuWhereItPaysAndTheProcessorWhereItFails) {
   EXPECT_GT(lost, 5);
 }
 
-TEST_F(PretendedFilter, StopsWhenCancelled) {
+TEST_F(FakeTensorFilter, StopsWhenCancelled) {
   const Table train = table(400), query = table(200);
   for (const std::int64_t device_rows : {0, 90}) {
     set_sizes({10, device_rows, 0});

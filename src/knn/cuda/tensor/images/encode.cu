@@ -6,12 +6,12 @@
 namespace stope::knn::cuda {
 namespace {
 
-using cuda_abi::FilterColumn;
+using cuda_abi::ImageColumn;
 using cuda_abi::ImagePart;
 
 constexpr int kEncodeThreads = 256;
 
-__device__ __half number_part(const FilterColumn& column, double value, double factor, Gathered& gathered) {
+__device__ __half number_part(const ImageColumn& column, double value, double factor, Gathered& gathered) {
   if (isnan(value)) {
     gathered.missing += 1.0;
     gathered.bounded &= column.masked != 0;
@@ -30,7 +30,7 @@ __device__ __half number_part(const FilterColumn& column, double value, double f
   return image;
 }
 
-__device__ __half square_part(const FilterColumn& column, double value, bool low) {
+__device__ __half square_part(const ImageColumn& column, double value, bool low) {
   const double image = static_cast<double>(__half2float(__double2half((value - column.centre) * column.scale)));
   if (!(fabs(image) <= kMostImage)) return __half(0.0F);  // missing, or out of bounds
   const double square = -0.5 * image * image;
@@ -38,7 +38,7 @@ __device__ __half square_part(const FilterColumn& column, double value, bool low
   return low ? __double2half(square - static_cast<double>(__half2float(high))) : high;
 }
 
-__device__ __half value_part(const FilterColumn& column, double code, float factor, Gathered& gathered) {
+__device__ __half value_part(const ImageColumn& column, double code, float factor, Gathered& gathered) {
   if (isnan(code)) {
     gathered.bounded &= column.masked != 0;
     return __half(0.0F);
@@ -49,7 +49,7 @@ __device__ __half value_part(const FilterColumn& column, double code, float fact
 }
 
 template <bool kTrain>
-__device__ __half image_of(const FilterColumn& column, double value, double row_factor, Gathered& gathered) {
+__device__ __half image_of(const ImageColumn& column, double value, double row_factor, Gathered& gathered) {
   const float factor = kTrain ? column.train_factor : column.query_factor;
   switch (kTrain ? column.train : column.query) {
     case ImagePart::zero: break;
@@ -77,7 +77,7 @@ __device__ double unit_factor(const EncodeJob& job, const double* values, Gather
   const int lane = static_cast<int>(threadIdx.x) % kLanes;
   double squares = 0.0, unbounded = 0.0;
   for (int c = lane; c < job.n_columns && values != nullptr; c += kLanes) {
-    const FilterColumn& column = job.columns[c];
+    const ImageColumn& column = job.columns[c];
     if (column.train != ImagePart::number) continue;
     const double value = values[column.source], scaled = value * column.scale;
     unbounded += fabs(value) < 1e100 ? 0.0 : 1.0;  // of a NaN 1
@@ -205,11 +205,11 @@ struct ByteColumns {
 
 template <bool kTrain>
 struct AnyPair {
-  FilterColumn columns[2];
+  ImageColumn columns[2];
 
   __device__ AnyPair(const EncodeJob& job, int column) {
 #pragma unroll
-    for (int i = 0; i < 2; ++i) columns[i] = column + i < job.n_columns ? job.columns[column + i] : FilterColumn{};
+    for (int i = 0; i < 2; ++i) columns[i] = column + i < job.n_columns ? job.columns[column + i] : ImageColumn{};
   }
   __device__ std::uint32_t image(const double* values, double factor, Gathered& gathered) const {
     __half images[2];
@@ -235,11 +235,11 @@ struct Words<kTrain, Images::bytes> {
   using Sums = ByteSums;
 };
 
-/// A warp has kSteps rows at a time, or twice as many of 32 columns; a lane a word of each of a panel's, so that a warp
-/// reads and writes whole lines.
+/// A warp has kRowsOfLane rows at a time, or twice as many of 32 columns; a lane a word of each of a panel's, so that a
+/// warp reads and writes whole lines.
 template <bool kTrain, Images kImages, int kLanes>
 __global__ void __launch_bounds__(kEncodeThreads) encode_kernel(const EncodeJob job) {
-  constexpr int kRowsAStep = 32 / kLanes, kRows = kSteps * kRowsAStep;
+  constexpr int kRowsAStep = 32 / kLanes, kRows = kRowsOfLane * kRowsAStep;
   const int lane = static_cast<int>(threadIdx.x) % kLanes, side = static_cast<int>(threadIdx.x) % 32 / kLanes;
   const std::int64_t warps = static_cast<std::int64_t>(gridDim.x) * (kEncodeThreads / 32);
   const std::int64_t warp = static_cast<std::int64_t>(blockIdx.x) * (kEncodeThreads / 32) + threadIdx.x / 32;
@@ -247,10 +247,10 @@ __global__ void __launch_bounds__(kEncodeThreads) encode_kernel(const EncodeJob 
   for (std::int64_t group = job.first + warp * kRows; group < job.n_padded; group += warps * kRows) {
     const std::int64_t first = group + side;  // of the lane's rows; the next one is kRowsAStep further
     const double* const values = job.rows + (first - job.first) * job.row_width;
-    typename Words<kTrain, kImages>::Sums gathered[kSteps];
-    double factors[kSteps];
+    typename Words<kTrain, kImages>::Sums gathered[kRowsOfLane];
+    double factors[kRowsOfLane];
 #pragma unroll
-    for (int s = 0; s < kSteps; ++s) {
+    for (int s = 0; s < kRowsOfLane; ++s) {
       const std::int64_t row = first + s * kRowsAStep;
       factors[s] = 1.0;
       if constexpr (kImages == Images::any) {
@@ -262,15 +262,15 @@ __global__ void __launch_bounds__(kEncodeThreads) encode_kernel(const EncodeJob 
     }
     for (int c = 2 * lane; c < job.width; c += 2 * kLanes) {
       const typename Words<kTrain, kImages>::Columns columns(job, c);
-      std::uint32_t images[kSteps];
+      std::uint32_t images[kRowsOfLane];
 #pragma unroll
-      for (int s = 0; s < kSteps; ++s) {
+      for (int s = 0; s < kRowsOfLane; ++s) {
         const std::int64_t row = first + s * kRowsAStep;
         images[s] = 0;
         if (row < end) images[s] = columns.image(values + s * kRowsAStep * job.row_width, factors[s], gathered[s]);
       }
 #pragma unroll
-      for (int s = 0; s < kSteps; ++s) {
+      for (int s = 0; s < kRowsOfLane; ++s) {
         const std::int64_t row = first + s * kRowsAStep;
         if (row >= job.n_padded) continue;
         const auto store = [&](__half* to) { *reinterpret_cast<std::uint32_t*>(to) = images[s]; };
@@ -285,13 +285,13 @@ __global__ void __launch_bounds__(kEncodeThreads) encode_kernel(const EncodeJob 
     }
     __syncwarp();  // the columns of starts have their zeros
     const std::int64_t row = first + step_of_lane<kLanes>() * kRowsAStep;
-    if (lane % (kLanes / kSteps) == 0 && row < job.n_padded) write_summary<kTrain>(job, row, sums);
+    if (lane % (kLanes / kRowsOfLane) == 0 && row < job.n_padded) write_summary<kTrain>(job, row, sums);
   }
 }
 
 template <bool kTrain, Images kImages, int kLanes>
 void launch_lanes(const EncodeJob& job, cudaStream_t stream) {
-  constexpr std::int64_t kMostBlocks = 4096, kRowsOfBlock = kEncodeThreads / kLanes * kSteps;
+  constexpr std::int64_t kMostBlocks = 4096, kRowsOfBlock = kEncodeThreads / kLanes * kRowsOfLane;
   const std::int64_t rows = job.n_padded - job.first, blocks = (rows + kRowsOfBlock - 1) / kRowsOfBlock;
   const auto grid = static_cast<unsigned>(blocks < kMostBlocks ? blocks : kMostBlocks);
   encode_kernel<kTrain, kImages, kLanes><<<grid, kEncodeThreads, 0, stream>>>(job);

@@ -1,6 +1,6 @@
 // What the tensor filter sees of rows: images in half precision or in bytes, and what their rounding may have moved.
 //
-// What an image has in its columns the host says (cuda_abi::FilterColumn). Training images lie in tiles of kTileRows
+// What an image has in its columns the host says (cuda_abi::ImageColumn). Training images lie in tiles of kTileRows
 // rows as the scan's bulk copies and matrix instructions want them, query images row by row, and in tiles too where
 // they are wide.
 //
@@ -80,7 +80,7 @@ struct EncodeJob {
   std::int64_t first, n;   ///< rows [first, first + n) of the images; `rows` points to the first of them
   std::int64_t n_padded;   ///< images up to here are written: those beyond first + n are of no row
   std::int64_t row_width;  ///< doubles a row
-  const cuda_abi::FilterColumn* columns;
+  const cuda_abi::ImageColumn* columns;
   int n_columns;
   int width;  ///< of an image
   ByteSteps bytes;

@@ -8,29 +8,28 @@
 namespace stope::knn::cuda {
 namespace {
 
-using cuda_abi::FilterColumn;
+using cuda_abi::ImageColumn;
 using cuda_abi::ImagePart;
 
 bool is_plain(ImagePart part) {
   return part == ImagePart::zero || part == ImagePart::constant || part == ImagePart::number;
 }
 
-bool is_plain(const cuda_abi::FilterSpec& spec) {
+bool is_plain(const cuda_abi::TensorSpec& spec) {
   // That two rows need an attribute which both have is no matter here: a row without one has no bound.
-  return spec.unit_rows == 0 &&
-         std::all_of(spec.columns, spec.columns + spec.n_columns, [](const FilterColumn& column) {
+  return spec.unit_rows == 0 && std::all_of(spec.columns, spec.columns + spec.n_columns, [](const ImageColumn& column) {
            return column.masked == 0 && is_plain(column.query) && is_plain(column.train);
          });
 }
 
 }  // namespace
 
-PlainColumns::PlainColumns(const cuda_abi::FilterSpec& spec, Side side, const stope::cuda::Stream& stream) {
+PlainColumns::PlainColumns(const cuda_abi::TensorSpec& spec, Side side, const stope::cuda::Stream& stream) {
   if (!is_plain(spec)) return;
   std::vector<PlainColumn> columns(static_cast<std::size_t>(spec.image_width), {0.0, 0.0});
   std::vector<int> sources(columns.size(), -1);
   for (std::size_t c = 0; c < static_cast<std::size_t>(spec.n_columns); ++c) {
-    const FilterColumn& column = spec.columns[c];
+    const ImageColumn& column = spec.columns[c];
     const ImagePart part = side == Side::train ? column.train : column.query;
     if (part == ImagePart::number) {
       columns[c] = {column.centre, column.scale};

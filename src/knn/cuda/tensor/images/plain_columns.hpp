@@ -13,7 +13,7 @@ class PlainColumns {
  public:
   enum class Side { train, queries };
   /// Copies the columns to the GPU, if the images are plain; waits for the copy.
-  PlainColumns(const cuda_abi::FilterSpec& spec, Side side, const stope::cuda::Stream& stream);
+  PlainColumns(const cuda_abi::TensorSpec& spec, Side side, const stope::cuda::Stream& stream);
 
   /// Null if the images have something else.
   const PlainColumn* columns() const { return columns_.data(); }

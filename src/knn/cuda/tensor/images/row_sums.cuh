@@ -7,7 +7,7 @@
 
 namespace stope::knn::cuda {
 
-inline constexpr int kSteps = 4;  ///< rows of a lane at once: they share the look at what a column is
+inline constexpr int kRowsOfLane = 4;  ///< rows of a lane at once: they share the look at what a column is
 
 /// Relative rounding of a subtraction and a multiplication in double.
 inline constexpr double kDoubleRounding = 0x1p-50;
@@ -81,11 +81,11 @@ struct ByteSums {
   }
 };
 
-/// Of kSteps sums over the kLanes lanes that have a row each lane gets one, that of step_of_lane(): with half the
+/// Of kRowsOfLane sums over the kLanes lanes that have a row each lane gets one, that of step_of_lane(): with half the
 /// exchanges that it takes to give all of them to all.
 template <int kLanes, class T>
-__device__ T shared_sum(const T (&values)[kSteps]) {
-  static_assert(kSteps == 4);
+__device__ T shared_sum(const T (&values)[kRowsOfLane]) {
+  static_assert(kRowsOfLane == 4);
   const bool upper = (threadIdx.x & (kLanes / 2)) != 0, odd = (threadIdx.x & (kLanes / 4)) != 0;
   T two[2];
 #pragma unroll
@@ -102,15 +102,15 @@ __device__ T shared_sum(const T (&values)[kSteps]) {
 
 template <int kLanes>
 __device__ int step_of_lane() {
-  return static_cast<int>(threadIdx.x) % kLanes / (kLanes / kSteps);
+  return static_cast<int>(threadIdx.x) % kLanes / (kLanes / kRowsOfLane);
 }
 
 /// What all lanes have gathered of the row of step_of_lane().
 template <int kLanes>
-__device__ Gathered add_up(const Gathered (&gathered)[kSteps]) {
-  double parts[5][kSteps];
+__device__ Gathered add_up(const Gathered (&gathered)[kRowsOfLane]) {
+  double parts[5][kRowsOfLane];
 #pragma unroll
-  for (int s = 0; s < kSteps; ++s) {
+  for (int s = 0; s < kRowsOfLane; ++s) {
     parts[0][s] = gathered[s].errors;
     parts[1][s] = gathered[s].squares;
     parts[2][s] = gathered[s].masked;
@@ -122,11 +122,11 @@ __device__ Gathered add_up(const Gathered (&gathered)[kSteps]) {
 }
 
 template <int kLanes>
-__device__ Gathered add_up(const PlainSums (&gathered)[kSteps]) {
-  float errors[kSteps];
-  double squares[kSteps];
+__device__ Gathered add_up(const PlainSums (&gathered)[kRowsOfLane]) {
+  float errors[kRowsOfLane];
+  double squares[kRowsOfLane];
 #pragma unroll
-  for (int s = 0; s < kSteps; ++s) {
+  for (int s = 0; s < kRowsOfLane; ++s) {
     errors[s] = gathered[s].errors;
     squares[s] = static_cast<double>(gathered[s].squares) + static_cast<double>(gathered[s].rest);
   }
@@ -137,11 +137,11 @@ __device__ Gathered add_up(const PlainSums (&gathered)[kSteps]) {
 }
 
 template <int kLanes>
-__device__ Gathered add_up(const ByteSums (&gathered)[kSteps]) {
-  float errors[kSteps];
-  int squares[kSteps];
+__device__ Gathered add_up(const ByteSums (&gathered)[kRowsOfLane]) {
+  float errors[kRowsOfLane];
+  int squares[kRowsOfLane];
 #pragma unroll
-  for (int s = 0; s < kSteps; ++s) {
+  for (int s = 0; s < kRowsOfLane; ++s) {
     errors[s] = gathered[s].errors;
     squares[s] = gathered[s].squares;
   }

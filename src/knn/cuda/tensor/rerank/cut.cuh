@@ -23,8 +23,9 @@ __device__ inline float cut_of(const QueryBounds& bounds, int kth) {
 
 /// The cut that a list, or the part of it there is, proves.
 template <class Team>
-__device__ float cut_of_list(Team& team, const QueryBounds& bounds, int key_step, int k, const Candidate* list, int n) {
-  const Candidate* const own = list + team.thread();
+__device__ float cut_of_list(Team& team, const QueryBounds& bounds, int key_step, int k, const ListedGroup* list,
+                             int n) {
+  const ListedGroup* const own = list + team.thread();
   return cut_of(bounds, kth_largest(team, k, key_step, n, [&](int i) { return key_of(own[i].score); }));
 }
 

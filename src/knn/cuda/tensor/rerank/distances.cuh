@@ -143,7 +143,7 @@ __device__ void Distances<M, kMostRows>::compute(const M& measure, const RerankJ
   if (lane >= n) return;
   const double distance = result_of_state<Quantity::distance>(measure, state);
   distances[lane] = isnan(distance) ? __longlong_as_double(0x7ff0000000000000) : distance;
-  if (isnan(distance)) rows[lane] = kNoRow;  // at least k rows have a distance, or the query is uncertain
+  if (isnan(distance)) rows[lane] = kNoRow;  // at least k rows have a distance, or the query is uncertified
 }
 
 }  // namespace stope::knn::cuda

@@ -54,7 +54,7 @@ __device__ int rows_in_order(Team& team, const ReplayJob& replay, std::int64_t q
   if (n_groups > Shape::kMostGroups || n_groups > job.lists.capacity || !(job.bounds.residuals[query] >= 0.0F)) {
     return -1;
   }
-  const Candidate* list = job.lists.candidates + query * job.lists.capacity;
+  const ListedGroup* list = job.lists.candidates + query * job.lists.capacity;
   for (int i = team.thread(); i < n_groups; i += Team::kThreads) {
     space.scored.groups[i] = list[i].first;
   }
@@ -129,7 +129,7 @@ template <class M, class Shape>
 __device__ void replay(const M& measure, const ReplayJob& job, std::int64_t query, ReplaySpace<M, Shape>& space) {
   const RerankJob& pairs = job.pairs;
   Team<Shape::kWarps> team(space.team);
-  if (pairs.uncertain[query] != 0) return;
+  if (pairs.uncertified[query] != 0) return;
   if (team.thread() == 0) space.without_distance = 0;
   int n = rows_in_order<M, Shape>(team, job, query, space);
   using D = Distances<M, kAtOnce>;
@@ -159,7 +159,7 @@ __device__ void replay(const M& measure, const ReplayJob& job, std::int64_t quer
     }
     job.sizes[query] = size;
   }
-  if (n < 0 || space.without_distance != 0 || (job.last && size < pairs.k)) pairs.uncertain[query] = 1;
+  if (n < 0 || space.without_distance != 0 || (job.last && size < pairs.k)) pairs.uncertified[query] = 1;
   if (n < 0) return;
   atomicAdd(pairs.n_listed, static_cast<unsigned long long>(pairs.lists.counts[query]) * kGroupRows);
   atomicAdd(pairs.n_evaluated, static_cast<unsigned long long>(n));

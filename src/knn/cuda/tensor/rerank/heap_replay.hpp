@@ -31,11 +31,11 @@ void launch_roots(const RootJob& job, cudaStream_t stream);
 inline constexpr int kMostReplayed = 128;  ///< entries of a heap
 
 /// Offers the rows of a chunk's lists to the heaps, which lie in pairs.distances and pairs.rows as arrays of k. A query
-/// is uncertain from the first chunk on whose list overflows, or that has a row without a distance.
+/// is uncertified from the first chunk on whose list overflows, or that has a row without a distance.
 struct ReplayJob {
   RerankJob pairs;
   std::int32_t* sizes;
-  bool last;  ///< a heap that is not full then leaves its query uncertain
+  bool last;  ///< a heap that is not full then leaves its query uncertified
 };
 using ReplayKernel = void (*)(const ReplayJob& job, const void* measure, cudaStream_t stream);
 

@@ -14,8 +14,8 @@ namespace stope::knn::cuda {
 namespace {
 
 // A shape says how much of a query's list is looked at, and by how many: more groups that reach the list's cut, or more
-// rows that reach the rows' cut, leave a query uncertain. Groups are usually 1.2 times as many as neighbours, rows 1.1
-// times; rows that are always listed come on top. kMostRows is a power of two, for the sort. kBlocks on a
+// rows that reach the rows' cut, leave a query uncertified. Groups are usually 1.2 times as many as neighbours,
+// rows 1.1 times; rows that are always listed come on top. kMostRows is a power of two, for the sort. kBlocks on a
 // multiprocessor at once: their loads hide one another's latency (docs/adr/0007). A warp evaluates kAtOnce rows at
 // once.
 struct FewNeighbors {
@@ -58,13 +58,13 @@ struct WorkSpace {
 
 /// The groups whose best score is at least `cut`: the first row of each; how many there are, of which `most` are kept.
 template <class Team>
-__device__ int keep_groups(Team& team, const Candidate* list, int n, float cut, std::int32_t* groups, int most) {
-  const Candidate* const own = list + team.thread();
+__device__ int keep_groups(Team& team, const ListedGroup* list, int n, float cut, std::int32_t* groups, int most) {
+  const ListedGroup* const own = list + team.thread();
   const int left = n - team.thread();
   team.start_placing();
 #pragma unroll 1
   for (int i = 0; i < n; i += Team::kThreads) {
-    const Candidate candidate = i < left ? own[i] : Candidate{};
+    const ListedGroup candidate = i < left ? own[i] : ListedGroup{};
     const bool kept = i < left && candidate.score >= cut;
     const int at = team.place(kept);
     if (kept && at < most) groups[at] = candidate.first;
@@ -92,7 +92,7 @@ template <class M, class Shape, class Team>
 __device__ int select(Team& team, const RerankJob& job, std::int64_t query, int listed, WorkSpace<M, Shape>& space) {
   const QueryBounds bounds = bounds_of(job.bounds, query);
   if (listed > job.lists.capacity || !(bounds.residuals >= 0.0)) return -1;
-  const Candidate* list = job.lists.candidates + query * job.lists.capacity;
+  const ListedGroup* list = job.lists.candidates + query * job.lists.capacity;
   // The list has the row that is the query itself, too.
   const int key_step = job.bounds.key_step;
   const float cut = cut_of_list(team, bounds, key_step, job.k + (job.self >= 0 ? 1 : 0), list, listed);
@@ -190,7 +190,7 @@ __device__ Work rerank(const M& measure, const RerankJob& job, std::int64_t quer
     team.sync();  // all distances are there
     known = write_nearest<M, Shape>(team, job, query, n, space);
   }
-  if (team.thread() == 0) job.uncertain[query] = known ? 0 : 1;
+  if (team.thread() == 0) job.uncertified[query] = known ? 0 : 1;
   return n < 0 ? Work{} : Work{static_cast<unsigned>(listed) * kGroupRows, static_cast<unsigned>(n)};
 }
 

@@ -27,7 +27,7 @@ struct BoundsJob {
   double accumulation;  ///< by such a share of the largest partial sum may a score be off
   int key_step;         ///< kKeyStep or kByteKeyStep
   bool masks;           ///< whether values may be missing
-  double tiny;          ///< as the next, of cuda_abi::FilterSpec
+  double tiny;          ///< as the next, of cuda_abi::TensorSpec
   double constant, nominal, hashed, product_error, slack;
 };
 
@@ -48,7 +48,7 @@ void launch_thresholds(const ThresholdJob& job, cudaStream_t stream);
 /// best. The lists stay as they are.
 struct TightenJob {
   BoundsJob bounds;
-  CandidateLists lists;
+  GroupLists lists;
   std::int64_t n_queries;
   int k;
   float* thresholds;
@@ -60,7 +60,7 @@ inline constexpr int kMostNeighbors = 1024;
 /// Doubles behind the last training row that a re-rank may read.
 inline constexpr std::int64_t kReadBeyond = 16;
 
-/// distances[query * k + i], rows[query * k + i]: the nearest by (distance, row). A query is uncertain if its list
+/// distances[query * k + i], rows[query * k + i]: the nearest by (distance, row). A query is uncertified if its list
 /// overflowed or if more rows are left of it than can be sorted: its neighbours are not known then.
 struct RerankJob {
   BoundsJob bounds;
@@ -76,10 +76,10 @@ struct RerankJob {
   int k;
   std::int64_t n_always;  ///< rows that are always listed
   bool fewer;             ///< than k rows may be what there is: kNoFilterRow follows them, at an infinite distance
-  CandidateLists lists;
+  GroupLists lists;
   double* distances;
   std::int32_t* rows;
-  std::int32_t* uncertain;
+  std::int32_t* uncertified;
   unsigned long long* n_listed;     ///< rows, added up
   unsigned long long* n_evaluated;  ///< distances, added up
 };

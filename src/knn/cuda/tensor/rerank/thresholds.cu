@@ -37,7 +37,7 @@ __global__ void __launch_bounds__(kThreads) tighten_kernel(const TightenJob job)
   const int listed = job.lists.counts[query];
   float threshold = __int_as_float(0x7f800000);  // overflowed: the reference answers it, nothing more is listed
   if (listed <= job.lists.capacity) {
-    const Candidate* list = job.lists.candidates + query * job.lists.capacity;
+    const ListedGroup* list = job.lists.candidates + query * job.lists.capacity;
     threshold = cut_of_list(team, bounds_of(job.bounds, query), job.bounds.key_step, job.k, list, listed);
   }
   if (team.thread() == 0) job.thresholds[query] = fmaxf(job.thresholds[query], threshold);

@@ -131,7 +131,7 @@ class SampleGroups {
 template <int kQueryBlocks>
 class ListedGroups {
  public:
-  using Out = CandidateLists;
+  using Out = GroupLists;
 
   __device__ ListedGroups(const ScanJob& job, const Out& out) : out_(out) {
 #pragma unroll
@@ -342,7 +342,7 @@ void launch_sample_few(const ScanJob& job, float* maxima, std::int64_t n_maxima,
   launch_any<SampleGroups>(job, GroupMaxima{maxima, n_maxima}, stream);
 }
 
-void launch_list_few(const ScanJob& job, const CandidateLists& lists, cudaStream_t stream) {
+void launch_list_few(const ScanJob& job, const GroupLists& lists, cudaStream_t stream) {
   ScanJob whole = job;
   whole.tiles_per_segment = job.n_tiles;
   launch_any<ListedGroups>(whole, lists, stream);

@@ -89,7 +89,7 @@ struct Gathered {
 };
 static_assert(sizeof(Gathered) % 16 == 0);
 
-inline __device__ __noinline__ void append(const CandidateLists* lists, const Gathered* gathered, int n,
+inline __device__ __noinline__ void append(const GroupLists* lists, const Gathered* gathered, int n,
                                            std::int64_t first_query) {
   __syncwarp();  // what other lanes have written
   for (int i = static_cast<int>(threadIdx.x) % 32; i < n; i += 32) {
@@ -106,7 +106,7 @@ inline __device__ __noinline__ void append(const CandidateLists* lists, const Ga
 template <int>
 class ListedGroups {
  public:
-  using Out = CandidateLists;
+  using Out = GroupLists;
   static constexpr int kBytes = sizeof(Gathered);
 
   __device__ ListedGroups(const ScanJob& job, const Out& out, std::uint8_t* memory, std::int64_t first_query, int)

@@ -13,15 +13,15 @@ enum class Scan {
 };
 
 void launch_sample_sm90(const ScanJob& job, float* maxima, std::int64_t n_maxima, cudaStream_t stream);
-void launch_list_sm90(const ScanJob& job, const CandidateLists& lists, cudaStream_t stream);
+void launch_list_sm90(const ScanJob& job, const GroupLists& lists, cudaStream_t stream);
 void launch_sample_sm80(const ScanJob& job, float* maxima, std::int64_t n_maxima, cudaStream_t stream);
-void launch_list_sm80(const ScanJob& job, const CandidateLists& lists, cudaStream_t stream);
+void launch_list_sm80(const ScanJob& job, const GroupLists& lists, cudaStream_t stream);
 void launch_sample_sm75(const ScanJob& job, float* maxima, std::int64_t n_maxima, cudaStream_t stream);
-void launch_list_sm75(const ScanJob& job, const CandidateLists& lists, cudaStream_t stream);
+void launch_list_sm75(const ScanJob& job, const GroupLists& lists, cudaStream_t stream);
 /// Of images in bytes, on Hopper: filter_scan_sm90_bytes.cu.
 void launch_sample_bytes(const ScanJob& job, float* maxima, std::int64_t n_maxima, cudaStream_t stream);
-void launch_list_bytes(const ScanJob& job, const CandidateLists& lists, cudaStream_t stream);
+void launch_list_bytes(const ScanJob& job, const GroupLists& lists, cudaStream_t stream);
 void launch_sample_few(const ScanJob& job, float* maxima, std::int64_t n_maxima, cudaStream_t stream);
-void launch_list_few(const ScanJob& job, const CandidateLists& lists, cudaStream_t stream);
+void launch_list_few(const ScanJob& job, const GroupLists& lists, cudaStream_t stream);
 
 }  // namespace stope::knn::cuda

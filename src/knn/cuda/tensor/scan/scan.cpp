@@ -68,7 +68,7 @@ void launch_sample(const ScanJob& job, float* maxima, std::int64_t n_maxima, cud
   }
 }
 
-void launch_list(const ScanJob& job, const CandidateLists& lists, cudaStream_t stream) {
+void launch_list(const ScanJob& job, const GroupLists& lists, cudaStream_t stream) {
   if (job.bytes) return launch_list_bytes(job, lists, stream);
   switch (scan_of(capability_of_this_gpu(), job.n_queries)) {
     case Scan::sm90: return launch_list_sm90(job, lists, stream);

@@ -13,7 +13,7 @@
 namespace stope::knn::cuda {
 
 /// A group of training rows whose best score does not prove them too far: rows column_of(group, 0 ... 3).
-struct Candidate {
+struct ListedGroup {
   float score;         ///< the best of the group's rows
   std::int32_t first;  ///< its first row
 };
@@ -57,13 +57,13 @@ void launch_sample(const ScanJob& job, float* maxima, std::int64_t n_maxima, cud
 
 /// Appends every group whose best score is at least thresholds[query] to candidates[query * capacity + ...];
 /// counts[query] says how many there were, also of those beyond the capacity.
-struct CandidateLists {
+struct GroupLists {
   const float* thresholds;
-  Candidate* candidates;
+  ListedGroup* candidates;
   std::int32_t* counts;
   std::int32_t capacity;
 };
-void launch_list(const ScanJob& job, const CandidateLists& lists, cudaStream_t stream);
+void launch_list(const ScanJob& job, const GroupLists& lists, cudaStream_t stream);
 
 /// Whether this GPU has the matrix instructions that a scan is written for.
 constexpr bool can_scan(int major, int minor) {

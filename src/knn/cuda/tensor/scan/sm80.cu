@@ -198,7 +198,7 @@ void launch_sample_sm80(const ScanJob& job, float* maxima, std::int64_t n_maxima
   launch_any_width<SampleGroups>(job, GroupMaxima{maxima, n_maxima}, stream);
 }
 
-void launch_list_sm80(const ScanJob& job, const CandidateLists& lists, cudaStream_t stream) {
+void launch_list_sm80(const ScanJob& job, const GroupLists& lists, cudaStream_t stream) {
   launch_any_width<ListedGroups>(job, lists, stream);
 }
 

@@ -4,12 +4,12 @@
 namespace stope::knn::cuda {
 
 void launch_sample_wide(const ScanJob& job, float* maxima, std::int64_t n_maxima, cudaStream_t stream);
-void launch_list_wide(const ScanJob& job, const CandidateLists& lists, cudaStream_t stream);
+void launch_list_wide(const ScanJob& job, const GroupLists& lists, cudaStream_t stream);
 
 namespace {
 
 template <int kWidth, bool kSample>
-void launch_width(const ScanJob& job, float* maxima, std::int64_t n_maxima, const CandidateLists& lists,
+void launch_width(const ScanJob& job, float* maxima, std::int64_t n_maxima, const GroupLists& lists,
                   cudaStream_t stream) {
   const auto launch =
       job.starts != nullptr ? sm90::launch<kWidth, true, kSample, float> : sm90::launch<kWidth, false, kSample, float>;
@@ -17,7 +17,7 @@ void launch_width(const ScanJob& job, float* maxima, std::int64_t n_maxima, cons
 }
 
 template <bool kSample>
-void launch_narrow(const ScanJob& job, float* maxima, std::int64_t n_maxima, const CandidateLists& lists,
+void launch_narrow(const ScanJob& job, float* maxima, std::int64_t n_maxima, const GroupLists& lists,
                    cudaStream_t stream) {
   switch (job.width) {
     case 32: return launch_width<32, kSample>(job, maxima, n_maxima, lists, stream);
@@ -35,7 +35,7 @@ void launch_sample_sm90(const ScanJob& job, float* maxima, std::int64_t n_maxima
   launch_narrow<true>(job, maxima, n_maxima, {}, stream);
 }
 
-void launch_list_sm90(const ScanJob& job, const CandidateLists& lists, cudaStream_t stream) {
+void launch_list_sm90(const ScanJob& job, const GroupLists& lists, cudaStream_t stream) {
   if (job.n_queries == 0 || job.n_tiles == 0) return;
   if (scans_tiles(job.width)) return launch_list_wide(job, lists, stream);
   launch_narrow<false>(job, nullptr, 0, lists, stream);

@@ -31,7 +31,7 @@ struct Layout {
   static constexpr int kBarriers = kStartsAt + kStages * kStartBytes;
   static constexpr int kLists = kBarriers + 2 * kStages * 8;
   static constexpr int kListStride = kConsumerThreads * 4;  // four queries a thread
-  static constexpr int kBytes = kLists + kListStride * kPrivate * static_cast<int>(sizeof(Candidate));
+  static constexpr int kBytes = kLists + kListStride * kPrivate * static_cast<int>(sizeof(ListedGroup));
 };
 
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
@@ -41,14 +41,14 @@ struct Shared {
   float* starts;
   std::uint64_t* full;
   std::uint64_t* empty;
-  Candidate* lists;
+  ListedGroup* lists;
 };
 
 template <class L>
 __device__ Shared shared_of(std::uint8_t* memory) {
   auto* const barriers = reinterpret_cast<std::uint64_t*>(memory + L::kBarriers);
   return {memory, reinterpret_cast<float*>(memory + L::kStartsAt), barriers, barriers + L::kStages,
-          reinterpret_cast<Candidate*>(memory + L::kLists)};
+          reinterpret_cast<ListedGroup*>(memory + L::kLists)};
 }
 
 template <int kWidth, bool kStarts>
@@ -193,7 +193,7 @@ __device__ void consume_sample(const ScanJob& job, const Shared& shared, std::in
 
 template <int kWidth, bool kStarts, class Score>
 __device__ void consume_list(const ScanJob& job, const Shared& shared, std::int64_t begin, std::int64_t end,
-                             const CandidateLists& lists) {
+                             const GroupLists& lists) {
   using L = Layout<kWidth, kStarts>;
   using List = PrivateList<kPrivate, L::kListStride>;
   Consumer<kWidth, kStarts, Score> consumer(job, shared);
@@ -218,7 +218,7 @@ __device__ void consume_list(const ScanJob& job, const Shared& shared, std::int6
 
 template <int kWidth, bool kStarts, bool kSample, class Score>
 __global__ void __launch_bounds__(kThreads, 1)
-    scan_kernel(const ScanJob job, float* maxima, const std::int64_t n_maxima, const CandidateLists lists) {
+    scan_kernel(const ScanJob job, float* maxima, const std::int64_t n_maxima, const GroupLists lists) {
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
   using L = Layout<kWidth, kStarts>;
   extern __shared__ __align__(1024) std::uint8_t memory[];
@@ -248,8 +248,7 @@ __global__ void __launch_bounds__(kThreads, 1)
 }
 
 template <int kWidth, bool kStarts, bool kSample, class Score>
-void launch(const ScanJob& job, float* maxima, std::int64_t n_maxima, const CandidateLists& lists,
-            cudaStream_t stream) {
+void launch(const ScanJob& job, float* maxima, std::int64_t n_maxima, const GroupLists& lists, cudaStream_t stream) {
   using L = Layout<kWidth, kStarts>;
   stope::cuda::check(cudaFuncSetAttribute(scan_kernel<kWidth, kStarts, kSample, Score>,
                                           cudaFuncAttributeMaxDynamicSharedMemorySize, L::kBytes),

@@ -5,7 +5,7 @@ namespace stope::knn::cuda {
 namespace {
 
 template <bool kSample>
-void launch_bytes(const ScanJob& job, float* maxima, std::int64_t n_maxima, const CandidateLists& lists,
+void launch_bytes(const ScanJob& job, float* maxima, std::int64_t n_maxima, const GroupLists& lists,
                   cudaStream_t stream) {
   if (job.n_queries == 0 || job.n_tiles == 0) return;
   (job.width == 64 ? sm90::launch<64, true, kSample, int>
@@ -18,7 +18,7 @@ void launch_sample_bytes(const ScanJob& job, float* maxima, std::int64_t n_maxim
   launch_bytes<true>(job, maxima, n_maxima, {}, stream);
 }
 
-void launch_list_bytes(const ScanJob& job, const CandidateLists& lists, cudaStream_t stream) {
+void launch_list_bytes(const ScanJob& job, const GroupLists& lists, cudaStream_t stream) {
   launch_bytes<false>(job, nullptr, 0, lists, stream);
 }
 

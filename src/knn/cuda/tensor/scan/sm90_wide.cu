@@ -15,7 +15,7 @@ constexpr int kPanelBytes = kTileRows * kPanelColumns * static_cast<int>(sizeof(
 constexpr int kStages = 4, kStageBytes = 3 * kPanelBytes;  // queries, and two tiles of training rows
 constexpr int kPrivate = 8, kListStride = kConsumerThreads * 2;
 constexpr int kBarriers = kStages * kStageBytes, kLists = kBarriers + 2 * kStages * 8;
-constexpr int kBytes = kLists + kListStride * kPrivate * static_cast<int>(sizeof(Candidate));
+constexpr int kBytes = kLists + kListStride * kPrivate * static_cast<int>(sizeof(ListedGroup));
 static_assert(kBlockQueries == kCluster * kTileRows);
 
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
@@ -24,7 +24,7 @@ struct Shared {
   std::uint8_t* stages;
   std::uint64_t* full;
   std::uint64_t* empty;
-  Candidate* lists;
+  ListedGroup* lists;
 };
 
 __device__ void produce(const ScanJob& job, const Shared& shared, std::int64_t begin, std::int64_t end) {
@@ -138,7 +138,7 @@ __device__ void consume_sample(const ScanJob& job, const Shared& shared, std::in
 }
 
 __device__ void consume_list(const ScanJob& job, const Shared& shared, std::int64_t begin, std::int64_t end,
-                             const CandidateLists& lists) {
+                             const GroupLists& lists) {
   Consumer consumer(job, shared);
   int threshold[2];
   sm90::PrivateList<kPrivate, kListStride> list[2];
@@ -164,11 +164,11 @@ __device__ void consume_list(const ScanJob& job, const Shared& shared, std::int6
 
 template <bool kSample>
 __global__ void __launch_bounds__(kThreads, 1)
-    wide_scan_kernel(const ScanJob job, float* maxima, const std::int64_t n_maxima, const CandidateLists lists) {
+    wide_scan_kernel(const ScanJob job, float* maxima, const std::int64_t n_maxima, const GroupLists lists) {
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
   extern __shared__ __align__(1024) std::uint8_t memory[];
   auto* const barriers = reinterpret_cast<std::uint64_t*>(memory + kBarriers);
-  const Shared shared{memory, barriers, barriers + kStages, reinterpret_cast<Candidate*>(memory + kLists)};
+  const Shared shared{memory, barriers, barriers + kStages, reinterpret_cast<ListedGroup*>(memory + kLists)};
   const std::int64_t begin = static_cast<std::int64_t>(blockIdx.y) * job.tiles_per_segment;
   const std::int64_t end = begin + job.tiles_per_segment < job.n_tiles ? begin + job.tiles_per_segment : job.n_tiles;
   if (threadIdx.x == 0) {
@@ -196,8 +196,7 @@ __global__ void __launch_bounds__(kThreads, 1)
 }
 
 template <bool kSample>
-void launch(const ScanJob& job, float* maxima, std::int64_t n_maxima, const CandidateLists& lists,
-            cudaStream_t stream) {
+void launch(const ScanJob& job, float* maxima, std::int64_t n_maxima, const GroupLists& lists, cudaStream_t stream) {
   stope::cuda::check(
       cudaFuncSetAttribute(wide_scan_kernel<kSample>, cudaFuncAttributeMaxDynamicSharedMemorySize, kBytes),
       "asking for shared memory");
@@ -221,7 +220,7 @@ void launch_sample_wide(const ScanJob& job, float* maxima, std::int64_t n_maxima
   launch<true>(job, maxima, n_maxima, {}, stream);
 }
 
-void launch_list_wide(const ScanJob& job, const CandidateLists& lists, cudaStream_t stream) {
+void launch_list_wide(const ScanJob& job, const GroupLists& lists, cudaStream_t stream) {
   launch<false>(job, nullptr, 0, lists, stream);
 }
 

@@ -210,7 +210,7 @@ __device__ __forceinline__ void keep_maxima(const Score (&scores)[64], int (&bes
 /// As scores are compared. Above any score, a kAlways row's too, for images that are of no query: nothing is listed for
 /// them. Whole numbers reach a threshold where they reach the next whole number.
 template <class Score>
-__device__ __forceinline__ int threshold_of(const ScanJob& job, const CandidateLists& lists, std::int64_t query) {
+__device__ __forceinline__ int threshold_of(const ScanJob& job, const GroupLists& lists, std::int64_t query) {
   if (query >= job.n_queries) return 0x7fffffff;
   if constexpr (std::is_same_v<Score, int>) {
     return __float2int_ru(lists.thresholds[query]);  // never below 0; what is infinite becomes the largest number
@@ -223,10 +223,10 @@ __device__ __forceinline__ int threshold_of(const ScanJob& job, const CandidateL
 /// once.
 template <int kMost, int kStride>
 struct PrivateList {
-  Candidate* entries;
+  ListedGroup* entries;
   int n = 0;
 
-  __device__ __forceinline__ void append(const CandidateLists& lists, std::int64_t query, const Candidate& candidate) {
+  __device__ __forceinline__ void append(const GroupLists& lists, std::int64_t query, const ListedGroup& candidate) {
     if (n < kMost) {
       entries[n++ * kStride] = candidate;
       return;
@@ -235,7 +235,7 @@ struct PrivateList {
     if (at < lists.capacity) lists.candidates[query * lists.capacity + at] = candidate;
   }
 
-  __device__ void flush(const CandidateLists& lists, std::int64_t query) const {
+  __device__ void flush(const GroupLists& lists, std::int64_t query) const {
     if (n == 0) return;
     const std::int32_t first = atomicAdd(lists.counts + query, n);
     for (int e = 0; e < n && first + e < lists.capacity; ++e) {
@@ -248,7 +248,7 @@ struct PrivateList {
 /// the thread's column.
 template <int kOdd, class Score, class List>
 __device__ __forceinline__ void list_groups(const Score (&scores)[64], int threshold, std::int32_t first,
-                                            const CandidateLists& lists, std::int64_t query, List& list) {
+                                            const GroupLists& lists, std::int64_t query, List& list) {
   constexpr int kGroups = 32 / kGroupRows;
   static_assert(kGroups == 8);
   int group[kGroups];

@@ -1,4 +1,4 @@
-// The pretended plug-in's filters: what they hold, and their votes.
+// The fake plug-in's filters: what they hold, and their votes.
 #pragma once
 
 #include <algorithm>
@@ -36,15 +36,15 @@ struct Votes {
   }
 
   void cast(const knn::VoteRule rule, const std::vector<std::int64_t>& ks, std::int64_t k, std::int64_t n,
-            std::vector<double>& distances, std::vector<std::int32_t>& found, std::vector<std::int32_t>& uncertain) {
+            std::vector<double>& distances, std::vector<std::int32_t>& found, std::vector<std::int32_t>& uncertified) {
     const std::int64_t n_values = rows.n_values();
     winners.assign(ks.size() * static_cast<std::size_t>(n), -7);
     values.assign(winners.size() * static_cast<std::size_t>(n_values), -7.0);
     for (std::size_t j = 0; j < ks.size(); ++j) {
       for (std::int64_t i = 0; i < n; ++i) {
         const auto at = j * static_cast<std::size_t>(n) + static_cast<std::size_t>(i);
-        const knn::VotingList<std::int32_t> list{distances.data() + i * k, found.data() + i * k, ks[j], ks[j]};
-        std::int32_t& unknown = uncertain[static_cast<std::size_t>(i)];
+        const knn::NeighborView<std::int32_t> list{distances.data() + i * k, found.data() + i * k, ks[j], ks[j]};
+        std::int32_t& unknown = uncertified[static_cast<std::size_t>(i)];
         if (unknown == 0 && knn::first_without_weight(rule, list) >= 0) unknown = 1;
         if (unknown != 0) continue;
         double* const out = values.data() + at * static_cast<std::size_t>(n_values);
@@ -66,12 +66,12 @@ struct Votes {
 namespace stope::knn::cuda_abi {
 
 // A filter that keeps the rows and answers when a batch is collected: the query rows must be there still.
-struct Filter {
+struct TensorFilter {
   struct Slot {
     bool busy = false;
-    FilterQuery query{};
+    TensorQuery query{};
     std::vector<double> distances;
-    std::vector<std::int32_t> rows, uncertain;
+    std::vector<std::int32_t> rows, uncertified;
     knn::VoteRule rule{};
     std::vector<std::int64_t> ks;  // of a vote
     std::vector<double> device_rows;
@@ -90,18 +90,18 @@ struct Filter {
     bool ready = false;
     std::vector<double> rows;
   };
-  std::int64_t width, most_rows, most_queries, most_neighbors, n_tables = 1;
-  Table tables[kFilterTables];
+  std::int64_t width, most_rows, most_queries, most_neighbors, n_buffers = 1;
+  Table tables[kTensorBuffers];
   struct Piece {
     const double* rows = nullptr;
     std::int64_t n = 0;
-    int table = 0;
+    int buffer = 0;
   };
-  Piece pieces[kFilterPieces];
+  Piece pieces[kTensorPieces];
   int last_piece = 0;
-  Slot slots[kFilterSlots];
-  std::atomic<int> n_batches[kFilterTables] = {};  // under way; read beside submits to another table
-  std::atomic<int> n_made = 0;                     // tables since the last answer: a millisecond each
+  Slot slots[kTensorSlots];
+  std::atomic<int> n_batches[kTensorBuffers] = {};  // under way; read beside submits to another table
+  std::atomic<int> n_made = 0;                      // tables since the last answer: a millisecond each
 
   bool in_bytes(const double* row) const {
     for (std::size_t c = 0; c < centres.size(); ++c) {
@@ -123,7 +123,7 @@ struct Filter {
   void answer(Slot& slot, std::int64_t query) const {
     const double* y = slot.query.rows + query * width;
     std::vector<std::pair<double, std::int32_t>> all;
-    const Table& table = tables[slot.query.table];
+    const Table& table = tables[slot.query.buffer];
     const double* const within = slot.query.within;
     for (std::int64_t row = 0; row < table.n_rows; ++row) {
       if (slot.query.self >= 0 && slot.query.self + query == row) continue;
@@ -137,7 +137,7 @@ struct Filter {
     const bool bound = std::none_of(unmasked.begin(), unmasked.end(), [&](auto a) { return std::isnan(y[a]); });
     const bool known = bound && (all.size() >= k || within != nullptr) && slot.query.heap == 0 &&
                        !(std::fmod(std::fabs(y[0]) * 7.0, 5.0) >= 4.5);
-    slot.uncertain.push_back(known ? 0 : 1);
+    slot.uncertified.push_back(known ? 0 : 1);
     if (known && all.size() < k) all.resize(k, {std::numeric_limits<double>::infinity(), kNoFilterRow});
     for (std::size_t i = 0; i < k; ++i) {
       slot.distances.push_back(known ? all[i].first : -1.0);

@@ -1,26 +1,26 @@
-// The pretended plug-in's tensor filter.
+// The fake plug-in's tensor filter.
 #include <memory>
 
-#include "device/fake_filter.hpp"
+#include "device/fake_filters.hpp"
 
 namespace stope::fake {
 namespace {
 
-// Without "filters" it pretends to be a GPU without matrix units.
-int filter_size(std::int32_t, const abi::FilterSpec* spec, abi::FilterSize* size, abi::Failure*) {
+// Without "filters" it acts as a GPU without matrix units.
+int tensor_size(std::int32_t, const abi::TensorSpec* spec, abi::FilterSize* size, abi::Failure*) {
   *size = {filters() && (spec->byte_factor == 0 || plays("byte filters")),
-           spec->n_tables * spec->n_rows * spec->width * 8 + spec->most_queries * 64};
+           spec->n_buffers * spec->n_rows * spec->width * 8 + spec->most_queries * 64};
   return 0;
 }
 
-int filter_create(std::int32_t, const abi::FilterSpec* spec, abi::Filter** filter, abi::Failure* failure) {
+int tensor_create(std::int32_t, const abi::TensorSpec* spec, abi::TensorFilter** filter, abi::Failure* failure) {
   if (the_host->alloc_fails()) return fail(failure, ErrorCode::out_of_memory, "cannot allocate on the GPU");
-  auto made = std::make_unique<abi::Filter>();
+  auto made = std::make_unique<abi::TensorFilter>();
   const auto* attributes = static_cast<const knn::Attribute*>(spec->measure.attributes);
   made->attributes.assign(attributes, attributes + spec->measure.n_attributes);
   std::vector<bool> masked(static_cast<std::size_t>(spec->width));
   for (std::int64_t c = 0; c < spec->n_columns; ++c) {
-    const abi::FilterColumn& column = spec->columns[c];
+    const abi::ImageColumn& column = spec->columns[c];
     if (column.masked != 0) masked[static_cast<std::size_t>(column.source)] = true;
   }
   for (std::size_t a = 0; a < masked.size(); ++a) {
@@ -29,7 +29,7 @@ int filter_create(std::int32_t, const abi::FilterSpec* spec, abi::Filter** filte
   made->byte_factor = spec->byte_factor;
   if (spec->byte_factor != 0) made->scale = spec->columns->scale;
   for (std::int64_t c = 0; c < spec->n_columns; ++c) {
-    const abi::FilterColumn& column = spec->columns[c];
+    const abi::ImageColumn& column = spec->columns[c];
     made->centres.push_back(column.centre);
     const bool fits = column.query == abi::ImagePart::number && column.train == abi::ImagePart::number &&
                       column.masked == 0 && column.source == c && column.scale == made->scale;
@@ -37,47 +37,48 @@ int filter_create(std::int32_t, const abi::FilterSpec* spec, abi::Filter** filte
   }
   made->width = spec->width;
   made->most_rows = spec->n_rows;
-  made->n_tables = spec->n_tables;
+  made->n_buffers = spec->n_buffers;
   made->most_queries = spec->most_queries;
   made->most_neighbors = spec->most_neighbors;
   *filter = made.release();
   return 0;
 }
 
-void filter_destroy(abi::Filter* filter) {
-  const std::unique_ptr<abi::Filter> owner(filter);
+void tensor_destroy(abi::TensorFilter* filter) {
+  const std::unique_ptr<abi::TensorFilter> owner(filter);
 }
 
-int filter_begin(abi::Filter* filter, int table, std::int64_t n_rows, abi::Failure* failure) {
-  if (table >= filter->n_tables || n_rows > filter->most_rows || filter->n_batches[table] > 0) {
+int tensor_begin(abi::TensorFilter* filter, int buffer, std::int64_t n_rows, abi::Failure* failure) {
+  if (buffer >= filter->n_buffers || n_rows > filter->most_rows || filter->n_batches[buffer] > 0) {
     return fail(failure, ErrorCode::internal, "cannot begin");
   }
-  filter->tables[table] = {n_rows, false, {}};
+  filter->tables[buffer] = {n_rows, false, {}};
   for (auto& piece : filter->pieces) piece = {};
   return 0;
 }
 
 // The rows are read when they are waited for: they must be there still.
-int filter_wait(abi::Filter* filter, int number, abi::Failure*) {
-  const auto [from, n, table] = std::exchange(filter->pieces[number], {});
-  std::vector<double>& rows = filter->tables[table].rows;
+int tensor_wait(abi::TensorFilter* filter, int number, abi::Failure*) {
+  const auto [from, n, buffer] = std::exchange(filter->pieces[number], {});
+  std::vector<double>& rows = filter->tables[buffer].rows;
   if (from != nullptr) rows.insert(rows.end(), from, from + n * filter->width);
   return 0;
 }
 
-int filter_load(abi::Filter* filter, int table, int piece, const double* rows, std::int64_t n, abi::Failure* failure) {
+int tensor_load(abi::TensorFilter* filter, int buffer, int piece, const double* rows, std::int64_t n,
+                abi::Failure* failure) {
   if (the_host->device_fails()) return fail(failure, ErrorCode::device_lost, "lost while loading");
   if (filter->pieces[piece].rows != nullptr) return fail(failure, ErrorCode::internal, "a piece that is under way");
-  filter->pieces[piece] = {rows, n, table};
+  filter->pieces[piece] = {rows, n, buffer};
   filter->last_piece = piece;
   return 0;
 }
 
-int filter_finish(abi::Filter* filter, int number, std::int64_t* n_always, abi::Failure* failure) {
-  for (int i = 1; i <= abi::kFilterPieces; ++i) {
-    filter_wait(filter, (filter->last_piece + i) % abi::kFilterPieces, failure);
+int tensor_finish(abi::TensorFilter* filter, int number, std::int64_t* n_always, abi::Failure* failure) {
+  for (int i = 1; i <= abi::kTensorPieces; ++i) {
+    tensor_wait(filter, (filter->last_piece + i) % abi::kTensorPieces, failure);
   }
-  abi::Filter::Table& table = filter->tables[number];
+  abi::TensorFilter::Table& table = filter->tables[number];
   if (static_cast<std::int64_t>(table.rows.size()) != table.n_rows * filter->width) {
     return fail(failure, ErrorCode::internal, "rows are missing");
   }
@@ -90,15 +91,15 @@ int filter_finish(abi::Filter* filter, int number, std::int64_t* n_always, abi::
   return 0;
 }
 
-int filter_voters(abi::Filter* filter, const abi::Voters* voters, abi::Failure* failure) {
+int tensor_voters(abi::TensorFilter* filter, const abi::Voters* voters, abi::Failure* failure) {
   return filter->voters.load(*voters, failure);
 }
 
-int filter_submit(abi::Filter* filter, int number, const abi::FilterQuery* query, abi::Failure* failure) {
+int tensor_submit(abi::TensorFilter* filter, int number, const abi::TensorQuery* query, abi::Failure* failure) {
   if (the_host->device_fails()) return fail(failure, ErrorCode::device_lost, "lost while submitting");
-  abi::Filter::Slot& slot = filter->slots[number];
+  abi::TensorFilter::Slot& slot = filter->slots[number];
   const bool fits = query->n >= 1 && query->n <= filter->most_queries && query->k <= filter->most_neighbors;
-  if (slot.busy || !filter->tables[query->table].ready || !fits)
+  if (slot.busy || !filter->tables[query->buffer].ready || !fits)
     return fail(failure, ErrorCode::internal, "a batch that cannot be");
   if (query->vote != nullptr) {
     if (!filter->voters.ready) return fail(failure, ErrorCode::internal, "nobody to vote");
@@ -107,7 +108,7 @@ int filter_submit(abi::Filter* filter, int number, const abi::FilterQuery* query
   }
   slot = {};
   slot.busy = true;
-  ++filter->n_batches[query->table];
+  ++filter->n_batches[query->buffer];
   slot.query = *query;
   if (query->vote != nullptr) {
     slot.rule = query->vote->rule;
@@ -129,24 +130,24 @@ int filter_submit(abi::Filter* filter, int number, const abi::FilterQuery* query
   return 0;
 }
 
-int filter_collect(abi::Filter* filter, int number, abi::FilterAnswer* answer, abi::Failure* failure) {
-  abi::Filter::Slot& slot = filter->slots[number];
+int tensor_collect(abi::TensorFilter* filter, int number, abi::TensorAnswer* answer, abi::Failure* failure) {
+  abi::TensorFilter::Slot& slot = filter->slots[number];
   if (!slot.busy) return fail(failure, ErrorCode::internal, "nothing to collect");
   slot.busy = false;
-  --filter->n_batches[slot.query.table];
+  --filter->n_batches[slot.query.buffer];
   if (the_host->device_fails()) return fail(failure, ErrorCode::device_lost, "lost while collecting");
   for (std::int64_t i = 0; i < slot.query.n; ++i) filter->answer(slot, i);
   *answer = {slot.distances.data(),
              slot.rows.data(),
-             slot.uncertain.data(),
-             slot.query.n * filter->tables[slot.query.table].n_rows,
+             slot.uncertified.data(),
+             slot.query.n * filter->tables[slot.query.buffer].n_rows,
              0,
              0,
              {}};
-  answer->milliseconds[abi::kFilterSteps - 1] = static_cast<float>(filter->n_made.exchange(0));
+  answer->milliseconds[abi::kTensorSteps - 1] = static_cast<float>(filter->n_made.exchange(0));
   if (slot.device_lists.indices != nullptr) {
     for (std::int64_t i = 0; i < slot.query.n * slot.query.k; ++i) {
-      if (slot.uncertain[static_cast<std::size_t>(i / slot.query.k)] != 0) continue;
+      if (slot.uncertified[static_cast<std::size_t>(i / slot.query.k)] != 0) continue;
       slot.device_lists.indices[i] = slot.rows[static_cast<std::size_t>(i)];
       slot.device_lists.distances[i] = slot.distances[static_cast<std::size_t>(i)];
     }
@@ -154,7 +155,7 @@ int filter_collect(abi::Filter* filter, int number, abi::FilterAnswer* answer, a
     answer->rows = nullptr;
   }
   if (!slot.ks.empty()) {
-    slot.votes.cast(slot.rule, slot.ks, slot.query.k, slot.query.n, slot.distances, slot.rows, slot.uncertain);
+    slot.votes.cast(slot.rule, slot.ks, slot.query.k, slot.query.n, slot.distances, slot.rows, slot.uncertified);
     answer->winners = slot.votes.winners.data();
     answer->values = slot.votes.values.data();
   }
@@ -164,16 +165,16 @@ int filter_collect(abi::Filter* filter, int number, abi::FilterAnswer* answer, a
 }  // namespace
 
 void add_filter(abi::Functions& functions) {
-  functions.filter_size = &filter_size;
-  functions.filter_create = &filter_create;
-  functions.filter_destroy = &filter_destroy;
-  functions.filter_begin = &filter_begin;
-  functions.filter_load = &filter_load;
-  functions.filter_wait = &filter_wait;
-  functions.filter_finish = &filter_finish;
-  functions.filter_voters = &filter_voters;
-  functions.filter_submit = &filter_submit;
-  functions.filter_collect = &filter_collect;
+  functions.tensor_size = &tensor_size;
+  functions.tensor_create = &tensor_create;
+  functions.tensor_destroy = &tensor_destroy;
+  functions.tensor_begin = &tensor_begin;
+  functions.tensor_load = &tensor_load;
+  functions.tensor_wait = &tensor_wait;
+  functions.tensor_finish = &tensor_finish;
+  functions.tensor_voters = &tensor_voters;
+  functions.tensor_submit = &tensor_submit;
+  functions.tensor_collect = &tensor_collect;
 }
 
 }  // namespace stope::fake

@@ -1,17 +1,17 @@
-// The pretended plug-in's filter by differences.
+// The fake plug-in's filter by differences.
 #include <memory>
 
-#include "device/fake_filter.hpp"
+#include "device/fake_filters.hpp"
 
 namespace stope {
 namespace abi = knn::cuda_abi;
 
 // Rows and measure as the tensor filter's; it answers at once.
 struct abi::DifferenceFilter {
-  abi::Filter rows;  // in its first table; and the measure
+  abi::TensorFilter rows;  // in its first table; and the measure
   fake::Votes votes;
   std::vector<double> distances;
-  std::vector<std::int32_t> found, uncertain;
+  std::vector<std::int32_t> found, uncertified;
 
   bool excluded(const abi::DifferenceQuery& query, std::int64_t i, std::int64_t row) const {
     if (query.self >= 0 && query.self + i == row) return true;
@@ -21,7 +21,7 @@ struct abi::DifferenceFilter {
   void answer(const abi::DifferenceQuery& query, std::int64_t i) {
     const double* y = query.rows + i * rows.width;
     std::vector<std::pair<double, std::int32_t>> all;
-    const abi::Filter::Table& table = rows.tables[0];
+    const abi::TensorFilter::Table& table = rows.tables[0];
     for (std::int64_t row = 0; row < table.n_rows; ++row) {
       const double distance = rows.distance(table.rows, row, y);
       if (distance == distance && !excluded(query, i, row)) all.emplace_back(distance, static_cast<std::int32_t>(row));
@@ -29,7 +29,7 @@ struct abi::DifferenceFilter {
     std::sort(all.begin(), all.end());
     const auto k = static_cast<std::size_t>(query.k);
     const bool known = all.size() >= k && std::fmod(std::fabs(y[0]) * 7.0, 5.0) < 4.5;  // not of every query
-    uncertain.push_back(known ? 0 : 1);
+    uncertified.push_back(known ? 0 : 1);
     for (std::size_t j = 0; j < k; ++j) {
       distances.push_back(known ? all[j].first : -1.0);
       found.push_back(known ? all[j].second : -1);
@@ -70,7 +70,7 @@ int differences_load(abi::DifferenceFilter* filter, const double* rows, std::int
 }
 
 int differences_finish(abi::DifferenceFilter* filter, std::int64_t* n_always, abi::Failure* failure) {
-  const abi::Filter::Table& table = filter->rows.tables[0];
+  const abi::TensorFilter::Table& table = filter->rows.tables[0];
   if (static_cast<std::int64_t>(table.rows.size()) != table.n_rows * filter->rows.width) {
     return fail(failure, ErrorCode::internal, "rows are missing");
   }
@@ -86,11 +86,11 @@ int differences_search(abi::DifferenceFilter* filter, const abi::DifferenceQuery
                        abi::Failure* failure) {
   if (the_host->device_fails()) return fail(failure, ErrorCode::device_lost, "lost while searching");
   if (query->k > filter->rows.most_neighbors) return fail(failure, ErrorCode::internal, "more than it is made for");
-  filter->distances.clear(), filter->found.clear(), filter->uncertain.clear();
+  filter->distances.clear(), filter->found.clear(), filter->uncertified.clear();
   for (std::int64_t i = 0; i < query->n; ++i) filter->answer(*query, i);
   *answer = {filter->distances.data(),
              filter->found.data(),
-             filter->uncertain.data(),
+             filter->uncertified.data(),
              query->n * filter->rows.tables[0].n_rows,
              0,
              0,
@@ -100,7 +100,7 @@ int differences_search(abi::DifferenceFilter* filter, const abi::DifferenceQuery
     if (the_host->alloc_fails()) return fail(failure, ErrorCode::out_of_memory, "cannot allocate on the GPU");
     const abi::Vote& vote = *query->vote;
     filter->votes.cast(vote.rule, {vote.ks, vote.ks + vote.n_ks}, query->k, query->n, filter->distances, filter->found,
-                       filter->uncertain);
+                       filter->uncertified);
     answer->winners = filter->votes.winners.data();
     answer->values = filter->votes.values.data();
   }
