@@ -1,4 +1,4 @@
-// scan_kernels.inl compiled for avx512.
+// kernels.inl compiled for avx512.
 #include "knn/filter/scan/scan.hpp"
 
 #if defined(__x86_64__)

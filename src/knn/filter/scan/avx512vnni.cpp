@@ -1,4 +1,4 @@
-// scan_kernels.inl compiled for avx512vnni.
+// kernels.inl compiled for avx512vnni.
 #include "knn/filter/scan/scan.hpp"
 
 #if defined(__x86_64__)

@@ -1,4 +1,4 @@
-// scan_kernels.inl compiled for the instructions every machine has.
+// kernels.inl compiled for the instructions every machine has.
 #include "knn/filter/scan/scan.hpp"
 
 #define STOPE_LANES 4

@@ -84,7 +84,7 @@ struct Scan {
 
 using ScanFunction = void (*)(const Scan&);
 
-/// The scan of a form, compiled for one instruction set (scan_<level>.cpp); null where that has none of the kind.
+/// The scan of a form, compiled for one instruction set (<level>.cpp); null where that has none of the kind.
 namespace scalar {
 ScanFunction scan(const FilterForm& form, ScanKind kind);
 }

@@ -1,0 +1,224 @@
+// Blocks of floats against some queries, and the boxes around blocks. Included by kernels.inl, once per instruction set.
+
+typedef float Lanes __attribute__((vector_size(STOPE_LANES * 4), may_alias));
+typedef std::int32_t Ints __attribute__((vector_size(STOPE_LANES * 4)));
+
+// Vectors of training rows by queries held in registers: their product is the number of sums in flight. Sums of
+// differences keep a register or two more for each term than inner products do.
+#if defined(STOPE_AVX512)
+constexpr int kVectors = 4, kGroup = 4, kDotGroup = 6;
+#elif defined(STOPE_AVX2)
+constexpr int kVectors = 2, kGroup = 4, kDotGroup = 6;
+#else
+constexpr int kVectors = 2, kGroup = 2, kDotGroup = 4;
+#endif
+constexpr int kMostGroup = 6;
+constexpr int kRows = kVectors * STOPE_LANES;
+constexpr std::uint64_t kRowBits = kRows == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << (kRows & 63)) - 1;
+
+STOPE_INLINE Lanes load(const float* p) {
+  return *reinterpret_cast<const Lanes*>(p);
+}
+STOPE_INLINE Lanes all(float value) {
+#if defined(STOPE_AVX512)
+  return _mm512_set1_ps(value);
+#elif defined(STOPE_AVX2)
+  return _mm256_set1_ps(value);
+#else
+  return Lanes{value, value, value, value};
+#endif
+}
+STOPE_INLINE Lanes absolute_of(Lanes v) {
+  return __builtin_bit_cast(Lanes, __builtin_bit_cast(Ints, v) & 0x7fffffff);
+}
+// max(v, 0); a NaN (a missing value) becomes 0, as the comparison is false.
+STOPE_INLINE Lanes positive(Lanes v) {
+  const Lanes zero = {};
+  return v > zero ? v : zero;
+}
+STOPE_INLINE Lanes multiply_add(Lanes a, Lanes b, Lanes c) {
+#if defined(STOPE_AVX512)
+  return _mm512_fmadd_ps(a, b, c);
+#elif defined(STOPE_AVX2)
+  return _mm256_fmadd_ps(a, b, c);
+#else
+  return a * b + c;
+#endif
+}
+// One bit a lane: not greater (so that NaN counts as a hit).
+STOPE_INLINE std::uint64_t not_greater(Lanes a, Lanes b) {
+#if defined(STOPE_AVX512)
+  return _mm512_cmp_ps_mask(a, b, _CMP_NGT_UQ);
+#elif defined(STOPE_AVX2)
+  return static_cast<std::uint32_t>(_mm256_movemask_ps(_mm256_cmp_ps(a, b, _CMP_NGT_UQ)));
+#else
+  const Ints greater = a > b;
+  std::uint64_t bits = 0;
+  for (int lane = 0; lane < STOPE_LANES; ++lane) bits |= std::uint64_t{greater[lane] == 0} << lane;
+  return bits;
+#endif
+}
+
+template <Term term, Divisor divisor, Missing missing>
+struct Sum {
+  Lanes sum = {};
+  Lanes by = {};
+
+  STOPE_INLINE void add_numeric(Lanes t, Lanes q, float mismatch, float weight) {
+    const Lanes difference = t - q;
+    if constexpr (term == Term::square && missing == Missing::mismatch) {
+      const Lanes squared = difference * difference;
+      sum += squared == squared ? squared : all(mismatch);
+    } else if constexpr (term == Term::square) {
+      sum += positive(difference * difference);
+    } else if constexpr (term == Term::absolute) {
+      sum += positive(absolute_of(difference));
+    } else if constexpr (term == Term::maximum) {
+      const Lanes size = absolute_of(difference);
+      sum = size > sum ? size : sum;
+    } else {
+      sum += all(weight) * positive(absolute_of(difference) / (absolute_of(t) + absolute_of(q)));
+    }
+    if constexpr (divisor == Divisor::present_weight) by += difference == difference ? all(weight) : Lanes{};
+    if constexpr (divisor == Divisor::total) by += positive(absolute_of(t) + absolute_of(q));
+  }
+
+  STOPE_INLINE void add_equality(Lanes t, Lanes q, float mismatch, float weight) {
+    if constexpr (missing == Missing::mismatch) {
+      sum += t == q ? Lanes{} : all(mismatch);
+    } else {
+      const Ints different = (t < q) | (t > q);
+      if constexpr (term == Term::maximum) {
+        const Lanes size = different ? all(mismatch) : Lanes{};
+        sum = size > sum ? size : sum;
+      } else {
+        sum += different ? all(mismatch) : Lanes{};
+      }
+      if constexpr (divisor == Divisor::present_weight) by += (different | (t == q)) ? all(weight) : Lanes{};
+    }
+  }
+
+  STOPE_INLINE std::uint64_t kept(const Cut& cut) const {
+    if constexpr (divisor == Divisor::none) return not_greater(sum, all(cut.beta));
+    return not_greater(sum, all(cut.alpha) * by + cut.beta);
+  }
+  STOPE_INLINE Lanes score() const {
+    if constexpr (divisor == Divisor::none) return sum;
+    return by > Lanes{} ? sum / by : Lanes{};
+  }
+};
+
+// The rows of one block against the queries `which[0 .. n)`. The group is always computed whole, so that it stays in
+// registers: `which` repeats a query where there are fewer, and those are not reported.
+template <class S>
+struct Differences {
+  static constexpr int kQueries = kGroup;
+
+  STOPE_INLINE static void run(const Scan& scan, std::int64_t visited, const int* which, int n) {
+    const std::int64_t n_columns = scan.n_numeric + scan.n_equality;
+    const std::int64_t number = scan.visit[visited];
+    const float* block = scan.blocks + number * n_columns * kScanBlockRows;
+    const float* queries[kQueries];
+    for (int i = 0; i < kQueries; ++i) queries[i] = scan.queries + which[i] * n_columns;
+    for (int first = 0; first < kScanBlockRows; first += kRows) {
+      S sums[kQueries][kVectors];
+      std::int64_t c = 0;
+      for (; c < scan.n_numeric; ++c) {
+        const float* column = block + c * kScanBlockRows + first;
+        for (int i = 0; i < kQueries; ++i) {
+          const Lanes q = all(queries[i][c]);
+          for (int v = 0; v < kVectors; ++v) {
+            sums[i][v].add_numeric(load(column + v * STOPE_LANES), q, scan.mismatch[c], scan.weight[c]);
+          }
+        }
+      }
+      for (; c < n_columns; ++c) {
+        const float* column = block + c * kScanBlockRows + first;
+        for (int i = 0; i < kQueries; ++i) {
+          const Lanes q = all(queries[i][c]);
+          for (int v = 0; v < kVectors; ++v) {
+            sums[i][v].add_equality(load(column + v * STOPE_LANES), q, scan.mismatch[c], scan.weight[c]);
+          }
+        }
+      }
+      const std::uint64_t always = scan.always[number] >> first & kRowBits;
+      for (int i = 0; i < kQueries; ++i) {
+        std::uint64_t kept = 0;
+        for (int v = 0; v < kVectors; ++v) kept |= sums[i][v].kept(scan.cuts[which[i]]) << (v * STOPE_LANES);
+        if ((kept | always) == 0 || i >= n) continue;
+        alignas(64) float scores[kRows];
+        for (int v = 0; v < kVectors; ++v) *reinterpret_cast<Lanes*>(scores + v * STOPE_LANES) = sums[i][v].score();
+        emit(scan, which[i], visited * kScanBlockRows + first, kept, always, scores);
+      }
+    }
+  }
+};
+
+// Squares by inner products: s = <q,t> - |t|^2 / 2 grows as |q-t|^2 = |q|^2 - 2 s falls, and costs one instruction a
+// term. Images without missing values only.
+struct Products {
+  static constexpr int kQueries = kDotGroup;
+
+  STOPE_INLINE static void run(const Scan& scan, std::int64_t visited, const int* which, int n) {
+    const std::int64_t number = scan.visit[visited];
+    const float* block = scan.blocks + number * scan.n_numeric * kScanBlockRows;
+    const float* queries[kQueries];
+    for (int i = 0; i < kQueries; ++i) queries[i] = scan.queries + which[i] * scan.n_numeric;
+    for (int first = 0; first < kScanBlockRows; first += kRows) {
+      Lanes sums[kQueries][kVectors];
+      for (int v = 0; v < kVectors; ++v) {
+        const Lanes start = load(scan.starts + number * kScanBlockRows + first + v * STOPE_LANES);
+        for (int i = 0; i < kQueries; ++i) sums[i][v] = start;
+      }
+      for (std::int64_t c = 0; c < scan.n_numeric; ++c) {
+        Lanes t[kVectors];
+        for (int v = 0; v < kVectors; ++v) t[v] = load(block + c * kScanBlockRows + first + v * STOPE_LANES);
+        for (int i = 0; i < kQueries; ++i) {
+          const Lanes q = all(queries[i][c]);
+          for (int v = 0; v < kVectors; ++v) sums[i][v] = multiply_add(t[v], q, sums[i][v]);
+        }
+      }
+      const std::uint64_t always = scan.always[number] >> first & kRowBits;
+      for (int i = 0; i < kQueries; ++i) {
+        const Cut& cut = scan.cuts[which[i]];
+        std::uint64_t kept = 0;
+        for (int v = 0; v < kVectors; ++v) kept |= not_greater(all(cut.least), sums[i][v]) << (v * STOPE_LANES);
+        if ((kept | always) == 0 || i >= n) continue;
+        alignas(64) float scores[kRows];
+        for (int v = 0; v < kVectors; ++v) {
+          *reinterpret_cast<Lanes*>(scores + v * STOPE_LANES) = cut.norm - 2.0F * sums[i][v];
+        }
+        emit(scan, which[i], visited * kScanBlockRows + first, kept, always, scores);
+      }
+    }
+  }
+};
+
+// One bit a query whose cut the box around the block does not exceed: the same sum, with the query's distance from the
+// box's interval in place of the difference. A missing value, on either side, adds nothing.
+template <Term term>
+STOPE_INLINE std::uint64_t inside_box(const Scan& scan, std::int64_t number) {
+  const std::int64_t n_columns = scan.n_numeric + scan.n_equality;
+  const float* low = scan.low + number * n_columns;
+  const float* high = scan.high + number * n_columns;
+  std::uint64_t kept = 0;
+  for (int first = 0; first < kScanTileQueries; first += STOPE_LANES) {
+    if (first >= scan.n_queries) break;
+    Lanes sum = {};
+    for (std::int64_t c = 0; c < n_columns; ++c) {
+      const Lanes q = load(scan.by_column + c * kScanTileQueries + first);
+      const Lanes below = all(low[c]) - q, above = q - all(high[c]);
+      Lanes distance = positive(below > above ? below : above);
+      if (c >= scan.n_numeric) distance = distance > Lanes{} ? all(scan.mismatch[c]) : Lanes{};
+      if constexpr (term == Term::maximum) {
+        sum = distance > sum ? distance : sum;
+      } else if (term == Term::square && c < scan.n_numeric) {
+        sum = multiply_add(distance, distance, sum);
+      } else {
+        sum += distance;
+      }
+    }
+    kept |= not_greater(sum, load(scan.box_cuts + first)) << first;
+  }
+  return kept;
+}
