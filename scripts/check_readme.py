@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Runs the commands of README's ```console blocks and compares what they print with what README says.
+"""Runs the commands in the ```console blocks of README.md and docs/EXAMPLES.md, and compares what they print with the block.
 
-Commands stand after '$ '; those of stope are run in examples/data, others (make, git) are skipped. Output is stdout and
-stderr together. Times, rates and the machine's own figures differ from run to run and are not compared; a line '...'
-stands for any lines.
+Commands stand after '$ '. Those of stope run in a copy of examples/data, one copy per document. Others (make, git) are skipped.
+Output is stdout and stderr together. Times, rates and the machine's own figures differ from run to run and are not compared.
+A line '...' stands for any lines.
 
   scripts/check_readme.py --program build/release/cli/stope [--update]
 """
@@ -17,6 +17,7 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+DOCUMENTS = [ROOT / "README.md", ROOT / "docs" / "EXAMPLES.md"]
 
 VARYING = [
     (re.compile(r"\d+(\.\d+)?(e-?\d+)?( ?)(ns|us|µs|ms|s|min)\b"), "TIME"),
@@ -56,16 +57,9 @@ def matches(wanted, got):
     return bool(got) and wanted[0] == got[0] and matches(wanted[1:], got[1:])
 
 
-def main():
-    arguments = argparse.ArgumentParser()
-    arguments.add_argument("--program", required=True)
-    arguments.add_argument("--readme", default=str(ROOT / "README.md"))
-    arguments.add_argument("--update", action="store_true", help="write what is printed into README instead")
-    options = arguments.parse_args()
-    program = pathlib.Path(options.program).resolve()
-    readme = pathlib.Path(options.readme)
-    text = readme.read_text(encoding="utf-8")
-
+def check(document, program, update):
+    """Runs the examples of one document; returns how many ran and how many failed."""
+    text = document.read_text(encoding="utf-8")
     failed = run = 0
     # A copy of the tables, so that files an example writes do not end up in the project.
     with tempfile.TemporaryDirectory() as folder:
@@ -79,21 +73,35 @@ def main():
             done = subprocess.run(["bash", "-c", shell], cwd=work, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                                   text=True, check=False)
             got = done.stdout.splitlines()
-            if options.update:
+            if update:
                 block = "\n".join(["$ " + command] + expected)
                 text = text.replace(block, "\n".join(["$ " + command] + got))
             elif matches([plain(line) for line in expected], [plain(line) for line in got]):
-                print(f"PASS README.md:{number}: {command}")
+                print(f"PASS {document.name}:{number}: {command}")
             else:
                 failed += 1
-                print(f"FAIL README.md:{number}: {command}")
-                print("  README says:", *expected, "  printed:", *got, sep="\n    ")
-    if options.update:
-        readme.write_text(text, encoding="utf-8")
-    if run == 0:
-        print("FAIL README.md has no example that can be run")
-        failed += 1
-    return 1 if failed else 0
+                print(f"FAIL {document.name}:{number}: {command}")
+                print(f"  {document.name} says:", *expected, "  printed:", *got, sep="\n    ")
+    if update:
+        document.write_text(text, encoding="utf-8")
+    return run, failed
+
+
+def main():
+    arguments = argparse.ArgumentParser()
+    arguments.add_argument("--program", required=True)
+    arguments.add_argument("--update", action="store_true", help="write what is printed into the documents instead")
+    options = arguments.parse_args()
+    program = pathlib.Path(options.program).resolve()
+
+    failures = 0
+    for document in DOCUMENTS:
+        run, failed = check(document, program, options.update)
+        failures += failed
+        if run == 0:
+            print(f"FAIL {document.name} has no example that can be run")
+            failures += 1
+    return 1 if failures else 0
 
 
 if __name__ == "__main__":
