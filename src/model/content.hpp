@@ -1,5 +1,5 @@
 // What every model file holds, whatever the model: its kind, options as text, and tables. Fitted models are turned into
-// this and back by one file a kind (knn_model.cpp, ...); the bytes are the business of container.hpp alone.
+// this and back by one file a kind (neighbors.cpp, ...); the bytes are the business of container.hpp alone.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The inner loops of the CSV reader, compiled once per instruction set (csv_kernels.inl) and chosen at run time.
+// The inner loops of the CSV reader, compiled once per instruction set (kernels.inl) and chosen at run time.
 // They work on text that is readable for kPadding bytes past what they are given.
 #pragma once
 
@@ -24,7 +24,7 @@ struct EndCount {
 struct FieldIndex {
   std::int64_t n_fields = 0;
   std::int64_t n_newlines = 0;  ///< fields that end a record
-  bool irregular = false;       ///< the grammar's rarer parts occur (csv_record.hpp must decide)
+  bool irregular = false;       ///< the grammar's rarer parts occur (record.hpp must decide)
   bool suspicious = false;      ///< a byte above 127 or a NUL occurs
 };
 

@@ -1,4 +1,4 @@
-// The bodies of csv_kernels.hpp, included by csv_kernels_*.cpp inside a namespace of the instruction set's name, after
+// The bodies of kernels.hpp, included by kernels_*.cpp inside a namespace of the instruction set's name, after
 // the pragma that selects it. STOPE_CSV_LEVEL: 0 portable, 2 AVX2, 3 AVX-512. Everything here has internal linkage: a
 // function compiled for AVX-512 must never be the one the linker keeps for an older processor.
 

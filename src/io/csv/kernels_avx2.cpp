@@ -1,4 +1,4 @@
-// csv_kernels.inl compiled for avx2.
+// kernels.inl compiled for avx2.
 #include <bit>
 #include <cstdint>
 #include <cstring>

@@ -1,4 +1,4 @@
-// csv_kernels.inl compiled for avx512.
+// kernels.inl compiled for avx512.
 #include <bit>
 #include <cstdint>
 #include <cstring>

@@ -1,4 +1,4 @@
-// The instruction sets csv_kernels.inl is compiled for.
+// The instruction sets kernels.inl is compiled for.
 #pragma once
 
 #include "io/csv/kernels.hpp"

@@ -1,4 +1,4 @@
-// csv_kernels.inl compiled for portable.
+// kernels.inl compiled for portable.
 #include <bit>
 #include <cstdint>
 #include <cstring>

@@ -1,4 +1,4 @@
-// The grammar of CSV, one character at a time: what a record and a field are. The fast path (csv_kernels.hpp) must
+// The grammar of CSV, one character at a time: what a record and a field are. The fast path (kernels.hpp) must
 // agree with it wherever it does not hand over to it.
 //
 // A record ends with LF, CR LF or CR outside quotes, or with the text. A field whose first character after blanks is a

@@ -1,4 +1,4 @@
-// From a neighbour list to a prediction, on the host: the formulas and tie rules are in vote_rule.hpp.
+// From a neighbour list to a prediction, on the host: the formulas and tie rules are in rule.hpp.
 #pragma once
 
 #include <cstdint>

@@ -15,7 +15,7 @@ inline constexpr int kMostOpen = kShortRows / 2;  ///< nodes of a level that mig
 
 /// The orders of all columns, a column a thread's: neighbours lie side by side.
 struct ShortOrders {
-  std::uint32_t* rows;     ///< [word][column]: kRowsOfWord() rows a word; n_rows behind the last one
+  std::uint32_t* rows;     ///< [word][column]: rows_of_word() rows a word; n_rows behind the last one
   std::uint32_t* changes;  ///< [position / 32][column]: bit position % 32 says that the next value is another one
   std::int64_t stride;     ///< from a word to the same column's next
   int n_rows;
@@ -37,7 +37,7 @@ struct Level {
   int first, n_open, depth, open_rows;
 };
 
-/// All in the GPU's memory. At most kMostSplits splits; those of a level are together.
+/// All in the GPU's memory. At most most_splits() splits; those of a level are together.
 struct ShortTree {
   ShortOrders orders;
   std::int64_t n_columns;

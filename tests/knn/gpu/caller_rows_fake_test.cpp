@@ -1,6 +1,6 @@
 // Rows and lists in a GPU's memory, with the fake plug-in (device/fake_plugin.cpp): its GPU's memory is the
 // host's. Both ways, where a filter reads rows and writes lists in place, and by the host; shapes, types and errors. No
-// GPU; the real plug-in is tested by device_arrays_cuda_test.cpp.
+// GPU; the real plug-in is tested by caller_rows_cuda_test.cpp.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -1,6 +1,6 @@
 // The host's half of votes on GPUs, with the fake plug-in (device/fake_plugin.cpp): predictions of blocks
 // under way, several GPUs, queries that have no answer there, no room for predictions. No GPU; the real plug-in is
-// tested by votes_cuda_test.cpp.
+// tested by gpu_votes_cuda_test.cpp.
 #include <gtest/gtest.h>
 
 #include <cstdlib>

@@ -1,6 +1,6 @@
 // The host's half of the filter by differences, with the fake plug-in (device/fake_plugin.cpp): blocks under
 // way, several GPUs, excluded rows, queries without an answer, errors. No GPU; the real plug-in is tested by
-// differences_cuda_test.cpp.
+// difference_filter_cuda_test.cpp.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 

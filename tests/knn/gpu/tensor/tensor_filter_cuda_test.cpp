@@ -292,7 +292,7 @@ TEST_P(FilterCuda, RapidMinersHeaps) {
       SCOPED_TRACE(std::string(metric) + ", " + std::to_string(n) + " x " + std::to_string(d) + " of " +
                    std::to_string(values) + " values, k " + std::to_string(k));
       const std::string method = expect_the_processors_answer(train, query, k, options).method;
-      // Of small whole numbers images may be of bytes (filter_cuda_bytes_test.cpp).
+      // Of small whole numbers images may be of bytes (bytes_cuda_test.cpp).
       EXPECT_TRUE(method == "filter, products" || (GetParam() == "usual" && method == "filter, byte products"))
           << method;
       if (n > k) expect_the_processors_answer(train, train.take({0, n / 2, n - 1}), k, options, false);

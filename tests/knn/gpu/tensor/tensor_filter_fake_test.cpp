@@ -1,6 +1,6 @@
 // The host's half of the tensor filter, with the fake plug-in (device/fake_plugin.cpp): blocks under way,
 // parts of the training table, several GPUs, queries without an answer, errors. No GPU; the real plug-in is tested by
-// filter_cuda_test.cpp.
+// tensor_filter_cuda_test.cpp.
 #include <gtest/gtest.h>
 
 #include <algorithm>
