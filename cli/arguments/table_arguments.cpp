@@ -5,6 +5,7 @@
 
 #include "arguments/option.hpp"
 #include "arguments/value.hpp"
+#include "stope/discretize.hpp"
 #include "stope/error.hpp"
 
 namespace stope::cli {
@@ -27,7 +28,7 @@ std::string quoted_list(const std::vector<std::string>& items) {
   return text;
 }
 
-void add_text_options(CLI::App& app, ReadOptions& read, MissingOption missing) {
+void add_text_options(CLI::App& app, ReadOptions& read) {
   OptionGroup group(app, "Reading text tables");
   group.parsed("--sep", "CHAR", "Separator of CSV fields; tab or \\t is a tab; without it found among , ; tab |",
                [&read](const std::string& word) { read.separator = parse_character(word, "--sep"); });
@@ -42,8 +43,7 @@ void add_text_options(CLI::App& app, ReadOptions& read, MissingOption missing) {
                });
   group.list("--names", read.names, "A,B,...",
              "Names of all columns, of a file without header; with --header yes instead of those of the file");
-  group.list(missing == MissingOption::spellings ? "--missing,--missing-values" : "--missing-values", read.missing,
-             "A,B,...",
+  group.list("--missing,--missing-values", read.missing, "A,B,...",
              "Spellings of a missing value; an empty item is the empty field [" + quoted_list(read.missing) + "]");
   group.parsed("--encoding", "utf-8|utf-16|latin-1", "Encoding of the text [utf-8]", [&read](const std::string& word) {
     require_choice(word, {"utf-8", "utf-16", "latin-1"}, "--encoding");
@@ -107,10 +107,21 @@ void require_one_stdin(const std::string& first, const std::string& second) {
   throw Error(ErrorCode::invalid_argument, "only one of the two tables can be '-', standard input");
 }
 
-void TableArguments::add_to(CLI::App& app, Tables tables, MissingOption missing) {
+void TableArguments::add_to(CLI::App& app, Tables tables) {
   add_column_options(app, *this, tables);
   add_format_options(app, read);
-  add_text_options(app, read, missing);
+  add_text_options(app, read);
+}
+
+void TableArguments::refuse_policy_as_spelling() const {
+  if (read.missing.size() != 1) return;
+  for (const auto policy : {MissingPolicy::error, MissingPolicy::value, MissingPolicy::drop, MissingPolicy::fill}) {
+    const std::string name(to_string(policy));
+    if (read.missing[0] != name) continue;
+    throw Error(ErrorCode::invalid_argument,
+                "--missing says how a missing value is spelled; what is done about it is --missing-policy " + name +
+                    " (for cells that read '" + name + "' list another spelling, too: --missing " + name + ",NA)");
+  }
 }
 
 Table TableArguments::read_first(const std::string& path, const RunOptions& run) const {

@@ -14,17 +14,16 @@ namespace stope::cli {
 
 enum class Tables { one, two };
 
-/// What --missing means to a command: how missing values are spelled, or what is done about them. Then the spellings
-/// are
-/// --missing-values, a name that every command knows.
-enum class MissingOption { spellings, policy };
-
 struct TableArguments {
   ReadOptions read;
   std::string test_schema;
   std::vector<std::string> test_names;
 
-  void add_to(CLI::App& app, Tables tables, MissingOption missing = MissingOption::spellings);
+  void add_to(CLI::App& app, Tables tables);
+  /// For commands with --missing-policy. Until it had that name, "--missing drop" asked for a policy; now it would
+  /// quietly count cells that read "drop" as missing. Throws invalid_argument where the only spelling is a policy's
+  /// name.
+  void refuse_policy_as_spelling() const;
 
   /// Reads the first table.
   Table read_first(const std::string& path, const RunOptions& run) const;

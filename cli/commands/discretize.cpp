@@ -47,9 +47,9 @@ class Discretize : public Command {
         "of each attribute");
     group.text("--apply", apply_, "FILE", "Code TABLE by the cuts in FILE instead of finding some");
     group.choice(
-        "--missing", missing_, {"error", "value", "drop", "fill"},
-        "Missing values: error: refused; value: a value of its own, below all numbers; drop: leave the row out; "
-        "fill: by mean or most frequent value [" +
+        "--missing-policy", missing_, {"error", "value", "drop", "fill"},
+        "What a missing value means: error: it is refused; value: it is a value of its own, below all numbers; "
+        "drop: its row is left out; fill: the attribute's mean or most frequent value stands in [" +
             missing_ + "]");
     group.integer("--bins", cuts_.n_bins, "N",
                   fmt::format("Bins of equal-width and equal-frequency [{}]", cuts_.n_bins));
@@ -72,7 +72,7 @@ class Discretize : public Command {
     output.parsed("--output-format", "csv|tsv|arff", "Format of the coded table; without it by the suffix, else csv",
                   [this](const std::string& word) { write_.format = parse_format(word, "--output-format"); });
     model_.add_to(*app);
-    tables_.add_to(*app, Tables::one, MissingOption::policy);
+    tables_.add_to(*app, Tables::one);
     add_common(kExamples);
   }
 
@@ -90,6 +90,7 @@ class Discretize : public Command {
 
  private:
   void check_options() {
+    tables_.refuse_policy_as_spelling();
     ranking_.missing = cuts_.missing = coding_.missing = missing_policy(missing_);
     coding_.style = labels_ ? CodeStyle::labels : CodeStyle::codes;
     if (method_.empty() && apply_.empty())
@@ -98,7 +99,7 @@ class Discretize : public Command {
       if (!method_.empty()) refuse("--method finds cuts, --apply uses those of a file: only one of them");
       if (!cuts_out_.empty()) refuse("--cuts-out is for cuts that are found, not for those of --apply");
       if (coding_.missing == MissingPolicy::fill) {
-        refuse("--missing fill: a file of cuts does not hold the means of the table they were found in");
+        refuse("--missing-policy fill: a file of cuts does not hold the means of the table they were found in");
       }
     } else if (method_ != "best-cut") {
       if (method_ != "md-local") cuts_.method = discretize_method(method_);
@@ -106,7 +107,7 @@ class Discretize : public Command {
         refuse("--cuts-out FILE is needed for the cuts (or -o FILE for the table coded by them, or --model-out)");
       }
       if (model_.wanted() && coding_.missing == MissingPolicy::fill) {
-        refuse("--missing fill: a model of cuts does not hold the means of the table they were found in");
+        refuse("--missing-policy fill: a model of cuts does not hold the means of the table they were found in");
       }
     }
     if (labels_ && (method_ == "best-cut" || (apply_.empty() && output_.empty() && !model_.wanted()))) {

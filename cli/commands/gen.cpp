@@ -16,9 +16,10 @@ namespace {
 
 std::string details() {
   std::string text =
-      "With X and Y alone: a gram file of X columns and Y rows of random float32 and a vector, for 'stope ata' and "
-      "'stope check'. With a KIND in front: a table of X features and Y rows, written part by part, so that it may be "
-      "larger than memory. The same seed gives the same bytes on every machine. Kinds of tables: ";
+      "X is the number of columns, Y the number of rows: 'stope gen blobs 10 100000' makes a table of 10 columns and "
+      "100,000 rows. With X and Y alone it makes a gram file: random float32 values and a vector, for 'stope ata' and "
+      "'stope check'. With a KIND in front it makes a table of X features, which may be larger than memory. The same "
+      "seed gives the same bytes on every machine. Kinds of tables: ";
   for (const GeneratedKind& kind : generated_kinds()) text += kind.name + ": " + kind.summary + "; ";
   text.resize(text.size() - 2);
   return text + ".";
@@ -35,12 +36,12 @@ class Gen : public Command {
  public:
   explicit Gen(CLI::App& program) : Command(program, "gen", "Make test matrices and synthetic tables", details()) {
     add_argument(*app, "KIND", first_, "blobs|mixed|rules|linear|wide|fvecs", "Kind of table; without it a gram file");
-    add_argument(*app, "X", second_, "N", "Columns");
-    add_argument(*app, "Y", third_, "N", "Rows", Required::no);
+    add_argument(*app, "X", second_, "N", "Number of columns");
+    add_argument(*app, "Y", third_, "N", "Number of rows", Required::no);
     OptionGroup table(*app, "Tables");
     table.integer("--classes", options_.n_classes, "N", "Classes of blobs, mixed and wide");
-    table.parsed("--missing", "P", "Share of missing values of mixed",
-                 [this](const std::string& word) { options_.missing = share(word, "--missing"); });
+    table.parsed("--missing-share", "P", "Share of missing values of mixed",
+                 [this](const std::string& word) { options_.missing = share(word, "--missing-share"); });
     table.parsed("--noise", "S", "Noise, as the kind understands it",
                  [this](const std::string& word) { options_.noise = share(word, "--noise"); });
     table.flag("--no-label", no_label_, "Leave out the class or target, for formats that hold numbers alone");
@@ -87,7 +88,7 @@ class Gen : public Command {
                   "gen " + first_ + ": the number of rows is missing (gen " + first_ + " X Y)");
     }
     for (const char* option :
-         {"--classes", "--missing", "--noise", "--no-label", "--output-format", "--output-dtype"}) {
+         {"--classes", "--missing-share", "--noise", "--no-label", "--output-format", "--output-dtype"}) {
       if (count(option) == 0) continue;
       throw Error(ErrorCode::invalid_argument, std::string(option) + " belongs to tables: gen KIND X Y");
     }

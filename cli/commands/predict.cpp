@@ -60,14 +60,14 @@ class Predict : public Command {
   }
 
  private:
-  // `stope tree --missing value` and this command's --missing look alike.
+  // Whoever writes "--missing drop" may mean the policy of trees and cuts (--missing-policy), which a model holds.
   void warn_of_policy(Session& session) const {
     const std::vector<std::string>& spellings = tables_.read.missing;
     if (spellings.size() != 1) return;
     for (const auto policy : {MissingPolicy::error, MissingPolicy::value, MissingPolicy::drop, MissingPolicy::fill}) {
       if (spellings[0] != to_string(policy)) continue;
       session.warn("--missing " + spellings[0] +
-                   ": says that missing values are spelled so; what they mean is in the model already");
+                   " says how missing values are spelled; what they mean is in the model already");
     }
   }
 

@@ -25,7 +25,7 @@ namespace {
 constexpr const char* kExamples =
     "Examples\n"
     "  stope tree table.csv --target class\n"
-    "  stope tree train.csv --target class --missing value --test test.csv --format rules -o rules.txt\n"
+    "  stope tree train.csv --target class --missing-policy value --test test.csv --format rules -o rules.txt\n"
     "  stope tree genes.csv.gz --target class --cv 10 --model-out genes.stope -o tree.txt\n"
     "  stope predict genes.stope more.csv --proba --explain -o predictions.csv\n";
 
@@ -49,7 +49,7 @@ class TreeCommand : public Command {
     output.choice("--format", format_, {"text", "json", "dot", "svg", "rules"}, "What is written [" + format_ + "]");
     output.text("-o,--output", output_, "FILE", "File for the tree; without it stdout");
     model_.add_to(*app);
-    tables_.add_to(*app, Tables::two, MissingOption::policy);
+    tables_.add_to(*app, Tables::two);
     add_common(kExamples);
     tables_.read.target_is_nominal = true;
   }
@@ -86,10 +86,11 @@ class TreeCommand : public Command {
     group.parsed("--criterion", "discernibility|gini|entropy",
                  "What a split is worth: pairs it separates, or its gain [discernibility]",
                  [&tree](const std::string& word) { tree.criterion = criterion(word); });
-    group.parsed("--missing", "error|value|drop|fill",
-                 "A missing value is an error; a value of its own, below all numbers; its row is left out; or the "
-                 "attribute's mean or most frequent value stands in [error]",
-                 [&tree](const std::string& word) { tree.missing = missing_policy(word); });
+    group.parsed(
+        "--missing-policy", "error|value|drop|fill",
+        "What a missing value means: error: it is refused; value: it is a value of its own, below all numbers; "
+        "drop: its row is left out; fill: the attribute's mean or most frequent value stands in [error]",
+        [&tree](const std::string& word) { tree.missing = missing_policy(word); });
     group.parsed("--max-depth", "N", "The root has depth 0; without it any",
                  [&tree](const std::string& word) { tree.max_depth = parse_integer(word, "--max-depth"); });
     group.integer("--min-samples-leaf,--min-rows", tree.min_samples_leaf, "N", "Rows of a leaf, at least [1]");
@@ -123,6 +124,7 @@ class TreeCommand : public Command {
   bool evaluates() const { return count("--cv") + count("--holdout") + count("--loo") > 0; }
 
   void check() {
+    tables_.refuse_policy_as_spelling();
     if (count("--cv") + count("--holdout") + count("--loo") > 1) {
       throw Error(ErrorCode::invalid_argument, "--cv, --holdout and --loo exclude each other");
     }

@@ -263,7 +263,7 @@ DecisionProblem make_problem(const Table& table, MissingPolicy policy, const Run
   for (std::size_t f = 0; policy == MissingPolicy::error && f < features.size(); ++f) {
     if (missing[f] < 0) continue;
     refuse(table, table.columns[static_cast<std::size_t>(features[f])], missing[f],
-           "a missing value (--missing value, drop or fill says what it means)");
+           "a missing value (--missing-policy value, drop or fill says what it means)");
   }
   DecisionProblem problem;
   Table taken;

@@ -17,7 +17,7 @@ namespace {
 constexpr KindRow kKinds[] = {
     {"blobs", "a normal cloud for each class (--classes 3, --noise 1: its spread)", {true, false, true}, make_blobs},
     {"mixed",
-     "numbers and nominal values in turn, some missing (--classes 2, --missing 0.05)",
+     "numbers and nominal values in turn, some missing (--classes 2, --missing-share 0.05)",
      {true, true, false},
      make_mixed},
     {"rules", "a class that two rules decide (--noise 0.05: share of wrong classes)", {false, false, true}, make_rules},

@@ -73,7 +73,7 @@ class Rows {
   [[noreturn]] void refuse(const TreeAttribute& attribute, std::int64_t row) const {
     throw Error(ErrorCode::invalid_file,
                 "row " + std::to_string(row) + ": '" + attribute.name +
-                    "' is missing, and the tree was grown without missing values (--missing)",
+                    "' is missing, and the tree was grown without missing values (--missing-policy)",
                 {table_.source});
   }
 

@@ -94,20 +94,20 @@ def mixed(tmp_path):
 
 def test_ranking_of_a_mixed_table(mixed):
     """Missing 'n' sorts first: | 1 2 | 3 4 separates a a from b b, 4 pairs, and from the missing b nothing."""
-    done = run("discretize", mixed, "--target", "y", "--method", "best-cut", "--missing", "value")
+    done = run("discretize", mixed, "--target", "y", "--method", "best-cut", "--missing-policy", "value")
     assert done.text == "attr,name,score,cut\n0,n,4,2.5\n1,c,3,blue\n"
-    by_column = run("discretize", mixed, "--target", "y", "--method", "best-cut", "--missing", "value", "--order", "column",
+    by_column = run("discretize", mixed, "--target", "y", "--method", "best-cut", "--missing-policy", "value", "--order", "column",
                     "--criterion", "gini")
     assert [r["name"] for r in records(by_column.text)] == ["n", "c"]
 
 
 def test_missing_policies(mixed, tmp_path):
-    drop = run("discretize", mixed, "--target", "y", "--method", "best-cut", "--missing", "drop", "--json", "-o",
+    drop = run("discretize", mixed, "--target", "y", "--method", "best-cut", "--missing-policy", "drop", "--json", "-o",
                tmp_path / "out.csv")
     assert drop.json()["rows"] == 4 and drop.json()["classes"] == ["a", "b"]
-    fill = run("discretize", mixed, "--target", "y", "--method", "best-cut", "--missing", "fill")
+    fill = run("discretize", mixed, "--target", "y", "--method", "best-cut", "--missing-policy", "fill")
     assert records(fill.text)[0]["cut"] == "2.25"  # between 2 and the mean, 2.5
-    spelled = run("discretize", mixed, "--target", "y", "--method", "best-cut", "--missing", "drop", "--missing-values",
+    spelled = run("discretize", mixed, "--target", "y", "--method", "best-cut", "--missing-policy", "drop", "--missing-values",
                   ",red", "--json", "-o", tmp_path / "out.csv")
     assert spelled.json()["rows"] == 2
 
@@ -197,12 +197,12 @@ def test_bins_need_no_label(tmp_path):
 
 
 def test_missing_and_unseen_values_have_codes(mixed, tmp_path):
-    run("discretize", "mixed.csv", "--target", "y", "--method", "md-global", "--missing", "value", "--cuts-out", "c.json",
+    run("discretize", "mixed.csv", "--target", "y", "--method", "md-global", "--missing-policy", "value", "--cuts-out", "c.json",
         cwd=tmp_path)
     assert json.loads((tmp_path / "c.json").read_text()) == {"n": ["-inf", 2.5]}
     (tmp_path / "c.json").write_text('{"n": ["-inf", 2.5], "c": ["red", "?"]}')
     (tmp_path / "new.csv").write_text("c,n,more\nred,,1\npink,-inf,1\n,9,1\n")
-    words = ["discretize", "new.csv", "--apply", "c.json", "--missing", "value"]
+    words = ["discretize", "new.csv", "--apply", "c.json", "--missing-policy", "value"]
     assert run(*words, cwd=tmp_path).text == "c,n\ns1,s1\ns3,s2\ns2,s3\n"
     assert run(*words, "--labels", cwd=tmp_path).text == (
         'c,n\n=red,missing\nother,"[-inf,2.5)"\n=?,"[2.5,+inf)"\n')
@@ -247,8 +247,9 @@ BAD = [
     (2, ["--method", "mdlp"], "--cuts-out"),
     (2, ["--method", "mdlp", "--apply", "cuts.json"], "only one"),
     (2, ["--apply", "cuts.json", "--cuts-out", "c.json"], "--cuts-out"),
-    (2, ["--apply", "cuts.json", "--missing", "fill"], "fill"),
-    (2, ["--method", "best-cut", "--missing", "ignore"], "--missing"),
+    (2, ["--apply", "cuts.json", "--missing-policy", "fill"], "fill"),
+    (2, ["--method", "best-cut", "--missing", "value"], "--missing-policy value"),
+    (2, ["--method", "best-cut", "--missing-policy", "ignore"], "--missing"),
     (2, ["--method", "best-cut", "--cuts-out", "c.json"], "--cuts-out"),
     (2, ["--method", "best-cut", "--labels"], "--labels"),
     (2, ["--method", "best-cut", "--bins", "3"], "--bins"),
@@ -298,7 +299,7 @@ def test_refused(tmp_path, code, words, says):
 @pytest.mark.parametrize("method", ["md-local", "md-global", "equal-width"])
 def test_a_value_spelled_as_missing_ones_beside_them(tmp_path, method):
     (tmp_path / "t.csv").write_text("x,q,y\n1,?,a\n2,NA,b\n3,red,a\n")
-    words = ["discretize", "t.csv", "--target", "y", "--method", method, "--missing", "value", "--cuts-out", "c.json"]
+    words = ["discretize", "t.csv", "--target", "y", "--method", method, "--missing-policy", "value", "--cuts-out", "c.json"]
     done = run(*words, "--missing-values", "NA", code=3, cwd=tmp_path)
     assert "column 'q'" in done.error_lines()[0] and not (tmp_path / "c.json").exists()
     run(*words, cwd=tmp_path)
@@ -312,7 +313,7 @@ def test_refused_tables(tmp_path):
     for words, code, says in [
         (["--method", "best-cut"], 2, "t.csv: which column is the label?"),
         (["--target", "y", "--method", "best-cut"], 3, "column 'x', row 1: a missing value"),
-        (["--target", "y", "--method", "best-cut", "--missing", "value"], 3, "row 2: a missing label"),
+        (["--target", "y", "--method", "best-cut", "--missing-policy", "value"], 3, "row 2: a missing label"),
         (["--target", "q", "--method", "best-cut"], 3, "q"),
     ]:
         done = run("discretize", "t.csv", *words, code=None, cwd=tmp_path)

@@ -111,7 +111,7 @@ def test_results_that_are_none(tmp_path):
     (["0", "5"], "X (columns) 0"), (["5", "2147483648"], "Y (rows) 2147483648"), (["a", "5"], "'a'"),
     (["blobs", "5"], "number of rows is missing"), (["blob", "5", "5"], "did you mean 'blobs'"),
     (["5", "5", "--classes", "2"], "--classes belongs to tables"), (["linear", "5", "5", "--classes", "2"], "no number of classes"),
-    (["blobs", "0", "5"], "0 columns"), (["mixed", "2", "5", "--missing", "1.5"], "below 1"),
+    (["blobs", "0", "5"], "0 columns"), (["mixed", "2", "5", "--missing-share", "1.5"], "below 1"),
 ])
 def test_gen_refuses(words, says):
     done = run("gen", *words, code=2)

@@ -18,7 +18,7 @@ needs_shared = pytest.mark.skipif(not GOLDENS.is_dir(), reason="no reference res
 
 
 def grown(*args):
-    return run("tree", *args, "--missing", "value", "--format", "json", "-q").json()
+    return run("tree", *args, "--missing-policy", "value", "--format", "json", "-q").json()
 
 
 def same_tree(name, tree):
@@ -59,13 +59,13 @@ class TestReferenceTrees:
         (tmp_path / "test.csv").write_text(test)
         same_tree("adult-train", grown(data / "adult-train.csv", "--names", ADULT, "--target", "income"))
         # Tree, rules and accuracy on the test file by one command.
-        done = run("tree", data / "adult-train.csv", "--names", ADULT, "--target", "income", "--missing", "value", "--test", "test.csv",
+        done = run("tree", data / "adult-train.csv", "--names", ADULT, "--target", "income", "--missing-policy", "value", "--test", "test.csv",
                    "--test-names", ADULT, "--format", "rules", "-o", "rules.txt", "--model-out", "m.stope", "--json", cwd=tmp_path)
         assert done.json()["tree"] == {"nodes": 11751, "leaves": 5876, "depth": 17, "impure_leaves": 1, "attributes": 14}
         scores = done.json()["scores"]
         assert scores["rows"] == 16281 and scores["accuracy"] == pytest.approx(12648 / 16281)
         assert len((tmp_path / "rules.txt").read_text().splitlines()) == 5876
-        pruned = run("tree", data / "adult-train.csv", "--names", ADULT, "--target", "income", "--missing", "value", "--test", "test.csv",
+        pruned = run("tree", data / "adult-train.csv", "--names", ADULT, "--target", "income", "--missing-policy", "value", "--test", "test.csv",
                      "--ccp-alpha", 0.0001, "-o", "pruned.txt", "--json", cwd=tmp_path).json()
         assert pruned["tree"]["leaves"] == 89 and pruned["scores"]["accuracy"] == pytest.approx(13428 / 16281)
         saved = run("predict", "m.stope", "test.csv", "--names", ADULT, "-o", "p.csv", "--json", cwd=tmp_path).json()
@@ -168,14 +168,14 @@ def test_saved_trees_explain_themselves(golf):
 
 def test_missing_policies(golf):
     for policy in ["value", "drop", "fill"]:
-        done = run("tree", "holes.csv", "--target", "play", "--missing", policy, "--model-out", "m.stope", "--format", "json", cwd=golf)
+        done = run("tree", "holes.csv", "--target", "play", "--missing-policy", policy, "--model-out", "m.stope", "--format", "json", cwd=golf)
         assert done.json()["nodes"][0]["n"] == (12 if policy == "drop" else 14)
         predicted = records(run("predict", "m.stope", "holes.csv", "-q", cwd=golf).text)
         assert len(predicted) == 14
     done = run("predict", "m.stope", "golf.csv", "--missing", "value", cwd=golf)
     assert "what they mean is in the model" in done.err
-    # Other spellings of a missing value have another option here.
-    done = run("tree", "golf.csv", "--target", "play", "--missing-values", "sunny", "--missing", "value", "-q", "--format", "json", cwd=golf)
+    # --missing says in every command how a missing value is spelled.
+    done = run("tree", "golf.csv", "--target", "play", "--missing", "sunny", "--missing-policy", "value", "-q", "--format", "json", cwd=golf)
     assert "?" in done.json()["attributes"][0]["values"]
 
 
@@ -242,12 +242,12 @@ def test_the_local_method_cuts_as_the_tree_does(golf):
     for row in coded:  # the tree is pure: so is the coded table
         assert codes.setdefault(tuple(v for k, v in row.items() if k != "play"), row["play"]) == row["play"]
     assert run("predict", "c.stope", "golf.csv", cwd=golf).text == (golf / "coded.csv").read_text()
-    done = run("discretize", "golf.csv", "--target", "play", "--method", "md-local", "--missing", "fill", "--model-out", "m.stope", code=2, cwd=golf)
+    done = run("discretize", "golf.csv", "--target", "play", "--method", "md-local", "--missing-policy", "fill", "--model-out", "m.stope", code=2, cwd=golf)
     assert "fill" in done.error_lines()[0]
 
 
 def local_cuts(table, *options, folder):
-    run("discretize", table, *options, "--method", "md-local", "--missing", "value", "--cuts-out", "c.json", cwd=folder)
+    run("discretize", table, *options, "--method", "md-local", "--missing-policy", "value", "--cuts-out", "c.json", cwd=folder)
     return json.loads((folder / "c.json").read_text())
 
 

@@ -28,7 +28,8 @@ OPTIONS = [
     ("unknown label", 3, ["tree", "t.csv", "--target", "yy"], ["yy"]),
     ("unknown format", 2, [*TREE, "--format", "xml"], ["xml"]),
     ("unknown criterion", 2, [*TREE, "--criterion", "ginni"], ["ginni", "gini"]),
-    ("unknown policy", 2, [*TREE, "--missing", "values"], ["values", "value"]),
+    ("the option's old name", 2, [*TREE, "--missing", "drop"], ["--missing-policy drop", "spelled"]),
+    ("unknown policy", 2, [*TREE, "--missing-policy", "values"], ["values", "value"]),
     ("depth below 0", 2, [*TREE, "--max-depth", "-1"], ["--max-depth", "-1"]),
     ("depth that is no number", 2, [*TREE, "--max-depth", "deep"], ["--max-depth", "deep"]),
     ("leaves of no rows", 2, [*TREE, "--min-samples-leaf", "0"], ["--min-samples-leaf", "0"]),
@@ -97,7 +98,7 @@ def test_tables(box, what, code, text, says):
 
 def test_every_row_is_dropped(box):
     put(box, "t.csv", "x,z,y\n,1,a\n2,,b\n")
-    refuse(box, 3, *TREE, "--missing", "drop", says="no row remains")
+    refuse(box, 3, *TREE, "--missing-policy", "drop", says="no row remains")
 
 
 class TestSavedTrees:
