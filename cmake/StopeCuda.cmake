@@ -82,8 +82,10 @@ if(STOPE_WITH_CUDA)
 
   file(GLOB_RECURSE _cuda_sources CONFIGURE_DEPENDS
     ${PROJECT_SOURCE_DIR}/src/*/cuda/*.cpp ${PROJECT_SOURCE_DIR}/src/*/cuda/*.cu)
-  # The core's error type, once more: exceptions do not cross the border, so that two copies never meet.
-  add_library(stope_cuda MODULE ${_cuda_sources} ${PROJECT_SOURCE_DIR}/src/base/error.cpp)
+  # The plug-in has its own copy of the core's error type: exceptions do not cross the border, so that two copies never
+  # meet. It has its own copy of the reader of the environment, too, which holds no state.
+  add_library(stope_cuda MODULE ${_cuda_sources}
+    ${PROJECT_SOURCE_DIR}/src/base/error.cpp ${PROJECT_SOURCE_DIR}/src/base/environment.cpp)
   target_include_directories(stope_cuda PRIVATE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
   target_include_directories(stope_cuda SYSTEM PRIVATE ${CMAKE_CUDA_TOOLKIT_INCLUDE_DIRECTORIES})
   stope_cuda_arch_names(_arch_names)

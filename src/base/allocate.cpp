@@ -4,11 +4,12 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdlib>
 #include <new>
 #include <string>
+#include <string_view>
 #include <system_error>
 
+#include "base/environment.hpp"
 #include "base/fault.hpp"
 #include "stope/buffer.hpp"
 #include "stope/error.hpp"
@@ -33,8 +34,8 @@ std::shared_ptr<void> in_memory(std::int64_t bytes) {
 
 // /tmp is often held in memory itself; /var/tmp is for large files that need not be.
 std::string spill_folder() {
-  const char* folder = std::getenv("TMPDIR");  // NOLINT(concurrency-mt-unsafe): the library never changes it
-  return folder != nullptr && *folder != '\0' ? folder : "/var/tmp";
+  const std::string_view folder = environment::text(environment::Variable::temporary_folder);
+  return folder.empty() ? "/var/tmp" : std::string(folder);
 }
 
 class SpillFile {

@@ -2,16 +2,20 @@
 
 #include <atomic>
 #include <cerrno>
-#include <cstdlib>
+
+#include "base/environment.hpp"
 
 namespace stope::fault {
 namespace {
 
 // Counts down to the operation that fails; <= 0 is off. The environment is read once, so that the command line can be
 // driven into every failure without a test build.
-std::int64_t from_environment(const char* name) noexcept {
-  const char* text = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): read before any thread starts
-  return text == nullptr ? 0 : std::atoll(text);
+std::int64_t from_environment(environment::Variable variable) noexcept {
+  try {
+    return environment::count(variable);
+  } catch (...) {
+    return 0;  // a bad value arms nothing: before main() nobody could catch what is thrown
+  }
 }
 
 struct Countdown {
@@ -22,9 +26,9 @@ struct Countdown {
   }
 };
 
-Countdown alloc_countdown{from_environment("STOPE_FAULT_ALLOC")};
-Countdown io_countdown{from_environment("STOPE_FAULT_IO")};
-Countdown device_countdown{from_environment("STOPE_FAULT_DEVICE")};
+Countdown alloc_countdown{from_environment(environment::Variable::fault_alloc)};
+Countdown io_countdown{from_environment(environment::Variable::fault_io)};
+Countdown device_countdown{from_environment(environment::Variable::fault_device)};
 std::atomic<bool> device_lost{false};
 std::atomic<int> io_errno{ENOSPC};
 

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstdlib>
 #include <fstream>
 #include <string_view>
 #include <vector>
 
+#include "base/environment.hpp"
 #include "base/memory.hpp"
 #include "device/cuda_plugin.hpp"
 #include "stope/error.hpp"
@@ -135,11 +135,9 @@ void add_gpus(const Wish& wish, BackendChoice& choice) {
   choice.reason += ": " + names;
 }
 
-// STOPE_BACKEND, or null.
-const char* forced_backend() {
-  // NOLINTNEXTLINE(concurrency-mt-unsafe): the library never changes the environment
-  const char* forced = std::getenv("STOPE_BACKEND");
-  return forced != nullptr && *forced != '\0' ? forced : nullptr;
+// Empty where none is forced.
+std::string_view forced_backend() {
+  return environment::text(environment::Variable::backend);
 }
 
 }  // namespace
@@ -153,13 +151,13 @@ BackendChoice choose_cpu_backend(const std::string& reason) {
 }
 
 bool is_automatic(const RunOptions& run) {
-  return run.device == "auto" && forced_backend() == nullptr;
+  return run.device == "auto" && forced_backend().empty();
 }
 
 BackendChoice choose_backend(const RunOptions& run) {
   const Wish wish = wish_of(run.device);
-  const char* forced = forced_backend();
-  const bool is_forced = forced != nullptr;
+  const std::string_view forced = forced_backend();
+  const bool is_forced = !forced.empty();
   if (!is_forced && !wish.cuda) return choose_cpu_backend("");
   BackendChoice choice = is_forced ? demanded(forced, "STOPE_BACKEND") : demanded("cuda", "--device " + run.device);
   choice.forced = is_forced;

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <memory>
 
+#include "base/environment.hpp"
 #include "base/fault.hpp"
 #include "stope/error.hpp"
 
@@ -28,10 +29,10 @@ std::string problem_text(const cuda_abi::Machine& machine) {
       return "the NVIDIA driver is too old: it supports CUDA " + version_text(machine.driver_version) +
              ", stope needs " + version_text(machine.runtime_version);
     case cuda_abi::Problem::no_gpu: {
-      // NOLINTNEXTLINE(concurrency-mt-unsafe): the library never changes the environment
-      const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
+      constexpr auto kVisible = environment::Variable::visible_gpus;
+      const std::string visible(environment::text(kVisible));
       return std::string("the NVIDIA driver shows no GPU") +
-             (visible != nullptr ? std::string(" (CUDA_VISIBLE_DEVICES='") + visible + "')" : "");
+             (environment::is_set(kVisible) ? " (CUDA_VISIBLE_DEVICES='" + visible + "')" : "");
     }
     case cuda_abi::Problem::other: break;
   }
@@ -87,8 +88,8 @@ std::string own_folder() {
 }
 
 Cuda find_and_load() {
-  // NOLINTNEXTLINE(concurrency-mt-unsafe): the library never changes the environment
-  if (const char* named = std::getenv("STOPE_CUDA_PLUGIN"); named != nullptr && *named != '\0') return load_cuda(named);
+  const std::string named(environment::text(environment::Variable::cuda_plugin));
+  if (!named.empty()) return load_cuda(named);
   const std::string folder = own_folder();
   const std::string places[] = {folder, folder + "/../" STOPE_LIBRARY_FOLDER};
   for (const std::string& place : places) {

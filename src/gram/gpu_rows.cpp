@@ -1,11 +1,11 @@
 #include "gram/gpu_rows.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <string>
 
 #include "base/checked.hpp"
+#include "base/environment.hpp"
 #include "device/cuda_plugin.hpp"
 #include "gram/shape.hpp"
 #include "stope/error.hpp"
@@ -24,11 +24,9 @@ const cuda_abi::Functions& functions() {
   return *device::cuda().functions->gram;
 }
 
-// A test's word for how many rows a buffer holds; 0: as many as fit.
+// A test may force how many rows a buffer holds; 0: as many as fit.
 std::int64_t forced_rows() {
-  // NOLINTNEXTLINE(concurrency-mt-unsafe): the library never changes the environment
-  const char* text = std::getenv("STOPE_DEVICE_ROWS");
-  return text == nullptr ? 0 : std::max(0LL, std::atoll(text));  // NOLINT(cert-err34-c): 0 is what no number gives
+  return environment::count(environment::Variable::device_rows);
 }
 
 // What a session takes beside its rows, by the buffers of gram/cuda/session.hpp, a little more.

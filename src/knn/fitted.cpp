@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/checked.hpp"
+#include "base/environment.hpp"
 #include "base/number_text.hpp"
 #include "base/thread_pool.hpp"
 #include "knn/engine/plan.hpp"
@@ -108,7 +109,7 @@ void Fitted::hold_rows(ThreadPool& pool, const RunOptions& run) {
   // What a search needs beside the rows (images, lists) is less than the rows are.
   constexpr double kShare = 0.6;
   const std::int64_t bytes = checked::mul(checked::mul(train_.n_rows, width()), sizeof(double));
-  if (size_override("STOPE_PART_ROWS") > 0) return;
+  if (environment::count(environment::Variable::part_rows) > 0) return;
   if (static_cast<double>(bytes) > kShare * static_cast<double>(memory_budget(run))) return;
   rows_ = Buffer<double>(train_.n_rows * width());
   encode(0, train_.n_rows, rows_.data(), pool, run.cancel);

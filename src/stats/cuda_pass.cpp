@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstdlib>
 #include <memory>
 #include <mutex>
 
 #include "base/checked.hpp"
+#include "base/environment.hpp"
 #include "device/cuda_plugin.hpp"
 #include "stats/auto_device.hpp"
 
@@ -128,11 +128,9 @@ void run_pieces(const std::vector<Piece>& pieces, const PassOptions& options, co
   });
 }
 
-// What STOPE_STATS_GPU_ROWS says (for tests), in place of both limits; 0 where it says nothing.
+// A test may force this limit in place of both others; else 0.
 std::int64_t forced_rows() {
-  // NOLINTNEXTLINE(concurrency-mt-unsafe): the library never changes the environment
-  const char* text = std::getenv("STOPE_STATS_GPU_ROWS");
-  return text != nullptr && *text != '\0' ? std::max<std::int64_t>(std::atoll(text), 1) : 0;
+  return environment::count(environment::Variable::stats_gpu_rows);
 }
 
 std::int64_t fewest_rows() {

@@ -2,10 +2,10 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <cstdlib>
 #include <type_traits>
 
 #include "base/checked.hpp"
+#include "base/environment.hpp"
 #include "base/thread_pool.hpp"
 #include "device/auto_gpu.hpp"
 #include "device/cuda_plugin.hpp"
@@ -35,11 +35,10 @@ double seconds_since(Clock::time_point start) {
 constexpr std::int64_t kPassValues = std::int64_t{1} << 18, kNominalValues = std::int64_t{1} << 16;
 constexpr std::int64_t kHistogramValues = std::int64_t{1} << 15, kDistinctValues = std::int64_t{1} << 14;
 
-// Of those numbers, or what STOPE_STATS_THREAD_VALUES says (for tests).
+// One of those numbers, unless a test forces another.
 std::int64_t thread_values(std::int64_t number) {
-  // NOLINTNEXTLINE(concurrency-mt-unsafe): the library never changes the environment
-  const char* text = std::getenv("STOPE_STATS_THREAD_VALUES");
-  return text != nullptr && *text != '\0' ? std::max<std::int64_t>(std::atoll(text), 1) : number;
+  const std::int64_t forced = environment::count(environment::Variable::stats_thread_values);
+  return forced > 0 ? forced : number;
 }
 
 // Values scaled by a power of two, for the columns whose cubes would overflow or vanish.

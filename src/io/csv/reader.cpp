@@ -2,12 +2,12 @@
 #include "io/csv/reader.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <mutex>
 #include <numeric>
 #include <optional>
 
 #include "base/checked.hpp"
+#include "base/environment.hpp"
 #include "base/thread_pool.hpp"
 #include "io/csv/parse.hpp"
 #include "table/column_memory.hpp"
@@ -22,9 +22,8 @@ constexpr std::int64_t kBatchFields = 4096;
 
 std::int64_t chunk_bytes(const Tuning& tuning) {
   if (tuning.chunk_bytes > 0) return tuning.chunk_bytes;
-  const char* text = std::getenv("STOPE_CSV_CHUNK");  // NOLINT(concurrency-mt-unsafe): nobody sets it while reading
-  const std::int64_t value = text == nullptr ? 0 : std::atoll(text);
-  return value > 0 ? value : kChunkBytes;
+  const std::int64_t forced = environment::count(environment::Variable::csv_chunk);
+  return forced > 0 ? forced : kChunkBytes;
 }
 
 // Progress in bytes, from one thread at a time.

@@ -1,29 +1,15 @@
 #include "knn/engine/plan.hpp"
 
 #include <algorithm>
-#include <charconv>
-#include <cstdlib>
-#include <cstring>
 #include <string>
 
 #include "base/checked.hpp"
+#include "base/environment.hpp"
 #include "knn/cuda_abi.hpp"
 #include "knn/filter/tile_search.hpp"
 #include "stope/error.hpp"
 
 namespace stope::knn {
-std::int64_t size_override(const char* name) {
-  const char* text = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): the library never changes the environment
-  if (text == nullptr || *text == '\0') return 0;
-  const char* const end = text + std::strlen(text);
-  std::int64_t value = 0;
-  const auto [stop, error] = std::from_chars(text, end, value);
-  if (error != std::errc() || stop != end || value < 1) {
-    throw Error(ErrorCode::invalid_argument, std::string(name) + "='" + text + "' is no positive whole number");
-  }
-  return value;
-}
-
 namespace {
 
 bool filters(const Plan& plan) {
@@ -105,9 +91,9 @@ Plan make_plan(const Demand& demand, const device::BackendChoice& backend, const
   plan.method = method;
   plan.memory_budget = memory_budget(run);
   plan.threads = run.threads > 0 ? run.threads : available_threads();
-  const std::int64_t forced_queries = size_override("STOPE_TILE_QUERIES");
-  const std::int64_t forced_rows = size_override("STOPE_TILE_ROWS");
-  const std::int64_t forced_part = size_override("STOPE_PART_ROWS");
+  const std::int64_t forced_queries = environment::count(environment::Variable::tile_queries);
+  const std::int64_t forced_rows = environment::count(environment::Variable::tile_rows);
+  const std::int64_t forced_part = environment::count(environment::Variable::part_rows);
   // The more GPUs, the less time to prepare a block in while they search: more blocks, of enough for each of them.
   constexpr std::int64_t kBlocksOfSeveralGpus = 4, kGpuShare = std::int64_t{1} << 13;
   const auto gpu_filter_queries = [&](std::int64_t n_gpus) {

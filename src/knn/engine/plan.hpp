@@ -54,9 +54,6 @@ struct Demand {
 /// the last no index holds encoded rows).
 Plan make_plan(const Demand& demand, const device::BackendChoice& backend, const Method& method, const RunOptions& run);
 
-/// A positive whole number from the environment, or 0; throws invalid_argument for anything else.
-std::int64_t size_override(const char* name);
-
 /// What of a report the plan knows.
 SearchReport report_of(const Plan& plan);
 

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
-#include <cstring>
 #include <limits>
+#include <string_view>
 #include <vector>
 
+#include "base/environment.hpp"
 #include "knn/filter/filter_cache.hpp"
 #include "knn/filter/near_order.hpp"
 #include "knn/gpu/differences/difference_filter.hpp"
@@ -150,18 +150,6 @@ class Sample {
   std::vector<double> nearest_;
 };
 
-// A choice forced for tests: the index of the environment variable's value in `names`, or -1.
-int forced(const char* variable, std::initializer_list<const char*> names) {
-  const char* text = std::getenv(variable);  // NOLINT(concurrency-mt-unsafe): the library never changes it
-  if (text == nullptr || *text == '\0') return -1;
-  const auto* const found =
-      std::find_if(names.begin(), names.end(), [&](const char* name) { return std::strcmp(text, name) == 0; });
-  if (found == names.end()) {
-    throw Error(ErrorCode::invalid_argument, std::string(variable) + "='" + text + "' is not one of its values");
-  }
-  return static_cast<int>(found - names.begin());
-}
-
 // Products cost a quarter (bytes: a sixteenth) of differences but bound less sharply; each row kept in excess costs a
 // distance. The allowances are where the two meet.
 ScanKind choose_kind(const ImageMap& map, const Sample& sample, const device::BackendChoice& backend) {
@@ -216,9 +204,9 @@ bool buckets_blur(const Fitted& fitted, const ImageMap& map) {
 
 // Which images a GPU compares where products do not do: bytes, at four terms an instruction, if a sample shows that
 // they are sharp enough.
-ScanKind kind_on_gpu(const Fitted& fitted, const ImageMap& map, std::int64_t n_queries, int forced_kind) {
-  if (!fits(map, ScanKind::byte_differences) || forced_kind == 0) return ScanKind::differences;
-  if (forced_kind == 2) return ScanKind::byte_differences;
+ScanKind kind_on_gpu(const Fitted& fitted, const ImageMap& map, std::int64_t n_queries, std::string_view forced_kind) {
+  if (!fits(map, ScanKind::byte_differences) || forced_kind == "differences") return ScanKind::differences;
+  if (forced_kind == "bytes") return ScanKind::byte_differences;
   if (buckets_blur(fitted, map)) return ScanKind::differences;
   if (n_queries < kLeastTermsForSample / fitted.n_rows() / map.n_columns()) return ScanKind::differences;
   const auto choose = [&] {
@@ -234,8 +222,8 @@ ScanKind kind_on_gpu(const Fitted& fitted, const ImageMap& map, std::int64_t n_q
 // The tensor filter, else differences, else every distance.
 Method method_on_gpu(const Fitted& fitted, const Selection& selection, std::int64_t n_queries,
                      const device::BackendChoice& backend, const RunOptions& run) {
-  const int kind = forced("STOPE_SCAN", {"differences", "products", "bytes"});
-  const bool products = kind < 0 || kind == 1;
+  const std::string_view kind = environment::word(environment::Variable::scan);
+  const bool products = kind.empty() || kind == "products";
   Method method;
   if (products) {
     method = choose_tensor_method(fitted, selection, n_queries, backend, run);
@@ -279,12 +267,12 @@ Method choose_method(const Fitted& fitted, const Selection& selection, std::int6
   if (!map->bounds()) return reference("the attribute weights leave the range in which the filter's bound holds");
   method.way = Method::Way::filter;
   const bool in_order = selection.kind == Selection::Kind::rapidminer_heap;
-  const int order = forced("STOPE_BLOCK_ORDER", {"table", "near"});
-  const int kind = forced("STOPE_SCAN", {"differences", "products", "bytes"});
-  if (order == 1 && !in_order) method.order = BlockOrder::near;
-  if (kind == 1) method.kind = ScanKind::products;
-  if (kind == 2) method.kind = form->term == Term::square ? ScanKind::byte_products : ScanKind::byte_differences;
-  if (order >= 0 || kind >= 0) return method;
+  const std::string_view order = environment::word(environment::Variable::block_order);
+  const std::string_view kind = environment::word(environment::Variable::scan);
+  if (order == "near" && !in_order) method.order = BlockOrder::near;
+  if (kind == "products") method.kind = ScanKind::products;
+  if (kind == "bytes") method.kind = form->term == Term::square ? ScanKind::byte_products : ScanKind::byte_differences;
+  if (!order.empty() || !kind.empty()) return method;
   if (queries < kLeastTermsForSample / n / map->n_columns()) {
     method.reason = "too few queries for a look at a sample";
     return method;

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/checked.hpp"
+#include "base/environment.hpp"
 #include "base/huge_pages.hpp"
 #include "device/auto_gpu.hpp"
 #include "device/cuda_plugin.hpp"
@@ -204,7 +205,7 @@ class BlockedSearch {
     const QueryEncoder encoder = [&](std::int64_t first, std::int64_t n, double* rows, ThreadPool& pool) {
       encode({first, n, nullptr, nullptr}, rows, pool);
     };
-    const std::int64_t forced = size_override("STOPE_BLOCKS_UNDER_WAY");
+    const std::int64_t forced = environment::count(environment::Variable::blocks_under_way);
     const std::int64_t under_way = forced > 0 ? std::min<std::int64_t>(forced, pipeline.blocks()) : pipeline.blocks();
     const auto in = pipeline.begins_beside() ? BlockFeeder::In::a_thread : BlockFeeder::In::the_callers;
     BlockFeeder feeder(n_blocks, under_way, in, [&](std::int64_t number) {

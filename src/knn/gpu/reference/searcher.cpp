@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/checked.hpp"
+#include "base/environment.hpp"
 #include "base/thread_pool.hpp"
 #include "knn/engine/searcher.hpp"
 #include "knn/gpu/call.hpp"
@@ -30,9 +31,9 @@ GpuDemand demand_of(const Fitted& fitted, const Plan& plan) {
   demand.n_storage = fitted.kernel().bytes().n_storage;
   demand.terms_per_pair = fitted.kernel().terms_per_pair();
   demand.scratch_doubles = fitted.kernel().scratch_bytes() / static_cast<std::int64_t>(sizeof(double));
-  demand.most_tile_queries = size_override("STOPE_TILE_QUERIES");
-  demand.most_tile_rows = size_override("STOPE_TILE_ROWS");
-  demand.most_held_rows = size_override("STOPE_DEVICE_ROWS");
+  demand.most_tile_queries = environment::count(environment::Variable::tile_queries);
+  demand.most_tile_rows = environment::count(environment::Variable::tile_rows);
+  demand.most_held_rows = environment::count(environment::Variable::device_rows);
   return demand;
 }
 

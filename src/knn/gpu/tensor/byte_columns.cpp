@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <string_view>
 
+#include "base/environment.hpp"
 #include "knn/filter/filter_cache.hpp"
 #include "knn/gpu/tensor/resident_table.hpp"
 
@@ -15,8 +15,7 @@ namespace {
 constexpr std::int64_t kLeastColumns = 65;
 
 bool pay(std::int64_t n_columns) {
-  const char* value = std::getenv("STOPE_CUDA_SCAN");  // NOLINT(concurrency-mt-unsafe): the library never changes it
-  const std::string_view forced = value == nullptr ? "" : value;
+  const std::string_view forced = environment::word(environment::Variable::cuda_scan);
   return forced == "bytes" || (forced.empty() && n_columns >= kLeastColumns);
 }
 

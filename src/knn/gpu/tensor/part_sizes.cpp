@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "base/checked.hpp"
+#include "base/environment.hpp"
 #include "knn/gpu/reference/plan.hpp"
 #include "knn/gpu/tensor/parts.hpp"
 
@@ -29,7 +30,7 @@ std::int64_t most_part_rows(const Fitted& fitted, const ImageMap& map, std::int6
                             const device::BackendChoice& backend, const RunOptions& run, PartSizes sizes) {
   const auto n_gpus = static_cast<std::int64_t>(backend.gpus.size());
   std::int64_t most = checked::ceil_div(fitted.n_rows(), n_gpus);
-  const std::int64_t wanted = size_override("STOPE_DEVICE_ROWS");
+  const std::int64_t wanted = environment::count(environment::Variable::device_rows);
   if (wanted > 0) most = std::min(most, wanted);
   TensorFilterSpec spec = parts_spec(fitted, map, k, n_queries, sizes);
   for (const int gpu : backend.gpus) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/checked.hpp"
+#include "base/environment.hpp"
 #include "knn/filter/filter_cache.hpp"
 #include "knn/gpu/tensor/resident_table.hpp"
 #include "knn/gpu/uncertified_queries.hpp"
@@ -281,7 +282,7 @@ struct PartsHeld {
   std::vector<std::unique_ptr<GpuParts>> parts;  // per GPU
 
   bool fits(const device::BackendChoice& backend, std::int64_t k, std::int64_t n_queries) const {
-    const std::int64_t forced_rows = size_override("STOPE_DEVICE_ROWS");
+    const std::int64_t forced_rows = environment::count(environment::Variable::device_rows);
     return gpus == backend.gpus && most_neighbors >= k && most_queries >= std::min(n_queries, most_filter_queries(k)) &&
            (forced_rows == 0 || part_rows <= forced_rows);
   }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/checked.hpp"
+#include "base/environment.hpp"
 #include "knn/engine/pipeline.hpp"
 #include "knn/filter/filter_cache.hpp"
 #include "knn/filter/image_map.hpp"
@@ -71,7 +72,7 @@ TensorFilterSpec::TensorFilterSpec(const Fitted& fitted, const ImageMap& map, Im
                  : make_image_columns(map, fitted.attributes(), fitted.filters().requires_images(ImageNeed::missing))),
       k_(k) {
   const MeasureBytes image = fitted.kernel().bytes();
-  const std::int64_t forced = size_override("STOPE_TILE_QUERIES");
+  const std::int64_t forced = environment::count(environment::Variable::tile_queries);
   spec.measure = {image.type,
                   image.bytes,
                   image.n_bytes,

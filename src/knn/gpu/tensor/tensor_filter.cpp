@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/checked.hpp"
+#include "base/environment.hpp"
 #include "knn/filter/filter_cache.hpp"
 #include "knn/gpu/caller_rows.hpp"
 #include "knn/gpu/keep_or_make.hpp"
@@ -29,7 +30,7 @@ constexpr std::int64_t kLeastPairs = std::int64_t{1} << 22;
 // Whether the GPUs hold the whole table; throws unsupported where there are no kernels.
 bool fits_the_gpus(const Fitted& fitted, const TensorFilterSpec& spec, const device::BackendChoice& backend,
                    const RunOptions& run) {
-  const std::int64_t forced_rows = size_override("STOPE_DEVICE_ROWS");
+  const std::int64_t forced_rows = environment::count(environment::Variable::device_rows);
   bool fits = fitted.resident() && (forced_rows == 0 || forced_rows >= fitted.n_rows());
   for (const int gpu : backend.gpus) {
     if (fits && fitted.filters().has_tensor_filter(gpu)) continue;  // it has its memory

@@ -1,8 +1,8 @@
 // Which scan: by the GPU's compute capability, or as a test wants it.
-#include <cstdlib>
-#include <cstring>
 #include <string>
+#include <string_view>
 
+#include "base/environment.hpp"
 #include "device/cuda/check.hpp"
 #include "knn/cuda/tensor/scan/kernels.hpp"
 
@@ -40,20 +40,21 @@ bool has(const Capability& gpu, const NamedScan& scan) {
 }
 
 Scan scan_of(const Capability& gpu, std::int64_t n_queries) {
-  const char* forced = std::getenv("STOPE_CUDA_SCAN");  // NOLINT(concurrency-mt-unsafe): the plug-in never changes it
-  // The host has chosen what images are of (knn/gpu/tensor/byte_columns.cpp).
-  if (forced == nullptr || *forced == '\0' || std::strcmp(forced, "bytes") == 0 || std::strcmp(forced, "halves") == 0) {
+  const std::string_view forced = environment::word(environment::Variable::cuda_scan);
+  // The host obeys "bytes" and "halves" (knn/gpu/tensor/byte_columns.cpp): they leave open which scan of halves is
+  // used.
+  if (forced.empty() || forced == "bytes" || forced == "halves") {
     if (n_queries <= kFewQueries) return Scan::few;
     for (const NamedScan& scan : kScans) {
       if (has(gpu, scan)) return scan.scan;
     }
     throw Error(ErrorCode::unsupported, "the GPU has no matrix instructions that a scan is written for");
   }
-  if (std::strcmp(forced, "few") == 0) return Scan::few;
+  if (forced == "few") return Scan::few;
   for (const NamedScan& scan : kScans) {
-    if (std::strcmp(forced, scan.name) == 0 && has(gpu, scan)) return scan.scan;
+    if (forced == scan.name && has(gpu, scan)) return scan.scan;
   }
-  throw Error(ErrorCode::invalid_argument, std::string("STOPE_CUDA_SCAN='") + forced + "' is no scan of this GPU");
+  throw Error(ErrorCode::invalid_argument, "STOPE_CUDA_SCAN='" + std::string(forced) + "' is no scan of this GPU");
 }
 
 }  // namespace

@@ -1,0 +1,60 @@
+// The environment variables that stope reads: one table of them, and one reader for each form of value. A variable is
+// read anew at each call, since tests set it while they run. One that is set to nothing counts as not set.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace stope::environment {
+
+/// In the order of the table.
+enum class Variable {
+  cuda_plugin,
+  temporary_folder,
+  visible_gpus,
+  backend,
+  scan,
+  block_order,
+  cuda_scan,
+  tile_rows,
+  tile_queries,
+  part_rows,
+  device_rows,
+  blocks_under_way,
+  stats_gpu_rows,
+  stats_thread_values,
+  csv_chunk,
+  fault_alloc,
+  fault_io,
+  fault_device,
+};
+
+enum class Form { text, word, count };
+enum class Audience { users, tests };
+
+struct Row {
+  Variable variable;
+  const char* name;
+  Form form;
+  Audience audience;
+  const char* values;  ///< of a word: all of them, with ", " between two; else what the value is
+  const char* help;    ///< one sentence; CONTRIBUTING.md has the same
+};
+
+std::span<const Row> table() noexcept;
+const Row& row_of(Variable variable) noexcept;
+
+/// Whether the variable is there, be it empty.
+bool is_set(Variable variable) noexcept;
+
+/// The value as it is; empty if it is not set.
+std::string_view text(Variable variable) noexcept;
+
+/// One of the variable's words, or empty if it is not set. Throws invalid_argument for any other.
+std::string_view word(Variable variable);
+
+/// A positive whole number, or 0 if it is not set. Throws invalid_argument for anything else.
+std::int64_t count(Variable variable);
+
+}  // namespace stope::environment
