@@ -1,11 +1,14 @@
 # Thin: every target calls one script, so that a script can also be run by hand.
-.PHONY: demo test bench fuzz format lint install clean
+.PHONY: demo test verify bench fuzz format lint install clean
 
 demo:
 	@scripts/demo.sh
 
 test:
 	@scripts/test.sh
+
+verify:
+	@scripts/verify.sh
 
 bench:
 	@scripts/bench.sh

@@ -9,7 +9,10 @@ if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
 endif()
 
-find_program(STOPE_CCACHE ccache)
+# Looked for once a build folder: a launcher that appears later would have everything compiled again.
+if(NOT DEFINED STOPE_CCACHE)
+  find_program(STOPE_CCACHE ccache)
+endif()
 if(STOPE_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   # Of precompiled headers it need not know more than what is in them.
   set(CMAKE_CXX_COMPILER_LAUNCHER

@@ -4,7 +4,8 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 scripts/bootstrap.sh --test
-scripts/build.sh release
+scripts/release.sh
+scripts/build.sh release stope_benchmarks
 if [ $# -eq 0 ]; then
   names=(bench/*.py)
 else

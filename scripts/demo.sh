@@ -5,13 +5,9 @@ cd "$(dirname "$0")/.."
 shared=$(realpath -m "${STOPE_SHARED:-../shared}")
 
 scripts/bootstrap.sh --demo
-[ -x build/demo/cli/stope ] || echo "Building stope (a few minutes, once) ..."
-if scripts/has_nvidia_driver.sh; then
-  STOPE_CUDA=AUTO scripts/build.sh demo
-else
-  STOPE_CUDA=OFF scripts/build.sh demo
-fi
-stope=$PWD/build/demo/cli/stope
+[ -x build/release/cli/stope ] || echo "Building stope (a few minutes, once) ..."
+scripts/release.sh
+stope=$PWD/build/release/cli/stope
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
@@ -53,4 +49,4 @@ if [ -r "$shared/data/mixed/adult-train.csv" ]; then
     --ignore fnlwgt -k 15 --normalize range --explain -o predictions.csv
 fi
 
-bold "Done in $SECONDS s. The program is build/demo/cli/stope; 'make install PREFIX=DIR' installs it."
+bold "Done in $SECONDS s. The program is build/release/cli/stope; 'make install PREFIX=DIR' installs it."

@@ -3,5 +3,5 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 scripts/bootstrap.sh --demo
-scripts/build.sh demo
-cmake --install build/demo --prefix "${1:-/usr/local}" | tail -n 1
+scripts/release.sh
+cmake --install build/release --prefix "${1:-/usr/local}" | tail -n 1

@@ -1,0 +1,13 @@
+#!/usr/bin/env bash
+# Builds the release in build/release: library and command line, with --tests the tests as well. make demo, make test and
+# make install share that folder, so that none compiles what another has compiled. Where there is an NVIDIA driver the
+# CUDA plug-in is part of it.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+if [ "${1:-}" = --tests ]; then
+  export STOPE_TESTS=ON
+elif [ ! -f build/release/CMakeCache.txt ]; then # tests that are there already stay
+  export STOPE_TESTS=OFF
+fi
+if scripts/has_nvidia_driver.sh; then export STOPE_CUDA=${STOPE_CUDA:-AUTO}; else export STOPE_CUDA=${STOPE_CUDA:-OFF}; fi
+exec scripts/build.sh release

@@ -1,0 +1,79 @@
+# What scripts/test.sh and scripts/verify.sh share, to be sourced: they run suites, count their cases and say what failed.
+# A suite NAME is a function suite_NAME that writes to its log, build/test-logs/NAME.log. Its exit code decides; the
+# counts are read from the log.
+cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
+top=$PWD
+logs=build/test-logs
+mkdir -p "$logs"
+export STOPE_SHARED=${STOPE_SHARED:-$top/../shared}
+export STOPE_JOBS=${STOPE_JOBS:-$(nproc)}
+export CTEST_PARALLEL_LEVEL=$STOPE_JOBS
+export GTEST_COLOR=no
+export CCACHE_DEPEND=1 # on a fresh machine every file misses: then ccache need not preprocess it first
+python=.venv/bin/python
+program=$top/build/release/cli/stope # built as users get it
+
+sum() { awk '{n += $1} END {print n + 0}'; }
+
+# count LOG: "passed failed skipped" from what GoogleTest, pytest and our own PASS / FAIL / SKIP lines say.
+count() {
+  local passed failed skipped
+  passed=$( (sed -nE 's/.*\[  PASSED  \] ([0-9]+) tests?\..*/\1/p; s/^(.*[ =])?([0-9]+) passed.* in [0-9.]+s.*/\2/p' "$1"
+    grep -aE '^PASS ' "$1" | sed 's/.*/1/') | sum)
+  failed=$( (sed -nE 's/.*\[  FAILED  \] ([0-9]+) tests?, listed below.*/\1/p; s/^(.*[ =])?([0-9]+) failed.* in [0-9.]+s.*/\2/p
+    s/^(.*[ =])?([0-9]+) errors? in [0-9.]+s.*/\2/p' "$1"
+    grep -aE '^FAIL ' "$1" | sed 's/.*/1/') | sum)
+  skipped=$( (sed -nE 's/.*\[  SKIPPED \] ([0-9]+) tests?, listed below.*/\1/p; s/^(.*[ =])?([0-9]+) skipped.* in [0-9.]+s.*/\2/p' "$1"
+    grep -aE '^SKIP ' "$1" | sed 's/.*/1/') | sum)
+  echo "$passed $failed $skipped"
+}
+
+# what_failed LOG: each thing once, without ctest's numbers and GoogleTest's times; the end of a log that names none.
+what_failed() {
+  local lines
+  lines=$(grep -aE '^FAIL |\[  FAILED  \] [^ ]+\.|^FAILED |^ERROR |error: |ERROR: |WARNING: Thr|SUMMARY: |: Failure$|\*\*\*' "$1" |
+    sed -E 's/^[0-9]+: //; s/ \([0-9]+ ms\)$//' | awk '!seen[$0]++')
+  [ -n "$lines" ] || lines=$(tail -n 20 "$1")
+  head -n 30 <<<"$lines"
+}
+
+total_passed=0 total_failed=0 total_skipped=0
+lines=()
+run() {
+  local name=$1 title=$2 began=$SECONDS code passed failed skipped
+  "suite_$name" >"$logs/$name.log" 2>&1
+  code=$?
+  read -r passed failed skipped < <(count "$logs/$name.log")
+  # A build that breaks or a program that dies reports no failed test: the suite itself then counts as one.
+  [ $code -eq 0 ] || [ "$failed" -gt 0 ] || failed=1
+  [ $code -ne 0 ] || [ $((passed + failed + skipped)) -gt 0 ] || { failed=1; echo "FAIL no test ran" >>"$logs/$name.log"; }
+  total_passed=$((total_passed + passed)) total_failed=$((total_failed + failed)) total_skipped=$((total_skipped + skipped))
+  local line
+  line=$(printf '%-34s %5d passed, %d failed, %d skipped  (%d s)' "$title:" "$passed" "$failed" "$skipped" $((SECONDS - began)))
+  lines+=("$line")
+  echo "$line"
+  [ "$failed" -eq 0 ] || what_failed "$logs/$name.log" | sed "s/^/    /"
+}
+
+# run_suites WANTED... -- NAME:TITLE...: runs the suites that are wanted, or all if none is named; exits 1 if one failed.
+run_suites() {
+  local wanted=" " entry
+  while [ "$1" != -- ]; do wanted+="$1 "; shift; done
+  shift
+  for entry in $wanted; do
+    [[ " $* " == *" $entry:"* ]] || { echo "no suite '$entry' here: $(printf '%s ' "${@%%:*}")" >&2; return 2; }
+  done
+  for entry in "$@"; do
+    [ "$wanted" != " " ] && [[ $wanted != *" ${entry%%:*} "* ]] && continue
+    run "${entry%%:*}" "${entry#*:}"
+  done
+  echo
+  printf '%s\n' "${lines[@]}"
+  if scripts/has_nvidia_driver.sh; then
+    echo "CUDA: tests run as far as they are above; scripts/gpu_check.sh runs all, with compute-sanitizer"
+  else
+    echo "CUDA: tests skipped (no NVIDIA driver); scripts/gpu_check.sh runs them on a machine with a GPU"
+  fi
+  echo "$total_passed passed, $total_failed failed, $total_skipped skipped in $((SECONDS / 60)) min $((SECONDS % 60)) s"
+  [ "$total_failed" -eq 0 ]
+}

@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# What a change must pass beside make test: scripts/verify.sh [SUITE...] runs only the suites named. Formatting and the
+# rules of the house, clang-tidy, gcc with the CUDA plug-in, the sanitizers, fuzzing. Prints as scripts/test.sh does.
+set -uo pipefail
+. "$(dirname "$0")/suites.sh"
+symbolizer=/usr/lib/llvm-19/bin/llvm-symbolizer
+export ASAN_SYMBOLIZER_PATH=$symbolizer TSAN_SYMBOLIZER_PATH=$symbolizer
+export ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1
+export TSAN_OPTIONS=halt_on_error=1
+
+suite_checks() {
+  local failed=0
+  check() { "$@" && echo "PASS $*" || { echo "FAIL $*"; failed=1; }; }
+  check scripts/format.sh --check
+  check python3 scripts/check_includes.py --self-test
+  check python3 scripts/check_includes.py
+  check python3 scripts/check_docs.py
+  check scripts/check_device_headers.sh
+  return $failed
+}
+
+suite_lint() { scripts/lint.sh && echo "PASS clang-tidy" || { echo "FAIL clang-tidy"; return 1; }; }
+
+# Make test has run every case on clang's release. Here the same tests see other code: fewer random tables are enough
+# (STOPE_CASES), sanitized tests repeat less (tests/effort.hpp), and the goldens run on the best back end only.
+unit_tests() { STOPE_CASES=$2 ctest --test-dir "build/$1" -V --no-tests=error -E 'rapidminer_goldens_(scalar|avx|cuda)'; }
+# gcc proves that every source names the headers it uses, and compiles the CUDA plug-in and the benchmarks.
+suite_gcc() { STOPE_CUDA=ON scripts/build.sh gcc all stope_benchmarks && unit_tests gcc 3000; }
+suite_asan() { scripts/build.sh asan && unit_tests asan 4000; }
+suite_tsan() { scripts/build.sh tsan && unit_tests tsan 1000; }
+# Bad input once more, where a wrong read or an overflow cannot pass unseen.
+suite_cli_asan() {
+  scripts/build.sh asan && STOPE_BIN=$top/build/asan/cli/stope $python -m pytest -q -rs -n "$STOPE_JOBS" tests/cli/test_bad_inputs.py
+}
+
+suite_fuzz() { scripts/fuzz.sh 10; }
+
+scripts/bootstrap.sh --test || exit 1
+run_suites "$@" -- \
+  "checks:format, includes, documents" \
+  "lint:clang-tidy" \
+  "gcc:unit tests, gcc, CUDA plug-in" \
+  "asan:unit tests, address + undefined" \
+  "tsan:unit tests, threads" \
+  "cli_asan:command line, sanitized" \
+  "fuzz:fuzz, 10 s a target"
