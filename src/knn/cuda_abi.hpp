@@ -9,6 +9,10 @@
 #include "knn/filter/row_image.hpp"
 #include "knn/filter/sum_bounds.hpp"
 
+namespace stope::knn {
+struct Voters;  // knn/vote/rule.hpp
+}
+
 namespace stope::knn::cuda_abi {
 
 using stope::cuda_abi::Failure;
@@ -58,6 +62,41 @@ struct Survivors {
 /// Everything one searcher holds on one GPU. One thread at a time, but for load_rows, which another may call for a
 /// buffer that no tile is submitted for meanwhile.
 struct Session;
+
+// --- what both filters share ----------------------------------------------------------------------------------------
+
+/// What a filter takes on the GPU, and whether it can be used there at all.
+struct FilterSize {
+  bool possible;
+  std::int64_t bytes;
+};
+
+/// Steps of a search through a filter on the GPU, in their order. An answer says how long each of them took.
+enum FilterStep : std::int32_t {
+  kUploadStep,  ///< of the query rows; the tensor filter does not time it
+  kImagesStep,  ///< of the queries
+  kSampleStep,
+  kThresholdsStep,
+  kListStep,
+  kRerankStep,
+  kVoteStep,
+  kCopyBackStep,
+  kTableImagesStep,  ///< of the training rows loaded since the last answer; the filter by differences does not time it
+  kFilterSteps,
+};
+
+/// Query i has distances[i * k + j] and rows[i * k + j], by (distance, row) or as heaps, unless it is uncertified.
+/// With a vote there are winners[j * n + i] and values[(j * n + i) * n_values + v] of the j-th k instead. Lists that
+/// stay on the GPU are in neither. All of it lives until the next search, or the next batch in the same slot.
+struct FilterAnswer {
+  const double* distances;
+  const std::int32_t* rows;
+  const std::int32_t* uncertified;
+  std::int64_t scanned, listed, evaluated;
+  float milliseconds[kFilterSteps];
+  const std::int32_t* winners = nullptr;
+  const double* values = nullptr;
+};
 
 // --- the tensor filter: the whole training table on one GPU, images in halves or bytes, exact answers ----------------
 
@@ -120,14 +159,7 @@ struct TensorSpec {
   double unit;  ///< a distance of 1 is so much between images
 };
 
-/// What a filter takes on the GPU, and whether it can be used there at all.
-struct FilterSize {
-  bool possible;
-  std::int64_t bytes;
-};
-
-// Of what a GPU does beyond the lists, or with queries that it has already.
-struct Voters;       // knn/vote/vote_abi.hpp
+// What a GPU does beyond the lists, or with queries that it has already.
 struct Vote;         // knn/vote/vote_abi.hpp
 struct DeviceRows;   // knn/gpu/device_rows_abi.hpp
 struct DeviceLists;  // knn/gpu/device_rows_abi.hpp
@@ -139,7 +171,6 @@ inline constexpr std::int64_t kTensorBatchQueries = 33792;
 /// Batches of queries under way at once: the GPU works on one, the rows of the next are there, and the host hands on
 /// the answers of the one before. A filter may be made with fewer.
 inline constexpr int kTensorSlots = 3;
-inline constexpr int kTensorSteps = 8;
 /// Pieces of rows under way to the GPU: it copies one while the host fills the other.
 inline constexpr int kTensorPieces = 2;
 
@@ -162,20 +193,6 @@ struct TensorQuery {
 };
 
 inline constexpr std::int32_t kNoFilterRow = 0x7fffffff;
-
-/// Of query i: distances[i * k + j], rows[i * k + j], by (distance, row) or as heaps, unless it is uncertified. With a
-/// vote winners[j * n + i] and values[(j * n + i) * n_values + v] of the j-th k instead, with device_lists neither.
-/// Lives until the slot's next batch.
-struct TensorAnswer {
-  const double* distances;
-  const std::int32_t* rows;
-  const std::int32_t* uncertified;
-  std::int64_t scanned, listed, evaluated;
-  float milliseconds[kTensorSteps];  ///< on the GPU: images of the queries, sample, thresholds, list, re-rank, vote,
-                                     ///< copy back, and images of the training rows loaded since the last answer
-  const std::int32_t* winners = nullptr;
-  const double* values = nullptr;
-};
 
 /// A training table, or a part of one, with its images on one GPU. One thread at a time, but for tensor_collect, which
 /// several may call at once, of different slots, while another submits; and for what brings rows to a table that is not
@@ -206,19 +223,6 @@ struct DifferenceQuery {
   const std::int64_t* train_groups;  ///< group per training row, or null
   const std::int64_t* query_groups;  ///< per query; below 0: excludes nothing
   const Vote* vote = nullptr;        ///< as TensorQuery's
-};
-
-inline constexpr int kDifferenceSteps = 8;
-
-struct DifferenceAnswer {
-  const double* distances;
-  const std::int32_t* rows;
-  const std::int32_t* uncertified;
-  std::int64_t scanned, listed, evaluated;
-  /// On the GPU: upload, images of the queries, sample, cuts, list, re-rank, vote, copy back.
-  float milliseconds[kDifferenceSteps];
-  const std::int32_t* winners = nullptr;  ///< as TensorAnswer's
-  const double* values = nullptr;
 };
 
 /// A training table with its images on one GPU. One thread at a time.
@@ -257,7 +261,7 @@ struct Functions {
   /// Queues the search of a batch in a slot that is free: never used, or collected.
   int (*tensor_submit)(TensorFilter* filter, int slot, const TensorQuery* query, Failure* failure);
   /// Waits for the batch in a slot. The slot is free afterwards, also after an error.
-  int (*tensor_collect)(TensorFilter* filter, int slot, TensorAnswer* answer, Failure* failure);
+  int (*tensor_collect)(TensorFilter* filter, int slot, FilterAnswer* answer, Failure* failure);
 
   int (*differences_size)(std::int32_t gpu, const DifferenceSpec* spec, FilterSize* size, Failure* failure);
   int (*differences_create)(std::int32_t gpu, const DifferenceSpec* spec, DifferenceFilter** filter, Failure* failure);
@@ -268,7 +272,7 @@ struct Functions {
   int (*differences_finish)(DifferenceFilter* filter, std::int64_t* n_always, Failure* failure);
   /// As tensor_voters().
   int (*differences_voters)(DifferenceFilter* filter, const Voters* voters, Failure* failure);
-  int (*differences_search)(DifferenceFilter* filter, const DifferenceQuery* query, DifferenceAnswer* answer,
+  int (*differences_search)(DifferenceFilter* filter, const DifferenceQuery* query, FilterAnswer* answer,
                             Failure* failure);
 };
 

@@ -57,12 +57,12 @@ struct Cell {
 // One search for all ks. place(k's position, query) says where a prediction goes, placed(k's position, query) that it
 // is there; each in the order of the queries.
 template <class Where, class Placed>
-class VoteJob {
+class PredictJob {
  public:
-  VoteJob(const knn::Fitted& fitted, const knn::Ballot& ballot, const Where& place, const Placed& placed)
+  PredictJob(const knn::Fitted& fitted, const knn::Ballot& ballot, const Where& place, const Placed& placed)
       : fitted_(fitted), ballot_(ballot), place_(place), placed_(placed) {}
 
-  SearchReport hold(const Table& test, const VoteOptions& options, const RunOptions& run) const {
+  SearchReport run(const Table& test, const VoteOptions& options, const RunOptions& run) const {
     knn::SearchJob job{knn::select_nearest(fitted_, ballot_.ks, options.exclude_self), options.exclude_group};
     if (ballot_.bytes_per_query() <= knn::kMostVotedBytes) {
       job.selection.ballot = &ballot_;
@@ -87,10 +87,9 @@ class VoteJob {
   void vote(std::size_t which, std::int64_t query, std::span<const std::int64_t> indices,
             std::span<const double> distances) const {
     const std::int64_t k = ballot_.ks[which];
-    const std::size_t count = std::min(indices.size(), static_cast<std::size_t>(k));
+    const std::int64_t n = std::min(static_cast<std::int64_t>(indices.size()), k);
     const Cell place = place_(which, query);
-    const std::int32_t winner =
-        knn::cast_vote(ballot_, {indices.first(count), distances.first(count), k}, place.values);
+    const std::int32_t winner = knn::cast_vote(ballot_, {distances.data(), indices.data(), n, k}, place.values);
     if (place.winner != nullptr) *place.winner = winner;
     placed_(which, query);
   }
@@ -140,7 +139,7 @@ class VoteJob {
 template <class Where, class Placed>
 SearchReport vote_each(const knn::Fitted& fitted, const knn::Ballot& ballot, const Table& test,
                        const VoteOptions& options, const RunOptions& run, const Where& place, const Placed& placed) {
-  return VoteJob(fitted, ballot, place, placed).hold(test, options, run);
+  return PredictJob(fitted, ballot, place, placed).run(test, options, run);
 }
 
 }  // namespace
@@ -171,8 +170,7 @@ knn::Ballot class_ballot(const knn::Fitted& fitted, const Column& label, const s
                          VoteWeights weights, std::vector<std::int64_t> ks) {
   return {knn::vote_rule(weights, fitted.options().compat),
           {label.codes().data(), static_cast<std::int64_t>(label.values.size()), nullptr,
-           sample_weights.empty() ? nullptr : sample_weights.data()},
-          fitted.n_rows(),
+           sample_weights.empty() ? nullptr : sample_weights.data(), fitted.n_rows()},
           std::move(ks)};
 }
 
@@ -268,8 +266,7 @@ namespace {
 knn::Ballot mean_ballot(const knn::Fitted& fitted, const std::vector<double>& target,
                         const std::vector<double>& sample_weights, VoteWeights weights, std::vector<std::int64_t> ks) {
   return {knn::vote_rule(weights, fitted.options().compat),
-          {nullptr, 0, target.data(), sample_weights.empty() ? nullptr : sample_weights.data()},
-          fitted.n_rows(),
+          {nullptr, 0, target.data(), sample_weights.empty() ? nullptr : sample_weights.data(), fitted.n_rows()},
           std::move(ks)};
 }
 

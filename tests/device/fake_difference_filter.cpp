@@ -78,11 +78,11 @@ int differences_finish(abi::DifferenceFilter* filter, std::int64_t* n_always, ab
   return 0;
 }
 
-int differences_voters(abi::DifferenceFilter* filter, const abi::Voters* voters, abi::Failure* failure) {
+int differences_voters(abi::DifferenceFilter* filter, const knn::Voters* voters, abi::Failure* failure) {
   return filter->votes.load(*voters, failure);
 }
 
-int differences_search(abi::DifferenceFilter* filter, const abi::DifferenceQuery* query, abi::DifferenceAnswer* answer,
+int differences_search(abi::DifferenceFilter* filter, const abi::DifferenceQuery* query, abi::FilterAnswer* answer,
                        abi::Failure* failure) {
   if (the_host->device_fails()) return fail(failure, ErrorCode::device_lost, "lost while searching");
   if (query->k > filter->rows.most_neighbors) return fail(failure, ErrorCode::internal, "more than it is made for");

@@ -19,18 +19,18 @@ namespace stope::fake {
 struct Votes {
   std::vector<std::int32_t> codes, winners;
   std::vector<double> targets, sample_weights, values;
-  knn::VotingRows rows{};
+  knn::Voters rows{};
   bool ready = false;
 
-  int load(const abi::Voters& voters, abi::Failure* failure) {
+  int load(const knn::Voters& voters, abi::Failure* failure) {
     if (the_host->alloc_fails()) return fail(failure, ErrorCode::out_of_memory, "cannot allocate on the GPU");
     if (the_host->device_fails()) return fail(failure, ErrorCode::device_lost, "lost while loading");
     const auto copy = [&](auto& to, const auto* from) {
       if (from != nullptr) to.assign(from, from + voters.n_rows);
       return from != nullptr ? to.data() : nullptr;
     };
-    rows = {copy(codes, voters.rows.codes), voters.rows.n_classes, copy(targets, voters.rows.targets),
-            copy(sample_weights, voters.rows.sample_weights)};
+    rows = {copy(codes, voters.codes), voters.n_classes, copy(targets, voters.targets),
+            copy(sample_weights, voters.sample_weights), voters.n_rows};
     ready = true;
     return 0;
   }

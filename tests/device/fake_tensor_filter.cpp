@@ -91,7 +91,7 @@ int tensor_finish(abi::TensorFilter* filter, int number, std::int64_t* n_always,
   return 0;
 }
 
-int tensor_voters(abi::TensorFilter* filter, const abi::Voters* voters, abi::Failure* failure) {
+int tensor_voters(abi::TensorFilter* filter, const knn::Voters* voters, abi::Failure* failure) {
   return filter->voters.load(*voters, failure);
 }
 
@@ -130,7 +130,7 @@ int tensor_submit(abi::TensorFilter* filter, int number, const abi::TensorQuery*
   return 0;
 }
 
-int tensor_collect(abi::TensorFilter* filter, int number, abi::TensorAnswer* answer, abi::Failure* failure) {
+int tensor_collect(abi::TensorFilter* filter, int number, abi::FilterAnswer* answer, abi::Failure* failure) {
   abi::TensorFilter::Slot& slot = filter->slots[number];
   if (!slot.busy) return fail(failure, ErrorCode::internal, "nothing to collect");
   slot.busy = false;
@@ -144,7 +144,7 @@ int tensor_collect(abi::TensorFilter* filter, int number, abi::TensorAnswer* ans
              0,
              0,
              {}};
-  answer->milliseconds[abi::kTensorSteps - 1] = static_cast<float>(filter->n_made.exchange(0));
+  answer->milliseconds[abi::kTableImagesStep] = static_cast<float>(filter->n_made.exchange(0));
   if (slot.device_lists.indices != nullptr) {
     for (std::int64_t i = 0; i < slot.query.n * slot.query.k; ++i) {
       if (slot.uncertified[static_cast<std::size_t>(i / slot.query.k)] != 0) continue;

@@ -133,7 +133,7 @@ int tensor_finish(cuda_abi::TensorFilter* filter, int buffer, std::int64_t* n_al
   return in_filter(filter, failure, [&](TensorSession& session) { *n_always = session.finish(buffer); });
 }
 
-int tensor_voters(cuda_abi::TensorFilter* filter, const cuda_abi::Voters* voters, Failure* failure) {
+int tensor_voters(cuda_abi::TensorFilter* filter, const Voters* voters, Failure* failure) {
   return in_filter(filter, failure, [&](TensorSession& session) { session.voters(*voters); });
 }
 
@@ -141,7 +141,7 @@ int tensor_submit(cuda_abi::TensorFilter* filter, int slot, const cuda_abi::Tens
   return in_filter(filter, failure, [&](TensorSession& session) { session.submit(slot, *query); });
 }
 
-int tensor_collect(cuda_abi::TensorFilter* filter, int slot, cuda_abi::TensorAnswer* answer, Failure* failure) {
+int tensor_collect(cuda_abi::TensorFilter* filter, int slot, cuda_abi::FilterAnswer* answer, Failure* failure) {
   return in_filter(filter, failure, [&](TensorSession& session) { *answer = session.collect(slot); });
 }
 
@@ -178,12 +178,12 @@ int differences_finish(cuda_abi::DifferenceFilter* filter, std::int64_t* n_alway
   return in_differences(filter, failure, [&](DifferenceSession& session) { *n_always = session.finish(); });
 }
 
-int differences_voters(cuda_abi::DifferenceFilter* filter, const cuda_abi::Voters* voters, Failure* failure) {
+int differences_voters(cuda_abi::DifferenceFilter* filter, const Voters* voters, Failure* failure) {
   return in_differences(filter, failure, [&](DifferenceSession& session) { session.voters(*voters); });
 }
 
 int differences_search(cuda_abi::DifferenceFilter* filter, const cuda_abi::DifferenceQuery* query,
-                       cuda_abi::DifferenceAnswer* answer, Failure* failure) {
+                       cuda_abi::FilterAnswer* answer, Failure* failure) {
   return in_differences(filter, failure, [&](DifferenceSession& session) { *answer = session.search(*query); });
 }
 

@@ -35,20 +35,18 @@ void copy_out(const PinnedBuffer<T>& to, std::int64_t at, const DeviceBuffer<T>&
 
 }  // namespace
 
-DeviceVoters::DeviceVoters(const cuda_abi::Voters& voters, const Stream& stream)
-    : n_rows_(voters.n_rows),
-      rows_(voters.rows),
-      codes_(on_gpu(voters.rows.codes, n_rows_, stream)),
-      targets_(on_gpu(voters.rows.targets, n_rows_, stream)),
-      sample_weights_(on_gpu(voters.rows.sample_weights, n_rows_, stream)) {
-  rows_.codes = codes_.data();
-  rows_.targets = targets_.data();
-  rows_.sample_weights = sample_weights_.data();
+DeviceVoters::DeviceVoters(const Voters& voters, const Stream& stream)
+    : voters_(voters),
+      codes_(on_gpu(voters.codes, voters.n_rows, stream)),
+      targets_(on_gpu(voters.targets, voters.n_rows, stream)),
+      sample_weights_(on_gpu(voters.sample_weights, voters.n_rows, stream)) {
+  voters_.codes = codes_.data();
+  voters_.targets = targets_.data();
+  voters_.sample_weights = sample_weights_.data();
   stream.wait();
 }
 
-void VoteSpace::reserve(const cuda_abi::Vote& vote, const VotingRows& voters, std::int64_t n_batch,
-                        std::int64_t n_all) {
+void VoteSpace::reserve(const cuda_abi::Vote& vote, const Voters& voters, std::int64_t n_batch, std::int64_t n_all) {
   const std::int64_t values = checked::mul(vote.n_ks, voters.n_values());
   grow(values_, checked::mul(n_batch, values));
   grow(host_values_, checked::mul(n_all, values));
@@ -62,19 +60,19 @@ void VoteSpace::cast(const cuda_abi::Vote& vote, const DeviceVoters& voters, con
                      const Stream& stream) {
   for (std::int64_t j = 0; j < vote.n_ks; ++j) {
     const std::int64_t first = j * lists.n_queries;
-    launch_vote({vote.rule, voters.rows(), lists, vote.ks[j], winners_.size() > 0 ? winners_.data() + first : nullptr,
-                 values_.data() + first * voters.rows().n_values()},
+    launch_vote({vote.rule, voters.get(), lists, vote.ks[j], winners_.size() > 0 ? winners_.data() + first : nullptr,
+                 values_.data() + first * voters.get().n_values()},
                 stream.get());
   }
 }
 
 void VoteSpace::copy_back(const cuda_abi::Vote& vote, const DeviceVoters& voters, std::int64_t begin, std::int64_t n,
                           const Stream& copies) {
-  const std::int64_t n_values = voters.rows().n_values();
+  const std::int64_t n_values = voters.get().n_values();
   for (std::int64_t j = 0; j < vote.n_ks; ++j) {
     const std::int64_t to = j * n_all_ + begin;
     copy_out(host_values_, to * n_values, values_, j * n * n_values, n * n_values, copies);
-    if (voters.rows().codes != nullptr) copy_out(host_winners_, to, winners_, j * n, n, copies);
+    if (voters.get().codes != nullptr) copy_out(host_winners_, to, winners_, j * n, n, copies);
   }
 }
 

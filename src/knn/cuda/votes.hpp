@@ -15,14 +15,13 @@ class DeviceVoters {
  public:
   DeviceVoters() = default;
   /// Waits until everything is copied.
-  DeviceVoters(const cuda_abi::Voters& voters, const stope::cuda::Stream& stream);
+  DeviceVoters(const Voters& voters, const stope::cuda::Stream& stream);
 
-  std::int64_t n_rows() const { return n_rows_; }
-  const VotingRows& rows() const { return rows_; }
+  /// Points into the GPU's memory.
+  const Voters& get() const { return voters_; }
 
  private:
-  std::int64_t n_rows_ = 0;
-  VotingRows rows_{};
+  Voters voters_{};
   stope::cuda::DeviceBuffer<std::int32_t> codes_;
   stope::cuda::DeviceBuffer<double> targets_, sample_weights_;
 };
@@ -42,7 +41,7 @@ class VoteSpace {
  public:
   /// Room for batches of n_batch queries, n_all in the host's memory. Throws out_of_memory; what there was is there
   /// still.
-  void reserve(const cuda_abi::Vote& vote, const VotingRows& voters, std::int64_t n_batch, std::int64_t n_all);
+  void reserve(const cuda_abi::Vote& vote, const Voters& voters, std::int64_t n_batch, std::int64_t n_all);
   /// Votes with the lists of a batch.
   void cast(const cuda_abi::Vote& vote, const DeviceVoters& voters, const ListsToVote& lists,
             const stope::cuda::Stream& stream);
@@ -65,7 +64,7 @@ class VoteSpace {
 /// Of every query a prediction from its k nearest; of one that is uncertified the missing class, no confidences.
 struct VoteJob {
   VoteRule rule;
-  VotingRows voters;
+  Voters voters;
   ListsToVote lists;
   std::int64_t k;
   std::int32_t* winners;  ///< of classes

@@ -21,9 +21,7 @@ VoteRule vote_rule(VoteWeights weights, Compat compat) {
   return weighted ? VoteRule::inverse_distance : VoteRule::uniform;
 }
 
-std::int32_t cast_vote(const Ballot& ballot, const VoteList& list, std::span<double> values) {
-  const NeighborView<std::int64_t> neighbors{list.distances.data(), list.indices.data(),
-                                             static_cast<std::int64_t>(list.indices.size()), list.k};
+std::int32_t cast_vote(const Ballot& ballot, const NeighborView<std::int64_t>& neighbors, std::span<double> values) {
   if (const std::int64_t i = first_without_weight(ballot.rule, neighbors); i >= 0) {
     throw Error(ErrorCode::invalid_argument, "votes weighted by 1/distance need distances >= 0; training row " +
                                                  std::to_string(neighbors.rows[i]) + " is at distance " +

@@ -10,18 +10,10 @@
 
 namespace stope::knn {
 
-/// A neighbour list cut to k, in list order. `k` is the number asked for, which may exceed what there is.
-struct VoteList {
-  std::span<const std::int64_t> indices;
-  std::span<const double> distances;
-  std::int64_t k;
-};
-
 /// What the lists of a search are for: a prediction for every k.
 struct Ballot {
   VoteRule rule = VoteRule::uniform;
-  VotingRows voters{};        ///< points into the fitted predictor
-  std::int64_t n_voters = 0;  ///< training rows
+  Voters voters{};  ///< points into the fitted predictor
   std::vector<std::int64_t> ks;
   /// Where the predictions of a GPU go, per k: winners[j][query], values[j][query * n_values + v]. Empty: to an
   /// Outcome.
@@ -40,6 +32,6 @@ VoteRule vote_rule(VoteWeights weights, Compat compat);
 
 /// Writes the n_values() numbers of a prediction; its class, or kMissingCode where there are no classes. Throws
 /// invalid_argument for a negative distance under VoteRule::inverse_distance.
-std::int32_t cast_vote(const Ballot& ballot, const VoteList& list, std::span<double> values);
+std::int32_t cast_vote(const Ballot& ballot, const NeighborView<std::int64_t>& neighbors, std::span<double> values);
 
 }  // namespace stope::knn

@@ -9,10 +9,6 @@
 
 namespace stope::knn {
 
-cuda_abi::Voters voters_of(const Ballot& ballot) {
-  return {ballot.voters, ballot.n_voters};
-}
-
 cuda_abi::Vote vote_of(const Ballot& ballot) {
   return {ballot.rule, 0, ballot.ks.data(), static_cast<std::int64_t>(ballot.ks.size())};
 }
@@ -21,7 +17,7 @@ std::int64_t vote_bytes(const Ballot& ballot, std::int64_t batch_queries, std::i
   constexpr std::int64_t kNumber = 8, kCode = 4;
   const std::int64_t row =
       (ballot.voters.codes != nullptr ? kCode : kNumber) + (ballot.voters.sample_weights != nullptr ? kNumber : 0);
-  return checked::add(checked::mul(ballot.n_voters, row),
+  return checked::add(checked::mul(ballot.voters.n_rows, row),
                       checked::mul(checked::mul(batch_queries, n_batches), ballot.bytes_per_query()));
 }
 

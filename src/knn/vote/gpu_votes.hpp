@@ -10,7 +10,6 @@
 namespace stope::knn {
 
 /// As the plug-in takes it; points into the ballot.
-cuda_abi::Voters voters_of(const Ballot& ballot);
 cuda_abi::Vote vote_of(const Ballot& ballot);
 
 /// Bytes on a GPU: of what the training rows vote with, and of the predictions of `n_batches` batches.

@@ -25,11 +25,12 @@ struct NeighborView {
 };
 
 /// What the training rows vote with: classes (a missing one is below 0) or, where `codes` is null, targets.
-struct VotingRows {
+struct Voters {
   const std::int32_t* codes;
   std::int64_t n_classes;
   const double* targets;
   const double* sample_weights;  ///< null: 1
+  std::int64_t n_rows;           ///< training rows
 
   /// Numbers of a prediction: confidences, or the one mean.
   STOPE_HD std::int64_t n_values() const { return codes != nullptr ? n_classes : 1; }
@@ -125,7 +126,7 @@ STOPE_HD std::int32_t winning_class(const Values& confidences, std::int64_t n_cl
 /// The confidences of the classes, which are 0 beforehand, and the winner. `Values` is indexed by class and refers to
 /// its numbers. Every neighbour has a weight.
 template <class Row, class Values>
-STOPE_HD std::int32_t vote_for_class(VoteRule rule, const VotingRows& voters, const NeighborView<Row>& list,
+STOPE_HD std::int32_t vote_for_class(VoteRule rule, const Voters& voters, const NeighborView<Row>& list,
                                      const Values& confidences) {
   if (voters.n_classes == 0) return -1;
   if (rule == VoteRule::rapidminer_uniform || rule == VoteRule::rapidminer_shares) {
@@ -155,7 +156,7 @@ STOPE_HD std::int32_t vote_for_class(VoteRule rule, const VotingRows& voters, co
 
 /// The mean of the neighbours' targets. Every neighbour has a weight.
 template <class Row>
-STOPE_HD double vote_for_mean(VoteRule rule, const VotingRows& voters, const NeighborView<Row>& list) {
+STOPE_HD double vote_for_mean(VoteRule rule, const Voters& voters, const NeighborView<Row>& list) {
   double sum = 0.0;
   if (rule == VoteRule::rapidminer_uniform) {
     for (std::int64_t i = 0; i < list.n; ++i) sum += voters.targets[list.rows[i]];

@@ -7,12 +7,6 @@
 
 namespace stope::knn::cuda_abi {
 
-/// What the training rows vote with, in the host's memory.
-struct Voters {
-  VotingRows rows;
-  std::int64_t n_rows;
-};
-
 /// A prediction for each of n_ks neighbour numbers, none above the batch's k. A query whose list has a neighbour
 /// without a weight is uncertified. `ks` is read before the call returns.
 struct Vote {

@@ -241,10 +241,10 @@ void DifferenceSession::make_query_images(const Batch& batch) {
   make();
 }
 
-cuda_abi::DifferenceAnswer DifferenceSession::search(const cuda_abi::DifferenceQuery& query) {
+cuda_abi::FilterAnswer DifferenceSession::search(const cuda_abi::DifferenceQuery& query) {
   if (query.vote != nullptr) {
-    if (voters_.n_rows() != spec_.n_rows) throw Error(ErrorCode::internal, "a vote of rows that are not there");
-    votes_.reserve(*query.vote, voters_.rows(), batch_, query.n);
+    if (voters_.get().n_rows != spec_.n_rows) throw Error(ErrorCode::internal, "a vote of rows that are not there");
+    votes_.reserve(*query.vote, voters_.get(), batch_, query.n);
   } else {
     grow(host_distances_, checked::mul(query.n, query.k));
     grow(host_rows_, host_distances_.size());
@@ -271,13 +271,13 @@ cuda_abi::DifferenceAnswer DifferenceSession::search(const cuda_abi::DifferenceQ
   }
   copy_out(host_totals_.data(), totals_, kTotals, stream_);
   stream_.wait();
-  cuda_abi::DifferenceAnswer answer{host_distances_.data(),
-                                    host_rows_.data(),
-                                    host_uncertified_.data(),
-                                    query.n * spec_.n_rows,
-                                    static_cast<std::int64_t>(host_totals_.data()[kListed]),
-                                    static_cast<std::int64_t>(host_totals_.data()[kEvaluated]),
-                                    {}};
+  cuda_abi::FilterAnswer answer{host_distances_.data(),
+                                host_rows_.data(),
+                                host_uncertified_.data(),
+                                query.n * spec_.n_rows,
+                                static_cast<std::int64_t>(host_totals_.data()[kListed]),
+                                static_cast<std::int64_t>(host_totals_.data()[kEvaluated]),
+                                {}};
   std::copy(milliseconds_.begin(), milliseconds_.end(), answer.milliseconds);
   if (query.vote != nullptr) {
     answer.distances = nullptr;
@@ -366,29 +366,29 @@ void DifferenceSession::search_batch(const cuda_abi::DifferenceQuery& query, con
     upload_.copy(query_groups_.data(), query.query_groups + batch.begin,
                  n * static_cast<std::int64_t>(sizeof(std::int64_t)), stream_);
   }
-  clocks_[0].record(stream_);
+  ends_[cuda_abi::kUploadStep].record(stream_);
   make_query_images(batch);
 
-  clocks_[1].record(stream_);
+  ends_[cuda_abi::kImagesStep].record(stream_);
   const ScanTiles sample = sample_tiles(n, query.k);
   const GroupBests bests{group_scores_.data(), group_rows_.data(), segments_of(sample) * kGroupsPerSegment};
   scan(sample, exclusions, bests, launch_difference_sample, launch_byte_sample);
 
-  clocks_[2].record(stream_);
+  ends_[cuda_abi::kSampleStep].record(stream_);
   constexpr int kSpareRows = 8;  // the order of distances is not quite that of sums
   launch_choose_of_groups(bests, k + kSpareRows, chosen, stream_.get());
   evaluate(batch, chosen);
   const bool list_all = spec_.n_rows <= capacity(spec_);
   launch_cuts({rule(), k, list_all, cuts_.data(), reaches_.data()}, chosen, stream_.get());
 
-  clocks_[3].record(stream_);
+  ends_[cuda_abi::kThresholdsStep].record(stream_);
   constexpr std::int64_t kWaves = 10;  // short enough that the last blocks of a wave do not wait long
   const ScanTiles all = cut_tiles(n, n_padded_ / kPairTile, 1, kWaves * segments_that_fill(n));
   const EntryLists lists{cuts_.data(), entries_.data(), counts_.data(), static_cast<std::int32_t>(capacity(spec_))};
   clear(counts_, stream_);
   scan(all, exclusions, lists, launch_difference_list, launch_byte_list);
 
-  clocks_[4].record(stream_);
+  ends_[cuda_abi::kListStep].record(stream_);
   launch_choose_of_lists(lists, divides(), k, chosen, stream_.get());
   evaluate(batch, chosen);
   launch_sharpen({rule(), k, lists, reaches_.data(), always_.data(), std::min(n_always_, kMostAlways), exclusions,
@@ -397,18 +397,18 @@ void DifferenceSession::search_batch(const cuda_abi::DifferenceQuery& query, con
   evaluate(batch, chosen);
   launch_nearest({k, distances_.data(), rows_.data(), uncertified_.data()}, chosen, stream_.get());
 
-  clocks_[5].record(stream_);
+  ends_[cuda_abi::kRerankStep].record(stream_);
   if (query.vote != nullptr) {
     votes_.cast(*query.vote, voters_, {distances_.data(), rows_.data(), query.k, n, uncertified_.data()}, stream_);
   }
-  clocks_[6].record(stream_);
+  ends_[cuda_abi::kVoteStep].record(stream_);
   copy_back(query, batch);
-  clocks_[7].record(stream_);
+  ends_[cuda_abi::kCopyBackStep].record(stream_);
   upload(query, next);
   stream_.wait();
-  milliseconds_[0] += upload_ends_[batch.buffer].since(upload_begins_[batch.buffer]);
-  for (std::size_t step = 1; step < milliseconds_.size(); ++step) {
-    milliseconds_[step] += clocks_[step].since(clocks_[step - 1]);
+  milliseconds_[cuda_abi::kUploadStep] += upload_ends_[batch.buffer].since(upload_begins_[batch.buffer]);
+  for (std::size_t step = cuda_abi::kImagesStep; step <= cuda_abi::kCopyBackStep; ++step) {
+    milliseconds_[step] += ends_[step].since(ends_[step - 1]);
   }
 }
 

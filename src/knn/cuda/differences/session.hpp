@@ -40,8 +40,8 @@ class DifferenceSession {
   int gpu() const { return gpu_; }
   void load(const double* rows, std::int64_t n);
   std::int64_t finish();
-  void voters(const cuda_abi::Voters& voters) { voters_ = DeviceVoters(voters, copies_); }
-  cuda_abi::DifferenceAnswer search(const cuda_abi::DifferenceQuery& query);
+  void voters(const Voters& voters) { voters_ = DeviceVoters(voters, copies_); }
+  cuda_abi::FilterAnswer search(const cuda_abi::DifferenceQuery& query);
 
  private:
   bool in_bytes() const { return spec_.steps > 0.0; }
@@ -113,12 +113,12 @@ class DifferenceSession {
   stope::cuda::PinnedBuffer<std::int32_t> host_rows_, host_uncertified_;
   DeviceVoters voters_;
   VoteSpace votes_;
-  std::array<float, cuda_abi::kDifferenceSteps> milliseconds_{};
+  std::array<float, cuda_abi::kFilterSteps> milliseconds_{};
   stope::cuda::Uploader upload_;
   stope::cuda::Stream stream_, copies_;  // rows of the next batch are copied while one is searched
   stope::cuda::Event uploaded_[2];
   stope::cuda::Clock upload_begins_[2], upload_ends_[2];
-  std::array<stope::cuda::Clock, cuda_abi::kDifferenceSteps> clocks_;
+  std::array<stope::cuda::Clock, cuda_abi::kCopyBackStep + 1> ends_;  // per FilterStep of a batch
 };
 
 }  // namespace stope::knn::cuda

@@ -178,7 +178,7 @@ void TensorSession::submit(int number, const cuda_abi::TensorQuery& query) {
     slot.votes.cast(*query.vote, voters_,
                     {slot.distances.data(), slot.rows.data(), query.k, query.n, slot.uncertified.data()}, stream_);
   }
-  slot.clocks[6].record(stream_);
+  slot.ends[cuda_abi::kVoteStep].record(stream_);
   if (slot.lists_stay) {
     launch_hand_lists(
         {slot.distances.data(), slot.rows.data(), slot.uncertified.data(), query.n, query.k, *query.device_lists},
@@ -187,7 +187,7 @@ void TensorSession::submit(int number, const cuda_abi::TensorQuery& query) {
   slot.computed.record(stream_);
   slot.computed.hold(copy_out_);
   copy_back(slot, query);
-  slot.clocks[kSteps].record(copy_out_);
+  slot.ends[cuda_abi::kCopyBackStep].record(copy_out_);
   slot.done.record(copy_out_);
 }
 
@@ -210,8 +210,8 @@ void TensorSession::take_queries(Slot& slot, const cuda_abi::TensorQuery& query)
 void TensorSession::reserve_votes(Slot& slot, const cuda_abi::TensorQuery& query) {
   slot.voted = query.vote != nullptr;
   if (!slot.voted) return;
-  if (voters_.n_rows() != spec_.n_rows) throw Error(ErrorCode::internal, "a vote of rows that are not there");
-  slot.votes.reserve(*query.vote, voters_.rows(), batch_, query.n);
+  if (voters_.get().n_rows != spec_.n_rows) throw Error(ErrorCode::internal, "a vote of rows that are not there");
+  slot.votes.reserve(*query.vote, voters_.get(), batch_, query.n);
 }
 
 void TensorSession::copy_back(Slot& slot, const cuda_abi::TensorQuery& query) {
@@ -225,20 +225,20 @@ void TensorSession::copy_back(Slot& slot, const cuda_abi::TensorQuery& query) {
   copy_out(slot.host_totals.data(), slot.totals, kTotals, copy_out_);
 }
 
-cuda_abi::TensorAnswer TensorSession::collect(int number) {
+cuda_abi::FilterAnswer TensorSession::collect(int number) {
   Slot& slot = slots_[number];
   slot.done.wait();
-  cuda_abi::TensorAnswer answer{slot.host_distances.data(),
+  cuda_abi::FilterAnswer answer{slot.host_distances.data(),
                                 slot.host_rows.data(),
                                 slot.host_uncertified.data(),
                                 slot.n_queries * slot.table->n_rows,
                                 static_cast<std::int64_t>(slot.host_totals.data()[kListed]),
                                 static_cast<std::int64_t>(slot.host_totals.data()[kEvaluated]),
                                 {}};
-  for (std::size_t step = 0; step < kSteps; ++step) {
-    answer.milliseconds[step] = slot.clocks[step + 1].since(slot.clocks[step]);
+  for (std::size_t step = cuda_abi::kImagesStep; step <= cuda_abi::kCopyBackStep; ++step) {
+    answer.milliseconds[step] = slot.ends[step].since(slot.ends[step - 1]);
   }
-  answer.milliseconds[kSteps] = static_cast<float>(image_microseconds_.exchange(0)) * 1e-3F;
+  answer.milliseconds[cuda_abi::kTableImagesStep] = static_cast<float>(image_microseconds_.exchange(0)) * 1e-3F;
   if (slot.voted || slot.lists_stay) {
     answer.distances = nullptr;
     answer.rows = nullptr;
@@ -335,17 +335,17 @@ void TensorSession::search_nearest(Slot& slot, const cuda_abi::TensorQuery& quer
   auto* const maxima = reinterpret_cast<float*>(candidates_.data());
   launch_sample(scan_job(table, n, plan.sample), maxima, n_maxima, stream_.get());
 
-  slot.clocks[2].record(stream_);
+  slot.ends[cuda_abi::kSampleStep].record(stream_);
   launch_thresholds({bounds(table), maxima, n_maxima, n, k_listed, thresholds_.data()}, stream_.get());
 
-  slot.clocks[3].record(stream_);
+  slot.ends[cuda_abi::kThresholdsStep].record(stream_);
   clear(counts_, stream_);
   for (const ScanPart& part : plan.parts) {
     if (part.first_tile != 0) launch_tighten({bounds(table), lists(), n, k_listed, thresholds_.data()}, stream_.get());
     launch_list(scan_job(table, n, part), lists(), stream_.get());
   }
 
-  slot.clocks[4].record(stream_);
+  slot.ends[cuda_abi::kListStep].record(stream_);
   kernel_(rerank_job(slot, query), measure_.data(), stream_.get());
 }
 
@@ -353,14 +353,14 @@ void TensorSession::search_nearest(Slot& slot, const cuda_abi::TensorQuery& quer
 void TensorSession::search_within(Slot& slot, const cuda_abi::TensorQuery& query) {
   const Table& table = *slot.table;
   const std::int64_t n = query.n, n_tiles = table.n_padded / scan_tile_rows(width_);
-  slot.clocks[2].record(stream_);
+  slot.ends[cuda_abi::kSampleStep].record(stream_);
   launch_roots({bounds(table), {spec_.unit, spec_.finish}, slot.within.data(), nullptr, n, 1, thresholds_.data()},
                stream_.get());
-  slot.clocks[3].record(stream_);
+  slot.ends[cuda_abi::kThresholdsStep].record(stream_);
   clear(counts_, stream_);
   const ScanSize size = scan_size(n, n_tiles, static_cast<int>(query.k));
   launch_list(scan_job(table, n, {0, 1, n_tiles, segments_of(size)}), lists(), stream_.get());
-  slot.clocks[4].record(stream_);
+  slot.ends[cuda_abi::kListStep].record(stream_);
   kernel_(rerank_job(slot, query), measure_.data(), stream_.get());
 }
 
@@ -376,8 +376,8 @@ void TensorSession::search_heap(Slot& slot, const cuda_abi::TensorQuery& query) 
   ReplayJob replay{rerank_job(slot, query), sizes_.data(), false};
   clear(slot.uncertified, stream_);
   clear(sizes_, stream_);
-  slot.clocks[2].record(stream_);
-  slot.clocks[3].record(stream_);
+  slot.ends[cuda_abi::kSampleStep].record(stream_);
+  slot.ends[cuda_abi::kThresholdsStep].record(stream_);
   std::int64_t n = checked::ceil_div(query.k + 1, scan_tile_rows(width_));
   for (std::int64_t first = 0; first < n_tiles; first += n, n = kGrowth * first) {
     n = std::min(n, n_tiles - first);
@@ -387,13 +387,13 @@ void TensorSession::search_heap(Slot& slot, const cuda_abi::TensorQuery& query) 
     replay.last = first + n == n_tiles;
     replay_(replay, measure_.data(), stream_.get());
   }
-  slot.clocks[4].record(stream_);
+  slot.ends[cuda_abi::kListStep].record(stream_);
 }
 
 void TensorSession::search_batch(Slot& slot, const cuda_abi::TensorQuery& query) {
-  slot.clocks[0].record(stream_);
+  slot.ends[cuda_abi::kUploadStep].record(stream_);
   encode_queries(slot, query.n);
-  slot.clocks[1].record(stream_);
+  slot.ends[cuda_abi::kImagesStep].record(stream_);
   if (query.heap != 0) {
     search_heap(slot, query);
   } else if (query.within != nullptr) {
@@ -401,7 +401,7 @@ void TensorSession::search_batch(Slot& slot, const cuda_abi::TensorQuery& query)
   } else {
     search_nearest(slot, query);
   }
-  slot.clocks[5].record(stream_);
+  slot.ends[cuda_abi::kRerankStep].record(stream_);
 }
 
 }  // namespace stope::knn::cuda

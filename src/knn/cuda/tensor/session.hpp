@@ -35,9 +35,9 @@ class TensorSession {
   void load(int buffer, int piece, const double* rows, std::int64_t n);
   void wait(int piece) const { loaded_pieces_[piece].wait(); }
   std::int64_t finish(int buffer);
-  void voters(const cuda_abi::Voters& voters) { voters_ = DeviceVoters(voters, copy_in_); }
+  void voters(const Voters& voters) { voters_ = DeviceVoters(voters, copy_in_); }
   void submit(int slot, const cuda_abi::TensorQuery& query);
-  cuda_abi::TensorAnswer collect(int slot);
+  cuda_abi::FilterAnswer collect(int slot);
 
  private:
   enum Total { kListed, kEvaluated, kLargestNorm, kAlwaysListed, kTotals };
@@ -52,9 +52,6 @@ class TensorSession {
     stope::cuda::DeviceBuffer<float> norms, residuals, starts, shifted_starts;
   };
 
-  // Of a batch; the last step of an answer is what the images of training rows took.
-  static constexpr int kSteps = cuda_abi::kTensorSteps - 1;
-
   // A batch under way: what the copies beside the computing stream fill and read.
   struct Slot {
     stope::cuda::DeviceBuffer<double> queries, within, distances;
@@ -64,7 +61,7 @@ class TensorSession {
     stope::cuda::PinnedBuffer<std::int32_t> host_rows, host_uncertified;
     stope::cuda::PinnedBuffer<unsigned long long> host_totals;
     stope::cuda::Event uploaded, computed, done;
-    std::array<stope::cuda::Clock, kSteps + 1> clocks;
+    std::array<stope::cuda::Clock, cuda_abi::kCopyBackStep + 1> ends;  // per FilterStep of a batch
     std::int64_t n_queries = 0;
     const Table* table = nullptr;
     VoteSpace votes;

@@ -1,7 +1,6 @@
 #include "knn/gpu/differences/difference_filter.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <future>
 #include <mutex>
@@ -13,6 +12,7 @@
 #include "knn/filter/derived_images.hpp"
 #include "knn/filter/filter_cache.hpp"
 #include "knn/gpu/call.hpp"
+#include "knn/gpu/filter_work.hpp"
 #include "knn/gpu/keep_or_make.hpp"
 #include "knn/gpu/reference/plan.hpp"
 #include "knn/gpu/uncertified_queries.hpp"
@@ -119,7 +119,7 @@ class DifferenceFilter {
   device::PinnedPool<double>& row_memory() { return row_memory_; }
 
   /// As TensorFilter's.
-  bool take_voters(const cuda_abi::Voters& voters) {
+  bool take_voters(const Voters& voters) {
     const std::scoped_lock lock(mutex_);
     if (has_voters_) return true;
     try {
@@ -137,7 +137,7 @@ class DifferenceFilter {
   template <class Take>
   void search(const cuda_abi::DifferenceQuery& query, const Take& take) {
     const std::scoped_lock lock(mutex_);
-    cuda_abi::DifferenceAnswer answer{};
+    cuda_abi::FilterAnswer answer{};
     checked_call(
         [&](Failure* failure) { return cuda_functions().differences_search(filter_.get(), &query, &answer, failure); });
     take(answer);
@@ -255,13 +255,7 @@ class DifferenceFilterPipeline final : public SearchPipeline {
     report.method += in_bytes() ? ", byte differences" : ", differences";
     if (votes_) report.method += ", votes";
     report.tile_queries = plan_.tile_queries;
-    report.scanned += scanned_;
-    report.listed += listed_;
-    report.evaluated += evaluated_;
-    constexpr const char* kNames[cuda_abi::kDifferenceSteps] = {"upload", "images",  "sample", "thresholds",
-                                                                "list",   "re-rank", "vote",   "copy back"};
-    for (std::size_t step = 0; step < seconds_.size(); ++step)
-      report.gpu_seconds.emplace_back(kNames[step], seconds_[step]);
+    work_.report(cuda_abi::kUploadStep, cuda_abi::kCopyBackStep, report);
   }
 
  private:
@@ -288,7 +282,7 @@ class DifferenceFilterPipeline final : public SearchPipeline {
       if (checked::add(size.bytes, bytes) > run_.memory_limit) return false;
     }
     return std::all_of(filters_.begin(), filters_.end(), [&](const std::shared_ptr<DifferenceFilter>& filter) {
-      return filter->take_voters(voters_of(*selection.ballot));
+      return filter->take_voters(selection.ballot->voters);
     });
   }
 
@@ -308,7 +302,7 @@ class DifferenceFilterPipeline final : public SearchPipeline {
                                       selection.train_groups,
                                       grouped ? block.queries.groups + begin : nullptr};
       const auto search = [&] {
-        filter.search(query, [&](const cuda_abi::DifferenceAnswer& answer) { take(answer, begin, n, block); });
+        filter.search(query, [&](const cuda_abi::FilterAnswer& answer) { take(answer, begin, n, block); });
       };
       if (!votes_) {
         search();
@@ -327,7 +321,7 @@ class DifferenceFilterPipeline final : public SearchPipeline {
     }
   }
 
-  void take(const cuda_abi::DifferenceAnswer& answer, std::int64_t begin, std::int64_t n, Block& block) {
+  void take(const cuda_abi::FilterAnswer& answer, std::int64_t begin, std::int64_t n, Block& block) {
     std::copy_n(answer.uncertified, n, block.uncertified.begin() + begin);
     if (answer.values != nullptr) {
       put_predictions(*block.selection->ballot, {answer.winners, answer.values, begin, n}, block.outcome);
@@ -337,16 +331,11 @@ class DifferenceFilterPipeline final : public SearchPipeline {
       std::copy_n(answer.distances, n * k_, block.distances.begin() + begin * k_);
       std::copy_n(answer.rows, n * k_, block.found.begin() + begin * k_);
     }
-    const std::scoped_lock lock(counts_mutex_);
-    scanned_ += answer.scanned;
-    listed_ += answer.listed;
-    evaluated_ += answer.evaluated;
-    for (std::size_t step = 0; step < seconds_.size(); ++step) {
-      seconds_[step] += static_cast<double>(answer.milliseconds[step]) * 1e-3;
-    }
+    const std::scoped_lock lock(work_mutex_);
+    work_.add(answer);
   }
 
-  void keep_lists(const cuda_abi::DifferenceAnswer& answer, std::int64_t begin, std::int64_t n, Block& block) {
+  void keep_lists(const cuda_abi::FilterAnswer& answer, std::int64_t begin, std::int64_t n, Block& block) {
     const std::scoped_lock lock(lists_mutex_);  // of all GPUs
     for (std::int64_t i = 0; i < n; ++i) {
       if (answer.uncertified[i] != 0) continue;
@@ -372,9 +361,8 @@ class DifferenceFilterPipeline final : public SearchPipeline {
   const std::shared_ptr<const ImageMap> map_ = fitted_.filters().map(fitted_, *fitted_.kernel().filter_form());
   std::vector<std::shared_ptr<DifferenceFilter>> filters_;  // per GPU
   UncertifiedQueries uncertified_{fitted_, plan_, run_};
-  std::mutex counts_mutex_, lists_mutex_;
-  std::array<double, cuda_abi::kDifferenceSteps> seconds_{};
-  std::int64_t scanned_ = 0, listed_ = 0, evaluated_ = 0;
+  std::mutex work_mutex_, lists_mutex_;
+  FilterWork work_;
   ThreadPool threads_{plan_.threads};
   Block blocks_[kBlocks];
 };

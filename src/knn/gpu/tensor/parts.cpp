@@ -12,6 +12,7 @@
 #include "base/checked.hpp"
 #include "base/environment.hpp"
 #include "knn/filter/filter_cache.hpp"
+#include "knn/gpu/filter_work.hpp"
 #include "knn/gpu/tensor/resident_table.hpp"
 #include "knn/gpu/uncertified_queries.hpp"
 #include "stope/error.hpp"
@@ -79,7 +80,7 @@ class GpuParts {
     // Both work at once: more threads than cores would wait for each other.
     pool_ = std::make_unique<ThreadPool>(std::max(1, threads / 2));
     loader_pool_ = std::make_unique<ThreadPool>(std::clamp(threads / 2 - 1, 1, kLoaderThreads));
-    counts_ = {};
+    work_ = {};
     if (order_.empty() || held_[0] == order_[0] || held_[1] == order_[0]) return;
     next_ = std::async(std::launch::async, [this] { load(0, order_[0]); });
   }
@@ -116,12 +117,7 @@ class GpuParts {
     std::reverse(order_.begin(), order_.end());
   }
 
-  void report(SearchReport& report, TensorFilterSeconds& seconds) const {
-    report.scanned += counts_.scanned;
-    report.listed += counts_.listed;
-    report.evaluated += counts_.evaluated;
-    for (std::size_t step = 0; step < seconds.size(); ++step) seconds[step] += counts_.seconds[step];
-  }
+  const FilterWork& work() const { return work_; }
 
  private:
   // A batch writes to the answers of the search that queued it, also where an error ends that.
@@ -201,7 +197,7 @@ class GpuParts {
     }
     Pending submitted{begin, query.n, nullptr};
     submitted.flight = filter_->submit(query, [this, fresh, begin, n = query.n, first_row, &answers](
-                                                  const cuda_abi::TensorAnswer& answer, ThreadPool*) {
+                                                  const cuda_abi::FilterAnswer& answer, ThreadPool*) {
       take(answer, fresh, begin, n, first_row, answers);
     });
     try {
@@ -218,7 +214,7 @@ class GpuParts {
     if (flight != nullptr) filter_->finish(*flight, *pool_);
   }
 
-  void take(const cuda_abi::TensorAnswer& answer, bool fresh, std::int64_t begin, std::int64_t n,
+  void take(const cuda_abi::FilterAnswer& answer, bool fresh, std::int64_t begin, std::int64_t n,
             std::int64_t first_row, Answers& answers) {
     constexpr std::int64_t kPerTask = 1024;
     pool_->parallel_for(checked::ceil_div(n, kPerTask), run_->cancel, [&](std::int64_t task, int) {
@@ -239,16 +235,9 @@ class GpuParts {
         within_.data()[query] = uncertified != 0 ? 0.0 : std::max(0.0, answers.distances[query * k_ + k_ - 1]);
       }
     });
-    counts_.scanned += answer.scanned;
-    counts_.listed += answer.listed;
-    counts_.evaluated += answer.evaluated;
-    add_seconds(answer, counts_.seconds);
+    work_.add(answer);
   }
 
-  struct Counts {
-    std::int64_t scanned = 0, listed = 0, evaluated = 0;
-    TensorFilterSeconds seconds{};
-  };
   // Queries [begin, begin + n) of a block, under way.
   struct Pending {
     std::int64_t begin = 0, n = 0;
@@ -268,7 +257,7 @@ class GpuParts {
   const RunOptions* run_ = nullptr;
   std::unique_ptr<ThreadPool> pool_, loader_pool_;
   Pending pending_;
-  Counts counts_;
+  FilterWork work_;
   std::future<void> next_;  // the part being loaded
 };
 
@@ -352,9 +341,9 @@ class PartsPipeline final : public SearchPipeline {
     report.method += held_->in_bytes ? ", byte products, in parts" : ", products, in parts";
     report.tile_queries = plan_.tile_queries;
     report.part_rows = held_->part_rows;
-    TensorFilterSeconds seconds{};
-    for (const std::unique_ptr<GpuParts>& parts : held_->parts) parts->report(report, seconds);
-    report_seconds(seconds, report);
+    FilterWork work;
+    for (const std::unique_ptr<GpuParts>& parts : held_->parts) work.add(parts->work());
+    work.report(cuda_abi::kImagesStep, cuda_abi::kTableImagesStep, report);
   }
 
  private:

@@ -142,7 +142,7 @@ bool TensorFilter::useful(int buffer) const {
   return n_always_[buffer] <= most_always_;
 }
 
-bool TensorFilter::take_voters(const cuda_abi::Voters& voters) {
+bool TensorFilter::take_voters(const Voters& voters) {
   const std::scoped_lock lock(mutex_);
   if (has_voters_) return true;
   try {
@@ -216,7 +216,7 @@ void TensorFilter::land(std::size_t slot, ThreadPool* pool, std::unique_lock<std
   slots_[slot].held = true;
   lock.unlock();
   try {
-    cuda_abi::TensorAnswer answer{};
+    cuda_abi::FilterAnswer answer{};
     checked_call([&](Failure* failure) {
       return cuda_functions().tensor_collect(filter_.get(), static_cast<int>(slot), &answer, failure);
     });
@@ -298,20 +298,6 @@ void ask_for_other_images(const Fitted& fitted, bool in_bytes, const double* row
   if (!in_bytes) return;
   const std::shared_ptr<const ImageMap> map = fitted.filters().map(fitted, *fitted.kernel().filter_form());
   if (many_off_grid(*map->byte_grid(), rows, std::min(n, kGridSample), n_queries)) throw OtherImages{ImageNeed::halves};
-}
-
-void add_seconds(const cuda_abi::TensorAnswer& answer, TensorFilterSeconds& seconds) {
-  for (std::size_t step = 0; step < seconds.size(); ++step) {
-    seconds[step] += static_cast<double>(answer.milliseconds[step]) * 1e-3;
-  }
-}
-
-void report_seconds(const TensorFilterSeconds& seconds, SearchReport& report) {
-  constexpr const char* kNames[] = {"images",  "sample", "thresholds", "list",
-                                    "re-rank", "vote",   "copy back",  "table images"};
-  for (std::size_t step = 0; step < seconds.size(); ++step) {
-    report.gpu_seconds.emplace_back(kNames[step], seconds[step]);
-  }
 }
 
 }  // namespace stope::knn

@@ -58,15 +58,10 @@ void ask_for_other_images(const Fitted& fitted, bool in_bytes, const double* row
 struct BatchInFlight {
   /// Gets the answer, which is valid only while it runs; the pool may be null. Called once, by whichever thread next
   /// wants the batch's place on the GPU or its answer.
-  std::function<void(const cuda_abi::TensorAnswer&, ThreadPool*)> take;
+  std::function<void(const cuda_abi::FilterAnswer&, ThreadPool*)> take;
   std::exception_ptr error;
   std::size_t slot = 0;
 };
-
-/// Seconds that the steps of all batches took.
-using TensorFilterSeconds = std::array<double, cuda_abi::kTensorSteps>;
-void add_seconds(const cuda_abi::TensorAnswer& answer, TensorFilterSeconds& seconds);
-void report_seconds(const TensorFilterSeconds& seconds, SearchReport& report);
 
 class TensorFilter {
  public:
@@ -83,7 +78,7 @@ class TensorFilter {
 
   /// Brings what the training rows vote with to the GPU, once: a fitted table is that of one predictor. False where
   /// there is no room for it.
-  bool take_voters(const cuda_abi::Voters& voters);
+  bool take_voters(const Voters& voters);
 
   /// Queues a batch; query.rows must live until finish(). Safe from several threads at once. A batch keeps its place
   /// only until another search wants it, so that a caller may do what it likes before it calls finish().

@@ -10,6 +10,7 @@
 #include "base/environment.hpp"
 #include "knn/filter/filter_cache.hpp"
 #include "knn/gpu/caller_rows.hpp"
+#include "knn/gpu/filter_work.hpp"
 #include "knn/gpu/keep_or_make.hpp"
 #include "knn/gpu/reference/plan.hpp"
 #include "knn/gpu/tensor/image_columns.hpp"
@@ -189,10 +190,7 @@ class TensorFilterPipeline final : public SearchPipeline {
     report.method += filters_.front()->in_bytes() ? ", byte products" : ", products";
     if (votes_ || on_gpu_ != nullptr) report.method += votes_ ? ", votes" : ", on the GPU";
     report.tile_queries = plan_.tile_queries;
-    report.scanned += scanned_;
-    report.listed += listed_;
-    report.evaluated += evaluated_;
-    report_seconds(seconds_, report);
+    work_.report(cuda_abi::kImagesStep, cuda_abi::kTableImagesStep, report);
   }
 
  private:
@@ -234,7 +232,7 @@ class TensorFilterPipeline final : public SearchPipeline {
       if (checked::add(size.bytes, bytes) > run_.memory_limit) return false;
     }
     return std::all_of(filters_.begin(), filters_.end(), [&](const std::shared_ptr<TensorFilter>& filter) {
-      return filter->take_voters(voters_of(*selection.ballot));
+      return filter->take_voters(selection.ballot->voters);
     });
   }
 
@@ -276,7 +274,7 @@ class TensorFilterPipeline final : public SearchPipeline {
     cuda_abi::TensorQuery query{block.queries.rows + share.begin * fitted_.width(), share.n, k_, self, heap ? 1 : 0};
     const auto submit = [&] {
       share.flight = share.filter->submit(
-          query, [&](const cuda_abi::TensorAnswer& answer, ThreadPool* pool) { take(block, share, answer, pool); });
+          query, [&](const cuda_abi::FilterAnswer& answer, ThreadPool* pool) { take(block, share, answer, pool); });
     };
     if (on_gpu_ != nullptr) {
       const cuda_abi::DeviceRows rows = on_gpu_->rows_from(block.queries.first + share.begin);
@@ -302,7 +300,7 @@ class TensorFilterPipeline final : public SearchPipeline {
   }
 
   // With a pool it is our own thread that asks for the answer, else another search's.
-  void take(Block& block, Share& share, const cuda_abi::TensorAnswer& answer, ThreadPool* pool) {
+  void take(Block& block, Share& share, const cuda_abi::FilterAnswer& answer, ThreadPool* pool) {
     std::copy_n(answer.uncertified, share.n, block.uncertified.begin() + share.begin);
     if (share.voted) {
       put_predictions(*block.selection->ballot, {answer.winners, answer.values, share.begin, share.n}, block.outcome);
@@ -314,11 +312,8 @@ class TensorFilterPipeline final : public SearchPipeline {
       share.distances.assign(answer.distances, answer.distances + share.n * k_);
       share.rows.assign(answer.rows, answer.rows + share.n * k_);
     }
-    const std::scoped_lock lock(counts_mutex_);
-    scanned_ += answer.scanned;
-    listed_ += answer.listed;
-    evaluated_ += answer.evaluated;
-    add_seconds(answer, seconds_);
+    const std::scoped_lock lock(work_mutex_);
+    work_.add(answer);
   }
 
   void hand_on(const Share& share, const double* distances, const std::int32_t* rows, ThreadPool& pool) const {
@@ -349,9 +344,8 @@ class TensorFilterPipeline final : public SearchPipeline {
   UncertifiedQueries uncertified_{fitted_, plan_, run_};
   std::unique_ptr<ThreadPool> threads_, hand_threads_;  // of begin() and of finish()
   Block blocks_[kBlocks];
-  std::mutex counts_mutex_;
-  TensorFilterSeconds seconds_{};
-  std::int64_t scanned_ = 0, listed_ = 0, evaluated_ = 0;
+  std::mutex work_mutex_;
+  FilterWork work_;
 };
 
 }  // namespace

@@ -116,7 +116,7 @@ __device__ int select(Team& team, const RerankJob& job, std::int64_t query, int 
   const float* const own = scores + team.thread();
   float sharper = cut_of(bounds, kth_largest(team, job.k, key_step, n_scores, [&](int i) { return key_of(own[i]); }));
   // Fewer than k say nothing; what the threshold came from does.
-  if (job.fewer) sharper = fmaxf(sharper, job.lists.thresholds[query]);
+  if (job.may_have_fewer) sharper = fmaxf(sharper, job.lists.thresholds[query]);
   const int n_rows = keep_rows(team, space.scored.groups, scores, n_scores, sharper, space.rows, Shape::kMostRows);
   return n_rows <= Shape::kMostRows ? n_rows : -1;
 }
@@ -147,7 +147,7 @@ __device__ bool write_nearest(Team& team, const RerankJob& job, std::int64_t que
       out_distances[i] = __longlong_as_double(0x7ff0000000000000);
       out_rows[i] = kNoRow;
     }
-    return job.fewer || n_finite == job.k;
+    return job.may_have_fewer || n_finite == job.k;
   }
   int padded = Team::kThreads;
   while (padded < n || padded < job.k) padded *= 2;
@@ -164,7 +164,7 @@ __device__ bool write_nearest(Team& team, const RerankJob& job, std::int64_t que
   }
   // Sorted: the first is the one that can be -infinity.
   const double* const sorted = space.evaluated.distances;
-  return job.fewer || (isfinite(sorted[0]) && isfinite(sorted[job.k - 1]));
+  return job.may_have_fewer || (isfinite(sorted[0]) && isfinite(sorted[job.k - 1]));
 }
 
 struct Work {
@@ -179,7 +179,7 @@ __device__ Work rerank(const M& measure, const RerankJob& job, std::int64_t quer
   Team<Shape::kWarps> team(space.team);
   const int listed = job.lists.counts[query];
   const int n = select<M, Shape>(team, job, query, listed, space);
-  bool known = n >= (job.fewer ? 0 : job.k);
+  bool known = n >= (job.may_have_fewer ? 0 : job.k);
   if (known) {
     using D = Distances<M, Shape::kAtOnce>;
 #pragma unroll 1

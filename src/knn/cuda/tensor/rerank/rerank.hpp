@@ -75,7 +75,7 @@ struct RerankJob {
   std::int64_t self;  ///< query i is training row self + i and no neighbour of its own; negative: none is excluded
   int k;
   std::int64_t n_always;  ///< rows that are always listed
-  bool fewer;             ///< than k rows may be what there is: kNoFilterRow follows them, at an infinite distance
+  bool may_have_fewer;    ///< than k rows: kNoFilterRow follows them, at an infinite distance
   GroupLists lists;
   double* distances;
   std::int32_t* rows;
