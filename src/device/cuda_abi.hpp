@@ -29,7 +29,7 @@ namespace stope::cuda_abi {
 struct ArrayFunctions;  // src/device/array_abi.hpp
 
 /// Raised with every change of this file or of a job's cuda_abi.hpp. The core refuses a plug-in of another version.
-inline constexpr std::uint32_t kVersion = 12;
+inline constexpr std::uint32_t kVersion = 13;
 inline constexpr char kEntryName[] = "stope_cuda_plugin";
 inline constexpr char kFileName[] = "libstope_cuda.so";
 

@@ -9,7 +9,9 @@
 #include "base/number_text.hpp"
 #include "base/thread_pool.hpp"
 #include "knn/engine/plan.hpp"
+#include "knn/engine/search_history.hpp"
 #include "knn/filter/filter_cache.hpp"
+#include "knn/gpu/gpu_filter_cache.hpp"
 #include "stope/error.hpp"
 #include "table/encode.hpp"
 
@@ -39,6 +41,8 @@ Fitted::Fitted(const Table& train, const KnnOptions& options, const RunOptions& 
   };
   check_domain(visit_rows);
   filters_ = std::make_unique<FilterCache>();
+  gpu_filters_ = std::make_unique<GpuFilterCache>();
+  history_ = std::make_unique<SearchHistory>();
   kernel_ = measure_->make({options_.metric, attributes_, visit_rows, train_.n_rows, options_.compat, run.cancel});
 }
 

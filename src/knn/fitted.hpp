@@ -13,7 +13,9 @@
 
 namespace stope::knn {
 
-class FilterCache;  // knn/filter/filter_cache.hpp
+class FilterCache;     // knn/filter/filter_cache.hpp
+class GpuFilterCache;  // knn/gpu/gpu_filter_cache.hpp
+class SearchHistory;   // knn/engine/search_history.hpp
 
 class Fitted {
  public:
@@ -39,8 +41,10 @@ class Fitted {
   void encode(std::int64_t begin, std::int64_t end, double* out, ThreadPool& pool, const CancelToken& cancel) const;
   /// At most n rows from all over the table, encoded.
   std::vector<double> sample(std::int64_t n) const;
-  /// What filters need of the rows, made on first use.
+  /// What searches make of the table when they first need it, and keep for each other.
   FilterCache& filters() const { return *filters_; }
+  GpuFilterCache& gpu_filters() const { return *gpu_filters_; }
+  SearchHistory& history() const { return *history_; }
   const double* rows() const { return rows_.data(); }  ///< n_rows x width, row-major; resident() only
 
  private:
@@ -60,6 +64,8 @@ class Fitted {
   Buffer<double> rows_;
   std::unique_ptr<MeasureKernel> kernel_;
   std::unique_ptr<FilterCache> filters_;
+  std::unique_ptr<GpuFilterCache> gpu_filters_;
+  std::unique_ptr<SearchHistory> history_;
 };
 
 }  // namespace stope::knn

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "base/thread_pool.hpp"
@@ -17,13 +18,9 @@ using QueryEncoder = std::function<void(std::int64_t first, std::int64_t n, doub
 /// In place of a neighbour that there is none for: all rows that are left are in the list.
 inline constexpr std::int64_t kNoNeighbor = -1;
 
-enum class ImageNeed;  // knn/filter/filter_cache.hpp
-
-/// Thrown by SearchPipeline::begin, finish and finish_kept: FilterCache::expect(need), and a new pipeline from this
-/// block on, make it faster.
-struct OtherImages {
-  ImageNeed need;
-};
+/// What images on GPUs have to allow for, or be made of, as a search shows. `missing`: queries lack values of
+/// attributes that every training row has. `halves`: rows or queries are not the small whole numbers that a sample has.
+enum class ImageNeed { missing, halves };
 
 /// What became of a block of queries whose lists stayed where the back end found them: predictions of the selection's
 /// ballot, or lists in the memory of the caller's that the selection names. Queries that it could not answer there have
@@ -37,7 +34,8 @@ struct Outcome {
 };
 
 /// Searches the whole training table; every list has selection.ks.front() neighbours, some of them kNoNeighbor where
-/// groups are excluded.
+/// groups are excluded. begin() and finish() return the need that the pipeline's images do not meet: a new pipeline,
+/// from this block on, is then faster (GpuFilterCache::require_images). The block has no result in that case.
 class SearchPipeline {
  public:
   virtual ~SearchPipeline() = default;
@@ -47,12 +45,13 @@ class SearchPipeline {
   virtual bool begins_beside() const { return false; }
   /// Begins the search of block `which`, which is free: new, or finished. Selection and encoder live as long as it
   /// does.
-  virtual void begin(int which, const QueryBlock& block, const Selection& selection, const QueryEncoder& encode) = 0;
+  [[nodiscard]] virtual std::optional<ImageNeed> begin(int which, const QueryBlock& block, const Selection& selection,
+                                                       const QueryEncoder& encode) = 0;
   /// Waits for the block and writes its lists; `out` has their sizes and offsets already.
-  virtual void finish(int which, Neighbors& out) = 0;
+  [[nodiscard]] virtual std::optional<ImageNeed> finish(int which, Neighbors& out) = 0;
   /// Whether lists stay with the back end: then finish_kept() takes the place of finish().
   virtual bool keeps_lists() const { return false; }
-  virtual void finish_kept(int which, Outcome& out);
+  [[nodiscard]] virtual std::optional<ImageNeed> finish_kept(int which, Outcome& out);
   virtual void report(SearchReport& report) const = 0;
 };
 

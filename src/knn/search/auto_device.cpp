@@ -5,8 +5,9 @@
 
 #include "device/auto_gpu.hpp"
 #include "device/cuda_plugin.hpp"
-#include "knn/filter/filter_cache.hpp"
+#include "knn/engine/search_history.hpp"
 #include "knn/gpu/differences/difference_filter.hpp"
+#include "knn/gpu/gpu_filter_cache.hpp"
 #include "knn/gpu/tensor/tensor_filter.hpp"
 
 namespace stope::knn {
@@ -95,7 +96,7 @@ device::BackendChoice choose_automatically(const Fitted& fitted, const Selection
   const FilterForm* form = fitted.kernel().filter_form();
   // Queries are counted over the life of a fitted table: what is copied for one search serves the next.
   SearchSize size{.n_rows = fitted.n_rows(),
-                  .n_queries = n_queries + fitted.filters().n_queries(),
+                  .n_queries = n_queries + fitted.history().n_queries(),
                   .width = fitted.width(),
                   .terms_per_pair = fitted.kernel().terms_per_pair(),
                   .logarithms = fitted.measure().domain != Domain::any,
@@ -112,7 +113,7 @@ device::BackendChoice choose_automatically(const Fitted& fitted, const Selection
   device::BackendChoice choice = device::choose_backend(on_gpu);
   const GpuInfo& gpu = device::cuda().gpus[static_cast<std::size_t>(choice.gpus.front())];
   size.started = device::cuda_was_used();
-  size.loaded = size.filtered_on_gpu && fitted.filters().has_tensor_filter(gpu.index);
+  size.loaded = size.filtered_on_gpu && fitted.gpu_filters().has_tensor_filter(gpu.index);
   // With the table there every search is weighed for itself.
   if (size.loaded) size.n_queries = n_queries;
   const double on_processor = size.loaded ? processor_seconds(size, processor.backend, threads) : here;

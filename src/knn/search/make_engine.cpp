@@ -67,7 +67,7 @@ void drop_empty_entries(Neighbors& neighbors) {
   neighbors.distances.resize(kept);
 }
 
-void SearchPipeline::finish_kept(int, Outcome&) {
+std::optional<ImageNeed> SearchPipeline::finish_kept(int, Outcome&) {
   throw Error(ErrorCode::internal, "lists that are not kept");
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/environment.hpp"
+#include "knn/engine/search_history.hpp"
 #include "knn/filter/filter_cache.hpp"
 #include "knn/filter/near_order.hpp"
 #include "knn/gpu/differences/difference_filter.hpp"
@@ -216,7 +217,7 @@ ScanKind kind_on_gpu(const Fitted& fitted, const ImageMap& map, std::int64_t n_q
     method.kind = choose_kind(map, Sample(fitted, map), any);
     return method;
   };
-  return fitted.filters().choice(device::Backend::cuda, false, choose).kind;
+  return fitted.history().choice(device::Backend::cuda, false, choose).kind;
 }
 
 // The tensor filter, else differences, else every distance.
@@ -257,7 +258,7 @@ Method choose_method(const Fitted& fitted, const Selection& selection, std::int6
   if (form == nullptr) return reference("no filter bounds " + std::string(fitted.measure().info.name));
   const std::int64_t n = fitted.n_rows();
   // Nothing is kept for tables that come in parts.
-  const std::int64_t queries = fitted.resident() ? fitted.filters().add_queries(n_queries) : n_queries;
+  const std::int64_t queries = fitted.resident() ? fitted.history().add_queries(n_queries) : n_queries;
   const std::int64_t k = selection.ks.empty() ? 0 : *std::max_element(selection.ks.begin(), selection.ks.end());
   if (!backend.forced) {
     if (queries < std::max(kLeastQueries, kLeastPairs / n)) return reference("too few queries for a filter to pay");
@@ -277,7 +278,7 @@ Method choose_method(const Fitted& fitted, const Selection& selection, std::int6
     method.reason = "too few queries for a look at a sample";
     return method;
   }
-  return fitted.filters().choice(backend.backend, in_order,
+  return fitted.history().choice(backend.backend, in_order,
                                  [&] { return sampled_method(fitted, *map, backend, in_order, run); });
 }
 

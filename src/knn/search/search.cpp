@@ -14,8 +14,10 @@
 #include "device/auto_gpu.hpp"
 #include "device/cuda_plugin.hpp"
 #include "knn/engine/pipeline.hpp"
+#include "knn/engine/search_history.hpp"
 #include "knn/filter/filter_cache.hpp"
 #include "knn/gpu/caller_rows.hpp"
+#include "knn/gpu/gpu_filter_cache.hpp"
 #include "knn/lists/collector.hpp"
 #include "knn/search/block_feeder.hpp"
 #include "knn/search/method.hpp"
@@ -168,19 +170,18 @@ class BlockedSearch {
     for (;;) {
       const Plan plan = make_plan(demand(method), backend, method, run_);
       std::unique_ptr<SearchPipeline> pipeline;
+      std::optional<ImageNeed> unmet;
       try {
         pipeline = make_pipeline(fitted_, plan, selection_, n_queries_, run_);
         if (pipeline == nullptr) return std::nullopt;
-        run_pipeline(plan, *pipeline, sink);
-        SearchReport report = report_of(plan);
-        pipeline->report(report);
-        add_counts(earlier, report);
-        report.pairs = checked::mul(n_queries_, fitted_.n_rows());
-        return report;
-      } catch (const OtherImages& other) {
-        pipeline->report(earlier);
-        fitted_.filters().require_images(other.need);
-        method = choose_method(fitted_, selection_, n_queries_, backend, run_);
+        unmet = run_pipeline(plan, *pipeline, sink);
+        if (!unmet) {
+          SearchReport report = report_of(plan);
+          pipeline->report(report);
+          add_counts(earlier, report);
+          report.pairs = checked::mul(n_queries_, fitted_.n_rows());
+          return report;
+        }
       } catch (const Error& error) {
         // What was free on a GPU may be gone in a moment, taken by another process: then parts of the table do, or
         // tiles.
@@ -188,13 +189,17 @@ class BlockedSearch {
         if (method.in_parts || method.kind != ScanKind::products) method.way = Method::Way::reference;
         method.in_parts = method.way == Method::Way::filter;
         method.reason = error.what();
+        continue;
       }
+      pipeline->report(earlier);
+      fitted_.gpu_filters().require_images(*unmet);
+      method = choose_method(fitted_, selection_, n_queries_, backend, run_);
     }
   }
 
   // From the first query that has no result yet on. Blocks are encoded and handed on while the back end searches the
-  // one between.
-  void run_pipeline(const Plan& plan, SearchPipeline& pipeline, const Sink& sink) {
+  // one between. Stops at the first block that wants other images, and says which.
+  std::optional<ImageNeed> run_pipeline(const Plan& plan, SearchPipeline& pipeline, const Sink& sink) {
     const std::int64_t k = selection_.ks.front(), start = next_;
     const std::int64_t n_blocks = checked::ceil_div(n_queries_ - start, plan.tile_queries);
     const auto block_of = [&](std::int64_t number) {
@@ -208,25 +213,32 @@ class BlockedSearch {
     const std::int64_t forced = environment::count(environment::Variable::blocks_under_way);
     const std::int64_t under_way = forced > 0 ? std::min<std::int64_t>(forced, pipeline.blocks()) : pipeline.blocks();
     const auto in = pipeline.begins_beside() ? BlockFeeder::In::a_thread : BlockFeeder::In::the_callers;
+    std::vector<std::optional<ImageNeed>> unmet(static_cast<std::size_t>(pipeline.blocks()));
+    bool stopped = false;  // no block begins after one that wants other images
     BlockFeeder feeder(n_blocks, under_way, in, [&](std::int64_t number) {
+      if (stopped) return;
       run_.cancel.check();
-      pipeline.begin(static_cast<int>(number % pipeline.blocks()), block_of(number), selection_, encoder);
+      const std::int64_t which = number % pipeline.blocks();
+      std::optional<ImageNeed>& need = unmet[static_cast<std::size_t>(which)];
+      need = pipeline.begin(static_cast<int>(which), block_of(number), selection_, encoder);
+      stopped = need.has_value();
     });
     std::vector<Neighbors> neighbors;
-    neighbors.push_back(fitted_.filters().take_lists());
+    neighbors.push_back(fitted_.history().take_lists());
     Outcome outcome;
     for (std::int64_t number = 0; number < n_blocks; ++number) {
       feeder.wait_for(number);
       const QueryBlock block = block_of(number);
       const int which = static_cast<int>(number % pipeline.blocks());
+      if (const std::optional<ImageNeed> need = unmet[static_cast<std::size_t>(which)]) return need;
       if (pipeline.keeps_lists()) {
-        pipeline.finish_kept(which, outcome);
+        if (const std::optional<ImageNeed> need = pipeline.finish_kept(which, outcome)) return need;
         feeder.done(number);
         next_ = block.first + block.n;
         outcome_sink_(outcome);
       } else {
         shape(block, k, neighbors.front());
-        pipeline.finish(which, neighbors.front());
+        if (const std::optional<ImageNeed> need = pipeline.finish(which, neighbors.front())) return need;
         feeder.done(number);
         if (selection_.train_groups != nullptr) drop_empty_entries(neighbors.front());
         next_ = block.first + block.n;
@@ -234,7 +246,8 @@ class BlockedSearch {
       }
       report_progress(next_);
     }
-    fitted_.filters().keep_lists(std::move(neighbors.front()));
+    fitted_.history().keep_lists(std::move(neighbors.front()));
+    return {};
   }
 
   // Room for lists of k neighbours each.

@@ -12,11 +12,10 @@
 #include "knn/filter/derived_images.hpp"
 #include "knn/filter/filter_cache.hpp"
 #include "knn/gpu/call.hpp"
-#include "knn/gpu/filter_work.hpp"
+#include "knn/gpu/filter_pipeline.hpp"
+#include "knn/gpu/gpu_filter_cache.hpp"
 #include "knn/gpu/keep_or_make.hpp"
 #include "knn/gpu/reference/plan.hpp"
-#include "knn/gpu/uncertified_queries.hpp"
-#include "knn/vote/gpu_votes.hpp"
 #include "stope/error.hpp"
 
 namespace stope::knn {
@@ -157,214 +156,138 @@ class DifferenceFilter {
 
 namespace {
 
-constexpr int kBlocks = 2;  // under way at once
-
 // Every GPU holds the whole table and takes its share of a block's queries, in a thread of its own: so the next block
 // is prepared meanwhile.
-class DifferenceFilterPipeline final : public SearchPipeline {
+class DifferenceFilterPipeline final : public GpuFilterPipeline {
  public:
   DifferenceFilterPipeline(const Fitted& fitted, const Plan& plan, const Selection& selection, std::int64_t n_queries,
                            const RunOptions& run)
-      : fitted_(fitted), plan_(plan), run_(run), k_(selection.ks.front()) {
+      : GpuFilterPipeline(fitted, plan, selection, n_queries, run, kBlocks) {
+    const std::shared_ptr<const ImageMap> map = fitted_.filters().map(fitted_, *fitted_.kernel().filter_form());
     const auto spec_of = [&](std::int64_t queries, std::int64_t k) {
-      return Spec(fitted, *map_, plan.method.kind, queries, k);
+      return Spec(fitted_, *map, plan_.method.kind, queries, k);
     };
-    for (const int gpu : plan.backend.gpus) {
+    for (const int gpu : plan_.backend.gpus) {
       filters_.push_back(
-          fitted.filters().difference_filter(gpu, in_bytes(), [&](const std::shared_ptr<DifferenceFilter>& there) {
+          fitted_.gpu_filters().difference_filter(gpu, in_bytes(), [&](const std::shared_ptr<DifferenceFilter>& there) {
             return keep_or_make(there, n_queries, k_, spec_of, [&](const Spec& spec) {
-              return std::make_shared<DifferenceFilter>(gpu, spec, fitted, run.cancel);
+              return std::make_shared<DifferenceFilter>(gpu, spec, fitted_, run_.cancel);
             });
           }));
     }
-    votes_ = can_vote(selection, n_queries);
-    for (Block& block : blocks_) {
-      block.rows = filters_.front()->row_memory().borrow(plan.backend.gpus.front(),
-                                                         checked::mul(plan.tile_queries, fitted.width()));
-      if (plan.tile_queries >= n_queries) break;  // one block is all there is
-    }
-  }
-
-  // A search that failed or was cancelled leaves others under way, which read and write the blocks.
-  ~DifferenceFilterPipeline() override {
-    for (Block& block : blocks_) {
-      for (const std::future<void>& share : block.shares) {
-        if (share.valid()) share.wait();
-      }
-      filters_.front()->row_memory().give_back(std::move(block.rows));
-    }
-  }
-  DifferenceFilterPipeline(const DifferenceFilterPipeline&) = delete;
-  DifferenceFilterPipeline& operator=(const DifferenceFilterPipeline&) = delete;
-
-  int blocks() const override { return kBlocks; }
-
-  void begin(int which, const QueryBlock& queries, const Selection& selection, const QueryEncoder& encode) override {
-    Block& block = blocks_[which];
-    block.queries = queries;
-    block.queries.rows = block.rows.data();
-    encode(queries.first, queries.n, block.rows.data(), threads_);
-    block.selection = &selection;
-    if (votes_) {
-      shape_outcome(*selection.ballot, queries, block.outcome);
-    } else {
-      block.distances.resize(static_cast<std::size_t>(checked::mul(queries.n, k_)));
-      block.found.resize(block.distances.size());
-    }
-    block.uncertified.assign(static_cast<std::size_t>(queries.n), 1);
-    block.shares.clear();
-    const auto n_gpus = static_cast<std::int64_t>(filters_.size());
-    for (std::int64_t gpu = 0; gpu < n_gpus; ++gpu) {
-      DifferenceFilter& filter = *filters_[static_cast<std::size_t>(gpu)];
-      const std::int64_t begin = queries.n * gpu / n_gpus, end = queries.n * (gpu + 1) / n_gpus;
-      if (begin == end || !filter.useful()) continue;
-      block.shares.push_back(
-          std::async(std::launch::async, [this, &block, &filter, begin, end] { search(block, filter, begin, end); }));
-    }
-  }
-
-  void finish(int which, Neighbors& out) override {
-    Block& block = blocks_[which];
-    for (std::future<void>& share : block.shares) share.get();
-    constexpr std::int64_t kPerTask = std::int64_t{1} << 15;
-    const auto n = static_cast<std::int64_t>(block.distances.size());
-    threads_.parallel_for(checked::ceil_div(n, kPerTask), run_.cancel, [&](std::int64_t task, int) {
-      const std::int64_t begin = task * kPerTask, end = std::min(n, begin + kPerTask);
-      std::copy(block.distances.begin() + begin, block.distances.begin() + end, out.distances.begin() + begin);
-      std::copy(block.found.begin() + begin, block.found.begin() + end, out.indices.begin() + begin);
-    });
-    answer_uncertified(block, [&](std::int64_t query, std::vector<Neighbor> list) {
-      copy_lists({std::move(list)}, *block.selection, query, out);
-    });
-  }
-
-  bool keeps_lists() const override { return votes_; }
-
-  void finish_kept(int which, Outcome& out) override {
-    Block& block = blocks_[which];
-    for (std::future<void>& share : block.shares) share.get();
-    answer_uncertified(block, [&](std::int64_t query, std::vector<Neighbor> list) {
-      add_list(query, std::move(list), block.outcome);
-    });
-    sort_lists(block.outcome);
-    std::swap(out, block.outcome);
-  }
-
-  void report(SearchReport& report) const override {
-    uncertified_.report(report);
-    report.method += in_bytes() ? ", byte differences" : ", differences";
-    if (votes_) report.method += ", votes";
-    report.tile_queries = plan_.tile_queries;
-    work_.report(cuda_abi::kUploadStep, cuda_abi::kCopyBackStep, report);
-  }
-
- private:
-  struct Block {
-    device::Pinned<double> rows;
-    QueryBlock queries;
-    const Selection* selection = nullptr;
-    std::vector<double> distances;  // the answers of all shares
-    std::vector<std::int32_t> found, uncertified;
-    std::vector<std::future<void>> shares;
-    Outcome outcome = {};  // where lists are kept
-  };
-
-  // As the tensor filter's (filter_cuda.cpp), with the predictions of a call in the host's memory.
-  bool can_vote(const Selection& selection, std::int64_t n_queries) const {
-    if (selection.ballot == nullptr) return false;
-    if (run_.memory_limit > 0) {
-      const Spec spec(fitted_, *map_, plan_.method.kind, n_queries, k_);
+    // The predictions of a call are in the host's memory.
+    votes_ = can_vote(selection, filters_, 1, [&] {
+      const Spec spec = spec_of(n_queries, k_);
       cuda_abi::FilterSize size{};
       checked_call([&](Failure* failure) {
         return cuda_functions().differences_size(plan_.backend.gpus.front(), &spec.spec, &size, failure);
       });
-      const std::int64_t bytes = vote_bytes(*selection.ballot, spec.spec.most_queries, 1);
-      if (checked::add(size.bytes, bytes) > run_.memory_limit) return false;
-    }
-    return std::all_of(filters_.begin(), filters_.end(), [&](const std::shared_ptr<DifferenceFilter>& filter) {
-      return filter->take_voters(selection.ballot->voters);
+      return FilterRoom{size.bytes, spec.spec.most_queries};
     });
+    hold_rows(filters_.front()->row_memory(), plan_.backend.gpus.front());
   }
+
+  // A search that failed or was cancelled leaves others under way, which read and write the blocks.
+  ~DifferenceFilterPipeline() override {
+    for (const Found& found : found_) {
+      for (const std::future<void>& share : found.shares) {
+        if (share.valid()) share.wait();
+      }
+    }
+    release_rows(filters_.front()->row_memory());
+  }
+  DifferenceFilterPipeline(const DifferenceFilterPipeline&) = delete;
+  DifferenceFilterPipeline& operator=(const DifferenceFilterPipeline&) = delete;
+
+ private:
+  static constexpr std::size_t kBlocks = 2;  // under way at once
+
+  // The answers of all shares of a block; no lists where they are kept.
+  struct Found {
+    std::vector<double> distances;
+    std::vector<std::int32_t> rows;
+    std::vector<std::future<void>> shares;
+  };
+
+  std::optional<ImageNeed> start(std::size_t which) override {
+    const Block& block = blocks_[which];
+    Found& found = found_[which];
+    const std::int64_t n = block.queries.n;
+    (*block.encode)(block.queries.first, n, block.rows.data(), threads_);
+    if (!votes_) {
+      found.distances.resize(static_cast<std::size_t>(checked::mul(n, k_)));
+      found.rows.resize(found.distances.size());
+    }
+    found.shares.clear();
+    const auto n_gpus = static_cast<std::int64_t>(filters_.size());
+    for (std::int64_t gpu = 0; gpu < n_gpus; ++gpu) {
+      DifferenceFilter& filter = *filters_[static_cast<std::size_t>(gpu)];
+      const std::int64_t begin = n * gpu / n_gpus, end = n * (gpu + 1) / n_gpus;
+      if (begin == end || !filter.useful()) continue;
+      found.shares.push_back(std::async(
+          std::launch::async, [this, which, &filter, begin, end] { search(which, filter, {begin, end - begin}); }));
+    }
+    return {};
+  }
+
+  std::optional<ImageNeed> collect(std::size_t which, Neighbors* out) override {
+    Found& found = found_[which];
+    for (std::future<void>& share : found.shares) share.get();
+    if (out == nullptr) return {};
+    constexpr std::int64_t kPerTask = std::int64_t{1} << 15;
+    const auto n = static_cast<std::int64_t>(found.distances.size());
+    threads_.parallel_for(checked::ceil_div(n, kPerTask), run_.cancel, [&](std::int64_t task, int) {
+      const std::int64_t begin = task * kPerTask, end = std::min(n, begin + kPerTask);
+      std::copy(found.distances.begin() + begin, found.distances.begin() + end, out->distances.begin() + begin);
+      std::copy(found.rows.begin() + begin, found.rows.begin() + end, out->indices.begin() + begin);
+    });
+    return {};
+  }
+
+  void report_filter(SearchReport& report) const override {
+    report.method += in_bytes() ? ", byte differences" : ", differences";
+    if (votes_) report.method += ", votes";
+    work_.report(cuda_abi::kUploadStep, cuda_abi::kCopyBackStep, report);
+  }
+
+  ThreadPool& finish_threads() override { return threads_; }
 
   bool in_bytes() const { return plan_.method.kind == ScanKind::byte_differences; }
 
-  // Queries [begin, end) of a block on one GPU.
-  void search(Block& block, DifferenceFilter& filter, std::int64_t begin, std::int64_t end) {
+  // Queries of a block on one GPU.
+  void search(std::size_t which, DifferenceFilter& filter, Range share) {
+    Block& block = blocks_[which];
     const Selection& selection = *block.selection;
-    for (; begin < end; begin += kQueriesPerCall) {
+    const bool grouped = selection.train_groups != nullptr;
+    const std::int64_t end = share.begin + share.n;
+    for (std::int64_t begin = share.begin; begin < end; begin += kQueriesPerCall) {
       run_.cancel.check();
-      const std::int64_t n = std::min(kQueriesPerCall, end - begin);
-      const bool grouped = selection.train_groups != nullptr;
+      const Range range{begin, std::min(kQueriesPerCall, end - begin)};
       cuda_abi::DifferenceQuery query{block.queries.rows + begin * fitted_.width(),
-                                      n,
+                                      range.n,
                                       k_,
                                       selection.exclude_self ? block.queries.first + begin : -1,
                                       selection.train_groups,
                                       grouped ? block.queries.groups + begin : nullptr};
-      const auto search = [&] {
-        filter.search(query, [&](const cuda_abi::FilterAnswer& answer) { take(answer, begin, n, block); });
-      };
-      if (!votes_) {
-        search();
-        continue;
-      }
-      const cuda_abi::Vote vote = vote_of(*selection.ballot);
-      query.vote = &vote;
-      try {
-        search();
-      } catch (const Error& error) {
-        // No room for predictions: the lists come back, and the host votes.
-        if (error.code() != ErrorCode::out_of_memory) throw;
-        query.vote = nullptr;
-        search();
-      }
+      submit_with_vote(block, query, [&] {
+        filter.search(query,
+                      [&](const cuda_abi::FilterAnswer& answer) { take(which, range, answer, query.vote != nullptr); });
+      });
     }
   }
 
-  void take(const cuda_abi::FilterAnswer& answer, std::int64_t begin, std::int64_t n, Block& block) {
-    std::copy_n(answer.uncertified, n, block.uncertified.begin() + begin);
-    if (answer.values != nullptr) {
-      put_predictions(*block.selection->ballot, {answer.winners, answer.values, begin, n}, block.outcome);
-    } else if (votes_) {
-      keep_lists(answer, begin, n, block);
-    } else {
-      std::copy_n(answer.distances, n * k_, block.distances.begin() + begin * k_);
-      std::copy_n(answer.rows, n * k_, block.found.begin() + begin * k_);
-    }
-    const std::scoped_lock lock(work_mutex_);
-    work_.add(answer);
+  void take(std::size_t which, Range range, const cuda_abi::FilterAnswer& answer, bool voted) {
+    Block& block = blocks_[which];
+    take_answer(block, range, answer, voted);
+    if (voted) return;
+    if (votes_) return keep_lists(block, range, answer.distances, answer.rows);
+    std::copy_n(answer.distances, range.n * k_, found_[which].distances.begin() + range.begin * k_);
+    std::copy_n(answer.rows, range.n * k_, found_[which].rows.begin() + range.begin * k_);
   }
 
-  void keep_lists(const cuda_abi::FilterAnswer& answer, std::int64_t begin, std::int64_t n, Block& block) {
-    const std::scoped_lock lock(lists_mutex_);  // of all GPUs
-    for (std::int64_t i = 0; i < n; ++i) {
-      if (answer.uncertified[i] != 0) continue;
-      std::vector<Neighbor> list;
-      for (std::int64_t j = i * k_; j < (i + 1) * k_; ++j) list.push_back({answer.distances[j], answer.rows[j]});
-      add_list(begin + i, std::move(list), block.outcome);
-    }
-  }
-
-  void answer_uncertified(const Block& block, const UncertifiedQueries::Take& take) {
-    const std::int64_t width = fitted_.width();
-    const auto fetch = [&](std::int64_t begin, std::int64_t n, double* rows) {
-      std::copy_n(block.queries.rows + begin * width, n * width, rows);
-    };
-    uncertified_.answer(block.queries, *block.selection, block.uncertified, fetch, take);
-  }
-
-  const Fitted& fitted_;
-  const Plan plan_;
-  const RunOptions& run_;
-  std::int64_t k_;
-  bool votes_ = false;  // lists stay on the GPUs
-  const std::shared_ptr<const ImageMap> map_ = fitted_.filters().map(fitted_, *fitted_.kernel().filter_form());
   std::vector<std::shared_ptr<DifferenceFilter>> filters_;  // per GPU
-  UncertifiedQueries uncertified_{fitted_, plan_, run_};
-  std::mutex work_mutex_, lists_mutex_;
-  FilterWork work_;
   ThreadPool threads_{plan_.threads};
-  Block blocks_[kBlocks];
+  Found found_[kBlocks];  // per block
 };
 
 // Why there is no filter for a measure and a selection; empty if there is.
@@ -392,7 +315,7 @@ std::string difference_filter_problem(const Fitted& fitted, const Selection& sel
   std::vector<int> gpus;
   for (const int gpu : backend.gpus) {
     // A filter that is there has its memory.
-    if (!fitted.filters().has_difference_filter(gpu, kind == ScanKind::byte_differences)) gpus.push_back(gpu);
+    if (!fitted.gpu_filters().has_difference_filter(gpu, kind == ScanKind::byte_differences)) gpus.push_back(gpu);
   }
   if (gpus.empty()) return {};
   const Spec spec(fitted, *map, kind, n_queries, k);

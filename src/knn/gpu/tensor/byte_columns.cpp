@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "base/environment.hpp"
-#include "knn/filter/filter_cache.hpp"
+#include "knn/gpu/gpu_filter_cache.hpp"
 #include "knn/gpu/tensor/resident_table.hpp"
 
 namespace stope::knn {
@@ -23,7 +23,7 @@ bool pay(std::int64_t n_columns) {
 
 ImageElement choose_image_element(const Fitted& fitted, const ImageMap& map, const device::BackendChoice& backend) {
   if (map.byte_grid() == nullptr || !pay(fitted.width())) return ImageElement::halves;
-  FilterCache& cache = fitted.filters();
+  GpuFilterCache& cache = fitted.gpu_filters();
   if (cache.requires_images(ImageNeed::missing) || cache.requires_images(ImageNeed::halves))
     return ImageElement::halves;
   const TensorFilterSpec spec(fitted, map, ImageElement::bytes, 1, 1, 1);

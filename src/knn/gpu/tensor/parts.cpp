@@ -6,15 +6,16 @@
 #include <algorithm>
 #include <future>
 #include <limits>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "base/checked.hpp"
 #include "base/environment.hpp"
 #include "knn/filter/filter_cache.hpp"
-#include "knn/gpu/filter_work.hpp"
+#include "knn/gpu/filter_pipeline.hpp"
+#include "knn/gpu/gpu_filter_cache.hpp"
 #include "knn/gpu/tensor/resident_table.hpp"
-#include "knn/gpu/uncertified_queries.hpp"
 #include "stope/error.hpp"
 
 namespace stope::knn {
@@ -96,14 +97,16 @@ class GpuParts {
 
   bool empty() const { return order_.empty(); }
 
-  /// Fills the lists of a block from the rows of this GPU's parts.
-  void search(const QueryBlock& block, bool exclude_self, const QueryEncoder& encode, Answers& answers) {
-    if (order_.empty()) return;
+  /// Fills the lists of a block from the rows of this GPU's parts; the need that the images of one do not meet.
+  std::optional<ImageNeed> search(const QueryBlock& block, bool exclude_self, const QueryEncoder& encode,
+                                  Answers& answers) {
+    if (order_.empty()) return {};
     const Settled settled{*this};
     make_room(block.n);
     for (std::size_t i = 0; i < order_.size(); ++i) {
       if (next_.valid()) next_.get();
       const int buffer = find(order_[i]);
+      if (filter_->in_bytes() && !filter_->useful(buffer)) return ImageNeed::halves;
       // Once a first batch is queued, the part before is done with: its place is free for the part after.
       const auto after_first = [&] {
         const int other = buffer ^ 1;
@@ -115,6 +118,7 @@ class GpuParts {
     finish_pending();
     // Back and forth: the last part of a block is the first of the next one, and need not be copied again.
     std::reverse(order_.begin(), order_.end());
+    return {};
   }
 
   const FilterWork& work() const { return work_; }
@@ -188,7 +192,6 @@ class GpuParts {
   void submit(const cuda_abi::TensorQuery& query, bool fresh, std::int64_t begin, std::int64_t first_row,
               Answers& answers) {
     if (!filter_->useful(query.buffer)) {
-      if (filter_->in_bytes()) throw OtherImages{ImageNeed::halves};
       finish_pending();
       std::fill_n(answers.uncertified.begin() + begin, query.n, 1);
       if (fresh) answers.clear(begin, query.n, k_);
@@ -279,17 +282,13 @@ struct PartsHeld {
 
 namespace {
 
-class PartsPipeline final : public SearchPipeline {
+class PartsPipeline final : public GpuFilterPipeline {
  public:
   PartsPipeline(const Fitted& fitted, const Plan& plan, const Selection& selection, std::int64_t n_queries,
                 const RunOptions& run)
-      : fitted_(fitted),
-        plan_(plan),
-        run_(run),
-        k_(selection.ks.front()),
-        n_queries_(n_queries),
+      : GpuFilterPipeline(fitted, plan, selection, n_queries, run, 1),
         gpus_(static_cast<int>(plan.backend.gpus.size())) {
-    held_ = fitted.filters().take_parts();
+    held_ = fitted.gpu_filters().take_parts();
     if (held_ != nullptr && !held_->fits(plan.backend, k_, n_queries)) held_ = nullptr;
     if (held_ == nullptr) held_ = make_parts(n_queries);
     const auto n_gpus = static_cast<int>(plan.backend.gpus.size());
@@ -299,60 +298,71 @@ class PartsPipeline final : public SearchPipeline {
   // What a search that did not come to its end left is not worth keeping.
   ~PartsPipeline() override {
     for (const std::unique_ptr<GpuParts>& parts : held_->parts) parts->end();
-    if (finished_) fitted_.filters().keep_parts(std::move(held_));
+    if (finished_) fitted_.gpu_filters().keep_parts(std::move(held_));
   }
   PartsPipeline(const PartsPipeline&) = delete;
   PartsPipeline& operator=(const PartsPipeline&) = delete;
 
-  int blocks() const override { return 1; }
-
-  void begin(int, const QueryBlock& block, const Selection& selection, const QueryEncoder& encode) override {
-    finished_ = false;
-    block_ = block;
-    selection_ = &selection;
-    encode_ = &encode;
-    if (!held_->takes_missing) look_at_queries();
+  std::optional<ImageNeed> finish(int which, Neighbors& out) override {
+    const std::optional<ImageNeed> need = GpuFilterPipeline::finish(which, out);
+    finished_ = !need.has_value();
+    return need;
   }
 
-  void finish(int, Neighbors& out) override {
+ private:
+  // The rows of a block are encoded with the first part of each GPU: here only some, to look at them.
+  std::optional<ImageNeed> start(std::size_t which) override {
+    finished_ = false;
+    if (held_->takes_missing) return {};
+    const Block& block = blocks_[which];
+    const std::int64_t n = std::min(block.queries.n, kGapSample);
+    Buffer<double> rows(checked::mul(n, fitted_.width()));
+    ThreadPool pool(1);
+    (*block.encode)(block.queries.first, n, rows.data(), pool);
+    return unmet_need(fitted_, held_->in_bytes, rows.data(), n, n_queries_);
+  }
+
+  // Lists are never kept.
+  std::optional<ImageNeed> collect(std::size_t which, Neighbors* out) override {
+    Block& block = blocks_[which];
+    const std::int64_t n = block.queries.n;
     std::vector<Answers> answers;  // per GPU; the first one's are the result
     std::vector<Buffer<double>> distances;
     std::vector<Buffer<std::int64_t>> rows;
     for (const std::unique_ptr<GpuParts>& parts : held_->parts) {
       if (parts->empty()) break;  // and so are those after it
-      const std::int64_t size = answers.empty() ? 0 : checked::mul(block_.n, k_);
+      const std::int64_t size = answers.empty() ? 0 : checked::mul(n, k_);
       distances.emplace_back(size);
       rows.emplace_back(size);
-      answers.push_back({answers.empty() ? out.distances.data() : distances.back().data(),
-                         answers.empty() ? out.indices.data() : rows.back().data(),
-                         std::vector<std::int32_t>(static_cast<std::size_t>(block_.n))});
+      answers.push_back({answers.empty() ? out->distances.data() : distances.back().data(),
+                         answers.empty() ? out->indices.data() : rows.back().data(),
+                         std::vector<std::int32_t>(static_cast<std::size_t>(n))});
     }
+    std::vector<std::optional<ImageNeed>> needs(answers.size());
     gpus_.parallel_for(static_cast<std::int64_t>(answers.size()), run_.cancel, [&](std::int64_t gpu, int) {
       const auto at = static_cast<std::size_t>(gpu);
-      held_->parts[at]->search(block_, selection_->exclude_self, *encode_, answers[at]);
+      needs[at] = held_->parts[at]->search(block.queries, block.selection->exclude_self, *block.encode, answers[at]);
     });
-    for (std::size_t gpu = 1; gpu < answers.size(); ++gpu) merge(answers[gpu], answers.front());
-    answer_uncertified(answers.front().uncertified, out);
-    finished_ = true;
+    for (const std::optional<ImageNeed>& need : needs) {
+      if (need) return need;
+    }
+    for (std::size_t gpu = 1; gpu < answers.size(); ++gpu) merge(n, answers[gpu], answers.front());
+    // A query that one part could not answer is searched in the whole table.
+    block.uncertified = std::move(answers.front().uncertified);
+    return {};
   }
 
-  void report(SearchReport& report) const override {
-    uncertified_.report(report);
+  void report_filter(SearchReport& report) const override {
     report.method += held_->in_bytes ? ", byte products, in parts" : ", products, in parts";
-    report.tile_queries = plan_.tile_queries;
     report.part_rows = held_->part_rows;
     FilterWork work;
     for (const std::unique_ptr<GpuParts>& parts : held_->parts) work.add(parts->work());
     work.report(cuda_abi::kImagesStep, cuda_abi::kTableImagesStep, report);
   }
 
- private:
-  void look_at_queries() const {
-    const std::int64_t n = std::min(block_.n, kGapSample);
-    Buffer<double> rows(checked::mul(n, fitted_.width()));
-    ThreadPool pool(1);
-    (*encode_)(block_.first, n, rows.data(), pool);
-    ask_for_other_images(fitted_, held_->in_bytes, rows.data(), n, n_queries_);
+  ThreadPool& finish_threads() override {
+    if (threads_ == nullptr) threads_ = std::make_unique<ThreadPool>(plan_.threads);
+    return *threads_;
   }
 
   std::shared_ptr<PartsHeld> make_parts(std::int64_t n_queries) const {
@@ -376,49 +386,30 @@ class PartsPipeline final : public SearchPipeline {
     return held;
   }
 
-  void merge(const Answers& from, Answers& to) const {
+  void merge(std::int64_t n, const Answers& from, Answers& to) {
     constexpr std::int64_t kPerTask = 512;
-    ThreadPool pool(plan_.threads);
-    pool.parallel_for(checked::ceil_div(block_.n, kPerTask), run_.cancel, [&](std::int64_t task, int) {
+    finish_threads().parallel_for(checked::ceil_div(n, kPerTask), run_.cancel, [&](std::int64_t task, int) {
       std::vector<Neighbor> merged;
-      for (std::int64_t i = task * kPerTask; i < std::min(block_.n, (task + 1) * kPerTask); ++i) {
+      for (std::int64_t i = task * kPerTask; i < std::min(n, (task + 1) * kPerTask); ++i) {
         to.uncertified[static_cast<std::size_t>(i)] |= from.uncertified[static_cast<std::size_t>(i)];
         to.merge(i, k_, from.distances + i * k_, from.rows + i * k_, 0, merged);
       }
     });
   }
 
-  // A query that one part could not answer is searched in the whole table.
-  void answer_uncertified(const std::vector<std::int32_t>& uncertified, Neighbors& out) {
-    const auto fetch = [&](std::int64_t begin, std::int64_t n, double* rows) {
-      ThreadPool pool(plan_.threads);
-      (*encode_)(block_.first + begin, n, rows, pool);
-    };
-    uncertified_.answer(block_, *selection_, uncertified, fetch, [&](std::int64_t query, std::vector<Neighbor> list) {
-      copy_lists({std::move(list)}, *selection_, query, out);
-    });
-  }
-
-  const Fitted& fitted_;
-  const Plan plan_;
-  const RunOptions& run_;
-  std::int64_t k_, n_queries_;
   ThreadPool gpus_;
+  std::unique_ptr<ThreadPool> threads_;  // made when they are first needed
   std::shared_ptr<PartsHeld> held_;
   bool finished_ = false;
-  QueryBlock block_;
-  const Selection* selection_ = nullptr;
-  const QueryEncoder* encode_ = nullptr;
-  UncertifiedQueries uncertified_{fitted_, plan_, run_};
 };
 
 }  // namespace
 
 bool parts_are_held(const Fitted& fitted, std::int64_t k, std::int64_t n_queries,
                     const device::BackendChoice& backend) {
-  std::shared_ptr<PartsHeld> held = fitted.filters().take_parts();
+  std::shared_ptr<PartsHeld> held = fitted.gpu_filters().take_parts();
   if (held == nullptr || !held->fits(backend, k, n_queries)) return false;
-  fitted.filters().keep_parts(std::move(held));
+  fitted.gpu_filters().keep_parts(std::move(held));
   return true;
 }
 

@@ -6,9 +6,9 @@
 
 #include "base/checked.hpp"
 #include "base/environment.hpp"
-#include "knn/engine/pipeline.hpp"
 #include "knn/filter/filter_cache.hpp"
 #include "knn/filter/image_map.hpp"
+#include "knn/gpu/gpu_filter_cache.hpp"
 #include "stope/error.hpp"
 
 namespace stope::knn {
@@ -67,9 +67,10 @@ std::int64_t most_filter_queries(std::int64_t k) {
 TensorFilterSpec::TensorFilterSpec(const Fitted& fitted, const ImageMap& map, ImageElement element_of_images,
                                    std::int64_t n_rows, std::int64_t n_queries, std::int64_t k)
     : element(element_of_images),
-      images(element == ImageElement::bytes
-                 ? make_byte_columns(*map.byte_grid())
-                 : make_image_columns(map, fitted.attributes(), fitted.filters().requires_images(ImageNeed::missing))),
+      images(
+          element == ImageElement::bytes
+              ? make_byte_columns(*map.byte_grid())
+              : make_image_columns(map, fitted.attributes(), fitted.gpu_filters().requires_images(ImageNeed::missing))),
       k_(k) {
   const MeasureBytes image = fitted.kernel().bytes();
   const std::int64_t forced = environment::count(environment::Variable::tile_queries);
@@ -292,12 +293,13 @@ void RowLoader::fill(double* to, std::int64_t first, std::int64_t n, ThreadPool&
   });
 }
 
-void ask_for_other_images(const Fitted& fitted, bool in_bytes, const double* rows, std::int64_t n,
-                          std::int64_t n_queries) {
-  if (many_gaps(fitted, rows, n, n_queries)) throw OtherImages{ImageNeed::missing};
-  if (!in_bytes) return;
+std::optional<ImageNeed> unmet_need(const Fitted& fitted, bool in_bytes, const double* rows, std::int64_t n,
+                                    std::int64_t n_queries) {
+  if (many_gaps(fitted, rows, n, n_queries)) return ImageNeed::missing;
+  if (!in_bytes) return {};
   const std::shared_ptr<const ImageMap> map = fitted.filters().map(fitted, *fitted.kernel().filter_form());
-  if (many_off_grid(*map->byte_grid(), rows, std::min(n, kGridSample), n_queries)) throw OtherImages{ImageNeed::halves};
+  if (many_off_grid(*map->byte_grid(), rows, std::min(n, kGridSample), n_queries)) return ImageNeed::halves;
+  return {};
 }
 
 }  // namespace stope::knn

@@ -9,11 +9,12 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "base/thread_pool.hpp"
 #include "device/pinned_pool.hpp"
-#include "knn/engine/plan.hpp"
+#include "knn/engine/pipeline.hpp"
 #include "knn/fitted.hpp"
 #include "knn/gpu/call.hpp"
 #include "knn/gpu/tensor/byte_columns.hpp"
@@ -50,9 +51,10 @@ struct TensorFilterSpec {
 
 /// Of the first of a block's rows so many are looked at for gaps.
 inline constexpr std::int64_t kGapSample = 1024;
-/// Throws OtherImages where many queries lack values, or are beside a grid of bytes; n of `n_queries` are at hand.
-void ask_for_other_images(const Fitted& fitted, bool in_bytes, const double* rows, std::int64_t n,
-                          std::int64_t n_queries);
+/// The need that images do not meet where many queries lack values, or are beside a grid of bytes. `n` of `n_queries`
+/// are at hand.
+std::optional<ImageNeed> unmet_need(const Fitted& fitted, bool in_bytes, const double* rows, std::int64_t n,
+                                    std::int64_t n_queries);
 
 /// A batch of queries under way.
 struct BatchInFlight {

@@ -1,0 +1,39 @@
+#include "knn/engine/search_history.hpp"
+
+#include "base/checked.hpp"
+
+namespace stope::knn {
+
+std::int64_t SearchHistory::add_queries(std::int64_t n) {
+  const std::scoped_lock lock(mutex_);
+  n_queries_ = checked::add(n_queries_, n);
+  return n_queries_;
+}
+
+Method SearchHistory::choice(device::Backend backend, bool in_order, const std::function<Method()>& choose) {
+  const std::scoped_lock lock(mutex_);
+  const auto [found, inserted] = choices_.try_emplace({backend, in_order});
+  if (inserted) {
+    try {
+      found->second = choose();
+    } catch (...) {
+      choices_.erase(found);
+      throw;
+    }
+  }
+  return found->second;
+}
+
+Neighbors SearchHistory::take_lists() {
+  const std::scoped_lock lock(mutex_);
+  return std::exchange(lists_, {});
+}
+
+void SearchHistory::keep_lists(Neighbors lists) {
+  constexpr std::size_t kMost = std::size_t{1} << 22;  // neighbours, 16 bytes each
+  const std::scoped_lock lock(mutex_);
+  if (lists.indices.capacity() <= kMost && lists.indices.capacity() > lists_.indices.capacity())
+    std::swap(lists_, lists);
+}
+
+}  // namespace stope::knn

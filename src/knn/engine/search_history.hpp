@@ -1,0 +1,37 @@
+// What earlier searches in a fitted table leave for later ones, beside images: counts, choices, spare memory.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <utility>
+
+#include "knn/engine/plan.hpp"
+
+namespace stope::knn {
+
+/// The history of one fitted table. Safe from several threads at once.
+class SearchHistory {
+ public:
+  /// Adds the queries of a search; returns the sum of all so far.
+  std::int64_t add_queries(std::int64_t n);
+  std::int64_t n_queries() { return add_queries(0); }
+
+  /// What `choose` returned when it was first asked for this backend and order of rows: looking at a sample costs as
+  /// much as a small search.
+  Method choice(device::Backend backend, bool in_order, const std::function<Method()>& choose);
+
+  /// Memory for the lists of a block of queries, as the search before left it. To write memory for the first time
+  /// costs more than to write it again. Empty if there is none.
+  Neighbors take_lists();
+  void keep_lists(Neighbors lists);
+
+ private:
+  std::mutex mutex_;
+  std::int64_t n_queries_ = 0;
+  std::map<std::pair<device::Backend, bool>, Method> choices_;
+  Neighbors lists_;
+};
+
+}  // namespace stope::knn

@@ -1,0 +1,93 @@
+#include "knn/gpu/filter_pipeline.hpp"
+
+#include <utility>
+
+#include "base/checked.hpp"
+
+namespace stope::knn {
+
+std::optional<ImageNeed> GpuFilterPipeline::begin(int which, const QueryBlock& queries, const Selection& selection,
+                                                  const QueryEncoder& encode) {
+  Block& block = blocks_[static_cast<std::size_t>(which)];
+  block.queries = queries;
+  block.queries.rows = block.rows.data();
+  block.selection = &selection;
+  block.encode = &encode;
+  block.uncertified.assign(static_cast<std::size_t>(queries.n), 1);
+  if (votes_) {
+    shape_outcome(*selection.ballot, queries, block.outcome);
+  } else {
+    block.outcome = {queries.first, queries.n, {}, {}, {}, {}};
+  }
+  return start(static_cast<std::size_t>(which));
+}
+
+std::optional<ImageNeed> GpuFilterPipeline::finish(int which, Neighbors& out) {
+  const Block& block = blocks_[static_cast<std::size_t>(which)];
+  if (const std::optional<ImageNeed> need = collect(static_cast<std::size_t>(which), &out)) return need;
+  answer_uncertified(block, [&](std::int64_t query, std::vector<Neighbor> list) {
+    copy_lists({std::move(list)}, *block.selection, query, out);
+  });
+  return {};
+}
+
+std::optional<ImageNeed> GpuFilterPipeline::finish_kept(int which, Outcome& out) {
+  Block& block = blocks_[static_cast<std::size_t>(which)];
+  if (const std::optional<ImageNeed> need = collect(static_cast<std::size_t>(which), nullptr)) return need;
+  answer_uncertified(
+      block, [&](std::int64_t query, std::vector<Neighbor> list) { add_list(query, std::move(list), block.outcome); });
+  sort_lists(block.outcome);
+  std::swap(out, block.outcome);
+  return {};
+}
+
+void GpuFilterPipeline::report(SearchReport& report) const {
+  uncertified_.report(report);
+  report.tile_queries = plan_.tile_queries;
+  report_filter(report);
+}
+
+void GpuFilterPipeline::hold_rows(device::PinnedPool<double>& memory, int gpu) {
+  const std::int64_t values = checked::mul(plan_.tile_queries, fitted_.width());
+  const auto n_blocks = static_cast<std::size_t>(checked::ceil_div(n_queries_, plan_.tile_queries));
+  for (std::size_t i = 0; i < std::min(n_blocks, blocks_.size()); ++i) blocks_[i].rows = memory.borrow(gpu, values);
+}
+
+void GpuFilterPipeline::release_rows(device::PinnedPool<double>& memory) {
+  for (Block& block : blocks_) memory.give_back(std::move(block.rows));
+}
+
+bool GpuFilterPipeline::fits_the_limit(const Ballot& ballot, const FilterRoom& filter, std::int64_t n_batches) const {
+  return checked::add(filter.bytes, vote_bytes(ballot, filter.most_queries, n_batches)) <= run_.memory_limit;
+}
+
+void GpuFilterPipeline::take_answer(Block& block, Range range, const cuda_abi::FilterAnswer& answer, bool voted) {
+  std::copy_n(answer.uncertified, range.n, block.uncertified.begin() + range.begin);
+  if (voted) {
+    put_predictions(*block.selection->ballot, {answer.winners, answer.values, range.begin, range.n}, block.outcome);
+  }
+  const std::scoped_lock lock(work_mutex_);
+  work_.add(answer);
+}
+
+void GpuFilterPipeline::keep_lists(Block& block, Range range, const double* distances, const std::int32_t* rows) {
+  const std::scoped_lock lock(outcome_mutex_);
+  for (std::int64_t i = 0; i < range.n; ++i) {
+    if (block.uncertified[static_cast<std::size_t>(range.begin + i)] != 0) continue;
+    std::vector<Neighbor> list;
+    for (std::int64_t j = i * k_; j < (i + 1) * k_; ++j) list.push_back({distances[j], rows[j]});
+    add_list(range.begin + i, std::move(list), block.outcome);
+  }
+}
+
+void GpuFilterPipeline::answer_uncertified(const Block& block, const UncertifiedQueries::Take& take) {
+  const auto fetch = [&](std::int64_t begin, std::int64_t n, double* rows) {
+    if (block.queries.rows == nullptr) {
+      return (*block.encode)(block.queries.first + begin, n, rows, finish_threads());
+    }
+    std::copy_n(block.queries.rows + begin * fitted_.width(), n * fitted_.width(), rows);
+  };
+  uncertified_.answer(block.queries, *block.selection, block.uncertified, fetch, take);
+}
+
+}  // namespace stope::knn

@@ -1,0 +1,123 @@
+// What the pipelines of all filters on GPUs share: blocks of queries, votes, queries that a filter leaves to the
+// reference, the report. How the queries of a block become batches on the GPUs is each filter's own.
+#pragma once
+
+#include <algorithm>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "device/pinned_pool.hpp"
+#include "knn/engine/pipeline.hpp"
+#include "knn/gpu/filter_work.hpp"
+#include "knn/gpu/uncertified_queries.hpp"
+#include "knn/vote/gpu_votes.hpp"
+#include "stope/error.hpp"
+
+namespace stope::knn {
+
+class GpuFilterPipeline : public SearchPipeline {
+ public:
+  GpuFilterPipeline(const GpuFilterPipeline&) = delete;
+  GpuFilterPipeline& operator=(const GpuFilterPipeline&) = delete;
+
+  int blocks() const final { return static_cast<int>(blocks_.size()); }
+  bool keeps_lists() const override { return votes_; }
+
+  std::optional<ImageNeed> begin(int which, const QueryBlock& queries, const Selection& selection,
+                                 const QueryEncoder& encode) final;
+  std::optional<ImageNeed> finish(int which, Neighbors& out) override;
+  std::optional<ImageNeed> finish_kept(int which, Outcome& out) final;
+  void report(SearchReport& report) const final;
+
+ protected:
+  struct Block {
+    device::Pinned<double> rows;  // of the queries; empty where they are not held
+    QueryBlock queries;           // its rows are those, or null
+    const Selection* selection = nullptr;
+    const QueryEncoder* encode = nullptr;
+    std::vector<std::int32_t> uncertified;  // per query; those in no batch stay uncertified
+    Outcome outcome = {};                   // where lists are kept
+  };
+
+  GpuFilterPipeline(const Fitted& fitted, const Plan& plan, const Selection& selection, std::int64_t n_queries,
+                    const RunOptions& run, std::size_t n_blocks)
+      : fitted_(fitted),
+        plan_(plan),
+        run_(run),
+        k_(selection.ks.front()),
+        n_queries_(n_queries),
+        blocks_(n_blocks),
+        uncertified_(fitted_, plan_, run_) {}
+
+  /// Queues the batches of a block; or the need that the images do not meet.
+  virtual std::optional<ImageNeed> start(std::size_t which) = 0;
+  /// Waits for the batches of a block. Lists go to `out`; without it those that are kept go to the block's outcome.
+  virtual std::optional<ImageNeed> collect(std::size_t which, Neighbors* out) = 0;
+  /// Adds the method's name and the work of the filter to a report.
+  virtual void report_filter(SearchReport& report) const = 0;
+  /// Threads for what finish() does.
+  virtual ThreadPool& finish_threads() = 0;
+
+  /// Memory for the rows of as many blocks as there are at once, and its way back.
+  void hold_rows(device::PinnedPool<double>& memory, int gpu);
+  void release_rows(device::PinnedPool<double>& memory);
+
+  struct FilterRoom {
+    std::int64_t bytes, most_queries;
+  };
+  /// Whether all filters have what the training rows vote with, and predictions of `n_batches` batches keep within the
+  /// run's memory limit. `room_of_filter` is asked only where there is a limit.
+  template <class Filter, class RoomOf>
+  bool can_vote(const Selection& selection, const std::vector<std::shared_ptr<Filter>>& filters, std::int64_t n_batches,
+                const RoomOf& room_of_filter) const {
+    if (selection.ballot == nullptr) return false;
+    if (run_.memory_limit > 0 && !fits_the_limit(*selection.ballot, room_of_filter(), n_batches)) return false;
+    return std::all_of(filters.begin(), filters.end(),
+                       [&](const auto& filter) { return filter->take_voters(selection.ballot->voters); });
+  }
+
+  /// Calls submit(), with the vote in the query if there is one. Where the GPU has no room for predictions it is called
+  /// once more without: the lists come back, and the host votes.
+  template <class Query, class Submit>
+  void submit_with_vote(const Block& block, Query& query, const Submit& submit) const {
+    if (!votes_) return submit();
+    const cuda_abi::Vote vote = vote_of(*block.selection->ballot);
+    query.vote = &vote;
+    try {
+      submit();
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::out_of_memory) throw;
+      query.vote = nullptr;
+      submit();
+    }
+  }
+
+  /// Queries [begin, begin + n) of a block.
+  struct Range {
+    std::int64_t begin, n;
+  };
+  /// Takes from an answer all but its lists.
+  void take_answer(Block& block, Range range, const cuda_abi::FilterAnswer& answer, bool voted);
+  /// Adds the lists of the queries that have an answer to the block's outcome.
+  void keep_lists(Block& block, Range range, const double* distances, const std::int32_t* rows);
+
+  const Fitted& fitted_;
+  const Plan plan_;
+  const RunOptions& run_;
+  std::int64_t k_, n_queries_;
+  bool votes_ = false;  // lists stay on the GPUs
+  std::vector<Block> blocks_;
+  FilterWork work_;
+
+ private:
+  bool fits_the_limit(const Ballot& ballot, const FilterRoom& filter, std::int64_t n_batches) const;
+  void answer_uncertified(const Block& block, const UncertifiedQueries::Take& take);
+
+  UncertifiedQueries uncertified_;
+  std::mutex work_mutex_, outcome_mutex_;  // answers come from several threads
+};
+
+}  // namespace stope::knn
