@@ -14,6 +14,7 @@ suite_checks() {
   check scripts/format.sh --check
   check python3 scripts/check_includes.py --self-test
   check python3 scripts/check_includes.py
+  check python3 scripts/check_docs.py --self-test
   check python3 scripts/check_docs.py
   check scripts/check_device_headers.sh
   return $failed
