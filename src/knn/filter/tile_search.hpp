@@ -1,10 +1,10 @@
-// One tile of queries against a range of training blocks: scan, evaluate what is left, tighten, go on.
+// Searches one tile of queries in a range of training blocks: scan, evaluate what is left, tighten the cuts, go on.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
-#include "knn/filter/filter_cache.hpp"
+#include "knn/filter/tile_queries.hpp"
 #include "knn/lists/collector.hpp"
 
 namespace stope::knn {
@@ -54,49 +54,37 @@ class TileSearch {
   static std::int64_t bytes(std::int64_t n_columns);
 
  private:
-  void load(const TileContext& context, const std::int64_t* which, std::int64_t n, bool restore);
-  void visit_in_order(const TileContext& context, std::int64_t begin, std::int64_t end);
-  void visit_sampled(const TileContext& context, std::int64_t begin, std::int64_t end);
-  void visit_nearest(const TileContext& context);
-  void visit_within_reach(const TileContext& context, std::int64_t size);
-  void list_near_boxes(const TrainImages& images, float reach);
-  void step(const TileContext& context, const std::int64_t* blocks, std::int64_t n);
-  void scan_blocks(const TileContext& context, const std::int64_t* blocks, std::int64_t n);
-  void evaluate_blocks(const TileContext& context, const std::int64_t* blocks, std::int64_t n);
-  void settle(const TileContext& context, std::int64_t i);
-  void tighten(const TileContext& context, std::int64_t i);
-  void add_product_cut(const TileContext& context, std::int64_t i, const ImageMap::Limit& limit, Cut& cut) const;
-  void add_byte_cut(const ByteImages& train, std::int64_t i, const ImageMap::Limit& limit, Cut& cut) const;
-  void evaluate(const TileContext& context, std::int64_t i, std::int64_t first, std::int64_t n);
-  float box_distance(const float* low, const float* high, float reach) const;
-  float middle_distance(const float* low, const float* high) const;
+  void visit_in_order(std::int64_t begin, std::int64_t end);
+  void visit_sampled(std::int64_t begin, std::int64_t end);
+  void visit_nearest();
+  void visit_within_reach(std::int64_t size);
+  void list_near_boxes();
   float reach() const;
+  void step(const std::int64_t* blocks, std::int64_t n);
+  void scan_blocks(const std::int64_t* blocks, std::int64_t n);
+  void evaluate_blocks(const std::int64_t* blocks, std::int64_t n);
+  void evaluate_hits(std::int64_t i, const std::int64_t* blocks);
+  void evaluate(std::int64_t i, const std::int64_t* blocks, const Hit* hits, std::int64_t n);
+  void tighten(std::int64_t i);
 
-  const FilterForm* form_ = nullptr;
-  ScanKind kind_ = ScanKind::differences;  // of this tile
-  std::int64_t n_columns_;
-  std::int64_t n_ = 0;  // queries in the tile
+  // Of one run().
+  const TileContext* context_ = nullptr;
   const std::int64_t* which_ = nullptr;
-  Buffer<float> images_;        // row-major
-  Buffer<std::uint8_t> bytes_;  // the queries' byte images
-  std::vector<ByteImage> byte_images_;
-  std::vector<double> norms_;           // squares of the images
-  Buffer<float> by_column_;             // [column * kScanTileQueries + query]
-  Buffer<float> tile_low_, tile_high_;  // the box around the tile's queries
-  Buffer<Hit> hits_;
-  std::vector<Cut> cuts_;
+  std::int64_t n_ = 0;                       // queries in the tile
+  std::int64_t pause_ = 0, unfiltered_ = 0;  // steps without a filter: at the next look at it, and left
+
+  TileQueries queries_;
+  std::vector<Cut> cuts_;  // per query
   Buffer<float> box_cuts_;
-  std::vector<std::int32_t> n_hits_;
   std::vector<Collector> collectors_;
-  std::vector<std::int64_t> rows_;
+  Buffer<Hit> hits_;
+  std::vector<std::int32_t> n_hits_;
+  std::vector<std::int64_t> rows_;  // being evaluated, and their distances
   std::vector<double> distances_;
-  std::vector<std::int64_t> blocks_;  // of the step being put together
-  const std::int64_t* blocks_in_step_ = nullptr;
+  std::vector<std::int64_t> blocks_;                  // of the step being put together
   std::vector<std::pair<float, std::int64_t>> near_;  // distance of a box, its block
   std::int64_t n_visited_ = 0;
-  std::int64_t pause_ = 0, steps_without_filter_ = 0;
   FilterCounts counts_;
-  const ImageMap* map_ = nullptr;
 };
 
 }  // namespace stope::knn

@@ -1,0 +1,64 @@
+// The box around the images of a tile's queries: how far away are the boxes around blocks of training rows?
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+#include "knn/filter/image_map.hpp"
+
+namespace stope::knn {
+
+class TileBox {
+ public:
+  explicit TileBox(std::int64_t n_columns) : n_columns_(n_columns), low_(n_columns), high_(n_columns) {}
+
+  void clear() {
+    std::fill(low_.begin(), low_.end(), std::numeric_limits<float>::infinity());
+    std::fill(high_.begin(), high_.end(), -std::numeric_limits<float>::infinity());
+  }
+
+  /// Widens a column of the box so that it holds a value; a missing value (NaN) may be anywhere.
+  void widen(std::int64_t c, float value) {
+    constexpr float kInf = std::numeric_limits<float>::infinity();
+    const bool absent = std::isnan(value);
+    low_[c] = std::min(low_[c], absent ? -kInf : value);
+    high_[c] = std::max(high_[c], absent ? kInf : value);
+  }
+
+  /// A lower bound of the sum between any query of the tile and any row in a box, as soon as it exceeds `reach`.
+  float distance(const ImageMap& map, const float* low, const float* high, float reach) const {
+    const Term term = map.form().term;
+    float sum = 0.0F;
+    for (std::int64_t c = 0; c < n_columns_; ++c) {
+      const float gap = std::max({low[c] - high_[c], low_[c] - high[c], 0.0F});
+      if (!(gap > 0.0F)) continue;
+      if (c >= map.n_numeric()) {
+        sum = term == Term::maximum ? std::max(sum, map.mismatch()[c]) : sum + map.mismatch()[c];
+      } else if (term == Term::square) {
+        sum += gap * gap;
+      } else {
+        sum = term == Term::maximum ? std::max(sum, gap) : sum + gap;
+      }
+      if (sum > reach) break;
+    }
+    return sum;
+  }
+
+  /// Distance between the middles of two boxes: which of several boxes that touch the tile to look at first.
+  float middle_distance(const float* low, const float* high) const {
+    float sum = 0.0F;
+    for (std::int64_t c = 0; c < n_columns_; ++c) {
+      const float gap = low[c] + high[c] - (low_[c] + high_[c]);
+      if (std::isfinite(gap)) sum += std::fabs(gap);
+    }
+    return sum;
+  }
+
+ private:
+  std::int64_t n_columns_;
+  Buffer<float> low_, high_;
+};
+
+}  // namespace stope::knn

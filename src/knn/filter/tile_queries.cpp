@@ -1,0 +1,123 @@
+#include "knn/filter/tile_queries.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace stope::knn {
+
+TileQueries::TileQueries(const FilterIndex& index)
+    : n_columns_(index.map->n_columns()),
+      box_(n_columns_),
+      residuals_(kScanTileQueries),
+      images_(n_columns_ * kScanTileQueries),
+      by_column_(n_columns_ * kScanTileQueries),
+      norms_(kScanTileQueries),
+      bytes_(in_bytes(index.kind) ? index.bytes->query_bytes() * kScanTileQueries : 0),
+      byte_images_(kScanTileQueries) {}
+
+void TileQueries::load(const FilterIndex& index, const RowImages& block, const std::int64_t* which, std::int64_t n,
+                       bool present_bytes) {
+  index_ = &index;
+  n_ = n;
+  kind_ = index.kind;
+  box_.clear();
+  std::fill(by_column_.begin(), by_column_.end(), std::numeric_limits<float>::quiet_NaN());
+  bool missing = index.images->missing;
+  for (std::int64_t i = 0; i < n; ++i) {
+    const float* image = block.rows.data() + which[i] * n_columns_;
+    residuals_[static_cast<std::size_t>(i)] = block.residuals[which[i]];
+    std::copy_n(image, n_columns_, images_.data() + i * n_columns_);
+    for (std::int64_t c = 0; c < n_columns_; ++c) {
+      by_column_[c * kScanTileQueries + i] = image[c];
+      box_.widen(c, image[c]);
+      missing |= std::isnan(image[c]);
+    }
+    if (index.kind != ScanKind::products) continue;
+    double norm = 0.0;
+    for (std::int64_t c = 0; c < n_columns_; ++c) norm += static_cast<double>(image[c]) * static_cast<double>(image[c]);
+    norms_[static_cast<std::size_t>(i)] = norm;
+    // Beyond the range of a float a product is no bound: -|t|^2 / 2 would be -infinity and drop its row.
+    const double largest = index.floats->largest_norm;
+    if (!(norm + largest * largest < 1e37)) kind_ = ScanKind::differences;
+  }
+  if (missing) {
+    const bool bytes = kind_ == ScanKind::byte_differences && present_bytes;
+    kind_ = bytes ? ScanKind::byte_differences_present : ScanKind::differences;
+  }
+  if (!in_bytes(kind_)) return;
+  const ByteImages& train = *index.bytes;
+  for (std::int64_t i = 0; i < n; ++i) {
+    byte_images_[static_cast<std::size_t>(i)] =
+        make_byte_image(images_.data() + i * n_columns_, train, bytes_.data() + i * train.query_bytes());
+  }
+}
+
+void TileQueries::describe(Scan& scan) const {
+  const ImageMap& map = *index_->map;
+  scan.n_numeric = map.n_numeric();
+  scan.n_equality = n_columns_ - scan.n_numeric;
+  scan.mismatch = map.mismatch();
+  scan.weight = map.weight();
+  scan.queries = images_.data();
+  scan.n_queries = n_;
+  scan.by_column = by_column_.data();
+  if (in_bytes(kind_)) scan.query_bytes = bytes_.data();
+}
+
+Cut TileQueries::cut(std::int64_t i, double distance) const {
+  const ImageMap& map = *index_->map;
+  const double residual = residuals_[static_cast<std::size_t>(i)] + index_->images->residual;
+  Cut cut = map.cut(distance, residual);
+  if (kind_ == ScanKind::products) add_product_cut(i, map.limit(distance, residual), cut);
+  if (in_bytes(kind_)) {
+    const ByteImages& train = *index_->bytes;
+    const double rounding = (byte_images_[static_cast<std::size_t>(i)].residual + train.residual) / train.steps;
+    add_byte_cut(i, map.limit(distance, residual + rounding), cut);
+  }
+  return cut;
+}
+
+// |q-t|^2 <= beta is s = <q,t> - |t|^2/2 >= (|q|^2 - beta) / 2; the float sum of s is off by less than `error`.
+void TileQueries::add_product_cut(std::int64_t i, const ImageMap::Limit& limit, Cut& cut) const {
+  const double norm = norms_[static_cast<std::size_t>(i)], largest = index_->floats->largest_norm;
+  const double error =
+      (static_cast<double>(n_columns_) + 8.0) * 0x1p-23 * (std::sqrt(norm) * largest + largest * largest) +
+      (static_cast<double>(n_columns_) + 1.0) * 1e-37;
+  cut.norm = static_cast<float>(norm);
+  if (!(cut.beta < kNoLimit)) return;
+  cut.least = -round_up(-(0.5 * (norm - limit.beta) - error));
+  cut.score = round_up(limit.beta + 2.0 * error + (norm + largest * largest) * 0x1p-21);
+}
+
+// The same in whole steps, where products are exact but for the half lost in |t|^2 / 2 (128 was added to every training
+// byte), and sums of differences exact.
+void TileQueries::add_byte_cut(std::int64_t i, const ImageMap::Limit& limit, Cut& cut) const {
+  const ByteImages& train = *index_->bytes;
+  const ByteImage& image = byte_images_[static_cast<std::size_t>(i)];
+  cut.norm = static_cast<float>(image.norm + 2.0 * image.offset);
+  if (!(cut.beta < kNoLimit)) return;
+  if (kind_ == ScanKind::byte_differences) {
+    const double reach = limit.alpha * index_->map->total_weight() + limit.beta;
+    const double most = std::floor(reach * train.steps * (1.0 + 1e-12)) + 1.0;
+    cut.most_bytes = most < 2e9 ? static_cast<std::int32_t>(most) : INT32_MAX;
+    cut.score = round_up(most);  // sums below 2^24 are exact floats
+    return;
+  }
+  if (kind_ == ScanKind::byte_differences_present) {
+    cut.alpha_bytes = limit.alpha * train.steps / train.weight_steps * (1.0 + 1e-12);
+    cut.beta_bytes = limit.beta * train.steps * (1.0 + 1e-12) + 1.0;
+    // A score is a quotient by the weight compared, without a divisor by 1.
+    const bool quotient = index_->map->form().divisor == Divisor::present_weight;
+    const double least = quotient ? static_cast<double>(image.least_by) : 1.0;
+    cut.score = round_up((cut.alpha_bytes + cut.beta_bytes / least) * (1.0 + 1e-6));
+    return;
+  }
+  const double beta = limit.beta * train.steps * train.steps * (1.0 + 1e-12);
+  const double least = std::floor(0.5 * (image.norm - beta)) - 1.0 + image.offset;
+  cut.least_bytes = least > -2e9 ? static_cast<std::int32_t>(least) : INT32_MIN;
+  // Scores are floats: a product of up to 2^31 loses up to 2^7.
+  cut.score = round_up(beta + (image.norm + std::fabs(2.0 * image.offset) + std::fabs(least)) * 0x1p-21 + 512.0);
+}
+
+}  // namespace stope::knn

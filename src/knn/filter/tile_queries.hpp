@@ -1,0 +1,47 @@
+// The queries of one tile as a scan compares them: their images, once more in bytes where the scan wants them, and the
+// cuts that follow from the distances found so far.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "knn/filter/filter_cache.hpp"
+#include "knn/filter/tile_box.hpp"
+
+namespace stope::knn {
+
+class TileQueries {
+ public:
+  /// Room for kScanTileQueries queries.
+  explicit TileQueries(const FilterIndex& index);
+
+  /// Takes queries which[0] ... which[n - 1] of a block. `present_bytes`: there is a scan of bytes with missing values.
+  void load(const FilterIndex& index, const RowImages& block, const std::int64_t* which, std::int64_t n,
+            bool present_bytes);
+
+  /// The scan that the values of queries and training rows allow.
+  ScanKind kind() const { return kind_; }
+  const TileBox& box() const { return box_; }
+  /// What images have to meet where a row may be at most `distance` from query i.
+  Cut cut(std::int64_t i, double distance) const;
+  /// Fills in what a scan reads of queries and of the form.
+  void describe(Scan& scan) const;
+
+ private:
+  void add_product_cut(std::int64_t i, const ImageMap::Limit& limit, Cut& cut) const;
+  void add_byte_cut(std::int64_t i, const ImageMap::Limit& limit, Cut& cut) const;
+
+  std::int64_t n_columns_;
+  std::int64_t n_ = 0;
+  const FilterIndex* index_ = nullptr;  // of the last load()
+  ScanKind kind_ = ScanKind::differences;
+  TileBox box_;
+  std::vector<double> residuals_;
+  Buffer<float> images_;        // row-major
+  Buffer<float> by_column_;     // [column * kScanTileQueries + query]
+  std::vector<double> norms_;   // squares of the images
+  Buffer<std::uint8_t> bytes_;  // the byte images
+  std::vector<ByteImage> byte_images_;
+};
+
+}  // namespace stope::knn
