@@ -51,7 +51,7 @@ struct Tile {
 /// Tiles under way at once: the host looks at one while the GPU works on the next.
 inline constexpr int kSlots = 2;
 
-/// Of query i of a tile: rows[j] of the tile, ascending, for j in [offsets[i], offsets[i] + counts[i]).
+/// Query i of a tile has rows[j] of the tile, ascending, for j in [offsets[i], offsets[i] + counts[i]).
 struct Survivors {
   const std::int64_t* offsets;
   const std::int32_t* counts;
@@ -187,7 +187,7 @@ struct TensorQuery {
   const Vote* vote = nullptr;                 ///< predictions are wanted, not lists; tensor_voters() came before
   const DeviceRows* device_rows = nullptr;    ///< the rows are on the GPU: in place of `rows`
   const DeviceLists* device_lists = nullptr;  ///< the lists stay on the GPU; no vote then
-  /// Of each query a distance, not NaN, beyond which no row is wanted; pinned memory as `rows`. Then there may be fewer
+  /// A distance per query, not NaN, beyond which no row is wanted; pinned memory as `rows`. Then there may be fewer
   /// than k: kNoFilterRow follows, at an infinite distance. Null: the k nearest. Not for heaps, votes or device_lists.
   const double* within = nullptr;
 };
@@ -203,7 +203,7 @@ struct TensorFilter;
 
 struct DifferenceSpec {
   Measure measure;
-  RowForm row_form;  ///< of the processor's memory
+  RowForm row_form;  ///< points into the host's memory
   SumBounds bounds;
   const float* mismatch;      ///< per column of an image: what a mismatch adds
   const float* weight;        ///< its part of the divisor

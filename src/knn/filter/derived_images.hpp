@@ -1,5 +1,5 @@
-// What the faster scans need beside the images: for inner products -|t|^2 / 2 of every row, for bytes the images once
-// more, in whole steps (docs/numerics/filter.md).
+// Makes what the faster scans need besides the images: -|t|^2 / 2 of every row for inner products, and the images once
+// more in whole steps for bytes (docs/numerics/filter.md).
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Images: what the filter sees of a row. Each value is centred, scaled and rounded to float; the residual says how far
-// the rounding can have moved the row, so that a sum over images bounds the sum over the values
+// An image is what the filter sees of a row: each value is centred, scaled and rounded to float. Its residual says how
+// far the rounding can have moved the row. So a sum over images bounds the sum over the values
 // (docs/numerics/filter.md).
 #pragma once
 
@@ -37,7 +37,7 @@ class ImageMap {
             attributes_.data()};
   }
   SumBounds sum_bounds() const { return {form_, n_columns(), unit_, total_weight_, least_weight_}; }
-  /// A distance of 1 is so much in the image space.
+  /// A distance of 1 in the image space.
   double unit() const { return unit_; }
 
   const FilterForm& form() const { return form_; }
@@ -87,8 +87,8 @@ struct TrainImages {
   double residual = 0.0;           ///< of every row that is not always listed
   bool missing = false;            ///< whether any of those has a missing value
   std::vector<std::int64_t> rows;  ///< row of a position; empty: the position itself
-  // If ordered, the boxes: the smallest and largest image per block and column (missing: -inf, inf), and the same of
-  // every kCoarse blocks.
+  // If ordered, the boxes: the smallest and largest value per block and column (missing: -inf, inf). The coarse ones
+  // are around kCoarse blocks each.
   Buffer<float> low, high, coarse_low, coarse_high;
 
   static constexpr std::int64_t kCoarse = 32;

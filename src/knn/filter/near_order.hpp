@@ -1,4 +1,4 @@
-// An order of rows in which near rows stand together: a k-d tree's leaves, left to right.
+// Puts rows in an order in which near rows stand together: the leaves of a k-d tree, left to right.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Calls of the CUDA plug-in's functions for nearest neighbours.
+// How the host calls the CUDA plug-in's functions for nearest neighbours.
 #pragma once
 
 #include "device/cuda_plugin.hpp"

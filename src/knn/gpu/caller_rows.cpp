@@ -15,7 +15,7 @@ namespace {
 
 using cuda_abi::Failure;
 
-// Of rows on their way to the host: few calls, little memory.
+// Rows on their way to the host at once: few calls, little memory.
 constexpr std::int64_t kPieceBytes = std::int64_t{16} << 20;
 
 std::int64_t bytes_of(FloatType type) {

@@ -1,4 +1,4 @@
-// What crosses the border to the CUDA plug-in where queries, or lists, are on the GPU (knn/cuda_abi.hpp).
+// The border to the CUDA plug-in (knn/cuda_abi.hpp) where queries, or lists, are on the GPU already.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,8 @@ struct DeviceRows {
   void* stream;  ///< cudaStream_t
 };
 
-/// Of query i, unless it is uncertified: indices[i * k + j], distances[i * k + j]; there when the batch is collected.
+/// Query i gets indices[i * k + j] and distances[i * k + j], unless it is uncertified. They are there when the batch is
+/// collected.
 struct DeviceLists {
   std::int64_t* indices;
   double* distances;

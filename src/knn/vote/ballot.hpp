@@ -1,4 +1,4 @@
-// From a neighbour list to a prediction, on the host: the formulas and tie rules are in rule.hpp.
+// Makes a prediction of a neighbour list, on the host. The formulas and tie rules are in rule.hpp.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ inline constexpr std::int64_t kMostVotedBytes = 1024;
 
 VoteRule vote_rule(VoteWeights weights, Compat compat);
 
-/// Writes the n_values() numbers of a prediction; its class, or kMissingCode where there are no classes. Throws
+/// Writes the n_values() numbers of a prediction. Returns its class, or kMissingCode where there are no classes. Throws
 /// invalid_argument for a negative distance under VoteRule::inverse_distance.
 std::int32_t cast_vote(const Ballot& ballot, const NeighborView<std::int64_t>& neighbors, std::span<double> values);
 

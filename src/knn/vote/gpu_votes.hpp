@@ -1,4 +1,5 @@
-// The host's half of votes on GPUs (src/knn/cuda/votes.hpp): what the plug-in is told, and where its predictions go.
+// Votes on GPUs, the host's half: what the plug-in is told, and where its predictions go. Its half is
+// src/knn/cuda/votes.hpp.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +13,7 @@ namespace stope::knn {
 /// As the plug-in takes it; points into the ballot.
 cuda_abi::Vote vote_of(const Ballot& ballot);
 
-/// Bytes on a GPU: of what the training rows vote with, and of the predictions of `n_batches` batches.
+/// Bytes on a GPU for what the training rows vote with, and for the predictions of `n_batches` batches.
 std::int64_t vote_bytes(const Ballot& ballot, std::int64_t batch_queries, std::int64_t n_batches);
 
 /// Room for the predictions of a block, as far as they go there; no query has a list.

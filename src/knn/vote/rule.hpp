@@ -39,7 +39,7 @@ struct Voters {
   }
 };
 
-/// A NaN's sign and payload differ from processor to processor; a prediction's do not.
+/// One NaN for all: its sign and payload would differ between CPU and GPU.
 STOPE_HD inline double canonical_nan(double value) {
   return is_missing(value) ? kNaN : value;
 }

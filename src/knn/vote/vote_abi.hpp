@@ -1,4 +1,4 @@
-// What crosses the border to the CUDA plug-in where it votes (knn/cuda_abi.hpp).
+// The border to the CUDA plug-in (knn/cuda_abi.hpp) where it votes.
 #pragma once
 
 #include <cstdint>

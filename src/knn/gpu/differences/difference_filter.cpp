@@ -23,12 +23,12 @@ namespace {
 
 using cuda_abi::Failure;
 
-// Sizes a filter is made for, so that it serves many searches: k up to the first of them in most.
+// A filter is made for more than one search needs, so that it serves many. Most have k up to the first of these.
 constexpr std::int64_t kFewNeighbors = 24, kMostNeighbors = 128;
-// On the GPU at once. A first search of few queries leaves room for some more.
+// Queries on the GPU at once. A first search of few queries leaves room for some more.
 constexpr std::int64_t kMostQueries = 16384, kLeastQueries = 2048;
 constexpr std::int64_t kPieceBytes = std::int64_t{8} << 20;
-// So many queries are worked through between two looks at the cancel token.
+// Queries that go through between two looks at the cancel token.
 constexpr std::int64_t kQueriesPerCall = 65536;
 // Fewer pairs are done on the GPU before images of them would be made.
 constexpr std::int64_t kLeastPairs = std::int64_t{1} << 22;
@@ -97,7 +97,7 @@ class DifferenceFilter {
       filter_.reset(filter);
       return code;
     });
-    // So much is copied between two looks at the cancel token.
+    // Rows that are copied between two looks at the cancel token.
     const std::int64_t step = std::max<std::int64_t>(1, (std::int64_t{1} << 28) / (8 * fitted.width()));
     for (std::int64_t begin = 0; begin < fitted.n_rows(); begin += step) {
       cancel.check();

@@ -1,6 +1,6 @@
-// The filter by differences on GPUs: exact neighbours from sums over images in floats or bytes, for the measures that
-// are no products (docs/numerics/filter.md). This is the host's half; the kernels are the plug-in's
-// (src/knn/cuda/differences_*, bytes_*).
+// The filter by differences on GPUs finds exact neighbours from sums over images in floats or bytes, for the measures
+// that are no products (docs/numerics/filter.md). This is the host's half. The kernels are in
+// src/knn/cuda/differences/.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,5 @@
-// The image columns that a table gets on the matrix units: one a number, one a nominal value, and more where values are
-// missing (docs/numerics/filter.md, "Matrix units"). Where all numbers are small and whole, filter_cuda_bytes.hpp.
+// The image columns that a table gets on the matrix units: one per number, one per nominal value, and more where values
+// are missing (docs/numerics/filter.md, "Matrix units"). byte_columns.hpp has those of small whole numbers.
 #pragma once
 
 #include <cstdint>

@@ -14,9 +14,9 @@ using cuda_abi::Failure;
 
 // Shorter parts take longer to start than to search.
 constexpr std::int64_t kLeastPartRows = std::int64_t{1} << 14;
-// Of queries: fewer would leave a GPU waiting.
+// Queries of a batch: fewer would leave a GPU waiting.
 constexpr std::int64_t kLeastBatch = 1024;
-// A search of fewer leaves room for some more.
+// A search of fewer queries leaves room for some more.
 constexpr std::int64_t kFewQueries = 2048;
 
 std::int64_t filter_bytes(int gpu, const TensorFilterSpec& spec) {

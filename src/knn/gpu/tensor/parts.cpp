@@ -21,7 +21,7 @@
 namespace stope::knn {
 namespace {
 
-// Of a query whose list is not full: after any row, whatever its distance.
+// What fills up a list that is not full: it comes after any row, whatever its distance.
 constexpr double kNoDistance = std::numeric_limits<double>::quiet_NaN();
 constexpr std::int64_t kNoRow = std::numeric_limits<std::int64_t>::max();
 
@@ -253,9 +253,9 @@ class GpuParts {
   std::vector<std::int64_t> order_;
   std::unique_ptr<TensorFilter> filter_;
   std::int64_t held_[kHeldParts] = {-1, -1};  // the part in each of its buffers
-  // Of a block: its queries, and how far their farthest neighbours are so far.
+  // The queries of the block, and how far their farthest neighbours are so far.
   device::Pinned<double> rows_, within_;
-  // Of a search.
+  // What belongs to one search.
   std::int64_t k_ = 0;
   const RunOptions* run_ = nullptr;
   std::unique_ptr<ThreadPool> pool_, loader_pool_;

@@ -16,14 +16,14 @@ namespace {
 
 using cuda_abi::Failure;
 
-// Sizes a filter is made for, so that it serves many searches: k up to the first of them in most. Beyond the second a
-// query takes so much memory that fewer are searched at once.
+// A filter is made for more than one search needs, so that it serves many. Most have k up to the first of these. Beyond
+// the second a query takes so much memory that fewer are searched at once.
 constexpr std::int64_t kFewNeighbors = 24, kUsualNeighbors = 128, kQueriesOfMany = cuda_abi::kTensorBatchQueries / 8;
 // Groups a list has room for. Usual are some hundred; longer lists are left to the reference.
 constexpr std::int64_t kGroupsOfFew = 2048, kGroups = 8192, kGroupsOfMany = 16384;
 // A first search of few queries leaves room for some more.
 constexpr std::int64_t kLeastQueries = 2048;
-// Of a piece of rows under way to the GPU: long enough to hide the cost of a call and of waking threads.
+// Values of a piece of rows under way to the GPU: enough to hide the cost of a call and of waking threads.
 constexpr std::int64_t kPieceValues = std::int64_t{1} << 21;
 // Rows that are always listed take at most so many places, and this share, of the list of every query.
 constexpr std::int64_t kMostAlways = 512, kAlwaysShare = 4;

@@ -22,24 +22,25 @@
 
 namespace stope::knn {
 
-/// Query rows a filter takes at once at most: 132 blocks of the scan, so that on 132 multiprocessors segments are whole
-/// waves. Half as many fill a GPU, too, and serve where memory is short, but take a tenth longer (docs/adr/0007).
+/// Half of the query rows that a filter takes at once at most. That most is 132 blocks of the scan, so that on 132
+/// multiprocessors segments are whole waves. Half as many fill a GPU, too, and serve where memory is short, but take a
+/// tenth longer (docs/adr/0007).
 inline constexpr std::int64_t kHalfOfBatch = cuda_abi::kTensorBatchQueries / 2;
-/// Neighbours of a query it can list at most.
+/// Neighbours that a filter lists for a query at most,
 inline constexpr std::int64_t kMostFilterNeighbors = 1024;
-/// And keep in RapidMiner's heap.
+/// and that it keeps in RapidMiner's heap.
 inline constexpr std::int64_t kMostHeapNeighbors = 128;
-/// Query rows it takes at once at most, for so many neighbours.
+/// Query rows that a filter takes at once at most, for k neighbours.
 std::int64_t most_filter_queries(std::int64_t k);
 
 /// Room of a query's list: `short_ones` for what is left where other parts of the table were searched before.
 enum class ListRoom { usual, short_ones };
 
-/// What the plug-in is told of a fitted table, of which it gets tables of `n_rows`; points into the fitted table.
+/// What the plug-in is told about a fitted table, which it gets in tables of `n_rows`. Points into the fitted table.
 struct TensorFilterSpec {
   TensorFilterSpec(const Fitted& fitted, const ImageMap& map, ImageElement element, std::int64_t n_rows,
                    std::int64_t n_queries, std::int64_t k);
-  /// Sizes for so many buffers, of which one is searched while rows go to the other.
+  /// Changes the sizes to those of `n_buffers` parts: one is searched while rows go to another.
   void hold_parts(int n_buffers, std::int64_t batch, ListRoom lists);
   ImageElement element;
   ImageColumns images;
@@ -49,7 +50,7 @@ struct TensorFilterSpec {
   std::int64_t k_;
 };
 
-/// Of the first of a block's rows so many are looked at for gaps.
+/// Rows at the start of a block that are looked at for gaps.
 inline constexpr std::int64_t kGapSample = 1024;
 /// The need that images do not meet where many queries lack values, or are beside a grid of bytes. `n` of `n_queries`
 /// are at hand.

@@ -44,7 +44,7 @@ bool fits_the_gpus(const Fitted& fitted, const TensorFilterSpec& spec, const dev
   return fits;
 }
 
-// Of the whole table. Where that does not fit with as many queries at once as are best, fewer may do.
+// Spec of the whole table. Where it does not fit with as many queries at once as are best, fewer may do.
 TensorFilterSpec spec_of_table(const Fitted& fitted, const ImageMap& map, std::int64_t n_queries, std::int64_t k,
                                const device::BackendChoice& backend, const RunOptions& run) {
   const ImageElement element = choose_image_element(fitted, map, backend);
@@ -193,7 +193,7 @@ class TensorFilterPipeline final : public GpuFilterPipeline {
   }
 
   void borrow_threads() {
-    // So many values are encoded in about the time a thread takes to wake.
+    // A thread takes about as long to wake as to encode this many values.
     constexpr std::int64_t kValuesPerThread = std::int64_t{1} << 17;
     const std::int64_t values = checked::mul(plan_.tile_queries, fitted_.width());
     // The caller's thread waits for the GPU without sleep, and others hand on: more than this would wait for a core.

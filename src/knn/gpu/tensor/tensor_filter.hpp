@@ -1,5 +1,5 @@
-// The tensor filter: exact neighbours on a GPU from images in half precision (docs/numerics/filter.md). This is the
-// host's half; the kernels are the plug-in's (src/knn/cuda/filter_*).
+// The tensor filter finds exact neighbours on a GPU from images in half precision or in bytes
+// (docs/numerics/filter.md). This is the host's half. The kernels are in src/knn/cuda/tensor/.
 #pragma once
 
 #include <memory>
