@@ -67,7 +67,7 @@ class TileSearch {
   void evaluate(std::int64_t i, const std::int64_t* blocks, const Hit* hits, std::int64_t n);
   void tighten(std::int64_t i);
 
-  // Of one run().
+  // What belongs to one run().
   const TileContext* context_ = nullptr;
   const std::int64_t* which_ = nullptr;
   std::int64_t n_ = 0;                       // queries in the tile
