@@ -117,7 +117,7 @@ class DifferenceFilter {
   /// Memory for query rows.
   device::PinnedPool<double>& row_memory() { return row_memory_; }
 
-  /// As TensorFilter's.
+  /// Brings what the training rows vote with to the GPU, once. False where there is no room for it.
   bool take_voters(const Voters& voters) {
     const std::scoped_lock lock(mutex_);
     if (has_voters_) return true;

@@ -93,7 +93,7 @@ class TensorFilter {
 
   /// Memory for query rows.
   device::PinnedPool<double>& row_memory() { return row_memory_; }
-  /// Threads, likewise: to start them takes longer than what they do in a search of some thousand queries.
+  /// Threads are lent as well: to start them takes longer than what they do in a search of some thousand queries.
   std::unique_ptr<ThreadPool> borrow_threads(int n);
   void give_back(std::unique_ptr<ThreadPool> threads);
 
