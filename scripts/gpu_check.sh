@@ -115,8 +115,8 @@ suite repeat 2 "$knn" --gtest_filter='RepeatCuda.*'
 suite search 5 "$knn" --gtest_filter='*/cuda:FilterBounds.*:FilterProperty.LargerTables'
 suite gram 4 "$build/tests/gram_test" --gtest_filter='Gram.*:GramKernelsCuda.*'
 suite stats 5 "$build/tests/stats_test" --gtest_filter='OnGpu.*'
-suite discretize 10 "$build/tests/discretize_test" --gtest_filter='CutsOnGpu.*'
-suite trees 10 "$build/tests/tree_test" --gtest_filter='TreesOnGpu.*'
+suite discretize 10 "$build/tests/discretize_test" --gtest_filter='*CutsOnGpu.*'
+suite trees 10 "$build/tests/tree_test" --gtest_filter='*TreesOnGpu.*'
 suite goldens 1 env STOPE_BACKEND=cuda "$build/tests/rapidminer_goldens_test" \
   --gtest_filter='-*Classification*DynamicTimeWarping*' # slow, and in another test's lists
 run_all "$jobs"

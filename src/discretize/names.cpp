@@ -1,6 +1,7 @@
 // Names of the options of discretisation and trees (stope/discretize.hpp).
 #include <array>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "stope/discretize.hpp"
@@ -10,21 +11,42 @@
 namespace stope {
 namespace {
 
-constexpr std::array kPolicies = {MissingPolicy::error, MissingPolicy::value, MissingPolicy::drop, MissingPolicy::fill};
-constexpr std::array kCriteria = {Criterion::discernibility, Criterion::gini, Criterion::entropy};
-constexpr std::array kMethods = {DiscretizeMethod::md_global, DiscretizeMethod::mdlp, DiscretizeMethod::chimerge,
-                                 DiscretizeMethod::equal_width, DiscretizeMethod::equal_frequency};
+template <class Choice>
+struct Named {
+  Choice choice;
+  std::string_view name;
+};
 
-// The choice of that name; `what` says in the error what is unknown.
-template <class Choices>
-typename Choices::value_type choice_of(const Choices& choices, std::string_view name, const std::string& what) {
+constexpr std::array<Named<MissingPolicy>, 4> kPolicies = {{{MissingPolicy::error, "error"},
+                                                            {MissingPolicy::value, "value"},
+                                                            {MissingPolicy::drop, "drop"},
+                                                            {MissingPolicy::fill, "fill"}}};
+constexpr std::array<Named<Criterion>, 3> kCriteria = {
+    {{Criterion::discernibility, "discernibility"}, {Criterion::gini, "gini"}, {Criterion::entropy, "entropy"}}};
+constexpr std::array<Named<DiscretizeMethod>, 5> kMethods = {{{DiscretizeMethod::md_global, "md-global"},
+                                                              {DiscretizeMethod::mdlp, "mdlp"},
+                                                              {DiscretizeMethod::chimerge, "chimerge"},
+                                                              {DiscretizeMethod::equal_width, "equal-width"},
+                                                              {DiscretizeMethod::equal_frequency, "equal-frequency"}}};
+
+/// The choice of that name; `what` says in the error what is unknown.
+template <class Choice, std::size_t kN>
+Choice choice_of(const std::array<Named<Choice>, kN>& table, std::string_view name, const std::string& what) {
   std::vector<std::string> names;
-  for (const auto choice : choices) {
-    if (to_string(choice) == name) return choice;
-    names.emplace_back(to_string(choice));
+  for (const Named<Choice>& row : table) {
+    if (row.name == name) return row.choice;
+    names.emplace_back(row.name);
   }
   throw Error(ErrorCode::invalid_argument,
               "unknown " + what + " '" + std::string(name) + "'" + did_you_mean(name, names));
+}
+
+template <class Choice, std::size_t kN>
+std::string_view name_of(const std::array<Named<Choice>, kN>& table, Choice choice) noexcept {
+  for (const Named<Choice>& row : table) {
+    if (row.choice == choice) return row.name;
+  }
+  return {};
 }
 
 }  // namespace
@@ -32,43 +54,21 @@ typename Choices::value_type choice_of(const Choices& choices, std::string_view 
 MissingPolicy missing_policy(std::string_view name) {
   return choice_of(kPolicies, name, "policy for missing values");
 }
-
-std::string_view to_string(MissingPolicy policy) noexcept {
-  switch (policy) {
-    case MissingPolicy::error: return "error";
-    case MissingPolicy::value: return "value";
-    case MissingPolicy::drop: return "drop";
-    case MissingPolicy::fill: break;
-  }
-  return "fill";
-}
-
 Criterion criterion(std::string_view name) {
   return choice_of(kCriteria, name, "criterion");
 }
-
-std::string_view to_string(Criterion criterion) noexcept {
-  switch (criterion) {
-    case Criterion::discernibility: return "discernibility";
-    case Criterion::gini: return "gini";
-    case Criterion::entropy: break;
-  }
-  return "entropy";
-}
-
 DiscretizeMethod discretize_method(std::string_view name) {
   return choice_of(kMethods, name, "method of discretisation");
 }
 
+std::string_view to_string(MissingPolicy policy) noexcept {
+  return name_of(kPolicies, policy);
+}
+std::string_view to_string(Criterion criterion) noexcept {
+  return name_of(kCriteria, criterion);
+}
 std::string_view to_string(DiscretizeMethod method) noexcept {
-  switch (method) {
-    case DiscretizeMethod::md_global: return "md-global";
-    case DiscretizeMethod::mdlp: return "mdlp";
-    case DiscretizeMethod::chimerge: return "chimerge";
-    case DiscretizeMethod::equal_width: return "equal-width";
-    case DiscretizeMethod::equal_frequency: break;
-  }
-  return "equal-frequency";
+  return name_of(kMethods, method);
 }
 
 }  // namespace stope

@@ -10,19 +10,11 @@ using namespace discretize_cases;
 
 class CutsOnGpu : public NeedsGpu {};
 
-// 50,000 tables in all; in parts, for several processes.
-constexpr int kShortTables = 11250;
-TEST_F(CutsOnGpu, ShortTables) {
-  expect_the_processors_cuts_of_random_tables("cuda", kShortTables, 60, 6, 11);
-}
-TEST_F(CutsOnGpu, MoreShortTables) {
-  expect_the_processors_cuts_of_random_tables("cuda", kShortTables, 60, 6, 12);
-}
-TEST_F(CutsOnGpu, StillMoreShortTables) {
-  expect_the_processors_cuts_of_random_tables("cuda", kShortTables, 60, 6, 13);
-}
-TEST_F(CutsOnGpu, TheLastShortTables) {
-  expect_the_processors_cuts_of_random_tables("cuda", kShortTables, 60, 6, 14);
+/// The parameter seeds the tables: 45,000 in four parts, for several processes.
+class ShortCutsOnGpu : public CutsOnGpu, public testing::WithParamInterface<std::uint64_t> {};
+INSTANTIATE_TEST_SUITE_P(, ShortCutsOnGpu, testing::Values(11, 12, 13, 14));
+TEST_P(ShortCutsOnGpu, AreTheCpus) {
+  expect_the_processors_cuts_of_random_tables("cuda", 11250, 60, 6, GetParam());
 }
 TEST_F(CutsOnGpu, TablesThatAWarpSorts) {
   expect_the_processors_cuts_of_random_tables("cuda", 5000, 1100, 12, 2);

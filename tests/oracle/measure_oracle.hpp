@@ -76,6 +76,43 @@ inline double mismatch(double a, double b) {
   return a != b ? 1.0 : 0.0;
 }
 
+/// Measures of products and of truth values, on the attributes that both rows have.
+inline double of_products(const std::string& name, const Pair& p) {
+  const double sx = sum(p, [&](std::size_t i) { return p.x[i]; });
+  const double sy = sum(p, [&](std::size_t i) { return p.y[i]; });
+  const double xy = sum(p, [&](std::size_t i) { return p.x[i] * p.y[i]; });
+  const double xx = sum(p, [&](std::size_t i) { return p.x[i] * p.x[i]; });
+  const double yy = sum(p, [&](std::size_t i) { return p.y[i] * p.y[i]; });
+  const auto truth = [&](bool both) {
+    return sum(p, [&](std::size_t i) {
+      const bool a = p.x[i] != 0.0, b = p.y[i] != 0.0;
+      return (both ? a && b : a != b) ? 1.0 : 0.0;
+    });
+  };
+  const double cosine = std::clamp(xy / (std::sqrt(xx) * std::sqrt(yy)), -1.0, 1.0);
+  if (name == "cosine") return 1.0 - (xx > 0.0 && yy > 0.0 ? cosine : xx == 0.0 || yy == 0.0 ? 0.0 : kNaN);
+  if (name == "cosine-similarity") {
+    return std::acos(xx > 0.0 && yy > 0.0 ? cosine : xx == 0.0 && yy == 0.0 ? 1.0 : 0.0);
+  }
+  if (name == "jaccard") {
+    const double nonzero = truth(true) + truth(false);
+    return nonzero == 0.0 ? 0.0 : truth(false) / nonzero;
+  }
+  if (name == "dice") return truth(false) / (2.0 * truth(true) + truth(false));
+  if (name == "dice-similarity") return -(2.0 * xy / (sx + sy));
+  if (name == "jaccard-similarity") return sx + sy - xy == 0.0 ? kNaN : -(xy / (sx + sy - xy));
+  if (name == "overlap-similarity") {
+    return -(sum(p, [&](std::size_t i) { return std::min(p.x[i], p.y[i]); }) / std::min(sx, sy));
+  }
+  if (name == "inner-product") return -xy;
+  if (name == "max-product") {
+    double largest = -std::numeric_limits<double>::infinity();
+    for (std::size_t i = 0; i < p.size(); ++i) largest = std::max(largest, p.w[i] * (p.x[i] * p.y[i]));
+    return largest > 0.0 ? -largest : kNaN;
+  }
+  throw std::logic_error("no oracle for " + name);
+}
+
 /// Distances of measures that skip missing attributes and are NaN where none is left.
 inline double skipping(const std::string& name, const Pair& all, double p_parameter) {
   const Pair p = present(all);
@@ -83,19 +120,8 @@ inline double skipping(const std::string& name, const Pair& all, double p_parame
   if (n == 0) return kNaN;
   const auto diff = [&](std::size_t i) { return p.x[i] - p.y[i]; };
   const auto squares = [&] { return sum(p, [&](std::size_t i) { return diff(i) * diff(i); }); };
-  const double sx = sum(p, [&](std::size_t i) { return p.x[i]; });
-  const double sy = sum(p, [&](std::size_t i) { return p.y[i]; });
-  const double xy = sum(p, [&](std::size_t i) { return p.x[i] * p.y[i]; });
-  const double xx = sum(p, [&](std::size_t i) { return p.x[i] * p.x[i]; });
-  const double yy = sum(p, [&](std::size_t i) { return p.y[i] * p.y[i]; });
   const double weight = std::accumulate(p.w.begin(), p.w.end(), 0.0);
   const auto unequal = [&] { return sum(p, [&](std::size_t i) { return mismatch(p.x[i], p.y[i]); }); };
-  const auto truth = [&](bool both) {
-    return sum(p, [&](std::size_t i) {
-      const bool a = p.x[i] != 0.0, b = p.y[i] != 0.0;
-      return (both ? a && b : a != b) ? 1.0 : 0.0;
-    });
-  };
   if (name == "mixed-euclidean") {
     return std::sqrt(
         sum(p, [&](std::size_t i) { return p.nominal[i] ? mismatch(p.x[i], p.y[i]) : diff(i) * diff(i); }));
@@ -141,28 +167,7 @@ inline double skipping(const std::string& name, const Pair& all, double p_parame
     const double total = sum(p, [&](std::size_t i) { return std::fabs(p.x[i]) + std::fabs(p.y[i]); });
     return total == 0.0 ? 0.0 : sum(p, [&](std::size_t i) { return std::fabs(diff(i)); }) / total;
   }
-  const double cosine = std::clamp(xy / (std::sqrt(xx) * std::sqrt(yy)), -1.0, 1.0);
-  if (name == "cosine") return 1.0 - (xx > 0.0 && yy > 0.0 ? cosine : xx == 0.0 || yy == 0.0 ? 0.0 : kNaN);
-  if (name == "cosine-similarity") {
-    return std::acos(xx > 0.0 && yy > 0.0 ? cosine : xx == 0.0 && yy == 0.0 ? 1.0 : 0.0);
-  }
-  if (name == "jaccard") {
-    const double nonzero = truth(true) + truth(false);
-    return nonzero == 0.0 ? 0.0 : truth(false) / nonzero;
-  }
-  if (name == "dice") return truth(false) / (2.0 * truth(true) + truth(false));
-  if (name == "dice-similarity") return -(2.0 * xy / (sx + sy));
-  if (name == "jaccard-similarity") return sx + sy - xy == 0.0 ? kNaN : -(xy / (sx + sy - xy));
-  if (name == "overlap-similarity") {
-    return -(sum(p, [&](std::size_t i) { return std::min(p.x[i], p.y[i]); }) / std::min(sx, sy));
-  }
-  if (name == "inner-product") return -xy;
-  if (name == "max-product") {
-    double largest = -std::numeric_limits<double>::infinity();
-    for (std::size_t i = 0; i < n; ++i) largest = std::max(largest, p.w[i] * (p.x[i] * p.y[i]));
-    return largest > 0.0 ? -largest : kNaN;
-  }
-  throw std::logic_error("no oracle for " + name);
+  return of_products(name, p);
 }
 
 /// Measures with a missing-value rule of their own.

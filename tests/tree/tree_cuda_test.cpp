@@ -15,20 +15,13 @@ class TreesOnGpu : public NeedsGpu {
   }
 };
 
-// 50,000 tables in all; in parts, for several processes.
-constexpr int kShortTables = 11250;
-TEST_F(TreesOnGpu, ShortTables) {
-  expect_the_processors_trees_of_random_tables("cuda", kShortTables, 60, 6, 11);
+/// The parameter seeds the tables: 45,000 in four parts, for several processes.
+class ShortTreesOnGpu : public TreesOnGpu, public testing::WithParamInterface<std::uint64_t> {};
+INSTANTIATE_TEST_SUITE_P(, ShortTreesOnGpu, testing::Values(11, 12, 13, 14));
+TEST_P(ShortTreesOnGpu, AreTheCpus) {
+  expect_the_processors_trees_of_random_tables("cuda", 11250, 60, 6, GetParam());
 }
-TEST_F(TreesOnGpu, MoreShortTables) {
-  expect_the_processors_trees_of_random_tables("cuda", kShortTables, 60, 6, 12);
-}
-TEST_F(TreesOnGpu, StillMoreShortTables) {
-  expect_the_processors_trees_of_random_tables("cuda", kShortTables, 60, 6, 13);
-}
-TEST_F(TreesOnGpu, TheLastShortTables) {
-  expect_the_processors_trees_of_random_tables("cuda", kShortTables, 60, 6, 14);
-}
+
 TEST_F(TreesOnGpu, TablesThatAWarpSorts) {
   expect_the_processors_trees_of_random_tables("cuda", 5000, 1024, 12, 2);
 }

@@ -159,6 +159,19 @@ struct SortMemory {
   std::uint32_t bases[kDigits], warp_sums[kSortWarps];
 };
 
+/// Writes an item to its place in the sorted column: after the last pass key, row and class apart.
+template <bool kLast, class T>
+__device__ __forceinline__ void put_item(const SortPass<T>& job, std::int64_t column, std::uint32_t target,
+                                         const SortItem<SortKey<T>>& item) {
+  if constexpr (kLast) {
+    job.keys[column * job.key_stride + target] = item.key;
+    job.rows[column * job.stride + target] = job.row_of(item.word);
+    job.classes[column * job.stride + target] = job.class_of(item.word);
+  } else {
+    job.to[column * job.n_rows + target] = item;
+  }
+}
+
 /// One tile of a pass. kFirst: rows come from the values, in their order; kLast: classes go with them. kFull: there are
 /// kTileRows of them, not `n_here`.
 template <class T, bool kFirst, bool kLast, bool kFull>
@@ -237,13 +250,7 @@ __device__ __forceinline__ void sort_tile(const SortPass<T>& job, std::int64_t c
     if (!kFull && at >= n_here) continue;
     const SortItem<Key> item = shared.items[at];
     const std::uint32_t target = shared.bases[digit_of_key(item.key)] + static_cast<std::uint32_t>(at);
-    if constexpr (kLast) {
-      job.keys[column * job.key_stride + target] = item.key;
-      job.rows[column * job.stride + target] = job.row_of(item.word);
-      job.classes[column * job.stride + target] = job.class_of(item.word);
-    } else {
-      job.to[of_column + target] = item;
-    }
+    put_item<kLast>(job, column, target, item);
   }
 }
 

@@ -17,6 +17,28 @@ inline constexpr std::int64_t kChunkRows = 64;
 template <class T>
 inline constexpr int kBatchRows = kBatchBytes / Lane<T>::kLeafBytes;
 
+/// The products of a batch's rows, of which `n_here` are there, with x: each warp adds up its leaf of the row at
+/// `stage`, then all leaves are added. By all threads of a block.
+template <class T, bool kShifted>
+__device__ __forceinline__ void multiply_batch(const RowsJob& job, const char* stage, std::int64_t n_here,
+                                               bool is_there, const LaneColumns& at, const double (&x)[kOwn],
+                                               double (&leaf_sums)[kBatchRows<T>][16], double (&y)[kBatchRows<T>]) {
+  const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
+#pragma unroll
+  for (int b = 0; b < kBatchRows<T>; ++b) {
+    if (b >= n_here) continue;
+    const double sum = leaf_sum<T, kShifted>(stage + b * Lane<T>::kLeafBytes, lane, job.shift, at, x);
+    // A warp without a leaf has no shift to subtract from its zeros either: its x is zero, but 0 * inf is not.
+    if (lane == 0) leaf_sums[b][warp] = is_there ? sum : 0.0;
+  }
+  // The leaves of the batch are there. Those of the next go to the other half, which all have read by then.
+  __syncthreads();
+#pragma unroll
+  for (int b = 0; b < kBatchRows<T>; ++b) {
+    if (b < n_here) y[b] = tree_of_16(leaf_sums[b], static_cast<int>(blockDim.x) / 32, lane) + 0.0;
+  }
+}
+
 /// `n_tasks` groups from `first_task` on, or chunks of rows; a block takes one part of the columns.
 template <class T, bool kShifted, Mode kMode, int kRing>
 __global__ void __launch_bounds__(512) rows_kernel(const RowsJob job, std::int64_t first_task, std::int64_t n_tasks,
@@ -71,21 +93,8 @@ __global__ void __launch_bounds__(512) rows_kernel(const RowsJob job, std::int64
 #pragma unroll
         for (int b = 0; b < kBatch; ++b) y[b] = row + b < range.end ? job.y[job.first - job.first_y + row + b] : 0.0;
       } else {
-#pragma unroll
-        for (int b = 0; b < kBatch; ++b) {
-          if (row + b >= range.end) continue;
-          const double sum =
-              leaf_sum<T, kShifted>(ring + (first_stage + b) * Lane<T>::kLeafBytes, lane, job.shift, at, x);
-          // A warp without a leaf has no shift to subtract from its zeros either: its x is zero, but 0 * inf is not.
-          if (lane == 0) leaf_sums[parity][b][warp] = is_there ? sum : 0.0;
-        }
-        // The leaves of the batch are there. Those of the next go to the other half, which all have read by then.
-        __syncthreads();
-#pragma unroll
-        for (int b = 0; b < kBatch; ++b) {
-          if (row + b >= range.end) continue;
-          y[b] = tree_of_16(leaf_sums[parity][b], n_warps, lane) + 0.0;
-        }
+        multiply_batch<T, kShifted>(job, ring + first_stage * Lane<T>::kLeafBytes, range.end - row, is_there, at, x,
+                                    leaf_sums[parity], y);
         parity ^= 1;
       }
 #pragma unroll

@@ -57,6 +57,21 @@ struct Distances {
     }
     return count;
   }
+
+  /// The state of row `lane`, from the sums that its lanes have added up.
+  __device__ static State state_of_row(double sum, const int (&present)[kLoads]) {
+    const int lane = static_cast<int>(threadIdx.x) % 32;
+    State state;
+    if constexpr (kCounted) {
+      state = {sum, static_cast<double>(count_of_row(present))};
+    } else {
+      double of_state[kSums];
+#pragma unroll
+      for (int s = 0; s < kSums; ++s) of_state[s] = __shfl_sync(~0U, sum, (lane * kSums + s) % 32);
+      std::memcpy(&state, of_state, sizeof(State));
+    }
+    return state;
+  }
 };
 
 inline constexpr std::int32_t kNoRow = 0x7fffffff;
@@ -131,15 +146,7 @@ __device__ void Distances<M, kMostRows>::compute(const M& measure, const RerankJ
     }
     __syncwarp();  // all terms were added
   }
-  State state;
-  if constexpr (kCounted) {
-    state = {sum, static_cast<double>(count_of_row(present))};
-  } else {
-    double of_state[kSums];
-#pragma unroll
-    for (int s = 0; s < kSums; ++s) of_state[s] = __shfl_sync(~0U, sum, (lane * kSums + s) % 32);
-    std::memcpy(&state, of_state, sizeof(State));
-  }
+  const State state = state_of_row(sum, present);  // by all lanes
   if (lane >= n) return;
   const double distance = result_of_state<Quantity::distance>(measure, state);
   distances[lane] = isnan(distance) ? __longlong_as_double(0x7ff0000000000000) : distance;

@@ -173,23 +173,15 @@ void launch(const ScanJob& job, const typename GroupsOf<Tiles::kSplits>::Out& ou
   stope::cuda::check_launch("scanning");
 }
 
-template <int kWidth, int kRows, template <int> class Groups, class Out>
-void launch_narrow(const ScanJob& job, const Out& out, cudaStream_t stream) {
-  if (job.starts != nullptr) return launch<NarrowTiles<kWidth, kRows, true, false>, Groups>(job, out, stream);
-  return launch<NarrowTiles<kWidth, kRows, false, false>, Groups>(job, out, stream);
-}
-
 template <template <int> class Groups, class Out>
 void launch_any_width(const ScanJob& job, const Out& out, cudaStream_t stream) {
   if (job.n_queries == 0 || job.n_tiles == 0) return;
-  if (job.width == 32) return launch_narrow<32, 128, Groups>(job, out, stream);
-  if (job.width == 64) return launch_narrow<64, 128, Groups>(job, out, stream);
-  if (job.width == 96) return launch_narrow<96, 128, Groups>(job, out, stream);
-  if (job.width == 128) return launch_narrow<128, 128, Groups>(job, out, stream);
+  const auto launch_tiles = [&]<class Tiles>(std::type_identity<Tiles>) { launch<Tiles, Groups>(job, out, stream); };
+  if (with_narrow_tiles<128, false>(job, launch_tiles)) return;
   // Wide slices cost fewer turns of the ring; three stages of them take what sm_80 has.
   using Wide = WideTiles<64, false>;
-  if (stages<Wide, Groups<Wide::kSplits>>() >= 3) return launch<Wide, Groups>(job, out, stream);
-  return launch<WideTiles<32, false>, Groups>(job, out, stream);
+  if (stages<Wide, Groups<Wide::kSplits>>() >= 3) return launch_tiles(std::type_identity<Wide>{});
+  launch_tiles(std::type_identity<WideTiles<32, false>>{});
 }
 
 }  // namespace

@@ -304,6 +304,27 @@ __device__ __forceinline__ Segment segment_of(const ScanJob& job) {
   return {begin, min(begin + static_cast<int>(job.tiles_per_segment), static_cast<int>(job.n_tiles))};
 }
 
+/// Calls launch(std::type_identity<Tiles>{}) with the tiles for a job's images. False: they have more than 128 columns.
+/// kRows: the rows of a part of 96 or 128 columns.
+template <int kRows, bool kHalved, class Launch>
+bool with_narrow_tiles(const ScanJob& job, const Launch& launch) {
+  const auto with = [&]<int kWidth, int kPartRows>() {
+    if (job.starts != nullptr) {
+      launch(std::type_identity<NarrowTiles<kWidth, kPartRows, true, kHalved>>{});
+    } else {
+      launch(std::type_identity<NarrowTiles<kWidth, kPartRows, false, kHalved>>{});
+    }
+    return true;
+  };
+  switch (job.width) {
+    case 32: return with.template operator()<32, 128>();
+    case 64: return with.template operator()<64, 128>();
+    case 96: return with.template operator()<96, kRows>();
+    case 128: return with.template operator()<128, kRows>();
+    default: return false;
+  }
+}
+
 /// The grid of a scan by blocks of 256 queries.
 inline dim3 scan_grid(const ScanJob& job) {
   return {static_cast<unsigned>((job.n_queries + kBlockQueries - 1) / kBlockQueries),
