@@ -17,7 +17,7 @@ class Command {
  public:
   virtual ~Command() = default;
   virtual void run(Session& session) = 0;
-  /// Of a run that did what it was asked to.
+  /// The exit code of a run that did what it was asked to.
   virtual int exit_code() const { return 0; }
 
   CLI::App* app = nullptr;

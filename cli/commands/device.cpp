@@ -16,7 +16,7 @@ class Device : public Command {
  public:
   explicit Device(CLI::App& program)
       : Command(program, "device", "Show the hardware and which back ends can use it",
-                "Shows processor, memory, back ends and GPUs; where one cannot be used, it says why.") {
+                "Shows the CPU, the memory, the back ends and the GPUs. Where one cannot be used, it says why.") {
     OptionGroup(*app, "Output").text("-o,--output", output_, "FILE", "File for the text; without it stdout");
     add_common("Examples\n  stope device\n  stope device --json\n");
   }

@@ -53,11 +53,11 @@ class Discretize : public Command {
             missing_ + "]");
     group.integer("--bins", cuts_.n_bins, "N",
                   fmt::format("Bins of equal-width and equal-frequency [{}]", cuts_.n_bins));
-    group.integer("--max-cuts", cuts_.max_cuts, "N", "Cuts of md-global at most; 0: as many as are needed [0]");
+    group.integer("--max-cuts", cuts_.max_cuts, "N", "Most cuts of md-global; 0: as many as are needed [0]");
     group.real("--confidence", cuts_.confidence, "P",
                fmt::format("chimerge: level at which neighbours differ [{}]", cuts_.confidence));
     group.integer("--min-intervals", cuts_.min_intervals, "N",
-                  fmt::format("chimerge: where it stops to merge [{}]", cuts_.min_intervals));
+                  fmt::format("chimerge: stop merging at this many intervals [{}]", cuts_.min_intervals));
     OptionGroup ranking(*app, "Ranking (best-cut)");
     ranking.choice(
         "--criterion", criterion_, {"discernibility", "gini", "entropy"},

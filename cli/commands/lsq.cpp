@@ -40,11 +40,13 @@ class Lsq : public Command {
     OptionGroup group(*app, "Least squares");
     group.real("--alpha", options_.alpha, "A",
                "Ridge: penalty on the squares of the coefficients, not the intercept [0]");
-    group.flag("--no-intercept", no_intercept_, "Through the origin");
-    group.flag("--standard-errors", options_.standard_errors, "Standard errors of the coefficients");
-    group.real("--tolerance", options_.tolerance, "T", "Of lsqr: the angle between residual and attributes [1e-10]");
-    group.integer("--max-iterations", options_.max_iterations, "N",
-                  "Of lsqr: steps; without it four times the smaller of rows and attributes, and 100");
+    group.flag("--no-intercept", no_intercept_, "Fit without an intercept");
+    group.flag("--standard-errors", options_.standard_errors, "Also compute standard errors of the coefficients");
+    group.real("--tolerance", options_.tolerance, "T",
+               "lsqr stops at this angle between residual and attributes [1e-10]");
+    group.integer(
+        "--max-iterations", options_.max_iterations, "N",
+        "lsqr takes at most this many steps; without it four times the smaller of rows and attributes, and 100");
     decompose_.add_to(*app, "coefficients");
     OptionGroup output(*app, "Output");
     output.text("-o,--output", output_, "FILE", "File for coefficients or predictions; without it stdout");

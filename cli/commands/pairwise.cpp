@@ -34,10 +34,8 @@ class Pairwise : public Command {
       : Command(
             program, "pairwise", "Measure every pair of rows of two tables",
             "Measures every pair of a row of REQUEST and a row of REFERENCE, and writes CSV: request, document, "
-            "distance; "
-            "rows are named by the id column, else counted from 1. With -k the K nearest or farthest of every request. "
-            "Under "
-            "--compat rapidminer it is the operator Cross Distances.") {
+            "distance. Rows are named by the id column, else counted from 1. With -k it writes only the K nearest or "
+            "farthest pairs of every request. Under --compat rapidminer it is the operator Cross Distances.") {
     add_argument(*app, "REQUEST", request_, "TABLE", "Rows to compare; '-' reads stdin");
     add_argument(*app, "REFERENCE", reference_, "TABLE", "Rows to compare with");
     OptionGroup group(*app, "Pairs");

@@ -43,8 +43,8 @@ class PcaCommand : public Command {
                  "z: attributes are divided by their standard deviation; all are centred [" + scaling_ + "]");
     group.flag("--whiten", options_.whiten, "Divide scores by their standard deviation");
     group.real("--tolerance", options_.tolerance, "T",
-               "Of block Lanczos: residual as a share of the largest variance [1e-12]");
-    group.integer("--max-iterations", options_.max_iterations, "N", "Of block Lanczos: restarts [500]");
+               "Block Lanczos stops at this residual, as a share of the largest variance [1e-12]");
+    group.integer("--max-iterations", options_.max_iterations, "N", "Block Lanczos restarts at most this often [500]");
     decompose_.add_to(*app, "components");
     OptionGroup output(*app, "Output");
     output.text("-o,--output", output_, "FILE", "File for the scores; without it stdout");

@@ -24,14 +24,14 @@ constexpr const char* kExamples =
 class Predict : public Command {
  public:
   explicit Predict(CLI::App& program)
-      : Command(program, "predict", "Apply a saved model to a table",
-                "Applies a model that --model-out has saved to every row of TABLE and writes CSV: row, prediction and, "
-                "with --proba, a confidence for every class; of principal components the scores, of cuts the coded "
-                "table, of an index without "
-                "a label the neighbours (row, pos, train_index, distance). Columns are matched by name and read with "
-                "the types they had. Of a tree --explain also writes the one rule that fired. Where TABLE has the "
-                "label, the "
-                "scores go to stderr.") {
+      : Command(
+            program, "predict", "Apply a saved model to a table",
+            "Applies a model that --model-out has saved to every row of TABLE and writes CSV. Classes and numbers: "
+            "row, "
+            "prediction and, with --proba, a confidence for every class. Principal components: the scores. Cuts: the "
+            "coded table. An index without a label: the neighbours (row, pos, train_index, distance). Columns are "
+            "matched by name and read with the types they had. For a tree, --explain also writes the one rule that "
+            "applied. Where TABLE has the label, the scores go to stderr.") {
     add_argument(*app, "MODEL", model_, "FILE", "Model file");
     add_argument(*app, "TABLE", table_, "TABLE", "Table to predict; '-' reads stdin");
     OptionGroup group(*app, "Prediction");

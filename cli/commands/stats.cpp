@@ -39,12 +39,12 @@ class Stats : public Command {
   explicit Stats(CLI::App& program)
       : Command(
             program, "stats", "Show statistics of every column",
-            "Shows of every column: missing values, range, mean, standard deviation, how many different values there "
-            "are, and a small histogram. As CSV and JSON: the first rows of the extremes, zeros, sum, variance "
-            "and skewness as well.") {
+            "Shows for every column its missing values, range, mean, standard deviation, number of different values, "
+            "and a small histogram. CSV and JSON also hold the first rows of the extremes, zeros, sum, variance and "
+            "skewness.") {
     add_argument(*app, "TABLE", table_, "TABLE", "Table to look at; '-' reads stdin");
     OptionGroup group(*app, "Statistics");
-    group.text("--by", by_, "COLUMN", "The statistics of every class of rows as well; the column is read as nominal");
+    group.text("--by", by_, "COLUMN", "Also show the statistics of every class of rows; the column is read as nominal");
     group.integer("--bins", bins_, "N", fmt::format("Bins of the histograms, up to 65536 [{}]", bins_));
     group.flag("--one-pass", one_pass_,
                "Leave out what needs a second look at the values: histograms, distinct numbers");

@@ -93,8 +93,8 @@ class TreeCommand : public Command {
         [&tree](const std::string& word) { tree.missing = missing_policy(word); });
     group.parsed("--max-depth", "N", "The root has depth 0; without it any",
                  [&tree](const std::string& word) { tree.max_depth = parse_integer(word, "--max-depth"); });
-    group.integer("--min-samples-leaf,--min-rows", tree.min_samples_leaf, "N", "Rows of a leaf, at least [1]");
-    group.real("--min-score", tree.min_score, "S", "What a split is worth, at least [0: more than nothing]");
+    group.integer("--min-samples-leaf,--min-rows", tree.min_samples_leaf, "N", "Fewest rows of a leaf [1]");
+    group.real("--min-score", tree.min_score, "S", "Least worth of a split [0: more than nothing]");
     group.list("--class-weight", class_weights_, "CLASS=W,...|balanced",
                "Weights of classes, which multiply those of rows; balanced: all classes weigh the same");
     group.real("--ccp-alpha", tree.ccp_alpha, "A",
@@ -108,17 +108,19 @@ class TreeCommand : public Command {
   void add_scores() {
     OptionGroup group(*app, "Scores");
     group.text("--test", test_, "TABLE", "Predict the classes of these rows, too, and score them");
-    group.parsed("--cv", "FOLDS", "Cross-validation beside the tree of all rows", [this](const std::string& word) {
-      options_.scheme = Scheme::cross_validation;
-      options_.n_folds = parse_integer(word, "--cv");
-      if (options_.n_folds < 2) throw Error(ErrorCode::invalid_argument, "--cv: " + word + " folds: 2 is the least");
-    });
-    group.parsed("--holdout", "FRACTION", "The same with this part of the rows held out for testing",
+    group.parsed("--cv", "FOLDS", "Also score by cross-validation with this many folds",
+                 [this](const std::string& word) {
+                   options_.scheme = Scheme::cross_validation;
+                   options_.n_folds = parse_integer(word, "--cv");
+                   if (options_.n_folds < 2)
+                     throw Error(ErrorCode::invalid_argument, "--cv: " + word + " folds: 2 is the least");
+                 });
+    group.parsed("--holdout", "FRACTION", "Also score on this part of the rows, held out from training, e.g. 0.3",
                  [this](const std::string& word) {
                    options_.scheme = Scheme::holdout;
                    options_.holdout = parse_share(word, "--holdout");
                  });
-    group.flag("--loo", leave_one_out_, "The same leaving out one row after the other");
+    group.flag("--loo", leave_one_out_, "Also score by leave-one-out: every row is predicted from all others");
   }
 
   bool evaluates() const { return count("--cv") + count("--holdout") + count("--loo") > 0; }

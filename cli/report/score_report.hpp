@@ -31,7 +31,7 @@ void report_scores(Session& session, const Scores& scores) {
   session.say(scores.n_rows > 0 ? score_text(scores) : "no row of the table has a label: no scores\n");
 }
 
-/// The same against the label of a test table; warns of rows whose label training does not know.
+/// Scores against the label of a test table; warns of rows whose label training does not know.
 void report_scores(Session& session, const Column& label, const std::vector<std::string>& classes,
                    const std::vector<std::int32_t>& predicted);
 
