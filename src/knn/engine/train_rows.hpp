@@ -1,4 +1,4 @@
-// The encoded training rows a searcher works on: all of them, or one part after the other where memory is short.
+// Hands a searcher the encoded training rows: all of them, or one part after the other where memory is short.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ struct TrainPart {
 };
 
 /// Walks over the training table in parts of at most `part_rows` rows. A table that is not resident is encoded part by
-/// part into one buffer, so that a part is valid until the next.
+/// part into one buffer, so that a part is valid until the next is asked for.
 class TrainParts {
  public:
   TrainParts(const Fitted& fitted, std::int64_t part_rows);

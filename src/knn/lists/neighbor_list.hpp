@@ -1,4 +1,4 @@
-// Which rows stay in a neighbour list, and in which order: this file decides every tie.
+// Decides which rows stay in a neighbour list, and in which order. Every tie is decided here.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@ struct Neighbor {
   std::int64_t row;
 };
 
-/// stope's order: by (distance, row), NaN after everything, -0 equal to +0. A strict total order on candidates, so the
-/// k smallest do not depend on tiles, threads or devices, and lists merge associatively.
+/// stope orders candidates by (distance, row), NaN after everything, -0 equal to +0. This is a strict total order. So
+/// the k smallest do not depend on tiles, threads or devices, and lists merge associatively.
 inline bool closer(const Neighbor& a, const Neighbor& b) {
   if (a.distance < b.distance) return true;
   if (b.distance < a.distance) return false;
@@ -23,14 +23,14 @@ inline bool closer(const Neighbor& a, const Neighbor& b) {
   return a.row < b.row;
 }
 
-/// The k closest candidates offered, in any order of offering.
+/// Keeps the k closest candidates, offered in any order.
 class NearestList {
  public:
   void reset(std::int64_t k);
   void offer(const Neighbor& candidate);
-  /// The candidates, closest first; the list is empty afterwards.
+  /// Hands on the candidates, closest first, and empties the list.
   void take_sorted(std::vector<Neighbor>& out);
-  /// The distance of the farthest of k candidates, infinity while there are fewer.
+  /// Returns the distance of the farthest of k candidates, infinity while there are fewer.
   double threshold() const;
 
  private:
@@ -38,16 +38,16 @@ class NearestList {
   std::vector<Neighbor> heap_;  // max-heap by `closer`
 };
 
-/// RapidMiner's BoundedPriorityQueue (rapidminer_heap.hpp): rows must be offered in training order.
+/// Does what RapidMiner's BoundedPriorityQueue does (rapidminer_heap.hpp). Rows must be offered in training order.
 class RapidMinerHeap {
  public:
   void reset(std::int64_t k);
   void offer(const Neighbor& candidate);
   /// Goes on with an array that array() returned.
   void restore(const std::vector<Neighbor>& array) { heap_ = array; }
-  /// The candidates in heap-array order, the order in which votes are added.
+  /// Returns the candidates in heap-array order, the order in which votes are added.
   const std::vector<Neighbor>& array() const { return heap_; }
-  /// The root's distance, infinity while there are fewer than k candidates.
+  /// Returns the root's distance, infinity while there are fewer than k candidates.
   double threshold() const;
 
  private:

@@ -1,23 +1,22 @@
-// The shape of RapidMiner's heap, for host and device: a java.util.PriorityQueue used as a max-heap of size k by
-// distance alone. Which of several equal candidates stays is decided by this shape, so rows must be offered in training
-// order.
+// RapidMiner's heap, for host and device: a java.util.PriorityQueue used as a max-heap of size k by distance alone. The
+// shape of this heap decides which of several equal candidates stays, so rows must be offered in training order.
 #pragma once
 
 #include "base/host_device.hpp"
 
 namespace stope::knn {
 
-/// Double.compareTo(a, b) > 0: -0 < +0, NaN above everything and equal to itself.
+/// Returns Double.compareTo(a, b) > 0: -0 < +0, NaN is above everything and equal to itself.
 STOPE_HD inline bool java_greater(double a, double b) {
   if (a > b) return true;
   if (a < b) return false;
   const bool a_nan = a != a, b_nan = b != b;
   if (a_nan || b_nan) return a_nan && !b_nan;
-  return 1.0 / a > 1.0 / b;  // equal values: only of zeros do the quotients differ
+  return 1.0 / a > 1.0 / b;  // equal values; the quotients differ only if they are zeros
 }
 
-/// java.util.PriorityQueue.siftUp: a parent that is not smaller stays where it is. `Array` has distance(i), move(to,
-/// from) and put(to, candidate); the candidate goes to place `size` or above.
+/// Does what java.util.PriorityQueue.siftUp does: a parent that is not smaller stays where it is. `Array` has
+/// distance(i), move(to, from) and put(to, candidate); the candidate goes to place `size` or above.
 template <class Array, class Neighbor>
 STOPE_HD void heap_push(Array& heap, int size, const Neighbor& candidate) {
   int i = size;
@@ -30,8 +29,8 @@ STOPE_HD void heap_push(Array& heap, int size, const Neighbor& candidate) {
   heap.put(i, candidate);
 }
 
-/// java.util.PriorityQueue.poll of a heap of `size` > 0: the last element, `last`, sinks from the root; of equal
-/// children the left one rises. The heap has one element less.
+/// Does what java.util.PriorityQueue.poll does to a heap of `size` > 0: the last element, `last`, sinks from the root,
+/// and if both children are equal the left one rises. The heap has one element less afterwards.
 template <class Array, class Neighbor>
 STOPE_HD void heap_poll(Array& heap, int size, const Neighbor& last) {
   --size;

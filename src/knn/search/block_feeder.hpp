@@ -1,5 +1,5 @@
-// Begins blocks of queries ahead of those that are finished, if it may in a thread of its own: then what the host does
-// for the one and for the other goes on at the same time.
+// Begins blocks of queries ahead of those that are finished. Where it may, it does so in a thread of its own, so that
+// the host prepares one block while it hands on another.
 #pragma once
 
 #include <condition_variable>
@@ -14,17 +14,18 @@ namespace stope::knn {
 class BlockFeeder {
  public:
   enum class In { a_thread, the_callers };
-  /// Calls begin(number) for 0, 1, ... n_blocks - 1 in order, at most `under_way` ahead of done(): the first before it
-  /// returns, the others in a thread of its own or in wait_for(); in that, too, where the system has no thread to give.
+  /// Calls begin(number) for 0, 1, ... n_blocks - 1 in order, at most `under_way` ahead of done(). The first call is
+  /// made before the constructor returns, the others in a thread of its own. They are made in wait_for() if `in` says
+  /// so, or if the system has no thread to give.
   BlockFeeder(std::int64_t n_blocks, std::int64_t under_way, In in, std::function<void(std::int64_t)> begin);
-  /// Waits until a begin() that runs has returned; no other is called.
+  /// Waits until a begin() that runs has returned, and calls no other.
   ~BlockFeeder();
   BlockFeeder(const BlockFeeder&) = delete;
   BlockFeeder& operator=(const BlockFeeder&) = delete;
 
-  /// Until block `number` has begun; throws what its begin() threw.
+  /// Waits until block `number` has begun; throws what its begin() threw.
   void wait_for(std::int64_t number);
-  /// Block `number`, the next in order, is finished with.
+  /// Says that block `number`, the next in order, is finished.
   void done(std::int64_t number);
 
  private:
