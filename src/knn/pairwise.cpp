@@ -6,8 +6,9 @@
 #include <string>
 
 #include "base/checked.hpp"
-#include "knn/engine/searcher.hpp"
 #include "knn/lists/neighbor_list.hpp"
+#include "knn/search/make_engine.hpp"
+#include "knn/search/make_plan.hpp"
 #include "stope/error.hpp"
 #include "stope/knn.hpp"
 #include "table/encode.hpp"
@@ -17,7 +18,7 @@ namespace {
 
 using knn::Neighbor;
 
-// RapidMiner's nominal similarities under Cross Distances: "false" is the first value of the request's mapping. A
+// For RapidMiner's nominal similarities under Cross Distances "false" is the first value of the request's mapping. So a
 // binominal attribute of the reference is recoded to that mapping; one whose values differ counts as polynominal.
 Table with_binominals_of(const Table& request, const Table& reference) {
   Table table = reference;
@@ -47,7 +48,7 @@ Table with_binominals_of(const Table& request, const Table& reference) {
 // Walks over the request rows block by block; the reference table is fitted as the training table of a search is.
 class RequestBlocks {
  public:
-  /// `fitted`: the reference table as it is, if it was fitted already; else null.
+  /// `fitted` is the reference table if it was fitted already, else null.
   RequestBlocks(const Table& request, const Table& reference, const PairwiseOptions& options, const RunOptions& run,
                 const knn::Fitted* fitted = nullptr)
       : run_(run),
@@ -65,12 +66,13 @@ class RequestBlocks {
     // A block holds distances and, where asked for, similarities of whole reference rows, and lists of k.
     const std::int64_t values = checked::mul(fitted_.n_rows(), options.similarities ? 2 : 1);
     const std::int64_t listed = std::min(options.n_neighbors, fitted_.n_rows());
+    const device::BackendChoice backend = knn::backend_for(fitted_, run);
+    const knn::Engine engine = knn::reference_engine(backend.backend == device::Backend::cuda);
     plan_ = knn::make_plan({request.n_rows, fitted_.n_rows(), fitted_.width(),
                             checked::add(checked::mul(values, sizeof(double)), checked::mul(listed, sizeof(Neighbor))),
                             fitted_.kernel().scratch_bytes(), fitted_.bytes(), fitted_.resident()},
-                           knn::backend_for(fitted_, run),
-                           {knn::Method::Way::reference, {}, {}, "every pair is wanted"}, run);
-    searcher_ = knn::make_searcher(fitted_, plan_, run);
+                           backend, {.engine = engine, .reason = "every pair is wanted"}, run);
+    matrix_ = knn::make_matrix(fitted_, plan_, run);
     parts_ = std::make_unique<knn::TrainParts>(fitted_, plan_.part_rows);
     pool_ = std::make_unique<ThreadPool>(plan_.threads);
     encoded_ = Buffer<double>(checked::mul(plan_.tile_queries, fitted_.width()));
@@ -91,7 +93,7 @@ class RequestBlocks {
       if (run_.progress) run_.progress("pairwise", first + block_.n, n_requests_);
     }
     SearchReport report = knn::report_of(plan_);
-    searcher_->report(report);
+    matrix_->report(report);
     report.tile_rows = n_reference();
     report.pairs = checked::mul(n_requests_, n_reference());
     report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -101,7 +103,7 @@ class RequestBlocks {
   void fill(knn::Quantity quantity, double* values) {
     for (std::int64_t i = 0; i < parts_->count(); ++i) {
       const knn::TrainPart part = parts_->part(i, *pool_, run_.cancel);
-      searcher_->matrix(part, block_, quantity, knn::PairOrder::query_first, values + part.first, n_reference());
+      matrix_->compute(part, block_, quantity, knn::PairOrder::query_first, values + part.first, n_reference());
     }
   }
 
@@ -117,7 +119,7 @@ class RequestBlocks {
   std::int64_t n_requests_;
   std::vector<MatchedColumn> columns_;
   knn::Plan plan_;
-  std::unique_ptr<knn::Searcher> searcher_;
+  std::unique_ptr<knn::DistanceMatrix> matrix_;
   std::unique_ptr<knn::TrainParts> parts_;
   std::unique_ptr<ThreadPool> pool_;
   Buffer<double> encoded_;
@@ -136,7 +138,7 @@ void check_k(const PairwiseOptions& options, std::int64_t n_reference) {
   }
 }
 
-// The whole table of pairs is held; RapidMiner's sort needs a second copy.
+// Throws out_of_memory where the table of pairs does not fit: it is held whole, and RapidMiner's sort needs a copy.
 void check_memory(const PairwiseOptions& options, std::int64_t n_requests, std::int64_t n_reference,
                   const RunOptions& run) {
   const std::int64_t kept = options.n_neighbors > 0 ? std::min(options.n_neighbors, n_reference) : n_reference;
@@ -149,8 +151,8 @@ void check_memory(const PairwiseOptions& options, std::int64_t n_requests, std::
   }
 }
 
-// The pairs of one request under stope's rules: the k nearest or farthest by (distance, row), NaN last, or all in
-// order.
+// Selects the pairs of one request under stope's rules: the k nearest or farthest by (distance, row), NaN last, or all
+// in order.
 class DefaultSelection {
  public:
   DefaultSelection(const PairwiseOptions& options, std::int64_t n_reference)
@@ -177,7 +179,7 @@ class DefaultSelection {
   std::vector<Neighbor> chosen_;
 };
 
-// RapidMiner's Cross Distances: its heap on the reported value, then one stable sort of the whole table.
+// RapidMiner's Cross Distances keeps its heap by the reported value, then sorts the whole table, which is stable.
 std::vector<CrossDistance> rapidminer_cross_distances(RequestBlocks& blocks, const PairwiseOptions& options,
                                                       SearchReport& report) {
   const std::int64_t n = blocks.n_reference();
@@ -204,8 +206,8 @@ std::vector<CrossDistance> rapidminer_cross_distances(RequestBlocks& blocks, con
   return table;
 }
 
-// The nearest of every request are a search, which a filter can do. Measures that have one do not change by a bit when
-// their arguments change places, so that it does not matter which row the search puts first.
+// To find the nearest of every request is a search, which a filter can do. Measures that have a filter do not change by
+// a bit when their arguments change places, so it does not matter which row the search puts first.
 std::vector<CrossDistance> nearest_pairs(const KnnIndex& index, const Table& request, const PairwiseOptions& options,
                                          const RunOptions& run, SearchReport& report) {
   std::vector<CrossDistance> table;

@@ -1,9 +1,8 @@
-// A back end that works beside the processor: while it searches one block of queries, the caller prepares the next and
-// hands on the one before (block_feeder.hpp).
+// What an engine that works beside the host is to the search: while it searches one block of queries, the caller
+// prepares the next and hands on the one before (search/block_feeder.hpp).
 #pragma once
 
 #include <functional>
-#include <memory>
 #include <optional>
 #include <vector>
 
@@ -15,22 +14,22 @@ namespace stope::knn {
 /// Encodes query rows [first, first + n), row-major.
 using QueryEncoder = std::function<void(std::int64_t first, std::int64_t n, double* rows, ThreadPool& pool)>;
 
-/// In place of a neighbour that there is none for: all rows that are left are in the list.
+/// Stands where a list has no further neighbour, because all rows that are left are in the list.
 inline constexpr std::int64_t kNoNeighbor = -1;
 
 /// What images on GPUs have to allow for, or be made of, as a search shows. `missing`: queries lack values of
 /// attributes that every training row has. `halves`: rows or queries are not the small whole numbers that a sample has.
 enum class ImageNeed { missing, halves };
 
-/// What became of a block of queries whose lists stayed where the back end found them: predictions of the selection's
-/// ballot, or lists in the memory of the caller's that the selection names. Queries that it could not answer there have
-/// lists.
+/// What became of a block of queries whose lists stayed where the back end found them: predictions by the selection's
+/// ballot, or lists in the caller's memory, which the selection names. Queries that the back end could not answer there
+/// have lists.
 struct Outcome {
   std::int64_t first_query = 0, n_queries = 0;
-  std::vector<std::int32_t> winners;  ///< winners[j * n_queries + i] of the j-th k, of classes alone
+  std::vector<std::int32_t> winners;  ///< winners[j * n_queries + i] for the j-th k; only where there are classes
   std::vector<double> values;         ///< values[(j * n_queries + i) * n_values + v]
   std::vector<std::int64_t> listed;   ///< queries of the block, ascending, that have lists instead
-  Lists lists;                        ///< theirs
+  Lists lists;                        ///< their lists, in that order
 };
 
 /// Searches the whole training table; every list has selection.ks.front() neighbours, some of them kNoNeighbor where
@@ -39,7 +38,8 @@ struct Outcome {
 class SearchPipeline {
  public:
   virtual ~SearchPipeline() = default;
-  /// Under way at once; fewer where STOPE_BLOCKS_UNDER_WAY says so (1: nothing is prepared or handed on meanwhile).
+  /// How many blocks are under way at once; fewer where STOPE_BLOCKS_UNDER_WAY says so (1: nothing is prepared or
+  /// handed on meanwhile).
   virtual int blocks() const = 0;
   /// Whether one thread may begin a block while another finishes the one before.
   virtual bool begins_beside() const { return false; }
@@ -55,14 +55,10 @@ class SearchPipeline {
   virtual void report(SearchReport& report) const = 0;
 };
 
-/// Puts lists, of one k, in place of those of queries `first` ... of `out`.
+/// Writes the lists, of one k, over those of queries first, first + 1, ... of `out`.
 void copy_lists(const Lists& lists, const Selection& selection, std::int64_t first, Neighbors& out);
 
 /// Takes kNoNeighbor out of the lists.
 void drop_empty_entries(Neighbors& neighbors);
-
-/// The pipeline of a plan, or null where there is none; throws out_of_memory where the plan turns out not to fit.
-std::unique_ptr<SearchPipeline> make_pipeline(const Fitted& fitted, const Plan& plan, const Selection& selection,
-                                              std::int64_t n_queries, const RunOptions& run);
 
 }  // namespace stope::knn

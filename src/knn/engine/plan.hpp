@@ -1,28 +1,23 @@
-// The plan of a search: back end, tile sizes, threads, memory. Everything a plan decides is invisible in the result.
+// The plan of a search: which engine on which back end, tile sizes, threads, memory. Nothing a plan decides shows in
+// the result. search/make_plan.hpp makes one.
 #pragma once
 
 #include <cstdint>
 #include <string>
 
 #include "device/backend.hpp"
-#include "knn/filter/scan/scan.hpp"
+#include "knn/engine/engine.hpp"
+#include "knn/engine/scan_kind.hpp"
 #include "stope/knn.hpp"
-#include "stope/run.hpp"
 
 namespace stope::knn {
 
-/// How rows are ordered in blocks: as the table has them (RapidMiner's heap must see them so), or such that near rows
-/// share a block.
-enum class BlockOrder { table, near };
-
 /// Which way a search goes, and why.
 struct Method {
-  enum class Way { reference, filter };
-  Way way = Way::reference;
-  BlockOrder order = BlockOrder::table;
-  ScanKind kind = ScanKind::differences;
-  std::string reason;
-  bool in_parts = false;  ///< a GPU's filter takes the training table part by part
+  Engine engine = Engine::cpu_reference;
+  BlockOrder order = BlockOrder::table;   ///< cpu_filter
+  ScanKind kind = ScanKind::differences;  ///< cpu_filter; difference_filter: differences or byte_differences
+  std::string reason = {};                ///< printed by --explain
 };
 
 struct Plan {
@@ -36,25 +31,7 @@ struct Plan {
   int threads = 0;
 };
 
-/// What the job needs per query row beyond its distances.
-struct Demand {
-  std::int64_t n_queries = 0;
-  std::int64_t n_rows = 0;
-  std::int64_t width = 0;           ///< encoded attributes
-  std::int64_t list_bytes = 0;      ///< bytes of result and lists per query row
-  std::int64_t scratch_bytes = 0;   ///< bytes of work space per thread
-  std::int64_t index_bytes = 0;     ///< bytes the fitted index holds already
-  bool resident = true;             ///< whether it holds the encoded rows
-  std::int64_t filter_columns = 0;  ///< of the images a filter makes of rows; 0: no filter can be used
-};
-
-/// Shrinks tiles, then the parts of the training table, until they fit the budget; a filter that does not fit gives way
-/// to the reference. Throws out_of_memory naming the bytes if one query row and a part of one row do not fit. The
-/// environment variables STOPE_TILE_QUERIES, STOPE_TILE_ROWS and STOPE_PART_ROWS override the sizes (for tests; with
-/// the last no index holds encoded rows).
-Plan make_plan(const Demand& demand, const device::BackendChoice& backend, const Method& method, const RunOptions& run);
-
-/// What of a report the plan knows.
+/// Fills in what the plan knows of a report.
 SearchReport report_of(const Plan& plan);
 
 }  // namespace stope::knn

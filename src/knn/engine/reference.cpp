@@ -1,61 +1,25 @@
-// The reference back end: every distance by the measure's own formula in double precision, blocked, on all cores. Every
-// fast path must return its bits.
+#include "knn/engine/reference.hpp"
+
 #include <algorithm>
+#include <atomic>
 
 #include "base/checked.hpp"
 #include "base/thread_pool.hpp"
-#include "knn/engine/searcher.hpp"
 #include "knn/lists/collector.hpp"
 
 namespace stope::knn {
 namespace {
 
-class ReferenceSearcher final : public Searcher {
+// Evaluates the formula for blocks of pairs.
+class Pairs {
  public:
-  ReferenceSearcher(const Fitted& fitted, const Plan& plan, const RunOptions& run)
-      : fitted_(fitted),
-        plan_(plan),
-        run_(run),
-        pool_(plan.threads),
-        distances_(checked::mul(plan.tile_queries, plan.tile_rows)) {}
+  Pairs(const Fitted& fitted, ThreadPool& pool, const CancelToken& cancel)
+      : fitted_(fitted), pool_(pool), cancel_(cancel) {}
 
-  void search(const TrainPart& part, const QueryBlock& block, const Selection& selection, Lists& lists) override {
-    const std::size_t n_lists = selection.n_lists();
-    collectors_.resize(static_cast<std::size_t>(block.n));
-    for (std::size_t i = 0; i < collectors_.size(); ++i) {
-      collectors_[i].reset(selection);
-      collectors_[i].restore(&lists[i * n_lists]);
-    }
-    // Tiles go in row order and a pass selects only when the tile before is done, because RapidMiner's heap must see
-    // the rows in that order.
-    for (std::int64_t begin = 0; begin < part.n; begin += plan_.tile_rows) {
-      const std::int64_t end = std::min(begin + plan_.tile_rows, part.n);
-      compute(part, block, begin, end, Quantity::distance, PairOrder::train_first, distances_.data(), plan_.tile_rows);
-      pool_.parallel_for(block.n, run_.cancel, [&](std::int64_t i, int) {
-        Collector& collector = collectors_[static_cast<std::size_t>(i)];
-        const double* distances = distances_.data() + i * plan_.tile_rows;
-        for (std::int64_t j = begin; j < end; ++j) {
-          const std::int64_t row = part.first + j;
-          if (!selection.excludes(block, i, row)) collector.offer({distances[j - begin], row});
-        }
-      });
-    }
-    for (std::size_t i = 0; i < lists.size(); ++i) collectors_[i / n_lists].take(i % n_lists, lists[i]);
-    evaluated_ += block.n * part.n;
-  }
-
-  void matrix(const TrainPart& part, const QueryBlock& block, Quantity quantity, PairOrder order, double* values,
-              std::int64_t ld) override {
-    compute(part, block, 0, part.n, quantity, order, values, ld);
-    evaluated_ += block.n * part.n;
-  }
-
-  void report(SearchReport& report) const override { report.evaluated = evaluated_; }
-
- private:
-  // out[i * ld + (j - begin)]: block by tile, cut into tasks that are large enough to be worth a hand-over.
+  /// Writes out[i * ld + (j - begin)] for every query i of the block and the part's rows j in [begin, end), in tasks
+  /// that are large enough to be worth a hand-over.
   void compute(const TrainPart& part, const QueryBlock& block, std::int64_t begin, std::int64_t end, Quantity quantity,
-               PairOrder order, double* out, std::int64_t ld) {
+               PairOrder order, double* out, std::int64_t ld) const {
     constexpr std::int64_t kQueriesPerTask = 16;
     constexpr std::int64_t kMaxRowsPerTask = 512;  // what 16 queries share stays in the L2 cache
     // The cancel token is polled between tasks: 2^25 terms are some tens of milliseconds.
@@ -65,7 +29,7 @@ class ReferenceSearcher final : public Searcher {
     const std::int64_t query_tasks = checked::ceil_div(block.n, kQueriesPerTask);
     const std::int64_t row_tasks = checked::ceil_div(end - begin, rows_per_task);
     const std::int64_t width = fitted_.width();
-    pool_.parallel_for(query_tasks * row_tasks, run_.cancel, [&](std::int64_t task, int) {
+    pool_.parallel_for(query_tasks * row_tasks, cancel_, [&](std::int64_t task, int) {
       const std::int64_t query = task / row_tasks * kQueriesPerTask;
       const std::int64_t row = begin + task % row_tasks * rows_per_task;
       fitted_.kernel().evaluate(
@@ -75,12 +39,80 @@ class ReferenceSearcher final : public Searcher {
     });
   }
 
+ private:
   const Fitted& fitted_;
+  ThreadPool& pool_;
+  const CancelToken& cancel_;
+};
+
+class ReferenceSearcher final : public Searcher {
+ public:
+  ReferenceSearcher(const Fitted& fitted, const Plan& plan, const RunOptions& run)
+      : plan_(plan),
+        run_(run),
+        pool_(plan.threads),
+        pairs_(fitted, pool_, run.cancel),
+        distances_(checked::mul(plan.tile_queries, plan.tile_rows)) {}
+
+  PartEnd search(const TrainPart& part, const QueryBlock& block, const Selection& selection, Lists& lists) override {
+    const std::size_t n_lists = selection.n_lists();
+    collectors_.resize(static_cast<std::size_t>(block.n));
+    for (std::size_t i = 0; i < collectors_.size(); ++i) {
+      collectors_[i].reset(selection);
+      collectors_[i].restore(&lists[i * n_lists]);
+    }
+    // Tiles go in row order and a pass selects only when the tile before is done, because RapidMiner's heap must see
+    // the rows in that order.
+    std::atomic<bool> too_long = false;
+    for (std::int64_t begin = 0; begin < part.n; begin += plan_.tile_rows) {
+      const std::int64_t end = std::min(begin + plan_.tile_rows, part.n);
+      pairs_.compute(part, block, begin, end, Quantity::distance, PairOrder::train_first, distances_.data(),
+                     plan_.tile_rows);
+      pool_.parallel_for(block.n, run_.cancel, [&](std::int64_t i, int) {
+        if (too_long.load(std::memory_order_relaxed)) return;
+        Collector& collector = collectors_[static_cast<std::size_t>(i)];
+        const double* distances = distances_.data() + i * plan_.tile_rows;
+        for (std::int64_t j = begin; j < end; ++j) {
+          const std::int64_t row = part.first + j;
+          if (!selection.excludes(block, i, row)) collector.offer({distances[j - begin], row});
+        }
+        if (collector.too_long()) too_long.store(true, std::memory_order_relaxed);
+      });
+      if (too_long) return PartEnd::list_too_long;
+    }
+    for (std::size_t i = 0; i < lists.size(); ++i) collectors_[i / n_lists].take(i % n_lists, lists[i]);
+    evaluated_ += block.n * part.n;
+    return PartEnd::complete;
+  }
+
+  void report(SearchReport& report) const override { report.evaluated = evaluated_; }
+
+ private:
   const Plan plan_;
   const RunOptions& run_;
   ThreadPool pool_;
+  const Pairs pairs_;
   Buffer<double> distances_;           // tile_queries x tile_rows
   std::vector<Collector> collectors_;  // per query
+  std::int64_t evaluated_ = 0;
+};
+
+class ReferenceMatrix final : public DistanceMatrix {
+ public:
+  ReferenceMatrix(const Fitted& fitted, const Plan& plan, const RunOptions& run)
+      : pool_(plan.threads), pairs_(fitted, pool_, run.cancel) {}
+
+  void compute(const TrainPart& part, const QueryBlock& block, Quantity quantity, PairOrder order, double* values,
+               std::int64_t ld) override {
+    pairs_.compute(part, block, 0, part.n, quantity, order, values, ld);
+    evaluated_ += block.n * part.n;
+  }
+
+  void report(SearchReport& report) const override { report.evaluated = evaluated_; }
+
+ private:
+  ThreadPool pool_;
+  const Pairs pairs_;
   std::int64_t evaluated_ = 0;
 };
 
@@ -88,6 +120,10 @@ class ReferenceSearcher final : public Searcher {
 
 std::unique_ptr<Searcher> make_reference_searcher(const Fitted& fitted, const Plan& plan, const RunOptions& run) {
   return std::make_unique<ReferenceSearcher>(fitted, plan, run);
+}
+
+std::unique_ptr<DistanceMatrix> make_reference_matrix(const Fitted& fitted, const Plan& plan, const RunOptions& run) {
+  return std::make_unique<ReferenceMatrix>(fitted, plan, run);
 }
 
 }  // namespace stope::knn

@@ -1,15 +1,14 @@
-// The fast CPU back ends: a float image of every row bounds its distance, and only what the bound cannot rule out is
-// evaluated with the measure's own formula. Which instructions scan the images is all that tells the back ends apart.
+#include "knn/filter/filter_searcher.hpp"
+
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <numeric>
 
 #include "base/checked.hpp"
 #include "base/thread_pool.hpp"
-#include "knn/engine/searcher.hpp"
 #include "knn/filter/near_order.hpp"
 #include "knn/filter/tile_search.hpp"
-#include "stope/error.hpp"
 
 namespace stope::knn {
 namespace {
@@ -25,7 +24,7 @@ class FilterSearcher final : public Searcher {
         map_(fitted.filters().map(fitted, form)),
         pool_(plan.threads) {}
 
-  void search(const TrainPart& part, const QueryBlock& block, const Selection& selection, Lists& lists) override {
+  PartEnd search(const TrainPart& part, const QueryBlock& block, const Selection& selection, Lists& lists) override {
     take_part(part);
     const RowImages queries = make_row_images(*map_, block.rows, block.n, fitted_.width(), pool_, run_.cancel);
     const std::vector<std::int64_t> order = query_order(queries, block.n);
@@ -34,14 +33,17 @@ class FilterSearcher final : public Searcher {
     const std::int64_t n_blocks = index_.images->n_blocks;
     const TileContext context{fitted_, index_, part, scans_.data(), block, queries, selection, lists, run_.cancel};
     const std::size_t n_lists = selection.n_lists();
-    // The lists are read (by the first segment) and written at the end: a segment must not see another's.
+    // The first segment reads `lists`, so they are written only at the end: no segment may see another's lists.
     Lists found(lists.size() * static_cast<std::size_t>(n_segments));
+    std::atomic<bool> too_long = false;
     pool_.parallel_for(n_tiles * n_segments, run_.cancel, [&](std::int64_t task, int worker) {
+      if (too_long.load(std::memory_order_relaxed)) return;
       const std::int64_t tile = task / n_segments, segment = task % n_segments;
       const std::int64_t first = tile * kScanTileQueries, n = std::min<std::int64_t>(kScanTileQueries, block.n - first);
       TileSearch& search = work_space(worker);
-      search.run(context, order.data() + first, n, n_blocks * segment / n_segments,
-                 n_blocks * (segment + 1) / n_segments);
+      const PartEnd end = search.run(context, order.data() + first, n, n_blocks * segment / n_segments,
+                                     n_blocks * (segment + 1) / n_segments);
+      if (end == PartEnd::list_too_long) return too_long.store(true, std::memory_order_relaxed);
       for (std::int64_t i = 0; i < n; ++i) {
         const std::size_t at = static_cast<std::size_t>(segment) * lists.size() +
                                static_cast<std::size_t>(order[static_cast<std::size_t>(first + i)]) * n_lists;
@@ -50,15 +52,10 @@ class FilterSearcher final : public Searcher {
         }
       }
     });
-    if (n_segments > 1) {
-      merge(selection, found, lists);
-    } else {
-      lists.swap(found);
-    }
-  }
-
-  void matrix(const TrainPart&, const QueryBlock&, Quantity, PairOrder, double*, std::int64_t) override {
-    throw Error(ErrorCode::internal, "a filter computes no matrix");
+    if (too_long) return PartEnd::list_too_long;
+    if (n_segments > 1) return merge(selection, found, lists);
+    lists.swap(found);
+    return PartEnd::complete;
   }
 
   void report(SearchReport& report) const override {
@@ -95,7 +92,8 @@ class FilterSearcher final : public Searcher {
     return order;
   }
 
-  // With few queries the training rows are cut as well, to give every core work. A heap sees all rows in order.
+  // Few queries make few tiles: then the training rows are cut into segments, to give every core work. A heap must see
+  // all rows in order.
   std::int64_t segments(std::int64_t n_tiles, const Selection& selection) const {
     constexpr std::int64_t kTasksPerThread = 4, kLeastBlocks = 256;
     if (selection.kind == Selection::Kind::rapidminer_heap || index_.images->ordered()) return 1;
@@ -106,18 +104,21 @@ class FilterSearcher final : public Searcher {
     return std::clamp<std::int64_t>(wanted, 1, std::max<std::int64_t>(1, most));
   }
 
-  void merge(const Selection& selection, const Lists& found, Lists& lists) {
+  PartEnd merge(const Selection& selection, const Lists& found, Lists& lists) {
+    std::atomic<bool> too_long = false;
     pool_.parallel_for(static_cast<std::int64_t>(lists.size()), run_.cancel, [&](std::int64_t i, int) {
       Collector collector;
       collector.reset(selection);
       for (std::size_t at = static_cast<std::size_t>(i); at < found.size(); at += lists.size()) {
         for (const Neighbor& candidate : found[at]) collector.offer(candidate);
       }
+      if (collector.too_long()) too_long.store(true, std::memory_order_relaxed);
       collector.take(0, lists[static_cast<std::size_t>(i)]);
     });
+    return too_long ? PartEnd::list_too_long : PartEnd::complete;
   }
 
-  // The whole table's index is kept with the table, a part's only until the next part.
+  // The index of a whole table is kept with the table, that of a part only until the next part.
   void take_part(const TrainPart& part) {
     if (index_.images != nullptr && part.first == first_row_) return;
     const ScanKind wanted = plan_.method.kind;

@@ -38,8 +38,8 @@ std::int64_t TileSearch::bytes(std::int64_t n_columns) {
          (n_columns + 8) * kScanTileQueries + kCapacity * kScanTileQueries * static_cast<std::int64_t>(sizeof(Hit));
 }
 
-void TileSearch::run(const TileContext& context, const std::int64_t* which, std::int64_t n, std::int64_t begin,
-                     std::int64_t end) {
+PartEnd TileSearch::run(const TileContext& context, const std::int64_t* which, std::int64_t n, std::int64_t begin,
+                        std::int64_t end) {
   context_ = &context;
   which_ = which;
   n_ = n;
@@ -60,6 +60,12 @@ void TileSearch::run(const TileContext& context, const std::int64_t* which, std:
   } else {
     visit_sampled(begin, end);
   }
+  return list_too_long() ? PartEnd::list_too_long : PartEnd::complete;
+}
+
+bool TileSearch::list_too_long() const {
+  const auto end = collectors_.begin() + n_;
+  return std::any_of(collectors_.begin(), end, [](const Collector& collector) { return collector.too_long(); });
 }
 
 // Row order, as RapidMiner's heap must see it.
@@ -164,7 +170,7 @@ void TileSearch::visit_within_reach(std::int64_t size) {
 // Where the bound rules out next to nothing (thousands of equal rows, k near n), scanning and sorting out hits only
 // delays the distances: they are then computed for the whole step, and the filter is tried again later and later.
 void TileSearch::step(const std::int64_t* blocks, std::int64_t n) {
-  if (n == 0) return;
+  if (n == 0 || list_too_long()) return;
   context_->cancel.check();
   if (unfiltered_ > 0) {
     --unfiltered_;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "knn/engine/searcher.hpp"
 #include "knn/filter/tile_queries.hpp"
 #include "knn/lists/collector.hpp"
 
@@ -46,7 +47,8 @@ class TileSearch {
 
   /// Searches `n` <= kScanTileQueries queries of the block, numbered by `which`, in blocks [begin, end) of the index;
   /// the lists of query i, begun by earlier parts if `begin` is 0, go to collectors()[i].
-  void run(const TileContext& context, const std::int64_t* which, std::int64_t n, std::int64_t begin, std::int64_t end);
+  [[nodiscard]] PartEnd run(const TileContext& context, const std::int64_t* which, std::int64_t n, std::int64_t begin,
+                            std::int64_t end);
   std::vector<Collector>& collectors() { return collectors_; }
   const FilterCounts& counts() const { return counts_; }
 
@@ -60,6 +62,7 @@ class TileSearch {
   void visit_within_reach(std::int64_t size);
   void list_near_boxes();
   float reach() const;
+  bool list_too_long() const;
   void step(const std::int64_t* blocks, std::int64_t n);
   void scan_blocks(const std::int64_t* blocks, std::int64_t n);
   void evaluate_blocks(const std::int64_t* blocks, std::int64_t n);

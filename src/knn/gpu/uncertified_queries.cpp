@@ -4,7 +4,9 @@
 #include <utility>
 
 #include "base/checked.hpp"
+#include "knn/gpu/reference/searcher.hpp"
 #include "stope/buffer.hpp"
+#include "stope/error.hpp"
 
 namespace stope::knn {
 namespace {
@@ -36,7 +38,7 @@ void UncertifiedQueries::search(const QueryBlock& queries, const Selection& sele
                                 const std::vector<std::int64_t>& which, const Fetch& fetch, const Take& take) {
   if (reference_ == nullptr) {
     Plan plan = plan_;
-    plan.method = {};
+    plan.method = {.engine = Engine::gpu_reference};
     plan.part_rows = fitted_.n_rows();
     if (!fitted_.resident()) {
       // An eighth of the budget for the rows: the reference's tiles and what is on the GPU have the rest.
@@ -61,7 +63,8 @@ void UncertifiedQueries::search(const QueryBlock& queries, const Selection& sele
   Lists found(which.size());
   ThreadPool pool(plan_.threads);
   for (std::int64_t part = 0; part < train_->count(); ++part) {
-    reference_->search(train_->part(part, pool, run_.cancel), few, selection, found);
+    const PartEnd end = reference_->search(train_->part(part, pool, run_.cancel), few, selection, found);
+    if (end != PartEnd::complete) throw Error(ErrorCode::internal, "a GPU's filter searched within a radius");
   }
   for (std::size_t i = 0; i < which.size(); ++i) take(which[i], std::move(found[i]));
   answered_ += n;

@@ -9,6 +9,7 @@ void Collector::reset(const Selection& selection) {
   kind_ = selection.kind;
   radius_ = selection.radius;
   longest_ = static_cast<std::size_t>(selection.longest);
+  too_long_ = false;
   switch (kind_) {
     case Selection::Kind::nearest: nearest_.reset(selection.ks.front()); break;
     case Selection::Kind::rapidminer_heap:
@@ -35,8 +36,11 @@ void Collector::offer(const Neighbor& candidate) {
       break;
     case Selection::Kind::radius:
       if (!(candidate.distance <= radius_)) break;
-      if (within_.size() == longest_) throw ListTooLong{};
-      within_.push_back(candidate);
+      if (within_.size() < longest_) {
+        within_.push_back(candidate);
+      } else {
+        too_long_ = true;
+      }
       break;
   }
 }

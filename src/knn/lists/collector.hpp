@@ -1,4 +1,4 @@
-// The neighbour lists of one query under a selection: what every searcher fills.
+// Collects the neighbour lists of one query under a selection. Every searcher fills its lists through this class.
 #pragma once
 
 #include <vector>
@@ -15,9 +15,11 @@ class Collector {
   void reset(const Selection& selection);
   /// Puts back what take() gave for every list, or nothing where a list is empty, so that offering goes on from there.
   void restore(const std::vector<Neighbor>* lists);
-  /// RapidMiner's heaps must be offered rows in training order; the other kinds take any order. Throws ListTooLong.
+  /// RapidMiner's heaps must be offered rows in training order; the other kinds take any order.
   void offer(const Neighbor& candidate);
-  /// No candidate whose distance is greater can enter a list any more; infinity or NaN: any can.
+  /// Whether more rows lie within the radius than selection.longest. The list is unusable then.
+  bool too_long() const { return too_long_; }
+  /// No candidate whose distance is greater can enter a list any more. Under infinity or NaN every candidate can.
   double threshold() const;
   /// Moves list number `list` (selection.n_lists() of them) to `out`, in the order in which it is returned.
   void take(std::size_t list, std::vector<Neighbor>& out);
@@ -26,6 +28,7 @@ class Collector {
   Selection::Kind kind_ = Selection::Kind::nearest;
   double radius_ = 0.0;
   std::size_t longest_ = 0;
+  bool too_long_ = false;
   NearestList nearest_;
   std::vector<RapidMinerHeap> heaps_;
   std::vector<Neighbor> within_;

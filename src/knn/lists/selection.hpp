@@ -1,4 +1,4 @@
-// Which neighbours a search wants of every query, and the lists that it fills.
+// Says which neighbours a search wants of every query, and holds the lists that it fills.
 #pragma once
 
 #include <cstdint>
@@ -25,14 +25,14 @@ struct QueryBlock {
 /// Which neighbours are wanted of every query.
 struct Selection {
   enum class Kind {
-    nearest,          ///< the k smallest by (distance, row), in that order
-    rapidminer_heap,  ///< RapidMiner's heap after all rows, in heap-array order, one list per k
-    radius            ///< distance <= radius, by (distance, row)
+    nearest,          ///< wants the k smallest by (distance, row), in that order
+    rapidminer_heap,  ///< wants RapidMiner's heap after all rows, in heap-array order, one list per k
+    radius            ///< wants every row with distance <= radius, by (distance, row)
   };
   Kind kind = Kind::nearest;
   std::vector<std::int64_t> ks;  ///< nearest: one k
   double radius = 0.0;
-  std::int64_t longest = std::numeric_limits<std::int64_t>::max();  ///< radius: a longer list throws ListTooLong
+  std::int64_t longest = std::numeric_limits<std::int64_t>::max();  ///< radius: the plan has room for so long a list
   bool exclude_self = false;                                        ///< query i is training row i
   const std::int64_t* train_groups = nullptr;                       ///< group per training row, or null
   const Ballot* ballot = nullptr;                                   ///< what the lists are voted for, or null
@@ -46,9 +46,6 @@ struct Selection {
     return block.groups[i] == train_groups[row];
   }
 };
-
-/// More rows lie within the radius of a query than the plan has room for.
-struct ListTooLong {};
 
 using Lists = std::vector<std::vector<Neighbor>>;
 

@@ -1,9 +1,12 @@
-#include "knn/engine/searcher.hpp"
+#include "knn/search/make_engine.hpp"
 
 #include <string>
 
+#include "knn/engine/reference.hpp"
+#include "knn/filter/filter_searcher.hpp"
 #include "knn/gpu/call.hpp"
 #include "knn/gpu/differences/difference_filter.hpp"
+#include "knn/gpu/reference/searcher.hpp"
 #include "knn/gpu/tensor/parts.hpp"
 #include "knn/gpu/tensor/tensor_filter.hpp"
 #include "knn/search/auto_device.hpp"
@@ -13,7 +16,7 @@ namespace stope::knn {
 
 namespace {
 
-// The choice, unless there is no kernel for the measure.
+// Turns to the CPU where the GPU has no kernel for the measure.
 device::BackendChoice with_kernel(const Fitted& fitted, device::BackendChoice choice) {
   if (choice.backend != device::Backend::cuda) return choice;
   const MeasureBytes image = fitted.kernel().bytes();
@@ -34,52 +37,34 @@ device::BackendChoice backend_for(const Fitted& fitted, const Selection& selecti
 }
 
 std::unique_ptr<Searcher> make_searcher(const Fitted& fitted, const Plan& plan, const RunOptions& run) {
-  if (plan.backend.backend == device::Backend::cuda) return make_gpu_reference_searcher(fitted, plan, run);
-  const bool filter = plan.method.way == Method::Way::filter;
-  return filter ? make_filter_searcher(fitted, plan, run) : make_reference_searcher(fitted, plan, run);
-}
-
-void copy_lists(const Lists& lists, const Selection& selection, std::int64_t first, Neighbors& out) {
-  const auto k = static_cast<std::size_t>(selection.ks.front());
-  auto at = static_cast<std::size_t>(first) * k;
-  for (const std::vector<Neighbor>& list : lists) {
-    if (list.size() != k && selection.train_groups == nullptr) {
-      throw Error(ErrorCode::internal, "a list is not full");
-    }
-    for (std::size_t i = 0; i < k; ++i, ++at) {
-      out.indices[at] = i < list.size() ? list[i].row : kNoNeighbor;
-      out.distances[at] = i < list.size() ? list[i].distance : 0.0;
-    }
+  switch (plan.method.engine) {
+    case Engine::cpu_reference: return make_reference_searcher(fitted, plan, run);
+    case Engine::cpu_filter: return make_filter_searcher(fitted, plan, run);
+    case Engine::gpu_reference: return make_gpu_reference_searcher(fitted, plan, run);
+    case Engine::difference_filter:
+    case Engine::tensor_filter:
+    case Engine::tensor_filter_parts: break;
   }
-}
-
-void drop_empty_entries(Neighbors& neighbors) {
-  std::size_t kept = 0, at = 0;
-  for (std::size_t i = 1; i < neighbors.offsets.size(); ++i) {
-    for (const auto end = static_cast<std::size_t>(neighbors.offsets[i]); at < end; ++at) {
-      if (neighbors.indices[at] == kNoNeighbor) continue;
-      neighbors.indices[kept] = neighbors.indices[at];
-      neighbors.distances[kept++] = neighbors.distances[at];
-    }
-    neighbors.offsets[i] = static_cast<std::int64_t>(kept);
-  }
-  neighbors.indices.resize(kept);
-  neighbors.distances.resize(kept);
-}
-
-std::optional<ImageNeed> SearchPipeline::finish_kept(int, Outcome&) {
-  throw Error(ErrorCode::internal, "lists that are not kept");
+  throw Error(ErrorCode::internal, "a pipelined engine is no searcher");
 }
 
 std::unique_ptr<SearchPipeline> make_pipeline(const Fitted& fitted, const Plan& plan, const Selection& selection,
                                               std::int64_t n_queries, const RunOptions& run) {
-  const bool filter = plan.method.way == Method::Way::filter;
-  if (plan.backend.backend != device::Backend::cuda || !filter) return nullptr;
-  if (plan.method.kind != ScanKind::products) {
-    return make_difference_filter(fitted, plan, selection, n_queries, run);
+  switch (plan.method.engine) {
+    case Engine::difference_filter: return make_difference_filter(fitted, plan, selection, n_queries, run);
+    case Engine::tensor_filter: return make_tensor_filter(fitted, plan, selection, n_queries, run);
+    case Engine::tensor_filter_parts: return make_tensor_filter_parts(fitted, plan, selection, n_queries, run);
+    case Engine::cpu_reference:
+    case Engine::cpu_filter:
+    case Engine::gpu_reference: break;
   }
-  return plan.method.in_parts ? make_tensor_filter_parts(fitted, plan, selection, n_queries, run)
-                              : make_tensor_filter(fitted, plan, selection, n_queries, run);
+  throw Error(ErrorCode::internal, "a searcher is no pipelined engine");
+}
+
+std::unique_ptr<DistanceMatrix> make_matrix(const Fitted& fitted, const Plan& plan, const RunOptions& run) {
+  if (properties(plan.method.engine).filters) throw Error(ErrorCode::internal, "a filter computes no matrix");
+  return properties(plan.method.engine).on_gpu ? make_gpu_reference_matrix(fitted, plan, run)
+                                               : make_reference_matrix(fitted, plan, run);
 }
 
 }  // namespace stope::knn

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -12,24 +12,23 @@
 #include "knn/filter/near_order.hpp"
 #include "knn/gpu/differences/difference_filter.hpp"
 #include "knn/gpu/tensor/tensor_filter.hpp"
-#include "stope/error.hpp"
 
 namespace stope::knn {
 namespace {
 
 // Crossovers, measured by bench/knn_crossovers.py (bench/results/knn_crossovers_*.json). Queries are counted over the
 // life of a fitted table, since images and choices are kept: one query at a time is worth no images, many are.
-constexpr std::int64_t kLeastQueries = 8;                    // images of a table cost as much as a few queries without
+constexpr std::int64_t kLeastQueries = 8;  // to make a table's images costs as much as a few queries without them
 constexpr std::int64_t kLeastPairs = std::int64_t{1} << 18;  // fewer are done before a filter's threads have begun
 constexpr std::int64_t kLeastRowsPerNeighbor = 16;  // with fewer, a filter keeps so many rows that it saves nothing
 constexpr std::int64_t kLeastTermsForSample = std::int64_t{1} << 28;  // fewer are scanned as fast as a sample
-constexpr std::int64_t kMostColumnsForDifferences = 3;         // so few cost nothing beside what is done with the sums
-constexpr double kBytesMayKeep = 0.5, kProductsMayKeep = 0.1;  // rows of the sample, a column
+constexpr std::int64_t kMostColumnsForDifferences = 3;         // so few cost little compared with the work on the sums
+constexpr double kBytesMayKeep = 0.5, kProductsMayKeep = 0.1;  // rows of the sample per column
 constexpr std::int64_t kMostColumnsForBlocks = 64;
-constexpr double kMostVisited = 0.6;  // share of blocks that boxes may leave before they are not worth looking at
+constexpr double kMostVisited = 0.6;  // if boxes leave a larger share of the blocks, they are not worth a look
 
-// What a sample of the training rows says about filters. The whole table is denser: its neighbours are nearer, its
-// boxes smaller; the nearest row of a sample stands for the k nearest of the table.
+// Predicts from a sample of the training rows how well filters would do. The whole table is denser: its neighbours are
+// nearer and its boxes smaller. The nearest row of the sample stands for the k nearest of the table.
 class Sample {
  public:
   Sample(const Fitted& fitted, const ImageMap& map)
@@ -52,8 +51,8 @@ class Sample {
     }
   }
 
-  /// Rows a query on average, of the sample, that a filter keeps if it can tell distances apart by no less
-  /// than `residual`, and sums by no less than `error`.
+  /// Returns how many rows of the sample a filter keeps, on average per query, if it can tell distances apart by no
+  /// less than `residual`, and sums by no less than `error`.
   double kept(double residual, double error) const {
     std::int64_t kept = 0;
     for (std::int64_t q = 0; q < kQueries; ++q) {
@@ -66,7 +65,7 @@ class Sample {
     return static_cast<double>(kept) / kQueries;
   }
 
-  /// Of the numbers, the largest |value|.
+  /// Returns the largest |value| among the numbers.
   double largest() const {
     float largest = 0.0F;
     for (std::int64_t i = 0; i < n_; ++i) {
@@ -77,7 +76,7 @@ class Sample {
     return static_cast<double>(largest);
   }
 
-  /// The share of blocks that boxes around them leave.
+  /// Returns the share of blocks that the boxes around them do not rule out, on average per query.
   double visited(const CancelToken& cancel) const {
     ThreadPool pool(1);
     const std::vector<std::int64_t> order = near_order(images_.data(), n_, n_columns_, kScanBlockRows, pool, cancel);
@@ -111,8 +110,8 @@ class Sample {
   const float* image(std::int64_t i) const { return images_.data() + i * n_columns_; }
   const float* query(std::int64_t q) const { return image(q * (n_ / kQueries)); }
 
-  // The sums between a query and n images that lie column by column, for all attributes: what missing ones would have
-  // added is what the others add on average.
+  // Computes the sums between a query and n images that lie column by column, for all attributes: a missing one adds
+  // what the others add on average.
   void add_up(const float* query, const float* columns, std::int64_t n, float* sums) const {
     std::vector<float> weights(static_cast<std::size_t>(n), 0.0F);
     std::fill(sums, sums + n, 0.0F);
@@ -137,7 +136,7 @@ class Sample {
     }
   }
 
-  // The smallest sum but its own.
+  // Returns the smallest sum between a query and another row of the sample.
   double nearest(std::int64_t q) const {
     std::vector<float> sums(sums_.begin() + q * n_, sums_.begin() + (q + 1) * n_);
     std::nth_element(sums.begin(), sums.begin() + 1, sums.end());
@@ -179,7 +178,7 @@ Method sampled_method(const Fitted& fitted, const ImageMap& map, const device::B
                       const RunOptions& run) {
   const Sample sample(fitted, map);
   Method method;
-  method.way = Method::Way::filter;
+  method.engine = Engine::cpu_filter;
   method.kind = choose_kind(map, sample, backend);
   if (in_order) {
     method.reason = "RapidMiner's heap takes the rows in order";
@@ -192,7 +191,7 @@ Method sampled_method(const Fitted& fitted, const ImageMap& map, const device::B
   return method;
 }
 
-// Values that share buckets blur mismatches: of how many columns those have too many (bytes_plan.cpp).
+// Says whether too many columns have more values than buckets: values that share a bucket hide their mismatches.
 bool buckets_blur(const Fitted& fitted, const ImageMap& map) {
   constexpr double kMostBuckets = 16.0;
   const RowForm form = map.row_form();
@@ -203,11 +202,11 @@ bool buckets_blur(const Fitted& fitted, const ImageMap& map) {
   return n > map.n_columns() / 8;
 }
 
-// Which images a GPU compares where products do not do: bytes, at four terms an instruction, if a sample shows that
-// they are sharp enough.
-ScanKind kind_on_gpu(const Fitted& fitted, const ImageMap& map, std::int64_t n_queries, std::string_view forced_kind) {
-  if (!fits(map, ScanKind::byte_differences) || forced_kind == "differences") return ScanKind::differences;
-  if (forced_kind == "bytes") return ScanKind::byte_differences;
+// Chooses the images of the difference filter: bytes, at four terms an instruction, if a sample shows that they are
+// sharp enough. `forced` is a word of STOPE_SCAN, or empty.
+ScanKind kind_on_gpu(const Fitted& fitted, const ImageMap& map, std::int64_t n_queries, std::string_view forced) {
+  if (!fits(map, ScanKind::byte_differences) || forced == "differences") return ScanKind::differences;
+  if (forced == "bytes") return ScanKind::byte_differences;
   if (buckets_blur(fitted, map)) return ScanKind::differences;
   if (n_queries < kLeastTermsForSample / fitted.n_rows() / map.n_columns()) return ScanKind::differences;
   const auto choose = [&] {
@@ -220,23 +219,22 @@ ScanKind kind_on_gpu(const Fitted& fitted, const ImageMap& map, std::int64_t n_q
   return fitted.history().choice(device::Backend::cuda, false, choose).kind;
 }
 
-// The tensor filter, else differences, else every distance.
+// Takes the tensor filter if it can, else the difference filter, else the reference.
 Method method_on_gpu(const Fitted& fitted, const Selection& selection, std::int64_t n_queries,
                      const device::BackendChoice& backend, const RunOptions& run) {
-  const std::string_view kind = environment::word(environment::Variable::scan);
-  const bool products = kind.empty() || kind == "products";
+  const std::string_view scan = environment::word(environment::Variable::scan);
   Method method;
-  if (products) {
+  if (scan.empty() || scan == "products") {
     method = choose_tensor_method(fitted, selection, n_queries, backend, run);
-    if (method.way == Method::Way::filter) return method;
+    if (method.engine != Engine::gpu_reference) return method;
   }
   const FilterForm* form = fitted.kernel().filter_form();
   if (form != nullptr && fitted.resident()) {
     const std::shared_ptr<const ImageMap> map = fitted.filters().map(fitted, *form);
-    method.kind = map->bounds() ? kind_on_gpu(fitted, *map, n_queries, kind) : ScanKind::differences;
+    method.kind = map->bounds() ? kind_on_gpu(fitted, *map, n_queries, scan) : ScanKind::differences;
   }
   const std::string problem = difference_filter_problem(fitted, selection, n_queries, method.kind, backend, run);
-  method.way = problem.empty() ? Method::Way::filter : Method::Way::reference;
+  method.engine = problem.empty() ? Engine::difference_filter : Engine::gpu_reference;
   method.reason = problem.empty() ? (method.kind == ScanKind::differences ? "sums in floats, on the GPU"
                                                                           : "sums in bytes, on the GPU")
                                   : "every distance by the formula, on the GPU: " + problem;
@@ -266,14 +264,14 @@ Method choose_method(const Fitted& fitted, const Selection& selection, std::int6
   }
   const std::shared_ptr<const ImageMap> map = fitted.filters().map(fitted, *form);
   if (!map->bounds()) return reference("the attribute weights leave the range in which the filter's bound holds");
-  method.way = Method::Way::filter;
+  method.engine = Engine::cpu_filter;
   const bool in_order = selection.kind == Selection::Kind::rapidminer_heap;
   const std::string_view order = environment::word(environment::Variable::block_order);
-  const std::string_view kind = environment::word(environment::Variable::scan);
+  const std::string_view scan = environment::word(environment::Variable::scan);
   if (order == "near" && !in_order) method.order = BlockOrder::near;
-  if (kind == "products") method.kind = ScanKind::products;
-  if (kind == "bytes") method.kind = form->term == Term::square ? ScanKind::byte_products : ScanKind::byte_differences;
-  if (!order.empty() || !kind.empty()) return method;
+  if (scan == "products") method.kind = ScanKind::products;
+  if (scan == "bytes") method.kind = form->term == Term::square ? ScanKind::byte_products : ScanKind::byte_differences;
+  if (!order.empty() || !scan.empty()) return method;
   if (queries < kLeastTermsForSample / n / map->n_columns()) {
     method.reason = "too few queries for a look at a sample";
     return method;

@@ -1,13 +1,13 @@
-// Which way a search goes: every distance by the formula, or a filter first; rows as they stand, or near rows together.
-// The answer never changes a result. Printed by --explain.
+// Chooses the engine of a search: every distance by the formula, or a filter first; rows as they stand, or near rows
+// together. The choice never changes a result. --explain prints it.
 #pragma once
 
 #include <cstdint>
-#include <string>
 
 #include "device/backend.hpp"
-#include "knn/engine/searcher.hpp"
+#include "knn/engine/plan.hpp"
 #include "knn/fitted.hpp"
+#include "knn/lists/selection.hpp"
 
 namespace stope::knn {
 

@@ -5,7 +5,6 @@
 #include <chrono>
 #include <optional>
 #include <string>
-#include <unordered_map>
 #include <utility>
 
 #include "base/checked.hpp"
@@ -20,6 +19,8 @@
 #include "knn/gpu/gpu_filter_cache.hpp"
 #include "knn/lists/collector.hpp"
 #include "knn/search/block_feeder.hpp"
+#include "knn/search/make_engine.hpp"
+#include "knn/search/make_plan.hpp"
 #include "knn/search/method.hpp"
 #include "knn/vote/ballot.hpp"
 #include "stope/error.hpp"
@@ -36,7 +37,7 @@ const Column& group_column(const Table& table, const std::string& name) {
   return table.columns[static_cast<std::size_t>(index)];
 }
 
-// Groups of a numeric column are its values; of a nominal column the training table's codes.
+// A numeric column's values are its groups; for a nominal column the training table's codes are.
 std::vector<std::int64_t> group_ids(const Column& column, const Column& train) {
   if (column.nominal() != train.nominal()) {
     throw Error(ErrorCode::invalid_file, "the group column '" + column.name +
@@ -60,8 +61,8 @@ std::vector<std::int64_t> group_ids(const Column& column, const Column& train) {
   return ids;
 }
 
-// Lists within a radius have no bound but n, which no memory would hold for many queries: room is planned for so many
-// rows, and for more where that turns out to be too few.
+// Lists within a radius have no bound but n, which no memory would hold for many queries. The first plan has room for
+// kFirstLongest rows a list; where that turns out to be too few, the next has room for more.
 constexpr std::int64_t kFirstLongest = 1024, kLongestGrowth = 8;
 
 std::int64_t list_bytes(const Selection& selection, std::int64_t n_rows) {
@@ -76,11 +77,11 @@ std::int64_t list_bytes(const Selection& selection, std::int64_t n_rows) {
 }
 
 std::int64_t filter_columns(const Fitted& fitted, const Method& method) {
-  if (method.way == Method::Way::reference) return 0;
+  if (!properties(method.engine).filters) return 0;
   return fitted.filters().map(fitted, *fitted.kernel().filter_form())->n_columns();
 }
 
-// A search over the blocks of a query table.
+// Searches block by block. An engine that gives up leaves next_ where the next one goes on.
 class BlockedSearch {
  public:
   BlockedSearch(const Fitted& fitted, const Table& queries, const SearchJob& job, const RunOptions& run)
@@ -131,11 +132,11 @@ class BlockedSearch {
     if (selection_.kind == Selection::Kind::radius) selection_.longest = kFirstLongest;
   }
 
-  // From the first query that has no result yet on.
+  // Searches from the first query that has no result yet on.
   SearchReport search_on(const device::BackendChoice& backend, const Sink& sink) {
     Method method = choose_method(fitted_, selection_, n_queries_, backend, run_);
-    SearchReport total;
     if (const std::optional<SearchReport> report = search_in_pipeline(backend, method, sink)) return *report;
+    SearchReport total;
     for (;;) {
       const Plan plan = make_plan(demand(method), backend, method, run_);
       const std::unique_ptr<Searcher> searcher = make_searcher(fitted_, plan, run_);
@@ -163,17 +164,21 @@ class BlockedSearch {
             filter_columns(fitted_, method)};
   }
 
-  // Nothing if the method has no pipeline.
+  // Searches as long as the method's engine is pipelined. If memory turns out to be too short, the method changes to
+  // one whose engine is not, and nothing is returned.
   std::optional<SearchReport> search_in_pipeline(const device::BackendChoice& backend, Method& method,
                                                  const Sink& sink) {
     SearchReport earlier;
-    for (;;) {
+    while (properties(method.engine).pipelined) {
       const Plan plan = make_plan(demand(method), backend, method, run_);
+      if (plan.method.engine != method.engine) {
+        method = plan.method;
+        continue;
+      }
       std::unique_ptr<SearchPipeline> pipeline;
       std::optional<ImageNeed> unmet;
       try {
         pipeline = make_pipeline(fitted_, plan, selection_, n_queries_, run_);
-        if (pipeline == nullptr) return std::nullopt;
         unmet = run_pipeline(plan, *pipeline, sink);
         if (!unmet) {
           SearchReport report = report_of(plan);
@@ -183,11 +188,9 @@ class BlockedSearch {
           return report;
         }
       } catch (const Error& error) {
-        // What was free on a GPU may be gone in a moment, taken by another process: then parts of the table do, or
-        // tiles.
+        // Another process may have taken memory that was free when the plan was made: then a smaller engine will do.
         if (error.code() != ErrorCode::out_of_memory || next_ > 0) throw;
-        if (method.in_parts || method.kind != ScanKind::products) method.way = Method::Way::reference;
-        method.in_parts = method.way == Method::Way::filter;
+        method.engine = properties(method.engine).if_gpu_is_short;
         method.reason = error.what();
         continue;
       }
@@ -195,10 +198,11 @@ class BlockedSearch {
       fitted_.gpu_filters().require_images(*unmet);
       method = choose_method(fitted_, selection_, n_queries_, backend, run_);
     }
+    return std::nullopt;
   }
 
-  // From the first query that has no result yet on. Blocks are encoded and handed on while the back end searches the
-  // one between. Stops at the first block that wants other images, and says which.
+  // Works from the first query that has no result yet on. Blocks are encoded and handed on while the back end searches
+  // the one between. Stops at the first block that wants other images, and says which.
   std::optional<ImageNeed> run_pipeline(const Plan& plan, SearchPipeline& pipeline, const Sink& sink) {
     const std::int64_t k = selection_.ks.front(), start = next_;
     const std::int64_t n_blocks = checked::ceil_div(n_queries_ - start, plan.tile_queries);
@@ -250,7 +254,7 @@ class BlockedSearch {
     return {};
   }
 
-  // Room for lists of k neighbours each.
+  // Makes room for lists of k neighbours each.
   static void shape(const QueryBlock& block, std::int64_t k, Neighbors& neighbors) {
     neighbors.first_query = block.first;
     const auto n = static_cast<std::size_t>(checked::mul(block.n, k));
@@ -268,7 +272,7 @@ class BlockedSearch {
     }
   }
 
-  // From the first query that has no result yet on; false if a list outgrew the plan.
+  // Searches from the first query that has no result yet on; false if a list outgrew the plan.
   bool search_as_planned(const Plan& plan, Searcher& searcher, const Sink& sink) {
     Buffer<double> encoded(checked::mul(plan.tile_queries, fitted_.width()));
     TrainParts parts(fitted_, plan.part_rows);
@@ -283,11 +287,8 @@ class BlockedSearch {
       if (!query_groups_.empty()) block.groups = query_groups_.data() + next_;
       lists.assign(static_cast<std::size_t>(block.n) * n_lists, {});
       for (std::int64_t part = 0; part < parts.count(); ++part) {
-        try {
-          searcher.search(parts.part(part, pool, run_.cancel), block, selection_, lists);
-        } catch (const ListTooLong&) {
-          return false;
-        }
+        const PartEnd end = searcher.search(parts.part(part, pool, run_.cancel), block, selection_, lists);
+        if (end == PartEnd::list_too_long) return false;
         report_progress(next_ + block.n * (part + 1) / parts.count());
       }
       append_lists(lists, n_lists, next_, neighbors);
@@ -310,7 +311,7 @@ class BlockedSearch {
     });
   }
 
-  // A block that is searched again does not go back.
+  // Progress does not go back where a block is searched again.
   void report_progress(std::int64_t done) {
     furthest_ = std::max(furthest_, done);
     if (run_.progress) run_.progress("search", furthest_, n_queries_);
@@ -326,18 +327,15 @@ class BlockedSearch {
   const Fitted& fitted_;
   const RunOptions& run_;
   std::int64_t n_queries_;
-  std::vector<MatchedColumn> columns_;             // of a table,
-  const DeviceQueries* device_queries_ = nullptr;  // or rows on a GPU
+  // The queries are the columns of a table or, if device_queries_ is not null, rows on a GPU.
+  std::vector<MatchedColumn> columns_;
+  const DeviceQueries* device_queries_ = nullptr;
   Selection selection_;
   std::function<void(const Outcome&)> outcome_sink_;
   std::vector<std::int64_t> query_groups_, train_groups_;
   std::int64_t next_ = 0;  // the first query without a result
   std::int64_t furthest_ = 0;
 };
-
-}  // namespace
-
-namespace {
 
 template <class Queries>
 SearchReport timed_search(const Fitted& fitted, const Queries& queries, const SearchJob& job, const RunOptions& run,

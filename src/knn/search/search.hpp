@@ -1,31 +1,34 @@
-// The blocked search behind every k-NN job: match, plan, encode a block of queries, search it, hand the lists on.
+// The blocked search behind every k-NN job. It matches columns, makes a plan, and for each block of queries encodes it,
+// searches it and hands the lists on.
 #pragma once
 
 #include <functional>
+#include <string>
 #include <vector>
 
 #include "knn/engine/pipeline.hpp"
-#include "knn/engine/searcher.hpp"
+#include "knn/fitted.hpp"
+#include "knn/lists/selection.hpp"
 
 namespace stope::knn {
 
-/// What a job asks of the search; `selection.train_groups` is filled in here from `exclude_group`.
+/// What a job asks of the search; the search fills in `selection.train_groups` from `exclude_group`.
 struct SearchJob {
   Selection selection;
   std::string exclude_group;  ///< column of both tables; empty = none
-  /// Gets, in place of the sink, the blocks whose lists the back end kept (selection.ballot, selection.device).
+  /// Gets the blocks whose lists the back end kept (selection.ballot, selection.device); the sink does not.
   std::function<void(const Outcome&)> outcome_sink = {};
 };
 
 /// Searches all rows of `queries`, handing on the lists of each block (one Neighbors per k of a heap selection).
 SearchReport run_search(const Fitted& fitted, const Table& queries, const SearchJob& job, const RunOptions& run,
                         const std::function<void(std::vector<Neighbors>&)>& sink);
-/// The same of rows in a GPU's memory.
+/// Searches all rows that lie in a GPU's memory.
 SearchReport run_search(const Fitted& fitted, const DeviceQueries& queries, const SearchJob& job, const RunOptions& run,
                         const std::function<void(std::vector<Neighbors>&)>& sink);
 
-/// The selection for the given ks under the index's compatibility mode; checks every k. Outside Compat::rapidminer one
-/// search of the largest k serves all: the lists of smaller ones are its prefixes.
+/// Makes the selection for the given ks under the index's compatibility mode; checks every k. Outside
+/// Compat::rapidminer one search of the largest k serves all: the lists of smaller ones are its prefixes.
 Selection select_nearest(const Fitted& fitted, std::vector<std::int64_t> ks, bool exclude_self);
 
 }  // namespace stope::knn

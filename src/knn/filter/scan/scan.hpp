@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "knn/engine/scan_kind.hpp"
 #include "knn/measure/form.hpp"
 
 namespace stope::knn {
@@ -16,16 +17,6 @@ struct Hit {
   float score;  ///< the filter's sum (or quotient): smaller is likely nearer
   std::int32_t position;
 };
-
-/// How images are compared. Differences in floats take any form. Inner products take squares of numbers, none missing;
-/// byte differences absolute terms, numbers and mismatches: `byte_differences` where nothing is missing,
-/// `byte_differences_present` where something is, which compares what both rows have.
-enum class ScanKind { differences, products, byte_products, byte_differences, byte_differences_present };
-inline constexpr int kScanKinds = 5;
-
-constexpr bool in_bytes(ScanKind kind) {
-  return kind >= ScanKind::byte_products;
-}
 
 inline constexpr std::uint8_t kMissingByte = 0;  ///< of byte differences
 

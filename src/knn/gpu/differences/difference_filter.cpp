@@ -290,7 +290,7 @@ class DifferenceFilterPipeline final : public GpuFilterPipeline {
   Found found_[kBlocks];  // per block
 };
 
-// Why there is no filter for a measure and a selection; empty if there is.
+// Says why the filter is not for a measure and a selection; empty if it is.
 std::string unfit(const Fitted& fitted, const Selection& selection) {
   if (fitted.kernel().filter_form() == nullptr) return "no filter bounds " + std::string(fitted.measure().info.name);
   if (selection.kind != Selection::Kind::nearest) return "no filter on the GPU for this selection";

@@ -1,8 +1,10 @@
-// The reference back end on GPUs: the plug-in computes distances with the reference formula and hands back those that
-// can still enter a list; the lists are the processor's own (knn/lists/collector.hpp), so that ties, NaN, radius,
-// exclusion and RapidMiner's heap are decided in one place for every back end. Several GPUs share the queries of a
-// block.
+// The plug-in computes distances with the reference formula and hands back those that can still enter a list. The host
+// keeps the lists (knn/lists/collector.hpp), so that ties, NaN, radius, exclusion and RapidMiner's heap are decided in
+// one place for every back end. Several GPUs share the queries of a block.
+#include "knn/gpu/reference/searcher.hpp"
+
 #include <algorithm>
+#include <atomic>
 #include <future>
 #include <memory>
 #include <optional>
@@ -11,7 +13,6 @@
 #include "base/checked.hpp"
 #include "base/environment.hpp"
 #include "base/thread_pool.hpp"
-#include "knn/engine/searcher.hpp"
 #include "knn/gpu/call.hpp"
 #include "knn/gpu/reference/plan.hpp"
 #include "knn/lists/collector.hpp"
@@ -52,7 +53,7 @@ class Session {
                                     static_cast<std::int64_t>(attributes.size())};
     std::int64_t free = 0;
     checked_call([&](Failure* failure) { return device::cuda().functions->free_memory(gpu, &free, failure); });
-    // What is free now may be gone in a moment, taken by another process: then smaller tiles do as well.
+    // Another process may take memory that is free now: then smaller tiles will do.
     constexpr int kAttempts = 6;
     budget_ = gpu_budget(free, run.memory_limit);
     for (int attempt = 1;; ++attempt, budget_ /= 2) {
@@ -92,7 +93,7 @@ class Session {
     return buffer;
   }
 
-  /// Until no copy reads the part any more: it may go away.
+  /// Waits until no copy reads the part any more, so that it may go away.
   void settle() noexcept {
     if (next_.valid()) next_.wait();
     next_ = {};
@@ -146,14 +147,14 @@ struct Settled {
   ~Settled() { session.settle(); }
 };
 
-/// The queries of a block that one GPU searches.
+/// Queries [begin, end) of a block, which one GPU searches.
 struct Share {
   std::int64_t begin = 0, end = 0;
 };
 
-class GpuReferenceSearcher final : public Searcher {
+class GpuReference final : public Searcher, public DistanceMatrix {
  public:
-  GpuReferenceSearcher(const Fitted& fitted, const Plan& plan, const RunOptions& run)
+  GpuReference(const Fitted& fitted, const Plan& plan, const RunOptions& run)
       : fitted_(fitted), plan_(plan), run_(run), gpus_(static_cast<int>(plan.backend.gpus.size())) {
     const int threads = std::max(1, plan.threads / static_cast<int>(plan.backend.gpus.size()));
     for (const int gpu : plan.backend.gpus) {
@@ -162,25 +163,29 @@ class GpuReferenceSearcher final : public Searcher {
     }
   }
 
-  void search(const TrainPart& part, const QueryBlock& block, const Selection& selection, Lists& lists) override {
+  PartEnd search(const TrainPart& part, const QueryBlock& block, const Selection& selection, Lists& lists) override {
     const std::size_t n_lists = selection.n_lists();
     collectors_.resize(static_cast<std::size_t>(block.n));
     for (std::size_t i = 0; i < collectors_.size(); ++i) {
       collectors_[i].reset(selection);
       collectors_[i].restore(&lists[i * n_lists]);
     }
+    list_too_long_ = false;
     for_each_gpu(block, [&](std::size_t gpu, const Share& share) { search_share(gpu, share, part, block, selection); });
+    if (list_too_long_) return PartEnd::list_too_long;
     for (std::size_t i = 0; i < lists.size(); ++i) collectors_[i / n_lists].take(i % n_lists, lists[i]);
     evaluated_ += block.n * part.n;
+    return PartEnd::complete;
   }
 
-  void matrix(const TrainPart& part, const QueryBlock& block, Quantity quantity, PairOrder order, double* values,
-              std::int64_t ld) override {
+  void compute(const TrainPart& part, const QueryBlock& block, Quantity quantity, PairOrder order, double* values,
+               std::int64_t ld) override {
     for_each_gpu(block, [&](std::size_t gpu, const Share& share) {
       Session& session = *sessions_[gpu];
       for_each_tile(gpu, share, part, block, session.sizes().tile_rows,
                     [&](const Tile& tile, std::int64_t first_row, std::int64_t first_query) {
                       session.matrix(tile, quantity, order, values + first_query * ld + first_row, ld);
+                      return true;
                     });
     });
     evaluated_ += block.n * part.n;
@@ -207,8 +212,9 @@ class GpuReferenceSearcher final : public Searcher {
   }
 
   /// Visits tiles (as the session counts, then first row within the part and first query within the block), rows in
-  /// order for every query. The first tiles are `first_tile` rows, later ones as many as were seen before: each of them
-  /// then adds about k rows to the survivors, where a large first tile would survive whole.
+  /// order for every query, as long as visit() returns true. The first tiles are `first_tile` rows, later ones as many
+  /// as were seen before: each of them then adds about k rows to the survivors, where a large first tile would survive
+  /// whole.
   template <class Visit>
   void for_each_tile(std::size_t gpu, const Share& share, const TrainPart& part, const QueryBlock& block,
                      std::int64_t first_tile, const Visit& visit) {
@@ -228,7 +234,7 @@ class GpuReferenceSearcher final : public Searcher {
           for (std::int64_t query = 0; query < n_group; query += sizes.tile_queries) {
             run_.cancel.check();
             const std::int64_t n_queries = std::min(sizes.tile_queries, n_group - query);
-            visit(Tile{buffer, query, n_queries, row, n_rows}, chunk + row, group + query);
+            if (!visit(Tile{buffer, query, n_queries, row, n_rows}, chunk + row, group + query)) return;
           }
         }
       }
@@ -250,7 +256,8 @@ class GpuReferenceSearcher final : public Searcher {
     std::vector<double> thresholds;
     const auto visit = [&](const Tile& tile, std::int64_t first_row, std::int64_t first_query) {
       land(slot);
-      // Those of a tile still under way are missing: a higher threshold lets more through, never less.
+      if (list_too_long_) return false;
+      // Rows of a tile still under way are not in the lists yet: a higher threshold lets more through, never less.
       thresholds.clear();
       for (std::int64_t i = 0; i < tile.n_queries; ++i) {
         thresholds.push_back(collectors_[static_cast<std::size_t>(first_query + i)].threshold());
@@ -258,12 +265,13 @@ class GpuReferenceSearcher final : public Searcher {
       sessions_[gpu]->submit(slot, tile, thresholds);
       flights[slot] = Flight{first_row, first_query, tile.n_queries};
       slot = (slot + 1) % cuda_abi::kSlots;
+      return true;
     };
     for_each_tile(gpu, share, part, block, first_tile, visit);
     for (int i = 0; i < cuda_abi::kSlots; ++i) land((slot + i) % cuda_abi::kSlots);
   }
 
-  // A tile under way: where it begins in the part and in the block.
+  // Says of a tile under way where it begins in the part and in the block.
   struct Flight {
     std::int64_t first_row, first_query, n_queries;
   };
@@ -287,6 +295,7 @@ class GpuReferenceSearcher final : public Searcher {
           const std::int64_t row = first_row + rows[j];
           if (!selection.excludes(block, query, row)) collector.offer({distances[j], row});
         }
+        if (collector.too_long()) list_too_long_ = true;
       }
     });
   }
@@ -298,13 +307,19 @@ class GpuReferenceSearcher final : public Searcher {
   std::vector<std::unique_ptr<ThreadPool>> pools_;  // per GPU: they offer its survivors
   ThreadPool gpus_;                                 // a thread per GPU
   std::vector<Collector> collectors_;               // per query of the block
+  std::atomic<bool> list_too_long_ = false;         // of the part being searched, on any GPU
   std::int64_t evaluated_ = 0;
 };
 
 }  // namespace
 
 std::unique_ptr<Searcher> make_gpu_reference_searcher(const Fitted& fitted, const Plan& plan, const RunOptions& run) {
-  return std::make_unique<GpuReferenceSearcher>(fitted, plan, run);
+  return std::make_unique<GpuReference>(fitted, plan, run);
+}
+
+std::unique_ptr<DistanceMatrix> make_gpu_reference_matrix(const Fitted& fitted, const Plan& plan,
+                                                          const RunOptions& run) {
+  return std::make_unique<GpuReference>(fitted, plan, run);
 }
 
 }  // namespace stope::knn

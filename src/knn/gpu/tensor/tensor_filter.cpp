@@ -27,7 +27,7 @@ using cuda_abi::Failure;
 // Fewer pairs are done on the GPU before images of them would be made.
 constexpr std::int64_t kLeastPairs = std::int64_t{1} << 22;
 
-// Whether the GPUs hold the whole table; throws unsupported where there are no kernels.
+// Says whether the GPUs can hold the whole table; throws unsupported where there are no kernels.
 bool fits_the_gpus(const Fitted& fitted, const TensorFilterSpec& spec, const device::BackendChoice& backend,
                    const RunOptions& run) {
   const std::int64_t forced_rows = environment::count(environment::Variable::device_rows);
@@ -268,11 +268,7 @@ class TensorFilterPipeline final : public GpuFilterPipeline {
   std::deque<Share> shares_[kBlocks];                   // per block; batches under way point to theirs
 };
 
-}  // namespace
-
-namespace {
-
-// Why there is no filter for a measure and a selection; empty if there is.
+// Says why the filter is not for a measure and a selection; empty if it is.
 std::string unfit(const Fitted& fitted, const Selection& selection) {
   const FilterForm* form = fitted.kernel().filter_form();
   if (form == nullptr || !has_image_columns(*form))
@@ -295,7 +291,7 @@ bool tensor_filter_takes(const Fitted& fitted, const Selection& selection) {
 Method choose_tensor_method(const Fitted& fitted, const Selection& selection, std::int64_t n_queries,
                             const device::BackendChoice& backend, const RunOptions& run) {
   const auto reference = [](const std::string& problem) {
-    return Method{Method::Way::reference, {}, {}, "every distance by the formula, on the GPU: " + problem};
+    return Method{.engine = Engine::gpu_reference, .reason = "every distance by the formula, on the GPU: " + problem};
   };
   if (const std::string problem = unfit(fitted, selection); !problem.empty()) return reference(problem);
   const std::int64_t k = selection.ks.front();
@@ -307,20 +303,22 @@ Method choose_tensor_method(const Fitted& fitted, const Selection& selection, st
   const std::shared_ptr<const ImageMap> map = fitted.filters().map(fitted, *fitted.kernel().filter_form());
   if (!map->bounds()) return reference("no tensor filter for these attributes' weights");
   const bool bytes = choose_image_element(fitted, *map, backend) == ImageElement::bytes;
-  Method method{Method::Way::filter, BlockOrder::table, ScanKind::products,
-                bytes ? "in bytes, on the matrix units" : "in half precision, on the matrix units"};
+  Method method;
+  method.engine = Engine::tensor_filter;
+  method.reason = bytes ? "in bytes, on the matrix units" : "in half precision, on the matrix units";
   try {
-    method.in_parts = !fits_the_gpus(fitted, spec_of_table(fitted, *map, n_queries, k, backend, run), backend, run);
+    const TensorFilterSpec spec = spec_of_table(fitted, *map, n_queries, k, backend, run);
+    if (fits_the_gpus(fitted, spec, backend, run)) return method;
   } catch (const Error& error) {
     if (error.code() != ErrorCode::unsupported) throw;
     return reference(error.what());
   }
-  if (!method.in_parts) return method;
   if (selection.kind != Selection::Kind::nearest) return reference("RapidMiner's heap, and the table comes in parts");
   if (!parts_are_held(fitted, k, n_queries, backend) &&
       plan_part_sizes(fitted, *map, k, n_queries, backend, run).rows == 0) {
     return reference("the images of too few rows fit the GPU's memory");
   }
+  method.engine = Engine::tensor_filter_parts;
   method.reason += ", the table in parts";
   return method;
 }

@@ -1,0 +1,15 @@
+// The reference engine of the CPU: every distance by the measure's own formula in double precision, blocked, on all
+// cores. Every fast engine must return its bits.
+#pragma once
+
+#include <memory>
+
+#include "knn/engine/distance_matrix.hpp"
+#include "knn/engine/searcher.hpp"
+
+namespace stope::knn {
+
+std::unique_ptr<Searcher> make_reference_searcher(const Fitted& fitted, const Plan& plan, const RunOptions& run);
+std::unique_ptr<DistanceMatrix> make_reference_matrix(const Fitted& fitted, const Plan& plan, const RunOptions& run);
+
+}  // namespace stope::knn

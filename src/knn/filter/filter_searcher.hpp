@@ -1,0 +1,14 @@
+// The filter engine of the CPU: a float image of every row bounds its distance, and only rows that the bound cannot
+// rule out are evaluated with the measure's own formula.
+#pragma once
+
+#include <memory>
+
+#include "knn/engine/searcher.hpp"
+
+namespace stope::knn {
+
+/// The plan's back end says which instructions scan the images.
+std::unique_ptr<Searcher> make_filter_searcher(const Fitted& fitted, const Plan& plan, const RunOptions& run);
+
+}  // namespace stope::knn
