@@ -27,6 +27,28 @@ MAY_USE = {
     "model": {"base", "table", "io", "device", "stats", "normalize", "knn", "gram", "discretize", "tree"},
 }
 
+# Module with rooms -> room -> the rooms it may use besides itself, in the order in which they build on each other. A
+# file outside every room ("" here) is at the top. cuda/ folders stand beside the rooms: what they may use is listed
+# file by file, because device code needs the formulas and little else.
+ROOMS = {
+    "knn": {
+        "measure": set(),
+        "lists": set(),
+        "engine": {"measure", "lists"},
+        "filter": {"measure", "lists", "engine"},
+        "vote": {"measure", "lists", "engine", "filter"},
+        "gpu": {"measure", "lists", "engine", "filter", "vote"},
+        "search": {"measure", "lists", "engine", "filter", "vote", "gpu"},
+        "": {"measure", "lists", "engine", "filter", "vote", "gpu", "search"},
+        "cuda": {"measure"},
+    },
+}
+# Files that others may include although the table above says no: the fitted table, which every room works on, and what
+# crosses the border to the plug-in.
+FOR_EVERY_ROOM = {"knn/cuda_abi.hpp", "knn/fitted.hpp"}
+FOR_CUDA = {"knn/lists/rapidminer_heap.hpp", "knn/filter/row_image.hpp", "knn/filter/sum_bounds.hpp",
+            "knn/vote/rule.hpp", "knn/vote/vote_abi.hpp", "knn/gpu/device_rows_abi.hpp"}
+
 # Public header -> the module it belongs to: a module may include only the public headers of modules it may use.
 PUBLIC = {
     "buffer": "base", "compat": "base", "error": "base", "nearest_name": "base", "run": "base", "version": "base",
@@ -102,6 +124,26 @@ def in_cuda_folder(path, root):
     return "cuda" in path.resolve().relative_to(root).parts[:-1]
 
 
+def room_of(path, root):
+    """The room of a file of src/<module>/: the folder under the module, "" for the module's own folder."""
+    parts = path.resolve().relative_to(root / "src").parts
+    return parts[1] if len(parts) > 2 else ""
+
+
+def check_room(name, target, path, module, root):
+    """An include between two files of one module."""
+    if module not in ROOMS or not target.is_relative_to(root / "src"):
+        return None
+    room, used, inside = room_of(path, root), room_of(target, root), target.relative_to(root / "src").as_posix()
+    if room not in ROOMS[module] or used not in ROOMS[module]:
+        return f"'{module}/{room if room not in ROOMS[module] else used}' has no row in ROOMS of scripts/check_includes.py"
+    if used == room or used in ROOMS[module][room] or inside in FOR_EVERY_ROOM or (room == "cuda" and inside in FOR_CUDA):
+        return None
+    allowed = ", ".join(sorted(ROOMS[module][room])) or "no other room"
+    what = f"{module}/{used}" if used else f"the top of {module}"
+    return f'{module}/{room} may not use {what} ("{name}"); it may use {allowed}'
+
+
 def check_project(name, target, path, place, root):
     """An include of a file of the project, from src/<place> or cli."""
     module = owner(target, root)
@@ -113,7 +155,9 @@ def check_project(name, target, path, place, root):
         return f'the command line uses only "stope/...", not "{name}"'
     if in_cuda_folder(target, root) and not in_cuda_folder(path, root):
         return f'"{name}" belongs to the CUDA plug-in: the core talks to it through cuda_abi.hpp'
-    if module == place or module in MAY_USE[place]:
+    if module == place:
+        return check_room(name, target, path, place, root)
+    if module in MAY_USE[place]:
         return None
     allowed = ", ".join(sorted(MAY_USE[place])) or "nothing else"
     return f'{place} may not use {module} ("{name}"); it may use {allowed}'
@@ -183,13 +227,28 @@ def self_test():
         ("src/knn/gpu.cpp", "#include <cuda_runtime.h>\n", "CUDA headers belong in cuda/"),
         ("src/knn/cuda/gpu.cu", "#include <cuda_runtime.h>\n", None),
         ("src/knn/cuda/kernel.cuh", '#include "knn/cuda/tile.hpp"\n', None),
-        ("src/knn/cuda/tile.hpp", '#include "knn/index.hpp"\n', None),
+        ("src/knn/cuda/tile.hpp", '#include "knn/cuda_abi.hpp"\n', None),
         ("src/knn/index.hpp", '#include "knn/cuda_abi.hpp"\n', None),
         ("src/knn/cuda_abi.hpp", "#pragma once\n", None),
         ("src/knn/inside.cpp", '#include "knn/cuda/tile.hpp"\n', "belongs to the CUDA plug-in"),
         ("src/device/cuda/up.cu", '#include "knn/cuda/tile.hpp"\n', "device may not use knn"),
         ("src/knn/gone.cpp", '#include "knn/gone.hpp"\n', "is no file of the project"),
         ("src/knn/unowned.cpp", '#include "stope/odd.hpp"\n', "which module this public header belongs to"),
+        ("src/knn/engine/plan.hpp", '#include "knn/measure/form.hpp"\n#include "knn/fitted.hpp"\n', None),
+        ("src/knn/measure/form.hpp", "#pragma once\n", None),
+        ("src/knn/fitted.hpp", "#pragma once\n", None),
+        ("src/knn/filter/tile.cpp", '#include "knn/engine/plan.hpp"\n#include "tile.hpp"\n', None),
+        ("src/knn/filter/tile.hpp", "#pragma once\n", None),
+        ("src/knn/filter/row_image.hpp", '#include "knn/measure/form.hpp"\n', None),
+        ("src/knn/engine/up.cpp", '#include "knn/filter/tile.hpp"\n', "knn/engine may not use knn/filter"),
+        ("src/knn/filter/beside.cpp", '#include "../vote/rule.hpp"\n', "knn/filter may not use knn/vote"),
+        ("src/knn/vote/rule.hpp", '#include "knn/filter/tile.hpp"\n', None),
+        ("src/knn/gpu/top.cpp", '#include "knn/index.hpp"\n', "knn/gpu may not use the top of knn"),
+        ("src/knn/gpu/tensor/deep.cpp", '#include "knn/filter/tile.hpp"\n', None),
+        ("src/knn/cuda/image.cu", '#include "knn/filter/row_image.hpp"\n', None),
+        ("src/knn/cuda/fitted.cu", '#include "knn/filter/tile.hpp"\n', "knn/cuda may not use knn/filter"),
+        ("src/knn/pairs.cpp", '#include "knn/engine/plan.hpp"\n', None),
+        ("src/knn/attic/old.cpp", '#include "knn/engine/plan.hpp"\n', "'knn/attic' has no row in ROOMS"),
         ("src/io/gzip.cpp", "#include <zlib.h>\n", None),
         ("src/table/gzip.cpp", "#include <zlib.h>\n", "is for io only"),
         ("src/io/long.cpp", "\n" * 501, "501 lines, at most 500"),
