@@ -29,7 +29,7 @@ struct MetricInfo {
   std::string_view summary;  ///< the formula in one line
 };
 
-/// Every measure, in the order of docs/NUMERICS.md.
+/// Every measure, in the order of docs/numerics/measures.md.
 const std::vector<MetricInfo>& metrics();
 
 /// The row a name stands for. Throws invalid_argument for an unknown name (with the nearest one) and for a bare

@@ -1,5 +1,6 @@
 // What a filter computes for a measure: the shape of its sum, and how a distance limits that sum. A measure names its
 // form next to its formula (`static constexpr FilterForm kFilter`); one that names none is searched without a filter.
+// A form that no scan computes, or that no bound is argued for, does not compile (typed_kernel.hpp).
 #pragma once
 
 #include <cstdint>
@@ -49,5 +50,70 @@ struct FilterForm {
   Space space = Space::attributes;
   Finish finish = Finish::root;
 };
+
+/// The sums that the scans are compiled for, on the CPU (filter/scan/kernels.inl) and on the GPU
+/// (cuda/differences/float_scan.cuh). Both switch over all of them, so that no form gets the kernel of another one.
+enum class ScanSum {
+  none,                 ///< no scan computes the form
+  squares,              ///< what is missing adds nothing, here and below
+  squares_and_missing,  ///< a missing value adds a mismatch
+  mean_squares,         ///< divided by the weight that both rows have
+  absolutes,
+  mean_absolutes,      ///< divided by the weight that both rows have
+  absolutes_of_total,  ///< divided by the sum of |x| + |y|
+  maximum,
+  relative
+};
+
+/// The sum that a scan computes for the form. Missing::undefined needs no sum of its own: rows that lack a value are
+/// listed whatever their sum is.
+constexpr ScanSum scan_sum(const FilterForm& form) {
+  const bool counts_missing = form.missing == Missing::mismatch;
+  if (form.term == Term::square && form.divisor == Divisor::none) {
+    return counts_missing ? ScanSum::squares_and_missing : ScanSum::squares;
+  }
+  if (counts_missing) return ScanSum::none;
+  switch (form.term) {
+    case Term::square: return form.divisor == Divisor::present_weight ? ScanSum::mean_squares : ScanSum::none;
+    case Term::absolute:
+      switch (form.divisor) {
+        case Divisor::none: return ScanSum::absolutes;
+        case Divisor::present_weight: return ScanSum::mean_absolutes;
+        case Divisor::total: return ScanSum::absolutes_of_total;
+      }
+      break;
+    case Term::maximum: return form.divisor == Divisor::none ? ScanSum::maximum : ScanSum::none;
+    case Term::relative: return form.divisor == Divisor::none ? ScanSum::relative : ScanSum::none;
+  }
+  return ScanSum::none;
+}
+
+constexpr bool has_scan(const FilterForm& form) {
+  return scan_sum(form) != ScanSum::none;
+}
+
+/// Whether the tensor filter's scores follow the form: plain sums of squares, the attributes taken as they stand, over
+/// their ranges, or scaled to rows of length 1.
+constexpr bool has_tensor_scan(const FilterForm& form) {
+  return form.term == Term::square && form.divisor == Divisor::none && form.space != Space::equality &&
+         form.space != Space::sphere;
+}
+
+/// Whether SumBounds (filter/sum_bounds.hpp) knows what a distance proves about the form's sum. Every case is argued in
+/// docs/numerics/filter.md, "From a distance to a sum".
+constexpr bool has_bound(const FilterForm& form) {
+  const bool squares = form.term == Term::square && form.divisor == Divisor::none;
+  const bool per_attribute = form.space != Space::unit_rows && form.space != Space::sphere;
+  switch (form.finish) {
+    case Finish::root: return squares && per_attribute;
+    case Finish::half: return squares && form.space == Space::unit_rows;
+    case Finish::chord_angle: return squares && !per_attribute;
+    case Finish::mean_root:
+      return form.term == Term::square && form.divisor == Divisor::present_weight && per_attribute;
+    case Finish::identity: break;
+  }
+  if (form.term == Term::relative || form.divisor == Divisor::total) return form.space == Space::attributes;
+  return per_attribute && (form.term != Term::square || form.divisor == Divisor::none);
+}
 
 }  // namespace stope::knn

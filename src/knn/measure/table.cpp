@@ -5,22 +5,7 @@
 #include <string>
 
 #include "knn/measure/fit.hpp"
-#include "knn/measure/formulas/boolean.hpp"
-#include "knn/measure/formulas/braycurtis.hpp"
-#include "knn/measure/formulas/canberra.hpp"
-#include "knn/measure/formulas/chebyshev.hpp"
-#include "knn/measure/formulas/correlation.hpp"
-#include "knn/measure/formulas/cosine.hpp"
-#include "knn/measure/formulas/divergences.hpp"
-#include "knn/measure/formulas/dtw.hpp"
-#include "knn/measure/formulas/euclidean.hpp"
-#include "knn/measure/formulas/gower.hpp"
-#include "knn/measure/formulas/haversine.hpp"
-#include "knn/measure/formulas/heom.hpp"
-#include "knn/measure/formulas/manhattan.hpp"
-#include "knn/measure/formulas/mixed_euclidean.hpp"
-#include "knn/measure/formulas/nominal.hpp"
-#include "knn/measure/formulas/products.hpp"
+#include "knn/measure/measures.hpp"
 #include "knn/measure/typed_kernel.hpp"
 #include "stope/error.hpp"
 #include "stope/nearest_name.hpp"
@@ -40,7 +25,7 @@ constexpr const char* kKernelParams =
     "kernel_type kernel_gamma kernel_sigma1 kernel_sigma2 kernel_sigma3 kernel_degree kernel_shift kernel_a kernel_b";
 
 // {name, RapidMiner's family, RapidMiner's name, aliases, accepts, parameters, formula}, domain, attributes, weights,
-// maker. The order is that of docs/NUMERICS.md.
+// maker. The order is that of docs/numerics/measures.md.
 const std::vector<MeasureRow>& rows() {
   static const std::vector<MeasureRow> table = {
       {.info = {"mixed-euclidean", "Mixed", "MixedEuclideanDistance", "mixed_euclidean", kMixed, "",

@@ -1,4 +1,4 @@
-// The table of measures: one row each (measure_table.cpp). A new measure is a file in measures/ and a row here.
+// The table of measures: one row each (table.cpp). CONTRIBUTING.md, "Adding a measure", says what else a measure needs.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,5 @@
-// The loop over the pairs of a tile, generated for each measure.
+// The loop over the pairs of a tile, generated for each measure. Here a formula becomes a measure of stope, so here the
+// compiler checks what the rest of stope relies on.
 #pragma once
 
 #include <algorithm>
@@ -8,6 +9,7 @@
 
 #include "base/checked.hpp"
 #include "knn/measure/kernel.hpp"
+#include "knn/measure/measures.hpp"
 
 namespace stope::knn {
 
@@ -53,7 +55,14 @@ class TypedKernel final : public MeasureKernel {
   }
 
   const FilterForm* filter_form() const override {
-    if constexpr (requires { M::kFilter; }) return &M::kFilter;
+    if constexpr (kHasFilter<M>) {
+      static_assert(has_scan(M::kFilter), "no scan computes this kFilter: see ScanSum in form.hpp");
+      static_assert(has_bound(M::kFilter), "no bound is argued for this kFilter: see has_bound in form.hpp");
+      static_assert(
+          !requires { M::scratch_doubles(std::int64_t{}); } && !requires(M m) { m.inverse; },
+          "a measure with kFilter has no work space and no matrix: the filters' kernels pass none");
+      return &M::kFilter;
+    }
     return nullptr;
   }
 
@@ -64,6 +73,7 @@ class TypedKernel final : public MeasureKernel {
 
   MeasureBytes bytes() const override {
     static_assert(std::is_trivially_copyable_v<M>);
+    static_assert(is_in<M>(kAllMeasures), "GPUs have no kernel for this measure: add it to a list in measures.hpp");
     return {typeid(M).name(), &measure_, sizeof(M), storage_.data(), static_cast<std::int64_t>(storage_.size())};
   }
 

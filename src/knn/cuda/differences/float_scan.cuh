@@ -1,4 +1,4 @@
-// Sums over images in floats, a register tile of pairs a thread (pair_tile.cuh), columns through shared memory.
+// Sums over images in floats, a register tile of pairs a thread (register_tile.cuh), columns through shared memory.
 //
 // Two instructions a term where nothing is missing: a difference, and what adds it. Each term is off by less than eight
 // roundings, so that a sum of n terms is off by less than a share (n + 8) 2^-23 (filter/sum_bounds.hpp).
@@ -150,46 +150,40 @@ void launch_differences(const DifferenceScan& scan, const Job& job, cudaStream_t
   launch_pairs_of<Sink>(DifferenceWork<T>{scan}, even_lines(scan.n_columns), job, stream);
 }
 
+/// The kernel for tables where values are missing, or the faster one for tables without gaps.
+template <class WithGaps, class Complete, template <int, bool> class Sink, class Job>
+void launch_of_gaps(const DifferenceScan& scan, const Job& job, cudaStream_t stream) {
+  scan.gaps ? launch_differences<WithGaps, Sink>(scan, job, stream)
+            : launch_differences<Complete, Sink>(scan, job, stream);
+}
+
 /// The kernel of a form.
 template <template <int, bool> class Sink, class Job>
-void launch_squares(const DifferenceScan& scan, const Job& job, cudaStream_t stream) {
-  if (!scan.gaps)
-    return launch_differences<Terms<Term::square, Divisor::none, Missing::skip, false>, Sink>(scan, job, stream);
-  if (scan.form.missing == Missing::mismatch) {
-    return launch_differences<Terms<Term::square, Divisor::none, Missing::mismatch, true>, Sink>(scan, job, stream);
-  }
-  if (scan.form.divisor == Divisor::present_weight) {
-    return launch_differences<Terms<Term::square, Divisor::present_weight, Missing::skip, true>, Sink>(scan, job,
-                                                                                                       stream);
-  }
-  launch_differences<Terms<Term::square, Divisor::none, Missing::skip, true>, Sink>(scan, job, stream);
-}
-
-template <template <int, bool> class Sink, class Job>
-void launch_absolutes(const DifferenceScan& scan, const Job& job, cudaStream_t stream) {
-  if (scan.form.divisor == Divisor::total) {
-    return launch_differences<Terms<Term::absolute, Divisor::total, Missing::skip, true>, Sink>(scan, job, stream);
-  }
-  if (!scan.gaps) {
-    return launch_differences<Terms<Term::absolute, Divisor::none, Missing::skip, false>, Sink>(scan, job, stream);
-  }
-  if (scan.form.divisor == Divisor::present_weight) {
-    return launch_differences<Terms<Term::absolute, Divisor::present_weight, Missing::skip, true>, Sink>(scan, job,
-                                                                                                         stream);
-  }
-  launch_differences<Terms<Term::absolute, Divisor::none, Missing::skip, true>, Sink>(scan, job, stream);
-}
-
-template <template <int, bool> class Sink, class Job>
 void launch_of_form(const DifferenceScan& scan, const Job& job, cudaStream_t stream) {
-  switch (scan.form.term) {
-    case Term::square: return launch_squares<Sink>(scan, job, stream);
-    case Term::absolute: return launch_absolutes<Sink>(scan, job, stream);
-    case Term::maximum:
-      return launch_differences<Terms<Term::maximum, Divisor::none, Missing::skip, true>, Sink>(scan, job, stream);
-    case Term::relative:
-      return launch_differences<Terms<Term::relative, Divisor::none, Missing::skip, true>, Sink>(scan, job, stream);
+  constexpr auto kSkip = Missing::skip;
+  using Squares = Terms<Term::square, Divisor::none, kSkip, true>;
+  using SquaresAndMissing = Terms<Term::square, Divisor::none, Missing::mismatch, true>;
+  using MeanSquares = Terms<Term::square, Divisor::present_weight, kSkip, true>;
+  using CompleteSquares = Terms<Term::square, Divisor::none, kSkip, false>;
+  using Absolutes = Terms<Term::absolute, Divisor::none, kSkip, true>;
+  using MeanAbsolutes = Terms<Term::absolute, Divisor::present_weight, kSkip, true>;
+  using CompleteAbsolutes = Terms<Term::absolute, Divisor::none, kSkip, false>;
+  using AbsolutesOfTotal = Terms<Term::absolute, Divisor::total, kSkip, true>;
+  using Maximum = Terms<Term::maximum, Divisor::none, kSkip, true>;
+  using Relative = Terms<Term::relative, Divisor::none, kSkip, true>;
+  switch (scan_sum(scan.form)) {
+    case ScanSum::squares: return launch_of_gaps<Squares, CompleteSquares, Sink>(scan, job, stream);
+    case ScanSum::squares_and_missing:
+      return launch_of_gaps<SquaresAndMissing, CompleteSquares, Sink>(scan, job, stream);
+    case ScanSum::mean_squares: return launch_of_gaps<MeanSquares, CompleteSquares, Sink>(scan, job, stream);
+    case ScanSum::absolutes: return launch_of_gaps<Absolutes, CompleteAbsolutes, Sink>(scan, job, stream);
+    case ScanSum::mean_absolutes: return launch_of_gaps<MeanAbsolutes, CompleteAbsolutes, Sink>(scan, job, stream);
+    case ScanSum::absolutes_of_total: return launch_differences<AbsolutesOfTotal, Sink>(scan, job, stream);
+    case ScanSum::maximum: return launch_differences<Maximum, Sink>(scan, job, stream);
+    case ScanSum::relative: return launch_differences<Relative, Sink>(scan, job, stream);
+    case ScanSum::none: break;  // no measure names such a form: it would not compile
   }
+  throw Error(ErrorCode::internal, "no scan computes this filter form");
 }
 
 }  // namespace stope::knn::cuda

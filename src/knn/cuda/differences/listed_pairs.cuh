@@ -6,6 +6,7 @@
 
 #include "device/cuda/check.hpp"
 #include "knn/cuda/differences/listed_pairs.hpp"
+#include "knn/measure/measures.hpp"
 #include "knn/measure/result.hpp"
 
 namespace stope::knn::cuda {
@@ -49,7 +50,7 @@ void launch_listed(const ListedPairs& pairs, const void* bytes, cudaStream_t str
 }
 
 template <class... M>
-std::span<const ListedKernel> listed_kernels() {
+std::span<const ListedKernel> listed_kernels(MeasureList<M...> /*measures*/) {
   static const ListedKernel kernels[] = {{typeid(M).name(), sizeof(M), &launch_listed<M>}...};
   return kernels;
 }

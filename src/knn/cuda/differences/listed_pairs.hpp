@@ -1,7 +1,7 @@
 // Distances of listed pairs by the reference formula: what a filter left of a query, evaluated.
 //
-// A kernel is compiled once for each struct in measures/ that names a form (filter/form.hpp); the families are spread
-// over files listed_pairs_*.cu so that they compile side by side.
+// A kernel is compiled once for each measure that names a filter form (knn/measure/form.hpp). The lists of
+// knn/measure/measures.hpp are spread over files listed_pairs_*.cu so that they compile side by side.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -13,7 +13,7 @@
 
 namespace stope::knn::cuda {
 
-/// Of query i the rows rows[i * stride + j], j < counts[i] <= stride. Everything lies on the GPU.
+/// Per query i: the rows rows[i * stride + j], j < counts[i] <= stride. Everything lies on the GPU.
 struct ListedPairs {
   const double* queries;
   const double* train;

@@ -1,22 +1,11 @@
-// Listed pairs of the measures that add differences.
+// Listed pairs of the filtered measures that add differences.
 #include "knn/cuda/differences/listed_pairs.cuh"
-#include "knn/measure/formulas/braycurtis.hpp"
-#include "knn/measure/formulas/canberra.hpp"
-#include "knn/measure/formulas/chebyshev.hpp"
-#include "knn/measure/formulas/divergences.hpp"
-#include "knn/measure/formulas/euclidean.hpp"
-#include "knn/measure/formulas/gower.hpp"
-#include "knn/measure/formulas/heom.hpp"
-#include "knn/measure/formulas/manhattan.hpp"
-#include "knn/measure/formulas/mixed_euclidean.hpp"
-#include "knn/measure/formulas/nan_euclidean.hpp"
-#include "knn/measure/formulas/sqeuclidean.hpp"
+#include "knn/measure/measures.hpp"
 
 namespace stope::knn::cuda {
 
 std::span<const ListedKernel> listed_difference_kernels() {
-  return listed_kernels<MixedEuclidean, Gower, Heom, Euclidean, SquaredEuclidean, NanEuclidean, Manhattan, Chebyshev,
-                        Canberra, BrayCurtis, SquaredLoss>();
+  return listed_kernels(filtered(kSumMeasures));
 }
 
 }  // namespace stope::knn::cuda

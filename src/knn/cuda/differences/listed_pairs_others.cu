@@ -1,14 +1,11 @@
-// Listed pairs of the measures that count what differs, or that look at directions.
+// Listed pairs of the other filtered measures: they count what differs, or look at directions.
 #include "knn/cuda/differences/listed_pairs.cuh"
-#include "knn/measure/formulas/boolean.hpp"
-#include "knn/measure/formulas/cosine.hpp"
-#include "knn/measure/formulas/haversine.hpp"
-#include "knn/measure/formulas/nominal.hpp"
+#include "knn/measure/measures.hpp"
 
 namespace stope::knn::cuda {
 
 std::span<const ListedKernel> listed_other_kernels() {
-  return listed_kernels<Hamming, NominalDistance, Cosine, CosineAngle, Haversine>();
+  return listed_kernels(filtered(kProductMeasures + kMathMeasures + kRowMeasures));
 }
 
 const ListedKernel* find_listed_kernel(const char* type, std::int64_t n_bytes) {

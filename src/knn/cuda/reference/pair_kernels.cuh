@@ -9,6 +9,7 @@
 
 #include "device/cuda/check.hpp"
 #include "knn/cuda/reference/pair_kernels.hpp"
+#include "knn/measure/measures.hpp"
 
 namespace stope::knn::cuda {
 
@@ -124,7 +125,7 @@ void launch_pairs(const PairTile& tile, const void* bytes, const double* storage
 }
 
 template <class... M>
-std::span<const PairKernel> pair_kernels() {
+std::span<const PairKernel> pair_kernels(MeasureList<M...> /*measures*/) {
   static const PairKernel kernels[] = {{typeid(M).name(), sizeof(M), &launch_pairs<M>}...};
   return kernels;
 }

@@ -1,7 +1,7 @@
 // The kernels that evaluate the reference formulas, one a measure: how the host finds and launches them.
 //
-// A kernel is compiled once for each struct in measures/. The families are spread over several files pair_kernels_*.cu
-// so that they compile side by side.
+// A kernel is compiled once for each measure. The lists of knn/measure/measures.hpp are spread over several files
+// pair_kernels_*.cu so that they compile side by side.
 #pragma once
 
 #include <cuda_runtime_api.h>

@@ -1,16 +1,11 @@
 // Pair kernels of the measures that take two whole rows.
 #include "knn/cuda/reference/pair_kernels.cuh"
-#include "knn/measure/formulas/correlation.hpp"
-#include "knn/measure/formulas/dtw.hpp"
-#include "knn/measure/formulas/haversine.hpp"
-#include "knn/measure/formulas/kernel_euclidean.hpp"
-#include "knn/measure/formulas/mahalanobis.hpp"
+#include "knn/measure/measures.hpp"
 
 namespace stope::knn::cuda {
 
 std::span<const PairKernel> row_kernels() {
-  return pair_kernels<Correlation, CorrelationSimilarity, Haversine, KernelEuclidean, Mahalanobis,
-                      DynamicTimeWarping>();
+  return pair_kernels(kRowMeasures);
 }
 
 }  // namespace stope::knn::cuda

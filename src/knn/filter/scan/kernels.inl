@@ -66,17 +66,16 @@ ScanFunction scan(const FilterForm& form, ScanKind kind) {
   }
 #endif
   if (kind != ScanKind::differences) return nullptr;
-  switch (form.term) {
-    case Term::square:
-      if (form.missing == Missing::mismatch) return differences<Term::square, Divisor::none, Missing::mismatch>();
-      if (form.divisor == Divisor::present_weight) return differences<Term::square, Divisor::present_weight>();
-      return differences<Term::square>();
-    case Term::absolute:
-      if (form.divisor == Divisor::present_weight) return differences<Term::absolute, Divisor::present_weight>();
-      if (form.divisor == Divisor::total) return differences<Term::absolute, Divisor::total>();
-      return differences<Term::absolute>();
-    case Term::maximum: return differences<Term::maximum>();
-    case Term::relative: return differences<Term::relative>();
+  switch (scan_sum(form)) {
+    case ScanSum::squares: return differences<Term::square>();
+    case ScanSum::squares_and_missing: return differences<Term::square, Divisor::none, Missing::mismatch>();
+    case ScanSum::mean_squares: return differences<Term::square, Divisor::present_weight>();
+    case ScanSum::absolutes: return differences<Term::absolute>();
+    case ScanSum::mean_absolutes: return differences<Term::absolute, Divisor::present_weight>();
+    case ScanSum::absolutes_of_total: return differences<Term::absolute, Divisor::total>();
+    case ScanSum::maximum: return differences<Term::maximum>();
+    case ScanSum::relative: return differences<Term::relative>();
+    case ScanSum::none: break;  // no measure names such a form: it would not compile
   }
   return nullptr;
 }

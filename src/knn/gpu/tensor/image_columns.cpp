@@ -185,11 +185,6 @@ class Builder {
 
 }  // namespace
 
-bool has_image_columns(const FilterForm& form) {
-  return form.term == Term::square && form.divisor == Divisor::none && form.space != Space::equality &&
-         form.space != Space::sphere;
-}
-
 ImageColumns make_image_columns(const ImageMap& map, const std::vector<Attribute>& attributes, bool gaps) {
   return Builder(map, attributes, gaps).build();
 }

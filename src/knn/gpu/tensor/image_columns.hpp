@@ -26,10 +26,6 @@ struct ImageColumns {
   bool takes_missing = false;  ///< whether queries may lack any value with a measure that skips it
 };
 
-/// Whether scores of products can follow the form: squares of differences, the attributes taken as they
-/// stand, over their ranges, or scaled to rows of length 1.
-bool has_image_columns(const FilterForm& form);
-
 /// `gaps`: queries lack values of attributes that every training row has. Without, such queries have no bound.
 ImageColumns make_image_columns(const ImageMap& map, const std::vector<Attribute>& attributes, bool gaps);
 

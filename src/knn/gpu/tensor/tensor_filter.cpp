@@ -271,7 +271,7 @@ class TensorFilterPipeline final : public GpuFilterPipeline {
 // Says why the filter is not for a measure and a selection; empty if it is.
 std::string unfit(const Fitted& fitted, const Selection& selection) {
   const FilterForm* form = fitted.kernel().filter_form();
-  if (form == nullptr || !has_image_columns(*form))
+  if (form == nullptr || !has_tensor_scan(*form))
     return "no tensor filter for " + std::string(fitted.measure().info.name);
   if (selection.kind == Selection::Kind::radius || selection.train_groups != nullptr || selection.ks.size() != 1) {
     return "no tensor filter for this selection";

@@ -232,7 +232,7 @@ void launch_roots(const RootJob& job, cudaStream_t stream) {
 }
 
 ReplayKernel find_replay_kernel(const cuda_abi::Measure& measure) {
-  return find_filter_kernel<Replay, ReplayKernel>(measure);
+  return find_tensor_kernel<Replay, ReplayKernel>(measure);
 }
 
 }  // namespace stope::knn::cuda

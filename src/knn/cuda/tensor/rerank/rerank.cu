@@ -249,7 +249,7 @@ struct Rerank {
 }  // namespace
 
 RerankKernel find_rerank_kernel(const cuda_abi::Measure& measure) {
-  return find_filter_kernel<Rerank, RerankKernel>(measure);
+  return find_tensor_kernel<Rerank, RerankKernel>(measure);
 }
 
 }  // namespace stope::knn::cuda
