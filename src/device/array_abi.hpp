@@ -23,5 +23,7 @@ struct ArrayFunctions {
   /// The other way, likewise.
   int (*upload)(std::int32_t gpu, void* stream, const void* from, std::int64_t bytes, void* to, Failure* failure);
 };
+static_assert(kFunctionsIn<ArrayFunctions> == kTableSizes.arrays,
+              "the table changed: raise kVersion and correct kTableSizes in device/cuda_abi.hpp");
 
 }  // namespace stope::cuda_abi

@@ -29,7 +29,7 @@ namespace stope::cuda_abi {
 struct ArrayFunctions;  // src/device/array_abi.hpp
 
 /// Raised with every change of this file or of a job's cuda_abi.hpp. The core refuses a plug-in of another version.
-inline constexpr std::uint32_t kVersion = 13;
+inline constexpr std::uint32_t kVersion = 14;
 inline constexpr char kEntryName[] = "stope_cuda_plugin";
 inline constexpr char kFileName[] = "libstope_cuda.so";
 
@@ -68,9 +68,23 @@ struct Machine {
   Gpu gpus[kMostGpus];
 };
 
+/// How many functions each job's table has.
+struct TableSizes {
+  std::uint32_t knn, arrays, gram, stats, discretize, tree;
+};
+
+/// Every header of a table asserts its number. The core compares them with the plug-in's, so that a table which grew or
+/// shrank is refused even where nobody raised kVersion.
+inline constexpr TableSizes kTableSizes = {.knn = 25, .arrays = 4, .gram = 9, .stats = 5, .discretize = 5, .tree = 9};
+
+/// Tables hold pointers to functions and nothing else.
+template <class Table>
+inline constexpr std::uint32_t kFunctionsIn = sizeof(Table) / sizeof(void (*)());
+
 struct Functions {
   std::uint32_t version;  ///< kVersion; these two members never move
   std::uint32_t bytes;    ///< sizeof(Functions)
+  TableSizes table_sizes;
   /// What the plug-in has code for: "sm_80 sm_90a compute_120".
   const char* archs;
   void (*look)(Machine* machine);

@@ -106,6 +106,36 @@ Cuda find_and_load() {
   return off;
 }
 
+// How the plug-in's tables of functions differ from those this library calls; empty if they do not.
+std::string table_problem(const cuda_abi::Functions& functions) {
+  if (functions.version != cuda_abi::kVersion) {
+    return "has version " + std::to_string(functions.version) + ", this library needs " +
+           std::to_string(cuda_abi::kVersion);
+  }
+  const std::string same_version = " (both have version " + std::to_string(cuda_abi::kVersion) + ")";
+  // Only now is it known that the members behind `bytes` are where this library looks for them.
+  if (functions.bytes != sizeof(cuda_abi::Functions)) {
+    return "has a main table of " + std::to_string(functions.bytes) + " bytes, this library needs " +
+           std::to_string(sizeof(cuda_abi::Functions)) + same_version;
+  }
+  using Sizes = cuda_abi::TableSizes;
+  struct Table {
+    const char* name;
+    std::uint32_t Sizes::* size;
+  };
+  static constexpr Table kTables[] = {{"knn", &Sizes::knn},   {"arrays", &Sizes::arrays},
+                                      {"gram", &Sizes::gram}, {"stats", &Sizes::stats},
+                                      {"tree", &Sizes::tree}, {"discretize", &Sizes::discretize}};
+  static_assert(sizeof kTables / sizeof(Table) * sizeof(std::uint32_t) == sizeof(Sizes), "every table is compared");
+  for (const Table& table : kTables) {
+    const std::uint32_t there = functions.table_sizes.*table.size, needed = cuda_abi::kTableSizes.*table.size;
+    if (there == needed) continue;
+    return "has " + std::to_string(there) + " functions in its table '" + table.name + "', this library needs " +
+           std::to_string(needed) + same_version;
+  }
+  return "";
+}
+
 }  // namespace
 
 std::string arch_problem(std::string_view archs, int major, int minor) {
@@ -134,9 +164,8 @@ Cuda load_cuda(const std::string& path) {
     cuda.reason = path + " is no plug-in of stope";
     return cuda;
   }
-  if (functions->version != cuda_abi::kVersion || functions->bytes != sizeof(cuda_abi::Functions)) {
-    cuda.reason = "the plug-in " + path + " has version " + std::to_string(functions->version) +
-                  ", this library needs " + std::to_string(cuda_abi::kVersion);
+  if (const std::string problem = table_problem(*functions); !problem.empty()) {
+    cuda.reason = "the plug-in " + path + " " + problem;
     return cuda;
   }
   cuda_abi::Machine machine{};

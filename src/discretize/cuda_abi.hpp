@@ -47,5 +47,7 @@ struct Functions {
   /// Waits for a slot's piece. `gpu_seconds`: what finding its cuts took, copies left out.
   int (*collect)(Session* session, int slot, Cut* cuts, double* gpu_seconds, Failure* failure);
 };
+static_assert(stope::cuda_abi::kFunctionsIn<Functions> == stope::cuda_abi::kTableSizes.discretize,
+              "the table changed: raise kVersion and correct kTableSizes in device/cuda_abi.hpp");
 
 }  // namespace stope::discretize::cuda_abi

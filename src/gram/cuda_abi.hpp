@@ -57,5 +57,7 @@ struct Functions {
   /// GPU to sums on the GPU, back to back.
   int (*measure)(Session* session, std::int32_t repeats, float* milliseconds, Failure* failure);
 };
+static_assert(stope::cuda_abi::kFunctionsIn<Functions> == stope::cuda_abi::kTableSizes.gram,
+              "the table changed: raise kVersion and correct kTableSizes in device/cuda_abi.hpp");
 
 }  // namespace stope::gram::cuda_abi

@@ -275,5 +275,7 @@ struct Functions {
   int (*differences_search)(DifferenceFilter* filter, const DifferenceQuery* query, FilterAnswer* answer,
                             Failure* failure);
 };
+static_assert(stope::cuda_abi::kFunctionsIn<Functions> == stope::cuda_abi::kTableSizes.knn,
+              "the table changed: raise kVersion and correct kTableSizes in device/cuda_abi.hpp");
 
 }  // namespace stope::knn::cuda_abi

@@ -42,5 +42,7 @@ struct Functions {
   int (*describe)(std::int32_t gpu, void* stream, const Values* values, void* parts, float* milliseconds,
                   Failure* failure);
 };
+static_assert(stope::cuda_abi::kFunctionsIn<Functions> == stope::cuda_abi::kTableSizes.stats,
+              "the table changed: raise kVersion and correct kTableSizes in device/cuda_abi.hpp");
 
 }  // namespace stope::stats::cuda_abi

@@ -77,5 +77,7 @@ struct Functions {
   /// Of a tree that is done; the memory is the session's.
   int (*splits)(Session* session, Splits* splits, Failure* failure);
 };
+static_assert(stope::cuda_abi::kFunctionsIn<Functions> == stope::cuda_abi::kTableSizes.tree,
+              "the table changed: raise kVersion and correct kTableSizes in device/cuda_abi.hpp");
 
 }  // namespace stope::tree::cuda_abi

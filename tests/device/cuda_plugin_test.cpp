@@ -38,6 +38,24 @@ TEST_F(CudaPlugin, SaysWhyItIsOff) {
   expect_off(load("old gpus"), "Old Card: compute capability 7.0 is not supported (this plug-in is built for sm_80");
 }
 
+TEST_F(CudaPlugin, SaysWhichTableOfFunctionsDiffers) {
+  const std::string version = std::to_string(cuda_abi::kVersion);
+  const auto words = [&](const std::string& what, std::uint32_t there, std::uint32_t needed) {
+    return "has " + std::to_string(there) + " functions in its table '" + what + "', this library needs " +
+           std::to_string(needed) + " (both have version " + version + ")";
+  };
+  const std::string bytes = std::to_string(sizeof(cuda_abi::Functions));
+  expect_off(load("other main table"), "has a main table of " + std::to_string(sizeof(cuda_abi::Functions) + 8) +
+                                           " bytes, this library needs " + bytes + " (both have version " + version);
+  constexpr cuda_abi::TableSizes kSizes = cuda_abi::kTableSizes;
+  expect_off(load("other knn table"), words("knn", kSizes.knn + 1, kSizes.knn));
+  expect_off(load("other arrays table"), words("arrays", kSizes.arrays + 1, kSizes.arrays));
+  expect_off(load("other gram table"), words("gram", kSizes.gram + 1, kSizes.gram));
+  expect_off(load("other stats table"), words("stats", kSizes.stats + 1, kSizes.stats));
+  expect_off(load("other discretize table"), words("discretize", kSizes.discretize + 1, kSizes.discretize));
+  expect_off(load("other tree table"), words("tree", kSizes.tree + 1, kSizes.tree));
+}
+
 TEST_F(CudaPlugin, TakesTheGpusItHasCodeFor) {
   const device::Cuda cuda = load("");
   ASSERT_NE(cuda.functions, nullptr);

@@ -97,7 +97,13 @@ int collect(Session* session, int slot, Cut* cuts, double* gpu_seconds, Failure*
 }  // namespace
 
 const discretize::cuda_abi::Functions& discretize_functions() {
-  static const discretize::cuda_abi::Functions functions = {&create, &destroy, &columns, &submit, &collect};
+  static const discretize::cuda_abi::Functions functions = {
+      .create = &create,
+      .destroy = &destroy,
+      .columns = &columns,
+      .submit = &submit,
+      .collect = &collect,
+  };
   return functions;
 }
 

@@ -166,9 +166,17 @@ int measure(Session*, std::int32_t, float* milliseconds, Failure* failure) {
 namespace stope::fake {
 
 const gram::cuda_abi::Functions& gram_functions() {
-  static const gram::cuda_abi::Functions functions = {&gram::create, &gram::destroy, &gram::load,
-                                                      &gram::wait,   &gram::begin,   &gram::run,
-                                                      &gram::finish, &gram::replay,  &gram::measure};
+  static const gram::cuda_abi::Functions functions = {
+      .create = &gram::create,
+      .destroy = &gram::destroy,
+      .load = &gram::load,
+      .wait = &gram::wait,
+      .begin = &gram::begin,
+      .run = &gram::run,
+      .finish = &gram::finish,
+      .replay = &gram::replay,
+      .measure = &gram::measure,
+  };
   return functions;
 }
 

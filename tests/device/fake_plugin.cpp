@@ -92,7 +92,12 @@ int upload(std::int32_t gpu, void*, const void* from, std::int64_t bytes, void* 
   return 0;
 }
 
-const cuda_abi::ArrayFunctions kArrays = {&owner, &check_stream, &download, &upload};
+const cuda_abi::ArrayFunctions kArrays = {
+    .owner = &owner,
+    .check_stream = &check_stream,
+    .download = &download,
+    .upload = &upload,
+};
 
 const abi::Functions& knn_functions() {
   static const abi::Functions functions = [] {
@@ -114,13 +119,29 @@ extern "C" const stope::cuda_abi::Functions* stope_cuda_plugin(const stope::cuda
   the_host = host;
   if (plays("nothing")) return nullptr;
   static cuda_abi::Functions functions;
-  functions = {cuda_abi::kVersion, sizeof(cuda_abi::Functions),
-               "sm_80 sm_90a",     &look,
-               &free_memory,       &pin,
-               &std::free,         &knn_functions(),
-               &kArrays,           &gram_functions(),
-               &stats_functions(), &discretize_functions(),
-               &tree_functions()};
+  functions = {
+      .version = cuda_abi::kVersion,
+      .bytes = sizeof(cuda_abi::Functions),
+      .table_sizes = cuda_abi::kTableSizes,
+      .archs = "sm_80 sm_90a",
+      .look = &look,
+      .free_memory = &free_memory,
+      .pin = &pin,
+      .unpin = &std::free,
+      .knn = &knn_functions(),
+      .arrays = &kArrays,
+      .gram = &gram_functions(),
+      .stats = &stats_functions(),
+      .discretize = &discretize_functions(),
+      .tree = &tree_functions(),
+  };
   if (plays("other version")) functions.version = cuda_abi::kVersion + 1;
+  if (plays("other main table")) functions.bytes += 8;
+  if (plays("other knn table")) ++functions.table_sizes.knn;
+  if (plays("other arrays table")) ++functions.table_sizes.arrays;
+  if (plays("other gram table")) ++functions.table_sizes.gram;
+  if (plays("other stats table")) ++functions.table_sizes.stats;
+  if (plays("other discretize table")) ++functions.table_sizes.discretize;
+  if (plays("other tree table")) ++functions.table_sizes.tree;
   return &functions;
 }

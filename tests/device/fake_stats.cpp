@@ -164,8 +164,13 @@ int describe(std::int32_t gpu, void*, const Values* values, void* parts, float* 
 namespace stope::fake {
 
 const stats::cuda_abi::Functions& stats_functions() {
-  static const stats::cuda_abi::Functions functions = {&stats::create, &stats::destroy, &stats::submit, &stats::collect,
-                                                       &stats::describe};
+  static const stats::cuda_abi::Functions functions = {
+      .create = &stats::create,
+      .destroy = &stats::destroy,
+      .submit = &stats::submit,
+      .collect = &stats::collect,
+      .describe = &stats::describe,
+  };
   return functions;
 }
 

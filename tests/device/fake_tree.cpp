@@ -228,8 +228,17 @@ int splits(Session* session, Splits* splits, Failure*) {
 }  // namespace
 
 const tree::cuda_abi::Functions& tree_functions() {
-  static const tree::cuda_abi::Functions functions = {&create, &destroy, &columns, &submit, &grow,
-                                                      &look,   &mark,    &move,    &splits};
+  static const tree::cuda_abi::Functions functions = {
+      .create = &create,
+      .destroy = &destroy,
+      .columns = &columns,
+      .submit = &submit,
+      .grow = &grow,
+      .look = &look,
+      .mark = &mark,
+      .move = &move,
+      .splits = &splits,
+  };
   return functions;
 }
 

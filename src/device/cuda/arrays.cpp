@@ -65,6 +65,11 @@ int upload(std::int32_t gpu, void* stream, const void* from, std::int64_t bytes,
 }  // namespace
 
 extern const cuda_abi::ArrayFunctions kArrayFunctions;
-const cuda_abi::ArrayFunctions kArrayFunctions = {&owner, &check_stream, &download, &upload};
+const cuda_abi::ArrayFunctions kArrayFunctions = {
+    .owner = &owner,
+    .check_stream = &check_stream,
+    .download = &download,
+    .upload = &upload,
+};
 
 }  // namespace stope::cuda

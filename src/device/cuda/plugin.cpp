@@ -92,6 +92,7 @@ extern "C" __attribute__((visibility("default"))) const stope::cuda_abi::Functio
     const stope::cuda_abi::Host* host) {
   static constexpr stope::cuda_abi::Functions kFunctions = {.version = stope::cuda_abi::kVersion,
                                                             .bytes = sizeof(stope::cuda_abi::Functions),
+                                                            .table_sizes = stope::cuda_abi::kTableSizes,
                                                             .archs = STOPE_CUDA_ARCH_NAMES,
                                                             .look = &stope::cuda::look,
                                                             .free_memory = &stope::cuda::free_memory,

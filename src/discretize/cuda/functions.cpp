@@ -51,6 +51,12 @@ int collect(Session* session, int slot, cuda_abi::Cut* cuts, double* gpu_seconds
 }  // namespace
 
 extern const cuda_abi::Functions kFunctions;
-const cuda_abi::Functions kFunctions = {&create, &destroy, &columns, &submit, &collect};
+const cuda_abi::Functions kFunctions = {
+    .create = &create,
+    .destroy = &destroy,
+    .columns = &columns,
+    .submit = &submit,
+    .collect = &collect,
+};
 
 }  // namespace stope::discretize::cuda

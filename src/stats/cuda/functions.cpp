@@ -55,6 +55,12 @@ int describe(std::int32_t gpu, void* stream, const cuda_abi::Values* values, voi
 }  // namespace
 
 extern const cuda_abi::Functions kFunctions;
-const cuda_abi::Functions kFunctions = {&create, &destroy, &submit, &collect, &describe};
+const cuda_abi::Functions kFunctions = {
+    .create = &create,
+    .destroy = &destroy,
+    .submit = &submit,
+    .collect = &collect,
+    .describe = &describe,
+};
 
 }  // namespace stope::stats::cuda

@@ -90,6 +90,16 @@ int splits(Session* session, cuda_abi::Splits* splits, Failure* failure) {
 }  // namespace
 
 extern const cuda_abi::Functions kFunctions;
-const cuda_abi::Functions kFunctions = {&create, &destroy, &columns, &submit, &grow, &look, &mark, &move, &splits};
+const cuda_abi::Functions kFunctions = {
+    .create = &create,
+    .destroy = &destroy,
+    .columns = &columns,
+    .submit = &submit,
+    .grow = &grow,
+    .look = &look,
+    .mark = &mark,
+    .move = &move,
+    .splits = &splits,
+};
 
 }  // namespace stope::tree::cuda
