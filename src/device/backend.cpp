@@ -50,7 +50,7 @@ constexpr auto has_avx512 = nowhere;
 constexpr auto has_vnni = nowhere;
 #endif
 
-// The one global of the library, the slowest first.
+// Every back end, the slowest first.
 constexpr Row kBackends[] = {
     {Backend::reference, "reference", everywhere, "double precision on all cores; every machine has it", ""},
     {Backend::scalar, "scalar", everywhere, "filters with the instructions every machine has", ""},

@@ -129,23 +129,23 @@ void LongSorter::sort(const T* values, std::int64_t n_columns, const std::uint8_
   auto* other = items + size;
   // The last pass reads what the one before it wrote, so that the other half is free.
   Key* const keys = kIsWide ? reinterpret_cast<Key*>(other) : reinterpret_cast<Key*>(orders.ranks + at);
-  SortPass<T> job{values,
-                  n_rows_,
-                  n_columns,
-                  n_tiles,
-                  0,
-                  bits_below_class(n_rows_, n_classes_),
-                  offsets,
-                  published,
-                  state,
-                  classes,
-                  nullptr,
-                  items,
-                  keys,
-                  kIsWide ? n_rows_ : orders.stride,
-                  orders.rows + at,
-                  orders.classes + at,
-                  orders.stride};
+  SortPass<T> job{.values = values,
+                  .n_rows = n_rows_,
+                  .n_columns = n_columns,
+                  .n_tiles = n_tiles,
+                  .pass = 0,
+                  .row_bits = bits_below_class(n_rows_, n_classes_),
+                  .offsets = offsets,
+                  .published = published,
+                  .next = state,
+                  .row_classes = classes,
+                  .from = nullptr,
+                  .to = items,
+                  .keys = keys,
+                  .key_stride = kIsWide ? n_rows_ : orders.stride,
+                  .rows = orders.rows + at,
+                  .classes = orders.classes + at,
+                  .stride = orders.stride};
   for (; job.pass < kPasses<Key>; ++job.pass, ++job.next, job.published += n_columns * n_tiles * kDigits) {
     job.from = other;
     job.to = items;

@@ -52,13 +52,13 @@ template <class T>
 void CutSession::find_cuts(Slot& slot) {
   int class_bits = 0;
   while ((1 << class_bits) < n_classes_) ++class_bits;
-  const Columns<T> columns = {reinterpret_cast<const T*>(slot.values.data()),
-                              n_rows_,
-                              slot.n_columns,
-                              classes_.data(),
-                              totals_.data(),
-                              n_classes_,
-                              class_bits};
+  const Columns<T> columns = {.values = reinterpret_cast<const T*>(slot.values.data()),
+                              .n_rows = n_rows_,
+                              .n_columns = slot.n_columns,
+                              .classes = classes_.data(),
+                              .totals = totals_.data(),
+                              .n_classes = n_classes_,
+                              .class_bits = class_bits};
   const CutsThere cuts = {slot.w.data(), slot.ends.data(), slot.ends.data() + slot.n_columns};
   if (long_ == nullptr) {
     find_cuts_of_short<T>(columns, cuts, slot.list.data(), slot.stream.get());

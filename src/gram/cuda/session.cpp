@@ -109,18 +109,18 @@ void GramSession::begin(const cuda_abi::Job& job) {
 }
 
 RowsJob GramSession::job(int buffer, std::int64_t first, std::int64_t n, std::int64_t vector) const {
-  return {rows_[static_cast<std::size_t>(buffer)].values.data(),
-          spec_.row_stride,
-          first,
-          n,
-          spec_.n_columns,
-          GroupRows::of(spec_.n_rows, n_groups_),
-          spec_.first_group,
-          first_row_,
-          shift_.data(),
-          x_.data() + vector * padded_,
-          y_.data(),
-          sums_.data() + vector * sums_of_vector()};
+  return {.rows = rows_[static_cast<std::size_t>(buffer)].values.data(),
+          .row_stride = spec_.row_stride,
+          .first = first,
+          .n = n,
+          .n_columns = spec_.n_columns,
+          .groups = GroupRows::of(spec_.n_rows, n_groups_),
+          .first_group = spec_.first_group,
+          .first_y = first_row_,
+          .shift = shift_.data(),
+          .x = x_.data() + vector * padded_,
+          .y = y_.data(),
+          .sums = sums_.data() + vector * sums_of_vector()};
 }
 
 void GramSession::run(int buffer, std::int64_t first, std::int64_t n) {

@@ -303,10 +303,13 @@ std::int64_t Teams::exchange_bytes(const Layout&) {
 void Teams::launch(const RowsJob& job, std::int64_t element_bytes, const Layout& layout, void* exchange,
                    cudaStream_t stream) {
   if (job.n == 0) return;
-  TeamJob team{job, job.groups.group_of(job.first),
-               0,   static_cast<int>(team_parts(layout, job.n_columns, element_bytes)),
-               0,   static_cast<Message*>(exchange)};
-  team.n_groups = job.groups.group_of(job.first + job.n - 1) + 1 - team.first_group;
+  const std::int64_t first_group = job.groups.group_of(job.first);
+  TeamJob team{.rows = job,
+               .first_group = first_group,
+               .n_groups = job.groups.group_of(job.first + job.n - 1) + 1 - first_group,
+               .n_parts = static_cast<int>(team_parts(layout, job.n_columns, element_bytes)),
+               .n_teams = 0,  // launch_teams() knows how many fit the GPU
+               .messages = static_cast<Message*>(exchange)};
   check(cudaMemsetAsync(exchange, 0, static_cast<std::size_t>(exchange_bytes(layout)), stream), "clearing messages");
   if (element_bytes == 4) {
     launch_teams<float>(team, layout, stream);

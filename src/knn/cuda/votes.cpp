@@ -60,9 +60,13 @@ void VoteSpace::cast(const cuda_abi::Vote& vote, const DeviceVoters& voters, con
                      const Stream& stream) {
   for (std::int64_t j = 0; j < vote.n_ks; ++j) {
     const std::int64_t first = j * lists.n_queries;
-    launch_vote({vote.rule, voters.get(), lists, vote.ks[j], winners_.size() > 0 ? winners_.data() + first : nullptr,
-                 values_.data() + first * voters.get().n_values()},
-                stream.get());
+    const VoteJob job{.rule = vote.rule,
+                      .voters = voters.get(),
+                      .lists = lists,
+                      .k = vote.ks[j],
+                      .winners = winners_.size() > 0 ? winners_.data() + first : nullptr,
+                      .values = values_.data() + first * voters.get().n_values()};
+    launch_vote(job, stream.get());
   }
 }
 

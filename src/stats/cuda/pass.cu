@@ -96,12 +96,12 @@ void launch_rows(const Matrix<T>& matrix, std::int64_t n_leaves, Part<typename N
 template <class T, bool kMoments>
 void* launch(const cuda_abi::Values& values, const PassShape& shape, void* first, void* second, cudaStream_t stream) {
   using Wide = typename Numbers<T>::Wide;
-  const Matrix<T> matrix = {static_cast<const T*>(values.data),
-                            values.n_rows,
-                            values.n_columns,
-                            values.row_stride,
-                            values.column_stride,
-                            values.scale};
+  const Matrix<T> matrix = {.data = static_cast<const T*>(values.data),
+                            .n_rows = values.n_rows,
+                            .n_columns = values.n_columns,
+                            .row_stride = values.row_stride,
+                            .column_stride = values.column_stride,
+                            .scale = values.scale};
   const Gpu gpu = Gpu::current();
   auto* in = static_cast<Part<Wide>*>(first);
   auto* out = static_cast<Part<Wide>*>(second);

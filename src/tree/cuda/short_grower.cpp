@@ -48,22 +48,22 @@ class ShortGrower : public Grower {
         host_splits_(n_splits_),
         host_right_(checked::mul(n_splits_, problem.n_classes)),
         host_level_(1) {
-    tree_ = {{rows_.data(), changes_.data(), stride_, n_rows_},
-             n_columns_,
-             columns_.attributes(),
-             columns_.symbolic(),
-             columns_.columns(),
-             columns_.classes(),
-             problem.n_classes,
-             as_int(problem.max_depth),
-             as_int(problem.min_samples_leaf),
-             static_cast<std::uint32_t>(std::min<std::int64_t>(problem.min_w, 0xffffffff)),
-             nodes_.data(),
-             counts_.data(),
-             counts_.data() + n_splits_ * problem.n_classes,
-             keys_.data(),
-             splits_.data(),
-             level_.data()};
+    tree_ = {.orders = {.rows = rows_.data(), .changes = changes_.data(), .stride = stride_, .n_rows = n_rows_},
+             .n_columns = n_columns_,
+             .attributes = columns_.attributes(),
+             .symbolic = columns_.symbolic(),
+             .columns = columns_.columns(),
+             .classes = columns_.classes(),
+             .n_classes = problem.n_classes,
+             .max_depth = as_int(problem.max_depth),
+             .min_samples_leaf = as_int(problem.min_samples_leaf),
+             .min_w = static_cast<std::uint32_t>(std::min<std::int64_t>(problem.min_w, 0xffffffff)),
+             .nodes = nodes_.data(),
+             .totals = counts_.data(),
+             .right = counts_.data() + n_splits_ * problem.n_classes,
+             .keys = keys_.data(),
+             .splits = splits_.data(),
+             .level = level_.data()};
   }
   ~ShortGrower() override { cudaStreamSynchronize(stream_.get()); }
 

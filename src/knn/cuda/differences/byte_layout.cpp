@@ -1,4 +1,4 @@
-// Where the bytes of each attribute go (bytes_layout.hpp).
+// Where the bytes of each attribute go (byte_layout.hpp).
 #include <algorithm>
 #include <cmath>
 

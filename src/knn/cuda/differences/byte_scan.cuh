@@ -1,6 +1,6 @@
 // Sums over images in bytes, in whole numbers and exact: |q - t| of numbers four an instruction, mismatches and missing
-// values as products of signed bytes on the matrix units (bytes_layout.hpp). Both add to the same registers, whose
-// pairs are therefore those of a matrix instruction's accumulators (pair_tile.cuh).
+// values as products of signed bytes on the matrix units (byte_layout.hpp). Both add to the same registers, whose
+// pairs are therefore those of a matrix instruction's accumulators (register_tile.cuh).
 #pragma once
 
 #include "knn/cuda/differences/scan_loop.cuh"

@@ -1,5 +1,5 @@
 // Images of rows for the filter by differences, made on the GPU: floats (filter/row_image.hpp), or bytes and what
-// matrix instructions multiply (bytes_layout.hpp). Where they lie: pair_tile.cuh.
+// matrix instructions multiply (byte_layout.hpp). Where they lie: register_tile.cuh.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -24,7 +24,7 @@ struct ImageJob {
 
 void launch_float_images(const ImageJob& job, float* images, cudaStream_t stream);
 
-/// Which side's products (bytes_layout.hpp).
+/// Which side's products (byte_layout.hpp).
 enum class Side { query, train };
 void launch_byte_images(const ImageJob& job, const ByteLayout& layout, Side side, std::uint32_t* images,
                         cudaStream_t stream);

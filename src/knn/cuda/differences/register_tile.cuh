@@ -17,7 +17,7 @@ __host__ __device__ constexpr std::int64_t pair_place(std::int64_t row, std::int
   return (row / kPairTile * n_lines + line) * kPairTile + row % kPairTile;
 }
 
-// Lines of products (bytes_layout.hpp) come in pairs, 256 words, in the order in which a thread hands them to a matrix
+// Lines of products (byte_layout.hpp) come in pairs, 256 words, in the order in which a thread hands them to a matrix
 // instruction: four words of a query pair at once, two words of a training row. Neighbouring threads then read
 // neighbouring words. `line` is 0 or 1.
 

@@ -13,7 +13,7 @@ namespace stope::knn::cuda {
 
 inline constexpr int kPairTile = 128;  ///< queries, and training rows, of a tile
 
-/// Lines of an image come in pairs (pair_scan.cuh); a spare one is zeros.
+/// Lines of an image come in pairs (scan_loop.cuh); a spare one is zeros.
 STOPE_HD constexpr int even_lines(int n) {
   return (n + 1) / 2 * 2;
 }
@@ -80,7 +80,7 @@ struct DifferenceScan {
 void launch_difference_sample(const DifferenceScan& scan, const GroupBests& bests, cudaStream_t stream);
 void launch_difference_list(const DifferenceScan& scan, const EntryLists& lists, cudaStream_t stream);
 
-/// Images in bytes (bytes_layout.hpp), words of four.
+/// Images in bytes (byte_layout.hpp), words of four.
 struct ByteScan {
   bool divides;  ///< by the weight compared, which some of the products add up
   const std::uint32_t* queries;

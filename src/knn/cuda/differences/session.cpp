@@ -145,8 +145,12 @@ DifferenceSession::DifferenceSession(int gpu, const cuda_abi::DifferenceSpec& sp
   upload_.copy(equality_.data(), spec.row_form.equality, equality_.bytes(), stream_);
   upload_.copy(mismatch_.data(), spec.mismatch, mismatch_.bytes(), stream_);
   upload_.copy(weight_.data(), spec.weight, weight_.bytes(), stream_);
-  form_ = {spec.row_form.form, numeric_.data(),          spec.row_form.n_numeric,
-           equality_.data(),   spec.row_form.n_equality, attributes_.data()};
+  form_ = {.form = spec.row_form.form,
+           .numeric = numeric_.data(),
+           .n_numeric = spec.row_form.n_numeric,
+           .equality = equality_.data(),
+           .n_equality = spec.row_form.n_equality,
+           .attributes = attributes_.data()};
   if (in_bytes()) plan(false);
   clear(found_gaps_, stream_);
   // The answers of uncertified queries are copied back as they are.
@@ -170,12 +174,23 @@ void DifferenceSession::plan(bool gaps) {
 }
 
 ByteLayout DifferenceSession::layout() const {
-  return {byte_columns_.data(), spec_.steps, bytes_.difference_words, bytes_.product_words, bytes_.divisor_words};
+  return {.columns = byte_columns_.data(),
+          .steps = spec_.steps,
+          .difference_words = bytes_.difference_words,
+          .product_words = bytes_.product_words,
+          .divisor_words = bytes_.divisor_words};
 }
 
 ImageJob DifferenceSession::image_job(const double* rows, std::int64_t first, std::int64_t n, std::int64_t n_padded,
                                       float* residuals) {
-  return {form_, rows, first, n, n_padded, spec_.width, residuals, found_gaps_.data()};
+  return {.form = form_,
+          .rows = rows,
+          .first = first,
+          .n = n,
+          .n_padded = n_padded,
+          .width = spec_.width,
+          .residuals = residuals,
+          .gaps = found_gaps_.data()};
 }
 
 void DifferenceSession::make_train_images(std::int64_t first, std::int64_t n) {
@@ -199,9 +214,16 @@ void DifferenceSession::find_always() {
   const float usual = (in_bytes() ? 1.5F : 2.0F) * usual_residual(train_residuals_, spec_.n_rows, stream_);
   train_residual_ = static_cast<double>(usual);
   clear(n_always_found_, stream_);
-  launch_always({train_residuals_.data(), spec_.n_rows, n_padded_, usual, in_bytes() ? nullptr : starts_.data(),
-                 in_bytes() ? byte_starts_.data() : nullptr, always_.data(), kMostAlways, n_always_found_.data()},
-                stream_.get());
+  const AlwaysJob job{.residuals = train_residuals_.data(),
+                      .n = spec_.n_rows,
+                      .n_padded = n_padded_,
+                      .most_residual = usual,
+                      .starts = in_bytes() ? nullptr : starts_.data(),
+                      .byte_starts = in_bytes() ? byte_starts_.data() : nullptr,
+                      .always = always_.data(),
+                      .most = kMostAlways,
+                      .n_always = n_always_found_.data()};
+  launch_always(job, stream_.get());
   copy_out(&n_always_, n_always_found_, 1, stream_);
   stream_.wait();
 }
@@ -271,13 +293,15 @@ cuda_abi::FilterAnswer DifferenceSession::search(const cuda_abi::DifferenceQuery
   }
   copy_out(host_totals_.data(), totals_, kTotals, stream_);
   stream_.wait();
-  cuda_abi::FilterAnswer answer{host_distances_.data(),
-                                host_rows_.data(),
-                                host_uncertified_.data(),
-                                query.n * spec_.n_rows,
-                                static_cast<std::int64_t>(host_totals_.data()[kListed]),
-                                static_cast<std::int64_t>(host_totals_.data()[kEvaluated]),
-                                {}};
+  cuda_abi::FilterAnswer answer{
+      .distances = host_distances_.data(),
+      .rows = host_rows_.data(),
+      .uncertified = host_uncertified_.data(),
+      .scanned = query.n * spec_.n_rows,
+      .listed = static_cast<std::int64_t>(host_totals_.data()[kListed]),
+      .evaluated = static_cast<std::int64_t>(host_totals_.data()[kEvaluated]),
+      .milliseconds = {},
+  };
   std::copy(milliseconds_.begin(), milliseconds_.end(), answer.milliseconds);
   if (query.vote != nullptr) {
     answer.distances = nullptr;
@@ -289,29 +313,55 @@ cuda_abi::FilterAnswer DifferenceSession::search(const cuda_abi::DifferenceQuery
 }
 
 CutRule DifferenceSession::rule() const {
-  return {spec_.bounds, train_residual_, query_residuals_.data(), divides(), spec_.steps, bytes_.weight_steps};
+  return {.bounds = spec_.bounds,
+          .train_residual = train_residual_,
+          .residuals = query_residuals_.data(),
+          .divides = divides(),
+          .steps = spec_.steps,
+          .weight_steps = bytes_.weight_steps};
 }
 
 template <class Sink, class Differences, class Bytes>
 void DifferenceSession::scan(const ScanTiles& tiles, const Exclusions& exclusions, const Sink& sink,
                              const Differences& differences, const Bytes& bytes) {
   if (in_bytes()) {
-    bytes({divides(), query_images_.data(), train_images_.data(), byte_starts_.data(), bytes_.difference_words,
-           bytes_.product_words, bytes_.divisor_words, tiles, exclusions},
-          sink, stream_.get());
+    const ByteScan job{.divides = divides(),
+                       .queries = query_images_.data(),
+                       .train = train_images_.data(),
+                       .starts = byte_starts_.data(),
+                       .difference_words = bytes_.difference_words,
+                       .product_words = bytes_.product_words,
+                       .divisor_words = bytes_.divisor_words,
+                       .tiles = tiles,
+                       .exclusions = exclusions};
+    bytes(job, sink, stream_.get());
   } else {
-    differences({spec_.bounds.form, gaps_, reinterpret_cast<const float*>(query_images_.data()),
-                 reinterpret_cast<const float*>(train_images_.data()), starts_.data(),
-                 static_cast<int>(spec_.row_form.n_numeric), static_cast<int>(n_columns_), mismatch_.data(),
-                 weight_.data(), tiles, exclusions},
-                sink, stream_.get());
+    const DifferenceScan job{.form = spec_.bounds.form,
+                             .gaps = gaps_,
+                             .queries = reinterpret_cast<const float*>(query_images_.data()),
+                             .train = reinterpret_cast<const float*>(train_images_.data()),
+                             .starts = starts_.data(),
+                             .n_numeric = static_cast<int>(spec_.row_form.n_numeric),
+                             .n_columns = static_cast<int>(n_columns_),
+                             .mismatch = mismatch_.data(),
+                             .weight = weight_.data(),
+                             .tiles = tiles,
+                             .exclusions = exclusions};
+    differences(job, sink, stream_.get());
   }
 }
 
 void DifferenceSession::evaluate(const Batch& batch, const ChosenRows& chosen) {
-  kernel_->launch({queries_[batch.buffer].data(), train_.data(), spec_.width, attributes_.data(), chosen.n_queries,
-                   chosen.rows, chosen.counts, chosen.stride, chosen.distances},
-                  measure_.data(), stream_.get());
+  const ListedPairs pairs{.queries = queries_[batch.buffer].data(),
+                          .train = train_.data(),
+                          .width = spec_.width,
+                          .attributes = attributes_.data(),
+                          .n_queries = chosen.n_queries,
+                          .rows = chosen.rows,
+                          .counts = chosen.counts,
+                          .stride = chosen.stride,
+                          .distances = chosen.distances};
+  kernel_->launch(pairs, measure_.data(), stream_.get());
 }
 
 void DifferenceSession::upload(const cuda_abi::DifferenceQuery& query, const Batch& batch) {
@@ -379,7 +429,8 @@ void DifferenceSession::search_batch(const cuda_abi::DifferenceQuery& query, con
   launch_choose_of_groups(bests, k + kSpareRows, chosen, stream_.get());
   evaluate(batch, chosen);
   const bool list_all = spec_.n_rows <= capacity(spec_);
-  launch_cuts({rule(), k, list_all, cuts_.data(), reaches_.data()}, chosen, stream_.get());
+  const CutJob cuts{.rule = rule(), .k = k, .list_all = list_all, .cuts = cuts_.data(), .reaches = reaches_.data()};
+  launch_cuts(cuts, chosen, stream_.get());
 
   ends_[cuda_abi::kThresholdsStep].record(stream_);
   constexpr std::int64_t kWaves = 10;  // short enough that the last blocks of a wave do not wait long
@@ -391,9 +442,17 @@ void DifferenceSession::search_batch(const cuda_abi::DifferenceQuery& query, con
   ends_[cuda_abi::kListStep].record(stream_);
   launch_choose_of_lists(lists, divides(), k, chosen, stream_.get());
   evaluate(batch, chosen);
-  launch_sharpen({rule(), k, lists, reaches_.data(), always_.data(), std::min(n_always_, kMostAlways), exclusions,
-                  uncertified_.data(), totals_.data() + kListed, totals_.data() + kEvaluated},
-                 chosen, stream_.get());
+  const SharpenJob sharpen{.rule = rule(),
+                           .k = k,
+                           .lists = lists,
+                           .reaches = reaches_.data(),
+                           .always = always_.data(),
+                           .n_always = std::min(n_always_, kMostAlways),
+                           .exclusions = exclusions,
+                           .uncertified = uncertified_.data(),
+                           .n_listed = totals_.data() + kListed,
+                           .n_evaluated = totals_.data() + kEvaluated};
+  launch_sharpen(sharpen, chosen, stream_.get());
   evaluate(batch, chosen);
   launch_nearest({k, distances_.data(), rows_.data(), uncertified_.data()}, chosen, stream_.get());
 

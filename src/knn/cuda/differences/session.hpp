@@ -16,7 +16,7 @@
 
 namespace stope::knn::cuda {
 
-/// The bytes of images, per column (bytes_layout.hpp), and what they add to divisors. With `gaps` values may be
+/// The bytes of images, per column (byte_layout.hpp), and what they add to divisors. With `gaps` values may be
 /// missing.
 struct PlannedBytes {
   std::vector<ByteColumn> columns;

@@ -84,19 +84,19 @@ void ReferenceSession::compute(const cuda_abi::Tile& tile, Quantity quantity, bo
   rows.filled.hold(compute_);
   const double* train = rows.values.data() + tile.first_row * sizes_.width;
   const double* queries = queries_.data() + tile.first_query * sizes_.width;
-  PairTile pairs{train,
-                 tile.n_rows,
-                 queries,
-                 tile.n_queries,
-                 sizes_.width,
-                 attributes_.data(),
-                 quantity,
-                 distances_.data(),
-                 1,
-                 tile.n_rows,
-                 scratch_.data(),
-                 sizes_.scratch_threads,
-                 sizes_.scratch_doubles};
+  PairTile pairs{.x = train,
+                 .n_x = tile.n_rows,
+                 .y = queries,
+                 .n_y = tile.n_queries,
+                 .width = sizes_.width,
+                 .attributes = attributes_.data(),
+                 .quantity = quantity,
+                 .out = distances_.data(),
+                 .x_stride = 1,
+                 .y_stride = tile.n_rows,
+                 .scratch = scratch_.data(),
+                 .scratch_threads = sizes_.scratch_threads,
+                 .scratch_doubles = sizes_.scratch_doubles};
   if (query_first) {
     std::swap(pairs.x, pairs.y);
     std::swap(pairs.n_x, pairs.n_y);
@@ -115,9 +115,16 @@ void ReferenceSession::submit(int slot_number, const cuda_abi::Tile& tile, const
                         compute_.get()),
         "copying to the GPU");
   compute(tile, Quantity::distance, false);
-  launch_survivors({distances_.data(), slot.thresholds.data(), tile.n_queries, tile.n_rows, slot.offsets.data(),
-                    slot.counts.data(), slot.total.data(), slot.kept_distances.data(), slot.kept_rows.data()},
-                   compute_.get());
+  const SurvivorTile survivors{.distances = distances_.data(),
+                               .thresholds = slot.thresholds.data(),
+                               .n_queries = tile.n_queries,
+                               .n_rows = tile.n_rows,
+                               .offsets = slot.offsets.data(),
+                               .counts = slot.counts.data(),
+                               .total = slot.total.data(),
+                               .kept_distances = slot.kept_distances.data(),
+                               .kept_rows = slot.kept_rows.data()};
+  launch_survivors(survivors, compute_.get());
   copy_out(slot.host_offsets.data(), slot.offsets.data(), tile.n_queries, compute_);
   copy_out(slot.host_counts.data(), slot.counts.data(), tile.n_queries, compute_);
   copy_out(slot.host_total.data(), slot.total.data(), 1, compute_);

@@ -142,23 +142,25 @@ EncodeJob TensorSession::encode_job() const {
 }
 
 BoundsJob TensorSession::bounds(const Table& table) const {
-  return {query_squares_.data(),
-          query_norms_.data(),
-          query_residuals_.data(),
-          table.residual,
-          table.largest_norm,
-          table.shift.data(),
-          width_,
-          in_bytes(),
-          in_bytes() ? 0.0 : kAccumulation * (width_ + 2),  // whole numbers are exact
-          in_bytes() ? kByteKeyStep : kKeyStep,
-          spec_.masks != 0,
-          spec_.tiny,
-          spec_.constant,
-          spec_.nominal,
-          spec_.hashed,
-          spec_.product_error,
-          spec_.slack};
+  return {
+      .squares = query_squares_.data(),
+      .norms = query_norms_.data(),
+      .residuals = query_residuals_.data(),
+      .train_residual = table.residual,
+      .largest_train_norm = table.largest_norm,
+      .shift = table.shift.data(),
+      .width = width_,
+      .bytes = in_bytes(),
+      .accumulation = in_bytes() ? 0.0 : kAccumulation * (width_ + 2),  // whole numbers are exact
+      .key_step = in_bytes() ? kByteKeyStep : kKeyStep,
+      .masks = spec_.masks != 0,
+      .tiny = spec_.tiny,
+      .constant = spec_.constant,
+      .nominal = spec_.nominal,
+      .hashed = spec_.hashed,
+      .product_error = spec_.product_error,
+      .slack = spec_.slack,
+  };
 }
 
 // Rows come and answers go in streams of their own: the GPU computes on one batch while it copies for another.
@@ -228,13 +230,15 @@ void TensorSession::copy_back(Slot& slot, const cuda_abi::TensorQuery& query) {
 cuda_abi::FilterAnswer TensorSession::collect(int number) {
   Slot& slot = slots_[number];
   slot.done.wait();
-  cuda_abi::FilterAnswer answer{slot.host_distances.data(),
-                                slot.host_rows.data(),
-                                slot.host_uncertified.data(),
-                                slot.n_queries * slot.table->n_rows,
-                                static_cast<std::int64_t>(slot.host_totals.data()[kListed]),
-                                static_cast<std::int64_t>(slot.host_totals.data()[kEvaluated]),
-                                {}};
+  cuda_abi::FilterAnswer answer{
+      .distances = slot.host_distances.data(),
+      .rows = slot.host_rows.data(),
+      .uncertified = slot.host_uncertified.data(),
+      .scanned = slot.n_queries * slot.table->n_rows,
+      .listed = static_cast<std::int64_t>(slot.host_totals.data()[kListed]),
+      .evaluated = static_cast<std::int64_t>(slot.host_totals.data()[kEvaluated]),
+      .milliseconds = {},
+  };
   for (std::size_t step = cuda_abi::kImagesStep; step <= cuda_abi::kCopyBackStep; ++step) {
     answer.milliseconds[step] = slot.ends[step].since(slot.ends[step - 1]);
   }
@@ -264,28 +268,43 @@ void TensorSession::encode_queries(const Slot& slot, std::int64_t n) {
   encode.residuals = query_residuals_.data();
   launch_encode_queries(encode, stream_.get());
   if (in_bytes()) return;  // their starts are shifted
-  launch_shift({query_norms_.data(), query_residuals_.data(), n, slot.table->largest_norm,
-                spec_.masks != 0 ? spec_.nominal : 0.0, spec_.masks != 0, width_,
-                spec_.start_column < 0 ? -1 : static_cast<int>(spec_.start_column) + 2, query_images_.data(),
-                query_tiles_.data(), slot.table->starts.data(), slot.table->shifted_starts.data(), slot.table->n_padded,
-                slot.table->shift.data()},
-               stream_.get());
+  launch_shift(
+      {
+          .query_norms = query_norms_.data(),
+          .query_residuals = query_residuals_.data(),
+          .n_queries = n,
+          .largest_train_norm = slot.table->largest_norm,
+          .nominal = spec_.masks != 0 ? spec_.nominal : 0.0,
+          .masks = spec_.masks != 0,
+          .width = width_,
+          .column = spec_.start_column < 0 ? -1 : static_cast<int>(spec_.start_column) + 2,
+          .images = query_images_.data(),
+          .tiles = query_tiles_.data(),
+          .starts = slot.table->starts.data(),
+          .shifted_starts = slot.table->shifted_starts.data(),
+          .n = slot.table->n_padded,
+          .shift = slot.table->shift.data(),
+      },
+      stream_.get());
 }
 
 ScanSize TensorSession::scan_size(std::int64_t n_queries, std::int64_t n_tiles, int k) const {
   // Several times as many maxima as neighbours make the k-th largest of them a score near the k-th best.
   constexpr std::int64_t kMaximaPerNeighbor = 8;
   const std::int64_t blocks = checked::ceil_div(n_queries, kBlockQueries);
-  return {n_tiles,
-          scan_tile_rows(width_),
-          width_,
-          n_queries,
-          scans_tiles(width_) ? 2 * blocks : blocks,
-          multiprocessors_,
-          k,
-          spec_.list_groups,
+  return {
+      .n_tiles = n_tiles,
+      .tile_rows = scan_tile_rows(width_),
+      .width = width_,
+      .n_queries = n_queries,
+      .block_rows = scans_tiles(width_) ? 2 * blocks : blocks,
+      .multiprocessors = multiprocessors_,
+      .k = k,
+      .capacity = spec_.list_groups,
+      .least_maxima_segments =
           checked::ceil_div(std::min(kMaximaPerNeighbor * k, most_maxima(spec_)), kMaximaPerSegment),
-          most_maxima(spec_) / kMaximaPerSegment};
+      .most_maxima_segments = most_maxima(spec_) / kMaximaPerSegment,
+  };
 }
 
 const float* TensorSession::starts_of(const Table& table) const {
@@ -294,36 +313,51 @@ const float* TensorSession::starts_of(const Table& table) const {
 }
 
 ScanJob TensorSession::scan_job(const Table& table, std::int64_t n_queries, const ScanPart& part) const {
-  return {query_images_.data(), query_tiles_.data(), table.images.data(), starts_of(table), width_,
-          in_bytes(),           n_queries,           part.n_tiles,        part.first_tile,  part.stride,
-          part.segments.tiles};
+  return {
+      .queries = query_images_.data(),
+      .query_tiles = query_tiles_.data(),
+      .train = table.images.data(),
+      .starts = starts_of(table),
+      .width = width_,
+      .bytes = in_bytes(),
+      .n_queries = n_queries,
+      .n_tiles = part.n_tiles,
+      .first_tile = part.first_tile,
+      .stride = part.stride,
+      .tiles_per_segment = part.segments.tiles,
+  };
 }
 
 RerankJob TensorSession::rerank_job(Slot& slot, const cuda_abi::TensorQuery& query) {
-  return {bounds(*slot.table),
-          query_images_.data(),
-          slot.table->images.data(),
-          starts_of(*slot.table),
-          slot.queries.data(),
-          slot.table->rows.data(),
-          spec_.width,
-          attributes_.data(),
-          slot.table->n_rows,
-          query.n,
-          query.self,
-          static_cast<int>(query.k),
-          slot.table->n_always,
-          query.within != nullptr,
-          lists(),
-          slot.distances.data(),
-          slot.rows.data(),
-          slot.uncertified.data(),
-          slot.totals.data() + kListed,
-          slot.totals.data() + kEvaluated};
+  return {
+      .bounds = bounds(*slot.table),
+      .query_images = query_images_.data(),
+      .train_images = slot.table->images.data(),
+      .starts = starts_of(*slot.table),
+      .queries = slot.queries.data(),
+      .train = slot.table->rows.data(),
+      .width = spec_.width,
+      .attributes = attributes_.data(),
+      .n_rows = slot.table->n_rows,
+      .n_queries = query.n,
+      .self = query.self,
+      .k = static_cast<int>(query.k),
+      .n_always = slot.table->n_always,
+      .may_have_fewer = query.within != nullptr,
+      .lists = lists(),
+      .distances = slot.distances.data(),
+      .rows = slot.rows.data(),
+      .uncertified = slot.uncertified.data(),
+      .n_listed = slot.totals.data() + kListed,
+      .n_evaluated = slot.totals.data() + kEvaluated,
+  };
 }
 
 GroupLists TensorSession::lists() const {
-  return {thresholds_.data(), candidates_.data(), counts_.data(), static_cast<std::int32_t>(spec_.list_groups)};
+  return {.thresholds = thresholds_.data(),
+          .candidates = candidates_.data(),
+          .counts = counts_.data(),
+          .capacity = static_cast<std::int32_t>(spec_.list_groups)};
 }
 
 void TensorSession::search_nearest(Slot& slot, const cuda_abi::TensorQuery& query) {
@@ -336,12 +370,20 @@ void TensorSession::search_nearest(Slot& slot, const cuda_abi::TensorQuery& quer
   launch_sample(scan_job(table, n, plan.sample), maxima, n_maxima, stream_.get());
 
   slot.ends[cuda_abi::kSampleStep].record(stream_);
-  launch_thresholds({bounds(table), maxima, n_maxima, n, k_listed, thresholds_.data()}, stream_.get());
+  const ThresholdJob thresholds{.bounds = bounds(table),
+                                .maxima = maxima,
+                                .n_maxima = n_maxima,
+                                .n_queries = n,
+                                .k = k_listed,
+                                .thresholds = thresholds_.data()};
+  launch_thresholds(thresholds, stream_.get());
 
   slot.ends[cuda_abi::kThresholdsStep].record(stream_);
   clear(counts_, stream_);
+  const TightenJob tighten{
+      .bounds = bounds(table), .lists = lists(), .n_queries = n, .k = k_listed, .thresholds = thresholds_.data()};
   for (const ScanPart& part : plan.parts) {
-    if (part.first_tile != 0) launch_tighten({bounds(table), lists(), n, k_listed, thresholds_.data()}, stream_.get());
+    if (part.first_tile != 0) launch_tighten(tighten, stream_.get());
     launch_list(scan_job(table, n, part), lists(), stream_.get());
   }
 
@@ -354,8 +396,14 @@ void TensorSession::search_within(Slot& slot, const cuda_abi::TensorQuery& query
   const Table& table = *slot.table;
   const std::int64_t n = query.n, n_tiles = table.n_padded / scan_tile_rows(width_);
   slot.ends[cuda_abi::kSampleStep].record(stream_);
-  launch_roots({bounds(table), {spec_.unit, spec_.finish}, slot.within.data(), nullptr, n, 1, thresholds_.data()},
-               stream_.get());
+  const RootJob within{.bounds = bounds(table),
+                       .image = {spec_.unit, spec_.finish},
+                       .heaps = slot.within.data(),
+                       .sizes = nullptr,
+                       .n_queries = n,
+                       .k = 1,
+                       .thresholds = thresholds_.data()};
+  launch_roots(within, stream_.get());
   slot.ends[cuda_abi::kThresholdsStep].record(stream_);
   clear(counts_, stream_);
   const ScanSize size = scan_size(n, n_tiles, static_cast<int>(query.k));
@@ -371,8 +419,13 @@ void TensorSession::search_heap(Slot& slot, const cuda_abi::TensorQuery& query) 
   const Table& table = *slot.table;
   const std::int64_t n_tiles = table.n_padded / scan_tile_rows(width_);
   const auto k = static_cast<int>(query.k);
-  const RootJob roots{bounds(table),     {spec_.unit, spec_.finish}, slot.distances.data(), sizes_.data(), query.n, k,
-                      thresholds_.data()};
+  const RootJob roots{.bounds = bounds(table),
+                      .image = {spec_.unit, spec_.finish},
+                      .heaps = slot.distances.data(),
+                      .sizes = sizes_.data(),
+                      .n_queries = query.n,
+                      .k = k,
+                      .thresholds = thresholds_.data()};
   ReplayJob replay{rerank_job(slot, query), sizes_.data(), false};
   clear(slot.uncertified, stream_);
   clear(sizes_, stream_);

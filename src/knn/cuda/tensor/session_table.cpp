@@ -1,4 +1,4 @@
-// Training rows on their way to the GPU, and their images (filter_session.hpp).
+// Training rows on their way to the GPU, and their images (session.hpp).
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -57,7 +57,11 @@ void TensorSession::load(int number, int piece, const double* rows, std::int64_t
 }
 
 StartPlace TensorSession::start_place(const Table& table) const {
-  return {static_cast<int>(spec_.start_column), width_, table.images.data(), table.starts.data(), in_bytes()};
+  return {.column = static_cast<int>(spec_.start_column),
+          .width = width_,
+          .tiles = table.images.data(),
+          .starts = table.starts.data(),
+          .bytes = in_bytes()};
 }
 
 // Images of the rows loaded since the last call. The clock starts when the copies are done: it counts no wait.
@@ -103,10 +107,14 @@ std::int64_t TensorSession::finish(int number) {
   constexpr double kShift = kByteShift;
   if (in_bytes()) copy_in(table.shift.data(), &kShift, 1, loading_);  // which is waited for below
   images_begin_[0].record(loading_);
-  launch_starts(
-      {table.norms.data(), table.residuals.data(), table.n_rows, usual, start_place(table),
-       reinterpret_cast<unsigned*>(table_totals_.data() + kLargestNorm), table_totals_.data() + kAlwaysListed},
-      loading_.get());
+  const StartJob starts{.norms = table.norms.data(),
+                        .residuals = table.residuals.data(),
+                        .n = table.n_rows,
+                        .most_residual = usual,
+                        .start = start_place(table),
+                        .largest_norm = reinterpret_cast<unsigned*>(table_totals_.data() + kLargestNorm),
+                        .n_always = table_totals_.data() + kAlwaysListed};
+  launch_starts(starts, loading_.get());
   images_end_[0].record(loading_);
   images_timed_[0] = true;
   copy_out(host_table_totals_.data(), table_totals_, kTotals, loading_);

@@ -61,7 +61,7 @@ struct StartPlace {
   bool bytes;  ///< starts are whole numbers, shifted, and lie in `starts` as they are
 };
 
-/// A column of an image that has nothing but numbers, none of them masked, and factors (filter_plain.hpp).
+/// A column of an image that has nothing but numbers, none of them masked, and factors (plain_columns.hpp).
 struct PlainColumn {
   double centre, scale;  ///< of a number; of any other column the factor is the scale
 };

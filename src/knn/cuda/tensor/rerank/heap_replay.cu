@@ -14,7 +14,7 @@
 namespace stope::knn::cuda {
 namespace {
 
-// Chunks grow so that some three rows a neighbour enter the heap in each (filter_session.cpp), and the first has at
+// Chunks grow so that some three rows a neighbour enter the heap in each (session.cpp), and the first has at
 // least as many rows as there are neighbours.
 struct FewReplayed {
   static constexpr int kWarps = 1, kTeams = 4, kMostGroups = 128, kMostRows = 256, kMostNeighbors = 24;

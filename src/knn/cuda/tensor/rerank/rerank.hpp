@@ -15,7 +15,7 @@ namespace stope::knn::cuda {
 /// them costs nothing; those of bytes are whole numbers, of which many may be equal.
 inline constexpr int kKeyStep = 64, kByteKeyStep = 1;
 
-/// What bounds the distances of a batch of queries (filter_bounds.cuh).
+/// What bounds the distances of a batch of queries (bounds.cuh).
 struct BoundsJob {
   const double* squares;   ///< per query: of the numbers that are not masked
   const float* norms;      ///< per query: of all numbers

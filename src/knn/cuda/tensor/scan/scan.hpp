@@ -12,7 +12,7 @@
 
 namespace stope::knn::cuda {
 
-/// A group of training rows whose best score does not prove them too far: rows column_of(group, 0 ... 3).
+/// A group of training rows whose best score does not prove them too far: rows group_row(first, 0 ... 3).
 struct ListedGroup {
   float score;         ///< the best of the group's rows
   std::int32_t first;  ///< its first row
@@ -28,7 +28,7 @@ STOPE_HD constexpr std::int32_t group_row(std::int32_t first, int i) {
 
 struct ScanJob {
   const __half* queries;      ///< row by row
-  const __half* query_tiles;  ///< the same in tiles (filter_place.cuh), where scans_tiles(width)
+  const __half* query_tiles;  ///< the same in tiles (images/tile_layout.cuh), where scans_tiles(width)
   const __half* train;        ///< in tiles
   const float* starts;  ///< per training row, what its accumulators start at; null: the images' own columns have it
   int width;
