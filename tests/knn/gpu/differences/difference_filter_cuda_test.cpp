@@ -1,6 +1,6 @@
-// The filter by differences on a GPU, in floats and in bytes, against the processor, bit for bit: every measure that
-// has a form, missing values, weights, nominal attributes, ties, sizes that straddle tiles, panels and batches. Skipped
-// where there is no GPU.
+// The difference filter on a GPU, in floats and in bytes, against the CPU, bit for bit: every measure that names a form
+// (they are asked, not listed), missing values, weights, nominal attributes, ties, sizes that straddle tiles, panels
+// and batches. Skipped where there is no GPU.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -13,7 +13,10 @@
 
 #include "base/random.hpp"
 #include "knn/filter/filter_cases.hpp"
+#include "knn/fitted.hpp"
+#include "knn/measure/table.hpp"
 #include "stope/device.hpp"
+#include "stope/error.hpp"
 #include "stope/knn.hpp"
 #include "stope/metric.hpp"
 
@@ -92,22 +95,56 @@ SearchReport expect_the_processors_answer(const Table& train, const Table& query
   return report;
 }
 
-const char* const kMeasures[] = {"manhattan", "canberra",    "hamming",           "euclidean",        "braycurtis",
-                                 "chebyshev", "sqeuclidean", "mixed-euclidean",   "nan-euclidean",    "gower",
-                                 "heom",      "cosine",      "cosine-similarity", "nominal-distance", "squared-loss"};
+/// A measure with a filter, and what its tables look like.
+struct Filtered {
+  std::string name;
+  Accepts accepts;
+  int n_attributes;  ///< 0: any number
+  bool takes_weights;
+  knn::FilterForm form;
 
-bool takes_bytes(const std::string& measure) {
-  return measure == "manhattan" || measure == "gower" || measure == "hamming" || measure == "nominal-distance";
+  bool takes_bytes() const { return form.term == knn::Term::absolute && form.divisor != knn::Divisor::total; }
+  /// A table's shape as the measure accepts it.
+  Shape shape(std::int64_t width, double missing) const {
+    if (n_attributes > 0) width = n_attributes;
+    // The formula of squared-loss has no rule for missing values.
+    if (accepts == Accepts::numeric) return {width, 0, name == "squared-loss" ? 0.0 : missing};
+    if (accepts == Accepts::nominal) return {0, width, missing};
+    return {(width + 1) / 2, width / 2, missing};
+  }
+};
+
+/// Every measure that names a form, asked of the measure itself: a new one is tested without a word here.
+std::vector<Filtered> filtered_measures() {
+  std::vector<Filtered> result;
+  Random random(11);
+  for (const MetricInfo& info : metrics()) {
+    const knn::MeasureRow& row = knn::find_measure({.name = std::string(info.name)});
+    Filtered one{std::string(info.name), info.accepts, row.n_attributes, row.takes_weights, {}};
+    Table table = random_table(random, 20, one.shape(2, 0.0));
+    if (info.accepts == Accepts::numeric) {  // within every measure's domain
+      for (Column& column : table.columns) {
+        std::vector<double> values(20);
+        for (double& value : values) value = 0.1 + 0.8 * random.uniform();
+        column = make_numeric(column.name, values);
+      }
+    }
+    KnnOptions options;
+    options.metric.name = one.name;
+    const KnnIndex index = KnnIndex::fit(table, options);
+    const knn::FilterForm* form = index.fitted().kernel().filter_form();
+    if (form == nullptr) continue;
+    one.form = *form;
+    result.push_back(one);
+  }
+  return result;
 }
 
-/// A table's shape as the measure accepts it.
-Shape shape_for(const std::string& measure, std::int64_t width, double missing) {
-  for (const MetricInfo& info : metrics()) {
-    if (info.name != measure) continue;
-    if (info.accepts == Accepts::numeric) return {width, 0, measure == "squared-loss" ? 0.0 : missing};
-    if (info.accepts == Accepts::nominal) return {0, width, missing};
+Filtered filtered_measure(const std::string& name) {
+  for (const Filtered& one : filtered_measures()) {
+    if (one.name == name) return one;
   }
-  return {(width + 1) / 2, width / 2, missing};
+  throw Error(ErrorCode::internal, name + " has no filter");
 }
 
 TEST_F(DifferencesCuda, EveryMeasureInSizesThatStraddleTiles) {
@@ -117,21 +154,22 @@ TEST_F(DifferencesCuda, EveryMeasureInSizesThatStraddleTiles) {
   const std::vector<std::int64_t> widths = {1, 2, 4, 5, 31, 32, 33, 63, 64, 65, 130, 300};
   const std::vector<std::int64_t> neighbors = {1, 2, 10, 24, 25, 128};
   std::int64_t bytes = 0;
-  for (int round = 0; round < 15 * rounds(); ++round) {
-    const std::string measure = kMeasures[round % 15];
-    if (measure == "squared-loss") continue;  // of one column; below
+  const std::vector<Filtered> measures = filtered_measures();
+  ASSERT_GE(measures.size(), 16U);
+  for (std::size_t round = 0; round < measures.size() * static_cast<std::size_t>(rounds()); ++round) {
+    const Filtered& measure = measures[round % measures.size()];
     const std::int64_t n = rows[random.below(rows.size())], m = queries[random.below(queries.size())];
     const std::int64_t k = std::min(n, neighbors[random.below(neighbors.size())]);
     const double missing = random.below(3) == 0 ? 0.05 : 0.0;
-    const Shape shape = shape_for(measure, widths[random.below(widths.size())], missing);
+    const Shape shape = measure.shape(widths[random.below(widths.size())], missing);
     const bool ties = random.below(4) == 0;
-    const std::string scan = takes_bytes(measure) && random.below(3) != 0 ? "bytes" : "differences";
-    SCOPED_TRACE(measure + ", " + std::to_string(n) + " x " + std::to_string(m) + " x " +
+    const std::string scan = measure.takes_bytes() && random.below(3) != 0 ? "bytes" : "differences";
+    SCOPED_TRACE(measure.name + ", " + std::to_string(n) + " x " + std::to_string(m) + " x " +
                  std::to_string(shape.n_numeric) + "+" + std::to_string(shape.n_nominal) + ", k " + std::to_string(k) +
                  ", missing " + std::to_string(missing) + ", " + scan);
     KnnOptions options;
-    options.metric.name = measure;
-    if (random.below(4) == 0) {
+    options.metric.name = measure.name;
+    if (random.below(4) == 0 && measure.takes_weights) {
       for (std::int64_t c = 0; c < shape.n_numeric + shape.n_nominal; ++c) {
         options.feature_weights.push_back(0.25 * static_cast<double>(1 + random.below(6)));
       }
@@ -141,9 +179,10 @@ TEST_F(DifferencesCuda, EveryMeasureInSizesThatStraddleTiles) {
     const SearchReport report = expect_the_processors_answer(train, self ? train : random_table(random, m, shape, ties),
                                                              options, {.n_neighbors = k, .exclude_self = self}, scan);
     EXPECT_EQ(report.method, scan == "bytes" ? "filter, byte differences" : "filter, differences");
-    // Of a row with a missing value no image bounds the cosine.
-    const bool bounded = missing == 0.0 || measure.find("cosine") == std::string::npos;
-    if (n >= 5000 && !ties && bounded && shape.n_numeric >= 15 && measure != "hamming") {
+    // No image bounds a row that lacks a value, where the form says so.
+    const bool bounded = missing == 0.0 || measure.form.missing != knn::Missing::undefined;
+    const bool equality = measure.form.space == knn::Space::equality;
+    if (n >= 5000 && !ties && bounded && shape.n_numeric >= 15 && !equality) {
       EXPECT_EQ(report.uncertified, 0) << "usual tables need no reference";
       bytes += scan == "bytes" ? 1 : 0;
     }
@@ -190,18 +229,19 @@ TEST_F(DifferencesCuda, TablesThatAimAtTheBound) {
       {"rows of nothing", fill([&](std::size_t r, std::size_t) { return r % 100 == 7 ? std::nan("") : uniform(); })},
   };
   int round = 0;
+  const std::vector<Filtered> measures = filtered_measures();
   for (const auto& [name, values] : tables) {
     const Table train = table_of(values);
     std::vector<std::int64_t> rows;
     for (std::int64_t i = 0; i < 150; ++i) rows.push_back(i * 37 % n);
-    for (const std::string measure : kMeasures) {
-      if (measure == "nominal-distance" || measure == "squared-loss") continue;
+    for (const Filtered& measure : measures) {
+      if (measure.accepts == Accepts::nominal || measure.n_attributes > 0) continue;
       if (++round % 8 >= rounds()) continue;
       const std::int64_t k = round % 3 == 0 ? 100 : round % 3 == 1 ? 10 : 1;
-      const std::string scan = takes_bytes(measure) && round % 4 != 0 ? "bytes" : "differences";
-      SCOPED_TRACE(std::string(name) + ", " + measure + ", k " + std::to_string(k) + ", " + scan);
+      const std::string scan = measure.takes_bytes() && round % 4 != 0 ? "bytes" : "differences";
+      SCOPED_TRACE(std::string(name) + ", " + measure.name + ", k " + std::to_string(k) + ", " + scan);
       KnnOptions options;
-      options.metric.name = measure;
+      options.metric.name = measure.name;
       expect_the_processors_answer(train, train.take(rows), options, {.n_neighbors = k}, scan);
       if (HasFailure()) return;
     }
@@ -212,7 +252,7 @@ TEST_F(DifferencesCuda, MissingInTheQueriesOnlyAndManyValues) {
   Random random(3);
   for (const std::string measure : {"manhattan", "gower", "hamming", "nan-euclidean", "heom", "mixed-euclidean"}) {
     for (const std::string scan : {"differences", "bytes"}) {
-      if (scan == "bytes" && !takes_bytes(measure)) continue;
+      if (scan == "bytes" && !filtered_measure(measure).takes_bytes()) continue;
       SCOPED_TRACE(measure + ", " + scan);
       const bool mixed = measure != "manhattan" && measure != "nan-euclidean";
       // Bytes have 16 buckets for the values of an attribute.
@@ -335,9 +375,9 @@ TEST_F(DifferencesCuda, UsualTablesNeedNoReference) {
   Random random(5);
   for (const std::string measure : {"manhattan", "gower", "chebyshev", "canberra"}) {
     for (const std::string scan : {"differences", "bytes"}) {
-      if (scan == "bytes" && !takes_bytes(measure)) continue;
+      if (scan == "bytes" && !filtered_measure(measure).takes_bytes()) continue;
       SCOPED_TRACE(measure + ", " + scan);
-      const Shape shape = shape_for(measure, 50, 0.0);
+      const Shape shape = filtered_measure(measure).shape(50, 0.0);
       KnnOptions options;
       options.metric.name = measure;
       const SearchReport report = expect_the_processors_answer(
