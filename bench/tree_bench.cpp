@@ -21,7 +21,7 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-// Of all threads: what a loaded machine does not change much.
+// The time of all threads, which a loaded machine does not change much.
 double processor_seconds() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);

@@ -13,7 +13,7 @@ namespace stope::bench {
 
 /// What a table is like. Numeric columns come first, then the nominal ones.
 struct TableKind {
-  /// Of the numeric columns: uniform [0, 1) | decimals (the same with five digits, float64) | normal | latent (16
+  /// The numeric columns: uniform [0, 1) | decimals (the same with five digits, float64) | normal | latent (16
   /// hidden dimensions) | clusters (a thousand) | bytes (0 to 255).
   std::string numeric = "uniform";
   std::int64_t n_columns = 0;

@@ -235,7 +235,7 @@ class Predict : public Command {
     std::string text;
   };
 
-  // Of every node that is a leaf.
+  // One explanation for every node that is a leaf.
   static std::vector<Explanation> explanations(const DecisionTree& tree) {
     std::vector<Explanation> of_node(tree.nodes().size());
     std::int64_t number = 0;

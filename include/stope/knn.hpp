@@ -60,7 +60,7 @@ class KnnIndex {
   /// weights or parameters, invalid_file for a table without rows or features. Cost: one pass over the table.
   static KnnIndex fit(const Table& train, const KnnOptions& options = {}, const RunOptions& run = {});
 
-  /// Of rows in a GPU's memory, features x0, x1, ... (stope/device_arrays.hpp).
+  /// Fits rows in a GPU's memory, features x0, x1, ... (stope/device_arrays.hpp).
   static KnnIndex fit(const DeviceMatrix& train, const KnnOptions& options = {}, const RunOptions& run = {});
 
   std::int64_t n_samples() const;
@@ -74,7 +74,7 @@ class KnnIndex {
   SearchReport kneighbors(const Table& queries, const SearchOptions& search, const RunOptions& run,
                           const NeighborSink& sink) const;
 
-  /// The same of rows in a GPU's memory, columns in the order of the training table's features, which are numeric; the
+  /// As above for rows in a GPU's memory, columns in the order of the training table's features, which are numeric; the
   /// lists go to that memory, too (stope/device_arrays.hpp). Groups cannot be excluded, and k is at most the number of
   /// rows there are to choose from.
   SearchReport kneighbors(const DeviceMatrix& queries, const SearchOptions& search, const RunOptions& run,

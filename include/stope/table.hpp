@@ -68,7 +68,7 @@ struct Table {
   /// Throws invalid_argument if names repeat, lengths differ or a type and its storage disagree.
   void validate() const;
   std::int64_t bytes() const;
-  /// What of bytes() is not in a mapped file (stope/buffer.hpp).
+  /// The share of bytes() that is not in a mapped file (stope/buffer.hpp).
   std::int64_t bytes_in_memory() const;
 };
 

@@ -14,7 +14,7 @@ inline constexpr std::int64_t kMostGpuRows = (std::int64_t{1} << 30) - 1;
 /// How many classes have rows.
 std::int64_t n_present_classes(const DecisionProblem& problem);
 
-/// Of a problem without weights, of at most kMostGpuClasses classes with rows.
+/// For a problem without weights, of at most kMostGpuClasses classes with rows.
 struct PresentClasses {
   std::vector<std::uint8_t> of_row;
   std::vector<std::int64_t> totals;   ///< rows of each

@@ -41,7 +41,7 @@ class Scorer {
   ScoredCut best_value(const Attribute& attribute, const Labels& labels) const;
 
  private:
-  /// Of Gini or entropy.
+  /// The gain by Gini or entropy.
   Worth gain_of(const std::int64_t* left, const std::int64_t* right, const std::vector<std::int64_t>& totals) const;
 
   const DecisionProblem& problem_;

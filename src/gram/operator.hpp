@@ -43,8 +43,8 @@ class Operator {
   virtual void multiply_transposed(std::span<const double> y, std::span<double> z) = 0;
   /// z = A^T (A x): n_columns() numbers in and out. One pass.
   void gram(std::span<const double> x, std::span<double> z) { gram(x, z, 1); }
-  /// Of n_vectors (1 to kMostVectors) vectors x, which lie one behind the other, the results in the same order: on the
-  /// processor one pass over A for all of them, on GPUs one for each.
+  /// The same for n_vectors (1 to kMostVectors) vectors x, one behind the other; the results lie in the same order. The
+  /// CPU takes one pass over A for all of them, a GPU one for each.
   virtual void gram(std::span<const double> x, std::span<double> z, std::int64_t n_vectors) = 0;
 
   /// How the work was done so far.

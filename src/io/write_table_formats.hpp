@@ -12,7 +12,7 @@ namespace stope::io {
 /// Takes the bytes of a file, in order, in pieces of any size.
 using ByteSink = std::function<void(std::string_view)>;
 
-/// Of a file that is written in parts only the first has a header.
+/// Where a file is written in parts, only the first has a header.
 enum class Part { first, later };
 
 void write_csv(const Table& table, char separator, const RunOptions& run, const ByteSink& sink,

@@ -47,7 +47,7 @@ struct Range {
   double low = std::numeric_limits<double>::infinity(), high = -low;
 };
 
-// Of the finite values. Columns without infinite ones have it already.
+// The range of the finite values. Columns without infinite ones have it already.
 std::vector<Range> finite_ranges(const std::vector<Source>& sources, const std::vector<ColumnStatistics*>& columns,
                                  const CancelToken& cancel, ThreadPool& pool) {
   std::vector<Range> ranges(sources.size());

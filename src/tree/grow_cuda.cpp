@@ -27,8 +27,8 @@ using device::checked_call;
 using discretize::Attribute;
 using discretize::DecisionProblem;
 
-// Of a piece on its way: pinned memory takes long to get. What is sorted together is more: launches over few columns
-// leave much of a GPU idle.
+// A piece on its way is small: pinned memory takes long to get. What is sorted together is more, because launches over
+// few columns leave much of a GPU idle.
 constexpr std::int64_t kPieceBytes = std::int64_t{4} << 20, kBatchBytes = std::int64_t{256} << 20;
 constexpr Type kTypes[] = {Type::float32, Type::float64, Type::code};
 

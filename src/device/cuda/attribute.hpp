@@ -13,7 +13,7 @@ inline int attribute_of(int gpu, cudaDeviceAttr attribute) {
   return value;
 }
 
-/// Of the GPU in use.
+/// An attribute of the GPU in use.
 inline int attribute(cudaDeviceAttr attribute) {
   int gpu = 0;
   check(cudaGetDevice(&gpu), "asking for the GPU");

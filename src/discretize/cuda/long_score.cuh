@@ -10,7 +10,7 @@
 
 namespace stope::discretize::cuda {
 
-/// Of two classes: the rows of the second in a plain piece.
+/// Two classes: the rows of the second in a plain piece.
 __device__ __forceinline__ std::uint32_t count_seconds(const std::uint8_t* classes) {
   static_assert(kPieceRows == 2 * 32 * sizeof(uint4));
   const auto* const sixteens = reinterpret_cast<const uint4*>(classes) + threadIdx.x % 32;
@@ -187,7 +187,7 @@ class LongCounts {
   std::int64_t w_;
 };
 
-/// The same of two classes: W from the counts of a row's part, no sum over rows.
+/// As above for two classes: W from the counts of a row's part, no sum over rows.
 class LongTwoCounts {
  public:
   __device__ __forceinline__ LongTwoCounts(const LongLevel& level, const LongPiece& piece, std::uint32_t*)
@@ -226,7 +226,7 @@ __device__ __forceinline__ void score_plain(const LongLevel& level, const LongPi
   const auto least = static_cast<std::uint32_t>(level.min_samples_leaf);
   if (n_node / 2 < least || n_node < 2) return;
   const std::uint32_t more = n_node - 2 * least;  // cuts leave least, .. least + more rows to the left
-  // Of the second class, in front; what the count says belongs to another node where this one begins.
+  // Rows of the second class in front; what the count says belongs to another node where this one begins.
   std::uint32_t before =
       begin == piece.begin ? 0 : level.counts[(piece.column * 2 + 1) * level.n_pieces + piece.number];
 #pragma unroll 2

@@ -50,7 +50,7 @@ __device__ __forceinline__ std::uint32_t look_back(volatile std::uint32_t* publi
   return before;
 }
 
-/// The same of one sum, by a warp.
+/// As above for one sum, by a warp.
 __device__ __forceinline__ std::uint32_t warp_look_back(volatile std::uint32_t* published, std::int64_t tile,
                                                         std::uint32_t own) {
   const int lane = static_cast<int>(threadIdx.x) % 32;

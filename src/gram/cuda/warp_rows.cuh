@@ -38,7 +38,7 @@ struct LaneColumns {
   std::int64_t first;  ///< column of round 0
   int left;            ///< columns from there on that there are, as far as the leaf goes: none where there is no leaf
 
-  /// Of the leaf that begins there; of no leaf, whose vectors are the first one's.
+  /// The columns of the leaf that begins there; where none does, the vectors of the first leaf.
   static __device__ LaneColumns of(std::int64_t leaf, int lane, std::int64_t n_columns) {
     const std::int64_t left = n_columns - (leaf + 4 * lane);
     if (leaf >= n_columns) return {4 * lane, 0};

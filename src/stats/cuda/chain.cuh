@@ -108,7 +108,7 @@ struct Chain {
   double s0 = 0.0, s1 = 0.0, s2 = 0.0, s3 = 0.0;
   std::int64_t low = 0, high = 0;
   T min = Numbers<T>::highest(), max = Numbers<T>::lowest();
-  // Of at most 256 values: how many are missing, how many are zero, whether there is a pivot. One register: several
+  // At most 256 values: how many are missing, how many are zero, whether there is a pivot. One register: several
   // chains of a thread would not fit else.
   static constexpr unsigned kMissing = 1, kZero = 1U << 10, kHasPivot = 1U << 20, kCount = kZero - 1;
   static_assert(kChainRows <= kCount);
@@ -147,7 +147,7 @@ struct Chain {
     add_value(x);
   }
 
-  /// Of the `n` values that were added.
+  /// The part of the `n` values that were added.
   __device__ Part<Wide> part(std::int64_t leaf_row, int n) const {
     const int missing = static_cast<int>(marks & kCount), present = n - missing;
     Part<Wide> part;

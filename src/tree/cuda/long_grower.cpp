@@ -231,7 +231,7 @@ class LongGrower : public Grower {
   GrowingBuffer<cuda_abi::Split> splits_there_;
   TreeLevel level_{};
   stope::cuda::Stopwatch search_, mark_, move_;
-  // Of this level: where nodes begin, and their classes; of all levels: what became of nodes.
+  // This level: where nodes begin, and their classes. All levels: what became of nodes.
   std::vector<std::uint32_t> totals_, begins_, right_counts_, host_sides_;
   std::vector<LongMove> moves_;
   std::vector<cuda_abi::Split> splits_;

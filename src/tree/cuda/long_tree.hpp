@@ -34,7 +34,7 @@ struct TreeLevel : discretize::cuda::LongLevel {
 /// From sorted orders to splits.
 void find_splits(const TreeLevel& level, cudaStream_t stream);
 
-/// Of nodes whose split has an attribute: sides and right_counts.
+/// Writes sides and right_counts of nodes whose split has an attribute.
 void mark_rows(const TreeLevel& level, cudaStream_t stream);
 
 /// Rows to the children's places in `to`. `tiles`: room for 1 + n_columns * n_tiles words.

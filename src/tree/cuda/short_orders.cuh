@@ -18,7 +18,7 @@ using CodeOf = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
 template <class T>
 inline constexpr int kOrderWarps = sizeof(T) == 8 ? 4 : 8;  // of a block: what fits 48 KB of shared memory
 
-/// Of row i * 32 + lane, and the highest of all.
+/// The codes of rows i * 32 + lane; returns the highest.
 template <class T, int n>
 __device__ __forceinline__ CodeOf<T> codes_of(const T* x, int n_rows, int lane, CodeOf<T> (&codes)[n]) {
   if constexpr (std::is_same_v<T, std::int32_t>) {

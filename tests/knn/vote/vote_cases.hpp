@@ -61,7 +61,7 @@ inline Column labels(Random& random, std::int64_t n, int n_classes, bool rapidmi
   return column;
 }
 
-/// Of every kind of vote and label; a third of them RapidMiner's.
+/// Draws every kind of vote and label; a third of them are RapidMiner's.
 inline Case random_case(Random& random, std::int64_t n, std::int64_t m, std::int64_t most_k, int n_classes,
                         std::int64_t n_columns) {
   Case made;
