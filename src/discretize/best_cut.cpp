@@ -3,10 +3,10 @@
 
 #include <algorithm>
 #include <memory>
-#include <mutex>
 #include <numeric>
 #include <span>
 
+#include "base/progress.hpp"
 #include "base/thread_pool.hpp"
 #include "device/auto_gpu.hpp"
 #include "device/backend.hpp"
@@ -156,26 +156,6 @@ class Worker {
   PermutationTest::Tally tally_;
 };
 
-// Columns done (under each permutation), told by one thread at a time.
-class ProgressOfColumns {
- public:
-  ProgressOfColumns(const RunOptions& run, const char* phase, std::int64_t total)
-      : run_(run), phase_(phase), total_(total) {}
-
-  void add(std::int64_t n) {
-    if (!run_.progress) return;
-    const std::lock_guard lock(mutex_);
-    done_ += n;
-    run_.progress(phase_, done_, total_);
-  }
-
- private:
-  const RunOptions& run_;
-  const char* phase_;
-  std::int64_t total_, done_ = 0;
-  std::mutex mutex_;
-};
-
 // Under auto.
 std::vector<int> gpus_that_pay(const DecisionProblem& problem, const RunOptions& run) {
   if (problem.pure()) return {};  // nothing to find
@@ -241,8 +221,9 @@ BestCutRun best_cut_of_each(const DecisionProblem& problem, Criterion criterion,
   // Permutations take far longer than the sort.
   const std::int64_t n_alone = permutations ? n_wanted : columns_of_one_thread(n_wanted, problem.n_rows, pool.size());
   std::vector<std::unique_ptr<Worker>> workers(static_cast<std::size_t>(pool.size()));
-  ProgressOfColumns progress(run, permutations ? "permutations" : "cuts",
-                             n_wanted * std::max<std::int64_t>(n_permutations, 1));
+  // In columns, under each permutation.
+  SharedProgress progress(&run.progress, permutations ? "permutations" : "cuts",
+                          n_wanted * std::max<std::int64_t>(n_permutations, 1));
   const auto each_column = [&] {
     const std::int64_t times = permutations ? permutations->in_round() : 1;
     const auto look_at = [&](std::int64_t begin, std::int64_t end, int number, const Crew& crew) {

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <mutex>
 
 #include "base/checked.hpp"
+#include "base/progress.hpp"
 #include "stats/gather.hpp"
 
 namespace stope::stats {
@@ -160,23 +160,10 @@ std::vector<Task> tasks_of(const std::vector<Source>& sources) {
   return tasks;
 }
 
-// Tells how many values are done, from whichever thread is.
-class Tally {
- public:
-  Tally(const PassOptions& options, std::int64_t total)
-      : options_(options), total_(std::max(options.total, total)), done_(options.done_before) {}
-  void add(std::int64_t rows) {
-    if (options_.progress == nullptr || !*options_.progress) return;
-    const std::lock_guard lock(mutex_);
-    done_ += rows;
-    (*options_.progress)("statistics", done_, total_);
-  }
-
- private:
-  const PassOptions& options_;
-  std::int64_t total_, done_;
-  std::mutex mutex_;
-};
+// In values; `total` where this pass is the only one.
+SharedProgress progress_of(const PassOptions& options, std::int64_t total) {
+  return {options.progress, "statistics", std::max(options.total, total), options.done_before};
+}
 
 // Joins the units of every column; unit u of column c is at parts[offsets[c] + u].
 template <class Wide>
@@ -220,7 +207,7 @@ std::vector<Part<Wide>> pass_over(const std::vector<Source>& sources, const Pass
   std::vector<Part<Wide>> parts(static_cast<std::size_t>(offsets.back()));
   std::vector<Buffer<double>> scratch(static_cast<std::size_t>(pool.size()));
   const std::vector<Task> tasks = tasks_of(sources);
-  Tally tally(options, total);
+  SharedProgress progress = progress_of(options, total);
   pool.parallel_for(static_cast<std::int64_t>(tasks.size()), options.cancel, [&](std::int64_t t, int worker) {
     const Task& task = tasks[static_cast<std::size_t>(t)];
     Buffer<double>& own = scratch[static_cast<std::size_t>(worker)];
@@ -239,7 +226,7 @@ std::vector<Part<Wide>> pass_over(const std::vector<Source>& sources, const Pass
         }
       });
     }
-    tally.add(rows);
+    progress.add(rows);
   });
   std::vector<Part<Wide>> joined = join_units(parts, offsets);
   locate_all(sources, options, pool, joined);
@@ -255,7 +242,7 @@ std::vector<Part<Wide>> pass_over_rows(const Array& matrix, const PassOptions& o
   for (std::int64_t c = 0; c <= matrix.n_columns; ++c) offsets.push_back(c * n_units);
   std::vector<Part<Wide>> parts(static_cast<std::size_t>(offsets.back()));
   std::vector<Buffer<char>> scratch(static_cast<std::size_t>(pool.size()));
-  Tally tally(options, matrix.n_rows * matrix.n_columns);
+  SharedProgress progress = progress_of(options, matrix.n_rows * matrix.n_columns);
   pool.parallel_for(n_blocks * n_units, options.cancel, [&](std::int64_t t, int worker) {
     const std::int64_t unit = t / n_blocks, column = t % n_blocks * kernels.row_columns;
     const std::int64_t width = std::min(kernels.row_columns, matrix.n_columns - column);
@@ -278,7 +265,7 @@ std::vector<Part<Wide>> pass_over_rows(const Array& matrix, const PassOptions& o
         }
       }
     });
-    tally.add((end - begin) * width);
+    progress.add((end - begin) * width);
   });
   std::vector<Part<Wide>> joined = join_units(parts, offsets);
   std::vector<Source> sources;

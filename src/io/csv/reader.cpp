@@ -8,6 +8,7 @@
 
 #include "base/checked.hpp"
 #include "base/environment.hpp"
+#include "base/progress.hpp"
 #include "base/thread_pool.hpp"
 #include "io/csv/parse.hpp"
 #include "table/column_memory.hpp"
@@ -25,24 +26,6 @@ std::int64_t chunk_bytes(const Tuning& tuning) {
   const std::int64_t forced = environment::count(environment::Variable::csv_chunk);
   return forced > 0 ? forced : kChunkBytes;
 }
-
-// Progress in bytes, from one thread at a time.
-class ProgressOfBytes {
- public:
-  ProgressOfBytes(const ProgressCallback& callback, std::int64_t total) : callback_(callback), total_(total) {}
-  void add(std::int64_t bytes) {
-    if (!callback_) return;
-    const std::lock_guard lock(mutex_);
-    done_ += bytes;
-    callback_("read", done_, total_);
-  }
-
- private:
-  const ProgressCallback& callback_;
-  std::int64_t total_;
-  std::int64_t done_ = 0;
-  std::mutex mutex_;
-};
 
 class Reader {
  public:
@@ -138,7 +121,7 @@ class Reader {
     std::vector<int> worker_of(segments_.size());
     std::vector<ParseStatus> status(segments_.size(), ParseStatus::done);
     std::atomic<bool> stop{false};
-    ProgressOfBytes progress(run_.progress, static_cast<std::int64_t>(text_.view.size()) - layout_.data_begin);
+    SharedProgress progress(&run_.progress, "read", static_cast<std::int64_t>(text_.view.size()) - layout_.data_begin);
     pool_.parallel_for(static_cast<std::int64_t>(segments_.size()), run_.cancel, [&](std::int64_t i, int w) {
       // Segments are handed out in order: those before a failed one have all been begun and will be finished.
       if (stop.load(std::memory_order_relaxed)) return;

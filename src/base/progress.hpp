@@ -1,0 +1,33 @@
+// Progress of a phase that several threads work on: what each has done is summed, and one thread at a time tells it.
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+
+#include "stope/run.hpp"
+
+namespace stope {
+
+class SharedProgress {
+ public:
+  /// `callback` may be null or empty; it and `phase` outlive this. `done` is what earlier passes have done of the
+  /// total.
+  SharedProgress(const ProgressCallback* callback, const char* phase, std::int64_t total, std::int64_t done = 0)
+      : callback_(callback), phase_(phase), total_(total), done_(done) {}
+
+  /// Another n of the total are done.
+  void add(std::int64_t n) {
+    if (callback_ == nullptr || !*callback_) return;
+    const std::lock_guard lock(mutex_);
+    done_ += n;
+    (*callback_)(phase_, done_, total_);
+  }
+
+ private:
+  const ProgressCallback* callback_;
+  const char* phase_;
+  std::int64_t total_, done_;
+  std::mutex mutex_;
+};
+
+}  // namespace stope
