@@ -3,10 +3,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 
 #include "report/output.hpp"
 #include "stope/error.hpp"
+#include "stope/escape.hpp"
 #include "stope/version.hpp"
 
 namespace stope::cli {
@@ -208,18 +210,9 @@ std::string storage_text(const Table& table) {
 }
 
 std::string one_line(std::string_view text) {
-  std::string line;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '\n') {
-      line += ' ';
-    } else if (byte < 0x20 || byte == 0x7f) {
-      line += fmt::format("\\x{:02x}", byte);
-    } else {
-      line += c;
-    }
-  }
-  return line;
+  std::string line(text);
+  std::replace(line.begin(), line.end(), '\n', ' ');
+  return escape_controls(line);
 }
 
 std::string format_bytes(std::int64_t bytes) {

@@ -87,7 +87,7 @@ class Session {
   Clock::time_point start_;
 };
 
-/// One line for stderr: control characters, which a terminal would obey, are shown as \xNN.
+/// One line for a terminal: an end of a line becomes a blank, other control characters \xNN.
 std::string one_line(std::string_view text);
 
 /// How much of a table is where: "1.2 MB in memory".

@@ -10,6 +10,7 @@
 #include "stope/device_arrays.hpp"
 #include "stope/discretize.hpp"
 #include "stope/error.hpp"
+#include "stope/escape.hpp"
 #include "stope/eval.hpp"
 #include "stope/generate.hpp"
 #include "stope/gram.hpp"

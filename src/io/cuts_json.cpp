@@ -5,6 +5,7 @@
 #include <new>
 #include <unordered_set>
 
+#include "base/escape.hpp"
 #include "io/bytes.hpp"
 #include "io/json_tree.hpp"
 #include "io/number.hpp"
@@ -88,28 +89,9 @@ class CutsReader {
   const std::string& name_;
 };
 
-void append_string(std::string& out, std::string_view text) {
-  constexpr std::string_view kHex = "0123456789abcdef";
-  out += '"';
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\') {
-      out += '\\';
-      out += c;
-    } else if (byte < 0x20) {
-      out += "\\u00";
-      out += kHex[byte >> 4];
-      out += kHex[byte & 15];
-    } else {
-      out += c;
-    }
-  }
-  out += '"';
-}
-
 void append_cut(std::string& out, double cut) {
   if (cut == kInfinity || cut == -kInfinity) {
-    append_string(out, cut > 0 ? "inf" : "-inf");
+    out += json_text(cut > 0 ? "inf" : "-inf");
   } else {
     append_number(out, cut);
   }
@@ -144,12 +126,12 @@ std::string cuts_text(const CutSet& cuts) {
   for (const AttributeCuts& one : cuts) {
     if (one.symbolic) check_values(one);
     out += out.size() > 1 ? ",\n " : "\n ";
-    append_string(out, one.name);
+    out += json_text(one.name);
     out += ": [";
     for (std::int64_t i = 0; i < one.size(); ++i) {
       if (i > 0) out += ", ";
       if (one.symbolic) {
-        append_string(out, one.values[static_cast<std::size_t>(i)]);
+        out += json_text(one.values[static_cast<std::size_t>(i)]);
       } else {
         append_cut(out, one.numbers[static_cast<std::size_t>(i)]);
       }

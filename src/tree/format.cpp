@@ -60,8 +60,8 @@ std::string rules_of(const DecisionTree& tree) {
   std::string out;
   std::int64_t number = 0;
   for (const Rule& rule : tree.rules()) {
-    out += std::to_string(++number) + ": if " + rule_text(tree, rule) + " then " + one_line(tree.target()) + " = " +
-           leaf_text(tree, rule.leaf) + "\n";
+    out += std::to_string(++number) + ": if " + rule_text(tree, rule) + " then " + escape_controls(tree.target()) +
+           " = " + leaf_text(tree, rule.leaf) + "\n";
   }
   return out;
 }

@@ -61,8 +61,8 @@ std::string box(const DecisionTree& tree, std::size_t i, const std::vector<doubl
   const auto k = static_cast<std::size_t>(node.majority);
   const std::string fill = node.leaf() ? kColors[k % kColors.size()] : "#ffffff";
   const std::string title = node.leaf() ? leaf_text(tree, static_cast<std::int64_t>(i)) : branch_text(tree, node, true);
-  const std::string name =
-      node.leaf() ? one_line(tree.classes()[k]) : name_of(tree.attributes()[static_cast<std::size_t>(node.attribute)]);
+  const std::string name = node.leaf() ? escape_controls(tree.classes()[k])
+                                       : name_of(tree.attributes()[static_cast<std::size_t>(node.attribute)]);
   return "<g><title>" + xml_text(title) + "</title><rect x=\"" + number_text(x[i] - kBoxWidth / 2) + "\" y=\"" +
          number_text(top_of(node)) + "\" width=\"" + number_text(kBoxWidth) + "\" height=\"" + number_text(kBoxHeight) +
          "\" rx=\"" + (node.leaf() ? "8" : "2") + "\" fill=\"" + fill + "\"/>\n" +

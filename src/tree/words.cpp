@@ -18,28 +18,12 @@ std::string short_text(double value) {
 
 }  // namespace
 
-std::string one_line(std::string_view text) {
-  constexpr const char* kDigits = "0123456789abcdef";
-  std::string out;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte >= 0x20 && byte != 0x7f) {
-      out += c;
-    } else {
-      out += "\\x";
-      out += kDigits[byte >> 4];
-      out += kDigits[byte & 15];
-    }
-  }
-  return out;
-}
-
 std::string name_of(const TreeAttribute& attribute) {
-  return one_line(attribute.name);
+  return escape_controls(attribute.name);
 }
 
 std::string value_of(const TreeAttribute& attribute, std::int32_t code) {
-  return one_line(attribute.values[static_cast<std::size_t>(code)]);
+  return escape_controls(attribute.values[static_cast<std::size_t>(code)]);
 }
 
 std::string rows_text(std::int64_t n) {
@@ -60,30 +44,12 @@ std::string leaf_text(const DecisionTree& tree, std::int64_t node) {
   const double* const counts = tree.counts(node);
   const double all = std::accumulate(counts, counts + tree.classes().size(), 0.0);
   const double others = all - counts[leaf.majority];
-  std::string text = one_line(tree.classes()[static_cast<std::size_t>(leaf.majority)]) + " (" + rows_text(leaf.n_rows);
+  std::string text =
+      escape_controls(tree.classes()[static_cast<std::size_t>(leaf.majority)]) + " (" + rows_text(leaf.n_rows);
   const bool weighted = all != static_cast<double>(leaf.n_rows);
   if (weighted) text += ", weight " + short_text(all);
   if (others > 0) text += ", " + short_text(others) + (weighted ? " of it" : "") + " of other classes";
   return text + ")";
-}
-
-std::string json_text(std::string_view text) {
-  constexpr const char* kDigits = "0123456789abcdef";
-  std::string out = "\"";
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\') {
-      out += '\\';
-      out += c;
-    } else if (byte < 0x20) {
-      out += "\\u00";
-      out += kDigits[byte >> 4];
-      out += kDigits[byte & 15];
-    } else {
-      out += c;
-    }
-  }
-  return out + '"';
 }
 
 std::string xml_text(std::string_view text) {

@@ -4,13 +4,13 @@
 #include <string>
 #include <string_view>
 
+#include "base/escape.hpp"
 #include "base/number_text.hpp"
 #include "stope/tree.hpp"
 
 namespace stope::tree {
 
-// What a table holds is shown on one line: control characters, which would break a line or a terminal, as \xNN.
-std::string one_line(std::string_view text);
+// Names and values are shown on one line (escape_controls).
 std::string name_of(const TreeAttribute& attribute);
 std::string value_of(const TreeAttribute& attribute, std::int32_t code);
 
@@ -23,7 +23,6 @@ std::string rows_text(std::int64_t n);  ///< "1 row", "24 rows"
 /// other classes)".
 std::string leaf_text(const DecisionTree& tree, std::int64_t node);
 
-std::string json_text(std::string_view text);  ///< quoted
 std::string xml_text(std::string_view text);
 
 // One file a format.

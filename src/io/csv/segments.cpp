@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/checked.hpp"
+#include "base/escape.hpp"
 
 namespace stope::io::csv {
 namespace {
@@ -77,11 +78,9 @@ void check_characters(const Text& text, std::int64_t begin, std::int64_t end) {
                 place_of(text, begin + static_cast<std::int64_t>(nul)));
   }
   if (invalid >= 0) {
-    constexpr char kDigits[] = "0123456789abcdef";
-    const auto byte = static_cast<unsigned char>(part[static_cast<std::size_t>(invalid)]);
-    throw Error(ErrorCode::invalid_file,
-                std::string("byte 0x") + kDigits[byte >> 4] + kDigits[byte & 15] +
-                    " is not valid UTF-8 here (other encodings: latin1, utf16)",
+    std::string byte = "byte 0x";
+    append_hex(byte, static_cast<unsigned char>(part[static_cast<std::size_t>(invalid)]));
+    throw Error(ErrorCode::invalid_file, byte + " is not valid UTF-8 here (other encodings: latin1, utf16)",
                 place_of(text, begin + invalid));
   }
 }
