@@ -5,20 +5,26 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
+
+#include "environment.hpp"
 
 namespace stope {
 
 /// The percentage of what a plain build does.
 inline std::int64_t effort() {
-  const char* text = std::getenv("STOPE_EFFORT");
-  return text == nullptr ? STOPE_DEFAULT_EFFORT : std::atoll(text);
+  return from_environment("STOPE_EFFORT", STOPE_DEFAULT_EFFORT);
 }
 
 /// How many of n like cases a test goes through: at least `least`, enough for every kind of them.
 template <class Count>
 Count repeated(Count n, Count least) {
   return std::max(least, static_cast<Count>(static_cast<std::int64_t>(n) * effort() / 100));
+}
+
+/// How often a test on a GPU goes through its random cases. scripts/gpu_check.sh asks for fewer under
+/// compute-sanitizer.
+inline int rounds(int usual = 8) {
+  return static_cast<int>(from_environment("STOPE_ROUNDS", usual));
 }
 
 /// Whether a test goes through the i-th of many like cases: the same share of them, evenly spread.

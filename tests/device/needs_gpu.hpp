@@ -9,7 +9,17 @@
 
 namespace stope {
 
-class NeedsGpu : public testing::Test {
+/// Why tests have no GPU; empty where they have one.
+inline std::string why_no_gpu() {
+  for (const BackendInfo& info : device_info().backends) {
+    if (info.name == "cuda") return info.available ? "" : "no GPU: " + info.reason;
+  }
+  return "no GPU";
+}
+
+/// A fixture that adds to SetUp() calls this one first and asks IsSkipped().
+template <class Base>
+class NeedsGpuAs : public Base {
  protected:
   /// The device of so many sessions, dealt out to the machine's GPUs.
   static std::string sessions(int n) {
@@ -20,11 +30,10 @@ class NeedsGpu : public testing::Test {
     return device;
   }
   void SetUp() override {
-    for (const BackendInfo& info : device_info().backends) {
-      if (info.name == "cuda" && info.available) return;
-    }
-    GTEST_SKIP() << "no GPU";
+    if (const std::string why = why_no_gpu(); !why.empty()) GTEST_SKIP() << why;
   }
 };
+
+using NeedsGpu = NeedsGpuAs<testing::Test>;
 
 }  // namespace stope

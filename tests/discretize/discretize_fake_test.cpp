@@ -1,5 +1,6 @@
 // What the core does to find cuts on GPUs, with the fake plug-in (tests/device/fake_plugin.cpp).
 #include "base/fault.hpp"
+#include "device/with_fake_plugin.hpp"
 #include "discretize/gpu_cases.hpp"
 #include "effort.hpp"
 #include "stope/error.hpp"
@@ -9,14 +10,8 @@ namespace {
 
 using namespace discretize_cases;
 
-class FakeCuts : public testing::Test {
+class FakeCuts : public testing::Test, protected WithFakePlugin {
  protected:
-  void SetUp() override {
-    setenv("STOPE_CUDA_PLUGIN", STOPE_FAKE_PLUGIN, 1);
-    setenv("STOPE_FAKE", "works", 1);
-  }
-  void TearDown() override { unsetenv("STOPE_FAKE"); }
-
   static Table table(std::int64_t n_rows, int n_numeric) {
     Random random(8);
     return random_decisions(random, {n_rows, n_numeric, 2, 3, false, true});

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/fault.hpp"
+#include "device/with_fake_plugin.hpp"
 #include "effort.hpp"
 #include "gram/gram_cases.hpp"
 #include "stope/error.hpp"
@@ -10,17 +11,8 @@
 namespace stope::gram {
 namespace {
 
-class FakeGram : public testing::Test {
+class FakeGram : public testing::Test, protected WithFakePlugin {
  protected:
-  void SetUp() override {
-    setenv("STOPE_CUDA_PLUGIN", STOPE_FAKE_PLUGIN, 1);
-    setenv("STOPE_FAKE", "works", 1);
-  }
-  void TearDown() override {
-    for (const char* name : {"STOPE_FAKE", "STOPE_DEVICE_ROWS"}) unsetenv(name);
-    fault::arm_alloc(0);
-    fault::arm_device(0);
-  }
   static RunOptions on(const char* device) {
     RunOptions run;
     run.device = device;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "device/needs_gpu.hpp"
 #include "effort.hpp"
 #include "gram/gram_cases.hpp"
 #include "gram/shape.hpp"
@@ -90,8 +91,7 @@ TEST(Gram, RowsOfMoreThanAMillionColumns) {
 
 // Parts of the rows at a time, and two sessions, on a real GPU.
 TEST(Gram, PartsAndSessionsOfAGpu) {
-  const std::vector<std::string> there = backends();
-  if (std::find(there.begin(), there.end(), "cuda") == there.end()) GTEST_SKIP() << "no GPU";
+  if (const std::string why = why_no_gpu(); !why.empty()) GTEST_SKIP() << why;
   for (const auto& [rows, columns] : {std::pair<std::int64_t, std::int64_t>{1100, 5}, {530, 1030}, {3000, 9001}}) {
     GramCase c = make_case(rows, columns, true, 111, Values::wide_range, 3);
     c.shift = c.x;

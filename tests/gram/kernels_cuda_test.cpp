@@ -8,6 +8,7 @@
 #include <string>
 #include <tuple>
 
+#include "device/needs_gpu.hpp"
 #include "gram/gram_cases.hpp"
 
 namespace stope::gram {
@@ -15,12 +16,11 @@ namespace {
 
 // Elements' type, whether columns are shifted, and the shared memory that the watched plug-in says there is: kernels
 // whose ring is shorter are those of other GPUs.
-class GramKernelsCuda : public testing::TestWithParam<std::tuple<bool, bool, bool>> {
+class GramKernelsCuda : public NeedsGpuAs<testing::TestWithParam<std::tuple<bool, bool, bool>>> {
  protected:
   void SetUp() override {
-    const std::vector<std::string> there = backends();
-    if (std::find(there.begin(), there.end(), "cuda") == there.end()) GTEST_SKIP() << "no GPU";
-    if (std::get<2>(GetParam())) setenv("STOPE_CUDA_SHARED_MEMORY", "65536", 1);
+    NeedsGpuAs::SetUp();
+    if (!IsSkipped() && std::get<2>(GetParam())) setenv("STOPE_CUDA_SHARED_MEMORY", "65536", 1);
   }
   void TearDown() override { unsetenv("STOPE_CUDA_SHARED_MEMORY"); }
 };

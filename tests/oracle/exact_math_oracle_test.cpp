@@ -14,6 +14,7 @@
 
 #include "base/exact_math.hpp"
 #include "base/random.hpp"
+#include "environment.hpp"
 
 namespace stope {
 namespace {
@@ -97,8 +98,7 @@ class Probe {
 };
 
 std::int64_t samples() {
-  const char* text = std::getenv("STOPE_EXACT_MATH_SAMPLES");
-  return text != nullptr ? std::atoll(text) : 12000;
+  return from_environment("STOPE_EXACT_MATH_SAMPLES", 12000);
 }
 
 double uniform(Random& random, double from, double to) {

@@ -17,12 +17,14 @@ struct TableShape {
   int n_nominal = 0;
   double missing = 0.0;  ///< share of missing values
   enum class Values {
-    uniform,   ///< [0, 1)
-    few,       ///< whole numbers 0..3: many ties and duplicates
-    bytes,     ///< whole numbers 0..255
-    wild,      ///< -0, infinities, subnormals, 1e300, offsets of 1e6
-    open_unit  ///< (0, 1): what the divergences accept
+    uniform,    ///< [0, 1)
+    few,        ///< whole numbers 0..3: many ties and duplicates
+    bytes,      ///< whole numbers 0..255
+    wild,       ///< -0, infinities, subnormals, 1e300, offsets of 1e6
+    open_unit,  ///< (0, 1): what the divergences accept
+    both_signs  ///< [-0.3, 0.7)
   } values = Values::uniform;
+  int n_values = 3;        ///< of a nominal column
   bool binominal = false;  ///< every other nominal column is binominal
 };
 
@@ -32,6 +34,7 @@ inline double random_value(Random& random, TableShape::Values values) {
     case TableShape::Values::few: return static_cast<double>(random.below(4));
     case TableShape::Values::bytes: return static_cast<double>(random.below(256));
     case TableShape::Values::open_unit: return (static_cast<double>(random.below(1000)) + 1.0) / 1002.0;
+    case TableShape::Values::both_signs: return random.uniform() - 0.3;
     case TableShape::Values::wild: break;
   }
   switch (random.below(10)) {
@@ -59,8 +62,10 @@ inline Table random_table(Random& random, const TableShape& shape) {
   }
   for (int c = 0; c < shape.n_nominal; ++c) {
     const bool two = shape.binominal && c % 2 == 0;
-    std::vector<std::string> values = {"a", "b", "c"};
-    if (two) values.pop_back();
+    std::vector<std::string> values;
+    for (int v = 0; v < (two ? 2 : shape.n_values); ++v) {
+      values.push_back(v < 26 ? std::string(1, static_cast<char>('a' + v)) : "v" + std::to_string(v));
+    }
     std::vector<std::int32_t> codes(n);
     for (std::int32_t& code : codes) {
       code = random.uniform() < shape.missing ? kMissingCode : static_cast<std::int32_t>(random.below(values.size()));

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "base/fault.hpp"
+#include "device/with_fake_plugin.hpp"
 #include "stats/gpu_cases.hpp"
 
 namespace stope {
@@ -9,13 +10,8 @@ namespace {
 
 using namespace stats_cases;
 
-class FakeStatistics : public testing::Test {
+class FakeStatistics : public testing::Test, protected WithFakePlugin {
  protected:
-  void SetUp() override {
-    setenv("STOPE_CUDA_PLUGIN", STOPE_FAKE_PLUGIN, 1);
-    setenv("STOPE_FAKE", "works", 1);
-  }
-  void TearDown() override { unsetenv("STOPE_FAKE"); }
   const std::vector<std::string> devices_ = {"cuda", "cuda:1,1,1"};
   const std::vector<std::int64_t> sizes_ = {0, 1, 33, 8193, 30001};
 };

@@ -1,5 +1,6 @@
 // What the core does to grow trees on GPUs, with the fake plug-in (tests/device/fake_tree.cpp).
 #include "base/fault.hpp"
+#include "device/with_fake_plugin.hpp"
 #include "effort.hpp"
 #include "stope/error.hpp"
 #include "tree/gpu_cases.hpp"
@@ -9,14 +10,8 @@ namespace {
 
 using namespace testing_trees;
 
-class FakeTrees : public testing::Test {
+class FakeTrees : public testing::Test, protected WithFakePlugin {
  protected:
-  void SetUp() override {
-    setenv("STOPE_CUDA_PLUGIN", STOPE_FAKE_PLUGIN, 1);
-    setenv("STOPE_FAKE", "works", 1);
-  }
-  void TearDown() override { unsetenv("STOPE_FAKE"); }
-
   static Table table(const Shape& shape) {
     Random random(8);
     return random_decisions(random, shape);

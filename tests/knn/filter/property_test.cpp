@@ -13,6 +13,7 @@
 
 #include "base/random.hpp"
 #include "base/thread_pool.hpp"
+#include "device/needs_gpu.hpp"
 #include "knn/filter/filter_cases.hpp"
 #include "stope/device.hpp"
 #include "stope/error.hpp"
@@ -21,11 +22,6 @@
 
 namespace stope {
 namespace {
-
-std::int64_t environment(const char* name, std::int64_t fallback) {
-  const char* text = std::getenv(name);
-  return text == nullptr ? fallback : std::atoll(text);
-}
 
 double pick(Random& random, std::initializer_list<double> values) {
   return *(values.begin() + random.below(values.size()));
@@ -194,7 +190,7 @@ void expect_a_refusal(const Error& error) {
 }
 
 void compare_with_reference(const std::vector<std::string>& backends, std::int64_t n_cases, Tally& tally) {
-  const std::int64_t seed = environment("STOPE_SEED", 1);
+  const std::int64_t seed = from_environment("STOPE_SEED", 1);
   for (std::int64_t i = 0; i < n_cases; ++i) {
     Random random(static_cast<std::uint64_t>(seed + i));
     const std::string scan = std::vector<std::string>{"differences", "products", "bytes"}[random.below(3)];
@@ -239,7 +235,7 @@ TEST(FilterProperty, EveryFastPathReturnsTheReferencesBits) {
     if (backend.available && backend.name != "reference" && backend.name != "cuda") backends.push_back(backend.name);
   }
   ASSERT_FALSE(backends.empty());
-  const std::int64_t n_cases = environment("STOPE_CASES", 20000);
+  const std::int64_t n_cases = from_environment("STOPE_CASES", 20000);
   Tally tally;
   ASSERT_NO_FATAL_FAILURE(compare_with_reference(backends, n_cases, tally));
   EXPECT_GT(tally.filtered, n_cases / 64) << "most cases must go through a filter";
@@ -323,11 +319,10 @@ struct CudaCase {
 // memory and streams.
 TEST(FilterProperty, CudaReturnsTheReferencesBits) {
   constexpr std::int64_t kGroup = 64, kAsked = 16;
-  const BackendInfo cuda = device_info().backends.back();
-  if (!cuda.available) GTEST_SKIP() << "no CUDA: " << cuda.reason;
+  if (const std::string why = why_no_gpu(); !why.empty()) GTEST_SKIP() << why;
   const std::string two_gpus = device_info().gpus.size() > 1 ? "cuda:0,1" : "cuda:0,0";
-  const std::int64_t n_cases = environment("STOPE_CASES", 20000) / 4, seed = environment("STOPE_SEED", 1);
-  ThreadPool pool(static_cast<int>(environment("STOPE_THREADS", 4)));
+  const std::int64_t n_cases = from_environment("STOPE_CASES", 20000) / 4, seed = from_environment("STOPE_SEED", 1);
+  ThreadPool pool(static_cast<int>(from_environment("STOPE_THREADS", 4)));
   std::int64_t filtered = 0, refused = 0;
   for (std::int64_t first = 0; first < n_cases && !HasFailure(); first += kGroup) {
     const CudaSizes sizes(static_cast<std::uint64_t>(seed + first));
@@ -362,9 +357,9 @@ TEST(FilterProperty, CudaReturnsTheReferencesBits) {
 
 // Large enough for several coarse boxes, steps with thresholds and a sample that is not the whole table.
 TEST(FilterProperty, LargerTables) {
-  const std::int64_t n_cases = std::max<std::int64_t>(6, environment("STOPE_CASES", 20000) / 1000);
+  const std::int64_t n_cases = std::max<std::int64_t>(6, from_environment("STOPE_CASES", 20000) / 1000);
   for (std::int64_t i = 0; i < n_cases; ++i) {
-    Random random(static_cast<std::uint64_t>(environment("STOPE_SEED", 1) + i + 900000000));
+    Random random(static_cast<std::uint64_t>(from_environment("STOPE_SEED", 1) + i + 900000000));
     std::vector<ColumnMaker> makers;
     const auto width = 1 + random.below(3);
     const ColumnMaker common(random);

@@ -12,6 +12,8 @@
 #include <vector>
 
 #include "device/gpu_memory.hpp"
+#include "device/needs_gpu.hpp"
+#include "effort.hpp"
 #include "knn/gpu/caller_rows_cases.hpp"
 #include "stope/device.hpp"
 #include "stope/error.hpp"
@@ -38,12 +40,11 @@ Case usual_case(std::uint64_t seed) {
   return job;
 }
 
-class DeviceArraysCuda : public testing::Test {
+class DeviceArraysCuda : public NeedsGpu {
  protected:
   void SetUp() override {
-    for (const BackendInfo& backend : device_info().backends) {
-      if (backend.name == "cuda" && !backend.available) GTEST_SKIP() << "no CUDA: " << backend.reason;
-    }
+    NeedsGpu::SetUp();
+    if (IsSkipped()) return;
     setenv("STOPE_BACKEND", "cuda", 1);  // however small the job
     driver_ = std::make_unique<Driver>(kGpu);
   }
@@ -66,12 +67,6 @@ class DeviceArraysCuda : public testing::Test {
   }
   std::unique_ptr<Driver> driver_;
 };
-
-// 8, or fewer under a sanitizer.
-int rounds() {
-  const char* text = std::getenv("STOPE_ROUNDS");
-  return text == nullptr ? 8 : std::atoi(text);
-}
 
 TEST_F(DeviceArraysCuda, ListsAreThoseOfRowsOnTheHost) {
   Random random(41);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/fault.hpp"
+#include "device/with_fake_plugin.hpp"
 #include "knn/gpu/caller_rows_cases.hpp"
 #include "stope/error.hpp"
 
@@ -31,21 +32,9 @@ struct HostMemory {
   const void* put(const std::vector<double>& values) { return (doubles = values).data(); }
 };
 
-class FakeCallerRows : public testing::Test {
+class FakeCallerRows : public testing::Test, protected WithFakePlugin {
  protected:
-  void SetUp() override {
-    setenv("STOPE_CUDA_PLUGIN", STOPE_FAKE_PLUGIN, 1);
-    setenv("STOPE_FAKE", "filters", 1);
-    setenv("STOPE_BACKEND", "cuda", 1);  // however small the job
-  }
-  ~FakeCallerRows() override {
-    for (const char* name :
-         {"STOPE_FAKE", "STOPE_BACKEND", "STOPE_TILE_QUERIES", "STOPE_DEVICE_ROWS", "STOPE_FAKE_OWNER"}) {
-      unsetenv(name);
-    }
-    fault::arm_alloc(0);
-    fault::arm_device(0);
-  }
+  FakeCallerRows() : WithFakePlugin("filters", "cuda") {}
 
   // What a search writes to memory of the caller's, and its report.
   static device_array_cases::Lists search(const KnnIndex& index, const device_array_cases::Rows& rows,
@@ -65,7 +54,7 @@ TEST_F(FakeCallerRows, ListsAreThoseOfRowsOnTheHost) {
   for (int round = 0; round < 150; ++round) {
     SCOPED_TRACE(round);
     const device_array_cases::Case job = device_array_cases::random_case(random, 300, 150, 3);
-    setenv("STOPE_TILE_QUERIES", std::to_string(1 + random.below(80)).c_str(), 1);
+    set_size("STOPE_TILE_QUERIES", 1 + random.below(80));
     const bool in_parts = random.below(3) == 0;
     if (in_parts) setenv("STOPE_DEVICE_ROWS", "90", 1);
     run_.device = std::vector<std::string>{"auto", "cuda", "cuda:1", "cpu"}[random.below(4)];

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/random.hpp"
+#include "device/needs_gpu.hpp"
 #include "knn/answers.hpp"
 #include "oracle/random_table.hpp"
 #include "stope/device.hpp"
@@ -31,13 +32,12 @@ struct Search {
   bool exclude_self = false;  // of the training table's first rows
 };
 
-class KernelsCuda : public testing::Test {
+class KernelsCuda : public NeedsGpu {
  protected:
   void SetUp() override {
     const DeviceInfo device = device_info();
-    for (const BackendInfo& backend : device.backends) {
-      if (backend.name == "cuda" && !backend.available) GTEST_SKIP() << "no CUDA: " << backend.reason;
-    }
+    NeedsGpu::SetUp();
+    if (IsSkipped()) return;
     has_ampere_ = device.gpus.front().arch != "sm_75";
     has_hopper_ = device.gpus.front().arch == "sm_90";
     setenv("STOPE_BACKEND", "cuda", 1);  // however small the job

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "base/random.hpp"
+#include "device/needs_gpu.hpp"
 #include "oracle/random_table.hpp"
 #include "stope/device.hpp"
 #include "stope/knn.hpp"
@@ -31,13 +32,8 @@ std::uint64_t hash_of(const Neighbors& neighbors) {
   return hash;
 }
 
-class RepeatCuda : public testing::Test {
+class RepeatCuda : public NeedsGpu {
  protected:
-  void SetUp() override {
-    const BackendInfo cuda = device_info().backends.back();
-    if (!cuda.available) GTEST_SKIP() << "no CUDA: " << cuda.reason;
-  }
-
   // Half of the repetitions with an index of their own, so that images are made again, too; the last ones two at once
   // in one index.
   static void expect_one_hash(const std::string& metric, const TableShape& shape, std::int64_t n_queries,

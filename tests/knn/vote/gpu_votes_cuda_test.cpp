@@ -8,6 +8,8 @@
 #include <thread>
 #include <vector>
 
+#include "device/needs_gpu.hpp"
+#include "effort.hpp"
 #include "knn/vote/vote_cases.hpp"
 #include "stope/device.hpp"
 
@@ -15,12 +17,11 @@ namespace stope {
 namespace {
 
 /// The parameter: a filter, as STOPE_SCAN names it.
-class VotesCuda : public testing::TestWithParam<std::string> {
+class VotesCuda : public NeedsGpuAs<testing::TestWithParam<std::string>> {
  protected:
   void SetUp() override {
-    for (const BackendInfo& backend : device_info().backends) {
-      if (backend.name == "cuda" && !backend.available) GTEST_SKIP() << "no CUDA: " << backend.reason;
-    }
+    NeedsGpuAs::SetUp();
+    if (IsSkipped()) return;
     setenv("STOPE_BACKEND", "cuda", 1);  // however small the job
     setenv("STOPE_SCAN", GetParam().c_str(), 1);
   }
@@ -32,12 +33,6 @@ class VotesCuda : public testing::TestWithParam<std::string> {
 
 INSTANTIATE_TEST_SUITE_P(, VotesCuda, testing::Values("products", "differences"),
                          [](const auto& scan) { return scan.param; });
-
-// 8, or fewer under a sanitizer.
-int rounds() {
-  const char* text = std::getenv("STOPE_ROUNDS");
-  return text == nullptr ? 8 : std::atoi(text);
-}
 
 TEST_P(VotesCuda, RandomCases) {
   Random random(21);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/fault.hpp"
+#include "device/with_fake_plugin.hpp"
 #include "effort.hpp"
 #include "knn/vote/vote_cases.hpp"
 #include "stope/error.hpp"
@@ -17,18 +18,9 @@ namespace stope {
 namespace {
 
 /// The parameter: which filter the fake plug-in has.
-class FakeVotes : public testing::TestWithParam<std::string> {
+class FakeVotes : public testing::TestWithParam<std::string>, protected WithFakePlugin {
  protected:
-  void SetUp() override {
-    setenv("STOPE_CUDA_PLUGIN", STOPE_FAKE_PLUGIN, 1);
-    setenv("STOPE_FAKE", GetParam().c_str(), 1);
-    setenv("STOPE_BACKEND", "cuda", 1);  // however small the job
-  }
-  ~FakeVotes() override {
-    for (const char* name : {"STOPE_FAKE", "STOPE_BACKEND", "STOPE_TILE_QUERIES"}) unsetenv(name);
-    fault::arm_alloc(0);
-    fault::arm_device(0);
-  }
+  FakeVotes() : WithFakePlugin(GetParam(), "cuda") {}
   static bool voted(const SearchReport& report) {
     return report.method.size() > 7 && report.method.compare(report.method.size() - 7, 7, ", votes") == 0;
   }
@@ -58,7 +50,7 @@ TEST_P(FakeVotes, AnyBlocksAndGpusGiveThePredictionsOfTheHost) {
     const auto n = 2 + static_cast<std::int64_t>(random.below(300)),
                m = 1 + static_cast<std::int64_t>(random.below(150));
     const vote_cases::Case job = vote_cases::random_case(random, n, m, 30, n_classes, 3);
-    setenv("STOPE_TILE_QUERIES", std::to_string(1 + random.below(60)).c_str(), 1);
+    set_size("STOPE_TILE_QUERIES", 1 + random.below(60));
     run_.device = random.below(3) == 0 ? "cuda:1,1,1" : "cuda";
     const SearchReport report = vote_cases::expect_the_processors_votes(job, n_classes, run_);
     const auto bytes = static_cast<std::int64_t>(job.ks.size()) * (8 * std::max(n_classes, 1) + 4);

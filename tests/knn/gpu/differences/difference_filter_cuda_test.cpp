@@ -12,9 +12,11 @@
 #include <vector>
 
 #include "base/random.hpp"
+#include "device/needs_gpu.hpp"
 #include "knn/filter/filter_cases.hpp"
 #include "knn/fitted.hpp"
 #include "knn/measure/table.hpp"
+#include "oracle/random_table.hpp"
 #include "stope/device.hpp"
 #include "stope/error.hpp"
 #include "stope/knn.hpp"
@@ -23,24 +25,13 @@
 namespace stope {
 namespace {
 
-class DifferencesCuda : public testing::Test {
+class DifferencesCuda : public NeedsGpu {
  protected:
-  void SetUp() override {
-    for (const BackendInfo& backend : device_info().backends) {
-      if (backend.name == "cuda" && !backend.available) GTEST_SKIP() << "no CUDA: " << backend.reason;
-    }
-  }
   ~DifferencesCuda() override {
     fault::arm_alloc(0);
     fault::arm_device(0);
   }
 };
-
-// 8, or fewer under a sanitizer.
-int rounds() {
-  const char* text = std::getenv("STOPE_ROUNDS");
-  return text == nullptr ? 8 : std::atoi(text);
-}
 
 struct Shape {
   std::int64_t n_numeric = 0, n_nominal = 0;
@@ -48,30 +39,15 @@ struct Shape {
   int n_values = 8;
 };
 
-/// Uniform numbers, or few different ones, and nominal values.
+/// Numbers of both signs, or few different ones, and nominal values.
 Table random_table(Random& random, std::int64_t n, const Shape& shape, bool ties = false) {
-  Table table;
-  table.n_rows = n;
-  const auto there = [&] { return random.uniform() >= shape.missing; };
-  for (std::int64_t c = 0; c < shape.n_numeric; ++c) {
-    std::vector<double> values(static_cast<std::size_t>(n));
-    for (double& value : values) {
-      const double drawn = ties ? static_cast<double>(random.below(4)) : random.uniform() - 0.3;
-      value = there() ? drawn : std::nan("");
-    }
-    table.columns.push_back(make_numeric("x" + std::to_string(c), values));
-  }
-  std::vector<std::string> names;
-  for (int v = 0; v < shape.n_values; ++v) names.push_back("v" + std::to_string(v));
-  for (std::int64_t c = 0; c < shape.n_nominal; ++c) {
-    std::vector<std::int32_t> codes(static_cast<std::size_t>(n));
-    for (std::int32_t& code : codes) {
-      const auto drawn = static_cast<std::int32_t>(random.below(static_cast<std::uint64_t>(shape.n_values)));
-      code = there() ? drawn : kMissingCode;
-    }
-    table.columns.push_back(make_nominal("s" + std::to_string(c), codes, names));
-  }
-  return table;
+  using Values = oracle::TableShape::Values;
+  return oracle::random_table(random, {.n_rows = n,
+                                       .n_numeric = static_cast<int>(shape.n_numeric),
+                                       .n_nominal = static_cast<int>(shape.n_nominal),
+                                       .missing = shape.missing,
+                                       .values = ties ? Values::few : Values::both_signs,
+                                       .n_values = shape.n_values});
 }
 
 /// The answer on the GPU, with the kind of images asked for, is the processor's; returns what the GPU did.

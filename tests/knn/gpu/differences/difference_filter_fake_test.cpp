@@ -13,6 +13,7 @@
 
 #include "base/fault.hpp"
 #include "base/random.hpp"
+#include "device/with_fake_plugin.hpp"
 #include "effort.hpp"
 #include "knn/answers.hpp"
 #include "oracle/random_table.hpp"
@@ -22,25 +23,16 @@
 namespace stope {
 namespace {
 
-class FakeDifferenceFilter : public testing::Test {
+class FakeDifferenceFilter : public testing::Test, protected WithFakePlugin {
  protected:
-  void SetUp() override {
-    setenv("STOPE_CUDA_PLUGIN", STOPE_FAKE_PLUGIN, 1);
-    setenv("STOPE_FAKE", "differences", 1);
-    setenv("STOPE_BACKEND", "cuda", 1);  // however small the job
-  }
-  ~FakeDifferenceFilter() override {
-    for (const char* name : {"STOPE_FAKE", "STOPE_BACKEND", "STOPE_TILE_QUERIES"}) unsetenv(name);
-    fault::arm_alloc(0);
-    fault::arm_device(0);
-  }
+  FakeDifferenceFilter() : WithFakePlugin("differences", "cuda") {}
   static Table table(std::int64_t n, double missing = 0.1) {
     Random random(3);
     return oracle::random_table(
         random,
         {.n_rows = n, .n_numeric = 3, .n_nominal = 1, .missing = missing, .values = oracle::TableShape::Values::few});
   }
-  static void set_block(std::int64_t queries) { setenv("STOPE_TILE_QUERIES", std::to_string(queries).c_str(), 1); }
+  static void set_block(std::int64_t queries) { set_size("STOPE_TILE_QUERIES", queries); }
   static Neighbors on_processor(const Table& train, const Table& query, const SearchOptions& search) {
     unsetenv("STOPE_BACKEND");
     const Neighbors theirs = KnnIndex::fit(train).kneighbors(query, search, {.device = "cpu"});

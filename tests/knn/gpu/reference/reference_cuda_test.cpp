@@ -9,6 +9,8 @@
 
 #include "base/fault.hpp"
 #include "base/random.hpp"
+#include "device/needs_gpu.hpp"
+#include "effort.hpp"
 #include "knn/answers.hpp"
 #include "oracle/random_table.hpp"
 #include "stope/device.hpp"
@@ -44,13 +46,8 @@ class Tiles {
   }
 };
 
-class ReferenceCuda : public testing::Test {
+class ReferenceCuda : public NeedsGpu {
  protected:
-  void SetUp() override {
-    for (const BackendInfo& backend : device_info().backends) {
-      if (backend.name == "cuda" && !backend.available) GTEST_SKIP() << "no CUDA: " << backend.reason;
-    }
-  }
   ~ReferenceCuda() override {
     fault::arm_alloc(0);
     fault::arm_device(0);
@@ -139,10 +136,8 @@ INSTANTIATE_TEST_SUITE_P(, EveryMeasureCuda, testing::Range(std::size_t{0}, metr
 // STOPE_ROUNDS random searches, by the seed STOPE_SEED.
 TEST_P(EveryMeasureCuda, HasTheReferencesBits) {
   const MetricInfo& metric = metrics()[GetParam()];
-  const char* rounds = std::getenv("STOPE_ROUNDS");
-  const int n_rounds = rounds != nullptr ? std::atoi(rounds) : 12;
-  const char* seed = std::getenv("STOPE_SEED");
-  Random random(seed != nullptr ? static_cast<std::uint64_t>(std::atoll(seed)) : 21);
+  const int n_rounds = rounds(12);
+  Random random(static_cast<std::uint64_t>(from_environment("STOPE_SEED", 21)));
   int compared = 0;
   for (int round = 0; round < n_rounds; ++round) {
     SCOPED_TRACE("round " + std::to_string(round));

@@ -8,6 +8,7 @@
 
 #include "base/fault.hpp"
 #include "base/random.hpp"
+#include "device/with_fake_plugin.hpp"
 #include "effort.hpp"
 #include "knn/answers.hpp"
 #include "oracle/random_table.hpp"
@@ -19,31 +20,15 @@ namespace {
 
 constexpr const char* kSizes[] = {"STOPE_TILE_QUERIES", "STOPE_TILE_ROWS", "STOPE_DEVICE_ROWS", "STOPE_PART_ROWS"};
 
-class FakeReference : public testing::Test {
+class FakeReference : public testing::Test, protected WithFakePlugin {
  protected:
-  void SetUp() override {
-    setenv("STOPE_CUDA_PLUGIN", STOPE_FAKE_PLUGIN, 1);
-    setenv("STOPE_FAKE", "works", 1);
-  }
-  ~FakeReference() override {
-    unsetenv("STOPE_FAKE");
-    set_sizes({0, 0, 0, 0});
-    fault::arm_alloc(0);
-    fault::arm_device(0);
-  }
   static Table table(std::int64_t n = 40) {
     Random random(3);
     return oracle::random_table(random, {.n_rows = n, .n_numeric = 3, .missing = 0.1, .values = TableValues::few});
   }
   static void set_sizes(std::initializer_list<std::int64_t> sizes) {
     const char* const* name = kSizes;
-    for (const std::int64_t size : sizes) {
-      if (size > 0) {
-        setenv(*name++, std::to_string(size).c_str(), 1);
-      } else {
-        unsetenv(*name++);
-      }
-    }
+    for (const std::int64_t size : sizes) set_size(*name++, size);
   }
   using TableValues = oracle::TableShape::Values;
   RunOptions run_ = {.threads = 2, .device = "cuda"};

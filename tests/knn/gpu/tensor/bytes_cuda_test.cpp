@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/random.hpp"
+#include "device/needs_gpu.hpp"
 #include "knn/answers.hpp"
 #include "knn/gpu/tensor/tensor_filter_cases.hpp"
 #include "stope/device.hpp"
@@ -21,13 +22,12 @@ namespace {
 
 constexpr const char* kHalves = "filter, products";
 
-class FilterCudaBytes : public testing::Test {
+class FilterCudaBytes : public NeedsGpu {
  protected:
   void SetUp() override {
     const DeviceInfo device = device_info();
-    for (const BackendInfo& backend : device.backends) {
-      if (backend.name == "cuda" && !backend.available) GTEST_SKIP() << "no CUDA: " << backend.reason;
-    }
+    NeedsGpu::SetUp();
+    if (IsSkipped()) return;
     if (device.gpus.front().arch != "sm_90") bytes_ = kHalves;
     setenv("STOPE_BACKEND", "cuda", 1);  // however small the job
     scan("bytes");                       // however few columns

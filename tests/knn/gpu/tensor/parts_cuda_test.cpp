@@ -11,6 +11,8 @@
 
 #include "base/fault.hpp"
 #include "base/random.hpp"
+#include "device/needs_gpu.hpp"
+#include "effort.hpp"
 #include "knn/answers.hpp"
 #include "stope/device.hpp"
 #include "stope/error.hpp"
@@ -19,13 +21,12 @@
 namespace stope {
 namespace {
 
-class FilterCudaParts : public testing::Test {
+class FilterCudaParts : public NeedsGpu {
  protected:
   void SetUp() override {
     const DeviceInfo info = device_info();
-    for (const BackendInfo& backend : info.backends) {
-      if (backend.name == "cuda" && !backend.available) GTEST_SKIP() << "no CUDA: " << backend.reason;
-    }
+    NeedsGpu::SetUp();
+    if (IsSkipped()) return;
     for (const GpuInfo& gpu : info.gpus) n_gpus_ += gpu.available ? 1 : 0;
     setenv("STOPE_BACKEND", "cuda", 1);  // however small the job
   }
@@ -35,13 +36,6 @@ class FilterCudaParts : public testing::Test {
     }
     fault::arm_alloc(0);
     fault::arm_device(0);
-  }
-  static void set(const char* name, std::int64_t size) {
-    if (size > 0) {
-      setenv(name, std::to_string(size).c_str(), 1);
-    } else {
-      unsetenv(name);
-    }
   }
   static Neighbors on_processor(const KnnIndex& index, const Table& query, const SearchOptions& search) {
     unsetenv("STOPE_BACKEND");
@@ -68,20 +62,19 @@ Table random_table(std::int64_t n_rows, std::int64_t n_columns, std::uint64_t se
 }
 
 TEST_F(FilterCudaParts, AnyPartsBlocksAndGpusGiveTheSameLists) {
-  const char* rounds = std::getenv("STOPE_ROUNDS");
   Random random(1);
   const std::vector<std::int64_t> sizes = {129, 1000, 4097, 20000};
-  for (int round = 0; round < (rounds != nullptr ? 2 * std::atoi(rounds) : 24); ++round) {
+  for (int round = 0; round < 2 * rounds(12); ++round) {
     const std::int64_t n = sizes[random.below(sizes.size())], d = 1 + static_cast<std::int64_t>(random.below(80));
     SearchOptions search{.n_neighbors = random.below(2) == 0 ? 10 : 60, .exclude_self = random.below(3) == 0};
     SCOPED_TRACE(std::to_string(round) + ": " + std::to_string(n) + " x " + std::to_string(d));
     const Table train = random_table(n, d, 1);
     const Table query = search.exclude_self ? train : random_table(700, d, 2);
-    set("STOPE_PART_ROWS", random.below(3) == 0 ? 900 : 0);  // then the host does not hold the table
+    set_size("STOPE_PART_ROWS", random.below(3) == 0 ? 900 : 0);  // then the host does not hold the table
     const KnnIndex index = KnnIndex::fit(train);
     const Neighbors theirs = on_processor(index, query, search);
-    set("STOPE_DEVICE_ROWS", 1 + n / (1 + static_cast<std::int64_t>(random.below(5))));
-    set("STOPE_TILE_QUERIES", random.below(2) == 0 ? 256 : 0);
+    set_size("STOPE_DEVICE_ROWS", 1 + n / (1 + static_cast<std::int64_t>(random.below(5))));
+    set_size("STOPE_TILE_QUERIES", random.below(2) == 0 ? 256 : 0);
     const RunOptions run{.device = n_gpus_ > 1 ? "cuda:0,1" : random.below(2) == 0 ? "cuda:0,0" : "cuda"};
     expect_same(index.kneighbors(query, search, run), theirs);
     if (HasFailure()) return;
@@ -111,7 +104,7 @@ TEST_F(FilterCudaParts, SeveralThreadsShareAnIndex) {
   const KnnIndex index = KnnIndex::fit(train);
   const SearchOptions search{.n_neighbors = 5};
   const Neighbors theirs = on_processor(index, query, search);
-  set("STOPE_TILE_QUERIES", 256);
+  set_size("STOPE_TILE_QUERIES", 256);
   std::vector<Neighbors> ours(5);
   {
     std::vector<std::jthread> threads;
@@ -129,7 +122,7 @@ TEST_F(FilterCudaParts, EveryAllocationFailsOnce) {
   const KnnIndex held = KnnIndex::fit(train);
   const Neighbors theirs = on_processor(held, query, {});
   for (const std::int64_t device_rows : {0, 1000}) {
-    set("STOPE_DEVICE_ROWS", device_rows);
+    set_size("STOPE_DEVICE_ROWS", device_rows);
     const auto fit = [&] { return KnnIndex::fit(train); };
     const auto search = [&](const KnnIndex& index) { return index.kneighbors(query, {}, {.device = "cuda"}); };
     EXPECT_GT(fail_every_allocation_once(theirs, fit, search), 30);
@@ -140,7 +133,7 @@ TEST_F(FilterCudaParts, TheGpuIsLostAtEveryCall) {
   const Table train = random_table(3000, 9, 7), query = random_table(300, 9, 8);
   const Neighbors theirs = on_processor(KnnIndex::fit(train), query, {});
   for (const std::int64_t device_rows : {0, 1000}) {
-    set("STOPE_DEVICE_ROWS", device_rows);
+    set_size("STOPE_DEVICE_ROWS", device_rows);
     const auto search = [&] { return KnnIndex::fit(train).kneighbors(query, {}, {.device = "cuda"}); };
     EXPECT_GT(lose_the_gpu_at_every_call(theirs, search, 3), 20);
   }

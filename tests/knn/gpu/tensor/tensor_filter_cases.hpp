@@ -14,12 +14,6 @@
 
 namespace stope {
 
-// 8, or fewer under a sanitizer.
-inline int rounds() {
-  const char* text = std::getenv("STOPE_ROUNDS");
-  return text == nullptr ? 8 : std::atoi(text);
-}
-
 using Values = std::vector<std::vector<double>>;  // column by column
 
 template <class Value>

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/random.hpp"
+#include "device/needs_gpu.hpp"
 #include "knn/gpu/tensor/tensor_filter_cases.hpp"
 #include "stope/device.hpp"
 #include "stope/error.hpp"
@@ -19,13 +20,12 @@ namespace stope {
 namespace {
 
 /// The parameter: a scan (src/knn/cuda/tensor/scan/kernels.hpp), or "usual".
-class FilterCuda : public testing::TestWithParam<std::string> {
+class FilterCuda : public NeedsGpuAs<testing::TestWithParam<std::string>> {
  protected:
   void SetUp() override {
     const DeviceInfo device = device_info();
-    for (const BackendInfo& backend : device.backends) {
-      if (backend.name == "cuda" && !backend.available) GTEST_SKIP() << "no CUDA: " << backend.reason;
-    }
+    NeedsGpuAs::SetUp();
+    if (IsSkipped()) return;
     if (GetParam() == "sm80" && device.gpus.front().arch == "sm_75") GTEST_SKIP() << "no such instructions";
     setenv("STOPE_BACKEND", "cuda", 1);  // however small the job
     setenv("STOPE_CUDA_SCAN", GetParam() == "usual" ? "" : GetParam().c_str(), 1);
@@ -439,10 +439,9 @@ TEST_P(FilterCuda, TiesUpToTheCapacities) {
   EXPECT_EQ(search(2100, 200), 50);  // 2048 groups
 }
 
-TEST(FilterCudaScan, NoSuchScan) {
-  for (const BackendInfo& backend : device_info().backends) {
-    if (backend.name == "cuda" && !backend.available) GTEST_SKIP() << "no CUDA: " << backend.reason;
-  }
+using FilterCudaScan = NeedsGpu;
+
+TEST_F(FilterCudaScan, NoSuchScan) {
   setenv("STOPE_BACKEND", "cuda", 1);
   setenv("STOPE_CUDA_SCAN", "sm70", 1);
   const Table table = table_of(fill(1000, 8, [](std::size_t r, std::size_t c) { return static_cast<double>(r * c); }));

@@ -13,6 +13,7 @@
 
 #include "base/fault.hpp"
 #include "base/random.hpp"
+#include "device/with_fake_plugin.hpp"
 #include "effort.hpp"
 #include "knn/answers.hpp"
 #include "oracle/random_table.hpp"
@@ -25,19 +26,9 @@ namespace {
 constexpr const char* kSizes[] = {"STOPE_TILE_QUERIES", "STOPE_DEVICE_ROWS", "STOPE_PART_ROWS",
                                   "STOPE_BLOCKS_UNDER_WAY"};
 
-class FakeTensorFilter : public testing::Test {
+class FakeTensorFilter : public testing::Test, protected WithFakePlugin {
  protected:
-  void SetUp() override {
-    setenv("STOPE_CUDA_PLUGIN", STOPE_FAKE_PLUGIN, 1);
-    setenv("STOPE_FAKE", "filters", 1);
-    setenv("STOPE_BACKEND", "cuda", 1);  // however small the job
-  }
-  ~FakeTensorFilter() override {
-    for (const char* name : {"STOPE_FAKE", "STOPE_BACKEND"}) unsetenv(name);
-    set_sizes({0, 0, 0, 0});
-    fault::arm_alloc(0);
-    fault::arm_device(0);
-  }
+  FakeTensorFilter() : WithFakePlugin("filters", "cuda") {}
   static Table table(std::int64_t n, double missing = 0.1) {
     Random random(3);
     return oracle::random_table(
@@ -45,13 +36,7 @@ class FakeTensorFilter : public testing::Test {
   }
   static void set_sizes(std::initializer_list<std::int64_t> sizes) {
     const char* const* name = kSizes;
-    for (const std::int64_t size : sizes) {
-      if (size > 0) {
-        setenv(*name++, std::to_string(size).c_str(), 1);
-      } else {
-        unsetenv(*name++);
-      }
-    }
+    for (const std::int64_t size : sizes) set_size(*name++, size);
   }
   static Neighbors on_processor(const Table& train, const Table& query, const SearchOptions& search) {
     set_sizes({0, 0, 0, 0});
