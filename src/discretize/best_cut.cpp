@@ -156,7 +156,7 @@ class Worker {
   PermutationTest::Tally tally_;
 };
 
-// Under auto.
+// The GPUs that auto takes.
 std::vector<int> gpus_that_pay(const DecisionProblem& problem, const RunOptions& run) {
   if (problem.pure()) return {};  // nothing to find
   std::int64_t n_columns = 0, bytes = 0;
@@ -221,7 +221,7 @@ BestCutRun best_cut_of_each(const DecisionProblem& problem, Criterion criterion,
   // Permutations take far longer than the sort.
   const std::int64_t n_alone = permutations ? n_wanted : columns_of_one_thread(n_wanted, problem.n_rows, pool.size());
   std::vector<std::unique_ptr<Worker>> workers(static_cast<std::size_t>(pool.size()));
-  // In columns, under each permutation.
+  // Counts columns, once for each permutation.
   SharedProgress progress(&run.progress, permutations ? "permutations" : "cuts",
                           n_wanted * std::max<std::int64_t>(n_permutations, 1));
   const auto each_column = [&] {

@@ -160,7 +160,7 @@ std::vector<Task> tasks_of(const std::vector<Source>& sources) {
   return tasks;
 }
 
-// In values; `total` where this pass is the only one.
+// Counts values. `total` holds where this pass is the only one.
 SharedProgress progress_of(const PassOptions& options, std::int64_t total) {
   return {options.progress, "statistics", std::max(options.total, total), options.done_before};
 }
@@ -271,7 +271,7 @@ std::vector<Part<Wide>> pass_over_rows(const Array& matrix, const PassOptions& o
   std::vector<Source> sources;
   sources.reserve(static_cast<std::size_t>(matrix.n_columns));
   for (std::int64_t c = 0; c < matrix.n_columns; ++c) {
-    // Of no rows there may be no memory at all.
+    // Where there are no rows there may be no memory at all.
     const char* const column =
         matrix.n_rows == 0 ? nullptr : static_cast<const char*>(matrix.data) + c * size_of(matrix.type);
     sources.push_back({column, matrix.type, matrix.n_rows, matrix.row_stride, nullptr});

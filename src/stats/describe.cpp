@@ -110,7 +110,7 @@ class Job {
     pass_.done_before = pass_.total = 0;
   }
 
-  /// The same for columns in a GPU's memory.
+  /// Does this for columns in a GPU's memory.
   template <class Wide>
   void on_gpu(const DeviceArray& array, const std::vector<Source>& sources, std::vector<ColumnStatistics*>& columns) {
     const Clock::time_point start = Clock::now();

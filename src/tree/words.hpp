@@ -14,7 +14,8 @@ namespace stope::tree {
 std::string name_of(const TreeAttribute& attribute);
 std::string value_of(const TreeAttribute& attribute, std::int32_t code);
 
-/// Of an inner node's two branches: "age < 39.5", "age >= 39.5", "age missing", "thal = normal", "thal != normal".
+/// The text of one of an inner node's two branches: "age < 39.5", "age >= 39.5", "age missing", "thal = normal", "thal
+/// != normal".
 std::string branch_text(const DecisionTree& tree, const TreeNode& node, bool right);
 
 std::string rows_text(std::int64_t n);  ///< "1 row", "24 rows"

@@ -1,6 +1,9 @@
 // Tests whose GPUs are those of the fake plug-in (fake_plugin.cpp): a fixture inherits from this beside testing::Test.
 #pragma once
 
+#include <cstdlib>
+#include <string>
+
 #include "base/fault.hpp"
 #include "environment.hpp"
 

@@ -3,7 +3,6 @@
 // of them. Skipped where there is no GPU.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cstdlib>
 #include <string>
 #include <tuple>

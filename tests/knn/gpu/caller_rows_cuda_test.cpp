@@ -15,7 +15,6 @@
 #include "device/needs_gpu.hpp"
 #include "effort.hpp"
 #include "knn/gpu/caller_rows_cases.hpp"
-#include "stope/device.hpp"
 #include "stope/error.hpp"
 
 namespace stope {

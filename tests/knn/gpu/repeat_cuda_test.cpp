@@ -10,7 +10,6 @@
 #include "base/random.hpp"
 #include "device/needs_gpu.hpp"
 #include "oracle/random_table.hpp"
-#include "stope/device.hpp"
 #include "stope/knn.hpp"
 
 namespace stope {

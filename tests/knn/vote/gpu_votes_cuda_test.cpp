@@ -11,7 +11,6 @@
 #include "device/needs_gpu.hpp"
 #include "effort.hpp"
 #include "knn/vote/vote_cases.hpp"
-#include "stope/device.hpp"
 
 namespace stope {
 namespace {

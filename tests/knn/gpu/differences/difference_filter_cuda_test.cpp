@@ -17,7 +17,6 @@
 #include "knn/fitted.hpp"
 #include "knn/measure/table.hpp"
 #include "oracle/random_table.hpp"
-#include "stope/device.hpp"
 #include "stope/error.hpp"
 #include "stope/knn.hpp"
 #include "stope/metric.hpp"

@@ -11,7 +11,6 @@
 #include <thread>
 #include <vector>
 
-#include "base/fault.hpp"
 #include "base/random.hpp"
 #include "device/with_fake_plugin.hpp"
 #include "effort.hpp"

@@ -13,7 +13,6 @@
 #include "effort.hpp"
 #include "knn/answers.hpp"
 #include "oracle/random_table.hpp"
-#include "stope/device.hpp"
 #include "stope/error.hpp"
 #include "stope/knn.hpp"
 #include "stope/metric.hpp"

@@ -6,7 +6,6 @@
 #include <cstdlib>
 #include <string>
 
-#include "base/fault.hpp"
 #include "base/random.hpp"
 #include "device/with_fake_plugin.hpp"
 #include "effort.hpp"

@@ -1,4 +1,4 @@
-// Which scan: by the GPU's compute capability, or as a test wants it.
+// Chooses the scan by the GPU's compute capability, unless a test forces one.
 #include <string>
 #include <string_view>
 
@@ -9,7 +9,7 @@
 namespace stope::knn::cuda {
 namespace {
 
-// So many queries fill one matrix instruction's columns, twice: more are not read at the speed of memory.
+// This many queries fill the columns of one matrix instruction twice. More are not read at the speed of memory.
 constexpr std::int64_t kFewQueries = 16;
 
 struct Capability {
