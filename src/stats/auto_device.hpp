@@ -1,4 +1,4 @@
-// When a pass over values in the host's memory goes to a GPU. The choice changes no result.
+// Decides when a pass over values in the host's memory goes to a GPU. The choice changes no result.
 #pragma once
 
 #include <cstdint>
@@ -8,10 +8,10 @@
 
 namespace stope::stats {
 
-// Measured: bench/prior_works.py --work 001 prints its constants (--constants), bench/results/stats_*.json has the back
-// ends; rounded.
+// Measured and rounded. `bench/prior_works.py --work 001 --constants` prints the constants; bench/results/stats_*.json
+// has the times of the back ends.
 
-/// Bytes a second that a thread of the processor takes in, all statistics.
+/// Bytes a second of one CPU thread that computes all statistics.
 constexpr double thread_rate(device::Backend backend) {
   switch (backend) {
     case device::Backend::avx512:
@@ -21,18 +21,18 @@ constexpr double thread_rate(device::Backend backend) {
   }
 }
 
-/// Of a GPU: bytes a second through the bus, from memory that is not pinned; seconds of a call beside that, for the
-/// memory of its pieces.
+/// kCopyRate: bytes a second from unpinned host memory to a GPU. kCallSeconds: what a call takes besides the copy,
+/// mostly to allocate memory for its pieces.
 inline constexpr double kCopyRate = 17e9, kCallSeconds = 0.01;
 
-/// Less is computed on the processor even where a GPU was named: one thread has done it before a GPU has. So are
-/// columns with fewer values, of which many make much.
+/// Less is computed on the CPU even where a GPU was named: one CPU thread is done before a GPU would be. The same holds
+/// for columns with fewer values, because each column has a cost of its own.
 inline constexpr std::int64_t kFewestGpuBytes = std::int64_t{1} << 27, kFewestGpuRows = std::int64_t{1} << 17;
 inline constexpr double kEvenBytes = kCallSeconds / (1.0 / thread_rate(device::Backend::avx512) - 1.0 / kCopyRate);
 static_assert(kEvenBytes >= static_cast<double>(kFewestGpuBytes) &&
               kEvenBytes < 2.0 * static_cast<double>(kFewestGpuBytes));
 
-/// What --device auto weighs. Values in a GPU's memory are always computed there.
+/// Weighs CPU against GPU for --device auto. Values in a GPU's memory are always computed there.
 constexpr bool gpu_pays(std::int64_t bytes, device::Backend backend, int threads, int n_gpus, bool started) {
   const auto size = static_cast<double>(bytes);
   const double there = kCallSeconds + size / (kCopyRate * n_gpus) + (started ? 0.0 : device::kDriverSeconds);

@@ -36,7 +36,7 @@ RowsKernel<std::int64_t>* rows_kernel(const LeafKernels& k, std::int64_t) {
   return k.int64_rows;
 }
 
-// The part of one leaf of n rows, the first of which is `row`.
+// Returns the part of one leaf of n rows, the first of which is `row`.
 template <class T>
 Part<typename WideOf<T>::Type> part_of(const LeafSums<T>& sums, std::int64_t n, std::int64_t row) {
   using Wide = typename WideOf<T>::Type;
@@ -46,7 +46,8 @@ Part<typename WideOf<T>::Type> part_of(const LeafSums<T>& sums, std::int64_t n, 
   part.zeros = sums.zeros;
   part.min = static_cast<Wide>(sums.min);
   part.max = static_cast<Wide>(sums.max);
-  // Until locate() the piece that has it, from 1 on, stands beside the leaf's first row, a multiple of kLeafRows.
+  // min_row is the leaf's first row, a multiple of kLeafRows, plus the piece that has the extreme, counted from 1.
+  // locate() puts the row itself there.
   part.min_row = row + sums.min_piece + 1;
   part.max_row = row + sums.max_piece + 1;
   part.moments = sums.moments;
@@ -57,7 +58,7 @@ Part<typename WideOf<T>::Type> part_of(const LeafSums<T>& sums, std::int64_t n, 
     constexpr std::int64_t kHalf = std::int64_t{1} << 32;
     const auto high = static_cast<std::int64_t>(sums.pivot_high), low = static_cast<std::int64_t>(sums.pivot_low);
     part.pivot = sizeof(T) == 8 ? high * kHalf + low : high;
-    // high * 2^32 + low: below 2^76 in all, so that the parts of 128 bits are filled by hand.
+    // high * 2^32 + low stays below 2^76 in all. WideSum has 128 bits, in two halves that are filled by hand.
     add(part.sum, sums.integer_low);
     add(part.sum, WideSum{sums.integer_high >> 32, static_cast<std::uint64_t>(sums.integer_high) << 32});
   }
@@ -77,7 +78,7 @@ struct Unit {
   }
 };
 
-// Rows [begin, end) of a source, begin at a unit's beginning.
+// Rows [begin, end) of a source; a unit begins at `begin`.
 template <class T>
 auto unit_part(const Source& source, std::int64_t begin, std::int64_t end, const PassOptions& options, T* scratch) {
   Unit<typename WideOf<T>::Type> unit;
@@ -96,7 +97,7 @@ auto unit_part(const Source& source, std::int64_t begin, std::int64_t end, const
   return unit.joined();
 }
 
-// The first row that holds the value of those that the hint of part_of() leaves.
+// Returns the first row that holds the value, among the rows that the hint of part_of() leaves.
 template <class T>
 std::int64_t first_row(const Source& source, std::int64_t hint, const PassOptions& options, T value) {
   const std::int64_t leaf = hint / kLeafRows * kLeafRows, piece = hint % kLeafRows - 1;
@@ -116,7 +117,7 @@ std::int64_t first_row(const Source& source, std::int64_t hint, const PassOption
   return -1;
 }
 
-// Puts the rows of the extremes in place of their leaves', and the values as they stand there (0 or -0).
+// Replaces the hints of part_of() by the rows of the extremes, and the extremes by the values as stored (0 or -0).
 template <class Wide>
 void locate(const Source& source, const PassOptions& options, Part<Wide>& part) {
   if (part.count == 0) return;
@@ -271,7 +272,7 @@ std::vector<Part<Wide>> pass_over_rows(const Array& matrix, const PassOptions& o
   std::vector<Source> sources;
   sources.reserve(static_cast<std::size_t>(matrix.n_columns));
   for (std::int64_t c = 0; c < matrix.n_columns; ++c) {
-    // Where there are no rows there may be no memory at all.
+    // A matrix without rows may have no memory at all.
     const char* const column =
         matrix.n_rows == 0 ? nullptr : static_cast<const char*>(matrix.data) + c * size_of(matrix.type);
     sources.push_back({column, matrix.type, matrix.n_rows, matrix.row_stride, nullptr});

@@ -1,4 +1,4 @@
-// The first pass on the processor: columns, or rows of a matrix, to one part a column.
+// The first pass on the CPU: turns columns, or rows of a matrix, into one part a column.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace stope::stats {
 
-/// A task computes so many leaves of a column: enough to hide its own cost, few enough to keep every core busy.
+/// Leaves of a column that one task computes: enough to hide its own cost, few enough to keep every core busy.
 inline constexpr std::int64_t kUnitLeaves = 16;
 inline constexpr std::int64_t kUnitRows = kUnitLeaves * kLeafRows;
 
@@ -23,16 +23,16 @@ struct PassOptions {
   double scale = 1.0;  ///< a power of two: values are multiplied by it first
   CancelToken cancel = {};
   const ProgressCallback* progress = nullptr;
-  std::int64_t done_before = 0, total = 0;  ///< values, where a pass is one of several: for the progress
+  std::int64_t done_before = 0, total = 0;  ///< values, where a pass is one of several: for progress
 };
 
 const LeafKernels& kernels_for(device::Backend backend);
 
-/// One part a source. All sources have types of one Wide. min_row and max_row are final.
+/// Returns one part per source. All sources have types of one Wide. min_row and max_row are final.
 template <class Wide>
 std::vector<Part<Wide>> pass_over(const std::vector<Source>& sources, const PassOptions& options, ThreadPool& pool);
 
-/// The same for the columns of a matrix whose rows lie behind each other (column stride 1).
+/// Returns one part per column of a matrix whose rows lie behind each other (column stride 1).
 template <class Wide>
 std::vector<Part<Wide>> pass_over_rows(const Array& matrix, const PassOptions& options, ThreadPool& pool);
 

@@ -16,9 +16,9 @@ namespace {
 using cuda_abi::Failure;
 using device::checked_call;
 
-// Large enough to hide a launch and a copy's beginning, small enough to be copied and computed in turn.
+// Large enough to hide a launch and the start of a copy, small enough for copies and computation to overlap.
 constexpr std::int64_t kPieceBytes = std::int64_t{32} << 20;
-// Two pieces, their parts, and room to spare.
+// The memory limit has to hold two pieces, their parts, and some spare room.
 constexpr std::int64_t kPiecesInLimit = 4;
 
 const cuda_abi::Functions& functions() {
@@ -41,14 +41,14 @@ cuda_abi::Values values_of(const Array& array, const PassOptions& options) {
           array.column_stride, options.scale};
 }
 
-// Rows of a piece: leaves in a power of two, so that pieces are joined as leaves are.
+// Rows of a piece: a power of two of leaves, so that pieces are joined as leaves are.
 std::int64_t piece_rows(std::int64_t row_bytes, std::int64_t limit) {
   const std::int64_t bytes = std::min(kPieceBytes, limit / kPiecesInLimit);
   const std::int64_t leaves = std::max<std::int64_t>(bytes / checked::mul(row_bytes, kLeafRows), 1);
   return static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(leaves))) * kLeafRows;
 }
 
-// Consecutive rows of an array, and where the parts of its columns go: part c to parts[first + c * step].
+// Consecutive rows of an array. The part of its column c goes to parts[first + c * step].
 struct Piece {
   Array values;
   std::int64_t row = 0;
@@ -116,7 +116,7 @@ class Worker {
   std::vector<Part<Wide>> found_;
 };
 
-// A thread a GPU; every worker writes parts of its own.
+// Runs one thread per GPU. Each writes parts of its own.
 template <class Wide>
 void run_pieces(const std::vector<Piece>& pieces, const PassOptions& options, const std::vector<int>& gpus,
                 std::vector<Part<Wide>>& parts) {
@@ -128,7 +128,7 @@ void run_pieces(const std::vector<Piece>& pieces, const PassOptions& options, co
   });
 }
 
-// A test may force this limit in place of both others; else 0.
+// A test may force this number of rows in place of both limits; else 0.
 std::int64_t forced_rows() {
   return environment::count(environment::Variable::stats_gpu_rows);
 }
@@ -220,7 +220,7 @@ std::vector<Part<Wide>> cuda_pass_over_device(const DeviceArray& array, const Pa
     run(values, parts.data());
     return parts;
   }
-  for (std::int64_t c = 0; c < values.n_columns; ++c) {  // nothing is next to anything: a column at a time
+  for (std::int64_t c = 0; c < values.n_columns; ++c) {  // no values lie side by side: one column at a time
     Array column = values;
     column.data = static_cast<const char*>(values.data) + c * values.column_stride * size_of(values.type);
     column.n_columns = column.column_stride = 1;

@@ -1,5 +1,5 @@
-// The first pass on GPUs: values cut into pieces that are aligned to the tree of their sums, so that it does not matter
-// which GPU computes which.
+// The first pass on GPUs. Values are cut into pieces that are aligned to the tree of their sums, so that it does not
+// matter which GPU computes which piece.
 #pragma once
 
 #include <vector>
@@ -9,14 +9,14 @@
 
 namespace stope::stats {
 
-/// Whether so much is worth a named GPU's while.
+/// Whether a named GPU is worth using for that many bytes.
 bool suits_gpu(std::int64_t bytes);
-/// Whether a GPU can take the source as it lies: one value behind the other, and enough of them.
+/// Whether a GPU can take the source as it lies: its values one behind the other, and enough of them.
 bool suits_gpu(const Source& source);
-/// The same for a row-major matrix; `limit` is the memory a GPU may use.
+/// Whether a GPU can take a row-major matrix; `limit` is the memory that a GPU may use.
 bool suits_gpu(const Array& matrix, std::int64_t limit);
 
-/// As pass_over and pass_over_rows (cpu_pass.hpp). Throws device_lost, device_unavailable, out_of_memory.
+/// Like pass_over and pass_over_rows (cpu_pass.hpp). Throws device_lost, device_unavailable, out_of_memory.
 template <class Wide>
 std::vector<Part<Wide>> cuda_pass_over(const std::vector<Source>& sources, const PassOptions& options,
                                        const std::vector<int>& gpus, std::int64_t limit);
@@ -24,7 +24,7 @@ template <class Wide>
 std::vector<Part<Wide>> cuda_pass_over_rows(const Array& matrix, const PassOptions& options,
                                             const std::vector<int>& gpus, std::int64_t limit);
 
-/// Values in a GPU's memory; adds what the GPU worked to `seconds`.
+/// Computes values in a GPU's memory. Adds the time that the GPU worked to `seconds`.
 template <class Wide>
 std::vector<Part<Wide>> cuda_pass_over_device(const DeviceArray& array, const PassOptions& options, double& seconds);
 

@@ -1,4 +1,4 @@
-// describe(): which columns there are, the passes over them, classes of rows (stope/stats.hpp).
+// describe(): chooses the columns, the passes over them, and the classes of rows (stope/stats.hpp).
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -30,18 +30,18 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-// Values that keep a thread busy for several times as long as it takes to start it, some 12 us
-// (bench/results/prior_works_001_*.json): few values are left to the caller's own thread.
+// Values that keep a thread busy for several times as long as starting it takes, some 12 us
+// (bench/results/prior_works_001_*.json). Fewer values are left to the caller's own thread.
 constexpr std::int64_t kPassValues = std::int64_t{1} << 18, kNominalValues = std::int64_t{1} << 16;
 constexpr std::int64_t kHistogramValues = std::int64_t{1} << 15, kDistinctValues = std::int64_t{1} << 14;
 
-// One of those numbers, unless a test forces another.
+// Returns that number, unless a test forces another.
 std::int64_t thread_values(std::int64_t number) {
   const std::int64_t forced = environment::count(environment::Variable::stats_thread_values);
   return forced > 0 ? forced : number;
 }
 
-// Values scaled by a power of two, for the columns whose cubes would overflow or vanish.
+// Repeats the pass with values scaled by a power of two, for columns whose cubes would overflow or vanish.
 void rescue(const std::vector<Source>& sources, const std::vector<Part<double>>& parts, PassOptions pass,
             ThreadPool& pool, std::vector<std::optional<Rescued>>& rescued) {
   rescued.resize(sources.size());
@@ -60,7 +60,7 @@ std::int64_t values_of(const std::vector<Source>& sources) {
   return n;
 }
 
-// One job: its options, its threads, what it reports.
+// One job: its options, its threads, its report.
 class Job {
  public:
   Job(const StatsOptions& options, const RunOptions& run)
@@ -81,8 +81,8 @@ class Job {
     threads_ = run.threads > 0 ? run.threads : available_threads();
   }
 
-  /// A thread for each `a_thread` values, as far as there are threads. Made when it is wanted: what a GPU computes is
-  /// done before as many threads are.
+  /// Returns a pool with one thread per `a_thread` values, as far as there are threads. The pool is made only when it
+  /// is wanted: starting many threads takes longer than a GPU's whole job.
   ThreadPool& pool(std::int64_t n_values, std::int64_t a_thread) {
     const auto wanted = static_cast<int>(std::clamp<std::int64_t>(n_values / thread_values(a_thread), 1, threads_));
     if (!pool_ || pool_->size() < wanted) pool_.emplace(wanted);
@@ -92,8 +92,8 @@ class Job {
   const RunOptions& run() const { return run_; }
   StatsReport& report() { return report_; }
 
-  /// Fills in the columns of the sources: `rows` is the matrix that they are columns of, where it is row-major. Others
-  /// go some at a time, so that what is known of parts of columns does not outgrow a table of millions of them.
+  /// Fills in the columns of the sources. `rows` is the row-major matrix that they are columns of, or null. Without it,
+  /// a limited number of columns is done at a time: for millions of them, parts would outgrow the table.
   template <class Wide>
   void numeric(const std::vector<Source>& sources, const Array* rows, std::vector<ColumnStatistics*>& columns) {
     constexpr std::size_t kColumnsAtOnce = 1 << 16;
@@ -110,7 +110,7 @@ class Job {
     pass_.done_before = pass_.total = 0;
   }
 
-  /// Does this for columns in a GPU's memory.
+  /// Fills in columns that lie in a GPU's memory.
   template <class Wide>
   void on_gpu(const DeviceArray& array, const std::vector<Source>& sources, std::vector<ColumnStatistics*>& columns) {
     const Clock::time_point start = Clock::now();
@@ -180,12 +180,13 @@ class Job {
     }
   }
 
-  // Whether GPUs take part; under auto only where that pays.
+  // Whether GPUs take part: under auto, only where that pays.
   bool wants_gpus(std::int64_t bytes) {
     if (choice_.backend == device::Backend::cuda) return suits_gpu(bytes);
     if (!device::is_automatic(run_) || given_up_) return false;
     const bool pays = gpu_pays(bytes, choice_.backend, threads_, 1, device::cuda_was_used());
-    return pays && device::cuda().functions != nullptr;  // a look at what GPUs there are takes the driver longer
+    // last, because it asks the driver for GPUs, which takes longer
+    return pays && device::cuda().functions != nullptr;
   }
   std::vector<int> gpus() const {
     if (choice_.backend == device::Backend::cuda) return choice_.gpus;
@@ -198,7 +199,7 @@ class Job {
     report_.backend = "cuda";
     report_.reason = what;
   }
-  // A GPU that nobody asked for and that fails is given up: the processor does it all.
+  // Gives up a GPU that fails if nobody asked for it. The CPU then does everything.
   template <class Work>
   bool tried(const Work& work) {
     try {
@@ -251,7 +252,7 @@ class Job {
   const StatsOptions& options_;
   const RunOptions& run_;
   bool given_up_ = false;
-  int threads_ = 1;  // that may be used
+  int threads_ = 1;  // most threads that may be used
   device::BackendChoice choice_;
   std::optional<ThreadPool> pool_;
   PassOptions pass_;
@@ -269,7 +270,7 @@ Source source_of(const Column& column) {
 // Rows of a table, class after class.
 struct Classes {
   Buffer<std::int64_t> rows;
-  std::vector<std::int64_t> begins;  // of every class, and where the last one ends
+  std::vector<std::int64_t> begins;  // where every class begins, and where the last one ends
 };
 
 Classes rows_by_class(const Column& by, const RunOptions& run) {

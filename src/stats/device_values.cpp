@@ -57,7 +57,7 @@ void check_device(const DeviceArray& array, const RunOptions& run) {
     }
   }
   const std::int64_t bytes = bytes_of(array.values);
-  if (bytes > 0) {  // the first and the last byte: what lies between is one allocation
+  if (bytes > 0) {  // check the first and the last byte: what lies between is one allocation
     check_owner(array.values.data, array.gpu);
     check_owner(static_cast<const char*>(array.values.data) + bytes - 1, array.gpu);
   }
@@ -69,7 +69,7 @@ Buffer<char> download(const DeviceArray& array) {
   device::note_cuda_use();
   const std::int64_t bytes = bytes_of(array.values);
   Buffer<char> copy(bytes);
-  constexpr std::int64_t kPiece = std::int64_t{1} << 30;  // a copy of rows has no longer ones
+  constexpr std::int64_t kPiece = std::int64_t{1} << 30;  // the longest row of a copy
   for (std::int64_t at = 0; at < bytes; at += kPiece) {
     const std::int64_t n = std::min(kPiece, bytes - at);
     const stope::cuda_abi::Rows rows = {static_cast<const char*>(array.values.data) + at, 1, n, n};

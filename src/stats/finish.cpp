@@ -7,12 +7,12 @@ namespace {
 
 constexpr double kNone = ColumnStatistics::kNone;
 
-// One NaN: which one an operation makes differs between processors.
+// Makes all NaNs one: which NaN an operation returns differs between CPUs.
 double clean(double value) {
   return std::isnan(value) ? kNone : value;
 }
 
-// A 128-bit integer, rounded once.
+// Rounds a 128-bit integer once.
 double to_double(const WideSum& sum) {
   const bool negative = sum.high < 0;
   std::uint64_t high = static_cast<std::uint64_t>(sum.high), low = sum.low;
@@ -24,7 +24,8 @@ double to_double(const WideSum& sum) {
   if (high == 0) {
     value = static_cast<double>(low);
   } else {
-    // The upper 64 bits that count, the others as one sticky bit: then the conversion rounds as if it saw all.
+    // Keeps the upper 64 significant bits and makes the others one sticky bit. The conversion then rounds as if it saw
+    // all.
     const int shift = 64 - __builtin_clzll(high);
     std::uint64_t top = shift == 64 ? high : (high << (64 - shift)) | (low >> shift);
     const std::uint64_t rest = shift == 64 ? low : low << (64 - shift);
@@ -40,7 +41,7 @@ std::optional<std::int64_t> in_64_bits(const WideSum& sum) {
   return low;
 }
 
-// Variance, deviation and skewness of values times 2^-exponent.
+// Computes variance, deviation and skewness of values times 2^-exponent.
 void finish_moments(const Moments<double>& moments, int exponent, ColumnStatistics& column) {
   const double n = moments.n;
   if (n > 1) {

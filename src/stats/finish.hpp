@@ -1,4 +1,4 @@
-// A column's part -> what the caller reads.
+// Turns a column's part into what the caller reads.
 #pragma once
 
 #include <optional>
@@ -8,14 +8,14 @@
 
 namespace stope::stats {
 
-/// The exponent e for which a second look at values times 2^-e is needed: where cubes of distances could overflow or
-/// vanish. Only float64 columns can need one.
+/// Returns the exponent e if the column needs a second pass over values times 2^-e: where cubes of distances could
+/// overflow or vanish. Only float64 columns can need one.
 std::optional<int> rescue_exponent(const Part<double>& part, ElementType type);
 
-/// The power of two that belongs to it.
+/// The factor 2^-exponent of the second pass.
 double rescue_scale(int exponent);
 
-/// What was found in values times 2^-exponent.
+/// What the second pass found, in values times 2^-exponent.
 struct Rescued {
   Part<double> part;
   int exponent = 0;

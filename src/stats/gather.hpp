@@ -1,4 +1,4 @@
-// Values that do not lie one behind the other, brought into a leaf's order.
+// Brings values that do not lie one behind the other into a leaf's order.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace stope::stats {
 
-/// Values [first, first + n) of the source, times `scale`.
+/// Copies values [first, first + n) of the source, times `scale`.
 template <class T>
 void gather(const Source& source, std::int64_t first, std::int64_t n, double scale, T* out) {
   const T* data = static_cast<const T*>(source.data);

@@ -1,7 +1,7 @@
-// One pass over a leaf, compiled once an instruction set (leaf_*.cpp). Every level gives the same bits.
+// One pass over a leaf, compiled once per instruction set (leaf_*.cpp). All of them give the same bits.
 //
-// No standard library beyond what has no code in here: a function that is compiled for AVX-512 must never be the one
-// the linker keeps for an older processor.
+// This file includes only standard headers without code. Else the linker might keep a function that is compiled for
+// AVX-512 for an older CPU.
 #pragma once
 
 #include <cstdint>
@@ -10,22 +10,22 @@
 
 namespace stope::stats {
 
-/// What a kernel makes of n <= 8192 values that lie one behind the other. Integers are summed in two halves: low 32
-/// bits, the rest.
+/// The result for n <= 8192 values that lie one behind the other. Integers are summed in two halves: the low 32 bits,
+/// and the rest.
 template <class T>
 struct LeafSums {
   T min, max;
-  /// Of rows kernels: the only one of the leaf's 32 pieces that has it; -1: not known. A piece is a chain, or, where
-  /// only extremes were wanted, 256 neighbouring rows.
+  /// Set by rows kernels: the only one of the leaf's 32 pieces that has the extreme; -1: not known. A piece is a chain,
+  /// or 256 neighbouring rows where only extremes are wanted.
   int min_piece, max_piece;
   std::int64_t missing, zeros;
-  std::int64_t integer_low, integer_high;  ///< of integers
-  double sum;                              ///< of floating-point numbers
-  double pivot_high, pivot_low;            ///< pivot = high * 2^32 + low for int64; else `high` alone
+  std::int64_t integer_low, integer_high;  ///< integers only
+  double sum;                              ///< floating-point numbers only
+  double pivot_high, pivot_low;            ///< int64: pivot = high * 2^32 + low; else `high` alone
   Moments<double> moments;                 ///< only where they were wanted
 };
 
-/// What min and max start from.
+/// The values that min and max start from.
 template <class T>
 struct Limits;
 template <>
@@ -47,8 +47,8 @@ struct Limits<std::int64_t> {
 
 enum class Wanted { extremes, moments };
 
-/// x[row * stride + column], n <= 8192 rows of n_columns <= row_columns columns, to an entry of `out` each. `scratch`:
-/// row_scratch bytes, aligned to 64.
+/// Reads x[row * stride + column], n <= 8192 rows of n_columns <= row_columns columns. Each column has one entry of
+/// `out`. `scratch` has row_scratch bytes and is aligned to 64.
 template <class T>
 using RowsKernel = void(const T* x, std::int64_t stride, std::int64_t n, std::int64_t n_columns, Wanted wanted,
                         void* scratch, LeafSums<T>* out);

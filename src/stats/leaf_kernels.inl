@@ -1,5 +1,5 @@
-// The bodies of leaf_kernels.hpp, included by leaf_*.cpp inside a namespace of the instruction set's name, after the
-// pragma that selects it. STOPE_LANES: doubles a vector; STOPE_AVX2 or STOPE_AVX512 for their intrinsics. Everything in
+// The bodies of leaf_kernels.hpp. leaf_*.cpp include them inside a namespace named after the instruction set, after the
+// pragma that selects it. STOPE_LANES: doubles in a vector; STOPE_AVX2 or STOPE_AVX512 enable intrinsics. Everything in
 // here has internal linkage.
 
 #define STOPE_INLINE __attribute__((always_inline)) inline
@@ -7,7 +7,7 @@
 #include "stats/moment_arithmetic.inl"
 #undef STOPE_MOMENTS_INLINE
 
-// A sweep takes some of the chains through the leaf: as many as have their sums in registers.
+// A sweep takes some of the chains through the leaf: those whose sums fit the registers.
 #if defined(STOPE_AVX512)
 constexpr int kGroups = 4;
 #else
@@ -22,7 +22,7 @@ typedef float Floats __attribute__((vector_size(STOPE_LANES * 4)));
 typedef std::int32_t Ints __attribute__((vector_size(STOPE_LANES * 4)));
 typedef std::uint32_t Unsigned __attribute__((vector_size(STOPE_LANES * 4)));
 
-// As many values of a type as fill a register.
+// Exactly as many values of a type as one register holds.
 template <class T>
 struct Raw;
 template <>
@@ -42,7 +42,7 @@ struct Raw<std::int64_t> {
   typedef Longs Type;
 };
 
-// Memory is read and written by copies: an alignment that is part of a type is lost in a template's argument.
+// Memory is read and written by memcpy: an alignment that is part of a type is lost in a template's argument.
 template <class V>
 STOPE_INLINE V load(const void* p) {
   V v;
@@ -56,7 +56,7 @@ STOPE_INLINE void store(double* p, Vec v) {
   __builtin_memcpy(p, &v, sizeof v);
 }
 
-// Bit i: x[i] is zero or NaN; of integers: is zero.
+// Bit i: x[i] is zero or NaN (integers: is zero).
 STOPE_INLINE std::uint32_t special_bits(const float* x) {
 #if defined(STOPE_AVX512)
   const __m512 zero = _mm512_setzero_ps();
@@ -171,14 +171,14 @@ struct Sums {
   Vec s0[kGroups], s1[kGroups], s2[kGroups], s3[kGroups];
   Longs low[kGroups], high[kGroups];
   Longs absent[kGroups];
-  typename Raw<T>::Type min[kGroups], max[kGroups];  // fewer of floats
-  std::uint32_t pending;                             // chains that have no pivot yet
+  typename Raw<T>::Type min[kGroups], max[kGroups];  // floats need fewer
+  std::uint32_t pending;                             // one bit per chain that has no pivot yet
 };
 
 template <class T>
 constexpr int kRaw = kSweep * int(sizeof(T)) / int(STOPE_LANES * 8);
 
-// The values of a group as doubles: of int64 the upper half, whose lower half goes to `low`.
+// Converts the values of a group to doubles. For int64 it returns the upper half, and the lower one in `low`.
 STOPE_INLINE Vec widen(const float* x, Vec&) {
   return __builtin_convertvector(load<Floats>(x), Vec);
 }
@@ -205,7 +205,7 @@ STOPE_INLINE void add_integers(Sums<std::int64_t>& sums, int g, const std::int64
   sums.high[g] += v >> 32;
 }
 
-// kMasked: lanes of `absent` hold nothing.
+// kMasked: the lanes in `absent` hold no value.
 template <class T, bool kMasked>
 STOPE_INLINE void add_group(Sums<T>& sums, int g, const T* x, Longs absent) {
   Vec low = {}, d;
@@ -237,7 +237,7 @@ STOPE_INLINE void add_extremes(Sums<T>& sums, const T* x) {
   typedef typename Raw<T>::Type RawVec;
   for (int i = 0; i < kRaw<T>; ++i) {
     const RawVec v = load<RawVec>(x + i * int(sizeof(RawVec) / sizeof(T)));
-    // False for NaN, so that NaN never wins.
+    // The comparison is false for NaN, so that NaN never wins.
     sums.min[i] = v < sums.min[i] ? v : sums.min[i];
     sums.max[i] = v > sums.max[i] ? v : sums.max[i];
   }
@@ -287,7 +287,7 @@ STOPE_INLINE void add_step(Sums<T>& sums, const T* x, Counts& counts) {
   }
 }
 
-// What is left of every chain, for the joining of all 32.
+// The sums of every chain, ready for the joins of all 32.
 struct Chains {
   alignas(64) double n[kChains], pivot[kChains], pivot_low[kChains], s0[kChains], s1[kChains], s2[kChains], s3[kChains];
 };
@@ -338,7 +338,7 @@ static void sweep(const T* x, std::int64_t n, int first, Chains* chains, LeafSum
       const int at = first + g * STOPE_LANES;
       for (int i = 0; i < STOPE_LANES; ++i) {
         const std::int64_t rows = full + (at + i < n - full * kChains ? 1 : 0);
-        // `absent` counts the padding, too: those chains have one row less to begin with.
+        // `absent` counts the padding, too, but chains that were padded have one row less to begin with.
         const bool padded = n > full * kChains + first && at + i >= n - full * kChains;
         chains->n[at + i] = double(rows - sums.absent[g][i] + (padded ? 1 : 0));
         out->integer_low += sums.low[g][i];
@@ -364,8 +364,8 @@ STOPE_INLINE void put(Chains& chains, int i, const Moments<Vec>& m) {
   store(chains.s3 + i, m.m3);
 }
 
-// Joins the chains in halves. The members s1, s2, s3 hold mean, m2, m3 from here on. Lanes behind the last that counts
-// compute what nobody reads.
+// Joins the chains in halves. The members s1, s2, s3 hold mean, m2, m3 from here on. Lanes behind the last useful one
+// compute values that are never read.
 template <bool kLong>
 static void join_chains(Chains& chains) {
   for (int i = 0; i < kChains; i += STOPE_LANES) {

@@ -1,14 +1,14 @@
-// Included by moments.hpp, and by leaf_kernels.inl once an instruction set: then everything in here has internal linkage.
-// R is double or a vector of them.
+// Included by moments.hpp, and by leaf_kernels.inl once per instruction set; everything in here then has internal
+// linkage. R is double or a vector of doubles.
 
-/// Moments of some rows: `mean` is measured from a pivot, one of the values, kept beside it, so that an offset common
-/// to all values costs no digits; m2 and m3 are sums of powers of the distances from the mean.
+/// Moments of some rows. `mean` is measured from a pivot, one of the values, which is kept elsewhere. An offset common
+/// to all values therefore costs no digits. m2 and m3 are sums of powers of the distances from the mean.
 template <class R>
 struct Moments {
   R n, mean, m2, m3;
 };
 
-/// From sums of the first three powers of the distances from the pivot. Not meaningful for n = 0.
+/// Computes moments from sums of the first three powers of the distances from the pivot. Meaningless for n = 0.
 template <class R>
 STOPE_MOMENTS_INLINE void center(const R& n, const R& s1, const R& s2, const R& s3, Moments<R>& out) {
   const R mean = s1 / n;
@@ -19,7 +19,7 @@ STOPE_MOMENTS_INLINE void center(const R& n, const R& s1, const R& s2, const R& 
   out.m3 = s3 - mean * (s2 * 3.0 - square * 2.0);
 }
 
-/// `a` and the rows behind it, `b`; `pivots` = pivot of b - pivot of a. Only for n > 0 on both sides. What comes out is
+/// Joins `a` and the rows behind it, `b`; `pivots` = pivot of b - pivot of a. Both sides must have n > 0. The result is
 /// measured from a's pivot.
 template <class R>
 STOPE_MOMENTS_INLINE void join(Moments<R>& a, const Moments<R>& b, const R& pivots) {

@@ -1,11 +1,11 @@
 // The arithmetic of the statistics (docs/numerics/stats.md): the shape of the sums, and how two parts of a column
-// become one. One source for vectors of the processor, scalars and GPUs: plain operations in one order, so the bits
+// become one. One source serves CPU vectors, scalars and GPUs. It uses plain operations in one order, so the bits
 // agree.
 //
-// Rows [8192 i, 8192 i + 8192) of a column are its leaf i. Row r of a leaf belongs to chain r mod 32, so a chain has
-// 256 rows at most, added in row order. Chains are joined in halves (0 with 16, 1 with 17, ...; then 0 with 8; ...),
-// leaves in pairs of neighbours, then pairs of pairs, one that is left over going up as it is: any aligned group of 2^k
-// leaves can be computed anywhere.
+// Rows [8192 i, 8192 i + 8192) of a column are its leaf i. Row r of a leaf belongs to chain r mod 32. A chain thus has
+// at most 256 rows, added in row order. Chains are joined in halves (0 with 16, 1 with 17, ...; then 0 with 8; ...).
+// Leaves are joined in pairs of neighbours, then pairs of pairs; one that is left over goes up as it is. So any aligned
+// group of 2^k leaves can be computed anywhere.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ inline constexpr std::int64_t kLeafRows = std::int64_t{kChains} * kChainRows;
 #include "stats/moment_arithmetic.inl"
 #undef STOPE_MOMENTS_INLINE
 
-/// The distance of two pivots, rounded once: of doubles, and of integers, whose difference may need 65 bits.
+/// The distance of two pivots, rounded once. The difference of two integers may need 65 bits.
 STOPE_HD inline double distance(double a, double b) {
   return b - a;
 }

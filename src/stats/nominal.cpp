@@ -28,7 +28,7 @@ void count_values(const std::vector<CodeSource>& sources, const CancelToken& can
   for (std::size_t i = 0; i < sources.size(); ++i) {
     columns[i]->counts.assign(static_cast<std::size_t>(sources[i].n_values), 0);
     columns[i]->rows = sources[i].n;
-    // A task counts for itself first: that pays where it has more rows than there are values.
+    // A task counts into an array of its own first. That pays where the task has more rows than there are values.
     const std::int64_t step = std::max(kTaskRows, 4 * sources[i].n_values);
     for (std::int64_t row = 0; row < sources[i].n; row += step) {
       tasks.push_back({i, row, std::min(sources[i].n, row + step)});

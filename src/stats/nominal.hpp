@@ -1,4 +1,4 @@
-// Nominal columns: how often every value occurs.
+// Statistics of nominal columns: how often every value occurs.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace stope::stats {
 
-/// The codes of a column; `rows` restricts it to so many of them.
+/// The n codes of a column: the first n, or those of `rows`.
 struct CodeSource {
   const std::int32_t* codes = nullptr;
   std::int64_t n = 0;

@@ -8,7 +8,7 @@
 
 namespace stope::stats {
 
-/// A sum of integers: high * 2^64 + low, so that no number of them overflows.
+/// A sum of integers: high * 2^64 + low. It does not overflow for any number of rows.
 struct WideSum {
   std::int64_t high = 0;
   std::uint64_t low = 0;
@@ -35,21 +35,21 @@ struct SumOf<std::int64_t> {
   using Type = WideSum;
 };
 
-/// Wide: double for columns of floating-point numbers, int64 for those of integers. Everything behind `missing` means
-/// something only where `count` > 0.
+/// Wide is double for columns of floating-point numbers, int64 for integers. What follows `missing` has a meaning only
+/// where `count` > 0.
 template <class Wide>
 struct Part {
-  std::int64_t count = 0;    ///< values that are there
+  std::int64_t count = 0;    ///< values that are not missing
   std::int64_t missing = 0;  ///< NaN
   std::int64_t zeros = 0;
-  std::int64_t min_row = 0, max_row = 0;  ///< of the first, or the first row of the leaf that holds it
+  std::int64_t min_row = 0, max_row = 0;  ///< of the first, or first row of the leaf that holds it
   Wide min{}, max{};
   typename SumOf<Wide>::Type sum{};
   Wide pivot{};
   Moments<double> moments{};  ///< its n repeats `count`
 };
 
-/// Joins the order-free half: the smaller value wins, of equal ones (-0 equals +0) the smaller row.
+/// Joins what does not depend on order: the smaller value wins; if equal (-0 equals +0), the smaller row.
 template <class Wide>
 STOPE_HD inline void join_extremes(Part<Wide>& a, const Part<Wide>& b) {
   if (b.min < a.min || (b.min == a.min && b.min_row < a.min_row)) {
@@ -62,7 +62,7 @@ STOPE_HD inline void join_extremes(Part<Wide>& a, const Part<Wide>& b) {
   }
 }
 
-/// `a` and the rows behind it, `b`; without kMoments only what is counted, and the extremes.
+/// Joins `a` and the rows behind it, `b`. Without kMoments it joins only counts and extremes.
 template <bool kMoments = true, class Wide>
 STOPE_HD inline void join(Part<Wide>& a, const Part<Wide>& b) {
   a.missing += b.missing;

@@ -1,15 +1,15 @@
-// Leaves of several columns whose rows lie behind one another, read where they are: a register has as many columns, not
-// rows. Included after leaf_kernels.inl, whose steps and joins these are, so that the bits are, too.
+// Leaves of several columns whose rows lie behind one another, read in place: a register holds neighbouring columns,
+// not rows. It is included after leaf_kernels.inl and uses its steps and joins, so that the bits are the same.
 
-// The sums of one chain of kSweep neighbouring columns, and in `sums.absent` how many of its values are missing.
+// The sums of one chain of kSweep neighbouring columns. `sums.absent` counts its missing values.
 template <class T>
 struct RowSums {
   Sums<T> sums;
   Longs zeros[kGroups];
 };
 
-// Chains that are summed at once have their sums in the first cache: the rows of a leaf are read in as many passes as
-// that takes, each row in one of them.
+// Chains that are summed at once keep their sums in the first-level cache. The rows of a leaf are therefore read in
+// several passes, each row in one of them.
 constexpr std::int64_t kRowStates = 16;
 constexpr std::int64_t kRowColumns = kRowStates * kSweep;
 constexpr std::int64_t kRowScratch =
@@ -42,7 +42,7 @@ STOPE_INLINE void add_row_step(RowSums<T>& state, const T* x) {
   }
 }
 
-// The sums of a piece to what is known of the columns.
+// Adds the sums of a piece to the results of the columns.
 template <class T, bool kMoments>
 static void put_piece(const RowSums<T>& state, int piece, std::int64_t rows, std::int64_t n_columns, Chains* chains,
                       LeafSums<T>* out) {
@@ -76,8 +76,8 @@ static void put_piece(const RowSums<T>& state, int piece, std::int64_t rows, std
   }
 }
 
-// Pieces first ... first + n_chains - 1 of the leaf (LeafSums): chains; where only extremes are wanted, whose order does
-// not matter, neighbouring rows, one piece at a time.
+// Sums pieces first ... first + n_chains - 1 of the leaf (LeafSums). A piece is a chain. Where only extremes are
+// wanted, order does not matter, and pieces are neighbouring rows, taken one at a time.
 template <class T, bool kMoments>
 static void row_pass(const T* x, std::int64_t stride, std::int64_t n, std::int64_t n_columns, int first, int n_chains,
                      RowSums<T>* states, Chains* chains, LeafSums<T>* out) {
@@ -94,13 +94,13 @@ static void row_pass(const T* x, std::int64_t stride, std::int64_t n, std::int64
     for (int c = 0; c < n_chains && begin + c < end; ++c) {
       const T* row = x + (begin + c) * stride;
       RowSums<T>* const mine = states + c * n_blocks;
-      // Rows far apart are nothing that the processor fetches by itself.
+      // The CPU's prefetcher does not follow rows that lie far apart.
       const char* const next = reinterpret_cast<const char*>(row + (begin + c + kApart < n ? kApart * stride : 0));
       for (std::int64_t b = 0; b < n_blocks; ++b) {
         for (int line = 0; kMoments && line < kSweep * int(sizeof(T)); line += 64) {
           __builtin_prefetch(next + b * kSweep * std::int64_t{sizeof(T)} + line, 0, 3);
         }
-        // Behind the last column it takes what comes next, for lanes that nobody looks at.
+        // Behind the last column it reads the values that follow, into lanes that are never looked at.
         const std::int64_t left = n_columns - b * kSweep;
         if (left >= kSweep || row + (b + 1) * kSweep <= behind) {
           add_row_step<T, kMoments>(mine[b], row + b * kSweep);

@@ -15,7 +15,7 @@ namespace {
 constexpr std::int64_t kTaskRows = std::int64_t{1} << 18;
 constexpr std::int64_t kBlockRows = 4096;
 
-// Calls work(values, n) for blocks of rows [begin, end) of a source, as T.
+// Calls work(values, n) for blocks of the rows [begin, end) of a source, converted to T.
 template <class T, class Work>
 void for_blocks(const Source& source, std::int64_t begin, std::int64_t end, const CancelToken& cancel,
                 const Work& work) {
@@ -47,7 +47,7 @@ struct Range {
   double low = std::numeric_limits<double>::infinity(), high = -low;
 };
 
-// The range of the finite values. Columns without infinite ones have it already.
+// Returns the range of each column's finite values. Columns without infinite values know it already.
 std::vector<Range> finite_ranges(const std::vector<Source>& sources, const std::vector<ColumnStatistics*>& columns,
                                  const CancelToken& cancel, ThreadPool& pool) {
   std::vector<Range> ranges(sources.size());
@@ -72,7 +72,8 @@ std::vector<Range> finite_ranges(const std::vector<Source>& sources, const std::
   return ranges;
 }
 
-// Edge i of n bins is low + (i / n) * (high - low), in these operations; halved where the difference would overflow.
+// Edge i of n bins is low + (i / n) * (high - low), in these operations. Halves are used where the difference
+// overflows.
 class Bins {
  public:
   Bins(const Range& range, std::int64_t n) : n_(range.low == range.high ? 1 : n), low_(range.low) {
@@ -85,9 +86,9 @@ class Bins {
     per_width_ = static_cast<double>(n_) / (range.high - range.low);
   }
   std::int64_t size() const { return n_; }
-  /// The last bin whose lower edge is not above x.
+  /// Returns the last bin whose lower edge is not above x.
   std::int64_t of(double x) const {
-    const double guess = (x - low_) * per_width_;  // NaN where the width is none, or infinite
+    const double guess = (x - low_) * per_width_;  // NaN where the width is zero or infinite
     std::int64_t bin = guess >= static_cast<double>(n_) ? n_ - 1 : guess > 0 ? static_cast<std::int64_t>(guess) : 0;
     while (bin > 0 && x < edge(bin)) --bin;
     while (bin + 1 < n_ && x >= edge(bin + 1)) ++bin;
@@ -102,13 +103,13 @@ class Bins {
   std::vector<double> edges_;
 };
 
-std::uint64_t mixed(std::uint64_t x) {  // SplitMix64's finaliser: one to one
+std::uint64_t mixed(std::uint64_t x) {  // the finaliser of SplitMix64: one to one
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
   x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
   return x ^ (x >> 31);
 }
 
-// Equal for equal values: -0 is 0.
+// Returns equal keys for equal values: -0 is 0.
 template <class T>
 std::uint64_t key_of(T x) {
   if constexpr (std::is_same_v<T, float>) {
@@ -120,11 +121,11 @@ std::uint64_t key_of(T x) {
   }
 }
 
-// A set of keys with open addressing, of at most so many slots.
+// A set of keys with open addressing and a limited number of slots.
 class KeySet {
  public:
   KeySet(std::int64_t most, std::int64_t n_keys) : most_(most), slots_(static_cast<std::size_t>(first_slots(n_keys))) {}
-  /// False if there is no room for one more.
+  /// Returns false if there is no room for one more.
   bool add(std::uint64_t key) {
     if (key == 0) {
       zero_ = true;
@@ -137,7 +138,8 @@ class KeySet {
   std::int64_t size() const { return size_ + (zero_ ? 1 : 0); }
 
  private:
-  // For few keys room for all of them, so that millions of short columns do not each clear a page; else it grows.
+  // Few keys get room for all of them at once, so that millions of short columns do not each clear a page. Else the set
+  // grows.
   std::int64_t first_slots(std::int64_t n_keys) const {
     const auto all = static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(2 * n_keys + 2)));
     return std::min({most_, std::int64_t{1024}, all});
@@ -166,7 +168,7 @@ class KeySet {
   std::vector<std::uint64_t> slots_;
 };
 
-// How many different keys of the source are congruent to `share` modulo `shares`, a power of two.
+// Counts the different keys of the source that are congruent to `share` modulo `shares`, a power of two.
 template <class T>
 std::int64_t distinct_in(const Source& source, std::uint64_t share, std::uint64_t shares, std::int64_t most_slots,
                          const CancelToken& cancel) {
@@ -226,10 +228,10 @@ void add_histograms(const std::vector<Source>& sources, std::int64_t n_bins, con
 void count_distinct(const std::vector<Source>& sources, std::int64_t budget, const CancelToken& cancel,
                     ThreadPool& pool, std::vector<ColumnStatistics*>& columns) {
   constexpr std::int64_t kFewestSlots = 1 << 12;
-  // Growing needs the old slots and the new ones.
+  // While a set grows, it needs both the old slots and the new ones.
   const std::int64_t room = budget / pool.size() / (2 * static_cast<std::int64_t>(sizeof(std::uint64_t)));
   const auto most = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(std::max(room, kFewestSlots))));
-  // A single long column is shared by its keys, so that every thread has work.
+  // A single long column is divided by its keys, so that every thread has work.
   const auto n = static_cast<std::int64_t>(sources.size());
   const std::int64_t shares =
       n >= pool.size() ? 1 : static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(pool.size())));

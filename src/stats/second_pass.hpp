@@ -1,4 +1,4 @@
-// What needs a second look at the values: histograms, and how many different values there are.
+// The second look at the values: histograms, and how many different values there are.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@ inline constexpr std::int64_t kMostBins = 65536;
 void add_histograms(const std::vector<Source>& sources, std::int64_t bins, const CancelToken& cancel, ThreadPool& pool,
                     std::vector<ColumnStatistics*>& columns);
 
-/// Fills in `distinct`, with hash tables that together stay within `budget` bytes: columns with more values are looked
-/// through several times, for a share of the values each.
+/// Fills in `distinct`, with hash tables that together stay within `budget` bytes. Columns with too many values are
+/// read several times, each time for a share of the values.
 void count_distinct(const std::vector<Source>& sources, std::int64_t budget, const CancelToken& cancel,
                     ThreadPool& pool, std::vector<ColumnStatistics*>& columns);
 

@@ -35,7 +35,7 @@ auto with_type(ElementType type, const Work& work) {
   return work(double{});
 }
 
-/// What values of type T become in a Part.
+/// The type that values of type T have in a Part.
 template <class T>
 struct WideOf {
   using Type = std::int64_t;

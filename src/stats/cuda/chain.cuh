@@ -1,5 +1,5 @@
-// One chain of a leaf (stats/moments.hpp) in a thread's registers. The operations are those of leaf_kernels.inl, one by
-// one, so that the bits are the processor's.
+// One chain of a leaf (stats/moments.hpp) in a thread's registers. The operations are those of leaf_kernels.inl, in the
+// same order, so that the bits are the CPU's.
 #pragma once
 
 #include <cstdint>
@@ -41,7 +41,7 @@ struct Numbers<std::int64_t> {
 };
 
 __device__ inline float smaller(float a, float b) {
-  return fminf(a, b);  // the other one where one is NaN
+  return fminf(a, b);  // if one is NaN, the other
 }
 __device__ inline float larger(float a, float b) {
   return fmaxf(a, b);
@@ -55,7 +55,7 @@ __device__ T larger(T a, T b) {
   return a > b ? a : b;
 }
 
-/// A chain as it lies in shared memory: as short as it can be.
+/// A chain as it lies in shared memory, in as few bytes as possible.
 template <class T>
 struct PackedChain {
   struct Halves {
@@ -108,8 +108,8 @@ struct Chain {
   double s0 = 0.0, s1 = 0.0, s2 = 0.0, s3 = 0.0;
   std::int64_t low = 0, high = 0;
   T min = Numbers<T>::highest(), max = Numbers<T>::lowest();
-  // At most 256 values: how many are missing, how many are zero, whether there is a pivot. One register: several
-  // chains of a thread would not fit else.
+  // Counts of at most 256 values, in one register: how many are missing, how many are zero, whether there is a pivot.
+  // With more registers, several chains of a thread would not fit.
   static constexpr unsigned kMissing = 1, kZero = 1U << 10, kHasPivot = 1U << 20, kCount = kZero - 1;
   static_assert(kChainRows <= kCount);
   unsigned marks = 0;
@@ -133,7 +133,7 @@ struct Chain {
     for (int i = 0; i < kValues; ++i) add_value(x[i]);
   }
 
-  /// A value that may be zero or NaN, and the first.
+  /// Adds a value that may be zero, NaN or the chain's first.
   __device__ void add_one(T x) {
     if (x != x) {
       marks += kMissing;
@@ -147,7 +147,7 @@ struct Chain {
     add_value(x);
   }
 
-  /// The part of the `n` values that were added.
+  /// Returns the part of the `n` values that were added.
   __device__ Part<Wide> part(std::int64_t leaf_row, int n) const {
     const int missing = static_cast<int>(marks & kCount), present = n - missing;
     Part<Wide> part;

@@ -1,8 +1,8 @@
-// Statistics where the rows of a column lie one behind the other: a warp has a leaf.
+// Statistics where the rows of a column lie one behind the other: each warp takes a leaf.
 //
-// A block of threads goes through units of eight leaves of one column: eight warps add, and one more joins what they
-// found in the unit before. Nobody who adds ever waits for a join: it takes as long as an eighth of the copies of a
-// leaf, and copies that are not under way then are missing to the memory's rate. For the same reason copies go on from
+// A block of threads goes through units of eight leaves of one column. Eight warps add; a ninth joins what they found
+// in the unit before. No warp that adds ever waits for a join. A join takes as long as an eighth of the copies of a
+// leaf, and copies that are not under way during it would lower the memory rate. For the same reason copies go on from
 // leaf to leaf without a break.
 #pragma once
 
@@ -13,7 +13,8 @@
 namespace stope::stats::cuda {
 
 inline constexpr int kAdders = 8, kColumnsThreads = (kAdders + 1) * kWarp;
-inline constexpr int kColumnBatches = 4, kFewColumnBatches = 2;  // of a warp's ring; where shared memory is short
+// batches in a warp's ring; the second where shared memory is short
+inline constexpr int kColumnBatches = 4, kFewColumnBatches = 2;
 
 template <class T, int kBatches>
 struct ColumnsShared {
@@ -23,13 +24,13 @@ struct ColumnsShared {
   std::uint64_t added, joined;          ///< barriers that count arrivals
 };
 
-/// Tasks are counted column * n_units + unit; a block has every gridDim.x-th, which is `column_step` columns and
+/// Tasks are numbered column * n_units + unit. A block takes every gridDim.x-th task: `column_step` columns and
 /// `unit_step` units further.
 struct ColumnsTasks {
   std::int64_t n_columns, n_units, column_step, unit_step;
 };
 
-/// A block's way through its tasks.
+/// The task that a block is at.
 struct UnitOfColumn {
   std::int64_t column, unit;
 
@@ -45,7 +46,7 @@ struct UnitOfColumn {
   }
 };
 
-/// A leaf of a column; none where the column ends before it.
+/// A leaf of a column. It has no rows where the column ends before it.
 template <class T>
 struct Leaf {
   const T* values;
@@ -60,8 +61,8 @@ struct Leaf {
   }
 };
 
-/// Copies the whole batches of one leaf after the other: value i of a batch for lane i % 32. In pieces of 16 bytes
-/// where leaves lie so; a value at a time where not.
+/// Copies the whole batches of one leaf after another. Lane i % 32 gets value i of a batch. Aligned leaves are copied
+/// in pieces of 16 bytes, others value by value.
 template <class T, int kBatches>
 class LeafCopies {
  public:
@@ -73,14 +74,14 @@ class LeafCopies {
     for (int place = 0; place < kBatches; ++place) fetch(place);
   }
 
-  /// The values of the next batch, to every lane its own.
+  /// Gives every lane its values of the next batch.
   __device__ __forceinline__ void next(T (&values)[kBatch<T>]) {
     const int lane = static_cast<int>(threadIdx.x) % kWarp;
     stope::cuda::wait_for_copies<kBatches - 1>();
-    __syncwarp();  // and those of the other lanes
+    __syncwarp();  // the other lanes' copies are complete, too
 #pragma unroll
     for (int i = 0; i < kBatch<T>; ++i) values[i] = ring_[place_ * kValues + i * kWarp + lane];
-    __syncwarp();  // all lanes have theirs
+    __syncwarp();  // all lanes have read their values
     fetch(place_);
     place_ = place_ + 1 == kBatches ? 0 : place_ + 1;
   }
@@ -96,7 +97,7 @@ class LeafCopies {
       copy(leaf_.values + fetched_, ring_ + place * kValues);
       fetched_ += kValues;
     }
-    stope::cuda::end_copies();  // also where there is nothing left: the groups are counted
+    stope::cuda::end_copies();  // even where nothing is left: the groups of copies are counted
   }
   static __device__ __forceinline__ void copy(const T* from, T* to) {
     const int lane = static_cast<int>(threadIdx.x) % kWarp;
@@ -119,7 +120,7 @@ class LeafCopies {
   int fetched_ = 0, place_ = 0;
 };
 
-/// A warp that adds.
+/// The part of a warp that adds.
 template <class T, bool kMoments, int kBatches>
 __device__ __forceinline__ void add_leaves(const Matrix<T>& matrix, const ColumnsTasks& tasks, int warp,
                                            ColumnsShared<T, kBatches>& shared) {
@@ -144,7 +145,7 @@ __device__ __forceinline__ void add_leaves(const Matrix<T>& matrix, const Column
   }
 }
 
-/// The warp that joins: chains of a leaf in halves, then leaves in pairs of neighbours.
+/// The part of the warp that joins: chains of a leaf in halves, then leaves in pairs of neighbours.
 template <class T, bool kMoments, int kBatches>
 __device__ __forceinline__ void join_units(const ColumnsTasks& tasks, ColumnsShared<T, kBatches>& shared,
                                            Part<typename Numbers<T>::Wide>* out) {
@@ -170,7 +171,7 @@ __device__ __forceinline__ void join_units(const ColumnsTasks& tasks, ColumnsSha
   }
 }
 
-/// out[column * n_units + unit].
+/// Writes out[column * n_units + unit].
 template <class T, bool kMoments, int kBatches>
 __global__ void __launch_bounds__(kColumnsThreads, 2)
     columns_kernel(const __grid_constant__ Matrix<T> matrix, const __grid_constant__ ColumnsTasks tasks,

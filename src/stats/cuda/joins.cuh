@@ -1,4 +1,4 @@
-// Parts of columns become one each, and the rows of their extremes are found.
+// Joins the parts of each column into one, and finds the rows of its extremes.
 #pragma once
 
 #include "device/cuda/launch.cuh"
@@ -8,12 +8,11 @@ namespace stope::stats::cuda {
 
 inline constexpr int kJoinThreads = 256, kJoinedAtOnce = 2 * kJoinThreads;
 
-// Joins parts[0..n) of the block in pairs of neighbours; every thread of the block must call it. parts[0] has the
-// whole.
+// Joins parts[0..n) of the block in pairs of neighbours, into parts[0]. Every thread of the block must call it.
 template <bool kMoments, class Wide>
 __device__ void join_block(Part<Wide>* parts, int n) {
   for (int apart = 1; apart < n; apart *= 2) {
-    __syncthreads();  // the level before is written
+    __syncthreads();  // the level below is written
     for (int i = static_cast<int>(threadIdx.x) * 2 * apart; i + apart < n; i += kJoinThreads * 2 * apart) {
       join_hinted<kMoments>(parts[i], parts[i + apart]);
     }
@@ -21,9 +20,9 @@ __device__ void join_block(Part<Wide>* parts, int n) {
   __syncthreads();
 }
 
-/// The first row with that value of those that `hint` leaves, and the value as it stands there: the work of
-/// kJoinThreads / 2 threads, of which this one is number `thread`. Both halves of the block must call it at once;
-/// `found` is their own.
+/// Finds the first row with that value among those that `hint` leaves, and the value as it is stored there.
+/// kJoinThreads / 2 threads do the work; this one is number `thread`. Both halves of the block must call it at once.
+/// Each half has its own `found`.
 template <class T, class Wide>
 __device__ void locate(const Matrix<T>& matrix, std::int64_t column, int thread, int& found, std::int64_t& hint,
                        Wide& value) {
@@ -51,8 +50,8 @@ __device__ void locate(const Matrix<T>& matrix, std::int64_t column, int thread,
   hint = leaf + (found < rows ? found : 0);
 }
 
-/// Joins up to kJoinedAtOnce neighbouring parts of a column; where these are all, finds the rows of its extremes.
-/// blockIdx.x: column * n_out + which.
+/// Joins up to kJoinedAtOnce neighbouring parts of a column. Where these are all, it also finds the rows of the
+/// column's extremes. blockIdx.x is column * n_out + the number of the result.
 template <class T, bool kMoments>
 __global__ void __launch_bounds__(kJoinThreads)
     join_kernel(const __grid_constant__ Matrix<T> matrix, const Part<typename Numbers<T>::Wide>* in, std::int64_t n_in,
@@ -81,7 +80,7 @@ __global__ void __launch_bounds__(kJoinThreads)
     std::int64_t row = half == 0 ? part.min_row : part.max_row;
     Wide value = half == 0 ? part.min : part.max;
     locate(matrix, column, thread, found[half], row, value);
-    __syncthreads();  // parts[0] was read
+    __syncthreads();  // parts[0] has been read
     if (thread == 0) (half == 0 ? parts->min_row : parts->max_row) = row;
     if (thread == 0) (half == 0 ? parts->min : parts->max) = value;
     __syncthreads();

@@ -1,4 +1,4 @@
-// Which kernels make a pass, over what, in which order.
+// Chooses the kernels that make a pass, their shapes and their order.
 #include "stats/cuda/pass.hpp"
 
 #include <algorithm>
@@ -21,7 +21,7 @@ unsigned grid(std::int64_t blocks) {
   return static_cast<unsigned>(blocks);
 }
 
-constexpr int kLeastSharedBytes = 64 * 1024;  // of a block: Turing has no more
+constexpr int kLeastSharedBytes = 64 * 1024;  // what a block may have on Turing, the least of all
 
 struct Gpu {
   int multiprocessors, major, shared_bytes;  ///< shared memory that a block may have
@@ -38,7 +38,7 @@ void prepare(Kernel* kernel, int shared_bytes) {
   check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes),
         "reserving shared memory");
   check(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout, cudaSharedmemCarveoutMaxShared),
-        "preferring shared memory");  // as many rings as fit, rather than a large cache
+        "preferring shared memory");  // room for as many rings as possible matters more than a large cache
 }
 
 template <class T, bool kMoments, int kBatches>
@@ -48,7 +48,7 @@ void launch_columns(const Matrix<T>& matrix, const PassShape& shape, const Gpu& 
   constexpr int kBytes = sizeof(ColumnsShared<T, kBatches>);
   static_assert(kBatches > kFewColumnBatches || kBytes <= kLeastSharedBytes);
   prepare(kernel, kBytes);
-  int per_multiprocessor = 0;  // as many blocks as run at the same time: each goes through tasks
+  int per_multiprocessor = 0;  // no more blocks than run at the same time: each goes through tasks
   check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_multiprocessor, kernel, kColumnsThreads, kBytes),
         "asking how many blocks fit");
   const std::int64_t n_tasks = checked::mul(matrix.n_columns, shape.n_parts);
@@ -59,14 +59,14 @@ void launch_columns(const Matrix<T>& matrix, const PassShape& shape, const Gpu& 
   stope::cuda::check_launch("statistics of columns");
 }
 
-/// Tiles of up to 128 bytes of a row, so that a block has all chains of a leaf, and neighbouring blocks read
-/// neighbouring rows at the same time; of rows that are wider than some, of 256 bytes, which suits the memory better.
+/// A tile has up to 128 bytes of a row. So a block has all chains of a leaf, and neighbouring blocks read neighbouring
+/// rows at the same time. Rows wider than kNarrowRow have tiles of 256 bytes, which suit the memory better.
 template <class T>
 RowsShape rows_shape(const Matrix<T>& matrix, std::int64_t n_leaves) {
   constexpr int kNarrow = 8, kWide = kMostRowsThreads / kChains * 2, kNarrowRow = 32 * kVector<T>;
   const bool is_aligned =
       reinterpret_cast<std::uintptr_t>(matrix.data) % 16 == 0 && matrix.row_stride % kVector<T> == 0;
-  const int slack = is_aligned ? 0 : kVector<T> - 1;  // values that may lie before a row's first
+  const int slack = is_aligned ? 0 : kVector<T> - 1;  // values that may lie before the first one of a row
   RowsShape shape{};
   shape.n_leaves = n_leaves;
   shape.n_turns = matrix.n_columns > kNarrowRow ? 2 : 1;
@@ -130,7 +130,7 @@ void* launch(const cuda_abi::Values& values, const PassShape& shape, void* first
 
 PassShape shape_of(const cuda_abi::Values& values) {
   const std::int64_t n_leaves = checked::ceil_div(values.n_rows, kLeafRows);
-  // Rows that lie one behind the other, of one column or of a column-major matrix.
+  // The rows of a column lie one behind the other: one column, or a column-major matrix.
   if (values.row_stride == 1) return {false, checked::ceil_div(n_leaves, kAdders)};
   return {true, n_leaves};
 }

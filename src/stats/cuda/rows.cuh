@@ -1,12 +1,12 @@
-// Statistics where the columns of a row lie one behind the other: a block of threads has a leaf of some neighbouring
-// columns, a thread some of its chains, of kVector columns at a time.
+// Statistics where the columns of a row lie one behind the other. A block of threads has a leaf of some neighbouring
+// columns; a thread has some of its chains, for kVector columns at a time.
 //
-// Loads take 16 bytes wherever rows begin: all rows of a chain lie at the same distance from a multiple of 16 bytes, as
-// they are 32 rows apart. So a chain's columns are shifted by some places among its threads, whose first and last
-// values may be those of other columns: nobody looks at what becomes of these.
+// Loads take 16 bytes wherever rows begin. The rows of a chain are 32 apart, so all of them lie at the same distance
+// from a multiple of 16 bytes. A chain's columns are therefore shifted by some places among its threads. The first and
+// last values of these may belong to other columns; what becomes of those is never read.
 //
-// Blocks are short and many, so that those of a multiprocessor do not end at the same time: while one joins its chains,
-// the copies of another are under way.
+// Blocks are short and many, so that those of an SM do not end at the same time: while one joins its chains, the copies
+// of another are under way.
 #pragma once
 
 #include "stats/cuda/values.cuh"
@@ -14,7 +14,7 @@
 namespace stope::stats::cuda {
 
 inline constexpr int kMostRowsThreads = 256;
-inline constexpr int kRowBatches = 3;  // of a thread's ring
+inline constexpr int kRowBatches = 3;  // batches in a thread's ring
 
 template <class T>
 inline constexpr int kVector = 16 / static_cast<int>(sizeof(T));
@@ -24,8 +24,8 @@ struct alignas(16) Vector {
   T values[kVector<T>];
 };
 
-/// What a thread has in shared memory: its ring, and later its chains in packed form; behind those of all threads, a
-/// part of every column.
+/// A thread's shared memory: its ring, and later its chains in packed form. Behind those of all threads lies one part
+/// of every column.
 template <class T>
 inline constexpr int kRingBytes = kRowBatches * kBatch<Vector<T>> * static_cast<int>(sizeof(Vector<T>));
 template <class T>
@@ -33,14 +33,15 @@ inline constexpr int kPackedBytes = kVector<T> * static_cast<int>(sizeof(PackedC
 template <class T>
 inline constexpr int kThreadBytes = kRingBytes<T> > kPackedBytes<T> ? kRingBytes<T> : kPackedBytes<T>;
 
-/// How rows are cut: a block takes `width` columns with column_threads threads beside each other, and the chains of the
-/// leaf in n_turns turns, each every n_turns-th chain (the order in which chains are joined).
+/// How rows are cut. A block takes `width` columns, with column_threads threads side by side. It goes through the
+/// chains of the leaf in n_turns turns. A turn has every n_turns-th chain, which is the order in which chains are
+/// joined.
 struct RowsShape {
   std::int64_t n_leaves, n_tiles;
   int width, column_threads, n_turns;
 };
 
-/// A block's part of a leaf. Blocks are counted leaf * n_tiles + tile, so that those that run together read whole rows.
+/// A block's part of a leaf. Blocks are numbered leaf * n_tiles + tile: those that run together read whole rows.
 template <class T>
 struct Tile {
   std::int64_t leaf, first_column;
@@ -52,19 +53,19 @@ struct Tile {
     width = static_cast<int>(left < shape.width ? left : shape.width);
   }
   __device__ std::int64_t first_row(int chain) const { return leaf * kLeafRows + chain; }
-  /// Values between the 16 bytes that the chain's first row begins in and that row.
+  /// How many values lie between the start of the 16 bytes that hold the row's first value and that value.
   __device__ int shift(const Matrix<T>& matrix, int chain) const {
     const T* const begin = matrix.data + first_row(chain) * matrix.row_stride + first_column;
     return static_cast<int>(reinterpret_cast<std::uintptr_t>(begin) % 16 / sizeof(T));
   }
 };
 
-/// A thread's chains of a turn.
+/// A thread's chains in one turn.
 template <class T>
 struct ThreadRows {
-  const T* from;       ///< of the first row, at a multiple of 16 bytes
-  int length, column;  ///< rows; the first value's column, counted from the tile's: may be less than 0
-  bool at_end;         ///< the matrix ends with these rows: what is behind must not be read
+  const T* from;       ///< the thread's place in the first row, at a multiple of 16 bytes
+  int length, column;  ///< rows; the first value's column, counted from the tile's first: may be negative
+  bool at_end;         ///< the matrix ends with these rows: nothing behind them may be read
 
   __device__ ThreadRows(const Matrix<T>& matrix, const RowsShape& shape, const Tile<T>& tile, int turn) {
     const int x = static_cast<int>(threadIdx.x) % shape.column_threads;
@@ -77,8 +78,8 @@ struct ThreadRows {
   }
 };
 
-/// Adds the rows to the thread's chains. A thread has places of its own in the ring, which no other looks into, so that
-/// no barrier is needed.
+/// Adds the rows to the thread's chains. A thread has places of its own in the ring, which no other thread reads, so
+/// that no barrier is needed.
 template <class T, bool kMoments>
 __device__ __forceinline__ void add_chains(const Matrix<T>& matrix, const ThreadRows<T>& rows, int width, void* ring,
                                            Chain<T, kMoments> (&chains)[kVector<T>]) {
@@ -93,7 +94,7 @@ __device__ __forceinline__ void add_chains(const Matrix<T>& matrix, const Thread
 #pragma unroll
       for (int i = 0; i < kLoads; ++i, from += step) stope::cuda::copy<16>(own + (to * kLoads + i) * stride, from);
     }
-    stope::cuda::end_copies();  // also where there is nothing left: the groups are counted
+    stope::cuda::end_copies();  // even where nothing is left: the groups of copies are counted
     ++fetched;
   };
 #pragma unroll
@@ -122,7 +123,7 @@ __device__ __forceinline__ void add_chains(const Matrix<T>& matrix, const Thread
   }
 }
 
-/// What the lanes of a column have, joined in halves: lane j of n with j + n / 2 and so on; lane 0 of them has the
+/// Joins in halves what the lanes of a column have: lane j of n with lane j + n / 2, and so on. Lane 0 of them gets the
 /// whole. Every lane of the warp must call it.
 template <bool kMoments, class Wide>
 __device__ __forceinline__ void join_lanes(Part<Wide>& part, int j, int n) {
@@ -142,14 +143,14 @@ __device__ __forceinline__ void join_lanes(Part<Wide>& part, int j, int n) {
   }
 }
 
-/// Joins the chains of a turn: a thread has kVector of a column, those that are joined first, then the lanes of a
-/// column join what they have. `chains`: [value of the vector][thread]; `first`: what the first turn gave of each
-/// column. Not inlined: what it needs of registers, the loop over values shall not miss.
+/// Joins the chains of a turn. A thread joins the kVector chains of its column that come first; then the lanes of a
+/// column join their results. `chains`: [value of the vector][thread]; `first`: the first turn's result for each
+/// column. It is not inlined, so that its registers are not taken from the loop over values.
 template <class T, bool kMoments>
 __device__ __noinline__ void join_turn(const Matrix<T>& matrix, const RowsShape& shape, const Tile<T>& tile, int turn,
                                        const PackedChain<T>* chains, Part<typename Numbers<T>::Wide>* first,
                                        Part<typename Numbers<T>::Wide>* out) {
-  const int n_lanes = kChains / shape.n_turns / kVector<T>;  // of a column
+  const int n_lanes = kChains / shape.n_turns / kVector<T>;  // lanes of a column
   const int j = static_cast<int>(threadIdx.x) % n_lanes, column = static_cast<int>(threadIdx.x) / n_lanes;
   const std::int64_t n_rows = rows_of_leaf(matrix.n_rows, tile.leaf);
   Part<typename Numbers<T>::Wide> parts[kVector<T>];
@@ -181,7 +182,7 @@ __device__ __noinline__ void join_turn(const Matrix<T>& matrix, const RowsShape&
   }
 }
 
-/// out[column * n_leaves + leaf].
+/// Writes out[column * n_leaves + leaf].
 template <class T, bool kMoments>
 __global__ void __launch_bounds__(kMostRowsThreads, 2)
     rows_kernel(const __grid_constant__ Matrix<T> matrix, const __grid_constant__ RowsShape shape,
@@ -201,7 +202,7 @@ __global__ void __launch_bounds__(kMostRowsThreads, 2)
     }
     __syncthreads();
     join_turn<T, kMoments>(matrix, shape, tile, turn, packed, first, out);
-    __syncthreads();  // the chains are read
+    __syncthreads();  // the chains have been read
   }
 }
 

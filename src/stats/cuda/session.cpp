@@ -20,7 +20,7 @@ std::int64_t value_bytes(cuda_abi::Type type) {
   return type == cuda_abi::Type::float32 || type == cuda_abi::Type::int32 ? 4 : 8;
 }
 
-// From the first value to behind the last.
+// Elements from the first value to the one behind the last.
 std::int64_t span_of(const cuda_abi::Values& values) {
   return checked::mul((values.n_rows - 1) * values.row_stride + (values.n_columns - 1) * values.column_stride + 1,
                       value_bytes(values.type));

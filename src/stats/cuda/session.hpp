@@ -1,4 +1,4 @@
-// Pieces of values from the host's memory, two at a time: one is copied while the other is computed.
+// Computes pieces of values from the host's memory, two at a time: one is copied while the other is computed.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace stope::stats::cuda {
 
 class PassSession {
  public:
-  /// On the GPU that is current.
+  /// Works on the current GPU.
   PassSession(int gpu, std::int64_t piece_bytes, std::int64_t n_columns);
   int gpu() const { return gpu_; }
   void submit(int slot, const cuda_abi::Values& values);
@@ -23,7 +23,7 @@ class PassSession {
     stope::cuda::Stream stream;
     stope::cuda::DeviceBuffer<char> values, first, second;
     stope::cuda::PinnedBuffer<char> parts;
-    std::int64_t bytes = 0;  ///< of parts that are under way
+    std::int64_t bytes = 0;  ///< bytes of parts that are under way
   };
 
   int gpu_;
@@ -32,7 +32,8 @@ class PassSession {
   Slot slots_[cuda_abi::kSlots];
 };
 
-/// Values in the memory of the GPU that is current; `parts` is the host's. Waits; milliseconds of the GPU's work.
+/// Computes values in the memory of the current GPU; `parts` is host memory. Waits for the result and returns the
+/// milliseconds that the GPU worked.
 float describe_on_gpu(const cuda_abi::Values& values, cudaStream_t stream, void* parts);
 
 }  // namespace stope::stats::cuda

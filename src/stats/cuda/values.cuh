@@ -1,5 +1,5 @@
-// What the kernels of a pass share: the matrix, how its values come, how parts are joined that only hint at where their
-// extremes are.
+// What the kernels of a pass share: the matrix, how its values are loaded, and how parts are joined that only hint at
+// the rows of their extremes.
 #pragma once
 
 #include <cstdint>
@@ -12,11 +12,11 @@ namespace stope::stats::cuda {
 inline constexpr int kWarp = 32;
 static_assert(kChains == kWarp);
 
-// Values come through rings in shared memory: batches are on their way while the one before them is added. By all
-// threads that an SM then holds, 96 KiB and more, which hide the memory's latency at its full rate.
+// Values come through rings in shared memory: batches are on their way while the one before them is added. All threads
+// of an SM together have 96 KiB or more under way, which hides the memory's latency at its full rate.
 template <class Load>
 inline constexpr int kBatch =
-    sizeof(Load) <= 8 ? 64 / sizeof(Load) : 4;  // of one column, or of several beside each other
+    sizeof(Load) <= 8 ? 64 / sizeof(Load) : 4;  // values of one column, or of several neighbouring ones
 
 template <class T>
 struct Matrix {
@@ -31,8 +31,8 @@ __device__ T scaled(T x, double scale) {
   return x;
 }
 
-// Where a leaf has its extremes is known to the chain, so that only the chain's rows are looked through in the end: to
-// the leaf's first row, a multiple of kLeafRows, the number of the chain is added, and kSeveral where several have it.
+// An extreme's hint names its leaf and chain, so that only the chain's rows are searched in the end. It is the leaf's
+// first row, a multiple of kLeafRows, plus the chain's number. kSeveral is added where several chains have the extreme.
 constexpr std::int64_t kSeveral = kChains;
 static_assert(kLeafRows % (2 * kChains) == 0);
 
@@ -55,7 +55,7 @@ __device__ inline std::int64_t rows_of_leaf(std::int64_t n_rows, std::int64_t le
   return left < kLeafRows ? (left < 0 ? 0 : left) : kLeafRows;
 }
 
-// Rows of a chain in a leaf of `rows` rows.
+// Rows of a chain, in a leaf of `rows` rows.
 __device__ inline int chain_length(std::int64_t rows, int chain) {
   return rows <= chain ? 0 : static_cast<int>((rows - chain + kChains - 1) / kChains);
 }
