@@ -13,14 +13,14 @@ namespace stope {
 /// pages of such a file back when memory is short, so that they do not count against a memory limit.
 enum class Storage { memory, file };
 
-/// Allocates 64-byte aligned bytes, freed when the last copy of the pointer goes. Throws Error{out_of_memory} naming
-/// the bytes; for a file (in the folder $TMPDIR, else /var/tmp; it has no name and vanishes with the process) Error{io}
-/// where the folder cannot be written or has no room. Every large allocation of the library passes here (that is where
-/// the allocation-fault hook sits).
+/// Allocates 64-byte aligned bytes; they are freed when the last copy of the pointer goes. A file lies in the folder
+/// $TMPDIR, else in /var/tmp; it has no name and vanishes with the process. Throws Error{out_of_memory} naming the
+/// bytes, and Error{io} where that folder cannot be written or has no room. Every large allocation of the library
+/// passes through here, so the allocation-fault hook sits here.
 std::shared_ptr<void> allocate_shared_bytes(std::int64_t bytes, Storage storage = Storage::memory);
 
 /// A contiguous array of trivially copyable values. Copying a Buffer shares the memory; a filled buffer is treated as
-/// immutable. borrow() wraps memory someone else owns (NumPy, Arrow) without a copy.
+/// immutable. borrow() wraps memory that someone else owns (NumPy, Arrow) without copying it.
 template <class T>
 class Buffer {
   static_assert(std::is_trivially_copyable_v<T>);

@@ -3,8 +3,9 @@
 
 namespace stope {
 
-/// `none`: stope's own rules (docs/NUMERICS.md). `rapidminer`: those of RapidMiner 5.3 - neighbour ties by the shape of
-/// its heap, its vote order and formulas, an unseen nominal value is missing, k may exceed the number of rows.
+/// `none`: stope's own rules (docs/NUMERICS.md). `rapidminer`: the rules of RapidMiner 5.3. The shape of its heap then
+/// breaks ties between neighbours, and votes follow its order and formulas. An unseen nominal value is missing, and k
+/// may exceed the number of rows.
 enum class Compat { none, rapidminer };
 
 }  // namespace stope

@@ -1,4 +1,4 @@
-// Cuts: where the values of a table's attributes are divided, whoever found them (stope/discretize.hpp).
+// Cuts: where the values of a table's attributes are divided. stope/discretize.hpp finds and applies them.
 #pragma once
 
 #include <cstdint>
@@ -7,9 +7,9 @@
 
 namespace stope {
 
-/// The cuts of one attribute. Of a numeric one ascending numbers: x < cuts[0] is s1, cuts[0] <= x < cuts[1] is s2, ...,
-/// with -infinity for "missing | present". Of a symbolic one values, each cut off from all others: values[0] is s1,
-/// values[1] is s2, ..., any other value is the last code; "?" is the missing value.
+/// The cuts of one attribute. Numeric: `numbers`, ascending. x < numbers[0] is s1, numbers[0] <= x < numbers[1] is s2,
+/// and so on; the cut -infinity means "missing | present". Symbolic: `values`, each cut off from all others. values[0]
+/// is s1, values[1] is s2, and so on; any other value has the last code, and "?" is the missing value.
 struct AttributeCuts {
   std::string name;
   bool symbolic = false;
@@ -19,7 +19,7 @@ struct AttributeCuts {
   std::int64_t size() const { return static_cast<std::int64_t>(symbolic ? values.size() : numbers.size()); }
 };
 
-/// Attributes that have cuts, in the order of the table they were found in. Names are unique.
+/// The attributes that have cuts, in the order of the table in which they were found. Names are unique.
 using CutSet = std::vector<AttributeCuts>;
 
 }  // namespace stope

@@ -9,13 +9,13 @@
 
 namespace stope {
 
-/// A list of numbers (and "-inf", "inf") is of a numeric attribute, one of other strings of a symbolic one. Throws
-/// invalid_file, naming the attribute, for anything else: no object, numbers that do not ascend, values that stand
-/// twice or are mixed with numbers; io, out_of_memory.
+/// Reads a file of cuts; `path` as in read_table. A list of numbers (and "-inf", "inf") makes a numeric attribute, a
+/// list of other strings a symbolic one. Throws invalid_file, naming the attribute, for anything else: no object,
+/// numbers that do not ascend, values that stand twice or are mixed with numbers. Throws io and out_of_memory, too.
 CutSet read_cuts(const std::string& path, const RunOptions& run = {});
 
-/// Writes into an open file, one attribute a line; the caller commits. Throws unsupported for a symbolic attribute
-/// whose only values are "-inf" or "inf": they would be read back as numbers.
+/// Writes the cuts into an open file, one attribute per line; the caller commits. Throws unsupported for a symbolic
+/// attribute whose only values are "-inf" or "inf": they would be read back as numbers.
 void write_cuts(OutputFile& file, const CutSet& cuts);
 
 }  // namespace stope

@@ -1,4 +1,4 @@
-// What PCA and least squares have in common: missing values, scaling, and how they say what they did.
+// What PCA and least squares share: options for missing values, nominal features and scaling, and their report.
 #pragma once
 
 #include <cstdint>
@@ -7,12 +7,12 @@
 
 namespace stope {
 
-/// What a missing value of an attribute means: an error naming column and row, or the column's mean (which leaves the
-/// mean as it is and adds nothing to any variance).
+/// What a missing value of an attribute means. error: an error that names column and row. mean: the column's mean,
+/// which leaves the mean as it is and adds nothing to any variance.
 enum class MissingValues { error, mean };
-/// What a nominal attribute means: an error naming it, or that it is left out.
+/// What a nominal attribute means. error: an error that names it. skip: the attribute is left out.
 enum class NominalFeatures { error, skip };
-/// none: as they are; z: divided by the standard deviation (ddof 1; a constant column stays).
+/// How columns are scaled. none: not at all. z: by the standard deviation (ddof 1); a constant column stays as it is.
 enum class Scaling { none, z };
 
 /// The value of that name; throws invalid_argument for any other.
@@ -22,9 +22,9 @@ std::string_view to_string(Scaling scaling) noexcept;
 
 /// How a decomposition was computed, for --explain and --json.
 struct DecomposeReport {
-  std::string backend;  ///< of the products, "scalar", "avx2", "avx512", "cuda"
+  std::string backend;  ///< what computed the products: "scalar", "avx2", "avx512", "cuda"
   std::string method;   ///< "covariance", "outer products", "block Lanczos", "normal equations", "qr", "lsqr"
-  std::string reason;   ///< why this one
+  std::string reason;   ///< why this method
   std::int64_t n_samples = 0;
   std::int64_t n_features = 0;
   std::int64_t products = 0;    ///< multiplications with the matrix (block Lanczos, lsqr)

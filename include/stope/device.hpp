@@ -16,12 +16,12 @@ struct BackendInfo {
   std::string reason;
 };
 
-/// A GPU the NVIDIA driver shows. CUDA_VISIBLE_DEVICES decides which those are, and their numbers.
+/// A GPU that the NVIDIA driver shows. CUDA_VISIBLE_DEVICES decides which GPUs those are, and their numbers.
 struct GpuInfo {
   int index = 0;  ///< the number that --device cuda:NUMBER takes
   std::string name;
   std::string arch;               ///< e.g. sm_90
-  std::string driver;             ///< the newest CUDA the driver supports
+  std::string driver;             ///< the newest CUDA version that the driver supports
   std::int64_t memory_total = 0;  ///< bytes
   int multiprocessors = 0;
   bool available = false;
@@ -29,7 +29,7 @@ struct GpuInfo {
 };
 
 struct DeviceInfo {
-  std::string cpu;                ///< the processor's name
+  std::string cpu;                ///< the CPU's name
   int threads = 0;                ///< cores this process may use
   std::int64_t memory_total = 0;  ///< bytes, cgroup limits respected
   std::int64_t memory_available = 0;
@@ -40,7 +40,7 @@ struct DeviceInfo {
 DeviceInfo device_info();
 
 /// Throws what a job under `run` would throw for its back end (RunOptions::device, STOPE_BACKEND): device_unavailable
-/// with the reason, invalid_argument for a name that is none. For front ends that read large inputs first.
+/// with the reason, invalid_argument for an unknown name. Front ends call this before they read large inputs.
 void require_backend(const RunOptions& run);
 
 }  // namespace stope

@@ -1,8 +1,10 @@
 // Supervised discretisation: the best cut of every attribute, sets of cuts, coded tables.
 //
-//   const BestCuts ranking = best_cuts(table);              every attribute by its best cut; the label is a column's
-//   role const CutSet cuts = find_cuts(table, {.method = DiscretizeMethod::mdlp}); const Table coded =
-//   apply_cuts(other, cuts);
+//   const BestCuts ranking = best_cuts(table);  // every attribute by its best cut
+//   const CutSet cuts = find_cuts(table, {.method = DiscretizeMethod::mdlp});
+//   const Table coded = apply_cuts(other, cuts);
+//
+// The classes are the values of the column of role label.
 #pragma once
 
 #include <cstdint>
@@ -17,15 +19,15 @@
 
 namespace stope {
 
-/// What a missing value of an attribute means. error: refused. value: a value of its own, below all numbers, or one
-/// more symbolic value "?". drop: the row is left out. fill: the mean of the attribute's numbers, or its most frequent
-/// value (of equally frequent ones the first) stands in.
+/// What a missing value of an attribute means. error: the table is refused. value: it is a value of its own, below all
+/// numbers, or one more symbolic value "?". drop: the row is left out. fill: the mean of the attribute's numbers stands
+/// in, or its most frequent value (the first of equally frequent ones).
 enum class MissingPolicy { error, value, drop, fill };
 MissingPolicy missing_policy(std::string_view name);  ///< throws invalid_argument for any other name
 std::string_view to_string(MissingPolicy policy) noexcept;
 
-/// What a split is worth. discernibility: pairs of rows of different classes that it separates (an exact integer); gini
-/// and entropy: how much impurity, or how many bits of uncertainty about the class, it removes.
+/// What a split is worth. discernibility: how many pairs of rows of different classes it separates (an exact integer).
+/// gini: how much impurity it removes. entropy: how many bits of uncertainty about the class it removes.
 enum class Criterion { discernibility, gini, entropy };
 Criterion criterion(std::string_view name);
 std::string_view to_string(Criterion criterion) noexcept;
@@ -36,32 +38,33 @@ struct BestCutOptions {
   Criterion criterion = Criterion::discernibility;
   MissingPolicy missing = MissingPolicy::error;
   AttributeOrder order = AttributeOrder::score;  ///< score: the highest first, equal ones in column order
-  std::int64_t n_permutations = 0;               ///< of the labels, for p- and q-values; 0 = none
+  std::int64_t n_permutations = 0;               ///< permutations of the labels, for p- and q-values; 0 = none
   std::uint64_t seed = 0;
 };
 
-/// The best cut of one attribute; of equally good cuts the lowest, of symbolic values the first.
+/// The best cut of one attribute: the lowest of equally good cuts, the first of equally good symbolic values.
 struct BestCut {
   std::int64_t attribute = 0;  ///< counted from 0 among the table's features
   std::string name;
   bool symbolic = false;
-  double score = 0.0;                    ///< 0 where no cut separates anything
-  std::optional<std::int64_t> pairs;     ///< the score of discernibility without weights, exactly
-  std::optional<double> cut;             ///< of a numeric attribute: rows with x >= cut go right
-  std::optional<std::string> value;      ///< of a symbolic one: rows with this value go right
-  std::optional<double> p_value;         ///< (b + 1) / (B + 1), b of B permutations scoring as high on this attribute
-  std::optional<double> family_p_value;  ///< the same, b of those in which some attribute scores as high
-  std::optional<double> q_value;         ///< Benjamini and Hochberg's, over all attributes
+  double score = 0.0;                 ///< 0 where no cut separates anything
+  std::optional<std::int64_t> pairs;  ///< discernibility without weights: the score, exactly
+  std::optional<double> cut;          ///< numeric attribute: rows with x >= cut go right
+  std::optional<std::string> value;   ///< symbolic attribute: rows with this value go right
+  std::optional<double> p_value;      ///< (b + 1) / (B + 1): b of B permutations score as high on this attribute
+  std::optional<double>
+      family_p_value;             ///< like p_value, but b counts permutations in which any attribute scores as high
+  std::optional<double> q_value;  ///< by Benjamini and Hochberg, over all attributes
 };
 
 struct DiscretizeReport {
   std::string backend;  ///< "reference", "scalar", "avx2", "avx512", "cuda" (stope/device.hpp)
-  std::string reason;   ///< why this one
+  std::string reason;   ///< why this back end
   int threads = 0;
   std::int64_t n_rows = 0, n_attributes = 0;
   std::vector<std::int64_t> class_counts;  ///< rows (or weight in units of 2^-20) of each class
   double seconds = 0.0;
-  double gpu_seconds = 0.0;  ///< of the GPUs' work in it, all of them together, copies left out
+  double gpu_seconds = 0.0;  ///< work of all GPUs together, without copies
 };
 
 struct BestCuts {
@@ -76,10 +79,11 @@ struct BestCuts {
 /// bad weights and a table of no rows.
 BestCuts best_cuts(const Table& table, const BestCutOptions& options = {}, const RunOptions& run = {});
 
-/// md_global: the cut that separates most of the pairs that no cut separates yet, until no pair can be separated. mdlp:
-/// Fayyad and Irani's. chimerge: Kerber's. equal_width, equal_frequency: bins, without a look at the classes. All but
-/// md_global take every numeric attribute by itself, skip missing values, and leave symbolic attributes as they are:
-/// every value is cut off from the others. (The local method's cuts are those of a tree.)
+/// How cuts are found. md_global: always the cut that separates most of the pairs that no cut separates yet, until no
+/// pair can be separated. mdlp: Fayyad and Irani's method. chimerge: Kerber's method. equal_width, equal_frequency:
+/// bins that ignore the classes. All but md_global take each numeric attribute by itself, skip missing values, and
+/// leave symbolic attributes as they are: every value is cut off from the others. The cuts of the local method are
+/// those of a tree (stope/tree.hpp).
 enum class DiscretizeMethod { md_global, mdlp, chimerge, equal_width, equal_frequency };
 DiscretizeMethod discretize_method(std::string_view name);  ///< "md-global", ...
 std::string_view to_string(DiscretizeMethod method) noexcept;
@@ -87,30 +91,30 @@ std::string_view to_string(DiscretizeMethod method) noexcept;
 struct DiscretizeOptions {
   DiscretizeMethod method = DiscretizeMethod::md_global;
   MissingPolicy missing = MissingPolicy::error;
-  std::int64_t n_bins = 5;         ///< of equal_width and equal_frequency, at most
-  std::int64_t max_cuts = 0;       ///< of md_global; 0 = as many as are needed
-  double confidence = 0.9;         ///< of chimerge: neighbours stay apart if they differ at this level
-  std::int64_t min_intervals = 3;  ///< of chimerge: where it stops to merge
+  std::int64_t n_bins = 5;         ///< equal_width, equal_frequency: bins, at most
+  std::int64_t max_cuts = 0;       ///< md_global: at most this many; 0 = as many as are needed
+  double confidence = 0.9;         ///< chimerge: neighbours stay apart if they differ at this level
+  std::int64_t min_intervals = 3;  ///< chimerge: it merges no further than to this many intervals
 };
 
-/// The cuts of every feature that has any. The label may be missing, or be of any type, where the method does not look
-/// at it. Throws as best_cuts does, and invalid_argument for options out of range.
+/// Finds the cuts of every feature that has any. Where the method ignores the label, it may be absent or of any type.
+/// Throws what best_cuts throws, and invalid_argument for options out of range.
 CutSet find_cuts(const Table& table, const DiscretizeOptions& options, const RunOptions& run = {});
 
-/// How the values of a coded table are spelled: s1, s2, ... or as what they stand for, (-inf,2.5), [2.5,+inf), =red,
-/// other, with the shortest numbers that read back as the same.
+/// How the values of a coded table are spelled. codes: s1, s2, ... labels: what they stand for: (-inf,2.5), [2.5,+inf),
+/// =red, other. Numbers are the shortest that read back as the same.
 enum class CodeStyle { codes, labels };
 
 struct ApplyOptions {
-  /// value: a missing number is in the first interval, a missing symbolic value is "?". fill: means and most frequent
-  /// values are those of this table.
+  /// value: a missing number falls into the first interval, and a missing symbolic value is "?". fill: means and most
+  /// frequent values are those of the coded table.
   MissingPolicy missing = MissingPolicy::error;
   CodeStyle style = CodeStyle::codes;
 };
 
-/// The table with every attribute of the set coded (stope/cuts.hpp), matched by name; other features are left out, all
-/// other columns stay. Values that the set does not name, unseen ones as well, have the last code. Throws invalid_file
-/// for an attribute that the table lacks or has with another type, and for a missing value under MissingPolicy::error.
+/// Codes every attribute of the set (stope/cuts.hpp), matched by name. Other features are left out, and all other
+/// columns stay. Values that the set does not name, seen before or not, get the last code. Throws invalid_file for an
+/// attribute that the table lacks or has with another type, and for a missing value under MissingPolicy::error.
 Table apply_cuts(const Table& table, const CutSet& cuts, const ApplyOptions& options = {}, const RunOptions& run = {});
 
 }  // namespace stope

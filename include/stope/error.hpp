@@ -1,4 +1,4 @@
-// Errors: every failure of the library is a stope::Error with a code, a message and, where there is one, a place.
+// Errors: every failure of the library is a stope::Error with a code, a message and, where it is known, a place.
 #pragma once
 
 #include <cstdint>
@@ -8,20 +8,20 @@
 
 namespace stope {
 
-/// What kind of failure; the command line maps each to an exit code (exit_code below).
+/// The kind of a failure; the command line maps each to an exit code (exit_code below).
 enum class ErrorCode {
   invalid_argument,    ///< the caller asked for something impossible: k = 0, an unknown metric, negative weights
   invalid_file,        ///< malformed or inconsistent data
   unsupported,         ///< well-formed, but not something stope can do (a numeric metric on a nominal attribute)
   out_of_memory,       ///< the bytes needed exceed the memory budget or the machine
-  device_unavailable,  ///< a back end was demanded that is not here
+  device_unavailable,  ///< the back end that was asked for is not available
   device_lost,         ///< a device failed in the middle of a job
   cancelled,           ///< the cancel token was triggered
   io,                  ///< the operating system refused to open, read, write or rename
   internal             ///< a defect of stope
 };
 
-/// The code's name as it stands in this header, e.g. "invalid_file".
+/// The code's name as in this header, e.g. "invalid_file".
 std::string_view to_string(ErrorCode code) noexcept;
 
 /// The process exit code of the command line: 1 internal, 2 invalid_argument, 3 invalid_file / unsupported / io,

@@ -19,14 +19,14 @@ struct ClassificationScores {
   std::int64_t n_rows = 0;              ///< rows counted
   std::vector<std::int64_t> confusion;  ///< classes x (classes + 1): true class by predicted class, last = missing
   double accuracy = 0;
-  double kappa = 0;                           ///< Cohen's; NaN where expected agreement is 1, as scikit-learn
+  double kappa = 0;                           ///< Cohen's kappa; NaN where expected agreement is 1, as in scikit-learn
   std::vector<double> precision, recall, f1;  ///< per class; 0 where undefined (scikit-learn's zero_division=0)
   std::vector<std::int64_t> support;
-  double macro_f1 = 0;  ///< mean F1 of the classes that occur among the truths or the predictions, as scikit-learn
+  double macro_f1 = 0;  ///< mean F1 of the classes that occur in truths or predictions, as in scikit-learn
 };
 
-/// `truth` and `predicted` index `classes`; kMissingCode = missing. Throws invalid_argument for other codes and for
-/// lengths that differ. O(rows + classes^2).
+/// Scores `predicted` against `truth`; both index `classes`, and kMissingCode is a missing value. Throws
+/// invalid_argument for other codes and for lengths that differ. O(rows + classes^2).
 ClassificationScores score_classification(const std::vector<std::string>& classes,
                                           const std::vector<std::int32_t>& truth,
                                           const std::vector<std::int32_t>& predicted);
@@ -34,11 +34,13 @@ ClassificationScores score_classification(const std::vector<std::string>& classe
 /// Scores of predicted numbers. Rows with a NaN truth are left out; a NaN prediction makes the scores NaN.
 struct RegressionScores {
   std::int64_t n_rows = 0;
-  double rmse = 0, mae = 0;  ///< NaN without a row
-  double r2 = 0;  ///< 1 - SS_res/SS_tot; constant truth: 1 if perfect else 0; NaN below two rows, all as scikit-learn
+  double rmse = 0, mae = 0;  ///< NaN if no row counts
+  double r2 =
+      0;  ///< 1 - SS_res/SS_tot; constant truth: 1 if perfect, else 0; NaN below two rows; all as in scikit-learn
 };
 
-/// Throws invalid_argument for lengths that differ. The sums do not depend on threads.
+/// Scores `predicted` against `truth`. Throws invalid_argument for lengths that differ. The sums do not depend on the
+/// number of threads.
 RegressionScores score_regression(const std::vector<double>& truth, const std::vector<double>& predicted);
 
 /// Test rows of every fold, ascending; every row is in exactly one fold. Fold sizes differ by at most 1. `labels`
@@ -58,8 +60,8 @@ std::vector<std::int64_t> holdout_rows(std::int64_t n_rows, double fraction, std
 enum class Scheme { cross_validation, holdout, leave_one_out };
 
 struct EvaluateOptions {
-  /// Its feature_weights are in the order of the table's features, also under Compat::rapidminer, where normalising
-  /// puts the numeric ones first.
+  /// feature_weights follow the order of the table's features, even under Compat::rapidminer, where normalising puts
+  /// the numeric features first.
   KnnOptions knn;
   VoteWeights weights = VoteWeights::uniform;
   NormalizeOptions normalize;
@@ -83,26 +85,26 @@ struct Evaluation {
   std::vector<EvaluationOfK> of_k;  ///< in the order of EvaluateOptions::ks
   std::size_t best = 0;             ///< highest accuracy / lowest RMSE; ties go to the smaller k, NaN is worst
   bool label_is_nominal = false;    ///< classification (else regression)
-  SearchReport report;              ///< of all folds together
+  SearchReport report;              ///< sums over all folds
 };
 
 /// Evaluates k-NN on one table with a label: nominal = classification (stratified splits), numeric = regression (plain
 /// splits). Normalisation is fitted on each fold's training rows; leave-one-out fits it once, on the whole table. One
-/// search a fold serves every k. Throws invalid_argument without a label, for bad options and for a k larger than a
-/// training part (any k >= 1 under Compat::rapidminer); invalid_file for a missing label, which under
-/// Compat::rapidminer trains as class 0 and is left out of the scores. Holds a copy of the table,
-/// two if it normalises; in a mapped file where the memory budget is short.
+/// search per fold serves every k. Throws invalid_argument without a label, for bad options and for a k larger than a
+/// training part (Compat::rapidminer allows any k >= 1). Throws invalid_file for a missing label; under
+/// Compat::rapidminer such a row trains as class 0 and is left out of the scores. Holds one copy of the table, or two
+/// if it normalises; they are in a mapped file where the memory budget is short.
 Evaluation evaluate(const Table& table, const EvaluateOptions& options, const RunOptions& run = {});
 
-/// A tree, and with which rows it is pruned.
+/// The options of a tree, and the rows with which it is pruned.
 struct TreeFitOptions {
   TreeOptions tree;
-  double prune_holdout = 0.0;  ///< above 0: this share of the rows is not grown on but prunes (reduced error)
-  std::uint64_t seed = 0;      ///< of the choice of those rows, stratified
+  double prune_holdout = 0.0;  ///< above 0: this share of the rows prunes (reduced error) instead of growing
+  std::uint64_t seed = 0;      ///< for the stratified choice of those rows
 };
 
-/// DecisionTree::fit, on part of the rows where the others are to prune it. Throws what that, holdout_rows and
-/// DecisionTree::prune_reduced_error throw.
+/// Grows a tree; if prune_holdout is above 0, it grows on part of the rows and prunes with the others. Throws what
+/// DecisionTree::fit, holdout_rows and DecisionTree::prune_reduced_error throw.
 DecisionTree fit_tree(const Table& table, const TreeFitOptions& options, const RunOptions& run = {});
 
 struct TreeEvaluationOptions {
@@ -117,12 +119,12 @@ struct TreeEvaluationOptions {
 struct TreeEvaluation {
   ClassificationScores scores;
   std::vector<double> fold_scores;  ///< accuracy per fold, one for a hold-out, none for leave-one-out
-  double mean_leaves = 0.0;         ///< of the trees of the folds
+  double mean_leaves = 0.0;         ///< mean over the trees of all folds
 };
 
-/// Trees of one table, grown on each split's training rows; splits are stratified. A row that MissingPolicy::drop gives
-/// no class counts as wrong. Leave-one-out grows as many trees as there are rows. Throws invalid_argument without a
-/// nominal label and for bad options; what fit_tree throws.
+/// Evaluates trees on one table: one is grown on each split's training rows, and splits are stratified. A row that gets
+/// no class under MissingPolicy::drop counts as wrong. Leave-one-out grows as many trees as there are rows. Throws
+/// invalid_argument without a nominal label and for bad options, and what fit_tree throws.
 TreeEvaluation evaluate_tree(const Table& table, const TreeEvaluationOptions& options, const RunOptions& run = {});
 
 }  // namespace stope

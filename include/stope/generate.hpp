@@ -13,33 +13,32 @@ namespace stope {
 
 struct GenerateOptions {
   std::string kind = "blobs";
-  std::int64_t n_columns = 0;  ///< features; a label or target comes on top, as last column
+  std::int64_t n_columns = 0;  ///< features; a label or target is one more column, the last
   std::int64_t n_rows = 0;
   std::uint64_t seed = 0;
-  std::int64_t n_classes = 0;  ///< 0 = as the kind has it
-  double missing = -1.0;       ///< share of missing values, below 1; negative = as the kind has it
-  double noise = -1.0;         ///< of the kind's own meaning; negative = as the kind has it
+  std::int64_t n_classes = 0;  ///< 0 = the kind's default
+  double missing = -1.0;       ///< share of missing values, below 1; negative = the kind's default
+  double noise = -1.0;         ///< its meaning depends on the kind; negative = the kind's default
 };
 
 struct GeneratedKind {
   std::string name, summary;
 };
 
-/// The kinds there are, with a line of explanation each.
+/// All kinds, each with one line of explanation.
 std::vector<GeneratedKind> generated_kinds();
 
 /// Rows of one kind of table. A row depends on the options and its number alone, so that a table of any size can be
 /// made part by part.
 class TableGenerator {
  public:
-  /// Throws invalid_argument for a kind that there is not (with the nearest one), sizes below 1, shares outside [0, 1)
-  /// and options that the kind does not have.
+  /// Throws invalid_argument for an unknown kind (naming the nearest one), sizes below 1, shares outside [0, 1) and
+  /// options that the kind does not have.
   explicit TableGenerator(const GenerateOptions& options);
   ~TableGenerator();
   TableGenerator(TableGenerator&&) noexcept;
 
-  /// The rows [first, first + n). Numbers have four decimals; every part has the
-  /// same columns.
+  /// The rows [first, first + n). Numbers have four decimals; every part has the same columns.
   Table rows(std::int64_t first, std::int64_t n, const RunOptions& run = {}) const;
 
  private:

@@ -14,7 +14,7 @@ namespace stope {
 /// The type of a matrix's elements.
 enum class Dtype { float32, float64 };
 
-/// A matrix of someone else's, row by row: element (row, column) lies at values[row * row_stride + column].
+/// A row-major matrix that the caller owns: element (row, column) lies at values[row * row_stride + column].
 struct MatrixView {
   const void* values = nullptr;
   Dtype dtype = Dtype::float32;
@@ -23,30 +23,30 @@ struct MatrixView {
   std::int64_t row_stride = 0;  ///< elements, at least n_columns; 0 = n_columns
 };
 
-/// What is multiplied is A' with a'_ij = (a_ij - shift_j) * scale_j, which is never formed.
+/// With these options the operator multiplies A', a'_ij = (a_ij - shift_j) * scale_j. A' is never formed.
 struct GramOptions {
-  std::vector<double> shift = {};  ///< one a column (means, say); empty = zeros
-  std::vector<double> scale = {};  ///< one a column; empty = ones
+  std::vector<double> shift = {};  ///< one per column (e.g. means); empty = zeros
+  std::vector<double> scale = {};  ///< one per column; empty = ones
 };
 
 /// How an operator works and what it has done.
 struct GramReport {
   std::string backend;      ///< reference, scalar, avx2, avx512, cuda
-  std::string reason;       ///< why this one
+  std::string reason;       ///< why this back end
   std::string method;       ///< how it goes through the matrix
-  int threads = 0;          ///< of the processor
-  std::int64_t passes = 0;  ///< over A, by all calls so far
-  std::int64_t bytes = 0;   ///< of A's elements, read by all calls so far
+  int threads = 0;          ///< threads of the CPU
+  std::int64_t passes = 0;  ///< passes over A, by all calls so far
+  std::int64_t bytes = 0;   ///< bytes of A's elements that all calls so far have read
 };
 
-/// A matrix that is only multiplied. Vectors are doubles; elements of a float32 matrix are widened, products and sums
-/// are those of double precision. The results have the same bits on every back end, with any number of threads, any
-/// memory limit and any number of GPUs; each differs from the exact one by no more than docs/numerics/gram.md states. A
-/// zero in a result is +0.0; NaN and infinities reach what they touch.
+/// A matrix that is only multiplied with vectors. Vectors are doubles. Elements of a float32 matrix are widened, and
+/// products and sums are computed in double precision. The results have the same bits on every back end, with any
+/// number of threads or GPUs and any memory limit. docs/numerics/gram.md bounds their distance from the exact results.
+/// A zero in a result is +0.0; NaN and infinities reach what they touch.
 ///
-/// The matrix must stay where it is, unchanged, as long as the operator lives. One call at a time.
-/// Errors: invalid_argument (a vector of a wrong length, a shift or scale that is not one a column), cancelled,
-/// out_of_memory, device_unavailable, device_lost.
+/// The matrix must stay where it is, unchanged, as long as the operator lives. Calls must not overlap.
+/// Errors: invalid_argument (a vector of a wrong length, not one shift or scale per column), cancelled, out_of_memory,
+/// device_unavailable, device_lost.
 class GramOperator {
  public:
   explicit GramOperator(const MatrixView& matrix, const GramOptions& options = {}, const RunOptions& run = {});
@@ -61,7 +61,8 @@ class GramOperator {
   void multiply(std::span<const double> x, std::span<double> y);
   /// z = A^T y: n_rows numbers in, n_columns out.
   void multiply_transposed(std::span<const double> y, std::span<double> z);
-  /// z = A^T (A x): n_columns numbers in and out; n_vectors (1 to 8) of them, one behind the other, in one pass.
+  /// z = A^T (A x): n_columns numbers in and out. Multiplies n_vectors (1 to 8) vectors, stored one after the other, in
+  /// one pass.
   void gram(std::span<const double> x, std::span<double> z, std::int64_t n_vectors = 1);
 
   GramReport report() const;
@@ -71,7 +72,7 @@ class GramOperator {
   std::unique_ptr<Impl> impl_;
 };
 
-/// One number of a result that is not within its bound.
+/// One number of a result that exceeds its bound.
 struct GramError {
   std::int64_t column = 0;
   double found = 0.0;
@@ -81,12 +82,12 @@ struct GramError {
 
 struct GramCheck {
   std::int64_t n_wrong = 0;
-  std::vector<GramError> first;  ///< the first of them, at most ten
+  std::vector<GramError> first;  ///< the first wrong numbers, at most ten
 };
 
-/// Compares z with A^T (A x) computed by two plain loops in double precision, one thread, without anything of the
-/// operator's: a number is wrong if it is farther off than float32 rounding and the roundings of both computations can
-/// explain (docs/numerics/gram.md). NaN and infinities must be the same.
+/// Compares z with A^T (A x) computed by two plain loops in double precision, on one thread, that share no code with
+/// the operator. A number is wrong if float32 rounding and the roundings of both computations cannot explain its error
+/// (docs/numerics/gram.md). NaN and infinities must be the same.
 GramCheck check_gram(const MatrixView& matrix, std::span<const float> x, std::span<const float> z,
                      const RunOptions& run = {});
 

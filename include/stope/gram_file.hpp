@@ -12,7 +12,7 @@
 
 namespace stope {
 
-/// A file's content where it lies: a plain file is mapped into memory and may be larger than it.
+/// A file's content. A plain file is mapped, so that it may be larger than the memory.
 struct GramFile {
   std::int64_t n_rows = 0;
   std::int64_t n_columns = 0;
@@ -20,24 +20,24 @@ struct GramFile {
   std::span<const float> vector;  ///< n_columns numbers
   std::shared_ptr<const void> owner = {};
   std::string name;
-  std::int64_t held = 0;  ///< bytes of memory behind it; 0 for a mapping
+  std::int64_t held = 0;  ///< bytes of memory that it holds; 0 for a mapping
 };
 
-/// "-" is standard input; .gz and .zst are expanded. Throws invalid_file for a damaged header (sizes below 1, bytes
-/// that are not zero), a file that is shorter than its sizes say (naming the row or the vector it ends in) or longer;
-/// io, out_of_memory.
+/// Reads a test file; `path` "-" is standard input, and .gz and .zst files are expanded. Throws invalid_file for a
+/// damaged header (sizes below 1, bytes that must be zero and are not), and for a file that is longer or shorter than
+/// its sizes say (naming the row or the vector in which it ends). Throws io and out_of_memory, too.
 GramFile read_gram_file(const std::string& path, const RunOptions& run = {});
 
-/// The numbers of a result: a file of one row without a vector. Throws as read_gram_file does.
+/// Reads the numbers of a result: a file of one row, without a vector. Throws what read_gram_file throws.
 std::vector<float> read_gram_result(const std::string& path, const RunOptions& run = {});
 
-/// Writes a matrix of n_rows x n_columns and a vector, uniform in [-1, 1), into an open file, piece by piece: the same
-/// seed gives the same bytes on every machine. The caller commits. Throws invalid_argument for sizes that are not 1 to
-/// 2^31 - 1.
+/// Writes a matrix of n_rows x n_columns and a vector, uniform in [-1, 1), into an open file, piece by piece. The same
+/// seed gives the same bytes on every machine. The caller commits. Throws invalid_argument for sizes outside 1 to 2^31
+/// - 1.
 void write_random_gram_file(OutputFile& file, std::int64_t n_columns, std::int64_t n_rows, std::uint64_t seed,
                             const RunOptions& run = {});
 
-/// Writes a result into an open file.
+/// Writes a result into an open file; the caller commits.
 void write_gram_result(OutputFile& file, std::span<const float> result);
 
 }  // namespace stope

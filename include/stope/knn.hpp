@@ -18,7 +18,7 @@
 
 namespace stope {
 
-/// What is fixed when an index is fitted.
+/// What an index fixes when it is fitted.
 struct KnnOptions {
   Metric metric = {};
   std::vector<double> feature_weights = {};  ///< one per feature, >= 0, finite; 0 leaves the feature out; empty = all 1
@@ -27,7 +27,7 @@ struct KnnOptions {
 
 /// Which neighbours are wanted.
 struct SearchOptions {
-  std::int64_t n_neighbors = 5;    ///< 1 .. number of training rows (any k >= 1 under Compat::rapidminer)
+  std::int64_t n_neighbors = 5;    ///< 1 to the number of training rows (any k >= 1 under Compat::rapidminer)
   bool exclude_self = false;       ///< query row i is training row i and never its own neighbour (leave-one-out)
   std::string exclude_group = {};  ///< a column of both tables: rows with the same present value are no neighbours
 };
@@ -60,27 +60,27 @@ class KnnIndex {
   /// weights or parameters, invalid_file for a table without rows or features. Cost: one pass over the table.
   static KnnIndex fit(const Table& train, const KnnOptions& options = {}, const RunOptions& run = {});
 
-  /// Fits rows in a GPU's memory, features x0, x1, ... (stope/device_arrays.hpp).
+  /// Fits rows in a GPU's memory; the features are named x0, x1, ... (stope/device_arrays.hpp).
   static KnnIndex fit(const DeviceMatrix& train, const KnnOptions& options = {}, const RunOptions& run = {});
 
   std::int64_t n_samples() const;
   std::int64_t n_features() const;
 
-  /// The k nearest training rows of every row of `queries`, whose attributes are matched by name and whose nominal
-  /// values are matched by value name. O(queries x rows x features). Throws invalid_argument for k outside 1..n,
-  /// invalid_file for a missing or mistyped attribute.
+  /// Finds the k nearest training rows of every row of `queries`. Attributes are matched by name, nominal values by the
+  /// names of values. O(queries x rows x features). Throws invalid_argument for k outside 1..n, invalid_file for a
+  /// missing or mistyped attribute.
   Neighbors kneighbors(const Table& queries, const SearchOptions& search = {}, const RunOptions& run = {}) const;
-  /// The same, block by block, so that the result need not fit in memory.
+  /// As above, but hands the lists to `sink` block by block, so that the result need not fit in memory.
   SearchReport kneighbors(const Table& queries, const SearchOptions& search, const RunOptions& run,
                           const NeighborSink& sink) const;
 
-  /// As above for rows in a GPU's memory, columns in the order of the training table's features, which are numeric; the
-  /// lists go to that memory, too (stope/device_arrays.hpp). Groups cannot be excluded, and k is at most the number of
-  /// rows there are to choose from.
+  /// Searches for rows in a GPU's memory, and writes the lists to that memory, too (stope/device_arrays.hpp). The
+  /// columns are in the order of the training table's features, which are numeric. Groups cannot be excluded, and k is
+  /// at most the number of rows to choose from.
   SearchReport kneighbors(const DeviceMatrix& queries, const SearchOptions& search, const RunOptions& run,
                           const DeviceNeighbors& out) const;
 
-  /// All training rows with distance <= radius, by (distance, row). `search.n_neighbors` is not used.
+  /// Finds all training rows with distance <= radius, ordered by (distance, row). `search.n_neighbors` is not used.
   SearchReport radius_neighbors(const Table& queries, double radius, const SearchOptions& search, const RunOptions& run,
                                 const NeighborSink& sink) const;
 
@@ -90,8 +90,8 @@ class KnnIndex {
   std::shared_ptr<const knn::Fitted> fitted_;
 };
 
-/// How neighbours vote. `distance`: 1/d (neighbours at distance zero share all the weight; a negative distance is an
-/// error), under Compat::rapidminer its weighted vote.
+/// How neighbours vote. `uniform`: each has one vote. `distance`: each weighs 1/d, and neighbours at distance zero
+/// share all the weight; a negative distance is an error. Under Compat::rapidminer this is RapidMiner's weighted vote.
 enum class VoteWeights { uniform, distance };
 
 struct VoteOptions {
@@ -104,11 +104,11 @@ struct VoteOptions {
 /// Predicted classes. Ties go to the first class in the order of the label's values.
 struct Classification {
   std::vector<std::string> classes;
-  std::vector<std::int32_t> codes;  ///< per row an index into `classes`, or kMissingCode
+  std::vector<std::int32_t> codes;  ///< one per row: an index into `classes`, or kMissingCode
   std::vector<double> confidences;  ///< rows x classes, row-major
 };
 
-/// Receives the predictions of consecutive rows, from row `first_row` on, in row order.
+/// Receives the predictions of consecutive rows from row `first_row` on, in row order.
 using ClassificationSink = std::function<void(std::int64_t first_row, const Classification& block)>;
 using RegressionSink = std::function<void(std::int64_t first_row, std::span<const double> block)>;
 
@@ -118,10 +118,10 @@ class KnnClassifier {
  public:
   static KnnClassifier fit(const Table& train, const KnnOptions& options = {}, const RunOptions& run = {});
   Classification predict(const Table& test, const VoteOptions& vote = {}, const RunOptions& run = {}) const;
-  /// The same, some rows at a time, so that the result need not fit in memory.
+  /// As above, but hands the predictions to `sink` block by block, so that the result need not fit in memory.
   SearchReport predict(const Table& test, const VoteOptions& vote, const RunOptions& run,
                        const ClassificationSink& sink) const;
-  /// One search for several k: results in the order of `ks`; vote.n_neighbors is not used.
+  /// Predicts for several k with one search. Results are in the order of `ks`; vote.n_neighbors is not used.
   std::vector<Classification> predict_each(const Table& test, const std::vector<std::int64_t>& ks,
                                            const VoteOptions& vote, const RunOptions& run,
                                            SearchReport* report = nullptr) const;
@@ -138,7 +138,7 @@ class KnnRegressor {
  public:
   static KnnRegressor fit(const Table& train, const KnnOptions& options = {}, const RunOptions& run = {});
   std::vector<double> predict(const Table& test, const VoteOptions& vote = {}, const RunOptions& run = {}) const;
-  /// The same, some rows at a time.
+  /// As above, but hands the predictions to `sink` block by block.
   SearchReport predict(const Table& test, const VoteOptions& vote, const RunOptions& run,
                        const RegressionSink& sink) const;
   std::vector<std::vector<double>> predict_each(const Table& test, const std::vector<std::int64_t>& ks,
@@ -158,10 +158,10 @@ struct PairwiseOptions {
   KnnOptions knn;
   std::int64_t n_neighbors = 0;  ///< 0 = every pair
   SearchFor search_for = SearchFor::nearest;
-  bool similarities = false;  ///< report similarities (-distance, or the measure's own) instead of distances
+  bool similarities = false;  ///< report similarities (-distance, or the measure's own)
 };
 
-/// Rows `first_request ...` of the matrix, each with all `n_reference` values, row-major.
+/// Consecutive rows of the matrix, from `first_request` on, each with all `n_reference` values, row-major.
 struct PairwiseBlock {
   std::int64_t first_request = 0;
   std::int64_t n_requests = 0;
@@ -169,7 +169,7 @@ struct PairwiseBlock {
   const double* values = nullptr;
 };
 
-/// Every pair, blockwise; measure(request, reference) with the request as first argument.
+/// Computes every pair and hands the matrix to `sink` block by block. The request is the measure's first argument.
 SearchReport pairwise_distances(const Table& request, const Table& reference, const PairwiseOptions& options,
                                 const RunOptions& run, const std::function<void(const PairwiseBlock&)>& sink);
 
@@ -180,8 +180,8 @@ struct CrossDistance {
   double distance;
 };
 
-/// RapidMiner's Cross Distances under Compat::rapidminer (the whole table sorted by distance), else the pairs by
-/// request and, where n_neighbors > 0, the k nearest or farthest by (distance, row).
+/// Every pair, ordered by request; if n_neighbors > 0, only the k nearest or farthest of each request, by (distance,
+/// row). Under Compat::rapidminer this is RapidMiner's Cross Distances: the whole table, sorted by distance.
 std::vector<CrossDistance> cross_distances(const Table& request, const Table& reference, const PairwiseOptions& options,
                                            const RunOptions& run = {}, SearchReport* report = nullptr);
 

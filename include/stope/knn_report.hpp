@@ -1,4 +1,4 @@
-// What a search did.
+// The report of a search (stope/knn.hpp).
 #pragma once
 
 #include <cstdint>
@@ -13,23 +13,23 @@ struct SearchReport {
   std::string backend;  ///< "reference", "scalar", "avx2", ... (stope/device.hpp)
   std::string reason;   ///< why this one
   std::string
-      method;  ///< "reference" or "filter", with ", blocks", ", products", ", bytes", ", votes", ", on the GPU" added
+      method;  ///< "reference" or "filter", followed by ", blocks", ", products", ", bytes", ", votes", ", on the GPU"
   std::string method_reason;      ///< why this one; may be empty
-  std::int64_t tile_queries = 0;  ///< rows of queries and of training data per tile
+  std::int64_t tile_queries = 0;  ///< queries and training rows per tile
   std::int64_t tile_rows = 0;
-  std::int64_t part_rows = 0;    ///< training rows in memory at once; all, unless the memory budget is short
+  std::int64_t part_rows = 0;    ///< training rows in memory at once; all of them if the memory budget allows
   std::int64_t pairs = 0;        ///< query rows times training rows
   std::int64_t scanned = 0;      ///< pairs whose images a filter compared
   std::int64_t skipped = 0;      ///< pairs ruled out by the box around a block
   std::int64_t listed = 0;       ///< pairs a filter could not rule out at first
   std::int64_t evaluated = 0;    ///< distances computed with the reference formula
-  std::int64_t uncertified = 0;  ///< queries whose neighbours a filter could not prove: answered by the reference
+  std::int64_t uncertified = 0;  ///< queries whose answer a filter could not prove: the reference answered them
   std::int64_t memory_budget = 0;
   std::int64_t memory_planned = 0;
   int threads = 0;
   double seconds = 0;
-  /// What a GPU did, and how long; added up over GPUs. "table ..." is done once for a fitted table, by the first
-  /// search.
+  /// The steps of GPUs and their seconds, added up over GPUs. The first search of a fitted table does the steps "table
+  /// ...", once for all searches.
   std::vector<std::pair<std::string, double>> gpu_seconds = {};
 };
 

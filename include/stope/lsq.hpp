@@ -20,21 +20,22 @@ struct LsqOptions {
   bool standard_errors = false;
   MissingValues missing = MissingValues::error;
   NominalFeatures nominal = NominalFeatures::error;
-  double tolerance = 1e-10;         ///< lsqr: of the residual's angle with the columns
+  double tolerance = 1e-10;         ///< lsqr: bound of the residual's angle with the columns
   std::int64_t max_iterations = 0;  ///< lsqr: steps; 0 = 4 min(rows, features) + 100
 };
 
 /// A fitted linear model. Everything is const and safe from several threads at once.
 class LinearModel {
  public:
-  /// The label column of `table` is the target: numeric, not missing in a row that counts. The column of role weight,
-  /// if there is one, weights the rows (>= 0; a row of weight 0 is left out). Where columns depend on one another, or
-  /// there are more of them than rows, and alpha is 0: the solution of least norm. Throws invalid_argument for alpha <
-  /// 0 or standard errors where there are none (alpha > 0, more features than rows, a matrix beyond the memory budget),
-  /// invalid_file for data as Pca::fit does, unsupported where lsqr did not converge within max_iterations.
+  /// Fits the label column of `table`: it is numeric, and not missing in a row that counts. A column of role weight
+  /// weights the rows (>= 0; a row of weight 0 is left out). If alpha is 0 and columns depend on one another or
+  /// outnumber the rows, this is the solution of least norm. Throws invalid_argument for alpha < 0 and for standard
+  /// errors where there are none (alpha > 0, more features than rows, a matrix beyond the memory budget). Throws
+  /// invalid_file for the data that Pca::fit refuses, and unsupported where lsqr did not converge within
+  /// max_iterations.
   static LinearModel fit(const Table& table, const LsqOptions& options, const RunOptions& run = {});
 
-  /// One prediction a row. Attributes are matched by name. Errors as in Pca::transform.
+  /// Returns one prediction per row. Attributes are matched by name. Errors as in Pca::transform.
   std::vector<double> predict(const Table& table, const RunOptions& run = {}) const;
 
   /// The coefficients as a table, and back (docs/FORMATS.md).
@@ -44,12 +45,12 @@ class LinearModel {
   const std::vector<std::string>& feature_names() const { return names_; }
   const std::vector<double>& coefficients() const { return coefficients_; }
   double intercept() const { return intercept_; }
-  /// On request; NaN where the columns depend on one another.
+  /// Empty unless LsqOptions asked for them; NaN where the columns depend on one another.
   const std::vector<double>& standard_errors() const { return standard_errors_; }
   double intercept_standard_error() const { return intercept_standard_error_; }
-  std::int64_t rank() const { return rank_; }              ///< of the centred columns; -1 of lsqr, and where alpha > 0
+  std::int64_t rank() const { return rank_; }              ///< of the centred columns; -1 for lsqr and where alpha > 0
   double residual_sum_of_squares() const { return rss_; }  ///< weighted
-  double r2() const { return r2_; }  ///< of the training rows, weighted; NaN for a constant target
+  double r2() const { return r2_; }  ///< for the training rows, weighted; NaN for a constant target
   MissingValues missing() const { return missing_; }
   const DecomposeReport& report() const { return report_; }
 

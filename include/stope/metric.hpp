@@ -1,4 +1,4 @@
-// Metrics by name: which there are, what they accept, how one is asked for.
+// Metrics by name: which exist, which attributes they accept, and how to ask for one.
 #pragma once
 
 #include <map>
@@ -8,7 +8,7 @@
 
 namespace stope {
 
-/// A distance by name with its parameters. Names: metrics() below; RapidMiner's names work too, bare
+/// A distance, by name, with its parameters. metrics() below lists the names. RapidMiner's names work too, bare
 /// ("CamberraDistance") or with the family ("Nominal.DiceSimilarity").
 struct Metric {
   std::string name = "mixed-euclidean";
@@ -32,7 +32,7 @@ struct MetricInfo {
 /// Every measure, in the order of docs/numerics/measures.md.
 const std::vector<MetricInfo>& metrics();
 
-/// The row a name stands for. Throws invalid_argument for an unknown name (with the nearest one) and for a bare
+/// The row that a name stands for. Throws invalid_argument for an unknown name (naming the nearest one) and for a bare
 /// RapidMiner name that two families share.
 const MetricInfo& find_metric(std::string_view name);
 

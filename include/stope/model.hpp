@@ -26,8 +26,8 @@
 
 namespace stope {
 
-/// k-NN as it is saved: the training table, normalised already, and all that a prediction needs besides. It is fitted
-/// again when it is used, which is one pass over the table.
+/// k-NN as it is saved: the normalised training table, and all else that a prediction needs. It is fitted again when it
+/// is used, in one pass over the table.
 struct NeighborsModel {
   Table train;  ///< features, label and weights; other columns are not saved
   KnnOptions options;
@@ -35,19 +35,19 @@ struct NeighborsModel {
   std::int64_t n_neighbors = VoteOptions{}.n_neighbors;
   VoteWeights weights = VoteWeights::uniform;
 
-  /// Whether its label makes it a classifier or a regressor; without a label it only finds neighbours.
+  /// Whether its label makes it a classifier or a regressor. Without a label it only finds neighbours.
   bool classifies() const;
   bool regresses() const;
 };
 
-/// Cuts, and how tables are coded by them. MissingPolicy::fill is not saved: the means are those of the table that is
-/// coded.
+/// Cuts, and how tables are coded with them. The means of MissingPolicy::fill are not saved: they are those of the
+/// table that is coded.
 struct CutsModel {
   CutSet cuts;
   ApplyOptions coding;
 };
 
-/// A fitted model, and the columns of the table it was fitted to: names, types, roles and values, without rows.
+/// A fitted model, and the columns of the table to which it was fitted: names, types, roles and values, without rows.
 struct Model {
   Table columns;
   std::variant<NeighborsModel, Pca, LinearModel, DecisionTree, CutsModel> fitted;
@@ -63,9 +63,9 @@ Table outline(const Table& table);
 void write_model(OutputFile& file, const Model& model);
 
 /// Reads a model file, plain or compressed; `path` "-" is standard input. Nothing in a file is executed, and no length
-/// in it is believed before it was compared with the bytes that are there. Throws invalid_file for a file that is no
-/// model, damaged (any changed bit, any missing byte), of a newer version or of contents that contradict each other;
-/// io; out_of_memory for a compressed file that expands past the memory budget.
+/// in it is trusted before it was compared with the bytes that are there. Throws invalid_file for a file that is no
+/// model, is damaged (any changed bit, any missing byte), has a newer version or contradicts itself. Throws io, and
+/// out_of_memory for a compressed file that expands past the memory budget.
 Model read_model(const std::string& path, const RunOptions& run = {});
 
 /// What is in a model file, whatever its kind.
@@ -77,7 +77,7 @@ struct ModelSummary {
   };
   std::string kind;
   std::uint32_t version = 0;
-  std::int64_t bytes = 0;                                    ///< of the file, uncompressed
+  std::int64_t bytes = 0;                                    ///< size of the uncompressed file
   std::vector<std::pair<std::string, std::string>> options;  ///< names and values
   std::vector<Part> tables;
   Table columns;  ///< as Model::columns
@@ -86,8 +86,8 @@ struct ModelSummary {
 /// Reads and checks the whole container, but fits nothing. Errors as in read_model.
 ModelSummary summarize_model(const std::string& path, const RunOptions& run = {});
 
-/// Whether the file begins as model files do; a compressed one is opened only where its suffix names no kind of table.
-/// False for "-", whose bytes can be read once only. Throws io.
+/// Whether the file begins as model files do. A compressed file is opened only where its suffix names no kind of table.
+/// False for "-", whose bytes can be read only once. Throws io.
 bool is_model_file(const std::string& path, const RunOptions& run = {});
 
 }  // namespace stope

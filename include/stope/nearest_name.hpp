@@ -7,7 +7,8 @@
 
 namespace stope {
 
-/// " (did you mean 'x'?)" for the candidate within an edit distance of a third of the name, case ignored, else "".
+/// Returns " (did you mean 'x'?)" for the nearest candidate, else "". A candidate counts if its edit distance is at
+/// most a third of the name's length. Case is ignored.
 std::string did_you_mean(std::string_view name, const std::vector<std::string>& candidates);
 
 }  // namespace stope

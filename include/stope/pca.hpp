@@ -18,8 +18,8 @@ class PcaFit;  // src/gram/pca_fit.cpp
 
 /// The parameter is called n_components, as in scikit-learn.
 struct PcaOptions {
-  /// 0: as many as there are, min(rows, features). A whole number from 1: that many. Between 0 and 1: as many as it
-  /// takes to explain more than that share of the variance.
+  /// 0: all, min(rows, features). A whole number from 1 on: that many. Between 0 and 1: as many as explain more than
+  /// that share of the variance.
   double n_components = 0.0;
   bool whiten = false;  ///< scores are divided by their standard deviations
   Scaling scaling = Scaling::none;
@@ -33,22 +33,24 @@ struct PcaOptions {
 /// Fitted components. Copies share the data; everything is const and safe from several threads at once.
 class Pca {
  public:
-  /// Centres implicitly: the centred matrix is never formed. The matrix of the smaller side (covariances of the
-  /// features, or products of the rows where these are fewer) is formed and decomposed where that is faster and fits
-  /// the memory budget; else block Lanczos on the table. Signs: of each component the entry of largest magnitude, the
-  /// first of equal ones, is positive.
-  /// Throws invalid_argument for n_components (negative, not whole, more than min(rows, features)), invalid_file for a
-  /// table without rows or features, and what docs/numerics/pca.md says of missing, infinite and nominal values;
-  /// out_of_memory naming the bytes; unsupported where block Lanczos did not converge.
-  /// Cost: n p min(n, p) multiplications and about 9 min(n, p)^3, or a pass over the table for every 8 products.
+  /// Fits the components. The centred matrix is never formed. Where it is faster and fits the memory budget, this
+  /// decomposes the matrix of the smaller side: covariances of the features, or products of the rows where these are
+  /// fewer. Otherwise it runs block Lanczos on the table. Signs: each component's entry of largest magnitude (the first
+  /// of equal ones) is positive. Throws invalid_argument for a bad n_components (negative, not whole, more than
+  /// min(rows, features)); invalid_file for a table without rows or features; for missing, infinite and nominal values
+  /// what docs/numerics/pca.md says; out_of_memory naming the bytes; unsupported where block Lanczos did not converge.
+  /// Cost for n rows and p features: n p min(n, p) multiplications and about 9 min(n, p)^3 more, or, with block
+  /// Lanczos, one pass over the table for every 8 products.
   static Pca fit(const Table& table, const PcaOptions& options, const RunOptions& run = {});
 
-  /// The scores of a table's rows: numeric columns pc1, pc2, ... (float64), then the table's columns that are no
+  /// The scores of a table's rows: numeric columns pc1, pc2, ... (float64), then the table's columns that are not
   /// features, shared. Attributes are matched by name; others are left out.
-  /// Throws invalid_file for an attribute that is not there, nominal, missing (MissingValues::error) or infinite.
+  /// Throws invalid_file for an attribute that is absent or nominal, for an infinite value, and for a missing one
+  /// (MissingValues::error).
   Table transform(const Table& table, const RunOptions& run = {}) const;
 
-  /// The fitted components as a table, and back (docs/FORMATS.md). Of the options `whiten` and `missing` count.
+  /// The fitted components as a table, and back (docs/FORMATS.md). from_table() uses only `whiten` and `missing` of the
+  /// options.
   Table to_table() const;
   static Pca from_table(const Table& table, const PcaOptions& options = {});
 

@@ -1,4 +1,4 @@
-// How a job runs: threads, memory budget, device, cancellation, progress. Nothing in here changes a result.
+// How a job runs: threads, memory budget, device, cancellation, progress. None of these changes a result.
 #pragma once
 
 #include <atomic>
@@ -26,15 +26,15 @@ class CancelToken {
 };
 
 /// Called now and then with the name of the phase and how much of it is done, in the phase's own unit (bytes, rows).
-/// Calls come from one thread at a time; done never decreases within a phase; total is 0 where it is not known.
+/// Calls come from one thread at a time. `done` never decreases within a phase; `total` is 0 where it is not known.
 using ProgressCallback = std::function<void(std::string_view phase, std::int64_t done, std::int64_t total)>;
 
-/// Options every job takes. The defaults use the whole machine.
+/// The options that every job takes. The defaults use the whole machine.
 struct RunOptions {
   int threads = 0;                ///< worker threads; 0 = as many as the process may use
   std::int64_t memory_limit = 0;  ///< bytes the job may hold beyond its inputs, and on each GPU; 0 = 80 % of what is
                                   ///< available now
-  std::string device = "auto";    ///< auto (a GPU where it pays) | cpu | cuda (the first GPU) | cuda:0,1 (these)
+  std::string device = "auto";    ///< auto (a GPU where it pays) | cpu | cuda (the first GPU) | cuda:0,1 (these GPUs)
   CancelToken cancel = {};
   ProgressCallback progress = {};  ///< empty = none
 };

@@ -1,4 +1,4 @@
-// The whole C++ API: one topic a file.
+// The whole C++ API, one topic per file.
 #pragma once
 
 #include "stope/buffer.hpp"

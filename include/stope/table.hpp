@@ -13,15 +13,15 @@
 
 namespace stope {
 
-/// What a column's values mean. The distinction between real, integer and date, and between nominal and polynominal,
-/// changes nothing but what is written back; binominal changes RapidMiner's nominal similarities.
+/// What a column's values mean. Real, integer and date differ only in how they are written back, and so do nominal and
+/// polynominal. Binominal changes RapidMiner's nominal similarities.
 enum class ValueType { real, integer, date, nominal, polynominal, binominal };
 
 /// What a column is for. Only `regular` columns are features.
 enum class Role { regular, label, id, weight, ignore };
 
 inline constexpr std::int32_t kMissingCode = -1;  ///< a missing nominal value
-inline constexpr std::int32_t kUnseenCode = -2;   ///< a value the training table does not have: equals nothing
+inline constexpr std::int32_t kUnseenCode = -2;   ///< a value that the training table lacks: it equals nothing
 
 constexpr bool is_nominal(ValueType type) {
   return type >= ValueType::nominal;
@@ -47,7 +47,7 @@ struct Column {
 };
 
 Column make_numeric(std::string name, const std::vector<double>& data, ValueType type = ValueType::real);
-/// Codes index `values`; -1 is missing. Throws invalid_argument for a code outside.
+/// Codes index `values`; -1 is missing. Throws invalid_argument for any other code.
 Column make_nominal(std::string name, const std::vector<std::int32_t>& codes, std::vector<std::string> values,
                     ValueType type = ValueType::polynominal);
 
@@ -68,7 +68,7 @@ struct Table {
   /// Throws invalid_argument if names repeat, lengths differ or a type and its storage disagree.
   void validate() const;
   std::int64_t bytes() const;
-  /// The share of bytes() that is not in a mapped file (stope/buffer.hpp).
+  /// The part of bytes() that is not in a mapped file (stope/buffer.hpp).
   std::int64_t bytes_in_memory() const;
 };
 
@@ -80,7 +80,7 @@ struct ColumnSpec {
   std::vector<std::string> values;
 };
 
-/// Columns in file order, as a schema file gives them (docs/FORMATS.md).
+/// The columns in file order, as a schema file gives them (docs/FORMATS.md).
 struct Schema {
   std::vector<ColumnSpec> columns;
   std::optional<std::string> missing_token;  ///< replaces the default tokens (an empty field is always missing)

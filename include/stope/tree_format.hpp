@@ -12,7 +12,7 @@ namespace stope {
 enum class TreeFormat { text, json, dot, svg, rules };
 TreeFormat tree_format(std::string_view name);  ///< throws invalid_argument for any other name
 
-/// The whole tree; ends with a line end. Numbers are the shortest that read back.
+/// The whole tree as text that ends with a line end. Numbers are the shortest that read back as the same.
 std::string format_tree(const DecisionTree& tree, TreeFormat format);
 
 /// "age < 39.5 and thal = normal"; "always" where there are no conditions.
