@@ -1,6 +1,6 @@
-// What the CUDA plug-in does for nearest neighbours (device/cuda_abi.hpp says what may cross this border): the
-// distances of tiles of queries x training rows by the reference formula, and of a search those that can still enter a
-// list.
+// What the CUDA plug-in does for nearest neighbours. It computes the distances of tiles of queries x training rows by
+// the reference formula. For a search it returns only those that can still enter a list. device/cuda_abi.hpp says what
+// may cross this border.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ using stope::cuda_abi::Failure;
 
 /// A fitted measure as it is copied to a device.
 struct Measure {
-  const char* type;  ///< typeid(M).name(): both sides name the struct of knn/measures/ so
+  const char* type;  ///< typeid(M).name(): both sides name a struct of knn/measure/formulas/ by it
   const void* bytes;
   std::int64_t n_bytes;
   const double* storage;  ///< what a member of the measure points to, or null
@@ -33,15 +33,15 @@ struct Sizes {
   std::int64_t width;         ///< doubles a row
   std::int64_t held_queries;  ///< query rows on the GPU at once
   std::int64_t held_rows;     ///< training rows in a buffer
-  std::int64_t n_buffers;     ///< of training rows: 1, or 2 where one is filled while the other is searched
-  std::int64_t tile_queries;  ///< pairs of a tile at most; tile_queries * tile_rows < 2^31
+  std::int64_t n_buffers;     ///< buffers of training rows: 1, or 2 where one is filled while the other is searched
+  std::int64_t tile_queries;  ///< the most pairs of a tile; tile_queries * tile_rows < 2^31
   std::int64_t tile_rows;
   std::int64_t scratch_threads;  ///< threads that evaluate a measure with work space at once
-  std::int64_t scratch_doubles;  ///< work space of one of them
-  std::int64_t piece_bytes;      ///< of a pinned buffer through which rows are copied; there are four
+  std::int64_t scratch_doubles;  ///< work space of one such thread
+  std::int64_t piece_bytes;      ///< bytes of one of the four pinned buffers through which rows are copied
 };
 
-/// Queries and training rows of a tile, counted within those held.
+/// Queries and training rows of a tile, as indices into those held.
 struct Tile {
   std::int64_t buffer;
   std::int64_t first_query, n_queries;
@@ -51,7 +51,7 @@ struct Tile {
 /// Tiles under way at once: the host looks at one while the GPU works on the next.
 inline constexpr int kSlots = 2;
 
-/// Query i of a tile has rows[j] of the tile, ascending, for j in [offsets[i], offsets[i] + counts[i]).
+/// Query i of a tile has the tile's rows[j], ascending, for j in [offsets[i], offsets[i] + counts[i]).
 struct Survivors {
   const std::int64_t* offsets;
   const std::int32_t* counts;
@@ -59,13 +59,13 @@ struct Survivors {
   const std::int32_t* rows;
 };
 
-/// Everything one searcher holds on one GPU. One thread at a time, but for load_rows, which another may call for a
-/// buffer that no tile is submitted for meanwhile.
+/// Everything one searcher holds on one GPU. One thread at a time may use it. The exception is load_rows: another
+/// thread may call it for a buffer that no tile is submitted for meanwhile.
 struct Session;
 
 // --- what both filters share ----------------------------------------------------------------------------------------
 
-/// What a filter takes on the GPU, and whether it can be used there at all.
+/// How much GPU memory a filter takes, and whether it can be used at all.
 struct FilterSize {
   bool possible;
   std::int64_t bytes;
@@ -85,9 +85,9 @@ enum FilterStep : std::int32_t {
   kFilterSteps,
 };
 
-/// Query i has distances[i * k + j] and rows[i * k + j], by (distance, row) or as heaps, unless it is uncertified.
-/// With a vote there are winners[j * n + i] and values[(j * n + i) * n_values + v] of the j-th k instead. Lists that
-/// stay on the GPU are in neither. All of it lives until the next search, or the next batch in the same slot.
+/// Query i has distances[i * k + j] and rows[i * k + j], by (distance, row) or as heaps, unless it is uncertified. With
+/// a vote the j-th k has winners[j * n + i] and values[(j * n + i) * n_values + v] instead. Neither holds lists that
+/// stay on the GPU. All of it lives until the next search, or the next batch in that slot.
 struct FilterAnswer {
   const double* distances;
   const std::int32_t* rows;
@@ -100,19 +100,19 @@ struct FilterAnswer {
 
 // --- the tensor filter: the whole training table on one GPU, images in halves or bytes, exact answers ----------------
 
-/// What an image has in a column. Queries and training rows may have different things in one column: what counts is the
-/// product (docs/numerics/filter.md, "Matrix units").
+/// What an image has in a column. Queries and training rows may differ in this, because only the product counts
+/// (docs/numerics/filter.md, "Matrix units").
 enum class ImagePart : std::int32_t {
   zero,
   constant,     ///< the factor
   number,       ///< (row[source] - centre) * scale in half precision, or in whole numbers; 0 if missing
-  square_high,  ///< -1/2 the square of that, as far as a half has it,
-  square_low,   ///< and the rest
+  square_high,  ///< -1/2 the square of that number, rounded to a half,
+  square_low,   ///< and what the rounding left
   present,      ///< the factor, or 0 if row[source] is missing
   value,        ///< the factor if row[source] is nominal value `value` modulo `n_buckets`, else 0
 };
 
-/// How a distance follows from the square s of that of two images (knn/measure/form.hpp).
+/// How a distance follows from s, the square of the distance of two images (knn/measure/form.hpp).
 enum class Finish : std::int32_t {
   root,         ///< sqrt(s) / unit
   identity,     ///< s / unit^2
@@ -126,7 +126,7 @@ struct ImageColumn {
   std::int32_t value, n_buckets;
   float query_factor, train_factor;
   std::int32_t masked;  ///< a value missing in this attribute is accounted for; else it leaves the row without a bound
-  double n_values;      ///< of a nominal attribute: codes are 0 ... n_values - 1
+  double n_values;      ///< nominal attribute: codes are 0 ... n_values - 1
   double centre, scale;
 };
 
@@ -134,143 +134,145 @@ struct TensorSpec {
   Measure measure;
   const ImageColumn* columns;
   std::int64_t n_columns;
-  std::int64_t image_width;   ///< columns of an image, zeros beyond those there are
-  std::int32_t byte_factor;   ///< images are of bytes: numbers that are not masked, all of one scale, a power of two,
-                              ///< and those of queries times this, 1 or 2. 0: of halves
+  std::int64_t image_width;   ///< columns of an image, padded with zeros
+  std::int32_t byte_factor;   ///< not 0: images in bytes, of unmasked numbers times one power of two, and queries'
+                              ///< images times this, 1 or 2. 0: images in halves
   std::int64_t start_column;  ///< the first of three columns that have -|t|^2 / 2 and the shift of the scores;
                               ///< negative: the accumulators start there
   std::int64_t width;         ///< doubles a row
   std::int64_t n_rows;        ///< of the training table, or of the longest part of it
-  std::int64_t n_buffers;     ///< parts of it that are held at once
-  std::int64_t most_queries;  ///< on the GPU at once
+  std::int64_t n_buffers;     ///< how many parts of the table are held at once
+  std::int64_t most_queries;  ///< most queries on the GPU at once
   std::int64_t most_neighbors;
   std::int64_t n_slots;      ///< batches under way, 1 ... kTensorSlots
-  std::int64_t list_groups;  ///< that a query's list has room for, at least 4 times most_neighbors
+  std::int64_t list_groups;  ///< groups that a query's list has room for, at least 4 times most_neighbors
   double tiny;               ///< an image distance that the reference formula may lose to underflow
-  double constant;           ///< what every pair has in common: |q - t|^2 = constant + |q|^2 - 2 score
+  double constant;           ///< the part that all pairs share: |q - t|^2 = constant + |q|^2 - 2 score
   double nominal;            ///< the sum of the mismatches' weights
-  double hashed;             ///< of those that images may miss
-  double product_error;      ///< of scores, for the factors' rounding
-  double slack;              ///< by how much the reference may be off in the square of an image distance
+  double hashed;             ///< the sum of those weights whose mismatches images may miss
+  double product_error;      ///< bound of a score's error from the factors' rounding
+  double slack;              ///< bound of the reference's error in the square of an image distance
   std::int32_t masks;        ///< whether values may be missing
-  std::int32_t shares;       ///< two rows need an attribute that both have
-  std::int32_t unit_rows;    ///< rows are scaled to length 1
+  std::int32_t shares;       ///< whether two rows need an attribute that both have
+  std::int32_t unit_rows;    ///< whether rows are scaled to length 1
   Finish finish;
-  double unit;  ///< a distance of 1 is so much between images
+  double unit;  ///< the image distance of two rows at distance 1
 };
 
-// What a GPU does beyond the lists, or with queries that it has already.
+// What a GPU does besides lists, or with queries that are on it already.
 struct Vote;         // knn/vote/vote_abi.hpp
 struct DeviceRows;   // knn/gpu/device_rows_abi.hpp
 struct DeviceLists;  // knn/gpu/device_rows_abi.hpp
 
-/// Queries of a batch at most: enough to fill the GPU many times over, and 132 blocks of the scan, so that on 132
+/// The most queries of a batch. They fill the GPU many times over. They are 132 blocks of the scan, so that on 132
 /// multiprocessors any number of segments is whole waves.
 inline constexpr std::int64_t kTensorBatchQueries = 33792;
 
-/// Batches of queries under way at once: the GPU works on one, the rows of the next are there, and the host hands on
+/// Batches of queries under way at once. The GPU works on one, the rows of the next are there, and the host hands on
 /// the answers of the one before. A filter may be made with fewer.
 inline constexpr int kTensorSlots = 3;
 /// Pieces of rows under way to the GPU: it copies one while the host fills the other.
 inline constexpr int kTensorPieces = 2;
 
-/// Parts of a training table that a GPU holds at most: rows go to one buffer while the other is searched.
+/// The most parts of a training table that a GPU holds: rows go to one buffer while the other is searched.
 inline constexpr int kTensorBuffers = 2;
 
 struct TensorQuery {
   const double* rows;  ///< n x width; lives until the batch is collected. Pinned memory is copied ten times as fast.
   std::int64_t n;      ///< at most TensorSpec::most_queries
   std::int64_t k;
-  std::int64_t self;      ///< query i is training row self + i and no neighbour of its own; negative: none is excluded
-  std::int32_t heap = 0;  ///< answers are RapidMiner's heaps after all rows, in the order of their arrays
-  std::int32_t buffer = 0;                    ///< the part that is searched; it must be complete
-  const Vote* vote = nullptr;                 ///< predictions are wanted, not lists; tensor_voters() came before
-  const DeviceRows* device_rows = nullptr;    ///< the rows are on the GPU: in place of `rows`
-  const DeviceLists* device_lists = nullptr;  ///< the lists stay on the GPU; no vote then
-  /// A distance per query, not NaN, beyond which no row is wanted; pinned memory as `rows`. Then there may be fewer
-  /// than k: kNoFilterRow follows, at an infinite distance. Null: the k nearest. Not for heaps, votes or device_lists.
+  std::int64_t self;           ///< query i is training row self + i, which is not its neighbour; negative: no row is
+                               ///< excluded
+  std::int32_t heap = 0;       ///< answers are RapidMiner's heaps after all rows, in the order of their arrays
+  std::int32_t buffer = 0;     ///< the part that is searched; it must be complete
+  const Vote* vote = nullptr;  ///< asks for predictions, not lists; tensor_voters() must come first
+  const DeviceRows* device_rows = nullptr;    ///< replaces `rows` where the rows are on the GPU
+  const DeviceLists* device_lists = nullptr;  ///< keeps the lists on the GPU; there is no vote then
+  /// A distance per query, not NaN, beyond which no row is wanted, in pinned memory like `rows`. A list may then be
+  /// shorter than k: kNoFilterRow follows, at an infinite distance. Null: the k nearest. Not for heaps, votes or
+  /// device_lists.
   const double* within = nullptr;
 };
 
 inline constexpr std::int32_t kNoFilterRow = 0x7fffffff;
 
-/// A training table, or a part of one, with its images on one GPU. One thread at a time, but for tensor_collect, which
-/// several may call at once, of different slots, while another submits; and for what brings rows to a table that is not
-/// searched meanwhile.
+/// A training table, or a part of one, with its images on one GPU. One thread at a time may use it, with two
+/// exceptions. Several threads may call tensor_collect at once, for different slots, while another submits. Rows may be
+/// brought to a table that is not searched meanwhile.
 struct TensorFilter;
 
-// --- the filter by differences: the whole training table on one GPU, images in floats or bytes, exact answers --------
+// --- the difference filter: the whole training table on one GPU, images in floats or bytes, exact answers ------------
 
 struct DifferenceSpec {
   Measure measure;
-  RowForm row_form;  ///< points into the host's memory
+  RowForm row_form;  ///< points into host memory
   SumBounds bounds;
-  const float* mismatch;      ///< per column of an image: what a mismatch adds
-  const float* weight;        ///< its part of the divisor
-  double steps;               ///< images in bytes: a unit of the images is so many steps; 0: images in floats
+  const float* mismatch;      ///< per column of an image: the term of a mismatch
+  const float* weight;        ///< per column of an image: its share of the divisor
+  double steps;               ///< images in bytes: steps per unit of the images; 0: images in floats
   std::int64_t width;         ///< doubles a row
   std::int64_t n_rows;        ///< of the training table
-  std::int64_t most_queries;  ///< on the GPU at once
+  std::int64_t most_queries;  ///< most queries on the GPU at once
   std::int64_t most_neighbors;
-  std::int64_t piece_bytes;  ///< of each of two pinned buffers
+  std::int64_t piece_bytes;  ///< bytes of each of two pinned buffers
 };
 
 struct DifferenceQuery {
   const double* rows;  ///< n x width
   std::int64_t n;
   std::int64_t k;
-  std::int64_t self;                 ///< as TensorQuery's
+  std::int64_t self;                 ///< see TensorQuery
   const std::int64_t* train_groups;  ///< group per training row, or null
-  const std::int64_t* query_groups;  ///< per query; below 0: excludes nothing
-  const Vote* vote = nullptr;        ///< as TensorQuery's
+  const std::int64_t* query_groups;  ///< group per query, or null; below 0 excludes nothing
+  const Vote* vote = nullptr;        ///< see TensorQuery
 };
 
-/// A training table with its images on one GPU. One thread at a time.
+/// A training table with its images on one GPU. One thread at a time may use it.
 struct DifferenceFilter;
 
 /// Functions that return an int return 0 when all is well.
 struct Functions {
-  /// Whether there is a kernel for the measure's struct.
+  /// Says whether there is a kernel for the measure's struct.
   bool (*has_measure)(const char* type, std::int64_t n_bytes);
   int (*create)(std::int32_t gpu, const Measure* measure, const Sizes* sizes, Session** session, Failure* failure);
   void (*destroy)(Session* session);
   int (*load_queries)(Session* session, const double* rows, std::int64_t n, Failure* failure);
   /// Queues the copy of training rows; tiles submitted later wait for it.
   int (*load_rows)(Session* session, std::int64_t buffer, const double* rows, std::int64_t n, Failure* failure);
-  /// Queues a tile: distances, the training row first, and which of them do not exceed the query's threshold.
+  /// Queues a tile: computes its distances, and selects those that do not exceed the query's threshold.
   int (*submit)(Session* session, int slot, const Tile* tile, const double* thresholds, Failure* failure);
-  /// Waits for the tile in a slot. What `survivors` points to lives until the slot's next tile.
+  /// Waits for the tile in a slot. The memory of `survivors` lives until the slot's next tile.
   int (*collect)(Session* session, int slot, Survivors* survivors, Failure* failure);
-  /// values[i * ld + j] for query i and row j of the tile, as MeasureKernel::evaluate; waits.
+  /// Writes values[i * ld + j] for query i and row j of the tile, as MeasureKernel::evaluate does; waits.
   int (*matrix)(Session* session, const Tile* tile, bool similarity, bool query_first, double* values, std::int64_t ld,
                 Failure* failure);
 
   int (*tensor_size)(std::int32_t gpu, const TensorSpec* spec, FilterSize* size, Failure* failure);
   int (*tensor_create)(std::int32_t gpu, const TensorSpec* spec, TensorFilter** filter, Failure* failure);
   void (*tensor_destroy)(TensorFilter* filter);
-  /// Empties a table for another one, or another part of one, of at most TensorSpec::n_rows rows. No batch is under way
-  /// in it.
+  /// Empties a table for another one, or another part of one, of at most TensorSpec::n_rows rows. No batch may be under
+  /// way in it.
   int (*tensor_begin)(TensorFilter* filter, int buffer, std::int64_t n_rows, Failure* failure);
-  /// Queues the next n training rows. They must stay as they are until tensor_wait() of the same `piece`.
+  /// Queues the next n training rows. They must stay unchanged until tensor_wait() of the same `piece`.
   int (*tensor_load)(TensorFilter* filter, int buffer, int piece, const double* rows, std::int64_t n, Failure* failure);
   int (*tensor_wait)(TensorFilter* filter, int piece, Failure* failure);
-  /// After the last row: how many rows no image bounds well, so that they are always listed.
+  /// Call it after the last row. Returns the number of rows that no image bounds well; these are always listed.
   int (*tensor_finish)(TensorFilter* filter, int buffer, std::int64_t* n_always, Failure* failure);
-  /// What the training rows vote with, copied. No batch that votes is under way.
+  /// Copies what the training rows vote with. No batch that votes may be under way.
   int (*tensor_voters)(TensorFilter* filter, const Voters* voters, Failure* failure);
   /// Queues the search of a batch in a slot that is free: never used, or collected.
   int (*tensor_submit)(TensorFilter* filter, int slot, const TensorQuery* query, Failure* failure);
-  /// Waits for the batch in a slot. The slot is free afterwards, also after an error.
+  /// Waits for the batch in a slot. The slot is free afterwards, even after an error.
   int (*tensor_collect)(TensorFilter* filter, int slot, FilterAnswer* answer, Failure* failure);
 
   int (*differences_size)(std::int32_t gpu, const DifferenceSpec* spec, FilterSize* size, Failure* failure);
   int (*differences_create)(std::int32_t gpu, const DifferenceSpec* spec, DifferenceFilter** filter, Failure* failure);
   void (*differences_destroy)(DifferenceFilter* filter);
-  /// The next n training rows.
+  /// Adds the next n training rows.
   int (*differences_load)(DifferenceFilter* filter, const double* rows, std::int64_t n, Failure* failure);
-  /// After the last row: how many rows no image bounds well, so that they are always listed.
+  /// Call it after the last row. Returns the number of rows that no image bounds well; these are always listed.
   int (*differences_finish)(DifferenceFilter* filter, std::int64_t* n_always, Failure* failure);
-  /// As tensor_voters().
+  /// Does what tensor_voters() does.
   int (*differences_voters)(DifferenceFilter* filter, const Voters* voters, Failure* failure);
   int (*differences_search)(DifferenceFilter* filter, const DifferenceQuery* query, FilterAnswer* answer,
                             Failure* failure);

@@ -1,4 +1,4 @@
-// What an engine is to a job that wants every distance rather than the nearest rows: Pairwise and Cross Distances.
+// The interface of an engine for a job that wants every distance, not the nearest rows: Pairwise and Cross Distances.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ class DistanceMatrix {
   /// Writes values[i * ld + j] for every query i of the block and row j of the part. Polls the cancel token.
   virtual void compute(const TrainPart& part, const QueryBlock& block, Quantity quantity, PairOrder order,
                        double* values, std::int64_t ld) = 0;
-  /// Adds how many pairs were evaluated so far.
+  /// Adds the number of pairs evaluated so far.
   virtual void report(SearchReport& report) const = 0;
 };
 

@@ -1,5 +1,5 @@
-// The engines that search, and what the planner has to know of each: one row an engine. A new engine gets a row here
-// and a case in search/make_engine.cpp.
+// The engines that search, and what the planner has to know about each: one row per engine. A new engine needs a row
+// here and a case in search/make_engine.cpp.
 #pragma once
 
 #include <cstddef>
@@ -18,11 +18,11 @@ enum class Engine {
   tensor_filter_parts  ///< the tensor filter for a training table that does not fit a GPU
 };
 
-/// The host memory that a query row in flight takes beside its encoding and its lists.
+/// The host memory that a query row in flight takes in addition to its encoding and its lists.
 enum class QuerySpace {
   nothing,           ///< the distances are in the GPU's memory
-  tile_distances,    ///< its distances to the training rows of a tile
-  image,             ///< its image; each thread has a work space as well
+  tile_distances,    ///< the distances to the training rows of a tile
+  image,             ///< the image; each thread has a work space as well
   rows_under_way,    ///< the encoded rows of two more blocks, which are under way at the same time
   row_per_other_gpu  ///< a copy of the encoded row for each GPU but the first
 };
@@ -39,32 +39,33 @@ struct EngineProperties {
   std::string_view method;  ///< its name in reports
   bool on_gpu;
   bool filters;  ///< whether images rule rows out before distances are computed
-  /// Whether it is a SearchPipeline: several blocks are under way, and lists go straight to the result. Else it is a
-  /// Searcher, which reads the lists of earlier parts while it writes new ones.
+  /// Whether the engine is a SearchPipeline: several blocks are under way, and lists go straight to the result.
+  /// Otherwise it is a Searcher, which reads the lists of earlier parts while it writes new ones.
   bool pipelined;
   std::int64_t n_queries;           ///< most query rows in flight; kWholeBatches: see make_plan
-  std::int64_t n_queries_in_parts;  ///< the same where the index does not hold the encoded training rows
+  std::int64_t n_queries_in_parts;  ///< most query rows in flight where the index does not hold the encoded rows
   bool queries_per_gpu;             ///< whether each GPU of the run takes that many
   std::int64_t batches_per_block;   ///< STOPE_TILE_QUERIES is multiplied by this
   QuerySpace query_space;
   TrainSpace train_space;
-  Engine if_host_is_short;  ///< takes its place where the host's memory is too short; itself: nothing does
-  Engine if_gpu_is_short;   ///< takes its place where a GPU's memory is too short; itself: nothing does
+  Engine if_host_is_short;  ///< the engine used instead where host memory is too short; itself: there is none
+  Engine if_gpu_is_short;   ///< the engine used instead where a GPU's memory is too short; itself: there is none
 };
 
 inline constexpr std::int64_t kWholeBatches = 0;
 
-// 128 queries x 4096 rows are 4 MB of distances: they stay in the last-level cache between the pass that computes them
-// and the pass that selects from them, and are enough work to feed dozens of cores between two barriers.
+// 128 queries x 4096 rows are 4 MB of distances. They stay in the last-level cache between the pass that computes them
+// and the pass that selects from them. They are also enough work to feed dozens of cores between two barriers.
 inline constexpr std::int64_t kReferenceQueries = 128, kReferenceRows = 4096;
-// A filter keeps no distances, and orders the queries it is given: the more there are, the nearer are those that share
-// a tile. Where the training table comes in parts, each part is encoded once for all queries in flight.
+// A filter keeps no distances, and it orders the queries that it is given. The more queries there are, the nearer are
+// those that share a tile. Where the training table comes in parts, each part is encoded once for all queries in
+// flight.
 inline constexpr std::int64_t kManyQueries = std::int64_t{1} << 17;
-// The reference on a GPU works a second or so on this many queries between two reports of progress.
+// The reference on a GPU needs about a second for this many queries; progress is reported after each block of them.
 inline constexpr std::int64_t kGpuReferenceQueries = std::int64_t{1} << 15;
 inline constexpr std::int64_t kDifferenceQueries = std::int64_t{1} << 14;
-// For every block the parts of the training table are copied to the GPU again. So a block has as many queries as the
-// budget holds; the bound is there for reports of progress.
+// The parts of the training table are copied to the GPU again for every block. So a block has as many queries as the
+// budget holds, up to this bound, which keeps progress reports coming.
 inline constexpr std::int64_t kPartsQueries = std::int64_t{1} << 19;
 
 inline constexpr EngineProperties kEngines[] = {
@@ -152,7 +153,7 @@ constexpr const EngineProperties& properties(Engine engine) {
   return kEngines[static_cast<std::size_t>(engine)];
 }
 
-/// Whether every engine's row is at its place, and what takes an engine's place works on the same device.
+/// Whether every engine's row is at its place, and whether each replacement runs on the same device.
 constexpr bool engines_are_sound() {
   for (std::size_t i = 0; i < std::size(kEngines); ++i) {
     const EngineProperties& row = kEngines[i];

@@ -1,5 +1,5 @@
-// The plan of a search: which engine on which back end, tile sizes, threads, memory. Nothing a plan decides shows in
-// the result. search/make_plan.hpp makes one.
+// The plan of a search: the engine, its back end, tile sizes, threads and memory. No decision of a plan shows in the
+// result. search/make_plan.hpp makes one.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace stope::knn {
 
-/// Which way a search goes, and why.
+/// The way a search goes, and why.
 struct Method {
   Engine engine = Engine::cpu_reference;
   BlockOrder order = BlockOrder::table;   ///< cpu_filter
@@ -24,14 +24,14 @@ struct Plan {
   device::BackendChoice backend;
   Method method;
   std::int64_t tile_queries = 0;  ///< query rows in flight
-  std::int64_t tile_rows = 0;     ///< training rows whose distances to them are held at once
+  std::int64_t tile_rows = 0;     ///< training rows whose distances to these queries are held at once
   std::int64_t part_rows = 0;     ///< training rows that are encoded, and have images, at once
   std::int64_t memory_budget = 0;
   std::int64_t memory_planned = 0;  ///< bytes of the tiles and lists
   int threads = 0;
 };
 
-/// Fills in what the plan knows of a report.
+/// Fills in those fields of a report that the plan knows.
 SearchReport report_of(const Plan& plan);
 
 }  // namespace stope::knn

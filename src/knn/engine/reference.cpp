@@ -16,8 +16,8 @@ class Pairs {
   Pairs(const Fitted& fitted, ThreadPool& pool, const CancelToken& cancel)
       : fitted_(fitted), pool_(pool), cancel_(cancel) {}
 
-  /// Writes out[i * ld + (j - begin)] for every query i of the block and the part's rows j in [begin, end), in tasks
-  /// that are large enough to be worth a hand-over.
+  /// Writes out[i * ld + (j - begin)] for every query i of the block and the part's rows j in [begin, end). Each task
+  /// is large enough to be worth a hand-over.
   void compute(const TrainPart& part, const QueryBlock& block, std::int64_t begin, std::int64_t end, Quantity quantity,
                PairOrder order, double* out, std::int64_t ld) const {
     constexpr std::int64_t kQueriesPerTask = 16;
@@ -61,8 +61,8 @@ class ReferenceSearcher final : public Searcher {
       collectors_[i].reset(selection);
       collectors_[i].restore(&lists[i * n_lists]);
     }
-    // Tiles go in row order and a pass selects only when the tile before is done, because RapidMiner's heap must see
-    // the rows in that order.
+    // Tiles go in row order, and a pass selects only after the tile before is done: RapidMiner's heap must see the rows
+    // in that order.
     std::atomic<bool> too_long = false;
     for (std::int64_t begin = 0; begin < part.n; begin += plan_.tile_rows) {
       const std::int64_t end = std::min(begin + plan_.tile_rows, part.n);

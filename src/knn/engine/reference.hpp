@@ -1,5 +1,5 @@
-// The reference engine of the CPU: every distance by the measure's own formula in double precision, blocked, on all
-// cores. Every fast engine must return its bits.
+// The reference engine of the CPU. It computes every distance by the measure's own formula in double precision, in
+// blocks, on all cores. Every fast engine must return its bits.
 #pragma once
 
 #include <memory>

@@ -1,12 +1,12 @@
-// The choices a filter has: how it compares images, and in which order rows lie in blocks. Plain enumerations without
-// the standard library, because the scans compiled for each instruction set read them too (knn/filter/scan/scan.hpp).
+// The choices of a filter: how it compares images, and in which order rows lie in blocks. The scans compiled for each
+// instruction set read these enumerations (knn/filter/scan/scan.hpp), so they use no standard library.
 #pragma once
 
 namespace stope::knn {
 
-/// How images are compared. Differences in floats take any form. Inner products take squares of numbers, none missing;
-/// byte differences absolute terms, numbers and mismatches: `byte_differences` where nothing is missing,
-/// `byte_differences_present` where something is, which compares what both rows have.
+/// How images are compared. `differences`, in floats, takes any form. Products take squares of numbers where none is
+/// missing. Byte differences take absolute terms: numbers and mismatches. `byte_differences` is for tables where
+/// nothing is missing; `byte_differences_present` compares only what both rows have.
 enum class ScanKind { differences, products, byte_products, byte_differences, byte_differences_present };
 inline constexpr int kScanKinds = 5;
 
@@ -14,8 +14,8 @@ constexpr bool in_bytes(ScanKind kind) {
   return kind >= ScanKind::byte_products;
 }
 
-/// How rows are ordered in blocks: as the table has them (RapidMiner's heap must see them so), or such that near rows
-/// share a block.
+/// How rows are ordered in blocks: as in the table (RapidMiner's heap must see them so), or so that near rows share a
+/// block.
 enum class BlockOrder { table, near };
 
 }  // namespace stope::knn

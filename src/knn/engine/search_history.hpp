@@ -1,4 +1,4 @@
-// What earlier searches in a fitted table leave for later ones, beside images: counts, choices, spare memory.
+// What earlier searches in a fitted table leave for later ones, apart from images: counts, choices, spare memory.
 #pragma once
 
 #include <cstdint>
@@ -14,16 +14,16 @@ namespace stope::knn {
 /// The history of one fitted table. Safe from several threads at once.
 class SearchHistory {
  public:
-  /// Adds the queries of a search; returns the sum of all so far.
+  /// Adds the queries of a search, and returns the sum of all so far.
   std::int64_t add_queries(std::int64_t n);
   std::int64_t n_queries() { return add_queries(0); }
 
-  /// What `choose` returned when it was first asked for this backend and order of rows: looking at a sample costs as
-  /// much as a small search.
+  /// Returns what `choose` returned when it was first asked for this back end and order of rows. Looking at a sample
+  /// costs as much as a small search.
   Method choice(device::Backend backend, bool in_order, const std::function<Method()>& choose);
 
-  /// Memory for the lists of a block of queries, as the search before left it. To write memory for the first time
-  /// costs more than to write it again. Empty if there is none.
+  /// Returns memory for the lists of a block of queries, as the last search left it; empty if there is none. Memory
+  /// costs more to write for the first time than to write again.
   Neighbors take_lists();
   void keep_lists(Neighbors lists);
 

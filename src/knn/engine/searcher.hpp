@@ -1,5 +1,5 @@
-// What an engine is to the search: it takes blocks of queries and parts of the training table, one after the other. An
-// engine that works beside the host is a SearchPipeline instead (knn/engine/pipeline.hpp).
+// The interface of an engine that takes blocks of queries and parts of the training table one after the other. An
+// engine whose work overlaps the host's is a SearchPipeline instead (knn/engine/pipeline.hpp).
 #pragma once
 
 #include <memory>
@@ -19,11 +19,11 @@ enum class PartEnd {
 class Searcher {
  public:
   virtual ~Searcher() = default;
-  /// Offers the rows of a part to lists[query * selection.n_lists() + list], which hold what earlier parts (all rows
-  /// before this one's) left there. Polls the cancel token between tiles.
+  /// Offers the rows of a part to lists[query * selection.n_lists() + list]. These lists hold what earlier parts left
+  /// there, and those parts' rows all come before this part's. Polls the cancel token between tiles.
   [[nodiscard]] virtual PartEnd search(const TrainPart& part, const QueryBlock& block, const Selection& selection,
                                        Lists& lists) = 0;
-  /// Adds what the searches so far did: pairs scanned, skipped, listed, evaluated.
+  /// Adds the work of the searches so far: pairs scanned, skipped, listed, evaluated.
   virtual void report(SearchReport& report) const = 0;
 };
 

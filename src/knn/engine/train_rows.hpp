@@ -15,7 +15,7 @@ struct TrainPart {
 };
 
 /// Walks over the training table in parts of at most `part_rows` rows. A table that is not resident is encoded part by
-/// part into one buffer, so that a part is valid until the next is asked for.
+/// part into one buffer, so a part is valid only until the next is asked for.
 class TrainParts {
  public:
   TrainParts(const Fitted& fitted, std::int64_t part_rows);

@@ -51,7 +51,7 @@ double Collector::threshold() const {
   double most = -std::numeric_limits<double>::infinity();
   for (const RapidMinerHeap& heap : heaps_) {
     const double root = heap.threshold();
-    if (!(root <= most)) most = root;  // a NaN stays: under it anything can enter
+    if (!(root <= most)) most = root;  // a NaN stays: under it any row can enter
     if (most != most) break;
   }
   return most;

@@ -13,15 +13,15 @@ class Collector {
  public:
   /// Empties the lists; the memory stays.
   void reset(const Selection& selection);
-  /// Puts back what take() gave for every list, or nothing where a list is empty, so that offering goes on from there.
+  /// Restores what take() gave for every list (nothing, where a list was empty), so that more rows can be offered.
   void restore(const std::vector<Neighbor>* lists);
-  /// RapidMiner's heaps must be offered rows in training order; the other kinds take any order.
+  /// RapidMiner's heaps must be offered rows in training order; the other kinds take them in any order.
   void offer(const Neighbor& candidate);
   /// Whether more rows lie within the radius than selection.longest. The list is unusable then.
   bool too_long() const { return too_long_; }
-  /// No candidate whose distance is greater can enter a list any more. Under infinity or NaN every candidate can.
+  /// No candidate at a greater distance can enter a list any more. If it is infinity or NaN, every candidate can.
   double threshold() const;
-  /// Moves list number `list` (selection.n_lists() of them) to `out`, in the order in which it is returned.
+  /// Moves list number `list`, of selection.n_lists(), to `out`, in the order in which it is returned.
   void take(std::size_t list, std::vector<Neighbor>& out);
 
  private:
@@ -34,7 +34,7 @@ class Collector {
   std::vector<Neighbor> within_;
 };
 
-/// Hands on lists[query * n_lists + list] of consecutive queries, one Neighbors a list.
+/// Hands on lists[query * n_lists + list] of consecutive queries, as one Neighbors per list.
 void append_lists(const Lists& lists, std::size_t n_lists, std::int64_t first_query, std::vector<Neighbors>& out);
 
 }  // namespace stope::knn

@@ -13,7 +13,7 @@ struct Neighbor {
   std::int64_t row;
 };
 
-/// stope orders candidates by (distance, row), NaN after everything, -0 equal to +0. This is a strict total order. So
+/// stope orders candidates by (distance, row), NaN after everything, -0 equal to +0. This is a strict total order, so
 /// the k smallest do not depend on tiles, threads or devices, and lists merge associatively.
 inline bool closer(const Neighbor& a, const Neighbor& b) {
   if (a.distance < b.distance) return true;
@@ -43,7 +43,7 @@ class RapidMinerHeap {
  public:
   void reset(std::int64_t k);
   void offer(const Neighbor& candidate);
-  /// Goes on with an array that array() returned.
+  /// Goes on from an array that array() returned.
   void restore(const std::vector<Neighbor>& array) { heap_ = array; }
   /// Returns the candidates in heap-array order, the order in which votes are added.
   const std::vector<Neighbor>& array() const { return heap_; }

@@ -12,7 +12,7 @@ STOPE_HD inline bool java_greater(double a, double b) {
   if (a < b) return false;
   const bool a_nan = a != a, b_nan = b != b;
   if (a_nan || b_nan) return a_nan && !b_nan;
-  return 1.0 / a > 1.0 / b;  // equal values; the quotients differ only if they are zeros
+  return 1.0 / a > 1.0 / b;  // equal values; the quotients differ only if these are zeros of different sign
 }
 
 /// Does what java.util.PriorityQueue.siftUp does: a parent that is not smaller stays where it is. `Array` has
@@ -29,8 +29,8 @@ STOPE_HD void heap_push(Array& heap, int size, const Neighbor& candidate) {
   heap.put(i, candidate);
 }
 
-/// Does what java.util.PriorityQueue.poll does to a heap of `size` > 0: the last element, `last`, sinks from the root,
-/// and if both children are equal the left one rises. The heap has one element less afterwards.
+/// Does what java.util.PriorityQueue.poll does to a heap of `size` > 0. The last element, `last`, sinks from the root;
+/// if both children are equal, the left one rises. The heap then has one element less.
 template <class Array, class Neighbor>
 STOPE_HD void heap_poll(Array& heap, int size, const Neighbor& last) {
   --size;

@@ -1,4 +1,4 @@
-// Says which neighbours a search wants of every query, and holds the lists that it fills.
+// Says which neighbours a search wants for every query, and holds the lists that it fills.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ struct QueryBlock {
   const std::int64_t* groups = nullptr;  ///< group per row, or null; kNoGroup excludes nothing
 };
 
-/// Which neighbours are wanted of every query.
+/// Which neighbours every query wants.
 struct Selection {
   enum class Kind {
     nearest,          ///< wants the k smallest by (distance, row), in that order
@@ -32,14 +32,15 @@ struct Selection {
   Kind kind = Kind::nearest;
   std::vector<std::int64_t> ks;  ///< nearest: one k
   double radius = 0.0;
-  std::int64_t longest = std::numeric_limits<std::int64_t>::max();  ///< radius: the plan has room for so long a list
+  std::int64_t longest = std::numeric_limits<std::int64_t>::max();  ///< radius: the longest list for which the plan has
+                                                                    ///< room
   bool exclude_self = false;                                        ///< query i is training row i
   const std::int64_t* train_groups = nullptr;                       ///< group per training row, or null
-  const Ballot* ballot = nullptr;                                   ///< what the lists are voted for, or null
+  const Ballot* ballot = nullptr;                                   ///< turns the lists into votes, or null
   const DeviceQueries* device = nullptr;                            ///< where a GPU finds rows and puts lists, or null
 
   std::size_t n_lists() const { return kind == Kind::rapidminer_heap ? ks.size() : 1; }
-  /// Whether training row `row` is no neighbour of query `i` of the block, however near.
+  /// Whether training row `row` cannot be a neighbour of query `i` of the block, however near it is.
   bool excludes(const QueryBlock& block, std::int64_t i, std::int64_t row) const {
     if (exclude_self && block.first + i == row) return true;
     if (train_groups == nullptr || block.groups[i] == kNoGroup) return false;

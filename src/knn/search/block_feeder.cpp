@@ -9,7 +9,7 @@ namespace stope::knn {
 BlockFeeder::BlockFeeder(std::int64_t n_blocks, std::int64_t under_way, In in, std::function<void(std::int64_t)> begin)
     : n_blocks_(n_blocks), under_way_(under_way), begin_(std::move(begin)) {
   if (n_blocks > 0) {
-    begin_(0);  // in this thread: what it queues is under way before another thread could wake
+    begin_(0);  // in this thread: the work it queues is under way before another thread could wake
     begun_ = 1;
   }
   if (n_blocks <= 1 || under_way <= 1 || in == In::the_callers) return;

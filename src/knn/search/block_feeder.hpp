@@ -14,16 +14,16 @@ namespace stope::knn {
 class BlockFeeder {
  public:
   enum class In { a_thread, the_callers };
-  /// Calls begin(number) for 0, 1, ... n_blocks - 1 in order, at most `under_way` ahead of done(). The first call is
-  /// made before the constructor returns, the others in a thread of its own. They are made in wait_for() if `in` says
+  /// Calls begin(number) for 0, 1, ... n_blocks - 1 in order, at most `under_way` ahead of done(). The constructor
+  /// makes the first call before it returns; a thread of its own makes the others. wait_for() makes them if `in` says
   /// so, or if the system has no thread to give.
   BlockFeeder(std::int64_t n_blocks, std::int64_t under_way, In in, std::function<void(std::int64_t)> begin);
-  /// Waits until a begin() that runs has returned, and calls no other.
+  /// Waits until a running begin() has returned, and calls no other.
   ~BlockFeeder();
   BlockFeeder(const BlockFeeder&) = delete;
   BlockFeeder& operator=(const BlockFeeder&) = delete;
 
-  /// Waits until block `number` has begun; throws what its begin() threw.
+  /// Waits until block `number` has begun; throws the error of its begin().
   void wait_for(std::int64_t number);
   /// Says that block `number`, the next in order, is finished.
   void done(std::int64_t number);

@@ -16,7 +16,7 @@ namespace stope::knn {
 
 namespace {
 
-// Turns to the CPU where the GPU has no kernel for the measure.
+// Falls back to the CPU where the GPU has no kernel for the measure.
 device::BackendChoice with_kernel(const Fitted& fitted, device::BackendChoice choice) {
   if (choice.backend != device::Backend::cuda) return choice;
   const MeasureBytes image = fitted.kernel().bytes();

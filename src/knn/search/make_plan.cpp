@@ -16,7 +16,7 @@ const EngineProperties& engine_of(const Plan& plan) {
   return properties(plan.method.engine);
 }
 
-// Doubles that a query row in flight takes beside its encoding and its lists.
+// Doubles that a query row in flight takes in addition to its encoding and its lists.
 std::int64_t query_space(const Plan& plan, const Demand& demand) {
   switch (engine_of(plan).query_space) {
     case QuerySpace::nothing: return 0;
@@ -28,7 +28,7 @@ std::int64_t query_space(const Plan& plan, const Demand& demand) {
   return (static_cast<std::int64_t>(plan.backend.gpus.size()) - 1) * demand.width;
 }
 
-// All query rows in flight, and the work spaces of the threads.
+// Bytes of all query rows in flight and of the threads' work spaces.
 std::int64_t query_bytes(const Plan& plan, const Demand& demand) {
   const std::int64_t values = checked::add(demand.width, query_space(plan, demand));
   // A searcher reads the lists of earlier parts while it writes new ones.
@@ -45,8 +45,8 @@ std::int64_t query_bytes(const Plan& plan, const Demand& demand) {
                       checked::mul(plan.threads, checked::add(demand.scratch_bytes, work_space)));
 }
 
-// One training row in flight. With images these are two in floats (row by row, and in blocks), one in bytes, the row's
-// residual, its place in the order and its share of a box.
+// Bytes of one training row in flight. A row has two images in floats (one row by row, one in blocks), one in bytes,
+// its residual, its place in the order and its share of a box.
 std::int64_t row_bytes(const Plan& plan, const Demand& demand) {
   const TrainSpace space = engine_of(plan).train_space;
   if (space == TrainSpace::nothing) return 0;
@@ -57,7 +57,7 @@ std::int64_t row_bytes(const Plan& plan, const Demand& demand) {
   return checked::add(encoded, checked::add(checked::mul(demand.filter_columns, kPerColumn), kPerRow));
 }
 
-// As many rows a part as the budget leaves; 0 if it leaves too few to be worth a pass over the queries.
+// Rows of a part that the budget allows; 0 if they are too few to be worth a pass over the queries.
 std::int64_t part_rows(const Plan& plan, const Demand& demand, std::int64_t budget) {
   const std::int64_t left = budget - query_bytes(plan, demand);
   const std::int64_t each = row_bytes(plan, demand);
@@ -68,12 +68,12 @@ std::int64_t part_rows(const Plan& plan, const Demand& demand, std::int64_t budg
   return rows >= kLeast || plan.tile_queries == 1 ? rows : 0;
 }
 
-// The tensor filter takes at most kTensorBatchQueries at once on each GPU. Its blocks have one size, whole blocks of
-// its scan: while the GPU searches one, the host prepares the next.
+// The tensor filter takes at most kTensorBatchQueries at once on each GPU. All its blocks have one size, a multiple of
+// the scan's blocks. While the GPU searches one block, the host prepares the next.
 std::int64_t whole_batches(std::int64_t n_queries, std::int64_t n_gpus) {
   constexpr std::int64_t kScanQueries = 256;
   // The more GPUs there are, the less time the host has to prepare a block while they search. So several GPUs get more
-  // blocks, as long as each block has enough for each of them.
+  // blocks, as long as each block has enough queries for every GPU.
   constexpr std::int64_t kBlocksOfSeveralGpus = 4, kGpuShare = std::int64_t{1} << 13;
   const std::int64_t n = std::max<std::int64_t>(n_queries, 1), unit = n_gpus * kScanQueries;
   std::int64_t n_blocks = checked::ceil_div(n, n_gpus * cuda_abi::kTensorBatchQueries);
@@ -81,7 +81,7 @@ std::int64_t whole_batches(std::int64_t n_queries, std::int64_t n_gpus) {
   return checked::mul(checked::ceil_div(checked::ceil_div(n, n_blocks), unit), unit);
 }
 
-// Sizes for the plan's engine before anything is shrunk.
+// Sets the sizes for the plan's engine, before anything is shrunk.
 void set_tiles(Plan& plan, const Demand& demand) {
   const EngineProperties& engine = engine_of(plan);
   const auto n_gpus = static_cast<std::int64_t>(plan.backend.gpus.size());
@@ -125,8 +125,8 @@ Plan make_plan(const Demand& demand, const device::BackendChoice& backend, const
   plan.threads = run.threads > 0 ? run.threads : available_threads();
   set_tiles(plan, demand);
   const std::int64_t forced_part = environment::count(environment::Variable::part_rows);
-  // A limit covers the index as well; what is measured as available leaves it out already. A quarter goes to the pinned
-  // memory through which rows reach a GPU and survivors come back (plan_gpu).
+  // A limit covers the index as well; memory measured as available leaves the index out already. A quarter goes to the
+  // pinned memory through which rows reach a GPU and survivors come back (plan_gpu).
   const std::int64_t limit = engine_of(plan).on_gpu ? plan.memory_budget / 4 * 3 : plan.memory_budget;
   const std::int64_t budget = limit - (run.memory_limit > 0 ? demand.index_bytes : 0);
   while ((plan.part_rows = part_rows(plan, demand, budget)) == 0) {
@@ -138,7 +138,7 @@ Plan make_plan(const Demand& demand, const device::BackendChoice& backend, const
                     std::to_string(plan.memory_budget));
   }
   if (forced_part > 0) plan.part_rows = std::min(forced_part, plan.part_rows);
-  // The distances of a tile need no more rows than a part has.
+  // A tile needs no more rows than a part has.
   plan.tile_rows = std::min(plan.tile_rows, plan.part_rows);
   plan.memory_planned = checked::add(query_bytes(plan, demand), checked::mul(plan.part_rows, row_bytes(plan, demand)));
   return plan;

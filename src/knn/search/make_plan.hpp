@@ -9,22 +9,22 @@
 
 namespace stope::knn {
 
-/// What a job needs of memory.
+/// How much memory a job needs.
 struct Demand {
   std::int64_t n_queries = 0;
   std::int64_t n_rows = 0;
   std::int64_t width = 0;           ///< encoded attributes
   std::int64_t list_bytes = 0;      ///< bytes of result and lists per query row
   std::int64_t scratch_bytes = 0;   ///< bytes of work space per thread
-  std::int64_t index_bytes = 0;     ///< bytes the fitted index holds already
-  bool resident = true;             ///< whether it holds the encoded rows
-  std::int64_t filter_columns = 0;  ///< columns of the images a filter makes of rows; 0: no filter can be used
+  std::int64_t index_bytes = 0;     ///< bytes that the fitted index holds already
+  bool resident = true;             ///< whether the index holds the encoded rows
+  std::int64_t filter_columns = 0;  ///< columns of the images that a filter makes of rows; 0: no filter can be used
 };
 
-/// Shrinks tiles, then the parts of the training table, until they fit the budget; a filter that does not fit gives way
-/// to the reference. Throws out_of_memory naming the bytes if one query row and a part of one row do not fit. The
-/// environment variables STOPE_TILE_QUERIES, STOPE_TILE_ROWS and STOPE_PART_ROWS override the sizes (for tests; with
-/// the last no index holds encoded rows).
+/// Shrinks tiles, then the parts of the training table, until they fit the budget. A filter that does not fit gives way
+/// to the reference. Throws out_of_memory naming the bytes if one query row and a part of one row do not fit. For
+/// tests, STOPE_TILE_QUERIES, STOPE_TILE_ROWS and STOPE_PART_ROWS override the sizes; under the last one, no index
+/// holds encoded rows.
 Plan make_plan(const Demand& demand, const device::BackendChoice& backend, const Method& method, const RunOptions& run);
 
 }  // namespace stope::knn

@@ -17,18 +17,19 @@ namespace stope::knn {
 namespace {
 
 // Crossovers, measured by bench/knn_crossovers.py (bench/results/knn_crossovers_*.json). Queries are counted over the
-// life of a fitted table, since images and choices are kept: one query at a time is worth no images, many are.
-constexpr std::int64_t kLeastQueries = 8;  // to make a table's images costs as much as a few queries without them
+// life of a fitted table, since images and choices are kept. A single query is worth no images; many queries are.
+constexpr std::int64_t kLeastQueries = 8;  // a table's images cost as much as a few queries without them
 constexpr std::int64_t kLeastPairs = std::int64_t{1} << 18;  // fewer are done before a filter's threads have begun
 constexpr std::int64_t kLeastRowsPerNeighbor = 16;  // with fewer, a filter keeps so many rows that it saves nothing
 constexpr std::int64_t kLeastTermsForSample = std::int64_t{1} << 28;  // fewer are scanned as fast as a sample
-constexpr std::int64_t kMostColumnsForDifferences = 3;         // so few cost little compared with the work on the sums
+constexpr std::int64_t kMostColumnsForDifferences = 3;         // so few columns cost little compared with the work on
+                                                               // the sums
 constexpr double kBytesMayKeep = 0.5, kProductsMayKeep = 0.1;  // rows of the sample per column
 constexpr std::int64_t kMostColumnsForBlocks = 64;
 constexpr double kMostVisited = 0.6;  // if boxes leave a larger share of the blocks, they are not worth a look
 
 // Predicts from a sample of the training rows how well filters would do. The whole table is denser: its neighbours are
-// nearer and its boxes smaller. The nearest row of the sample stands for the k nearest of the table.
+// nearer and its boxes smaller. The sample's nearest row stands for the table's k nearest.
 class Sample {
  public:
   Sample(const Fitted& fitted, const ImageMap& map)
@@ -51,8 +52,8 @@ class Sample {
     }
   }
 
-  /// Returns how many rows of the sample a filter keeps, on average per query, if it can tell distances apart by no
-  /// less than `residual`, and sums by no less than `error`.
+  /// Returns how many rows of the sample a filter keeps, on average per query. The filter tells distances apart if they
+  /// differ by `residual` or more, and sums if they differ by `error` or more.
   double kept(double residual, double error) const {
     std::int64_t kept = 0;
     for (std::int64_t q = 0; q < kQueries; ++q) {
@@ -110,8 +111,8 @@ class Sample {
   const float* image(std::int64_t i) const { return images_.data() + i * n_columns_; }
   const float* query(std::int64_t q) const { return image(q * (n_ / kQueries)); }
 
-  // Computes the sums between a query and n images that lie column by column, for all attributes: a missing one adds
-  // what the others add on average.
+  // Computes the sums over all attributes between a query and n images that lie column by column. A missing attribute
+  // adds the average of the others' terms.
   void add_up(const float* query, const float* columns, std::int64_t n, float* sums) const {
     std::vector<float> weights(static_cast<std::size_t>(n), 0.0F);
     std::fill(sums, sums + n, 0.0F);
@@ -124,7 +125,7 @@ class Sample {
       for (std::int64_t i = 0; i < n; ++i) {
         const float difference = std::fabs(q - column[i]);
         const float term = numeric ? (squares ? difference * difference : difference) : mismatch;
-        const float added = difference > 0.0F ? term : 0.0F;  // not where either is missing
+        const float added = difference > 0.0F ? term : 0.0F;  // nothing where either is missing
         sums[i] = form_.term == Term::maximum ? std::max(sums[i], added) : sums[i] + added;
         weights[static_cast<std::size_t>(i)] += difference >= 0.0F ? weight : 0.0F;
       }
@@ -150,8 +151,8 @@ class Sample {
   std::vector<double> nearest_;
 };
 
-// Products cost a quarter (bytes: a sixteenth) of differences but bound less sharply; each row kept in excess costs a
-// distance. The allowances are where the two meet.
+// Products cost a quarter (in bytes: a sixteenth) of differences but bound less sharply, and each row kept in excess
+// costs a distance. The allowances are where the two costs meet.
 ScanKind choose_kind(const ImageMap& map, const Sample& sample, const device::BackendChoice& backend) {
   const auto columns = static_cast<double>(map.n_columns());
   if (map.n_columns() <= kMostColumnsForDifferences) return ScanKind::differences;
@@ -191,7 +192,7 @@ Method sampled_method(const Fitted& fitted, const ImageMap& map, const device::B
   return method;
 }
 
-// Says whether too many columns have more values than buckets: values that share a bucket hide their mismatches.
+// Says whether too many columns have more values than buckets: mismatches between values of one bucket go unseen.
 bool buckets_blur(const Fitted& fitted, const ImageMap& map) {
   constexpr double kMostBuckets = 16.0;
   const RowForm form = map.row_form();
@@ -202,8 +203,8 @@ bool buckets_blur(const Fitted& fitted, const ImageMap& map) {
   return n > map.n_columns() / 8;
 }
 
-// Chooses the images of the difference filter: bytes, at four terms an instruction, if a sample shows that they are
-// sharp enough. `forced` is a word of STOPE_SCAN, or empty.
+// Chooses the images of the difference filter. It takes bytes, at four terms an instruction, if a sample shows that
+// they are sharp enough. `forced` is a word of STOPE_SCAN, or empty.
 ScanKind kind_on_gpu(const Fitted& fitted, const ImageMap& map, std::int64_t n_queries, std::string_view forced) {
   if (!fits(map, ScanKind::byte_differences) || forced == "differences") return ScanKind::differences;
   if (forced == "bytes") return ScanKind::byte_differences;
@@ -219,7 +220,7 @@ ScanKind kind_on_gpu(const Fitted& fitted, const ImageMap& map, std::int64_t n_q
   return fitted.history().choice(device::Backend::cuda, false, choose).kind;
 }
 
-// Takes the tensor filter if it can, else the difference filter, else the reference.
+// Takes the tensor filter if it can, otherwise the difference filter, otherwise the reference.
 Method method_on_gpu(const Fitted& fitted, const Selection& selection, std::int64_t n_queries,
                      const device::BackendChoice& backend, const RunOptions& run) {
   const std::string_view scan = environment::word(environment::Variable::scan);

@@ -1,5 +1,5 @@
-// Chooses the engine of a search: every distance by the formula, or a filter first; rows as they stand, or near rows
-// together. The choice never changes a result. --explain prints it.
+// Chooses the engine of a search: every distance by the formula, or a filter first. It also chooses the order of the
+// rows: as in the table, or near rows together. The choice never changes a result. --explain prints it.
 #pragma once
 
 #include <cstdint>

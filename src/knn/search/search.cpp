@@ -37,7 +37,7 @@ const Column& group_column(const Table& table, const std::string& name) {
   return table.columns[static_cast<std::size_t>(index)];
 }
 
-// A numeric column's values are its groups; for a nominal column the training table's codes are.
+// The groups are a numeric column's values; for a nominal column they are the training table's codes.
 std::vector<std::int64_t> group_ids(const Column& column, const Column& train) {
   if (column.nominal() != train.nominal()) {
     throw Error(ErrorCode::invalid_file, "the group column '" + column.name +
@@ -61,8 +61,8 @@ std::vector<std::int64_t> group_ids(const Column& column, const Column& train) {
   return ids;
 }
 
-// Lists within a radius have no bound but n, which no memory would hold for many queries. The first plan has room for
-// kFirstLongest rows a list; where that turns out to be too few, the next has room for more.
+// A list within a radius has no bound but n, and no memory would hold n rows for many queries. The first plan has room
+// for kFirstLongest rows a list. Where that turns out to be too few, the next plan has room for more.
 constexpr std::int64_t kFirstLongest = 1024, kLongestGrowth = 8;
 
 std::int64_t list_bytes(const Selection& selection, std::int64_t n_rows) {
@@ -81,7 +81,7 @@ std::int64_t filter_columns(const Fitted& fitted, const Method& method) {
   return fitted.filters().map(fitted, *fitted.kernel().filter_form())->n_columns();
 }
 
-// Searches block by block. An engine that gives up leaves next_ where the next one goes on.
+// Searches block by block. Where an engine gives up, the next one goes on from next_.
 class BlockedSearch {
  public:
   BlockedSearch(const Fitted& fitted, const Table& queries, const SearchJob& job, const RunOptions& run)
@@ -132,7 +132,7 @@ class BlockedSearch {
     if (selection_.kind == Selection::Kind::radius) selection_.longest = kFirstLongest;
   }
 
-  // Searches from the first query that has no result yet on.
+  // Searches from the first query that has no result yet.
   SearchReport search_on(const device::BackendChoice& backend, const Sink& sink) {
     Method method = choose_method(fitted_, selection_, n_queries_, backend, run_);
     if (const std::optional<SearchReport> report = search_in_pipeline(backend, method, sink)) return *report;
@@ -165,7 +165,7 @@ class BlockedSearch {
   }
 
   // Searches as long as the method's engine is pipelined. If memory turns out to be too short, the method changes to
-  // one whose engine is not, and nothing is returned.
+  // one whose engine is not, and the function returns nothing.
   std::optional<SearchReport> search_in_pipeline(const device::BackendChoice& backend, Method& method,
                                                  const Sink& sink) {
     SearchReport earlier;
@@ -188,7 +188,7 @@ class BlockedSearch {
           return report;
         }
       } catch (const Error& error) {
-        // Another process may have taken memory that was free when the plan was made: then a smaller engine will do.
+        // Another process may have taken memory that was free when the plan was made; a smaller engine will then do.
         if (error.code() != ErrorCode::out_of_memory || next_ > 0) throw;
         method.engine = properties(method.engine).if_gpu_is_short;
         method.reason = error.what();
@@ -201,8 +201,8 @@ class BlockedSearch {
     return std::nullopt;
   }
 
-  // Works from the first query that has no result yet on. Blocks are encoded and handed on while the back end searches
-  // the one between. Stops at the first block that wants other images, and says which.
+  // Starts at the first query that has no result yet. Blocks are encoded and handed on while the back end searches the
+  // one between. Stops at the first block that wants other images, and returns that need.
   std::optional<ImageNeed> run_pipeline(const Plan& plan, SearchPipeline& pipeline, const Sink& sink) {
     const std::int64_t k = selection_.ks.front(), start = next_;
     const std::int64_t n_blocks = checked::ceil_div(n_queries_ - start, plan.tile_queries);
@@ -272,7 +272,7 @@ class BlockedSearch {
     }
   }
 
-  // Searches from the first query that has no result yet on; false if a list outgrew the plan.
+  // Searches from the first query that has no result yet; returns false if a list outgrew the plan.
   bool search_as_planned(const Plan& plan, Searcher& searcher, const Sink& sink) {
     Buffer<double> encoded(checked::mul(plan.tile_queries, fitted_.width()));
     TrainParts parts(fitted_, plan.part_rows);
@@ -311,7 +311,7 @@ class BlockedSearch {
     });
   }
 
-  // Progress does not go back where a block is searched again.
+  // Progress does not go back when a block is searched again.
   void report_progress(std::int64_t done) {
     furthest_ = std::max(furthest_, done);
     if (run_.progress) run_.progress("search", furthest_, n_queries_);

@@ -1,4 +1,4 @@
-// The blocked search behind every k-NN job. It matches columns, makes a plan, and for each block of queries encodes it,
+// The blocked search behind every k-NN job. It matches columns and makes a plan. It then encodes each block of queries,
 // searches it and hands the lists on.
 #pragma once
 
@@ -12,11 +12,12 @@
 
 namespace stope::knn {
 
-/// What a job asks of the search; the search fills in `selection.train_groups` from `exclude_group`.
+/// What a job wants from the search. The search fills in `selection.train_groups` from `exclude_group`.
 struct SearchJob {
   Selection selection;
-  std::string exclude_group;  ///< column of both tables; empty = none
-  /// Gets the blocks whose lists the back end kept (selection.ballot, selection.device); the sink does not.
+  std::string exclude_group;  ///< column of both tables; empty: no groups
+  /// Gets the blocks whose lists the back end kept (selection.ballot, selection.device); those blocks do not go to the
+  /// sink.
   std::function<void(const Outcome&)> outcome_sink = {};
 };
 
@@ -28,7 +29,8 @@ SearchReport run_search(const Fitted& fitted, const DeviceQueries& queries, cons
                         const std::function<void(std::vector<Neighbors>&)>& sink);
 
 /// Makes the selection for the given ks under the index's compatibility mode; checks every k. Outside
-/// Compat::rapidminer one search of the largest k serves all: the lists of smaller ones are its prefixes.
+/// Compat::rapidminer one search of the largest k serves all, because the lists of smaller ks are prefixes of its
+/// lists.
 Selection select_nearest(const Fitted& fitted, std::vector<std::int64_t> ks, bool exclude_self);
 
 }  // namespace stope::knn

@@ -1,4 +1,4 @@
-// Makes a prediction of a neighbour list, on the host. The formulas and tie rules are in rule.hpp.
+// Turns a neighbour list into a prediction, on the host. The formulas and tie rules are in rule.hpp.
 #pragma once
 
 #include <cstdint>
@@ -10,22 +10,22 @@
 
 namespace stope::knn {
 
-/// What the lists of a search are for: a prediction for every k.
+/// What a search's lists are turned into: a prediction for every k.
 struct Ballot {
   VoteRule rule = VoteRule::uniform;
   Voters voters{};  ///< points into the fitted predictor
   std::vector<std::int64_t> ks;
-  /// Where the predictions of a GPU go, per k: winners[j][query], values[j][query * n_values + v]. Empty: to an
+  /// Where a GPU's predictions go, per k: winners[j][query], values[j][query * n_values + v]. If empty, they go to an
   /// Outcome.
   std::vector<std::int32_t*> winners = {};
   std::vector<double*> values = {};
 
-  /// Bytes of the predictions of one query: what a GPU copies back in place of 12 bytes a neighbour.
+  /// Bytes of one query's predictions, which a GPU copies back in place of 12 bytes per neighbour.
   std::int64_t bytes_per_query() const;
 };
 
-/// GPUs vote themselves as long as predictions are no larger than this; what a batch of queries takes there, twice, and
-/// in pinned memory follows from it. More classes are for the host, which writes the confidences anyway.
+/// GPUs vote themselves as long as predictions are no larger than this. It also sets the memory of a batch of queries,
+/// twice on the GPU and in pinned memory. The host votes on more classes than that; it writes the confidences anyway.
 inline constexpr std::int64_t kMostVotedBytes = 1024;
 
 VoteRule vote_rule(VoteWeights weights, Compat compat);

@@ -1,5 +1,5 @@
-// The arithmetic of a vote, for host and device: the weights of a list's neighbours, confidences, means, winners. What
-// is added to what, and in which order, is decided here alone, so that a GPU's predictions have the host's bits.
+// The arithmetic of a vote, for host and device: the weights of a list's neighbours, confidences, means, winners. The
+// order of every sum is decided here alone, so that a GPU's predictions have the host's bits.
 #pragma once
 
 #include <cstdint>
@@ -11,11 +11,11 @@ namespace stope::knn {
 enum class VoteRule : std::int32_t {
   uniform,
   inverse_distance,
-  rapidminer_uniform,  ///< 1/k each, k as it was asked for
+  rapidminer_uniform,  ///< 1/k each, for the k that was asked for
   rapidminer_shares,   ///< (1 - d/T) / S; docs/NUMERICS.md
 };
 
-/// A neighbour list in its order, cut to k. `k` is the number asked for, which may exceed what there is.
+/// A neighbour list in its order, cut to k. `k` is the number asked for, which may exceed the length of the list.
 template <class Row>
 struct NeighborView {
   const double* distances;
@@ -24,27 +24,27 @@ struct NeighborView {
   std::int64_t k;
 };
 
-/// What the training rows vote with: classes (a missing one is below 0) or, where `codes` is null, targets.
+/// What training rows vote with: classes (below 0 if missing) or, where `codes` is null, targets.
 struct Voters {
   const std::int32_t* codes;
   std::int64_t n_classes;
   const double* targets;
-  const double* sample_weights;  ///< null: 1
+  const double* sample_weights;  ///< null: all 1
   std::int64_t n_rows;           ///< training rows
 
-  /// Numbers of a prediction: confidences, or the one mean.
+  /// How many numbers a prediction has: the confidences, or one mean.
   STOPE_HD std::int64_t n_values() const { return codes != nullptr ? n_classes : 1; }
   STOPE_HD double sample_weight(std::int64_t row) const {
     return sample_weights != nullptr ? sample_weights[row] : 1.0;
   }
 };
 
-/// One NaN for all: its sign and payload would differ between CPU and GPU.
+/// Makes every NaN the same one: sign and payload would differ between CPU and GPU.
 STOPE_HD inline double canonical_nan(double value) {
   return is_missing(value) ? kNaN : value;
 }
 
-/// The first neighbour that has no weight under the rule, its distance being negative; -1 if there is none.
+/// Returns the first neighbour that has no weight under the rule because its distance is negative; -1 if there is none.
 template <class Row>
 STOPE_HD std::int64_t first_without_weight(VoteRule rule, const NeighborView<Row>& list) {
   if (rule != VoteRule::inverse_distance) return -1;
@@ -63,9 +63,9 @@ class NeighborWeights {
     kind_ = Kind::inverse;
     for (std::int64_t i = 0; i < list.n; ++i) {
       const double distance = list.distances[i];
-      // Neighbours at distance zero share all the weight: 1/d would make them infinite.
+      // Neighbours at distance zero share all the weight: 1/d would make their weights infinite.
       if (distance == 0.0) kind_ = Kind::at_zero;
-      // 1/d overflows for subnormal distances: then those share the weight, like zeros.
+      // 1/d overflows for subnormal distances: those neighbours then share the weight, as those at zero do.
       if (kind_ == Kind::inverse && inverse(distance) == kInfinity) kind_ = Kind::overflowing;
     }
   }
@@ -83,14 +83,14 @@ class NeighborWeights {
  private:
   enum class Kind { one, inverse, at_zero, overflowing };
 
-  // A NaN distance (nothing in common) weighs nothing, as an infinite one does.
+  // A neighbour at a NaN distance (nothing in common) has no weight, as at an infinite distance.
   STOPE_HD static double inverse(double distance) { return is_missing(distance) ? 0.0 : 1.0 / distance; }
 
   Kind kind_ = Kind::one;
 };
 
-/// RapidMiner's weighted vote, (1 - d/T) / S with T the sum of the distances and S = k - 1, so that the weights of k
-/// neighbours add up to 1; kept as its parts because classification and regression multiply in different order.
+/// RapidMiner's weighted vote: (1 - d/T) / S, where T is the sum of the distances. S = k - 1 makes the weights of k
+/// neighbours add up to 1. The parts are kept because classification and regression multiply in different order.
 class RapidMinerShares {
  public:
   template <class Row>
@@ -108,8 +108,8 @@ class RapidMinerShares {
   double total_ = 0.0, divisor_;
 };
 
-/// The first class of strictly greatest confidence, NaN never winning; -1 (kMissingCode) if all are NaN. `Values` is
-/// indexed by class.
+/// Returns the first class of strictly greatest confidence. NaN never wins; -1 (kMissingCode) if all are NaN. `Values`
+/// is indexed by class.
 template <class Values>
 STOPE_HD std::int32_t winning_class(const Values& confidences, std::int64_t n_classes) {
   std::int32_t best = -1;
@@ -123,8 +123,8 @@ STOPE_HD std::int32_t winning_class(const Values& confidences, std::int64_t n_cl
   return best;
 }
 
-/// The confidences of the classes, which are 0 beforehand, and the winner. `Values` is indexed by class and refers to
-/// its numbers. Every neighbour has a weight.
+/// Adds up the confidences of the classes, which are 0 beforehand, and returns the winner. `Values` is indexed by class
+/// and refers to its numbers. Every neighbour must have a weight.
 template <class Row, class Values>
 STOPE_HD std::int32_t vote_for_class(VoteRule rule, const Voters& voters, const NeighborView<Row>& list,
                                      const Values& confidences) {
@@ -135,7 +135,7 @@ STOPE_HD std::int32_t vote_for_class(VoteRule rule, const Voters& voters, const 
     for (std::int64_t i = 0; i < list.n; ++i) {
       const double weight =
           uniform ? 1.0 / static_cast<double>(list.k) : shares.share(list.distances[i]) / shares.divisor();
-      // RapidMiner reads a missing label as class 0; outside its mode there is none.
+      // RapidMiner reads a missing label as class 0; in the default mode it stands for no class.
       const std::int32_t code = voters.codes[list.rows[i]];
       confidences[code < 0 ? 0 : code] += weight;
     }
@@ -154,7 +154,7 @@ STOPE_HD std::int32_t vote_for_class(VoteRule rule, const Voters& voters, const 
   return winning_class(confidences, voters.n_classes);
 }
 
-/// The mean of the neighbours' targets. Every neighbour has a weight.
+/// Returns the mean of the neighbours' targets. Every neighbour must have a weight.
 template <class Row>
 STOPE_HD double vote_for_mean(VoteRule rule, const Voters& voters, const NeighborView<Row>& list) {
   double sum = 0.0;
@@ -163,7 +163,7 @@ STOPE_HD double vote_for_mean(VoteRule rule, const Voters& voters, const Neighbo
     return canonical_nan(sum / static_cast<double>(list.k));
   }
   if (rule == VoteRule::rapidminer_shares) {
-    // Also for k = 1, where the share is 1 - d/d = 0: a defect of RapidMiner that this mode reproduces.
+    // This holds for k = 1 too, where the share is 1 - d/d = 0: a defect of RapidMiner that this mode reproduces.
     const RapidMinerShares shares(list);
     for (std::int64_t i = 0; i < list.n; ++i) {
       sum += voters.targets[list.rows[i]] * shares.share(list.distances[i]) / shares.divisor();

@@ -1,4 +1,4 @@
-// The border to the CUDA plug-in (knn/cuda_abi.hpp) where it votes.
+// The votes' part of the border to the CUDA plug-in (knn/cuda_abi.hpp).
 #pragma once
 
 #include <cstdint>
@@ -7,8 +7,8 @@
 
 namespace stope::knn::cuda_abi {
 
-/// A prediction for each of n_ks neighbour numbers, none above the batch's k. A query whose list has a neighbour
-/// without a weight is uncertified. `ks` is read before the call returns.
+/// Asks for a prediction for each of n_ks neighbour numbers, none above the batch's k. A query whose list has a
+/// neighbour without a weight is uncertified. `ks` is read before the call returns.
 struct Vote {
   VoteRule rule;
   std::int32_t unused;
