@@ -8,12 +8,12 @@
 namespace stope::knn {
 namespace {
 
-constexpr double kMostSteps = 255.0;  // of a column, from the least to the largest
-// So far from 0 sums of a centre and whole steps are doubles still, with a few bits to spare.
+constexpr double kMostSteps = 255.0;  // steps of a column from its least to its largest value
+// Up to this magnitude, sums of a centre and whole steps are still doubles, with a few bits to spare.
 constexpr double kMostMagnitude = 0x1p50;
 constexpr int kMostExponent = 300;
 
-// The exponent of the lowest bit of a number that is not 0.
+// Returns the exponent of the lowest bit of a number that is not 0.
 int lowest_bit(double value) {
   const auto bits = std::bit_cast<std::uint64_t>(value);
   const auto exponent = static_cast<int>(bits >> 52 & 0x7ff);
@@ -37,7 +37,8 @@ class Finder {
   }
 
  private:
-  // The coarsest of all columns; 1 where that will do, since other rows may be between the whole steps of these.
+  // Finds the coarsest step of all columns, but 1 where that will do: other rows may have values between these rows'
+  // steps.
   bool find_step() {
     int exponent = INT_MAX;
     for (std::size_t c = 0; c < width_; ++c) {
@@ -71,7 +72,8 @@ class Finder {
     return fits(grid_.step);
   }
 
-  // 0 or 128 for all, as usual tables have it, if that will do: rows that are not among these are on such a grid, too.
+  // Chooses 0 or 128 for all columns if that will do, as it does for usual tables. Other rows are then likely on the
+  // grid, too.
   bool choose_centres() {
     double low = extents_.front().low, high = extents_.front().high;
     for (const Extent& extent : extents_) {
@@ -91,7 +93,7 @@ class Finder {
     return true;
   }
 
-  // Twice the bytes have room only where others, that are not among these rows, are hardly larger.
+  // Doubled bytes have room only where rows that are not among these are hardly larger.
   bool choose_factor() {
     constexpr double kSmall = 31.0;
     double largest = 0.0, range = 0.0;

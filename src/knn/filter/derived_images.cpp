@@ -19,8 +19,8 @@ const float* image_of(const TrainImages& images, std::int64_t n_columns, std::in
   return images.blocks.data() + position / kScanBlockRows * kScanBlockRows * n_columns + position % kScanBlockRows;
 }
 
-// The largest |value| of a number, of all but one row in 512 of a sample: outliers are cut off at the largest step
-// (their residual says so) instead of making every step coarser.
+// Returns the largest |value| of a number among all but one row in 512 of a sample. Outliers are cut off at the largest
+// step (their residual says so) instead of making every step coarser.
 double usual_size(const TrainImages& images, const ImageMap& map) {
   std::vector<double> sizes;
   const std::int64_t step = std::max<std::int64_t>(1, images.n_rows / 2048);
@@ -40,8 +40,8 @@ double usual_size(const TrainImages& images, const ImageMap& map) {
   return *at;
 }
 
-// A unit of the images in steps: finite as a float, and finite times any image below 1; the residual shows where that
-// makes steps too coarse. Without numbers a mismatch is the largest byte.
+// Chooses how many steps a unit of the images has. The number is finite as a float, and finite times any image below 1;
+// the residual shows where that makes steps too coarse. Without numbers a mismatch is the largest byte.
 float choose_steps(const TrainImages& images, const ImageMap& map) {
   constexpr double kMostSteps = 1e30;
   double size = usual_size(images, map);
@@ -53,21 +53,20 @@ float choose_steps(const TrainImages& images, const ImageMap& map) {
   return static_cast<float>(size > 0.0 ? std::min(kLargestStep / size, kMostSteps) : 1.0);
 }
 
-// The value in whole steps. The addition rounds to nearest: 1.5 * 2^23 leaves no bits below 1.
+// Returns the value in whole steps. The addition rounds to nearest: 1.5 * 2^23 leaves no bits below 1.
 float in_steps(float value, float steps) {
   constexpr float kRound = 12582912.0F;
   const float scaled = std::clamp(value * steps, -127.0F, 127.0F);
   return (scaled + kRound) - kRound;
 }
 
-// The byte of a value that is only compared for equality: different bytes come from different values.
+// Returns the byte of a value that is only compared for equality. Different bytes come from different values.
 std::uint8_t equality_byte(float value) {
   if (value != value) return kMissingByte;
   return static_cast<std::uint8_t>(1 + static_cast<std::int64_t>(std::fabs(value)) % 255);
 }
 
-// What a mismatch adds, rounded down, and what an attribute adds to the divisor, rounded up: either way fewer rows are
-// dropped.
+// Rounds the term of a mismatch down, and an attribute's share of the divisor up. Both make the filter drop fewer rows.
 void set_mismatches(const ImageMap& map, ByteImages& images) {
   images.mismatch.assign(static_cast<std::size_t>(images.query_bytes()), 0);
   images.weight = images.mismatch;
@@ -80,7 +79,7 @@ void set_mismatches(const ImageMap& map, ByteImages& images) {
     const double part = static_cast<double>(weight[c]) * images.weight_steps * (1.0 - 1e-12);
     images.weight[at] = static_cast<std::uint8_t>(std::clamp(std::ceil(part), 1.0, 255.0));
   }
-  // Said to be smaller by what rounding `part` may have lost.
+  // This allows for what rounding `part` may have lost.
   images.weight_steps *= 1.0 - 1e-11;
 }
 
@@ -88,7 +87,7 @@ void set_mismatches(const ImageMap& map, ByteImages& images) {
 
 bool fits(const ImageMap& map, ScanKind kind) {
   if (kind == ScanKind::differences) return true;
-  constexpr std::int64_t kMostColumns = 16384;  // byte products of so many terms fit 32 bits
+  constexpr std::int64_t kMostColumns = 16384;  // byte products of so many terms fit in 32 bits
   const FilterForm& form = map.form();
   if (form.missing == Missing::mismatch || map.n_columns() > kMostColumns) return false;
   if (kind >= ScanKind::byte_differences) return form.term == Term::absolute && form.divisor != Divisor::total;
@@ -141,8 +140,8 @@ ByteImages make_byte_images(const TrainImages& images, const ImageMap& map, Scan
   pool.parallel_for(images.n_blocks, cancel, [&](std::int64_t number, int) {
     const float* block = images.blocks.data() + number * kScanBlockRows * n_columns;
     std::uint8_t* bytes = result.bytes.data() + number * kScanBlockRows * result.query_bytes();
-    std::fill(bytes, bytes + kScanBlockRows * result.query_bytes(), std::uint8_t{128});  // columns that fill up a group
-    // Column by column over 64 rows: the loops below become vector code.
+    std::fill(bytes, bytes + kScanBlockRows * result.query_bytes(), std::uint8_t{128});  // columns that pad a group
+    // The loops go column by column over 64 rows, so that they become vector code.
     std::int32_t squares[kScanBlockRows] = {};
     float errors[kScanBlockRows] = {};
     std::int32_t by[kScanBlockRows] = {};
@@ -189,7 +188,8 @@ ByteImages make_byte_images(const TrainImages& images, const ImageMap& map, Scan
   for (std::int64_t position = 0; !products && position < images.n_rows; ++position) {
     if (!listed(result.always, position)) result.least_by = std::min<std::int64_t>(result.least_by, divisors[position]);
   }
-  // The errors themselves were computed in float: value * steps is off by 2^-24 of at most 127, the sum by a share.
+  // The errors themselves were computed in float. value * steps is off by 2^-24 of at most 127, the sum by a relative
+  // error.
   const auto columns = static_cast<double>(n_columns);
   const double share = 1.0 + (columns + 8.0) * 0x1p-23;
   const double rounding = (products ? std::sqrt(columns) : columns) * 127.0 * 0x1p-22;

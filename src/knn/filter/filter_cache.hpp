@@ -1,4 +1,5 @@
-// The CPU filter's part of a fitted index, and the map from rows to images, made when a search first needs them.
+// The CPU filter's part of a fitted index: the map from rows to images, and the images, made when a search first needs
+// them.
 #pragma once
 
 #include <memory>
@@ -14,11 +15,11 @@ struct FilterIndex {
   std::shared_ptr<const TrainImages> images;
   ScanKind kind = ScanKind::differences;
   std::shared_ptr<const FloatProducts> floats;  // kind products
-  std::shared_ptr<const ByteImages> bytes;      // the kinds in bytes: a form fits one of them at most
+  std::shared_ptr<const ByteImages> bytes;      // the kinds in bytes: a form fits at most one of them
 };
 
-/// Adds to an index what is not there yet. A kind that the rows do not fit becomes differences: missing values fit
-/// byte differences alone, and those only if `missing_in_bytes`.
+/// Adds to an index what it lacks. A kind that the rows do not fit becomes `differences`. Missing values fit byte
+/// differences alone, and those only if `missing_in_bytes`.
 void add_missing_images(FilterIndex& index, const std::shared_ptr<const ImageMap>& map, const TrainPart& part,
                         std::int64_t width, BlockOrder order, ScanKind kind, bool missing_in_bytes, ThreadPool& pool,
                         const CancelToken& cancel);
@@ -26,7 +27,7 @@ void add_missing_images(FilterIndex& index, const std::shared_ptr<const ImageMap
 /// The filter indices of one fitted table. Safe from several threads at once.
 class FilterCache {
  public:
-  /// The index of the whole table, kept for the next search; a failure leaves no half-made part of it behind.
+  /// Returns the index of the whole table, kept for the next search. A failure leaves no half-made part of it.
   FilterIndex whole(const std::shared_ptr<const ImageMap>& map, const TrainPart& part, std::int64_t width,
                     BlockOrder order, ScanKind kind, bool missing_in_bytes, ThreadPool& pool,
                     const CancelToken& cancel);
@@ -36,7 +37,7 @@ class FilterCache {
  private:
   std::mutex mutex_;
   std::shared_ptr<const ImageMap> map_;
-  FilterIndex made_[2];  // one an order of rows, with every kind asked for
+  FilterIndex made_[2];  // one per order of rows, with every kind asked for so far
 };
 
 }  // namespace stope::knn

@@ -33,7 +33,7 @@ class FilterSearcher final : public Searcher {
     const std::int64_t n_blocks = index_.images->n_blocks;
     const TileContext context{fitted_, index_, part, scans_.data(), block, queries, selection, lists, run_.cancel};
     const std::size_t n_lists = selection.n_lists();
-    // The first segment reads `lists`, so they are written only at the end: no segment may see another's lists.
+    // The first segment reads `lists`, so they are written only at the end: no segment may see another segment's lists.
     Lists found(lists.size() * static_cast<std::size_t>(n_segments));
     std::atomic<bool> too_long = false;
     pool_.parallel_for(n_tiles * n_segments, run_.cancel, [&](std::int64_t task, int worker) {
@@ -92,13 +92,13 @@ class FilterSearcher final : public Searcher {
     return order;
   }
 
-  // Few queries make few tiles: then the training rows are cut into segments, to give every core work. A heap must see
-  // all rows in order.
+  // Few queries make few tiles. The training rows are then cut into segments, to give every core work. A heap must see
+  // all rows in order, so it allows one segment.
   std::int64_t segments(std::int64_t n_tiles, const Selection& selection) const {
     constexpr std::int64_t kTasksPerThread = 4, kLeastBlocks = 256;
     if (selection.kind == Selection::Kind::rapidminer_heap || index_.images->ordered()) return 1;
     const std::int64_t wanted = checked::ceil_div(kTasksPerThread * pool_.size(), std::max<std::int64_t>(1, n_tiles));
-    // Every segment fills lists of its own: with a large k they would outgrow the table.
+    // Every segment fills lists of its own; with a large k they would outgrow the table.
     const std::int64_t k = selection.ks.empty() ? 1 : std::max<std::int64_t>(1, selection.ks.front());
     const std::int64_t most = std::min(index_.images->n_blocks / kLeastBlocks, index_.images->n_rows / k);
     return std::clamp<std::int64_t>(wanted, 1, std::max<std::int64_t>(1, most));
@@ -136,7 +136,7 @@ class FilterSearcher final : public Searcher {
     }
     for (std::unique_ptr<TileSearch>& space : work_spaces_) {
       if (space != nullptr) counts_.add(space->counts());
-      space.reset();  // its layout follows the index
+      space.reset();  // its layout depends on the index
     }
   }
 
@@ -155,7 +155,7 @@ class FilterSearcher final : public Searcher {
   FilterIndex index_;  // of the part being searched
   std::int64_t first_row_ = 0;
   FilterCounts counts_;                                                                           // of earlier parts
-  std::vector<std::unique_ptr<TileSearch>> work_spaces_{static_cast<std::size_t>(pool_.size())};  // one a worker
+  std::vector<std::unique_ptr<TileSearch>> work_spaces_{static_cast<std::size_t>(pool_.size())};  // one per worker
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The filter engine of the CPU: a float image of every row bounds its distance, and only rows that the bound cannot
+// The filter engine of the CPU. A float image of every row bounds its distance, and only rows that the bound cannot
 // rule out are evaluated with the measure's own formula.
 #pragma once
 
@@ -8,7 +8,7 @@
 
 namespace stope::knn {
 
-/// The plan's back end says which instructions scan the images.
+/// The plan's back end says which instruction set scans the images.
 std::unique_ptr<Searcher> make_filter_searcher(const Fitted& fitted, const Plan& plan, const RunOptions& run);
 
 }  // namespace stope::knn

@@ -10,7 +10,7 @@
 namespace stope::knn {
 namespace {
 
-// Rows that choose centres and scales: any are correct, these fit most tables.
+// Number of rows that choose centres and scales. Any rows give a correct result; these fit most tables.
 constexpr std::int64_t kScaleSample = 1024;
 
 }  // namespace
@@ -37,16 +37,18 @@ void ImageMap::choose_columns(const Fitted& fitted) {
   if (form_.space == Space::sphere) numeric_ = {{0, 0.0, 1.0}, {1, 0.0, 1.0}, {2, 0.0, 1.0}};
 }
 
-// What one unit of difference adds: the norm's weight of an attribute. Squares take the root of the weight.
+// Returns what one unit of difference adds: an attribute's weight in the norm. Squares take the root of the weight.
 namespace {
 
 double weight_factor(const FilterForm& form, const Attribute& attribute) {
-  if (form.term == Term::relative) return 1.0;  // |x-y| / (|x|+|y|) does not see a factor: the weight joins the sum
+  if (form.term == Term::relative)
+    return 1.0;  // |x-y| / (|x|+|y|) does not depend on a factor: the weight joins the
+                 // sum
   const double weight = form.term == Term::square ? std::sqrt(attribute.weight) : attribute.weight;
   return form.space == Space::ranges ? weight / attribute.range : weight;
 }
 
-// Some of the training rows, from which centres and scales are chosen.
+// A sample of the training rows, from which centres and scales are chosen.
 class ScaleSample {
  public:
   explicit ScaleSample(const Fitted& fitted) : rows_(fitted.sample(kScaleSample)), width_(fitted.width()) {}
@@ -57,7 +59,7 @@ class ScaleSample {
     return rows_[static_cast<std::size_t>(row * width_ + source)];
   }
 
-  // Only of values that cannot overflow it; any centre is correct.
+  // Only values that cannot overflow the sum count; any centre is correct.
   double mean(std::int64_t source) const {
     double sum = 0.0, count = 0.0;
     for (std::int64_t r = 0; r < size(); ++r) {
@@ -76,7 +78,7 @@ class ScaleSample {
     return *middle;
   }
 
-  // Per row the largest of its numbers as the columns have them, in order.
+  // Returns the largest scaled number of each row, sorted.
   std::vector<double> sizes(const std::vector<NumericColumn>& columns) const {
     std::vector<double> sizes;
     for (std::int64_t r = 0; r < size(); ++r) {
@@ -97,22 +99,22 @@ class ScaleSample {
   std::int64_t width_;
 };
 
-// That of all but one row in 64.
+// Returns the size of all but one row in 64.
 double usual_of(const std::vector<double>& sizes) {
   return sizes.empty() ? 0.0 : sizes[sizes.size() - 1 - sizes.size() / 64];
 }
 
 }  // namespace
 
-// The centre is subtracted for precision only (rows offset by 1e6); forms that use |x| itself have none. The common
-// power of two brings the largest value near 1, so that neither squares nor residuals leave the range of a float. Where
-// a few rows are far out it is the usual size that comes there, and medians are the centres: images in half precision
-// would have no digits left for the others.
+// The centre is subtracted for precision only (rows offset by 1e6); forms that use |x| itself have none. A common power
+// of two brings the largest value near 1, so that neither squares nor residuals leave the range of a float. Where a few
+// rows are far out, the usual size is brought there instead, and medians are the centres. Otherwise images in half
+// precision would have no digits left for the other rows.
 void ImageMap::choose_scales(const Fitted& fitted) {
   constexpr double kFarOut = 64.0;
   const bool centred =
       form_.term != Term::relative && form_.divisor != Divisor::total && form_.space != Space::unit_rows;
-  // A subnormal scale has lost the digits that residuals count on.
+  // A subnormal scale has lost the digits that residuals rely on.
   const auto check_scale = [&](double scale) { scales_are_normal_ &= scale >= 1e-290 && scale <= 1e290; };
   const ScaleSample sample(fitted);
   if (form_.term == Term::square && form_.space == Space::attributes && form_.divisor == Divisor::none) {
@@ -150,7 +152,7 @@ void ImageMap::choose_scales(const Fitted& fitted) {
   const auto add = [&](std::int64_t source) {
     const double weight = form_.space == Space::sphere ? 1.0 : attributes_[static_cast<std::size_t>(source)].weight;
     mismatch_.push_back(round_down(weight * mismatch_unit));
-    // Relative sums take no unit: their terms have none. The divisor's weights stay as they are.
+    // The terms of relative sums have no unit, so the sums take none. The divisor's weights stay as they are.
     weight_.push_back(static_cast<float>(std::min(weight, 1e30)));
   };
   for (const NumericColumn& column : numeric_) add(column.source);
@@ -180,7 +182,7 @@ Cut ImageMap::cut(double distance, double residual) const {
     cut.score = round_up((limit.alpha + limit.beta / least_weight_) * gamma);
     cut.box = round_up((limit.alpha * total_weight_ + limit.beta) * gamma);
   } else if (form_.divisor == Divisor::total) {
-    // The divisor can be as small as it likes, so the score alone decides nothing, nor does a box.
+    // The divisor can be arbitrarily small, so neither the score alone nor a box decides anything.
     cut.alpha = round_up(limit.alpha);
     cut.score = cut.box = kDropNothing.box;
   } else if (form_.term == Term::relative) {

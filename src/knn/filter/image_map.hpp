@@ -1,5 +1,5 @@
-// An image is what the filter sees of a row: each value is centred, scaled and rounded to float. Its residual says how
-// far the rounding can have moved the row. So a sum over images bounds the sum over the values
+// Maps rows to images. An image is a row as the filter sees it: each value is centred, scaled and rounded to float. Its
+// residual says how far the rounding can have moved the row, so a sum over images bounds the sum over the values
 // (docs/numerics/filter.md).
 #pragma once
 
@@ -27,7 +27,7 @@ class ImageMap {
   const std::vector<NumericColumn>& numeric() const { return numeric_; }
   /// The attributes that are only compared for equality.
   const std::vector<std::int64_t>& equality() const { return equality_; }
-  /// How a row is mapped; points into the map.
+  /// Returns how a row is mapped; the result points into the map.
   RowForm row_form() const {
     return {form_,
             numeric_.data(),
@@ -37,30 +37,32 @@ class ImageMap {
             attributes_.data()};
   }
   SumBounds sum_bounds() const { return {form_, n_columns(), unit_, total_weight_, least_weight_}; }
-  /// A distance of 1 in the image space.
+  /// Returns the image distance of two rows at distance 1.
   double unit() const { return unit_; }
 
   const FilterForm& form() const { return form_; }
-  /// Whether cut() holds: not for weights that a float cannot tell apart from 0 or infinity, nor for scales that a
-  /// double cannot.
+  /// Whether cut() holds. It does not for weights that a float cannot tell apart from 0 or infinity, nor for scales
+  /// that a double cannot.
   bool bounds() const;
   std::int64_t n_numeric() const { return static_cast<std::int64_t>(numeric_.size()); }
   std::int64_t n_columns() const { return n_numeric() + static_cast<std::int64_t>(equality_.size()); }
   const float* mismatch() const { return mismatch_.data(); }
   const float* weight() const { return weight_.data(); }
-  /// Where rows are small whole numbers, compared as they stand, the grid of a sample of them; else null.
+  /// Returns the grid of a sample of the rows if they are small whole numbers, compared without scaling; otherwise
+  /// null.
   const ByteGrid* byte_grid() const { return byte_grid_.has_value() ? &*byte_grid_ : nullptr; }
   double total_weight() const { return total_weight_; }
 
-  /// Writes the image of a row, n_columns floats. Returns its residual, or a NaN for a row that no image can bound (an
-  /// infinity, a missing value where the measure does not skip it): its image is all missing.
+  /// Writes the image of a row, n_columns floats, and returns its residual. The residual is NaN, and the image all
+  /// missing, for a row that no image can bound (an infinity, or a missing value where the measure does not skip it).
   double map(const double* row, float* image) const;
 
-  /// SumBounds::limit.
+  /// See SumBounds::limit.
   using Limit = SumBounds::Limit;
   Limit limit(double distance, double residual) const { return sum_bounds().limit(distance, residual); }
 
-  /// The cut for the scan by differences: what the sum of a pair must exceed for its distance to exceed `distance`.
+  /// Returns the cut for the scan by differences. If the sum of a pair exceeds it, the pair's distance exceeds
+  /// `distance`.
   Cut cut(double distance, double residual) const;
 
  private:
@@ -84,11 +86,11 @@ struct TrainImages {
   std::int64_t n_blocks = 0;
   Buffer<float> blocks;
   std::vector<std::uint64_t> always;
-  double residual = 0.0;           ///< of every row that is not always listed
-  bool missing = false;            ///< whether any of those has a missing value
-  std::vector<std::int64_t> rows;  ///< row of a position; empty: the position itself
-  // If ordered, the boxes: the smallest and largest value per block and column (missing: -inf, inf). The coarse ones
-  // are around kCoarse blocks each.
+  double residual = 0.0;           ///< the largest of all rows that are not always listed
+  bool missing = false;            ///< whether any such row has a missing value
+  std::vector<std::int64_t> rows;  ///< row at each position; empty: the position itself
+  // If ordered, the boxes: the smallest and largest value per block and column (missing: -inf, inf). A coarse box is
+  // around kCoarse blocks.
   Buffer<float> low, high, coarse_low, coarse_high;
 
   static constexpr std::int64_t kCoarse = 32;
@@ -101,7 +103,7 @@ struct TrainImages {
 TrainImages make_train_images(const ImageMap& map, const TrainPart& part, std::int64_t width, BlockOrder order,
                               ThreadPool& pool, const CancelToken& cancel);
 
-/// Images of rows, row-major, each with its residual (NaN: no image can bound it).
+/// Images of rows, row-major, each with its residual (NaN: no image can bound the row).
 struct RowImages {
   Buffer<float> rows;
   Buffer<double> residuals;

@@ -23,7 +23,7 @@ struct Key {
 
 std::int64_t widest_column(const float* images, std::int64_t n_columns, const std::int64_t* rows, std::int64_t n,
                            std::vector<float>& low, std::vector<float>& high) {
-  // A sample shows which column is wide; every row would cost as much as the split itself.
+  // A sample shows which column is wide; looking at every row would cost as much as the split itself.
   const std::int64_t step = std::max<std::int64_t>(1, n / 512);
   low.assign(static_cast<std::size_t>(n_columns), 3e38F);
   high.assign(static_cast<std::size_t>(n_columns), -3e38F);
@@ -47,7 +47,7 @@ std::int64_t widest_column(const float* images, std::int64_t n_columns, const st
   return widest;
 }
 
-// Half of the leaves on either side.
+// Puts half of the leaves on either side.
 std::int64_t middle(const Part& part, std::int64_t leaf) {
   const std::int64_t leaves = (part.end - part.begin + leaf - 1) / leaf;
   return part.begin + leaves / 2 * leaf;
@@ -60,7 +60,7 @@ std::vector<std::int64_t> near_order(const float* images, std::int64_t n, std::i
   std::vector<std::int64_t> rows(static_cast<std::size_t>(n));
   std::iota(rows.begin(), rows.end(), 0);
   std::vector<Part> parts = {{0, n}};
-  // Level by level while there are few parts; then every task finishes a part on its own stack.
+  // Parts are split level by level while there are few of them. Then every task finishes a part on its own stack.
   const auto split = [&](const Part& part, std::vector<Key>& keys, std::vector<float>& low, std::vector<float>& high) {
     const std::int64_t size = part.end - part.begin;
     std::int64_t* const first = rows.data() + part.begin;

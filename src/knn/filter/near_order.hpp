@@ -1,4 +1,4 @@
-// Puts rows in an order in which near rows stand together: the leaves of a k-d tree, left to right.
+// Orders rows so that near rows stand together: the leaves of a k-d tree, left to right.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 namespace stope::knn {
 
 /// Splits the rows of `images` (n x n_columns, row-major, NaN = missing) at the median of the column with the widest
-/// spread until at most `leaf` are left, all leaves but the last being full. Returns row numbers in that order. Ties
-/// are split by row number, so that the order depends on the values alone. O(n log n).
+/// spread until at most `leaf` are left. All leaves but the last are full. Returns row numbers in that order. Ties are
+/// split by row number, so the order depends on the values alone. O(n log n).
 std::vector<std::int64_t> near_order(const float* images, std::int64_t n, std::int64_t n_columns, std::int64_t leaf,
                                      ThreadPool& pool, const CancelToken& cancel);
 

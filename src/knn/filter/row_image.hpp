@@ -1,4 +1,4 @@
-// The image of a row (images.hpp) for host and device: one float a column, and how far its rounding moved the row.
+// The image of a row (image_map.hpp), for host and device: one float per column, and how far rounding moved the row.
 #pragma once
 
 #include <cstdint>
@@ -26,11 +26,11 @@ struct RowForm {
   const Attribute* attributes;  ///< per source
 };
 
-// Relative rounding of everything done in double on the way to an image: a subtraction, a multiplication by a scale
-// that is itself a root or a quotient, a row's norm. 2^-50 is 8 units of rounding.
+// Relative rounding of everything computed in double on the way to an image: a subtraction, a row's norm, and a
+// multiplication by a scale that is itself a root or a quotient. 2^-50 is 8 units of rounding.
 inline constexpr double kImageRounding = 0x1p-50;
 
-/// A number's image and how much of it was lost join the residual of the row, in the form's own norm.
+/// Adds to the residual of the row, in the form's own norm, what a number's image lost.
 STOPE_HD inline double add_residual(const FilterForm& form, double residual, double value, double rounded) {
   const double error = absolute(value - rounded) + kImageRounding * absolute(value);
   switch (form.term) {
@@ -39,11 +39,11 @@ STOPE_HD inline double add_residual(const FilterForm& form, double residual, dou
     case Term::absolute: return residual + error;
     case Term::relative: break;
   }
-  return residual;  // bounded by the relative rounding of each value instead, in SumBounds
+  return residual;  // SumBounds uses the relative rounding of each value instead
 }
 
-/// 24 bits of a value that is only compared for equality, or the code of a nominal one. Different images come from
-/// different values; that two values share one only lowers the bound.
+/// Returns 24 bits of a value that is only compared for equality, or the code of a nominal one. Different images come
+/// from different values. Where two values share an image, the bound is only lower.
 STOPE_HD inline float equality_image(double value, bool nominal) {
   if (is_missing(value)) return __builtin_nanf("");
   if (nominal) return static_cast<float>(value);
@@ -53,15 +53,15 @@ STOPE_HD inline float equality_image(double value, bool nominal) {
   return static_cast<float>(bits >> 40);  // 24 bits: exact
 }
 
-/// Whether an image bounds a present number: not beyond 1e30, where a square would leave the range of a float, nor
-/// where the terms of the form could overflow or vanish in the reference.
+/// Whether an image bounds a present number. It does not beyond 1e30, where a square would leave the range of a float,
+/// nor where the form's terms could overflow or vanish in the reference.
 STOPE_HD inline bool bounds_number(const RowForm& row_form, const NumericColumn& column, double number, double value) {
   if (!(absolute(value) <= 1e30)) return false;
   const FilterForm& form = row_form.form;
   // Below 2^-100 a relative term would lose its precision.
   if (form.term == Term::relative && value != 0.0 && absolute(value) < 0x1p-100) return false;
   if (form.term == Term::relative || form.divisor == Divisor::total) {
-    // |x| + |y| must neither overflow nor vanish in the reference, or its quotient is no quotient of these sums.
+    // If |x| + |y| overflowed or vanished in the reference, its quotient would not be the quotient of these sums.
     const double size = absolute(number);
     const double share = size * row_form.attributes[column.source].weight;
     if (!(size <= 1e290 && share <= 1e290) || (size != 0.0 && share < 1e-290)) return false;
@@ -89,7 +89,7 @@ STOPE_HD double put_numbers(const RowForm& row_form, const double* row, const Pu
   return residual;
 }
 
-// x / |x|, the columns weighted; a row of zeros stays one (its distance from every row is at least the bound's).
+// Puts x / |x|, with weighted columns. A row of zeros stays one: its distance from every row is at least the bound's.
 template <class Put>
 STOPE_HD double put_unit_row(const RowForm& row_form, const double* row, const Put& put) {
   double largest = 0.0;
@@ -98,7 +98,7 @@ STOPE_HD double put_unit_row(const RowForm& row_form, const double* row, const P
     if (is_missing(number)) return kNaN;
     largest = larger(largest, absolute(number));
   }
-  // The reference sums squares as they are: where those can overflow or vanish, it does not compute a cosine.
+  // The reference sums squares without scaling. Where those can overflow or vanish, it does not compute a cosine.
   if (largest > 0.0 && !(largest < 1e100 && largest > 1e-100)) return kNaN;
   double squares = 0.0;
   for (std::int64_t c = 0; c < row_form.n_numeric; ++c) {
@@ -107,7 +107,7 @@ STOPE_HD double put_unit_row(const RowForm& row_form, const double* row, const P
   }
   if (squares > 0.0 && !(squares < 1e250 && squares > 1e-250)) return kNaN;
   const double factor = squares > 0.0 ? 1.0 / square_root(squares) : 0.0;
-  // Relative rounding of the norm: one unit a column, at most.
+  // Relative rounding of the norm: at most one unit per column.
   const double norm_error = static_cast<double>(row_form.n_numeric) * 0x1p-52;
   double residual = norm_error * norm_error;
   for (std::int64_t c = 0; c < row_form.n_numeric; ++c) {
@@ -139,8 +139,8 @@ STOPE_HD double put_sphere(const RowForm& row_form, const double* row, const Put
 
 }  // namespace row_image
 
-/// put(column, image) for every column of a row, and the residual; NaN for a row that no image can bound, of which some
-/// columns may be put only.
+/// Calls put(column, image) for every column of a row, and returns the residual. It is NaN for a row that no image can
+/// bound; some of its columns may then be left out.
 template <class Put>
 STOPE_HD double put_image(const RowForm& row_form, const double* row, const Put& put) {
   double residual = 0.0;

@@ -1,4 +1,4 @@
-// What a distance proves about the sum over two images, for host and device (docs/numerics/filter.md).
+// Bounds the sum over two images by what a distance proves, for host and device (docs/numerics/filter.md).
 #pragma once
 
 #include <cstdint>
@@ -9,11 +9,11 @@
 
 namespace stope::knn {
 
-/// The next float that is not smaller.
+/// Returns the next float that is not smaller.
 STOPE_HD inline float round_up(double value) {
   const auto rounded = static_cast<float>(value);
   if (!(static_cast<double>(rounded) < value)) return rounded;
-  // Upwards is away from 0 for what is not negative.
+  // For non-negative numbers, up is away from 0.
   const auto bits = __builtin_bit_cast(std::uint32_t, rounded);
   if (rounded == 0.0F) return 0x1p-149F;
   return __builtin_bit_cast(float, rounded > 0.0F ? bits + 1 : bits - 1);
@@ -22,7 +22,7 @@ STOPE_HD inline float round_up(double value) {
 struct SumBounds {
   FilterForm form;
   std::int64_t n_columns;
-  double unit;  ///< a distance of 1 is so much in the image space
+  double unit;  ///< the image distance of two rows at distance 1
   double total_weight, least_weight;
 
   /// A sum is at most alpha * divisor + beta.
@@ -30,17 +30,17 @@ struct SumBounds {
     double alpha, beta;
   };
 
-  /// What the sum over images of a pair can reach if its distance is at most `distance`; `residual`: of both rows
-  /// together. In exact arithmetic: whoever computes the sum adds the rounding of it.
+  /// Returns the most that the sum over a pair's images can reach if its distance is at most `distance`. `residual` is
+  /// of both rows together. This is in exact arithmetic: whoever computes the sum adds its rounding.
   STOPE_HD Limit limit(double distance, double residual) const {
     const auto columns = static_cast<double>(n_columns);
-    // The reference's own rounding, in double. What underflows in it, a square or a weighted term, is below 1e-120 even
+    // The reference's own rounding, in double. What underflows in it (a square or a weighted term) is below 1e-120 even
     // after the largest quotient of weights.
     const double bound = larger(distance, 0.0) * (1.0 + (columns + 16.0) * 0x1p-51) + 1e-120;
     switch (form.finish) {
       case Finish::root: return squared(bound * unit + residual);
       case Finish::half:
-        // 1 - cos is off by a rounding a column, absolutely.
+        // 1 - cos has an absolute error of one rounding per column.
         return squared(square_root(2.0 * bound + (columns + 16.0) * 0x1p-50) + residual);
       case Finish::chord_angle: {
         const double sine = math::sin(smaller(0.5 * bound, 1.5707963267948966));
@@ -48,8 +48,8 @@ struct SumBounds {
         return squared(square_root(4.0 * sine * sine * (1.0 + 1e-12) + slack) + residual);
       }
       case Finish::mean_root: {
-        // The sum reaches (a + r)^2, a^2 = weight * bound^2 / total; (a + r)^2 <= (1 + e) a^2 + (1 + 1/e) r^2, any
-        // e > 0.
+        // The sum reaches (a + r)^2 with a^2 = weight * bound^2 / total, and (a + r)^2 <= (1 + e) a^2 + (1 + 1/e) r^2
+        // for any e > 0.
         const double share = bound * unit / square_root(total_weight);
         if (residual == 0.0) return {share * share, 0.0};
         const double e = residual / (share * square_root(least_weight) + residual);
@@ -65,10 +65,10 @@ struct SumBounds {
     return {0.0, bound * unit + residual};
   }
 
-  /// A float sum of `n_columns` non-negative terms, each of a few roundings, is off by less than this share.
+  /// A float sum of `n_columns` non-negative terms, each of a few roundings, has less than this relative error.
   STOPE_HD double gamma() const { return 1.0 + (static_cast<double>(n_columns) + 8.0) * 0x1p-23; }
 
-  /// The same for sums and divisors computed in float: the rounding of both, and what underflows.
+  /// Like limit(), for sums and divisors computed in float: adds the rounding of both, and what underflows.
   STOPE_HD Limit float_limit(double distance, double residual) const {
     Limit reach = limit(distance, residual);
     reach.alpha *= gamma() * gamma();

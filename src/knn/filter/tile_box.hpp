@@ -1,4 +1,4 @@
-// The box around the images of a tile's queries: how far away are the boxes around blocks of training rows?
+// The box around the images of a tile's queries. It bounds the distances to the boxes around blocks of training rows.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@ class TileBox {
     std::fill(high_.begin(), high_.end(), -std::numeric_limits<float>::infinity());
   }
 
-  /// Widens a column of the box so that it holds a value; a missing value (NaN) may be anywhere.
+  /// Widens a column of the box so that it holds a value. A missing value (NaN) may be anywhere.
   void widen(std::int64_t c, float value) {
     constexpr float kInf = std::numeric_limits<float>::infinity();
     const bool absent = std::isnan(value);
@@ -27,7 +27,8 @@ class TileBox {
     high_[c] = std::max(high_[c], absent ? kInf : value);
   }
 
-  /// A lower bound of the sum between any query of the tile and any row in a box, as soon as it exceeds `reach`.
+  /// Returns a lower bound of the sum between any query of the tile and any row in a box; stops once it exceeds
+  /// `reach`.
   float distance(const ImageMap& map, const float* low, const float* high, float reach) const {
     const Term term = map.form().term;
     float sum = 0.0F;
@@ -46,7 +47,7 @@ class TileBox {
     return sum;
   }
 
-  /// Distance between the middles of two boxes: which of several boxes that touch the tile to look at first.
+  /// Returns the distance between the middles of two boxes, which orders the boxes that touch the tile.
   float middle_distance(const float* low, const float* high) const {
     float sum = 0.0F;
     for (std::int64_t c = 0; c < n_columns_; ++c) {

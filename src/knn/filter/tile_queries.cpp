@@ -37,7 +37,7 @@ void TileQueries::load(const FilterIndex& index, const RowImages& block, const s
     double norm = 0.0;
     for (std::int64_t c = 0; c < n_columns_; ++c) norm += static_cast<double>(image[c]) * static_cast<double>(image[c]);
     norms_[static_cast<std::size_t>(i)] = norm;
-    // Beyond the range of a float a product is no bound: -|t|^2 / 2 would be -infinity and drop its row.
+    // Beyond the range of a float a product is no bound: -|t|^2 / 2 would be -infinity, and its row would be dropped.
     const double largest = index.floats->largest_norm;
     if (!(norm + largest * largest < 1e37)) kind_ = ScanKind::differences;
   }
@@ -90,8 +90,8 @@ void TileQueries::add_product_cut(std::int64_t i, const ImageMap::Limit& limit, 
   cut.score = round_up(limit.beta + 2.0 * error + (norm + largest * largest) * 0x1p-21);
 }
 
-// The same in whole steps, where products are exact but for the half lost in |t|^2 / 2 (128 was added to every training
-// byte), and sums of differences exact.
+// Does this in whole steps, where products are exact but for the half lost in |t|^2 / 2 (128 was added to every
+// training byte). Sums of differences are exact.
 void TileQueries::add_byte_cut(std::int64_t i, const ImageMap::Limit& limit, Cut& cut) const {
   const ByteImages& train = *index_->bytes;
   const ByteImage& image = byte_images_[static_cast<std::size_t>(i)];
@@ -107,7 +107,7 @@ void TileQueries::add_byte_cut(std::int64_t i, const ImageMap::Limit& limit, Cut
   if (kind_ == ScanKind::byte_differences_present) {
     cut.alpha_bytes = limit.alpha * train.steps / train.weight_steps * (1.0 + 1e-12);
     cut.beta_bytes = limit.beta * train.steps * (1.0 + 1e-12) + 1.0;
-    // A score is a quotient by the weight compared, without a divisor by 1.
+    // A score is divided by the weight compared only where the form has that divisor.
     const bool quotient = index_->map->form().divisor == Divisor::present_weight;
     const double least = quotient ? static_cast<double>(image.least_by) : 1.0;
     cut.score = round_up((cut.alpha_bytes + cut.beta_bytes / least) * (1.0 + 1e-6));

@@ -1,4 +1,4 @@
-// The queries of one tile as a scan compares them: their images, once more in bytes where the scan wants them, and the
+// The queries of one tile as a scan compares them: their images, in bytes as well where the scan wants them, and the
 // cuts that follow from the distances found so far.
 #pragma once
 
@@ -12,19 +12,19 @@ namespace stope::knn {
 
 class TileQueries {
  public:
-  /// Room for kScanTileQueries queries.
+  /// Makes room for kScanTileQueries queries.
   explicit TileQueries(const FilterIndex& index);
 
   /// Takes queries which[0] ... which[n - 1] of a block. `present_bytes`: there is a scan of bytes with missing values.
   void load(const FilterIndex& index, const RowImages& block, const std::int64_t* which, std::int64_t n,
             bool present_bytes);
 
-  /// The scan that the values of queries and training rows allow.
+  /// Returns the scan that the values of queries and training rows allow.
   ScanKind kind() const { return kind_; }
   const TileBox& box() const { return box_; }
-  /// What images have to meet where a row may be at most `distance` from query i.
+  /// Returns what images have to meet where a row may be at most `distance` from query i.
   Cut cut(std::int64_t i, double distance) const;
-  /// Fills in what a scan reads of queries and of the form.
+  /// Fills in what a scan reads about queries and the form.
   void describe(Scan& scan) const;
 
  private:
@@ -33,7 +33,7 @@ class TileQueries {
 
   std::int64_t n_columns_;
   std::int64_t n_ = 0;
-  const FilterIndex* index_ = nullptr;  // of the last load()
+  const FilterIndex* index_ = nullptr;  // from the last load()
   ScanKind kind_ = ScanKind::differences;
   TileBox box_;
   std::vector<double> residuals_;

@@ -8,17 +8,18 @@
 namespace stope::knn {
 namespace {
 
-// Blocks between two tightenings: few at first, when the thresholds fall fast; 64 blocks of hits are 2 MB a worker.
+// Blocks between two tightenings. They are few at first, when thresholds fall fast; 64 blocks of hits are 2 MB a
+// worker.
 constexpr std::int64_t kFirstStep = 8;
 constexpr std::int64_t kMostBlocks = 64;
-// The same where blocks hold near rows: the very first give good thresholds.
+// The first step where blocks hold near rows: the very first blocks give good thresholds.
 constexpr std::int64_t kFirstNear = 1;
 constexpr std::int64_t kNearStep = 8;
 constexpr std::int64_t kCapacity = kMostBlocks * kScanBlockRows;
 // Distances evaluated between two looks at the threshold, doubled each time.
 constexpr std::int64_t kFirstBatch = 16;
-constexpr std::int64_t kMostRows = 512;  // evaluated at once
-constexpr std::int64_t kMostSteps = 64;  // without a filter
+constexpr std::int64_t kMostRows = 512;  // rows evaluated at once
+constexpr std::int64_t kMostSteps = 64;  // most steps without a filter
 
 }  // namespace
 
@@ -33,7 +34,7 @@ TileSearch::TileSearch(const FilterIndex& index)
       distances_(kMostRows) {}
 
 std::int64_t TileSearch::bytes(std::int64_t n_columns) {
-  // Images twice, the tile's box, at most a byte image.
+  // The images twice, the tile's box, and at most a byte image.
   return n_columns * (2 * kScanTileQueries + 2) * static_cast<std::int64_t>(sizeof(float)) +
          (n_columns + 8) * kScanTileQueries + kCapacity * kScanTileQueries * static_cast<std::int64_t>(sizeof(Hit));
 }
@@ -68,7 +69,7 @@ bool TileSearch::list_too_long() const {
   return std::any_of(collectors_.begin(), end, [](const Collector& collector) { return collector.too_long(); });
 }
 
-// Row order, as RapidMiner's heap must see it.
+// Visits blocks in row order, as RapidMiner's heap must see the rows.
 void TileSearch::visit_in_order(std::int64_t begin, std::int64_t end) {
   std::int64_t size = kFirstStep;
   for (std::int64_t block = begin; block < end; size = std::min(2 * size, kMostBlocks)) {
@@ -78,7 +79,7 @@ void TileSearch::visit_in_order(std::int64_t begin, std::int64_t end) {
   }
 }
 
-// Some blocks from all over the range come first: in a table sorted by class or time the first rows would give
+// Visits some blocks from all over the range first. In a table sorted by class or time, the first rows would give
 // thresholds that every later row beats.
 void TileSearch::visit_sampled(std::int64_t begin, std::int64_t end) {
   const std::int64_t n = end - begin;
@@ -122,7 +123,7 @@ void TileSearch::list_near_boxes() {
   }
 }
 
-// A few blocks around the tile's middle first; then, under the thresholds they gave, whatever is still within reach.
+// Visits a few blocks around the tile's middle first, then whatever is still within reach of the thresholds they gave.
 void TileSearch::visit_nearest() {
   const TrainImages& images = *context_->index.images;
   const std::int64_t n_columns = context_->index.map->n_columns();
@@ -144,7 +145,7 @@ void TileSearch::visit_nearest() {
   const auto done = std::remove_if(near_.begin(), near_.end(),
                                    [&](const auto& box) { return box.second >= first && box.second < end; });
   near_.erase(done, near_.end());
-  // Sorting a long list costs more than it saves: then the nearest part comes first, in no order.
+  // Sorting a long list costs more than it saves. Only its nearest part then comes first, in no order.
   constexpr std::size_t kMostSorted = 1024;
   const auto part = near_.begin() + static_cast<std::ptrdiff_t>(std::min(near_.size(), kMostSorted));
   if (part != near_.end()) std::nth_element(near_.begin(), part, near_.end());
@@ -153,7 +154,7 @@ void TileSearch::visit_nearest() {
   counts_.skipped += n_ * kScanBlockRows * (images.n_blocks - (end - first) - n_visited_);
 }
 
-// Visits the blocks of near_ in their order, a few at a time, leaving out those that have fallen out of reach.
+// Visits the blocks of near_ in their order, a few at a time. Blocks that have fallen out of reach are left out.
 void TileSearch::visit_within_reach(std::int64_t size) {
   n_visited_ = 0;
   for (std::size_t at = 0; at < near_.size(); size = std::min(2 * size, kNearStep)) {
@@ -168,7 +169,7 @@ void TileSearch::visit_within_reach(std::int64_t size) {
 }
 
 // Where the bound rules out next to nothing (thousands of equal rows, k near n), scanning and sorting out hits only
-// delays the distances: they are then computed for the whole step, and the filter is tried again later and later.
+// delays the distances. They are then computed for the whole step, and the filter is tried again at growing intervals.
 void TileSearch::step(const std::int64_t* blocks, std::int64_t n) {
   if (n == 0 || list_too_long()) return;
   context_->cancel.check();
@@ -181,7 +182,7 @@ void TileSearch::step(const std::int64_t* blocks, std::int64_t n) {
   scan_blocks(blocks, n);
   const bool useless = counts_.listed - listed > n * n_ * kScanBlockRows / 2;
   pause_ = !useless ? 0 : pause_ == 0 ? 1 : std::min<std::int64_t>(8 * pause_, kMostSteps);
-  // A first step lists everything, having no thresholds.
+  // A first step lists everything, because it has no thresholds.
   unfiltered_ = pause_ > 1 ? pause_ : 0;
 }
 
@@ -241,7 +242,7 @@ void TileSearch::scan_blocks(const std::int64_t* blocks, std::int64_t n) {
   counts_.skipped += skipped * kScanBlockRows;
   counts_.scanned += (n * n_ - skipped) * kScanBlockRows;
   for (std::int64_t i = 0; i < n_; ++i) {
-    // Slots become rows; rows that are none, or excluded, go.
+    // Slots become row numbers. Slots without a row, and excluded rows, are removed.
     Hit* hits = hits_.data() + i * kCapacity;
     std::int32_t left = 0;
     for (std::int32_t h = 0; h < n_hits_[static_cast<std::size_t>(i)]; ++h) {
@@ -259,8 +260,8 @@ void TileSearch::scan_blocks(const std::int64_t* blocks, std::int64_t n) {
   }
 }
 
-// Evaluates the hits of a query, likely nearest first, so that the threshold falls before most are looked at.
-// RapidMiner's heap takes them as they come, in row order.
+// Evaluates the hits of a query, likely nearest first, so that the threshold falls before most are evaluated.
+// RapidMiner's heap takes them in row order, as they come.
 void TileSearch::evaluate_hits(std::int64_t i, const std::int64_t* blocks) {
   const bool in_order = context_->selection.kind == Selection::Kind::rapidminer_heap;
   Hit* hits = hits_.data() + i * kCapacity;
@@ -281,7 +282,7 @@ void TileSearch::evaluate_hits(std::int64_t i, const std::int64_t* blocks) {
       const float cut = cuts_[static_cast<std::size_t>(i)].score;
       const std::int64_t before = n - done;
       n = std::remove_if(hits + done, hits + n, [&](const Hit& hit) { return hit.score > cut; }) - hits;
-      // Ties: looking for the nearest once more would not help.
+      // There are ties: another search for the nearest would not help.
       if (4 * (n - done) > 3 * before) batch = n - done;
     }
     batch *= 2;

@@ -1,4 +1,5 @@
-// Searches one tile of queries in a range of training blocks: scan, evaluate what is left, tighten the cuts, go on.
+// Searches one tile of queries in a range of training blocks. It scans, evaluates what is left, tightens the cuts, and
+// goes on.
 #pragma once
 
 #include <cstdint>
@@ -10,11 +11,11 @@
 
 namespace stope::knn {
 
-/// What a search did, added up over its tiles.
+/// The work of a search, added up over its tiles.
 struct FilterCounts {
   std::int64_t scanned = 0;    ///< pairs whose images were compared
   std::int64_t skipped = 0;    ///< pairs that a box ruled out
-  std::int64_t listed = 0;     ///< pairs the filter could not rule out at first
+  std::int64_t listed = 0;     ///< pairs that the filter could not rule out at first
   std::int64_t evaluated = 0;  ///< pairs whose distance was computed
 
   void add(const FilterCounts& other) {
@@ -45,8 +46,8 @@ class TileSearch {
  public:
   explicit TileSearch(const FilterIndex& index);
 
-  /// Searches `n` <= kScanTileQueries queries of the block, numbered by `which`, in blocks [begin, end) of the index;
-  /// the lists of query i, begun by earlier parts if `begin` is 0, go to collectors()[i].
+  /// Searches `n` <= kScanTileQueries queries of the block, numbered by `which`, in blocks [begin, end) of the index.
+  /// The lists of query i go to collectors()[i]; they go on from earlier parts' lists if `begin` is 0.
   [[nodiscard]] PartEnd run(const TileContext& context, const std::int64_t* which, std::int64_t n, std::int64_t begin,
                             std::int64_t end);
   std::vector<Collector>& collectors() { return collectors_; }
@@ -70,11 +71,11 @@ class TileSearch {
   void evaluate(std::int64_t i, const std::int64_t* blocks, const Hit* hits, std::int64_t n);
   void tighten(std::int64_t i);
 
-  // What belongs to one run().
+  // State of one run().
   const TileContext* context_ = nullptr;
   const std::int64_t* which_ = nullptr;
   std::int64_t n_ = 0;                       // queries in the tile
-  std::int64_t pause_ = 0, unfiltered_ = 0;  // steps without a filter: at the next look at it, and left
+  std::int64_t pause_ = 0, unfiltered_ = 0;  // steps without a filter: after the next look, and left
 
   TileQueries queries_;
   std::vector<Cut> cuts_;  // per query
@@ -82,9 +83,9 @@ class TileSearch {
   std::vector<Collector> collectors_;
   Buffer<Hit> hits_;
   std::vector<std::int32_t> n_hits_;
-  std::vector<std::int64_t> rows_;  // being evaluated, and their distances
+  std::vector<std::int64_t> rows_;  // rows being evaluated, and their distances
   std::vector<double> distances_;
-  std::vector<std::int64_t> blocks_;                  // of the step being put together
+  std::vector<std::int64_t> blocks_;                  // blocks of the step being put together
   std::vector<std::pair<float, std::int64_t>> near_;  // distance of a box, its block
   std::int64_t n_visited_ = 0;
   FilterCounts counts_;

@@ -1,4 +1,4 @@
-// Making images of whole tables: in blocks for the training rows, row by row for queries.
+// Makes images of whole tables: in blocks for the training rows, row by row for queries.
 #include <algorithm>
 #include <atomic>
 #include <cmath>
@@ -13,8 +13,8 @@ namespace {
 
 constexpr std::int64_t kRowsPerTask = 4096;
 
-// Rows whose residual is far above the usual are always listed instead of widening every bound: a few outliers would
-// otherwise spoil the precision of all. Returns the largest residual that still counts as usual.
+// Returns the largest residual that counts as usual. Rows far above it are always listed instead of widening every
+// bound: a few outliers would otherwise spoil the precision of all.
 double usual_residual(const Buffer<double>& residuals) {
   std::vector<double> sample;
   const std::int64_t step = std::max<std::int64_t>(1, residuals.size() / 4096);
@@ -33,7 +33,7 @@ struct Boxes {
 
 void widen(float* low, float* high, const float* other_low, const float* other_high, std::int64_t n_columns) {
   for (std::int64_t c = 0; c < n_columns; ++c) {
-    if (std::isnan(other_low[c])) {  // a missing value is at no distance from anything
+    if (std::isnan(other_low[c])) {  // a missing value is at no distance from any value
       low[c] = -std::numeric_limits<float>::infinity();
       high[c] = std::numeric_limits<float>::infinity();
       continue;
@@ -43,7 +43,7 @@ void widen(float* low, float* high, const float* other_low, const float* other_h
   }
 }
 
-// Boxes around `group` consecutive boxes (or images) each.
+// Makes boxes, each around `group` consecutive boxes (or images).
 template <class Corner>
 Boxes boxes_around(std::int64_t n, std::int64_t group, std::int64_t n_columns, const CancelToken& cancel,
                    const Corner& corners) {
@@ -85,7 +85,7 @@ TrainImages make_train_images(const ImageMap& map, const TrainPart& part, std::i
     train.rows = near_order(images.rows.data(), n, n_columns, kScanBlockRows, pool, cancel);
     const std::vector<float> anywhere(static_cast<std::size_t>(n_columns), std::numeric_limits<float>::quiet_NaN());
     Boxes fine = boxes_around(n, kScanBlockRows, n_columns, cancel, [&](std::int64_t position) {
-      // The image of a row that is always listed says too little of where the row is: its box is open.
+      // The image of a row that is always listed says too little about where the row is, so its box is open.
       const std::int64_t row = train.row(position);
       const float* image = images.residuals[row] <= usual ? images.rows.data() + row * n_columns : anywhere.data();
       return std::pair{image, image};

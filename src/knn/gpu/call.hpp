@@ -6,7 +6,7 @@
 
 namespace stope::knn {
 
-/// Only where the back end is cuda: then the plug-in is loaded.
+/// Call it only where the back end is cuda: the plug-in is loaded then.
 inline const cuda_abi::Functions& cuda_functions() {
   return *device::cuda().functions->knn;
 }

@@ -15,7 +15,7 @@ namespace {
 
 using cuda_abi::Failure;
 
-// Rows on their way to the host at once: few calls, little memory.
+// Bytes of rows copied to the host at once: few calls, little memory.
 constexpr std::int64_t kPieceBytes = std::int64_t{16} << 20;
 
 std::int64_t bytes_of(FloatType type) {
@@ -46,7 +46,7 @@ void check_owner(const void* memory, int gpu, const std::string& what) {
          ", it should be GPU " + std::to_string(gpu) + "'s");
 }
 
-// The first and the last byte: what lies between is one allocation.
+// Checks the first and the last byte; everything between them is one allocation.
 void check_memory(const void* memory, std::int64_t bytes, int gpu, const std::string& what) {
   if (bytes == 0) return;
   if (memory == nullptr) refuse("the memory of " + what + " is null");
@@ -69,7 +69,7 @@ void check_gpu(int gpu, const char* what) {
   }
 }
 
-// Rows [begin, end), one behind the other.
+// Copies rows [begin, end) without gaps.
 template <class Value>
 void download(const DeviceMatrix& matrix, std::int64_t begin, std::int64_t end, Value* to) {
   const stope::cuda_abi::Rows rows{first_of(matrix, begin), end - begin,

@@ -1,5 +1,5 @@
-// What the pipelines of all filters on GPUs share: blocks of queries, votes, queries that a filter leaves to the
-// reference, the report. How the queries of a block become batches on the GPUs is each filter's own.
+// What the pipelines of all filters on GPUs share: blocks of queries, votes, the report, and the queries that a filter
+// leaves to the reference. Each filter decides how the queries of a block become batches on the GPUs.
 #pragma once
 
 #include <algorithm>
@@ -34,12 +34,12 @@ class GpuFilterPipeline : public SearchPipeline {
 
  protected:
   struct Block {
-    device::Pinned<double> rows;  // of the queries; empty where they are not held
-    QueryBlock queries;           // its rows are those, or null
+    device::Pinned<double> rows;  // encoded queries; empty where they are not held
+    QueryBlock queries;           // points to `rows`, or to null
     const Selection* selection = nullptr;
     const QueryEncoder* encode = nullptr;
-    std::vector<std::int32_t> uncertified;  // per query; those in no batch stay uncertified
-    Outcome outcome = {};                   // where lists are kept
+    std::vector<std::int32_t> uncertified;  // per query; queries in no batch stay uncertified
+    Outcome outcome = {};                   // used where lists stay on the GPUs
   };
 
   GpuFilterPipeline(const Fitted& fitted, const Plan& plan, const Selection& selection, std::int64_t n_queries,
@@ -52,16 +52,17 @@ class GpuFilterPipeline : public SearchPipeline {
         blocks_(n_blocks),
         uncertified_(fitted_, plan_, run_) {}
 
-  /// Queues the batches of a block; or the need that the images do not meet.
+  /// Queues the batches of a block, or returns the need that the images do not meet.
   virtual std::optional<ImageNeed> start(std::size_t which) = 0;
-  /// Waits for the batches of a block. Lists go to `out`; without it those that are kept go to the block's outcome.
+  /// Waits for the batches of a block. Lists go to `out`. Without `out`, lists that do not stay on a GPU go to the
+  /// block's outcome.
   virtual std::optional<ImageNeed> collect(std::size_t which, Neighbors* out) = 0;
   /// Adds the method's name and the work of the filter to a report.
   virtual void report_filter(SearchReport& report) const = 0;
   /// Threads for what finish() does.
   virtual ThreadPool& finish_threads() = 0;
 
-  /// Memory for the rows of as many blocks as there are at once, and its way back.
+  /// Takes memory for the rows of all blocks that are under way at once; release_rows() gives it back.
   void hold_rows(device::PinnedPool<double>& memory, int gpu);
   void release_rows(device::PinnedPool<double>& memory);
 
@@ -69,7 +70,7 @@ class GpuFilterPipeline : public SearchPipeline {
     std::int64_t bytes, most_queries;
   };
   /// Whether all filters have what the training rows vote with, and predictions of `n_batches` batches keep within the
-  /// run's memory limit. `room_of_filter` is asked only where there is a limit.
+  /// run's memory limit. `room_of_filter` is called only where there is a limit.
   template <class Filter, class RoomOf>
   bool can_vote(const Selection& selection, const std::vector<std::shared_ptr<Filter>>& filters, std::int64_t n_batches,
                 const RoomOf& room_of_filter) const {
@@ -79,8 +80,8 @@ class GpuFilterPipeline : public SearchPipeline {
                        [&](const auto& filter) { return filter->take_voters(selection.ballot->voters); });
   }
 
-  /// Calls submit(), with the vote in the query if there is one. Where the GPU has no room for predictions it is called
-  /// once more without: the lists come back, and the host votes.
+  /// Calls submit(), with the vote in the query if there is one. Where the GPU has no room for predictions, it is
+  /// called once more without the vote: the lists come back, and the host votes.
   template <class Query, class Submit>
   void submit_with_vote(const Block& block, Query& query, const Submit& submit) const {
     if (!votes_) return submit();
@@ -99,16 +100,16 @@ class GpuFilterPipeline : public SearchPipeline {
   struct Range {
     std::int64_t begin, n;
   };
-  /// Takes from an answer all but its lists.
+  /// Takes everything but the lists from an answer.
   void take_answer(Block& block, Range range, const cuda_abi::FilterAnswer& answer, bool voted);
-  /// Adds the lists of the queries that have an answer to the block's outcome.
+  /// Adds the lists of the answered queries to the block's outcome.
   void keep_lists(Block& block, Range range, const double* distances, const std::int32_t* rows);
 
   const Fitted& fitted_;
   const Plan plan_;
   const RunOptions& run_;
   std::int64_t k_, n_queries_;
-  bool votes_ = false;  // lists stay on the GPUs
+  bool votes_ = false;  // predictions, not lists, come back from the GPUs
   std::vector<Block> blocks_;
   FilterWork work_;
 

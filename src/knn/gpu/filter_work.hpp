@@ -9,14 +9,14 @@
 
 namespace stope::knn {
 
-/// Added up over the answers of all batches on all GPUs.
+/// The sum over the answers of all batches on all GPUs.
 struct FilterWork {
   std::int64_t scanned = 0, listed = 0, evaluated = 0;      ///< pairs
   std::array<double, cuda_abi::kFilterSteps> seconds = {};  ///< per FilterStep
 
   void add(const cuda_abi::FilterAnswer& answer);
   void add(const FilterWork& other);
-  /// The steps from `first` to `last` are those that the filter times.
+  /// Adds this work to a report. The filter times the steps from `first` to `last`.
   void report(cuda_abi::FilterStep first, cuda_abi::FilterStep last, SearchReport& report) const;
 };
 

@@ -18,22 +18,23 @@ class DifferenceFilter;  // knn/gpu/differences/difference_filter.cpp
 /// The filters of one fitted table. Safe from several threads at once.
 class GpuFilterCache {
  public:
-  /// What `make` returned for a GPU, kept for the next search. `make` gets the filter there is, to keep or to replace.
-  /// Several GPUs may get the table at once; one GPU gets it once.
+  /// Returns what `make` returned for a GPU, and keeps it for the next search. `make` gets the filter that exists, to
+  /// keep or to replace. Several GPUs may get the table at once; one GPU gets it once.
   std::shared_ptr<TensorFilter> tensor_filter(
       int gpu, const std::function<std::shared_ptr<TensorFilter>(const std::shared_ptr<TensorFilter>&)>& make);
   bool has_tensor_filter(int gpu);
-  /// Likewise for the filter by differences. There is one with images in floats and one with images in bytes.
+  /// Does the same for the difference filter: one with images in floats, and one with images in bytes.
   std::shared_ptr<DifferenceFilter> difference_filter(
       int gpu, bool in_bytes,
       const std::function<std::shared_ptr<DifferenceFilter>(const std::shared_ptr<DifferenceFilter>&)>& make);
   bool has_difference_filter(int gpu, bool in_bytes);
 
-  /// What the last search of the table in parts left on the GPUs, for one search at a time; null if there is none.
+  /// Returns what the last search of the table in parts left on the GPUs; null if there is nothing. One search at a
+  /// time.
   std::shared_ptr<PartsHeld> take_parts();
   void keep_parts(std::shared_ptr<PartsHeld> parts);
 
-  /// Drops the tensor filters and parts, whose images do not meet the need. Those made from now on do.
+  /// Drops the tensor filters and parts, because their images do not meet the need. Those made from now on do.
   void require_images(ImageNeed need);
   bool requires_images(ImageNeed need);
 
@@ -45,10 +46,10 @@ class GpuFilterCache {
   OnGpu& on_gpu(int gpu);
 
   std::mutex mutex_;
-  std::map<int, OnGpu> tensor_;  // by GPU; what is in a map does not move
+  std::map<int, OnGpu> tensor_;  // per GPU; an element of a map does not move
   std::map<std::pair<int, bool>, std::shared_ptr<DifferenceFilter>> differences_;
   std::shared_ptr<PartsHeld> parts_;
-  bool required_[2] = {};  // by ImageNeed
+  bool required_[2] = {};  // per ImageNeed
 };
 
 }  // namespace stope::knn

@@ -1,4 +1,4 @@
-// Decides whether the filter that an earlier search left on a GPU does for the next one, or is made anew.
+// Decides whether the filter that an earlier search left on a GPU serves the next one, or a new one is made.
 #pragma once
 
 #include <algorithm>
@@ -9,9 +9,10 @@
 
 namespace stope::knn {
 
-/// Returns `there` if it does for n_queries and k, else make(spec) with room for what there was as well. A filter that
-/// takes far fewer queries at once does not do: every later search of many queries would go in small batches. To make
-/// it anew is one more copy of the table, at most twice in a table's life. Where there is no room for both it stays.
+/// Returns `there` if it serves n_queries and k, otherwise make(spec) with room for what `there` served as well. A
+/// filter that takes far fewer queries at once does not serve: every later search of many queries would go in small
+/// batches. A new one costs one more copy of the table, at most twice in a table's life. Where there is no room for
+/// both, `there` stays.
 template <class Filter, class SpecOf, class Make>
 std::shared_ptr<Filter> keep_or_make(const std::shared_ptr<Filter>& there, std::int64_t n_queries, std::int64_t k,
                                      const SpecOf& spec_of, const Make& make) {

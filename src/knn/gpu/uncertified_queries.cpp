@@ -11,7 +11,7 @@
 namespace stope::knn {
 namespace {
 
-constexpr std::int64_t kMostAtOnce = std::int64_t{1} << 15;  // rows and lists of so many are held
+constexpr std::int64_t kMostAtOnce = std::int64_t{1} << 15;  // rows and lists held at once
 
 }  // namespace
 
@@ -41,7 +41,7 @@ void UncertifiedQueries::search(const QueryBlock& queries, const Selection& sele
     plan.method = {.engine = Engine::gpu_reference};
     plan.part_rows = fitted_.n_rows();
     if (!fitted_.resident()) {
-      // An eighth of the budget for the rows: the reference's tiles and what is on the GPU have the rest.
+      // The rows get an eighth of the budget: the rest is for the reference's tiles and for what is on the GPU.
       const std::int64_t row = checked::mul(fitted_.width(), sizeof(double));
       plan.part_rows = std::clamp<std::int64_t>(plan.memory_budget / 8 / row, 1, fitted_.n_rows());
     }

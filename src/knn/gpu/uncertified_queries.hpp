@@ -1,4 +1,5 @@
-// What a filter on a GPU could not prove: the reference's answer to those queries of a block, on the same GPUs.
+// Answers those queries of a block for which a filter on a GPU could not prove an answer. The reference answers them,
+// on the same GPUs.
 #pragma once
 
 #include <functional>
@@ -13,7 +14,7 @@ namespace stope::knn {
 /// The reference is made when the first query needs it.
 class UncertifiedQueries {
  public:
-  /// All three live as long as this does.
+  /// All three arguments must outlive this object.
   UncertifiedQueries(const Fitted& fitted, const Plan& plan, const RunOptions& run);
 
   /// Writes the rows of the block's queries [begin, begin + n), row-major.
@@ -21,13 +22,13 @@ class UncertifiedQueries {
   /// Gets the list of one query of the block.
   using Take = std::function<void(std::int64_t query, std::vector<Neighbor> list)>;
 
-  /// Answers the queries i of a block with uncertified[i], together, however far apart they are: the reference takes
-  /// rows in any order, and goes through the training table once for all of them. Only where the query's number matters
-  /// (a row is no neighbour of itself) does each stretch of them go alone. `queries.rows` is not used.
+  /// Answers the queries i of a block with uncertified[i] together, however far apart they are. The reference takes
+  /// rows in any order and goes through the training table once for all of them. Each run of consecutive queries goes
+  /// alone only where the query's number matters (a row is no neighbour of itself). `queries.rows` is not used.
   void answer(const QueryBlock& queries, const Selection& selection, const std::vector<std::int32_t>& uncertified,
               const Fetch& fetch, const Take& take);
 
-  /// What the reference did, and for how many queries.
+  /// Adds the work of the reference, and the number of queries that it answered.
   void report(SearchReport& report) const;
 
  private:

@@ -1,8 +1,8 @@
-// Blocks of bytes against some queries: products where the CPU has VNNI, differences where it has AVX2 or AVX-512.
-// Included by kernels.inl, once per instruction set.
+// Compares blocks of bytes with some queries: products where the CPU has VNNI, differences where it has AVX2 or
+// AVX-512. kernels.inl includes this file once per instruction set.
 
 #if defined(STOPE_VNNI)
-// Squares by inner products (floats.inl) in bytes: 4 terms an instruction a lane, and exact.
+// Squares by inner products (floats.inl) in bytes. They take 4 terms per instruction and lane, and are exact.
 struct ByteProducts {
   static constexpr int kQueries = 6;
 
@@ -47,7 +47,7 @@ struct ByteProducts {
 #endif
 
 #if defined(STOPE_AVX512) || defined(STOPE_AVX2)
-// Sums of absolute differences, and of mismatches, in bytes: 8 columns of a row a 64-bit lane.
+// Sums of absolute differences, and of mismatches, in bytes: a 64-bit lane takes 8 columns of a row.
 #if defined(STOPE_AVX512)
 typedef __m512i Bytes;
 STOPE_INLINE Bytes load_bytes(const std::uint8_t* p) {
@@ -89,7 +89,7 @@ STOPE_INLINE std::uint64_t at_most(Bytes sum, std::int64_t most) {
 #endif
 constexpr int kByteLanes = sizeof(Bytes) / 8;
 
-// Eight bytes of a query or of the columns' constants.
+// Loads eight bytes of a query or of the columns' constants into every lane.
 STOPE_INLINE Bytes all_bytes(const std::uint8_t* p) {
   std::int64_t eight;
   __builtin_memcpy(&eight, p, 8);

@@ -1,10 +1,11 @@
-// Blocks of floats against some queries, and the boxes around blocks. Included by kernels.inl, once per instruction set.
+// Compares blocks of floats, and the boxes around blocks, with some queries. kernels.inl includes this file once per
+// instruction set.
 
 typedef float Lanes __attribute__((vector_size(STOPE_LANES * 4), may_alias));
 typedef std::int32_t Ints __attribute__((vector_size(STOPE_LANES * 4)));
 
-// Vectors of training rows by queries held in registers: their product is the number of sums in flight. Sums of
-// differences keep a register or two more for each term than inner products do.
+// Vectors of training rows x queries held in registers: their product is the number of sums in flight. Sums of
+// differences need a register or two more per term than inner products do.
 #if defined(STOPE_AVX512)
 constexpr int kVectors = 4, kGroup = 4, kDotGroup = 6;
 #elif defined(STOPE_AVX2)
@@ -31,7 +32,7 @@ STOPE_INLINE Lanes all(float value) {
 STOPE_INLINE Lanes absolute_of(Lanes v) {
   return __builtin_bit_cast(Lanes, __builtin_bit_cast(Ints, v) & 0x7fffffff);
 }
-// max(v, 0); a NaN (a missing value) becomes 0, as the comparison is false.
+// Returns max(v, 0). A NaN (a missing value) becomes 0, because the comparison is false.
 STOPE_INLINE Lanes positive(Lanes v) {
   const Lanes zero = {};
   return v > zero ? v : zero;
@@ -45,7 +46,7 @@ STOPE_INLINE Lanes multiply_add(Lanes a, Lanes b, Lanes c) {
   return a * b + c;
 #endif
 }
-// One bit a lane: not greater (so that NaN counts as a hit).
+// Returns one bit per lane: set if a is not greater, so that NaN counts as a hit.
 STOPE_INLINE std::uint64_t not_greater(Lanes a, Lanes b) {
 #if defined(STOPE_AVX512)
   return _mm512_cmp_ps_mask(a, b, _CMP_NGT_UQ);
@@ -108,8 +109,8 @@ struct Sum {
   }
 };
 
-// The rows of one block against the queries `which[0 .. n)`. The group is always computed whole, so that it stays in
-// registers: `which` repeats a query where there are fewer, and those are not reported.
+// Compares the rows of one block with the queries `which[0 .. n)`. The group is always computed whole, so that it stays
+// in registers. `which` repeats a query where there are fewer; the repetitions are not reported.
 template <class S>
 struct Differences {
   static constexpr int kQueries = kGroup;
@@ -154,8 +155,8 @@ struct Differences {
   }
 };
 
-// Squares by inner products: s = <q,t> - |t|^2 / 2 grows as |q-t|^2 = |q|^2 - 2 s falls, and costs one instruction a
-// term. Images without missing values only.
+// Squares by inner products: s = <q,t> - |t|^2 / 2 grows as |q-t|^2 = |q|^2 - 2 s falls, and costs one instruction per
+// term. It takes only images without missing values.
 struct Products {
   static constexpr int kQueries = kDotGroup;
 
@@ -194,8 +195,9 @@ struct Products {
   }
 };
 
-// One bit a query whose cut the box around the block does not exceed: the same sum, with the query's distance from the
-// box's interval in place of the difference. A missing value, on either side, adds nothing.
+// Returns one bit per query, set if the box around the block does not exceed the query's cut. The sum has the same
+// terms, with the distance from the query to the box's interval as the difference. A missing value on either side adds
+// nothing.
 template <Term term>
 STOPE_INLINE std::uint64_t inside_box(const Scan& scan, std::int64_t number) {
   const std::int64_t n_columns = scan.n_numeric + scan.n_equality;

@@ -1,6 +1,6 @@
-// The additive scan, compiled once per instruction set by the sources of this folder. Each defines STOPE_LANES (floats a
+// The additive scan. The sources of this folder compile it once per instruction set. Each defines STOPE_LANES (floats a
 // vector) and, where it has their intrinsics, STOPE_AVX2 or STOPE_AVX512. This file walks the blocks; floats.inl and
-// bytes.inl compare a block with some queries. No standard library in here (scan.hpp).
+// bytes.inl compare a block with some queries. Nothing here may use the standard library (scan.hpp).
 
 namespace {
 
@@ -22,7 +22,7 @@ STOPE_INLINE void emit(const Scan& scan, std::int64_t query, std::int64_t positi
 #include "knn/filter/scan/bytes.inl"
 #include "knn/filter/scan/floats.inl"
 
-// Walks the blocks in groups of the queries that a block's box does not rule out.
+// Walks the blocks, in groups of those queries that a block's box does not rule out.
 template <class Group, Term term>
 void scan_blocks(const Scan& scan) {
   const std::uint64_t everyone = scan.n_queries == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << scan.n_queries) - 1;

@@ -1,5 +1,6 @@
 // The inner loops of the additive filter: the interface between the driver and the code compiled for each instruction
-// set. Plain arrays only, so that nothing of the standard library is compiled with instructions a machine may lack.
+// set. It uses plain arrays only, so that nothing of the standard library is compiled with instructions that a machine
+// may lack.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +10,10 @@
 
 namespace stope::knn {
 
-inline constexpr int kScanBlockRows = 64;    ///< training rows a block: one bit each in a 64-bit mask
-inline constexpr int kScanTileQueries = 64;  ///< query rows at most in one scan, for the same reason
+inline constexpr int kScanBlockRows = 64;    ///< training rows of a block: one bit each in a 64-bit mask
+inline constexpr int kScanTileQueries = 64;  ///< most query rows in one scan, for the same reason
 
-/// A training row the filter could not prove too far: row `position % 64` of the visited block `position / 64`.
+/// A training row that the filter could not rule out: row `position % 64` of the visited block `position / 64`.
 struct Hit {
   float score;  ///< the filter's sum (or quotient): smaller is likely nearer
   std::int32_t position;
@@ -20,7 +21,7 @@ struct Hit {
 
 inline constexpr std::uint8_t kMissingByte = 0;  ///< of byte differences
 
-/// What a query's sum must exceed for the row to be dropped: alpha * divisor + beta.
+/// A row is dropped if a query's sum exceeds alpha * divisor + beta.
 struct Cut {
   float alpha;  ///< 0 without a divisor
   float beta;   ///< +infinity drops nothing
@@ -30,7 +31,7 @@ struct Cut {
   std::int32_t most_bytes;  ///< byte differences: a row is dropped above this
   double alpha_bytes;       ///< where values are missing: above alpha_bytes * divisor + beta_bytes
   double beta_bytes;
-  float norm;  ///< of products: the query's square, in the kind's unit; the score is norm - 2 * product
+  float norm;  ///< products: the query's square, in the kind's unit; the score is norm - 2 * product
   float box;   ///< a block is dropped if the sum of the query and the box around it exceeds this
 };
 
@@ -39,43 +40,43 @@ inline constexpr Cut kDropNothing = {0.0F,      kNoLimit, kNoLimit, -kNoLimit, I
                                      INT32_MAX, 0.0,      1e300,    0.0F,      kNoLimit};
 
 /// Images of rows are n_numeric + n_equality floats (NaN = missing). Training images lie in blocks, column by column:
-/// blocks[(block * n_columns + column) * 64 + row]; query images are row-major.
+/// blocks[(block * n_columns + column) * 64 + row]. Query images are row-major.
 struct Scan {
   std::int64_t n_numeric;
   std::int64_t n_equality;
-  const float* mismatch;  ///< per column: what a mismatch (numeric, under Missing::mismatch: a missing value) adds
-  const float* weight;    ///< per column: its part of the divisor
+  const float* mismatch;  ///< per column: the term of a mismatch (numeric, under Missing::mismatch: of a missing value)
+  const float* weight;    ///< per column: its share of the divisor
   const float* blocks;
   const float* starts;        ///< products: -|t|^2 / 2 per position
   const std::uint8_t* bytes;  ///< [((block * n_groups + group) * 64 + row) * size + byte], image + 128; size: 4 or 8
-  const std::int32_t* byte_starts;  ///< byte products: as `starts`
+  const std::int32_t* byte_starts;  ///< byte products: what `starts` is for floats
   std::int64_t n_groups;
-  std::int64_t n_numeric_groups;      ///< byte differences: the columns of the others are compared for equality
-  const std::uint8_t* byte_mismatch;  ///< byte differences: what a mismatch adds, per byte of a row
-  const std::uint8_t* byte_weight;    ///< and its part of the divisor
-  const std::uint64_t* always;        ///< per block: rows to list whatever their sum
-  const float* low;  ///< per block and column the box around it: low[block * n_columns + column]; or null
+  std::int64_t n_numeric_groups;      ///< byte differences: the columns of all other groups are compared for equality
+  const std::uint8_t* byte_mismatch;  ///< byte differences: the term of a mismatch, per byte of a row
+  const std::uint8_t* byte_weight;    ///< and its share of the divisor
+  const std::uint64_t* always;        ///< per block: rows listed whatever their sum
+  const float* low;                   ///< box around each block, per column: low[block * n_columns + column]; or null
   const float* high;
 
   const std::int64_t* visit;  ///< numbers of the blocks to scan
   std::int64_t n_visit;
   const float* queries;
-  const std::uint8_t* query_bytes;  ///< n_groups * size a query; products: signed; differences: as `bytes`
+  const std::uint8_t* query_bytes;  ///< n_groups * size per query; products: signed; differences: like `bytes`
   std::int64_t n_queries;           ///< at most kScanTileQueries
   const Cut* cuts;
-  const float*
-      by_column;          ///< the queries once more for the boxes: [column * kScanTileQueries + query], 64-byte aligned
-  const float* box_cuts;  ///< kScanTileQueries sums that a box must not exceed, 64-byte aligned
+  const float* by_column;  ///< the queries transposed, for the boxes: [column * kScanTileQueries + query], 64-byte
+                           ///< aligned
+  const float* box_cuts;   ///< kScanTileQueries sums that a box must not exceed, 64-byte aligned
 
-  Hit* hits;  ///< capacity entries a query, enough for every row of the visited blocks
+  Hit* hits;  ///< capacity entries per query, enough for every row of the visited blocks
   std::int64_t capacity;
   std::int32_t* n_hits;     ///< per query
-  std::int64_t* n_skipped;  ///< (query, block) pairs that the boxes ruled out, added up
+  std::int64_t* n_skipped;  ///< sum of the (query, block) pairs that the boxes ruled out
 };
 
 using ScanFunction = void (*)(const Scan&);
 
-/// The scan of a form, compiled for one instruction set (<level>.cpp); null where that has none of the kind.
+/// The scan of a form, compiled for one instruction set (<level>.cpp); null where that set has none of the kind.
 namespace scalar {
 ScanFunction scan(const FilterForm& form, ScanKind kind);
 }

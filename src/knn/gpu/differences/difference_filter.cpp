@@ -23,19 +23,19 @@ namespace {
 
 using cuda_abi::Failure;
 
-// A filter is made for more than one search needs, so that it serves many. Most have k up to the first of these.
+// A filter is made larger than one search needs, so that it serves many. Most searches have k up to the first of these.
 constexpr std::int64_t kFewNeighbors = 24, kMostNeighbors = 128;
-// Queries on the GPU at once. A first search of few queries leaves room for some more.
+// Most queries on the GPU at once. A first search of few queries leaves room for some more.
 constexpr std::int64_t kMostQueries = 16384, kLeastQueries = 2048;
 constexpr std::int64_t kPieceBytes = std::int64_t{8} << 20;
-// Queries that go through between two looks at the cancel token.
+// Queries between two looks at the cancel token.
 constexpr std::int64_t kQueriesPerCall = 65536;
-// Fewer pairs are done on the GPU before images of them would be made.
+// Below this many pairs, the reference on the GPU ends before images of the rows would be made.
 constexpr std::int64_t kLeastPairs = std::int64_t{1} << 22;
-// Rows that are always listed are evaluated for every query.
+// Most rows that may be always listed: they are evaluated for every query.
 constexpr std::int64_t kMostAlways = 64;
 
-/// What the plug-in is told of a fitted table; points into it and the map.
+/// What the plug-in is told about a fitted table. Points into the table and the map.
 struct Spec {
   Spec(const Fitted& fitted, const ImageMap& map, ScanKind kind, std::int64_t n_queries, std::int64_t k) {
     const MeasureBytes image = fitted.kernel().bytes();
@@ -55,8 +55,8 @@ struct Spec {
   cuda_abi::DifferenceSpec spec{};
 
  private:
-  // Steps of a unit of the images, so that the usual largest number has 127: all but one row in 512 of a sample, since
-  // what lies beyond is cut off, and its residual says so. Without numbers the largest mismatch has 127.
+  // Returns how many steps a unit of the images has. All but one row in 512 of a sample then have at most 127 steps;
+  // values beyond that are cut off, and their residual says so. Without numbers the largest mismatch has 127 steps.
   static double steps_of(const Fitted& fitted, const ImageMap& map) {
     constexpr std::int64_t kSample = 2048;
     constexpr double kLargestStep = 127.0, kMostSteps = 1e30;
@@ -97,7 +97,7 @@ class DifferenceFilter {
       filter_.reset(filter);
       return code;
     });
-    // Rows that are copied between two looks at the cancel token.
+    // Rows copied between two looks at the cancel token.
     const std::int64_t step = std::max<std::int64_t>(1, (std::int64_t{1} << 28) / (8 * fitted.width()));
     for (std::int64_t begin = 0; begin < fitted.n_rows(); begin += step) {
       cancel.check();
@@ -117,7 +117,7 @@ class DifferenceFilter {
   /// Memory for query rows.
   device::PinnedPool<double>& row_memory() { return row_memory_; }
 
-  /// Brings what the training rows vote with to the GPU, once. False where there is no room for it.
+  /// Copies what the training rows vote with to the GPU, once. Returns false where there is no room for it.
   bool take_voters(const Voters& voters) {
     const std::scoped_lock lock(mutex_);
     if (has_voters_) return true;
@@ -156,8 +156,8 @@ class DifferenceFilter {
 
 namespace {
 
-// Every GPU holds the whole table and takes its share of a block's queries, in a thread of its own: so the next block
-// is prepared meanwhile.
+// Every GPU holds the whole table and takes its share of a block's queries, in a thread of its own. The next block is
+// prepared meanwhile.
 class DifferenceFilterPipeline final : public GpuFilterPipeline {
  public:
   DifferenceFilterPipeline(const Fitted& fitted, const Plan& plan, const Selection& selection, std::int64_t n_queries,
@@ -175,7 +175,7 @@ class DifferenceFilterPipeline final : public GpuFilterPipeline {
             });
           }));
     }
-    // The predictions of a call are in the host's memory.
+    // The predictions of a call are in host memory.
     votes_ = can_vote(selection, filters_, 1, [&] {
       const Spec spec = spec_of(n_queries, k_);
       cuda_abi::FilterSize size{};
@@ -187,7 +187,7 @@ class DifferenceFilterPipeline final : public GpuFilterPipeline {
     hold_rows(filters_.front()->row_memory(), plan_.backend.gpus.front());
   }
 
-  // A search that failed or was cancelled leaves others under way, which read and write the blocks.
+  // After an error or a cancellation other searches are still under way, and they read and write the blocks.
   ~DifferenceFilterPipeline() override {
     for (const Found& found : found_) {
       for (const std::future<void>& share : found.shares) {
@@ -200,9 +200,9 @@ class DifferenceFilterPipeline final : public GpuFilterPipeline {
   DifferenceFilterPipeline& operator=(const DifferenceFilterPipeline&) = delete;
 
  private:
-  static constexpr std::size_t kBlocks = 2;  // under way at once
+  static constexpr std::size_t kBlocks = 2;  // blocks under way at once
 
-  // The answers of all shares of a block; no lists where they are kept.
+  // The answers of all shares of a block; no lists where the lists stay on the GPU.
   struct Found {
     std::vector<double> distances;
     std::vector<std::int32_t> rows;
@@ -254,7 +254,7 @@ class DifferenceFilterPipeline final : public GpuFilterPipeline {
 
   bool in_bytes() const { return plan_.method.kind == ScanKind::byte_differences; }
 
-  // Queries of a block on one GPU.
+  // Searches a share of a block's queries on one GPU.
   void search(std::size_t which, DifferenceFilter& filter, Range share) {
     Block& block = blocks_[which];
     const Selection& selection = *block.selection;
@@ -290,7 +290,7 @@ class DifferenceFilterPipeline final : public GpuFilterPipeline {
   Found found_[kBlocks];  // per block
 };
 
-// Says why the filter is not for a measure and a selection; empty if it is.
+// Says why the filter cannot serve a measure and a selection; empty if it can.
 std::string unfit(const Fitted& fitted, const Selection& selection) {
   if (fitted.kernel().filter_form() == nullptr) return "no filter bounds " + std::string(fitted.measure().info.name);
   if (selection.kind != Selection::Kind::nearest) return "no filter on the GPU for this selection";
@@ -314,7 +314,7 @@ std::string difference_filter_problem(const Fitted& fitted, const Selection& sel
   if (!fits(*map, kind)) return "no such images for these attributes";
   std::vector<int> gpus;
   for (const int gpu : backend.gpus) {
-    // A filter that is there has its memory.
+    // A filter that exists already needs no more memory.
     if (!fitted.gpu_filters().has_difference_filter(gpu, kind == ScanKind::byte_differences)) gpus.push_back(gpu);
   }
   if (gpus.empty()) return {};

@@ -1,4 +1,4 @@
-// The filter by differences on GPUs finds exact neighbours from sums over images in floats or bytes, for the measures
+// The difference filter finds exact neighbours on GPUs from sums over images in floats or bytes. It serves the measures
 // that are no products (docs/numerics/filter.md). This is the host's half. The kernels are in
 // src/knn/cuda/differences/.
 #pragma once
@@ -10,10 +10,11 @@
 
 namespace stope::knn {
 
-/// Whether there is a filter for a measure and a selection.
+/// Whether the filter can serve a measure and a selection.
 bool difference_filter_takes(const Fitted& fitted, const Selection& selection);
 
-/// Why a search cannot or should not go through the filter; empty if it can. `kind` is differences or byte_differences.
+/// Says why a search cannot or should not use the filter; empty if it should. `kind` is differences or
+/// byte_differences.
 std::string difference_filter_problem(const Fitted& fitted, const Selection& selection, std::int64_t n_queries,
                                       ScanKind kind, const device::BackendChoice& backend, const RunOptions& run);
 

@@ -11,18 +11,18 @@ namespace stope::knn {
 namespace {
 
 constexpr std::int64_t kDouble = sizeof(double);
-// Enough blocks of pairs to fill a large GPU several times over, and distances that mostly stay in its L2 cache.
+// Enough blocks of pairs fill a large GPU several times over, and distances mostly stay in its L2 cache.
 constexpr std::int64_t kReferenceTileQueries = 512, kTileRows = 8192;
-// The host polls the cancel token between tiles: so much work is some 10 ms of a simple measure, 200 of pow(). A thread
-// with work space in memory is slower by far.
+// The host polls the cancel token between tiles. This much work takes some 10 ms for a simple measure, and 200 ms for
+// pow(). A thread with work space in memory is slower by far.
 constexpr std::int64_t kTermsPerTile = std::int64_t{1} << 34, kTermsPerTileWithScratch = std::int64_t{1} << 31;
 constexpr std::int64_t kScratchThreads = std::int64_t{1} << 16, kLeastScratchThreads = 32;
 constexpr std::int64_t kMostPairs = std::int64_t{1} << 30;  // the plug-in counts the survivors of a query in 32 bits
-// Pieces in which rows are copied: long enough to hide the cost of a call. Four of them and the survivors of two full
-// tiles, all pinned, are less than the quarter of the host's budget that make_plan leaves them.
+// Sizes of the pieces in which rows are copied: long enough to hide the cost of a call. Four of them and the survivors
+// of two full tiles, all pinned, fit the quarter of the host's budget that make_plan leaves them.
 constexpr std::int64_t kMostPiece = std::int64_t{8} << 20, kLeastPiece = 4096;
 
-// A pair of a tile has its distance, and in each slot room for a survivor: a distance and a row.
+// A pair of a tile has its distance, and in each slot room for a survivor (a distance and a row).
 constexpr std::int64_t kBytesPerPair = kDouble + cuda_abi::kSlots * (kDouble + 4);
 constexpr std::int64_t kBytesPerTileQuery = cuda_abi::kSlots * (2 * kDouble + 4 + 8);
 
@@ -34,7 +34,7 @@ std::int64_t row_bytes(const cuda_abi::Sizes& sizes) {
   return checked::mul(sizes.width, kDouble);
 }
 
-// All but the training rows.
+// Bytes of everything but the training rows.
 std::int64_t fixed_bytes(const GpuDemand& demand, const cuda_abi::Sizes& sizes) {
   const std::int64_t pairs = checked::mul(checked::mul(sizes.tile_queries, sizes.tile_rows), kBytesPerPair);
   const std::int64_t queries =
@@ -45,14 +45,14 @@ std::int64_t fixed_bytes(const GpuDemand& demand, const cuda_abi::Sizes& sizes) 
   return checked::add(checked::add(pairs, queries), checked::add(measure, scratch));
 }
 
-// As many training rows as the rest of the budget holds: all of them once, or some of them twice.
+// Holds as many training rows as the rest of the budget allows: all of them once, or some of them twice.
 bool hold_rows(const GpuDemand& demand, std::int64_t left, cuda_abi::Sizes& sizes) {
   const std::int64_t most = std::max<std::int64_t>(
       1, demand.most_held_rows > 0 ? std::min(demand.most_held_rows, demand.n_rows) : demand.n_rows);
   const std::int64_t affordable = std::max<std::int64_t>(left, 0) / row_bytes(sizes);
   sizes.n_buffers = most >= demand.n_rows && affordable >= most ? 1 : 2;
   sizes.held_rows = std::min(most, affordable / sizes.n_buffers);
-  // Fewer rows than a tile has would leave the GPU idle between copies: smaller tiles are the better choice.
+  // With fewer rows than a tile has, the GPU would be idle between copies: smaller tiles are the better choice.
   return sizes.held_rows >= std::min(sizes.tile_rows, most);
 }
 
@@ -90,7 +90,7 @@ GpuPlan plan_gpu(const GpuDemand& demand, std::int64_t budget) {
   GpuPlan plan;
   cuda_abi::Sizes& sizes = plan.sizes;
   sizes = first_sizes(demand, budget);
-  // Whatever takes more than a quarter shrinks first; then all of it until the training rows fit beside it.
+  // Whatever takes more than a quarter shrinks first. Then everything shrinks, until the training rows fit as well.
   for (std::int64_t share = budget / 4;; share /= 2) {
     const auto shrink = [share](std::int64_t& count, std::int64_t least, std::int64_t bytes) {
       while (count > least && checked::mul(count, bytes) > share) count = half(count);

@@ -53,7 +53,7 @@ class Session {
                                     static_cast<std::int64_t>(attributes.size())};
     std::int64_t free = 0;
     checked_call([&](Failure* failure) { return device::cuda().functions->free_memory(gpu, &free, failure); });
-    // Another process may take memory that is free now: then smaller tiles will do.
+    // Another process may take memory that is free now; smaller tiles will then do.
     constexpr int kAttempts = 6;
     budget_ = gpu_budget(free, run.memory_limit);
     for (int attempt = 1;; ++attempt, budget_ /= 2) {
@@ -78,8 +78,8 @@ class Session {
     checked_call([&](Failure* failure) { return cuda_functions().load_queries(session_.get(), rows, n, failure); });
   }
 
-  /// Makes rows [begin, begin + n) of the part the ones to search, and starts copying the rows after them, so that the
-  /// copy is done when the search of these is. Returns the buffer they are in.
+  /// Makes rows [begin, begin + n) of the part the ones to search, and starts to copy the rows after them. That copy
+  /// overlaps the search. Returns the buffer with the rows to search.
   std::int64_t load_rows(const TrainPart& part, std::int64_t begin, std::int64_t n, std::int64_t width) {
     const std::int64_t buffer = begin / sizes().held_rows % sizes().n_buffers;
     if (next_.valid()) next_.get();
@@ -93,7 +93,7 @@ class Session {
     return buffer;
   }
 
-  /// Waits until no copy reads the part any more, so that it may go away.
+  /// Waits until no copy reads the part any more, so that its memory may be freed.
   void settle() noexcept {
     if (next_.valid()) next_.wait();
     next_ = {};
@@ -118,7 +118,7 @@ class Session {
 
  private:
   struct Held {
-    std::int64_t first = -1, n = 0;  // rows of the training table
+    std::int64_t first = -1, n = 0;  // training rows
   };
 
   void copy_rows(const TrainPart& part, std::int64_t begin, std::int64_t n, std::int64_t width, std::int64_t buffer) {
@@ -141,7 +141,7 @@ class Session {
   std::future<void> next_;  // the copy under way
 };
 
-/// Settles a session at the end of a scope, also where an error ends it.
+/// Settles a session at the end of a scope, also after an error.
 struct Settled {
   Session& session;
   ~Settled() { session.settle(); }
@@ -211,10 +211,10 @@ class GpuReference final : public Searcher, public DistanceMatrix {
     });
   }
 
-  /// Visits tiles (as the session counts, then first row within the part and first query within the block), rows in
-  /// order for every query, as long as visit() returns true. The first tiles are `first_tile` rows, later ones as many
-  /// as were seen before: each of them then adds about k rows to the survivors, where a large first tile would survive
-  /// whole.
+  /// Visits tiles, rows in order for every query, as long as visit() returns true. visit() gets the tile as the session
+  /// counts, its first row in the part and its first query in the block. The first tiles have `first_tile` rows; each
+  /// later one has as many as were seen before. Such a tile adds about k rows to the survivors, while all rows of a
+  /// large first tile would survive.
   template <class Visit>
   void for_each_tile(std::size_t gpu, const Share& share, const TrainPart& part, const QueryBlock& block,
                      std::int64_t first_tile, const Visit& visit) {
@@ -257,7 +257,8 @@ class GpuReference final : public Searcher, public DistanceMatrix {
     const auto visit = [&](const Tile& tile, std::int64_t first_row, std::int64_t first_query) {
       land(slot);
       if (list_too_long_) return false;
-      // Rows of a tile still under way are not in the lists yet: a higher threshold lets more through, never less.
+      // Rows of a tile still under way are not in the lists yet. So the threshold is higher, and lets more rows
+      // through, never fewer.
       thresholds.clear();
       for (std::int64_t i = 0; i < tile.n_queries; ++i) {
         thresholds.push_back(collectors_[static_cast<std::size_t>(first_query + i)].threshold());
@@ -271,13 +272,13 @@ class GpuReference final : public Searcher, public DistanceMatrix {
     for (int i = 0; i < cuda_abi::kSlots; ++i) land((slot + i) % cuda_abi::kSlots);
   }
 
-  // Says of a tile under way where it begins in the part and in the block.
+  // Where a tile under way begins in the part and in the block.
   struct Flight {
     std::int64_t first_row, first_query, n_queries;
   };
 
-  // Tiles land in the order in which they were submitted, and a tile's survivors come in row order: RapidMiner's heap
-  // must see them so.
+  // Tiles land in the order in which they were submitted, and a tile's survivors come in row order, as RapidMiner's
+  // heap needs.
   void offer(std::size_t gpu, int slot, const Flight& flight, const TrainPart& part, const QueryBlock& block,
              const Selection& selection) {
     constexpr std::int64_t kQueriesPerTask = 32;
@@ -304,10 +305,10 @@ class GpuReference final : public Searcher, public DistanceMatrix {
   const Plan plan_;
   const RunOptions& run_;
   std::vector<std::unique_ptr<Session>> sessions_;  // per GPU
-  std::vector<std::unique_ptr<ThreadPool>> pools_;  // per GPU: they offer its survivors
-  ThreadPool gpus_;                                 // a thread per GPU
+  std::vector<std::unique_ptr<ThreadPool>> pools_;  // per GPU; they offer its survivors
+  ThreadPool gpus_;                                 // one thread per GPU
   std::vector<Collector> collectors_;               // per query of the block
-  std::atomic<bool> list_too_long_ = false;         // of the part being searched, on any GPU
+  std::atomic<bool> list_too_long_ = false;         // in the part being searched, on any GPU
   std::int64_t evaluated_ = 0;
 };
 

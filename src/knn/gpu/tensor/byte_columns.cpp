@@ -11,7 +11,7 @@
 namespace stope::knn {
 namespace {
 
-// Up to 64 columns scans of halves are as fast, and their images sooner made (measured, docs/adr/0007).
+// Up to 64 columns, scans of halves are as fast, and their images are made sooner (measured, docs/adr/0007).
 constexpr std::int64_t kLeastColumns = 65;
 
 bool pay(std::int64_t n_columns) {
@@ -50,15 +50,15 @@ ImageColumns make_byte_columns(const ByteGrid& grid) {
   }
   result.byte_factor = grid.factor;
   result.width = grid.centres.size() <= kMostGridColumns / 2 ? kMostGridColumns / 2 : kMostGridColumns;
-  // Squares of distances are `factor` times those in steps.
+  // In the images, squares of distances are `factor` times the squares in steps.
   result.unit = std::sqrt(static_cast<double>(grid.factor)) / grid.step;
-  // A score starts at -|t|^2 / 2 rounded to a whole number; of twice as much nothing is rounded.
+  // A score starts at -|t|^2 / 2, rounded to a whole number. With a factor of 2 nothing is rounded.
   result.product_error = grid.factor == 1 ? 0.5 : 0.0;
   return result;
 }
 
 bool many_off_grid(const ByteGrid& grid, const double* rows, std::int64_t n, std::int64_t n_queries) {
-  // Some of them the filter may answer still; else as many_gaps().
+  // The filter may still answer some of them; otherwise this is the number in many_gaps().
   constexpr std::int64_t kMostForTheReference = 128;
   const auto width = static_cast<std::int64_t>(grid.centres.size());
   std::int64_t off_grid = 0;

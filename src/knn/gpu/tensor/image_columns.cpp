@@ -12,13 +12,13 @@ namespace {
 using cuda_abi::ImageColumn;
 using cuda_abi::ImagePart;
 
-// Nominal values of one attribute share columns (value modulo columns) where there are more. Fewer columns mean more
-// pairs that seem nearer than they are, more columns a longer product: the first budget is some panels, the second what
-// a row may take at all.
+// Nominal values of one attribute share columns (value modulo columns) where there are more values than columns. With
+// fewer columns, more pairs seem nearer than they are; with more, the product is longer. The first budget is some
+// panels, the second the most that a row may take.
 constexpr std::array<std::int64_t, 5> kMostBuckets = {64, 32, 16, 8, 4};
 constexpr std::int64_t kColumnsWanted = 512;
 
-// The nearest half, as what the GPU makes of a factor.
+// Rounds to the nearest half, as the GPU does with a factor.
 double to_half(double value) {
   if (value == 0.0) return 0.0;
   const int exponent = std::max(std::ilogb(value), -14);
@@ -47,10 +47,10 @@ class Builder {
   bool masked(std::int64_t source) const {
     return (gaps_ || attribute(source).missing) && map_.form().missing != Missing::undefined;
   }
-  // What a mismatch of an attribute adds to |q - t|^2.
+  // Returns what a mismatch of an attribute adds to |q - t|^2.
   double mismatch(std::int64_t source) const { return attribute(source).weight * result_.unit * result_.unit; }
 
-  // Numbers near 1 already; so must mismatches be, or their factors leave the range of halves.
+  // Numbers are near 1 already. Mismatches must be too, or their factors leave the range of halves.
   void choose_unit() {
     double largest = 1.0;
     for (const Attribute& a : attributes_) {
@@ -75,7 +75,7 @@ class Builder {
     return result_.columns.back();
   }
 
-  // Factors whose product is near `wanted`; what is amiss joins the scores' error.
+  // Sets factors whose product is near `wanted`; their error joins the scores' error.
   void set_factors(ImageColumn& column, double wanted) {
     const double query = to_half(std::ldexp(1.0, std::ilogb(std::sqrt(std::fabs(wanted)))));
     const double train = query > 0.0 ? to_half(std::fabs(wanted) / query) : 0.0;
@@ -94,7 +94,7 @@ class Builder {
     numeric(ImagePart::number, ImagePart::number);
     if (!masked(number.source)) return;
     result_.masks = true;
-    // (x - y)^2 only where both are there: the squares, too, must meet the other row's mask.
+    // (x - y)^2 counts only where both are present, so the squares, too, must meet the other row's mask.
     numeric(ImagePart::square_high, ImagePart::present);
     numeric(ImagePart::square_low, ImagePart::present);
     numeric(ImagePart::present, ImagePart::square_high);
@@ -102,7 +102,7 @@ class Builder {
     constexpr double kHalfOfASubnormal = 0x1p-25;
     result_.product_error += 4.0 * kHalfOfASubnormal;
     if (skips_) return;
-    const double weight = mismatch(number.source);  // unless both are there
+    const double weight = mismatch(number.source);  // a mismatch, unless both are present
     result_.constant += weight;
     result_.nominal += weight;
     set_factors(numeric(ImagePart::present, ImagePart::present), 0.5 * weight);
@@ -126,7 +126,7 @@ class Builder {
     const double weight = mismatch(source);
     const auto n_values = attribute(source).nominal ? static_cast<std::int64_t>(attribute(source).n_values) : 0;
     result_.nominal += weight;
-    if (n_values == 0) {  // a number that is compared for equality: no columns, so that it may be a mismatch or none
+    if (n_values == 0) {  // a number compared for equality gets no columns, so every pair may be a mismatch or none
       result_.hashed += weight;
       return;
     }
@@ -136,11 +136,11 @@ class Builder {
       ImageColumn& column = add(source, ImagePart::value, ImagePart::value);
       column.value = static_cast<std::int32_t>(value);
       column.n_buckets = static_cast<std::int32_t>(n_buckets);
-      // A missing value has no column: a mismatch with all.
+      // A missing value has no column, so it mismatches every value.
       if (!skips_) column.masked = 1;
       const double error_before = result_.product_error;
       set_factors(column, 0.5 * weight);
-      if (value > 0) result_.product_error = error_before;  // one of them counts in a pair
+      if (value > 0) result_.product_error = error_before;  // only one of these columns counts in a pair
     }
     if (masked(source) && skips_) {
       result_.masks = true;
@@ -158,7 +158,7 @@ class Builder {
       if (n_columns > 64 && n_columns <= 96) return 96;
       return checked::mul(checked::ceil_div(n_columns, kPanel), kPanel);
     };
-    // The start of a score needs three columns more, unless that would cost a panel.
+    // The start of a score needs three more columns, unless that would cost a panel.
     const bool room = width_of(n + kExtra) == width_of(n) || width_of(n) > 2 * kPanel;
     result_.width = width_of(room ? n + kExtra : n);
     if (!room) return;
@@ -170,9 +170,9 @@ class Builder {
       column.query_factor = column.train_factor = 1.0F;
       return column;
     };
-    result_.columns.push_back(constant_one(ImagePart::constant, ImagePart::zero));  // times the start, high part
-    result_.columns.push_back(constant_one(ImagePart::constant, ImagePart::zero));  // and low part
-    result_.columns.push_back(constant_one(ImagePart::zero, ImagePart::constant));  // times the shift
+    result_.columns.push_back(constant_one(ImagePart::constant, ImagePart::zero));  // meets the start's high part
+    result_.columns.push_back(constant_one(ImagePart::constant, ImagePart::zero));  // meets its low part
+    result_.columns.push_back(constant_one(ImagePart::zero, ImagePart::constant));  // meets the shift
     result_.product_error += 0x1p-24;                                               // a start below the smallest half
   }
 

@@ -1,4 +1,4 @@
-// Parts of a training table on GPUs: how long they are, and for how many queries at once.
+// Plans parts of a training table for GPUs: how long they are, and how many queries are searched at once.
 #include <algorithm>
 #include <limits>
 
@@ -14,7 +14,7 @@ using cuda_abi::Failure;
 
 // Shorter parts take longer to start than to search.
 constexpr std::int64_t kLeastPartRows = std::int64_t{1} << 14;
-// Queries of a batch: fewer would leave a GPU waiting.
+// Least queries of a batch: fewer would leave a GPU waiting.
 constexpr std::int64_t kLeastBatch = 1024;
 // A search of fewer queries leaves room for some more.
 constexpr std::int64_t kFewQueries = 2048;
@@ -25,7 +25,7 @@ std::int64_t filter_bytes(int gpu, const TensorFilterSpec& spec) {
   return size.possible ? size.bytes : std::numeric_limits<std::int64_t>::max();
 }
 
-// The largest number of rows a part that fits all GPUs, parts being of one length; 0 if that is too few.
+// Returns the most rows of a part that fits all GPUs, where all parts have one length; 0 if that is too few.
 std::int64_t most_part_rows(const Fitted& fitted, const ImageMap& map, std::int64_t k, std::int64_t n_queries,
                             const device::BackendChoice& backend, const RunOptions& run, PartSizes sizes) {
   const auto n_gpus = static_cast<std::int64_t>(backend.gpus.size());
@@ -65,7 +65,7 @@ TensorFilterSpec parts_spec(const Fitted& fitted, const ImageMap& map, std::int6
 
 PartSizes plan_part_sizes(const Fitted& fitted, const ImageMap& map, std::int64_t k, std::int64_t n_queries,
                           const device::BackendChoice& backend, const RunOptions& run) {
-  // What a batch costs beside its pairs, in pairs: some 50 us.
+  // The fixed cost of a batch, some 50 us, counted in pairs.
   constexpr double kStart = 2.5e8;
   const std::int64_t queries = std::max<std::int64_t>(n_queries, 1);
   const ImageElement element = choose_image_element(fitted, map, backend);
@@ -77,7 +77,7 @@ PartSizes plan_part_sizes(const Fitted& fitted, const ImageMap& map, std::int64_
       PartSizes sizes{0, batch, lists, element};
       sizes.rows = most_part_rows(fitted, map, k, n_queries, backend, run, sizes);
       if (sizes.rows == 0) continue;
-      // Short lists want a larger sample of the first part.
+      // With short lists the first part needs a larger sample.
       const double pairs = static_cast<double>(fitted.n_rows()) * static_cast<double>(queries);
       const double n_parts = static_cast<double>(checked::ceil_div(fitted.n_rows(), sizes.rows));
       const double cost = n_parts * static_cast<double>(checked::ceil_div(queries, batch)) * kStart +

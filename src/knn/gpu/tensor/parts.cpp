@@ -1,6 +1,6 @@
-// The tensor filter where the training table does not fit a GPU, or not the host: the table goes to the GPUs part by
-// part and what each part answers is merged by (distance, row). While a GPU searches one part, the next is copied to
-// it.
+// The tensor filter where the training table does not fit a GPU, or not the host. The table goes to the GPUs part by
+// part, and the answers of the parts are merged by (distance, row). While a GPU searches one part, the next is copied
+// to it.
 #include "knn/gpu/tensor/parts.hpp"
 
 #include <algorithm>
@@ -21,17 +21,18 @@
 namespace stope::knn {
 namespace {
 
-// What fills up a list that is not full: it comes after any row, whatever its distance.
+// Pads a list that is not full. It comes after any row, whatever the row's distance.
 constexpr double kNoDistance = std::numeric_limits<double>::quiet_NaN();
 constexpr std::int64_t kNoRow = std::numeric_limits<std::int64_t>::max();
 
-// Lists of the queries of a block, k each, sorted; uncertified[i]: query i has no answer. Not initialised.
+// Lists of the queries of a block, k each, sorted. uncertified[i]: query i has no answer. The memory is not
+// initialised.
 struct Answers {
   double* distances;
   std::int64_t* rows;
   std::vector<std::int32_t> uncertified;
 
-  // The lists of a first part need no merging; those of a query without an answer hold no rows.
+  // The lists of a first part need no merging. A query without an answer has no rows in its list.
   void put(std::int64_t query, std::int64_t k, const double* new_distances, const std::int32_t* new_rows,
            std::int64_t first_row) const {
     std::copy_n(new_distances, k, distances + query * k);
@@ -47,7 +48,7 @@ struct Answers {
              std::int64_t first_row, std::vector<Neighbor>& merged) const {
     double* const old_distances = distances + query * k;
     std::int64_t* const old_rows = rows + query * k;
-    if (new_distances[0] > old_distances[k - 1]) return;  // as most parts' lists are
+    if (new_distances[0] > old_distances[k - 1]) return;  // true for most parts' lists
     merged.clear();
     for (std::int64_t old = 0, fresh = 0; old + fresh < k;) {
       const Neighbor a{old_distances[old], old_rows[old]};
@@ -63,7 +64,7 @@ struct Answers {
   }
 };
 
-/// Every n-th part on one GPU, two of them at once. Kept from search to search, with the parts it holds.
+/// Every n-th part on one GPU, two of them at once. It is kept from search to search, with the parts that it holds.
 class GpuParts {
  public:
   GpuParts(int gpu, const Fitted& fitted, const TensorFilterSpec& spec, std::int64_t first_part, std::int64_t step,
@@ -74,11 +75,11 @@ class GpuParts {
     if (!order_.empty()) filter_ = std::make_unique<TensorFilter>(gpu, spec);
   }
 
-  /// Before a search: for k neighbours, with so many threads. Begins to load the first part.
+  /// Call it before a search for k neighbours with this many threads. Begins to load the first part.
   void begin(std::int64_t k, int threads, const RunOptions& run) {
     k_ = k;
     run_ = &run;
-    // Both work at once: more threads than cores would wait for each other.
+    // Both pools work at once: more threads than cores would wait for each other.
     pool_ = std::make_unique<ThreadPool>(std::max(1, threads / 2));
     loader_pool_ = std::make_unique<ThreadPool>(std::clamp(threads / 2 - 1, 1, kLoaderThreads));
     work_ = {};
@@ -86,7 +87,7 @@ class GpuParts {
     next_ = std::async(std::launch::async, [this] { load(0, order_[0]); });
   }
 
-  /// After it, whatever became of it: nothing is under way any more.
+  /// Call it after the search, however that ended. Nothing is under way afterwards.
   void end() {
     if (next_.valid()) next_.wait();
     next_ = {};
@@ -97,7 +98,8 @@ class GpuParts {
 
   bool empty() const { return order_.empty(); }
 
-  /// Fills the lists of a block from the rows of this GPU's parts; the need that the images of one do not meet.
+  /// Fills the lists of a block from the rows of this GPU's parts. Returns the need that the images of a part do not
+  /// meet.
   std::optional<ImageNeed> search(const QueryBlock& block, bool exclude_self, const QueryEncoder& encode,
                                   Answers& answers) {
     if (order_.empty()) return {};
@@ -107,7 +109,7 @@ class GpuParts {
       if (next_.valid()) next_.get();
       const int buffer = find(order_[i]);
       if (filter_->in_bytes() && !filter_->useful(buffer)) return ImageNeed::halves;
-      // Once a first batch is queued, the part before is done with: its place is free for the part after.
+      // Once a first batch is queued, the part before is no longer used: its place is free for the part after.
       const auto after_first = [&] {
         const int other = buffer ^ 1;
         if (i + 1 == order_.size() || held_[other] == order_[i + 1]) return;
@@ -116,7 +118,7 @@ class GpuParts {
       search_part(buffer, i == 0, block, exclude_self, encode, answers, after_first);
     }
     finish_pending();
-    // Back and forth: the last part of a block is the first of the next one, and need not be copied again.
+    // The order turns around: the last part of one block is the first of the next, and need not be copied again.
     std::reverse(order_.begin(), order_.end());
     return {};
   }
@@ -124,7 +126,7 @@ class GpuParts {
   const FilterWork& work() const { return work_; }
 
  private:
-  // A batch writes to the answers of the search that queued it, also where an error ends that.
+  // A batch writes to the answers of the search that queued it. So the search waits for it, also after an error.
   struct Settled {
     GpuParts& parts;
     ~Settled() { parts.settle(); }
@@ -134,7 +136,7 @@ class GpuParts {
     pending_ = {};
   }
 
-  // The rows of a block are encoded once, for all parts.
+  // The rows of a block are encoded once for all parts.
   void make_room(std::int64_t n_queries) {
     const int gpu = filter_->gpu();
     const std::int64_t values = checked::mul(n_queries, fitted_.width());
@@ -166,7 +168,7 @@ class GpuParts {
   void search_part(int buffer, bool fresh, const QueryBlock& block, bool exclude_self, const QueryEncoder& encode,
                    Answers& answers, const AfterFirst& after_first) {
     const std::int64_t first_row = held_[buffer] * part_rows_;
-    // From this query on a row of the part, or of a later one, is the query itself.
+    // From this query on, the query itself is a row of the part or of a later one.
     const std::int64_t first_self = std::max<std::int64_t>(0, first_row - block.first);
     std::int64_t n = 0;
     for (std::int64_t begin = 0; begin < block.n; begin += n) {
@@ -179,7 +181,7 @@ class GpuParts {
       }
       double* const rows = rows_.data() + begin * fitted_.width();
       if (fresh) encode(block.first + begin, n, rows, *pool_);
-      // What is known of these queries from the part before has to be there.
+      // The answer of the part before for these queries must be there.
       if (pending_.begin < begin + n && begin < pending_.begin + pending_.n) finish_pending();
       cuda_abi::TensorQuery query{rows, n, k_, self};
       query.buffer = buffer;
@@ -233,15 +235,14 @@ class GpuParts {
         } else {
           answers.merge(query, k_, answer.distances + i * k_, answer.rows + i * k_, first_row, merged);
         }
-        // Later parts have nothing to say of a query that the reference answers.
-        // Cosines may be a rounding below 0.
+        // Later parts need not search a query that the reference answers. A cosine distance may be a rounding below 0.
         within_.data()[query] = uncertified != 0 ? 0.0 : std::max(0.0, answers.distances[query * k_ + k_ - 1]);
       }
     });
     work_.add(answer);
   }
 
-  // Queries [begin, begin + n) of a block, under way.
+  // Queries [begin, begin + n) of a block that are under way.
   struct Pending {
     std::int64_t begin = 0, n = 0;
     std::shared_ptr<BatchInFlight> flight;
@@ -253,9 +254,9 @@ class GpuParts {
   std::vector<std::int64_t> order_;
   std::unique_ptr<TensorFilter> filter_;
   std::int64_t held_[kHeldParts] = {-1, -1};  // the part in each of its buffers
-  // The queries of the block, and how far their farthest neighbours are so far.
+  // The queries of the block, and the distances of their farthest neighbours so far.
   device::Pinned<double> rows_, within_;
-  // What belongs to one search.
+  // State of one search.
   std::int64_t k_ = 0;
   const RunOptions* run_ = nullptr;
   std::unique_ptr<ThreadPool> pool_, loader_pool_;
@@ -295,7 +296,7 @@ class PartsPipeline final : public GpuFilterPipeline {
     for (const std::unique_ptr<GpuParts>& parts : held_->parts)
       parts->begin(k_, std::max(1, plan.threads / n_gpus), run);
   }
-  // What a search that did not come to its end left is not worth keeping.
+  // Parts left by a search that did not end are not worth keeping.
   ~PartsPipeline() override {
     for (const std::unique_ptr<GpuParts>& parts : held_->parts) parts->end();
     if (finished_) fitted_.gpu_filters().keep_parts(std::move(held_));
@@ -310,7 +311,7 @@ class PartsPipeline final : public GpuFilterPipeline {
   }
 
  private:
-  // The rows of a block are encoded with the first part of each GPU: here only some, to look at them.
+  // The rows of a block are encoded with the first part of each GPU. Here only a few are, for a look at them.
   std::optional<ImageNeed> start(std::size_t which) override {
     finished_ = false;
     if (held_->takes_missing) return {};
@@ -322,15 +323,15 @@ class PartsPipeline final : public GpuFilterPipeline {
     return unmet_need(fitted_, held_->in_bytes, rows.data(), n, n_queries_);
   }
 
-  // Lists are never kept.
+  // Lists never stay on the GPUs.
   std::optional<ImageNeed> collect(std::size_t which, Neighbors* out) override {
     Block& block = blocks_[which];
     const std::int64_t n = block.queries.n;
-    std::vector<Answers> answers;  // per GPU; the first one's are the result
+    std::vector<Answers> answers;  // per GPU; the first GPU's are the result
     std::vector<Buffer<double>> distances;
     std::vector<Buffer<std::int64_t>> rows;
     for (const std::unique_ptr<GpuParts>& parts : held_->parts) {
-      if (parts->empty()) break;  // and so are those after it
+      if (parts->empty()) break;  // all later GPUs have no parts either
       const std::int64_t size = answers.empty() ? 0 : checked::mul(n, k_);
       distances.emplace_back(size);
       rows.emplace_back(size);

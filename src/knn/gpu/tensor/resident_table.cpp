@@ -16,16 +16,16 @@ namespace {
 
 using cuda_abi::Failure;
 
-// A filter is made for more than one search needs, so that it serves many. Most have k up to the first of these. Beyond
-// the second a query takes so much memory that fewer are searched at once.
+// A filter is made larger than one search needs, so that it serves many. Most searches have k up to the first of these.
+// Beyond the second a query takes so much memory that fewer are searched at once.
 constexpr std::int64_t kFewNeighbors = 24, kUsualNeighbors = 128, kQueriesOfMany = cuda_abi::kTensorBatchQueries / 8;
-// Groups a list has room for. Usual are some hundred; longer lists are left to the reference.
+// Groups that a list has room for. Lists usually have some hundred; longer ones are left to the reference.
 constexpr std::int64_t kGroupsOfFew = 2048, kGroups = 8192, kGroupsOfMany = 16384;
 // A first search of few queries leaves room for some more.
 constexpr std::int64_t kLeastQueries = 2048;
 // Values of a piece of rows under way to the GPU: enough to hide the cost of a call and of waking threads.
 constexpr std::int64_t kPieceValues = std::int64_t{1} << 21;
-// Rows that are always listed take at most so many places, and this share, of the list of every query.
+// Rows that are always listed take at most this many places, and this share (one in 4), of every query's list.
 constexpr std::int64_t kMostAlways = 512, kAlwaysShare = 4;
 
 cuda_abi::Finish finish_of(Finish finish) {
@@ -39,12 +39,12 @@ cuda_abi::Finish finish_of(Finish finish) {
   throw Error(ErrorCode::internal, "a form that has no image columns");
 }
 
-// Whether many of `n_queries`, of which n are at hand, lack values of attributes that every training row has: then
-// images that take such gaps are worth making.
+// Whether so many of `n_queries` lack values of attributes that every training row has that images for such gaps are
+// worth making. n of the queries are at hand.
 bool many_gaps(const Fitted& fitted, const double* rows, std::int64_t n, std::int64_t n_queries) {
   if (fitted.kernel().filter_form()->missing == Missing::undefined) return false;  // no images take them
-  // For the reference a query is some hundred times as much work as for a filter, and about as much as to make the
-  // images of a hundredth of the table.
+  // A query costs the reference some hundred times as much as a filter. That is about the cost of the images of a
+  // hundredth of the table.
   constexpr std::int64_t kMostForTheReference = 128;
   const std::int64_t width = fitted.width();
   std::int64_t with_gaps = 0;
@@ -96,13 +96,13 @@ TensorFilterSpec::TensorFilterSpec(const Fitted& fitted, const ImageMap& map, Im
                         : k <= kUsualNeighbors ? kUsualNeighbors
                                                : kMostFilterNeighbors;
   spec.list_groups = k <= kFewNeighbors ? kGroupsOfFew : k <= kUsualNeighbors ? kGroups : kGroupsOfMany;
-  // What is lost to underflow is below 1e-120 before the root.
+  // Underflow loses less than 1e-120 before the root.
   spec.tiny = (map.form().finish == Finish::identity ? 1e-60 : 1e-120) * images.unit;
   spec.constant = images.constant;
   spec.nominal = images.nominal;
   spec.hashed = images.hashed;
   spec.product_error = images.product_error;
-  // Cosines are off by a rounding a column, once on the way from the images and once on the way back.
+  // Cosines are off by a rounding per column, once on the way from the images and once on the way back.
   const bool unit_rows = map.form().space == Space::unit_rows;
   spec.slack = unit_rows ? 2.0 * (static_cast<double>(fitted.width()) + 16.0) * 0x1p-50 : 0.0;
   spec.unit_rows = unit_rows ? 1 : 0;
@@ -115,7 +115,7 @@ TensorFilterSpec::TensorFilterSpec(const Fitted& fitted, const ImageMap& map, Im
 void TensorFilterSpec::hold_parts(int n_buffers, std::int64_t batch, ListRoom lists) {
   constexpr std::int64_t kNeighbors = 8, kShortest = 128;
   spec.n_buffers = n_buffers;
-  spec.n_slots = 2;  // one is searched, the answers of the other are merged
+  spec.n_slots = 2;  // one is searched while the answers of the other are merged
   spec.most_queries = std::min(spec.most_queries, batch);
   if (lists == ListRoom::usual) return;
   spec.most_neighbors = checked::ceil_div(k_, kNeighbors) * kNeighbors;
@@ -245,8 +245,8 @@ std::unique_ptr<ThreadPool> TensorFilter::borrow_threads(int n) {
 }
 
 void TensorFilter::give_back(std::unique_ptr<ThreadPool> threads) {
-  constexpr std::size_t kMostSpare = 2;  // what one search uses
-  std::unique_ptr<ThreadPool> gone;      // its threads end after the lock is given up
+  constexpr std::size_t kMostSpare = 2;  // as many as one search uses
+  std::unique_ptr<ThreadPool> gone;      // declared before the lock, so that its threads end after the lock is released
   const std::scoped_lock lock(mutex_);
   if (spare_threads_.size() == kMostSpare) {
     gone = std::move(spare_threads_.front());
@@ -256,7 +256,7 @@ void TensorFilter::give_back(std::unique_ptr<ThreadPool> threads) {
 }
 
 RowLoader::RowLoader(int gpu, const Fitted& fitted, std::int64_t memory_limit) : fitted_(fitted) {
-  // Both pieces together at most an eighth of a limit.
+  // Both pieces together take at most an eighth of a limit.
   constexpr std::int64_t kShare = 8 * cuda_abi::kTensorPieces * static_cast<std::int64_t>(sizeof(double));
   const std::int64_t values = memory_limit > 0 ? std::min(kPieceValues, memory_limit / kShare) : kPieceValues;
   piece_rows_ = std::clamp<std::int64_t>(values / fitted.width(), 1, fitted.n_rows());

@@ -1,5 +1,5 @@
-// A training table, or a part of one, with its images on one GPU: the host's handle of what the plug-in holds
-// (knn/cuda_abi.hpp), shared by all searches in it.
+// A training table, or a part of one, with its images on one GPU. This is the host's handle of what the plug-in holds
+// (knn/cuda_abi.hpp); all searches in the table share it.
 #pragma once
 
 #include <array>
@@ -22,25 +22,25 @@
 
 namespace stope::knn {
 
-/// Half of the query rows that a filter takes at once at most. That most is 132 blocks of the scan, so that on 132
-/// multiprocessors segments are whole waves. Half as many fill a GPU, too, and serve where memory is short, but take a
-/// tenth longer (docs/adr/0007).
+/// Half of kTensorBatchQueries. The full batch is 132 blocks of the scan, so that on 132 multiprocessors segments are
+/// whole waves. Half of it fills a GPU too, and serves where memory is short, but takes a tenth longer (docs/adr/0007).
 inline constexpr std::int64_t kHalfOfBatch = cuda_abi::kTensorBatchQueries / 2;
-/// Neighbours that a filter lists for a query at most,
+/// The most neighbours that a filter lists for a query,
 inline constexpr std::int64_t kMostFilterNeighbors = 1024;
-/// and that it keeps in RapidMiner's heap.
+/// and the most that it keeps in RapidMiner's heap.
 inline constexpr std::int64_t kMostHeapNeighbors = 128;
-/// Query rows that a filter takes at once at most, for k neighbours.
+/// Returns the most query rows that a filter takes at once, for k neighbours.
 std::int64_t most_filter_queries(std::int64_t k);
 
-/// Room of a query's list: `short_ones` for what is left where other parts of the table were searched before.
+/// How much room a query's list has. `short_ones` is for lists that only later parts of the table add to.
 enum class ListRoom { usual, short_ones };
 
-/// What the plug-in is told about a fitted table, which it gets in tables of `n_rows`. Points into the fitted table.
+/// What the plug-in is told about a fitted table, which it gets in tables of `n_rows` rows. Points into the fitted
+/// table.
 struct TensorFilterSpec {
   TensorFilterSpec(const Fitted& fitted, const ImageMap& map, ImageElement element, std::int64_t n_rows,
                    std::int64_t n_queries, std::int64_t k);
-  /// Changes the sizes to those of `n_buffers` parts: one is searched while rows go to another.
+  /// Changes the sizes to those of `n_buffers` parts: one is searched while another is filled.
   void hold_parts(int n_buffers, std::int64_t batch, ListRoom lists);
   ImageElement element;
   ImageColumns images;
@@ -50,17 +50,17 @@ struct TensorFilterSpec {
   std::int64_t k_;
 };
 
-/// Rows at the start of a block that are looked at for gaps.
+/// Rows at the start of a block that are checked for gaps.
 inline constexpr std::int64_t kGapSample = 1024;
-/// The need that images do not meet where many queries lack values, or are beside a grid of bytes. `n` of `n_queries`
-/// are at hand.
+/// Returns the need that images do not meet because many queries lack values, or are off a grid of bytes. `n` of
+/// `n_queries` are at hand.
 std::optional<ImageNeed> unmet_need(const Fitted& fitted, bool in_bytes, const double* rows, std::int64_t n,
                                     std::int64_t n_queries);
 
 /// A batch of queries under way.
 struct BatchInFlight {
-  /// Gets the answer, which is valid only while it runs; the pool may be null. Called once, by whichever thread next
-  /// wants the batch's place on the GPU or its answer.
+  /// Gets the answer, which is valid only while it runs; the pool may be null. It is called once, by the thread that
+  /// next wants the batch's place on the GPU or its answer.
   std::function<void(const cuda_abi::FilterAnswer&, ThreadPool*)> take;
   std::exception_ptr error;
   std::size_t slot = 0;
@@ -79,21 +79,21 @@ class TensorFilter {
   /// Whether its images bound most rows.
   bool useful(int buffer = 0) const;
 
-  /// Brings what the training rows vote with to the GPU, once: a fitted table is that of one predictor. False where
-  /// there is no room for it.
+  /// Copies what the training rows vote with to the GPU, once: a fitted table belongs to one predictor. Returns false
+  /// where there is no room for it.
   bool take_voters(const Voters& voters);
 
   /// Queues a batch; query.rows must live until finish(). Safe from several threads at once. A batch keeps its place
-  /// only until another search wants it, so that a caller may do what it likes before it calls finish().
+  /// only until another search wants it, so a caller may do other work before it calls finish().
   std::shared_ptr<BatchInFlight> submit(const cuda_abi::TensorQuery& query, decltype(BatchInFlight::take) take);
-  /// Waits until take() has run, and throws what it or the GPU threw.
+  /// Waits until take() has run, and throws the error of take() or of the GPU.
   void finish(BatchInFlight& flight, ThreadPool& pool);
-  /// Waits until the batch is no longer under way, for a search that does not want its answer any more.
+  /// Waits until the batch is no longer under way. For a search that does not want its answer any more.
   void settle(BatchInFlight& flight) { settle(flight, nullptr); }
 
   /// Memory for query rows.
   device::PinnedPool<double>& row_memory() { return row_memory_; }
-  /// Threads are lent as well: to start them takes longer than what they do in a search of some thousand queries.
+  /// Threads are lent as well: starting them takes longer than their work in a search of some thousand queries.
   std::unique_ptr<ThreadPool> borrow_threads(int n);
   void give_back(std::unique_ptr<ThreadPool> threads);
 
@@ -104,10 +104,10 @@ class TensorFilter {
   };
   struct Place {
     std::shared_ptr<BatchInFlight> flight;
-    bool held = false;  // by the thread that queues the batch, or takes its answer out
+    bool held = false;  // by the thread that queues the batch or takes its answer out
   };
   void settle(BatchInFlight& flight, ThreadPool* pool);
-  /// The lock is on mutex_, and is given up while the thread waits and takes.
+  /// The lock is on mutex_. It is released while the thread waits and takes.
   void land(std::size_t slot, ThreadPool* pool, std::unique_lock<std::mutex>& lock);
   std::size_t free_slot(std::unique_lock<std::mutex>& lock);
 
@@ -128,15 +128,15 @@ class TensorFilter {
   std::vector<std::unique_ptr<ThreadPool>> spare_threads_;
 };
 
-/// Threads that fill pinned memory at once: one copies some 8 GB/s, the bus takes 55.
+/// Most threads that fill pinned memory at once: one copies some 8 GB/s, the bus takes 55.
 inline constexpr int kLoaderThreads = 8;
 
 /// Brings rows of a fitted table to filters on one GPU, through pinned memory.
 class RowLoader {
  public:
-  /// `memory_limit`: of the run, 0 if it has none.
+  /// `memory_limit`: the run's; 0 if it has none.
   RowLoader(int gpu, const Fitted& fitted, std::int64_t memory_limit);
-  /// Rows [first, first + n) take the place of those in one of the filter's buffers. No batch is under way in it.
+  /// Replaces the rows of one of the filter's buffers by rows [first, first + n). No batch may be under way in it.
   void load(TensorFilter& filter, int buffer, std::int64_t first, std::int64_t n, ThreadPool& pool,
             const CancelToken& cancel);
 

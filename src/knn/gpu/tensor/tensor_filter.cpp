@@ -24,7 +24,7 @@ namespace {
 
 using cuda_abi::Failure;
 
-// Fewer pairs are done on the GPU before images of them would be made.
+// Below this many pairs, the reference on the GPU ends before images of the rows would be made.
 constexpr std::int64_t kLeastPairs = std::int64_t{1} << 22;
 
 // Says whether the GPUs can hold the whole table; throws unsupported where there are no kernels.
@@ -33,7 +33,7 @@ bool fits_the_gpus(const Fitted& fitted, const TensorFilterSpec& spec, const dev
   const std::int64_t forced_rows = environment::count(environment::Variable::device_rows);
   bool fits = fitted.resident() && (forced_rows == 0 || forced_rows >= fitted.n_rows());
   for (const int gpu : backend.gpus) {
-    if (fits && fitted.gpu_filters().has_tensor_filter(gpu)) continue;  // it has its memory
+    if (fits && fitted.gpu_filters().has_tensor_filter(gpu)) continue;  // it has its memory already
     cuda_abi::FilterSize size{};
     std::int64_t free = 0;
     checked_call([&](Failure* failure) { return cuda_functions().tensor_size(gpu, &spec.spec, &size, failure); });
@@ -44,7 +44,7 @@ bool fits_the_gpus(const Fitted& fitted, const TensorFilterSpec& spec, const dev
   return fits;
 }
 
-// Spec of the whole table. Where it does not fit with as many queries at once as are best, fewer may do.
+// Returns the spec of the whole table. Where it does not fit with the best number of queries at once, fewer may fit.
 TensorFilterSpec spec_of_table(const Fitted& fitted, const ImageMap& map, std::int64_t n_queries, std::int64_t k,
                                const device::BackendChoice& backend, const RunOptions& run) {
   const ImageElement element = choose_image_element(fitted, map, backend);
@@ -69,7 +69,7 @@ class TensorFilterPipeline final : public GpuFilterPipeline {
       });
       return FilterRoom{size.bytes, spec.spec.most_queries};
     });
-    // All GPUs of the run are that of the rows and lists, however often it is named.
+    // True if all GPUs of the run are the one with the rows and lists, however often it is named.
     const bool on_gpu =
         selection.device != nullptr && std::all_of(plan_.backend.gpus.begin(), plan_.backend.gpus.end(),
                                                    [&](int gpu) { return gpu == selection.device->gpu(); });
@@ -78,7 +78,7 @@ class TensorFilterPipeline final : public GpuFilterPipeline {
     if (!on_gpu) hold_rows(filters_.front()->row_memory(), filters_.front()->gpu());
   }
 
-  // A search that failed or was cancelled leaves batches under way, which read and write the blocks.
+  // After an error or a cancellation batches are still under way, and they read and write the blocks.
   ~TensorFilterPipeline() override {
     for (const std::deque<Share>& shares : shares_) {
       for (const Share& share : shares) {
@@ -98,17 +98,17 @@ class TensorFilterPipeline final : public GpuFilterPipeline {
  private:
   // One is prepared and one handed on while the GPU searches the third.
   static constexpr std::size_t kBlocks = cuda_abi::kTensorSlots;
-  // Neighbours: to wake a thread for fewer takes longer than to copy them.
+  // Neighbours handed on per task: waking a thread for fewer takes longer than copying them.
   static constexpr std::int64_t kHandedPerTask = std::int64_t{1} << 17;
 
-  // Queries of a block, on one GPU.
+  // Queries of a block on one GPU.
   struct Share {
     TensorFilter* filter;
     Range range;
     std::shared_ptr<BatchInFlight> flight = {};
     bool voted = false;
     Neighbors* out = nullptr;
-    // The answer, if another search wanted the batch's place on the GPU before we wanted the answer.
+    // The answer, if another search wanted the batch's place on the GPU before this one asked for it.
     std::vector<double> distances = {};
     std::vector<std::int32_t> rows = {};
   };
@@ -127,7 +127,7 @@ class TensorFilterPipeline final : public GpuFilterPipeline {
     return {};
   }
 
-  // Batch by batch, so that no GPU waits for another's.
+  // Deals batches out to the GPUs in turn, so that no GPU waits for another's.
   void deal_out(std::int64_t n_queries, std::deque<Share>& shares) const {
     shares.clear();
     const auto n_gpus = static_cast<std::int64_t>(filters_.size());
@@ -193,14 +193,14 @@ class TensorFilterPipeline final : public GpuFilterPipeline {
   }
 
   void borrow_threads() {
-    // A thread takes about as long to wake as to encode this many values.
+    // Waking a thread takes about as long as encoding this many values.
     constexpr std::int64_t kValuesPerThread = std::int64_t{1} << 17;
     const std::int64_t values = checked::mul(plan_.tile_queries, fitted_.width());
-    // The caller's thread waits for the GPU without sleep, and others hand on: more than this would wait for a core.
+    // The caller's thread polls the GPU, and others hand on lists: more threads than this would wait for a core.
     const std::int64_t most_threads = std::max(1, plan_.threads * 3 / 4);
     threads_ = filters_.front()->borrow_threads(
         static_cast<int>(std::clamp<std::int64_t>(values / kValuesPerThread, 1, most_threads)));
-    // Handed on while the next block is encoded.
+    // Lists are handed on while the next block is encoded.
     const std::int64_t tasks = checked::ceil_div(checked::mul(plan_.tile_queries, k_), kHandedPerTask);
     hand_threads_ = filters_.front()->borrow_threads(static_cast<int>(std::min<std::int64_t>(tasks, most_threads)));
   }
@@ -210,7 +210,7 @@ class TensorFilterPipeline final : public GpuFilterPipeline {
     return unmet_need(fitted_, filters_.front()->in_bytes(), rows, std::min(n, kGapSample), n_queries_);
   }
 
-  // Rows on a GPU are looked at only where many of them have no answer.
+  // Rows on a GPU are checked only where many of them have no answer.
   std::optional<ImageNeed> need_on_gpu(const Block& block) const {
     const std::int64_t n = std::min(block.queries.n, kGapSample);
     const auto uncertified = std::count(block.uncertified.begin(), block.uncertified.end(), 1);
@@ -241,7 +241,7 @@ class TensorFilterPipeline final : public GpuFilterPipeline {
     submit_with_vote(block, query, submit);
   }
 
-  // With a pool it is our own thread that asks for the answer, else another search's.
+  // With a pool this search's own thread asks for the answer, without one another search's thread does.
   void take(Block& block, Share& share, const cuda_abi::FilterAnswer& answer, ThreadPool* pool) {
     take_answer(block, share.range, answer, share.voted);
     if (share.voted || on_gpu_ != nullptr) return;  // predictions or lists are in place
@@ -262,13 +262,13 @@ class TensorFilterPipeline final : public GpuFilterPipeline {
     });
   }
 
-  const DeviceQueries* on_gpu_ = nullptr;               // rows, and lists that stay there, in the caller's memory
+  const DeviceQueries* on_gpu_ = nullptr;               // rows and lists in the caller's memory on a GPU
   std::vector<std::shared_ptr<TensorFilter>> filters_;  // per GPU
-  std::unique_ptr<ThreadPool> threads_, hand_threads_;  // of begin() and of finish()
+  std::unique_ptr<ThreadPool> threads_, hand_threads_;  // for begin() and for finish()
   std::deque<Share> shares_[kBlocks];                   // per block; batches under way point to theirs
 };
 
-// Says why the filter is not for a measure and a selection; empty if it is.
+// Says why the filter cannot serve a measure and a selection; empty if it can.
 std::string unfit(const Fitted& fitted, const Selection& selection) {
   const FilterForm* form = fitted.kernel().filter_form();
   if (form == nullptr || !has_tensor_scan(*form))
@@ -295,7 +295,7 @@ Method choose_tensor_method(const Fitted& fitted, const Selection& selection, st
   };
   if (const std::string problem = unfit(fitted, selection); !problem.empty()) return reference(problem);
   const std::int64_t k = selection.ks.front();
-  // Over the life of the table, since images are kept.
+  // Queries are counted over the life of the table, since images are kept.
   const std::int64_t queries = fitted.history().add_queries(n_queries);
   if (!backend.forced && queries < kLeastPairs / fitted.n_rows()) {
     return reference("too few pairs for a filter to pay");

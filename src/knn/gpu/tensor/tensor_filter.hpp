@@ -9,10 +9,10 @@
 
 namespace stope::knn {
 
-/// Whether the tensor filter is for this measure and selection at all.
+/// Whether the tensor filter can serve this measure and selection at all.
 bool tensor_filter_takes(const Fitted& fitted, const Selection& selection);
 
-/// Whether a search on GPUs goes through the tensor filter, and why not.
+/// Says whether a search on GPUs uses the tensor filter, and if not, why.
 Method choose_tensor_method(const Fitted& fitted, const Selection& selection, std::int64_t n_queries,
                             const device::BackendChoice& backend, const RunOptions& run);
 
