@@ -1,4 +1,5 @@
-// What the plug-in does with memory and streams of the caller's (stope/device_arrays.hpp). Streams are cudaStream_t.
+// What the plug-in does with memory and streams that belong to the caller (stope/device_arrays.hpp). Streams are
+// cudaStream_t.
 #pragma once
 
 #include <cstdint>
@@ -14,13 +15,13 @@ struct Rows {
 };
 
 struct ArrayFunctions {
-  /// The GPU that owns the memory, -1 if none does.
+  /// Finds the GPU that owns the memory, or -1 if none does.
   int (*owner)(const void* memory, std::int32_t* gpu, Failure* failure);
-  /// Fails for a stream that is not one of the GPU's.
+  /// Fails if the stream does not belong to the GPU.
   int (*check_stream)(std::int32_t gpu, void* stream, Failure* failure);
-  /// Copies rows to the host, one behind the other, after what the stream has queued; waits for it.
+  /// Copies rows to the host, one behind the other, after what the stream has queued. Waits for the copy.
   int (*download)(std::int32_t gpu, void* stream, const Rows* rows, void* to, Failure* failure);
-  /// The other way, likewise.
+  /// Copies from the host to the GPU, likewise after what the stream has queued, and waits.
   int (*upload)(std::int32_t gpu, void* stream, const void* from, std::int64_t bytes, void* to, Failure* failure);
 };
 static_assert(kFunctionsIn<ArrayFunctions> == kTableSizes.arrays,

@@ -1,5 +1,5 @@
-// The border between the core and the CUDA plug-in (docs/adr/0006-cuda-plug-in.md): plain structs, one table of
-// functions, no exception and no owning object crosses it. Neither side needs a CUDA header to read it.
+// The border between the core and the CUDA plug-in (docs/adr/0006-cuda-plug-in.md): plain structs and one table of
+// functions. No exception and no owning object crosses it. Neither side needs a CUDA header to read it.
 #pragma once
 
 #include <cstdint>
@@ -28,12 +28,13 @@ namespace stope::cuda_abi {
 
 struct ArrayFunctions;  // src/device/array_abi.hpp
 
-/// Raised with every change of this file or of a job's cuda_abi.hpp. The core refuses a plug-in of another version.
+/// This number is raised with every change of this file or of a job's cuda_abi.hpp. The core refuses a plug-in of
+/// another version.
 inline constexpr std::uint32_t kVersion = 14;
 inline constexpr char kEntryName[] = "stope_cuda_plugin";
 inline constexpr char kFileName[] = "libstope_cuda.so";
 
-/// What went wrong, filled in by a function that does not return 0.
+/// What went wrong. A function that does not return 0 fills it in.
 struct Failure {
   std::int32_t code;  ///< an ErrorCode
   char text[1020];
@@ -58,11 +59,11 @@ struct Gpu {
 
 inline constexpr std::int32_t kMostGpus = 64;
 
-/// What the plug-in sees of the machine. CUDA's versions are numbers such as 13000 for 13.0.
+/// What the plug-in sees of the machine. CUDA writes a version as one number, such as 13000 for 13.0.
 struct Machine {
   Problem problem;
-  std::int32_t runtime_version;  ///< the plug-in was built with it
-  std::int32_t driver_version;   ///< the newest the driver supports; 0: there is none
+  std::int32_t runtime_version;  ///< the runtime that the plug-in was built with
+  std::int32_t driver_version;   ///< the newest that the driver supports; 0: there is no driver
   std::int32_t n_gpus;
   char problem_text[256];  ///< the runtime's words for Problem::other
   Gpu gpus[kMostGpus];
@@ -73,8 +74,8 @@ struct TableSizes {
   std::uint32_t knn, arrays, gram, stats, discretize, tree;
 };
 
-/// Every header of a table asserts its number. The core compares them with the plug-in's, so that a table which grew or
-/// shrank is refused even where nobody raised kVersion.
+/// Each header that declares a table asserts its number. The core also compares these numbers with the plug-in's. A
+/// table that grew or shrank is refused even if nobody raised kVersion.
 inline constexpr TableSizes kTableSizes = {.knn = 25, .arrays = 4, .gram = 9, .stats = 5, .discretize = 5, .tree = 9};
 
 /// Tables hold pointers to functions and nothing else.
@@ -85,11 +86,11 @@ struct Functions {
   std::uint32_t version;  ///< kVersion; these two members never move
   std::uint32_t bytes;    ///< sizeof(Functions)
   TableSizes table_sizes;
-  /// What the plug-in has code for: "sm_80 sm_90a compute_120".
+  /// The architectures that the plug-in has code for, such as "sm_80 sm_90a compute_120".
   const char* archs;
   void (*look)(Machine* machine);
   int (*free_memory)(std::int32_t gpu, std::int64_t* bytes, Failure* failure);
-  /// Memory of the host that every GPU copies from at full speed; `gpu` is one that the job uses anyway.
+  /// Allocates host memory from which every GPU copies at full speed. `gpu` is one that the job uses anyway.
   int (*pin)(std::int32_t gpu, std::int64_t bytes, void** memory, Failure* failure);
   void (*unpin)(void* memory);
   const knn::cuda_abi::Functions* knn;
@@ -100,7 +101,7 @@ struct Functions {
   const tree::cuda_abi::Functions* tree;
 };
 
-/// The one symbol a plug-in exports. The table lives as long as the program; `host` must, too.
+/// The one symbol that a plug-in exports. The table lives as long as the program, and `host` must, too.
 using Entry = const Functions* (*)(const Host* host);
 
 }  // namespace stope::cuda_abi

@@ -1,4 +1,4 @@
-// Memory and streams of the caller's (device/array_abi.hpp).
+// What the plug-in does with memory and streams that belong to the caller (device/array_abi.hpp).
 #include <cuda_runtime_api.h>
 
 #include <string>
@@ -15,7 +15,7 @@ int owner(const void* memory, std::int32_t* gpu, Failure* failure) {
   return guarded(failure, [&] {
     cudaPointerAttributes attributes{};
     const cudaError_t error = cudaPointerGetAttributes(&attributes, memory);
-    // Memory that CUDA does not know is no error of ours: older runtimes report it so.
+    // Memory that CUDA does not know is not an error: older runtimes report host memory this way.
     if (error == cudaErrorInvalidValue) {
       cudaGetLastError();
     } else {

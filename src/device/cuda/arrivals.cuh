@@ -1,5 +1,5 @@
-// Barriers in shared memory that count arrivals: threads say that something is there, others wait for it, and nobody
-// else is held up. Before sm_80 a counter of this program's: of fewer than 2^32 arrivals.
+// Barriers in shared memory that count arrivals. A thread says that something is there, others wait for it, and no
+// other thread is held up. Before sm_80 the barrier is a counter in software, good for fewer than 2^32 arrivals.
 #pragma once
 
 #include <cstdint>
@@ -8,19 +8,19 @@ namespace stope::cuda {
 
 #if __CUDA_ARCH__ >= 800
 
-/// One thread, before any other looks at it.
+/// One thread calls this before any other thread looks at the barrier.
 __device__ __forceinline__ void barrier_init(std::uint64_t* barrier, int count) {
   const auto address = static_cast<std::uint32_t>(__cvta_generic_to_shared(barrier));
   asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(address), "r"(count));
 }
 
-/// What the thread has written before is seen by who has waited.
+/// A thread that has waited sees everything that this thread wrote before.
 __device__ __forceinline__ void barrier_arrive(std::uint64_t* barrier) {
   const auto address = static_cast<std::uint32_t>(__cvta_generic_to_shared(barrier));
   asm volatile("{\n.reg .b64 state;\nmbarrier.arrive.shared.b64 state, [%0];\n}" ::"r"(address) : "memory");
 }
 
-/// Until the phase of that parity is over: all of its arrivals have been.
+/// Waits until the phase of that parity is over, that is, until all its arrivals have been counted.
 __device__ __forceinline__ void barrier_wait(std::uint64_t* barrier, int parity) {
   const auto address = static_cast<std::uint32_t>(__cvta_generic_to_shared(barrier));
   std::uint32_t done = 0;
@@ -43,7 +43,7 @@ __device__ __forceinline__ void barrier_wait(std::uint64_t* barrier, int parity)
 
 #else
 
-// The arrivals that make a phase below, those that there were above.
+// The low 32 bits hold the number of arrivals that make a phase, the high 32 bits the arrivals so far.
 __device__ __forceinline__ void barrier_init(std::uint64_t* barrier, int count) {
   *barrier = static_cast<std::uint64_t>(count);
 }

@@ -1,12 +1,12 @@
-// Asynchronous copies of a thread from memory to shared memory (sm_80); before, a copy is there when its instruction is
-// done.
+// Asynchronous copies that a thread makes from global to shared memory (sm_80). On older GPUs a copy is complete when
+// its instruction is.
 #pragma once
 
 #include <cstdint>
 
 namespace stope::cuda {
 
-/// 4, 8 or 16 bytes, both addresses aligned to them; 16 go past the L1 cache.
+/// Copies 4, 8 or 16 bytes; both addresses are aligned to that size. Copies of 16 bytes bypass the L1 cache.
 template <int kBytes>
 __device__ __forceinline__ void copy(void* to, const void* from) {
   static_assert(kBytes == 4 || kBytes == 8 || kBytes == 16);
@@ -28,13 +28,13 @@ __device__ __forceinline__ void copy(void* to, const void* from) {
 #endif
 }
 
-/// The thread's copies since the last call are a group.
+/// Makes the thread's copies since the last call one group.
 __device__ __forceinline__ void end_copies() {
 #if __CUDA_ARCH__ >= 800
   asm volatile("cp.async.commit_group;" ::: "memory");
 #endif
 }
-/// All groups of the thread's but the last kPending are there.
+/// Waits until all of the thread's groups but the last kPending are complete.
 template <int kPending>
 __device__ __forceinline__ void wait_for_copies() {
 #if __CUDA_ARCH__ >= 800

@@ -1,4 +1,4 @@
-// What a GPU has: multiprocessors, shared memory, its compute capability.
+// Properties of a GPU: multiprocessors, shared memory, compute capability.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -13,7 +13,7 @@ inline int attribute_of(int gpu, cudaDeviceAttr attribute) {
   return value;
 }
 
-/// An attribute of the GPU in use.
+/// An attribute of the current GPU.
 inline int attribute(cudaDeviceAttr attribute) {
   int gpu = 0;
   check(cudaGetDevice(&gpu), "asking for the GPU");

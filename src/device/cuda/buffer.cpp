@@ -15,7 +15,7 @@ namespace {
 
 }  // namespace
 
-// Errors of freeing are of no use to anyone: a lost device reports itself at the next checked call.
+// An error of freeing helps nobody: a lost device reports itself at the next checked call.
 void FreeDevice::operator()(void* memory) const noexcept {
   cudaFree(memory);
 }

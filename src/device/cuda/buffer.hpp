@@ -1,4 +1,4 @@
-// Owned memory of a GPU, and pinned memory of the host that a GPU copies from and to without help of the processor.
+// Owned memory of a GPU, and pinned memory of the host, which a GPU reads and writes without the CPU.
 #pragma once
 
 #include <cstdint>
@@ -16,12 +16,12 @@ struct FreePinned {
   void operator()(void* memory) const noexcept;
 };
 
-/// Bytes on the GPU that is current, aligned to 256. Throws out_of_memory naming the bytes; every allocation of the
-/// plug-in passes here or through the next one, where the allocation-fault hook sits.
+/// Allocates bytes on the current GPU, aligned to 256. Throws out_of_memory with the number of bytes. Every allocation
+/// of the plug-in passes through this function or the next one: the allocation-fault hook sits there.
 std::unique_ptr<void, FreeDevice> allocate_device(std::int64_t bytes);
 std::unique_ptr<void, FreePinned> allocate_pinned(std::int64_t bytes);
 
-/// `size` values, not initialised; moves, does not copy. Size 0 owns nothing.
+/// Holds `size` values, not initialised. It can be moved, not copied. Size 0 owns nothing.
 template <class T, class Free, std::unique_ptr<void, Free> (*allocate)(std::int64_t)>
 class OwnedBuffer {
   static_assert(std::is_trivially_copyable_v<T>);
@@ -45,14 +45,14 @@ using DeviceBuffer = OwnedBuffer<T, FreeDevice, &allocate_device>;
 template <class T>
 using PinnedBuffer = OwnedBuffer<T, FreePinned, &allocate_pinned>;
 
-/// Memory of the GPU that is made anew, and then for half as much more, when it is too small; what was in it is lost.
+/// Memory on the GPU that is allocated anew, with half as much again, when it is too small. Its contents are lost then.
 template <class T>
 class GrowingBuffer {
  public:
-  /// At least `size` values.
+  /// Returns room for at least `size` values.
   T* of(std::int64_t size) {
     if (size > memory_.size()) {
-      memory_ = {};  // first: both at once might not fit
+      memory_ = {};  // frees first: both might not fit at once
       memory_ = DeviceBuffer<T>(checked::add(size, size / 2));
     }
     return memory_.data();

@@ -7,7 +7,7 @@ namespace {
 
 const cuda_abi::Host* the_host = nullptr;
 
-// CUDA keeps returning these from every later call of the process.
+// After one of these errors CUDA returns it from every later call of the process.
 bool is_sticky(cudaError_t error) {
   switch (error) {
     case cudaErrorIllegalAddress:

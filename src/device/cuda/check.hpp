@@ -13,21 +13,21 @@
 
 namespace stope::cuda {
 
-/// The core's fault hooks, set when the plug-in is loaded.
+/// Sets the core's fault hooks when the plug-in is loaded.
 void set_host(const cuda_abi::Host* host) noexcept;
 bool alloc_fails() noexcept;
 
-/// Throws what `error` means: device_lost for an error after which this process cannot use the GPU any more,
-/// device_unavailable for one that says it never could, out_of_memory, else internal. `doing` names the step.
-/// Every CUDA call of the plug-in goes through here.
+/// Throws what `error` means: device_lost if this process can no longer use the GPU, device_unavailable if it never
+/// could, out_of_memory, else internal. `doing` names the step. Every CUDA call of the plug-in goes through this
+/// function.
 void check(cudaError_t error, const char* doing);
 
-/// check() of the launch just made.
+/// Checks the launch just made.
 void check_launch(const char* kernel);
 
 void fill(cuda_abi::Failure* failure, ErrorCode code, const char* text) noexcept;
 
-/// Runs `work`; 0, or 1 with `failure` filled in if it throws.
+/// Runs `work`. Returns 0, or 1 with `failure` filled in if `work` throws.
 template <class Work>
 int guarded(cuda_abi::Failure* failure, const Work& work) noexcept {
   try {

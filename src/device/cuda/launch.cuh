@@ -1,5 +1,5 @@
-// Kernels that follow each other: where the launch says so (sm_90), the blocks of the next come as soon as those of the
-// one before have begun, and wait. A launch takes a microsecond or two.
+// Kernels that follow each other. Where the launch says so (sm_90), the blocks of the next kernel start as soon as
+// those of the one before have begun, and wait. This hides a launch, which takes a microsecond or two.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -8,20 +8,20 @@
 
 namespace stope::cuda {
 
-/// In the kernel before: its blocks have begun.
+/// Called in the first kernel: its blocks have begun, so that the next kernel may start.
 __device__ __forceinline__ void let_next_kernel_begin() {
 #if __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
 #endif
 }
-/// In the next: everything that the kernel before has written is there.
+/// Called in the next kernel: waits until everything that the kernel before has written is there.
 __device__ __forceinline__ void wait_for_kernel_before() {
 #if __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.wait;" ::: "memory");
 #endif
 }
 
-/// A launch of a kernel that waits for the one before by itself. `major` is of the GPU's compute capability.
+/// Launches a kernel that itself waits for the one before. `major` is the GPU's major compute capability.
 template <class... Parameters, class... Arguments>
 void launch_early(void (*kernel)(Parameters...), dim3 grid, dim3 block, std::size_t shared, cudaStream_t stream,
                   int major, const char* what, Arguments... arguments) {

@@ -9,7 +9,7 @@
 #include "device/cuda/stream.hpp"
 #include "device/cuda_abi.hpp"
 
-// The tables of the jobs, each defined by its job: device/ may not include them.
+// Tables of functions, each defined by its job: device/ may not include the jobs.
 namespace stope::knn::cuda {
 extern const cuda_abi::Functions kFunctions;
 }
@@ -76,7 +76,7 @@ int free_memory(std::int32_t gpu, std::int64_t* bytes, cuda_abi::Failure* failur
 
 int pin(std::int32_t gpu, std::int64_t bytes, void** memory, cuda_abi::Failure* failure) {
   return guarded(failure, [&] {
-    const CurrentGpu current(gpu);  // else the memory would be that of GPU 0, which may not be ours to use
+    const CurrentGpu current(gpu);  // without it the memory would be on GPU 0, which may not be ours to use
     *memory = allocate_pinned(bytes).release();
   });
 }

@@ -1,4 +1,4 @@
-// Owned streams and events, and the GPU that is current while a scope lasts.
+// Owned streams and events, and a guard that makes a GPU current for a scope.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -9,7 +9,7 @@
 
 namespace stope::cuda {
 
-/// A queue of work of the GPU that was current when it was made; independent of the default stream.
+/// A queue of work on the GPU that was current when the stream was made. It is independent of the default stream.
 class Stream {
  public:
   Stream() { check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "making a stream"); }
@@ -18,7 +18,7 @@ class Stream {
   Stream& operator=(const Stream&) = delete;
 
   cudaStream_t get() const noexcept { return stream_; }
-  /// Until everything queued so far is done.
+  /// Waits until everything queued so far is done.
   void wait() const { check(cudaStreamSynchronize(stream_), "waiting for the GPU"); }
 
  private:
@@ -35,16 +35,16 @@ class Event {
 
   cudaEvent_t get() const noexcept { return event_; }
   void record(const Stream& stream) { check(cudaEventRecord(event_, stream.get()), "marking a stream"); }
-  /// Blocks the calling thread; returns at once if the event was never recorded.
+  /// Blocks the calling thread. Returns at once if the event was never recorded.
   void wait() const { check(cudaEventSynchronize(event_), "waiting for the GPU"); }
-  /// Holds back what is queued in `stream` from now on.
+  /// Holds back what is queued in `stream` from now on until the event is reached.
   void hold(const Stream& stream) const { check(cudaStreamWaitEvent(stream.get(), event_, 0), "making a stream wait"); }
 
  private:
   cudaEvent_t event_ = nullptr;
 };
 
-/// A mark that knows when it was passed.
+/// A mark in a stream that also records its time.
 class Clock {
  public:
   Clock() { check(cudaEventCreate(&event_), "making an event"); }
@@ -55,7 +55,7 @@ class Clock {
   void record(cudaStream_t stream) { check(cudaEventRecord(event_, stream), "marking a stream"); }
   void record(const Stream& stream) { record(stream.get()); }
   void wait() const { check(cudaEventSynchronize(event_), "waiting for the GPU"); }
-  /// Milliseconds; both marks must have been passed.
+  /// Returns milliseconds; the stream must have passed both marks.
   float since(const Clock& earlier) const {
     float milliseconds = 0.0F;
     check(cudaEventElapsedTime(&milliseconds, earlier.event_, event_), "reading a clock");
@@ -66,7 +66,7 @@ class Clock {
   cudaEvent_t event_ = nullptr;
 };
 
-/// Seconds that pieces of work in streams took, one after the other.
+/// Adds up the seconds that pieces of work took in streams, one after the other.
 class Stopwatch {
  public:
   void start(cudaStream_t stream) { begun_.record(stream); }
@@ -74,7 +74,7 @@ class Stopwatch {
     done_.record(stream);
     is_pending_ = true;
   }
-  /// Adds the piece that was stopped last; its stream must have passed it.
+  /// Adds the piece that was stopped last; its stream must have passed the end of it.
   void read() {
     if (is_pending_) seconds_ += 1e-3 * static_cast<double>(done_.since(begun_));
     is_pending_ = false;
@@ -87,7 +87,8 @@ class Stopwatch {
   double seconds_ = 0.0;
 };
 
-/// Makes a GPU current for the calling thread, and the one before again at the end: the program may use CUDA, too.
+/// Makes a GPU current for the calling thread and restores the one before at the end, because the program may use CUDA,
+/// too.
 class CurrentGpu {
  public:
   explicit CurrentGpu(int gpu) {

@@ -9,8 +9,8 @@
 namespace stope::cuda {
 namespace {
 
-// One thread copies 8 GB/s or so, the bus takes 55: several are needed, and pay once a piece takes longer than they
-// take to start.
+// One thread copies about 8 GB/s, and the bus can take 55. Several threads pay only if a piece takes longer to copy
+// than they take to start.
 constexpr std::int64_t kThreads = 4, kLeastShare = std::int64_t{1} << 20;
 
 void copy_in_threads(char* to, const char* from, std::int64_t n) {
@@ -25,7 +25,7 @@ void copy_in_threads(char* to, const char* from, std::int64_t n) {
     try {
       others.emplace_back(copy_share, share);
     } catch (const std::system_error&) {
-      break;  // the system has no thread to give: this one does the rest
+      break;  // the system has no thread to give: the calling thread copies the rest
     }
   }
   for (; share < shares; ++share) copy_share(share);

@@ -1,5 +1,5 @@
-// Host memory to a GPU through two pinned buffers: while the GPU copies one, the processor fills the other, and neither
-// keeps the GPU from computing.
+// Copies host memory to a GPU through two pinned buffers. While the GPU copies one, the CPU fills the other, and
+// neither keeps the GPU from computing.
 #pragma once
 
 #include <cstdint>
@@ -11,9 +11,9 @@ namespace stope::cuda {
 
 class Uploader {
  public:
-  /// `piece_bytes` is the size of each pinned buffer, at least 1; some megabytes hide the cost of a call.
+  /// `piece_bytes` is the size of each pinned buffer, at least 1. Some megabytes hide the cost of a call.
   explicit Uploader(std::int64_t piece_bytes);
-  /// Queues a copy in `stream`. On return `from` may be changed; the copy may still be under way.
+  /// Queues a copy in `stream`. On return the caller may change `from`; the copy may still be under way.
   void copy(void* to, const void* from, std::int64_t bytes, const Stream& stream);
 
  private:
