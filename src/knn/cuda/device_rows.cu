@@ -1,4 +1,4 @@
-// A thread a value, and blocks that go on until all is done: both kernels do nothing but copy.
+// One thread copies one value, and blocks of threads go on until all is done: both kernels only copy.
 #include <algorithm>
 
 #include "device/cuda/check.hpp"

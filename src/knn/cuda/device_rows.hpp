@@ -1,4 +1,5 @@
-// Query rows that are on the GPU already become the doubles that a filter reads, and its lists the caller's.
+// Copies to and from the caller's memory on the GPU: query rows become the doubles that a filter reads, and a filter's
+// lists become the caller's.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -9,7 +10,7 @@
 
 namespace stope::knn::cuda {
 
-/// rows[i * width + c], for n rows.
+/// Writes rows[i * width + c], for n rows.
 struct TakeRowsJob {
   cuda_abi::DeviceRows from;
   std::int64_t n, width;
@@ -17,7 +18,7 @@ struct TakeRowsJob {
 };
 void launch_take_rows(const TakeRowsJob& job, cudaStream_t stream);
 
-/// Lists of k of n queries, those that are uncertified left out.
+/// Hands over the lists of n queries, k neighbours each; uncertified queries are left out.
 struct HandListsJob {
   const double* distances;
   const std::int32_t* rows;

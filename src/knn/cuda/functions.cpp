@@ -1,4 +1,4 @@
-// The plug-in's table for nearest neighbours: finds the kernel of a measure and ends every exception.
+// The plug-in's table for nearest neighbours. It finds the kernel of a measure and ends every exception.
 #include <cstring>
 #include <memory>
 

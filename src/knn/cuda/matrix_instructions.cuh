@@ -1,7 +1,7 @@
-// The matrix instructions of GPUs before and beside Hopper, a warp each: 8 x 8 halves from shared memory into
-// registers, and their products.
+// Matrix instructions of one warp, for every GPU but Hopper: they load 8 x 8 halves from shared memory into registers
+// and multiply them.
 //
-// Of a product of 16 x 16 and 16 x 8 a lane holds
+// In a product of 16 x 16 and 16 x 8 a lane holds
 //   a: row lane / 4 and row + 8 (a[0], a[1]), columns lane % 4 * 2 and the next; columns + 8 in a[2], a[3];
 //   b: row lane / 4 of the transpose, columns lane % 4 * 2 and the next, then columns + 8;
 //   c: row lane / 4, columns lane % 4 * 2 and the next; row + 8 in c[2], c[3].
@@ -15,7 +15,7 @@ __device__ __forceinline__ std::uint32_t shared_address(const void* p) {
   return static_cast<std::uint32_t>(__cvta_generic_to_shared(p));
 }
 
-/// Four matrices of 8 x 8 halves; lanes 8 * i ... 8 * i + 7 give the addresses of the rows of matrix i.
+/// Loads four matrices of 8 x 8 halves. Lanes 8 * i ... 8 * i + 7 give the addresses of the rows of matrix i.
 __device__ __forceinline__ void load_matrices(std::uint32_t (&to)[4], std::uint32_t from) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
                : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
@@ -23,7 +23,7 @@ __device__ __forceinline__ void load_matrices(std::uint32_t (&to)[4], std::uint3
                : "memory");
 }
 
-/// d = a * b + c in one instruction of 16 columns (sm_80) or in two of 8.
+/// Computes d = a * b + c in one instruction of 16 columns (sm_80) or in two of 8.
 template <bool kHalved>
 __device__ __forceinline__ void multiply_add(float (&d)[4], const std::uint32_t (&a)[4], std::uint32_t b0,
                                              std::uint32_t b1, const float (&c)[4]) {

@@ -1,4 +1,4 @@
-// The order of neighbours, (distance, row), and sorting by it: the same for every re-rank on a GPU.
+// The order of neighbours, (distance, row), and sorting by it. Every re-rank on a GPU uses this order.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -12,14 +12,14 @@ __device__ __forceinline__ bool comes_after(double distance, std::int32_t row, d
   return distance > other_distance || (distance == other_distance && row > other_row);
 }
 
-/// Sorts by (distance, row), a bitonic network in shared memory; n is a power of two.
+/// Sorts by (distance, row) with a bitonic network in shared memory; n is a power of two.
 template <class Team>
 __device__ void sort_neighbors(const Team& team, double* distances, std::int32_t* rows, int n) {
 #pragma unroll 1
   for (int size = 2; size <= n; size *= 2) {
 #pragma unroll 1
     for (int step = size / 2; step > 0; step /= 2) {
-      team.sync();  // the last step is done
+      team.sync();  // every thread has done the last step
 #pragma unroll 1
       for (int i = team.thread(); i < n; i += Team::kThreads) {
         const int other = i ^ step;

@@ -1,4 +1,4 @@
-// How far rounding usually moves a training row: what every bound allows for.
+// How far rounding usually moves a training row. Every bound allows for that much.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,9 @@
 
 namespace stope::knn::cuda {
 
-/// What all but one row in 256 of a sample of the first n_rows have, NaN left out; 0 without any. Rows far above it are
-/// always listed instead of widening every bound. Waits for the stream.
+/// Returns a residual that all but one row in 256 do not exceed, in a sample of the first n_rows. NaN is left out;
+/// without any residual the result is 0. Rows far above it are always listed, so that they do not widen every bound.
+/// Waits for the stream.
 float usual_residual(const stope::cuda::DeviceBuffer<float>& residuals, std::int64_t n_rows,
                      const stope::cuda::Stream& stream);
 

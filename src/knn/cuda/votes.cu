@@ -1,4 +1,4 @@
-// A thread a query: its list is short, and the additions of a class must come in the order of the list.
+// Votes, one thread a query: a list is short, and the additions of a class must come in the order of the list.
 #include "device/cuda/check.hpp"
 #include "knn/cuda/votes.hpp"
 
@@ -6,10 +6,10 @@ namespace stope::knn::cuda {
 namespace {
 
 constexpr int kThreads = 128;
-// What every GPU gives a block without asking.
+// The shared memory that every GPU gives a block of threads without a request.
 constexpr std::int64_t kSharedBytes = 48 * 1024;
 
-/// The numbers of one query; those of other queries lie between them.
+/// The numbers of one query, with those of other queries between them.
 struct Strided {
   double* at;
   std::int64_t stride;
@@ -34,14 +34,14 @@ __device__ void vote_of(const VoteJob& job, std::int64_t query, const Strided& v
   job.winners[query] = winner;
 }
 
-/// Confidences are added up in shared memory, a column of it a thread, and leave it in the order of memory: in place
-/// every addition would wait for the L2 cache.
+/// Adds up confidences in shared memory, one column of it a thread, and then writes them in the order of memory. Added
+/// up in place, every addition would wait for the L2 cache.
 __global__ void __launch_bounds__(kThreads) vote_in_shared_kernel(const VoteJob job) {
   extern __shared__ double shared[];  // n_values x kThreads
   const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * kThreads;
   const std::int64_t query = first + threadIdx.x;
   if (query < job.lists.n_queries) vote_of(job, query, {shared + threadIdx.x, kThreads});
-  __syncthreads();  // all numbers of the block are there
+  __syncthreads();  // all numbers of the block of threads are there
   const std::int64_t n_values = job.voters.n_values();
   const std::int64_t left = job.lists.n_queries - first;
   const std::int64_t n = (left < kThreads ? left : kThreads) * n_values;

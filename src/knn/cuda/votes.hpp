@@ -1,5 +1,5 @@
-// Votes on the GPU (knn/vote/rule.hpp): the lists of a batch become predictions where they lie, and only these are
-// copied back.
+// Votes on the GPU (knn/vote/rule.hpp). The lists of a batch become predictions where they lie, and only predictions
+// are copied back.
 #pragma once
 
 #include <cstdint>
@@ -26,30 +26,30 @@ class DeviceVoters {
   stope::cuda::DeviceBuffer<double> targets_, sample_weights_;
 };
 
-/// Lists of a batch, `stride` neighbours a query.
+/// The lists of a batch: `stride` neighbours a query.
 struct ListsToVote {
   const double* distances;
   const std::int32_t* rows;
   std::int64_t stride;
   std::int64_t n_queries;
-  std::int32_t* uncertified;  ///< not voted with; becomes 1 where a neighbour has no weight
+  std::int32_t* uncertified;  ///< such a query has no vote; set to 1 if a neighbour has no weight
 };
 
-/// Predictions of a batch, and in the host's memory those of all batches of a search. Nothing that uses them is under
-/// way when reserve() is called.
+/// Room for the predictions of a batch and, in host memory, for those of all batches of a search. Nothing that uses
+/// this room may be under way when reserve() is called.
 class VoteSpace {
  public:
-  /// Room for batches of n_batch queries, n_all in the host's memory. Throws out_of_memory; what there was is there
-  /// still.
+  /// Makes room for batches of n_batch queries, and for n_all queries in host memory. Throws out_of_memory; the old
+  /// room then remains.
   void reserve(const cuda_abi::Vote& vote, const Voters& voters, std::int64_t n_batch, std::int64_t n_all);
   /// Votes with the lists of a batch.
   void cast(const cuda_abi::Vote& vote, const DeviceVoters& voters, const ListsToVote& lists,
             const stope::cuda::Stream& stream);
-  /// Queues the copies of a batch's predictions, which are those of the search's queries from `begin` on.
+  /// Queues the copies of a batch's predictions. They are those of the search's queries from `begin` on.
   void copy_back(const cuda_abi::Vote& vote, const DeviceVoters& voters, std::int64_t begin, std::int64_t n,
                  const stope::cuda::Stream& copies);
 
-  /// winners()[j * n_all + i], of classes alone; values()[(j * n_all + i) * n_values + v].
+  /// winners()[j * n_all + i] exists for classes only; values()[(j * n_all + i) * n_values + v] always.
   const std::int32_t* winners() const { return host_winners_.data(); }
   const double* values() const { return host_values_.data(); }
 
@@ -61,13 +61,13 @@ class VoteSpace {
   stope::cuda::PinnedBuffer<double> host_values_;
 };
 
-/// Of every query a prediction from its k nearest; of one that is uncertified the missing class, no confidences.
+/// Makes one prediction per query from its k nearest. An uncertified query gets the missing class and no confidences.
 struct VoteJob {
   VoteRule rule;
   Voters voters;
   ListsToVote lists;
   std::int64_t k;
-  std::int32_t* winners;  ///< of classes
+  std::int32_t* winners;  ///< for classes only
   double* values;
 };
 void launch_vote(const VoteJob& job, cudaStream_t stream);

@@ -8,8 +8,8 @@
 namespace stope::knn::cuda {
 namespace {
 
-// Values of an equality attribute share buckets where there are more: a bound that is lower by a sixteenth, for half of
-// what 32 buckets would cost.
+// If an equality attribute has more values, some share a bucket. That lowers the bound by a sixteenth and costs half of
+// what 32 buckets would.
 constexpr double kMostBuckets = 16.0;
 constexpr double kMostByte = 127.0;
 constexpr double kRoundingOfSteps = 1.0 - 1e-12;
@@ -31,14 +31,15 @@ ByteColumn plan_equality(const cuda_abi::DifferenceSpec& spec, std::int64_t equa
 }  // namespace
 
 PlannedBytes plan_bytes(const cuda_abi::DifferenceSpec& spec, bool gaps) {
-  constexpr int kWordsOfProducts = 8;  // one matrix instruction
+  constexpr int kWordsOfProducts = 8;  // words of one matrix instruction
   const auto words = [](std::int64_t bytes, std::int64_t of) {
     return static_cast<int>(checked::ceil_div(bytes, 4 * of) * of);
   };
   PlannedBytes plan;
   const std::int64_t n_columns = spec.bounds.n_columns, n_numeric = spec.row_form.n_numeric;
   const double most_weight = static_cast<double>(*std::max_element(spec.weight, spec.weight + n_columns));
-  // Parts of the divisor are rounded up; the unit is said to be smaller by what computing them may have lost.
+  // Parts of the divisor are rounded up. The unit is declared smaller by what the computation of the parts may have
+  // lost.
   plan.weight_steps = kMostByte / most_weight;
   std::int32_t products = 0;
   for (std::int64_t c = 0; c < n_columns; ++c) {

@@ -1,20 +1,21 @@
-// Sums over images in bytes, in whole numbers and exact: |q - t| of numbers four an instruction, mismatches and missing
-// values as products of signed bytes on the matrix units (byte_layout.hpp). Both add to the same registers, whose
-// pairs are therefore those of a matrix instruction's accumulators (register_tile.cuh).
+// Sums over images in bytes, in exact whole numbers. |q - t| of numbers takes one instruction for four bytes.
+// Mismatches and missing values are products of signed bytes on the matrix units (byte_layout.hpp).
+//
+// Both add to the same registers. So a thread has the pairs of a matrix instruction's accumulators (register_tile.cuh).
 #pragma once
 
 #include "knn/cuda/differences/scan_loop.cuh"
 
 namespace stope::knn::cuda {
 
-// Words of one matrix instruction: 32 products a pair.
+// Words of one matrix instruction, which adds 32 products to a pair.
 inline constexpr int kProductWords = 8;
 static_assert(kPanelUnit == kProductWords);
 
 template <int kQuads>
 using IntSums = int[kPairQueries][PairPlace<kQuads>::kRows];
 
-/// sums += |q - t| of the four bytes of each word.
+/// Adds |q - t| of the four bytes of each word to the sums.
 template <int kQuads>
 __device__ __forceinline__ void add_differences(const std::uint32_t* queries, const std::uint32_t* rows, int from,
                                                 int to, const PairPlace<kQuads>& place, int part,
@@ -51,9 +52,9 @@ __device__ __forceinline__ void multiply_add(int& c0, int& c1, int& c2, int& c3,
 #endif
 }
 
-/// sums += products of the bytes of words [from, to). Queries 2i and 2i + 1 of a thread are rows lane / 4 and lane / 4
-/// + 8 of a matrix instruction, its training rows 2j and 2j + 1 columns lane % 4 * 2 and the next. Which words a lane
-/// holds is the same on both sides; that is all that matters.
+/// Adds the products of the bytes of words [from, to) to the sums. Queries 2i and 2i + 1 of a thread are rows lane / 4
+/// and lane / 4 + 8 of a matrix instruction. Its training rows 2j and 2j + 1 are columns lane % 4 * 2 and the next.
+/// Both sides agree on the words that a lane holds, and nothing else matters about them.
 template <int kQuads>
 __device__ __forceinline__ void add_products(const std::uint32_t* queries, const std::uint32_t* rows, int from, int to,
                                              const PairPlace<kQuads>& place, int part, IntSums<kQuads>& sums) {
@@ -79,8 +80,8 @@ __device__ __forceinline__ void add_products(const std::uint32_t* queries, const
   }
 }
 
-/// Whole numbers below 2^23 are exact; those of rows that the scan must not see become huge ones. Two instructions at
-/// full rate, where a conversion takes an eighth of it.
+/// Converts whole numbers below 2^23 exactly. Those of rows that the scan must not see become huge. This takes two
+/// instructions at full rate, where a conversion runs at an eighth of it.
 __device__ __forceinline__ float float_of(int sum) {
   return __int_as_float(sum | 0x4b000000) - 8388608.0F;
 }
@@ -88,7 +89,8 @@ __device__ __forceinline__ float float_of(int sum) {
 template <int kQuads, bool kDivides>
 struct BytePairs {
   using Place = PairPlace<kQuads>;
-  // Keys from here on are of rows that the scan must not see: a whole number, or of a quotient (at most 2^23) its bits.
+  // Keys from here on belong to rows that the scan must not see. A key is a whole number, or the bits of a quotient (at
+  // most 2^23).
   static constexpr int kNeverKey = kDivides ? 0x4b000000 : kByteNever / 2;
   IntSums<kQuads> sums;
   int divisors[kDivides ? kPairQueries : 1][Place::kRows];
@@ -142,7 +144,7 @@ struct ByteWork {
   __device__ int n_products() const { return scan.product_words + scan.divisor_words; }
   __device__ void add(const Panel& panel, const std::uint32_t* queries, const std::uint32_t* rows, const Place& place,
                       int part, Pairs& pairs) const {
-    // Where the kinds end, in lines of the panel.
+    // Where each kind of word ends, in lines of the panel.
     const int products = max(0, min(panel.n, scan.product_words - panel.first));
     const int parts = max(0, min(panel.n, panel.products));
     const int differences = min(panel.n, n_products() + scan.difference_words - panel.first);

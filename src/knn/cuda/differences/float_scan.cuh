@@ -1,21 +1,23 @@
-// Sums over images in floats, a register tile of pairs a thread (register_tile.cuh), columns through shared memory.
+// Sums over images in floats: each thread has a register tile of pairs (register_tile.cuh), and columns pass through
+// shared memory.
 //
-// Two instructions a term where nothing is missing: a difference, and what adds it. Each term is off by less than eight
-// roundings, so that a sum of n terms is off by less than a share (n + 8) 2^-23 (filter/sum_bounds.hpp).
+// Where nothing is missing, a term takes two instructions: one for the difference and one that adds it. Each term is
+// off by less than eight roundings. So a sum of n terms is off by less than a share (n + 8) 2^-23
+// (filter/sum_bounds.hpp).
 #pragma once
 
 #include "knn/cuda/differences/scan_loop.cuh"
 
 namespace stope::knn::cuda {
 
-/// A sum's terms. `kMissing`: values may be missing (NaN); without, the weight compared is that of all attributes, and
-/// a quotient by it needs no divisor.
+/// Adds the terms of a sum. With `kMissing`, values may be missing (NaN). Without it, the weight compared is that of
+/// all attributes, and a quotient by it needs no divisor.
 template <Term term, Divisor divisor, Missing missing, bool kMissing>
 struct Terms {
   static constexpr bool kDivides = divisor != Divisor::none;
   static_assert(divisor != Divisor::present_weight || kMissing);
 
-  /// The larger of both that is a number: 0 for NaN.
+  /// Returns the larger of `value` and 0, and 0 for NaN.
   __device__ static float present(float value) { return kMissing ? fmaxf(value, 0.0F) : value; }
 
   __device__ static void add_numeric(float t, float q, float mismatch, float weight, float& sum, float& by) {
@@ -28,19 +30,19 @@ struct Terms {
     } else if constexpr (term == Term::absolute) {
       sum += present(fabsf(difference));
     } else if constexpr (term == Term::maximum) {
-      sum = fmaxf(sum, fabsf(difference));  // of a number and NaN the number
+      sum = fmaxf(sum, fabsf(difference));  // fmaxf ignores NaN
     } else {
       float inverse;
       const float size = fabsf(t) + fabsf(q);  // 0, or within 2^-100 ... 2^102
       asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(inverse) : "f"(size));
-      sum = __fmaf_rn(weight, fmaxf(fabsf(difference) * inverse, 0.0F), sum);  // 0 * infinity is NaN: 0
+      sum = __fmaf_rn(weight, fmaxf(fabsf(difference) * inverse, 0.0F), sum);  // 0 * infinity is NaN, which becomes 0
     }
     if constexpr (divisor == Divisor::present_weight) by += difference == difference ? weight : 0.0F;
     if constexpr (divisor == Divisor::total) by += present(fabsf(t) + fabsf(q));
   }
 
   __device__ static void add_equality(float t, float q, float mismatch, float weight, float& sum, float& by) {
-    bool different = t != q;  // true for NaN
+    bool different = t != q;  // true if either is NaN
     if constexpr (kMissing && missing != Missing::mismatch) different = t < q || t > q;
     if constexpr (term == Term::maximum) {
       sum = fmaxf(sum, different ? mismatch : 0.0F);
@@ -55,7 +57,7 @@ template <int kQuads, bool kDivides>
 struct FloatPairs {
   using Place = PairPlace<kQuads>;
   static constexpr int kRows = Place::kRows;
-  static constexpr int kNeverKey = 0x7f800000;  // of infinity: a row that the scan must not see
+  static constexpr int kNeverKey = 0x7f800000;  // bits of infinity: the key of a row that the scan must not see
   float sums[kPairQueries][kRows];
   float divisors[kDivides ? kPairQueries : 1][kRows];
 
@@ -150,14 +152,14 @@ void launch_differences(const DifferenceScan& scan, const Job& job, cudaStream_t
   launch_pairs_of<Sink>(DifferenceWork<T>{scan}, even_lines(scan.n_columns), job, stream);
 }
 
-/// The kernel for tables where values are missing, or the faster one for tables without gaps.
+/// Launches the kernel for tables with missing values, or the faster one for tables without gaps.
 template <class WithGaps, class Complete, template <int, bool> class Sink, class Job>
 void launch_of_gaps(const DifferenceScan& scan, const Job& job, cudaStream_t stream) {
   scan.gaps ? launch_differences<WithGaps, Sink>(scan, job, stream)
             : launch_differences<Complete, Sink>(scan, job, stream);
 }
 
-/// The kernel of a form.
+/// Launches the kernel of a form.
 template <template <int, bool> class Sink, class Job>
 void launch_of_form(const DifferenceScan& scan, const Job& job, cudaStream_t stream) {
   constexpr auto kSkip = Missing::skip;

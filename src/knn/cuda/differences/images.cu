@@ -1,4 +1,4 @@
-// A thread a row, so that a block writes whole lines of its tile's columns.
+// Makes images, one thread a row, so that a block of threads writes whole lines of its tile's columns.
 #include "device/cuda/check.hpp"
 #include "knn/cuda/differences/images.hpp"
 #include "knn/cuda/differences/register_tile.cuh"
@@ -10,7 +10,7 @@ namespace {
 
 constexpr int kImageThreads = kPairTile;
 
-/// The row of a thread; whether there is one.
+/// The row of a thread, and whether there is one.
 struct ImageRow {
   std::int64_t row;
   bool there;
@@ -37,7 +37,7 @@ __global__ void __launch_bounds__(kImageThreads) float_image_kernel(const ImageJ
       gaps |= value != value;
     });
   }
-  if (is_missing(residual)) {  // no scan looks at it
+  if (is_missing(residual)) {  // then no scan looks at the image
     for (std::int64_t c = 0; c < n_columns; ++c) image[c * kPairTile] = 0.0F;
     gaps = false;
   }
@@ -45,7 +45,7 @@ __global__ void __launch_bounds__(kImageThreads) float_image_kernel(const ImageJ
   job.residuals[row.row] = is_missing(residual) ? __int_as_float(0x7fffffff) : round_up(residual);
 }
 
-/// A byte of the products, of which `words` are the first, of a tile's row.
+/// Writes a byte of the products of a tile's row. `words` are the first words of the products.
 template <Side side>
 __device__ void put_byte(std::uint32_t* words, int row, int byte, int value) {
   const int word = byte / 4, line = word % 2;
@@ -54,7 +54,8 @@ __device__ void put_byte(std::uint32_t* words, int row, int byte, int value) {
   reinterpret_cast<std::int8_t*>(at)[byte % 4] = static_cast<std::int8_t>(value);
 }
 
-/// A number in whole steps, and what the rounding moved. Beyond 127 steps it is cut off, which the residual says.
+/// Rounds a number to whole steps and adds to `residual` what rounding moved. Beyond 127 steps the number is clamped,
+/// which the residual includes.
 __device__ int in_steps(double value, double steps, double& residual) {
   const double scaled = value * steps;
   const double whole = rint(smaller(larger(scaled, -127.0), 127.0));
@@ -62,7 +63,7 @@ __device__ int in_steps(double value, double steps, double& residual) {
   return static_cast<int>(whole);
 }
 
-/// The image of row `at` of a tile whose lines begin at `products`; its residual in steps, or NaN.
+/// Writes the image of row `at` of a tile whose lines begin at `products`. Returns its residual in steps, or NaN.
 template <Side side>
 __device__ double put_bytes(const ImageJob& job, const ByteLayout& layout, const double* row, int at,
                             std::uint32_t* products, bool& gaps) {

@@ -1,5 +1,5 @@
-// Images of rows for the filter by differences, made on the GPU: floats (filter/row_image.hpp), or bytes and what
-// matrix instructions multiply (byte_layout.hpp). Where they lie: register_tile.cuh.
+// Makes images of rows for the difference filter on the GPU: floats (filter/row_image.hpp), or bytes and what matrix
+// instructions multiply (byte_layout.hpp). register_tile.cuh says where they lie.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -11,8 +11,8 @@
 
 namespace stope::knn::cuda {
 
-/// Rows [first, first + n) of the images; `rows` points to the first of them. Images up to row n_padded are written,
-/// zeros for what is no row. Everything, also what `form` points to, lies on the GPU.
+/// Makes rows [first, first + n) of the images; `rows` points to the first of them. Images up to row n_padded are
+/// written: zeros where there is no row. Everything lies on the GPU, also what `form` points to.
 struct ImageJob {
   RowForm form;
   const double* rows;
@@ -24,22 +24,22 @@ struct ImageJob {
 
 void launch_float_images(const ImageJob& job, float* images, cudaStream_t stream);
 
-/// Which side's products (byte_layout.hpp).
+/// Says which side's products are made (byte_layout.hpp).
 enum class Side { query, train };
 void launch_byte_images(const ImageJob& job, const ByteLayout& layout, Side side, std::uint32_t* images,
                         cudaStream_t stream);
 
-/// Where the sums of training rows start: 0, or where the scan must not see the row: because it is none, or because its
-/// residual exceeds `most_residual`, so that it is always listed.
+/// Sets where the sums of training rows start. A start is 0, or a value that hides the row from the scan. A row is
+/// hidden if it does not exist, or if its residual exceeds `most_residual` and it is therefore always listed.
 struct AlwaysJob {
   const float* residuals;
   std::int64_t n, n_padded;
   float most_residual;
   float* starts;              ///< or null
   std::int32_t* byte_starts;  ///< or null
-  std::int32_t* always;       ///< the rows that are always listed, as far as there is room for `most`
+  std::int32_t* always;       ///< rows that are always listed, as far as there is room for `most`
   std::int32_t most;
-  std::int32_t* n_always;  ///< 0 beforehand
+  std::int32_t* n_always;  ///< must be 0 before
 };
 void launch_always(const AlwaysJob& job, cudaStream_t stream);
 

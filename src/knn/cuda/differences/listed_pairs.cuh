@@ -1,4 +1,4 @@
-// A warp a query, a lane a pair: attributes in column order, the bits of the host.
+// One warp a query and one lane a pair. Attributes come in column order, so that the results have the bits of the host.
 #pragma once
 
 #include <cstring>

@@ -1,7 +1,7 @@
-// Distances of listed pairs by the reference formula: what a filter left of a query, evaluated.
+// Distances of listed pairs by the reference formula: the pairs that a filter could not rule out.
 //
 // A kernel is compiled once for each measure that names a filter form (knn/measure/form.hpp). The lists of
-// knn/measure/measures.hpp are spread over files listed_pairs_*.cu so that they compile side by side.
+// knn/measure/measures.hpp are spread over files listed_pairs_*.cu, so that they compile in parallel.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -13,7 +13,7 @@
 
 namespace stope::knn::cuda {
 
-/// Per query i: the rows rows[i * stride + j], j < counts[i] <= stride. Everything lies on the GPU.
+/// Query i has the rows rows[i * stride + j], j < counts[i] <= stride. Everything lies on the GPU.
 struct ListedPairs {
   const double* queries;
   const double* train;
@@ -23,7 +23,7 @@ struct ListedPairs {
   const std::int32_t* rows;
   const std::int32_t* counts;
   std::int64_t stride;
-  double* distances;  ///< where the rows are: distances[i * stride + j]
+  double* distances;  ///< in the places of the rows: distances[i * stride + j]
 };
 
 struct ListedKernel {
@@ -36,7 +36,7 @@ struct ListedKernel {
 std::span<const ListedKernel> listed_difference_kernels();  ///< listed_pairs_differences.cu
 std::span<const ListedKernel> listed_other_kernels();       ///< listed_pairs_others.cu
 
-/// The kernel of a measure, or null.
+/// Finds the kernel of a measure; null if there is none.
 const ListedKernel* find_listed_kernel(const char* type, std::int64_t n_bytes);
 
 }  // namespace stope::knn::cuda

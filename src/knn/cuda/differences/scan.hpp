@@ -1,5 +1,5 @@
-// The scans of the filter by differences: sums over images of all pairs of a batch of queries and the training rows,
-// from a sample of the rows the best of every group, from all of them whatever a cut does not rule out.
+// The scans of the difference filter: sums over images, for all pairs of a batch of queries and training rows. On a
+// sample of the rows a scan finds the best of every group. On all rows it lists what a cut does not rule out.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -11,16 +11,16 @@
 
 namespace stope::knn::cuda {
 
-inline constexpr int kPairTile = 128;  ///< queries, and training rows, of a tile
+inline constexpr int kPairTile = 128;  ///< queries, and also training rows, of a tile
 
-/// Lines of an image come in pairs (scan_loop.cuh); a spare one is zeros.
+/// Lines of an image come in pairs (scan_loop.cuh). A spare line is filled with zeros.
 STOPE_HD constexpr int even_lines(int n) {
   return (n + 1) / 2 * 2;
 }
 
-/// Training rows that are no neighbours of a query of the batch.
+/// Training rows that are not neighbours of a query of the batch.
 struct Exclusions {
-  std::int64_t self;                 ///< query i is training row self + i; negative: none is
+  std::int64_t self;                 ///< query i is training row self + i; negative: no query is
   const std::int64_t* train_groups;  ///< per training row, or null
   const std::int64_t* query_groups;  ///< per query; kNoGroup (-1) excludes nothing
 
@@ -32,7 +32,7 @@ struct Exclusions {
 #endif
 };
 
-/// What is listed of a query: a row whose sum is at most alpha * divisor + beta. Without a divisor alpha is 0.
+/// Decides what is listed for a query: rows whose sum is at most alpha * divisor + beta. Without a divisor alpha is 0.
 struct SumCut {
   float alpha, beta;
 };
@@ -42,29 +42,31 @@ struct Entry {
   std::int32_t row;
 };
 
-/// Of query i: entries[i * capacity + j], in no order. A count may exceed the capacity: then entries were lost.
+/// Query i has entries[i * capacity + j], in no order. If its count exceeds the capacity, entries were lost.
 struct EntryLists {
   const SumCut* cuts;
   Entry* entries;
-  std::int32_t* counts;  ///< 0 beforehand
+  std::int32_t* counts;  ///< must be 0 before
   std::int32_t capacity;
 };
 
-/// The best of a group of sample rows: scores[query * n_groups + group], the sum or the quotient; infinity: no row.
+/// The best row of each group of sample rows: scores[query * n_groups + group] is its sum or quotient. Infinity means
+/// that the group has no row.
 struct GroupBests {
   float* scores;
   std::int32_t* rows;
   std::int64_t n_groups;  ///< 16 a segment
 };
 
-/// Tiles of training rows 0, stride, 2 * stride ... (n_tiles of them), cut into segments for the blocks of the grid.
+/// Tiles 0, stride, 2 * stride ... of the training rows (n_tiles of them), cut into segments for the blocks of threads
+/// of the grid.
 struct ScanTiles {
   std::int64_t n_queries;
   std::int64_t n_tiles, stride, tiles_per_segment;
 };
 
-/// Images in floats (pair_place), NaN where a value is missing. A sum starts at its row's start: 0, or infinity for a
-/// row that the scan must not see.
+/// Images in floats (pair_place), NaN where a value is missing. A sum starts at its row's start: 0, or infinity if the
+/// scan must not see the row.
 struct DifferenceScan {
   FilterForm form;
   bool gaps;  ///< whether any value is missing
@@ -80,7 +82,7 @@ struct DifferenceScan {
 void launch_difference_sample(const DifferenceScan& scan, const GroupBests& bests, cudaStream_t stream);
 void launch_difference_list(const DifferenceScan& scan, const EntryLists& lists, cudaStream_t stream);
 
-/// Images in bytes (byte_layout.hpp), words of four.
+/// Images in bytes (byte_layout.hpp), four to a word.
 struct ByteScan {
   bool divides;  ///< by the weight compared, which some of the products add up
   const std::uint32_t* queries;
@@ -92,7 +94,7 @@ struct ByteScan {
 
   STOPE_HD int n_lines() const { return even_lines(product_words + divisor_words + difference_words); }
 };
-/// A sum that starts here is of a row that the scan must not see.
+/// A sum with this start belongs to a row that the scan must not see.
 inline constexpr std::int32_t kByteNever = 1 << 29;
 
 void launch_byte_sample(const ByteScan& scan, const GroupBests& bests, cudaStream_t stream);

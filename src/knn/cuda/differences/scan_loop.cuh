@@ -1,5 +1,6 @@
-// The loop of a scan: a block keeps a tile of queries and walks over tiles of training rows, whose lines are copied to
-// shared memory while those before are computed with. What is computed is the Work's, what becomes of it the Sink's.
+// The loop of a scan. A block of threads keeps a tile of queries and walks over tiles of training rows. Lines of
+// training rows are copied to shared memory while the block computes with the lines before. A Work says what is
+// computed, and a Sink says what becomes of it.
 #pragma once
 
 #include <algorithm>
@@ -9,12 +10,12 @@
 
 namespace stope::knn::cuda {
 
-// Two lines take 264 words of shared memory: the eight spare ones keep the threads of a matrix instruction, which read
+// Two lines take 264 words of shared memory. The eight spare words put the threads of a matrix instruction, which read
 // four pairs of lines at the same rows, in different banks.
 inline constexpr int kLinePair = 2 * kPairTile + 8;
 
-/// Shared memory of a scan, in lines: two panels of the training rows, and all lines of the queries, which are copied
-/// once. Where there is not enough for those, panels of them are copied as well.
+/// How a scan divides its shared memory, in lines: two panels of training rows, and all lines of the queries, which are
+/// copied once. If these lines do not fit, the queries are copied panel by panel as well.
 struct Pool {
   int panel;  ///< a multiple of kPanelUnit, or all lines
   bool resident;
@@ -25,7 +26,7 @@ struct Pool {
 inline constexpr int kPanelUnit = 8;  // words of a matrix instruction
 inline constexpr int kLeastPanel = 16;
 
-/// The fewest panels, of one size, for which `most` lines of shared memory do.
+/// Plans the fewest panels, all of one size, that fit `most` lines of shared memory.
 inline Pool plan_pool(int n_lines, int most) {
   const auto up = [](int a, int unit) { return (a + unit - 1) / unit * unit; };
   if (3 * n_lines <= most) return {n_lines, true, n_lines};
@@ -42,7 +43,7 @@ __device__ constexpr int line_place(int line) {
   return line / 2 * kLinePair + line % 2 * kPairTile;
 }
 
-/// Sixteen bytes to shared memory, without waiting for them where the GPU can.
+/// Copies sixteen bytes to shared memory, without waiting for them if the GPU can.
 __device__ __forceinline__ void copy_async(std::uint32_t* to, const std::uint32_t* from) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(static_cast<unsigned>(__cvta_generic_to_shared(to))),
@@ -52,7 +53,7 @@ __device__ __forceinline__ void copy_async(std::uint32_t* to, const std::uint32_
   *reinterpret_cast<uint4*>(to) = *reinterpret_cast<const uint4*>(from);
 #endif
 }
-/// Until this thread's copies have arrived.
+/// Waits until this thread's copies have arrived.
 __device__ __forceinline__ void wait_for_copies() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
   asm volatile("cp.async.wait_all;" ::: "memory");
@@ -64,11 +65,12 @@ struct Panel {
   int first, n, products;
 };
 
-/// Pairs of lines of a panel to shared memory: all 128 rows, or the half numbered `half` (0 or 1). Of products a half
-/// is the half of the pair's words, of others that of each line. An odd last line comes with the spare one behind it.
+/// Copies the pairs of lines of a panel to shared memory: all 128 rows, or the half numbered `half` (0 or 1). Half of a
+/// pair of products is half of the pair's words; half of any other pair is half of each line. An odd last line comes
+/// with the spare line behind it.
 template <bool kHalf>
 __device__ inline void copy_panel(std::uint32_t* to, const std::uint32_t* from, const Panel& panel, int half) {
-  constexpr int kCopies = (kHalf ? kPairTile : 2 * kPairTile) / 4;  // of a pair
+  constexpr int kCopies = (kHalf ? kPairTile : 2 * kPairTile) / 4;  // copies of 16 bytes for a pair
   const int n = (panel.n + 1) / 2 * kCopies;
 #pragma unroll 1
   for (int i = static_cast<int>(threadIdx.x); i < n; i += kPairThreads) {
@@ -83,7 +85,7 @@ __device__ inline void copy_panel(std::uint32_t* to, const std::uint32_t* from, 
   }
 }
 
-/// Images of both sides, and where the sums of training rows start; words.
+/// Words of the images of both sides, and the starts of the training rows' sums.
 struct PairImages {
   const std::uint32_t* queries;
   const std::uint32_t* train;
@@ -119,8 +121,8 @@ class PanelCopies {
     return (first_tile_ + tile) * work_.scan.tiles.stride * kPairTile;
   }
 
-  /// Starts copying a panel to buffer 0 or 1: of all rows of a tile if there is one panel, else of those of a part. The
-  /// first of a tile comes with the tile's starts.
+  /// Starts to copy a panel to buffer 0 or 1. If there is one panel, it copies all rows of a tile, else those of a
+  /// part. The tile's starts come with its first panel.
   __device__ void copy(int tile, int part, int number, int buffer) const {
     const std::int64_t row = first_row(tile);
     const Panel lines = panel(number);
@@ -151,8 +153,8 @@ class PanelCopies {
   std::int64_t first_tile_;
 };
 
-/// A Work has the scan and the pool as its members, `Pairs` (the sums of a thread), `kQuads`, `images()`,
-/// `n_products()` (lines) and `add(panel, queries, rows, place, part, pairs)`.
+/// A Work has these members: the scan, the pool, `Pairs` (the sums of a thread), `kQuads`, `images()`, `n_products()`
+/// (lines) and `add(panel, queries, rows, place, part, pairs)`.
 template <class Work, template <int, bool> class Sink>
 __global__ void __launch_bounds__(kPairThreads, 2)
     pair_kernel(const Work work, const typename Sink<1, false>::Job job) {
@@ -176,7 +178,7 @@ __global__ void __launch_bounds__(kPairThreads, 2)
         const bool one = copies.n_panels() == 1;  // all parts of a tile are there at once
         if (part == 0 || !one) {
           wait_for_copies();
-          sink.sync();  // what was copied is there for all, and nobody reads the other buffer any more
+          sink.sync();  // every thread sees the copies, and none reads the other buffer any more
           buffer ^= 1;
           const bool more_panels = panel + 1 < copies.n_panels(), more_parts = part + 1 < Place::kParts;
           if (one || !(more_panels || more_parts)) {
@@ -197,7 +199,7 @@ __global__ void __launch_bounds__(kPairThreads, 2)
 
 template <template <int, bool> class Sink, class Work, class Job>
 void launch_pairs_of(Work work, int n_lines, const Job& job, cudaStream_t stream) {
-  // Two blocks a processor, and what they have beside the pool.
+  // Two blocks of threads share a multiprocessor; kBesidePool is what they need besides the pool.
   constexpr int kBesidePool = 10 << 10, kLineBytes = kLinePair / 2 * 4;
   int gpu = 0, of_processor = 0, of_block = 0;
   using stope::cuda::check;
@@ -207,7 +209,8 @@ void launch_pairs_of(Work work, int n_lines, const Job& job, cudaStream_t stream
   const int most_lines = (std::min(of_processor / 2, of_block) - kBesidePool) / kLineBytes;
   work.pool = plan_pool(n_lines, most_lines);
   const int bytes = work.pool.lines() * kLineBytes;
-  // The most that any search asks for: what this one needs could be less than another thread is about to launch with.
+  // Asks for the most that any search needs: what this one needs could be less than another thread is about to launch
+  // with.
   check(cudaFuncSetAttribute(pair_kernel<Work, Sink>, cudaFuncAttributeMaxDynamicSharedMemorySize,
                              most_lines * kLineBytes),
         "asking for shared memory");

@@ -1,4 +1,4 @@
-// A warp a query throughout.
+// In all these kernels one warp handles one query.
 #include "knn/cuda/differences/select.hpp"
 
 #include "device/cuda/check.hpp"
@@ -28,16 +28,17 @@ __device__ int warp_sum(int value) {
 #endif
 }
 
-/// Scores are not negative: their bits are ordered as they are.
+/// Scores are not negative, so their bits have the same order.
 __device__ unsigned key_of_score(float score) {
   return __float_as_uint(score) & 0x7fffffffU;
 }
 
-// 18 leading bits of a key tell sums apart that differ by more than a thousandth: a few rows more are chosen than
-// wanted, for half the rounds.
+// The 18 leading bits of a key distinguish sums that differ by more than a thousandth. A few more rows are chosen than
+// wanted, but it takes half the rounds.
 constexpr int kFirstBit = 30, kLastBit = 13;
 
-/// At least k of n keys, `key(i)`, are at most this, which is hardly above the k-th smallest; all if there are fewer.
+/// Returns a bound that at least k of n keys, `key(i)`, do not exceed, hardly above the k-th smallest key. If there are
+/// fewer than k keys, all are within the bound.
 template <class Count>
 __device__ unsigned bound_of_kth(int k, const Count& count_below) {
   unsigned found = 0;
@@ -72,7 +73,7 @@ __device__ unsigned kth_smallest(int k, int n, const Key& key) {
   });
 }
 
-/// Appends `row` of the lanes where `kept`; how many there are then. At most `most` are written.
+/// Appends `row` of the lanes where `kept`, and returns how many rows there are then. At most `most` are written.
 __device__ int append(bool kept, std::int32_t row, std::int32_t* rows, int n, int most) {
   const unsigned all = __ballot_sync(~0U, kept);
   const int at = n + __popc(all & ((1U << lane_of_thread()) - 1U));
@@ -94,11 +95,12 @@ __global__ void __launch_bounds__(kWarps * 32)
     const bool kept = at < n_groups && scores[at] < kNoScore && key_of_score(scores[at]) <= kth;
     n = append(kept, kept ? bests.rows[query * bests.n_groups + at] : 0, rows, n, static_cast<int>(chosen.stride));
   }
-  // Ties may be more than wanted, and than there is room for.
+  // With ties there may be more rows than wanted, and more than there is room for.
   if (lane_of_thread() == 0) chosen.counts[query] = min(n, static_cast<int>(chosen.stride));
 }
 
-/// The k-th smallest of n distances that are numbers, or infinity. Negative ones, of rounding, count as 0.
+/// Returns the k-th smallest of n distances, NaN left out, or infinity. A negative distance, from rounding, counts as
+/// 0.
 __device__ double kth_distance(const double* distances, int n, int k) {
   double found = kNoDistance;
   for (int i = 0; i < n; i += 32) {
@@ -125,12 +127,12 @@ __device__ SumCut cut_of(const CutRule& rule, std::int64_t query, double reach) 
   SumCut cut{};
   if (rule.steps == 0.0) {
     const SumBounds::Limit limit = rule.bounds.float_limit(reach, residual);
-    // Where nothing is missing the weight compared is that of all attributes.
+    // Where nothing is missing, the weight compared is that of all attributes.
     const double fixed = rule.divides ? 0.0 : limit.alpha * rule.bounds.total_weight;
     cut = {rule.divides ? round_up(limit.alpha) : 0.0F, round_up(fixed + limit.beta)};
     return cut.beta < kMostSum && cut.alpha < kMostSum ? cut : kNothing;
   }
-  // Sums in steps are exact; the share covers the float arithmetic of the comparison.
+  // Sums in steps are exact. This factor covers the float arithmetic of the comparison.
   constexpr double kWider = 1.0 + 1e-6;
   const SumBounds::Limit limit = rule.bounds.limit(reach, residual / rule.steps);
   const double fixed = rule.divides ? 0.0 : limit.alpha * rule.bounds.total_weight;
@@ -168,7 +170,7 @@ __global__ void __launch_bounds__(kWarps * 32)
       n = append(kept, kept ? entries[at].row : 0, rows, n, static_cast<int>(chosen.stride));
     }
   }
-  // Of ties any will do, as many as there is room for: k different rows prove a distance.
+  // Any of the tied rows will do, as many as there is room for: k different rows prove a distance.
   if (lane_of_thread() == 0) chosen.counts[query] = min(n, static_cast<int>(chosen.stride));
 }
 
@@ -183,7 +185,8 @@ __global__ void __launch_bounds__(kWarps * 32) sharpen_kernel(const SharpenJob j
   int n = 0;
   if (!uncertified) {
     reach = smaller(reach, kth_distance(chosen.distances + query * chosen.stride, chosen.counts[query], job.k));
-    // Lists of everything lack rows whose sums leave the range of a float: only a distance says that these are far.
+    // A list of everything lacks rows whose sums leave the range of a float. Only a distance proves that these rows are
+    // far.
     uncertified = !(reach < kEverything);
     const SumCut cut = cut_of(job.rule, query, reach);
     const Entry* entries = job.lists.entries + query * job.lists.capacity;
@@ -224,11 +227,11 @@ __global__ void __launch_bounds__(kWarps * 32) nearest_kernel(const NearestJob j
   for (int i = lane_of_thread(); i < n; i += 32) {
     const bool there = i < n_rows;
     const double distance = there ? chosen.distances[query * chosen.stride + i] : kNaN;
-    const bool counts = distance == distance;  // k rows have a distance: NaN is none of them
+    const bool counts = distance == distance;  // NaN is not among the k distances
     distances[i] = counts ? distance : kNoDistance;
     rows[i] = counts ? chosen.rows[query * chosen.stride + i] : kNoRow;
   }
-  Team<1>::Memory unused;  // a warp alone exchanges what it holds in registers
+  Team<1>::Memory unused;  // one warp alone exchanges values in registers
   sort_neighbors(Team<1>(unused), distances, rows, n);
   for (int i = lane_of_thread(); i < job.k; i += 32) {
     job.distances[query * job.k + i] = distances[i];

@@ -1,5 +1,5 @@
-// From sums to neighbours: cuts from the distances of a sample's best rows, sharper cuts from those of a list's best
-// rows, and the nearest of what is left. In between listed_pairs.hpp evaluates what was chosen.
+// From sums to neighbours. The distances of a sample's best rows give cuts, those of a list's best rows give sharper
+// cuts, and the nearest of what is left are the answer. Between these steps listed_pairs.hpp evaluates what was chosen.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -14,14 +14,14 @@ namespace stope::knn::cuda {
 /// How a distance becomes a cut (filter/sum_bounds.hpp).
 struct CutRule {
   SumBounds bounds;
-  double train_residual;   ///< of any row that is not always listed; in steps where `steps` is not 0
-  const float* residuals;  ///< per query; NaN: nothing is known
+  double train_residual;   ///< bound for every row that is not always listed; in steps unless `steps` is 0
+  const float* residuals;  ///< per query; NaN: no bound is known
   bool divides;            ///< sums come with divisors
-  double steps;            ///< images in bytes: a unit is so many steps; 0: images in floats
-  double weight_steps;     ///< bytes: a weight of 1 adds so much to a divisor
+  double steps;            ///< steps in a unit of the images, which are bytes; 0: images are floats
+  double weight_steps;     ///< bytes: what a weight of 1 adds to a divisor
 };
 
-/// Rows of query i: rows[i * stride + j], j < counts[i].
+/// Query i has the rows rows[i * stride + j], j < counts[i].
 struct ChosenRows {
   std::int64_t n_queries;
   std::int64_t stride;
@@ -32,12 +32,12 @@ struct ChosenRows {
 
 inline constexpr int kMostGroups = 1024;
 
-/// The rows behind the `n_wanted` best groups of each query, fewer where fewer have a row.
+/// Chooses the rows of the `n_wanted` best groups of each query, or fewer if fewer groups have a row.
 void launch_choose_of_groups(const GroupBests& bests, int n_wanted, const ChosenRows& chosen, cudaStream_t stream);
 
-/// cuts[query] from the k-th smallest of the distances chosen; where there are fewer one that lists everything (if
-/// lists have room for that) or nothing. reaches[query] is the distance behind the cut: kEverything, or infinity for
-/// nothing, which is also the case where no bound is known.
+/// Computes cuts[query] from the k-th smallest distance of the chosen rows. If there are fewer than k, the cut lists
+/// everything (if lists have room for that) or nothing. reaches[query] is the distance behind the cut: kEverything if
+/// it lists everything, infinity if it lists nothing. It also lists nothing if no bound is known.
 struct CutJob {
   CutRule rule;
   int k;
@@ -48,12 +48,12 @@ struct CutJob {
 inline constexpr double kEverything = 1e300;
 void launch_cuts(const CutJob& job, const ChosenRows& chosen, cudaStream_t stream);
 
-/// Rows of the k best entries of each list.
+/// Chooses the rows of the k best entries of each list.
 void launch_choose_of_lists(const EntryLists& lists, bool divides, int k, const ChosenRows& chosen,
                             cudaStream_t stream);
 
-/// The rows that the k-th smallest of the distances chosen does not rule out take their place, with those that are
-/// always listed. A query is uncertified if its list or the room for its rows overflows, or if there is no reach.
+/// Replaces the chosen rows by those that the k-th smallest of their distances does not rule out, and those that are
+/// always listed. A query is uncertified if its list overflows, if its rows do not fit, or if it has no reach.
 struct SharpenJob {
   CutRule rule;
   int k;
@@ -63,13 +63,13 @@ struct SharpenJob {
   std::int32_t n_always;
   Exclusions exclusions;
   std::int32_t* uncertified;
-  unsigned long long* n_listed;     ///< added up
-  unsigned long long* n_evaluated;  ///< added up
+  unsigned long long* n_listed;     ///< the kernel adds to it
+  unsigned long long* n_evaluated;  ///< the kernel adds to it
 };
 void launch_sharpen(const SharpenJob& job, const ChosenRows& chosen, cudaStream_t stream);
 
-/// distances[query * k + i], rows[query * k + i]: the nearest of those chosen by (distance, row). Uncertain if fewer
-/// than k have a distance.
+/// Writes distances[query * k + i] and rows[query * k + i]: the nearest of the chosen rows by (distance, row). A query
+/// is uncertified if fewer than k rows have a distance.
 struct NearestJob {
   int k;
   double* distances;

@@ -13,11 +13,11 @@ namespace {
 using stope::cuda::check;
 using stope::cuda::DeviceBuffer;
 
-// Rows a list has room for. Usual are some hundred; queries with more are left to the reference.
+// How many rows a list has room for. Some hundred are usual; queries with more rows than fit are left to the reference.
 constexpr std::int64_t kCapacity = 2048, kCapacityOfMany = 8192;
-// Up to so many neighbours lists are short.
+// Lists are short up to this many neighbours.
 constexpr std::int64_t kFewNeighbors = 24, kMostNeighbors = 128;
-// Queries at once: enough to fill the GPU many times over.
+// Queries in a batch: enough to fill the GPU many times over.
 constexpr std::int64_t kMostBatch = 16384, kMostBatchOfMany = 4096;
 constexpr std::int32_t kMostAlways = 512;
 
@@ -39,7 +39,7 @@ std::int64_t batch_of(const cuda_abi::DifferenceSpec& spec) {
 std::int64_t stride_of(const cuda_abi::DifferenceSpec& spec) {
   return few(spec) ? kFewChosen : kMostChosen;
 }
-/// Words of an image; with gaps bytes take most.
+/// Returns the words of an image. Images in bytes are largest with gaps.
 std::int64_t words_of(const cuda_abi::DifferenceSpec& spec) {
   return spec.steps > 0.0 ? plan_bytes(spec, true).words() : even_lines(static_cast<int>(spec.bounds.n_columns));
 }
@@ -55,13 +55,13 @@ void clear(const DeviceBuffer<T>& buffer, const stope::cuda::Stream& stream) {
   check(cudaMemsetAsync(buffer.data(), 0, static_cast<std::size_t>(buffer.bytes()), stream.get()), "clearing memory");
 }
 
-/// Pinned memory is slow to make: it is kept for the next search.
+/// Pinned memory is slow to allocate, so it is kept for the next search.
 template <class T>
 void grow(stope::cuda::PinnedBuffer<T>& buffer, std::int64_t size) {
   if (buffer.size() < size) buffer = stope::cuda::PinnedBuffer<T>(size);
 }
 
-/// Tiles of a scan in about `wanted` segments.
+/// Cuts the tiles of a scan into about `wanted` segments.
 ScanTiles cut_tiles(std::int64_t n_queries, std::int64_t n_tiles, std::int64_t stride, std::int64_t wanted) {
   const std::int64_t segments = std::clamp<std::int64_t>(wanted, 1, n_tiles);
   return {n_queries, n_tiles, stride, checked::ceil_div(n_tiles, segments)};
@@ -78,7 +78,7 @@ std::int64_t segments_of(const ScanTiles& tiles) {
 cuda_abi::FilterSize DifferenceSession::size(const cuda_abi::DifferenceSpec& spec, int gpu) {
   cuda_abi::FilterSize size{};
   constexpr std::int64_t kMostRows = INT32_MAX - kPairTile;
-  // The matrix instructions of bytes are those of Ampere and later.
+  // Ampere and later have the matrix instructions for bytes.
   const bool bytes_work = stope::cuda::attribute_of(gpu, cudaDevAttrComputeCapabilityMajor) >= 8;
   size.possible = find_listed_kernel(spec.measure.type, spec.measure.n_bytes) != nullptr &&
                   spec.most_neighbors <= kMostNeighbors && spec.n_rows <= kMostRows &&
@@ -135,7 +135,7 @@ DifferenceSession::DifferenceSession(int gpu, const cuda_abi::DifferenceSpec& sp
       totals_(kTotals),
       host_totals_(kTotals),
       host_gaps_(1),
-      // Pinned memory is slow to make: 5 ms for 8 MiB.
+      // Pinned memory is slow to allocate: 5 ms for 8 MiB.
       upload_(std::clamp<std::int64_t>(train_.bytes(), 4096, spec.piece_bytes)) {
   if (kernel_ == nullptr) throw Error(ErrorCode::unsupported, std::string("no filter for ") + spec.measure.type);
   const auto* bytes = static_cast<const unsigned char*>(spec.measure.bytes);
@@ -153,7 +153,7 @@ DifferenceSession::DifferenceSession(int gpu, const cuda_abi::DifferenceSpec& sp
            .attributes = attributes_.data()};
   if (in_bytes()) plan(false);
   clear(found_gaps_, stream_);
-  // The answers of uncertified queries are copied back as they are.
+  // The answers of uncertified queries are copied back as they are, so they must not be uninitialised memory.
   clear(distances_, stream_);
   clear(rows_, stream_);
 }
@@ -244,7 +244,7 @@ std::int64_t DifferenceSession::finish() {
   return n_always_;
 }
 
-// The first query with a missing value makes the images anew.
+// If the first missing value comes with a query, images in bytes get another layout and are all made again.
 void DifferenceSession::make_query_images(const Batch& batch) {
   const ImageJob job = image_job(queries_[batch.buffer].data(), 0, batch.n, padded(batch.n), query_residuals_.data());
   const auto make = [&] {
@@ -278,7 +278,7 @@ cuda_abi::FilterAnswer DifferenceSession::search(const cuda_abi::DifferenceQuery
     if (train_groups_.size() == 0) train_groups_ = Device<std::int64_t>(spec_.n_rows);
     upload_.copy(train_groups_.data(), query.train_groups, train_groups_.bytes(), stream_);
   }
-  // Batches of one size: a small last one would leave processors idle.
+  // All batches have about one size: a small last one would leave multiprocessors idle.
   const std::int64_t n_batches = checked::ceil_div(query.n, batch_);
   const std::int64_t size = n_batches == 0 ? 0 : padded(checked::ceil_div(query.n, n_batches));
   const auto batch_at = [&](std::int64_t begin, std::size_t buffer) {
@@ -367,7 +367,7 @@ void DifferenceSession::evaluate(const Batch& batch, const ChosenRows& chosen) {
 void DifferenceSession::upload(const cuda_abi::DifferenceQuery& query, const Batch& batch) {
   if (batch.n == 0) return;
   upload_begins_[batch.buffer].record(copies_);
-  // From pinned memory, if the caller has it there, while others compute.
+  // This copies from pinned memory, if the caller has the rows there, while another batch is computed.
   check(cudaMemcpyAsync(queries_[batch.buffer].data(), query.rows + batch.begin * spec_.width,
                         static_cast<std::size_t>(batch.n * spec_.width) * sizeof(double), cudaMemcpyHostToDevice,
                         copies_.get()),
@@ -376,8 +376,8 @@ void DifferenceSession::upload(const cuda_abi::DifferenceQuery& query, const Bat
   uploaded_[batch.buffer].record(copies_);
 }
 
-// Every share-th tile: a prefix would say nothing of a sorted table. Several times as many groups as neighbours make
-// the k-th best of them a row near the k-th nearest of the sample.
+// The sample is every share-th tile: a prefix would say nothing of a sorted table. There are several times as many
+// groups as neighbours, so that the k-th best group has a row near the k-th nearest of the sample.
 ScanTiles DifferenceSession::sample_tiles(std::int64_t n_queries, std::int64_t k) const {
   constexpr std::int64_t kShare = 16, kLeastTiles = 32, kGroupsPerNeighbor = 8;
   const std::int64_t n_tiles = n_padded_ / kPairTile;
@@ -425,7 +425,7 @@ void DifferenceSession::search_batch(const cuda_abi::DifferenceQuery& query, con
   scan(sample, exclusions, bests, launch_difference_sample, launch_byte_sample);
 
   ends_[cuda_abi::kSampleStep].record(stream_);
-  constexpr int kSpareRows = 8;  // the order of distances is not quite that of sums
+  constexpr int kSpareRows = 8;  // the order of distances differs a little from that of sums
   launch_choose_of_groups(bests, k + kSpareRows, chosen, stream_.get());
   evaluate(batch, chosen);
   const bool list_all = spec_.n_rows <= capacity(spec_);
@@ -433,7 +433,7 @@ void DifferenceSession::search_batch(const cuda_abi::DifferenceQuery& query, con
   launch_cuts(cuts, chosen, stream_.get());
 
   ends_[cuda_abi::kThresholdsStep].record(stream_);
-  constexpr std::int64_t kWaves = 10;  // short enough that the last blocks of a wave do not wait long
+  constexpr std::int64_t kWaves = 10;  // segments so short that the last blocks of a wave do not wait long
   const ScanTiles all = cut_tiles(n, n_padded_ / kPairTile, 1, kWaves * segments_that_fill(n));
   const EntryLists lists{cuts_.data(), entries_.data(), counts_.data(), static_cast<std::int32_t>(capacity(spec_))};
   clear(counts_, stream_);

@@ -1,6 +1,7 @@
-// A training table with its images on one GPU, and the steps of a search by differences: images of the queries, the
-// best of every group of sample rows, cuts from their distances, a list of what the cuts do not rule out, sharper cuts
-// from the best of the list, and the distances of what is left (docs/adr/0008-differences-on-gpus.md).
+// A training table with its images on one GPU, and the steps of a search by differences
+// (docs/adr/0008-differences-on-gpus.md). They are: images of the queries, the best of every group of sample rows, and
+// cuts from the distances of these rows. Then come a list of what the cuts do not rule out, sharper cuts from the best
+// of the list, and the distances of what is left.
 #pragma once
 
 #include <array>
@@ -16,8 +17,8 @@
 
 namespace stope::knn::cuda {
 
-/// The bytes of images, per column (byte_layout.hpp), and what they add to divisors. With `gaps` values may be
-/// missing.
+/// The layout of byte images, per column (byte_layout.hpp), and what the columns add to divisors. With `gaps`, values
+/// may be missing.
 struct PlannedBytes {
   std::vector<ByteColumn> columns;
   int difference_words = 0, product_words = 0, divisor_words = 0;
@@ -58,7 +59,7 @@ class DifferenceSession {
   template <class Sink, class Differences, class Bytes>
   void scan(const ScanTiles& tiles, const Exclusions& exclusions, const Sink& sink, const Differences& differences,
             const Bytes& bytes);
-  /// Consecutive queries, and which of two buffers their rows are in.
+  /// Consecutive queries, and the buffer, 0 or 1, that holds their rows.
   struct Batch {
     std::int64_t begin, n;
     std::size_t buffer;
@@ -76,11 +77,11 @@ class DifferenceSession {
   int multiprocessors_;
   std::int64_t n_columns_, n_padded_, batch_, stride_, most_words_;
   std::int64_t loaded_ = 0;
-  bool gaps_ = false;  // a value is missing, in the training table or in a batch so far
+  bool gaps_ = false;  // a value is missing in the training table or in a batch so far
   PlannedBytes bytes_;
   double train_residual_ = 0.0;
   std::int32_t n_always_ = 0;
-  RowForm form_;  // of the GPU's memory
+  RowForm form_;  // its pointers are into the GPU's memory
 
   template <class T>
   using Device = stope::cuda::DeviceBuffer<T>;
@@ -90,7 +91,7 @@ class DifferenceSession {
   Device<float> mismatch_, weight_;
   Device<ByteColumn> byte_columns_;
   Device<double> train_;
-  Device<std::uint32_t> train_images_;  // words: floats, or four bytes each
+  Device<std::uint32_t> train_images_;  // words: one float or four bytes each
   Device<float> train_residuals_, starts_;
   Device<std::int32_t> byte_starts_, always_, n_always_found_, found_gaps_;
   Device<std::int64_t> train_groups_;
@@ -115,7 +116,7 @@ class DifferenceSession {
   VoteSpace votes_;
   std::array<float, cuda_abi::kFilterSteps> milliseconds_{};
   stope::cuda::Uploader upload_;
-  stope::cuda::Stream stream_, copies_;  // rows of the next batch are copied while one is searched
+  stope::cuda::Stream stream_, copies_;  // rows of the next batch are copied while one batch is searched
   stope::cuda::Event uploaded_[2];
   stope::cuda::Clock upload_begins_[2], upload_ends_[2];
   std::array<stope::cuda::Clock, cuda_abi::kCopyBackStep + 1> ends_;  // per FilterStep of a batch

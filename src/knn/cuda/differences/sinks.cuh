@@ -1,7 +1,7 @@
 // What becomes of the sums of a tile: the best of every group of a sample, or a list of what a cut does not rule out.
 //
-// Both look for the least of a thread's sums for a query first. Sums are compared as integers: those of bytes are, and
-// the bits of floats that are not negative are ordered like them.
+// Both first look for the least of a thread's sums for a query. Sums are compared as integers: sums of bytes are
+// integers, and the bits of floats that are not negative have the same order.
 #pragma once
 
 #include <climits>
@@ -15,21 +15,21 @@ inline constexpr float kNoScore = __builtin_inff();
 template <bool kDivides>
 __device__ float score_of(float sum, float divisor) {
   if constexpr (!kDivides) return sum;
-  return divisor > 0.0F ? __fdividef(sum, divisor) : kNoScore;  // nothing in common: no distance
+  return divisor > 0.0F ? __fdividef(sum, divisor) : kNoScore;  // the rows share no attribute: there is no distance
 }
 
-/// What is left of a sum above alpha * divisor, rounded once: at most beta if and only if it is so exactly.
+/// Returns a sum less alpha * divisor, rounded once. It is at most beta if and only if the exact value is.
 __device__ __forceinline__ float excess_of(const SumCut& cut, float sum, float divisor) {
   return __fmaf_rn(-cut.alpha, divisor, sum);
 }
 
-/// Whether a cut does not rule a pair out.
+/// Says whether a cut does not rule a pair out.
 template <bool kDivides>
 __device__ bool keeps(const SumCut& cut, float sum, float divisor) {
   return (kDivides ? excess_of(cut, sum, divisor) : sum) <= cut.beta;
 }
 
-/// Element j of a register array, though j is known at run time only.
+/// Returns element j of a register array, although j is known only at run time.
 template <int kSize, class T>
 __device__ T pick(const T (&values)[kSize], int j) {
   T value = values[0];
@@ -38,7 +38,7 @@ __device__ T pick(const T (&values)[kSize], int j) {
   return value;
 }
 
-/// The least of value(0) ... value(kSize - 1), three an instruction where the GPU can.
+/// Returns the least of value(0) ... value(kSize - 1), three values an instruction where the GPU can.
 template <int kSize, class Value>
 __device__ __forceinline__ int least_of(const Value& value) {
   int least = value(0);
@@ -48,7 +48,7 @@ __device__ __forceinline__ int least_of(const Value& value) {
   return least;
 }
 
-/// Keeps the best row of a thread's, for each of its queries, over all tiles of a segment.
+/// Keeps a thread's best row for each of its queries, over all tiles of a segment.
 template <int kQuads, bool kDivides>
 class BestOfGroups {
  public:
@@ -63,12 +63,12 @@ class BestOfGroups {
     for (int i = 0; i < kPairQueries; ++i) keys_[i] = Pairs::kNeverKey, rows_[i] = 0;
   }
 
-  /// A barrier of the block.
+  /// A barrier of the block of threads; the loop says what it protects.
   __device__ void sync() { __syncthreads(); }
 
   template <class Pairs>
   __device__ void take(const Place& place, std::int64_t first_row, int part, const Pairs& pairs) {
-    // Nothing is excluded in most tiles.
+    // In most tiles nothing is excluded.
     const std::int64_t own = exclusions_->self + first_query_;
     const bool self = exclusions_->self >= 0 && own < first_row + kPairTile && first_row < own + kPairTile;
     const bool excludes = self || exclusions_->train_groups != nullptr;
@@ -109,15 +109,16 @@ class BestOfGroups {
   std::int32_t rows_[kPairQueries];
 };
 
-/// Lists what the cuts do not rule out. It waits in a queue of the block first, so that one that has found a row does
-/// not wait for a counter in memory while the others compute.
+/// Lists what the cuts do not rule out. An entry first waits in a queue of the block of threads. So a thread that has
+/// found a row does not wait for a counter in memory while the others compute.
 template <int kQuads, bool kDivides>
 class Listing {
  public:
   using Job = EntryLists;
   using Place = PairPlace<kQuads>;
 
-  /// Ends in a barrier. The cuts lie in shared memory: registers are what sums need most.
+  /// Prepares cuts and queue, and ends in a barrier. The cuts lie in shared memory, because sums need the registers
+  /// most.
   template <class Pairs>
   __device__ void begin(const Job& job, const ScanTiles& tiles, const Exclusions& exclusions, std::int64_t first) {
     __shared__ __align__(16) float alphas[kDivides ? kPairTile : 4];
@@ -135,7 +136,7 @@ class Listing {
     __syncthreads();  // the cuts and the empty queue are there
   }
 
-  /// A barrier of the block, at which the queue is emptied if it is half full.
+  /// A barrier of the block of threads. It empties the queue if that is half full.
   __device__ void sync() {
     const bool half_full = threadIdx.x % 32 == 0 && atomicAdd(&queue_->size, 0) >= kQueued / 2;
     if (__syncthreads_or(half_full ? 1 : 0) != 0) empty_queue();
@@ -157,7 +158,7 @@ class Listing {
 #pragma unroll
     for (int i = 0; i < kPairQueries; ++i) {
       if ((hot >> i & 1U) == 0) continue;
-      // Few are: a loop over them keeps the code short.
+      // Few rows pass: a loop over them keeps the code short.
       unsigned rest = 0;
 #pragma unroll
       for (int j = 0; j < Place::kRows; ++j) rest |= pairs.key(i, j, alpha[i]) <= limit[i] ? 1U << j : 0U;
@@ -178,7 +179,7 @@ class Listing {
 
   template <class Pairs>
   __device__ void finish(const Place&) {
-    __syncthreads();  // nothing is added any more
+    __syncthreads();  // no thread adds to the queue any more
     empty_queue();
   }
 
@@ -186,7 +187,7 @@ class Listing {
   static constexpr int kQueued = 384;
   struct Queued {
     Entry entry;
-    std::int32_t query;  // of the block
+    std::int32_t query;  // counted within the tile
   };
   struct Queue {
     Queued entries[kQueued];
@@ -206,7 +207,7 @@ class Listing {
     if (at < job_->capacity) job_->entries[query * job_->capacity + at] = queued.entry;
   }
 
-  /// By all threads of the block, none of which adds to it meanwhile.
+  /// All threads of the block call this, and none adds to the queue meanwhile.
   __device__ void empty_queue() {
     const int n = min(queue_->size, kQueued);
     for (int i = static_cast<int>(threadIdx.x); i < n; i += kPairThreads) append(queue_->entries[i]);

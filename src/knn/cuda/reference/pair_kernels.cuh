@@ -1,6 +1,7 @@
-// Every pair of a tile by the reference formula in double precision, attributes in column order: the bits of the host.
+// Every pair of a tile by the reference formula in double precision, attributes in column order: the results have the
+// bits of the host.
 //
-// Compiled with --fmad=false: a fused multiply-add rounds once where the host rounds twice.
+// This is compiled with --fmad=false: a fused multiply-add rounds once where the host rounds twice.
 #pragma once
 
 #include <algorithm>
@@ -15,16 +16,16 @@ namespace stope::knn::cuda {
 
 // --- accumulating measures ------------------------------------------------------------------------------------------
 
-// A block of 16 x 8 threads takes 64 x 16 pairs, a thread 4 x 2: six values read from shared memory serve eight pairs,
-// and the up to four doubles of eight states still fit the registers.
+// A block of 16 x 8 threads takes 64 x 16 pairs, and a thread takes 4 x 2. Six values read from shared memory then
+// serve eight pairs. The eight states, of up to four doubles each, still fit the registers.
 inline constexpr int kThreadsX = 16, kThreadsY = 8, kPairsX = 4, kPairsY = 2;
 inline constexpr int kThreads = kThreadsX * kThreadsY;
 inline constexpr int kTileX = kThreadsX * kPairsX, kTileY = kThreadsY * kPairsY;
-// Attributes in shared memory at once: 128 bytes a row, one transaction.
+// Attributes that are in shared memory at once: 128 bytes a row, one transaction.
 inline constexpr int kPanel = 16;
 
-/// Rows [first, first + kRows) of `rows`, attributes [begin, begin + kPanel), to shared memory. Beyond the last row its
-/// values are repeated, beyond the last attribute nothing is read: neither is used.
+/// Loads rows [first, first + kRows) of `rows`, attributes [begin, begin + kPanel), into shared memory. Beyond the last
+/// row it repeats that row's values; beyond the last attribute it reads nothing. Neither is used.
 template <int kRows>
 __device__ void load_panel(double (&panel)[kRows][kPanel + 1], const double* rows, std::int64_t n, std::int64_t first,
                            std::int64_t width, std::int64_t begin) {
@@ -62,7 +63,7 @@ __global__ void __launch_bounds__(kThreads) sum_kernel(const M measure, const Pa
         }
       }
     }
-    __syncthreads();  // nobody reads the panels any more
+    __syncthreads();  // no thread reads the panels any more
   }
 
 #pragma unroll
@@ -82,7 +83,7 @@ __global__ void __launch_bounds__(kThreads) sum_kernel(const M measure, const Pa
 
 inline constexpr int kRowThreads = 128;
 
-/// One pair a thread, neighbouring threads with neighbouring rows of x: what they share stays in the L1 cache.
+/// One pair a thread. Neighbouring threads have neighbouring rows of x, so that what they share stays in the L1 cache.
 template <class M>
 __global__ void __launch_bounds__(kRowThreads) row_kernel(const M measure, const PairTile tile) {
   const std::int64_t id = static_cast<std::int64_t>(blockIdx.x) * kRowThreads + threadIdx.x;

@@ -1,7 +1,7 @@
 // The kernels that evaluate the reference formulas, one a measure: how the host finds and launches them.
 //
 // A kernel is compiled once for each measure. The lists of knn/measure/measures.hpp are spread over several files
-// pair_kernels_*.cu so that they compile side by side.
+// pair_kernels_*.cu, so that they compile in parallel.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -13,7 +13,7 @@
 
 namespace stope::knn::cuda {
 
-/// Pairs of rows: x is the measure's first argument, y its second; out[i * x_stride + j * y_stride] belongs to row i of
+/// Pairs of rows: x is the measure's first argument, y its second. out[i * x_stride + j * y_stride] belongs to row i of
 /// x and row j of y. Everything lies on the GPU.
 struct PairTile {
   const double* x;
@@ -27,13 +27,13 @@ struct PairTile {
   std::int64_t x_stride, y_stride;
   double* scratch;  ///< work space for scratch_threads threads
   std::int64_t scratch_threads;
-  std::int64_t scratch_doubles;  ///< of one; 0 if the measure needs none
+  std::int64_t scratch_doubles;  ///< work space of one such thread; 0 if the measure needs none
 };
 
 struct PairKernel {
   const char* type;  ///< typeid(M).name()
   std::int64_t n_bytes;
-  /// Queues the kernel. `measure` is an M in host memory; `storage` what its pointer, if it has one, is to point to.
+  /// Queues the kernel. `measure` is an M in host memory. If it has a pointer, the kernel gets `storage` for it.
   void (*launch)(const PairTile& tile, const void* measure, const double* storage, cudaStream_t stream);
 };
 
@@ -42,7 +42,7 @@ std::span<const PairKernel> product_kernels();  ///< pair_kernels_products.cu
 std::span<const PairKernel> math_kernels();     ///< pair_kernels_math.cu
 std::span<const PairKernel> row_kernels();      ///< pair_kernels_rows.cu
 
-/// The kernel of a measure, or null.
+/// Finds the kernel of a measure; null if there is none.
 const PairKernel* find_pair_kernel(const char* type, std::int64_t n_bytes);
 
 }  // namespace stope::knn::cuda

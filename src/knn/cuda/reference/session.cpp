@@ -20,7 +20,7 @@ void copy_out(T* to, const T* from, std::int64_t n, const stope::cuda::Stream& s
         "copying from the GPU");
 }
 
-// Twice what is needed: tiles that keep ever more do not each allocate.
+// Grows to twice what is needed, so that a series of tiles that keep ever more does not allocate each time.
 template <class T>
 void grow(PinnedBuffer<T>& buffer, std::int64_t n, std::int64_t most) {
   if (buffer.size() >= n) return;
@@ -62,7 +62,7 @@ ReferenceSession::ReferenceSession(int gpu, const cuda_abi::Measure& measure, co
   query_upload_.copy(storage_.data(), measure.storage, storage_.bytes(), compute_);
 }
 
-// A search that was cancelled leaves tiles under way: they end before their memory goes. A lost GPU has none.
+// A cancelled search leaves tiles under way. They must end before their memory is freed. A lost GPU has none.
 ReferenceSession::~ReferenceSession() {
   for (const stope::cuda::Stream* stream : {&copy_in_, &compute_, &copy_out_}) cudaStreamSynchronize(stream->get());
 }
@@ -73,12 +73,12 @@ void ReferenceSession::load_queries(const double* rows, std::int64_t n) {
 
 void ReferenceSession::load_rows(std::int64_t buffer, const double* rows, std::int64_t n) {
   Rows& to = rows_[static_cast<std::size_t>(buffer)];
-  to.used.hold(copy_in_);  // tiles submitted before still read the rows that were there
+  to.used.hold(copy_in_);  // tiles submitted before may still read the old rows
   row_upload_.copy(to.values.data(), rows, n * sizes_.width * static_cast<std::int64_t>(sizeof(double)), copy_in_);
   to.filled.record(copy_in_);
 }
 
-// The distances of a tile, query by query, to distances_.
+// Computes the distances of a tile, query by query, into distances_.
 void ReferenceSession::compute(const cuda_abi::Tile& tile, Quantity quantity, bool query_first) {
   Rows& rows = rows_[static_cast<std::size_t>(tile.buffer)];
   rows.filled.hold(compute_);
@@ -138,7 +138,7 @@ cuda_abi::Survivors ReferenceSession::collect(int slot_number) {
   if (total > 0) {
     grow(slot.host_distances, total, slot.kept_distances.size());
     grow(slot.host_rows, total, slot.kept_rows.size());
-    // In a stream of its own: the compute stream is busy with the next tile.
+    // This copy has its own stream, because the compute stream is busy with the next tile.
     copy_out(slot.host_distances.data(), slot.kept_distances.data(), total, copy_out_);
     copy_out(slot.host_rows.data(), slot.kept_rows.data(), total, copy_out_);
     copy_out_.wait();

@@ -32,7 +32,7 @@ class ReferenceSession {
     stope::cuda::DeviceBuffer<double> values;
     stope::cuda::Event filled, used;
   };
-  // A tile under way. The pinned kept_* grow to the most survivors seen.
+  // A tile under way. Its pinned buffers grow to the most survivors seen.
   struct Slot {
     stope::cuda::DeviceBuffer<double> thresholds, kept_distances;
     stope::cuda::DeviceBuffer<std::int32_t> kept_rows, counts;

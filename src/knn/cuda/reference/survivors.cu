@@ -11,7 +11,8 @@ __device__ bool keeps(double threshold, double distance) {
   return distance <= threshold || !(threshold < __builtin_inf());
 }
 
-// How many of the block's threads before this one have `flag`; `sum` of all. Every thread of the block must call it.
+// Returns how many of the block's threads before this one have `flag`; `sum` becomes the number of all that have it.
+// Every thread of the block must call it.
 __device__ int place_of(bool flag, int& sum) {
   __shared__ int warp_counts[kWarps];
   const unsigned votes = __ballot_sync(0xffffffffu, flag);
@@ -28,9 +29,9 @@ __device__ int place_of(bool flag, int& sum) {
   return before;
 }
 
-// One block a query. It counts, reserves that much of the output and reads again to write, because what a query keeps
-// may be anything from nothing (most tiles) to everything (the first). Where a query's survivors lie depends on which
-// block came first; which they are, and their order, does not.
+// One block of threads a query. It counts, reserves that much of the output, and reads again to write. It reads twice
+// because a query may keep anything from nothing (most tiles) to everything (the first tile). The place of a query's
+// survivors depends on which block came first. Which survivors they are, and their order, does not.
 __global__ void __launch_bounds__(kThreads) survivors_kernel(const SurvivorTile tile) {
   __shared__ std::int64_t base;
   const std::int64_t query = blockIdx.x;
