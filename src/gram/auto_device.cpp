@@ -8,17 +8,18 @@
 namespace stope::gram {
 namespace {
 
-// Measured: bench/prior_works.py --work 002 prints its constants (--constants), bench/results/gram_*.json has the back
-// ends and several vectors; rounded. What was not measured has the numbers of what is most like it.
+// Measured and rounded. `bench/prior_works.py --work 002 --constants` prints the constants. bench/results/gram_*.json
+// has the times of the back ends and of several vectors. A case that was not measured has the numbers of the most
+// similar one.
 
-/// Nanoseconds of one thread.
+/// Nanoseconds that one thread takes.
 struct ProcessorCost {
   device::Backend backend;
-  double element;      // of A, for the first vector
-  double more_vector;  // for each of the others
+  double element;      // an element of A, for the first vector
+  double more_vector;  // an element, for each further vector
 };
 constexpr double kNano = 1e-9;
-constexpr double kByte = 0.11 * kNano;  // of A, read by one thread: the least an element takes
+constexpr double kByte = 0.11 * kNano;  // one thread reads a byte of A: the least that it can cost
 constexpr ProcessorCost kProcessors[] = {
     {device::Backend::avx512vnni, 0.50 * kNano, 0.34 * kNano}, {device::Backend::avx512, 0.50 * kNano, 0.34 * kNano},
     {device::Backend::avx2, 0.60 * kNano, 0.46 * kNano},       {device::Backend::scalar, 0.73 * kNano, 0.73 * kNano},
@@ -27,11 +28,11 @@ constexpr ProcessorCost kProcessors[] = {
 
 struct GpuCost {
   std::string_view arch;
-  double start;      // seconds: the driver, in a process that has not used the GPU
-  double first;      // seconds: memory for a matrix, and for its pieces on the way
+  double start;      // seconds: loads the driver, in a process that has not used the GPU
+  double first;      // seconds: allocates memory for a matrix and for its pieces on the way
   double call;       // seconds: a product of next to nothing
   double load_rate;  // bytes a second from the host's memory
-  double read_rate;  // bytes a second of A on the GPU
+  double read_rate;  // bytes a second that the GPU reads of A
 };
 constexpr GpuCost kGpus[] = {
     {"sm_90", device::kDriverSeconds, 0.02, 0.04e-3, 18e9, 4.0e12},
@@ -56,7 +57,7 @@ double processor_seconds(const OperatorSize& size, device::Backend backend, int 
   return (first + elements * cost.more_vector * static_cast<double>(n_vectors - 1)) / threads;
 }
 
-// A pass for each vector.
+// Seconds of one pass for each vector.
 double gpu_seconds(const OperatorSize& size, std::string_view arch, std::int64_t n_vectors) {
   const GpuCost& cost = cost_of(arch);
   const double rate = size.resident ? cost.read_rate : cost.load_rate;

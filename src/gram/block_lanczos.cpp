@@ -13,9 +13,9 @@ namespace {
 
 constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
 
-// B Q = Q T + F C: Q orthonormal (n_ vectors), T symmetric, F the block of vectors behind Q, C its coupling to the last
-// block of Q. A restart replaces Q by Ritz vectors and keeps F, so that the relation stays; the coupling of F to all of
-// them comes out of the next projection, which is against the whole basis anyway.
+// Keeps B Q = Q T + F C. Q has n_ orthonormal vectors, T is symmetric, F is the block of vectors behind Q, and C
+// couples F to the last block of Q. A restart replaces Q by Ritz vectors and keeps F, so that the relation still holds.
+// The next projection finds the coupling of F to all of them, because it is against the whole basis anyway.
 class Lanczos {
  public:
   Lanczos(const SymmetricMap& map, std::int64_t dimension, const LanczosOptions& options, ThreadPool& pool,
@@ -34,20 +34,20 @@ class Lanczos {
 
   LanczosResult run() {
     random_block();
-    bool checking = false;  // the wanted ones have converged once, and random directions were added since
-    double found = 0.0;     // their sum then
+    bool checking = false;  // the wanted ones have converged once; random directions have been added since
+    double found = 0.0;     // the sum of the wanted eigenvalues then
     for (;; ++result_.restarts) {
       cancel_.check();
       while (fresh_ > 0 && n_ + fresh_ <= most_) expand();
       ritz();
-      const bool whole = n_ == vectors_.length;  // the basis is the space: nothing is left out
+      const bool whole = n_ == vectors_.length;  // the basis spans the space: nothing is left out
       const bool settled = whole || converged();
       const double sum = sum_of_wanted();
       if (settled) {
         result_.converged = true;
-        // A block of b vectors finds at most b of the directions of a repeated eigenvalue. With fewer wanted than the
-        // block is wide there is nothing to miss; otherwise the space that is left is searched from random vectors
-        // until that finds no more.
+        // A block of b vectors finds at most b directions of a repeated eigenvalue. If fewer are wanted than the block
+        // is wide, none can be missed. Otherwise the rest of the space is searched from random vectors until that finds
+        // no more.
         const bool all_seen = whole || block_ >= options_.n_wanted;
         if (all_seen || (checking && next_is_smaller() && sum - found <= 2 * options_.tolerance * scale_)) break;
         if (!checking || sum - found > 2 * options_.tolerance * scale_) {
@@ -79,7 +79,7 @@ class Lanczos {
     fresh_ = b;
   }
 
-  // Takes the fresh block into the basis and makes the next one from its images.
+  // Takes the new block into the basis and makes the next one from its images.
   void expand() {
     const std::int64_t b = fresh_;
     const std::int64_t n = n_ + b;
@@ -105,7 +105,7 @@ class Lanczos {
     orthogonal_.orthonormalise(vectors_, n_, fresh_, 8 * kEpsilon * scale_, coupling_.data());
   }
 
-  // Eigenvalues and vectors of T, and the residuals of the Ritz vectors.
+  // Computes eigenvalues and vectors of T, and the residuals of the Ritz vectors.
   void ritz() {
     solution_.resize(static_cast<std::size_t>(n_ * n_));
     for (std::int64_t i = 0; i < n_; ++i) {
@@ -136,7 +136,7 @@ class Lanczos {
     return result_.residual <= limit();
   }
 
-  // Whether the first of those that are not wanted is known well enough to lie below the last that is.
+  // Whether the first unwanted eigenvalue is known well enough to lie below the last wanted one.
   bool next_is_smaller() const {
     const auto k = static_cast<std::size_t>(options_.n_wanted);
     if (k >= values_.size()) return true;
@@ -149,7 +149,7 @@ class Lanczos {
     return sum;
   }
 
-  // Keeps the wanted Ritz vectors and half of the others: those nearest to convergence speed up the rest.
+  // Keeps the wanted Ritz vectors and half of the others. Those nearest to convergence speed up the rest.
   void restart() {
     const std::int64_t kept = std::min(options_.n_wanted + (n_ - options_.n_wanted) / 2, n_ - block_);
     combine(vectors_, n_, kept, solution_.data(), pool_, cancel_);
@@ -164,7 +164,7 @@ class Lanczos {
   LanczosResult finish() {
     const std::int64_t wanted = options_.n_wanted;
     combine(vectors_, n_, wanted, solution_.data(), pool_, cancel_);
-    for (std::int64_t j = 0; j < wanted; ++j) {  // many restarts have let the lengths drift by some last digits
+    for (std::int64_t j = 0; j < wanted; ++j) {  // after many restarts the lengths have drifted by some last digits
       double* const vector = vectors_.at(j);
       const double length = norm(vector, vectors_.length);
       for (std::int64_t row = 0; row < vectors_.length; ++row) vector[row] /= length;
@@ -188,8 +188,8 @@ class Lanczos {
   Vectors vectors_;
   std::vector<double> projected_, coupling_, solution_, values_, residuals_;
   std::int64_t n_ = 0;      // vectors of the basis
-  std::int64_t fresh_ = 0;  // of the block behind it
-  std::int64_t last_ = 0;   // of the basis's last block
+  std::int64_t fresh_ = 0;  // vectors of the block behind it
+  std::int64_t last_ = 0;   // vectors of the basis's last block
   double scale_ = 0.0;      // a lower bound of the largest eigenvalue
   LanczosResult result_;
 };
@@ -197,9 +197,9 @@ class Lanczos {
 }  // namespace
 
 std::int64_t lanczos_basis(std::int64_t dimension, std::int64_t n_wanted, std::int64_t block) {
-  // Room for the wanted ones and at least six blocks: shorter cycles restart too often, longer ones orthogonalise more
-  // than they multiply.
-  // Where hardly more than that is the whole space, the whole space, which needs no restarts.
+  // Room for the wanted vectors and at least six blocks. Shorter cycles restart too often; longer ones spend more time
+  // on orthogonalising than on products. If that is nearly the whole space, the basis is the whole space, which needs
+  // no restarts.
   const std::int64_t b = std::min(block, n_wanted);
   const std::int64_t basis = n_wanted + std::max({6 * b, n_wanted, std::int64_t{16}});
   return dimension <= basis + 2 * b ? dimension : basis;

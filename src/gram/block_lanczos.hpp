@@ -1,5 +1,5 @@
-// The largest eigenvalues of a symmetric map that is only applied: block Lanczos with full re-orthogonalisation, thick
-// restarts, and a search for what a block cannot see (docs/numerics/pca.md).
+// The largest eigenvalues of a symmetric map that can only be applied. The method is block Lanczos with full
+// re-orthogonalisation, thick restarts, and a search for what a block cannot see (docs/numerics/pca.md).
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace stope::gram {
 
-/// y = B x for n_vectors vectors one behind the other; B is symmetric and positive semi-definite.
+/// Computes y = B x for n_vectors vectors one behind the other. B is symmetric and positive semi-definite.
 using SymmetricMap = std::function<void(const double* x, double* y, std::int64_t n_vectors)>;
 
 struct LanczosOptions {
@@ -32,7 +32,7 @@ struct LanczosResult {
   bool converged = false;
 };
 
-/// Vectors the basis has at most.
+/// The most vectors that the basis has.
 std::int64_t lanczos_basis(std::int64_t dimension, std::int64_t n_wanted, std::int64_t block);
 
 LanczosResult largest_eigenpairs(const SymmetricMap& map, std::int64_t dimension, const LanczosOptions& options,

@@ -1,5 +1,5 @@
-// A result recomputed by the plainest loops there are, and compared within a bound (stope/gram.hpp). Slow on purpose:
-// it shares nothing with what it judges.
+// Recomputes a result by the plainest loops there are, and compares it within a bound (stope/gram.hpp). It is slow on
+// purpose: it shares nothing with the code that it checks.
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -11,7 +11,7 @@
 namespace stope {
 namespace {
 
-// z, and beside it the same sums of absolute values, which say how much rounding there can be.
+// z, and the same sums of absolute values, which bound the rounding.
 struct Serial {
   std::vector<double> z, size;
 };
@@ -39,7 +39,7 @@ Serial multiply(const gram::RowSource& rows, std::span<const float> x, const Run
   return sums;
 }
 
-// Roundings on the longest way from an element to z, of the loops above and of the operator together.
+// Roundings on the longest way from an element to z, in the loops above and in the operator together.
 double roundings(std::int64_t n_rows, std::int64_t n_columns) {
   const auto log2_up = [](std::int64_t n) { return std::ceil(std::log2(static_cast<double>(n))); };
   const std::int64_t groups = gram::n_groups(n_rows, n_columns);
@@ -52,7 +52,7 @@ double roundings(std::int64_t n_rows, std::int64_t n_columns) {
 bool is_right(double found, double wanted, double bound) {
   if (std::isnan(wanted)) return std::isnan(found);
   if (std::isinf(wanted)) return found == wanted;
-  // Beyond float32 a double becomes infinite, which may be right; so may the largest float.
+  // A double beyond float32 becomes infinite, which may be right. The largest float may be right, too.
   if (std::isinf(found)) return std::fabs(wanted) + bound >= 0x1.fffffep127 && (found > 0.0) == (wanted > 0.0);
   return std::fabs(found - wanted) <= bound;
 }
@@ -71,7 +71,7 @@ GramCheck check_gram(const MatrixView& matrix, std::span<const float> x, std::sp
   const Serial serial =
       matrix.dtype == Dtype::float32 ? multiply<float>(*rows, x, run) : multiply<double>(*rows, x, run);
   constexpr double kDouble = 0x1.0p-53, kFloat = 0x1.0p-24, kLeastFloat = 0x1.0p-150;
-  // The sums of absolute values are rounded themselves, hence twice.
+  // The factor is 2 because the sums of absolute values are rounded, too.
   const double rate = 2.0 * roundings(rows->n_rows(), rows->n_columns()) * kDouble;
   GramCheck check;
   for (std::size_t j = 0; j < z.size(); ++j) {

@@ -12,7 +12,7 @@ namespace {
 constexpr std::int64_t kTiles = kBlock / kTile;
 constexpr std::int64_t kTileValues = kTile * kTile;
 
-// What a worker needs: the packed leaves of both operands, and the sums of a group and of a block.
+// A worker's memory: the packed leaves of both operands, and the sums of a group and of a block.
 struct Scratch {
   Buffer<double> a{kTiles * kLeafRows * kTile}, b{kTiles * kLeafRows * kTile};
   Buffer<double> group{kBlock * kBlock}, block{kBlock * kBlock};
@@ -57,7 +57,7 @@ std::int64_t blocks_of(std::int64_t width) {
   return checked::ceil_div(width, kBlock);
 }
 
-// Blocks that are computed: all, or those on and above the diagonal.
+// A block that is computed: any, or one on or above the diagonal.
 struct Pair {
   std::int64_t a, b;
 };
@@ -70,7 +70,7 @@ std::vector<Pair> block_pairs(std::int64_t a_blocks, std::int64_t b_blocks, bool
   return pairs;
 }
 
-// Groups that are under way at once: enough tasks for the threads, no more, since each has sums of its own.
+// Groups that are under way at once: enough tasks for the threads, but no more, since each group has sums of its own.
 std::int64_t groups_at_once(std::int64_t n_pairs, std::int64_t n_groups, int threads) {
   return std::clamp<std::int64_t>(checked::ceil_div(4 * std::int64_t{threads}, std::max<std::int64_t>(n_pairs, 1)), 1,
                                   std::max<std::int64_t>(n_groups, 1));

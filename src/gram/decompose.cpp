@@ -1,4 +1,4 @@
-// Names of the options that PCA and least squares share (stope/decompose.hpp).
+// The names of the options that PCA and least squares share (stope/decompose.hpp).
 #include "stope/decompose.hpp"
 
 #include "stope/error.hpp"

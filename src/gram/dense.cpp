@@ -1,8 +1,8 @@
 #include "gram/dense.hpp"
 
-// Eigen asks the processor for the sizes of its caches and blocks sums by them: with fixed sizes, and one thread, its
-// results depend on the matrix alone. This file is compiled with hidden symbols, so that another copy of Eigen in the
-// same program, compiled in another way, cannot take the place of these functions.
+// Eigen asks the CPU for the sizes of its caches, and blocks its sums by them. With fixed sizes and one thread, its
+// results depend on the matrix alone. This file is compiled with hidden symbols: another copy of Eigen in the same
+// program, compiled in another way, cannot take the place of these functions.
 #define EIGEN_NO_CPUID
 #define EIGEN_DONT_PARALLELIZE
 #define EIGEN_MPL2_ONLY

@@ -1,4 +1,5 @@
-// Decompositions of small dense matrices (Eigen, private to dense.cpp). One thread, the same bits on every machine.
+// Decompositions of small dense matrices (Eigen, private to dense.cpp). One thread gives the same bits on every
+// machine.
 #pragma once
 
 #include <cstdint>
@@ -6,16 +7,16 @@
 
 namespace stope::gram {
 
-/// The eigenvalues of a symmetric n x n matrix, descending, and orthonormal eigenvectors, vector i at vectors[i * n].
-/// `matrix` is overwritten by the vectors. Throws internal where the iteration does not converge (it does for finite
-/// matrices). About 9 n^3 multiplications.
+/// Computes the eigenvalues of a symmetric n x n matrix, descending, and orthonormal eigenvectors, vector i at
+/// vectors[i * n]. The vectors overwrite `matrix`. Throws internal if the iteration does not converge (it does for
+/// finite matrices). Takes about 9 n^3 multiplications.
 void symmetric_eigen(std::int64_t n, double* matrix, std::vector<double>& values);
 
-/// R of the QR factorisation of the m x n matrix `columns` (column-major, overwritten), m >= 1: upper triangular, n x
-/// n, column-major; rows beyond m are zeros.
+/// Computes R of the QR factorisation of the m x n matrix `columns` (column-major, overwritten), m >= 1. R is upper
+/// triangular, n x n, column-major; rows beyond m are zeros.
 void upper_triangle(std::int64_t m, std::int64_t n, double* columns, double* r);
 
-/// Singular values (descending) and right singular vectors (vector i at vectors[i * n]) of an n x n matrix,
+/// Computes singular values (descending) and right singular vectors (vector i at vectors[i * n]) of an n x n matrix,
 /// column-major.
 void right_singular_vectors(std::int64_t n, const double* matrix, std::vector<double>& values, double* vectors);
 

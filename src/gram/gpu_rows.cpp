@@ -16,9 +16,9 @@ namespace {
 using cuda_abi::Failure;
 using device::checked_call;
 
-// Pinned memory a slot: what a bus of 55 GB/s takes in half a millisecond, as long as some calls.
+// Pinned memory per slot. A bus of 55 GB/s copies it in half a millisecond, as long as some calls take.
 constexpr std::int64_t kPieceBytes = std::int64_t{32} << 20;
-constexpr std::int64_t kAlignment = 16;  // of rows on the GPU
+constexpr std::int64_t kAlignment = 16;  // rows on the GPU are aligned to that
 
 const cuda_abi::Functions& functions() {
   return *device::cuda().functions->gram;
@@ -29,7 +29,7 @@ std::int64_t forced_rows() {
   return environment::count(environment::Variable::device_rows);
 }
 
-// What a session takes beside its rows, by the buffers of gram/cuda/session.hpp, a little more.
+// Bytes that a session takes besides its rows, for the buffers of gram/cuda/session.hpp, rounded up a little.
 std::int64_t fixed_bytes(std::int64_t n_columns, std::int64_t n_groups, std::int64_t n_rows, std::int64_t vectors) {
   const std::int64_t vector = checked::mul(padded_columns(n_columns), 8);
   const std::int64_t sums = checked::mul(vector, checked::add(checked::mul(n_groups, vectors + 1), vectors + 3));
@@ -63,7 +63,7 @@ GpuRows::GpuRows(int gpu, const RowSource& rows, const GroupRange& groups, const
   checked_call([&](Failure* failure) { return device::cuda().functions->free_memory(gpu, &free, failure); });
   device::note_cuda_use();
   const std::int64_t most = free / 10 * 9;
-  // What is free now may be gone in a moment, taken by another process: then fewer rows do as well.
+  // Another process may take the memory that is free now. A session with fewer rows then works as well.
   constexpr int kAttempts = 6;
   std::int64_t budget = run.memory_limit > 0 ? std::min(run.memory_limit, most) : most;
   for (int attempt = 1; session_ == nullptr; ++attempt, budget /= 2) {
@@ -79,7 +79,8 @@ GpuRows::GpuRows(int gpu, const RowSource& rows, const GroupRange& groups, const
 }
 
 void GpuRows::create(int gpu, std::int64_t budget) {
-  // Sums of leaves, where rows take several blocks of threads, are eight bytes for 512 columns at the least.
+  // Rows of several parts need a sum per part on the GPU. A part has at least 512 columns, hence at most n_leaves()
+  // sums.
   const std::int64_t row_bytes =
       checked::add(checked::mul(spec_.row_stride, spec_.element_bytes), n_leaves(spec_.n_columns) * 8);
   const std::int64_t fixed = fixed_bytes(spec_.n_columns, groups_.end - groups_.first, n_rows(), spec_.most_vectors);
@@ -117,7 +118,7 @@ void GpuRows::run(std::int64_t part, ThreadPool& pool, const CancelToken& cancel
   checked_call([&](Failure* failure) { return functions().run(session_.get(), buffer, first, n, failure); });
 }
 
-// Piece by piece through pinned memory: one is filled while the other is copied.
+// Copies rows piece by piece through pinned memory: one piece is filled while the other is copied.
 void GpuRows::load(int buffer, std::int64_t first, std::int64_t n, ThreadPool& pool, const CancelToken& cancel) {
   for (std::int64_t at = 0; at < n; at += piece_rows_, next_slot_ = (next_slot_ + 1) % cuda_abi::kSlots) {
     const std::int64_t piece = std::min(piece_rows_, n - at);
@@ -131,7 +132,7 @@ void GpuRows::load(int buffer, std::int64_t first, std::int64_t n, ThreadPool& p
   }
 }
 
-// Rows with the GPU's stride. What lies between them is written, too: nothing uninitialised is copied.
+// Writes rows with the GPU's stride. The gaps between them are written, too, so that nothing uninitialised is copied.
 void GpuRows::fill(char* to, std::int64_t first, std::int64_t n, ThreadPool& pool, const CancelToken& cancel) const {
   constexpr std::int64_t kTaskBytes = std::int64_t{1} << 20;
   const std::int64_t element = spec_.element_bytes, width = spec_.n_columns * element;

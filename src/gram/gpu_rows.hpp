@@ -1,4 +1,4 @@
-// The rows of one GPU's groups: its session of the plug-in, and the way of the rows to it.
+// The rows of one GPU's groups: its session of the plug-in, and how the rows are copied to it.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace stope::gram {
 
-/// Groups [first, end) of a matrix, in blocks of `block` (a power of two) from a multiple of it on.
+/// Groups [first, end) of a matrix, in blocks of `block` (a power of two); `first` is a multiple of it.
 struct GroupRange {
   std::int64_t first = 0, end = 0, block = 1;
   std::int64_t n_blocks() const { return (end - first + block - 1) / block; }
@@ -20,8 +20,8 @@ struct GroupRange {
 
 class GpuRows {
  public:
-  /// Takes memory for all its rows, else for two parts of them. Throws out_of_memory naming the bytes if not even two
-  /// rows fit the budget.
+  /// Allocates memory for all its rows, or else for two parts of them. Throws out_of_memory with the bytes if not even
+  /// two rows fit the budget.
   GpuRows(int gpu, const RowSource& rows, const GroupRange& groups, const double* shift, std::int64_t most_vectors,
           const RunOptions& run);
 
@@ -29,20 +29,20 @@ class GpuRows {
   std::int64_t first_row() const { return first_row_; }
   std::int64_t n_rows() const { return end_row_ - first_row_; }
   bool resident() const { return spec_.n_buffers == 1; }
-  /// Parts that the rows come in: 1 if they are resident.
+  /// In how many parts the rows come: 1 if they are resident.
   std::int64_t n_parts() const;
 
   void begin(const cuda_abi::Job& job);
   /// Copies a part's rows to the GPU unless they are there, and queues the work on them.
   void run(std::int64_t part, ThreadPool& pool, const CancelToken& cancel);
-  /// As the plug-in's: y of these rows, or sums [vector][block][padded column].
+  /// Like the plug-in's finish: y of these rows, or sums [vector][block][padded column].
   void finish(double* y, double* sums);
-  /// A pass over resident rows as one graph; run() must have brought them there.
+  /// Makes a pass over resident rows as one graph. run() must have copied them.
   void replay(const double* x, double* sums);
-  /// Milliseconds of a pass over resident rows that were run once, on the GPU alone; for benchmarks.
+  /// Milliseconds of a pass over resident rows, on the GPU alone, for benchmarks. run() must have been called once.
   float measure(int repeats);
   bool loaded() const { return loaded_; }
-  /// Bytes that were copied to the GPU so far.
+  /// Bytes that have been copied to the GPU so far.
   std::int64_t copied_bytes() const { return copied_bytes_; }
 
  private:
@@ -60,7 +60,7 @@ class GpuRows {
   cuda_abi::Spec spec_{};
   std::int64_t piece_rows_ = 1;
   device::Pinned<char> pieces_[cuda_abi::kSlots];
-  std::unique_ptr<cuda_abi::Session, Destroy> session_;  // its copies end before what they read goes
+  std::unique_ptr<cuda_abi::Session, Destroy> session_;  // last: its copies end before the memory they read is freed
   int next_slot_ = 0;
   bool loaded_ = false;
   std::int64_t copied_bytes_ = 0;

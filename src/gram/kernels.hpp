@@ -1,31 +1,31 @@
-// The inner loops of the gram operator on the processor, compiled for each instruction set. Plain arrays only, so that
-// nothing of the standard library is compiled with instructions a machine may lack.
+// The inner loops of the gram operator on the CPU, compiled for each instruction set. They use plain arrays only, so
+// that no function of the standard library is compiled with instructions that a machine may lack.
 #pragma once
 
 #include <cstdint>
 
 namespace stope::gram {
 
-/// Some rows, columns from one leaf's begin on.
+/// Some rows, with their columns from the beginning of a leaf on.
 struct Slab {
   const void* values;
   std::int64_t row_stride;  ///< elements
   std::int64_t n_rows;
   std::int64_t n_columns;
-  const double* shift;     ///< one a column, subtracted from it, or null
-  std::int64_t dot_ahead;  ///< dot() fetches what lies so many bytes behind each element into the cache; 0: nothing
-  std::int64_t add_ahead;  ///< and add()
+  const double* shift;     ///< one per column, subtracted from it, or null
+  std::int64_t dot_ahead;  ///< dot() prefetches what lies that many bytes behind each element; 0: nothing
+  std::int64_t add_ahead;  ///< add() does, too
 };
 
-/// Vectors along columns (x, shift, z) have room for n_columns rounded up to a multiple of this; what is beyond may be
-/// read and written, and is zero in x and shift.
+/// Vectors along columns (x, shift, z) have room for n_columns rounded up to a multiple of this. What lies beyond may
+/// be read and written, and is zero in x and shift.
 inline constexpr std::int64_t kPadding = 8;
 
 template <class T>
 struct KernelsOf {
-  /// sums[row * n_leaves(n_columns) + leaf]: the leaves of every row's product with x (gram/shape.hpp).
+  /// Computes sums[row * n_leaves(n_columns) + leaf]: the leaves of every row's product with x (gram/shape.hpp).
   void (*dot)(const Slab& slab, const double* x, double* sums);
-  /// z[column] += y[row] * a'[row][column], rows in order.
+  /// Computes z[column] += y[row] * a'[row][column], rows in order.
   void (*add)(const Slab& slab, const double* y, double* z);
 };
 

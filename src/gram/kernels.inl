@@ -1,5 +1,5 @@
-// The sums of gram/shape.hpp in vectors of STOPE_LANES doubles (2, 4 or 8), compiled once per instruction set by
-// kernels_<level>.cpp. No standard library in here (kernels.hpp).
+// The sums of gram/shape.hpp in vectors of STOPE_LANES doubles (2, 4 or 8). kernels_<level>.cpp compile it, once per
+// instruction set. It uses no standard library (kernels.hpp).
 
 namespace {
 
@@ -25,13 +25,13 @@ STOPE_INLINE Doubles all(double value) {
   return v;
 }
 
-// The first n < kLanes elements, then zeros: what follows a row may be nobody's memory.
+// Loads the first n < kLanes elements, then zeros. What follows a row may not be readable.
 #if defined(STOPE_AVX512)
 STOPE_INLINE Doubles load_first(const double* p, int n) {
   return _mm512_maskz_loadu_pd(static_cast<__mmask8>((1 << n) - 1), p);
 }
 STOPE_INLINE Doubles load_first(const float* p, int n) {
-  // (gcc 12 takes _mm512_cvtps_pd for a use of something uninitialised.)
+  // gcc 12 says that _mm512_cvtps_pd uses something uninitialised.
   return _mm512_maskz_cvtps_pd(static_cast<__mmask8>(-1), _mm256_maskz_loadu_ps(static_cast<__mmask8>((1 << n) - 1), p));
 }
 #else
@@ -57,7 +57,7 @@ STOPE_INLINE Doubles last_values(const T* row, const double* shift, std::int64_t
   return v;
 }
 
-// Sums of neighbours: of 2 x kLanes values kLanes, in their order.
+// Adds neighbours: 2 x kLanes values become kLanes, in their order.
 STOPE_INLINE Doubles add_neighbours(Doubles a, Doubles b) {
 #if STOPE_LANES == 8
   return __builtin_shufflevector(a, b, 0, 2, 4, 6, 8, 10, 12, 14) +
@@ -68,7 +68,7 @@ STOPE_INLINE Doubles add_neighbours(Doubles a, Doubles b) {
   return __builtin_shufflevector(a, b, 0, 2) + __builtin_shufflevector(a, b, 1, 3);
 #endif
 }
-// Lane l + lane l ^ half, half = kLanes / 2, and so on down to one number.
+// Adds lane l and lane l ^ half, half = kLanes / 2, and so on down to one number.
 STOPE_INLINE double add_lanes(Doubles v) {
 #if STOPE_LANES == 8
   v += __builtin_shufflevector(v, v, 4, 5, 6, 7, 0, 1, 2, 3);
@@ -83,14 +83,14 @@ STOPE_INLINE double add_lanes(Doubles v) {
   return v[0];
 }
 
-// Vectors of slots that are held in registers at a time. After add_neighbours twice a quarter of them is left.
+// Vectors of slots that registers hold at a time. Two add_neighbours leave a quarter of them.
 #if defined(STOPE_AVX512)
 constexpr int kTogether = 16;
 #else
 constexpr int kTogether = 8;
 #endif
-constexpr int kVectors = 128 / kLanes;    // of the slots of a leaf
-constexpr int kFours = kVectors / 4;      // of the sums of four
+constexpr int kVectors = 128 / kLanes;    // the slots of a leaf
+constexpr int kFours = kVectors / 4;      // the sums of four
 static_assert(kVectors % kTogether == 0 && kTogether % 4 == 0);
 
 STOPE_INLINE double leaf_of(Doubles (&fours)[kFours]) {
@@ -133,11 +133,12 @@ STOPE_INLINE double whole_leaf(const T* row, const double* shift, const double* 
   return leaf_of(fours);
 }
 
-// n < kLeafColumns columns. Slots that have none are +0.0.
+// A leaf of n < kLeafColumns columns. Slots without any are +0.0.
 template <class T, bool shifted>
 STOPE_INLINE double part_of_leaf(const T* row, const double* shift, const double* x, std::int64_t n) {
   Doubles slots[kVectors];
-  const std::int64_t used = n < kSlots ? (n + 4 * kLanes - 1) / (4 * kLanes) * 4 : kVectors;  // whole sums of four
+  // Rounded up to whole sums of four.
+  const std::int64_t used = n < kSlots ? (n + 4 * kLanes - 1) / (4 * kLanes) * 4 : kVectors;
   for (std::int64_t i = 0; i < used; ++i) {
     std::int64_t column = i * kLanes;
     Doubles sum = {};
@@ -184,8 +185,8 @@ STOPE_INLINE void dot_rows(const Slab& slab, const double* x, double* sums) {
   }
 }
 
-// n rows at once: z goes through the registers once for all of them.
-// Meanwhile the rows `ahead` are fetched: arithmetic hides what their reading takes.
+// Adds n rows at once: z goes through the registers once for all of them. The rows that lie `ahead` bytes further are
+// prefetched meanwhile, so that arithmetic hides their reading.
 template <class T, bool shifted, int n>
 STOPE_INLINE void add_together(const T* first, std::int64_t stride, const Slab& slab, const double* y, double* z) {
   Doubles weights[n];

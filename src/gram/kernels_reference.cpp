@@ -1,4 +1,4 @@
-// The definition of the sums (gram/shape.hpp) written down as it is said: what every other back end is compared with.
+// The definition of the sums (gram/shape.hpp), word for word. Every other back end is compared with it.
 #include "gram/kernels.hpp"
 #include "gram/shape.hpp"
 

@@ -1,4 +1,4 @@
-// kernels.inl compiled for the instructions every machine has.
+// kernels.inl compiled for the instructions that every machine has.
 #include "gram/kernels.hpp"
 #include "gram/shape.hpp"
 

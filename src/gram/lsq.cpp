@@ -1,4 +1,4 @@
-// Fitted linear models: predictions, and the table they are written as (stope/lsq.hpp).
+// Fitted linear models: predictions, and the table that they are written as (stope/lsq.hpp).
 #include "stope/lsq.hpp"
 
 #include <limits>

@@ -19,7 +19,8 @@ namespace {
 constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr std::int64_t kMostRefinements = 10;
-// A decomposition is exact, LSQR is not: it is preferred unless it takes longer than this and than LSQR.
+// Seconds. A decomposition is exact, LSQR is not. So the decomposition is used unless it takes longer than this and
+// than LSQR.
 constexpr double kPatience = 10.0;
 constexpr double kStepsOfLsqr = 100.0;
 
@@ -69,7 +70,7 @@ void LsqFit::read_weights() {
   }
 }
 
-// The target, centred if there is an intercept, times the roots of the weights, scaled to lie between -1 and 1.
+// Reads the target, centred if there is an intercept, times the roots of the weights, scaled to lie between -1 and 1.
 void LsqFit::read_target() {
   const Column& column = table_.columns[static_cast<std::size_t>(label_)];
   if (column.nominal()) {
@@ -81,7 +82,7 @@ void LsqFit::read_target() {
   target_mean_ = summary.mean;
   target_length_ = summary.length;
   if (!options_.fit_intercept) target.shift[0] = 0.0;
-  target.fill = target.shift;  // rows of weight 0 may lack it
+  target.fill = target.shift;  // rows of weight 0 may lack a target
   if (!weights_.empty()) {
     matrix_.row_factor = weights_;
     for (double& v : matrix_.row_factor) v = std::sqrt(v);
@@ -96,8 +97,8 @@ void LsqFit::read_target() {
   }
 }
 
-// Powers of two, which are exact. By columns each (with its share of the ridge) gets a length near 1; by rows, and
-// where the solution of least norm is wanted of LSQR, all columns get the same factor.
+// Factors are powers of two, which are exact. By columns, each column (with its share of the ridge) gets a length near
+// 1. By rows, and where LSQR has to find the solution of least norm, all columns get the same factor.
 void LsqFit::scale_columns(Side side, bool least_norm) {
   std::vector<double> lengths;
   for (std::int64_t j = 0; j < p_; ++j) {
@@ -147,7 +148,7 @@ LsqFit::Method LsqFit::plan() {
                                                 std::to_string(budget));
     }
   }
-  // Nanoseconds as in pca_plan.cpp.
+  // Nanoseconds, as in pca_plan.cpp.
   const auto size = static_cast<double>(q);
   const double decompose =
       1e-9 * (0.5 * static_cast<double>(depth) * size * size * 0.11 / pool_.size() + 2.7 * size * size * size);
@@ -233,7 +234,7 @@ void LsqFit::solve_directly() {
 
 namespace {
 
-// x = V diag(1 / values) V^T g over the first `rank` eigenvectors.
+// Computes x = V diag(1 / values) V^T g over the first `rank` eigenvectors.
 std::vector<double> apply_inverse(const SmallSide& small, const std::vector<double>& g) {
   const auto q = static_cast<std::int64_t>(g.size());
   std::vector<double> x(g.size(), 0.0);
@@ -245,7 +246,7 @@ std::vector<double> apply_inverse(const SmallSide& small, const std::vector<doub
   return x;
 }
 
-// Adds corrections until they no longer get smaller, or are rounding.
+// Adds corrections until they no longer shrink, or are mere rounding.
 template <class Correct>
 std::int64_t refine(std::vector<double>& x, const Correct& correction) {
   double before = std::numeric_limits<double>::infinity();
@@ -274,8 +275,8 @@ void LsqFit::solve_by_columns(const SmallSide& small) {
   if (small.rank < p_ && options_.alpha == 0.0) take_least_norm(small);
 }
 
-// The directions that M does not see, in the units of the coefficients: without its parts along them the solution is
-// the shortest.
+// Removes the directions that M does not see, in the units of the coefficients. Without its parts along them the
+// solution is the shortest.
 void LsqFit::take_least_norm(const SmallSide& small) {
   const std::int64_t n_unseen = p_ - small.rank;
   Buffer<double> directions(checked::mul(p_, n_unseen + 1));
@@ -299,7 +300,8 @@ void LsqFit::take_least_norm(const SmallSide& small) {
   }
 }
 
-// t = M^T s, (M M^T + ridge) s = b: the solution of least norm, since M^T s has no part that M does not see.
+// Solves t = M^T s, (M M^T + ridge) s = b. That is the solution of least norm, since M^T s has no part that M does not
+// see.
 void LsqFit::solve_by_rows(const SmallSide& small) {
   std::vector<double> s(b_.size(), 0.0), residual(b_.size());
   const double ridge = ridge_.empty() ? 0.0 : ridge_[0];
@@ -320,7 +322,7 @@ void LsqFit::solve_by_lsqr() {
   const std::size_t n = b_.size(), more = ridge_.size();
   std::vector<double> y(n), t(static_cast<std::size_t>(p_));
   LsqrProblem problem;
-  problem.n_rows = n_ + static_cast<std::int64_t>(more);  // the ridge as rows of their own
+  problem.n_rows = n_ + static_cast<std::int64_t>(more);  // the ridge adds rows of its own
   problem.n_columns = p_;
   problem.multiply = [&](const std::vector<double>& x, std::vector<double>& out) {
     multiply(x, y);
@@ -347,7 +349,7 @@ void LsqFit::solve_by_lsqr() {
   model_.report_.products = 2 * result.steps + 1;
 }
 
-// sigma^2 (M^T M)^-1, scaled back; the intercept's variance adds the means' part.
+// Computes sigma^2 (M^T M)^-1 and scales it back. The intercept's variance adds the part of the means.
 void LsqFit::set_standard_errors(const SmallSide& small) {
   model_.standard_errors_.assign(static_cast<std::size_t>(p_), kNaN);
   model_.intercept_standard_error_ = kNaN;

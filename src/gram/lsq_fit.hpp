@@ -11,8 +11,8 @@
 
 namespace stope::gram {
 
-/// The scaled problem: minimise |b - M t|^2 + sum ridge_j t_j^2, where M = diag(sqrt(w)) (X - means) diag(factor), and
-/// the coefficients are factor_j t_j 2^exponent.
+/// The scaled problem: minimise |b - M t|^2 + sum ridge_j t_j^2, where M = diag(sqrt(w)) (X - means) diag(factor). The
+/// coefficients are factor_j t_j 2^exponent.
 class LsqFit {
  public:
   LsqFit(const Table& table, const LsqOptions& options, const RunOptions& run);
@@ -45,7 +45,7 @@ class LsqFit {
   std::int64_t n_ = 0, p_ = 0;
   std::int64_t n_counted_ = 0;  // rows of positive weight
   double total_weight_ = 0.0, target_mean_ = 0.0, target_length_ = 0.0;
-  int exponent_ = 0;  // of the target
+  int exponent_ = 0;  // the target's scale is 2^exponent
   std::vector<double> b_, ridge_, t_, residual_;
   std::unique_ptr<Operator> operator_;
   LinearModel model_;

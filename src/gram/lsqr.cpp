@@ -1,4 +1,4 @@
-// C. C. Paige, M. A. Saunders: LSQR, ACM Transactions on Mathematical Software 8 (1982); the names are the paper's.
+// C. C. Paige, M. A. Saunders: LSQR, ACM Transactions on Mathematical Software 8 (1982). The names are the paper's.
 #include "gram/lsqr.hpp"
 
 #include <cmath>
@@ -41,7 +41,7 @@ LsqrResult lsqr(const LsqrProblem& problem, const std::vector<double>& b, double
     problem.multiply(v, image);
     for (std::size_t i = 0; i < u.size(); ++i) u[i] = image[i] - alpha * u[i];
     beta = length_of(u);
-    squares += alpha * alpha + beta * beta;  // |A|^2 in the Frobenius norm of what was seen of it
+    squares += alpha * alpha + beta * beta;  // the squared Frobenius norm of what was seen of A
     if (beta > 0.0) divide(u, beta);
     problem.multiply_transposed(u, back);
     for (std::size_t i = 0; i < v.size(); ++i) v[i] = back[i] - beta * v[i];

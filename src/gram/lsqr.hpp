@@ -1,4 +1,4 @@
-// LSQR of Paige and Saunders: min |b - A x| where A is only multiplied.
+// LSQR of Paige and Saunders: min |b - A x| where A can only be multiplied.
 #pragma once
 
 #include <cstdint>
@@ -18,12 +18,12 @@ struct LsqrProblem {
 struct LsqrResult {
   std::vector<double> x;
   std::int64_t steps = 0;
-  double angle = 0.0;  ///< |A^T r| / (|A| |r|), or |r| / |b| where that is below the tolerance
+  double angle = 0.0;  ///< |A^T r| / (|A| |r|), or |r| / |b| if that is below the tolerance
   bool converged = false;
 };
 
-/// Starts from zero, so that x stays in the range of A^T: the solution of least norm. Stops when |A^T r| <= tolerance
-/// |A| |r|, or |r| <= tolerance |b|.
+/// Starts from zero, so that x stays in the range of A^T, which gives the solution of least norm. Stops when |A^T r| <=
+/// tolerance |A| |r|, or |r| <= tolerance |b|.
 LsqrResult lsqr(const LsqrProblem& problem, const std::vector<double>& b, double tolerance, std::int64_t max_steps,
                 const CancelToken& cancel);
 

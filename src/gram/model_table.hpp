@@ -11,27 +11,28 @@
 
 namespace stope::gram {
 
-/// A nominal column of those words, one a row; missing where a word is the null pointer.
+/// Makes a nominal column of those words, one per row. A null pointer is a missing value.
 Column word_column(std::string name, const std::vector<const std::string*>& words);
 
-/// Reads a model's table. Every refusal is invalid_file and says what was expected.
+/// Reads a model's table. Every error is invalid_file and says what was expected.
 class ModelReader {
  public:
   explicit ModelReader(const Table& table) : table_(table) {}
   [[noreturn]] void fail(const std::string& what) const;
-  /// The column of that name and kind.
+  /// Returns the column of that name and kind.
   const Column& words(const std::string& name) const;
   const Column& numbers(const std::string& name) const;
-  /// The word of a row; fails where it is missing.
+  /// Returns the word of a row; fails if it is missing.
   const std::string& word(const Column& column, std::int64_t row) const;
-  /// The finite number of a row; fails where it is missing.
+  /// Returns the finite number of a row; fails if it is missing.
   double number(const Column& column, std::int64_t row) const;
 
  private:
   const Table& table_;
 };
 
-/// The columns of `table` that have a model's attribute names, ready for panels; shift and factor are still to be set.
+/// Returns the columns of `table` that have a model's attribute names, ready for panels. The caller sets shift and
+/// factor.
 NumericColumns matched_columns(const Table& table, const std::vector<std::string>& names, MissingValues missing,
                                ThreadPool& pool, const CancelToken& cancel);
 

@@ -28,17 +28,17 @@ struct Weights {
   double of(std::int64_t row) const { return values == nullptr ? 1.0 : values[row]; }
 };
 
-// The present values with a weight: how many, and from where to where.
+// The present values that have a weight: how many, the smallest and the largest.
 struct Extent {
   std::int64_t n_present = 0;
   double low = std::numeric_limits<double>::infinity(), high = -std::numeric_limits<double>::infinity();
 };
 
-// A weight of zero takes the row out, whatever stands in it.
+// A weight of zero takes the row out, whatever its value.
 template <class T>
 Extent extent_of(const T* values, std::int64_t n, Weights weights) {
-  // Lanes of their own: compilers put them into vectors, which they must not do with one running minimum. A NaN wins no
-  // comparison, and is counted because it is not itself.
+  // Each lane has its own minimum. Compilers put the lanes into vectors, which they must not do with one running
+  // minimum. NaN wins no comparison, and is counted because it is not equal to itself.
   constexpr std::int64_t kLanes = 8;
   double low[kLanes], high[kLanes];
   std::int64_t missing[kLanes] = {};
@@ -70,7 +70,7 @@ Extent extent_of(const T* values, std::int64_t n, Weights weights) {
   return extent;
 }
 
-// Whether all values are there, finite and count: then there is nothing more to check.
+// Whether all values are present, finite and counted: then there is nothing more to check.
 bool is_complete(const Extent& extent, std::int64_t n) {
   return extent.n_present == n && std::isfinite(extent.low) && std::isfinite(extent.high);
 }
@@ -81,8 +81,8 @@ ColumnSummary summarise(const T* values, std::int64_t n, Weights weights, const 
   ColumnSummary summary;
   summary.n_present = extent.n_present;
   if (summary.n_present == 0) return summary;
-  if (low == high) {           // not left to the arithmetic: the mean of n equal numbers need not be that number
-    summary.mean = low + 0.0;  // of zeros of either sign 0
+  if (low == high) {           // no arithmetic here: the computed mean of n equal numbers need not be that number
+    summary.mean = low + 0.0;  // +0.0 for zeros of either sign
     return summary;
   }
   const auto counted = [&](std::int64_t row) { return values[row] == values[row] ? weights.of(row) : 0.0; };
@@ -94,7 +94,7 @@ ColumnSummary summarise(const T* values, std::int64_t n, Weights weights, const 
                           }) /
                  total;
   summary.deviation = std::max(high - summary.mean, summary.mean - low);
-  // Scaled by a power of two, which is exact, so that no square overflows or vanishes.
+  // Values are scaled by a power of two, which is exact, so that no square overflows or vanishes.
   int exponent = 0;
   std::frexp(summary.deviation, &exponent);
   const double half = std::ldexp(1.0, -exponent / 2);  // in two steps: 2^1074 is no double
@@ -126,7 +126,7 @@ void check_values(const Table& table, const Column& column, const T* values, std
   }
 }
 
-// Calls with the column's numbers as doubles or floats.
+// Calls `use` with the column's numbers as doubles or floats.
 template <class Use>
 void with_numbers(const Column& column, const Use& use) {
   if (const auto* doubles = std::get_if<Buffer<double>>(&column.data)) return use(doubles->data());
@@ -143,7 +143,7 @@ class MatrixRows : public RowSource {
   std::int64_t row_stride() const override { return matrix_.n_columns(); }
 
   const void* rows(std::int64_t first, std::int64_t n, void* scratch) const override {
-    // Strips of rows, column after column: a strip of what is written stays in the cache.
+    // Rows are written in strips, column after column: the part of the output that a strip fills stays in the cache.
     constexpr std::int64_t kStrip = 64;
     auto* const out = static_cast<double*>(scratch);
     for (std::int64_t strip = first; strip < first + n; strip += kStrip) {
@@ -159,8 +159,8 @@ class MatrixRows : public RowSource {
   const NumericColumns& matrix_;
 };
 
-// The rows written out once: columns of a table lie far apart, and gathering a row of them takes longer than
-// multiplying.
+// The rows, written out once. Columns of a table lie far apart, and gathering a row of them takes longer than
+// multiplying it.
 class CopiedRows : public MatrixRows {
  public:
   CopiedRows(const NumericColumns& matrix, ThreadPool& pool, const CancelToken& cancel)

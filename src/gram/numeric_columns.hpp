@@ -1,5 +1,5 @@
-// The numeric features of a table as the matrix of PCA and least squares: what each column is shifted by and multiplied
-// with, what a missing value counts as, and the panels and rows that the products read. The matrix is never formed.
+// The numeric features of a table as the matrix of PCA and least squares. It holds each column's shift and factor and
+// what a missing value counts as, and makes the panels and rows that products read. The matrix is never formed.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace stope::gram {
 
-/// What a pass over a column finds. Missing values are left out; a row of weight 0 is left out too.
+/// The result of a pass over a column. Missing values are left out, and so are rows of weight 0.
 struct ColumnSummary {
   std::int64_t n_present = 0;
   double mean = 0.0;       ///< (weighted) mean, exactly the value of a constant column
@@ -26,10 +26,10 @@ struct ColumnSummary {
 class NumericColumns {
  public:
   NumericColumns() = default;
-  /// The columns of those indices of `table`, which must outlive this. Throws unsupported for a nominal one, and, where
-  /// missing values are errors, invalid_file for the first missing value, naming column and row; invalid_file for an
-  /// infinite one. With weights (as many as rows, or none: ones) missing values in rows of weight 0 are no error.
-  /// Shift and fill are the means, factors ones; without summaries shift and fill are zeros.
+  /// Takes the columns with those indices from `table`, which must outlive this. Throws unsupported for a nominal one
+  /// and invalid_file for an infinite value. Where missing values are errors, the first one throws invalid_file with
+  /// column and row. Weights are one per row, or empty: all ones. Missing values in rows of weight 0 are no error.
+  /// Shift and fill are the means, factors are ones; without summaries shift and fill are zeros.
   enum class Summaries { no, yes };
   NumericColumns(const Table& table, const std::vector<std::int64_t>& columns, MissingValues missing,
                  const std::vector<double>& row_weights, Summaries summaries, ThreadPool& pool,
@@ -44,9 +44,10 @@ class NumericColumns {
   std::vector<double> shift, fill, factor;
   std::vector<double> row_factor;  ///< empty = ones
 
-  /// Rows [begin, end) of column j to out[(row - begin) * stride].
+  /// Writes rows [begin, end) of column j to out[(row - begin) * stride].
   void write(std::int64_t j, std::int64_t begin, std::int64_t end, double* out, std::int64_t stride) const;
-  /// The stored values of rows [begin, end) of column j, neither shifted nor multiplied; a missing one is `fill`.
+  /// Writes the stored values of rows [begin, end) of column j, neither shifted nor multiplied; a missing one is
+  /// `fill`.
   void write_values(std::int64_t j, std::int64_t begin, std::int64_t end, double* out, std::int64_t stride) const;
 
  private:
@@ -55,7 +56,7 @@ class NumericColumns {
   std::int64_t n_rows_ = 0;
 };
 
-/// The matrix as n_columns() columns of n_rows() rows: products that sum over the table's rows.
+/// The matrix as n_columns() columns of n_rows() rows, for products that sum over the table's rows.
 class DownTheRows : public PanelSource {
  public:
   explicit DownTheRows(const NumericColumns& matrix) : matrix_(matrix) {}
@@ -66,7 +67,7 @@ class DownTheRows : public PanelSource {
   const NumericColumns& matrix_;
 };
 
-/// The transposed matrix: products that sum over the table's columns.
+/// The transposed matrix, for products that sum over the table's columns.
 class AcrossTheColumns : public PanelSource {
  public:
   explicit AcrossTheColumns(const NumericColumns& matrix) : matrix_(matrix) {}
@@ -77,15 +78,16 @@ class AcrossTheColumns : public PanelSource {
   const NumericColumns& matrix_;
 };
 
-/// The rows of the matrix for an operator, missing values filled in, neither shifted nor multiplied: the operator does
-/// that with shift and factor, and never sees row_factor. Written out once where copy_bytes() says so.
+/// Makes the rows of the matrix for an operator: missing values are filled in, nothing is shifted or multiplied. The
+/// operator does that with shift and factor, and never sees row_factor. Rows are written out once where copy_bytes()
+/// says so.
 std::shared_ptr<const RowSource> make_row_source(const NumericColumns& matrix, std::int64_t room, ThreadPool& pool,
                                                  const CancelToken& cancel);
 
-/// What that copy takes: 0 where it would be more than half of `room`.
+/// Bytes of that copy, or 0 where it would take more than half of `room`.
 std::int64_t copy_bytes(const NumericColumns& matrix, std::int64_t room);
 
-/// "table.csv: column 'age'" for errors.
+/// Makes "table.csv: column 'age'" for errors.
 std::string column_place(const Table& table, const Column& column);
 
 }  // namespace stope::gram

@@ -1,4 +1,4 @@
-// Which back end an operator gets, and the public face of operators.
+// Chooses the back end of an operator, and implements the public face of operators.
 #include "gram/operator.hpp"
 
 #include "gram/operator_auto.hpp"

@@ -1,6 +1,6 @@
-// Work is counted over the operator's life: a matrix that is multiplied once stays on the processor, one that is
-// multiplied again and again moves to a GPU as soon as the products so far would have paid for the copy. Nobody knows
-// how many will follow; so this takes at most some twice the time of the better choice. Both sides have the same bits.
+// Work is counted over the operator's life. A matrix that is multiplied once stays on the CPU. One that is multiplied
+// again and again moves to a GPU as soon as the products so far would have paid for the copy. Nobody knows how many
+// will follow; this takes at most about twice the time of the better choice. Both sides have the same bits.
 #include "gram/operator_auto.hpp"
 
 #include <algorithm>
@@ -17,7 +17,7 @@
 namespace stope::gram {
 namespace {
 
-// Of the GPU's memory that rows may take: the driver and the sums need some.
+// The share of the GPU's memory that rows may take. The driver and the sums need the rest.
 constexpr double kShareForRows = 0.8;
 
 std::string text(double seconds) {
@@ -72,7 +72,7 @@ class AutoOperator final : public Operator {
     work(*processor_);
   }
 
-  // Seconds of all products, those that the caller announced as well.
+  // Seconds of all products so far, or of those that the caller announced if they are more.
   double processor_total() const {
     const auto passes = static_cast<double>(std::max(n_vectors_, n_expected_)) / static_cast<double>(most_at_once_);
     return passes * processor_seconds(size_, backend_.backend, threads_, most_at_once_);
@@ -98,7 +98,7 @@ class AutoOperator final : public Operator {
     return true;
   }
 
-  // A GPU that nobody asked for and that fails is given up: the processor goes on, from this product on.
+  // Gives up a GPU that fails if nobody asked for it. The CPU then continues, from this product on.
   template <class Work>
   bool tried(const Work& work) {
     try {

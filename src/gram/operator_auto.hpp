@@ -1,4 +1,4 @@
-// The gram operator under --device auto: on the processor until a GPU pays.
+// The gram operator under --device auto: it stays on the CPU until a GPU pays.
 #pragma once
 
 #include <memory>
@@ -7,7 +7,7 @@
 
 namespace stope::gram {
 
-/// `n_expected`: vectors that it will be multiplied with, as far as the caller knows.
+/// `n_expected`: vectors that it will multiply, as far as the caller knows.
 std::unique_ptr<Operator> make_auto_operator(std::shared_ptr<const RowSource> rows, const GramOptions& options,
                                              const RunOptions& run, std::int64_t n_expected);
 

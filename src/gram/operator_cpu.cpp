@@ -1,8 +1,8 @@
-// One pass over A on the processor: panels of rows that stay in the cache between A x and A^T y.
+// One pass over A on the CPU, in panels of rows that stay in the cache between A x and A^T y.
 //
-// Two ways through the matrix, with the same sums (gram/shape.hpp). By groups: each task takes a group of rows, panel
-// by panel. By columns, where there are too few groups to keep every thread busy: all threads share a panel, each a
-// range of its columns, and the second half of one panel goes together with the first half of the next.
+// There are two ways through the matrix, with the same sums (gram/shape.hpp). By groups: each task takes a group of
+// rows, panel by panel. By columns, where groups are too few to keep every thread busy: all threads share a panel, and
+// each takes a range of its columns. They do the second half of one panel together with the first half of the next.
 #include "gram/operator_cpu.hpp"
 
 #include <algorithm>
@@ -18,16 +18,16 @@
 namespace stope::gram {
 namespace {
 
-// Of a panel: as many rows as fit a first-level cache, but at least 4, better 8, while those fit a second-level cache
-// together with as many of the next: x and z pass through the cache once a panel. Of rows that are too wide for that,
-// of which A^T y finds nothing in the cache, enough that x and z do not count.
+// Sizes of a panel. It has as many rows as fit a first-level cache, but at least 4, better 8, as x and z pass through
+// the cache once per panel. These, and as many rows of the next panel, must fit a second-level cache. If rows are too
+// wide for that, A^T y finds nothing in the cache, and a panel has enough rows that x and z do not count.
 constexpr std::int64_t kPanelBytes = std::int64_t{32} << 10;
 constexpr std::int64_t kCachedPanelBytes = std::int64_t{768} << 10;
 constexpr std::int64_t kWidePanelRows = 16;
 constexpr std::int64_t kMostPanelRows = 256;
-// Rows that are fetched at once where they have to be written to memory first.
+// Rows that must first be written to memory are fetched in portions of that size.
 constexpr std::int64_t kFetchBytes = std::int64_t{256} << 10;
-// A panel is walked in blocks of these columns, whose 16 KB of x or z stay in the first-level cache.
+// A panel is walked in blocks of that many leaves, whose 16 KB of x or z stay in the first-level cache.
 constexpr std::int64_t kBlockLeaves = 4;
 
 const Kernels& kernels_of(device::Backend backend) {
@@ -52,9 +52,9 @@ std::int64_t panel_rows(std::int64_t row_bytes) {
   return std::clamp(kPanelBytes / row_bytes / 4 * 4, least, kMostPanelRows);
 }
 
-// What one pass computes. Without x, y is given; without z, y is wanted.
+// The work of one pass. Without x, y is given; without z, y is wanted.
 struct Pass {
-  const double* x = nullptr;  // n_vectors, `stride` apart, padded
+  const double* x = nullptr;  // n_vectors of them, `stride` apart, padded
   const double* y_in = nullptr;
   double* y_out = nullptr;
   bool wants_z = false;
@@ -63,8 +63,8 @@ struct Pass {
 
 // The memory of one thread.
 struct WorkSpace {
-  Buffer<char> fetched;  // of rows that are not in place
-  Buffer<double> sums;   // of leaves: [row][leaf]
+  Buffer<char> fetched;  // rows that are not in place
+  Buffer<double> sums;   // sums of leaves: [row][leaf]
   Buffer<double> y;      // [vector][row of the panel]
 };
 
@@ -134,12 +134,12 @@ class CpuOperator final : public Operator {
   }
 
  private:
-  // There is nothing in a product of floats and doubles for the byte instructions of avx512vnni.
+  // A product of floats and doubles has no use for the byte instructions of avx512vnni.
   std::string kernels_name() const {
     return backend_.backend == device::Backend::avx512vnni ? "avx512" : backend_.name;
   }
 
-  // Groups are of equal length: with four for each thread no thread waits long for the last.
+  // Groups are equally long: with four for each thread, no thread waits long for the last.
   bool by_columns(std::int64_t n_at_once) const {
     constexpr std::int64_t kGroupsPerThread = 4, kLeastLeaves = 4;
     if (pool_.size() == 1 || n_leaves(n_columns_) < kLeastLeaves * pool_.size()) return false;
@@ -148,8 +148,8 @@ class CpuOperator final : public Operator {
 
   Slab slab(const void* values, std::int64_t n, std::int64_t column, std::int64_t n_columns) const {
     const auto* first = static_cast<const char*>(values) + column * bytes_of(rows_->dtype());
-    // What is fetched: the next panel while A^T y is computed from this one; of wide rows the next block. Behind the
-    // last one nothing is read, but a fetch of no memory does no harm.
+    // Prefetches the next panel while A^T y is computed from this one; for wide rows, the next block. Nothing is read
+    // behind the last one, and a prefetch beyond the memory does no harm.
     const std::int64_t element = bytes_of(rows_->dtype());
     const bool wide = is_wide(n_columns_ * element);
     const std::int64_t block = kBlockLeaves * kLeafColumns * element;
@@ -170,7 +170,7 @@ class CpuOperator final : public Operator {
     (rows_->dtype() == Dtype::float32 ? kernels_.of_float.add : kernels_.of_double.add)(slab, y, z);
   }
 
-  // The leaves [leaf, end) of each row's product with x, to sums[row * n_leaves + leaf].
+  // Writes the leaves [leaf, end) of each row's product with x to sums[row * n_leaves + leaf].
   void dot_leaves(const void* values, std::int64_t n, std::int64_t leaf, std::int64_t end, const double* x,
                   double* sums) const {
     const std::int64_t leaves = n_leaves(n_columns_);
@@ -178,7 +178,7 @@ class CpuOperator final : public Operator {
       const std::int64_t column = begin * kLeafColumns;
       const std::int64_t width = std::min(std::min(end - begin, kBlockLeaves) * kLeafColumns, n_columns_ - column);
       if (width == n_columns_) return dot(slab(values, n, 0, width), x, sums);
-      // Blocks of several rows do not lie side by side in `sums`.
+      // The leaves that several rows have in a block do not lie side by side in `sums`.
       double block[kMostPanelRows * kBlockLeaves];
       dot(slab(values, n, column, width), x + column, block);
       const std::int64_t here = n_leaves(width);
@@ -195,7 +195,7 @@ class CpuOperator final : public Operator {
     }
   }
 
-  // Rows that fetch() returns at once.
+  // Rows that one fetch returns.
   std::int64_t fetch_rows() const {
     if (rows_->in_place()) return panel_rows_;
     const std::int64_t row_bytes = rows_->row_stride() * bytes_of(rows_->dtype());
@@ -218,14 +218,14 @@ class CpuOperator final : public Operator {
     return space;
   }
 
-  // Sums of leaves become y; where y was given it stays.
+  // Adds the sums of leaves to y. It is only called where y is not given.
   void take_y(const Pass& pass, std::int64_t v, std::int64_t first, std::int64_t n, double* sums, double* y) const {
     const std::int64_t leaves = n_leaves(n_columns_);
     for (std::int64_t r = 0; r < n; ++r) y[r] = tree_sum(sums + r * leaves, leaves) + 0.0;
     if (pass.y_out != nullptr) std::copy_n(y, n, pass.y_out + v * n_rows_ + first);
   }
 
-  // A panel by one thread: `values` are its rows [first, first + n).
+  // Computes a panel on one thread; `values` are its rows [first, first + n).
   void whole_panel(const Pass& pass, const void* values, std::int64_t first, std::int64_t n, WorkSpace& space,
                    double* z) const {
     const std::int64_t leaves = n_leaves(n_columns_);
@@ -239,7 +239,7 @@ class CpuOperator final : public Operator {
     }
   }
 
-  // The rows [begin, end) by one thread.
+  // Computes the rows [begin, end) on one thread.
   void rows_by_one(const Pass& pass, std::int64_t begin, std::int64_t end, WorkSpace& space, double* z) const {
     const std::int64_t element = bytes_of(rows_->dtype()), at_once = fetch_rows();
     for (std::int64_t first = begin; first < end; first += at_once) {
@@ -259,13 +259,13 @@ class CpuOperator final : public Operator {
     std::int64_t first = 0, n = 0;
   };
 
-  // The rows [begin, end) by all threads: in one round they add what y of one panel gives, and multiply the next.
+  // Computes the rows [begin, end) on all threads. One round adds what y of one panel gives, and multiplies the next.
   void rows_by_all(const Pass& pass, std::int64_t begin, std::int64_t end, double* z) {
     const std::int64_t leaves = n_leaves(n_columns_);
     const std::int64_t n_tasks = std::min<std::int64_t>(leaves, std::int64_t{4} * pool_.size());
     Panel before;
     for (std::int64_t first = begin, turn = 0; first < end || before.n > 0; first += panel_rows_, ++turn) {
-      // Two turns' rows are in use at a time, and of sums and y only one turn's.
+      // The rows of two turns are in use at a time, but sums and y of only one.
       Panel panel;
       if (first < end) {
         panel.first = first;
@@ -303,7 +303,7 @@ class CpuOperator final : public Operator {
   double* shared_sums(std::int64_t v) { return turn_spaces_[0].sums.data() + v * panel_rows_ * n_leaves(n_columns_); }
   double* shared_y(std::int64_t v) { return turn_spaces_[0].y.data() + v * panel_rows_; }
 
-  // Groups whose sums are in memory at the same time: all, else a power of two.
+  // Groups whose sums are in memory at the same time: all, or else a power of two.
   std::int64_t groups_at_once(std::int64_t group_bytes) const {
     const std::int64_t budget = memory_budget(run_);
     const std::int64_t spaces = checked::mul(pool_.size(), space_bytes());
@@ -341,7 +341,7 @@ class CpuOperator final : public Operator {
     const std::int64_t size = pass.n_vectors * stride_;
     const std::int64_t at_once = groups_at_once(checked::mul(size, 8));
     const bool columns = by_columns(at_once);
-    // Kept: whoever iterates calls again, and the first touch of fresh memory takes as long as a small matrix.
+    // The memory is kept. An iteration calls again, and touching new memory takes as long as a small matrix.
     if (sums_.size() < at_once * size) {
       sums_ = {};
       sums_ = Buffer<double>(at_once * size);
@@ -373,7 +373,8 @@ class CpuOperator final : public Operator {
     write_z(tree.finish(), pass.n_vectors, z);
   }
 
-  // The aligned tree over n groups, to the first; in ranges of columns, which all groups keep in the cache.
+  // Adds n groups into the first by the aligned tree. Tasks take ranges of columns that stay in the cache for all
+  // groups.
   void add_groups(double* sums, std::int64_t n, std::int64_t size) {
     constexpr std::int64_t kRange = 64;
     pool_.parallel_for(checked::ceil_div(size, kRange), run_.cancel, [&](std::int64_t task, int) {
@@ -408,7 +409,7 @@ class CpuOperator final : public Operator {
   const std::int64_t panel_rows_;
   std::vector<WorkSpace> spaces_;
   WorkSpace turn_spaces_[2];
-  Buffer<double> sums_;  // of groups
+  Buffer<double> sums_;  // sums of groups
   std::int64_t passes_ = 0;
 };
 

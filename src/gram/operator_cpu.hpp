@@ -1,4 +1,4 @@
-// The gram operator on the processor.
+// The gram operator on the CPU.
 #pragma once
 
 #include "device/backend.hpp"

@@ -1,5 +1,5 @@
-// One pass over A on GPUs: each has some groups of rows, and gives back the sums of blocks of them, which the aligned
-// tree joins (gram/shape.hpp), so that their number does not show.
+// One pass over A on GPUs. Each GPU has some groups of rows and returns the sums of blocks of them. The aligned tree
+// (gram/shape.hpp) joins the blocks, so that the number of GPUs changes no bit.
 #include "gram/operator_cuda.hpp"
 
 #include <algorithm>
@@ -15,8 +15,8 @@
 namespace stope::gram {
 namespace {
 
-// Blocks of groups to hand out to several GPUs: fine enough to share them fairly, few enough to add up on the
-// processor.
+// Blocks of groups that are divided among several GPUs: enough to share the work evenly, few enough for the CPU to add
+// up.
 constexpr std::int64_t kBlocks = 64;
 
 std::vector<GroupRange> share_groups(std::int64_t n_groups, std::int64_t n_gpus) {
@@ -77,7 +77,7 @@ class CudaOperator final : public Operator {
     write_z(z.data());
   }
 
-  // A pass for each vector.
+  // Makes one pass per vector.
   void gram(std::span<const double> x, std::span<double> z, std::int64_t n_vectors) override {
     check_vector("x", x.size(), n_columns_, n_vectors);
     check_vector("z", z.size(), n_columns_, n_vectors);
@@ -112,7 +112,8 @@ class CudaOperator final : public Operator {
   void gram_of(const double* x) {
     const auto job_of = [&](const GpuRows&) { return cuda_abi::Job{cuda_abi::Mode::gram, 1, x, nullptr}; };
     const bool replays =
-        gpus_.size() == 1 && gpus_.front()->loaded();  // of several each would be waited for before the next begins
+        // With several GPUs, each would be waited for before the next begins.
+        gpus_.size() == 1 && gpus_.front()->loaded();
     if (!replays) {
       pass(job_of, [](GpuRows& gpu, double* sums) { gpu.finish(nullptr, sums); });
       return;
@@ -129,7 +130,7 @@ class CudaOperator final : public Operator {
     if (sums_.size() < blocks * padded_) sums_ = Buffer<double>(checked::mul(blocks, padded_));
   }
 
-  // All GPUs work at the same time: parts are handed out in turn, and only then is anyone waited for.
+  // All GPUs work at the same time: parts are queued on each in turn, and only then is any GPU waited for.
   template <class JobOf, class Finish>
   void pass(const JobOf& job_of, const Finish& finish) {
     reserve_sums();
@@ -152,7 +153,7 @@ class CudaOperator final : public Operator {
     ++passes_;
   }
 
-  // The aligned tree over the blocks of all GPUs, whose ranges follow one another.
+  // Adds the blocks of all GPUs, whose ranges follow one another, by the aligned tree.
   void write_z(double* z) {
     const std::int64_t block = gpus_.front()->groups().block, n = checked::ceil_div(n_groups_, block);
     for (std::int64_t step = 1; step < n; step *= 2) {

@@ -6,7 +6,7 @@
 
 namespace stope::gram {
 
-/// Copies the rows to the GPUs where they fit; else they are copied anew with every pass.
+/// Copies the rows to the GPUs once where they fit; otherwise every pass copies them anew.
 std::unique_ptr<Operator> make_cuda_operator(std::shared_ptr<const RowSource> rows, const GramOptions& options,
                                              const RunOptions& run, const device::BackendChoice& backend);
 

@@ -12,12 +12,12 @@
 namespace stope::gram {
 namespace {
 
-constexpr std::int64_t kChunk = 2048;  // rows of all vectors that a task works on: some vectors fit the cache together
+constexpr std::int64_t kChunk = 2048;  // rows of all vectors per task: some vectors fit the cache together
 
 }  // namespace
 
 double dot(const double* a, const double* b, std::int64_t length) {
-  // Eight sums side by side within a leaf, leaves in order: a shape that vector registers of any width can follow.
+  // Eight running sums within a leaf, leaves in order: vector registers of any width can follow this shape.
   constexpr std::int64_t kLanes = 8, kLeaf = 4096;
   double total = 0.0;
   for (std::int64_t leaf = 0; leaf < length; leaf += kLeaf) {
@@ -73,8 +73,8 @@ void Orthogonaliser::project_out(Vectors basis, std::int64_t n_basis, std::int64
 }
 
 void Orthogonaliser::random_direction(Vectors basis, std::int64_t at) {
-  // A random vector has a part of its own with certainty as long as there are fewer vectors than dimensions; where all
-  // but one are taken, that part may be small, and is found again by projecting what is left.
+  // As long as there are fewer vectors than dimensions, a random vector surely has a part outside their span. If all
+  // dimensions but one are taken, that part may be small. Projecting what is left once more finds it.
   double* const vector = basis.at(at);
   for (int attempt = 0; attempt < 8; ++attempt) {
     fill_random(vector, basis.length, random_);
@@ -109,7 +109,7 @@ void Orthogonaliser::orthonormalise(Vectors basis, std::int64_t n_basis, std::in
     }
     upper[j * n_vectors + j] = left;
     for (std::int64_t row = 0; row < basis.length; ++row) vector[row] /= left;
-    // Dividing by a small rest magnifies what rounding has left along the other vectors.
+    // Division by a small rest magnifies what rounding has left along the other vectors.
     if (left < 1e-2 * before || left < 1e4 * negligible) {
       project_out(basis, n_basis + j, 1, nullptr);
       const double length = norm(vector, basis.length);

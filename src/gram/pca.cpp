@@ -1,4 +1,4 @@
-// Fitted components: scores of other tables, and the table they are written as (stope/pca.hpp).
+// Fitted components: scores of other tables, and the table that they are written as (stope/pca.hpp).
 #include "stope/pca.hpp"
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 namespace stope {
 namespace {
 
-constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();  // an empty cell of the components' table
+constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();  // an empty cell of the table of components
 
 const std::string kVariance = "explained_variance", kRatio = "explained_variance_ratio", kSingular = "singular_value",
                   kNoise = "noise_variance", kAttribute = "attribute";
@@ -115,7 +115,7 @@ Pca Pca::from_table(const Table& table, const PcaOptions& options) {
   Pca model;
   model.whiten_ = options.whiten;
   model.missing_ = options.missing;
-  std::vector<std::int64_t> rows;  // of the attributes
+  std::vector<std::int64_t> rows;  // rows of the attributes
   for (std::int64_t row = 0; row < table.n_rows; ++row) {
     const std::string& kind = reader.word(kinds, row);
     std::vector<double>* to = nullptr;

@@ -16,13 +16,14 @@
 namespace stope::gram {
 namespace {
 
-// Below this share of the largest eigenvalue a component made from the rows' side has lost digits of its orthogonality
-// (eps * largest / eigenvalue of them): it is projected against those before it.
+// A component made from the rows' side loses digits of its orthogonality: eps * largest / eigenvalue. Below this share
+// of the largest eigenvalue it is therefore projected against those before it.
 constexpr double kLosesOrthogonality = 1e-4;
-// Where the few eigenvectors wanted of a formed matrix have not converged by then (a spectrum without gaps), it is
-// decomposed whole.
+// Restarts on a formed matrix. If the few wanted eigenvectors have not converged by then (a spectrum without gaps), the
+// matrix is decomposed whole.
 constexpr std::int64_t kRestartsOfFormed = 60;
-// Entries that differ by less than this share of the largest tie for the sign: which is larger would be rounding.
+// Entries that differ by less than this share of the largest tie for the sign: only rounding would tell which is
+// larger.
 constexpr double kSignTie = 1e-9;
 
 std::string_view name_of(PcaMethod method) {
@@ -65,7 +66,7 @@ void PcaFit::check_n_components() const {
                   " (the smaller of rows and features), or a share of the variance between 0 and 1");
 }
 
-// What the centred columns are multiplied with: a common power of two, or the inverse standard deviation.
+// Sets the factors of the centred columns: a common power of two, or the inverse standard deviation.
 void PcaFit::scale_columns() {
   std::vector<double> terms;
   double largest = 0.0;
@@ -78,7 +79,7 @@ void PcaFit::scale_columns() {
     double factor = std::ldexp(1.0, -exponent_);
     if (options_.scaling == Scaling::z) {
       const double deviation = summary.length / std::sqrt(static_cast<double>(std::max<std::int64_t>(n_ - 1, 1)));
-      // A spread below the smallest double cannot be divided by; such a column is as good as constant.
+      // A column is as good as constant if its spread is so small that the inverse overflows.
       const bool usable = deviation > 0.0 && std::isfinite(1.0 / deviation);
       if (usable) model_.scale_[at] = deviation;
       factor = 1.0 / model_.scale_[at];
@@ -155,8 +156,8 @@ void PcaFit::formed(PcaMethod method) {
   set_variances(values, n_wanted);
 }
 
-// The matrix of the smaller side becomes eigenvectors: all of them, or, where few of many are wanted, those, which
-// takes some passes over the matrix instead of 9 q^3.
+// Decomposes the matrix of the smaller side into eigenvectors: all of them, or only the wanted ones where these are
+// few. Those take some passes over the matrix instead of 9 q^3.
 void PcaFit::decompose(Buffer<double>& matrix, std::vector<double>& values) {
   if (few_of_many(shape())) {
     const VectorPanel panel(matrix.data(), q_, q_);
@@ -180,7 +181,7 @@ void PcaFit::decompose(Buffer<double>& matrix, std::vector<double>& values) {
   symmetric_eigen(q_, matrix.data(), values);
 }
 
-// The left singular vectors give the right ones: M^T u, which has length sigma.
+// Turns left singular vectors into right ones: M^T u, which has length sigma.
 void PcaFit::components_from_rows(const std::vector<double>& values, const double* vectors, std::int64_t n_wanted) {
   model_.components_ = Buffer<double>(n_wanted * p_);
   double* const out = model_.components_.data();
@@ -212,12 +213,12 @@ void PcaFit::components_from_rows(const std::vector<double>& values, const doubl
 }
 
 void PcaFit::lanczos() {
-  RunOptions rest = run_;  // the basis comes off what the operator may hold
+  RunOptions rest = run_;  // the operator may hold what the basis leaves
   DecomposeReport& report = model_.report_;
   const std::int64_t room = report.memory_budget - report.memory_planned, copy = copy_bytes(matrix_, room);
   report.memory_planned += copy;
   rest.memory_limit = std::max<std::int64_t>(room - copy, 1);
-  // The basis is filled once at the least.
+  // The basis is filled at least once.
   const std::int64_t k = shape().share ? std::min(q_, kFirstOfShare) : shape().n_wanted;
   const std::unique_ptr<Operator> matrix =
       make_operator(make_row_source(matrix_, room, pool_, run_.cancel), {matrix_.shift, matrix_.factor}, rest,
@@ -242,7 +243,7 @@ void PcaFit::lanczos() {
                                               number_text(options.tolerance));
     }
     const std::int64_t n_wanted = wanted_of(result.values);
-    if (n_wanted < 0) {  // a share that takes more components
+    if (n_wanted < 0) {  // a share of the variance that takes more components
       options.n_wanted = std::min(2 * options.n_wanted, q_);
       const std::int64_t bytes = 8 * p_ * (lanczos_basis(p_, options.n_wanted, options.block) + options.block);
       if (bytes > report.memory_budget) {
@@ -261,7 +262,8 @@ void PcaFit::lanczos() {
   }
 }
 
-// scikit-learn's rule since 1.5, svd_flip(u_based_decision=False); ties go to the first, which rounding cannot change.
+// Uses scikit-learn's rule since 1.5, svd_flip(u_based_decision=False). Ties go to the first, which rounding cannot
+// change.
 void PcaFit::set_signs() {
   for (std::int64_t i = 0; i < model_.n_components(); ++i) {
     double* const component = model_.components_.data() + i * p_;

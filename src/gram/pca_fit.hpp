@@ -32,12 +32,12 @@ class PcaFit {
   NumericColumns matrix_;
   std::int64_t n_, p_, q_;
   int exponent_ = 0;    // the matrix is scaled by 2^-exponent, so that no square overflows or vanishes
-  double total_ = 0.0;  // sum of all eigenvalues
+  double total_ = 0.0;  // the sum of all eigenvalues
   Pca model_;
 };
 
-/// The features that count, in column order. Throws as MissingValues and NominalFeatures say, invalid_file where there
-/// are none or no rows.
+/// Returns the features that count, in column order. Throws as MissingValues and NominalFeatures say, and invalid_file
+/// where there are none or no rows.
 std::vector<std::int64_t> numeric_features(const Table& table, NominalFeatures nominal);
 
 }  // namespace stope::gram

@@ -11,15 +11,16 @@
 namespace stope::gram {
 namespace {
 
-// Nanoseconds a multiplication and addition on one thread: processor time on a shared Sapphire Rapids, from 500 x
-// 10,000 to 400,000 x 50. Only their ratios matter.
+// Nanoseconds per multiplication and addition on one thread. They are CPU times on a shared Sapphire Rapids,  from 500
+// x 10,000 to 400,000 x 50. Only their ratios matter.
 constexpr double kFormNs = 0.16;     // tiles of a^T b
-constexpr double kDenseNs = 0.25;    // Eigen's eigenvectors, one thread only
+constexpr double kDenseNs = 0.25;    // Eigen's eigenvectors, always one thread
 constexpr double kProductNs = 0.50;  // the operator, eight vectors at once
-constexpr double kDenseTerms = 9.0;  // of q^3
+constexpr double kDenseTerms = 9.0;  // times q^3
 
-constexpr double kBases = 3.0;  // products of block Lanczos, in lengths of its basis
-// A formed matrix is decomposed whole below this order, and where more than this part of its eigenvectors is wanted.
+constexpr double kBases = 3.0;  // products of block Lanczos, in multiples of its basis
+// A formed matrix is decomposed whole below this order, or where more than one part in kPartForLanczos of its
+// eigenvectors is wanted.
 constexpr std::int64_t kLeastForLanczos = 400, kPartForLanczos = 8;
 
 double seconds_formed(double n, double p, double q, double k, std::int64_t basis, bool few, int threads) {
@@ -29,7 +30,7 @@ double seconds_formed(double n, double p, double q, double k, std::int64_t basis
   return 1e-9 * (form * kFormNs / threads + (few ? few_products * kFormNs / threads : whole));
 }
 
-// Projections cost as much again as the basis is long.
+// The projections of a product cost in proportion to the length of the basis.
 double seconds_lanczos(double n, double p, std::int64_t basis, int threads) {
   const double products = kBases * static_cast<double>(basis);
   return 1e-9 * products * (2.0 * n * p * kProductNs + 4.0 * p * static_cast<double>(basis) * kFormNs) / threads;
@@ -50,7 +51,7 @@ PcaPlan plan_pca(const PcaShape& shape, std::int64_t budget, int threads) {
   const std::int64_t q = std::min(shape.n_rows, shape.n_columns);
   const bool wide = shape.n_rows < shape.n_columns;
   const std::int64_t k = shape.share ? std::min(q, kFirstOfShare) : shape.n_wanted;
-  // The matrix, its copy in the solver and the eigenvectors, beside the partial sums; the components.
+  // The matrix, its copy in the solver and the eigenvectors; the partial sums; the components.
   const std::int64_t components = checked::mul(8, checked::mul(shape.n_wanted, shape.n_columns));
   const std::int64_t depth = std::max(shape.n_rows, shape.n_columns);
   const std::int64_t formed = checked::add(
@@ -63,13 +64,13 @@ PcaPlan plan_pca(const PcaShape& shape, std::int64_t budget, int threads) {
       wide ? "the products of " + std::to_string(q) + " rows" : "the covariances of " + std::to_string(q) + " features";
   PcaPlan form{wide ? PcaMethod::outer : PcaMethod::covariance,
                side + " take " + std::to_string(formed) + " bytes and are the faster way", formed};
-  const bool all = !shape.share && 2 * k > q;  // the basis would be the space
+  const bool all = !shape.share && 2 * k > q;  // the basis would span the space
   if (formed <= budget) {
     if (all) return {form.method, side + " fit the memory, and most components are wanted", formed};
     const auto n = static_cast<double>(shape.n_rows), p = static_cast<double>(shape.n_columns);
     const double one =
         seconds_formed(n, p, static_cast<double>(q), static_cast<double>(k), basis, few_of_many(shape), threads);
-    // A share of the variance is looked for again and again with more components.
+    // A search for a share of the variance is repeated with more and more components.
     const double other = seconds_lanczos(n, p, basis, threads) * (shape.share ? 4 : 1);
     if (iterated > budget || one <= other) return form;
     return {PcaMethod::lanczos, "faster for " + std::to_string(k) + " components than " + side, iterated};

@@ -23,7 +23,7 @@ class MatrixRows final : public RowSource {
                                                    " columns");
     }
     if (matrix_.values == nullptr) throw Error(ErrorCode::invalid_argument, "the matrix has no values");
-    checked::mul(checked::mul(matrix_.n_rows, matrix_.row_stride), element_bytes());  // offsets do not wrap
+    checked::mul(checked::mul(matrix_.n_rows, matrix_.row_stride), element_bytes());  // so that offsets do not wrap
   }
 
   std::int64_t n_rows() const override { return matrix_.n_rows; }

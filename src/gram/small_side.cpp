@@ -11,12 +11,12 @@ namespace stope::gram {
 namespace {
 
 constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
-// Sums of products lose half of the digits: an eigenvalue below this share of the largest has fewer than eight right.
-// Above it one refinement gives full accuracy.
+// Sums of products lose half of the digits. An eigenvalue below this share of the largest has fewer than eight right.
+// Above it, one refinement gives full accuracy.
 constexpr double kFarFromDependent = 1e-8;
 
-// Rows of the tall matrix that is factorised (M, or its transposed) in a piece. Depends on the width alone, so that
-// the factor does, too. Four times the width: the triangles, a fifth of what is factorised, are the price of pieces.
+// Rows of the tall matrix (M, or its transposed) that one piece factorises. It depends on the width alone, so that the
+// factor does, too. It is four times the width: the triangles, a fifth of what is factorised, are the price of pieces.
 std::int64_t piece_rows(std::int64_t q) {
   return std::max<std::int64_t>(4 * q, 256);
 }
@@ -30,8 +30,8 @@ void write_piece(const NumericColumns& matrix, Side side, std::int64_t begin, st
   }
 }
 
-// R of the QR factorisation of M (or its transposed) over the square roots of the ridge: pieces in parallel, their
-// triangles one after the other, in order.
+// Computes R of the QR factorisation of M (or its transposed) over the square roots of the ridge. Pieces are factorised
+// in parallel, their triangles one after the other, in order.
 Buffer<double> triangle_of(const NumericColumns& matrix, Side side, const std::vector<double>& ridge, ThreadPool& pool,
                            const CancelToken& cancel) {
   const std::int64_t q = side == Side::columns ? matrix.n_columns() : matrix.n_rows();

@@ -1,4 +1,4 @@
-// tile_product.inl for every processor, and which of the compiled ones this processor runs.
+// The portable tile_product.inl, and the choice among the compiled ones by what this CPU runs.
 #include "gram/tile_product.hpp"
 
 #define STOPE_LANES 2

@@ -1,21 +1,21 @@
-// The inner product of every dense step of PCA and least squares: a 16 x 16 tile of a^T b. Compiled once an instruction
-// set; each entry is one sum in the order of the depth, so that all of them give the same bits.
+// The inner product of every dense step of PCA and least squares: a 16 x 16 tile of a^T b. It is compiled once per
+// instruction set. Each entry is one sum in the order of the depth, so that all of them give the same bits.
 #pragma once
 
 #include <cstdint>
 
 namespace stope::gram {
 
-/// Columns of a packed tile. Two rows of 64-byte vectors; a leaf of 256 rows of two tiles fills 64 kB.
+/// Columns of a packed tile. A row takes two 64-byte vectors; a leaf of 256 rows of two tiles fills 64 kB.
 inline constexpr std::int64_t kTile = 16;
 
 /// c[i * 16 + j] = sum over r < depth of a[r * 16 + i] * b[r * 16 + j]. `a` and `b` are 64-byte aligned.
 using TileProduct = void (*)(const double* a, const double* b, std::int64_t depth, double* c);
 
-/// The fastest that this processor runs.
+/// The fastest one that this CPU runs.
 TileProduct tile_product();
 
-/// All that this processor runs, for tests: at most three, the portable one first.
+/// All that this CPU runs, for tests: at most three, the portable one first.
 int tile_products(TileProduct (&out)[3]);
 
 void tile_product_portable(const double* a, const double* b, std::int64_t depth, double* c);

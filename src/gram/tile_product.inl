@@ -1,6 +1,6 @@
-// The body of tile_product for one instruction set. STOPE_LANES doubles a vector, STOPE_ROWS rows of the tile at a time:
-// as many accumulators as the registers hold beside the operands. Vectors run along j, never along the depth, and
-// nothing is contracted: an entry's sum is the same whatever the width.
+// The body of tile_product for one instruction set. STOPE_LANES: doubles in a vector. STOPE_ROWS: rows of the tile at a
+// time, with as many accumulators as the registers hold besides the operands. Vectors run along j, never along the
+// depth, and nothing is contracted. So an entry's sum is the same for every width.
 
 constexpr int kVectors = 2;
 constexpr int kWidth = kVectors * STOPE_LANES;

@@ -72,7 +72,7 @@ void GroupTree::merge() {
 void GroupTree::push(const double* sums) {
   levels_.emplace_back(size_);
   std::copy_n(sums, size_, levels_.back().data());
-  // As adding one to a binary number carries: two subtrees of the same height become one.
+  // As in adding one to a binary number: two subtrees of the same height become one.
   for (std::int64_t n = n_pushed_++; n % 2 != 0; n /= 2) merge();
 }
 

@@ -1,4 +1,4 @@
-// Vectors along the columns as the kernels want them, and the checks that every back end makes.
+// Vectors along the columns in the form that kernels want, and the checks that every back end makes.
 #pragma once
 
 #include <cstdint>
@@ -15,24 +15,24 @@ constexpr std::int64_t padded(std::int64_t n_columns) {
   return (n_columns + kPadding - 1) / kPadding * kPadding;
 }
 
-/// Throws invalid_argument unless shift and scale are empty or one finite number a column.
+/// Throws invalid_argument unless shift and scale are empty or have one finite number per column.
 void check_options(const GramOptions& options, std::int64_t n_columns);
 /// Throws invalid_argument unless `vector` has n_vectors times `wanted` numbers and n_vectors is 1 to kMostVectors.
 void check_vector(const char* name, std::size_t size, std::int64_t wanted, std::int64_t n_vectors);
 
-/// A copy of each vector, padded with zeros and multiplied by `scale` where that is not empty.
+/// Copies each vector, padded with zeros and multiplied by `scale` unless that is empty.
 Buffer<double> padded_copy(std::span<const double> x, std::int64_t n_columns, std::span<const double> scale);
 
-/// The sums over the groups of rows (gram/shape.hpp) of one or more vectors as they become complete: the aligned tree
-/// over whole blocks of 2^k groups that arrive in order, in memory for one block a level.
+/// Adds the groups of rows (gram/shape.hpp) of one or more vectors as they become complete. It is the aligned tree over
+/// whole blocks of 2^k groups that arrive in order, and holds one block per level.
 class GroupTree {
  public:
-  /// Sums of `size` numbers.
+  /// Each sum has `size` numbers.
   explicit GroupTree(std::int64_t size) : size_(size) {}
-  /// What it holds at most, in vectors of `size`, for n blocks.
+  /// The most it holds for n blocks, in vectors of `size`.
   static std::int64_t most_vectors(std::int64_t n_blocks);
   void push(const double* sums);
-  /// The root; at least one block was pushed.
+  /// Returns the root; at least one block must have been pushed.
   const double* finish();
 
  private:

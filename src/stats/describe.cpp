@@ -185,7 +185,7 @@ class Job {
     if (choice_.backend == device::Backend::cuda) return suits_gpu(bytes);
     if (!device::is_automatic(run_) || given_up_) return false;
     const bool pays = gpu_pays(bytes, choice_.backend, threads_, 1, device::cuda_was_used());
-    // last, because it asks the driver for GPUs, which takes longer
+    // Comes last, because the driver takes longer to look for GPUs.
     return pays && device::cuda().functions != nullptr;
   }
   std::vector<int> gpus() const {

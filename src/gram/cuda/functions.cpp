@@ -1,4 +1,4 @@
-// The plug-in's table for the gram operator: ends every exception.
+// The plug-in's table for the gram operator. No exception leaves it.
 #include <memory>
 
 #include "gram/cuda/session.hpp"

@@ -10,7 +10,7 @@ namespace stope::gram::cuda {
 
 /// Rows, and whether the group's sums begin here.
 struct RowRange {
-  std::int64_t begin, end;  ///< counted from the job's first
+  std::int64_t begin, end;  ///< counted from the job's first row
   bool fresh;
 };
 

@@ -1,4 +1,4 @@
-// How a GPU is used for rows, and the sums that several blocks of threads leave (gram/cuda/rows.hpp).
+// Chooses how a GPU is used for rows, and adds the sums that several blocks of threads leave (gram/cuda/rows.hpp).
 #include "gram/cuda/rows.hpp"
 
 #include "device/cuda/attribute.hpp"
@@ -14,7 +14,7 @@ using cuda_abi::Mode;
 using stope::cuda::check;
 
 constexpr int kMostPartLeaves = 16;
-constexpr int kReservedBytes = 4096;  // of shared memory: what the kernels hold beside the ring
+constexpr int kReservedBytes = 4096;  // shared memory that the kernels hold besides the ring
 
 void launch(Mode mode, const RowsJob& job, std::int64_t element_bytes, const Layout& layout, double* part_sums,
             cudaStream_t stream) {
@@ -22,13 +22,15 @@ void launch(Mode mode, const RowsJob& job, std::int64_t element_bytes, const Lay
   (element_bytes == 4 ? launch_float_rows : launch_double_rows)(mode, job, layout, part_sums, stream);
 }
 
-/// y of a row from what its parts gave. A thread a row: rows of several parts are long, so that there are few.
+/// Adds the parts of each row's product to its y. One thread per row is enough: rows of several parts are long, so
+/// there are few.
 __global__ void add_parts_kernel(double* part_sums, std::int64_t n_parts, std::int64_t n, double* y) {
   const std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
   if (row < n) y[row] = tree_sum(part_sums + row * n_parts, n_parts) + 0.0;
 }
 
-// A block adds `factor` groups of 16 columns: a thread 8 groups of one, then the threads of a column, a power of two.
+// A block adds `factor` groups of 16 columns. Each thread adds 8 groups of one column. Then the threads of a column,
+// whose number is a power of two, add their sums.
 constexpr int kGroupsOfThread = 8, kMostThreadsOfColumn = 32, kColumnsOfBlock = 16;
 
 __global__ void __launch_bounds__(kMostThreadsOfColumn* kColumnsOfBlock)
@@ -52,7 +54,7 @@ __global__ void __launch_bounds__(kMostThreadsOfColumn* kColumnsOfBlock)
   }
   sums[threadIdx.y][threadIdx.x] = values[0];
   for (unsigned step = 1; step < blockDim.y; step *= 2) {
-    __syncthreads();  // the sums of the step before
+    __syncthreads();  // the sums of the step before are written
     if (threadIdx.y % (2 * step) == 0) sums[threadIdx.y][threadIdx.x] += sums[threadIdx.y + step][threadIdx.x];
   }
   if (threadIdx.y == 0) to[block * n_columns + column] = sums[0][threadIdx.x];

@@ -1,5 +1,5 @@
-// One block of threads, a warp a leaf, goes through rows: y of them, z of groups of them, or both. The host's side is
-// rows.cu; rows of more than one block's leaves: teams.cu.
+// One block of threads, with a warp per leaf, goes through rows and computes their y, the z of their groups, or both.
+// The host's side is rows.cu. teams.cu computes rows with more leaves than one block takes.
 #pragma once
 
 #include "device/cuda/check.hpp"
@@ -11,14 +11,14 @@ namespace stope::gram::cuda {
 
 using cuda_abi::Mode;
 
-/// Rows that a block of threads multiplies between two visits of the scheduler, where there are no groups.
+/// Rows that a block of threads multiplies per task, where there are no groups.
 inline constexpr std::int64_t kChunkRows = 64;
 
 template <class T>
 inline constexpr int kBatchRows = kBatchBytes / Lane<T>::kLeafBytes;
 
-/// The products of a batch's rows, of which `n_here` are there, with x: each warp adds up its leaf of the row at
-/// `stage`, then all leaves are added. By all threads of a block.
+/// Computes the products of a batch's rows with x; the first `n_here` rows exist. Each warp adds up its leaf of the row
+/// at `stage`; then all leaves are added. All threads of a block must call it.
 template <class T, bool kShifted>
 __device__ __forceinline__ void multiply_batch(const RowsJob& job, const char* stage, std::int64_t n_here,
                                                bool is_there, const LaneColumns& at, const double (&x)[kOwn],
@@ -28,10 +28,11 @@ __device__ __forceinline__ void multiply_batch(const RowsJob& job, const char* s
   for (int b = 0; b < kBatchRows<T>; ++b) {
     if (b >= n_here) continue;
     const double sum = leaf_sum<T, kShifted>(stage + b * Lane<T>::kLeafBytes, lane, job.shift, at, x);
-    // A warp without a leaf has no shift to subtract from its zeros either: its x is zero, but 0 * inf is not.
+    // A warp without a leaf has no shift to subtract from its zeros either. Its x is zero, but 0 * inf is not.
     if (lane == 0) leaf_sums[b][warp] = is_there ? sum : 0.0;
   }
-  // The leaves of the batch are there. Those of the next go to the other half, which all have read by then.
+  // All warps have written the leaves of this batch. The next batch goes to the other half, which all have read by
+  // then.
   __syncthreads();
 #pragma unroll
   for (int b = 0; b < kBatchRows<T>; ++b) {
@@ -39,7 +40,7 @@ __device__ __forceinline__ void multiply_batch(const RowsJob& job, const char* s
   }
 }
 
-/// `n_tasks` groups from `first_task` on, or chunks of rows; a block takes one part of the columns.
+/// Computes `n_tasks` groups from `first_task` on, or chunks of rows. A block takes one part of the columns.
 template <class T, bool kShifted, Mode kMode, int kRing>
 __global__ void __launch_bounds__(512) rows_kernel(const RowsJob job, std::int64_t first_task, std::int64_t n_tasks,
                                                    std::int64_t n_parts, double* part_sums) {
@@ -50,7 +51,7 @@ __global__ void __launch_bounds__(512) rows_kernel(const RowsJob job, std::int64
   const int n_warps = static_cast<int>(blockDim.x) / 32;
   const std::int64_t part = static_cast<std::int64_t>(blockIdx.x) % n_parts;
   const std::int64_t first_column = (part * n_warps + warp) * kLeafColumns;
-  // A block may have more warps than leaves are left: they work on zeros, at columns that are there.
+  // A block may have more warps than leaves are left. Those warps work on zeros, at columns that exist.
   const bool is_there = first_column < job.n_columns;
   const LaneColumns at = LaneColumns::of(first_column, lane, job.n_columns);
   char* const ring = shared + static_cast<std::int64_t>(warp) * kStages * Lane<T>::kLeafBytes;
@@ -80,7 +81,7 @@ __global__ void __launch_bounds__(512) rows_kernel(const RowsJob job, std::int64
 
     const auto fetch = [&](std::int64_t row, int stage) {
       if (row < range.end) Lane<T>::fetch(ring + stage * Lane<T>::kLeafBytes, rows + row * job.row_stride, at, lane);
-      end_copies();  // a group for every row, so that they can be counted
+      end_copies();  // one group of copies per row, so that they can be counted
     };
 #pragma unroll
     for (int stage = 0; stage < kStages; ++stage) fetch(range.begin + stage, stage);

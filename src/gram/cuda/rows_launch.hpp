@@ -1,4 +1,4 @@
-// The launches of rows_kernel.cuh, one file a type of elements.
+// The launches of rows_kernel.cuh, in one file per type of elements.
 #pragma once
 
 #include "gram/cuda/rows.hpp"

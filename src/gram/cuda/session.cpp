@@ -14,7 +14,7 @@ using stope::cuda::check;
 using stope::cuda::DeviceBuffer;
 using stope::cuda::PinnedBuffer;
 
-// Rows that are read twice: of a panel that stays in an L2 cache of 50 MB between the two.
+// Rows that are read twice come in panels of that size, which stay in an L2 cache of 50 MB between the two reads.
 constexpr std::int64_t kPanelBytes = std::int64_t{24} << 20;
 constexpr int kMostFactor = 256;  // groups that one launch adds
 
@@ -53,15 +53,15 @@ GramSession::GramSession(int gpu, const cuda_abi::Spec& spec)
   compute_.wait();
 }
 
-// A pass that failed leaves work under way: it ends before its memory goes. A lost GPU has none.
+// A pass that failed leaves work under way, which must end before its memory is freed. A lost GPU has none.
 GramSession::~GramSession() {
   for (const stope::cuda::Stream* stream : {&copy_in_, &compute_}) cudaStreamSynchronize(stream->get());
 }
 
-// Room for the sums of so many vectors. Nothing that uses what there is is under way.
+// Makes room for the sums of n_vectors vectors. Nothing may be under way that uses the present ones.
 void GramSession::grow(std::int64_t n_vectors) {
   if (x_.size() >= n_vectors * padded_) return;
-  graph_ = {};  // they know the old addresses
+  graph_ = {};  // they hold the old addresses
   bare_graph_ = {};
   x_ = {};
   sums_ = {};
@@ -76,7 +76,7 @@ void GramSession::grow(std::int64_t n_vectors) {
   }
 }
 
-// Vectors with room for whole leaves, zeros at their ends.
+// Copies vectors into places of whole leaves, with zeros at their ends.
 void GramSession::upload_x(const double* x, std::int64_t n_vectors) {
   for (std::int64_t v = 0; v < n_vectors; ++v) {
     double* const to = host_x_.data() + v * padded_;
@@ -88,7 +88,7 @@ void GramSession::upload_x(const double* x, std::int64_t n_vectors) {
 
 void GramSession::load(int buffer, int slot, const void* rows, std::int64_t at, std::int64_t n) {
   Rows& to = rows_[static_cast<std::size_t>(buffer)];
-  to.used.hold(copy_in_);  // what was run before still reads the rows that were there
+  to.used.hold(copy_in_);  // earlier run() calls may still read the present rows
   const std::int64_t row_bytes = spec_.row_stride * spec_.element_bytes;
   check(cudaMemcpyAsync(to.values.data() + at * row_bytes, rows, static_cast<std::size_t>(n * row_bytes),
                         cudaMemcpyHostToDevice, copy_in_.get()),
@@ -149,7 +149,7 @@ void GramSession::gram(const RowsJob& job) {
   }
 }
 
-// Rows that not even all multiprocessors together hold: twice, the second time from the L2 cache where one row fits it.
+// For rows too long for all SMs together. Reads rows twice, the second time from the L2 cache where one row fits it.
 void GramSession::gram_in_panels(const RowsJob& job) {
   const std::int64_t row_bytes = spec_.row_stride * spec_.element_bytes;
   const std::int64_t panel = std::max<std::int64_t>(1, kPanelBytes / row_bytes);
@@ -163,7 +163,7 @@ void GramSession::gram_in_panels(const RowsJob& job) {
   }
 }
 
-// The sums of the session's blocks of groups, wherever they are then.
+// Adds the sums of groups to those of the session's blocks, and returns where these lie.
 const double* GramSession::add_groups(std::int64_t vector) {
   const double* from = sums_.data() + vector * sums_of_vector();
   std::int64_t n = n_session_groups(), left = spec_.block_groups;
@@ -197,8 +197,7 @@ void GramSession::finish(double* y, double* sums) {
   std::copy_n(host_sums_.data(), n_vectors_ * n_blocks() * padded_, sums);
 }
 
-// What a pass does, as a graph, which is made by the first call: of a small matrix the launches take longer than the
-// work.
+// Returns one pass as a graph, which the first call records. For a small matrix the launches take longer than the work.
 cudaGraphExec_t GramSession::recorded(Copies copies) {
   Graph& made = copies == Copies::with ? graph_ : bare_graph_;
   if (made != nullptr) return made.get();
@@ -247,8 +246,7 @@ float GramSession::measure(int repeats) {
 }
 
 void GramSession::replay(const double* x, double* sums) {
-  if (n_parts(layout_, spec_.n_columns) >
-      1) {  // several launches that belong together, or a cooperative one: as they are
+  if (n_parts(layout_, spec_.n_columns) > 1) {  // several launches, or a cooperative one: no graph
     begin({Mode::gram, 1, x, nullptr});
     run(0, first_row_, n_session_rows());
     return finish(nullptr, sums);

@@ -13,7 +13,7 @@ namespace stope::gram::cuda {
 
 class GramSession {
  public:
-  /// Its GPU is current whenever a member is called, the constructor included.
+  /// Its GPU must be current whenever a member is called, the constructor included.
   GramSession(int gpu, const cuda_abi::Spec& spec);
   ~GramSession();
   GramSession(const GramSession&) = delete;
@@ -61,12 +61,12 @@ class GramSession {
   std::int64_t n_vectors_ = 0;
   std::vector<Rows> rows_;
   stope::cuda::DeviceBuffer<double> shift_, x_, y_, sums_, part_sums_;
-  stope::cuda::DeviceBuffer<double> halves_[2];  // sums of groups on their way to those of blocks
+  stope::cuda::DeviceBuffer<double> halves_[2];  // sums of groups, while they are added to those of blocks
   stope::cuda::DeviceBuffer<char> exchange_;
   stope::cuda::PinnedBuffer<double> host_x_, host_y_, host_sums_;
   stope::cuda::Event copied_[cuda_abi::kSlots];
   stope::cuda::Stream compute_, copy_in_;
-  Graph graph_, bare_graph_;  // last: nothing of it runs when the rest goes
+  Graph graph_, bare_graph_;  // last: destroyed first, while their memory still exists
 };
 
 }  // namespace stope::gram::cuda

@@ -1,9 +1,9 @@
-// z = A^T (A x) of matrices so small that every group of rows (gram/shape.hpp) fits the shared memory of a block of
-// threads: 1792 x 1792, say, whose groups have 8 rows. What takes time there is not the memory but the way of one row
-// through a warp, over and over: here all rows of a group go through all warps at once, and each step is done once.
+// z = A^T (A x) for matrices so small that every group of rows (gram/shape.hpp) fits the shared memory of a block of
+// threads. 1792 x 1792, for example, has groups of 8 rows. There the time goes not into memory but into sending one row
+// after another through a warp. Here all rows of a group go through all warps at once, and each step is done once.
 //   1. A warp copies its leaf of some rows, and multiplies them with x.
-//   2. After a barrier a warp adds the leaves of a row to its y.
-//   3. After another each thread adds y a' of all rows, in their order, to the columns it has.
+//   2. After a barrier, a warp adds the leaves of a row to its y.
+//   3. After another barrier, each thread adds y a' of all rows, in their order, to its columns.
 #include "device/cuda/check.hpp"
 #include "gram/cuda/row_range.cuh"
 #include "gram/cuda/rows.hpp"
@@ -13,8 +13,8 @@ namespace stope::gram::cuda {
 namespace {
 
 constexpr int kThreads = 512, kWarps = kThreads / 32, kMostLeaves = 16;
-constexpr int kMostRows = 64;                    // of a group
-constexpr std::int64_t kMostBytes = 100 * 1024;  // of a group in shared memory: two blocks a multiprocessor
+constexpr int kMostRows = 64;                    // in a group
+constexpr std::int64_t kMostBytes = 100 * 1024;  // of a group in shared memory, so that an SM has two blocks
 
 std::int64_t most_rows(const RowsJob& job) {
   return job.groups.rows + (job.groups.longer > 0 ? 1 : 0);
@@ -33,7 +33,8 @@ __global__ void __launch_bounds__(kThreads, 2)
   const RowRange range = rows_of_group(job, group);
   const int n = static_cast<int>(range.end - range.begin), rows_at_once = kWarps / n_leaves;
   const int leaf = warp % n_leaves, first_row = warp / n_leaves;
-  const bool works = first_row < rows_at_once;  // where leaves do not divide warps, some have none
+  // Where the number of leaves does not divide that of warps, some warps have none.
+  const bool works = first_row < rows_at_once;
   const auto stage = [&](int row, int l) { return stages + (row * n_leaves + l) * Lane<T>::kLeafBytes; };
 
   let_next_kernel_begin();

@@ -1,21 +1,21 @@
-// z = A^T (A x) where a row takes several blocks of threads (a team): each holds its leaves of the last rows in shared
-// memory, says what they give, and adds the row to its z once it knows what the others' give. So A is read once,
-// however wide it is, up to what all multiprocessors together hold of a row (a million columns of floats on an H200).
+// z = A^T (A x) where a row takes several blocks of threads (a team). Each block holds its leaves of the last rows in
+// shared memory, and tells the others their sums. It adds a row to its z once it knows the others' sums. So A is read
+// only once, up to the width that all SMs together hold of a row: a million columns of floats on an H200.
 //
-// Of a block one warp speaks to the team, one listens, the others multiply, each on its own: nobody waits for more than
-// what it needs.
-//   a multiplier  takes its leaf of row s and says so; waits for y of row s - kLatency; adds that row to z; fetches row
-//                 s - kLatency + kStages.
-//   the speaker   waits for all leaves of row s; says what they give.
-//   the listener  collects what all blocks have said of row s; says that y is there.
-// A row's way to the other blocks and back takes longer than the row: kLatency of them are under way.
+// In a block, one warp speaks to the team, one listens, and the others multiply, each on its own. Nobody waits for more
+// than it needs.
+//   a multiplier  adds up its leaf of row s and says so; waits for y of row s - kLatency; adds that row to z;
+//                 fetches row s - kLatency + kStages.
+//   the speaker   waits for all leaves of row s; sends their sum.
+//   the listener  collects the sums of row s from all blocks; says that y is there.
+// A row's way to the other blocks and back takes longer than the row itself: kLatency rows are under way.
 //
-// A message is two words of 32 bits of the number and 32 bits of the row's serial number, written and read whole, so
-// that no fence is needed: who reads the serial number has the number.
+// A message has two words. Each holds 32 bits of the number and 32 bits of the row's serial number, and is written and
+// read whole. No fence is needed: a block that reads the serial number has the number, too.
 //
-// All that is said of a row has its place in a ring of kPlaces rows. A multiplier that is at row s knows y of row s - 1
-// - kLatency, so that every block had said that row, and all its multipliers knew y of row s - 2 - 2 * kLatency:
-// whatever is older has been read by all, here and in the other blocks.
+// Messages about a row have their place in a ring of kPlaces rows. A multiplier at row s knows y of row s - 1 -
+// kLatency. So every block had sent that row, and all its multipliers knew y of row s - 2 - 2 * kLatency. Whatever is
+// older has been read by all, here and in the other blocks.
 #include "device/cuda/arrivals.cuh"
 #include "device/cuda/check.hpp"
 #include "gram/cuda/rows.hpp"
@@ -28,8 +28,8 @@ using stope::cuda::check;
 
 constexpr int kPlaces = 16;
 constexpr int kMostParts = 256;
-constexpr int kMostBlocks = 2048;  // side by side on one GPU, far beyond any there is: room for their messages
-constexpr int kMostLeaves = 16;    // of a block
+constexpr int kMostBlocks = 2048;  // more than run at once on any GPU: room for their messages
+constexpr int kMostLeaves = 16;    // in a block
 constexpr int kMostThreads = 32 * (kMostLeaves + 2);
 
 struct alignas(16) Message {
@@ -38,7 +38,7 @@ struct alignas(16) Message {
 
 struct TeamJob {
   RowsJob rows;
-  std::int64_t first_group, n_groups;  ///< that the rows belong to
+  std::int64_t first_group, n_groups;  ///< the groups that the rows belong to
   int n_parts, n_teams;
   Message* messages;  ///< [team][place][part]
 };
@@ -74,8 +74,8 @@ __device__ __forceinline__ double value_of(const Message& message) {
   return __longlong_as_double(static_cast<long long>((message.high << 32) | (message.low & 0xffffffffULL)));
 }
 
-/// What all parts say of a row: the aligned tree over them, in every lane. Looks at all places at once, until all have
-/// spoken.
+/// Collects the sums of a row from all parts and adds them by the aligned tree; every lane gets the result. It polls
+/// all places at once until all have been sent.
 __device__ __forceinline__ double collect(const Message* places, int n_parts, std::uint32_t serial, int lane) {
   constexpr int kLooks = kMostParts / 32;
   Message messages[kLooks];
@@ -110,9 +110,9 @@ __device__ __forceinline__ double collect(const Message* places, int n_parts, st
   return sums[0];
 }
 
-/// What a team has of the rows: neighbouring groups.
+/// The rows of a team: neighbouring groups.
 struct TeamRows {
-  std::int64_t group, begin;  ///< the first group, and its first row that is there
+  std::int64_t group, begin;  ///< the first group, and its first row in the job
   int n;
 
   __device__ TeamRows(const TeamJob& team_job, int team) {
@@ -126,7 +126,7 @@ struct TeamRows {
   }
 };
 
-/// What the warps of a block tell each other of the rows under way.
+/// What the warps of a block tell each other about the rows under way.
 struct Board {
   double leaf_sums[kPlaces][kMostLeaves], ys[kPlaces];
   std::uint64_t leaves_there[kPlaces], y_there[kPlaces];
@@ -135,7 +135,7 @@ struct Board {
   static __device__ int parity(int row) { return row / kPlaces % 2; }
 };
 
-/// A warp's leaf of its team's rows.
+/// Multiplies one warp's leaf of its team's rows.
 template <class T, bool kShifted, int kStages, int kLatency>
 __device__ __forceinline__ void multiply(const TeamJob& team_job, const TeamRows& mine, std::int64_t leaf, int warp,
                                          char* ring, Board& board) {
@@ -143,7 +143,7 @@ __device__ __forceinline__ void multiply(const TeamJob& team_job, const TeamRows
   const int lane = static_cast<int>(threadIdx.x) % 32;
   const bool is_there = leaf * kLeafColumns < job.n_columns;
   const LaneColumns at = LaneColumns::of(leaf * kLeafColumns, lane, job.n_columns);
-  int group = 0, group_end = 0;  // counted from the team's first
+  int group = 0, group_end = 0;  // counted from the team's first group
   const auto sums = [&] { return job.sums + (mine.group + group - job.first_group) * padded_columns(job.n_columns); };
   const auto find_end = [&] {
     group_end = static_cast<int>(job.groups.begin(mine.group + group + 1) - job.first - mine.begin);
@@ -201,7 +201,7 @@ __device__ __forceinline__ void multiply(const TeamJob& team_job, const TeamRows
 template <class T, bool kShifted, int kStages>
 __global__ void __launch_bounds__(kMostThreads) team_kernel(const TeamJob team_job) {
 #if __CUDA_ARCH__ >= 800
-  constexpr int kLatency = kStages - 2;  // a row is being copied, one is taken
+  constexpr int kLatency = kStages - 2;  // one row is being copied, one is being read
   static_assert(kLatency >= 1 && kPlaces >= 2 * kLatency + 2);
   extern __shared__ __align__(16) char shared[];
   __shared__ Board board;
@@ -212,7 +212,8 @@ __global__ void __launch_bounds__(kMostThreads) team_kernel(const TeamJob team_j
   const TeamRows mine(team_job, team);
   Message* const messages = team_job.messages + static_cast<std::int64_t>(team) * kPlaces * team_job.n_parts;
   const auto places_of = [&](int row) { return messages + Board::place(row) * team_job.n_parts; };
-  const auto serial_of = [](int row) { return static_cast<std::uint32_t>(row) + 1; };  // cleared memory says nothing
+  // Never 0, which cleared memory has.
+  const auto serial_of = [](int row) { return static_cast<std::uint32_t>(row) + 1; };
   if (threadIdx.x < kPlaces) {
     barrier_init(&board.leaves_there[threadIdx.x], n_leaf_warps);
     barrier_init(&board.y_there[threadIdx.x], 1);
@@ -242,7 +243,7 @@ __global__ void __launch_bounds__(kMostThreads) team_kernel(const TeamJob team_j
 #endif
 }
 
-/// Leaves of a block: of doubles half as many, so that as many rows are under way.
+/// Leaves of a block: half as many for doubles, so that the same number of rows is under way.
 int team_leaves(const Layout& layout, std::int64_t element_bytes) {
   return element_bytes == 8 ? layout.part_leaves / 2 : layout.part_leaves;
 }
@@ -271,7 +272,7 @@ void launch_teams(TeamJob& job, const Layout& layout, cudaStream_t stream) {
   }
   job.n_teams = static_cast<int>(job.n_groups < side_by_side ? job.n_groups : side_by_side);
   void* arguments[] = {&job};
-  // Cooperative: the launch fails rather than leave out a block that the others would wait for.
+  // A cooperative launch fails rather than leave out a block that the others would wait for.
   check(cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(kernel),
                                     dim3(static_cast<unsigned>(job.n_teams * job.n_parts)),
                                     dim3(static_cast<unsigned>(threads)), arguments, shared, stream),
@@ -292,7 +293,7 @@ void launch_teams(TeamJob& job, const Layout& layout, cudaStream_t stream) {
 
 bool Teams::fit(std::int64_t n_columns, std::int64_t element_bytes, const Layout& layout) {
   const std::int64_t parts = team_parts(layout, n_columns, element_bytes);
-  // One block a multiprocessor is there in any case: layout_of() saw to that. Before sm_80 nobody counts arrivals.
+  // One block per SM always fits: layout_of() saw to that. Teams need the counted arrivals of sm_80.
   return layout.major >= 8 && parts > 1 && parts <= layout.multiprocessors && parts <= kMostParts;
 }
 
@@ -308,7 +309,7 @@ void Teams::launch(const RowsJob& job, std::int64_t element_bytes, const Layout&
                .first_group = first_group,
                .n_groups = job.groups.group_of(job.first + job.n - 1) + 1 - first_group,
                .n_parts = static_cast<int>(team_parts(layout, job.n_columns, element_bytes)),
-               .n_teams = 0,  // launch_teams() knows how many fit the GPU
+               .n_teams = 0,  // launch_teams() sets it: it knows how many fit the GPU
                .messages = static_cast<Message*>(exchange)};
   check(cudaMemsetAsync(exchange, 0, static_cast<std::size_t>(exchange_bytes(layout)), stream), "clearing messages");
   if (element_bytes == 4) {

@@ -1,6 +1,6 @@
-// What a warp does with a row's leaf of 512 columns (gram/shape.hpp): lane l has, of each of four rounds, the columns
-// 4 l ... 4 l + 3. Its elements come through a ring in shared memory that no other thread looks into: each thread reads
-// what it copied itself, so that copies need no barrier.
+// What a warp does with a row's leaf of 512 columns (gram/shape.hpp). In each of four rounds, lane l has the columns 4
+// l ... 4 l + 3. Elements come through a ring in shared memory. Each thread reads only what it copied itself, so that
+// copies need no barrier.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@ namespace stope::gram::cuda {
 inline constexpr int kRounds = static_cast<int>(kLeafRounds);
 inline constexpr int kOwn = 4 * kRounds;  ///< columns of a lane
 
-/// 16 bytes to shared memory, past the L1 cache: from memory, or zeros, and then `from` is not looked at. Before sm_80
-/// they are there when it returns.
+/// Copies 16 bytes to shared memory, past the L1 cache. Without is_there it writes zeros and does not look at `from`.
+/// Before sm_80 the bytes are there when it returns.
 __device__ __forceinline__ void copy_or_zero(void* to, const void* from, bool is_there) {
 #if __CUDA_ARCH__ >= 800
   const auto address = static_cast<std::uint32_t>(__cvta_generic_to_shared(to));
@@ -36,9 +36,9 @@ using stope::cuda::wait_for_kernel_before;
 /// A lane's part of a leaf.
 struct LaneColumns {
   std::int64_t first;  ///< column of round 0
-  int left;            ///< columns from there on that there are, as far as the leaf goes: none where there is no leaf
+  int left;            ///< columns of the leaf from there on; none where there is no leaf
 
-  /// The columns of the leaf that begins there; where none does, the vectors of the first leaf.
+  /// The columns of the leaf that begins there. If there is none, vectors are read at the first leaf.
   static __device__ LaneColumns of(std::int64_t leaf, int lane, std::int64_t n_columns) {
     const std::int64_t left = n_columns - (leaf + 4 * lane);
     if (leaf >= n_columns) return {4 * lane, 0};
@@ -49,8 +49,8 @@ struct LaneColumns {
 
 template <class T>
 struct Lane {
-  static constexpr int kPieces = static_cast<int>(sizeof(T)) / 4;  // of 16 bytes in four columns
-  static constexpr int kInPiece = 4 / kPieces;                     // columns of one
+  static constexpr int kPieces = static_cast<int>(sizeof(T)) / 4;  // pieces of 16 bytes in four columns
+  static constexpr int kInPiece = 4 / kPieces;                     // columns of a piece
   static constexpr int kLeafBytes = static_cast<int>(kLeafColumns * sizeof(T));
 
   /// Where a column of the leaf lies in a stage.
@@ -60,7 +60,7 @@ struct Lane {
     return ((round * 2 + in_round % 4 / 2) * 32 + in_round / 4) * 16 + in_round % 2 * 8;
   }
 
-  /// Queues the copy of the lane's elements of a row. `stage` is the warp's; `row` the row's first element. Rows are
+  /// Queues the copy of the lane's elements of a row. `stage` is the warp's; `row` is the row's first element. Rows are
   /// whole pieces: what a piece has behind the last column is zero in memory.
   static __device__ __forceinline__ void fetch(char* stage, const T* row, const LaneColumns& at, int lane) {
     const T* const from = row + at.first;
@@ -74,7 +74,7 @@ struct Lane {
     }
   }
 
-  /// The lane's four elements of a round, as doubles.
+  /// Reads the lane's four elements of a round, as doubles.
   static __device__ __forceinline__ void read(const char* stage, int round, int lane, double (&a)[4]) {
     if constexpr (kPieces == 1) {
       const float4 v = *reinterpret_cast<const float4*>(stage + (round * 32 + lane) * 16);
@@ -92,7 +92,7 @@ struct Lane {
     }
   }
 
-  /// read(), less the columns' shift, which has room for whole leaves.
+  /// Like read(), less the columns' shift, which has room for whole leaves.
   template <bool kShifted>
   static __device__ __forceinline__ void read(const char* stage, int round, int lane, const double* shift,
                                               const LaneColumns& at, double (&a)[4]) {
@@ -108,7 +108,7 @@ struct Lane {
   }
 };
 
-/// The lane's columns of a vector that has room for whole leaves, 16-byte aligned.
+/// Reads the lane's columns of a vector that has room for whole leaves and is aligned to 16 bytes.
 __device__ __forceinline__ void read_vector(const double* vector, const LaneColumns& at, double (&to)[kOwn]) {
 #pragma unroll
   for (int round = 0; round < kRounds; ++round) {
@@ -129,7 +129,7 @@ __device__ __forceinline__ void write_vector(double* vector, const LaneColumns& 
   }
 }
 
-/// Sum over lanes: lane + lane ^ kHalf, and so on down to 1. Every lane gets it.
+/// Adds over the lanes: lane and lane ^ kHalf, and so on down to 1. Every lane gets the sum.
 template <int kHalf>
 __device__ __forceinline__ double add_halves(double v) {
 #pragma unroll
@@ -137,7 +137,7 @@ __device__ __forceinline__ double add_halves(double v) {
   return v;
 }
 
-/// The leaf of a row's product with x, in every lane.
+/// The leaf of a row's product with x; every lane gets it.
 template <class T, bool kShifted>
 __device__ __forceinline__ double leaf_sum(const char* stage, int lane, const double* shift, const LaneColumns& at,
                                            const double (&x)[kOwn]) {
@@ -168,7 +168,7 @@ __device__ __forceinline__ void add_row(const char* stage, int lane, const doubl
   }
 }
 
-/// The aligned tree over n <= 16 values in shared memory, in every lane: what is missing is +0.0.
+/// The aligned tree over n <= 16 values in shared memory; every lane gets it. Missing values are +0.0.
 __device__ __forceinline__ double tree_of_16(const double* values, int n, int lane) {
   const int i = lane % 16;
   double v = i < n ? values[i] : 0.0;

@@ -13,7 +13,7 @@
 namespace stope::stats::cuda {
 
 inline constexpr int kAdders = 8, kColumnsThreads = (kAdders + 1) * kWarp;
-// batches in a warp's ring; the second where shared memory is short
+// Batches in a warp's ring; the second constant is for GPUs with little shared memory.
 inline constexpr int kColumnBatches = 4, kFewColumnBatches = 2;
 
 template <class T, int kBatches>
