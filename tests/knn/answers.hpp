@@ -1,4 +1,4 @@
-// Two answers compared bit for bit, and searches while GPUs and memory fail: what the tests of the back ends share.
+// What the tests of the back ends share: comparing two answers bit for bit, and searching while GPUs or memory fail.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@
 
 namespace stope {
 
-/// Which NaN it is carries no meaning.
+/// It does not matter which NaN a value is.
 inline bool same_bits(double a, double b) {
   return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b) || (std::isnan(a) && std::isnan(b));
 }
@@ -43,8 +43,9 @@ inline void expect_same(const Neighbors& ours, const Neighbors& theirs) {
   expect_same_bits(ours.distances, theirs.distances);
 }
 
-/// From its n-th call on the GPU is gone, for n = 1, 1 + step, ... until a search makes fewer calls: each search before
-/// says that the GPU was lost, none hangs, and the next one works again. Returns how many were lost.
+/// Runs searches in which the GPU is lost from the n-th call on, for n = 1, 1 + step, ... until a search makes fewer
+/// calls. Each search must say that the GPU was lost, none may hang, and the next one must work again. Returns how many
+/// were lost.
 template <class Search>
 int lose_the_gpu_at_every_call(const Neighbors& theirs, const Search& search, std::int64_t step = 1) {
   constexpr std::int64_t kMost = 5000;
@@ -67,8 +68,9 @@ int lose_the_gpu_at_every_call(const Neighbors& theirs, const Search& search, st
   return lost;
 }
 
-/// The n-th allocation of search(fit()) after fit() fails once, for n = 1, 2, ... until there are fewer: the answer is
-/// the same, or the error says that memory is short. Returns how many searches had their answer in spite of a failure.
+/// Makes the n-th allocation of search(fit()) after fit() fail once, for n = 1, 2, ... until there are fewer. The
+/// answer must be the same, or the error must say that memory is short. Returns how many searches had their answer in
+/// spite of a failure.
 template <class Fit, class Search>
 int fail_every_allocation_once(const Neighbors& theirs, const Fit& fit, const Search& search) {
   constexpr std::int64_t kMost = 500;
@@ -78,7 +80,7 @@ int fail_every_allocation_once(const Neighbors& theirs, const Fit& fit, const Se
     fault::arm_alloc(n);
     try {
       const Neighbors ours = search(index);
-      // Not reached yet: whoever asks now is the n-th or an earlier one.
+      // If the failure is still ahead, one of the next n allocations gets it.
       bool reached = true;
       for (std::int64_t asked = 0; asked < n && reached; ++asked) reached = !fault::alloc_fails();
       fault::arm_alloc(0);

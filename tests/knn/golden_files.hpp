@@ -1,4 +1,4 @@
-// The recorded runs of the real RapidMiner 5.3 (../shared/goldens/rapidminer): where they lie and how to read them.
+// The recorded runs of the real RapidMiner 5.3 (../shared/goldens/rapidminer): where they are and how to read them.
 #pragma once
 
 #include <bit>
@@ -35,7 +35,7 @@ inline nlohmann::json read_json(const std::filesystem::path& path) {
   return nlohmann::json::parse(in);
 }
 
-/// The fields of a CSV line; a quoted field may hold separators and doubled quotes, but no line break.
+/// Splits a CSV line into its fields. A quoted field may hold separators and doubled quotes, but no line break.
 inline std::vector<std::string> fields(std::string_view line) {
   std::vector<std::string> out(1);
   bool quoted = false;
@@ -76,7 +76,7 @@ inline std::int64_t integer(const std::string& text) {
   return static_cast<std::int64_t>(number(text));
 }
 
-/// "NumericalMeasures" -> "Numerical", the prefix of stope's metric names.
+/// Turns "NumericalMeasures" into "Numerical", the prefix of stope's metric names.
 inline std::string family(const std::string& measure_types) {
   static const std::map<std::string, std::string> names = {{"MixedMeasures", "Mixed"},
                                                            {"NumericalMeasures", "Numerical"},
@@ -85,7 +85,7 @@ inline std::string family(const std::string& measure_types) {
   return names.at(measure_types);
 }
 
-/// Measures that need log, exp, acos or a matrix inverse: compared within kTolerance, all others to the bit.
+/// Measures that need log, exp, acos or a matrix inverse are compared within kTolerance, all others to the bit.
 inline bool is_exact(const std::string& measure) {
   for (const char* name : {"CosineSimilarity", "KernelEuclideanDistance", "GeneralizedIDivergence", "KLDivergence",
                            "ItakuraSaitoDistance", "LogarithmicLoss", "LogisticLoss", "MahalanobisDistance"}) {
@@ -106,17 +106,17 @@ inline bool close(double a, double b) {
   return std::abs(a - b) <= kTolerance * std::fmax(1.0, std::fmax(std::abs(a), std::abs(b)));
 }
 
-/// -0.0 before 0.0, infinity before NaN.
+/// Orders -0.0 before 0.0, and infinity before NaN.
 inline bool before(double a, double b) {
   if (std::isnan(a) || std::isnan(b)) return !std::isnan(a) && std::isnan(b);
   if (a == b) return std::signbit(a) && !std::signbit(b);
   return a < b;
 }
 
-/// A training row and its distance, in the order of the heap's array.
+/// Training rows with their distances, in the order of the heap's array.
 using Neighborhood = std::vector<std::pair<std::int64_t, double>>;
 
-/// k -> test row -> neighbourhood.
+/// Returns k -> test row -> neighbourhood.
 inline std::map<std::int64_t, std::map<std::int64_t, Neighborhood>> read_neighbors(const std::filesystem::path& path) {
   std::map<std::int64_t, std::map<std::int64_t, Neighborhood>> lists;
   const auto records = read_records(path);
@@ -133,7 +133,7 @@ struct Prediction {
   std::vector<double> confidences;
 };
 
-/// (k, weighted) -> predictions by test row.
+/// Returns (k, weighted) -> predictions by test row.
 inline std::map<std::pair<std::int64_t, bool>, std::vector<Prediction>> read_predictions(
     const std::filesystem::path& path) {
   std::map<std::pair<std::int64_t, bool>, std::vector<Prediction>> out;

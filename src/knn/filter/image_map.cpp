@@ -41,9 +41,7 @@ void ImageMap::choose_columns(const Fitted& fitted) {
 namespace {
 
 double weight_factor(const FilterForm& form, const Attribute& attribute) {
-  if (form.term == Term::relative)
-    return 1.0;  // |x-y| / (|x|+|y|) does not depend on a factor: the weight joins the
-                 // sum
+  if (form.term == Term::relative) return 1.0;  // |x-y| / (|x|+|y|) ignores a factor: the weight joins the sum
   const double weight = form.term == Term::square ? std::sqrt(attribute.weight) : attribute.weight;
   return form.space == Space::ranges ? weight / attribute.range : weight;
 }

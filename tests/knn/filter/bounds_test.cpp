@@ -1,5 +1,5 @@
-// Tables on which a bound of the filters once failed, or is as tight as it can be, on every back end, kind of scan and
-// order of rows.
+// Tables on which a bound of the filters once failed, or is as tight as it can be. They run on every back end, kind of
+// scan and order of rows.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -27,7 +27,7 @@ TEST(FilterBounds, ARowThatIsAlwaysListedMayLieOutsideItsBox) {
   expect_the_references_answer(table_of({a, b}), query, "euclidean", 1);
 }
 
-// Scales are those of the usual rows where a few are far out, the first of them in every sample.
+// Where a few rows are far out, the usual rows choose the scales. The first of the few is in every sample.
 TEST(FilterBounds, AFewRowsFarOut) {
   for (const double far : {1e3, 1e8, 1e28, 1e160, 1e305}) {
     Random random(8);
@@ -104,8 +104,8 @@ TEST(FilterBounds, LatitudesBeyondThePoles) {
   }
 }
 
-// Tables on which a bound is as tight as it can be: all but four values a column lie on the grid that bytes round to,
-// symmetric around 0 so that the centre does not move it, and every distance has many near it.
+// A table on which a bound is as tight as it can be. All but four values of a column lie on the grid that bytes round
+// to, symmetric around 0 so that the centre does not move it. Every distance has many near it.
 Table on_the_grid(Random& random, std::size_t n_numeric, int n_nominal, std::int64_t n, double missing) {
   std::vector<std::vector<double>> columns(n_numeric, std::vector<double>(static_cast<std::size_t>(n)));
   for (std::size_t c = 0; c < n_numeric; ++c) {
@@ -114,8 +114,8 @@ Table on_the_grid(Random& random, std::size_t n_numeric, int n_nominal, std::int
       columns[c][r] = c == 0 ? std::copysign(127.0 / 128.0, value) : value;
       columns[c][r + 1] = -columns[c][r];
     }
-    // Two rows (and their mirror images) off the grid, which rounding moves away from rows 0 and 2, past others that
-    // are farther in truth.
+    // Two rows (and their mirror images) lie off the grid. Rounding moves them away from rows 0 and 2, past others that
+    // are really farther.
     for (const std::size_t r : {std::size_t{0}, std::size_t{2}}) {
       const double away = columns[c][r] > 0.0 ? -1.0 / 128.0 : 1.0 / 128.0;
       const double on = columns[c][r] + away * (c % 2 == 0 ? 1.0 : 2.0) + (c < 2 ? away : 0.0);
@@ -161,7 +161,7 @@ TEST(FilterBounds, ValuesOnTheGridOfBytes) {
   }
 }
 
-// Neighbours nearer to each other than floats are, far from the centre: what rounding moves is all there is.
+// Neighbours lie nearer to each other than floats do, far from the centre: rounding alone decides.
 TEST(FilterBounds, NeighboursNearerThanFloats) {
   Random random(6);
   for (const char* metric :

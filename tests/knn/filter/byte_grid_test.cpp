@@ -1,4 +1,4 @@
-// Which tables are small whole numbers, and that bytes of them lose nothing: squares of distances follow from the
+// Which tables are small whole numbers, and that their bytes lose nothing: squares of distances follow from the
 // products of bytes exactly as the tensor filter takes them (docs/numerics/filter.md, "Bytes on matrix units").
 #include "knn/filter/byte_grid.hpp"
 
@@ -66,7 +66,7 @@ TEST(ByteGrid, StepsArePowersOfTwo) {
   expect_grid({{0.5}, {1.75}, {0}}, 0.25, {0}, 2);
   expect_grid({{0}, {0x1p40}, {0x1p33}}, 0x1p33, {128 * 0x1p33}, 1);
   expect_grid({{0}, {0x1p-200}, {-0x1p-205}}, 0x1p-205, {0}, 1);
-  expect_grid({{4}, {8}, {200}}, 1, {128}, 1);  // odd ones would do, too
+  expect_grid({{4}, {8}, {200}}, 1, {128}, 1);  // odd centres would do, too
   expect_grid({{0}, {512}}, 512, {0}, 2);
   expect_grid({{0}, {256}, {4}}, 4, {0}, 1);
 }
@@ -121,8 +121,8 @@ TEST(ByteGrid, ManyQueriesBesideIt) {
   EXPECT_FALSE(many_off_grid(*grid, queries.data(), 0, 0));
 }
 
-// The scores of the scan: factor <q,t> - ceil(factor |t|^2 / 2) + shift, of which a float holds every one; the square
-// of a distance is factor |q|^2 - 2 score within what the columns say a score may be off.
+// The scan's scores are factor <q,t> - ceil(factor |t|^2 / 2) + shift, and a float holds every one of them. The square
+// of a distance is factor |q|^2 - 2 score, within the error that the columns state for a score.
 TEST(ByteGrid, SquaresOfDistancesFollowFromWholeScores) {
   constexpr std::int64_t kShift = 6 * (1 << 20) + 1, kMostScore = kShift + (1 << 21);
   Random random(1);
@@ -130,7 +130,7 @@ TEST(ByteGrid, SquaresOfDistancesFollowFromWholeScores) {
     for (const std::size_t d : {1, 100, 128, 256}) {
       Rows rows(60, std::vector<double>(d));
       for (std::size_t r = 0; r < rows.size(); ++r) {
-        // Corners of the range, where scores are the largest and the smallest, and what lies between.
+        // The corners of the range, where scores are largest and smallest, and values in between.
         for (double& value : rows[r]) {
           const auto steps = static_cast<std::uint64_t>(most - least + 1);
           value = r == 0   ? least

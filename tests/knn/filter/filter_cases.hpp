@@ -1,4 +1,4 @@
-// A table with its queries under a forced back end, scan and order of rows: what the tests of filters share.
+// What the tests of filters share: a table with its queries under a forced back end, scan and order of rows.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ struct Case {
   Table train, query;
   KnnOptions knn;
   SearchOptions search;
-  double radius = std::nan("");  // NaN: the nearest
+  double radius = std::nan("");  // NaN: the nearest rows
 };
 
 inline Neighbors answer(const Case& c, const KnnIndex& index, const RunOptions& run) {
@@ -55,7 +55,7 @@ class Forced {
   Forced& operator=(const Forced&) = delete;
 };
 
-// Cases that once lost a neighbour, on every back end, kind of scan and order of rows.
+// Runs cases that once lost a neighbour, on every back end, kind of scan and order of rows.
 inline void expect_the_references_answer(const Table& train, const Table& query, const std::string& metric,
                                          std::int64_t k, const std::vector<double>& weights = {}) {
   Case c;
@@ -72,11 +72,11 @@ inline void expect_the_references_answer(const Table& train, const Table& query,
   }
   for (const BackendInfo& backend : device_info().backends) {
     if (!backend.available || backend.name == "reference") continue;
-    const bool orders = backend.name != "cuda";  // a GPU takes rows as the table has them
+    const bool orders = backend.name != "cuda";  // a GPU takes rows in the table's order
     for (const char* order : {"", "table", "near"}) {
       for (const char* scan : {"", "differences", "products", "bytes"}) {
         if (!orders && *order != '\0') continue;
-        // "" leaves the choice to the search: one of the others.
+        // "" leaves the choice to the search, which takes one of the others.
         if (effort() < 100 && orders && (*order == '\0' || *scan == '\0')) continue;
         const Forced forced(backend.name, order, scan, 1000, 0);
         const Neighbors ours = answer(c, index, {});

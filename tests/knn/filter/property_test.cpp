@@ -1,5 +1,5 @@
-// Every fast path against the reference, bit for bit, on random tables made to break its bounds. A case is one table
-// and one query set. STOPE_CASES sets how many (a long run: millions), STOPE_SEED where they begin.
+// Compares every fast path with the reference, bit for bit, on random tables made to break its bounds. A case is one
+// table and one query set. STOPE_CASES sets how many there are (a long run: millions), STOPE_SEED where they begin.
 #include <gtest/gtest.h>
 
 #include <bit>

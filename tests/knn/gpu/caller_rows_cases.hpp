@@ -1,5 +1,4 @@
-// Random rows as a GPU's memory has them, and what their lists should be: for the real plug-in and for the
-// fake one.
+// Random rows in a GPU's memory, and what their lists should be: for the real plug-in and for the fake one.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -18,11 +17,11 @@
 
 namespace stope::device_array_cases {
 
-/// What lies between the rows must not be looked at: it is far off.
+/// Values between the rows must not be read: they are far off.
 struct Rows {
   std::int64_t n_rows = 0, n_columns = 0, stride = 0;
   bool floats = false;
-  std::vector<double> values = {};  // which are floats, where floats are wanted
+  std::vector<double> values = {};  // floats in doubles, where floats are wanted
 
   std::vector<float> as_floats() const {
     std::vector<float> narrow;

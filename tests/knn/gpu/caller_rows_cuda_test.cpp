@@ -1,5 +1,5 @@
-// Rows and lists in a GPU's memory that another user of CUDA has made (gpu_memory.hpp), against rows on the host and
-// the processor, bit for bit: both types, strides, every way of a search, streams, threads, errors. Skipped where there
+// Compares rows and lists in GPU memory that another user of CUDA has made (gpu_memory.hpp) with host rows on the CPU,
+// bit for bit. It covers both types, strides, every way of a search, streams, threads and errors. Skipped where there
 // is no GPU.
 #include <gtest/gtest.h>
 
