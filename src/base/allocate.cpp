@@ -45,7 +45,7 @@ class SpillFile {
     std::string path = folder_ + "/stope-XXXXXX";
     fd_ = fault != 0 ? -1 : ::mkostemp(path.data(), O_CLOEXEC);
     if (fd_ < 0) fail("create a temporary file", fault != 0 ? fault : errno);
-    ::unlink(path.c_str());  // gone with the last mapping, however the process ends
+    ::unlink(path.c_str());  // the file goes with its last mapping, however the process ends
   }
   ~SpillFile() { ::close(fd_); }
   SpillFile(const SpillFile&) = delete;
@@ -53,7 +53,7 @@ class SpillFile {
 
   void* map(std::int64_t bytes) {
     const auto length = static_cast<std::size_t>(bytes);
-    // Reserved now: a disk that fills up while pages are written would end the process with SIGBUS.
+    // Reserves the bytes now: a disk that fills up while pages are written would end the process with SIGBUS.
     const int fault = fault::io_fails();
     const int error = fault != 0 ? fault : ::posix_fallocate(fd_, 0, bytes);
     if (error != 0) fail("reserve " + std::to_string(bytes) + " bytes for a table", error);
@@ -74,7 +74,7 @@ class SpillFile {
 };
 
 std::shared_ptr<void> in_file(std::int64_t bytes) {
-  if (bytes == 0) return in_memory(bytes);  // nothing can be mapped
+  if (bytes == 0) return in_memory(bytes);  // an empty mapping is impossible
   void* address = SpillFile().map(bytes);
   const auto length = static_cast<std::size_t>(bytes);
   return {address, [length](void* p) { ::munmap(p, length); }};

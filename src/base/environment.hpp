@@ -1,5 +1,6 @@
 // The environment variables that stope reads: one table of them, and one reader for each form of value. A variable is
-// read anew at each call, since tests set it while they run. One that is set to nothing counts as not set.
+// read anew at each call, since tests set it while they run. A variable that is set to the empty string counts as not
+// set.
 #pragma once
 
 #include <cstdint>
@@ -38,14 +39,14 @@ struct Row {
   const char* name;
   Form form;
   Audience audience;
-  const char* values;  ///< of a word: all of them, with ", " between two; else what the value is
+  const char* values;  ///< a word: all allowed ones, with ", " between two; else what the value is
   const char* help;    ///< one sentence; CONTRIBUTING.md has the same
 };
 
 std::span<const Row> table() noexcept;
 const Row& row_of(Variable variable) noexcept;
 
-/// Whether the variable is there, be it empty.
+/// Whether the variable exists, even if it is empty.
 bool is_set(Variable variable) noexcept;
 
 /// The value as it is; empty if it is not set.

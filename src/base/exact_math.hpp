@@ -1,9 +1,9 @@
 // Elementary functions with the same bits on every machine, compiler and device, and an error below 0.55 ulp.
 //
-// The libm of a platform may round differently from the next one, and CUDA's from both; a distance that calls it would
-// break promises 1 and 2. These use only + - * / and square root of IEEE doubles and integer arithmetic; how, and with
-// which error, is in docs/numerics/elementary.md. NaN results are always the bits 0x7ff8000000000000; errno and the
-// floating-point flags mean nothing.
+// One platform's libm may round differently from another's, and CUDA's from both. A distance that calls it would break
+// promises 1 and 2. These functions use only + - * / and square root of IEEE doubles, and integer arithmetic.
+// docs/numerics/elementary.md has the methods and their errors. NaN results are always the bits 0x7ff8000000000000;
+// errno and the floating-point flags mean nothing.
 //
 //   double log(double x)            natural logarithm
 //   double exp(double x)

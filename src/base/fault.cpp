@@ -8,8 +8,8 @@
 namespace stope::fault {
 namespace {
 
-// Counts down to the operation that fails; <= 0 is off. The environment is read once, so that the command line can be
-// driven into every failure without a test build.
+// Counts down to the operation that fails; <= 0 is off. The environment arms it once, at the start, so that tests can
+// drive the command line into every failure without a test build.
 std::int64_t from_environment(environment::Variable variable) noexcept {
   try {
     return environment::count(variable);

@@ -1,6 +1,6 @@
-// Fault hooks: let a test make the n-th large allocation, the n-th file operation or the n-th call of a GPU fail, as a
-// full memory, a full disk or a lost device would. Off (one relaxed load) unless armed by a test or by
-// STOPE_FAULT_ALLOC, STOPE_FAULT_IO or STOPE_FAULT_DEVICE.
+// Fault hooks. A test makes the n-th large allocation, file operation or GPU call fail, as if memory or disk were full
+// or the device lost. A test arms them, or STOPE_FAULT_ALLOC, STOPE_FAULT_IO or STOPE_FAULT_DEVICE. Unarmed, a hook
+// costs one relaxed load.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ void arm_alloc(std::int64_t n) noexcept;
 /// The n-th next file operation fails once with `error_number` (an errno value); n = 0 disarms.
 void arm_io(std::int64_t n, int error_number) noexcept;
 
-/// From the n-th next call of a GPU on every call fails, as after a sticky error; 0 disarms.
+/// Every call of a GPU fails from the n-th next one on, as after a sticky error; 0 disarms.
 void arm_device(std::int64_t n) noexcept;
 
 /// True if this allocation is to fail.

@@ -1,4 +1,4 @@
-// The marks of code that is compiled for the host and, by a CUDA compiler, for the device as well.
+// STOPE_HD marks code that is compiled for the host and, by a CUDA compiler, for the device as well.
 #pragma once
 
 #if defined(__CUDACC__) || defined(__CUDA__)

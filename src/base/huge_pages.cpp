@@ -14,7 +14,7 @@ void prefer_huge_pages(void* memory, std::size_t bytes) noexcept {
   if (first >= end) return;
   const int before = errno;
   ::madvise(static_cast<char*>(memory) + (first - begin), end - first, MADV_HUGEPAGE);
-  errno = before;  // a kernel without them says no, which is no matter
+  errno = before;  // a kernel without huge pages refuses, which does no harm
 }
 
 }  // namespace stope

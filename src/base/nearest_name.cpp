@@ -10,8 +10,8 @@ char lower(char c) {
   return static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
 }
 
-// Letters inserted, dropped, replaced, or two neighbours swapped (optimal string alignment): a swap is the commonest
-// slip of the fingers, and counted as two edits "lable" would be too far from "label".
+// Counts letters inserted, dropped, replaced, and neighbours swapped (optimal string alignment). A swap is the
+// commonest typing mistake; if it counted as two edits, "lable" would be too far from "label".
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> before(b.size() + 1), above(b.size() + 1), row(b.size() + 1);
   for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
@@ -32,10 +32,10 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 }  // namespace
 
 std::string did_you_mean(std::string_view name, const std::vector<std::string>& candidates) {
-  constexpr std::size_t kLongest = 64;  // longer names are no typing mistakes; keeps the quadratic search short
+  constexpr std::size_t kLongest = 64;  // longer names are no typing mistakes; this bounds the quadratic search
   if (name.empty() || name.size() > kLongest) return "";
   const std::string* best = nullptr;
-  // A third of the letters may differ, but never all of them: 'x' is no slip for 'y'.
+  // A third of the letters may differ, but never all of them: 'x' is not a misspelt 'y'.
   std::size_t best_distance = std::min(std::max<std::size_t>(1, name.size() / 3), name.size() - 1) + 1;
   for (const std::string& candidate : candidates) {
     if (candidate.size() > kLongest) continue;

@@ -1,4 +1,4 @@
-// A double in a message: the shortest text that reads back, where std::to_string would print 1e-9 as 0.000000.
+// A double in a message: the shortest text that reads back as the same. std::to_string would print 1e-9 as 0.000000.
 #pragma once
 
 #include <charconv>

@@ -5,8 +5,8 @@
 
 namespace stope {
 
-/// SplitMix64 (Steele, Lea, Flood 2014): 64 bits of state, equidistributed, passes BigCrush. std:: distributions differ
-/// between standard libraries, so the few that are needed are here.
+/// SplitMix64 (Steele, Lea, Flood 2014): it has 64 bits of state, is equidistributed and passes BigCrush. The
+/// distributions of std:: differ between standard libraries, so the few that stope needs are here.
 class Random {
  public:
   explicit Random(std::uint64_t seed) : state_(seed) {}

@@ -1,4 +1,4 @@
-// Deterministic floating-point sums: a fixed shape that depends on the length alone, never on threads or tiles.
+// Deterministic floating-point sums: their shape depends on the length alone, never on threads or tiles.
 #pragma once
 
 #include <cstdint>

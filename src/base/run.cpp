@@ -34,7 +34,7 @@ namespace {
 std::int64_t number_in(const char* path) {
   std::ifstream file(path);
   std::int64_t value = -1;
-  return file >> value ? value : -1;  // "max" is no number: no limit
+  return file >> value ? value : -1;  // "max" is no number: there is no limit
 }
 
 std::int64_t meminfo_bytes(const std::string& key) {

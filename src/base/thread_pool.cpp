@@ -8,15 +8,15 @@
 namespace stope {
 
 ThreadPool::ThreadPool(int threads) {
-  constexpr int kMost = 4096;  // far beyond any machine; keeps an absurd request from exhausting the system
+  constexpr int kMost = 4096;  // far beyond any machine; an absurd request must not exhaust the system
   const int wanted = std::min(threads > 0 ? threads : available_threads(), kMost);
   workers_.reserve(static_cast<std::size_t>(wanted - 1));
   for (int worker = 1; worker < wanted; ++worker) {
     try {
       workers_.emplace_back([this, worker] { work(worker); });
     } catch (const std::exception&) {
-      // A thread limit, or no memory for a stack: fewer threads compute the same result. Leaving the constructor here
-      // would join workers that nobody has told to stop.
+      // The system has a limit of threads, or no memory for a stack. Fewer threads compute the same result. Throwing
+      // from the constructor here would join workers that nobody has told to stop.
       break;
     }
   }
@@ -57,7 +57,7 @@ void ThreadPool::drain(int worker) {
       (*task_)(i, worker);
     } catch (...) {
       const std::lock_guard lock(mutex_);
-      // The lowest failing task wins, so that the message does not depend on the schedule.
+      // The error of the lowest failing task wins, so that the message does not depend on the schedule.
       if (error_ == nullptr || i < error_task_) {
         error_ = std::current_exception();
         error_task_ = i;
@@ -86,7 +86,7 @@ void ThreadPool::parallel_for(std::int64_t n_tasks, const CancelToken& cancel,
   drain(0);
   std::exception_ptr error;
   {
-    // Workers that have not woken by now find nothing to do: to wait for them would take longer than a short round.
+    // Workers that have not woken by now find nothing to do. Waiting for them would take longer than a short round.
     std::unique_lock lock(mutex_);
     open_ = false;
     done_.wait(lock, [&] { return busy_ == 0; });

@@ -13,12 +13,11 @@
 
 namespace stope {
 
-/// A fixed set of workers; the calling thread works too, so a pool of one thread starts none. A pool is used by one
-/// caller at a time.
+/// A fixed set of workers; the calling thread works too, so a pool of one thread starts none. Only one caller may use a
+/// pool at a time.
 class ThreadPool {
  public:
-  /// threads <= 0: as many as the process may use. Where the system refuses a thread the pool goes on with those it
-  /// got.
+  /// threads <= 0: as many as the process may use. If the system refuses a thread, the pool makes do with fewer.
   explicit ThreadPool(int threads);
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;
@@ -26,10 +25,10 @@ class ThreadPool {
 
   int size() const { return static_cast<int>(workers_.size()) + 1; }
 
-  /// Runs task(i, worker) for i in [0, n_tasks), any order, worker in [0, size()). Returns when all are done. If tasks
-  /// throw, the exception of the lowest task that threw is rethrown and tasks not yet begun are skipped. Polls `cancel`
-  /// before each task and then throws Error{cancelled}. A second call before the first has returned (from a task, or
-  /// from another thread) throws Error{internal}.
+  /// Runs task(i, worker) for i in [0, n_tasks), in any order, with worker in [0, size()). Returns when all are done.
+  /// If tasks throw, the exception of the lowest task that threw is rethrown and tasks not yet begun are skipped. Polls
+  /// `cancel` before each task and then throws Error{cancelled}. A second call before the first has returned (from a
+  /// task, or from another thread) throws Error{internal}.
   void parallel_for(std::int64_t n_tasks, const CancelToken& cancel,
                     const std::function<void(std::int64_t task, int worker)>& task);
 
@@ -44,9 +43,9 @@ class ThreadPool {
   bool open_ = false;        // whether workers may still join the round
   int busy_ = 0;             // workers in this round
   bool stop_ = false;
-  bool running_ = false;  // between start and end of a parallel_for: a nested one would wait for itself
+  bool running_ = false;  // a parallel_for is under way: a nested one would wait for itself
 
-  // The round's work. Written before the round starts, read by the workers under mutex_.
+  // The round's work: it is written before the round starts, and workers read it under mutex_.
   const std::function<void(std::int64_t, int)>* task_ = nullptr;
   const CancelToken* cancel_ = nullptr;
   std::int64_t n_tasks_ = 0;

@@ -16,7 +16,7 @@
 namespace stope {
 namespace {
 
-// Predictions of every k for all rows of the table, filled fold by fold; only one of the two is used.
+// Predictions of every k for all rows of the table, filled fold by fold. Only one of the two members is used.
 struct Predictions {
   std::vector<std::vector<std::int32_t>> codes;
   std::vector<std::vector<double>> numbers;
@@ -51,7 +51,7 @@ void check_ks(const EvaluateOptions& options, std::int64_t smallest_training_par
   }
 }
 
-// Test rows of every fold. Numeric labels have no classes to balance.
+// The test rows of every fold. Numeric labels have no classes to balance.
 std::vector<std::vector<std::int64_t>> test_rows(const Table& table, const Column& label,
                                                  const EvaluateOptions& options) {
   std::vector<std::int32_t> classes;
@@ -62,7 +62,7 @@ std::vector<std::vector<std::int64_t>> test_rows(const Table& table, const Colum
   return cross_validation_folds(table.n_rows, options.n_folds, options.seed, classes);
 }
 
-// Where the splits of the table go, and what is left of the budget once they and their normalised copy are held.
+// Where the splits of the table go, and what they and their normalised copy leave of the memory budget.
 struct Splits {
   Storage storage;
   RunOptions run;
@@ -111,7 +111,7 @@ std::vector<double> weights_once_normalized(const std::vector<double>& weights, 
   return moved;
 }
 
-// Fits on `train`, predicts `test`; prediction i of every k is that of table row rows[i].
+// Fits on `train` and predicts `test`; for every k, prediction i belongs to table row rows[i].
 SearchReport predict_fold(const Table& train, const Table& test, const std::vector<std::int64_t>& rows,
                           bool label_is_nominal, const KnnOptions& knn, const std::vector<std::int64_t>& ks,
                           const VoteOptions& vote, const RunOptions& run, Predictions& predictions) {
@@ -137,7 +137,7 @@ std::vector<T> select(const std::vector<T>& values, const std::vector<std::int64
   return selected;
 }
 
-// Scores all test rows together, and each fold where there are folds.
+// Scores all test rows together, and each fold by itself where there are folds.
 std::vector<EvaluationOfK> score_each(const Column& label, const EvaluateOptions& options,
                                       const std::vector<std::vector<std::int64_t>>& folds,
                                       const Predictions& predictions) {

@@ -1,4 +1,4 @@
-// What the evaluations of all kinds of models share: the other rows of a split, and progress fold by fold.
+// Shared by the evaluations of all kinds of models: the other rows of a split, and progress fold by fold.
 #pragma once
 
 #include <cstddef>

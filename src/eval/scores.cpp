@@ -1,4 +1,4 @@
-// Scores of predictions against known labels: confusion matrix and what follows from it, RMSE, MAE, R2.
+// Scores of predictions against known labels: the confusion matrix and its scores, RMSE, MAE, R2.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -36,7 +36,7 @@ double cohen_kappa(std::int64_t n_rows, std::int64_t agreements, const std::vect
   const auto n = static_cast<double>(n_rows);
   double by_chance = 0.0;
   for (std::size_t c = 0; c < truths.size(); ++c) {
-    // Decided on the integers: one class alone on both sides leaves nothing to agree about.
+    // The integers decide this: with one class alone on both sides there is nothing to agree about.
     if (truths[c] == n_rows && predictions[c] == n_rows) return kNaN;
     by_chance += static_cast<double>(truths[c]) / n * (static_cast<double>(predictions[c]) / n);
   }
@@ -122,7 +122,7 @@ RegressionScores score_regression(const std::vector<double>& truth, const std::v
     scores.r2 = kNaN;
     return scores;
   }
-  // Not left to the arithmetic: the mean of n equal numbers need not be that number.
+  // The arithmetic cannot decide this: the mean of n equal numbers need not be that number.
   const auto [low, high] = std::minmax_element(known.begin(), known.end());
   if (*low == *high) {
     scores.r2 = residual == 0.0 ? 1.0 : 0.0;

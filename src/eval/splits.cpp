@@ -50,8 +50,8 @@ std::vector<Stratum> strata(const std::vector<std::int64_t>& rows, const std::ve
   return result;
 }
 
-// Largest remainders (Hamilton): each stratum gets the whole part of its share, the rows left over go to the strata
-// with the largest fractions. In integers, so that no rounding can lose or invent a row.
+// Largest remainders (Hamilton): each stratum gets the whole part of its share, and the rows left over go to the strata
+// with the largest fractions. Integers make sure that no rounding loses or invents a row.
 void apportion(std::vector<Stratum>& parts, std::int64_t n_test, std::int64_t n_rows) {
   std::int64_t left = n_test;
   for (Stratum& part : parts) {
@@ -78,8 +78,8 @@ std::vector<std::vector<std::int64_t>> cross_validation_folds(std::int64_t n_row
   }
   check_labels(n_rows, labels);
   const std::vector<std::int64_t> rows = shuffled_by_class(n_rows, seed, labels);
-  // Dealing the sorted rows round like cards, without starting anew at a class, balances both at once: any run of
-  // consecutive cards - a class, or all of them - reaches the folds in numbers that differ by at most 1.
+  // The sorted rows are dealt round like cards, without starting anew at a class. Any run of consecutive cards, whether
+  // one class or all rows, then reaches the folds in numbers that differ by at most 1.
   std::vector<std::vector<std::int64_t>> folds(static_cast<std::size_t>(n_folds));
   for (std::size_t i = 0; i < rows.size(); ++i) folds[i % folds.size()].push_back(rows[i]);
   for (std::vector<std::int64_t>& fold : folds) std::sort(fold.begin(), fold.end());

@@ -1,4 +1,4 @@
-// blobs: rows that lie around a centre for each class, uniform in [-10, 10), normally distributed.
+// blobs: each class has a centre, uniform in [-10, 10), and its rows are normally distributed around it.
 #include "generate/kind.hpp"
 
 namespace stope::generate {

@@ -1,4 +1,5 @@
-// fvecs: vectors without a label, for files of vectors: normal around a hundred centres, as descriptors of images are.
+// fvecs: vectors without a label, for files of vectors. They are normal around a hundred centres, much as descriptors
+// of images are.
 #include "generate/kind.hpp"
 
 namespace stope::generate {

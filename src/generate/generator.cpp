@@ -1,4 +1,4 @@
-// The table of kinds, and rows of a kind as columns (stope/generate.hpp).
+// The table of kinds, and the rows of a kind as columns (stope/generate.hpp).
 #include <algorithm>
 #include <cmath>
 

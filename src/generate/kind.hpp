@@ -1,4 +1,4 @@
-// What a kind of generated table is: its columns, and how one row is drawn. One file a kind.
+// A kind of generated table: its columns, and how one row is drawn. Each kind has one file.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace stope::generate {
 
-/// The values of one row: numbers, or the code of a nominal column; NaN and kMissingCode are missing.
+/// The values of one row: numbers, or the codes of nominal columns; NaN and kMissingCode are missing.
 struct Row {
   std::vector<double> values;
 };
@@ -19,7 +19,7 @@ struct Row {
 class Kind {
  public:
   virtual ~Kind() = default;
-  /// Columns without values: names, types, value lists.
+  /// Columns without rows: names, types, value lists.
   virtual std::vector<Column> columns() const = 0;
   /// Draws row number `row`.
   virtual void draw(std::int64_t row, Random& random, Row& to) const = 0;
@@ -27,9 +27,10 @@ class Kind {
 
 /// Standard normal (Marsaglia's polar method) from functions that give the same bits on every machine.
 double normal(Random& random);
-/// To four decimals, so that text is short and says all of it; no negative zero. What numbers of a table become.
+/// Rounds to four decimals, so that a short text is exact; never gives a negative zero. Every number of a table is
+/// rounded so.
 double rounded(double value);
-/// The generator of whatever has a number of its own: a row, a column.
+/// The random generator of a row, a column, or anything else that has a number.
 Random generator(std::uint64_t seed, std::uint64_t stream, std::int64_t number);
 
 /// Numeric columns x1, x2, ...
@@ -38,7 +39,7 @@ std::vector<Column> numeric_columns(std::int64_t n);
 std::vector<std::string> names(const std::string& prefix, std::int64_t n);
 Column nominal_column(const std::string& name, std::vector<std::string> values);
 
-/// What an option is without the user's word.
+/// An option's value, or the kind's default if the user gave none.
 inline double or_default(double given, double otherwise) {
   return given < 0.0 ? otherwise : given;
 }
@@ -46,7 +47,7 @@ inline std::int64_t or_default(std::int64_t given, std::int64_t otherwise) {
   return given == 0 ? otherwise : given;
 }
 
-/// Which options a kind has beside its sizes.
+/// Which options a kind has in addition to its sizes.
 struct Takes {
   bool classes = false, missing = false, noise = false;
 };

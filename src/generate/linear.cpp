@@ -18,7 +18,7 @@ class Linear final : public Kind {
   void draw(std::int64_t, Random& random, Row& to) const override {
     double y = 3.0;
     for (std::int64_t j = 0; j < n_columns_; ++j) {
-      // Rounded first, so that y is what the numbers in the file say.
+      // x is rounded first, so that y follows from the numbers in the file.
       const double x = rounded(normal(random));
       to.values[static_cast<std::size_t>(j)] = x;
       y += (j % 2 == 0 ? x : -x) / static_cast<double>(j + 1);

@@ -1,5 +1,5 @@
-// mixed: numbers and nominal values in turn, of different scales and numbers of values, some of them missing. The class
-// of a row shifts its numbers and makes some of its nominal values likelier.
+// mixed: numeric and nominal columns in turn, with different scales and numbers of values, and some values missing. The
+// class of a row shifts its numbers and makes some of its nominal values likelier.
 #include <cmath>
 #include <limits>
 

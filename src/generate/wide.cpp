@@ -1,5 +1,5 @@
-// wide: as expression levels of genes: every column has a level and a spread of its own, skewed to the right; one in
-// fifty is shifted by `noise` spreads from class to class. Made for few rows and very many columns.
+// wide: tables like expression levels of genes, with few rows and very many columns. Every column has its own level and
+// spread and is skewed to the right. One column in fifty is shifted by `noise` spreads from class to class.
 #include "base/exact_math.hpp"
 #include "generate/kind.hpp"
 

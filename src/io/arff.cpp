@@ -1,5 +1,5 @@
-// ARFF, the format of WEKA and RapidMiner (docs/FORMATS.md). Rows are counted before they are read, so that every
-// column is allocated once, at its size; the memory-mapped text is walked over twice.
+// ARFF, the format of WEKA and RapidMiner (docs/FORMATS.md). Two walks over the memory-mapped text: the first counts
+// the rows, so that every column is allocated once, at its size.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -20,7 +20,7 @@ namespace stope::io {
 namespace {
 
 constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
-constexpr std::int64_t kPollRows = 4096;  // rows between two looks at the cancel token: a few milliseconds at most
+constexpr std::int64_t kPollRows = 4096;  // rows between two polls of the cancel token: a few milliseconds at most
 
 struct StringHash {
   using is_transparent = void;
@@ -67,7 +67,7 @@ class ArffReader {
     if (run_.progress) run_.progress("read", scanner_.position(), static_cast<std::int64_t>(text_.view.size()));
   }
 
-  /// Header, number of rows, memory.
+  /// Reads the header, counts the rows and allocates the columns.
   void prepare() {
     if (const std::int64_t offset = csv::find_invalid_utf8(text_.view); offset >= 0) {
       throw Error(ErrorCode::invalid_file, "invalid UTF-8 (is the file in another encoding?)",
@@ -97,13 +97,13 @@ class ArffReader {
     }
   }
 
-  /// Counts bytes that will be held; throws where they exceed the budget.
+  /// Counts bytes that will be held; throws if they exceed the budget.
   void plan(std::int64_t bytes) {
     planned_bytes_ = checked::add(planned_bytes_, bytes);
     if (planned_bytes_ > budget()) require_memory(planned_bytes_, bytes_, run_);
   }
 
-  /// What a value costs in the dictionary: the node, the bucket, and the list handed out at the end.
+  /// What a value costs in the dictionary: its node, its bucket, and its entry in the final list.
   static std::int64_t dictionary_bytes(std::string_view value) {
     return static_cast<std::int64_t>(2 * (value.size() + sizeof(std::string)) + 48);
   }
@@ -164,8 +164,8 @@ class ArffReader {
     return static_cast<std::int64_t>(index);
   }
 
-  /// What a sparse row leaves out: 0, which for a nominal attribute is its first value. A string attribute has no first
-  /// value until rows name some, so there it is missing.
+  /// Sets the value that a sparse row leaves out: 0, which is the first value of a nominal attribute. A string
+  /// attribute has no first value until rows name some, so it is missing there.
   void set_default(Cells& cells) const {
     if (!cells.coded()) {
       cells.numbers[row_] = 0;
@@ -216,7 +216,7 @@ class ArffReader {
     return budget_;
   }
 
-  /// What may follow the values: nothing, or the row's weight in braces.
+  /// Reads what may follow the values: nothing, or the row's weight in braces.
   void end_of_row() {
     double weight = 1;
     if (scanner_.peek() != ArffScanner::kLineEnd) {
@@ -272,7 +272,7 @@ class ArffReader {
     return table;
   }
 
-  /// Values of a string attribute in the order asked for, and its codes renumbered to match.
+  /// Puts the values of a string attribute in the order asked for, and renumbers its codes to match.
   void order_values(Cells& cells) const {
     const std::size_t n = cells.dictionary.size();
     std::vector<const std::string*> texts(n);
@@ -308,7 +308,7 @@ class ArffReader {
   Buffer<double> weights_;  // empty until a row has one
   std::int64_t n_rows_ = 0;
   std::int64_t row_ = 0;
-  Storage storage_ = Storage::memory;  // of the values
+  Storage storage_ = Storage::memory;  // where the values go
   std::int64_t planned_bytes_ = 0;
   std::int64_t budget_ = -1;
 };

@@ -20,7 +20,7 @@ bool digits(std::string_view text, std::size_t at, std::size_t count, int& value
   return true;
 }
 
-// One rounding, the same for reading and writing: seconds since 1970 are an exact double.
+// Rounds once, alike for reading and writing: seconds since 1970 are an exact double.
 double days_of(std::int64_t seconds) {
   return static_cast<double>(seconds) / static_cast<double>(kDaySeconds);
 }
@@ -66,7 +66,7 @@ bool parse_date(std::string_view text, DateFormat format, double& days) {
 }
 
 bool append_date(std::string& out, DateFormat format, double days) {
-  // Years 0 to 9999: what four digits hold.
+  // Four digits hold the years 0 to 9999.
   constexpr double kFirstDay = -719528;
   constexpr double kLastDay = 2932897;
   if (!(days >= kFirstDay && days < kLastDay) || (days == 0 && std::signbit(days))) return false;

@@ -6,17 +6,18 @@
 
 namespace stope::io {
 
-/// What an ARFF `date` attribute is written as.
+/// How an ARFF `date` attribute is written.
 enum class DateFormat {
   date,       ///< yyyy-MM-dd
   date_time,  ///< yyyy-MM-dd'T'HH:mm:ss, ARFF's default
-  date_blank  ///< yyyy-MM-dd HH:mm:ss, the example of the format's description
+  date_blank  ///< yyyy-MM-dd HH:mm:ss, the example in ARFF's description
 };
 
-/// The format a Java pattern stands for; false for any other.
+/// The format that a Java pattern stands for; false for any other pattern.
 bool parse_date_format(std::string_view pattern, DateFormat& format);
 
-/// `text` as days, exactly in `format`: four-digit year, existing day, hours 0-23, no zone. False otherwise.
+/// Reads `text` as days. It must follow `format` exactly: four-digit year, existing day, hours 0-23, no zone. False
+/// otherwise.
 bool parse_date(std::string_view text, DateFormat format, double& days);
 
 /// Appends `days` in `format` (not date_blank) if that reads back as the same number; else appends nothing and returns

@@ -85,7 +85,7 @@ std::vector<ArffAttribute> read_arff_header(ArffScanner& scanner) {
   while (scanner.next_line()) {
     const std::int64_t column = scanner.column();
     const std::string keyword = scanner.keyword();
-    if (keyword == "@relation") continue;  // the rest of the line is a name nobody asks for
+    if (keyword == "@relation") continue;  // the rest of the line is a name that nobody needs
     if (keyword == "@attribute") {
       attributes.push_back(read_attribute(scanner));
       if (!names.insert(attributes.back().name).second) {

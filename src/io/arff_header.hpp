@@ -15,7 +15,7 @@ struct ArffAttribute {
   std::string name;
   ArffKind kind = ArffKind::number;
   DateFormat date_format = DateFormat::date_time;
-  std::vector<std::string> values;  ///< of a nominal attribute, in the order of the file
+  std::vector<std::string> values;  ///< values of a nominal attribute, in the order of the file
 };
 
 /// Reads up to and including the `@data` line. Throws invalid_file with the place (unknown keywords, duplicate names or

@@ -1,5 +1,5 @@
 // Lines and words of ARFF (io/arff_scanner.hpp). The rules are those of WEKA's reader, which is built on Java's
-// StreamTokenizer, except where that one would drop text silently (docs/FORMATS.md lists the differences).
+// StreamTokenizer, except where WEKA would drop text silently (docs/FORMATS.md lists the differences).
 #include "io/arff_scanner.hpp"
 
 namespace stope::io {
@@ -88,7 +88,7 @@ ArffWord ArffScanner::word() {
     while (at_ < line_.size() && !ends_word(line_[at_])) ++at_;
   }
   if (at_ == begin) fail("expected a value");
-  // it's or 5" tall: where the quote's other end is meant to be is anyone's guess.
+  // In it's or 5" tall, nobody can tell where the quote is meant to end.
   if (at_ < line_.size() && (line_[at_] == '\'' || line_[at_] == '"')) {
     fail("a quote inside the unquoted value " + shown(line_.substr(begin, at_ - begin)) + " (quote the whole value)");
   }
@@ -144,7 +144,7 @@ void ArffScanner::unescape(std::size_t& i) {
   for (int n = 1; n < max_digits && i < line_.size() && line_[i] >= '0' && line_[i] <= '7'; ++n) {
     value = value * 8 + (line_[i++] - '0');
   }
-  // The number is a character's, U+0000 to U+00FF, not a byte's: from 128 on it takes two bytes of UTF-8.
+  // The number is a character, U+0000 to U+00FF, not a byte: from 128 on it takes two bytes of UTF-8.
   if (value >= 0x80) scratch_ += static_cast<char>(0xC0 | value >> 6);
   scratch_ += static_cast<char>(value >= 0x80 ? 0x80 | (value & 0x3F) : value);
 }

@@ -9,24 +9,24 @@
 
 namespace stope::io {
 
-/// A value as it stands in the file. `text` is valid until the next one is taken.
+/// A value as it stands in the file. `text` is valid until the next value is read.
 struct ArffWord {
   std::string_view text;    ///< without quotes, escapes resolved
-  std::int64_t column = 0;  ///< of its first byte, counted from 1
+  std::int64_t column = 0;  ///< position of its first byte, counted from 1
   bool quoted = false;      ///< a quoted '?' is a value, a bare one is missing
 };
 
-/// Walks over the lines of a text that hold anything. Quotes end at the end of their line at the latest, so that lines
-/// can be counted without looking at quotes.
+/// Walks over the lines of a text that are not empty. A quote ends at the latest with its line, so that lines can be
+/// counted without looking at quotes.
 class ArffScanner {
  public:
   ArffScanner(std::string_view text, const std::string& name) : text_(text), name_(name) {}
 
   /// Moves to the next line that is neither blank nor only a comment; false at the end.
   bool next_line();
-  /// How many such lines are left, without moving.
+  /// Counts the lines of that kind that are left, without moving.
   std::int64_t count_lines() const;
-  /// Bytes of the text before the current line's end.
+  /// The number of bytes before the end of the current line.
   std::int64_t position() const { return static_cast<std::int64_t>(next_); }
 
   /// The next character of the line that is no blank, or kLineEnd where nothing but a comment is left. A '%' begins a
@@ -36,16 +36,16 @@ class ArffScanner {
 
   /// Consumes the character peek() returned.
   void skip() { ++at_; }
-  /// Consumes blanks and at most one comma; true if there was one of either.
+  /// Consumes blanks and at most one comma; true if there was any.
   bool separator();
-  /// A quoted or unquoted value.
+  /// Reads a quoted or unquoted value.
   ArffWord word();
-  /// A word and all that stands before the next blank, quote or bracket, lower case: "@attribute".
+  /// Reads up to the next blank, quote or bracket, in lower case: "@attribute".
   std::string keyword();
   /// Consumes a line that holds nothing more; throws otherwise.
   void expect_line_end(std::string_view after);
 
-  /// Where peek() stands.
+  /// The column at which peek() looks.
   std::int64_t column() const { return static_cast<std::int64_t>(at_) + 1; }
   std::int64_t line() const { return line_number_; }
   /// `column` counts bytes; the error counts characters.
@@ -60,13 +60,14 @@ class ArffScanner {
 
   std::string_view text_;
   const std::string& name_;
-  std::string_view line_;    // without its end
-  std::size_t next_ = 0;     // where the line after it begins
-  std::size_t at_ = 0;       // within line_
-  std::size_t newline_ = 0;  // the first '\n' at or after next_, npos if there is none; found once, not once a line
+  std::string_view line_;  // without its end
+  std::size_t next_ = 0;   // where the next line begins
+  std::size_t at_ = 0;     // within line_
+  std::size_t newline_ =
+      0;  // the first '\n' at or after next_, npos if there is none; kept, so that it is not searched for on every line
   bool newline_known_ = false;
   std::int64_t line_number_ = 0;
-  std::string scratch_;  // a value with escapes
+  std::string scratch_;  // a value whose escapes are resolved
 };
 
 /// `text` in quotes for a message: at most 40 bytes, control characters as '?'.

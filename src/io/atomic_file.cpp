@@ -18,9 +18,9 @@
 namespace stope::io {
 namespace {
 
-constexpr std::size_t kBufferBytes = std::size_t{1} << 20;  // one system call a megabyte: its cost no longer shows
-constexpr int kMaxLinks = 40;                               // as the kernel follows before it says ELOOP
-constexpr int kMaxNames = 100;                              // tries for a free temporary name
+constexpr std::size_t kBufferBytes = std::size_t{1} << 20;  // one system call per megabyte has no visible cost
+constexpr int kMaxLinks = 40;                               // the kernel follows as many before it says ELOOP
+constexpr int kMaxNames = 100;                              // attempts to find a free temporary name
 
 std::string directory_of(const std::string& path) {
   const std::size_t slash = path.rfind('/');
@@ -28,7 +28,7 @@ std::string directory_of(const std::string& path) {
   return slash == 0 ? "/" : path.substr(0, slash);
 }
 
-/// The path a chain of symbolic links ends at, also where that does not exist yet (realpath() would refuse it).
+/// The path at which a chain of symbolic links ends, even if it does not exist yet (realpath() would refuse it).
 std::string follow_links(std::string path) {
   for (int links = 0; links < kMaxLinks; ++links) {
     char target[4096];
@@ -37,14 +37,14 @@ std::string follow_links(std::string path) {
     const std::string next(target, static_cast<std::size_t>(length));
     path = next.front() == '/' ? next : directory_of(path).append("/").append(next);
   }
-  return path;  // a cycle: opening it reports ELOOP
+  return path;  // a cycle; opening it reports ELOOP
 }
 
 bool is_stdout(const std::string& path) {
   return path == "-" || path == "/dev/stdout" || path == "/dev/fd/1" || path == "/proc/self/fd/1";
 }
 
-/// Short and independent of the target's name, which may already be as long as the file system allows.
+/// The name is short and does not contain the target's, which may already be as long as the file system allows.
 std::string temporary_name() {
   static std::atomic<std::uint64_t> counter{0};
   const auto ticks = static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
@@ -75,7 +75,7 @@ AtomicFile::AtomicFile(const std::string& path) : path_(path) {
     return;
   }
   if (S_ISDIR(info.st_mode)) fail("open", EISDIR);
-  // Renaming over a write-protected file would succeed where the directory is writable; its owner meant otherwise.
+  // A rename would replace a write-protected file if the directory is writable. Its owner meant otherwise.
   if (::access(target_.c_str(), W_OK) != 0) fail("open", errno);
   if (S_ISREG(info.st_mode)) {
     open_temporary(info.st_mode & 07777U, true);
@@ -157,7 +157,7 @@ void AtomicFile::sync() {
   if (temporary_.empty()) return;
   if (const int fault = fault::io_fails()) fail("sync", fault);
   if (::fsync(fd_) != 0) fail("sync", errno);
-  // A network file system may report a failed write only here, and the descriptor is gone either way.
+  // A network file system may report a failed write only when the file is closed. The descriptor is gone either way.
   owns_fd_ = false;
   if (::close(fd_) != 0 && errno != EINTR) fail("close", errno);
 }
@@ -170,8 +170,8 @@ void AtomicFile::rename_into_place() {
   renamed_ = true;
 }
 
-/// Until the directory is on disk a power cut could bring the old file back, whole. Some file systems cannot sync a
-/// directory and say EINVAL, some directories may be written but not opened: there is nothing more to be done.
+/// Until the directory is on disk, a power cut could bring the old file back, whole. Some file systems cannot sync a
+/// directory and say EINVAL; some directories can be written but not opened. Nothing more can be done there.
 void AtomicFile::sync_directory() const {
   if (!renamed_) return;
   if (const int fault = fault::io_fails()) fail("sync the directory of", fault);
@@ -182,7 +182,7 @@ void AtomicFile::sync_directory() const {
   if (error_number == EIO || error_number == ENOSPC) fail("sync the directory of", error_number);
 }
 
-/// Best effort: where the file system has no hard links a failing rename leaves the files before it new.
+/// Best effort: if the file system has no hard links, a failing rename leaves the earlier files new.
 void AtomicFile::keep_old() {
   if (temporary_.empty()) return;
   was_there_ = ::access(target_.c_str(), F_OK) == 0;

@@ -1,4 +1,4 @@
-// Bytes out: a file that is absent, old or complete, never half-written (promise 4).
+// Output of bytes: a file is absent, old or complete, never half-written (promise 4).
 #pragma once
 
 #include <cstdint>
@@ -11,20 +11,20 @@
 
 namespace stope::io {
 
-/// Writes to a temporary file beside `path`, buffered; commit() syncs it and renames it into place. Destruction without
-/// commit() removes it, so an exception (a full disk, a cancelled job) leaves what was there before. An existing file
-/// keeps its mode, a new one follows the umask; a symbolic link stays one and its target is replaced. "-" and
-/// /dev/stdout write straight to standard output; a FIFO or a character device is written directly. A path that ends
-/// in .gz or .zst is compressed.
+/// Writes, buffered, to a temporary file in the folder of `path`; commit() syncs it and renames it into place.
+/// Destruction without commit() removes it, so an exception (a full disk, a cancelled job) leaves what was there
+/// before. An existing file keeps its mode, and a new one follows the umask. A symbolic link stays one; its target is
+/// replaced. "-" and /dev/stdout mean standard output, which is written directly, as are FIFOs and character devices. A
+/// path that ends in .gz or .zst is compressed.
 class AtomicFile {
  public:
-  /// Throws io at once if the directory is missing or not writable, the file is write-protected or a directory.
+  /// Throws io at once if the directory is missing or not writable, or if the file is write-protected or a directory.
   explicit AtomicFile(const std::string& path);
   ~AtomicFile();
   AtomicFile(const AtomicFile&) = delete;
   AtomicFile& operator=(const AtomicFile&) = delete;
 
-  /// Throws io (a full disk, a lost device), BrokenPipe (stope/io.hpp) where the reader of a pipe has gone.
+  /// Throws io (a full disk, a lost device), and BrokenPipe (stope/io.hpp) if the reader of a pipe has gone.
   void write(std::string_view bytes);
   void commit();
 
@@ -42,12 +42,12 @@ class AtomicFile {
   void undo() noexcept;
   [[noreturn]] void fail(std::string_view what, int error_number) const;
 
-  std::string path_;       // as the caller named it: for messages
-  std::string target_;     // what is replaced: path_ with symbolic links followed
-  std::string old_;        // a second name of what stood at target_, while several files are committed
+  std::string path_;       // as the caller named it, for messages
+  std::string target_;     // the file that is replaced: path_ with symbolic links followed
+  std::string old_;        // a second name of the old file at target_, while several files are committed
   std::string temporary_;  // empty once it is renamed, and where the output is written directly
   std::string buffer_;
-  std::string packed_;  // what the compressor has just put out
+  std::string packed_;  // the compressor's latest output
   std::unique_ptr<Compressor> compressor_;
   int fd_ = -1;
   bool owns_fd_ = false;
@@ -55,8 +55,8 @@ class AtomicFile {
   bool renamed_ = false;
 };
 
-/// Commits files that belong together. Every file is synced before the first is renamed, so that what can run out (the
-/// disk) does so while all the old files still stand; if a rename fails, those before it are undone.
+/// Commits files that belong together. Every file is synced before the first is renamed, so that a full disk shows
+/// while all the old files still stand. If a rename fails, the renames before it are undone.
 void commit_all(const std::vector<AtomicFile*>& files);
 
 }  // namespace stope::io

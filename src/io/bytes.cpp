@@ -18,9 +18,9 @@
 namespace stope::io {
 namespace {
 
-// Below this a copy costs less than the page faults of a mapping, and a file that another process cuts short while it
-// is read gives short data instead of SIGBUS. A larger file that shrinks while mapped still kills the process: guarding
-// every access would cost more than the parse, and copying would double the memory.
+// Smaller files are copied, which costs less than the page faults of a mapping. If another process cuts such a file
+// short meanwhile, its data are short, and no SIGBUS follows. A larger file that shrinks while it is mapped still kills
+// the process: guarding every access would cost more than the parse, and copying would double the memory.
 constexpr std::int64_t kMapFrom = std::int64_t{1} << 20;
 constexpr std::int64_t kReadStep = std::int64_t{1} << 20;
 
@@ -59,15 +59,15 @@ struct stat status_of(int fd, const std::string& name) {
   return status;
 }
 
-// Waits for data in steps, so that a pipe nobody writes to cannot keep a cancelled job: the signal may have been taken
-// by another thread, and then no system call of this one is interrupted. A file is always ready.
+// Waits for data in steps, so that a cancelled job does not hang on a pipe to which nobody writes: if another thread
+// took the signal, no system call of this one is interrupted. A file is always ready.
 void wait_for_data(int fd, const CancelToken& cancel) {
   constexpr int kStepMs = 100;
   pollfd ready{fd, POLLIN, 0};
   for (;;) {
     cancel.check();
     const int events = ::poll(&ready, 1, kStepMs);
-    if (events > 0 || (events < 0 && errno != EINTR)) return;  // what is wrong with it, read() will say
+    if (events > 0 || (events < 0 && errno != EINTR)) return;  // read() will say what is wrong with it
   }
 }
 
@@ -81,10 +81,10 @@ std::int64_t read_some(int fd, char* to, std::int64_t n, const std::string& name
   }
 }
 
-// Everything that comes out of `fd`, whose size is not known beforehand (a pipe) or only expected.
+// Reads `fd` to its end. Its size is unknown (a pipe) or only expected.
 Bytes read_all(int fd, std::int64_t expected, const std::string& name, const RunOptions& run) {
   const std::int64_t budget = memory_budget(run);
-  Buffer<char> buffer(expected + 1);  // one more, so that the end is seen without growing
+  Buffer<char> buffer(expected + 1);  // one more byte shows the end without growing
   std::int64_t size = 0;
   for (;;) {
     if (size == buffer.size()) {

@@ -1,4 +1,4 @@
-// Bytes in: the whole content of an input, and a reader over it that cannot run past its end.
+// Input of bytes: the whole content of an input, and a reader that cannot run past its end.
 #pragma once
 
 #include <bit>
@@ -12,17 +12,17 @@
 
 namespace stope::io {
 
-/// The content of a file, kept alive with it. A plain file is memory-mapped (it does not count against the memory
-/// budget); standard input ("-") and compressed files (.gz, .zst by suffix or by magic number) are held in memory.
+/// The content of a file, kept alive with it. A plain file is memory-mapped, so it does not count against the memory
+/// budget. Standard input ("-") and compressed files (.gz, .zst, by suffix or by magic number) are held in memory.
 struct Bytes {
   std::string_view view;
   std::shared_ptr<const void> owner;
   std::string name;       ///< for error messages: the path, or "<stdin>"
-  std::int64_t held = 0;  ///< bytes of memory behind `view`; 0 for a mapping
+  std::int64_t held = 0;  ///< bytes of memory that `view` takes; 0 for a mapping
 };
 
-/// Throws io (missing, a directory, unreadable), invalid_file (damaged compressed data), out_of_memory (expands past
-/// `run`'s memory budget), cancelled.
+/// Loads a file's content. Throws io (missing, a directory, unreadable), invalid_file (damaged compressed data),
+/// out_of_memory (it expands past the memory budget of `run`), cancelled.
 Bytes load_bytes(const std::string& path, const RunOptions& run);
 
 static_assert(std::endian::native == std::endian::little, "the binary formats are read as they lie in memory");
@@ -35,7 +35,7 @@ class ByteReader {
   std::int64_t remaining() const { return static_cast<std::int64_t>(bytes_.size()); }
   std::int64_t position() const { return position_; }
 
-  /// The next n bytes; throws invalid_file naming `what`, the offset and the bytes wanted and left.
+  /// Takes the next n bytes. Throws invalid_file naming `what`, the offset, and the bytes wanted and left.
   std::string_view take(std::int64_t n, std::string_view what) {
     if (n < 0 || n > remaining()) {
       throw Error(ErrorCode::invalid_file, name_ + ": " + std::string(what) + " at byte " + std::to_string(position_) +

@@ -76,7 +76,7 @@ class Zstd : public Compressor {
       ZSTD_outBuffer output{out.data() + used, kOutputStep, 0};
       const std::size_t left = ZSTD_compressStream2(context_, &output, &input, directive);
       out.resize(used + output.pos);
-      if (ZSTD_isError(left) != 0) fail("zstd");  // with these parameters only its memory can run out
+      if (ZSTD_isError(left) != 0) fail("zstd");  // with these parameters it can only run out of memory
       done = directive == ZSTD_e_end ? left == 0 : input.pos == input.size;
     }
   }

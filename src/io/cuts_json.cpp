@@ -1,4 +1,4 @@
-// The JSON of cuts, both ways (stope/cuts_file.hpp).
+// Reads and writes cuts as JSON (stope/cuts_file.hpp).
 #include "io/cuts_json.hpp"
 
 #include <limits>
@@ -18,7 +18,7 @@ constexpr std::size_t kMostBytes = std::size_t{1} << 28;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// Infinities, which JSON has no numbers for.
+// Reads an infinity, for which JSON has no number.
 bool infinity_of(std::string_view text, double& value) {
   if (text == "-inf" || text == "inf") {
     value = text == "inf" ? kInfinity : -kInfinity;

@@ -15,7 +15,7 @@ Format format_of(std::string_view path) {
   for (const std::string_view packed : {".gz", ".zst"}) {
     if (lower.ends_with(packed)) {
       lower.resize(lower.size() - packed.size());
-      break;  // one compression: x.csv.gz.zst is not a CSV file after one decompression
+      break;  // only one compression: x.csv.gz.zst is no CSV file after one decompression
     }
   }
   constexpr std::array<std::pair<std::string_view, Format>, 8> kSuffixes = {{{".csv", Format::csv},

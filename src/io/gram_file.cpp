@@ -42,8 +42,7 @@ Sizes read_sizes(ByteReader& reader, const Bytes& bytes) {
   return {sizes[0], sizes[1]};
 }
 
-// Compares what the header says with what is there, before anything is made of it. (The product of both sizes may not
-// even be a 64-bit number.)
+// Compares the header's sizes with the file's length before they are used. Their product may not even fit 64 bits.
 void check_length(const Bytes& bytes, const Sizes& sizes, std::int64_t vector_bytes) {
   const auto there = static_cast<std::int64_t>(bytes.view.size());
   const std::int64_t row_bytes = sizes.n_columns * 4, content = there - kHeaderBytes;
@@ -60,8 +59,8 @@ void check_length(const Bytes& bytes, const Sizes& sizes, std::int64_t vector_by
   }
 }
 
-// Mapped and allocated memory begins at a page or at 64 bytes, so that byte 16 is aligned; a view of something else is
-// refused rather than read in a way the processor may not allow.
+// Mapped memory begins at a page and allocated memory at a multiple of 64 bytes, so byte 16 is aligned. Any other view
+// is refused: the CPU may not allow unaligned reads.
 const float* floats_at(const Bytes& bytes) {
   const char* first = bytes.view.data() + kHeaderBytes;
   if (reinterpret_cast<std::uintptr_t>(first) % alignof(float) != 0) {
@@ -125,7 +124,7 @@ void write_random_gram_file(OutputFile& file, std::int64_t n_columns, std::int64
                             const RunOptions& run) {
   io::check_size("X (columns)", n_columns);
   io::check_size("Y (rows)", n_rows);
-  // Every block has a generator of its own, so that threads share the work; which they are shows in no byte.
+  // Every block has a generator of its own, so that threads can share the work. No byte depends on the threads.
   constexpr std::int64_t kBlock = 65536;
   const std::int64_t n = checked::add(checked::mul(n_columns, n_rows), n_columns);
   const std::int64_t n_blocks = checked::ceil_div(n, kBlock);
@@ -140,7 +139,7 @@ void write_random_gram_file(OutputFile& file, std::int64_t n_columns, std::int64
       Random random(Random(base + static_cast<std::uint64_t>(first + block)).next());
       const std::int64_t end = std::min((block + 1) * kBlock, size);
       for (std::int64_t i = block * kBlock; i < end; ++i) {
-        // 24 bits: every number is a float, none is rounded.
+        // 24 bits: every number is a float, and none is rounded.
         numbers[static_cast<std::size_t>(i)] = static_cast<float>(random.next() >> 40) * 0x1.0p-23F - 1.0F;
       }
     });

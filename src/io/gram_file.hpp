@@ -1,4 +1,4 @@
-// Gram files from bytes (stope/gram_file.hpp).
+// Reads gram files from bytes (stope/gram_file.hpp).
 #pragma once
 
 #include "io/bytes.hpp"

@@ -15,7 +15,7 @@
 namespace stope::io {
 namespace {
 
-// Work between two looks at the cancel token: well under half a second at the slowest codec's 100 MB/s.
+// Bytes between two polls of the cancel token: well under half a second at the slowest codec's 100 MB/s.
 constexpr std::int64_t kStep = std::int64_t{4} << 20;
 
 [[noreturn]] void damaged(const std::string& name, std::string_view what, std::int64_t offset) {
@@ -23,7 +23,7 @@ constexpr std::int64_t kStep = std::int64_t{4} << 20;
               "compressed data are damaged at byte " + std::to_string(offset) + ": " + std::string(what), {name});
 }
 
-// The expanded bytes. Growing copies, so old and new must fit the budget together.
+// The expanded bytes. Growing copies them, so old and new memory must fit the budget together.
 class Output {
  public:
   /// `hint` bytes are expected from `input` bytes, 0 = not known.
@@ -39,7 +39,7 @@ class Output {
 
   void grow() {
     const std::int64_t left = budget_ - buffer_.size();
-    // Less than a quarter more would be the next refusal after a few more copies: refuse now.
+    // If less than a quarter more fits, a few more copies would end in a refusal anyway: refuse now.
     if (left <= buffer_.size() + buffer_.size() / 4) fail();
     Buffer<char> larger(std::min(buffer_.size() * 2, left));
     std::memcpy(larger.data(), buffer_.data(), static_cast<std::size_t>(size_));
@@ -73,8 +73,8 @@ std::uint32_t little_endian_32(std::string_view bytes) {
   return value;
 }
 
-// The size in the trailer of the last member: exact for a single member below 4 GiB, which is nearly every file.
-// Deflate cannot expand more than 1032-fold, so a larger figure is not believed.
+// The size in the trailer of the last member. It is exact for a single member below 4 GiB, which is nearly every file.
+// Deflate expands at most 1032-fold, so a larger figure is ignored.
 std::int64_t gzip_size_hint(std::string_view bytes) {
   if (bytes.size() < 18) return 0;
   const std::int64_t hint = little_endian_32(bytes.substr(bytes.size() - 4));
@@ -136,15 +136,15 @@ struct FreeZstd {
 };
 
 Inflated inflate_zstd(std::string_view bytes, const std::string& name, std::int64_t budget, const CancelToken& cancel) {
-  // A frame may declare any size: the hint is believed up to the budget, and pages it does not touch cost nothing.
+  // A frame may declare any size. The hint is trusted up to the budget, and untouched pages cost nothing.
   const unsigned long long declared = ZSTD_getFrameContentSize(bytes.data(), bytes.size());
   const bool believable = declared != ZSTD_CONTENTSIZE_UNKNOWN && declared != ZSTD_CONTENTSIZE_ERROR &&
                           declared < static_cast<unsigned long long>(budget) && declared < bytes.size() * 32768ULL;
   Output output(believable ? static_cast<std::int64_t>(declared) + 1 : 0, bytes.size(), budget, name);
   const std::unique_ptr<ZSTD_DCtx, FreeZstd> context(ZSTD_createDCtx());
   if (context == nullptr) throw Error(ErrorCode::out_of_memory, "zstd cannot allocate its context", {name});
-  // A frame may demand a window of 128 MiB, which libzstd allocates on its word alone. Every decoder is to support 8
-  // MiB (RFC 8878, 3.1.1.1.2), whatever the budget.
+  // A frame may demand a window of 128 MiB, which libzstd allocates unchecked. Every decoder should support 8 MiB (RFC
+  // 8878, 3.1.1.1.2), whatever the budget.
   const int window_log = std::clamp(static_cast<int>(std::bit_width(static_cast<std::uint64_t>(budget))) - 1, 23, 27);
   ZSTD_DCtx_setParameter(context.get(), ZSTD_d_windowLogMax, window_log);
   ZSTD_inBuffer in{bytes.data(), bytes.size(), 0};

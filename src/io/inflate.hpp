@@ -1,4 +1,4 @@
-// gzip and zstd: a whole compressed input expanded into memory, within a budget.
+// Expands a whole gzip or zstd input into memory, within a budget.
 #pragma once
 
 #include <cstdint>
@@ -12,18 +12,18 @@ namespace stope::io {
 
 enum class Compression { none, gzip, zstd };
 
-/// By magic number. A file shorter than its magic number is not compressed.
+/// Decides by magic number. A file shorter than its magic number is not compressed.
 Compression compression_of(std::string_view bytes);
 
-/// Expanded bytes; `size` of `buffer`'s elements are used.
+/// Expanded bytes: the first `size` elements of `buffer`.
 struct Inflated {
   Buffer<char> buffer;
   std::int64_t size = 0;
 };
 
-/// All members (gzip) or frames (zstd) of `bytes`, one after the other; zeros after the last gzip member are padding.
-/// Throws invalid_file (damaged, cut short, trailing junk), out_of_memory (more than `budget` bytes would be held at
-/// once: raised before they are), cancelled.
+/// Expands all members (gzip) or frames (zstd) of `bytes`, one after the other; zeros after the last gzip member are
+/// padding. Throws invalid_file (damaged, cut short, trailing junk), out_of_memory before it would hold more than
+/// `budget` bytes at once, cancelled.
 Inflated inflate(std::string_view bytes, Compression compression, const std::string& name, std::int64_t budget,
                  const CancelToken& cancel);
 

@@ -23,8 +23,8 @@ Place place_of(std::string_view text, std::size_t byte, const std::string& name)
   return {name, static_cast<std::int64_t>(lines) + 1, static_cast<std::int64_t>(before.size() - line_start) + 1};
 }
 
-/// Builds the tree from the parser's events. The containers that are open lie on a stack and move into their parent
-/// when they end, so nothing ever points into a vector that may grow.
+/// Builds the tree from the parser's events. Open containers lie on a stack and move into their parent when they end,
+/// so that nothing points into a vector that may grow.
 class TreeBuilder final : public nlohmann::json_sax<Json> {
  public:
   TreeBuilder(std::string_view text, const std::string& name) : text_(text), name_(name) {}
@@ -51,8 +51,8 @@ class TreeBuilder final : public nlohmann::json_sax<Json> {
   }
 
   bool parse_error(std::size_t position, const std::string&, const nlohmann::detail::exception& error) override {
-    // "[json.exception.parse_error.101] parse error at line 1, column 2: syntax error while ...": keep the last part;
-    // "[json.exception.out_of_range.406] number overflow parsing '1e999'" has but two.
+    // "[json.exception.parse_error.101] parse error at line 1, column 2: syntax error while ...": keeps the last part.
+    // "[json.exception.out_of_range.406] number overflow parsing '1e999'" has only two parts.
     std::string message = error.what();
     if (const std::size_t bracket = message.find("] "); bracket != std::string::npos) message.erase(0, bracket + 2);
     const std::size_t colon = message.find(": ");
@@ -64,7 +64,7 @@ class TreeBuilder final : public nlohmann::json_sax<Json> {
  private:
   struct Open {
     JsonTree tree;
-    std::unordered_set<std::string> keys;  // of an object, seen so far
+    std::unordered_set<std::string> keys;  // the object's keys so far
   };
 
   [[noreturn]] void fail(const std::string& message) const {
@@ -124,7 +124,7 @@ std::string_view JsonTree::kind_name() const {
 
 JsonTree parse_json(std::string_view text, const std::string& name) {
   TreeBuilder builder(text, name);
-  // False only where an event said so, and those throw instead.
+  // It returns false only if an event does, and our events throw instead.
   if (!Json::sax_parse(text.begin(), text.end(), &builder))
     throw Error(ErrorCode::invalid_file, name + ": no JSON text");
   return builder.take();

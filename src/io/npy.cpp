@@ -1,5 +1,5 @@
 // NumPy's .npy, versions 1.0 to 3.0 (format: numpy/lib/format.py, "Format Version 1.0"): magic, header length, a Python
-// dict literal, the array. The dict is parsed by a parser that knows its three keys and nothing of Python.
+// dict literal, the array. The parser of the dict knows its three keys and no other Python.
 #include <array>
 #include <charconv>
 #include <optional>
@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::string_view kMagic = "\x93NUMPY";
 constexpr std::int64_t kMaxHeaderBytes = 65536;  // NumPy writes 128 and itself refuses more than 10,000
-// An array without elements says how many columns it has without any byte to show for them.
+// An array without elements can claim any number of columns, with no bytes to prove it.
 constexpr std::int64_t kMaxEmptyColumns = 65536;
 
 struct NpyHeader {
@@ -87,7 +87,7 @@ class HeaderParser {
     const std::size_t end = text_.find(quote, position_);
     if (end == std::string_view::npos) fail("unterminated string");
     const std::string_view content = text_.substr(position_, end - position_);
-    // Whatever is quoted in a message must not carry control characters to a terminal.
+    // A quotation in a message must not carry control characters to a terminal.
     for (const char c : content) {
       if (c < ' ' || c > '~' || c == '\\') fail("a string holds an unexpected character");
     }
@@ -118,7 +118,7 @@ class HeaderParser {
       const auto [end, error] = std::from_chars(begin, text_.data() + text_.size(), size);
       if (error != std::errc{} || size < 0) fail("a size of the shape is no number from 0 to 2^63-1");
       position_ += static_cast<std::size_t>(end - begin);
-      if (position_ < text_.size() && text_[position_] == 'L') ++position_;  // Python 2 wrote long integers so
+      if (position_ < text_.size() && text_[position_] == 'L') ++position_;  // Python 2 wrote an L behind long integers
       sizes.push_back(size);
       if (!accept(',')) {
         expect(')');
@@ -205,7 +205,7 @@ Table read_npy(const Bytes& bytes, const RunOptions& run) {
     throw Error(ErrorCode::invalid_file, bytes.name + ": an array of shape " + shape + " holds no data");
   }
 
-  // Two divisions instead of a product: the shape may be any lie, and this one cannot overflow.
+  // Two divisions instead of a product: the shape may be any lie, and divisions cannot overflow.
   const std::int64_t item_bytes = bytes_of(header.type);
   const std::int64_t there = reader.remaining();
   const std::int64_t rows_there = there / item_bytes / n_columns;

@@ -1,4 +1,5 @@
-// Numbers as text, both ways (io/number.hpp): std::from_chars / std::to_chars plus the spellings they do not know.
+// Numbers to text and back (io/number.hpp): std::from_chars and std::to_chars, plus the spellings that they do not
+// know.
 #include "io/number.hpp"
 
 #include <charconv>
@@ -27,10 +28,10 @@ bool equals_ignoring_case(std::string_view text, std::string_view word) {
   return true;
 }
 
-// What a well-formed unsigned decimal beyond the range of double rounds to. from_chars only says "out of range"; the
-// sign of the leading digit's decimal exponent tells the two sides apart (they are 600 powers of ten away from it).
+// Rounds a well-formed unsigned decimal beyond the range of double. from_chars only says "out of range". The sign of
+// the leading digit's decimal exponent tells overflow from underflow: they are 600 powers of ten apart.
 double out_of_range_value(std::string_view text) {
-  std::int64_t exponent = 0;  // of the leading nonzero digit
+  std::int64_t exponent = 0;  // decimal exponent of the leading nonzero digit
   bool point = false, leading = false;
   std::size_t i = 0;
   for (; i < text.size() && (is_digit(text[i]) || text[i] == '.'); ++i) {
@@ -107,7 +108,7 @@ void append_number(std::string& out, double value) {
     out += value < 0 ? "-Infinity" : "Infinity";
     return;
   }
-  // Where Python's repr changes to exponents; between the bounds the fixed form is at most 24 characters.
+  // Python's repr changes to exponents at the same bounds. Between them the fixed form has at most 24 characters.
   const double magnitude = std::fabs(value);
   const bool fixed = magnitude == 0 || (magnitude >= 1e-4 && magnitude < 1e16);
   char text[64];

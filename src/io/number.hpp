@@ -1,4 +1,4 @@
-// Numbers as text, both ways, locale-free.
+// Numbers to text and back, whatever the locale.
 #pragma once
 
 #include <string>
@@ -6,12 +6,12 @@
 
 namespace stope::io {
 
-/// The whole of `text` as a number: decimal or exponent notation, "NaN", "inf", "Infinity" (any case, signed), '+'
-/// allowed; a decimal mark other than '.' where given. Correctly rounded. False if any of it is left over.
+/// Reads the whole of `text` as a number, correctly rounded: decimal or exponent notation, "NaN", "inf", "Infinity"
+/// (any case, signed), with an optional '+'. `decimal` is the decimal mark. False if any text is left over.
 bool parse_number(std::string_view text, double& value, char decimal = '.');
 
-/// Shortest text that reads back as the same double: 0.1, -0.0, 1e+300, NaN, Infinity, -Infinity; whole numbers as
-/// "3.0".
+/// Appends the shortest text that reads back as the same double: 0.1, -0.0, 1e+300, NaN, Infinity, -Infinity; whole
+/// numbers as "3.0".
 void append_number(std::string& out, double value);
 
 }  // namespace stope::io

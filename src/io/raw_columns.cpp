@@ -14,15 +14,15 @@
 namespace stope::io {
 namespace {
 
-// A tile of 64 rows x 16 columns reads whole cache lines of every row (16 x 4 bytes) and keeps 16 output lines open:
-// both sides stay inside a 32 KiB first-level cache whatever the width of the table.
+// A tile of 64 rows x 16 columns reads whole cache lines of every row (16 x 4 bytes) and keeps 16 output lines open.
+// Both sides fit a 32 KiB first-level cache, whatever the width of the table.
 constexpr std::int64_t kTileRows = 64;
 constexpr std::int64_t kTileColumns = 16;
-// Elements a task moves: large enough that handing out tasks costs nothing, small enough to cancel within milliseconds.
+// Elements that a task moves: so many that handing out tasks costs nothing, so few that cancelling takes milliseconds.
 constexpr std::int64_t kTaskElements = std::int64_t{1} << 20;
 constexpr std::int64_t kMaxExactInteger = std::int64_t{1} << 53;
 
-/// What a column is kept as: float32 where that holds every value of T.
+/// The type of a column's values: float32 if it holds every value of T.
 template <class T>
 using Kept = std::conditional_t<sizeof(T) <= 2 || std::is_same_v<T, float>, float, double>;
 
@@ -102,7 +102,7 @@ std::int64_t bytes_of(ArrayType type) {
 }
 
 std::int64_t table_budget(const Bytes& file, const RunOptions& run) {
-  // The default budget is a share of what is free now, so memory held already is no longer in it.
+  // The default budget is a share of the memory that is free now, so it already excludes what the file holds.
   return memory_budget(run) - (run.memory_limit > 0 ? file.held : 0);
 }
 
@@ -115,7 +115,7 @@ void require_memory(std::int64_t bytes, const Bytes& file, const RunOptions& run
 }
 
 Table table_of(const ArrayView& array, const Bytes& file, const RunOptions& run) {
-  // What a column costs beside its values: descriptor, name and the allocator's bookkeeping.
+  // What a column costs in addition to its values: descriptor, name and the allocator's bookkeeping.
   constexpr std::int64_t kColumnBytes = static_cast<std::int64_t>(sizeof(Column)) + 192;
   require_memory(checked::mul(array.n_columns, kColumnBytes), file, run);
   const bool narrow = array.type == ArrayType::float32 || bytes_of(array.type) <= 2;

@@ -1,4 +1,4 @@
-// read_table: which reader takes an input, and the roles laid over what it returns.
+// read_table: it chooses the reader of an input, and applies the roles to the reader's table.
 #include <optional>
 
 #include "io/readers.hpp"
@@ -68,7 +68,7 @@ Table read_table(const std::string& path, const ReadOptions& options, const RunO
   const Schema* declared = schema.has_value() ? &*schema : nullptr;
   Table table = read_as(format, bytes, options, declared, run);
   if (table.source.empty()) table.source = bytes.name;
-  // The CSV reader has taken its names from header, options or schema, so that they match the schema by now.
+  // The CSV reader took its names from header, options or schema, so they match the schema by now.
   const bool named = format == Format::csv || format == Format::tsv || format == Format::arff;
   io::apply_roles(table, options, declared, named ? io::Names::given : io::Names::positions);
   return table;

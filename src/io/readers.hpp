@@ -1,6 +1,6 @@
-// One function a format: bytes -> table. read_table (stope/io.hpp) chooses among them by suffix.
-// Readers know nothing of roles: read_table applies schema, target, id, ignore afterwards (roles.hpp), except that CSV
-// needs the column types beforehand, which is what `ReadOptions` and `Schema` tell it.
+// The readers, one function per format, from bytes to a table. read_table (stope/io.hpp) chooses among them by suffix.
+// Readers know no roles: read_table applies schema, target, id and ignore afterwards (roles.hpp). Only CSV needs the
+// column types beforehand; `ReadOptions` and `Schema` tell it.
 #pragma once
 
 #include "io/bytes.hpp"

@@ -22,7 +22,7 @@ std::vector<std::string> names_of(const Table& table) {
   return names;
 }
 
-// A number as a nominal value: whole numbers without ".0", since that is how a file of class numbers spells them.
+// The name of a number as a nominal value. Whole numbers have no ".0", as in a file of class numbers.
 std::string value_name(double value) {
   std::string text;
   append_number(text, value);
@@ -30,7 +30,7 @@ std::string value_name(double value) {
   return text;
 }
 
-// Codes 0.. for distinct numbers, in the order wanted, with their names.
+// Codes from 0 on for distinct numbers, in the order wanted, with their names.
 struct NumberNames {
   std::unordered_map<double, std::int32_t> codes;
   std::vector<std::string> names;
@@ -60,7 +60,7 @@ NumberNames collect_names(const Column& column, NominalOrder order) {
   return result;
 }
 
-// The numbers a schema's value list spells; a list may spell them as it likes ("1.0").
+// The numbers in a schema's value list, which may spell them in any way ("1.0").
 NumberNames listed_names(const std::vector<std::string>& values) {
   NumberNames result;
   result.names = values;
@@ -116,7 +116,7 @@ void make_numeric_in_place(const Table& table, Column& column) {
   column.values.clear();
 }
 
-// The codes of a nominal column in the order of a schema's value list.
+// Renumbers the codes of a nominal column in the order of a schema's value list.
 void reorder_values(const Table& table, Column& column, const std::vector<std::string>& values) {
   std::unordered_map<std::string_view, std::int32_t> wanted;
   for (std::size_t i = 0; i < values.size(); ++i) wanted.emplace(values[i], static_cast<std::int32_t>(i));
@@ -163,7 +163,7 @@ void apply_schema(Table& table, const Schema& schema, Names kind, const ReadOpti
   }
 }
 
-// Gives one column a role that only one column may have: whoever had it from the schema becomes a feature.
+// Gives one column a role that only one column may have. The column that had it from the schema becomes a feature.
 void give_role(Table& table, const ColumnNames& names, const std::string& text, Role role, std::string_view option) {
   const std::int64_t index = text.empty() ? -1 : names.find(text, option);
   if (index < 0) return;
@@ -243,7 +243,7 @@ std::vector<std::int64_t> match_schema(const std::vector<std::string>& names, Na
     by_name.emplace(spec.name, static_cast<std::int64_t>(spec_names.size()));
     spec_names.push_back(spec.name);
   }
-  // No list has a name twice, so where their lengths agree a column too many means a schema column without one.
+  // No list has a name twice. So if their lengths agree, a surplus column means that a schema column has none.
   for (std::size_t i = 0; i < names.size(); ++i) {
     const auto found = by_name.find(names[i]);
     if (found == by_name.end()) {
@@ -276,7 +276,7 @@ void apply_roles(Table& table, const ReadOptions& options, const Schema* schema,
   }
   if (schema != nullptr) apply_schema(table, *schema, kind, options);
 
-  // The names by now: those that the schema gives to positions count too.
+  // Uses the current names: those that the schema gave to positions count, too.
   const ColumnNames names(names_of(table), options.unknown_columns, table.source);
   check_contradictions(names, options);
   const auto declare = [&](const std::string& text, std::string_view option, ValueType type) {

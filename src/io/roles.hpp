@@ -1,4 +1,4 @@
-// Roles, declared types and schemas: laid over a table whatever format it came from.
+// Roles, declared types and schemas, applied to a table of any format.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,8 @@ enum class Names { given, positions };
 /// The columns of a table by name, else by 1-based number: how options refer to them.
 class ColumnNames {
  public:
-  /// `source` is the file, for the message. UnknownColumns::skip goes by names alone: the numbers are another table's.
+  /// `source` is the file, for messages. Under UnknownColumns::skip only names count: numbers would be those of another
+  /// table.
   ColumnNames(std::vector<std::string> names, UnknownColumns unknown, const std::string& source);
 
   /// The column's index. Where there is none: -1 under UnknownColumns::skip, else it throws invalid_file naming
@@ -26,17 +27,18 @@ class ColumnNames {
 
  private:
   std::vector<std::string> names_;
-  // Made by the first question: most tables are read without one, and some have millions of columns.
+  // The first question makes it: most tables are read without any, and some have millions of columns.
   mutable std::unordered_map<std::string_view, std::int64_t> index_;
   UnknownColumns unknown_;
   std::string source_;
 };
 
-/// The label's name: the target asked for, else the schema's label; empty where there is neither.
+/// The label's name: the target that was asked for, else the schema's label, else empty.
 std::string target_name(const ReadOptions& options, const Schema* schema);
 
-/// For each column the index of its schema column: by name where names are given (the same set, any order; under
-/// UnknownColumns::skip the file may lack some), else by position. Throws invalid_file where they do not match.
+/// For each column the index of its schema column. Given names are matched by name: both sets must be equal, in any
+/// order (under UnknownColumns::skip the file may lack some). Otherwise positions are matched. Throws invalid_file if
+/// they do not match.
 std::vector<std::int64_t> match_schema(const std::vector<std::string>& names, Names kind, const Schema& schema,
                                        UnknownColumns unknown, const std::string& source);
 
@@ -46,7 +48,7 @@ void check_names(const std::vector<std::string>& names, std::int64_t n_columns);
 /// Gives `table` the names, types, value lists and roles of the options and the schema (nullptr = none); options win
 /// over the schema. A numeric column declared nominal gets its numbers' texts as values ("3", "0.5"); a nominal one
 /// declared numeric has its values parsed. Throws invalid_file (unknown column, a value that does not fit),
-/// invalid_argument (contradictory options). Does nothing to what is already as declared.
+/// invalid_argument (contradictory options). Columns that are already as declared stay untouched.
 void apply_roles(Table& table, const ReadOptions& options, const Schema* schema, Names kind);
 
 }  // namespace stope::io

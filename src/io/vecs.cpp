@@ -28,7 +28,8 @@ Table read_vecs(const Bytes& bytes, Format format, const RunOptions& run) {
   ByteReader reader(bytes.view, bytes.name);
   if (reader.remaining() == 0) throw Error(ErrorCode::invalid_file, bytes.name + ": the file is empty");
 
-  // Every row is looked at before anything is allocated: the number of columns is known only once all rows agree.
+  // Every row's length is checked before anything is allocated: the number of columns is known only once all rows
+  // agree.
   std::int64_t n_columns = 0;
   std::int64_t n_rows = 0;
   for (; reader.remaining() > 0; ++n_rows) {

@@ -1,4 +1,4 @@
-// write_table: the format's writer on top of the atomic, compressing file (stope/io.hpp).
+// write_table: it chooses the writer of the format; the file is atomic and compresses (stope/io.hpp).
 #include <string>
 
 #include "io/write_table_formats.hpp"
@@ -66,12 +66,12 @@ void TablePartsWriter::append(const Table& part, const RunOptions& run) {
   }
   const io::ByteSink sink = [this](std::string_view bytes) { file_.write(bytes); };
   Format format = options_.format;
-  if (format == Format::npy) {  // only its header says how many rows there are
+  if (format == Format::npy) {  // only the NPY header holds the number of rows
     options_.dtype = dtype_or(options_, "float64");
     if (!begun_) sink(npy_header(options_.dtype, n_rows_, static_cast<std::int64_t>(part.columns.size())));
     format = Format::raw;
   }
-  RunOptions quiet = run;  // its progress would begin anew with every part
+  RunOptions quiet = run;  // progress would begin anew with every part
   quiet.progress = {};
   write_as(format, part, options_, quiet, sink, begun_ ? io::Part::later : io::Part::first);
   begun_ = true;

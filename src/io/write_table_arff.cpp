@@ -39,7 +39,8 @@ void append_word(std::string& out, std::string_view text) {
   out += '\'';
 }
 
-/// A last column of role weight and that name is what the reader makes of instance weights: it goes back to them.
+/// The reader turns instance weights into a last column of role weight and that name. Such a column is written as
+/// weights again.
 bool is_instance_weight(const Table& table) {
   const Column& last = table.columns.back();
   if (table.columns.size() < 2 || last.role != Role::weight || last.name != "weight" || last.type != ValueType::real) {

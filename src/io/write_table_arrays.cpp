@@ -22,12 +22,12 @@ constexpr std::int64_t kBlockBytes = std::int64_t{1} << 20;
               "column '" + column.name + "', row " + std::to_string(row) + ": " + text + " " + what);
 }
 
-/// `value` as T. Floating types round to nearest; what rounding turns into infinity, and what a whole-number type
-/// cannot hold exactly, is refused.
+/// Converts `value` to T. Floating types round to nearest. Values that would round to infinity are refused, as are
+/// values that a whole-number type cannot hold exactly.
 template <class T>
 T converted(double value, const Column& column, std::int64_t row, const char* dtype) {
   if constexpr (std::is_same_v<T, float>) {
-    // Half a unit in the last place above the largest float, the first value that would round to infinity.
+    // Half a unit in the last place above the largest float: the first value that would round to infinity.
     constexpr double kOverflow = 0x1.ffffffp127;
     if (std::isfinite(value) && std::fabs(value) >= kOverflow) fail_cell(column, row, "is beyond float32");
   } else if constexpr (std::is_integral_v<T>) {
@@ -53,7 +53,7 @@ void fill_column(const Column& column, std::int64_t row0, std::int64_t row1, std
       column.data);
 }
 
-/// All rows, `prefix` in front of each.
+/// Writes all rows, with `prefix` in front of each.
 template <class T>
 void write_rows(const Table& table, std::string_view prefix, const char* dtype, const RunOptions& run,
                 const ByteSink& sink) {

@@ -24,14 +24,14 @@ Spelling spelling_of(const Column& column) {
 }
 
 void append_cell(std::string& out, double value, Spelling spelling) {
-  constexpr double kExactIntegers = 9007199254740992;  // 2^53: up to here every whole number is a double
+  constexpr double kExactIntegers = 9007199254740992;  // 2^53: every whole number up to here is a double
   switch (spelling) {
     case Spelling::date: append_date(out, DateFormat::date, value); return;
     case Spelling::date_time: append_date(out, DateFormat::date_time, value); return;
     case Spelling::real: append_number(out, value); return;
     case Spelling::integer: break;
   }
-  // Not everything in an integer column is one: ARFF readers, ours among them, let 1.5 pass there.
+  // An integer column may hold other numbers: ARFF readers, ours among them, let 1.5 pass.
   if (!(std::fabs(value) <= kExactIntegers) || value != std::floor(value)) return append_number(out, value);
   if (value == 0 && std::signbit(value)) out += '-';
   char text[24];

@@ -1,4 +1,4 @@
-// Cells as text: what the CSV and ARFF writers share.
+// Cells as text, for the CSV and ARFF writers.
 #pragma once
 
 #include <cstdint>
@@ -12,13 +12,13 @@ namespace stope::io {
 /// How the numbers of a column are spelled.
 enum class Spelling { real, integer, date, date_time };
 
-/// Dates as ISO text where that loses nothing in any row (days in years 0 to 9999, whole seconds), else as numbers.
+/// Dates are ISO text if no row loses anything (days in years 0 to 9999, whole seconds), else numbers.
 Spelling spelling_of(const Column& column);
 
-/// Appends a number that is present, so that reading it gives the same double.
+/// Appends a number that is not missing, so that reading it gives the same double.
 void append_cell(std::string& out, double value, Spelling spelling);
 
-/// The name of a nominal cell that is present; throws invalid_argument for a code outside the column's values.
+/// The name of a nominal cell that is not missing; throws invalid_argument for a code outside the column's values.
 const std::string& value_name(const Column& column, std::int64_t row);
 
 }  // namespace stope::io

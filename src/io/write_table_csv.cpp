@@ -11,7 +11,8 @@ namespace {
 
 constexpr std::size_t kChunkBytes = std::size_t{1} << 16;
 
-/// True for text the reader would take for missing (its default tokens), split, trim, or sniff another separator from.
+/// True for text that the reader would take for missing (its default tokens), split or trim, or that would make it
+/// guess another separator.
 bool needs_quotes(std::string_view text, char separator) {
   if (text.empty() || text == "?" || text == "NA" || text == "NaN") return true;
   if (text.front() == ' ' || text.back() == ' ' || text.starts_with("\xEF\xBB\xBF")) return true;
@@ -40,7 +41,7 @@ void append_text(std::string& out, std::string_view text, char separator) {
   }
 }
 
-/// Quotes keep a header of numbers ("1", "2", as arrays have it) apart from a first row of data.
+/// Quotes tell a header of numbers (the "1", "2", ... of arrays) from a first row of data.
 void append_header(std::string& out, const Table& table, char separator) {
   for (std::size_t c = 0; c < table.columns.size(); ++c) {
     const std::string& name = table.columns[c].name;

@@ -1,4 +1,4 @@
-// One function a format: table -> bytes. write_table (stope/io.hpp) chooses among them.
+// The writers, one function per format, from a table to bytes. write_table (stope/io.hpp) chooses among them.
 #pragma once
 
 #include <functional>

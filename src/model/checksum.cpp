@@ -9,8 +9,8 @@ namespace {
 
 using ByteTable = std::array<std::uint64_t, 256>;
 
-// kTables[k][b]: what byte b does to the remainder when k more bytes follow. Eight bytes a step, since models of
-// neighbours are as large as their tables ("slicing by 8": Kounavis and Berry, ISCC 2005).
+// kTables[k][b]: what byte b does to the remainder when k more bytes follow. A step takes eight bytes, since k-NN
+// models are as large as their tables ("slicing by 8": Kounavis and Berry, ISCC 2005).
 constexpr std::array<ByteTable, 8> make_tables() {
   constexpr std::uint64_t kPolynomial = 0xc96c5795d7870f42;  // 0x42f0e1eba9ea3693 reflected
   std::array<ByteTable, 8> tables{};

@@ -1,4 +1,4 @@
-// CRC-64 of model files: one flipped bit, or any burst of up to 64 of them, never goes unnoticed.
+// CRC-64 of model files: it detects every single flipped bit and every burst of up to 64 bits.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,7 @@
 
 namespace stope::model {
 
-/// CRC-64/XZ (polynomial 0x42f0e1eba9ea3693, reflected), of bytes that may come piece by piece.
+/// CRC-64/XZ (polynomial 0x42f0e1eba9ea3693, reflected). Bytes may come piece by piece.
 class Crc64 {
  public:
   void add(std::string_view bytes);

@@ -23,7 +23,7 @@ std::int64_t width_of(Stored stored) {
   return stored == Stored::float64 ? 8 : 4;
 }
 
-// Everything but the size of the file and the checksum, to a sink that counts or writes.
+// Writes everything but the size of the file and the checksum, to a sink that counts or writes.
 class Writer {
  public:
   explicit Writer(const std::function<void(std::string_view)>& sink) : sink_(sink) {}
@@ -116,7 +116,8 @@ class Reader {
  private:
   [[noreturn]] void fail(const std::string& what) const { throw Error(ErrorCode::invalid_file, what, {name_}); }
 
-  // A number of things that take at least `least` bytes each: more than the rest of the file has room for is a lie.
+  // Reads a number of things that take at least `least` bytes each. More than the rest of the file has room for is a
+  // lie.
   std::uint64_t count(std::string_view what, std::int64_t least) {
     const auto n = bytes_.read<std::uint64_t>(what);
     if (n > static_cast<std::uint64_t>(bytes_.remaining() / least)) {

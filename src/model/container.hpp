@@ -1,4 +1,4 @@
-// The bytes of model files (docs/formats/models.md): written, and read without trusting any of them.
+// The bytes of model files (docs/formats/models.md). The reader trusts none of them.
 #pragma once
 
 #include <cstdint>
@@ -14,11 +14,12 @@ namespace stope::model {
 inline constexpr std::string_view kMagic = "\x89STOPE\r\n";  // like PNG's: shows what text-mode copying does to a file
 inline constexpr std::uint32_t kVersion = 1;
 
-/// Hands the file's bytes to `sink`, in order. Throws unsupported for strings of 2^32 bytes or more.
+/// Hands a file's bytes to `sink`, in order. Throws unsupported for strings of 2^32 bytes or more.
 void write_content(const Content& content, const std::function<void(std::string_view)>& sink);
 
-/// Throws invalid_file for anything but a whole, undamaged file of this version; a newer version is named as such.
-/// Copies what it returns, tables beyond half of the memory budget into a mapped file.
+/// Reads a file's content. Throws invalid_file for anything but a whole, undamaged file of this version; a newer
+/// version is named as such. The result is a copy; tables beyond half of the memory budget are copied into a mapped
+/// file.
 Content read_content(const io::Bytes& bytes, const RunOptions& run);
 
 /// Whether bytes begin as a model file does.

@@ -1,5 +1,5 @@
-// What every model file holds, whatever the model: its kind, options as text, and tables. Fitted models are turned into
-// this and back by one file a kind (neighbors.cpp, ...); the bytes are the business of container.hpp alone.
+// The content of every model file: its kind, options as text, and tables. One source file per kind turns fitted models
+// into it and back (neighbors.cpp, ...). Only container.hpp knows the bytes.
 #pragma once
 
 #include <cstdint>
@@ -27,9 +27,9 @@ struct Content {
   void set(std::string name, double value);
   void set(std::string name, std::int64_t value) { set(std::move(name), std::to_string(value)); }
 
-  /// Null where there is no such option.
+  /// The option's value; null where there is no such option.
   const std::string* find(std::string_view name) const;
-  /// Throw invalid_file where the option is missing or is no such value.
+  /// These throw invalid_file where the option is missing or has no such value.
   const std::string& text(std::string_view name) const;
   double real(std::string_view name) const;
   std::int64_t integer(std::string_view name, std::int64_t least, std::int64_t most) const;

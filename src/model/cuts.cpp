@@ -1,4 +1,4 @@
-// Cuts as content: a row a cut, and how tables are coded.
+// Cuts as content: one row per cut, and how tables are coded.
 #include <cmath>
 #include <limits>
 #include <unordered_set>
@@ -20,7 +20,7 @@ const Column& column(const Content& content, const Table& table, std::string_vie
   return table.columns[static_cast<std::size_t>(at)];
 }
 
-// A cut of an attribute whose others are in `to`; numbers ascend, values stand once.
+// Adds a cut to the others of its attribute. Throws unless numbers ascend and each value stands once.
 void add_cut(const Content& content, AttributeCuts& to, const std::string* value, double number) {
   const std::string where = "the cuts of '" + to.name + "'";
   if ((value != nullptr) != to.symbolic) content.fail(where + " are numbers and values");

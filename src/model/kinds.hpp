@@ -1,5 +1,5 @@
-// One pair of functions a kind of model: fitted model -> content and back. What is read is checked as if an enemy had
-// written it: the checksum keeps out accidents only.
+// Fitted models to content and back: one pair of functions per kind of model. Content is checked as if an enemy had
+// written it: the checksum keeps out only accidents.
 #pragma once
 
 #include <string_view>
@@ -15,7 +15,7 @@ inline constexpr std::string_view kLeastSquares = "least squares";
 inline constexpr std::string_view kTree = "tree";
 inline constexpr std::string_view kCuts = "cuts";
 
-/// The model of whatever kind. Throws invalid_file.
+/// The model, whatever its kind. Throws invalid_file.
 Model model_of(const Content& content);
 
 void put_neighbors(const NeighborsModel& model, Content& content);

@@ -1,4 +1,4 @@
-// Principal components and least squares as content: the tables that are also written as CSV, and an option or two.
+// Principal components and least squares as content: the tables that are also written as CSV, and a few options.
 #include "model/kinds.hpp"
 
 namespace stope::model {

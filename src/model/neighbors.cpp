@@ -1,4 +1,4 @@
-// k-NN as content: the training table, the options of the search and of the vote, and what normalises other tables.
+// k-NN as content: the training table, the options of search and vote, and the normalisation of other tables.
 #include <cmath>
 #include <limits>
 
@@ -43,7 +43,7 @@ Table without_bystanders(const Table& table) {
   return kept;
 }
 
-// One row a fitted column. A constant that is not there is NaN.
+// One row per fitted column. An absent constant is NaN.
 Table table_of(const Normalizer& normalizer) {
   std::vector<std::string> names;
   std::vector<std::int32_t> codes;

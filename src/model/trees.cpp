@@ -19,7 +19,7 @@ DecisionTree get_tree(const Content& content) {
     options.criterion = criterion(content.text("criterion"));
     options.missing = missing_policy(content.text("missing"));
   } catch (const Error& error) {
-    if (error.code() == ErrorCode::invalid_argument) content.fail(error.what());  // a word that is not known
+    if (error.code() == ErrorCode::invalid_argument) content.fail(error.what());  // an unknown word
     throw;
   }
   std::vector<std::pair<std::string, Table>> tables;
@@ -28,7 +28,7 @@ DecisionTree get_tree(const Content& content) {
   try {
     return DecisionTree::from_tables(tables, options);
   } catch (const Error& error) {
-    if (error.code() == ErrorCode::invalid_file) content.fail(error.what());  // which file it is
+    if (error.code() == ErrorCode::invalid_file) content.fail(error.what());  // adds the name of the file
     throw;
   }
 }

@@ -10,8 +10,8 @@
 namespace stope::normalize {
 namespace {
 
-// Linear interpolation between the neighbouring order statistics at (n - 1) * q, evaluated as NumPy does
-// (method "linear", from the nearer end) so that both give the same bits.
+// Interpolates linearly between the neighbouring order statistics at (n - 1) * q. It computes as NumPy does (method
+// "linear", from the nearer end), so that both give the same bits.
 double quantile(std::span<double> values, double q, const CancelToken& cancel) {
   const double position = static_cast<double>(values.size() - 1) * q;
   const auto index = static_cast<std::int64_t>(std::floor(position));
@@ -31,7 +31,7 @@ ColumnTransform checked_transform(ColumnTransform transform, const NormalizeOpti
                                              std::string(to_string(options.method)) +
                                              " (a sum or difference overflows)");
   }
-  // A spread below the smallest double cannot be divided by; such a column is as good as constant.
+  // A spread below the smallest double is no divisor; such a column is as good as constant.
   if (transform.scale == 0.0) transform.scale = 1.0;
   return transform;
 }
@@ -62,7 +62,7 @@ ColumnTransform fit_statistics(const ColumnStatistics& column, const NormalizeOp
     throw Error(ErrorCode::invalid_file,
                 where + ", row " + std::to_string(row) + ": an infinite value cannot be normalised");
   }
-  // Not left to the arithmetic: the mean of n equal numbers need not be that number.
+  // The arithmetic cannot decide this: the mean of n equal numbers need not be that number.
   const bool is_constant = column.min == column.max;
   if (options.method == Normalization::range) {
     transform.shift = column.min;

@@ -1,4 +1,4 @@
-// The statistics of one column -> its transform; one function for stope's rules, one for RapidMiner's.
+// From the statistics of one column to its transform, by stope's rules or by RapidMiner's.
 #pragma once
 
 #include <span>
@@ -17,15 +17,16 @@ struct PresentValues {
   std::int64_t n_rows = 0;  ///< missing ones included
 };
 
-/// stope's own rules. `where` names the column in messages. Throws invalid_file for values that cannot be normalised.
+/// By stope's own rules. `where` names the column in messages. Throws invalid_file for values that cannot be
+/// normalised.
 ColumnTransform fit_interquartile(PresentValues present, const NormalizeOptions& options, const std::string& where,
                                   const CancelToken& cancel);
 
-/// The same for range, z and proportion, which need no values, only their statistics.
+/// As above for range, z and proportion, which need only statistics of the values.
 ColumnTransform fit_statistics(const ColumnStatistics& column, const NormalizeOptions& options,
                                const std::string& where);
 
-/// RapidMiner 5.3, to the bit.
+/// By the rules of RapidMiner 5.3, to the bit.
 ColumnTransform fit_column_rapidminer(PresentValues present, const NormalizeOptions& options,
                                       const CancelToken& cancel);
 

@@ -52,7 +52,7 @@ ColumnTransform fit_proportion(std::span<const double> values, std::int64_t n_ro
   return transform;
 }
 
-// Positions count all rows: missing values sort to the end, and a quartile or a median that falls among them is NaN.
+// Positions count all rows. Missing values sort to the end, and a quartile or median that falls among them is NaN.
 ColumnTransform fit_interquartile(std::span<double> values, std::int64_t n_rows, const CancelToken& cancel) {
   const auto sorted_at = [&](std::int64_t index) {
     return index < static_cast<std::int64_t>(values.size()) ? order_statistic(values, index, cancel)

@@ -70,7 +70,7 @@ std::span<double> gather_present(const Table& table, const Column& column, Compa
   return {scratch.data(), static_cast<std::size_t>(n_present)};
 }
 
-// One pass over all of them.
+// Fits all columns in one pass.
 void fit_by_statistics(const Table& table, const std::vector<const Column*>& fitted, const NormalizeOptions& options,
                        const RunOptions& run, std::vector<ColumnTransform>& transforms) {
   Table columns;
@@ -85,15 +85,15 @@ void fit_by_statistics(const Table& table, const std::vector<const Column*>& fit
   }
 }
 
-// As many threads as there are columns to work on and as the budget has room for scratch columns of; one where it has
-// room for none, whose scratch column is in a file then.
+// At most one thread per column, and as many as the budget has room for scratch columns. If it has room for none, one
+// thread works with a scratch column in a file.
 int plan_threads(const RunOptions& run, std::int64_t n_columns, std::int64_t scratch_bytes) {
   const int wanted = run.threads > 0 ? run.threads : available_threads();
   const std::int64_t room = memory_budget(run) / std::max<std::int64_t>(scratch_bytes, 1);
   return static_cast<int>(std::clamp<std::int64_t>(std::min(n_columns, room), 1, wanted));
 }
 
-// Fills `out`, of the column's length.
+// Fills `out`, which is as long as the column.
 Column transformed(const Column& column, const ColumnTransform& transform, Buffer<double> out) {
   if (transform.constant) {
     std::fill(out.begin(), out.end(), *transform.constant);
@@ -110,7 +110,7 @@ Column transformed(const Column& column, const ColumnTransform& transform, Buffe
   return {column.name, ValueType::real, column.role, std::move(out), {}};
 }
 
-// RapidMiner replaces its numeric attributes by new ones and ends up with them in front; specials come last.
+// RapidMiner replaces numeric attributes by new ones, which end up in front; columns of special roles come last.
 void order_as_rapidminer(std::vector<Column>& columns) {
   const auto group = [](const Column& column) {
     if (column.role != Role::regular) return 2;

@@ -1,4 +1,4 @@
-// The i-th smallest of a set of numbers, without sorting all of it.
+// Finds the i-th smallest of a set of numbers without sorting all of them.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,8 @@
 namespace stope::normalize {
 
 /// The value at sorted position `index`; reorders `values`. Expected O(n).
-/// -0.0 sorts before 0.0, as in Java: a total order, so that the result does not depend on how the values lay.
+/// -0.0 sorts before 0.0, as in Java. This makes the order total, so that the result does not depend on where the
+/// values lay.
 inline double order_statistic(std::span<double> values, std::int64_t index, const CancelToken& cancel) {
   constexpr std::int64_t kPollMask = (std::int64_t{1} << 20) - 1;  // some milliseconds of comparisons
   std::int64_t comparisons = 0;

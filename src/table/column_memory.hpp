@@ -1,4 +1,4 @@
-// The values of a table's columns, in memory or in a mapped file: the place where that is decided.
+// Memory for the values of a table's columns. It decides whether they lie in memory or in a mapped file.
 #pragma once
 
 #include <cstdint>
@@ -10,15 +10,16 @@
 
 namespace stope {
 
-/// Where a table of so many bytes belongs under a budget: beyond half of it in a file, since a job needs room beside
-/// its table and often has two of them.
+/// Where a table of `bytes` belongs under a budget. Beyond half of the budget it goes to a file, since a job needs room
+/// for more than its table and often has two tables.
 constexpr Storage storage_within(std::int64_t bytes, std::int64_t budget) {
   return bytes > budget / 2 ? Storage::file : Storage::memory;
 }
 
-/// Hands out buffers of `n_rows` values for `n_columns` columns whose rows take `row_bytes` together. Each is an
-/// allocation of its own in memory, but short columns of wide tables share some; in a file all share one mapping (the
-/// system counts mappings, and tables may have millions of columns). What is shared lives as long as the last of them.
+/// Hands out buffers of `n_rows` values for `n_columns` columns whose rows take `row_bytes` together. In memory each
+/// column has an allocation of its own, except that short columns of wide tables share some. In a file all share one
+/// mapping: the system limits mappings, and tables may have millions of columns. Shared memory lives as long as the
+/// last of its columns.
 class ColumnMemory {
  public:
   ColumnMemory(Storage storage, std::int64_t n_rows, std::int64_t n_columns, std::int64_t row_bytes)
@@ -48,14 +49,14 @@ class ColumnMemory {
   }
 
  private:
-  static constexpr std::int64_t kAlignment = 64;  // as allocate_shared_bytes gives it
+  static constexpr std::int64_t kAlignment = 64;  // the alignment of allocate_shared_bytes
   static constexpr std::int64_t kManyColumns = 4096, kShortRows = 256;
   static constexpr std::int64_t kBlockBytes = std::int64_t{256} << 10;
 
   Storage storage_;
   std::int64_t n_rows_;
-  std::int64_t block_bytes_ = 0;      // of a block in memory; 0: every column has its own
-  std::int64_t used_ = 0, left_ = 0;  // of block_
+  std::int64_t block_bytes_ = 0;      // size of a block in memory; 0: every column has its own
+  std::int64_t used_ = 0, left_ = 0;  // bytes of block_
   std::shared_ptr<void> block_;
 };
 

@@ -17,10 +17,10 @@ double encode(std::int32_t code, const std::vector<std::int32_t>& codes) {
   return mapped == kMissingCode ? std::numeric_limits<double>::quiet_NaN() : mapped;
 }
 
-// A cache line of a row at a time.
+// Columns encoded at a time: one cache line of a row.
 constexpr std::int64_t kTogether = 8;
 
-// Columns [0, kTogether) of one type, rows [begin, end).
+// Encodes columns [0, kTogether), all of one type, rows [begin, end).
 template <class T>
 void encode_together(const MatchedColumn* columns, std::int64_t begin, std::int64_t end, std::int64_t width,
                      double* out) {
@@ -42,9 +42,9 @@ bool all_hold(const MatchedColumn* columns, std::int64_t n) {
 }  // namespace
 
 void encode_rows(const std::vector<MatchedColumn>& columns, std::int64_t begin, std::int64_t end, double* out) {
-  // In strips of rows, so that a strip of output stays in the cache, and of a strip column by column. Numbers go eight
-  // columns at a time: where a row is a power of two long, the lines that one column writes share few places in the
-  // cache.
+  // Rows are encoded in strips, so that a strip of output stays in the cache, and a strip is encoded column by column.
+  // Numbers take eight columns at a time: where a row's length is a power of two, the cache lines that one column
+  // writes share few places in the cache.
   constexpr std::int64_t kStrip = 128;
   const auto width = static_cast<std::int64_t>(columns.size());
   for (std::int64_t strip = begin; strip < end; strip += kStrip) {

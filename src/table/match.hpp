@@ -1,5 +1,5 @@
 // Matching: which column of another table holds each attribute, and how its nominal codes translate. Attributes are
-// matched by name and nominal values by value name, never by position.
+// matched by name and nominal values by their names, never by position.
 #pragma once
 
 #include <cstdint>
@@ -18,10 +18,10 @@ struct FeatureSpec {
   std::vector<std::string> values;
 };
 
-/// Where an attribute is found: the column, and for nominal ones the training code of each of the column's own codes.
+/// Where an attribute is found: the column, and, if it is nominal, the training code of each of its own codes.
 struct MatchedColumn {
   const Column* column = nullptr;
-  std::vector<std::int32_t> codes;  ///< empty for numeric columns and where the codes are the same
+  std::vector<std::int32_t> codes;  ///< empty for numeric columns and where both tables have the same codes
 };
 
 /// How values translate between the two tables.
@@ -38,7 +38,7 @@ std::vector<FeatureSpec> features_of(const Table& table);
 std::vector<MatchedColumn> match_columns(const std::vector<FeatureSpec>& attributes, const Table& table, Compat compat,
                                          ValueMapping mapping = ValueMapping::by_name);
 
-/// Training code of each of `values`: its position in `known`, else `unseen`.
+/// The training code of each of `values`: its position in `known`, else `unseen`.
 std::vector<std::int32_t> map_values(const std::vector<std::string>& values, const std::vector<std::string>& known,
                                      std::int32_t unseen);
 

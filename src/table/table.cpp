@@ -143,7 +143,7 @@ void Table::validate() const {
 
 namespace {
 
-// Bytes of the values in memory, those in files, and the names of nominal values.
+// The bytes of values in memory, of values in files, and of the names of nominal values.
 struct Bytes {
   std::int64_t memory = 0, file = 0;
 };

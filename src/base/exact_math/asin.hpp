@@ -8,7 +8,8 @@
 
 namespace stope::math {
 
-/// sqrt(1 - x^2) for 0 <= x <= 1, to 2^-75 relative also where x is near 1: (1 - x)(1 + x), each factor exact as a sum.
+/// sqrt(1 - x^2) for 0 <= x <= 1, with a relative error of 2^-75 even where x is near 1: the root of (1 - x)(1 + x),
+/// whose factors are exact as sums.
 STOPE_HD inline Sum cosine_from_sine(Real x) {
   const Sum u = two_sum(1.0, -x);
   const Sum v = two_sum(1.0, x);
@@ -17,15 +18,16 @@ STOPE_HD inline Sum cosine_from_sine(Real x) {
   const Real rest = (u.hi * v_part.lo + u_part.lo * v_part.hi) + (u.hi * v.lo + u.lo * v.hi);
   const Sum z = fast_two_sum(u_part.hi * v_part.hi, rest);
   if (z.hi.value == 0.0) return {0.0, 0.0};
-  // One Newton step on the correctly rounded root.
+  // One Newton step improves the correctly rounded root.
   const Real root = square_root(z.hi);
   const Sum part = split(root);
   const Real residual = ((z.hi - part.hi * part.hi) - (root + part.hi) * part.lo) + z.lo;
   return {root, residual / (2.0 * root)};
 }
 
-/// The angle in [0, pi/4] whose sine is s and whose cosine is c. With t = i/64 near it, its distance to t is asin(w),
-/// w = sin(angle - t) = s cos t - c sin t, exact but for terms below 2^-26; |w| < 0.009, so a short series is enough.
+/// The angle in [0, pi/4] whose sine is s and whose cosine is c. With t = i/64 near the angle, angle - t is asin(w),
+/// where w = sin(angle - t) = s cos t - c sin t is exact but for terms below 2^-26. |w| < 0.009, so a short series is
+/// enough.
 STOPE_HD inline Sum angle_of(Sum s, Sum c) {
   const Real s2 = s.hi * s.hi;
   const Real guess = s.hi + (s.hi * s2) * ((1.0 / 6.0) + s2 * (0.075 + s2 * 0.07));  // to 0.0003, to choose i
@@ -45,7 +47,7 @@ STOPE_HD inline Sum angle_of(Sum s, Sum c) {
   return fast_two_sum(angle.hi, angle.lo + (w.lo + series));
 }
 
-/// The one of asin x and acos x that is at most pi/4.
+/// asin x or acos x, whichever is at most pi/4.
 struct SmallAngle {
   Sum angle;
   bool is_acos;

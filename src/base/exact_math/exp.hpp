@@ -80,9 +80,10 @@ STOPE_HD inline Sum exp_entry(std::int64_t index) {
   return {kTable[index][0], kTable[index][1]};
 }
 
-/// (hi + lo) 2^n rounded once, for hi + lo in (0.99, 2). A result below 2^-1022 has fewer than 53 bits: there the sum
-/// is rounded to the quantum q = 2^-1074 by adding it to C = 2^52 q' (q' is q before the scaling), whose last bit is
-/// worth q'; the number of quanta is then the difference of the two bit patterns, and it is the subnormal's pattern.
+/// (hi + lo) 2^n rounded once, for hi + lo in (0.99, 2). A result below 2^-1022 has fewer than 53 bits, so the sum is
+/// rounded to the quantum q = 2^-1074. For this it is added to C = 2^52 q' (q' is q before the scaling), whose last bit
+/// is worth q'. The difference of the two bit patterns is then the number of quanta, which is the pattern of the
+/// subnormal.
 STOPE_HD inline double scaled(Real hi, Real lo, std::int64_t n) {
   const Real rounded = hi + lo;
   if (n > 1023) return ((rounded * power_of_two(1023)) * power_of_two(n - 1023)).value;
@@ -92,14 +93,15 @@ STOPE_HD inline double scaled(Real hi, Real lo, std::int64_t n) {
   return from_bits(bits_of((s.hi + (s.lo + lo)).value) - bits_of(shift));
 }
 
-/// e^(x + x_lo), |x_lo| tiny beside 1, with an error of 0.5 ulp + 2^-60 relative; x is clamped at its call sites to
-/// [-746, 710]. x = k ln2/128 + r, |r| < 2^-8.5: 2^(k/128) comes from the table, e^r - 1 from its Taylor series.
+/// e^(x + x_lo) for |x_lo| far below 1, with an error of 0.5 ulp + 2^-60 relative. Callers clamp x to [-746, 710]. x =
+/// k ln2/128 + r, |r| < 2^-8.5: 2^(k/128) comes from the table, e^r - 1 from its Taylor series.
 STOPE_HD inline double exp_of_sum(Real x, Real x_lo) {
-  const Real shift = 0x1.8p52;  // adding it rounds to an integer, which then stands in the low bits
+  const Real shift = 0x1.8p52;  // adding it rounds to an integer, in the low bits
   const Real shifted = x * 0x1.71547652b82fep+7 + shift;
   const std::int64_t k = static_cast<std::int64_t>(bits_of(shifted.value) - bits_of(shift.value));
   const Real kd = shifted - shift;
-  // ln2/128 = 0x1.62e42fefcp-8 - 0x1.c610ca86c3899p-44, the first of 34 bits: the product and the difference are exact.
+  // ln2/128 = 0x1.62e42fefcp-8 - 0x1.c610ca86c3899p-44. The first has 34 bits, so the product and the difference are
+  // exact.
   const Real r = (x - kd * 0x1.62e42fefcp-8) + (kd * 0x1.c610ca86c3899p-44 + x_lo);
   const Real r2 = r * r;
   const Real p = r + r2 * ((0.5 + (1.0 / 6.0) * r) + r2 * (((1.0 / 24.0) + (1.0 / 120.0) * r) + r2 * (1.0 / 720.0)));
@@ -107,7 +109,7 @@ STOPE_HD inline double exp_of_sum(Real x, Real x_lo) {
   return scaled(t.hi, t.lo + t.hi * p, k >> 7);
 }
 
-/// e^x. Overflows to inf above 709.78, goes through the subnormals to +0 below -745.13.
+/// e^x. The result is inf above 709.78 and +0 below -745.13, with subnormals before it.
 STOPE_HD inline double exp(double x) {
   if (x != x) return quiet_nan();
   if (x > 710.0) return infinity();

@@ -206,9 +206,9 @@ STOPE_HD inline LogEntry log_entry(std::int64_t index) {
 
 /// log(x) for finite x > 0 as a sum with a relative error below 2^-68, 0 exactly for x = 1.
 ///
-/// x = 2^e m with m in [181/256, 362/256), so that no cancellation meets e ln 2 where x is near 1; r = m c - 1 is exact
-/// as a sum and |r| < 2^-8.3; log x = e ln 2 - log c + (r - r^2/2 + r^3/3 - ...). Near 1, e = 0 and c = 1: then r and
-/// r^2/2 to 2^-79 leave the error of the r^3 tail alone, 2^-53 r^2 relative to r.
+/// x = 2^e m with m in [181/256, 362/256), so that e ln 2 does not cancel where x is near 1. r = m c - 1 is exact as a
+/// sum, and |r| < 2^-8.3. log x = e ln 2 - log c + (r - r^2/2 + r^3/3 - ...). Near 1, e = 0 and c = 1; since r is exact
+/// and r^2/2 is right to 2^-79, only the r^3 tail has an error: 2^-53 r^2 relative to r.
 STOPE_HD inline Sum log_sum(double x) {
   std::uint64_t bits = bits_of(x);
   std::int64_t exponent = 0;

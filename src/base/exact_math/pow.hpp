@@ -46,7 +46,7 @@ STOPE_HD inline double pow(double x, double y) {
     if (kind == Parity::odd) sign = kSignBit;
     if (size == 1.0) return with_sign(1.0, sign);
   }
-  // |log x| is 2^-53 or more (x != 1) and below 2^9.6: outside these bounds of y the result is decided, and inside them
+  // |log x| is at least 2^-53 (x != 1) and below 2^9.6. So outside these bounds of y the result is known; inside them
   // no product below can overflow or lose bits to underflow.
   if (y_size > 0x1.0p64) return with_sign((size > 1.0) == (y > 0.0) ? infinity() : 0.0, sign);
   if (y_size < 0x1.0p-66) return 1.0;

@@ -15,9 +15,9 @@
 
 namespace stope::math {
 
-/// A double whose + - * / and square root are rounded one by one. On the device a product and a sum written with the
-/// built-in operators may become one fused multiply-add, which rounds once: other bits. The _rn intrinsics never do.
-/// On the host the flag -ffp-contract=off gives the same.
+/// A double whose + - * / and square root are rounded one by one. On a GPU the built-in operators may fuse a product
+/// and a sum into one multiply-add, which rounds only once and gives other bits. The _rn intrinsics never fuse. On the
+/// host the flag -ffp-contract=off forbids it.
 struct Real {
   double value;
 
@@ -57,7 +57,7 @@ inline constexpr std::uint64_t kSignBit = 0x8000000000000000U;
 inline constexpr std::uint64_t kInfinityBits = 0x7ff0000000000000U;
 inline constexpr std::uint64_t kOneBits = 0x3ff0000000000000U;
 
-/// Always this NaN: what a processor makes of 0/0, and which payload it hands on, differs between machines.
+/// The one NaN of all results: machines differ in the NaN of 0/0 and in the payload that they propagate.
 STOPE_HD inline double quiet_nan() {
   return from_bits(0x7ff8000000000000U);
 }
@@ -93,8 +93,8 @@ STOPE_HD inline Sum fast_two_sum(Real a, Real b) {
   return {s, b - (s - a)};
 }
 
-/// a = hi + lo exactly, hi with 26 bits and lo with at most 27: then the product of two hi is exact. Cutting the bits
-/// instead of multiplying by 2^27 + 1 (Veltkamp) cannot overflow, and hi * hi + (a + hi) * lo is a^2 to 2^-79.
+/// a = hi + lo exactly; hi has 26 bits and lo at most 27, so the product of two hi is exact. This cuts the bits:
+/// multiplying by 2^27 + 1 (Veltkamp) could overflow. hi * hi + (a + hi) * lo is a^2 to 2^-79.
 STOPE_HD inline Sum split(Real a) {
   const Real hi = from_bits(bits_of(a.value) & ~std::uint64_t{0x7ffffff});
   return {hi, a - hi};

@@ -92,17 +92,17 @@ struct Reduced {
   std::uint64_t quadrant;
 };
 
-/// Payne and Hanek (1983) in integers, for 0.5 <= x <= DBL_MAX. x = m 2^e with a 53-bit m. Of 2/pi only 192 bits
-/// matter: higher ones give multiples of 4 quadrants, the rest less than 2^-137 of one. No double lies closer than
-/// 2^-61.5 quadrants to a multiple of pi/2 (m 2^797 with m = 6381956970095103; Muller, Elementary Functions, ch. 11),
-/// so at least 2^-75 of relative accuracy is left. Angles of
-/// every size take this one path, 10 to 20 ns: not worth a second one for small ones.
+/// Payne and Hanek (1983) in integers, for 0.5 <= x <= DBL_MAX. x = m 2^e with a 53-bit m. Only 192 bits of 2/pi
+/// matter: higher bits give multiples of 4 quadrants, lower bits less than 2^-137 of a quadrant. No double lies closer
+/// than 2^-61.5 quadrants to a multiple of pi/2 (m 2^797 with m = 6381956970095103; Muller, Elementary Functions, ch.
+/// 11), so at least 2^-75 of relative accuracy is left. Angles of every size take this path. It costs 10 to 20 ns, so a
+/// second path for small angles is not worth it.
 STOPE_HD inline Reduced reduce(double x) {
   __extension__ typedef unsigned __int128 Wide;
   const std::uint64_t bits = bits_of(x);
   const std::uint64_t m = (bits & 0x000fffffffffffffU) | 0x0010000000000000U;
   const std::int64_t e = static_cast<std::int64_t>(bits >> 52) - 1075;
-  // The window starts at the bit of 2/pi that is worth 2 quadrants after the multiplication by 2^e.
+  // The window begins at the bit of 2/pi that is worth 2 quadrants after the multiplication by 2^e.
   const std::int64_t position = e + 62;
   const std::int64_t word = position >> 6;
   const int shift = static_cast<int>(position & 63);
@@ -119,7 +119,7 @@ STOPE_HD inline Reduced reduce(double x) {
   const std::uint64_t p1 = static_cast<std::uint64_t>(middle);
   const std::uint64_t p2 = static_cast<std::uint64_t>(low);
 
-  // To the nearest quadrant: the fraction as a signed number of 192 bits in [-1/2, 1/2).
+  // Rounds to the nearest quadrant: the fraction becomes a signed number of 192 bits in [-1/2, 1/2).
   std::uint64_t f0 = (p0 << 2) | (p1 >> 62);
   std::uint64_t f1 = (p1 << 2) | (p2 >> 62);
   std::uint64_t f2 = p2 << 2;
@@ -130,7 +130,8 @@ STOPE_HD inline Reduced reduce(double x) {
   f1 ^= flip;
   f2 ^= flip;
 
-  // Pieces of 32 bits are exact doubles; added from the smallest up, so that leading zero pieces cost nothing.
+  // Pieces of 32 bits are exact doubles. They are added from the smallest up, so that leading zero pieces cost no
+  // accuracy.
   Sum f = fast_two_sum(Real(static_cast<double>(f1 & 0xffffffffU)) * 0x1.0p-128,
                        Real(static_cast<double>(f2 >> 32)) * 0x1.0p-160);
   const Sum with_f1 = fast_two_sum(Real(static_cast<double>(f1 >> 32)) * 0x1.0p-96, f.hi);
@@ -147,7 +148,7 @@ STOPE_HD inline Reduced reduce(double x) {
 }
 
 /// a + b d + a (cos d - 1) + b (sin d - d): sin(t + d) for (a, b) = (sin t, cos t), cos(t + d) for (cos t, -sin t).
-/// The products of 26-bit heads are exact, so only terms below 2^-15 a and 2^-22 b are rounded at 2^-53.
+/// Products of 26-bit heads are exact, so only terms below 2^-15 a and 2^-22 b are rounded, at 2^-53.
 STOPE_HD inline Real turned(Real a_hi, Real a_lo, Real b_hi, Real b_lo, Sum d) {
   const Real d2 = d.hi * d.hi;
   const Real sin_rest = (d.hi * d2) * ((-1.0 / 6.0) + d2 * ((1.0 / 120.0) - d2 * (1.0 / 5040.0)));
@@ -163,7 +164,7 @@ STOPE_HD inline Real turned(Real a_hi, Real a_lo, Real b_hi, Real b_lo, Sum d) {
 STOPE_HD inline double sin_or_cos(Sum r, std::uint64_t quarter) {
   const std::uint64_t sign = bits_of(r.hi.value) & kSignBit;
   const Real size = magnitude(r.hi.value);
-  // Nearest i/64 by integers: size * 64 + 0.5 may round up just below 1/128, and the difference d is not exact then.
+  // Finds the nearest i/64 with integers: size * 64 + 0.5 may round up just below 1/128, and then d is not exact.
   const std::int64_t index = (static_cast<std::int64_t>((size * 128.0).value) + 1) >> 1;
   const Sum d = {size - Real(static_cast<double>(index)) * 0x1.0p-6, with_sign(r.lo.value, sign)};
   const SinCosEntry t = sincos_entry(index);
@@ -171,7 +172,7 @@ STOPE_HD inline double sin_or_cos(Sum r, std::uint64_t quarter) {
   return with_sign(turned(t.sin_hi, t.sin_lo, t.cos_hi, t.cos_lo, d).value, sign);
 }
 
-/// The sine, of any finite angle in radians. sin(+-inf) = NaN, sin(-0) = -0.
+/// The sine of any finite angle in radians. sin(+-inf) = NaN, sin(-0) = -0.
 STOPE_HD inline double sin(double x) {
   const double size = magnitude(x);
   if (!(size < infinity())) return quiet_nan();
@@ -182,7 +183,7 @@ STOPE_HD inline double sin(double x) {
   return with_sign(sin_or_cos(reduced.r, reduced.quadrant), sign);
 }
 
-/// The cosine, of any finite angle in radians. cos(+-inf) = NaN.
+/// The cosine of any finite angle in radians. cos(+-inf) = NaN.
 STOPE_HD inline double cos(double x) {
   const double size = magnitude(x);
   if (!(size < infinity())) return quiet_nan();

@@ -91,7 +91,8 @@ std::int32_t Dictionary::insert(const Key& key, std::string_view value, std::int
 }
 
 void Dictionary::place(const Key& key, std::size_t length, std::int32_t code) {
-  // Where memory does not matter the table stays emptier: each step of a search is a branch that cannot be predicted.
+  // Where memory does not matter the table stays emptier, since each step of a search is a branch that cannot be
+  // predicted.
   const std::int64_t slots_per_value = static_cast<std::int64_t>(mask_) < kManySlots ? 4 : 2;
   if (slots_per_value * (n_slots_used_ + 1) > static_cast<std::int64_t>(mask_) + 1) grow();
   std::uint64_t i = key.hash & mask_;
@@ -120,7 +121,7 @@ std::int32_t Dictionary::append(std::string_view value, std::int64_t row) {
 
 std::string_view Dictionary::store(std::string_view value) {
   if (value.size() > room_) {
-    // Blocks grow with the dictionary, so that a thousand small columns do not take 64 KB each.
+    // Blocks grow with the dictionary: otherwise a thousand small columns would take 64 KB each.
     const std::size_t size = std::max(value.size(), std::min(kBlock, 256 + 16 * texts_.size()));
     meter_.take(static_cast<std::int64_t>(size));
     taken_ += static_cast<std::int64_t>(size);

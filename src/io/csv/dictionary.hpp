@@ -1,4 +1,4 @@
-// The values of a nominal column: text -> code, at a few nanoseconds a look-up.
+// The values of a nominal column: it maps text to codes, in a few nanoseconds per look-up.
 #pragma once
 
 #include <array>
@@ -26,9 +26,9 @@ class MemoryMeter {
   std::string name_;
 };
 
-/// Open addressing, linear probing, at most half full. A value of up to 16 bytes is compared as two words
-/// that lie in its slot, without a branch on its length (the lengths of a column's values follow no pattern that a
-/// processor could predict); a longer one by its hash and its last bytes, and then its text.
+/// A hash table with open addressing and linear probing, at most half full. A value of up to 16 bytes is compared as
+/// two words that lie in its slot. No branch depends on its length, since a CPU cannot predict the lengths of a
+/// column's values. A longer value is compared by its hash and its last bytes, and then by its text.
 class Dictionary {
  public:
   explicit Dictionary(MemoryMeter& meter);
@@ -36,14 +36,14 @@ class Dictionary {
   Dictionary(const Dictionary&) = delete;
   Dictionary& operator=(const Dictionary&) = delete;
 
-  /// From now on find_or_add gives kMissingCode for `token`. Call before any value is added.
+  /// Makes `token` a missing token: find_or_add gives a code below 0 for it. Call this before any value is added.
   void add_missing_token(std::string_view token);
 
-  /// A value's first 16 bytes (a longer one's hash) and where its search begins.
+  /// A value's first 16 bytes (or the hash of a longer value), and where its search begins.
   struct Key {
     std::uint64_t low, high, hash;
   };
-  /// The first 16 bytes of `value` must be readable, whatever its size.
+  /// 16 bytes must be readable at `value`, whatever its size.
   static Key key_of(std::string_view value) {
     const std::size_t n = value.size();
     if (n > 16) return key_of_long(value);
@@ -51,11 +51,11 @@ class Dictionary {
     const std::uint64_t high = load(value.data() + 8) & kKeyMasks[n].high;
     return {low, high, hash_of(low, high, n)};
   }
-  /// Begins to fetch what find_or_add will look at.
+  /// Begins to fetch the slots that find_or_add will read.
   void prefetch(const Key& key) const { __builtin_prefetch(&slots_[key.hash & mask_]); }
 
-  /// The code of `value`, whose key is `key`. A new value gets the next code and remembers `row`. Codes count from 0; a
-  /// missing token gives a code below 0.
+  /// The code of `value`, whose key is `key`. A new value gets the next code, and its row is kept. Codes count from 0;
+  /// a missing token gives a code below 0.
   std::int32_t find_or_add(const Key& key, std::string_view value, std::int64_t row) {
     for (std::uint64_t i = key.hash & mask_;; i = (i + 1) & mask_) {
       const Slot& slot = slots_[i];
@@ -64,10 +64,10 @@ class Dictionary {
       if (slot.length == kFree) return insert(key, value, row);
     }
   }
-  /// The same for a quoted value (its first 16 bytes readable), which is a value even if it is spelled like a missing
-  /// token.
+  /// As find_or_add, for a quoted value: it is a value even if it is spelled like a missing token. 16 bytes must be
+  /// readable.
   std::int32_t find_or_add_quoted(std::string_view value, std::int64_t row);
-  /// find_or_add_quoted for text of which nothing behind its end may be read, and which may be empty.
+  /// As find_or_add_quoted, but the text may be empty, and nothing behind its end is read.
   std::int32_t add_value(const std::string& value, std::int64_t row);
 
   std::int32_t size() const { return static_cast<std::int32_t>(texts_.size()); }

@@ -9,7 +9,7 @@
 namespace stope::io::csv {
 namespace {
 
-// Exactly `n_digits` digits at `at`, which moves behind them; -1 if they are not there.
+// Reads exactly `n_digits` digits at `at` and moves `at` behind them; -1 if they are not there.
 int digits(std::string_view text, std::size_t& at, std::size_t n_digits) {
   int value = 0;
   for (std::size_t i = 0; i < n_digits; ++i, ++at) {

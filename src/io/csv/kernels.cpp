@@ -1,4 +1,4 @@
-// Which of the compiled kernels this processor can run (io/csv/kernels.hpp).
+// Which of the compiled kernels this CPU can run (io/csv/kernels.hpp).
 #include "io/csv/kernels.hpp"
 
 #include <array>

@@ -1,5 +1,5 @@
-// The inner loops of the CSV reader, compiled once per instruction set (kernels.inl) and chosen at run time.
-// They work on text that is readable for kPadding bytes past what they are given.
+// The inner loops of the CSV reader, compiled once per instruction set (kernels.inl) and chosen at run time. Their text
+// must be readable for kPadding bytes past its end.
 #pragma once
 
 #include <cstdint>
@@ -7,16 +7,16 @@
 
 namespace stope::io::csv {
 
-/// Bytes that must be readable after any segment: one block of 64 and the 16 of a number or key load.
+/// Bytes that must be readable after any segment: one block of 64, and 16 for loading a number or a key.
 inline constexpr std::int64_t kPadding = 80;
 
 /// Record ends in a range of bytes, under both guesses about its first byte: [0] outside quotes, [1] inside.
 struct EndCount {
   std::int64_t ends[2] = {0, 0};
-  std::int64_t empty[2] = {0, 0};        ///< of those, ends of lines without a character
-  std::int64_t first_end[2] = {-1, -1};  ///< offset of the first end's last byte
+  std::int64_t empty[2] = {0, 0};        ///< how many of them end an empty line
+  std::int64_t first_end[2] = {-1, -1};  ///< offset of the last byte of the first end
   bool first_is_empty[2] = {false, false};
-  bool odd_quotes = false;  ///< the guess is the other one for the next range
+  bool odd_quotes = false;  ///< the guess flips for the next range
 };
 
 /// The fields of some records. `ends[i]` is the offset, from the first record, of the byte after field i; field i + 1
@@ -24,7 +24,7 @@ struct EndCount {
 struct FieldIndex {
   std::int64_t n_fields = 0;
   std::int64_t n_newlines = 0;  ///< fields that end a record
-  bool irregular = false;       ///< the grammar's rarer parts occur (record.hpp must decide)
+  bool irregular = false;       ///< rarer parts of the grammar occur, so record.hpp must decide
   bool suspicious = false;      ///< a byte above 127 or a NUL occurs
 };
 
@@ -56,22 +56,22 @@ struct PlainNumbers {
 struct Kernels {
   std::string_view name;
 
-  /// Counts in text[begin, end) of a text of n bytes; `line_start`: begin is known to begin a line.
+  /// Counts in text[begin, end), part of a text of n bytes. `line_start`: a line is known to begin at `begin`.
   EndCount (*count_ends)(const char* text, std::int64_t begin, std::int64_t end, std::int64_t n, bool line_start);
 
-  /// Indexes the records at `text`, which begins one, until `max_fields` are found or `size` bytes (which end with a
-  /// record) are read. Writes up to max_fields + 64 entries.
+  /// Indexes the records from `text` on, the start of a record, until it has `max_fields` fields or has read `size`
+  /// bytes, which end with a record. Writes up to max_fields + 64 entries.
   FieldIndex (*index_fields)(const char* text, std::int64_t size, char separator, std::int64_t max_fields,
                              std::uint32_t* ends);
 
-  /// Reads the plain decimals of a column ([-]digits[.digits], at most 16 characters after the sign, whose digits
-  /// are a number below 2^53); an empty field becomes NaN. Rows that are something else go to `rest`.
+  /// Reads the plain decimals of a column: [-]digits[.digits] with at most 16 characters after the sign, whose digits
+  /// are a number below 2^53. An empty field becomes NaN. Rows with anything else go to `rest`.
   PlainNumbers (*plain_numbers)(const ColumnSlice& column, char decimal, double* out, std::uint32_t* rest);
 };
 
-/// All that this processor can run, the best last; the first is portable.
+/// All kernels that this CPU can run, the best last; the first is portable.
 const Kernels* const* available_kernels(int* n);
-/// The best one.
+/// The best kernels that this CPU can run.
 const Kernels& best_kernels();
 
 }  // namespace stope::io::csv

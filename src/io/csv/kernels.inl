@@ -1,8 +1,8 @@
-// The bodies of kernels.hpp, included by kernels_*.cpp inside a namespace of the instruction set's name, after
-// the pragma that selects it. STOPE_CSV_LEVEL: 0 portable, 2 AVX2, 3 AVX-512. Everything here has internal linkage: a
-// function compiled for AVX-512 must never be the one the linker keeps for an older processor.
+// The bodies of kernels.hpp, included by kernels_*.cpp inside a namespace of the instruction set's name, after the
+// pragma that selects it. STOPE_CSV_LEVEL: 0 portable, 2 AVX2, 3 AVX-512. Everything here has internal linkage: the
+// linker must never keep a function compiled for AVX-512 for an older CPU.
 
-// Which of 64 bytes are what; bit i stands for byte i.
+// The kinds of 64 bytes; bit i stands for byte i.
 struct Masks {
   std::uint64_t newline = 0, cr = 0, quote = 0, separator = 0;
   bool suspicious = false;
@@ -100,7 +100,7 @@ static bool is_end(const char* text, std::int64_t i, std::int64_t n) {
 
 static EndCount count_ends(const char* text, std::int64_t begin, std::int64_t end, std::int64_t n, bool line_start) {
   EndCount count;
-  // Ends and CRs of the two bytes before the block, in the top bits.
+  // The record ends and CRs among the two bytes before the block, in the top bits.
   std::uint64_t before_ends = 0, before_cr = 0;
   if (line_start) {
     before_ends = std::uint64_t{1} << 63;
@@ -113,7 +113,7 @@ static EndCount count_ends(const char* text, std::int64_t begin, std::int64_t en
   char tail[128];
   for (std::int64_t at = begin; at < end; at += 64) {
     const char* p = text + at;
-    if (at + 65 > n) {  // the last block of the text: no byte behind it may be read
+    if (at + 65 > n) {  // the last block of the text: bytes behind it must not be read
       std::memset(tail, 0, sizeof tail);
       std::memcpy(tail, p, static_cast<std::size_t>(n - at));
       p = tail;
@@ -143,10 +143,10 @@ static EndCount count_ends(const char* text, std::int64_t begin, std::int64_t en
   return count;
 }
 
-// Writes the positions of the set bits; up to 63 entries behind the last are overwritten with anything.
+// Writes the positions of the set bits. Up to 63 entries behind the last one are overwritten with anything.
 #if STOPE_CSV_LEVEL == 3
 
-// The masked forms, with every lane wanted, are there because gcc 12 takes the others' undefined inputs for a mistake.
+// The masked forms want every lane. The unmasked forms have undefined inputs, which gcc 12 takes for a mistake.
 [[gnu::always_inline]] inline void put_16(std::uint32_t* to, __m512i base, __m128i bytes) {
   _mm512_storeu_si512(to, _mm512_add_epi32(base, _mm512_maskz_cvtepu8_epi32(0xFFFF, bytes)));
 }
@@ -156,7 +156,7 @@ static EndCount count_ends(const char* text, std::int64_t begin, std::int64_t en
   const __m512i positions = _mm512_maskz_compress_epi8(bits, _mm512_load_si512(kByteNumbers.numbers));
   const __m512i base = _mm512_set1_epi32(static_cast<int>(offset));
   put_16(to, base, _mm512_maskz_extracti32x4_epi32(15, positions, 0));
-  if (n > 16) {  // fields of three characters and less
+  if (n > 16) {  // fields of at most three characters
     put_16(to + 16, base, _mm512_maskz_extracti32x4_epi32(15, positions, 1));
     put_16(to + 32, base, _mm512_maskz_extracti32x4_epi32(15, positions, 2));
     put_16(to + 48, base, _mm512_maskz_extracti32x4_epi32(15, positions, 3));
@@ -168,7 +168,7 @@ static EndCount count_ends(const char* text, std::int64_t begin, std::int64_t en
 
 [[gnu::always_inline]] inline std::uint32_t* write_bits(std::uint64_t bits, std::uint32_t offset, std::uint32_t* to) {
   const int n = __builtin_popcountll(bits);
-  // Eight at a time without a test: mispredicting the loop's end costs more than eight needless stores.
+  // Stores eight at a time without a test: mispredicting the loop's end costs more than eight needless stores.
   for (int done = 0; done < n; done += 8) {
     for (int i = 0; i < 8; ++i) {
       to[done + i] = offset + static_cast<std::uint32_t>(__builtin_ctzll(bits | std::uint64_t{1} << 63));
@@ -188,7 +188,8 @@ static FieldIndex index_fields(const char* text, std::int64_t size, char separat
   std::uint64_t before = 1;  // the byte before the block may precede an opening quote
   std::uint64_t irregular = 0;
   bool suspicious = false;
-  // Offsets have 32 bits; a batch that reaches further is left to the grammar, which reports the record's length.
+  // Offsets have 32 bits. A batch that reaches further is left to the grammar (record.hpp), which reports the record's
+  // length.
   constexpr std::int64_t kFarthest = (std::int64_t{1} << 32) - 256;
   if (size > kFarthest) size = kFarthest;
   for (std::int64_t at = 0; at < size && to - ends < max_fields; at += 64) {
@@ -199,7 +200,7 @@ static FieldIndex index_fields(const char* text, std::int64_t size, char separat
     const std::uint64_t newline = m.newline & valid;
     std::uint64_t bits = (m.separator | m.newline) & valid;
     std::uint64_t lone_cr = m.cr & ~(m.newline >> 1);
-    // Bit 63 is not known to be alone before the byte behind the block is seen.
+    // Whether the CR of bit 63 is alone shows only in the byte behind the block.
     if ((lone_cr >> 63) != 0 && p[64] == '\n') lone_cr &= ~(std::uint64_t{1} << 63);
     lone_cr &= valid;
     std::uint64_t newlines = newline;
@@ -231,11 +232,11 @@ static FieldIndex index_fields(const char* text, std::int64_t size, char separat
 
 #if STOPE_CSV_LEVEL >= 2
 
-// The value of a field in plain form; false if it is in another. `length` > 0.
+// The value of a field in plain form; false for any other form. `length` > 0.
 [[gnu::always_inline]] inline bool plain_number(const char* p, std::uint32_t length, char decimal, double& value,
                                                  std::uint32_t& points) {
-  // 1 for a minus, by arithmetic: gcc 12 turns a comparison into a byte-wide set, which would wait for the register's
-  // last full value, the result of the field before.
+  // 1 for a minus, computed by arithmetic: gcc 12 would turn a comparison into a byte-wide set, which waits for the
+  // register's last full value, the result of the field before.
   const std::uint32_t negative = ((static_cast<std::uint32_t>(static_cast<unsigned char>(*p)) ^ '-') - 1) >> 31;
   p += negative;
   length -= negative;
@@ -266,7 +267,7 @@ static FieldIndex index_fields(const char* text, std::int64_t size, char separat
   if (mantissa >= std::uint64_t{1} << 53) return false;
   const double magnitude =
       static_cast<double>(static_cast<std::int64_t>(mantissa)) / kPowersOfTen[length - point - has_point];
-  // The sign by its bit: signs follow no pattern, and a branch on them would be mispredicted half the time.
+  // Sets the sign by its bit: signs follow no pattern, and a branch on them would be mispredicted half the time.
   value = std::bit_cast<double>(std::bit_cast<std::uint64_t>(magnitude) | static_cast<std::uint64_t>(negative) << 63);
   return true;
 }

@@ -1,4 +1,4 @@
-// kernels.inl compiled for avx2.
+// kernels.inl compiled for AVX2.
 #include <bit>
 #include <cstdint>
 #include <cstring>

@@ -1,4 +1,4 @@
-// kernels.inl compiled for avx512.
+// kernels.inl compiled for AVX-512.
 #include <bit>
 #include <cstdint>
 #include <cstring>

@@ -1,4 +1,4 @@
-// The instruction sets kernels.inl is compiled for.
+// The instruction sets for which kernels.inl is compiled.
 #pragma once
 
 #include "io/csv/kernels.hpp"

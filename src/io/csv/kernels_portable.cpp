@@ -1,4 +1,4 @@
-// kernels.inl compiled for portable.
+// kernels.inl compiled without vector instructions.
 #include <bit>
 #include <cstdint>
 #include <cstring>

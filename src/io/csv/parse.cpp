@@ -157,7 +157,7 @@ void Worker::fill_numbers(const Batch& batch, const ColumnSlice& slice, std::siz
   }
   for (std::int64_t i = 0; i < plain.n_rest; ++i) {
     const std::uint32_t r = rest_[static_cast<std::size_t>(i)];
-    // Numbers of too many digits or with an exponent come first: in full precision they are a whole column.
+    // Numbers with too many digits or an exponent are tried first: values in full precision fill whole columns.
     if (!rules.numeric_tokens && parse_number(slice.field(r), out[r], rules.dialect.decimal)) continue;
     const std::string_view field = trim(slice.field(r), rules.dialect.separator);
     if (rules.number(field, out[r]) != Meaning::other) continue;
@@ -182,7 +182,7 @@ void Worker::fill_dates(const Batch& batch, const ColumnSlice& slice, std::size_
   }
 }
 
-// A field that is quoted, or has blanks around it, or seems to.
+// The code of a field that is quoted or has blanks around it, or seems to.
 std::int32_t Worker::code_of(std::string_view field, Dictionary& dictionary, std::int64_t row) {
   field = trim(field, job_.layout.separator);
   if (field.empty()) return kMissingCode;
@@ -204,8 +204,8 @@ void Worker::fill_codes(const Batch& batch, const ColumnSlice& slice, std::size_
   Dictionary& dictionary = *columns_[column].dictionary;
   std::int32_t* out = job_.outputs[column].codes + batch.row;
   const ColumnSlice c = slice;  // a copy: its members then stay in registers across the stores
-  // Twice over the rows: a dictionary of many values lies in a farther cache, which answers all of a batch's requests
-  // in the time of a few.
+  // Walks over the rows twice: a dictionary of many values lies in a farther cache, which answers all requests of a
+  // batch in the time of a few.
   for (std::int64_t r = 0; r < c.n_rows; ++r) {
     Dictionary::Key& key = keys_[static_cast<std::size_t>(r)];
     key = Dictionary::key_of(c.field(r));
@@ -235,10 +235,10 @@ void Worker::fill_codes(const Batch& batch, const ColumnSlice& slice, std::size_
 }
 
 void Worker::note_numbers(std::size_t column, const double* values, std::int64_t n, const PlainNumbers& plain) {
-  constexpr double kLimit = 9007199254740992.0;  // 2^53: beyond it whole numbers are not all there
+  constexpr double kLimit = 9007199254740992.0;  // 2^53: beyond it some whole numbers have no double
   ColumnState& state = columns_[column];
   if (!state.all_whole && state.any_present) return;
-  if (!plain.points && plain.n_rest == 0) {  // digits only, and below the limit: no need to look at each
+  if (!plain.points && plain.n_rest == 0) {  // only digits, and below the limit: no need to check each
     state.any_present = state.any_present || plain.n_empty < n;
     return;
   }

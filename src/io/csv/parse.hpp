@@ -1,4 +1,4 @@
-// Segments of CSV text into columns: the part of the reader that touches every byte.
+// Parses segments of CSV text into columns: the part of the reader that touches every byte.
 #pragma once
 
 #include <atomic>
@@ -14,13 +14,13 @@
 
 namespace stope::io::csv {
 
-/// Where a column's values go. One of the two is set for a column that is being parsed.
+/// Where a column's values go. For a column that is being parsed, one of the two is set.
 struct ColumnOutput {
   double* numbers = nullptr;
   std::int32_t* codes = nullptr;
 };
 
-/// A field that a declared column cannot take. Offsets are those of the text.
+/// A field that a declared column cannot take. Offsets are offsets in the text.
 struct BadValue {
   std::int64_t offset = -1;  ///< -1: none
   std::int64_t column = 0;
@@ -34,12 +34,12 @@ struct ParseJob {
   const Plan& plan;
   const Kernels& kernels;
   std::int64_t batch_fields = 0;      ///< fields indexed before columns are filled; at least one record
-  std::vector<std::size_t> columns;   ///< those to fill
+  std::vector<std::size_t> columns;   ///< the columns to fill
   std::vector<ColumnOutput> outputs;  ///< one per column of the plan
-  std::int64_t tail_begin = 0;        ///< from here on the text is in `tail`, with kPadding readable bytes behind it
+  std::int64_t tail_begin = 0;        ///< from here on the text is in `tail`, followed by kPadding readable bytes
   Buffer<char> tail;
   std::int64_t tail_size = 0;
-  std::vector<std::atomic<bool>> not_numeric;  ///< per column: a guess that turned out wrong
+  std::vector<std::atomic<bool>> not_numeric;  ///< per column: whether the guess "numeric" turned out wrong
 };
 
 /// Copies the last segment into job.tail and ends it with a line feed if it has no end.
@@ -47,7 +47,7 @@ void make_tail(ParseJob& job, const Segment& last);
 
 enum class ParseStatus {
   done,
-  irregular,  ///< the segment is not what it was thought to be: exact_segments must look
+  irregular,  ///< the segment is not as guessed: exact_segments must decide
   bad_value   ///< see Worker::bad_value
 };
 
@@ -71,9 +71,9 @@ class Worker {
   };
   struct Batch {
     const char* base;          // the batch's first byte
-    std::int64_t text_offset;  // of that byte in the text
+    std::int64_t text_offset;  // where that byte is in the text
     std::int64_t size;         // bytes to the segment's end
-    std::int64_t row;          // of its first record, in the table
+    std::int64_t row;          // row of its first record in the table
     std::int64_t n_rows = 0;
     std::int64_t consumed = 0;
     const std::uint32_t* begins = nullptr;

@@ -11,7 +11,8 @@
 namespace stope::io::csv {
 namespace {
 
-// Enough rows to meet the usual values and to see that a column of numbers is none; little beside the smallest chunk.
+// Enough rows to meet the usual values and to see whether a column holds text, yet few compared with the smallest
+// chunk.
 constexpr std::int64_t kHeadRecords = 1000;
 constexpr std::int64_t kHeadBytes = std::int64_t{256} << 10;
 constexpr std::size_t kHeadValues = 500;  // a column with more at the head has mostly distinct ones: names, keys
@@ -36,7 +37,8 @@ std::string content_of(std::string_view trimmed) {
   return content;
 }
 
-// The records at the head, blank ones too, up to the first malformed one; at least one that is not blank, if there is.
+// Reads the records at the head, blank ones too, up to the first malformed one. At least one is not blank, if there is
+// such a record.
 std::vector<HeadRecord> read_head(const Text& text, char separator, std::int64_t max_records, std::int64_t max_bytes) {
   std::vector<HeadRecord> head;
   const auto n = static_cast<std::int64_t>(text.view.size());
@@ -57,8 +59,8 @@ std::vector<HeadRecord> read_head(const Text& text, char separator, std::int64_t
   return head;
 }
 
-// The candidate that occurs equally often in every record, most often; where none does, the one that occurs most often
-// in the first record, so that the error about the others makes sense.
+// Finds the separator: among the candidates that occur equally often in every record, the most frequent. If there is
+// none, the most frequent in the first record, so that the error about the other records makes sense.
 char sniff_separator(const Text& text, char decimal) {
   char best = ',';
   std::int64_t best_score = 0;
@@ -103,8 +105,8 @@ Dialect dialect_of(const Text& text, const ReadOptions& options) {
   return dialect;
 }
 
-// A header whose names are all numbers (a table of an array has "1", "2", ...) is told from data by its quotes: our own
-// writer quotes such names and no number below them. Where all that follows is quoted too, somebody quotes everything.
+// Quotes tell a header of numbers ("1", "2", ... of an array) from data: our own writer quotes such names, but no
+// number below them. If all that follows is quoted too, somebody quotes everything.
 bool is_quoted_header(const Text& text, const std::vector<HeadRecord>& head, const HeadRecord& first) {
   const auto all_quoted = [&](const HeadRecord& record) {
     return std::all_of(record.fields.begin(), record.fields.end(),
@@ -120,8 +122,8 @@ bool is_quoted_header(const Text& text, const std::vector<HeadRecord>& head, con
   return !followed;
 }
 
-// Names given by the caller mean that the file has none, as pandas takes it: with a header they rarely are, and the
-// first row of a file without one would be lost without a word.
+// If the caller gives names, the file has no header, as in pandas. Names are rarely given for a file with a header, and
+// otherwise the first row of a file without one would be lost silently.
 bool is_header(const Text& text, const std::vector<HeadRecord>& head, const HeadRecord& first, const FieldRules& rules,
                const ReadOptions& options) {
   if (options.header != Header::automatic) return options.header == Header::yes;
@@ -135,7 +137,7 @@ bool is_header(const Text& text, const std::vector<HeadRecord>& head, const Head
 
 std::vector<std::string> header_names(const Text& text, const HeadRecord& record) {
   std::vector<std::string> names;
-  names.reserve(record.fields.size());  // so that views of them hold
+  names.reserve(record.fields.size());  // so that views of them stay valid
   std::unordered_set<std::string_view> seen;
   seen.reserve(record.fields.size());
   for (const HeadField& field : record.fields) {
@@ -194,7 +196,7 @@ void apply_declarations(Plan& plan, Names kind, const ReadOptions& options, cons
   if (!options.sample_weight.empty()) declare_named(options.sample_weight, "sample weight", ValueType::real);
 }
 
-// The fields of one column at the head of the data, with their rows.
+// Visits the fields of one column at the head of the data, with their rows.
 template <class Visit>
 void visit_head(const Text& text, const std::vector<HeadRecord>& data, std::size_t column, std::size_t n_columns,
                 const Visit& visit) {
@@ -215,7 +217,8 @@ void guess_kind(ColumnPlan& plan, const Text& text, const std::vector<HeadRecord
   if (plan.kind == Kind::nominal) plan.type = ValueType::polynominal;
 }
 
-// Values met at the head, in final order: if no others follow, the codes given while parsing are final already.
+// Collects the values at the head, in final order: if no others follow, the codes given while parsing are already
+// final.
 void collect_values(ColumnPlan& plan, const Text& text, const std::vector<HeadRecord>& data, std::size_t column,
                     std::size_t n_columns, const FieldRules& rules, NominalOrder order) {
   std::vector<std::pair<std::string, std::int64_t>> found;
@@ -238,7 +241,7 @@ std::vector<HeadRecord> take_header(Plan& plan, Names& kind, const Text& text, c
   const HeadRecord& first = *std::find_if(head.begin(), head.end(), [](const HeadRecord& r) { return !r.blank; });
   const std::size_t n_columns = first.fields.size();
   std::vector<std::string> names;
-  // A table of one column without header begins at the top: there an empty line is a missing value.
+  // A table of one column without a header begins at the top: an empty line there is a missing value.
   if (is_header(text, head, first, plan.rules, options)) {
     check_characters(text, 0, first.next);
     names = header_names(text, first);
@@ -262,7 +265,7 @@ std::vector<HeadRecord> take_header(Plan& plan, Names& kind, const Text& text, c
   return head;
 }
 
-// Without a complete first record there is nothing to plan with: say what is wrong with it.
+// Without a complete first record nothing can be planned: this says what is wrong with it.
 void check_first_record(const Text& text, const std::vector<HeadRecord>& head, char separator) {
   if (text.view.empty()) throw Error(ErrorCode::invalid_file, "the file is empty", {text.name});
   const bool found = std::any_of(head.begin(), head.end(), [](const HeadRecord& record) { return !record.blank; });

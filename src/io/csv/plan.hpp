@@ -20,8 +20,8 @@ struct ColumnPlan {
                           ///< numeric to nominal
   bool listed = false;    ///< the schema lists the values: any other is an error
   ValueType type = ValueType::real;      ///< as declared
-  std::vector<std::string> values;       ///< known beforehand: the schema's, or those at the head of the file
-  std::vector<std::int64_t> first_rows;  ///< of `values`, where they are the file's
+  std::vector<std::string> values;       ///< known beforehand, from the schema or from the head of the file
+  std::vector<std::int64_t> first_rows;  ///< first rows of `values`, if they come from the file
 };
 
 struct Plan {
@@ -30,8 +30,8 @@ struct Plan {
   std::int64_t data_begin = 0;  ///< offset of the first record that is data
 };
 
-/// Reads the head of `text`. Throws invalid_file (empty, no text file, malformed first record, duplicate column names,
-/// a schema that does not match), invalid_argument (contradictory options).
+/// Plans from the head of `text`. Throws invalid_file (empty, no text file, malformed first record, duplicate column
+/// names, a schema that does not match) and invalid_argument (contradictory options).
 Plan make_plan(const Text& text, const ReadOptions& options, const Schema* schema);
 
 }  // namespace stope::io::csv

@@ -1,4 +1,4 @@
-// read_csv: plan, cut into segments, parse in parallel, put the dictionaries together.
+// read_csv: it plans, cuts the text into segments, parses them in parallel, and merges the dictionaries.
 #include "io/csv/reader.hpp"
 
 #include <algorithm>
@@ -16,8 +16,8 @@
 namespace stope::io::csv {
 namespace {
 
-// Chunks of 1 MiB keep 32 threads busy in a file of 100 MB and cost one task switch per millisecond; batches of 4096
-// fields keep text, index and output of a batch in the first two cache levels (bench/results/csv_*.json).
+// Chunks of 1 MiB keep 32 threads busy in a file of 100 MB and cost one task switch per millisecond. Batches of 4096
+// fields keep their text, index and output in the first two cache levels (bench/results/csv_*.json).
 constexpr std::int64_t kChunkBytes = std::int64_t{1} << 20;
 constexpr std::int64_t kBatchFields = 4096;
 
@@ -49,7 +49,7 @@ class Reader {
     const auto n = static_cast<std::int64_t>(text_.view.size());
     const bool guessed = !segments_.empty() || layout_.data_begin == n;
     if (!guessed || !read_columns()) {
-      // The exact scan also finds what is wrong, if something is: then nothing below is reached.
+      // The exact scan also finds any mistake in the file; then it throws, and nothing below is reached.
       segments_ = exact_segments(text_, layout_, run_.cancel);
       if (!read_columns()) throw_bad_value();
     }
@@ -69,7 +69,7 @@ class Reader {
     std::iota(columns.begin(), columns.end(), std::size_t{0});
     std::vector<std::size_t> wrong;
     if (!parse(columns, wrong)) return false;
-    // A column guessed numeric from the head of the file holds text further down: read it again, as nominal.
+    // A column that seemed numeric at the head of the file holds text further down. It is read again, as nominal.
     for (const std::size_t c : wrong) {
       plan_.columns[c].kind = Kind::nominal;
       plan_.columns[c].type = ValueType::polynominal;
@@ -116,14 +116,14 @@ class Reader {
     if (!segments_.empty()) make_tail(job, segments_.back());
     MemoryMeter meter(budget_ - table_.bytes_in_memory(), text_.name);
     std::vector<std::unique_ptr<Worker>> workers(static_cast<std::size_t>(pool_.size()));
-    // One worker at least: its seeded dictionaries are the values of a table without rows.
+    // There is at least one worker: its seeded dictionaries are the values of a table without rows.
     workers[0] = std::make_unique<Worker>(job, meter);
     std::vector<int> worker_of(segments_.size());
     std::vector<ParseStatus> status(segments_.size(), ParseStatus::done);
     std::atomic<bool> stop{false};
     SharedProgress progress(&run_.progress, "read", static_cast<std::int64_t>(text_.view.size()) - layout_.data_begin);
     pool_.parallel_for(static_cast<std::int64_t>(segments_.size()), run_.cancel, [&](std::int64_t i, int w) {
-      // Segments are handed out in order: those before a failed one have all been begun and will be finished.
+      // Segments are handed out in order: all those before a failed one have begun and will be finished.
       if (stop.load(std::memory_order_relaxed)) return;
       auto& worker = workers[static_cast<std::size_t>(w)];
       if (worker == nullptr) worker = std::make_unique<Worker>(job, meter);
@@ -174,7 +174,7 @@ class Reader {
     });
   }
 
-  // One value list from all workers' dictionaries, in the order wanted, and the codes that go with it.
+  // Makes one value list of all workers' dictionaries, in the order wanted, and its codes.
   void finish_values(Column& column, const ColumnPlan& plan, std::size_t c, const Workers& workers,
                      const std::vector<int>& worker_of) {
     const auto n_known = static_cast<std::int32_t>(plan.values.size());

@@ -1,4 +1,4 @@
-// The CSV reader with its tuning parameters open: for tests and benchmarks. Everybody else: read_csv (readers.hpp).
+// The CSV reader with its tuning parameters, for tests and benchmarks. Everybody else calls read_csv (readers.hpp).
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace stope::io::csv {
 struct Tuning {
   std::int64_t chunk_bytes = 0;      ///< 0 = the environment's STOPE_CSV_CHUNK, else 1 MiB
   std::int64_t batch_fields = 0;     ///< 0 = 4096
-  const Kernels* kernels = nullptr;  ///< nullptr = the best this processor can run
+  const Kernels* kernels = nullptr;  ///< nullptr = the best that this CPU can run
 };
 
 Table read(const Bytes& bytes, const ReadOptions& options, const Schema* schema, const RunOptions& run,

@@ -1,5 +1,5 @@
-// The grammar of CSV, one character at a time: what a record and a field are. The fast path (kernels.hpp) must
-// agree with it wherever it does not hand over to it.
+// The grammar of CSV, one character at a time: what a record and a field are. The fast path (kernels.hpp) must agree
+// with it, or hand over to it.
 //
 // A record ends with LF, CR LF or CR outside quotes, or with the text. A field whose first character after blanks is a
 // quote is quoted: it runs to the closing quote, a doubled quote stands for one, and only blanks may follow. In any
@@ -34,7 +34,7 @@ inline bool is_quoted(std::string_view trimmed) {
   return !trimmed.empty() && trimmed.front() == '"';
 }
 
-/// The content of a quoted field: without its quotes, doubled ones single.
+/// The content of a quoted field: its quotes are dropped, and a doubled quote becomes one.
 inline void unquote(std::string_view quoted, std::string& content) {
   content.clear();
   for (std::size_t i = 1; i + 1 < quoted.size(); ++i) {
@@ -53,7 +53,7 @@ struct Record {
   bool blank = false;  ///< nothing but blanks
 };
 
-/// The record at `position` < text.size(); calls sink(begin, end) for each trimmed field, quotes included.
+/// Scans the record at `position` < text.size(). Calls sink(begin, end) for each trimmed field, quotes included.
 template <class Sink>
 Record scan_record(std::string_view text, std::int64_t position, char separator, Sink&& sink) {
   const auto n = static_cast<std::int64_t>(text.size());

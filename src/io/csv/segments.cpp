@@ -8,7 +8,7 @@
 namespace stope::io::csv {
 namespace {
 
-// A one-column table has a missing value where its line is empty; in any other an empty line is no record.
+// In a table of one column an empty line is a missing value; in any other table it is no record.
 bool skips_empty_lines(const Layout& layout) {
   return layout.n_columns > 1;
 }
@@ -19,7 +19,8 @@ void close_segment(std::vector<Segment>& segments, Segment& current, std::int64_
   current = {end, end, current.first_row + current.n_rows, 0};
 }
 
-// The last segment is parsed from a padded copy, which only helps if no other reaches into the file's last bytes.
+// The last segment is parsed from a padded copy. This only helps if no other segment reaches into the file's last
+// bytes.
 void merge_short_tail(std::vector<Segment>& segments, std::int64_t text_size) {
   while (segments.size() > 1 && segments.back().begin > text_size - kPadding) {
     const Segment last = segments.back();
@@ -102,7 +103,7 @@ std::vector<Segment> exact_segments(const Text& text, const Layout& layout, cons
   Segment current{layout.data_begin, layout.data_begin, 0, 0};
   std::int64_t polled = 0;
   for (std::int64_t at = layout.data_begin; at < n;) {
-    std::int64_t index = 0, excess = -1;  // where the first field too many begins
+    std::int64_t index = 0, excess = -1;  // where the first surplus field begins
     const Record record = scan_record(text.view, at, layout.separator, [&](std::int64_t begin, std::int64_t) {
       if (index++ == layout.n_columns) excess = begin;
     });

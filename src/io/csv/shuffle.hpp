@@ -1,4 +1,4 @@
-// Constants of the vector kernels: among them the byte shuffles that right-align the digits of a short decimal in a
+// Constants of the vector kernels. Among them are the byte shuffles that right-align the digits of a short decimal in a
 // 16-byte register and drop its point.
 #pragma once
 
@@ -40,7 +40,7 @@ constexpr ByteNumbers make_byte_numbers() {
   return result;
 }
 
-/// 0, 1, ... 63: compressed by a mask they are the positions of its bits.
+/// 0, 1, ... 63: compressed by a mask, they are the positions of its bits.
 inline constexpr ByteNumbers kByteNumbers = make_byte_numbers();
 
 /// Powers of ten that a double holds exactly. A quotient of two exact numbers is correctly rounded (Clinger, How to

@@ -68,7 +68,7 @@ void from_latin1(Text& text, std::string_view bytes, std::int64_t budget) {
 enum class ByteOrder { little, big };
 
 void from_utf16(Text& text, std::string_view bytes, ByteOrder order, std::int64_t budget) {
-  // A unit of two bytes becomes at most three.
+  // Two bytes of UTF-16 become at most three of UTF-8.
   text.converted = buffer_within(checked::mul(static_cast<std::int64_t>(bytes.size() / 2 + 1), 3), budget, text.name);
   Utf8Writer writer(text.converted.data());
   const auto unit = [&](std::size_t i) {
@@ -103,7 +103,7 @@ Text text_of(const Bytes& bytes, Encoding encoding, std::int64_t budget) {
   if (encoding == Encoding::utf16) {
     if (utf8_mark)
       throw Error(ErrorCode::invalid_file, "begins with the byte order mark of UTF-8, not of UTF-16", {text.name});
-    // Without a mark the first character decides: a header or number begins with ASCII, whose high byte is zero.
+    // Without a mark the first character decides: a header or a number begins with ASCII, whose high byte is zero.
     const bool big = big_mark || (!little_mark && view.size() >= 2 && view[0] == '\0' && view[1] != '\0');
     from_utf16(text, view.substr(little_mark || big_mark ? 2 : 0), big ? ByteOrder::big : ByteOrder::little, budget);
   } else if (little_mark || big_mark) {
@@ -127,7 +127,7 @@ Place place_of(const Text& text, std::int64_t offset) {
     if (c == '\n' || (c == '\r' && (i + 1 == view.size() || view[i + 1] != '\n'))) {
       ++place.line;
       place.column = 1;
-    } else if ((c & 0xC0) != 0x80) {  // continuation bytes are no characters of their own
+    } else if ((c & 0xC0) != 0x80) {  // continuation bytes do not count as characters
       ++place.column;
     }
   }
@@ -142,7 +142,7 @@ std::int64_t find_invalid_utf8(std::string_view text) {
       ++i;
       continue;
     }
-    // The second byte's range excludes overlong forms, surrogates and code points above U+10FFFF.
+    // The range of the second byte excludes overlong forms, surrogates and code points above U+10FFFF.
     std::size_t more = 0;
     unsigned lowest = 0x80, highest = 0xBF;
     if (c >= 0xC2 && c <= 0xDF) {

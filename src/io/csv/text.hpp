@@ -1,4 +1,4 @@
-// The characters of a CSV file: byte order marks, UTF-16 and Latin-1 to UTF-8, validity, line and column of an offset.
+// The characters of a CSV file: byte order marks, conversion of UTF-16 and Latin-1 to UTF-8, validity, and places.
 #pragma once
 
 #include <cstdint>
@@ -11,15 +11,15 @@
 
 namespace stope::io::csv {
 
-/// A file's text as UTF-8 without byte order mark. `view` lies in the file or in `converted`.
+/// A file's text as UTF-8, without a byte order mark. `view` lies in the file or in `converted`.
 struct Text {
   std::string_view view;
   Buffer<char> converted;
   std::string name;
 };
 
-/// Throws invalid_file for a file whose byte order mark contradicts `encoding` and for malformed UTF-16;
-/// out_of_memory where the converted text does not fit `budget` bytes. UTF-8 itself is not checked here.
+/// Converts a file's bytes. Throws invalid_file for a byte order mark that contradicts `encoding` and for malformed
+/// UTF-16, and out_of_memory if the converted text exceeds `budget` bytes. UTF-8 is not checked here.
 Text text_of(const Bytes& bytes, Encoding encoding, std::int64_t budget);
 
 /// Line and column (in characters) of a byte offset. A line ends with LF, CR LF or CR, also inside quotes.
