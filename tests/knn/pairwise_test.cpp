@@ -77,8 +77,8 @@ TEST(CrossDistances, NearestAndFarthestTakeTiesByRowAndNaNLast) {
   }
 }
 
-// The nearest come from a search with the reference row first, the matrix has the request first: same bits, all
-// measures.
+// The nearest come from a search with the reference row first; the matrix has the request first. The bits must be the
+// same, for all measures.
 TEST(CrossDistances, TheNearestAreThoseOfTheMatrix) {
   Random random(8);
   for (const MetricInfo& metric : metrics()) {

@@ -1,4 +1,4 @@
-// The recorded results of the real RapidMiner 5.3, reproduced through the library: predictions, confidences, neighbour
+// Reproduces the recorded results of the real RapidMiner 5.3 through the library: predictions, confidences, neighbour
 // lists in heap order, refused measures, Cross Distances. tests/cli/test_rapidminer_goldens.py does it through the
 // command line.
 #include <gtest/gtest.h>
@@ -64,12 +64,12 @@ Table read_part(const std::string& dataset, const std::string& part) {
   return read(folder / (part + ".csv"), folder / "schema.json", part);
 }
 
-/// Says of a measure that is compared within a tolerance whether ties can explain a difference.
+/// Says whether ties can explain a difference, for a measure that is compared within a tolerance.
 class Ties {
  public:
   Ties(const KnnIndex& index, const Table& test) : index_(index), test_(test) {}
 
-  /// The k-th and the next distance, or two of the k nearest, are equal within the tolerance.
+  /// Whether the k-th and the next distance, or two of the k nearest, are equal within the tolerance.
   bool at_boundary(std::int64_t row, std::int64_t k) {
     std::vector<double> d = distances(row);
     std::sort(d.begin(), d.end(), goldens::before);
@@ -77,7 +77,7 @@ class Ties {
     return adjacent(d);
   }
 
-  /// Two of the distances that ever entered the heap are equal within the tolerance: its order may differ.
+  /// Whether two of the distances that ever entered the heap are equal within the tolerance: its order may then differ.
   bool in_history(std::int64_t row, std::int64_t k) {
     std::vector<double> heap, entered;
     for (const double d : distances(row)) {
@@ -94,7 +94,7 @@ class Ties {
     return adjacent(entered);
   }
 
-  /// Distances of a test row to all training rows, in training order.
+  /// Returns the distances of a test row to all training rows, in training order.
   std::vector<double> distances(std::int64_t row) {
     SearchOptions search;
     search.n_neighbors = index_.n_samples();
@@ -155,7 +155,7 @@ void expect_close(const Neighborhood& want, const Neighborhood& got, std::int64_
   EXPECT_TRUE(ties.at_boundary(row, k)) << "other neighbours than recorded, and no tie explains it";
 }
 
-/// True where the two best confidences are equal within the tolerance, so that either class is right.
+/// Whether the two best confidences are equal within the tolerance, so that either class is right.
 bool vote_tied(const std::vector<double>& confidences) {
   std::vector<double> c;
   for (const double v : confidences) {
@@ -258,7 +258,7 @@ INSTANTIATE_TEST_SUITE_P(Goldens, RapidMinerRun, testing::ValuesIn(load_runs()),
   return identifier(golden.param.dataset + "_" + golden.param.metric + "_" + golden.param.kernel);
 });
 
-// --- what is refused -------------------------------------------------------------------------------------------------
+// --- refused measures -----------------------------------------------------------------------------------------------
 
 TEST(RapidMinerGoldens, AllAreHere) {
   if (!goldens::present()) GTEST_SKIP() << "no reference results at " << goldens::folder() << " (STOPE_SHARED)";
@@ -340,7 +340,7 @@ void expect_cross(const nlohmann::json& op) {
       EXPECT_TRUE(goldens::identical(distance, got[i].distance)) << "line " << i << ": " << got[i].distance;
       continue;
     }
-    // Within the tolerance the order of tied pairs is free: the value at this place, and the pair's own value, decide.
+    // Within the tolerance the order of tied pairs is free. The value at this place and the pair's own value decide.
     EXPECT_TRUE(goldens::close(distance, got[i].distance)) << "line " << i << ": " << got[i].distance;
     const auto pair = known.find({got[i].request, got[i].document});
     if (pair != known.end()) {
@@ -368,7 +368,7 @@ class BackendHere : public testing::Environment {
     try {
       require_backend({});
     } catch (const Error& error) {
-      // Skipping from here would count every test as passed; this is how GoogleTest reports skipped ones.
+      // Skipping from here would count every test as passed. GoogleTest reports skipped tests with this line.
       std::printf("%s\n[  SKIPPED ] %d tests, listed below:\n", error.what(),
                   testing::UnitTest::GetInstance()->test_to_run_count());
       std::fflush(stdout);

@@ -27,7 +27,7 @@ double pick(Random& random, std::initializer_list<double> values) {
   return *(values.begin() + random.below(values.size()));
 }
 
-// How the values of one numeric column come about; each aims at a part of the bound.
+// Makes the values of one numeric column in several ways; each aims at a part of the bound.
 class ColumnMaker {
  public:
   explicit ColumnMaker(Random& random) : kind_(random.below(13)) {
@@ -59,7 +59,7 @@ class ColumnMaker {
   double offset_ = 0.0, scale_ = 1.0, base_ = 0.0;
 };
 
-// The metrics to draw from: those of Accepts, as far as they take any value.
+// Returns the metrics to draw from: those of Accepts that take any value.
 std::vector<std::string> metrics_of(Accepts accepts) {
   std::vector<std::string> names;
   for (const MetricInfo& metric : metrics()) {
@@ -77,14 +77,14 @@ std::string choose_metric(Random& random, bool numeric, bool nominal) {
                                         nominals = metrics_of(Accepts::nominal);
   if (random.below(3) != 0) {
     const std::vector<std::string>* own = numeric && nominal ? &mixed : numeric ? &numbers : &nominals;
-    // Slow or unfiltered ones less often.
+    // Slow or unfiltered metrics are drawn less often.
     const std::string& name = (*own)[random.below(own->size())];
     if (name != "dtw" && name != "kernel-euclidean") return name;
   }
   return mixed[random.below(mixed.size())];
 }
 
-// A table of the columns that `makers` describe; query rows often repeat training rows, some changed by one step.
+// Makes a table of the columns that `makers` describe. Query rows often repeat training rows, some changed by one step.
 Table make_table(Random& random, const std::vector<ColumnMaker>& makers, int n_nominal, double missing, std::int64_t n,
                  const Table* like) {
   Table table;
@@ -137,7 +137,7 @@ void append_duplicates(Random& random, Table& table) {
   }
 }
 
-// `plain`: one that inner products or bytes can take.
+// `plain`: a case that inner products or bytes can take.
 Case make_case(Random& random, bool plain) {
   constexpr std::int64_t kSizes[] = {1, 2, 31, 32, 33, 63, 64, 65, 127, 128, 129, 200, 300};
   Case c;
@@ -177,12 +177,12 @@ Case make_case(Random& random, bool plain) {
   return c;
 }
 
-/// What became of the cases.
+/// Counts the cases by their outcome.
 struct Tally {
   std::int64_t filtered = 0, refused = 0, listed = 0, scanned = 0;
 };
 
-// A metric may refuse a table (a range of 0, a singular matrix); it must do so on every back end.
+// A metric may refuse a table (a range of 0, a singular matrix). It must then do so on every back end.
 void expect_a_refusal(const Error& error) {
   EXPECT_NE(error.code(), ErrorCode::internal) << error.what();
   EXPECT_NE(error.code(), ErrorCode::device_lost) << error.what();
@@ -209,7 +209,7 @@ void compare_with_reference(const std::vector<std::string>& backends, std::int64
         const Forced forced("reference", "", "", 128, 0);
         expected = answer(c, KnnIndex::fit(c.train, c.knn, run), run);
       }
-      // A third of the tables is not held encoded, and comes part by part.
+      // A third of the tables is not held encoded, and is searched part by part.
       const std::int64_t part = random.below(3) == 0 ? 1 + static_cast<std::int64_t>(random.below(150)) : 0;
       const Forced forced(backend, order, scan, tile, part);
       const KnnIndex index = KnnIndex::fit(c.train, c.knn, run);
@@ -242,7 +242,7 @@ TEST(FilterProperty, EveryFastPathReturnsTheReferencesBits) {
   EXPECT_LT(tally.listed, tally.scanned) << "a filter that never drops a row tests nothing";
 }
 
-/// What the environment decides, for the cases of a group: the kind of scan, and tile and part sizes.
+/// Settings from the environment for the cases of a group: the kind of scan, and tile and part sizes.
 class CudaSizes {
  public:
   explicit CudaSizes(std::uint64_t seed) {
@@ -252,12 +252,12 @@ class CudaSizes {
       return random.below(3) == 0 ? 1 + static_cast<std::int64_t>(random.below(most)) : 0;
     };
     tile_queries_ = 1 + static_cast<std::int64_t>(random.below(100));
-    part_rows_ = sometimes(150);  // then the table is not held encoded, and comes part by part
+    part_rows_ = sometimes(150);  // then the table is not held encoded, and is searched part by part
     tile_rows_ = sometimes(150);
     device_rows_ = sometimes(200);
   }
   const std::string& scan() const { return scan_; }
-  /// For as long as what it returns lives.
+  /// The settings hold as long as the returned object lives.
   std::unique_ptr<Forced> force() const {
     set("STOPE_TILE_ROWS", tile_rows_);
     set("STOPE_DEVICE_ROWS", device_rows_);
@@ -277,7 +277,7 @@ class CudaSizes {
   std::int64_t tile_queries_ = 0, part_rows_ = 0, tile_rows_ = 0, device_rows_ = 0;
 };
 
-/// A case for a GPU, with a memory budget, two sessions on a GPU or all GPUs there are.
+/// A case for a GPU, with a memory budget, two sessions on a GPU or all GPUs of the machine.
 struct CudaCase {
   Case c;
   RunOptions run;
@@ -315,7 +315,7 @@ struct CudaCase {
   }
 };
 
-// Cases of a group are searched side by side, by STOPE_THREADS threads: most of a small one's time goes into making
+// STOPE_THREADS threads search the cases of a group at the same time: a small case spends most of its time making
 // memory and streams.
 TEST(FilterProperty, CudaReturnsTheReferencesBits) {
   constexpr std::int64_t kGroup = 64, kAsked = 16;
@@ -351,11 +351,13 @@ TEST(FilterProperty, CudaReturnsTheReferencesBits) {
     }
   }
   EXPECT_LT(refused, n_cases / 4 + 1);
-  // Radius, groups, RapidMiner's order, small budgets and what no image bounds go through the reference.
+  // The reference answers queries with a radius, groups, RapidMiner's order, small budgets, or rows that no image
+  // bounds.
   EXPECT_GE(filtered, n_cases / 1024) << "some cases must go through a filter";
 }
 
-// Large enough for several coarse boxes, steps with thresholds and a sample that is not the whole table.
+// These tables are large enough for several coarse boxes, for steps with thresholds, and for a sample smaller than the
+// table.
 TEST(FilterProperty, LargerTables) {
   const std::int64_t n_cases = std::max<std::int64_t>(6, from_environment("STOPE_CASES", 20000) / 1000);
   for (std::int64_t i = 0; i < n_cases; ++i) {

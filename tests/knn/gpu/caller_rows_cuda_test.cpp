@@ -29,7 +29,7 @@ using gpu_memory::Stream;
 
 constexpr int kGpu = 0;
 
-/// Of more rows than 6, so that 6 neighbours can be had.
+/// Has more rows than 6, so that there are 6 neighbours.
 Case usual_case(std::uint64_t seed) {
   Random random(seed);
   Case job;
@@ -105,13 +105,13 @@ TEST_F(DeviceArraysCuda, AnIndexOfRowsOnAGpu) {
   }
 }
 
-// What the caller's stream has queued is not done yet when the search is called: rows that are copied to their place
-// once a slow function of the host has returned.
+// The caller's stream still has work queued when the search is called: rows are copied to their place only after a slow
+// host function has returned.
 TEST_F(DeviceArraysCuda, RowsMayStillBeOnTheirWay) {
   const Case job = usual_case(43);
   const KnnIndex index = KnnIndex::fit(job.train.table());
   const Stream stream(*driver_);
-  search(index, job.query, job.search, stream.get());  // the table's images are there
+  search(index, job.query, job.search, stream.get());  // makes the table's images
   const Array values = put(job.query), place(*driver_, std::vector<char>(job.query.values.size() * 8, 0));
   Lists ours(job.query.n_rows * 6);
   const Array indices(*driver_, ours.indices), distances(*driver_, ours.distances);

@@ -1,6 +1,6 @@
-// Rows and lists in a GPU's memory, with the fake plug-in (device/fake_plugin.cpp): its GPU's memory is the
-// host's. Both ways, where a filter reads rows and writes lists in place, and by the host; shapes, types and errors. No
-// GPU; the real plug-in is tested by caller_rows_cuda_test.cpp.
+// Rows and lists in a GPU's memory, with the fake plug-in (device/fake_plugin.cpp), whose GPU memory is host memory. It
+// covers both ways: a filter reads rows and writes lists in place, or the host does it. It also covers shapes, types
+// and errors. No GPU is needed; caller_rows_cuda_test.cpp tests the real plug-in.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -22,7 +22,7 @@ using device_array_cases::Rows;
 
 constexpr int kGpu = 1;  // the one that can be used
 
-/// The host's memory stands for the GPU's.
+/// Host memory stands in for GPU memory.
 struct HostMemory {
   std::vector<float> floats;
   std::vector<double> doubles;
@@ -36,7 +36,7 @@ class FakeCallerRows : public testing::Test, protected WithFakePlugin {
  protected:
   FakeCallerRows() : WithFakePlugin("filters", "cuda") {}
 
-  // What a search writes to memory of the caller's, and its report.
+  // What a search writes to the caller's memory, and its report.
   static device_array_cases::Lists search(const KnnIndex& index, const device_array_cases::Rows& rows,
                                           const SearchOptions& options, const RunOptions& run) {
     HostMemory memory;
@@ -80,7 +80,7 @@ TEST_F(FakeCallerRows, AnIndexOfRowsOnAGpu) {
     const DeviceMatrix matrix =
         job.train.matrix(job.train.floats ? memory.put(job.train.as_floats()) : memory.put(job.train.values), kGpu);
     const KnnIndex index = KnnIndex::fit(matrix, job.options);
-    memory = {};  // the index has its own
+    memory = {};  // the index has its own copy
     EXPECT_EQ(index.n_samples(), job.train.n_rows);
     const KnnIndex theirs = KnnIndex::fit(job.train.table(), job.options);
     const device_array_cases::Lists ours = search(index, job.query, job.search, run_);
@@ -88,8 +88,8 @@ TEST_F(FakeCallerRows, AnIndexOfRowsOnAGpu) {
   }
 }
 
-// The filter's images allow for missing values only where training rows have some: once queries that have more turn up,
-// it gets other images, and answers them in place, too.
+// The filter's images allow for missing values only where training rows have some. Once queries turn up that lack more,
+// the filter gets other images, and answers those queries in place, too.
 TEST_F(FakeCallerRows, QueriesThatLackWhatEveryTrainingRowHas) {
   device_array_cases::Case job;
   Random random(35);
@@ -152,7 +152,7 @@ TEST_F(FakeCallerRows, ALostGpuIsReportedWhereverItHappens) {
   EXPECT_GT(lost, 10);
 }
 
-// The words and code of what `action` throws.
+// Returns the code and message of the error that `action` throws.
 std::pair<ErrorCode, std::string> thrown(const std::function<void()>& action) {
   try {
     action();
@@ -202,7 +202,7 @@ TEST_F(FakeCallerRows, Errors) {
   }
   unsetenv("STOPE_FAKE_OWNER");
   EXPECT_EQ(thrown([&] { index.kneighbors(with([](auto& m) { m.gpu = 0; }), two, {}, out); }).first,
-            ErrorCode::device_unavailable);  // an old one
+            ErrorCode::device_unavailable);  // GPU 0 is too old
   train.columns[1] = make_nominal("x1", std::vector<std::int32_t>(20, 0), {"a"});
   EXPECT_NE(thrown([&] { KnnIndex::fit(train).kneighbors(good, two, {}, out); }).second.find("is nominal"),
             std::string::npos);

@@ -1,6 +1,6 @@
-// Every instance of every kernel, at sizes that straddle its tiles, against the processor, bit for bit: what runs under
-// compute-sanitizer (scripts/gpu_check.sh, which asks the watched plug-in whether an instance was missed). Hence small
-// tables and few of them. Which way a search went is checked, too: on another one it would prove nothing here. Skipped
+// Compares every instance of every kernel with the CPU, bit for bit, at sizes that straddle its tiles.
+// compute-sanitizer runs this (scripts/gpu_check.sh, which asks the watched plug-in whether an instance was missed), so
+// tables are small and few. The method of each search is checked, too: another one would prove nothing here. Skipped
 // where there is no GPU.
 #include <gtest/gtest.h>
 
@@ -25,11 +25,11 @@ using oracle::TableShape;
 
 struct Search {
   std::string metric;
-  TableShape shape;  // its rows are those of the training table
+  TableShape shape;  // its rows are the training table's
   std::int64_t n_queries;
   std::int64_t n_neighbors;
   Compat compat = Compat::none;
-  bool exclude_self = false;  // of the training table's first rows
+  bool exclude_self = false;  // queries are the first training rows
 };
 
 class KernelsCuda : public NeedsGpu {
@@ -71,7 +71,7 @@ class KernelsCuda : public NeedsGpu {
     });
     EXPECT_EQ(report.method, method);
     EXPECT_EQ(report.backend, "cuda");
-    // Its first queries say as much, where there are many.
+    // Where there are many queries, the first ones prove as much.
     std::vector<std::int64_t> some;
     for (std::int64_t i = 0; i < std::min<std::int64_t>(query.n_rows, 300); ++i) some.push_back(i);
     const auto n_some = static_cast<std::int64_t>(some.size());
@@ -97,8 +97,8 @@ std::string readable(std::string metric) {
 constexpr const char* kProducts = "filter, products";
 constexpr const char* kDifferences = "filter, differences";
 
-// Images of 32, 64, 96, 128 and more columns, the scores' starts in columns of their own or beside the images; queries
-// for one instruction and for two, and beyond a block; rows around tiles of 64, 128 and 256.
+// Images of 32, 64, 96, 128 and more columns, with the scores' starts in columns of their own or apart from the images.
+// Queries for one instruction and for two, and beyond a block. Rows around tiles of 64, 128 and 256.
 class ScansOfProductsCuda : public KernelsCuda, public testing::WithParamInterface<std::tuple<std::string, int>> {};
 
 TEST_P(ScansOfProductsCuda, AtSizesThatStraddleTiles) {
@@ -122,7 +122,7 @@ INSTANTIATE_TEST_SUITE_P(, ScansOfProductsCuda,
                            return std::get<0>(chosen.param) + "_" + std::to_string(std::get<1>(chosen.param));
                          });
 
-// Images of 128 and of 256 bytes, of whole numbers near zero (twice the products) and of all that a byte has.
+// Images of 128 and of 256 bytes: whole numbers near zero (twice the products), and the whole range of a byte.
 TEST_F(KernelsCuda, ScansOfBytes) {
   if (!has_hopper_) return;
   setenv("STOPE_CUDA_SCAN", "bytes", 1);
@@ -139,7 +139,7 @@ TEST_F(KernelsCuda, ScansOfBytes) {
   }
 }
 
-// With the shared memory of a block of Ampere's and Ada's smaller GPUs; only the watched plug-in listens.
+// Shared memory is limited to that of a block on Ampere's and Ada's smaller GPUs; only the watched plug-in obeys.
 TEST_F(KernelsCuda, ScansOfSmallerGpus) {
   setenv("STOPE_CUDA_SHARED_MEMORY", "101376", 1);
   for (const char* scan : {"sm80", "few"}) {
@@ -156,7 +156,7 @@ TEST_F(KernelsCuda, ScansOfSmallerGpus) {
   }
 }
 
-// Few and many maxima of a sample, and lists that are tightened in between.
+// A sample has few or many maxima, and lists are tightened in between.
 TEST_F(KernelsCuda, ThresholdsOfProducts) {
   compare({"euclidean", {.n_rows = 1537, .n_numeric = 9}, 33, 24}, kProducts);
   compare({"euclidean", {.n_rows = 2700, .n_numeric = 9}, 33, 40}, kProducts);
@@ -189,7 +189,7 @@ TEST_F(KernelsCuda, RowsThatAreTheirOwnNeighbors) {
   compare({"euclidean", {.n_rows = 257, .n_numeric = 5}, 257, 7, Compat::none, true}, kProducts);
 }
 
-// No filter bounds these: every distance that may enter a list comes back.
+// No filter bounds these measures: every distance that may enter a list comes back.
 TEST_F(KernelsCuda, DistancesThatMayEnterLists) {
   for (const char* metric : {"correlation", "inner-product"}) {
     compare({metric, {.n_rows = 600, .n_numeric = 17, .values = TableShape::Values::few}, 65, 7}, "reference");
@@ -204,7 +204,7 @@ struct Form {
   bool bytes;
 };
 
-// Every form of a sum with and without missing values, and every measure's distances behind it.
+// Every form of a sum with and without missing values, and the distances of every measure that has it.
 class ScansOfDifferencesCuda : public KernelsCuda, public testing::WithParamInterface<Form> {
  protected:
   void compare_form(const Form& form, bool bytes) {
@@ -243,7 +243,7 @@ INSTANTIATE_TEST_SUITE_P(, ScansOfDifferencesCuda,
                                   std::to_string(form.param.n_numeric + form.param.n_nominal);
                          });
 
-// A stride in the sample, panels of columns, and rows that are left out.
+// The sample has a stride, columns come in panels, and rows are excluded.
 TEST_F(KernelsCuda, ScansOfLargerDifferences) {
   for (const char* scan : {"differences", "bytes"}) {
     const bool bytes = std::string(scan) == "bytes";

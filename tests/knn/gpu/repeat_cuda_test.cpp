@@ -1,4 +1,4 @@
-// One hash of the answer over twenty repetitions: nothing on a GPU may depend on which block or warp came first.
+// Twenty repetitions must give one hash of the answer: nothing on a GPU may depend on which block or warp came first.
 // Skipped where there is no GPU.
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@ using oracle::TableShape;
 
 constexpr int kRepetitions = 20;
 
-// FNV-1a over the bits of an answer.
+// Returns FNV-1a over the bits of an answer.
 std::uint64_t hash_of(const Neighbors& neighbors) {
   std::uint64_t hash = 0xcbf29ce484222325ULL;
   const auto add = [&hash](std::uint64_t value) {
@@ -33,8 +33,8 @@ std::uint64_t hash_of(const Neighbors& neighbors) {
 
 class RepeatCuda : public NeedsGpu {
  protected:
-  // Half of the repetitions with an index of their own, so that images are made again, too; the last ones two at once
-  // in one index.
+  // Half of the repetitions have an index of their own, so that images are made again, too. The last ones run two at
+  // once in one index.
   static void expect_one_hash(const std::string& metric, const TableShape& shape, std::int64_t n_queries,
                               std::int64_t k) {
     SCOPED_TRACE(metric + ", " + std::to_string(shape.n_rows) + " rows, k " + std::to_string(k));

@@ -1,4 +1,4 @@
-// What a list does that outgrows the plan, and that its memory serves the next query.
+// What happens to a list that outgrows the plan, and that its memory serves the next query.
 #include "knn/lists/collector.hpp"
 
 #include <gtest/gtest.h>

@@ -29,7 +29,7 @@ TEST(FilterForm, HasAScanExactlyWhereThereIsAKernel) {
   EXPECT_EQ(sums.size(), kernels.size());
 }
 
-// The compiler says so to a measure that names such a form (typed_kernel.hpp).
+// The compiler refuses a measure that names such a form (typed_kernel.hpp).
 static_assert(!has_scan({.term = Term::square, .divisor = Divisor::present_weight, .missing = Missing::mismatch}));
 static_assert(!has_scan({.term = Term::absolute, .missing = Missing::mismatch}));
 static_assert(!has_scan({.term = Term::maximum, .divisor = Divisor::present_weight}));

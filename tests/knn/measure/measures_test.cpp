@@ -1,5 +1,5 @@
-// Every measure of the table against the slow oracle: bit for bit where the arithmetic is + - * / sqrt in attribute
-// order, to 1e-12 where a logarithm, exponential, power or angle is involved.
+// Compares every measure of the table with the slow oracle: bit for bit where the arithmetic is + - * / sqrt in
+// attribute order, to 1e-12 where a logarithm, exponential, power or angle is involved.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -37,7 +37,7 @@ TableShape shape_for(const MetricInfo& info, Random& random, std::int64_t n_rows
   if (kOneAttribute.contains(name)) shape.n_numeric = 1;
   if (name == "haversine") shape.n_numeric = 2;
   if (name == "mahalanobis" || name == "haversine") shape.values = TableShape::Values::uniform;
-  // inf - inf in a cost matrix has no smallest neighbour to walk to.
+  // inf - inf in a cost matrix leaves no smallest neighbour for the path.
   if (name == "dtw" && shape.values == TableShape::Values::wild) shape.values = TableShape::Values::few;
   return shape;
 }
@@ -50,7 +50,7 @@ bool same(double ours, double expected, bool transcendental) {
 }
 
 std::vector<double> all_distances(const Table& train, const Table& query, const PairwiseOptions& options) {
-  // Cross distances take the request as first argument; the search takes the training row. k = n asks for all of them.
+  // Cross distances take the request as first argument; the search takes the training row. k = n returns all of them.
   const KnnIndex index = KnnIndex::fit(train, options.knn);
   const Neighbors lists = index.kneighbors(query, {.n_neighbors = train.n_rows});
   std::vector<double> values(static_cast<std::size_t>(train.n_rows * query.n_rows));

@@ -1,4 +1,5 @@
-// Blocks begin in order, ahead of those that are finished but not by more than is wanted, whoever begins them.
+// Blocks begin in order, ahead of those that are finished, but not further ahead than asked, whichever thread begins
+// them.
 #include "knn/search/block_feeder.hpp"
 
 #include <gtest/gtest.h>
@@ -18,7 +19,7 @@ TEST_P(Feeder, BeginsInOrderAndNotTooFarAhead) {
   for (const std::int64_t n : {0, 1, 2, 3, 7, 100}) {
     for (const std::int64_t under_way : {1, 2, 3, 5}) {
       SCOPED_TRACE(testing::Message() << n << " blocks, " << under_way << " under way");
-      std::vector<std::int64_t> begun;  // read where wait_for() has returned
+      std::vector<std::int64_t> begun;  // read after wait_for() has returned
       std::atomic<std::int64_t> done = 0;
       std::atomic<bool> too_far = false;
       {
@@ -28,7 +29,7 @@ TEST_P(Feeder, BeginsInOrderAndNotTooFarAhead) {
         });
         for (std::int64_t number = 0; number < n; ++number) {
           feeder.wait_for(number);
-          ++done;  // before the feeder hears of it
+          ++done;  // before the feeder knows
           feeder.done(number);
         }
       }
@@ -54,7 +55,7 @@ TEST_P(Feeder, ABlockThatFailsIsReportedInItsTurn) {
     } catch (const std::runtime_error& error) {
       EXPECT_EQ(error.what(), "block " + std::to_string(failing));
     }
-    // A thread of its own lets what began before come to its end first.
+    // The feeder's own thread first lets the blocks end that began before.
     EXPECT_LE(finished, failing);
     EXPECT_TRUE(finished == failing || GetParam() != BlockFeeder::In::a_thread) << finished;
   }
@@ -62,7 +63,7 @@ TEST_P(Feeder, ABlockThatFailsIsReportedInItsTurn) {
                std::runtime_error);
 }
 
-// What a sink throws leaves blocks that have begun, and some that have not.
+// The error of a sink leaves blocks that have begun, and some that have not.
 TEST_P(Feeder, EndsBeforeAllBlocksAreDone) {
   for (int round = 0; round < 50; ++round) {
     std::atomic<int> begun = 0;

@@ -1,4 +1,4 @@
-// The search against a sort of all distances, by one test body on every back end that is here.
+// Compares the search with a sort of all distances, by one test body on every back end of this machine.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -24,7 +24,7 @@ struct Expected {
   std::int64_t row;
 };
 
-// All rows that are not excluded, by (distance, row), NaN last.
+// Returns all rows that are not excluded, by (distance, row), NaN last.
 template <class Excluded>
 std::vector<Expected> sorted_rows(const std::string& metric, const Table& train, const Table& query, std::int64_t i,
                                   const Excluded& excluded) {
@@ -149,7 +149,7 @@ TEST_P(SearchTest, RadiusTakesTheBoundaryAndNoNaN) {
   EXPECT_THROW(index.radius_neighbors(train, std::nan(""), {}, {}, [](const Neighbors&) {}), Error);
 }
 
-// RapidMiner's queue as the textbook says it: siftUp and poll on a vector, offers in training order.
+// RapidMiner's queue as in the textbook: siftUp and poll on a vector, rows offered in training order.
 class TextbookQueue {
  public:
   explicit TextbookQueue(std::size_t k) : k_(k) {}
@@ -196,7 +196,7 @@ class TextbookQueue {
 };
 
 TEST_P(SearchTest, RadiusListsMayOutgrowThePlan) {
-  constexpr std::int64_t kRows = 20000;  // far more than a list is planned for at first, and than the second time
+  constexpr std::int64_t kRows = 20000;  // far more than a list is planned for at first, and for the second time
   std::vector<double> x(kRows, 1.0), queries(300, 50.0);
   x[7] = 50.0;
   queries[170] = queries[299] = 1.0;
@@ -204,7 +204,7 @@ TEST_P(SearchTest, RadiusListsMayOutgrowThePlan) {
   const Table query{{make_numeric("x", queries)}, 300, "query"};
   const Environment environment(GetParam(), 100, 1000);
   RunOptions run;
-  run.memory_limit = 8 << 20;  // a list of all rows takes 640 kB: not one for every query
+  run.memory_limit = 8 << 20;  // a list of all rows takes 640 kB: there is no room for one per query
   std::int64_t at = 0;
   const SearchReport report = KnnIndex::fit(train).radius_neighbors(query, 0.5, {}, run, [&](const Neighbors& lists) {
     ASSERT_EQ(lists.first_query, at);
@@ -292,7 +292,7 @@ TEST_P(SearchTest, ChecksKAndTables) {
   EXPECT_THROW(KnnIndex::fit(none), Error);
 }
 
-// All there are: those that this machine lacks are skipped with the reason.
+// All back ends of the project; those that this machine lacks are skipped with the reason.
 std::vector<std::string> all_backends() {
   std::vector<std::string> names;
   for (const BackendInfo& backend : device_info().backends) names.push_back(backend.name);
@@ -359,7 +359,7 @@ TEST(Search, SmallMemoryMeansSmallerTilesThenAnError) {
   const Table table = oracle::random_table(random, {.n_rows = 2000, .n_numeric = 3});
   const Neighbors expected = KnnIndex::fit(table).kneighbors(table);
   RunOptions run;
-  run.memory_limit = 90000;  // the encoded table needs 48,000 bytes of its own
+  run.memory_limit = 90000;  // the encoded table alone needs 48,000 bytes
   const KnnIndex index = KnnIndex::fit(table, {}, run);
   SearchReport report = index.kneighbors(table, {}, run, [](const Neighbors&) {});
   EXPECT_LE(report.memory_planned, run.memory_limit);
@@ -367,7 +367,7 @@ TEST(Search, SmallMemoryMeansSmallerTilesThenAnError) {
   const Neighbors small = index.kneighbors(table, {}, run);
   EXPECT_EQ(small.indices, expected.indices);
   EXPECT_EQ(small.distances, expected.distances);
-  run.memory_limit = 30000;  // less than the encoded table: it comes in parts
+  run.memory_limit = 30000;  // less than the encoded table, which is then searched in parts
   const KnnIndex unheld = KnnIndex::fit(table, {}, run);
   report = unheld.kneighbors(table, {}, run, [](const Neighbors&) {});
   EXPECT_LE(report.memory_planned, run.memory_limit);

@@ -1,6 +1,6 @@
-// Votes on the GPU against the host's, bit for bit: classes and means, every rule, several k, classes beyond a block's
-// shared memory and beyond what GPUs vote, through the tensor filter and the one by differences, queries that neither
-// can answer. Skipped where there is no GPU.
+// Compares votes on the GPU with the host's, bit for bit: classes and means, every rule, several k, classes beyond a
+// block's shared memory and beyond what GPUs vote on. They go through the tensor filter and the difference filter, with
+// queries that neither can answer. Skipped where there is no GPU.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -37,7 +37,7 @@ TEST_P(VotesCuda, RandomCases) {
   Random random(21);
   std::vector<std::int64_t> rows = {2, 33, 128, 1000, 4097, 9000};
   std::vector<std::int64_t> queries = {1, 31, 32, 127, 128, 129, 300, 1025};
-  const bool sanitized = rounds() < 8;  // small tables then, and few of them
+  const bool sanitized = rounds() < 8;  // then tables are small and few
   if (sanitized) rows.resize(4), queries.resize(6);
   const std::vector<int> classes = {0, 0, 1, 2, 3, 10, 47, 48, 49, 100, 126, 127};
   int on_gpu = 0, certain = 0;
@@ -58,7 +58,7 @@ TEST_P(VotesCuda, RandomCases) {
   EXPECT_GT(certain, n_rounds / 8);
 }
 
-// More queries than a batch has, in both places on the GPU, by several threads.
+// There are more queries than a batch holds, in both slots of the GPU, from several threads.
 TEST_P(VotesCuda, ManyBatchesAndThreads) {
   if (rounds() < 8) GTEST_SKIP() << "too long under a sanitizer";
   for (const int n_classes : {0, 7}) {

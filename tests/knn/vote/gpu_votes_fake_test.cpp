@@ -1,6 +1,6 @@
-// The host's half of votes on GPUs, with the fake plug-in (device/fake_plugin.cpp): predictions of blocks
-// under way, several GPUs, queries that have no answer there, no room for predictions. No GPU; the real plug-in is
-// tested by gpu_votes_cuda_test.cpp.
+// The host's half of votes on GPUs, with the fake plug-in (device/fake_plugin.cpp): predictions of blocks under way,
+// several GPUs, queries without an answer there, no room for predictions. No GPU is needed; gpu_votes_cuda_test.cpp
+// tests the real plug-in.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -17,14 +17,14 @@
 namespace stope {
 namespace {
 
-/// The parameter: which filter the fake plug-in has.
+/// The parameter: the filter that the fake plug-in has.
 class FakeVotes : public testing::TestWithParam<std::string>, protected WithFakePlugin {
  protected:
   FakeVotes() : WithFakePlugin(GetParam(), "cuda") {}
   static bool voted(const SearchReport& report) {
     return report.method.size() > 7 && report.method.compare(report.method.size() - 7, 7, ", votes") == 0;
   }
-  /// A case whose votes do go through the fake filter.
+  /// Makes a case whose votes do go through the fake filter.
   static vote_cases::Case usual_case(int n_classes) {
     for (std::uint64_t seed = 1;; ++seed) {
       Random random(seed);
@@ -101,7 +101,7 @@ TEST_P(FakeVotes, NoRoomForVotesLeavesThemToTheHost) {
     EXPECT_GT(recovered, 15);
     EXPECT_GE(on_host, 1);
   }
-  // Nor does a memory limit that has room for the filter alone.
+  // A memory limit that has room for the filter alone does not either.
   const vote_cases::Case job = usual_case(100);
   unsetenv("STOPE_TILE_QUERIES");
   run_.memory_limit = 300 * 3 * 8 + 2048 * 64 + 1000000;

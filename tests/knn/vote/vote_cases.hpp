@@ -1,5 +1,5 @@
-// Random tables with labels, and predictions on a GPU against the processor's, bit for bit: for the real plug-in and
-// for the fake one.
+// Random tables with labels, and a comparison of a GPU's predictions with the CPU's, bit for bit: for the real plug-in
+// and for the fake one.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -33,7 +33,7 @@ inline std::vector<double> numbers(Random& random, std::int64_t n, bool ties, do
   return values;
 }
 
-/// Classes, or targets where `n_classes` is 0. RapidMiner's rows may lack the label.
+/// Makes classes, or targets where `n_classes` is 0. RapidMiner's rows may lack the label.
 inline Column labels(Random& random, std::int64_t n, int n_classes, bool rapidminer) {
   const double missing = rapidminer && random.below(2) == 0 ? 0.2 : 0.0;
   Column column;
@@ -104,7 +104,7 @@ inline void expect_bits(const std::vector<double>& ours, const std::vector<doubl
   }
 }
 
-/// While it lives no back end is forced.
+/// While it lives, no back end is forced.
 class NoForcedBackend {
  public:
   NoForcedBackend() {
@@ -122,7 +122,7 @@ class NoForcedBackend {
   std::string before_;
 };
 
-/// The report of the search on the GPU, `run` and the environment say how; the processor's has neither.
+/// The GPU's predictions, under `run` and the environment, must be the CPU's, under neither. Returns the GPU's report.
 inline SearchReport expect_the_processors_votes(const Case& job, int n_classes, const RunOptions& run) {
   SearchReport report;
   const auto on_processor = [](const auto& predict) {

@@ -56,7 +56,7 @@ TEST(Vote, InverseDistanceAndZeroDistancesShareAllTheWeight) {
   const KnnClassifier model = KnnClassifier::fit(labelled({0.0, 0.0, 2.0, 4.0}, {0, 1, 2, 2}));
   const VoteOptions vote{.n_neighbors = 4, .weights = VoteWeights::distance};
   EXPECT_EQ(model.predict(queries({0.0}), vote).confidences, (std::vector<double>{0.5, 0.5, 0.0}));
-  // At 1: distances 1, 1, 1, 3.
+  // At 1 the distances are 1, 1, 1, 3.
   const std::vector<double> confidences = model.predict(queries({1.0}), vote).confidences;
   const double total = 1.0 + 1.0 + 1.0 + 1.0 / 3.0;
   EXPECT_EQ(confidences, (std::vector<double>{1.0 / total, 1.0 / total, (1.0 + 1.0 / 3.0) / total}));
@@ -72,7 +72,7 @@ TEST(Vote, NeighboursWithoutAUsableDistanceWeighNothing) {
   EXPECT_TRUE(std::isnan(nothing.confidences[0]));
 }
 
-// What 0/0 gives differs from processor to processor.
+// The NaN of 0/0 differs from CPU to CPU.
 TEST(Vote, ANaNInAPredictionHasOnePattern) {
   Table train = labelled({0.0, 1.0}, {0, 1});
   train.columns.push_back(make_numeric("w", {0.0, 0.0}));

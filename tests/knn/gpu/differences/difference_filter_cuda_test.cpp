@@ -1,6 +1,6 @@
-// The difference filter on a GPU, in floats and in bytes, against the CPU, bit for bit: every measure that names a form
-// (they are asked, not listed), missing values, weights, nominal attributes, ties, sizes that straddle tiles, panels
-// and batches. Skipped where there is no GPU.
+// Compares the difference filter on a GPU, in floats and in bytes, with the CPU, bit for bit. The measures are all that
+// name a form (asked, not listed). Tables have missing values, weights, nominal attributes, ties, and sizes that
+// straddle tiles, panels and batches. Skipped where there is no GPU.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -38,7 +38,7 @@ struct Shape {
   int n_values = 8;
 };
 
-/// Numbers of both signs, or few different ones, and nominal values.
+/// Makes numbers of both signs, or few different ones, and nominal values.
 Table random_table(Random& random, std::int64_t n, const Shape& shape, bool ties = false) {
   using Values = oracle::TableShape::Values;
   return oracle::random_table(random, {.n_rows = n,
@@ -49,7 +49,7 @@ Table random_table(Random& random, std::int64_t n, const Shape& shape, bool ties
                                        .n_values = shape.n_values});
 }
 
-/// The answer on the GPU, with the kind of images asked for, is the processor's; returns what the GPU did.
+/// The GPU's answer, with the kind of images asked for, must be the CPU's. Returns the GPU's report.
 SearchReport expect_the_processors_answer(const Table& train, const Table& query, const KnnOptions& options,
                                           const SearchOptions& search, const std::string& scan) {
   const KnnIndex index = KnnIndex::fit(train, options);
@@ -70,7 +70,7 @@ SearchReport expect_the_processors_answer(const Table& train, const Table& query
   return report;
 }
 
-/// A measure with a filter, and what its tables look like.
+/// A measure with a filter, and the shape of its tables.
 struct Filtered {
   std::string name;
   Accepts accepts;
@@ -79,7 +79,7 @@ struct Filtered {
   knn::FilterForm form;
 
   bool takes_bytes() const { return form.term == knn::Term::absolute && form.divisor != knn::Divisor::total; }
-  /// A table's shape as the measure accepts it.
+  /// Returns a table shape that the measure accepts.
   Shape shape(std::int64_t width, double missing) const {
     if (n_attributes > 0) width = n_attributes;
     // The formula of squared-loss has no rule for missing values.
@@ -89,7 +89,7 @@ struct Filtered {
   }
 };
 
-/// Every measure that names a form, asked of the measure itself: a new one is tested without a word here.
+/// Returns every measure that names a form. The measures themselves say so: a new one is tested without a change here.
 std::vector<Filtered> filtered_measures() {
   std::vector<Filtered> result;
   Random random(11);
@@ -154,7 +154,7 @@ TEST_F(DifferencesCuda, EveryMeasureInSizesThatStraddleTiles) {
     const SearchReport report = expect_the_processors_answer(train, self ? train : random_table(random, m, shape, ties),
                                                              options, {.n_neighbors = k, .exclude_self = self}, scan);
     EXPECT_EQ(report.method, scan == "bytes" ? "filter, byte differences" : "filter, differences");
-    // No image bounds a row that lacks a value, where the form says so.
+    // Where the form says so, no image bounds a row that lacks a value.
     const bool bounded = missing == 0.0 || measure.form.missing != knn::Missing::undefined;
     const bool equality = measure.form.space == knn::Space::equality;
     if (n >= 5000 && !ties && bounded && shape.n_numeric >= 15 && !equality) {
@@ -163,7 +163,7 @@ TEST_F(DifferencesCuda, EveryMeasureInSizesThatStraddleTiles) {
     }
     if (HasFailure()) return;
   }
-  if (rounds() < 8) return;  // too few cases for one in bytes
+  if (rounds() < 8) return;  // so few cases that perhaps none is in bytes
   EXPECT_GT(bytes, 0);
 }
 
@@ -230,7 +230,7 @@ TEST_F(DifferencesCuda, MissingInTheQueriesOnlyAndManyValues) {
       if (scan == "bytes" && !filtered_measure(measure).takes_bytes()) continue;
       SCOPED_TRACE(measure + ", " + scan);
       const bool mixed = measure != "manhattan" && measure != "nan-euclidean";
-      // Bytes have 16 buckets for the values of an attribute.
+      // Images in bytes have 16 buckets for the values of an attribute.
       const int n_values = scan == "bytes" ? 16 : 100;
       Shape shape{25, mixed && measure != "hamming" ? 12 : 0, 0.0, n_values};
       if (measure == "hamming") shape = {0, 30, 0.0, n_values};
@@ -245,7 +245,7 @@ TEST_F(DifferencesCuda, MissingInTheQueriesOnlyAndManyValues) {
   }
 }
 
-// Lists may overflow, answers may not differ.
+// Lists may overflow, but answers must not differ.
 TEST_F(DifferencesCuda, ValuesThatShareBuckets) {
   Random random(6);
   for (const std::string measure : {"gower", "hamming", "nominal-distance"}) {
@@ -283,7 +283,7 @@ TEST_F(DifferencesCuda, GroupsSelfAndRepeats) {
   }
 }
 
-// Widths differ in the shared memory that their scans need.
+// The widths differ in the shared memory that their scans need.
 TEST_F(DifferencesCuda, ThreadsThatSearchTablesOfSeveralWidths) {
   setenv("STOPE_BACKEND", "cuda", 1);
   setenv("STOPE_SCAN", "differences", 1);
@@ -319,7 +319,7 @@ TEST_F(DifferencesCuda, ThreadsThatSearchTablesOfSeveralWidths) {
   for (const char* name : {"STOPE_BACKEND", "STOPE_SCAN"}) unsetenv(name);
 }
 
-// In floats and in bytes: the answer is the same, or the error says that memory is short.
+// In floats and in bytes, the answer must be the same, or the error must say that memory is short.
 TEST_F(DifferencesCuda, EveryAllocationFailsOnce) {
   Random random(7);
   const Table train = random_table(random, 3000, {9, 0, 0.0}), query = random_table(random, 200, {9, 0, 0.0});

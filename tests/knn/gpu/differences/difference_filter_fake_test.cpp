@@ -1,6 +1,6 @@
-// The host's half of the filter by differences, with the fake plug-in (device/fake_plugin.cpp): blocks under
-// way, several GPUs, excluded rows, queries without an answer, errors. No GPU; the real plug-in is tested by
-// difference_filter_cuda_test.cpp.
+// The host's half of the difference filter, with the fake plug-in (device/fake_plugin.cpp): blocks under way, several
+// GPUs, excluded rows, queries without an answer, errors. No GPU is needed; difference_filter_cuda_test.cpp tests the
+// real plug-in.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
@@ -41,7 +41,7 @@ class FakeDifferenceFilter : public testing::Test, protected WithFakePlugin {
   RunOptions run_ = {.threads = 2, .device = "cuda"};
 };
 
-// Pinned memory is slow to make: a search takes what the one before has left, and leaves as much.
+// Pinned memory is slow to make. A search takes the memory that the last search left, and leaves as much.
 TEST_F(FakeDifferenceFilter, SearchesShareTheirMemory) {
   void* const plugin = dlopen(STOPE_FAKE_PLUGIN, RTLD_NOW);
   ASSERT_NE(plugin, nullptr);
@@ -95,7 +95,8 @@ TEST_F(FakeDifferenceFilter, AnyBlocksGpusAndExclusionsGiveTheSameLists) {
   EXPECT_GT(short_lists, 0);
 }
 
-// A sink that searches itself, and searches from several threads: none waits for another for ever, each has its answer.
+// A sink searches itself, and several threads search at the same time. None may wait for another for ever, and each
+// must have its answer.
 TEST_F(FakeDifferenceFilter, SearchesWithinAndBesideASearch) {
   const Table train = table(300), query = table(100);
   const SearchOptions search{.n_neighbors = 7};

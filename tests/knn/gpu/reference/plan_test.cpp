@@ -1,4 +1,4 @@
-// The plan of a search on a GPU: whatever is asked, it fits the budget, and only sizes follow from it. No GPU.
+// The plan of a search on a GPU: it fits the budget whatever is asked, and only sizes follow from it. No GPU is needed.
 #include "knn/gpu/reference/plan.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// The GPU against the reference, bit for bit: every measure's kernel at sizes that straddle tiles, every selection,
-// tables larger than what is held, several sessions, and every failure. Skipped where there is no GPU.
+// Compares the GPU with the reference, bit for bit: every measure's kernel at sizes that straddle tiles, every
+// selection, tables larger than what is held, several sessions, and every failure. Skipped where there is no GPU.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ namespace {
 
 using oracle::TableShape;
 
-/// Tile sizes for one scope; 0 leaves one as planned.
+/// Sets tile sizes for one scope; 0 leaves a size as planned.
 class Tiles {
  public:
   Tiles(std::int64_t queries, std::int64_t rows, std::int64_t device_rows, std::int64_t part_rows = 0) {
@@ -95,7 +95,7 @@ KnnOptions options_of(const MetricInfo& metric, Random& random, const TableShape
   return options;
 }
 
-// One random table and search of one measure; false if the measure refuses the table.
+// Compares one random table and search of one measure. Returns false if the measure refuses the table.
 bool compare_search(const MetricInfo& metric, Random& random) {
   constexpr std::int64_t kRows[] = {40, 63, 64, 65, 127, 129, 300};
   TableShape shape = shape_of(metric, random, kRows[random.below(std::size(kRows))]);
@@ -132,7 +132,7 @@ INSTANTIATE_TEST_SUITE_P(, EveryMeasureCuda, testing::Range(std::size_t{0}, metr
   return name;
 });
 
-// STOPE_ROUNDS random searches, by the seed STOPE_SEED.
+// Runs STOPE_ROUNDS random searches, by the seed STOPE_SEED.
 TEST_P(EveryMeasureCuda, HasTheReferencesBits) {
   const MetricInfo& metric = metrics()[GetParam()];
   const int n_rounds = rounds(12);
@@ -171,14 +171,14 @@ TEST_P(EveryMeasureCuda, MatricesOfDistancesAndSimilarities) {
   }
 }
 
-// More training rows than the GPU is let hold: chunks, both buffers, copies beside computing.
+// There are more training rows than the GPU may hold: chunks, both buffers, copies that overlap computing.
 TEST_F(ReferenceCuda, TablesThatComeInChunks) {
   Random random(5);
   const Table train = oracle::random_table(random, {.n_rows = 60000, .n_numeric = 20, .missing = 0.05});
   const Table query = oracle::random_table(random, {.n_rows = 700, .n_numeric = 20});
   const SearchOptions search{.n_neighbors = 10};
   KnnOptions options;
-  options.metric.name = "inner-product";  // which no filter takes, so that every distance is computed
+  options.metric.name = "inner-product";  // no filter takes it, so every distance is computed
   const KnnIndex index = KnnIndex::fit(train, options);
   const Neighbors theirs = index.kneighbors(query, search, cpu());
   for (const std::int64_t chunk : {7000, 29999, 30000, 60000}) {
@@ -234,7 +234,7 @@ TEST_F(ReferenceCuda, TheSameOverManyRuns) {
   }
 }
 
-// The n-th allocation fails: smaller tiles do as well, or the error says that memory is short.
+// The n-th allocation fails: smaller tiles do as well, or the error must say that memory is short.
 TEST_F(ReferenceCuda, EveryAllocationFailsOnce) {
   Random random(9);
   const Table table = oracle::random_table(random, {.n_rows = 300, .n_numeric = 3});
@@ -243,7 +243,7 @@ TEST_F(ReferenceCuda, EveryAllocationFailsOnce) {
   EXPECT_GT(fail_every_allocation_once(fit().kneighbors(table, {}, cpu()), fit, search), 10);
 }
 
-// From the n-th call on the GPU is gone. Every step must say so, none may hang, and what is armed off works again.
+// From the n-th call on the GPU is lost. Every step must say so, none may hang, and the GPU works again once disarmed.
 TEST_F(ReferenceCuda, TheGpuIsLostAtEveryCall) {
   Random random(10);
   const Table table = oracle::random_table(random, {.n_rows = 300, .n_numeric = 3});

@@ -1,5 +1,5 @@
-// The host's half of a search on GPUs, with the fake plug-in (device/fake_plugin.cpp): tiles, chunks, several
-// GPUs, lists, errors. No GPU; the real plug-in is tested by reference_cuda_test.cpp.
+// The host's half of a search on GPUs, with the fake plug-in (device/fake_plugin.cpp): tiles, chunks, several GPUs,
+// lists, errors. No GPU is needed; reference_cuda_test.cpp tests the real plug-in.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -1,7 +1,7 @@
-// The tensor filter's images in bytes against the processor, bit for bit: small whole numbers of every kind, at sizes
-// that straddle its tiles and blocks, ties, and rows and queries beside the grid. Where a GPU has no scan of bytes, the
-// same with halves. Skipped where there is no GPU; what the host decides byte_grid_test.cpp and
-// tensor_filter_fake_test.cpp test without one.
+// Compares the tensor filter's images in bytes with the CPU, bit for bit. Tables have small whole numbers of every
+// kind, sizes that straddle tiles and blocks, ties, and rows and queries off the grid. Where a GPU has no scan of
+// bytes, halves are tested. Skipped where there is no GPU; byte_grid_test.cpp and tensor_filter_fake_test.cpp test the
+// host's decisions without one.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -42,7 +42,7 @@ class FilterCudaBytes : public NeedsGpu {
   std::string bytes_ = "filter, byte products";
 };
 
-/// Whole numbers of steps from a centre; some of the first rows have the least and the largest.
+/// Whole numbers of steps from a centre. Some of the first rows have the least and the largest number.
 struct Grid {
   const char* name;
   double least, largest, step;
@@ -73,7 +73,7 @@ TEST_F(FilterCudaBytes, SizesThatStraddleTiles) {
   Random random(1);
   const std::vector<std::int64_t> rows = {2, 3, 31, 127, 128, 129, 1000, 4097, 20000};
   const std::vector<std::int64_t> queries = {1, 2, 16, 17, 63, 64, 65, 255, 256, 257, 600};
-  // Images of 128 and 256 bytes.
+  // For images of 128 and 256 bytes.
   const std::vector<std::int64_t> columns = {1, 2, 15, 16, 17, 64, 65, 127, 128, 129, 192, 255, 256};
   const std::vector<std::int64_t> neighbors = {1, 2, 10, 24, 25, 60, 128, 129, 400, 1024};
   for (int round = 0; round < 15 * rounds(); ++round) {
@@ -86,8 +86,8 @@ TEST_F(FilterCudaBytes, SizesThatStraddleTiles) {
                  std::to_string(d) + ", k " + std::to_string(k));
     const Table train = table_on(grid, random, n, d), query = table_on(grid, random, m, d);
     const SearchReport report = expect_the_processors_answer(train, query, k);
-    // Of a few rows the grid may be coarser than the table's. A billion is a multiple of 512, and of no power of two so
-    // large that there are few steps.
+    // The grid of a few rows may be coarser than the table's. A billion is a multiple of 512, but not of a power of two
+    // large enough to leave few steps.
     const bool halves = std::string(grid.name) == "large steps";
     if (n >= 31) {
       EXPECT_EQ(report.method, halves ? kHalves : bytes_);
@@ -114,7 +114,7 @@ TEST_F(FilterCudaBytes, MeasuresThatCompareNumbersAsTheyStand) {
   }
 }
 
-// Most distances are shared by many rows. Bytes leave no more of them undecided than halves do, since they are exact.
+// Many rows share most distances. Bytes leave no more of them undecided than halves do, since bytes are exact.
 TEST_F(FilterCudaBytes, ManyEqualDistances) {
   Random random(3);
   struct Kind {
@@ -149,19 +149,19 @@ TEST_F(FilterCudaBytes, ManyEqualDistances) {
   }
 }
 
-// As FilterCuda.TiesUpToTheCapacities.
+// See FilterCuda.TiesUpToTheCapacities.
 TEST_F(FilterCudaBytes, TiesUpToTheCapacities) {
   const auto search = [](std::int64_t copies, std::int64_t k) {
     return uncertified_among_copies(4, 100, 256, copies, k);
   };
   EXPECT_EQ(search(12, 10), 0);
   EXPECT_EQ(search(60, 10), 0);
-  EXPECT_EQ(search(70, 10), 50);  // 64 groups are looked at
+  EXPECT_EQ(search(70, 10), 50);  // 64 groups are re-ranked
   EXPECT_EQ(search(200, 100), 0);
-  EXPECT_EQ(search(300, 100), 50);  // 256 groups
+  EXPECT_EQ(search(300, 100), 50);  // 256 groups are re-ranked
 }
 
-// A few keep their bound, which then has a residual, or have none; for many images of halves are made.
+// A few such queries keep their bound, which then has a residual, or have none. For many, images of halves are made.
 TEST_F(FilterCudaBytes, QueriesBesideTheGrid) {
   Random random(5);
   const Grid& grid = kGrids[0];
@@ -187,7 +187,7 @@ TEST_F(FilterCudaBytes, QueriesBesideTheGrid) {
 
 TEST_F(FilterCudaBytes, RowsBesideTheGrid) {
   Random random(6);
-  // No sample of 1024 rows has these; all values lie within the range of bytes.
+  // No sample of 1024 rows has these values; all of them lie within the range of bytes.
   const auto rows = [&](std::size_t every, double value) {
     return table_of(fill(9000, 128, [&](std::size_t r, std::size_t c) {
       const bool sampled = (r * 1024 + 8999) / 9000 * 9000 / 1024 == r;

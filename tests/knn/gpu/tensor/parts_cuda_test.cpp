@@ -1,4 +1,4 @@
-// The host's half of the tensor filter on a GPU, against the processor, bit for bit: parts of the training table,
+// Compares the host's half of the tensor filter on a GPU with the CPU, bit for bit: parts of the training table,
 // several sessions on one GPU, blocks under way, sizes beyond 2^31, and every failure. Skipped where there is no GPU;
 // without one, tensor_filter_fake_test.cpp tests the same paths.
 #include <gtest/gtest.h>
@@ -46,7 +46,7 @@ class FilterCudaParts : public NeedsGpu {
   int n_gpus_ = 0;
 };
 
-// Every fourth value is one of few, so that there are ties.
+// Every fourth value is one of a few, so that there are ties.
 Table random_table(std::int64_t n_rows, std::int64_t n_columns, std::uint64_t seed) {
   Random random(seed);
   Table table;
@@ -70,7 +70,7 @@ TEST_F(FilterCudaParts, AnyPartsBlocksAndGpusGiveTheSameLists) {
     SCOPED_TRACE(std::to_string(round) + ": " + std::to_string(n) + " x " + std::to_string(d));
     const Table train = random_table(n, d, 1);
     const Table query = search.exclude_self ? train : random_table(700, d, 2);
-    set_size("STOPE_PART_ROWS", random.below(3) == 0 ? 900 : 0);  // then the host does not hold the table
+    set_size("STOPE_PART_ROWS", random.below(3) == 0 ? 900 : 0);  // if set, the host does not hold the table
     const KnnIndex index = KnnIndex::fit(train);
     const Neighbors theirs = on_processor(index, query, search);
     set_size("STOPE_DEVICE_ROWS", 1 + n / (1 + static_cast<std::int64_t>(random.below(5))));
@@ -139,7 +139,7 @@ TEST_F(FilterCudaParts, TheGpuIsLostAtEveryCall) {
   }
 }
 
-// 70,000 x 40,000 pairs are beyond 2^31.
+// There are 70,000 x 40,000 pairs, more than 2^31.
 TEST_F(FilterCudaParts, MorePairsThan32BitsCount) {
   const Table train = random_table(70000, 4, 9), query = random_table(40000, 4, 10);
   const KnnIndex index = KnnIndex::fit(train);
@@ -160,7 +160,7 @@ TEST_F(FilterCudaParts, MorePairsThan32BitsCount) {
   }
 }
 
-// 25 million queries with 100 neighbours each: the result is handed on block by block, and its offsets pass 2^31.
+// 25 million queries have 100 neighbours each: the result is handed on block by block, and its offsets pass 2^31.
 TEST_F(FilterCudaParts, MoreNeighborsThan32BitsCount) {
   constexpr std::int64_t kQueries = 25'000'000, kNeighbors = 100;
   const Table train = random_table(128, 1, 11);
@@ -188,7 +188,7 @@ TEST_F(FilterCudaParts, MoreNeighborsThan32BitsCount) {
   EXPECT_EQ(wrong, 0);
 }
 
-// A training table of more than 2^31 values: 17 GB on the host and on the GPU. It takes a minute: STOPE_LARGE=1.
+// A training table of more than 2^31 values takes 17 GB on the host and on the GPU, and a minute: STOPE_LARGE=1.
 TEST_F(FilterCudaParts, MoreValuesThan32BitsCount) {
   if (std::getenv("STOPE_LARGE") == nullptr) GTEST_SKIP() << "STOPE_LARGE is not set: this needs 26 GB and a minute";
   constexpr std::int64_t kRows = 17'000'000, kColumns = 128;
@@ -210,7 +210,7 @@ TEST_F(FilterCudaParts, MoreValuesThan32BitsCount) {
     EXPECT_EQ(ours.indices[3 * i], some[i]);
     EXPECT_EQ(ours.distances[3 * i], 0.0);
   }
-  // Few enough that the processor makes no images of the table.
+  // So few that the CPU makes no images of the table.
   some.resize(4);
   const Neighbors theirs = on_processor(index, train.take(some), {.n_neighbors = 3});
   for (std::size_t i = 0; i < theirs.indices.size(); ++i) {

@@ -1,4 +1,4 @@
-// Tables and a comparison that the tests of the tensor filter on a GPU share.
+// What the tests of the tensor filter on a GPU share: tables and a comparison.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ Values fill(std::int64_t n_rows, std::int64_t n_columns, const Value& value) {
   return columns;
 }
 
-// The answer on the GPU is the processor's; returns what the GPU did.
+// The GPU's answer must be the CPU's. Returns the GPU's report.
 inline SearchReport expect_the_processors_answer(const Table& train, const Table& query, std::int64_t k,
                                                  const KnnOptions& options = {}, bool exclude_self = false) {
   const KnnIndex index = KnnIndex::fit(train, options);
@@ -57,9 +57,9 @@ inline SearchReport expect_the_processors_answer(const Table& train, const Table
   return report;
 }
 
-/// 400 different rows of whole numbers below `most`, so many copies of each, spread over the table, so that a group of
-/// 4 has at most one of each: how many of 50 queries among them, for k neighbours, stay uncertified. `kind`: of the
-/// numbers.
+/// Makes 400 different rows of whole numbers below `most`. Each has `copies` copies, spread over the table, so that a
+/// group of 4 has at most one of each. Returns how many of 50 queries among them, for k neighbours, stay uncertified.
+/// `kind` seeds the numbers.
 inline std::int64_t uncertified_among_copies(std::uint64_t kind, std::int64_t n_columns, std::uint64_t most,
                                              std::int64_t copies, std::int64_t k) {
   Random random(kind);

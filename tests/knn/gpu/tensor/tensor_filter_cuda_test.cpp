@@ -1,6 +1,6 @@
-// The tensor filter against the processor, bit for bit, at sizes that straddle its tiles, blocks and image widths, and
-// on tables that aim at its bounds; with the scan that the GPU gets and with those that it would not get. Skipped where
-// there is no GPU.
+// Compares the tensor filter with the CPU, bit for bit, at sizes that straddle its tiles, blocks and image widths, and
+// on tables that aim at its bounds. It runs with the scan that the GPU gets and with those that it would not get.
+// Skipped where there is no GPU.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -43,7 +43,7 @@ TEST_P(FilterCuda, SizesThatStraddleTiles) {
   Random random(1);
   const std::vector<std::int64_t> rows = {1, 2, 31, 127, 128, 129, 1000, 4097, 40000};
   const std::vector<std::int64_t> queries = {1, 2, 8, 9, 15, 16, 17, 63, 64, 65, 255, 256, 257, 600};
-  // Around images of 32, 64, 96 and 128 columns with and without room for the scores' start, and panels of 64 beyond.
+  // Around images of 32, 64, 96 and 128 columns, with and without room for the scores' start, and panels of 64 beyond.
   const std::vector<std::int64_t> columns = {1,  2,  7,  29,  30,  32,  61,  62,  64,  65, 93,
                                              94, 96, 97, 100, 125, 126, 128, 129, 192, 300};
   const std::vector<std::int64_t> neighbors = {1, 2, 10, 24, 25, 60, 128, 129, 400, 1024};
@@ -60,7 +60,7 @@ TEST_P(FilterCuda, SizesThatStraddleTiles) {
     if (n > 1) {  // a single row is a whole number of steps from itself
       EXPECT_EQ(report.method, "filter, products");
     }
-    if (n >= 4097 && d >= 7) {  // of few columns, thousands of rows have the same image
+    if (n >= 4097 && d >= 7) {  // with few columns, thousands of rows have one image
       EXPECT_LT(report.uncertified, m / 4 + 2);
     }
     if (HasFailure()) return;
@@ -107,7 +107,7 @@ TEST_P(FilterCuda, TablesThatAimAtTheBound) {
       {"equal rows", fill(n, d, [&](std::size_t r, std::size_t c) { return static_cast<double>(r % 5 + c); })},
       {"uniform", fill(n, d, uniform)},
   };
-  // The measures differ in what they make of scores, which is the same for all scans.
+  // The measures differ in what they make of scores; all scans compute the same scores.
   std::vector<const char*> metrics = {"euclidean", "heom"};
   if (GetParam() == "usual") {
     metrics = {"euclidean", "sqeuclidean", "mixed-euclidean", "heom", "cosine", "cosine-similarity"};
@@ -120,8 +120,8 @@ TEST_P(FilterCuda, TablesThatAimAtTheBound) {
         KnnOptions options;
         options.metric.name = metric;
         const SearchReport report = expect_the_processors_answer(train, few(train), k, options);
-        // No image bounds what is below the range of the scales.
-        if (std::string(metric) == "heom") continue;  // whose ranges may leave the range of the scales
+        // No image bounds values below the range of the scales.
+        if (std::string(metric) == "heom") continue;  // its ranges may leave that range
         const bool scaled = std::string(metric).find("euclidean") != std::string::npos;
         EXPECT_EQ(report.method, scaled && std::string(name) == "subnormal" ? "reference" : "filter, products");
         if (HasFailure()) return;
@@ -130,8 +130,8 @@ TEST_P(FilterCuda, TablesThatAimAtTheBound) {
   }
 }
 
-// Squares of differences overflow, so that distances are infinite, and equal, which to an image are as far apart as
-// any.
+// Squares of differences overflow, so that distances are infinite, and equal. To an image these rows are as far apart
+// as any others.
 TEST_P(FilterCuda, DistancesThatOverflow) {
   Random random(31);
   const auto steps = [&](double from, std::uint64_t most) {
@@ -164,7 +164,7 @@ TEST_P(FilterCuda, DistancesThatOverflow) {
   }
 }
 
-// Numbers and nominal attributes of up to so many values, a share of both missing.
+// Makes numbers, and nominal attributes of up to a given number of values; a share of both is missing.
 Table mixed_table(Random& random, std::int64_t n, std::int64_t n_numeric,
                   const std::vector<std::int32_t>& cardinalities, double missing, bool missing_everywhere) {
   Table table;
@@ -243,7 +243,7 @@ TEST_P(FilterCuda, Cosines) {
   for (int round = 0; round < 4 * rounds(); ++round) {
     const std::int64_t d = std::vector<std::int64_t>{2, 5, 30, 64, 128, 200}[random.below(6)];
     const std::int64_t n = std::vector<std::int64_t>{130, 5000}[random.below(2)];
-    // Some rows of zeros, some that point the same way, some with missing values, some long ones.
+    // Some rows are zeros, some point the same way, some have missing values, some are long.
     const auto value = [&](std::size_t r, std::size_t c) {
       if (r % 97 == 3) return 0.0;
       if (r % 89 == 4) return static_cast<double>(r * (c + 1));
@@ -271,7 +271,7 @@ TEST_P(FilterCuda, Cosines) {
   EXPECT_EQ(report.uncertified, 0);
 }
 
-// Which of equal rows stay, and in which order, follows from the shape of the heap at every step.
+// The heap's shape at every step decides which of several equal rows stay, and in which order.
 TEST_P(FilterCuda, RapidMinersHeaps) {
   Random random(8);
   for (int round = 0; round < 6 * rounds(); ++round) {
@@ -292,7 +292,7 @@ TEST_P(FilterCuda, RapidMinersHeaps) {
       SCOPED_TRACE(std::string(metric) + ", " + std::to_string(n) + " x " + std::to_string(d) + " of " +
                    std::to_string(values) + " values, k " + std::to_string(k));
       const std::string method = expect_the_processors_answer(train, query, k, options).method;
-      // Of small whole numbers images may be of bytes (bytes_cuda_test.cpp).
+      // Small whole numbers may have images in bytes (bytes_cuda_test.cpp).
       EXPECT_TRUE(method == "filter, products" || (GetParam() == "usual" && method == "filter, byte products"))
           << method;
       if (n > k) expect_the_processors_answer(train, train.take({0, n / 2, n - 1}), k, options, false);
@@ -332,7 +332,7 @@ TEST_P(FilterCuda, UsualTablesNeedNoReference) {
   EXPECT_LT(report.evaluated, 1000 * 200);
 }
 
-// Numbers of neighbours and of attributes at which the re-rank takes another way: a warp or several a query, a row a
+// Numbers of neighbours and attributes at which the re-rank changes its way: one or several warps a query, a row a
 // thread or a sort, 16 attributes at a time.
 TEST_P(FilterCuda, NeighborsAndAttributesThatStraddleTheReRank) {
   Random random(11);
@@ -355,8 +355,8 @@ TEST_P(FilterCuda, NeighborsAndAttributesThatStraddleTheReRank) {
   }
 }
 
-// Images whose starts stand apart, of 32, 64 and 128 columns: the starts are shifted again only where a batch's longest
-// query asks for it. Batches of short, long and short queries, and the next search begins with the shift of the last.
+// Images of 32, 64 and 128 columns whose starts stand apart. The starts are shifted again only where a batch's longest
+// query needs it. Batches have short, long and short queries, and the next search begins with the shift of the last.
 TEST_P(FilterCuda, BatchesOfShortAndLongQueries) {
   Random random(15);
   setenv("STOPE_TILE_QUERIES", "256", 1);
@@ -381,7 +381,7 @@ TEST_P(FilterCuda, BatchesOfShortAndLongQueries) {
   unsetenv("STOPE_TILE_QUERIES");
 }
 
-// Rows that are always listed take places that neighbours then do not find.
+// Rows that are always listed take places that neighbours then lack.
 TEST_P(FilterCuda, ManyRowsThatAreAlwaysListed) {
   Random random(14);
   for (const std::size_t every : {5000, 2000, 400}) {
@@ -396,7 +396,7 @@ TEST_P(FilterCuda, ManyRowsThatAreAlwaysListed) {
   }
 }
 
-// The first row is in every sample that scales are chosen from.
+// The first row is in every sample from which scales are chosen.
 TEST_P(FilterCuda, AFewRowsFarOutLeaveTheOthersTheirDigits) {
   Random random(15);
   for (const double far : {1e4, 1e9, 1e40}) {
@@ -410,7 +410,7 @@ TEST_P(FilterCuda, AFewRowsFarOutLeaveTheOthersTheirDigits) {
   }
 }
 
-// As many neighbours as there are rows, and few more rows than that: every row is listed, and half of them always.
+// There are as many neighbours as rows, or a few fewer: every row is listed, and half of the rows are listed always.
 TEST_P(FilterCuda, AllRowsAreNeighbors) {
   Random random(12);
   for (const std::int64_t n : {1, 2, 24, 31, 33, 64, 100, 128, 129, 200, 1000, 1025}) {
@@ -425,18 +425,19 @@ TEST_P(FilterCuda, AllRowsAreNeighbors) {
   }
 }
 
-// Equal rows at the cut are all evaluated, so that the lowest rows are returned: as many as fit certified, more not.
+// Equal rows at the cut are all evaluated, so that the lowest rows are returned. Queries are certified as long as the
+// rows fit, and not beyond that.
 TEST_P(FilterCuda, TiesUpToTheCapacities) {
   const auto search = [](std::int64_t copies, std::int64_t k) {
     return uncertified_among_copies(13, 12, 1000, copies, k);
   };
   EXPECT_EQ(search(12, 10), 0);
   EXPECT_EQ(search(60, 10), 0);
-  EXPECT_EQ(search(70, 10), 50);  // 64 groups are looked at
+  EXPECT_EQ(search(70, 10), 50);  // 64 groups are re-ranked
   EXPECT_EQ(search(200, 100), 0);
-  EXPECT_EQ(search(300, 100), 50);  // 256 groups
+  EXPECT_EQ(search(300, 100), 50);  // 256 groups are re-ranked
   EXPECT_EQ(search(300, 200), 0);
-  EXPECT_EQ(search(2100, 200), 50);  // 2048 groups
+  EXPECT_EQ(search(2100, 200), 50);  // 2048 groups are re-ranked
 }
 
 using FilterCudaScan = NeedsGpu;

@@ -1,6 +1,6 @@
-// The host's half of the tensor filter, with the fake plug-in (device/fake_plugin.cpp): blocks under way,
-// parts of the training table, several GPUs, queries without an answer, errors. No GPU; the real plug-in is tested by
-// tensor_filter_cuda_test.cpp.
+// The host's half of the tensor filter, with the fake plug-in (device/fake_plugin.cpp): blocks under way, parts of the
+// training table, several GPUs, queries without an answer, errors. No GPU is needed; tensor_filter_cuda_test.cpp tests
+// the real plug-in.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -87,7 +87,7 @@ TEST_F(FakeTensorFilter, AnyBlocksPartsAndGpusGiveTheSameLists) {
   EXPECT_GT(whole, rounds / 6);
 }
 
-// Blocks of thousands, several of which are under way.
+// Blocks have thousands of queries, and several are under way.
 TEST_F(FakeTensorFilter, LongBlocks) {
   const Table train = table(40);
   std::int64_t number = 0;
@@ -112,7 +112,8 @@ TEST_F(FakeTensorFilter, LongBlocks) {
   }
 }
 
-// A sink that searches itself, and searches from several threads: none waits for another for ever, each has its answer.
+// A sink searches itself, and several threads search at the same time. None may wait for another for ever, and each
+// must have its answer.
 TEST_F(FakeTensorFilter, SearchesWithinAndBesideASearch) {
   const Table train = table(300), query = table(100);
   const SearchOptions search{.n_neighbors = 7};
@@ -140,7 +141,7 @@ TEST_F(FakeTensorFilter, SearchesWithinAndBesideASearch) {
   for (const Neighbors& mine : ours) expect_same(mine, theirs);
 }
 
-// Queries that lack what every training row has: images that allow for it are made as soon as there are many.
+// Queries lack values that every training row has. Images that allow for it are made as soon as there are many.
 TEST_F(FakeTensorFilter, GapsInQueriesAlone) {
   const Table train = table(400, 0.0), whole = table(300, 0.0), gaps = table(300, 0.3);
   const SearchOptions search{.n_neighbors = 7};
@@ -153,7 +154,7 @@ TEST_F(FakeTensorFilter, GapsInQueriesAlone) {
       return report.uncertified;
     };
     EXPECT_EQ(uncertified(whole), 0);
-    // In the last rows only: what the first blocks found stays.
+    // Only the last rows lack values: the first blocks' answers stay.
     Table late = whole;
     for (std::size_t c = 0; c < late.columns.size(); ++c) {
       if (late.columns[c].nominal()) continue;
@@ -172,7 +173,7 @@ TEST_F(FakeTensorFilter, GapsInQueriesAlone) {
   }
 }
 
-// A filter that was made for few queries is made anew, once, for far more; where there is no room it stays.
+// A filter made for few queries is made anew, once, for far more. Where there is no room, the old one stays.
 TEST_F(FakeTensorFilter, FewQueriesFirst) {
   const Table train = table(60), few = table(10), many = table(9000);
   const SearchOptions search{.n_neighbors = 7};
@@ -199,7 +200,7 @@ TEST_F(FakeTensorFilter, FewQueriesFirst) {
       fail_every_allocation_once(of_many, fit, [&](const KnnIndex& i) { return i.kneighbors(many, search, run_); }), 2);
 }
 
-// 100 columns of small whole numbers: `value` of row and column in place of some.
+// Makes 100 columns of small whole numbers; `value` of row and column replaces some.
 template <class Value>
 Table whole_numbers(std::int64_t n, const Value& value) {
   Table table;
@@ -212,7 +213,7 @@ Table whole_numbers(std::int64_t n, const Value& value) {
   return table;
 }
 
-// Images of bytes where rows are small whole numbers, of halves where that turns out to be wrong.
+// Images are of bytes where rows are small whole numbers, and of halves where that turns out to be wrong.
 TEST_F(FakeTensorFilter, BytesWhereRowsAreSmallWholeNumbers) {
   const auto as_is = [](std::int64_t, std::int64_t, double value) { return value; };
   const auto halves_beside = [](std::int64_t r, std::int64_t c, double value) {
@@ -251,7 +252,7 @@ TEST_F(FakeTensorFilter, BytesWhereRowsAreSmallWholeNumbers) {
       EXPECT_EQ(method(fit(), few, device_rows), of_halves) << scan;
     }
     unsetenv("STOPE_CUDA_SCAN");
-    // No sample of 1024 rows has these.
+    // No sample of 1024 rows has these values.
     const auto beside = [&](std::int64_t every) {
       return KnnIndex::fit(whole_numbers(3000,
                                          [&](std::int64_t r, std::int64_t c, double value) {
@@ -288,11 +289,11 @@ TEST_F(FakeTensorFilter, AnAllocationThatFailsOnceCostsOnlyRoom) {
   }
 }
 
-// A GPU that nobody asked for may fail: the processor goes on where it stopped, and says so.
+// A GPU that nobody asked for may fail: the CPU then goes on where it stopped, and the report says so.
 TEST_F(FakeTensorFilter, AutoTakesTheGpuWhereItPaysAndTheProcessorWhereItFails) {
   const Table train = table(200), query = table(1200);
   const Neighbors theirs = on_processor(train, query, {});
-  KnnIndex::fit(train).kneighbors(query, {}, run_);  // from now on the driver is started
+  KnnIndex::fit(train).kneighbors(query, {}, run_);  // starts the driver
   unsetenv("STOPE_BACKEND");
   const RunOptions automatic = {.threads = 1};
   const auto search = [&](const KnnIndex& index, const Table& queries) {
