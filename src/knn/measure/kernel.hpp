@@ -49,6 +49,9 @@ class MeasureKernel {
   virtual MeasureBytes bytes() const = 0;
   /// Terms of one pair: how much work it is, for cutting tasks.
   virtual std::int64_t terms_per_pair() const = 0;
+  /// Whether a term calls a logarithm or what takes as long (exp, pow, sin): for estimates of time. The formula says so
+  /// by kUsesLogarithms.
+  virtual bool uses_logarithms() const = 0;
   /// Bytes of work space of one thread.
   virtual std::int64_t scratch_bytes() const = 0;
 };

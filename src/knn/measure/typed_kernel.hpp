@@ -71,6 +71,11 @@ class TypedKernel final : public MeasureKernel {
     return n_features();
   }
 
+  bool uses_logarithms() const override {
+    if constexpr (requires { M::kUsesLogarithms; }) return M::kUsesLogarithms;
+    return false;
+  }
+
   MeasureBytes bytes() const override {
     static_assert(std::is_trivially_copyable_v<M>);
     static_assert(is_in<M>(kAllMeasures), "GPUs have no kernel for this measure: add it to a list in measures.hpp");

@@ -9,6 +9,8 @@ namespace stope::knn {
 
 /// generalized-i: sum x ln(x/y) - sum (x-y), two accumulators.
 struct GeneralizedI {
+  static constexpr bool kUsesLogarithms = true;
+
   struct State {
     double log_sum = 0.0;
     double difference = 0.0;
@@ -29,6 +31,8 @@ struct PlainSum {
 
 /// kl: sum x log2(x/y), the logarithm as ln(x/y) / ln 2.
 struct KullbackLeibler : PlainSum {
+  static constexpr bool kUsesLogarithms = true;
+
   STOPE_HD void add(State& s, double x, double y, const Attribute& a) const {
     constexpr double kLn2 = 0x1.62e42fefa39efp-1;
     s.sum += a.weight * (x * (math::log(x / y) / kLn2));
@@ -37,6 +41,8 @@ struct KullbackLeibler : PlainSum {
 
 /// itakura-saito: t - ln t - 1 with t = x/y; one attribute.
 struct ItakuraSaito : PlainSum {
+  static constexpr bool kUsesLogarithms = true;
+
   STOPE_HD void add(State& s, double x, double y, const Attribute& a) const {
     const double ratio = x / y;
     s.sum += a.weight * (ratio - math::log(ratio) - 1.0);
@@ -45,6 +51,8 @@ struct ItakuraSaito : PlainSum {
 
 /// logarithmic-loss: x ln(x/y) - (x-y); one attribute.
 struct LogarithmicLoss : PlainSum {
+  static constexpr bool kUsesLogarithms = true;
+
   STOPE_HD void add(State& s, double x, double y, const Attribute& a) const {
     s.sum += a.weight * (x * math::log(x / y) - (x - y));
   }
@@ -52,6 +60,8 @@ struct LogarithmicLoss : PlainSum {
 
 /// logistic-loss: x ln(x/y) + (1-x) ln((1-x)/(1-y)); one attribute.
 struct LogisticLoss : PlainSum {
+  static constexpr bool kUsesLogarithms = true;
+
   STOPE_HD void add(State& s, double x, double y, const Attribute& a) const {
     s.sum += a.weight * (x * math::log(x / y) + (1.0 - x) * math::log((1.0 - x) / (1.0 - y)));
   }

@@ -8,6 +8,7 @@
 namespace stope::knn {
 
 struct Haversine {
+  static constexpr bool kUsesLogarithms = true;  // sin and cos
   static constexpr FilterForm kFilter = {
       .missing = Missing::undefined, .space = Space::sphere, .finish = Finish::chord_angle};
 

@@ -10,6 +10,8 @@ namespace stope::knn {
 enum class Kernel { dot, radial, polynomial, sigmoid, anova, epanechnikov, gaussian_combination, multiquadric };
 
 struct KernelEuclidean {
+  static constexpr bool kUsesLogarithms = true;  // exp and pow, in most of the kernels
+
   Kernel kernel = Kernel::radial;
   double gamma = 1.0, sigma1 = 1.0, sigma2 = 0.0, sigma3 = 2.0, degree = 3.0, shift = 1.0, a = 1.0, b = 0.0;
 

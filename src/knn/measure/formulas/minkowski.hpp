@@ -7,6 +7,8 @@
 namespace stope::knn {
 
 struct Minkowski {
+  static constexpr bool kUsesLogarithms = true;  // pow
+
   double p = 2.0;
 
   using State = PresentSum;
