@@ -205,7 +205,8 @@ void run(stope::bench::Words& words) {
       "{\"rows\": %lld, \"columns\": %lld, \"classes\": %lld, \"backend\": \"%s\", \"threads\": %d, \"answer\": "
       "\"%016llx\", \"different\": %lld",
       static_cast<long long>(rows), static_cast<long long>(columns), static_cast<long long>(classes),
-      ours.backend.c_str(), ours.threads, static_cast<unsigned long long>(answer), static_cast<long long>(different));
+      ours.report.backend.c_str(), ours.report.threads, static_cast<unsigned long long>(answer),
+      static_cast<long long>(different));
   print("whole", whole);
   print("cuts", cuts);
   print("gpu", gpu);

@@ -134,7 +134,7 @@ bool time_cuts(const Table& table, std::int64_t repeats, bool check) {
   print("call_ms", call);
   time_piece(problem, repeats);
   if (!check) return true;
-  print_choice(find("auto").backend);
+  print_choice(find("auto").report.backend);
   const d::BestCutRun want = time_processor([&] { return find("cpu"); });
   for (std::size_t a = 0; a < want.best.size(); ++a) {
     const d::AttributeBest &g = found.best[a], &w = want.best[a];

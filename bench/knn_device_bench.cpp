@@ -68,7 +68,7 @@ int bench(int argc, char** arguments) {
       static_cast<long long>(n), static_cast<long long>(m), static_cast<long long>(d), arguments[4], arguments[5],
       arguments[6], report.backend.c_str(), report.method.c_str(), report.threads, argc > 8 ? "true" : "false", fit,
       first, times[1 + (times.size() - 2) / 2], times[std::min<std::size_t>(1, times.size() - 1)], on_gpu,
-      static_cast<long long>(report.uncertified), report.reason.c_str());
+      static_cast<long long>(report.uncertified), report.device_reason.c_str());
   return 0;
 }
 

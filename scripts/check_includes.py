@@ -51,7 +51,7 @@ FOR_CUDA = {"knn/lists/rapidminer_heap.hpp", "knn/filter/row_image.hpp", "knn/fi
 
 # Public header -> the module it belongs to: a module may include only the public headers of modules it may use.
 PUBLIC = {
-    "buffer": "base", "compat": "base", "error": "base", "escape": "base", "nearest_name": "base", "run": "base", "version": "base",
+    "backend_report": "base", "buffer": "base", "compat": "base", "error": "base", "escape": "base", "nearest_name": "base", "run": "base", "version": "base",
     "table": "table", "cuts": "table", "cuts_file": "io", "io": "io", "device": "device", "normalize": "normalize", "metric": "knn", "knn": "knn", "device_arrays": "device",
     "eval": "eval", "stats": "stats", "gram": "gram", "gram_file": "io", "decompose": "gram", "pca": "gram", "lsq": "gram", "generate": "generate",
     "discretize": "discretize", "tree": "tree", "tree_format": "tree", "model": "model",

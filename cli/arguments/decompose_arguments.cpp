@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "arguments/option.hpp"
+#include "report/backend_report.hpp"
 #include "stope/io.hpp"
 
 namespace stope::cli {
@@ -24,8 +25,10 @@ NominalFeatures DecomposeArguments::nominal() const {
 }
 
 void note_plan(Session& session, const DecomposeReport& report) {
-  Json plan = {{"method", report.method},
-               {"reason", report.reason},
+  Json plan = backend_json(report);
+  if (report.backend.empty()) plan.erase("backend");  // the method multiplies nothing
+  plan.update({{"method", report.method},
+               {"method_reason", report.method_reason},
                {"n_samples", report.n_samples},
                {"n_features", report.n_features},
                {"products", report.products},
@@ -33,11 +36,11 @@ void note_plan(Session& session, const DecomposeReport& report) {
                {"threads", report.threads},
                {"memory_planned", report.memory_planned},
                {"memory_budget", report.memory_budget},
-               {"seconds", report.seconds}};
-  if (!report.backend.empty()) plan["backend"] = report.backend;
+               {"seconds", report.seconds}});
   session.json()["plan"] = std::move(plan);
   if (!session.arguments().explain) return;
-  session.say(fmt::format("method    {} ({})\n", report.method, one_line(report.reason)));
+  say_backend(session, report);
+  session.say(fmt::format("method    {} ({})\n", report.method, one_line(report.method_reason)));
   if (report.products > 0) {
     session.say(fmt::format("passes    {} products of the matrix, {} {}, {}\n", report.products, report.iterations,
                             report.method == "lsqr" ? "steps" : "restarts", report.backend));

@@ -7,6 +7,7 @@
 #include "arguments/option.hpp"
 #include "arguments/table_arguments.hpp"
 #include "commands/command.hpp"
+#include "report/backend_report.hpp"
 #include "report/model_output.hpp"
 #include "report/output.hpp"
 #include "report/text_table.hpp"
@@ -181,17 +182,15 @@ class Discretize : public Command {
                                  {"missing", missing_},
                                  {"permutations", ranking_.n_permutations},
                                  {"seed", common.seed}};
-    session.json()["plan"] = {{"backend", report.backend},
-                              {"reason", report.reason},
-                              {"threads", report.threads},
-                              {"seconds", report.seconds}};
-    if (report.gpu_seconds > 0.0) session.json()["plan"]["gpu_seconds"] = report.gpu_seconds;
+    Json plan = backend_json(report);
+    plan.update({{"threads", report.threads}, {"seconds", report.seconds}});
+    if (report.gpu_seconds > 0.0) plan["gpu_seconds"] = report.gpu_seconds;
+    session.json()["plan"] = std::move(plan);
     session.json()["rows"] = report.n_rows;
     session.json()["attributes"] = report.n_attributes;
     session.json()["classes"] = found.classes;
     if (!common.explain) return;
-    session.say(
-        fmt::format("backend   {}{}\n", report.backend, report.reason.empty() ? "" : " (" + report.reason + ")"));
+    say_backend(session, report);
     session.say(fmt::format("cuts      {} attributes of {} rows in {:.3f} s, {} threads\n", report.n_attributes,
                             report.n_rows, report.seconds, report.threads));
   }
@@ -205,7 +204,9 @@ class Discretize : public Command {
     const bool classes =
         cuts_.method != DiscretizeMethod::equal_width && cuts_.method != DiscretizeMethod::equal_frequency;
     const Table table = read(session, classes);
-    const CutSet cuts = session.timed("discretize", [&] { return cuts_of(table, session.run()); });
+    BackendReport report;
+    const CutSet cuts = session.timed("discretize", [&] { return cuts_of(table, session.run(), report); });
+    if (common.explain) say_backend(session, report);
     std::int64_t n_cuts = 0;
     for (const AttributeCuts& one : cuts) n_cuts += one.size();
     session.json()["options"] = {{"method", method_}, {"missing", missing_}};
@@ -219,9 +220,13 @@ class Discretize : public Command {
   }
 
   // The local method's cuts are those of a tree (docs/numerics/tree.md).
-  CutSet cuts_of(const Table& table, const RunOptions& run) const {
-    if (method_ != "md-local") return find_cuts(table, cuts_, run);
+  CutSet cuts_of(const Table& table, const RunOptions& run, BackendReport& report) const {
+    if (method_ != "md-local") {
+      if (run.device == "auto") report.device_reason = "auto: GPUs find no sets of cuts but those of md-local";
+      return find_cuts(table, cuts_, run);
+    }
     const DecisionTree tree = DecisionTree::fit(table, {.missing = cuts_.missing}, run);
+    report = tree.report();
     for (const TreeAttribute& one : tree.attributes()) {
       if (!one.has_missing || std::count(one.values.begin(), one.values.end(), "?") < 2) continue;
       throw Error(ErrorCode::invalid_file, table_ + ": column '" + one.name +

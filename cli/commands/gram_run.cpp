@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "report/backend_report.hpp"
+
 namespace stope::cli {
 
 MatrixView matrix_of(const GramFile& file) {
@@ -25,11 +27,13 @@ void note_gram(Session& session, const std::string& path, const GramFile& file) 
 }
 
 void note_gram_plan(Session& session, const GramReport& report) {
-  session.json()["plan"] = {{"backend", report.backend}, {"reason", report.reason}, {"method", report.method},
-                            {"threads", report.threads}, {"passes", report.passes}, {"bytes", report.bytes}};
+  Json plan = backend_json(report);
+  plan.update(
+      {{"method", report.method}, {"threads", report.threads}, {"passes", report.passes}, {"bytes", report.bytes}});
+  session.json()["plan"] = std::move(plan);
   if (!session.arguments().explain) return;
-  session.say(fmt::format("backend   {} ({})\nmethod    {}\nthreads   {}\n", report.backend, report.reason,
-                          report.method, report.threads));
+  say_backend(session, report);
+  session.say(fmt::format("method    {}\nthreads   {}\n", report.method, report.threads));
 }
 
 }  // namespace stope::cli

@@ -10,6 +10,7 @@
 #include "arguments/table_arguments.hpp"
 #include "arguments/value.hpp"
 #include "commands/command.hpp"
+#include "report/backend_report.hpp"
 #include "report/output.hpp"
 #include "report/statistics_output.hpp"
 #include "stope/device.hpp"
@@ -108,13 +109,15 @@ class Stats : public Command {
   }
 
   void note_plan(Session& session, const StatsReport& report) const {
-    session.json()["plan"] = {{"backend", report.backend}, {"reason", report.reason},
-                              {"threads", report.threads}, {"bytes", report.bytes},
-                              {"seconds", report.seconds}, {"second_pass_seconds", report.second_pass_seconds}};
+    Json plan = backend_json(report);
+    plan.update({{"threads", report.threads},
+                 {"bytes", report.bytes},
+                 {"seconds", report.seconds},
+                 {"second_pass_seconds", report.second_pass_seconds}});
+    session.json()["plan"] = std::move(plan);
     if (!common.explain) return;
     const double rate = report.seconds > 0 ? static_cast<double>(report.bytes) / report.seconds : 0;
-    session.say(
-        fmt::format("backend   {}{}\n", report.backend, report.reason.empty() ? "" : " (" + report.reason + ")"));
+    say_backend(session, report);
     session.say(fmt::format("pass      {} of values in {:.3f} s ({} a second), {} threads\n",
                             format_bytes(report.bytes), report.seconds, format_bytes(static_cast<std::int64_t>(rate)),
                             report.threads));

@@ -10,6 +10,7 @@
 #include "arguments/table_arguments.hpp"
 #include "arguments/value.hpp"
 #include "commands/command.hpp"
+#include "report/backend_report.hpp"
 #include "report/model_output.hpp"
 #include "report/output.hpp"
 #include "report/score_report.hpp"
@@ -178,11 +179,11 @@ class TreeCommand : public Command {
                               {"impure_leaves", impure},
                               {"attributes", tree.cuts().size()}};
     const TreeReport& report = tree.report();
-    session.json()["plan"] = {{"backend", report.backend},
-                              {"reason", report.reason},
-                              {"threads", report.threads},
-                              {"seconds", report.seconds}};
-    for (const auto& [step, seconds] : report.gpu_seconds) session.json()["plan"]["gpu_seconds"][step] = seconds;
+    Json plan = backend_json(report);
+    plan.update({{"threads", report.threads}, {"seconds", report.seconds}});
+    for (const auto& [step, seconds] : report.gpu_seconds) plan["gpu_seconds"][step] = seconds;
+    session.json()["plan"] = std::move(plan);
+    if (common.explain) say_backend(session, report);
     session.say(fmt::format("tree: {}, depth {}, {} of {}, {}\n", counted(tree.n_leaves(), "leaf", "leaves"),
                             tree.max_depth(), tree.cuts().size(), counted(std::ssize(tree.attributes()), "attribute"),
                             counted(impure, "impure leaf", "impure leaves")));

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "report/backend_report.hpp"
 #include "report/output.hpp"
 #include "stope/error.hpp"
 #include "stope/escape.hpp"
@@ -110,27 +111,27 @@ void Session::note_output(const std::string& path) {
 }
 
 void Session::note_plan(const SearchReport& report) {
-  json_["plan"] = {{"backend", report.backend},
-                   {"reason", report.reason},
-                   {"method", report.method},
-                   {"method_reason", report.method_reason},
-                   {"threads", report.threads},
-                   {"tile_queries", report.tile_queries},
-                   {"tile_rows", report.tile_rows},
-                   {"part_rows", report.part_rows},
-                   {"memory_budget", report.memory_budget},
-                   {"memory_planned", report.memory_planned},
-                   {"pairs", report.pairs},
-                   {"scanned", report.scanned},
-                   {"skipped", report.skipped},
-                   {"listed", report.listed},
-                   {"evaluated", report.evaluated},
-                   {"uncertified", report.uncertified},
-                   {"seconds", report.seconds}};
-  for (const auto& [name, seconds] : report.gpu_seconds) json_["plan"]["gpu_seconds"][name] = seconds;
+  Json plan = backend_json(report);
+  plan.update({{"method", report.method},
+               {"method_reason", report.method_reason},
+               {"threads", report.threads},
+               {"tile_queries", report.tile_queries},
+               {"tile_rows", report.tile_rows},
+               {"part_rows", report.part_rows},
+               {"memory_budget", report.memory_budget},
+               {"memory_planned", report.memory_planned},
+               {"pairs", report.pairs},
+               {"scanned", report.scanned},
+               {"skipped", report.skipped},
+               {"listed", report.listed},
+               {"evaluated", report.evaluated},
+               {"uncertified", report.uncertified},
+               {"seconds", report.seconds}});
+  for (const auto& [name, seconds] : report.gpu_seconds) plan["gpu_seconds"][name] = seconds;
+  json_["plan"] = std::move(plan);
   if (!arguments_.explain) return;
   const double rate = report.seconds > 0 ? static_cast<double>(report.pairs) / report.seconds : 0;
-  say(fmt::format("backend   {}{}\n", report.backend, report.reason.empty() ? "" : " (" + report.reason + ")"));
+  say_backend(*this, report);
   say(fmt::format("method    {}{}\n", report.method,
                   report.method_reason.empty() ? "" : " (" + report.method_reason + ")"));
   say(fmt::format("tiles     {} queries x {} rows, {} rows in memory, {} threads\n", report.tile_queries,

@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "stope/backend_report.hpp"
+
 namespace stope {
 
 /// What a missing value of an attribute means. error: an error that names column and row. mean: the column's mean,
@@ -20,19 +22,17 @@ MissingValues missing_values(std::string_view name);
 Scaling scaling(std::string_view name);
 std::string_view to_string(Scaling scaling) noexcept;
 
-/// How a decomposition was computed, for --explain and --json.
-struct DecomposeReport {
-  std::string backend;  ///< what computed the products: "scalar", "avx2", "avx512", "cuda"
-  std::string method;   ///< "covariance", "outer products", "block Lanczos", "normal equations", "qr", "lsqr"
-  std::string reason;   ///< why this method
+/// How a decomposition was computed, for --explain and --json. The back end is that of the products with the matrix:
+/// empty where the method has none.
+struct DecomposeReport : BackendReport {
+  std::string method;         ///< "covariance", "outer products", "block Lanczos", "normal equations", "qr", "lsqr"
+  std::string method_reason;  ///< why this one
   std::int64_t n_samples = 0;
   std::int64_t n_features = 0;
   std::int64_t products = 0;    ///< multiplications with the matrix (block Lanczos, lsqr)
   std::int64_t iterations = 0;  ///< restarts (block Lanczos), steps (lsqr), refinements (the others)
   std::int64_t memory_planned = 0;
   std::int64_t memory_budget = 0;
-  int threads = 0;
-  double seconds = 0.0;
 };
 
 }  // namespace stope

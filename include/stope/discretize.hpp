@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "stope/backend_report.hpp"
 #include "stope/cuts.hpp"
 #include "stope/run.hpp"
 #include "stope/table.hpp"
@@ -57,14 +58,10 @@ struct BestCut {
   std::optional<double> q_value;  ///< by Benjamini and Hochberg, over all attributes
 };
 
-struct DiscretizeReport {
-  std::string backend;  ///< "reference", "scalar", "avx2", "avx512", "cuda" (stope/device.hpp)
-  std::string reason;   ///< why this back end
-  int threads = 0;
+struct DiscretizeReport : BackendReport {
   std::int64_t n_rows = 0, n_attributes = 0;
   std::vector<std::int64_t> class_counts;  ///< rows (or weight in units of 2^-20) of each class
-  double seconds = 0.0;
-  double gpu_seconds = 0.0;  ///< work of all GPUs together, without copies
+  double gpu_seconds = 0.0;                ///< work of all GPUs together, without copies
 };
 
 struct BestCuts {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "stope/backend_report.hpp"
 #include "stope/run.hpp"
 
 namespace stope {
@@ -29,12 +30,9 @@ struct GramOptions {
   std::vector<double> scale = {};  ///< one per column; empty = ones
 };
 
-/// How an operator works and what it has done.
-struct GramReport {
-  std::string backend;      ///< reference, scalar, avx2, avx512, cuda
-  std::string reason;       ///< why this back end
+/// How an operator works and what it has done. Seconds are those of all calls so far.
+struct GramReport : BackendReport {
   std::string method;       ///< how it goes through the matrix
-  int threads = 0;          ///< threads of the CPU
   std::int64_t passes = 0;  ///< passes over A, by all calls so far
   std::int64_t bytes = 0;   ///< bytes of A's elements that all calls so far have read
 };

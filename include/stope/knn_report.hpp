@@ -6,12 +6,12 @@
 #include <utility>
 #include <vector>
 
+#include "stope/backend_report.hpp"
+
 namespace stope {
 
 /// What a search did, for --explain and --json.
-struct SearchReport {
-  std::string backend;  ///< "reference", "scalar", "avx2", ... (stope/device.hpp)
-  std::string reason;   ///< why this one
+struct SearchReport : BackendReport {
   std::string
       method;  ///< "reference" or "filter", followed by ", blocks", ", products", ", bytes", ", votes", ", on the GPU"
   std::string method_reason;      ///< why this one; may be empty
@@ -26,8 +26,6 @@ struct SearchReport {
   std::int64_t uncertified = 0;  ///< queries whose answer a filter could not prove: the reference answered them
   std::int64_t memory_budget = 0;
   std::int64_t memory_planned = 0;
-  int threads = 0;
-  double seconds = 0;
   /// The steps of GPUs and their seconds, added up over GPUs. The first search of a fitted table does the steps "table
   /// ...", once for all searches.
   std::vector<std::pair<std::string, double>> gpu_seconds = {};

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "stope/backend_report.hpp"
 #include "stope/run.hpp"
 #include "stope/table.hpp"
 
@@ -96,13 +97,10 @@ struct ClassStatistics {
   std::vector<ColumnStatistics> columns;
 };
 
-/// How the statistics were computed, for --explain and --json.
-struct StatsReport {
-  std::string backend;       ///< "scalar", "avx2", "avx512", "cuda" (stope/device.hpp)
-  std::string reason;        ///< why this back end
-  int threads = 0;           ///< threads that had work; few values start none
+/// How the statistics were computed, for --explain and --json. Threads are those that had work: few values start none.
+/// Seconds are those of the first pass.
+struct StatsReport : BackendReport {
   std::int64_t bytes = 0;    ///< bytes of the values read in the first pass
-  double seconds = 0.0;      ///< the first pass
   double gpu_seconds = 0.0;  ///< the GPU's work in the first pass, where the values were in its memory
   double second_pass_seconds = 0.0;
 };

@@ -1,6 +1,7 @@
 // The whole C++ API, one topic per file.
 #pragma once
 
+#include "stope/backend_report.hpp"
 #include "stope/buffer.hpp"
 #include "stope/compat.hpp"
 #include "stope/cuts.hpp"

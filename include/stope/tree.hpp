@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "stope/backend_report.hpp"
 #include "stope/cuts.hpp"
 #include "stope/discretize.hpp"
 #include "stope/knn.hpp"
@@ -76,12 +77,8 @@ struct Rule {
   std::vector<RuleCondition> conditions;
 };
 
-/// How a tree was grown.
-struct TreeReport {
-  std::string backend;  ///< "reference", "scalar", "avx2", "avx512", "cuda" (stope/device.hpp)
-  std::string reason;   ///< why this back end
-  int threads = 0;
-  double seconds = 0.0;                                          ///< the growth alone
+/// How a tree was grown. Seconds are those of the growth alone.
+struct TreeReport : BackendReport {
   std::vector<std::pair<std::string, double>> gpu_seconds = {};  ///< the GPU's work, by step: sort, grow; no copies
 };
 

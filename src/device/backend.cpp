@@ -54,10 +54,10 @@ constexpr auto has_vnni = nowhere;
 constexpr Row kBackends[] = {
     {Backend::reference, "reference", everywhere, "double precision on all cores; every machine has it", ""},
     {Backend::scalar, "scalar", everywhere, "filters with the instructions every machine has", ""},
-    {Backend::avx2, "avx2", has_avx2, "filters with AVX2 and FMA", "the processor lacks AVX2, FMA or BMI2"},
-    {Backend::avx512, "avx512", has_avx512, "filters with AVX-512", "the processor lacks AVX-512 F, BW, VL or DQ"},
+    {Backend::avx2, "avx2", has_avx2, "filters with AVX2 and FMA", "the CPU lacks AVX2, FMA or BMI2"},
+    {Backend::avx512, "avx512", has_avx512, "filters with AVX-512", "the CPU lacks AVX-512 F, BW, VL or DQ"},
     {Backend::avx512vnni, "avx512vnni", has_vnni, "filters with AVX-512, in bytes where that is exact enough",
-     "the processor lacks AVX-512 VNNI"},
+     "the CPU lacks AVX-512 VNNI"},
     {Backend::cuda, "cuda", has_cuda, "", ""},  // in the words of cuda()
 };
 

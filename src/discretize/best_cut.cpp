@@ -156,9 +156,10 @@ class Worker {
   PermutationTest::Tally tally_;
 };
 
-// The GPUs that auto takes.
-std::vector<int> gpus_that_pay(const DecisionProblem& problem, const RunOptions& run) {
-  if (problem.pure()) return {};  // nothing to find
+// Under auto. `why_not`: what GPUs lack for it, or null.
+device::Decision decide(const DecisionProblem& problem, const char* why_not, const RunOptions& run) {
+  if (why_not != nullptr) return device::decide_for_cpu(why_not);
+  if (problem.pure()) return device::decide_for_cpu("there is one class, and nothing to cut");
   std::int64_t n_columns = 0, bytes = 0;
   for (const Attribute& attribute : problem.attributes) {
     if (attribute.symbolic) continue;
@@ -166,8 +167,7 @@ std::vector<int> gpus_that_pay(const DecisionProblem& problem, const RunOptions&
     bytes += bytes_of(attribute, problem.n_rows);
   }
   const int threads = run.threads > 0 ? run.threads : available_threads();
-  return device::gpus_that_pay(run, cut_seconds(problem.n_rows, n_columns) / threads,
-                               gpu_call_seconds(bytes, problem.n_rows));
+  return device::decide({cut_seconds(problem.n_rows, n_columns) / threads, gpu_call_seconds(bytes, problem.n_rows)});
 }
 
 // What GPUs find, named or taken under auto; the attributes that are left.
@@ -176,16 +176,23 @@ std::vector<std::int64_t> find_on_gpus(const DecisionProblem& problem, Criterion
   const bool named = choice.backend == device::Backend::cuda;
   const char* const why_not = why_not_on_gpu(problem, criterion, n_permutations);
   if (named && why_not != nullptr) throw Error(ErrorCode::unsupported, std::string(why_not) + ": --device cpu");
+  BackendReport& report = result.report;
   std::vector<int> gpus = choice.gpus;
-  if (!named && why_not == nullptr) gpus = gpus_that_pay(problem, run);
+  std::string gpu_name = choice.reason;
+  if (device::is_automatic(run)) {
+    const device::Decision decision = decide(problem, why_not, run);
+    report.device_reason = decision.reason();
+    gpus = decision.gpus();
+    if (decision.gpu != nullptr) gpu_name = decision.gpu_name();
+  }
   if (!gpus.empty()) {
     try {
       auto left = best_cuts_on_gpus(problem, gpus, run, result.best, result.gpu_seconds);
-      result.backend = "cuda";
-      result.reason = named ? choice.reason : "auto: faster than the processor, by estimate";
+      report.backend = "cuda";
+      report.reason = gpu_name;
       return left;
     } catch (const Error& error) {
-      result.reason = device::give_up_gpu(error, named);
+      report.device_reason = device::give_up_gpu(error, named);
       std::fill(result.best.begin(), result.best.end(), AttributeBest{});
       result.gpu_seconds = 0.0;
     }
@@ -208,11 +215,11 @@ BestCutRun best_cut_of_each(const DecisionProblem& problem, Criterion criterion,
       problem, criterion,
       choice.backend == device::Backend::cuda ? device::choose_cpu_backend("").backend : choice.backend);
   ThreadPool pool(run.threads);
-  if (result.backend.empty()) {
-    result.backend = search.kernels() == nullptr ? choice.name : search.kernels()->name;
-    if (choice.forced) result.reason = choice.reason;
+  if (result.report.backend.empty()) {
+    result.report.backend = search.kernels() == nullptr ? choice.name : search.kernels()->name;
+    if (choice.forced) result.report.reason = choice.reason;
   }
-  result.threads = pool.size();
+  result.report.threads = pool.size();
   std::unique_ptr<PermutationTest> permutations;
   if (n_permutations > 0) {
     permutations =

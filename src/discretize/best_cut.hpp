@@ -36,11 +36,10 @@ struct PermutationCounts {
 };
 
 struct BestCutRun {
+  BackendReport report;             ///< but its seconds
   std::vector<AttributeBest> best;  ///< one an attribute
   PermutationCounts counts;         ///< empty without permutations
-  std::string backend, reason;
-  int threads = 0;
-  double gpu_seconds = 0.0;  ///< of the GPUs' work, all of them together
+  double gpu_seconds = 0.0;         ///< of the GPUs' work, all of them together
 };
 
 /// n_permutations >= 0. Throws device_unavailable where a GPU was demanded.

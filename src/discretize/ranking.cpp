@@ -97,14 +97,8 @@ BestCuts best_cuts(const Table& table, const BestCutOptions& options, const RunO
                     });
   if (options.n_permutations > 0) add_q_values(result.cuts);
   result.classes = problem.classes;
-  result.report = {found.backend,
-                   found.reason,
-                   found.threads,
-                   problem.n_rows,
-                   problem.n_attributes(),
-                   problem.class_totals,
-                   std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(),
-                   found.gpu_seconds};
+  result.report = {found.report, problem.n_rows, problem.n_attributes(), problem.class_totals, found.gpu_seconds};
+  result.report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return result;
 }
 

@@ -156,13 +156,13 @@ LsqFit::Method LsqFit::plan() {
       1e-9 * kStepsOfLsqr * 2.0 * static_cast<double>(n_) * static_cast<double>(p_) * 1.0 / pool_.size();
   const bool quick = decompose <= std::max(kPatience, iterate);
   if (direct <= budget && (quick || options_.standard_errors)) {
-    report.reason = "the products of " + side + " fit the memory and are quickly decomposed";
+    report.method_reason = "the products of " + side + " fit the memory and are quickly decomposed";
     report.memory_planned = direct;
     return Method::direct;
   }
-  report.reason = direct > budget ? "the products of " + side + " would take " + std::to_string(direct) +
-                                        " bytes, more than the memory budget"
-                                  : "the products of " + side + " take longer to decompose";
+  report.method_reason = direct > budget ? "the products of " + side + " would take " + std::to_string(direct) +
+                                               " bytes, more than the memory budget"
+                                         : "the products of " + side + " take longer to decompose";
   report.memory_planned = vectors;
   if (vectors > budget) {
     throw Error(ErrorCode::out_of_memory, "least squares needs " + std::to_string(vectors) +
@@ -400,7 +400,11 @@ void LsqFit::finish() {
   model_.intercept_ = options_.fit_intercept ? target_mean_ - at_means : 0.0;
   model_.mean_ = matrix_.fill;
   model_.missing_ = options_.missing;
-  model_.report_.backend = operator_->report().backend;
+  // Threads and seconds are those of the whole fit.
+  const GramReport products = operator_->report();
+  model_.report_.backend = products.backend;
+  model_.report_.reason = products.reason;
+  model_.report_.device_reason = products.device_reason;
 }
 
 }  // namespace stope::gram

@@ -1,6 +1,8 @@
 // Chooses the back end of an operator, and implements the public face of operators.
 #include "gram/operator.hpp"
 
+#include <chrono>
+
 #include "gram/operator_auto.hpp"
 #include "gram/operator_cpu.hpp"
 #include "gram/operator_cuda.hpp"
@@ -25,8 +27,21 @@ class GramOperator::Impl {
   explicit Impl(std::unique_ptr<gram::Operator> made) : made_(std::move(made)) {}
   gram::Operator& operator*() const { return *made_; }
 
+  template <class Call>
+  void timed(const Call& call) {
+    const auto start = std::chrono::steady_clock::now();
+    call(*made_);
+    seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  }
+  GramReport report() const {
+    GramReport report = made_->report();
+    report.seconds = seconds_;
+    return report;
+  }
+
  private:
   std::unique_ptr<gram::Operator> made_;
+  double seconds_ = 0.0;
 };
 
 GramOperator::GramOperator(const MatrixView& matrix, const GramOptions& options, const RunOptions& run)
@@ -42,16 +57,16 @@ std::int64_t GramOperator::n_columns() const {
   return (**impl_).n_columns();
 }
 void GramOperator::multiply(std::span<const double> x, std::span<double> y) {
-  (**impl_).multiply(x, y);
+  impl_->timed([&](gram::Operator& by) { by.multiply(x, y); });
 }
 void GramOperator::multiply_transposed(std::span<const double> y, std::span<double> z) {
-  (**impl_).multiply_transposed(y, z);
+  impl_->timed([&](gram::Operator& by) { by.multiply_transposed(y, z); });
 }
 void GramOperator::gram(std::span<const double> x, std::span<double> z, std::int64_t n_vectors) {
-  (**impl_).gram(x, z, n_vectors);
+  impl_->timed([&](gram::Operator& by) { by.gram(x, z, n_vectors); });
 }
 GramReport GramOperator::report() const {
-  return (**impl_).report();
+  return impl_->report();
 }
 
 }  // namespace stope

@@ -4,7 +4,6 @@
 #include "gram/operator_auto.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include "base/checked.hpp"
 #include "device/auto_gpu.hpp"
@@ -20,10 +19,6 @@ namespace {
 // The share of the GPU's memory that rows may take. The driver and the sums need the rest.
 constexpr double kShareForRows = 0.8;
 
-std::string text(double seconds) {
-  return seconds < 1e-3 ? "under 1 ms" : std::to_string(std::llround(1e3 * seconds)) + " ms";
-}
-
 class AutoOperator final : public Operator {
  public:
   AutoOperator(std::shared_ptr<const RowSource> rows, const GramOptions& options, const RunOptions& run,
@@ -33,8 +28,8 @@ class AutoOperator final : public Operator {
         run_(run),
         backend_(device::choose_cpu_backend("")),
         n_expected_(n_expected),
-        processor_(make_cpu_operator(rows_, options, run, backend_)),
-        threads_(processor_->report().threads) {
+        cpu_(make_cpu_operator(rows_, options, run, backend_)),
+        threads_(cpu_->report().threads) {
     size_.n_rows = rows_->n_rows();
     size_.n_columns = rows_->n_columns();
     size_.element_bytes = bytes_of(rows_->dtype());
@@ -53,10 +48,10 @@ class AutoOperator final : public Operator {
   }
 
   GramReport report() const override {
-    GramReport report = (gpu_ ? gpu_ : processor_)->report();
-    if (!reason_.empty()) report.reason = reason_;
+    GramReport report = (gpu_ ? gpu_ : cpu_)->report();
+    report.device_reason = given_up_ ? why_given_up_ : decision_.reason();
     if (gpu_) {
-      const GramReport before = processor_->report();
+      const GramReport before = cpu_->report();
       report.passes += before.passes;
       report.bytes += before.bytes;
     }
@@ -69,44 +64,38 @@ class AutoOperator final : public Operator {
     n_vectors_ += n_vectors;
     most_at_once_ = std::max(most_at_once_, n_vectors);
     if ((gpu_ || pays()) && tried(work)) return;
-    work(*processor_);
+    work(*cpu_);
   }
 
   // Seconds of all products so far, or of those that the caller announced if they are more.
-  double processor_total() const {
+  double cpu_total() const {
     const auto passes = static_cast<double>(std::max(n_vectors_, n_expected_)) / static_cast<double>(most_at_once_);
-    return passes * processor_seconds(size_, backend_.backend, threads_, most_at_once_);
+    return passes * cpu_seconds(size_, backend_.backend, threads_, most_at_once_);
   }
-
-  bool pays() {
-    const double here = processor_total();
-    if (given_up_ || (here < kWorthALook && !device::cuda_was_used())) return false;
-    if (device::cuda().functions == nullptr) return false;
-    RunOptions named = run_;
-    named.device = "cuda";
-    choice_ = device::choose_backend(named);
-    const GpuInfo& gpu = device::cuda().gpus[static_cast<std::size_t>(choice_.gpus.front())];
+  double gpu_total(const GpuInfo& gpu) {
     const double bytes = static_cast<double>(size_.n_rows) * static_cast<double>(size_.n_columns * size_.element_bytes);
     const double room = kShareForRows * static_cast<double>(gpu.memory_total);
     size_.resident = bytes <= (run_.memory_limit > 0 ? std::min(room, static_cast<double>(run_.memory_limit)) : room);
-    size_.started = device::cuda_was_used();
-    const double load = gpu_load_seconds(size_, gpu.arch);
-    const double there = gpu_seconds(size_, gpu.arch, std::max(n_vectors_, n_expected_));
-    reason_ = "auto: products for about " + text(here) + " on the processor, " + text(load + there) + " on the GPU";
-    if (!gpu_pays(here, load, there)) return false;
-    reason_ += ": " + gpu.name + ", " + gpu.arch;
-    return true;
+    return gpu_load_seconds(size_) + gpu_seconds(size_, std::max(n_vectors_, n_expected_));
+  }
+
+  bool pays() {
+    if (given_up_) return false;
+    const double on_cpu = cpu_total();
+    decision_ =
+        device::decide({on_cpu, 0.0}, [&](const GpuInfo& gpu) -> device::Offer { return {on_cpu, gpu_total(gpu)}; });
+    return decision_.gpu != nullptr;
   }
 
   // Gives up a GPU that fails if nobody asked for it. The CPU then continues, from this product on.
   template <class Work>
   bool tried(const Work& work) {
     try {
-      if (!gpu_) gpu_ = make_cuda_operator(rows_, options_, run_, choice_);
+      if (!gpu_) gpu_ = make_cuda_operator(rows_, options_, run_, choice_of(decision_, backend_));
       work(*gpu_);
       return true;
     } catch (const Error& error) {
-      reason_ = device::give_up_gpu(error, false);
+      why_given_up_ = device::give_up_gpu(error, false);
       given_up_ = true;
       gpu_.reset();
       return false;
@@ -118,12 +107,12 @@ class AutoOperator final : public Operator {
   const RunOptions run_;
   const device::BackendChoice backend_;
   const std::int64_t n_expected_;
-  std::unique_ptr<Operator> processor_, gpu_;
+  std::unique_ptr<Operator> cpu_, gpu_;
   const int threads_;
   OperatorSize size_;
   std::int64_t n_vectors_ = 0, most_at_once_ = 1;
-  device::BackendChoice choice_;
-  std::string reason_;
+  device::Decision decision_ = device::decide_for_cpu("nothing was multiplied yet");
+  std::string why_given_up_;
   bool given_up_ = false;
 };
 

@@ -124,7 +124,7 @@ class CpuOperator final : public Operator {
   GramReport report() const override {
     GramReport report;
     report.backend = kernels_name();
-    report.reason = backend_.forced ? backend_.reason : "the widest vectors that this processor has";
+    report.reason = backend_.forced ? backend_.reason : "the widest vectors that this CPU has";
     report.method = (by_columns(1) ? "threads share panels of " : "groups of rows, panels of ") +
                     std::to_string(panel_rows_) + " rows; " + std::to_string(n_groups_) + " groups";
     report.threads = pool_.size();

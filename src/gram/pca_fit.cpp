@@ -6,6 +6,7 @@
 
 #include "base/number_text.hpp"
 #include "base/reduce.hpp"
+#include "device/auto_gpu.hpp"
 #include "gram/block_lanczos.hpp"
 #include "gram/dense.hpp"
 #include "gram/operator.hpp"
@@ -115,7 +116,7 @@ Pca PcaFit::fit() {
   const PcaPlan plan = plan_pca(shape(), budget, pool_.size());
   DecomposeReport& report = model_.report_;
   report.method = name_of(plan.method);
-  report.reason = plan.reason;
+  report.method_reason = plan.reason;
   report.n_samples = n_;
   report.n_features = p_;
   report.memory_planned = plan.bytes;
@@ -124,6 +125,7 @@ Pca PcaFit::fit() {
   if (plan.method == PcaMethod::lanczos) {
     lanczos();
   } else {
+    report.device_reason = device::auto_reason(run_, "GPUs take part in block Lanczos only");
     formed(plan.method);
   }
   set_signs();
@@ -255,7 +257,11 @@ void PcaFit::lanczos() {
       report.memory_planned = std::max(report.memory_planned, bytes);
       continue;
     }
-    report.backend = matrix->report().backend;
+    // Threads and seconds are those of the whole fit.
+    const GramReport products = matrix->report();
+    report.backend = products.backend;
+    report.reason = products.reason;
+    report.device_reason = products.device_reason;
     model_.components_ = result.vectors;
     set_variances(result.values, n_wanted);
     return;

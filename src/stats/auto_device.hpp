@@ -1,4 +1,5 @@
-// Decides when a pass over values in the host's memory goes to a GPU. The choice changes no result.
+// What a pass over values in the host's memory takes on the CPU and on a GPU, by measured costs. The choice changes no
+// result.
 #pragma once
 
 #include <cstdint>
@@ -32,11 +33,10 @@ inline constexpr double kEvenBytes = kCallSeconds / (1.0 / thread_rate(device::B
 static_assert(kEvenBytes >= static_cast<double>(kFewestGpuBytes) &&
               kEvenBytes < 2.0 * static_cast<double>(kFewestGpuBytes));
 
-/// Weighs CPU against GPU for --device auto. Values in a GPU's memory are always computed there.
-constexpr bool gpu_pays(std::int64_t bytes, device::Backend backend, int threads, int n_gpus, bool started) {
+/// What --device auto decides on. Values in a GPU's memory are always computed there.
+constexpr device::Offer offer_of(std::int64_t bytes, device::Backend backend, int threads, int n_gpus) {
   const auto size = static_cast<double>(bytes);
-  const double there = kCallSeconds + size / (kCopyRate * n_gpus) + (started ? 0.0 : device::kDriverSeconds);
-  return size / (thread_rate(backend) * threads) > device::kGpuMargin * there;
+  return {size / (thread_rate(backend) * threads), kCallSeconds + size / (kCopyRate * n_gpus)};
 }
 
 }  // namespace stope::stats

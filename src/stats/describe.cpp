@@ -60,7 +60,9 @@ std::int64_t values_of(const std::vector<Source>& sources) {
   return n;
 }
 
-// One job: its options, its threads, its report.
+constexpr const char* kUnsuited = "too little for a GPU, or not one value behind the other";
+
+// One job: its options, its threads, what it reports.
 class Job {
  public:
   Job(const StatsOptions& options, const RunOptions& run)
@@ -75,9 +77,8 @@ class Job {
     pass_.cancel = run.cancel;
     pass_.progress = &run.progress;
     report_.backend = pass_.kernels->name;
-    report_.reason = cuda             ? "too little for a GPU, or not one value behind the other"
-                     : choice_.forced ? choice_.reason
-                                      : "";
+    report_.reason = cuda ? kUnsuited : choice_.forced ? choice_.reason : "";
+    report_.device_reason = device::auto_reason(run, "GPUs do not count nominal values");
     threads_ = run.threads > 0 ? run.threads : available_threads();
   }
 
@@ -131,6 +132,7 @@ class Job {
     put(sources, parts, rescued, columns);
     report_.backend = "cuda";
     report_.reason = "the values are in the memory of GPU " + std::to_string(array.gpu);
+    report_.device_reason = device::auto_reason(run_, "the values are in its memory");
     report_.seconds += seconds_since(start);
   }
 
@@ -180,24 +182,18 @@ class Job {
     }
   }
 
-  // Whether GPUs take part: under auto, only where that pays.
-  bool wants_gpus(std::int64_t bytes) {
-    if (choice_.backend == device::Backend::cuda) return suits_gpu(bytes);
-    if (!device::is_automatic(run_) || given_up_) return false;
-    const bool pays = gpu_pays(bytes, choice_.backend, threads_, 1, device::cuda_was_used());
-    // Comes last, because the driver takes longer to look for GPUs.
-    return pays && device::cuda().functions != nullptr;
+  // The GPUs that take part; under auto one where that pays.
+  std::vector<int> gpus_for(std::int64_t bytes) {
+    if (choice_.backend == device::Backend::cuda) return suits_gpu(bytes) ? choice_.gpus : std::vector<int>();
+    if (!device::is_automatic(run_) || given_up_ || bytes == 0) return {};
+    const device::Decision decision = device::decide(offer_of(bytes, choice_.backend, threads_, 1));
+    if (report_.backend != "cuda") report_.device_reason = decision.reason();
+    if (decision.gpu != nullptr) gpu_name_ = decision.gpu_name();
+    return decision.gpus();
   }
-  std::vector<int> gpus() const {
-    if (choice_.backend == device::Backend::cuda) return choice_.gpus;
-    for (const GpuInfo& gpu : device::cuda().gpus) {
-      if (gpu.available) return {gpu.index};
-    }
-    return {};
-  }
-  void say_gpu(const std::string& what) {
+  void say_gpu(const std::string& more) {
     report_.backend = "cuda";
-    report_.reason = what;
+    report_.reason = (gpu_name_.empty() ? choice_.reason : gpu_name_) + more;
   }
   // Gives up a GPU that fails if nobody asked for it. The CPU then does everything.
   template <class Work>
@@ -206,7 +202,8 @@ class Job {
       work();
       return true;
     } catch (const Error& error) {
-      report_.reason = device::give_up_gpu(error, choice_.backend == device::Backend::cuda);
+      report_.device_reason = device::give_up_gpu(error, choice_.backend == device::Backend::cuda);
+      report_.reason = "";
       given_up_ = true;
       report_.backend = pass_.kernels->name;
       return false;
@@ -217,14 +214,16 @@ class Job {
   std::vector<Part<Wide>> first_pass(const std::vector<Source>& sources, const Array* rows) {
     std::int64_t bytes = 0;
     for (const Source& source : sources) bytes += source.n * size_of(source.type);
-    if (!wants_gpus(bytes)) return on_processor<Wide>(sources, rows);
+    const std::vector<int> gpus = gpus_for(bytes);
+    if (gpus.empty()) return on_cpu<Wide>(sources, rows);
     const std::int64_t limit = memory_budget(run_);
     std::vector<Part<Wide>> parts(sources.size());
     if (rows != nullptr) {
-      const bool done =
-          suits_gpu(*rows, limit) && tried([&] { parts = cuda_pass_over_rows<Wide>(*rows, pass_, gpus(), limit); });
-      if (!done) return on_processor<Wide>(sources, rows);
-      say_gpu(choice_.reason);
+      if (!suits_gpu(*rows, limit)) return unsuited<Wide>(sources, rows);
+      if (!tried([&] { parts = cuda_pass_over_rows<Wide>(*rows, pass_, gpus, limit); })) {
+        return on_cpu<Wide>(sources, rows);
+      }
+      say_gpu("");
       return parts;
     }
     std::vector<Source> long_ones, short_ones;
@@ -234,17 +233,23 @@ class Job {
       (suits_gpu(sources[i]) ? long_at : short_at).push_back(i);
     }
     std::vector<Part<Wide>> found;
-    if (long_ones.empty() || !tried([&] { found = cuda_pass_over<Wide>(long_ones, pass_, gpus(), limit); })) {
-      return on_processor<Wide>(sources, nullptr);
+    if (long_ones.empty()) return unsuited<Wide>(sources, nullptr);
+    if (!tried([&] { found = cuda_pass_over<Wide>(long_ones, pass_, gpus, limit); })) {
+      return on_cpu<Wide>(sources, nullptr);
     }
     for (std::size_t i = 0; i < long_at.size(); ++i) parts[long_at[i]] = found[i];
     found = pass_over<Wide>(short_ones, pass_, pool(values_of(short_ones), kPassValues));
     for (std::size_t i = 0; i < short_at.size(); ++i) parts[short_at[i]] = found[i];
-    say_gpu(choice_.reason + (short_at.empty() ? "" : "; short columns and classes on the processor"));
+    say_gpu(short_at.empty() ? "" : "; short columns and classes on the CPU");
     return parts;
   }
   template <class Wide>
-  std::vector<Part<Wide>> on_processor(const std::vector<Source>& sources, const Array* rows) {
+  std::vector<Part<Wide>> unsuited(const std::vector<Source>& sources, const Array* rows) {
+    if (report_.backend != "cuda") report_.device_reason = device::auto_reason(run_, kUnsuited);
+    return on_cpu<Wide>(sources, rows);
+  }
+  template <class Wide>
+  std::vector<Part<Wide>> on_cpu(const std::vector<Source>& sources, const Array* rows) {
     ThreadPool& threads = pool(values_of(sources), kPassValues);
     return rows != nullptr ? pass_over_rows<Wide>(*rows, pass_, threads) : pass_over<Wide>(sources, pass_, threads);
   }
@@ -254,6 +259,7 @@ class Job {
   bool given_up_ = false;
   int threads_ = 1;  // most threads that may be used
   device::BackendChoice choice_;
+  std::string gpu_name_;  // of the GPU that auto took
   std::optional<ThreadPool> pool_;
   PassOptions pass_;
   StatsReport report_;

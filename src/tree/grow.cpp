@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
+#include <utility>
 
 #include "base/thread_pool.hpp"
 #include "device/auto_gpu.hpp"
@@ -18,27 +20,35 @@ namespace {
 
 // Measured: bench/discretize_gpu.py ("processor" and "call"; 16 threads with AVX-512, an H200), rounded.
 
-// Seconds that threads take to sort a column's values and to split it level after level: a thread a column.
+// Seconds that threads of the CPU take to sort a column's values and to split it level after level: a thread a column.
 double growth_seconds(std::int64_t n_rows, std::int64_t n_columns, int threads) {
   const double value = n_rows <= discretize::kNetworkRows ? 75e-9 : 25e-9 * std::log2(static_cast<double>(n_rows));
   return value * static_cast<double>(n_rows) * static_cast<double>(n_columns) /
          static_cast<double>(std::min<std::int64_t>(threads, n_columns));
 }
 
-// What of a row of a long table the processor does even where a GPU grows the tree: nodes.
+// Seconds a row of a long table for what the CPU does even where a GPU grows the tree: nodes.
 constexpr double kRowSeconds = 100e-9;
 
-// Under auto.
-std::vector<int> gpus_that_pay(const discretize::DecisionProblem& problem, const GrowOptions& options,
-                               const RunOptions& run) {
+// Under auto. `why_not`: what GPUs lack for it, or null.
+device::Decision decide(const discretize::DecisionProblem& problem, const GrowOptions& options, const char* why_not,
+                        const RunOptions& run) {
+  if (why_not != nullptr) return device::decide_for_cpu(why_not);
   std::int64_t bytes = 0;
   for (const auto& attribute : problem.attributes) bytes += discretize::bytes_of(attribute, problem.n_rows);
   const std::int64_t n_columns = problem.n_attributes();
-  if (n_columns == 0 || problem.pure() || options.max_depth == 0) return {};  // nothing to grow
+  if (n_columns == 0 || problem.pure() || options.max_depth == 0) return device::decide_for_cpu("the tree is one leaf");
   const int threads = run.threads > 0 ? run.threads : available_threads();
   const double rows = kRowSeconds * static_cast<double>(problem.n_rows);
-  return device::gpus_that_pay(run, growth_seconds(problem.n_rows, n_columns, threads) + rows,
-                               discretize::gpu_call_seconds(bytes, problem.n_rows) + rows);
+  return device::decide({growth_seconds(problem.n_rows, n_columns, threads) + rows,
+                         discretize::gpu_call_seconds(bytes, problem.n_rows) + rows});
+}
+
+Grown with_backend(Grown grown, const device::BackendChoice& by, const std::string& device_reason) {
+  grown.report.backend = by.name;
+  grown.report.reason = by.reason;
+  grown.report.device_reason = device_reason;
+  return grown;
 }
 
 }  // namespace
@@ -50,23 +60,17 @@ Grown grow(const discretize::DecisionProblem& problem, const GrowOptions& option
   if (named && why_not != nullptr) {
     throw Error(ErrorCode::unsupported, std::string(why_not) + ": --device auto or cpu");
   }
-  std::string reason = choice.reason;
-  std::vector<int> gpus = choice.gpus;
-  if (!named && why_not == nullptr) gpus = gpus_that_pay(problem, options, run);
-  if (!gpus.empty()) {
+  const device::BackendChoice chosen =
+      device::is_automatic(run) ? choice_of(decide(problem, options, why_not, run), choice) : choice;
+  std::string device_reason = chosen.device_reason;
+  if (!chosen.gpus.empty()) {
     try {
-      Grown grown = grow_cuda(problem, options, run, gpus);
-      grown.report.backend = "cuda";
-      grown.report.reason = named ? reason : "auto: faster than the processor, by estimate";
-      return grown;
+      return with_backend(grow_cuda(problem, options, run, chosen.gpus), chosen, device_reason);
     } catch (const Error& error) {
-      reason = device::give_up_gpu(error, named);
+      device_reason = device::give_up_gpu(error, named);
     }
   }
-  Grown grown = grow_cpu(problem, options, run);
-  grown.report.backend = choice.name;
-  grown.report.reason = reason;
-  return grown;
+  return with_backend(grow_cpu(problem, options, run), choice, device_reason);
 }
 
 }  // namespace stope::tree

@@ -57,22 +57,28 @@ TEST_F(FakeCuts, WhatGpusDoNotDoIsRefused) {
 // A GPU whose driver has started: what would make it start takes longer than a test may.
 TEST_F(FakeCuts, AutoTakesAGpuThatPaysAndGivesUpOneThatFails) {
   const Table few = table(30, 3), many = table(1000, 5000);
-  const auto on_auto = [](const Table& of) {
+  const auto on_auto = [](const Table& of, Criterion criterion = Criterion::discernibility) {
     BestCutOptions options;
+    options.criterion = criterion;
     options.missing = MissingPolicy::value;
     RunOptions run;
     run.threads = 1;
     return best_cuts(of, options, run);
   };
   cuts_on(few, "cuda");
-  EXPECT_NE(on_auto(few).report.backend, "cuda");
+  const DiscretizeReport little = on_auto(few).report;
+  EXPECT_NE(little.backend, "cuda");
+  EXPECT_EQ(little.device_reason, "auto: under 1 ms on the CPU, 10 ms on the GPU");
+  EXPECT_EQ(on_auto(few, Criterion::gini).report.device_reason, "auto: GPUs look for cuts by discernibility only");
   const BestCuts found = on_auto(many);
   EXPECT_EQ(found.report.backend, "cuda");
+  EXPECT_EQ(found.report.reason, "New Card, sm_90");
+  EXPECT_TRUE(found.report.device_reason.starts_with("auto: about ")) << found.report.device_reason;
   fault::arm_device(1);
   const BestCuts without = on_auto(many);
   fault::arm_device(0);
   EXPECT_NE(without.report.backend, "cuda");
-  EXPECT_NE(without.report.reason.find("given up"), std::string::npos) << without.report.reason;
+  EXPECT_TRUE(without.report.device_reason.starts_with("auto: the GPU was given up: ")) << without.report.device_reason;
   ASSERT_EQ(without.cuts.size(), found.cuts.size());
   EXPECT_EQ(without.cuts[0].cut, found.cuts[0].cut);
 }

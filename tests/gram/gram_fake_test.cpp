@@ -104,13 +104,16 @@ TEST_F(FakeGram, AutoTakesAGpuForManyProducts) {
   const GramCase c = make_case(3000, 300, true, 9);
   const Products wanted = multiply(c, on("cpu"));
   const auto once = make_operator(make_row_source(view(c)), {}, on("auto"));
+  EXPECT_EQ(once->report().device_reason, "auto: nothing was multiplied yet");
   EXPECT_EQ(multiply(c, *once), wanted);
-  EXPECT_NE(once->report().backend, "cuda") << once->report().reason;
+  EXPECT_NE(once->report().backend, "cuda");
+  EXPECT_TRUE(once->report().device_reason.starts_with("auto: ")) << once->report().device_reason;
   const auto often = make_operator(make_row_source(view(c)), {}, on("auto"), 1'000'000);
   EXPECT_EQ(multiply(c, *often), wanted);
   EXPECT_EQ(often->report().backend, "cuda");
   EXPECT_EQ(often->report().passes, 3);
-  EXPECT_TRUE(often->report().reason.starts_with("auto: ")) << often->report().reason;
+  EXPECT_EQ(often->report().reason, "New Card, sm_90");
+  EXPECT_TRUE(often->report().device_reason.starts_with("auto: about ")) << often->report().device_reason;
 }
 
 TEST_F(FakeGram, AutoMovesAMatrixThatIsMultipliedAgainAndAgain) {
@@ -124,7 +127,7 @@ TEST_F(FakeGram, AutoMovesAMatrixThatIsMultipliedAgainAndAgain) {
     ASSERT_EQ(z, wanted);
   }
   EXPECT_GT(products, 1);
-  EXPECT_EQ(by->report().backend, "cuda") << by->report().reason;
+  EXPECT_EQ(by->report().backend, "cuda") << by->report().device_reason;
   EXPECT_EQ(by->report().passes, products);
 }
 
@@ -137,7 +140,8 @@ TEST_F(FakeGram, AutoGivesUpAGpuThatFails) {
     EXPECT_EQ(multiply(c, *by), wanted) << n;
     fault::arm_device(0);
     EXPECT_NE(by->report().backend, "cuda");
-    EXPECT_NE(by->report().reason.find("the GPU was given up"), std::string::npos) << by->report().reason;
+    const std::string why = by->report().device_reason;
+    EXPECT_TRUE(why.starts_with("auto: the GPU was given up: ")) << why;
     EXPECT_EQ(multiply(c, *by), wanted) << n;
   }
 }

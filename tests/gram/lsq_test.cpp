@@ -186,7 +186,7 @@ TEST(Lsq, LsqrFindsTheSame) {
         run.threads = 2;
         run.memory_limit = 600'000;
         const LinearModel model = LinearModel::fit(table_of(c), options, run);
-        EXPECT_EQ(model.report().method, "lsqr") << model.report().reason;
+        EXPECT_EQ(model.report().method, "lsqr") << model.report().method_reason;
         expect_equal(c, model, expected(c, alpha, true), 1e-9);
       }
     }

@@ -214,7 +214,7 @@ TEST(Pca, BlockLanczosEqualsTheDecomposition) {
     RunOptions run;
     run.memory_limit = 1'200'000;  // below what a matrix of the smaller side takes
     const Pca pca = Pca::fit(table, options, run);
-    EXPECT_EQ(pca.report().method, "block Lanczos") << pca.report().reason;
+    EXPECT_EQ(pca.report().method, "block Lanczos") << pca.report().method_reason;
     EXPECT_GT(pca.report().products, 0);
     expect_equal(c, pca, Scaling::none);
     options.n_components = 0.6;

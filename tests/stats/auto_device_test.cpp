@@ -13,19 +13,19 @@ constexpr std::int64_t kMega = 1'000'000;
 // bench/prior_works.py --work 001 and bench/stats.py: what is copied at 17 GB/s two threads have read before.
 TEST(StatsAutoDevice, TheProcessorReadsFasterThanTheBusCopies) {
   for (std::int64_t bytes = 8; bytes <= std::int64_t{1} << 40; bytes *= 8) {
-    EXPECT_FALSE(gpu_pays(bytes, Backend::avx512, 2, 1, true)) << bytes;
-    EXPECT_FALSE(gpu_pays(bytes, Backend::avx2, 4, 1, true)) << bytes;
-    EXPECT_FALSE(gpu_pays(bytes, Backend::scalar, 6, 1, true)) << bytes;
+    EXPECT_FALSE(device::gpu_pays(offer_of(bytes, Backend::avx512, 2, 1), true)) << bytes;
+    EXPECT_FALSE(device::gpu_pays(offer_of(bytes, Backend::avx2, 4, 1), true)) << bytes;
+    EXPECT_FALSE(device::gpu_pays(offer_of(bytes, Backend::scalar, 6, 1), true)) << bytes;
   }
 }
 
 TEST(StatsAutoDevice, ASlowThreadIsHelpedByAGpuFromTheCrossoverOn) {
-  EXPECT_FALSE(gpu_pays(134 * kMega, Backend::avx512, 1, 1, true)) << "14 ms here, 16 there";
-  EXPECT_TRUE(gpu_pays(537 * kMega, Backend::avx512, 1, 1, true)) << "54 ms here, 42 there";
-  EXPECT_FALSE(gpu_pays(537 * kMega, Backend::avx512, 1, 1, false)) << "the driver takes 210 ms";
-  EXPECT_FALSE(gpu_pays(10 * kMega, Backend::scalar, 1, 1, true)) << "4 ms here, 10 there";
-  EXPECT_TRUE(gpu_pays(2'000 * kMega, Backend::scalar, 1, 1, false)) << "800 ms here, 340 there";
-  EXPECT_TRUE(gpu_pays(537 * kMega, Backend::avx2, 2, 2, true)) << "two buses";
+  EXPECT_FALSE(device::gpu_pays(offer_of(134 * kMega, Backend::avx512, 1, 1), true)) << "14 ms here, 16 there";
+  EXPECT_TRUE(device::gpu_pays(offer_of(537 * kMega, Backend::avx512, 1, 1), true)) << "54 ms here, 42 there";
+  EXPECT_FALSE(device::gpu_pays(offer_of(537 * kMega, Backend::avx512, 1, 1), false)) << "the driver takes 210 ms";
+  EXPECT_FALSE(device::gpu_pays(offer_of(10 * kMega, Backend::scalar, 1, 1), true)) << "4 ms here, 10 there";
+  EXPECT_TRUE(device::gpu_pays(offer_of(2'000 * kMega, Backend::scalar, 1, 1), false)) << "800 ms here, 340 there";
+  EXPECT_TRUE(device::gpu_pays(offer_of(537 * kMega, Backend::avx2, 2, 2), true)) << "two buses";
 }
 
 }  // namespace

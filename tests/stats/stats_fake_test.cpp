@@ -48,8 +48,37 @@ TEST_F(FakeStatistics, AutoLeavesValuesInTheHostsMemoryToTheProcessor) {
   RunOptions run;
   run.threads = 4;
   for (const std::int64_t n : {16, 1'000, 1'000'000}) {
-    EXPECT_NE(describe(Array{values.data(), ElementType::float64, n}, {}, run).report.backend, "cuda") << n;
+    const StatsReport report = describe(Array{values.data(), ElementType::float64, n}, {}, run).report;
+    EXPECT_NE(report.backend, "cuda") << n;
+    EXPECT_TRUE(report.device_reason.starts_with(n < 1'000'000 ? "auto: under 1 ms on the CPU" : "auto: "))
+        << report.device_reason;
   }
+}
+
+// One thread without vectors reads more slowly than the bus copies, once the driver has started.
+TEST_F(FakeStatistics, AutoTakesAGpuThatPaysAndGivesUpOneThatFails) {
+  const std::vector<float> much(std::size_t{90'000'000}, 1.0F);
+  const StatsOptions few{.depth = StatsOptions::Depth::extremes};
+  RunOptions run;
+  run.threads = 1;
+  const auto report_of = [&](std::int64_t rows, std::int64_t columns) {
+    return describe(Array{much.data(), ElementType::float32, rows, columns, 1, rows}, few, run).report;
+  };
+  run.device = "cuda";
+  EXPECT_EQ(report_of(40'000'000, 1).backend, "cuda");  // from now on the driver is started
+  run.device = "auto";
+  const StatsReport taken = report_of(90'000'000, 1);
+  EXPECT_EQ(taken.backend, "cuda");
+  EXPECT_EQ(taken.reason, "New Card, sm_90");
+  EXPECT_TRUE(taken.device_reason.starts_with("auto: about ")) << taken.device_reason;
+  const StatsReport narrow = report_of(1'000, 90'000);
+  EXPECT_NE(narrow.backend, "cuda");
+  EXPECT_EQ(narrow.device_reason, "auto: too little for a GPU, or not one value behind the other");
+  fault::arm_device(1);
+  const StatsReport lost = report_of(90'000'000, 1);
+  fault::arm_device(0);
+  EXPECT_NE(lost.backend, "cuda");
+  EXPECT_TRUE(lost.device_reason.starts_with("auto: the GPU was given up: ")) << lost.device_reason;
 }
 
 TEST_F(FakeStatistics, ALostGpuIsAnErrorWhereItWasNamed) {
@@ -78,6 +107,7 @@ TEST_F(FakeStatistics, ArraysInAGpusMemory) {
   options.distinct = StatsOptions::Distinct::count;
   const Statistics want = describe(array, options), got = describe(DeviceArray{array, 1, nullptr}, options);
   EXPECT_EQ(got.report.backend, "cuda");
+  EXPECT_EQ(got.report.device_reason, "auto: the values are in its memory");
   RunOptions cpu;
   cpu.device = "cpu";
   const Statistics copied = describe(DeviceArray{array, 1, nullptr}, options, cpu);

@@ -85,19 +85,24 @@ TEST_F(FakeTrees, OfMoreThanTheMemoryLimitAreRefused) {
 // A GPU whose driver has started: what would make it start takes longer than a test may.
 TEST_F(FakeTrees, AutoTakesAGpuThatPaysAndGivesUpOneThatFails) {
   const Table few = table({30, 3, 1, 3, false, true}), many = table({1000, 1000, 0, 2, false, true});
-  const auto on_auto = [](const Table& of) {
+  const auto on_auto = [](const Table& of, Criterion criterion = Criterion::discernibility) {
     RunOptions run;
     run.threads = 1;
-    return DecisionTree::fit(of, {.missing = MissingPolicy::value, .max_depth = 2}, run);
+    return DecisionTree::fit(of, {.criterion = criterion, .missing = MissingPolicy::value, .max_depth = 2}, run);
   };
   tree_on(few, "cuda", {.missing = MissingPolicy::value});
-  EXPECT_NE(on_auto(few).report().backend, "cuda");
-  EXPECT_EQ(on_auto(many).report().backend, "cuda");
+  const TreeReport little = on_auto(few).report(), large = on_auto(many).report();
+  EXPECT_NE(little.backend, "cuda");
+  EXPECT_EQ(little.device_reason, "auto: under 1 ms on the CPU, 10 ms on the GPU");
+  EXPECT_EQ(on_auto(few, Criterion::gini).report().device_reason, "auto: GPUs grow trees by discernibility only");
+  EXPECT_EQ(large.backend, "cuda");
+  EXPECT_EQ(large.reason, "New Card, sm_90");
+  EXPECT_TRUE(large.device_reason.starts_with("auto: about ")) << large.device_reason;
   fault::arm_device(1);
   const DecisionTree tree = on_auto(many);
   fault::arm_device(0);
   EXPECT_NE(tree.report().backend, "cuda");
-  EXPECT_NE(tree.report().reason.find("given up"), std::string::npos) << tree.report().reason;
+  EXPECT_TRUE(tree.report().device_reason.starts_with("auto: the GPU was given up: ")) << tree.report().device_reason;
   EXPECT_EQ(tree.nodes().size(), on_auto(many).nodes().size());
 }
 

@@ -6,6 +6,7 @@ SearchReport report_of(const Plan& plan) {
   SearchReport report;
   report.backend = plan.backend.name;
   report.reason = plan.backend.reason;
+  report.device_reason = plan.backend.device_reason;
   report.method = properties(plan.method.engine).method;
   if (plan.method.order == BlockOrder::near) report.method += ", blocks";
   report.method_reason = plan.method.reason;

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "device/auto_gpu.hpp"
 #include "knn/engine/reference.hpp"
 #include "knn/filter/filter_searcher.hpp"
 #include "knn/gpu/call.hpp"
@@ -17,23 +18,31 @@ namespace stope::knn {
 namespace {
 
 // Falls back to the CPU where the GPU has no kernel for the measure.
-device::BackendChoice with_kernel(const Fitted& fitted, device::BackendChoice choice) {
+device::BackendChoice with_kernel(const Fitted& fitted, device::BackendChoice choice, const RunOptions& run) {
   if (choice.backend != device::Backend::cuda) return choice;
   const MeasureBytes image = fitted.kernel().bytes();
   if (cuda_functions().has_measure(image.type, image.n_bytes)) return choice;
-  return device::choose_cpu_backend("the CUDA plug-in has no kernel for " + std::string(fitted.measure().info.name));
+  const std::string why = "the CUDA plug-in has no kernel for " + std::string(fitted.measure().info.name);
+  if (!choice.automatic) return device::choose_cpu_backend(why);
+  device::BackendChoice cpu = device::choose_cpu_backend("");
+  cpu.device_reason = device::auto_reason(run, why);
+  return cpu;
 }
 
 }  // namespace
 
 device::BackendChoice backend_for(const Fitted& fitted, const RunOptions& run) {
-  return with_kernel(fitted, device::choose_backend(run));
+  device::BackendChoice choice = with_kernel(fitted, device::choose_backend(run), run);
+  choice.device_reason = device::auto_reason(run, "matrices of distances go to a GPU only where --device names it");
+  return choice;
 }
 
 device::BackendChoice backend_for(const Fitted& fitted, const Selection& selection, std::int64_t n_queries,
                                   const RunOptions& run) {
-  return with_kernel(fitted, device::is_automatic(run) ? choose_automatically(fitted, selection, n_queries, run)
-                                                       : device::choose_backend(run));
+  return with_kernel(
+      fitted,
+      device::is_automatic(run) ? choose_automatically(fitted, selection, n_queries, run) : device::choose_backend(run),
+      run);
 }
 
 std::unique_ptr<Searcher> make_searcher(const Fitted& fitted, const Plan& plan, const RunOptions& run) {

@@ -11,7 +11,7 @@
 namespace stope::knn {
 
 /// Returns the back end of a job: the one chosen for the run (device/backend.hpp), or the CPU's best where that one has
-/// no kernel for the measure. BackendChoice::reason then says so. For --device auto a search decides by its size
+/// no kernel for the measure. The choice then says so. For --device auto a search decides by its size
 /// (auto_device.hpp); a job that gives no size gets the CPU.
 device::BackendChoice backend_for(const Fitted& fitted, const RunOptions& run);
 device::BackendChoice backend_for(const Fitted& fitted, const Selection& selection, std::int64_t n_queries,

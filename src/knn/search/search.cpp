@@ -117,7 +117,9 @@ class BlockedSearch {
     try {
       return search_on(backend, sink);
     } catch (const Error& error) {
-      backend = device::choose_cpu_backend(device::give_up_gpu(error, !backend.automatic));
+      const std::string why = device::give_up_gpu(error, !backend.automatic);
+      backend = device::choose_cpu_backend("");
+      backend.device_reason = why;
     }
     return search_on(backend, sink);
   }

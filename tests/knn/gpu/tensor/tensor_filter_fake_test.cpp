@@ -300,10 +300,13 @@ TEST_F(FakeTensorFilter, AutoTakesTheGpuWhereItPaysAndTheProcessorWhereItFails) 
     return index.kneighbors(queries, {}, automatic, [](const Neighbors&) {});
   };
   const KnnIndex index = KnnIndex::fit(train);
-  EXPECT_NE(search(index, table(5)).backend, "cuda");
+  const SearchReport little = search(index, table(5));
+  EXPECT_NE(little.backend, "cuda");
+  EXPECT_EQ(little.device_reason, "auto: under 1 ms on the CPU, 14 ms on the GPU");
   const SearchReport report = search(index, query);
   EXPECT_EQ(report.backend, "cuda");
-  EXPECT_EQ(report.reason.rfind("auto: about ", 0), 0U) << report.reason;
+  EXPECT_EQ(report.reason, "New Card, sm_90");
+  EXPECT_TRUE(report.device_reason.starts_with("auto: about ")) << report.device_reason;
   expect_same(index.kneighbors(query, {}, automatic), theirs);
   set_sizes({200, 0, 0});
   int lost = 0;
@@ -316,7 +319,8 @@ TEST_F(FakeTensorFilter, AutoTakesTheGpuWhereItPaysAndTheProcessorWhereItFails) 
     const SearchReport after = search(fresh, query);
     fault::arm_device(0);
     if (after.backend == "cuda") break;
-    EXPECT_EQ(after.reason.rfind("the GPU was given up: lost while ", 0), 0U) << after.reason;
+    EXPECT_TRUE(after.device_reason.starts_with("auto: the GPU was given up: lost while ")) << after.device_reason;
+    EXPECT_TRUE(after.reason.starts_with("filters with ")) << after.reason;
     ++lost;
   }
   EXPECT_GT(lost, 5);
