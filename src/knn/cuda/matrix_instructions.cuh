@@ -1,5 +1,5 @@
-// Matrix instructions of one warp, for every GPU but Hopper: they load 8 x 8 halves from shared memory into registers
-// and multiply them.
+// Matrix instructions of one warp (tensor/scan/wgmma.cuh has those of four): they load 8 x 8 halves from shared memory
+// into registers and multiply them.
 //
 // In a product of 16 x 16 and 16 x 8 a lane holds
 //   a: row lane / 4 and row + 8 (a[0], a[1]), columns lane % 4 * 2 and the next; columns + 8 in a[2], a[3];

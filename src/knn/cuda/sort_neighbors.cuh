@@ -35,7 +35,7 @@ __device__ void sort_neighbors(const Team& team, double* distances, std::int32_t
       }
     }
   }
-  team.sync();
+  team.sync();  // the array is sorted
 }
 
 }  // namespace stope::knn::cuda

@@ -1,5 +1,5 @@
-// The measures whose images the tensor filter compares (knn/gpu/tensor/image_columns.hpp). Each has a kernel of its own
-// where distances are evaluated; which measures those are follows from their kFilter.
+// The measures whose images the tensor filter compares (knn/gpu/tensor/image_columns.hpp). Each has its own kernel that
+// evaluates distances. Their kFilter decides which measures these are.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 
 namespace stope::knn::cuda {
 
-/// The measure's struct, from the bytes that the host has sent.
+/// Makes the measure's struct from the bytes that the host sent.
 template <class M>
 M measure_of(const void* bytes) {
   alignas(M) unsigned char copy[sizeof(M)];
@@ -34,10 +34,10 @@ std::span<const TensorKernel<Kernel>> tensor_kernels(MeasureList<M...> /*measure
   return kernels;
 }
 
-/// Of<M>::launch for the measure M, or null.
+/// Returns Of<M>::launch for the measure M, or null.
 template <template <class> class Of, class Kernel>
 Kernel find_tensor_kernel(const cuda_abi::Measure& measure) {
-  // Without nominal attributes the two are one formula, of which this one has the shorter terms.
+  // Without nominal attributes MixedEuclidean and Euclidean are one formula, and Euclidean has the shorter terms.
   static_assert(sizeof(MixedEuclidean) == sizeof(Euclidean));
   const auto* attributes = static_cast<const Attribute*>(measure.attributes);
   const bool nominal =

@@ -21,7 +21,7 @@ std::int64_t padded(std::int64_t n, std::int64_t to) {
   return checked::mul(checked::ceil_div(n, to), to);
 }
 
-// In halves: two bytes take the place of one.
+// The width of an image in halves: two bytes take the place of one.
 int image_width(const cuda_abi::TensorSpec& spec) {
   return static_cast<int>(spec.byte_factor != 0 ? spec.image_width / 2 : spec.image_width);
 }
@@ -38,7 +38,8 @@ std::int64_t padded_rows(const cuda_abi::TensorSpec& spec) {
 }
 
 constexpr std::int64_t kUsualNeighbors = 128;
-// The maxima of the sample lie where the lists will: these begin when thresholds are known.
+// The maxima of the sample lie where the lists will lie. Lists begin when thresholds are known, and then nobody needs
+// the maxima.
 constexpr auto kMaximaPerGroup = static_cast<std::int64_t>(sizeof(ListedGroup) / sizeof(float));
 
 std::int64_t most_maxima(const cuda_abi::TensorSpec& spec) {
@@ -58,7 +59,7 @@ cuda_abi::FilterSize TensorSession::size(const cuda_abi::TensorSpec& spec, int g
   check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, gpu), "asking for the architecture");
   check(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, gpu), "asking for the architecture");
   cuda_abi::FilterSize size{};
-  // A row is an int32, and so is the first row of a group that lies in the padding.
+  // A row is an int32, and so is the first row of a group in the padding.
   constexpr std::int64_t kMostRows = INT32_MAX - 2 * kTileRows;
   const std::int64_t width = image_width(spec), batch = batch_of(spec);
   const bool scans = spec.byte_factor != 0 ? can_scan_bytes(major, minor, width) : can_scan(major, minor);
@@ -115,14 +116,14 @@ TensorSession::TensorSession(int gpu, const cuda_abi::TensorSpec& spec)
     slot.host_rows = PinnedBuffer<std::int32_t>(n_answers);
     slot.host_uncertified = PinnedBuffer<std::int32_t>(batch_);
     slot.host_totals = PinnedBuffer<unsigned long long>(kTotals);
-    // The answers of uncertified queries are copied back as they are.
+    // The answers of uncertified queries are copied back as they are, so they must not be uninitialised memory.
     clear(slot.distances, stream_);
     clear(slot.rows, stream_);
   }
-  stream_.wait();  // the columns may go
+  stream_.wait();  // until then `spec.columns` is read
 }
 
-// A search that was cancelled leaves batches under way: they end before their memory goes. A lost GPU has none.
+// A cancelled search leaves batches under way. They must end before their memory is freed. A lost GPU has none.
 TensorSession::~TensorSession() {
   for (const stope::cuda::Stream* stream : {&copy_rows_, &loading_, &copy_in_, &stream_, &copy_out_}) {
     cudaStreamSynchronize(stream->get());
@@ -163,7 +164,7 @@ BoundsJob TensorSession::bounds(const Table& table) const {
   };
 }
 
-// Rows come and answers go in streams of their own: the GPU computes on one batch while it copies for another.
+// Rows and answers are copied in streams of their own: the GPU computes one batch while it copies for another.
 void TensorSession::submit(int number, const cuda_abi::TensorQuery& query) {
   Slot& slot = slots_[number];
   if (query.n > batch_ || query.k > spec_.most_neighbors || (query.heap != 0 && query.k > kMostReplayed)) {
@@ -195,7 +196,7 @@ void TensorSession::submit(int number, const cuda_abi::TensorQuery& query) {
 
 void TensorSession::take_queries(Slot& slot, const cuda_abi::TensorQuery& query) {
   if (query.device_rows != nullptr) {
-    // What the caller's stream has queued comes first: it may make the rows, or read the lists' memory still.
+    // The caller's stream comes first: it may still be making the rows, or reading the lists' memory.
     check(cudaEventRecord(slot.uploaded.get(), static_cast<cudaStream_t>(query.device_rows->stream)),
           "marking the caller's stream");
     slot.uploaded.hold(copy_in_);
@@ -208,7 +209,7 @@ void TensorSession::take_queries(Slot& slot, const cuda_abi::TensorQuery& query)
   slot.uploaded.hold(stream_);
 }
 
-// Before anything is queued: room may be missing.
+// This comes before anything is queued, because it throws if there is no room.
 void TensorSession::reserve_votes(Slot& slot, const cuda_abi::TensorQuery& query) {
   slot.voted = query.vote != nullptr;
   if (!slot.voted) return;
@@ -267,7 +268,7 @@ void TensorSession::encode_queries(const Slot& slot, std::int64_t n) {
   encode.norms = query_norms_.data();
   encode.residuals = query_residuals_.data();
   launch_encode_queries(encode, stream_.get());
-  if (in_bytes()) return;  // their starts are shifted
+  if (in_bytes()) return;  // starts of bytes are shifted already
   launch_shift(
       {
           .query_norms = query_norms_.data(),
@@ -289,7 +290,7 @@ void TensorSession::encode_queries(const Slot& slot, std::int64_t n) {
 }
 
 ScanSize TensorSession::scan_size(std::int64_t n_queries, std::int64_t n_tiles, int k) const {
-  // Several times as many maxima as neighbours make the k-th largest of them a score near the k-th best.
+  // There are several times as many maxima as neighbours, so that the k-th largest of them is near the k-th best score.
   constexpr std::int64_t kMaximaPerNeighbor = 8;
   const std::int64_t blocks = checked::ceil_div(n_queries, kBlockQueries);
   return {
@@ -391,7 +392,7 @@ void TensorSession::search_nearest(Slot& slot, const cuda_abi::TensorQuery& quer
   kernel_(rerank_job(slot, query), measure_.data(), stream_.get());
 }
 
-// What is known of the neighbours from other rows stands for the sample and its thresholds.
+// What other rows tell about the neighbours replaces the sample and its thresholds.
 void TensorSession::search_within(Slot& slot, const cuda_abi::TensorQuery& query) {
   const Table& table = *slot.table;
   const std::int64_t n = query.n, n_tiles = table.n_padded / scan_tile_rows(width_);
@@ -412,8 +413,9 @@ void TensorSession::search_within(Slot& slot, const cuda_abi::TensorQuery& query
   kernel_(rerank_job(slot, query), measure_.data(), stream_.get());
 }
 
-// The first chunk has as many rows as neighbours at least, each of the others three times what came before: some three
-// rows a neighbour enter the heap in each, and there are few of them. All that is done counts as the list.
+// The first chunk has at least as many rows as there are neighbours. Each later chunk has three times as many rows as
+// all before it. So about three rows a neighbour enter the heap in each chunk, and there are few chunks. All this time
+// counts as the list step.
 void TensorSession::search_heap(Slot& slot, const cuda_abi::TensorQuery& query) {
   constexpr std::int64_t kGrowth = 3;
   const Table& table = *slot.table;

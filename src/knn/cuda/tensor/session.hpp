@@ -1,7 +1,8 @@
 // The tensor filter on one GPU (knn/cuda_abi.hpp): a training table with its images, and searches in it.
 //
-// A search goes through a batch of queries in five steps: images, maxima over a sample of the training rows, thresholds
-// from them, the list of groups that no score rules out, and the exact distances of what a sharper threshold leaves.
+// A search takes a batch of queries through five steps: images, maxima over a sample of the training rows, thresholds
+// from these maxima, the list of groups that no score rules out, and the exact distances of what a sharper threshold
+// leaves.
 #pragma once
 
 #include <array>
@@ -44,15 +45,15 @@ class TensorSession {
   // Training rows with their images. One table is searched while rows go to the other.
   struct Table {
     std::int64_t n_rows = 0, n_padded = 0;
-    std::int64_t loaded = 0, encoded = 0;  // rows
+    std::int64_t loaded = 0, encoded = 0;  // rows so far
     std::int64_t n_always = 0;
     double residual = 0.0, largest_norm = 0.0;
-    stope::cuda::DeviceBuffer<double> rows, shift;  // of the scores, which those of few columns have in their starts
+    stope::cuda::DeviceBuffer<double> rows, shift;  // shift: of the scores, also in starts if these are apart
     stope::cuda::DeviceBuffer<__half> images;
     stope::cuda::DeviceBuffer<float> norms, residuals, starts, shifted_starts;
   };
 
-  // A batch under way: what the copies beside the computing stream fill and read.
+  // A batch under way: what the copy streams fill and read while the GPU computes.
   struct Slot {
     stope::cuda::DeviceBuffer<double> queries, within, distances;
     stope::cuda::DeviceBuffer<std::int32_t> rows, uncertified;
@@ -90,13 +91,13 @@ class TensorSession {
   void add_image_time(int number);
 
   int gpu_;
-  stope::cuda::Stream stream_, copy_in_, copy_out_;  // of batches
-  stope::cuda::Stream loading_, copy_rows_;          // of training rows
+  stope::cuda::Stream stream_, copy_in_, copy_out_;  // for batches
+  stope::cuda::Stream loading_, copy_rows_;          // for training rows
   cuda_abi::TensorSpec spec_;
   RerankKernel kernel_;
   ReplayKernel replay_;
   std::vector<unsigned char> measure_;
-  int width_;  // of an image, in halves
+  int width_;  // width of an image, in halves
   ByteSteps bytes_;
   int multiprocessors_;
   std::int64_t batch_;
@@ -114,11 +115,11 @@ class TensorSession {
   DeviceVoters voters_;
   Slot slots_[cuda_abi::kTensorSlots];
   stope::cuda::Event loaded_pieces_[cuda_abi::kTensorPieces];
-  static constexpr int kTimed = 2;  // images under way at once
+  static constexpr int kTimed = 2;  // images under way that have a pair of clocks
   stope::cuda::Clock images_begin_[kTimed], images_end_[kTimed];
   bool images_timed_[kTimed] = {};
   int next_timed_ = 0;
-  std::atomic<std::int64_t> image_microseconds_ = 0;  // of training rows, since the last answer
+  std::atomic<std::int64_t> image_microseconds_ = 0;  // time of the training rows' images since the last answer
 };
 
 }  // namespace stope::knn::cuda

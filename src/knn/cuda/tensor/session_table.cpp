@@ -14,7 +14,7 @@ namespace {
 using stope::cuda::check;
 using stope::cuda::DeviceBuffer;
 
-// Training rows whose images are made at once: so many that a kernel's start and end are nothing beside it.
+// Training rows, in bytes, whose images are made at once: so many that the start and end of a kernel do not matter.
 constexpr std::int64_t kEncodedBytes = std::int64_t{128} << 20;
 
 std::int64_t padded(std::int64_t n, std::int64_t to) {
@@ -47,7 +47,8 @@ void TensorSession::begin(int number, std::int64_t n_rows) {
 
 void TensorSession::load(int number, int piece, const double* rows, std::int64_t n) {
   Table& table = tables_[number];
-  // Copies do not wait for the images of the rows before, which wait for a place beside another table's search.
+  // Copies do not wait for the images of the rows before. Those images may wait until the search of another table
+  // leaves them room on the GPU.
   copy_in(table.rows.data() + table.loaded * spec_.width, rows, n * spec_.width, copy_rows_);
   loaded_pieces_[piece].record(copy_rows_);
   table.loaded += n;
@@ -64,7 +65,8 @@ StartPlace TensorSession::start_place(const Table& table) const {
           .bytes = in_bytes()};
 }
 
-// Images of the rows loaded since the last call. The clock starts when the copies are done: it counts no wait.
+// Makes the images of the rows loaded since the last call. The clock starts when the copies are done, so that it counts
+// no wait.
 void TensorSession::encode_loaded(Table& table, const stope::cuda::Event& copied) {
   EncodeJob job = encode_job();
   job.rows = table.rows.data() + table.encoded * spec_.width;
@@ -88,7 +90,7 @@ void TensorSession::encode_loaded(Table& table, const stope::cuda::Event& copied
   table.encoded = table.loaded;
 }
 
-// The images that a pair of clocks was started for.
+// Adds the time of the images for which a pair of clocks was started.
 void TensorSession::add_image_time(int number) {
   if (!images_timed_[number]) return;
   images_end_[number].wait();
@@ -98,14 +100,14 @@ void TensorSession::add_image_time(int number) {
 
 std::int64_t TensorSession::finish(int number) {
   Table& table = tables_[number];
-  // Of bytes rows that are not whole steps are few, or images of halves take their place (TensorFilter::useful).
+  // In bytes, few rows are not whole steps; otherwise images in halves take their place (TensorFilter::useful).
   const float usual = in_bytes() ? 0.0F : 1.5F * usual_residual(table.residuals, table.n_rows, loading_);
   table.residual = static_cast<double>(usual);
   for (int i = 0; i < kTimed; ++i) add_image_time(i);
   clear(table_totals_, loading_);
   clear(table.shift, loading_);
   constexpr double kShift = kByteShift;
-  if (in_bytes()) copy_in(table.shift.data(), &kShift, 1, loading_);  // which is waited for below
+  if (in_bytes()) copy_in(table.shift.data(), &kShift, 1, loading_);  // the wait below covers it
   images_begin_[0].record(loading_);
   const StartJob starts{.norms = table.norms.data(),
                         .residuals = table.residuals.data(),

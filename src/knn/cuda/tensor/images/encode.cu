@@ -1,4 +1,4 @@
-// Rows in double precision become images in half precision or in bytes, a few rows a warp.
+// Rows in double precision become images in halves or bytes; a warp makes those of a few rows at a time.
 #include "device/cuda/check.hpp"
 #include "knn/cuda/tensor/images/row_sums.cuh"
 #include "knn/cuda/tensor/images/tile_layout.cuh"
@@ -32,7 +32,7 @@ __device__ __half number_part(const ImageColumn& column, double value, double fa
 
 __device__ __half square_part(const ImageColumn& column, double value, bool low) {
   const double image = static_cast<double>(__half2float(__double2half((value - column.centre) * column.scale)));
-  if (!(fabs(image) <= kMostImage)) return __half(0.0F);  // missing, or out of bounds
+  if (!(fabs(image) <= kMostImage)) return __half(0.0F);  // the value is missing, or out of bounds
   const double square = -0.5 * image * image;
   const __half high = __double2half(square);
   return low ? __double2half(square - static_cast<double>(__half2float(high))) : high;
@@ -43,7 +43,7 @@ __device__ __half value_part(const ImageColumn& column, double code, float facto
     gathered.bounded &= column.masked != 0;
     return __half(0.0F);
   }
-  // A value that the table did not have differs from every one it has.
+  // A value that the table did not have differs from every value that it has.
   if (!(code >= 0.0 && code < column.n_values)) return __half(0.0F);
   return __float2half(static_cast<std::int64_t>(code) % column.n_buckets == column.value ? factor : 0.0F);
 }
@@ -62,7 +62,8 @@ __device__ __half image_of(const ImageColumn& column, double value, double row_f
       return value_part(column, value, factor, gathered);
     }
     case ImagePart::present: {
-      // One column an attribute says that it is missing: a number's own, or this one of a nominal one.
+      // For each attribute one column says that it is missing: a number's own column, or this one of a nominal
+      // attribute.
       if (isnan(value) && column.query == column.train) gathered.missing += 1.0;
       return __float2half(isnan(value) ? 0.0F : factor);
     }
@@ -70,8 +71,9 @@ __device__ __half image_of(const ImageColumn& column, double value, double row_f
   return __half(0.0F);
 }
 
-/// 1 / the length of a row. Where squares can overflow or vanish the reference does not compute a cosine: no bound; nor
-/// is there one for a row of zeros, which is at distance 1 from all by definition. `values` is null for no row.
+/// Returns 1 / the length of a row. If squares can overflow or vanish, the reference computes no cosine, and the row
+/// has no bound. A row of zeros has no bound either: by definition its distance from all rows is 1. `values` is null if
+/// there is no row.
 template <int kLanes>
 __device__ double unit_factor(const EncodeJob& job, const double* values, Gathered& gathered) {
   const int lane = static_cast<int>(threadIdx.x) % kLanes;
@@ -80,24 +82,24 @@ __device__ double unit_factor(const EncodeJob& job, const double* values, Gather
     const ImageColumn& column = job.columns[c];
     if (column.train != ImagePart::number) continue;
     const double value = values[column.source], scaled = value * column.scale;
-    unbounded += fabs(value) < 1e100 ? 0.0 : 1.0;  // of a NaN 1
+    unbounded += fabs(value) < 1e100 ? 0.0 : 1.0;  // 1 for NaN, too
     squares += scaled * scaled;
   }
   squares = row_sum<kLanes>(squares);
   unbounded = row_sum<kLanes>(unbounded);
-  // Norms of 1e-90 and more have a value above 1e-100 for any weights that a filter takes.
+  // A row with a norm of 1e-90 or more has a value above 1e-100, whatever weights a filter takes.
   if (unbounded > 0.0 || !(squares < 1e250 && squares > 1e-120)) {
     gathered.bounded = false;
     return 0.0;
   }
-  // A rounding a column, relative to the row's length of 1.
+  // One rounding a column, relative to the row's length of 1.
   const double error = static_cast<double>(job.n_columns) * 0x1p-52;
   if (lane == 0) gathered.errors += error * error;
   return 1.0 / sqrt(squares);
 }
 
-/// Where the scores of a training row start, -|t|^2 / 2; those of a row without a bound reach any threshold, those of
-/// no row none.
+/// Where the score of a training row starts: at -|t|^2 / 2. A row without a bound starts so high that it reaches any
+/// threshold. A row that does not exist starts so low that it reaches none.
 struct Start {
   __half high, low;
   float value;
@@ -106,13 +108,13 @@ enum class RowKind { bounded, unbounded, none };
 
 __device__ Start start_of(const StartPlace& place, double squares, RowKind kind) {
   if (place.bytes) {
-    // Half of an odd number is rounded up, for which there is product_error.
+    // Half of an odd number is rounded up; product_error allows for that.
     const int start = kind == RowKind::unbounded ? kAlwaysOfBytes
                       : kind == RowKind::none    ? kNeverOfBytes
                                                  : kByteShift - static_cast<int>(ceil(0.5 * squares));
     return {__half(0.0F), __half(0.0F), __int_as_float(start)};
   }
-  // Infinities.
+  // These starts are infinities.
   if (kind == RowKind::unbounded) return {__ushort_as_half(0x7c00), __half(0.0F), kAlways};
   if (kind == RowKind::none) return {__ushort_as_half(0xfc00), __half(0.0F), kNever};
   const double start = -0.5 * squares;
@@ -129,11 +131,11 @@ __device__ void place_start(const StartPlace& to, std::int64_t row, const Start&
   to.tiles[tile_place(row, to.column + 1, to.width)] = start.low;
 }
 
-/// What became of a row, whose parts the lanes have gathered and added up.
+/// Writes the results for a row, after the lanes have gathered its parts and added them up.
 template <bool kTrain>
 __device__ void write_summary(const EncodeJob& job, std::int64_t row, const Gathered& sums) {
   bool bounded = sums.bounded;
-  // A query and a training row that have more than n attributes between them share one.
+  // A query and a training row share an attribute if together they have more than n present values.
   if (job.n_to_share > 0.0) {
     bounded &= kTrain ? 2.0 * sums.missing < job.n_to_share : 2.0 * sums.missing <= job.n_to_share;
   }
@@ -148,14 +150,14 @@ __device__ void write_summary(const EncodeJob& job, std::int64_t row, const Gath
   place_start(job.start, row, start_of(job.start, sums.squares, kind));
 }
 
-/// What is in a lane's word of an image: two neighbouring columns of halves, or four of bytes.
+/// What a lane's word of an image holds: two neighbouring columns of halves, or four of bytes.
 enum class Images { any, plain, bytes };
 
 __device__ __forceinline__ std::uint32_t word_of(__half2 images) {
   return *reinterpret_cast<const std::uint32_t*>(&images);
 }
 
-/// Two neighbouring columns of an image, as a lane has them for several rows.
+/// Two neighbouring columns of an image, which a lane keeps for several rows.
 struct PlainPair {
   double centre[2], scale[2];
   int source[2];
@@ -178,7 +180,7 @@ struct PlainPair {
   }
 };
 
-/// Four neighbouring columns of bytes, in the place of halves `column` and the next.
+/// Four neighbouring columns of bytes, in the place of two halves, `column` and the next.
 template <bool kTrain>
 struct ByteColumns {
   double centre[4];
@@ -235,8 +237,8 @@ struct Words<kTrain, Images::bytes> {
   using Sums = ByteSums;
 };
 
-/// A warp has kRowsOfLane rows at a time, or twice as many of 32 columns; a lane a word of each of a panel's, so that a
-/// warp reads and writes whole lines.
+/// A warp takes kRowsOfLane rows at a time, or twice as many if images have 32 columns. A lane has one word of each row
+/// in a panel, so that a warp reads and writes whole lines.
 template <bool kTrain, Images kImages, int kLanes>
 __global__ void __launch_bounds__(kEncodeThreads) encode_kernel(const EncodeJob job) {
   constexpr int kRowsAStep = 32 / kLanes, kRows = kRowsOfLane * kRowsAStep;
@@ -245,7 +247,7 @@ __global__ void __launch_bounds__(kEncodeThreads) encode_kernel(const EncodeJob 
   const std::int64_t warp = static_cast<std::int64_t>(blockIdx.x) * (kEncodeThreads / 32) + threadIdx.x / 32;
   const std::int64_t end = job.first + job.n;
   for (std::int64_t group = job.first + warp * kRows; group < job.n_padded; group += warps * kRows) {
-    const std::int64_t first = group + side;  // of the lane's rows; the next one is kRowsAStep further
+    const std::int64_t first = group + side;  // the lane's first row; its next row is kRowsAStep further
     const double* const values = job.rows + (first - job.first) * job.row_width;
     typename Words<kTrain, kImages>::Sums gathered[kRowsOfLane];
     double factors[kRowsOfLane];
@@ -283,7 +285,7 @@ __global__ void __launch_bounds__(kEncodeThreads) encode_kernel(const EncodeJob 
       sums.errors *= job.bytes.factor;
       sums.squares *= job.bytes.factor;
     }
-    __syncwarp();  // the columns of starts have their zeros
+    __syncwarp();  // the columns of starts have been zeroed, before the starts are written
     const std::int64_t row = first + step_of_lane<kLanes>() * kRowsAStep;
     if (lane % (kLanes / kRowsOfLane) == 0 && row < job.n_padded) write_summary<kTrain>(job, row, sums);
   }
@@ -320,23 +322,23 @@ __global__ void __launch_bounds__(kEncodeThreads) starts_kernel(const StartJob j
   for (std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * kEncodeThreads + threadIdx.x; row < job.n;
        row += step) {
     const float residual = job.residuals[row];
-    if (residual <= job.most_residual) {  // of a NaN false
+    if (residual <= job.most_residual) {  // false for NaN
       largest = fmaxf(largest, job.norms[row]);
       continue;
     }
     ++always;
     if (!isnan(residual)) place_start(job.start, row, start_of(job.start, 0.0, RowKind::unbounded));
   }
-  // Norms are not negative: their bits are ordered as they are.
+  // Norms are not negative, so their bits have the same order.
 #pragma unroll
   for (int offset = 16; offset > 0; offset /= 2) largest = fmaxf(largest, __shfl_xor_sync(~0U, largest, offset));
   if (threadIdx.x % 32 == 0) atomicMax(job.largest_norm, __float_as_uint(largest));
   if (always > 0) atomicAdd(job.n_always, static_cast<unsigned long long>(always));
 }
 
-/// At least the value, and one of few: the starts of all rows need not be shifted again for every batch of queries.
+/// Rounds up to one of few values, so that the starts of all rows need not be shifted again for every batch of queries.
 __device__ float few_bits(float value) {
-  constexpr unsigned kDropped = (1U << 21) - 1;  // two bits of the mantissa are left: a quarter more at most
+  constexpr unsigned kDropped = (1U << 21) - 1;  // leaves two bits of the mantissa: at most a quarter more
   return __uint_as_float((__float_as_uint(value) + kDropped) & ~kDropped);
 }
 
@@ -349,12 +351,12 @@ __global__ void __launch_bounds__(1024) largest_shift_kernel(const ShiftJob job)
 #pragma unroll
   for (int offset = 16; offset > 0; offset /= 2) largest = fmaxf(largest, __shfl_xor_sync(~0U, largest, offset));
   if (threadIdx.x % 32 == 0) largest_of_warps[threadIdx.x / 32] = largest;
-  __syncthreads();
+  __syncthreads();  // all maxima of the warps are written
   if (threadIdx.x != 0) return;
   for (const float other : largest_of_warps) largest = fmaxf(largest, other);
   const double query = static_cast<double>(largest), train = job.largest_train_norm;
   const double least = sqrt(query * train) + 0.5 * train + (job.masks ? 0.5 * query + job.nominal : 0.0);
-  // Above all rounding, and a half.
+  // The shift exceeds all rounding, and a half can hold it.
   float shift = __half2float(__float2half_ru(__double2float_ru(least * (1.0 + 1e-3) + 1e-6)));
   if (job.column < 0) shift = few_bits(shift);
   job.shift[1] = static_cast<double>(shift) != job.shift[0] ? 1.0 : 0.0;
@@ -362,7 +364,7 @@ __global__ void __launch_bounds__(1024) largest_shift_kernel(const ShiftJob job)
 }
 
 __global__ void __launch_bounds__(kEncodeThreads) shift_starts_kernel(const ShiftJob job) {
-  if (job.shift[1] == 0.0) return;  // they are as they have to be
+  if (job.shift[1] == 0.0) return;  // the starts already have this shift
   const double shift = *job.shift;
   const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * kEncodeThreads;
   for (std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * kEncodeThreads + threadIdx.x; row < job.n;

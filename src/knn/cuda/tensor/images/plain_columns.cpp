@@ -16,7 +16,7 @@ bool is_plain(ImagePart part) {
 }
 
 bool is_plain(const cuda_abi::TensorSpec& spec) {
-  // That two rows need an attribute which both have is no matter here: a row without one has no bound.
+  // It does not matter here whether two rows need an attribute that both have: a row without one has no bound.
   return spec.unit_rows == 0 && std::all_of(spec.columns, spec.columns + spec.n_columns, [](const ImageColumn& column) {
            return column.masked == 0 && is_plain(column.query) && is_plain(column.train);
          });

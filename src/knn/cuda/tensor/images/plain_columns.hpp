@@ -1,5 +1,5 @@
-// Images of nothing but numbers without missing values, which most tables have: what their columns are in a form that a
-// lane can keep while it goes through rows (PlainColumn in filter_images.hpp).
+// Images that hold only numbers, without missing values, as in most tables. A lane can keep what their columns are
+// while it goes through rows (PlainColumn in encode.hpp).
 #pragma once
 
 #include "device/cuda/buffer.hpp"
@@ -12,10 +12,10 @@ namespace stope::knn::cuda {
 class PlainColumns {
  public:
   enum class Side { train, queries };
-  /// Copies the columns to the GPU, if the images are plain; waits for the copy.
+  /// Copies the columns to the GPU if the images are plain. Waits for the copy.
   PlainColumns(const cuda_abi::TensorSpec& spec, Side side, const stope::cuda::Stream& stream);
 
-  /// Null if the images have something else.
+  /// Null if the images hold other things.
   const PlainColumn* columns() const { return columns_.data(); }
   const int* sources() const { return sources_.data(); }
 

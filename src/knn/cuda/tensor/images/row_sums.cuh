@@ -1,4 +1,4 @@
-// What a lane gathers of the rows that it makes images of, and how the lanes of a row add it up (filter_images.cu).
+// What a lane gathers of the rows whose images it makes, and how the lanes of a row add it up (encode.cu).
 #pragma once
 
 #include <cuda_fp16.h>
@@ -7,24 +7,24 @@
 
 namespace stope::knn::cuda {
 
-inline constexpr int kRowsOfLane = 4;  ///< rows of a lane at once: they share the look at what a column is
+inline constexpr int kRowsOfLane = 4;  ///< rows of a lane at once, which share the look at a column
 
-/// Relative rounding of a subtraction and a multiplication in double.
+/// Relative rounding error of a subtraction and a multiplication in double.
 inline constexpr double kDoubleRounding = 0x1p-50;
-/// Beyond this a half, or its square, is near the largest value, and a byte far off; a row with such a number has no
-/// bound anyway.
+/// A number beyond this has no bound anyway: a half, or its square, would be near the largest value, and a byte far
+/// off.
 inline constexpr double kMostImage = 200.0;
 
 /// What a lane has gathered of a row.
 struct Gathered {
   double errors = 0.0;   // squared: how far rounding moved the numbers
-  double squares = 0.0;  // of numbers that are not masked
-  double masked = 0.0;   // of those that are
-  double missing = 0.0;  // attributes
+  double squares = 0.0;  // of the numbers that are not masked
+  double masked = 0.0;   // of the masked numbers
+  double missing = 0.0;  // number of missing attributes
   bool bounded = true;
 };
 
-/// The sum over the kLanes lanes that have a row.
+/// Returns the sum over the kLanes lanes that share a row.
 template <int kLanes>
 __device__ double row_sum(double value) {
 #pragma unroll
@@ -32,21 +32,21 @@ __device__ double row_sum(double value) {
   return value;
 }
 
-/// What a lane has gathered of a row whose image is plain. In floats, which are made and added ten times as fast as
-/// doubles: the sum of squares in two, so that none of it is lost.
+/// What a lane has gathered of a row whose image is plain. It gathers in floats, which are made and added ten times as
+/// fast as doubles. The sum of squares is in two floats, so that none of it is lost.
 struct PlainSums {
   float errors = 0.0F;  // squared, rounded a little; infinite: the row has no bound
   float squares = 0.0F, rest = 0.0F;
 
   __device__ __half add(double value, double centre, double scale) {
     const auto exact = static_cast<float>((value - centre) * scale);
-    if (!(fabsf(exact) <= static_cast<float>(kMostImage))) {  // a NaN, too
+    if (!(fabsf(exact) <= static_cast<float>(kMostImage))) {  // true for NaN, too
       errors = __int_as_float(0x7f800000);
       return __half(0.0F);
     }
     const __half image = __float2half(exact);
     const float rounded = __half2float(image);
-    // The second part is for the roundings to a float and before.
+    // The second term covers the roundings to a float and before.
     const float error = fabsf(exact - rounded) + (0x1p-23F * fabsf(exact) + 0x1p-126F);
     errors += error * error;
     const float square = rounded * rounded, sum = squares + square;  // the square is exact
@@ -57,23 +57,23 @@ struct PlainSums {
   }
 };
 
-/// What a lane has gathered of a row whose image is of bytes. The sum of squares, at most 2^14 a column, is exact.
+/// What a lane has gathered of a row whose image is in bytes. The sum of squares, at most 2^14 a column, is exact.
 struct ByteSums {
   float errors = 0.0F;  // squared, rounded a little; infinite: the row has no bound
   int squares = 0;
 
   __device__ int add(double value, double centre, const ByteSteps& steps) {
     const double exact = (value - centre) * steps.scale;
-    if (!(fabs(exact) <= kMostImage)) {  // a NaN, too
+    if (!(fabs(exact) <= kMostImage)) {  // true for NaN, too
       errors = __int_as_float(0x7f800000);
       return 0;
     }
     const int image = max(min(__double2int_rn(exact), steps.most), steps.least);
-    // So many whole steps from a centre are a double, however far that is from 0 (knn/filter/byte_grid.hpp): a value
-    // that is one has no error at all.
+    // A double can hold this many whole steps from a centre exactly, however far that is from 0
+    // (knn/filter/byte_grid.hpp). So a value on a whole step has no error at all.
     if (centre + static_cast<double>(image) * steps.step != value) {
       const double error = fabs(exact - static_cast<double>(image)) + kDoubleRounding * fabs(exact);
-      const float rounded = fmaxf(__double2float_ru(error), 1e-18F);  // whose square is no subnormal
+      const float rounded = fmaxf(__double2float_ru(error), 1e-18F);  // so large that its square is not subnormal
       errors += rounded * rounded;
     }
     squares += image * image;
@@ -81,8 +81,8 @@ struct ByteSums {
   }
 };
 
-/// Of kRowsOfLane sums over the kLanes lanes that have a row each lane gets one, that of step_of_lane(): with half the
-/// exchanges that it takes to give all of them to all.
+/// Adds up kRowsOfLane sums over the kLanes lanes that share a row. Each lane gets one of them, that of step_of_lane().
+/// This takes half the exchanges of giving all sums to all lanes.
 template <int kLanes, class T>
 __device__ T shared_sum(const T (&values)[kRowsOfLane]) {
   static_assert(kRowsOfLane == 4);
@@ -105,7 +105,7 @@ __device__ int step_of_lane() {
   return static_cast<int>(threadIdx.x) % kLanes / (kLanes / kRowsOfLane);
 }
 
-/// What all lanes have gathered of the row of step_of_lane().
+/// Adds up what all lanes have gathered of the row of step_of_lane().
 template <int kLanes>
 __device__ Gathered add_up(const Gathered (&gathered)[kRowsOfLane]) {
   double parts[5][kRowsOfLane];
@@ -131,7 +131,7 @@ __device__ Gathered add_up(const PlainSums (&gathered)[kRowsOfLane]) {
     squares[s] = static_cast<double>(gathered[s].squares) + static_cast<double>(gathered[s].rest);
   }
   const float sum = shared_sum<kLanes>(errors);
-  // Up to kMostWidth / 32 + 5 roundings of a sum of squares, and what they lose to underflow.
+  // This covers up to kMostWidth / 32 + 5 roundings of a sum of squares, and what they lose to underflow.
   const double widened = static_cast<double>(sum) * (1.0 + 1e-5) + 1e-40;
   return {widened, shared_sum<kLanes>(squares), 0.0, 0.0, sum < __int_as_float(0x7f800000)};
 }
@@ -146,7 +146,7 @@ __device__ Gathered add_up(const ByteSums (&gathered)[kRowsOfLane]) {
     squares[s] = gathered[s].squares;
   }
   const float sum = shared_sum<kLanes>(errors);
-  // As above, and of whole steps nothing.
+  // As above, but without underflow: whole steps have no error.
   return {static_cast<double>(sum) * (1.0 + 1e-5), static_cast<double>(shared_sum<kLanes>(squares)), 0.0, 0.0,
           sum < __int_as_float(0x7f800000)};
 }

@@ -1,13 +1,14 @@
-// The layout of images in tiles, and how a number becomes halves.
+// The layout of images in tiles.
 #pragma once
 
 #include "knn/cuda/tensor/images/encode.hpp"
 
 namespace stope::knn::cuda {
 
-/// Where element (row, column) of images of `width` columns lies that are laid out in tiles of kTileRows rows: panels
-/// of 64 columns, whose 16-byte pieces are swizzled over the 8 pieces of a 128-byte row (the layout "128-byte swizzle"
-/// of the matrix instructions); of 32 or 96 columns panels of 32 with the swizzle of 64 bytes.
+/// Returns where element (row, column) lies, in images of `width` columns and tiles of kTileRows rows. A tile consists
+/// of panels of 64 columns. Their 16-byte pieces are swizzled over the 8 pieces of a 128-byte row (the layout "128-byte
+/// swizzle" of the matrix instructions). Images of 32 or 96 columns have panels of 32 columns with the swizzle of 64
+/// bytes.
 __host__ __device__ __forceinline__ std::int64_t tile_place(std::int64_t row, int column, int width) {
   const std::int64_t tile = row / kTileRows * kTileRows * width;
   const int in_tile = static_cast<int>(row % kTileRows);

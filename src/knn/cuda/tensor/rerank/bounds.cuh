@@ -1,5 +1,6 @@
-// What a score proves (docs/numerics/filter.md): from a score that the k-th best reaches to the one below which a row
-// is farther than the k-th neighbour. In double, so that only the images and the matrix units round noticeably.
+// What a score proves (docs/numerics/filter.md): from a score that k rows reach follows the score below which a row is
+// farther than the k-th neighbour. This is computed in double, so that only the images and the matrix units round
+// noticeably.
 #pragma once
 
 #include "knn/cuda/tensor/rerank/rerank.hpp"
@@ -8,23 +9,24 @@ namespace stope::knn::cuda {
 
 /// What the bounds of a query depend on.
 struct QueryBounds {
-  double square;     ///< |q - t|^2 of images is square - 2 score, but for `hashed`
-  double residuals;  ///< of the query and of any training row that is not always listed
+  double square;     ///< |q - t|^2 of the images is square - 2 score, apart from `hashed`
+  double residuals;  ///< of the query plus the most of any training row that is not always listed
   double tiny;       ///< an image distance that the reference may lose to underflow
-  double shift;      ///< of the scans' scores
-  double error;      ///< of a score
-  double hashed;     ///< by so much may |q - t|^2 be more than it seems
-  double slack;      ///< by so much may the reference be off in it
+  double shift;      ///< shift of the scans' scores
+  double error;      ///< error of a score
+  double hashed;     ///< how much |q - t|^2 may exceed what it seems to be
+  double slack;      ///< how far the reference may be off in |q - t|^2
 
-  /// `kth`: what the score, without its shift, is at least for k rows. A row is farther than k others if its score is
-  /// below this.
+  /// Returns the score below which a row is farther than k others. `kth` is a score, without its shift, that k rows
+  /// reach.
   __device__ float cut(double kth) const {
     if (!(kth > 0.5 * kNever)) return -__int_as_float(0x7f800000);
     const double square_of_kth = square - 2.0 * (kth - error) + hashed;
     return cut_at((sqrt(square_of_kth > 0.0 ? square_of_kth : 0.0) + residuals) * (1.0 + 1e-9) + tiny);
   }
 
-  /// The same for rows that are farther than `distance`, as images have it but for what rounding moved them.
+  /// Returns the score below which a row is farther than `distance`. That is the distance of images, apart from what
+  /// rounding moved them.
   __device__ float cut_at(double distance) const {
     const double reach = sqrt(distance * distance + slack) + residuals;
     return __double2float_rd(0.5 * (square - reach * reach) - error - 1e-12 * (square + reach * reach));

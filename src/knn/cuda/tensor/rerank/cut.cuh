@@ -1,4 +1,4 @@
-// The cut of a query: of scores that are those of different rows, the k-th best bounds the k-th distance.
+// The cut of a query. If scores belong to different rows, the k-th best score bounds the k-th distance.
 #pragma once
 
 #include "knn/cuda/tensor/rerank/bounds.cuh"
@@ -7,21 +7,22 @@
 
 namespace stope::knn::cuda {
 
-/// A score as a key, for kth_largest. Scores that say something are positive; a row that is always listed says nothing
-/// of its distance.
+/// Returns a score as a key for kth_largest. Scores that prove something are positive. A row that is always listed
+/// proves nothing about its distance.
 __device__ __forceinline__ int key_of(float score) {
   return score > 0.0F && score < 0.5F * kAlways ? __float_as_int(score) : 0;
 }
 
-/// The score, shifted as scores are, below which a row is farther than k others: `kth` is the key of the k-th best.
+/// Returns the score, shifted as scores are, below which a row is farther than k others. `kth` is the key of the k-th
+/// best.
 __device__ inline float cut_of(const QueryBounds& bounds, int kth) {
   if (kth == 0) return -__int_as_float(0x7f800000);
   const double unshifted = static_cast<double>(__int_as_float(kth)) - bounds.shift;
-  // Rounded down: a cut that is too low keeps more rows.
+  // This rounds down: a cut that is too low keeps more rows.
   return __double2float_rd(static_cast<double>(bounds.cut(unshifted)) + bounds.shift);
 }
 
-/// The cut that a list, or the part of it there is, proves.
+/// Returns the cut that a list proves, complete or not.
 template <class Team>
 __device__ float cut_of_list(Team& team, const QueryBounds& bounds, int key_step, int k, const ListedGroup* list,
                              int n) {

@@ -1,5 +1,6 @@
-// A team of warps a query (filter_team.cuh): the rows of its list that can enter the heap, in the order of the table,
-// their distances, and then one thread that offers them, as the formula of the heap's shape wants it.
+// The replay of RapidMiner's heap, a team of warps a query (team.cuh). The team finds the rows of its list that can
+// enter the heap, in the order of the table, and computes their distances. One thread then offers them in that order,
+// because the shape of the heap depends on it.
 #include "knn/cuda/tensor/rerank/heap_replay.hpp"
 
 #include <cmath>
@@ -14,8 +15,8 @@
 namespace stope::knn::cuda {
 namespace {
 
-// Chunks grow so that some three rows a neighbour enter the heap in each (session.cpp), and the first has at
-// least as many rows as there are neighbours.
+// Chunks grow so that about three rows a neighbour enter the heap in each (session.cpp). The first chunk has at least
+// as many rows as there are neighbours.
 struct FewReplayed {
   static constexpr int kWarps = 1, kTeams = 4, kMostGroups = 128, kMostRows = 256, kMostNeighbors = 24;
 };
@@ -25,7 +26,7 @@ struct ManyReplayed {
 
 constexpr int kAtOnce = 16;  // rows that a warp evaluates at once
 
-/// What a team works with. Terms of distances take the place of groups and scores.
+/// The memory that a team works with. Terms of distances take the place of groups and scores.
 template <class M, class Shape>
 struct ReplaySpace {
   struct Scored {
@@ -45,12 +46,13 @@ struct ReplaySpace {
   int without_distance;
 };
 
-/// The rows that can enter the heap, in order, to space.rows: how many, or -1 if they are not known or too many.
+/// Writes the rows that can enter the heap to space.rows, in order. Returns their number, or -1 if they are not known
+/// or too many.
 template <class M, class Shape, class Team>
 __device__ int rows_in_order(Team& team, const ReplayJob& replay, std::int64_t query, ReplaySpace<M, Shape>& space) {
   const RerankJob& job = replay.pairs;
   const int n_groups = job.lists.counts[query];
-  // NaN: no image bounds the query.
+  // A residual of NaN means that no image bounds the query.
   if (n_groups > Shape::kMostGroups || n_groups > job.lists.capacity || !(job.bounds.residuals[query] >= 0.0F)) {
     return -1;
   }
@@ -58,7 +60,7 @@ __device__ int rows_in_order(Team& team, const ReplayJob& replay, std::int64_t q
   for (int i = team.thread(); i < n_groups; i += Team::kThreads) {
     space.scored.groups[i] = list[i].first;
   }
-  team.sync();  // all groups are there
+  team.sync();  // all groups are written
   for (int first = team.warp() * kScoredGroups; first < n_groups; first += Shape::kWarps * kScoredGroups) {
     const std::int32_t* groups = space.scored.groups + first;
     float* scores = space.scored.scores + first * kGroupRows;
@@ -68,7 +70,7 @@ __device__ int rows_in_order(Team& team, const ReplayJob& replay, std::int64_t q
       score_groups<false>(job, query, groups, n_groups - first, scores);
     }
   }
-  team.sync();  // all scores are there
+  team.sync();  // all scores are written
   const float cut = job.lists.thresholds[query];
   team.start_placing();
   for (int first = 0; first < n_groups * kGroupRows; first += Team::kThreads) {
@@ -81,14 +83,14 @@ __device__ int rows_in_order(Team& team, const ReplayJob& replay, std::int64_t q
   }
   const int n = team.placed();
   if (n > Shape::kMostRows) return -1;
-  // A row's place is the number of rows before it.
+  // The place of a row is the number of rows before it.
   for (int i = team.thread(); i < n; i += Team::kThreads) {
     const std::int32_t row = space.scored.unordered[i];
     int before = 0;
     for (int other = 0; other < n; ++other) before += space.scored.unordered[other] < row ? 1 : 0;
     space.rows[before] = row;
   }
-  team.sync();  // all rows are there
+  team.sync();  // all rows are written
   return n;
 }
 
@@ -111,7 +113,7 @@ struct HeapArrays {
   }
 };
 
-/// Offers n rows in order; the size of the heap afterwards.
+/// Offers n rows in order. Returns the size of the heap afterwards.
 __device__ int offer(HeapArrays& heap, int size, int k, const double* distances, const std::int32_t* rows, int n) {
   for (int i = 0; i < n; ++i) {
     const Offered offered{distances[i], rows[i]};
@@ -137,7 +139,7 @@ __device__ void replay(const M& measure, const ReplayJob& job, std::int64_t quer
     D::compute(measure, pairs, query, space.rows + first, n - first < D::kRows ? n - first : D::kRows,
                space.terms[team.warp()], space.distances + first);
   }
-  team.sync();  // all distances are there
+  team.sync();  // all distances are written
   for (int i = team.thread(); i < n; i += Shape::kWarps * 32) {
     if (space.rows[i] == kNoRow) space.without_distance = 1;
   }
@@ -148,7 +150,7 @@ __device__ void replay(const M& measure, const ReplayJob& job, std::int64_t quer
     space.heap_distances[i] = heap_distances[i];
     space.heap_rows[i] = heap_rows[i];
   }
-  team.sync();  // the heap is there
+  team.sync();  // the heap is complete, and so is without_distance
   if (team.thread() != 0) return;
   HeapArrays heap{space.heap_distances, space.heap_rows};
   if (n >= 0 && space.without_distance == 0) {
@@ -194,7 +196,8 @@ struct Replay {
   }
 };
 
-/// The distance of two images whose rows have a distance of at most `distance`, but for the residuals.
+/// Returns the most that the images of two rows can be apart whose distance is at most `distance`, apart from the
+/// residuals.
 __device__ double image_distance(const ImageDistance& image, double distance) {
   switch (image.finish) {
     case cuda_abi::Finish::root: return distance * image.unit;
@@ -212,9 +215,9 @@ __global__ void __launch_bounds__(kRootThreads) roots_kernel(const RootJob job) 
   if (query >= job.n_queries) return;
   const QueryBounds bounds = bounds_of(job.bounds, query);
   const double root = job.heaps[query * job.k];
-  float threshold = 0.0F;  // below the score of any row that is one
+  float threshold = 0.0F;  // below the score of every row that exists
   if (!(bounds.residuals >= 0.0)) {
-    threshold = kAlways;  // the reference answers it: nothing is listed
+    threshold = kAlways;  // nothing is listed: the reference answers this query
   } else if ((job.sizes == nullptr || job.sizes[query] == job.k) && root >= 0.0) {
     const double reach = image_distance(job.image, root) * (1.0 + 1e-9) + bounds.tiny;
     threshold = fmaxf(__double2float_rd(static_cast<double>(bounds.cut_at(reach)) + bounds.shift), 0.0F);

@@ -1,6 +1,6 @@
-// The re-rank of what a scan has listed, a team of warps a query (filter_team.cuh). The k-th best of the list gives a
-// sharper cut than the sample's; the scores of the single rows of the groups that are left give one that is sharper
-// still; what then is left is evaluated by the measure's own formula and ordered by (distance, row).
+// The re-rank of what a scan has listed, a team of warps a query (team.cuh). The k-th best score of the list gives a
+// sharper cut than the sample did. The scores of single rows, in the groups that are left, give a still sharper cut.
+// The rows left then are evaluated by the measure's own formula and ordered by (distance, row).
 #include <cmath>
 
 #include "device/cuda/check.hpp"
@@ -13,11 +13,11 @@
 namespace stope::knn::cuda {
 namespace {
 
-// A shape says how much of a query's list is looked at, and by how many: more groups that reach the list's cut, or more
-// rows that reach the rows' cut, leave a query uncertified. Groups are usually 1.2 times as many as neighbours,
-// rows 1.1 times; rows that are always listed come on top. kMostRows is a power of two, for the sort. kBlocks on a
-// multiprocessor at once: their loads hide one another's latency (docs/adr/0007). A warp evaluates kAtOnce rows at
-// once.
+// A shape says how much of a query's list is looked at, and by how many warps. A query is uncertified if more groups
+// reach the list's cut, or more rows reach the rows' cut. Usually there are 1.2 times as many groups as neighbours, and
+// 1.1 times as many rows. Rows that are always listed come on top. kMostRows is a power of two, for the sort. A
+// multiprocessor runs kBlocks blocks of threads at once, whose loads hide one another's latency (docs/adr/0007). A warp
+// evaluates kAtOnce rows at once.
 struct FewNeighbors {
   static constexpr int kWarps = 1, kTeams = 4, kMostGroups = 64, kMostRows = 256, kBlocks = 8, kAtOnce = 12;
   static constexpr int kNeighbors = 24, kAlwaysListed = 24;
@@ -26,7 +26,7 @@ struct UsualNeighbors {
   static constexpr int kWarps = 4, kTeams = 1, kMostGroups = 256, kMostRows = 512, kBlocks = 7, kAtOnce = 16;
   static constexpr int kNeighbors = 128, kAlwaysListed = 64;
 };
-// What bounds the number of neighbours is the shared memory of a block on Turing, 64 KB.
+// The shared memory of a block of threads on Turing, 64 KB, limits the number of neighbours.
 struct ManyNeighbors {
   static constexpr int kWarps = 8, kTeams = 1, kMostGroups = 2048, kMostRows = 2048, kBlocks = 3, kAtOnce = 16;
   static_assert(kMostNeighbors <= kMostGroups / 2);
@@ -37,7 +37,7 @@ bool suits(const RerankJob& job) {
   return job.k <= Shape::kNeighbors && job.n_always <= Shape::kAlwaysListed;
 }
 
-/// What a team works with: groups and scores, then in their place terms and distances.
+/// The memory that a team works with: first groups and scores, then in their place terms and distances.
 template <class M, class Shape>
 struct WorkSpace {
   struct Scored {
@@ -56,7 +56,8 @@ struct WorkSpace {
   typename Team<Shape::kWarps>::Memory team;
 };
 
-/// The groups whose best score is at least `cut`: the first row of each; how many there are, of which `most` are kept.
+/// Keeps the first row of every group whose best score is at least `cut`. Returns the number of such groups, of which
+/// `most` are kept.
 template <class Team>
 __device__ int keep_groups(Team& team, const ListedGroup* list, int n, float cut, std::int32_t* groups, int most) {
   const ListedGroup* const own = list + team.thread();
@@ -72,7 +73,8 @@ __device__ int keep_groups(Team& team, const ListedGroup* list, int n, float cut
   return team.placed();
 }
 
-/// The rows of the groups whose score is at least `cut`; how many there are, of which `most` are kept.
+/// Keeps the rows of the groups whose own score is at least `cut`. Returns the number of such rows, of which `most` are
+/// kept.
 template <class Team>
 __device__ int keep_rows(Team& team, const std::int32_t* groups, const float* scores, int n, float cut,
                          std::int32_t* rows, int most) {
@@ -87,13 +89,13 @@ __device__ int keep_rows(Team& team, const std::int32_t* groups, const float* sc
   return team.placed();
 }
 
-/// The rows that can be neighbours: how many, or -1 if they are not known or too many.
+/// Selects the rows that can be neighbours. Returns their number, or -1 if they are not known or too many.
 template <class M, class Shape, class Team>
 __device__ int select(Team& team, const RerankJob& job, std::int64_t query, int listed, WorkSpace<M, Shape>& space) {
   const QueryBounds bounds = bounds_of(job.bounds, query);
   if (listed > job.lists.capacity || !(bounds.residuals >= 0.0)) return -1;
   const ListedGroup* list = job.lists.candidates + query * job.lists.capacity;
-  // The list has the row that is the query itself, too.
+  // The list also has the row that is the query itself.
   const int key_step = job.bounds.key_step;
   const float cut = cut_of_list(team, bounds, key_step, job.k + (job.self >= 0 ? 1 : 0), list, listed);
   const int n_groups = keep_groups(team, list, listed, cut, space.scored.groups, Shape::kMostGroups);
@@ -111,24 +113,25 @@ __device__ int select(Team& team, const RerankJob& job, std::int64_t query, int 
   } else {
     score_all(score_groups<false>);
   }
-  team.sync();  // all scores are there
+  team.sync();  // all scores are written
   const int n_scores = n_groups * kGroupRows;
   const float* const own = scores + team.thread();
   float sharper = cut_of(bounds, kth_largest(team, job.k, key_step, n_scores, [&](int i) { return key_of(own[i]); }));
-  // Fewer than k say nothing; what the threshold came from does.
+  // Fewer than k rows prove nothing, but the distance behind the threshold does.
   if (job.may_have_fewer) sharper = fmaxf(sharper, job.lists.thresholds[query]);
   const int n_rows = keep_rows(team, space.scored.groups, scores, n_scores, sharper, space.rows, Shape::kMostRows);
   return n_rows <= Shape::kMostRows ? n_rows : -1;
 }
 
-/// Writes the k nearest of n rows; whether there are k that have a finite distance, or fewer will do. Infinite ones
-/// that overflowed are equal, whatever the images say: rows that would come first among them may not be among the n.
+/// Writes the k nearest of n rows. Returns whether k of them have a finite distance, or fewer will do. Infinite
+/// distances that overflowed are equal, whatever the images say. So rows that would come first among them may not be
+/// among the n.
 template <class M, class Shape, class Team>
 __device__ bool write_nearest(Team& team, const RerankJob& job, std::int64_t query, int n, WorkSpace<M, Shape>& space) {
   double* const out_distances = job.distances + query * job.k;
   std::int32_t* const out_rows = job.rows + query * job.k;
   const int thread = team.thread();
-  if (n <= Team::kThreads) {  // a row a thread: its place is the number of rows before it
+  if (n <= Team::kThreads) {  // one row a thread: its place is the number of rows before it
     const double distance = thread < n ? space.evaluated.distances[thread] : 0.0;
     const std::int32_t row = thread < n ? space.rows[thread] : kNoRow;
     int before = 0;
@@ -162,7 +165,7 @@ __device__ bool write_nearest(Team& team, const RerankJob& job, std::int64_t que
     out_distances[i] = space.evaluated.distances[i];
     out_rows[i] = space.rows[i];
   }
-  // Sorted: the first is the one that can be -infinity.
+  // Distances are sorted: only the first can be -infinity.
   const double* const sorted = space.evaluated.distances;
   return job.may_have_fewer || (isfinite(sorted[0]) && isfinite(sorted[job.k - 1]));
 }
@@ -187,7 +190,7 @@ __device__ Work rerank(const M& measure, const RerankJob& job, std::int64_t quer
       D::compute(measure, job, query, space.rows + first, n - first < D::kRows ? n - first : D::kRows,
                  space.evaluated.terms[team.warp()], space.evaluated.distances + first);
     }
-    team.sync();  // all distances are there
+    team.sync();  // all distances are written
     known = write_nearest<M, Shape>(team, job, query, n, space);
   }
   if (team.thread() == 0) job.uncertified[query] = known ? 0 : 1;
@@ -207,7 +210,8 @@ __global__ void __launch_bounds__(Shape::kWarps* Shape::kTeams * 32, Shape::kBlo
   Work work{};
   if (query < job.n_queries) work = rerank<M, Shape>(measure, job, query, spaces[team]);
   if (threadIdx.x % (Shape::kWarps * 32) != 0) return;
-  // The last team adds for all: one place in memory for every query of every block would be a queue.
+  // The last team of a block of threads adds for all its teams. Additions of every query to one place in memory would
+  // form a queue.
   atomicAdd(&totals.listed, work.listed);
   atomicAdd(&totals.evaluated, work.evaluated);
   __threadfence_block();
@@ -220,7 +224,7 @@ __global__ void __launch_bounds__(Shape::kWarps* Shape::kTeams * 32, Shape::kBlo
 template <class M, class Shape>
 void launch_shape(const RerankJob& job, const M& measure, cudaStream_t stream) {
   constexpr int kBytes = static_cast<int>(sizeof(WorkSpace<M, Shape>)) * Shape::kTeams;
-  constexpr int kUnasked = 48 << 10;  // more has to be asked for
+  constexpr int kUnasked = 48 << 10;  // shared memory beyond this must be asked for
   if constexpr (kBytes > kUnasked) {
     stope::cuda::check(
         cudaFuncSetAttribute(rerank_kernel<M, Shape>, cudaFuncAttributeMaxDynamicSharedMemorySize, kBytes),

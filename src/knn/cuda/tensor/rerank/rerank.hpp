@@ -12,28 +12,28 @@
 namespace stope::knn::cuda {
 
 /// How near a k-th largest score has to be found, in units of the last bit. Scores of halves are rounded, and 2^-17 of
-/// them costs nothing; those of bytes are whole numbers, of which many may be equal.
+/// them costs nothing. Scores of bytes are whole numbers, and many may be equal.
 inline constexpr int kKeyStep = 64, kByteKeyStep = 1;
 
 /// What bounds the distances of a batch of queries (bounds.cuh).
 struct BoundsJob {
-  const double* squares;   ///< per query: of the numbers that are not masked
-  const float* norms;      ///< per query: of all numbers
-  const float* residuals;  ///< per query; NaN: nothing is known
+  const double* squares;   ///< per query, over the numbers that are not masked
+  const float* norms;      ///< per query, over all numbers
+  const float* residuals;  ///< per query; NaN: no bound is known
   double train_residual, largest_train_norm;
-  const double* shift;  ///< of the scans' scores, one number
+  const double* shift;  ///< shift of the scans' scores, one number
   int width;
-  bool bytes;           ///< in the images
-  double accumulation;  ///< by such a share of the largest partial sum may a score be off
+  bool bytes;           ///< images are in bytes
+  double accumulation;  ///< share of the largest partial sum by which a score may be off
   int key_step;         ///< kKeyStep or kByteKeyStep
   bool masks;           ///< whether values may be missing
-  double tiny;          ///< as the next, of cuda_abi::TensorSpec
+  double tiny;          ///< this and the next members are as in cuda_abi::TensorSpec
   double constant, nominal, hashed, product_error, slack;
 };
 
 inline constexpr int kMostMaxima = 4096;
 
-/// thresholds[query], from the k-th largest of its maxima. k <= n_maxima <= kMostMaxima.
+/// Computes thresholds[query] from the k-th largest of its maxima. k <= n_maxima <= kMostMaxima.
 struct ThresholdJob {
   BoundsJob bounds;
   const float* maxima;
@@ -44,8 +44,8 @@ struct ThresholdJob {
 };
 void launch_thresholds(const ThresholdJob& job, cudaStream_t stream);
 
-/// Raises thresholds[query] to what the part of its list that there is proves: of the rows that were scanned, the k-th
-/// best. The lists stay as they are.
+/// Raises thresholds[query] to what its list, as far as it exists, proves by the k-th best of the rows scanned so far.
+/// The lists stay as they are.
 struct TightenJob {
   BoundsJob bounds;
   GroupLists lists;
@@ -60,33 +60,33 @@ inline constexpr int kMostNeighbors = 1024;
 /// Doubles behind the last training row that a re-rank may read.
 inline constexpr std::int64_t kReadBeyond = 16;
 
-/// distances[query * k + i], rows[query * k + i]: the nearest by (distance, row). A query is uncertified if its list
-/// overflowed or if more rows are left of it than can be sorted: its neighbours are not known then.
+/// Writes distances[query * k + i] and rows[query * k + i]: the nearest by (distance, row). A query is uncertified if
+/// its list overflowed, or if more rows are left than can be sorted: its neighbours are not known then.
 struct RerankJob {
   BoundsJob bounds;
   const __half* query_images;
   const __half* train_images;
-  const float* starts;  ///< of the scan; null: the images' own columns have them
+  const float* starts;  ///< the scan's starts; null: they are in columns of the images
   const double* queries;
-  const double* train;  ///< and kReadBeyond doubles more
+  const double* train;  ///< followed by kReadBeyond more doubles
   std::int64_t width;   ///< doubles a row
   const Attribute* attributes;
   std::int64_t n_rows, n_queries;
-  std::int64_t self;  ///< query i is training row self + i and no neighbour of its own; negative: none is excluded
+  std::int64_t self;  ///< query i is training row self + i and not its own neighbour; negative: none is excluded
   int k;
-  std::int64_t n_always;  ///< rows that are always listed
-  bool may_have_fewer;    ///< than k rows: kNoFilterRow follows them, at an infinite distance
+  std::int64_t n_always;  ///< number of rows that are always listed
+  bool may_have_fewer;    ///< fewer than k rows may be found: kNoFilterRow follows them, at an infinite distance
   GroupLists lists;
   double* distances;
   std::int32_t* rows;
   std::int32_t* uncertified;
-  unsigned long long* n_listed;     ///< rows, added up
-  unsigned long long* n_evaluated;  ///< distances, added up
+  unsigned long long* n_listed;     ///< the kernel adds the rows listed
+  unsigned long long* n_evaluated;  ///< the kernel adds the distances evaluated
 };
 
 using RerankKernel = void (*)(const RerankJob& job, const void* measure, cudaStream_t stream);
 
-/// The kernel of a measure whose images the scan compares, or null.
+/// Finds the kernel of a measure whose images the scan compares, or null.
 RerankKernel find_rerank_kernel(const cuda_abi::Measure& measure);
 
 }  // namespace stope::knn::cuda

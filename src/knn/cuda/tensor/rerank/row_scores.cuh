@@ -1,10 +1,12 @@
-// The scores of single rows: of a listed group of 4 only the best one is known.
+// The scores of single rows: for a listed group of 4 rows only the best score is known.
 //
-// They are computed on the matrix units, 16 rows against one query in all of the 8 columns. Which column of an image
-// meets which slot of an instruction is free as long as rows and query agree, so that a thread loads 16 bytes at a time
-// and has what two instructions want; every thread then holds scores, no sum over threads is left. The error is the
-// scan's (docs/numerics/filter.md). Bytes lie as halves do, two in the place of one, and sums are then whole numbers:
-// which of the two a table has is one predicate of the instruction, not another kernel.
+// The matrix units compute them, 16 rows against one query that fills all of the 8 columns. Rows and query must agree
+// on which column of an image meets which slot of an instruction, but any choice will do. A thread therefore loads 16
+// bytes at a time and has what two instructions need. Every thread then holds scores, and no sum over threads is left.
+// The error is that of the scan (docs/numerics/filter.md).
+//
+// Two bytes lie in the place of a half, and sums of bytes are whole numbers. A predicate of the instruction chooses
+// between halves and bytes, so that one kernel serves both.
 #pragma once
 
 #include "knn/cuda/tensor/images/tile_layout.cuh"
@@ -13,9 +15,10 @@
 
 namespace stope::knn::cuda {
 
-inline constexpr int kScoredGroups = 8;  // by a warp at once: a row a lane
+inline constexpr int kScoredGroups = 8;  // groups that a warp takes at once: one row a lane
 
-/// c += a * b for 16 rows x 16 columns and 16 columns x 8 queries, of halves, or 32 of bytes. Sums are floats, or ints.
+/// Computes c += a * b for 16 rows x 16 columns and 16 columns x 8 queries of halves, or 32 columns of bytes. Sums are
+/// floats for halves, ints for bytes.
 __device__ __forceinline__ void multiply_add_rows(unsigned (&c)[4], bool bytes, unsigned a0, unsigned a1, unsigned a2,
                                                   unsigned a3, unsigned b0, unsigned b1) {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
@@ -29,7 +32,7 @@ __device__ __forceinline__ void multiply_add_rows(unsigned (&c)[4], bool bytes, 
       "}\n"
       : "+r"(c[0]), "+r"(c[1]), "+r"(c[2]), "+r"(c[3])
       : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b0), "r"(b1), "r"(static_cast<unsigned>(bytes)));
-#else  // which has no scan of bytes
+#else  // Turing, which has no scan of bytes
   asm("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5}, {%6}, {%0, %1, %2, %3};"
       : "+r"(c[0]), "+r"(c[1]), "+r"(c[2]), "+r"(c[3])
       : "r"(a0), "r"(a1), "r"(b0));
@@ -43,8 +46,8 @@ __device__ __forceinline__ uint4 load_piece(const __half* piece) {
   return *reinterpret_cast<const uint4*>(piece);
 }
 
-/// The lane's part of a piece of 8 columns, of the four rows of its group: the first 16 rows of an instruction are rows
-/// 0 and 2 of the warp's 8 groups, the others rows 1 and 3.
+/// Multiplies the lane's part of a piece of 8 columns, for the four rows of its group. The first 16 rows of an
+/// instruction are rows 0 and 2 of the warp's 8 groups, the other 16 are rows 1 and 3.
 __device__ __forceinline__ void multiply_add_pieces(unsigned (&scores)[2][4], bool bytes, const uint4 (&rows)[4],
                                                     const uint4& query) {
 #pragma unroll
@@ -55,23 +58,23 @@ __device__ __forceinline__ void multiply_add_pieces(unsigned (&scores)[2][4], bo
   }
 }
 
-/// scores[4 * g + i], as the scan has it, of row i of group g, for up to kScoredGroups groups, by one warp; kAlways for
-/// a row that is always listed, kNever for one that does not count. groups[g] is a group's first row.
+/// Computes scores[4 * g + i] of row i of group g as the scan does, for up to kScoredGroups groups, by one warp. A row
+/// that is always listed gets kAlways, and a row that does not count gets kNever. groups[g] is a group's first row.
 template <bool kNarrow>
 __device__ __forceinline__ void score_groups(const RerankJob& job, std::int64_t query, const std::int32_t* groups,
                                              int n_groups, float* scores) {
-  // Four lanes a group, each with its part of every 4 pieces.
+  // Four lanes take a group, and each has its part of every 4 pieces.
   const int lane = static_cast<int>(threadIdx.x) % 32, group = lane / 4, part = lane % 4;
   const int width = job.bounds.width;
   const auto first = static_cast<std::uint32_t>(groups[group < n_groups ? group : 0]);
   const __half* image = job.query_images + query * width + part * 8;
-  // A group's rows (group_row) lie in one tile, and `first` is even. So the next row has its pieces in other places
-  // only by the lowest bit of the swizzle, 8 rows further they are where they are, and pieces that differ by 4, too.
+  // A group's rows (group_row) lie in one tile, and `first` is even. So the swizzle of the next row differs only in its
+  // lowest bit. Rows 8 further have the same swizzle, and pieces that differ by 4 are a fixed offset apart.
   const __half* even = job.train_images + tile_place(first, part * 8, width);
   constexpr int kPitch = kNarrow ? 32 : 64, kFar = 8 * kPitch;
   const int swizzled = part ^ static_cast<int>(first);
   const __half* odd = even + kPitch + (kNarrow ? 0 : (swizzled & 1) != 0 ? -8 : 8);
-  // The lane has the scores of all four rows and writes one.
+  // The lane has the scores of all four rows and writes one of them.
   const std::int32_t own = group_row(static_cast<std::int32_t>(first), part);
   const float start = job.starts == nullptr ? 0.0F : job.starts[own];
   const bool bytes = job.bounds.bytes;

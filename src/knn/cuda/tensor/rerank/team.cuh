@@ -1,6 +1,6 @@
-// A team: the warps that work on one query. One warp where few rows are looked at, so that many queries hide each
-// other's latency; several where a list is long. And what teams do together: sums, places in an array, the k-th
-// largest.
+// A team: the warps that work on one query. It is one warp where few rows are looked at, so that many queries hide one
+// another's latency. It is several warps where a list is long. Teams compute sums, places in an array and the k-th
+// largest key together.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -9,7 +9,7 @@
 
 namespace stope::knn::cuda {
 
-// The reductions that Ampere has an instruction for.
+// Ampere and later have an instruction for these reductions.
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
 __device__ __forceinline__ unsigned warp_sum(unsigned value) {
   return __reduce_add_sync(~0U, value);
@@ -33,7 +33,7 @@ __device__ __forceinline__ unsigned warp_max(unsigned value) {
 }
 #endif
 
-/// A block is one team of several warps, or several teams of one.
+/// A block of threads is one team of several warps, or several teams of one warp.
 template <int kWarps>
 class Team {
  public:
@@ -64,14 +64,14 @@ class Team {
   }
   __device__ unsigned min(unsigned value) { return ~max(~value); }
 
-  /// Places 0, 1, 2, ... for what threads keep, in any order: start_placing(), place() by all threads together as often
-  /// as needed, placed().
+  /// Gives places 0, 1, 2, ... to what threads keep, in any order. start_placing() comes first, then place() by all
+  /// threads together as often as needed, then placed().
   __device__ void start_placing() {
     placed_ = 0;
     if constexpr (kWarps > 1) {
       sync();  // all have read the last count
       if (thread() == 0) memory_.placed = 0;
-      sync();
+      sync();  // the count is 0 for all
     }
   }
   __device__ int place(bool kept) {
@@ -86,14 +86,14 @@ class Team {
     }
     return first + __popc(all & ((1U << lane()) - 1U));
   }
-  /// How many places were given. What was written there is seen by the team.
+  /// Returns how many places were given. The team sees what was written there.
   __device__ int placed() const {
     sync();
     return kWarps == 1 ? placed_ : memory_.placed;
   }
 
  private:
-  // Two rows of words in turn: a warp writes one while another may still read the other.
+  // Two rows of words are used in turn, because a warp may write one while another still reads the other.
   template <class Combine>
   __device__ unsigned combine(unsigned value, const Combine& with) {
     if constexpr (kWarps == 1) {
@@ -102,7 +102,7 @@ class Team {
       unsigned* const words = memory_.words[turn_];
       turn_ ^= 1;
       if (lane() == 0) words[warp()] = value;
-      sync();
+      sync();  // all words are written
       value = words[0];
 #pragma unroll
       for (int warp = 1; warp < kWarps; ++warp) value = with(value, words[warp]);
@@ -114,7 +114,7 @@ class Team {
   int placed_ = 0, turn_ = 0;
 };
 
-/// Keys that a thread of a team holds in registers. Here and below `key(i)` is the key i places behind the thread's
+/// Keys that a thread of a team holds in registers. Here and below, `key(i)` is the key i places behind the thread's
 /// own.
 template <int kHeld>
 struct HeldKeys {
@@ -134,11 +134,11 @@ struct HeldKeys {
   }
 };
 
-/// More of them: computed from memory again and again.
+/// More keys than registers hold: they are computed from memory at every visit.
 template <class Team, class Key>
 struct ReadKeys {
   const Key& key;
-  int n;  ///< behind the thread's own
+  int n;  ///< number of keys from the thread's own on
 
   template <class Visit>
   __device__ __forceinline__ void visit(const Visit& visit) const {
@@ -147,13 +147,13 @@ struct ReadKeys {
   }
 };
 
-/// The k-th largest of a team's keys, or less than `step` below it if many are that near to it; 0 if fewer than k are
-/// not 0.
+/// Returns the k-th largest of a team's keys, or less than `step` below it if many keys are that near. Returns 0 if
+/// fewer than k keys are not 0.
 template <class Team, class Keys>
 __device__ __forceinline__ int kth_largest(Team& team, int k, int step, const Keys& keys) {
   const auto reaching = [&](int trial) {
     unsigned count = 0;
-    // The difference is negative where the key reaches the trial: two instructions a key.
+    // The difference is negative if the key reaches the trial. This takes two instructions a key.
     keys.visit([&](int key) { count += static_cast<unsigned>(trial - 1 - key) >> 31; });
     return static_cast<int>(team.sum(count));
   };
@@ -163,12 +163,12 @@ __device__ __forceinline__ int kth_largest(Team& team, int k, int step, const Ke
     largest = bits > largest ? bits : largest;
     least = bits - 1U < least ? bits - 1U : least;  // 0 becomes the largest
   });
-  // Halve the range of the keys there are: k of them reach `low`, if there are k, and fewer reach `high` + 1.
+  // This halves the range of the keys. If there are k keys, k of them reach `low`; fewer than k reach `high` + 1.
   const int lowest = static_cast<int>(team.min(least) + 1U);
   int low = lowest, high = static_cast<int>(team.max(largest));
   while (high - low >= step) {
     const int trial = low + (high - low) / 2 + 1, count = reaching(trial);
-    if (count == k) {  // usual after some rounds: k of them and no more
+    if (count == k) {  // usual after some rounds: exactly k keys reach the trial
       unsigned nearest = ~0U;
       keys.visit([&](int key) {
         const unsigned above = static_cast<unsigned>(key) - static_cast<unsigned>(trial);  // huge below the trial
@@ -185,7 +185,7 @@ __device__ __forceinline__ int kth_largest(Team& team, int k, int step, const Ke
   return low > lowest || reaching(1) >= k ? low : 0;
 }
 
-/// The same of a team's n keys.
+/// Returns the k-th largest of a team's n keys, as above.
 template <class Team, class Key>
 __device__ __forceinline__ int kth_largest(Team& team, int k, int step, int n, const Key& key) {
   if (n <= 4 * Team::kThreads) return kth_largest(team, k, step, HeldKeys<4>(team, n, key));

@@ -1,4 +1,4 @@
-// Thresholds of the list, from the sample's maxima and from the part of the list that there is.
+// Thresholds of the list, from the sample's maxima and from the part of the list that exists so far.
 #include "device/cuda/check.hpp"
 #include "knn/cuda/tensor/rerank/cut.cuh"
 
@@ -7,10 +7,10 @@ namespace {
 
 constexpr int kThreads = 128;
 
-/// A team of kWarps warps a query; a thread of it holds up to kHeld keys.
+/// One team of kWarps warps a query; each of its threads holds up to kHeld keys.
 template <int kWarps, int kHeld>
 __global__ void __launch_bounds__(kThreads) threshold_kernel(const ThresholdJob job) {
-  __shared__ typename Team<kWarps>::Memory memory;  // one warp has no use for it
+  __shared__ typename Team<kWarps>::Memory memory;  // a team of one warp does not use it
   Team<kWarps> team(memory);
   const std::int64_t query = blockIdx.x * std::int64_t{kThreads / Team<kWarps>::kThreads} +
                              threadIdx.x / static_cast<unsigned>(Team<kWarps>::kThreads);
@@ -22,8 +22,8 @@ __global__ void __launch_bounds__(kThreads) threshold_kernel(const ThresholdJob 
   if (team.thread() != 0) return;
   const QueryBounds bounds = bounds_of(job.bounds, query);
   const float cut = cut_of(bounds, kth);
-  // Not below 0: the score of any row that is one is above it.
-  const bool known = bounds.residuals >= 0.0;  // else the reference answers it: nothing is listed
+  // The threshold is not below 0, because the score of every row that exists is above 0.
+  const bool known = bounds.residuals >= 0.0;  // if not, nothing is listed: the reference answers this query
   job.thresholds[query] = known ? fmaxf(cut, 0.0F) : kAlways;
 }
 
@@ -35,7 +35,7 @@ __global__ void __launch_bounds__(kThreads) tighten_kernel(const TightenJob job)
                              threadIdx.x / static_cast<unsigned>(Team<kWarps>::kThreads);
   if (query >= job.n_queries) return;
   const int listed = job.lists.counts[query];
-  float threshold = __int_as_float(0x7f800000);  // overflowed: the reference answers it, nothing more is listed
+  float threshold = __int_as_float(0x7f800000);  // the list overflowed: the reference answers, no more is listed
   if (listed <= job.lists.capacity) {
     const ListedGroup* list = job.lists.candidates + query * job.lists.capacity;
     threshold = cut_of_list(team, bounds_of(job.bounds, query), job.bounds.key_step, job.k, list, listed);
@@ -43,7 +43,7 @@ __global__ void __launch_bounds__(kThreads) tighten_kernel(const TightenJob job)
   if (team.thread() == 0) job.thresholds[query] = fmaxf(job.thresholds[query], threshold);
 }
 
-/// `warps`: of a query.
+/// `warps` is per query.
 unsigned blocks_of(std::int64_t n_queries, int warps) {
   return static_cast<unsigned>((n_queries * warps * 32 + kThreads - 1) / kThreads);
 }
@@ -65,7 +65,7 @@ void launch_thresholds(const ThresholdJob& job, cudaStream_t stream) {
 }
 
 void launch_tighten(const TightenJob& job, cudaStream_t stream) {
-  constexpr int kFewNeighbors = 128;  // lists of more are too long for a warp
+  constexpr int kFewNeighbors = 128;  // beyond this, lists are too long for one warp
   if (job.k <= kFewNeighbors) {
     tighten_kernel<1><<<blocks_of(job.n_queries, 1), kThreads, 0, stream>>>(job);
   } else {

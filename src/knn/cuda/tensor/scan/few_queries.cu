@@ -1,6 +1,6 @@
-// The scan for few queries: nothing is used twice but the queries, so all that counts is that memory is read without a
-// pause. Each warp has a ring of stages of its own in shared memory, into which it copies 32 training rows, a panel at
-// a time, as they lie in memory. The matrix instructions' rows are training rows, their 8 columns queries.
+// The scan for few queries. Only the queries are used twice, so all that counts is that memory is read without a pause.
+// Each warp has its own ring of stages in shared memory. Into it the warp copies 32 training rows as they lie in
+// memory, a panel at a time. The rows of the matrix instructions are training rows, and their 8 columns are queries.
 #include <algorithm>
 
 #include "device/cuda/async_copy.cuh"
@@ -14,21 +14,21 @@ namespace {
 
 constexpr int kWarpRows = 32, kWarpsPerTile = kTileRows / kWarpRows;
 constexpr int kMostWarps = 8;
-// A float of these bytes is below any score, as a float (kNever) and as an integer.
+// A float made of these bytes is below any score, both as a float (kNever) and as an integer.
 constexpr int kNeverByte = 0xfe;
 
-/// A stage: 32 rows of a panel of kColumns columns (32 or 64), their starts.
+/// A stage holds 32 rows of a panel of kColumns columns (32 or 64), and their starts.
 template <int kColumns>
 struct Stage {
   static constexpr int kRowBytes = kColumns * 2;
   static constexpr int kStarts = kWarpRows * kRowBytes;
   static constexpr int kBytes = kStarts + kWarpRows * 4;
-  // All but one are on their way: with two blocks of 8 warps 128 KiB a multiprocessor, three times what it takes to
-  // keep a memory of 4 TB/s busy.
+  // All stages but one are being copied. With two blocks of 8 warps these are 128 KiB a multiprocessor, three times
+  // what keeps a memory of 4 TB/s busy.
   static constexpr int kStages = kColumns == 32 ? 5 : 3;
 };
 
-/// 32 rows of a tile, and a panel of them; tile number `tile` of the scan, of kTileRows rows.
+/// A tile of kTileRows rows, number `tile` of the scan, and a panel of it. A warp takes 32 of the rows.
 struct Place {
   std::int64_t tile;
   int panel;
@@ -40,11 +40,11 @@ struct Place {
   }
 };
 
-/// The scores of 32 rows. Of them a lane holds, for 2 queries of each 8 (8 * block + lane % 4 * 2 and the next), rows
-/// lane / 4, and 8, 16 and 24 on.
+/// The scores of 32 rows. For 2 queries of each 8 (8 * block + lane % 4 * 2 and the next), a lane holds row lane / 4
+/// and the rows 8, 16 and 24 further.
 template <int kQueryBlocks>
 struct Scores {
-  float of[2][kQueryBlocks][4];  // 16 rows each, queries, (row, row + 8) x 2 queries
+  float of[2][kQueryBlocks][4];  // [16 rows each][8 queries each][(row, row + 8) x 2 queries]
 
   __device__ __forceinline__ void start() {
 #pragma unroll
@@ -62,13 +62,13 @@ struct Scores {
     }
   }
 
-  /// The best of the lane's rows for query e of a block's two.
+  /// Returns the best of the lane's rows for query e of the two in a block of 8 queries.
   __device__ __forceinline__ float best(int b, int e) const {
     return fmaxf(best_of_half(0, b, e), best_of_half(1, b, e));
   }
 
-  /// The best of a group (`group_row`): rows and their neighbours, which the neighbouring lanes hold. Lanes of even
-  /// rows get the group among the first 16 rows, those of odd ones that among the others.
+  /// Returns the best of a group (`group_row`): of the lane's rows and their neighbours, which the neighbouring lanes
+  /// hold. Lanes with even rows get the group among the first 16 rows, lanes with odd rows the one among the other 16.
   __device__ __forceinline__ float best_of_group(int b, int e) const {
     const bool odd = threadIdx.x % 8 >= 4;
     const float first = best_of_half(0, b, e), second = best_of_half(1, b, e);
@@ -94,7 +94,8 @@ __device__ __forceinline__ std::int64_t first_query_of_block(int query_blocks) {
   return static_cast<std::int64_t>(blockIdx.y) * query_blocks * 8;
 }
 
-/// Maxima of a sample: a segment's 16 groups are 8 rows of a tile each. Blocks share segments.
+/// Keeps the maxima of a sample: each of a segment's 16 groups has 8 rows of every tile. Blocks of threads share
+/// segments.
 template <int kQueryBlocks>
 class SampleGroups {
  public:
@@ -116,7 +117,7 @@ class SampleGroups {
       const std::int64_t query = first_query_of_block(kQueryBlocks) + q / 2 * 8 + lane % 4 * 2 + q % 2;
       if (lane / 4 % 2 != 0 || query >= job_.n_queries) continue;
       float* out = out_.maxima + query * out_.n_maxima + segment * kMaximaPerSegment + part * 4 + lane / 8;
-      // Scores that matter are positive (ScanJob): their bits are ordered as they are.
+      // Scores that matter are positive (ScanJob), so their bits have the same order.
       atomicMax(reinterpret_cast<int*>(out), __float_as_int(best));
     }
   }
@@ -127,7 +128,7 @@ class SampleGroups {
   float best_[2 * kQueryBlocks];
 };
 
-/// Groups for the lists: few of many, so that each finds its place by itself.
+/// Lists groups. Few of many are listed, so that each finds its place by itself.
 template <int kQueryBlocks>
 class ListedGroups {
  public:
@@ -136,11 +137,11 @@ class ListedGroups {
   __device__ ListedGroups(const ScanJob& job, const Out& out) : out_(out) {
 #pragma unroll
     for (int q = 0; q < 2 * kQueryBlocks; ++q) {
-      // Of images that are no query nothing is listed.
+      // Nothing is listed for an image that is no query.
       threshold_[q] = query(q) < job.n_queries ? out.thresholds[query(q)] : __int_as_float(0x7fffffff);
     }
   }
-  /// `first_row`: of the 32.
+  /// `first_row` is the first of the 32 rows.
   __device__ __forceinline__ void take(const Scores<kQueryBlocks>& scores, std::int64_t first_row) {
 #pragma unroll
     for (int q = 0; q < 2 * kQueryBlocks; ++q) {
@@ -163,14 +164,14 @@ class ListedGroups {
   float threshold_[2 * kQueryBlocks];
 };
 
-/// A warp's way through a segment.
+/// The way of a warp through a segment.
 template <int kColumns, int kQueryBlocks>
 class Warp {
   using S = Stage<kColumns>;
   static constexpr int kSteps = kColumns / 16, kStages = S::kStages;
 
  public:
-  /// Of every `step`-th tile from `first` on, below `end`, the warp's 32 rows.
+  /// The warp takes its 32 rows of every `step`-th tile from `first` on, below `end`.
   __device__ Warp(const ScanJob& job, std::uint8_t* ring, std::int64_t first, std::int64_t end, int step)
       : job_(job),
         ring_(ring),
@@ -183,7 +184,8 @@ class Warp {
     const int lane = static_cast<int>(threadIdx.x) % 32;
 #pragma unroll
     for (int k = 0; k < kSteps; ++k) {
-      // As a product's a: 8 rows, 8 rows on, and both again 8 columns on. Swizzled as train_place has it.
+      // This is the order of a product's a: 8 rows, the next 8 rows, and both again 8 columns further. The swizzle is
+      // that of tile_place.
       const int row = lane % 16, piece = k * 2 + lane / 16;
       places_[k] = row * S::kRowBytes + (piece ^ (kColumns == 64 ? row & 7 : row >> 1 & 3)) * 16;
     }
@@ -217,7 +219,7 @@ class Warp {
   }
 
  private:
-  /// Of the warp's 32.
+  /// Returns the first of the warp's 32 rows.
   __device__ std::int64_t first_row(std::int64_t tile) const {
     const int per_tile = scan_tile_rows(job_.width) / kTileRows;  // 1 or 2
     const std::int64_t at = per_tile == 1 ? job_.tile(tile) : job_.tile(tile / 2) * 2 + tile % 2;
@@ -238,7 +240,7 @@ class Warp {
       }
       copied_.next(panels_, step_);
     }
-    stope::cuda::end_copies();  // also where there is nothing left: the groups are counted
+    stope::cuda::end_copies();  // also if nothing was copied, because groups of copies are counted
   }
 
   __device__ __forceinline__ void load_queries(int panel) {
@@ -280,7 +282,7 @@ class Warp {
   unsigned queries_[kQueryBlocks][kSteps][2];
 };
 
-/// Blocks [segment * blocks_per_segment, ...) share a segment.
+/// Blocks of threads [segment * blocks_per_segment, ...) share a segment.
 template <int kColumns, int kQueryBlocks, class Groups>
 __global__ void __launch_bounds__(kMostWarps * 32)
     scan_kernel(const __grid_constant__ ScanJob job, const __grid_constant__ typename Groups::Out out,
@@ -309,13 +311,14 @@ void launch(const ScanJob& job, const typename GroupsOf<kQueryBlocks>::Out& out,
   const int bytes = warps * kWarpBytes;
   stope::cuda::check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes),
                      "asking for shared memory");
-  // Blocks at once: as many as there is shared memory for (a KiB of each is the system's), and not more than two.
+  // Blocks of threads at once: as many as shared memory allows (the system takes a KiB of each), and at most
+  // twice kMostWarps warps.
   const int fitting = stope::cuda::attribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor) / (bytes + 1024);
   const int blocks =
       stope::cuda::attribute(cudaDevAttrMultiProcessorCount) * std::clamp(fitting, 1, 2 * kMostWarps / warps);
   const int tiles_at_once = warps / kWarpsPerTile;
   const std::int64_t segments = (job.n_tiles + job.tiles_per_segment - 1) / job.tiles_per_segment;
-  const std::int64_t most = (job.tiles_per_segment + tiles_at_once - 1) / tiles_at_once;  // no block without a tile
+  const std::int64_t most = (job.tiles_per_segment + tiles_at_once - 1) / tiles_at_once;  // each block has a tile
   const std::int64_t per_segment = std::clamp<std::int64_t>(blocks / segments, 1, most);
   const dim3 grid(static_cast<unsigned>(segments * per_segment),
                   static_cast<unsigned>((job.n_queries + kQueryBlocks * 8 - 1) / (kQueryBlocks * 8)));
@@ -326,7 +329,7 @@ void launch(const ScanJob& job, const typename GroupsOf<kQueryBlocks>::Out& out,
 template <template <int> class Groups, class Out>
 void launch_any(const ScanJob& job, const Out& out, cudaStream_t stream) {
   if (job.n_queries == 0 || job.n_tiles == 0) return;
-  ScanJob halves = job;  // tiles of kTileRows rows
+  ScanJob halves = job;  // counted in tiles of kTileRows rows
   halves.n_tiles *= scan_tile_rows(job.width) / kTileRows;
   halves.tiles_per_segment *= scan_tile_rows(job.width) / kTileRows;
   const bool narrow = panel_columns(job.width) == 32;

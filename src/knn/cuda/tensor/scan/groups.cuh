@@ -1,8 +1,8 @@
-// What the scans by a warp's matrix instructions do with scores: maxima of groups of rows for a sample, groups whose
-// best score reaches a query's threshold for a list.
+// What the scans with a warp's matrix instructions do with scores. For a sample they keep maxima of groups of rows. For
+// a list they keep groups whose best score reaches a query's threshold.
 //
-// A warp has 64 queries and 16 training rows at a time. A lane holds, of each of 8 queries, the scores of one group of
-// 4 rows (`group_row`): queries lane_query(0 ... 7), the group that begins with row lane % 4 * 2.
+// A warp has 64 queries and 16 training rows at a time. A lane holds the scores of one group of 4 rows (`group_row`)
+// for each of 8 queries. The queries are lane_query(0 ... 7), and the group begins with row lane % 4 * 2.
 #pragma once
 
 #include "knn/cuda/tensor/scan/scan.hpp"
@@ -16,11 +16,11 @@ __device__ __forceinline__ int lane_query(int i, int lane) {
   return i / 2 * 16 + i % 2 * 8 + lane / 4;
 }
 
-/// Scores of 64 queries and 16 rows: of 16 queries each, 8 rows each.
+/// Scores of 64 queries and 16 rows, in blocks of 16 queries and of 8 rows.
 using Scores = float[kWarpQueries / 16][2][4];
 
-/// Of the lane's query i, the best score of its group. Scores are positive where they matter (ScanJob), so that their
-/// bits are ordered as they are; integers have a maximum of three in one instruction (sm_90).
+/// Returns the best score of the lane's group for its query i. Scores are positive where they matter (ScanJob), so
+/// their bits have the same order as integers. Integers have a maximum of three in one instruction (sm_90).
 __device__ __forceinline__ int best_of_group(const Scores& scores, int i) {
   const int m = i / 2, at = i % 2 * 2;
   const int two = max(__float_as_int(scores[m][0][at]), __float_as_int(scores[m][0][at + 1]));
@@ -32,7 +32,8 @@ struct GroupMaxima {
   std::int64_t n_maxima;
 };
 
-/// Maxima of a sample. kSplits warps share the queries of a warp and take different rows: `split` is this one's number.
+/// Keeps the maxima of a sample. kSplits warps have the same queries and take different rows; `split` is the number of
+/// this warp.
 template <int kSplits>
 class SampleGroups {
  public:
@@ -85,24 +86,24 @@ struct Gathered {
   static constexpr int kRoom = 128;
   float scores[kRoom];
   std::int32_t rows[kRoom];
-  std::uint8_t queries[kRoom];  ///< of the warp's
+  std::uint8_t queries[kRoom];  ///< counted among the warp's queries
 };
 static_assert(sizeof(Gathered) % 16 == 0);
 
 inline __device__ __noinline__ void append(const GroupLists* lists, const Gathered* gathered, int n,
                                            std::int64_t first_query) {
-  __syncwarp();  // what other lanes have written
+  __syncwarp();  // what other lanes have written can be read
   for (int i = static_cast<int>(threadIdx.x) % 32; i < n; i += 32) {
     const std::int64_t query = first_query + gathered->queries[i];
     const std::int32_t at = atomicAdd(lists->counts + query, 1);
     if (at < lists->capacity)
       lists->candidates[query * lists->capacity + at] = {gathered->scores[i], gathered->rows[i]};
   }
-  __syncwarp();  // before it is written again
+  __syncwarp();  // all have read it, before it is overwritten
 }
 
-/// Groups for the lists. They gather in shared memory, a warp's together, and go to the lists at once: then the scan
-/// seldom waits for the atomic additions that find their places.
+/// Lists groups. A warp gathers them in shared memory and appends them to the lists together. So the scan seldom waits
+/// for the atomic additions that find their places.
 template <int>
 class ListedGroups {
  public:
@@ -115,12 +116,12 @@ class ListedGroups {
 #pragma unroll
     for (int i = 0; i < kLaneQueries; ++i) {
       const std::int64_t query = first_query + lane_query(i, lane);
-      // Scores above this are listed: of images that are no query not even those that are no number.
+      // Scores above this are listed. An image that is no query lists nothing, not even NaN.
       below_[i] = query < job.n_queries ? __float_as_int(out.thresholds[query]) - 1 : 0x7fffffff;
     }
   }
 
-  /// `first_row`: of the 16. `turn`: a number that the compiler knows.
+  /// `first_row` is the first of the 16 rows. The last argument, the turn, is a number that the compiler knows.
   __device__ __forceinline__ void take(const Scores& scores, int first_row, int) {
     int best[kLaneQueries];
     bool any = false;

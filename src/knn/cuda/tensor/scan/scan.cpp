@@ -35,14 +35,13 @@ struct NamedScan {
 constexpr NamedScan kScans[] = {{"sm90", Scan::sm90, 9, 0}, {"sm80", Scan::sm80, 8, 0}, {"sm75", Scan::sm75, 7, 5}};
 
 bool has(const Capability& gpu, const NamedScan& scan) {
-  if (scan.scan == Scan::sm90) return gpu.major == 9 && gpu.minor == 0;  // its instructions ended with Hopper
+  if (scan.scan == Scan::sm90) return gpu.major == 9 && gpu.minor == 0;  // later GPUs lack Hopper's instructions
   return gpu.major > scan.least_major || (gpu.major == scan.least_major && gpu.minor >= scan.least_minor);
 }
 
 Scan scan_of(const Capability& gpu, std::int64_t n_queries) {
   const std::string_view forced = environment::word(environment::Variable::cuda_scan);
-  // The host obeys "bytes" and "halves" (knn/gpu/tensor/byte_columns.cpp): they leave open which scan of halves is
-  // used.
+  // The host obeys "bytes" and "halves" (knn/gpu/tensor/byte_columns.cpp). Neither says which scan of halves is used.
   if (forced.empty() || forced == "bytes" || forced == "halves") {
     if (n_queries <= kFewQueries) return Scan::few;
     for (const NamedScan& scan : kScans) {

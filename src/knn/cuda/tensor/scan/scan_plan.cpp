@@ -10,12 +10,12 @@ namespace {
 
 constexpr int kMostParts = 5;
 constexpr std::int64_t kMostStride = 64;
-constexpr std::int64_t kLeastTiles = 32;  // of a sample, lest it says little
+constexpr std::int64_t kLeastTiles = 32;  // of a sample: a smaller one would prove little
 
-/// A scan takes as many waves of blocks as its grid has, each as long as a block takes for its tiles and for its start:
-/// of `fewest` to `most` segments the number with the least time.
+/// A scan takes as many waves of blocks of threads as its grid has. A wave takes as long as one block does to start and
+/// to scan its tiles. Of `fewest` to `most` segments, this returns the number that takes the least time.
 Segments cut(std::int64_t n_tiles, const ScanSize& size, std::int64_t fewest, std::int64_t most) {
-  constexpr std::int64_t kStart = 512;  // columns of a tile in the time of a block's start
+  constexpr std::int64_t kStart = 512;  // a block of threads starts in the time of this many columns of a tile
   Segments best{n_tiles, 1};
   std::int64_t least = INT64_MAX;
   most = std::min(n_tiles, most);
@@ -35,14 +35,15 @@ struct Choice {
   std::int64_t stride;
 };
 
-/// The cheapest number of parts and share of the sample. Groups that are listed: of the first part, 2^(1 - parts) of
-/// the rows, k over the sample's share; of each that doubles what is known k.
+/// Chooses the cheapest number of parts and share of the sample. The first part has a share 2^(1 - parts) of the rows,
+/// and lists k times this share / the sample's share groups. Each further part doubles what is known and lists k
+/// groups.
 Choice choose(const ScanSize& size) {
-  // Measured on an H200 (docs/adr/0007): seconds of a group that is listed with all that follows, of a part with its
-  // tightening, operations of the products a second and, for few queries, bytes of images read. Narrower images do not
-  // make the scan faster in proportion.
+  // Measured on an H200 (docs/adr/0007). kGroup: seconds of a listed group with all that follows. kPart: seconds of a
+  // part with its tightening. kProducts: operations of the products a second. kBytes: bytes of images read a second,
+  // which count for few queries. Images narrower than kLeastWidth do not make the scan faster in proportion.
   constexpr double kGroup = 0.11e-9, kPart = 10e-6, kProducts = 750e12, kBytes = 4e12, kLeastWidth = 96.0;
-  // What a sample promises varies: by a third for k = 10. A list three times as long as expected still fits.
+  // What a sample promises varies, by a third for k = 10. A list three times as long as expected still fits.
   const double most_listed = static_cast<double>(size.capacity) / 3.0;
   const auto n_queries = static_cast<double>(size.n_queries);
   const auto n_rows = static_cast<double>(size.n_tiles * size.tile_rows), width = static_cast<double>(size.width);
@@ -69,10 +70,10 @@ Choice choose(const ScanSize& size) {
 }  // namespace
 
 ScanPlan plan_scan(const ScanSize& size) {
-  // A thread has a quarter of a query's rows and room for 8 candidates, beyond which each takes its way to memory
-  // alone: segments are so short that it lists 2 on average.
+  // A thread has a quarter of a query's rows and room for 8 candidates; further ones go to memory one by one. So
+  // segments are short enough that a thread lists 2 on average.
   constexpr double kListedOfSegment = 8.0;
-  // Beyond that as many as a batch of one block of queries needs for all multiprocessors.
+  // How many more segments may be tried: enough for a batch of kBlockQueries queries to use all multiprocessors.
   constexpr std::int64_t kMoreSegments = 256;
   const Choice choice = choose(size);
   ScanPlan plan{};

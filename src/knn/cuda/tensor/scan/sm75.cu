@@ -1,4 +1,4 @@
-// The scan on Turing: matrix instructions of 8 columns, training rows through registers into two stages by turns.
+// The scan on Turing: matrix instructions of 8 columns. Training rows pass through registers into two stages by turns.
 #include "device/cuda/check.hpp"
 #include "knn/cuda/tensor/scan/kernels.hpp"
 #include "knn/cuda/tensor/scan/tiles.cuh"
@@ -6,7 +6,7 @@
 namespace stope::knn::cuda {
 namespace {
 
-/// A thread's share of a part, on its way from memory into a stage.
+/// A thread's share of a part, on its way from memory to a stage.
 template <class Tiles>
 class Share {
  public:
@@ -58,7 +58,7 @@ __global__ void __launch_bounds__(Tiles::kThreads, 1)
   Part part{segment.begin, 0};
   share.load(job, part);
   share.store(job, part, stage);
-  __syncthreads();  // the stage is there
+  __syncthreads();  // the first stage is complete
   while (part.tile < segment.end) {
     Part next = part;
     next.next(parts);
@@ -66,7 +66,7 @@ __global__ void __launch_bounds__(Tiles::kThreads, 1)
     if (more) share.load(job, next);
     if (has_queries) tiles.multiply(stage, part, groups);
     if (more) share.store(job, next, other);
-    __syncthreads();  // all have read the stage, and the other one is there
+    __syncthreads();  // all have read the stage, and the other one is complete
     std::uint8_t* const read = stage;
     stage = other;
     other = read;
@@ -80,7 +80,7 @@ template <class Tiles, template <int> class GroupsOf>
 void launch(const ScanJob& job, const typename GroupsOf<Tiles::kSplits>::Out& out, cudaStream_t stream) {
   using Groups = GroupsOf<Tiles::kSplits>;
   constexpr int kBytes = 2 * Tiles::kStageBytes + Tiles::kThreads / 32 * Groups::kBytes;
-  static_assert(kBytes <= 64 * 1024);  // what a block of Turing may have
+  static_assert(kBytes <= 64 * 1024);  // the most shared memory of a block of threads on Turing
   stope::cuda::check(
       cudaFuncSetAttribute(scan_kernel<Tiles, Groups>, cudaFuncAttributeMaxDynamicSharedMemorySize, kBytes),
       "asking for shared memory");

@@ -1,7 +1,7 @@
-// The scan on Ampere and later: a warp's matrix instructions, training tiles through asynchronous copies.
+// The scan on Ampere and later: a warp's matrix instructions, and asynchronous copies of training tiles.
 //
-// The warps of a block copy training rows into a ring of stages and drift apart by as much as half of the ring, so that
-// one multiplies while another looks for maxima.
+// The warps of a block of threads copy training rows into a ring of stages. They drift apart by as much as half of the
+// ring, so that one multiplies while another looks for maxima.
 #include <algorithm>
 
 #include "device/cuda/arrivals.cuh"
@@ -22,11 +22,11 @@ using stope::cuda::barrier_arrive;
 using stope::cuda::barrier_init;
 using stope::cuda::barrier_wait;
 
-/// Arrives when the copies that the thread has begun are there.
+/// Arrives when the copies that the thread has begun are complete.
 __device__ __forceinline__ void barrier_arrive_after_copies(std::uint64_t* barrier) {
   asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];" ::"r"(shared_address(barrier)) : "memory");
 }
-/// Where in the ring a warp is.
+/// The place of a warp in the ring.
 struct Turn {
   int stage = 0, phase = 0;
   __device__ void next(int n_stages) {
@@ -40,19 +40,19 @@ struct Ring {
   std::uint8_t* stages;
   std::uint64_t* full;
   std::uint64_t* empty;
-  int* n_begun;  ///< parts
+  int* n_begun;  ///< parts whose copies have begun
   int n_stages;
 };
 
-/// Copies a segment's parts, one after another. A part is copied by the warp that first comes to ask for it: warps of a
-/// scheduler do not share its time evenly, and the one behind would begin too late for the one ahead.
+/// Copies a segment's parts, one after another. The warp that first asks for a part copies it: the warps of a scheduler
+/// do not share its time evenly, and the last would begin too late for the first.
 template <class Tiles>
 class Copies {
  public:
   __device__ Copies(const ScanJob& job, const Ring& ring, const Segment& segment)
       : job_(job), ring_(ring), part_{segment.begin, 0}, n_((segment.end - segment.begin) * parts(job)) {}
 
-  /// Begins to copy the next part, if there is one, as soon as all have read what was in its stage.
+  /// Begins to copy the next part, if there is one, as soon as all threads have read what was in its stage.
   __device__ __forceinline__ void begin() {
     if (next_ >= n_) return;
     int before = 0;
@@ -86,7 +86,7 @@ class Copies {
   const ScanJob& job_;
   const Ring& ring_;
   Part part_;
-  int n_, next_ = 0;  // parts
+  int n_, next_ = 0;  // parts of the segment, and how many this warp has asked for
   Turn turn_;
 };
 
@@ -99,7 +99,7 @@ __device__ __forceinline__ void scan(const ScanJob& job, const typename Groups::
   const bool has_queries = first_query < job.n_queries;
   const Segment segment = segment_of(job);
   Copies<Tiles> copies(job, ring, segment);
-  // Half of the stages are on their way for the fastest warp, the others may still be read by the slowest.
+  // Half of the stages are being copied for the fastest warp. The slowest warp may still read the others.
   for (int i = 0; i < ring.n_stages / 2; ++i) copies.begin();
   Tiles tiles(job, first_query, split);
   Groups groups(job, out, memory + warp * Groups::kBytes, first_query, split);
@@ -110,8 +110,9 @@ __device__ __forceinline__ void scan(const ScanJob& job, const typename Groups::
     copies.begin();
     barrier_wait(ring.full + turn.stage, turn.phase);
     if (has_queries) tiles.multiply(ring.stages + turn.stage * Tiles::kStageBytes, part, groups);
-    // Every lane for itself: compute-sanitizer's racecheck follows no order through __syncwarp() and the arrival of one
-    // for all. It costs nothing (measured on an H200, 100 columns: 1.846 ms and 1.845; 300 columns: 9.02 and 9.21).
+    // Every lane arrives for itself: compute-sanitizer's racecheck sees no order through __syncwarp() and one lane's
+    // arrival for all. This costs nothing (measured on an H200, 100 columns: 1.846 ms and 1.845; 300 columns: 9.02 and
+    // 9.21).
     barrier_arrive(ring.empty + turn.stage);
     turn.next(ring.n_stages);
     part.next(parts);
@@ -139,7 +140,7 @@ __global__ void __launch_bounds__(Tiles::kThreads, 1)
       barrier_init(ring.empty + stage, kWarps * 32);
     }
   }
-  __syncthreads();  // the barriers are there
+  __syncthreads();  // the barriers are initialised
   scan<Tiles, Groups>(job, out, ring, gathered);
 #endif
 }
@@ -152,7 +153,7 @@ int shared_memory_of_block() {
   return bytes;
 }
 
-/// Shared memory beside the stages.
+/// Shared memory besides the stages.
 template <class Tiles, class Groups>
 inline constexpr int kOtherBytes = Tiles::kThreads / 32 * Groups::kBytes + 2 * kMostStages * 8 + 8;
 
@@ -178,7 +179,7 @@ void launch_any_width(const ScanJob& job, const Out& out, cudaStream_t stream) {
   if (job.n_queries == 0 || job.n_tiles == 0) return;
   const auto launch_tiles = [&]<class Tiles>(std::type_identity<Tiles>) { launch<Tiles, Groups>(job, out, stream); };
   if (with_narrow_tiles<128, false>(job, launch_tiles)) return;
-  // Wide slices cost fewer turns of the ring; three stages of them take what sm_80 has.
+  // Wide slices take fewer turns of the ring. Three stages of them use up the shared memory of sm_80.
   using Wide = WideTiles<64, false>;
   if (stages<Wide, Groups<Wide::kSplits>>() >= 3) return launch_tiles(std::type_identity<Wide>{});
   launch_tiles(std::type_identity<WideTiles<32, false>>{});

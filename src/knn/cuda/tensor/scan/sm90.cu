@@ -1,4 +1,4 @@
-// The scan on Hopper of images of halves (filter_scan_sm90.cuh; of more than 128 columns filter_scan_sm90_wide.cu).
+// The scan on Hopper for images in halves (sm90.cuh; sm90_wide.cu has those of more than 128 columns).
 #include "knn/cuda/tensor/scan/sm90.cuh"
 
 namespace stope::knn::cuda {

@@ -1,14 +1,15 @@
-// The scan on Hopper, images of up to 128 halves or 256 bytes: asynchronous warpgroup matrix instructions, queries in
-// registers, training tiles through shared memory. Compiled for sm_90a; other architectures get an empty kernel that is
-// never launched (can_scan).
+// The scan on Hopper for images of up to 128 halves or 256 bytes. It uses asynchronous warpgroup matrix instructions,
+// with queries in registers and training tiles in shared memory. It is compiled for sm_90a; other architectures get an
+// empty kernel that is never launched (can_scan).
 //
-// A block has a producer that copies tiles of 128 training rows into a ring of stages, and two consumer warpgroups of
-// 128 queries each, in two halves: while the scores of one half are looked at, the matrix units work on the other. Per
-// pair the consumers do one maximum. What is listed is a group of 4 rows, appended to a private list in shared memory:
-// no atomics, and the pass runs at the speed of the bare products.
+// A block of threads has one producer, which copies tiles of 128 training rows into a ring of stages. It has two
+// consumer warpgroups of 128 queries each, in two halves. While a warpgroup looks at the scores of one half, the matrix
+// units work on the other. Consumers do one maximum a pair. A listed group has 4 rows and is appended to a private list
+// in shared memory. So a block seldom adds atomically, and the
+// pass runs at the speed of the bare products.
 //
-// Score is float where images are of halves, int where they are of bytes: two bytes take the place of a half, so that
-// tiles, descriptors and registers of queries are the same, and only the instruction is another.
+// Score is float if images are in halves, int if they are in bytes. Two bytes take the place of a half, so that tiles,
+// descriptors and registers of queries are the same. Only the instruction differs.
 #pragma once
 
 #include <type_traits>
@@ -67,7 +68,7 @@ __device__ void produce(const ScanJob& job, const Shared& shared, std::int64_t b
   }
 }
 
-// A thread has four queries, query(0 ... 3): two of either half.
+// A thread has four queries, query(0 ... 3): two of each half.
 template <int kWidth, bool kStarts, class Score>
 class Consumer {
  public:
@@ -96,7 +97,7 @@ class Consumer {
   __device__ int column() const { return column_; }
   __device__ int thread() const { return thread_; }
 
-  /// Calls see(half, scores, turn) for the scores of either half and every tile.
+  /// Calls see(half, scores, turn) for the scores of each half and every tile.
   template <class See>
   __device__ __forceinline__ void scan(int n_tiles, const See& see) {
     for (int turn = 0; turn < n_tiles; ++turn) {
@@ -150,7 +151,7 @@ class Consumer {
     barrier_wait(shared_.full + turn % L::kStages, turn / L::kStages & 1);
   }
 
-  // kLeft: groups of the matrix units that may go on meanwhile.
+  // kLeft: groups of matrix instructions that may still be running on return.
   template <int kHalf, int kLeft, class See>
   __device__ __forceinline__ void finish(int turn, const See& see) {
     multiply_wait<kLeft>();
@@ -228,11 +229,11 @@ __global__ void __launch_bounds__(kThreads, 1)
   if (threadIdx.x == 0) {
     for (int stage = 0; stage < L::kStages; ++stage) {
       barrier_init(shared.full + stage, 1);
-      barrier_init(shared.empty + stage, kConsumers * 4);  // a warp of consumers each
+      barrier_init(shared.empty + stage, kConsumers * 4);  // one arrival for each warp of consumers
     }
     barriers_are_ready();
   }
-  __syncthreads();
+  __syncthreads();  // the barriers are initialised
   if (threadIdx.x < 128) {
     asm volatile("setmaxnreg.dec.sync.aligned.u32 24;");
     if (threadIdx.x == 0) produce<kWidth, kStarts>(job, shared, begin, end);

@@ -1,4 +1,4 @@
-// The scan on Hopper of images of bytes (filter_scan_sm90.cuh): of up to 128 and up to 256 columns.
+// The scan on Hopper for images in bytes (sm90.cuh), of up to 128 or up to 256 columns.
 #include "knn/cuda/tensor/scan/sm90.cuh"
 
 namespace stope::knn::cuda {

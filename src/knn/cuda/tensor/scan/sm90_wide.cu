@@ -1,8 +1,9 @@
-// The scan on Hopper, images of more than 128 columns: both operands come through shared memory, panel by panel.
+// The scan on Hopper for images of more than 128 columns: both operands come through shared memory, panel by panel.
 //
-// What limits it is how fast panels come from the L2 cache and how often the matrix units read them: a block has 128
-// queries (a warpgroup 64) and tiles of 256 training rows, and two blocks of a cluster, with different queries, share
-// their training panels: either copies half of a panel into both. A stage is free when the consumers of both are done.
+// Two things limit it: how fast panels come from the L2 cache, and how often the matrix units read them. So a block of
+// threads has 128 queries (a warpgroup 64) and tiles of 256 training rows. The two blocks of a cluster have different
+// queries and share their training panels: each copies half of a panel into both. A stage is free when the consumers of
+// both blocks are done with it.
 #include "device/cuda/check.hpp"
 #include "knn/cuda/tensor/scan/wgmma.cuh"
 
@@ -12,7 +13,7 @@ namespace {
 constexpr int kThreads = 384, kConsumers = 2, kConsumerThreads = kConsumers * 128, kCluster = 2;
 constexpr int kPanelColumns = 64;
 constexpr int kPanelBytes = kTileRows * kPanelColumns * static_cast<int>(sizeof(__half));
-constexpr int kStages = 4, kStageBytes = 3 * kPanelBytes;  // queries, and two tiles of training rows
+constexpr int kStages = 4, kStageBytes = 3 * kPanelBytes;  // a panel of queries, and of two tiles of training rows
 constexpr int kPrivate = 8, kListStride = kConsumerThreads * 2;
 constexpr int kBarriers = kStages * kStageBytes, kLists = kBarriers + 2 * kStages * 8;
 constexpr int kBytes = kLists + kListStride * kPrivate * static_cast<int>(sizeof(ListedGroup));
@@ -46,7 +47,7 @@ __device__ void produce(const ScanJob& job, const Shared& shared, std::int64_t b
   }
 }
 
-// A thread has two queries, query(0 ... 1), and their scores with two tiles of 128 rows.
+// A thread has two queries, query(0 ... 1), and their scores for two tiles of 128 rows.
 class Consumer {
  public:
   __device__ Consumer(const ScanJob& job, const Shared& shared)
@@ -60,7 +61,7 @@ class Consumer {
   __device__ int column() const { return column_; }
   __device__ int thread() const { return thread_; }
 
-  /// Computes the scores of tile `turn` of those scanned.
+  /// Computes the scores of tile `turn` of the tiles that are scanned.
   __device__ __forceinline__ void multiply(int turn) {
     multiply_panel<true>(turn * n_panels_);
     for (int panel = 1; panel < n_panels_; ++panel) {
@@ -174,11 +175,11 @@ __global__ void __launch_bounds__(kThreads, 1)
   if (threadIdx.x == 0) {
     for (int stage = 0; stage < kStages; ++stage) {
       sm90::barrier_init(shared.full + stage, 1);
-      sm90::barrier_init(shared.empty + stage, kCluster * kConsumers * 4);  // a warp of consumers each
+      sm90::barrier_init(shared.empty + stage, kCluster * kConsumers * 4);  // one arrival for each warp of consumers
     }
     sm90::barriers_are_ready();
   }
-  sm90::cluster_sync();  // the other block must not copy before
+  sm90::cluster_sync();  // the barriers are initialised before the other block copies
   if (threadIdx.x < 128) {
     asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
     if (threadIdx.x == 0) produce(job, shared, begin, end);
@@ -190,8 +191,8 @@ __global__ void __launch_bounds__(kThreads, 1)
       consume_list(job, shared, begin, end, lists);
     }
   }
-  __syncwarp();
-  sm90::cluster_sync();  // nor arrive here after this one has gone
+  __syncwarp();          // the warp of the producer is together again: cluster_sync() is for whole warps
+  sm90::cluster_sync();  // this block does not end while the other may still arrive here
 #endif
 }
 

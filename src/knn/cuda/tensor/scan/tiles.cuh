@@ -1,9 +1,9 @@
-// Training rows in shared memory and their products with queries: what the scans by a warp's matrix instructions copy
+// Training rows in shared memory and their products with queries: what the scans with a warp's matrix instructions copy
 // into a stage, and what a warp does with it.
 //
-// A block has 256 queries, 64 a warp; kSplits warps have the same queries and share the rows of a stage. Images of up
-// to 128 columns stay in registers (NarrowTiles). Wider ones pass by in slices of 32 columns with those of the training
-// rows, and the scores of 64 x 64 pairs stay (WideTiles).
+// A block of threads has 256 queries, 64 a warp; kSplits warps have the same queries and share the rows of a stage.
+// Images of up to 128 columns stay in registers (NarrowTiles). Wider images pass by in slices, together with those of
+// the training rows, while the scores of 64 x 64 pairs stay in registers (WideTiles).
 #pragma once
 
 #include <type_traits>
@@ -26,21 +26,21 @@ struct Part {
   }
 };
 
-/// 16 of a part's bytes, number 0 ... kPieces - 1: from memory to a place in the stage.
+/// The 16 bytes number 0 ... kPieces - 1 of a part: where they come from, and their place in the stage.
 struct Piece {
   const std::uint8_t* from;
   int to;
 };
 
-/// Where the 16 bytes of a row lie, in a table of rows of 64 or 128 bytes in which no two of 8 rows one below the other
-/// meet in a bank (train_place).
+/// Returns where 16 bytes of a row lie, in a table of rows of 64 or 128 bytes. No two of 8 consecutive rows meet in a
+/// bank (tile_place).
 template <int kRowBytes>
 __device__ __forceinline__ int swizzled(int row, int piece) {
   return row * kRowBytes + (piece ^ (kRowBytes == 128 ? row & 7 : row >> 1 & 3)) * 16;
 }
 
-/// Which row of the matrices of load_matrices a lane names, to get columns 16 * k and on as a product's a, of 16 rows
-/// of queries, or its b, of 16 rows of training.
+/// Returns which row of the matrices of load_matrices a lane names, to get columns 16 * k and on: as a product's a, for
+/// 16 rows of queries, or as its b, for 16 training rows.
 template <int kRowBytes>
 __device__ __forceinline__ int a_place(int k, int lane) {
   return swizzled<kRowBytes>(lane % 16, k * 2 + lane / 16);
@@ -50,7 +50,7 @@ __device__ __forceinline__ int b_place(int k, int lane) {
   return swizzled<kRowBytes>(lane / 16 * 8 + lane % 8, k * 2 + lane / 8 % 2);
 }
 
-/// The c that products of 16 rows begin with: the rows' starts, which lie in shared memory twice each pair.
+/// Loads the c with which products of 16 rows begin: the rows' starts. Each pair of starts lies in shared memory twice.
 __device__ __forceinline__ void load_starts(float (&starts)[2][4], const std::uint8_t* from) {
 #pragma unroll
   for (int j = 0; j < 2; ++j) {
@@ -60,7 +60,7 @@ __device__ __forceinline__ void load_starts(float (&starts)[2][4], const std::ui
 }
 
 /// Images of kWidth columns (32, 64, 96 or 128). A part is kRows rows (64 or 128). kHasStarts: accumulators begin with
-/// them. kHalved: products of 8 columns.
+/// the starts. kHalved: products of 8 columns.
 template <int kWidth, int kRows, bool kHasStarts, bool kHalved>
 class NarrowTiles {
  public:
@@ -70,13 +70,14 @@ class NarrowTiles {
  private:
   static constexpr int kRowBytes = panel_columns(kWidth) * 2, kPanels = kWidth * 2 / kRowBytes;
   static constexpr int kPanelBytes = kRows * kRowBytes;
-  static constexpr int kSteps = kRowBytes / 32;  // of 16 columns, a panel
+  static constexpr int kSteps = kRowBytes / 32;  // steps of 16 columns in a panel
   // The scores of 16 rows are looked at while those of the next 16 are computed. Measured on an H200: 10 % faster at 64
-  // columns; slower at 128, where it takes all registers, and at 32, where the products are too short to hide it.
+  // columns. It is slower at 128 columns, where it takes all registers, and at 32, where the products are too short to
+  // hide it.
   static constexpr bool kDeferred = kWidth == 64;
 
  public:
-  // A stage: panels as they lie in memory, starts.
+  // A stage holds panels as they lie in memory, then starts.
   static constexpr int kStarts = kPanels * kPanelBytes;
   static constexpr int kStageBytes = kStarts + (kHasStarts ? kRows * 8 : 0);
   static constexpr int kPieces = kStarts / 16;
@@ -90,7 +91,7 @@ class NarrowTiles {
     return {from + (panel * (kTileRows / kRows) + part.at) * kPanelBytes + to % kPanelBytes, to};
   }
 
-  /// The starts of the part's rows, or null; kStartPairs of them are copied twice to kStarts.
+  /// Returns the starts of the part's rows, or null. kStartPairs pairs of them are copied twice to kStarts.
   static constexpr int kStartPairs = kRows / 2;
   __device__ static const float* starts(const ScanJob& job, const Part& part) {
     return kHasStarts ? job.starts + job.tile(part.tile) * kTileRows + part.at * kRows : nullptr;
@@ -121,7 +122,7 @@ class NarrowTiles {
     }
   }
 
-  /// Gives the scores of the stage's rows, or of those before, to `groups`.
+  /// Gives the scores of the stage's rows, or of the rows before, to `groups`.
   template <class Groups>
   __device__ __forceinline__ void multiply(const std::uint8_t* stage, const Part& part, Groups& groups) {
     const int first_row = (first_tile_ + part.tile * stride_) * kTileRows + part.at * kRows + row_;
@@ -149,7 +150,7 @@ class NarrowTiles {
   }
 
  private:
-  /// The scores of 16 rows.
+  /// Computes the scores of 16 rows.
   __device__ __forceinline__ void add_up(Scores& scores, const std::uint8_t* stage, int g) const {
     const std::uint32_t address = shared_address(stage);
     float starts[2][4] = {};
@@ -181,7 +182,7 @@ class NarrowTiles {
 };
 
 /// Images of any multiple of 64 columns, in tiles of 256 rows (scan_tile_rows). A part is a slice of kSlice columns (32
-/// or 64) of half of one, with that of the queries.
+/// or 64) of half a tile, with the same slice of the queries.
 template <int kSlice, bool kHalved>
 class WideTiles {
   static constexpr int kRowBytes = kSlice * 2;
@@ -189,7 +190,7 @@ class WideTiles {
  public:
   static constexpr int kSplits = 2;
   static constexpr int kThreads = kQueryWarps * kSplits * 32;
-  // A stage: training rows, queries, starts; these come with the first slice of a tile.
+  // A stage holds training rows, queries and starts. The starts come with the first slice of a tile.
   static constexpr int kQueries = kTileRows * kRowBytes;
   static constexpr int kStarts = kQueries + kBlockQueries * kRowBytes;
   static constexpr int kStageBytes = kStarts + kTileRows * 8;
@@ -198,7 +199,7 @@ class WideTiles {
   __device__ static int slices(const ScanJob& job) { return job.width / kSlice; }
   __device__ static int parts_per_tile(const ScanJob& job) { return 2 * slices(job); }
 
-  /// The tile of kTileRows rows, and the slice of it.
+  /// A tile of kTileRows rows, and a slice of it.
   struct Where {
     std::int64_t tile;
     int slice;
@@ -295,7 +296,7 @@ class WideTiles {
   Scores scores_[kGroups];
 };
 
-/// The tiles of a block's segment of the scan. Rows are 32-bit numbers, so those of tiles are.
+/// The tiles of the segment that a block of threads scans. Rows are 32-bit numbers, so tile numbers are, too.
 struct Segment {
   int begin, end;
 };
@@ -304,8 +305,8 @@ __device__ __forceinline__ Segment segment_of(const ScanJob& job) {
   return {begin, min(begin + static_cast<int>(job.tiles_per_segment), static_cast<int>(job.n_tiles))};
 }
 
-/// Calls launch(std::type_identity<Tiles>{}) with the tiles for a job's images. False: they have more than 128 columns.
-/// kRows: the rows of a part of 96 or 128 columns.
+/// Calls launch(std::type_identity<Tiles>{}) with the tiles for a job's images. Returns false if they have more than
+/// 128 columns. kRows: rows of a part at 96 or 128 columns.
 template <int kRows, bool kHalved, class Launch>
 bool with_narrow_tiles(const ScanJob& job, const Launch& launch) {
   const auto with = [&]<int kWidth, int kPartRows>() {
@@ -325,7 +326,7 @@ bool with_narrow_tiles(const ScanJob& job, const Launch& launch) {
   }
 }
 
-/// The grid of a scan by blocks of 256 queries.
+/// The grid of a scan, in blocks of 256 queries.
 inline dim3 scan_grid(const ScanJob& job) {
   return {static_cast<unsigned>((job.n_queries + kBlockQueries - 1) / kBlockQueries),
           static_cast<unsigned>((job.n_tiles + job.tiles_per_segment - 1) / job.tiles_per_segment), 1};

@@ -1,5 +1,5 @@
-// What the scans on Hopper are made of: barriers and bulk copies into shared memory, asynchronous warpgroup matrix
-// instructions, and what is done with a thread's share of the scores. For sm_90a only.
+// Building blocks of the scans on Hopper, for sm_90a only: barriers and bulk copies into shared memory, asynchronous
+// warpgroup matrix instructions, and what a thread does with its share of the scores.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ __device__ __forceinline__ std::uint32_t shared_address(const void* p) {
   return static_cast<std::uint32_t>(__cvta_generic_to_shared(p));
 }
 
-// Barriers in shared memory that count arrivals and bytes of copies.
+// These barriers in shared memory count arrivals and copied bytes.
 __device__ __forceinline__ void barrier_init(std::uint64_t* barrier, int count) {
   asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(shared_address(barrier)), "r"(count));
 }
@@ -29,7 +29,7 @@ __device__ __forceinline__ void barrier_expect(std::uint64_t* barrier, int bytes
 __device__ __forceinline__ void barrier_arrive(std::uint64_t* barrier) {
   asm volatile("mbarrier.arrive.shared.b64 _, [%0];" ::"r"(shared_address(barrier)) : "memory");
 }
-/// At the barrier of the same place in block `rank` of the cluster.
+/// Arrives at the barrier in the same place of block `rank` of the cluster.
 __device__ __forceinline__ void barrier_arrive_at(std::uint64_t* barrier, int rank) {
   asm volatile(
       "{\n"
@@ -58,7 +58,7 @@ __device__ __forceinline__ void bulk_copy(void* to, const void* from, int bytes,
                "l"(from), "r"(bytes), "r"(shared_address(barrier))
                : "memory");
 }
-/// To the same place in every block of the cluster that `blocks` has a bit for, each with its own barrier.
+/// Copies to the same place in every block of the cluster for which `blocks` has a bit; each block has its own barrier.
 __device__ __forceinline__ void bulk_copy_to(std::uint16_t blocks, void* to, const void* from, int bytes,
                                              std::uint64_t* barrier) {
   asm volatile(
@@ -77,8 +77,8 @@ __device__ __forceinline__ void cluster_sync() {
   asm volatile("barrier.cluster.arrive.release.aligned;\nbarrier.cluster.wait.acquire.aligned;" ::: "memory");
 }
 
-/// What the matrix instructions are told of a panel of rows in shared memory: rows of 128 bytes, swizzled over 8 rows,
-/// 1024 bytes apart (64 units of 16); or of 64 bytes, 512 apart.
+/// Describes a panel of rows in shared memory to the matrix instructions. Rows of 128 bytes are swizzled over 8 rows,
+/// and 8 rows take 1024 bytes (64 units of 16). With rows of 64 bytes, 8 rows take 512 bytes.
 template <int kRowBytes>
 __device__ __forceinline__ std::uint64_t panel_descriptor(const void* panel) {
   static_assert(kRowBytes == 128 || kRowBytes == 64);
@@ -103,7 +103,7 @@ __device__ __forceinline__ std::uint64_t panel_descriptor(const void* panel) {
   kind(d[57]), kind(d[58]), kind(d[59]), kind(d[60]), kind(d[61]), kind(d[62]), kind(d[63])
 // clang-format on
 
-/// d = a * b (+ d): 64 rows x 16 columns from registers, 128 rows from shared memory.
+/// Computes d = a * b (+ d) for halves: a is 64 rows x 16 columns from registers, b is 128 rows from shared memory.
 template <bool kAdd>
 __device__ __forceinline__ void multiply(float (&d)[64], const std::uint32_t (&a)[4], std::uint64_t b) {
   asm volatile(
@@ -114,7 +114,7 @@ __device__ __forceinline__ void multiply(float (&d)[64], const std::uint32_t (&a
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "n"(kAdd ? 1 : 0));
 }
 
-/// The same of 32 columns of bytes.
+/// Computes d = a * b (+ d) likewise for 32 columns of bytes.
 template <bool kAdd>
 __device__ __forceinline__ void multiply(int (&d)[64], const std::uint32_t (&a)[4], std::uint64_t b) {
   asm volatile(
@@ -125,7 +125,7 @@ __device__ __forceinline__ void multiply(int (&d)[64], const std::uint32_t (&a)[
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "n"(kAdd ? 1 : 0));
 }
 
-/// The same with both operands in shared memory.
+/// Computes d = a * b (+ d) for halves with both operands in shared memory.
 template <bool kAdd>
 __device__ __forceinline__ void multiply(float (&d)[64], std::uint64_t a, std::uint64_t b) {
   asm volatile(
@@ -142,7 +142,7 @@ __device__ __forceinline__ void multiply_begin() {
 __device__ __forceinline__ void multiply_end() {
   asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
 }
-/// Until at most so many of the groups begun are unfinished.
+/// Waits until at most kLeft of the groups begun are unfinished.
 template <int kLeft>
 __device__ __forceinline__ void multiply_wait() {
   asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(kLeft) : "memory");
@@ -157,23 +157,23 @@ __device__ __forceinline__ void pin(int (&d)[64]) {
   for (int i = 0; i < 64; ++i) asm volatile("" : "+r"(d[i])::"memory");
 }
 
-// Of 64 queries x 128 rows a thread holds 2 queries, 8 apart, and of each 32 rows: 8 * j + column and the next, for j
-// in [0, 16) and column = lane % 4 * 2.
+// A thread holds 2 of 64 queries, 8 apart, and for each of them 32 of 128 rows: 8 * j + column and the next, for j in
+// [0, 16) and column = lane % 4 * 2.
 
-/// Two scores that lie side by side: floats, or whole numbers where images are of bytes.
+/// Two scores that lie next to each other: floats, or whole numbers if images are in bytes.
 template <class Score>
 struct alignas(8) Pair {
   Score x, y;
 };
 
-/// Of its query kOdd: the scores of rows 8 * j + column and the next.
+/// Returns the scores of rows 8 * j + column and the next for the thread's query kOdd.
 template <int kOdd, class Score>
 __device__ __forceinline__ Pair<Score> scores_of(const Score (&scores)[64], int j) {
   return {scores[j * 4 + kOdd * 2], scores[j * 4 + kOdd * 2 + 1]};
 }
 
-// Scores are compared as integers, which have a maximum of three in one instruction. Those of halves are positive where
-// they matter (ScanJob), so that their bits are ordered as they are.
+// Scores are compared as integers, which have a maximum of three in one instruction. Scores of halves are positive
+// where they matter (ScanJob), so their bits have the same order.
 __device__ __forceinline__ int bits(float score) {
   return __float_as_int(score);
 }
@@ -181,7 +181,7 @@ __device__ __forceinline__ int bits(int score) {
   return score;
 }
 
-/// And back to floats, for the few that leave the registers.
+/// Converts back to a float, for the few scores that leave the registers.
 template <class Score>
 __device__ __forceinline__ float score_of_bits(int score) {
   if constexpr (std::is_same_v<Score, int>) {
@@ -191,13 +191,13 @@ __device__ __forceinline__ float score_of_bits(int score) {
   }
 }
 
-/// What no score is below: what maxima begin with.
+/// A value that no score is below: maxima begin with it.
 template <class Score>
 __device__ __forceinline__ int least_bits() {
   return std::is_same_v<Score, int> ? kNeverOfBytes : bits(kNever);
 }
 
-/// Maxima of four disjoint groups of the rows a thread holds of a query, kept over tiles.
+/// Keeps maxima, over tiles, of four disjoint groups of the rows that a thread holds for a query.
 template <int kOdd, class Score>
 __device__ __forceinline__ void keep_maxima(const Score (&scores)[64], int (&best)[4]) {
 #pragma unroll
@@ -207,20 +207,20 @@ __device__ __forceinline__ void keep_maxima(const Score (&scores)[64], int (&bes
   }
 }
 
-/// As scores are compared. Above any score, a kAlways row's too, for images that are of no query: nothing is listed for
-/// them. Whole numbers reach a threshold where they reach the next whole number.
+/// Returns a threshold in the form in which scores are compared. An image that is no query gets one above any score,
+/// even kAlways, so that nothing is listed. A whole number reaches a threshold if it reaches the next whole number.
 template <class Score>
 __device__ __forceinline__ int threshold_of(const ScanJob& job, const GroupLists& lists, std::int64_t query) {
   if (query >= job.n_queries) return 0x7fffffff;
   if constexpr (std::is_same_v<Score, int>) {
-    return __float2int_ru(lists.thresholds[query]);  // never below 0; what is infinite becomes the largest number
+    return __float2int_ru(lists.thresholds[query]);  // never below 0; infinity becomes the largest number
   } else {
     return bits(lists.thresholds[query]);
   }
 }
 
-/// A thread's list of one query: up to kMost candidates in shared memory, kStride apart. More go to the query's list at
-/// once.
+/// A thread's list of one query: up to kMost candidates in shared memory, kStride apart. Further candidates go to the
+/// query's list at once.
 template <int kMost, int kStride>
 struct PrivateList {
   ListedGroup* entries;
@@ -244,7 +244,7 @@ struct PrivateList {
   }
 };
 
-/// Lists the groups of 4 rows whose best score reaches the threshold; `first`: the row of column 0 of the tile, plus
+/// Lists the groups of 4 rows whose best score reaches the threshold. `first` is the row of the tile's column 0 plus
 /// the thread's column.
 template <int kOdd, class Score, class List>
 __device__ __forceinline__ void list_groups(const Score (&scores)[64], int threshold, std::int32_t first,
@@ -266,7 +266,7 @@ __device__ __forceinline__ void list_groups(const Score (&scores)[64], int thres
   while (hits != 0) {
     const int g = __ffs(static_cast<int>(hits)) - 1;
     hits &= hits - 1;
-    // Registers have no run-time index: halve the candidates instead.
+    // Registers have no run-time index, so this halves the candidates three times.
     const int a = (g & 1) != 0 ? group[1] : group[0], b = (g & 1) != 0 ? group[3] : group[2];
     const int c = (g & 1) != 0 ? group[5] : group[4], d = (g & 1) != 0 ? group[7] : group[6];
     const int low = (g & 2) != 0 ? b : a, high = (g & 2) != 0 ? d : c;
