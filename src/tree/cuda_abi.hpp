@@ -41,14 +41,14 @@ struct Splits {
   const Split* splits;
   const std::uint32_t* right_counts;  ///< [split][class]: rows of the right child
   std::int64_t n;
-  double sort_seconds, grow_seconds;  ///< time of the GPU's work, without copies
+  double sort_seconds, grow_seconds;  ///< how long the GPU worked, without copies
 };
 
 inline constexpr int kSlots = 2;
 
-/// First every attribute comes, in pieces: while one is copied and sorted, the next is filled in. Then the tree grows.
-/// Several sessions can grow one tree if the table has more than kShortRows rows. Each of them then has some of the
-/// attributes, and look, mark and move make every level, instead of grow.
+/// First every attribute comes, in pieces: while one is copied and sorted, the next is filled. Then the tree grows.
+/// Several sessions can grow one tree if the table has more than kShortRows rows. Each then has some of the attributes,
+/// and the calls look, mark and move make every level, instead of grow.
 struct Session;
 
 inline constexpr std::int64_t kShortRows = 1024;

@@ -1,4 +1,4 @@
-// Trees for people: text, rules, DOT; and which format is which (stope/tree_format.hpp).
+// Trees for people: text, rules, DOT; and the names of the formats (stope/tree_format.hpp).
 #include "stope/tree_format.hpp"
 
 #include <cmath>
@@ -11,7 +11,7 @@ namespace stope {
 namespace tree {
 namespace {
 
-// The lines of a node's branches, depth first without recursion: trees may be as deep as the table is long.
+// Visits the lines of a node's branches, depth first without recursion: a tree may be as deep as the table is long.
 template <class Visit>
 void for_each_branch(const DecisionTree& tree, const Visit& visit) {
   for (std::size_t i = 1; i < tree.nodes().size(); ++i) {

@@ -1,4 +1,4 @@
-// Which implementation grows (tree/grow.hpp).
+// Chooses the implementation that grows (tree/grow.hpp).
 #include "tree/grow.hpp"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ namespace {
 
 // Measured: bench/discretize_gpu.py ("processor" and "call"; 16 threads with AVX-512, an H200), rounded.
 
-// Seconds that threads of the CPU take to sort a column's values and to split it level after level: a thread a column.
+// Seconds that threads take to sort a column's values and to split it level after level, one thread per column.
 double growth_seconds(std::int64_t n_rows, std::int64_t n_columns, int threads) {
   const double value = n_rows <= discretize::kNetworkRows ? 75e-9 : 25e-9 * std::log2(static_cast<double>(n_rows));
   return value * static_cast<double>(n_rows) * static_cast<double>(n_columns) /

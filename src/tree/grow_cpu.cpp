@@ -1,5 +1,5 @@
-// Growing on the processor, level by level: every attribute is sorted once, and its order is partitioned stably from
-// level to level. A task is an attribute: its rows go to the children, then every open node is scanned.
+// Growing on the CPU, level by level. Every attribute is sorted once, and its order is partitioned stably from level to
+// level. A task is an attribute: it moves the rows to the children, then scans every open node.
 #include <algorithm>
 #include <numeric>
 
@@ -18,13 +18,13 @@ using discretize::DecisionProblem;
 
 // A node whose rows lie at [begin, begin + n) of every attribute's order.
 struct OpenNode {
-  std::int64_t node = 0;  // in the list
+  std::int64_t node = 0;  // number in the list
   std::int64_t begin = 0, n = 0;
   bool keep_left = false, keep_right = false;  // which of its children are open, once it is split
 };
 
-// Moves an attribute's rows from the nodes of a level to their children on the next, whose rows lie in the order of the
-// nodes, left before right. Nothing moves to the right in memory but what passes through `scratch`.
+// Moves an attribute's rows from the nodes of a level to their children on the next. Their rows lie in the order of the
+// nodes, left before right. Only rows that pass through `scratch` move to the right in memory.
 void partition(RankedRow* rows, const std::vector<OpenNode>& level, const std::vector<std::uint8_t>& goes_right,
                RankedRow* scratch) {
   RankedRow* out = rows;
@@ -33,7 +33,7 @@ void partition(RankedRow* rows, const std::vector<OpenNode>& level, const std::v
     const RankedRow* const from = rows + open.begin;
     std::int64_t n_left = 0, n_right = 0;
     for (std::int64_t i = 0; i < open.n; ++i) {
-      const RankedRow row = from[i];  // read first: out[n_left] may be where it lies
+      const RankedRow row = from[i];  // read first: out[n_left] may be the same place
       const std::int64_t right = goes_right[row_of(row)];
       scratch[n_right] = row;
       n_right += right;
@@ -50,7 +50,7 @@ struct BestSplit {
   NodeSplit<Value> split;
   std::int32_t attribute = -1;
 
-  // Attributes come in any order.
+  // Attributes may come in any order.
   void offer(const NodeSplit<Value>& other, std::int32_t from) {
     if (!(other.value > 0)) return;
     if (other.value > split.value || (other.value == split.value && from < attribute)) {
@@ -103,7 +103,7 @@ class Growth {
             std::count_if(counts, counts + n_classes, [](std::int64_t n) { return n > 0; })};
   }
 
-  // Every attribute: its rows to the nodes of `level`, and what it has to offer each of them.
+  // For every attribute: moves its rows to the nodes of `level`, and finds the best split that it offers each of them.
   void scan(const std::vector<OpenNode>& before, const std::vector<OpenNode>& level) {
     for (auto& best : best_) best.assign(level.size(), {});
     std::vector<NodeTotals> nodes;
@@ -126,7 +126,8 @@ class Growth {
     });
   }
 
-  // Splits what is worth it; the children that may be split again, their rows where partition() will put them.
+  // Splits the nodes for which it is worth it. Returns the children that may be split again; their rows are where
+  // partition() will put them.
   std::vector<OpenNode> split(std::vector<OpenNode>& level) {
     std::vector<BestSplit<Value>> winners(level.size());
     for (std::size_t i = 0; i < level.size(); ++i) {
@@ -218,7 +219,7 @@ class Growth {
   ThreadPool pool_;
   Orders orders_;
   std::vector<std::uint8_t> goes_right_;
-  std::vector<Scan> scans_;  // one a worker, as what follows
+  std::vector<Scan> scans_;  // one per worker, as the two below
   std::vector<std::vector<RankedRow>> scratch_;
   std::vector<std::vector<BestSplit<Value>>> best_;
   NodeList list_;

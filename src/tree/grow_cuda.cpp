@@ -27,8 +27,8 @@ using device::checked_call;
 using discretize::Attribute;
 using discretize::DecisionProblem;
 
-// A piece on its way is small: pinned memory takes long to get. What is sorted together is more, because launches over
-// few columns leave much of a GPU idle.
+// A piece is small because pinned memory takes long to allocate. A batch is larger, because launches over few columns
+// leave much of a GPU idle.
 constexpr std::int64_t kPieceBytes = std::int64_t{4} << 20, kBatchBytes = std::int64_t{256} << 20;
 constexpr Type kTypes[] = {Type::float32, Type::float64, Type::code};
 
@@ -59,7 +59,7 @@ std::int64_t least_w(double score) {
   return low;
 }
 
-// What a session gets: attributes of each type, and how they come.
+// What a session gets: attributes of each type, and the sizes in which they come.
 struct Share {
   std::vector<std::int64_t> of_type[3];
   std::int64_t n_columns = 0, bytes = 0, piece_bytes = 0, batch_bytes = 0;
@@ -67,9 +67,9 @@ struct Share {
   const std::vector<std::int64_t>& of(Type type) const { return of_type[static_cast<std::size_t>(type)]; }
 };
 
-// What a share takes on a GPU: orders (tree/cuda/short_tree.hpp, discretize/cuda/long_level.hpp), batches that are
-// filled and sorted in turn, and of long columns what the sort and a level's counts take. Level after level the nodes
-// come on top, a few bytes a row.
+// The memory of a share on a GPU: orders (tree/cuda/short_tree.hpp, discretize/cuda/long_level.hpp), and batches that
+// are filled and sorted in turn. Long columns also need memory for the sort and for a level's counts. The nodes of each
+// level add a few bytes per row.
 std::int64_t memory_of(const Share& share, std::int64_t n_rows, std::int64_t n_classes) {
   const std::int64_t n_wide = std::ssize(share.of(Type::float64)), n_narrow = share.n_columns - n_wide;
   const bool one_batch = share.bytes <= share.batch_bytes &&
@@ -104,7 +104,7 @@ class CudaGrowth {
     const std::int64_t root = list_.add({.n_rows = problem_.n_rows}, problem_.class_totals);
     if (!list_.may_split(root, options_)) return list_.preorder();
     device::note_cuda_use();
-    // A short table's tree takes less than what GPUs would have to tell each other.
+    // The tree of a short table takes less time than GPUs would take to exchange results.
     const std::size_t most = problem_.n_rows <= cuda_abi::kShortRows ? 1 : gpus.size();
     sessions_.resize(std::clamp<std::size_t>(static_cast<std::size_t>(problem_.n_attributes()), 1, most));
     ThreadPool pool(static_cast<int>(sessions_.size()));
@@ -119,7 +119,7 @@ class CudaGrowth {
     }
     cuda_abi::Splits splits{};
     double sort = 0.0, growth = 0.0;
-    for (const auto& session : sessions_) {  // all have the same
+    for (const auto& session : sessions_) {  // all have the same splits
       checked_call([&](Failure* failure) { return functions().splits(session.get(), &splits, failure); });
       sort += splits.sort_seconds;
       growth += splits.grow_seconds;
@@ -138,7 +138,8 @@ class CudaGrowth {
     return open_rows;
   }
 
-  // A level by several GPUs: each has its attributes' best splits of all nodes; who has the best marks its rows.
+  // Grows a level on several GPUs. Each finds the best splits of all nodes by its attributes. The GPU with the best one
+  // marks the node's rows.
   template <class Each>
   std::int64_t grow_together(const Each& each) {
     const std::size_t n_gpus = sessions_.size();
@@ -187,7 +188,7 @@ class CudaGrowth {
     return b.attribute < 0 || a.w > b.w || (a.w == b.w && a.attribute < b.attribute);
   }
 
-  // What GPUs marked, together.
+  // The marks of all GPUs together.
   struct Marks {
     std::vector<std::uint32_t> sides, right_counts;
 
@@ -198,7 +199,7 @@ class CudaGrowth {
     }
   };
 
-  // Every n-th attribute is session i's, type after type: none goes empty-handed.
+  // Session i gets every n-th attribute, type after type, so that every session gets some.
   Share share_of(std::int64_t i) const {
     Share share;
     std::int64_t n_seen = 0, widest = 0;
@@ -243,7 +244,7 @@ class CudaGrowth {
     return made;
   }
 
-  // Attributes of a type, piece by piece.
+  // Sends the attributes of a type, piece by piece.
   void send(cuda_abi::Session* session, Type type, std::span<const std::int64_t> attributes, std::int64_t piece_bytes,
             int& slot) const {
     if (attributes.empty()) return;

@@ -1,4 +1,4 @@
-// Trees as JSON (docs/formats/trees.md): one line a node, so that versions of a tree can be compared.
+// Trees as JSON (docs/formats/trees.md), with one line per node, so that versions of a tree can be compared.
 #include <cmath>
 
 #include "tree/words.hpp"
@@ -6,7 +6,7 @@
 namespace stope::tree {
 namespace {
 
-// JSON lacks infinities.
+// JSON has no infinities.
 std::string json_number(double value) {
   if (std::isinf(value)) return value < 0 ? "\"-inf\"" : "\"inf\"";
   return number_text(value);

@@ -38,7 +38,7 @@ Grown NodeList::preorder() const {
   Grown grown;
   grown.nodes.reserve(nodes_.size());
   grown.counts.reserve(counts_.size());
-  std::vector<std::pair<std::int64_t, std::int64_t>> open = {{0, -1}};  // a node here, and its parent there
+  std::vector<std::pair<std::int64_t, std::int64_t>> open = {{0, -1}};  // a node here, and its parent in the result
   while (!open.empty()) {
     const auto [from, parent] = open.back();
     open.pop_back();

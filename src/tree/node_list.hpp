@@ -1,4 +1,4 @@
-// Nodes as they are made, and their class counts; in the end in preorder.
+// Nodes in the order in which they are made, with their class counts. preorder() returns them in preorder.
 #pragma once
 
 #include <cstdint>
@@ -18,9 +18,9 @@ class NodeList {
   const GrownNode& node(std::int64_t i) const { return nodes_[static_cast<std::size_t>(i)]; }
   const std::int64_t* counts(std::int64_t i) const { return counts_.data() + i * n_classes_; }
   bool pure(std::int64_t i) const;
-  /// Whether depth, rows and classes leave anything to split.
+  /// Whether the node's depth, rows and classes leave anything to split.
   bool may_split(std::int64_t i, const GrowOptions& options) const;
-  /// Two children, left and right.
+  /// Adds two children to a node, and returns left and right.
   std::pair<std::int64_t, std::int64_t> split(std::int64_t i, std::int64_t n_right,
                                               const std::vector<std::int64_t>& right_counts);
   Grown preorder() const;

@@ -87,11 +87,11 @@ class Sort {
     }
   }
 
-  // The rank of a row is how many smaller values there are.
+  // Writes rows with their ranks. A rank is the number of smaller distinct values.
   void write(const Worker& worker, RankedRow* out, const Crew& crew) const {
     const std::int64_t n = problem_.n_rows;
     const int n_parts = crew.n_parts(n);
-    std::vector<std::uint32_t> ranks(static_cast<std::size_t>(n_parts) + 1, 0);  // of the first row of a part
+    std::vector<std::uint32_t> ranks(static_cast<std::size_t>(n_parts) + 1, 0);  // rank of the first row of each part
     if (n_parts > 1) {
       crew.each(n_parts, [&](int part) {
         const std::uint8_t* const differs = worker.differs.data();

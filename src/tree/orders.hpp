@@ -1,4 +1,4 @@
-// All attributes' rows in the order of their values, sorted once.
+// The rows of all attributes in the order of their values, sorted once.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@ namespace stope::tree {
 
 class Orders {
  public:
-  /// Numeric attributes as discretize::GroupSorter sorts them, a symbolic one's rank is its code. Beyond half of the
-  /// memory budget they lie in a mapped file.
+  /// Sorts numeric attributes as discretize::GroupSorter does. A symbolic value's rank is its code. Orders that take
+  /// more than half of the memory budget lie in a mapped file.
   Orders(const discretize::DecisionProblem& problem, ThreadPool& pool, const RunOptions& run);
 
   RankedRow* of(std::int64_t attribute) { return rows_.data() + attribute * n_rows_; }

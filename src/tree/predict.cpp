@@ -1,4 +1,4 @@
-// Rows of other tables down a tree (stope/tree.hpp).
+// Sends rows of other tables down a tree (stope/tree.hpp).
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::int64_t kRowsAtOnce = 1024;
 
-// The attributes a tree tests, found in a table, and what becomes of a missing value of each.
+// The attributes that a tree tests, found in a table, and what each of them does with a missing value.
 class Rows {
  public:
   Rows(const DecisionTree& tree, const std::vector<std::int64_t>& tested, const Table& table)
@@ -29,7 +29,7 @@ class Rows {
     columns_ = match_columns(specs, table, Compat::none);
   }
 
-  // The leaves of rows [begin, end).
+  // Finds the leaves of rows [begin, end).
   void apply(std::int64_t begin, std::int64_t end, std::vector<double>& strip, std::int64_t* leaves) const {
     const auto width = static_cast<std::int64_t>(columns_.size());
     strip.resize(static_cast<std::size_t>((end - begin) * width));
@@ -41,14 +41,14 @@ class Rows {
   }
 
  private:
-  // A "?" that stands for missing training values is no value of another table.
+  // A "?" that stands for missing training values is not a value that another table may have.
   static std::vector<std::string> known_values(const TreeAttribute& attribute) {
     std::vector<std::string> values = attribute.values;
     if (attribute.symbolic() && attribute.has_missing) values.pop_back();
     return values;
   }
 
-  // False where the row gets no prediction.
+  // Replaces missing values. Returns false if the row gets no prediction.
   bool settle_missing(double* values, std::int64_t row) const {
     for (std::size_t i = 0; i < tested_.size(); ++i) {
       if (!std::isnan(values[i])) continue;
@@ -60,7 +60,7 @@ class Rows {
           if (attribute.fill) values[i] = *attribute.fill;
           break;
         case MissingPolicy::value:
-          // The code of the missing training values; without any, one that equals nothing.
+          // The code of the missing training values. If there were none, it equals no code of the tree.
           if (attribute.symbolic()) {
             values[i] = static_cast<double>(attribute.values.size()) - (attribute.has_missing ? 1.0 : 0.0);
           }
@@ -91,7 +91,7 @@ class Rows {
   const DecisionTree& tree_;
   const std::vector<std::int64_t>& tested_;
   const Table& table_;
-  std::vector<std::int64_t> place_;  // of an attribute among the tested ones
+  std::vector<std::int64_t> place_;  // place of an attribute among the tested ones
   std::vector<MatchedColumn> columns_;
 };
 

@@ -1,4 +1,4 @@
-// Pruning: bottom up, an inner node becomes a leaf where that costs no more than its subtree (stope/tree.hpp).
+// Pruning: bottom up, an inner node becomes a leaf if that costs no more than its subtree (stope/tree.hpp).
 #include <numeric>
 
 #include "base/number_text.hpp"
@@ -7,8 +7,8 @@
 
 namespace stope {
 
-// errors[i]: what node i as a leaf would get wrong. A subtree costs what its leaves get wrong, and `penalty` for each
-// of its leaves but one. Children come after their parents, so that from the back every subtree is settled before it is
+// errors[i] is the error of node i as a leaf. A subtree costs the errors of its leaves, and `penalty` for each of its
+// leaves but one. Children come after their parents, so the loop goes backwards: every subtree is settled before it is
 // compared.
 void DecisionTree::collapse(const std::vector<double>& errors, double penalty) {
   std::vector<double> cost = errors;
@@ -24,7 +24,7 @@ void DecisionTree::collapse(const std::vector<double>& errors, double penalty) {
   }
   std::vector<TreeNode> kept;
   std::vector<double> counts;
-  std::vector<std::int64_t> place(nodes_.size(), -1);  // where a node is now; -1: nowhere
+  std::vector<std::int64_t> place(nodes_.size(), -1);  // a node's number in the result; -1: it is not there
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
     TreeNode node = nodes_[i];
     if (i > 0) {

@@ -20,7 +20,7 @@ void add_numeric(RuleCondition& condition, double cut, bool right) {
     if (!condition.has_low || cut > condition.low) condition.low = cut;
     condition.has_low = true;
   } else if (std::isinf(cut) && cut < 0) {
-    condition.missing_only = true;  // below -infinity is nothing else
+    condition.missing_only = true;  // no number is below -infinity
   } else {
     if (!condition.has_high || cut < condition.high) condition.high = cut;
     condition.has_high = true;

@@ -1,5 +1,5 @@
-// The best split of a node by one attribute: a scan over the node's rows in the order of the attribute's values. A
-// symbolic attribute is scanned in the order of its codes, where a run of one code is cut off from all others.
+// Finds the best split of a node by one attribute: it scans the node's rows in the order of the attribute's values. A
+// symbolic attribute is scanned in the order of its codes, and a run of one code is cut off from all others.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ constexpr std::uint32_t row_of(RankedRow r) {
   return static_cast<std::uint32_t>(r);
 }
 
-/// What is known of a node: class counts (rows, or weights), their sum, its rows.
+/// A node's class counts (rows, or weights), their sum, and its rows.
 struct NodeTotals {
   const std::int64_t* counts = nullptr;
   std::int64_t n_classes = 0;
@@ -32,17 +32,17 @@ struct NodeTotals {
   std::int64_t n_present = 0;  ///< classes that occur
 };
 
-/// Classes and weights of rows; weights null = all 1.
+/// Classes and weights of rows; if weights is null, all are 1.
 struct RowLabels {
   const std::int32_t* class_of = nullptr;
   const std::int64_t* weights = nullptr;
 };
 
-// Scans over a node's rows. begin(node): nothing has moved; add(k, weight): a row moves to the other side; value():
-// what the split is worth now; gains(): whether a value above 0 is more than rounding. kCheap: value()
-// costs nothing. kUnit: every row weighs 1.
+// Scans go through a node's rows. begin(node): nothing has moved. add(k, weight): a row moves to the other side.
+// value(): what the split is worth now. gains(): whether a value above 0 is more than rounding. kCheap: value() costs
+// nothing. kUnit: every row weighs 1.
 
-/// W; of rows that weigh 1 in 64 bits.
+/// Computes W, in 64 bits if every row weighs 1.
 template <class Score>
 class PairScan {
  public:
@@ -73,8 +73,8 @@ class PairScan {
   Score w_ = 0;
 };
 
-/// W of a node of two classes whose rows weigh 1. Of m moved rows, b of the second class, it is (m - b)(B - b) + b (A -
-/// (m - b)): no step waits for the one before, but for b.
+/// Computes W of a node of two classes (A and B rows) whose rows weigh 1. For m moved rows, b of them of the second
+/// class, W is (m - b)(B - b) + b (A - (m - b)). Only b makes a step wait for the one before.
 class TwoClassScan {
  public:
   using Value = std::int64_t;
@@ -105,7 +105,7 @@ class TwoClassScan {
   std::int64_t of_first_ = 0, of_second_ = 0, moved_ = 0, moved_second_ = 0;
 };
 
-/// Class counts of both sides, for the gains that are computed from all of them.
+/// Keeps the class counts of both sides, for gains that are computed from all of them.
 class CountScan {
  public:
   using Value = double;
@@ -180,7 +180,7 @@ class EntropyScan : public CountScan {
   double both_ = 0.0;
 };
 
-/// The first split of the highest value above 0. Numeric: rows [0, end) of the node's go left. Symbolic: rows [begin,
+/// The first split of the highest value above 0. Numeric: the node's rows [0, end) go left. Symbolic: rows [begin,
 /// end), all of one code, go right.
 template <class Value>
 struct NodeSplit {
@@ -194,7 +194,7 @@ std::int64_t weight_of(const RowLabels& labels, std::uint32_t row) {
   return labels.weights == nullptr ? 1 : labels.weights[row];
 }
 
-/// `rows`: those of the node, node.n_rows of them, in the order of the values; at least `least` stay on each side.
+/// `rows` has the node's node.n_rows rows in the order of the values. At least `least` rows stay on each side.
 template <class Scan>
 NodeSplit<typename Scan::Value> best_numeric_split(Scan& scan, const NodeTotals& node, const RankedRow* rows,
                                                    const RowLabels& labels, std::int64_t least) {
@@ -238,7 +238,7 @@ NodeSplit<typename Scan::Value> best_symbolic_split(Scan& scan, const NodeTotals
   return best;
 }
 
-/// By whichever scan is fastest for the node.
+/// Uses the fastest scan for the node.
 template <class Scan>
 NodeSplit<typename Scan::Value> best_split(Scan& scan, bool symbolic, const NodeTotals& node, const RankedRow* rows,
                                            const RowLabels& labels, std::int64_t least) {

@@ -1,4 +1,4 @@
-// Trees as SVG: leaves side by side, a node above the middle of its children.
+// Trees as SVG: leaves side by side, and each node above the middle of its children.
 #include <algorithm>
 #include <array>
 
@@ -8,16 +8,16 @@ namespace stope::tree {
 namespace {
 
 constexpr double kBoxWidth = 150, kBoxHeight = 36, kGap = 14, kLevel = 84, kMargin = 12;
-constexpr std::size_t kLetters = 24;  // of a text of 11 px that fit a box
+constexpr std::size_t kLetters = 24;  // letters of 11 px that fit a box
 
-// One a class, over and over; dark text is readable on all of them.
+// Classes take these colours in turn. Dark text is readable on all of them.
 constexpr std::array<const char*, 8> kColors = {"#cfe3f5", "#fbdcc0", "#d3edcf", "#f3cfd6",
                                                 "#e2d6f0", "#f5efc0", "#cdeeea", "#e3e3e3"};
 
 std::string cut_off(const std::string& text) {
   if (text.size() <= kLetters) return text;
   std::size_t end = kLetters - 2;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;  // not within a character
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;  // do not cut within a character
   return text.substr(0, end) + "..";
 }
 
@@ -25,7 +25,7 @@ std::string text_at(double x, double y, const std::string& text, const std::stri
   return "<text x=\"" + number_text(x) + "\" y=\"" + number_text(y) + "\"" + more + ">" + xml_text(text) + "</text>\n";
 }
 
-// The middle of every node's box; children come after their parents.
+// The middle of every node's box. Children come after their parents.
 std::vector<double> places(const DecisionTree& tree) {
   std::vector<double> x(tree.nodes().size(), 0.0);
   double next = kMargin + kBoxWidth / 2;

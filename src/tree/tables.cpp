@@ -1,4 +1,4 @@
-// Trees as tables, for model files, and back. What is read may be an enemy's: every index is checked, and that the
+// Turns trees into tables for model files, and back. A file may be hostile: every index is checked, and so is that the
 // nodes make one tree (stope/tree.hpp).
 #include <cmath>
 #include <limits>
@@ -51,7 +51,7 @@ std::vector<std::string> words_of(const Table& table, const std::string& name) {
   return words;
 }
 
-// A whole number from `least` to `most`.
+// Reads a whole number from `least` to `most`.
 std::int64_t whole(const Column& column, std::int64_t row, std::int64_t least, std::int64_t most) {
   const double value = column.at(row);
   if (!(value >= static_cast<double>(least) && value <= static_cast<double>(most)) || value != std::floor(value)) {
@@ -88,7 +88,7 @@ Table nodes_table(const std::vector<TreeNode>& nodes) {
   return table;
 }
 
-// Nodes in preorder whose inner ones have two children each.
+// Reads nodes in preorder, each inner one with two children.
 std::vector<TreeNode> nodes_of(const Table& table, const std::vector<TreeAttribute>& attributes,
                                std::int64_t n_classes) {
   constexpr std::int64_t kMostRows = std::int64_t{1} << 32;

@@ -1,4 +1,4 @@
-// DecisionTree: fitting, and what follows from the nodes at once (stope/tree.hpp).
+// DecisionTree: fitting, and what follows directly from the nodes (stope/tree.hpp).
 #include "stope/tree.hpp"
 
 #include <algorithm>
@@ -32,7 +32,7 @@ void check(const TreeOptions& options) {
   if (options.balanced && !options.class_weights.empty()) refuse("classes have weights, or are balanced: not both");
 }
 
-// The first of these names, for people.
+// Lists the first of these names, for messages.
 std::string listed(const std::vector<std::string>& names) {
   constexpr std::size_t kMost = 8;
   std::string text;
@@ -40,7 +40,7 @@ std::string listed(const std::vector<std::string>& names) {
   return names.size() > kMost ? text + ", ..." : text;
 }
 
-// What a row of each class weighs; empty where all weigh 1.
+// The weight of a row of each class; empty where all weigh 1.
 std::vector<double> class_weights(const DecisionProblem& problem, const TreeOptions& options) {
   std::vector<double> weights;
   if (options.balanced) {

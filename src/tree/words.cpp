@@ -60,7 +60,7 @@ std::string xml_text(std::string_view text) {
       case '<': out += "&lt;"; break;
       case '>': out += "&gt;"; break;
       case '"': out += "&quot;"; break;
-      default: out += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;  // XML has no other control characters
+      default: out += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;  // XML allows no other control characters
     }
   }
   return out;

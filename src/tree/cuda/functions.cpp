@@ -1,4 +1,4 @@
-// The plug-in's side of tree/cuda_abi.hpp: exceptions end here.
+// The plug-in's side of tree/cuda_abi.hpp. No exception leaves it.
 #include <iterator>
 #include <memory>
 #include <span>

@@ -1,4 +1,4 @@
-// What a session needs of the kernels for tables of one kind: rows sorted, levels grown.
+// What a session needs from the kernels for one kind of table: they sort rows and grow levels.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -26,14 +26,15 @@ class Grower {
   Grower(const Grower&) = delete;
   Grower& operator=(const Grower&) = delete;
 
-  /// Takes the memory that the sort of so many columns needs.
+  /// Allocates the memory for sorting that many columns at once.
   virtual void reserve(cuda_abi::Type /*type*/, std::int64_t /*n_columns*/) {}
-  /// Queues the sort of columns in the GPU's memory, which become columns first .. of the tree; always in one stream.
+  /// Queues the sort of columns in the GPU's memory. They become the tree's columns from `first` on. All calls use one
+  /// stream.
   virtual void sort(cuda_abi::Type type, const void* values, std::int64_t n_columns, std::int64_t first,
                     cudaStream_t stream) = 0;
-  /// Once all are sorted.
+  /// Call it once all columns are sorted.
   virtual void begin(const std::vector<ColumnKind>& columns) = 0;
-  /// cuda_abi::Functions of the same names.
+  /// These do what cuda_abi::Functions of the same names do.
   virtual std::int64_t grow() = 0;
   virtual std::span<const cuda_abi::Split> look() { throw no_steps(); }
   virtual void mark(const std::uint8_t* /*is_mine*/, const std::uint32_t** /*sides*/,
@@ -44,13 +45,13 @@ class Grower {
                             const std::uint32_t* /*sides*/) {
     throw no_steps();
   }
-  virtual cuda_abi::Splits splits() = 0;  ///< but sort_seconds
+  virtual cuda_abi::Splits splits() = 0;  ///< all but sort_seconds
 
  private:
   static Error no_steps() { return {ErrorCode::internal, "a short table's tree is one GPU's"}; }
 };
 
-/// For tables of up to 1024 rows, and of more.
+/// The first is for tables of up to 1024 rows, the second for longer ones.
 std::unique_ptr<Grower> make_short_grower(const cuda_abi::Problem& problem);
 std::unique_ptr<Grower> make_long_grower(const cuda_abi::Problem& problem);
 

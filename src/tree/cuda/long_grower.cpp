@@ -1,5 +1,5 @@
-// Trees of long tables (long_tree.hpp): memory, and what the host does between the kernels of a level: it numbers the
-// children and says where their rows go.
+// Trees of long tables (long_tree.hpp): the memory, and the host's work between the kernels of a level. The host
+// numbers the children and says where their rows go.
 #include <algorithm>
 #include <limits>
 
@@ -121,7 +121,7 @@ class LongGrower : public Grower {
     sorter_.sort(static_cast<const T*>(values), n_columns, columns_.classes(), orders_.there(), first, stream);
   }
 
-  // What becomes of this level's nodes, at the end of that of all levels.
+  // The splits of this level's nodes: the last ones of those of all levels.
   cuda_abi::Split* level_splits() { return splits_.data() + splits_.size() - level_.n_nodes; }
   std::uint32_t* level_right_counts() {
     return right_counts_.data() + right_counts_.size() - level_.n_nodes * n_classes_;
@@ -148,7 +148,7 @@ class LongGrower : public Grower {
     mark_.read();
   }
 
-  // `sides`: of all sessions; null: those that are there.
+  // `sides` has the sides from all sessions. If it is null, those on the GPU are complete.
   std::int64_t next_level(const std::uint32_t* sides) {
     ++depth_;
     split(level_splits(), level_right_counts());
@@ -182,7 +182,7 @@ class LongGrower : public Grower {
     level_.right_counts = right_there_.of(n * n_classes_);
   }
 
-  /// The level becomes the next: of its nodes, the children that might be split, and where their rows go.
+  /// Makes this level the next one: the children of its nodes that might be split, and where their rows go.
   void split(cuda_abi::Split* splits, const std::uint32_t* right_counts) {
     const auto k = static_cast<std::size_t>(n_classes_);
     std::vector<std::uint32_t> begins, totals;
@@ -221,7 +221,7 @@ class LongGrower : public Grower {
   std::int64_t max_depth_, min_samples_leaf_, depth_ = 0;
   stope::cuda::Stream stream_;
   discretize::cuda::LongSorter sorter_;
-  discretize::cuda::OrdersMemory orders_, others_;  ///< of this level; room for the next
+  discretize::cuda::OrdersMemory orders_, others_;  ///< orders_ has this level's; others_ has room for the next level's
   TreeColumns columns_;
   DeviceBuffer<std::uint32_t> sides_, first_nodes_, counts_, tiles_;
   DeviceBuffer<std::uint8_t> breaks_;
@@ -231,7 +231,7 @@ class LongGrower : public Grower {
   GrowingBuffer<cuda_abi::Split> splits_there_;
   TreeLevel level_{};
   stope::cuda::Stopwatch search_, mark_, move_;
-  // This level: where nodes begin, and their classes. All levels: what became of nodes.
+  // This level: where nodes begin, and their classes. All levels: the splits of their nodes.
   std::vector<std::uint32_t> totals_, begins_, right_counts_, host_sides_;
   std::vector<LongMove> moves_;
   std::vector<cuda_abi::Split> splits_;

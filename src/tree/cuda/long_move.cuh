@@ -1,4 +1,4 @@
-// Which rows go right, and where: the sides of the rows of a table, then every column's order, stably.
+// Decides which rows of the table go right, then partitions every column's order stably by that.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace stope::tree::cuda {
 
 using namespace discretize::cuda;  // pieces of columns
 
-/// What each node does: a thread a node.
+/// Decides each node's split, one thread per node.
 __global__ void __launch_bounds__(kPieceThreads) choose_kernel(const TreeLevel level) {
   const std::int64_t node = static_cast<std::int64_t>(blockIdx.x) * kPieceThreads + threadIdx.x;
   if (node >= level.n_nodes) return;
@@ -27,7 +27,7 @@ __global__ void __launch_bounds__(kPieceThreads) choose_kernel(const TreeLevel l
   level.splits[node] = split;
 }
 
-/// Notes the rows that go right, and counts their classes. A thread a position.
+/// Marks the rows that go right, and counts their classes, one thread per position.
 __global__ void __launch_bounds__(kPieceThreads) mark_kernel(const TreeLevel level) {
   const std::int64_t position = static_cast<std::int64_t>(blockIdx.x) * kPieceThreads + threadIdx.x;
   const std::int64_t at = position < level.n_rows ? position : level.n_rows - 1;
@@ -45,7 +45,7 @@ __global__ void __launch_bounds__(kPieceThreads) mark_kernel(const TreeLevel lev
     k = level.orders.classes[first + at];
   }
   if (goes_right) atomicOr(level.sides + row / 32, 1U << row % 32);
-  // Lanes of one node and class count together.
+  // Lanes with the same node and class count together.
   const unsigned right = __ballot_sync(kAllLanes, goes_right);
   const unsigned alike = __match_any_sync(kAllLanes, node) & __match_any_sync(kAllLanes, k) & right;
   if (goes_right && static_cast<int>(threadIdx.x) % 32 == __ffs(static_cast<int>(alike)) - 1) {
@@ -54,12 +54,12 @@ __global__ void __launch_bounds__(kPieceThreads) mark_kernel(const TreeLevel lev
   }
 }
 
-/// A warp's piece on its way: of every 32 positions, one lane has the flags of rows that go right, and how many of
-/// those are in front of them in the column.
+/// A warp's piece while it moves. For every 32 positions, one lane has the flags of the rows that go right, and how
+/// many such rows are in front of them in the column.
 struct Flags {
   std::uint32_t word, before;
 
-  /// The word of a chunk of 32 positions, and what is in front of this lane's in it.
+  /// Returns the flags of a chunk of 32 positions. `rights`: rows that go right in front of this lane's.
   __device__ __forceinline__ std::uint32_t of_chunk(int chunk, std::uint32_t& rights) const {
     const std::uint32_t flags = __shfl_sync(kAllLanes, word, chunk);
     rights = __shfl_sync(kAllLanes, before, chunk) +
@@ -68,7 +68,8 @@ struct Flags {
   }
 };
 
-/// The flags of this lane's 32 positions: sides of rows that stand anywhere, many on their way at a time.
+/// Returns the flags of this lane's 32 positions. The rows' sides lie anywhere in memory, so many loads are under way
+/// at a time.
 __device__ __forceinline__ std::uint32_t read_flags(const TreeLevel& level, const LongPiece& piece) {
   constexpr int kAtOnce = 8;
   static_assert(kPieceRows == 32 * 32);
@@ -91,8 +92,8 @@ __device__ __forceinline__ std::uint32_t read_flags(const TreeLevel& level, cons
   return word;
 }
 
-/// Rows of a whole piece of one node, 256 at a time, through shared memory: what goes left and what goes right is
-/// written in one piece each.
+/// Moves the rows of a whole piece of one node through shared memory, 256 at a time. Those that go left are written
+/// contiguously, and so are those that go right.
 struct StagedRows {
   static constexpr int kChunks = 8, kRows = kChunks * 32;
   std::uint32_t ranks[kRows], rows[kRows];
@@ -128,7 +129,7 @@ struct StagedRows {
         classes[at] = k[i];
       }
       __syncwarp();
-      // From the front of the column on: where the first of each side goes.
+      // `left` and `right` are where the first row of each side goes, counted from the front of the column.
       const std::uint32_t rights_in_node = before - move.rights_before,
                           left = move.left_to + static_cast<std::uint32_t>(piece.begin + group * 32) - move.begin -
                                  rights_in_node,
@@ -145,7 +146,7 @@ struct StagedRows {
   }
 };
 
-/// Rows of any piece, one by one.
+/// Moves the rows of any piece one by one.
 __device__ __forceinline__ void move_each(const TreeLevel& level, const LongPiece& piece, const LongMove* moves,
                                           const Flags& flags, const LongOrders& to) {
   const int lane = static_cast<int>(threadIdx.x) % 32;
@@ -166,8 +167,8 @@ __device__ __forceinline__ void move_each(const TreeLevel& level, const LongPiec
   }
 }
 
-/// Every column's rows, stably. A block goes through a tile, a piece a warp. `tiles`: a counter of tiles taken, then
-/// what they publish, [column][tile]; 0 before.
+/// Partitions every column's rows stably. A block goes through a tile, a warp through a piece. `tiles` has a counter of
+/// tiles taken, then what the tiles publish, [column][tile]. It must be 0 at the start.
 __global__ void __launch_bounds__(kPieceThreads)
     move_kernel(const TreeLevel level, const LongMove* moves, std::uint32_t* tiles, const LongOrders to) {
   __shared__ StagedRows staged[kPieceWarps];

@@ -1,4 +1,4 @@
-// Launches of what a level of a tree needs beside its search.
+// Launches of what a level of a tree needs besides its search.
 #include "tree/cuda/long_tree.hpp"
 
 #include "device/cuda/check.hpp"

@@ -16,7 +16,7 @@ TreeSession::TreeSession(int gpu, const cuda_abi::Problem& problem, std::int64_t
   for (Slot& slot : slots_) slot.values = stope::cuda::PinnedBuffer<char>(piece_bytes);
 }
 
-// A piece that failed leaves work under way: it ends before its memory goes.
+// A piece that failed leaves work under way, which must end before its memory is freed.
 TreeSession::~TreeSession() {
   cudaStreamSynchronize(copies_.get());
   cudaStreamSynchronize(sorts_.get());

@@ -1,5 +1,5 @@
-// A tree on a GPU (tree/cuda_abi.hpp): attributes come in pieces, two at a time, and are sorted in batches of several:
-// launches over few columns leave much of the GPU idle.
+// A tree on a GPU (tree/cuda_abi.hpp). Attributes come in pieces, two at a time. They are sorted in batches of several,
+// because launches over few columns leave much of the GPU idle.
 #pragma once
 
 #include <vector>
@@ -13,7 +13,7 @@ namespace stope::tree::cuda {
 
 class TreeSession {
  public:
-  /// On the GPU that is current.
+  /// Works on the current GPU.
   TreeSession(int gpu, const cuda_abi::Problem& problem, std::int64_t piece_bytes, std::int64_t batch_bytes);
   ~TreeSession();
   TreeSession(const TreeSession&) = delete;
@@ -22,7 +22,7 @@ class TreeSession {
   int gpu() const { return gpu_; }
   void* columns(int slot);
   void submit(int slot, cuda_abi::Type type, const std::int64_t* attributes, std::int64_t n_columns);
-  Grower& begun();  ///< once all columns are submitted
+  Grower& begun();  ///< call it once all columns are submitted
   cuda_abi::Splits splits();
 
  private:
@@ -36,9 +36,9 @@ class TreeSession {
     stope::cuda::Stopwatch sort;
   };
 
-  /// Room for a piece in the batch that is being filled.
+  /// Returns room for a piece in the batch that is being filled.
   char* room(cuda_abi::Type type, std::int64_t bytes);
-  /// Queues the sort of the batch that is being filled, if there is something in it.
+  /// Queues the sort of the batch that is being filled, unless it is empty.
   void sort_batch();
 
   int gpu_;

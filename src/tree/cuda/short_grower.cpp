@@ -16,7 +16,8 @@ using stope::cuda::check;
 using stope::cuda::DeviceBuffer;
 using stope::cuda::PinnedBuffer;
 
-// Levels queued before the host looks whether the tree is done: a level of nothing costs two launches, a look more.
+// Levels that are queued before the host checks whether the tree is done. An empty level costs two launches, less than
+// a check.
 constexpr int kLevelsAtOnce = 8;
 
 template <class T>
@@ -34,7 +35,7 @@ class ShortGrower : public Grower {
   explicit ShortGrower(const cuda_abi::Problem& problem)
       : n_rows_(static_cast<int>(problem.n_rows)),
         n_columns_(problem.n_columns),
-        stride_((n_columns_ + 31) / 32 * 32),  // words of 32 columns begin at a multiple of 128 bytes
+        stride_((n_columns_ + 31) / 32 * 32),  // a word's 32 columns begin at a multiple of 128 bytes
         n_splits_(most_splits(n_rows_)),
         totals_(problem.totals, problem.totals + problem.n_classes),
         rows_(checked::mul((n_rows_ + rows_of_word(n_rows_) - 1) / rows_of_word(n_rows_), stride_)),
@@ -118,7 +119,7 @@ class ShortGrower : public Grower {
   DeviceBuffer<std::uint32_t> rows_, changes_;
   TreeColumns columns_;
   DeviceBuffer<std::uint16_t> nodes_;
-  DeviceBuffer<std::uint32_t> counts_;  ///< of nodes, then of their right children
+  DeviceBuffer<std::uint32_t> counts_;  ///< the nodes' counts, then those of their right children
   DeviceBuffer<unsigned long long> keys_;
   DeviceBuffer<cuda_abi::Split> splits_;
   DeviceBuffer<Level> level_;

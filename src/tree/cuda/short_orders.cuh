@@ -1,6 +1,6 @@
-// The order of a column of up to 1024 rows: a warp sorts it in its registers, by words of 32 bits that hold some bits
-// of a value's code and, below them, the row. The highest bits nearly always decide; where rows come out in another
-// order than that of their whole codes, the column is sorted once more, digit by digit from the lowest.
+// The order of a column of up to 1024 rows. A warp sorts it in its registers, by words of 32 bits: some bits of a
+// value's code and, below them, the row. The highest bits nearly always decide. Where they give another order than the
+// whole codes, the column is sorted once more, digit by digit from the lowest.
 #pragma once
 
 #include <cstdint>
@@ -16,9 +16,9 @@ template <class T>
 using CodeOf = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
 
 template <class T>
-inline constexpr int kOrderWarps = sizeof(T) == 8 ? 4 : 8;  // of a block: what fits 48 KB of shared memory
+inline constexpr int kOrderWarps = sizeof(T) == 8 ? 4 : 8;  // warps of a block: as many as fit 48 KB of shared memory
 
-/// The codes of rows i * 32 + lane; returns the highest.
+/// Computes the codes of rows i * 32 + lane, and returns the highest.
 template <class T, int n>
 __device__ __forceinline__ CodeOf<T> codes_of(const T* x, int n_rows, int lane, CodeOf<T> (&codes)[n]) {
   if constexpr (std::is_same_v<T, std::int32_t>) {
@@ -52,8 +52,8 @@ __device__ __forceinline__ int bits_of(std::uint64_t number) {
   return 64 - __clzll(static_cast<long long>(number));
 }
 
-/// One column. In shared memory, for this warp alone: `codes` of all rows, in the end the words of changes; `rows`, in
-/// the end their order and n_rows behind them.
+/// Sorts one column. `codes` and `rows` are in shared memory, for this warp alone. `codes` has the codes of all rows,
+/// and in the end the words of changes. `rows` gets the rows in order, with n_rows behind them.
 template <class T, int n>
 __device__ __forceinline__ void sort_column(const T* x, int n_rows, int lane, CodeOf<T>* codes, std::uint16_t* rows) {
   using Code = CodeOf<T>;
@@ -70,7 +70,7 @@ __device__ __forceinline__ void sort_column(const T* x, int n_rows, int lane, Co
   __syncwarp();
   Code next = 0;
 #pragma unroll 1
-  for (int step = 0;; ++step) {  // 0: by the highest bits; 1, 2 ..: by digits, after what is sorted so far
+  for (int step = 0;; ++step) {  // 0: by the highest bits; 1, 2 ...: by digits, starting from the order so far
     const int shift = step == 0 ? max(bits - kDigitBits, 0) : (step - 1) * kDigitBits;
     std::uint32_t words[n];
 #pragma unroll
@@ -125,7 +125,7 @@ __global__ void __launch_bounds__(32 * kOrderWarps<T>)
   }
   __syncthreads();
   // Words of neighbouring columns lie side by side: a block writes them together.
-  constexpr int kRows = n <= 8 ? 4 : 2;  // of a word
+  constexpr int kRows = n <= 8 ? 4 : 2;  // rows in a word
   const int n_words = (to.n_rows + kRows - 1) / kRows;
   for (int i = static_cast<int>(threadIdx.x); i < n_words * kWarps; i += kThreads) {
     const int word = i / kWarps, c = i % kWarps;

@@ -1,7 +1,7 @@
-// The best split of every open node by every column of up to 1024 rows. A thread has a column and goes through its
-// rows in order, whatever nodes they are of: it keeps counts of each node in shared memory, in words that lie beside
-// those of its neighbours, so that no two collide. A level costs one pass however many nodes it has, as long as their
-// counts fit; else some passes.
+// Finds the best split of every open node by every column of up to 1024 rows. A thread has a column and goes through
+// its rows in order, whatever their nodes are. It keeps counts of each node in shared memory. Its words lie next to
+// those of neighbouring threads, so that there are no bank conflicts. If the counts of all nodes fit, a level costs one
+// pass, however many nodes it has; else several.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace stope::tree::cuda {
 
-/// What a thread needs to know of the node and the column to offer a split.
+/// What a thread must know about the node and the column to offer a split.
 struct Offer {
   int end;  ///< position behind what has moved
   int n_rows, least;
@@ -22,17 +22,17 @@ struct Offer {
   }
 };
 
-/// Two classes: counts of a node fit one word.
+/// Two classes: the counts of a node fit one word.
 class TwoClassNodes {
  public:
-  static constexpr int kWords = 2;  ///< a thread and node
+  static constexpr int kWords = 2;  ///< per thread and node
   __host__ __device__ static constexpr int words(int n_threads, int) { return kWords * n_threads + 1; }
 
-  /// `memory`: n_nodes * words().
+  /// `memory` has n_nodes * words().
   __device__ __forceinline__ TwoClassNodes(std::uint32_t* memory, int n_nodes, int, int least)
       : totals_(memory), moved_(memory + n_nodes + threadIdx.x), best_(moved_ + n_nodes * blockDim.x), least_(least) {}
 
-  /// The class counts of node i; by all threads.
+  /// Loads the class counts of n nodes. All threads must call it.
   __device__ __forceinline__ void load(int n, const std::uint32_t* counts) {
     for (int i = static_cast<int>(threadIdx.x); i < n; i += static_cast<int>(blockDim.x)) {
       totals_[i] = (counts[2 * i] + counts[2 * i + 1]) << 16 | counts[2 * i + 1];
@@ -40,7 +40,7 @@ class TwoClassNodes {
     for (int i = 0; i < n; ++i) moved_[i * blockDim.x] = best_[i * blockDim.x] = 0;
   }
 
-  /// A row of class k and this rank, the next of the node's.
+  /// Adds the node's next row, of class k and with this rank.
   template <bool kSymbolic>
   __device__ __forceinline__ void add(int node, int k, std::uint32_t rank, int position) {
     std::uint32_t& moved = moved_[node * blockDim.x];
@@ -58,7 +58,7 @@ class TwoClassNodes {
   __device__ __forceinline__ std::uint32_t best(int node) const { return best_[node * blockDim.x]; }
 
  private:
-  // State: 11 bits rows, 11 bits rows of the second class, 10 bits rank.
+  // The state has 11 bits for rows, 11 bits for rows of the second class, and 10 bits for the rank.
   __device__ __forceinline__ void offer(int node, std::uint32_t state, int end) {
     const std::uint32_t totals = totals_[node], n = totals >> 16, n_second = totals & 0xffff;
     const std::uint32_t rows = state & 0x7ff, second = (state >> 11) & 0x7ff, first = rows - second;
@@ -75,7 +75,8 @@ class TwoClassNodes {
 /// Any number of classes: W grows by what each row gains (discretize/score.hpp).
 class ManyClassNodes {
  public:
-  /// Words of a node: rank and rows, W, best, and two classes a word of each thread; rows of the node and its classes.
+  /// Words of a node. Each thread has rank and rows, W, the best, and two classes per word. All share the node's rows
+  /// and their classes.
   __host__ __device__ static constexpr int words(int n_threads, int n_classes) {
     return (3 + (n_classes + 1) / 2) * n_threads + 1 + n_classes;
   }
@@ -143,7 +144,7 @@ class ManyClassNodes {
   int n_classes_, n_counts_, least_;
 };
 
-/// Goes through the rows of a column; of nodes [first, first + n).
+/// Goes through the rows of a column that belong to the nodes [first, first + n).
 template <class Nodes, int kRows, bool kSymbolic>
 __device__ __forceinline__ void scan_column(const ShortOrders& orders, std::int64_t column,
                                             const std::uint32_t* row_states, int first, int n, Nodes& nodes) {
@@ -178,7 +179,7 @@ __device__ __forceinline__ void scan_column(const ShortOrders& orders, std::int6
   for (int node = 0; kSymbolic && node < n; ++node) nodes.finish(node, orders.n_rows);
 }
 
-/// The best of a warp's columns raises the node's key.
+/// Raises the node's key to the best of a warp's columns.
 __device__ __forceinline__ void raise(unsigned long long* key, std::uint32_t worth, std::uint32_t not_attribute) {
   using discretize::cuda::reduce_max;
   const std::uint32_t w = Key::w_of_worth(worth), highest = reduce_max(w);
@@ -189,10 +190,10 @@ __device__ __forceinline__ void raise(unsigned long long* key, std::uint32_t wor
   if (own > *static_cast<volatile unsigned long long*>(key)) atomicMax(key, own);
 }
 
-/// `n_nodes`: whose counts fit the shared memory.
+/// `n_nodes`: nodes whose counts fit the shared memory at once.
 template <class Nodes, int kRows>
 __global__ void short_scan_kernel(const ShortTree tree, int n_nodes) {
-  extern __shared__ std::uint32_t row_states[];  // of each row and one more: node << 8 | class
+  extern __shared__ std::uint32_t row_states[];  // node << 8 | class, for each row and one more
   const Level level = *tree.level;
   if (level.n_open == 0) return;
   for (int row = static_cast<int>(threadIdx.x); row <= tree.orders.n_rows; row += static_cast<int>(blockDim.x)) {

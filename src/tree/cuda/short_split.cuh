@@ -1,4 +1,4 @@
-// Splits the open nodes of a level by what short_scan.cuh found: one block, a warp a node.
+// Splits the open nodes of a level by the results of short_scan.cuh, in one block with a warp per node.
 #pragma once
 
 #include <cstdint>
@@ -9,14 +9,14 @@ namespace stope::tree::cuda {
 
 inline constexpr int kSplitThreads = 1024;
 
-/// The row at a position of a column.
+/// Returns the row at a position of a column.
 __device__ __forceinline__ int row_at(const ShortOrders& orders, std::int64_t column, int position) {
   const int rows = rows_of_word(orders.n_rows), bits = 32 / rows;
   const std::uint32_t word = orders.rows[position / rows * orders.stride + column];
   return static_cast<int>(word >> (position % rows * bits) & ((1U << bits) - 1));
 }
 
-/// Where the run of equal values begins that a position is in. By a warp.
+/// Returns where the run of equal values begins that contains a position. A whole warp must call it.
 __device__ __forceinline__ int run_begin(const ShortOrders& orders, std::int64_t column, int position) {
   const int lane = static_cast<int>(threadIdx.x) % 32;  // 32 words of 32 positions
   std::uint32_t changes = lane * 32 < position ? orders.changes[lane * orders.stride + column] : 0;
@@ -29,7 +29,7 @@ __device__ __forceinline__ int run_begin(const ShortOrders& orders, std::int64_t
   return last * 32 + 31 - __clz(static_cast<int>(changes)) + 1;
 }
 
-/// Notes on which side each of the node's rows is, counts classes of the right one. By a warp.
+/// Notes the side of each of the node's rows, and counts the classes of the right side. A whole warp must call it.
 __device__ __forceinline__ cuda_abi::Split split_node(const ShortTree& tree, int split, int node,
                                                       const std::uint16_t* nodes, std::uint8_t* right) {
   constexpr unsigned kAll = 0xffffffffU;
@@ -65,7 +65,7 @@ __device__ __forceinline__ cuda_abi::Split split_node(const ShortTree& tree, int
   return made;
 }
 
-/// Which children might be split (cuda_abi::Split::open). By a warp.
+/// Returns which children might be split (cuda_abi::Split::open). A whole warp must call it.
 __device__ __forceinline__ int open_children(const ShortTree& tree, int split, int depth) {
   const int lane = static_cast<int>(threadIdx.x) % 32;
   const std::uint32_t* const totals = tree.totals + static_cast<std::int64_t>(split) * tree.n_classes;
@@ -92,8 +92,8 @@ __device__ __forceinline__ int open_children(const ShortTree& tree, int split, i
   return open;
 }
 
-/// Numbers the open children: numbers[i] becomes how many those of the nodes before i have. Returns how many there are.
-/// By a warp.
+/// Numbers the open children: numbers[i] becomes the number of open children of the nodes before i. Returns how many
+/// there are. A whole warp must call it.
 __device__ __forceinline__ int number_children(const std::uint8_t* open, int n, std::uint16_t* numbers) {
   const int lane = static_cast<int>(threadIdx.x) % 32;
   int before = 0;
@@ -127,7 +127,7 @@ __global__ void __launch_bounds__(kSplitThreads) short_split_kernel(const ShortT
     const cuda_abi::Split made = split_node(tree, level.first + node, node, nodes, right);
     if (thread % 32 == 0) tree.splits[level.first + node] = made;
   }
-  __syncthreads();  // the counts of all classes are there
+  __syncthreads();  // the counts of all classes are complete
   for (int node = warp; node < level.n_open; node += kSplitThreads / 32) {
     cuda_abi::Split& split = tree.splits[level.first + node];
     const int children = split.attribute < 0 ? 0 : open_children(tree, level.first + node, level.depth + 1);

@@ -10,7 +10,7 @@
 namespace stope::tree::cuda {
 namespace {
 
-constexpr int kSharedWords = 48 * 1024 / 4;  // of a block, without asking for more
+constexpr int kSharedWords = 48 * 1024 / 4;  // what a block has without asking for more
 
 template <class Nodes, int kRows>
 void scan(const ShortTree& tree, cudaStream_t stream) {

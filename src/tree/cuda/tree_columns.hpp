@@ -10,7 +10,7 @@
 
 namespace stope::tree::cuda {
 
-/// Queues a copy of a part of `to`. Of pageable memory, which may be changed on return.
+/// Queues a copy to a part of `to`. `from` is pageable memory, which may be changed on return.
 template <class T>
 void upload(T* to, const T* from, std::int64_t n, const stope::cuda::Stream& stream) {
   stope::cuda::check(
@@ -26,7 +26,7 @@ void download(T* to, const T* from, std::int64_t n, const stope::cuda::Stream& s
 
 class TreeColumns {
  public:
-  /// Classes at once.
+  /// Copies the classes at once.
   TreeColumns(const cuda_abi::Problem& problem, const stope::cuda::Stream& stream)
       : attributes_(problem.n_columns),
         columns_(problem.n_attributes),
@@ -50,10 +50,10 @@ class TreeColumns {
     stream.wait();
   }
 
-  const std::int32_t* attributes() const { return attributes_.data(); }  ///< number of each column
-  const std::int32_t* columns() const { return columns_.data(); }        ///< of each attribute
-  const std::uint8_t* symbolic() const { return symbolic_.data(); }      ///< of each column
-  const std::uint8_t* classes() const { return classes_.data(); }        ///< of each row
+  const std::int32_t* attributes() const { return attributes_.data(); }  ///< attribute of each column
+  const std::int32_t* columns() const { return columns_.data(); }        ///< column of each attribute
+  const std::uint8_t* symbolic() const { return symbolic_.data(); }      ///< for each column, whether it holds codes
+  const std::uint8_t* classes() const { return classes_.data(); }        ///< class of each row
 
  private:
   stope::cuda::DeviceBuffer<std::int32_t> attributes_, columns_;
