@@ -8,6 +8,7 @@
 
 #include "base/environment.hpp"
 #include "base/memory.hpp"
+#include "base/simd/cpu.hpp"
 #include "device/cuda_plugin.hpp"
 #include "stope/error.hpp"
 #include "stope/nearest_name.hpp"
@@ -30,34 +31,16 @@ bool everywhere() {
 bool has_cuda() {
   return cuda().functions != nullptr;
 }
-#if defined(__x86_64__)
-bool has_avx2() {
-  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
-}
-bool has_avx512() {
-  return has_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-         __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq");
-}
-bool has_vnni() {
-  return has_avx512() && __builtin_cpu_supports("avx512vnni");
-}
-#else
-bool nowhere() {
-  return false;
-}
-constexpr auto has_avx2 = nowhere;
-constexpr auto has_avx512 = nowhere;
-constexpr auto has_vnni = nowhere;
-#endif
 
 // Every back end, the slowest first.
 constexpr Row kBackends[] = {
     {Backend::reference, "reference", everywhere, "double precision on all cores; every machine has it", ""},
     {Backend::scalar, "scalar", everywhere, "filters with the instructions every machine has", ""},
-    {Backend::avx2, "avx2", has_avx2, "filters with AVX2 and FMA", "the CPU lacks AVX2, FMA or BMI2"},
-    {Backend::avx512, "avx512", has_avx512, "filters with AVX-512", "the CPU lacks AVX-512 F, BW, VL or DQ"},
-    {Backend::avx512vnni, "avx512vnni", has_vnni, "filters with AVX-512, in bytes where that is exact enough",
-     "the CPU lacks AVX-512 VNNI"},
+    {Backend::avx2, "avx2", simd::has_avx2, "filters with AVX2 and FMA",
+     "the CPU lacks AVX2, FMA, BMI1, BMI2, LZCNT or POPCNT"},
+    {Backend::avx512, "avx512", simd::has_avx512, "filters with AVX-512", "the CPU lacks AVX-512 F, BW, VL or DQ"},
+    {Backend::avx512vnni, "avx512vnni", simd::has_avx512_vnni,
+     "filters with AVX-512, in bytes where that is exact enough", "the CPU lacks AVX-512 VNNI"},
     {Backend::cuda, "cuda", has_cuda, "", ""},  // in the words of cuda()
 };
 

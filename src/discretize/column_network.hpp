@@ -32,7 +32,7 @@ struct NetworkFlags {
   std::uint32_t ties;     ///< neighbours have equal words but for the rank
 };
 
-/// Of each lane: the highest W of cuts between words that differ before the rank, and the lowest position i (the cut
+/// Per lane: the highest W of cuts between words that differ before the rank, and the lowest position i (the cut
 /// lies between sorted words i and i + 1) that has it; -1 where no W > 0.
 struct NetworkBest {
   double w[kMostLanes];
@@ -66,10 +66,14 @@ struct NetworkKernels {
   void (*permuted)(const PermutedColumn& column, std::int32_t* best);
 };
 
-extern const NetworkKernels kPortableNetworkKernels;
-#if defined(__x86_64__)
-extern const NetworkKernels kAvx2NetworkKernels;
-extern const NetworkKernels kAvx512NetworkKernels;
-#endif
+namespace scalar {
+extern const NetworkKernels kNetworkKernels;
+}
+namespace avx2 {
+extern const NetworkKernels kNetworkKernels;
+}
+namespace avx512 {
+extern const NetworkKernels kNetworkKernels;
+}
 
 }  // namespace stope::discretize

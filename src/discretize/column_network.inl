@@ -1,55 +1,49 @@
-// The bodies of column_network.hpp, included by column_network_*.cpp inside a namespace of the instruction set's name,
-// after the pragma that selects it. STOPE_LANES: doubles a vector; STOPE_AVX2 or STOPE_AVX512 for their intrinsics.
-// Everything in here has internal linkage.
+// The bodies of column_network.hpp, compiled once per instruction set by column_network_<level>.cpp
+// (base/simd/target_region.hpp).
 
-#define STOPE_INLINE __attribute__((always_inline)) inline
+namespace {
 
-typedef double Vec __attribute__((vector_size(STOPE_LANES * 8)));
-typedef std::int64_t Longs __attribute__((vector_size(STOPE_LANES * 8)));
-typedef float Floats __attribute__((vector_size(STOPE_LANES * 4)));
+#include "base/simd/prelude.inl"
 
 constexpr double kLargest = 0x1.fffffffffffffp+1023;
 constexpr double kNextToZero = 0x1.0p-1000;  // a subnormal number below zero would become -0.0, whose order minpd ignores
 
-STOPE_INLINE Vec all(double v) {
-  return v - Vec{};
-}
 STOPE_INLINE Longs all_bits(std::uint64_t v) {
-  return static_cast<std::int64_t>(v) - Longs{};
+  return all(static_cast<std::int64_t>(v));
 }
-STOPE_INLINE Longs bits_of(Vec v) {
+STOPE_INLINE Longs bits_of(Doubles v) {
   return __builtin_bit_cast(Longs, v);
 }
-STOPE_INLINE Vec vec_of(Longs v) {
-  return __builtin_bit_cast(Vec, v);
-}
-STOPE_INLINE Vec load(const std::uint64_t* p) {
-  Vec v;
-  __builtin_memcpy(&v, __builtin_assume_aligned(p, STOPE_LANES * 8), sizeof v);
-  return v;
-}
-STOPE_INLINE void store(std::uint64_t* p, Vec v) {
-  __builtin_memcpy(__builtin_assume_aligned(p, STOPE_LANES * 8), &v, sizeof v);
+STOPE_INLINE Doubles doubles_of(Longs v) {
+  return __builtin_bit_cast(Doubles, v);
 }
 
-// Of a NaN among the two: b, as the instruction has it.
-STOPE_INLINE Vec min(Vec a, Vec b) {
+// Words as doubles.
+STOPE_INLINE Doubles load(const std::uint64_t* p) {
+  return load<Doubles>(__builtin_assume_aligned(p, sizeof(Doubles)));
+}
+STOPE_INLINE void store(std::uint64_t* p, Doubles v) {
+  store<Doubles>(__builtin_assume_aligned(p, sizeof v), v);
+}
+
+// If one of the two is NaN: b, as the instruction has it.
+STOPE_INLINE Doubles min(Doubles a, Doubles b) {
 #if defined(STOPE_AVX512)
   return _mm512_maskz_min_pd(0xff, a, b);  // gcc 12 warns of its own _mm512_min_pd (GCC bug 105593)
 #elif defined(STOPE_AVX2)
   return _mm256_min_pd(a, b);
 #else
-  for (int i = 0; i < STOPE_LANES; ++i) a[i] = a[i] < b[i] ? a[i] : b[i];
+  for (int i = 0; i < kDoubleLanes; ++i) a[i] = a[i] < b[i] ? a[i] : b[i];
   return a;
 #endif
 }
-STOPE_INLINE Vec max(Vec a, Vec b) {
+STOPE_INLINE Doubles max(Doubles a, Doubles b) {
 #if defined(STOPE_AVX512)
   return _mm512_maskz_max_pd(0xff, a, b);
 #elif defined(STOPE_AVX2)
   return _mm256_max_pd(a, b);
 #else
-  for (int i = 0; i < STOPE_LANES; ++i) a[i] = a[i] > b[i] ? a[i] : b[i];
+  for (int i = 0; i < kDoubleLanes; ++i) a[i] = a[i] > b[i] ? a[i] : b[i];
   return a;
 #endif
 }
@@ -57,15 +51,15 @@ STOPE_INLINE Vec max(Vec a, Vec b) {
 // A bit a lane that is not all zeros.
 STOPE_INLINE std::uint32_t lanes_set(Longs v) {
   std::uint32_t set = 0;
-  for (int i = 0; i < STOPE_LANES; ++i) set |= (v[i] != 0 ? 1U : 0U) << i;
+  for (int i = 0; i < kDoubleLanes; ++i) set |= (v[i] != 0 ? 1U : 0U) << i;
   return set;
 }
 
 // Value `row` of every column.
 template <class T>
-STOPE_INLINE Vec gather(const NetworkColumns& columns, std::int64_t row) {
-  Vec v;
-  for (int i = 0; i < STOPE_LANES; ++i) v[i] = static_cast<double>(static_cast<const T*>(columns.columns[i])[row]);
+STOPE_INLINE Doubles gather(const NetworkColumns& columns, std::int64_t row) {
+  Doubles v;
+  for (int i = 0; i < kDoubleLanes; ++i) v[i] = static_cast<double>(static_cast<const T*>(columns.columns[i])[row]);
   return v;
 }
 
@@ -73,38 +67,38 @@ STOPE_INLINE Vec gather(const NetworkColumns& columns, std::int64_t row) {
 template <class T>
 STOPE_INLINE Longs make_words(const NetworkColumns& columns, std::uint64_t* words) {
   const Longs rank_mask = all_bits(kRankMask), no_sign = all_bits(~(std::uint64_t{1} << 63));
-  const Vec largest = all(kLargest), lowest = all(-kLargest), next_to_zero = all(kNextToZero);
+  const Doubles largest = all(kLargest), lowest = all(-kLargest), next_to_zero = all(kNextToZero);
   Longs inexact{};
   for (std::int64_t row = 0; row < columns.n; ++row) {
-    const Vec value = gather<T>(columns, row) + 0.0;  // -0 becomes +0
-    const Vec clamped = min(max(value, lowest), largest);
-    const Longs far = vec_of(bits_of(clamped) & no_sign) >= next_to_zero;
+    const Doubles value = gather<T>(columns, row) + 0.0;  // -0 becomes +0
+    const Doubles clamped = min(max(value, lowest), largest);
+    const Longs far = doubles_of(bits_of(clamped) & no_sign) >= next_to_zero;
     const Longs bits = bits_of(clamped) & far;
     inexact |= (bits & rank_mask) | (bits ^ bits_of(value));
-    store(words + columns.ranks[row] * STOPE_LANES, vec_of((bits & ~rank_mask) | all_bits(columns.ranks[row])));
+    store(words + columns.ranks[row] * kDoubleLanes, doubles_of((bits & ~rank_mask) | all_bits(columns.ranks[row])));
   }
   return inexact;
 }
 
 STOPE_INLINE void order(std::uint64_t* a, std::uint64_t* b) {
-  const Vec x = load(a), y = load(b);
+  const Doubles x = load(a), y = load(b);
   store(a, min(x, y));
   store(b, max(x, y));
 }
 
 // Sorts blocks of kBlock words in registers; what is left over at the end one by one.
-constexpr std::int64_t kBlock = STOPE_LANES == 8 ? 16 : 8;
+constexpr std::int64_t kBlock = kDoubleLanes == 8 ? 16 : 8;
 
-STOPE_INLINE void order(Vec& a, Vec& b) {
-  const Vec low = min(a, b);
+STOPE_INLINE void order(Doubles& a, Doubles& b) {
+  const Doubles low = min(a, b);
   b = max(a, b);
   a = low;
 }
 
 STOPE_INLINE void sort_block(std::uint64_t* words) {
-  Vec v[kBlock];
+  Doubles v[kBlock];
 #pragma GCC unroll 16
-  for (int i = 0; i < kBlock; ++i) v[i] = load(words + i * STOPE_LANES);
+  for (int i = 0; i < kBlock; ++i) v[i] = load(words + i * kDoubleLanes);
 #pragma GCC unroll 16
   for (int p = 1; p < kBlock; p *= 2) {
 #pragma GCC unroll 16
@@ -116,22 +110,22 @@ STOPE_INLINE void sort_block(std::uint64_t* words) {
     }
   }
 #pragma GCC unroll 16
-  for (int i = 0; i < kBlock; ++i) store(words + i * STOPE_LANES, v[i]);
+  for (int i = 0; i < kBlock; ++i) store(words + i * kDoubleLanes, v[i]);
 }
 
 // Batcher's odd-even merge sort of any number of words: as if those beyond n were larger than all.
 STOPE_INLINE void sort_words(std::uint64_t* words, std::int64_t n) {
   const std::int64_t whole = n / kBlock * kBlock;
-  for (std::int64_t i = 0; i < whole; i += kBlock) sort_block(words + i * STOPE_LANES);
+  for (std::int64_t i = 0; i < whole; i += kBlock) sort_block(words + i * kDoubleLanes);
   for (std::int64_t i = whole + 1; i < n; ++i) {
-    for (std::int64_t j = i; j > whole; --j) order(words + (j - 1) * STOPE_LANES, words + j * STOPE_LANES);
+    for (std::int64_t j = i; j > whole; --j) order(words + (j - 1) * kDoubleLanes, words + j * kDoubleLanes);
   }
   for (std::int64_t p = kBlock; p < n; p *= 2) {
     for (std::int64_t k = p; k >= 1; k /= 2) {
       for (std::int64_t j = k % p; j + k < n; j += 2 * k) {
         const std::int64_t end = j + k < n - k ? j + k : n - k;
         if (j / (2 * p) != (j + k) / (2 * p)) continue;
-        for (std::int64_t i = j; i < end; ++i) order(words + i * STOPE_LANES, words + (i + k) * STOPE_LANES);
+        for (std::int64_t i = j; i < end; ++i) order(words + i * kDoubleLanes, words + (i + k) * kDoubleLanes);
       }
     }
   }
@@ -141,7 +135,7 @@ STOPE_INLINE std::uint32_t find_ties(const std::uint64_t* words, std::int64_t n)
   const Longs mask = all_bits(~kRankMask);
   Longs ties{};
   for (std::int64_t i = 0; i + 1 < n; ++i) {
-    const Longs a = bits_of(load(words + i * STOPE_LANES)), b = bits_of(load(words + (i + 1) * STOPE_LANES));
+    const Longs a = bits_of(load(words + i * kDoubleLanes)), b = bits_of(load(words + (i + 1) * kDoubleLanes));
     ties |= ((a ^ b) & mask) == Longs{};
   }
   return lanes_set(ties);
@@ -157,21 +151,21 @@ NetworkFlags sort_columns(const NetworkColumns& columns, std::uint64_t* words) {
 // W in doubles: below 2^20. A row of the first class adds N_1 - 2 L_1 when it goes left, one of the second N_0 - 2 L_0.
 void two_classes(const std::uint64_t* words, std::int64_t n, std::int64_t n_first, NetworkBest& result) {
   const Longs rank_mask = all_bits(kRankMask), first_ranks = all_bits(static_cast<std::uint64_t>(n_first));
-  const Vec n_second = all(static_cast<double>(n - n_first));
-  Vec w{}, best{}, position = all(-1.0);
-  Vec twice_second{};  // 2 L_1
+  const Doubles n_second = all(static_cast<double>(n - n_first));
+  Doubles w{}, best{}, position = all(-1.0);
+  Doubles twice_second{};  // 2 L_1
   Longs word = bits_of(load(words));
   for (std::int64_t i = 0; i + 1 < n; ++i) {
-    const Longs next = bits_of(load(words + (i + 1) * STOPE_LANES));
+    const Longs next = bits_of(load(words + (i + 1) * kDoubleLanes));
     const Longs first = (word & rank_mask) < first_ranks;
-    const Vec of_second = all(static_cast<double>(n_first - 2 * i)) + twice_second;
-    const Vec of_first = n_second - twice_second;
-    w += vec_of((bits_of(of_first) & first) | (bits_of(of_second) & ~first));
-    twice_second += vec_of(bits_of(all(2.0)) & ~first);
+    const Doubles of_second = all(static_cast<double>(n_first - 2 * i)) + twice_second;
+    const Doubles of_first = n_second - twice_second;
+    w += doubles_of((bits_of(of_first) & first) | (bits_of(of_second) & ~first));
+    twice_second += doubles_of(bits_of(all(2.0)) & ~first);
     const Longs differs = ((word ^ next) & ~rank_mask) != Longs{};
     const Longs better = (w > best) & differs;
-    best = vec_of((bits_of(w) & better) | (bits_of(best) & ~better));
-    position = vec_of((bits_of(all(static_cast<double>(i))) & better) | (bits_of(position) & ~better));
+    best = doubles_of((bits_of(w) & better) | (bits_of(best) & ~better));
+    position = doubles_of((bits_of(all(static_cast<double>(i))) & better) | (bits_of(position) & ~better));
     word = next;
   }
   __builtin_memcpy(result.w, &best, sizeof best);
@@ -207,4 +201,7 @@ void permuted(const PermutedColumn& column, std::int32_t* result) {
   __builtin_memcpy(result, best, sizeof best);
 }
 
-#undef STOPE_INLINE
+}  // namespace
+
+const NetworkKernels kNetworkKernels = {
+    STOPE_LEVEL_NAME, kDoubleLanes, sort_columns<double>, sort_columns<float>, two_classes, permuted};

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "device/instances.hpp"
 #include "discretize/value_order.hpp"
 
 namespace stope::discretize {
@@ -16,12 +17,8 @@ std::uint64_t before_rank(std::uint64_t word) {
 }  // namespace
 
 const NetworkKernels* network_kernels(device::Backend backend) {
-  if (backend == device::Backend::reference) return nullptr;
-#if defined(__x86_64__)
-  if (backend == device::Backend::avx2) return &kAvx2NetworkKernels;
-  if (backend == device::Backend::avx512 || backend == device::Backend::avx512vnni) return &kAvx512NetworkKernels;
-#endif
-  return &kPortableNetworkKernels;
+  constexpr device::Instances kKernels = {&scalar::kNetworkKernels, &avx2::kNetworkKernels, &avx512::kNetworkKernels};
+  return backend == device::Backend::reference ? nullptr : kKernels.of(backend);
 }
 
 ClassRanks::ClassRanks(const DecisionProblem& problem) {

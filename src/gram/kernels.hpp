@@ -40,13 +40,11 @@ extern const Kernels kKernels;
 namespace scalar {
 extern const Kernels kKernels;
 }
-#if defined(__x86_64__)
 namespace avx2 {
 extern const Kernels kKernels;
 }
 namespace avx512 {
 extern const Kernels kKernels;
 }
-#endif
 
 }  // namespace stope::gram

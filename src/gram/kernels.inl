@@ -1,29 +1,11 @@
-// The sums of gram/shape.hpp in vectors of STOPE_LANES doubles (2, 4 or 8). kernels_<level>.cpp compile it, once per
-// instruction set. It uses no standard library (kernels.hpp).
+// The sums of gram/shape.hpp in vectors of 2, 4 or 8 doubles. kernels_<level>.cpp compile it, once per instruction set
+// (base/simd/target_region.hpp). It uses no standard library (kernels.hpp).
 
 namespace {
 
-#define STOPE_INLINE __attribute__((always_inline)) inline
+#include "base/simd/prelude.inl"
 
-constexpr int kLanes = STOPE_LANES;
-typedef double Doubles __attribute__((vector_size(STOPE_LANES * 8)));
-typedef double UnalignedDoubles __attribute__((vector_size(STOPE_LANES * 8), aligned(8), may_alias));
-typedef float UnalignedFloats __attribute__((vector_size(STOPE_LANES * 4), aligned(4), may_alias));
-
-STOPE_INLINE Doubles load(const double* p) {
-  return *reinterpret_cast<const UnalignedDoubles*>(p);
-}
-STOPE_INLINE Doubles load(const float* p) {
-  return __builtin_convertvector(*reinterpret_cast<const UnalignedFloats*>(p), Doubles);
-}
-STOPE_INLINE void store(double* p, Doubles v) {
-  *reinterpret_cast<UnalignedDoubles*>(p) = v;
-}
-STOPE_INLINE Doubles all(double value) {
-  Doubles v;
-  for (int lane = 0; lane < kLanes; ++lane) v[lane] = value;
-  return v;
-}
+constexpr int kLanes = kDoubleLanes;
 
 // Loads the first n < kLanes elements, then zeros. What follows a row may not be readable.
 #if defined(STOPE_AVX512)
@@ -47,22 +29,22 @@ STOPE_INLINE Doubles load_first(const T* p, int n) {
 
 template <class T, bool shifted>
 STOPE_INLINE Doubles values(const T* row, const double* shift, std::int64_t column) {
-  if constexpr (shifted) return load(row + column) - load(shift + column);
-  return load(row + column);
+  if constexpr (shifted) return doubles_at(row + column) - doubles_at(shift + column);
+  return doubles_at(row + column);
 }
 template <class T, bool shifted>
 STOPE_INLINE Doubles last_values(const T* row, const double* shift, std::int64_t column, std::int64_t end) {
   const Doubles v = load_first(row + column, static_cast<int>(end - column));
-  if constexpr (shifted) return v - load(shift + column);
+  if constexpr (shifted) return v - doubles_at(shift + column);
   return v;
 }
 
 // Adds neighbours: 2 x kLanes values become kLanes, in their order.
 STOPE_INLINE Doubles add_neighbours(Doubles a, Doubles b) {
-#if STOPE_LANES == 8
+#if STOPE_VECTOR_BYTES == 64
   return __builtin_shufflevector(a, b, 0, 2, 4, 6, 8, 10, 12, 14) +
          __builtin_shufflevector(a, b, 1, 3, 5, 7, 9, 11, 13, 15);
-#elif STOPE_LANES == 4
+#elif STOPE_VECTOR_BYTES == 32
   return __builtin_shufflevector(a, b, 0, 2, 4, 6) + __builtin_shufflevector(a, b, 1, 3, 5, 7);
 #else
   return __builtin_shufflevector(a, b, 0, 2) + __builtin_shufflevector(a, b, 1, 3);
@@ -70,11 +52,11 @@ STOPE_INLINE Doubles add_neighbours(Doubles a, Doubles b) {
 }
 // Adds lane l and lane l ^ half, half = kLanes / 2, and so on down to one number.
 STOPE_INLINE double add_lanes(Doubles v) {
-#if STOPE_LANES == 8
+#if STOPE_VECTOR_BYTES == 64
   v += __builtin_shufflevector(v, v, 4, 5, 6, 7, 0, 1, 2, 3);
   v += __builtin_shufflevector(v, v, 2, 3, 0, 1, 6, 7, 4, 5);
   v += __builtin_shufflevector(v, v, 1, 0, 3, 2, 5, 4, 7, 6);
-#elif STOPE_LANES == 4
+#elif STOPE_VECTOR_BYTES == 32
   v += __builtin_shufflevector(v, v, 2, 3, 0, 1);
   v += __builtin_shufflevector(v, v, 1, 0, 3, 2);
 #else
@@ -119,13 +101,13 @@ STOPE_INLINE double whole_leaf(const T* row, const double* shift, const double* 
 #pragma GCC unroll 16
     for (int i = 0; i < kTogether; ++i) {
       const std::int64_t column = first + i * kLanes;
-      slots[i] = values<T, shifted>(row, shift, column) * load(x + column);
+      slots[i] = values<T, shifted>(row, shift, column) * doubles_at(x + column);
     }
     for (std::int64_t round = kSlots; round < kLeafColumns; round += kSlots) {
 #pragma GCC unroll 16
       for (int i = 0; i < kTogether; ++i) {
         const std::int64_t column = round + first + i * kLanes;
-        slots[i] += values<T, shifted>(row, shift, column) * load(x + column);
+        slots[i] += values<T, shifted>(row, shift, column) * doubles_at(x + column);
       }
     }
     add_fours(slots, fours + part / 4);
@@ -143,12 +125,12 @@ STOPE_INLINE double part_of_leaf(const T* row, const double* shift, const double
     std::int64_t column = i * kLanes;
     Doubles sum = {};
     if (column + kLanes <= n) {
-      sum = values<T, shifted>(row, shift, column) * load(x + column);
+      sum = values<T, shifted>(row, shift, column) * doubles_at(x + column);
       for (column += kSlots; column + kLanes <= n; column += kSlots) {
-        sum += values<T, shifted>(row, shift, column) * load(x + column);
+        sum += values<T, shifted>(row, shift, column) * doubles_at(x + column);
       }
     }
-    if (column < n) sum += last_values<T, shifted>(row, shift, column, n) * load(x + column);
+    if (column < n) sum += last_values<T, shifted>(row, shift, column, n) * doubles_at(x + column);
     slots[i] = sum;
   }
   Doubles fours[kFours] = {};
@@ -190,12 +172,14 @@ STOPE_INLINE void dot_rows(const Slab& slab, const double* x, double* sums) {
 template <class T, bool shifted, int n>
 STOPE_INLINE void add_together(const T* first, std::int64_t stride, const Slab& slab, const double* y, double* z) {
   Doubles weights[n];
-  for (int r = 0; r < n; ++r) weights[r] = all(y[r]);
+  for (int r = 0; r < n; ++r) {
+    for (int lane = 0; lane < kLanes; ++lane) weights[r][lane] = y[r];
+  }
   constexpr std::int64_t kLine = 64 / static_cast<std::int64_t>(sizeof(T));  // elements of a cache line
   const std::int64_t ahead = slab.add_ahead;
   std::int64_t column = 0;
   for (; column + kLanes <= slab.n_columns; column += kLanes) {
-    Doubles sum = load(z + column);
+    Doubles sum = doubles_at(z + column);
     if (ahead != 0 && column % kLine == 0) {
 #pragma GCC unroll 8
       for (int r = 0; r < n; ++r) __builtin_prefetch(reinterpret_cast<const char*>(first + r * stride + column) + ahead, 0, 2);
@@ -205,7 +189,7 @@ STOPE_INLINE void add_together(const T* first, std::int64_t stride, const Slab& 
     store(z + column, sum);
   }
   if (column < slab.n_columns) {
-    Doubles sum = load(z + column);
+    Doubles sum = doubles_at(z + column);
     for (int r = 0; r < n; ++r) {
       sum += weights[r] * last_values<T, shifted>(first + r * stride, slab.shift, column, slab.n_columns);
     }
@@ -243,8 +227,6 @@ void add(const Slab& slab, const double* y, double* z) {
     add_rows<T, true>(slab, y, z);
   }
 }
-
-#undef STOPE_INLINE
 
 }  // namespace
 

@@ -1,8 +1,11 @@
-// kernels.inl compiled for the instructions that every machine has.
+// The sums for the instructions that every CPU has.
 #include "gram/kernels.hpp"
 #include "gram/shape.hpp"
 
-#define STOPE_LANES 2
+#include "base/simd/target_region.hpp"
+
+STOPE_TARGET_REGION
 namespace stope::gram::scalar {
 #include "gram/kernels.inl"
 }  // namespace stope::gram::scalar
+STOPE_TARGET_REGION_END

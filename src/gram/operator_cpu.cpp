@@ -11,6 +11,7 @@
 
 #include "base/checked.hpp"
 #include "base/thread_pool.hpp"
+#include "device/instances.hpp"
 #include "gram/shape.hpp"
 #include "gram/vectors.hpp"
 #include "stope/error.hpp"
@@ -31,15 +32,8 @@ constexpr std::int64_t kFetchBytes = std::int64_t{256} << 10;
 constexpr std::int64_t kBlockLeaves = 4;
 
 const Kernels& kernels_of(device::Backend backend) {
-  switch (backend) {
-    case device::Backend::reference: return reference::kKernels;
-#if defined(__x86_64__)
-    case device::Backend::avx2: return avx2::kKernels;
-    case device::Backend::avx512:
-    case device::Backend::avx512vnni: return avx512::kKernels;
-#endif
-    default: return scalar::kKernels;
-  }
+  constexpr device::Instances kInstances = {&scalar::kKernels, &avx2::kKernels, &avx512::kKernels};
+  return backend == device::Backend::reference ? reference::kKernels : *kInstances.of(backend);
 }
 
 bool is_wide(std::int64_t row_bytes) {

@@ -1,24 +1,15 @@
-// The portable tile_product.inl, and the choice among the compiled ones by what this CPU runs.
+// Which of the compiled products of tiles this CPU runs.
 #include "gram/tile_product.hpp"
 
-#define STOPE_LANES 2
-#define STOPE_ROWS 4
-namespace stope::gram {
-namespace {
-#include "gram/tile_product.inl"
-}  // namespace
+#include "base/simd/cpu.hpp"
 
-void tile_product_portable(const double* a, const double* b, std::int64_t depth, double* c) {
-  whole_tile(a, b, depth, c);
-}
+namespace stope::gram {
 
 int tile_products(TileProduct (&out)[3]) {
   int n = 0;
-  out[n++] = tile_product_portable;
-#if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx2")) out[n++] = tile_product_avx2;
-  if (__builtin_cpu_supports("avx512f")) out[n++] = tile_product_avx512;
-#endif
+  out[n++] = scalar::tile_product;
+  if (simd::has_avx2()) out[n++] = avx2::tile_product;
+  if (simd::has_avx512()) out[n++] = avx512::tile_product;
   return n;
 }
 

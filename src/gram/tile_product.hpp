@@ -18,8 +18,14 @@ TileProduct tile_product();
 /// All that this CPU runs, for tests: at most three, the portable one first.
 int tile_products(TileProduct (&out)[3]);
 
-void tile_product_portable(const double* a, const double* b, std::int64_t depth, double* c);
-void tile_product_avx2(const double* a, const double* b, std::int64_t depth, double* c);
-void tile_product_avx512(const double* a, const double* b, std::int64_t depth, double* c);
+namespace scalar {
+void tile_product(const double* a, const double* b, std::int64_t depth, double* c);
+}
+namespace avx2 {
+void tile_product(const double* a, const double* b, std::int64_t depth, double* c);
+}
+namespace avx512 {
+void tile_product(const double* a, const double* b, std::int64_t depth, double* c);
+}
 
 }  // namespace stope::gram

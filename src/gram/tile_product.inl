@@ -1,25 +1,31 @@
-// The body of tile_product for one instruction set. STOPE_LANES: doubles in a vector. STOPE_ROWS: rows of the tile at a
-// time, with as many accumulators as the registers hold besides the operands. Vectors run along j, never along the
+// The body of tile_product for one instruction set (base/simd/target_region.hpp). Vectors run along j, never along the
 // depth, and nothing is contracted. So an entry's sum is the same for every width.
 
+namespace {
+
+#include "base/simd/prelude.inl"
+
+// A piece of the tile that is summed at once: its sums, and the operands beside them, fill the registers.
+constexpr int kRows = STOPE_VECTOR_BYTES == 64 ? 8 : 4;
 constexpr int kVectors = 2;
-constexpr int kWidth = kVectors * STOPE_LANES;
-using Vector __attribute__((vector_size(STOPE_LANES * sizeof(double)))) = double;
+constexpr int kWidth = kVectors * kDoubleLanes;
 
 inline void rows_of_tile(const double* a, const double* b, std::int64_t depth, double* c) {
-  Vector sum[STOPE_ROWS][kVectors] = {};
+  Doubles sum[kRows][kVectors] = {};
   for (std::int64_t r = 0; r < depth; ++r, a += kTile, b += kTile) {
-    Vector right[kVectors];
+    Doubles right[kVectors];
     __builtin_memcpy(right, b, sizeof right);
-    for (int i = 0; i < STOPE_ROWS; ++i) {
+    for (int i = 0; i < kRows; ++i) {
       for (int v = 0; v < kVectors; ++v) sum[i][v] += a[i] * right[v];
     }
   }
-  for (int i = 0; i < STOPE_ROWS; ++i) __builtin_memcpy(c + i * kTile, sum[i], sizeof sum[i]);
+  for (int i = 0; i < kRows; ++i) __builtin_memcpy(c + i * kTile, sum[i], sizeof sum[i]);
 }
 
-inline void whole_tile(const double* a, const double* b, std::int64_t depth, double* c) {
-  for (int i = 0; i < kTile; i += STOPE_ROWS) {
+}  // namespace
+
+void tile_product(const double* a, const double* b, std::int64_t depth, double* c) {
+  for (int i = 0; i < kTile; i += kRows) {
     for (int j = 0; j < kTile; j += kWidth) rows_of_tile(a + i, b + j, depth, c + i * kTile + j);
   }
 }

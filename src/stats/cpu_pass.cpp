@@ -5,6 +5,7 @@
 
 #include "base/checked.hpp"
 #include "base/progress.hpp"
+#include "device/instances.hpp"
 #include "stats/gather.hpp"
 
 namespace stope::stats {
@@ -189,12 +190,9 @@ void locate_all(const std::vector<Source>& sources, const PassOptions& options, 
 
 }  // namespace
 
-const LeafKernels& kernels_for([[maybe_unused]] device::Backend backend) {
-#if defined(__x86_64__)
-  if (backend == device::Backend::avx2) return kAvx2LeafKernels;
-  if (backend == device::Backend::avx512 || backend == device::Backend::avx512vnni) return kAvx512LeafKernels;
-#endif
-  return kPortableLeafKernels;
+const LeafKernels& kernels_for(device::Backend backend) {
+  constexpr device::Instances kKernels = {&scalar::kLeafKernels, &avx2::kLeafKernels, &avx512::kLeafKernels};
+  return *kKernels.of(backend);
 }
 
 template <class Wide>

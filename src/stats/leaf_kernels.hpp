@@ -66,10 +66,14 @@ struct LeafKernels {
   std::int64_t row_columns, row_scratch;
 };
 
-extern const LeafKernels kPortableLeafKernels;
-#if defined(__x86_64__)
-extern const LeafKernels kAvx2LeafKernels;
-extern const LeafKernels kAvx512LeafKernels;
-#endif
+namespace scalar {
+extern const LeafKernels kLeafKernels;
+}
+namespace avx2 {
+extern const LeafKernels kLeafKernels;
+}
+namespace avx512 {
+extern const LeafKernels kLeafKernels;
+}
 
 }  // namespace stope::stats

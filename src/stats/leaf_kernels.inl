@@ -1,8 +1,9 @@
-// The bodies of leaf_kernels.hpp. leaf_*.cpp include them inside a namespace named after the instruction set, after the
-// pragma that selects it. STOPE_LANES: doubles in a vector; STOPE_AVX2 or STOPE_AVX512 enable intrinsics. Everything in
-// here has internal linkage.
+// The bodies of leaf_kernels.hpp, compiled once per instruction set by leaf_<level>.cpp (base/simd/target_region.hpp).
 
-#define STOPE_INLINE __attribute__((always_inline)) inline
+namespace {
+
+#include "base/simd/prelude.inl"
+
 #define STOPE_MOMENTS_INLINE STOPE_INLINE
 #include "stats/moment_arithmetic.inl"
 #undef STOPE_MOMENTS_INLINE
@@ -13,48 +14,28 @@ constexpr int kGroups = 4;
 #else
 constexpr int kGroups = 2;
 #endif
-constexpr int kSweep = kGroups * STOPE_LANES;
+constexpr int kSweep = kGroups * kDoubleLanes;
 constexpr std::uint32_t kSweepBits = kSweep == 32 ? ~std::uint32_t{0} : (std::uint32_t{1} << (kSweep & 31)) - 1;
-
-typedef double Vec __attribute__((vector_size(STOPE_LANES * 8)));
-typedef std::int64_t Longs __attribute__((vector_size(STOPE_LANES * 8)));
-typedef float Floats __attribute__((vector_size(STOPE_LANES * 4)));
-typedef std::int32_t Ints __attribute__((vector_size(STOPE_LANES * 4)));
-typedef std::uint32_t Unsigned __attribute__((vector_size(STOPE_LANES * 4)));
 
 // Exactly as many values of a type as one register holds.
 template <class T>
 struct Raw;
 template <>
 struct Raw<float> {
-  typedef float Type __attribute__((vector_size(STOPE_LANES * 8)));
+  typedef Floats Type;
 };
 template <>
 struct Raw<double> {
-  typedef Vec Type;
+  typedef Doubles Type;
 };
 template <>
 struct Raw<std::int32_t> {
-  typedef std::int32_t Type __attribute__((vector_size(STOPE_LANES * 8)));
+  typedef Ints Type;
 };
 template <>
 struct Raw<std::int64_t> {
   typedef Longs Type;
 };
-
-// Memory is read and written by memcpy: an alignment that is part of a type is lost in a template's argument.
-template <class V>
-STOPE_INLINE V load(const void* p) {
-  V v;
-  __builtin_memcpy(&v, p, sizeof v);
-  return v;
-}
-STOPE_INLINE Vec load_vec(const double* p) {
-  return load<Vec>(p);
-}
-STOPE_INLINE void store(double* p, Vec v) {
-  __builtin_memcpy(p, &v, sizeof v);
-}
 
 // Bit i: x[i] is zero or NaN (integers: is zero).
 STOPE_INLINE std::uint32_t special_bits(const float* x) {
@@ -154,11 +135,11 @@ STOPE_INLINE std::uint32_t nan_bits(const std::int64_t*) {
 // All ones where the bit of the lane is set.
 STOPE_INLINE Longs mask_of(std::uint32_t bits) {
   Longs lane = {};
-  for (int i = 0; i < STOPE_LANES; ++i) lane[i] = std::int64_t{1} << i;
+  for (int i = 0; i < kDoubleLanes; ++i) lane[i] = std::int64_t{1} << i;
   const Longs all = lane * 0 + static_cast<std::int64_t>(bits);
   return (all & lane) == lane;
 }
-STOPE_INLINE Vec pick(Longs mask, Vec yes, Vec no) {
+STOPE_INLINE Doubles pick(Longs mask, Doubles yes, Doubles no) {
   return mask ? yes : no;
 }
 
@@ -167,8 +148,8 @@ template <class T>
 struct Sums {
   static constexpr bool kInteger = T(0.5) == T(0);
   static constexpr bool kLong = kInteger && sizeof(T) == 8;
-  Vec pivot[kGroups], pivot_low[kGroups];
-  Vec s0[kGroups], s1[kGroups], s2[kGroups], s3[kGroups];
+  Doubles pivot[kGroups], pivot_low[kGroups];
+  Doubles s0[kGroups], s1[kGroups], s2[kGroups], s3[kGroups];
   Longs low[kGroups], high[kGroups];
   Longs absent[kGroups];
   typename Raw<T>::Type min[kGroups], max[kGroups];  // floats need fewer
@@ -176,28 +157,28 @@ struct Sums {
 };
 
 template <class T>
-constexpr int kRaw = kSweep * int(sizeof(T)) / int(STOPE_LANES * 8);
+constexpr int kRaw = kSweep * int(sizeof(T)) / STOPE_VECTOR_BYTES;
 
 // Converts the values of a group to doubles. For int64 it returns the upper half, and the lower one in `low`.
-STOPE_INLINE Vec widen(const float* x, Vec&) {
-  return __builtin_convertvector(load<Floats>(x), Vec);
+STOPE_INLINE Doubles widen(const float* x, Doubles&) {
+  return doubles_at(x);
 }
-STOPE_INLINE Vec widen(const double* x, Vec&) {
-  return load_vec(x);
+STOPE_INLINE Doubles widen(const double* x, Doubles&) {
+  return doubles_at(x);
 }
-STOPE_INLINE Vec widen(const std::int32_t* x, Vec&) {
-  return __builtin_convertvector(load<Ints>(x), Vec);
+STOPE_INLINE Doubles widen(const std::int32_t* x, Doubles&) {
+  return __builtin_convertvector(load<HalfInts>(x), Doubles);
 }
-STOPE_INLINE Vec widen(const std::int64_t* x, Vec& low) {
+STOPE_INLINE Doubles widen(const std::int64_t* x, Doubles& low) {
   const Longs v = load<Longs>(x);
-  low = __builtin_convertvector(__builtin_convertvector(v, Unsigned), Vec);
-  return __builtin_convertvector(__builtin_convertvector(v >> 32, Ints), Vec);
+  low = __builtin_convertvector(__builtin_convertvector(v, HalfUnsigned), Doubles);
+  return __builtin_convertvector(__builtin_convertvector(v >> 32, HalfInts), Doubles);
 }
 
 STOPE_INLINE void add_integers(Sums<float>&, int, const float*, Longs) {}
 STOPE_INLINE void add_integers(Sums<double>&, int, const double*, Longs) {}
 STOPE_INLINE void add_integers(Sums<std::int32_t>& sums, int g, const std::int32_t* x, Longs keep) {
-  sums.low[g] += __builtin_convertvector(load<Ints>(x), Longs) & keep;
+  sums.low[g] += __builtin_convertvector(load<HalfInts>(x), Longs) & keep;
 }
 STOPE_INLINE void add_integers(Sums<std::int64_t>& sums, int g, const std::int64_t* x, Longs keep) {
   const Longs v = load<Longs>(x) & keep;
@@ -208,15 +189,15 @@ STOPE_INLINE void add_integers(Sums<std::int64_t>& sums, int g, const std::int64
 // kMasked: the lanes in `absent` hold no value.
 template <class T, bool kMasked>
 STOPE_INLINE void add_group(Sums<T>& sums, int g, const T* x, Longs absent) {
-  Vec low = {}, d;
-  Vec v = widen(x, low);
+  Doubles low = {}, d;
+  Doubles v = widen(x, low);
   if constexpr (Sums<T>::kLong) {
     d = (v - sums.pivot[g]) * 4294967296.0 + (low - sums.pivot_low[g]);
   } else {
     d = v - sums.pivot[g];
   }
   if constexpr (kMasked) {
-    const Vec zero = {};
+    const Doubles zero = {};
     d = pick(absent, zero, d);
     v = pick(absent, zero, v);
     sums.absent[g] -= absent;
@@ -226,7 +207,7 @@ STOPE_INLINE void add_group(Sums<T>& sums, int g, const T* x, Longs absent) {
   } else {
     sums.s0[g] += v;
   }
-  const Vec square = d * d;
+  const Doubles square = d * d;
   sums.s1[g] += d;
   sums.s2[g] += square;
   sums.s3[g] += square * d;
@@ -246,9 +227,9 @@ STOPE_INLINE void add_extremes(Sums<T>& sums, const T* x) {
 template <class T>
 STOPE_INLINE void take_pivots(Sums<T>& sums, const T* x, std::uint32_t absent) {
   for (int g = 0; g < kGroups; ++g) {
-    const Longs take = mask_of((sums.pending & ~absent) >> (g * STOPE_LANES));
-    Vec low = {};
-    const Vec v = widen(x + g * STOPE_LANES, low);
+    const Longs take = mask_of((sums.pending & ~absent) >> (g * kDoubleLanes));
+    Doubles low = {};
+    const Doubles v = widen(x + g * kDoubleLanes, low);
     sums.pivot[g] = pick(take, v, sums.pivot[g]);
     if constexpr (Sums<T>::kLong) sums.pivot_low[g] = pick(take, low, sums.pivot_low[g]);
   }
@@ -260,7 +241,7 @@ STOPE_INLINE void add_masked(Sums<T>& sums, const T* x, std::uint32_t absent) {
   if constexpr (!kMoments) return;
   if (sums.pending != 0) take_pivots(sums, x, absent);
   for (int g = 0; g < kGroups; ++g) {
-    add_group<T, true>(sums, g, x + g * STOPE_LANES, mask_of(absent >> (g * STOPE_LANES)));
+    add_group<T, true>(sums, g, x + g * kDoubleLanes, mask_of(absent >> (g * kDoubleLanes)));
   }
 }
 
@@ -283,7 +264,7 @@ STOPE_INLINE void add_step(Sums<T>& sums, const T* x, Counts& counts) {
   }
   if constexpr (kMoments) {
     const Longs none = {};
-    for (int g = 0; g < kGroups; ++g) add_group<T, false>(sums, g, x + g * STOPE_LANES, none);
+    for (int g = 0; g < kGroups; ++g) add_group<T, false>(sums, g, x + g * kDoubleLanes, none);
   }
 }
 
@@ -295,7 +276,7 @@ struct Chains {
 template <class T>
 STOPE_INLINE void start(Sums<T>& sums, bool moments) {
   for (int g = 0; g < kGroups; ++g) {
-    sums.pivot[g] = sums.pivot_low[g] = sums.s0[g] = sums.s1[g] = sums.s2[g] = sums.s3[g] = Vec{};
+    sums.pivot[g] = sums.pivot_low[g] = sums.s0[g] = sums.s1[g] = sums.s2[g] = sums.s3[g] = Doubles{};
     sums.low[g] = sums.high[g] = sums.absent[g] = Longs{};
   }
   for (int i = 0; i < kRaw<T>; ++i) {
@@ -335,8 +316,8 @@ static void sweep(const T* x, std::int64_t n, int first, Chains* chains, LeafSum
   }
   if constexpr (kMoments) {
     for (int g = 0; g < kGroups; ++g) {
-      const int at = first + g * STOPE_LANES;
-      for (int i = 0; i < STOPE_LANES; ++i) {
+      const int at = first + g * kDoubleLanes;
+      for (int i = 0; i < kDoubleLanes; ++i) {
         const std::int64_t rows = full + (at + i < n - full * kChains ? 1 : 0);
         // `absent` counts the padding, too, but chains that were padded have one row less to begin with.
         const bool padded = n > full * kChains + first && at + i >= n - full * kChains;
@@ -354,10 +335,10 @@ static void sweep(const T* x, std::int64_t n, int first, Chains* chains, LeafSum
   }
 }
 
-STOPE_INLINE Moments<Vec> moments_at(const Chains& chains, int i) {
-  return {load_vec(chains.n + i), load_vec(chains.s1 + i), load_vec(chains.s2 + i), load_vec(chains.s3 + i)};
+STOPE_INLINE Moments<Doubles> moments_at(const Chains& chains, int i) {
+  return {doubles_at(chains.n + i), doubles_at(chains.s1 + i), doubles_at(chains.s2 + i), doubles_at(chains.s3 + i)};
 }
-STOPE_INLINE void put(Chains& chains, int i, const Moments<Vec>& m) {
+STOPE_INLINE void put(Chains& chains, int i, const Moments<Doubles>& m) {
   store(chains.n + i, m.n);
   store(chains.s1 + i, m.mean);
   store(chains.s2 + i, m.m2);
@@ -368,29 +349,29 @@ STOPE_INLINE void put(Chains& chains, int i, const Moments<Vec>& m) {
 // compute values that are never read.
 template <bool kLong>
 static void join_chains(Chains& chains) {
-  for (int i = 0; i < kChains; i += STOPE_LANES) {
-    Moments<Vec> m;
-    const Moments<Vec> sums = moments_at(chains, i);
+  for (int i = 0; i < kChains; i += kDoubleLanes) {
+    Moments<Doubles> m;
+    const Moments<Doubles> sums = moments_at(chains, i);
     center(sums.n, sums.mean, sums.m2, sums.m3, m);
     put(chains, i, m);
   }
   for (int half = kChains / 2; half >= 1; half /= 2) {
-    for (int i = 0; i < half; i += STOPE_LANES) {
-      Moments<Vec> a = moments_at(chains, i);
-      const Moments<Vec> b = moments_at(chains, i + half), before = a;
-      const Vec pivot = load_vec(chains.pivot + i), pivot_b = load_vec(chains.pivot + i + half);
-      const Vec low = load_vec(chains.pivot_low + i), low_b = load_vec(chains.pivot_low + i + half);
-      Vec pivots = pivot_b - pivot;
+    for (int i = 0; i < half; i += kDoubleLanes) {
+      Moments<Doubles> a = moments_at(chains, i);
+      const Moments<Doubles> b = moments_at(chains, i + half), before = a;
+      const Doubles pivot = doubles_at(chains.pivot + i), pivot_b = doubles_at(chains.pivot + i + half);
+      const Doubles low = doubles_at(chains.pivot_low + i), low_b = doubles_at(chains.pivot_low + i + half);
+      Doubles pivots = pivot_b - pivot;
       if constexpr (kLong) pivots = pivots * 4294967296.0 + (low_b - low);
       join(a, b, pivots);
-      const Vec zero = {};
+      const Doubles zero = {};
       const Longs no_a = before.n == zero, no_b = b.n == zero;
-      const auto choose = [&](Vec joined, Vec ours, Vec theirs) { return pick(no_b, ours, pick(no_a, theirs, joined)); };
+      const auto choose = [&](Doubles joined, Doubles ours, Doubles theirs) { return pick(no_b, ours, pick(no_a, theirs, joined)); };
       put(chains, i,
           {a.n, choose(a.mean, before.mean, b.mean), choose(a.m2, before.m2, b.m2), choose(a.m3, before.m3, b.m3)});
       store(chains.pivot + i, choose(pivot, pivot, pivot_b));
       store(chains.pivot_low + i, choose(low, low, low_b));
-      const Vec sum = load_vec(chains.s0 + i) + load_vec(chains.s0 + i + half);
+      const Doubles sum = doubles_at(chains.s0 + i) + doubles_at(chains.s0 + i + half);
       store(chains.s0 + i, sum);
     }
   }
@@ -428,3 +409,19 @@ static void leaf(const T* x, std::int64_t n, Wanted wanted, LeafSums<T>* out) {
   for (int first = 0; first < kChains; first += kSweep) sweep<T, true>(x, n, first, &chains, out);
   put_joined(chains, *out);
 }
+
+#include "stats/row_kernels.inl"
+
+}  // namespace
+
+const LeafKernels kLeafKernels = {STOPE_LEVEL_NAME,
+                                  leaf<float>,
+                                  leaf<double>,
+                                  leaf<std::int32_t>,
+                                  leaf<std::int64_t>,
+                                  rows<float>,
+                                  rows<double>,
+                                  rows<std::int32_t>,
+                                  rows<std::int64_t>,
+                                  kRowColumns,
+                                  kRowScratch};

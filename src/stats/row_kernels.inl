@@ -1,5 +1,5 @@
 // Leaves of several columns whose rows lie behind one another, read in place: a register holds neighbouring columns,
-// not rows. It is included after leaf_kernels.inl and uses its steps and joins, so that the bits are the same.
+// not rows. leaf_kernels.inl includes this file, which uses its steps and joins, so that the bits are the same.
 
 // The sums of one chain of kSweep neighbouring columns. `sums.absent` counts its missing values.
 template <class T>
@@ -19,7 +19,7 @@ static_assert(sizeof(RowSums<std::int64_t>) >= sizeof(RowSums<float>) &&
               sizeof(RowSums<std::int64_t>) >= sizeof(RowSums<std::int32_t>));
 
 STOPE_INLINE void count_lanes(Longs* counts, std::uint32_t bits) {
-  for (int g = 0; g < kGroups; ++g) counts[g] -= mask_of(bits >> (g * STOPE_LANES));
+  for (int g = 0; g < kGroups; ++g) counts[g] -= mask_of(bits >> (g * kDoubleLanes));
 }
 
 template <class T, bool kMoments>
@@ -38,7 +38,7 @@ STOPE_INLINE void add_row_step(RowSums<T>& state, const T* x) {
   }
   if constexpr (kMoments) {
     const Longs none = {};
-    for (int g = 0; g < kGroups; ++g) add_group<T, false>(sums, g, x + g * STOPE_LANES, none);
+    for (int g = 0; g < kGroups; ++g) add_group<T, false>(sums, g, x + g * kDoubleLanes, none);
   }
 }
 
@@ -49,7 +49,7 @@ static void put_piece(const RowSums<T>& state, int piece, std::int64_t rows, std
   constexpr int kInRaw = int(sizeof(typename Raw<T>::Type) / sizeof(T));
   const Sums<T>& sums = state.sums;
   for (int i = 0; i < kSweep && i < n_columns; ++i) {
-    const int g = i / STOPE_LANES, lane = i % STOPE_LANES;
+    const int g = i / kDoubleLanes, lane = i % kDoubleLanes;
     const T min = sums.min[i / kInRaw][i % kInRaw], max = sums.max[i / kInRaw][i % kInRaw];
     if (min <= out[i].min) {
       out[i].min_piece = min < out[i].min ? piece : -1;

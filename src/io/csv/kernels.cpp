@@ -3,7 +3,7 @@
 
 #include <array>
 
-#include "io/csv/kernels_levels.hpp"
+#include "base/simd/cpu.hpp"
 
 namespace stope::io::csv {
 namespace {
@@ -13,17 +13,13 @@ struct Available {
   int n = 0;
 
   Available() {
-    kernels[0] = &kPortableKernels;
-    n = 1;
-#if defined(__x86_64__)
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2"))
-      kernels[static_cast<std::size_t>(n++)] = &kAvx2Kernels;
-    if (n == 2 && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
-        __builtin_cpu_supports("avx512vbmi2")) {
-      kernels[static_cast<std::size_t>(n++)] = &kAvx512Kernels;
-    }
-#endif
+    add(scalar::kKernels);
+    if (simd::has_avx2()) add(avx2::kKernels);
+    if (simd::has_avx512_vbmi2()) add(avx512::kKernels);
   }
+
+ private:
+  void add(const Kernels& more) { kernels[static_cast<std::size_t>(n++)] = &more; }
 };
 
 const Available& available() {

@@ -54,7 +54,7 @@ struct PlainNumbers {
 };
 
 struct Kernels {
-  std::string_view name;
+  const char* name;
 
   /// Counts in text[begin, end), part of a text of n bytes. `line_start`: a line is known to begin at `begin`.
   EndCount (*count_ends)(const char* text, std::int64_t begin, std::int64_t end, std::int64_t n, bool line_start);
@@ -73,5 +73,15 @@ struct Kernels {
 const Kernels* const* available_kernels(int* n);
 /// The best kernels that this CPU can run.
 const Kernels& best_kernels();
+
+namespace scalar {
+extern const Kernels kKernels;
+}
+namespace avx2 {
+extern const Kernels kKernels;
+}
+namespace avx512 {
+extern const Kernels kKernels;
+}
 
 }  // namespace stope::io::csv

@@ -1,6 +1,6 @@
-// The bodies of kernels.hpp, included by kernels_*.cpp inside a namespace of the instruction set's name, after the
-// pragma that selects it. STOPE_CSV_LEVEL: 0 portable, 2 AVX2, 3 AVX-512. Everything here has internal linkage: the
-// linker must never keep a function compiled for AVX-512 for an older CPU.
+// The bodies of kernels.hpp, compiled once per instruction set by kernels_<level>.cpp (base/simd/target_region.hpp).
+
+namespace {
 
 // The kinds of 64 bytes; bit i stands for byte i.
 struct Masks {
@@ -8,7 +8,7 @@ struct Masks {
   bool suspicious = false;
 };
 
-#if STOPE_CSV_LEVEL == 3
+#if defined(STOPE_AVX512)
 
 [[gnu::always_inline]] inline Masks masks_of(const char* p, char separator) {
   const __m512i x = _mm512_loadu_si512(p);
@@ -23,7 +23,7 @@ struct Masks {
   return m;
 }
 
-#elif STOPE_CSV_LEVEL == 2
+#elif defined(STOPE_AVX2)
 
 [[gnu::always_inline]] inline std::uint64_t equal_mask(__m256i low, __m256i high, char c) {
   const __m256i wanted = _mm256_set1_epi8(c);
@@ -144,7 +144,7 @@ static EndCount count_ends(const char* text, std::int64_t begin, std::int64_t en
 }
 
 // Writes the positions of the set bits. Up to 63 entries behind the last one are overwritten with anything.
-#if STOPE_CSV_LEVEL == 3
+#if defined(STOPE_AVX512)
 
 // The masked forms want every lane. The unmasked forms have undefined inputs, which gcc 12 takes for a mistake.
 [[gnu::always_inline]] inline void put_16(std::uint32_t* to, __m512i base, __m128i bytes) {
@@ -230,7 +230,7 @@ static FieldIndex index_fields(const char* text, std::int64_t size, char separat
   return index;
 }
 
-#if STOPE_CSV_LEVEL >= 2
+#if defined(STOPE_AVX512) || defined(STOPE_AVX2)
 
 // The value of a field in plain form; false for any other form. `length` > 0.
 [[gnu::always_inline]] inline bool plain_number(const char* p, std::uint32_t length, char decimal, double& value,
@@ -243,7 +243,7 @@ static FieldIndex index_fields(const char* text, std::int64_t size, char separat
   if (length - 1 >= 16) return false;  // also catches zero
   const __m128i text = _mm_loadu_si128(reinterpret_cast<const __m128i_u*>(p));
   const __m128i digits = _mm_sub_epi8(text, _mm_set1_epi8('0'));
-#if STOPE_CSV_LEVEL == 3
+#if defined(STOPE_AVX512)
   const std::uint32_t not_digit = _mm_cmpgt_epu8_mask(digits, _mm_set1_epi8(9));
 #else
   const __m128i is_digit = _mm_cmpeq_epi8(_mm_min_epu8(digits, _mm_set1_epi8(9)), digits);
@@ -326,3 +326,7 @@ static PlainNumbers plain_numbers(const ColumnSlice& column, char decimal, doubl
   return column.last ? plain_numbers_of<true>(column, decimal, out, rest)
                      : plain_numbers_of<false>(column, decimal, out, rest);
 }
+
+}  // namespace
+
+const Kernels kKernels = {STOPE_LEVEL_NAME, count_ends, index_fields, plain_numbers};

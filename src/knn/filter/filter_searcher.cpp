@@ -7,6 +7,7 @@
 
 #include "base/checked.hpp"
 #include "base/thread_pool.hpp"
+#include "device/instances.hpp"
 #include "knn/filter/near_order.hpp"
 #include "knn/filter/tile_search.hpp"
 
@@ -162,13 +163,8 @@ class FilterSearcher final : public Searcher {
 
 std::unique_ptr<Searcher> make_filter_searcher(const Fitted& fitted, const Plan& plan, const RunOptions& run) {
   const FilterForm& form = *fitted.kernel().filter_form();
-  auto* scan_of = scalar::scan;
-#if defined(__x86_64__)
-  if (plan.backend.backend == device::Backend::avx2) scan_of = avx2::scan;
-  if (plan.backend.backend == device::Backend::avx512) scan_of = avx512::scan;
-  if (plan.backend.backend == device::Backend::avx512vnni) scan_of = avx512vnni::scan;
-#endif
-  return std::make_unique<FilterSearcher>(fitted, plan, run, form, scan_of);
+  constexpr device::Instances kScans = {scalar::scan, avx2::scan, avx512::scan, avx512vnni::scan};
+  return std::make_unique<FilterSearcher>(fitted, plan, run, form, kScans.of(plan.backend.backend));
 }
 
 }  // namespace stope::knn

@@ -1,7 +1,7 @@
 // Compares blocks of bytes with some queries: products where the CPU has VNNI, differences where it has AVX2 or
 // AVX-512. kernels.inl includes this file once per instruction set.
 
-#if defined(STOPE_VNNI)
+#if defined(STOPE_AVX512_VNNI)
 // Squares by inner products (floats.inl) in bytes. They take 4 terms per instruction and lane, and are exact.
 struct ByteProducts {
   static constexpr int kQueries = 6;

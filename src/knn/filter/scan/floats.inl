@@ -1,9 +1,6 @@
 // Compares blocks of floats, and the boxes around blocks, with some queries. kernels.inl includes this file once per
 // instruction set.
 
-typedef float Lanes __attribute__((vector_size(STOPE_LANES * 4), may_alias));
-typedef std::int32_t Ints __attribute__((vector_size(STOPE_LANES * 4)));
-
 // Vectors of training rows x queries held in registers: their product is the number of sums in flight. Sums of
 // differences need a register or two more per term than inner products do.
 #if defined(STOPE_AVX512)
@@ -14,30 +11,18 @@ constexpr int kVectors = 2, kGroup = 4, kDotGroup = 6;
 constexpr int kVectors = 2, kGroup = 2, kDotGroup = 4;
 #endif
 constexpr int kMostGroup = 6;
-constexpr int kRows = kVectors * STOPE_LANES;
+constexpr int kRows = kVectors * kFloatLanes;
 constexpr std::uint64_t kRowBits = kRows == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << (kRows & 63)) - 1;
 
-STOPE_INLINE Lanes load(const float* p) {
-  return *reinterpret_cast<const Lanes*>(p);
-}
-STOPE_INLINE Lanes all(float value) {
-#if defined(STOPE_AVX512)
-  return _mm512_set1_ps(value);
-#elif defined(STOPE_AVX2)
-  return _mm256_set1_ps(value);
-#else
-  return Lanes{value, value, value, value};
-#endif
-}
-STOPE_INLINE Lanes absolute_of(Lanes v) {
-  return __builtin_bit_cast(Lanes, __builtin_bit_cast(Ints, v) & 0x7fffffff);
+STOPE_INLINE Floats absolute_of(Floats v) {
+  return __builtin_bit_cast(Floats, __builtin_bit_cast(Ints, v) & 0x7fffffff);
 }
 // Returns max(v, 0). A NaN (a missing value) becomes 0, because the comparison is false.
-STOPE_INLINE Lanes positive(Lanes v) {
-  const Lanes zero = {};
+STOPE_INLINE Floats positive(Floats v) {
+  const Floats zero = {};
   return v > zero ? v : zero;
 }
-STOPE_INLINE Lanes multiply_add(Lanes a, Lanes b, Lanes c) {
+STOPE_INLINE Floats multiply_add(Floats a, Floats b, Floats c) {
 #if defined(STOPE_AVX512)
   return _mm512_fmadd_ps(a, b, c);
 #elif defined(STOPE_AVX2)
@@ -47,7 +32,7 @@ STOPE_INLINE Lanes multiply_add(Lanes a, Lanes b, Lanes c) {
 #endif
 }
 // Returns one bit per lane: set if a is not greater, so that NaN counts as a hit.
-STOPE_INLINE std::uint64_t not_greater(Lanes a, Lanes b) {
+STOPE_INLINE std::uint64_t not_greater(Floats a, Floats b) {
 #if defined(STOPE_AVX512)
   return _mm512_cmp_ps_mask(a, b, _CMP_NGT_UQ);
 #elif defined(STOPE_AVX2)
@@ -55,47 +40,47 @@ STOPE_INLINE std::uint64_t not_greater(Lanes a, Lanes b) {
 #else
   const Ints greater = a > b;
   std::uint64_t bits = 0;
-  for (int lane = 0; lane < STOPE_LANES; ++lane) bits |= std::uint64_t{greater[lane] == 0} << lane;
+  for (int lane = 0; lane < kFloatLanes; ++lane) bits |= std::uint64_t{greater[lane] == 0} << lane;
   return bits;
 #endif
 }
 
 template <Term term, Divisor divisor, Missing missing>
 struct Sum {
-  Lanes sum = {};
-  Lanes by = {};
+  Floats sum = {};
+  Floats by = {};
 
-  STOPE_INLINE void add_numeric(Lanes t, Lanes q, float mismatch, float weight) {
-    const Lanes difference = t - q;
+  STOPE_INLINE void add_numeric(Floats t, Floats q, float mismatch, float weight) {
+    const Floats difference = t - q;
     if constexpr (term == Term::square && missing == Missing::mismatch) {
-      const Lanes squared = difference * difference;
+      const Floats squared = difference * difference;
       sum += squared == squared ? squared : all(mismatch);
     } else if constexpr (term == Term::square) {
       sum += positive(difference * difference);
     } else if constexpr (term == Term::absolute) {
       sum += positive(absolute_of(difference));
     } else if constexpr (term == Term::maximum) {
-      const Lanes size = absolute_of(difference);
+      const Floats size = absolute_of(difference);
       sum = size > sum ? size : sum;
     } else {
       sum += all(weight) * positive(absolute_of(difference) / (absolute_of(t) + absolute_of(q)));
     }
-    if constexpr (divisor == Divisor::present_weight) by += difference == difference ? all(weight) : Lanes{};
+    if constexpr (divisor == Divisor::present_weight) by += difference == difference ? all(weight) : Floats{};
     if constexpr (divisor == Divisor::total) by += positive(absolute_of(t) + absolute_of(q));
   }
 
-  STOPE_INLINE void add_equality(Lanes t, Lanes q, float mismatch, float weight) {
+  STOPE_INLINE void add_equality(Floats t, Floats q, float mismatch, float weight) {
     if constexpr (missing == Missing::mismatch) {
-      sum += t == q ? Lanes{} : all(mismatch);
+      sum += t == q ? Floats{} : all(mismatch);
     } else {
       const Ints different = (t < q) | (t > q);
       if constexpr (term == Term::maximum) {
-        const Lanes size = different ? all(mismatch) : Lanes{};
+        const Floats size = different ? all(mismatch) : Floats{};
         sum = size > sum ? size : sum;
       } else {
-        sum += different ? all(mismatch) : Lanes{};
+        sum += different ? all(mismatch) : Floats{};
       }
-      if constexpr (divisor == Divisor::present_weight) by += (different | (t == q)) ? all(weight) : Lanes{};
+      if constexpr (divisor == Divisor::present_weight) by += (different | (t == q)) ? all(weight) : Floats{};
     }
   }
 
@@ -103,9 +88,9 @@ struct Sum {
     if constexpr (divisor == Divisor::none) return not_greater(sum, all(cut.beta));
     return not_greater(sum, all(cut.alpha) * by + cut.beta);
   }
-  STOPE_INLINE Lanes score() const {
+  STOPE_INLINE Floats score() const {
     if constexpr (divisor == Divisor::none) return sum;
-    return by > Lanes{} ? sum / by : Lanes{};
+    return by > Floats{} ? sum / by : Floats{};
   }
 };
 
@@ -127,28 +112,28 @@ struct Differences {
       for (; c < scan.n_numeric; ++c) {
         const float* column = block + c * kScanBlockRows + first;
         for (int i = 0; i < kQueries; ++i) {
-          const Lanes q = all(queries[i][c]);
+          const Floats q = all(queries[i][c]);
           for (int v = 0; v < kVectors; ++v) {
-            sums[i][v].add_numeric(load(column + v * STOPE_LANES), q, scan.mismatch[c], scan.weight[c]);
+            sums[i][v].add_numeric(load_aligned(column + v * kFloatLanes), q, scan.mismatch[c], scan.weight[c]);
           }
         }
       }
       for (; c < n_columns; ++c) {
         const float* column = block + c * kScanBlockRows + first;
         for (int i = 0; i < kQueries; ++i) {
-          const Lanes q = all(queries[i][c]);
+          const Floats q = all(queries[i][c]);
           for (int v = 0; v < kVectors; ++v) {
-            sums[i][v].add_equality(load(column + v * STOPE_LANES), q, scan.mismatch[c], scan.weight[c]);
+            sums[i][v].add_equality(load_aligned(column + v * kFloatLanes), q, scan.mismatch[c], scan.weight[c]);
           }
         }
       }
       const std::uint64_t always = scan.always[number] >> first & kRowBits;
       for (int i = 0; i < kQueries; ++i) {
         std::uint64_t kept = 0;
-        for (int v = 0; v < kVectors; ++v) kept |= sums[i][v].kept(scan.cuts[which[i]]) << (v * STOPE_LANES);
+        for (int v = 0; v < kVectors; ++v) kept |= sums[i][v].kept(scan.cuts[which[i]]) << (v * kFloatLanes);
         if ((kept | always) == 0 || i >= n) continue;
         alignas(64) float scores[kRows];
-        for (int v = 0; v < kVectors; ++v) *reinterpret_cast<Lanes*>(scores + v * STOPE_LANES) = sums[i][v].score();
+        for (int v = 0; v < kVectors; ++v) store_aligned(scores + v * kFloatLanes, sums[i][v].score());
         emit(scan, which[i], visited * kScanBlockRows + first, kept, always, scores);
       }
     }
@@ -166,16 +151,16 @@ struct Products {
     const float* queries[kQueries];
     for (int i = 0; i < kQueries; ++i) queries[i] = scan.queries + which[i] * scan.n_numeric;
     for (int first = 0; first < kScanBlockRows; first += kRows) {
-      Lanes sums[kQueries][kVectors];
+      Floats sums[kQueries][kVectors];
       for (int v = 0; v < kVectors; ++v) {
-        const Lanes start = load(scan.starts + number * kScanBlockRows + first + v * STOPE_LANES);
+        const Floats start = load_aligned(scan.starts + number * kScanBlockRows + first + v * kFloatLanes);
         for (int i = 0; i < kQueries; ++i) sums[i][v] = start;
       }
       for (std::int64_t c = 0; c < scan.n_numeric; ++c) {
-        Lanes t[kVectors];
-        for (int v = 0; v < kVectors; ++v) t[v] = load(block + c * kScanBlockRows + first + v * STOPE_LANES);
+        Floats t[kVectors];
+        for (int v = 0; v < kVectors; ++v) t[v] = load_aligned(block + c * kScanBlockRows + first + v * kFloatLanes);
         for (int i = 0; i < kQueries; ++i) {
-          const Lanes q = all(queries[i][c]);
+          const Floats q = all(queries[i][c]);
           for (int v = 0; v < kVectors; ++v) sums[i][v] = multiply_add(t[v], q, sums[i][v]);
         }
       }
@@ -183,12 +168,10 @@ struct Products {
       for (int i = 0; i < kQueries; ++i) {
         const Cut& cut = scan.cuts[which[i]];
         std::uint64_t kept = 0;
-        for (int v = 0; v < kVectors; ++v) kept |= not_greater(all(cut.least), sums[i][v]) << (v * STOPE_LANES);
+        for (int v = 0; v < kVectors; ++v) kept |= not_greater(all(cut.least), sums[i][v]) << (v * kFloatLanes);
         if ((kept | always) == 0 || i >= n) continue;
         alignas(64) float scores[kRows];
-        for (int v = 0; v < kVectors; ++v) {
-          *reinterpret_cast<Lanes*>(scores + v * STOPE_LANES) = cut.norm - 2.0F * sums[i][v];
-        }
+        for (int v = 0; v < kVectors; ++v) store_aligned(scores + v * kFloatLanes, cut.norm - 2.0F * sums[i][v]);
         emit(scan, which[i], visited * kScanBlockRows + first, kept, always, scores);
       }
     }
@@ -204,14 +187,14 @@ STOPE_INLINE std::uint64_t inside_box(const Scan& scan, std::int64_t number) {
   const float* low = scan.low + number * n_columns;
   const float* high = scan.high + number * n_columns;
   std::uint64_t kept = 0;
-  for (int first = 0; first < kScanTileQueries; first += STOPE_LANES) {
+  for (int first = 0; first < kScanTileQueries; first += kFloatLanes) {
     if (first >= scan.n_queries) break;
-    Lanes sum = {};
+    Floats sum = {};
     for (std::int64_t c = 0; c < n_columns; ++c) {
-      const Lanes q = load(scan.by_column + c * kScanTileQueries + first);
-      const Lanes below = all(low[c]) - q, above = q - all(high[c]);
-      Lanes distance = positive(below > above ? below : above);
-      if (c >= scan.n_numeric) distance = distance > Lanes{} ? all(scan.mismatch[c]) : Lanes{};
+      const Floats q = load_aligned(scan.by_column + c * kScanTileQueries + first);
+      const Floats below = all(low[c]) - q, above = q - all(high[c]);
+      Floats distance = positive(below > above ? below : above);
+      if (c >= scan.n_numeric) distance = distance > Floats{} ? all(scan.mismatch[c]) : Floats{};
       if constexpr (term == Term::maximum) {
         sum = distance > sum ? distance : sum;
       } else if (term == Term::square && c < scan.n_numeric) {
@@ -220,7 +203,7 @@ STOPE_INLINE std::uint64_t inside_box(const Scan& scan, std::int64_t number) {
         sum += distance;
       }
     }
-    kept |= not_greater(sum, load(scan.box_cuts + first)) << first;
+    kept |= not_greater(sum, load_aligned(scan.box_cuts + first)) << first;
   }
   return kept;
 }

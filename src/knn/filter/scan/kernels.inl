@@ -1,10 +1,10 @@
-// The additive scan. The sources of this folder compile it once per instruction set. Each defines STOPE_LANES (floats a
-// vector) and, where it has their intrinsics, STOPE_AVX2 or STOPE_AVX512. This file walks the blocks; floats.inl and
-// bytes.inl compare a block with some queries. Nothing here may use the standard library (scan.hpp).
+// The additive scan. The sources of this folder compile it once per instruction set (base/simd/target_region.hpp). This
+// file walks the blocks; floats.inl and bytes.inl compare a block with some queries. Nothing here may use the standard
+// library (scan.hpp).
 
 namespace {
 
-#define STOPE_INLINE __attribute__((always_inline)) inline
+#include "base/simd/prelude.inl"
 
 // Lists the rows of one block that a query keeps.
 STOPE_INLINE void emit(const Scan& scan, std::int64_t query, std::int64_t position, std::uint64_t kept, std::uint64_t always,
@@ -53,7 +53,7 @@ constexpr ScanFunction differences() {
 
 ScanFunction scan(const FilterForm& form, ScanKind kind) {
   if (kind == ScanKind::products) return scan_blocks<Products, Term::square>;
-#if defined(STOPE_VNNI)
+#if defined(STOPE_AVX512_VNNI)
   if (kind == ScanKind::byte_products) return scan_blocks<ByteProducts, Term::square>;
 #endif
 #if defined(STOPE_AVX512) || defined(STOPE_AVX2)
@@ -79,5 +79,3 @@ ScanFunction scan(const FilterForm& form, ScanKind kind) {
   }
   return nullptr;
 }
-
-#undef STOPE_INLINE

@@ -1,7 +1,10 @@
-// kernels.inl compiled for the instructions every machine has.
+// The scan for the instructions that every CPU has.
 #include "knn/filter/scan/scan.hpp"
 
-#define STOPE_LANES 4
+#include "base/simd/target_region.hpp"
+
+STOPE_TARGET_REGION
 namespace stope::knn::scalar {
 #include "knn/filter/scan/kernels.inl"
 }  // namespace stope::knn::scalar
+STOPE_TARGET_REGION_END

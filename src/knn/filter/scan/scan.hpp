@@ -80,7 +80,6 @@ using ScanFunction = void (*)(const Scan&);
 namespace scalar {
 ScanFunction scan(const FilterForm& form, ScanKind kind);
 }
-#if defined(__x86_64__)
 namespace avx2 {
 ScanFunction scan(const FilterForm& form, ScanKind kind);
 }
@@ -90,6 +89,5 @@ ScanFunction scan(const FilterForm& form, ScanKind kind);
 namespace avx512vnni {
 ScanFunction scan(const FilterForm& form, ScanKind kind);
 }
-#endif
 
 }  // namespace stope::knn
