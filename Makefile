@@ -1,4 +1,4 @@
-# Thin: every target calls one script, so that a script can also be run by hand.
+# Every target calls one script, so that a script can also be run by hand.
 .PHONY: demo test verify bench fuzz format lint install clean
 
 demo:

@@ -11,15 +11,15 @@
 namespace stope::cli {
 namespace {
 
-// What the handler needs. It may only touch memory that is ready and call what is async-signal-safe.
+// The handler's data. It may only touch memory that is ready, and may only call async-signal-safe functions.
 const CancelToken* cancel_token = nullptr;
 int null_file = -1;
 
 void on_interrupt(int) {
   const int saved_errno = errno;
   cancel_token->cancel();
-  // A job that hangs in a write to a pipe nobody reads cannot poll the token. From here on stdout leads nowhere, so the
-  // write returns and the job gets to its next poll; what was interrupted is of no use to the reader anyway.
+  // A job that hangs in a write to a pipe that nobody reads cannot poll the token. From here on stdout leads nowhere,
+  // so the write returns and the job reaches its next poll. Half a result is of no use to the reader anyway.
   if (null_file >= 0) ::dup2(null_file, STDOUT_FILENO);
   errno = saved_errno;
 }
@@ -37,7 +37,7 @@ void stop_on_interrupt(const CancelToken& cancel) {
   if (stdout_is_pipe()) null_file = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
   struct sigaction action{};
   action.sa_handler = on_interrupt;
-  action.sa_flags = static_cast<int>(SA_RESETHAND);  // without SA_RESTART: a blocked read or write returns
+  action.sa_flags = static_cast<int>(SA_RESETHAND);  // without SA_RESTART a blocked read or write returns
   sigemptyset(&action.sa_mask);
   ::sigaction(SIGINT, &action, nullptr);
   ::sigaction(SIGTERM, &action, nullptr);

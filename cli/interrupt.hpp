@@ -5,8 +5,8 @@
 
 namespace stope::cli {
 
-/// From now on SIGINT and SIGTERM trigger `cancel`, once; a second signal has its usual effect. A closed pipe is an
-/// error of the write (stope::BrokenPipe) instead of a signal that would leave temporary files behind.
+/// From now on the first SIGINT or SIGTERM triggers `cancel`; a second signal has its usual effect. A closed pipe
+/// becomes an error of the write (stope::BrokenPipe), not a signal that would leave temporary files behind.
 void stop_on_interrupt(const CancelToken& cancel);
 
 }  // namespace stope::cli

@@ -85,7 +85,7 @@ int run_program(int argc, char** argv) {
   try {
     return Program().run(std::vector<std::string>(argv + 1, argv + argc), cancel);
   } catch (const BrokenPipe&) {
-    // Whoever read our output has seen enough (| head): that is no failure. An interrupted pipe still is.
+    // The reader of our output has seen enough (| head), which is no failure. An interrupted pipe still is one.
     return cancel.cancelled() ? exit_code(ErrorCode::cancelled) : 0;
   } catch (const Error& error) {
     return fail(error.code(), error.what());

@@ -1,14 +1,14 @@
 # The CUDA plug-in libstope_cuda.so (docs/adr/0006-cuda-plug-in.md): where its compiler comes from and how it is built.
 #
 # STOPE_CUDA: ON needs a CUDA compiler, OFF builds no plug-in, AUTO (the default) builds it where there is a compiler.
-# The core is the same in all three cases but for what it says about a plug-in that is missing.
+# The core is the same in all three cases, except for what it says about a missing plug-in.
 
 set(STOPE_CUDA AUTO CACHE STRING "Build the CUDA plug-in: AUTO (where there is a compiler), ON or OFF")
 set_property(CACHE STOPE_CUDA PROPERTY STRINGS AUTO ON OFF)
-# As CMAKE_CUDA_ARCHITECTURES has them. A release takes every GPU since Turing, and PTX for those to come.
+# Written as in CMAKE_CUDA_ARCHITECTURES. A release takes every GPU since Turing, and PTX for future ones.
 set(STOPE_CUDA_ARCHS "80-real;90a-real" CACHE STRING "What the plug-in is compiled for")
 
-# The device code is C++20, which older ones do not speak.
+# The device code is C++20, which older compilers do not know.
 set(STOPE_LEAST_CUDA 12.0)
 function(stope_validate_cuda_compiler RESULT PROGRAM)
   execute_process(COMMAND ${PROGRAM} --version OUTPUT_VARIABLE text ERROR_QUIET RESULT_VARIABLE code)
@@ -18,8 +18,8 @@ function(stope_validate_cuda_compiler RESULT PROGRAM)
   endif()
 endfunction()
 
-# A compiler: named by CUDACXX, in the path, where NVIDIA's packages put it, or from the wheels that
-# scripts/bootstrap.sh installs into .venv. STOPE_CUDA_COMPILER becomes empty if there is none.
+# Finds a compiler: the one that CUDACXX names, one in the path, one where NVIDIA's packages put it, or one from the
+# wheels that scripts/bootstrap.sh installs into .venv. STOPE_CUDA_COMPILER becomes empty if there is none.
 function(stope_find_cuda_compiler)
   file(GLOB wheels ${PROJECT_SOURCE_DIR}/.venv/lib/python3*/site-packages/nvidia/cu*/bin)
   find_program(STOPE_CUDA_COMPILER NAMES $ENV{CUDACXX} nvcc PATHS /usr/local/cuda/bin ${wheels}
@@ -29,7 +29,7 @@ function(stope_find_cuda_compiler)
   endif()
 endfunction()
 
-# "80-real" -> "sm_80", "120-virtual" -> "compute_120", "120" -> both: what the core compares GPUs with.
+# "80-real" -> "sm_80", "120-virtual" -> "compute_120", "120" -> both: the names that the core compares with GPUs.
 function(stope_cuda_arch_names OUT)
   set(names "")
   foreach(arch ${STOPE_CUDA_ARCHS})
@@ -66,7 +66,7 @@ if(STOPE_WITH_CUDA)
   if(EXISTS ${_cuda_root}/lib/libcudart_static.a AND NOT CMAKE_CUDA_FLAGS)
     set(CMAKE_CUDA_FLAGS "-L${_cuda_root}/lib" CACHE STRING "Flags of the CUDA compiler")
   endif()
-  # nvcc knows few versions of clang; g++ is what it is tried with.
+  # nvcc knows few versions of clang; this project is tested with g++.
   find_program(STOPE_CUDA_HOST_COMPILER NAMES g++ ${CMAKE_CXX_COMPILER} DOC "Host compiler of the CUDA compiler")
   set(CMAKE_CUDA_HOST_COMPILER ${STOPE_CUDA_HOST_COMPILER})
   set(CMAKE_CUDA_ARCHITECTURES ${STOPE_CUDA_ARCHS})
@@ -82,8 +82,8 @@ if(STOPE_WITH_CUDA)
 
   file(GLOB_RECURSE _cuda_sources CONFIGURE_DEPENDS
     ${PROJECT_SOURCE_DIR}/src/*/cuda/*.cpp ${PROJECT_SOURCE_DIR}/src/*/cuda/*.cu)
-  # The plug-in has its own copy of the core's error type: exceptions do not cross the border, so that two copies never
-  # meet. It has its own copy of the reader of the environment, too, which holds no state.
+  # The plug-in has its own copy of the core's error type. Exceptions do not cross the border, so the two copies never
+  # meet. It also has its own copy of the reader of the environment, which holds no state.
   add_library(stope_cuda MODULE ${_cuda_sources}
     ${PROJECT_SOURCE_DIR}/src/base/error.cpp ${PROJECT_SOURCE_DIR}/src/base/environment.cpp)
   target_include_directories(stope_cuda PRIVATE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
@@ -91,7 +91,7 @@ if(STOPE_WITH_CUDA)
   stope_cuda_arch_names(_arch_names)
   target_compile_definitions(stope_cuda PRIVATE "STOPE_CUDA_ARCH_NAMES=\"${_arch_names}\"")
   target_link_libraries(stope_cuda PRIVATE Threads::Threads ${CMAKE_DL_LIBS})
-  # No fused multiply-add on the device either; division and square root are correctly rounded by default.
+  # The device must not fuse multiply-adds either. Division and square root are correctly rounded by default.
   target_compile_options(stope_cuda PRIVATE
     $<$<COMPILE_LANGUAGE:CXX>:$<TARGET_PROPERTY:stope_flags,INTERFACE_COMPILE_OPTIONS>>
     $<$<COMPILE_LANGUAGE:CUDA>:--fmad=false -Werror=all-warnings -Xcompiler=-Wall,-Wextra,-Werror,-ffp-contract=off>)

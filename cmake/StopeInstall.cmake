@@ -13,7 +13,7 @@ endif()
 install(DIRECTORY include/stope DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.hpp" PATTERN "*.h")
 install(EXPORT stopeTargets NAMESPACE stope:: DESTINATION ${STOPE_CMAKE_DIR})
 
-# Before 1.0 a minor version may break: find_package(stope 0.1) must not take 0.2.
+# Before 1.0 a minor version may break callers: find_package(stope 0.1) must not take 0.2.
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/stopeConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/stopeConfig.cmake.in
   ${PROJECT_BINARY_DIR}/stopeConfig.cmake INSTALL_DESTINATION ${STOPE_CMAKE_DIR})

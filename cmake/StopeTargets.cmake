@@ -9,12 +9,12 @@ if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
 endif()
 
-# Looked for once a build folder: a launcher that appears later would have everything compiled again.
+# A build folder is searched for it only once: a launcher that appears later would have everything compiled again.
 if(NOT DEFINED STOPE_CCACHE)
   find_program(STOPE_CCACHE ccache)
 endif()
 if(STOPE_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  # Of precompiled headers it need not know more than what is in them.
+  # ccache need not know more about precompiled headers than their content.
   set(CMAKE_CXX_COMPILER_LAUNCHER
     ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${STOPE_CCACHE})
 endif()
@@ -29,7 +29,7 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # gcc 12 sees overlapping copies inside std::string concatenation that cannot happen (GCC bug 105651).
   target_compile_options(stope_flags INTERFACE -Wno-restrict)
 else()
-  # clang reports std::stable_sort of libstdc++ 12 itself as a use of something deprecated; gcc still watches ours.
+  # clang reports a deprecated function inside std::stable_sort of libstdc++ 12. gcc still checks our own code.
   target_compile_options(stope_flags INTERFACE -Wno-deprecated-declarations)
 endif()
 if(STOPE_SANITIZE)
@@ -38,13 +38,13 @@ if(STOPE_SANITIZE)
   add_link_options(-fsanitize=${STOPE_SANITIZE})
 endif()
 
-# Sources that get coverage counters for the fuzz targets: what makes tables and models of bytes. Threads that count in
-# the same places would slow all else down. The counters' run-time part comes with the address sanitizer's, so that
-# tests link the same libraries.
+# The sources that get coverage counters for the fuzz targets: those that turn bytes into tables and models. Elsewhere,
+# threads that share counters would only slow the tests down. The address sanitizer brings the counters' run-time
+# library, so that tests link the same libraries.
 set(STOPE_FUZZED_SOURCES "/src/(io|table|model)/|/src/gram/model_table.cpp|/src/tree/tables.cpp")
 
-# Half of the time that clang takes for a source of ours goes into headers that most sources name. gcc, which would win
-# nothing, proves that every source names those that it uses.
+# clang spends half of the time of a source on headers that most sources name. gcc would gain nothing, and without
+# precompiled headers it proves that every source names the headers that it uses.
 option(STOPE_PRECOMPILE "Parse the headers that most sources name once a build (clang)" OFF)
 if(NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")
   set(STOPE_PRECOMPILE OFF)
@@ -52,9 +52,9 @@ endif()
 set(STOPE_STANDARD_HEADERS <algorithm> <array> <atomic> <bit> <cmath> <cstdint> <cstdlib> <cstring> <functional> <limits>
   <memory> <mutex> <numeric> <optional> <span> <string> <string_view> <thread> <unordered_map> <utility> <vector>)
 
-# stope_headers(NAME [PROGRAM] [OPTIONS flags...] [LINK targets...] [HEADERS ...]): a target that holds nothing but
-# precompiled headers. stope_use_headers(NAME targets...): they include them. Those of a PROGRAM are for programs, the
-# others for libraries; all that share them are compiled with the same options.
+# stope_headers(NAME [PROGRAM] [OPTIONS flags...] [LINK targets...] [HEADERS ...]): a target that holds only precompiled
+# headers. With PROGRAM they are for programs, else for libraries. stope_use_headers(NAME targets...): these targets
+# include them; they must be compiled with the same options.
 function(stope_headers NAME)
   cmake_parse_arguments(ARG "PROGRAM" "" "OPTIONS;LINK;HEADERS" ${ARGN})
   if(NOT STOPE_PRECOMPILE)
@@ -98,8 +98,8 @@ function(stope_module NAME)
   stope_use_headers(stope_library_headers stope_${NAME})
 endfunction()
 
-# stope_test(NAME SOURCES files... LINK targets... [SHARDS n] [COST n]): a GoogleTest binary, registered with ctest, as n
-# tests that share its own between them. ctest starts those of the highest cost first.
+# stope_test(NAME SOURCES files... LINK targets... [SHARDS n] [COST n]): a GoogleTest binary, registered with ctest as n
+# tests that share out its cases. ctest starts the tests of highest cost first.
 function(stope_test NAME)
   cmake_parse_arguments(ARG "" "SHARDS;COST" "SOURCES;LINK" ${ARGN})
   add_executable(${NAME} ${ARG_SOURCES})

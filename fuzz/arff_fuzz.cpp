@@ -1,4 +1,4 @@
-// Random bytes as an ARFF file: a valid table or a stope::Error; and a table survives being written and read, as ARFF
+// Random bytes as an ARFF file give a valid table or a stope::Error. A table survives being written and read, as ARFF
 // and (under a schema that keeps its types) as CSV.
 //
 // The first byte chooses options, the rest is the file.
@@ -20,7 +20,7 @@ void require_arff_round_trip(const Table& table) {
   for (std::size_t c = 0; c < table.columns.size(); ++c) fuzz::require(table.columns[c].type == back->columns[c].type);
 }
 
-/// CSV cannot tell an empty value from a missing one, and holds no NUL.
+/// CSV cannot tell an empty value from a missing one, and cannot hold a NUL.
 bool fits_csv(const Table& table) {
   for (const Column& column : table.columns) {
     if (column.name.find('\0') != std::string::npos) return false;
@@ -45,7 +45,7 @@ void require_csv_round_trip(const Table& table) {
   fuzz::require(back.has_value());
   Table wanted = table;
   for (std::size_t c = 0; c < wanted.columns.size(); ++c) {
-    // An empty list lets the reader collect values; there is none to collect.
+    // An empty list would let the reader collect values, but there are none to collect.
     if (wanted.columns[c].nominal() && wanted.columns[c].values.empty())
       wanted.columns[c].values = back->columns[c].values;
   }

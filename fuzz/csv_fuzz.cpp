@@ -1,5 +1,5 @@
-// Random bytes as a CSV file: a valid table or a stope::Error; the same one for other chunks and kernels; and where the
-// slow oracle applies, the oracle's.
+// Random bytes as a CSV file give a valid table or a stope::Error. Other chunks and kernels give the same result, and
+// so does the slow oracle where it applies.
 //
 // The first four bytes choose options and tuning, the rest is the file.
 #include <cmath>
@@ -101,7 +101,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   tuning.kernels = kernels[data[3] % n_kernels];
 
   const Outcome outcome = read(text, options, tuning);
-  // One chunk, the best kernels; batches short only because clearing the buffers of long ones would take the time.
+  // One chunk and the best kernels. Batches are short, since clearing the buffers of long ones would take most of the
+  // time.
   require_equal(outcome, read(text, options, {1 << 20, 64, nullptr}));
   const bool plain = options.encoding == Encoding::utf8 && options.separator != '\0' &&
                      options.header != Header::automatic && options.nominal_order == NominalOrder::sorted &&

@@ -1,5 +1,4 @@
-// Random bytes as a file of cuts: a set that keeps its promises and is written as text that reads back, or a
-// stope::Error.
+// Random bytes as a file of cuts give a valid set, which is written as text that reads back, or a stope::Error.
 #include <unordered_set>
 
 #include "fuzz_table.hpp"

@@ -1,5 +1,5 @@
-// What the fuzz targets of compressed input share: random bytes are expanded within the budget, or a stope::Error; and
-// what our compressor makes of them, in two pieces, expands to them again.
+// Shared by the fuzz targets of compressed input. Random bytes are expanded within the budget, or give a stope::Error.
+// Our compressor takes them in two pieces, and its output expands to them again.
 #pragma once
 
 #include <algorithm>
@@ -25,12 +25,12 @@ inline std::optional<std::string> expand(std::string_view bytes, io::Compression
   }
 }
 
-/// One input of a target; `path` has the suffix that asks for `compression`.
+/// Tests one input of a target; the suffix of `path` asks for `compression`.
 inline int expand_and_compress(const std::uint8_t* data, std::size_t size, io::Compression compression,
                                std::string_view path) {
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
   expand(bytes, compression);
-  // Setting up a compressor costs a hundred times the rest: every sixteenth input is enough.
+  // Setting up a compressor costs a hundred times as much as the rest, so only every sixteenth input does it.
   if (size == 0 || (data[0] & 15) != 0) return 0;
   std::string packed;
   const auto compressor = io::Compressor::for_path(path);

@@ -1,4 +1,4 @@
-// What the fuzz targets of table readers share: a bounded run, "a valid table or a stope::Error", equality of tables.
+// Shared by the fuzz targets of table readers: a bounded run, "a valid table or a stope::Error", equality of tables.
 #pragma once
 
 #include <cmath>
@@ -43,7 +43,7 @@ inline bool same_number(double a, double b) {
   return (std::isnan(a) && std::isnan(b)) || std::memcmp(&a, &b, sizeof a) == 0;
 }
 
-/// Names, numbers to the bit, nominal cells by code and by name.
+/// Compares names, numbers to the bit, and nominal cells by code and by name.
 inline void require_equal(const Table& a, const Table& b) {
   require(a.n_rows == b.n_rows && a.columns.size() == b.columns.size());
   for (std::size_t c = 0; c < a.columns.size(); ++c) {

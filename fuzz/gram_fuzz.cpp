@@ -1,4 +1,4 @@
-// Random bytes as a gram file and as a result: sizes that are all there, or a stope::Error; every number can be read.
+// Random bytes as a gram file and as a result give a file whose numbers can all be read, or a stope::Error.
 #include <cstring>
 #include <memory>
 

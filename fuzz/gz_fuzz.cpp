@@ -1,4 +1,4 @@
-// Random bytes as a gzip file, and there and back through the compressor.
+// Random bytes as a gzip file, and through the compressor and back.
 #include "fuzz_compression.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

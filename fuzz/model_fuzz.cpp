@@ -1,4 +1,4 @@
-// Random bytes as a model file, as they come and under a checksum that fits: a model that predicts, or a stope::Error.
+// Random bytes as a model file, unchanged and with a valid checksum, give a model that predicts, or a stope::Error.
 #include <cstring>
 #include <memory>
 
@@ -13,7 +13,7 @@ namespace {
 
 using namespace stope;
 
-// Size and checksum made to fit, so that the fuzzer reaches what lies behind them.
+// Makes size and checksum valid, so that the fuzzer reaches the code behind their checks.
 std::string resealed(std::string bytes) {
   if (bytes.size() < 32) return bytes;
   const auto size = static_cast<std::int64_t>(bytes.size());
@@ -39,7 +39,7 @@ void read(const std::string& bytes) {
   no_surprise([&] {
     const model::Content content = model::read_content({bytes, nullptr, "fuzz", 0}, fuzz::bounded_run());
     for (const model::NamedTable& named : content.tables) named.table.validate();
-    // What was read is written as the same bytes.
+    // A model that was read is written as the same bytes.
     std::string again;
     model::write_content(content, [&again](std::string_view piece) { again += piece; });
     fuzz::require(again.size() == bytes.size());

@@ -1,4 +1,4 @@
-// Random bytes as an NPY file: a valid table or a stope::Error; a table survives being written as float64 and read.
+// Random bytes as an NPY file give a valid table or a stope::Error. A table survives being written as float64 and read.
 #include "fuzz_table.hpp"
 #include "io/readers.hpp"
 #include "io/write_table_formats.hpp"

@@ -1,4 +1,4 @@
-// Random bytes as a raw array: a valid table or a stope::Error; a table survives being written and read.
+// Random bytes as a raw array give a valid table or a stope::Error. A table survives being written and read.
 //
 // The first byte chooses the dtype, the next eight are n_features (small, or anything), the rest is the file.
 #include "fuzz_table.hpp"

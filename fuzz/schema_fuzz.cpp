@@ -1,4 +1,4 @@
-// Random bytes as a schema file: a schema that keeps its promises, or a stope::Error. The first byte chooses the part.
+// Random bytes as a schema file give a valid schema or a stope::Error. The first byte chooses the part.
 #include <unordered_set>
 
 #include "fuzz_table.hpp"

@@ -1,4 +1,4 @@
-// Random bytes as fvecs, bvecs or ivecs (the first byte chooses): a valid table or a stope::Error; a table survives
+// Random bytes as fvecs, bvecs or ivecs (the first byte chooses) give a valid table or a stope::Error. A table survives
 // being written and read.
 #include "fuzz_table.hpp"
 #include "io/readers.hpp"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds the release and runs the benchmarks, each a script bench/NAME.py: scripts/bench.sh [NAME...], all without a name.
-# What a benchmark compares with and where it leaves its numbers is said in its first lines.
+# Builds the release and runs benchmarks: scripts/bench.sh [NAME...] runs bench/NAME.py, without a name all of them.
+# Each script's first lines say what it compares with and where it leaves its numbers.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 scripts/bootstrap.sh --test

@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # Installs what a fresh Debian 12 machine lacks. Quiet and quick when nothing is missing; safe to run again.
 #   scripts/bootstrap.sh [--demo | --test | --cuda]
-# --demo: what building and running the program needs, with CUDA's compiler where there is an NVIDIA driver. --test (the
-# default): also the second compiler, the checkers, the test libraries, and a Python environment in .venv with the packages
-# of requirements-test.txt. --cuda: as --demo, with CUDA's compiler in any case. That compiler is the system's (CUDACXX, the
-# path, /usr/local/cuda), else the wheels of requirements-cuda.txt in .venv.
-# STOPE_SKIP_BOOTSTRAP=1 leaves everything as it is (other systems: install the packages named here by hand).
+# --demo installs what building and running the program needs, with CUDA's compiler if there is an NVIDIA driver.
+# --test (the default) adds the second compiler, the checkers, the test libraries, and a Python environment in .venv
+# with the packages of requirements-test.txt.
+# --cuda is --demo with CUDA's compiler in any case. That compiler is the system's (CUDACXX, the path,
+# /usr/local/cuda), else it comes from the wheels of requirements-cuda.txt in .venv.
+# STOPE_SKIP_BOOTSTRAP=1 leaves everything as it is: on other systems, install the packages named here by hand.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -42,7 +43,7 @@ if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
   exit 1
 fi
 
-# One query for all; a package that dpkg has never heard of is simply not in the answer.
+# One query asks for all packages; the answer lacks those that dpkg does not know.
 installed=$(dpkg-query -W -f '${db:Status-Status} ${Package}\n' "${packages[@]}" 2>/dev/null || true)
 missing=()
 for package in "${packages[@]}"; do
@@ -66,7 +67,7 @@ if [ ${#missing[@]} -gt 0 ]; then
     "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq -o Dpkg::Use-Pty=0 install -y \
       --no-install-recommends "${missing[@]}" >"$log" 2>&1
   }
-  # The package lists of a fresh image are empty or old: refresh them only if the first attempt fails.
+  # The package lists of a fresh image may be empty or old. They are refreshed only if the first attempt fails.
   if ! install && ! { "${as_root[@]}" apt-get -qq update >"$log" 2>&1 && install; }; then
     tail -n 20 "$log" >&2
     echo "bootstrap: apt-get could not install: ${missing[*]}" >&2
@@ -74,9 +75,9 @@ if [ ${#missing[@]} -gt 0 ]; then
   fi
 fi
 
-# install_python FILE: the packages a file of requirements names, into .venv, again only if the file changes. Debian's own
-# interpreter is asked for by its path: the first python3 in PATH may be another version, without the venv module or
-# without these packages.
+# install_python FILE: installs the packages that a file of requirements names into .venv, again only if the file
+# changes. It names Debian's own interpreter by its path: the first python3 in PATH may be another version, without the
+# venv module or without these packages.
 install_python() {
   local file=$1 python=/usr/bin/python3
   cmp -s "$file" ".venv/$file" && return

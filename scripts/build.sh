@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Configures and builds one preset of CMakePresets.json: scripts/build.sh PRESET [TARGET...]. Quiet unless it fails.
-# STOPE_CUDA=AUTO|ON|OFF, if set, says whether the CUDA plug-in is built (cmake/StopeCuda.cmake); STOPE_TESTS=ON|OFF,
-# whether the tests are.
+# STOPE_CUDA=AUTO|ON|OFF, if set, says whether the CUDA plug-in is built (cmake/StopeCuda.cmake). STOPE_TESTS=ON|OFF, if
+# set, says whether the tests are built.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 preset=$1

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Compiles the headers that hold formulas for host and device as device code, with clang alone: no CUDA toolkit needed.
+# Compiles the headers with formulas for host and device as device code, with clang alone: no CUDA toolkit is needed.
 #   scripts/check_device_headers.sh [HEADER...]     default: the list below
-# Finds what a CUDA compiler would refuse: a call of a function of the host (std::sqrt, a helper without STOPE_HD), an
-# exception, a table the device cannot read. Templates are checked as far as they are instantiated in the headers.
-# STOPE_CLANG names the compiler (clang++-19).
+# It finds what a CUDA compiler would refuse: a call of a host function (std::sqrt, a helper without STOPE_HD), an
+# exception, a table that the device cannot read. Templates are checked as far as the headers instantiate them.
+# STOPE_CLANG names the compiler (default clang++-19).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 clang=${STOPE_CLANG:-clang++-19}
@@ -18,8 +18,8 @@ fi
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-# __host__ is empty on purpose: in a function for both sides clang reports a call of the host only where it emits the
-# function, in one for the device alone at once, used or not.
+# __host__ is empty on purpose. In a function for both sides clang reports a call of a host function only if it emits
+# the function; in a device function it reports the call at once, used or not.
 cat >"$work/preamble.cuh" <<'PREAMBLE'
 #define __host__
 #define __device__ __attribute__((device))
@@ -29,7 +29,7 @@ __device__ inline double __ddiv_rn(double a, double b) { return __nvvm_div_rn_d(
 __device__ inline double __dsqrt_rn(double a) { return __nvvm_sqrt_rn_d(a); }
 PREAMBLE
 
-# device_code NAME FLAGS...: $work/NAME.cu to $work/NAME.ptx.
+# device_code NAME FLAGS...: compiles $work/NAME.cu to $work/NAME.ptx.
 device_code() {
   local name=$1
   shift
@@ -48,7 +48,7 @@ done >"$work/headers.cu"
 # Inline functions that nothing calls reach the code generator only with -femit-all-decls and without the optimiser.
 device_code headers -O1 -ffp-contract=off -Xclang -femit-all-decls -Xclang -disable-llvm-passes
 
-# stope::math must keep its bits under any flags (promise 1): nothing may fuse even where the compiler is told to.
+# stope::math must keep its bits under any flags (promise 1): nothing may fuse even if the compiler is told to.
 cat >"$work/math.cu" <<'MATH'
 #include "base/exact_math.hpp"
 __device__ void every_function(double x, double y, double* out) {

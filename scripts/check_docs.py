@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Checks that what documents and comments point to exists.
 
-  scripts/check_docs.py              prints one line a finding; exit 1 if there is one
-  scripts/check_docs.py --all        also what is not demanded yet (NOT_YET, CHECK_BEGINNINGS)
+  scripts/check_docs.py              prints one line per finding; exit 1 if there is one
+  scripts/check_docs.py --all        also checks what is not demanded yet (NOT_YET, CHECK_BEGINNINGS)
   scripts/check_docs.py --self-test  plants one stale name of every kind and wants each found
 
 Documents: relative links, backquoted paths, backquoted names (`kName`, `name()`, `Class::member`), and the length of the
@@ -22,7 +22,7 @@ CPP = {".hpp", ".cpp", ".h", ".cu", ".cuh", ".inl"}
 HASH = {".py", ".sh", ".cmake", ".txt"}  # comments begin with '#'
 MOST_COLUMNS = 160  # of a line of ARCHITECTURE.md
 OTHERS = {"std", "Eigen", "cuda", "cub", "thrust", "torch", "numpy", "np", "java", "nlohmann", "CLI", "fmt", "testing"}
-# Names that comments and documents may use although no code here has them: what others call theirs, and C's own.
+# Names that comments and documents may use although no code here has them: names of other programs, and C's own.
 FOREIGN = {
     "numpy/lib/format.py", "stope/knn_search.hpp", "MinMaxScaler", "RobustScaler", "compareTo", "cr_log", "commit_both",
     "knn_test_1", "PascalCase", "snake_case", "kPascalCase",
@@ -49,7 +49,7 @@ BEGINNING = re.compile(r"(?:Of|What of|The same of|So many|So much)\s")
 
 
 class Tree:
-    """The files of the project, by path and by name, and every identifier that its code has."""
+    """The files of the project, by path and by name, and all identifiers in its code."""
 
     def __init__(self, root):
         self.root = root
@@ -86,7 +86,8 @@ class Tree:
         self.identifiers |= self.by_file[-1]
 
     def has_path(self, path, beside=None):
-        """A path from the root, from src/, include/ or cli/, or from beside; `*`, `<word>` and `{a,b}` stand for others."""
+        """Whether a path exists, from the root, from src/, include/ or cli/, or from the same folder; `*`, `<word>` and
+        `{a,b}` are patterns."""
         for one in expand(path.rstrip("/")):
             pattern = any_word(one)
             bases = ("", "src/", "include/", "cli/") + ((beside + "/",) if beside else ())
@@ -100,7 +101,7 @@ class Tree:
         return pattern in self.paths or pattern in self.folders
 
     def has_file(self, name):
-        """A file name, or the end of a path."""
+        """Whether a file has this name, or a path this end."""
         if name in FOREIGN:
             return True
         pattern = any_word(name).removeprefix("./").removeprefix("../")
@@ -118,7 +119,7 @@ class Tree:
 
 
 def any_word(path):
-    """Words that stand for others, <name> and NAME, as `*`."""
+    """Replaces placeholders, <name> and NAME, by `*`."""
     return re.sub(r"<\w+>|\bNAME(?=\b|_)", "*", path)
 
 
@@ -182,7 +183,7 @@ def check_comment(text, cpp, tree):
 
 
 def check_environment(tree):
-    """What is wrong with the tables of environment variables; who reads the environment."""
+    """Checks the tables of environment variables, and who reads the environment."""
     used = {}
     for path in sorted(tree.files):
         place = path.relative_to(tree.root).as_posix()

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Checks who includes whom (docs/ARCHITECTURE.md), and how long files are.
 
-  scripts/check_includes.py [ROOT]      prints one line a finding; exit 1 if there is an error
+  scripts/check_includes.py [ROOT]      prints one line per finding; exit 1 if there is an error
   scripts/check_includes.py --self-test plants one violation of every kind and wants each found
 """
 
@@ -28,8 +28,8 @@ MAY_USE = {
 }
 
 # Module with rooms -> room -> the rooms it may use besides itself, in the order in which they build on each other. A
-# file outside every room ("" here) is at the top. cuda/ folders stand beside the rooms: what they may use is listed
-# file by file, because device code needs the formulas and little else.
+# file outside every room ("" here) is at the top. cuda/ folders are outside this order: the files that they may use are
+# listed one by one, because device code needs little but the formulas.
 ROOMS = {
     "knn": {
         "measure": set(),
@@ -43,8 +43,8 @@ ROOMS = {
         "cuda": {"measure"},
     },
 }
-# Files that others may include although the table above says no: the fitted table, which every room works on, and what
-# crosses the border to the plug-in.
+# Files that others may include although the table above forbids it: the fitted table, on which every room works, and
+# the border to the plug-in.
 FOR_EVERY_ROOM = {"knn/cuda_abi.hpp", "knn/fitted.hpp"}
 FOR_CUDA = {"knn/lists/rapidminer_heap.hpp", "knn/filter/row_image.hpp", "knn/filter/sum_bounds.hpp",
             "knn/vote/rule.hpp", "knn/vote/vote_abi.hpp", "knn/gpu/device_rows_abi.hpp"}
@@ -57,7 +57,7 @@ PUBLIC = {
     "discretize": "discretize", "tree": "tree", "tree_format": "tree", "model": "model",
     "stope": "everything",
 }
-PUBLIC_PREFIX = {"knn": "knn"}  # a public header that had to be split: stope/knn_search.hpp belongs to knn
+PUBLIC_PREFIX = {"knn": "knn"}  # a public header that had to be split: stope/knn_report.hpp belongs to knn
 
 # Libraries of others, by the folder or file an include names, and the places that may use them.
 THIRD_PARTY = {
@@ -89,7 +89,8 @@ def includes(path):
 
 
 def resolve(name, file, root):
-    """The file of the project an include means, or None: beside the file, in include/, src/ or the root."""
+    """The file of the project that an include means, or None. It is in the including file's folder, in include/, in
+    src/ or in the root."""
     for base in (file.parent, root / "include", root / "src", root / "cli"):
         if (base / name).is_file():
             return (base / name).resolve()
@@ -189,7 +190,7 @@ def check_file(path, root):
 
 
 def check_length(path, root):
-    """A message (line, text) about a file that is too long, of whatever folder."""
+    """A message (line, text) about a file that is too long, in any folder."""
     length = len(path.read_text(encoding="utf-8").splitlines())
     limit = MAX_PUBLIC_LINES if path.relative_to(root).parts[0] == "include" else MAX_LINES
     if length > limit:

@@ -22,7 +22,7 @@ run_example() {
   grep -q 'of 10 right' <<<"$said"
 }
 bad_example() { "$build/classify_labor" nowhere.csv nowhere.csv class 2>/dev/null; [ $? -eq 3 ]; }
-# A header must not need another to be included first.
+# No header may need another one to be included first.
 headers_alone() {
   local header
   for header in "$prefix"/include/stope/*.hpp; do

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Runs the commands in the ```console blocks of README.md and docs/EXAMPLES.md, and compares what they print with the block.
 
-Commands stand after '$ '. Those of stope run in a copy of examples/data, one copy per document. Others (make, git) are skipped.
+Commands follow '$ '. Those of stope run in a copy of examples/data, one copy per document. Others (make, git) are
+skipped.
 Output is stdout and stderr together. Times, rates and the machine's own figures differ from run to run and are not compared.
 A line '...' stands for any lines.
 
@@ -25,7 +26,7 @@ VARYING = [
     (re.compile(r"\d+(\.\d+)?( ?)([kMG] ?)?\w+/s\b"), "RATE"),
     (re.compile(r"\d+(\.\d+)?(e[+-]?\d+)? a second"), "RATE"),
     (re.compile(r"\b\d+ (threads?|cores?)\b"), "THREADS"),
-    (re.compile(r"^backend .*"), "backend"),  # what the processor has
+    (re.compile(r"^backend .*"), "backend"),  # depends on the CPU
 ]
 
 

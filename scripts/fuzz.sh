@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds the fuzz targets and runs each over its corpus: scripts/fuzz.sh [SECONDS] [TARGET...], 60 seconds without.
-# New inputs stay in build/; a finding is written to build/fuzz-findings and belongs into fuzz/corpus with its mend.
+# Builds the fuzz targets and runs each over its corpus: scripts/fuzz.sh [SECONDS] [TARGET...]; the default is 60
+# seconds. New inputs stay in build/. A finding is written to build/fuzz-findings; its fix adds it to fuzz/corpus.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 seconds=${1:-60}

@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# Everything that needs a GPU: the tests of the CUDA back end, every kernel under compute-sanitizer, random cases, and the
-# benchmarks, alone and last. Tests run side by side on all GPUs, but not many on each: processes take turns, and wait.
+# Runs everything that needs a GPU: the tests of the CUDA back end, every kernel under compute-sanitizer, random cases,
+# and last, alone, the benchmarks. Tests run at the same time on all GPUs, but only a few on each, since processes take
+# turns on a GPU.
 #   scripts/gpu_check.sh [BUILD [SUITE...]]
-# BUILD is a build folder that has libstope_cuda.so, libstope_cuda_watched.so and tests/ (one brought from another machine
-# will do); without it the release is built here. Prints one line a suite last, always in the same order; logs in
-# build/gpu-logs. STOPE_JOBS is the number of processes on a GPU, STOPE_RANDOM_SECONDS how long random cases are tried,
-# STOPE_SUITE_SECONDS how long a process may take.
+# BUILD is a build folder with libstope_cuda.so, libstope_cuda_watched.so and tests/, possibly from another machine;
+# without it the release is built here. At the end it prints one line per suite, always in the same order. Logs are in
+# build/gpu-logs. STOPE_JOBS is the number of processes on a GPU. STOPE_RANDOM_SECONDS limits random cases,
+# STOPE_SUITE_SECONDS a process.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 build=${1:-} wanted=" ${*:2} "
@@ -22,10 +23,10 @@ export GTEST_COLOR=no STOPE_CUDA_PLUGIN=$build/libstope_cuda.so STOPE_SHARED=${S
 . scripts/gpus.sh
 jobs=$((${STOPE_JOBS:-4} * n_gpus)) knn=$build/tests/knn_test
 
-# is_wanted SUITE: named on the command line, or none is.
+# is_wanted SUITE: whether the command line names it, or names none.
 is_wanted() { [ "$wanted" = "  " ] || [[ $wanted == *" $1 "* ]]; }
 
-# suite NAME PROCESSES COMMAND...: queued; GoogleTest deals the tests out to the processes.
+# suite NAME PROCESSES COMMAND...: queues a suite; GoogleTest deals the tests out to the processes.
 names=() tasks=()
 declare -A command_of processes_of
 suite() {
@@ -34,8 +35,8 @@ suite() {
   for ((i = 0; i < $2; ++i)); do tasks+=("$1 $i"); done
 }
 
-# task NAME NUMBER GPU: one process of a suite; that GPU is its first. Its log, its exit code and how long it took stay in
-# files; a line on stderr says at once that it is done.
+# task NAME NUMBER GPU: runs one process of a suite; that GPU is its first. Its log, exit code and time stay in files,
+# and a line on stderr says at once that it is done.
 task() {
   local log=$logs/$1.$2 began=$SECONDS
   CUDA_VISIBLE_DEVICES=$(gpus_from "$3") GTEST_TOTAL_SHARDS=${processes_of[$1]} GTEST_SHARD_INDEX=$2 \
@@ -45,7 +46,7 @@ task() {
   echo "$1 $2: exit $(cat "$log.code"), $(cat "$log.seconds") s" >&2
 }
 
-# run_all PROCESSES: what is queued, so many at once.
+# run_all PROCESSES: runs what is queued, so many processes at once.
 run_all() {
   local running=0 started=0 each
   for each in "${tasks[@]}"; do
@@ -57,16 +58,16 @@ run_all() {
   tasks=()
 }
 
-# sum_of EXPRESSION FILE: of the numbers that the sed expression finds.
+# sum_of EXPRESSION FILE: the sum of the numbers that the sed expression finds.
 sum_of() { sed -nE "$1" "$2" | awk '{ n += $1 } END { print n + 0 }'; }
 
-# missed_kernels FILE: those that none of the processes launched (tests/device/watched_plugin.cpp).
+# missed_kernels FILE: the kernels that no process launched (tests/device/watched_plugin.cpp).
 missed_kernels() {
   comm -23 <(sed -n 's/^missed //p' "$1" | sort -u) <(sed -n 's/^launched //p' "$1" | sort -u)
 }
 
 lines=() failed=0
-# report NAME: the suite's line, and what failed. A suite in which nothing ran has failed: a GPU was asked for.
+# report NAME: prints the suite's line, and what failed. A suite in which nothing ran has failed: a GPU was asked for.
 report() {
   local name=$1 log=$logs/$1.log result=ok found="" codes seconds passed skipped
   cat "$logs/$name".[0-9]*.log >"$log"
@@ -78,7 +79,7 @@ report() {
     found=", $(sum_of 's/.* SUMMARY: ([0-9]+) (error|hazard).*/\1/p' "$log") reports"
     missed_kernels "$logs/$name.kernels" >"$logs/$name.missed"
     found+=", $(sed 's/^[a-z]* //' "$logs/$name.kernels" | sort -u | wc -l) kernels, $(wc -l <"$logs/$name.missed") missed"
-    # Only Hopper runs them all.
+    # Only Hopper runs all kernels.
     if [ -s "$logs/$name.missed" ] && [ "$capability" = 9.0 ]; then
       result="FAILED (kernels)"
       echo "== $name did not run"
@@ -92,14 +93,14 @@ report() {
     "$seconds")")
 }
 
-# Under the sanitizer a launch costs a hundred times as much: every kernel, few tables (tests/*/kernels_cuda_test.cpp and
-# the tests called EveryKernel). Each process runs its share of every program.
+# Under the sanitizer a launch costs a hundred times as much, so every kernel runs on few tables
+# (tests/*/kernels_cuda_test.cpp and the tests called EveryKernel). Each process runs its share of every program.
 sanitizer=$(command -v compute-sanitizer || echo /usr/local/cuda/bin/compute-sanitizer)
 capability=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | head -n 1)
 programs=("$knn" "$build/tests/gram_test" "$build/tests/stats_test" "$build/tests/discretize_test" "$build/tests/tree_test")
 cases='KernelsCuda.*:ScansOf*:DistancesOf*:EveryMeasureCuda.Matrices*:VotesCuda.Random*:DeviceArraysCuda.L*:DeviceArraysCuda.A*'
 cases+=':GramKernelsCuda.*:OnGpu.EveryKernel*:CutsOnGpu.EveryKernel:TreesOnGpu.EveryKernel'
-# sanitized TOOL CASES [OPTION...]: where there are fewer tests than processes, some have no use for CUDA.
+# sanitized TOOL CASES [OPTION...]: with fewer tests than processes, some processes never use CUDA.
 sanitized() {
   suite "$1" 8 env STOPE_ROUNDS=2 STOPE_CUDA_PLUGIN="$build/libstope_cuda_watched.so" bash -c \
     'code=0; for program in '"${programs[*]@Q}"'; do "${@:2}" "$program" --gtest_filter="$1" || code=$?; done; exit $code' - "$2" \

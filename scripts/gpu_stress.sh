@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# Random cases on a GPU against the processor's reference, bit for bit, as many as fit. Most of a small case's time goes
-# into making memory and streams: threads side by side, and few processes, which wait for each other's turn on the GPU.
+# Compares random cases on a GPU with the reference on the CPU, bit for bit, as many as the time allows. Small cases
+# spend most of their time on making memory and streams. So many threads run at once, but few processes, since these
+# take turns on the GPU.
 #   scripts/gpu_stress.sh BUILD [SECONDS [PROCESSES [THREADS]]]        60 seconds, 2 processes of half the cores each
-# Cases are those of FilterProperty.Cuda* (tables that aim at the bounds, tile overrides, memory budgets, one and two
-# sessions) and of EveryMeasureCuda (all measures), taken in turns. Prints one line: how many cases were run.
+# The cases are those of FilterProperty.Cuda* (tables that aim at the bounds, tile overrides, memory budgets, one and
+# two sessions) and of EveryMeasureCuda (all measures), in turn. Prints one line: how many cases ran.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 . scripts/gpus.sh
@@ -14,8 +15,8 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cases=2048 rounds=4 # of a batch: seconds, so that the last one ends soon after the time is up
 
-# worker NUMBER: batches until the time is up; a line a batch in $work/NUMBER.done (what, and how many cases), the log of
-# a failure in $work/NUMBER.failed.
+# worker NUMBER: runs batches until the time is up. It writes one line per batch to $work/NUMBER.done (what, and how
+# many cases), and the log of a failure to $work/NUMBER.failed.
 worker() {
   local batch=0 filter seed passed log=$work/$1.log
   while [ $SECONDS -lt "$seconds" ]; do

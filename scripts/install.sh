@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds the release and installs it under a prefix: scripts/install.sh [PREFIX], /usr/local without one.
+# Builds the release and installs it under a prefix: scripts/install.sh [PREFIX], by default /usr/local.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 scripts/bootstrap.sh --demo

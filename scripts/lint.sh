@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# clang-tidy over src/ and cli/ on all cores. Files that passed with the same content (headers included) are skipped.
-# The host's part of the CUDA plug-in is among them where there is a CUDA compiler (scripts/bootstrap.sh --cuda gets one).
+# Runs clang-tidy over src/ and cli/ on all cores. Files that passed with the same content (headers included) are
+# skipped. The host code of the CUDA plug-in is checked if there is a CUDA compiler (scripts/bootstrap.sh --cuda gets
+# one).
 set -euo pipefail
 cd "$(dirname "$0")/.."
-# A build folder of its own, configured for clang: gcc's warning options are errors to clang-tidy.
+# It has its own build folder, configured for clang: gcc's warning options are errors to clang-tidy.
 mkdir -p build
 cmake --preset lint >build/lint-configure.log 2>&1 || { cat build/lint-configure.log >&2; exit 1; }
 exec python3 scripts/tidy.py --build build/lint --cache build/tidy-passed "$@"

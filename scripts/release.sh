@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Builds the release in build/release: library and command line, with --tests the tests as well. make demo, make test and
-# make install share that folder, so that none compiles what another has compiled. Where there is an NVIDIA driver the
-# CUDA plug-in is part of it.
+# Builds the release in build/release: library and command line, with --tests also the tests, and with an NVIDIA driver
+# also the CUDA plug-in. make demo, make test and make install share that folder, so that none compiles again what
+# another has compiled.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 if [ "${1:-}" = --tests ]; then

@@ -1,6 +1,6 @@
-# What scripts/test.sh and scripts/verify.sh share, to be sourced: they run suites, count their cases and say what failed.
-# A suite NAME is a function suite_NAME that writes to its log, build/test-logs/NAME.log. Its exit code decides; the
-# counts are read from the log.
+# To be sourced by scripts/test.sh and scripts/verify.sh: runs suites, counts their cases and says what failed. A suite
+# NAME is a function suite_NAME that writes to its log, build/test-logs/NAME.log. Its exit code decides; the counts are
+# read from the log.
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 top=$PWD
 logs=build/test-logs
@@ -28,7 +28,8 @@ count() {
   echo "$passed $failed $skipped"
 }
 
-# what_failed LOG: each thing once, without ctest's numbers and GoogleTest's times; the end of a log that names none.
+# what_failed LOG: prints each failure once, without ctest's numbers and GoogleTest's times, or the end of a log that
+# names none.
 what_failed() {
   local lines
   lines=$(grep -aE '^FAIL |\[  FAILED  \] [^ ]+\.|^FAILED |^ERROR |error: |ERROR: |WARNING: Thr|SUMMARY: |: Failure$|\*\*\*' "$1" |
@@ -44,7 +45,7 @@ run() {
   "suite_$name" >"$logs/$name.log" 2>&1
   code=$?
   read -r passed failed skipped < <(count "$logs/$name.log")
-  # A build that breaks or a program that dies reports no failed test: the suite itself then counts as one.
+  # If a build breaks or a program dies, no test is reported as failed: the suite itself then counts as one.
   [ $code -eq 0 ] || [ "$failed" -gt 0 ] || failed=1
   [ $code -ne 0 ] || [ $((passed + failed + skipped)) -gt 0 ] || { failed=1; echo "FAIL no test ran" >>"$logs/$name.log"; }
   total_passed=$((total_passed + passed)) total_failed=$((total_failed + failed)) total_skipped=$((total_skipped + skipped))

@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
-# Every functional suite once, on the release that make demo builds: scripts/test.sh [SUITE...] runs only those named.
-# Prints one line a suite and, last, 'N passed, N failed, N skipped'. Logs: build/test-logs/SUITE.log. What else a change
-# must pass (another compiler, sanitizers, clang-tidy, fuzzing): scripts/verify.sh.
+# Runs every functional suite once, on the release that make demo builds; scripts/test.sh [SUITE...] runs only those
+# named. Prints one line per suite and, last, 'N passed, N failed, N skipped'. Logs: build/test-logs/SUITE.log.
+# scripts/verify.sh has what else a change must pass (another compiler, sanitizers, clang-tidy, fuzzing).
 set -uo pipefail
 . "$(dirname "$0")/suites.sh"
 
-# STOPE_CASES: random tables on which every fast path must return the reference's bits, half a minute each.
+# STOPE_CASES: the number of random tables on which every fast path must return the reference's bits; each test of them
+# takes half a minute.
 suite_unit() { STOPE_CASES=30000 ctest --test-dir build/release -V --no-tests=error -E '_goldens'; }
 
-# Reference results of other programs, on every back end of this machine.
+# Compares with reference results of other programs, on every back end of this machine.
 suite_goldens() { ctest --test-dir build/release -V --no-tests=error -R '_goldens'; }
 
 suite_cli() { STOPE_BIN=$program $python -m pytest -q -rs -n "$STOPE_JOBS" --dist worksteal tests/cli; }

@@ -4,8 +4,8 @@
 A file's key is a hash of everything of the project its result can depend on: its own text, the text of every project
 header it reaches, .clang-tidy and the version of clang-tidy. --all forgets what passed.
 
-Files are checked in batches (tidy_batches.py). A batch without a finding is a proof for all its files; one with findings
-only says where to look: its files are checked one by one, and what is printed and decides comes from those runs.
+Files are checked in batches (tidy_batches.py). A batch without a finding proves that all its files pass. The files of a
+batch with findings are checked one by one, and only those runs are printed and decide.
 --one-by-one does so at once.
 """
 
@@ -52,7 +52,7 @@ def run(tidy, build, path):
 
 
 def flags_of(entry):
-    """A compile command without what names the file: (folder, arguments)."""
+    """A compile command without the words that name the file: (folder, arguments)."""
     words = shlex.split(entry["command"])
     at = words.index("-o")
     words = words[:at] + words[at + 2:]
@@ -60,14 +60,15 @@ def flags_of(entry):
 
 
 def write_batches(folder, commands, todo, workers):
-    """Writes the batches of the files, and how each is compiled; gives (batch, its files) of all that hold several."""
+    """Writes the batches and how each is compiled; returns (batch, its files) for all that hold several files."""
     folder.mkdir(exist_ok=True)
     groups = {}
     for entry in commands:
         file = pathlib.Path(entry["file"]).resolve()
         if file in todo:
             groups.setdefault(flags_of(entry), []).append(file)
-    # Headers are most of the work, so that a batch of 32 takes 0.72 of two of 16; small enough that every core has four.
+    # Headers are most of the work: a batch of 32 files takes 0.72 of the time of two batches of 16. Every core gets at
+    # least four batches.
     size = max(1, min(40, len(todo) // (4 * workers)))
     headers = [file for part in ("include", "src", "cli") for file in (ROOT / part).rglob("*.hpp")]
     shared_names = header_names(headers)
@@ -88,7 +89,7 @@ def write_batches(folder, commands, todo, workers):
 
 
 def findings(batch, files, out):
-    """Which files of a batch have findings, and the lines that name others: headers."""
+    """The files of a batch that have findings, and the lines that name other files (headers)."""
     named, elsewhere = set(), set()
     for line in out.splitlines():
         found = re.match(r"(\S+?):(\d+):\d+: (?:warning|error): ", line)
@@ -123,14 +124,14 @@ def main():
     commands = json.loads((pathlib.Path(options.build) / "compile_commands.json").read_text())
     files = sorted({pathlib.Path(entry["file"]).resolve() for entry in commands})
     files = [file for file in files if file.is_relative_to(ROOT / "src") or file.is_relative_to(ROOT / "cli")]
-    files = [file for file in files if file.suffix == ".cpp"]  # device code is nvcc's, whose flags clang does not take
+    files = [file for file in files if file.suffix == ".cpp"]  # nvcc compiles device code, and clang does not take its flags
     keys = {file: key_of(file, settings) for file in files}
     todo = {file for file in files if keys[file] not in passed}
     good = {file for file in files if file not in todo}
     bad = set()
 
     def check(pool, chosen):
-        # The longest files first, so that none is left over for one core at the end.
+        # The longest files come first, so that no core is left with one at the end.
         chosen = sorted(chosen, key=lambda file: -file.stat().st_size)
         for file, (code, out, err) in zip(chosen, pool.map(lambda file: run(options.tidy, options.build, file), chosen)):
             (bad if code else good).add(file)
@@ -154,7 +155,7 @@ def main():
                 doubted.update(named)
                 in_headers.update(elsewhere)
         check(pool, doubted)
-        if not bad and not in_headers:  # what was found in a batch is in none of those files: see the others as well
+        if not bad and not in_headers:  # the batch's findings are in none of those files, so the others are checked as well
             check(pool, doubtful - doubted)
             doubtful = set()
     if in_headers:

@@ -1,13 +1,14 @@
-"""Sources that clang-tidy can read as one: most of its time goes into standard headers, which every source names again.
+"""Joins sources that clang-tidy can read as one: it spends most of its time on standard headers, which every source
+includes.
 
-A batch is the text of several sources, one after the other, in one file. What two of them name each for itself (in an
-unnamed namespace, or static) gets another name there; sources with macros stay alone, and so do those whose
-aliases may be unused: another source of the batch might use them.
+A batch is one file with the text of several sources, one after the other. A name that two of them declare each for
+itself (in an unnamed namespace, or static) is changed there. Sources with macros stay alone, and so do those whose
+aliases may be unused, since another source of the batch might use them.
 """
 
 import re
 
-# Comments, strings and characters, raw strings first; ' within a number is none of them.
+# Comments, strings and characters, raw strings first. The ' within a number is no character.
 NOT_CODE = re.compile(
     r"""//[^\n]*|/\*.*?\*/|R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|(?<![0-9a-fA-F])'(?:\\.|[^'\\\n])+'""", re.DOTALL)
 TOKEN = re.compile(r"[A-Za-z_]\w*|::|[^\s\w]")
@@ -19,9 +20,9 @@ NO_NAMES = {"class", "final", "alignas", "const", "noexcept", "operator", "names
 
 
 def names_within(text):
-    """What the text of a namespace declares, up to its closing brace."""
+    """The names that the text of a namespace declares, up to its closing brace."""
     names, braces, parens, angles = set(), 0, 0, 0
-    before, named, kind = "", False, False  # named: the declaration at hand has its name; kind: a name must follow
+    before, named, kind = "", False, False  # named: the current declaration has its name; kind: a name must follow
     for token in (found.group() for found in TOKEN.finditer(text)):
         if token == "{":
             braces += 1
@@ -46,13 +47,13 @@ def names_within(text):
             named = False  # int a = 1, b = 2;
         if token in ";}" and braces == 0 and parens == 0:
             named, kind, angles, token = False, False, 0, ""
-        # A member's definition out of its class declares nothing, and no keyword is a name.
+        # A member's definition outside its class declares nothing, and no keyword is a name.
         before = "" if before == "::" or token in NO_NAMES else token
     return names
 
 
 def own_names(text):
-    """The names that a source declares for itself alone; None where it must stay alone."""
+    """The names that a source declares for itself alone; None if it must stay alone."""
     if re.search(r"^\s*#\s*(define|pragma)\b", text, re.MULTILINE):
         return None
     text = NOT_CODE.sub(" ", text)
@@ -67,16 +68,16 @@ def own_names(text):
 
 
 def header_names(files):
-    """What headers declare in namespaces."""
+    """The names that headers declare in namespaces."""
     texts = (NOT_CODE.sub(" ", file.read_text(encoding="utf-8")) for file in files)
     return set().union(*(names_within(text[found.end():]) for text in texts for found in NAMED.finditer(text)))
 
 
 def renamed(text, names, suffix):
-    """The text with other names, but for members and what other places declare under these names."""
+    """The text with other names, except for members and for names that other places declare as well."""
     if not names:
         return text
-    # Members of an unnamed namespace are found in the one around it as well: stats::Job.
+    # Members of an unnamed namespace are also found in the namespace around it: stats::Job.
     around = {found.group(1).split("::")[-1] for found in NAMED.finditer(text)}
     qualified = "".join(rf"|(?<=\b{name}::)" for name in sorted(around))
     pattern = re.compile(rf"(?<!\.)(?<!->)(?:(?<!::){qualified})\b({'|'.join(sorted(names))})\b")
@@ -85,7 +86,7 @@ def renamed(text, names, suffix):
 
 
 def joined(files, header_names):
-    """The text of a batch, file by file, as many lines as they have."""
+    """The text of a batch, file by file; the number of lines stays the same."""
     texts = [file.read_text(encoding="utf-8") for file in files]
     names = [own_names(text) or set() for text in texts]
     of_others = [header_names.union(*names[:i], *names[i + 1:]) for i in range(len(texts))]
@@ -94,7 +95,7 @@ def joined(files, header_names):
 
 
 def batches(files, size):
-    """The files in lists of at most `size`, even ones; those that must stay alone by themselves."""
+    """The files in even lists of at most `size`; files that must stay alone have a list of their own."""
     alone = [file for file in files if own_names(file.read_text(encoding="utf-8")) is None]
     together = [file for file in files if file not in alone]
     count = -(-len(together) // size)

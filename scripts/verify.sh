@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# What a change must pass beside make test: scripts/verify.sh [SUITE...] runs only the suites named. Formatting and the
-# rules of the house, clang-tidy, gcc with the CUDA plug-in, the sanitizers, fuzzing. Prints as scripts/test.sh does.
+# Runs what a change must pass in addition to make test; scripts/verify.sh [SUITE...] runs only the suites named. They
+# are formatting and the project's own rules, clang-tidy, gcc with the CUDA plug-in, the sanitizers, and fuzzing. Prints
+# as scripts/test.sh does.
 set -uo pipefail
 . "$(dirname "$0")/suites.sh"
 symbolizer=/usr/lib/llvm-19/bin/llvm-symbolizer
@@ -29,7 +30,7 @@ unit_tests() { STOPE_CASES=$2 ctest --test-dir "build/$1" -V --no-tests=error -E
 suite_gcc() { STOPE_CUDA=ON scripts/build.sh gcc all stope_benchmarks && unit_tests gcc 3000; }
 suite_asan() { scripts/build.sh asan && unit_tests asan 4000; }
 suite_tsan() { scripts/build.sh tsan && unit_tests tsan 1000; }
-# Bad input once more, where a wrong read or an overflow cannot pass unseen.
+# Runs bad input once more, where a wrong read or an overflow is sure to be seen.
 suite_cli_asan() {
   scripts/build.sh asan && STOPE_BIN=$top/build/asan/cli/stope $python -m pytest -q -rs -n "$STOPE_JOBS" tests/cli/test_bad_inputs.py
 }

@@ -62,7 +62,7 @@ std::vector<std::string> names_of(const CLI::Option& option) {
   return names;
 }
 
-/// Words a command takes as its argument (completion bash|zsh|fish); empty where it takes files.
+/// The words that a command takes as its argument (completion bash|zsh|fish); empty where it takes files.
 std::vector<std::string> argument_words(const CLI::App& program, const CLI::App& command) {
   for (const CLI::Option* argument : arguments_of(command)) {
     const Value value = value_of(program, *argument);
@@ -71,7 +71,7 @@ std::vector<std::string> argument_words(const CLI::App& program, const CLI::App&
   return {};
 }
 
-/// The first sentence, without what would end a quoted word in a shell.
+/// The first sentence, without characters that would end a quoted word in a shell.
 std::string summary(const std::string& description) {
   std::string text = description.substr(0, description.find_first_of(";:["));
   for (char& c : text) {

@@ -1,4 +1,4 @@
-// Completion scripts for shells, from the commands as CLI11 holds them.
+// Completion scripts for shells, made from the commands as CLI11 holds them.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -54,7 +54,7 @@ Table read_fitted(const std::string& path, const RunOptions& run) {
   options.header = Header::yes;
   options.missing = {};  // an attribute may be called NA
   options.nominal = {"kind", "name"};
-  options.unknown_columns = UnknownColumns::skip;  // what is no model is refused with a better word
+  options.unknown_columns = UnknownColumns::skip;  // the reader of models has a better message for other tables
   return read_table(path, options, run);
 }
 

@@ -1,4 +1,4 @@
-// What pca and lsq share: what nominal and missing values mean, model files, and how the job ran.
+// Shared by pca and lsq: the options for nominal and missing values, model files, and the report of a run.
 #pragma once
 
 #include <cstdint>
@@ -24,10 +24,10 @@ struct DecomposeArguments {
   NominalFeatures nominal() const;
 };
 
-/// Notes how the job ran: for the JSON, and on stderr under --explain.
+/// Notes how the job ran, for the JSON, and on stderr under --explain.
 void note_plan(Session& session, const DecomposeReport& report);
 
-/// Reads a table that to_table() of a model has written.
+/// Reads a table that a model's to_table() made.
 Table read_fitted(const std::string& path, const RunOptions& run);
 
 }  // namespace stope::cli

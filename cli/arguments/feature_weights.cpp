@@ -23,7 +23,7 @@ std::optional<double> number_of(const std::string& text) {
   return value;
 }
 
-/// The file's fields as text. Read without header, so that what is a header can be decided by the names in it.
+/// The file's fields as text. They are read without a header: the names in the first row decide whether it is one.
 Cells read_cells(const std::string& path, const RunOptions& run) {
   ReadOptions options;
   options.format = format_of(path) == Format::tsv ? Format::tsv : Format::csv;

@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t kWidth = 96;   // columns of the help
 constexpr std::size_t kIndent = 30;  // where descriptions begin
 
-/// Words of `text` on lines from column `from` to the width; the first line goes on where the caller stopped.
+/// Wraps `text` into lines from column `from` to the width. The first line continues where the caller stopped.
 std::string wrapped(const std::string& text, std::size_t from) {
   std::string result;
   std::size_t column = from;
@@ -58,7 +58,7 @@ std::vector<std::string> groups_of(const CLI::App& app) {
     if (option->get_positional() || group.empty()) continue;
     if (std::find(groups.begin(), groups.end(), group) == groups.end()) groups.push_back(group);
   }
-  // CLI11 adds --help first; it belongs at the end, with what every command has.
+  // CLI11 adds --help first. It belongs at the end, with the options of all commands.
   const auto common = std::find(groups.begin(), groups.end(), "Common options");
   if (common != groups.end()) std::rotate(common, common + 1, groups.end());
   return groups;

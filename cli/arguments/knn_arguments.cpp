@@ -1,4 +1,4 @@
-// What the k-NN commands share (cli/arguments/knn_arguments.hpp).
+// The options that the k-NN commands share (cli/arguments/knn_arguments.hpp).
 #include "arguments/knn_arguments.hpp"
 
 #include <fmt/format.h>
@@ -20,7 +20,7 @@ namespace {
 
 constexpr double kRangeRatio = 100.0;  // spec: "differ by more than a hundred times"
 
-/// Measures in which the unit of an attribute does not matter, or which need their attributes as they are.
+/// Whether the unit of an attribute does not matter to the measure, or it needs the attributes as they are.
 bool scales_itself(const MetricInfo& metric) {
   constexpr std::string_view kNames[] = {"gower", "heom", "mahalanobis", "canberra", "haversine"};
   if (metric.accepts == Accepts::nominal) return true;
@@ -111,7 +111,7 @@ KnnOptions KnnArguments::prepare(Session& session, Table& train, Table* other, N
     session.hold({&train, other});
   });
   if (options.feature_weights.empty()) return options;
-  // Under --compat rapidminer normalising moves columns, and each weight goes with its own.
+  // Under --compat rapidminer normalising moves columns, and each weight moves with its column.
   std::map<std::string, double> by_name;
   for (std::size_t i = 0; i < names.size(); ++i) by_name[names[i]] = options.feature_weights[i];
   options.feature_weights.clear();

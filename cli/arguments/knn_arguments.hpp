@@ -1,5 +1,5 @@
-// What the k-NN commands share: metric, weights of attributes, normalisation, compatibility, and making two tables
-// ready for a search.
+// Shared by the k-NN commands: metric, weights of attributes, normalisation, compatibility, and the preparation of two
+// tables for a search.
 #pragma once
 
 #include <string>
@@ -26,32 +26,32 @@ struct KnnArguments {
 
   Compat compat_mode() const;
   NormalizeOptions normalization() const;
-  /// Metric and compatibility, checked as far as that goes without a table. Throws invalid_argument.
+  /// Metric and compatibility, checked as far as possible without a table. Throws invalid_argument.
   KnnOptions options() const;
 
-  /// For a search among the rows of `train`: warns where ranges differ too much, fits the normalisation to `train` and
-  /// applies it to both, and returns the options with the weights in the order of the features. `other` may be null,
-  /// and so may `normalizer`, which takes the normalisation.
+  /// Prepares a search among the rows of `train`. It warns if ranges differ too much, fits the normalisation to
+  /// `train`, and applies it to both tables. It returns the options with the weights in the order of the features.
+  /// `other` may be null, and so may `normalizer`, which receives the normalisation.
   KnnOptions prepare(Session& session, Table& train, Table* other, Normalizer* normalizer = nullptr) const;
 
   /// The weights of `table`'s features; empty where none were asked for.
   std::vector<double> weights(const Table& table, const RunOptions& run) const;
 
-  /// Notes how a search was asked for, these options after the command's own, and how it ran.
+  /// Notes the options of a search, the command's own before these, and how it ran.
   void note(Session& session, Json options, const SearchReport& report) const;
 };
 
-/// Throws invalid_file where a table that is searched or learnt from has no rows.
+/// Throws invalid_file if a table that is searched or learnt from has no rows.
 void require_rows(const Table& table, const std::string& path);
 
-/// Warns where the ranges of numeric features differ by more than a hundred times and nothing evens them out.
+/// Warns if the ranges of numeric features differ by more than a hundred times and nothing evens them out.
 void warn_of_ranges(Session& session, const KnnArguments& arguments, const Table& table);
 
-/// Takes a column out of the features (the group of --exclude-group says which rows belong together, not how far apart
-/// they are). Nothing happens where the table lacks it or it has a role already.
+/// Takes a column out of the features: the group of --exclude-group says which rows belong together, not how far apart
+/// they are. Does nothing if the table lacks the column or it already has a role.
 void leave_out(Table& table, const std::string& column);
 
-/// The name of the column that `reference`, a name or a number from 1, stands for (a name that exists wins). Throws
+/// The name of the column that `reference` stands for: a name, or a number from 1 (a name that exists wins). Throws
 /// invalid_file naming `path`, `option` and the nearest name.
 std::string column_name(const Table& table, const std::string& path, const std::string& reference,
                         const std::string& option);

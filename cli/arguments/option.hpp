@@ -1,5 +1,5 @@
-// Declares options on a CLI11 command. CLI11 splits the words of the command line; what a value means is decided here,
-// so that every refusal reads alike and no value is reinterpreted (CLI11 reads "[a,b]" as a list, 010 as octal).
+// Declares options on a CLI11 command. CLI11 only splits the words of the command line; this file decides what a value
+// means. So every refusal reads alike, and no value is reinterpreted (CLI11 reads "[a,b]" as a list, 010 as octal).
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@ namespace stope::cli {
 
 enum class Required { no, yes };
 
-/// Adds options of one group of the help text. `names` is CLI11's "-k,--n-neighbors"; `type` is the word the help shows
-/// for the value: choices are "a|b|c", and completion takes them from there.
+/// Adds the options of one group of the help text. `names` is CLI11's "-k,--n-neighbors". `type` is the word that the
+/// help shows for the value; choices are "a|b|c", and completion reads them, too.
 class OptionGroup {
  public:
   OptionGroup(CLI::App& app, std::string title) : app_(app), title_(std::move(title)) {}
@@ -28,13 +28,13 @@ class OptionGroup {
   void real(const std::string& names, double& value, const std::string& type, const std::string& help);
   void choice(const std::string& names, std::string& value, const std::vector<std::string>& choices,
               const std::string& help);
-  /// Items between commas; the option may be repeated. The first use replaces what `value` holds.
+  /// Takes items between commas; the option may be repeated. The first use replaces the default in `value`.
   void list(const std::string& names, std::vector<std::string>& value, const std::string& type,
             const std::string& help);
-  /// One item a use; the option may be repeated.
+  /// Takes one item per use; the option may be repeated.
   void repeated(const std::string& names, std::vector<std::string>& value, const std::string& type,
                 const std::string& help);
-  /// A value with a parser of its own.
+  /// Takes a value with a parser of its own.
   void parsed(const std::string& names, const std::string& type, const std::string& help,
               const std::function<void(const std::string&)>& parse);
 
@@ -43,14 +43,14 @@ class OptionGroup {
   std::string title_;
 };
 
-/// A positional argument; `type` TABLE, FILE or choices.
+/// Adds a positional argument; `type` is TABLE, FILE or choices.
 void add_argument(CLI::App& app, const std::string& name, std::string& value, const std::string& type,
                   const std::string& help, Required required = Required::yes);
 
-/// The flag that prints the version and ends the program.
+/// Adds the flag that prints the version and ends the program.
 void add_version_flag(CLI::App& app, const std::string& group, const std::string& version);
 
-/// The words behind "a|b|c"; empty where `type` is no list of choices.
+/// The words in "a|b|c"; empty where `type` is no list of choices.
 std::vector<std::string> choices_of(const std::string& type);
 
 }  // namespace stope::cli

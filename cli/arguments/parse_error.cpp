@@ -28,7 +28,8 @@ const CLI::App* parsed_command(const CLI::App& program) {
   return &program;
 }
 
-/// Words the command had no use for: an unknown option explains whatever else went wrong, so it is told first.
+/// Refuses words that the command has no use for. An unknown option explains all other mistakes, so it is reported
+/// first.
 void refuse_extra_words(const CLI::App& app) {
   const std::vector<std::string> words = app.remaining();
   const std::string see = "; 'stope " + app.get_name() + " --help' lists them";
@@ -51,7 +52,7 @@ void refuse_missing_words(const CLI::App& app) {
   }
 }
 
-/// "-k" at the end of the line, "--json=3".
+/// Refuses e.g. "-k" at the end of the line, or "--json=3".
 void refuse_wrong_values(const CLI::App& app, const CLI::ParseError& error) {
   if (error.get_name() != "ArgumentMismatch") return;
   const std::string message = error.what();
@@ -87,11 +88,11 @@ void require_command(const CLI::App& program, const std::string& word) {
 }
 
 void parse(CLI::App& program, const std::vector<std::string>& words) {
-  std::vector<std::string> reversed;  // CLI11 takes them from the back
+  std::vector<std::string> reversed;  // CLI11 takes words from the back
   for (const std::string& word : words) {
     const bool empty_value = word.size() > 3 && word.substr(0, 2) == "--" && word.find('=') == word.size() - 1;
     reversed.insert(reversed.begin(), empty_value ? word.substr(0, word.size() - 1) : word);
-    // CLI11 would take the next word for the value of "--missing=".
+    // CLI11 would take the next word as the value of "--missing=".
     if (empty_value) reversed.insert(reversed.begin(), "");
   }
   try {

@@ -1,4 +1,4 @@
-// The options every command takes (cli/arguments/run_arguments.hpp).
+// The options that every command takes (cli/arguments/run_arguments.hpp).
 #include "arguments/run_arguments.hpp"
 
 #include <unistd.h>

@@ -1,4 +1,5 @@
-// The options every command takes: --json --explain --progress --quiet --version -j --memory-limit --device --seed.
+// The options that every command takes: --json --explain --progress --quiet --version -j --memory-limit --device
+// --seed.
 #pragma once
 
 #include <cstdint>

@@ -128,7 +128,7 @@ Table TableArguments::read_first(const std::string& path, const RunOptions& run)
   ReadOptions first = read;
   const Format format = first.format == Format::automatic ? format_of(path) : first.format;
   const bool named = !first.id.empty() && first.schema.empty() && is_text(format);
-  // Read as numbers, ids such as 007 or 12345678901234567890 would come out as others.
+  // If ids such as 007 or 12345678901234567890 were read as numbers, they would be written differently.
   const bool listed = std::find(first.numeric.begin(), first.numeric.end(), first.id) != first.numeric.end();
   if (named && !listed) first.nominal.push_back(first.id);
   return read_table(path, first, run);
@@ -141,7 +141,7 @@ Table TableArguments::read_second(const std::string& path, const Table& first, c
   if (!test_schema.empty()) second.schema = test_schema;
   if (!test_names.empty()) second.names = test_names;
 
-  // Column numbers are those of the first table; here its names count.
+  // Column numbers refer to the first table; here its names count.
   const auto name_of = [&first](Role role) {
     const std::int64_t column = first.find(role);
     return column < 0 ? std::string() : first.columns[static_cast<std::size_t>(column)].name;
@@ -151,7 +151,7 @@ Table TableArguments::read_second(const std::string& path, const Table& first, c
   if (second.schema.empty() || !read.sample_weight.empty()) second.sample_weight = name_of(Role::weight);
 
   // A text file does not say what its columns are: "1" is a number in one file and a code in another that also holds
-  // "x", and a column may be missing throughout. What the first table made of a column of that name decides.
+  // "x", and a column may be missing throughout. The first table's column of that name decides.
   const Format format = second.format == Format::automatic ? format_of(path) : second.format;
   if (!is_text(format) || !second.schema.empty()) return read_table(path, second, run);
   second.ignore.clear();

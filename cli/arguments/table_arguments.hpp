@@ -1,5 +1,5 @@
-// The options that say how tables are read. The second table of a command is read with the roles, types and names of
-// the first, as far as it has those columns.
+// The options that say how tables are read. A command's second table is read with the roles, types and names of the
+// first, as far as it has those columns.
 #pragma once
 
 #include <string>
@@ -20,21 +20,20 @@ struct TableArguments {
   std::vector<std::string> test_names;
 
   void add_to(CLI::App& app, Tables tables);
-  /// For commands with --missing-policy. Until it had that name, "--missing drop" asked for a policy; now it would
-  /// quietly count cells that read "drop" as missing. Throws invalid_argument where the only spelling is a policy's
-  /// name.
+  /// For commands with --missing-policy. Before that option existed, "--missing drop" asked for a policy. Now it would
+  /// silently count cells that read "drop" as missing. Throws invalid_argument if the only spelling is a policy's name.
   void refuse_policy_as_spelling() const;
 
   /// Reads the first table.
   Table read_first(const std::string& path, const RunOptions& run) const;
-  /// Reads the second table, `first` being the first.
+  /// Reads the second table; `first` is the first.
   Table read_second(const std::string& path, const Table& first, const RunOptions& run) const;
 };
 
-/// Throws invalid_argument where both paths are standard input.
+/// Throws invalid_argument if both paths are standard input.
 void require_one_stdin(const std::string& first, const std::string& second);
 
-/// The format of a name, e.g. "npy"; throws invalid_argument, with the nearest one.
+/// The format of a name, e.g. "npy". Throws invalid_argument, naming the nearest one.
 Format parse_format(const std::string& name, const std::string& option);
 
 }  // namespace stope::cli

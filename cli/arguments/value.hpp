@@ -13,19 +13,20 @@ std::uint64_t parse_seed(std::string_view text, std::string_view option);
 /// Any finite number.
 double parse_real(std::string_view text, std::string_view option);
 
-/// "2GB", "1.5GiB", "512MB", "4096": KB, MB, GB, TB are powers of 1000, KiB ... TiB of 1024; at least one byte.
+/// Bytes from "2GB", "1.5GiB", "512MB", "4096": KB to TB are powers of 1000, KiB to TiB powers of 1024. At least one.
 std::int64_t parse_bytes(std::string_view text, std::string_view option);
 
-/// Items between commas, blanks kept, empty items kept; an item in double quotes may hold commas, "" in it is a quote.
+/// Items between commas. Blanks and empty items are kept. An item in double quotes may hold commas, and "" in it is a
+/// quote.
 std::vector<std::string> split_list(std::string_view text, std::string_view option);
 
-/// "5", "1,3,5", "1..50" and mixtures, ascending or not, each k once.
+/// Values of k from "5", "1,3,5", "1..50" and mixtures of these, in any order, each k once.
 std::vector<std::int64_t> parse_k_list(std::string_view text, std::string_view option);
 
 /// One character, or "\t" / "tab".
 char parse_character(std::string_view text, std::string_view option);
 
-/// Throws, with the nearest choice, unless `text` is one of `choices`.
+/// Throws, naming the nearest choice, unless `text` is one of `choices`.
 void require_choice(std::string_view text, const std::vector<std::string>& choices, std::string_view option);
 
 }  // namespace stope::cli

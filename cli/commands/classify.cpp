@@ -14,7 +14,7 @@ constexpr const char* kExamples =
     "  stope classify train.csv test.csv --target class -k 11 --weights distance --normalize z --proba -o out.csv\n"
     "  stope classify train.arff test.arff --target class --metric gower --json -o out.csv > run.json\n";
 
-constexpr std::int64_t kScoreBytes = 2 * sizeof(std::int32_t);  // a row: its class and the predicted one
+constexpr std::int64_t kScoreBytes = 2 * sizeof(std::int32_t);  // per row: its class and the predicted class
 
 class Classify : public Command {
  public:
@@ -59,7 +59,8 @@ class Classify : public Command {
 
  private:
   void save(Session& session, const PredictionJob& job) {
-    session.timed("fit", [&] { return KnnClassifier::fit(job.train, job.options, session.run()); });  // or refuse
+    session.timed("fit",
+                  [&] { return KnnClassifier::fit(job.train, job.options, session.run()); });  // fits, or refuses
     write_neighbors(session, arguments_, job);
     commit_files(session, {&arguments_.model.file});
   }

@@ -1,4 +1,4 @@
-// A command of the program: its options, and what it does.
+// A command of the program: its options and its work.
 #pragma once
 
 #include <memory>
@@ -17,7 +17,7 @@ class Command {
  public:
   virtual ~Command() = default;
   virtual void run(Session& session) = 0;
-  /// The exit code of a run that did what it was asked to.
+  /// The exit code of a run that succeeded.
   virtual int exit_code() const { return 0; }
 
   CLI::App* app = nullptr;
@@ -25,10 +25,10 @@ class Command {
 
  protected:
   /// Adds the command to the program; derived constructors add their options, then call add_common(). The summary is
-  /// the line of the overview, the details open the command's own help.
+  /// the command's line in the overview; the details open its own help.
   Command(CLI::App& program, const std::string& name, const std::string& summary, const std::string& details);
   void add_common(const std::string& examples);
-  /// How often the option was given.
+  /// The number of times that the option was given.
   std::size_t count(const std::string& option) const;
 };
 

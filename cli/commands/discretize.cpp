@@ -219,7 +219,7 @@ class Discretize : public Command {
     commit_files(session, {&cuts_file, &coded_file, &model_.file});
   }
 
-  // The local method's cuts are those of a tree (docs/numerics/tree.md).
+  // The cuts of the local method are those of a tree (docs/numerics/tree.md).
   CutSet cuts_of(const Table& table, const RunOptions& run, BackendReport& report) const {
     if (method_ != "md-local") {
       if (run.device == "auto") report.device_reason = "auto: GPUs find no sets of cuts but those of md-local";
@@ -244,7 +244,7 @@ class Discretize : public Command {
     ReadOptions& read_options = tables_.read;
     const Format format = read_options.format == Format::automatic ? format_of(table_) : read_options.format;
     const bool text = format == Format::csv || format == Format::tsv || format == Format::automatic;
-    for (const AttributeCuts& one : cuts) {  // values such as "1" say nothing of a type
+    for (const AttributeCuts& one : cuts) {  // values such as "1" do not show a type
       if (one.symbolic && text && read_options.schema.empty()) read_options.nominal.push_back(one.name);
     }
     const Table table = read(session, false);

@@ -111,7 +111,7 @@ class Gen : public Command {
     if (!file) return;
     if (write_.format == Format::automatic) write_.format = format_of(file->path());
     if (write_.dtype.empty()) write_.dtype = "float32";
-    // A part takes some ten megabytes, whatever the width.
+    // A part takes about ten megabytes, whatever the table's width.
     constexpr std::int64_t kPartValues = std::int64_t{1} << 21;
     const std::int64_t part_rows = std::max<std::int64_t>(1, kPartValues / (options_.n_columns + 1));
     TablePartsWriter writer(*file, options_.n_rows, write_);

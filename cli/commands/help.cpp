@@ -16,7 +16,7 @@ class Help : public Command {
                 "Shows the help of a command, or with 'metrics' the measures and their parameters."),
         program_(program) {
     add_argument(*app, "COMMAND", topic_, "COMMAND", "A command, or metrics; without it the overview", Required::no);
-    // Used by the build to make the man page; of no use to anyone else.
+    // The build makes the man page with it; nobody else needs it.
     OptionGroup(*app, "").flag("--man", man_, "Print the commands as a part of a man page");
     add_common("Examples\n  stope help classify\n  stope help metrics\n");
   }

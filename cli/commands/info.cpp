@@ -1,4 +1,4 @@
-// stope info: what is in a table: its rows and columns, their types, roles, missing values and ranges; or in a model.
+// stope info: shows the content of a table (rows, columns, types, roles, missing values, ranges) or of a model.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -24,11 +24,11 @@ constexpr const char* kExamples =
     "  zcat table.csv.gz | stope info - --sep ';'\n";
 
 constexpr std::size_t kColumnsShown = 100;  // --all shows more: a wide table has 100,000 of them
-constexpr std::size_t kValuesWidth = 44;    // characters of value names a line
+constexpr std::size_t kValuesWidth = 44;    // characters of value names per line
 
 struct ColumnFacts {
   std::int64_t missing = 0;
-  double low = std::numeric_limits<double>::infinity();  // of the values that are no NaN
+  double low = std::numeric_limits<double>::infinity();  // of the values that are not NaN
   double high = -std::numeric_limits<double>::infinity();
   std::vector<std::int64_t> counts;  // per value of a nominal column
 };
@@ -121,7 +121,7 @@ class Info : public Command {
 
   void run(Session& session) override {
     std::optional<OutputFile> file;
-    const bool writes = !common.json || !output_.empty();  // --json says it all without the text
+    const bool writes = !common.json || !output_.empty();  // --json says it all, so no text is needed
     if (writes && session.wants_data(output_)) file.emplace(output_path(output_));
     if (is_model_file(table_, session.run())) {
       show_model(session, file);

@@ -97,7 +97,7 @@ class Knn : public Command {
   }
 
  private:
-  // The model finds neighbours and predicts nothing: what is no feature stays out of it.
+  // The model finds neighbours and predicts nothing, so it keeps only features.
   static Table unlabelled(Table table) {
     for (Column& column : table.columns) {
       if (column.role != Role::regular) column.role = Role::ignore;
@@ -151,7 +151,7 @@ class Knn : public Command {
 
   SearchReport search(Session& session, const KnnIndex& index, const Table& query, NeighborOutput* out) const {
     if (out != nullptr) {
-      // Under --compat rapidminer k may exceed the number of rows; the lists cannot.
+      // Under --compat rapidminer k may exceed the number of rows; the lists are never longer than that.
       out->begin({query.n_rows, index.n_samples(), std::min(search_.n_neighbors, index.n_samples())});
     }
     const NeighborSink sink = [out](const Neighbors& block) {

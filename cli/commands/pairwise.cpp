@@ -72,7 +72,7 @@ class Pairwise : public Command {
     });
     session.note_input("request", request_, request);
     session.note_input("reference", reference_, reference);
-    // The reference is what is searched: normalisation is fitted to it.
+    // The reference is searched, so normalisation is fitted to it.
     options_.knn = knn_.prepare(session, reference, &request);
     const SearchReport report = session.timed("search", [&] {
       const bool sorted = options_.n_neighbors > 0 || options_.knn.compat == Compat::rapidminer;

@@ -1,4 +1,4 @@
-// stope predict: what a saved model says of every row of a table.
+// stope predict: what a saved model predicts for every row of a table.
 #include <fmt/format.h>
 
 #include <numeric>
@@ -60,7 +60,7 @@ class Predict : public Command {
   }
 
  private:
-  // Whoever writes "--missing drop" may mean the policy of trees and cuts (--missing-policy), which a model holds.
+  // Warns that "--missing drop" may be meant as the policy of trees and cuts (--missing-policy), which the model holds.
   void warn_of_policy(Session& session) const {
     const std::vector<std::string>& spellings = tables_.read.missing;
     if (spellings.size() != 1) return;
@@ -76,7 +76,7 @@ class Predict : public Command {
     return std::holds_alternative<DecisionTree>(model.fitted) || (neighbors != nullptr && neighbors->classifies());
   }
 
-  // The label to score against, or null, with a warning where it is of another kind.
+  // The label to score against, or null, with a warning if it is of another kind.
   static const Column* label_of(Session& session, const Table& table, bool nominal) {
     const Column* const label = column_of(table, Role::label);
     if (label == nullptr || label->nominal() == nominal) return label;
@@ -203,7 +203,8 @@ class Predict : public Command {
     if (label != nullptr) report_scores(session, score_against(*label, predicted));
   }
 
-  // Under --explain with the rule that fired: its number as in `stope tree --format rules`, and its conditions.
+  // Under --explain each row shows the rule that fired: its number as in `stope tree --format rules`, and its
+  // conditions.
   void predict(Session& session, const DecisionTree& tree, const Table& table) {
     std::vector<std::string> header = names(tree.classes());
     if (common.explain) header.insert(header.end(), {"rule", "because"});
@@ -235,7 +236,7 @@ class Predict : public Command {
     std::string text;
   };
 
-  // One explanation for every node that is a leaf.
+  // One explanation per node; only leaves have one.
   static std::vector<Explanation> explanations(const DecisionTree& tree) {
     std::vector<Explanation> of_node(tree.nodes().size());
     std::int64_t number = 0;

@@ -1,4 +1,4 @@
-// What classify and regress share (cli/commands/prediction.hpp).
+// Options, tables and output of classify and regress (cli/commands/prediction.hpp).
 #include "commands/prediction.hpp"
 
 #include "arguments/option.hpp"

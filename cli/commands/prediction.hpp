@@ -1,4 +1,4 @@
-// What classify and regress share: their options, reading and preparing both tables, and the output's outline.
+// Shared by classify and regress: their options, the preparation of both tables, and the output.
 #pragma once
 
 #include <cstdint>
@@ -30,33 +30,32 @@ struct PredictionArguments {
 /// Both tables, ready for a search, and the open output.
 struct PredictionJob {
   std::optional<OutputFile> file;  // absent where --json leaves no room for data
-  Table columns;                   // of the training table as it was read
-  Table train, test;               // test has no columns where only a model is wanted
+  Table columns;                   // columns of the training table as it was read
+  Table train, test;               // test has no columns if only a model is wanted
   Normalizer normalizer;
   KnnOptions options;
 };
 
-/// Checks the options, opens the outputs, reads and prepares the tables: in this order, so that what can fail early
-/// does.
+/// Checks the options, opens the outputs, reads and prepares the tables. This order makes mistakes show early.
 PredictionJob open_prediction(Session& session, PredictionArguments& arguments);
 
-/// Writes the model, if one is wanted, into its open file.
+/// Writes the model into its open file, if a model is wanted.
 void write_neighbors(Session& session, PredictionArguments& arguments, const PredictionJob& job);
 
-/// The label column of the test table to score against, or null, with a warning where it cannot be: another kind of
-/// column, or no room under the memory limit for what scoring holds, `row_bytes` a row.
+/// The label column of the test table to score against, or null, with a warning if scoring is impossible: the column is
+/// of another kind, or the memory limit has no room for the `row_bytes` per row that scoring holds.
 const Column* label_to_score(Session& session, const PredictionJob& job, ValueType wanted, std::int64_t row_bytes);
 
 /// Notes the options and the plan.
 void note_prediction(Session& session, const PredictionArguments& arguments, const SearchReport& report);
 
-/// The output, if there is one, row by row: the row's number, its cells under `names`, and its id where the test table
-/// has an id column.
+/// Writes the output, if there is one, row by row: the row's number, its cells under `names`, and its id if the test
+/// table has an id column.
 class PredictionWriter {
  public:
   PredictionWriter(std::optional<OutputFile>& file, const Table& test, const std::vector<std::string>& names);
 
-  /// `cells` writes what stands under the names.
+  /// `cells` writes the cells under the names.
   template <class Cells>
   void row(std::int64_t row, const Cells& cells) {
     if (!csv_) return;
@@ -64,7 +63,7 @@ class PredictionWriter {
     cells(*csv_);
     end_row(row);
   }
-  /// Hands everything to the file, which the caller commits.
+  /// Hands all that is buffered to the file, which the caller commits.
   void flush();
 
  private:

@@ -14,7 +14,7 @@ constexpr const char* kExamples =
     "  stope regress train.csv test.csv --target price\n"
     "  stope regress train.csv test.csv --target price -k 9 --weights distance --normalize range -o out.csv\n";
 
-// A row: its label, the prediction, and what the sums of the scores are made of.
+// Per row: its label, the prediction, and the terms of the scores' sums.
 constexpr std::int64_t kScoreBytes = 5 * sizeof(double);
 
 class Regress : public Command {
@@ -58,7 +58,7 @@ class Regress : public Command {
 
  private:
   void save(Session& session, const PredictionJob& job) {
-    session.timed("fit", [&] { return KnnRegressor::fit(job.train, job.options, session.run()); });  // or refuse
+    session.timed("fit", [&] { return KnnRegressor::fit(job.train, job.options, session.run()); });  // fits, or refuses
     write_neighbors(session, arguments_, job);
     commit_files(session, {&arguments_.model.file});
   }

@@ -26,7 +26,7 @@ constexpr const char* kExamples =
     "  stope stats table.csv --by class -o statistics.csv\n"
     "  stope stats table.csv.gz --one-pass --json\n";
 
-// The column that NAME means: its name, or its number from 1.
+// The name of the column that NAME means: a name, or a number from 1.
 std::string column_name(const Table& table, const std::string& name) {
   if (name.empty() || table.find(name) >= 0) return name;
   if (name.find_first_not_of("0123456789") != std::string::npos || name.size() > 18) return name;
@@ -60,7 +60,7 @@ class Stats : public Command {
   void run(Session& session) override {
     if (bins_ < 1) throw Error(ErrorCode::invalid_argument, "--bins: " + std::to_string(bins_) + " is less than 1");
     std::optional<OutputFile> file;
-    const bool writes = !common.json || !output_.empty();  // --json says it all without the text
+    const bool writes = !common.json || !output_.empty();  // --json says it all, so no text is needed
     if (writes && session.wants_data(output_)) file.emplace(output_path(output_));
     require_backend(session.run());
     ReadOptions& read = tables_.read;

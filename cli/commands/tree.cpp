@@ -70,7 +70,7 @@ class TreeCommand : public Command {
                   table_ + ": which column is the label? Name it with --target, or by its role in --schema");
     }
     require_folds(table);
-    const std::optional<Table> test = read_test(session, table);  // before a tree grows: it may be refused
+    const std::optional<Table> test = read_test(session, table);  // read before a tree grows, since it may be refused
     const DecisionTree tree = session.timed("grow", [&] { return fit_tree(table, options_.fit, session.run()); });
     note(session, tree);
     if (file) file->write(format_tree(tree, tree_format(format_)));

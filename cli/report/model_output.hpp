@@ -1,4 +1,4 @@
-// --model-out: the option, and the file, which is opened before anything is computed.
+// --model-out: the option and its file, which is opened before anything is computed.
 #pragma once
 
 #include <optional>
@@ -14,12 +14,12 @@ class App;
 namespace stope::cli {
 
 struct ModelOutput {
-  std::string path;                // empty = none is wanted
-  std::optional<OutputFile> file;  // as long as it is open
+  std::string path;                // empty = no model is wanted
+  std::optional<OutputFile> file;  // present while the file is open
 
   void add_to(CLI::App& app);
   bool wanted() const { return !path.empty(); }
-  /// Throws io where the file cannot be written, and invalid_argument where data go to stdout as well.
+  /// Opens the file. Throws io if it cannot be written, and invalid_argument if data go to stdout as well.
   void open(const Session& session, const std::string& data_path);
   void write(Session& session, const Model& model);
 };

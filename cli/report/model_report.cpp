@@ -1,4 +1,4 @@
-// What is in a model file (cli/report/model_report.hpp).
+// The content of a model file (cli/report/model_report.hpp).
 #include "report/model_report.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// What is in a model file, for people and for scripts.
+// Describes the content of a model file, for people and for scripts.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace stope::cli {
 
-/// Kind, options, tables and columns; a long list of columns is cut unless `all`.
+/// Kind, options, tables and columns. A long list of columns is cut unless `all` is set.
 std::string model_text(const std::string& path, const ModelSummary& summary, bool all);
 Json model_json(const ModelSummary& summary);
 

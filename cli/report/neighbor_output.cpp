@@ -56,7 +56,7 @@ class CsvNeighbors : public NeighborOutput {
   CsvWriter csv_;
 };
 
-/// Two files of one array each, every list padded to the same width. Index and Distance are the types stored.
+/// Two files with one array each; every list is padded to the same width. Index and Distance are the types stored.
 template <class Index, class Distance>
 class ArrayPair : public NeighborOutput {
  public:

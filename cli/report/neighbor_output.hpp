@@ -13,8 +13,8 @@ namespace stope::cli {
 
 enum class NeighborFormat { csv, npy, ivecs, raw };
 
-/// The shape of the result, known once both tables are read. Formats of fixed width pad a list that is shorter than
-/// `width` with index -1 and distance NaN.
+/// The shape of the result, known once both tables are read. Formats of fixed width pad a shorter list to `width` with
+/// index -1 and distance NaN.
 struct NeighborShape {
   std::int64_t n_queries = 0;
   std::int64_t n_samples = 0;
@@ -24,15 +24,15 @@ struct NeighborShape {
 class NeighborOutput {
  public:
   virtual ~NeighborOutput() = default;
-  /// Throws unsupported where the format cannot hold row numbers as large as these.
+  /// Throws unsupported if the format cannot hold such large row numbers.
   virtual void begin(const NeighborShape& shape) = 0;
   virtual void write(const Neighbors& block) = 0;
   virtual void commit() = 0;
   virtual std::vector<std::string> paths() const = 0;
 };
 
-/// Opens the files of a format: csv and ivecs `path` itself, npy `path`.indices.npy and `path`.distances.npy, raw
-/// `path`.indices.i32 and `path`.distances.f32. Throws io where they cannot be written.
+/// Opens the files of a format. csv and ivecs: `path` itself. npy: `path`.indices.npy and `path`.distances.npy. raw:
+/// `path`.indices.i32 and `path`.distances.f32. Throws io if they cannot be written.
 std::unique_ptr<NeighborOutput> open_neighbor_output(NeighborFormat format, const std::string& path);
 
 }  // namespace stope::cli

@@ -1,4 +1,4 @@
-// Data out (cli/report/output.hpp).
+// The output of data (cli/report/output.hpp).
 #include "report/output.hpp"
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 namespace stope::cli {
 namespace {
 
-constexpr std::size_t kBufferBytes = std::size_t{1} << 16;  // a call of the file a 64 KiB: its cost does not show
+constexpr std::size_t kBufferBytes = std::size_t{1} << 16;  // one call of the file per 64 KiB has no visible cost
 
 bool needs_quotes(std::string_view value) {
   const auto blank = [](char c) { return c == ' ' || c == '\t'; };
@@ -67,7 +67,7 @@ CsvWriter& CsvWriter::cell(const Column& column, std::int64_t row) {
   if (column.nominal()) return text(column.values[static_cast<std::size_t>(column.codes()[row])]);
   const double value = column.at(row);
   const auto whole = static_cast<std::int64_t>(value >= -0x1p53 && value <= 0x1p53 ? value : 0.0);
-  // An id column of whole numbers is written as it was, 17 and not 17.0.
+  // An id column of whole numbers is written as it was read: 17, not 17.0.
   if (static_cast<double>(whole) == value) return integer(whole);
   return number(value);
 }

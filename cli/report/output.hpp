@@ -1,4 +1,4 @@
-// Data out: a CSV writer over the library's atomic file, and the small pieces every command needs for its output.
+// The output of data: a CSV writer over the library's atomic file, and small functions that every command needs.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@
 
 namespace stope::cli {
 
-/// RFC 4180 with LF: a field is quoted where it holds a comma, a quote, a line break or blanks at its ends (which a
-/// reader would trim), or is empty without being missing.
+/// Writes RFC 4180 with LF. A field is quoted if it holds a comma, a quote, a line break, or blanks at its ends (which
+/// a reader would trim), or if it is empty but not missing.
 class CsvWriter {
  public:
   explicit CsvWriter(OutputFile& file) : file_(file) {}
@@ -21,11 +21,11 @@ class CsvWriter {
   CsvWriter& text(std::string_view value);
   CsvWriter& number(double value);
   CsvWriter& integer(std::int64_t value);
-  /// The cell of a column, spelled as in its file where it is nominal; empty if missing.
+  /// Writes a cell of a column; empty if it is missing. Nominal values are spelled as in their file.
   CsvWriter& cell(const Column& column, std::int64_t row);
   CsvWriter& empty();
   void end_row();
-  /// Hands everything to the file, which the caller commits.
+  /// Hands all that is buffered to the file, which the caller commits.
   void flush();
 
  private:
@@ -38,14 +38,14 @@ class CsvWriter {
 
 class Session;
 
-/// Commits the files that are there, together, and notes their paths for the JSON.
+/// Commits the open files together and notes their paths for the JSON.
 void commit_files(Session& session, const std::vector<std::optional<OutputFile>*>& files);
 
-/// Throws where two of these outputs, of which empty ones are none, are one file (the second would replace the first),
-/// or both stdout, which may be that of --json.
+/// Throws if two of these outputs are one file (the second would replace the first) or are both stdout, which --json
+/// may use, too. Empty paths are no outputs.
 void require_distinct(const Session& session, const std::vector<std::string>& paths);
 
-/// The path data go to: `path`, or "-" where it is empty.
+/// The path to which data go: `path`, or "-" if it is empty.
 std::string output_path(const std::string& path);
 
 /// Writes a whole text to `path` ("-" = stdout).

@@ -12,11 +12,11 @@ namespace {
 using std::chrono::duration;
 using std::chrono::milliseconds;
 
-constexpr milliseconds kQuietStart{1000};  // nothing is shown for what takes less than a second
-constexpr milliseconds kRedraw{100};       // faster than that the eye does not follow
+constexpr milliseconds kQuietStart{1000};  // work of less than a second shows nothing
+constexpr milliseconds kRedraw{100};       // the eye cannot follow faster changes
 constexpr milliseconds kLineEvery{1000};
 constexpr std::size_t kBarCells = 24;
-constexpr double kShortest = 0.05;  // seconds: a rate over less is noise
+constexpr double kShortest = 0.05;  // seconds; a rate over a shorter time is noise
 
 /// 1234567 -> "1.23 M": three digits and a power of 1000.
 std::string short_number(double value) {
@@ -71,7 +71,7 @@ void Progress::update(std::string_view phase, std::int64_t done, std::int64_t to
   if (!finished && now - last_drawn_ < (lines ? kLineEvery : kRedraw)) return;
   last_drawn_ = now;
   const std::string line = progress_line(phase, done, total, duration<double>(now - phase_start_).count());
-  // "\r" returns to the start of the line, "\033[K" wipes what a longer line left behind.
+  // "\r" returns to the start of the line, and "\033[K" wipes the rest of a longer line.
   fmt::print(stderr, "{}", lines ? line + "\n" : "\r" + line + "\033[K");
   std::fflush(stderr);
   drawn_ = !lines;

@@ -1,4 +1,4 @@
-// A progress line on stderr: bar, rate and time left of the phase that runs.
+// A progress line on stderr: bar, rate and time left of the current phase.
 #pragma once
 
 #include <chrono>
@@ -8,8 +8,8 @@
 
 namespace stope::cli {
 
-/// off; terminal: one line redrawn in place, once a phase has run for a second; lines: a line a second from the start,
-/// for logs (--progress yes where stderr is no terminal).
+/// How progress is shown. off: not at all. terminal: one line, redrawn in place once a phase has run for a second.
+/// lines: one line per second from the start, for logs (--progress yes where stderr is no terminal).
 enum class ProgressStyle { off, terminal, lines };
 
 class Progress {
@@ -21,7 +21,7 @@ class Progress {
 
   /// As stope::ProgressCallback: `done` of `total` in the phase's own unit, total 0 where it is not known.
   void update(std::string_view phase, std::int64_t done, std::int64_t total);
-  /// Takes the line off the terminal, so that other words can be printed.
+  /// Takes the line off the terminal, so that other text can be printed.
   void clear();
 
  private:

@@ -17,12 +17,12 @@ namespace {
 
 constexpr int kJsonVersion = 1;  // raised when a member changes its meaning or goes away
 
-// Names in a table may be any bytes; JSON is UTF-8, so what is not becomes U+FFFD instead of an error.
+// Names in a table may be any bytes, and JSON is UTF-8. Other bytes become U+FFFD instead of an error.
 std::string json_text(const Json& json) {
   return json.dump(2, ' ', false, Json::error_handler_t::replace);
 }
 
-// What stands for a long array until it is printed; no value that a command adds begins so.
+// Stands for a long array until it is printed. No value that a command adds begins with it.
 std::string placeholder(const std::string& key) {
   return "\x01" + key;
 }
@@ -91,7 +91,7 @@ void Session::note_input(const std::string& role, const std::string& path, const
 }
 
 void Session::hold(std::initializer_list<const Table*> tables, std::int64_t more) {
-  if (memory_limit_ == 0) return;  // what is measured as available leaves them out already
+  if (memory_limit_ == 0) return;  // the measured available memory already excludes them
   std::int64_t held = more;
   std::string names;
   for (const Table* table : tables) {
@@ -184,8 +184,8 @@ void Session::add_json_array(const std::string& key, std::int64_t n, std::functi
   if (n > 0) long_arrays_.push_back({key, n, std::move(element)});
 }
 
-// As the whole object would be printed. A line of its own with two blanks in front can only be a member of the
-// outermost object: there the arrays go.
+// Prints as if the whole object were printed at once. A line that begins with exactly two blanks is a member of the
+// outermost object: the arrays go there.
 void Session::print_json() const {
   const std::string text = json_text(json_) + "\n";
   OutputFile file("-");

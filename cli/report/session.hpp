@@ -1,4 +1,4 @@
-// One run of a command: its run options, what it says on stderr, and the JSON object it prints at the end.
+// One run of a command: its run options, its messages on stderr, and the JSON object that it prints at the end.
 #pragma once
 
 #include <chrono>
@@ -27,17 +27,16 @@ class Session {
   const RunOptions& run() const { return run_; }
   /// The object of --json; commands add "options", "scores", ...
   Json& json() { return json_; }
-  /// A member of it that is too long to be held: `element` makes one of its n elements after the other when it is
-  /// printed.
+  /// Adds an array that is too long to be held: `element` makes its n elements one after the other when it is printed.
   void add_json_array(const std::string& key, std::int64_t n, std::function<Json(std::int64_t)> element);
   bool quiet() const { return arguments_.quiet; }
 
-  /// Words for people, on stderr; silent under --quiet. `text` ends with its own newline.
+  /// Says something to people, on stderr; silent under --quiet. `text` ends with its own newline.
   void say(std::string_view text);
-  /// A warning: on stderr and in the JSON.
+  /// Warns on stderr and in the JSON.
   void warn(const std::string& text);
 
-  /// Runs `work`, adding its seconds to the phase of that name.
+  /// Runs `work` and adds its seconds to the phase of that name.
   template <class Work>
   auto timed(const std::string& phase, const Work& work) {
     const Stopwatch stopwatch{*this, phase, Clock::now()};
@@ -46,15 +45,15 @@ class Session {
 
   /// Notes an input table for the JSON.
   void note_input(const std::string& role, const std::string& path, const Table& table);
-  /// What stays in memory while the rest of the command runs: these tables, and so many bytes more. It comes off an
-  /// explicit --memory-limit, in place of what was held before.
+  /// Says what stays in memory while the rest of the command runs: these tables and `more` bytes. An explicit
+  /// --memory-limit shrinks by it. Each call replaces the one before.
   void hold(std::initializer_list<const Table*> tables, std::int64_t more = 0);
   /// Notes an output path for the JSON.
   void note_output(const std::string& path);
-  /// Notes how a search ran: for the JSON, and on stderr under --explain.
+  /// Notes how a search ran, for the JSON, and on stderr under --explain.
   void note_plan(const SearchReport& report);
 
-  /// True if data are to be written: to `path`, or to stdout where --json does not need it. Warns where they are not.
+  /// True if data are to be written: to `path`, or to stdout if --json does not need it. Warns if not.
   bool wants_data(const std::string& path);
 
   /// Prints the timings under --explain and the JSON object under --json.
@@ -79,7 +78,7 @@ class Session {
   const RunArguments& arguments_;
   Progress progress_;
   RunOptions run_;
-  std::int64_t memory_limit_;  // as given; run_ has what is left of it
+  std::int64_t memory_limit_;  // as given; run_ has the rest of it
   Json json_;
   std::vector<LongArray> long_arrays_;
   std::vector<std::pair<std::string, double>> seconds_;
@@ -87,10 +86,10 @@ class Session {
   Clock::time_point start_;
 };
 
-/// One line for a terminal: an end of a line becomes a blank, other control characters \xNN.
+/// One line for a terminal: a line end becomes a blank, other control characters become \xNN.
 std::string one_line(std::string_view text);
 
-/// How much of a table is where: "1.2 MB in memory".
+/// How much of a table lies where: "1.2 MB in memory".
 std::string storage_text(const Table& table);
 
 /// 1234567 -> "1.2 MB".

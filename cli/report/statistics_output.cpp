@@ -13,7 +13,7 @@
 namespace stope::cli {
 namespace {
 
-constexpr std::size_t kValuesWidth = 40;  // characters of value names a line
+constexpr std::size_t kValuesWidth = 40;  // characters of value names per line
 
 std::string share(std::int64_t part, std::int64_t whole) {
   if (part == 0 || whole == 0) return "";
@@ -21,7 +21,7 @@ std::string share(std::int64_t part, std::int64_t whole) {
   return percent < 0.1 ? "<0.1 %" : fmt::format("{:.{}f} %", percent, percent < 10 ? 1 : 0);
 }
 
-// Bars of eight heights, the fullest bin the highest; a bin that is not empty never looks empty.
+// Bars of eight heights; the fullest bin is the highest, and only an empty bin looks empty.
 std::string bars(const Histogram& histogram) {
   constexpr std::array kBars = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
   constexpr std::size_t kMostBins = 40;
@@ -35,7 +35,7 @@ std::string bars(const Histogram& histogram) {
   return text;
 }
 
-// The most frequent values of a nominal column; of equally frequent ones the first.
+// The most frequent values of a nominal column; among equally frequent ones the first come first.
 std::string values_text(const Column& column, const ColumnStatistics& s) {
   std::vector<std::size_t> order(s.counts.size());
   std::iota(order.begin(), order.end(), std::size_t{0});

@@ -1,4 +1,4 @@
-// Statistics of columns for people, as CSV and as JSON.
+// Prints statistics of columns for people, as CSV and as JSON.
 #pragma once
 
 #include <cstddef>
@@ -11,17 +11,17 @@
 
 namespace stope::cli {
 
-/// Columns, and classes of rows, that a table for people has unless it is asked for all.
+/// The most columns, and classes of rows, that a table for people shows unless all are asked for.
 inline constexpr std::size_t kMostShown = 100;
 
-/// A table for a terminal; one for every class of rows behind it.
+/// A table for a terminal, followed by one for every class of rows.
 std::string statistics_text(const std::string& name, const Table& table, const Statistics& statistics,
                             const std::string& by, bool all);
 
-/// One row a column; with classes one row a class and column, the class in front.
+/// Writes one row per column; with classes, one row per class and column, the class in front.
 void write_csv(OutputFile& file, const Table& table, const Statistics& statistics);
 
-/// Adds "columns" and "classes", which are printed one after the other: a table can have millions.
+/// Adds "columns" and "classes". Their elements are made when they are printed: a table can have millions of columns.
 void add_json(Session& session, const std::shared_ptr<const Table>& table,
               const std::shared_ptr<const Statistics>& statistics);
 

@@ -11,7 +11,7 @@
 namespace stope::cli {
 namespace {
 
-constexpr std::size_t kMaxWidth = 28;  // a longer cell would push the others off an 80-column terminal
+constexpr std::size_t kMaxWidth = 28;  // a longer cell would push others off an 80-column terminal
 
 bool starts_character(char c) {
   return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;
@@ -42,7 +42,7 @@ std::string TextTable::text(std::size_t indent) const {
   std::vector<std::vector<std::string>> rows = rows_;
   for (auto& row : rows) {
     for (std::size_t i = 0; i < row.size(); ++i) {
-      row[i] = i + 1 < row.size() ? cut(row[i]) : one_line(row[i]);  // nothing stands behind the last column
+      row[i] = i + 1 < row.size() ? cut(row[i]) : one_line(row[i]);  // no column follows the last one
       widths[i] = std::max(widths[i], width_of(row[i]));
     }
   }

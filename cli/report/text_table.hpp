@@ -16,7 +16,8 @@ class TextTable {
   explicit TextTable(std::vector<Align> columns) : columns_(std::move(columns)) {}
 
   void row(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
-  /// The rows, two blanks between columns, `indent` blanks in front. Long cells are cut, except in the last column.
+  /// The rows, with two blanks between columns and `indent` blanks in front. Long cells are cut, except in the last
+  /// column.
   std::string text(std::size_t indent) const;
 
  private:
@@ -24,10 +25,10 @@ class TextTable {
   std::vector<std::vector<std::string>> rows_;
 };
 
-/// Characters of a UTF-8 text (code points: wide and combining characters are not told apart).
+/// The number of code points of a UTF-8 text; wide and combining characters count as one each.
 std::size_t width_of(std::string_view text);
 
-/// "1 cut", "8 cuts"; `many` where it is not the word with an s.
+/// "1 cut", "8 cuts"; `many` is the plural if it is not the word with an s.
 std::string counted(std::int64_t n, const std::string& one, const std::string& many = "");
 
 /// Four decimals, "-" for NaN.

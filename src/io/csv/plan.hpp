@@ -16,9 +16,9 @@ enum class Kind { numeric, date, nominal };
 struct ColumnPlan {
   std::string name;
   Kind kind = Kind::numeric;
-  bool declared = false;  ///< by schema or options; otherwise `kind` is a guess that may turn out wrong once, from
-                          ///< numeric to nominal
-  bool listed = false;    ///< the schema lists the values: any other is an error
+  bool declared = false;                 ///< by schema or options; otherwise `kind` is a guess that may change once,
+                                         ///< from numeric to nominal
+  bool listed = false;                   ///< the schema lists the values: any other is an error
   ValueType type = ValueType::real;      ///< as declared
   std::vector<std::string> values;       ///< known beforehand, from the schema or from the head of the file
   std::vector<std::int64_t> first_rows;  ///< first rows of `values`, if they come from the file
