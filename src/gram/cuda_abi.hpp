@@ -13,7 +13,7 @@ struct Session;
 
 /// The part of a matrix that a session works on. Rows are numbered as in the whole matrix.
 struct Spec {
-  std::int64_t n_rows, n_columns;       ///< of the whole matrix: they decide the shape of the sums (gram/shape.hpp)
+  std::int64_t n_rows, n_columns;       ///< the whole matrix: decides the shape of the sums (gram/shape.hpp)
   std::int64_t first_group, end_group;  ///< the session's groups of rows
   std::int64_t element_bytes;           ///< 4: float32, 8: float64
   std::int64_t row_stride;  ///< elements, in what load() gets; a multiple of 16 bytes, zeros behind the last column

@@ -73,15 +73,15 @@ struct FilterSize {
 
 /// Steps of a search through a filter on the GPU, in their order. An answer says how long each of them took.
 enum FilterStep : std::int32_t {
-  kUploadStep,  ///< of the query rows; the tensor filter does not time it
-  kImagesStep,  ///< of the queries
+  kUploadStep,  ///< copy of the query rows; the tensor filter does not time it
+  kImagesStep,  ///< images of the queries
   kSampleStep,
   kThresholdsStep,
   kListStep,
   kRerankStep,
   kVoteStep,
   kCopyBackStep,
-  kTableImagesStep,  ///< of the training rows loaded since the last answer; the filter by differences does not time it
+  kTableImagesStep,  ///< images of training rows loaded since the last answer; not timed by the difference filter
   kFilterSteps,
 };
 
@@ -140,7 +140,7 @@ struct TensorSpec {
   std::int64_t start_column;  ///< the first of three columns that have -|t|^2 / 2 and the shift of the scores;
                               ///< negative: the accumulators start there
   std::int64_t width;         ///< doubles a row
-  std::int64_t n_rows;        ///< of the training table, or of the longest part of it
+  std::int64_t n_rows;        ///< rows of the training table, or of the longest part of it
   std::int64_t n_buffers;     ///< how many parts of the table are held at once
   std::int64_t most_queries;  ///< most queries on the GPU at once
   std::int64_t most_neighbors;
@@ -211,7 +211,7 @@ struct DifferenceSpec {
   const float* weight;        ///< per column of an image: its share of the divisor
   double steps;               ///< images in bytes: steps per unit of the images; 0: images in floats
   std::int64_t width;         ///< doubles a row
-  std::int64_t n_rows;        ///< of the training table
+  std::int64_t n_rows;        ///< rows of the training table
   std::int64_t most_queries;  ///< most queries on the GPU at once
   std::int64_t most_neighbors;
   std::int64_t piece_bytes;  ///< bytes of each of two pinned buffers

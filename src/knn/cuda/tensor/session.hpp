@@ -1,8 +1,8 @@
 // The tensor filter on one GPU (knn/cuda_abi.hpp): a training table with its images, and searches in it.
 //
-// A search takes a batch of queries through five steps: images, maxima over a sample of the training rows, thresholds
-// from these maxima, the list of groups that no score rules out, and the exact distances of what a sharper threshold
-// leaves.
+// A search takes a batch of queries through five steps. It makes their images, finds maxima over a sample of the
+// training rows, and derives thresholds from these maxima. Then it lists the groups that no score rules out. The last
+// step computes the exact distances of what a sharper threshold leaves.
 #pragma once
 
 #include <array>

@@ -18,8 +18,8 @@ inline constexpr double kMostImage = 200.0;
 /// What a lane has gathered of a row.
 struct Gathered {
   double errors = 0.0;   // squared: how far rounding moved the numbers
-  double squares = 0.0;  // of the numbers that are not masked
-  double masked = 0.0;   // of the masked numbers
+  double squares = 0.0;  // squares of the numbers that are not masked
+  double masked = 0.0;   // squares of the masked numbers
   double missing = 0.0;  // number of missing attributes
   bool bounded = true;
 };

@@ -10,7 +10,7 @@ namespace stope::knn::cuda {
 /// What the bounds of a query depend on.
 struct QueryBounds {
   double square;     ///< |q - t|^2 of the images is square - 2 score, apart from `hashed`
-  double residuals;  ///< of the query plus the most of any training row that is not always listed
+  double residuals;  ///< the query's, plus the largest of any training row that is not always listed
   double tiny;       ///< an image distance that the reference may lose to underflow
   double shift;      ///< shift of the scans' scores
   double error;      ///< error of a score

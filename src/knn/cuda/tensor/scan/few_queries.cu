@@ -40,8 +40,8 @@ struct Place {
   }
 };
 
-/// The scores of 32 rows. For 2 queries of each 8 (8 * block + lane % 4 * 2 and the next), a lane holds row lane / 4
-/// and the rows 8, 16 and 24 further.
+/// The scores of 32 rows. A lane holds 2 queries of each 8 (8 * block + lane % 4 * 2 and the next). For each of them it
+/// holds row lane / 4 and the rows 8, 16 and 24 further.
 template <int kQueryBlocks>
 struct Scores {
   float of[2][kQueryBlocks][4];  // [16 rows each][8 queries each][(row, row + 8) x 2 queries]

@@ -10,7 +10,7 @@ namespace {
 
 constexpr int kMostParts = 5;
 constexpr std::int64_t kMostStride = 64;
-constexpr std::int64_t kLeastTiles = 32;  // of a sample: a smaller one would prove little
+constexpr std::int64_t kLeastTiles = 32;  // tiles of a sample: a smaller one would prove little
 
 /// A scan takes as many waves of blocks of threads as its grid has. A wave takes as long as one block does to start and
 /// to scan its tiles. Of `fewest` to `most` segments, this returns the number that takes the least time.

@@ -5,11 +5,10 @@
 // A block of threads has one producer, which copies tiles of 128 training rows into a ring of stages. It has two
 // consumer warpgroups of 128 queries each, in two halves. While a warpgroup looks at the scores of one half, the matrix
 // units work on the other. Consumers do one maximum a pair. A listed group has 4 rows and is appended to a private list
-// in shared memory. So a block seldom adds atomically, and the
-// pass runs at the speed of the bare products.
+// in shared memory. So a block seldom adds atomically, and the pass runs at the speed of the bare products.
 //
 // Score is float if images are in halves, int if they are in bytes. Two bytes take the place of a half, so that tiles,
-// descriptors and registers of queries are the same. Only the instruction differs.
+// descriptors and registers of queries are unchanged. Only the instruction differs.
 #pragma once
 
 #include <type_traits>
