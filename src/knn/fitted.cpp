@@ -110,7 +110,7 @@ void Fitted::select_features(const Table& train) {
 }
 
 void Fitted::hold_rows(ThreadPool& pool, const RunOptions& run) {
-  // What a search needs beside the rows (images, lists) is less than the rows are.
+  // A search needs less memory for images and lists than for the rows.
   constexpr double kShare = 0.6;
   const std::int64_t bytes = checked::mul(checked::mul(train_.n_rows, width()), sizeof(double));
   if (environment::count(environment::Variable::part_rows) > 0) return;

@@ -1,4 +1,5 @@
-// Environment variables: what each form of value takes, what is said of a bad one, and that the documentation has them.
+// Environment variables: what each form of value accepts, the message for a bad one, and that the documentation lists
+// all.
 #include "base/environment.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// What is escaped, and how.
+// Which characters are escaped, and how.
 #include "base/escape.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// stope::math away from the oracle: special values, signs of zero, and the bits themselves, which must be the same in
+// stope::math without the oracle: special values, signs of zero, and the bits themselves, which must be the same in
 // every build. CMake compiles this file at several optimisation levels; the hashes below hold for all of them.
 #include "base/exact_math.hpp"
 
@@ -20,7 +20,7 @@ constexpr double kTiny = 0x1.0p-1074;
 constexpr double kHalfPi = 0x1.921fb54442d18p+0;
 constexpr double kPi = 0x1.921fb54442d18p+1;
 
-/// Equal bits: tells -0 from +0, and takes only one NaN.
+/// Expects equal bits: tells -0 from +0, and accepts only one NaN.
 void expect_bits(double got, double want) {
   if (want != want) want = math::quiet_nan();
   EXPECT_EQ(math::bits_of(got), math::bits_of(want)) << "got " << got << ", want " << want;
@@ -169,7 +169,7 @@ TEST(ExactMath, PowIsExactWhereTheResultIs) {
   expect_bits(math::pow(1.5, -DBL_MAX), 0.0);
 }
 
-/// FNV-1a over the results of f on a fixed set: every bit pattern may occur, and three ranges where the work is done.
+/// Returns FNV-1a over the results of f on a fixed set: any bit patterns, and three ranges where the work is done.
 template <class Function>
 std::uint64_t hash_of_results(Function f) {
   Random random(20240607);
@@ -178,7 +178,7 @@ std::uint64_t hash_of_results(Function f) {
     std::uint64_t bits = math::bits_of(f(a, b));
     for (int byte = 0; byte < 8; ++byte, bits >>= 8) hash = (hash ^ (bits & 0xff)) * 0x100000001b3U;
   };
-  // One draw a statement: compilers differ in the order in which they evaluate arguments.
+  // Each statement draws once: compilers differ in the order in which they evaluate arguments.
   for (int i = 0; i < 20000; ++i) {
     const double a = math::from_bits(random.next());
     const double b = math::from_bits(random.next());

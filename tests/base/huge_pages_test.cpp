@@ -1,4 +1,4 @@
-// The hint changes nothing but time: any memory, any size.
+// The hint changes nothing but time, for any memory and any size.
 #include "base/huge_pages.hpp"
 
 #include <gtest/gtest.h>

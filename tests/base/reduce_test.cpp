@@ -13,7 +13,7 @@
 namespace stope {
 namespace {
 
-// The shape written down a second time, from its description: leaves of at most 128 values, a split at the first
+// The shape, written a second time from its description: leaves of at most 128 values, and a split at the first
 // multiple of 128 at or after the middle.
 double shape(const double* values, std::size_t n) {
   if (n <= 128) {
@@ -44,7 +44,7 @@ TEST(PairwiseSum, HasTheDocumentedShape) {
 TEST(PairwiseSum, StaysWithinItsErrorBound) {
   for (const std::size_t n : {1, 128, 129, 10000, 300001}) {
     const std::vector<double> values = random_values(n, 7 * n + 1);
-    // 64 bits of mantissa and compensation: exact enough to judge a double sum.
+    // A 64-bit mantissa with compensation is exact enough to judge a double sum.
     long double exact = 0.0L, lost = 0.0L, absolute = 0.0L;
     for (const double v : values) {
       const long double y = static_cast<long double>(v) - lost;

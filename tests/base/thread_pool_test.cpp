@@ -1,4 +1,4 @@
-// ThreadPool: every task once, exceptions and cancellation reach the caller, and the pool survives them.
+// ThreadPool runs every task once. Exceptions and cancellation reach the caller, and the pool survives them.
 #include "base/thread_pool.hpp"
 
 #include <gtest/gtest.h>

@@ -64,23 +64,23 @@ def run(*args, code=0, stdin=None, env=None, cwd=None, timeout=120):
 
 
 def backends():
-    """The back ends this machine has."""
+    """Returns the back ends that this machine has."""
     return [b["name"] for b in json.loads(run("device", "--json").text)["backends"] if b["available"]]
 
 
 def records(text):
-    """The records of CSV text as dictionaries."""
+    """Returns the records of CSV text as dictionaries."""
     return list(csv.DictReader(io.StringIO(text)))
 
 
 def rows(text):
-    """The header and the records of CSV text as lists."""
+    """Returns the header and the records of CSV text as lists."""
     table = list(csv.reader(io.StringIO(text)))
     return table[0], table[1:]
 
 
 def neighbor_lists(text):
-    """`row,pos,train_index,distance` -> {row: [(train_index, distance), ...]} in the order of pos."""
+    """Turns `row,pos,train_index,distance` into {row: [(train_index, distance), ...]} in the order of pos."""
     lists = {}
     for r in records(text):
         entries = lists.setdefault(int(r["row"]), [])
@@ -90,7 +90,7 @@ def neighbor_lists(text):
 
 
 def bits(value):
-    """A key that two doubles share if they are the same value to the bit; every NaN is one value."""
+    """Returns a key that two doubles share if they are the same value to the bit; every NaN is one value."""
     return "nan" if math.isnan(value) else struct.pack("<d", value)
 
 
@@ -102,7 +102,7 @@ def same_bits(a, b):
 
 
 def find_key(tree, key):
-    """The first value of `key` anywhere in a JSON tree, breadth first; KeyError if there is none."""
+    """Returns the first value of `key` anywhere in a JSON tree, breadth first; KeyError if there is none."""
     level = [tree]
     while level:
         below = []
@@ -118,7 +118,7 @@ def find_key(tree, key):
 
 
 def number_text(value):
-    """A number as the CSV files of the tests spell it; missing is an empty field."""
+    """Returns a number as the CSV files of the tests spell it; missing is an empty field."""
     value = float(value)
     if math.isnan(value):
         return ""
@@ -147,7 +147,7 @@ def write_csv(path, columns):
 
 
 def write_matrix(path, matrix, **more):
-    """A numeric matrix with columns a0, a1, ... and further columns."""
+    """Writes a numeric matrix with columns a0, a1, ... and further columns."""
     matrix = np.asarray(matrix, dtype=np.float64)
     columns = {f"a{j}": matrix[:, j] for j in range(matrix.shape[1])}
     columns.update(more)

@@ -1,4 +1,4 @@
-"""Bad input: one clear error line, the documented exit code, the place where there is one, nothing left behind."""
+"""Bad input: one clear error line, the documented exit code, the place where there is one, and nothing left behind."""
 
 import json
 import re
@@ -16,7 +16,7 @@ GOOD = "x,z,c,y\n0,1,red,a\n1,5,blue,b\n4,2,red,a\n2,2,blue,b\n7,1,red,b\n3,3,re
 
 @pytest.fixture
 def box(tmp_path):
-    """A folder with good tables; the tests write beside them."""
+    """Makes a folder with good tables; the tests write next to them."""
     (tmp_path / "train.csv").write_text(GOOD)
     (tmp_path / "test.csv").write_text("x,z,c\n1,1,red\n2,3,blue\n")
     (tmp_path / "numbers.csv").write_text("x,z,y\n0,1,2\n1,5,3\n4,2,4\n")
@@ -403,7 +403,8 @@ def test_missing_schema(box):
     refuse(box, 3, "classify", "train.csv", "train.csv", "--schema", "no.json", "-k", 1, says="no.json")
 
 
-# --- what the program may not survive silently ------------------------------------------------------------------------
+# # --- what must not pass silently
+# --------------------------------------------------------------------------------------
 
 
 def test_huge_declared_field_counts(box):

@@ -1,4 +1,4 @@
-"""PCA and least squares against NumPy, SciPy and scikit-learn: real tables, shapes, scales, damaged files."""
+"""Compares PCA and least squares with NumPy, SciPy and scikit-learn: real tables, shapes, scales, damaged files."""
 
 import csv
 import gzip
@@ -30,7 +30,7 @@ def adult(shared):
 
 
 def heart(shared):
-    """The numeric attributes of heart.h, which has missing values."""
+    """Returns the numeric attributes of heart.h, which has missing values."""
     lines = (shared / "data" / "mixed" / "heart.h.arff").read_text(encoding="utf-8").splitlines()
     types = [line.split()[-1].lower() for line in lines if line.lower().startswith("@attribute")]
     data = [line.split(",") for line in lines[next(i for i, x in enumerate(lines) if x.lower().startswith("@data")) + 1:]
@@ -52,7 +52,7 @@ TABLES = {
 
 
 def filled(x):
-    """Missing values as their column's mean."""
+    """Replaces missing values by their column's mean."""
     return np.where(np.isnan(x), np.nanmean(x, axis=0), x)
 
 
@@ -81,8 +81,8 @@ def scores_of(text):
 
 
 def expect_components(got, vt, values, shape):
-    """Components to 1e-6 where the relative gap of the eigenvalue to both neighbours exceeds 1e-6, else the subspace of its
-    cluster; up to the rank. Returns how many stood apart."""
+    """Compares components up to the rank, to 1e-6 where the relative gap of the eigenvalue to both neighbours exceeds
+    1e-6, otherwise the subspace of its cluster. Returns how many stood apart."""
     rank = int((values > values[0] * (max(shape) * np.finfo(float).eps) ** 2).sum())
     begin, apart = 0, 0
     while begin < min(len(got), rank):
@@ -208,7 +208,8 @@ def test_least_squares_with_qr(tmp_path, shared, table):
 @pytest.mark.parametrize("alpha", [0, 10])
 @pytest.mark.parametrize("table", ["alon", "golub", "khan", "TOX-171"])
 def test_wide_least_squares_with_qr(tmp_path, shared, table, alpha):
-    """Fewer rows than columns: the shortest of all solutions, or the ridge's, from the QR of the transposed matrix."""
+    """Fewer rows than columns: the shortest solution, or the ridge's, must be that of the QR of the transposed
+    matrix."""
     x = TABLES[table](shared)
     y, x = x[:, 0], x[:, 1:]
     n = len(x)

@@ -1,4 +1,4 @@
-"""stope discretize: reference results, rankings with p-values, sets of cuts, coded tables, what is refused."""
+"""stope discretize: reference results, rankings with p-values, sets of cuts, coded tables, refusals."""
 
 import csv
 import gzip
@@ -21,7 +21,7 @@ def read_golden(path):
 
 
 def cut_sets(path, names):
-    """attr,cut records -> {name: ascending cuts}."""
+    """Turns attr,cut records into {name: ascending cuts}."""
     sets = {}
     for r in read_golden(path):
         sets.setdefault(names[int(r["attr"])], []).append(float(r["cut"]))
@@ -68,7 +68,7 @@ def test_mdlp_is_wekas(shared, tmp_path, name):
 
 @pytest.mark.parametrize("name", SMALL)
 def test_md_global_is_the_reference(shared, tmp_path, name):
-    """Rseslib finds the same, but for diabetes: after a neighbour cut was removed it takes a wrong midpoint (2.0)."""
+    """Rseslib finds these cuts but for diabetes: after a neighbour cut was removed it takes a wrong midpoint (2.0)."""
     small = shared / "goldens" / "discretise" / "small"
     names = rows((small / f"{name}.csv").read_text())[0]
     found = found_cuts(small / f"{name}.csv", "md-global", tmp_path)
@@ -93,7 +93,7 @@ def mixed(tmp_path):
 
 
 def test_ranking_of_a_mixed_table(mixed):
-    """Missing 'n' sorts first: | 1 2 | 3 4 separates a a from b b, 4 pairs, and from the missing b nothing."""
+    """A missing 'n' sorts first. | 1 2 | 3 4 separates a a from b b, 4 pairs, and nothing from the missing b."""
     done = run("discretize", mixed, "--target", "y", "--method", "best-cut", "--missing-policy", "value")
     assert done.text == "attr,name,score,cut\n0,n,4,2.5\n1,c,3,blue\n"
     by_column = run("discretize", mixed, "--target", "y", "--method", "best-cut", "--missing-policy", "value", "--order", "column",
@@ -119,7 +119,8 @@ def test_no_cut_is_empty(tmp_path):
 
 
 def test_p_and_q_values(tmp_path):
-    """Against NumPy's own count of permutations; the same seed gives the same bytes on every back end."""
+    """Compares p-values with NumPy's own count of permutations; one seed gives one sequence of bytes on every back
+    end."""
     generator = np.random.default_rng(5)
     x = generator.normal(size=(40, 30))
     y = (np.arange(40) % 3 == 0).astype(int)
@@ -239,7 +240,7 @@ def test_cuts_are_never_negative_zero(tmp_path):
     assert run("discretize", "t.csv", "--target", "y", "--method", "best-cut", cwd=tmp_path).text.endswith("0,x,2,0.0\n")
 
 
-# --- what is refused ------------------------------------------------------------------------------------------------
+# # --- refusals -------------------------------------------------------------------------------------------------------
 
 BAD = [
     (2, ["--method", "mdl", "--cuts-out", "c.json"], "did you mean 'mdlp'"),

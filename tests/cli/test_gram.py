@@ -1,4 +1,4 @@
-"""stope gen, ata and check: the sizes of the older work and odd ones, files that lie, and the same bytes everywhere."""
+"""stope gen, ata and check: the sizes of the older work and odd ones, files that lie, and equal bytes everywhere."""
 
 import os
 import struct
@@ -127,7 +127,7 @@ def test_tables_can_be_read_again(tmp_path, kind):
 
 
 def test_many_parts_are_one_table(tmp_path):
-    """More values than a part has."""
+    """The file has more values than a part."""
     run("gen", "blobs", 3, 1200000, "-o", "t.npy", "--no-label", cwd=tmp_path)
     table = np.load(tmp_path / "t.npy")
     assert table.shape == (1200000, 3) and table.dtype == np.float32

@@ -1,5 +1,5 @@
-"""Tables larger than the memory limit: the same bytes come out, the limit is kept, and the temporary file that holds the
-values is gone afterwards, or its trouble is a clean error."""
+"""Tables larger than the memory limit: the same bytes come out, and the limit is kept. The temporary file that holds
+the values is gone afterwards, or its trouble is a clean error."""
 
 import pathlib
 import re
@@ -14,8 +14,8 @@ from program import run
 
 
 def anonymous_peak(process):
-    """The most anonymous memory, in bytes, a running process was seen to hold (pages of mapped files leave when the
-    system wants them to)."""
+    """Returns the most anonymous memory, in bytes, that a running process was seen to hold. (Pages of mapped files
+    leave when the system wants them to.)"""
     peak = 0
     while process.poll() is None:
         try:
@@ -47,7 +47,7 @@ LARGER_THAN_MEMORY = {
 
 @pytest.fixture(scope="module")
 def larger_than_memory(tmp_path_factory):
-    """big.npy and big.csv take 40 MB as tables, few.* some kilobytes."""
+    """Makes big.npy and big.csv, which take 40 MB as tables, and few.*, which take some kilobytes."""
     folder = tmp_path_factory.mktemp("larger")
     random = np.random.default_rng(9)
     big = random.random(size=(200000, 25))
@@ -63,8 +63,8 @@ def larger_than_memory(tmp_path_factory):
 
 @pytest.mark.parametrize("job", LARGER_THAN_MEMORY)
 def test_tables_larger_than_the_memory_limit(larger_than_memory, tmp_path, job):
-    """The same bytes come out with a quarter of the table's size to work in, which is kept to; the temporary file is
-    gone afterwards."""
+    """A quarter of the table's size is enough to work in, and that limit is kept. The same bytes come out, and the
+    temporary file is gone afterwards."""
     limit = 10_000_000
     command = [program.PROGRAM, *map(str, LARGER_THAN_MEMORY[job]), "--progress", "no"]
     environment = program.environment({"TMPDIR": str(tmp_path)})

@@ -1,4 +1,4 @@
-"""Measures against independent ones: own NumPy (to the bit where only + - * / sqrt are used), SciPy, scikit-learn."""
+"""Compares measures with independent ones: NumPy (to the bit where only + - * / sqrt are used), SciPy, scikit-learn."""
 
 import json
 import warnings
@@ -34,7 +34,7 @@ def offset(n, d, seed):
 
 
 def scales(n, d, seed):
-    """Magnitudes from 1e-170 to 1e+170: squares underflow and overflow."""
+    """Returns magnitudes from 1e-170 to 1e+170: squares underflow and overflow."""
     return plain(n, d, seed) * 10.0 ** rng(seed + 2).integers(-170, 170, size=(n, d))
 
 
@@ -62,7 +62,7 @@ EXACT = ["euclidean", "sqeuclidean", "manhattan", "chebyshev", "canberra", "bray
 
 
 def matrix_of(folder, *args):
-    """The matrix of `stope pairwise ... --output-format npy`."""
+    """Returns the matrix of `stope pairwise ... --output-format npy`."""
     out = folder / "matrix.npy"
     run("pairwise", *args, "--output-format", "npy", "-o", out)
     return np.load(out)
@@ -188,7 +188,7 @@ def test_mahalanobis(tmp_path):
 
 
 def mixed_table(n, seed, missing=0.2):
-    """Columns of a mixed table as CSV and as codes: numbers, nominal values, one constant column."""
+    """Returns columns of a mixed table as CSV and as codes: numbers, nominal values, one constant column."""
     g = rng(seed)
     colours = np.array(["blue", "green", "red"])
     codes = g.integers(0, 3, n).astype(float)
@@ -223,7 +223,7 @@ def test_mixed_measures(tmp_path, metric, missing, weights):
 
 
 def test_ranges_are_the_training_tables(tmp_path):
-    """Queries far outside do not change what a step within the training range is worth."""
+    """Queries far outside the training range do not change what a step within it is worth."""
     train = write_csv(tmp_path / "t.csv", {"a": [0.0, 1.0, 10.0], "b": [0.0, 0.0, 1.0]})
     query = write_csv(tmp_path / "q.csv", {"a": [0.0, 1000.0], "b": [0.0, 0.0]})
     text = run("knn", train, query, "--metric", "gower", "-k", 3).text.splitlines()

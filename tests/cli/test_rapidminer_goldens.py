@@ -1,4 +1,4 @@
-"""The recorded results of the real RapidMiner 5.3, reproduced through the command line."""
+"""Reproduces the recorded results of the real RapidMiner 5.3 through the command line."""
 
 import collections
 import math
@@ -43,7 +43,7 @@ def test_the_oracle_that_excuses_ties(golden):
 
 @pytest.fixture(scope="session")
 def head(tmp_path_factory):
-    """The first rows of a test table, for the neighbour lists, which are recorded for those only."""
+    """Makes the first rows of a test table: only their neighbour lists are recorded."""
     folder = tmp_path_factory.mktemp("heads")
     made = {}
 
@@ -148,7 +148,7 @@ def test_cross_distances(op):
         return
     report([f"line {i}: {b}, expected {a}" for i, (a, b) in enumerate(zip(expected, got))
             if not golden_runs.close(a[2], b[2])])
-    # Another order, or another pair, only among distances tied within the tolerance.
+    # Another order, or another pair, is right only among distances tied within the tolerance.
     known = {(r, d): v for r, d, v in expected}
     per_request = collections.defaultdict(list)
     for r, _, v in expected:

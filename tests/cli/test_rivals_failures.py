@@ -1,5 +1,5 @@
-"""Inputs on which well-known nearest-neighbour programs fail or contradict themselves (their issue numbers beside), on
-every back end."""
+"""Inputs on which well-known nearest-neighbour programs fail or contradict themselves, on every back end. The numbers
+are those of their issues."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ def backend(request, monkeypatch):
 
 
 def assert_neighbors(text, distances, k):
-    """The lists are the k smallest by (distance, row), with the same bits."""
+    """The lists must be the k smallest by (distance, row), with the same bits."""
     order, values = measures.nearest(distances, k)
     lists = neighbor_lists(text)
     assert sorted(lists) == list(range(len(distances)))
@@ -170,7 +170,7 @@ def test_k_is_n(tmp_path, n):
 
 
 def test_duplicates_on_the_boundary(tmp_path):
-    """Of several rows at the k-th distance the first ones are taken, whatever lies before them."""
+    """Among several rows at the k-th distance the first ones are taken, whatever lies before them."""
     train = np.array([[5.0], [1.0], [3.0], [1.0], [-1.0], [3.0], [0.5], [1.0]])
     lists = neighbor_lists(search(tmp_path, train, [[0.0]], 3, "--metric", "manhattan"))
     assert lists[0] == [(6, 0.5), (1, 1.0), (3, 1.0)]

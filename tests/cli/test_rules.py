@@ -1,5 +1,5 @@
-"""The rules that no recorded run covers: missing labels and attributes, unseen values, exclusion, weights, ties,
-streams and compressed input, evaluation schemes, conversion, help."""
+"""Rules that no recorded run covers: missing labels and attributes, unseen values, exclusion, weights, ties, streams and
+compressed input, evaluation schemes, conversion, help."""
 
 import gzip
 import json
@@ -31,7 +31,7 @@ def test_missing_training_label(tmp_path):
     test = table(tmp_path, "test.csv", "x,y\n2,a\n")
     done = run("classify", train, test, "--target", "y", "-k", 1, code=3)
     assert "row 1" in done.err or ":3" in done.err, "the row (counted from 0) or the line is named"
-    # RapidMiner reads it as the first class, which is "b" where the schema says so.
+    # RapidMiner reads a missing label as the first class, which is "b" where the schema says so.
     schema = table(tmp_path, "s.json", json.dumps({"columns": [
         {"name": "x", "type": "real"}, {"name": "y", "type": "nominal", "role": "label", "values": ["b", "a"]}]}))
     assert predictions(run("classify", train, test, "--schema", schema, "-k", 1, "--compat", "rapidminer")) == ["b"]
@@ -66,7 +66,7 @@ def test_names_are_for_files_without_header(tmp_path):
 def test_unseen_value(tmp_path):
     train = table(tmp_path, "train.csv", "c,x,y\nred,0,a\nblue,0,b\n")
     test = table(tmp_path, "test.csv", "c,x\ngreen,3\n,3\nred,3\n")
-    # Of its own: it equals nothing, so both rows are sqrt(9 + 1) away; a missing one is skipped.
+    # An unseen value equals nothing, so both rows are sqrt(9 + 1) away; a missing one is skipped.
     lists = neighbor_lists(run("knn", train, test, "--target", "y", "-k", 2).text)
     assert lists[0] == [(0, 10 ** 0.5), (1, 10 ** 0.5)]
     assert lists[1] == [(0, 3.0), (1, 3.0)]
@@ -337,7 +337,7 @@ def test_range_of_k(tmp_path):
 
 @pytest.mark.parametrize("compat", [[], ["--compat", "rapidminer"]])
 def test_one_search_serves_every_k(tmp_path, compat):
-    """Under compat each k replays its own heap: the same as a search of its own."""
+    """Under compat each k replays its own heap, as in a search of its own."""
     g = np.random.default_rng(7)
     t = write_matrix(tmp_path / "t.csv", g.integers(0, 3, (80, 2)), label=["abc"[v] for v in g.integers(0, 3, 80)])
     tree = run("evaluate", t, "--target", "label", "--cv", 4, "--seed", 3, "-k", "1..12", "--json", *compat).json()

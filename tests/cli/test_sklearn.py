@@ -1,4 +1,4 @@
-"""k-NN on real tables against scikit-learn: neighbours, votes, probabilities, scores, radius search, leave-one-out."""
+"""Compares k-NN on real tables with scikit-learn: neighbours, votes, probabilities, scores, radius, leave-one-out."""
 
 import csv
 import gzip
@@ -44,7 +44,7 @@ def write_split(folder, x, y):
 
 
 class Classifier:
-    """KNeighborsClassifier on integer codes: this scikit-learn's fast path for uniform votes rejects words."""
+    """Runs KNeighborsClassifier on integer codes: this scikit-learn's fast path for uniform votes rejects words."""
 
     def __init__(self, k, **options):
         self.model = KNeighborsClassifier(k, algorithm="brute", **options)
@@ -62,7 +62,7 @@ class Classifier:
 
 
 def clear_rows(distances, k):
-    """Rows where no training row ties with the k-th neighbour (and, for the weights, none of them is at distance 0)."""
+    """Returns the rows where no training row ties with the k-th neighbour (with weights: and none is at distance 0)."""
     d = np.sort(distances, axis=1)
     if d.shape[1] == k:
         return np.ones(len(d), dtype=bool)

@@ -1,4 +1,4 @@
-"""stope stats: real mixed tables against NumPy, classes, CSV, the table for people, what is refused."""
+"""stope stats: real mixed tables against NumPy, classes, CSV, the table for people, refusals."""
 
 import csv
 import io
@@ -41,7 +41,7 @@ def check_numeric(found, values, rows):
         distances = there - there.mean()
         skewness = (distances**3).mean() / (distances**2).mean() ** 1.5
         assert found["skewness"] == pytest.approx(skewness, rel=1e-9, abs=1e-9)
-        # Apart from the last bin's end the rule is NumPy's, but for values that rounding puts beside an edge.
+        # The rule is NumPy's, apart from the last bin's end, and from values that rounding puts next to an edge.
         wanted, _ = np.histogram(there, bins=8)
         assert np.abs(np.cumsum(wanted) - np.cumsum(found["histogram"]["counts"])).max() <= len(there) / 50
 
@@ -49,7 +49,7 @@ def check_numeric(found, values, rows):
 @pytest.mark.skipif(not MIXED, reason="the shared tables are not here")
 @pytest.mark.parametrize("path", MIXED, ids=lambda p: p.name)
 def test_real_tables(path, tmp_path):
-    """Every column of every table, read back as CSV by Python's own reader."""
+    """Returns every column of every table, read back as CSV by Python's own reader."""
     header = ["--header", "no"] if path.name.startswith("adult") else []
     done = run("stats", path, "--json", *header)
     run("convert", path, "-o", tmp_path / "table.csv", *header)
@@ -84,7 +84,7 @@ def test_classes(small, tmp_path):
     assert (a["value"], a["rows"], b["value"], b["rows"]) == ("a", 2, "b", 2)
     assert a["columns"][0]["mean"] == 2.5 and a["columns"][0]["max_row"] == 1
     assert b["columns"][1]["missing"] == 1 and b["columns"][1]["count"] == 1
-    # A column of numbers can be the classes, by name or by number; the classes are those of the file.
+    # A column of numbers can be the classes, by name or by number; the classes are in the file's order.
     for by in ("code", "3"):
         found = run("stats", small, "--by", by, "--json").json()
         assert [c["value"] for c in found["classes"]] == ["7", "8", "9"]

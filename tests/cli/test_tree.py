@@ -58,7 +58,7 @@ class TestReferenceTrees:
         test = re.sub(r"\.$", "", (data / "adult-test.csv").read_text(), flags=re.M)
         (tmp_path / "test.csv").write_text(test)
         same_tree("adult-train", grown(data / "adult-train.csv", "--names", ADULT, "--target", "income"))
-        # Tree, rules and accuracy on the test file by one command.
+        # One command gives the tree, its rules and its accuracy on the test file.
         done = run("tree", data / "adult-train.csv", "--names", ADULT, "--target", "income", "--missing-policy", "value", "--test", "test.csv",
                    "--test-names", ADULT, "--format", "rules", "-o", "rules.txt", "--model-out", "m.stope", "--json", cwd=tmp_path)
         assert done.json()["tree"] == {"nodes": 11751, "leaves": 5876, "depth": 17, "impure_leaves": 1, "attributes": 14}

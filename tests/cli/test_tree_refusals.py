@@ -1,4 +1,4 @@
-"""Bad input of trees and of saved ones: one clear error line, the documented exit code, nothing left behind."""
+"""Bad input of trees and of saved ones: one clear error line, the documented exit code, and nothing left behind."""
 
 import struct
 
@@ -21,7 +21,7 @@ def box(tmp_path):
     return tmp_path
 
 
-# What is wrong, the exit code, the command, what the message says.
+# Each row: the fault, the exit code, the command, and the words of the message.
 OPTIONS = [
     ("no label", 2, ["tree", "t.csv"], ["label", "--target"]),
     ("a numeric label cannot be: it is read as words", 0, ["tree", "t.csv", "--target", "x"], []),

@@ -1,5 +1,5 @@
-"""Trouble from outside: outputs that cannot be written, little memory, damaged archives, signals, absent devices, and
-every file operation and allocation failed once."""
+"""Trouble from outside: outputs that cannot be written, little memory, damaged archives, signals, absent devices. Every
+file operation and every allocation is failed once."""
 
 import gzip
 import os
@@ -62,7 +62,7 @@ def test_an_old_output_survives_a_failure(box):
 
 
 def test_unwritable_output_fails_before_computing(tmp_path):
-    """The table takes far longer to search than the answer takes to come."""
+    """The search of the table takes far longer than the answer to a signal."""
     big = write_matrix(tmp_path / "big.csv", np.random.default_rng(1).normal(size=(40000, 4)))
     began = time.monotonic()
     refuse(tmp_path, 3, "knn", big, big, "-k", 5, "-j", 1, "-o", "no/such/out.csv")
@@ -137,7 +137,7 @@ def test_archive_with_junk_behind(box):
 
 
 def test_bomb(box):
-    """Some kilobytes that unfold to 64 MB stop at the budget."""
+    """Some kilobytes that expand to 64 MB stop at the budget."""
     bomb = gzip.compress(b"x,y\n" + b"1,a\n" * 2**24, 9)
     put(box, "bomb.csv.gz", bomb)
     refuse(box, 4, *classify("bomb.csv.gz", "test.csv", "--memory-limit", "1MB"), says="bomb.csv.gz")
@@ -150,7 +150,7 @@ def test_memory_limit(box):
 
 
 def test_k_as_large_as_the_table_within_little_memory(tmp_path):
-    """Lists of every row for every query do not fit: they are made and written block by block."""
+    """Lists of every row for every query do not fit, so they are made and written block by block."""
     t = write_matrix(tmp_path / "t.csv", np.random.default_rng(5).normal(size=(1500, 2)))
     want = run("knn", t, t, "-k", 1500).out
     assert run("knn", t, t, "-k", 1500, "--memory-limit", "2MB").out == want
@@ -191,7 +191,7 @@ def test_missing_plugin(box):
     ],
 )
 def test_plugin_that_finds_no_gpu(box, role, words):
-    """With the fake plug-in (tests/device/fake_plugin.cpp): the words, and the processor's work goes on."""
+    """With the fake plug-in (tests/device/fake_plugin.cpp): the message is right, and the CPU's work goes on."""
     plugin = pathlib.Path(program.PROGRAM).resolve().parents[1] / "tests" / "libstope_fake_cuda.so"
     if not plugin.exists():
         pytest.skip(f"no {plugin}")

@@ -1,4 +1,5 @@
-// The loader of the CUDA plug-in: what it says where something is missing, and what a plug-in's errors become. No GPU.
+// The loader of the CUDA plug-in: its messages where something is missing, and what becomes of a plug-in's errors. No
+// GPU is needed.
 #include "device/cuda_plugin.hpp"
 
 #include <gtest/gtest.h>
@@ -85,7 +86,7 @@ TEST(CudaArch, CodeRunsWhereNvidiaSaysItDoes) {
   EXPECT_FALSE(runs("", 9, 0));
 }
 
-// The process's own plug-in is the fake one: GPU 0 is too old for it, GPU 1 is not.
+// The process's own plug-in is the fake one. GPU 0 is too old for it, GPU 1 is not.
 class FakeGpus : public testing::Test {
  protected:
   static void SetUpTestSuite() {

@@ -1,4 +1,4 @@
-// The fake plug-in's filter by differences.
+// The fake plug-in's difference filter.
 #include <memory>
 
 #include "device/fake_filters.hpp"
@@ -6,9 +6,9 @@
 namespace stope {
 namespace abi = knn::cuda_abi;
 
-// Rows and measure as the tensor filter's; it answers at once.
+// Keeps rows and measure as the tensor filter does; it answers at once.
 struct abi::DifferenceFilter {
-  abi::TensorFilter rows;  // in its first table; and the measure
+  abi::TensorFilter rows;  // the measure, and the rows in the first table
   fake::Votes votes;
   std::vector<double> distances;
   std::vector<std::int32_t> found, uncertified;
@@ -28,7 +28,7 @@ struct abi::DifferenceFilter {
     }
     std::sort(all.begin(), all.end());
     const auto k = static_cast<std::size_t>(query.k);
-    const bool known = all.size() >= k && std::fmod(std::fabs(y[0]) * 7.0, 5.0) < 4.5;  // not of every query
+    const bool known = all.size() >= k && std::fmod(std::fabs(y[0]) * 7.0, 5.0) < 4.5;  // false for some queries
     uncertified.push_back(known ? 0 : 1);
     for (std::size_t j = 0; j < k; ++j) {
       distances.push_back(known ? all[j].first : -1.0);

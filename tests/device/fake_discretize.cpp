@@ -1,4 +1,4 @@
-// Best cuts as the fake plug-in finds them: each column sorted, every cut scored from class counts.
+// Best cuts as the fake plug-in finds them: it sorts each column, and scores every cut from class counts.
 #include <algorithm>
 #include <memory>
 #include <vector>
@@ -30,7 +30,7 @@ using stope::cuda_abi::Failure;
 template <class T>
 Cut best_of(const Session& session, const T* x) {
   const auto n = static_cast<std::size_t>(session.decisions.n_rows);
-  // Numbers next to zero are what this plug-in leaves to the processor.
+  // This plug-in leaves numbers next to zero to the CPU.
   if (std::any_of(x, x + n, [](T v) { return v != T{} && v < T(1e-30) && v > T(-1e-30); })) {
     return {discretize::cuda_abi::kUndecided, 0.0, 0.0};
   }

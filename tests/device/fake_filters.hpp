@@ -1,4 +1,4 @@
-// The fake plug-in's filters: what they hold, and their votes.
+// The fake plug-in's filters: the data they hold, and their votes.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 
 namespace stope::fake {
 
-// What training rows vote with, and predictions with lists of k, which are no longer there afterwards.
+// What training rows vote with. Predictions use up the lists of k, which are empty afterwards.
 struct Votes {
   std::vector<std::int32_t> codes, winners;
   std::vector<double> targets, sample_weights, values;
@@ -65,7 +65,7 @@ struct Votes {
 
 namespace stope::knn::cuda_abi {
 
-// A filter that keeps the rows and answers when a batch is collected: the query rows must be there still.
+// A filter that keeps the rows and answers when a batch is collected: the query rows must still be there then.
 struct TensorFilter {
   struct Slot {
     bool busy = false;
@@ -73,7 +73,7 @@ struct TensorFilter {
     std::vector<double> distances;
     std::vector<std::int32_t> rows, uncertified;
     knn::VoteRule rule{};
-    std::vector<std::int64_t> ks;  // of a vote
+    std::vector<std::int64_t> ks;  // the ks of a vote
     std::vector<double> device_rows;
     DeviceLists device_lists{};
     fake::Votes votes;
@@ -83,7 +83,7 @@ struct TensorFilter {
   std::vector<knn::Attribute> attributes;
   std::vector<std::int32_t> unmasked;  // attributes that no query may lack
   int byte_factor = 0;
-  std::vector<double> centres;  // of bytes
+  std::vector<double> centres;  // centres of bytes
   double scale = 1.0;
   struct Table {
     std::int64_t n_rows = 0;
@@ -100,8 +100,8 @@ struct TensorFilter {
   Piece pieces[kTensorPieces];
   int last_piece = 0;
   Slot slots[kTensorSlots];
-  std::atomic<int> n_batches[kTensorBuffers] = {};  // under way; read beside submits to another table
-  std::atomic<int> n_made = 0;                      // tables since the last answer: a millisecond each
+  std::atomic<int> n_batches[kTensorBuffers] = {};  // under way; read while other threads submit to another table
+  std::atomic<int> n_made = 0;                      // tables since the last answer: each takes a millisecond
 
   bool in_bytes(const double* row) const {
     for (std::size_t c = 0; c < centres.size(); ++c) {
@@ -133,7 +133,7 @@ struct TensorFilter {
     }
     std::sort(all.begin(), all.end());
     const auto k = static_cast<std::size_t>(slot.query.k);
-    // Not of every query, and heaps it leaves to the reference.
+    // It has no bound for some queries, and leaves heaps to the reference.
     const bool bound = std::none_of(unmasked.begin(), unmasked.end(), [&](auto a) { return std::isnan(y[a]); });
     const bool known = bound && (all.size() >= k || within != nullptr) && slot.query.heap == 0 &&
                        !(std::fmod(std::fabs(y[0]) * 7.0, 5.0) >= 4.5);

@@ -1,5 +1,5 @@
-// The fake plug-in's gram operator: the reference's loops on rows that were "copied to the GPU", so that what the
-// core does with parts, slots, blocks and several GPUs can be tested without one.
+// The fake plug-in's gram operator: the reference's loops on rows that were "copied to the GPU". It tests the core's
+// work with parts, slots, blocks and several GPUs without a GPU.
 #include <algorithm>
 #include <cstring>
 #include <vector>
@@ -47,7 +47,7 @@ int create(std::int32_t, const Spec* spec, Session** session, Failure* failure) 
   made->spec = *spec;
   made->groups = n_groups(spec->n_rows, spec->n_columns);
   made->padded = padded_columns(spec->n_columns);
-  // As on a GPU memory is full of anything.
+  // Memory is full of arbitrary values, as on a GPU.
   made->buffers.assign(
       static_cast<std::size_t>(spec->n_buffers),
       std::vector<char>(static_cast<std::size_t>(spec->held_rows * spec->row_stride * spec->element_bytes),

@@ -1,4 +1,4 @@
-// The fake plug-in itself: GPUs, memory, arrays, and what the loader looks up.
+// The fake plug-in itself: GPUs, memory, arrays, and the functions that the loader looks up.
 #include "device/fake_plugin.hpp"
 
 #include <atomic>
@@ -7,7 +7,7 @@
 
 #include "device/array_abi.hpp"
 
-/// For tests that look it up: how often memory was pinned.
+/// For tests that look it up: the number of times that memory was pinned.
 extern "C" {
 std::atomic<int> stope_fake_pins = 0;
 }
@@ -66,7 +66,7 @@ int pin(std::int32_t, std::int64_t bytes, void** memory, cuda_abi::Failure* fail
   return 0;
 }
 
-// All memory is GPU 1's, unless STOPE_FAKE_OWNER says whose it is; all streams but one.
+// All memory belongs to GPU 1, unless STOPE_FAKE_OWNER names another owner; so do all streams but one.
 int owner(const void*, std::int32_t* gpu, cuda_abi::Failure*) {
   const char* text = std::getenv("STOPE_FAKE_OWNER");
   *gpu = text == nullptr ? 1 : std::atoi(text);

@@ -1,7 +1,7 @@
-// A plug-in for tests of the loader and of what the core does without a GPU: STOPE_FAKE says what it finds. As "works"
-// it searches, one measure and on the processor, as "filters", "byte filters" and "differences" with that filter, and
-// checks the order in which the core calls it; the gram operator, statistics, cuts and trees are computed by plain
-// loops. What its files share; each fills in its functions.
+// A plug-in for tests of the loader and of the core's work without a GPU; this header holds what its files share.
+// STOPE_FAKE says what it finds. As "works" it searches one measure on the CPU; "filters", "byte filters" and
+// "differences" add that filter. It checks the order in which the core calls it. Plain loops compute the gram operator,
+// statistics, cuts and trees.
 #pragma once
 
 #include "device/cuda_abi.hpp"
@@ -20,12 +20,12 @@ namespace abi = knn::cuda_abi;
 extern const cuda_abi::Host* the_host;
 
 bool plays(const char* role);
-/// In a role with a filter; with "byte filters" it scans bytes, too.
+/// Whether the role has a filter; with "byte filters" it scans bytes, too.
 bool filters();
-/// In a role with GPUs that search.
+/// Whether the role has GPUs that search.
 bool searches();
 
-/// Writes the failure; 1, for the function to return.
+/// Writes the failure; returns 1, for the caller to return.
 int fail(cuda_abi::Failure* failure, ErrorCode code, const char* text);
 
 void add_reference(abi::Functions& functions);

@@ -1,4 +1,4 @@
-// The fake plug-in's reference search: every distance, on the processor, when a tile is submitted.
+// The fake plug-in's reference search: it computes every distance on the CPU when a tile is submitted.
 #include <cstring>
 #include <limits>
 #include <memory>

@@ -1,5 +1,5 @@
-// Statistics as the fake plug-in computes them: chain after chain, from the formulas of stats/moments.hpp, written
-// apart from the kernels of the processor and of the GPU.
+// Statistics as the fake plug-in computes them: chain after chain, from the formulas of stats/moments.hpp. It was
+// written separately from the kernels of the CPU and of the GPU.
 #include <algorithm>
 #include <type_traits>
 #include <vector>

@@ -57,7 +57,7 @@ int tensor_begin(abi::TensorFilter* filter, int buffer, std::int64_t n_rows, abi
   return 0;
 }
 
-// The rows are read when they are waited for: they must be there still.
+// The rows are read only in this wait: they must still be there.
 int tensor_wait(abi::TensorFilter* filter, int number, abi::Failure*) {
   const auto [from, n, buffer] = std::exchange(filter->pieces[number], {});
   std::vector<double>& rows = filter->tables[buffer].rows;
@@ -103,7 +103,7 @@ int tensor_submit(abi::TensorFilter* filter, int number, const abi::TensorQuery*
     return fail(failure, ErrorCode::internal, "a batch that cannot be");
   if (query->vote != nullptr) {
     if (!filter->voters.ready) return fail(failure, ErrorCode::internal, "nobody to vote");
-    // Room for predictions is made as they come.
+    // Room for predictions is made when they come.
     if (the_host->alloc_fails()) return fail(failure, ErrorCode::out_of_memory, "cannot allocate on the GPU");
   }
   slot = {};

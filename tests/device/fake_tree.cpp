@@ -1,5 +1,5 @@
-// Trees as the fake plug-in grows them: every node's rows sorted by every attribute, every split scored from class
-// counts. A call of grow() makes one level.
+// Trees as the fake plug-in grows them: it sorts every node's rows by every attribute, and scores every split from
+// class counts. A call of grow() makes one level.
 #include <algorithm>
 #include <cstring>
 #include <map>
@@ -21,7 +21,7 @@ struct Session {
   std::map<std::int32_t, bool> symbolic;
   std::vector<std::vector<std::int64_t>> level;  // rows of open nodes
   std::int64_t depth = 0;
-  std::vector<Split> best;  // of the level
+  std::vector<Split> best;  // per node of the level
   std::vector<std::uint32_t> sides, level_counts;
   std::vector<Split> splits;
   std::vector<std::uint32_t> right_counts;

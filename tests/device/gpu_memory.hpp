@@ -1,5 +1,5 @@
-// Memory and streams of a GPU for tests of interfaces that take the caller's: from the driver's own library, loaded at
-// run time, as a program that uses CUDA beside stope would have them. No CUDA header, no CUDA compiler.
+// Memory and streams of a GPU, for tests of interfaces that take the caller's. They come from the driver's own library,
+// loaded at run time, as in a program that uses CUDA apart from stope. No CUDA header, no CUDA compiler.
 #pragma once
 
 #include <dlfcn.h>
@@ -14,7 +14,7 @@ namespace stope::gpu_memory {
 /// The driver's functions, by their names and types in cuda.h.
 class Driver {
  public:
-  /// The primary context of a GPU is current for the calling thread from then on.
+  /// Makes the primary context of a GPU current for the calling thread from then on.
   explicit Driver(int gpu) {
     library_ = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
     if (library_ == nullptr) throw std::runtime_error("no libcuda.so.1");
@@ -80,7 +80,7 @@ class Stream {
   Stream& operator=(const Stream&) = delete;
 
   void* get() const { return stream_; }
-  /// Queues `work`, which a thread of the driver's runs; it may not use CUDA.
+  /// Queues `work`, which one of the driver's threads runs; it may not use CUDA.
   void run(void (*work)(void*), void* argument) const {
     driver_->call<void*, void (*)(void*), void*>("cuLaunchHostFunc", stream_, work, argument);
   }

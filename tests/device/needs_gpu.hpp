@@ -21,7 +21,7 @@ inline std::string why_no_gpu() {
 template <class Base>
 class NeedsGpuAs : public Base {
  protected:
-  /// The device of so many sessions, dealt out to the machine's GPUs.
+  /// Returns the device of n sessions, dealt out to the machine's GPUs.
   static std::string sessions(int n) {
     int n_gpus = 0;
     for (const GpuInfo& gpu : device_info().gpus) n_gpus += gpu.available ? 1 : 0;

@@ -1,9 +1,9 @@
-// The CUDA plug-in under watch: linked with the plug-in's own objects to a second copy of it, in which the calls below
-// come here first (ld's --wrap). It writes down which of its kernels a process launched, so that a run of tests can be
-// asked whether it missed one (scripts/gpu_check.sh), and can have less shared memory than the GPU has, so that
-// kernels for other GPUs run on the one that is there.
-//   STOPE_CUDA_KERNELS=FILE        at the end a line a kernel is added: "launched NAME" or "missed NAME"
-//   STOPE_CUDA_SHARED_MEMORY=BYTES  of a block, at most
+// The CUDA plug-in under watch. The plug-in's own objects are linked to a second copy in which the calls below come
+// here first (ld's --wrap). It writes down which of its kernels a process launched, so that scripts/gpu_check.sh can
+// ask whether a run of tests missed one. It can also have less shared memory than the GPU, so that kernels for other
+// GPUs run on this one.
+//   STOPE_CUDA_KERNELS=FILE         at the end adds a line per kernel: "launched NAME" or "missed NAME"
+//   STOPE_CUDA_SHARED_MEMORY=BYTES  the most shared memory of a block
 #include <cuda_runtime_api.h>
 #include <cxxabi.h>
 #include <fcntl.h>
@@ -24,11 +24,11 @@ struct Kernel {
 
 struct Watch {
   std::mutex mutex;
-  std::map<const void*, Kernel> kernels;  // by the host's function of that name
+  std::map<const void*, Kernel> kernels;  // keyed by the host's function of that name
   std::map<cudaKernel_t, const void*> functions;
 };
 
-// Made by whatever comes first, since kernels are registered before main(), and never destroyed.
+// The first user makes it, since kernels are registered before main(). It is never destroyed.
 Watch& watch() {
   static Watch* const the_watch = new Watch;
   return *the_watch;
@@ -47,7 +47,7 @@ std::string readable(const std::string& name) {
   return result;
 }
 
-// In one call, so that the lines of processes side by side do not mix.
+// One call writes all, so that the lines of parallel processes do not mix.
 __attribute__((destructor)) void write_down() {
   const char* const path = std::getenv("STOPE_CUDA_KERNELS");
   if (path == nullptr || *path == '\0') return;
@@ -63,7 +63,7 @@ __attribute__((destructor)) void write_down() {
 
 }  // namespace
 
-// The names are those that ld gives to a wrapped function and to what it wraps.
+// These are the names that ld gives to a wrapped function and to what it wraps.
 // NOLINTBEGIN(bugprone-reserved-identifier,readability-identifier-naming)
 extern "C" {
 
@@ -87,7 +87,7 @@ cudaError_t __wrap___cudaGetKernel(cudaKernel_t* kernel, const void* function) {
   return error;
 }
 
-// What <<< >>> becomes.
+// <<< >>> becomes this call,
 cudaError_t __real___cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void** arguments, std::size_t shared,
                                       cudaStream_t stream);
 cudaError_t __wrap___cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void** arguments, std::size_t shared,
@@ -101,7 +101,7 @@ cudaError_t __wrap___cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block
   return __real___cudaLaunchKernel(kernel, grid, block, arguments, shared, stream);
 }
 
-// ... and became before CUDA 12.
+// and became this one before CUDA 12.
 cudaError_t __real_cudaLaunchKernel(const void* function, dim3 grid, dim3 block, void** arguments, std::size_t shared,
                                     cudaStream_t stream);
 cudaError_t __wrap_cudaLaunchKernel(const void* function, dim3 grid, dim3 block, void** arguments, std::size_t shared,

@@ -1,4 +1,4 @@
-// Tests whose GPUs are those of the fake plug-in (fake_plugin.cpp): a fixture inherits from this beside testing::Test.
+// For tests whose GPUs are those of the fake plug-in (fake_plugin.cpp): a fixture inherits from this and testing::Test.
 #pragma once
 
 #include <cstdlib>

@@ -101,7 +101,7 @@ TEST(ApplyCuts, EveryRowIsInTheIntervalOfItsCode) {
 TEST(ApplyCuts, MissingValuesFollowThePolicy) {
   const CutSet cuts = {{"x", false, {0.3}, {}}, {"color", true, {}, {"blue"}}};
   const Table dropped = apply_cuts(small_table(), cuts, {MissingPolicy::drop, {}});
-  EXPECT_EQ(dropped.n_rows, 4);  // what is missing in "unused" and "y" does not matter
+  EXPECT_EQ(dropped.n_rows, 4);  // missing values in "unused" and "y" do not matter
   EXPECT_EQ(dropped.columns[0].at(3), 5.0);
   EXPECT_THROW(apply_cuts(small_table(), cuts), Error);
   Table numbers = small_table();
@@ -151,7 +151,7 @@ TEST(ApplyCuts, AValueSpelledAsMissingOnesIsRefusedBesideThem) {
   }
   const CutSet cuts = {{"c", true, {}, {"?"}}};
   EXPECT_TRUE(refused([&] { apply_cuts(table, cuts, {MissingPolicy::value, {}}); }));
-  table.columns[0] = make_nominal("c", {1, 1, -1, 1}, {"?", "red"});  // in the list only: no row has it
+  table.columns[0] = make_nominal("c", {1, 1, -1, 1}, {"?", "red"});  // listed, but no row has it
   EXPECT_EQ(texts(apply_cuts(table, cuts, {MissingPolicy::value, {}}).columns[0])[2], "s1");
 }
 

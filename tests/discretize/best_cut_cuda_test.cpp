@@ -1,4 +1,4 @@
-// The best cut of every attribute on the GPUs of this machine; skipped where there is none.
+// Finds the best cut of every attribute on the GPUs of this machine; skipped where there is none.
 #include "device/needs_gpu.hpp"
 #include "discretize/gpu_cases.hpp"
 #include "stope/error.hpp"
@@ -26,7 +26,7 @@ TEST_F(CutsOnGpu, SeveralSessions) {
   expect_the_processors_cuts_of_random_tables(sessions(2), 50, 3000, 12, 4);
 }
 
-// Of long columns, which take turns in the same memory.
+// Columns are long, and take turns in one memory.
 TEST_F(CutsOnGpu, SeveralPieces) {
   Random random(7);
   expect_the_processors_cuts(random_decisions(random, {300000, 21, 1, 3, false, false}), "cuda");
@@ -44,7 +44,7 @@ TEST_F(CutsOnGpu, WideTables) {
   }
 }
 
-// Every kernel, for a sanitizer.
+// Launches every kernel, for a sanitizer.
 TEST_F(CutsOnGpu, EveryKernel) {
   Random random(6);
   for (const std::int32_t n_classes : {2, 5}) {
@@ -59,7 +59,7 @@ TEST_F(CutsOnGpu, EveryKernel) {
   }
 }
 
-// 3e9 pairs, and more.
+// There are 3e9 pairs and more.
 TEST_F(CutsOnGpu, PairsBeyond32Bits) {
   constexpr std::int64_t kRows = 200000;
   std::vector<double> x(kRows);

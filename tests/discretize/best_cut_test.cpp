@@ -1,4 +1,5 @@
-// The best cut of every attribute against every cut tried and every pair counted, on every back end.
+// Compares the best cut of every attribute with an oracle that tries every cut and counts every pair, on every back
+// end.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -33,7 +34,7 @@ oracle::Measure measure_of(Criterion criterion) {
                                                 : oracle::Measure::entropy;
 }
 
-// W exactly, cut and score; gains but for rounding, and then the cut must be as good as the oracle's.
+// W must be exact, cut and score. Gains may differ by rounding; the cut must then be as good as the oracle's.
 void expect_best(const BestCut& found, const oracle::Feature& feature, const oracle::Decisions& decisions,
                  Criterion criterion) {
   const oracle::Best best = oracle::best_of(feature, decisions, measure_of(criterion));
@@ -159,7 +160,7 @@ void expect_sorted(const std::vector<T>& x, discretize::SortScratch& scratch, co
     for (std::size_t i = 0; i < x.size(); ++i) {
       ASSERT_EQ(differs[i], i + 1 < x.size() && below(rows[i], rows[i + 1]) ? 1 : 0) << i;
     }
-    if (n < discretize::kCrewRows) break;  // they leave it to one thread
+    if (n < discretize::kCrewRows) break;  // fewer rows are left to one thread
   }
 }
 
@@ -175,7 +176,7 @@ TEST(BestCut, SortedRowsAreInOrderWhateverTheValues) {
       std::vector<double> x(static_cast<std::size_t>(n));
       for (double& v : x) {
         v = kind < discretize_cases::kKinds        ? discretize_cases::random_number(random, kind)
-            : random.below(1000) == 0              ? -1e300  // far from the others, whose leading bits are all the same
+            : random.below(1000) == 0              ? -1e300  // far from the others, which share all their leading bits
             : kind == discretize_cases::kKinds     ? 1e6 + random.uniform()
             : kind == discretize_cases::kKinds + 1 ? 1e12 + static_cast<double>(random.below(50))
                                                    : 1.0 + random.uniform() * 1e-7;
@@ -222,7 +223,7 @@ TEST(BestCut, AllThreadsSortColumnsThatAreTooFewForThem) {
     return best_cuts(table, in_column_order());
   }();
   RunOptions run;
-  for (const int threads : {1, 2, 3, 4, 11}) {  // 5, 4, 5, 4 and 0 columns by one thread each
+  for (const int threads : {1, 2, 3, 4, 11}) {  // one thread each takes 5, 4, 5, 4 and 0 columns
     SCOPED_TRACE(threads);
     run.threads = threads;
     expect_same(first, best_cuts(table, in_column_order(), run));
@@ -245,7 +246,7 @@ Table two_halves(std::int64_t n) {
 }
 
 TEST(BestCut, BillionsOfPairs) {
-  const BestCut half = best_cuts(two_halves(100000)).cuts[0];  // 32-bit rivals say 705,032,704
+  const BestCut half = best_cuts(two_halves(100000)).cuts[0];  // rivals with 32 bits say 705,032,704
   EXPECT_EQ(half.pairs, std::int64_t{50000} * 50000);
   EXPECT_EQ(half.cut, 49999.5);
   EXPECT_EQ(best_cuts(two_halves(200000)).cuts[0].pairs, std::int64_t{100000} * 100000);
@@ -285,7 +286,7 @@ TEST(BestCut, NothingToSeparateHasNoCut) {
 }
 
 TEST(BestCut, EqualProportionsGainNothingWhateverRoundingSays) {
-  // Left 1 + 3, both 3 + 9: Gini and entropy cannot gain, W does.
+  // Left has 1 + 3 rows, both sides have 3 + 9: Gini and entropy cannot gain, W does.
   Table table;
   table.n_rows = 12;
   table.columns = {make_numeric("x", {0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1}),
@@ -311,7 +312,7 @@ TEST(BestCut, RankingIsByScoreThenColumn) {
   }
 }
 
-// The least share of false discoveries among the attributes with p <= t, over all t from `p` on.
+// Returns the least share of false discoveries among the attributes with p <= t, over all t from `p` on.
 double q_value(const std::vector<BestCut>& cuts, double p) {
   double least = 1.0;
   for (const BestCut& limit : cuts) {

@@ -1,4 +1,4 @@
-// How columns are dealt out to threads (discretize/crew.hpp, discretize/stage_columns.hpp).
+// Deals columns out to threads (discretize/crew.hpp, discretize/stage_columns.hpp).
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -35,7 +35,7 @@ TEST(ColumnsOnThreads, EveryColumnIsOfOneTask) {
   }
 }
 
-// Columns of 280 KB, which end anywhere in what a thread copies at a time.
+// Columns have 280 KB, and end anywhere in what a thread copies at a time.
 TEST(ColumnsOnThreads, ColumnsAreCopiedInParts) {
   Random random(3);
   discretize_cases::Shape shape;
@@ -44,7 +44,7 @@ TEST(ColumnsOnThreads, ColumnsAreCopiedInParts) {
   shape.n_classes = 2;
   shape.floats = true;
   const DecisionProblem problem = make_problem(discretize_cases::random_decisions(random, shape), MissingPolicy::value);
-  const std::vector<std::int64_t> some = {4, 0, 2};  // those of float32
+  const std::vector<std::int64_t> some = {4, 0, 2};  // the columns of float32
   const auto bytes = static_cast<std::size_t>(bytes_of(problem.attributes[0], problem.n_rows));
   for (const int threads : {1, 3}) {
     ThreadPool pool(threads);

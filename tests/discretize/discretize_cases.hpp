@@ -1,4 +1,4 @@
-// What the tests of discretisation share: random decision tables of every kind, and the same as the oracle sees them.
+// What the tests of discretisation share: random decision tables of every kind, and their form for the oracle.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -75,7 +75,7 @@ struct Shape {
   bool weighted = false, floats = false;
 };
 
-/// A table with label "y" and maybe weights "w"; the kinds of columns are drawn.
+/// Makes a table with label "y" and maybe weights "w"; the kinds of columns are drawn.
 inline Table random_decisions(Random& random, const Shape& shape) {
   Table table;
   table.n_rows = shape.n_rows;

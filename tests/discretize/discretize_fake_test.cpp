@@ -1,4 +1,4 @@
-// What the core does to find cuts on GPUs, with the fake plug-in (tests/device/fake_plugin.cpp).
+// The core's half of finding cuts on GPUs, with the fake plug-in (tests/device/fake_plugin.cpp).
 #include "base/fault.hpp"
 #include "device/with_fake_plugin.hpp"
 #include "discretize/gpu_cases.hpp"
@@ -16,7 +16,7 @@ class FakeCuts : public testing::Test, protected WithFakePlugin {
     Random random(8);
     return random_decisions(random, {n_rows, n_numeric, 2, 3, false, true});
   }
-  /// Doubles that come in two pieces.
+  /// Columns of doubles are copied in two pieces.
   static Table in_pieces() {
     Random random(8);
     return random_decisions(random, {300000, 15, 2, 3, false, false});
@@ -54,7 +54,7 @@ TEST_F(FakeCuts, WhatGpusDoNotDoIsRefused) {
   refused(random_decisions(random, {30, 3, 0, 2, true, false}), options);
 }
 
-// A GPU whose driver has started: what would make it start takes longer than a test may.
+// The GPU's driver has started already: a job large enough to start it would take longer than a test may.
 TEST_F(FakeCuts, AutoTakesAGpuThatPaysAndGivesUpOneThatFails) {
   const Table few = table(30, 3), many = table(1000, 5000);
   const auto on_auto = [](const Table& of, Criterion criterion = Criterion::discernibility) {

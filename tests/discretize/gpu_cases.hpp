@@ -1,5 +1,4 @@
-// Best cuts on GPUs: one body for those that are there and for the fake ones. All is compared with the
-// processor's.
+// Best cuts on GPUs: one test body for real GPUs and for the fake ones. All is compared with the CPU's results.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -23,7 +22,7 @@ inline BestCuts cuts_on(const Table& table, const std::string& device, MissingPo
   return best_cuts(table, options, run);
 }
 
-/// The processor's cuts and scores, bit for bit.
+/// Expects the CPU's cuts and scores, bit for bit.
 inline void expect_the_processors_cuts(const Table& table, const std::string& device) {
   const BestCuts want = cuts_on(table, "cpu"), got = cuts_on(table, device);
   EXPECT_EQ(got.report.backend, "cuda");
@@ -36,7 +35,7 @@ inline void expect_the_processors_cuts(const Table& table, const std::string& de
   }
 }
 
-/// Tables of up to most_rows rows, drawn; numbers of rows around powers of two more often.
+/// Draws tables of up to most_rows rows. Numbers of rows around powers of two are more frequent.
 inline void expect_the_processors_cuts_of_random_tables(const std::string& device, int n_tables, std::int64_t most_rows,
                                                         int n_numeric, std::uint64_t seed) {
   Random random(seed);

@@ -1,4 +1,4 @@
-// Sets of cuts against slow references, and what every method promises.
+// Compares sets of cuts with slow references, and checks the promises of every method.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -40,7 +40,7 @@ Table random_table(Random& random, int trial, std::int64_t most_rows, bool weigh
   return discretize_cases::random_decisions(random, shape);
 }
 
-// The numbers a set has for an attribute; none where it is not in the set.
+// Returns the numbers that a set has for an attribute; none where it is not in the set.
 std::vector<double> numbers_of(const CutSet& cuts, const std::string& name) {
   for (const AttributeCuts& one : cuts) {
     if (one.name == name) return one.numbers;
@@ -74,7 +74,7 @@ TEST(Mdlp, IsWhatTheCriterionSaysOnRandomTables) {
     });
     if (HasFatalFailure()) return;
   }
-  EXPECT_GT(n_cuts, static_cast<std::size_t>(n_tables) / 10);  // few random tables have any
+  EXPECT_GT(n_cuts, static_cast<std::size_t>(n_tables) / 10);  // few random tables have any cuts
 }
 
 TEST(ChiMerge, IsWhatMergingOneByOneGives) {
@@ -144,7 +144,7 @@ TEST(MdGlobal, IsWhatCountingEveryPairGives) {
   }
 }
 
-// Rows that differ in no feature: NaN is a value, -0 is 0.
+// Whether rows differ in no feature: NaN is a value, -0 is 0.
 bool same_rows(const Table& table, std::int64_t a, std::int64_t b) {
   for (const std::int64_t f : table.features()) {
     const Column& column = table.columns[static_cast<std::size_t>(f)];
@@ -188,7 +188,7 @@ TEST(EqualWidth, DividesTheRangeOfFiniteValues) {
   EXPECT_EQ(numbers_of(cuts, "b"), (std::vector<double>{1, 2, 3}));
   EXPECT_EQ(numbers_of(cuts, "c"), std::vector<double>{});
   EXPECT_EQ(numbers_of(cuts, "d"), std::vector<double>{std::nextafter(1.0, 2.0)});
-  const std::vector<double> huge = numbers_of(cuts, "e");  // whose range overflows
+  const std::vector<double> huge = numbers_of(cuts, "e");  // its range overflows
   ASSERT_EQ(huge.size(), 3U);
   for (int i = 0; i < 3; ++i) EXPECT_NEAR(huge[static_cast<std::size_t>(i)] / 8.5e307, i - 1, 1e-15);
   EXPECT_EQ(numbers_of(cuts, "f"), std::vector<double>{});

@@ -95,7 +95,7 @@ TEST(Problem, WhatCannotBeUsedIsRefusedWithItsPlace) {
   missing_label.columns[1] = make_nominal("y", {0, 1, 0, 1, -1}, {"a", "b"});
   missing_label.columns[1].role = Role::label;
   EXPECT_EQ(code_of(missing_label, MissingPolicy::drop, "row 4: a missing label"),
-            ErrorCode::invalid_file);  // of 0, 3, 4
+            ErrorCode::invalid_file);  // one of 0, 3, 4
   for (const double weight : {-1.0, kNan, 0x1.0p43}) {
     Table weighted = table;
     weighted.columns[3] = make_numeric("w", {1.0, weight, 1.0, 1.0, 1.0});

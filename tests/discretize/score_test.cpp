@@ -24,7 +24,7 @@ Rows random_rows(Random& random, std::int64_t n_classes, bool weighted) {
   return rows;
 }
 
-// Every pair, one after the other: rows [0, cut) are left.
+// Counts every pair, one after the other: rows [0, cut) are left.
 std::int64_t count_pairs(const Rows& rows, std::size_t cut) {
   std::int64_t pairs = 0;
   for (std::size_t i = 0; i < cut; ++i) {
@@ -63,7 +63,7 @@ TEST(Score, StepsAddUpToTheNumberOfSeparatedPairs) {
 }
 
 TEST(Score, TwiceWIsGiniWithSquaredSizes) {
-  // 2 W = n^2 G(P) - L^2 G(L) - R^2 G(R), the identity of the rule book, in integers.
+  // The identity of the rule book in integers: 2 W = n^2 G(P) - L^2 G(L) - R^2 G(R).
   Random random(4);
   for (int trial = 0; trial < 200; ++trial) {
     std::int64_t left[5], both[5], n = 0, l = 0, squares = 0, left_squares = 0, right_squares = 0;
@@ -89,14 +89,14 @@ TEST(Score, BillionsOfPairsDoNotOverflow) {
   const std::int64_t many_left[2] = {most, 0}, many[2] = {most, kMostRows - most};
   EXPECT_EQ(discernibility<std::int64_t>(many_left, many, 2), most * (kMostRows - most));
   EXPECT_GT(most * (kMostRows - most), 0);
-  // Weights: 2^61 units on each side make 2^122 pairs.
+  // With weights, 2^61 units on each side make 2^122 pairs.
   const std::int64_t heavy = std::int64_t{1} << 60;
   const std::int64_t heavy_left[2] = {heavy, 0}, heavy_both[2] = {heavy, heavy};
   EXPECT_EQ(discernibility<Int128>(heavy_left, heavy_both, 2), static_cast<Int128>(heavy) * heavy);
 }
 
 TEST(Score, GiniAndEntropyGainsOfAKnownSplit) {
-  // 4 + 4 rows, left 3 + 1: Gini 1/2, parts 3/8; entropy 1 bit, parts 0.8112781244591328.
+  // 3 + 1 of 4 + 4 rows are left: Gini is 1/2, of the parts 3/8; entropy is 1 bit, of the parts 0.8112781244591328.
   EXPECT_DOUBLE_EQ(gini_gain(9 + 1, 4, 1 + 9, 4, 16 + 16), 0.125);
   const std::int64_t left[2] = {3, 1}, both[2] = {4, 4};
   EXPECT_DOUBLE_EQ(total_entropy(both, 2), 8.0);

@@ -16,7 +16,7 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kLargest = std::numeric_limits<double>::max();
 constexpr double kTiny = std::numeric_limits<double>::denorm_min();
 
-// In the order of the rule book: missing, -infinity, numbers, +infinity.
+// Returns values in the order of the rule book: missing, -infinity, numbers, +infinity.
 std::vector<double> ascending() {
   return {std::nan(""), -kInfinity, -kLargest, -1.0, -std::numeric_limits<double>::min(),
           -kTiny,       0.0,        kTiny,     1.0,  std::nextafter(1.0, 2.0),
@@ -81,7 +81,7 @@ TEST(ValueOrder, EveryCutDividesItsNeighbours) {
 TEST(ValueOrder, TheMidpointTrap) {
   EXPECT_EQ(cut_between(1.0, 2.0), 1.5);
   const double next = std::nextafter(1.0, 2.0);
-  EXPECT_EQ((1.0 + next) / 2.0, 1.0);  // would send 1.0 right
+  EXPECT_EQ((1.0 + next) / 2.0, 1.0);  // this would send 1.0 right
   EXPECT_EQ(cut_between(1.0, next), next);
   EXPECT_EQ(cut_between(1e308, 1.7e308), 1e308 / 2 + 1.7e308 / 2);
   EXPECT_EQ(cut_between(-1.7e308, -1e308), -1.7e308 / 2 + -1e308 / 2);

@@ -1,4 +1,4 @@
-// evaluate(): equals fits and predictions made by hand, fold by fold; leave-one-out, errors, budget, progress.
+// evaluate() equals fits and predictions made by hand, fold by fold; leave-one-out, errors, budget, progress.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -34,7 +34,8 @@ Table table_of(std::vector<Column> columns) {
   return table;
 }
 
-// Two numeric features of very different scale, one nominal, some values missing; the label depends on them.
+// Makes two numeric features of very different scale and one nominal; some values are missing, and the label depends on
+// them.
 Table mixed_table(std::int64_t n_rows, std::uint64_t seed, bool nominal_label) {
   Random random(seed);
   std::vector<double> small, large, target;
@@ -79,7 +80,7 @@ EvaluateOptions options_of(Scheme scheme, Ks ks = {5}) {
   return options;
 }
 
-// Training and test part of one split, each normalised by what was fitted to the training part.
+// Returns training and test part of one split, each normalised by what was fitted to the training part.
 std::pair<Table, Table> split(const Table& table, const std::vector<std::int64_t>& test, NormalizeOptions normalize) {
   std::vector<std::int64_t> train;
   for (std::int64_t row = 0; row < table.n_rows; ++row) {
@@ -293,7 +294,7 @@ TEST(EvaluateMissingLabels, AreAnErrorByDefault) {
 }
 
 TEST(EvaluateMissingLabels, TrainAsClassZeroUnderRapidMinerAndAreNotScored) {
-  // x = 0 1 | 10 11 with the label of 11 missing, i.e. class a as a neighbour: row 10 (b) gets a, rows 0 and 1 are
+  // x = 0 1 | 10 11. The label of 11 is missing, i.e. class a as a neighbour: row 10 (b) gets a, rows 0 and 1 are
   // right.
   Table table = table_of(
       {make_numeric("x", {0, 1, 10, 11}), as_label(make_nominal("class", {0, 0, 1, kMissingCode}, {"a", "b"}))});
@@ -374,7 +375,7 @@ TEST(EvaluateRun, ReportsAllFoldsTogether) {
   EvaluateOptions options = options_of(Scheme::cross_validation, {1, 2});
   options.n_folds = 10;
   const Evaluation evaluation = evaluate(mixed_table(103, 3, true), options);
-  // Three folds of 11 rows, seven of 10: one search each, whatever the number of ks.
+  // Three folds have 11 rows, seven have 10. Each takes one search, whatever the number of ks.
   EXPECT_EQ(evaluation.report.pairs, 3 * 11 * 92 + 7 * 10 * 93);
   EXPECT_EQ(evaluation.report.method, "reference");  // too few pairs for anything else
   EXPECT_EQ(evaluation.report.evaluated, evaluation.report.pairs);
@@ -441,7 +442,7 @@ TEST(EvaluateRun, EveryFailedAllocationIsACleanError) {
     }
     fault::arm_alloc(0);
   }
-  // Per fold at least: four columns of each part, two scratch columns or normalised ones of each part.
+  // Each fold allocates at least four columns of each part, and two scratch or normalised columns of each part.
   EXPECT_GE(failures, 2 * 12);
 }
 

@@ -1,4 +1,4 @@
-// evaluate_tree() and fit_tree(): equal fits and predictions made by hand, fold by fold.
+// evaluate_tree() and fit_tree() equal fits and predictions made by hand, fold by fold.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 namespace stope {
 namespace {
 
-// The label follows x, but for a fifth of the rows.
+// The label follows x, except for a fifth of the rows.
 Table noisy_table(std::int64_t n_rows) {
   Random random(3);
   std::vector<double> x, y;
@@ -91,7 +91,7 @@ TEST(FitTree, PrunesWithTheRowsThatItHeldOut) {
   tree.prune_reduced_error(table.take(rows));
   const DecisionTree fitted = fit_tree(table, options);
   EXPECT_EQ(format_tree(fitted, TreeFormat::json), format_tree(tree, TreeFormat::json));
-  EXPECT_LT(fitted.n_leaves(), whole / 2);  // noise is all that most of them fit
+  EXPECT_LT(fitted.n_leaves(), whole / 2);  // most of them fit only noise
 }
 
 TEST(FitTree, WantsANominalLabel) {

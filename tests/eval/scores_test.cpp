@@ -52,7 +52,7 @@ TEST(ClassificationScores, AgreeWithScikitLearn) {
 }
 
 TEST(ClassificationScores, AMissingPredictionIsWrong) {
-  // The same with two predictions missing; for scikit-learn they are a class 3 that no row has:
+  // Two of these predictions are missing. For scikit-learn they are a class 3 that no row has:
   // p = [0,2,2,1,3,0,1,2,3,1], labels=[0,1,2,3], means over labels=[0,1,2].
   const ClassificationScores scores = score_classification({"a", "b", "c"}, {0, 1, 2, 2, 1, 0, 1, 2, 0, 1},
                                                            {0, 2, 2, 1, kMissingCode, 0, 1, 2, kMissingCode, 1});
@@ -90,7 +90,7 @@ TEST(ClassificationScores, ClassesThatDoNotOccurAreLeftOutOfTheMean) {
   EXPECT_EQ(scores.support, (Counts{0, 2, 1, 0}));
   EXPECT_NEAR(scores.macro_f1, 0.4, kTight);
   EXPECT_EQ(scores.confusion.size(), 4u * 5u);
-  // Predicted, though no row has it: it occurs, and its F1 is 0.
+  // The class is predicted though no row has it: it occurs, and its F1 is 0.
   EXPECT_EQ(score_classification({"a", "b"}, {0, 0}, {0, 1}).macro_f1, (2.0 / 3 + 0.0) / 2);
 }
 

@@ -1,4 +1,4 @@
-// Splits: every row once, balanced sizes and classes, the same for a seed everywhere.
+// Splits hold every row once, with balanced sizes and classes, and are the same for a seed everywhere.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -29,7 +29,7 @@ void expect_invalid(const std::string& message, const std::function<void()>& act
   }
 }
 
-// Codes -1, 0, ..., n_classes - 1 with very different frequencies.
+// Returns codes -1, 0, ..., n_classes - 1 with very different frequencies.
 Codes skewed_labels(std::int64_t n_rows, std::int32_t n_classes, std::uint64_t seed) {
   Random random(seed);
   Codes labels;
@@ -46,7 +46,7 @@ std::map<std::int32_t, std::int64_t> class_counts(const Rows& rows, const Codes&
   return counts;
 }
 
-// Largest minus smallest of f over the folds.
+// Returns the largest minus the smallest f over the folds.
 std::int64_t spread(const std::vector<Rows>& folds, const std::function<std::int64_t(const Rows&)>& f) {
   std::int64_t low = std::numeric_limits<std::int64_t>::max();
   std::int64_t high = 0;
@@ -110,7 +110,7 @@ TEST(Folds, AClassMayHaveFewerRowsThanThereAreFolds) {
 }
 
 TEST(Folds, FollowTheSeed) {
-  // Fixed bytes: the same on every machine, compiler and standard library.
+  // These rows are fixed: the same on every machine, compiler and standard library.
   EXPECT_EQ(cross_validation_folds(10, 3, 42), (std::vector<Rows>{{0, 3, 7, 8}, {2, 6, 9}, {1, 4, 5}}));
   EXPECT_EQ(cross_validation_folds(10, 3, 42, {0, 1, 0, 1, 0, 1, 0, 1, 0, 0}),
             (std::vector<Rows>{{0, 3, 5, 6}, {4, 7, 9}, {1, 2, 8}}));
@@ -154,13 +154,14 @@ TEST(Holdout, TakesTheRoundedFractionButNeitherNoneNorAll) {
 }
 
 TEST(Holdout, StratifiesByLargestRemainders) {
-  // 10 rows a test of 4: shares of 5, 3, 2 rows are 2.0, 1.2, 0.8: 2, 1, 0 and the row left over to the 0.8.
+  // 4 of 10 rows are for the test. The shares of 5, 3, 2 rows are 2.0, 1.2, 0.8: 2, 1, 0, and the row left over goes
+  // to 0.8.
   const Codes labels = {0, 0, 0, 0, 0, 1, 1, 1, 2, 2};
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     const auto counts = class_counts(holdout_rows(10, 0.4, seed, labels), labels);
     EXPECT_EQ(counts, (std::map<std::int32_t, std::int64_t>{{0, 2}, {1, 1}, {2, 1}}));
   }
-  // Equal remainders, 0.5 each: the lower code, and missing before all.
+  // The remainders are equal, 0.5 each: the lower code comes first, and a missing one before all.
   EXPECT_EQ(class_counts(holdout_rows(2, 0.5, 1, {1, 0}), {1, 0}), (std::map<std::int32_t, std::int64_t>{{0, 1}}));
   EXPECT_EQ(class_counts(holdout_rows(2, 0.5, 1, {0, -1}), {0, -1}), (std::map<std::int32_t, std::int64_t>{{-1, 1}}));
 }

@@ -1,6 +1,6 @@
-// Every allocation of a small run fails once: reading two tables, fitting, classifying, writing the predictions; cuts,
-// trees, model files. Each failure must come out as Error{out_of_memory} or std::bad_alloc and leave no file and (under
-// the address sanitizer) no memory behind.
+// Fails every allocation of a small run once: reading two tables, fitting, classifying, writing predictions, cuts,
+// trees, model files. Each failure must come out as Error{out_of_memory} or std::bad_alloc. It must leave no file and
+// (under the address sanitizer) no memory behind.
 #include <gtest/gtest.h>
 
 #include <unistd.h>
@@ -97,7 +97,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr unsigned kPatience = 400;  // seconds until a thread that waits for a lost one ends the test
+constexpr unsigned kPatience = 400;  // seconds after which a test ends that waits for a lost thread
 constexpr const char* kOut = "out.csv";
 
 class AllocFault : public TemporaryFolder {
@@ -123,7 +123,7 @@ class AllocFault : public TemporaryFolder {
   /// Runs `job` with allocation 1, 2, 3, ... failing until it succeeds; returns how many failed.
   template <class Job>
   long sweep(const Job& job) {
-    job();  // once without a fault: pools and caches that live as long as the process are made now
+    job();  // once without a fault: makes the pools and caches that live as long as the process
     const std::string want = content(kOut);
     const std::size_t complete = files().size();
     for (long n = 1; n < 100000; ++n) {
@@ -204,7 +204,7 @@ TEST_F(AllocFault, ClassifyArff) {
   EXPECT_GT(sweep([&] { classify(at("train.arff"), read, {}); }), 50);
 }
 
-/// The hook of the large allocations, which malloc-based overrides do not see.
+/// Fails large allocations through their own hook: overrides based on malloc do not see them.
 TEST_F(AllocFault, LargeAllocations) {
   ReadOptions read;
   read.target = "y";
@@ -270,7 +270,7 @@ TEST_F(AllocFault, Discretize) {
       100);
 }
 
-// Growing, pruning, every format, predictions; on one thread and on several.
+// Grows and prunes trees, writes every format, and predicts, on one thread and on several.
 TEST_F(AllocFault, Trees) {
   const ReadOptions read{.target = "y", .target_is_nominal = true};
   for (const int threads : {1, 3}) {
@@ -300,8 +300,8 @@ TEST_F(AllocFault, Trees) {
   }
 }
 
-// Summarised, read, and saved again: a file that is half written, or read by halves, would be a model of something
-// else.
+// Model files are summarised, read, and saved again. A file that is half written, or read by halves, would be another
+// model.
 TEST_F(AllocFault, ModelFiles) {
   const Table train = read_table(at("train.csv"), {.target = "y", .target_is_nominal = true});
   const Table numbers = read_table(put("numbers.csv", "x,z\n0,1\n1.5,3\n2,2\n"), {});

@@ -1,4 +1,4 @@
-// Generated tables: the same values whatever the parts and threads, and each kind is what it says.
+// Generated tables have the same values whatever the parts and threads, and each kind is what it says.
 #include "stope/generate.hpp"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 namespace stope {
 namespace {
 
-// Every value of a table as one number: FNV-1a of the bits.
+// Returns every value of a table as one number: FNV-1a of the bits.
 std::uint64_t hash_of(const std::vector<Table>& parts) {
   std::uint64_t hash = 0xcbf29ce484222325ULL;
   for (std::size_t c = 0; c < parts.front().columns.size(); ++c) {
@@ -54,7 +54,7 @@ TEST(Generate, PartsAndThreadsDoNotShow) {
   }
 }
 
-// For all time and on every machine.
+// These values hold for all time and on every machine.
 TEST(Generate, TheValuesAreThese) {
   const std::pair<const char*, std::uint64_t> wanted[] = {
       {"blobs", 1762210216142946192U},   {"mixed", 5154883091230112390U}, {"rules", 10874416902425378356U},

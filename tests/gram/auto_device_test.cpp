@@ -1,5 +1,5 @@
-// What --device auto weighs for the gram operator. Which device really is faster: bench/prior_works.py --work 002; that
-// auto moves to a GPU and falls back: gram_fake_test.cpp.
+// What --device auto weighs for the gram operator. bench/prior_works.py --work 002 measures which device really is
+// faster; gram_fake_test.cpp tests that auto moves to a GPU and falls back.
 #include "gram/auto_device.hpp"
 
 #include <gtest/gtest.h>

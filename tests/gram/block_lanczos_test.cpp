@@ -1,5 +1,5 @@
-// Block Lanczos on matrices whose eigenvalues are known: clusters, repetitions, zeros, more wanted than a block is
-// wide.
+// Block Lanczos on matrices whose eigenvalues are known: clusters, repetitions, zeros, and more wanted eigenvalues than
+// a block is wide.
 #include "gram/block_lanczos.hpp"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@
 namespace stope::gram {
 namespace {
 
-// H D H with H a product of two reflections: the eigenvalues D, eigenvectors that are no axes.
+// H D H, where H is a product of two reflections: the eigenvalues are D, and no eigenvector is an axis.
 class Known {
  public:
   explicit Known(std::vector<double> values) : values_(std::move(values)) {

@@ -1,4 +1,4 @@
-// check_gram finds a number that is wrong, and none that is right.
+// check_gram finds a number that is wrong, and accepts all that are right.
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -40,7 +40,7 @@ TEST(CheckGram, FindsEveryWrongNumber) {
   const std::vector<float> right = c.z;
   for (std::size_t j = 0; j < c.z.size(); j += 7) {
     c.z = right;
-    // Three units in the last place: one is what rounding explains.
+    // It is wrong by three units in the last place; rounding explains one.
     for (int step = 0; step < 3; ++step) c.z[j] = std::nextafter(c.z[j], std::numeric_limits<float>::infinity());
     const GramCheck check = check_gram(view(c.matrix), c.x, c.z);
     ASSERT_EQ(check.n_wrong, 1);

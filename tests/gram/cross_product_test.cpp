@@ -1,4 +1,4 @@
-// Sums of outer products: against long double, and the same bits whatever computes them.
+// Compares sums of outer products with long double. The bits must be the same whatever computes them.
 #include "gram/cross_product.hpp"
 
 #include <gtest/gtest.h>

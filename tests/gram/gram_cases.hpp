@@ -1,4 +1,4 @@
-// Matrices and vectors for the tests of the gram operator, and one under a forced back end.
+// Matrices and vectors for the tests of the gram operator, and an operator under a forced back end.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ namespace stope::gram {
 
 using oracle::GramCase;
 
-/// What the numbers of a matrix look like.
+/// The kinds of numbers in a matrix.
 enum class Values { plain, offset, wide_range };
 
 inline double draw(Random& random, Values values) {
@@ -42,7 +42,7 @@ inline GramCase make_case(std::int64_t n_rows, std::int64_t n_columns, bool is_f
   c.n_columns = n_columns;
   c.stride = n_columns + gap;
   c.is_float = is_float;
-  // What lies between rows must not matter.
+  // Values between rows must not matter.
   const std::size_t size = static_cast<std::size_t>((n_rows - 1) * c.stride + n_columns);
   (is_float ? c.doubles : c.doubles).resize(is_float ? 0 : size, std::nan(""));
   if (is_float) c.floats.resize(size, std::nanf(""));
@@ -82,7 +82,7 @@ inline MatrixView view(const GramCase& c) {
   return {c.values(), c.is_float ? Dtype::float32 : Dtype::float64, c.n_rows, c.n_columns, c.stride};
 }
 
-/// Hands its rows out in copies, as a table or a file does.
+/// Hands out copies of its rows, as a table or a file does.
 class CopiedRows final : public RowSource {
  public:
   explicit CopiedRows(const GramCase& c) : c_(c) {}

@@ -1,5 +1,5 @@
-// The host's half of the gram operator on GPUs, with the fake plug-in: parts, several GPUs, errors. No GPU;
-// the kernels themselves are tested by gram_test.cpp where there is one.
+// The host's half of the gram operator on GPUs, with the fake plug-in: parts, several GPUs, errors. No GPU is needed;
+// gram_test.cpp tests the kernels themselves where there is one.
 #include <gtest/gtest.h>
 
 #include "base/fault.hpp"
@@ -36,7 +36,7 @@ TEST_F(FakeGram, AnyPartsAndGpusGiveTheSameBits) {
           setenv("STOPE_DEVICE_ROWS", held, 1);
           const auto by = make_operator(make_row_source(view(c)), options_of(c), on(device));
           EXPECT_EQ(multiply(c, *by), wanted) << rows << " x " << columns << ", " << device << ", held " << held;
-          // Once more: resident rows are there now, a graph is replayed.
+          // The second product finds resident rows, and replays a graph.
           EXPECT_EQ(multiply(c, *by), wanted) << rows << " x " << columns << ", " << device << ", held " << held;
           EXPECT_EQ(by->report().backend, "cuda");
           const auto copied = make_operator(std::make_shared<CopiedRows>(c), options_of(c), on(device));
@@ -119,7 +119,7 @@ TEST_F(FakeGram, AutoTakesAGpuForManyProducts) {
 TEST_F(FakeGram, AutoMovesAMatrixThatIsMultipliedAgainAndAgain) {
   const GramCase c = make_case(2000, 200, true, 10);
   std::vector<double> z(200), wanted(200);
-  make_operator(make_row_source(view(c)), {}, on("cuda"))->gram(c.x, wanted);  // its driver has started
+  make_operator(make_row_source(view(c)), {}, on("cuda"))->gram(c.x, wanted);  // starts the driver
   const auto by = make_operator(make_row_source(view(c)), {}, on("auto"));
   std::int64_t products = 0;
   for (; products < 5'000 && by->report().backend != "cuda"; ++products) {

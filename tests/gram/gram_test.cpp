@@ -1,4 +1,4 @@
-// The gram operator against its definition, on every back end of the processor.
+// Compares the gram operator with its definition, on every back end of the CPU.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// The shape written down a second time gives the same bits.
+// The shape, written down a second time, must give the same bits.
 void expect_the_shape(const GramCase& c, const Products& p, const std::string& what) {
   const oracle::GramOracle oracle(c);
   for (std::int64_t i = 0; i < c.n_rows; ++i) {
@@ -80,7 +80,7 @@ TEST(Gram, TallAndWideShapes) {
   }
 }
 
-// More than the multiprocessors of any GPU hold together.
+// Rows are longer than what the multiprocessors of any GPU hold together.
 TEST(Gram, RowsOfMoreThanAMillionColumns) {
   const GramCase c = make_case(1, 1'200'001, true, 110);
   for (const std::string& backend : backends()) {
@@ -89,7 +89,7 @@ TEST(Gram, RowsOfMoreThanAMillionColumns) {
   }
 }
 
-// Parts of the rows at a time, and two sessions, on a real GPU.
+// A real GPU gets parts of the rows at a time, and two sessions.
 TEST(Gram, PartsAndSessionsOfAGpu) {
   if (const std::string why = why_no_gpu(); !why.empty()) GTEST_SKIP() << why;
   for (const auto& [rows, columns] : {std::pair<std::int64_t, std::int64_t>{1100, 5}, {530, 1030}, {3000, 9001}}) {
@@ -103,7 +103,7 @@ TEST(Gram, PartsAndSessionsOfAGpu) {
         setenv("STOPE_DEVICE_ROWS", held, 1);
         run.device = device;
         const auto by = make_operator(make_row_source(view(c)), options_of(c), run);
-        for (int turn = 0; turn < 3; ++turn) {  // resident rows are replayed from the second on
+        for (int turn = 0; turn < 3; ++turn) {  // resident rows are replayed from the second turn on
           EXPECT_EQ(multiply(c, *by), wanted) << words(c, device) << ", held " << held << ", turn " << turn;
         }
       }
@@ -127,7 +127,7 @@ TEST(Gram, ShiftsScalesAndHardNumbers) {
   }
 }
 
-// Centred implicitly as if the matrix had been centred: an offset of a million costs no digits.
+// Centring is implicit, as if the matrix had been centred: an offset of a million costs no digits.
 TEST(Gram, ShiftingLosesNothing) {
   GramCase c = make_case(300, 40, false, 5, Values::offset);
   c.shift.assign(40, 1e6);
@@ -155,7 +155,7 @@ TEST(Gram, TheSameBitsHoweverItIsRun) {
   }
 }
 
-// Sums of all groups do not fit: blocks of groups, the tree over them the same.
+// The sums of all groups do not fit: they come in blocks of groups, under one tree.
 TEST(Gram, TheSameBitsWithLittleMemory) {
   for (const auto& [rows, columns] : {std::pair<std::int64_t, std::int64_t>{5000, 1000}, {1500, 20000}}) {
     const GramCase c = make_case(rows, columns, true, 43);
@@ -252,11 +252,11 @@ TEST(Gram, ZerosAreOfPositiveSign) {
   }
 }
 
-// Rows end where memory ends: nothing beyond is read. (The address sanitizer watches.)
+// Memory ends where rows end: nothing beyond it is read. (The address sanitizer watches.)
 TEST(Gram, ReadsNothingBehindTheLastRow) {
   for (const std::int64_t columns : {1, 3, 5, 9, 130, 517}) {
     for (const bool is_float : {true, false}) {
-      const GramCase c = make_case(5, columns, is_float, 48);  // vectors of exactly that size
+      const GramCase c = make_case(5, columns, is_float, 48);  // the vectors have exactly that size
       for (const std::string& backend : backends()) {
         const ForcedBackend forced(backend);
         multiply(c);
@@ -328,7 +328,7 @@ TEST(GramShape, GroupsCoverAllRowsOnce) {
         ASSERT_EQ(GroupRows::of(rows, groups).group_of(group_begin(g, rows, groups)), g);
         ASSERT_EQ(GroupRows::of(rows, groups).group_of(group_begin(g + 1, rows, groups) - 1), g);
       }
-      // The sums of all groups: 9 MB, or 8 vectors where rows are wide.
+      // The sums of all groups take 9 MB, or 8 vectors where rows are wide.
       EXPECT_LE(groups * columns, std::max<std::int64_t>(1081344, 8 * columns));
     }
   }

@@ -1,6 +1,6 @@
-// Every instance of the gram operator's kernels against the processor, bit for bit: what runs under compute-sanitizer
-// (scripts/gpu_check.sh, which asks the watched plug-in whether an instance was missed). Hence small matrices and few
-// of them. Skipped where there is no GPU.
+// Compares every instance of the gram operator's kernels with the CPU, bit for bit. compute-sanitizer runs this
+// (scripts/gpu_check.sh, which asks the watched plug-in whether an instance was missed), so matrices are small and few.
+// Skipped where there is no GPU.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -13,8 +13,8 @@
 namespace stope::gram {
 namespace {
 
-// Elements' type, whether columns are shifted, and the shared memory that the watched plug-in says there is: kernels
-// whose ring is shorter are those of other GPUs.
+// The parameters: the elements' type, whether columns are shifted, and whether the watched plug-in claims little shared
+// memory. Kernels with a shorter ring are those of other GPUs.
 class GramKernelsCuda : public NeedsGpuAs<testing::TestWithParam<std::tuple<bool, bool, bool>>> {
  protected:
   void SetUp() override {
@@ -24,8 +24,8 @@ class GramKernelsCuda : public NeedsGpuAs<testing::TestWithParam<std::tuple<bool
   void TearDown() override { unsetenv("STOPE_CUDA_SHARED_MEMORY"); }
 };
 
-// Groups that fit a block of threads, rows of a block (of 24 x 2000 floats where memory is little), and rows of
-// several.
+// Groups fit a block of threads, a row fits a block (24 x 2000 floats with little memory), or a row takes several
+// blocks.
 TEST_P(GramKernelsCuda, HaveTheProcessorsBits) {
   const auto& [is_float, is_shifted, has_little] = GetParam();
   std::uint64_t seed = 300;
@@ -42,7 +42,7 @@ TEST_P(GramKernelsCuda, HaveTheProcessorsBits) {
     run.device = "cuda:0";
     const auto by = make_operator(make_row_source(view(c)), options_of(c), run);
     EXPECT_EQ(by->report().backend, "cuda");
-    for (int turn = 0; turn < 2; ++turn) {  // rows that stay are replayed
+    for (int turn = 0; turn < 2; ++turn) {  // resident rows are replayed
       EXPECT_EQ(multiply(c, *by), wanted) << rows << " x " << columns << ", turn " << turn;
     }
   }

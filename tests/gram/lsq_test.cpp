@@ -1,4 +1,4 @@
-// Least squares and ridge against a singular value decomposition in long double.
+// Compares least squares and ridge with a singular value decomposition in long double.
 #include "stope/lsq.hpp"
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ struct Case {
   std::string name;
   std::vector<std::vector<double>> columns;
   std::vector<double> target, weights = {};
-  double condition = 1e3;  // about that of the centred columns, each scaled to length 1
+  double condition = 1e3;  // about the condition of the centred columns, each scaled to length 1
 };
 
 Case random_case(std::string name, std::int64_t n, std::int64_t p, double offset = 0.0, std::uint64_t seed = 1) {
@@ -125,7 +125,7 @@ void expect_equal(const Case& c, const LinearModel& model, const oracle::LinearF
   for (const double v : c.target) mean += real(v) / static_cast<Real>(n);
   for (const double v : c.target) spread = std::max(spread, std::fabs(real(v)));
   for (std::size_t j = 0; j < c.columns.size(); ++j) {
-    // Each coefficient in units of what its column contributes.
+    // Each coefficient is measured in units of what its column contributes.
     Real size = 0;
     for (const double v : c.columns[j]) size = std::max(size, std::fabs(real(v) - real(c.columns[j][0])));
     scale = std::max(scale, size * std::fabs(want.coefficients[j]));
@@ -157,9 +157,9 @@ TEST(Lsq, EqualsTheDecomposition) {
         options.fit_intercept = intercept;
         const LinearModel model = LinearModel::fit(table_of(c), options);
         const oracle::LinearFit want = expected(c, alpha, intercept);
-        // Through the origin the offset makes the columns of "far from zero" dependent, the more the farther.
+        // Without an intercept the offset makes the columns of "far from zero" dependent, more so the farther they are.
         const double condition = c.condition * (c.name.starts_with("far") ? 1e4 : 1);
-        // A small ridge over dependent columns divides what rounding leaves along them by that ridge.
+        // Over dependent columns, rounding leaves an error that a small ridge divides.
         const bool divided = alpha > 0.0 && alpha < 1e-3 && want.rank < static_cast<std::int64_t>(c.columns.size());
         expect_equal(c, model, want, divided ? 1e-15 / alpha : 1e-14 * condition);
         if (alpha == 0.0) {
@@ -282,7 +282,7 @@ TEST(Lsq, MissingValues) {
   expect_equal(filled, through_origin, expected(filled, 0.0, false), 1e-12);
   EXPECT_NEAR(model.predict(table_of(c))[5], model.predict(table_of(filled))[5], 1e-13);
   c.weights.assign(40, 1.0);
-  c.weights[5] = 0.0;  // then nothing is missing in a row that counts
+  c.weights[5] = 0.0;  // then no row that counts lacks a value
   c.target[5] = kNaN;
   const LinearModel without = LinearModel::fit(table_of(c), {});
   Case rest = c;

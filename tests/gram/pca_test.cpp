@@ -1,4 +1,4 @@
-// PCA against a singular value decomposition in long double, by every method, on tables of every shape.
+// Compares PCA, by every method, with a singular value decomposition in long double, on tables of every shape.
 #include "stope/pca.hpp"
 
 #include <gtest/gtest.h>
@@ -35,7 +35,7 @@ Table table_of(const std::vector<std::vector<double>>& columns) {
   return table;
 }
 
-// `rank` latent dimensions and noise.
+// Makes `rank` latent dimensions and noise.
 Case latent(std::string name, std::int64_t n, std::int64_t p, std::int64_t rank, double noise, double offset) {
   Random random(static_cast<std::uint64_t>(n * 1000 + p));
   const auto normal = [&] { return random.uniform() + random.uniform() + random.uniform() - 1.5; };
@@ -70,7 +70,7 @@ std::vector<Case> cases() {
       latent("more groups than one", 4500, 17, 4, 0.5, -3.0),
   };
   Case constant = latent("a constant column, a doubled one", 50, 6, 6, 0.1, 0.0);
-  constant.columns[2].assign(50, 0.1);  // whose sum of 50 is not 50 times itself
+  constant.columns[2].assign(50, 0.1);  // their sum is not 50 times 0.1
   constant.columns[4] = constant.columns[1];
   all.push_back(constant);
   Case same{"constant everywhere", std::vector<std::vector<double>>(4, std::vector<double>(20, 7.25))};
@@ -127,7 +127,7 @@ Expected expected(const Case& c, Scaling scaling) {
   return result;
 }
 
-// Components to 1e-6 where the eigenvalue is apart from all others, else the subspace of its cluster.
+// Expects components to 1e-6 where the eigenvalue is apart from all others, otherwise the subspace of its cluster.
 void expect_components(const Pca& pca, const Expected& want) {
   const auto k = static_cast<std::size_t>(pca.n_components());
   const auto p = static_cast<std::size_t>(pca.n_features());
@@ -137,7 +137,7 @@ void expect_components(const Pca& pca, const Expected& want) {
     std::size_t end = begin + 1;
     while (end < values.size() && values[end - 1] - values[end] <= std::max(1e-6L * values[end - 1], 1e-9L * values[0]))
       ++end;
-    if (values[begin] <= 1e-9L * values[0]) break;  // hardly any variance: any directions
+    if (values[begin] <= 1e-9L * values[0]) break;  // hardly any variance: any direction will do
     for (std::size_t i = begin; i < std::min(end, k); ++i) {
       std::vector<Real> rest(pca.components().begin() + static_cast<std::int64_t>(i * p),
                              pca.components().begin() + static_cast<std::int64_t>((i + 1) * p));
@@ -212,7 +212,7 @@ TEST(Pca, BlockLanczosEqualsTheDecomposition) {
     PcaOptions options;
     options.n_components = 5;
     RunOptions run;
-    run.memory_limit = 1'200'000;  // below what a matrix of the smaller side takes
+    run.memory_limit = 1'200'000;  // less than a matrix of the smaller side takes
     const Pca pca = Pca::fit(table, options, run);
     EXPECT_EQ(pca.report().method, "block Lanczos") << pca.report().method_reason;
     EXPECT_GT(pca.report().products, 0);

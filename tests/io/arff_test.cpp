@@ -329,7 +329,7 @@ TEST(Arff, MemoryLimitAndCancellation) {
   for (int i = 0; i < 10000; ++i) text += "{}\n";
   RunOptions run;
   const Table want = read(text);
-  for (const std::int64_t limit : {10000 * 12, 10000 * 30}) {  // beyond half of it the values go to a file
+  for (const std::int64_t limit : {10000 * 12, 10000 * 30}) {  // beyond half of it, values go to a file
     run.memory_limit = limit;
     const Table table = read(text, {}, run);
     EXPECT_EQ(table.bytes_in_memory() == table.bytes(), limit == 10000 * 30);

@@ -1,4 +1,4 @@
-// AtomicFile: absent, old or complete, whatever fails.
+// AtomicFile leaves the file absent, old or complete, whatever fails.
 #include <gtest/gtest.h>
 
 #include <fcntl.h>
@@ -120,7 +120,7 @@ TEST_F(AtomicFileTest, SymbolicLinksStay) {
 }
 
 TEST_F(AtomicFileTest, LongNames) {
-  const std::string name(255, 'n');  // as long as the file system allows: the temporary name must not be longer
+  const std::string name(255, 'n');  // the longest name of the file system: the temporary name must not be longer
   AtomicFile file(at(name));
   file.write("x");
   file.commit();
@@ -135,7 +135,7 @@ TEST_F(AtomicFileTest, RefusesAtOnce) {
   expect_io_error("Is a directory", at("new/"), [&] { AtomicFile file(at("new/")); });
   expect_io_error("Not a directory", at("file/out"), [&] { AtomicFile file(at("file/out")); });
   expect_io_error("No such file", "", [&] { AtomicFile file(""); });
-  if (::geteuid() != 0) {  // to root everything is writable
+  if (::geteuid() != 0) {  // root may write everything
     fs::create_directory(folder_ / "locked");
     ::chmod(at("locked").c_str(), 0500);
     expect_io_error("Permission denied", at("locked/out"), [&] { AtomicFile file(at("locked/out")); });

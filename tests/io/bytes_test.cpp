@@ -54,7 +54,7 @@ ErrorCode code_of(const std::string& path, const RunOptions& run = {}) {
   return ErrorCode::internal;
 }
 
-// Around the size from which files are mapped, and one that needs several steps.
+// Sizes around the one from which files are mapped, and one that needs several steps.
 constexpr std::size_t kSizes[] = {0, 1, 4095, 4096, (1 << 20) - 1, 1 << 20, (1 << 20) + 1, 9 << 20};
 
 TEST_F(BytesTest, PlainFiles) {
@@ -103,7 +103,7 @@ TEST_F(BytesTest, ExpandingPastTheBudget) {
   const std::string bomb(64 << 20, 'a');
   EXPECT_EQ(code_of(put("b.gz", gzip(bomb)), run), ErrorCode::out_of_memory);
   EXPECT_EQ(code_of(put("b.zst", zstd(bomb)), run), ErrorCode::out_of_memory);
-  // A size within the budget is fine, also where it is only found out by growing.
+  // A size within the budget is accepted, even where the reader learns it only by growing.
   const std::string small = pattern(1 << 20);
   EXPECT_EQ(load_bytes(put("s.gz", gzip(small) + gzip(small)), run).view.size(), 2U << 20);
 }

@@ -1,4 +1,4 @@
-// Gram files: what is written is read, and a file that lies is refused with the place.
+// Gram files are read as they were written, and a file that lies is refused with the place.
 #include "io/gram_file.hpp"
 
 #include <gtest/gtest.h>
@@ -103,7 +103,7 @@ TEST_F(GramFileTest, RandomFilesAreTheSameWithAnyNumberOfThreads) {
       EXPECT_NEAR(sum / static_cast<double>(file.values.size()), 0.0, 0.01);
     }
   }
-  // The first bytes for seed 7, for all time.
+  // These are the first bytes for seed 7, for all time.
   const GramFile file = read_gram_file(at("r.gram"));
   EXPECT_EQ(file.values[0], 0.2187889814376831F);
   EXPECT_EQ(file.values[70000], -0.8707458972930908F);

@@ -200,7 +200,7 @@ TEST(Npy, MemoryLimitAndCancellation) {
   EXPECT_EQ(read(file, run).bytes_in_memory(), 0);
   run.memory_limit = 160000;
   EXPECT_EQ(read(file, run).bytes_in_memory(), 80000);
-  run.memory_limit = 1000;  // what ten columns cost beside their values
+  run.memory_limit = 1000;  // the cost of ten columns apart from their values
   try {
     read(file, run);
     ADD_FAILURE();

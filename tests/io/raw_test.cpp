@@ -1,4 +1,4 @@
-// Raw arrays: their size must be whole rows.
+// Raw arrays must have a size of whole rows.
 #include <gtest/gtest.h>
 
 #include <cstring>

@@ -1,4 +1,4 @@
-// read_table end to end: suffixes, content, compression, roles; and the real tables where they are at hand.
+// read_table end to end: suffixes, content, compression, roles, and the real tables where they are available.
 #include <gtest/gtest.h>
 
 #include <cstdlib>

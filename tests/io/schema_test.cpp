@@ -1,4 +1,4 @@
-// Schema files: what they may say, every way to say it wrong, and all of ../shared/goldens/rapidminer as they are.
+// Schema files: what they may say, every way to say it wrong, and all of ../shared/goldens/rapidminer unchanged.
 #include <gtest/gtest.h>
 
 #include <cstdlib>

@@ -1,4 +1,4 @@
-// A table written in parts is the table written whole.
+// A table written in parts equals the table written whole.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -1,4 +1,5 @@
-// The fixture of tests that write files: a folder of its own for each, gone afterwards like a fault that was armed.
+// The fixture of tests that write files. Each has a folder of its own; the folder and any armed fault are gone
+// afterwards.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -29,7 +30,7 @@ class TemporaryFolder : public testing::Test {
     std::filesystem::remove_all(folder_);
   }
 
-  /// The path of the file of that name in the folder.
+  /// Returns the path of the file of that name in the folder.
   std::string at(const std::string& name) const { return (folder_ / name).string(); }
 
   std::string content(const std::string& name) const {
@@ -44,7 +45,7 @@ class TemporaryFolder : public testing::Test {
     return at(name);
   }
 
-  /// The names in the folder, sorted.
+  /// Returns the names in the folder, sorted.
   std::vector<std::string> files() const {
     std::vector<std::string> names;
     for (const auto& entry : std::filesystem::directory_iterator(folder_)) {

@@ -1,4 +1,4 @@
-// write_table: what is written reads back as the same table, in every format, and what a format cannot say is refused.
+// write_table writes every format so that it reads back as the same table, and refuses what a format cannot say.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -66,7 +66,7 @@ Table make_table(std::vector<Column> columns) {
   return table;
 }
 
-/// Names, rows, numbers to the bit (NaNs alike), nominal cells by their text.
+/// Compares names, rows, numbers to the bit (NaNs alike), and nominal cells by their text.
 void expect_same(const Table& got, const Table& want, const std::string& what) {
   got.validate();
   ASSERT_EQ(got.n_rows, want.n_rows) << what;

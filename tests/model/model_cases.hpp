@@ -12,7 +12,7 @@
 
 namespace stope::testing_models {
 
-/// Numbers, missing ones, a nominal attribute, an id and a label of the given kind.
+/// Makes numbers, missing ones, a nominal attribute, an id and a label of the given kind.
 inline Table mixed_table(std::int64_t n_rows, bool nominal_label) {
   Random random(7);
   std::vector<double> x, y, weight;

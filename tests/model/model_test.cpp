@@ -1,4 +1,4 @@
-// Model files: what is saved predicts the same to the bit when it is read again, and no damaged file is read.
+// A saved model predicts the same bits when it is read again, and no damaged file is read.
 #include "stope/model.hpp"
 
 #include <gtest/gtest.h>
@@ -103,7 +103,7 @@ TEST_F(ModelTest, NeighborsPredictTheSame) {
     EXPECT_EQ(after.options.feature_weights, before.options.feature_weights);
     EXPECT_EQ(after.n_neighbors, 3);
     EXPECT_EQ(after.weights, VoteWeights::distance);
-    EXPECT_EQ(after.train.find(Role::id), -1);  // it takes no part
+    EXPECT_EQ(after.train.find(Role::id), -1);  // an id takes no part in the model
     const Table test = mixed_table(17, nominal_label);
     expect_equal(after.normalizer.apply(test), before.normalizer.apply(test));
     const VoteOptions vote{.n_neighbors = 3, .weights = VoteWeights::distance};
@@ -166,7 +166,7 @@ TEST_F(ModelTest, SummaryNamesWhatIsInside) {
   EXPECT_FALSE(is_model_file(put("empty", "")));
 }
 
-// All of them: a checksum that skipped a byte anywhere would let one through.
+// All flips and truncations are tried: a checksum that skipped a byte anywhere would let one through.
 TEST_F(ModelTest, EveryFlippedBitAndEveryTruncationIsRefused) {
   for (const Model& model : {neighbors_model(3), pca_model(), lsq_model(), tree_model(), cuts_model()}) {
     save(model, "a.stope");
@@ -192,7 +192,7 @@ TEST_F(ModelTest, EveryFlippedBitAndEveryTruncationIsRefused) {
   }
 }
 
-// With a checksum that fits: what a careful enemy writes.
+// Gives changed bytes a checksum that fits, as a careful attacker would.
 std::string resealed(std::string bytes) {
   const auto size = static_cast<std::int64_t>(bytes.size());
   std::memcpy(bytes.data() + 16, &size, sizeof size);
@@ -229,7 +229,7 @@ TEST_F(ModelTest, RefusalsSayWhy) {
   EXPECT_EQ(contains(message(damaged), "damaged"), "");
 }
 
-// Whatever a byte becomes under a checksum that fits: an error, or a model that can be used.
+// Whatever a byte becomes under a checksum that fits, the result is an error or a usable model.
 TEST_F(ModelTest, ChangesUnderAFittingChecksumAreErrorsOrModels) {
   const std::int64_t step = std::max<std::int64_t>(1, 100 / std::max<std::int64_t>(effort(), 1));
   for (const Model& model : {neighbors_model(3), pca_model(), lsq_model(), tree_model(), cuts_model()}) {
@@ -261,7 +261,7 @@ TEST(Container, LengthsAreNotBelieved) {
   content.kind = "k";
   content.tables = {{"t", numeric_table(2)}};
   const std::string whole = bytes_of(content);
-  // From the header's end on: every eight bytes as a huge number, every four as well.
+  // From the header's end on, every eight bytes become a huge number, and every four as well.
   for (std::size_t at = 24; at + 16 < whole.size(); ++at) {
     for (const std::uint64_t lie : {~std::uint64_t{0}, std::uint64_t{1} << 62, std::uint64_t{1} << 31}) {
       std::string changed = whole;

@@ -1,4 +1,4 @@
-// Normalisation under stope's own rules: formulas, missing values, constants, what is refused.
+// Normalisation under stope's own rules: formulas, missing values, constants, refusals.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -71,8 +71,8 @@ TEST(Range, MapsTheExtremesToTheInterval) {
 }
 
 TEST(Range, AgreesWithScikitLearn) {
-  // MinMaxScaler((-1, 2)).fit_transform([[1], [2], [4], [nan], [8], [16.5]]), scikit-learn 1.9.1: another order of
-  // operations, so not the same last bits.
+  // MinMaxScaler((-1, 2)).fit_transform([[1], [2], [4], [nan], [8], [16.5]]), scikit-learn 1.9.1. Its operations have
+  // another order, so the last bits differ.
   const std::vector<double> expected = {-1.0, -0.8064516129032259, -0.4193548387096775, kNaN, 0.35483870967741926, 2.0};
   const std::vector<double> actual = normalized({1, 2, 4, kNaN, 8, 16.5}, by(Normalization::range, -1.0, 2.0));
   for (std::size_t i = 0; i < expected.size(); ++i) {
@@ -112,7 +112,7 @@ TEST(Z, UsesTheSampleDeviation) {
 
 TEST(Z, AConstantColumnBecomesZero) {
   expect_bits(normalized({5.0}, by(Normalization::z)), {0.0});
-  // The rounded mean of ten 0.1 is not 0.1; the result must be 0 all the same.
+  // The rounded mean of ten 0.1 is not 0.1, but the result must be 0.
   for (const std::int64_t n : {2, 10, 129, 1000}) {
     expect_bits(normalized(std::vector<double>(static_cast<std::size_t>(n), 0.1), by(Normalization::z)),
                 std::vector<double>(static_cast<std::size_t>(n), 0.0));
@@ -344,7 +344,7 @@ TEST(Normalizer, AFailedAllocationIsACleanError) {
   const Table table = table_of({make_numeric("v", {1.0, 2.0}), make_numeric("w", {1.0, 2.0})});
   RunOptions run;
   run.threads = 1;
-  // One scratch column in the fit, two new columns in the application.
+  // The fit takes one scratch column, the application two new columns.
   for (int n = 1; n <= 3; ++n) {
     fault::arm_alloc(n);
     try {

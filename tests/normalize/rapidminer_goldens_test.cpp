@@ -1,4 +1,4 @@
-// The Normalize runs of the real RapidMiner 5.3: every value equal to the bit, columns in its order.
+// The Normalize runs of the real RapidMiner 5.3: every value is equal to the bit, and columns are in its order.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -13,7 +13,7 @@
 namespace stope {
 namespace {
 
-// A golden result holds exactly the input's columns; its file says nothing of their types.
+// Reads a golden result, which holds exactly the input's columns; its file says nothing about their types.
 Table read_result(const std::filesystem::path& path, const Table& input) {
   ReadOptions options;
   options.missing = {""};
@@ -28,7 +28,7 @@ std::string text_at(const Column& column, std::int64_t row) {
   return column.missing(row) ? "" : column.values[static_cast<std::size_t>(column.codes()[row])];
 }
 
-// Number of values that differ, missing equal to missing only.
+// Returns how many values differ; missing equals only missing.
 std::int64_t count_differences(const Column& actual, const Column& expected) {
   std::int64_t differences = 0;
   for (std::int64_t row = 0; row < expected.size(); ++row) {

@@ -1,4 +1,4 @@
-// RapidMiner's normalisation where no golden run goes: constants, missing values, short columns, column order.
+// RapidMiner's normalisation beyond the golden runs: constants, missing values, short columns, column order.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -40,7 +40,7 @@ TEST(RapidMinerZ, OnePassVarianceInRowOrder) {
   const double deviation = std::sqrt(26.0 / 3.0);
   expect_values(normalized({1.0, 3.0, kNaN, 4.0, 8.0}, Normalization::z),
                 {-3.0 / deviation, -1.0 / deviation, kNaN, 0.0, 4.0 / deviation});
-  // The one-pass formula loses 1e9 + {0, 1, 2} altogether; RapidMiner then gives 0.
+  // The one-pass formula loses 1e9 + {0, 1, 2} completely; RapidMiner then gives 0.
   expect_values(normalized({1e9, 1e9 + 1, 1e9 + 2}, Normalization::z), {0.0, 0.0, 0.0});
 }
 
@@ -72,11 +72,11 @@ TEST(RapidMinerInterquartile, PositionsCountMissingRowsAtTheEnd) {
   const double scale = (4.0 - 1.0) / 1.349;
   expect_values(normalized({5.0, 1.0, 3.0, 2.0, 4.0}, Normalization::interquartile),
                 {2.0 / scale, -2.0 / scale, 0.0, -1.0 / scale, 1.0 / scale});
-  // One of the five missing: the same positions in 1 2 4 5 NaN.
+  // One of the five is missing: the positions are the same in 1 2 4 5 NaN.
   const double with_missing = (5.0 - 1.0) / 1.349;
   expect_values(normalized({5.0, 1.0, kNaN, 2.0, 4.0}, Normalization::interquartile),
                 {1.0 / with_missing, -3.0 / with_missing, kNaN, -2.0 / with_missing, 0.0});
-  // Two missing put q3 among them.
+  // Two missing values move q3 among them.
   expect_values(normalized({5.0, kNaN, kNaN, 2.0, 4.0}, Normalization::interquartile), {kNaN, kNaN, kNaN, kNaN, kNaN});
 }
 

@@ -1,5 +1,5 @@
 // A slow, simple CSV reader to compare the fast one with: one pass over the characters, strings for everything, strtod
-// for numbers. Shares no code with src/io.
+// for numbers. It shares no code with src/io.
 #pragma once
 
 #include <algorithm>
@@ -39,7 +39,7 @@ struct CsvOptions {
   std::vector<std::string> missing = {"?", "NA", "NaN"};
 };
 
-// [+-] (digits [. digits] | . digits) [e [+-] digits], or nan / inf / infinity in any case.
+// Reads [+-] (digits [. digits] | . digits) [e [+-] digits], or nan / inf / infinity in any case.
 inline bool csv_number(std::string text, char decimal, double& value) {
   std::size_t i = 0;
   const auto at = [&](std::size_t k) { return k < text.size() ? text[k] : '\0'; };
@@ -72,7 +72,7 @@ inline bool csv_number(std::string text, char decimal, double& value) {
   return true;
 }
 
-// False if malformed. Records of only blanks are kept as one empty field.
+// Returns false if the text is malformed. Records of only blanks are kept as one empty field.
 inline bool csv_records(const std::string& text, char separator, std::vector<std::vector<CsvField>>& records) {
   const auto blank = [&](char c) { return (c == ' ' || c == '\t') && c != separator; };
   enum class State { before, plain, quoted, after } state = State::before;
@@ -129,7 +129,7 @@ inline bool csv_records(const std::string& text, char separator, std::vector<std
   return true;
 }
 
-// A text without a NUL, of valid UTF-8 and with an explicit separator and header.
+// Reads valid UTF-8 without a NUL, with an explicit separator and header.
 inline CsvTable read_csv(const std::string& text, const CsvOptions& options) {
   CsvTable table;
   table.malformed = true;

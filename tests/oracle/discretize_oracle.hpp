@@ -1,4 +1,4 @@
-// Slow references for discretisation: every cut of every attribute tried, every pair of rows counted. They share
+// Slow references for discretisation: they try every cut of every attribute, and count every pair of rows. They share
 // nothing with src/discretize but the types of its results.
 #pragma once
 
@@ -25,7 +25,7 @@ struct Decisions {
   double weight(std::size_t row) const { return weights.empty() ? 1.0 : weights[row]; }
 };
 
-/// Ascending distinct values, a missing one first.
+/// Returns the ascending distinct values, a missing one first.
 inline std::vector<double> distinct_values(const std::vector<double>& numbers) {
   std::vector<double> values;
   bool missing = false;
@@ -50,7 +50,7 @@ inline double middle(double a, double b) {
   return cut > a ? cut : b;
 }
 
-/// Pairs of rows of different classes that lie on different sides, counted one by one (weights: their products).
+/// Counts, one by one, the pairs of rows of different classes that lie on different sides (weights: their products).
 inline double pairs_apart(const std::vector<char>& right, const Decisions& decisions) {
   double pairs = 0.0;
   for (std::size_t i = 0; i < right.size(); ++i) {
@@ -64,7 +64,7 @@ inline double pairs_apart(const std::vector<char>& right, const Decisions& decis
 
 enum class Measure { pairs, gini, entropy };
 
-/// Impurity of the rows of one side (0 left, 1 right, -1 both), times their weight.
+/// Returns the impurity of the rows of one side (0 left, 1 right, -1 both), times their weight.
 inline double impurity(const std::vector<char>& right, int side, const Decisions& decisions, Measure measure) {
   std::vector<double> counts(static_cast<std::size_t>(decisions.n_classes));
   double total = 0.0;
@@ -91,12 +91,12 @@ inline double worth(const std::vector<char>& right, const Decisions& decisions, 
 }
 
 struct Candidate {
-  double cut = 0.0;        ///< of numbers
-  std::int32_t value = 0;  ///< of codes
+  double cut = 0.0;        ///< numbers
+  std::int32_t value = 0;  ///< codes
   std::vector<char> right;
 };
 
-/// All candidates of a feature, in the order that decides between equals.
+/// Returns all candidates of a feature, in the order that decides between equals.
 inline std::vector<Candidate> candidates(const Feature& feature) {
   std::vector<Candidate> all;
   if (!feature.symbolic()) {
@@ -125,7 +125,7 @@ struct Best {
   Candidate candidate;
 };
 
-/// The first candidate of the highest score; score 0 where none has more.
+/// Returns the first candidate of the highest score; score 0 where none has more.
 inline Best best_of(const Feature& feature, const Decisions& decisions, Measure measure) {
   Best best;
   for (const Candidate& one : candidates(feature)) {

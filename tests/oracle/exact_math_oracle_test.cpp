@@ -1,6 +1,6 @@
-// stope::math against MPFR: the error of every function stays below 0.55 units in the last place.
+// Compares stope::math with MPFR: the error of every function must stay below 0.55 units in the last place.
 //
-// STOPE_EXACT_MATH_SAMPLES (default 12000) is the number of random arguments a range; a million takes minutes.
+// STOPE_EXACT_MATH_SAMPLES (default 12000) is the number of random arguments per range; a million takes minutes.
 #include <gmp.h>
 #include <gtest/gtest.h>
 #include <mpfr.h>
@@ -36,8 +36,8 @@ class Precise {
 
 using Unary = int (*)(mpfr_ptr, mpfr_srcptr, mpfr_rnd_t);
 
-/// One function under test: feeds arguments to it and to MPFR and keeps the worst error in ulp of the exact result (of
-/// the smallest subnormal where that is larger), with its argument.
+/// One function under test. It feeds arguments to the function and to MPFR. It keeps the worst error in ulp of the
+/// exact result (or of the smallest subnormal where that is larger), with its argument.
 class Probe {
  public:
   Probe(const char* name, double (*ours)(double), Unary exact) : name_(name), ours_(ours), exact_(exact) {}
@@ -106,13 +106,13 @@ double uniform(Random& random, double from, double to) {
 double any_bits(Random& random) {
   return math::from_bits(random.next());
 }
-/// Sign and fraction random, exponent uniform in [from, to).
+/// Returns a number with random sign and fraction, and an exponent uniform in [from, to).
 double any_scale(Random& random, int from, int to) {
   const double fraction = 1.0 + random.uniform();
   const int exponent = from + static_cast<int>(random.below(static_cast<std::uint64_t>(to - from)));
   return std::ldexp((random.next() & 1) != 0 ? fraction : -fraction, exponent);
 }
-/// The doubles around x, `steps` on each side.
+/// Checks the doubles around x, `steps` on each side.
 template <class Check>
 void around(double x, int steps, Check check) {
   double up = x, down = x;
@@ -168,20 +168,20 @@ TEST(ExactMathOracle, Pow) {
   for (std::int64_t i = 0; i < samples(); ++i) {
     probe.check(any_bits(random), any_bits(random));
     probe.check(uniform(random, 0.0, 10.0), uniform(random, -10.0, 10.0));
-    // Base anywhere, result anywhere in the range of doubles.
+    // The base is anywhere, the result anywhere in the range of doubles.
     double x = std::fabs(any_bits(random));
     probe.check(x, uniform(random, -745.5, 710.0) / std::log(x));
-    // Base near 1, huge exponent.
+    // The base is near 1, the exponent is huge.
     x = 1.0 + any_scale(random, -52, -6);
     probe.check(x, uniform(random, -745.5, 710.0) / std::log(x));
-    // Subnormal results.
+    // Results are subnormal.
     x = std::fabs(any_scale(random, -30, 30));
     probe.check(x, uniform(random, -745.3, -708.0) / std::log(x));
-    // Subnormal bases.
+    // Bases are subnormal.
     probe.check(std::fabs(any_scale(random, -1074, -1022)), uniform(random, -0.96, 1.01));
-    // Results next to 1.
+    // Results are next to 1.
     probe.check(std::fabs(any_scale(random, -1000, 1000)), any_scale(random, -70, -8));
-    // Negative bases, integer exponents, results of 54 and more bits close to a tie.
+    // Bases are negative, exponents integers, and results of 54 and more bits are close to a tie.
     probe.check(any_scale(random, -20, 20), std::floor(uniform(random, -60.0, 60.0)));
     probe.check(std::floor(uniform(random, -0x1.0p+27, 0x1.0p+27)), 2.0);
     probe.check(std::floor(uniform(random, -0x1.0p+18, 0x1.0p+18)), 3.0);
@@ -192,7 +192,7 @@ TEST(ExactMathOracle, Pow) {
   }
 }
 
-/// Angles for sin and cos; `check` gets each.
+/// Calls `check` with angles for sin and cos.
 template <class Check>
 void check_angles(Random& random, Check check) {
   Precise multiple;
@@ -231,7 +231,7 @@ TEST(ExactMathOracle, Cos) {
   check_angles(random, [&](double x) { probe.check(x); });
 }
 
-/// Sines and cosines for asin and acos; `check` gets each.
+/// Calls `check` with sines and cosines for asin and acos.
 template <class Check>
 void check_ratios(Random& random, Check check) {
   for (std::int64_t i = 0; i < samples(); ++i) {

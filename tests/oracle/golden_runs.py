@@ -1,8 +1,8 @@
 """Reads the recorded runs of the real RapidMiner and compares lists, votes and tables with them.
 
 Measures of + - * / and sqrt must agree to the bit. Those that need log, exp, acos, pow or a matrix inverse must agree
-within 1e-9, relative or absolute; another neighbour, position or prediction is right only where the distances or votes
-that decide it are tied within 1e-9.
+within 1e-9, relative or absolute. Another neighbour, position or prediction is then right only where the distances or
+votes that decide it are tied within 1e-9.
 """
 
 import csv
@@ -71,7 +71,7 @@ def runs(folder):
 
 
 def expected_neighbors(folder, run):
-    """{k: {row: [(train_index, distance), ...]}} in heap-array order."""
+    """Returns {k: {row: [(train_index, distance), ...]}} in heap-array order."""
     lists = {}
     for k, row, pos, index, distance in read_csv(folder / run.neighbors)[1]:
         entries = lists.setdefault(int(k), {}).setdefault(int(row), [])
@@ -81,7 +81,7 @@ def expected_neighbors(folder, run):
 
 
 def expected_predictions(folder, run):
-    """header of the confidences, {(k, weighted): [(prediction, [confidence...]), ...]} by row."""
+    """Returns the header of the confidences and {(k, weighted): [(prediction, [confidence...]), ...]} by row."""
     header, body = read_csv(folder / run.predictions)
     out = {}
     for record in body:
@@ -140,7 +140,7 @@ class Data:
         return out
 
     def distances(self, run, test_rows=None):
-        """measure(training row, query) as a matrix: queries by training rows."""
+        """Returns measure(training row, query) as a matrix: queries by training rows."""
         queries = self.test if test_rows is None else self.test[test_rows]
         return rapidminer.measure(
             run.family, run.measure, self.train, queries, nominal=self.nominal, binominal=self.binominal,
@@ -171,7 +171,7 @@ def history_tied(folder, run, row, k):
 
 
 def compare_neighbors(folder, run, k, row, expected, got):
-    """None if the list is right, else what is wrong."""
+    """Returns None if the list is right, else what is wrong."""
     where = f"{run.name} k={k} row={row}"
     if len(expected) != len(got):
         return f"{where}: {len(got)} neighbours, expected {len(expected)}"
@@ -201,7 +201,7 @@ def compare_neighbors(folder, run, k, row, expected, got):
 
 
 def compare_prediction(folder, run, k, weighted, row, expected, got):
-    """One row's (prediction, confidences); None if right."""
+    """Checks one row's (prediction, confidences); returns None if they are right, else what is wrong."""
     where = f"{run.name} k={k} weighted={weighted} row={row}"
     if run.task == "regression":
         want, have = float(expected[0]), float(got[0])

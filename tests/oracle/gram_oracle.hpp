@@ -1,4 +1,4 @@
-// z = A^T (A x) by definition: in long double for its error bounds, and once more in double in the shape that
+// z = A^T (A x) by definition, in long double for its error bounds. It is also computed in double in the shape that
 // docs/numerics/gram.md describes, written from that description alone.
 #pragma once
 
@@ -14,7 +14,7 @@ namespace stope::oracle {
 struct GramCase {
   std::int64_t n_rows = 0, n_columns = 0, stride = 0;
   bool is_float = false;
-  std::vector<float> floats;  // one of the two holds the values
+  std::vector<float> floats;  // one of these two holds the values
   std::vector<double> doubles;
   std::vector<double> shift, scale, x, y;
 
@@ -25,7 +25,7 @@ struct GramCase {
   const void* values() const { return is_float ? static_cast<const void*>(floats.data()) : doubles.data(); }
 };
 
-/// A number and how far from it double precision may be.
+/// A number, and how far from it double precision may be.
 struct Bounded {
   long double value = 0.0L, most = 0.0L;
 
@@ -37,7 +37,7 @@ class GramOracle {
   explicit GramOracle(const GramCase& c) : c_(c) {}
 
   static double log2_up(double n) { return n <= 1.0 ? 0.0 : std::ceil(std::log2(n)); }
-  // Roundings on the way from a product to the sum: docs/numerics/gram.md.
+  // Returns the roundings from a product to the sum (docs/numerics/gram.md).
   double dot_depth() const {
     return 11.0 + log2_up(std::ceil(static_cast<double>(c_.n_columns) / 512.0)) + (c_.shift.empty() ? 0.0 : 1.0) +
            (c_.scale.empty() ? 0.0 : 1.0);
@@ -48,7 +48,7 @@ class GramOracle {
     return 1.0 + longest + log2_up(groups) + (c_.shift.empty() ? 0.0 : 1.0) + (c_.scale.empty() ? 0.0 : 1.0);
   }
 
-  // The groups of rows once more, as docs/numerics/gram.md states them.
+  // Returns the groups of rows, computed again from docs/numerics/gram.md.
   std::int64_t n_groups() const {
     const std::int64_t wide = std::min<std::int64_t>(8, std::max<std::int64_t>(1, c_.n_rows / 256));
     const std::int64_t padded = (c_.n_columns + 511) / 512 * 512;
@@ -66,7 +66,7 @@ class GramOracle {
     return sum;
   }
 
-  /// A^T times numbers each of which is known within a bound of its own.
+  /// Returns A^T times numbers, each of which is known within a bound of its own.
   Bounded z(std::int64_t column, const std::vector<Bounded>& y) const {
     Bounded sum;
     long double carried = 0.0L, size = 0.0L;
@@ -128,7 +128,7 @@ class GramOracle {
     return group * (c_.n_rows / groups) + std::min(group, c_.n_rows % groups);
   }
 
-  // Neighbours first: the largest power of two below n on the left, the rest on the right.
+  // Joins neighbours first: the largest power of two below n on the left, the rest on the right.
   static double aligned(std::int64_t first, std::int64_t n, const std::function<double(std::int64_t)>& leaf) {
     if (n == 1) return leaf(first);
     std::int64_t left = 1;

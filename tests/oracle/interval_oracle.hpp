@@ -1,4 +1,4 @@
-// Slow references for the methods that make intervals: every cut of every interval tried from scratch.
+// Slow references for the methods that make intervals: they try every cut of every interval from scratch.
 #pragma once
 
 #include <algorithm>
@@ -33,7 +33,7 @@ inline Column present(const Feature& feature, const Decisions& decisions) {
 
 struct Entropy {
   double bits = 0.0;
-  double classes = 0.0;  ///< present
+  double classes = 0.0;  ///< classes present
 };
 
 inline Entropy entropy_of(const Column& column, std::size_t begin, std::size_t end, std::int32_t n_classes) {
@@ -49,7 +49,7 @@ inline Entropy entropy_of(const Column& column, std::size_t begin, std::size_t e
   return found;
 }
 
-/// What MDLP thinks of the cut before place `at`: the entropy it leaves, and by how much its gain exceeds its price.
+/// MDLP's judgement of the cut before place `at`: the entropy it leaves, and by how much its gain exceeds its price.
 struct MdlpCut {
   double entropy = 0.0, surplus = 0.0;
 };
@@ -66,7 +66,7 @@ inline MdlpCut judge(const Column& column, std::size_t begin, std::size_t at, st
   return cut;
 }
 
-/// Whether `cuts` are what MDLP makes of places [begin, end), but for entropies that only rounding tells apart.
+/// Whether MDLP makes `cuts` of places [begin, end), apart from entropies that only rounding tells apart.
 inline bool is_mdlp(const Column& column, std::size_t begin, std::size_t end, std::int32_t n_classes,
                     const std::vector<double>& cuts) {
   constexpr double kTolerance = 1e-10;
@@ -80,7 +80,7 @@ inline bool is_mdlp(const Column& column, std::size_t begin, std::size_t end, st
   for (const double cut : cuts) {
     if (end > begin && cut > column.values[begin] && cut <= column.values[end - 1]) here.push_back(cut);
   }
-  bool none_pays = least > 1e299;  // of equally good cuts one that does not is enough
+  bool none_pays = least > 1e299;  // among equally good cuts, one that does not pay is enough
   for (std::size_t at = begin + 1; at < end; ++at) {
     if (!(column.values[at - 1] < column.values[at])) continue;
     const MdlpCut cut = judge(column, begin, at, end, n_classes);
@@ -93,7 +93,7 @@ inline bool is_mdlp(const Column& column, std::size_t begin, std::size_t end, st
   return here.empty() && none_pays;
 }
 
-/// ChiMerge with everything computed anew after every merge.
+/// ChiMerge that computes everything anew after every merge.
 inline std::vector<double> chimerge(const Column& column, std::int32_t n_classes, double threshold,
                                     std::size_t min_intervals) {
   struct Interval {
@@ -147,7 +147,7 @@ struct GlobalChoice {
   double pairs = 0.0;
 };
 
-/// The global method: for every cut of every feature all pairs that nothing separates yet are counted.
+/// The global method: for every cut of every feature it counts all pairs that nothing separates yet.
 inline std::vector<GlobalChoice> md_global(const std::vector<Feature>& features, const Decisions& decisions) {
   const std::size_t n = decisions.classes.size();
   std::vector<std::vector<Candidate>> all;

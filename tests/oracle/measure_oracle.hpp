@@ -1,5 +1,5 @@
-// The measures once more, slowly and from the definitions in docs/NUMERICS.md: attributes missing in either row are
-// dropped first, then the formula is evaluated over what is left. Shares no code with src/knn/measures.
+// Computes the measures again, slowly, from the definitions in docs/NUMERICS.md. Attributes missing in either row are
+// dropped first, then the formula is evaluated over the rest. It shares no code with src/knn/measure.
 #pragma once
 
 #include <algorithm>
@@ -76,7 +76,7 @@ inline double mismatch(double a, double b) {
   return a != b ? 1.0 : 0.0;
 }
 
-/// Measures of products and of truth values, on the attributes that both rows have.
+/// Measures of products and of truth values, over the attributes that both rows have.
 inline double of_products(const std::string& name, const Pair& p) {
   const double sx = sum(p, [&](std::size_t i) { return p.x[i]; });
   const double sy = sum(p, [&](std::size_t i) { return p.y[i]; });
@@ -113,7 +113,7 @@ inline double of_products(const std::string& name, const Pair& p) {
   throw std::logic_error("no oracle for " + name);
 }
 
-/// Distances of measures that skip missing attributes and are NaN where none is left.
+/// Measures that skip missing attributes and are NaN where none is left.
 inline double skipping(const std::string& name, const Pair& all, double p_parameter) {
   const Pair p = present(all);
   const std::size_t n = p.size();

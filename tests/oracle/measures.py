@@ -1,5 +1,5 @@
-"""stope's own measures in NumPy: one vectorised step an attribute, in column order, so that every pair sees the
-additions, multiplications, divisions and square roots of a plain loop and the result can be compared to the bit."""
+"""stope's own measures in NumPy: one vectorised step per attribute, in column order. Every pair sees the additions,
+multiplications, divisions and square roots of a plain loop, so that the result can be compared to the bit."""
 
 import numpy as np
 
@@ -139,7 +139,7 @@ def mahalanobis(x, y, inverse):
 
 
 def ranges(table, nominal):
-    """max - min of each numeric column, missing skipped; 0 for nominal and for empty ones."""
+    """Returns max - min of each numeric column, missing values skipped; 0 for nominal and for empty ones."""
     out = np.zeros(table.shape[1])
     for j in range(table.shape[1]):
         present = table[~np.isnan(table[:, j]), j]
@@ -180,7 +180,7 @@ def mixed_euclidean(x, y, w, nominal):
 
 
 def nearest(distances, k):
-    """The k smallest of every row by (distance, row); NaN last, -0.0 equal to 0.0."""
+    """Returns the k smallest of every row by (distance, row); NaN last, -0.0 equal to 0.0."""
     distances = np.asarray(distances)
     order = np.lexsort((np.broadcast_to(np.arange(distances.shape[1]), distances.shape), distances + 0.0), axis=1)
     order = order[:, :k]

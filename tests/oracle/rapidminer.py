@@ -1,7 +1,7 @@
 """RapidMiner's k-NN in plain NumPy and Python, written from the semantics alone: measures, heap, votes.
 
-Independent of the C++ code: nothing is shared but the description. Sums run over the attributes in order, one
-vectorised step an attribute, so that every pair sees the same additions as a plain loop would make.
+It is independent of the C++ code: only the description is shared. Sums run over the attributes in order, in one
+vectorised step per attribute, so that every pair sees the additions of a plain loop.
 """
 
 import math
@@ -27,14 +27,14 @@ KERNEL_DEFAULTS = {
 
 
 def _pairs(x, y):
-    """For each attribute the column of x against the column of y, and where both are present."""
+    """Yields, for each attribute, the column of x against the column of y, and where both are present."""
     for j in range(x.shape[1]):
         a, b = x[:, j][:, None], y[:, j][None, :]
         yield j, a, b, ~(np.isnan(a) | np.isnan(b))
 
 
 def _sum(x, y, term, skip=True):
-    """Sum of term(a, b) over the attributes in order, and how many were added."""
+    """Returns the sum of term(a, b) over the attributes in order, and how many were added."""
     total = np.zeros((len(x), len(y)))
     count = np.zeros((len(x), len(y)), dtype=np.int64)
     for _, a, b, present in _pairs(x, y):
@@ -49,7 +49,7 @@ def _needs_one(value, count):
 
 
 def _nominal_counts(x, y, binominal, sizes):
-    """e, f, u: equal, both first of a two-valued attribute, unequal (a missing or unknown value is unequal)."""
+    """Returns e, f, u: equal, both first of a two-valued attribute, unequal (so is a missing or unknown value)."""
     e = np.zeros((len(x), len(y)))
     f, u = e.copy(), e.copy()
     for j, a, b, present in _pairs(x, y):
@@ -100,12 +100,12 @@ def _kernel(a, b, p):
 
 
 def _self_kernel(a, p):
-    """K(row, row) of every row: the diagonal, a row at a time."""
+    """Returns K(row, row) of every row: the diagonal, one row at a time."""
     return np.array([_kernel(a[i:i + 1], a[i:i + 1], p)[0, 0] for i in range(len(a))])
 
 
 def warp(a, b):
-    """Dynamic time warping of two sequences, missing values dropped from each."""
+    """Returns the dynamic time warping of two sequences, with missing values dropped from each."""
     a = [float(v) for v in a if not math.isnan(v)]
     b = [float(v) for v in b if not math.isnan(v)]
     n, m = len(a), len(b)
@@ -180,7 +180,7 @@ def _log(v):
 
 @np.errstate(all="ignore")
 def measure(family, name, x, y, *, nominal=None, binominal=None, sizes=None, params=None, covariance_of=None):
-    """measure(x[i], y[j]) of every pair as a matrix; codes of nominal attributes count from 0."""
+    """Returns measure(x[i], y[j]) of every pair as a matrix; codes of nominal attributes count from 0."""
     x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
     nominal = nominal if nominal is not None else [False] * x.shape[1]
     if family == "Nominal" and name != "NominalDistance":
@@ -325,7 +325,7 @@ class Heap:
 
 
 def neighbors(distances, k):
-    """Heap-array order of the k nearest of one row of distances."""
+    """Returns the k nearest of one row of distances in heap-array order."""
     heap = Heap(k)
     for index, d in enumerate(distances):
         heap.offer(float(d), index)
@@ -352,7 +352,7 @@ def confidences(found, labels, n_classes, k, weighted):
 
 
 def winner(conf):
-    """The class of the greatest confidence, the first on a tie; None where all are NaN."""
+    """Returns the class of the greatest confidence, the first on a tie; None where all are NaN."""
     best, found = -math.inf, None
     for c, value in enumerate(conf):
         if value > best:

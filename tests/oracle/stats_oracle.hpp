@@ -1,4 +1,4 @@
-// Slow, independent statistics of a column: two passes in long double, values as they are written.
+// Slow, independent statistics of a column: two passes in long double, straight from the formulas.
 #pragma once
 
 #include <cmath>
@@ -16,7 +16,7 @@ struct ColumnFacts {
   bool infinite = false;
 };
 
-/// Neumaier's compensated sum: what an addition rounds away is added up apart.
+/// Neumaier's compensated sum: the parts that additions round away are added up separately.
 class LongSum {
  public:
   void add(long double x) {
@@ -55,7 +55,7 @@ ColumnFacts facts_of(const std::vector<T>& values) {
   facts.min = static_cast<double>(min);
   facts.max = static_cast<double>(max);
   facts.infinite = std::isinf(facts.min) || std::isinf(facts.max);
-  // A first guess of the mean is taken off, so that the sum of the rest has digits to spare.
+  // A first guess of the mean is subtracted, so that the sum of the rest has digits to spare.
   const long double guess = static_cast<long double>(min) / 2 + static_cast<long double>(max) / 2;
   LongSum sum, rest;
   for (const T x : values) {

@@ -1,5 +1,5 @@
-// Slow references for PCA and least squares: a one-sided Jacobi singular value decomposition in long double, and what
-// follows from it by the textbook's formulas. Nothing is shared with src/gram.
+// Slow references for PCA and least squares: a one-sided Jacobi singular value decomposition in long double, and the
+// textbook's formulas on top of it. They share nothing with src/gram.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace stope::oracle {
 
 using Real = long double;
 
-/// n rows, p columns, element (i, j) at values[j][i].
+/// A matrix of n rows and p columns; element (i, j) is values[j][i].
 struct DenseMatrix {
   std::int64_t n = 0, p = 0;
   std::vector<std::vector<Real>> columns;
@@ -37,7 +37,7 @@ inline Real dot(const std::vector<Real>& a, const std::vector<Real>& b) {
   return std::inner_product(a.begin(), a.end(), b.begin(), Real{0});
 }
 
-/// Hestenes: rotate pairs of columns until all are orthogonal.
+/// Hestenes' method: rotates pairs of columns until all are orthogonal.
 inline Svd svd(const DenseMatrix& a) {
   const bool wide = a.n < a.p;
   DenseMatrix w(wide ? a.p : a.n, wide ? a.n : a.p);
@@ -87,7 +87,7 @@ inline Svd svd(const DenseMatrix& a) {
   return result;
 }
 
-/// Takes the weighted mean out of every column; returns the means.
+/// Subtracts the weighted mean from every column; returns the means.
 inline std::vector<Real> centre(DenseMatrix& a, const std::vector<Real>& weights) {
   std::vector<Real> means;
   const Real total = std::accumulate(weights.begin(), weights.end(), Real{0});
@@ -103,11 +103,11 @@ struct LinearFit {
   std::vector<Real> coefficients;
   Real intercept = 0, rss = 0;
   std::int64_t rank = 0;
-  std::vector<Real> standard_errors;  // of full rank only
+  std::vector<Real> standard_errors;  // with full rank only
   Real intercept_standard_error = 0;
 };
 
-/// The least-squares solution of least norm; singular values up to `cut` times the largest count as zeros.
+/// Returns the least-squares solution of least norm. Singular values up to `cut` times the largest count as zeros.
 inline LinearFit least_squares(DenseMatrix x, std::vector<Real> y, const std::vector<Real>& weights, Real alpha,
                                bool intercept, Real cut) {
   std::vector<Real> means(static_cast<std::size_t>(x.p), 0);

@@ -1,4 +1,4 @@
-// A slow tree by the rule book: every candidate of every attribute, every pair of rows counted, recursion.
+// A slow tree by the rule book: it tries every candidate of every attribute, counts every pair of rows, and recurses.
 #pragma once
 
 #include <algorithm>
@@ -26,7 +26,7 @@ struct TreeCase {
 
 struct TreeOracleNode {
   int parent = -1, left = -1, right = -1, depth = 0, n = 0, attribute = -1;
-  double cut = 0.0;  ///< or the code
+  double cut = 0.0;  ///< a number, or the code
   double score = 0.0;
   std::vector<double> counts;
 };
@@ -48,7 +48,7 @@ class TreeOracle {
     return input_.symbolic[a] ? x == cut : x >= cut;
   }
 
-  // All candidates, lowest first.
+  // Returns all candidates, lowest first.
   std::vector<double> candidates(std::size_t a, const std::vector<int>& rows) const {
     std::vector<double> values;
     for (const int row : rows) values.push_back(input_.columns[a][static_cast<std::size_t>(row)]);
@@ -70,7 +70,7 @@ class TreeOracle {
     return cuts;
   }
 
-  // Weight of the pairs of rows of different classes on different sides; -1 where a side is too small.
+  // Returns the weight of the pairs of rows of different classes on different sides; -1 where a side is too small.
   double score(std::size_t a, double cut, const std::vector<int>& rows) const {
     int n_right = 0;
     for (const int row : rows) n_right += goes_right(a, cut, row) ? 1 : 0;

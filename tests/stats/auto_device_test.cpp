@@ -1,4 +1,4 @@
-// What --device auto weighs for statistics of values in the host's memory.
+// What --device auto weighs for statistics of values in host memory.
 #include "stats/auto_device.hpp"
 
 #include <gtest/gtest.h>
@@ -10,7 +10,8 @@ using device::Backend;
 
 constexpr std::int64_t kMega = 1'000'000;
 
-// bench/prior_works.py --work 001 and bench/stats.py: what is copied at 17 GB/s two threads have read before.
+// Two threads read values faster than the bus copies them, at 17 GB/s (bench/prior_works.py --work 001,
+// bench/stats.py).
 TEST(StatsAutoDevice, TheProcessorReadsFasterThanTheBusCopies) {
   for (std::int64_t bytes = 8; bytes <= std::int64_t{1} << 40; bytes *= 8) {
     EXPECT_FALSE(device::gpu_pays(offer_of(bytes, Backend::avx512, 2, 1), true)) << bytes;

@@ -1,4 +1,4 @@
-// The first pass: what it finds, against the oracle, and that nothing but the values changes a bit of it.
+// Compares the first pass with the oracle; only the values may change a bit of its result.
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -13,8 +13,8 @@ namespace {
 
 using namespace stats_cases;
 
-// Around the chains (32), the rows of chains (256 x 32 = 8192), the units of work (16 leaves) and powers of two of
-// them.
+// Sizes around the chains (32), the rows of chains (256 x 32 = 8192), the units of work (16 leaves), and powers of two
+// times them.
 const std::vector<std::int64_t> kSizes = {0, 1, 2, 31, 32, 33, 65, 96, 1000, 8191, 8192, 8193, 24577, 131073};
 
 template <class T>
@@ -70,7 +70,7 @@ TYPED_TEST(OneColumn, HasTheSameBitsOnEveryBackEndAndThreadCount) {
   }
 }
 
-// Every column of a matrix gives what it gives alone, however the matrix lies.
+// Every column of a matrix gives the result that it gives alone, whatever the matrix's layout.
 TYPED_TEST(OneColumn, HasTheSameBitsInEveryLayout) {
   const EveryThread every;
   struct Shape {
@@ -140,7 +140,7 @@ TEST(Describe, SumsIntegersExactly) {
   const std::int64_t odd = (std::int64_t{1} << 53) + 1;
   EXPECT_EQ(describe_one(std::vector<std::int64_t>{odd}).sum, 0x1p53);
   EXPECT_EQ(describe_one(std::vector<std::int64_t>{most, most, most, 0x1003}).sum, 3 * 0x1p63 + 0x1000);
-  // Values apart by less than a double can tell at their size.
+  // These values are apart by less than a double can tell at their size.
   const ColumnStatistics near = describe_one(std::vector<std::int64_t>{most, most - 1, most - 2});
   EXPECT_EQ(near.variance, 1.0);
   EXPECT_DOUBLE_EQ(describe_one(std::vector<std::int64_t>{least, most}).deviation, 0x1p64 / std::sqrt(2.0));
@@ -171,7 +171,7 @@ TEST(Describe, AConstantColumnHasNoVariance) {
   }
 }
 
-// The bound allows much; what comes out for friendly data is far better, and an offset costs nothing.
+// The bound allows much. The error for friendly data is far smaller, and an offset costs nothing.
 TEST(Describe, LosesNothingToAnOffset) {
   const auto plain = column_of<double>("ties", 100000, 5);
   auto moved = plain;
@@ -212,7 +212,7 @@ TEST(Describe, RefusesArraysThatCannotBe) {
   EXPECT_THROW(describe(Array{&x, ElementType::float64, 1}, options), Error);
 }
 
-// Starting threads takes longer than a thousand values do.
+// Starting threads takes longer than processing a thousand values.
 TEST(Describe, FewValuesStartNoThread) {
   const std::vector<double> values(2'000'000, 1.0);
   StatsOptions options;

@@ -1,5 +1,4 @@
-// Statistics on GPUs: one body for those that are there and for the fake one. Bits are compared with the
-// processor's.
+// Statistics on GPUs: one test body for real GPUs and for the fake one. Bits are compared with the CPU's.
 #pragma once
 
 #include "effort.hpp"
@@ -31,7 +30,7 @@ inline void expect_same(const Array& array, const RunOptions& gpu, StatsOptions:
   }
 }
 
-/// Columns one by one, matrices of both layouts; whole and in pieces of a leaf; on the devices of the list.
+/// Compares columns one by one and matrices of both layouts, whole and in pieces of a leaf, on the devices of the list.
 template <class T>
 void expect_the_processors_bits(const std::vector<std::string>& devices, const std::vector<std::int64_t>& sizes) {
   const EveryRow every;

@@ -52,7 +52,7 @@ inline const std::vector<std::string>& kinds() {
   return all;
 }
 
-/// A value of that kind as a double; integers are made of it by truncation.
+/// Returns a value of that kind as a double; integers are made by truncating it.
 inline double value_of(const std::string& kind, Random& random, std::int64_t i, std::int64_t n) {
   const double u = random.uniform();
   const double nan = std::nan(""), inf = std::numeric_limits<double>::infinity();
@@ -96,7 +96,7 @@ std::vector<T> column_of(const std::string& kind, std::int64_t n, std::uint64_t 
     if constexpr (std::is_floating_point_v<T>) {
       to = static_cast<T>(x);
     } else {
-      // Whole numbers over the whole range of the type, and near each other around a large offset.
+      // Makes whole numbers over the whole range of the type, and near each other around a large offset.
       const auto bits = static_cast<T>(random.next() >> (64 - 8 * sizeof(T)));
       to = kind == "uniform"       ? bits
            : kind == "offset 1e15" ? static_cast<T>(std::numeric_limits<T>::max() - static_cast<T>(random.below(5)))
@@ -116,7 +116,7 @@ constexpr ElementType element_type() {
   return ElementType::int64;
 }
 
-/// The bits of everything that one pass finds, for comparisons between back ends.
+/// Returns the bits of everything that one pass finds, for comparisons between back ends.
 inline std::vector<std::uint64_t> bits_of(const ColumnStatistics& s) {
   std::vector<std::uint64_t> bits;
   for (const std::int64_t n : {s.rows, s.count, s.missing, s.zeros, s.min_row, s.max_row}) {
@@ -144,12 +144,12 @@ inline double moment_bound(std::int64_t rows) {
   return 68000 + 8 * std::log2(static_cast<double>(rows) + 1) + 4 * std::sqrt(static_cast<double>(rows));
 }
 
-/// |found - expected| in long double.
+/// Returns |found - expected| in long double.
 inline long double gap(double found, long double expected) {
   return std::fabs(static_cast<long double>(found) - expected);
 }
 
-/// Whether what was found is what the oracle says, exactly or within the stated bounds.
+/// Whether a result agrees with the oracle, exactly or within the stated bounds.
 template <class T>
 void expect_facts(const ColumnStatistics& s, const std::vector<T>& values) {
   constexpr long double kU = 0x1p-53L, kLeast = 0x1p-1074L;  // half a unit, and the smallest double

@@ -29,7 +29,7 @@ TEST_F(OnGpu, Int64HasTheProcessorsBits) {
   expect_the_processors_bits<std::int64_t>(devices_, sizes_);
 }
 
-// Few values, for a sanitizer.
+// Makes few values, for a sanitizer.
 template <class T>
 void expect_every_kernel() {
   RunOptions run;
@@ -41,7 +41,7 @@ void expect_every_kernel() {
     expect_same({values.data(), element_type<T>(), 1000, 8, 8, 1}, run, depth);
     expect_same({values.data(), element_type<T>(), 1000, 7, 7, 1}, run, depth);
     expect_same({values.data(), element_type<T>(), 300, 201, 201, 1}, run, depth);
-    setenv("STOPE_CUDA_SHARED_MEMORY", "65536", 1);  // that the watched plug-in says there is: Turing's
+    setenv("STOPE_CUDA_SHARED_MEMORY", "65536", 1);  // the watched plug-in claims Turing's shared memory
     expect_same({values.data(), element_type<T>(), 70000}, run, depth);
     unsetenv("STOPE_CUDA_SHARED_MEMORY");
   }
@@ -60,7 +60,7 @@ TEST_F(OnGpu, EveryKernelOfInt64) {
   expect_every_kernel<std::int64_t>();
 }
 
-// Values in the GPU's memory: read where they are, whatever the strides.
+// Values in the GPU's memory are read where they are, whatever the strides.
 template <class T>
 void expect_the_same_there() {
   const gpu_memory::Driver driver(0);
@@ -77,7 +77,7 @@ void expect_the_same_there() {
       SCOPED_TRACE(kind + ", " + std::to_string(shape.n_rows) + " x " + std::to_string(shape.n_columns));
       for (const auto& [depth, offset] : {std::pair{StatsOptions::Depth::all, 0},
                                           {StatsOptions::Depth::extremes, 0},
-                                          {StatsOptions::Depth::all, 1}}) {  // values in front: not at 16 bytes
+                                          {StatsOptions::Depth::all, 1}}) {  // one value in front: unaligned
         Array here = shape;
         here.data = values.data() + offset;
         DeviceArray array{shape, 0, stream.get()};
@@ -108,7 +108,8 @@ TEST_F(OnGpu, Int64InItsMemory) {
   expect_the_same_there<std::int64_t>();
 }
 
-// Long columns: several levels of joins; wide rows: leaves that blocks share, tiles along a row, odd widths.
+// Long columns need several levels of joins. Wide rows have leaves that blocks share, tiles along a row, and odd
+// widths.
 TEST_F(OnGpu, LongAndWideOnes) {
   RunOptions run;
   run.device = "cuda";

@@ -1,4 +1,4 @@
-// What the core does to compute statistics on GPUs, with the fake plug-in (tests/device/fake_plugin.cpp).
+// The core's half of statistics on GPUs, with the fake plug-in (tests/device/fake_plugin.cpp).
 #include <gtest/gtest.h>
 
 #include "base/fault.hpp"
@@ -42,7 +42,7 @@ TEST_F(FakeStatistics, ShortColumnsAndLittleDataStayOnTheProcessor) {
   unsetenv("STOPE_STATS_GPU_ROWS");
 }
 
-// What has to be copied first a thread with vectors has done before; auto does not even look for GPUs.
+// A thread with vectors is done before the values could be copied, so auto does not even look for GPUs.
 TEST_F(FakeStatistics, AutoLeavesValuesInTheHostsMemoryToTheProcessor) {
   const auto values = column_of<double>("uniform", 1'000'000, 1);
   RunOptions run;

@@ -188,7 +188,7 @@ void expect_distinct() {
     for (const int threads : {1, 3}) {
       RunOptions run;
       run.threads = threads;
-      for (const std::int64_t limit : {std::int64_t{0}, std::int64_t{200000}}) {  // the second: several looks
+      for (const std::int64_t limit : {std::int64_t{0}, std::int64_t{200000}}) {  // the second limit: several passes
         run.memory_limit = limit;
         const Array array{values.data(), element_type<T>(), 20000};
         EXPECT_EQ(describe(array, options, run).columns[0].distinct, slow_distinct(values)) << kind;

@@ -1,4 +1,4 @@
-// Buffers of a table's columns, whoever they share their memory with.
+// Buffers of a table's columns, whichever memory they share.
 #include "table/column_memory.hpp"
 
 #include <gtest/gtest.h>
@@ -9,7 +9,8 @@
 namespace stope {
 namespace {
 
-// Columns of doubles and codes in turn, each filled with its number: none overlaps another, and all outlive the memory.
+// Takes columns of doubles and codes in turn, each filled with its number. None may overlap another, and all must
+// outlive the memory.
 void expect_apart(Storage storage, std::int64_t n_rows, std::int64_t n_columns) {
   std::vector<Buffer<double>> numbers;
   std::vector<Buffer<std::int32_t>> codes;

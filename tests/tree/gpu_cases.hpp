@@ -1,4 +1,4 @@
-// Trees on GPUs: one body for those that are there and for the fake ones. All is compared with the processor's.
+// Trees on GPUs: one test body for real GPUs and for the fake ones. All is compared with the CPU's results.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ inline DecisionTree tree_on(const Table& table, const std::string& device, const
   return DecisionTree::fit(table, options, run);
 }
 
-/// The processor's nodes, bit for bit.
+/// Expects the CPU's nodes, bit for bit.
 inline void expect_the_processors_tree(const Table& table, const std::string& device, TreeOptions options = {}) {
   options.missing = MissingPolicy::value;
   const DecisionTree want = tree_on(table, "cpu", options), got = tree_on(table, device, options);
@@ -46,7 +46,7 @@ inline void expect_the_processors_tree(const Table& table, const std::string& de
   }
 }
 
-/// Tables of up to most_rows rows, drawn; numbers of rows around powers of two more often.
+/// Draws tables of up to most_rows rows. Numbers of rows around powers of two are more frequent.
 inline void expect_the_processors_trees_of_random_tables(const std::string& device, int n_tables,
                                                          std::int64_t most_rows, int n_numeric, std::uint64_t seed) {
   Random random(seed);

@@ -1,4 +1,4 @@
-// Pruned trees: against all subtrees of small ones, and what pruning with rows of its own does.
+// Compares pruned trees with all subtrees of small trees, and checks what pruning with rows of its own does.
 #include <gtest/gtest.h>
 
 #include <numeric>
@@ -22,7 +22,7 @@ double errors_of(const DecisionTree& tree) {
   return errors;
 }
 
-// Least cost and, at that cost, fewest leaves of all subtrees that keep node i, by trying all.
+// Returns the least cost and, at that cost, the fewest leaves of all subtrees that keep node i. It tries all of them.
 struct Cost {
   double errors = 0.0;
   std::int64_t leaves = 1;
@@ -104,11 +104,11 @@ TEST(Prune, RowsThatTheTreeHasNotSeenDecide) {
   table.columns[1].role = Role::label;
   const DecisionTree whole = DecisionTree::fit(table);
   EXPECT_GT(whole.n_leaves(), 2);
-  // They agree with the tree: nothing goes.
+  // These rows agree with the tree: nothing is pruned.
   DecisionTree same = whole;
   same.prune_reduced_error(table);
   EXPECT_EQ(same.nodes().size(), whole.nodes().size());
-  // They say that below 3.5 all is a, and nothing of what lies above.
+  // These rows say that all is a below 3.5, and say nothing about the values above.
   Table other;
   other.n_rows = 3;
   other.columns = {make_numeric("x", {1, 2, 3}), make_nominal("y", {0, 0, 0}, {"a", "b"})};

@@ -1,4 +1,4 @@
-// The scan of a node against class counts of every split, computed anew, for every criterion.
+// Compares the scan of a node with class counts of every split, computed anew, for every criterion.
 #include "tree/split_scan.hpp"
 
 #include <gtest/gtest.h>
@@ -50,7 +50,7 @@ double impurity(Criterion criterion, const std::vector<std::int64_t>& counts) {
   return sum;
 }
 
-// What the split into rows [begin, end) and the others is worth.
+// Returns the worth of the split into rows [begin, end) and the others.
 double worth(const Case& c, Criterion criterion, std::int64_t begin, std::int64_t end) {
   std::vector<std::int64_t> in(c.counts.size(), 0), out(c.counts.size(), 0);
   for (std::int64_t i = 0; i < c.totals.n_rows; ++i) {
@@ -107,7 +107,7 @@ TEST(SplitScan, FindsTheBestOfAllSplits) {
   compare(Criterion::entropy, EntropyScan(information), 1e-12);
 }
 
-// Both sides hold the classes in the same proportions: rounding must not make a split of that.
+// Both sides hold the classes in equal proportions: rounding must not turn that into a split.
 TEST(SplitScan, EqualProportionsGainNothing) {
   const discretize::InformationTable information(100);
   std::vector<RankedRow> rows;

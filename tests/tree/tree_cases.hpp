@@ -35,7 +35,7 @@ inline std::vector<double> random_numbers(Random& random, std::size_t n, bool mi
   return x;
 }
 
-/// A random problem as the oracle wants it.
+/// Makes a random problem in the oracle's form.
 inline oracle::TreeCase random_case(Random& random, std::size_t most_rows, std::size_t most_columns) {
   oracle::TreeCase c;
   const std::size_t n = 1 + random.below(most_rows);
@@ -63,8 +63,8 @@ inline oracle::TreeCase random_case(Random& random, std::size_t most_rows, std::
   return c;
 }
 
-/// The same as a table; the code after the last named value is a missing one. `single`: numbers as float32, which the
-/// case's numbers must be as well.
+/// Returns the case as a table; the code after the last named value is a missing one. `single`: numbers as float32; the
+/// case's numbers must then be floats as well.
 inline Table table_of(const oracle::TreeCase& c) {
   Table table;
   table.n_rows = static_cast<std::int64_t>(c.classes.size());

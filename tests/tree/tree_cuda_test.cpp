@@ -37,12 +37,12 @@ TEST_F(TreesOnGpu, AMillionRows) {
     expect_the_processors_tree(table({1000001, 3, 1, n_classes, false, true}, 8), "cuda", {.max_depth = 12});
   }
 }
-// A word has room for 24 bits of a row and its class; not for 25.
+// A word has room for 24 bits of a row and its class, but not for 25.
 TEST_F(TreesOnGpu, RowsAndClassesThatNoWordHasRoomFor) {
   expect_the_processors_tree(table({(1 << 24) + 1, 1, 1, 256, false, true}, 10), "cuda", {.max_depth = 2});
 }
 
-// Kernels go through columns in pieces of 1024 rows: nodes that begin where pieces do, and one row to either side.
+// Kernels go through columns in pieces of 1024 rows. Nodes begin where pieces do, and one row to either side.
 TEST_F(TreesOnGpu, NodesThatBeginWherePiecesDo) {
   Random random(11);
   for (const std::int64_t cut : {1023, 1024, 1025, 2048, 3072, 8192}) {
@@ -70,7 +70,7 @@ TEST_F(TreesOnGpu, SeveralSessions) {
   }
 }
 
-// As few attributes as sessions, of different types.
+// There are as few attributes as sessions, of different types.
 TEST_F(TreesOnGpu, ASessionForEachAttribute) {
   expect_the_processors_tree(table({2100, 1, 1, 2, false, false}, 12), sessions(2));
   expect_the_processors_tree(table({2100, 3, 2, 3, false, true}, 13), sessions(5));
@@ -87,14 +87,14 @@ TEST_F(TreesOnGpu, WideTables) {
   }
 }
 
-// Nodes of a level whose counts do not fit the shared memory at once.
+// The counts of a level's nodes do not fit shared memory at once.
 TEST_F(TreesOnGpu, ManyNodesAndClasses) {
   for (const std::int32_t n_classes : {2, 200}) {
     expect_the_processors_tree(table({1024, 3, 2, n_classes, false, true}, 6), "cuda");
   }
 }
 
-// Every kernel, for a sanitizer.
+// Launches every kernel, for a sanitizer.
 TEST_F(TreesOnGpu, EveryKernel) {
   for (const std::int32_t n_classes : {2, 5}) {
     for (const std::int64_t n_rows : {20, 100, 130, 250, 300, 500, 1000, 1024, 2100, 8200}) {

@@ -1,4 +1,4 @@
-// What the core does to grow trees on GPUs, with the fake plug-in (tests/device/fake_tree.cpp).
+// The core's half of growing trees on GPUs, with the fake plug-in (tests/device/fake_tree.cpp).
 #include "base/fault.hpp"
 #include "device/with_fake_plugin.hpp"
 #include "effort.hpp"
@@ -25,8 +25,8 @@ TEST_F(FakeTrees, AreTheProcessors) {
 }
 
 TEST_F(FakeTrees, OfSeveralGpusAreTheProcessors) {
-  expect_the_processors_trees_of_random_tables("cuda:1,1", repeated(200, 20), 60, 6, 3);    // short: one is enough
-  for (const char* devices : {"cuda:1,1", "cuda:1,1,1", "cuda:1,1,1,1,1,1,1,1,1,1,1,1"}) {  // more than attributes
+  expect_the_processors_trees_of_random_tables("cuda:1,1", repeated(200, 20), 60, 6, 3);    // one GPU is enough
+  for (const char* devices : {"cuda:1,1", "cuda:1,1,1", "cuda:1,1,1,1,1,1,1,1,1,1,1,1"}) {  // more GPUs than attributes
     expect_the_processors_tree(table({1500, 4, 3, 3, false, true}), devices);
     expect_the_processors_tree(table({1100, 3, 2, 2, false, false}), devices, {.max_depth = 5, .min_samples_leaf = 9});
   }
@@ -82,7 +82,7 @@ TEST_F(FakeTrees, OfMoreThanTheMemoryLimitAreRefused) {
   EXPECT_GT(DecisionTree::fit(some, {.missing = MissingPolicy::value}, run).nodes().size(), 1U);
 }
 
-// A GPU whose driver has started: what would make it start takes longer than a test may.
+// The GPU's driver has started already: a job large enough to start it would take longer than a test may.
 TEST_F(FakeTrees, AutoTakesAGpuThatPaysAndGivesUpOneThatFails) {
   const Table few = table({30, 3, 1, 3, false, true}), many = table({1000, 1000, 0, 2, false, true});
   const auto on_auto = [](const Table& of, Criterion criterion = Criterion::discernibility) {

@@ -1,4 +1,4 @@
-// Trees against the slow oracle, and what must hold of every tree whatever the table.
+// Compares trees with the slow oracle, and checks what must hold for every tree, whatever the table.
 #include "stope/tree.hpp"
 
 #include <gtest/gtest.h>
@@ -76,7 +76,7 @@ std::vector<std::int64_t> shuffled(std::int64_t n, Random& random) {
   return rows;
 }
 
-// Larger tables, for every criterion: the order of rows, threads and the type of the numbers change nothing.
+// In larger tables, for every criterion, the order of rows, threads and the type of the numbers change nothing.
 TEST(Tree, RowsThreadsAndTypesChangeNothing) {
   for (int seed = 0; seed < repeated(60, 10); ++seed) {
     Random random(static_cast<std::uint64_t>(seed) + 1000);
@@ -93,14 +93,14 @@ TEST(Tree, RowsThreadsAndTypesChangeNothing) {
           format_tree(DecisionTree::fit(table.take(shuffled(table.n_rows, random)), options, run), TreeFormat::json),
           wanted)
           << seed;
-      if (unweighted(c) && criterion == Criterion::gini) {  // weights of 1 are none: powers of two scale exactly
+      if (unweighted(c) && criterion == Criterion::gini) {  // equal powers of two scale exactly
         EXPECT_EQ(format_tree(DecisionTree::fit(table_of(c), options, run), TreeFormat::json), wanted) << seed;
       }
     }
   }
 }
 
-// One column, or two, of a tall table are sorted by all threads.
+// All threads sort the one or two columns of a tall table.
 TEST(Tree, FewTallColumnsAreSortedTheSameByAnyThreads) {
   Random random(3);
   for (const int n_numeric : {1, 2}) {
@@ -118,8 +118,8 @@ TEST(Tree, FewTallColumnsAreSortedTheSameByAnyThreads) {
   }
 }
 
-// Every row ends in a leaf where it was counted; one rule fires, and it is that leaf's; the cuts tell apart whatever
-// the tree does, so that the coded table is as consistent as the tree.
+// Every row ends in the leaf where it was counted. One rule fires, and it is that leaf's. The cuts tell apart whatever
+// the tree does, so the coded table is as consistent as the tree.
 TEST(Tree, RowsRulesAndCutsAgree) {
   for (int seed = 0; seed < repeated(400, 40); ++seed) {
     Random random(static_cast<std::uint64_t>(seed) + 5000);
@@ -191,7 +191,7 @@ Table two_columns(const std::vector<double>& x, const std::vector<std::int32_t>&
   return table;
 }
 
-// 10^10 pairs; 32 bits would give 1,410,065,408.
+// There are 10^10 pairs; 32 bits would give 1,410,065,408.
 TEST(Tree, ScoresOfManyRowsDoNotOverflow) {
   std::vector<double> x;
   std::vector<std::int32_t> y;

@@ -30,7 +30,7 @@ std::unique_ptr<MeasureKernel> make_minkowski(const MeasureContext& context) {
   if (!(p > 0.0)) {
     throw Error(ErrorCode::invalid_argument, "metric parameter p=" + number_text(p) + " must be above 0");
   }
-  // The same formulas as under their own names, so that minkowski(2) and euclidean have the same bits.
+  // These are the formulas of other measures, so that minkowski(2) and euclidean have the same bits.
   if (p == 1.0) return make_kernel<Manhattan>(context);
   if (p == 2.0) return make_kernel<Euclidean>(context);
   if (std::isinf(p)) return make_kernel<Chebyshev>(context);
@@ -78,7 +78,7 @@ std::unique_ptr<MeasureKernel> make_kernel_euclidean(const MeasureContext& conte
   measure.shift = context.number("kernel_shift", measure.shift);
   measure.a = context.number("kernel_a", measure.a);
   measure.b = context.number("kernel_b", measure.b);
-  constexpr double kMaxDegree = 1e6;  // the polynomial kernel multiplies that often for every pair
+  constexpr double kMaxDegree = 1e6;  // the polynomial kernel multiplies this often for every pair
   if (measure.kernel == Kernel::polynomial && !(measure.degree <= kMaxDegree)) {
     throw Error(ErrorCode::invalid_argument, "metric parameter kernel_degree must be at most 1000000");
   }
@@ -87,7 +87,7 @@ std::unique_ptr<MeasureKernel> make_kernel_euclidean(const MeasureContext& conte
 
 namespace {
 
-// Covariance (n-1) of the training rows, means first.
+// Returns the covariance (n-1) of the training rows; it computes the means first.
 std::vector<double> covariance(const MeasureContext& context) {
   const auto d = static_cast<std::int64_t>(context.attributes.size());
   std::vector<double> mean(static_cast<std::size_t>(d), 0.0);
@@ -120,7 +120,7 @@ std::vector<double> covariance(const MeasureContext& context) {
   return matrix;
 }
 
-// Gauss-Jordan with partial pivoting. Missing values make the whole inverse NaN, as RapidMiner's.
+// Inverts by Gauss-Jordan with partial pivoting. Missing values make the whole inverse NaN, as in RapidMiner.
 std::vector<double> inverse(std::vector<double> matrix, const MeasureContext& context) {
   const auto d = static_cast<std::int64_t>(context.attributes.size());
   std::vector<double> result(matrix.size(), 0.0);
@@ -159,14 +159,14 @@ std::vector<double> inverse(std::vector<double> matrix, const MeasureContext& co
 }  // namespace
 
 std::unique_ptr<MeasureKernel> make_mahalanobis(const MeasureContext& context) {
-  // The covariance of n rows has rank n - 1 at most. The check also bounds its size by that of the table.
+  // The covariance of n rows has at most rank n - 1. The check also bounds its size by the table's.
   if (const std::size_t width = context.attributes.size(); context.n_rows <= static_cast<std::int64_t>(width)) {
     throw Error(ErrorCode::unsupported,
                 "mahalanobis needs more training rows than features: " + std::to_string(context.n_rows) + " rows, " +
                     std::to_string(width) + " features");
   }
   std::vector<double> storage = inverse(covariance(context), context);
-  const Mahalanobis measure{storage.data()};  // a moved vector keeps its elements where they are
+  const Mahalanobis measure{storage.data()};  // a moved vector keeps its elements in place
   return std::make_unique<TypedKernel<Mahalanobis>>(measure, context.attributes, std::move(storage));
 }
 

@@ -1,13 +1,13 @@
 // What a filter computes for a measure: the shape of its sum, and how a distance limits that sum. A measure names its
-// form next to its formula (`static constexpr FilterForm kFilter`); one that names none is searched without a filter.
-// A form that no scan computes, or that no bound is argued for, does not compile (typed_kernel.hpp).
+// form next to its formula (`static constexpr FilterForm kFilter`); one that names none is searched without a filter. A
+// form does not compile if no scan computes it or no bound is argued for it (typed_kernel.hpp).
 #pragma once
 
 #include <cstdint>
 
 namespace stope::knn {
 
-/// The term an attribute adds; nominal attributes (and those the measure compares for equality) add a mismatch.
+/// The term that an attribute adds. A nominal attribute (or one compared for equality) adds a mismatch.
 enum class Term {
   square,    ///< (x-y)^2; the sum's root is a norm
   absolute,  ///< |x-y|; the sum is a norm
@@ -18,7 +18,7 @@ enum class Term {
 /// What the sum is divided by.
 enum class Divisor { none, present_weight, total };
 
-/// What an attribute missing in either row does.
+/// The effect of an attribute that is missing in either row.
 enum class Missing {
   skip,       ///< adds nothing
   mismatch,   ///< counts as different
@@ -27,7 +27,7 @@ enum class Missing {
 
 /// Which numbers are compared.
 enum class Space {
-  attributes,  ///< as they stand, scaled by the weights
+  attributes,  ///< unchanged, but scaled by the weights
   ranges,      ///< divided by the attribute's range over the training table
   equality,    ///< only whether they are equal
   unit_rows,   ///< rows scaled to length 1
@@ -55,7 +55,7 @@ struct FilterForm {
 /// (cuda/differences/float_scan.cuh). Both switch over all of them, so that no form gets the kernel of another one.
 enum class ScanSum {
   none,                 ///< no scan computes the form
-  squares,              ///< what is missing adds nothing, here and below
+  squares,              ///< a missing value adds nothing, here and below
   squares_and_missing,  ///< a missing value adds a mismatch
   mean_squares,         ///< divided by the weight that both rows have
   absolutes,
@@ -65,8 +65,8 @@ enum class ScanSum {
   relative
 };
 
-/// The sum that a scan computes for the form. Missing::undefined needs no sum of its own: rows that lack a value are
-/// listed whatever their sum is.
+/// Returns the sum that a scan computes for the form. Missing::undefined needs no sum of its own: rows that lack a
+/// value are always listed.
 constexpr ScanSum scan_sum(const FilterForm& form) {
   const bool counts_missing = form.missing == Missing::mismatch;
   if (form.term == Term::square && form.divisor == Divisor::none) {
@@ -92,15 +92,15 @@ constexpr bool has_scan(const FilterForm& form) {
   return scan_sum(form) != ScanSum::none;
 }
 
-/// Whether the tensor filter's scores follow the form: plain sums of squares, the attributes taken as they stand, over
-/// their ranges, or scaled to rows of length 1.
+/// Whether the tensor filter's scores follow the form: plain sums of squares over attributes that are unscaled, divided
+/// by their ranges, or in rows of length 1.
 constexpr bool has_tensor_scan(const FilterForm& form) {
   return form.term == Term::square && form.divisor == Divisor::none && form.space != Space::equality &&
          form.space != Space::sphere;
 }
 
-/// Whether SumBounds (filter/sum_bounds.hpp) knows what a distance proves about the form's sum. Every case is argued in
-/// docs/numerics/filter.md, "From a distance to a sum".
+/// Whether SumBounds (filter/sum_bounds.hpp) knows what a distance proves about the form's sum.
+/// docs/numerics/filter.md, "From a distance to a sum", argues every case.
 constexpr bool has_bound(const FilterForm& form) {
   const bool squares = form.term == Term::square && form.divisor == Divisor::none;
   const bool per_attribute = form.space != Space::unit_rows && form.space != Space::sphere;

@@ -1,4 +1,4 @@
-// A fitted measure behind one virtual call a tile: what every searcher calls, whatever the measure.
+// A fitted measure behind one virtual call per tile. Every searcher calls it, whatever the measure.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace stope::knn {
 /// Which row is the first argument of the measure: the training row (search) or the query row (pairwise).
 enum class PairOrder { train_first, query_first };
 
-/// A tile of encoded rows: `queries` and `train` are row-major, n_features wide; out[i * ld + j] belongs to query i and
+/// A tile of encoded rows. `queries` and `train` are row-major, n_features wide; out[i * ld + j] belongs to query i and
 /// training row j.
 struct Tile {
   const double* train;
@@ -28,10 +28,10 @@ struct Tile {
 
 /// A fitted measure as it can be copied to a device.
 struct MeasureBytes {
-  const char* type;  ///< typeid(M).name(), M the struct in measures/
+  const char* type;  ///< typeid(M).name(), where M is the struct in formulas/
   const void* bytes;
   std::int64_t n_bytes;
-  const double* storage;  ///< what a member of it points to
+  const double* storage;  ///< points to what its members refer to
   std::int64_t n_storage;
 };
 
@@ -40,19 +40,20 @@ class MeasureKernel {
   virtual ~MeasureKernel() = default;
   /// Evaluates the reference formula for every pair of the tile. Thread-safe.
   virtual void evaluate(const Tile& tile, Quantity quantity, PairOrder order) const = 0;
-  /// out[i] = distance of the query from row rows[i] of `train` (row-major), the training row first. Thread-safe.
+  /// Writes out[i] = distance of the query from row rows[i] of `train` (row-major), the training row first.
+  /// Thread-safe.
   virtual void evaluate_rows(const double* train, const std::int64_t* rows, std::int64_t n, const double* query,
                              double* out) const = 0;
-  /// What a filter computes for the measure; null: it has none. Kept alive as long as the program.
+  /// Returns what a filter computes for the measure, which lives as long as the program; null if there is no filter.
   virtual const FilterForm* filter_form() const = 0;
-  /// Valid as long as the kernel.
+  /// The result is valid as long as the kernel.
   virtual MeasureBytes bytes() const = 0;
-  /// Terms of one pair: how much work it is, for cutting tasks.
+  /// Returns the number of terms of one pair: its work, for cutting tasks.
   virtual std::int64_t terms_per_pair() const = 0;
-  /// Whether a term calls a logarithm or what takes as long (exp, pow, sin): for estimates of time. The formula says so
-  /// by kUsesLogarithms.
+  /// Whether a term calls a logarithm or a function that takes as long (exp, pow, sin), for estimates of time. The
+  /// formula's kUsesLogarithms says so.
   virtual bool uses_logarithms() const = 0;
-  /// Bytes of work space of one thread.
+  /// Returns the bytes of work space of one thread.
   virtual std::int64_t scratch_bytes() const = 0;
 };
 
@@ -60,7 +61,7 @@ class MeasureKernel {
 /// passed.
 using RowVisitor = std::function<void(const std::function<void(const double* rows, std::int64_t n)>&)>;
 
-/// What a measure may look at when it is fitted.
+/// What a measure may use when it is fitted.
 struct MeasureContext {
   const Metric& metric;
   const std::vector<Attribute>& attributes;  ///< kept alive as long as the kernel
@@ -69,7 +70,7 @@ struct MeasureContext {
   Compat compat;
   const CancelToken& cancel;
 
-  /// The parameter as a number, or `fallback`; throws invalid_argument if it is no finite number.
+  /// Returns the parameter as a number, or `fallback`; throws invalid_argument if it is no finite number.
   double number(const char* key, double fallback) const;
 };
 

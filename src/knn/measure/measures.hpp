@@ -1,8 +1,8 @@
-// Every measure once, in the lists from which kernels for GPUs are compiled. A measure in no list does not compile
-// (typed_kernel.hpp), so that none is left without a kernel.
+// Lists every measure once; kernels for GPUs are compiled from these lists. A measure in no list does not compile
+// (typed_kernel.hpp), so none is left without a kernel.
 //
-// Each list is a source file of its own, pair_kernels_*.cu, so that they compile side by side: put a new measure where
-// its neighbours are. Which measures get the kernels of the filters, too, follows from their kFilter.
+// Each list has a source file of its own, pair_kernels_*.cu, so that they compile in parallel: put a new measure where
+// its neighbours are. A measure's kFilter decides whether it also gets the filters' kernels.
 #pragma once
 
 #include <type_traits>
@@ -72,20 +72,20 @@ template <class M>
 inline constexpr bool kHasFilter = requires { M::kFilter; };
 
 /// Whether the tensor filter has kernels for the measure. SquaredLoss takes one column, for which matrix units do not
-/// pay: the difference filter has it.
+/// pay, so the difference filter has it.
 template <class M>
 constexpr bool has_tensor_kernels() {
   if constexpr (kHasFilter<M>) return has_tensor_scan(M::kFilter) && !std::is_same_v<M, SquaredLoss>;
   return false;
 }
 
-/// Those of a list that name a filter form.
+/// The measures of a list that name a filter form.
 template <class... M>
 constexpr auto filtered(MeasureList<M...> /*list*/) {
   return (MeasureList<>{} + ... + std::conditional_t<kHasFilter<M>, MeasureList<M>, MeasureList<>>{});
 }
 
-/// Those of a list that the tensor filter searches.
+/// The measures of a list that the tensor filter searches.
 template <class... M>
 constexpr auto on_matrix_units(MeasureList<M...> /*list*/) {
   return (MeasureList<>{} + ... + std::conditional_t<has_tensor_kernels<M>(), MeasureList<M>, MeasureList<>>{});

@@ -1,5 +1,4 @@
-// The two forms of a measure (knn/measure/measure.hpp) and how a distance or a similarity comes out of either, for host
-// and device.
+// Turns either form of a measure (knn/measure/measure.hpp) into a distance or a similarity, for host and device.
 #pragma once
 
 #include <concepts>
@@ -17,8 +16,8 @@ concept Accumulating = requires(const M& m, typename M::State& s, const Attribut
   { m.finish(s) } -> std::same_as<double>;
 };
 
-/// Of an accumulating measure, once every attribute was added. A measure without a similarity of its own has the
-/// negated distance.
+/// Returns the result of an accumulating measure, once every attribute was added. A measure without a similarity of its
+/// own has the negated distance.
 template <Quantity quantity, class M, class State>
 STOPE_HD double result_of_state(const M& measure, const State& state) {
   if constexpr (quantity == Quantity::distance) {
@@ -30,7 +29,7 @@ STOPE_HD double result_of_state(const M& measure, const State& state) {
   }
 }
 
-/// Of a whole-row measure.
+/// Returns the result of a whole-row measure.
 template <Quantity quantity, class M>
 STOPE_HD double result_of_rows(const M& measure, const RowPair& pair) {
   if constexpr (quantity == Quantity::distance) {

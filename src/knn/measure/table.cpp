@@ -25,7 +25,7 @@ constexpr const char* kKernelParams =
     "kernel_type kernel_gamma kernel_sigma1 kernel_sigma2 kernel_sigma3 kernel_degree kernel_shift kernel_a kernel_b";
 
 // {name, RapidMiner's family, RapidMiner's name, aliases, accepts, parameters, formula}, domain, attributes, weights,
-// maker. The order is that of docs/numerics/measures.md.
+// maker. The order follows docs/numerics/measures.md.
 const std::vector<MeasureRow>& rows() {
   static const std::vector<MeasureRow> table = {
       {.info = {"mixed-euclidean", "Mixed", "MixedEuclideanDistance", "mixed_euclidean", kMixed, "",

@@ -1,4 +1,5 @@
-// The table of measures: one row each (table.cpp). CONTRIBUTING.md, "Adding a measure", says what else a measure needs.
+// The table of measures, with one row each (table.cpp). CONTRIBUTING.md, "Adding a measure", says what else a measure
+// needs.
 #pragma once
 
 #include <memory>
@@ -8,19 +9,20 @@
 
 namespace stope::knn {
 
-/// What must hold of a training value before a measure accepts it (RapidMiner checks it in both modes of stope).
+/// What a training value must satisfy before a measure accepts it (RapidMiner checks it in both modes of stope).
 enum class Domain { any, positive, unit_open };
 
 struct MeasureRow {
   MetricInfo info;
   Domain domain = Domain::any;
-  int n_attributes = 0;  ///< exactly so many; 0 = any number
+  int n_attributes = 0;  ///< exactly this many; 0: any number
   bool takes_weights = true;
   bool raw_codes = false;  ///< RapidMiner's Cross Distances compares the codes of two different mappings
   std::unique_ptr<MeasureKernel> (*make)(const MeasureContext&) = nullptr;
 };
 
-/// The row a metric's name stands for; throws as find_metric does, and for a parameter the measure does not have.
+/// Returns the row that a metric's name stands for. Throws as find_metric does, and for a parameter that the measure
+/// lacks.
 const MeasureRow& find_measure(const Metric& metric);
 
 }  // namespace stope::knn

@@ -1,5 +1,5 @@
-// The loop over the pairs of a tile, generated for each measure. Here a formula becomes a measure of stope, so here the
-// compiler checks what the rest of stope relies on.
+// The loop over the pairs of a tile, generated for each measure. This is where a formula becomes a measure of stope, so
+// the compiler checks here what the rest of stope relies on.
 #pragma once
 
 #include <algorithm>
@@ -145,7 +145,7 @@ class TypedKernel final : public MeasureKernel {
 
   M measure_;
   const std::vector<Attribute>& attributes_;
-  std::vector<double> storage_;  // what the measure points into
+  std::vector<double> storage_;  // what the measure's members point to
 };
 
 template <class M>

@@ -9,8 +9,8 @@
 namespace stope::knn {
 namespace {
 
-// Measured by bench/knn_device.py (bench/results/knn_device_*.json), rounded. What was not measured has the numbers of
-// what is most like it.
+// Measured by bench/knn_device.py (bench/results/knn_device_*.json), rounded. A case that was not measured has the
+// numbers of the most similar one.
 
 constexpr double kNano = 1e-9;
 
@@ -27,18 +27,18 @@ constexpr ScanCost scan_cost(device::Backend backend) {
     default: return {1.5 * kNano, 1.5 * kNano};
   }
 }
-constexpr double kThread = 0.15e-3;       // to start one
-constexpr double kFilteredQuery = 27e-6;  // lists, and the distances of what a filter leaves
+constexpr double kThread = 0.15e-3;       // to start a thread
+constexpr double kFilteredQuery = 27e-6;  // lists, and the distances that a filter leaves
 constexpr double kExactTerm = 1.5 * kNano, kExactLogarithm = 20.0 * kNano;
 constexpr std::int64_t kLeastFiltered = 8;  // fewer queries are searched without a filter, by one thread
 
 /// Seconds of a GPU. Measured on sm_90; every other architecture counts as that one.
 struct GpuCost {
   double first;            ///< memory for a table
-  double value;            ///< of a table: copied and made an image
-  double search;           ///< a search of next to nothing
-  double filtered_pair;    ///< on the matrix units
-  double difference_term;  ///< of an attribute of a pair, without them
+  double value;            ///< per value of a table: copying it and making its image
+  double search;           ///< a search of almost nothing
+  double filtered_pair;    ///< per pair, on the matrix units
+  double difference_term;  ///< per attribute of a pair, without matrix units
   double exact_term, exact_logarithm;
 };
 constexpr GpuCost kGpu = {.first = 0.014,
@@ -93,12 +93,12 @@ device::BackendChoice choose_automatically(const Fitted& fitted, const Selection
                                            const RunOptions& run) {
   const device::BackendChoice cpu = device::choose_cpu_backend("");
   const int threads = run.threads > 0 ? run.threads : available_threads();
-  // Queries are counted over the life of a fitted table: what is copied for one search serves the next.
+  // Queries are counted over the life of a fitted table: a table copied for one search serves the next.
   SearchSize size = size_of(fitted, selection, n_queries + fitted.history().n_queries(), cpu.backend);
   const device::Offer at_the_least = {cpu_seconds(size, cpu.backend, threads), 0.0};
   const auto on = [&](const GpuInfo& gpu) -> device::Offer {
     size.loaded = size.filtered_on_gpu && fitted.gpu_filters().has_tensor_filter(gpu.index);
-    if (size.loaded) size.n_queries = n_queries;  // with the table there every search is weighed for itself
+    if (size.loaded) size.n_queries = n_queries;  // with the table there, each search is weighed alone
     return {cpu_seconds(size, cpu.backend, threads), gpu_seconds(size)};
   };
   return choice_of(device::decide(at_the_least, on), cpu);

@@ -1,5 +1,5 @@
-// The CSV reader against a slow reader of independent make, over random files whose chunks are so short that every
-// kind of record meets every kind of boundary.
+// Compares the CSV reader with an independent slow reader, over random files. Chunks are so short that every kind of
+// record meets every kind of boundary.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -17,8 +17,8 @@ namespace {
 struct Shape {
   char separator = ',';
   const char* line_end = "\n";
-  int quoting = 0;   // of 100
-  int oddities = 0;  // of 100: blanks, literal quotes, empty lines, lone CRs
+  int quoting = 0;   // percent
+  int oddities = 0;  // percent: blanks, literal quotes, empty lines, lone CRs
 };
 
 std::string random_number(Random& random) {

@@ -1,4 +1,4 @@
-// What the CSV reader makes of files, option by option, and where it places each error.
+// How the CSV reader reads files, option by option, and where it places each error.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -19,7 +19,7 @@ Table read(std::string_view text, const ReadOptions& options = {}, const Schema*
   return read_csv({text, nullptr, "t.csv", 0}, options, schema, run);
 }
 
-// The numbers of a column, with NaN equal to NaN.
+// Compares the numbers of a column; NaN equals NaN.
 void expect_numbers(const Column& column, const std::vector<double>& expected) {
   ASSERT_FALSE(column.nominal()) << column.name;
   ASSERT_EQ(column.size(), static_cast<std::int64_t>(expected.size())) << column.name;
@@ -30,7 +30,7 @@ void expect_numbers(const Column& column, const std::vector<double>& expected) {
   }
 }
 
-// The values of a nominal column as text, missing ones as "-".
+// Returns the values of a nominal column as text, missing ones as "-".
 std::vector<std::string> texts(const Column& column) {
   std::vector<std::string> result;
   for (std::int64_t i = 0; i < column.size(); ++i) {
@@ -167,10 +167,10 @@ TEST(Csv, HeaderYesNoAutomaticAndNames) {
   EXPECT_EQ(read("a,b\nc,d\n", options).n_rows, 1);  // replaced
   EXPECT_EQ(read("a,b\nc,d\n", options).columns[1].name, "y");
   options.header = Header::automatic;
-  EXPECT_EQ(read("a,b\nc,d\n", options).n_rows, 2);  // names that are given: no header
+  EXPECT_EQ(read("a,b\nc,d\n", options).n_rows, 2);  // given names: no header
   EXPECT_EQ(read("a,b\nc,d\n", options).columns[1].name, "y");
   EXPECT_EQ(read("\"1\",\"2\"\n3,4\n", options).n_rows, 2);
-  EXPECT_EQ(read("\n1\n", {.separator = ',', .names = {"x"}}).n_rows, 2);  // one column: an empty line is missing
+  EXPECT_EQ(read("\n1\n", {.separator = ',', .names = {"x"}}).n_rows, 2);  // an empty line is a missing value
   options.names = {"x"};
   expect_error("a,b\n", ErrorCode::invalid_argument, 0, 0, options);
   options.names = {"x", "x"};
@@ -367,7 +367,7 @@ TEST(Csv, AColumnReadAgainAsNominalMayLieInAFile) {
   run.memory_limit = 100000;
   const Table table = read(text, {}, nullptr, run);
   EXPECT_EQ(table.columns[0].values, (std::vector<std::string>{"0", "1", "2", "3", "4", "5", "6", "text"}));
-  EXPECT_EQ(table.columns[0].codes().storage(), Storage::memory);  // 40 kB of 100
+  EXPECT_EQ(table.columns[0].codes().storage(), Storage::memory);  // 40 kB of the limit of 100
   EXPECT_EQ(std::get<Buffer<double>>(table.columns[1].data).storage(), Storage::file);
   for (int i = 0; i < 10000; ++i) ASSERT_EQ(table.columns[0].at(i), i % 7);
   EXPECT_EQ(table.columns[0].at(10000), 7);

@@ -29,7 +29,7 @@ bool gpu_is_faster(const SearchSize& size, bool started, int threads = 16) {
   return gpu_seconds(size) + (started ? 0.0 : device::kDriverSeconds) < cpu_seconds(size, kVnni, threads);
 }
 
-// On an H200 with 16 threads beside it, measured (bench/results/knn_device_*.json).
+// Measured on an H200 with 16 CPU threads (bench/results/knn_device_*.json).
 TEST(AutoDevice, AgreesWithWhatWasMeasured) {
   EXPECT_FALSE(gpu_is_faster(euclidean(10'000, 10'000, 20), false)) << "24 ms here, 233 there";
   EXPECT_FALSE(gpu_is_faster(euclidean(100'000, 1'000, 50), false)) << "36 ms here, 231 there";

@@ -39,8 +39,8 @@ cuda_abi::Finish finish_of(Finish finish) {
   throw Error(ErrorCode::internal, "a form that has no image columns");
 }
 
-// Whether so many of `n_queries` lack values of attributes that every training row has that images for such gaps are
-// worth making. n of the queries are at hand.
+// Whether images for gaps are worth making: enough of `n_queries` lack values of attributes that every training row
+// has. n of the queries are at hand.
 bool many_gaps(const Fitted& fitted, const double* rows, std::int64_t n, std::int64_t n_queries) {
   if (fitted.kernel().filter_form()->missing == Missing::undefined) return false;  // no images take them
   // A query costs the reference some hundred times as much as a filter. That is about the cost of the images of a

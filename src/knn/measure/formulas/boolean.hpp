@@ -1,5 +1,5 @@
-// hamming, jaccard, dice as scikit-learn has them: hamming is the share of attributes that differ; jaccard and dice
-// read numbers as booleans (non-zero = true).
+// hamming, jaccard and dice as in scikit-learn. hamming is the share of attributes that differ. jaccard and dice read
+// numbers as booleans (non-zero = true).
 #pragma once
 
 #include "knn/measure/form.hpp"

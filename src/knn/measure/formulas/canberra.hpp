@@ -1,4 +1,4 @@
-// canberra (scikit-learn, SciPy): sum |x-y| / (|x|+|y|), a term 0/0 counts as 0.
+// canberra (scikit-learn, SciPy): sum |x-y| / (|x|+|y|), where a term 0/0 counts as 0.
 #pragma once
 
 #include "knn/measure/form.hpp"

@@ -12,7 +12,7 @@ struct Chebyshev {
   struct State {
     double max = 0.0;
     double compared = 0.0;
-    bool undefined = false;  // inf - inf: no order to compare by
+    bool undefined = false;  // inf - inf cannot be compared
   };
   STOPE_HD void add(State& s, double x, double y, const Attribute& a) const {
     if (either_missing(x, y)) return;

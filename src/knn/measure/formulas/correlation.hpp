@@ -1,4 +1,4 @@
-// correlation (1 - r, SciPy) and correlation-similarity (-r, RapidMiner), r = Pearson's coefficient over the
+// correlation (1 - r, SciPy) and correlation-similarity (-r, RapidMiner), where r is Pearson's coefficient over the
 // attributes of the two rows. A missing value or a constant row gives NaN.
 #pragma once
 

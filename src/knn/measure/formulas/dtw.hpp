@@ -1,5 +1,5 @@
-// dtw (RapidMiner DynamicTimeWarpingDistance): the two rows, missing values dropped from each, as series;
-// sqrt(sum of D along the warping path) / length of the path, D the accumulated cost matrix.
+// dtw (RapidMiner DynamicTimeWarpingDistance): the two rows as series, with missing values dropped from each. It is
+// sqrt(sum of D along the warping path) / length of the path, where D is the accumulated cost matrix.
 #pragma once
 
 #include "knn/measure/measure.hpp"
@@ -57,8 +57,8 @@ struct DynamicTimeWarping {
     return square_root(sum) / static_cast<double>(length);
   }
 
-  // Back from the end to the cheapest neighbour: diagonal first, then i-1, then j-1. RapidMiner stops two steps short
-  // of the origin (i + j > 2, indices from 0), and so must we.
+  // Walks back from the end to the cheapest neighbour: diagonal first, then i-1, then j-1. RapidMiner stops two steps
+  // short of the origin (i + j > 2, indices from 0), and so must we.
   STOPE_HD static double along_path(const double* cost, std::int64_t n, std::int64_t m) {
     std::int64_t i = n - 1, j = m - 1, length = 1;
     double sum = cost[i * m + j];

@@ -1,5 +1,5 @@
 // gower (Gower 1971): mean of |x-y|/range, or of x != y for nominal attributes, over the attributes present in both
-// rows; range = that of the training table. A constant attribute counts as x != y.
+// rows. The range is the training table's. A constant attribute counts as x != y.
 #pragma once
 
 #include "knn/measure/form.hpp"

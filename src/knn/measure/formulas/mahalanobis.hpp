@@ -1,4 +1,5 @@
-// mahalanobis: sqrt(d' C^-1 d), d = x - y, C the covariance (n-1) of the training rows. Missing values give NaN.
+// mahalanobis: sqrt(d' C^-1 d), where d = x - y and C is the covariance (n-1) of the training rows. Missing values give
+// NaN.
 #pragma once
 
 #include "knn/measure/measure.hpp"
@@ -6,7 +7,7 @@
 namespace stope::knn {
 
 struct Mahalanobis {
-  const double* inverse = nullptr;  ///< C^-1, n x n, row-major; kept alive by whoever made the measure
+  const double* inverse = nullptr;  ///< C^-1, n x n, row-major; the maker of the measure keeps it alive
 
   STOPE_HD static std::int64_t terms(std::int64_t n) { return n * n; }
 

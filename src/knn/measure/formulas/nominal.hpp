@@ -1,5 +1,6 @@
-// nominal-distance and RapidMiner's nominal similarities. e, f, u: weights of the attributes that agree, agree on
-// "false" (binominal attributes only), and differ; a missing or unknown value counts as differing in the similarities.
+// nominal-distance and RapidMiner's nominal similarities. e, f and u are the weights of the attributes that agree,
+// agree on "false" (binominal attributes only), and differ. In the similarities a missing or unknown value counts as
+// differing.
 #pragma once
 
 #include "knn/measure/form.hpp"

@@ -1,4 +1,4 @@
-// RapidMiner's numerical similarities made of sums of products; the distance is the negated similarity.
+// RapidMiner's numerical similarities that consist of sums of products; the distance is the negated similarity.
 #pragma once
 
 #include "knn/measure/measure.hpp"
