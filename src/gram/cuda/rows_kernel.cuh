@@ -40,6 +40,14 @@ __device__ __forceinline__ void multiply_batch(const RowsJob& job, const char* s
   }
 }
 
+/// The rows of a group, or of a chunk where there are no groups.
+template <Mode kMode>
+__device__ __forceinline__ RowRange rows_of_task(const RowsJob& job, std::int64_t task) {
+  if constexpr (kMode != Mode::multiply) return rows_of_group(job, task);
+  const std::int64_t begin = task * kChunkRows;
+  return {begin, begin + kChunkRows < job.n ? begin + kChunkRows : job.n, true};
+}
+
 /// Computes `n_tasks` groups from `first_task` on, or chunks of rows. A block takes one part of the columns.
 template <class T, bool kShifted, Mode kMode, int kRing>
 __global__ void __launch_bounds__(512) rows_kernel(const RowsJob job, std::int64_t first_task, std::int64_t n_tasks,
@@ -66,12 +74,7 @@ __global__ void __launch_bounds__(512) rows_kernel(const RowsJob job, std::int64
 
   const std::int64_t step = static_cast<std::int64_t>(gridDim.x) / n_parts;
   for (std::int64_t task = static_cast<std::int64_t>(blockIdx.x) / n_parts; task < n_tasks; task += step) {
-    RowRange range{(first_task + task) * kChunkRows, 0, true};
-    if constexpr (kMode == Mode::multiply) {
-      range.end = range.begin + kChunkRows < job.n ? range.begin + kChunkRows : job.n;
-    } else {
-      range = rows_of_group(job, first_task + task);
-    }
+    const RowRange range = rows_of_task<kMode>(job, first_task + task);
     double* const sums = job.sums + (first_task + task - job.first_group) * stride;
     if constexpr (kMode != Mode::multiply) {
 #pragma unroll
