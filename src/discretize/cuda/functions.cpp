@@ -1,12 +1,10 @@
 // The plug-in's side of discretize/cuda_abi.hpp: exceptions end here.
-#include <memory>
-
+#include "device/cuda/handle.hpp"
 #include "discretize/cuda/session.hpp"
 
 namespace stope::discretize::cuda_abi {
-struct Session {
-  Session(int gpu, const Decisions& decisions, std::int64_t most_columns) : cuts(gpu, decisions, most_columns) {}
-  cuda::CutSession cuts;
+struct Session : stope::cuda::Handle<cuda::CutSession> {
+  using Handle::Handle;
 };
 }  // namespace stope::discretize::cuda_abi
 
@@ -15,37 +13,25 @@ namespace {
 
 using cuda_abi::Failure;
 using cuda_abi::Session;
-using stope::cuda::CurrentGpu;
-using stope::cuda::guarded;
+using stope::cuda::destroy_handle;
+using stope::cuda::in_session;
+using stope::cuda::make_handle;
 
 int create(std::int32_t gpu, const cuda_abi::Decisions* decisions, std::int64_t most_columns, Session** session,
            Failure* failure) {
-  return guarded(failure, [&] {
-    const CurrentGpu current(gpu);
-    *session = std::make_unique<Session>(gpu, *decisions, most_columns).release();
-  });
-}
-
-void destroy(Session* session) {
-  const std::unique_ptr<Session> owner(session);
+  return make_handle(session, failure, gpu, *decisions, most_columns);
 }
 
 void* columns(Session* session, int slot) {
-  return session->cuts.columns(slot);
+  return session->session.columns(slot);
 }
 
 int submit(Session* session, int slot, std::int64_t n_columns, Failure* failure) {
-  return guarded(failure, [&] {
-    const CurrentGpu current(session->cuts.gpu());
-    session->cuts.submit(slot, n_columns);
-  });
+  return in_session(session, failure, [&](CutSession& cuts) { cuts.submit(slot, n_columns); });
 }
 
 int collect(Session* session, int slot, cuda_abi::Cut* cuts, double* gpu_seconds, Failure* failure) {
-  return guarded(failure, [&] {
-    const CurrentGpu current(session->cuts.gpu());
-    *gpu_seconds = session->cuts.collect(slot, cuts);
-  });
+  return in_session(session, failure, [&](CutSession& sorted) { *gpu_seconds = sorted.collect(slot, cuts); });
 }
 
 }  // namespace
@@ -53,7 +39,7 @@ int collect(Session* session, int slot, cuda_abi::Cut* cuts, double* gpu_seconds
 extern const cuda_abi::Functions kFunctions;
 const cuda_abi::Functions kFunctions = {
     .create = &create,
-    .destroy = &destroy,
+    .destroy = &destroy_handle<Session>,
     .columns = &columns,
     .submit = &submit,
     .collect = &collect,

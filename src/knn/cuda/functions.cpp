@@ -1,34 +1,33 @@
 // The plug-in's table for nearest neighbours. It finds the kernel of a measure and ends every exception.
 #include <cstring>
-#include <memory>
 
+#include "device/cuda/handle.hpp"
 #include "knn/cuda/differences/session.hpp"
 #include "knn/cuda/reference/session.hpp"
 #include "knn/cuda/tensor/session.hpp"
 
 namespace stope::knn::cuda_abi {
 
-struct Session {
-  Session(int gpu, const Measure& measure, const Sizes& sizes) : reference(gpu, measure, sizes) {}
-  cuda::ReferenceSession reference;
+struct Session : stope::cuda::Handle<cuda::ReferenceSession> {
+  using Handle::Handle;
 };
 
-struct TensorFilter {
-  TensorFilter(int gpu, const TensorSpec& spec) : session(gpu, spec) {}
-  cuda::TensorSession session;
+struct TensorFilter : stope::cuda::Handle<cuda::TensorSession> {
+  using Handle::Handle;
 };
 
-struct DifferenceFilter {
-  DifferenceFilter(int gpu, const DifferenceSpec& spec) : session(gpu, spec) {}
-  cuda::DifferenceSession session;
+struct DifferenceFilter : stope::cuda::Handle<cuda::DifferenceSession> {
+  using Handle::Handle;
 };
 
 }  // namespace stope::knn::cuda_abi
 
 namespace stope::knn::cuda {
 
-using stope::cuda::CurrentGpu;
+using stope::cuda::destroy_handle;
 using stope::cuda::guarded;
+using stope::cuda::in_session;
+using stope::cuda::make_handle;
 
 const PairKernel* find_pair_kernel(const char* type, std::int64_t n_bytes) {
   for (const auto& family : {sum_kernels(), product_kernels(), math_kernels(), row_kernels()}) {
@@ -50,44 +49,28 @@ bool has_measure(const char* type, std::int64_t n_bytes) {
 
 int create(std::int32_t gpu, const cuda_abi::Measure* measure, const cuda_abi::Sizes* sizes, Session** session,
            Failure* failure) {
-  return guarded(failure, [&] {
-    const CurrentGpu current(gpu);
-    *session = std::make_unique<Session>(gpu, *measure, *sizes).release();
-  });
-}
-
-void destroy(Session* session) {
-  const std::unique_ptr<Session> owner(session);
-}
-
-/// Runs work(session) with its GPU current.
-template <class Work>
-int on_gpu(Session* session, Failure* failure, const Work& work) {
-  return guarded(failure, [&] {
-    const CurrentGpu current(session->reference.gpu());
-    work(session->reference);
-  });
+  return make_handle(session, failure, gpu, *measure, *sizes);
 }
 
 int load_queries(Session* session, const double* rows, std::int64_t n, Failure* failure) {
-  return on_gpu(session, failure, [&](ReferenceSession& reference) { reference.load_queries(rows, n); });
+  return in_session(session, failure, [&](ReferenceSession& reference) { reference.load_queries(rows, n); });
 }
 
 int load_rows(Session* session, std::int64_t buffer, const double* rows, std::int64_t n, Failure* failure) {
-  return on_gpu(session, failure, [&](ReferenceSession& reference) { reference.load_rows(buffer, rows, n); });
+  return in_session(session, failure, [&](ReferenceSession& reference) { reference.load_rows(buffer, rows, n); });
 }
 
 int submit(Session* session, int slot, const cuda_abi::Tile* tile, const double* thresholds, Failure* failure) {
-  return on_gpu(session, failure, [&](ReferenceSession& reference) { reference.submit(slot, *tile, thresholds); });
+  return in_session(session, failure, [&](ReferenceSession& reference) { reference.submit(slot, *tile, thresholds); });
 }
 
 int collect(Session* session, int slot, cuda_abi::Survivors* survivors, Failure* failure) {
-  return on_gpu(session, failure, [&](ReferenceSession& reference) { *survivors = reference.collect(slot); });
+  return in_session(session, failure, [&](ReferenceSession& reference) { *survivors = reference.collect(slot); });
 }
 
 int matrix(Session* session, const cuda_abi::Tile* tile, bool similarity, bool query_first, double* values,
            std::int64_t ld, Failure* failure) {
-  return on_gpu(session, failure, [&](ReferenceSession& reference) {
+  return in_session(session, failure, [&](ReferenceSession& reference) {
     reference.matrix(*tile, similarity ? Quantity::similarity : Quantity::distance, query_first, values, ld);
   });
 }
@@ -98,51 +81,36 @@ int tensor_size(std::int32_t gpu, const cuda_abi::TensorSpec* spec, cuda_abi::Fi
 
 int tensor_create(std::int32_t gpu, const cuda_abi::TensorSpec* spec, cuda_abi::TensorFilter** filter,
                   Failure* failure) {
-  return guarded(failure, [&] {
-    const CurrentGpu current(gpu);
-    *filter = std::make_unique<cuda_abi::TensorFilter>(gpu, *spec).release();
-  });
-}
-
-void tensor_destroy(cuda_abi::TensorFilter* filter) {
-  const std::unique_ptr<cuda_abi::TensorFilter> owner(filter);
-}
-
-template <class Work>
-int in_filter(cuda_abi::TensorFilter* filter, Failure* failure, const Work& work) {
-  return guarded(failure, [&] {
-    const CurrentGpu current(filter->session.gpu());
-    work(filter->session);
-  });
+  return make_handle(filter, failure, gpu, *spec);
 }
 
 int tensor_begin(cuda_abi::TensorFilter* filter, int buffer, std::int64_t n_rows, Failure* failure) {
-  return in_filter(filter, failure, [&](TensorSession& session) { session.begin(buffer, n_rows); });
+  return in_session(filter, failure, [&](TensorSession& session) { session.begin(buffer, n_rows); });
 }
 
 int tensor_load(cuda_abi::TensorFilter* filter, int buffer, int piece, const double* rows, std::int64_t n,
                 Failure* failure) {
-  return in_filter(filter, failure, [&](TensorSession& session) { session.load(buffer, piece, rows, n); });
+  return in_session(filter, failure, [&](TensorSession& session) { session.load(buffer, piece, rows, n); });
 }
 
 int tensor_wait(cuda_abi::TensorFilter* filter, int piece, Failure* failure) {
-  return in_filter(filter, failure, [&](TensorSession& session) { session.wait(piece); });
+  return in_session(filter, failure, [&](TensorSession& session) { session.wait(piece); });
 }
 
 int tensor_finish(cuda_abi::TensorFilter* filter, int buffer, std::int64_t* n_always, Failure* failure) {
-  return in_filter(filter, failure, [&](TensorSession& session) { *n_always = session.finish(buffer); });
+  return in_session(filter, failure, [&](TensorSession& session) { *n_always = session.finish(buffer); });
 }
 
 int tensor_voters(cuda_abi::TensorFilter* filter, const Voters* voters, Failure* failure) {
-  return in_filter(filter, failure, [&](TensorSession& session) { session.voters(*voters); });
+  return in_session(filter, failure, [&](TensorSession& session) { session.voters(*voters); });
 }
 
 int tensor_submit(cuda_abi::TensorFilter* filter, int slot, const cuda_abi::TensorQuery* query, Failure* failure) {
-  return in_filter(filter, failure, [&](TensorSession& session) { session.submit(slot, *query); });
+  return in_session(filter, failure, [&](TensorSession& session) { session.submit(slot, *query); });
 }
 
 int tensor_collect(cuda_abi::TensorFilter* filter, int slot, cuda_abi::FilterAnswer* answer, Failure* failure) {
-  return in_filter(filter, failure, [&](TensorSession& session) { *answer = session.collect(slot); });
+  return in_session(filter, failure, [&](TensorSession& session) { *answer = session.collect(slot); });
 }
 
 int differences_size(std::int32_t gpu, const cuda_abi::DifferenceSpec* spec, cuda_abi::FilterSize* size,
@@ -152,39 +120,24 @@ int differences_size(std::int32_t gpu, const cuda_abi::DifferenceSpec* spec, cud
 
 int differences_create(std::int32_t gpu, const cuda_abi::DifferenceSpec* spec, cuda_abi::DifferenceFilter** filter,
                        Failure* failure) {
-  return guarded(failure, [&] {
-    const CurrentGpu current(gpu);
-    *filter = std::make_unique<cuda_abi::DifferenceFilter>(gpu, *spec).release();
-  });
-}
-
-void differences_destroy(cuda_abi::DifferenceFilter* filter) {
-  const std::unique_ptr<cuda_abi::DifferenceFilter> owner(filter);
-}
-
-template <class Work>
-int in_differences(cuda_abi::DifferenceFilter* filter, Failure* failure, const Work& work) {
-  return guarded(failure, [&] {
-    const CurrentGpu current(filter->session.gpu());
-    work(filter->session);
-  });
+  return make_handle(filter, failure, gpu, *spec);
 }
 
 int differences_load(cuda_abi::DifferenceFilter* filter, const double* rows, std::int64_t n, Failure* failure) {
-  return in_differences(filter, failure, [&](DifferenceSession& session) { session.load(rows, n); });
+  return in_session(filter, failure, [&](DifferenceSession& session) { session.load(rows, n); });
 }
 
 int differences_finish(cuda_abi::DifferenceFilter* filter, std::int64_t* n_always, Failure* failure) {
-  return in_differences(filter, failure, [&](DifferenceSession& session) { *n_always = session.finish(); });
+  return in_session(filter, failure, [&](DifferenceSession& session) { *n_always = session.finish(); });
 }
 
 int differences_voters(cuda_abi::DifferenceFilter* filter, const Voters* voters, Failure* failure) {
-  return in_differences(filter, failure, [&](DifferenceSession& session) { session.voters(*voters); });
+  return in_session(filter, failure, [&](DifferenceSession& session) { session.voters(*voters); });
 }
 
 int differences_search(cuda_abi::DifferenceFilter* filter, const cuda_abi::DifferenceQuery* query,
                        cuda_abi::FilterAnswer* answer, Failure* failure) {
-  return in_differences(filter, failure, [&](DifferenceSession& session) { *answer = session.search(*query); });
+  return in_session(filter, failure, [&](DifferenceSession& session) { *answer = session.search(*query); });
 }
 
 }  // namespace
@@ -193,7 +146,7 @@ extern const cuda_abi::Functions kFunctions;
 const cuda_abi::Functions kFunctions = {
     .has_measure = &has_measure,
     .create = &create,
-    .destroy = &destroy,
+    .destroy = &destroy_handle<Session>,
     .load_queries = &load_queries,
     .load_rows = &load_rows,
     .submit = &submit,
@@ -201,7 +154,7 @@ const cuda_abi::Functions kFunctions = {
     .matrix = &matrix,
     .tensor_size = &tensor_size,
     .tensor_create = &tensor_create,
-    .tensor_destroy = &tensor_destroy,
+    .tensor_destroy = &destroy_handle<cuda_abi::TensorFilter>,
     .tensor_begin = &tensor_begin,
     .tensor_load = &tensor_load,
     .tensor_wait = &tensor_wait,
@@ -211,7 +164,7 @@ const cuda_abi::Functions kFunctions = {
     .tensor_collect = &tensor_collect,
     .differences_size = &differences_size,
     .differences_create = &differences_create,
-    .differences_destroy = &differences_destroy,
+    .differences_destroy = &destroy_handle<cuda_abi::DifferenceFilter>,
     .differences_load = &differences_load,
     .differences_finish = &differences_finish,
     .differences_voters = &differences_voters,

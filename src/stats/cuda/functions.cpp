@@ -1,13 +1,11 @@
 // The plug-in's side of stats/cuda_abi.hpp: exceptions end here.
-#include <memory>
-
+#include "device/cuda/handle.hpp"
 #include "stats/cuda/session.hpp"
 #include "stats/cuda_abi.hpp"
 
 namespace stope::stats::cuda_abi {
-struct Session {
-  Session(int gpu, std::int64_t piece_bytes, std::int64_t n_columns) : pass(gpu, piece_bytes, n_columns) {}
-  cuda::PassSession pass;
+struct Session : stope::cuda::Handle<cuda::PassSession> {
+  using Handle::Handle;
 };
 }  // namespace stope::stats::cuda_abi
 
@@ -17,31 +15,21 @@ namespace {
 using cuda_abi::Failure;
 using cuda_abi::Session;
 using stope::cuda::CurrentGpu;
+using stope::cuda::destroy_handle;
 using stope::cuda::guarded;
+using stope::cuda::in_session;
+using stope::cuda::make_handle;
 
 int create(std::int32_t gpu, std::int64_t piece_bytes, std::int64_t n_columns, Session** session, Failure* failure) {
-  return guarded(failure, [&] {
-    const CurrentGpu current(gpu);
-    *session = std::make_unique<Session>(gpu, piece_bytes, n_columns).release();
-  });
-}
-
-void destroy(Session* session) {
-  const std::unique_ptr<Session> owner(session);
+  return make_handle(session, failure, gpu, piece_bytes, n_columns);
 }
 
 int submit(Session* session, int slot, const cuda_abi::Values* values, Failure* failure) {
-  return guarded(failure, [&] {
-    const CurrentGpu current(session->pass.gpu());
-    session->pass.submit(slot, *values);
-  });
+  return in_session(session, failure, [&](PassSession& pass) { pass.submit(slot, *values); });
 }
 
 int collect(Session* session, int slot, void* parts, Failure* failure) {
-  return guarded(failure, [&] {
-    const CurrentGpu current(session->pass.gpu());
-    session->pass.collect(slot, parts);
-  });
+  return in_session(session, failure, [&](PassSession& pass) { pass.collect(slot, parts); });
 }
 
 int describe(std::int32_t gpu, void* stream, const cuda_abi::Values* values, void* parts, float* milliseconds,
@@ -57,7 +45,7 @@ int describe(std::int32_t gpu, void* stream, const cuda_abi::Values* values, voi
 extern const cuda_abi::Functions kFunctions;
 const cuda_abi::Functions kFunctions = {
     .create = &create,
-    .destroy = &destroy,
+    .destroy = &destroy_handle<Session>,
     .submit = &submit,
     .collect = &collect,
     .describe = &describe,

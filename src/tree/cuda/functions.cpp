@@ -1,15 +1,13 @@
 // The plug-in's side of tree/cuda_abi.hpp. No exception leaves it.
 #include <iterator>
-#include <memory>
 #include <span>
 
+#include "device/cuda/handle.hpp"
 #include "tree/cuda/session.hpp"
 
 namespace stope::tree::cuda_abi {
-struct Session {
-  Session(int gpu, const Problem& problem, std::int64_t piece_bytes, std::int64_t batch_bytes)
-      : tree(gpu, problem, piece_bytes, batch_bytes) {}
-  cuda::TreeSession tree;
+struct Session : stope::cuda::Handle<cuda::TreeSession> {
+  using Handle::Handle;
 };
 }  // namespace stope::tree::cuda_abi
 
@@ -18,47 +16,31 @@ namespace {
 
 using cuda_abi::Failure;
 using cuda_abi::Session;
-using stope::cuda::CurrentGpu;
-using stope::cuda::guarded;
+using stope::cuda::destroy_handle;
+using stope::cuda::in_session;
+using stope::cuda::make_handle;
 
 int create(std::int32_t gpu, const cuda_abi::Problem* problem, std::int64_t piece_bytes, std::int64_t batch_bytes,
            Session** session, Failure* failure) {
-  return guarded(failure, [&] {
-    const CurrentGpu current(gpu);
-    *session = std::make_unique<Session>(gpu, *problem, piece_bytes, batch_bytes).release();
-  });
-}
-
-void destroy(Session* session) {
-  const std::unique_ptr<Session> owner(session);
+  return make_handle(session, failure, gpu, *problem, piece_bytes, batch_bytes);
 }
 
 int columns(Session* session, int slot, void** memory, Failure* failure) {
-  return guarded(failure, [&] {
-    const CurrentGpu current(session->tree.gpu());
-    *memory = session->tree.columns(slot);
-  });
+  return in_session(session, failure, [&](TreeSession& tree) { *memory = tree.columns(slot); });
 }
 
 int submit(Session* session, int slot, cuda_abi::Type type, const std::int64_t* attributes, std::int64_t n_columns,
            Failure* failure) {
-  return guarded(failure, [&] {
-    const CurrentGpu current(session->tree.gpu());
-    session->tree.submit(slot, type, attributes, n_columns);
-  });
+  return in_session(session, failure, [&](TreeSession& tree) { tree.submit(slot, type, attributes, n_columns); });
 }
 
 int grow(Session* session, std::int64_t* open_rows, Failure* failure) {
-  return guarded(failure, [&] {
-    const CurrentGpu current(session->tree.gpu());
-    *open_rows = session->tree.begun().grow();
-  });
+  return in_session(session, failure, [&](TreeSession& tree) { *open_rows = tree.begun().grow(); });
 }
 
 int look(Session* session, const cuda_abi::Split** best, std::int64_t* n, Failure* failure) {
-  return guarded(failure, [&] {
-    const CurrentGpu current(session->tree.gpu());
-    const std::span<const cuda_abi::Split> found = session->tree.begun().look();
+  return in_session(session, failure, [&](TreeSession& tree) {
+    const std::span<const cuda_abi::Split> found = tree.begun().look();
     *best = found.data();
     *n = std::ssize(found);
   });
@@ -66,25 +48,17 @@ int look(Session* session, const cuda_abi::Split** best, std::int64_t* n, Failur
 
 int mark(Session* session, const std::uint8_t* is_mine, const std::uint32_t** sides, const std::uint32_t** right_counts,
          Failure* failure) {
-  return guarded(failure, [&] {
-    const CurrentGpu current(session->tree.gpu());
-    session->tree.begun().mark(is_mine, sides, right_counts);
-  });
+  return in_session(session, failure, [&](TreeSession& tree) { tree.begun().mark(is_mine, sides, right_counts); });
 }
 
 int move(Session* session, const cuda_abi::Split* splits, const std::uint32_t* right_counts, const std::uint32_t* sides,
          std::int64_t* open_rows, Failure* failure) {
-  return guarded(failure, [&] {
-    const CurrentGpu current(session->tree.gpu());
-    *open_rows = session->tree.begun().move(splits, right_counts, sides);
-  });
+  return in_session(session, failure,
+                    [&](TreeSession& tree) { *open_rows = tree.begun().move(splits, right_counts, sides); });
 }
 
 int splits(Session* session, cuda_abi::Splits* splits, Failure* failure) {
-  return guarded(failure, [&] {
-    const CurrentGpu current(session->tree.gpu());
-    *splits = session->tree.splits();
-  });
+  return in_session(session, failure, [&](TreeSession& tree) { *splits = tree.splits(); });
 }
 
 }  // namespace
@@ -92,7 +66,7 @@ int splits(Session* session, cuda_abi::Splits* splits, Failure* failure) {
 extern const cuda_abi::Functions kFunctions;
 const cuda_abi::Functions kFunctions = {
     .create = &create,
-    .destroy = &destroy,
+    .destroy = &destroy_handle<Session>,
     .columns = &columns,
     .submit = &submit,
     .grow = &grow,
