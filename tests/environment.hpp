@@ -8,7 +8,7 @@
 
 namespace stope {
 
-/// A whole number, or `otherwise` where the variable is not set.
+/// Returns a whole number, or `otherwise` where the variable is not set.
 inline std::int64_t from_environment(const char* name, std::int64_t otherwise) {
   const char* text = std::getenv(name);
   return text == nullptr ? otherwise : std::atoll(text);

@@ -129,7 +129,7 @@ void Fitted::encode(std::int64_t begin, std::int64_t end, double* out, ThreadPoo
 }
 
 std::vector<double> Fitted::sample(std::int64_t n) const {
-  constexpr std::int64_t kMostValues = std::int64_t{1} << 22;  // of a very wide table fewer rows, but some
+  constexpr std::int64_t kMostValues = std::int64_t{1} << 22;  // fewer rows of a very wide table, but some
   n = std::min(std::min(n, std::max<std::int64_t>(kMostValues / width(), 64)), train_.n_rows);
   std::vector<double> rows(static_cast<std::size_t>(checked::mul(n, width())));
   for (std::int64_t i = 0; i < n; ++i) {

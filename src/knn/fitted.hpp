@@ -29,7 +29,7 @@ class Fitted {
   const MeasureRow& measure() const { return *measure_; }
   const MeasureKernel& kernel() const { return *kernel_; }
   const std::vector<Attribute>& attributes() const { return attributes_; }
-  /// Features in column order, those of weight 0 left out.
+  /// The features in column order, without those of weight 0.
   const std::vector<FeatureSpec>& features() const { return features_; }
   std::int64_t n_rows() const { return train_.n_rows; }
   std::int64_t width() const { return static_cast<std::int64_t>(features_.size()); }
@@ -39,9 +39,9 @@ class Fitted {
   std::int64_t bytes() const { return rows_.size() * static_cast<std::int64_t>(sizeof(double)); }
   /// Encodes rows [begin, end), row-major.
   void encode(std::int64_t begin, std::int64_t end, double* out, ThreadPool& pool, const CancelToken& cancel) const;
-  /// At most n rows from all over the table, encoded.
+  /// Returns at most n rows from all over the table, encoded.
   std::vector<double> sample(std::int64_t n) const;
-  /// What searches make of the table when they first need it, and keep for each other.
+  /// What searches make from the table when they first need it, and keep for each other.
   FilterCache& filters() const { return *filters_; }
   GpuFilterCache& gpu_filters() const { return *gpu_filters_; }
   SearchHistory& history() const { return *history_; }
@@ -50,7 +50,7 @@ class Fitted {
  private:
   void select_features(const Table& train);
   void hold_rows(ThreadPool& pool, const RunOptions& run);
-  /// Rows [begin, begin + n): where they are held, or encoded into `strip`.
+  /// Returns rows [begin, begin + n), where they are held or encoded into `strip`.
   const double* strip_rows(std::int64_t begin, std::int64_t n, double* strip) const;
   void describe_attributes(ThreadPool& pool, const CancelToken& cancel);
   void check_domain(const RowVisitor& visit_rows) const;
@@ -59,8 +59,8 @@ class Fitted {
   KnnOptions options_;
   const MeasureRow* measure_;
   std::vector<FeatureSpec> features_;
-  std::vector<MatchedColumn> columns_;  // of train_
-  std::vector<Attribute> attributes_;   // as the formulas see them; the kernel refers to it
+  std::vector<MatchedColumn> columns_;  // columns of train_
+  std::vector<Attribute> attributes_;   // attributes as the formulas see them; the kernel refers to them
   Buffer<double> rows_;
   std::unique_ptr<MeasureKernel> kernel_;
   std::unique_ptr<FilterCache> filters_;

@@ -11,7 +11,7 @@
 namespace stope {
 namespace {
 
-// Room for n lists of k neighbours.
+// Reserves room for n lists of k neighbours.
 void reserve(std::size_t n, std::int64_t k, Neighbors& lists) {
   const std::size_t n_neighbors = n * static_cast<std::size_t>(k);
   lists.offsets.reserve(n + 1);
@@ -48,7 +48,7 @@ Neighbors KnnIndex::kneighbors(const Table& queries, const SearchOptions& search
                            search.exclude_group};
   knn::run_search(*fitted_, queries, job, run, [&](std::vector<Neighbors>& lists) {
     Neighbors& block = lists.front();
-    if (block.n_queries() == queries.n_rows) {  // all there is
+    if (block.n_queries() == queries.n_rows) {  // the block holds all queries
       all = std::move(block);
       return;
     }

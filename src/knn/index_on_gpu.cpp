@@ -15,7 +15,7 @@ namespace {
   throw Error(ErrorCode::invalid_argument, text);
 }
 
-// Which columns of a matrix, whose columns are the training table's features, an index compares.
+// Returns the columns that an index compares, of a matrix whose columns are the training table's features.
 std::vector<std::int64_t> compared_columns(const knn::Fitted& fitted, const DeviceMatrix& queries) {
   const std::vector<std::int64_t> features = fitted.train().features();
   if (static_cast<std::int64_t>(features.size()) != queries.n_columns) {
@@ -23,7 +23,7 @@ std::vector<std::int64_t> compared_columns(const knn::Fitted& fitted, const Devi
            std::to_string(features.size()) + " features");
   }
   std::vector<std::int64_t> columns;
-  std::size_t next = 0;  // of the features that are compared: those of weight 0 are not
+  std::size_t next = 0;  // the next compared feature: those of weight 0 are not compared
   for (std::size_t c = 0; c < features.size() && next < fitted.features().size(); ++c) {
     const Column& column = fitted.train().columns[static_cast<std::size_t>(features[c])];
     if (column.name != fitted.features()[next].name) continue;
@@ -34,7 +34,7 @@ std::vector<std::int64_t> compared_columns(const knn::Fitted& fitted, const Devi
   return columns;
 }
 
-// The matrix's GPU, unless the run is for another device: then the lists take the way by the host.
+// Chooses the matrix's GPU, unless the run is for another device: the lists then go by the host.
 RunOptions on_its_gpu(const RunOptions& run, int gpu) {
   RunOptions its = run;
   const std::string name = "cuda:" + std::to_string(gpu);
@@ -45,7 +45,7 @@ RunOptions on_its_gpu(const RunOptions& run, int gpu) {
   return its;
 }
 
-// The lists of queries that the GPU left to the host, consecutive ones together.
+// Writes the lists of queries that the GPU left to the host, consecutive ones together.
 void write_listed(const knn::Outcome& outcome, const knn::DeviceQueries& rows) {
   for (std::size_t begin = 0, end = 0; begin < outcome.listed.size(); begin = end) {
     std::vector<std::int64_t> indices;

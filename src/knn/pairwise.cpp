@@ -45,7 +45,7 @@ Table with_binominals_of(const Table& request, const Table& reference) {
   return table;
 }
 
-// Walks over the request rows block by block; the reference table is fitted as the training table of a search is.
+// Walks over the request rows block by block. The reference table is fitted like the training table of a search.
 class RequestBlocks {
  public:
   /// `fitted` is the reference table if it was fitted already, else null.
@@ -206,8 +206,8 @@ std::vector<CrossDistance> rapidminer_cross_distances(RequestBlocks& blocks, con
   return table;
 }
 
-// To find the nearest of every request is a search, which a filter can do. Measures that have a filter do not change by
-// a bit when their arguments change places, so it does not matter which row the search puts first.
+// A search finds the nearest of every request, and a search can use a filter. Measures that have a filter keep every
+// bit when their arguments change places, so it does not matter which row the search puts first.
 std::vector<CrossDistance> nearest_pairs(const KnnIndex& index, const Table& request, const PairwiseOptions& options,
                                          const RunOptions& run, SearchReport& report) {
   std::vector<CrossDistance> table;

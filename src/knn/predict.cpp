@@ -25,7 +25,7 @@ const Column& label_column(const Table& train) {
               "the label '" + label.name + "' of training row " + std::to_string(row) + " is missing", {train.source});
 }
 
-// The weight column as doubles; empty where there is none, or where RapidMiner ignores it.
+// Returns the weight column as doubles; empty where there is none, or where RapidMiner ignores it.
 std::vector<double> sample_weights_of(const Table& train, Compat compat) {
   const std::int64_t index = train.find(Role::weight);
   if (index < 0 || compat == Compat::rapidminer) return {};
@@ -54,8 +54,8 @@ struct Cell {
   std::span<double> values;
 };
 
-// One search for all ks. place(k's position, query) says where a prediction goes, placed(k's position, query) that it
-// is there; each in the order of the queries.
+// Runs one search for all ks. place(k's position, query) says where a prediction goes, and placed(k's position, query)
+// that it is there. Both are called in the order of the queries.
 template <class Where, class Placed>
 class PredictJob {
  public:
@@ -94,7 +94,7 @@ class PredictJob {
     placed_(which, query);
   }
 
-  // The votes of the lists that a GPU left to us, among those that it cast, which are in place or are now put there.
+  // Votes on the lists that a GPU left to the host. The GPU's own predictions are in place, or are put there now.
   void take(const knn::Outcome& outcome) const {
     const bool in_place = !ballot_.values.empty();
     for (std::size_t which = 0; which < ballot_.ks.size(); ++which) {
@@ -118,7 +118,7 @@ class PredictJob {
     vote(which, query, indices, distances);
   }
 
-  // Queries [begin, end) of the block.
+  // Puts the GPU's predictions of queries [begin, end) of the block in place.
   void put(std::size_t which, const knn::Outcome& outcome, std::int64_t begin, std::int64_t end) const {
     const std::int64_t n_values = ballot_.voters.n_values();
     for (std::int64_t i = begin; i < end; ++i) {

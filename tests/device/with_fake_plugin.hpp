@@ -11,7 +11,7 @@ namespace stope {
 
 class WithFakePlugin {
  protected:
-  /// What the plug-in plays, and the back end that every job takes, however small; none is forced by default.
+  /// `role`: what the plug-in plays. `backend`: what every job takes, however small; none is forced by default.
   explicit WithFakePlugin(const std::string& role = "works", const std::string& backend = "") {
     setenv("STOPE_CUDA_PLUGIN", STOPE_FAKE_PLUGIN, 1);
     setenv("STOPE_FAKE", role.c_str(), 1);

@@ -1,5 +1,5 @@
-// What --device auto weighs. Which device really is faster: bench/knn_device.py; that auto falls back to the CPU:
-// tensor_filter_fake_test.cpp.
+// What --device auto weighs. bench/knn_device.py measures which device really is faster; tensor_filter_fake_test.cpp
+// tests that auto falls back to the CPU.
 #include "knn/search/auto_device.hpp"
 
 #include <gtest/gtest.h>
