@@ -1,4 +1,4 @@
-// apply_cuts(): values become codes (stope/discretize.hpp).
+// apply_cuts(): turns values into codes (stope/discretize.hpp).
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -61,7 +61,7 @@ void check_cuts(const AttributeCuts& cuts) {
   if (values.size() != cuts.values.size()) fail("name a value twice");
 }
 
-// Why a column is nominal whose cuts are numbers: names its first value that is no number.
+// Says why a column is nominal although its cuts are numbers: names its first value that is not a number.
 std::string why_nominal(const Column& column) {
   for (const std::string& value : column.values) {
     double number = 0.0;
@@ -71,7 +71,7 @@ std::string why_nominal(const Column& column) {
   return "";
 }
 
-// The column that a set's attribute means.
+// Finds the column that a set's attribute means.
 const Column& column_of(const Table& table, const std::unordered_map<std::string, std::size_t>& index_of,
                         const AttributeCuts& cuts) {
   const std::string where = table.source.empty() ? "the table" : table.source;
@@ -95,7 +95,7 @@ Buffer<std::int32_t> codes_of_numbers(const discretize::Attribute& attribute, co
   Buffer<std::int32_t> codes(n_rows);
   attribute.with_numbers([&](const auto* x) {
     for (std::int64_t row = 0; row < n_rows; ++row) {
-      const auto value = static_cast<double>(x[row]);  // cuts that it does not lie below; NaN: none
+      const auto value = static_cast<double>(x[row]);  // cuts that it does not lie below; none for NaN
       codes[row] = std::isnan(value)
                        ? 0
                        : static_cast<std::int32_t>(std::upper_bound(cuts.begin(), cuts.end(), value) - cuts.begin());
@@ -120,7 +120,7 @@ Buffer<std::int32_t> codes_of_values(const discretize::Attribute& attribute, con
   return codes;
 }
 
-// The columns that are coded, and nothing else: what is missing elsewhere does not matter.
+// Takes only the columns that are coded: missing values elsewhere do not matter.
 Table coded_columns(const Table& table, const CutSet& cuts) {
   Table coded;
   coded.n_rows = table.n_rows;

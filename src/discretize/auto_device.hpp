@@ -1,4 +1,4 @@
-// What best cuts take on the CPU and on a GPU, by measured costs. The choice changes no result.
+// Estimates how long best cuts take on the CPU and on a GPU, from measured costs. The choice changes no result.
 #pragma once
 
 #include <cmath>
@@ -10,15 +10,15 @@ namespace stope::discretize {
 
 // Measured: bench/discretize_gpu.py ("processor" and "call"; 16 threads with AVX-512, an H200), rounded.
 
-/// Seconds that a thread of the CPU takes to sort and score the values of columns. Short ones are sorted in registers,
+/// Seconds that one CPU thread takes to sort and score the values of columns. Short columns are sorted in registers,
 /// several at a time.
 inline double cut_seconds(std::int64_t n_rows, std::int64_t n_columns) {
   const auto rows = static_cast<double>(n_rows);
   return (n_rows <= kNetworkRows ? 1.05e-9 : 2e-9) * std::log2(rows) * rows * static_cast<double>(n_columns);
 }
 
-/// GPU costs: seconds to allocate its memory; copy rate through pinned staging memory, which has room for two columns;
-/// allocation rate of that memory. Rates are bytes a second.
+/// GPU costs. kGpuCallSeconds: seconds to allocate its memory. kGpuCopyRate: bytes a second through pinned staging
+/// memory for two columns. kPinnedRate: bytes a second at which that memory is allocated.
 inline constexpr double kGpuCallSeconds = 0.010, kGpuCopyRate = 13e9, kPinnedRate = 4e9;
 
 inline double gpu_call_seconds(std::int64_t bytes, std::int64_t n_rows) {

@@ -51,7 +51,7 @@ class Search {
   bool two_classes_ = false;
 };
 
-// What one thread does with its columns.
+// The work of one thread on its columns.
 class Worker {
  public:
   Worker(const Search& search, const PermutationTest* permutations, std::vector<AttributeBest>& best)
@@ -170,7 +170,7 @@ device::Decision decide(const DecisionProblem& problem, const char* why_not, con
   return device::decide({cut_seconds(problem.n_rows, n_columns) / threads, gpu_call_seconds(bytes, problem.n_rows)});
 }
 
-// What GPUs find, named or taken under auto; the attributes that are left.
+// Finds cuts on GPUs, named or taken under auto, and returns the attributes that are left.
 std::vector<std::int64_t> find_on_gpus(const DecisionProblem& problem, Criterion criterion, std::int64_t n_permutations,
                                        const device::BackendChoice& choice, const RunOptions& run, BestCutRun& result) {
   const bool named = choice.backend == device::Backend::cuda;
@@ -225,10 +225,10 @@ BestCutRun best_cut_of_each(const DecisionProblem& problem, Criterion criterion,
     permutations =
         std::make_unique<PermutationTest>(problem, search.scorer(), search.kernels(), n_permutations, seed, run);
   }
-  // Permutations take far longer than the sort.
+  // Permutations take far longer than the sort, so columns need no crew.
   const std::int64_t n_alone = permutations ? n_wanted : columns_of_one_thread(n_wanted, problem.n_rows, pool.size());
   std::vector<std::unique_ptr<Worker>> workers(static_cast<std::size_t>(pool.size()));
-  // Counts columns, once for each permutation.
+  // Progress counts each column once per permutation.
   SharedProgress progress(&run.progress, permutations ? "permutations" : "cuts",
                           n_wanted * std::max<std::int64_t>(n_permutations, 1));
   const auto each_column = [&] {

@@ -5,7 +5,7 @@
 namespace stope::discretize {
 namespace {
 
-// ln of gamma(a + 1) for a whole or half a >= 1/2: a (a - 1) ... times gamma(1) or gamma(1/2).
+// Returns ln of gamma(a + 1) for a whole or half a >= 1/2: a (a - 1) ... times gamma(1) or gamma(1/2).
 double log_gamma_above(double a) {
   constexpr double kPi = 0x1.921fb54442d18p+1;
   double sum = 0.0, factor = a;

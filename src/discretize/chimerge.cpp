@@ -1,6 +1,6 @@
 // ChiMerge: R. Kerber, "ChiMerge: discretization of numeric attributes", AAAI 1992. Every distinct value begins as an
-// interval; the two neighbours whose classes differ least, by chi-square, are merged, until all neighbours differ
-// significantly or few intervals are left.
+// interval. The two neighbours whose classes differ least, by chi-square, are merged. This goes on until all neighbours
+// differ significantly, or few intervals are left.
 #include <algorithm>
 #include <queue>
 #include <string>
@@ -14,21 +14,21 @@
 namespace stope::discretize {
 namespace {
 
-// Neighbours that may be merged; an entry whose stamps are not those of its intervals is out of date.
+// Neighbours that may be merged. An entry is out of date if its stamps are not those of its intervals.
 struct Pair {
   double chi_square;
   std::int64_t left, right;
   std::int64_t left_stamp, right_stamp;
 };
 
-// The least chi-square first, of equal ones the lowest place.
+// The least chi-square comes first; if equal, the lowest place.
 struct Later {
   bool operator()(const Pair& a, const Pair& b) const {
     return a.chi_square > b.chi_square || (a.chi_square == b.chi_square && a.left > b.left);
   }
 };
 
-// The intervals of one column, a linked list; classes are numbered among those that have rows.
+// The intervals of one column as a linked list. Only classes that have rows are numbered.
 class Intervals {
  public:
   Intervals(const SortedValues& column, const std::vector<std::int32_t>& numbers, std::size_t n_classes, double unit)
@@ -50,7 +50,7 @@ class Intervals {
     stamp_.assign(first_.size(), 0);
   }
 
-  // Merges until the least chi-square reaches the threshold or so many intervals are left.
+  // Merges until the least chi-square reaches the threshold, or until min_intervals intervals are left.
   void merge(double threshold, std::int64_t min_intervals) {
     for (std::int64_t i = 0; i + 1 < n_; ++i) push(i, i + 1);
     std::int64_t left_over = n_;
@@ -64,7 +64,7 @@ class Intervals {
     }
   }
 
-  // First places of the intervals that are left but for the lowest.
+  // Returns the first places of all remaining intervals but the lowest.
   std::vector<std::int64_t> boundaries() const {
     std::vector<std::int64_t> places;
     if (n_ == 0) return places;
@@ -80,7 +80,7 @@ class Intervals {
     queue_.push({chi_square(left, right), left, right, stamp(left), stamp(right)});
   }
 
-  // Sum over both intervals and all classes of (count - expected)^2 / expected; a class that neither has adds nothing.
+  // Adds (count - expected)^2 / expected over both intervals and all classes. A class that neither has adds nothing.
   double chi_square(std::int64_t left, std::int64_t right) const {
     const double* rows[2] = {counts_.data() + left * static_cast<std::int64_t>(n_classes_),
                              counts_.data() + right * static_cast<std::int64_t>(n_classes_)};
@@ -157,7 +157,7 @@ class ChiMerge final : public IntervalMethod {
  private:
   double unit_;
   std::int64_t min_intervals_;
-  std::vector<std::int32_t> numbers_;  // of each class among those with rows
+  std::vector<std::int32_t> numbers_;  // number of each class among those with rows
   std::size_t n_present_ = 0;
   double threshold_ = 0.0;
 };

@@ -1,54 +1,55 @@
-// Short columns sorted several at a time, one a vector lane, by one network of comparisons: no branch, no shuffle.
-// Compiled once an instruction set (column_network_*.cpp); every level finds the same.
+// Sorts several short columns at a time, one per vector lane, by one network of comparisons: no branch, no shuffle. It
+// is compiled once per instruction set (column_network_*.cpp); all of them find the same.
 //
-// A row of a column becomes a double: its value, whose last bits hold the row's rank among the rows ordered by class.
-// Ordered by these doubles, rows are ordered by value, but for values that differ in the bits taken away, infinities,
-// missing ones and numbers next to zero, which are drawn together: `inexact` says that a column has any such.
+// A row of a column becomes a double: its value, whose last bits are replaced by the row's rank among the rows ordered
+// by class. Rows ordered by these doubles are ordered by value. The exceptions are drawn together: values that differ
+// only in the replaced bits, infinities, missing values and numbers next to zero. `inexact` says that a column has any
+// of them.
 //
-// No standard library beyond what has no code in here: a function that is compiled for AVX-512 must never be the one
-// the linker keeps for an older processor.
+// This file includes only standard headers without code. Else the linker might keep a function that is compiled for
+// AVX-512 for an older CPU.
 #pragma once
 
 #include <cstdint>
 
 namespace stope::discretize {
 
-inline constexpr std::int64_t kNetworkRows = 1024;  ///< n of a column at most
+inline constexpr std::int64_t kNetworkRows = 1024;  ///< most rows of a column
 inline constexpr int kMostLanes = 8;
 
-/// The rank's bits of a sorted word; ranks are below kNetworkRows.
+/// The bits of a sorted word that hold the rank; ranks are below kNetworkRows.
 inline constexpr std::uint64_t kRankMask = kNetworkRows - 1;
 
-/// Columns to sort together: as many as there are lanes (a column may stand in several), of doubles or floats.
+/// Columns that are sorted together, of doubles or floats. There is one per lane; a column may stand in several lanes.
 struct NetworkColumns {
   const void* columns[kMostLanes];
   std::int64_t n;
-  const std::uint32_t* ranks;  ///< of each row
+  const std::uint32_t* ranks;  ///< rank of each row
 };
 
-/// What is known of the columns once they are sorted, a bit a lane.
+/// Facts about the sorted columns, one bit per lane.
 struct NetworkFlags {
-  std::uint32_t inexact;  ///< holds values that the words do not tell apart for sure
-  std::uint32_t ties;     ///< neighbours have equal words but for the rank
+  std::uint32_t inexact;  ///< some values may be different although their words are alike
+  std::uint32_t ties;     ///< some neighbours have words that differ only in the rank
 };
 
-/// Per lane: the highest W of cuts between words that differ before the rank, and the lowest position i (the cut
-/// lies between sorted words i and i + 1) that has it; -1 where no W > 0.
+/// For each lane: the highest W of cuts between words that differ above the rank, and the lowest position i that has
+/// it. The cut lies between sorted words i and i + 1. The position is -1 where no W > 0.
 struct NetworkBest {
   double w[kMostLanes];
   double position[kMostLanes];
 };
 
-/// A column's rows in order under kPermutations permutations of the labels at a time, without weights.
+/// The rows of a column in order, under kPermutations permutations of the labels at a time, without weights.
 inline constexpr int kPermutations = 64;
 inline constexpr std::int64_t kMostPermutedRows = 65535;  ///< W < 2^31
 inline constexpr int kMostPermutedClasses = 16;
 
 struct PermutedColumn {
   const std::uint32_t* rows;
-  const std::uint8_t* differs;  ///< whether the next row's value is another
+  const std::uint8_t* differs;  ///< whether the next row has another value
   std::int64_t n;
-  const std::uint8_t* labels;  ///< of row r under permutation j: labels[r * stride + j]
+  const std::uint8_t* labels;  ///< labels[r * stride + j]: the label of row r under permutation j
   std::int64_t stride;
   const std::int32_t* totals;  ///< rows of each class
   int n_classes;
@@ -57,12 +58,12 @@ struct PermutedColumn {
 struct NetworkKernels {
   const char* name;
   int lanes;
-  /// words[n * lanes], aligned to 64: sorted down each lane.
+  /// Sorts words[n * lanes], aligned to 64, down each lane.
   NetworkFlags (*sort_doubles)(const NetworkColumns& columns, std::uint64_t* words);
   NetworkFlags (*sort_floats)(const NetworkColumns& columns, std::uint64_t* words);
-  /// Two classes without weights: ranks below n_first are of the first.
+  /// For two classes without weights: ranks below n_first belong to the first class.
   void (*two_classes)(const std::uint64_t* words, std::int64_t n, std::int64_t n_first, NetworkBest& best);
-  /// best[kPermutations]: the highest W of each permutation.
+  /// best[kPermutations] gets the highest W of each permutation.
   void (*permuted)(const PermutedColumn& column, std::int32_t* best);
 };
 

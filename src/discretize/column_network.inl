@@ -1,5 +1,6 @@
-// The bodies of column_network.hpp, compiled once per instruction set by column_network_<level>.cpp
-// (base/simd/target_region.hpp).
+// The bodies of column_network.hpp. column_network_*.cpp include them inside a namespace named after the instruction
+// set, after the pragma that selects it. STOPE_LANES: doubles in a vector; STOPE_AVX2 or STOPE_AVX512 enable
+// intrinsics. Everything in here has internal linkage.
 
 namespace {
 
@@ -48,14 +49,14 @@ STOPE_INLINE Doubles max(Doubles a, Doubles b) {
 #endif
 }
 
-// A bit a lane that is not all zeros.
+// One bit per lane: whether it has any bit set.
 STOPE_INLINE std::uint32_t lanes_set(Longs v) {
   std::uint32_t set = 0;
   for (int i = 0; i < kDoubleLanes; ++i) set |= (v[i] != 0 ? 1U : 0U) << i;
   return set;
 }
 
-// Value `row` of every column.
+// Loads value `row` of every column.
 template <class T>
 STOPE_INLINE Doubles gather(const NetworkColumns& columns, std::int64_t row) {
   Doubles v;
@@ -63,7 +64,7 @@ STOPE_INLINE Doubles gather(const NetworkColumns& columns, std::int64_t row) {
   return v;
 }
 
-// Words in the order of the ranks; the lanes of what is not zero in the result are inexact.
+// Writes the words in the order of the ranks. Lanes that are not zero in the result are inexact.
 template <class T>
 STOPE_INLINE Longs make_words(const NetworkColumns& columns, std::uint64_t* words) {
   const Longs rank_mask = all_bits(kRankMask), no_sign = all_bits(~(std::uint64_t{1} << 63));
@@ -113,7 +114,7 @@ STOPE_INLINE void sort_block(std::uint64_t* words) {
   for (int i = 0; i < kBlock; ++i) store(words + i * kDoubleLanes, v[i]);
 }
 
-// Batcher's odd-even merge sort of any number of words: as if those beyond n were larger than all.
+// Batcher's odd-even merge sort of any number of words. It works as if words beyond n were larger than all others.
 STOPE_INLINE void sort_words(std::uint64_t* words, std::int64_t n) {
   const std::int64_t whole = n / kBlock * kBlock;
   for (std::int64_t i = 0; i < whole; i += kBlock) sort_block(words + i * kDoubleLanes);
@@ -148,7 +149,8 @@ NetworkFlags sort_columns(const NetworkColumns& columns, std::uint64_t* words) {
   return {lanes_set(inexact), find_ties(words, columns.n)};
 }
 
-// W in doubles: below 2^20. A row of the first class adds N_1 - 2 L_1 when it goes left, one of the second N_0 - 2 L_0.
+// W as a double: it is below 2^20. A row that goes left adds N_1 - 2 L_1 if of the first class, N_0 - 2 L_0 if of the
+// second.
 void two_classes(const std::uint64_t* words, std::int64_t n, std::int64_t n_first, NetworkBest& result) {
   const Longs rank_mask = all_bits(kRankMask), first_ranks = all_bits(static_cast<std::uint64_t>(n_first));
   const Doubles n_second = all(static_cast<double>(n - n_first));
@@ -172,7 +174,7 @@ void two_classes(const std::uint64_t* words, std::int64_t n, std::int64_t n_firs
   __builtin_memcpy(result.position, &position, sizeof position);
 }
 
-// Sixteen permutations a vector; W gains N - N_k - 2 (i - L_k) where the i-th row in order is of class k.
+// A vector has sixteen permutations. W gains N - N_k - 2 (i - L_k) where the i-th row in order has class k.
 typedef std::int32_t Counts __attribute__((vector_size(64)));
 typedef std::uint8_t Labels __attribute__((vector_size(16)));
 constexpr int kCounts = kPermutations / 16;

@@ -14,7 +14,7 @@ enum class Type : std::int32_t { float32, float64 };
 
 /// What all columns share. There are 2 to 256 classes, and each of them has rows.
 struct Decisions {
-  const std::uint8_t* classes;  ///< per row
+  const std::uint8_t* classes;  ///< one per row
   const std::int64_t* totals;   ///< rows of each class
   std::int64_t n_rows;          ///< fewer than 2^30
   std::int32_t n_classes;

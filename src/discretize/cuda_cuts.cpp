@@ -23,8 +23,8 @@ namespace {
 using cuda_abi::Failure;
 using device::checked_call;
 
-// Large enough to hide launches, small enough to be copied and computed in turn. Pinned memory takes long to get; the
-// sort of long columns pays for more.
+// Large enough to hide launches, small enough for copies and computation to overlap. Pinned memory takes long to
+// allocate; only the sort of long columns is worth more of it.
 constexpr std::int64_t piece_bytes(std::int64_t n_rows) {
   return std::int64_t{n_rows <= cuda_abi::kShortRows ? 4 : 16} << 20;
 }
@@ -37,7 +37,8 @@ struct Destroy {
   void operator()(cuda_abi::Session* session) const { functions().destroy(session); }
 };
 
-// What pieces of so many columns take on a GPU: on the way, and sorted and searched (discretize/cuda/long_cuts.hpp).
+// The GPU memory that pieces of n_columns columns take: for copies, and sorted and searched
+// (discretize/cuda/long_cuts.hpp).
 std::int64_t memory_of(const cuda_abi::Decisions& decisions, std::int64_t n_columns, std::int64_t value_bytes) {
   const std::int64_t n_rows = decisions.n_rows, values = checked::mul(n_rows, n_columns);
   const std::int64_t on_the_way = checked::add(checked::mul(values, cuda_abi::kSlots * value_bytes), n_rows);
@@ -46,7 +47,8 @@ std::int64_t memory_of(const cuda_abi::Decisions& decisions, std::int64_t n_colu
          search_bytes(n_rows, n_columns, decisions.n_classes);
 }
 
-// Columns of a piece, the same for all GPUs, which take pieces by their numbers: fewer where the memory is small.
+// Columns of a piece, fewer where the memory is small. All GPUs use the same number, because they take pieces by
+// number.
 std::int64_t columns_of_piece(const cuda_abi::Decisions& decisions, std::int64_t n_columns, std::int64_t value_bytes,
                               const std::vector<int>& gpus, const RunOptions& run) {
   std::int64_t most = std::numeric_limits<std::int64_t>::max();
@@ -65,14 +67,14 @@ std::int64_t columns_of_piece(const cuda_abi::Decisions& decisions, std::int64_t
                                             " can be used: --device cpu takes less");
 }
 
-// Attributes of one type; every n-th piece of them is one GPU's.
+// Attributes of one type. Each GPU takes every n-th piece of them.
 class Worker {
  public:
   Worker(const DecisionProblem& problem, const std::vector<std::int64_t>& attributes, std::vector<AttributeBest>& best,
          std::vector<std::int64_t>& open, std::int64_t of_piece, const RunOptions& run)
       : problem_(problem), attributes_(attributes), best_(best), open_(open), of_piece_(of_piece), run_(run) {}
 
-  /// Seconds of the GPU's work.
+  /// Returns the seconds that the GPU worked.
   double run(int gpu, const cuda_abi::Decisions& decisions, std::int64_t first, std::int64_t step) {
     const auto n = static_cast<std::int64_t>(attributes_.size());
     const std::int64_t bytes = bytes_of(problem_.attributes[static_cast<std::size_t>(attributes_[0])], problem_.n_rows);

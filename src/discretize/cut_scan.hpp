@@ -1,4 +1,4 @@
-// The scan over an attribute's rows in the order of its values that finds the best cut, for every criterion.
+// Finds an attribute's best cut by a scan over its rows in the order of their values, for every criterion.
 #pragma once
 
 #include <cstdint>
@@ -8,11 +8,11 @@
 
 namespace stope::discretize {
 
-/// A part's class counts while rows move into it, of `totals` in both parts. Scans share what follows:
-///   begin()              nothing is left
-///   add(k, weight)       a row goes left
-///   Score value()        what a cut here is worth
-///   kCheap               whether value() is cheaper than looking whether a cut can be here
+/// A part's class counts while rows move into it, and `totals` in both parts. All scans have these members:
+///   begin()          nothing is on the left
+///   add(k, weight)   a row goes left
+///   Score value()    what a cut here is worth
+///   kCheap           whether value() costs less than checking whether a cut can be here
 template <class Score>
 class PairScan {
  public:
@@ -74,10 +74,10 @@ class GiniScan {
   Int128 both_squares_ = 0, left_squares_ = 0, right_squares_ = 0;
 };
 
-/// information() of whole numbers up to a limit, looked up: most of an entropy's time is its logarithms.
+/// Looks up information() of whole numbers up to a limit: most of an entropy's time goes into its logarithms.
 class InformationTable {
  public:
-  /// of [0, n]; empty, and then computed every time, for large n.
+  /// Holds [0, n]. For large n it is empty, and every number is computed.
   explicit InformationTable(std::int64_t n) {
     constexpr std::int64_t kMost = std::int64_t{1} << 20;
     if (n > kMost) return;
@@ -88,7 +88,7 @@ class InformationTable {
     const auto i = static_cast<std::size_t>(n);
     return i < values_.size() ? values_[i] : information(static_cast<double>(n));
   }
-  /// As total_entropy() of score.hpp, to the bit.
+  /// Like total_entropy() of score.hpp, to the bit.
   double total_entropy(const std::int64_t* counts, std::int64_t n_classes) const {
     std::int64_t n = 0;
     double sum = 0.0;
@@ -137,14 +137,15 @@ class EntropyScan {
   double both_ = 0.0;
 };
 
-/// The highest value of cuts between rows i and i + 1 of n in order, and the lowest i that has it; -1: none above 0.
+/// The highest value of the cuts between rows i and i + 1 of n in order, and the lowest i that has it; -1: none above
+/// 0.
 template <class Value>
 struct ScanBest {
   Value value = 0;
   std::int64_t position = -1;
 };
 
-/// class_at(i) and weight_at(i) of the i-th row in order; differs(i): the values of rows i and i + 1 do.
+/// class_at(i) and weight_at(i) belong to the i-th row in order; differs(i): rows i and i + 1 have different values.
 template <class Scan, class ClassAt, class WeightAt, class Differs>
 ScanBest<typename Scan::Value> scan_cuts(Scan& scan, std::int64_t n, const ClassAt& class_at, const WeightAt& weight_at,
                                          const Differs& differs) {

@@ -1,4 +1,4 @@
-// Bins of equal width and of equal frequency: no look at the classes.
+// Bins of equal width and of equal frequency. Neither looks at the classes.
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -10,7 +10,7 @@
 namespace stope::discretize {
 namespace {
 
-constexpr std::int64_t kMostBins = 65536;  // as for the histograms of statistics
+constexpr std::int64_t kMostBins = 65536;  // the same limit as for the histograms of statistics
 
 void check_bins(std::int64_t n_bins) {
   if (n_bins >= 1 && n_bins <= kMostBins) return;
@@ -18,7 +18,7 @@ void check_bins(std::int64_t n_bins) {
               "the number of bins is " + std::to_string(n_bins) + ", not 1 to " + std::to_string(kMostBins));
 }
 
-// Cuts at low + i (high - low) / bins between the least and the greatest finite value.
+// Cuts at low + i (high - low) / bins between the smallest and the largest finite value.
 class EqualWidth final : public IntervalMethod {
  public:
   explicit EqualWidth(std::int64_t n_bins) : n_bins_(n_bins) { check_bins(n_bins); }
@@ -45,14 +45,14 @@ class EqualWidth final : public IntervalMethod {
   std::int64_t n_bins_;
 };
 
-// Cuts at the boundaries between distinct values that are nearest to i n / bins, of two equally near the lower.
+// Cuts at the boundaries between distinct values that are nearest to i n / bins; if two are equally near, at the lower.
 class EqualFrequency final : public IntervalMethod {
  public:
   explicit EqualFrequency(std::int64_t n_bins) : n_bins_(n_bins) { check_bins(n_bins); }
 
   std::vector<double> cuts(const SortedValues& column) const override {
     const std::int64_t n = column.size();
-    std::vector<std::int64_t> boundaries;  // rows before each
+    std::vector<std::int64_t> boundaries;  // rows before each of them
     for (std::int64_t i = 0; i + 1 < n; ++i) {
       if (column.differs(i)) boundaries.push_back(i + 1);
     }

@@ -1,4 +1,4 @@
-// find_cuts(): which method, over which columns (stope/discretize.hpp).
+// find_cuts(): chooses the method and the columns (stope/discretize.hpp).
 #include <algorithm>
 #include <numeric>
 

@@ -1,4 +1,4 @@
-// How columns are sorted (discretize/group_sorter.hpp).
+// Sorts columns (discretize/group_sorter.hpp).
 #include "discretize/group_sorter.hpp"
 
 #include <algorithm>
@@ -59,7 +59,7 @@ void GroupSorter::sort(std::span<const Attribute* const> columns) {
   }
 }
 
-// Whether equal words (but for the rank) stand for equal values only.
+// Whether words that are equal but for the rank stand for equal values only.
 bool GroupSorter::words_tell_values_apart(int lane) const {
   return columns_[static_cast<std::size_t>(lane)]->with_numbers([&](const auto* x) {
     const std::uint64_t* word = words_.data() + lane;

@@ -1,4 +1,4 @@
-// Columns sorted for a scan: short ones several at a time by a network (column_network.hpp), others one by one.
+// Sorts columns for a scan: short ones several at a time by a network (column_network.hpp), others one by one.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +14,10 @@
 
 namespace stope::discretize {
 
-/// The network of a back end; none for the reference, which sorts every column with std::stable_sort.
+/// The network of a back end; null for the reference, which sorts every column with std::stable_sort.
 const NetworkKernels* network_kernels(device::Backend backend);
 
-/// Rows ranked by class, equal classes in row order; of tables that a network sorts, else none.
+/// The rank of rows by class, equal classes in row order. It is empty for tables that no network sorts.
 struct ClassRanks {
   std::vector<std::uint32_t> rank_of_row, row_of_rank;
   explicit ClassRanks(const DecisionProblem& problem);
@@ -31,16 +31,16 @@ class GroupSorter {
 
   /// How many columns sort() takes: 1 unless the network sorts columns of this length.
   int lanes() const { return lanes_; }
-  /// Numeric attributes of one type, no more than lanes().
+  /// Sorts numeric attributes of one type, no more than lanes().
   void sort(std::span<const Attribute* const> columns);
-  /// Whether best_of_two_classes() holds for this column: the network sorted it, and no two values look alike in its
+  /// Whether best_of_two_classes() holds for this column: the network sorted it, and different values have different
   /// words.
   bool network_decides(int lane) const { return decides_[lane]; }
-  /// n_first: rows of the first of two classes.
+  /// n_first: rows of the first class of two.
   void best_of_two_classes(std::int64_t n_first, NetworkBest& best) const;
-  /// The row at a place in a column that the network decides.
+  /// Returns the row at a place in a column that the network decides.
   std::uint32_t network_row(int lane, std::int64_t position) const;
-  /// Fills in the rows in order and, for every place but the last, whether the next row's value is another.
+  /// Fills in the rows in order and, for every place but the last, whether the next row has another value.
   void order_of(int lane, std::uint32_t* rows, std::uint8_t* differs, const Crew& crew = {});
 
  private:

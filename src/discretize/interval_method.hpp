@@ -10,8 +10,8 @@
 
 namespace stope::discretize {
 
-/// The present values of an attribute in ascending order, and what belongs to each. A method that does not look at
-/// classes gets none.
+/// The present values of an attribute in ascending order, and the class and weight of each. A method that does not look
+/// at classes gets none.
 struct SortedValues {
   std::vector<double> values;
   std::vector<std::int32_t> classes;
@@ -26,7 +26,7 @@ struct SortedValues {
 class IntervalMethod {
  public:
   virtual ~IntervalMethod() = default;
-  /// Ascending cuts; none where there is no value.
+  /// Returns ascending cuts; none where there is no value.
   virtual std::vector<double> cuts(const SortedValues& column) const = 0;
 };
 

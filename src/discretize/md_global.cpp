@@ -1,10 +1,10 @@
 // The global method (discretize/md_global.hpp).
 //
-// The cuts chosen so far divide the rows into blocks; only pairs within a block are not separated yet. Moving a row of
-// class k in block b from right to left gains (n_b - n_bk) - 2 (L_b - L_bk) pairs, as in score.hpp with the counts of
-// its block. A cut separates fewer and fewer pairs as blocks are divided, so what an attribute's best cut was worth
-// when it was last looked at is a bound of what it is worth now: attributes are tried in the order of these bounds, and
-// those that cannot win are not.
+// The cuts chosen so far divide the rows into blocks. Only pairs within a block are not separated yet. A row of class k
+// in block b that moves from right to left gains (n_b - n_bk) - 2 (L_b - L_bk) pairs, as in score.hpp with the counts
+// of its block. As blocks are divided, a cut separates fewer and fewer pairs. So the worth of an attribute's best cut
+// when it was last computed bounds its present worth. Attributes are tried in the order of these bounds; those that
+// cannot win are not tried.
 #include "discretize/md_global.hpp"
 
 #include <algorithm>
@@ -20,14 +20,15 @@
 namespace stope::discretize {
 namespace {
 
-constexpr std::uint32_t kLastOfValue = std::uint32_t{1} << 31;  // the last row of its value, which is not the highest
+// the last row of its value, unless that is the highest value
+constexpr std::uint32_t kLastOfValue = std::uint32_t{1} << 31;
 constexpr std::uint32_t kRow = kLastOfValue - 1;
 
-// Blocks of rows, and within a block cells of one class.
+// Blocks of rows. A cell is the rows of one class in a block.
 struct Blocks {
-  std::vector<std::int32_t> block_of, cell_of;        // of each row
+  std::vector<std::int32_t> block_of, cell_of;        // for each row
   std::vector<std::int64_t> block_total, cell_total;  // rows, or weights
-  std::vector<char> open;                             // of each row: its block holds several classes
+  std::vector<char> open;                             // for each row: its block holds several classes
 };
 
 // One thread's counters.
@@ -84,7 +85,7 @@ class GlobalSearch {
   }
 
  private:
-  // Rows by value, those of equal value together; of a symbolic attribute by code.
+  // Makes the order of rows by value, or by code if symbolic. Rows of equal value lie together.
   void make_order(const Attribute& attribute, std::vector<std::uint32_t>& order, SortScratch& scratch) const {
     const std::int64_t n = problem_.n_rows;
     order.resize(static_cast<std::size_t>(n));
@@ -106,8 +107,8 @@ class GlobalSearch {
     });
   }
 
-  // Leaves out rows whose block is of one class. The mark of a value goes to its last row that stays; where none stays
-  // no cut is lost, since one there is worth what the lower one is.
+  // Leaves out rows whose block has only one class. The mark of a value goes to the last of its rows that stays. If
+  // none stays, no cut is lost, since a cut there is worth what the lower one is.
   void shorten(std::vector<std::uint32_t>& order) const {
     std::size_t kept = 0;
     bool in_value = false;  // a row of this value was kept
@@ -134,7 +135,7 @@ class GlobalSearch {
     Choice best;
     best.attribute = index;
     Score pairs = 0, highest = 0;
-    std::size_t begin = 0;  // of the symbolic value
+    std::size_t begin = 0;  // where the symbolic value begins
     for (std::size_t i = 0; i < order.size(); ++i) {
       const std::uint32_t row = order[i] & kRow;
       const auto block = static_cast<std::size_t>(blocks_.block_of[row]),
@@ -150,7 +151,7 @@ class GlobalSearch {
         best.row = row;
       }
       if (!attribute.symbolic) continue;
-      for (; begin <= i; ++begin) {  // the next value by itself
+      for (; begin <= i; ++begin) {  // the next value starts from nothing
         const std::uint32_t done = order[begin] & kRow;
         counters.in_block[static_cast<std::size_t>(blocks_.block_of[done])] = 0;
         counters.in_cell[static_cast<std::size_t>(blocks_.cell_of[done])] = 0;
@@ -176,7 +177,7 @@ class GlobalSearch {
              beats({bound(order[end]), order[end], -1}, best)) {
         ++end;
       }
-      if (end == begin) break;  // neither it nor, their bounds being lower or their columns higher, those behind it
+      if (end == begin) break;  // it cannot win; those behind it have lower bounds, or equal ones and higher columns
       found.assign(end - begin, {});
       pool_.parallel_for(static_cast<std::int64_t>(end - begin), run_.cancel, [&](std::int64_t i, int worker) {
         Counters& counters = counters_[static_cast<std::size_t>(worker)];
@@ -202,7 +203,7 @@ class GlobalSearch {
       cut.value = attribute.codes()[choice.row];
       return cut;
     }
-    // Orders hold open rows only: the next higher value of the whole column has to be looked for.
+    // Orders hold open rows only, so the next higher value must be looked up in the whole column.
     cut.cut = attribute.with_numbers([&](const auto* x) {
       const auto key = order_key(x[choice.row]);
       auto next = ~decltype(key){0};
@@ -227,7 +228,7 @@ class GlobalSearch {
     }
   }
 
-  // Divides every block into its rows on the left and on the right, and numbers blocks and cells anew.
+  // Divides every block into its rows on the left and on the right, and renumbers blocks and cells.
   template <class Right>
   void divide(const Right& right) {
     const std::int64_t n = problem_.n_rows;
@@ -235,7 +236,7 @@ class GlobalSearch {
     blocks_.cell_of.resize(blocks_.block_of.size());
     blocks_.open.resize(blocks_.block_of.size());
     std::unordered_map<std::int64_t, std::int32_t> new_blocks, new_cells;
-    std::vector<std::int32_t> n_classes;  // of each block
+    std::vector<std::int32_t> n_classes;  // classes of each block
     blocks_.block_total.clear();
     blocks_.cell_total.clear();
     for (std::int64_t row = 0; row < n; ++row) {

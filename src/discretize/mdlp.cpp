@@ -1,5 +1,6 @@
 // MDLP: U. Fayyad, K. Irani, "Multi-interval discretization of continuous-valued attributes for classification
-// learning", IJCAI 1993. An interval is divided at the cut of least class entropy while that pays for its description.
+// learning", IJCAI 1993. An interval is divided at the cut of least class entropy as long as that pays for its
+// description.
 #include <algorithm>
 
 #include "discretize/cut_scan.hpp"
@@ -17,7 +18,7 @@ struct Interval {
   std::int64_t begin, end;
 };
 
-// Class counts of an interval, with what the criterion needs of them.
+// Class counts of an interval, and what the criterion needs of them.
 struct Counts {
   std::vector<std::int64_t> of_class;
   std::int64_t total = 0;
@@ -65,7 +66,7 @@ class Mdlp final : public IntervalMethod {
   }
 
  private:
-  // The last place before the cut, or -1 where it does not pay.
+  // Returns the last place before the cut, or -1 if it does not pay.
   std::int64_t best_cut(const SortedValues& column, const Interval& interval) const {
     const std::int64_t n = interval.end - interval.begin;
     if (n < 2) return -1;

@@ -1,4 +1,4 @@
-// Names of the options of discretisation and trees (stope/discretize.hpp).
+// The names of the options of discretisation and trees (stope/discretize.hpp).
 #include <array>
 #include <string>
 #include <string_view>
@@ -29,7 +29,7 @@ constexpr std::array<Named<DiscretizeMethod>, 5> kMethods = {{{DiscretizeMethod:
                                                               {DiscretizeMethod::equal_width, "equal-width"},
                                                               {DiscretizeMethod::equal_frequency, "equal-frequency"}}};
 
-/// The choice of that name; `what` says in the error what is unknown.
+/// Returns the choice of that name. `what` names in the error what is unknown.
 template <class Choice, std::size_t kN>
 Choice choice_of(const std::array<Named<Choice>, kN>& table, std::string_view name, const std::string& what) {
   std::vector<std::string> names;

@@ -1,4 +1,4 @@
-// How often permuted labels give an attribute as good a cut as the true ones: the counts behind p-values.
+// Counts how often permuted labels give an attribute as good a cut as the true ones do, for p-values.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace stope::discretize {
 
-/// Permutations come in rounds, as many at a time as memory allows; in each every attribute is tried once.
+/// Permutations come in rounds, as many as memory allows at a time. Every attribute is tried once per round.
 class PermutationTest {
  public:
   /// `kernels` may be null. Everything must outlive the test.
@@ -20,12 +20,12 @@ class PermutationTest {
 
   /// What one thread has found in this round.
   struct Tally {
-    std::vector<std::int64_t> as_good;  ///< of each attribute, over all rounds
-    std::vector<Worth> highest;         ///< of each permutation of the round, over this thread's attributes
+    std::vector<std::int64_t> as_good;  ///< for each attribute, over all rounds
+    std::vector<Worth> highest;         ///< for each permutation of the round, over this thread's attributes
   };
   Tally make_tally() const;
 
-  /// Draws the next round's labels; false when all are done.
+  /// Draws the next round's labels. Returns false when all are done.
   bool next_round();
   /// Permutations of this round.
   std::int64_t in_round() const { return in_round_; }
@@ -34,7 +34,7 @@ class PermutationTest {
   void numeric(std::int64_t attribute, const Worth& observed, const OrderedColumn& column, Tally& tally) const;
   void symbolic(std::int64_t index, const Worth& observed, const Attribute& attribute, Tally& tally) const;
 
-  /// After a round, once for every thread.
+  /// Call it after a round, once for every thread.
   void collect(Tally& tally);
   PermutationCounts counts(const std::vector<AttributeBest>& best) const;
 
@@ -47,17 +47,17 @@ class PermutationTest {
   const Scorer& scorer_;
   const NetworkKernels* kernels_;
   std::int64_t n_permutations_, n_done_ = 0, in_round_ = 0;
-  std::int64_t round_bytes_;  // of labels
+  std::int64_t round_bytes_;  // bytes that the labels of a round take
   CancelToken cancel_;
-  bool fast_;  // many permutations at a time
+  bool fast_;  // whether many permutations are tried at a time
   LabelShuffler shuffler_;
-  std::vector<std::int32_t> classes_;              // of each permutation of the round, row by row
-  std::vector<std::vector<std::int64_t>> totals_;  // of each permutation of the round
-  std::vector<std::uint8_t> bytes_;                // fast: of each row, permutation by permutation
+  std::vector<std::int32_t> classes_;              // for each permutation of the round, row by row
+  std::vector<std::vector<std::int64_t>> totals_;  // for each permutation of the round
+  std::vector<std::uint8_t> bytes_;                // if fast: for each row, permutation by permutation
   std::int64_t stride_ = 0;
   std::vector<std::int32_t> small_totals_;
   std::vector<std::int64_t> as_good_;
-  std::vector<Worth> highest_;  // of each permutation of all rounds
+  std::vector<Worth> highest_;  // for each permutation of all rounds
 };
 
 }  // namespace stope::discretize

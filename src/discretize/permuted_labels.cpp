@@ -1,4 +1,4 @@
-// How labels are shuffled (discretize/permuted_labels.hpp).
+// Shuffles labels (discretize/permuted_labels.hpp).
 #include "discretize/permuted_labels.hpp"
 
 #include <algorithm>

@@ -9,13 +9,13 @@
 
 namespace stope::discretize {
 
-/// Draws one permutation after the other: each shuffles the true labels anew (Fisher and Yates, from the last row down)
-/// with what one generator of the seed goes on to give. Weights stay with their rows.
+/// Draws one permutation after another. Each shuffles the true labels anew (Fisher and Yates, from the last row down).
+/// One generator, started with the seed, serves all of them. Weights stay with their rows.
 class LabelShuffler {
  public:
   LabelShuffler(const DecisionProblem& problem, std::uint64_t seed) : problem_(problem), random_(seed) {}
 
-  /// Fills in the next permutation's labels and, of weights, class totals.
+  /// Fills in the next permutation's labels and, if there are weights, its class totals.
   void next(std::int32_t* labels, std::vector<std::int64_t>& totals);
 
  private:

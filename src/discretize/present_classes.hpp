@@ -1,4 +1,4 @@
-// The classes that have rows, numbered anew, for GPUs: absent ones would only take bits.
+// The classes that have rows, numbered anew for GPUs, because absent classes would only take bits.
 #pragma once
 
 #include <cstdint>
@@ -11,14 +11,14 @@ namespace stope::discretize {
 inline constexpr std::int64_t kMostGpuClasses = 256;
 inline constexpr std::int64_t kMostGpuRows = (std::int64_t{1} << 30) - 1;
 
-/// How many classes have rows.
+/// The number of classes that have rows.
 std::int64_t n_present_classes(const DecisionProblem& problem);
 
 /// For a problem without weights, of at most kMostGpuClasses classes with rows.
 struct PresentClasses {
   std::vector<std::uint8_t> of_row;
-  std::vector<std::int64_t> totals;   ///< rows of each
-  std::vector<std::size_t> original;  ///< number of each in the problem
+  std::vector<std::int64_t> totals;   ///< rows of each class
+  std::vector<std::size_t> original;  ///< number of each class in the problem
 
   explicit PresentClasses(const DecisionProblem& problem);
   std::int64_t n_rows() const { return static_cast<std::int64_t>(of_row.size()); }

@@ -1,4 +1,4 @@
-// What a table becomes for discretisation and trees (discretize/problem.hpp).
+// Turns a table into a decision problem for discretisation and trees (discretize/problem.hpp).
 #include "discretize/problem.hpp"
 
 #include <algorithm>
@@ -23,7 +23,7 @@ std::string where_is(const Table& table, const Column& column) {
   throw Error(ErrorCode::invalid_file, where_is(table, column) + ", row " + std::to_string(row) + ": " + what);
 }
 
-// The row of the table that the problem's `row` was.
+// Returns the row of the table that is the problem's `row`.
 std::int64_t row_of(const DecisionProblem& problem, std::int64_t row) {
   return problem.rows.empty() ? row : problem.rows[static_cast<std::size_t>(row)];
 }
@@ -41,7 +41,7 @@ const Column& label_of(const Table& table) {
               "the label '" + column.name + "' is numeric; classes are nominal (--nominal, or numbers cut beforehand)");
 }
 
-// The first row with a missing value, or -1.
+// Returns the first row with a missing value, or -1.
 std::int64_t first_missing(const Column& column) {
   return std::visit(
       [](const auto& values) {
@@ -53,7 +53,8 @@ std::int64_t first_missing(const Column& column) {
             return value != value;
           }
         };
-        for (const auto value : values) missing += is_missing(value) ? 1 : 0;  // without a branch: mostly none is
+        // no branch, because mostly none is missing
+        for (const auto value : values) missing += is_missing(value) ? 1 : 0;
         if (missing == 0) return std::int64_t{-1};
         std::int64_t row = 0;
         while (!is_missing(values[row])) ++row;
@@ -62,7 +63,8 @@ std::int64_t first_missing(const Column& column) {
       column.data);
 }
 
-// work(i) for i in [0, n), columns of n_rows, on all threads; tables may have 100,000 columns, each of little work.
+// Calls work(i) for i in [0, n), columns of n_rows, on all threads. Tables may have 100,000 columns with little work
+// each.
 template <class Work>
 void each_column(std::size_t n, std::int64_t n_rows, ThreadPool& pool, const CancelToken& cancel, const Work& work) {
   for_tasks_of_columns(static_cast<std::int64_t>(n), n_rows, pool, cancel,
@@ -79,7 +81,7 @@ std::vector<std::int64_t> first_missing_rows(const Table& table, const std::vect
   return rows;
 }
 
-// Weights of all rows in kWeightUnit.
+// Reads the weights of all rows in kWeightUnit.
 std::vector<std::int64_t> weights_of(const Table& table, const Column& column) {
   std::vector<std::int64_t> weights(static_cast<std::size_t>(table.n_rows));
   std::int64_t sum = 0;
@@ -97,7 +99,8 @@ std::vector<std::int64_t> weights_of(const Table& table, const Column& column) {
   return weights;
 }
 
-// The rows that remain: with a weight above 0 and, under MissingPolicy::drop, nothing missing. Empty = all.
+// Returns the rows that remain: their weight is above 0 and, under MissingPolicy::drop, nothing is missing. Empty =
+// all.
 std::vector<std::int64_t> remaining_rows(const Table& table, const std::vector<std::int64_t>& features,
                                          const std::vector<std::int64_t>& first_missing,
                                          const std::vector<std::int64_t>& weights, MissingPolicy policy) {
@@ -134,7 +137,7 @@ Buffer<std::int32_t> with_code(const Buffer<std::int32_t>& from, std::int32_t co
   return to;
 }
 
-// The mean of a numeric column by the sums of stope::describe.
+// The mean of a numeric column, from the sums of stope::describe.
 Fill fill_of_numbers(const Table& table, const Column& column, const RunOptions& run) {
   Table one;
   one.n_rows = table.n_rows;
@@ -169,7 +172,7 @@ void fill_in(Attribute& attribute, const Fill& fill) {
   if (fill.code >= 0) {
     attribute.data = with_code(std::get<Buffer<std::int32_t>>(attribute.data), fill.code);
   } else if (!fill.number) {
-    return;  // nothing is present: one constant value, that of a missing one
+    return;  // no value is present: all are one constant, missing
   } else if (auto* real = std::get_if<Buffer<float>>(&attribute.data)) {
     *real = filled(*real, static_cast<float>(*fill.number));
   } else {
@@ -189,7 +192,7 @@ Attribute make_attribute(const Table& table, std::int64_t index, bool has_missin
           .has_missing = has_missing};
 }
 
-// Whatever is still missing of a symbolic attribute is one more value.
+// Makes what is still missing of a symbolic attribute one more value.
 void name_missing(Attribute& attribute) {
   if (!attribute.symbolic || !attribute.has_missing) return;
   const auto code = static_cast<std::int32_t>(attribute.values.size());
@@ -222,7 +225,7 @@ void check_size(const Table& table, std::int64_t n_rows) {
                                                                            "a missing value or weight 0"));
 }
 
-// Weights, and the rows that remain: whether `taken` holds them.
+// Takes the weights and the rows that remain. Returns whether `taken` holds those rows.
 bool take_rows(const Table& table, const std::vector<std::int64_t>& features, const std::vector<std::int64_t>& missing,
                MissingPolicy policy, DecisionProblem& problem, Table& taken) {
   const std::int64_t weight = table.find(Role::weight);

@@ -1,5 +1,4 @@
-// A decision problem: the attributes of a table, the class of every row, weights, and what is done about missing
-// values.
+// A decision problem: the attributes of a table, the class of every row, weights, and the treatment of missing values.
 #pragma once
 
 #include <cstdint>
@@ -14,14 +13,14 @@
 
 namespace stope::discretize {
 
-/// A condition attribute. Numbers stay in the table's own storage, NaN where missing. Of a symbolic attribute every
-/// code is in [0, values.size()): a missing value is one more value, the last, spelled kMissingValue.
+/// A condition attribute. Numbers stay in the table's own storage, NaN where missing. Every code of a symbolic
+/// attribute is in [0, values.size()). Its missing values are one more value, the last, spelled kMissingValue.
 struct Attribute {
   std::string name;
-  std::int64_t column = 0;  ///< in the table
+  std::int64_t column = 0;  ///< number in the table
   bool symbolic = false;
   std::variant<Buffer<double>, Buffer<float>, Buffer<std::int32_t>> data;
-  std::vector<std::string> values;  ///< of a symbolic attribute
+  std::vector<std::string> values;  ///< symbolic attributes only
   bool has_missing = false;
 
   /// Calls visit(const double* or const float*).
@@ -36,13 +35,13 @@ struct Attribute {
 
 inline constexpr const char* kMissingValue = "?";
 
-/// What stands in for a missing value under MissingPolicy::fill; empty where the attribute has no present value.
+/// What replaces a missing value under MissingPolicy::fill; empty where the attribute has no present value.
 struct Fill {
   std::optional<double> number;
   std::int32_t code = kMissingCode;
 };
 
-/// Whether the label matters: methods that do not look at it take any table.
+/// Whether the label matters: methods that do not look at it accept any table.
 enum class Target { needed, unused };
 
 struct DecisionProblem {
@@ -50,13 +49,13 @@ struct DecisionProblem {
   std::vector<Attribute> attributes;  ///< the table's features, in their order
   std::string target;
   std::vector<std::string> classes;  ///< every value of the target's list, also those without a row
-  Buffer<std::int32_t> class_of;     ///< of each row, in [0, classes.size())
+  Buffer<std::int32_t> class_of;     ///< class of each row, in [0, classes.size())
   bool weighted = false;
-  std::vector<std::int64_t> weights;       ///< of each row in kWeightUnit, above 0; empty unless weighted
+  std::vector<std::int64_t> weights;       ///< weight of each row in kWeightUnit, above 0; empty unless weighted
   std::vector<std::int64_t> class_totals;  ///< rows, or weights, of each class
   std::int64_t total = 0;                  ///< sum of class_totals
   std::vector<std::int64_t> rows;          ///< rows of the table that remain; empty = all of them
-  std::vector<Fill> fills;                 ///< under MissingPolicy::fill, one an attribute; else empty
+  std::vector<Fill> fills;                 ///< under MissingPolicy::fill, one per attribute; else empty
 
   std::int64_t n_classes() const { return static_cast<std::int64_t>(classes.size()); }
   std::int64_t n_attributes() const { return static_cast<std::int64_t>(attributes.size()); }
@@ -64,17 +63,18 @@ struct DecisionProblem {
   bool pure() const;
 };
 
-/// The problem that a table with a nominal column of role label poses. Rows of weight 0 are left out; weights are
-/// rounded to multiples of kWeightUnit. Shares the table's memory, except where rows are left out, values filled in, or
-/// a symbolic attribute has missing values. Throws invalid_argument without a nominal label; invalid_file for a missing
-/// label, for a missing value under MissingPolicy::error (naming attribute and row), for a weight that is missing,
-/// negative or too large and for a table of no rows; unsupported for more than kMostRows rows.
-/// Where the target is unused there are no classes, and nothing is said of the label.
+/// Makes the problem that a table with a nominal column of role label poses. Rows of weight 0 are left out. Weights are
+/// rounded to multiples of kWeightUnit. It shares the table's memory, except where rows are left out, values are filled
+/// in, or a symbolic attribute has missing values.
+/// Throws invalid_argument without a nominal label. Throws invalid_file for a missing label, for a weight that is
+/// missing, negative or too large, for a table without rows, and under MissingPolicy::error for a missing value (naming
+/// attribute and row). Throws unsupported for more than kMostRows rows.
+/// If the target is unused, there are no classes, and the label is not checked.
 DecisionProblem make_problem(const Table& table, MissingPolicy missing, const RunOptions& run = {},
                              Target target = Target::needed);
 
-/// Cuts know values by name: throws invalid_file where an attribute has missing values, which are spelled
-/// kMissingValue, and rows with a value of that name beside them.
+/// Cuts know values by name. Throws invalid_file if an attribute has missing values, which are spelled kMissingValue,
+/// and also a present value of that name.
 void require_telling_names(const Table& table, const DecisionProblem& problem);
 
 }  // namespace stope::discretize

@@ -1,4 +1,4 @@
-// best_cuts(): every attribute by its best cut (stope/discretize.hpp).
+// best_cuts(): ranks attributes by their best cut (stope/discretize.hpp).
 #include <algorithm>
 #include <chrono>
 #include <numeric>
@@ -16,7 +16,7 @@ using discretize::AttributeBest;
 using discretize::BestCutRun;
 using discretize::DecisionProblem;
 
-// Descending worth, equal ones in column order.
+// Sorts by descending worth; equal ones stay in column order.
 void sort_by_worth(const std::vector<AttributeBest>& best, std::vector<std::size_t>& order) {
   std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
     if (best[b].worth < best[a].worth) return true;
@@ -48,7 +48,7 @@ BestCut describe_cut(const DecisionProblem& problem, const AttributeBest& best, 
   return cut;
 }
 
-// Benjamini and Hochberg: the smallest of m p_(j) / j over the ranks j from an attribute's own on.
+// Benjamini and Hochberg: the smallest of m p_(j) / j over the ranks j from an attribute's own rank on.
 void add_q_values(std::vector<BestCut>& cuts) {
   std::vector<std::size_t> order(cuts.size());
   std::iota(order.begin(), order.end(), std::size_t{0});

@@ -1,8 +1,8 @@
-// What a split into a left and a right part is worth. Compiled for host and device.
+// What a split into a left and a right part is worth. It is compiled for host and device.
 //
-// W, the discernibility, is the number of unordered pairs of rows of different classes that the split separates: with
-// the parts' class counts L_i and R_i, and L and R their sums, W = L R - sum of L_i R_i. It is an exact integer. Rows
-// may have weights, multiples of 2^-20, which are counted in that unit; W then comes in units of 2^-40.
+// W, the discernibility, is the number of unordered pairs of rows of different classes that the split separates. The
+// parts have class counts L_i and R_i, whose sums are L and R; then W = L R - sum of L_i R_i. It is an exact integer.
+// Rows may have weights, multiples of 2^-20, which are counted in that unit; W is then in units of 2^-40.
 // Gini and entropy gains are doubles, computed from the exact counts in one order of operations.
 #pragma once
 
@@ -15,15 +15,15 @@ namespace stope::discretize {
 
 __extension__ typedef __int128 Int128;  // NOLINT(modernize-use-using): __extension__ wants a declaration
 
-/// Rows without weights: with fewer than 2^32 of them W < 2^63.
+/// Without weights, W < 2^63 if rows are fewer than 2^32.
 inline constexpr std::int64_t kMostRows = (std::int64_t{1} << 32) - 1;
 
 /// Weights are counted in this unit; their sum stays below 2^62 units, so that L R fits 128 bits.
 inline constexpr double kWeightUnit = 0x1.0p-20;
 inline constexpr std::int64_t kMostWeight = (std::int64_t{1} << 62) - 1;
 
-/// What W gains when a row of weight `weight` and class k moves from right to left: weight ((R - R_k) - (L - L_k)),
-/// counts before the move. total and class_total are of both parts, left and left_class of the left one. Score is
+/// The gain of W when a row of weight `weight` and class k moves from right to left: weight ((R - R_k) - (L - L_k)),
+/// with the counts before the move. total and class_total count both parts, left and left_class the left one. Score is
 /// std::int64_t, or Int128 for weights.
 template <class Score>
 STOPE_HD constexpr Score discernibility_step(Score weight, Score total, Score class_total, Score left,
@@ -31,7 +31,7 @@ STOPE_HD constexpr Score discernibility_step(Score weight, Score total, Score cl
   return weight * ((total - class_total) - 2 * (left - left_class));
 }
 
-/// W from the class counts of the left part and of both; the slow way, for single splits.
+/// W from the class counts of the left part and of both. It is slow, for single splits.
 template <class Score>
 STOPE_HD constexpr Score discernibility(const std::int64_t* left, const std::int64_t* both, std::int64_t n_classes) {
   Score in_left = 0, in_right = 0, same = 0;
@@ -44,14 +44,14 @@ STOPE_HD constexpr Score discernibility(const std::int64_t* left, const std::int
   return in_left * in_right - same;
 }
 
-/// An integer >= 0 as a double, the same on host and device: rounded once below 2^64, three times above.
+/// An integer >= 0 as a double, with the same bits on host and device: rounded once below 2^64, three times above.
 STOPE_HD inline double to_double(Int128 value) {
   const auto high = static_cast<std::uint64_t>(value >> 64), low = static_cast<std::uint64_t>(value);
   return (math::Real(static_cast<double>(high)) * math::Real(0x1.0p64) + math::Real(static_cast<double>(low))).value;
 }
 
-/// Gain in Gini impurity from the sums of squared class counts of left, right and both parts: (left_squares / left +
-/// right_squares / right) / both - both_squares / both / both.
+/// The gain in Gini impurity from the sums of squared class counts of left, right and both parts: (left_squares / left
+/// + right_squares / right) / both - both_squares / both / both.
 STOPE_HD inline double gini_gain(Int128 left_squares, std::int64_t left, Int128 right_squares, std::int64_t right,
                                  Int128 both_squares) {
   const math::Real n = static_cast<double>(left + right);
@@ -60,14 +60,14 @@ STOPE_HD inline double gini_gain(Int128 left_squares, std::int64_t left, Int128 
   return (parts / n - math::Real(to_double(both_squares)) / n / n).value;
 }
 
-/// x log2(x); 0 for 0. Its error: that of the logarithm and two roundings.
+/// x log2(x); 0 for 0. Its error is that of the logarithm and of two roundings.
 STOPE_HD inline double information(double x) {
   constexpr double kPerLog2 = 0x1.71547652b82fep+0;  // 1 / ln 2
   return x > 0.0 ? (math::Real(x) * math::Real(math::log(x)) * math::Real(kPerLog2)).value : 0.0;
 }
 
-/// n times the entropy in bits of a part with these class counts, classes in order: information(n) - sum of
-/// information(count).
+/// n times the entropy in bits of a part with these class counts: information(n) - sum of information(count), classes
+/// in order.
 STOPE_HD inline double total_entropy(const std::int64_t* counts, std::int64_t n_classes) {
   std::int64_t n = 0;
   math::Real sum = 0.0;
@@ -78,7 +78,7 @@ STOPE_HD inline double total_entropy(const std::int64_t* counts, std::int64_t n_
   return (math::Real(information(static_cast<double>(n))) - sum).value;
 }
 
-/// Whether both parts hold the classes in the same proportions: then no gain is above zero but by rounding.
+/// Whether both parts hold the classes in the same proportions. A gain above zero is then only rounding.
 STOPE_HD constexpr bool same_proportions(const std::int64_t* left, std::int64_t left_total, const std::int64_t* both,
                                          std::int64_t total, std::int64_t n_classes) {
   for (std::int64_t k = 0; k < n_classes; ++k) {

@@ -1,4 +1,4 @@
-// Which scan a criterion wants (discretize/scorer.hpp).
+// Chooses the scan for a criterion (discretize/scorer.hpp).
 #include "discretize/scorer.hpp"
 
 #include <numeric>
@@ -17,7 +17,7 @@ Worth worth(double gain) {
   return {0, gain};
 }
 
-// A gain above 0 by rounding alone is none: then the parts hold the classes in the same proportions.
+// Whether a gain above 0 is real. If both parts hold the classes in the same proportions, it is only rounding.
 bool is_real(const std::vector<std::int64_t>& left, const std::vector<std::int64_t>& totals) {
   const std::int64_t in_left = std::accumulate(left.begin(), left.end(), std::int64_t{0});
   const std::int64_t total = std::accumulate(totals.begin(), totals.end(), std::int64_t{0});
@@ -77,7 +77,7 @@ Worth Scorer::gain_of(const std::int64_t* left, const std::int64_t* right,
 
 namespace {
 
-// Rows of each value together: those of value v are rows[begin[v] .. begin[v + 1]).
+// Rows grouped by value: those of value v are rows[begin[v] .. begin[v + 1]).
 struct RowsByValue {
   std::vector<std::int64_t> begin;
   std::vector<std::uint32_t> rows;
@@ -96,7 +96,7 @@ struct RowsByValue {
 
 }  // namespace
 
-// A table of values by classes may be far larger than the rows: the counts of one value at a time are kept.
+// Counts one value at a time: a table of values by classes may be far larger than the rows.
 ScoredCut Scorer::best_value(const Attribute& attribute, const Labels& labels) const {
   const std::vector<std::int64_t>& totals = *labels.totals;
   const RowsByValue by_value(attribute, problem_.n_rows);
@@ -106,7 +106,7 @@ ScoredCut Scorer::best_value(const Attribute& attribute, const Labels& labels) c
     const auto at = static_cast<std::size_t>(value);
     const std::span rows(by_value.rows.begin() + by_value.begin[at], by_value.rows.begin() + by_value.begin[at + 1]);
     std::int64_t in_right = 0;
-    Int128 same = 0;  // pairs of one class, right times left
+    Int128 same = 0;  // pairs of the same class, right times left
     for (const std::uint32_t row : rows) {
       const auto k = static_cast<std::size_t>(labels.classes[row]);
       const std::int64_t weight = problem_.weight(row);

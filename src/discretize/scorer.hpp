@@ -10,7 +10,7 @@
 
 namespace stope::discretize {
 
-/// Rows in the order of an attribute's values; differs[i]: whether row i + 1 in order has another value than row i.
+/// Rows in the order of an attribute's values; differs[i]: whether rows i and i + 1 in order have different values.
 struct OrderedColumn {
   const std::uint32_t* rows;
   const std::uint8_t* differs;
@@ -23,8 +23,8 @@ struct Labels {
   const std::vector<std::int64_t>* totals;
 };
 
-/// The best cut, the lowest of equally good ones: between places `position` and `position` + 1 in order, or the code of
-/// a symbolic value; -1: none is worth more than 0.
+/// The best cut, the lowest of equally good ones. It lies between places `position` and `position` + 1 in order; for a
+/// symbolic attribute, `position` is the code. -1: no cut is worth more than 0.
 struct ScoredCut {
   Worth worth;
   std::int64_t position = -1;

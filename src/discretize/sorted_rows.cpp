@@ -11,13 +11,13 @@ namespace stope::discretize {
 namespace {
 
 constexpr std::uint64_t kDigitMask = (std::uint64_t{1} << kDigitBits) - 1;
-constexpr std::int64_t kFewRows = 1024;  // below, counting the digits costs more than comparing
+constexpr std::int64_t kFewRows = 1024;  // with fewer rows, counting the digits costs more than comparing
 
 int bits_of_rows(std::int64_t n) {
   return static_cast<int>(std::bit_width(static_cast<std::uint64_t>(n > 1 ? n - 1 : 1)));
 }
 
-// A sort of words digit by digit, lowest first; the words come in parts, each of which one thread counts and moves.
+// A sort of words digit by digit, lowest first. The words come in parts; one thread counts and moves each part.
 class RadixSort {
  public:
   RadixSort(SortScratch& scratch, const Crew& crew, int n_parts)
@@ -26,10 +26,11 @@ class RadixSort {
     counts_.resize(static_cast<std::size_t>(n_parts));
   }
 
-  // By the bits [low, high); equal ones keep their order.
+  // Sorts by the bits [low, high). Equal words keep their order.
   void by_bits(int low, int high) {
     const int n_digits = (high - low + kDigitBits - 1) / kDigitBits;
-    // How many words have a digit does not depend on their order, how many of a part does: one part is read once.
+    // The count of a digit in all words does not depend on their order, but that of a part does. So one part is read
+    // only once.
     if (n_parts_ == 1) count(0, low, 0, n_digits);
     for (int d = 0; d < n_digits; ++d) {
       if (n_parts_ > 1) crew_.each(n_parts_, [&](int part) { count(part, low, d, d + 1); });
@@ -51,7 +52,7 @@ class RadixSort {
     }
   }
 
-  // Counts become the places where each part's words go. False if all words have the same digit.
+  // Turns counts into the places where each part's words go. Returns false if all words have the same digit.
   bool make_places(std::size_t digit) {
     std::uint32_t begin = 0;
     for (std::size_t value = 0; value <= kDigitMask; ++value) {
@@ -114,8 +115,8 @@ class Sorter {
   std::uint64_t word(std::int64_t i) const { return keys_[static_cast<std::size_t>(i)]; }
   std::uint32_t row_at(std::int64_t i) const { return static_cast<std::uint32_t>(word(i) & row_mask_); }
 
-  // work(part, begin, end) for every part of the words; words with the same bits above `low` are in one part, if in
-  // order. 64: anywhere.
+  // Calls work(part, begin, end) for every part of the words. If words are in order, those with the same bits above
+  // `low` are in one part. With `low` 64, parts may end anywhere.
   template <class Work>
   void each_part(int low, const Work& work) const {
     std::vector<std::int64_t> begins;  // found before any work moves words
@@ -130,7 +131,7 @@ class Sorter {
     });
   }
 
-  // Words in row order; returns the bits in which they differ.
+  // Fills in words in row order, and returns the bits in which they differ.
   std::uint64_t fill() {
     std::vector<std::uint64_t> varying(static_cast<std::size_t>(n_parts_), 0);
     const auto word_of = [&](std::int64_t row) {
@@ -153,7 +154,7 @@ class Sorter {
     return all;
   }
 
-  // By the bits [row_bits_, high). The leading ones tell most values apart; the few others are sorted after them.
+  // Sorts by the bits [row_bits_, high). The leading bits tell most values apart; the few others are sorted after them.
   void sort_bits(int high) {
     constexpr int kLeadingBits = 3 * kDigitBits;
     RadixSort radix(scratch_, crew_, n_parts_);
@@ -164,14 +165,14 @@ class Sorter {
     const int low = high - kLeadingBits;
     radix.by_bits(low, high);
     const std::int64_t confused = count_confused(low);
-    if (confused > n_ / 4) {  // then all digits; equal words are still in row order
+    if (confused > n_ / 4) {  // then by all digits; equal words are still in row order
       radix.by_bits(row_bits_, high);
     } else if (confused > 0) {
       each_part(low, [&](int, std::int64_t begin, std::int64_t end) { sort_confused(begin, end, low); });
     }
   }
 
-  // Neighbours whose leading bits are the same and others are not.
+  // Counts neighbours whose leading bits are equal but whose other bits differ.
   std::int64_t count_confused(int low) const {
     std::vector<std::int64_t> confused(static_cast<std::size_t>(n_parts_), 0);
     each_part(64, [&](int part, std::int64_t begin, std::int64_t end) {
@@ -196,7 +197,7 @@ class Sorter {
     }
   }
 
-  // Runs of equal leading bits hold one value, or several that the row took the last bits of.
+  // A run of equal leading bits holds one value, or several values whose last bits were replaced by the row.
   void settle(std::int64_t first, std::int64_t last, std::uint8_t* differs) {
     for (std::int64_t begin = first; begin < last;) {
       std::int64_t end = begin + 1;

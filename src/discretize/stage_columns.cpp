@@ -9,7 +9,7 @@ namespace stope::discretize {
 namespace {
 
 constexpr std::int64_t kTaskBytes = std::int64_t{256} << 10;
-constexpr std::int64_t kThreadBytes = std::int64_t{4} << 20;  // copied while a thread starts, several times over
+constexpr std::int64_t kThreadBytes = std::int64_t{4} << 20;  // several times what is copied while a thread starts
 
 const void* values_of(const Attribute& attribute) {
   if (attribute.symbolic) return attribute.codes();
@@ -33,7 +33,7 @@ void stage_columns(const DecisionProblem& problem, std::span<const std::int64_t>
     return problem.attributes[static_cast<std::size_t>(attributes[static_cast<std::size_t>(i)])];
   };
   if (attributes.empty()) return;
-  // Parts of columns, too: a piece has few long ones, and many threads copy it.
+  // Columns are divided, too: a piece has only a few long ones, and many threads copy it.
   const std::int64_t bytes = bytes_of(attribute(0), problem.n_rows), all = bytes * std::ssize(attributes);
   pool.parallel_for(checked::ceil_div(all, kTaskBytes), {}, [&](std::int64_t task, int) {
     const std::int64_t end = std::min(all, (task + 1) * kTaskBytes);

@@ -1,4 +1,4 @@
-// Columns on their way to a GPU: one behind the other in pinned memory.
+// Copies columns into pinned memory, one behind the other, on their way to a GPU.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace stope::discretize {
 /// Bytes of an attribute's values.
 std::int64_t bytes_of(const Attribute& attribute, std::int64_t n_rows);
 
-/// Threads that are worth starting to copy so many bytes, of those the run may use.
+/// How many of the run's threads are worth starting to copy that many bytes.
 int staging_threads(const RunOptions& run, std::int64_t bytes);
 
 /// Copies attributes of one type.

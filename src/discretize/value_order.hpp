@@ -1,7 +1,9 @@
-// The order of a numeric attribute's values, and the cut between two neighbours in it. Compiled for host and device.
+// The order of a numeric attribute's values, and the cut between two neighbours in it. It is compiled for host and
+// device.
 //
-// A missing value (NaN, whatever its bits) lies below everything, then -infinity, the numbers, +infinity; -0 equals +0.
-// A row goes right where value >= cut: of a missing value that is false for every cut (IEEE), so it goes left.
+// A missing value (NaN, whatever its bits) lies below everything; then come -infinity, the numbers, +infinity. -0
+// equals +0. A row goes right where value >= cut. For a missing value that is false for every cut (IEEE), so it goes
+// left.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +12,7 @@
 
 namespace stope::discretize {
 
-/// Unsigned keys in the order of the values, equal where the values are: 0 for a missing one, never 0 for another.
+/// Unsigned keys in the order of the values; equal values have equal keys. A missing value has 0, others never do.
 STOPE_HD constexpr std::uint64_t order_key(double value) {
   if (value != value) return 0;
   const auto bits = __builtin_bit_cast(std::uint64_t, value + 0.0);  // -0 becomes +0
@@ -37,12 +39,12 @@ STOPE_HD constexpr bool below(double a, double b) {
   return a < b || (a != a && b == b);
 }
 
-/// The cut that "missing | present" is written as: x >= -infinity is true of every value that is there.
+/// The cut that stands for "missing | present": x >= -infinity is true for every present value.
 inline constexpr double kMissingCut = -__builtin_huge_val();
 
-/// The cut between neighbours a and b in the order, a below b: x >= cut is false of a and true of b. Their mean (a +
-/// b) / 2, but b where the mean rounds to a, and a / 2 + b / 2 where the sum overflows. Between -infinity and
-/// anything it is b, so that kMissingCut never means anything else.
+/// The cut between neighbours a and b in the order, a below b: x >= cut is false for a and true for b. It is their mean
+/// (a + b) / 2, but b if the mean rounds to a, and a / 2 + b / 2 if the sum overflows. Between -infinity and anything
+/// it is b, so that kMissingCut has only one meaning.
 STOPE_HD constexpr double cut_between(double a, double b) {
   if (a != a) return kMissingCut;
   const double infinity = __builtin_huge_val();
@@ -52,7 +54,7 @@ STOPE_HD constexpr double cut_between(double a, double b) {
   return middle > a ? middle + 0.0 : b + 0.0;
 }
 
-/// Whether a row with this value goes right, missing ones never.
+/// Whether a row with this value goes right; missing values never do.
 STOPE_HD constexpr bool goes_right(double value, double cut) {
   return value >= cut;
 }

@@ -1,7 +1,7 @@
-// A column's values as whole numbers in the same order that need few bits, so that the class fits beside them in one
-// word and nothing else has to be sorted. The code of a missing value is 0; then come the numbers below zero, zero, and
-// those above, each by its distance in order keys (discretize/value_order.hpp) from the lowest of its sign: what lies
-// between the signs, thousands of powers of two next to zero, takes no codes.
+// A column's values as whole numbers in the same order. They need few bits, so that the class fits into the same word
+// and nothing else has to be sorted. A missing value has code 0. Then come the numbers below zero, zero, and those
+// above. A number's code is its distance in order keys (discretize/value_order.hpp) from the lowest of its sign. The
+// gap between the signs, thousands of powers of two next to zero, takes no codes.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,8 @@
 
 namespace stope::discretize::cuda {
 
-/// Order keys less that of zero: signed, negative for numbers below zero; the lowest of all for a missing value.
+/// Order keys less that of zero. They are signed: negative for numbers below zero, and the lowest of all for a missing
+/// value.
 template <class T>
 struct KeyOf;
 template <>
@@ -30,20 +31,20 @@ __device__ __forceinline__ typename KeyOf<T>::Signed signed_key(T value) {
   return static_cast<typename KeyOf<T>::Signed>(order_key(value) ^ (Unsigned{1} << (sizeof(T) * 8 - 1)));
 }
 
-/// The lowest and the highest key on either side of zero, by comparisons without a branch. Zero leaves it as it is.
+/// The lowest and the highest key on either side of zero, found by comparisons without a branch. Zero changes nothing.
 template <class T>
 struct KeyRange {
   using Signed = typename KeyOf<T>::Signed;
   using Unsigned = typename KeyOf<T>::Unsigned;
 
   Signed below_lowest = -1;                ///< the lowest negative key, less 1; -1: there is none
-  Unsigned high_negative = 0;              ///< as an unsigned number, which is higher than all that are not negative
+  Unsigned high_negative = 0;              ///< as an unsigned number, which is higher than any key that is not negative
   Unsigned below_positive = ~Unsigned{0};  ///< the lowest positive key, less 1
   Signed highest = 0;                      ///< 0: none is positive
 
   __device__ __forceinline__ void add(Signed key) {
     const auto bits = static_cast<Unsigned>(key);
-    const auto below = static_cast<Signed>(bits - 1);  // of a missing value the highest of all
+    const auto below = static_cast<Signed>(bits - 1);  // the highest of all for a missing value
     below_lowest = below < below_lowest ? below : below_lowest;
     high_negative = bits > high_negative ? bits : high_negative;
     below_positive = bits - 1 < below_positive ? bits - 1 : below_positive;
@@ -63,7 +64,7 @@ class Codes {
         positive_(range.below_positive - zero_),
         highest_(range.highest > 0 ? static_cast<Unsigned>(range.highest) - positive_ : zero_) {}
 
-  /// The highest code there can be. There are fewer codes than keys: no sum overflows.
+  /// The highest possible code. There are fewer codes than keys, so no sum overflows.
   __device__ __forceinline__ Unsigned highest() const { return highest_; }
   __device__ __forceinline__ Unsigned code(Signed key) const {
     Unsigned code = static_cast<Unsigned>(key) - (key < 0 ? negative_ : positive_);
@@ -78,7 +79,8 @@ class Codes {
  private:
   static constexpr Signed kMissing = static_cast<Signed>(Unsigned{1} << (sizeof(T) * 8 - 1));
 
-  Unsigned negative_, zero_, positive_, highest_;  ///< what is taken from keys below and above zero; the code of zero
+  /// what is subtracted from keys below zero; the code of zero; the same above zero; the highest code
+  Unsigned negative_, zero_, positive_, highest_;
 };
 
 }  // namespace stope::discretize::cuda

@@ -1,4 +1,4 @@
-// What the kernels that look for best cuts are given, and their launches.
+// The parameters of the kernels that look for best cuts, and their launches.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -14,14 +14,14 @@ template <class T>
 struct Columns {
   const T* values;  ///< [column][row]
   std::int64_t n_rows, n_columns;
-  const std::uint8_t* classes;  ///< of each row
+  const std::uint8_t* classes;  ///< class of each row
   const std::int64_t* totals;   ///< rows of each class
-  int n_classes, class_bits;    ///< a class needs
+  int n_classes, class_bits;    ///< class_bits: bits that a class needs
 };
 
 using cuda_abi::kUndecided;
 
-/// What is found of each column.
+/// The results of each column.
 struct CutsThere {
   std::int64_t* w;  ///< the highest W; 0: no cut separates anything; kUndecided: the values need too many bits
   double* low;      ///< the values that the lowest best cut lies between
@@ -30,7 +30,7 @@ struct CutsThere {
 
 using cuda_abi::kShortRows;
 
-/// Up to kShortRows rows. `list` has room for n_columns + 1 numbers.
+/// For up to kShortRows rows. `list` has room for n_columns + 1 numbers.
 template <class T>
 void find_cuts_of_short(const Columns<T>& columns, const CutsThere& cuts, int* list, cudaStream_t stream);
 

@@ -1,4 +1,4 @@
-// What LongCuts queues (long_cuts.hpp).
+// The work that LongCuts queues (long_cuts.hpp).
 #include "discretize/cuda/long_cuts.hpp"
 
 #include <vector>
@@ -13,7 +13,7 @@ using stope::cuda::check_launch;
 
 constexpr int kThreads = 256;
 
-/// The values that each column's best cut lies between. A thread a column.
+/// Finds the values that each column's best cut lies between, one thread per column.
 template <class T>
 __global__ void __launch_bounds__(kThreads)
     settle_kernel(const LongLevel level, const Columns<T> columns, const CutsThere cuts) {

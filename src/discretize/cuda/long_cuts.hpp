@@ -1,5 +1,5 @@
-// Best cuts of columns of more than kShortRows rows: rows are sorted by each column's values, then searched as the
-// level of a tree whose only node they are.
+// Best cuts of columns of more than kShortRows rows. Rows are sorted by each column's values, then searched like the
+// level of a tree with one node that holds them all.
 #pragma once
 
 #include <cstdint>
@@ -15,10 +15,10 @@ namespace stope::discretize::cuda {
 
 class LongCuts {
  public:
-  /// For pieces of up to so many columns. Memory: the sort's, and 9 bytes a value.
+  /// For pieces of up to most_columns columns. It takes the sort's memory and 9 bytes per value.
   LongCuts(const cuda_abi::Decisions& decisions, std::int64_t most_columns);
 
-  /// Until the piece before is done, whose memory the next one takes.
+  /// Makes the stream wait until the last piece is done, because the next one takes its memory.
   void hold(const stope::cuda::Stream& stream) const { done_.hold(stream); }
   /// Queues the search. T: float, double.
   template <class T>

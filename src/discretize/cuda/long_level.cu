@@ -1,4 +1,4 @@
-// Launches of a level's search, and what is carried from piece to piece.
+// Launches of a level's search, and the sums that are carried from piece to piece.
 #include "discretize/cuda/long_level.hpp"
 
 #include "device/cuda/check.hpp"
@@ -10,7 +10,7 @@ namespace {
 using stope::cuda::check;
 using stope::cuda::check_launch;
 
-/// The node of every 32nd position, by halving.
+/// Finds the node of every 32nd position, by halving.
 __global__ void __launch_bounds__(kPieceThreads) first_nodes_kernel(const LongLevel level) {
   const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * kPieceThreads + threadIdx.x, position = i * 32;
   if (position >= level.n_rows) return;
@@ -22,7 +22,7 @@ __global__ void __launch_bounds__(kPieceThreads) first_nodes_kernel(const LongLe
   level.first_nodes[i] = static_cast<std::uint32_t>(low);
 }
 
-/// A warp a row of counts, four pieces a lane.
+/// Each warp takes a row of counts, with four pieces per lane.
 __global__ void __launch_bounds__(kPieceThreads)
     carry_kernel(std::uint32_t* counts, const std::uint8_t* breaks, std::int64_t n_pieces, std::int64_t n_counts,
                  int rows_of_breaks) {

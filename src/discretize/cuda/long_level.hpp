@@ -1,5 +1,5 @@
-// Rows of long columns in the order of each column's values, in nodes, and each node's best split: what a tree needs of
-// a level, and best cuts of columns, whose rows are one node. Kernels: count, carry, score.
+// Rows of long columns in the order of each column's values, node after node, and the best split of each node. A tree
+// needs this for a level; for best cuts of columns, all rows are one node. Kernels: count, carry, score.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -11,14 +11,14 @@
 namespace stope::discretize::cuda {
 
 using discretize::kPieceRows;
-inline constexpr int kTilePieces = 8;  // of a block
+inline constexpr int kTilePieces = 8;  // pieces of a block
 
 inline constexpr std::int64_t pieces_of(std::int64_t n_rows) {
   return (n_rows + kPieceRows - 1) / kPieceRows;
 }
 
-/// The rows of nodes in the order of each column's values, node after node. Ranks tell values of a column apart;
-/// nothing else is known of them.
+/// The rows of nodes in the order of each column's values, node after node. Ranks tell the values of a column apart;
+/// the values themselves are not here.
 struct LongOrders {
   std::uint32_t* ranks;   ///< [column][position]
   std::uint32_t* rows;    ///< [column][position]
@@ -26,10 +26,10 @@ struct LongOrders {
   std::int64_t stride;    ///< from a column to the next, a multiple of 32
 };
 
-/// The best split so far: the highest W, of equal ones the lowest attribute, then the lowest position.
+/// The best split so far: the highest W; if equal, the lowest attribute, then the lowest position.
 struct LongBest {
   unsigned long long w;        ///< 0: there is none
-  unsigned long long highest;  ///< W of what has been offered
+  unsigned long long highest;  ///< the highest W that was offered
   std::uint32_t attribute;
   std::uint32_t position;  ///< the last of the rows that move: those up to it go left; of a symbolic column its run
                            ///< goes right
@@ -37,27 +37,27 @@ struct LongBest {
 };
 inline constexpr std::uint32_t kNoAttribute = 0xffffffffU;
 
-/// In the GPU's memory.
+/// All pointers point to the GPU's memory.
 struct LongLevel {
   LongOrders orders;
-  std::int64_t n_columns, n_rows, n_nodes, n_pieces;  ///< rows: those of all nodes; of a column: pieces
+  std::int64_t n_columns, n_rows, n_nodes, n_pieces;  ///< n_rows: of all nodes together; n_pieces: of a column
   int n_classes, min_samples_leaf;
-  const std::uint8_t* symbolic;    ///< of each column
-  const std::int32_t* attributes;  ///< number of each column
-  const std::uint32_t* begins;     ///< of each node, and n_rows
+  const std::uint8_t* symbolic;    ///< for each column, whether it holds codes
+  const std::int32_t* attributes;  ///< attribute of each column
+  const std::uint32_t* begins;     ///< where each node begins, and n_rows
   const std::uint32_t* totals;     ///< [node][class]
   std::uint32_t* first_nodes;      ///< the node of every 32nd position
   std::uint32_t* counts;           ///< [column][class][piece]
   std::uint8_t* breaks;            ///< [column][piece]: whether a count begins anew in the piece
-  LongBest* best;                  ///< of each node; if columns are apart, of each column
-  bool columns_apart;              ///< then there is one node
+  LongBest* best;                  ///< one per node; if columns are apart, one per column
+  bool columns_apart;              ///< each column has a best of its own; then there is one node
 };
 
 /// Queues the search for the best splits.
 void find_best(const LongLevel& level, cudaStream_t stream);
 
-/// counts[row][piece] becomes the sum of what stands in front of the piece, from the last break on; breaks
-/// [row / rows_of_breaks][piece], or null.
+/// counts[row][piece] becomes the sum of the pieces in front of it, from the last break on. `breaks` is [row /
+/// rows_of_breaks][piece], or null.
 void carry_counts(std::uint32_t* counts, const std::uint8_t* breaks, std::int64_t n_pieces, std::int64_t n_counts,
                   int rows_of_breaks, cudaStream_t stream);
 

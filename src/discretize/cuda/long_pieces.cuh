@@ -10,7 +10,7 @@ namespace stope::discretize::cuda {
 inline constexpr int kPieceWarps = kTilePieces, kPieceThreads = kPieceWarps * 32;
 inline constexpr unsigned kAllLanes = 0xffffffffU;
 
-/// Blocks for a warp a piece.
+/// Blocks of threads, if a warp takes one piece.
 inline unsigned piece_blocks(std::int64_t n_columns, std::int64_t n_pieces) {
   return static_cast<unsigned>((n_columns * n_pieces + kPieceWarps - 1) / kPieceWarps);
 }
@@ -37,28 +37,28 @@ struct LongPiece {
   }
 };
 
-/// The node that a position's row is in.
+/// Returns the node that a position's row is in.
 __device__ __forceinline__ std::uint32_t node_at(const LongLevel& level, std::int64_t position) {
   std::uint32_t node = level.first_nodes[position / 32];
   while (static_cast<std::int64_t>(level.begins[node + 1]) <= position) ++node;
   return node;
 }
 
-/// A whole piece of a numeric column that is all of one node: where nodes are large, most pieces are. What holds for
-/// its node holds for every row, and no count begins anew but at its front.
+/// Whether this is a whole piece of a numeric column with rows of one node only. Where nodes are large, most pieces
+/// are. Its node is then that of every row, and counts begin anew only at its front, if at all.
 __device__ __forceinline__ bool is_plain(const LongLevel& level, const LongPiece& piece) {
   return level.symbolic[piece.column] == 0 && piece.end - piece.begin == kPieceRows &&
          node_at(level, piece.begin) == node_at(level, piece.end - 1);
 }
 
-/// 32 positions of a column, one a lane. Rows are counted from a break on: of a numeric column where a node begins, of
-/// a symbolic one where a value does.
+/// 32 positions of a column, one per lane. Rows are counted from a break on. A numeric column has a break where a node
+/// begins, a symbolic one where a value does.
 struct Chunk {
   std::int64_t position;
   bool is_there;
-  std::uint32_t node, n_node, left_in_node;  ///< its rows; those behind this one
+  std::uint32_t node, n_node, left_in_node;  ///< rows of the node; those behind this one
   std::uint32_t rank;
-  bool is_last;     ///< of its value in the node
+  bool is_last;     ///< the last row of its value in the node
   int since;        ///< the lane of the last break; -1: it is before this chunk
   unsigned breaks;  ///< the lanes of breaks
 
@@ -79,7 +79,7 @@ struct Chunk {
     breaks = __ballot_sync(kAllLanes, is_break);
     since = 31 - __clz(static_cast<int>(breaks & (0xffffffffU >> (31 - lane))));
   }
-  /// Lanes from the last break up to this one.
+  /// Returns the lanes from the last break up to this one.
   __device__ __forceinline__ unsigned counted() const {
     const int lane = static_cast<int>(threadIdx.x) % 32;
     return (0xffffffffU >> (31 - lane)) & (since < 0 ? 0xffffffffU : 0xffffffffU << since);

@@ -1,5 +1,5 @@
-// The best splits of long columns: classes are counted piece by piece, counts carried from piece to
-// piece, and then every piece is gone through once more with what stands in front of it.
+// The best splits of long columns. Classes are counted piece by piece, and counts are carried from piece to piece. Then
+// every piece is scanned once more, starting from the counts in front of it.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace stope::discretize::cuda {
 
-/// Two classes: the rows of the second in a plain piece.
+/// For two classes: counts the rows of the second class in a plain piece.
 __device__ __forceinline__ std::uint32_t count_seconds(const std::uint8_t* classes) {
   static_assert(kPieceRows == 2 * 32 * sizeof(uint4));
   const auto* const sixteens = reinterpret_cast<const uint4*>(classes) + threadIdx.x % 32;
@@ -21,7 +21,7 @@ __device__ __forceinline__ std::uint32_t count_seconds(const std::uint8_t* class
   return static_cast<std::uint32_t>(n);
 }
 
-/// counts[column][class][piece] of each piece, from its last break on. Shared memory: n_classes words a warp.
+/// Counts counts[column][class][piece] of each piece, from its last break on. Shared memory: n_classes words per warp.
 __global__ void __launch_bounds__(kPieceThreads) count_kernel(const LongLevel level) {
   extern __shared__ std::uint32_t counters[];
   const LongPiece piece = LongPiece::of_warp(level);
@@ -58,7 +58,7 @@ __global__ void __launch_bounds__(kPieceThreads) count_kernel(const LongLevel le
   if (lane == 0) breaks = has_break ? 1 : 0;
 }
 
-/// The split becomes the node's, if it is better. One thread of a warp at a time.
+/// Makes the split the node's best if it is better. One thread of a warp may call it at a time.
 __device__ __forceinline__ void replace(LongBest* best, unsigned long long w, std::uint32_t attribute,
                                         std::uint32_t position) {
   volatile LongBest* const there = best;
@@ -67,12 +67,12 @@ __device__ __forceinline__ void replace(LongBest* best, unsigned long long w, st
   __threadfence();
   const unsigned long long w_there = there->w;
   if (w > w_there) {
-    there->attribute = kNoAttribute;  // in front of the new W, for is_beaten
+    there->attribute = kNoAttribute;  // before the new W is written, for is_beaten
     __threadfence();
     there->w = w;
     __threadfence();
   }
-  // While this warp waited, a higher W may have come.
+  // While this warp waited, another one may have written a higher W.
   if (w > w_there || (w == w_there && (attribute < there->attribute ||
                                        (attribute == there->attribute && position < there->position)))) {
     there->attribute = attribute;
@@ -82,8 +82,8 @@ __device__ __forceinline__ void replace(LongBest* best, unsigned long long w, st
   atomicExch(&best->lock, 0U);
 }
 
-/// Whether the node has a better split already. What is read may be older: both only get better, and an attribute that
-/// is read after a W belongs to it or to a higher one.
+/// Whether the node has a better split already. The values read may be old, but W and attribute only get better. An
+/// attribute that is read after a W belongs to that W or to a higher one.
 __device__ __forceinline__ bool is_beaten(LongBest* best, unsigned long long w, std::uint32_t attribute) {
   const volatile LongBest* const there = best;
   const unsigned long long w_there = there->w;
@@ -95,8 +95,8 @@ __device__ __forceinline__ LongBest* best_of(const LongLevel& level, const LongP
   return level.best + (level.columns_apart ? piece.column : static_cast<std::int64_t>(node));
 }
 
-/// The best of a warp's candidates for one node becomes the node's, if it is better. `w` 0: this lane has none. Only
-/// warps that raise the highest W, or equal it, take the lock: of many in any order those are few.
+/// Makes the best of a warp's candidates for one node the node's best, if it is better. `w` 0: this lane has none. Only
+/// warps that raise the highest W, or equal it, take the lock. They are few, because warps come in random order.
 __device__ __forceinline__ void offer(LongBest* best, unsigned long long w, std::uint32_t attribute,
                                       std::uint32_t position) {
   unsigned long long highest = w;
@@ -117,10 +117,10 @@ __device__ __forceinline__ void offer(LongBest* best, unsigned long long w, std:
   __syncwarp();
 }
 
-/// W when the rows of a part have moved, by class.
+/// Computes W after the rows of a part have moved, from counts of each class.
 class LongCounts {
  public:
-  /// In front of a piece. `moved`: n_classes words of shared memory, this warp's.
+  /// Starts in front of a piece. `moved`: n_classes words of shared memory for this warp.
   __device__ __forceinline__ LongCounts(const LongLevel& level, const LongPiece& piece, std::uint32_t* moved)
       : level_(level), moved_(moved) {
     const int lane = static_cast<int>(threadIdx.x) % 32;
@@ -144,7 +144,7 @@ class LongCounts {
     __syncwarp();
   }
 
-  /// With the rows of the chunk up to this lane's, from the last break on: how many, and W.
+  /// Moves the chunk's rows up to this lane's, from the last break on. Returns how many have moved, and W.
   __device__ __forceinline__ void add(const Chunk& chunk, int k, std::uint32_t& rows, std::int64_t& w) {
     const int lane = static_cast<int>(threadIdx.x) % 32;
     const unsigned counted = chunk.counted();
@@ -167,7 +167,7 @@ class LongCounts {
     w = gain + (goes_on ? w_ : 0);
     w_ = __shfl_sync(kAllLanes, w, 31);
     rows_ = __shfl_sync(kAllLanes, rows, 31);
-    __syncwarp();  // all have read them
+    __syncwarp();  // all lanes have read them
     if (chunk.breaks != 0) {
       for (int i = lane; i < level_.n_classes; i += 32) moved_[i] = 0;
       __syncwarp();
@@ -187,7 +187,7 @@ class LongCounts {
   std::int64_t w_;
 };
 
-/// As above for two classes: W from the counts of a row's part, no sum over rows.
+/// Like LongCounts, for two classes: W comes from the counts of a row's part, without a sum over rows.
 class LongTwoCounts {
  public:
   __device__ __forceinline__ LongTwoCounts(const LongLevel& level, const LongPiece& piece, std::uint32_t*)
@@ -212,8 +212,8 @@ class LongTwoCounts {
   std::uint32_t first_, second_;
 };
 
-/// The best cut of a plain piece, of two classes: this lane's W and position. A lane takes eight positions at a time.
-/// Bytes of classes times 0x01010101 are their sums from the lowest byte up.
+/// Finds the best cut of a plain piece with two classes: this lane's W and position. A lane takes eight positions at a
+/// time. Four bytes of classes times 0x01010101 are their running sums, from the lowest byte up.
 __device__ __forceinline__ void score_plain(const LongLevel& level, const LongPiece& piece, std::uint32_t node,
                                             unsigned long long& best, std::uint32_t& best_at) {
   constexpr int kAtOnce = 8;
@@ -225,8 +225,8 @@ __device__ __forceinline__ void score_plain(const LongLevel& level, const LongPi
   const uint2 totals = reinterpret_cast<const uint2*>(level.totals)[node];
   const auto least = static_cast<std::uint32_t>(level.min_samples_leaf);
   if (n_node / 2 < least || n_node < 2) return;
-  const std::uint32_t more = n_node - 2 * least;  // cuts leave least, .. least + more rows to the left
-  // Rows of the second class in front; what the count says belongs to another node where this one begins.
+  const std::uint32_t more = n_node - 2 * least;  // cuts leave least ... least + more rows on the left
+  // Rows of the second class in front. Where the node begins with this piece, the count belongs to another node.
   std::uint32_t before =
       begin == piece.begin ? 0 : level.counts[(piece.column * 2 + 1) * level.n_pieces + piece.number];
 #pragma unroll 2
@@ -236,7 +236,7 @@ __device__ __forceinline__ void score_plain(const LongLevel& level, const LongPi
                 high = *reinterpret_cast<const uint4*>(ranks + at + 4);
     const uint2 labels = *reinterpret_cast<const uint2*>(classes + at);
     std::uint32_t next = __shfl_sync(kAllLanes, low.x, (lane + 1) % 32);
-    if (lane == 31) next = ranks[min(at + kAtOnce, level.n_rows - 1)];  // behind the last position there is no cut
+    if (lane == 31) next = ranks[min(at + kAtOnce, level.n_rows - 1)];  // there is no cut behind the last position
     const std::uint32_t sums_low = labels.x * 0x01010101U, sums_high = labels.y * 0x01010101U,
                         own = (sums_low >> 24) + (sums_high >> 24);
     std::uint32_t sum = own;
@@ -264,7 +264,7 @@ __device__ __forceinline__ void score_plain(const LongLevel& level, const LongPi
   }
 }
 
-/// Shared memory: n_classes words a warp.
+/// Shared memory: n_classes words per warp.
 template <class Counts>
 __global__ void __launch_bounds__(kPieceThreads) score_kernel(const LongLevel level) {
   extern __shared__ std::uint32_t counters[];
@@ -285,7 +285,7 @@ __global__ void __launch_bounds__(kPieceThreads) score_kernel(const LongLevel le
   const auto attribute = static_cast<std::uint32_t>(level.attributes[piece.column]);
   const auto least = static_cast<std::uint32_t>(level.min_samples_leaf);
   const std::uint8_t* const classes = level.orders.classes + piece.column * level.orders.stride;
-  // The best of this lane in `node`, which is the same for all lanes.
+  // This lane's best in `node`, which is the same for all lanes.
   unsigned long long best = 0;
   std::uint32_t best_at = 0, node = node_at(level, piece.begin);
   for (std::int64_t first = piece.begin; first < piece.end; first += 32) {
@@ -298,11 +298,11 @@ __global__ void __launch_bounds__(kPieceThreads) score_kernel(const LongLevel le
     const unsigned long long worth = is_cut ? static_cast<unsigned long long>(w) : 0;
     const auto at = static_cast<std::uint32_t>(chunk.position);
     unsigned others = __ballot_sync(kAllLanes, chunk.is_there && chunk.node != node);
-    if (chunk.node == node && worth > best) {  // positions ascend: of equal ones the first stays
+    if (chunk.node == node && worth > best) {  // positions ascend: if equal, the first stays
       best = worth;
       best_at = at;
     }
-    while (others != 0) {  // node after node
+    while (others != 0) {  // one node after another
       offer(best_of(level, piece, node), best, attribute, best_at);
       node = __shfl_sync(kAllLanes, chunk.node, __ffs(static_cast<int>(others)) - 1);
       const bool is_in = chunk.is_there && chunk.node == node;

@@ -1,7 +1,7 @@
-// Sorts rows of long columns by their values, all columns at once: a radix sort from the lowest eight bits up that
-// reads and writes every row once a pass (Adinets and Merrill, Onesweep, 2022). What all digits' counts are is known
-// before the first pass; how many equal digits earlier tiles of the same column have, a tile learns by looking back at
-// what those have published.
+// Sorts rows of long columns by their values, all columns at once. It is a radix sort from the lowest eight bits up
+// that reads and writes every row once per pass (Adinets and Merrill, Onesweep, 2022). The counts of all digits are
+// known before the first pass. A tile must also know how many equal digits earlier tiles of its column have. It looks
+// back at what those have published.
 #pragma once
 
 #include <cstdint>
@@ -13,21 +13,22 @@
 namespace stope::discretize::cuda {
 
 inline constexpr int kDigitBits = 8, kDigits = 1 << kDigitBits;
-// The first kDigits threads have a digit each. Two blocks an SM: more would have too few registers.
+// Each of the first kDigits threads has a digit. An SM holds two blocks; with more, threads would have too few
+// registers.
 inline constexpr int kSortThreads = 384, kSortWarps = kSortThreads / 32;
 
 template <class Key>
 inline constexpr int kPasses = static_cast<int>(sizeof(Key)) * 8 / kDigitBits;
 
-/// A key and the word of its row, which go from pass to pass together: what is written next to each other anywhere
-/// fills whole sectors sooner.
+/// A key and the word of its row stay together from pass to pass: two values that are written side by side fill whole
+/// sectors sooner.
 template <class Key>
 struct alignas(2 * sizeof(Key)) SortItem {
   Key key;
   std::uint32_t word;
 };
 template <class Key>
-inline constexpr int kItems = 128 / sizeof(SortItem<Key>);  // of a thread: 48 KB a block
+inline constexpr int kItems = 128 / sizeof(SortItem<Key>);  // items of a thread; a block has 48 KB
 template <class Key>
 inline constexpr std::int64_t kTileRows = kSortThreads * kItems<Key>;
 
@@ -43,7 +44,7 @@ __device__ __forceinline__ SortKey<T> sort_key(T value) {
   }
 }
 
-/// A thread's digit of a key.
+/// Returns the digit of a key in a pass.
 template <class Key>
 __device__ __forceinline__ int digit_of(Key key, int pass) {
   return static_cast<int>(key >> (pass * kDigitBits)) & (kDigits - 1);
@@ -54,20 +55,20 @@ struct SortPass {
   const T* values;  ///< one column behind the other
   std::int64_t n_rows, n_columns, n_tiles;
   int pass;
-  int row_bits;                      ///< of a row's word; its class stands above them, unless they are all 32
+  int row_bits;  ///< bits of a word that hold the row; its class stands above them, unless all 32 are taken
   const std::uint32_t* offsets;      ///< [column][pass][digit]: keys with lower digits
-  std::uint32_t* published;          ///< [column][tile][digit]; 0 before
-  std::uint32_t* next;               ///< the tile that is taken next; 0 before
-  const std::uint8_t* row_classes;   ///< of each row
-  const SortItem<SortKey<T>>* from;  ///< of every pass but the first; one column behind the other
-  SortItem<SortKey<T>>* to;          ///< of every pass but the last
-  SortKey<T>* keys;                  ///< what the last pass writes: columns key_stride apart
+  std::uint32_t* published;          ///< [column][tile][digit]; 0 at the start
+  std::uint32_t* next;               ///< the tile that is taken next; 0 at the start
+  const std::uint8_t* row_classes;   ///< class of each row
+  const SortItem<SortKey<T>>* from;  ///< not in the first pass; one column behind the other
+  SortItem<SortKey<T>>* to;          ///< not in the last pass
+  SortKey<T>* keys;                  ///< the last pass writes them: columns key_stride apart
   std::int64_t key_stride;
-  std::uint32_t* rows;  ///< columns stride apart, as classes
+  std::uint32_t* rows;  ///< columns stride apart, like classes
   std::uint8_t* classes;
   std::int64_t stride;
 
-  // Where the row takes all bits, nothing of the class is left of them: no branch between loads.
+  // Where the row takes all bits, the shift leaves nothing of the class. So loads have no branch between them.
   __device__ __forceinline__ std::uint32_t word_of(std::uint32_t row) const {
     return row | static_cast<std::uint32_t>(std::uint64_t{row_classes[row]} << row_bits);
   }
@@ -79,15 +80,16 @@ struct SortPass {
   }
 };
 
-/// Threads of a block that counts digits, and the places in which its lanes count each: the fewer share one, the fewer
-/// wait for each other.
+/// Threads of a block that counts digits, and how many counters a block has for each digit. The fewer lanes share a
+/// counter, the less they wait for each other.
 inline constexpr int kDigitThreads = 1024;
 template <class Key>
 inline constexpr int kPlaces = 64 / kPasses<Key>;
 template <class Key>
 inline constexpr int kDigitWords = kPasses<Key> * kDigits * kPlaces<Key>;
 
-/// counts[column][pass][digit] of all passes; 0 before. Blocks: parts of a column, columns. Shared memory: kDigitWords.
+/// counts[column][pass][digit] for all passes; 0 at the start. Blocks: parts of a column, columns. Shared memory:
+/// kDigitWords.
 template <class T>
 __global__ void __launch_bounds__(kDigitThreads)
     digits_kernel(const T* values, std::int64_t n_rows, std::int64_t part_rows, std::int64_t n_parts,
@@ -114,12 +116,14 @@ __global__ void __launch_bounds__(kDigitThreads)
   for (int i = thread; i < kN * kDigits; i += kDigitThreads) {
     std::uint32_t n = 0;
 #pragma unroll
-    for (int j = 0; j < n_places; ++j) n += mine[i * n_places + (j + place) % n_places];  // threads in unlike banks
+    // threads start in different banks
+    for (int j = 0; j < n_places; ++j) n += mine[i * n_places + (j + place) % n_places];
     if (n > 0) atomicAdd(counts + column * kN * kDigits + i, n);
   }
 }
 
-/// The sum of what threads in front of this one bring. `warp_sums`: kSortWarps words. By all threads.
+/// Returns the sum of what the threads in front of this one have. `warp_sums`: kSortWarps words. All threads must call
+/// it.
 __device__ __forceinline__ std::uint32_t sum_in_front(std::uint32_t own, std::uint32_t* warp_sums) {
   const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
   std::uint32_t sum = own;
@@ -135,8 +139,8 @@ __device__ __forceinline__ std::uint32_t sum_in_front(std::uint32_t own, std::ui
   return before;
 }
 
-/// Lanes whose digit is this lane's. Of plain C++ the compiler makes seven instructions a bit, which are then half of
-/// the sort's.
+/// Returns the lanes that have the same digit as this one. From plain C++ the compiler makes seven instructions per
+/// bit, half of all instructions of the sort.
 __device__ __forceinline__ unsigned same_digit(unsigned digit) {
   unsigned same = 0xffffffffU;
 #pragma unroll
@@ -151,15 +155,15 @@ __device__ __forceinline__ unsigned same_digit(unsigned digit) {
   return same;
 }
 
-/// What a block shares: the tile's items in their new order, and counts.
+/// The shared memory of a block: the tile's items in their new order, and counts.
 template <class Key>
 struct SortMemory {
   SortItem<Key> items[kTileRows<Key>];
-  std::uint16_t counts[kSortWarps][kDigits];  ///< of a digit in a warp; then where its items begin
+  std::uint16_t counts[kSortWarps][kDigits];  ///< how often a warp has a digit; then where its items begin
   std::uint32_t bases[kDigits], warp_sums[kSortWarps];
 };
 
-/// Writes an item to its place in the sorted column: after the last pass key, row and class apart.
+/// Writes an item to its place in the sorted column. The last pass writes key, row and class apart.
 template <bool kLast, class T>
 __device__ __forceinline__ void put_item(const SortPass<T>& job, std::int64_t column, std::uint32_t target,
                                          const SortItem<SortKey<T>>& item) {
@@ -172,16 +176,16 @@ __device__ __forceinline__ void put_item(const SortPass<T>& job, std::int64_t co
   }
 }
 
-/// One tile of a pass. kFirst: rows come from the values, in their order; kLast: classes go with them. kFull: there are
-/// kTileRows of them, not `n_here`.
+/// Sorts one tile of a pass. kFirst: rows come from the values, in their order. kLast: classes are written, too. kFull:
+/// the tile has kTileRows rows rather than `n_here`.
 template <class T, bool kFirst, bool kLast, bool kFull>
 __device__ __forceinline__ void sort_tile(const SortPass<T>& job, std::int64_t column, std::int64_t tile, int n_here,
                                           SortMemory<SortKey<T>>& shared) {
   using Key = SortKey<T>;
   constexpr int n = kItems<Key>;
   const int thread = static_cast<int>(threadIdx.x), lane = thread % 32, warp = thread / 32;
-  // Items in the order of warp, step and lane are in the column's order.
-  const int first_item = warp * (32 * n) + lane, n_own = n_here - first_item;  // item i is there if i * 32 < n_own
+  // The order of warp, step and lane is the column's order of the items.
+  const int first_item = warp * (32 * n) + lane, n_own = n_here - first_item;  // item i exists if i * 32 < n_own
   const std::int64_t first = tile * kTileRows<Key> + first_item, of_column = column * job.n_rows;
   const auto is_own = [&](int i) { return kFull || i * 32 < n_own; };
   const int shift = job.pass * kDigitBits;
@@ -198,7 +202,7 @@ __device__ __forceinline__ void sort_tile(const SortPass<T>& job, std::int64_t c
       own[i] = job.from[of_column + first + i * 32];
     }
   }
-  std::uint32_t places[n / 2] = {};  // among those of the warp with the same digit; two a word
+  std::uint32_t places[n / 2] = {};  // place among the warp's items with the same digit; two in a word
   std::uint16_t* const warp_counts = shared.counts[warp];
 #pragma unroll
   for (int i = 0; i < n; ++i) {

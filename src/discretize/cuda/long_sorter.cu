@@ -1,4 +1,4 @@
-// Launches of the sort. Keys of 32 bits stay as ranks; those of float64 become dense ranks.
+// Launches of the sort. Keys of 32 bits serve as ranks; those of float64 are replaced by dense ranks.
 #include "discretize/cuda/long_sorter.hpp"
 
 #include <bit>
@@ -16,7 +16,7 @@ namespace {
 using stope::cuda::check;
 using stope::cuda::check_launch;
 
-constexpr std::int64_t kPartRows = 1 << 15;  // of a block that counts digits
+constexpr std::int64_t kPartRows = 1 << 15;  // rows that a block counts digits of
 
 /// Bits of a row's word below its class; 32: there is no room for the class.
 int bits_below_class(std::int64_t n_rows, int n_classes) {
@@ -47,15 +47,15 @@ void count_digits(const T* values, std::int64_t n_rows, std::int64_t n_columns, 
   check_launch("counting digits");
 }
 
-/// Counts become offsets. A block for every column and pass.
+/// Turns counts into offsets, with a block per column and pass.
 __global__ void __launch_bounds__(kDigits) offsets_kernel(std::uint32_t* counts) {
   __shared__ std::uint32_t warp_sums[kSortWarps];
   std::uint32_t& own = counts[static_cast<std::int64_t>(blockIdx.x) * kDigits + threadIdx.x];
   own = sum_in_front(own, warp_sums);
 }
 
-/// kCounts: counts[column][piece] of keys that are not the ones in front of them. Else ranks, from what the counts of
-/// pieces in front add up to.
+/// With kCounts: counts[column][piece] = keys of the piece that differ from the one in front of them. Else ranks, which
+/// start from the sum of the counts of the pieces in front.
 template <bool kCounts>
 __global__ void __launch_bounds__(kPieceThreads)
     ranks_kernel(const std::uint64_t* keys, std::int64_t n_rows, std::int64_t n_columns, std::int64_t n_pieces,
@@ -97,10 +97,10 @@ void LongSorter::reserve(std::int64_t n_columns) {
   using Item = SortItem<SortKey<T>>;
   static_assert(sizeof(uint4) % sizeof(Item) == 0);
   const std::int64_t n_items = checked::mul(2 * n_columns, n_rows_), n_of_word = sizeof(uint4) / sizeof(Item);
-  // An earlier sort may be at work still: freeing memory waits for the GPU.
+  // An earlier sort may still be at work, but freeing memory waits for the GPU.
   const auto grow = [](auto& buffer, std::int64_t size) {
     if (size <= buffer.size()) return;
-    buffer = {};  // first: both at once might not fit
+    buffer = {};  // freed first: both at once might not fit
     buffer = std::remove_reference_t<decltype(buffer)>(size);
   };
   grow(items_, (n_items + n_of_word - 1) / n_of_word);
@@ -115,7 +115,7 @@ void LongSorter::sort(const T* values, std::int64_t n_columns, const std::uint8_
   reserve<T>(n_columns);
   static_assert(kTileRows<Key> * static_cast<std::int64_t>(sizeof(SortItem<Key>)) == kSortTileBytes);
   const std::int64_t n_tiles = (n_rows_ + kTileRows<Key> - 1) / kTileRows<Key>;
-  // All 0 at first: the tiles that passes have taken, digits' counts, what tiles publish in each pass.
+  // All of this is 0 at first: tiles that passes have taken, counts of digits, and what tiles publish in each pass.
   std::uint32_t* const state = state_.data();
   std::uint32_t* const offsets = state + kPasses<Key>;
   std::uint32_t* const published = offsets + n_columns * kPasses<Key> * kDigits;
@@ -127,7 +127,7 @@ void LongSorter::sort(const T* values, std::int64_t n_columns, const std::uint8_
   const std::int64_t at = first * orders.stride, size = n_columns * n_rows_;
   auto* items = reinterpret_cast<SortItem<Key>*>(items_.data());
   auto* other = items + size;
-  // The last pass reads what the one before it wrote, so that the other half is free.
+  // The last pass reads what the one before it wrote, so the other half is free.
   Key* const keys = kIsWide ? reinterpret_cast<Key*>(other) : reinterpret_cast<Key*>(orders.ranks + at);
   SortPass<T> job{.values = values,
                   .n_rows = n_rows_,

@@ -9,7 +9,7 @@
 
 namespace stope::discretize::cuda {
 
-/// Room for the orders of columns.
+/// Memory for the orders of columns.
 class OrdersMemory {
  public:
   OrdersMemory(std::int64_t n_rows, std::int64_t n_columns)
@@ -29,13 +29,13 @@ class LongSorter {
  public:
   LongSorter(std::int64_t n_rows, int n_classes) : n_rows_(n_rows), n_classes_(n_classes) {}
 
-  /// Takes the memory that a sort of so many columns needs (discretize/sort_memory.hpp).
+  /// Allocates the memory that a sort of n_columns columns needs (discretize/sort_memory.hpp).
   template <class T>
   void reserve(std::int64_t n_columns);
 
-  /// Queues the sort of columns that lie one behind the other; they become columns first .. of `orders`. One after the
-  /// other, in one stream or streams that wait: memory of the sort's own is used again. T: float, double, std::int32_t
-  /// (codes, not negative). Fewer than 2^30 rows.
+  /// Queues the sort of columns that lie one behind the other. They become columns `first` ... of `orders`. Calls must
+  /// follow one another, in one stream or in streams that wait, because they use the same memory. T: float, double,
+  /// std::int32_t (codes, not negative). Fewer than 2^30 rows.
   template <class T>
   void sort(const T* values, std::int64_t n_columns, const std::uint8_t* classes, const LongOrders& orders,
             std::int64_t first, cudaStream_t stream);

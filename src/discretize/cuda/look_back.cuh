@@ -1,17 +1,17 @@
-// How blocks that go through columns tile by tile learn what stands in front of theirs, in one launch: each publishes
-// what its tile has, then what there is up to it (Merrill and Garland, Single-pass parallel prefix scan with decoupled
-// look-back, 2016). Blocks take tiles in order, so that those in front are done or at work.
+// Prefix sums over tiles in one launch. Blocks go through columns tile by tile; each publishes the count of its tile,
+// then the count up to and including it (Merrill and Garland, Single-pass parallel prefix scan with decoupled
+// look-back, 2016). Blocks take tiles in order, so those in front are done or at work.
 #pragma once
 
 #include <cstdint>
 
 namespace stope::discretize::cuda {
 
-/// A published word is a count and one of these; 0: nothing yet.
+/// A published word is a count and one of these flags; 0: nothing yet.
 inline constexpr std::uint32_t kOwn = 1U << 30, kUpToHere = 2U << 30, kCount = kOwn - 1;
 
-/// The column and tile that this block takes: columns in turn, so that few of a column are at work at a time. `next`:
-/// 0 before. By all threads.
+/// The column and tile that this block takes. Columns take turns, so that few tiles of a column are at work at a time.
+/// `next` must be 0 at the start. All threads must call it.
 struct TakenTile {
   std::int64_t column, tile;
 
@@ -24,9 +24,9 @@ struct TakenTile {
   }
 };
 
-/// A thread's own sum: how much the tiles in front have. `published`: of this thread, tile 0; those of tiles are
-/// `stride` apart. The tile's own count is published there, as kOwn; it becomes kUpToHere. Reads several at once: it is
-/// the way to memory that takes time.
+/// Returns the sum of the tiles in front, for one thread's count. `published` points to this thread's word of tile 0;
+/// those of the tiles are `stride` apart. The tile's own count must be published there as kOwn; it becomes kUpToHere.
+/// Several words are read at once, because the way to memory takes the time.
 __device__ __forceinline__ std::uint32_t look_back(volatile std::uint32_t* published, std::int64_t stride,
                                                    std::int64_t tile, std::uint32_t own) {
   constexpr int kAtOnce = 4;
@@ -50,7 +50,7 @@ __device__ __forceinline__ std::uint32_t look_back(volatile std::uint32_t* publi
   return before;
 }
 
-/// As above for one sum, by a warp.
+/// Like look_back() for one count, computed by a whole warp.
 __device__ __forceinline__ std::uint32_t warp_look_back(volatile std::uint32_t* published, std::int64_t tile,
                                                         std::uint32_t own) {
   const int lane = static_cast<int>(threadIdx.x) % 32;
@@ -60,7 +60,7 @@ __device__ __forceinline__ std::uint32_t warp_look_back(volatile std::uint32_t* 
     if (other >= lane) found = published[other - lane];
     const unsigned whole = __ballot_sync(0xffffffffU, (found & kUpToHere) != 0),
                    missing = __ballot_sync(0xffffffffU, found == 0);
-    const unsigned needed = whole == 0 ? 0xffffffffU : whole ^ (whole - 1);  // lanes up to the first whole one
+    const unsigned needed = whole == 0 ? 0xffffffffU : whole ^ (whole - 1);  // lanes up to the first that has kUpToHere
     if ((missing & needed) != 0) continue;
     std::uint32_t sum = (needed >> lane & 1) != 0 ? found & kCount : 0;
 #pragma unroll

@@ -12,7 +12,7 @@ std::int64_t size_of(cuda_abi::Type type) {
   return type == cuda_abi::Type::float32 ? 4 : 8;
 }
 
-// Done once the default stream is.
+// The copy is done once the default stream is.
 template <class T>
 void upload(stope::cuda::DeviceBuffer<T>& to, const T* from, std::int64_t n) {
   to = stope::cuda::DeviceBuffer<T>(n);
@@ -35,7 +35,7 @@ CutSession::CutSession(int gpu, const cuda_abi::Decisions& decisions, std::int64
     slot.host_w = stope::cuda::PinnedBuffer<std::int64_t>(most_columns);
     slot.host_ends = stope::cuda::PinnedBuffer<double>(2 * most_columns);
     check(cudaMemset(slot.ends.data(), 0, static_cast<std::size_t>(slot.ends.bytes())),
-          "clearing cuts");  // not all get some
+          "clearing cuts");  // some columns write only w
     slot.list = stope::cuda::DeviceBuffer<int>(most_columns + 1);
   }
   if (n_rows_ > kShortRows) long_ = std::make_unique<LongCuts>(decisions, most_columns);
@@ -43,7 +43,7 @@ CutSession::CutSession(int gpu, const cuda_abi::Decisions& decisions, std::int64
   check(cudaStreamSynchronize(nullptr), "copying classes");
 }
 
-// A piece that failed leaves work under way: it ends before its memory goes.
+// A piece that failed leaves work under way, which must end before its memory is freed.
 CutSession::~CutSession() {
   for (const Slot& slot : slots_) cudaStreamSynchronize(slot.stream.get());
 }

@@ -1,4 +1,4 @@
-// Pieces of columns from the host's memory, two at a time (discretize/cuda_abi.hpp).
+// Computes pieces of columns from the host's memory, two at a time (discretize/cuda_abi.hpp).
 #pragma once
 
 #include <memory>
@@ -13,7 +13,7 @@ namespace stope::discretize::cuda {
 
 class CutSession {
  public:
-  /// On the GPU that is current.
+  /// Works on the current GPU.
   CutSession(int gpu, const cuda_abi::Decisions& decisions, std::int64_t most_columns);
   ~CutSession();
   CutSession(const CutSession&) = delete;
@@ -35,7 +35,7 @@ class CutSession {
     stope::cuda::PinnedBuffer<double> host_ends;
     stope::cuda::DeviceBuffer<int> list;
     std::int64_t n_columns = 0;
-    stope::cuda::Stopwatch watch;  ///< of the work between the copies
+    stope::cuda::Stopwatch watch;  ///< times the work between the copies
   };
 
   template <class T>
@@ -48,7 +48,7 @@ class CutSession {
   stope::cuda::DeviceBuffer<std::uint8_t> classes_;
   stope::cuda::DeviceBuffer<std::int64_t> totals_;
   Slot slots_[cuda_abi::kSlots];
-  std::unique_ptr<LongCuts> long_;  ///< of more than kShortRows rows
+  std::unique_ptr<LongCuts> long_;  ///< for more than kShortRows rows
 };
 
 }  // namespace stope::discretize::cuda

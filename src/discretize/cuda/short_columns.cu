@@ -1,5 +1,5 @@
-// Launches of the search in short columns (short_columns.cuh): first with words of 32 bits where a column of floats
-// fits them, then of 64.
+// Launches of the search in short columns (short_columns.cuh). Columns of floats that fit words of 32 bits are searched
+// first, then the others with words of 64.
 #include "discretize/cuda/short_columns.cuh"
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 namespace stope::discretize::cuda {
 namespace {
 
-constexpr unsigned kLeftBlocks = 512;  // for what few columns are left
+constexpr unsigned kLeftBlocks = 512;  // for the few columns that are left
 
 template <bool kTwo, class T, class Word, int n>
 void launch(const ShortJob<T>& job, cudaStream_t stream) {

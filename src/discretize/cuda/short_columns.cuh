@@ -1,4 +1,4 @@
-// The best cut of columns of up to 1024 rows: a warp has a column, whose words (value's code, class) it sorts in its
+// The best cut of columns of up to 1024 rows. A warp takes a column and sorts its words (code of the value, class) in
 // registers.
 #pragma once
 
@@ -13,24 +13,24 @@ namespace stope::discretize::cuda {
 
 inline constexpr int kShortThreads = 256, kPositions = static_cast<int>(kShortRows);
 
-/// Columns of one type, one behind the other; and what is to be found of each.
+/// Columns of one type, one behind the other, and what is to be found of each.
 template <class T>
 struct ShortJob {
   Columns<T> columns;
   CutsThere cuts;
   const int* list;  ///< the columns to look at, and how many, where kIsListed; else all
   const int* n_list;
-  int* left;  ///< columns whose codes take more bits than a word has, and how many; null: they are undecided
+  int* left;  ///< columns whose codes take more bits than a word has, and how many; null: they stay undecided
   int* n_left;
 };
 
-/// Floats whose words of 32 bits were too short.
+/// True for floats whose words of 32 bits were too short.
 template <class T, class Word>
 inline constexpr bool kIsListed = sizeof(T) < sizeof(Word);
 
 template <int n>
 struct Prefix {
-  /// values[i] becomes the sum of all up to it, of the lanes before, too.
+  /// values[i] becomes the sum of all values up to it, including those of the lanes before.
   static __device__ __forceinline__ void sums(int (&values)[n], int lane) {
 #pragma unroll
     for (int i = 1; i < n; ++i) values[i] += values[i - 1];
@@ -46,7 +46,7 @@ struct Prefix {
   }
 };
 
-/// W of a cut behind each of the words. kTwo: of two classes.
+/// Computes W of a cut behind each of the words. kTwo: there are two classes.
 template <bool kTwo, class T, class Word, int n>
 __device__ __forceinline__ void scores(const Columns<T>& job, const Word (&words)[n], int lane, int (&w)[n]) {
   if constexpr (kTwo) {
@@ -71,7 +71,7 @@ __device__ __forceinline__ void scores(const Columns<T>& job, const Word (&words
       Prefix<n>::sums(here, lane);
       const int others = static_cast<int>(job.n_rows - job.totals[k]);
 #pragma unroll
-      for (int i = 0; i < n; ++i) {  // what the row gains (score.hpp), both counts before it
+      for (int i = 0; i < n; ++i) {  // the row's gain (score.hpp); both counts are from before it
         if ((static_cast<int>(words[i]) & mask) == k) w[i] = others - 2 * (lane * n + i - (here[i] - 1));
       }
     }
@@ -79,7 +79,7 @@ __device__ __forceinline__ void scores(const Columns<T>& job, const Word (&words
   }
 }
 
-/// One column. A word: code << class_bits | class; behind the last row words are all ones.
+/// Searches one column. A word is code << class_bits | class; words behind the last row are all ones.
 template <bool kTwo, class T, class Word, int n>
 __device__ __forceinline__ void best_cut(const ShortJob<T>& whole, std::int64_t column, int lane) {
   const Columns<T>& job = whole.columns;

@@ -1,4 +1,4 @@
-// What all lanes of a warp have in common: the highest number, the range of keys.
+// Reductions over the lanes of a warp: the highest number, the range of keys.
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,8 @@
-// A warp sorts 32 n words in its registers: lane l has those at positions l n .. l n + n - 1 in the end.
+// A warp sorts 32 n words in its registers. In the end lane l has those at positions l n ... l n + n - 1.
 //
-// Each lane sorts its own by a network; then runs of 1, 2, 4, 8 and 16 lanes are merged in pairs. The first step of a
-// merge compares a run's words with the other's in reverse, so that every run ascends and all lanes do the same; what
-// is left are bitonic sequences, halved across lanes and then in each.
+// Each lane sorts its own words by a network. Then runs of 1, 2, 4, 8 and 16 lanes are merged in pairs. The first step
+// of a merge compares a run's words with the other's in reverse, so that every run ascends and all lanes do the same.
+// The bitonic sequences that are left are halved across lanes, then in each lane.
 #pragma once
 
 #include <cstdint>
@@ -18,12 +18,13 @@ __device__ __forceinline__ void order(Word& a, Word& b) {
 
 template <class Word>
 __device__ __forceinline__ Word lower_or_higher(Word a, Word b, bool lower) {
-  if constexpr (sizeof(Word) == 4) return lower ? min(a, b) : max(a, b);  // one instruction, which takes the choice
+  // one instruction, which makes the choice, too
+  if constexpr (sizeof(Word) == 4) return lower ? min(a, b) : max(a, b);
   return (b < a) == lower ? b : a;
 }
 
-/// Batcher's odd-even merge sort, of any n known when compiled: runs of p are merged, words k apart compared. By
-/// templates, since loops of loops are not unrolled everywhere, and then words would lie in memory.
+/// Batcher's odd-even merge sort, for any n known at compile time: runs of p are merged, words k apart are compared. It
+/// uses templates, because not every compiler unrolls nested loops; words would then lie in memory.
 template <int n, int p, int k, class Word>
 __device__ __forceinline__ void sort_own_from(Word (&v)[n]) {
   if constexpr (p < n) {
@@ -43,7 +44,7 @@ __device__ __forceinline__ void sort_own(Word (&v)[n]) {
   sort_own_from<n, 1, 1>(v);
 }
 
-/// A bitonic sequence: n / 2 log2(n) comparisons where n is a power of two.
+/// Sorts a bitonic sequence: n / 2 log2(n) comparisons where n is a power of two.
 template <int n, class Word>
 __device__ __forceinline__ void sort_bitonic(Word (&v)[n]) {
   if constexpr ((n & (n - 1)) != 0) {
