@@ -1,4 +1,4 @@
-"""--explain says why --device auto took the device, in every job. What GPUs change about it: the *_fake_test.cpp."""
+"""--explain says why --device auto took the device, in every job. The *_fake_test.cpp test what GPUs change about it."""
 
 import re
 

@@ -1,4 +1,4 @@
-// The one decision of --device auto, and what it says in each outcome.
+// The decision of --device auto, and its reason in each outcome.
 #include "device/auto_gpu.hpp"
 
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@ namespace {
 
 using Outcome = Decision::Outcome;
 
-/// A machine of two GPUs, of which the second can be used, and how often it was looked at.
+/// A machine with two GPUs, only the second of which can be used, and how often it was looked at.
 struct Machine {
   Machine() {
     cuda.functions = &functions;

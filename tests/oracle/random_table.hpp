@@ -24,7 +24,7 @@ struct TableShape {
     open_unit,  ///< (0, 1): what the divergences accept
     both_signs  ///< [-0.3, 0.7)
   } values = Values::uniform;
-  int n_values = 3;        ///< of a nominal column
+  int n_values = 3;        ///< values of a nominal column
   bool binominal = false;  ///< every other nominal column is binominal
 };
 

@@ -65,7 +65,7 @@ TEST_F(FakeStatistics, AutoTakesAGpuThatPaysAndGivesUpOneThatFails) {
     return describe(Array{much.data(), ElementType::float32, rows, columns, 1, rows}, few, run).report;
   };
   run.device = "cuda";
-  EXPECT_EQ(report_of(40'000'000, 1).backend, "cuda");  // from now on the driver is started
+  EXPECT_EQ(report_of(40'000'000, 1).backend, "cuda");  // starts the driver
   run.device = "auto";
   const StatsReport taken = report_of(90'000'000, 1);
   EXPECT_EQ(taken.backend, "cuda");
