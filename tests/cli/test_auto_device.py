@@ -1,4 +1,4 @@
-"""--explain says why --device auto took the device, in every job. The *_fake_test.cpp test what GPUs change about it."""
+"""--explain says why --device auto took the device, in every job. The *_fake_test.cpp test what GPUs change in it."""
 
 import re
 

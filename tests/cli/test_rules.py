@@ -1,4 +1,4 @@
-"""Rules that no recorded run covers: missing labels and attributes, unseen values, exclusion, weights, ties, streams and
+"""Rules that no recorded run covers: missing labels and attributes, unseen values, exclusion, weights, ties, streams,
 compressed input, evaluation schemes, conversion, help."""
 
 import gzip
