@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Times reading one generated CSV file of 21 mixed columns: stope, the floor (a bare from_chars loop), DuckDB, pandas
-and pyarrow, interleaved, in one run. Wall-clock times and, for a machine that is not idle, processor times. Checks stope's values against the generator's sums. Writes the medians with every
-sample to bench/results/csv_<cpu>_<date>.json.
+and pyarrow, interleaved, in one run. Measures wall times and, for a machine that is not idle, CPU times. Checks stope's
+values against the generator's sums. Writes the medians with every sample to bench/results/csv_<cpu>_<date>.json.
 
   python3 bench/csv.py BUILD_FOLDER [--gigabytes 1] [--repeats 5] [--threads 2] [--keep FILE]
 
@@ -21,8 +21,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 from bench.support.machine import write_result  # noqa: E402
 
-# Each rival in a process of its own, told to use as many threads; prints seconds and the process's peak memory. DuckDB
-# materialises into a table in memory; pandas is timed with its C parser and its pyarrow engine.
+# Each rival runs in a process of its own with the same number of threads, and prints seconds and the process's peak
+# memory. DuckDB materialises a table in memory. pandas is timed with its C parser and its pyarrow engine.
 RIVALS = {
     "duckdb": """
 import duckdb
@@ -70,7 +70,7 @@ def run_rival(name, file, threads):
 
 
 def check(ours, generated):
-    """Row count and missing counts exactly; sums to the rounding of adding in the same order (none)."""
+    """Checks the row count, the missing counts and the sums, all exactly: stope adds in the same order."""
     for key in ("rows", "missing", "sums"):
         if ours[key] != generated[key]:
             sys.exit(f"stope read other values than were written: {key}\n{ours[key]}\n{generated[key]}")

@@ -1,5 +1,5 @@
-// The parts of bench/csv.py that are C++: writes the file, reads it with stope, and runs the floor: a bare two-thread
-// std::from_chars loop. Each prints one JSON line.
+// The C++ parts of bench/csv.py: they write the file, read it with stope, and run the floor, a bare std::from_chars
+// loop on several threads. Each prints one JSON line.
 //   csv_bench generate FILE BYTES SEED | csv_bench stope FILE THREADS | csv_bench loop FILE THREADS
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -28,8 +28,8 @@ namespace {
 
 using stope::Random;
 
-// 21 columns: six of whole numbers, eight of decimals, seven nominal (two with quotes, one with 20,000 values); each
-// cell but those of the first column is missing with probability 1/16.
+// 21 columns: six of whole numbers, eight of decimals, seven nominal (two with quotes, one with 20,000 values). Except
+// in the first column, each cell is missing with probability 1/16.
 constexpr std::array<std::string_view, 21> kNames = {"row", "age",  "count", "year",  "flag",    "big",  "x1",
                                                      "x2",  "x3",   "price", "ratio", "lat",     "tiny", "wide",
                                                      "sex", "city", "job",   "note",  "comment", "code", "label"};
@@ -44,9 +44,9 @@ const std::array<std::string_view, 12> kJobs = {
 const std::array<std::string_view, 6> kNotes = {"\"ok\"", "\"late, paid\"", "\"said \"\"no\"\"\"",
                                                 "plain",  "\"two\nlines\"", "none"};
 
-// What the generator wrote, column by column: the reader's table must sum up to the same.
+// Sums of what the generator wrote, by column. The reader's table must have the same sums.
 struct Sums {
-  std::array<double, 21> sum{};  // numeric: of the values, in row order; nominal: of the values' lengths
+  std::array<double, 21> sum{};  // numeric: sum of the values in row order; nominal: of their lengths
   std::array<std::int64_t, 21> missing{};
   std::int64_t rows = 0;
 };
@@ -98,7 +98,7 @@ class RowWriter {
     if (may_miss != 0 && missing()) return;
     put(std::to_string(value), static_cast<double>(value));
   }
-  // strtod, not from_chars: the check must not share a routine with what it checks.
+  // Uses strtod, not from_chars: a check must not share a routine with the code that it checks.
   void decimal(double value, int digits) {
     if (missing()) return;
     char buffer[64];
@@ -164,7 +164,7 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-// Processor time of all threads: on a busy machine the steadier figure.
+// CPU time of all threads, which is steadier on a busy machine.
 double cpu_seconds() {
   rusage usage{};
   ::getrusage(RUSAGE_SELF, &usage);
@@ -174,7 +174,7 @@ double cpu_seconds() {
   return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
-// A line "VmHWM:  123 kB" of /proc/self/status, in bytes.
+// A line such as "VmHWM: 123 kB" of /proc/self/status, in bytes.
 long long status_bytes(const std::string& key) {
   std::ifstream file("/proc/self/status");
   std::string line;
@@ -215,8 +215,8 @@ int read_with_stope(const std::string& path, int threads) {
   return 0;
 }
 
-// The floor: find separators and line ends byte by byte, from_chars where the column is numeric; nothing is stored,
-// quotes are only stepped over, nothing is hashed.
+// The floor: it finds separators and line ends byte by byte and calls from_chars where the column is numeric. It stores
+// and hashes nothing, and only steps over quotes.
 double loop_over(std::string_view text) {
   double sum = 0;
   const char* p = text.data();
@@ -262,7 +262,7 @@ int run_loop(const std::string& path, int threads) {
   {
     std::vector<std::jthread> workers;
     for (int t = 0; t < threads; ++t) {
-      // Cut where a line ends with the last column, so that an embedded line feed is no cut.
+      // Cuts where a line ends with the last column, so that an embedded line feed is no cut.
       std::size_t cut = n;
       if (t + 1 < threads) {
         const std::size_t wanted = n / static_cast<std::size_t>(threads) * static_cast<std::size_t>(t + 1);
@@ -276,7 +276,7 @@ int run_loop(const std::string& path, int threads) {
   }
   double sum = 0;
   for (const double s : sums) sum += s;
-  ::munmap(address, n);  // timed, as it is in read_table
+  ::munmap(address, n);  // timed, since read_table does it, too
   ::close(fd);
   std::printf("{\"seconds\": %.6f, \"cpu_seconds\": %.6f, \"sum\": %.17g}\n", seconds_since(start), cpu_seconds(), sum);
   return 0;

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-"""Times the best cut of every column on the processor, every back end, beside one thread that sorts each column with std::sort (packed
-64-bit words) and scans it, in one process, turn by turn, with the first back end; and beside scikit-learn's stump and tree, which look for the best column only. Every
-score and cut is compared with the sorted column's. The whole command from a CSV file, too. Writes every sample to bench/results/discretize_<cpu>_<date>.json.
+"""Times the best cut of every column on every back end of the CPU. The rival is one thread that sorts each column with
+std::sort (packed 64-bit words) and scans it, in the same process, turn by turn with the first back end. scikit-learn's
+stump and tree, which look only for the best column, are timed as well, and so is the whole command from a CSV file.
+Every score and cut is compared with the sorted column's. Writes every sample to
+bench/results/discretize_<cpu>_<date>.json.
 
   python3 bench/discretize.py BUILD_FOLDER [--repeats 5] [--threads 2] [--backends avx512,avx2,scalar] [--only TEXT]
 """
@@ -54,7 +56,7 @@ def sklearn_samples(rows, columns, classes, repeats):
 
 
 def measure(args, case):
-    """The rival is timed beside the first back end; what the others find must be the same to the bit."""
+    """Times the rival in turn with the first back end. The other back ends must find the same, to the bit."""
     name, rows, columns, classes, kind, permutations = case
     result = {"name": name, "type": kind, "permutations": permutations, "backends": {}}
     answers = set()
@@ -83,7 +85,7 @@ def measure(args, case):
 
 
 def command_samples(args, rows, columns):
-    """The whole command from a CSV file to a CSV ranking, as it times itself: reading, cuts, writing."""
+    """The whole command, from a CSV file to a CSV ranking, by its own timings: reading, cuts, writing."""
     program = args.build / "cli" / "stope"
     with tempfile.TemporaryDirectory(dir=args.folder) as folder:
         table, ranking = pathlib.Path(folder) / "wide.csv", pathlib.Path(folder) / "ranking.csv"
@@ -97,7 +99,7 @@ def command_samples(args, rows, columns):
 
 
 def report(name, who, found):
-    """Medians by the clock and, for a machine that is not idle, in processor time."""
+    """Prints medians of wall time and, for a machine that is not idle, of CPU time."""
     for clock in ("wall_ms", "processor_ms"):
         median = {part: statistics.median(found[part][clock]) for part in ("whole", "cuts", "sort", "sort_scan") if part in found}
         text = f"{name}, {who}, {clock[:-3]}: whole {median['whole']:.1f} ms, cuts {median['cuts']:.1f} ms"

@@ -1,15 +1,15 @@
-// Times the best cut of every column of a made table beside one thread that sorts every column with std::sort, as
-// packed 64-bit words of value and row, and scans it: turn by turn, and every cut compared. Prints one JSON object
-// (discretize.py and work 004 of prior_works.py say what for).
+// Times the best cut of every column of a made table. The rival is one thread that sorts every column with std::sort,
+// as packed 64-bit words of value and row, and scans it. They take turns, and every cut is compared. Prints one JSON
+// object for discretize.py and for work 004 of prior_works.py.
 //
 //   discretize_bench rows= columns= classes= (2) type=float32|float64 permutations= (0) threads= (0) device= (cpu)
 //                    repeats= (5) seconds= (no repetition begins later) rival=yes|no
 //
 //   whole      best_cuts(): from a table in memory to the ranking
-//   cuts       what is left of it without checking the table and making the ranking
-//   gpu        what is left of that without copies, if device= is a GPU
+//   cuts       whole without checking the table and making the ranking
+//   gpu        cuts without copies, if device= is a GPU
 //   sort       one thread: packing the words and std::sort, nothing else
-//   sort_scan  the same with the scan for the best cut
+//   sort_scan  sort and the scan for the best cut
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -55,7 +55,7 @@ void time(Samples& samples, const std::function<void()>& work) {
   samples.processor_ms.push_back(1e3 * (processor_seconds() - before));
 }
 
-// Normal by the sum of twelve uniforms.
+// A normal number: the sum of twelve uniform ones.
 double normal(stope::Random& random) {
   double sum = -6.0;
   for (int i = 0; i < 12; ++i) sum += random.uniform();
@@ -99,7 +99,7 @@ stope::Table make_table(std::int64_t rows, std::int64_t columns, std::int64_t cl
   return table;
 }
 
-// One thread's way: words of value and row, std::sort, a scan. Without `scan` it only sorts.
+// The rival: one thread, words of value and row, std::sort, a scan. Without `scan` it only sorts.
 struct Rival {
   std::vector<std::uint64_t> words;
   std::vector<std::int64_t> left;
@@ -129,7 +129,7 @@ struct Rival {
       const auto k = static_cast<std::size_t>(problem.class_of[static_cast<std::int64_t>(row)]);
       w += d::discernibility_step<std::int64_t>(1, n, problem.class_totals[k], i, left[k]);
       ++left[k];
-      if (w <= highest || !(x[row] < x[next])) continue;  // made tables hold no two values that words confuse
+      if (w <= highest || !(x[row] < x[next])) continue;  // in made tables different values give different words
       highest = w;
       best.found = true;
       best.worth.w = w;

@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
-"""Times best cuts and trees on a GPU beside PyTorch (sort and running sums for cuts, its sort for the sort) and floors measured in the same
-run. Every case but the largest is compared with the processor's, bit for bit. Writes every sample to bench/results/discretize_gpu_<gpu>_<date>.json.
+"""Times best cuts and trees on a GPU. Rivals are PyTorch (sort and running sums for cuts, its sort for the sort) and
+floors measured in the same run. Every case but the largest is compared with the CPU's answer, bit for bit. Writes every
+sample to bench/results/discretize_gpu_<gpu>_<date>.json.
 
   python3 bench/discretize_gpu.py BUILD_FOLDER [--repeats 20] [--only TEXT]
 
-"gpu" is the GPU's work, from columns there; "copy" from columns in pinned memory of the host to cuts there; "call" is by the clock, from a
-table in the host's memory to cuts or a tree there, "processor" the same without the GPU, "auto" which of them --device auto takes; the last case is the whole command, from a CSV file to a CSV ranking.
+"gpu" is the GPU's work, from columns in its memory. "copy" is from columns in the host's pinned memory to cuts in the
+host's memory. "call" is the wall time from a table in the host's memory to cuts or a tree there, and "processor" the
+same without the GPU. "auto" says which of them --device auto takes. The last case is the whole command, from a CSV file
+to a CSV ranking.
 """
 import argparse
 import json
@@ -28,7 +31,7 @@ CUTS = (
     ("cuts 161 x 61,359, 10 classes", 161, 61_359, 10, None, None),
     ("cuts 1,000 x 100,000", 1_000, 100_000, 2, None, None),
     ("cuts 1,000,000 x 100", 1_000_000, 100, 2, None, None),
-    # where auto changes sides
+    # where --device auto changes sides
     ("cuts 161 x 500,000", 161, 500_000, 2, None, None),
     ("cuts 20,000 x 100", 20_000, 100, 2, None, None),
     ("cuts 100,000 x 100", 100_000, 100, 2, None, None),
@@ -45,7 +48,7 @@ TREES = (
     ("tree 20,000 x 100, 5 classes", 20_000, 100, 5, "rule", None),
 )
 SORT = (1_000_000, 100, 2.5)     # rows, columns, milliseconds
-LEVEL = (10_000_000, 100, 1.3)   # rows, columns, times the floor
+LEVEL = (10_000_000, 100, 1.3)   # rows, columns, target in multiples of the floor
 
 TORCH = """
 import json, sys
@@ -136,7 +139,7 @@ def sort(args):
 
 
 def level(args):
-    """The second level of a tree: that of depth 2 less that of depth 1, whose only level needs no rows moved."""
+    """The time of a tree's second level: a tree of depth 2 less one of depth 1, whose only level moves no rows."""
     rows, columns, times = LEVEL
     words = {"job": "tree", "rows": rows, "columns": columns, "label": "rule", "check": "no", "repeats": 3}
     shallow, deep, floor = ours(args, depth=1, **words), ours(args, depth=2, **words), torch("level", rows, columns)

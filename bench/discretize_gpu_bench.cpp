@@ -1,13 +1,13 @@
-// Times best cuts and trees on a GPU, on a made table of float32 columns, and compares them with the processor's;
-// prints one JSON object (discretize_gpu.py says what for).
+// Times best cuts and trees on a GPU, on a made table of float32 columns, and compares them with the CPU's. Prints one
+// JSON object for discretize_gpu.py.
 //
 //   discretize_gpu_bench job=cuts|tree rows= columns= classes= (2) label=noise|rule depth= (of trees: any)
 //                        repeats= (20) check=yes|no
 //
-//   gpu_ms   the GPU's work, copies left out: of cuts, or of sorting and growing (sort_ms, grow_ms)
-//   copy_ms  cuts: from columns in pinned memory of the host to cuts there, by the clock
-//   call_ms  from a table in the host's memory to cuts or a tree there, by the clock
-//   cpu_ms   the same on the processor, all threads, up to five times in a second
+//   gpu_ms   the GPU's work without copies: cuts, or sorting and growing (sort_ms, grow_ms)
+//   copy_ms  cuts: wall time from columns in the host's pinned memory to cuts in the host's memory
+//   call_ms  wall time from a table in the host's memory to cuts or a tree there
+//   cpu_ms   the same on the CPU, all threads, up to five times in a second
 #include <chrono>
 #include <cstdio>
 #include <cstring>
@@ -40,12 +40,12 @@ void print(const char* name, const std::vector<double>& values) {
   std::printf("], ");
 }
 
-/// What --device auto takes once the driver has started.
+/// Prints which device --device auto takes once the driver has started.
 void print_choice(const std::string& backend) {
   std::printf("\"auto\": \"%s\", ", backend == "cuda" ? "GPU" : "processor");
 }
 
-/// What the processor finds, and how long it takes.
+/// What the CPU finds, and how long it takes.
 template <class Find>
 auto time_processor(const Find& find) {
   std::vector<double> cpu;
@@ -60,7 +60,7 @@ auto time_processor(const Find& find) {
   }
 }
 
-// Noise: labels have nothing to do with the values. Rule: they follow the sum of two columns, a tenth of them wrong.
+// noise: labels are independent of the values. rule: they follow the sum of two columns, and a tenth of them is wrong.
 Table make(std::int64_t rows, std::int64_t columns, std::int64_t classes, bool by_rule) {
   stope::bench::TableKind kind;
   kind.n_columns = columns;
@@ -72,7 +72,7 @@ Table make(std::int64_t rows, std::int64_t columns, std::int64_t classes, bool b
   for (std::int64_t row = 0; row < rows; ++row) {
     auto label = static_cast<std::int32_t>(random.below(static_cast<std::uint64_t>(classes)));
     if (by_rule && random.below(10) != 0) {
-      const double sum = table.columns[0].at(row) + table.columns[1].at(row);  // below 2
+      const double sum = table.columns[0].at(row) + table.columns[1].at(row);  // labels have two classes
       label = std::min(static_cast<std::int32_t>(sum / 2 * static_cast<double>(classes)),
                        static_cast<std::int32_t>(classes) - 1);
     }
@@ -89,7 +89,8 @@ stope::RunOptions on(const char* device) {
   return run;
 }
 
-// All columns as one piece, in pinned memory already: the copies to the GPU and back, and the work between them alone.
+// All columns are one piece, already in pinned memory: this times only the copies to the GPU and back, and the work
+// between them.
 void time_piece(const stope::discretize::DecisionProblem& problem, std::int64_t repeats) {
   namespace abi = stope::discretize::cuda_abi;
   const abi::Functions& functions = *stope::device::cuda().functions->discretize;

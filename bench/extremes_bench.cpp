@@ -1,13 +1,13 @@
-// Times the smallest and the largest of an array of doubles in [-1, 1), as work 001 did (prior_works.py says what for):
-// a plain loop, describe() on the processor and, where it is named, on a GPU. Prints one JSON object for each number of
-// values; every answer is compared with the plain loop's.
+// Times the smallest and the largest of an array of doubles in [-1, 1), as work 001 did (prior_works.py): by a plain
+// loop, and by describe() on the CPU or, if it is named, on a GPU. Prints one JSON object for each number of values.
+// Every answer is compared with the plain loop's.
 //
 //   extremes_bench sizes=16,64,... device=cpu|cuda threads= (0) repeats= (7) seconds= (1)
 //
-//   loop_ms      one thread, a comparison a value
+//   loop_ms      one thread, one comparison per value
 //   call_ms      describe(), from values in the host's memory to the answer there
 //   all_ms       the same with all statistics
-//   fresh_ms     cuda: the first call of all, with the start of the driver
+//   fresh_ms     cuda: the very first call, with the start of the driver
 //   resident_ms  cuda: describe() of values in the GPU's memory; gpu_ms: the GPU's part of it
 //
 // A sample is the mean of as many calls as fill half a millisecond; repetitions of a size end after `seconds`.
@@ -42,7 +42,7 @@ struct Plan {
 
 std::vector<double> samples_of(const Plan& plan, const std::function<void()>& work) {
   constexpr double kSample = 0.5, kMostCalls = 10'000;
-  work();  // first touch of memory, caches as warm as they can be
+  work();  // touches the memory first and warms the caches
   Clock::time_point start = Clock::now();
   work();
   const auto calls = static_cast<std::int64_t>(std::clamp(kSample / milliseconds_since(start), 1.0, kMostCalls));
@@ -119,7 +119,7 @@ class Bench {
     print("all_ms", all);
     if (run_.device == "cuda") {
       print("fresh_ms", {fresh});
-      if (!driver_) driver_.emplace(0);  // not before the first call, whose time has the start of the driver
+      if (!driver_) driver_.emplace(0);  // after the first call, whose time includes the start of the driver
       right = resident(values, expected) && right;
     }
     std::printf("\"backend\": \"%s\", \"threads\": %d, \"min\": %.17g, \"max\": %.17g, \"right\": %s}\n",

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Times z = A^T (A x) with stope beside NumPy's two products (processor) and PyTorch's, which are cuBLAS's (GPU), and beside
-the floor, one read of A, in one run, on the same numbers. Checks that every answer is right and that stope's is the same on
-every back end, to the bit. Writes every sample to bench/results/gram_<machine>_<date>.json.
+"""Times z = A^T (A x) in one run, on the same numbers. Rivals are NumPy's two products (CPU), PyTorch's, which are
+cuBLAS's (GPU), and the floor, one read of A. Checks that every answer is right, and that stope's has the same bits on
+every back end. Writes every sample to bench/results/gram_<machine>_<date>.json.
 
   python3 bench/gram.py BUILD_FOLDER [--device cpu|cuda] [--threads N] [--repeats 9] [--small]
 
-On a processor that others use, too, compare the processor times (cpu): they are what the work takes, not what it waits.
-On a GPU "kernels" is a pass from x there to z there, what the targets are about; PyTorch is timed the same way.
+On a CPU that others use, too, compare the CPU times (cpu): they leave out the waiting. On a GPU "kernels" is a pass
+from x to z in the GPU's memory; the targets count it, and PyTorch is timed the same way.
 """
 import argparse
 import json
@@ -29,7 +29,7 @@ SMALL_CASES = [(100_000, 1024, "float32"), (2048, 32_768, "float32"), (64, 1_000
 GPU_CASES = [(1_000_000, 1024, "float32", 1.0), (32_768, 32_768, "float32", 1.05), (1024, 1_000_000, "float32", 1.05),
              (1792, 1792, "float32", 0.012), (14_336, 14_336, "float32", None), (10_000_000, 50, "float32", None),
              (1000, 61_359, "float32", None), (500_000, 1024, "float64", None), (8192, 65_536, "float64", None)]
-READ_CEILING = 4.5e12  # bytes a second: read-only streams on an H200
+READ_CEILING = 4.5e12  # bytes per second of read-only streams on an H200
 
 NUMPY = """
 import json, sys, time

@@ -1,16 +1,16 @@
 // Times the gram operator on one matrix that it makes: prints one JSON object with every sample in milliseconds of
-//   gram       z = A^T (A x), one pass            cpu: the process's processor time, for a machine that is not idle
+//   gram       z = A^T (A x), one pass; cpu is the CPU time of the process, for a machine that is not idle
 //   two        y = A x, then z = A^T y, two passes
 //   several    z of 8 vectors, one pass
 //   read       the same array, read once by as many threads (sums of its words): the floor
-//   kernels    on a GPU: a pass from x there to z there, back to back
-//   fresh      a new operator and its first pass: on a GPU with the copy of A; first_ms: the very first, with its
-//   driver
-// and checks z against the serial computation where `check` is 1.
+//   kernels    on a GPU: passes from x to z in its memory, back to back
+//   fresh      a new operator and its first pass, on a GPU with the copy of A; first_ms is the very first, with the
+//              start of the driver
+// and checks z against the serial computation if CHECK is 1.
 //
 //   gram_bench ROWS COLUMNS float32|float64 DEVICE THREADS REPEATS CHECK [FILE]   (STOPE_BACKEND chooses the back end)
 //
-// FILE: the matrix is left there as it lies in memory, and x behind it, both for others to multiply.
+// FILE receives the matrix as it lies in memory, followed by x, for others to multiply.
 #include <algorithm>
 #include <bit>
 #include <chrono>
@@ -45,7 +45,7 @@ struct Samples {
 
 Samples time(int repeats, const std::function<void()>& work) {
   Samples samples;
-  work();  // the first touch of memory, the first copy to a GPU
+  work();  // touches the memory first, and makes the first copy to a GPU
   for (int i = 0; i < repeats; ++i) {
     const auto start = std::chrono::steady_clock::now();
     const double cpu = processor_seconds();
@@ -93,7 +93,7 @@ struct Matrix {
   stope::MatrixView view() const { return {values.data(), dtype, rows, columns, 0}; }
 };
 
-// Independent sums, so that nothing but memory is waited for.
+// The sums are independent, so that they wait only for memory.
 std::uint64_t read_all(const stope::Buffer<char>& values, stope::ThreadPool& pool) {
   constexpr std::int64_t kPiece = std::int64_t{1} << 20, kSums = 32;
   const std::int64_t pieces = (values.size() + kPiece - 1) / kPiece;
@@ -123,7 +123,7 @@ void leave(const Matrix& matrix, const char* path) {
   }
 }
 
-// A pass on the GPU alone, from x there to sums there.
+// Times a pass on the GPU alone, from x to sums in its memory.
 void print_kernels(const Matrix& matrix, const stope::RunOptions& run, int repeats) {
   using namespace stope::gram;
   const auto rows = make_row_source(matrix.view());

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Times exact k-NN on the CPU in one run: stope (every back end the machine has, and its reference) against scikit-learn
+"""Times exact k-NN on the CPU in one run: stope (every back end of the machine, and its reference) against scikit-learn
 (brute force, kd_tree, ball_tree), FAISS's flat index and, for mixed tables, Gower distances in NumPy. Every answer is
-checked: stope's must equal its reference's bit for bit, of the rivals' the share of queries is reported whose neighbours
-are the right ones. Writes bench/results/knn_cpu_<cpu>_<date>.json and a plot of time against rows and columns.
+checked: stope's must equal its reference's bit for bit. For rivals the share of queries with the right neighbours is
+reported. Writes bench/results/knn_cpu_<cpu>_<date>.json and a plot of time against rows and columns.
 
   python3 bench/knn_cpu.py BUILD_FOLDER [--threads 2] [--repeats 5] [--only NAME] [--quick]
 
@@ -66,7 +66,8 @@ CASES = [
 AXES = ([Case(f"rows {n}", n, 1_000, 50) for n in (5_000, 20_000, 80_000, 320_000)] +
         [Case(f"columns {d}", 50_000, 1_000, d) for d in (2, 4, 8, 16, 32, 64, 128, 256)])
 
-# A rival in a process of its own: arrays T and Q, k, threads, repeats are given; prints build and search seconds.
+# A rival runs in a process of its own. It has the arrays T and Q, k, threads and repeats, and prints build and search
+# seconds.
 SEARCH = {
     "sklearn-brute": "nn = NearestNeighbors(n_neighbors=k, algorithm='brute', metric=metric, n_jobs=threads).fit(T)",
     "sklearn-kd_tree": "nn = NearestNeighbors(n_neighbors=k, algorithm='kd_tree', n_jobs=threads).fit(T)",
@@ -122,7 +123,7 @@ print(json.dumps({{"build": build, "searches": times, "version": version}}))
 
 
 def generate(case, folder):
-    """Training and query arrays: float32, as the rivals take them; mixed ones also as CSV for stope."""
+    """Makes training and query arrays: float32, as the rivals take them, and mixed ones also as CSV for stope."""
     g = np.random.default_rng(1)
 
     def draw(rows, centres):
@@ -191,7 +192,7 @@ def rival(args, case, files, folder, name):
 
 
 def measure(args, case):
-    """One case: every program, then stope's first back end once more, so that a drift of the machine shows."""
+    """Measures one case: every program, then stope's first back end once more, so that a drift of the machine shows."""
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         files = generate(case, folder)

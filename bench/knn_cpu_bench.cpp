@@ -1,5 +1,5 @@
-// Times k-NN searches with stope on the CPU: prints one JSON object with the fit, the first search (which makes what
-// the back end keeps beside the table) and the following ones, and writes the answer for others to check.
+// Times k-NN searches with stope on the CPU. Prints one JSON object with the fit, the first search (which makes the
+// back end's images of the table) and the following ones, and writes the answer for others to check.
 //
 //   knn_cpu_bench TRAIN QUERY METRIC K THREADS REPEATS OUT     (STOPE_BACKEND chooses the back end)
 #include <algorithm>

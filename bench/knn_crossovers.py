@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Times both sides of every crossover in src/knn/search/method.cpp, the first search of a fresh index each time (it makes the
-images and looks at the sample), and prints where they meet. Writes bench/results/knn_crossovers_<cpu>_<date>.json.
+"""Times both sides of every crossover in src/knn/search/method.cpp and prints where they meet. It always times the
+first search of a fresh index, which makes the images and looks at the sample. Writes
+bench/results/knn_crossovers_<cpu>_<date>.json.
 
   python3 bench/knn_crossovers.py BUILD_FOLDER [--threads 2] [--repeats 5]
 """

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Measures what `--device auto` weighs (src/knn/search/auto_device.cpp): the same k-NN jobs, from host memory to host memory, on
-the processor and on a GPU: in a fresh process, with the driver started, and with the table on the GPU. Prints where each
-pays and writes bench/results/knn_device_<gpu>_<date>.json.
+"""Measures what `--device auto` weighs (src/knn/search/auto_device.cpp): the same k-NN jobs, from host memory to host
+memory, on the CPU and on a GPU, in a fresh process, with the driver started, and with the table on the GPU. Prints
+where each pays and writes bench/results/knn_device_<gpu>_<date>.json.
 
   python3 bench/knn_device.py BUILD_FOLDER [--repeats 5] [--seconds 1e9] [--skip CASES] [--only TEXT] [--results FOLDER]
 """
@@ -20,7 +20,7 @@ from bench.support.machine import write_result  # noqa: E402
 
 FILTERED = "euclidean"  # images and matrix units on either side
 EXACT = "mahalanobis"   # every distance by the formula
-PROCESSOR = [  # back end, rows, queries, columns, k, metric: what a pair costs
+PROCESSOR = [  # back end, rows, queries, columns, k, metric, to measure the cost of a pair
     *((backend, 50_000, 2_000, 20, 10, metric) for backend in ("avx512vnni", "avx512", "avx2", "scalar")
       for metric in (FILTERED, "chebyshev")),
     *(("reference", 10_000, 500, 20, 10, metric) for metric in
@@ -41,7 +41,7 @@ def measure(build, case, device, repeats, warm, backend=None):
     words = [build / "bench" / "knn_device_bench", *case, device, repeats, *(["warm"] if warm else [])]
     environment = {key: value for key, value in os.environ.items() if key != "STOPE_BACKEND"}
     if device == "cuda":
-        backend = "cuda"  # through images however small the job
+        backend = "cuda"  # uses images even if the job is small
     if backend:
         environment["STOPE_BACKEND"] = backend
     done = subprocess.run([str(word) for word in words], capture_output=True, text=True, env=environment)

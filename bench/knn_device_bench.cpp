@@ -1,9 +1,10 @@
-// Times one k-NN job on one device as a program meets it, in host memory throughout: one JSON object with the fit, the
-// first search of the fitted table (which copies it and makes images) and the ones after.
+// Times one k-NN job on one device as a program sees it, from host memory to host memory. Prints one JSON object with
+// the fit, the first search of the fitted table (which copies it and makes images) and the following ones.
 //
 //   knn_device_bench ROWS QUERIES COLUMNS K METRIC DEVICE REPEATS [warm]
 //
-// With `warm` a tiny search comes first, so that the driver has been started. STOPE_TILE_* and the like hold as always.
+// With `warm` a tiny search comes first, so that the driver has started. STOPE_TILE_* and other variables work as
+// usual.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>

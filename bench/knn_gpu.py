@@ -1,19 +1,19 @@
 #!/usr/bin/env python3
-"""Times exact k-NN on a GPU in one run, case by case: stope, the floor (what the hardware needs at least for the same pairs)
-and, where they are installed, PyTorch and FAISS, each on the same kind of data. stope's answers are checked against the
-processor's, bit for bit; of the rivals the share of queries with a right set of neighbours is reported. Writes
+"""Times exact k-NN on a GPU in one run, case by case: stope, the floor (the least time that the hardware needs for the
+same pairs) and, if installed, PyTorch and FAISS, all on the same kind of data. stope's answers are compared with the
+CPU's, bit for bit. For rivals the share of queries with a right set of neighbours is reported. Writes
 bench/results/knn_gpu_<gpu>_<date>.json and a plot.
 
   python3 bench/knn_gpu.py BUILD_FOLDER [--repeats 7] [--only TEXT] [--rivals torch,faiss] [--results FOLDER]
 
-Every case is a process of its own with a limit (--limit seconds); what it did is its "method": a search that no filter took
-went through the reference. Milliseconds of a case:
-  search   the GPU's work, tables and the training table's images there: images of the queries to sorted neighbours, where
-           the API takes rows in the GPU's memory with the queries there and the lists left there
-  resident the call that does so, by the clock
-  whole    search and the images of the training table, which a search makes once: as the targets count
-  wall     the call, from a table in the processor's memory to lists there, images kept from the search before
-The streamed cases have their target in wall time, against their floor or the same search in memory.
+Every case is a process of its own with a time limit (--limit seconds). Its "method" says what it did: a search that no
+filter took went through the reference. Milliseconds of a case:
+  search   the GPU's work from images of the queries to sorted neighbours. The tables and the training table's images
+           are on the GPU. Where the API takes rows in the GPU's memory, queries and lists stay there
+  resident the wall time of such a call
+  whole    search and the images of the training table, which a search makes once; the targets count it
+  wall     the call, from a table in the host's memory to lists there, with images kept from the search before
+Targets of streamed cases are wall times, against the floor or against the same search in memory.
 """
 import argparse
 import dataclasses
@@ -29,10 +29,10 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 from bench.support.machine import gpus, write_result  # noqa: E402
 
-# What an H200 did in the programs that do these things best, measured: half-precision and byte products (FLOP/s), terms of
-# byte differences a second, bytes a second read, and copied to the GPU from pinned memory.
+# Measured rates of an H200 in the programs that are best at each: half-precision and byte products (FLOP/s), terms of
+# byte differences per second, bytes per second read, and bytes per second copied to the GPU from pinned memory.
 HALF, BYTES, DIFFERENCES, READ, BUS = 730e12, 1460e12, 52.7e12, 4.4e12, 55e9
-MIXED_COLUMNS = 350  # 25 + 25 attributes of 8 values, some missing, as columns of a product
+MIXED_COLUMNS = 350  # columns of a product for 25 + 25 attributes of 8 values, some missing
 
 
 @dataclasses.dataclass
@@ -47,11 +47,11 @@ class Case:
     compat: str = "none"
     nominal: int = 0
     missing: float = 0.0
-    target: float = None  # milliseconds of the whole on an H200
-    times: float = None  # the target instead: so many times `against` ...
+    target: float = None  # milliseconds of `whole` on an H200
+    times: float = None  # the target instead: this many times `against` ...
     against: str = "floor"  # ... "floor", or another case's wall time
     floor: str = "products"
-    memory: int = 0  # the limit, in bytes
+    memory: int = 0  # the memory limit in bytes
     gpus: int = 1
     with_images: bool = True  # whether the target counts the images of the training table
     rivals: tuple = ("torch", "faiss")
@@ -120,7 +120,7 @@ def run_stope(args, case):
 
 
 def summarise(case, ours):
-    """The figures of a case that a table shows."""
+    """The figures of a case for the table."""
     row = {"case": case.name, "floor": case.floor, "floor_ms": case.floor_ms(), "target_ms": case.target, "stope": ours}
     if "error" in ours:
         return row
@@ -129,7 +129,7 @@ def summarise(case, ours):
     row["through_the_reference"] = not ours["method"].startswith("filter") or ours["uncertified"] == case.queries
     if row["through_the_reference"] or not ours["gpu_ms"].keys() - {"sum"}:
         return row
-    copies = ("copy", "upload")  # what moves data between the machine's memories
+    copies = ("copy", "upload")  # steps that move data between host and GPU
     resident = ours.get("resident_method", "").endswith("on the GPU")
     if resident:
         row["resident_ms"] = statistics.median(ours["resident_ms"])
@@ -143,7 +143,7 @@ def summarise(case, ours):
 
 
 def judge(row, case, rows):
-    """Adds the figure that stands for the case, and what the target says of it."""
+    """Adds the figure that stands for the case, and whether it meets the target."""
     ms = row["figure_ms"] = row.get("whole_ms") or row.get("search_ms") or row.get("wall_ms")
     if case.target is not None:
         row["target"] = f"<= {case.target} ms"
@@ -158,7 +158,8 @@ def judge(row, case, rows):
 
 
 def run_rivals(args, program, cases):
-    """One process for all: to import PyTorch takes longer than most cases. What it did not come to has no figure."""
+    """Runs all cases in one process, since importing PyTorch takes longer than most cases. Cases that it did not reach
+    have no figure."""
     lines = "".join(json.dumps(dataclasses.asdict(case) | {"repeats": 3}) + "\n" for case in cases)
     command = [sys.executable, "-m", "bench.support.gpu_rivals", program]
     try:
@@ -246,7 +247,7 @@ def main():
     cases = [case for case in CASES if any(word in case.name for word in args.only.split("|"))]
     rows, left_out = {}, []
 
-    def save():  # after every case: a run that is ended leaves what it has
+    def save():  # after every case, so that a run that is cut short leaves its results
         result = {"gpu": there[0], "left_out": left_out, "results": list(rows.values())}
         return write_result(args.results, "knn_gpu", result, there[0])
 

@@ -1,21 +1,20 @@
-// Times k-NN searches on a GPU: one JSON object with the fit, the first search (which copies the table and makes its
-// images), the following ones, what the GPU did in the first and in the last, and for how many of the first queries the
-// answer is that of the processor.
+// Times k-NN searches on a GPU. Prints one JSON object: the fit, the first search (which copies the table and makes its
+// images), the following ones, the GPU's steps in the first and in the last, and for how many of the first queries the
+// CPU's answer is the same.
 //
 //   knn_gpu_bench ROWS QUERIES COLUMNS K DATA REPEATS [KEY=VALUE...]     DATA: support/made_table.hpp says which
 //
 //   metric=NAME      the measure (euclidean where all columns are numeric, else mixed-euclidean)
 //   compat=rapidminer  its ties and order
-//   nominal=N        the last N of the columns are nominal, of 8 values (values=N for other numbers of them)
-//   missing=SHARE    of the values that are missing
+//   nominal=N        the last N columns are nominal, with 8 values each (values=N changes this)
+//   missing=SHARE    share of missing values
 //   device=NAME      cuda (the default), cuda:0,1, cpu
-//   memory=BYTES     the limit, on each GPU as well
+//   memory=BYTES     the memory limit, on each GPU as well
 //   checked=N        queries whose answer is compared (64)
 //   seconds=S        no repetition begins later
-//   fits=N           the table is fitted and first searched so many times, and the last time counts: the first in a
-//                    process has the driver load its kernels, and the GPU's clocks rise
-//   resident=1       the queries are in the first GPU's memory as well, and the lists stay there: as many repetitions
-//                    again (numbers only)
+//   fits=N           fits and first searches the table N times; the last time counts. In the first one the driver
+//                    loads its kernels and the GPU's clocks rise
+//   resident=1       repeats the searches with queries in the first GPU's memory, where the lists stay (numbers only)
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -39,7 +38,7 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-// How many of the queries of `few` have the processor's neighbours and distances, bit for bit.
+// How many queries of `few` have the CPU's neighbours and distances, bit for bit.
 std::int64_t same_as_processor(const stope::KnnIndex& index, const stope::Table& few, std::int64_t k,
                                const stope::Neighbors& ours) {
   stope::RunOptions run;
@@ -70,7 +69,7 @@ void print_steps(const char* name, const stope::SearchReport& report) {
 struct Search {
   double seconds = 0.0;
   stope::SearchReport report;
-  stope::Neighbors first;  // what is checked of the first block of its answer
+  stope::Neighbors first;  // the checked part of the first block of its answer
 };
 
 Search search(const stope::KnnIndex& index, const stope::Table& query, std::int64_t k, std::int64_t checked,
@@ -102,7 +101,7 @@ std::vector<double> values_of(const stope::Table& table) {
 struct ResidentSearches {
   std::vector<double> times;
   stope::SearchReport report;
-  bool same = false;  // the first lists are those of `last`
+  bool same = false;  // whether the first lists are those of `last`
 };
 
 // Searches whose queries are in the GPU's memory, and whose lists stay there.
@@ -196,7 +195,7 @@ int bench(int argc, char** arguments) {
   std::printf("\"scanned\": %lld, \"listed\": %lld, \"evaluated\": %lld, \"uncertified\": %lld, ",
               static_cast<long long>(report.scanned), static_cast<long long>(report.listed),
               static_cast<long long>(report.evaluated), static_cast<long long>(report.uncertified));
-  std::fflush(stdout);  // the times are known: what follows may take long where the processor is slow
+  std::fflush(stdout);  // the times are known; the rest may take long on a slow CPU
   const std::int64_t n_checked = std::min(checked, last.first.n_queries());
   std::vector<std::int64_t> rows;
   for (std::int64_t i = 0; i < n_checked; ++i) rows.push_back(i);

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Times PCA and ridge on tall, wide and square tables: stope beside scikit-learn (its own choice of solver), in one run, taking turns. Wall-clock
-times and, for a machine that is not idle, processor times. Checks variances (1e-9 of the total) and coefficients (1e-7 of the largest).
-Writes every sample to bench/results/pca_<cpu>_<date>.json.
+"""Times PCA and ridge on tall, wide and square tables: stope and scikit-learn (its own choice of solver) take turns in
+one run. Measures wall times and, for a machine that is not idle, CPU times. Checks variances (1e-9 of the total) and
+coefficients (1e-7 of the largest). Writes every sample to bench/results/pca_<cpu>_<date>.json.
 
   python3 bench/pca.py BUILD_FOLDER [--repeats 3] [--threads 2] [--small] [--cases NAME,NAME]
 
@@ -22,7 +22,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 from bench.support.machine import write_result  # noqa: E402
 
-# name: (job, rows, columns, components or alpha). 0 components = all. Ridge has a column more, the target.
+# name: (job, rows, columns, components or alpha). 0 components = all. Ridge has one more column, the target.
 CASES = {
     "pca tall, all": ("pca", 10_000_000, 50, 0),
     "pca tall, 10": ("pca", 100_000, 300, 10),
@@ -68,7 +68,7 @@ print(json.dumps(times | {"method": method, "version": sklearn.__version__}))
 
 
 def made(folder, job, n, p):
-    """Fifteen latent dimensions and noise; for ridge a target that depends on them."""
+    """Makes a table of fifteen latent dimensions and noise; for ridge it adds a target that depends on them."""
     random = np.random.default_rng(1)
     columns = p + (job == "ridge")
     path = folder / f"{job}_{n}_{p}.npy"
@@ -90,7 +90,7 @@ def run(command, threads):
 
 
 def check(job, ours, theirs, method):
-    """How far the answers are apart; an inexact solver's answer is not compared."""
+    """How far apart the answers are; the answer of an inexact solver is not compared."""
     if job == "pca":
         if method == "randomized":
             return None

@@ -1,4 +1,4 @@
-// Times PCA and ridge of stope on a table in memory: prints one JSON object, and writes variances or coefficients for
+// Times PCA and ridge of stope on a table in memory. Prints one JSON object, and writes variances or coefficients for
 // others to check.
 //
 //   pca_bench pca|ridge FILE.npy K|ALPHA THREADS REPEATS OUT     (ridge: the last column is the target; K 0 = all)

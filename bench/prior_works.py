@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Repeats what earlier works printed, with stope, on the CPU and, where there is one, on the GPU: the same job, whole. Their figures
-stand beside ours in bench/results/prior_works_<work>_<machine>_<date>.json and in a plot.
+"""Repeats the jobs of earlier works with stope, each as a whole, on the CPU and, if there is one, on the GPU. Their
+printed figures and ours are in bench/results/prior_works_<work>_<machine>_<date>.json and in a plot.
 
   python3 bench/prior_works.py BUILD_FOLDER [--work 000|001|002|003|004] [--devices cpu,gpu] [--only TEXT] [--seconds S]
   python3 bench/prior_works.py --compare FILE FILE...      whether the answers of several machines are the same
   python3 bench/prior_works.py --plot FILE...              draws the plots of result files again
   python3 bench/prior_works.py --constants FILE...         what the planner (--device auto) takes from result files of 001 and 002
 
-Their hardware is years, most of it ten years and more, older: the ratio says nothing of either program. What can be compared is that
+Most of their hardware is at least ten years older, so the ratio says nothing about either program. The point is that
 the whole job is done, at every size, with one answer: the script ends with an error if CPU and GPU differ in a bit.
 
   work 000   k-NN plug-in for RapidMiner (2011-12)            bench/support/prior_knn.py

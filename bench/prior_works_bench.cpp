@@ -1,5 +1,5 @@
-// Runs the jobs of the earlier works (prior_works.py says which) as a caller of the library does, from tables in memory
-// to the answer in memory: reads one case a line from standard input, prints one JSON object a case.
+// Runs the jobs of the earlier works (prior_works.py lists them) as a caller of the library does, from tables in memory
+// to the answer in memory. Reads one case per line from standard input and prints one JSON object per case.
 //
 //   classify KEY=VALUE...    fits a table and predicts the classes of another: every repetition does the whole
 //   matrix KEY=VALUE...      hands out the distances of all pairs, block by block
@@ -9,7 +9,7 @@
 //   rows= queries= columns= k= data= (uniform) nominal= missing= metric= device= threads= repeats= (3)
 //   seconds=                 repetitions, and queries of one-by-one, end when so long was spent on them
 //
-// "answer" is a hash of all that came back: equal where the answers are, to the last bit.
+// "answer" is a hash of all that came back. Hashes are equal if the answers are equal to the last bit.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -68,7 +68,7 @@ struct Case {
     query = maker.table(m, 2);
   }
 
-  // Two classes at random: what they are makes no difference to the time.
+  // Adds two random classes; the time does not depend on them.
   void add_label() {
     stope::Buffer<std::int32_t> codes(n);
     stope::Random random(3);
@@ -83,22 +83,22 @@ struct Case {
   stope::Table train, query;
 };
 
-// What is printed of a case, whatever the job.
+// The printed results of a case, whatever the job.
 struct Outcome {
   double first = 0.0;
   std::vector<double> milliseconds;
-  std::vector<std::int64_t> queries;  // one-by-one: how many the times are for
+  std::vector<std::int64_t> queries;  // one-by-one: the number of queries for each time
   std::uint64_t answer = 0;
   stope::SearchReport report;
 };
 
-// What is hashed of an answer. Blocks may be cut anywhere: one hash for each kind of value.
+// The hashed parts of an answer. Blocks may be cut anywhere, so each kind of value has its own hash.
 struct Hashes {
   Hash first, second;
 };
 
-// Repeats the whole of a job. The first time has its place of its own: it also starts the driver of a GPU, and what
-// comes back is hashed then and only then.
+// Repeats a whole job. The first time is kept apart: it includes the start of a GPU's driver, and only its answer is
+// hashed.
 Outcome repeat(const Case& job, const std::function<stope::SearchReport(Hashes*)>& whole) {
   Outcome outcome;
   Hashes hashes;
@@ -128,7 +128,7 @@ Outcome classify(Case& job) {
 }
 
 Outcome matrix(const Case& job) {
-  constexpr std::int64_t kHashed = 97;  // every so many rows: hashing all would take longer than the distances
+  constexpr std::int64_t kHashed = 97;  // every 97th row, since hashing all would take longer than the distances
   return repeat(job, [&](Hashes* hashes) {
     return stope::pairwise_distances(
         job.query, job.train, {.knn = job.options}, job.run, [&](const stope::PairwiseBlock& block) {
@@ -145,7 +145,7 @@ Outcome one_by_one(const Case& job) {
   const auto index = stope::KnnIndex::fit(job.train, job.options, job.run);
   Outcome outcome;
   Hash hash;
-  // The first use of a GPU starts its driver, and makes what the index keeps: both are in the first time of all.
+  // The first use of a GPU starts its driver and makes what the index keeps. The very first time includes both.
   const Clock::time_point start = Clock::now();
   for (std::int64_t query = 0; query < job.m; ++query) {
     const stope::Table row = job.query.take({query});
@@ -180,8 +180,8 @@ void append_row(std::string& text, const stope::Table& table, std::int64_t row) 
   }
 }
 
-// A table of decimals (and a label) as CSV: 0.12345 is written from its digits, many times as fast as the shortest text
-// of any double, and is read as the same number.
+// Writes a table of decimals (and a label) as CSV. 0.12345 is written from its digits, which is many times as fast as
+// the shortest text of a double, and is read as the same number.
 void write(const std::string& path, const stope::Table& table) {
   constexpr std::int64_t kRowsPerTask = 4096, kTasks = 64;
   stope::OutputFile file(path);

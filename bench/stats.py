@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Times statistics of arrays on the processor: everything in one pass, and only extremes and missing values, beside a plain read of the
-same array by as many threads (the floor, in the same process, turn by turn) and NumPy's two calls, min and max, on the same file.
-Checks the answers against NumPy's. Wall-clock times and, for a machine that is not idle, processor times. Writes every sample to
-bench/results/stats_<cpu>_<date>.json.
+"""Times statistics of arrays on the CPU: everything in one pass, and only extremes and missing values. The floor is a
+plain read of the same array by as many threads, in the same process, turn by turn. The rival is NumPy: two calls, min
+and max, on the same file. Checks the answers against NumPy's. Measures wall times and, for a machine that is not idle,
+CPU times. Writes every sample to bench/results/stats_<cpu>_<date>.json.
 
   python3 bench/stats.py BUILD_FOLDER [--gigabytes 1] [--repeats 7] [--threads 2] [--backends avx512,avx2,scalar]
 """
@@ -22,7 +22,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 from bench.support.machine import write_result  # noqa: E402
 
-# name, type, columns (0: as many values in one), layout, share of missing values
+# name, type, columns (0: all values in one column), layout, share of missing values
 CASES = (
     ("1-D float32", "float32", 1, "rows", 0.0),
     ("1-D float32, 5 % missing", "float32", 1, "rows", 0.05),
@@ -36,7 +36,8 @@ CASES = (
 
 
 def make(case, gigabytes, path):
-    """Values in [-1, 1) (integers: all of the type's range), 2^20 of them repeated with other signs: made fast, and no page the same."""
+    """Makes values in [-1, 1) (integers: of the type's whole range). 2^20 values are repeated with other signs, which
+    is fast and makes every page different."""
     name, kind, columns, _, missing = case
     rows = int(gigabytes * 1e9) // np.dtype(kind).itemsize // columns // 8192 * 8192
     random = np.random.default_rng(1)
@@ -57,7 +58,8 @@ def make(case, gigabytes, path):
 
 
 def numpy_samples(path, case, rows, repeats):
-    """min and max of the file in memory: over everything for one column, else by column; of missing values nanmin, nanmax."""
+    """Times min and max of the file in memory: of one column over everything, else by column; with missing values,
+    nanmin and nanmax."""
     _, _, columns, layout, missing = case
     values = np.load(path)
     matrix = values.reshape((rows, columns) if layout == "rows" else (columns, rows))

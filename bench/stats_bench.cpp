@@ -1,5 +1,5 @@
-// Times describe() on an array from a file, beside a plain read of the same array by as many threads, turn by turn, and
-// prints one JSON object (stats.py says what for).
+// Times describe() on an array from a file, in turn with a plain read of the same array by as many threads. Prints one
+// JSON object for stats.py.
 //
 //   stats_bench file=PATH offset=BYTES type=float32|float64|int32|int64 rows= columns= layout=rows|columns
 //               threads= device= repeats= (5)

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Times statistics of arrays in a GPU's memory: everything in one pass, and only extremes and missing values, beside PyTorch's
-aminmax of as many values and the floor, one read. Every case is compared with the processor, bit for bit. Writes every sample to
-bench/results/stats_gpu_<gpu>_<date>.json.
+"""Times statistics of arrays in a GPU's memory: everything in one pass, and only extremes and missing values. The rival
+is PyTorch's aminmax of as many values; the floor is one read. Every case is compared with the CPU, bit for bit. Writes
+every sample to bench/results/stats_gpu_<gpu>_<date>.json.
 
   python3 bench/stats_gpu.py BUILD_FOLDER [--repeats 20]
 
-"gpu" is the work on the GPU, from values there to the statistics there; "call" is by the clock, to the statistics in the host's memory.
+"gpu" is the work on the GPU, from values to statistics in its memory. "call" is the wall time up to the statistics in
+the host's memory.
 """
 import argparse
 import json
@@ -19,7 +20,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 from bench.support.machine import gpus, write_result  # noqa: E402
 
-READ = 4.4e12  # bytes a second that an H200 was measured to read
+READ = 4.4e12  # measured read rate of an H200, bytes per second
 M = 1 << 20
 # name, type, rows, columns, layout, target: of what, milliseconds
 CASES = (

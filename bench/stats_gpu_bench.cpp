@@ -1,5 +1,5 @@
-// Times describe() of an array in a GPU's memory, and compares its bits with the processor's; prints one JSON object
-// (stats_gpu.py says what for).
+// Times describe() of an array in a GPU's memory, and compares its bits with the CPU's. Prints one JSON object for
+// stats_gpu.py.
 //
 //   stats_gpu_bench type=float32|float64|int32|int64 rows= columns= layout=rows|columns repeats= (20)
 #include <bit>

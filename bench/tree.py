@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
-"""Times whole decision trees on the processor, grown until leaves are pure: stope by discernibility (its own measure) and by Gini impurity,
-beside scikit-learn's DecisionTreeClassifier by Gini impurity on the same float32 array, turn by turn. scikit-learn grows one tree in one
-thread; stope is timed with one thread and with all, by the clock and in processor time, which a loaded machine changes less. All rows are distinct, so every tree has to be right on all of them.
-With --rseslib, a class path of Rseslib 3.6 and Weka (built with Maven from Rseslib's own source), its local discretisation as well, which grows stope's tree: the
-wide tables, once; the number of leaves is compared.
+"""Times whole decision trees on the CPU, grown until leaves are pure. stope grows by discernibility (its own measure)
+and by Gini impurity, in turn with scikit-learn's DecisionTreeClassifier by Gini impurity on the same float32 array.
+scikit-learn grows one tree on one thread. stope is timed with one thread and with all, in wall time and in CPU time,
+which a loaded machine changes less. All rows are distinct, so every tree has to be right on all of them.
+
+--rseslib takes a class path of Rseslib 3.6 and Weka (built with Maven from Rseslib's own source). Its local
+discretisation, which grows stope's tree, is then timed once on the wide tables, and the number of leaves is compared.
+
 Writes every sample to bench/results/tree_<cpu>_<date>.json.
 
   python3 bench/tree.py BUILD_FOLDER [--repeats 5] [--threads 2] [--only NAME] [--rseslib CLASSPATH]
@@ -36,7 +39,8 @@ CASES = (
 
 
 def make(case):
-    """Noise: classes have nothing to do with the values. Rule: classes by the sum of three columns, a tenth of them wrong."""
+    """noise: classes are independent of the values. rule: classes follow the sum of three columns, and a tenth is
+    wrong."""
     _, rows, columns, classes, kind = case
     random = np.random.default_rng(1)
     if kind == "integers":

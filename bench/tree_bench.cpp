@@ -1,4 +1,4 @@
-// Times DecisionTree::fit on a table in memory and prints one JSON object (tree.py says what for).
+// Times DecisionTree::fit on a table in memory and prints one JSON object for tree.py.
 //
 //   tree_bench x=FILE.npy y=FILE.npy criterion=discernibility|gini|entropy threads= repeats= (5)
 #include <sys/resource.h>
@@ -21,7 +21,7 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-// The time of all threads, which a loaded machine does not change much.
+// CPU time of all threads, which a loaded machine changes little.
 double processor_seconds() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
@@ -29,7 +29,7 @@ double processor_seconds() {
          1e-6 * static_cast<double>(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
 }
 
-// The features of one file, the whole numbers of the other as classes.
+// Reads the features from one file and the classes, whole numbers, from the other.
 stope::Table read(const std::string& x, const std::string& y) {
   stope::Table table = stope::read_table(x);
   const stope::Table labels = stope::read_table(y);

@@ -1,9 +1,10 @@
-"""Runs other programs' exact k-NN on a GPU, data resident there: reads one JSON case a line, prints one result a line.
+"""Runs other programs' exact k-NN on data in a GPU's memory. Reads one JSON case per line, prints one result per line.
 
   python3 -m bench.support.gpu_rivals torch|faiss < CASES
 
-Cases have rows, queries, columns, k, data, metric, nominal and repeats, as bench/knn_gpu.py makes them. A result holds the
-median of the repetitions in milliseconds, and the share of the first queries whose set of neighbours is that of float64.
+Cases have rows, queries, columns, k, data, metric, nominal and repeats, as bench/knn_gpu.py makes them. A result holds
+the median of the repetitions in milliseconds, and the share of the first queries whose set of neighbours is that of
+float64.
 """
 import json
 import statistics
@@ -13,8 +14,8 @@ CHECKED = 32
 
 
 def make(torch, case):
-    """Training and query rows on the GPU, of the kinds that support/made_table.cpp makes; for Gower as FAISS wants them:
-    numbers in [0, 1), nominal codes below zero."""
+    """Makes training and query rows on the GPU, of the kinds that support/made_table.cpp makes. For Gower they are as
+    FAISS wants them: numbers in [0, 1), nominal codes below zero."""
     torch.manual_seed(1)
     d, data = case["columns"], case["data"]
     hidden = {"latent": 16, "clusters": 1000}.get(data, 0)
@@ -39,7 +40,8 @@ def make(torch, case):
 
 
 def exact_share(torch, case, train, query, found):
-    """By distances in float64, a piece of the training rows at a time. Equal distances are any order."""
+    """The share of queries with right neighbours, by distances in float64, some training rows at a time. Equal
+    distances may be in any order."""
     n, k = len(train), case["k"]
     few = query[:CHECKED].double()
     rows = max(1, 2 ** 28 // train.shape[1])
@@ -61,12 +63,12 @@ def distances_to(torch, case, train, q):
 
 
 def torch_search(torch, case, train, query):
-    """What people write: a float32 product and topk, or cdist, a piece of the queries at a time. Returns the search, how
-    many of the queries it takes, and what makes ready."""
+    """The search that people write: a float32 product and topk, or cdist, some queries at a time. Returns the search,
+    how many of the queries it takes, and the function that prepares it."""
     n, m, k = case["rows"], case["queries"], case["k"]
     piece = max(1, min(m, 2 ** 30 // n))
     if case["metric"] == "manhattan":
-        few = query[:max(1, m // 20)]  # the whole takes seconds; the time is scaled
+        few = query[:max(1, m // 20)]  # all queries would take seconds; the time is scaled
         return lambda: torch.cat([torch.topk(torch.cdist(few[i:i + piece], train, p=1.0), k, largest=False).indices
                                   for i in range(0, len(few), piece)]), len(few)
     if case["metric"] != "euclidean":

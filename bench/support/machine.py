@@ -1,4 +1,4 @@
-"""What a result file says of the machine and the code it was measured with."""
+"""What a result file says about its machine and about the code that was measured."""
 import datetime
 import json
 import os
@@ -10,7 +10,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 
 
 def cpu_name():
-    """The processor; vendors that hide the model leave family and model number to tell it by."""
+    """The CPU's name. Where a vendor hides the model, family and model number identify it."""
     text = pathlib.Path("/proc/cpuinfo").read_text()
 
     def field(name):
@@ -21,7 +21,7 @@ def cpu_name():
 
 
 def commit():
-    """What was measured: STOPE_COMMIT says it where a build travelled without its repository."""
+    """The commit that was measured. STOPE_COMMIT names it if a build travelled without its repository."""
     if "STOPE_COMMIT" in os.environ:
         return os.environ["STOPE_COMMIT"]
     done = subprocess.run(["git", "-C", ROOT, "describe", "--always", "--dirty"], capture_output=True, text=True)
@@ -38,14 +38,14 @@ def gpus():
 
 
 def memory_bytes():
-    """What can be had without swapping."""
+    """The bytes that are available without swapping."""
     text = pathlib.Path("/proc/meminfo").read_text()
     return 1024 * int(re.search(r"^MemAvailable:\s*(\d+)", text, re.M).group(1))
 
 
 def write_result(folder, name, result, machine=None):
-    """Writes folder/NAME_MACHINE_DATE.json with the machine, the date and the commit added; returns its path. The machine
-    is the processor unless another name is given, a GPU's for example."""
+    """Writes folder/NAME_MACHINE_DATE.json with the machine, the date and the commit added; returns its path. The
+    machine is the CPU unless another name is given, for example a GPU's."""
     today = datetime.date.today().isoformat()
     head = {"benchmark": name, "cpu": cpu_name(), "cores": os.cpu_count(), "date": today, "commit": commit(),
             "load_average": os.getloadavg(), "gpus": gpus()}

@@ -19,7 +19,8 @@ double normal(Random& random) {
   return std::sqrt(-2.0 * std::log(1.0 - random.uniform())) * std::cos(6.283185307179586 * random.uniform());
 }
 
-/// Calls take with what draws one value of an independent kind, so that the kind is asked for once a column.
+/// Calls `take` with a function that draws one value of an independent kind, so that the kind is checked once per
+/// column.
 template <class Take>
 void with_draw(const std::string& kind, const Take& take) {
   if (kind == "normal") {
@@ -33,13 +34,13 @@ void with_draw(const std::string& kind, const Take& take) {
   }
 }
 
-// A generator's states are a fixed distance apart, so neighbouring seeds would give the same numbers a little later:
-// what a first generator returns is a seed far from all others.
+// A generator's states are a fixed distance apart, so neighbouring seeds would give the same numbers a little later. A
+// first generator therefore makes a seed far from all others.
 Random generator(std::uint64_t seed, std::int64_t begin) {
   return Random(Random(seed * 0x1000003 + static_cast<std::uint64_t>(begin)).next());
 }
 
-/// Calls take with the values of a numeric column.
+/// Calls `take` with the values of a numeric column.
 template <class Take>
 void with_numbers(Column& column, const Take& take) {
   if (auto* singles = std::get_if<Buffer<float>>(&column.data)) {
@@ -75,7 +76,7 @@ Table TableMaker::table(std::int64_t n_rows, std::uint64_t seed) const {
     if (c >= n_numeric) {
       column = {"s" + std::to_string(c - n_numeric), ValueType::nominal, Role::regular, Buffer<std::int32_t>(n_rows),
                 values};
-    } else if (kind_.numeric == "decimals") {  // written and read again, they must be what they were
+    } else if (kind_.numeric == "decimals") {  // writing and reading must not change them
       column = {"x" + std::to_string(c), ValueType::real, Role::regular, Buffer<double>(n_rows), {}};
     } else {
       column = {"x" + std::to_string(c), ValueType::real, Role::regular, Buffer<float>(n_rows), {}};
@@ -123,7 +124,7 @@ void TableMaker::lose(Column& column, std::int64_t begin, std::int64_t end, Rand
   }
 }
 
-// Rows that lie near a thousand centres, or near 16 directions.
+// Fills rows that lie near a thousand centres, or near 16 directions.
 void TableMaker::fill_hidden(Table& table, std::int64_t begin, std::int64_t end, std::uint64_t seed) const {
   Random random = generator(~seed, begin);
   const std::int64_t n_numeric = kind_.n_columns - kind_.n_nominal;

@@ -1,5 +1,5 @@
-"""Work 004 of bench/prior_works.py: the best cut of every attribute of a table of two classes (2014; i3-2367M, GT 640M), three tables of
-gene expression data that are not public: ours have their sizes, normal values and random labels."""
+"""Work 004 of bench/prior_works.py: the best cut of every attribute of a table of two classes (2014; i3-2367M, GT
+640M). Its three tables of gene expression data are not public. Ours have their sizes, normal values and random labels."""
 import json
 import os
 import subprocess
@@ -60,7 +60,7 @@ def plot(rows, machine):
     axis.set_yscale("log")
     axis.set_ylabel("milliseconds")
     axis.set_xlabel("rows x attributes")
-    axis.legend(fontsize=8, loc="center left", bbox_to_anchor=(1, 0.5))  # beside the lines, which fill the plot
+    axis.legend(fontsize=8, loc="center left", bbox_to_anchor=(1, 0.5))  # next to the lines, which fill the plot
     return figure, f"Work 004 (2014) and stope on {machine}: best cut of every attribute"
 
 

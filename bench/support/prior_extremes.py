@@ -1,7 +1,8 @@
-"""Work 001 of bench/prior_works.py: the smallest and the largest of an array of doubles in [-1, 1] (2018; i7-5700HQ, GTX 960M), 16 to
-1,045,876 of them, and on to 2^30. Its figure is the crossover: the processor was faster below 65,536, the GPU above.
+"""Work 001 of bench/prior_works.py: the smallest and the largest of an array of doubles in [-1, 1] (2018; i7-5700HQ,
+GTX 960M), 16 to 1,045,876 of them, and on to 2^30. Its figure is the crossover: the CPU was faster below 65,536, the
+GPU above.
 
-Our GPU has two crossovers: of values that lie in the host's memory, which have to be copied, and of values that it has already.
+Our GPU has two crossovers: one for values in the host's memory, which have to be copied, and one for values in its own.
 The constants of src/stats/auto_device.hpp come from here: `--constants FILE` prints them."""
 import json
 import os
@@ -13,7 +14,7 @@ from bench.support.prior_work import Work, crossover, crossovers, plugin, show
 
 CROSSOVER = 65_536
 SIZES = tuple(1 << e for e in range(4, 20)) + (1_045_876,) + tuple(1 << e for e in range(21, 31))
-SHARE = 0.7  # of the free memory that an array may take
+SHARE = 0.7  # share of the free memory that an array may take
 NOTES = {"001": "doubles in [-1, 1): smallest, largest and their first places. 'loop' is a comparison a value on one thread, 'call' a call of the"
                 " library with the values in the host's memory, 'all' one for all statistics, 'resident' with the values in the GPU's memory, the answer in the host's"
                 " each time. The work prints no times, but that its GPU is faster from 65,536 values on"}
@@ -67,12 +68,12 @@ def conclude(rows):
 
 
 def rate(known):
-    """Bytes a second at the largest size."""
+    """Bytes per second at the largest size."""
     return 8e3 * max(known) / known[max(known)] if known else None
 
 
 def constants(rows):
-    """Of src/stats/auto_device.hpp, of this machine; None for what was not measured."""
+    """This machine's constants for src/stats/auto_device.hpp; None for those that were not measured."""
     gpu = times(rows, "call", "gpu")
     return {"thread_rate": rate(times(rows, "all", "cpu, 1 thread")),
             "kCopyRate": rate(gpu),

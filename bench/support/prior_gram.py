@@ -1,6 +1,7 @@
-"""Work 002 of bench/prior_works.py: z = A^T (A x) on a GPU (2020s, an RTX-class card), at the sizes it printed, from files with
-`stope gen`, `ata` and `check` as its tools did, and in memory. Its limits were sizes that are multiples of 128, a vector that fits
-shared memory, one card: odd sizes are here as well. A number that `stope check` finds wrong is an error.
+"""Work 002 of bench/prior_works.py: z = A^T (A x) on a GPU (2020s, an RTX-class card), at the sizes it printed, from
+files with `stope gen`, `ata` and `check` as its tools did, and in memory. It was limited to sizes that are multiples of
+128, a vector that fits shared memory, and one card. Odd sizes are here as well. A number that `stope check` finds wrong
+is an error.
 
 The constants of src/gram/auto_device.cpp come from here: `--constants FILE` prints them."""
 import hashlib
@@ -21,7 +22,7 @@ THEIRS = {(512, 768): (0.0208, 0.0287), (1024, 1024): (0.0414, 0.0635), (1664, 1
 SERIAL_MS = 4.04  # its serial check of 512 x 768
 ODD = [(511, 769), (1025, 1023), (8193, 1001)]
 REPEATS = 9
-SHARE = 0.4  # of the free memory that a matrix may take: the files' way holds it twice
+SHARE = 0.4  # share of the free memory that a matrix may take; the commands hold it twice
 NOTES = {"002": "theirs is the time of its kernels, A on the GPU. Ours: 'call' is a call of the library with A where it is computed (after the"
                 " first, the GPU has it), x and z in the host's memory, 'fresh' the first call of an operator, with the copy of A; 'kernels'"
                 " from x to z on the GPU; 'files' from a file to a file. Its serial check of 512 x 768 took 4.04 ms: `serial_ms` is ours. The"
@@ -78,7 +79,7 @@ def measure(args, _, devices):
 
 
 def times(rows, line, device):
-    """Elements of A -> median, of its sizes; of two with as many the later one."""
+    """Number of elements of A -> median time, for the work's sizes; the later one of two with as many elements."""
     return {size[0] * size[1]: row["median_ms"] for row in rows for size in [row["size"]]
             if row["line"] == line and row["device"] == device and "median_ms" in row}
 
@@ -92,7 +93,8 @@ def conclude(rows):
 
 
 def constants(rows):
-    """Of src/gram/auto_device.cpp, of this machine: seconds, and bytes a second of the largest matrix; None for what was not measured."""
+    """This machine's constants for src/gram/auto_device.cpp: seconds, and bytes per second of the largest matrix; None
+    for those that were not measured."""
     cpu, gpu, fresh = times(rows, "call", "cpu"), times(rows, "call", "gpu"), times(rows, "fresh", "gpu")
     threads = {row["threads"] for row in rows if row["device"] == "cpu" and "threads" in row}
     found = {"element": 1e-3 * cpu[max(cpu)] * max(threads) / max(cpu) if cpu else None}

@@ -1,10 +1,12 @@
-"""Works 000 and 003 of bench/prior_works.py: k-NN on GPUs, from tables in memory to the answer in memory, and from files to files.
+"""Works 000 and 003 of bench/prior_works.py: k-NN on GPUs, from tables in memory to the answer in memory, and from
+files to files.
 
   work 000   k-NN plug-in for RapidMiner (2011-12; GeForce GTX 480 and GT 335M), times of its whole operator
   work 003   k-NN in CUDA (2014), one query after another
 
-"Not overlapped": STOPE_BLOCKS_UNDER_WAY=1, so that no block of queries is prepared or handed on while the GPU works on another,
-and CUDA_LAUNCH_BLOCKING=1: the driver returns from a launch when it is done, so that no copy runs beside it.
+"Not overlapped" means STOPE_BLOCKS_UNDER_WAY=1, so that no block of queries is prepared or handed on while the GPU
+works on another. It also means CUDA_LAUNCH_BLOCKING=1: the driver returns from a launch when it is done, so that no
+copy overlaps with it.
 """
 import hashlib
 import json
@@ -22,7 +24,7 @@ GTX480, GT335M = "GTX 480", "GT 335M"
 QUERIES = (500_000, 1_000_000, 3_000_000)
 POINTS = (512_000, 768_000, 1_000_000)
 
-# Milliseconds, as the works print them: table -> line of the plot -> size -> time.
+# Milliseconds as the works print them: table -> line of the plot -> size -> time.
 THEIRS = {
     "000 table 6": {
         "its best kernel, " + GTX480: dict(zip(ATTRIBUTES, (31, 44, 69, 82, 95, 107, 133, 145, 158))),
@@ -101,7 +103,7 @@ def words_of(case, device, seconds):
 
 
 def run(build, device, cases, seconds, limit):
-    """All cases of a device in one process; those it did not come to within the limit have an error."""
+    """Runs all cases of a device in one process; cases that it does not reach within the limit have an error."""
     with tempfile.TemporaryFile("w+") as lines, tempfile.TemporaryFile("w+") as out:
         lines.write("".join(words_of(case, device, seconds) + "\n" for case in cases))
         lines.seek(0)
@@ -117,7 +119,7 @@ def run(build, device, cases, seconds, limit):
 
 
 def run_files(build, devices, folder, limit):
-    """Table 14 from CSV files to a file of predictions, with the command line: reading and writing included."""
+    """Runs table 14 with the command line, from CSV files to a file of predictions, including reading and writing."""
     rows = []
     for m in QUERIES:
         train, test = folder / "train.csv", folder / "test.csv"
@@ -128,7 +130,7 @@ def run_files(build, devices, folder, limit):
             command = [build / "cli" / "stope", "classify", train, test, "--target", "class", "-k", "10", "--device",
                        "cuda" if device == "gpu" else "cpu", "-o", answer, "--quiet"]
             times = []
-            for _ in range(2):  # the first also brings the file into the system's cache
+            for _ in range(2):  # the first run also brings the file into the system's cache
                 start = time.perf_counter()
                 try:
                     done = subprocess.run([str(c) for c in command], capture_output=True, text=True, timeout=limit,
@@ -153,7 +155,7 @@ def plot_000(rows, machine):
     axes.flat[-1].axis("off")
     for axis, table in zip(axes.flat, tables):
         for name, points in THEIRS[table].items():
-            known = {size: ms for size, ms in points.items() if ms > 0}  # "0 s" is below a second: no point
+            known = {size: ms for size, ms in points.items() if ms > 0}  # "0 s" means less than a second, so it is no point
             axis.plot(list(known), list(known.values()), linestyle="--", marker="x", label=name)
         lines = {}
         source = "000 tables 8 and 10" if table == "000 tables 12 and 13" else table

@@ -1,4 +1,4 @@
-"""What the works of bench/prior_works.py have in common: rows of results, answers that must agree, crossovers."""
+"""Shared by the works of bench/prior_works.py: rows of results, answers that must agree, crossovers."""
 import dataclasses
 import math
 import statistics
@@ -12,7 +12,7 @@ class Work:
     notes: dict  # table -> what is compared with what
     measure: typing.Callable  # (arguments, work's name, devices) -> rows
     plot: typing.Callable  # (rows, machine) -> matplotlib figure, title
-    conclude: typing.Callable = lambda rows: {}  # rows -> what else the file says: crossovers
+    conclude: typing.Callable = lambda rows: {}  # rows -> further members of the file, such as crossovers
 
 
 def plugin(build):
@@ -44,7 +44,7 @@ def show(rows):
 
 
 def differing(rows):
-    """The cases whose answer is not the same on every device."""
+    """The cases whose answers differ between devices."""
     answers = {}
     for row in rows:
         if "answer" in row and (not row.get("queries") or row["queries"][-1] >= 10):
@@ -53,7 +53,7 @@ def differing(rows):
 
 
 def crossovers(work, unit, pairs):
-    """Of {name: (slower start, faster)}, those that were measured; prints them."""
+    """The crossovers in {name: (slower start, faster)} that were measured; prints them."""
     found = {name: crossover(*pair) for name, pair in pairs.items() if all(pair)}
     for name, size in found.items():
         print(f"{work} crossover, {name}: {'none' if size is None else f'{size:,} {unit}' if size else 'always'}")
@@ -61,8 +61,8 @@ def crossovers(work, unit, pairs):
 
 
 def crossover(slow_start, fast):
-    """From which size on `fast` ({size: ms}) takes less time than `slow_start`, for good: between two sizes where the ratio, by
-    logarithms, is 1. None where it never does, 0 where it always does."""
+    """The size from which on `fast` ({size: ms}) always takes less time than `slow_start`. Between two sizes it is
+    where the ratio, interpolated by logarithms, is 1. None if `fast` never wins, 0 if it always does."""
     sizes = sorted(set(slow_start) & set(fast))
     ratios = [fast[size] / slow_start[size] for size in sizes]
     last = max((i for i, ratio in enumerate(ratios) if ratio >= 1), default=-1)

@@ -1,4 +1,4 @@
-// KEY=VALUE words of a benchmark's command line.
+// Reads the KEY=VALUE words of a benchmark's command line.
 #pragma once
 
 #include <cstdint>
@@ -11,14 +11,14 @@
 
 namespace stope::bench {
 
-/// Every key that is asked for, and no other, may be given.
+/// Only keys that the program asks for may be given.
 class Words {
  public:
-  /// Those after the first `n_plain` arguments.
+  /// The words after the first `n_plain` arguments.
   Words(int argc, char** argv, int n_plain) {
     for (int i = n_plain; i < argc; ++i) add(argv[i]);
   }
-  /// Those of a line, separated by blanks.
+  /// The words of a line, separated by blanks.
   explicit Words(const std::string& line) {
     std::istringstream stream(line);
     for (std::string word; stream >> word;) add(word);
@@ -38,7 +38,7 @@ class Words {
     return std::atof(text(key, std::to_string(otherwise)).c_str());
   }
 
-  /// Throws if a word is left that nobody asked for.
+  /// Throws if a word is left that the program did not ask for.
   void done() const {
     if (!words_.empty()) throw Error(ErrorCode::invalid_argument, "unknown word '" + words_.begin()->first + "'");
   }
