@@ -1,6 +1,5 @@
-// The bodies of column_network.hpp. column_network_*.cpp include them inside a namespace named after the instruction
-// set, after the pragma that selects it. STOPE_LANES: doubles in a vector; STOPE_AVX2 or STOPE_AVX512 enable
-// intrinsics. Everything in here has internal linkage.
+// The bodies of column_network.hpp. column_network_<level>.cpp compile them, once per instruction set
+// (base/simd/target_region.hpp).
 
 namespace {
 
@@ -27,7 +26,7 @@ STOPE_INLINE void store(std::uint64_t* p, Doubles v) {
   store<Doubles>(__builtin_assume_aligned(p, sizeof v), v);
 }
 
-// If one of the two is NaN: b, as the instruction has it.
+// If either is NaN, this returns b, as the instruction does.
 STOPE_INLINE Doubles min(Doubles a, Doubles b) {
 #if defined(STOPE_AVX512)
   return _mm512_maskz_min_pd(0xff, a, b);  // gcc 12 warns of its own _mm512_min_pd (GCC bug 105593)
@@ -87,7 +86,7 @@ STOPE_INLINE void order(std::uint64_t* a, std::uint64_t* b) {
   store(b, max(x, y));
 }
 
-// Sorts blocks of kBlock words in registers; what is left over at the end one by one.
+// Blocks of kBlock words are sorted in registers. The words left over at the end are inserted one by one.
 constexpr std::int64_t kBlock = kDoubleLanes == 8 ? 16 : 8;
 
 STOPE_INLINE void order(Doubles& a, Doubles& b) {

@@ -20,7 +20,7 @@
 namespace stope::discretize {
 namespace {
 
-// the last row of its value, unless that is the highest value
+// Marks the last row of a value, unless that is the highest value.
 constexpr std::uint32_t kLastOfValue = std::uint32_t{1} << 31;
 constexpr std::uint32_t kRow = kLastOfValue - 1;
 

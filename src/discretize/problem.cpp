@@ -53,7 +53,7 @@ std::int64_t first_missing(const Column& column) {
             return value != value;
           }
         };
-        // no branch, because mostly none is missing
+        // No branch, because mostly none is missing.
         for (const auto value : values) missing += is_missing(value) ? 1 : 0;
         if (missing == 0) return std::int64_t{-1};
         std::int64_t row = 0;

@@ -11,7 +11,7 @@ namespace {
 
 constexpr double kNano = 1e-9;
 
-/// Seconds of one thread.
+/// Seconds that one thread takes.
 struct CpuCost {
   double element;      ///< an element of A, for the first vector
   double more_vector;  ///< an element, for each further vector
@@ -27,7 +27,7 @@ constexpr CpuCost cpu_cost(device::Backend backend) {
 }
 constexpr double kByte = 0.11 * kNano;  // one thread reads a byte of A: the least that it can cost
 
-/// A GPU. Measured on sm_90; every other architecture counts as that one.
+/// Costs of a GPU, measured on sm_90. Every other architecture counts as that one.
 struct GpuCost {
   double first;      ///< seconds: allocates memory for a matrix and for its pieces on the way
   double call;       ///< seconds: a product of next to nothing

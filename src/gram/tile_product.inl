@@ -5,7 +5,7 @@ namespace {
 
 #include "base/simd/prelude.inl"
 
-// A piece of the tile that is summed at once: its sums, and the operands beside them, fill the registers.
+// A piece of the tile that is summed at once: its sums and their operands fill the registers.
 constexpr int kRows = STOPE_VECTOR_BYTES == 64 ? 8 : 4;
 constexpr int kVectors = 2;
 constexpr int kWidth = kVectors * kDoubleLanes;

@@ -1,5 +1,5 @@
-// What a pass over values in the host's memory takes on the CPU and on a GPU, by measured costs. The choice changes no
-// result.
+// Estimates how long a pass over values in the host's memory takes on the CPU and on a GPU. The costs were measured.
+// The choice changes no result.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +33,7 @@ inline constexpr double kEvenBytes = kCallSeconds / (1.0 / thread_rate(device::B
 static_assert(kEvenBytes >= static_cast<double>(kFewestGpuBytes) &&
               kEvenBytes < 2.0 * static_cast<double>(kFewestGpuBytes));
 
-/// What --device auto decides on. Values in a GPU's memory are always computed there.
+/// Estimates for --device auto. Values in a GPU's memory are always computed there.
 constexpr device::Offer offer_of(std::int64_t bytes, device::Backend backend, int threads, int n_gpus) {
   const auto size = static_cast<double>(bytes);
   return {size / (thread_rate(backend) * threads), kCallSeconds + size / (kCopyRate * n_gpus)};

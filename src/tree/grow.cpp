@@ -27,10 +27,10 @@ double growth_seconds(std::int64_t n_rows, std::int64_t n_columns, int threads) 
          static_cast<double>(std::min<std::int64_t>(threads, n_columns));
 }
 
-// Seconds a row of a long table for what the CPU does even where a GPU grows the tree: nodes.
+// Seconds per row of a long table that the CPU works even where a GPU grows the tree: it makes the nodes.
 constexpr double kRowSeconds = 100e-9;
 
-// Under auto. `why_not`: what GPUs lack for it, or null.
+// Decides under --device auto. `why_not` says what GPUs lack for the job, or is null.
 device::Decision decide(const discretize::DecisionProblem& problem, const GrowOptions& options, const char* why_not,
                         const RunOptions& run) {
   if (why_not != nullptr) return device::decide_for_cpu(why_not);

@@ -79,7 +79,7 @@ class Codes {
  private:
   static constexpr Signed kMissing = static_cast<Signed>(Unsigned{1} << (sizeof(T) * 8 - 1));
 
-  /// what is subtracted from keys below zero; the code of zero; the same above zero; the highest code
+  /// What is subtracted from keys below zero; the code of zero; what is subtracted above zero; the highest code.
   Unsigned negative_, zero_, positive_, highest_;
 };
 

@@ -1,4 +1,4 @@
-// The plug-in's side of discretize/cuda_abi.hpp: exceptions end here.
+// The plug-in's side of discretize/cuda_abi.hpp. No exception leaves it.
 #include "device/cuda/handle.hpp"
 #include "discretize/cuda/session.hpp"
 

@@ -116,7 +116,7 @@ __global__ void __launch_bounds__(kDigitThreads)
   for (int i = thread; i < kN * kDigits; i += kDigitThreads) {
     std::uint32_t n = 0;
 #pragma unroll
-    // threads start in different banks
+    // Threads start in different banks.
     for (int j = 0; j < n_places; ++j) n += mine[i * n_places + (j + place) % n_places];
     if (n > 0) atomicAdd(counts + column * kN * kDigits + i, n);
   }

@@ -18,7 +18,7 @@ __device__ __forceinline__ void order(Word& a, Word& b) {
 
 template <class Word>
 __device__ __forceinline__ Word lower_or_higher(Word a, Word b, bool lower) {
-  // one instruction, which makes the choice, too
+  // This is one instruction, which makes the choice, too.
   if constexpr (sizeof(Word) == 4) return lower ? min(a, b) : max(a, b);
   return (b < a) == lower ? b : a;
 }

@@ -1,4 +1,4 @@
-// The plug-in's side of stats/cuda_abi.hpp: exceptions end here.
+// The plug-in's side of stats/cuda_abi.hpp. No exception leaves it.
 #include "device/cuda/handle.hpp"
 #include "stats/cuda/session.hpp"
 #include "stats/cuda_abi.hpp"
