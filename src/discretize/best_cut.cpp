@@ -156,7 +156,7 @@ class Worker {
   PermutationTest::Tally tally_;
 };
 
-// Under auto. `why_not`: what GPUs lack for it, or null.
+// Decides under --device auto. `why_not` says what GPUs lack for the job, or is null.
 device::Decision decide(const DecisionProblem& problem, const char* why_not, const RunOptions& run) {
   if (why_not != nullptr) return device::decide_for_cpu(why_not);
   if (problem.pure()) return device::decide_for_cpu("there is one class, and nothing to cut");
