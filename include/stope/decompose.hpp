@@ -22,11 +22,11 @@ MissingValues missing_values(std::string_view name);
 Scaling scaling(std::string_view name);
 std::string_view to_string(Scaling scaling) noexcept;
 
-/// How a decomposition was computed, for --explain and --json. The back end is that of the products with the matrix:
-/// empty where the method has none.
+/// How a decomposition was computed, for --explain and --json. `backend` is what computed the products with the matrix;
+/// it is empty if the method has none.
 struct DecomposeReport : BackendReport {
   std::string method;         ///< "covariance", "outer products", "block Lanczos", "normal equations", "qr", "lsqr"
-  std::string method_reason;  ///< why this one
+  std::string method_reason;  ///< why this method
   std::int64_t n_samples = 0;
   std::int64_t n_features = 0;
   std::int64_t products = 0;    ///< multiplications with the matrix (block Lanczos, lsqr)

@@ -8,7 +8,7 @@
 
 namespace stope {
 
-/// Two digits, in lower case.
+/// Appends two hexadecimal digits, in lower case.
 void append_hex(std::string& out, unsigned char byte);
 
 /// A string of JSON, in quotes. Bytes beyond ASCII stay as they are.

@@ -1,4 +1,4 @@
-// Progress of a phase that several threads work on: what each has done is summed, and one thread at a time tells it.
+// Progress of a phase that several threads work on: their counts are summed, and one thread at a time reports the sum.
 #pragma once
 
 #include <cstdint>
@@ -10,12 +10,12 @@ namespace stope {
 
 class SharedProgress {
  public:
-  /// `callback` may be null or empty; it and `phase` outlive this. `done` is what earlier passes have done of the
-  /// total.
+  /// `callback` may be null or empty; it and `phase` outlive this object. `done` is the part of the total that earlier
+  /// passes have done.
   SharedProgress(const ProgressCallback* callback, const char* phase, std::int64_t total, std::int64_t done = 0)
       : callback_(callback), phase_(phase), total_(total), done_(done) {}
 
-  /// Another n of the total are done.
+  /// Adds n to what is done.
   void add(std::int64_t n) {
     if (callback_ == nullptr || !*callback_) return;
     const std::lock_guard lock(mutex_);

@@ -1,4 +1,4 @@
-// What the plug-in does with memory and streams that belong to the caller (stope/device_arrays.hpp). Streams are
+// The plug-in's functions for memory and streams that belong to the caller (stope/device_arrays.hpp). Streams are
 // cudaStream_t.
 #pragma once
 
@@ -19,9 +19,9 @@ struct ArrayFunctions {
   int (*owner)(const void* memory, std::int32_t* gpu, Failure* failure);
   /// Fails if the stream does not belong to the GPU.
   int (*check_stream)(std::int32_t gpu, void* stream, Failure* failure);
-  /// Copies rows to the host, one behind the other, after what the stream has queued. Waits for the copy.
+  /// Copies rows to the host, one after the other, once the stream's queued work is done. Waits for the copy.
   int (*download)(std::int32_t gpu, void* stream, const Rows* rows, void* to, Failure* failure);
-  /// Copies from the host to the GPU, likewise after what the stream has queued, and waits.
+  /// Copies from the host to the GPU, also once the stream's queued work is done, and waits.
   int (*upload)(std::int32_t gpu, void* stream, const void* from, std::int64_t bytes, void* to, Failure* failure);
 };
 static_assert(kFunctionsIn<ArrayFunctions> == kTableSizes.arrays,

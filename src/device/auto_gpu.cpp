@@ -18,7 +18,7 @@ std::string time_text(double seconds) {
   return rounded < 10'000 ? std::to_string(rounded) + " ms" : std::to_string(rounded / 1000) + " s";
 }
 
-// The same as the first words of a sentence: "about 3 ms".
+// time_text() as the first words of a sentence: "about 3 ms".
 std::string about(double seconds) {
   return (seconds < 1e-3 ? "" : "about ") + time_text(seconds);
 }

@@ -21,8 +21,8 @@ struct Row {
   Backend backend;
   const char* name;
   bool (*available)();
-  const char* reason;   ///< what it is
-  const char* lacking;  ///< why it is not here
+  const char* reason;   ///< what the back end is
+  const char* lacking;  ///< why it is not available
 };
 
 bool everywhere() {
@@ -41,7 +41,7 @@ constexpr Row kBackends[] = {
     {Backend::avx512, "avx512", simd::has_avx512, "filters with AVX-512", "the CPU lacks AVX-512 F, BW, VL or DQ"},
     {Backend::avx512vnni, "avx512vnni", simd::has_avx512_vnni,
      "filters with AVX-512, in bytes where that is exact enough", "the CPU lacks AVX-512 VNNI"},
-    {Backend::cuda, "cuda", has_cuda, "", ""},  // in the words of cuda()
+    {Backend::cuda, "cuda", has_cuda, "", ""},  // cuda() words both
 };
 
 std::string words(const Row& row, bool available) {
@@ -64,7 +64,7 @@ BackendChoice demanded(std::string_view name, const std::string& by) {
               "unknown back end '" + std::string(name) + "' (" + by + ")" + did_you_mean(name, known));
 }
 
-// The numbers in "0,1"; throws for anything else.
+// Reads the numbers in "0,1"; throws for anything else.
 std::vector<int> gpu_numbers(std::string_view list, const std::string& device) {
   std::vector<int> numbers;
   for (std::size_t begin = 0; begin <= list.size();) {
@@ -118,7 +118,7 @@ void add_gpus(const Wish& wish, BackendChoice& choice) {
   choice.reason += ": " + names;
 }
 
-// Empty where none is forced.
+// The back end that STOPE_BACKEND forces; empty if there is none.
 std::string_view forced_backend() {
   return environment::text(environment::Variable::backend);
 }

@@ -69,7 +69,7 @@ struct Machine {
   Gpu gpus[kMostGpus];
 };
 
-/// How many functions each job's table has.
+/// The number of functions in each job's table.
 struct TableSizes {
   std::uint32_t knn, arrays, gram, stats, discretize, tree;
 };

@@ -75,12 +75,12 @@ GpuInfo gpu_info(const cuda_abi::Machine& machine, int index, const char* archs)
   return info;
 }
 
-// The folder of the shared library or program this code is in, links followed.
+// The folder of the shared library or program that holds this code, with links followed.
 std::string own_folder() {
   Dl_info info{};
   const char* name = nullptr;
   if (dladdr(reinterpret_cast<const void*>(&load_cuda), &info) != 0) name = info.dli_fname;
-  // A program is named as it was called, which need not be a path.
+  // A program has the name by which it was called, which need not be a path.
   if (name == nullptr || std::strchr(name, '/') == nullptr) name = "/proc/self/exe";
   const std::unique_ptr<char, decltype(&std::free)> real(::realpath(name, nullptr), &std::free);
   const std::string path = real != nullptr ? real.get() : name;
@@ -106,14 +106,14 @@ Cuda find_and_load() {
   return off;
 }
 
-// How the plug-in's tables of functions differ from those this library calls; empty if they do not.
+// How the plug-in's tables of functions differ from those that this library calls; empty if they do not differ.
 std::string table_problem(const cuda_abi::Functions& functions) {
   if (functions.version != cuda_abi::kVersion) {
     return "has version " + std::to_string(functions.version) + ", this library needs " +
            std::to_string(cuda_abi::kVersion);
   }
   const std::string same_version = " (both have version " + std::to_string(cuda_abi::kVersion) + ")";
-  // Only now is it known that the members behind `bytes` are where this library looks for them.
+  // Only now are the members after `bytes` known to be where this library looks for them.
   if (functions.bytes != sizeof(cuda_abi::Functions)) {
     return "has a main table of " + std::to_string(functions.bytes) + " bytes, this library needs " +
            std::to_string(sizeof(cuda_abi::Functions)) + same_version;
@@ -156,7 +156,7 @@ Cuda load_cuda(const std::string& path) {
     cuda.reason = "the plug-in cannot be loaded: " + std::string(why == nullptr ? path : why);
     return cuda;
   }
-  // Never unloaded from here on: CUDA's runtime registers what to do when the program ends.
+  // From here on the plug-in is never unloaded: CUDA's runtime registers functions for the end of the program.
   const auto entry = reinterpret_cast<cuda_abi::Entry>(dlsym(library, cuda_abi::kEntryName));
   static constexpr cuda_abi::Host kHost = {&fault::alloc_fails, &fault::device_fails};
   const cuda_abi::Functions* functions = entry == nullptr ? nullptr : entry(&kHost);
@@ -189,7 +189,7 @@ const Cuda& cuda() {
 }
 
 namespace {
-std::atomic<bool> was_used{false};  // part of what cuda() keeps: what is true of the driver, not of a job
+std::atomic<bool> was_used{false};  // kept for the process, as cuda() is: it describes the driver, not a job
 }
 
 bool cuda_was_used() {

@@ -1,4 +1,4 @@
-// Whether CUDA can be used: finds and loads the plug-in, asks it for GPUs, and says why where the answer is no.
+// Whether CUDA can be used: finds and loads the plug-in, asks it for GPUs, and says why CUDA is off.
 #pragma once
 
 #include <string>
@@ -13,15 +13,15 @@ namespace stope::device {
 struct Cuda {
   const cuda_abi::Functions* functions = nullptr;  ///< null where CUDA is off
   std::string reason;                              ///< what it runs on, or why it is off
-  std::vector<GpuInfo> gpus;                       ///< all the driver shows, usable or not
+  std::vector<GpuInfo> gpus;                       ///< all that the driver shows, usable or not
 };
 
-/// Loads the plug-in at `path` and looks at the machine. Never throws for what it finds; a plug-in stays loaded.
+/// Loads the plug-in at `path` and looks at the machine. Never throws, whatever it finds. A plug-in stays loaded.
 Cuda load_cuda(const std::string& path);
 
-/// What load_cuda() says of the plug-in of this installation: the file STOPE_CUDA_PLUGIN names, else the one beside the
-/// library (or the program it is linked into), else the one in the library folder of the same installation. Loaded by
-/// the first call, then kept.
+/// The result of load_cuda() for this installation's plug-in: the file that STOPE_CUDA_PLUGIN names, else the one in
+/// the folder of the library (or of the program that it is linked into), else the one in the installation's library
+/// folder. The first call loads it, and it is kept.
 const Cuda& cuda();
 
 /// Whether this process has had work for a GPU, so that its driver has started; note_cuda_use() says so.
@@ -31,7 +31,7 @@ void note_cuda_use();
 /// Why code for `archs` (cuda_abi::Functions) cannot run on a GPU of this compute capability; empty if it can.
 std::string arch_problem(std::string_view archs, int major, int minor);
 
-/// Throws the error a function of the plug-in reported.
+/// Throws the error that a function of the plug-in reported.
 [[noreturn]] void throw_failure(const cuda_abi::Failure& failure);
 
 /// Calls a function of the plug-in, as call(Failure*), and throws the error it reports.

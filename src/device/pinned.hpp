@@ -1,4 +1,4 @@
-// Memory of the host that GPUs copy from at full speed, owned by the core.
+// Host memory from which GPUs copy at full speed, owned by the core.
 #pragma once
 
 #include <cstdint>
@@ -9,12 +9,12 @@
 
 namespace stope::device {
 
-/// `size` values, not initialised; moves, does not copy. Only where CUDA is on.
+/// `size` values, not initialised. It can be moved, not copied, and exists only where CUDA is on.
 template <class T>
 class Pinned {
  public:
   Pinned() = default;
-  /// Throws out_of_memory. `gpu` is one the job uses.
+  /// Throws out_of_memory. `gpu` is one that the job uses.
   Pinned(int gpu, std::int64_t size) : size_(size) {
     void* memory = nullptr;
     cuda_abi::Failure failure{};

@@ -1,4 +1,4 @@
-// Pinned memory that goes from one search to the next: to make it takes a millisecond for some MB.
+// Pinned memory that goes from one search to the next, since making a few MB of it takes a millisecond.
 #pragma once
 
 #include <algorithm>
@@ -11,11 +11,11 @@
 
 namespace stope::device {
 
-/// Safe from several threads at once.
+/// A pool that several threads may use at once.
 template <class T>
 class PinnedPool {
  public:
-  /// At least `size` values; throws as Pinned does.
+  /// Lends at least `size` values; throws what Pinned throws.
   Pinned<T> borrow(int gpu, std::int64_t size) {
     {
       const std::scoped_lock lock(mutex_);
@@ -30,9 +30,9 @@ class PinnedPool {
     return {gpu, size};
   }
 
-  /// For the next one who borrows; the largest are kept. Nothing for memory without size.
+  /// Keeps memory for the next borrower; only the largest pieces are kept. Ignores memory of size 0.
   void give_back(Pinned<T> memory) {
-    constexpr std::size_t kMostSpare = 3;  // what one search uses
+    constexpr std::size_t kMostSpare = 3;  // as many as one search uses
     if (memory.size() == 0) return;
     const std::scoped_lock lock(mutex_);
     if (spare_.size() == kMostSpare) {

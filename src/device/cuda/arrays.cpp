@@ -1,4 +1,4 @@
-// What the plug-in does with memory and streams that belong to the caller (device/array_abi.hpp).
+// Functions for memory and streams that belong to the caller (device/array_abi.hpp).
 #include <cuda_runtime_api.h>
 
 #include <string>

@@ -1,5 +1,5 @@
-// What the core holds of a job's session on a GPU: a pointer to a struct that the plug-in alone makes, uses and
-// destroys. The functions of a job's border go through these, with the session's GPU current; no exception leaves them.
+// The core's handle of a job's session on a GPU: a pointer to a struct that only the plug-in makes, uses and destroys.
+// The functions of a job's border call these functions, which make the session's GPU current and let no exception out.
 #pragma once
 
 #include <cstdint>
