@@ -1,4 +1,4 @@
-// What every job says about its back end, for --explain and --json.
+// Reports the back end of a job, for --explain and --json.
 #pragma once
 
 #include "report/json.hpp"

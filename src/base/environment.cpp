@@ -1,4 +1,5 @@
-// Compiled into the CUDA plug-in too (cmake/StopeCuda.cmake): it uses the standard library and stope::Error only.
+// This file is compiled into the CUDA plug-in, too (cmake/StopeCuda.cmake): it uses only the standard library and
+// stope::Error.
 #include "base/environment.hpp"
 
 #include <charconv>

@@ -9,7 +9,7 @@
 
 namespace stope::environment {
 
-/// In the order of the table.
+/// The variables, in the order of the table.
 enum class Variable {
   cuda_plugin,
   temporary_folder,

@@ -1,4 +1,4 @@
-// Characters that a format cannot hold as they are.
+// Escapes characters that a format cannot hold as they are.
 #pragma once
 
 #include <string>

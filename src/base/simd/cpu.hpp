@@ -1,4 +1,4 @@
-// Which of the instruction sets that kernels are compiled for (base/simd/target_region.hpp) this CPU runs.
+// Which instruction sets this CPU runs, among those that kernels are compiled for (base/simd/target_region.hpp).
 #pragma once
 
 namespace stope::simd {
