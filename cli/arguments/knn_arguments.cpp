@@ -18,16 +18,16 @@
 namespace stope::cli {
 namespace {
 
-constexpr double kRangeRatio = 100.0;  // spec: "differ by more than a hundred times"
+constexpr double kRangeRatio = 100.0;  // ranges that differ by more than this bring a warning
 
-/// Whether the unit of an attribute does not matter to the measure, or it needs the attributes as they are.
+/// Whether normalising is pointless: the units of attributes do not matter to the measure, or it prescribes them.
 bool scales_itself(const MetricInfo& metric) {
   constexpr std::string_view kNames[] = {"gower", "heom", "mahalanobis", "canberra", "haversine"};
   if (metric.accepts == Accepts::nominal) return true;
   return std::find(std::begin(kNames), std::end(kNames), metric.name) != std::end(kNames);
 }
 
-/// max - min of the finite values; 0 where there are none.
+/// Returns max - min of the finite values, or 0 if there are none.
 double range_of(const Column& column) {
   return std::visit(
       [](const auto& values) {

@@ -1,4 +1,4 @@
-// Splits the command line with CLI11 and words its refusals, in one line that names the nearest name.
+// Splits the command line with CLI11. Each of its refusals becomes one line, which suggests the nearest name.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -7,7 +7,7 @@
 
 namespace stope::cli {
 
-/// Throws invalid_argument, naming the nearest name, unless `word` is a command or an option of the program itself.
+/// Throws invalid_argument, suggesting the nearest name, unless `word` is a command or an option of the program itself.
 void require_command(const CLI::App& program, const std::string& word);
 
 /// Parses the words after the program's name. Throws invalid_argument. CLI11's own exceptions for help and version pass

@@ -26,14 +26,14 @@ struct TableArguments {
 
   /// Reads the first table.
   Table read_first(const std::string& path, const RunOptions& run) const;
-  /// Reads the second table; `first` is the first.
+  /// Reads the second table. Columns whose names occur in `first` get their roles and types from it.
   Table read_second(const std::string& path, const Table& first, const RunOptions& run) const;
 };
 
 /// Throws invalid_argument if both paths are standard input.
 void require_one_stdin(const std::string& first, const std::string& second);
 
-/// The format of a name, e.g. "npy". Throws invalid_argument, naming the nearest one.
+/// Returns the format that a name stands for, e.g. "npy". Throws invalid_argument, naming the nearest one.
 Format parse_format(const std::string& name, const std::string& option);
 
 }  // namespace stope::cli

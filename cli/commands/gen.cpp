@@ -1,4 +1,4 @@
-// stope gen: test files for the gram operator, and synthetic tables.
+// stope gen writes test files for the gram operator, and synthetic tables.
 #include <algorithm>
 #include <optional>
 

@@ -1,4 +1,4 @@
-// stope regress: a number for every row of a test table, the mean of its neighbours.
+// stope regress predicts a number for every row of a test table: the mean of its neighbours' labels.
 #include <span>
 
 #include "commands/command.hpp"
@@ -14,7 +14,7 @@ constexpr const char* kExamples =
     "  stope regress train.csv test.csv --target price\n"
     "  stope regress train.csv test.csv --target price -k 9 --weights distance --normalize range -o out.csv\n";
 
-// Per row: its label, the prediction, and the terms of the scores' sums.
+// What the scores hold per row: its label, the prediction, and the terms of three sums.
 constexpr std::int64_t kScoreBytes = 5 * sizeof(double);
 
 class Regress : public Command {

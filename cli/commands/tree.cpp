@@ -1,4 +1,4 @@
-// stope tree: a local-discretisation tree, as text, JSON, DOT, SVG or rules; as a model; and how well it does.
+// stope tree grows a tree by local discretisation, writes it (text, JSON, DOT, SVG, rules, a model) and scores it.
 #include "stope/tree.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// --model-out: the option and its file, which is opened before anything is computed.
+// Declares the option --model-out and holds its file, which is opened before anything is computed.
 #pragma once
 
 #include <optional>
@@ -15,7 +15,7 @@ namespace stope::cli {
 
 struct ModelOutput {
   std::string path;                // empty = no model is wanted
-  std::optional<OutputFile> file;  // present while the file is open
+  std::optional<OutputFile> file;  // present once the file has been opened
 
   void add_to(CLI::App& app);
   bool wanted() const { return !path.empty(); }

@@ -1,4 +1,5 @@
-// parallel_for over a pool of std::jthread (docs/adr/0002-threads.md): dynamic tasks, exceptions carried to the caller.
+// A pool of std::jthread with parallel_for (docs/adr/0002-threads.md). Threads take the next task as they become free,
+// and the caller gets the tasks' exceptions.
 #pragma once
 
 #include <condition_variable>
@@ -26,9 +27,9 @@ class ThreadPool {
   int size() const { return static_cast<int>(workers_.size()) + 1; }
 
   /// Runs task(i, worker) for i in [0, n_tasks), in any order, with worker in [0, size()). Returns when all are done.
-  /// If tasks throw, the exception of the lowest task that threw is rethrown and tasks not yet begun are skipped. Polls
-  /// `cancel` before each task and then throws Error{cancelled}. A second call before the first has returned (from a
-  /// task, or from another thread) throws Error{internal}.
+  /// If tasks throw, tasks not yet begun are skipped, and the exception of the task with the lowest number is rethrown.
+  /// Polls `cancel` before each task, and throws Error{cancelled} if it is set. A second call before the first has
+  /// returned (from a task, or from another thread) throws Error{internal}.
   void parallel_for(std::int64_t n_tasks, const CancelToken& cancel,
                     const std::function<void(std::int64_t task, int worker)>& task);
 

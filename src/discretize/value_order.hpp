@@ -44,7 +44,8 @@ inline constexpr double kMissingCut = -__builtin_huge_val();
 
 /// The cut between neighbours a and b in the order, a below b: x >= cut is false for a and true for b. It is their mean
 /// (a + b) / 2, but b if the mean rounds to a, and a / 2 + b / 2 if the sum overflows. Between -infinity and anything
-/// it is b, so that kMissingCut has only one meaning.
+/// it is b, so that kMissingCut has only one meaning. Values of float32 come widened. The mean of two of them never
+/// rounds to a, and adjacent ones have their exact midpoint as cut.
 STOPE_HD constexpr double cut_between(double a, double b) {
   if (a != a) return kMissingCut;
   const double infinity = __builtin_huge_val();

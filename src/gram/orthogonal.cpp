@@ -12,12 +12,12 @@
 namespace stope::gram {
 namespace {
 
-constexpr std::int64_t kChunk = 2048;  // rows of all vectors per task: some vectors fit the cache together
+constexpr std::int64_t kChunk = 2048;  // rows per task: that much of several vectors fits the cache together
 
 }  // namespace
 
 double dot(const double* a, const double* b, std::int64_t length) {
-  // Eight running sums within a leaf, leaves in order: vector registers of any width can follow this shape.
+  // A leaf has eight running sums, and leaves are added in order. Vector registers of any width can follow this shape.
   constexpr std::int64_t kLanes = 8, kLeaf = 4096;
   double total = 0.0;
   for (std::int64_t leaf = 0; leaf < length; leaf += kLeaf) {
@@ -109,7 +109,7 @@ void Orthogonaliser::orthonormalise(Vectors basis, std::int64_t n_basis, std::in
     }
     upper[j * n_vectors + j] = left;
     for (std::int64_t row = 0; row < basis.length; ++row) vector[row] /= left;
-    // Division by a small rest magnifies what rounding has left along the other vectors.
+    // Dividing by a small remainder magnifies what rounding has left along the other vectors.
     if (left < 1e-2 * before || left < 1e4 * negligible) {
       project_out(basis, n_basis + j, 1, nullptr);
       const double length = norm(vector, basis.length);

@@ -12,18 +12,18 @@ namespace stope::io {
 
 enum class Compression { none, gzip, zstd };
 
-/// Decides by magic number. A file shorter than its magic number is not compressed.
+/// Decides by the magic number. A file shorter than its magic number is not compressed.
 Compression compression_of(std::string_view bytes);
 
-/// Expanded bytes: the first `size` elements of `buffer`.
+/// The first `size` elements of `buffer` are the expanded bytes.
 struct Inflated {
   Buffer<char> buffer;
   std::int64_t size = 0;
 };
 
-/// Expands all members (gzip) or frames (zstd) of `bytes`, one after the other; zeros after the last gzip member are
-/// padding. Throws invalid_file (damaged, cut short, trailing junk), out_of_memory before it would hold more than
-/// `budget` bytes at once, cancelled.
+/// Expands all members (gzip) or frames (zstd) of `bytes`, one after the other. Zeros after the last gzip member are
+/// padding. Throws invalid_file if the input is damaged, is cut short or has something else behind it. Throws
+/// out_of_memory before it would hold more than `budget` bytes at once, and cancelled.
 Inflated inflate(std::string_view bytes, Compression compression, const std::string& name, std::int64_t budget,
                  const CancelToken& cancel);
 

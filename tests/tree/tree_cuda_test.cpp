@@ -15,7 +15,7 @@ class TreesOnGpu : public NeedsGpu {
   }
 };
 
-/// The parameter seeds the tables: 45,000 in four parts, for several processes.
+/// The parameter is the seed of the tables. The four parts try 45,000 tables, and may run in processes of their own.
 class ShortTreesOnGpu : public TreesOnGpu, public testing::WithParamInterface<std::uint64_t> {};
 INSTANTIATE_TEST_SUITE_P(, ShortTreesOnGpu, testing::Values(11, 12, 13, 14));
 TEST_P(ShortTreesOnGpu, AreTheCpus) {
@@ -37,7 +37,7 @@ TEST_F(TreesOnGpu, AMillionRows) {
     expect_the_processors_tree(table({1000001, 3, 1, n_classes, false, true}, 8), "cuda", {.max_depth = 12});
   }
 }
-// A word has room for 24 bits of a row and its class, but not for 25.
+// With a class of 8 bits, a word has room for 24 bits of a row's number, but not for 25.
 TEST_F(TreesOnGpu, RowsAndClassesThatNoWordHasRoomFor) {
   expect_the_processors_tree(table({(1 << 24) + 1, 1, 1, 256, false, true}, 10), "cuda", {.max_depth = 2});
 }
@@ -70,7 +70,7 @@ TEST_F(TreesOnGpu, SeveralSessions) {
   }
 }
 
-// There are as few attributes as sessions, of different types.
+// There are as many sessions as attributes, and the attributes have different types.
 TEST_F(TreesOnGpu, ASessionForEachAttribute) {
   expect_the_processors_tree(table({2100, 1, 1, 2, false, false}, 12), sessions(2));
   expect_the_processors_tree(table({2100, 3, 2, 3, false, true}, 13), sessions(5));
@@ -87,14 +87,14 @@ TEST_F(TreesOnGpu, WideTables) {
   }
 }
 
-// The counts of a level's nodes do not fit shared memory at once.
+// Shared memory does not hold the counts of all nodes of a level at once.
 TEST_F(TreesOnGpu, ManyNodesAndClasses) {
   for (const std::int32_t n_classes : {2, 200}) {
     expect_the_processors_tree(table({1024, 3, 2, n_classes, false, true}, 6), "cuda");
   }
 }
 
-// Launches every kernel, for a sanitizer.
+// Launches every kernel, so that a sanitizer can check it.
 TEST_F(TreesOnGpu, EveryKernel) {
   for (const std::int32_t n_classes : {2, 5}) {
     for (const std::int64_t n_rows : {20, 100, 130, 250, 300, 500, 1000, 1024, 2100, 8200}) {

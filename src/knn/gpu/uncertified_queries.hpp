@@ -1,5 +1,5 @@
-// Answers those queries of a block for which a filter on a GPU could not prove an answer. The reference answers them,
-// on the same GPUs.
+// Has the reference answer those queries of a block for which a filter on a GPU could not prove an answer. It runs on
+// the same GPUs.
 #pragma once
 
 #include <functional>
@@ -23,8 +23,8 @@ class UncertifiedQueries {
   using Take = std::function<void(std::int64_t query, std::vector<Neighbor> list)>;
 
   /// Answers the queries i of a block with uncertified[i] together, however far apart they are. The reference takes
-  /// rows in any order and goes through the training table once for all of them. Each run of consecutive queries goes
-  /// alone only where the query's number matters (a row is no neighbour of itself). `queries.rows` is not used.
+  /// rows in any order and goes through the training table once for all of them. Only where the query's number matters
+  /// (a row is no neighbour of itself) does each run of consecutive queries go alone. `queries.rows` is not used.
   void answer(const QueryBlock& queries, const Selection& selection, const std::vector<std::int32_t>& uncertified,
               const Fetch& fetch, const Take& take);
 

@@ -1,6 +1,6 @@
-// The order of a column of up to 1024 rows. A warp sorts it in its registers, by words of 32 bits: some bits of a
-// value's code and, below them, the row. The highest bits nearly always decide. Where they give another order than the
-// whole codes, the column is sorted once more, digit by digit from the lowest.
+// Sorts columns of up to 1024 rows. A warp sorts a column in its registers, by words of 32 bits: the highest bits of a
+// value's code and, below them, the row. These bits nearly always decide. Where they give another order than the whole
+// codes, the column is sorted once more, digit by digit from the lowest.
 #pragma once
 
 #include <cstdint>
@@ -52,8 +52,9 @@ __device__ __forceinline__ int bits_of(std::uint64_t number) {
   return 64 - __clzll(static_cast<long long>(number));
 }
 
-/// Sorts one column. `codes` and `rows` are in shared memory, for this warp alone. `codes` has the codes of all rows,
-/// and in the end the words of changes. `rows` gets the rows in order, with n_rows behind them.
+/// Sorts one column. `codes` and `rows` are shared memory that this warp alone uses. In the end `rows` has the rows in
+/// order, with n_rows in the places that are left. `codes` holds the codes at first, and in the end the words of
+/// changes (ShortOrders::changes).
 template <class T, int n>
 __device__ __forceinline__ void sort_column(const T* x, int n_rows, int lane, CodeOf<T>* codes, std::uint16_t* rows) {
   using Code = CodeOf<T>;
@@ -124,7 +125,7 @@ __global__ void __launch_bounds__(32 * kOrderWarps<T>)
                       rows[warp]);
   }
   __syncthreads();
-  // Words of neighbouring columns lie side by side: a block writes them together.
+  // Words of neighbouring columns lie side by side, so the whole block writes them together.
   constexpr int kRows = n <= 8 ? 4 : 2;  // rows in a word
   const int n_words = (to.n_rows + kRows - 1) / kRows;
   for (int i = static_cast<int>(threadIdx.x); i < n_words * kWarps; i += kThreads) {

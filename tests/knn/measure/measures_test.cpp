@@ -50,7 +50,8 @@ bool same(double ours, double expected, bool transcendental) {
 }
 
 std::vector<double> all_distances(const Table& train, const Table& query, const PairwiseOptions& options) {
-  // Cross distances take the request as first argument; the search takes the training row. k = n returns all of them.
+  // A search, as the oracle, passes the training row first; Cross Distances would pass the request first. With k = n
+  // the lists have every distance.
   const KnnIndex index = KnnIndex::fit(train, options.knn);
   const Neighbors lists = index.kneighbors(query, {.n_neighbors = train.n_rows});
   std::vector<double> values(static_cast<std::size_t>(train.n_rows * query.n_rows));

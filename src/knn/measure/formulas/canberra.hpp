@@ -18,7 +18,7 @@ struct Canberra {
   STOPE_HD double finish(const State& s) const { return s.or_nan(); }
 };
 
-/// RapidMiner's CamberraDistance: the denominator is |x+y|, so that a/0 is infinity and 0/0 makes the sum NaN.
+/// RapidMiner's CamberraDistance: the denominator is |x+y|. A term a/0 is infinity, and a term 0/0 makes the sum NaN.
 struct RapidMinerCanberra {
   using State = PresentSum;
   STOPE_HD void add(State& s, double x, double y, const Attribute& a) const {

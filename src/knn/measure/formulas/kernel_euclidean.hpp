@@ -1,5 +1,5 @@
 // kernel-euclidean (RapidMiner KernelEuclideanDistance): K(x,x) + K(y,y) - 2 K(x,y), without a root. A missing value
-// gives NaN.
+// gives NaN, unless the parameters make the kernel a constant (a degree of 0, say).
 #pragma once
 
 #include "base/exact_math.hpp"
@@ -10,7 +10,7 @@ namespace stope::knn {
 enum class Kernel { dot, radial, polynomial, sigmoid, anova, epanechnikov, gaussian_combination, multiquadric };
 
 struct KernelEuclidean {
-  static constexpr bool kUsesLogarithms = true;  // exp and pow, in most of the kernels
+  static constexpr bool kUsesLogarithms = true;  // most of the kernels call exp or pow
 
   Kernel kernel = Kernel::radial;
   double gamma = 1.0, sigma1 = 1.0, sigma2 = 0.0, sigma3 = 2.0, degree = 3.0, shift = 1.0, a = 1.0, b = 0.0;

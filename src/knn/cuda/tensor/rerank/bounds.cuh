@@ -1,6 +1,6 @@
-// What a score proves (docs/numerics/filter.md): from a score that k rows reach follows the score below which a row is
-// farther than the k-th neighbour. This is computed in double, so that only the images and the matrix units round
-// noticeably.
+// What a score proves (docs/numerics/filter.md). If k rows reach a score, a row whose score is below a certain other
+// one is farther than the k-th neighbour. This is computed in double, so that only the images and the matrix units
+// round noticeably.
 #pragma once
 
 #include "knn/cuda/tensor/rerank/rerank.hpp"
@@ -25,8 +25,8 @@ struct QueryBounds {
     return cut_at((sqrt(square_of_kth > 0.0 ? square_of_kth : 0.0) + residuals) * (1.0 + 1e-9) + tiny);
   }
 
-  /// Returns the score below which a row is farther than `distance`. That is the distance of images, apart from what
-  /// rounding moved them.
+  /// Returns the score below which a row is farther than `distance`: the distance that the images would have if no
+  /// rounding had moved them. How far it may have moved them is added here.
   __device__ float cut_at(double distance) const {
     const double reach = sqrt(distance * distance + slack) + residuals;
     return __double2float_rd(0.5 * (square - reach * reach) - error - 1e-12 * (square + reach * reach));

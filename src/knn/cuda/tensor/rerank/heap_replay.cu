@@ -1,6 +1,6 @@
-// The replay of RapidMiner's heap, a team of warps a query (team.cuh). The team finds the rows of its list that can
-// enter the heap, in the order of the table, and computes their distances. One thread then offers them in that order,
-// because the shape of the heap depends on it.
+// Replays RapidMiner's heap. Each query has a team of warps (team.cuh), which finds the rows of the query's list that
+// can enter the heap and computes their distances. One thread then offers them in the order of the table, because the
+// shape of the heap depends on it.
 #include "knn/cuda/tensor/rerank/heap_replay.hpp"
 
 #include <cmath>
@@ -26,7 +26,8 @@ struct ManyReplayed {
 
 constexpr int kAtOnce = 16;  // rows that a warp evaluates at once
 
-/// The memory that a team works with. Terms of distances take the place of groups and scores.
+/// The memory that a team works with. Groups and scores are no longer needed when the terms of distances overwrite
+/// them.
 template <class M, class Shape>
 struct ReplaySpace {
   struct Scored {
@@ -46,8 +47,8 @@ struct ReplaySpace {
   int without_distance;
 };
 
-/// Writes the rows that can enter the heap to space.rows, in order. Returns their number, or -1 if they are not known
-/// or too many.
+/// Writes the rows that can enter the heap to space.rows, in the order of the table. Returns their number. Returns -1
+/// if they are not known, or are too many.
 template <class M, class Shape, class Team>
 __device__ int rows_in_order(Team& team, const ReplayJob& replay, std::int64_t query, ReplaySpace<M, Shape>& space) {
   const RerankJob& job = replay.pairs;
@@ -113,7 +114,7 @@ struct HeapArrays {
   }
 };
 
-/// Offers n rows in order. Returns the size of the heap afterwards.
+/// Offers n rows to the heap, one after the other. Returns the size of the heap afterwards.
 __device__ int offer(HeapArrays& heap, int size, int k, const double* distances, const std::int32_t* rows, int n) {
   for (int i = 0; i < n; ++i) {
     const Offered offered{distances[i], rows[i]};
@@ -196,8 +197,8 @@ struct Replay {
   }
 };
 
-/// Returns the most that the images of two rows can be apart whose distance is at most `distance`, apart from the
-/// residuals.
+/// Returns how far apart, at most, the images of two rows lie if the rows are at most `distance` apart.
+/// QueryBounds::cut_at() adds the residuals.
 __device__ double image_distance(const ImageDistance& image, double distance) {
   switch (image.finish) {
     case cuda_abi::Finish::root: return distance * image.unit;
