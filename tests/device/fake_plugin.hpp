@@ -1,7 +1,12 @@
 // A plug-in for tests of the loader and of the core's work without a GPU; this header holds what its files share.
-// STOPE_FAKE says what it finds. As "works" it searches one measure on the CPU; "filters", "byte filters" and
-// "differences" add that filter. It checks the order in which the core calls it. Plain loops compute the gram operator,
-// statistics, cuts and trees.
+// It checks the order in which the core calls it. Plain loops compute the gram operator, statistics, cuts and trees.
+//
+// STOPE_FAKE is its role:
+// - "works": it searches one measure on the CPU. "filters", "byte filters" and "differences" add that filter.
+//   "no measure": it has no kernel for the measure.
+// - "no driver", "old driver", "no gpu", "old gpus", "broken": what it finds on the machine.
+// - "nothing": it returns no functions. "other version", "other main table", "other knn table" and so on: its tables
+//   differ from the core's. Any other word: its GPUs are lost when they are asked for free memory.
 #pragma once
 
 #include "device/cuda_abi.hpp"
