@@ -1,4 +1,4 @@
-// The stope program: finds the command, runs it, and turns every failure into one line on stderr and an exit code.
+// The stope program. It finds the command, runs it, and turns every failure into one line on stderr and an exit code.
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -85,7 +85,7 @@ int run_program(int argc, char** argv) {
   try {
     return Program().run(std::vector<std::string>(argv + 1, argv + argc), cancel);
   } catch (const BrokenPipe&) {
-    // The reader of our output has seen enough (| head), which is no failure. An interrupted pipe still is one.
+    // The reader of our output has seen enough (| head). That is no failure, unless the user interrupted the pipe.
     return cancel.cancelled() ? exit_code(ErrorCode::cancelled) : 0;
   } catch (const Error& error) {
     return fail(error.code(), error.what());

@@ -1,5 +1,5 @@
-// Shared by the k-NN commands: metric, weights of attributes, normalisation, compatibility, and the preparation of two
-// tables for a search.
+// What the k-NN commands share: the options for metric, weights of attributes, normalisation and compatibility, and the
+// preparation of two tables for a search.
 #pragma once
 
 #include <string>
@@ -37,7 +37,7 @@ struct KnnArguments {
   /// The weights of `table`'s features; empty where none were asked for.
   std::vector<double> weights(const Table& table, const RunOptions& run) const;
 
-  /// Notes the options of a search, the command's own before these, and how it ran.
+  /// Notes the command's own `options`, then those of the search, and how the search ran.
   void note(Session& session, Json options, const SearchReport& report) const;
 };
 

@@ -1,4 +1,4 @@
-// stope ata: z = A^T (A x) of a gram file.
+// stope ata computes z = A^T (A x) of a gram file.
 #include <fmt/format.h>
 
 #include <optional>

@@ -1,4 +1,4 @@
-// stope check: whether a result of 'stope ata' is right.
+// stope check says whether a result of 'stope ata' is right.
 #include <fmt/format.h>
 
 #include <chrono>

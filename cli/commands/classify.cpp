@@ -1,4 +1,4 @@
-// stope classify: the class of every row of a test table, by the votes of its neighbours.
+// stope classify predicts the class of every row of a test table, by the votes of its neighbours.
 #include "arguments/option.hpp"
 #include "commands/command.hpp"
 #include "commands/prediction.hpp"

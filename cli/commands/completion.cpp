@@ -1,4 +1,4 @@
-// stope completion: the script that lets a shell complete commands, options and their values.
+// stope completion prints the script that lets a shell complete commands, options and their values.
 #include "arguments/completion_script.hpp"
 #include "arguments/option.hpp"
 #include "arguments/value.hpp"

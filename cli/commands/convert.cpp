@@ -1,4 +1,4 @@
-// stope convert: converts a table from one format to another.
+// stope convert converts a table from one format to another.
 #include <optional>
 
 #include "arguments/option.hpp"

@@ -1,4 +1,4 @@
-// stope device: shows the hardware and the back ends that can use it.
+// stope device shows the hardware and the back ends that can use it.
 #include "stope/device.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// stope discretize: the best cut of every attribute, sets of cuts, coded tables.
+// stope discretize finds the best cut of every attribute, or sets of cuts, and writes coded tables.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// stope evaluate: how well k-NN does on a table, by cross-validation, hold-out or leave-one-out, for one or many k.
+// stope evaluate measures how well k-NN does on a table, by cross-validation, hold-out or leave-one-out, for one or
+// many k.
 #include <fmt/format.h>
 
 #include <optional>

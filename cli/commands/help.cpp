@@ -1,4 +1,4 @@
-// stope help: the overview, the help of a command, the list of measures, and the man page's options.
+// stope help prints the overview, the help of a command, the list of measures, and the man page's options.
 #include "arguments/help_text.hpp"
 #include "arguments/option.hpp"
 #include "commands/command.hpp"

@@ -1,4 +1,4 @@
-// stope info: shows the content of a table (rows, columns, types, roles, missing values, ranges) or of a model.
+// stope info shows the content of a table (rows, columns, types, roles, missing values, ranges) or of a model.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// stope knn: the nearest rows of a training table for every row of a query table.
+// stope knn finds the nearest rows of a training table for every row of a query table.
 #include <algorithm>
 #include <optional>
 

@@ -1,4 +1,4 @@
-// stope lsq: least squares and ridge regression, and predictions with their coefficients.
+// stope lsq fits least squares and ridge regression, and predicts with their coefficients.
 #include "stope/lsq.hpp"
 
 #include <fmt/format.h>

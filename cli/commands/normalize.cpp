@@ -1,4 +1,4 @@
-// stope normalize: numeric columns brought to a common scale.
+// stope normalize brings numeric columns to a common scale.
 #include <optional>
 
 #include "arguments/option.hpp"

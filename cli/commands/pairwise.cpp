@@ -1,4 +1,4 @@
-// stope pairwise: distances or similarities between all rows of two tables.
+// stope pairwise computes distances or similarities between all rows of two tables.
 #include <optional>
 
 #include "arguments/knn_arguments.hpp"

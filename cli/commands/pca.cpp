@@ -1,4 +1,4 @@
-// stope pca: principal components of the numeric attributes of a table, and the scores of its rows.
+// stope pca computes the principal components of the numeric attributes of a table, and the scores of its rows.
 #include "stope/pca.hpp"
 
 #include <fmt/format.h>

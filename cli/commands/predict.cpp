@@ -1,4 +1,4 @@
-// stope predict: what a saved model predicts for every row of a table.
+// stope predict applies a saved model to every row of a table.
 #include <fmt/format.h>
 
 #include <numeric>

@@ -1,4 +1,4 @@
-// stope stats: statistics of every column of a table, and of its classes.
+// stope stats computes statistics of every column of a table, and of its classes.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Trees on the GPUs of this machine; skipped where there is none.
+// Tests trees on the GPUs of this machine. The tests are skipped if there is none.
 #include "device/needs_gpu.hpp"
 #include "tree/gpu_cases.hpp"
 

@@ -1,4 +1,5 @@
-// What becomes of the sums of a tile: the best of every group of a sample, or a list of what a cut does not rule out.
+// Decides what stays of the sums of a tile: the best of every group of a sample, or a list of what a cut does not rule
+// out.
 //
 // Both first look for the least of a thread's sums for a query. Sums are compared as integers: sums of bytes are
 // integers, and the bits of floats that are not negative have the same order.
@@ -15,7 +16,7 @@ inline constexpr float kNoScore = __builtin_inff();
 template <bool kDivides>
 __device__ float score_of(float sum, float divisor) {
   if constexpr (!kDivides) return sum;
-  return divisor > 0.0F ? __fdividef(sum, divisor) : kNoScore;  // the rows share no attribute: there is no distance
+  return divisor > 0.0F ? __fdividef(sum, divisor) : kNoScore;  // 0: no attribute in common
 }
 
 /// Returns a sum less alpha * divisor, rounded once. It is at most beta if and only if the exact value is.
