@@ -2,7 +2,6 @@
 """Checks that what documents and comments point to exists.
 
   scripts/check_docs.py              prints one line per finding; exit 1 if there is one
-  scripts/check_docs.py --all        also checks what is not demanded yet (NOT_YET, CHECK_BEGINNINGS)
   scripts/check_docs.py --self-test  plants one stale name of every kind and wants each found
 
 Documents: relative links, backquoted paths, backquoted names (`kName`, `name()`, `Class::member`), and the length of the
@@ -27,9 +26,6 @@ FOREIGN = {
     "numpy/lib/format.py", "stope/knn_search.hpp", "MinMaxScaler", "RobustScaler", "compareTo", "cr_log", "commit_both",
     "knn_test_1", "PascalCase", "snake_case", "kPascalCase",
 }
-# Folders in whose comments stale names and bad beginnings are not reported yet: they are being rewritten.
-NOT_YET = ("src/knn/cuda/", "src/knn/engine/", "src/knn/filter/", "src/knn/gpu/", "src/knn/measure/", "src/knn/search/")
-CHECK_BEGINNINGS = False
 
 LINK = re.compile(r"\]\(([^)#:\s]*)(?:#([^)\s]*))?\)")
 QUOTED = re.compile(r"`([^`\n]+)`")
@@ -201,7 +197,7 @@ def check_environment(tree):
     yield from (f"CONTRIBUTING.md: {name} has {rows.count(name)} rows" for name in set(rows) if rows.count(name) > 1)
 
 
-def check(root, everything=False):
+def check(root):
     tree = Tree(root)
     found = list(check_environment(tree))
     documents = sorted(p for p in tree.files if p.suffix == ".md")
@@ -209,10 +205,9 @@ def check(root, everything=False):
         found += [f"{path.relative_to(root)}:{line}: {text}" for line, text in check_document(path, tree)]
     for path, line, comment, cpp in tree.comments:
         place = path.relative_to(root).as_posix()
-        if everything or not place.startswith(NOT_YET):
-            found += [f"{place}:{line}: {text}" for text in check_comment(comment, cpp, tree)]
-            if (everything or CHECK_BEGINNINGS) and cpp and BEGINNING.match(comment):
-                found.append(f'{place}:{line}: a comment begins "{BEGINNING.match(comment).group().strip()}": name the thing')
+        found += [f"{place}:{line}: {text}" for text in check_comment(comment, cpp, tree)]
+        if cpp and BEGINNING.match(comment):
+            found.append(f'{place}:{line}: a comment begins "{BEGINNING.match(comment).group().strip()}": name the thing')
     return found, len(documents)
 
 
@@ -249,7 +244,7 @@ def self_test():
         for name, text, _ in cases:
             (root / name).parent.mkdir(parents=True, exist_ok=True)
             (root / name).write_text(text, encoding="utf-8")
-        found, _ = check(root, everything=True)
+        found, _ = check(root)
     wrong = []
     for name, _, expected in cases:
         said = [line for line in found if line.startswith(name + ":")]
@@ -262,7 +257,7 @@ def self_test():
 def main():
     if sys.argv[1:] == ["--self-test"]:
         return self_test()
-    found, documents = check(pathlib.Path(__file__).resolve().parent.parent, sys.argv[1:] == ["--all"])
+    found, documents = check(pathlib.Path(__file__).resolve().parent.parent)
     print("\n".join(found) or f"check_docs: {documents} documents")
     return 1 if found else 0
 
