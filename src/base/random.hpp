@@ -1,4 +1,5 @@
-// The portable generator behind every --seed: the same seed gives the same bytes on every machine.
+// The portable generator behind every --seed: the same seed gives the same bytes on every machine. A generated table
+// takes one for each row (src/generate/kind.hpp), so its values do not depend on the number of rows made at a time.
 #pragma once
 
 #include <cstdint>
