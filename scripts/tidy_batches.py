@@ -2,8 +2,8 @@
 includes.
 
 A batch is one file with the text of several sources, one after the other. A name that two of them declare each for
-itself (in an unnamed namespace, or static) is changed there. Sources with macros stay alone, and so do those whose
-aliases may be unused, since another source of the batch might use them.
+itself (in an unnamed namespace, or static) is changed there. Sources with macros or included bodies (.inl) stay alone,
+and so do those whose aliases may be unused, since another source of the batch might use them.
 """
 
 import re
@@ -23,6 +23,7 @@ def names_within(text):
     """The names that the text of a namespace declares, up to its closing brace."""
     names, braces, parens, angles = set(), 0, 0, 0
     before, named, kind = "", False, False  # named: the current declaration has its name; kind: a name must follow
+    bases = False  # within the list of a class's bases, where a comma begins no new name
     for token in (found.group() for found in TOKEN.finditer(text)):
         if token == "{":
             braces += 1
@@ -43,10 +44,11 @@ def names_within(text):
         parens += (token == "(") - (token == ")")
         if not named:
             angles += (token == "<") - (token == ">")
-        if token == "," and not (braces or parens or angles):
+        bases = token != "{" and (bases or (named and token == ":"))
+        if token == "," and not (braces or parens or angles or bases):
             named = False  # int a = 1, b = 2;
         if token in ";}" and braces == 0 and parens == 0:
-            named, kind, angles, token = False, False, 0, ""
+            named, kind, bases, angles, token = False, False, False, 0, ""
         # A member's definition outside its class declares nothing, and no keyword is a name.
         before = "" if before == "::" or token in NO_NAMES else token
     return names
@@ -54,7 +56,7 @@ def names_within(text):
 
 def own_names(text):
     """The names that a source declares for itself alone; None if it must stay alone."""
-    if re.search(r"^\s*#\s*(define|pragma)\b", text, re.MULTILINE):
+    if re.search(r'^\s*#\s*(define\b|pragma\b|include\s*"[^"]+\.inl")', text, re.MULTILINE):
         return None
     text = NOT_CODE.sub(" ", text)
     aliases = set(ALIAS.findall(text))
