@@ -1,6 +1,8 @@
 // The options that say how tables are read (cli/arguments/table_arguments.hpp).
 #include "arguments/table_arguments.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "arguments/option.hpp"
@@ -118,9 +120,11 @@ void TableArguments::refuse_policy_as_spelling() const {
   for (const auto policy : {MissingPolicy::error, MissingPolicy::value, MissingPolicy::drop, MissingPolicy::fill}) {
     const std::string name(to_string(policy));
     if (read.missing[0] != name) continue;
-    throw Error(ErrorCode::invalid_argument,
-                "--missing says how a missing value is spelled; what is done about it is --missing-policy " + name +
-                    " (for cells that read '" + name + "' list another spelling, too: --missing " + name + ",NA)");
+    throw Error(
+        ErrorCode::invalid_argument,
+        fmt::format("--missing says how a missing value is spelled; what is done about it is --missing-policy {0} "
+                    "(for cells that read '{0}' list another spelling, too: --missing {0},NA)",
+                    name));
   }
 }
 
