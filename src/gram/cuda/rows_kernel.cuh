@@ -17,26 +17,35 @@ inline constexpr std::int64_t kChunkRows = 64;
 template <class T>
 inline constexpr int kBatchRows = kBatchBytes / Lane<T>::kLeafBytes;
 
-/// Computes the products of a batch's rows with x; the first `n_here` rows exist. Each warp adds up its leaf of the row
-/// at `stage`; then all leaves are added. All threads of a block must call it.
+/// The leaf of a row that a warp works on. A warp that is not there has none, and works on zeros.
+struct LeafOfWarp {
+  int lane, warp, n_warps;
+  bool is_there;
+  LaneColumns at;
+};
+
+/// Computes y[b], the product of x and row `row` + b, for the rows of a batch before `end`. Each warp adds up its leaf
+/// of the rows in the ring's stages from `first_stage` on; then all leaves are added. All threads of a block must call
+/// it.
 template <class T, bool kShifted>
-__device__ __forceinline__ void multiply_batch(const RowsJob& job, const char* stage, std::int64_t n_here,
-                                               bool is_there, const LaneColumns& at, const double (&x)[kOwn],
-                                               double (&leaf_sums)[kBatchRows<T>][16], double (&y)[kBatchRows<T>]) {
-  const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
+__device__ __forceinline__ void multiply_batch(const RowsJob& job, const char* ring, int first_stage, std::int64_t row,
+                                               std::int64_t end, const LeafOfWarp& leaf, const double (&x)[kOwn],
+                                               double (&leaf_sums)[2][kBatchRows<T>][16], int parity,
+                                               double (&y)[kBatchRows<T>]) {
 #pragma unroll
   for (int b = 0; b < kBatchRows<T>; ++b) {
-    if (b >= n_here) continue;
-    const double sum = leaf_sum<T, kShifted>(stage + b * Lane<T>::kLeafBytes, lane, job.shift, at, x);
-    // A warp without a leaf has no shift to subtract from its zeros either. Its x is zero, but 0 * inf is not.
-    if (lane == 0) leaf_sums[b][warp] = is_there ? sum : 0.0;
+    if (row + b >= end) continue;
+    const double sum =
+        leaf_sum<T, kShifted>(ring + (first_stage + b) * Lane<T>::kLeafBytes, leaf.lane, job.shift, leaf.at, x);
+    // A warp without a leaf has no shift to subtract from its zeros either: its x is zero, but 0 * inf is not.
+    if (leaf.lane == 0) leaf_sums[parity][b][leaf.warp] = leaf.is_there ? sum : 0.0;
   }
-  // All warps have written the leaves of this batch. The next batch goes to the other half, which all have read by
-  // then.
+  // The leaves of the batch are there. Those of the next go to the other half, which all have read by then.
   __syncthreads();
 #pragma unroll
   for (int b = 0; b < kBatchRows<T>; ++b) {
-    if (b < n_here) y[b] = tree_of_16(leaf_sums[b], static_cast<int>(blockDim.x) / 32, lane) + 0.0;
+    if (row + b >= end) continue;
+    y[b] = tree_of_16(leaf_sums[parity][b], leaf.n_warps, leaf.lane) + 0.0;
   }
 }
 
@@ -97,8 +106,8 @@ __global__ void __launch_bounds__(512) rows_kernel(const RowsJob job, std::int64
 #pragma unroll
         for (int b = 0; b < kBatch; ++b) y[b] = row + b < range.end ? job.y[job.first - job.first_y + row + b] : 0.0;
       } else {
-        multiply_batch<T, kShifted>(job, ring + first_stage * Lane<T>::kLeafBytes, range.end - row, is_there, at, x,
-                                    leaf_sums[parity], y);
+        multiply_batch<T, kShifted>(job, ring, first_stage, row, range.end, {lane, warp, n_warps, is_there, at}, x,
+                                    leaf_sums, parity, y);
         parity ^= 1;
       }
 #pragma unroll
