@@ -212,6 +212,7 @@ TEST(Pca, BlockLanczosEqualsTheDecomposition) {
     PcaOptions options;
     options.n_components = 5;
     RunOptions run;
+    run.threads = 2;               // each thread holds sums
     run.memory_limit = 1'200'000;  // less than a matrix of the smaller side takes
     const Pca pca = Pca::fit(table, options, run);
     EXPECT_EQ(pca.report().method, "block Lanczos") << pca.report().method_reason;
