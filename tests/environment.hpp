@@ -23,6 +23,24 @@ inline void set_size(const char* name, std::int64_t size) {
   }
 }
 
+/// Sets a variable for a scope.
+class ForcedVariable {
+ public:
+  ForcedVariable(const char* name, const std::string& value) : name_(name) { setenv(name, value.c_str(), 1); }
+  ~ForcedVariable() { unsetenv(name_); }
+  ForcedVariable(const ForcedVariable&) = delete;
+  ForcedVariable& operator=(const ForcedVariable&) = delete;
+
+ private:
+  const char* name_;
+};
+
+/// Forces a back end for a scope.
+class ForcedBackend : public ForcedVariable {
+ public:
+  explicit ForcedBackend(const std::string& name) : ForcedVariable("STOPE_BACKEND", name) {}
+};
+
 inline void unset_all(std::initializer_list<const char*> names) {
   for (const char* name : names) unsetenv(name);
 }

@@ -17,7 +17,6 @@ namespace stope {
 namespace {
 
 using discretize::Crew;
-using discretize_cases::Backend;
 using discretize_cases::Shape;
 
 BestCutOptions in_column_order(Criterion criterion = Criterion::discernibility) {
@@ -91,7 +90,7 @@ TEST(BestCut, EveryCutAndEveryPairOnRandomTables) {
     const Criterion criterion = trial % 4 == 1   ? Criterion::gini
                                 : trial % 4 == 2 ? Criterion::entropy
                                                  : Criterion::discernibility;
-    const Backend forced(backends[static_cast<std::size_t>(trial) % backends.size()]);
+    const ForcedBackend forced(backends[static_cast<std::size_t>(trial) % backends.size()]);
     const BestCuts found = best_cuts(table, in_column_order(criterion));
     const std::vector<std::int64_t> features = table.features();
     ASSERT_EQ(found.cuts.size(), features.size());
@@ -123,14 +122,14 @@ TEST(BestCut, EveryBackEndThreadCountAndRowOrderGivesTheSame) {
     options.n_permutations = shape.n_rows < 200 ? 70 : 3;
     SCOPED_TRACE(trial);
     const BestCuts first = [&] {
-      const Backend reference("reference");
+      const ForcedBackend reference("reference");
       RunOptions run;
       run.threads = 1;
       return best_cuts(table, options, run);
     }();
     for (const std::string& backend : discretize_cases::cpu_backends()) {
       SCOPED_TRACE(backend);
-      const Backend forced(backend);
+      const ForcedBackend forced(backend);
       expect_same(first, best_cuts(table, options));
       if (HasFatalFailure()) return;
     }
@@ -198,12 +197,12 @@ TEST(BestCut, TallAndWideTables) {
     shape.floats = true;
     const Table table = discretize_cases::random_decisions(random, shape);
     const BestCuts first = [&] {
-      const Backend reference("reference");
+      const ForcedBackend reference("reference");
       return best_cuts(table, in_column_order());
     }();
     for (const std::string& backend : discretize_cases::cpu_backends()) {
       SCOPED_TRACE(backend);
-      const Backend forced(backend);
+      const ForcedBackend forced(backend);
       expect_same(first, best_cuts(table, in_column_order()));
       if (HasFatalFailure()) return;
     }
@@ -219,7 +218,7 @@ TEST(BestCut, AllThreadsSortColumnsThatAreTooFewForThem) {
   shape.floats = true;
   const Table table = discretize_cases::random_decisions(random, shape);
   const BestCuts first = [&] {
-    const Backend reference("reference");
+    const ForcedBackend reference("reference");
     return best_cuts(table, in_column_order());
   }();
   RunOptions run;

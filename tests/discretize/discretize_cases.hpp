@@ -11,20 +11,12 @@
 #include <vector>
 
 #include "base/random.hpp"
+#include "environment.hpp"
 #include "oracle/discretize_oracle.hpp"
 #include "stope/device.hpp"
 #include "stope/table.hpp"
 
 namespace stope::discretize_cases {
-
-/// Forces a back end for a scope.
-class Backend {
- public:
-  explicit Backend(const std::string& name) { setenv("STOPE_BACKEND", name.c_str(), 1); }
-  ~Backend() { unsetenv("STOPE_BACKEND"); }
-  Backend(const Backend&) = delete;
-  Backend& operator=(const Backend&) = delete;
-};
 
 inline std::vector<std::string> cpu_backends() {
   std::vector<std::string> names;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/random.hpp"
+#include "environment.hpp"
 #include "gram/operator.hpp"
 #include "oracle/gram_oracle.hpp"
 #include "stope/device.hpp"
@@ -61,14 +62,6 @@ inline GramCase make_case(std::int64_t n_rows, std::int64_t n_columns, bool is_f
   c.y = draw_vector(random, n_rows);
   return c;
 }
-
-class ForcedBackend {
- public:
-  explicit ForcedBackend(const std::string& backend) { setenv("STOPE_BACKEND", backend.c_str(), 1); }
-  ~ForcedBackend() { unsetenv("STOPE_BACKEND"); }
-  ForcedBackend(const ForcedBackend&) = delete;
-  ForcedBackend& operator=(const ForcedBackend&) = delete;
-};
 
 inline std::vector<std::string> backends() {
   std::vector<std::string> names;

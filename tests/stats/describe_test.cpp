@@ -54,7 +54,7 @@ TYPED_TEST(OneColumn, HasTheSameBitsOnEveryBackEndAndThreadCount) {
       const auto values = column_of<TypeParam>(kind, n, 3);
       std::vector<std::uint64_t> expected, extremes;
       for (const std::string& backend : backends()) {
-        const Backend forced(backend);
+        const ForcedBackend forced(backend);
         for (const int threads : {1, 3}) {
           RunOptions run;
           run.threads = threads;
@@ -108,7 +108,7 @@ TYPED_TEST(OneColumn, HasTheSameBitsInEveryLayout) {
                             {by_columns.data(), type, shape.rows, shape.columns, 1, column_stride},
                             {spread.data(), type, shape.rows, shape.columns, 3 * row_stride, 3}};
     for (const std::string& backend : backends()) {
-      const Backend forced(backend);
+      const ForcedBackend forced(backend);
       std::vector<std::vector<std::uint64_t>> alone;
       for (const auto& column : columns) alone.push_back(bits_of(describe_one(column)));
       for (const Array& array : arrays) {

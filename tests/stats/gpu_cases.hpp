@@ -8,12 +8,9 @@
 namespace stope::stats_cases {
 
 /// Sends every column to the GPU, however short.
-class EveryRow {
+class EveryRow : public ForcedVariable {
  public:
-  EveryRow() { setenv("STOPE_STATS_GPU_ROWS", "1", 1); }
-  ~EveryRow() { unsetenv("STOPE_STATS_GPU_ROWS"); }
-  EveryRow(const EveryRow&) = delete;
-  EveryRow& operator=(const EveryRow&) = delete;
+  EveryRow() : ForcedVariable("STOPE_STATS_GPU_ROWS", "1") {}
 };
 
 inline void expect_same(const Array& array, const RunOptions& gpu, StatsOptions::Depth depth) {

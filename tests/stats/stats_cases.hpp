@@ -11,28 +11,17 @@
 #include <vector>
 
 #include "base/random.hpp"
+#include "environment.hpp"
 #include "oracle/stats_oracle.hpp"
 #include "stope/device.hpp"
 #include "stope/stats.hpp"
 
 namespace stope::stats_cases {
 
-/// Forces a back end for a scope.
-class Backend {
- public:
-  explicit Backend(const std::string& name) { setenv("STOPE_BACKEND", name.c_str(), 1); }
-  ~Backend() { unsetenv("STOPE_BACKEND"); }
-  Backend(const Backend&) = delete;
-  Backend& operator=(const Backend&) = delete;
-};
-
 /// While it lives all threads are used, however few values there are.
-class EveryThread {
+class EveryThread : public ForcedVariable {
  public:
-  EveryThread() { setenv("STOPE_STATS_THREAD_VALUES", "1", 1); }
-  ~EveryThread() { unsetenv("STOPE_STATS_THREAD_VALUES"); }
-  EveryThread(const EveryThread&) = delete;
-  EveryThread& operator=(const EveryThread&) = delete;
+  EveryThread() : ForcedVariable("STOPE_STATS_THREAD_VALUES", "1") {}
 };
 
 /// The back ends of this machine that compute statistics.

@@ -72,7 +72,7 @@ TEST(TableStatistics, OfAClassAreThoseOfItsRowsAlone) {
     options.histogram_bins = 7;
     options.distinct = StatsOptions::Distinct::count;
     for (const std::string& backend : backends()) {
-      const Backend forced(backend);
+      const ForcedBackend forced(backend);
       const Statistics statistics = describe(table, options);
       ASSERT_EQ(statistics.classes.size(), 4u);
       for (std::size_t k = 0; k < 4; ++k) {
