@@ -24,7 +24,7 @@ VARYING = [
     (re.compile(r"\d+(\.\d+)?(e-?\d+)?( ?)(ns|us|µs|ms|s|min)\b"), "TIME"),
     (re.compile(r"\d+(\.\d+)?( ?)(B|kB|KB|MB|GB|TB|KiB|MiB|GiB)\b"), "BYTES"),
     (re.compile(r"\d+(\.\d+)?( ?)([kMG] ?)?\w+/s\b"), "RATE"),
-    (re.compile(r"\d+(\.\d+)?(e[+-]?\d+)? a second"), "RATE"),
+    (re.compile(r"\d+(\.\d+)?(e[+-]?\d+)? per second"), "RATE"),
     (re.compile(r"\b\d+ (threads?|cores?)\b"), "THREADS"),
     (re.compile(r"^backend .*"), "backend"),  # depends on the CPU
 ]

@@ -82,8 +82,7 @@ std::vector<double> from_file(const std::string& path, const std::vector<std::st
   if (cells.empty()) throw Error(ErrorCode::invalid_file, path + ": holds no weights");
   const bool header = cells[0] == names && !names.empty() && !number_of(cells[0][0]);
   if (header && cells.size() != 2) {
-    throw Error(ErrorCode::invalid_file, path +
-                                             ": the names of the features want one row of weights below them, found " +
+    throw Error(ErrorCode::invalid_file, path + ": a header of feature names needs exactly one row of weights, found " +
                                              std::to_string(cells.size() - 1));
   }
   if (!header && cells[0].size() == 2 && (cells.size() > 1 || !number_of(cells[0][0]))) {

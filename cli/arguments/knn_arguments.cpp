@@ -147,8 +147,8 @@ void warn_of_ranges(Session& session, const KnnArguments& arguments, const Table
   }
   if (narrow == nullptr || high <= low * kRangeRatio) return;
   session.warn(
-      fmt::format("the range of '{}' ({:.4g}) is {:.4g} times that of '{}' ({:.4g}) and will rule the distance: "
-                  "--normalize z or range evens them out, --feature-weights weighs them",
+      fmt::format("the range of '{}' ({:.4g}) is {:.4g} times that of '{}' ({:.4g}) and will dominate the distance: "
+                  "--normalize z or range evens them out; or use --feature-weights",
                   wide->name, high, high / low, narrow->name, low));
 }
 

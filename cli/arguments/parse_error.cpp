@@ -59,7 +59,7 @@ void refuse_wrong_values(const CLI::App& app, const CLI::ParseError& error) {
   for (const CLI::Option* option : app.get_options()) {
     const std::string type = option->get_type_name();
     const bool named = message.find(option->get_name() + ":") == 0;
-    if (named && !type.empty()) refuse(app.get_name() + ": " + option->get_name() + " wants a value, " + type);
+    if (named && !type.empty()) refuse(app.get_name() + ": " + option->get_name() + " needs a value, " + type);
     for (const std::string& name : option->get_lnames()) {
       const bool flag = type.empty() && message.find(name + " was given") == 0;
       if (flag) refuse(app.get_name() + ": --" + name + " takes no value");
@@ -83,7 +83,7 @@ void require_command(const CLI::App& program, const std::string& word) {
     names.push_back(command->get_name());
   }
   if (word == "-h" || word == "--help" || word == "--version") return;
-  if (!word.empty() && word.front() == '-') refuse("'" + word + "' stands before the command; options follow it");
+  if (!word.empty() && word.front() == '-') refuse("'" + word + "' comes before the command; put options after it");
   refuse("unknown command '" + word + "'" + did_you_mean(word, names));
 }
 

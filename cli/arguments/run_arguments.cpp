@@ -12,19 +12,20 @@
 namespace stope::cli {
 void RunArguments::add_to(CLI::App& app) {
   OptionGroup group(app, "Common options");
-  group.flag("--json", json, "Print one JSON object on stdout: plan, scores, timings, warnings; data then need -o");
+  group.flag("--json", json,
+             "Print one JSON object on stdout: plan, scores, timings, warnings; data then go to -o FILE");
   group.flag("--explain", explain, "Say on stderr how the job ran: back end and why, tiles, threads, memory, time");
   group.choice("--progress", progress, {"auto", "yes", "no"},
-               "Progress on stderr; auto: on a terminal, for anything over a second");
+               "Progress on stderr; auto: only on a terminal, for work of more than a second");
   group.flag("-q,--quiet", quiet, "Print nothing on stderr but errors");
   group.parsed(
-      "-j,--n-jobs", "N", "Threads; without it as many as the process may use", [this](const std::string& word) {
+      "-j,--n-jobs", "N", "Number of threads [as many as the process may use]", [this](const std::string& word) {
         jobs = parse_integer(word, "-j");
         if (jobs < 1 || jobs > 65536) {
           throw Error(ErrorCode::invalid_argument, "-j: '" + word + "' is not a number of threads from 1 to 65536");
         }
       });
-  group.parsed("--memory-limit", "SIZE", "Memory the job may hold, e.g. 2GB or 1.5GiB; without it 80 % of what is free",
+  group.parsed("--memory-limit", "SIZE", "Memory that the job may hold, e.g. 2GB or 1.5GiB [80 % of the free memory]",
                [this](const std::string& word) { memory_limit = parse_bytes(word, "--memory-limit"); });
   group.parsed("--device", "auto|cpu|cuda|cuda:0,1", "Where to compute; the answers are the same everywhere",
                [this](const std::string& word) {

@@ -32,12 +32,12 @@ std::string quoted_list(const std::vector<std::string>& items) {
 
 void add_text_options(CLI::App& app, ReadOptions& read) {
   OptionGroup group(app, "Reading text tables");
-  group.parsed("--sep", "CHAR", "Separator of CSV fields; tab or \\t is a tab; without it found among , ; tab |",
+  group.parsed("--sep", "CHAR", "Separator of CSV fields; tab or \\t is a tab; default: found among , ; tab |",
                [&read](const std::string& word) { read.separator = parse_character(word, "--sep"); });
   group.parsed("--decimal", "CHAR", "Decimal mark of numbers [.]",
                [&read](const std::string& word) { read.decimal = parse_character(word, "--decimal"); });
   group.parsed("--header", "yes|no",
-               "Whether the first record holds names; without it: no with --names, else yes, unless all its fields are "
+               "Whether the first record holds names; default: no with --names, else yes, unless all its fields are "
                "numbers",
                [&read](const std::string& word) {
                  require_choice(word, {"yes", "no"}, "--header");
@@ -62,7 +62,7 @@ void add_text_options(CLI::App& app, ReadOptions& read) {
 void add_format_options(CLI::App& app, ReadOptions& read) {
   OptionGroup group(app, "Input formats");
   group.parsed("--input-format", "csv|tsv|arff|npy|fvecs|bvecs|ivecs|raw",
-               "Format of the input; without it by suffix, after .gz or .zst",
+               "Format of the input; default: from the suffix, after .gz or .zst",
                [&read](const std::string& word) { read.format = parse_format(word, "--input-format"); });
   group.parsed("--n-features", "N", "Columns of a raw array", [&read](const std::string& word) {
     read.n_features = parse_integer(word, "--n-features");
@@ -78,14 +78,14 @@ void add_column_options(CLI::App& app, TableArguments& arguments, Tables tables)
   OptionGroup group(app, "Columns (by name or by number, counted from 1)");
   ReadOptions& read = arguments.read;
   group.text("--target", read.target, "COLUMN", "The label");
-  group.text("--id", read.id, "COLUMN", "A column that names the rows; no feature");
+  group.text("--id", read.id, "COLUMN", "A column that names the rows; not a feature");
   group.list("--ignore", read.ignore, "COLUMN,...", "Columns to leave out");
   group.text("--sample-weight", read.sample_weight, "COLUMN", "Weights of the rows, in votes and scores");
   group.list("--nominal", read.nominal, "COLUMN,...", "Columns to read as nominal, spelled as in the file");
   group.list("--numeric", read.numeric, "COLUMN,...", "Columns to read as numbers");
   group.text("--schema", read.schema, "FILE", "JSON file with names, types, roles and values of the columns");
   if (tables == Tables::one) return;
-  group.text("--test-schema", arguments.test_schema, "FILE", "Schema of the second table; without it that of --schema");
+  group.text("--test-schema", arguments.test_schema, "FILE", "Schema of the second table; default: that of --schema");
   group.list("--test-names", arguments.test_names, "A,B,...",
              "Names of the second table's columns; a file without header, as with --names");
 }
@@ -122,7 +122,7 @@ void TableArguments::refuse_policy_as_spelling() const {
     if (read.missing[0] != name) continue;
     throw Error(
         ErrorCode::invalid_argument,
-        fmt::format("--missing says how a missing value is spelled; what is done about it is --missing-policy {0} "
+        fmt::format("--missing says how a missing value is spelled; --missing-policy {0} says what happens to it "
                     "(for cells that read '{0}' list another spelling, too: --missing {0},NA)",
                     name));
   }

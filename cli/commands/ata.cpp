@@ -27,7 +27,7 @@ class Ata : public Command {
                 "reading A "
                 "once, in double precision, and writes z as float32. The same bytes on every machine and device.") {
     add_argument(*app, "FILE", input_, "FILE", "Gram file; '-' reads stdin");
-    OptionGroup(*app, "Output").text("-o,--output", output_, "FILE", "File for z; without it stdout");
+    OptionGroup(*app, "Output").text("-o,--output", output_, "FILE", "File for z; default: stdout");
     add_common(kExamples);
   }
 

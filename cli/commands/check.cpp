@@ -30,7 +30,7 @@ class Check : public Command {
             "is wrong.") {
     add_argument(*app, "FILE", input_, "FILE", "Gram file; '-' reads stdin");
     add_argument(*app, "RESULT", result_, "FILE", "What 'stope ata' made of it");
-    OptionGroup(*app, "Output").text("-o,--output", output_, "FILE", "File for the text; without it stdout");
+    OptionGroup(*app, "Output").text("-o,--output", output_, "FILE", "File for the text; default: stdout");
     add_common(kExamples);
   }
 
@@ -48,7 +48,7 @@ class Check : public Command {
     note_gram(session, input_, gram);
     session.json()["inputs"].push_back({{"role", "result"}, {"path", result_}, {"numbers", z.size()}});
     if (static_cast<std::int64_t>(z.size()) != gram.n_columns) {
-      throw Error(ErrorCode::invalid_file, fmt::format("{} has {} numbers, {} has {} columns: it is no result of it",
+      throw Error(ErrorCode::invalid_file, fmt::format("{} has {} numbers, {} has {} columns: it cannot be its result",
                                                        result_, z.size(), input_, gram.n_columns));
     }
     GramReport report;

@@ -21,7 +21,7 @@ class Completion : public Command {
                 "Prints the script that lets a shell complete commands, options and their values."),
         program_(program) {
     add_argument(*app, "SHELL", shell_, "bash|zsh|fish", "bash, zsh or fish");
-    OptionGroup(*app, "Output").text("-o,--output", output_, "FILE", "File for the script; without it stdout");
+    OptionGroup(*app, "Output").text("-o,--output", output_, "FILE", "File for the script; default: stdout");
     add_common(kExamples);
   }
 

@@ -28,7 +28,7 @@ class Convert : public Command {
     OptionGroup group(*app, "Output");
     group.text("-o,--output", option_output_, "FILE", "The same as OUT");
     group.parsed("--output-format", "csv|tsv|arff|npy|fvecs|bvecs|ivecs|raw",
-                 "Format to write; without it by the suffix of OUT, csv on stdout",
+                 "Format to write; default: from the suffix of OUT, csv on stdout",
                  [this](const std::string& word) { write_.format = parse_format(word, "--output-format"); });
     group.parsed("--output-sep", "CHAR", "Separator of CSV fields [,]",
                  [this](const std::string& word) { write_.separator = parse_character(word, "--output-sep"); });
@@ -47,7 +47,7 @@ class Convert : public Command {
     if (write_.format == Format::automatic && to_stdout) write_.format = Format::csv;
     if (write_.format == Format::automatic && format_of(path) == Format::automatic) {
       throw Error(ErrorCode::invalid_argument,
-                  path + ": the suffix names no format; --output-format csv, tsv, arff, npy, ... does");
+                  path + ": unknown suffix: name the format with --output-format csv, tsv, arff, npy, ...");
     }
     std::optional<OutputFile> file;
     if (session.wants_data(path)) file.emplace(output_path(path));

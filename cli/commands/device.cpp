@@ -17,7 +17,7 @@ class Device : public Command {
   explicit Device(CLI::App& program)
       : Command(program, "device", "Show the hardware and which back ends can use it",
                 "Shows the CPU, the memory, the back ends and the GPUs. Where one cannot be used, it says why.") {
-    OptionGroup(*app, "Output").text("-o,--output", output_, "FILE", "File for the text; without it stdout");
+    OptionGroup(*app, "Output").text("-o,--output", output_, "FILE", "File for the text; default: stdout");
     add_common("Examples\n  stope device\n  stope device --json\n");
   }
 

@@ -50,11 +50,11 @@ class Discretize : public Command {
     group.choice(
         "--missing-policy", missing_, {"error", "value", "drop", "fill"},
         "What a missing value means: error: it is refused; value: it is a value of its own, below all numbers; "
-        "drop: its row is left out; fill: the attribute's mean or most frequent value stands in [" +
+        "drop: its row is left out; fill: it is replaced by the attribute's mean or most frequent value [" +
             missing_ + "]");
     group.integer("--bins", cuts_.n_bins, "N",
                   fmt::format("Bins of equal-width and equal-frequency [{}]", cuts_.n_bins));
-    group.integer("--max-cuts", cuts_.max_cuts, "N", "Most cuts of md-global; 0: as many as are needed [0]");
+    group.integer("--max-cuts", cuts_.max_cuts, "N", "At most N cuts by md-global; 0: as many as needed [0]");
     group.real("--confidence", cuts_.confidence, "P",
                fmt::format("chimerge: level at which neighbours differ [{}]", cuts_.confidence));
     group.integer("--min-intervals", cuts_.min_intervals, "N",
@@ -67,10 +67,10 @@ class Discretize : public Command {
     ranking.integer("--permutations", ranking_.n_permutations, "B",
                     "Permutations of the labels for p- and q-values; 0: none [0]");
     OptionGroup output(*app, "Output");
-    output.text("-o,--output", output_, "FILE", "File for the ranking or the coded table; without it stdout");
+    output.text("-o,--output", output_, "FILE", "File for the ranking or the coded table; default: stdout");
     output.text("--cuts-out", cuts_out_, "FILE", "File for the cuts, as JSON");
     output.flag("--labels", labels_, "Code by labels, (-inf,2.5) or =red, instead of s1, s2, ...");
-    output.parsed("--output-format", "csv|tsv|arff", "Format of the coded table; without it by the suffix, else csv",
+    output.parsed("--output-format", "csv|tsv|arff", "Format of the coded table; default: from the suffix, else csv",
                   [this](const std::string& word) { write_.format = parse_format(word, "--output-format"); });
     model_.add_to(*app);
     tables_.add_to(*app, Tables::one);
@@ -230,7 +230,7 @@ class Discretize : public Command {
     for (const TreeAttribute& one : tree.attributes()) {
       if (!one.has_missing || std::count(one.values.begin(), one.values.end(), "?") < 2) continue;
       throw Error(ErrorCode::invalid_file, table_ + ": column '" + one.name +
-                                               "': a value '?', which cuts call the missing values of this column "
+                                               "' has the value '?', by which cuts mean a missing value "
                                                "(rename it, or count it as missing, too)");
     }
     return tree.cuts();

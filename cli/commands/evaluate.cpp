@@ -48,7 +48,7 @@ class Evaluate : public Command {
                  });
     split.flag("--loo", leave_one_out_, "Leave-one-out: every row is predicted from all others");
     split.text("--exclude-group", options_.exclude_group, "COLUMN",
-               "With --loo: rows with the same value in this column do not vote; it is no feature");
+               "With --loo: rows with the same value in this column do not vote; it is not a feature");
     OptionGroup group(*app, "Prediction");
     group.parsed("-k,--n-neighbors", "K", "One k or many: 5, or 1,3,5, or 1..50 [5]",
                  [this](const std::string& word) { options_.ks = parse_k_list(word, "-k"); });
@@ -164,10 +164,10 @@ class Evaluate : public Command {
   void say(Session& session, const Evaluation& evaluation, const Table& table, const std::string& label) const {
     const bool nominal = evaluation.label_is_nominal;
     session.say(fmt::format("{} of '{}', {} rows{}\n", scheme_text(), one_line(label), table.n_rows,
-                            nominal ? "" : ": regression, for the label is numeric"));
+                            nominal ? "" : ": regression, since the label is numeric"));
     if (!nominal) session.say("(--nominal with the name of the label makes it a classification)\n");
     if (fits_once()) {
-      session.say("the normalisation is fitted once, to the whole table, so each row saw its own values in it\n");
+      session.say("the normalisation is fitted once, to the whole table, so it includes each row's own values\n");
     }
     const EvaluationOfK& best = evaluation.of_k[evaluation.best];
     if (evaluation.of_k.size() > 1) {

@@ -42,13 +42,13 @@ class Gen : public Command {
     table.integer("--classes", options_.n_classes, "N", "Classes of blobs, mixed and wide");
     table.parsed("--missing-share", "P", "Share of missing values of mixed",
                  [this](const std::string& word) { options_.missing = share(word, "--missing-share"); });
-    table.parsed("--noise", "S", "Noise, as the kind understands it",
+    table.parsed("--noise", "S", "Noise; its meaning depends on the kind",
                  [this](const std::string& word) { options_.noise = share(word, "--noise"); });
     table.flag("--no-label", no_label_, "Leave out the class or target, for formats that hold numbers alone");
     OptionGroup output(*app, "Output");
-    output.text("-o,--output", output_, "FILE", "File to write; without it stdout");
+    output.text("-o,--output", output_, "FILE", "File to write; default: stdout");
     output.parsed("--output-format", "csv|tsv|arff|npy|fvecs|raw",
-                  "Format of a table; without it by the suffix of FILE, else csv",
+                  "Format of a table; default: from the suffix of FILE, else csv",
                   [this](const std::string& word) { write_.format = parse_format(word, "--output-format"); });
     output.choice("--output-dtype", write_.dtype, {"float32", "float64"},
                   "Type of the values of npy and raw [float32]");
@@ -90,7 +90,7 @@ class Gen : public Command {
     for (const char* option :
          {"--classes", "--missing-share", "--noise", "--no-label", "--output-format", "--output-dtype"}) {
       if (count(option) == 0) continue;
-      throw Error(ErrorCode::invalid_argument, std::string(option) + " belongs to tables: gen KIND X Y");
+      throw Error(ErrorCode::invalid_argument, std::string(option) + " applies only to tables: gen KIND X Y");
     }
   }
 

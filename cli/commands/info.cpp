@@ -106,15 +106,14 @@ Json cuts_json(const CutSet& cuts) {
 class Info : public Command {
  public:
   explicit Info(CLI::App& program)
-      : Command(
-            program, "info", "Show what is in a table or a model file",
-            "Shows the rows and columns of a table: names, types, roles, missing values, values and ranges. Of a model "
-            "file: its kind, options, tables, and the columns it was fitted to. Of a file of cuts (.json): the cuts of "
-            "every attribute.") {
+      : Command(program, "info", "Show what is in a table or a model file",
+                "Shows the rows and columns of a table: names, types, roles, missing values, values and ranges. For a "
+                "model file it shows its kind, options, tables, and the columns it was fitted to. For a file of cuts "
+                "(.json) it shows the cuts of every attribute.") {
     add_argument(*app, "TABLE", table_, "TABLE", "Table, model or cuts to look at; '-' reads a table from stdin");
     OptionGroup group(*app, "Output");
     group.flag("--all", all_, fmt::format("Show every column, not only the first {}", kColumnsShown));
-    group.text("-o,--output", output_, "FILE", "File for the text; without it stdout");
+    group.text("-o,--output", output_, "FILE", "File for the text; default: stdout");
     tables_.add_to(*app, Tables::one);
     add_common(kExamples);
   }

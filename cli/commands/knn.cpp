@@ -42,11 +42,11 @@ class Knn : public Command {
                  [this](const std::string& word) { radius_ = parse_real(word, "--radius"); });
     group.flag("--exclude-self", search_.exclude_self, "QUERY is TRAIN: no row is its own neighbour");
     group.text("--exclude-group", search_.exclude_group, "COLUMN",
-               "Rows with the same value in this column are no neighbours; it is no feature");
+               "Rows with the same value in this column are not neighbours; it is not a feature");
     OptionGroup output(*app, "Output");
-    output.text("-o,--output", output_, "FILE", "File for the neighbours; without it stdout");
+    output.text("-o,--output", output_, "FILE", "File for the neighbours; default: stdout");
     output.parsed("--output-format", "csv|npy|ivecs|raw",
-                  "Format; without it by the suffix of FILE, else csv. npy: FILE.indices.npy, FILE.distances.npy; raw: "
+                  "Format; default: from the suffix of FILE, else csv. npy: FILE.indices.npy, FILE.distances.npy; raw: "
                   "FILE.indices.i32, FILE.distances.f32; ivecs: indices only",
                   [this](const std::string& word) { output_format_ = parse_neighbor_format(word); });
     model_.add_to(*app);
@@ -132,7 +132,7 @@ class Knn : public Command {
                   "QUERY is missing: which rows are to be searched for? (--model-out only saves)");
     }
     if (query_.empty() && (radius_ || !output_.empty())) {
-      throw Error(ErrorCode::invalid_argument, "-o and --radius are for a search, and without QUERY there is none");
+      throw Error(ErrorCode::invalid_argument, "-o and --radius need QUERY");
     }
     if (radius_ && given) throw Error(ErrorCode::invalid_argument, "-k and --radius exclude each other");
     if (search_.n_neighbors < 1) {

@@ -46,10 +46,10 @@ class Lsq : public Command {
                "lsqr stops at this angle between residual and attributes [1e-10]");
     group.integer(
         "--max-iterations", options_.max_iterations, "N",
-        "lsqr takes at most this many steps; without it four times the smaller of rows and attributes, and 100");
+        "lsqr takes at most this many steps; default: four times the smaller of rows and attributes, and 100");
     decompose_.add_to(*app, "coefficients");
     OptionGroup output(*app, "Output");
-    output.text("-o,--output", output_, "FILE", "File for coefficients or predictions; without it stdout");
+    output.text("-o,--output", output_, "FILE", "File for coefficients or predictions; default: stdout");
     model_.add_to(*app);
     tables_.add_to(*app, Tables::one);
     add_common(kExamples);
@@ -86,7 +86,8 @@ class Lsq : public Command {
     for (const char* option :
          {"--alpha", "--no-intercept", "--standard-errors", "--tolerance", "--max-iterations", "--model-out"}) {
       if (count(option) == 0) continue;
-      throw Error(ErrorCode::invalid_argument, std::string(option) + " belongs to a fit, and --apply fits nothing");
+      throw Error(ErrorCode::invalid_argument,
+                  std::string(option) + " cannot be used with --apply, which fits nothing");
     }
     require_one_stdin(table_, decompose_.apply);
   }

@@ -35,9 +35,9 @@ class Normalize : public Command {
     group.choice("--compat", compat_, {"none", "rapidminer"},
                  "Whose formulas for constant and missing values, and whose order of columns [" + compat_ + "]");
     OptionGroup output(*app, "Output");
-    output.text("-o,--output", output_, "FILE", "File for the table; without it stdout");
+    output.text("-o,--output", output_, "FILE", "File for the table; default: stdout");
     output.parsed("--output-format", "csv|tsv|arff|npy|fvecs|ivecs|raw",
-                  "Format; without it by the suffix of FILE, else csv",
+                  "Format; default: from the suffix of FILE, else csv",
                   [this](const std::string& word) { write_.format = parse_format(word, "--output-format"); });
     tables_.add_to(*app, Tables::one);
     add_common(kExamples);

@@ -39,16 +39,16 @@ class Pairwise : public Command {
     add_argument(*app, "REQUEST", request_, "TABLE", "Rows to compare; '-' reads stdin");
     add_argument(*app, "REFERENCE", reference_, "TABLE", "Rows to compare with");
     OptionGroup group(*app, "Pairs");
-    group.integer("-k,--n-neighbors", options_.n_neighbors, "K", "Only K pairs of every request; without it all");
+    group.integer("-k,--n-neighbors", options_.n_neighbors, "K", "Only K pairs of every request; default: all");
     group.parsed("--search", "nearest|farthest", "Which pairs -k chooses [nearest]", [this](const std::string& word) {
       require_choice(word, {"nearest", "farthest"}, "--search");
       options_.search_for = word == "farthest" ? SearchFor::farthest : SearchFor::nearest;
     });
     group.flag("--similarities", options_.similarities, "Report similarities: -distance, or the measure's own");
     OptionGroup output(*app, "Output");
-    output.text("-o,--output", output_, "FILE", "File for the pairs; without it stdout");
+    output.text("-o,--output", output_, "FILE", "File for the pairs; default: stdout");
     output.parsed("--output-format", "csv|npy",
-                  "Format; without it by the suffix of FILE, else csv. npy: the matrix, a row a request",
+                  "Format; default: from the suffix of FILE, else csv. npy: the matrix, a row a request",
                   [this](const std::string& word) {
                     require_choice(word, {"csv", "npy"}, "--output-format");
                     matrix_ = word == "npy";

@@ -37,7 +37,7 @@ class PcaCommand : public Command {
     add_argument(*app, "TABLE", table_, "TABLE", "Table to decompose; '-' reads stdin");
     OptionGroup group(*app, "Components");
     group.parsed("--n-components", "N|SHARE",
-                 "How many, or, between 0 and 1, the share of the variance they explain; without it all",
+                 "How many, or, between 0 and 1, the share of the variance they explain; default: all",
                  [this](const std::string& word) { set_n_components(word); });
     group.choice("--normalize", scaling_, {"none", "z"},
                  "z: attributes are divided by their standard deviation; all are centred [" + scaling_ + "]");
@@ -47,9 +47,9 @@ class PcaCommand : public Command {
     group.integer("--max-iterations", options_.max_iterations, "N", "Block Lanczos restarts at most this often [500]");
     decompose_.add_to(*app, "components");
     OptionGroup output(*app, "Output");
-    output.text("-o,--output", output_, "FILE", "File for the scores; without it stdout");
+    output.text("-o,--output", output_, "FILE", "File for the scores; default: stdout");
     output.parsed("--output-format", "csv|tsv|arff|npy|fvecs|raw",
-                  "Format of the scores; without it by the suffix of FILE, else csv",
+                  "Format of the scores; default: from the suffix of FILE, else csv",
                   [this](const std::string& word) { write_.format = parse_format(word, "--output-format"); });
     output.text("--components-out", components_, "FILE", "File for means, components and variances (CSV)");
     model_.add_to(*app);
@@ -86,7 +86,7 @@ class PcaCommand : public Command {
     options_.n_components = parse_real(word, "--n-components");
     if (options_.n_components == 0.0) {
       throw Error(ErrorCode::invalid_argument,
-                  "--n-components: 0 components are none; without the option there are all");
+                  "--n-components: must be above 0; leave the option out for all components");
     }
   }
 
@@ -100,7 +100,8 @@ class PcaCommand : public Command {
     for (const char* option :
          {"--n-components", "--normalize", "--tolerance", "--max-iterations", "--components-out", "--model-out"}) {
       if (count(option) == 0) continue;
-      throw Error(ErrorCode::invalid_argument, std::string(option) + " belongs to a fit, and --apply fits nothing");
+      throw Error(ErrorCode::invalid_argument,
+                  std::string(option) + " cannot be used with --apply, which fits nothing");
     }
     require_one_stdin(table_, decompose_.apply);
   }

@@ -36,7 +36,7 @@ class Predict : public Command {
     add_argument(*app, "TABLE", table_, "TABLE", "Table to predict; '-' reads stdin");
     OptionGroup group(*app, "Prediction");
     group.flag("--proba", with_confidences_, "Write the confidence of every class, too");
-    group.text("-o,--output", output_, "FILE", "File for the predictions; without it stdout");
+    group.text("-o,--output", output_, "FILE", "File for the predictions; default: stdout");
     tables_.add_to(*app, Tables::one);
     add_common(kExamples);
   }
@@ -81,7 +81,7 @@ class Predict : public Command {
     const Column* const label = column_of(table, Role::label);
     if (label == nullptr || label->nominal() == nominal) return label;
     session.warn("no scores: the label '" + label->name + "' is " + (label->nominal() ? "nominal" : "numeric") +
-                 " here, that of the model is not");
+                 " here, but the model's label is not");
     return nullptr;
   }
 

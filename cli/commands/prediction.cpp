@@ -19,7 +19,7 @@ void PredictionArguments::add_to(CLI::App& app) {
   group.choice(
       "--weights", weights, {"uniform", "distance"},
       "Votes: all the same, or by 1/distance (RapidMiner's weighted vote under --compat rapidminer) [" + weights + "]");
-  OptionGroup(app, "Output").text("-o,--output", output, "FILE", "File for the predictions; without it stdout");
+  OptionGroup(app, "Output").text("-o,--output", output, "FILE", "File for the predictions; default: stdout");
   model.add_to(app);
   knn.add_to(app);
   tables.add_to(app, Tables::two);
@@ -47,7 +47,7 @@ PredictionJob open_prediction(Session& session, PredictionArguments& arguments) 
                 "TEST is missing: which table is to be predicted? (--model-out only saves)");
   }
   if (!predicts && !arguments.output.empty()) {
-    throw Error(ErrorCode::invalid_argument, "-o is for predictions, and without TEST there are none");
+    throw Error(ErrorCode::invalid_argument, "-o needs TEST");
   }
 
   PredictionJob job;
@@ -76,13 +76,13 @@ const Column* label_to_score(Session& session, const PredictionJob& job, ValueTy
   if (label == nullptr) return nullptr;
   if (label->nominal() != is_nominal(wanted)) {
     session.warn("no scores: the label '" + label->name + "' of the test table is " +
-                 (label->nominal() ? "nominal" : "numeric") + ", that of the training table is not");
+                 (label->nominal() ? "nominal" : "numeric") + ", but the training table's label is not");
     return nullptr;
   }
   const std::int64_t limit = session.run().memory_limit;
   if (limit > 0 && job.test.n_rows > limit / 2 / row_bytes) {
-    session.warn("no scores: they need " + std::to_string(row_bytes) + " bytes a row, " + std::to_string(limit) +
-                 " bytes are left of the memory limit");
+    session.warn("no scores: they need " + std::to_string(row_bytes) + " bytes per row, and the memory limit leaves " +
+                 std::to_string(limit) + " bytes");
     return nullptr;
   }
   session.hold({&job.train, &job.test}, job.test.n_rows * row_bytes);

@@ -52,7 +52,7 @@ class Stats : public Command {
     OptionGroup output(*app, "Output");
     output.flag("--all", all_, fmt::format("Show every column and class, not only the first {}", kMostShown));
     output.text("-o,--output", output_, "FILE",
-                "File for the statistics as CSV; without it a table for people on stdout");
+                "File for the statistics as CSV; default: a table for people on stdout");
     tables_.add_to(*app, Tables::one);
     add_common(kExamples);
   }
@@ -118,7 +118,7 @@ class Stats : public Command {
     if (!common.explain) return;
     const double rate = report.seconds > 0 ? static_cast<double>(report.bytes) / report.seconds : 0;
     say_backend(session, report);
-    session.say(fmt::format("pass      {} of values in {:.3f} s ({} a second), {} threads\n",
+    session.say(fmt::format("pass      {} of values in {:.3f} s ({} per second), {} threads\n",
                             format_bytes(report.bytes), report.seconds, format_bytes(static_cast<std::int64_t>(rate)),
                             report.threads));
     if (!one_pass_)

@@ -48,7 +48,7 @@ class TreeCommand : public Command {
     add_scores();
     OptionGroup output(*app, "Output");
     output.choice("--format", format_, {"text", "json", "dot", "svg", "rules"}, "What is written [" + format_ + "]");
-    output.text("-o,--output", output_, "FILE", "File for the tree; without it stdout");
+    output.text("-o,--output", output_, "FILE", "File for the tree; default: stdout");
     model_.add_to(*app);
     tables_.add_to(*app, Tables::two);
     add_common(kExamples);
@@ -90,9 +90,9 @@ class TreeCommand : public Command {
     group.parsed(
         "--missing-policy", "error|value|drop|fill",
         "What a missing value means: error: it is refused; value: it is a value of its own, below all numbers; "
-        "drop: its row is left out; fill: the attribute's mean or most frequent value stands in [error]",
+        "drop: its row is left out; fill: it is replaced by the attribute's mean or most frequent value [error]",
         [&tree](const std::string& word) { tree.missing = missing_policy(word); });
-    group.parsed("--max-depth", "N", "The root has depth 0; without it any",
+    group.parsed("--max-depth", "N", "The root has depth 0; default: any",
                  [&tree](const std::string& word) { tree.max_depth = parse_integer(word, "--max-depth"); });
     group.integer("--min-samples-leaf,--min-rows", tree.min_samples_leaf, "N", "Fewest rows of a leaf [1]");
     group.real("--min-score", tree.min_score, "S", "Least worth of a split [0: more than nothing]");
@@ -114,7 +114,7 @@ class TreeCommand : public Command {
                    options_.scheme = Scheme::cross_validation;
                    options_.n_folds = parse_integer(word, "--cv");
                    if (options_.n_folds < 2)
-                     throw Error(ErrorCode::invalid_argument, "--cv: " + word + " folds: 2 is the least");
+                     throw Error(ErrorCode::invalid_argument, "--cv: " + word + " folds: at least 2");
                  });
     group.parsed("--holdout", "FRACTION", "Also score on this part of the rows, held out from training, e.g. 0.3",
                  [this](const std::string& word) {
@@ -191,8 +191,8 @@ class TreeCommand : public Command {
 
   void require_folds(const Table& table) const {
     if (count("--cv") == 0 || options_.n_folds <= table.n_rows) return;
-    throw Error(ErrorCode::invalid_argument,
-                fmt::format("--cv: {} folds of {}: at most one a row", options_.n_folds, counted(table.n_rows, "row")));
+    throw Error(ErrorCode::invalid_argument, fmt::format("--cv: {} folds of {}: at most one per row", options_.n_folds,
+                                                         counted(table.n_rows, "row")));
   }
 
   std::optional<Table> read_test(Session& session, const Table& train) {

@@ -96,7 +96,7 @@ void commit_files(Session& session, const std::vector<std::optional<OutputFile>*
 void require_distinct(const Session& session, const std::vector<std::string>& paths) {
   const bool json = session.arguments().json;
   if (std::count(paths.begin(), paths.end(), "-") > (json ? 0 : 1)) {
-    throw Error(ErrorCode::invalid_argument, std::string("'-': stdout takes one output") +
+    throw Error(ErrorCode::invalid_argument, std::string("'-': only one output can go to stdout") +
                                                  (json ? ", the object of --json" : "; give the others files"));
   }
   std::set<std::filesystem::path> seen;
@@ -107,8 +107,7 @@ void require_distinct(const Session& session, const std::vector<std::string>& pa
     const std::filesystem::path whole =
         std::filesystem::weakly_canonical(std::filesystem::absolute(path, ignored), ignored);
     if (!seen.insert(whole.empty() ? std::filesystem::path(path) : whole).second) {
-      throw Error(ErrorCode::invalid_argument,
-                  "'" + path + "' is to be two outputs at once: give each a file of its own");
+      throw Error(ErrorCode::invalid_argument, "'" + path + "' is named for two outputs: give each a file of its own");
     }
   }
 }

@@ -100,7 +100,7 @@ void Session::hold(std::initializer_list<const Table*> tables, std::int64_t more
   }
   if (held >= memory_limit_) {
     throw Error(ErrorCode::out_of_memory, names + ": the nominal values and results that stay in memory take " +
-                                              std::to_string(held) + " bytes, the memory limit is " +
+                                              std::to_string(held) + " bytes, but the memory limit is " +
                                               std::to_string(memory_limit_));
   }
   run_.memory_limit = memory_limit_ - held;
@@ -138,7 +138,7 @@ void Session::note_plan(const SearchReport& report) {
                   report.tile_rows, report.part_rows, report.threads));
   say(fmt::format("memory    {} planned, budget {}\n", format_bytes(report.memory_planned),
                   format_bytes(report.memory_budget)));
-  say(fmt::format("search    {} pairs in {:.3f} s ({:.3g} a second), {} distances computed\n", report.pairs,
+  say(fmt::format("search    {} pairs in {:.3f} s ({:.3g} per second), {} distances computed\n", report.pairs,
                   report.seconds, rate, report.evaluated));
   if (report.scanned > 0) {
     say(fmt::format("filter    {} pairs compared, {} ruled out in blocks, {} listed\n", report.scanned, report.skipped,
@@ -155,10 +155,10 @@ void Session::note_plan(const SearchReport& report) {
 bool Session::wants_data(const std::string& path) {
   if (!arguments_.json) return true;
   if (path == "-") {
-    throw Error(ErrorCode::invalid_argument, "--json and -o - both want stdout: give -o FILE for the data");
+    throw Error(ErrorCode::invalid_argument, "--json and -o - both write to stdout: give -o FILE for the data");
   }
   if (!path.empty()) return true;
-  warn("no data are written: --json takes stdout (-o FILE writes them)");
+  warn("no data were written, because --json uses stdout (-o FILE writes them)");
   return false;
 }
 

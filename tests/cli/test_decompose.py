@@ -302,13 +302,13 @@ def small(tmp_path):
 @pytest.mark.bad_input
 @pytest.mark.parametrize("words, code, said", [
     (["pca", "T", "--n-components", "4"], 2, "n_components 4"),
-    (["pca", "T", "--n-components", "0"], 2, "0 components"),
+    (["pca", "T", "--n-components", "0"], 2, "must be above 0"),
     (["pca", "T", "--n-components", "1.5"], 2, "n_components 1.5"),
     (["pca", "T", "--n-components", "-2"], 2, "n_components -2"),
     (["pca", "T", "--normalize", "zz"], 2, "--normalize"),
     (["pca", "T", "--impute", "median"], 2, "--impute"),
     (["pca", "T", "--max-iterations", "0"], 2, "--max-iterations"),
-    (["pca", "T", "--apply", "T", "--n-components", "2"], 2, "--n-components belongs to a fit"),
+    (["pca", "T", "--apply", "T", "--n-components", "2"], 2, "--n-components cannot be used with --apply"),
     (["pca", "T", "--apply", "T"], 3, "no column 'kind'"),
     (["pca", "T", "--memory-limit", "2kB"], 4, "bytes"),
     (["pca", "T", "-o", "/nowhere/x.csv"], 3, "/nowhere/x.csv"),
@@ -316,7 +316,7 @@ def small(tmp_path):
     (["lsq", "T", "--target", "z"], 3, "no column 'z'"),
     (["lsq", "T", "--target", "y", "--alpha", "-1"], 2, "alpha"),
     (["lsq", "T", "--target", "y", "--alpha", "1", "--standard-errors"], 2, "standard errors"),
-    (["lsq", "T", "--apply", "T", "--alpha", "1"], 2, "--alpha belongs to a fit"),
+    (["lsq", "T", "--apply", "T", "--alpha", "1"], 2, "--alpha cannot be used with --apply"),
     (["lsq", "T", "--apply", "T"], 3, "no column 'kind'"),
 ])
 def test_refusals(small, words, code, said):

@@ -100,7 +100,7 @@ def test_results_that_are_none(tmp_path):
     run("gen", 4, 5, "-o", "a.gram", cwd=tmp_path)
     run("gen", 5, 5, "-o", "b.gram", cwd=tmp_path)
     run("ata", "b.gram", "-o", "z.gram", cwd=tmp_path)
-    assert "no result of it" in run("check", "a.gram", "z.gram", cwd=tmp_path, code=3).err
+    assert "it cannot be its result" in run("check", "a.gram", "z.gram", cwd=tmp_path, code=3).err
     assert "has one row" in run("check", "a.gram", "b.gram", cwd=tmp_path, code=3).err
     (tmp_path / "cut.gram").write_bytes((tmp_path / "z.gram").read_bytes()[:-2])
     assert "ends in row 1" in run("check", "b.gram", "cut.gram", cwd=tmp_path, code=3).err
@@ -110,7 +110,7 @@ def test_results_that_are_none(tmp_path):
 @pytest.mark.parametrize("words,says", [
     (["0", "5"], "X (columns) 0"), (["5", "2147483648"], "Y (rows) 2147483648"), (["a", "5"], "'a'"),
     (["blobs", "5"], "number of rows is missing"), (["blob", "5", "5"], "did you mean 'blobs'"),
-    (["5", "5", "--classes", "2"], "--classes belongs to tables"), (["linear", "5", "5", "--classes", "2"], "no number of classes"),
+    (["5", "5", "--classes", "2"], "--classes applies only to tables"), (["linear", "5", "5", "--classes", "2"], "no number of classes"),
     (["blobs", "0", "5"], "0 columns"), (["mixed", "2", "5", "--missing-share", "1.5"], "below 1"),
 ])
 def test_gen_refuses(words, says):
