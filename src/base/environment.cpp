@@ -19,7 +19,7 @@ constexpr Row kTable[] = {
     {Variable::temporary_folder, "TMPDIR", Form::text, kUsers, "a folder",
      "Tables that exceed the memory limit go to files here; without it, to /var/tmp."},
     {Variable::visible_gpus, "CUDA_VISIBLE_DEVICES", Form::text, kUsers, "numbers of GPUs",
-     "The NVIDIA driver shows only these GPUs; stope quotes it where there is none."},
+     "The NVIDIA driver shows only these GPUs; stope quotes it if there is no GPU."},
     {Variable::backend, "STOPE_BACKEND", Form::text, kTests, "reference, scalar, avx2, avx512, avx512vnni, cuda",
      "Every job uses this back end, however small it is."},
     {Variable::scan, "STOPE_SCAN", Form::word, kTests, "differences, products, bytes",
@@ -111,7 +111,7 @@ std::int64_t count(Variable variable) {
   std::int64_t number = 0;
   const auto [stop, error] = std::from_chars(value.data(), end, number);
   if (error == std::errc() && stop == end && number > 0) return number;
-  throw bad_value(variable, value, "no positive whole number");
+  throw bad_value(variable, value, "not a positive whole number");
 }
 
 }  // namespace stope::environment

@@ -34,7 +34,7 @@ bool has_cuda() {
 
 // Every back end, the slowest first.
 constexpr Row kBackends[] = {
-    {Backend::reference, "reference", everywhere, "double precision on all cores; every machine has it", ""},
+    {Backend::reference, "reference", everywhere, "double precision on all cores; available on every machine", ""},
     {Backend::scalar, "scalar", everywhere, "filters with the instructions every machine has", ""},
     {Backend::avx2, "avx2", simd::has_avx2, "filters with AVX2 and FMA",
      "the CPU lacks AVX2, FMA, BMI1, BMI2, LZCNT or POPCNT"},
@@ -72,7 +72,7 @@ std::vector<int> gpu_numbers(std::string_view list, const std::string& device) {
     int number = 0;
     const auto [stop, error] = std::from_chars(list.data() + begin, list.data() + end, number);
     if (error != std::errc() || stop != list.data() + end || number < 0) {
-      throw Error(ErrorCode::invalid_argument, "'" + device + "' does not number GPUs as cuda:0,1 does");
+      throw Error(ErrorCode::invalid_argument, "'" + device + "' is not a list of GPUs such as cuda:0,1");
     }
     numbers.push_back(number);
     begin = end + 1;
@@ -106,8 +106,9 @@ void add_gpus(const Wish& wish, BackendChoice& choice) {
   std::string names;
   for (const int number : choice.gpus) {
     if (number >= static_cast<int>(there.size())) {
-      throw Error(ErrorCode::device_unavailable,
-                  "there is no GPU " + std::to_string(number) + ": this machine shows " + std::to_string(there.size()));
+      throw Error(ErrorCode::device_unavailable, "there is no GPU " + std::to_string(number) + ": this machine has " +
+                                                     std::to_string(there.size()) +
+                                                     (there.size() == 1 ? " GPU" : " GPUs"));
     }
     const GpuInfo& gpu = there[static_cast<std::size_t>(number)];
     if (!gpu.available) {

@@ -161,7 +161,7 @@ Cuda load_cuda(const std::string& path) {
   static constexpr cuda_abi::Host kHost = {&fault::alloc_fails, &fault::device_fails};
   const cuda_abi::Functions* functions = entry == nullptr ? nullptr : entry(&kHost);
   if (functions == nullptr) {
-    cuda.reason = path + " is no plug-in of stope";
+    cuda.reason = path + " is not a plug-in of stope";
     return cuda;
   }
   if (const std::string problem = table_problem(*functions); !problem.empty()) {

@@ -66,7 +66,7 @@ std::string why_nominal(const Column& column) {
   for (const std::string& value : column.values) {
     double number = 0.0;
     const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
-    if (error != std::errc() || end != value.data() + value.size()) return " ('" + value + "' is no number)";
+    if (error != std::errc() || end != value.data() + value.size()) return " ('" + value + "' is not a number)";
   }
   return "";
 }
@@ -81,13 +81,13 @@ const Column& column_of(const Table& table, const std::unordered_map<std::string
   }
   const Column& column = table.columns[index->second];
   if (column.role != Role::regular) {
-    throw Error(ErrorCode::invalid_file, where + ": column '" + cuts.name + "' has cuts, but is no feature");
+    throw Error(ErrorCode::invalid_file, where + ": column '" + cuts.name + "' has cuts, but is not a feature");
   }
   if (column.nominal() == cuts.symbolic) return column;
   throw Error(ErrorCode::invalid_file,
               where + ": column '" + cuts.name + "' is " +
-                  (cuts.symbolic ? "numeric, its cuts are values"
-                                 : "nominal" + why_nominal(column) + ", its cuts are numbers"));
+                  (cuts.symbolic ? "numeric, but its cuts are values"
+                                 : "nominal" + why_nominal(column) + ", but its cuts are numbers"));
 }
 
 Buffer<std::int32_t> codes_of_numbers(const discretize::Attribute& attribute, const std::vector<double>& cuts,

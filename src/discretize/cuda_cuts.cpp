@@ -63,8 +63,8 @@ std::int64_t columns_of_piece(const cuda_abi::Decisions& decisions, std::int64_t
   if (fits(n)) return n;
   throw Error(ErrorCode::out_of_memory, "the best cut of a column of " + std::to_string(decisions.n_rows) +
                                             " rows takes " + std::to_string(memory_of(decisions, 1, value_bytes)) +
-                                            " bytes of the GPU's memory, " + std::to_string(most) +
-                                            " can be used: --device cpu takes less");
+                                            " bytes of GPU memory, but only " + std::to_string(most) +
+                                            " can be used; --device cpu takes less");
 }
 
 // Attributes of one type. Each GPU takes every n-th piece of them.
@@ -150,7 +150,7 @@ const char* why_not_on_gpu(const DecisionProblem& problem, Criterion criterion, 
   if (criterion != Criterion::discernibility) return "GPUs look for cuts by discernibility only";
   if (problem.weighted) return "GPUs look for cuts without weights only";
   if (problem.n_rows > kMostGpuRows) return "GPUs look for cuts in fewer than 2^30 rows";
-  if (n_permutations > 0) return "permutations are the processor's";
+  if (n_permutations > 0) return "only the CPU computes permutations";
   return n_present_classes(problem) > kMostGpuClasses ? "GPUs take up to 256 classes" : nullptr;
 }
 

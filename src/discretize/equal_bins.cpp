@@ -14,8 +14,8 @@ constexpr std::int64_t kMostBins = 65536;  // the same limit as for the histogra
 
 void check_bins(std::int64_t n_bins) {
   if (n_bins >= 1 && n_bins <= kMostBins) return;
-  throw Error(ErrorCode::invalid_argument,
-              "the number of bins is " + std::to_string(n_bins) + ", not 1 to " + std::to_string(kMostBins));
+  throw Error(ErrorCode::invalid_argument, "the number of bins is " + std::to_string(n_bins) +
+                                               ": it must be from 1 to " + std::to_string(kMostBins));
 }
 
 // Cuts at low + i (high - low) / bins between the smallest and the largest finite value.

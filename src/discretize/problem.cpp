@@ -37,8 +37,9 @@ const Column& label_of(const Table& table) {
   }
   const Column& column = table.columns[static_cast<std::size_t>(label)];
   if (column.nominal()) return column;
-  throw Error(ErrorCode::invalid_argument,
-              "the label '" + column.name + "' is numeric; classes are nominal (--nominal, or numbers cut beforehand)");
+  throw Error(
+      ErrorCode::invalid_argument,
+      "the label '" + column.name + "' is numeric, but classes must be nominal (--nominal, or numbers cut beforehand)");
 }
 
 // Returns the first row with a missing value, or -1.
@@ -300,8 +301,7 @@ void require_telling_names(const Table& table, const DecisionProblem& problem) {
     for (std::int64_t row = 0; row < problem.n_rows && code + 1 < attribute.n_values(); ++row) {
       if (attribute.codes()[row] != code) continue;
       refuse(table, table.columns[static_cast<std::size_t>(attribute.column)], row_of(problem, row),
-             "the value '?', which cuts call the missing values of this column (rename it, or count it as missing, "
-             "too)");
+             "the value '?', by which cuts mean a missing value (rename it, or count it as missing, too)");
     }
   }
 }

@@ -25,8 +25,7 @@ struct Predictions {
 const Column& label_of(const Table& table) {
   const std::int64_t at = table.find(Role::label);
   if (at < 0) {
-    throw Error(ErrorCode::invalid_argument, "evaluation needs a label, the table has no column of that role",
-                {table.source});
+    throw Error(ErrorCode::invalid_argument, "evaluation needs a label, but the table has none", {table.source});
   }
   return table.columns[static_cast<std::size_t>(at)];
 }

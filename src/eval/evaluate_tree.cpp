@@ -16,7 +16,7 @@ const Column& nominal_label(const Table& table) {
     return table.columns[static_cast<std::size_t>(at)];
   throw Error(
       ErrorCode::invalid_argument,
-      at < 0 ? "a tree needs a label, the table has no column of that role"
+      at < 0 ? "a tree needs a label, but the table has none"
              : "a tree needs a nominal label; '" + table.columns[static_cast<std::size_t>(at)].name + "' is numeric",
       {table.source});
 }

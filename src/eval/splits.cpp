@@ -74,7 +74,7 @@ std::vector<std::vector<std::int64_t>> cross_validation_folds(std::int64_t n_row
                                                               const std::vector<std::int32_t>& labels) {
   if (n_folds < 2 || n_folds > n_rows) {
     throw Error(ErrorCode::invalid_argument, std::to_string(n_folds) + " folds of " + std::to_string(n_rows) +
-                                                 " rows: need at least 2 folds and at most one a row");
+                                                 " rows: need at least 2 folds and at most one per row");
   }
   check_labels(n_rows, labels);
   const std::vector<std::int64_t> rows = shuffled_by_class(n_rows, seed, labels);

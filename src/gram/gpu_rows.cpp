@@ -95,7 +95,7 @@ void GpuRows::create(int gpu, std::int64_t budget) {
     throw Error(ErrorCode::out_of_memory, "the gram operator needs " +
                                               std::to_string(checked::add(fixed, 2 * row_bytes)) +
                                               " bytes of GPU memory for rows of " + std::to_string(spec_.n_columns) +
-                                              " columns, " + std::to_string(budget) + " can be used");
+                                              " columns, but only " + std::to_string(budget) + " can be used");
   }
   cuda_abi::Session* session = nullptr;
   checked_call([&](Failure* failure) { return functions().create(gpu, &spec_, &session, failure); });

@@ -52,13 +52,13 @@ void LsqFit::read_weights() {
   const std::int64_t at = table_.find(Role::weight);
   if (at < 0) return;
   const Column& column = table_.columns[static_cast<std::size_t>(at)];
-  if (column.nominal()) throw Error(ErrorCode::unsupported, column_place(table_, column) + ": weights are numbers");
+  if (column.nominal()) throw Error(ErrorCode::unsupported, column_place(table_, column) + ": weights must be numbers");
   n_counted_ = 0;
   for (std::int64_t row = 0; row < n_; ++row) {
     const double weight = column.at(row);
     if (!(weight >= 0.0) || !std::isfinite(weight)) {
       throw Error(ErrorCode::invalid_argument, column_place(table_, column) + ", row " + std::to_string(row) + ": " +
-                                                   number_text(weight) + " is no weight");
+                                                   number_text(weight) + " is not a valid weight");
     }
     n_counted_ += weight > 0.0 ? 1 : 0;
     weights_.push_back(weight);
@@ -74,7 +74,7 @@ void LsqFit::read_weights() {
 void LsqFit::read_target() {
   const Column& column = table_.columns[static_cast<std::size_t>(label_)];
   if (column.nominal()) {
-    throw Error(ErrorCode::unsupported, column_place(table_, column) + " is nominal: a target of numbers is needed");
+    throw Error(ErrorCode::unsupported, column_place(table_, column) + " is nominal: the target must be numeric");
   }
   NumericColumns target(table_, {label_}, MissingValues::error, weights_, NumericColumns::Summaries::yes, pool_,
                         run_.cancel);
@@ -135,7 +135,7 @@ LsqFit::Method LsqFit::plan() {
   const std::string side = p_ <= n_ ? std::to_string(p_) + " features" : std::to_string(n_) + " rows";
   if (options_.standard_errors) {
     if (options_.alpha > 0.0) {
-      throw Error(ErrorCode::invalid_argument, "standard errors belong to least squares, alpha 0");
+      throw Error(ErrorCode::invalid_argument, "standard errors exist for least squares only: set alpha to 0");
     }
     const std::int64_t unknowns = p_ + (options_.fit_intercept ? 1 : 0);
     if (n_counted_ <= unknowns) {
@@ -144,7 +144,7 @@ LsqFit::Method LsqFit::plan() {
     }
     if (direct > budget) {
       throw Error(ErrorCode::out_of_memory, "standard errors need the products of " + side + ", " +
-                                                std::to_string(direct) + " bytes; the memory budget is " +
+                                                std::to_string(direct) + " bytes, but the memory budget is " +
                                                 std::to_string(budget));
     }
   }
@@ -166,7 +166,7 @@ LsqFit::Method LsqFit::plan() {
   report.memory_planned = vectors;
   if (vectors > budget) {
     throw Error(ErrorCode::out_of_memory, "least squares needs " + std::to_string(vectors) +
-                                              " bytes beside the table, the memory budget is " +
+                                              " bytes besides the table, but the memory budget is " +
                                               std::to_string(budget));
   }
   return Method::lsqr;

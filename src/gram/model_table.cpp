@@ -30,7 +30,7 @@ void ModelReader::fail(const std::string& what) const {
 
 const Column& ModelReader::words(const std::string& name) const {
   const std::int64_t at = table_.find(name);
-  if (at < 0) fail("no column '" + name + "': this is no file of that kind");
+  if (at < 0) fail("no column '" + name + "': this is not a file of that kind");
   const Column& column = table_.columns[static_cast<std::size_t>(at)];
   if (!column.nominal()) fail("column '" + name + "' holds numbers, not words");
   return column;
@@ -38,14 +38,14 @@ const Column& ModelReader::words(const std::string& name) const {
 
 const Column& ModelReader::numbers(const std::string& name) const {
   const std::int64_t at = table_.find(name);
-  if (at < 0) fail("no column '" + name + "': this is no file of that kind");
+  if (at < 0) fail("no column '" + name + "': this is not a file of that kind");
   const Column& column = table_.columns[static_cast<std::size_t>(at)];
   if (column.nominal()) fail("column '" + name + "' holds words, not numbers");
   return column;
 }
 
 const std::string& ModelReader::word(const Column& column, std::int64_t row) const {
-  if (column.missing(row)) fail("column '" + column.name + "', row " + std::to_string(row) + ": nothing stands there");
+  if (column.missing(row)) fail("column '" + column.name + "', row " + std::to_string(row) + ": the value is missing");
   return column.values[static_cast<std::size_t>(column.codes()[row])];
 }
 

@@ -306,7 +306,7 @@ class CpuOperator final : public Operator {
     const std::int64_t least = checked::add(checked::add(tree, spaces), group_bytes);
     if (least > budget) {
       throw Error(ErrorCode::out_of_memory, "the gram operator needs " + std::to_string(least) + " bytes for sums of " +
-                                                std::to_string(n_columns_) + " columns, the memory limit is " +
+                                                std::to_string(n_columns_) + " columns, but the memory limit is " +
                                                 std::to_string(budget));
     }
     const std::int64_t fit = 1 + (budget - least) / group_bytes;

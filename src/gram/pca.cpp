@@ -110,7 +110,7 @@ Pca Pca::from_table(const Table& table, const PcaOptions& options) {
   while (table.find(component_name(static_cast<std::int64_t>(columns.size()))) >= 0) {
     columns.push_back(&reader.numbers(component_name(static_cast<std::int64_t>(columns.size()))));
   }
-  if (columns.empty()) reader.fail("no column 'pc1': this is no file of components");
+  if (columns.empty()) reader.fail("no column 'pc1': this is not a file of components");
 
   Pca model;
   model.whiten_ = options.whiten;

@@ -80,7 +80,8 @@ PcaPlan plan_pca(const PcaShape& shape, std::int64_t budget, int threads) {
             iterated};
   }
   throw Error(ErrorCode::out_of_memory, "PCA needs " + std::to_string(std::min(formed, iterated)) +
-                                            " bytes beside the table, the memory budget is " + std::to_string(budget) +
+                                            " bytes besides the table, but the memory budget is " +
+                                            std::to_string(budget) +
                                             ": ask for fewer components or give it more memory");
 }
 

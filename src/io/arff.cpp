@@ -150,7 +150,7 @@ class ArffReader {
     const ArffWord word = scanner_.word();
     double index = 0;
     if (!parse_number(word.text, index) || !(index >= 0) || index != std::floor(index)) {
-      scanner_.fail("the index " + shown(word.text) + " of a sparse value is no whole number from 0", word.column);
+      scanner_.fail("the index " + shown(word.text) + " of a sparse value is not a whole number from 0", word.column);
     }
     if (index >= static_cast<double>(cells_.size())) {
       scanner_.fail("the sparse index " + shown(word.text) + " is beyond the last attribute, " +
@@ -181,9 +181,10 @@ class ArffReader {
     } else if (missing) {
       cells.numbers[row_] = kMissing;
     } else if (cells.attribute.kind == ArffKind::date) {
-      if (!parse_date(word.text, cells.attribute.date_format, cells.numbers[row_])) fail_value(cells, word, "no date");
+      if (!parse_date(word.text, cells.attribute.date_format, cells.numbers[row_]))
+        fail_value(cells, word, "not a date");
     } else if (!parse_number(word.text, cells.numbers[row_])) {
-      fail_value(cells, word, "no number");
+      fail_value(cells, word, "not a number");
     }
   }
 
@@ -240,7 +241,7 @@ class ArffReader {
     const ArffWord word = scanner_.word();
     double weight = 0;
     if (!parse_number(word.text, weight) || !std::isfinite(weight)) {
-      scanner_.fail("the row weight " + shown(word.text) + " is no finite number", word.column);
+      scanner_.fail("the row weight " + shown(word.text) + " is not a finite number", word.column);
     }
     if (scanner_.peek() != '}') scanner_.fail("expected '}' after the row weight");
     scanner_.skip();

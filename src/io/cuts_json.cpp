@@ -51,14 +51,14 @@ class CutsReader {
 
   AttributeCuts attribute(const std::string& name, const JsonTree& list) const {
     if (name.empty()) fail(name, "an attribute needs a name");
-    if (list.kind != JsonTree::Kind::array) fail(name, std::string(list.kind_name()) + " is no list of cuts");
+    if (list.kind != JsonTree::Kind::array) fail(name, std::string(list.kind_name()) + " is not a list of cuts");
     AttributeCuts cuts;
     cuts.name = name;
     cuts.symbolic = is_symbolic(name, list);
     std::unordered_set<std::string> seen;
     for (const JsonTree& item : list.items) {
       if (cuts.symbolic) {
-        if (!seen.insert(item.text).second) fail(name, "the value '" + item.text + "' stands twice");
+        if (!seen.insert(item.text).second) fail(name, "the value '" + item.text + "' occurs twice");
         cuts.values.push_back(item.text);
         continue;
       }

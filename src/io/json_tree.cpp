@@ -45,7 +45,7 @@ class TreeBuilder final : public nlohmann::json_sax<Json> {
   bool end_array() override { return close(); }
 
   bool key(string_t& value) override {
-    if (!open_.back().keys.insert(value).second) fail("the key '" + value + "' stands twice in an object");
+    if (!open_.back().keys.insert(value).second) fail("the key '" + value + "' occurs twice in an object");
     open_.back().tree.names.push_back(value);
     return true;
   }
@@ -126,7 +126,7 @@ JsonTree parse_json(std::string_view text, const std::string& name) {
   TreeBuilder builder(text, name);
   // It returns false only if an event does, and our events throw instead.
   if (!Json::sax_parse(text.begin(), text.end(), &builder))
-    throw Error(ErrorCode::invalid_file, name + ": no JSON text");
+    throw Error(ErrorCode::invalid_file, name + ": not a JSON text");
   return builder.take();
 }
 

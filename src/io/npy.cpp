@@ -116,7 +116,7 @@ class HeaderParser {
       std::int64_t size = 0;
       const char* begin = text_.data() + position_;
       const auto [end, error] = std::from_chars(begin, text_.data() + text_.size(), size);
-      if (error != std::errc{} || size < 0) fail("a size of the shape is no number from 0 to 2^63-1");
+      if (error != std::errc{} || size < 0) fail("a size of the shape is not a number from 0 to 2^63-1");
       position_ += static_cast<std::size_t>(end - begin);
       if (position_ < text_.size() && text_[position_] == 'L') ++position_;  // Python 2 wrote an L behind long integers
       sizes.push_back(size);
@@ -197,7 +197,7 @@ Table read_npy(const Bytes& bytes, const RunOptions& run) {
   const std::string shape = shape_text(header.shape);
   if (header.shape.empty() || header.shape.size() > 2) {
     throw Error(ErrorCode::unsupported,
-                bytes.name + ": an array of shape " + shape + " is no table (1 or 2 dimensions)");
+                bytes.name + ": an array of shape " + shape + " is not a table (1 or 2 dimensions)");
   }
   const std::int64_t n_rows = header.shape[0];
   const std::int64_t n_columns = header.shape.size() == 2 ? header.shape[1] : 1;

@@ -32,7 +32,7 @@ Table read_raw(const Bytes& bytes, const ReadOptions& options, const RunOptions&
   const std::int64_t row_bytes = checked::mul(options.n_features, bytes_of(type));
   if (size % row_bytes != 0) {
     throw Error(ErrorCode::invalid_file, bytes.name + ": " + std::to_string(size) +
-                                             " bytes are no whole number of rows of " +
+                                             " bytes are not a whole number of rows of " +
                                              std::to_string(options.n_features) + " x " + options.dtype + " (" +
                                              std::to_string(row_bytes) + " bytes each)");
   }

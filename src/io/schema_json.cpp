@@ -20,7 +20,7 @@ class SchemaReader {
   explicit SchemaReader(const std::string& name) : name_(name) {}
 
   Schema read(const JsonTree& root, std::string_view part) {
-    if (root.kind != JsonTree::Kind::object) fail("the schema is no JSON object");
+    if (root.kind != JsonTree::Kind::object) fail("the schema is not a JSON object");
     const std::string part_key = std::string(part) + "_columns";
     const bool has_parts = root.find("train_columns") != nullptr || root.find("test_columns") != nullptr;
     if (root.find("columns") != nullptr && has_parts)
@@ -30,7 +30,7 @@ class SchemaReader {
     if (columns == nullptr) {
       fail(has_parts ? "it has no '" + key + "'" : "it has neither 'columns' nor 'train_columns' and 'test_columns'");
     }
-    if (columns->kind != JsonTree::Kind::array) fail("'" + key + "' is no list");
+    if (columns->kind != JsonTree::Kind::array) fail("'" + key + "' is not a list");
     if (columns->items.empty()) fail("'" + key + "' is empty");
 
     Schema schema;
@@ -115,7 +115,7 @@ class SchemaReader {
     values.reserve(json.items.size());
     for (const JsonTree& value : json.items) {
       values.push_back(text_of(value, "values"));
-      if (!seen.insert(values.back()).second) fail("the value '" + values.back() + "' stands twice in 'values'");
+      if (!seen.insert(values.back()).second) fail("the value '" + values.back() + "' occurs twice in 'values'");
     }
     return values;
   }

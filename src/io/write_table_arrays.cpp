@@ -34,7 +34,7 @@ T converted(double value, const Column& column, std::int64_t row, const char* dt
     constexpr auto kLowest = static_cast<double>(std::numeric_limits<T>::min());
     const double above = std::ldexp(1.0, std::numeric_limits<T>::digits);  // max + 1, exact also for int64
     if (!(value >= kLowest && value < above) || value != std::floor(value)) {
-      fail_cell(column, row, std::string("is no ") + dtype);
+      fail_cell(column, row, std::string("is not of type ") + dtype);
     }
   }
   return static_cast<T>(value);

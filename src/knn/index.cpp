@@ -63,7 +63,7 @@ Neighbors KnnIndex::kneighbors(const Table& queries, const SearchOptions& search
 
 SearchReport KnnIndex::radius_neighbors(const Table& queries, double radius, const SearchOptions& search,
                                         const RunOptions& run, const NeighborSink& sink) const {
-  if (std::isnan(radius)) throw Error(ErrorCode::invalid_argument, "the radius is no number");
+  if (std::isnan(radius)) throw Error(ErrorCode::invalid_argument, "the radius is not a number");
   knn::SearchJob job;
   job.selection.kind = knn::Selection::Kind::radius;
   job.selection.radius = radius;

@@ -147,7 +147,7 @@ void check_memory(const PairwiseOptions& options, std::int64_t n_requests, std::
   if (const std::int64_t budget = memory_budget(run); bytes > budget) {
     throw Error(ErrorCode::out_of_memory, "a table of " + std::to_string(n_requests) + " x " + std::to_string(kept) +
                                               " distances needs " + std::to_string(bytes) +
-                                              " bytes, the memory limit is " + std::to_string(budget));
+                                              " bytes, but the memory limit is " + std::to_string(budget));
   }
 }
 

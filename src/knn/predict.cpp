@@ -196,7 +196,7 @@ std::vector<Classification> KnnClassifier::predict_each(const Table& test, const
   if (const std::int64_t budget = memory_budget(run); bytes > budget) {
     throw Error(ErrorCode::out_of_memory, "the confidences of " + std::to_string(test.n_rows) + " rows and " +
                                               std::to_string(n_classes) + " classes need " + std::to_string(bytes) +
-                                              " bytes, the memory limit is " + std::to_string(budget));
+                                              " bytes, but the memory limit is " + std::to_string(budget));
   }
   std::vector<Classification> results;
   const knn::Fitted& fitted = index_.fitted();

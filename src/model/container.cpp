@@ -235,7 +235,7 @@ bool looks_like_model(std::string_view bytes) {
 
 Content read_content(const io::Bytes& bytes, const RunOptions& run) {
   const auto fail = [&](const std::string& what) { throw Error(ErrorCode::invalid_file, what, {bytes.name}); };
-  if (!looks_like_model(bytes.view)) fail("this is no model file of stope");
+  if (!looks_like_model(bytes.view)) fail("this is not a model file of stope");
   io::ByteReader header(bytes.view, bytes.name);
   header.take(static_cast<std::int64_t>(kMagic.size()), "the mark of model files");
   const auto version = header.read<std::uint32_t>("the version");

@@ -36,15 +36,15 @@ const std::string& Content::text(std::string_view name) const {
 
 double Content::real(std::string_view name) const {
   double value = 0.0;
-  if (!parse(text(name), value)) fail("option '" + std::string(name) + "': '" + text(name) + "' is no number");
+  if (!parse(text(name), value)) fail("option '" + std::string(name) + "': '" + text(name) + "' is not a number");
   return value;
 }
 
 std::int64_t Content::integer(std::string_view name, std::int64_t least, std::int64_t most) const {
   std::int64_t value = 0;
   if (!parse(text(name), value) || value < least || value > most) {
-    fail("option '" + std::string(name) + "': '" + text(name) + "' is no whole number from " + std::to_string(least) +
-         " to " + std::to_string(most));
+    fail("option '" + std::string(name) + "': '" + text(name) + "' is not a whole number from " +
+         std::to_string(least) + " to " + std::to_string(most));
   }
   return value;
 }

@@ -60,7 +60,7 @@ std::int64_t values_of(const std::vector<Source>& sources) {
   return n;
 }
 
-constexpr const char* kUnsuited = "too little for a GPU, or not one value behind the other";
+constexpr const char* kUnsuited = "the values are too few for a GPU, or not contiguous";
 
 // One job: its options, its threads, what it reports.
 class Job {
@@ -338,8 +338,8 @@ const Column& class_column(const Table& table, const std::string& name) {
   }
   const Column& column = table.columns[static_cast<std::size_t>(found)];
   if (!column.nominal()) {
-    throw Error(ErrorCode::invalid_argument,
-                where + "column '" + name + "' is " + std::string(to_string(column.type)) + ", classes are nominal");
+    throw Error(ErrorCode::invalid_argument, where + "column '" + name + "' is " + std::string(to_string(column.type)) +
+                                                 ", but classes must be nominal");
   }
   return column;
 }

@@ -40,11 +40,11 @@ void check_owner(const void* memory, int gpu) {
 void check_device(const DeviceArray& array, const RunOptions& run) {
   const device::Cuda& cuda = device::cuda();
   if (cuda.functions == nullptr) {
-    throw Error(ErrorCode::device_unavailable, "the array is on a GPU, and CUDA is off: " + cuda.reason);
+    throw Error(ErrorCode::device_unavailable, "the array is on a GPU, but CUDA is off: " + cuda.reason);
   }
   if (array.gpu < 0 || array.gpu >= static_cast<int>(cuda.gpus.size())) {
-    refuse("the array is on GPU " + std::to_string(array.gpu) + "; this machine shows " +
-           std::to_string(cuda.gpus.size()));
+    refuse("the array is on GPU " + std::to_string(array.gpu) + "; this machine has " +
+           std::to_string(cuda.gpus.size()) + (cuda.gpus.size() == 1 ? " GPU" : " GPUs"));
   }
   const GpuInfo& info = cuda.gpus[static_cast<std::size_t>(array.gpu)];
   if (!info.available) {

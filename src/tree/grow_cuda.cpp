@@ -88,11 +88,11 @@ void require_memory(int gpu, const Share& share, std::int64_t n_rows, std::int64
   const std::int64_t needed = memory_of(share, n_rows, n_classes), most = device::usable_gpu_memory(gpu, run);
   const std::int64_t pinned = cuda_abi::kSlots * share.piece_bytes;
   if (needed <= most && (run.memory_limit <= 0 || pinned <= run.memory_limit)) return;
-  throw Error(ErrorCode::out_of_memory, "a tree of " + std::to_string(n_rows) + " rows and " +
-                                            std::to_string(share.n_columns) + " attributes takes " +
-                                            std::to_string(needed) + " bytes of the GPU's memory and " +
-                                            std::to_string(pinned) + " of the processor's, " + std::to_string(most) +
-                                            " can be used: --device cpu takes less");
+  throw Error(ErrorCode::out_of_memory,
+              "a tree of " + std::to_string(n_rows) + " rows and " + std::to_string(share.n_columns) +
+                  " attributes takes " + std::to_string(needed) + " bytes of GPU memory and " + std::to_string(pinned) +
+                  " of pinned CPU memory, but only " + std::to_string(most) +
+                  " bytes of GPU memory can be used; --device cpu takes less");
 }
 
 class CudaGrowth {

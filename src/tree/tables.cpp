@@ -55,8 +55,8 @@ std::vector<std::string> words_of(const Table& table, const std::string& name) {
 std::int64_t whole(const Column& column, std::int64_t row, std::int64_t least, std::int64_t most) {
   const double value = column.at(row);
   if (!(value >= static_cast<double>(least) && value <= static_cast<double>(most)) || value != std::floor(value)) {
-    fail("row " + std::to_string(row) + " of '" + column.name + "' is no whole number from " + std::to_string(least) +
-         " to " + std::to_string(most));
+    fail("row " + std::to_string(row) + " of '" + column.name + "' is not a whole number from " +
+         std::to_string(least) + " to " + std::to_string(most));
   }
   return static_cast<std::int64_t>(value);
 }
@@ -122,7 +122,7 @@ std::vector<TreeNode> nodes_of(const Table& table, const std::vector<TreeAttribu
     if (row > 0) {
       TreeNode& above = nodes[static_cast<std::size_t>(node.parent)];
       if (above.leaf() || above.right >= 0) fail("node " + std::to_string(node.parent) + " has too many children");
-      if (above.left < 0 && node.parent != row - 1) fail("node " + std::to_string(row) + " is out of its place");
+      if (above.left < 0 && node.parent != row - 1) fail("node " + std::to_string(row) + " is not in preorder");
       (above.left < 0 ? above.left : above.right) = row;
       node.depth = above.depth + 1;
     }
@@ -203,7 +203,7 @@ DecisionTree DecisionTree::from_tables(const Tables& tables, const TreeOptions& 
     for (std::int64_t row = 0; row < nodes.n_rows; ++row) {
       const double count = of_class.at(row);
       if (!(count >= 0.0) || std::isinf(count))
-        fail("row " + std::to_string(row) + " of '" + of_class.name + "' is no weight");
+        fail("row " + std::to_string(row) + " of '" + of_class.name + "' is not a valid weight");
       tree.counts_[static_cast<std::size_t>(row * n_classes + k)] = count;
     }
   }

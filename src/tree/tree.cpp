@@ -23,13 +23,15 @@ using discretize::kWeightUnit;
 }
 
 void check(const TreeOptions& options) {
-  if (options.max_depth && *options.max_depth < 0) refuse("a depth of " + std::to_string(*options.max_depth));
+  if (options.max_depth && *options.max_depth < 0) {
+    refuse("the maximum depth is " + std::to_string(*options.max_depth) + ": it must be at least 0");
+  }
   if (options.min_samples_leaf < 1) {
-    refuse("leaves of at least " + std::to_string(options.min_samples_leaf) + " rows: 1 is the least");
+    refuse("min_samples_leaf is " + std::to_string(options.min_samples_leaf) + ": it must be at least 1");
   }
   if (!(options.min_score >= 0.0)) refuse("the least score " + number_text(options.min_score) + " is not >= 0");
   if (!(options.ccp_alpha >= 0.0)) refuse("alpha " + number_text(options.ccp_alpha) + " is not >= 0");
-  if (options.balanced && !options.class_weights.empty()) refuse("classes have weights, or are balanced: not both");
+  if (options.balanced && !options.class_weights.empty()) refuse("classes can have weights or be balanced, not both");
 }
 
 // Lists the first of these names, for messages.
@@ -64,7 +66,7 @@ std::vector<double> class_weights(const DecisionProblem& problem, const TreeOpti
       refuse("the weight " + number_text(weight) + " of class '" + name + "': weights are finite and at least 2^-20");
     }
     double& own = weights[static_cast<std::size_t>(at - problem.classes.begin())];
-    if (own != 0.0) refuse("class weights: '" + name + "' has two");
+    if (own != 0.0) refuse("class weights: '" + name + "' has two weights");
     own = weight;
   }
   for (double& weight : weights) {

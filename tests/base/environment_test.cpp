@@ -48,7 +48,7 @@ TEST_F(Environment, CountsArePositiveWholeNumbers) {
   EXPECT_EQ(count("1"), 1);
   EXPECT_EQ(count("9223372036854775807"), INT64_MAX);
   for (const char* bad : {"0", "-5", "many", "7 ", " 7", "+7", "1e3", "9223372036854775808"}) {
-    expect_refused([&] { count(bad); }, std::string("STOPE_TILE_ROWS='") + bad + "' is no positive whole number");
+    expect_refused([&] { count(bad); }, std::string("STOPE_TILE_ROWS='") + bad + "' is not a positive whole number");
   }
 }
 

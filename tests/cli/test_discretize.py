@@ -268,7 +268,7 @@ BAD = [
     (3, ["--apply", "nowhere.json"], "nowhere.json"),
     (3, ["--apply", "t.csv"], "t.csv"),
     (3, ["--apply", "other.json"], "has no column 'z'"),
-    (3, ["--apply", "types.json"], "'c' is nominal ('blue' is no number)"),
+    (3, ["--apply", "types.json"], "'c' is nominal ('blue' is not a number)"),
     (2, ["--method", "mdlp", "--cuts-out", "-", "-o", "-"], "only one output can go to stdout"),
     (2, ["--method", "mdlp", "--cuts-out", "-", "--json"], "only one output can go to stdout, the object of --json"),
     (2, ["--method", "mdlp", "-o", "-", "--json"], "only one output can go to stdout"),

@@ -88,14 +88,14 @@ class TestRefusals:
         return box / "m.stope"
 
     def test_no_model(self, box):
-        refuse(box, 3, "predict", "train.csv", "more.csv", says=["train.csv", "no model file"])
+        refuse(box, 3, "predict", "train.csv", "more.csv", says=["train.csv", "not a model file"])
 
     def test_absent(self, box):
         refuse(box, 3, "predict", "none.stope", "more.csv", says="cannot open")
 
     def test_empty(self, box):
         (box / "e.stope").write_bytes(b"")
-        refuse(box, 3, "predict", "e.stope", "more.csv", says="no model file")
+        refuse(box, 3, "predict", "e.stope", "more.csv", says="not a model file")
 
     @pytest.mark.parametrize("share", [0.1, 0.5, 0.999])
     def test_cut_off(self, box, model, share):
@@ -123,7 +123,7 @@ class TestRefusals:
 
     def test_text_mode_copy(self, box, model):
         (box / "t.stope").write_bytes(model.read_bytes().replace(b"\r\n", b"\n"))
-        refuse(box, 3, "predict", "t.stope", "more.csv", says="no model file")
+        refuse(box, 3, "predict", "t.stope", "more.csv", says="not a model file")
 
     def test_archive_that_ends_early(self, box, model):
         (box / "z.stope.gz").write_bytes(gzip.compress(model.read_bytes())[:-9])

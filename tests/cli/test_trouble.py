@@ -187,7 +187,7 @@ def test_missing_plugin(box):
         ("old gpus", "compute capability"),
         ("broken", "refuses"),
         ("other version", "this library needs"),
-        ("nothing", "is no plug-in of stope"),
+        ("nothing", "is not a plug-in of stope"),
     ],
 )
 def test_plugin_that_finds_no_gpu(box, role, words):

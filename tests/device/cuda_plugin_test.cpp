@@ -28,8 +28,8 @@ class CudaPlugin : public testing::Test {
 
 TEST_F(CudaPlugin, SaysWhyItIsOff) {
   expect_off(device::load_cuda("/nowhere/libstope_cuda.so"), "/nowhere/libstope_cuda.so");
-  expect_off(device::load_cuda("libm.so.6"), "is no plug-in of stope");
-  expect_off(load("nothing"), "is no plug-in of stope");
+  expect_off(device::load_cuda("libm.so.6"), "is not a plug-in of stope");
+  expect_off(load("nothing"), "is not a plug-in of stope");
   expect_off(load("other version"), "has version " + std::to_string(cuda_abi::kVersion + 1) + ", this library needs " +
                                         std::to_string(cuda_abi::kVersion));
   expect_off(load("no driver"), "there is no NVIDIA driver");

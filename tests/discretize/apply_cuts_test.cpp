@@ -123,7 +123,7 @@ TEST(ApplyCuts, WhatDoesNotFitIsRefused) {
   EXPECT_EQ(code({{"z", false, {1}, {}}}, "small.csv has no column 'z'"), ErrorCode::invalid_file);
   EXPECT_EQ(code({{"color", false, {1}, {}}}, "'color' is nominal"), ErrorCode::invalid_file);
   EXPECT_EQ(code({{"x", true, {}, {"a"}}}, "'x' is numeric"), ErrorCode::invalid_file);
-  EXPECT_EQ(code({{"y", true, {}, {"a"}}}, "no feature"), ErrorCode::invalid_file);
+  EXPECT_EQ(code({{"y", true, {}, {"a"}}}, "not a feature"), ErrorCode::invalid_file);
   EXPECT_EQ(code({{"x", false, {2, 1}, {}}}, "do not ascend"), ErrorCode::invalid_argument);
   EXPECT_EQ(code({{"x", false, {kNan}, {}}}, "NaN"), ErrorCode::invalid_argument);
   EXPECT_EQ(code({{"color", true, {}, {"a", "a"}}}, "twice"), ErrorCode::invalid_argument);

@@ -132,7 +132,7 @@ TEST(Folds, AreShuffledFairly) {
 TEST(Folds, RefuseImpossibleNumbers) {
   for (const auto& [n, k] : {std::pair<std::int64_t, std::int64_t>{5, 6}, {5, 1}, {5, 0}, {5, -1}, {0, 2}}) {
     expect_invalid(
-        std::to_string(k) + " folds of " + std::to_string(n) + " rows: need at least 2 folds and at most one a row",
+        std::to_string(k) + " folds of " + std::to_string(n) + " rows: need at least 2 folds and at most one per row",
         [rows = n, folds = k] { cross_validation_folds(rows, folds, 0); });
   }
   EXPECT_EQ(cross_validation_folds(5, 5, 0).size(), 5u);

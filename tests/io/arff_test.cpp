@@ -243,7 +243,7 @@ constexpr const char* kHeader = "@relation r\n@attribute x numeric\n@attribute y
 TEST(Arff, BadRows) {
   const std::string head = kHeader;
   expect_invalid(head + "1,a\n2,q\n", "'q' of attribute 'y' is not in its list", 6, 3);
-  expect_invalid(head + "one,a\n", "'one' of attribute 'x' is no number", 5, 1);
+  expect_invalid(head + "one,a\n", "'one' of attribute 'x' is not a number", 5, 1);
   expect_invalid(head + "1x,a\n", "'1x'", 5, 1);
   expect_invalid(head + "1\n", "1 value, the header declares 2 attributes", 5, 2);
   expect_invalid(head + "1,\n", "1 value", 5, 3);
@@ -255,14 +255,14 @@ TEST(Arff, BadRows) {
   expect_invalid(head + "1,'a\\'\n", "unterminated quote", 5, 3);
   expect_invalid(head + "1,'a'b\n", "closing quote", 5, 6);
   expect_invalid(head + "1,a'b'\n", "quote inside", 5, 4);
-  expect_invalid(head + "1,a,{x}\n", "'x' is no finite number", 5, 6);
+  expect_invalid(head + "1,a,{x}\n", "'x' is not a finite number", 5, 6);
   expect_invalid(head + "1,a,{inf}\n", "finite", 5, 6);
   expect_invalid(head + "1,a,{1\n", "'}' after the row weight", 5, 7);
   expect_invalid(head + "1,a,{\n", "closing '}'", 5, 6);
   expect_invalid(head + "1,a,{1} 2\n", "after the row weight", 5, 9);
   expect_invalid(head + "1,{2}\n", "1 value,", 5, 3);
   expect_invalid(head + "1}a\n", "expected ','", 5, 2);
-  expect_invalid(head + "'\xC3\xA9',a\n", "is no number", 5, 1);
+  expect_invalid(head + "'\xC3\xA9',a\n", "is not a number", 5, 1);
   expect_invalid("@relation r\n@attribute x string\n@attribute y {a}\n@data\n\xC3\xA9\xC3\xA9,b\n", "'b'", 5, 4);
 }
 

@@ -73,7 +73,7 @@ TEST(CutsJson, WhatIsNoSetOfCutsIsRefused) {
   expect_refused("", "JSON");
   expect_refused("{\"x\": [1, 2", "JSON");
   expect_refused("[1, 2]", "a list");
-  expect_refused("{\"x\": 3}", "'x': a number is no list");
+  expect_refused("{\"x\": 3}", "'x': a number is not a list");
   expect_refused("{\"x\": [1, null]}", "null");
   expect_refused("{\"x\": [[1]]}", "a list");
   expect_refused("{\"x\": [1, \"red\"]}", "mixed");

@@ -158,8 +158,8 @@ TEST(Npy, LyingShapes) {
   expect_error(npy(header("<f8", "False", "9223372036854775808,"), body), ErrorCode::invalid_file,
                "a size of the shape");
   expect_error(npy(header("<f8", "False", "x"), body), ErrorCode::invalid_file, "a size of the shape");
-  expect_error(npy(header("<f8", "False", ""), body), ErrorCode::unsupported, "shape () is no table");
-  expect_error(npy(header("<f8", "False", "2, 2, 2"), body), ErrorCode::unsupported, "shape (2, 2, 2) is no table");
+  expect_error(npy(header("<f8", "False", ""), body), ErrorCode::unsupported, "shape () is not a table");
+  expect_error(npy(header("<f8", "False", "2, 2, 2"), body), ErrorCode::unsupported, "shape (2, 2, 2) is not a table");
 }
 
 TEST(Npy, BadHeaders) {

@@ -43,7 +43,7 @@ TEST(Raw, Types) {
 
 TEST(Raw, SizesAndOptions) {
   EXPECT_EQ(read<float>({}, 3, "float32").n_rows, 0);
-  expect_error(ErrorCode::invalid_file, "x.raw: 16 bytes are no whole number of rows of 3 x float32 (12 bytes each)",
+  expect_error(ErrorCode::invalid_file, "x.raw: 16 bytes are not a whole number of rows of 3 x float32 (12 bytes each)",
                [] { read<float>({1, 2, 3, 4}, 3, "float32"); });
   expect_error(ErrorCode::invalid_argument, "n_features), got 0", [] { read<float>({1}, 0, "float32"); });
   expect_error(ErrorCode::invalid_argument, "got -3", [] { read<float>({1}, -3, "float32"); });

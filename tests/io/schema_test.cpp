@@ -78,11 +78,11 @@ TEST(SchemaJson, NotJson) {
 }
 
 TEST(SchemaJson, WrongShapes) {
-  expect_invalid("[]", "no JSON object");
-  expect_invalid("null", "no JSON object");
+  expect_invalid("[]", "not a JSON object");
+  expect_invalid("null", "not a JSON object");
   expect_invalid("{}", "neither 'columns' nor");
   expect_invalid(R"({"columns": []})", "'columns' is empty");
-  expect_invalid(R"({"columns": {"x": 1}})", "'columns' is no list");
+  expect_invalid(R"({"columns": {"x": 1}})", "'columns' is not a list");
   expect_invalid(R"({"columns": [], "train_columns": []})", "both");
   expect_invalid(R"({"columns": ["x"]})", "columns[0]: a column is described by an object");
   expect_invalid(R"({"columns": [{"type": "real"}]})", "columns[0]: it has no 'name'");
@@ -96,13 +96,13 @@ TEST(SchemaJson, WrongShapes) {
   expect_invalid(R"({"columns": [{"name": "x", "type": "real", "role": "labl"}]})", "did you mean 'label'");
   expect_invalid(R"({"columns": [{"name": "x", "type": "real"}, {"name": "x", "type": "real"}]})",
                  "columns[1] ('x'): a second column of that name");
-  expect_invalid(R"({"columns": [{"name": "x", "type": "nominal", "values": ["a", "b", "a"]}]})", "'a' stands twice");
+  expect_invalid(R"({"columns": [{"name": "x", "type": "nominal", "values": ["a", "b", "a"]}]})", "'a' occurs twice");
   expect_invalid(R"({"columns": [{"name": "x", "type": "nominal", "values": "a"}]})",
                  "'values' is a string, not a list");
   expect_invalid(R"({"columns": [{"name": "x", "type": "nominal", "values": [1]}]})", "'values' is a number");
   expect_invalid(R"({"columns": [{"name": "x", "type": "real", "values": ["a"]}]})", "only nominal columns");
   expect_invalid(R"({"columns": [{"name": "x", "type": "binominal", "values": ["a", "b", "c"]}]})", "at most 2 values");
-  expect_invalid(R"({"columns": [{"name": "x", "name": "y", "type": "real"}]})", "'name' stands twice");
+  expect_invalid(R"({"columns": [{"name": "x", "name": "y", "type": "real"}]})", "'name' occurs twice");
   expect_invalid(R"({"missing_token": 5, "columns": [{"name": "x", "type": "real"}]})", "'missing_token' is a number");
 }
 

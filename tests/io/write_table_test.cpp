@@ -346,17 +346,18 @@ TEST_F(WriteTableTest, Refusals) {
   for (const char* name : {"t.npy", "t.fvecs", "t.bvecs", "t.ivecs", "t.raw"}) {
     expect_refused(ErrorCode::unsupported, "column 'c' is nominal", as(names, name, ""));
   }
-  expect_refused(ErrorCode::unsupported, "column 'a', row 1: 2.5 is no int32", as(numbers, "t.npy", "int32"));
-  expect_refused(ErrorCode::unsupported, "no uint8 (bvecs)", as(numbers, "t.bvecs", ""));
+  expect_refused(ErrorCode::unsupported, "column 'a', row 1: 2.5 is not of type int32", as(numbers, "t.npy", "int32"));
+  expect_refused(ErrorCode::unsupported, "is not of type uint8 (bvecs)", as(numbers, "t.bvecs", ""));
   const Table wide = make_table({make_numeric("b", {0x1p63}), make_numeric("c", {1e39}), make_numeric("d", {kNaN}),
                                  make_numeric("e", {-1}), make_numeric("f", {0x1p31})});
   for (const std::size_t column : {0U, 1U, 2U}) {
     const Table one = make_table({wide.columns[column]});
-    expect_refused(ErrorCode::unsupported, "is no int64", as(one, "t.npy", "int64"));
+    expect_refused(ErrorCode::unsupported, "is not of type int64", as(one, "t.npy", "int64"));
   }
   expect_refused(ErrorCode::unsupported, "beyond float32", as(make_table({wide.columns[1]}), "t.raw", ""));
-  expect_refused(ErrorCode::unsupported, "-1.0 is no uint8", as(make_table({wide.columns[3]}), "t.npy", "uint8"));
-  expect_refused(ErrorCode::unsupported, "is no int32", as(make_table({wide.columns[4]}), "t.ivecs", ""));
+  expect_refused(ErrorCode::unsupported, "-1.0 is not of type uint8",
+                 as(make_table({wide.columns[3]}), "t.npy", "uint8"));
+  expect_refused(ErrorCode::unsupported, "is not of type int32", as(make_table({wide.columns[4]}), "t.ivecs", ""));
   expect_refused(ErrorCode::invalid_argument, "unknown dtype 'half'", as(numbers, "t.npy", "half"));
   expect_refused(ErrorCode::unsupported, "without columns", [this] { write_table(at("t.csv"), Table{}); });
   expect_refused(ErrorCode::unsupported, "without a name", as(make_table({make_numeric("", {1})}), "t.arff", ""));

@@ -217,8 +217,8 @@ TEST_F(ModelTest, RefusalsSayWhy) {
   const auto contains = [](const std::string& text, const std::string& part) {
     return text.find(part) != std::string::npos ? "" : "'" + part + "' is not in: " + text;
   };
-  EXPECT_EQ(contains(message(""), "no model file"), "");
-  EXPECT_EQ(contains(message("a,b\n1,2\n"), "no model file"), "");
+  EXPECT_EQ(contains(message(""), "not a model file"), "");
+  EXPECT_EQ(contains(message("a,b\n1,2\n"), "not a model file"), "");
   EXPECT_EQ(contains(message(whole.substr(0, whole.size() - 1)), "cut off"), "");
   std::string newer = whole;
   newer[8] = 2;

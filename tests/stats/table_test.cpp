@@ -113,7 +113,7 @@ TEST(TableStatistics, RefusesClassesThatAreNone) {
     }
     return "";
   };
-  EXPECT_EQ(message("x"), "column 'x' is real, classes are nominal");
+  EXPECT_EQ(message("x"), "column 'x' is real, but classes must be nominal");
   EXPECT_NE(message("clas").find("there is no column 'clas'"), std::string::npos);
 }
 

@@ -76,7 +76,8 @@ TEST_F(FakeTrees, OfMoreThanTheMemoryLimitAreRefused) {
     ADD_FAILURE() << "not refused";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::out_of_memory);
-    EXPECT_NE(std::string(error.what()).find("500000 can be used"), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what()).find("500000 bytes of GPU memory can be used"), std::string::npos)
+        << error.what();
   }
   run.memory_limit = 1600000;
   EXPECT_GT(DecisionTree::fit(some, {.missing = MissingPolicy::value}, run).nodes().size(), 1U);

@@ -300,7 +300,7 @@ TEST(Tree, RefusedClassWeights) {
     return std::string();
   };
   EXPECT_EQ(message({{"d", 2.0}}), "class weights: no class is called 'd'; there are 'a', 'b'");
-  EXPECT_EQ(message({{"a", 2.0}, {"a", 1.0}}), "class weights: 'a' has two");
+  EXPECT_EQ(message({{"a", 2.0}, {"a", 1.0}}), "class weights: 'a' has two weights");
 }
 
 TEST(Tree, ClassWeightsWeigh) {

@@ -75,7 +75,7 @@ void check_characters(const Text& text, std::int64_t begin, std::int64_t end) {
   const std::size_t nul = part.find('\0');
   const std::int64_t invalid = find_invalid_utf8(part);
   if (nul != std::string_view::npos && (invalid < 0 || static_cast<std::int64_t>(nul) < invalid)) {
-    throw Error(ErrorCode::invalid_file, "a NUL byte: this is no text file",
+    throw Error(ErrorCode::invalid_file, "NUL byte: this is not a text file",
                 place_of(text, begin + static_cast<std::int64_t>(nul)));
   }
   if (invalid >= 0) {

@@ -57,11 +57,11 @@ void check_memory(const void* memory, std::int64_t bytes, int gpu, const std::st
 void check_gpu(int gpu, const char* what) {
   const device::Cuda& cuda = device::cuda();
   if (cuda.functions == nullptr) {
-    throw Error(ErrorCode::device_unavailable, std::string(what) + " are on a GPU, and CUDA is off: " + cuda.reason);
+    throw Error(ErrorCode::device_unavailable, std::string(what) + " are on a GPU, but CUDA is off: " + cuda.reason);
   }
   if (gpu < 0 || gpu >= static_cast<int>(cuda.gpus.size())) {
-    refuse(std::string(what) + " are on GPU " + std::to_string(gpu) + "; this machine shows " +
-           std::to_string(cuda.gpus.size()));
+    refuse(std::string(what) + " are on GPU " + std::to_string(gpu) + "; this machine has " +
+           std::to_string(cuda.gpus.size()) + (cuda.gpus.size() == 1 ? " GPU" : " GPUs"));
   }
   const GpuInfo& info = cuda.gpus[static_cast<std::size_t>(gpu)];
   if (!info.available) {

@@ -20,7 +20,8 @@ double MeasureContext::number(const char* key, double fallback) const {
   double value = 0.0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size() || std::isnan(value)) {
-    throw Error(ErrorCode::invalid_argument, std::string("metric parameter ") + key + "='" + text + "' is no number");
+    throw Error(ErrorCode::invalid_argument,
+                std::string("metric parameter ") + key + "='" + text + "' is not a number");
   }
   return value;
 }

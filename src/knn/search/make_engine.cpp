@@ -54,7 +54,7 @@ std::unique_ptr<Searcher> make_searcher(const Fitted& fitted, const Plan& plan, 
     case Engine::tensor_filter:
     case Engine::tensor_filter_parts: break;
   }
-  throw Error(ErrorCode::internal, "a pipelined engine is no searcher");
+  throw Error(ErrorCode::internal, "a pipelined engine is not a searcher");
 }
 
 std::unique_ptr<SearchPipeline> make_pipeline(const Fitted& fitted, const Plan& plan, const Selection& selection,
@@ -67,7 +67,7 @@ std::unique_ptr<SearchPipeline> make_pipeline(const Fitted& fitted, const Plan& 
     case Engine::cpu_filter:
     case Engine::gpu_reference: break;
   }
-  throw Error(ErrorCode::internal, "a searcher is no pipelined engine");
+  throw Error(ErrorCode::internal, "a searcher is not a pipelined engine");
 }
 
 std::unique_ptr<DistanceMatrix> make_matrix(const Fitted& fitted, const Plan& plan, const RunOptions& run) {

@@ -134,8 +134,8 @@ Plan make_plan(const Demand& demand, const device::BackendChoice& backend, const
     throw Error(ErrorCode::out_of_memory,
                 "one query row needs " +
                     std::to_string(checked::add(query_bytes(plan, demand), row_bytes(plan, demand))) +
-                    " bytes beside the " + std::to_string(demand.index_bytes) + " of the index, the memory limit is " +
-                    std::to_string(plan.memory_budget));
+                    " bytes besides the " + std::to_string(demand.index_bytes) +
+                    " of the index, but the memory limit is " + std::to_string(plan.memory_budget));
   }
   if (forced_part > 0) plan.part_rows = std::min(forced_part, plan.part_rows);
   // A tile needs no more rows than a part has.

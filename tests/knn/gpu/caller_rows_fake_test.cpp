@@ -187,7 +187,7 @@ TEST_F(FakeCallerRows, Errors) {
   expect(with([](auto& m) { m.row_stride = 2; }), out, two, {}, "with 2 from row to row");
   expect(with([](auto& m) { m.n_rows = -1; }), out, two, {}, "-1 x 3");
   expect(with([](auto& m) { m.data = nullptr; }), out, two, {}, "the query rows is null");
-  expect(with([](auto& m) { m.gpu = 7; }), out, two, {}, "on GPU 7; this machine shows 2");
+  expect(with([](auto& m) { m.gpu = 7; }), out, two, {}, "on GPU 7; this machine has 2 GPUs");
   expect(good, {nullptr, distances.data()}, two, {}, "the lists' indices is null");
   expect(good, {indices.data(), nullptr}, two, {}, "the lists' distances is null");
   expect(good, out, {.n_neighbors = 21}, {}, "k = 21 is more than the 20");

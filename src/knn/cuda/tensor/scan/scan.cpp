@@ -53,7 +53,7 @@ Scan scan_of(const Capability& gpu, std::int64_t n_queries) {
   for (const NamedScan& scan : kScans) {
     if (forced == scan.name && has(gpu, scan)) return scan.scan;
   }
-  throw Error(ErrorCode::invalid_argument, "STOPE_CUDA_SCAN='" + std::string(forced) + "' is no scan of this GPU");
+  throw Error(ErrorCode::invalid_argument, "STOPE_CUDA_SCAN='" + std::string(forced) + "' is not a scan of this GPU");
 }
 
 }  // namespace
