@@ -104,7 +104,7 @@ class Bench {
 
   bool size(std::int64_t n) {
     const std::vector<double> values = made(n);
-    const stope::Array array{values.data(), stope::ElementType::float64, n};
+    const stope::ArrayView array{values.data(), stope::ElementType::float64, n};
     Extremes expected, found;
     const auto loop = samples_of(plan_, [&] { expected = plain_loop(values.data(), n); });
     const Clock::time_point start = Clock::now();
@@ -133,8 +133,9 @@ class Bench {
   bool resident(const std::vector<double>& values, const Extremes& expected) const {
     const stope::gpu_memory::Array there(*driver_, values);
     const stope::gpu_memory::Stream stream(*driver_);
-    const stope::DeviceArray array{
-        {there.as<double>(), stope::ElementType::float64, static_cast<std::int64_t>(values.size())}, 0, stream.get()};
+    stope::ArrayView array{there.as<double>(), stope::ElementType::float64, static_cast<std::int64_t>(values.size())};
+    array.gpu = 0;
+    array.stream = stream.get();
     stope::Statistics statistics;
     std::vector<double> gpu;
     print("resident_ms", samples_of(plan_, [&] {

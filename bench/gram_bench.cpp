@@ -31,7 +31,7 @@
 
 namespace {
 
-using stope::Dtype;
+using stope::ElementType;
 
 double processor_seconds() {
   std::timespec now{};
@@ -66,19 +66,19 @@ void print(const char* name, const Samples& samples) {
 
 struct Matrix {
   std::int64_t rows, columns;
-  Dtype dtype;
+  ElementType dtype;
   stope::Buffer<char> values;
   std::vector<double> x;
 
-  Matrix(std::int64_t n_rows, std::int64_t n_columns, Dtype type)
-      : rows(n_rows), columns(n_columns), dtype(type), values(n_rows * n_columns * (type == Dtype::float32 ? 4 : 8)) {
+  Matrix(std::int64_t n_rows, std::int64_t n_columns, ElementType type)
+      : rows(n_rows), columns(n_columns), dtype(type), values(n_rows * n_columns * size_of(type)) {
     stope::ThreadPool pool(0);
     pool.parallel_for(rows, {}, [&](std::int64_t row, int) {
       stope::Random random(static_cast<std::uint64_t>(row) * 0x9e3779b9 + 1);
       for (std::int64_t c = 0; c < columns; ++c) {
         const float v = static_cast<float>(random.next() >> 40) * 0x1.0p-23F - 1.0F;
         const std::int64_t at = row * columns + c;
-        if (dtype == Dtype::float32) {
+        if (dtype == ElementType::float32) {
           reinterpret_cast<float*>(values.data())[at] = v;
         } else {
           reinterpret_cast<double*>(values.data())[at] = static_cast<double>(v);
@@ -90,7 +90,7 @@ struct Matrix {
       x.push_back(static_cast<double>(static_cast<float>(random.next() >> 40) * 0x1.0p-23F - 1.0F));
     }
   }
-  stope::MatrixView view() const { return {values.data(), dtype, rows, columns, 0}; }
+  stope::ArrayView view() const { return {values.data(), dtype, rows, columns}; }
 };
 
 // The sums are independent, so that they wait only for memory.
@@ -126,7 +126,7 @@ void leave(const Matrix& matrix, const char* path) {
 // Times a pass on the GPU alone, from x to sums in its memory.
 void print_kernels(const Matrix& matrix, const stope::RunOptions& run, int repeats) {
   using namespace stope::gram;
-  const auto rows = make_row_source(matrix.view());
+  const auto rows = make_row_source(matrix.view(), stope::gram::Reads::during_call, {});
   const std::int64_t groups = n_groups(matrix.rows, matrix.columns);
   const auto block = static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(groups)));
   GpuRows gpu(0, *rows, {0, groups, block}, nullptr, 1, run);
@@ -143,7 +143,7 @@ void print_kernels(const Matrix& matrix, const stope::RunOptions& run, int repea
 
 int bench(int argc, char** argv) {
   const Matrix matrix(std::atoll(argv[1]), std::atoll(argv[2]),
-                      std::string(argv[3]) == "float64" ? Dtype::float64 : Dtype::float32);
+                      std::string(argv[3]) == "float64" ? ElementType::float64 : ElementType::float32);
   stope::RunOptions run;
   run.device = argv[4];
   run.threads = std::atoi(argv[5]);

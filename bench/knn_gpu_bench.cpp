@@ -24,7 +24,6 @@
 #include <vector>
 
 #include "device/gpu_memory.hpp"
-#include "stope/device_arrays.hpp"
 #include "stope/error.hpp"
 #include "stope/knn.hpp"
 #include "support/made_table.hpp"
@@ -112,9 +111,11 @@ ResidentSearches search_resident(const stope::KnnIndex& index, const stope::Tabl
   const auto n_lists = static_cast<std::size_t>(query.n_rows * k);
   const gpu::Array rows(driver, values_of(query)), found(driver, std::vector<std::int64_t>(n_lists)),
       distances(driver, std::vector<double>(n_lists));
-  const stope::DeviceMatrix queries{
-      .data = rows.as<void>(), .n_rows = query.n_rows, .n_columns = static_cast<std::int64_t>(query.columns.size())};
-  const stope::DeviceNeighbors lists{found.as<std::int64_t>(), distances.as<double>()};
+  const stope::ArrayView queries{.data = rows.as<void>(),
+                                 .n_rows = query.n_rows,
+                                 .n_columns = static_cast<std::int64_t>(query.columns.size()),
+                                 .gpu = 0};
+  const stope::NeighborArrays lists{found.as<std::int64_t>(), distances.as<double>(), 0};
   ResidentSearches result;
   const Clock::time_point begin = Clock::now();
   for (int i = 0; i < repeats && seconds_since(begin) < limit; ++i) {

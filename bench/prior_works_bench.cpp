@@ -24,7 +24,7 @@
 #include "base/thread_pool.hpp"
 #include "stope/error.hpp"
 #include "stope/io.hpp"
-#include "stope/knn.hpp"
+#include "stope/knn_pairwise.hpp"
 #include "support/made_table.hpp"
 #include "support/words.hpp"
 

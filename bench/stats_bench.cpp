@@ -58,8 +58,8 @@ std::uint64_t read_all(const char* bytes, std::int64_t n, stope::ThreadPool& poo
 }
 
 stope::ElementType type_of(const std::string& name) {
-  for (const auto type : {stope::ElementType::float32, stope::ElementType::float64, stope::ElementType::int32,
-                          stope::ElementType::int64}) {
+  for (auto number = 0; number <= static_cast<int>(stope::ElementType::boolean); ++number) {
+    const auto type = static_cast<stope::ElementType>(number);
     if (name == to_string(type)) return type;
   }
   throw stope::Error(stope::ErrorCode::invalid_argument, "no type '" + name + "'");
@@ -77,7 +77,7 @@ void run(stope::bench::Words& words) {
   const std::string path = words.text("file", "");
   const std::int64_t offset = words.integer("offset", 0);
   const std::string type = words.text("type", "float32");
-  stope::Array array;
+  stope::ArrayView array;
   array.type = type_of(type);
   array.n_rows = words.integer("rows", 1);
   array.n_columns = words.integer("columns", 1);
@@ -90,12 +90,12 @@ void run(stope::bench::Words& words) {
   const std::int64_t repeats = words.integer("repeats", 5);
   words.done();
 
-  const std::int64_t size = type.ends_with("64") ? 8 : 4, bytes = array.n_rows * array.n_columns * size;
+  const std::int64_t bytes = array.n_rows * array.n_columns * size_of(array.type);
   const stope::Buffer<char> buffer(bytes);
   std::ifstream file(path, std::ios::binary);
   file.seekg(offset);
   if (!file.read(const_cast<char*>(buffer.data()), bytes)) {
-    throw stope::Error(stope::ErrorCode::invalid_file, path + " is shorter than it should be");
+    throw stope::Error(stope::ErrorCode::invalid_data, path + " is shorter than it should be");
   }
   array.data = buffer.data();
 

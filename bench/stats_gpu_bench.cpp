@@ -61,7 +61,7 @@ std::vector<T> make(std::int64_t n) {
 
 template <class T>
 void run(stope::bench::Words& words, stope::ElementType type) {
-  stope::Array shape{.data = nullptr, .type = type};
+  stope::ArrayView shape{.data = nullptr, .type = type};
   shape.n_rows = words.integer("rows", 1);
   shape.n_columns = words.integer("columns", 1);
   const bool by_rows = words.text("layout", "rows") == "rows";
@@ -74,8 +74,10 @@ void run(stope::bench::Words& words, stope::ElementType type) {
   const stope::gpu_memory::Driver driver(0);
   const stope::gpu_memory::Array there(driver, values);
   const stope::gpu_memory::Stream stream(driver);
-  stope::DeviceArray array{shape, 0, stream.get()};
-  array.values.data = there.as<T>();
+  stope::ArrayView array = shape;
+  array.data = there.as<T>();
+  array.gpu = 0;
+  array.stream = stream.get();
 
   bool all_same = true;
   const auto time = [&](stope::StatsOptions::Depth depth) {
@@ -89,7 +91,7 @@ void run(stope::bench::Words& words, stope::ElementType type) {
       samples.call.push_back(std::chrono::duration<double, std::milli>(Clock::now() - start).count());
       samples.gpu.push_back(1e3 * found.report.gpu_seconds);
     }
-    stope::Array here = shape;
+    stope::ArrayView here = shape;
     here.data = values.data();
     stope::RunOptions processor;
     processor.device = "cpu";

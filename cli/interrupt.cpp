@@ -1,4 +1,4 @@
-// Ctrl-C and SIGTERM (cli/interrupt.hpp).
+// Signals that end a process (cli/interrupt.hpp).
 #include "interrupt.hpp"
 
 #include <fcntl.h>
@@ -37,11 +37,18 @@ void stop_on_interrupt(const CancelToken& cancel) {
   if (stdout_is_pipe()) null_file = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
   struct sigaction action{};
   action.sa_handler = on_interrupt;
-  action.sa_flags = static_cast<int>(SA_RESETHAND);  // without SA_RESTART a blocked read or write returns
   sigemptyset(&action.sa_mask);
-  ::sigaction(SIGINT, &action, nullptr);
-  ::sigaction(SIGTERM, &action, nullptr);
-  ::signal(SIGPIPE, SIG_IGN);
+  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGALRM, SIGUSR1, SIGUSR2, SIGXCPU}) {
+    struct sigaction before{};
+    if (::sigaction(number, nullptr, &before) == 0 && before.sa_handler == SIG_IGN) continue;  // as nohup asks
+    // A user presses Ctrl-C twice, but a lost terminal may send SIGHUP twice, and SIGXCPU comes every second. Without
+    // SA_RESTART a blocked read or write returns.
+    const bool from_user = number == SIGINT || number == SIGTERM;
+    action.sa_flags = from_user ? static_cast<int>(SA_RESETHAND) : 0;
+    ::sigaction(number, &action, nullptr);
+  }
+  ::signal(SIGPIPE, SIG_IGN);  // EPIPE says it
+  ::signal(SIGXFSZ, SIG_IGN);  // EFBIG says it
 }
 
 }  // namespace stope::cli

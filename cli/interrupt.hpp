@@ -1,12 +1,13 @@
-// Ctrl-C and SIGTERM: the first asks the job to stop, the second ends the process.
+// Signals that end a process: the first asks the job to stop, so that it leaves no temporary file.
 #pragma once
 
 #include "stope/run.hpp"
 
 namespace stope::cli {
 
-/// From now on the first SIGINT or SIGTERM triggers `cancel`; a second signal has its usual effect. A closed pipe
-/// becomes an error of the write (stope::BrokenPipe), not a signal that would leave temporary files behind.
+/// From now on SIGINT, SIGTERM, SIGHUP, SIGALRM, SIGUSR1, SIGUSR2 and SIGXCPU trigger `cancel`, unless the caller has
+/// them ignored. A second SIGINT or SIGTERM has its usual effect. A closed pipe and a file beyond the size limit become
+/// errors of the write, not signals that would leave temporary files behind.
 void stop_on_interrupt(const CancelToken& cancel);
 
 }  // namespace stope::cli

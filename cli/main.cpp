@@ -1,35 +1,44 @@
 // The stope program. It finds the command, runs it, and turns every failure into one line on stderr and an exit code.
-#include <fmt/format.h>
-
-#include <cstdio>
+#include <algorithm>
+#include <exception>
 #include <new>
 
 #include "arguments/help_text.hpp"
+#include "arguments/option.hpp"
 #include "arguments/parse_error.hpp"
+#include "arguments/paths.hpp"
 #include "commands/command.hpp"
 #include "interrupt.hpp"
 #include "report/output.hpp"
+#include "standard_streams.hpp"
 #include "stope/error.hpp"
 #include "stope/io.hpp"
-#include "stope/version.hpp"
 
 namespace stope::cli {
 namespace {
 
 constexpr const char* kFooter =
-    "'stope COMMAND --help' shows the options of a command, 'stope help metrics' the measures.\n"
+    "'stope COMMAND --help' shows the options of a command, 'stope help TOPIC' a topic; man stope-COMMAND.\n"
     "Data go to stdout or to -o FILE, everything else to stderr; '-' reads stdin.\n";
 
-int fail(ErrorCode code, std::string_view message) {
-  fmt::print(stderr, "stope: {}\n", one_line(message));
-  return exit_code(code);
+int fail(const Error& error, const std::vector<std::string>& words) {
+  try {
+    write_to_stderr("stope: " + message_line(error.what()) + "\n");
+    // The words may be those that could not be parsed.
+    if (std::find(words.begin(), words.end(), "--json") != words.end()) print_json(error);
+  } catch (const std::bad_alloc&) {
+    write_to_stderr("stope: out of memory\n");
+  } catch (const Error&) {
+    return exit_code(error.code());  // nobody reads the object
+  }
+  return exit_code(error.code());
 }
 
 class Program {
  public:
   Program() : app_("exact nearest neighbours and data mining on tables", "stope") {
     app_.require_subcommand(0, 1);
-    app_.set_version_flag("--version", "stope " + std::string(version()), "Print the version and exit");
+    add_version_flag(app_, "");
     app_.footer(kFooter);
     for (const auto add :
          {add_info,      add_stats, add_knn,   add_classify,   add_regress,    add_evaluate, add_pairwise,
@@ -43,23 +52,30 @@ class Program {
 
   int run(const std::vector<std::string>& words, const CancelToken& cancel) {
     if (words.empty()) {
-      fmt::print(stderr, "{}", help_text(app_));
+      write_to_stderr(help_text(app_));
       return exit_code(ErrorCode::invalid_argument);
     }
     try {
       require_command(app_, words.front());
-      parse(app_, words);
+      parse(app_, words.front() == "version" ? std::vector<std::string>{"--version"} : words);
+      check_paths(parsed_app());
     } catch (const CLI::CallForHelp&) {
       write_text("-", help_text(parsed_app()));
       return 0;
     } catch (const CLI::CallForVersion& version) {
-      write_text("-", std::string(version.what()) + "\n");
+      write_text("-", version.what());
       return 0;
     }
     for (const auto& command : commands_) {
       if (!command->app->parsed()) continue;
       Session session(command->app->get_name(), command->common, cancel);
-      command->run(session);
+      try {
+        command->run(session);
+      } catch (const BrokenPipe&) {
+        throw;
+      } catch (const Error& error) {
+        throw session.explained(error);
+      }
       cancel.check();
       session.finish();
       return command->exit_code();
@@ -82,17 +98,17 @@ class Program {
 int run_program(int argc, char** argv) {
   const CancelToken cancel;
   stop_on_interrupt(cancel);
+  std::vector<std::string> words;
   try {
-    return Program().run(std::vector<std::string>(argv + 1, argv + argc), cancel);
+    words.assign(argv + 1, argv + argc);
+    return Program().run(words, cancel);
   } catch (const BrokenPipe&) {
     // The reader of our output has seen enough (| head). That is no failure, unless the user interrupted the pipe.
     return cancel.cancelled() ? exit_code(ErrorCode::cancelled) : 0;
-  } catch (const Error& error) {
-    return fail(error.code(), error.what());
-  } catch (const std::bad_alloc&) {
-    return fail(ErrorCode::out_of_memory, "out of memory");
-  } catch (const std::exception& error) {
-    return fail(ErrorCode::internal, std::string("internal error: ") + error.what());
+  } catch (...) {
+    const Error error = error_of(std::current_exception());
+    // An interrupted system call fails with EINTR, and a job that stops may leave others short of their data.
+    return fail(cancel.cancelled() ? Error(ErrorCode::cancelled, "cancelled") : error, words);
   }
 }
 
@@ -100,5 +116,6 @@ int run_program(int argc, char** argv) {
 }  // namespace stope::cli
 
 int main(int argc, char** argv) {
+  if (!stope::cli::open_standard_streams()) return stope::exit_code(stope::ErrorCode::io);
   return stope::cli::run_program(argc, argv);
 }

@@ -79,7 +79,12 @@ function(stope_use_headers NAME)
   endforeach()
 endfunction()
 
+# Only what public headers declare is exported (docs/adr/0025-small-calls.md).
+set(STOPE_HIDDEN CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
 stope_headers(stope_library_headers)
+if(TARGET stope_library_headers)
+  set_target_properties(stope_library_headers PROPERTIES ${STOPE_HIDDEN})
+endif()
 stope_headers(stope_program_headers PROGRAM)
 
 # stope_module(NAME LINK targets...): src/NAME/**.cpp as the static library stope_NAME; its cuda/ folder belongs to the
@@ -91,6 +96,7 @@ function(stope_module NAME)
   add_library(stope_${NAME} STATIC ${sources})
   target_include_directories(stope_${NAME} PUBLIC ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
   target_link_libraries(stope_${NAME} PUBLIC ${ARG_LINK} PRIVATE stope_flags)
+  set_target_properties(stope_${NAME} PROPERTIES ${STOPE_HIDDEN})
   if(STOPE_BUILD_FUZZ)
     list(FILTER sources INCLUDE REGEX ${STOPE_FUZZED_SOURCES})
     set_source_files_properties(${sources} PROPERTIES COMPILE_OPTIONS -fsanitize-coverage=inline-8bit-counters,pc-table,indirect-calls,trace-cmp)

@@ -29,6 +29,7 @@ Outcome read(const std::string& text, const ReadOptions& options, const io::csv:
   RunOptions run;
   run.threads = 1;
   run.memory_limit = std::int64_t{1} << 28;
+  run.warn = [](std::string_view code, std::string_view sentence) { require(!code.empty() && !sentence.empty()); };
   Outcome outcome;
   try {
     outcome.table = io::csv::read({text, nullptr, "fuzz", 0}, options, nullptr, run, tuning);
@@ -57,8 +58,9 @@ void require_equal(const Outcome& a, const Outcome& b) {
 }
 
 void require_oracle(const Outcome& outcome, const std::string& text, const ReadOptions& options) {
-  const oracle::CsvTable expected =
-      oracle::read_csv(text, {options.separator, options.header == Header::yes, options.decimal});
+  const oracle::CsvTable expected = oracle::read_csv(
+      text, {options.separator, options.header == Header::yes, options.decimal == '\0' ? '.' : options.decimal,
+             options.decimal == '\0' && options.separator == ';'});
   require(expected.malformed == !outcome.error.empty());
   if (expected.malformed) return;
   const Table& table = outcome.table;
@@ -68,6 +70,7 @@ void require_oracle(const Outcome& outcome, const std::string& text, const ReadO
     const Column& column = table.columns[c];
     const oracle::CsvColumn& wanted = expected.columns[c];
     require(column.name == wanted.name && column.nominal() == !wanted.numeric);
+    require((column.type == ValueType::date) == wanted.dates);
     if (column.nominal()) require(column.values == wanted.sorted_values);
     for (std::size_t r = 0; r < expected.n_rows; ++r) {
       const auto row = static_cast<std::int64_t>(r);
@@ -90,7 +93,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   ReadOptions options;
   options.separator = "\0,;\t"[data[0] & 3];
   options.header = data[0] & 4 ? Header::yes : data[0] & 8 ? Header::no : Header::automatic;
-  options.decimal = data[0] & 16 && options.separator != ',' ? ',' : '.';
+  options.decimal = data[0] & 16 ? (options.separator != ',' ? ',' : '.') : '\0';
   options.encoding = (data[0] & 96) == 32 ? Encoding::latin1 : (data[0] & 96) == 64 ? Encoding::utf16 : Encoding::utf8;
   if (data[0] & 128) options.nominal_order = NominalOrder::appearance;
   int n_kernels = 0;
@@ -99,12 +102,15 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   tuning.chunk_bytes = 1 + data[1] % 80;
   tuning.batch_fields = 1 + data[2] % 32;
   tuning.kernels = kernels[data[3] % n_kernels];
+  if (data[1] >= 240) options.comment = '#';
+  if (data[2] >= 240) options.skip_lines = data[2] - 240;
 
   const Outcome outcome = read(text, options, tuning);
   // One chunk and the best kernels. Batches are short, since clearing the buffers of long ones would take most of the
   // time.
   require_equal(outcome, read(text, options, {1 << 20, 64, nullptr}));
-  const bool plain = options.encoding == Encoding::utf8 && options.separator != '\0' &&
+  const bool plain = options.comment == '\0' && options.skip_lines == 0 && !text.starts_with("sep=") &&
+                     !text.starts_with("SEP=") && options.encoding == Encoding::utf8 && options.separator != '\0' &&
                      options.header != Header::automatic && options.nominal_order == NominalOrder::sorted &&
                      text.find('\0') == std::string::npos && io::csv::find_invalid_utf8(text) < 0 &&
                      !text.starts_with("\xEF\xBB\xBF");

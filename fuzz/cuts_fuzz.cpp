@@ -22,7 +22,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       fuzz::require(back[i].numbers == cuts[i].numbers && back[i].values == cuts[i].values);
     }
   } catch (const Error& error) {
-    fuzz::require(error.code() == ErrorCode::invalid_file);
+    fuzz::require(error.code() == ErrorCode::invalid_data);
   }
   return 0;
 }

@@ -7,20 +7,24 @@
 #include <string>
 #include <string_view>
 
+#include "base/progress.hpp"
 #include "fuzz_table.hpp"
 #include "io/compress.hpp"
 #include "io/inflate.hpp"
+#include "stope/run.hpp"
 
 namespace stope::fuzz {
 
 inline std::optional<std::string> expand(std::string_view bytes, io::Compression compression) {
   constexpr std::int64_t kBudget = std::int64_t{1} << 16;
   try {
-    const io::Inflated inflated = io::inflate(bytes, compression, "fuzz", kBudget, {});
+    const RunOptions run;
+    PhaseProgress progress(run, "decompress", std::ssize(bytes));
+    const io::Inflated inflated = io::inflate(bytes, compression, "fuzz", kBudget, run.cancel, progress);
     require(inflated.size >= 0 && inflated.size <= kBudget && inflated.size <= inflated.buffer.size());
     return std::string(inflated.buffer.data(), static_cast<std::size_t>(inflated.size));
   } catch (const Error& error) {
-    require(error.code() == ErrorCode::invalid_file || error.code() == ErrorCode::out_of_memory);
+    require(error.code() == ErrorCode::invalid_data || error.code() == ErrorCode::out_of_memory);
     return std::nullopt;
   }
 }

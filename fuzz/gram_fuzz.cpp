@@ -14,7 +14,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     try {
       read();
     } catch (const Error& error) {
-      fuzz::require(error.code() == ErrorCode::invalid_file && error.what()[0] != '\0');
+      fuzz::require(error.code() == ErrorCode::invalid_data && error.what()[0] != '\0');
     }
   };
   double sum = 0.0;

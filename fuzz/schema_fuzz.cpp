@@ -19,7 +19,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       fuzz::require(values.size() == column.values.size());
     }
   } catch (const Error& error) {
-    fuzz::require(error.code() == ErrorCode::invalid_file);
+    fuzz::require(error.code() == ErrorCode::invalid_data);
   }
   return 0;
 }

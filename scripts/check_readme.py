@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Runs the commands in the ```console blocks of README.md and docs/EXAMPLES.md, and compares what they print with the block.
 
-Commands follow '$ '. Those of stope run in a copy of examples/data, one copy per document. Others (make, git) are
-skipped.
+Commands follow '$ '. They run where a reader stands after 'make demo': at the root of a copy of the project that has the
+tables and the program in their places, one copy per document. So stope is found, and the tables are, only after the
+document's own 'export' and 'cd'. Commands that are not stope's (make, git) are skipped.
 Output is stdout and stderr together. Times, rates and the machine's own figures differ from run to run and are not compared.
 A line '...' stands for any lines.
 
@@ -62,15 +63,22 @@ def check(document, program, update):
     """Runs the examples of one document; returns how many ran and how many failed."""
     text = document.read_text(encoding="utf-8")
     failed = run = 0
-    # A copy of the tables, so that files an example writes do not end up in the project.
+    # A copy, so that files an example writes do not end up in the project.
     with tempfile.TemporaryDirectory() as folder:
-        work = pathlib.Path(folder) / "data"
-        shutil.copytree(ROOT / "examples" / "data", work)
+        work = pathlib.Path(folder)
+        shutil.copytree(ROOT / "examples" / "data", work / "examples" / "data")
+        place = work / "build" / "release" / "cli"
+        place.mkdir(parents=True)
+        (place / "stope").symlink_to(program)
+        stand = []  # how the reader came to where the next command is typed
         for number, command, expected in examples(text):
+            if command.startswith(("cd ", "export ")):
+                stand.append(command)
+                continue
             if not re.search(r"\bstope\b", command) or command.startswith(("make", "git", "cmake")):
                 continue
             run += 1
-            shell = f'stope() {{ "{program}" "$@"; }}; {command}'
+            shell = " && ".join([*stand, command])
             done = subprocess.run(["bash", "-c", shell], cwd=work, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                                   text=True, check=False)
             got = done.stdout.splitlines()

@@ -49,4 +49,5 @@ if [ -r "$shared/data/mixed/adult-train.csv" ]; then
     --ignore fnlwgt -k 15 --normalize range --explain -o predictions.csv
 fi
 
-bold "Done in $SECONDS s. The program is build/release/cli/stope; 'make install PREFIX=DIR' installs it."
+bold "Done in $SECONDS s. 'make install PREFIX=DIR' installs the program. To call it as stope in this shell:"
+printf 'export PATH=%q:"$PATH"\n' "${stope%/*}"

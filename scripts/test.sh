@@ -14,6 +14,11 @@ suite_goldens() { ctest --test-dir build/release -V --no-tests=error -R '_golden
 
 suite_cli() { STOPE_BIN=$program $python -m pytest -q -rs -n "$STOPE_JOBS" --dist worksteal tests/cli; }
 
+# The Arrow C data interface against another implementation.
+suite_arrow() {
+  STOPE_ARROW_BRIDGE=$top/build/release/tests/libstope_arrow_bridge.so $python -m pytest -q -rs -n "$STOPE_JOBS" tests/io/arrow
+}
+
 suite_readme() { python3 scripts/check_readme.py --program "$program"; }
 
 suite_install() {
@@ -30,5 +35,6 @@ run_suites "$@" -- \
   "unit:unit tests" \
   "goldens:reference results" \
   "cli:command line" \
+  "arrow:Arrow, against pyarrow" \
   "readme:README examples" \
   "install:install, C++ example"

@@ -17,6 +17,7 @@ suite_checks() {
   check python3 scripts/check_includes.py
   check python3 scripts/check_docs.py --self-test
   check python3 scripts/check_docs.py
+  check python3 scripts/check_guards.py
   check scripts/check_device_headers.sh
   return $failed
 }

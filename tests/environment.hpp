@@ -41,6 +41,15 @@ class ForcedBackend : public ForcedVariable {
   explicit ForcedBackend(const std::string& name) : ForcedVariable("STOPE_BACKEND", name) {}
 };
 
+/// Lets an index encode its rows in parts of so many for a scope; 0 leaves it the choice.
+class PartRows {
+ public:
+  explicit PartRows(std::int64_t rows) { set_size("STOPE_PART_ROWS", rows); }
+  ~PartRows() { set_size("STOPE_PART_ROWS", 0); }
+  PartRows(const PartRows&) = delete;
+  PartRows& operator=(const PartRows&) = delete;
+};
+
 inline void unset_all(std::initializer_list<const char*> names) {
   for (const char* name : names) unsetenv(name);
 }

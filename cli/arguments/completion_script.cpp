@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "arguments/help_text.hpp"
+#include "arguments/help_topics.hpp"
 #include "arguments/option.hpp"
 #include "stope/metric.hpp"
 
@@ -32,6 +33,7 @@ Value value_of(const CLI::App& program, const CLI::Option& option) {
   if (type == "METRIC") return {Takes::words, metric_names()};
   if (type == "COMMAND") {
     Value value{Takes::words, {"metrics"}};
+    for (const HelpTopic& topic : help_topics()) value.words.emplace_back(topic.name);
     for (const CLI::App* command : commands_of(program)) value.words.push_back(command->get_name());
     return value;
   }

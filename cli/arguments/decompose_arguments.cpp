@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "arguments/option.hpp"
-#include "report/backend_report.hpp"
 #include "stope/io.hpp"
 
 namespace stope::cli {
@@ -22,31 +21,6 @@ MissingValues DecomposeArguments::missing() const {
 
 NominalFeatures DecomposeArguments::nominal() const {
   return numeric_only ? NominalFeatures::skip : NominalFeatures::error;
-}
-
-void note_plan(Session& session, const DecomposeReport& report) {
-  Json plan = backend_json(report);
-  if (report.backend.empty()) plan.erase("backend");  // the method multiplies nothing
-  plan.update({{"method", report.method},
-               {"method_reason", report.method_reason},
-               {"n_samples", report.n_samples},
-               {"n_features", report.n_features},
-               {"products", report.products},
-               {"iterations", report.iterations},
-               {"threads", report.threads},
-               {"memory_planned", report.memory_planned},
-               {"memory_budget", report.memory_budget},
-               {"seconds", report.seconds}});
-  session.json()["plan"] = std::move(plan);
-  if (!session.arguments().explain) return;
-  say_backend(session, report);
-  session.say(fmt::format("method    {} ({})\n", report.method, one_line(report.method_reason)));
-  if (report.products > 0) {
-    session.say(fmt::format("passes    {} products of the matrix, {} {}, {}\n", report.products, report.iterations,
-                            report.method == "lsqr" ? "steps" : "restarts", report.backend));
-  }
-  session.say(fmt::format("memory    {} planned, budget {}, {} threads\n", format_bytes(report.memory_planned),
-                          format_bytes(report.memory_budget), report.threads));
 }
 
 Table read_fitted(const std::string& path, const RunOptions& run) {

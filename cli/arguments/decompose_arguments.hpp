@@ -24,9 +24,6 @@ struct DecomposeArguments {
   NominalFeatures nominal() const;
 };
 
-/// Notes how the job ran, for the JSON, and on stderr under --explain.
-void note_plan(Session& session, const DecomposeReport& report);
-
 /// Reads a table that a model's to_table() made.
 Table read_fitted(const std::string& path, const RunOptions& run);
 

@@ -1,10 +1,11 @@
-// Help as text and as a man page (cli/arguments/help_text.hpp).
+// Help as text (cli/arguments/help_text.hpp).
 #include "arguments/help_text.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
+#include "arguments/help_topics.hpp"
 #include "report/text_table.hpp"
 #include "stope/metric.hpp"
 #include "stope/version.hpp"
@@ -47,6 +48,19 @@ std::string entry(const std::string& title, const std::string& description) {
   return line + wrapped(description, kIndent) + "\n";
 }
 
+std::string overview(const CLI::App& program) {
+  std::string text = fmt::format("stope {}: {}\n\nUsage: stope COMMAND ARGUMENTS [options]\n\nCommands\n", version(),
+                                 program.get_description());
+  for (const CLI::App* command : commands_of(program)) {
+    text += entry(command->get_name(), summary_of(*command));
+  }
+  text += "\nTopics\n" + entry("metrics", "the measures: names, attributes, parameters, formulas");
+  for (const HelpTopic& topic : help_topics()) text += entry(std::string(topic.name), std::string(topic.summary));
+  return text + "\n" + program.get_footer();
+}
+
+}  // namespace
+
 std::vector<const CLI::Option*> positionals_of(const CLI::App& app) {
   return app.get_options([](const CLI::Option* option) { return option->get_positional(); });
 }
@@ -83,55 +97,6 @@ std::string usage_of(const CLI::App& app) {
   return usage + " [options]";
 }
 
-std::string overview(const CLI::App& program) {
-  std::string text = fmt::format("stope {}: {}\n\nUsage: stope COMMAND ARGUMENTS [options]\n\nCommands\n", version(),
-                                 program.get_description());
-  for (const CLI::App* command : commands_of(program)) {
-    text += entry(command->get_name(), summary_of(*command));
-  }
-  return text + "\n" + program.get_footer();
-}
-
-std::string roff(std::string_view text) {
-  std::string escaped;
-  for (const char c : text) {
-    if (c == '\\') {
-      escaped += "\\e";
-    } else if (c == '-') {
-      escaped += "\\-";
-    } else if (c == '\'' && (escaped.empty() || escaped.back() == '\n')) {
-      escaped += "\\(aq";
-    } else if (c == '.' && (escaped.empty() || escaped.back() == '\n')) {
-      escaped += "\\&.";
-    } else {
-      escaped += c;
-    }
-  }
-  return escaped;
-}
-
-std::string man_options(const CLI::App& app, const std::string& group) {
-  std::string page;
-  for (const CLI::Option* option : options_of(app, group)) {
-    page += ".TP\n.B " + roff(option_title(*option)) + "\n" + roff(option->get_description()) + "\n";
-  }
-  return page;
-}
-
-std::string man_command(const CLI::App& app) {
-  std::string page = ".SS " + roff(usage_of(app)) + "\n" + roff(details_of(app)) + "\n";
-  for (const CLI::Option* argument : positionals_of(app)) {
-    page += ".TP\n.I " + roff(argument->get_name(true)) + "\n" + roff(argument->get_description()) + "\n";
-  }
-  for (const std::string& group : groups_of(app)) {
-    if (group == "Common options") continue;
-    page += ".P\n.I " + roff(group) + "\n" + man_options(app, group);
-  }
-  return page + ".P\n.nf\n" + roff(app.get_footer()) + ".fi\n";
-}
-
-}  // namespace
-
 std::string summary_of(const CLI::App& app) {
   const std::string description = app.get_description();
   return description.substr(0, description.find('\n'));
@@ -166,16 +131,19 @@ std::string help_text(const CLI::App& app) {
   return text + "\n" + app.get_footer();
 }
 
-std::string man_commands(const CLI::App& program) {
-  const std::vector<const CLI::App*> commands = commands_of(program);
-  std::string page = ".SH COMMANDS\n";
-  for (const CLI::App* command : commands) page += man_command(*command);
-  return page + ".SH COMMON OPTIONS\nEvery command takes these.\n" + man_options(*commands.front(), "Common options");
+std::string metrics_advice() {
+  return "mixed-euclidean, the default, takes numbers as they are: a column of large numbers decides alone. Where "
+         "units "
+         "differ, give --normalize range or z, or choose gower, which divides each difference by its column's range "
+         "and "
+         "the sum by the number of attributes compared. Of the others most skip an attribute that is missing in either "
+         "row without making up for it, so rows with many missing values are near to all.";
 }
 
 std::string metrics_text() {
   constexpr const char* kAccepts[] = {"mixed", "numeric", "nominal"};
-  std::string text = "Measures: name (RapidMiner's name), what attributes it takes, parameters, formula\n\n";
+  std::string text = wrapped(metrics_advice(), 0) +
+                     "\n\nMeasures: name (RapidMiner's name), what attributes it takes, parameters, formula\n\n";
   for (const MetricInfo& metric : metrics()) {
     std::string title = std::string(metric.name);
     if (!metric.rapidminer.empty()) title += fmt::format(" ({}.{})", metric.family, metric.rapidminer);

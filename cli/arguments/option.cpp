@@ -5,6 +5,8 @@
 #include <limits>
 
 #include "arguments/value.hpp"
+#include "report/version_text.hpp"
+#include "stope/error.hpp"
 
 namespace stope::cli {
 namespace {
@@ -46,8 +48,10 @@ void OptionGroup::parsed(const std::string& names, const std::string& type, cons
 
 void OptionGroup::text(const std::string& names, std::string& value, const std::string& type, const std::string& help,
                        Required required) {
-  const auto callback = [&value](const CLI::results_t& words) {
+  const bool is_file = type == "FILE";
+  const auto callback = [&value, is_file, option = first_name(names)](const CLI::results_t& words) {
     value = words.front();
+    if (is_file && value.empty()) throw Error(ErrorCode::invalid_argument, option + ": the name of the file is empty");
     return true;
   };
   add(app_, title_, names, type, help, callback)->required(required == Required::yes);
@@ -66,11 +70,14 @@ void OptionGroup::real(const std::string& names, double& value, const std::strin
 
 void OptionGroup::choice(const std::string& names, std::string& value, const std::vector<std::string>& choices,
                          const std::string& help) {
+  chosen(names, choices, help, [&value, choices](std::size_t i) { value = choices[i]; });
+}
+
+void OptionGroup::chosen(const std::string& names, const std::vector<std::string>& choices, const std::string& help,
+                         const std::function<void(std::size_t)>& take) {
   const std::string option = first_name(names);
-  parsed(names, joined(choices), help, [&value, option, choices](const std::string& word) {
-    require_choice(word, choices, option);
-    value = word;
-  });
+  parsed(names, joined(choices), help,
+         [take, option, choices](const std::string& word) { take(require_choice(word, choices, option)); });
 }
 
 void OptionGroup::list(const std::string& names, std::vector<std::string>& value, const std::string& type,
@@ -104,8 +111,8 @@ void add_argument(CLI::App& app, const std::string& name, std::string& value, co
   app.add_option(name, callback, help)->type_name(type)->type_size(1)->expected(1)->required(required == Required::yes);
 }
 
-void add_version_flag(CLI::App& app, const std::string& group, const std::string& version) {
-  app.set_version_flag("--version", version, "Print the version and exit")->group(group);
+void add_version_flag(CLI::App& app, const std::string& group) {
+  app.set_version_flag("-V,--version", version_text, "Print version, back ends and compiler, and exit")->group(group);
 }
 
 std::vector<std::string> choices_of(const std::string& type) {

@@ -5,7 +5,10 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <type_traits>
 #include <vector>
+
+#include "stope/names.hpp"
 
 namespace CLI {
 class App;
@@ -28,6 +31,13 @@ class OptionGroup {
   void real(const std::string& names, double& value, const std::string& type, const std::string& help);
   void choice(const std::string& names, std::string& value, const std::vector<std::string>& choices,
               const std::string& help);
+  /// Takes the name of a value of an enumeration (stope/names.hpp). The help text ends with the default.
+  template <class Choice>
+    requires std::is_enum_v<Choice>
+  void choice(const std::string& names, Choice& value, const std::string& help) {
+    chosen(names, names_of<Choice>(), help + " [" + std::string(to_string(value)) + "]",
+           [&value](std::size_t i) { value = static_cast<Choice>(i); });
+  }
   /// Takes items between commas; the option may be repeated. The first use replaces the default in `value`.
   void list(const std::string& names, std::vector<std::string>& value, const std::string& type,
             const std::string& help);
@@ -39,6 +49,10 @@ class OptionGroup {
               const std::function<void(const std::string&)>& parse);
 
  private:
+  /// `take` gets the place of the word among the choices.
+  void chosen(const std::string& names, const std::vector<std::string>& choices, const std::string& help,
+              const std::function<void(std::size_t)>& take);
+
   CLI::App& app_;
   std::string title_;
 };
@@ -48,7 +62,7 @@ void add_argument(CLI::App& app, const std::string& name, std::string& value, co
                   const std::string& help, Required required = Required::yes);
 
 /// Adds the flag that prints the version and ends the program.
-void add_version_flag(CLI::App& app, const std::string& group, const std::string& version);
+void add_version_flag(CLI::App& app, const std::string& group);
 
 /// The words in "a|b|c"; empty where `type` is no list of choices.
 std::vector<std::string> choices_of(const std::string& type);

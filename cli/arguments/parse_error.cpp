@@ -1,6 +1,9 @@
 // Splits the command line and words its refusals (cli/arguments/parse_error.hpp).
 #include "arguments/parse_error.hpp"
 
+#include <algorithm>
+
+#include "arguments/foreign_words.hpp"
 #include "arguments/help_text.hpp"
 #include "stope/error.hpp"
 #include "stope/nearest_name.hpp"
@@ -21,6 +24,17 @@ std::vector<std::string> option_names(const CLI::App& app) {
   return names;
 }
 
+/// The option that people who know other programs or commands mean, else the nearest name. There is no nearest name to
+/// a letter, nor to a word whose meaning is known and that this command has no option for.
+std::string suggestion(const std::string& name, const std::vector<std::string>& options) {
+  const std::string_view meant = option_meant_by(name);
+  const std::string_view option = meant.substr(0, meant.find(' '));
+  if (!meant.empty() && std::find(options.begin(), options.end(), option) != options.end()) {
+    return " (did you mean '" + std::string(meant) + "'?)";
+  }
+  return name.size() > 2 && meant.empty() ? did_you_mean(name, options) : "";
+}
+
 const CLI::App* parsed_command(const CLI::App& program) {
   for (const CLI::App* command : commands_of(program)) {
     if (command->parsed()) return command;
@@ -36,7 +50,7 @@ void refuse_extra_words(const CLI::App& app) {
   for (const std::string& word : words) {
     if (word.size() < 2 || word.front() != '-') continue;
     const std::string name = word.substr(0, word.find('='));
-    const std::string near = did_you_mean(name, option_names(app));
+    const std::string near = suggestion(name, option_names(app));
     refuse(app.get_name() + ": unknown option '" + name + "'" + (near.empty() ? see : near));
   }
   for (const std::string& word : words) {
@@ -82,7 +96,9 @@ void require_command(const CLI::App& program, const std::string& word) {
     if (command->get_name() == word) return;
     names.push_back(command->get_name());
   }
-  if (word == "-h" || word == "--help" || word == "--version") return;
+  for (const char* known : {"-h", "--help", "-V", "--version", "version"}) {
+    if (word == known) return;
+  }
   if (!word.empty() && word.front() == '-') refuse("'" + word + "' comes before the command; put options after it");
   refuse("unknown command '" + word + "'" + did_you_mean(word, names));
 }

@@ -9,20 +9,10 @@
 #include "arguments/value.hpp"
 #include "stope/discretize.hpp"
 #include "stope/error.hpp"
+#include "stope/names.hpp"
 
 namespace stope::cli {
 namespace {
-
-const std::vector<std::pair<std::string, Format>> kFormats = {
-    {"csv", Format::csv},     {"tsv", Format::tsv},     {"arff", Format::arff},   {"npy", Format::npy},
-    {"fvecs", Format::fvecs}, {"bvecs", Format::bvecs}, {"ivecs", Format::ivecs}, {"raw", Format::raw}};
-
-std::vector<std::string> format_names() {
-  std::vector<std::string> names;
-  names.reserve(kFormats.size());
-  for (const auto& [name, format] : kFormats) names.push_back(name);
-  return names;
-}
 
 std::string quoted_list(const std::vector<std::string>& items) {
   std::string text;
@@ -32,13 +22,17 @@ std::string quoted_list(const std::vector<std::string>& items) {
 
 void add_text_options(CLI::App& app, ReadOptions& read) {
   OptionGroup group(app, "Reading text tables");
-  group.parsed("--sep", "CHAR", "Separator of CSV fields; tab or \\t is a tab; default: found among , ; tab |",
+  group.parsed("--sep,--delimiter", "CHAR",
+               "Separator of CSV fields; tab or \\t is a tab; default: found among , ; tab |, or named by a first line "
+               "sep=;",
                [&read](const std::string& word) { read.separator = parse_character(word, "--sep"); });
-  group.parsed("--decimal", "CHAR", "Decimal mark of numbers [.]",
-               [&read](const std::string& word) { read.decimal = parse_character(word, "--decimal"); });
+  group.parsed(
+      "--decimal", "CHAR",
+      "Decimal mark of numbers; default: a point, or a comma in columns that it fits, where the separator is ;",
+      [&read](const std::string& word) { read.decimal = parse_character(word, "--decimal"); });
   group.parsed("--header", "yes|no",
-               "Whether the first record holds names; default: no with --names, else yes, unless all its fields are "
-               "numbers",
+               "Whether the first record holds names; default: no with --names, else yes unless its fields fit the "
+               "types of the columns below",
                [&read](const std::string& word) {
                  require_choice(word, {"yes", "no"}, "--header");
                  read.header = word == "yes" ? Header::yes : Header::no;
@@ -47,16 +41,19 @@ void add_text_options(CLI::App& app, ReadOptions& read) {
              "Names of all columns, of a file without header; with --header yes instead of those of the file");
   group.list("--missing,--missing-values", read.missing, "A,B,...",
              "Spellings of a missing value; an empty item is the empty field [" + quoted_list(read.missing) + "]");
-  group.parsed("--encoding", "utf-8|utf-16|latin-1", "Encoding of the text [utf-8]", [&read](const std::string& word) {
-    require_choice(word, {"utf-8", "utf-16", "latin-1"}, "--encoding");
-    read.encoding = word == "utf-8" ? Encoding::utf8 : word == "utf-16" ? Encoding::utf16 : Encoding::latin1;
+  group.parsed("--encoding", "utf-8|utf-16|latin-1|windows-1252",
+               "Encoding of the text, also as utf8, utf16, latin1, iso-8859-1, cp1252 [utf-8]",
+               [&read](const std::string& word) { read.encoding = encoding(word); });
+  group.parsed("--comment", "CHAR", "Lines that begin with this character are no records",
+               [&read](const std::string& word) { read.comment = parse_character(word, "--comment"); });
+  group.parsed("--skip-lines", "N", "Lines before the table, to be left out [0]", [&read](const std::string& word) {
+    read.skip_lines = parse_integer(word, "--skip-lines");
+    if (read.skip_lines < 0) {
+      throw Error(ErrorCode::invalid_argument, "--skip-lines: '" + word + "' is not at least 0");
+    }
   });
-  group.parsed("--nominal-order", "sorted|appearance",
-               "Order of the values of nominal columns where no schema or ARFF header gives it [sorted, by bytes]",
-               [&read](const std::string& word) {
-                 require_choice(word, {"sorted", "appearance"}, "--nominal-order");
-                 read.nominal_order = word == "sorted" ? NominalOrder::sorted : NominalOrder::appearance;
-               });
+  group.choice("--nominal-order", read.nominal_order,
+               "Order of the values of nominal columns where no schema or ARFF header gives it; sorted: by bytes");
 }
 
 void add_format_options(CLI::App& app, ReadOptions& read) {
@@ -77,12 +74,13 @@ void add_format_options(CLI::App& app, ReadOptions& read) {
 void add_column_options(CLI::App& app, TableArguments& arguments, Tables tables) {
   OptionGroup group(app, "Columns (by name or by number, counted from 1)");
   ReadOptions& read = arguments.read;
-  group.text("--target", read.target, "COLUMN", "The label");
+  group.text("--target,--label", read.target, "COLUMN", "The label");
   group.text("--id", read.id, "COLUMN", "A column that names the rows; not a feature");
   group.list("--ignore", read.ignore, "COLUMN,...", "Columns to leave out");
   group.text("--sample-weight", read.sample_weight, "COLUMN", "Weights of the rows, in votes and scores");
   group.list("--nominal", read.nominal, "COLUMN,...", "Columns to read as nominal, spelled as in the file");
   group.list("--numeric", read.numeric, "COLUMN,...", "Columns to read as numbers");
+  group.list("--date", read.date, "COLUMN,...", "Columns to read as ISO dates: days since 1970-01-01 UTC");
   group.text("--schema", read.schema, "FILE", "JSON file with names, types, roles and values of the columns");
   if (tables == Tables::one) return;
   group.text("--test-schema", arguments.test_schema, "FILE", "Schema of the second table; default: that of --schema");
@@ -97,11 +95,9 @@ bool is_text(Format format) {
 }  // namespace
 
 Format parse_format(const std::string& name, const std::string& option) {
-  for (const auto& [known, format] : kFormats) {
-    if (known == name) return format;
-  }
-  require_choice(name, format_names(), option);
-  return Format::automatic;
+  std::vector<std::string> names = names_of<Format>();
+  names.erase(names.begin());  // automatic: without the option
+  return static_cast<Format>(require_choice(name, names, option) + 1);
 }
 
 void require_one_stdin(const std::string& first, const std::string& second) {
@@ -115,60 +111,46 @@ void TableArguments::add_to(CLI::App& app, Tables tables) {
   add_text_options(app, read);
 }
 
-void TableArguments::refuse_policy_as_spelling() const {
-  if (read.missing.size() != 1) return;
-  for (const auto policy : {MissingPolicy::error, MissingPolicy::value, MissingPolicy::drop, MissingPolicy::fill}) {
-    const std::string name(to_string(policy));
-    if (read.missing[0] != name) continue;
-    throw Error(
-        ErrorCode::invalid_argument,
-        fmt::format("--missing says how a missing value is spelled; --missing-policy {0} says what happens to it "
-                    "(for cells that read '{0}' list another spelling, too: --missing {0},NA)",
-                    name));
-  }
+bool TableArguments::spells_missing_as_policy() const {
+  const std::vector<std::string> policies = names_of<MissingPolicy>();
+  return read.missing.size() == 1 && std::find(policies.begin(), policies.end(), read.missing[0]) != policies.end();
 }
 
-Table TableArguments::read_first(const std::string& path, const RunOptions& run) const {
+void TableArguments::refuse_policy_as_spelling() const {
+  if (!spells_missing_as_policy()) return;
+  throw Error(ErrorCode::invalid_argument,
+              fmt::format("--missing says how a missing value is spelled; --missing-policy {0} says what happens to it "
+                          "(for cells that read '{0}' list another spelling, too: --missing {0},NA)",
+                          read.missing[0]));
+}
+
+void TableArguments::warn_of_policy_as_spelling(Session& session, std::string_view instead) const {
+  if (!spells_missing_as_policy()) return;
+  session.warn(
+      fmt::format("--missing {0} says how a missing value is spelled: cells that read '{0}'; {1} "
+                  "(--missing {0},NA says the same without this warning)",
+                  read.missing[0], instead));
+}
+
+Table TableArguments::read_first(const std::string& path, Session& session) const {
   ReadOptions first = read;
   const Format format = first.format == Format::automatic ? format_of(path) : first.format;
   const bool named = !first.id.empty() && first.schema.empty() && is_text(format);
   // If ids such as 007 or 12345678901234567890 were read as numbers, they would be written differently.
   const bool listed = std::find(first.numeric.begin(), first.numeric.end(), first.id) != first.numeric.end();
   if (named && !listed) first.nominal.push_back(first.id);
-  return read_table(path, first, run);
+  warn_of_policy_as_spelling(session, "this command has no --missing-policy");
+  session.note_reading(path, first);
+  return read_table(path, first, session.run());
 }
 
-Table TableArguments::read_second(const std::string& path, const Table& first, const RunOptions& run) const {
+Table TableArguments::read_second(const std::string& path, const Table& first, Session& session) const {
   ReadOptions second = read;
-  second.unknown_columns = UnknownColumns::skip;
-  second.schema_part = "test";
   if (!test_schema.empty()) second.schema = test_schema;
   if (!test_names.empty()) second.names = test_names;
-
-  // Column numbers refer to the first table; here its names count.
-  const auto name_of = [&first](Role role) {
-    const std::int64_t column = first.find(role);
-    return column < 0 ? std::string() : first.columns[static_cast<std::size_t>(column)].name;
-  };
-  if (second.schema.empty() || !read.target.empty()) second.target = name_of(Role::label);
-  if (second.schema.empty() || !read.id.empty()) second.id = name_of(Role::id);
-  if (second.schema.empty() || !read.sample_weight.empty()) second.sample_weight = name_of(Role::weight);
-
-  // A text file does not say what its columns are: "1" is a number in one file and a code in another that also holds
-  // "x", and a column may be missing throughout. The first table's column of that name decides.
-  const Format format = second.format == Format::automatic ? format_of(path) : second.format;
-  if (!is_text(format) || !second.schema.empty()) return read_table(path, second, run);
-  second.ignore.clear();
-  second.nominal.clear();
-  second.numeric.clear();
-  for (const Column& column : first.columns) {
-    if (column.role == Role::ignore) {
-      second.ignore.push_back(column.name);
-    } else {
-      (column.nominal() ? second.nominal : second.numeric).push_back(column.name);
-    }
-  }
-  return read_table(path, second, run);
+  second = like(first, path, second);
+  session.note_reading(path, second);
+  return read_table(path, second, session.run());
 }
 
 }  // namespace stope::cli

@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "report/session.hpp"
 #include "stope/io.hpp"
 
 namespace CLI {
@@ -23,11 +24,16 @@ struct TableArguments {
   /// For commands with --missing-policy. Before that option existed, "--missing drop" asked for a policy. Now it would
   /// silently count cells that read "drop" as missing. Throws invalid_argument if the only spelling is a policy's name.
   void refuse_policy_as_spelling() const;
+  /// Warns of the same in commands without that option; `instead` says what holds there.
+  void warn_of_policy_as_spelling(Session& session, std::string_view instead) const;
 
   /// Reads the first table.
-  Table read_first(const std::string& path, const RunOptions& run) const;
+  Table read_first(const std::string& path, Session& session) const;
   /// Reads the second table. Columns whose names occur in `first` get their roles and types from it.
-  Table read_second(const std::string& path, const Table& first, const RunOptions& run) const;
+  Table read_second(const std::string& path, const Table& first, Session& session) const;
+
+ private:
+  bool spells_missing_as_policy() const;
 };
 
 /// Throws invalid_argument if both paths are standard input.

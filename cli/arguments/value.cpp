@@ -6,6 +6,7 @@
 #include <cmath>
 #include <set>
 
+#include "arguments/foreign_words.hpp"
 #include "stope/error.hpp"
 #include "stope/nearest_name.hpp"
 
@@ -123,11 +124,16 @@ char parse_character(std::string_view text, std::string_view option) {
   return text[0];
 }
 
-void require_choice(std::string_view text, const std::vector<std::string>& choices, std::string_view option) {
-  if (std::find(choices.begin(), choices.end(), text) != choices.end()) return;
+std::size_t require_choice(std::string_view text, const std::vector<std::string>& choices, std::string_view option) {
+  const auto at = std::find(choices.begin(), choices.end(), text);
+  if (at != choices.end()) return static_cast<std::size_t>(at - choices.begin());
   std::string allowed;
   for (const std::string& choice : choices) allowed += (allowed.empty() ? "" : ", ") + choice;
-  refuse(option, text, "is not one of " + allowed + did_you_mean(text, choices));
+  const std::string_view meant = value_meant_by(text);
+  const bool known = std::find(choices.begin(), choices.end(), meant) != choices.end();
+  refuse(option, text,
+         "is not one of " + allowed +
+             (known ? " (did you mean '" + std::string(meant) + "'?)" : did_you_mean(text, choices)));
 }
 
 }  // namespace stope::cli

@@ -27,6 +27,6 @@ std::vector<std::int64_t> parse_k_list(std::string_view text, std::string_view o
 char parse_character(std::string_view text, std::string_view option);
 
 /// Throws, naming the nearest choice, unless `text` is one of `choices`.
-void require_choice(std::string_view text, const std::vector<std::string>& choices, std::string_view option);
+std::size_t require_choice(std::string_view text, const std::vector<std::string>& choices, std::string_view option);
 
 }  // namespace stope::cli

@@ -40,7 +40,7 @@ class Ata : public Command {
     note_gram(session, input_, gram);
     GramReport report;
     const std::vector<float> z = session.timed("multiply", [&] { return multiply_gram(gram, session.run(), report); });
-    note_gram_plan(session, report);
+    session.note_plan(report);
     if (!file) return;
     session.timed("write", [&] {
       write_gram_result(*file, z);

@@ -48,14 +48,14 @@ class Check : public Command {
     note_gram(session, input_, gram);
     session.json()["inputs"].push_back({{"role", "result"}, {"path", result_}, {"numbers", z.size()}});
     if (static_cast<std::int64_t>(z.size()) != gram.n_columns) {
-      throw Error(ErrorCode::invalid_file, fmt::format("{} has {} numbers, {} has {} columns: it cannot be its result",
+      throw Error(ErrorCode::invalid_data, fmt::format("{} has {} numbers, {} has {} columns: it cannot be its result",
                                                        result_, z.size(), input_, gram.n_columns));
     }
     GramReport report;
     const double multiply = seconds([&] { multiply_gram(gram, session.run(), report); });
     GramCheck check;
-    const double serial = seconds([&] { check = check_gram(matrix_of(gram), gram.vector, z, session.run()); });
-    note_gram_plan(session, report);
+    const double serial = seconds([&] { check = check_gram(gram.matrix(), gram.vector, z, session.run()); });
+    session.note_plan(report);
     n_wrong_ = check.n_wrong;
     note(session, check, serial, multiply);
     if (!file) return;

@@ -1,8 +1,9 @@
 // stope classify predicts the class of every row of a test table, by the votes of its neighbours.
+#include <functional>
+
 #include "arguments/option.hpp"
 #include "commands/command.hpp"
 #include "commands/prediction.hpp"
-#include "report/score_report.hpp"
 #include "stope/eval.hpp"
 
 namespace stope::cli {
@@ -14,7 +15,13 @@ constexpr const char* kExamples =
     "  stope classify train.csv test.csv --target class -k 11 --weights distance --normalize z --proba -o out.csv\n"
     "  stope classify train.arff test.arff --target class --metric gower --json -o out.csv > run.json\n";
 
-constexpr std::int64_t kScoreBytes = 2 * sizeof(std::int32_t);  // per row: its class and the predicted class
+// What scoring holds per row: its class and the predicted class. Many classes: also both as a pair, and its count.
+std::int64_t score_bytes(const PredictionJob& job) {
+  constexpr std::size_t kFewClasses = 64;
+  const bool few = column_of(job.model.train, Role::label)->values.size() <= kFewClasses;
+  const auto codes = static_cast<std::int64_t>(2 * sizeof(std::int32_t));
+  return few ? codes : codes + static_cast<std::int64_t>(sizeof(std::int64_t) + sizeof(ConfusionCell));
+}
 
 class Classify : public Command {
  public:
@@ -32,57 +39,29 @@ class Classify : public Command {
 
   void run(Session& session) override {
     PredictionJob job = open_prediction(session, arguments_);
-    if (arguments_.test.empty()) {
-      save(session, job);
+    const bool predicts = !arguments_.test.empty();
+    const Column* const label =
+        predicts && arguments_.scores ? label_to_score(session, job, ValueType::nominal, score_bytes(job)) : nullptr;
+    const auto classifier =
+        session.timed("fit", [&] { return KnnClassifier::fit(job.model.train, job.model.options, session.run()); });
+    if (!predicts) {
+      save_neighbors(session, arguments_, job);
       return;
     }
-    const Column* label = label_to_score(session, job, ValueType::nominal, kScoreBytes);
-    const auto classifier =
-        session.timed("fit", [&] { return KnnClassifier::fit(job.train, job.options, session.run()); });
-    const std::vector<std::string>& classes = column_of(job.train, Role::label)->values;
-    PredictionWriter out(job.file, job.test, names(classes));
-    std::vector<std::int32_t> predicted;
-    const SearchReport report = session.timed("search", [&] {
-      return classifier.predict(job.test, arguments_.vote(), session.run(),
-                                [&](std::int64_t first_row, const Classification& block) {
-                                  write(out, first_row, block);
-                                  if (label == nullptr) return;
-                                  predicted.insert(predicted.end(), block.codes.begin(), block.codes.end());
-                                });
-    });
+    const Column& classes = *column_of(job.model.train, Role::label);
+    ClassOutput out(job.file, job.test, classes.values, with_confidences_, label);
+    VoteOptions vote = job.model.vote();
+    vote.confidences = with_confidences_ ? Confidences::all : Confidences::none;
+    const SearchReport report =
+        session.timed("search", [&] { return classifier.predict(job.test, vote, session.run(), std::ref(out)); });
     out.flush();
-    write_neighbors(session, arguments_, job);
-    commit_files(session, {&job.file, &arguments_.model.file});
+    out.score(session);
+    save_neighbors(session, arguments_, job);
     note_prediction(session, arguments_, report);
-    if (label != nullptr) report_scores(session, *label, classes, predicted);
+    out.report(session);
   }
 
  private:
-  void save(Session& session, const PredictionJob& job) {
-    session.timed("fit",
-                  [&] { return KnnClassifier::fit(job.train, job.options, session.run()); });  // fits, or refuses
-    write_neighbors(session, arguments_, job);
-    commit_files(session, {&arguments_.model.file});
-  }
-
-  std::vector<std::string> names(const std::vector<std::string>& classes) const {
-    std::vector<std::string> names = {"prediction"};
-    if (!with_confidences_) return names;
-    for (const std::string& name : classes) names.push_back("confidence(" + name + ")");
-    return names;
-  }
-
-  void write(PredictionWriter& out, std::int64_t first_row, const Classification& block) const {
-    const std::size_t n_confidences = with_confidences_ ? block.classes.size() : 0;
-    for (std::size_t i = 0; i < block.codes.size(); ++i) {
-      out.row(first_row + static_cast<std::int64_t>(i), [&](CsvWriter& csv) {
-        const std::int32_t code = block.codes[i];
-        csv.text(code < 0 ? "?" : block.classes[static_cast<std::size_t>(code)]);
-        for (std::size_t c = 0; c < n_confidences; ++c) csv.number(block.confidences[i * n_confidences + c]);
-      });
-    }
-  }
-
   PredictionArguments arguments_;
   bool with_confidences_ = false;
 };

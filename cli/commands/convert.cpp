@@ -6,6 +6,8 @@
 #include "arguments/value.hpp"
 #include "commands/command.hpp"
 #include "report/output.hpp"
+#include "report/output_format.hpp"
+#include "report/record_writer.hpp"
 #include "stope/error.hpp"
 
 namespace stope::cli {
@@ -44,19 +46,17 @@ class Convert : public Command {
     }
     const std::string path = output_.empty() ? option_output_ : output_;
     const bool to_stdout = path.empty() || path == "-";
-    if (write_.format == Format::automatic && to_stdout) write_.format = Format::csv;
-    if (write_.format == Format::automatic && format_of(path) == Format::automatic) {
+    if (write_.format == Format::automatic && !to_stdout && suffix_of(path).empty() && !is_stream(path)) {
       throw Error(ErrorCode::invalid_argument,
-                  path + ": unknown suffix: name the format with --output-format csv, tsv, arff, npy, ...");
+                  path + ": without a suffix: name the format with --output-format csv, tsv, arff, npy, ...");
     }
     std::optional<OutputFile> file;
-    if (session.wants_data(path)) file.emplace(output_path(path));
-    Table table = session.timed("read", [&] { return tables_.read_first(input_, session.run()); });
+    file.emplace(session.data_path(path, "table"));
+    Table table = session.timed("read", [&] { return tables_.read_first(input_, session); });
     std::erase_if(table.columns, [](const Column& column) { return column.role == Role::ignore; });
     session.note_input("table", input_, table);
-    if (!file) return;
     session.timed("write", [&] {
-      write_table(*file, table, write_, session.run());
+      write_result(*file, table, write_, session.run());
       file->commit();
     });
     session.note_output(file->path());

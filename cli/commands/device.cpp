@@ -50,9 +50,10 @@ class Device : public Command {
     }
     if (!info.gpus.empty()) text += "\ngpus\n";
     for (const GpuInfo& gpu : info.gpus) {
-      text += fmt::format("  {:<{}}  {:<3}  {}, {}, {}, {} multiprocessors, driver for {}{}\n", gpu.index, width,
+      text += fmt::format("  {:<{}}  {:<3}  {}, {}, {}, {} multiprocessors, driver for {}{}{}\n", gpu.index, width,
                           gpu.available ? "yes" : "no", one_line(gpu.name), gpu.arch, format_bytes(gpu.memory_total),
-                          gpu.multiprocessors, gpu.driver, gpu.reason.empty() ? "" : ": " + gpu.reason);
+                          gpu.multiprocessors, gpu.driver, gpu.uuid.empty() ? "" : ", " + one_line(gpu.uuid),
+                          gpu.reason.empty() ? "" : ": " + gpu.reason);
     }
     return text;
   }
@@ -62,6 +63,7 @@ class Device : public Command {
     for (const GpuInfo& gpu : info.gpus) {
       gpus.push_back({{"index", gpu.index},
                       {"name", gpu.name},
+                      {"uuid", gpu.uuid},
                       {"arch", gpu.arch},
                       {"driver", gpu.driver},
                       {"memory_total", gpu.memory_total},

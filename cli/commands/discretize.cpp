@@ -7,14 +7,16 @@
 #include "arguments/option.hpp"
 #include "arguments/table_arguments.hpp"
 #include "commands/command.hpp"
-#include "report/backend_report.hpp"
 #include "report/model_output.hpp"
 #include "report/output.hpp"
+#include "report/output_format.hpp"
+#include "report/record_writer.hpp"
 #include "report/text_table.hpp"
 #include "stope/cuts_file.hpp"
 #include "stope/device.hpp"
 #include "stope/discretize.hpp"
 #include "stope/error.hpp"
+#include "stope/find_cuts.hpp"
 #include "stope/tree.hpp"
 
 namespace stope::cli {
@@ -48,10 +50,9 @@ class Discretize : public Command {
         "of each attribute");
     group.text("--apply", apply_, "FILE", "Code TABLE by the cuts in FILE instead of finding some");
     group.choice(
-        "--missing-policy", missing_, {"error", "value", "drop", "fill"},
+        "--missing-policy", coding_.missing,
         "What a missing value means: error: it is refused; value: it is a value of its own, below all numbers; "
-        "drop: its row is left out; fill: it is replaced by the attribute's mean or most frequent value [" +
-            missing_ + "]");
+        "drop: its row is left out; fill: it is replaced by the attribute's mean or most frequent value");
     group.integer("--bins", cuts_.n_bins, "N",
                   fmt::format("Bins of equal-width and equal-frequency [{}]", cuts_.n_bins));
     group.integer("--max-cuts", cuts_.max_cuts, "N", "At most N cuts by md-global; 0: as many as needed [0]");
@@ -60,10 +61,9 @@ class Discretize : public Command {
     group.integer("--min-intervals", cuts_.min_intervals, "N",
                   fmt::format("chimerge: stop merging at this many intervals [{}]", cuts_.min_intervals));
     OptionGroup ranking(*app, "Ranking (best-cut)");
-    ranking.choice(
-        "--criterion", criterion_, {"discernibility", "gini", "entropy"},
-        "What a cut is worth: pairs separated, or impurity or bits of uncertainty removed [" + criterion_ + "]");
-    ranking.choice("--order", order_, {"score", "column"}, "Order of the attributes [" + order_ + "]");
+    ranking.choice("--criterion", ranking_.criterion,
+                   "What a cut is worth: pairs separated, or impurity or bits of uncertainty removed");
+    ranking.choice("--order", ranking_.order, "Order of the attributes");
     ranking.integer("--permutations", ranking_.n_permutations, "B",
                     "Permutations of the labels for p- and q-values; 0: none [0]");
     OptionGroup output(*app, "Output");
@@ -79,6 +79,10 @@ class Discretize : public Command {
 
   void run(Session& session) override {
     check_options();
+    if (count("-o") > 0 && method_ == "best-cut") require_suffix("-o", output_, kRecords);
+    if (count("-o") > 0 && method_ != "best-cut" && count("--output-format") == 0) {
+      require_suffix("-o", output_, kTables);
+    }
     require_backend(session.run());
     if (!apply_.empty()) {
       apply(session);
@@ -92,7 +96,7 @@ class Discretize : public Command {
  private:
   void check_options() {
     tables_.refuse_policy_as_spelling();
-    ranking_.missing = cuts_.missing = coding_.missing = missing_policy(missing_);
+    ranking_.missing = cuts_.missing = coding_.missing;
     coding_.style = labels_ ? CodeStyle::labels : CodeStyle::codes;
     if (method_.empty() && apply_.empty())
       refuse("--method says how to find cuts, --apply which to use: one is needed");
@@ -103,7 +107,7 @@ class Discretize : public Command {
         refuse("--missing-policy fill: a file of cuts does not hold the means of the table they were found in");
       }
     } else if (method_ != "best-cut") {
-      if (method_ != "md-local") cuts_.method = discretize_method(method_);
+      cuts_.method = discretize_method(method_);
       if (cuts_out_.empty() && output_.empty() && !model_.wanted()) {
         refuse("--cuts-out FILE is needed for the cuts (or -o FILE for the table coded by them, or --model-out)");
       }
@@ -135,7 +139,7 @@ class Discretize : public Command {
 
   Table read(Session& session, bool classes) {
     tables_.read.target_is_nominal = classes;
-    Table table = session.timed("read", [&] { return tables_.read_first(table_, session.run()); });
+    Table table = session.timed("read", [&] { return tables_.read_first(table_, session); });
     session.hold({&table});
     session.note_input("table", table_, table);
     return table;
@@ -143,10 +147,8 @@ class Discretize : public Command {
 
   void rank(Session& session) {
     std::optional<OutputFile> file;
-    if (session.wants_data(output_)) file.emplace(output_path(output_));
+    file.emplace(session.data_path(output_, "ranking"));
     const Table table = read(session, true);
-    ranking_.criterion = criterion(criterion_);
-    ranking_.order = order_ == "score" ? AttributeOrder::score : AttributeOrder::column;
     ranking_.seed = common.seed;
     const BestCuts found = session.timed("discretize", [&] { return best_cuts(table, ranking_, session.run()); });
     note(session, found);
@@ -159,7 +161,7 @@ class Discretize : public Command {
   }
 
   void write_ranking(OutputFile& file, const BestCuts& found) const {
-    CsvWriter csv(file);
+    RecordWriter csv(file);
     const bool tested = ranking_.n_permutations > 0;
     for (const char* name : {"attr", "name", "score", "cut"}) csv.text(name);
     if (tested) csv.text("p_value").text("q_value");
@@ -171,28 +173,21 @@ class Discretize : public Command {
       if (tested) csv.number(one.p_value.value_or(1.0)).number(one.q_value.value_or(1.0));
       csv.end_row();
     }
-    csv.flush();
+    csv.finish();
   }
 
   void note(Session& session, const BestCuts& found) const {
     const DiscretizeReport& report = found.report;
     session.json()["options"] = {{"method", method_},
-                                 {"criterion", criterion_},
-                                 {"order", order_},
-                                 {"missing", missing_},
+                                 {"criterion", to_string(ranking_.criterion)},
+                                 {"order", to_string(ranking_.order)},
+                                 {"missing", to_string(coding_.missing)},
                                  {"permutations", ranking_.n_permutations},
                                  {"seed", common.seed}};
-    Json plan = backend_json(report);
-    plan.update({{"threads", report.threads}, {"seconds", report.seconds}});
-    if (report.gpu_seconds > 0.0) plan["gpu_seconds"] = report.gpu_seconds;
-    session.json()["plan"] = std::move(plan);
+    session.note_plan(report);
     session.json()["rows"] = report.n_rows;
     session.json()["attributes"] = report.n_attributes;
     session.json()["classes"] = found.classes;
-    if (!common.explain) return;
-    say_backend(session, report);
-    session.say(fmt::format("cuts      {} attributes of {} rows in {:.3f} s, {} threads\n", report.n_attributes,
-                            report.n_rows, report.seconds, report.threads));
   }
 
   void find(Session& session) {
@@ -205,11 +200,11 @@ class Discretize : public Command {
         cuts_.method != DiscretizeMethod::equal_width && cuts_.method != DiscretizeMethod::equal_frequency;
     const Table table = read(session, classes);
     BackendReport report;
-    const CutSet cuts = session.timed("discretize", [&] { return cuts_of(table, session.run(), report); });
-    if (common.explain) say_backend(session, report);
+    const CutSet cuts = session.timed("discretize", [&] { return find_cuts(table, cuts_, session.run(), &report); });
+    if (common.explain) session.say(to_text(report));
     std::int64_t n_cuts = 0;
     for (const AttributeCuts& one : cuts) n_cuts += one.size();
-    session.json()["options"] = {{"method", method_}, {"missing", missing_}};
+    session.json()["options"] = {{"method", method_}, {"missing", to_string(coding_.missing)}};
     session.json()["cuts"] = n_cuts;
     session.json()["attributes_with_cuts"] = cuts.size();
     session.say(fmt::format("{} of {}\n", counted(n_cuts, "cut"), counted(std::ssize(cuts), "attribute")));
@@ -219,26 +214,9 @@ class Discretize : public Command {
     commit_files(session, {&cuts_file, &coded_file, &model_.file});
   }
 
-  // The cuts of the local method are those of a tree (docs/numerics/tree.md).
-  CutSet cuts_of(const Table& table, const RunOptions& run, BackendReport& report) const {
-    if (method_ != "md-local") {
-      if (run.device == "auto") report.device_reason = "auto: GPUs find no sets of cuts but those of md-local";
-      return find_cuts(table, cuts_, run);
-    }
-    const DecisionTree tree = DecisionTree::fit(table, {.missing = cuts_.missing}, run);
-    report = tree.report();
-    for (const TreeAttribute& one : tree.attributes()) {
-      if (!one.has_missing || std::count(one.values.begin(), one.values.end(), "?") < 2) continue;
-      throw Error(ErrorCode::invalid_file, table_ + ": column '" + one.name +
-                                               "' has the value '?', by which cuts mean a missing value "
-                                               "(rename it, or count it as missing, too)");
-    }
-    return tree.cuts();
-  }
-
   void apply(Session& session) {
     std::optional<OutputFile> file;
-    if (session.wants_data(output_)) file.emplace(output_path(output_));
+    file.emplace(session.data_path(output_, "table"));
     require_one_stdin(table_, apply_);
     const CutSet cuts = read_cuts(apply_, session.run());
     ReadOptions& read_options = tables_.read;
@@ -248,7 +226,7 @@ class Discretize : public Command {
       if (one.symbolic && text && read_options.schema.empty()) read_options.nominal.push_back(one.name);
     }
     const Table table = read(session, false);
-    session.json()["options"] = {{"apply", apply_}, {"missing", missing_}, {"labels", labels_}};
+    session.json()["options"] = {{"apply", apply_}, {"missing", to_string(coding_.missing)}, {"labels", labels_}};
     session.json()["attributes_with_cuts"] = cuts.size();
     if (!file) return;
     code(session, table, cuts, *file);
@@ -258,13 +236,10 @@ class Discretize : public Command {
 
   void code(Session& session, const Table& table, const CutSet& cuts, OutputFile& file) const {
     const Table coded = session.timed("code", [&] { return apply_cuts(table, cuts, coding_, session.run()); });
-    session.timed("write", [&] { write_table(file, coded, write_, session.run()); });
+    session.timed("write", [&] { write_result(file, coded, write_, session.run()); });
   }
 
   std::string table_, method_, apply_, output_, cuts_out_;
-  std::string missing_ = std::string(to_string(MissingPolicy::error));
-  std::string criterion_ = std::string(to_string(Criterion::discernibility));
-  std::string order_ = "score";
   bool labels_ = false;
   BestCutOptions ranking_;
   DiscretizeOptions cuts_;

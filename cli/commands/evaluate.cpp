@@ -2,6 +2,7 @@
 // many k.
 #include <fmt/format.h>
 
+#include <memory>
 #include <optional>
 
 #include "arguments/knn_arguments.hpp"
@@ -10,6 +11,7 @@
 #include "arguments/value.hpp"
 #include "commands/command.hpp"
 #include "report/output.hpp"
+#include "report/record_writer.hpp"
 #include "report/score_report.hpp"
 #include "report/text_table.hpp"
 #include "stope/device.hpp"
@@ -31,9 +33,8 @@ class Evaluate : public Command {
       : Command(
             program, "evaluate", "Score k-NN on a table, for one or many k",
             "Scores k-NN on a table whose label is known: classification where the label is nominal, regression where "
-            "it "
-            "is "
-            "numeric. One search serves every k. The scores go to stderr, into --json, and with -o into a CSV file.") {
+            "it is numeric. One search serves every k. Prints the scores, for people on stdout; -o and --json hold "
+            "those of every k.") {
     add_argument(*app, "TABLE", table_, "TABLE", "Table with the label; '-' reads stdin");
     OptionGroup split(*app, "Splits");
     split.parsed("--cv", "FOLDS", fmt::format("Cross-validation [{}]", options_.n_folds),
@@ -45,6 +46,9 @@ class Evaluate : public Command {
                  [this](const std::string& word) {
                    options_.scheme = Scheme::holdout;
                    options_.holdout = parse_real(word, "--holdout");
+                   if (options_.holdout <= 0 || options_.holdout >= 1) {
+                     throw Error(ErrorCode::invalid_argument, "--holdout: " + word + " is not between 0 and 1");
+                   }
                  });
     split.flag("--loo", leave_one_out_, "Leave-one-out: every row is predicted from all others");
     split.text("--exclude-group", options_.exclude_group, "COLUMN",
@@ -52,10 +56,10 @@ class Evaluate : public Command {
     OptionGroup group(*app, "Prediction");
     group.parsed("-k,--n-neighbors", "K", "One k or many: 5, or 1,3,5, or 1..50 [5]",
                  [this](const std::string& word) { options_.ks = parse_k_list(word, "-k"); });
-    group.choice("--weights", weights_, {"uniform", "distance"},
-                 "Votes: all the same, or by 1/distance (RapidMiner's weighted vote under --compat rapidminer) [" +
-                     weights_ + "]");
-    group.text("-o,--output", output_, "FILE", "CSV file for the scores of every k");
+    group.choice("--weights", options_.weights,
+                 "Votes: all the same, or by 1/distance (RapidMiner's weighted vote under --compat rapidminer)");
+    group.text("-o,--output", output_, "FILE",
+               "File for the scores of every k, in the format of its suffix; default: a table for people on stdout");
     knn_.add_to(*app);
     tables_.add_to(*app, Tables::one);
     add_common(kExamples);
@@ -65,31 +69,32 @@ class Evaluate : public Command {
     check();
     require_backend(session.run());
     std::optional<OutputFile> file;
-    if (!output_.empty() && session.wants_data(output_)) file.emplace(output_);
-    Table table = session.timed("read", [&] { return tables_.read_first(table_, session.run()); });
+    if (!output_.empty() ? session.wants_data(output_) : !common.json) file.emplace(output_path(output_));
+    Table table = session.timed("read", [&] { return tables_.read_first(table_, session); });
     session.hold({&table});
     require_rows(table, table_);
     session.note_input("table", table_, table);
     const Column* label = column_of(table, Role::label);
     if (label == nullptr) {
-      throw Error(ErrorCode::invalid_argument,
-                  table_ + ": which column is the label? Name it with --target, or by its role in --schema");
+      throw Error(ErrorCode::invalid_argument, "which column is the label?", {.file = table_, .option = "target"});
     }
     if (!options_.exclude_group.empty()) {
-      options_.exclude_group = column_name(table, table_, options_.exclude_group, "--exclude-group");
-      leave_out(table, options_.exclude_group);
+      options_.exclude_group =
+          table.columns[static_cast<std::size_t>(table.find(options_.exclude_group, "--exclude-group"))].name;
+      table.leave_out(options_.exclude_group);
     }
     options_.knn = knn_.options();
     options_.knn.feature_weights = knn_.weights(table, session.run());
     options_.normalize = knn_.normalization();
-    warn_of_ranges(session, knn_, table);
-    const Evaluation evaluation = session.timed("search", [&] { return evaluate(table, options_, session.run()); });
-    if (file) {
-      write_scores(*file, evaluation);
-      session.note_output(file->path());
-    }
-    note(session, evaluation);
-    say(session, evaluation, table, label->name);
+    const auto found = session.timed(
+        "search", [&] { return std::make_shared<const Evaluation>(evaluate(table, options_, session.run())); });
+    const Evaluation& evaluation = *found;
+    note(session, found);
+    const std::string text = report(evaluation, table, label->name);
+    session.say(file && output_.empty() ? "" : text);  // which also wipes the progress line
+    if (file && output_.empty()) file->write(text);
+    if (file && !output_.empty()) write_scores(*file, evaluation);
+    commit_files(session, {&file});
   }
 
  private:
@@ -102,7 +107,6 @@ class Evaluate : public Command {
     if (!options_.exclude_group.empty() && !leave_one_out_) {
       throw Error(ErrorCode::invalid_argument, "--exclude-group needs --loo");
     }
-    options_.weights = weights_ == "distance" ? VoteWeights::distance : VoteWeights::uniform;
     options_.seed = common.seed;
   }
 
@@ -112,70 +116,77 @@ class Evaluate : public Command {
     return fmt::format("{}-fold cross-validation", options_.n_folds);
   }
 
-  bool fits_once() const { return leave_one_out_ && knn_.normalize != "none"; }
+  bool fits_once() const { return leave_one_out_ && knn_.normalize != Normalization::none; }
 
   static void write_scores(OutputFile& file, const Evaluation& evaluation) {
-    CsvWriter csv(file);
+    RecordWriter records(file);
     const bool nominal = evaluation.label_is_nominal;
-    csv.text("k");
+    records.text("k");
     for (const char* name : {nominal ? "accuracy" : "rmse", nominal ? "kappa" : "mae", nominal ? "macro_f1" : "r2"}) {
-      csv.text(name);
+      records.text(name);
     }
-    csv.end_row();
+    records.end_row();
     for (const EvaluationOfK& of_k : evaluation.of_k) {
-      csv.integer(of_k.k);
+      records.integer(of_k.k);
       if (nominal) {
-        csv.number(of_k.classification.accuracy).number(of_k.classification.kappa).number(of_k.classification.macro_f1);
+        records.number(of_k.classification.accuracy)
+            .number(of_k.classification.kappa)
+            .number(of_k.classification.macro_f1);
       } else {
-        csv.number(of_k.regression.rmse).number(of_k.regression.mae).number(of_k.regression.r2);
+        records.number(of_k.regression.rmse).number(of_k.regression.mae).number(of_k.regression.r2);
       }
-      csv.end_row();
+      records.end_row();
     }
-    csv.flush();
-    file.commit();
+    records.finish();
   }
 
-  void note(Session& session, const Evaluation& evaluation) const {
+  void note(Session& session, const std::shared_ptr<const Evaluation>& found) const {
+    const Evaluation& evaluation = *found;
     Json options = {{"scheme", options_.scheme == Scheme::leave_one_out ? "leave_one_out"
                                : options_.scheme == Scheme::holdout     ? "holdout"
                                                                         : "cross_validation"}};
     if (options_.scheme == Scheme::cross_validation) options["n_folds"] = options_.n_folds;
     if (options_.scheme == Scheme::holdout) options["holdout"] = options_.holdout;
     options["n_neighbors"] = options_.ks;
-    options["weights"] = weights_;
+    options["weights"] = to_string(options_.weights);
     options["seed"] = options_.seed;
     options["exclude_group"] = options_.exclude_group.empty() ? Json(nullptr) : Json(options_.exclude_group);
-    options["normalize_fitted_on"] =
-        knn_.normalize == "none" ? Json(nullptr) : Json(fits_once() ? "whole table" : "training rows of each split");
+    options["normalize_fitted_on"] = knn_.normalize == Normalization::none
+                                         ? Json(nullptr)
+                                         : Json(fits_once() ? "whole table" : "training rows of each split");
     knn_.note(session, std::move(options), evaluation.report);
 
+    const auto scores_of = [&](const EvaluationOfK& entry) {
+      using std::shared_ptr;
+      return evaluation.label_is_nominal
+                 ? score_json(session, shared_ptr<const ClassificationScores>(found, &entry.classification))
+                 : score_json(session, shared_ptr<const RegressionScores>(found, &entry.regression));
+    };
     Json of_k = Json::array();
     for (const EvaluationOfK& entry : evaluation.of_k) {
-      Json scores = evaluation.label_is_nominal ? score_json(entry.classification) : score_json(entry.regression);
-      of_k.push_back({{"k", entry.k}, {"scores", std::move(scores)}, {"fold_scores", entry.fold_scores}});
+      of_k.push_back({{"k", entry.k}, {"scores", scores_of(entry)}, {"fold_scores", entry.fold_scores}});
     }
     const EvaluationOfK& best = evaluation.of_k[evaluation.best];
     session.json()["best_k"] = best.k;
-    session.json()["scores"] =
-        evaluation.label_is_nominal ? score_json(best.classification) : score_json(best.regression);
+    session.json()["scores"] = scores_of(best);
     session.json()["of_k"] = of_k;
   }
 
-  void say(Session& session, const Evaluation& evaluation, const Table& table, const std::string& label) const {
+  std::string report(const Evaluation& evaluation, const Table& table, const std::string& label) const {
     const bool nominal = evaluation.label_is_nominal;
-    session.say(fmt::format("{} of '{}', {} rows{}\n", scheme_text(), one_line(label), table.n_rows,
-                            nominal ? "" : ": regression, since the label is numeric"));
-    if (!nominal) session.say("(--nominal with the name of the label makes it a classification)\n");
+    std::string text = fmt::format("{} of '{}', {}{}\n", scheme_text(), one_line(label), counted(table.n_rows, "row"),
+                                   nominal ? "" : ": regression, since the label is numeric");
+    if (!nominal) text += "(--nominal with the name of the label makes it a classification)\n";
     if (fits_once()) {
-      session.say("the normalisation is fitted once, to the whole table, so it includes each row's own values\n");
+      text += "the normalisation is fitted once, to the whole table, so it includes each row's own values\n";
     }
     const EvaluationOfK& best = evaluation.of_k[evaluation.best];
     if (evaluation.of_k.size() > 1) {
-      session.say("\n" + table_of_ks(evaluation) + fmt::format("\nbest k {}: ", best.k));
+      text += "\n" + table_of_ks(evaluation) + fmt::format("\nbest k {}: ", best.k);
     } else {
-      session.say(fmt::format("k {}: ", best.k));
+      text += fmt::format("k {}: ", best.k);
     }
-    session.say(nominal ? score_text(best.classification) : score_text(best.regression));
+    return text + (nominal ? score_text(best.classification) : score_text(best.regression));
   }
 
   static std::string table_of_ks(const Evaluation& evaluation) {
@@ -199,7 +210,6 @@ class Evaluate : public Command {
   }
 
   std::string table_, output_;
-  std::string weights_ = "uniform";
   bool leave_one_out_ = false;
   EvaluateOptions options_;
   TableArguments tables_;

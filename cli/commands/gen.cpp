@@ -7,6 +7,7 @@
 #include "arguments/value.hpp"
 #include "commands/command.hpp"
 #include "report/output.hpp"
+#include "report/output_format.hpp"
 #include "stope/error.hpp"
 #include "stope/generate.hpp"
 #include "stope/gram_file.hpp"
@@ -58,6 +59,8 @@ class Gen : public Command {
   void run(Session& session) override {
     const bool is_table = !third_.empty();
     check_options(is_table);
+    if (is_table && count("--output-format") == 0) require_suffix("-o", output_, kTables);
+    if (!is_table) check_suffix("gen gram", "-o", output_);
     std::optional<OutputFile> file;
     if (session.wants_data(output_)) file.emplace(output_path(output_));
     if (is_table) {
@@ -81,6 +84,10 @@ class Gen : public Command {
   }
 
   void check_options(bool is_table) const {
+    if (count("--classes") > 0 && options_.n_classes < 1) {
+      throw Error(ErrorCode::invalid_argument,
+                  "--classes: " + std::to_string(options_.n_classes) + " is not at least 1");
+    }
     if (is_table) return;
     for (const GeneratedKind& kind : generated_kinds()) {
       if (first_ != kind.name) continue;
@@ -120,7 +127,6 @@ class Gen : public Command {
         Table part = generator.rows(first, std::min(part_rows, options_.n_rows - first), session.run());
         if (no_label_ && options_.kind != "fvecs") part.columns.pop_back();
         writer.append(part, session.run());
-        if (session.run().progress) session.run().progress("write", first + part.n_rows, options_.n_rows);
       }
       writer.finish();
     });

@@ -10,11 +10,8 @@
 
 namespace stope::cli {
 
-MatrixView matrix_of(const GramFile& file);
 /// z = A^T (A x), rounded to float32.
 std::vector<float> multiply_gram(const GramFile& file, const RunOptions& run, GramReport& report);
 void note_gram(Session& session, const std::string& path, const GramFile& file);
-/// Notes how it was multiplied, for the JSON, and on stderr under --explain.
-void note_gram_plan(Session& session, const GramReport& report);
 
 }  // namespace stope::cli

@@ -54,7 +54,8 @@ ColumnFacts facts_of(const Column& column) {
 
 std::string values_text(const Column& column, const ColumnFacts& facts) {
   if (!column.nominal()) {
-    return facts.low <= facts.high ? fmt::format("{:.6g} .. {:.6g}", facts.low, facts.high) : "no value";
+    return facts.low > facts.high ? "no value"
+                                  : value_text(column.type, facts.low) + " .. " + value_text(column.type, facts.high);
   }
   std::string text = counted(std::ssize(column.values), "value");
   std::size_t shown = 0;
@@ -112,7 +113,8 @@ class Info : public Command {
                 "(.json) it shows the cuts of every attribute.") {
     add_argument(*app, "TABLE", table_, "TABLE", "Table, model or cuts to look at; '-' reads a table from stdin");
     OptionGroup group(*app, "Output");
-    group.flag("--all", all_, fmt::format("Show every column, not only the first {}", kColumnsShown));
+    group.flag("--all", all_,
+               fmt::format("Show every column, not only the first {}, and the tables inside a model", kColumnsShown));
     group.text("-o,--output", output_, "FILE", "File for the text; default: stdout");
     tables_.add_to(*app, Tables::one);
     add_common(kExamples);
@@ -130,7 +132,7 @@ class Info : public Command {
       show_cuts(session, file);
       return;
     }
-    const Table table = session.timed("read", [&] { return tables_.read_first(table_, session.run()); });
+    const Table table = session.timed("read", [&] { return tables_.read_first(table_, session); });
     session.note_input("table", table_, table);
     Json columns = Json::array();
     std::string text = head(table);
@@ -143,8 +145,8 @@ class Info : public Command {
       const ColumnFacts facts = facts_of(column);
       if (common.json) columns.push_back(column_json(column, facts));
       if (i >= shown) continue;
-      lines.row({std::to_string(i + 1), column.name, std::string(to_string(column.type)),
-                 std::string(to_string(column.role)), std::to_string(facts.missing), values_text(column, facts)});
+      lines.row({std::to_string(i + 1), column.name, type_text(column.type), std::string(to_string(column.role)),
+                 std::to_string(facts.missing), values_text(column, facts)});
     }
     text += "\n" + lines.text(0);
     if (shown < table.columns.size()) {
@@ -160,7 +162,7 @@ class Info : public Command {
   void show_model(Session& session, std::optional<OutputFile>& file) {
     const ModelSummary summary = session.timed("read", [&] { return summarize_model(table_, session.run()); });
     session.json()["model"] = model_json(summary);
-    if (file) file->write(model_text(one_line(table_), summary, all_));
+    if (file) file->write(model_text(table_, summary, all_));
     commit_files(session, {&file});
   }
 
@@ -186,8 +188,9 @@ class Info : public Command {
     for (const std::int64_t feature : table.features()) {
       ++(table.columns[static_cast<std::size_t>(feature)].nominal() ? nominal : numeric);
     }
-    return fmt::format("{}: {} rows, {} columns; features: {} numeric, {} nominal; {}\n", one_line(table_),
-                       table.n_rows, table.columns.size(), numeric, nominal, storage_text(table));
+    return fmt::format("{}: {}, {}; features: {} numeric, {} nominal; {}\n", one_line(table_),
+                       counted(table.n_rows, "row"), counted(std::ssize(table.columns), "column"), numeric, nominal,
+                       storage_text(table));
   }
 
   std::string table_, output_;

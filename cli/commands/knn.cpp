@@ -12,6 +12,7 @@
 #include "report/output.hpp"
 #include "stope/device.hpp"
 #include "stope/error.hpp"
+#include "stope/metric.hpp"
 
 namespace stope::cli {
 namespace {
@@ -23,6 +24,11 @@ constexpr const char* kExamples =
     "  stope knn base.fvecs query.fvecs -k 100 -o result.ivecs\n"
     "  stope knn base.npy query.npy -k 10 --output-format npy -o result    (result.indices.npy, "
     "result.distances.npy)\n";
+
+// Similarities count as distances with a minus in front; divergences and kernels may fall below 0, too.
+bool may_be_negative(const MetricInfo& metric) {
+  return metric.summary.starts_with('-') || metric.family == "Bregman" || metric.name == "kernel-euclidean";
+}
 
 class Knn : public Command {
  public:
@@ -38,17 +44,19 @@ class Knn : public Command {
     OptionGroup group(*app, "Search");
     group.integer("-k,--n-neighbors", search_.n_neighbors, "K",
                   "Neighbours of every row [" + std::to_string(search_.n_neighbors) + "]");
-    group.parsed("-r,--radius", "R", "All rows at distance R or nearer instead of the k nearest",
+    group.parsed("-r,--radius", "R", "All rows at distance R or nearer, instead of the k nearest (-k)",
                  [this](const std::string& word) { radius_ = parse_real(word, "--radius"); });
     group.flag("--exclude-self", search_.exclude_self, "QUERY is TRAIN: no row is its own neighbour");
     group.text("--exclude-group", search_.exclude_group, "COLUMN",
                "Rows with the same value in this column are not neighbours; it is not a feature");
     OptionGroup output(*app, "Output");
     output.text("-o,--output", output_, "FILE", "File for the neighbours; default: stdout");
-    output.parsed("--output-format", "csv|npy|ivecs|raw",
-                  "Format; default: from the suffix of FILE, else csv. npy: FILE.indices.npy, FILE.distances.npy; raw: "
-                  "FILE.indices.i32, FILE.distances.f32; ivecs: indices only",
-                  [this](const std::string& word) { output_format_ = parse_neighbor_format(word); });
+    output.parsed(
+        "--output-format", "csv|npy|ivecs|raw",
+        "Format; default: from the suffix of FILE (csv, tsv, json, jsonl, npy, ivecs), else csv. npy: one structured "
+        "array in FILE.npy, or else FILE.indices.npy and FILE.distances.npy; raw: "
+        "FILE.indices.i32, FILE.distances.f32; ivecs: indices only",
+        [this](const std::string& word) { output_format_ = parse_neighbor_format(word); });
     model_.add_to(*app);
     knn_.add_to(*app);
     tables_.add_to(*app, Tables::two);
@@ -60,29 +68,31 @@ class Knn : public Command {
     require_backend(session.run());
     std::unique_ptr<NeighborOutput> out;
     const bool searches = !query_.empty();
-    if (searches && session.wants_data(output_)) out = open_neighbor_output(format(), output_path(output_));
+    if (searches) out = open_neighbor_output(format(), session.data_path(output_, "neighbors"));
     model_.open(session, searches ? output_ : "the model alone");
     Table train, query;
     session.timed("read", [&] {
-      train = tables_.read_first(train_, session.run());
+      train = tables_.read_first(train_, session);
       session.hold({&train});
       require_rows(train, train_);
-      if (searches) query = tables_.read_second(query_, train, session.run());
+      if (searches) query = tables_.read_second(query_, train, session);
       session.hold({&train, &query});
     });
     session.note_input("train", train_, train);
     if (searches) session.note_input("query", query_, query);
     if (!search_.exclude_group.empty()) {
-      search_.exclude_group = column_name(train, train_, search_.exclude_group, "--exclude-group");
-      if (searches) column_name(query, query_, search_.exclude_group, "--exclude-group");
-      leave_out(train, search_.exclude_group);
-      leave_out(query, search_.exclude_group);
+      search_.exclude_group =
+          train.columns[static_cast<std::size_t>(train.find(search_.exclude_group, "--exclude-group"))].name;
+      if (searches) query.find(search_.exclude_group, "--exclude-group");
+      train.leave_out(search_.exclude_group);
+      query.leave_out(search_.exclude_group);
     }
     const Table columns = outline(train);
-    Normalizer normalizer;
-    const KnnOptions options = knn_.prepare(session, train, searches ? &query : nullptr, &normalizer);
-    const auto index = session.timed("fit", [&] { return KnnIndex::fit(train, options, session.run()); });
-    model_.write(session, {columns, NeighborsModel{unlabelled(train), options, normalizer, search_.n_neighbors, {}}});
+    train = features_only(std::move(train));  // it finds neighbours and predicts nothing
+    const NeighborsModel model =
+        knn_.prepare(session, train, searches ? &query : nullptr, {.n_neighbors = search_.n_neighbors});
+    const auto index = session.timed("fit", [&] { return KnnIndex::fit(model.train, model.options, session.run()); });
+    model_.write(session, {columns, model});
     if (!searches) {
       commit_files(session, {&model_.file});
       return;
@@ -97,14 +107,6 @@ class Knn : public Command {
   }
 
  private:
-  // The model finds neighbours and predicts nothing, so it keeps only features.
-  static Table unlabelled(Table table) {
-    for (Column& column : table.columns) {
-      if (column.role != Role::regular) column.role = Role::ignore;
-    }
-    return table;
-  }
-
   static NeighborFormat parse_neighbor_format(const std::string& word) {
     require_choice(word, {"csv", "npy", "ivecs", "raw"}, "--output-format");
     if (word == "npy") return NeighborFormat::npy;
@@ -117,7 +119,6 @@ class Knn : public Command {
     switch (format_of(output_)) {
       case Format::npy: return NeighborFormat::npy;
       case Format::ivecs: return NeighborFormat::ivecs;
-      case Format::raw: return NeighborFormat::raw;
       default: return NeighborFormat::csv;
     }
   }
@@ -134,6 +135,10 @@ class Knn : public Command {
     if (query_.empty() && (radius_ || !output_.empty())) {
       throw Error(ErrorCode::invalid_argument, "-o and --radius need QUERY");
     }
+    if (radius_ && *radius_ < 0 && !may_be_negative(find_metric(knn_.metric))) {
+      throw Error(ErrorCode::invalid_argument,
+                  "--radius: no distance is negative under metric " + knn_.metric + ", so nothing lies within");
+    }
     if (radius_ && given) throw Error(ErrorCode::invalid_argument, "-k and --radius exclude each other");
     if (search_.n_neighbors < 1) {
       throw Error(ErrorCode::invalid_argument, "-k: " + std::to_string(search_.n_neighbors) + " is not at least 1");
@@ -144,7 +149,7 @@ class Knn : public Command {
                   "--radius: the lists differ in length; only --output-format csv holds such lists");
     }
     const bool two_files = format() != NeighborFormat::ivecs;
-    if (two_files && (output_.empty() || output_ == "-") && !common.json) {
+    if (two_files && (output_.empty() || output_ == "-")) {
       throw Error(ErrorCode::invalid_argument, "--output-format npy and raw write two files: name them with -o");
     }
   }

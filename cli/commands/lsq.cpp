@@ -13,6 +13,7 @@
 #include "commands/prediction.hpp"
 #include "report/model_output.hpp"
 #include "report/output.hpp"
+#include "report/record_writer.hpp"
 #include "report/score_report.hpp"
 #include "report/text_table.hpp"
 #include "stope/device.hpp"
@@ -58,7 +59,7 @@ class Lsq : public Command {
   void run(Session& session) override {
     check_options();
     std::optional<OutputFile> file;
-    if (session.wants_data(output_)) file.emplace(output_path(output_));
+    file.emplace(session.data_path(output_, decompose_.apply.empty() ? "coefficients" : "predictions"));
     model_.open(session, output_);
     require_backend(session.run());
     if (decompose_.apply.empty()) {
@@ -93,7 +94,7 @@ class Lsq : public Command {
   }
 
   Table read(Session& session) {
-    Table table = session.timed("read", [&] { return tables_.read_first(table_, session.run()); });
+    Table table = session.timed("read", [&] { return tables_.read_first(table_, session); });
     session.hold({&table});
     session.note_input("table", table_, table);
     return table;
@@ -103,7 +104,7 @@ class Lsq : public Command {
     const Table table = read(session);
     const LinearModel model = session.timed("fit", [&] { return LinearModel::fit(table, options_, session.run()); });
     const DecomposeReport& report = model.report();
-    note_plan(session, report);
+    session.note_plan(report);
     const double rmse = std::sqrt(model.residual_sum_of_squares() / static_cast<double>(report.n_samples));
     session.json()["options"] = {{"alpha", options_.alpha},
                                  {"intercept", options_.fit_intercept},
@@ -113,16 +114,11 @@ class Lsq : public Command {
                              {"residual_sum_of_squares", model.residual_sum_of_squares()},
                              {"intercept", model.intercept()}};
     if (model.rank() >= 0) session.json()["fit"]["rank"] = model.rank();
-    session.say(fmt::format("{} coefficients from {} rows: R2 {}, residual sum of squares {}, root mean square {}\n",
-                            report.n_features, report.n_samples, format_score(model.r2()),
-                            format_value(model.residual_sum_of_squares()), format_value(rmse)));
-    if (model.rank() >= 0 && model.rank() < std::min(report.n_features, report.n_samples - 1)) {
-      session.warn(
-          fmt::format("the attributes depend on one another (rank {} of {}): of all solutions this is the "
-                      "shortest",
-                      model.rank(), report.n_features));
-    }
-    if (file) write_table(*file, model.to_table(), {.format = Format::csv}, session.run());
+    session.say(fmt::format("{} from {}: R2 {}, residual sum of squares {}, root mean square {}\n",
+                            counted(report.n_features, "coefficient"), counted(report.n_samples, "row"),
+                            format_score(model.r2()), format_value(model.residual_sum_of_squares()),
+                            format_value(rmse)));
+    if (file) write_result(*file, model.to_table(), {}, session.run());
     model_.write(session, {outline(table), model});
   }
 
@@ -147,7 +143,7 @@ class Lsq : public Command {
                                 const std::vector<double>& predicted) {
     PredictionWriter out(file, table, {"prediction"});
     for (std::size_t row = 0; row < predicted.size(); ++row) {
-      out.row(static_cast<std::int64_t>(row), [&](CsvWriter& csv) { csv.number(predicted[row]); });
+      out.row(static_cast<std::int64_t>(row), [&](RecordWriter& csv) { csv.number(predicted[row]); });
     }
     out.flush();
   }

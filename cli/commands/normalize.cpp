@@ -3,8 +3,11 @@
 
 #include "arguments/option.hpp"
 #include "arguments/table_arguments.hpp"
+#include "arguments/value.hpp"
 #include "commands/command.hpp"
+#include "report/model_output.hpp"
 #include "report/output.hpp"
+#include "report/record_writer.hpp"
 #include "stope/device.hpp"
 #include "stope/error.hpp"
 #include "stope/normalize.hpp"
@@ -15,7 +18,9 @@ namespace {
 constexpr const char* kExamples =
     "Examples\n"
     "  stope normalize table.csv --method z -o scaled.csv\n"
-    "  stope normalize table.csv --method range --min -1 --max 1 --target class > scaled.csv\n";
+    "  stope normalize table.csv --method range --min -1 --max 1 --target class > scaled.csv\n"
+    "  stope normalize train.csv --method z --model-out scale.stope -o train-scaled.csv\n"
+    "  stope predict scale.stope test.csv -o test-scaled.csv\n";
 
 class Normalize : public Command {
  public:
@@ -26,57 +31,58 @@ class Normalize : public Command {
                 "weight and ignored columns stay as they are.") {
     add_argument(*app, "TABLE", table_, "TABLE", "Table to normalise; '-' reads stdin");
     OptionGroup group(*app, "Normalisation");
-    group.text("--method", method_, "z|range|proportion|interquartile",
+    group.text("--method,--normalize", method_, "z|range|proportion|interquartile",
                "z: mean 0, variance 1; range: from --min to --max; proportion: share of the column's sum; "
                "interquartile: (v - median) / ((q3 - q1) / 1.349)",
                Required::yes);
     group.real("--min", options_.min, "A", "Lower end of range [0]");
     group.real("--max", options_.max, "B", "Upper end of range [1]");
-    group.choice("--compat", compat_, {"none", "rapidminer"},
-                 "Whose formulas for constant and missing values, and whose order of columns [" + compat_ + "]");
+    group.choice("--compat", options_.compat,
+                 "Whose formulas for constant and missing values, and whose order of columns");
     OptionGroup output(*app, "Output");
     output.text("-o,--output", output_, "FILE", "File for the table; default: stdout");
     output.parsed("--output-format", "csv|tsv|arff|npy|fvecs|ivecs|raw",
                   "Format; default: from the suffix of FILE, else csv",
                   [this](const std::string& word) { write_.format = parse_format(word, "--output-format"); });
+    model_.add_to(*app);
     tables_.add_to(*app, Tables::one);
     add_common(kExamples);
   }
 
   void run(Session& session) override {
+    require_choice(method_, {"z", "range", "proportion", "interquartile"}, "--method");
     options_.method = normalization(method_);
-    options_.compat = compat_ == "rapidminer" ? Compat::rapidminer : Compat::none;
     const bool bounded = count("--min") + count("--max") > 0;
     if (bounded && options_.method != Normalization::range) {
       throw Error(ErrorCode::invalid_argument, "--min and --max belong to --method range, not " + method_);
     }
     std::optional<OutputFile> file;
-    if (session.wants_data(output_)) file.emplace(output_path(output_));
+    file.emplace(session.data_path(output_, "table"));
+    model_.open(session, output_);
     require_backend(session.run());
-    const Table table = session.timed("read", [&] { return tables_.read_first(table_, session.run()); });
+    const Table table = session.timed("read", [&] { return tables_.read_first(table_, session); });
     session.hold({&table});
     session.note_input("table", table_, table);
-    const Table result = session.timed(
-        "normalize", [&] { return Normalizer::fit(table, options_, session.run()).apply(table, session.run()); });
+    const auto fit = [&] { return Normalizer::fit(table, options_, session.run()); };
+    const Normalizer normalizer = session.timed("normalize", fit);
     if (file) {
-      session.timed("write", [&] {
-        write_table(*file, result, write_, session.run());
-        file->commit();
-      });
-      session.note_output(file->path());
+      const Table result = session.timed("normalize", [&] { return normalizer.apply(table, session.run()); });
+      session.timed("write", [&] { write_result(*file, result, write_, session.run()); });
     }
+    model_.write(session, {outline(table), normalizer});
+    commit_files(session, {&file, &model_.file});
     session.json()["options"] = {{"method", std::string(to_string(options_.method))},
                                  {"min", options_.min},
                                  {"max", options_.max},
-                                 {"compat", compat_}};
+                                 {"compat", to_string(options_.compat)}};
   }
 
  private:
   std::string table_, output_, method_;
-  std::string compat_ = "none";
   NormalizeOptions options_;
   WriteOptions write_;
   TableArguments tables_;
+  ModelOutput model_;
 };
 
 }  // namespace

@@ -7,8 +7,10 @@
 #include "arguments/value.hpp"
 #include "commands/command.hpp"
 #include "report/output.hpp"
+#include "report/record_writer.hpp"
 #include "stope/device.hpp"
 #include "stope/error.hpp"
+#include "stope/knn_pairwise.hpp"
 
 namespace stope::cli {
 namespace {
@@ -20,7 +22,7 @@ constexpr const char* kExamples =
     "  stope pairwise a.csv b.csv -k 3 --search farthest\n";
 
 /// The names of a table's rows: its id column, else 1, 2, 3, ...
-void write_id(CsvWriter& csv, const Column* id, std::int64_t row) {
+void write_id(RecordWriter& csv, const Column* id, std::int64_t row) {
   if (id != nullptr) {
     csv.cell(*id, row);
   } else {
@@ -34,16 +36,14 @@ class Pairwise : public Command {
       : Command(
             program, "pairwise", "Measure every pair of rows of two tables",
             "Measures every pair of a row of REQUEST and a row of REFERENCE, and writes CSV: request, document, "
-            "distance. Rows are named by the id column, else counted from 1. With -k it writes only the K nearest or "
-            "farthest pairs of every request. Under --compat rapidminer it is the operator Cross Distances.") {
+            "distance or similarity. Rows are named by the id column; without one they count from 1, and the header "
+            "says so: request_from_1, document_from_1. With -k it writes only the K nearest or farthest pairs of every "
+            "request. Under --compat rapidminer it is the operator Cross Distances, with its header.") {
     add_argument(*app, "REQUEST", request_, "TABLE", "Rows to compare; '-' reads stdin");
     add_argument(*app, "REFERENCE", reference_, "TABLE", "Rows to compare with");
     OptionGroup group(*app, "Pairs");
     group.integer("-k,--n-neighbors", options_.n_neighbors, "K", "Only K pairs of every request; default: all");
-    group.parsed("--search", "nearest|farthest", "Which pairs -k chooses [nearest]", [this](const std::string& word) {
-      require_choice(word, {"nearest", "farthest"}, "--search");
-      options_.search_for = word == "farthest" ? SearchFor::farthest : SearchFor::nearest;
-    });
+    group.choice("--search", options_.search_for, "Which pairs -k chooses");
     group.flag("--similarities", options_.similarities, "Report similarities: -distance, or the measure's own");
     OptionGroup output(*app, "Output");
     output.text("-o,--output", output_, "FILE", "File for the pairs; default: stdout");
@@ -62,18 +62,18 @@ class Pairwise : public Command {
     check();
     require_backend(session.run());
     std::optional<OutputFile> file;
-    if (session.wants_data(output_)) file.emplace(output_path(output_));
+    file.emplace(session.data_path(output_, "pairs"));
     Table request, reference;
     session.timed("read", [&] {
-      request = tables_.read_first(request_, session.run());
+      request = tables_.read_first(request_, session);
       session.hold({&request});
-      reference = tables_.read_second(reference_, request, session.run());
+      reference = tables_.read_second(reference_, request, session);
       session.hold({&request, &reference});
     });
     session.note_input("request", request_, request);
     session.note_input("reference", reference_, reference);
     // The reference is searched, so normalisation is fitted to it.
-    options_.knn = knn_.prepare(session, reference, &request);
+    options_.knn = knn_.prepare(session, reference, &request).options;
     const SearchReport report = session.timed("search", [&] {
       const bool sorted = options_.n_neighbors > 0 || options_.knn.compat == Compat::rapidminer;
       if (as_matrix()) return write_matrix(session, request, reference, file);
@@ -99,13 +99,22 @@ class Pairwise : public Command {
     }
     if (!as_matrix()) return;
     if (chosen) throw Error(ErrorCode::invalid_argument, "-k: an npy matrix holds every pair");
-    if (output_.empty() && !common.json) {
+    if (output_.empty()) {
       throw Error(ErrorCode::invalid_argument, "--output-format npy is binary: give -o FILE ('-o -' for a pipe)");
     }
   }
 
+  // Other commands count rows from 0, so the header says where these do not.
+  void write_header(RecordWriter& csv, const Column* request_id, const Column* reference_id) const {
+    const bool plain = options_.knn.compat == Compat::rapidminer;
+    csv.text(plain || request_id != nullptr ? "request" : "request_from_1");
+    csv.text(plain || reference_id != nullptr ? "document" : "document_from_1");
+    csv.text(options_.similarities ? "similarity" : "distance").end_row();
+  }
+
   SearchReport write_matrix(Session& session, const Table& request, const Table& reference,
                             std::optional<OutputFile>& file) const {
+    if (file) file->require_space(request.n_rows * reference.n_rows * std::int64_t{sizeof(double)});
     if (file) file->write(npy_header("float64", request.n_rows, reference.n_rows));
     return pairwise_distances(request, reference, options_, session.run(), [&](const PairwiseBlock& block) {
       if (!file) return;
@@ -118,8 +127,8 @@ class Pairwise : public Command {
                          std::optional<OutputFile>& file) const {
     const Column* request_id = column_of(request, Role::id);
     const Column* reference_id = column_of(reference, Role::id);
-    std::optional<CsvWriter> csv;
-    if (file) csv.emplace(*file).text("request").text("document").text("distance").end_row();
+    std::optional<RecordWriter> csv;
+    if (file) write_header(csv.emplace(*file), request_id, reference_id);
     SearchReport report =
         pairwise_distances(request, reference, options_, session.run(), [&](const PairwiseBlock& block) {
           const std::int64_t n_pairs = csv ? block.n_requests * block.n_reference : 0;
@@ -129,7 +138,7 @@ class Pairwise : public Command {
             csv->number(block.values[pair]).end_row();
           }
         });
-    if (csv) csv->flush();
+    if (csv) csv->finish();
     return report;
   }
 
@@ -140,14 +149,14 @@ class Pairwise : public Command {
     if (!file) return report;
     const Column* request_id = column_of(request, Role::id);
     const Column* reference_id = column_of(reference, Role::id);
-    CsvWriter csv(*file);
-    csv.text("request").text("document").text("distance").end_row();
+    RecordWriter csv(*file);
+    write_header(csv, request_id, reference_id);
     for (const CrossDistance& pair : pairs) {
       write_id(csv, request_id, pair.request);
       write_id(csv, reference_id, pair.document);
       csv.number(pair.distance).end_row();
     }
-    csv.flush();
+    csv.finish();
     return report;
   }
 

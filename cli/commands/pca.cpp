@@ -13,6 +13,7 @@
 #include "commands/command.hpp"
 #include "report/model_output.hpp"
 #include "report/output.hpp"
+#include "report/record_writer.hpp"
 #include "report/text_table.hpp"
 #include "stope/device.hpp"
 #include "stope/error.hpp"
@@ -39,8 +40,9 @@ class PcaCommand : public Command {
     group.parsed("--n-components", "N|SHARE",
                  "How many, or, between 0 and 1, the share of the variance they explain; default: all",
                  [this](const std::string& word) { set_n_components(word); });
-    group.choice("--normalize", scaling_, {"none", "z"},
-                 "z: attributes are divided by their standard deviation; all are centred [" + scaling_ + "]");
+    group.choice("--normalize", options_.scaling, "z: attributes are divided by their standard deviation");
+    group.flag("--no-center", uncentred_,
+               "Do not subtract the means: scikit-learn's TruncatedSVD. The variances are those of the scores");
     group.flag("--whiten", options_.whiten, "Divide scores by their standard deviation");
     group.real("--tolerance", options_.tolerance, "T",
                "Block Lanczos stops at this residual, as a share of the largest variance [1e-12]");
@@ -61,22 +63,25 @@ class PcaCommand : public Command {
     check_options();
     require_distinct(session, {common.json ? output_ : output_path(output_), components_, model_.path});
     std::optional<OutputFile> scores, components;
-    if (session.wants_data(output_)) scores.emplace(output_path(output_));
+    scores.emplace(session.data_path(output_, "scores"));
     if (!components_.empty()) components.emplace(components_);
     model_.open(session, output_);
     require_backend(session.run());
     const bool fits = decompose_.apply.empty();
     const std::optional<Pca> given = fits ? std::nullopt : std::optional(read_components(session));
-    const Table table = session.timed("read", [&] { return tables_.read_first(table_, session.run()); });
+    const Table table = session.timed("read", [&] { return tables_.read_first(table_, session); });
     session.hold({&table});
     session.note_input("table", table_, table);
     const Pca pca = fits ? session.timed("fit", [&] { return Pca::fit(table, options_, session.run()); }) : *given;
     if (fits) note(session, pca);
     if (scores) {
       const Table result = session.timed("scores", [&] { return pca.transform(table, session.run()); });
-      session.timed("write", [&] { write_table(*scores, result, write_, session.run()); });
+      session.timed("write", [&] { write_result(*scores, result, write_, session.run()); });
     }
-    if (components) write_table(*components, pca.to_table(), {.format = Format::csv}, session.run());
+    if (components) {
+      const Format format = format_of(components_) == Format::tsv ? Format::tsv : Format::csv;
+      write_table(*components, pca.to_table(), {.format = format}, session.run());
+    }
     model_.write(session, {outline(table), pca});
     commit_files(session, {&scores, &components, &model_.file});
   }
@@ -91,14 +96,14 @@ class PcaCommand : public Command {
   }
 
   void check_options() {
-    options_.scaling = scaling(scaling_);
+    options_.centering = uncentred_ ? Centering::none : Centering::mean;
     options_.missing = decompose_.missing();
     options_.nominal = decompose_.nominal();
     options_.seed = common.seed;
     if (options_.max_iterations < 1) throw Error(ErrorCode::invalid_argument, "--max-iterations is below 1");
     if (decompose_.apply.empty()) return;
-    for (const char* option :
-         {"--n-components", "--normalize", "--tolerance", "--max-iterations", "--components-out", "--model-out"}) {
+    for (const char* option : {"--n-components", "--normalize", "--no-center", "--tolerance", "--max-iterations",
+                               "--components-out", "--model-out"}) {
       if (count(option) == 0) continue;
       throw Error(ErrorCode::invalid_argument,
                   std::string(option) + " cannot be used with --apply, which fits nothing");
@@ -112,9 +117,10 @@ class PcaCommand : public Command {
   }
 
   void note(Session& session, const Pca& pca) {
-    note_plan(session, pca.report());
+    session.note_plan(pca.report());
     session.json()["options"] = {{"n_components", pca.n_components()},
-                                 {"normalize", scaling_},
+                                 {"normalize", to_string(options_.scaling)},
+                                 {"centering", to_string(options_.centering)},
                                  {"whiten", options_.whiten},
                                  {"impute", decompose_.impute}};
     session.json()["explained_variance"] = pca.explained_variance();
@@ -130,8 +136,8 @@ class PcaCommand : public Command {
       text.row({fmt::format("pc{}", i + 1), format_value(pca.explained_variance()[i]),
                 format_score(pca.explained_variance_ratio()[i]), format_score(sum)});
     }
-    session.say(fmt::format("{} component{} of {} features, {} rows: {:.2f} % of the variance\n\n", pca.n_components(),
-                            pca.n_components() == 1 ? "" : "s", pca.n_features(), pca.report().n_samples, 100 * sum));
+    session.say(fmt::format("{} of {}, {}: {:.2f} % of the variance\n\n", counted(pca.n_components(), "component"),
+                            counted(pca.n_features(), "feature"), counted(pca.report().n_samples, "row"), 100 * sum));
     session.say(text.text(2));
     const std::size_t more =
         pca.explained_variance().size() - std::min(pca.explained_variance().size(), kShownComponents);
@@ -139,7 +145,7 @@ class PcaCommand : public Command {
   }
 
   std::string table_, output_, components_;
-  std::string scaling_ = "none";
+  bool uncentred_ = false;
   PcaOptions options_;
   DecomposeArguments decompose_;
   WriteOptions write_;

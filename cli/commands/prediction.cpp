@@ -3,6 +3,7 @@
 
 #include "arguments/option.hpp"
 #include "arguments/value.hpp"
+#include "report/score_report.hpp"
 #include "stope/device.hpp"
 #include "stope/error.hpp"
 
@@ -16,19 +17,28 @@ void PredictionArguments::add_to(CLI::App& app) {
                Required::no);
   OptionGroup group(app, "Prediction");
   group.integer("-k,--n-neighbors", n_neighbors, "K", "Neighbours that vote [" + std::to_string(n_neighbors) + "]");
-  group.choice(
-      "--weights", weights, {"uniform", "distance"},
-      "Votes: all the same, or by 1/distance (RapidMiner's weighted vote under --compat rapidminer) [" + weights + "]");
+  group.choice("--weights", weights,
+               "Votes: all the same, or by 1/distance (RapidMiner's weighted vote under --compat rapidminer)");
   OptionGroup(app, "Output").text("-o,--output", output, "FILE", "File for the predictions; default: stdout");
+  add_scores(app, scores);
   model.add_to(app);
   knn.add_to(app);
   tables.add_to(app, Tables::two);
 }
 
+void add_scores(CLI::App& app, bool& scores) {
+  OptionGroup(app, "Output")
+      .parsed("--scores", "yes|no", "Whether predictions are scored where the table has the label [yes]",
+              [&scores](const std::string& word) {
+                require_choice(word, {"yes", "no"}, "--scores");
+                scores = word == "yes";
+              });
+}
+
 VoteOptions PredictionArguments::vote() const {
   VoteOptions vote;
   vote.n_neighbors = n_neighbors;
-  vote.weights = weights == "distance" ? VoteWeights::distance : VoteWeights::uniform;
+  vote.weights = weights;
   if (n_neighbors < 1) {
     throw Error(ErrorCode::invalid_argument, "-k: " + std::to_string(n_neighbors) + " is not at least 1");
   }
@@ -51,29 +61,32 @@ PredictionJob open_prediction(Session& session, PredictionArguments& arguments) 
   }
 
   PredictionJob job;
-  if (predicts && session.wants_data(arguments.output)) job.file.emplace(output_path(arguments.output));
+  if (predicts) job.file.emplace(session.data_path(arguments.output, "predictions"));
   arguments.model.open(session, predicts ? arguments.output : "the model alone");
+  Table train;
   session.timed("read", [&] {
-    job.train = arguments.tables.read_first(arguments.train, session.run());
-    session.hold({&job.train});
-    require_rows(job.train, arguments.train);
-    if (job.train.find(Role::label) < 0) {
-      throw Error(ErrorCode::invalid_argument,
-                  arguments.train + ": which column is the label? Name it with --target, or by its role in --schema");
+    train = arguments.tables.read_first(arguments.train, session);
+    session.hold({&train});
+    require_rows(train, arguments.train);
+    if (train.find(Role::label) < 0) {
+      throw Error(ErrorCode::invalid_argument, "which column is the label?",
+                  {.file = arguments.train, .option = "target"});
     }
-    if (predicts) job.test = arguments.tables.read_second(arguments.test, job.train, session.run());
-    session.hold({&job.train, &job.test});
+    if (predicts) job.test = arguments.tables.read_second(arguments.test, train, session);
+    session.hold({&train, &job.test});
   });
-  session.note_input("train", arguments.train, job.train);
+  session.note_input("train", arguments.train, train);
   if (predicts) session.note_input("test", arguments.test, job.test);
-  job.columns = outline(job.train);
-  job.options = arguments.knn.prepare(session, job.train, predicts ? &job.test : nullptr, &job.normalizer);
+  job.columns = outline(train);
+  job.model = arguments.knn.prepare(session, train, predicts ? &job.test : nullptr, arguments.vote());
   return job;
 }
 
 const Column* label_to_score(Session& session, const PredictionJob& job, ValueType wanted, std::int64_t row_bytes) {
   const Column* label = column_of(job.test, Role::label);
   if (label == nullptr) return nullptr;
+  const Column* const learned = column_of(job.model.train, Role::label);
+  if (learned->nominal() != is_nominal(wanted)) return nullptr;  // the fit refuses it, and says so
   if (label->nominal() != is_nominal(wanted)) {
     session.warn("no scores: the label '" + label->name + "' of the test table is " +
                  (label->nominal() ? "nominal" : "numeric") + ", but the training table's label is not");
@@ -85,23 +98,18 @@ const Column* label_to_score(Session& session, const PredictionJob& job, ValueTy
                  std::to_string(limit) + " bytes");
     return nullptr;
   }
-  session.hold({&job.train, &job.test}, job.test.n_rows * row_bytes);
+  session.hold({&job.model.train, &job.test}, job.test.n_rows * row_bytes);
   return label;
 }
 
 void note_prediction(Session& session, const PredictionArguments& arguments, const SearchReport& report) {
-  arguments.knn.note(session, {{"n_neighbors", arguments.n_neighbors}, {"weights", arguments.weights}}, report);
+  arguments.knn.note(session, {{"n_neighbors", arguments.n_neighbors}, {"weights", to_string(arguments.weights)}},
+                     report);
 }
 
-void write_neighbors(Session& session, PredictionArguments& arguments, const PredictionJob& job) {
-  if (!arguments.model.wanted()) return;
-  NeighborsModel fitted;
-  fitted.train = job.train;
-  fitted.options = job.options;
-  fitted.normalizer = job.normalizer;
-  fitted.n_neighbors = arguments.n_neighbors;
-  fitted.weights = arguments.vote().weights;
-  arguments.model.write(session, {job.columns, fitted});
+void save_neighbors(Session& session, PredictionArguments& arguments, PredictionJob& job) {
+  if (arguments.model.wanted()) arguments.model.write(session, {job.columns, job.model});
+  commit_files(session, {&job.file, &arguments.model.file});
 }
 
 PredictionWriter::PredictionWriter(std::optional<OutputFile>& file, const Table& test,
@@ -121,7 +129,54 @@ void PredictionWriter::end_row(std::int64_t row) {
 }
 
 void PredictionWriter::flush() {
-  if (csv_) csv_->flush();
+  if (csv_) csv_->finish();
+}
+
+namespace {
+
+std::vector<std::string> names_of(const Values& classes, const std::vector<std::string>& more) {
+  std::vector<std::string> names = {"prediction"};
+  for (const std::string& name : classes) names.push_back("confidence(" + name + ")");
+  names.insert(names.end(), more.begin(), more.end());
+  return names;
+}
+
+}  // namespace
+
+ClassOutput::ClassOutput(std::optional<OutputFile>& file, const Table& test, const Values& classes,
+                         bool with_confidences, const Column* label, const std::vector<std::string>& more)
+    : label_(label),
+      classes_(classes),
+      with_confidences_(with_confidences),
+      out_(file, test, names_of(with_confidences ? classes : Values(), more)) {}
+
+void ClassOutput::write(RecordWriter& csv, const Classification& block, std::size_t i) const {
+  const std::int32_t code = block.codes[i];
+  csv.text(code < 0 ? "?" : classes_[code]);
+  const std::size_t n = with_confidences_ ? classes_.size() : 0;
+  for (std::size_t c = 0; c < n; ++c) csv.number(block.confidences[i * n + c]);
+}
+
+void ClassOutput::score(Session& session) {
+  if (label_ != nullptr) scores_ = score_against(*label_, {classes_, predicted_, {}}, session.run());
+}
+
+void ClassOutput::report(Session& session) {
+  if (scores_) report_scores(session, *std::move(scores_));
+}
+
+NumberOutput::NumberOutput(std::optional<OutputFile>& file, const Table& test, const Column* label)
+    : label_(label), out_(file, test, {"prediction"}) {}
+
+void NumberOutput::operator()(std::int64_t first_row, std::span<const double> block) {
+  for (std::size_t i = 0; i < block.size(); ++i) {
+    out_.row(first_row + static_cast<std::int64_t>(i), [&](RecordWriter& csv) { csv.number(block[i]); });
+  }
+  if (label_ != nullptr) predicted_.insert(predicted_.end(), block.begin(), block.end());
+}
+
+void NumberOutput::report(Session& session) const {
+  if (label_ != nullptr) report_scores(session, score_against(*label_, predicted_));
 }
 
 }  // namespace stope::cli

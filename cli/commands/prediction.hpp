@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -10,15 +11,18 @@
 #include "arguments/table_arguments.hpp"
 #include "report/model_output.hpp"
 #include "report/output.hpp"
+#include "report/record_writer.hpp"
 #include "report/session.hpp"
+#include "stope/eval.hpp"
 #include "stope/knn.hpp"
 
 namespace stope::cli {
 
 struct PredictionArguments {
   std::string train, test, output;
+  bool scores = true;  // where the test table has the label
   std::int64_t n_neighbors = VoteOptions{}.n_neighbors;
-  std::string weights = "uniform";
+  VoteWeights weights = VoteWeights::uniform;
   TableArguments tables;
   KnnArguments knn;
   ModelOutput model;
@@ -27,20 +31,22 @@ struct PredictionArguments {
   VoteOptions vote() const;
 };
 
+/// Adds --scores, which classify, regress and predict have.
+void add_scores(CLI::App& app, bool& scores);
+
 /// Both tables, ready for a search, and the open output.
 struct PredictionJob {
-  std::optional<OutputFile> file;  // absent where --json leaves no room for data
+  std::optional<OutputFile> file;  // absent where nothing is predicted
   Table columns;                   // columns of the training table as it was read
-  Table train, test;               // test has no columns if only a model is wanted
-  Normalizer normalizer;
-  KnnOptions options;
+  NeighborsModel model;
+  Table test;  // normalised; without columns if only a model is wanted
 };
 
 /// Checks the options, opens the outputs, reads and prepares the tables. This order makes mistakes show early.
 PredictionJob open_prediction(Session& session, PredictionArguments& arguments);
 
-/// Writes the model into its open file, if a model is wanted.
-void write_neighbors(Session& session, PredictionArguments& arguments, const PredictionJob& job);
+/// Writes the model into its open file, if a model is wanted, and commits all files.
+void save_neighbors(Session& session, PredictionArguments& arguments, PredictionJob& job);
 
 /// The label column of the test table to score against, or null, with a warning if scoring is impossible: the column is
 /// of another kind, or the memory limit has no room for the `row_bytes` per row that scoring holds.
@@ -70,7 +76,56 @@ class PredictionWriter {
   void end_row(std::int64_t row);
 
   const Column* id_ = nullptr;
-  std::optional<CsvWriter> csv_;
+  std::optional<RecordWriter> csv_;
+};
+
+/// Writes classes as they are predicted: a sink. Keeps them where there is a label to score against.
+class ClassOutput {
+ public:
+  /// `more` names columns behind those of the classes; `cells` of row() fills them.
+  ClassOutput(std::optional<OutputFile>& file, const Table& test, const Values& classes, bool with_confidences,
+              const Column* label, const std::vector<std::string>& more = {});
+
+  void operator()(std::int64_t first_row, const Classification& block) {
+    for (std::size_t i = 0; i < block.codes.size(); ++i) row(first_row, block, i, [](RecordWriter&) {});
+  }
+  template <class Cells>
+  void row(std::int64_t first_row, const Classification& block, std::size_t i, const Cells& cells) {
+    if (label_ != nullptr) predicted_.push_back(block.codes[i]);
+    out_.row(first_row + static_cast<std::int64_t>(i), [&](RecordWriter& csv) {
+      write(csv, block, i);
+      cells(csv);
+    });
+  }
+  void flush() { out_.flush(); }
+  /// Computes the scores, if there is a label: before the output is committed, so that what fails leaves none behind.
+  void score(Session& session);
+  /// Reports the scores.
+  void report(Session& session);
+
+ private:
+  void write(RecordWriter& csv, const Classification& block, std::size_t i) const;
+
+  const Column* label_;
+  Values classes_;
+  bool with_confidences_;
+  PredictionWriter out_;
+  std::vector<std::int32_t> predicted_;
+  std::optional<ClassificationScores> scores_;
+};
+
+/// Writes numbers as they are predicted, and keeps them for the scores.
+class NumberOutput {
+ public:
+  NumberOutput(std::optional<OutputFile>& file, const Table& test, const Column* label);
+  void operator()(std::int64_t first_row, std::span<const double> block);
+  void flush() { out_.flush(); }
+  void report(Session& session) const;
+
+ private:
+  const Column* label_;
+  PredictionWriter out_;
+  std::vector<double> predicted_;
 };
 
 }  // namespace stope::cli

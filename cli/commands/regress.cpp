@@ -1,10 +1,8 @@
 // stope regress predicts a number for every row of a test table: the mean of its neighbours' labels.
-#include <span>
+#include <functional>
 
 #include "commands/command.hpp"
 #include "commands/prediction.hpp"
-#include "report/score_report.hpp"
-#include "stope/eval.hpp"
 
 namespace stope::cli {
 namespace {
@@ -31,38 +29,25 @@ class Regress : public Command {
 
   void run(Session& session) override {
     PredictionJob job = open_prediction(session, arguments_);
-    if (arguments_.test.empty()) {
-      save(session, job);
+    const bool predicts = !arguments_.test.empty();
+    const Column* const label =
+        predicts && arguments_.scores ? label_to_score(session, job, ValueType::real, kScoreBytes) : nullptr;
+    const auto regressor =
+        session.timed("fit", [&] { return KnnRegressor::fit(job.model.train, job.model.options, session.run()); });
+    if (!predicts) {
+      save_neighbors(session, arguments_, job);
       return;
     }
-    const Column* label = label_to_score(session, job, ValueType::real, kScoreBytes);
-    const auto regressor =
-        session.timed("fit", [&] { return KnnRegressor::fit(job.train, job.options, session.run()); });
-    PredictionWriter out(job.file, job.test, {"prediction"});
-    std::vector<double> predicted;
-    const SearchReport report = session.timed("search", [&] {
-      return regressor.predict(
-          job.test, arguments_.vote(), session.run(), [&](std::int64_t first_row, std::span<const double> block) {
-            for (std::size_t i = 0; i < block.size(); ++i) {
-              out.row(first_row + static_cast<std::int64_t>(i), [&](CsvWriter& csv) { csv.number(block[i]); });
-            }
-            if (label != nullptr) predicted.insert(predicted.end(), block.begin(), block.end());
-          });
-    });
+    NumberOutput out(job.file, job.test, label);
+    const SearchReport report = session.timed(
+        "search", [&] { return regressor.predict(job.test, job.model.vote(), session.run(), std::ref(out)); });
     out.flush();
-    write_neighbors(session, arguments_, job);
-    commit_files(session, {&job.file, &arguments_.model.file});
+    save_neighbors(session, arguments_, job);
     note_prediction(session, arguments_, report);
-    if (label != nullptr) report_scores(session, score_against(*label, predicted));
+    out.report(session);
   }
 
  private:
-  void save(Session& session, const PredictionJob& job) {
-    session.timed("fit", [&] { return KnnRegressor::fit(job.train, job.options, session.run()); });  // fits, or refuses
-    write_neighbors(session, arguments_, job);
-    commit_files(session, {&arguments_.model.file});
-  }
-
   PredictionArguments arguments_;
 };
 

@@ -10,9 +10,9 @@
 #include "arguments/table_arguments.hpp"
 #include "arguments/value.hpp"
 #include "commands/command.hpp"
-#include "report/backend_report.hpp"
 #include "report/model_output.hpp"
 #include "report/output.hpp"
+#include "report/output_format.hpp"
 #include "report/score_report.hpp"
 #include "report/text_table.hpp"
 #include "stope/device.hpp"
@@ -36,6 +36,12 @@ double parse_share(const std::string& word, const std::string& option) {
   throw Error(ErrorCode::invalid_argument, option + ": '" + word + "' is not between 0 and 1");
 }
 
+TreeFormat format_of_suffix(const std::string& path) {
+  const std::string suffix = suffix_of(path);
+  const bool named = suffix == ".json" || suffix == ".dot" || suffix == ".svg" || suffix == ".rules";
+  return named ? tree_format(suffix.substr(1)) : TreeFormat::text;
+}
+
 class TreeCommand : public Command {
  public:
   explicit TreeCommand(CLI::App& program)
@@ -47,7 +53,7 @@ class TreeCommand : public Command {
     add_growth();
     add_scores();
     OptionGroup output(*app, "Output");
-    output.choice("--format", format_, {"text", "json", "dot", "svg", "rules"}, "What is written [" + format_ + "]");
+    output.choice("--format,--output-format", format_, "What is written; default: from the suffix of FILE, else text");
     output.text("-o,--output", output_, "FILE", "File for the tree; default: stdout");
     model_.add_to(*app);
     tables_.add_to(*app, Tables::two);
@@ -57,23 +63,25 @@ class TreeCommand : public Command {
 
   void run(Session& session) override {
     check();
+    if (count("--format") == 0) format_ = format_of_suffix(output_);
     std::optional<OutputFile> file;
-    if (session.wants_data(output_)) file.emplace(output_path(output_));
+    if (common.json && output_.empty()) format_ = TreeFormat::json;
+    file.emplace(session.data_path(output_, "model"));
     model_.open(session, output_);
     require_backend(session.run());
-    const Table table = session.timed("read", [&] { return tables_.read_first(table_, session.run()); });
+    const Table table = session.timed("read", [&] { return tables_.read_first(table_, session); });
     session.hold({&table});
     require_rows(table, table_);
     session.note_input("table", table_, table);
     if (column_of(table, Role::label) == nullptr) {
-      throw Error(ErrorCode::invalid_argument,
-                  table_ + ": which column is the label? Name it with --target, or by its role in --schema");
+      throw Error(ErrorCode::invalid_argument, "which column is the label?", {.file = table_, .option = "target"});
     }
     require_folds(table);
     const std::optional<Table> test = read_test(session, table);  // read before a tree grows, since it may be refused
     const DecisionTree tree = session.timed("grow", [&] { return fit_tree(table, options_.fit, session.run()); });
     note(session, tree);
-    if (file) file->write(format_tree(tree, tree_format(format_)));
+    const std::string text = format_tree(tree, format_);
+    file->write(common.json ? text : for_terminal(output_, text));
     model_.write(session, {outline(table), tree});
     if (test) score_test(session, tree, *test);
     if (evaluates()) cross_validate(session, table);
@@ -178,12 +186,7 @@ class TreeCommand : public Command {
                               {"depth", tree.max_depth()},
                               {"impure_leaves", impure},
                               {"attributes", tree.cuts().size()}};
-    const TreeReport& report = tree.report();
-    Json plan = backend_json(report);
-    plan.update({{"threads", report.threads}, {"seconds", report.seconds}});
-    for (const auto& [step, seconds] : report.gpu_seconds) plan["gpu_seconds"][step] = seconds;
-    session.json()["plan"] = std::move(plan);
-    if (common.explain) say_backend(session, report);
+    session.note_plan(tree.report());
     session.say(fmt::format("tree: {}, depth {}, {} of {}, {}\n", counted(tree.n_leaves(), "leaf", "leaves"),
                             tree.max_depth(), tree.cuts().size(), counted(std::ssize(tree.attributes()), "attribute"),
                             counted(impure, "impure leaf", "impure leaves")));
@@ -197,36 +200,40 @@ class TreeCommand : public Command {
 
   std::optional<Table> read_test(Session& session, const Table& train) {
     if (test_.empty()) return std::nullopt;
-    std::optional<Table> test = session.timed("read", [&] { return tables_.read_second(test_, train, session.run()); });
+    std::optional<Table> test = session.timed("read", [&] { return tables_.read_second(test_, train, session); });
     session.hold({&train, &*test});
     session.note_input("test", test_, *test);
     if (column_of(*test, Role::label) != nullptr) return test;
-    throw Error(ErrorCode::invalid_file, test_ + ": the column '" + column_of(train, Role::label)->name +
+    throw Error(ErrorCode::invalid_data, test_ + ": the column '" + column_of(train, Role::label)->name +
                                              "', which is to be scored, is missing");
   }
 
   void score_test(Session& session, const DecisionTree& tree, const Table& test) {
-    const Classification classes = session.timed("predict", [&] { return tree.predict(test, session.run()); });
+    const Classification classes =
+        session.timed("predict", [&] { return tree.classes_of(tree.apply(test, session.run()), Confidences::none); });
     session.say("\ntest table: ");
-    report_scores(session, *column_of(test, Role::label), classes.classes, classes.codes);
+    report_scores(session, score_against(*column_of(test, Role::label), classes, session.run()));
   }
 
   void cross_validate(Session& session, const Table& table) {
-    const TreeEvaluation evaluation =
-        session.timed("evaluate", [&] { return evaluate_tree(table, options_, session.run()); });
+    const auto found = session.timed("evaluate", [&] {
+      return std::make_shared<const TreeEvaluation>(evaluate_tree(table, options_, session.run()));
+    });
+    const TreeEvaluation& evaluation = *found;
     const std::string scheme = options_.scheme == Scheme::leave_one_out ? "leave-one-out"
                                : options_.scheme == Scheme::holdout
                                    ? fmt::format("hold-out of {:g}", options_.holdout)
                                    : fmt::format("{}-fold cross-validation", options_.n_folds);
     session.json()["evaluation"] = {{"scheme", scheme},
-                                    {"scores", score_json(evaluation.scores)},
+                                    {"scores", score_json(session, {found, &found->scores})},
                                     {"fold_scores", evaluation.fold_scores},
                                     {"mean_leaves", evaluation.mean_leaves}};
     session.say(fmt::format("\n{}, {:.4g} leaves on average: ", scheme, evaluation.mean_leaves));
     session.say(score_text(evaluation.scores));
   }
 
-  std::string table_, test_, output_, format_ = "text";
+  std::string table_, test_, output_;
+  TreeFormat format_ = TreeFormat::text;
   std::vector<std::string> class_weights_;
   bool leave_one_out_ = false;
   TreeEvaluationOptions options_;

@@ -3,7 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <sys/stat.h>
+
 #include <algorithm>
+#include <ctime>
 
 #include "report/session.hpp"
 #include "report/text_table.hpp"
@@ -13,15 +16,31 @@ namespace {
 
 constexpr std::size_t kColumnsShown = 100;
 
+// When the file was written; empty if the system does not say.
+std::string saved_at(const std::string& path) {
+  struct stat status = {};
+  std::tm utc = {};
+  if (::stat(path.c_str(), &status) != 0 || ::gmtime_r(&status.st_mtime, &utc) == nullptr) return "";
+  return fmt::format("{:04}-{:02}-{:02} {:02}:{:02} UTC", utc.tm_year + 1900, utc.tm_mon + 1, utc.tm_mday, utc.tm_hour,
+                     utc.tm_min);
+}
+
 }  // namespace
 
 std::string model_text(const std::string& path, const ModelSummary& summary, bool all) {
-  std::string text = fmt::format("{}: a model of the kind '{}', format version {}, {}\n\n", path,
+  std::string text = fmt::format("{}: a model of the kind '{}', format version {}, {}\n\n", one_line(path),
                                  one_line(summary.kind), summary.version, format_bytes(summary.bytes));
   TextTable options({Align::left, Align::left});
-  for (const auto& [name, value] : summary.options) options.row({one_line(name), one_line(value)});
+  for (const auto& [name, value] : summary.options) {
+    options.row(name == "rows" ? std::vector<std::string>{"trained on", value + (value == "1" ? " row" : " rows")}
+                               : std::vector<std::string>{one_line(name), one_line(value)});
+  }
+  const std::string saved = saved_at(path);
+  if (!saved.empty()) options.row({"saved", saved});
   for (const ModelSummary::Part& part : summary.tables) {
-    options.row({one_line(part.name), counted(part.n_rows, "row") + ", " + counted(part.n_columns, "column")});
+    const std::string size = counted(part.n_rows, "row") + ", " + counted(part.n_columns, "column");
+    if (part.name == "train") options.row({"trained on", counted(part.n_rows, "row")});
+    if (all) options.row({"holds " + one_line(part.name), size});
   }
   text += options.text(2) + "\nfitted to\n";
   TextTable columns({Align::right, Align::left, Align::left, Align::left, Align::left});
@@ -30,8 +49,7 @@ std::string model_text(const std::string& path, const ModelSummary& summary, boo
   const std::size_t shown = all ? all_columns.size() : std::min(all_columns.size(), kColumnsShown);
   for (std::size_t i = 0; i < shown; ++i) {
     const Column& column = all_columns[i];
-    columns.row({std::to_string(i + 1), column.name, std::string(to_string(column.type)),
-                 std::string(to_string(column.role)),
+    columns.row({std::to_string(i + 1), column.name, type_text(column.type), std::string(to_string(column.role)),
                  column.nominal() ? counted(std::ssize(column.values), "value") : ""});
   }
   text += columns.text(2);
@@ -40,8 +58,10 @@ std::string model_text(const std::string& path, const ModelSummary& summary, boo
 }
 
 Json model_json(const ModelSummary& summary) {
-  Json options = Json::object();
-  for (const auto& [name, value] : summary.options) options[name] = value;
+  // The names differ (a model file is refused otherwise), so no member need be looked for: of 100,000 that takes long.
+  Json::object_t members;
+  for (const auto& [name, value] : summary.options) members.Json::object_t::Container::emplace_back(name, value);
+  const Json options(std::move(members));
   Json tables = Json::array();
   for (const ModelSummary::Part& part : summary.tables) {
     tables.push_back({{"name", part.name}, {"rows", part.n_rows}, {"columns", part.n_columns}});

@@ -8,7 +8,8 @@
 
 namespace stope::cli {
 
-/// Kind, options, tables and columns. A long list of columns is cut unless `all` is set.
+/// Kind, options, when it was saved and columns; with `all` also the tables inside the file, and a long list of columns
+/// whole.
 std::string model_text(const std::string& path, const ModelSummary& summary, bool all);
 Json model_json(const ModelSummary& summary);
 

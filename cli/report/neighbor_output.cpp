@@ -4,7 +4,8 @@
 #include <bit>
 #include <limits>
 
-#include "report/output.hpp"
+#include "report/output_format.hpp"
+#include "report/record_writer.hpp"
 #include "stope/error.hpp"
 
 namespace stope::cli {
@@ -26,11 +27,16 @@ void require_int32_rows(const NeighborShape& shape, std::string_view format) {
                                           std::to_string(shape.n_samples) + " rows; npy holds any number");
 }
 
-class CsvNeighbors : public NeighborOutput {
- public:
-  explicit CsvNeighbors(const std::string& path) : file_(path), csv_(file_) {}
+template <class T>
+std::int64_t bytes_of(const NeighborShape& shape) {
+  return shape.n_queries * shape.width * std::int64_t{sizeof(T)};
+}
 
-  void begin(const NeighborShape&) override {
+class RecordNeighbors : public NeighborOutput {
+ public:
+  explicit RecordNeighbors(const std::string& path) : file_(path), csv_(file_) {}
+
+  void begin(const NeighborShape&) override {  // a radius finds any number
     csv_.text("row").text("pos").text("train_index").text("distance").end_row();
   }
   void write(const Neighbors& block) override {
@@ -43,17 +49,16 @@ class CsvNeighbors : public NeighborOutput {
         csv_.end_row();
       }
     }
-    csv_.flush();
   }
   void commit() override {
-    csv_.flush();
+    csv_.finish();
     file_.commit();
   }
   std::vector<std::string> paths() const override { return {file_.path()}; }
 
  private:
   OutputFile file_;
-  CsvWriter csv_;
+  RecordWriter csv_;
 };
 
 /// Two files with one array each; every list is padded to the same width. Index and Distance are the types stored.
@@ -67,6 +72,8 @@ class ArrayPair : public NeighborOutput {
     if constexpr (sizeof(Index) == 4) {
       require_int32_rows(shape, "raw");
     } else {
+      indices_.require_space(bytes_of<Index>(shape));
+      distances_.require_space(bytes_of<Distance>(shape));
       indices_.write(npy_header("int64", shape.n_queries, shape.width));
       distances_.write(npy_header("float64", shape.n_queries, shape.width));
     }
@@ -93,9 +100,55 @@ class ArrayPair : public NeighborOutput {
   std::int64_t width_ = 0;
 };
 
-class VecsNeighbors : public NeighborOutput {
+// One file, whose lists are padded to the same width.
+class OneFile : public NeighborOutput {
  public:
-  explicit VecsNeighbors(const std::string& path) : file_(path) {}
+  explicit OneFile(const std::string& path) : file_(path) {}
+
+  void commit() override { file_.commit(); }
+  std::vector<std::string> paths() const override { return {file_.path()}; }
+
+ protected:
+  OutputFile file_;
+  std::int64_t width_ = 0;
+};
+
+/// One file with one array. Its element is a query's list: k indices, and k distances.
+class StructuredNeighbors : public OneFile {
+ public:
+  using OneFile::OneFile;
+
+  void begin(const NeighborShape& shape) override {
+    width_ = shape.width;
+    file_.require_space(bytes_of<std::int64_t>(shape) + bytes_of<double>(shape));
+    const std::string k = std::to_string(width_);
+    std::string head = "{'descr': [('index', '<i8', (" + k + ",)), ('distance', '<f8', (" + k +
+                       ",))], 'fortran_order': False, 'shape': (" + std::to_string(shape.n_queries) + ",), }";
+    constexpr std::size_t kMagic = 10, kAlign = 64;  // magic number, version, length; the data begin aligned
+    head.append(kAlign - (kMagic + head.size() + 1) % kAlign, ' ').append("\n");
+    std::string bytes("\x93NUMPY\x01\x00", 8);
+    append_value(bytes, static_cast<std::uint16_t>(head.size()));
+    file_.write(bytes + head);
+  }
+  void write(const Neighbors& block) override {
+    std::string bytes;
+    for (std::size_t query = 0; query + 1 < block.offsets.size(); ++query) {
+      const std::int64_t first = block.offsets[query], length = block.offsets[query + 1] - first;
+      for (std::int64_t i = 0; i < width_; ++i) {
+        append_value(bytes, i < length ? block.indices[static_cast<std::size_t>(first + i)] : std::int64_t{-1});
+      }
+      for (std::int64_t i = 0; i < width_; ++i) {
+        append_value(bytes, i < length ? block.distances[static_cast<std::size_t>(first + i)]
+                                       : std::numeric_limits<double>::quiet_NaN());
+      }
+    }
+    file_.write(bytes);
+  }
+};
+
+class VecsNeighbors : public OneFile {
+ public:
+  using OneFile::OneFile;
 
   void begin(const NeighborShape& shape) override {
     require_int32_rows(shape, "ivecs");
@@ -113,12 +166,6 @@ class VecsNeighbors : public NeighborOutput {
     }
     file_.write(bytes);
   }
-  void commit() override { file_.commit(); }
-  std::vector<std::string> paths() const override { return {file_.path()}; }
-
- private:
-  OutputFile file_;
-  std::int64_t width_ = 0;
 };
 
 }  // namespace
@@ -126,13 +173,14 @@ class VecsNeighbors : public NeighborOutput {
 std::unique_ptr<NeighborOutput> open_neighbor_output(NeighborFormat format, const std::string& path) {
   switch (format) {
     case NeighborFormat::npy:
+      if (suffix_of(path) == ".npy") return std::make_unique<StructuredNeighbors>(path);
       return std::make_unique<ArrayPair<std::int64_t, double>>(path + ".indices.npy", path + ".distances.npy");
     case NeighborFormat::raw:
       return std::make_unique<ArrayPair<std::int32_t, float>>(path + ".indices.i32", path + ".distances.f32");
     case NeighborFormat::ivecs: return std::make_unique<VecsNeighbors>(path);
     case NeighborFormat::csv: break;
   }
-  return std::make_unique<CsvNeighbors>(path);
+  return std::make_unique<RecordNeighbors>(path);
 }
 
 }  // namespace stope::cli

@@ -3,31 +3,23 @@
 
 #include <fmt/format.h>
 
-#include <numeric>
-#include <unordered_map>
+#include <algorithm>
 
 #include "report/text_table.hpp"
 
 namespace stope::cli {
 namespace {
 
-constexpr std::size_t kMaxMatrix = 12;   // classes: a wider matrix does not fit a terminal
-constexpr std::size_t kNamesShown = 3;   // of classes in a warning
-constexpr std::size_t kMaxClasses = 60;  // rows of the class table: more is for --json
-
-std::int64_t count_at(const ClassificationScores& scores, std::size_t truth, std::size_t predicted) {
-  return scores.confusion[truth * (scores.classes.size() + 1) + predicted];
-}
-
-std::int64_t n_missing(const ClassificationScores& scores) {
-  std::int64_t sum = 0;
-  for (std::size_t c = 0; c < scores.classes.size(); ++c) sum += count_at(scores, c, scores.classes.size());
-  return sum;
-}
+constexpr std::size_t kMaxMatrix = 12;    // classes: a wider matrix does not fit a terminal
+constexpr std::int64_t kMostMatrix = 50;  // classes: beyond that the JSON lists the cells that are not 0
+constexpr std::size_t kMaxClasses = 60;   // rows of the class table: more is for --json
 
 std::string confusion_text(const ClassificationScores& scores) {
   const std::size_t n = scores.classes.size();
-  const std::size_t shown = n_missing(scores) > 0 ? n + 1 : n;
+  const std::vector<std::int64_t> matrix = scores.confusion_matrix();
+  const bool missing = std::any_of(scores.confusion.begin(), scores.confusion.end(),
+                                   [](const ConfusionCell& cell) { return cell.predicted == kMissingCode; });
+  const std::size_t shown = missing ? n + 1 : n;
   std::vector<Align> align(shown + 1, Align::right);
   align[0] = Align::left;
   TextTable table(align);
@@ -38,7 +30,7 @@ std::string confusion_text(const ClassificationScores& scores) {
   for (std::size_t truth = 0; truth < n; ++truth) {
     std::vector<std::string> row = {scores.classes[truth]};
     for (std::size_t predicted = 0; predicted < shown; ++predicted) {
-      row.push_back(std::to_string(count_at(scores, truth, predicted)));
+      row.push_back(std::to_string(matrix[truth * (n + 1) + predicted]));
     }
     table.row(row);
   }
@@ -63,78 +55,53 @@ std::string class_text(const ClassificationScores& scores) {
 
 std::string score_text(const ClassificationScores& scores) {
   std::int64_t right = 0;
-  for (std::size_t c = 0; c < scores.classes.size(); ++c) right += count_at(scores, c, c);
-  std::string text = fmt::format("accuracy {} ({} of {} rows), kappa {}, macro F1 {}\n", format_score(scores.accuracy),
-                                 right, scores.n_rows, format_score(scores.kappa), format_score(scores.macro_f1));
+  for (const ConfusionCell& cell : scores.confusion) right += cell.truth == cell.predicted ? cell.n_rows : 0;
+  std::string text =
+      fmt::format("accuracy {} ({} of {}), kappa {}, macro F1 {}\n", format_score(scores.accuracy), right,
+                  counted(scores.n_rows, "row"), format_score(scores.kappa), format_score(scores.macro_f1));
   if (scores.classes.size() <= kMaxMatrix) text += "\n" + confusion_text(scores);
   return text + "\n" + class_text(scores);
 }
 
 std::string score_text(const RegressionScores& scores) {
-  return fmt::format("RMSE {}, MAE {}, R2 {} ({} rows)\n", format_value(scores.rmse), format_value(scores.mae),
-                     format_score(scores.r2), scores.n_rows);
+  return fmt::format("RMSE {}, MAE {}, R2 {} ({})\n", format_value(scores.rmse), format_value(scores.mae),
+                     format_score(scores.r2), counted(scores.n_rows, "row"));
 }
 
-ClassificationScores score_against(const Column& label, std::vector<std::string> classes,
-                                   const std::vector<std::int32_t>& predicted) {
-  std::unordered_map<std::string, std::int32_t> code_of;
-  for (std::size_t c = 0; c < classes.size(); ++c) code_of.emplace(classes[c], static_cast<std::int32_t>(c));
-  std::vector<std::int32_t> truth(predicted.size(), kMissingCode);
-  for (std::size_t row = 0; row < truth.size(); ++row) {
-    const auto at = static_cast<std::int64_t>(row);
-    if (label.missing(at)) continue;
-    const std::string& value = label.values[static_cast<std::size_t>(label.codes()[at])];
-    const auto [entry, is_new] = code_of.emplace(value, static_cast<std::int32_t>(classes.size()));
-    if (is_new) classes.push_back(value);
-    truth[row] = entry->second;
+Json score_json(Session& session, const std::shared_ptr<const ClassificationScores>& scores) {
+  const auto n = static_cast<std::int64_t>(scores->classes.size());
+  Json json = {{"rows", scores->n_rows},
+               {"accuracy", scores->accuracy},
+               {"kappa", scores->kappa},
+               {"macro_f1", scores->macro_f1},
+               {"classes", session.long_array(n, [scores](std::int64_t c) { return Json(scores->classes[c]); })}};
+  if (n <= kMostMatrix) {
+    const auto matrix = std::make_shared<const std::vector<std::int64_t>>(scores->confusion_matrix());
+    json["confusion"] = session.long_array(n, [matrix, n](std::int64_t c) {
+      const auto row = matrix->begin() + static_cast<std::ptrdiff_t>(c * (n + 1));
+      return Json(std::vector<std::int64_t>(row, row + static_cast<std::ptrdiff_t>(n + 1)));
+    });
+  } else {
+    json["confusion_cells"] =
+        session.long_array(static_cast<std::int64_t>(scores->confusion.size()), [scores](std::int64_t i) {
+          const ConfusionCell& cell = scores->confusion[static_cast<std::size_t>(i)];
+          const Json predicted = cell.predicted == kMissingCode ? Json(nullptr) : Json(cell.predicted);
+          return Json::array({cell.truth, predicted, cell.n_rows});
+        });
   }
-  return score_classification(classes, truth, predicted);
+  json["per_class"] = session.long_array(n, [scores](std::int64_t class_code) {
+    const auto c = static_cast<std::size_t>(class_code);
+    return Json{{"class", scores->classes[class_code]},
+                {"precision", scores->precision[c]},
+                {"recall", scores->recall[c]},
+                {"f1", scores->f1[c]},
+                {"support", scores->support[c]}};
+  });
+  return json;
 }
 
-void report_scores(Session& session, const Column& label, const std::vector<std::string>& classes,
-                   const std::vector<std::int32_t>& predicted) {
-  const ClassificationScores scores = score_against(label, classes, predicted);
-  std::int64_t n_rows = 0;
-  std::string unknown;
-  for (std::size_t c = classes.size(); c < scores.classes.size(); ++c) {
-    n_rows += scores.support[c];
-    if (c < classes.size() + kNamesShown) unknown += (unknown.empty() ? "'" : ", '") + scores.classes[c] + "'";
-    if (c == classes.size() + kNamesShown) unknown += ", ...";
-  }
-  if (n_rows > 0) {
-    session.warn(fmt::format("{} of {} with a label that training does not know, counted as wrong: {}", n_rows,
-                             counted(scores.n_rows, "row"), unknown));
-  }
-  report_scores(session, scores);
-}
-
-RegressionScores score_against(const Column& label, const std::vector<double>& predicted) {
-  std::vector<double> truth(predicted.size());
-  for (std::size_t row = 0; row < truth.size(); ++row) truth[row] = label.at(static_cast<std::int64_t>(row));
-  return score_regression(truth, predicted);
-}
-
-Json score_json(const ClassificationScores& scores) {
-  Json confusion = Json::array();
-  Json classes = Json::array();
-  const std::size_t n = scores.classes.size();
-  for (std::size_t c = 0; c < n; ++c) {
-    Json row = Json::array();
-    for (std::size_t predicted = 0; predicted <= n; ++predicted) row.push_back(count_at(scores, c, predicted));
-    confusion.push_back(row);
-    classes.push_back({{"class", scores.classes[c]},
-                       {"precision", scores.precision[c]},
-                       {"recall", scores.recall[c]},
-                       {"f1", scores.f1[c]},
-                       {"support", scores.support[c]}});
-  }
-  return {{"rows", scores.n_rows},       {"accuracy", scores.accuracy}, {"kappa", scores.kappa},
-          {"macro_f1", scores.macro_f1}, {"classes", scores.classes},   {"confusion", confusion},
-          {"per_class", classes}};
-}
-
-Json score_json(const RegressionScores& scores) {
-  return {{"rows", scores.n_rows}, {"rmse", scores.rmse}, {"mae", scores.mae}, {"r2", scores.r2}};
+Json score_json(Session&, const std::shared_ptr<const RegressionScores>& scores) {
+  return {{"rows", scores->n_rows}, {"rmse", scores->rmse}, {"mae", scores->mae}, {"r2", scores->r2}};
 }
 
 }  // namespace stope::cli

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "report/json.hpp"
@@ -15,24 +17,17 @@ namespace stope::cli {
 std::string score_text(const ClassificationScores& scores);
 std::string score_text(const RegressionScores& scores);
 
-/// Scores against the label of a test table, whose values are matched by name. A value that the training table does not
-/// know becomes one more class, which no prediction can hit: such a row counts as wrong.
-ClassificationScores score_against(const Column& label, std::vector<std::string> classes,
-                                   const std::vector<std::int32_t>& predicted);
-RegressionScores score_against(const Column& label, const std::vector<double>& predicted);
-
-Json score_json(const ClassificationScores& scores);
-Json score_json(const RegressionScores& scores);
+/// What "scores" holds in the JSON: the confusion matrix up to kMostMatrix classes, beyond that the list of its cells
+/// that are not 0. Long arrays are made when they are printed, from `scores`.
+Json score_json(Session& session, const std::shared_ptr<const ClassificationScores>& scores);
+Json score_json(Session& session, const std::shared_ptr<const RegressionScores>& scores);
 
 /// Reports the scores: for people on stderr, and in the JSON.
 template <class Scores>
-void report_scores(Session& session, const Scores& scores) {
-  session.json()["scores"] = score_json(scores);
-  session.say(scores.n_rows > 0 ? score_text(scores) : "no row of the table has a label: no scores\n");
+void report_scores(Session& session, Scores scores) {
+  const auto kept = std::make_shared<const Scores>(std::move(scores));
+  session.json()["scores"] = score_json(session, kept);
+  session.say(kept->n_rows > 0 ? score_text(*kept) : "no row of the table has a label: no scores\n");
 }
-
-/// Scores against the label of a test table. Warns of rows whose label the training table does not know.
-void report_scores(Session& session, const Column& label, const std::vector<std::string>& classes,
-                   const std::vector<std::int32_t>& predicted);
 
 }  // namespace stope::cli

@@ -2,14 +2,19 @@
 #include "report/session.hpp"
 
 #include <fmt/format.h>
+#include <stdlib.h>
 
 #include <algorithm>
-#include <cstdio>
+#include <filesystem>
+#include <fstream>
 
-#include "report/backend_report.hpp"
+#include "report/hints.hpp"
 #include "report/output.hpp"
+#include "report/text_table.hpp"
+#include "standard_streams.hpp"
 #include "stope/error.hpp"
 #include "stope/escape.hpp"
+#include "stope/place_of_cell.hpp"
 #include "stope/version.hpp"
 
 namespace stope::cli {
@@ -22,19 +27,20 @@ std::string json_text(const Json& json) {
   return json.dump(2, ' ', false, Json::error_handler_t::replace);
 }
 
-// Stands for a long array until it is printed. No value that a command adds begins with it.
-std::string placeholder(const std::string& key) {
-  return "\x01" + key;
-}
-
-// An element of an array that is a member of the outermost object: lines are indented by four.
-std::string element_text(const Json& element) {
-  std::string text;
-  for (const char c : json_text(element)) {
-    text += c;
-    if (c == '\n') text += "    ";
+// Copies the file, but for the line end behind its text.
+void copy_text(const std::string& path, OutputFile& to) {
+  std::ifstream from(path, std::ios::binary);
+  std::string block(std::size_t{1} << 16, '\0');
+  bool line_end = false;
+  for (;;) {
+    from.read(block.data(), static_cast<std::streamsize>(block.size()));
+    std::string_view text(block.data(), static_cast<std::size_t>(from.gcount()));
+    if (text.empty()) return;
+    if (line_end) to.write("\n");
+    line_end = text.ends_with('\n');
+    if (line_end) text.remove_suffix(1);
+    to.write(text);
   }
-  return text;
 }
 
 }  // namespace
@@ -50,20 +56,31 @@ Session::Session(std::string command, const RunArguments& arguments, const Cance
       progress_.update(phase, done, total);
     };
   }
+  run_.warn = [this](std::string_view code, std::string_view text) {
+    if (code == ignored_warning_) return;
+    const std::string sentence = std::string(text) + hint_for(code);
+    // A table that is both training and test table is read twice.
+    if (std::find(warnings_.begin(), warnings_.end(), sentence) == warnings_.end()) warn(sentence);
+  };
   json_["schema_version"] = kJsonVersion;
   json_["program"] = "stope " + std::string(version());
   json_["command"] = std::move(command);
 }
 
+Session::~Session() {
+  std::error_code ignored;
+  if (!folder_.empty()) std::filesystem::remove_all(folder_, ignored);
+}
+
 void Session::say(std::string_view text) {
   progress_.clear();
   if (quiet()) return;
-  std::fwrite(text.data(), 1, text.size(), stderr);
+  write_to_stderr(text);
 }
 
 void Session::warn(const std::string& text) {
   warnings_.push_back(text);
-  say("stope: warning: " + one_line(text) + "\n");
+  say("stope: warning: " + message_line(text) + "\n");
 }
 
 void Session::add_seconds(const std::string& phase, double seconds) {
@@ -86,8 +103,9 @@ void Session::note_input(const std::string& role, const std::string& path, const
                       {"bytes_in_memory", table.bytes_in_memory()}};
   json_["inputs"].push_back(input);
   if (!arguments_.explain) return;
-  say(fmt::format("{:<9} {}: {} rows, {} columns, {} features, {}\n", role, one_line(path), table.n_rows,
-                  table.columns.size(), table.features().size(), storage_text(table)));
+  say(fmt::format("{:<9} {}: {}, {}, {}, {}\n", role, one_line(path), counted(table.n_rows, "row"),
+                  counted(std::ssize(table.columns), "column"), counted(std::ssize(table.features()), "feature"),
+                  storage_text(table)));
 }
 
 void Session::hold(std::initializer_list<const Table*> tables, std::int64_t more) {
@@ -99,57 +117,46 @@ void Session::hold(std::initializer_list<const Table*> tables, std::int64_t more
     names += (names.empty() ? "" : " and ") + one_line(table->source);
   }
   if (held >= memory_limit_) {
-    throw Error(ErrorCode::out_of_memory, names + ": the nominal values and results that stay in memory take " +
-                                              std::to_string(held) + " bytes, but the memory limit is " +
-                                              std::to_string(memory_limit_));
+    Place place;
+    place.bytes = held + 1;
+    throw Error(ErrorCode::out_of_memory,
+                names + ": the nominal values and results that stay in memory take " + std::to_string(held) + " bytes",
+                place);
   }
   run_.memory_limit = memory_limit_ - held;
+  held_ = names;
+}
+
+// Says of an error about memory which limit was given, what of it is in use, and what would do.
+std::string Session::memory_hint(const Error& error) const {
+  if (error.code() != ErrorCode::out_of_memory || memory_limit_ == 0) return {};
+  const std::int64_t held = memory_limit_ - run_.memory_limit;
+  std::string text = fmt::format(" (--memory-limit {}", memory_limit_);
+  if (held > 0) text += fmt::format(", of which {} holds {}", held_, held);
+  if (error.bytes() > 0) text += fmt::format("; {} would do", error.bytes() + held);
+  return text + ")";
+}
+
+Error Session::explained(const Error& error) const {
+  Place place = error.place();
+  const auto reading =
+      std::find_if(readings_.begin(), readings_.end(), [&](const auto& one) { return one.first == place.file; });
+  if (place.line == 0 && reading != readings_.end()) {
+    try {
+      const Place found = place_of_cell(reading->first, reading->second, place.row, place.feature, run_);
+      place.line = found.line;
+      place.column = found.column;
+    } catch (const Error&) {  // the file has changed or gone, or was interrupted: the first error still stands
+      place.line = 0;
+    }
+  }
+  const std::string hints = memory_hint(error) + hint_for(error, json_["command"].get<std::string>());
+  return {error.code(), error.message() + hints, place};
 }
 
 void Session::note_output(const std::string& path) {
+  if (!folder_.empty() && path.starts_with(folder_)) return;
   json_["outputs"].push_back(path);
-}
-
-void Session::note_plan(const SearchReport& report) {
-  Json plan = backend_json(report);
-  plan.update({{"method", report.method},
-               {"method_reason", report.method_reason},
-               {"threads", report.threads},
-               {"tile_queries", report.tile_queries},
-               {"tile_rows", report.tile_rows},
-               {"part_rows", report.part_rows},
-               {"memory_budget", report.memory_budget},
-               {"memory_planned", report.memory_planned},
-               {"pairs", report.pairs},
-               {"scanned", report.scanned},
-               {"skipped", report.skipped},
-               {"listed", report.listed},
-               {"evaluated", report.evaluated},
-               {"uncertified", report.uncertified},
-               {"seconds", report.seconds}});
-  for (const auto& [name, seconds] : report.gpu_seconds) plan["gpu_seconds"][name] = seconds;
-  json_["plan"] = std::move(plan);
-  if (!arguments_.explain) return;
-  const double rate = report.seconds > 0 ? static_cast<double>(report.pairs) / report.seconds : 0;
-  say_backend(*this, report);
-  say(fmt::format("method    {}{}\n", report.method,
-                  report.method_reason.empty() ? "" : " (" + report.method_reason + ")"));
-  say(fmt::format("tiles     {} queries x {} rows, {} rows in memory, {} threads\n", report.tile_queries,
-                  report.tile_rows, report.part_rows, report.threads));
-  say(fmt::format("memory    {} planned, budget {}\n", format_bytes(report.memory_planned),
-                  format_bytes(report.memory_budget)));
-  say(fmt::format("search    {} pairs in {:.3f} s ({:.3g} per second), {} distances computed\n", report.pairs,
-                  report.seconds, rate, report.evaluated));
-  if (report.scanned > 0) {
-    say(fmt::format("filter    {} pairs compared, {} ruled out in blocks, {} listed\n", report.scanned, report.skipped,
-                    report.listed));
-  }
-  std::string steps;
-  for (const auto& [name, seconds] : report.gpu_seconds) {
-    steps += fmt::format("{}{} {:.3g} ms", steps.empty() ? "" : ", ", name, 1e3 * seconds);
-  }
-  if (!steps.empty()) say("gpu       " + steps + "\n");
-  if (report.uncertified > 0) say(fmt::format("fall-back {} queries by the reference\n", report.uncertified));
 }
 
 bool Session::wants_data(const std::string& path) {
@@ -160,6 +167,22 @@ bool Session::wants_data(const std::string& path) {
   if (!path.empty()) return true;
   warn("no data were written, because --json uses stdout (-o FILE writes them)");
   return false;
+}
+
+std::string Session::data_path(const std::string& path, const std::string& key) {
+  if (!arguments_.json || !path.empty()) return wants_data(path) ? output_path(path) : path;
+  if (folder_.empty()) {
+    std::error_code failed;
+    std::string name = (std::filesystem::temp_directory_path(failed) / "stope-XXXXXX").string();
+    if (failed || ::mkdtemp(name.data()) == nullptr) {
+      throw Error(ErrorCode::io, "cannot make a temporary folder for the results of --json (TMPDIR says where)");
+    }
+    folder_ = name;
+  }
+  const std::string result = folder_ + "/" + key + ".json";
+  json_[key] = Json::binary({}, long_arrays_.size());
+  long_arrays_.push_back({0, {}, result});
+  return result;
 }
 
 void Session::finish() {
@@ -179,29 +202,66 @@ void Session::finish() {
   print_json();
 }
 
-void Session::add_json_array(const std::string& key, std::int64_t n, std::function<Json(std::int64_t)> element) {
-  json_[key] = n > 0 ? Json(placeholder(key)) : Json::array();
-  if (n > 0) long_arrays_.push_back({key, n, std::move(element)});
+// Binary data, which no command adds, hold the number of the array.
+Json Session::long_array(std::int64_t n, std::function<Json(std::int64_t)> element) {
+  if (n == 0) return Json::array();
+  long_arrays_.push_back({n, std::move(element), {}});
+  return Json::binary({}, long_arrays_.size() - 1);
 }
 
-// Prints as if the whole object were printed at once. A line that begins with exactly two blanks is a member of the
-// outermost object: the arrays go there.
-void Session::print_json() const {
-  const std::string text = json_text(json_) + "\n";
-  OutputFile file("-");
-  std::size_t at = 0;
-  for (const LongArray& array : long_arrays_) {
-    const std::string head = "\n  " + json_text(array.key) + ": ", marked = head + json_text(placeholder(array.key));
-    const std::size_t found = text.find(marked, at);
-    file.write(text.substr(at, found - at) + head + "[");
-    for (std::int64_t i = 0; i < array.n; ++i) {
-      file.write((i > 0 ? ",\n    " : "\n    ") + element_text(array.element(i)));
+// Prints as json_text() would, but makes the elements of long arrays one by one.
+void Session::print(OutputFile& file, const Json& json, const std::string& indent) const {
+  const std::string inner = indent + "  ";
+  std::string_view before = "\n";
+  if (json.is_binary()) {
+    const LongArray& array = long_arrays_[json.get_binary().subtype()];
+    if (!array.path.empty()) {
+      copy_text(array.path, file);
+      return;
     }
-    file.write("\n  ]");
-    at = found + marked.size();
+    file.write("[");
+    for (std::int64_t i = 0; i < array.n; ++i, before = ",\n") {
+      file.write(std::string(before) + inner);
+      print(file, array.element(i), inner);
+    }
+    file.write("\n" + indent + "]");
+  } else if (json.is_structured() && !json.empty()) {
+    file.write(json.is_object() ? "{" : "[");
+    for (auto item = json.begin(); item != json.end(); ++item, before = ",\n") {
+      file.write(std::string(before) + inner + (json.is_object() ? json_text(item.key()) + ": " : std::string()));
+      print(file, *item, inner);
+    }
+    file.write("\n" + indent + (json.is_object() ? "}" : "]"));
+  } else {
+    file.write(json_text(json));
   }
-  file.write(text.substr(at));
+}
+
+void Session::print_json() const {
+  OutputFile file("-");
+  print(file, json_, "");
+  file.write("\n");
   file.commit();
+}
+
+void print_json(const Error& error) {
+  const auto text = [](const std::string& value) { return value.empty() ? Json(nullptr) : Json(value); };
+  const auto number = [](std::int64_t value, std::int64_t least) {
+    return value < least ? Json(nullptr) : Json(value);
+  };
+  const Json json = {{"schema_version", kJsonVersion},
+                     {"program", "stope " + std::string(version())},
+                     {"error",
+                      {{"code", std::string(to_string(error.code()))},
+                       {"exit_code", exit_code(error.code())},
+                       {"message", message_line(error.message())},
+                       {"file", text(error.file())},
+                       {"line", number(error.line(), 1)},
+                       {"column", number(error.column(), 1)},
+                       {"option", text(error.option())},
+                       {"feature", text(error.feature())},
+                       {"row", number(error.row(), 0)}}}};
+  write_text("-", json_text(json) + "\n");
 }
 
 std::string storage_text(const Table& table) {
@@ -216,16 +276,16 @@ std::string one_line(std::string_view text) {
   return escape_controls(line);
 }
 
-std::string format_bytes(std::int64_t bytes) {
-  constexpr const char* kUnits[] = {"bytes", "kB", "MB", "GB", "TB"};
-  if (bytes < 1000) return fmt::format("{} bytes", bytes);
-  double value = static_cast<double>(bytes);
-  std::size_t unit = 0;
-  while (value >= 999.5 && unit + 1 < std::size(kUnits)) {
-    value /= 1000;
-    ++unit;
-  }
-  return fmt::format("{:.3g} {}", value, kUnits[unit]);
+std::string message_line(std::string_view text) {
+  // The place is at the beginning, the reason at the end; between them is what was found there.
+  constexpr std::size_t kBegin = 700, kEnd = 300;
+  std::string line = one_line(text);
+  if (line.size() <= kBegin + kEnd) return line;
+  const auto inside = [&](std::size_t at) { return (static_cast<unsigned char>(line[at]) & 0xC0U) == 0x80U; };
+  std::size_t first = kBegin, last = line.size() - kEnd;
+  while (inside(first)) --first;
+  while (last < line.size() && inside(last)) ++last;
+  return line.replace(first, last - first, "...");
 }
 
 }  // namespace stope::cli

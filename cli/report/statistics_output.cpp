@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "report/output.hpp"
+#include "report/record_writer.hpp"
 #include "report/text_table.hpp"
 
 namespace stope::cli {
@@ -37,6 +38,9 @@ std::string bars(const Histogram& histogram) {
 
 // The most frequent values of a nominal column; among equally frequent ones the first come first.
 std::string values_text(const Column& column, const ColumnStatistics& s) {
+  const auto value_at = [&](std::size_t i) {
+    return one_line(column.values[s.codes ? (*s.codes)[i] : static_cast<std::int64_t>(i)]);
+  };
   std::vector<std::size_t> order(s.counts.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return s.counts[a] > s.counts[b]; });
@@ -45,7 +49,7 @@ std::string values_text(const Column& column, const ColumnStatistics& s) {
   for (const std::size_t value : order) {
     if (s.counts[value] == 0) break;
     const std::string piece =
-        fmt::format("{}{} {}", shown == 0 ? "" : ", ", one_line(column.values[value]), share(s.counts[value], s.count));
+        fmt::format("{}{} {}", shown == 0 ? "" : ", ", value_at(value), share(s.counts[value], s.count));
     if (shown > 0 && width_of(text) + width_of(piece) > kValuesWidth) return text + ", ...";
     text += piece;
     ++shown;
@@ -57,6 +61,11 @@ std::string number(double value) {
   return std::isnan(value) ? "" : fmt::format("{:.6g}", value);
 }
 
+// A value of the column: dates as dates, whole numbers whole.
+std::string value_of(const Column& column, double value) {
+  return std::isnan(value) ? "" : value_text(column.type, value);
+}
+
 std::string columns_text(const Table& table, const std::vector<ColumnStatistics>& columns, bool all) {
   TextTable lines({Align::right, Align::left, Align::left, Align::right, Align::right, Align::right, Align::right,
                    Align::right, Align::right, Align::left});
@@ -65,8 +74,9 @@ std::string columns_text(const Table& table, const std::vector<ColumnStatistics>
   for (std::size_t i = 0; i < shown; ++i) {
     const ColumnStatistics& s = columns[i];
     const Column& column = table.columns[i];
-    lines.row({std::to_string(i + 1), s.name, std::string(to_string(s.type)), share(s.missing, s.rows), number(s.min),
-               number(s.max), number(s.mean), number(s.deviation), s.distinct ? std::to_string(*s.distinct) : "",
+    lines.row({std::to_string(i + 1), s.name, type_text(s.type), share(s.missing, s.rows), value_of(column, s.min),
+               value_of(column, s.max), column.type == ValueType::date ? value_of(column, s.mean) : number(s.mean),
+               number(s.deviation), s.distinct ? std::to_string(*s.distinct) : "",
                column.nominal() ? values_text(column, s)
                : s.histogram    ? bars(*s.histogram)
                                 : ""});
@@ -76,7 +86,7 @@ std::string columns_text(const Table& table, const std::vector<ColumnStatistics>
   return text;
 }
 
-void csv_row(CsvWriter& csv, const Column& column, const ColumnStatistics& s) {
+void csv_row(RecordWriter& csv, const Column& column, const ColumnStatistics& s) {
   const auto number = [&](double value) { std::isnan(value) ? csv.empty() : csv.number(value); };
   const auto row = [&](std::int64_t value) { value < 0 ? csv.empty() : csv.integer(value); };
   csv.text(s.name).text(to_string(s.type)).text(to_string(column.role));
@@ -100,7 +110,9 @@ Json column_json(const Column& column, const ColumnStatistics& s) {
                {"count", s.count},
                {"missing", s.missing}};
   if (column.nominal()) {
-    json["values"] = column.values;
+    Json values = Json::array();
+    for (const std::int32_t code : s.codes.value_or(std::vector<std::int32_t>())) values.push_back(column.values[code]);
+    json["values"] = s.codes ? std::move(values) : Json(column.values);
     json["counts"] = s.counts;
   } else {
     const auto row = [](std::int64_t value) { return value < 0 ? Json(nullptr) : Json(value); };
@@ -132,20 +144,21 @@ Json columns_json(const Table& table, const std::vector<ColumnStatistics>& colum
 
 std::string statistics_text(const std::string& name, const Table& table, const Statistics& statistics,
                             const std::string& by, bool all) {
-  std::string text = fmt::format("{}: {} rows, {} columns\n\n", name, table.n_rows, table.columns.size());
+  std::string text =
+      fmt::format("{}: {}, {}\n\n", name, counted(table.n_rows, "row"), counted(std::ssize(table.columns), "column"));
   text += columns_text(table, statistics.columns, all);
   const std::size_t n = statistics.classes.size(), shown = all ? n : std::min(n, kMostShown);
   for (std::size_t k = 0; k < shown; ++k) {
     const ClassStatistics& one = statistics.classes[k];
-    text += fmt::format("\n{} = {}: {} rows\n\n", one_line(by), one_line(one.value), one.rows);
+    text += fmt::format("\n{} = {}: {}\n\n", one_line(by), one_line(one.value), counted(one.rows, "row"));
     text += columns_text(table, one.columns, all);
   }
   if (shown < n) text += fmt::format("\n... and {} more classes (--all)\n", n - shown);
   return text;
 }
 
-void write_csv(OutputFile& file, const Table& table, const Statistics& statistics) {
-  CsvWriter csv(file);
+void write_rows(OutputFile& file, const Table& table, const Statistics& statistics) {
+  RecordWriter csv(file);
   const bool classes = !statistics.classes.empty();
   if (classes) csv.text("class");
   for (const char* name : {"column", "type", "role", "rows", "count", "missing", "zeros", "min", "min_row", "max",
@@ -162,20 +175,21 @@ void write_csv(OutputFile& file, const Table& table, const Statistics& statistic
       csv_row(csv, table.columns[i], one.columns[i]);
     }
   }
-  csv.flush();
+  csv.finish();
 }
 
 void add_json(Session& session, const std::shared_ptr<const Table>& table,
               const std::shared_ptr<const Statistics>& statistics) {
   const auto at = [](std::int64_t i) { return static_cast<std::size_t>(i); };
-  session.add_json_array("columns", static_cast<std::int64_t>(statistics->columns.size()), [=](std::int64_t i) {
-    return column_json(table->columns[at(i)], statistics->columns[at(i)]);
-  });
+  session.json()["columns"] = session.long_array(
+      static_cast<std::int64_t>(statistics->columns.size()),
+      [=](std::int64_t i) { return column_json(table->columns[at(i)], statistics->columns[at(i)]); });
   if (statistics->classes.empty()) return;
-  session.add_json_array("classes", static_cast<std::int64_t>(statistics->classes.size()), [=](std::int64_t i) {
-    const ClassStatistics& one = statistics->classes[at(i)];
-    return Json{{"value", one.value}, {"rows", one.rows}, {"columns", columns_json(*table, one.columns)}};
-  });
+  session.json()["classes"] =
+      session.long_array(static_cast<std::int64_t>(statistics->classes.size()), [=](std::int64_t i) {
+        const ClassStatistics& one = statistics->classes[at(i)];
+        return Json{{"value", one.value}, {"rows", one.rows}, {"columns", columns_json(*table, one.columns)}};
+      });
 }
 
 }  // namespace stope::cli

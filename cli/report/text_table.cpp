@@ -3,7 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 
 #include "report/session.hpp"
@@ -40,9 +43,10 @@ std::size_t width_of(std::string_view text) {
 std::string TextTable::text(std::size_t indent) const {
   std::vector<std::size_t> widths(columns_.size(), 0);
   std::vector<std::vector<std::string>> rows = rows_;
+  const bool cuts = ::isatty(STDOUT_FILENO) != 0;
   for (auto& row : rows) {
     for (std::size_t i = 0; i < row.size(); ++i) {
-      row[i] = i + 1 < row.size() ? cut(row[i]) : one_line(row[i]);  // no column follows the last one
+      row[i] = cuts && i + 1 < row.size() ? cut(row[i]) : one_line(row[i]);  // no column follows the last one
       widths[i] = std::max(widths[i], width_of(row[i]));
     }
   }
@@ -58,6 +62,27 @@ std::string TextTable::text(std::size_t indent) const {
     text += line + "\n";
   }
   return text;
+}
+
+std::string type_text(ValueType type) {
+  return std::string(to_string(type == ValueType::polynominal ? ValueType::nominal : type));
+}
+
+std::string value_text(ValueType type, double value) {
+  constexpr double kFirstDay = -719'162, kLastDay = 2'932'896;  // years 1 to 9999: ISO dates have four digits
+  constexpr double kMostWhole = 1e15;                           // beyond it digits are noise
+  constexpr std::int64_t kDaySeconds = 86400;
+  if (type == ValueType::date && value >= kFirstDay && value < kLastDay + 1) {
+    const std::chrono::seconds seconds(std::llround(value * kDaySeconds));
+    const auto days = std::chrono::floor<std::chrono::days>(seconds);
+    const std::chrono::year_month_day date{std::chrono::sys_days(days)};
+    const std::string text = fmt::format("{:04}-{:02}-{:02}", static_cast<int>(date.year()),
+                                         static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()));
+    const std::int64_t rest = (seconds - days).count();
+    return rest == 0 ? text : text + fmt::format("T{:02}:{:02}:{:02}", rest / 3600, rest / 60 % 60, rest % 60);
+  }
+  const bool whole = value == std::floor(value) && std::fabs(value) < kMostWhole;
+  return whole ? fmt::format("{:.0f}", value) : fmt::format("{:.6g}", value);
 }
 
 std::string format_score(double value) {

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#pragma GCC visibility push(default)
 namespace stope {
 
 /// How a job ran, for --explain and --json. Each job's report adds its own members.
@@ -16,4 +17,9 @@ struct BackendReport {
   double seconds = 0.0;  ///< wall time of the job
 };
 
+/// The report as one JSON object, as --json prints it, and as lines for people, as --explain does.
+std::string to_json(const BackendReport& report);
+std::string to_text(const BackendReport& report);
+
 }  // namespace stope
+#pragma GCC visibility pop

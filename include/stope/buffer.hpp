@@ -7,6 +7,7 @@
 #include <type_traits>
 #include <utility>
 
+#pragma GCC visibility push(default)
 namespace stope {
 
 /// Where values lie: in memory, or in a temporary file that is mapped into the address space. The system takes the
@@ -20,7 +21,9 @@ enum class Storage { memory, file };
 std::shared_ptr<void> allocate_shared_bytes(std::int64_t bytes, Storage storage = Storage::memory);
 
 /// A contiguous array of trivially copyable values. Copying a Buffer shares the memory; a filled buffer is treated as
-/// immutable. borrow() wraps memory that someone else owns (NumPy, Arrow) without copying it.
+/// immutable. borrow() wraps memory that someone else owns (NumPy, Arrow) without copying it. A job reads such memory
+/// until it returns. What it fits goes on using the memory if that has an owner, and then nobody may write to it;
+/// without an owner it copies what it needs (docs/adr/0021-lent-memory.md).
 template <class T>
 class Buffer {
   static_assert(std::is_trivially_copyable_v<T>);
@@ -37,7 +40,8 @@ class Buffer {
         size_(size),
         storage_(storage) {}
 
-  /// Wraps `size` elements at `data`; `keep_alive` is released with the last copy.
+  /// Wraps `size` elements at `data`; `keep_alive`, the owner, is released with the last copy. Null: the memory has no
+  /// owner, and this buffer and its copies may be used as long as the memory is there.
   static Buffer borrow(T* data, std::int64_t size, std::shared_ptr<void> keep_alive,
                        Storage storage = Storage::memory) {
     Buffer buffer;
@@ -53,6 +57,8 @@ class Buffer {
   std::int64_t size() const noexcept { return size_; }
   bool empty() const noexcept { return size_ == 0; }
   Storage storage() const noexcept { return storage_; }
+  /// Whether the values stay as long as the buffer: false for memory borrowed without an owner.
+  bool owned() const noexcept { return owner_ != nullptr || size_ == 0; }
   T& operator[](std::int64_t i) noexcept { return data_[i]; }
   const T& operator[](std::int64_t i) const noexcept { return data_[i]; }
   T* begin() noexcept { return data_; }
@@ -68,3 +74,4 @@ class Buffer {
 };
 
 }  // namespace stope
+#pragma GCC visibility pop

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#pragma GCC visibility push(default)
 namespace stope {
 
 /// The cuts of one attribute. Numeric: `numbers`, ascending. x < numbers[0] is s1, numbers[0] <= x < numbers[1] is s2,
@@ -23,3 +24,4 @@ struct AttributeCuts {
 using CutSet = std::vector<AttributeCuts>;
 
 }  // namespace stope
+#pragma GCC visibility pop

@@ -7,10 +7,11 @@
 #include "stope/io.hpp"
 #include "stope/run.hpp"
 
+#pragma GCC visibility push(default)
 namespace stope {
 
 /// Reads a file of cuts; `path` as in read_table. A list of numbers (and "-inf", "inf") makes a numeric attribute, a
-/// list of other strings a symbolic one. Throws invalid_file, naming the attribute, for anything else: no object,
+/// list of other strings a symbolic one. Throws invalid_data, naming the attribute, for anything else: no object,
 /// numbers that do not ascend, values that stand twice or are mixed with numbers. Throws io and out_of_memory, too.
 CutSet read_cuts(const std::string& path, const RunOptions& run = {});
 
@@ -19,3 +20,4 @@ CutSet read_cuts(const std::string& path, const RunOptions& run = {});
 void write_cuts(OutputFile& file, const CutSet& cuts);
 
 }  // namespace stope
+#pragma GCC visibility pop

@@ -7,6 +7,7 @@
 
 #include "stope/run.hpp"
 
+#pragma GCC visibility push(default)
 namespace stope {
 
 /// A way to run the jobs. `reason` says why it is not available, or what it runs on.
@@ -20,8 +21,9 @@ struct BackendInfo {
 struct GpuInfo {
   int index = 0;  ///< the number that --device cuda:NUMBER takes
   std::string name;
-  std::string arch;               ///< e.g. sm_90
-  std::string driver;             ///< the newest CUDA version that the driver supports
+  std::string uuid;    ///< as nvidia-smi prints it: GPU-..., or MIG-... for a part; --device cuda:UUID takes it
+  std::string arch;    ///< e.g. sm_90
+  std::string driver;  ///< the newest CUDA version that the driver supports
   std::int64_t memory_total = 0;  ///< bytes
   int multiprocessors = 0;
   bool available = false;
@@ -44,3 +46,4 @@ DeviceInfo device_info();
 void require_backend(const RunOptions& run);
 
 }  // namespace stope
+#pragma GCC visibility pop

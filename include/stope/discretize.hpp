@@ -1,7 +1,7 @@
-// Supervised discretisation: the best cut of every attribute, sets of cuts, coded tables.
+// Supervised discretisation: the best cut of every attribute, coded tables, and the methods for sets of cuts, which
+// stope/find_cuts.hpp finds.
 //
 //   const BestCuts ranking = best_cuts(table);  // every attribute by its best cut
-//   const CutSet cuts = find_cuts(table, {.method = DiscretizeMethod::mdlp});
 //   const Table coded = apply_cuts(other, cuts);
 //
 // The classes are the values of the column of role label.
@@ -18,6 +18,7 @@
 #include "stope/run.hpp"
 #include "stope/table.hpp"
 
+#pragma GCC visibility push(default)
 namespace stope {
 
 /// What a missing value of an attribute means. error: the table is refused. value: it is a value of its own, below all
@@ -34,6 +35,8 @@ Criterion criterion(std::string_view name);
 std::string_view to_string(Criterion criterion) noexcept;
 
 enum class AttributeOrder { score, column };
+AttributeOrder attribute_order(std::string_view name);
+std::string_view to_string(AttributeOrder order) noexcept;
 
 struct BestCutOptions {
   Criterion criterion = Criterion::discernibility;
@@ -64,24 +67,28 @@ struct DiscretizeReport : BackendReport {
   double gpu_seconds = 0.0;                ///< work of all GPUs together, without copies
 };
 
+/// The report as one JSON object, as --json prints it, and as lines for people, as --explain does.
+std::string to_json(const DiscretizeReport& report);
+std::string to_text(const DiscretizeReport& report);
+
 struct BestCuts {
   std::vector<BestCut> cuts;
-  std::vector<std::string> classes;
+  Values classes;
   DiscretizeReport report;
 };
 
 /// The best cut of every feature of a table whose label is nominal. Rules, ties and the formulas of the criteria:
 /// docs/NUMERICS.md. Sorts every column once, also for permutations. Throws invalid_argument without a nominal label
-/// and for n_permutations < 0; invalid_file for a missing label, for a missing value under MissingPolicy::error, for
+/// and for n_permutations < 0; invalid_data for a missing label, for a missing value under MissingPolicy::error, for
 /// bad weights and a table of no rows.
 BestCuts best_cuts(const Table& table, const BestCutOptions& options = {}, const RunOptions& run = {});
 
 /// How cuts are found. md_global: always the cut that separates most of the pairs that no cut separates yet, until no
-/// pair can be separated. mdlp: Fayyad and Irani's method. chimerge: Kerber's method. equal_width, equal_frequency:
-/// bins that ignore the classes. All but md_global take each numeric attribute by itself, skip missing values, and
-/// leave symbolic attributes as they are: every value is cut off from the others. The cuts of the local method are
-/// those of a tree (stope/tree.hpp).
-enum class DiscretizeMethod { md_global, mdlp, chimerge, equal_width, equal_frequency };
+/// pair can be separated. md_local: the cuts of a decision tree (stope/tree.hpp). mdlp: Fayyad and Irani's method.
+/// chimerge: Kerber's method. equal_width, equal_frequency: bins that ignore the classes. All but md_global and
+/// md_local take each numeric attribute by itself, skip missing values, and leave symbolic attributes as they are:
+/// every value is cut off from the others.
+enum class DiscretizeMethod { md_global, md_local, mdlp, chimerge, equal_width, equal_frequency };
 DiscretizeMethod discretize_method(std::string_view name);  ///< "md-global", ...
 std::string_view to_string(DiscretizeMethod method) noexcept;
 
@@ -94,13 +101,11 @@ struct DiscretizeOptions {
   std::int64_t min_intervals = 3;  ///< chimerge: it merges no further than to this many intervals
 };
 
-/// Finds the cuts of every feature that has any. Where the method ignores the label, it may be absent or of any type.
-/// Throws what best_cuts throws, and invalid_argument for options out of range.
-CutSet find_cuts(const Table& table, const DiscretizeOptions& options, const RunOptions& run = {});
-
 /// How the values of a coded table are spelled. codes: s1, s2, ... labels: what they stand for: (-inf,2.5), [2.5,+inf),
 /// =red, other. Numbers are the shortest that read back as the same.
 enum class CodeStyle { codes, labels };
+CodeStyle code_style(std::string_view name);
+std::string_view to_string(CodeStyle style) noexcept;
 
 struct ApplyOptions {
   /// value: a missing number falls into the first interval, and a missing symbolic value is "?". fill: means and most
@@ -110,8 +115,9 @@ struct ApplyOptions {
 };
 
 /// Codes every attribute of the set (stope/cuts.hpp), matched by name. Other features are left out, and all other
-/// columns stay. Values that the set does not name, seen before or not, get the last code. Throws invalid_file for an
+/// columns stay. Values that the set does not name, seen before or not, get the last code. Throws invalid_data for an
 /// attribute that the table lacks or has with another type, and for a missing value under MissingPolicy::error.
 Table apply_cuts(const Table& table, const CutSet& cuts, const ApplyOptions& options = {}, const RunOptions& run = {});
 
 }  // namespace stope
+#pragma GCC visibility pop

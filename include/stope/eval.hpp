@@ -3,32 +3,45 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "stope/knn.hpp"
 #include "stope/normalize.hpp"
 #include "stope/tree.hpp"
 
+#pragma GCC visibility push(default)
 namespace stope {
 
+/// How many rows of class `truth` were predicted as `predicted`; kMissingCode stands for a missing prediction.
+struct ConfusionCell {
+  std::int32_t truth = 0, predicted = 0;
+  std::int64_t n_rows = 0;
+  friend bool operator==(const ConfusionCell&, const ConfusionCell&) = default;
+};
+
 /// Scores of predicted classes against known ones. A row counts if its true label is present; a missing prediction of
-/// a counted row is wrong (column n_classes of the confusion matrix). Without a counted row accuracy, kappa and macro
-/// F1 are NaN.
+/// a counted row is wrong. Without a counted row accuracy, kappa and macro F1 are NaN.
 struct ClassificationScores {
-  std::vector<std::string> classes;
-  std::int64_t n_rows = 0;              ///< rows counted
-  std::vector<std::int64_t> confusion;  ///< classes x (classes + 1): true class by predicted class, last = missing
+  Values classes;
+  std::int64_t n_rows = 0;  ///< rows counted
+  /// The cells of the confusion matrix that are not 0, ordered by true class, then by predicted class, a missing
+  /// prediction last. There are no more of them than rows, however many classes there are.
+  std::vector<ConfusionCell> confusion;
   double accuracy = 0;
   double kappa = 0;                           ///< Cohen's kappa; NaN where expected agreement is 1, as in scikit-learn
   std::vector<double> precision, recall, f1;  ///< per class; 0 where undefined (scikit-learn's zero_division=0)
   std::vector<std::int64_t> support;
   double macro_f1 = 0;  ///< mean F1 of the classes that occur in truths or predictions, as in scikit-learn
+
+  /// The whole matrix for few classes, classes x (classes + 1): true class by predicted class, last = missing. Throws
+  /// out_of_memory if it needs more than the address space.
+  std::vector<std::int64_t> confusion_matrix() const;
 };
 
 /// Scores `predicted` against `truth`; both index `classes`, and kMissingCode is a missing value. Throws
-/// invalid_argument for other codes and for lengths that differ. O(rows + classes^2).
-ClassificationScores score_classification(const std::vector<std::string>& classes,
-                                          const std::vector<std::int32_t>& truth,
+/// invalid_argument for other codes and for lengths that differ. O(rows log rows + classes).
+ClassificationScores score_classification(const Values& classes, const std::vector<std::int32_t>& truth,
                                           const std::vector<std::int32_t>& predicted);
 
 /// Scores of predicted numbers. Rows with a NaN truth are left out; a NaN prediction makes the scores NaN.
@@ -42,6 +55,14 @@ struct RegressionScores {
 /// Scores `predicted` against `truth`. Throws invalid_argument for lengths that differ. The sums do not depend on the
 /// number of threads.
 RegressionScores score_regression(const std::vector<double>& truth, const std::vector<double>& predicted);
+
+/// Scores predictions against the label of another table, whose values are matched by name. A value that is none of the
+/// predicted classes becomes one more class, behind them, which no prediction can hit: such a row counts as wrong, and
+/// `run` is warned of such rows (warning::kUnknownLabels). Throws invalid_argument where the label is numeric or the
+/// lengths differ.
+ClassificationScores score_against(const Column& label, const Classification& predicted, const RunOptions& run = {});
+/// Scores numbers against a numeric label; throws as above.
+RegressionScores score_against(const Column& label, const std::vector<double>& predicted);
 
 /// Test rows of every fold, ascending; every row is in exactly one fold. Fold sizes differ by at most 1. `labels`
 /// (codes, missing = a class of its own) makes the folds stratified: the rows of a class spread over the folds with
@@ -58,6 +79,8 @@ std::vector<std::int64_t> holdout_rows(std::int64_t n_rows, double fraction, std
                                        const std::vector<std::int32_t>& labels = {});
 
 enum class Scheme { cross_validation, holdout, leave_one_out };
+Scheme scheme(std::string_view name);  ///< "cross-validation", "hold-out", "leave-one-out"; else invalid_argument
+std::string_view to_string(Scheme scheme) noexcept;
 
 struct EvaluateOptions {
   /// feature_weights follow the order of the table's features, even under Compat::rapidminer, where normalising puts
@@ -91,7 +114,7 @@ struct Evaluation {
 /// Evaluates k-NN on one table with a label: nominal = classification (stratified splits), numeric = regression (plain
 /// splits). Normalisation is fitted on each fold's training rows; leave-one-out fits it once, on the whole table. One
 /// search per fold serves every k. Throws invalid_argument without a label, for bad options and for a k larger than a
-/// training part (Compat::rapidminer allows any k >= 1). Throws invalid_file for a missing label; under
+/// training part (Compat::rapidminer allows any k >= 1). Throws invalid_data for a missing label; under
 /// Compat::rapidminer such a row trains as class 0 and is left out of the scores. Holds one copy of the table, or two
 /// if it normalises; they are in a mapped file where the memory budget is short.
 Evaluation evaluate(const Table& table, const EvaluateOptions& options, const RunOptions& run = {});
@@ -128,3 +151,4 @@ struct TreeEvaluation {
 TreeEvaluation evaluate_tree(const Table& table, const TreeEvaluationOptions& options, const RunOptions& run = {});
 
 }  // namespace stope
+#pragma GCC visibility pop

@@ -9,6 +9,7 @@
 #include "stope/run.hpp"
 #include "stope/table.hpp"
 
+#pragma GCC visibility push(default)
 namespace stope {
 
 struct GenerateOptions {
@@ -42,8 +43,9 @@ class TableGenerator {
   Table rows(std::int64_t first, std::int64_t n, const RunOptions& run = {}) const;
 
  private:
-  class Impl;
+  class [[gnu::visibility("hidden")]] Impl;
   std::unique_ptr<Impl> impl_;
 };
 
 }  // namespace stope
+#pragma GCC visibility pop

@@ -7,22 +7,12 @@
 #include <string>
 #include <vector>
 
+#include "stope/array.hpp"
 #include "stope/backend_report.hpp"
 #include "stope/run.hpp"
 
+#pragma GCC visibility push(default)
 namespace stope {
-
-/// The type of a matrix's elements.
-enum class Dtype { float32, float64 };
-
-/// A row-major matrix that the caller owns: element (row, column) lies at values[row * row_stride + column].
-struct MatrixView {
-  const void* values = nullptr;
-  Dtype dtype = Dtype::float32;
-  std::int64_t n_rows = 0;
-  std::int64_t n_columns = 0;
-  std::int64_t row_stride = 0;  ///< elements, at least n_columns; 0 = n_columns
-};
 
 /// With these options the operator multiplies A', a'_ij = (a_ij - shift_j) * scale_j. A' is never formed.
 struct GramOptions {
@@ -37,17 +27,25 @@ struct GramReport : BackendReport {
   std::int64_t bytes = 0;   ///< bytes of A's elements that all calls so far have read
 };
 
+/// The report as one JSON object, as --json prints it, and as lines for people, as --explain does.
+std::string to_json(const GramReport& report);
+std::string to_text(const GramReport& report);
+
 /// A matrix that is only multiplied with vectors. Vectors are doubles. Elements of a float32 matrix are widened, and
 /// products and sums are computed in double precision. The results have the same bits on every back end, with any
 /// number of threads or GPUs and any memory limit. docs/numerics/gram.md bounds their distance from the exact results.
 /// A zero in a result is +0.0; NaN and infinities reach what they touch.
 ///
-/// The matrix must stay where it is, unchanged, as long as the operator lives. Calls must not overlap.
-/// Errors: invalid_argument (a vector of a wrong length, not one shift or scale per column), cancelled, out_of_memory,
-/// device_unavailable, device_lost.
+/// The matrix is float32 or float64 in the host's memory. A row-major one (column_stride 1, rows that do not overlap)
+/// with an owner is read where it lies and shares the owner. Any other is first copied by rows, within the memory
+/// limit, because every product reads it again. Calls must not overlap.
+///
+/// Errors: unsupported for other element types, which the caller converts once, and for a GPU's memory;
+/// invalid_argument (a matrix without rows or columns, a vector of a wrong length, not one shift or scale per column),
+/// cancelled, out_of_memory, device_unavailable, device_lost.
 class GramOperator {
  public:
-  explicit GramOperator(const MatrixView& matrix, const GramOptions& options = {}, const RunOptions& run = {});
+  explicit GramOperator(const ArrayView& matrix, const GramOptions& options = {}, const RunOptions& run = {});
   ~GramOperator();
   GramOperator(GramOperator&&) noexcept;
   GramOperator& operator=(GramOperator&&) noexcept;
@@ -66,7 +64,7 @@ class GramOperator {
   GramReport report() const;
 
  private:
-  class Impl;
+  class [[gnu::visibility("hidden")]] Impl;
   std::unique_ptr<Impl> impl_;
 };
 
@@ -85,8 +83,10 @@ struct GramCheck {
 
 /// Compares z with A^T (A x) computed by two plain loops in double precision, on one thread, that share no code with
 /// the operator. A number is wrong if float32 rounding and the roundings of both computations cannot explain its error
-/// (docs/numerics/gram.md). NaN and infinities must be the same.
-GramCheck check_gram(const MatrixView& matrix, std::span<const float> x, std::span<const float> z,
+/// (docs/numerics/gram.md). NaN and infinities must be the same. The matrix may be what a GramOperator takes; a
+/// row-major one is not copied.
+GramCheck check_gram(const ArrayView& matrix, std::span<const float> x, std::span<const float> z,
                      const RunOptions& run = {});
 
 }  // namespace stope
+#pragma GCC visibility pop

@@ -7,9 +7,11 @@
 #include <string>
 #include <vector>
 
+#include "stope/array.hpp"
 #include "stope/io.hpp"
 #include "stope/run.hpp"
 
+#pragma GCC visibility push(default)
 namespace stope {
 
 /// A file's content. A plain file is mapped, so that it may be larger than the memory.
@@ -21,9 +23,12 @@ struct GramFile {
   std::shared_ptr<const void> owner = {};
   std::string name;
   std::int64_t held = 0;  ///< bytes of memory that it holds; 0 for a mapping
+
+  /// The matrix, which shares the memory.
+  ArrayView matrix() const;
 };
 
-/// Reads a test file; `path` "-" is standard input, and .gz and .zst files are expanded. Throws invalid_file for a
+/// Reads a test file; `path` "-" is standard input, and .gz and .zst files are expanded. Throws invalid_data for a
 /// damaged header (sizes below 1, bytes that must be zero and are not), and for a file that is longer or shorter than
 /// its sizes say (naming the row or the vector in which it ends). Throws io and out_of_memory, too.
 GramFile read_gram_file(const std::string& path, const RunOptions& run = {});
@@ -41,3 +46,4 @@ void write_random_gram_file(OutputFile& file, std::int64_t n_columns, std::int64
 void write_gram_result(OutputFile& file, std::span<const float> result);
 
 }  // namespace stope
+#pragma GCC visibility pop

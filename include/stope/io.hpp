@@ -11,25 +11,45 @@
 #include "stope/run.hpp"
 #include "stope/table.hpp"
 
+namespace stope::io {
+class AtomicFile;
+}  // namespace stope::io
+
+#pragma GCC visibility push(default)
 namespace stope {
 
 enum class Format { automatic, csv, tsv, arff, npy, fvecs, bvecs, ivecs, raw };
 enum class Header { automatic, yes, no };
-enum class Encoding { utf8, utf16, latin1 };
+enum class Encoding { utf8, utf16, latin1, windows1252 };  ///< "utf-8", "utf-16", "latin-1", "windows-1252"
 enum class NominalOrder { sorted, appearance };
 /// What happens if an option names a column that the file lacks. error: it is an error. skip: the option is ignored,
 /// and columns are named by name, never by number. So a second table, read with the roles and types of the first, may
 /// lack the label.
 enum class UnknownColumns { error, skip };
 
+/// The value of that name; each throws invalid_argument for any other. An encoding has other names, too: latin1,
+/// iso-8859-1, cp1252, utf8, utf-16le, ...
+Format table_format(std::string_view name);
+Header header(std::string_view name);
+Encoding encoding(std::string_view name);
+NominalOrder nominal_order(std::string_view name);
+UnknownColumns unknown_columns(std::string_view name);
+std::string_view to_string(Format format) noexcept;
+std::string_view to_string(Header header) noexcept;
+std::string_view to_string(Encoding encoding) noexcept;
+std::string_view to_string(NominalOrder order) noexcept;
+std::string_view to_string(UnknownColumns unknown) noexcept;
+
 /// Options of read_table. Columns are given by name or by 1-based number (a name that exists wins).
 struct ReadOptions {
   Format format = Format::automatic;  ///< automatic: by suffix, without .gz / .zst
   Encoding encoding = Encoding::utf8;
-  char separator = '\0';  ///< '\0' = sniffed among , ; tab |
-  char decimal = '.';
-  /// automatic: yes, unless `names` are given or every field of the first record is a number or missing. A record of
-  /// quoted numbers above unquoted fields is a header, too (the names "1", "2", ... of an array).
+  char separator = '\0';        ///< '\0' = found: named by a first line `sep=;`, else one of , ; tab |
+  char decimal = '\0';          ///< '\0' = '.'; ',' for the columns that it fits, where the separator is ';'
+  char comment = '\0';          ///< lines that begin with this character are no records; '\0' = none
+  std::int64_t skip_lines = 0;  ///< lines before the table
+  /// automatic: yes if some field of the first record does not fit the type that its column has below; no if all fit,
+  /// or if `names` are given (docs/formats/csv.md). A decision that was close is a warning (stope/warning.hpp).
   Header header = Header::automatic;
   /// One name per column. They imply that the file has no header; with Header::yes they replace the header's names.
   std::vector<std::string> names = {};
@@ -40,24 +60,35 @@ struct ReadOptions {
   std::string schema_part = "train";  ///< "train" or "test": which list of columns, where the schema has both
   std::string target = {}, id = {}, sample_weight = {};  ///< roles; empty = none
   bool target_is_nominal = false;  ///< classification: read the target as nominal, spelled as in the file
-  std::vector<std::string> ignore = {}, nominal = {}, numeric = {};
-  UnknownColumns unknown_columns = UnknownColumns::error;  ///< for target, id, sample_weight, ignore, nominal, numeric
-  std::int64_t n_features = 0;                             ///< raw: columns
-  std::string dtype = "float32";                           ///< raw: float32 | float64 | int32 | int64 | uint8
+  std::vector<std::string> ignore = {}, nominal = {}, numeric = {}, date = {};
+  UnknownColumns unknown_columns = UnknownColumns::error;  ///< for target, id, sample_weight, ignore, nominal, ...
+  std::vector<std::string> first_names = {};  ///< of a second table: the names of the first one's columns (like())
+  std::int64_t n_features = 0;                ///< raw: columns
+  std::string dtype = "float32";              ///< raw: float32 | float64 | int32 | int64 | uint8
 };
 
 /// Reads a table; `path` "-" is standard input. Cost: one pass over the bytes on all cores (CSV). A table beyond half
-/// of the memory budget goes to a mapped temporary file. Throws invalid_file with file:line:column, also for an option
+/// of the memory budget goes to a mapped temporary file. Throws invalid_data with file:line:column, also for an option
 /// that names no column; io; unsupported; out_of_memory for nominal values that exceed the budget and for a compressed
 /// file that expands past it; invalid_argument for options that contradict each other.
 Table read_table(const std::string& path, const ReadOptions& options = {}, const RunOptions& run = {});
+
+/// The options with which `path` is read like `first`: its columns have the names, types and roles of the columns of
+/// that table. `how` says how `first` was read; its column numbers refer to that table. Where `how` has a schema, the
+/// schema's part "test" decides.
+ReadOptions like(const Table& first, const std::string& path, const ReadOptions& how = {});
+
+/// Weights of the features of `table` from a CSV file. The file has one row or column of numbers, with or without a
+/// header of feature names, or lines `name,weight`; features that are not named weigh 1. Throws what read_table throws,
+/// and invalid_data for an unknown name and a word that is no number. The number of the weights is not checked.
+std::vector<double> read_feature_weights(const std::string& path, const Table& table, const RunOptions& run = {});
 
 /// The format that a path's suffix stands for (without .gz / .zst), or Format::automatic where it stands for none.
 Format format_of(std::string_view path);
 
 /// Reads a schema file (docs/FORMATS.md). `part` is "train" or "test": it chooses between `train_columns` and
 /// `test_columns`. A file with `columns` serves both.
-Schema read_schema(const std::string& path, std::string_view part);
+Schema read_schema(const std::string& path, std::string_view part, const RunOptions& run = {});
 
 /// The reader of a pipe to which this process writes has gone (`stope ... | head`). The code is io; a command line ends
 /// quietly.
@@ -77,10 +108,6 @@ struct WriteOptions {
 void write_table(const std::string& path, const Table& table, const WriteOptions& options = {},
                  const RunOptions& run = {});
 
-namespace io {
-class AtomicFile;
-}
-
 /// A result written piece by piece: the file is absent, old or complete, never half-written. "-" is standard output; it
 /// is written directly, as are pipes and devices. write() and commit() throw io, or BrokenPipe.
 class OutputFile {
@@ -92,6 +119,9 @@ class OutputFile {
   OutputFile& operator=(OutputFile&&) noexcept;
 
   const std::string& path() const noexcept { return path_; }
+  /// Throws io, with both figures, if the disk has less than that many bytes free. A compressed file and what is
+  /// written directly may need less, so for these nothing is checked.
+  void require_space(std::int64_t bytes) const;
   /// Appends bytes (buffered).
   void write(std::string_view bytes);
   /// Moves the complete file into its place.
@@ -134,3 +164,4 @@ std::string npy_header(const std::string& dtype, std::int64_t n_rows, std::int64
 void append_number(std::string& out, double value);
 
 }  // namespace stope
+#pragma GCC visibility pop

@@ -1,21 +1,31 @@
-// Exact nearest neighbours over mixed tables: search, classification, regression, pairwise distances.
+// Exact nearest neighbours over mixed tables: search, classification, regression.
 // Neighbours are the k smallest by (distance, row); NaN distances come last (docs/NUMERICS.md).
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "stope/compat.hpp"
+#include "stope/knn_arrays.hpp"
+#include "stope/knn_parts.hpp"
 #include "stope/knn_report.hpp"
 #include "stope/metric.hpp"
 #include "stope/run.hpp"
 #include "stope/table.hpp"
+#include "stope/vote.hpp"
 
+namespace stope::knn {
+class Fitted;       // the encoded training table (src/knn/fitted.hpp)
+struct HeldVoters;  // labels and sample weights (src/knn/vote/held_voters.hpp)
+}  // namespace stope::knn
+
+#pragma GCC visibility push(default)
 namespace stope {
 
 /// What an index fixes when it is fitted.
@@ -23,13 +33,19 @@ struct KnnOptions {
   Metric metric = {};
   std::vector<double> feature_weights = {};  ///< one per feature, >= 0, finite; 0 leaves the feature out; empty = all 1
   Compat compat = Compat::none;
+  /// The whole's ranges, where the training table is a part (stope/knn_parts.hpp). Empty: the training table's own.
+  FeatureRanges ranges = {};
 };
 
 /// Which neighbours are wanted.
 struct SearchOptions {
   std::int64_t n_neighbors = 5;    ///< 1 to the number of training rows (any k >= 1 under Compat::rapidminer)
-  bool exclude_self = false;       ///< query row i is training row i and never its own neighbour (leave-one-out)
+  bool exclude_self = false;       ///< no row is its own neighbour (leave-one-out); the queries are training rows
   std::string exclude_group = {};  ///< a column of both tables: rows with the same present value are no neighbours
+  /// With exclude_self: query row i is training row first_query + i. -1: the queries are all training rows.
+  std::int64_t first_query = -1;
+  /// Groups that are in no table: one value a training row, and one a query row. Both are given, or none.
+  std::optional<Column> exclude_train = {}, exclude_query = {};
 };
 
 /// Neighbour lists of consecutive query rows. List i is [offsets[i], offsets[i+1]) of `indices` and `distances`,
@@ -46,43 +62,44 @@ struct Neighbors {
 /// Receives the lists block by block, in query order.
 using NeighborSink = std::function<void(const Neighbors&)>;
 
-namespace knn {
-class Fitted;  // the encoded training table (src/knn/fitted.hpp)
-}
-struct DeviceMatrix;  // stope/device_arrays.hpp
-struct DeviceNeighbors;
-
 /// A fitted index: the encoded features of a training table. Copies share the data. Searching is const and safe from
 /// several threads at once.
 class KnnIndex {
  public:
   /// Throws unsupported if the metric cannot take a feature's type or the training values, invalid_argument for bad
-  /// weights or parameters, invalid_file for a table without rows or features. Cost: one pass over the table.
+  /// weights or parameters, invalid_data for a table without rows or features. Cost: one pass over the table; 8 bytes a
+  /// value of the features (stope/knn_arrays.hpp says what is shared).
   static KnnIndex fit(const Table& train, const KnnOptions& options = {}, const RunOptions& run = {});
-
-  /// Fits rows in a GPU's memory; the features are named x0, x1, ... (stope/device_arrays.hpp).
-  static KnnIndex fit(const DeviceMatrix& train, const KnnOptions& options = {}, const RunOptions& run = {});
+  /// Fits the rows of an array; the features are numeric and named x0, x1, ... A float64 array in C order that has an
+  /// owner is used where it lies (stope/knn_arrays.hpp).
+  static KnnIndex fit(const ArrayView& train, const KnnOptions& options = {}, const RunOptions& run = {});
 
   std::int64_t n_samples() const;
   std::int64_t n_features() const;
+  /// Makes the training table again, value for value. Features come out of the index's rows, 8 bytes a value (4 for
+  /// float32 columns and codes); an array's rows are float64. Other columns are shared. The index keeps no copy.
+  Table train() const;
 
-  /// Finds the k nearest training rows of every row of `queries`. Attributes are matched by name, nominal values by the
-  /// names of values. O(queries x rows x features). Throws invalid_argument for k outside 1..n, invalid_file for a
-  /// missing or mistyped attribute.
-  Neighbors kneighbors(const Table& queries, const SearchOptions& search = {}, const RunOptions& run = {}) const;
+  /// Finds the k nearest training rows of every query row: a Table, an ArrayView, or QueryRows::of_training().
+  /// O(queries x rows x features). Throws invalid_argument for k outside 1..n, invalid_data for a missing or mistyped
+  /// attribute.
+  Neighbors kneighbors(const QueryRows& queries, const SearchOptions& search = {}, const RunOptions& run = {}) const;
   /// As above, but hands the lists to `sink` block by block, so that the result need not fit in memory.
-  SearchReport kneighbors(const Table& queries, const SearchOptions& search, const RunOptions& run,
+  SearchReport kneighbors(const QueryRows& queries, const SearchOptions& search, const RunOptions& run,
                           const NeighborSink& sink) const;
-
-  /// Searches for rows in a GPU's memory, and writes the lists to that memory, too (stope/device_arrays.hpp). The
-  /// columns are in the order of the training table's features, which are numeric. Groups cannot be excluded, and k is
-  /// at most the number of rows to choose from.
-  SearchReport kneighbors(const DeviceMatrix& queries, const SearchOptions& search, const RunOptions& run,
-                          const DeviceNeighbors& out) const;
+  /// As above, but writes the lists to the caller's memory, on the host or in a GPU (stope/knn_arrays.hpp).
+  SearchReport kneighbors(const QueryRows& queries, const SearchOptions& search, const RunOptions& run,
+                          const NeighborArrays& out) const;
 
   /// Finds all training rows with distance <= radius, ordered by (distance, row). `search.n_neighbors` is not used.
-  SearchReport radius_neighbors(const Table& queries, double radius, const SearchOptions& search, const RunOptions& run,
-                                const NeighborSink& sink) const;
+  Neighbors radius_neighbors(const QueryRows& queries, double radius, const SearchOptions& search = {},
+                             const RunOptions& run = {}, SearchReport* report = nullptr) const;
+  SearchReport radius_neighbors(const QueryRows& queries, double radius, const SearchOptions& search,
+                                const RunOptions& run, const NeighborSink& sink) const;
+
+  /// Frees what searches have left in the memory of GPUs for later ones, which will make it again. Searches under way
+  /// keep theirs until they end.
+  void release_devices() const;
 
   const knn::Fitted& fitted() const { return *fitted_; }
 
@@ -90,99 +107,50 @@ class KnnIndex {
   std::shared_ptr<const knn::Fitted> fitted_;
 };
 
-/// How neighbours vote. `uniform`: each has one vote. `distance`: each weighs 1/d, and neighbours at distance zero
-/// share all the weight; a negative distance is an error. Under Compat::rapidminer this is RapidMiner's weighted vote.
-enum class VoteWeights { uniform, distance };
-
-struct VoteOptions {
-  std::int64_t n_neighbors = 5;
-  VoteWeights weights = VoteWeights::uniform;
-  bool exclude_self = false;
-  std::string exclude_group = {};
-};
-
-/// Predicted classes. Ties go to the first class in the order of the label's values.
-struct Classification {
-  std::vector<std::string> classes;
-  std::vector<std::int32_t> codes;  ///< one per row: an index into `classes`, or kMissingCode
-  std::vector<double> confidences;  ///< rows x classes, row-major
-};
-
-/// Receives the predictions of consecutive rows from row `first_row` on, in row order.
-using ClassificationSink = std::function<void(std::int64_t first_row, const Classification& block)>;
-using RegressionSink = std::function<void(std::int64_t first_row, std::span<const double> block)>;
-
 /// k-NN classification. The training table needs a nominal column of role label; a column of role weight multiplies
-/// votes (ignored under Compat::rapidminer).
+/// votes (ignored under Compat::rapidminer). Labels and weights are copied.
 class KnnClassifier {
  public:
   static KnnClassifier fit(const Table& train, const KnnOptions& options = {}, const RunOptions& run = {});
-  Classification predict(const Table& test, const VoteOptions& vote = {}, const RunOptions& run = {}) const;
+  /// Fits labels to an index that is there: several predictors share its rows, and what searches keep of them on CPU
+  /// and GPUs. The label has a value per training row; so have the weights, unless they are empty (all 1). O(rows).
+  static KnnClassifier fit(const KnnIndex& index, const Column& label, std::span<const double> sample_weights = {});
+  /// Predicts for the rows of a Table or an ArrayView, as KnnIndex::kneighbors takes them.
+  Classification predict(const QueryRows& test, const VoteOptions& vote = {}, const RunOptions& run = {}) const;
   /// As above, but hands the predictions to `sink` block by block, so that the result need not fit in memory.
-  SearchReport predict(const Table& test, const VoteOptions& vote, const RunOptions& run,
+  SearchReport predict(const QueryRows& test, const VoteOptions& vote, const RunOptions& run,
                        const ClassificationSink& sink) const;
   /// Predicts for several k with one search. Results are in the order of `ks`; vote.n_neighbors is not used.
-  std::vector<Classification> predict_each(const Table& test, const std::vector<std::int64_t>& ks,
+  std::vector<Classification> predict_each(const QueryRows& test, const std::vector<std::int64_t>& ks,
                                            const VoteOptions& vote, const RunOptions& run,
                                            SearchReport* report = nullptr) const;
   const KnnIndex& index() const { return index_; }
 
  private:
   KnnIndex index_;
-  Column label_;
-  std::vector<double> sample_weights_;
+  Values classes_;
+  std::shared_ptr<const knn::HeldVoters> voters_;
 };
 
 /// k-NN regression. The training table needs a numeric column of role label.
 class KnnRegressor {
  public:
   static KnnRegressor fit(const Table& train, const KnnOptions& options = {}, const RunOptions& run = {});
-  std::vector<double> predict(const Table& test, const VoteOptions& vote = {}, const RunOptions& run = {}) const;
+  /// Fits labels to an index that is there, as KnnClassifier does.
+  static KnnRegressor fit(const KnnIndex& index, const Column& label, std::span<const double> sample_weights = {});
+  std::vector<double> predict(const QueryRows& test, const VoteOptions& vote = {}, const RunOptions& run = {}) const;
   /// As above, but hands the predictions to `sink` block by block.
-  SearchReport predict(const Table& test, const VoteOptions& vote, const RunOptions& run,
+  SearchReport predict(const QueryRows& test, const VoteOptions& vote, const RunOptions& run,
                        const RegressionSink& sink) const;
-  std::vector<std::vector<double>> predict_each(const Table& test, const std::vector<std::int64_t>& ks,
+  std::vector<std::vector<double>> predict_each(const QueryRows& test, const std::vector<std::int64_t>& ks,
                                                 const VoteOptions& vote, const RunOptions& run,
                                                 SearchReport* report = nullptr) const;
   const KnnIndex& index() const { return index_; }
 
  private:
   KnnIndex index_;
-  std::vector<double> target_;
-  std::vector<double> sample_weights_;
+  std::shared_ptr<const knn::HeldVoters> voters_;
 };
-
-enum class SearchFor { nearest, farthest };
-
-struct PairwiseOptions {
-  KnnOptions knn;
-  std::int64_t n_neighbors = 0;  ///< 0 = every pair
-  SearchFor search_for = SearchFor::nearest;
-  bool similarities = false;  ///< report similarities (-distance, or the measure's own)
-};
-
-/// Consecutive rows of the matrix, from `first_request` on, each with all `n_reference` values, row-major.
-struct PairwiseBlock {
-  std::int64_t first_request = 0;
-  std::int64_t n_requests = 0;
-  std::int64_t n_reference = 0;
-  const double* values = nullptr;
-};
-
-/// Computes every pair and hands the matrix to `sink` block by block. The request is the measure's first argument.
-SearchReport pairwise_distances(const Table& request, const Table& reference, const PairwiseOptions& options,
-                                const RunOptions& run, const std::function<void(const PairwiseBlock&)>& sink);
-
-/// One pair of a cross-distance table; rows count from 0.
-struct CrossDistance {
-  std::int64_t request;
-  std::int64_t document;
-  double distance;
-};
-
-/// Every pair, ordered by request; if n_neighbors > 0, only the k nearest or farthest of each request, by (distance,
-/// row). Under Compat::rapidminer this is RapidMiner's Cross Distances: the whole table, sorted by distance.
-std::vector<CrossDistance> cross_distances(const Table& request, const Table& reference, const PairwiseOptions& options,
-                                           const RunOptions& run = {}, SearchReport* report = nullptr);
 
 }  // namespace stope
+#pragma GCC visibility pop

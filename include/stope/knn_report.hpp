@@ -8,6 +8,7 @@
 
 #include "stope/backend_report.hpp"
 
+#pragma GCC visibility push(default)
 namespace stope {
 
 /// What a search did, for --explain and --json.
@@ -31,4 +32,9 @@ struct SearchReport : BackendReport {
   std::vector<std::pair<std::string, double>> gpu_seconds = {};
 };
 
+/// The report as one JSON object, as --json prints it, and as lines for people, as --explain does.
+std::string to_json(const SearchReport& report);
+std::string to_text(const SearchReport& report);
+
 }  // namespace stope
+#pragma GCC visibility pop

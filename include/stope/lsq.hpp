@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -9,11 +10,12 @@
 #include "stope/run.hpp"
 #include "stope/table.hpp"
 
-namespace stope {
-namespace gram {
+namespace stope::gram {
 class LsqFit;  // src/gram/lsq_fit.cpp
-}
+}  // namespace stope::gram
 
+#pragma GCC visibility push(default)
+namespace stope {
 struct LsqOptions {
   double alpha = 0.0;  ///< ridge: minimises |y - Xb|^2 + alpha |b|^2; the intercept is not penalised
   bool fit_intercept = true;
@@ -24,6 +26,14 @@ struct LsqOptions {
   std::int64_t max_iterations = 0;  ///< lsqr: steps; 0 = 4 min(rows, features) + 100
 };
 
+/// What a fit knew of its training rows, and the table of coefficients does not say.
+struct LinearFit {
+  std::int64_t n_samples = 0;
+  std::int64_t rank = -1;
+  double residual_sum_of_squares = std::numeric_limits<double>::quiet_NaN();
+  double r2 = std::numeric_limits<double>::quiet_NaN();
+};
+
 /// A fitted linear model. Everything is const and safe from several threads at once.
 class LinearModel {
  public:
@@ -31,16 +41,17 @@ class LinearModel {
   /// weights the rows (>= 0; a row of weight 0 is left out). If alpha is 0 and columns depend on one another or
   /// outnumber the rows, this is the solution of least norm. Throws invalid_argument for alpha < 0 and for standard
   /// errors where there are none (alpha > 0, more features than rows, a matrix beyond the memory budget). Throws
-  /// invalid_file for the data that Pca::fit refuses, and unsupported where lsqr did not converge within
+  /// invalid_data for the data that Pca::fit refuses, and unsupported where lsqr did not converge within
   /// max_iterations.
   static LinearModel fit(const Table& table, const LsqOptions& options, const RunOptions& run = {});
 
   /// Returns one prediction per row. Attributes are matched by name. Errors as in Pca::transform.
   std::vector<double> predict(const Table& table, const RunOptions& run = {}) const;
 
-  /// The coefficients as a table, and back (docs/FORMATS.md).
+  /// The coefficients as a table, and back (docs/FORMATS.md), with their standard errors if there are any.
   Table to_table() const;
-  static LinearModel from_table(const Table& table, MissingValues missing = MissingValues::error);
+  static LinearModel from_table(const Table& table, MissingValues missing = MissingValues::error,
+                                const LinearFit& fit = {});
 
   const std::vector<std::string>& feature_names() const { return names_; }
   const std::vector<double>& coefficients() const { return coefficients_; }
@@ -66,3 +77,4 @@ class LinearModel {
 };
 
 }  // namespace stope
+#pragma GCC visibility pop

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#pragma GCC visibility push(default)
 namespace stope {
 
 /// A distance, by name, with its parameters. metrics() below lists the names. RapidMiner's names work too, bare
@@ -17,6 +18,7 @@ struct Metric {
 
 /// Which attributes a metric can take.
 enum class Accepts { mixed, numeric, nominal };
+std::string_view to_string(Accepts accepts) noexcept;
 
 /// One row of the table of measures.
 struct MetricInfo {
@@ -27,6 +29,11 @@ struct MetricInfo {
   Accepts accepts;
   std::string_view params;   ///< the parameters it takes, separated by blanks
   std::string_view summary;  ///< the formula in one line
+  /// Whether normalising is pointless: multiplying an attribute by a positive number, in all rows, changes no distance,
+  /// or (haversine) the measure prescribes the units.
+  bool scales_itself = false;
+  bool allows_missing = true;  ///< false: the distance is NaN where an attribute is missing in one of the two rows
+  bool symmetric = true;       ///< whether the distance of x from y has the bits of that of y from x
 };
 
 /// Every measure, in the order of docs/numerics/measures.md.
@@ -37,3 +44,4 @@ const std::vector<MetricInfo>& metrics();
 const MetricInfo& find_metric(std::string_view name);
 
 }  // namespace stope
+#pragma GCC visibility pop

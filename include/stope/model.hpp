@@ -3,70 +3,52 @@
 //   OutputFile file("scores.stope");
 //   write_model(file, {outline(table), Pca::fit(table, {.n_components = 2})});
 //   file.commit();
-//   const Model model = read_model("scores.stope");
+//   const Predictor predictor(read_model("scores.stope"));
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
-#include <variant>
 #include <vector>
 
-#include "stope/cuts.hpp"
-#include "stope/discretize.hpp"
 #include "stope/io.hpp"
-#include "stope/knn.hpp"
-#include "stope/lsq.hpp"
-#include "stope/normalize.hpp"
-#include "stope/pca.hpp"
+#include "stope/predictor.hpp"
 #include "stope/run.hpp"
 #include "stope/table.hpp"
-#include "stope/tree.hpp"
 
+#pragma GCC visibility push(default)
 namespace stope {
 
-/// k-NN as it is saved: the normalised training table, and all else that a prediction needs. It is fitted again when it
-/// is used, in one pass over the table.
-struct NeighborsModel {
-  Table train;  ///< features, label and weights; other columns are not saved
-  KnnOptions options;
-  Normalizer normalizer;  ///< to be applied to other tables
-  std::int64_t n_neighbors = VoteOptions{}.n_neighbors;
-  VoteWeights weights = VoteWeights::uniform;
-
-  /// Whether its label makes it a classifier or a regressor. Without a label it only finds neighbours.
-  bool classifies() const;
-  bool regresses() const;
-};
-
-/// Cuts, and how tables are coded with them. The means of MissingPolicy::fill are not saved: they are those of the
-/// table that is coded.
-struct CutsModel {
-  CutSet cuts;
-  ApplyOptions coding;
-};
-
-/// A fitted model, and the columns of the table to which it was fitted: names, types, roles and values, without rows.
-struct Model {
-  Table columns;
-  std::variant<NeighborsModel, Pca, LinearModel, DecisionTree, CutsModel> fitted;
-
-  /// "k-NN classifier", "principal components", ...
-  std::string_view kind() const;
-};
-
-/// The table's columns without its rows.
-Table outline(const Table& table);
-
-/// Writes the file's bytes; the caller commits.
+/// Hands the bytes of a model file to `sink`, in order. Throws what the sink throws, and unsupported for a name of 4
+/// GiB.
+void write_model(const std::function<void(std::string_view)>& sink, const Model& model);
+/// Writes them into a file; the caller commits.
 void write_model(OutputFile& file, const Model& model);
 
-/// Reads a model file, plain or compressed; `path` "-" is standard input. Nothing in a file is executed, and no length
-/// in it is trusted before it was compared with the bytes that are there. Throws invalid_file for a file that is no
-/// model, is damaged (any changed bit, any missing byte), has a newer version or contradicts itself. Throws io, and
-/// out_of_memory for a compressed file that expands past the memory budget.
-Model read_model(const std::string& path, const RunOptions& run = {});
+/// Whether the columns of a model that is read are copied, or lie in the bytes that were read. Shared columns keep
+/// these bytes alive. Until the last one goes nobody may change the bytes, or predictions are wrong without notice.
+enum class Tables { copied, shared };
+
+/// The bytes of a model file in memory.
+struct ModelBytes {
+  std::string_view view;
+  std::shared_ptr<const void> owner = {};  ///< keeps them alive; Tables::shared needs one
+};
+
+/// Reads a model file, plain or compressed; `path` "-" is standard input. Tables::shared maps a plain file of 1 MiB or
+/// more and uses its columns where they lie, so processes that read one file share its memory. Such a file may be
+/// replaced (as OutputFile does), but not written into. The checksum reads every byte once, on all threads.
+/// Nothing in a file is executed, and no length in it is trusted before it was compared with the bytes that are there.
+/// Throws invalid_data for a file that is no model, is damaged (any changed bit, any missing byte), has a newer version
+/// or contradicts itself. Throws io, and out_of_memory for a compressed file that expands past the memory budget.
+Model read_model(const std::string& path, const RunOptions& run = {}, Tables tables = Tables::copied);
+
+/// Reads the bytes of a model file, uncompressed. Columns are copied all the same where the bytes do not begin at a
+/// multiple of 8. Throws as above, and invalid_argument for Tables::shared without an owner.
+Model read_model(const ModelBytes& bytes, const RunOptions& run = {}, Tables tables = Tables::copied);
 
 /// What is in a model file, whatever its kind.
 struct ModelSummary {
@@ -87,7 +69,8 @@ struct ModelSummary {
 ModelSummary summarize_model(const std::string& path, const RunOptions& run = {});
 
 /// Whether the file begins as model files do. A compressed file is opened only where its suffix names no kind of table.
-/// False for "-", whose bytes can be read only once. Throws io.
+/// False for "-" and pipes, whose bytes can be read only once. Throws io.
 bool is_model_file(const std::string& path, const RunOptions& run = {});
 
 }  // namespace stope
+#pragma GCC visibility pop

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#pragma GCC visibility push(default)
 namespace stope {
 
 /// Returns " (did you mean 'x'?)" for the nearest candidate, else "". A candidate counts if its edit distance is at
@@ -12,3 +13,4 @@ namespace stope {
 std::string did_you_mean(std::string_view name, const std::vector<std::string>& candidates);
 
 }  // namespace stope
+#pragma GCC visibility pop

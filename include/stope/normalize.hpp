@@ -11,6 +11,7 @@
 #include "stope/run.hpp"
 #include "stope/table.hpp"
 
+#pragma GCC visibility push(default)
 namespace stope {
 
 /// How a column is normalised. none: not at all. range: to [min, max]. z: to zero mean and unit variance (ddof 1).
@@ -45,7 +46,7 @@ class Normalizer {
  public:
   /// Fits to the numeric columns of role regular (not to dates under Compat::rapidminer), skipping missing values.
   /// Cost: two passes per column, or a selection for `interquartile`. Columns are fitted in parallel, and the result
-  /// does not depend on the number of threads. Throws invalid_argument for a bad range. Throws invalid_file, naming the
+  /// does not depend on the number of threads. Throws invalid_argument for a bad range. Throws invalid_data, naming the
   /// column, for an infinite value, for values whose statistics overflow, and for `proportion` of values that sum to
   /// zero (none of these under Compat::rapidminer).
   static Normalizer fit(const Table& table, const NormalizeOptions& options, const RunOptions& run = {});
@@ -53,7 +54,7 @@ class Normalizer {
   /// Transforms the fitted columns (matched by name) to float64 reals; all other columns are shared, not copied. A
   /// fitted column that the table lacks is skipped: the job that matches attributes decides whether that is an error.
   /// Under Compat::rapidminer the numeric features come first, then the other features, then the rest. Throws
-  /// invalid_file for a fitted column that is nominal here.
+  /// invalid_data for a fitted column that is nominal here.
   Table apply(const Table& table, const RunOptions& run = {}) const;
 
   /// Restores a fitted normalisation from its options and from what columns() returned.
@@ -69,3 +70,4 @@ class Normalizer {
 };
 
 }  // namespace stope
+#pragma GCC visibility pop

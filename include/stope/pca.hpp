@@ -11,17 +11,21 @@
 #include "stope/run.hpp"
 #include "stope/table.hpp"
 
-namespace stope {
-namespace gram {
+namespace stope::gram {
 class PcaFit;  // src/gram/pca_fit.cpp
-}
+}  // namespace stope::gram
 
+#pragma GCC visibility push(default)
+namespace stope {
 /// The parameter is called n_components, as in scikit-learn.
 struct PcaOptions {
   /// 0: all, min(rows, features). A whole number from 1 on: that many. Between 0 and 1: as many as explain more than
   /// that share of the variance.
   double n_components = 0.0;
   bool whiten = false;  ///< scores are divided by their standard deviations
+  /// none: scikit-learn's TruncatedSVD, with its explained variance: that of the scores. n_components must then be 0 or
+  /// a whole number, and whiten false.
+  Centering centering = Centering::mean;
   Scaling scaling = Scaling::none;
   MissingValues missing = MissingValues::error;
   NominalFeatures nominal = NominalFeatures::error;
@@ -37,35 +41,37 @@ class Pca {
   /// decomposes the matrix of the smaller side: covariances of the features, or products of the rows where these are
   /// fewer. Otherwise it runs block Lanczos on the table. Signs: each component's entry of largest magnitude (the first
   /// of equal ones) is positive. Throws invalid_argument for a bad n_components (negative, not whole, more than
-  /// min(rows, features)); invalid_file for a table without rows or features; for missing, infinite and nominal values
-  /// what docs/numerics/pca.md says; out_of_memory naming the bytes; unsupported where block Lanczos did not converge.
-  /// Cost for n rows and p features: n p min(n, p) multiplications and about 9 min(n, p)^3 more, or, with block
-  /// Lanczos, one pass over the table for every 8 products.
+  /// min(rows, features)), and for a share or whiten without centring; invalid_data for a table without rows or
+  /// features; for missing, infinite and nominal values what docs/numerics/pca.md says; out_of_memory naming the bytes;
+  /// unsupported where block Lanczos did not converge. Cost for n rows and p features: n p min(n, p) multiplications
+  /// and about 9 min(n, p)^3 more, or, with block Lanczos, one pass over the table for every 8 products.
   static Pca fit(const Table& table, const PcaOptions& options, const RunOptions& run = {});
 
   /// The scores of a table's rows: numeric columns pc1, pc2, ... (float64), then the table's columns that are not
   /// features, shared. Attributes are matched by name; others are left out.
-  /// Throws invalid_file for an attribute that is absent or nominal, for an infinite value, and for a missing one
+  /// Throws invalid_data for an attribute that is absent or nominal, for an infinite value, and for a missing one
   /// (MissingValues::error).
   Table transform(const Table& table, const RunOptions& run = {}) const;
 
   /// The fitted components as a table, and back (docs/FORMATS.md). from_table() uses only `whiten` and `missing` of the
-  /// options.
+  /// options; `n_samples`, the rows of the fit, goes to the report.
   Table to_table() const;
-  static Pca from_table(const Table& table, const PcaOptions& options = {});
+  static Pca from_table(const Table& table, const PcaOptions& options = {}, std::int64_t n_samples = 0);
 
   std::int64_t n_components() const { return static_cast<std::int64_t>(explained_variance_.size()); }
   std::int64_t n_features() const { return static_cast<std::int64_t>(names_.size()); }
   const std::vector<std::string>& feature_names() const { return names_; }
+  /// What is subtracted from columns unless centering() is none, and what missing values count as.
   const std::vector<double>& mean() const { return mean_; }
-  const std::vector<double>& scale() const { return scale_; }  ///< what centred values are divided by
+  const std::vector<double>& scale() const { return scale_; }  ///< what values are divided by then
   /// Component i, of length 1, at components()[i * n_features()].
   const Buffer<double>& components() const { return components_; }
-  const std::vector<double>& explained_variance() const { return explained_variance_; }  ///< ddof 1, descending
+  const std::vector<double>& explained_variance() const { return explained_variance_; }  ///< docs/numerics/pca.md
   const std::vector<double>& explained_variance_ratio() const { return ratio_; }
   const std::vector<double>& singular_values() const { return singular_values_; }
   double noise_variance() const { return noise_variance_; }  ///< mean variance of the components left out; 0 if none
   bool whiten() const { return whiten_; }
+  Centering centering() const { return centering_; }
   MissingValues missing() const { return missing_; }
   const DecomposeReport& report() const { return report_; }
 
@@ -77,8 +83,10 @@ class Pca {
   std::vector<double> explained_variance_, ratio_, singular_values_;
   double noise_variance_ = 0.0;
   bool whiten_ = false;
+  Centering centering_ = Centering::mean;
   MissingValues missing_ = MissingValues::error;
   DecomposeReport report_;
 };
 
 }  // namespace stope
+#pragma GCC visibility pop

@@ -1,9 +1,8 @@
 // Statistics of the columns of tables, matrices and plain arrays, in one pass. Every back end gives the same bits.
 //
 //   const Statistics s = describe(table);                        every column of a table
-//   describe(Array{x, ElementType::float32, n});                 one array
-//   describe(Array{x, ElementType::float64, rows, columns});     a row-major matrix: one entry per column
-//   describe(DeviceArray{{x, ElementType::float32, n}});          one array in a GPU's memory
+//   describe(ArrayView{x, ElementType::float32, n});             one array
+//   describe(ArrayView{x, ElementType::int8, rows, columns});    a row-major matrix: one entry per column
 #pragma once
 
 #include <cstdint>
@@ -13,33 +12,13 @@
 #include <string_view>
 #include <vector>
 
+#include "stope/array.hpp"
 #include "stope/backend_report.hpp"
 #include "stope/run.hpp"
 #include "stope/table.hpp"
 
+#pragma GCC visibility push(default)
 namespace stope {
-
-enum class ElementType { float32, float64, int32, int64 };
-std::string_view to_string(ElementType type) noexcept;
-
-/// Numbers in memory that the caller owns: value (row, column) lies at data[row * row_stride + column * column_stride].
-/// Strides count values. Row-major arrays have column_stride 1, column-major ones row_stride 1.
-struct Array {
-  const void* data = nullptr;
-  ElementType type = ElementType::float64;
-  std::int64_t n_rows = 0;
-  std::int64_t n_columns = 1;
-  std::int64_t row_stride = 0;  ///< 0 = n_columns
-  std::int64_t column_stride = 1;
-};
-
-/// An array in a GPU's memory. It is read in place, after all that `stream` (a cudaStream_t, null for the default
-/// stream) has queued.
-struct DeviceArray {
-  Array values;
-  int gpu = 0;  ///< its number, as in GpuInfo::index
-  void* stream = nullptr;
-};
 
 struct StatsOptions {
   /// all: everything in one pass. extremes: only count, missing, zeros, min and max. That is less arithmetic, for
@@ -84,8 +63,11 @@ struct ColumnStatistics {
   double deviation = kNone;  ///< its square root; correct even where the variance overflows or vanishes
   double skewness = kNone;   ///< m3 / m2^1.5, from the population's moments
   std::optional<IntegerStatistics> integers;
-  std::vector<std::string> values;   ///< names of a nominal column; not repeated for classes of rows
-  std::vector<std::int64_t> counts;  ///< how often each of `values` occurs
+  Values values;                     ///< names of a nominal column; not repeated for classes of rows
+  std::vector<std::int64_t> counts;  ///< how often each of `values` occurs, or each of `codes`
+  /// Classes of rows alone, where classes x values exceed 65,536: the codes of the values that occur in the class,
+  /// ascending. Then `counts` has one number for each of them.
+  std::optional<std::vector<std::int32_t>> codes;
   std::optional<std::int64_t> distinct;
   std::optional<Histogram> histogram;
 };
@@ -105,6 +87,10 @@ struct StatsReport : BackendReport {
   double second_pass_seconds = 0.0;
 };
 
+/// The report as one JSON object, as --json prints it, and as lines for people, as --explain does.
+std::string to_json(const StatsReport& report);
+std::string to_text(const StatsReport& report);
+
 struct Statistics {
   std::vector<ColumnStatistics> columns;
   std::vector<ClassStatistics> classes;  ///< for StatsOptions::by, in the order of its values
@@ -113,16 +99,21 @@ struct Statistics {
 
 /// Describes every column of the table, whatever its role. Columns in a mapped file are read once, in order, so that a
 /// table larger than memory is streamed. Throws invalid_argument for options out of range and for a `by` that is no
-/// nominal column of the table.
+/// nominal column of the table, and out_of_memory, before the work, if the statistics of all classes exceed the run's
+/// memory limit.
 Statistics describe(const Table& table, const StatsOptions& options = {}, const RunOptions& run = {});
 
-/// Describes every column of the array. Throws invalid_argument for sizes or strides that are negative or exceed the
-/// address space, and for `by`.
-Statistics describe(const Array& array, const StatsOptions& options = {}, const RunOptions& run = {});
-
-/// Describes every column of an array in a GPU's memory, on that GPU. RunOptions::device "cpu" and second passes copy
-/// it to the host's memory. Throws device_unavailable where CUDA is off, and invalid_argument for memory that is not
-/// that GPU's.
-Statistics describe(const DeviceArray& array, const StatsOptions& options = {}, const RunOptions& run = {});
+/// Describes every column of the array, of any element type and with any strides. Whole numbers of every type are
+/// computed exactly; booleans count as 0 and 1. Nothing is kept of the array.
+///
+/// Arrays in a GPU's memory: that GPU reads float32, float64, int32 and int64 in place, unless a stride is negative.
+/// Other types and negative strides, RunOptions::device "cpu" and second passes copy the array to the host's memory,
+/// and StatsReport::reason says so. Throws device_unavailable where CUDA is off. A GPU that reads the host's memory
+/// (RunOptions::device) takes the same types; the CPU computes the others.
+///
+/// Throws invalid_argument for `by`, and as stope/array.hpp says; for a GPU's array also where memory or stream is not
+/// that GPU's, and where RunOptions::device names another GPU.
+Statistics describe(const ArrayView& array, const StatsOptions& options = {}, const RunOptions& run = {});
 
 }  // namespace stope
+#pragma GCC visibility pop

@@ -10,7 +10,9 @@
 #include <vector>
 
 #include "stope/buffer.hpp"
+#include "stope/values.hpp"
 
+#pragma GCC visibility push(default)
 namespace stope {
 
 /// What a column's values mean. Real, integer and date differ only in how they are written back, and so do nominal and
@@ -21,11 +23,15 @@ enum class ValueType { real, integer, date, nominal, polynominal, binominal };
 enum class Role { regular, label, id, weight, ignore };
 
 inline constexpr std::int32_t kMissingCode = -1;  ///< a missing nominal value
-inline constexpr std::int32_t kUnseenCode = -2;   ///< a value that the training table lacks: it equals nothing
+/// What a value becomes inside a job if the training table lacks it: it equals nothing. No table may hold it; a query
+/// table names such a value in its own list.
+inline constexpr std::int32_t kUnseenCode = -2;
 
 constexpr bool is_nominal(ValueType type) {
   return type >= ValueType::nominal;
 }
+ValueType value_type(std::string_view name);  ///< throws invalid_argument for any other name, and so does role()
+Role role(std::string_view name);
 std::string_view to_string(ValueType type) noexcept;
 std::string_view to_string(Role role) noexcept;
 
@@ -36,7 +42,7 @@ struct Column {
   ValueType type = ValueType::real;
   Role role = Role::regular;
   std::variant<Buffer<double>, Buffer<float>, Buffer<std::int32_t>> data;
-  std::vector<std::string> values;
+  Values values = {};
 
   std::int64_t size() const;
   bool nominal() const { return is_nominal(type); }
@@ -48,8 +54,12 @@ struct Column {
 
 Column make_numeric(std::string name, const std::vector<double>& data, ValueType type = ValueType::real);
 /// Codes index `values`; -1 is missing. Throws invalid_argument for any other code.
-Column make_nominal(std::string name, const std::vector<std::int32_t>& codes, std::vector<std::string> values,
+Column make_nominal(std::string name, const std::vector<std::int32_t>& codes, Values values,
                     ValueType type = ValueType::polynominal);
+/// As above, but the column shares the buffer's memory.
+Column column_of(std::string name, Buffer<double> data, ValueType type = ValueType::real);
+Column column_of(std::string name, Buffer<float> data, ValueType type = ValueType::real);
+Column column_of(std::string name, Buffer<std::int32_t> codes, Values values, ValueType type = ValueType::polynominal);
 
 /// A rectangular set of columns with unique names.
 struct Table {
@@ -59,13 +69,22 @@ struct Table {
 
   /// Index of the column of that name, or -1.
   std::int64_t find(std::string_view name) const;
+  /// Index of the column of that name or, where there is none, of that number, from 1. Throws invalid_data that says
+  /// which `option` asked for it and which name is nearest.
+  std::int64_t find(std::string_view name_or_number, std::string_view option) const;
   /// Index of the first column with that role, or -1.
   std::int64_t find(Role role) const;
   /// Indices of the regular columns, in order: the features.
   std::vector<std::int64_t> features() const;
-  /// A table of the given rows, in that order; value lists are kept. O(rows x columns).
+  /// Takes a feature out of the features: it becomes Role::ignore. Any other column stays, and so does the table where
+  /// it has no such column.
+  void leave_out(std::string_view name);
+  /// A table of the given rows, in that order; value lists are kept. Throws invalid_argument for a row that is not
+  /// there. O(rows x columns).
   Table take(const std::vector<std::int64_t>& rows, Storage storage = Storage::memory) const;
-  /// Throws invalid_argument if names repeat, lengths differ or a type and its storage disagree.
+  /// Throws invalid_argument if names repeat, lengths differ, a type and its storage disagree, or a nominal column has
+  /// a code outside its values (kMissingCode is inside, kUnseenCode is not); the message names column and row. One pass
+  /// over the codes.
   void validate() const;
   std::int64_t bytes() const;
   /// The part of bytes() that is not in a mapped file (stope/buffer.hpp).
@@ -77,7 +96,7 @@ struct ColumnSpec {
   std::string name;
   ValueType type = ValueType::real;
   Role role = Role::regular;
-  std::vector<std::string> values;
+  Values values = {};
 };
 
 /// The columns in file order, as a schema file gives them (docs/FORMATS.md).
@@ -87,3 +106,4 @@ struct Schema {
 };
 
 }  // namespace stope
+#pragma GCC visibility pop

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,6 +19,7 @@
 #include "stope/run.hpp"
 #include "stope/table.hpp"
 
+#pragma GCC visibility push(default)
 namespace stope {
 
 /// Names are scikit-learn's where it has one.
@@ -52,7 +54,7 @@ struct TreeNode {
 struct TreeAttribute {
   std::string name;
   ValueType type = ValueType::real;
-  std::vector<std::string> values;  ///< symbolic; "?" is the last if missing was a value
+  Values values;                    ///< symbolic; "?" is the last if missing was a value
   bool has_missing = false;         ///< whether a training row lacks it
   std::optional<double> fill = {};  ///< MissingPolicy::fill: the number or code that stands in
 
@@ -82,6 +84,10 @@ struct TreeReport : BackendReport {
   std::vector<std::pair<std::string, double>> gpu_seconds = {};  ///< the GPU's work, by step: sort, grow; no copies
 };
 
+/// The report as one JSON object, as --json prints it, and as lines for people, as --explain does.
+std::string to_json(const TreeReport& report);
+std::string to_text(const TreeReport& report);
+
 /// A fitted tree. Everything but pruning is const and safe from several threads at once.
 class DecisionTree {
  public:
@@ -94,10 +100,12 @@ class DecisionTree {
 
   /// Predicts the class of every row. Confidences are the classes' shares of the leaf's training weight. Only the
   /// attributes that the tree tests are read. They are matched by name, and an unknown symbolic value equals none.
-  /// Throws invalid_file for an attribute that is absent or has another type, and for a missing value under
+  /// Throws invalid_data for an attribute that is absent or has another type, and for a missing value under
   /// MissingPolicy::error. Under MissingPolicy::drop a row with a missing value has a missing class and confidences of
   /// 0.
   Classification predict(const Table& table, const RunOptions& run = {}) const;
+  /// What rows that end in these leaves are predicted to be, as predict() does; leaf -1 has no class.
+  Classification classes_of(std::span<const std::int64_t> leaves, Confidences confidences = Confidences::all) const;
   /// The leaf in which every row ends; -1 under MissingPolicy::drop where a tested value is missing.
   std::vector<std::int64_t> apply(const Table& table, const RunOptions& run = {}) const;
 
@@ -112,7 +120,7 @@ class DecisionTree {
   const TreeOptions& options() const { return options_; }
   const TreeReport& report() const { return report_; }  ///< what fit() did; empty for a tree that was read
   const std::string& target() const { return target_; }
-  const std::vector<std::string>& classes() const { return classes_; }
+  const Values& classes() const { return classes_; }
   const std::vector<TreeAttribute>& attributes() const { return attributes_; }
   const std::vector<TreeNode>& nodes() const { return nodes_; }  ///< preorder, left first; 0 is the root
   /// The training weight of each class among a node's rows; without weights, the number of rows.
@@ -128,8 +136,8 @@ class DecisionTree {
   /// One rule per leaf, in the order of the leaves.
   std::vector<Rule> rules() const;
 
-  /// The tree as tables (attributes, values, classes, nodes, counts), for model files, and back. Throws invalid_file
-  /// for tables that make no tree. from_tables() uses only `criterion` and `missing` of the options.
+  /// The tree as tables (attributes, values, classes, nodes, counts), for model files, and back. Throws invalid_data
+  /// for tables that make no tree. from_tables() keeps the options as they are.
   std::vector<std::pair<std::string, Table>> to_tables() const;
   static DecisionTree from_tables(const std::vector<std::pair<std::string, Table>>& tables, const TreeOptions& options);
 
@@ -140,10 +148,11 @@ class DecisionTree {
   TreeOptions options_;
   TreeReport report_;
   std::string target_;
-  std::vector<std::string> classes_;
+  Values classes_;
   std::vector<TreeAttribute> attributes_;
   std::vector<TreeNode> nodes_;
   std::vector<double> counts_;  // nodes x classes
 };
 
 }  // namespace stope
+#pragma GCC visibility pop

@@ -11,6 +11,7 @@
 
 #include "base/environment.hpp"
 #include "base/fault.hpp"
+#include "base/guarded.hpp"
 #include "stope/buffer.hpp"
 #include "stope/error.hpp"
 
@@ -82,9 +83,11 @@ std::shared_ptr<void> in_file(std::int64_t bytes) {
 
 }  // namespace
 
-std::shared_ptr<void> allocate_shared_bytes(std::int64_t bytes, Storage storage) {
+std::shared_ptr<void> allocate_shared_bytes(std::int64_t bytes, Storage storage) try {
   if (bytes < 0) throw no_memory(bytes);
   return storage == Storage::file ? in_file(bytes) : in_memory(bytes);
+} catch (...) {
+  rethrow_as_error();
 }
 
 }  // namespace stope

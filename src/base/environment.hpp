@@ -26,6 +26,8 @@ enum class Variable {
   stats_gpu_rows,
   stats_thread_values,
   csv_chunk,
+  system_root,
+  progress_delay,
   fault_alloc,
   fault_io,
   fault_device,

@@ -1,11 +1,32 @@
-// How much memory this process may use, cgroup limits respected.
+// How much memory this process may use, cgroup limits respected, and how a job is refused that needs more.
 #pragma once
 
 #include <cstdint>
+#include <string>
+#include <utility>
+
+#include "stope/error.hpp"
+#include "stope/run.hpp"
 
 namespace stope {
 
 std::int64_t memory_total_bytes();
 std::int64_t memory_available_bytes();
+
+/// Refuses a job: "NEED BYTES bytes, but the memory limit leaves BUDGET".
+[[noreturn]] inline void refuse_memory(const std::string& need, std::int64_t bytes, std::int64_t budget,
+                                       Place place = {}) {
+  place.bytes = bytes;
+  throw Error(ErrorCode::out_of_memory,
+              need + " " + std::to_string(bytes) + " bytes, but the memory limit leaves " + std::to_string(budget),
+              std::move(place));
+}
+
+/// The same, if `bytes` are more than the run may use.
+inline void require_memory(const std::string& need, std::int64_t bytes, const RunOptions& run, Place place = {}) {
+  if (const std::int64_t budget = memory_budget(run); bytes > budget) {
+    refuse_memory(need, bytes, budget, std::move(place));
+  }
+}
 
 }  // namespace stope

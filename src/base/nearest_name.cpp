@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cctype>
 
+#include "base/guarded.hpp"
+
 namespace stope {
 namespace {
 
@@ -31,7 +33,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 
 }  // namespace
 
-std::string did_you_mean(std::string_view name, const std::vector<std::string>& candidates) {
+std::string did_you_mean(std::string_view name, const std::vector<std::string>& candidates) try {
   constexpr std::size_t kLongest = 64;  // longer names are no typing mistakes; this bounds the quadratic search
   if (name.empty() || name.size() > kLongest) return "";
   const std::string* best = nullptr;
@@ -46,6 +48,8 @@ std::string did_you_mean(std::string_view name, const std::vector<std::string>& 
     }
   }
   return best == nullptr ? "" : " (did you mean '" + *best + "'?)";
+} catch (...) {
+  rethrow_as_error();
 }
 
 }  // namespace stope

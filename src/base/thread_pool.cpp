@@ -1,99 +1,187 @@
 #include "base/thread_pool.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
 #include <exception>
+#include <mutex>
+#include <utility>
 
 #include "stope/error.hpp"
 
 namespace stope {
+namespace {
 
-ThreadPool::ThreadPool(int threads) {
-  constexpr int kMost = 4096;  // far beyond any machine; an absurd request must not exhaust the system
-  const int wanted = std::min(threads > 0 ? threads : available_threads(), kMost);
-  workers_.reserve(static_cast<std::size_t>(wanted - 1));
-  for (int worker = 1; worker < wanted; ++worker) {
+constexpr int kMost = 4096;  // far beyond any machine; an absurd request must not exhaust the system
+
+}  // namespace
+
+// A round of tasks, and what the workers wait on. It lies apart from the pool, so that a forked process can leave it
+// alone.
+struct ThreadPool::Round {
+  std::mutex mutex;
+  std::condition_variable start, done;
+  std::uint64_t number = 0;  // a new value tells the workers that there is work
+  bool open = false;         // whether workers may still join the round
+  int busy = 0;              // workers in this round
+  bool stop = false;
+  bool running = false;  // a parallel_for is under way: a nested one would wait for itself
+
+  // The round's work: it is written before the round starts, and workers read it under the mutex.
+  const std::function<void(std::int64_t, int)>* task = nullptr;
+  const CancelToken* cancel = nullptr;
+  std::int64_t n_tasks = 0;
+  std::atomic<std::int64_t> next{0};
+  PhaseProgress* counted = nullptr;       // the phase that the tasks count for
+  std::atomic<std::int64_t> finished{0};  // tasks; for `counted` alone
+  std::exception_ptr error;
+  std::int64_t error_task = 0;
+
+  void work(int worker);
+  void drain(int worker);
+  void keep_error(std::int64_t failed);
+  void wait_for_workers(PhaseProgress* progress);
+};
+
+ThreadPool::ThreadPool(int threads)
+    : size_(std::min(threads > 0 ? threads : available_threads(), kMost)), round_(std::make_unique<Round>()) {}
+
+ThreadPool::~ThreadPool() {
+  if (workers_.empty()) return;
+  if (process_ != ::getpid()) {
+    for (std::jthread& worker : workers_) worker.detach();
+    // Its condition variables count waiters that will never leave. Destroying them would wait for that.
+    static_cast<void>(round_.release());
+    return;
+  }
+  {
+    const std::lock_guard lock(round_->mutex);
+    round_->stop = true;
+  }
+  round_->start.notify_all();
+  workers_.clear();
+}
+
+void ThreadPool::start_workers(std::int64_t n_tasks) {
+  const std::int64_t wanted = std::min<std::int64_t>(n_tasks, size_) - 1;
+  if (workers_.empty()) process_ = ::getpid();
+  while (!refused_ && static_cast<std::int64_t>(workers_.size()) < wanted) {
     try {
-      workers_.emplace_back([this, worker] { work(worker); });
+      workers_.emplace_back(
+          [round = round_.get(), worker = static_cast<int>(workers_.size()) + 1] { round->work(worker); });
     } catch (const std::exception&) {
-      // The system has a limit of threads, or no memory for a stack. Fewer threads compute the same result. Throwing
-      // from the constructor here would join workers that nobody has told to stop.
-      break;
+      // The system has a limit of threads, or no memory for a stack. Fewer threads compute the same result.
+      refused_ = true;
     }
   }
 }
 
-ThreadPool::~ThreadPool() {
-  {
-    const std::lock_guard lock(mutex_);
-    stop_ = true;
-  }
-  start_.notify_all();
-}
-
-void ThreadPool::work(int worker) {
+void ThreadPool::Round::work(int worker) {
   std::uint64_t seen = 0;
   for (;;) {
     {
-      std::unique_lock lock(mutex_);
-      start_.wait(lock, [&] { return stop_ || (open_ && round_ != seen); });
-      if (stop_) return;
-      seen = round_;
-      ++busy_;
+      std::unique_lock lock(mutex);
+      start.wait(lock, [&] { return stop || (open && number != seen); });
+      if (stop) return;
+      seen = number;
+      ++busy;
     }
     drain(worker);
     {
-      const std::lock_guard lock(mutex_);
-      if (--busy_ == 0) done_.notify_one();
+      const std::lock_guard lock(mutex);
+      if (--busy == 0) done.notify_one();
     }
   }
 }
 
-void ThreadPool::drain(int worker) {
+void ThreadPool::Round::drain(int worker) {
   for (;;) {
-    const std::int64_t i = next_.fetch_add(1, std::memory_order_relaxed);
-    if (i >= n_tasks_) return;
+    const std::int64_t i = next.fetch_add(1, std::memory_order_relaxed);
+    if (i >= n_tasks) return;
     try {
-      cancel_->check();
-      (*task_)(i, worker);
+      cancel->check();
+      (*task)(i, worker);
+      if (counted == nullptr) continue;
+      const std::int64_t n = finished.fetch_add(1, std::memory_order_relaxed) + 1;
+      if (worker == 0) counted->tell_round(n);
     } catch (...) {
-      const std::lock_guard lock(mutex_);
-      // The error of the lowest failing task wins, so that the message does not depend on the schedule.
-      if (error_ == nullptr || i < error_task_) {
-        error_ = std::current_exception();
-        error_task_ = i;
-      }
-      next_.store(n_tasks_, std::memory_order_relaxed);
+      keep_error(i);
     }
   }
+}
+
+// Keeps the exception that is being handled. The error of the lowest failing task wins, so that the message does not
+// depend on the schedule.
+void ThreadPool::Round::keep_error(std::int64_t failed) {
+  const std::lock_guard lock(mutex);
+  if (error == nullptr || failed < error_task) {
+    error = std::current_exception();
+    error_task = failed;
+  }
+  next.store(n_tasks, std::memory_order_relaxed);
+}
+
+// Waits until no worker is in the round. Workers that have not woken by now find nothing to do: waiting for them would
+// take longer than a short round.
+void ThreadPool::Round::wait_for_workers(PhaseProgress* progress) {
+  constexpr std::chrono::milliseconds kTellEvery{100};
+  std::unique_lock lock(mutex);
+  open = false;
+  const auto idle = [&] { return busy == 0; };
+  bool told = progress != nullptr || counted != nullptr;
+  while (told && !done.wait_for(lock, kTellEvery, idle)) {
+    lock.unlock();
+    try {
+      if (progress != nullptr) progress->tell();
+      if (counted != nullptr) counted->tell_round(finished.load(std::memory_order_relaxed));
+    } catch (...) {  // the callback's own: the round ends, and the caller gets it unless a task has failed
+      keep_error(n_tasks);
+      told = false;
+    }
+    lock.lock();
+  }
+  done.wait(lock, idle);
 }
 
 void ThreadPool::parallel_for(std::int64_t n_tasks, const CancelToken& cancel,
-                              const std::function<void(std::int64_t, int)>& task) {
+                              const std::function<void(std::int64_t, int)>& task, PhaseProgress* progress) {
   if (n_tasks <= 0) return;
+  Round& round = *round_;
+  PhaseProgress* const own = progress == nullptr ? PhaseProgress::current() : nullptr;
+  PhaseProgress* const counted = own != nullptr && own->counts_rounds() ? own : nullptr;
   {
-    const std::lock_guard lock(mutex_);
-    if (running_) throw Error(ErrorCode::internal, "a thread pool was given work while it was working");
-    running_ = true;
-    task_ = &task;
-    cancel_ = &cancel;
-    n_tasks_ = n_tasks;
-    next_.store(0, std::memory_order_relaxed);
-    error_ = nullptr;
-    open_ = true;
-    ++round_;
+    const std::lock_guard lock(round.mutex);
+    if (round.running) throw Error(ErrorCode::internal, "a thread pool was given work while it was working");
+    round.running = true;
+    round.task = &task;
+    round.cancel = &cancel;
+    round.n_tasks = n_tasks;
+    round.next.store(0, std::memory_order_relaxed);
+    round.counted = counted;
+    round.finished.store(0, std::memory_order_relaxed);
+    round.error = nullptr;
+    round.open = true;
+    ++round.number;
   }
-  start_.notify_all();
-  drain(0);
+  if (counted != nullptr) counted->begin_round(n_tasks);
+  if (n_tasks > 1 && size_ > 1) {
+    if (!workers_.empty()) round.start.notify_all();
+    start_workers(n_tasks);  // they find the round open
+  }
+  round.drain(0);
+  round.wait_for_workers(progress);
   std::exception_ptr error;
   {
-    // Workers that have not woken by now find nothing to do. Waiting for them would take longer than a short round.
-    std::unique_lock lock(mutex_);
-    open_ = false;
-    done_.wait(lock, [&] { return busy_ == 0; });
-    std::swap(error, error_);
-    running_ = false;
+    const std::lock_guard lock(round.mutex);
+    std::swap(error, round.error);
+    round.running = false;
   }
+  if (counted != nullptr) counted->end_round(error == nullptr);
   if (error != nullptr) std::rethrow_exception(error);
+  if (progress != nullptr) progress->tell();
 }
 
 }  // namespace stope

@@ -1,15 +1,14 @@
-// A pool of std::jthread with parallel_for (docs/adr/0002-threads.md). Threads take the next task as they become free,
-// and the caller gets the tasks' exceptions.
+// A pool of std::jthread with parallel_for (docs/adr/0002-threads.md). Threads start when there are tasks for them.
+// They take the next task as they become free, and the caller gets the tasks' exceptions.
 #pragma once
 
-#include <condition_variable>
 #include <cstdint>
-#include <exception>
 #include <functional>
-#include <mutex>
+#include <memory>
 #include <thread>
 #include <vector>
 
+#include "base/progress.hpp"
 #include "stope/run.hpp"
 
 namespace stope {
@@ -18,41 +17,36 @@ namespace stope {
 /// pool at a time.
 class ThreadPool {
  public:
-  /// threads <= 0: as many as the process may use. If the system refuses a thread, the pool makes do with fewer.
+  /// threads <= 0: as many as the process may use. Starts none: a round of n tasks starts those that it lacks, up to n
+  /// with the caller. If the system refuses a thread, the pool makes do with fewer.
   explicit ThreadPool(int threads);
+  /// Waits for the threads to end. In a process forked from the one that started them, where they do not exist, it
+  /// forgets them.
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;
   ThreadPool& operator=(const ThreadPool&) = delete;
 
-  int size() const { return static_cast<int>(workers_.size()) + 1; }
+  /// The most threads that work at once, the caller included.
+  int size() const { return size_; }
 
   /// Runs task(i, worker) for i in [0, n_tasks), in any order, with worker in [0, size()). Returns when all are done.
   /// If tasks throw, tasks not yet begun are skipped, and the exception of the task with the lowest number is rethrown.
   /// Polls `cancel` before each task, and throws Error{cancelled} if it is set. A second call before the first has
   /// returned (from a task, or from another thread) throws Error{internal}.
+  /// `progress`, where there is one, is told while the calling thread waits, and at the end; tasks add to it. Without
+  /// one, the tasks count for the phase of the calling thread, if that counts rounds (base/progress.hpp).
   void parallel_for(std::int64_t n_tasks, const CancelToken& cancel,
-                    const std::function<void(std::int64_t task, int worker)>& task);
+                    const std::function<void(std::int64_t task, int worker)>& task, PhaseProgress* progress = nullptr);
 
  private:
-  void work(int worker);
-  void drain(int worker);
+  struct Round;
+  void start_workers(std::int64_t n_tasks);
 
-  std::vector<std::jthread> workers_;
-  std::mutex mutex_;
-  std::condition_variable start_, done_;
-  std::uint64_t round_ = 0;  // a new value tells the workers that there is work
-  bool open_ = false;        // whether workers may still join the round
-  int busy_ = 0;             // workers in this round
-  bool stop_ = false;
-  bool running_ = false;  // a parallel_for is under way: a nested one would wait for itself
-
-  // The round's work: it is written before the round starts, and workers read it under mutex_.
-  const std::function<void(std::int64_t, int)>* task_ = nullptr;
-  const CancelToken* cancel_ = nullptr;
-  std::int64_t n_tasks_ = 0;
-  std::atomic<std::int64_t> next_{0};
-  std::exception_ptr error_;
-  std::int64_t error_task_ = 0;
+  const int size_;
+  bool refused_ = false;  // the system has refused a thread
+  std::unique_ptr<Round> round_;
+  std::vector<std::jthread> workers_;  // only the caller of parallel_for touches it
+  int process_ = 0;                    // that started the workers
 };
 
 }  // namespace stope

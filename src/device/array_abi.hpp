@@ -1,4 +1,4 @@
-// The plug-in's functions for memory and streams that belong to the caller (stope/device_arrays.hpp). Streams are
+// The plug-in's functions for memory and streams that belong to the caller (stope/array.hpp). Streams are
 // cudaStream_t.
 #pragma once
 

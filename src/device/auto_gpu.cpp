@@ -90,7 +90,7 @@ std::string auto_reason(const RunOptions& run, std::string_view why) {
 
 std::int64_t usable_gpu_memory(int gpu, const RunOptions& run) {
   std::int64_t free = 0;
-  checked_call([&](cuda_abi::Failure* failure) { return cuda().functions->free_memory(gpu, &free, failure); });
+  checked_call([&](cuda_abi::Failure* failure) { return plugin().free_memory(gpu, &free, failure); });
   return run.memory_limit > 0 ? std::min(run.memory_limit, free) : free;
 }
 

@@ -1,12 +1,14 @@
 #include "device/backend.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <fstream>
 #include <string_view>
 #include <vector>
 
 #include "base/environment.hpp"
+#include "base/guarded.hpp"
 #include "base/memory.hpp"
 #include "base/simd/cpu.hpp"
 #include "device/cuda_plugin.hpp"
@@ -64,55 +66,93 @@ BackendChoice demanded(std::string_view name, const std::string& by) {
               "unknown back end '" + std::string(name) + "' (" + by + ")" + did_you_mean(name, known));
 }
 
-// Reads the numbers in "0,1"; throws for anything else.
-std::vector<int> gpu_numbers(std::string_view list, const std::string& device) {
-  std::vector<int> numbers;
+// A GPU as --device names it: by number, or by the beginning of its UUID.
+struct GpuName {
+  int number = 0;
+  std::string uuid;  // if not empty
+};
+
+// Reads the names in "0,1" or "GPU-8932f937,GPU-1"; throws for anything else. Only the list's form is checked.
+std::vector<GpuName> gpu_names(std::string_view list, const std::string& device) {
+  std::vector<GpuName> names;
   for (std::size_t begin = 0; begin <= list.size();) {
     const std::size_t end = std::min(list.find(',', begin), list.size());
-    int number = 0;
-    const auto [stop, error] = std::from_chars(list.data() + begin, list.data() + end, number);
-    if (error != std::errc() || stop != list.data() + end || number < 0) {
-      throw Error(ErrorCode::invalid_argument, "'" + device + "' is not a list of GPUs such as cuda:0,1");
+    const std::string_view word = list.substr(begin, end - begin);
+    GpuName name;
+    if (word.starts_with("GPU-") || word.starts_with("MIG-")) {
+      name.uuid = word;
+    } else {
+      const auto [stop, error] = std::from_chars(word.data(), word.data() + word.size(), name.number);
+      if (error != std::errc() || stop != word.data() + word.size() || name.number < 0) {
+        throw Error(ErrorCode::invalid_argument,
+                    "'" + device + "' is not a list of GPUs such as cuda:0,1 or cuda:GPU-8932f937",
+                    {.option = "device"});
+      }
     }
-    numbers.push_back(number);
+    names.push_back(std::move(name));
     begin = end + 1;
   }
-  return numbers;
+  return names;
+}
+
+// Returns the number of the GPU whose UUID begins so. nvidia-smi and CUDA_VISIBLE_DEVICES take such beginnings, too.
+int number_of(const std::string& uuid, const std::vector<GpuInfo>& there) {
+  const auto same = [](char a, char b) {
+    return std::tolower(static_cast<unsigned char>(a)) == std::tolower(static_cast<unsigned char>(b));
+  };
+  int found = -1, n_found = 0;
+  std::string known;
+  for (const GpuInfo& gpu : there) {
+    known += (known.empty() ? "" : ", ") + gpu.uuid;
+    if (uuid.size() > gpu.uuid.size() || !std::equal(uuid.begin(), uuid.end(), gpu.uuid.begin(), same)) continue;
+    found = gpu.index;
+    ++n_found;
+  }
+  if (n_found == 1) return found;
+  if (n_found > 1) {
+    throw Error(ErrorCode::invalid_argument, "'" + uuid + "' is the beginning of several GPUs' UUIDs: " + known,
+                {.option = "device"});
+  }
+  throw Error(ErrorCode::device_unavailable, "there is no GPU '" + uuid + "': this machine has " + known,
+              {.option = "device"});
 }
 
 // What "auto", "cpu", "cuda" or "cuda:0,1" asks for.
 struct Wish {
   bool cuda = false;
-  std::vector<int> gpus;  // empty: the first that can be used
+  std::vector<GpuName> gpus;  // empty: the first that can be used
 };
 
 Wish wish_of(const std::string& device) {
-  constexpr std::string_view kNumbered = "cuda:";
+  constexpr std::string_view kNamed = "cuda:";
   if (device == "auto" || device == "cpu") return {};
   if (device == "cuda") return {true, {}};
-  if (device.starts_with(kNumbered)) {
-    return {true, gpu_numbers(std::string_view(device).substr(kNumbered.size()), device)};
-  }
-  throw Error(ErrorCode::invalid_argument, "unknown device '" + device + "' (auto, cpu, cuda or cuda:0,1)");
+  if (device.starts_with(kNamed)) return {true, gpu_names(std::string_view(device).substr(kNamed.size()), device)};
+  throw Error(ErrorCode::invalid_argument,
+              "unknown device '" + device + "' (auto, cpu, cuda, cuda:0,1 or cuda:GPU-UUID)", {.option = "device"});
 }
 
 void add_gpus(const Wish& wish, BackendChoice& choice) {
   if (choice.backend != Backend::cuda) return;
   const std::vector<GpuInfo>& there = cuda().gpus;
-  choice.gpus = wish.gpus;
+  for (const GpuName& gpu : wish.gpus) {
+    choice.gpus.push_back(gpu.uuid.empty() ? gpu.number : number_of(gpu.uuid, there));
+  }
   for (const GpuInfo& gpu : there) {
     if (choice.gpus.empty() && gpu.available) choice.gpus.push_back(gpu.index);
   }
   std::string names;
   for (const int number : choice.gpus) {
     if (number >= static_cast<int>(there.size())) {
-      throw Error(ErrorCode::device_unavailable, "there is no GPU " + std::to_string(number) + ": this machine has " +
-                                                     std::to_string(there.size()) +
-                                                     (there.size() == 1 ? " GPU" : " GPUs"));
+      throw Error(ErrorCode::device_unavailable,
+                  "there is no GPU " + std::to_string(number) + ": this machine has " + std::to_string(there.size()) +
+                      (there.size() == 1 ? " GPU" : " GPUs"),
+                  {.option = "device"});
     }
     const GpuInfo& gpu = there[static_cast<std::size_t>(number)];
     if (!gpu.available) {
-      throw Error(ErrorCode::device_unavailable, "GPU " + std::to_string(number) + ", " + gpu.name + ": " + gpu.reason);
+      throw Error(ErrorCode::device_unavailable, "GPU " + std::to_string(number) + ", " + gpu.name + ": " + gpu.reason,
+                  {.option = "device"});
     }
     names += (names.empty() ? "" : "; ") + gpu.name + ", " + gpu.arch;
   }
@@ -143,7 +183,7 @@ BackendChoice choose_backend(const RunOptions& run) {
   const std::string_view forced = forced_backend();
   const bool is_forced = !forced.empty();
   if (!is_forced && !wish.cuda) return choose_cpu_backend("");
-  BackendChoice choice = is_forced ? demanded(forced, "STOPE_BACKEND") : demanded("cuda", "--device " + run.device);
+  BackendChoice choice = is_forced ? demanded(forced, "STOPE_BACKEND") : demanded("cuda", "device " + run.device);
   choice.forced = is_forced;
   add_gpus(wish, choice);
   return choice;
@@ -151,11 +191,11 @@ BackendChoice choose_backend(const RunOptions& run) {
 
 }  // namespace device
 
-void require_backend(const RunOptions& run) {
-  device::choose_backend(run);
+void require_backend(const RunOptions& run) try { device::choose_backend(run); } catch (...) {
+  rethrow_as_error();
 }
 
-DeviceInfo device_info() {
+DeviceInfo device_info() try {
   DeviceInfo info;
   std::ifstream cpuinfo("/proc/cpuinfo");
   for (std::string line; std::getline(cpuinfo, line);) {
@@ -173,6 +213,8 @@ DeviceInfo device_info() {
   }
   info.gpus = device::cuda().gpus;
   return info;
+} catch (...) {
+  rethrow_as_error();
 }
 
 }  // namespace stope

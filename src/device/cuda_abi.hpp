@@ -30,7 +30,7 @@ struct ArrayFunctions;  // src/device/array_abi.hpp
 
 /// This number is raised with every change of this file or of a job's cuda_abi.hpp. The core refuses a plug-in of
 /// another version.
-inline constexpr std::uint32_t kVersion = 14;
+inline constexpr std::uint32_t kVersion = 15;
 inline constexpr char kEntryName[] = "stope_cuda_plugin";
 inline constexpr char kFileName[] = "libstope_cuda.so";
 
@@ -51,6 +51,7 @@ enum class Problem : std::int32_t { none, no_driver, old_driver, no_gpu, other }
 
 struct Gpu {
   char name[256];
+  char uuid[48];              ///< as nvidia-smi prints it: "GPU-" or "MIG-" and 36 characters; may be empty
   std::int32_t major, minor;  ///< compute capability
   std::int32_t multiprocessors;
   std::int32_t unused;

@@ -66,6 +66,7 @@ GpuInfo gpu_info(const cuda_abi::Machine& machine, int index, const char* archs)
   GpuInfo info;
   info.index = index;
   info.name = gpu.name;
+  info.uuid = gpu.uuid;
   info.arch = "sm_" + std::to_string(gpu.major) + std::to_string(gpu.minor);
   info.multiprocessors = gpu.multiprocessors;
   info.memory_total = gpu.memory_bytes;
@@ -184,8 +185,23 @@ Cuda load_cuda(const std::string& path) {
 }
 
 const Cuda& cuda() {
-  static const Cuda found = find_and_load();
-  return found;
+  struct Found {
+    Cuda cuda;
+    pid_t process;
+  };
+  static const Found found = {find_and_load(), ::getpid()};
+  if (found.cuda.functions == nullptr || found.process == ::getpid()) return found.cuda;
+  static const Cuda forked = {nullptr,
+                              "this process was forked from one that had already used CUDA, which does not survive a "
+                              "fork (fork before the first use, or start the process anew)",
+                              {}};
+  return forked;
+}
+
+const cuda_abi::Functions& plugin() {
+  const Cuda& found = cuda();
+  if (found.functions == nullptr) throw Error(ErrorCode::device_unavailable, "CUDA is off: " + found.reason);
+  return *found.functions;
 }
 
 namespace {

@@ -22,7 +22,18 @@ Cuda load_cuda(const std::string& path);
 /// The result of load_cuda() for this installation's plug-in: the file that STOPE_CUDA_PLUGIN names, else the one in
 /// the folder of the library (or of the program that it is linked into), else the one in the installation's library
 /// folder. The first call loads it, and it is kept.
+///
+/// CUDA does not survive a fork. In a process forked from one that had CUDA on, it is off, with that reason. What the
+/// plug-in made there is dead: owners do not hand it back (cuda_lives).
 const Cuda& cuda();
+
+/// Returns the plug-in's functions; throws device_unavailable with the reason if CUDA is off.
+const cuda_abi::Functions& plugin();
+
+/// Whether what the plug-in made may be given back to it; false in a forked process.
+inline bool cuda_lives() {
+  return cuda().functions != nullptr;
+}
 
 /// Whether this process has had work for a GPU, so that its driver has started; note_cuda_use() says so.
 bool cuda_was_used();

@@ -18,7 +18,7 @@ class Pinned {
   Pinned(int gpu, std::int64_t size) : size_(size) {
     void* memory = nullptr;
     cuda_abi::Failure failure{};
-    if (cuda().functions->pin(gpu, checked::mul(size, sizeof(T)), &memory, &failure) != 0) throw_failure(failure);
+    if (plugin().pin(gpu, checked::mul(size, sizeof(T)), &memory, &failure) != 0) throw_failure(failure);
     memory_.reset(memory);
   }
   T* data() const noexcept { return static_cast<T*>(memory_.get()); }
@@ -26,7 +26,9 @@ class Pinned {
 
  private:
   struct Unpin {
-    void operator()(void* memory) const noexcept { cuda().functions->unpin(memory); }
+    void operator()(void* memory) const noexcept {
+      if (cuda_lives()) plugin().unpin(memory);
+    }
   };
   std::unique_ptr<void, Unpin> memory_;
   std::int64_t size_ = 0;

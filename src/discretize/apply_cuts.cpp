@@ -5,11 +5,16 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "base/guarded.hpp"
 #include "base/number_text.hpp"
+#include "base/progress.hpp"
+#include "base/report.hpp"
 #include "base/thread_pool.hpp"
 #include "discretize/problem.hpp"
 #include "stope/discretize.hpp"
 #include "stope/error.hpp"
+#include "table/check_table.hpp"
+#include "table/column_error.hpp"
 
 namespace stope {
 namespace {
@@ -51,7 +56,7 @@ std::vector<std::string> names_of(const AttributeCuts& cuts, CodeStyle style) {
 
 void check_cuts(const AttributeCuts& cuts) {
   const auto fail = [&](const std::string& what) {
-    throw Error(ErrorCode::invalid_argument, "the cuts of '" + cuts.name + "' " + what);
+    throw Error(ErrorCode::invalid_argument, "the cuts of '" + cuts.name + "' " + what, {.feature = cuts.name});
   };
   for (std::size_t i = 0; i < cuts.numbers.size(); ++i) {
     if (std::isnan(cuts.numbers[i])) fail("hold a NaN");
@@ -74,20 +79,19 @@ std::string why_nominal(const Column& column) {
 // Finds the column that a set's attribute means.
 const Column& column_of(const Table& table, const std::unordered_map<std::string, std::size_t>& index_of,
                         const AttributeCuts& cuts) {
-  const std::string where = table.source.empty() ? "the table" : table.source;
   const auto index = index_of.find(cuts.name);
   if (index == index_of.end()) {
-    throw Error(ErrorCode::invalid_file, where + " has no column '" + cuts.name + "', which the cuts name");
+    throw Error(ErrorCode::invalid_data, "there is no column '" + cuts.name + "', which the cuts name",
+                {.file = table.source, .feature = cuts.name});
   }
   const Column& column = table.columns[index->second];
   if (column.role != Role::regular) {
-    throw Error(ErrorCode::invalid_file, where + ": column '" + cuts.name + "' has cuts, but is not a feature");
+    throw column_error(ErrorCode::invalid_data, table, column, " has cuts, but is not a feature");
   }
   if (column.nominal() == cuts.symbolic) return column;
-  throw Error(ErrorCode::invalid_file,
-              where + ": column '" + cuts.name + "' is " +
-                  (cuts.symbolic ? "numeric, but its cuts are values"
-                                 : "nominal" + why_nominal(column) + ", but its cuts are numbers"));
+  throw column_error(ErrorCode::invalid_data, table, column,
+                     cuts.symbolic ? " is numeric, but its cuts are values"
+                                   : " is nominal" + why_nominal(column) + ", but its cuts are numbers");
 }
 
 Buffer<std::int32_t> codes_of_numbers(const discretize::Attribute& attribute, const std::vector<double>& cuts,
@@ -131,7 +135,7 @@ Table coded_columns(const Table& table, const CutSet& cuts) {
   for (const AttributeCuts& one : cuts) {
     check_cuts(one);
     if (!names.insert(one.name).second) {
-      throw Error(ErrorCode::invalid_argument, "the cuts name '" + one.name + "' twice");
+      throw Error(ErrorCode::invalid_argument, "the cuts name '" + one.name + "' twice", {.feature = one.name});
     }
     coded.columns.push_back(column_of(table, index_of, one));
   }
@@ -140,23 +144,30 @@ Table coded_columns(const Table& table, const CutSet& cuts) {
 
 }  // namespace
 
-Table apply_cuts(const Table& table, const CutSet& cuts, const ApplyOptions& options, const RunOptions& run) {
+Table apply_cuts(const Table& table, const CutSet& cuts, const ApplyOptions& options, const RunOptions& run) try {
+  check_shape(table);
   const Table features = coded_columns(table, cuts);
   const discretize::DecisionProblem problem =
       discretize::make_problem(features, options.missing, run, discretize::Target::unused);
   discretize::require_telling_names(features, problem);
   std::vector<Column> coded(cuts.size());
   ThreadPool pool(run.threads);
-  pool.parallel_for(static_cast<std::int64_t>(cuts.size()), run.cancel, [&](std::int64_t i, int) {
-    const AttributeCuts& one = cuts[static_cast<std::size_t>(i)];
-    const discretize::Attribute& attribute = problem.attributes[static_cast<std::size_t>(i)];
-    Column& column = coded[static_cast<std::size_t>(i)];
-    column.name = one.name;
-    column.type = ValueType::polynominal;
-    column.values = names_of(one, options.style);
-    column.data = one.symbolic ? codes_of_values(attribute, one.values, problem.n_rows)
-                               : codes_of_numbers(attribute, one.numbers, problem.n_rows);
-  });
+  const JobTime time(run);
+  PhaseProgress progress(run, "code", static_cast<std::int64_t>(cuts.size()));
+  pool.parallel_for(
+      static_cast<std::int64_t>(cuts.size()), run.cancel,
+      [&](std::int64_t i, int) {
+        const AttributeCuts& one = cuts[static_cast<std::size_t>(i)];
+        const discretize::Attribute& attribute = problem.attributes[static_cast<std::size_t>(i)];
+        Column& column = coded[static_cast<std::size_t>(i)];
+        column.name = one.name;
+        column.type = ValueType::polynominal;
+        column.values = names_of(one, options.style);
+        column.data = one.symbolic ? codes_of_values(attribute, one.values, problem.n_rows)
+                                   : codes_of_numbers(attribute, one.numbers, problem.n_rows);
+        progress.add(1);
+      },
+      &progress);
   Table result;
   result.n_rows = problem.n_rows;
   result.source = table.source;
@@ -176,7 +187,10 @@ Table apply_cuts(const Table& table, const CutSet& cuts, const ApplyOptions& opt
       result.columns.push_back(std::move(coded[found->second]));
     }
   }
+  time.hand("code", pool.size());
   return result;
+} catch (...) {
+  rethrow_as_error();
 }
 
 }  // namespace stope

@@ -175,7 +175,8 @@ std::vector<std::int64_t> find_on_gpus(const DecisionProblem& problem, Criterion
                                        const device::BackendChoice& choice, const RunOptions& run, BestCutRun& result) {
   const bool named = choice.backend == device::Backend::cuda;
   const char* const why_not = why_not_on_gpu(problem, criterion, n_permutations);
-  if (named && why_not != nullptr) throw Error(ErrorCode::unsupported, std::string(why_not) + ": --device cpu");
+  if (named && why_not != nullptr)
+    throw Error(ErrorCode::unsupported, std::string(why_not) + ": device cpu computes them", {.option = "device"});
   BackendReport& report = result.report;
   std::vector<int> gpus = choice.gpus;
   std::string gpu_name = choice.reason;
@@ -229,8 +230,8 @@ BestCutRun best_cut_of_each(const DecisionProblem& problem, Criterion criterion,
   const std::int64_t n_alone = permutations ? n_wanted : columns_of_one_thread(n_wanted, problem.n_rows, pool.size());
   std::vector<std::unique_ptr<Worker>> workers(static_cast<std::size_t>(pool.size()));
   // Progress counts each column once per permutation.
-  SharedProgress progress(&run.progress, permutations ? "permutations" : "cuts",
-                          n_wanted * std::max<std::int64_t>(n_permutations, 1));
+  PhaseProgress progress(run, permutations ? "permutations" : "cuts",
+                         n_wanted * std::max<std::int64_t>(n_permutations, 1));
   const auto each_column = [&] {
     const std::int64_t times = permutations ? permutations->in_round() : 1;
     const auto look_at = [&](std::int64_t begin, std::int64_t end, int number, const Crew& crew) {
@@ -240,8 +241,9 @@ BestCutRun best_cut_of_each(const DecisionProblem& problem, Criterion criterion,
                   crew);
       progress.add((end - begin) * times);
     };
-    for_tasks_of_columns(n_alone, problem.n_rows, pool, run.cancel,
-                         [&](std::int64_t begin, std::int64_t end, int number) { look_at(begin, end, number, {}); });
+    for_tasks_of_columns(
+        n_alone, problem.n_rows, pool, run.cancel,
+        [&](std::int64_t begin, std::int64_t end, int number) { look_at(begin, end, number, {}); }, &progress);
     for (std::int64_t i = n_alone; i < n_wanted; ++i) look_at(i, i + 1, 0, Crew(pool, run.cancel));
   };
   if (!permutations) {

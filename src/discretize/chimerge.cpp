@@ -51,10 +51,15 @@ class Intervals {
   }
 
   // Merges until the least chi-square reaches the threshold, or until min_intervals intervals are left.
-  void merge(double threshold, std::int64_t min_intervals) {
-    for (std::int64_t i = 0; i + 1 < n_; ++i) push(i, i + 1);
+  void merge(double threshold, std::int64_t min_intervals, TaskProgress& progress) {
+    constexpr std::int64_t kPoll = 256;  // pairs; with a thousand classes each takes microseconds
+    for (std::int64_t i = 0; i + 1 < n_; ++i) {
+      if (i % kPoll == 0) progress.poll();
+      push(i, i + 1);
+    }
     std::int64_t left_over = n_;
     while (left_over > min_intervals && !queue_.empty()) {
+      if (left_over % kPoll == 0) progress.at(n_ - left_over, n_);
       const Pair pair = queue_.top();
       queue_.pop();
       if (stamp(pair.left) != pair.left_stamp || stamp(pair.right) != pair.right_stamp) continue;
@@ -130,11 +135,13 @@ class ChiMerge final : public IntervalMethod {
       : unit_(problem.weighted ? 0x1.0p-20 : 1.0), min_intervals_(min_intervals) {
     if (!(confidence > 0.0 && confidence < 1.0)) {
       throw Error(ErrorCode::invalid_argument,
-                  "the confidence " + number_text(confidence) + " does not lie between 0 and 1");
+                  "the confidence " + number_text(confidence) + " does not lie between 0 and 1",
+                  {.option = "confidence"});
     }
     if (min_intervals < 1) {
       throw Error(ErrorCode::invalid_argument,
-                  "at least " + std::to_string(min_intervals) + " intervals: ChiMerge always leaves one");
+                  "at least " + std::to_string(min_intervals) + " intervals: ChiMerge always leaves one",
+                  {.option = "min_intervals"});
     }
     for (const std::int64_t n : problem.class_totals) {
       numbers_.push_back(static_cast<std::int32_t>(n_present_));
@@ -143,10 +150,10 @@ class ChiMerge final : public IntervalMethod {
     if (n_present_ > 1) threshold_ = chi_square_quantile(confidence, static_cast<double>(n_present_ - 1));
   }
 
-  std::vector<double> cuts(const SortedValues& column) const override {
+  std::vector<double> cuts(const SortedValues& column, TaskProgress& progress) const override {
     if (n_present_ < 2) return {};
     Intervals intervals(column, numbers_, n_present_, unit_);
-    intervals.merge(threshold_, min_intervals_);
+    intervals.merge(threshold_, min_intervals_, progress);
     std::vector<double> found;
     for (const std::int64_t place : intervals.boundaries()) {
       found.push_back(cut_between(column.at(place - 1), column.at(place)));

@@ -44,14 +44,15 @@ inline std::int64_t columns_of_task(std::int64_t n_rows) {
   return n < kMostLanes ? n : n / kMostLanes * kMostLanes;
 }
 
-/// Calls work(begin, end, worker) for n columns of n_rows, one task of columns at a time.
+/// Calls work(begin, end, worker) for n columns of n_rows, one task of columns at a time; `work` adds to `progress`.
 template <class Work>
 void for_tasks_of_columns(std::int64_t n, std::int64_t n_rows, ThreadPool& pool, const CancelToken& cancel,
-                          const Work& work) {
+                          const Work& work, PhaseProgress* progress = nullptr) {
   const std::int64_t of_task = columns_of_task(n_rows);
-  pool.parallel_for(checked::ceil_div(n, of_task), cancel, [&](std::int64_t task, int worker) {
-    work(task * of_task, std::min(n, (task + 1) * of_task), worker);
-  });
+  pool.parallel_for(
+      checked::ceil_div(n, of_task), cancel,
+      [&](std::int64_t task, int worker) { work(task * of_task, std::min(n, (task + 1) * of_task), worker); },
+      progress);
 }
 
 /// How many of n columns threads sort one by one. The rest are too few to keep all threads busy: a crew sorts them.

@@ -30,11 +30,13 @@ constexpr std::int64_t piece_bytes(std::int64_t n_rows) {
 }
 
 const cuda_abi::Functions& functions() {
-  return *device::cuda().functions->discretize;
+  return *device::plugin().discretize;
 }
 
 struct Destroy {
-  void operator()(cuda_abi::Session* session) const { functions().destroy(session); }
+  void operator()(cuda_abi::Session* session) const {
+    if (device::cuda_lives()) functions().destroy(session);
+  }
 };
 
 // The GPU memory that pieces of n_columns columns take: for copies, and sorted and searched
@@ -64,7 +66,7 @@ std::int64_t columns_of_piece(const cuda_abi::Decisions& decisions, std::int64_t
   throw Error(ErrorCode::out_of_memory, "the best cut of a column of " + std::to_string(decisions.n_rows) +
                                             " rows takes " + std::to_string(memory_of(decisions, 1, value_bytes)) +
                                             " bytes of GPU memory, but only " + std::to_string(most) +
-                                            " can be used; --device cpu takes less");
+                                            " can be used; device cpu takes less");
 }
 
 // Attributes of one type. Each GPU takes every n-th piece of them.

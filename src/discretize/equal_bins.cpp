@@ -14,8 +14,9 @@ constexpr std::int64_t kMostBins = 65536;  // the same limit as for the histogra
 
 void check_bins(std::int64_t n_bins) {
   if (n_bins >= 1 && n_bins <= kMostBins) return;
-  throw Error(ErrorCode::invalid_argument, "the number of bins is " + std::to_string(n_bins) +
-                                               ": it must be from 1 to " + std::to_string(kMostBins));
+  throw Error(ErrorCode::invalid_argument,
+              "the number of bins is " + std::to_string(n_bins) + ": it must be from 1 to " + std::to_string(kMostBins),
+              {.option = "n_bins"});
 }
 
 // Cuts at low + i (high - low) / bins between the smallest and the largest finite value.
@@ -23,7 +24,7 @@ class EqualWidth final : public IntervalMethod {
  public:
   explicit EqualWidth(std::int64_t n_bins) : n_bins_(n_bins) { check_bins(n_bins); }
 
-  std::vector<double> cuts(const SortedValues& column) const override {
+  std::vector<double> cuts(const SortedValues& column, TaskProgress& /*progress*/) const override {
     const auto finite = [](double x) { return std::isfinite(x); };
     const auto first = std::find_if(column.values.begin(), column.values.end(), finite);
     if (first == column.values.end()) return {};
@@ -50,7 +51,7 @@ class EqualFrequency final : public IntervalMethod {
  public:
   explicit EqualFrequency(std::int64_t n_bins) : n_bins_(n_bins) { check_bins(n_bins); }
 
-  std::vector<double> cuts(const SortedValues& column) const override {
+  std::vector<double> cuts(const SortedValues& column, TaskProgress& /*progress*/) const override {
     const std::int64_t n = column.size();
     std::vector<std::int64_t> boundaries;  // rows before each of them
     for (std::int64_t i = 0; i + 1 < n; ++i) {

@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/progress.hpp"
 #include "discretize/problem.hpp"
 #include "stope/discretize.hpp"
 
@@ -26,8 +27,8 @@ struct SortedValues {
 class IntervalMethod {
  public:
   virtual ~IntervalMethod() = default;
-  /// Returns ascending cuts; none where there is no value.
-  virtual std::vector<double> cuts(const SortedValues& column) const = 0;
+  /// Returns ascending cuts; none where there is no value. Polls and tells by `progress`.
+  virtual std::vector<double> cuts(const SortedValues& column, TaskProgress& progress) const = 0;
 };
 
 /// Throws invalid_argument for options out of range. The problem must outlive the method.

@@ -12,6 +12,8 @@
 #include <unordered_map>
 
 #include "base/checked.hpp"
+#include "base/memory.hpp"
+#include "base/progress.hpp"
 #include "base/thread_pool.hpp"
 #include "discretize/sorted_rows.hpp"
 #include "discretize/value_order.hpp"
@@ -55,14 +57,11 @@ class GlobalSearch {
     }
     const std::int64_t bytes =
         checked::mul(checked::mul(problem.n_rows, problem.n_attributes()), sizeof(std::uint32_t));
-    if (const std::int64_t budget = memory_budget(run); bytes > budget) {
-      throw Error(ErrorCode::out_of_memory, "the global method needs " + std::to_string(bytes) +
-                                                " bytes for the orders of all columns, more than the " +
-                                                std::to_string(budget) + " allowed");
-    }
+    require_memory("the orders of all columns, for the global method, need", bytes, run);
     orders_.resize(problem.attributes.size());
     scratch_.resize(static_cast<std::size_t>(pool_.size()));
     counters_.resize(scratch_.size());
+    const PhaseProgress phase(run, "sort", 0);
     pool_.parallel_for(problem.n_attributes(), run.cancel, [&](std::int64_t a, int worker) {
       make_order(problem_.attributes[static_cast<std::size_t>(a)], orders_[static_cast<std::size_t>(a)],
                  scratch_[static_cast<std::size_t>(worker)]);
@@ -79,7 +78,7 @@ class GlobalSearch {
       if (best.pairs <= 0) break;
       chosen.push_back(cut_of(best));
       divide_by(chosen.back());
-      if (run_.progress) run_.progress("cuts", static_cast<std::int64_t>(chosen.size()), 0);
+      tell_progress(run_, "cuts", static_cast<std::int64_t>(chosen.size()), 0);
     }
     return chosen;
   }

@@ -49,14 +49,19 @@ class Mdlp final : public IntervalMethod {
         unit_(problem.weighted ? kWeightUnit : 1.0),
         information_(problem.weighted ? 0 : problem.n_rows) {}
 
-  std::vector<double> cuts(const SortedValues& column) const override {
+  std::vector<double> cuts(const SortedValues& column, TaskProgress& progress) const override {
     std::vector<double> found;
     std::vector<Interval> open = {{0, column.size()}};  // a stack: a chain of cuts may be as long as the column
+    std::int64_t n_settled = 0;                         // rows of intervals that stay whole
     while (!open.empty()) {
+      progress.at(n_settled, column.size());
       const Interval interval = open.back();
       open.pop_back();
       const std::int64_t last = best_cut(column, interval);
-      if (last < 0) continue;
+      if (last < 0) {
+        n_settled += interval.end - interval.begin;
+        continue;
+      }
       found.push_back(cut_between(column.at(last), column.at(last + 1)));
       open.push_back({interval.begin, last + 1});
       open.push_back({last + 1, interval.end});

@@ -1,74 +1,58 @@
 // The names of the options of discretisation and trees (stope/discretize.hpp).
-#include <array>
-#include <string>
-#include <string_view>
-#include <vector>
-
+#include "base/choices.hpp"
+#include "base/guarded.hpp"
 #include "stope/discretize.hpp"
-#include "stope/error.hpp"
-#include "stope/nearest_name.hpp"
 
 namespace stope {
 namespace {
 
-template <class Choice>
-struct Named {
-  Choice choice;
-  std::string_view name;
-};
-
-constexpr std::array<Named<MissingPolicy>, 4> kPolicies = {{{MissingPolicy::error, "error"},
-                                                            {MissingPolicy::value, "value"},
-                                                            {MissingPolicy::drop, "drop"},
-                                                            {MissingPolicy::fill, "fill"}}};
-constexpr std::array<Named<Criterion>, 3> kCriteria = {
-    {{Criterion::discernibility, "discernibility"}, {Criterion::gini, "gini"}, {Criterion::entropy, "entropy"}}};
-constexpr std::array<Named<DiscretizeMethod>, 5> kMethods = {{{DiscretizeMethod::md_global, "md-global"},
-                                                              {DiscretizeMethod::mdlp, "mdlp"},
-                                                              {DiscretizeMethod::chimerge, "chimerge"},
-                                                              {DiscretizeMethod::equal_width, "equal-width"},
-                                                              {DiscretizeMethod::equal_frequency, "equal-frequency"}}};
-
-/// Returns the choice of that name. `what` names in the error what is unknown.
-template <class Choice, std::size_t kN>
-Choice choice_of(const std::array<Named<Choice>, kN>& table, std::string_view name, const std::string& what) {
-  std::vector<std::string> names;
-  for (const Named<Choice>& row : table) {
-    if (row.name == name) return row.choice;
-    names.emplace_back(row.name);
-  }
-  throw Error(ErrorCode::invalid_argument,
-              "unknown " + what + " '" + std::string(name) + "'" + did_you_mean(name, names));
-}
-
-template <class Choice, std::size_t kN>
-std::string_view name_of(const std::array<Named<Choice>, kN>& table, Choice choice) noexcept {
-  for (const Named<Choice>& row : table) {
-    if (row.choice == choice) return row.name;
-  }
-  return {};
-}
+constexpr std::string_view kPolicies[] = {"error", "value", "drop", "fill"};
+constexpr std::string_view kCriteria[] = {"discernibility", "gini", "entropy"};
+constexpr std::string_view kOrders[] = {"score", "column"};
+constexpr std::string_view kMethods[] = {"md-global", "md-local", "mdlp", "chimerge", "equal-width", "equal-frequency"};
+constexpr std::string_view kStyles[] = {"codes", "labels"};
 
 }  // namespace
 
-MissingPolicy missing_policy(std::string_view name) {
-  return choice_of(kPolicies, name, "policy for missing values");
+MissingPolicy missing_policy(std::string_view name) try {
+  return choice_of<MissingPolicy>(kPolicies, name, {"policy for missing values", "missing"});
+} catch (...) {
+  rethrow_as_error();
 }
-Criterion criterion(std::string_view name) {
-  return choice_of(kCriteria, name, "criterion");
-}
-DiscretizeMethod discretize_method(std::string_view name) {
-  return choice_of(kMethods, name, "method of discretisation");
-}
-
 std::string_view to_string(MissingPolicy policy) noexcept {
   return name_of(kPolicies, policy);
+}
+Criterion criterion(std::string_view name) try {
+  return choice_of<Criterion>(kCriteria, name, {"criterion", "criterion"});
+} catch (...) {
+  rethrow_as_error();
 }
 std::string_view to_string(Criterion criterion) noexcept {
   return name_of(kCriteria, criterion);
 }
+AttributeOrder attribute_order(std::string_view name) try {
+  return choice_of<AttributeOrder>(kOrders, name, {"order of attributes", "order"});
+} catch (...) {
+  rethrow_as_error();
+}
+std::string_view to_string(AttributeOrder order) noexcept {
+  return name_of(kOrders, order);
+}
+DiscretizeMethod discretize_method(std::string_view name) try {
+  return choice_of<DiscretizeMethod>(kMethods, name, {"method of discretisation", "method"});
+} catch (...) {
+  rethrow_as_error();
+}
 std::string_view to_string(DiscretizeMethod method) noexcept {
   return name_of(kMethods, method);
+}
+CodeStyle code_style(std::string_view name) try {
+  return choice_of<CodeStyle>(kStyles, name, {"style of codes", "style"});
+} catch (...) {
+  rethrow_as_error();
+}
+std::string_view to_string(CodeStyle style) noexcept {
+  return name_of(kStyles, style);
 }
 
 }  // namespace stope

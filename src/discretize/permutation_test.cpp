@@ -39,12 +39,15 @@ bool PermutationTest::next_round() {
   in_round_ = std::min(most, n_permutations_ - n_done_);
   classes_.resize(static_cast<std::size_t>(in_round_ * n));
   totals_.resize(static_cast<std::size_t>(in_round_));
-  for (std::int64_t j = 0; j < in_round_; ++j)
+  for (std::int64_t j = 0; j < in_round_; ++j) {
+    cancel_.check();
     shuffler_.next(classes_.data() + j * n, totals_[static_cast<std::size_t>(j)]);
+  }
   if (!fast_) return true;
   stride_ = (in_round_ + kPermutations - 1) / kPermutations * kPermutations;
   bytes_.assign(static_cast<std::size_t>(stride_ * n), 0);
   for (std::int64_t j = 0; j < in_round_; ++j) {
+    cancel_.check();
     for (std::int64_t row = 0; row < n; ++row) {
       bytes_[static_cast<std::size_t>(row * stride_ + j)] =
           static_cast<std::uint8_t>(classes_[static_cast<std::size_t>(j * n + row)]);

@@ -6,21 +6,20 @@
 #include <numeric>
 
 #include "base/number_text.hpp"
+#include "base/progress.hpp"
 #include "base/thread_pool.hpp"
 #include "discretize/crew.hpp"
 #include "discretize/score.hpp"
 #include "stope/error.hpp"
 #include "stope/stats.hpp"
+#include "table/check_table.hpp"
+#include "table/column_error.hpp"
 
 namespace stope::discretize {
 namespace {
 
-std::string where_is(const Table& table, const Column& column) {
-  return (table.source.empty() ? "" : table.source + ": ") + "column '" + column.name + "'";
-}
-
 [[noreturn]] void refuse(const Table& table, const Column& column, std::int64_t row, const std::string& what) {
-  throw Error(ErrorCode::invalid_file, where_is(table, column) + ", row " + std::to_string(row) + ": " + what);
+  throw column_error(ErrorCode::invalid_data, table, column, ": " + what, row);
 }
 
 // Returns the row of the table that is the problem's `row`.
@@ -31,19 +30,32 @@ std::int64_t row_of(const DecisionProblem& problem, std::int64_t row) {
 const Column& label_of(const Table& table) {
   const std::int64_t label = table.find(Role::label);
   if (label < 0) {
-    throw Error(ErrorCode::invalid_argument,
-                (table.source.empty() ? "the table" : table.source) +
-                    ": which column is the label? Name it with --target, or by its role in --schema");
+    throw Error(ErrorCode::invalid_argument, "which column is the label?", {.file = table.source, .option = "target"});
   }
   const Column& column = table.columns[static_cast<std::size_t>(label)];
   if (column.nominal()) return column;
-  throw Error(
-      ErrorCode::invalid_argument,
-      "the label '" + column.name + "' is numeric, but classes must be nominal (--nominal, or numbers cut beforehand)");
+  throw Error(ErrorCode::invalid_argument, "the label '" + column.name + "' is numeric, but classes must be nominal",
+              {.file = table.source, .option = "nominal", .feature = column.name});
 }
 
-// Returns the first row with a missing value, or -1.
+// Checks the codes of a column, and returns the first row with a missing value, or -1.
+std::int64_t first_missing_code(const Column& column) {
+  constexpr std::int64_t kAtOnce = 4096;  // rows that lie in the cache between the check and the search
+  const std::int32_t* const codes = column.codes().data();
+  std::int64_t first = -1;
+  for (std::int64_t begin = 0; begin < column.size(); begin += kAtOnce) {
+    const std::int64_t end = std::min(begin + kAtOnce, column.size());
+    check_codes(column, begin, end);
+    if (first >= 0) continue;
+    const std::int32_t* const found = std::find(codes + begin, codes + end, kMissingCode);
+    if (found != codes + end) first = found - codes;
+  }
+  return first;
+}
+
+// Returns the first row with a missing value, or -1. Checks codes.
 std::int64_t first_missing(const Column& column) {
+  if (column.nominal()) return first_missing_code(column);
   return std::visit(
       [](const auto& values) {
         std::int64_t missing = 0;
@@ -143,7 +155,7 @@ Fill fill_of_numbers(const Table& table, const Column& column, const RunOptions&
   Table one;
   one.n_rows = table.n_rows;
   one.columns.push_back(column);
-  RunOptions here = run;
+  RunOptions here = silent(run);
   here.device = "cpu";
   here.threads = 1;
   const Statistics statistics = describe(one, {}, here);
@@ -151,8 +163,8 @@ Fill fill_of_numbers(const Table& table, const Column& column, const RunOptions&
   if (statistics.columns[0].count == 0) return fill;
   const double mean = statistics.columns[0].mean;
   if (!std::isfinite(mean)) {
-    throw Error(ErrorCode::invalid_file,
-                where_is(table, column) + ": missing values cannot be filled, the mean is not finite");
+    throw column_error(ErrorCode::invalid_data, table, column,
+                       ": missing values cannot be filled, the mean is not finite");
   }
   fill.number = mean;
   return fill;
@@ -198,7 +210,9 @@ void name_missing(Attribute& attribute) {
   if (!attribute.symbolic || !attribute.has_missing) return;
   const auto code = static_cast<std::int32_t>(attribute.values.size());
   attribute.data = with_code(std::get<Buffer<std::int32_t>>(attribute.data), code);
-  attribute.values.emplace_back(kMissingValue);
+  std::vector<std::string> values = attribute.values.names();
+  values.emplace_back(kMissingValue);
+  attribute.values = std::move(values);
 }
 
 void count_classes(const Table& table, const Column& label, DecisionProblem& problem) {
@@ -208,7 +222,7 @@ void count_classes(const Table& table, const Column& label, DecisionProblem& pro
   problem.class_totals.assign(label.values.size(), 0);
   for (std::int64_t row = 0; row < problem.n_rows; ++row) {
     const std::int32_t code = problem.class_of[row];
-    if (code < 0) refuse(table, label, row_of(problem, row), "a missing label");
+    if (code < 0) refuse(table, label, row_of(problem, row), "the label is missing; remove such rows");
     problem.class_totals[static_cast<std::size_t>(code)] += problem.weight(row);
   }
   problem.total = std::accumulate(problem.class_totals.begin(), problem.class_totals.end(), std::int64_t{0});
@@ -220,10 +234,9 @@ void check_size(const Table& table, std::int64_t n_rows) {
                 std::to_string(n_rows) + " rows: scores are counted for at most " + std::to_string(kMostRows));
   }
   if (n_rows > 0) return;
-  throw Error(ErrorCode::invalid_file, (table.source.empty() ? "" : table.source + ": ") +
-                                           std::string(table.n_rows == 0 ? "no rows"
-                                                                         : "no row remains: every one has "
-                                                                           "a missing value or weight 0"));
+  throw Error(ErrorCode::invalid_data,
+              table.n_rows == 0 ? "the table has no rows" : "no row remains: every one has a missing value or weight 0",
+              {table.source});
 }
 
 // Takes the weights and the rows that remain. Returns whether `taken` holds those rows.
@@ -260,14 +273,15 @@ bool DecisionProblem::pure() const {
 }
 
 DecisionProblem make_problem(const Table& table, MissingPolicy policy, const RunOptions& run, Target target) {
-  if (target == Target::needed) label_of(table);
+  check_shape(table);
+  if (target == Target::needed) check_codes(label_of(table));
   ThreadPool pool(run.threads);
   const std::vector<std::int64_t> features = table.features();
   std::vector<std::int64_t> missing = first_missing_rows(table, features, pool, run.cancel);
   for (std::size_t f = 0; policy == MissingPolicy::error && f < features.size(); ++f) {
     if (missing[f] < 0) continue;
-    refuse(table, table.columns[static_cast<std::size_t>(features[f])], missing[f],
-           "a missing value (--missing-policy value, drop or fill says what it means)");
+    const Column& column = table.columns[static_cast<std::size_t>(features[f])];
+    throw column_error(ErrorCode::invalid_data, table, column, ": a missing value", missing[f], "missing");
   }
   DecisionProblem problem;
   Table taken;

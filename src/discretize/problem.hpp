@@ -20,7 +20,7 @@ struct Attribute {
   std::int64_t column = 0;  ///< number in the table
   bool symbolic = false;
   std::variant<Buffer<double>, Buffer<float>, Buffer<std::int32_t>> data;
-  std::vector<std::string> values;  ///< symbolic attributes only
+  Values values;  ///< symbolic attributes only
   bool has_missing = false;
 
   /// Calls visit(const double* or const float*).
@@ -48,8 +48,8 @@ struct DecisionProblem {
   std::int64_t n_rows = 0;
   std::vector<Attribute> attributes;  ///< the table's features, in their order
   std::string target;
-  std::vector<std::string> classes;  ///< every value of the target's list, also those without a row
-  Buffer<std::int32_t> class_of;     ///< class of each row, in [0, classes.size())
+  Values classes;                 ///< every value of the target's list, also those without a row
+  Buffer<std::int32_t> class_of;  ///< class of each row, in [0, classes.size())
   bool weighted = false;
   std::vector<std::int64_t> weights;       ///< weight of each row in kWeightUnit, above 0; empty unless weighted
   std::vector<std::int64_t> class_totals;  ///< rows, or weights, of each class
@@ -66,14 +66,14 @@ struct DecisionProblem {
 /// Makes the problem that a table with a nominal column of role label poses. Rows of weight 0 are left out. Weights are
 /// rounded to multiples of kWeightUnit. It shares the table's memory, except where rows are left out, values are filled
 /// in, or a symbolic attribute has missing values.
-/// Throws invalid_argument without a nominal label. Throws invalid_file for a missing label, for a weight that is
+/// Throws invalid_argument without a nominal label. Throws invalid_data for a missing label, for a weight that is
 /// missing, negative or too large, for a table without rows, and under MissingPolicy::error for a missing value (naming
 /// attribute and row). Throws unsupported for more than kMostRows rows.
 /// If the target is unused, there are no classes, and the label is not checked.
 DecisionProblem make_problem(const Table& table, MissingPolicy missing, const RunOptions& run = {},
                              Target target = Target::needed);
 
-/// Cuts know values by name. Throws invalid_file if an attribute has missing values, which are spelled kMissingValue,
+/// Cuts know values by name. Throws invalid_data if an attribute has missing values, which are spelled kMissingValue,
 /// and also a present value of that name.
 void require_telling_names(const Table& table, const DecisionProblem& problem);
 

@@ -3,6 +3,9 @@
 #include <chrono>
 #include <numeric>
 
+#include "base/guarded.hpp"
+#include "base/progress.hpp"
+#include "base/report.hpp"
 #include "base/thread_pool.hpp"
 #include "discretize/best_cut.hpp"
 #include "discretize/problem.hpp"
@@ -64,11 +67,13 @@ void add_q_values(std::vector<BestCut>& cuts) {
 
 }  // namespace
 
-BestCuts best_cuts(const Table& table, const BestCutOptions& options, const RunOptions& run) {
+BestCuts best_cuts(const Table& table, const BestCutOptions& options, const RunOptions& run) try {
   if (options.n_permutations < 0) {
     throw Error(ErrorCode::invalid_argument,
-                "the number of permutations is " + std::to_string(options.n_permutations) + ", less than 0");
+                "the number of permutations is " + std::to_string(options.n_permutations) + ", less than 0",
+                {.option = "n_permutations"});
   }
+  const RunningJob running(run);
   const auto start = std::chrono::steady_clock::now();
   const DecisionProblem problem = discretize::make_problem(table, options.missing, run);
   const BestCutRun found =
@@ -99,7 +104,10 @@ BestCuts best_cuts(const Table& table, const BestCutOptions& options, const RunO
   result.classes = problem.classes;
   result.report = {found.report, problem.n_rows, problem.n_attributes(), problem.class_totals, found.gpu_seconds};
   result.report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  hand_report(run, "cuts", result.report);
   return result;
+} catch (...) {
+  rethrow_as_error();
 }
 
 }  // namespace stope

@@ -3,14 +3,19 @@
 #include <cmath>
 #include <limits>
 #include <string>
-#include <string_view>
-#include <unordered_map>
 #include <utility>
 
 #include "base/checked.hpp"
+#include "base/guarded.hpp"
+#include "base/memory.hpp"
+#include "base/progress.hpp"
+#include "base/report.hpp"
 #include "eval/folds.hpp"
+#include "knn/range_warning.hpp"
 #include "stope/error.hpp"
 #include "stope/eval.hpp"
+#include "stope/neighbors_model.hpp"
+#include "table/column_error.hpp"
 #include "table/column_memory.hpp"
 
 namespace stope {
@@ -25,7 +30,8 @@ struct Predictions {
 const Column& label_of(const Table& table) {
   const std::int64_t at = table.find(Role::label);
   if (at < 0) {
-    throw Error(ErrorCode::invalid_argument, "evaluation needs a label, but the table has none", {table.source});
+    throw Error(ErrorCode::invalid_argument, "evaluation needs a label, but the table has none",
+                {.file = table.source, .option = "target"});
   }
   return table.columns[static_cast<std::size_t>(at)];
 }
@@ -33,19 +39,20 @@ const Column& label_of(const Table& table) {
 void check_label_present(const Table& table, const Column& label) {
   for (std::int64_t row = 0; row < label.size(); ++row) {
     if (!label.missing(row)) continue;
-    throw Error(ErrorCode::invalid_file, "the label '" + label.name + "' of row " + std::to_string(row) + " is missing",
-                {table.source});
+    throw column_error(ErrorCode::invalid_data, table, label, ": the label is missing; remove such rows", row);
   }
 }
 
 void check_ks(const EvaluateOptions& options, std::int64_t smallest_training_part) {
-  if (options.ks.empty()) throw Error(ErrorCode::invalid_argument, "no k to evaluate");
+  if (options.ks.empty()) throw Error(ErrorCode::invalid_argument, "no k to evaluate", {.option = "ks"});
   for (const std::int64_t k : options.ks) {
-    if (k < 1) throw Error(ErrorCode::invalid_argument, "k = " + std::to_string(k) + " is not positive");
+    if (k < 1)
+      throw Error(ErrorCode::invalid_argument, "k = " + std::to_string(k) + " is not positive", {.option = "ks"});
     if (k > smallest_training_part && options.knn.compat == Compat::none) {
-      throw Error(ErrorCode::invalid_argument, "k = " + std::to_string(k) + " exceeds the " +
-                                                   std::to_string(smallest_training_part) +
-                                                   " training rows that a test row has in this evaluation");
+      throw Error(ErrorCode::invalid_argument,
+                  "k = " + std::to_string(k) + " exceeds the " + std::to_string(smallest_training_part) +
+                      " training rows that a test row has in this evaluation",
+                  {.option = "ks"});
     }
   }
 }
@@ -59,6 +66,17 @@ std::vector<std::vector<std::int64_t>> test_rows(const Table& table, const Colum
     return {holdout_rows(table.n_rows, options.holdout, options.seed, classes)};
   }
   return cross_validation_folds(table.n_rows, options.n_folds, options.seed, classes);
+}
+
+// Throws out_of_memory if predictions and scores of every k exceed the memory limit.
+void require_room_for_scores(const Column& label, std::int64_t n_ks, const RunOptions& run) {
+  const std::int64_t n_rows = label.size(), n_classes = label.nominal() ? std::ssize(label.values.names()) : 0;
+  constexpr std::int64_t kRowBytes = sizeof(double) + sizeof(ConfusionCell);
+  constexpr std::int64_t kClassBytes = 3 * sizeof(double) + sizeof(std::int64_t);
+  const std::int64_t bytes = checked::add(checked::mul(n_rows, kRowBytes), checked::mul(n_classes, kClassBytes));
+  require_memory("predictions and scores of " + std::to_string(n_rows) + " rows and " + std::to_string(n_classes) +
+                     " classes, for each k, need",
+                 checked::mul(bytes, n_ks), run, {.option = "ks"});
 }
 
 // Where the splits of the table go, and what they and their normalised copy leave of the memory budget.
@@ -92,37 +110,19 @@ void accumulate(SearchReport& total, const SearchReport& fold, std::size_t index
   total.threads = std::max(total.threads, fold.threads);
 }
 
-// The weights of `table`'s features in the order of those of `normalized`: normalising moves columns under
-// Compat::rapidminer. A wrong number of weights is left to the fit, which says so.
-std::vector<double> weights_once_normalized(const std::vector<double>& weights, const Table& table,
-                                            const Table& normalized) {
-  const std::vector<std::int64_t> features = table.features();
-  if (weights.size() != features.size()) return weights;
-  std::unordered_map<std::string_view, double> by_name;
-  for (std::size_t i = 0; i < features.size(); ++i) {
-    by_name.emplace(table.columns[static_cast<std::size_t>(features[i])].name, weights[i]);
-  }
-  std::vector<double> moved;
-  moved.reserve(weights.size());
-  for (const std::int64_t feature : normalized.features()) {
-    moved.push_back(by_name.at(normalized.columns[static_cast<std::size_t>(feature)].name));
-  }
-  return moved;
-}
-
-// Fits on `train` and predicts `test`; for every k, prediction i belongs to table row rows[i].
-SearchReport predict_fold(const Table& train, const Table& test, const std::vector<std::int64_t>& rows,
-                          bool label_is_nominal, const KnnOptions& knn, const std::vector<std::int64_t>& ks,
-                          const VoteOptions& vote, const RunOptions& run, Predictions& predictions) {
+// Predicts `test`; for every k, prediction i belongs to table row rows[i].
+SearchReport predict_fold(const NeighborsModel& model, const Table& test, const std::vector<std::int64_t>& rows,
+                          const std::vector<std::int64_t>& ks, const VoteOptions& vote, const RunOptions& run,
+                          Predictions& predictions) {
   SearchReport report;
   const auto scatter = [&](const auto& from, auto& to) {
     for (std::size_t i = 0; i < rows.size(); ++i) to[static_cast<std::size_t>(rows[i])] = from[i];
   };
-  if (label_is_nominal) {
-    const auto results = KnnClassifier::fit(train, knn, run).predict_each(test, ks, vote, run, &report);
+  if (model.classifies()) {
+    const auto results = KnnClassifier::fit(model.train, model.options, run).predict_each(test, ks, vote, run, &report);
     for (std::size_t i = 0; i < results.size(); ++i) scatter(results[i].codes, predictions.codes[i]);
   } else {
-    const auto results = KnnRegressor::fit(train, knn, run).predict_each(test, ks, vote, run, &report);
+    const auto results = KnnRegressor::fit(model.train, model.options, run).predict_each(test, ks, vote, run, &report);
     for (std::size_t i = 0; i < results.size(); ++i) scatter(results[i], predictions.numbers[i]);
   }
   return report;
@@ -134,6 +134,21 @@ std::vector<T> select(const std::vector<T>& values, const std::vector<std::int64
   selected.reserve(rows.size());
   for (const std::int64_t row : rows) selected.push_back(values[static_cast<std::size_t>(row)]);
   return selected;
+}
+
+double score_fold(const std::vector<std::int32_t>& truth, const std::vector<std::int32_t>& predicted) {
+  std::int64_t n_rows = 0, right = 0;
+  for (std::size_t i = 0; i < truth.size(); ++i) {
+    if (truth[i] == kMissingCode) continue;
+    ++n_rows;
+    right += truth[i] == predicted[i] ? 1 : 0;
+  }
+  return n_rows == 0 ? std::numeric_limits<double>::quiet_NaN()
+                     : static_cast<double>(right) / static_cast<double>(n_rows);
+}
+
+double score_fold(const std::vector<double>& truth, const std::vector<double>& predicted) {
+  return score_regression(truth, predicted).rmse;
 }
 
 // Scores all test rows together, and each fold by itself where there are folds.
@@ -151,9 +166,7 @@ std::vector<EvaluationOfK> score_each(const Column& label, const EvaluateOptions
       score_rows(of_k[i], select(truth, tested), select(predicted_of_k[i], tested));
       if (options.scheme == Scheme::leave_one_out) continue;
       for (const auto& fold : folds) {
-        EvaluationOfK of_fold;
-        score_rows(of_fold, select(truth, fold), select(predicted_of_k[i], fold));
-        of_k[i].fold_scores.push_back(label.nominal() ? of_fold.classification.accuracy : of_fold.regression.rmse);
+        of_k[i].fold_scores.push_back(score_fold(select(truth, fold), select(predicted_of_k[i], fold)));
       }
     }
   };
@@ -187,13 +200,14 @@ std::size_t best_of(const std::vector<EvaluationOfK>& of_k, bool label_is_nomina
 
 }  // namespace
 
-Evaluation evaluate(const Table& table, const EvaluateOptions& options, const RunOptions& run) {
+Evaluation evaluate(const Table& table, const EvaluateOptions& options, const RunOptions& run) try {
   table.validate();
   const Column& label = label_of(table);
   const bool leave_one_out = options.scheme == Scheme::leave_one_out;
   if (!leave_one_out && !options.exclude_group.empty()) {
     throw Error(ErrorCode::invalid_argument,
-                "excluding the group '" + options.exclude_group + "' needs leave-one-out evaluation");
+                "excluding the group '" + options.exclude_group + "' needs leave-one-out evaluation",
+                {.option = "exclude_group"});
   }
   if (options.knn.compat == Compat::none) check_label_present(table, label);
 
@@ -201,7 +215,8 @@ Evaluation evaluate(const Table& table, const EvaluateOptions& options, const Ru
   if (leave_one_out) {
     if (table.n_rows < 2) {
       throw Error(ErrorCode::invalid_argument,
-                  "leave-one-out needs at least 2 rows, there are " + std::to_string(table.n_rows));
+                  "leave-one-out needs at least 2 rows, there are " + std::to_string(table.n_rows),
+                  {.option = "scheme"});
     }
     check_ks(options, table.n_rows - 1);
     folds.push_back(complement({}, table.n_rows));
@@ -212,6 +227,7 @@ Evaluation evaluate(const Table& table, const EvaluateOptions& options, const Ru
     check_ks(options, table.n_rows - static_cast<std::int64_t>(largest));
   }
 
+  require_room_for_scores(label, std::ssize(options.ks), run);
   const auto n = static_cast<std::size_t>(table.n_rows);
   Predictions predictions;
   if (label.nominal()) {
@@ -221,27 +237,33 @@ Evaluation evaluate(const Table& table, const EvaluateOptions& options, const Ru
   }
   VoteOptions vote;
   vote.weights = options.weights;
+  vote.confidences = Confidences::none;
   vote.exclude_self = leave_one_out;
   vote.exclude_group = options.exclude_group;
 
+  const RunningJob running(run);
   Evaluation evaluation;
   evaluation.label_is_nominal = label.nominal();
   const Splits splits = plan_splits(table, options, run);
-  KnnOptions knn = options.knn;
   for (std::size_t fold = 0; fold < folds.size(); ++fold) {
     const RunOptions here = fold_run(splits.run, fold, folds.size());
-    Table train = leave_one_out ? table : table.take(complement(folds[fold], table.n_rows), splits.storage);
-    Table test = leave_one_out ? table : table.take(folds[fold], splits.storage);
-    const Normalizer normalizer = Normalizer::fit(train, options.normalize, here);
-    train = normalizer.apply(train, here);
-    test = leave_one_out ? train : normalizer.apply(test, here);
-    knn.feature_weights = weights_once_normalized(options.knn.feature_weights, table, train);
-    accumulate(evaluation.report,
-               predict_fold(train, test, folds[fold], label.nominal(), knn, options.ks, vote, here, predictions), fold);
+    const NeighborsModel model =
+        make_neighbors_model(leave_one_out ? table : table.take(complement(folds[fold], table.n_rows), splits.storage),
+                             options.knn, options.normalize, {}, here);
+    const Table test =
+        leave_one_out ? model.train : model.normalizer.apply(table.take(folds[fold], splits.storage), here);
+    accumulate(evaluation.report, predict_fold(model, test, folds[fold], options.ks, vote, here, predictions), fold);
+    // After the first fit, which may refuse the table.
+    if (run.warn && fold == 0 && options.normalize.method == Normalization::none) {
+      knn::warn_of_ranges(feature_ranges(table, run), options.knn, run);
+    }
   }
   evaluation.of_k = score_each(label, options, folds, predictions);
   evaluation.best = best_of(evaluation.of_k, label.nominal());
+  hand_report(run, "evaluation", evaluation.report);
   return evaluation;
+} catch (...) {
+  rethrow_as_error();
 }
 
 }  // namespace stope

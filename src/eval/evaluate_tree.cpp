@@ -2,6 +2,7 @@
 // (stope/eval.hpp).
 #include <cmath>
 
+#include "base/guarded.hpp"
 #include "eval/folds.hpp"
 #include "stope/error.hpp"
 #include "stope/eval.hpp"
@@ -18,7 +19,7 @@ const Column& nominal_label(const Table& table) {
       ErrorCode::invalid_argument,
       at < 0 ? "a tree needs a label, but the table has none"
              : "a tree needs a nominal label; '" + table.columns[static_cast<std::size_t>(at)].name + "' is numeric",
-      {table.source});
+      {.file = table.source, .option = at < 0 ? "target" : "nominal"});
 }
 
 std::vector<std::int32_t> codes_of(const Column& label) {
@@ -43,17 +44,21 @@ Table take(const Table& table, const std::vector<std::int64_t>& rows, const RunO
 
 }  // namespace
 
-DecisionTree fit_tree(const Table& table, const TreeFitOptions& options, const RunOptions& run) {
+DecisionTree fit_tree(const Table& table, const TreeFitOptions& options, const RunOptions& run) try {
   const Column& label = nominal_label(table);
   if (options.prune_holdout == 0.0) return DecisionTree::fit(table, options.tree, run);
+  table.validate();
   const std::vector<std::int64_t> pruning =
       holdout_rows(table.n_rows, options.prune_holdout, options.seed, codes_of(label));
   DecisionTree tree = DecisionTree::fit(take(table, complement(pruning, table.n_rows), run), options.tree, run);
   tree.prune_reduced_error(take(table, pruning, run), run);
   return tree;
+} catch (...) {
+  rethrow_as_error();
 }
 
-TreeEvaluation evaluate_tree(const Table& table, const TreeEvaluationOptions& options, const RunOptions& run) {
+TreeEvaluation evaluate_tree(const Table& table, const TreeEvaluationOptions& options, const RunOptions& run) try {
+  table.validate();
   const Column& label = nominal_label(table);
   const std::vector<std::int32_t> truth = codes_of(label);
   const std::vector<std::vector<std::int64_t>> folds = test_rows(table, truth, options);
@@ -64,7 +69,7 @@ TreeEvaluation evaluate_tree(const Table& table, const TreeEvaluationOptions& op
     const RunOptions inner = fold_run(run, fold, folds.size());
     const std::vector<std::int64_t>& rows = folds[fold];
     const DecisionTree tree = fit_tree(take(table, complement(rows, table.n_rows), run), options.fit, inner);
-    const Classification classes = tree.predict(take(table, rows, run), inner);
+    const Classification classes = tree.classes_of(tree.apply(take(table, rows, run), inner), Confidences::none);
     evaluation.mean_leaves += static_cast<double>(tree.n_leaves()) / static_cast<double>(folds.size());
     std::int64_t right = 0;
     for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -78,6 +83,8 @@ TreeEvaluation evaluate_tree(const Table& table, const TreeEvaluationOptions& op
   }
   evaluation.scores = score_classification(label.values, tested, predicted);
   return evaluation;
+} catch (...) {
+  rethrow_as_error();
 }
 
 }  // namespace stope

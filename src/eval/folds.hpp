@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/progress.hpp"
 #include "stope/run.hpp"
 
 namespace stope {
@@ -28,13 +29,15 @@ inline std::vector<std::int64_t> complement(const std::vector<std::int64_t>& row
 
 // Progress within a phase never decreases, so every fold is a phase of its own.
 inline RunOptions fold_run(const RunOptions& run, std::size_t fold, std::size_t n_folds) {
-  RunOptions inner = run;
-  if (run.progress && n_folds > 1) {
-    const std::string prefix = "fold " + std::to_string(fold + 1) + "/" + std::to_string(n_folds) + " ";
-    inner.progress = [prefix, progress = run.progress](std::string_view phase, std::int64_t done, std::int64_t total) {
-      progress(prefix + std::string(phase), done, total);
-    };
-  }
+  RunOptions inner = silent(run);  // the evaluation warns and reports once, for all folds
+  inner.progress = run.progress;
+  inner.watch = run.watch;
+  if (n_folds <= 1) return inner;
+  inner.watch = {};
+  const std::string prefix = "fold " + std::to_string(fold + 1) + "/" + std::to_string(n_folds) + " ";
+  inner.progress = [prefix, run](std::string_view phase, std::int64_t done, std::int64_t total) {
+    tell_progress(run, prefix + std::string(phase), done, total);
+  };
   return inner;
 }
 

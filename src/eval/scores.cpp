@@ -3,11 +3,16 @@
 #include <cmath>
 #include <limits>
 #include <string>
+#include <string_view>
+#include <unordered_map>
 
 #include "base/checked.hpp"
+#include "base/counted.hpp"
+#include "base/guarded.hpp"
 #include "base/reduce.hpp"
 #include "stope/error.hpp"
 #include "stope/eval.hpp"
+#include "stope/warning.hpp"
 
 namespace stope {
 namespace {
@@ -22,8 +27,10 @@ void check_same_length(std::size_t truth, std::size_t predicted) {
 
 void check_code(std::int32_t code, std::int64_t n_classes, std::size_t row) {
   if (code == kMissingCode || (code >= 0 && code < n_classes)) return;
-  throw Error(ErrorCode::invalid_argument, "row " + std::to_string(row) + ": class code " + std::to_string(code) +
-                                               " is outside the " + std::to_string(n_classes) + " classes");
+  throw Error(ErrorCode::invalid_argument,
+              "row " + std::to_string(row) + ": class code " + std::to_string(code) + " is outside the " +
+                  std::to_string(n_classes) + " classes",
+              {.row = static_cast<std::int64_t>(row)});
 }
 
 double ratio(std::int64_t part, std::int64_t whole) {
@@ -43,47 +50,90 @@ double cohen_kappa(std::int64_t n_rows, std::int64_t agreements, const std::vect
   return (static_cast<double>(agreements) / n - by_chance) / (1.0 - by_chance);
 }
 
+// Counts pairs of classes. Few classes have a counter for every pair; else the rows' pairs are sorted, which takes no
+// more memory than the rows.
+std::vector<ConfusionCell> confusion_of(std::size_t n_classes, const std::vector<std::int32_t>& truth,
+                                        const std::vector<std::int32_t>& predicted) {
+  constexpr std::size_t kFewClasses = 64;
+  std::vector<ConfusionCell> cells;
+  if (n_classes <= kFewClasses) {
+    const std::size_t width = n_classes + 1;
+    std::vector<std::int64_t> counts(n_classes * width);
+    for (std::size_t row = 0; row < truth.size(); ++row) {
+      if (truth[row] == kMissingCode) continue;
+      const std::size_t column = predicted[row] == kMissingCode ? n_classes : static_cast<std::size_t>(predicted[row]);
+      ++counts[static_cast<std::size_t>(truth[row]) * width + column];
+    }
+    for (std::size_t at = 0; at < counts.size(); ++at) {
+      if (counts[at] == 0) continue;
+      const std::size_t column = at % width;
+      cells.push_back({static_cast<std::int32_t>(at / width),
+                       column == n_classes ? kMissingCode : static_cast<std::int32_t>(column), counts[at]});
+    }
+    return cells;
+  }
+  std::vector<std::uint64_t> pairs;  // a missing prediction, -1, is the largest of 32 bits
+  pairs.reserve(truth.size());
+  for (std::size_t row = 0; row < truth.size(); ++row) {
+    if (truth[row] == kMissingCode) continue;
+    pairs.push_back(std::uint64_t{static_cast<std::uint32_t>(truth[row])} << 32 |
+                    static_cast<std::uint32_t>(predicted[row]));
+  }
+  std::sort(pairs.begin(), pairs.end());
+  for (std::size_t at = 0; at < pairs.size();) {
+    std::size_t end = at + 1;
+    while (end < pairs.size() && pairs[end] == pairs[at]) ++end;
+    cells.push_back({static_cast<std::int32_t>(pairs[at] >> 32), static_cast<std::int32_t>(pairs[at]),
+                     static_cast<std::int64_t>(end - at)});
+    at = end;
+  }
+  return cells;
+}
+
 }  // namespace
 
-ClassificationScores score_classification(const std::vector<std::string>& classes,
-                                          const std::vector<std::int32_t>& truth,
-                                          const std::vector<std::int32_t>& predicted) {
+std::vector<std::int64_t> ClassificationScores::confusion_matrix() const try {
+  const auto n_classes = static_cast<std::int64_t>(classes.size());
+  std::vector<std::int64_t> matrix(static_cast<std::size_t>(checked::mul(n_classes, n_classes + 1)));
+  for (const ConfusionCell& cell : confusion) {
+    const std::int64_t column = cell.predicted == kMissingCode ? n_classes : cell.predicted;
+    matrix[static_cast<std::size_t>(cell.truth * (n_classes + 1) + column)] = cell.n_rows;
+  }
+  return matrix;
+} catch (...) {
+  rethrow_as_error();
+}
+
+ClassificationScores score_classification(const Values& classes, const std::vector<std::int32_t>& truth,
+                                          const std::vector<std::int32_t>& predicted) try {
   check_same_length(truth.size(), predicted.size());
   const std::size_t n_classes = classes.size();
-  const std::size_t width = n_classes + 1;
-  ClassificationScores scores;
-  scores.classes = classes;
-  scores.confusion.assign(
-      static_cast<std::size_t>(checked::mul(static_cast<std::int64_t>(n_classes), static_cast<std::int64_t>(width))),
-      0);
   for (std::size_t row = 0; row < truth.size(); ++row) {
     check_code(truth[row], static_cast<std::int64_t>(n_classes), row);
     check_code(predicted[row], static_cast<std::int64_t>(n_classes), row);
-    if (truth[row] == kMissingCode) continue;
-    const std::size_t column = predicted[row] == kMissingCode ? n_classes : static_cast<std::size_t>(predicted[row]);
-    ++scores.confusion[static_cast<std::size_t>(truth[row]) * width + column];
-    ++scores.n_rows;
   }
+  ClassificationScores scores;
+  scores.classes = classes;
+  scores.confusion = confusion_of(n_classes, truth, predicted);
 
-  std::vector<std::int64_t> predictions(n_classes, 0);
+  std::vector<std::int64_t> predictions(n_classes, 0), hits(n_classes, 0);
   scores.support.assign(n_classes, 0);
-  for (std::size_t t = 0; t < n_classes; ++t) {
-    for (std::size_t p = 0; p < width; ++p) {
-      const std::int64_t count = scores.confusion[t * width + p];
-      scores.support[t] += count;
-      if (p < n_classes) predictions[p] += count;
-    }
+  for (const ConfusionCell& cell : scores.confusion) {
+    scores.n_rows += cell.n_rows;
+    scores.support[static_cast<std::size_t>(cell.truth)] += cell.n_rows;
+    if (cell.predicted == kMissingCode) continue;
+    predictions[static_cast<std::size_t>(cell.predicted)] += cell.n_rows;
+    if (cell.truth == cell.predicted) hits[static_cast<std::size_t>(cell.truth)] = cell.n_rows;
   }
 
   std::int64_t agreements = 0;
   std::int64_t n_occurring = 0;
   double sum_f1 = 0.0;
   for (std::size_t c = 0; c < n_classes; ++c) {
-    const std::int64_t hits = scores.confusion[c * width + c];
-    agreements += hits;
-    scores.precision.push_back(ratio(hits, predictions[c]));
-    scores.recall.push_back(ratio(hits, scores.support[c]));
-    scores.f1.push_back(ratio(2 * hits, predictions[c] + scores.support[c]));
+    agreements += hits[c];
+    scores.precision.push_back(ratio(hits[c], predictions[c]));
+    scores.recall.push_back(ratio(hits[c], scores.support[c]));
+    scores.f1.push_back(ratio(2 * hits[c], predictions[c] + scores.support[c]));
     if (predictions[c] + scores.support[c] == 0) continue;
     ++n_occurring;
     sum_f1 += scores.f1.back();
@@ -96,9 +146,11 @@ ClassificationScores score_classification(const std::vector<std::string>& classe
   scores.kappa = cohen_kappa(scores.n_rows, agreements, scores.support, predictions);
   scores.macro_f1 = sum_f1 / static_cast<double>(n_occurring);
   return scores;
+} catch (...) {
+  rethrow_as_error();
 }
 
-RegressionScores score_regression(const std::vector<double>& truth, const std::vector<double>& predicted) {
+RegressionScores score_regression(const std::vector<double>& truth, const std::vector<double>& predicted) try {
   check_same_length(truth.size(), predicted.size());
   std::vector<double> known, squares, magnitudes;
   for (std::size_t row = 0; row < truth.size(); ++row) {
@@ -132,6 +184,74 @@ RegressionScores score_regression(const std::vector<double>& truth, const std::v
   for (double& v : known) v = (v - mean) * (v - mean);
   scores.r2 = 1.0 - residual / pairwise_sum(known);
   return scores;
+} catch (...) {
+  rethrow_as_error();
+}
+
+namespace {
+
+// Warns of rows whose class is behind the `n_known` ones that a prediction can name.
+void warn_of_unknown_labels(const ClassificationScores& scores, std::size_t n_known, const RunOptions& run) {
+  constexpr std::size_t kNamesShown = 3;
+  std::int64_t n_rows = 0;
+  std::string names;
+  for (std::size_t c = n_known; c < scores.classes.size(); ++c) {
+    n_rows += scores.support[c];
+    if (c < n_known + kNamesShown) {
+      names += (names.empty() ? "'" : ", '") + scores.classes[static_cast<std::int64_t>(c)] + "'";
+    }
+    if (c == n_known + kNamesShown) names += ", ...";
+  }
+  if (n_rows == 0 || !run.warn) return;
+  run.warn(warning::kUnknownLabels, std::to_string(n_rows) + " of " + counted(scores.n_rows, "row") +
+                                        " with a label that training does not know, counted as wrong: " + names);
+}
+
+}  // namespace
+
+ClassificationScores score_against(const Column& label, const Classification& predicted, const RunOptions& run) try {
+  if (!label.nominal()) {
+    throw Error(ErrorCode::invalid_argument, "classes cannot be scored against the numeric column '" + label.name + "'",
+                {.feature = label.name});
+  }
+  check_same_length(static_cast<std::size_t>(label.size()), predicted.codes.size());
+  // Names that no prediction has follow those of the predictions, in the order of the rows.
+  std::vector<std::int32_t> code_of(label.values.size());
+  for (std::size_t i = 0; i < code_of.size(); ++i) {
+    code_of[i] = predicted.classes.code_of(label.values[static_cast<std::int64_t>(i)]);
+  }
+  std::vector<std::string> classes = predicted.classes.names();
+  std::unordered_map<std::string_view, std::int32_t> unknown;  // names that no prediction has, with their codes
+  std::vector<std::int32_t> truth(predicted.codes.size(), kMissingCode);
+  for (std::size_t row = 0; row < truth.size(); ++row) {
+    const auto at = static_cast<std::int64_t>(row);
+    if (label.missing(at)) continue;
+    std::int32_t& code = code_of[static_cast<std::size_t>(label.codes()[at])];
+    if (code == kUnseenCode) {
+      const std::string& name = label.values[label.codes()[at]];
+      const auto [known, fresh] = unknown.try_emplace(name, static_cast<std::int32_t>(classes.size()));
+      code = known->second;
+      if (fresh) classes.push_back(name);
+    }
+    truth[row] = code;
+  }
+  ClassificationScores scores = score_classification(classes, truth, predicted.codes);
+  warn_of_unknown_labels(scores, predicted.classes.size(), run);
+  return scores;
+} catch (...) {
+  rethrow_as_error();
+}
+
+RegressionScores score_against(const Column& label, const std::vector<double>& predicted) try {
+  if (label.nominal()) {
+    throw Error(ErrorCode::invalid_argument, "numbers cannot be scored against the nominal column '" + label.name + "'",
+                {.feature = label.name});
+  }
+  std::vector<double> truth(static_cast<std::size_t>(label.size()));
+  for (std::size_t row = 0; row < truth.size(); ++row) truth[row] = label.at(static_cast<std::int64_t>(row));
+  return score_regression(truth, predicted);
+} catch (...) {
+  rethrow_as_error();
 }
 
 }  // namespace stope

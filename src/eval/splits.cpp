@@ -5,6 +5,9 @@
 #include <string>
 
 #include "base/checked.hpp"
+#include "base/counted.hpp"
+#include "base/guarded.hpp"
+#include "base/number_text.hpp"
 #include "base/random.hpp"
 #include "stope/error.hpp"
 #include "stope/eval.hpp"
@@ -71,10 +74,12 @@ void apportion(std::vector<Stratum>& parts, std::int64_t n_test, std::int64_t n_
 
 std::vector<std::vector<std::int64_t>> cross_validation_folds(std::int64_t n_rows, std::int64_t n_folds,
                                                               std::uint64_t seed,
-                                                              const std::vector<std::int32_t>& labels) {
+                                                              const std::vector<std::int32_t>& labels) try {
   if (n_folds < 2 || n_folds > n_rows) {
-    throw Error(ErrorCode::invalid_argument, std::to_string(n_folds) + " folds of " + std::to_string(n_rows) +
-                                                 " rows: need at least 2 folds and at most one per row");
+    throw Error(ErrorCode::invalid_argument,
+                counted(n_folds, "fold") + " of " + counted(n_rows, "row") +
+                    ": at least 2 folds are needed, and at most one per row",
+                {.option = "n_folds"});
   }
   check_labels(n_rows, labels);
   const std::vector<std::int64_t> rows = shuffled_by_class(n_rows, seed, labels);
@@ -84,17 +89,19 @@ std::vector<std::vector<std::int64_t>> cross_validation_folds(std::int64_t n_row
   for (std::size_t i = 0; i < rows.size(); ++i) folds[i % folds.size()].push_back(rows[i]);
   for (std::vector<std::int64_t>& fold : folds) std::sort(fold.begin(), fold.end());
   return folds;
+} catch (...) {
+  rethrow_as_error();
 }
 
 std::vector<std::int64_t> holdout_rows(std::int64_t n_rows, double fraction, std::uint64_t seed,
-                                       const std::vector<std::int32_t>& labels) {
+                                       const std::vector<std::int32_t>& labels) try {
   if (!(fraction > 0.0 && fraction < 1.0)) {
-    throw Error(ErrorCode::invalid_argument,
-                "hold-out fraction " + std::to_string(fraction) + " is not between 0 and 1");
+    throw Error(ErrorCode::invalid_argument, "hold-out fraction " + number_text(fraction) + " is not between 0 and 1",
+                {.option = "holdout"});
   }
   if (n_rows < 2) {
     throw Error(ErrorCode::invalid_argument,
-                "a hold-out split needs at least 2 rows, there are " + std::to_string(n_rows));
+                "a hold-out split needs at least 2 rows, there are " + std::to_string(n_rows), {.option = "holdout"});
   }
   check_labels(n_rows, labels);
   const auto wanted = static_cast<std::int64_t>(std::round(fraction * static_cast<double>(n_rows)));
@@ -109,6 +116,8 @@ std::vector<std::int64_t> holdout_rows(std::int64_t n_rows, double fraction, std
   }
   std::sort(test.begin(), test.end());
   return test;
+} catch (...) {
+  rethrow_as_error();
 }
 
 }  // namespace stope

@@ -4,6 +4,7 @@
 
 #include "base/checked.hpp"
 #include "base/exact_math.hpp"
+#include "base/guarded.hpp"
 #include "base/number_text.hpp"
 #include "base/thread_pool.hpp"
 #include "generate/kind.hpp"
@@ -35,23 +36,27 @@ const KindRow& find_kind(const std::string& name) {
     if (name == row.name) return row;
     known.emplace_back(row.name);
   }
-  throw Error(ErrorCode::invalid_argument, "unknown kind of table '" + name + "'" + did_you_mean(name, known));
+  std::string list;
+  for (const std::string& kind : known) list += (list.empty() ? ": " : ", ") + kind;
+  throw Error(ErrorCode::invalid_argument, "unknown kind of table '" + name + "'" + list + did_you_mean(name, known),
+              {.option = "kind"});
 }
 
 void check(const KindRow& kind, const GenerateOptions& options) {
-  const auto refuse = [&](const std::string& what) {
-    throw Error(ErrorCode::invalid_argument, std::string(kind.name) + ": " + what);
+  const auto refuse = [&](const char* option, const std::string& what) {
+    throw Error(ErrorCode::invalid_argument, std::string(kind.name) + ": " + what, {.option = option});
   };
-  if (options.n_columns < 1) refuse(std::to_string(options.n_columns) + " columns: at least 1");
-  if (options.n_rows < 1) refuse(std::to_string(options.n_rows) + " rows: at least 1");
-  if (options.n_classes != 0 && !kind.takes.classes) refuse("this kind has no number of classes");
-  if (options.missing >= 0.0 && !kind.takes.missing) refuse("this kind has no missing values");
-  if (options.noise >= 0.0 && !kind.takes.noise) refuse("this kind has no noise");
+  if (options.n_columns < 1) refuse("n_columns", std::to_string(options.n_columns) + " columns: at least 1");
+  if (options.n_rows < 1) refuse("n_rows", std::to_string(options.n_rows) + " rows: at least 1");
+  if (options.n_classes != 0 && !kind.takes.classes) refuse("n_classes", "this kind has no number of classes");
+  if (options.missing >= 0.0 && !kind.takes.missing) refuse("missing", "this kind has no missing values");
+  if (options.noise >= 0.0 && !kind.takes.noise) refuse("noise", "this kind has no noise");
   if (options.n_classes < 0 || options.n_classes > 1'000'000) {
-    refuse(std::to_string(options.n_classes) + " classes: 1 to 1000000");
+    refuse("n_classes", std::to_string(options.n_classes) + " classes: 1 to 1000000");
   }
-  if (!(options.missing < 1.0)) refuse("a share of " + number_text(options.missing) + " missing values: below 1");
-  if (!(options.noise < 1e30)) refuse("noise of " + number_text(options.noise) + ": below 1e30");
+  if (!(options.missing < 1.0))
+    refuse("missing", "a share of " + number_text(options.missing) + " missing values: below 1");
+  if (!(options.noise < 1e30)) refuse("noise", "noise of " + number_text(options.noise) + ": below 1e30");
 }
 
 }  // namespace
@@ -89,16 +94,18 @@ std::vector<Column> numeric_columns(std::int64_t n) {
   return columns;
 }
 
-Column nominal_column(const std::string& name, std::vector<std::string> values) {
+Column nominal_column(const std::string& name, Values values) {
   return {name, ValueType::nominal, Role::regular, Buffer<std::int32_t>(), std::move(values)};
 }
 
 }  // namespace generate
 
-std::vector<GeneratedKind> generated_kinds() {
+std::vector<GeneratedKind> generated_kinds() try {
   std::vector<GeneratedKind> kinds;
   for (const generate::KindRow& row : generate::kKinds) kinds.push_back({row.name, row.summary});
   return kinds;
+} catch (...) {
+  rethrow_as_error();
 }
 
 class TableGenerator::Impl {
@@ -156,12 +163,17 @@ class TableGenerator::Impl {
   std::unique_ptr<generate::Kind> kind_;
 };
 
-TableGenerator::TableGenerator(const GenerateOptions& options) : impl_(std::make_unique<Impl>(options)) {}
+TableGenerator::TableGenerator(const GenerateOptions& options) try : impl_(std::make_unique<Impl>(options)) {
+} catch (...) {
+  rethrow_as_error();
+}
 TableGenerator::~TableGenerator() = default;
 TableGenerator::TableGenerator(TableGenerator&&) noexcept = default;
 
-Table TableGenerator::rows(std::int64_t first, std::int64_t n, const RunOptions& run) const {
+Table TableGenerator::rows(std::int64_t first, std::int64_t n, const RunOptions& run) const try {
   return impl_->rows(first, n, run);
+} catch (...) {
+  rethrow_as_error();
 }
 
 }  // namespace stope

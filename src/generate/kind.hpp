@@ -37,7 +37,7 @@ Random generator(std::uint64_t seed, std::uint64_t stream, std::int64_t number);
 std::vector<Column> numeric_columns(std::int64_t n);
 /// "prefix0", "prefix1", ...
 std::vector<std::string> names(const std::string& prefix, std::int64_t n);
-Column nominal_column(const std::string& name, std::vector<std::string> values);
+Column nominal_column(const std::string& name, Values values);
 
 /// An option's value, or the kind's default if the user gave none.
 inline double or_default(double given, double otherwise) {

@@ -111,7 +111,7 @@ class Lanczos {
     for (std::int64_t i = 0; i < n_; ++i) {
       for (std::int64_t j = 0; j < n_; ++j) solution_[static_cast<std::size_t>(i * n_ + j)] = t(i, j);
     }
-    symmetric_eigen(n_, solution_.data(), values_);
+    symmetric_eigen(n_, solution_.data(), values_, cancel_);
     residuals_.assign(static_cast<std::size_t>(n_), 0.0);
     if (fresh_ == 0) return;
     for (std::int64_t i = 0; i < n_; ++i) {

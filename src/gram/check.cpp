@@ -4,9 +4,12 @@
 #include <cmath>
 #include <string>
 
+#include "base/guarded.hpp"
+#include "base/progress.hpp"
 #include "gram/rows.hpp"
 #include "gram/shape.hpp"
 #include "stope/error.hpp"
+#include "stope/gram.hpp"
 
 namespace stope {
 namespace {
@@ -22,7 +25,7 @@ Serial multiply(const gram::RowSource& rows, std::span<const float> x, const Run
   Serial sums{std::vector<double>(x.size()), std::vector<double>(x.size())};
   for (std::int64_t i = 0; i < n_rows; ++i) {
     run.cancel.check();
-    if (run.progress && i % 64 == 0) run.progress("check", i, n_rows);
+    if (i % 64 == 0) tell_progress(run, "check", i, n_rows);
     const auto* row = static_cast<const T*>(rows.rows(i, 1, nullptr));
     double y = 0.0, size = 0.0;
     for (std::int64_t j = 0; j < n_columns; ++j) {
@@ -59,9 +62,9 @@ bool is_right(double found, double wanted, double bound) {
 
 }  // namespace
 
-GramCheck check_gram(const MatrixView& matrix, std::span<const float> x, std::span<const float> z,
-                     const RunOptions& run) {
-  const auto rows = gram::make_row_source(matrix);
+GramCheck check_gram(const ArrayView& matrix, std::span<const float> x, std::span<const float> z,
+                     const RunOptions& run) try {
+  const auto rows = gram::make_row_source(matrix, gram::Reads::during_call, run);
   for (const std::span<const float> vector : {x, z}) {
     if (static_cast<std::int64_t>(vector.size()) == rows->n_columns()) continue;
     throw Error(ErrorCode::invalid_argument, std::string(vector.data() == x.data() ? "the vector" : "the result") +
@@ -69,7 +72,7 @@ GramCheck check_gram(const MatrixView& matrix, std::span<const float> x, std::sp
                                                  std::to_string(rows->n_columns()) + " columns");
   }
   const Serial serial =
-      matrix.dtype == Dtype::float32 ? multiply<float>(*rows, x, run) : multiply<double>(*rows, x, run);
+      matrix.type == ElementType::float32 ? multiply<float>(*rows, x, run) : multiply<double>(*rows, x, run);
   constexpr double kDouble = 0x1.0p-53, kFloat = 0x1.0p-24, kLeastFloat = 0x1.0p-150;
   // The factor is 2 because the sums of absolute values are rounded, too.
   const double rate = 2.0 * roundings(rows->n_rows(), rows->n_columns()) * kDouble;
@@ -84,6 +87,8 @@ GramCheck check_gram(const MatrixView& matrix, std::span<const float> x, std::sp
     if (check.first.size() < kShown) check.first.push_back({static_cast<std::int64_t>(j), found, wanted, bound});
   }
   return check;
+} catch (...) {
+  rethrow_as_error();
 }
 
 }  // namespace stope

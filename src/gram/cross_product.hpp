@@ -5,16 +5,17 @@
 #include <cstdint>
 #include <functional>
 
+#include "base/row_sums.hpp"
 #include "base/thread_pool.hpp"
 #include "gram/tile_product.hpp"
 #include "stope/run.hpp"
 
 namespace stope::gram {
 
-/// The shape of every sum over the depth: leaves of 256 rows in order, 16 leaves to a group in order, groups in order.
-/// It depends on the depth alone, not on threads or tiles. A leaf of eight tiles, a task's operands, takes 256 kB.
-inline constexpr std::int64_t kLeafRows = 256;
-inline constexpr std::int64_t kGroupRows = 16 * kLeafRows;
+/// The shape of every sum over the depth is that of base/row_sums.hpp. It depends on the depth alone, not on threads or
+/// tiles. A leaf of eight tiles, a task's operands, takes 256 kB.
+inline constexpr std::int64_t kLeafRows = kSumLeafRows;
+inline constexpr std::int64_t kGroupRows = kSumGroupRows;
 /// Outputs are computed in blocks of 4 x 4 tiles.
 inline constexpr std::int64_t kBlock = 4 * kTile;
 
@@ -32,10 +33,11 @@ class PanelSource {
   virtual void pack(std::int64_t tile, std::int64_t begin, std::int64_t end, double* out) const = 0;
 };
 
-/// c (a.width() x b.width(), row-major) = a^T b over `depth` rows. It is meant for small results: memory holds c
-/// several times, and threads share the rows. If &a == &b, only one half is computed, and mirrored.
+/// c (a.width() x b.width(), row-major) = a^T b over `depth` rows. Small results are held once for every level of the
+/// tree, and threads share the rows. Large ones are computed block by block, and each thread has one tree. If &a == &b,
+/// only one half is computed, and mirrored. Adds the rows that are summed up to `progress`.
 void cross_product(const PanelSource& a, const PanelSource& b, std::int64_t depth, ThreadPool& pool,
-                   const CancelToken& cancel, double* c);
+                   const CancelToken& cancel, double* c, PhaseProgress* progress = nullptr);
 
 /// One block of a^T b: rows [row, row + n_rows), columns [column, column + n_columns), values[i * kBlock + j].
 struct ProductBlock {
@@ -44,9 +46,10 @@ struct ProductBlock {
 };
 
 /// Computes the same sums block by block, in any order, for results too large to be held more than once. `store` is
-/// called from several threads at once.
+/// called from several threads at once. Adds the rows of the result that are stored to `progress`.
 void for_each_block(const PanelSource& a, const PanelSource& b, std::int64_t depth, ThreadPool& pool,
-                    const CancelToken& cancel, const std::function<void(const ProductBlock&)>& store);
+                    const CancelToken& cancel, const std::function<void(const ProductBlock&)>& store,
+                    PhaseProgress* progress = nullptr);
 
 /// Bytes that cross_product holds besides c.
 std::int64_t cross_product_bytes(std::int64_t a_width, std::int64_t b_width, std::int64_t depth, int threads);

@@ -21,7 +21,7 @@ constexpr std::int64_t kPieceBytes = std::int64_t{32} << 20;
 constexpr std::int64_t kAlignment = 16;  // rows on the GPU are aligned to that
 
 const cuda_abi::Functions& functions() {
-  return *device::cuda().functions->gram;
+  return *device::plugin().gram;
 }
 
 // A test may force how many rows a buffer holds; 0: as many as fit.
@@ -40,7 +40,7 @@ std::int64_t fixed_bytes(std::int64_t n_columns, std::int64_t n_groups, std::int
 }  // namespace
 
 void GpuRows::Destroy::operator()(cuda_abi::Session* session) const noexcept {
-  functions().destroy(session);
+  if (device::cuda_lives()) functions().destroy(session);
 }
 
 GpuRows::GpuRows(int gpu, const RowSource& rows, const GroupRange& groups, const double* shift,
@@ -53,14 +53,14 @@ GpuRows::GpuRows(int gpu, const RowSource& rows, const GroupRange& groups, const
   spec_.n_columns = rows.n_columns();
   spec_.first_group = groups.first;
   spec_.end_group = groups.end;
-  spec_.element_bytes = bytes_of(rows.dtype());
+  spec_.element_bytes = size_of(rows.dtype());
   const std::int64_t in_16 = kAlignment / spec_.element_bytes;
   spec_.row_stride = checked::ceil_div(spec_.n_columns, in_16) * in_16;
   spec_.block_groups = groups.block;
   spec_.most_vectors = most_vectors;
   spec_.shift = shift;
   std::int64_t free = 0;
-  checked_call([&](Failure* failure) { return device::cuda().functions->free_memory(gpu, &free, failure); });
+  checked_call([&](Failure* failure) { return device::plugin().free_memory(gpu, &free, failure); });
   device::note_cuda_use();
   const std::int64_t most = free / 10 * 9;
   // Another process may take the memory that is free now. A session with fewer rows then works as well.

@@ -4,6 +4,9 @@
 #include <limits>
 
 #include "base/checked.hpp"
+#include "base/guarded.hpp"
+#include "base/progress.hpp"
+#include "base/report.hpp"
 #include "gram/lsq_fit.hpp"
 #include "gram/model_table.hpp"
 #include "gram/vector_panel.hpp"
@@ -17,26 +20,36 @@ const std::string kIntercept = "intercept", kAttribute = "attribute";
 
 }  // namespace
 
-LinearModel LinearModel::fit(const Table& table, const LsqOptions& options, const RunOptions& run) {
+LinearModel LinearModel::fit(const Table& table, const LsqOptions& options, const RunOptions& run) try {
   return gram::LsqFit(table, options, run).fit();
+} catch (...) {
+  rethrow_as_error();
 }
 
-std::vector<double> LinearModel::predict(const Table& table, const RunOptions& run) const {
+std::vector<double> LinearModel::predict(const Table& table, const RunOptions& run) const try {
   ThreadPool pool(run.threads);
   gram::NumericColumns matrix = gram::matched_columns(table, names_, missing_, pool, run.cancel);
   matrix.fill = mean_;
   std::vector<double> predictions(static_cast<std::size_t>(table.n_rows));
   const gram::AcrossTheColumns rows(matrix);
   const gram::VectorPanel coefficients(coefficients_.data(), 1, static_cast<std::int64_t>(coefficients_.size()));
-  gram::for_each_block(rows, coefficients, matrix.n_columns(), pool, run.cancel, [&](const gram::ProductBlock& block) {
-    for (std::int64_t i = 0; i < block.n_rows; ++i) {
-      predictions[static_cast<std::size_t>(block.row + i)] = block.values[i * gram::kBlock] + intercept_;
-    }
-  });
+  const JobTime time(run);
+  PhaseProgress progress(run, "predict", table.n_rows);
+  gram::for_each_block(
+      rows, coefficients, matrix.n_columns(), pool, run.cancel,
+      [&](const gram::ProductBlock& block) {
+        for (std::int64_t i = 0; i < block.n_rows; ++i) {
+          predictions[static_cast<std::size_t>(block.row + i)] = block.values[i * gram::kBlock] + intercept_;
+        }
+      },
+      &progress);
+  time.hand("predict", pool.size());
   return predictions;
+} catch (...) {
+  rethrow_as_error();
 }
 
-Table LinearModel::to_table() const {
+Table LinearModel::to_table() const try {
   std::vector<const std::string*> kinds = {&kIntercept}, words = {nullptr};
   std::vector<double> coefficients = {intercept_}, means = {kNothing}, errors = {intercept_standard_error_};
   for (std::size_t j = 0; j < names_.size(); ++j) {
@@ -52,15 +65,22 @@ Table LinearModel::to_table() const {
                    make_numeric("coefficient", coefficients), make_numeric("mean", means)};
   if (!standard_errors_.empty()) table.columns.push_back(make_numeric("standard_error", errors));
   return table;
+} catch (...) {
+  rethrow_as_error();
 }
 
-LinearModel LinearModel::from_table(const Table& table, MissingValues missing) {
+LinearModel LinearModel::from_table(const Table& table, MissingValues missing, const LinearFit& fit) try {
   const gram::ModelReader reader(table);
   const Column& kinds = reader.words("kind");
   const Column& coefficients = reader.numbers("coefficient");
   const Column& means = reader.numbers("mean");
   LinearModel model;
   model.missing_ = missing;
+  model.report_.n_samples = fit.n_samples;
+  model.rank_ = fit.rank;
+  model.rss_ = fit.residual_sum_of_squares;
+  model.r2_ = fit.r2;
+  const Column* const errors = table.find("standard_error") < 0 ? nullptr : &reader.numbers("standard_error");
   bool has_intercept = false;
   for (std::int64_t row = 0; row < table.n_rows; ++row) {
     const std::string& kind = reader.word(kinds, row);
@@ -68,10 +88,12 @@ LinearModel LinearModel::from_table(const Table& table, MissingValues missing) {
       if (has_intercept) reader.fail("two rows of the kind 'intercept'");
       has_intercept = true;
       model.intercept_ = reader.number(coefficients, row);
+      if (errors != nullptr) model.intercept_standard_error_ = errors->at(row);
     } else if (kind == kAttribute) {
       model.names_.push_back(reader.word(reader.words("name"), row));
       model.coefficients_.push_back(reader.number(coefficients, row));
       model.mean_.push_back(reader.number(means, row));
+      if (errors != nullptr) model.standard_errors_.push_back(errors->at(row));
     } else {
       reader.fail("row " + std::to_string(row) + ": unknown kind '" + kind + "'");
     }
@@ -79,6 +101,8 @@ LinearModel LinearModel::from_table(const Table& table, MissingValues missing) {
   if (!has_intercept) reader.fail("no row of the kind 'intercept'");
   if (model.names_.empty()) reader.fail("no row of the kind 'attribute'");
   return model;
+} catch (...) {
+  rethrow_as_error();
 }
 
 }  // namespace stope

@@ -6,12 +6,17 @@
 #include <limits>
 
 #include "base/checked.hpp"
+#include "base/memory.hpp"
 #include "base/number_text.hpp"
-#include "base/reduce.hpp"
+#include "base/progress.hpp"
+#include "base/report.hpp"
+#include "base/row_sums.hpp"
 #include "gram/lsqr.hpp"
 #include "gram/orthogonal.hpp"
 #include "gram/pca_fit.hpp"
 #include "stope/error.hpp"
+#include "stope/warning.hpp"
+#include "table/column_error.hpp"
 
 namespace stope::gram {
 namespace {
@@ -33,12 +38,14 @@ double length_of(const std::vector<double>& v) {
 LsqFit::LsqFit(const Table& table, const LsqOptions& options, const RunOptions& run)
     : table_(table), options_(options), run_(run), pool_(run.threads), label_(table.find(Role::label)) {
   if (!(options.alpha >= 0.0) || !std::isfinite(options.alpha)) {
-    throw Error(ErrorCode::invalid_argument, "alpha " + number_text(options.alpha) + " is not a number from 0");
+    throw Error(ErrorCode::invalid_argument, "alpha " + number_text(options.alpha) + " is not a number from 0",
+                {.option = "alpha"});
   }
   if (label_ < 0) throw Error(ErrorCode::invalid_argument, "no target: a column of role label is needed");
   const std::vector<std::int64_t> features = numeric_features(table, options.nominal);
   n_ = table.n_rows;
   p_ = static_cast<std::int64_t>(features.size());
+  const PhaseProgress phase(run, "columns", 0);
   read_weights();
   matrix_ =
       NumericColumns(table, features, options.missing, weights_, NumericColumns::Summaries::yes, pool_, run.cancel);
@@ -52,21 +59,21 @@ void LsqFit::read_weights() {
   const std::int64_t at = table_.find(Role::weight);
   if (at < 0) return;
   const Column& column = table_.columns[static_cast<std::size_t>(at)];
-  if (column.nominal()) throw Error(ErrorCode::unsupported, column_place(table_, column) + ": weights must be numbers");
+  if (column.nominal()) throw column_error(ErrorCode::unsupported, table_, column, ": weights must be numbers");
   n_counted_ = 0;
   for (std::int64_t row = 0; row < n_; ++row) {
     const double weight = column.at(row);
     if (!(weight >= 0.0) || !std::isfinite(weight)) {
-      throw Error(ErrorCode::invalid_argument, column_place(table_, column) + ", row " + std::to_string(row) + ": " +
-                                                   number_text(weight) + " is not a valid weight");
+      throw column_error(ErrorCode::invalid_argument, table_, column,
+                         ": " + number_text(weight) + " is not a valid weight", row);
     }
     n_counted_ += weight > 0.0 ? 1 : 0;
     weights_.push_back(weight);
   }
-  total_weight_ = pairwise_sum(weights_);
+  total_weight_ = sum_over_rows(0, n_, [&](std::int64_t row) { return weights_[static_cast<std::size_t>(row)]; });
   if (!(total_weight_ > 0.0) || !std::isfinite(total_weight_)) {
-    throw Error(ErrorCode::invalid_argument,
-                column_place(table_, column) + ": the weights add up to " + number_text(total_weight_));
+    throw column_error(ErrorCode::invalid_argument, table_, column,
+                       ": the weights add up to " + number_text(total_weight_));
   }
 }
 
@@ -74,7 +81,11 @@ void LsqFit::read_weights() {
 void LsqFit::read_target() {
   const Column& column = table_.columns[static_cast<std::size_t>(label_)];
   if (column.nominal()) {
-    throw Error(ErrorCode::unsupported, column_place(table_, column) + " is nominal: the target must be numeric");
+    throw column_error(ErrorCode::unsupported, table_, column, " is nominal: the target must be numeric");
+  }
+  for (std::int64_t row = 0; row < n_; ++row) {
+    if (!column.missing(row) || (!weights_.empty() && weights_[static_cast<std::size_t>(row)] == 0.0)) continue;
+    throw column_error(ErrorCode::invalid_data, table_, column, ": the target is missing; remove such rows", row);
   }
   NumericColumns target(table_, {label_}, MissingValues::error, weights_, NumericColumns::Summaries::yes, pool_,
                         run_.cancel);
@@ -135,17 +146,18 @@ LsqFit::Method LsqFit::plan() {
   const std::string side = p_ <= n_ ? std::to_string(p_) + " features" : std::to_string(n_) + " rows";
   if (options_.standard_errors) {
     if (options_.alpha > 0.0) {
-      throw Error(ErrorCode::invalid_argument, "standard errors exist for least squares only: set alpha to 0");
+      throw Error(ErrorCode::invalid_argument, "standard errors exist for least squares only: set alpha to 0",
+                  {.option = "alpha"});
     }
     const std::int64_t unknowns = p_ + (options_.fit_intercept ? 1 : 0);
     if (n_counted_ <= unknowns) {
-      throw Error(ErrorCode::invalid_argument, "no standard errors: " + std::to_string(n_counted_) + " rows for " +
-                                                   std::to_string(unknowns) + " unknowns");
+      throw Error(
+          ErrorCode::invalid_argument,
+          "no standard errors: " + std::to_string(n_counted_) + " rows for " + std::to_string(unknowns) + " unknowns",
+          {.option = "standard_errors"});
     }
     if (direct > budget) {
-      throw Error(ErrorCode::out_of_memory, "standard errors need the products of " + side + ", " +
-                                                std::to_string(direct) + " bytes, but the memory budget is " +
-                                                std::to_string(budget));
+      refuse_memory("the products of " + side + ", for standard errors, need", direct, budget);
     }
   }
   // Nanoseconds, as in pca_plan.cpp.
@@ -165,9 +177,7 @@ LsqFit::Method LsqFit::plan() {
                                          : "the products of " + side + " take longer to decompose";
   report.memory_planned = vectors;
   if (vectors > budget) {
-    throw Error(ErrorCode::out_of_memory, "least squares needs " + std::to_string(vectors) +
-                                              " bytes besides the table, but the memory budget is " +
-                                              std::to_string(budget));
+    refuse_memory("least squares needs", vectors, budget);
   }
   return Method::lsqr;
 }
@@ -197,6 +207,7 @@ void LsqFit::multiply_transposed(const std::vector<double>& y, std::vector<doubl
 }
 
 LinearModel LsqFit::fit() {
+  const RunningJob running(run_);
   const auto start = std::chrono::steady_clock::now();
   if (plan() == Method::direct) {
     solve_directly();
@@ -205,6 +216,11 @@ LinearModel LsqFit::fit() {
   }
   finish();
   model_.report_.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  if (run_.warn && model_.rank_ >= 0 && model_.rank_ < std::min(p_, n_ - 1)) {
+    run_.warn(warning::kRankDeficient, "the attributes depend on one another (rank " + std::to_string(model_.rank_) +
+                                           " of " + std::to_string(p_) + "): of all solutions this is the shortest");
+  }
+  hand_report(run_, "least squares", model_.report_);
   return std::move(model_);
 }
 
@@ -219,7 +235,7 @@ void LsqFit::solve_directly() {
   } else if (options_.fit_intercept) {
     known_zeros = 1;  // the weighted rows add up to zero
   }
-  const SmallSide small = decompose_small_side(matrix_, side, ridge_, known_zeros, pool_, run_.cancel);
+  const SmallSide small = decompose_small_side(matrix_, side, ridge_, known_zeros, pool_, run_);
   model_.report_.method = small.by_qr ? "qr" : "normal equations";
   if (options_.alpha == 0.0) model_.rank_ = small.rank;
   open_operator();
@@ -337,7 +353,7 @@ void LsqFit::solve_by_lsqr() {
   std::vector<double> b = b_;
   b.resize(n + more, 0.0);
   const std::int64_t limit = options_.max_iterations > 0 ? options_.max_iterations : 4 * std::min(n_, p_) + 100;
-  LsqrResult result = lsqr(problem, b, options_.tolerance, limit, run_.cancel);
+  LsqrResult result = lsqr(problem, b, options_.tolerance, limit, run_);
   if (!result.converged) {
     throw Error(ErrorCode::unsupported, "least squares did not converge in " + std::to_string(limit) +
                                             " steps: the residual's angle is " + number_text(result.angle) +
@@ -391,7 +407,7 @@ void LsqFit::finish() {
     const auto at = static_cast<std::size_t>(j);
     const double coefficient = std::ldexp(t_[at] * matrix_.factor[at], exponent_);
     if (!std::isfinite(coefficient)) {
-      throw Error(ErrorCode::invalid_file, column_place(table_, matrix_.column(j)) + ": its coefficient overflows");
+      throw column_error(ErrorCode::invalid_data, table_, matrix_.column(j), ": its coefficient overflows");
     }
     model_.coefficients_.push_back(coefficient);
     model_.names_.push_back(matrix_.column(j).name);

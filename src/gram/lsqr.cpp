@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "base/progress.hpp"
 #include "gram/orthogonal.hpp"
 
 namespace stope::gram {
@@ -19,7 +20,7 @@ void divide(std::vector<double>& v, double by) {
 }  // namespace
 
 LsqrResult lsqr(const LsqrProblem& problem, const std::vector<double>& b, double tolerance, std::int64_t max_steps,
-                const CancelToken& cancel) {
+                const RunOptions& run) {
   LsqrResult result;
   result.x.assign(static_cast<std::size_t>(problem.n_columns), 0.0);
   std::vector<double> u = b, v(result.x.size()), image(u.size()), back(v.size());
@@ -35,8 +36,9 @@ LsqrResult lsqr(const LsqrProblem& problem, const std::vector<double>& b, double
   std::vector<double> w = v;
   double phi_bar = beta, rho_bar = alpha, squares = 0.0;
   while (result.steps < max_steps) {
-    cancel.check();
+    run.cancel.check();
     ++result.steps;
+    tell_progress(run, "steps", result.steps, 0);  // how many are needed is not known
     // The next step of the bidiagonalisation: beta u = A v - alpha u, alpha v = A^T u - beta v.
     problem.multiply(v, image);
     for (std::size_t i = 0; i < u.size(); ++i) u[i] = image[i] - alpha * u[i];

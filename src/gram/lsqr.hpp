@@ -25,6 +25,6 @@ struct LsqrResult {
 /// Starts from zero, so that x stays in the range of A^T, which gives the solution of least norm. Stops when |A^T r| <=
 /// tolerance |A| |r|, or |r| <= tolerance |b|.
 LsqrResult lsqr(const LsqrProblem& problem, const std::vector<double>& b, double tolerance, std::int64_t max_steps,
-                const CancelToken& cancel);
+                const RunOptions& run);
 
 }  // namespace stope::gram

@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "stope/error.hpp"
+#include "table/column_error.hpp"
 #include "table/match.hpp"
 
 namespace stope::gram {
@@ -25,7 +26,7 @@ Column word_column(std::string name, const std::vector<const std::string*>& word
 }
 
 void ModelReader::fail(const std::string& what) const {
-  throw Error(ErrorCode::invalid_file, what, {table_.source});
+  throw Error(ErrorCode::invalid_data, what, {table_.source});
 }
 
 const Column& ModelReader::words(const std::string& name) const {
@@ -40,19 +41,23 @@ const Column& ModelReader::numbers(const std::string& name) const {
   const std::int64_t at = table_.find(name);
   if (at < 0) fail("no column '" + name + "': this is not a file of that kind");
   const Column& column = table_.columns[static_cast<std::size_t>(at)];
-  if (column.nominal()) fail("column '" + name + "' holds words, not numbers");
+  check_numbers(column);
   return column;
 }
 
+void ModelReader::check_numbers(const Column& column) const {
+  if (column.nominal()) fail("column '" + column.name + "' holds words, not numbers");
+}
+
 const std::string& ModelReader::word(const Column& column, std::int64_t row) const {
-  if (column.missing(row)) fail("column '" + column.name + "', row " + std::to_string(row) + ": the value is missing");
+  if (column.missing(row)) throw column_error(ErrorCode::invalid_data, table_, column, ": the value is missing", row);
   return column.values[static_cast<std::size_t>(column.codes()[row])];
 }
 
 double ModelReader::number(const Column& column, std::int64_t row) const {
   const double value = column.at(row);
   if (!std::isfinite(value)) {
-    fail("column '" + column.name + "', row " + std::to_string(row) + ": not a finite number");
+    throw column_error(ErrorCode::invalid_data, table_, column, ": not a finite number", row);
   }
   return value;
 }

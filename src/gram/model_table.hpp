@@ -14,14 +14,16 @@ namespace stope::gram {
 /// Makes a nominal column of those words, one per row. A null pointer is a missing value.
 Column word_column(std::string name, const std::vector<const std::string*>& words);
 
-/// Reads a model's table. Every error is invalid_file and says what was expected.
+/// Reads a model's table. Every error is invalid_data and says what was expected.
 class ModelReader {
  public:
-  explicit ModelReader(const Table& table) : table_(table) {}
+  explicit ModelReader(const Table& table) : table_(table) { table.validate(); }
   [[noreturn]] void fail(const std::string& what) const;
   /// Returns the column of that name and kind.
   const Column& words(const std::string& name) const;
   const Column& numbers(const std::string& name) const;
+  /// Fails if a column holds words.
+  void check_numbers(const Column& column) const;
   /// Returns the word of a row; fails if it is missing.
   const std::string& word(const Column& column, std::int64_t row) const;
   /// Returns the finite number of a row; fails if it is missing.

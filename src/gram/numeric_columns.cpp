@@ -5,23 +5,12 @@
 #include <limits>
 
 #include "base/checked.hpp"
+#include "base/row_sums.hpp"
 #include "stope/error.hpp"
+#include "table/column_error.hpp"
 
 namespace stope::gram {
 namespace {
-
-// The sum over rows [begin, begin + n) of term(row), in the shape of pairwise_sum (base/reduce.hpp).
-template <class Term>
-double sum_rows(std::int64_t begin, std::int64_t n, const Term& term) {
-  constexpr std::int64_t kLeaf = 128;
-  if (n <= kLeaf) {
-    double sum = 0.0;
-    for (std::int64_t row = begin; row < begin + n; ++row) sum += term(row);
-    return sum;
-  }
-  const std::int64_t middle = (n / 2 + kLeaf - 1) / kLeaf * kLeaf;
-  return sum_rows(begin, middle, term) + sum_rows(begin + middle, n - middle, term);
-}
 
 struct Weights {
   const double* values;
@@ -86,12 +75,13 @@ ColumnSummary summarise(const T* values, std::int64_t n, Weights weights, const 
     return summary;
   }
   const auto counted = [&](std::int64_t row) { return values[row] == values[row] ? weights.of(row) : 0.0; };
-  const double total = weights.values == nullptr ? static_cast<double>(summary.n_present) : sum_rows(0, n, counted);
-  summary.mean = sum_rows(0, n,
-                          [&](std::int64_t row) {
-                            const double weight = counted(row);
-                            return weight == 0.0 ? 0.0 : weight * static_cast<double>(values[row]);
-                          }) /
+  const double total =
+      weights.values == nullptr ? static_cast<double>(summary.n_present) : sum_over_rows(0, n, counted);
+  summary.mean = sum_over_rows(0, n,
+                               [&](std::int64_t row) {
+                                 const double weight = counted(row);
+                                 return weight == 0.0 ? 0.0 : weight * static_cast<double>(values[row]);
+                               }) /
                  total;
   summary.deviation = std::max(high - summary.mean, summary.mean - low);
   // Values are scaled by a power of two, which is exact, so that no square overflows or vanishes.
@@ -99,7 +89,7 @@ ColumnSummary summarise(const T* values, std::int64_t n, Weights weights, const 
   std::frexp(summary.deviation, &exponent);
   const double half = std::ldexp(1.0, -exponent / 2);  // in two steps: 2^1074 is no double
   const double rest = std::ldexp(1.0, -exponent - -exponent / 2);
-  const double squares = sum_rows(0, n, [&](std::int64_t row) {
+  const double squares = sum_over_rows(0, n, [&](std::int64_t row) {
     const double weight = counted(row);
     if (weight == 0.0) return 0.0;
     const double d = (static_cast<double>(values[row]) - summary.mean) * half * rest;
@@ -116,13 +106,10 @@ void check_values(const Table& table, const Column& column, const T* values, std
     const auto v = static_cast<double>(values[row]);
     if (std::fabs(v) <= std::numeric_limits<double>::max()) continue;
     if (std::isnan(v) && (missing == MissingValues::mean || weights.of(row) == 0.0)) continue;
-    const std::string place = column_place(table, column) + ", row " + std::to_string(row);
-    if (std::isnan(v)) {
-      throw Error(
-          ErrorCode::invalid_file,
-          place + ": a missing value; leave the column out, or let missing values count as their column's mean");
-    }
-    throw Error(ErrorCode::invalid_file, place + ": an infinite value");
+    if (!std::isnan(v)) throw column_error(ErrorCode::invalid_data, table, column, ": an infinite value", row);
+    throw column_error(ErrorCode::invalid_data, table, column,
+                       ": a missing value; leave the column out, or let missing values count as their column's mean",
+                       row, "missing");
   }
 }
 
@@ -138,7 +125,7 @@ class MatrixRows : public RowSource {
   explicit MatrixRows(const NumericColumns& matrix) : matrix_(matrix) {}
   std::int64_t n_rows() const override { return matrix_.n_rows(); }
   std::int64_t n_columns() const override { return matrix_.n_columns(); }
-  Dtype dtype() const override { return Dtype::float64; }
+  ElementType dtype() const override { return ElementType::float64; }
   bool in_place() const override { return false; }
   std::int64_t row_stride() const override { return matrix_.n_columns(); }
 
@@ -182,10 +169,6 @@ class CopiedRows : public MatrixRows {
 
 }  // namespace
 
-std::string column_place(const Table& table, const Column& column) {
-  return (table.source.empty() ? "" : table.source + ": ") + "column '" + column.name + "'";
-}
-
 NumericColumns::NumericColumns(const Table& table, const std::vector<std::int64_t>& columns, MissingValues missing,
                                const std::vector<double>& row_weights, Summaries summaries, ThreadPool& pool,
                                const CancelToken& cancel)
@@ -193,8 +176,8 @@ NumericColumns::NumericColumns(const Table& table, const std::vector<std::int64_
   for (const std::int64_t index : columns) {
     const Column& column = table.columns[static_cast<std::size_t>(index)];
     if (column.nominal()) {
-      throw Error(ErrorCode::unsupported,
-                  column_place(table, column) + " is nominal: leave it out, or use the numeric attributes only");
+      throw column_error(ErrorCode::unsupported, table, column,
+                         " is nominal: leave it out, or use the numeric attributes only", -1, "nominal");
     }
     columns_.push_back(&column);
   }
@@ -208,8 +191,8 @@ NumericColumns::NumericColumns(const Table& table, const std::vector<std::int64_
       ColumnSummary& summary = summaries_[static_cast<std::size_t>(j)];
       summary = summarise(values, n_rows_, weights, extent);
       if (std::isfinite(summary.mean) && std::isfinite(summary.deviation)) return;
-      throw Error(ErrorCode::invalid_file,
-                  column_place(table, column(j)) + ": its values are too large (a sum or difference overflows)");
+      throw column_error(ErrorCode::invalid_data, table, column(j),
+                         ": its values are too large (a sum or difference overflows)");
     });
   });
   for (std::int64_t j = 0; j < n_columns(); ++j) {

@@ -27,7 +27,7 @@ class NumericColumns {
  public:
   NumericColumns() = default;
   /// Takes the columns with those indices from `table`, which must outlive this. Throws unsupported for a nominal one
-  /// and invalid_file for an infinite value. Where missing values are errors, the first one throws invalid_file with
+  /// and invalid_data for an infinite value. Where missing values are errors, the first one throws invalid_data with
   /// column and row. Weights are one per row, or empty: all ones. Missing values in rows of weight 0 are no error.
   /// Shift and fill are the means, factors are ones; without summaries shift and fill are zeros.
   enum class Summaries { no, yes };
@@ -86,8 +86,5 @@ std::shared_ptr<const RowSource> make_row_source(const NumericColumns& matrix, s
 
 /// Bytes of that copy, or 0 where it would take more than half of `room`.
 std::int64_t copy_bytes(const NumericColumns& matrix, std::int64_t room);
-
-/// Makes "table.csv: column 'age'" for errors.
-std::string column_place(const Table& table, const Column& column);
 
 }  // namespace stope::gram

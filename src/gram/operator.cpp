@@ -3,6 +3,8 @@
 
 #include <chrono>
 
+#include "base/guarded.hpp"
+#include "base/progress.hpp"
 #include "gram/operator_auto.hpp"
 #include "gram/operator_cpu.hpp"
 #include "gram/operator_cuda.hpp"
@@ -24,13 +26,15 @@ std::unique_ptr<Operator> make_operator(std::shared_ptr<const RowSource> rows, c
 
 class GramOperator::Impl {
  public:
-  explicit Impl(std::unique_ptr<gram::Operator> made) : made_(std::move(made)) {}
+  Impl(std::unique_ptr<gram::Operator> made, const RunOptions& run) : made_(std::move(made)), run_(run) {}
   gram::Operator& operator*() const { return *made_; }
 
   template <class Call>
   void timed(const Call& call) {
     const auto start = std::chrono::steady_clock::now();
+    PhaseProgress phase(run_, "multiply", 0, n_tasks_);
     call(*made_);
+    n_tasks_ = phase.done();
     seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   }
   GramReport report() const {
@@ -41,11 +45,17 @@ class GramOperator::Impl {
 
  private:
   std::unique_ptr<gram::Operator> made_;
+  RunOptions run_;
   double seconds_ = 0.0;
+  std::int64_t n_tasks_ = 0;  // of the products before, for progress
 };
 
-GramOperator::GramOperator(const MatrixView& matrix, const GramOptions& options, const RunOptions& run)
-    : impl_(std::make_unique<Impl>(gram::make_operator(gram::make_row_source(matrix), options, run))) {}
+GramOperator::GramOperator(const ArrayView& matrix, const GramOptions& options, const RunOptions& run) try
+    : impl_(std::make_unique<Impl>(
+          gram::make_operator(gram::make_row_source(matrix, gram::Reads::afterwards, run), options, run), run)) {
+} catch (...) {
+  rethrow_as_error();
+}
 GramOperator::~GramOperator() = default;
 GramOperator::GramOperator(GramOperator&&) noexcept = default;
 GramOperator& GramOperator::operator=(GramOperator&&) noexcept = default;
@@ -56,17 +66,23 @@ std::int64_t GramOperator::n_rows() const {
 std::int64_t GramOperator::n_columns() const {
   return (**impl_).n_columns();
 }
-void GramOperator::multiply(std::span<const double> x, std::span<double> y) {
+void GramOperator::multiply(std::span<const double> x, std::span<double> y) try {
   impl_->timed([&](gram::Operator& by) { by.multiply(x, y); });
+} catch (...) {
+  rethrow_as_error();
 }
-void GramOperator::multiply_transposed(std::span<const double> y, std::span<double> z) {
+void GramOperator::multiply_transposed(std::span<const double> y, std::span<double> z) try {
   impl_->timed([&](gram::Operator& by) { by.multiply_transposed(y, z); });
+} catch (...) {
+  rethrow_as_error();
 }
-void GramOperator::gram(std::span<const double> x, std::span<double> z, std::int64_t n_vectors) {
+void GramOperator::gram(std::span<const double> x, std::span<double> z, std::int64_t n_vectors) try {
   impl_->timed([&](gram::Operator& by) { by.gram(x, z, n_vectors); });
+} catch (...) {
+  rethrow_as_error();
 }
-GramReport GramOperator::report() const {
-  return impl_->report();
+GramReport GramOperator::report() const try { return impl_->report(); } catch (...) {
+  rethrow_as_error();
 }
 
 }  // namespace stope

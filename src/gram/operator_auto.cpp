@@ -32,7 +32,7 @@ class AutoOperator final : public Operator {
         threads_(cpu_->report().threads) {
     size_.n_rows = rows_->n_rows();
     size_.n_columns = rows_->n_columns();
-    size_.element_bytes = bytes_of(rows_->dtype());
+    size_.element_bytes = size_of(rows_->dtype());
   }
 
   std::int64_t n_rows() const override { return rows_->n_rows(); }

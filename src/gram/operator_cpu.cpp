@@ -10,6 +10,8 @@
 #include <string>
 
 #include "base/checked.hpp"
+#include "base/memory.hpp"
+#include "base/row_sums.hpp"
 #include "base/thread_pool.hpp"
 #include "device/instances.hpp"
 #include "gram/shape.hpp"
@@ -76,7 +78,7 @@ class CpuOperator final : public Operator {
         n_groups_(gram::n_groups(n_rows_, n_columns_)),
         scale_(options.scale),
         pool_(run.threads),
-        panel_rows_(panel_rows(checked::mul(n_columns_, bytes_of(rows_->dtype())))),
+        panel_rows_(panel_rows(checked::mul(n_columns_, size_of(rows_->dtype())))),
         spaces_(static_cast<std::size_t>(pool_.size())) {
     if (!options.shift.empty()) shift_ = padded_copy(options.shift, n_columns_, {});
   }
@@ -123,7 +125,7 @@ class CpuOperator final : public Operator {
                     std::to_string(panel_rows_) + " rows; " + std::to_string(n_groups_) + " groups";
     report.threads = pool_.size();
     report.passes = passes_;
-    report.bytes = passes_ * n_rows_ * n_columns_ * bytes_of(rows_->dtype());
+    report.bytes = passes_ * n_rows_ * n_columns_ * size_of(rows_->dtype());
     return report;
   }
 
@@ -141,10 +143,10 @@ class CpuOperator final : public Operator {
   }
 
   Slab slab(const void* values, std::int64_t n, std::int64_t column, std::int64_t n_columns) const {
-    const auto* first = static_cast<const char*>(values) + column * bytes_of(rows_->dtype());
+    const auto* first = static_cast<const char*>(values) + column * size_of(rows_->dtype());
     // Prefetches the next panel while A^T y is computed from this one; for wide rows, the next block. Nothing is read
     // behind the last one, and a prefetch beyond the memory does no harm.
-    const std::int64_t element = bytes_of(rows_->dtype());
+    const std::int64_t element = size_of(rows_->dtype());
     const bool wide = is_wide(n_columns_ * element);
     const std::int64_t block = kBlockLeaves * kLeafColumns * element;
     const std::int64_t panel = rows_->in_place() ? n * rows_->row_stride() * element : 0;
@@ -158,10 +160,10 @@ class CpuOperator final : public Operator {
   }
 
   void dot(const Slab& slab, const double* x, double* sums) const {
-    (rows_->dtype() == Dtype::float32 ? kernels_.of_float.dot : kernels_.of_double.dot)(slab, x, sums);
+    (rows_->dtype() == ElementType::float32 ? kernels_.of_float.dot : kernels_.of_double.dot)(slab, x, sums);
   }
   void add(const Slab& slab, const double* y, double* z) const {
-    (rows_->dtype() == Dtype::float32 ? kernels_.of_float.add : kernels_.of_double.add)(slab, y, z);
+    (rows_->dtype() == ElementType::float32 ? kernels_.of_float.add : kernels_.of_double.add)(slab, y, z);
   }
 
   // Writes the leaves [leaf, end) of each row's product with x to sums[row * n_leaves + leaf].
@@ -192,19 +194,19 @@ class CpuOperator final : public Operator {
   // Rows that one fetch returns.
   std::int64_t fetch_rows() const {
     if (rows_->in_place()) return panel_rows_;
-    const std::int64_t row_bytes = rows_->row_stride() * bytes_of(rows_->dtype());
+    const std::int64_t row_bytes = rows_->row_stride() * size_of(rows_->dtype());
     return std::max(panel_rows_, kFetchBytes / row_bytes / panel_rows_ * panel_rows_);
   }
   std::int64_t space_bytes() const {
     const std::int64_t fetched =
-        rows_->in_place() ? 0 : checked::mul(fetch_rows(), rows_->row_stride() * bytes_of(rows_->dtype()));
+        rows_->in_place() ? 0 : checked::mul(fetch_rows(), rows_->row_stride() * size_of(rows_->dtype()));
     return checked::add(fetched, checked::mul(panel_rows_, n_leaves(n_columns_) + kMostVectors) * 8);
   }
   WorkSpace& space(std::size_t number) {
     WorkSpace& space = spaces_[number];
     if (space.y.empty()) {
       if (!rows_->in_place()) {
-        space.fetched = Buffer<char>(fetch_rows() * rows_->row_stride() * bytes_of(rows_->dtype()));
+        space.fetched = Buffer<char>(fetch_rows() * rows_->row_stride() * size_of(rows_->dtype()));
       }
       space.sums = Buffer<double>(panel_rows_ * n_leaves(n_columns_));
       space.y = Buffer<double>(panel_rows_ * kMostVectors);
@@ -235,7 +237,7 @@ class CpuOperator final : public Operator {
 
   // Computes the rows [begin, end) on one thread.
   void rows_by_one(const Pass& pass, std::int64_t begin, std::int64_t end, WorkSpace& space, double* z) const {
-    const std::int64_t element = bytes_of(rows_->dtype()), at_once = fetch_rows();
+    const std::int64_t element = size_of(rows_->dtype()), at_once = fetch_rows();
     for (std::int64_t first = begin; first < end; first += at_once) {
       const std::int64_t n = std::min(at_once, end - first);
       const auto* values = static_cast<const char*>(rows_->rows(first, n, space.fetched.data()));
@@ -286,7 +288,7 @@ class CpuOperator final : public Operator {
     if (turn_spaces_[0].sums.empty()) {
       for (WorkSpace& space : turn_spaces_) {
         if (!rows_->in_place()) {
-          space.fetched = Buffer<char>(panel_rows_ * rows_->row_stride() * bytes_of(rows_->dtype()));
+          space.fetched = Buffer<char>(panel_rows_ * rows_->row_stride() * size_of(rows_->dtype()));
         }
       }
       turn_spaces_[0].y = Buffer<double>(panel_rows_ * kMostVectors);
@@ -302,12 +304,10 @@ class CpuOperator final : public Operator {
     const std::int64_t budget = memory_budget(run_);
     const std::int64_t spaces = checked::mul(pool_.size(), space_bytes());
     if (checked::add(checked::mul(n_groups_, group_bytes), spaces) <= budget) return n_groups_;
-    const std::int64_t tree = checked::mul(GroupTree::most_vectors(n_groups_), group_bytes);
+    const std::int64_t tree = checked::mul(SumTree::most_levels(n_groups_), group_bytes);
     const std::int64_t least = checked::add(checked::add(tree, spaces), group_bytes);
     if (least > budget) {
-      throw Error(ErrorCode::out_of_memory, "the gram operator needs " + std::to_string(least) + " bytes for sums of " +
-                                                std::to_string(n_columns_) + " columns, but the memory limit is " +
-                                                std::to_string(budget));
+      refuse_memory("the gram operator's sums of " + std::to_string(n_columns_) + " columns need", least, budget);
     }
     const std::int64_t fit = 1 + (budget - least) / group_bytes;
     return std::int64_t{1} << (std::bit_width(static_cast<std::uint64_t>(fit)) - 1);
@@ -341,7 +341,7 @@ class CpuOperator final : public Operator {
       sums_ = Buffer<double>(at_once * size);
     }
     double* const sums = sums_.data();
-    GroupTree tree(size);
+    SumTree tree(size);
     for (std::int64_t first = 0; first < n_groups_; first += at_once) {
       const std::int64_t n = std::min(at_once, n_groups_ - first);
       const auto work_on = [&](std::int64_t group, const auto& work) {

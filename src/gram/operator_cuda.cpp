@@ -98,7 +98,7 @@ class CudaOperator final : public Operator {
                     std::to_string(gpus_.size()) + " sessions, " + std::to_string(n_groups_) + " groups";
     report.threads = pool_.size();
     report.passes = passes_;
-    report.bytes = passes_ * n_rows() * n_columns_ * bytes_of(rows_->dtype());
+    report.bytes = passes_ * n_rows() * n_columns_ * size_of(rows_->dtype());
     return report;
   }
 

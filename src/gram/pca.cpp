@@ -4,12 +4,18 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <string_view>
+#include <unordered_map>
 
 #include "base/checked.hpp"
+#include "base/guarded.hpp"
+#include "base/progress.hpp"
+#include "base/report.hpp"
 #include "gram/model_table.hpp"
 #include "gram/pca_fit.hpp"
 #include "gram/vector_panel.hpp"
 #include "stope/error.hpp"
+#include "table/column_error.hpp"
 #include "table/column_memory.hpp"
 
 namespace stope {
@@ -19,6 +25,8 @@ constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();  // an emp
 
 const std::string kVariance = "explained_variance", kRatio = "explained_variance_ratio", kSingular = "singular_value",
                   kNoise = "noise_variance", kAttribute = "attribute";
+// The column of means. Its name says whether they are subtracted, or only stand in for missing values.
+const std::string kMean = "mean", kFill = "fill";
 
 std::string component_name(std::int64_t i) {
   return "pc" + std::to_string(i + 1);
@@ -26,14 +34,17 @@ std::string component_name(std::int64_t i) {
 
 }  // namespace
 
-Pca Pca::fit(const Table& table, const PcaOptions& options, const RunOptions& run) {
+Pca Pca::fit(const Table& table, const PcaOptions& options, const RunOptions& run) try {
   return gram::PcaFit(table, options, run).fit();
+} catch (...) {
+  rethrow_as_error();
 }
 
-Table Pca::transform(const Table& table, const RunOptions& run) const {
+Table Pca::transform(const Table& table, const RunOptions& run) const try {
   ThreadPool pool(run.threads);
   gram::NumericColumns matrix = gram::matched_columns(table, names_, missing_, pool, run.cancel);
-  matrix.shift = matrix.fill = mean_;
+  matrix.fill = mean_;
+  if (centering_ == Centering::mean) matrix.shift = mean_;
   for (std::int64_t j = 0; j < n_features(); ++j) {
     matrix.factor[static_cast<std::size_t>(j)] = 1.0 / scale_[static_cast<std::size_t>(j)];
   }
@@ -49,13 +60,18 @@ Table Pca::transform(const Table& table, const RunOptions& run) const {
   }
   const gram::AcrossTheColumns rows(matrix);
   const gram::VectorPanel components(components_.data(), n_components(), n_features());
-  gram::for_each_block(rows, components, n_features(), pool, run.cancel, [&](const gram::ProductBlock& block) {
-    for (std::int64_t j = 0; j < block.n_columns; ++j) {
-      const auto at = static_cast<std::size_t>(block.column + j);
-      double* const out = scores[at].data() + block.row;
-      for (std::int64_t i = 0; i < block.n_rows; ++i) out[i] = block.values[i * gram::kBlock + j] / divisors[at];
-    }
-  });
+  const JobTime time(run);
+  PhaseProgress progress(run, "transform", table.n_rows);
+  gram::for_each_block(
+      rows, components, n_features(), pool, run.cancel,
+      [&](const gram::ProductBlock& block) {
+        for (std::int64_t j = 0; j < block.n_columns; ++j) {
+          const auto at = static_cast<std::size_t>(block.column + j);
+          double* const out = scores[at].data() + block.row;
+          for (std::int64_t i = 0; i < block.n_rows; ++i) out[i] = block.values[i * gram::kBlock + j] / divisors[at];
+        }
+      },
+      &progress);
 
   Table result;
   result.n_rows = table.n_rows;
@@ -67,14 +83,17 @@ Table Pca::transform(const Table& table, const RunOptions& run) const {
   for (const Column& column : table.columns) {
     if (column.role == Role::regular || column.role == Role::ignore) continue;
     if (result.find(column.name) >= 0) {
-      throw Error(ErrorCode::invalid_file, gram::column_place(table, column) + " has the name of a component");
+      throw column_error(ErrorCode::invalid_data, table, column, " has the name of a component");
     }
     result.columns.push_back(column);
   }
+  time.hand("transform", pool.size());
   return result;
+} catch (...) {
+  rethrow_as_error();
 }
 
-Table Pca::to_table() const {
+Table Pca::to_table() const try {
   const std::int64_t k = n_components(), p = n_features();
   std::vector<const std::string*> kinds = {&kVariance, &kRatio, &kSingular, &kNoise};
   std::vector<const std::string*> words(kinds.size(), nullptr);
@@ -88,8 +107,8 @@ Table Pca::to_table() const {
   }
   Table table;
   table.n_rows = p + 4;
-  table.columns = {gram::word_column("kind", kinds), gram::word_column("name", words), make_numeric("mean", means),
-                   make_numeric("scale", scales)};
+  table.columns = {gram::word_column("kind", kinds), gram::word_column("name", words),
+                   make_numeric(centering_ == Centering::mean ? kMean : kFill, means), make_numeric("scale", scales)};
   for (std::int64_t i = 0; i < k; ++i) {
     const auto at = static_cast<std::size_t>(i);
     std::vector<double> values = {explained_variance_[at], ratio_[at], singular_values_[at],
@@ -98,23 +117,36 @@ Table Pca::to_table() const {
     table.columns.push_back(make_numeric(component_name(i), values));
   }
   return table;
+} catch (...) {
+  rethrow_as_error();
 }
 
-Pca Pca::from_table(const Table& table, const PcaOptions& options) {
+Pca Pca::from_table(const Table& table, const PcaOptions& options, std::int64_t n_samples) try {
   const gram::ModelReader reader(table);
   const Column& kinds = reader.words("kind");
   const Column& names = reader.words("name");
-  const Column& means = reader.numbers("mean");
+  const Centering centering = table.find(kFill) >= 0 ? Centering::none : Centering::mean;
+  const Column& means = reader.numbers(centering == Centering::mean ? kMean : kFill);
   const Column& scales = reader.numbers("scale");
   std::vector<const Column*> columns;
-  while (table.find(component_name(static_cast<std::int64_t>(columns.size()))) >= 0) {
-    columns.push_back(&reader.numbers(component_name(static_cast<std::int64_t>(columns.size()))));
+  std::unordered_map<std::string_view, const Column*> by_name;
+  for (const Column& column : table.columns) by_name.emplace(column.name, &column);
+  for (;;) {
+    const auto found = by_name.find(component_name(static_cast<std::int64_t>(columns.size())));
+    if (found == by_name.end()) break;
+    reader.check_numbers(*found->second);
+    columns.push_back(found->second);
   }
   if (columns.empty()) reader.fail("no column 'pc1': this is not a file of components");
 
   Pca model;
   model.whiten_ = options.whiten;
+  model.centering_ = centering;
+  if (model.whiten_ && centering == Centering::none) {
+    throw Error(ErrorCode::invalid_argument, "whiten needs centring", {.option = "whiten"});
+  }
   model.missing_ = options.missing;
+  model.report_.n_samples = n_samples;
   std::vector<std::int64_t> rows;  // rows of the attributes
   for (std::int64_t row = 0; row < table.n_rows; ++row) {
     const std::string& kind = reader.word(kinds, row);
@@ -154,6 +186,8 @@ Pca Pca::from_table(const Table& table, const PcaOptions& options) {
     }
   }
   return model;
+} catch (...) {
+  rethrow_as_error();
 }
 
 }  // namespace stope

@@ -4,8 +4,13 @@
 #include <chrono>
 #include <cmath>
 
+#include "base/checked.hpp"
+#include "base/memory.hpp"
 #include "base/number_text.hpp"
+#include "base/progress.hpp"
 #include "base/reduce.hpp"
+#include "base/report.hpp"
+#include "base/row_sums.hpp"
 #include "device/auto_gpu.hpp"
 #include "gram/block_lanczos.hpp"
 #include "gram/dense.hpp"
@@ -13,6 +18,7 @@
 #include "gram/orthogonal.hpp"
 #include "gram/vector_panel.hpp"
 #include "stope/error.hpp"
+#include "table/check_table.hpp"
 
 namespace stope::gram {
 namespace {
@@ -26,6 +32,9 @@ constexpr std::int64_t kRestartsOfFormed = 60;
 // Entries that differ by less than this share of the largest tie for the sign: only rounding would tell which is
 // larger.
 constexpr double kSignTie = 1e-9;
+// Entries of the matrix beyond this could overflow in sums of squares. Only a constant column that is neither scaled
+// nor centred leads there.
+constexpr double kLargestEntry = 1e140;
 
 std::string_view name_of(PcaMethod method) {
   switch (method) {
@@ -39,13 +48,13 @@ std::string_view name_of(PcaMethod method) {
 }  // namespace
 
 std::vector<std::int64_t> numeric_features(const Table& table, NominalFeatures nominal) {
+  check_shape(table);
   std::vector<std::int64_t> features = table.features();
-  const std::string source = table.source.empty() ? "" : table.source + ": ";
   if (nominal == NominalFeatures::skip) {
     std::erase_if(features, [&](std::int64_t j) { return table.columns[static_cast<std::size_t>(j)].nominal(); });
   }
-  if (features.empty()) throw Error(ErrorCode::invalid_file, source + "no numeric features");
-  if (table.n_rows == 0) throw Error(ErrorCode::invalid_file, source + "no rows");
+  if (features.empty()) throw Error(ErrorCode::invalid_data, "no numeric features", {table.source});
+  if (table.n_rows == 0) throw Error(ErrorCode::invalid_data, "no rows", {table.source});
   return features;
 }
 
@@ -56,22 +65,36 @@ PcaFit::PcaFit(const Table& table, const PcaOptions& options, const RunOptions& 
   p_ = static_cast<std::int64_t>(features.size());
   q_ = std::min(n_, p_);
   check_n_components();
+  const PhaseProgress phase(run, "columns", 0);
   matrix_ = NumericColumns(table, features, options.missing, {}, NumericColumns::Summaries::yes, pool_, run.cancel);
+  if (options.centering == Centering::none) matrix_.shift.assign(static_cast<std::size_t>(p_), 0.0);
 }
 
 void PcaFit::check_n_components() const {
   const double k = options_.n_components;
+  if (options_.centering == Centering::none) {
+    if (k > 0 && k < 1) {
+      throw Error(ErrorCode::invalid_argument,
+                  "n_components " + number_text(k) + ": a share of the variance needs centring",
+                  {.option = "n_components"});
+    }
+    if (options_.whiten) throw Error(ErrorCode::invalid_argument, "whiten needs centring", {.option = "whiten"});
+  }
   if (k >= 0 && (k < 1 || (k == std::floor(k) && k <= static_cast<double>(q_)))) return;
   throw Error(ErrorCode::invalid_argument,
               "n_components " + number_text(k) + ": a whole number from 1 to " + std::to_string(q_) +
-                  " (the smaller of rows and features), or a share of the variance between 0 and 1");
+                  " (the smaller of rows and features), or a share of the variance between 0 and 1",
+              {.option = "n_components"});
 }
 
-// Sets the factors of the centred columns: a common power of two, or the inverse standard deviation.
+// Sets the factors of the columns: a common power of two, or the inverse standard deviation.
 void PcaFit::scale_columns() {
   std::vector<double> terms;
   double largest = 0.0;
-  for (const ColumnSummary& summary : matrix_.summaries()) largest = std::max(largest, summary.deviation);
+  const bool centred = options_.centering == Centering::mean;
+  for (const ColumnSummary& summary : matrix_.summaries()) {
+    largest = std::max({largest, summary.deviation, centred ? 0.0 : std::fabs(summary.mean)});
+  }
   if (options_.scaling == Scaling::none && largest > 0.0) std::frexp(largest, &exponent_);
   model_.scale_.assign(static_cast<std::size_t>(p_), 1.0);
   for (std::int64_t j = 0; j < p_; ++j) {
@@ -86,6 +109,12 @@ void PcaFit::scale_columns() {
       factor = 1.0 / model_.scale_[at];
     }
     matrix_.factor[at] = factor;
+    if (!centred && !(std::fabs(summary.mean) * factor < kLargestEntry)) {
+      throw Error(ErrorCode::unsupported,
+                  "column '" + matrix_.column(j).name + "' is constant at " + number_text(summary.mean) +
+                      ": scaling it needs centring",
+                  {.feature = matrix_.column(j).name});
+    }
     const double scaled = std::ldexp(summary.length, -exponent_) / model_.scale_[at];
     terms.push_back(scaled * scaled);
   }
@@ -110,6 +139,7 @@ std::int64_t PcaFit::wanted_of(const std::vector<double>& values) const {
 }
 
 Pca PcaFit::fit() {
+  const RunningJob running(run_);
   const auto start = std::chrono::steady_clock::now();
   scale_columns();
   const std::int64_t budget = memory_budget(run_);
@@ -129,22 +159,27 @@ Pca PcaFit::fit() {
     formed(plan.method);
   }
   set_signs();
+  if (options_.centering == Centering::none) set_variances_of_scores();
   for (std::int64_t j = 0; j < p_; ++j) model_.names_.push_back(matrix_.column(j).name);
-  model_.mean_ = matrix_.shift;
+  model_.mean_ = matrix_.fill;
+  model_.centering_ = options_.centering;
   model_.whiten_ = options_.whiten;
   model_.missing_ = options_.missing;
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  hand_report(run_, "pca", report);
   return std::move(model_);
 }
 
 void PcaFit::formed(PcaMethod method) {
   Buffer<double> matrix(q_ * q_);
+  const bool by_columns = method == PcaMethod::covariance;
+  PhaseProgress progress(run_, by_columns ? "covariance" : "outer products", by_columns ? n_ : p_);
   if (method == PcaMethod::covariance) {
     const DownTheRows panel(matrix_);
-    cross_product(panel, panel, n_, pool_, run_.cancel, matrix.data());
+    cross_product(panel, panel, n_, pool_, run_.cancel, matrix.data(), &progress);
   } else {
     const AcrossTheColumns panel(matrix_);
-    cross_product(panel, panel, p_, pool_, run_.cancel, matrix.data());
+    cross_product(panel, panel, p_, pool_, run_.cancel, matrix.data(), &progress);
   }
   std::vector<double> values;
   decompose(matrix, values);
@@ -180,7 +215,7 @@ void PcaFit::decompose(Buffer<double>& matrix, std::vector<double>& values) {
       return;
     }
   }
-  symmetric_eigen(q_, matrix.data(), values);
+  symmetric_eigen(q_, matrix.data(), values, run_.cancel, &run_);
 }
 
 // Turns left singular vectors into right ones: M^T u, which has length sigma.
@@ -225,9 +260,12 @@ void PcaFit::lanczos() {
   const std::unique_ptr<Operator> matrix =
       make_operator(make_row_source(matrix_, room, pool_, run_.cancel), {matrix_.shift, matrix_.factor}, rest,
                     lanczos_basis(p_, k, lanczos_block()));
+  std::int64_t n_products = 0;  // how many are needed is not known
   const SymmetricMap map = [&](const double* x, double* y, std::int64_t n_vectors) {
     const auto length = static_cast<std::size_t>(n_vectors * p_);
     matrix->gram({x, length}, {y, length}, n_vectors);
+    n_products += n_vectors;
+    tell_progress(run_, "products", n_products, 0);
   };
   LanczosOptions options{.n_wanted = k,
                          .block = lanczos_block(),
@@ -249,10 +287,9 @@ void PcaFit::lanczos() {
       options.n_wanted = std::min(2 * options.n_wanted, q_);
       const std::int64_t bytes = 8 * p_ * (lanczos_basis(p_, options.n_wanted, options.block) + options.block);
       if (bytes > report.memory_budget) {
-        throw Error(ErrorCode::out_of_memory,
-                    "that share of the variance takes more than " + std::to_string(options.n_wanted / 2) +
-                        " components, and " + std::to_string(options.n_wanted) + " need " + std::to_string(bytes) +
-                        " bytes: the memory budget is " + std::to_string(report.memory_budget));
+        refuse_memory("that share of the variance takes more than " + std::to_string(options.n_wanted / 2) +
+                          " components, and " + std::to_string(options.n_wanted) + " need",
+                      bytes, report.memory_budget);
       }
       report.memory_planned = std::max(report.memory_planned, bytes);
       continue;
@@ -292,9 +329,36 @@ void PcaFit::set_variances(const std::vector<double>& values, std::int64_t n_wan
     model_.ratio_.push_back(total_ > 0.0 ? value / total_ : 0.0);
     model_.singular_values_.push_back(std::ldexp(std::sqrt(value), exponent_));
   }
-  if (n_wanted == q_) return;
+  if (n_wanted == q_ || options_.centering == Centering::none) return;
   const double rest = std::max(total_ - kept, 0.0) / static_cast<double>(q_ - n_wanted);
   model_.noise_variance_ = std::ldexp(rest / degrees, 2 * exponent_);
+}
+
+// Without centring, eigenvalues say nothing of the spread: the variances (ddof 0) are those of the scores, as in
+// scikit-learn's TruncatedSVD. They come from the centred rows, so that no digits are lost far from zero.
+void PcaFit::set_variances_of_scores() {
+  const std::int64_t k = model_.n_components(), n_blocks = checked::ceil_div(n_, kBlock);
+  matrix_.shift = matrix_.fill;
+  Buffer<double> squares(checked::mul(n_blocks, k));
+  model_.report_.memory_planned = std::max(model_.report_.memory_planned, 8 * squares.size());
+  const AcrossTheColumns rows(matrix_);
+  const VectorPanel components(model_.components_.data(), k, p_);
+  for_each_block(rows, components, p_, pool_, run_.cancel, [&](const ProductBlock& block) {
+    for (std::int64_t j = 0; j < block.n_columns; ++j) {
+      double sum = 0.0;
+      for (std::int64_t i = 0; i < block.n_rows; ++i) {
+        const double score = block.values[i * kBlock + j];
+        sum += score * score;
+      }
+      squares[block.row / kBlock * k + block.column + j] = sum;
+    }
+  });
+  for (std::int64_t i = 0; i < k; ++i) {
+    const double sum = sum_over_rows(0, n_blocks, [&](std::int64_t block) { return squares[block * k + i]; });
+    const auto at = static_cast<std::size_t>(i);
+    model_.explained_variance_[at] = std::ldexp(sum / static_cast<double>(n_), 2 * exponent_);
+    model_.ratio_[at] = total_ > 0.0 ? sum / total_ : 0.0;
+  }
 }
 
 }  // namespace stope::gram

@@ -25,6 +25,7 @@ class PcaFit {
   void lanczos();
   void set_signs();
   void set_variances(const std::vector<double>& values, std::int64_t n_wanted);
+  void set_variances_of_scores();
 
   const PcaOptions& options_;
   const RunOptions& run_;
@@ -32,11 +33,11 @@ class PcaFit {
   NumericColumns matrix_;
   std::int64_t n_, p_, q_;
   int exponent_ = 0;    // the matrix is scaled by 2^-exponent, so that no square overflows or vanishes
-  double total_ = 0.0;  // the sum of all eigenvalues
+  double total_ = 0.0;  // the sum of squares of the centred matrix
   Pca model_;
 };
 
-/// Returns the features that count, in column order. Throws as MissingValues and NominalFeatures say, and invalid_file
+/// Returns the features that count, in column order. Throws as MissingValues and NominalFeatures say, and invalid_data
 /// where there are none or no rows.
 std::vector<std::int64_t> numeric_features(const Table& table, NominalFeatures nominal);
 

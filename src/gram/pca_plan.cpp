@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/checked.hpp"
+#include "base/memory.hpp"
 #include "gram/block_lanczos.hpp"
 #include "gram/cross_product.hpp"
 #include "gram/operator.hpp"
@@ -51,11 +52,13 @@ PcaPlan plan_pca(const PcaShape& shape, std::int64_t budget, int threads) {
   const std::int64_t q = std::min(shape.n_rows, shape.n_columns);
   const bool wide = shape.n_rows < shape.n_columns;
   const std::int64_t k = shape.share ? std::min(q, kFirstOfShare) : shape.n_wanted;
-  // The matrix, its copy in the solver and the eigenvectors; the partial sums; the components.
+  // The matrix and the components; then the partial sums or, when these are gone, the copy in the solver and the
+  // eigenvectors.
   const std::int64_t components = checked::mul(8, checked::mul(shape.n_wanted, shape.n_columns));
   const std::int64_t depth = std::max(shape.n_rows, shape.n_columns);
-  const std::int64_t formed = checked::add(
-      checked::add(checked::mul(24, checked::mul(q, q)), cross_product_bytes(q, q, depth, threads)), components);
+  const std::int64_t matrix = checked::mul(8, checked::mul(q, q));
+  const std::int64_t beside = std::max(checked::mul(2, matrix), cross_product_bytes(q, q, depth, threads));
+  const std::int64_t formed = checked::add(checked::add(matrix, beside), components);
   const std::int64_t basis = lanczos_basis(shape.n_columns, k, lanczos_block());
   const std::int64_t iterated =
       checked::add(checked::mul(checked::mul(8, shape.n_columns), checked::add(basis, lanczos_block())),
@@ -79,10 +82,7 @@ PcaPlan plan_pca(const PcaShape& shape, std::int64_t budget, int threads) {
     return {PcaMethod::lanczos, side + " would take " + std::to_string(formed) + " bytes, more than the memory budget",
             iterated};
   }
-  throw Error(ErrorCode::out_of_memory, "PCA needs " + std::to_string(std::min(formed, iterated)) +
-                                            " bytes besides the table, but the memory budget is " +
-                                            std::to_string(budget) +
-                                            ": ask for fewer components or give it more memory");
+  refuse_memory("PCA (fewer components need less) needs", std::min(formed, iterated), budget);
 }
 
 }  // namespace stope::gram

@@ -5,13 +5,10 @@
 #include <cstdint>
 #include <memory>
 
-#include "stope/gram.hpp"
+#include "stope/array.hpp"
+#include "stope/run.hpp"
 
 namespace stope::gram {
-
-constexpr std::int64_t bytes_of(Dtype dtype) {
-  return dtype == Dtype::float32 ? 4 : 8;
-}
 
 class RowSource {
  public:
@@ -19,7 +16,7 @@ class RowSource {
 
   virtual std::int64_t n_rows() const = 0;
   virtual std::int64_t n_columns() const = 0;
-  virtual Dtype dtype() const = 0;
+  virtual ElementType dtype() const = 0;  ///< float32 or float64
 
   /// Whether rows() returns rows where they lie. If so, rows() never uses the scratch memory, and the rows stay there
   /// as long as the source lives.
@@ -32,8 +29,11 @@ class RowSource {
   virtual const void* rows(std::int64_t first, std::int64_t n, void* scratch) const = 0;
 };
 
-/// Makes a source of the rows of a matrix in memory. Throws invalid_argument for one without rows, columns or values,
-/// or with a stride shorter than a row.
-std::shared_ptr<const RowSource> make_row_source(const MatrixView& matrix);
+/// How long a matrix in memory is read: during the call that it is handed to, or afterwards, too.
+enum class Reads { during_call, afterwards };
+
+/// Makes a source of the rows of a matrix in memory, as GramOperator says (stope/gram.hpp). What is read afterwards is
+/// copied unless it has an owner; what is not row-major is always copied.
+std::shared_ptr<const RowSource> make_row_source(const ArrayView& matrix, Reads reads, const RunOptions& run);
 
 }  // namespace stope::gram

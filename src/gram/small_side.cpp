@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "base/checked.hpp"
+#include "base/progress.hpp"
 #include "gram/dense.hpp"
 
 namespace stope::gram {
@@ -33,7 +34,7 @@ void write_piece(const NumericColumns& matrix, Side side, std::int64_t begin, st
 // Computes R of the QR factorisation of M (or its transposed) over the square roots of the ridge. Pieces are factorised
 // in parallel, their triangles one after the other, in order.
 Buffer<double> triangle_of(const NumericColumns& matrix, Side side, const std::vector<double>& ridge, ThreadPool& pool,
-                           const CancelToken& cancel) {
+                           const RunOptions& run) {
   const std::int64_t q = side == Side::columns ? matrix.n_columns() : matrix.n_rows();
   const std::int64_t depth = side == Side::columns ? matrix.n_rows() : matrix.n_columns();
   const std::int64_t piece = piece_rows(q), n_pieces = checked::ceil_div(depth, piece);
@@ -50,7 +51,7 @@ Buffer<double> triangle_of(const NumericColumns& matrix, Side side, const std::v
       std::copy(total.data() + j * q, total.data() + (j + 1) * q, stacked.data() + j * 2 * q);
       std::copy(triangle + j * q, triangle + (j + 1) * q, stacked.data() + j * 2 * q + q);
     }
-    upper_triangle(2 * q, q, stacked.data(), total.data());
+    upper_triangle(2 * q, q, stacked.data(), total.data(), run.cancel);
   };
   if (!ridge.empty()) {
     for (std::int64_t j = 0; j < q; ++j) {
@@ -59,13 +60,14 @@ Buffer<double> triangle_of(const NumericColumns& matrix, Side side, const std::v
   }
   for (std::int64_t round = 0; round < n_pieces; round += at_once) {
     const std::int64_t n_here = std::min(at_once, n_pieces - round);
-    pool.parallel_for(n_here, cancel, [&](std::int64_t task, int) {
+    pool.parallel_for(n_here, run.cancel, [&](std::int64_t task, int) {
       const std::int64_t begin = (round + task) * piece, end = std::min(begin + piece, depth);
       double* const values = pieces[static_cast<std::size_t>(task)].data();
       write_piece(matrix, side, begin, end, end - begin, values);
-      upper_triangle(end - begin, q, values, triangles[static_cast<std::size_t>(task)].data());
+      upper_triangle(end - begin, q, values, triangles[static_cast<std::size_t>(task)].data(), run.cancel);
     });
     for (std::int64_t i = 0; i < n_here; ++i) merge(triangles[static_cast<std::size_t>(i)].data());
+    tell_progress(run, "qr", std::min((round + n_here) * piece, depth), depth);
   }
   return total;
 }
@@ -78,37 +80,39 @@ std::int64_t count_above(const std::vector<double>& values, double cut) {
 
 std::int64_t small_side_bytes(std::int64_t n_rows, std::int64_t n_columns, int threads) {
   const std::int64_t q = std::min(n_rows, n_columns), depth = std::max(n_rows, n_columns);
+  const std::int64_t matrix = checked::mul(8, checked::mul(q, q));
   const std::int64_t products =
-      checked::add(checked::mul(24, checked::mul(q, q)), cross_product_bytes(q, q, depth, threads));
+      checked::add(matrix, std::max(checked::mul(2, matrix), cross_product_bytes(q, q, depth, threads)));
   const std::int64_t piece = checked::mul(8, checked::mul(q, checked::add(piece_rows(q), q)));
   const std::int64_t at_once = std::min<std::int64_t>(threads, checked::ceil_div(depth, piece_rows(q)));
-  return checked::add(products, checked::add(checked::mul(at_once, piece), checked::mul(72, checked::mul(q, q))));
+  return checked::add(products, checked::add(checked::mul(at_once, piece), checked::mul(9, matrix)));
 }
 
 SmallSide decompose_small_side(const NumericColumns& matrix, Side side, const std::vector<double>& ridge,
-                               std::int64_t n_known_zeros, ThreadPool& pool, const CancelToken& cancel) {
+                               std::int64_t n_known_zeros, ThreadPool& pool, const RunOptions& run) {
   const std::int64_t q = side == Side::columns ? matrix.n_columns() : matrix.n_rows();
   const std::int64_t depth = side == Side::columns ? matrix.n_rows() : matrix.n_columns();
   SmallSide result;
   result.vectors = Buffer<double>(checked::mul(q, q));
   double* const products = result.vectors.data();
+  PhaseProgress progress(run, "normal equations", depth);
   if (side == Side::columns) {
     const DownTheRows panel(matrix);
-    cross_product(panel, panel, depth, pool, cancel, products);
+    cross_product(panel, panel, depth, pool, run.cancel, products, &progress);
   } else {
     const AcrossTheColumns panel(matrix);
-    cross_product(panel, panel, depth, pool, cancel, products);
+    cross_product(panel, panel, depth, pool, run.cancel, products, &progress);
   }
   if (!ridge.empty()) {
     for (std::int64_t j = 0; j < q; ++j)
       products[j * q + j] += ridge[side == Side::columns ? static_cast<std::size_t>(j) : 0];
   }
-  symmetric_eigen(q, products, result.values);
+  symmetric_eigen(q, products, result.values, run.cancel, &run);
   result.rank = count_above(result.values, kFarFromDependent * std::max(result.values[0], 0.0));
   if (result.rank == q || result.rank == q - n_known_zeros) return result;
 
-  const Buffer<double> triangle = triangle_of(matrix, side, ridge, pool, cancel);
-  right_singular_vectors(q, triangle.data(), result.values, result.vectors.data());
+  const Buffer<double> triangle = triangle_of(matrix, side, ridge, pool, run);
+  right_singular_vectors(q, triangle.data(), result.values, result.vectors.data(), run.cancel);
   result.rank = count_above(result.values, kEpsilon * static_cast<double>(std::max(q, depth)) * result.values[0]);
   for (double& value : result.values) value *= value;
   result.by_qr = true;

@@ -24,7 +24,7 @@ struct SmallSide {
 /// `n_known_zeros` eigenvalues are known to be zero (constant columns; the rows' mean). If others are as small, the QR
 /// is needed.
 SmallSide decompose_small_side(const NumericColumns& matrix, Side side, const std::vector<double>& ridge,
-                               std::int64_t n_known_zeros, ThreadPool& pool, const CancelToken& cancel);
+                               std::int64_t n_known_zeros, ThreadPool& pool, const RunOptions& run);
 
 /// Bytes that decompose_small_side holds.
 std::int64_t small_side_bytes(std::int64_t n_rows, std::int64_t n_columns, int threads);

@@ -1,7 +1,6 @@
 #include "gram/vectors.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <string>
 
@@ -16,14 +15,17 @@ namespace {
 void check_numbers(const char* name, const std::vector<double>& numbers, std::int64_t n_columns) {
   if (numbers.empty()) return;
   if (static_cast<std::int64_t>(numbers.size()) != n_columns) {
-    throw Error(ErrorCode::invalid_argument, std::string(name) + " has " + std::to_string(numbers.size()) +
-                                                 " numbers for " + std::to_string(n_columns) + " columns");
+    throw Error(ErrorCode::invalid_argument,
+                std::string(name) + " has " + std::to_string(numbers.size()) + " numbers for " +
+                    std::to_string(n_columns) + " columns",
+                {.option = name});
   }
   const auto bad = std::find_if(numbers.begin(), numbers.end(), [](double v) { return !std::isfinite(v); });
   if (bad == numbers.end()) return;
-  throw Error(ErrorCode::invalid_argument, std::string(name) + " of column " +
-                                               std::to_string(bad - numbers.begin() + 1) + " is " + number_text(*bad) +
-                                               ": it must be finite");
+  throw Error(ErrorCode::invalid_argument,
+              std::string(name) + " of column " + std::to_string(bad - numbers.begin() + 1) + " is " +
+                  number_text(*bad) + ": it must be finite",
+              {.option = name});
 }
 
 }  // namespace
@@ -35,12 +37,16 @@ void check_options(const GramOptions& options, std::int64_t n_columns) {
 
 void check_vector(const char* name, std::size_t size, std::int64_t wanted, std::int64_t n_vectors) {
   if (n_vectors < 1 || n_vectors > kMostVectors) {
-    throw Error(ErrorCode::invalid_argument, std::to_string(n_vectors) + " vectors: 1 to " +
-                                                 std::to_string(kMostVectors) + " can be multiplied at once");
+    throw Error(
+        ErrorCode::invalid_argument,
+        std::to_string(n_vectors) + " vectors: 1 to " + std::to_string(kMostVectors) + " can be multiplied at once",
+        {.option = "n_vectors"});
   }
   if (static_cast<std::int64_t>(size) == checked::mul(wanted, n_vectors)) return;
-  throw Error(ErrorCode::invalid_argument, std::string("the vector ") + name + " has " + std::to_string(size) +
-                                               " numbers, not " + std::to_string(wanted * n_vectors));
+  throw Error(ErrorCode::invalid_argument,
+              std::string("the vector ") + name + " has " + std::to_string(size) + " numbers, not " +
+                  std::to_string(wanted * n_vectors),
+              {.option = name});
 }
 
 Buffer<double> padded_copy(std::span<const double> x, std::int64_t n_columns, std::span<const double> scale) {
@@ -56,29 +62,6 @@ Buffer<double> padded_copy(std::span<const double> x, std::int64_t n_columns, st
     std::fill(to + n_columns, to + stride, 0.0);
   }
   return copy;
-}
-
-std::int64_t GroupTree::most_vectors(std::int64_t n_blocks) {
-  return std::bit_width(static_cast<std::uint64_t>(n_blocks)) + 1;
-}
-
-void GroupTree::merge() {
-  const Buffer<double> later = std::move(levels_.back());
-  levels_.pop_back();
-  double* sums = levels_.back().data();
-  for (std::int64_t i = 0; i < size_; ++i) sums[i] += later.data()[i];
-}
-
-void GroupTree::push(const double* sums) {
-  levels_.emplace_back(size_);
-  std::copy_n(sums, size_, levels_.back().data());
-  // As in adding one to a binary number: two subtrees of the same height become one.
-  for (std::int64_t n = n_pushed_++; n % 2 != 0; n /= 2) merge();
-}
-
-const double* GroupTree::finish() {
-  while (levels_.size() > 1) merge();
-  return levels_.front().data();
 }
 
 }  // namespace stope::gram

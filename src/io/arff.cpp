@@ -9,11 +9,14 @@
 #include <vector>
 
 #include "base/checked.hpp"
+#include "base/progress.hpp"
 #include "io/arff_header.hpp"
 #include "io/csv/text.hpp"
 #include "io/number.hpp"
 #include "io/raw_columns.hpp"
 #include "io/readers.hpp"
+#include "stope/warning.hpp"
+#include "table/array_columns.hpp"
 #include "table/column_memory.hpp"
 
 namespace stope::io {
@@ -47,6 +50,7 @@ class ArffReader {
         scanner_(text_.view, bytes.name) {}
 
   Table read() {
+    const RunningJob running(run_);
     prepare();
     while (scanner_.next_line()) {
       if (row_ % kPollRows == 0) poll();
@@ -58,22 +62,26 @@ class ArffReader {
       ++row_;
     }
     poll();
+    if (!lost_digits_.empty() && run_.warn) run_.warn(warning::kDigitsLost, lost_digits_);
     return table();
   }
 
  private:
   void poll() {
     run_.cancel.check();
-    if (run_.progress) run_.progress("read", scanner_.position(), static_cast<std::int64_t>(text_.view.size()));
+    tell_progress(run_, "read", scanner_.position(), static_cast<std::int64_t>(text_.view.size()));
   }
 
   /// Reads the header, counts the rows and allocates the columns.
   void prepare() {
     if (const std::int64_t offset = csv::find_invalid_utf8(text_.view); offset >= 0) {
-      throw Error(ErrorCode::invalid_file, "invalid UTF-8 (is the file in another encoding?)",
+      throw Error(ErrorCode::invalid_data, "invalid UTF-8 (is the file in another encoding?)",
                   csv::place_of(text_, offset));
     }
-    for (ArffAttribute& attribute : read_arff_header(scanner_)) cells_.push_back({std::move(attribute), {}, {}, {}});
+    ArffHeader header = read_arff_header(scanner_);
+    keel_ = header.keel;
+    cells_.reserve(header.attributes.size());
+    for (ArffAttribute& attribute : header.attributes) cells_.push_back({std::move(attribute), {}, {}, {}});
     n_rows_ = scanner_.count_lines();
     planned_bytes_ = text_.converted.size();
     std::int64_t row_bytes = 0;
@@ -100,7 +108,7 @@ class ArffReader {
   /// Counts bytes that will be held; throws if they exceed the budget.
   void plan(std::int64_t bytes) {
     planned_bytes_ = checked::add(planned_bytes_, bytes);
-    if (planned_bytes_ > budget()) require_memory(planned_bytes_, bytes_, run_);
+    require_memory(planned_bytes_, budget(), bytes_.name);
   }
 
   /// What a value costs in the dictionary: its node, its bucket, and its entry in the final list.
@@ -175,26 +183,36 @@ class ArffReader {
   }
 
   void set(Cells& cells, const ArffWord& word) {
-    const bool missing = !word.quoted && word.text == "?";
+    const bool missing = !word.quoted && (word.text == "?" || (keel_ && word.text == "<null>"));
     if (cells.coded()) {
       cells.codes[row_] = missing ? kMissingCode : code(cells, word);
     } else if (missing) {
       cells.numbers[row_] = kMissing;
     } else if (cells.attribute.kind == ArffKind::date) {
-      if (!parse_date(word.text, cells.attribute.date_format, cells.numbers[row_]))
-        fail_value(cells, word, "not a date");
+      const DatePattern& dates = *cells.attribute.dates;  // NOLINT(bugprone-unchecked-optional-access): a date has it
+      if (!dates.read(word.text, cells.numbers[row_])) {
+        fail_value(cells, word, "not a date of the form " + dates.text());
+      }
     } else if (!parse_number(word.text, cells.numbers[row_])) {
       fail_value(cells, word, "not a number");
+    } else if (loses_digits(word.text)) {
+      note_lost_digits(cells, word);
     }
   }
 
   [[noreturn]] void fail_value(const Cells& cells, const ArffWord& word, const std::string& what) const {
-    const bool date = cells.attribute.kind == ArffKind::date;
-    constexpr const char* kFormats[] = {"yyyy-MM-dd", "yyyy-MM-dd'T'HH:mm:ss", "yyyy-MM-dd HH:mm:ss"};
-    scanner_.fail(
-        "the value " + shown(word.text) + " of attribute " + shown(cells.attribute.name) + " is " + what +
-            (date ? std::string(" of the form ") + kFormats[static_cast<int>(cells.attribute.date_format)] : ""),
-        word.column);
+    scanner_.fail("the value " + shown(word.text) + " of attribute " + shown(cells.attribute.name) + " is " + what,
+                  word.column);
+  }
+
+  /// The first number whose digits a double does not give back is worth a warning.
+  void note_lost_digits(const Cells& cells, const ArffWord& word) {
+    if (!lost_digits_.empty()) return;
+    std::string number;
+    append_number(number, cells.numbers[row_]);
+    lost_digits_ = "attribute " + shown(cells.attribute.name) + " is numeric as declared, which changes " +
+                   shown(word.text) + " (" + bytes_.name + ":" + std::to_string(scanner_.line()) + ":" +
+                   std::to_string(word.column) + ") to " + number;
   }
 
   std::int32_t code(Cells& cells, const ArffWord& word) {
@@ -307,6 +325,8 @@ class ArffReader {
   ArffScanner scanner_;
   std::vector<Cells> cells_;
   Buffer<double> weights_;  // empty until a row has one
+  bool keel_ = false;
+  std::string lost_digits_;  // the warning, empty for none
   std::int64_t n_rows_ = 0;
   std::int64_t row_ = 0;
   Storage storage_ = Storage::memory;  // where the values go

@@ -1,23 +1,21 @@
-// ISO dates (io/arff_date.hpp) on top of the calendar of <chrono>.
+// Patterns and ISO dates (io/arff_date.hpp) on top of the calendar of <chrono>.
 #include "io/arff_date.hpp"
 
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
+
+#include "io/iso_date.hpp"
 
 namespace stope::io {
 namespace {
 
 constexpr std::int64_t kDaySeconds = 86400;
 
-bool digits(std::string_view text, std::size_t at, std::size_t count, int& value) {
-  value = 0;
-  for (std::size_t i = at; i < at + count; ++i) {
-    if (text[i] < '0' || text[i] > '9') return false;
-    value = value * 10 + (text[i] - '0');
-  }
-  return true;
+bool is_letter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
 // Rounds once, alike for reading and writing: seconds since 1970 are an exact double.
@@ -25,43 +23,93 @@ double days_of(std::int64_t seconds) {
   return static_cast<double>(seconds) / static_cast<double>(kDaySeconds);
 }
 
-}  // namespace
-
-bool parse_date_format(std::string_view pattern, DateFormat& format) {
-  if (pattern == "yyyy-MM-dd") {
-    format = DateFormat::date;
-  } else if (pattern == "yyyy-MM-dd'T'HH:mm:ss") {
-    format = DateFormat::date_time;
-  } else if (pattern == "yyyy-MM-dd HH:mm:ss") {
-    format = DateFormat::date_blank;
-  } else {
-    return false;
+// With the decimals of a second. The text is read again: it must give the same number.
+bool append_fraction(std::string& out, int decimals, double days) {
+  const std::int64_t unit = decimals == 3 ? 1000 : 1000000;
+  auto whole = static_cast<std::int64_t>(std::floor(days));
+  std::int64_t parts = std::llround((days - static_cast<double>(whole)) * static_cast<double>(kDaySeconds * unit));
+  if (parts == kDaySeconds * unit) {
+    parts = 0;
+    ++whole;
   }
-  return true;
+  const std::size_t size = out.size();
+  if (!append_date(out, DateFormat::date_time, days_of(whole * kDaySeconds + parts / unit))) return false;
+  char text[32];
+  std::snprintf(text, sizeof text, ".%0*lld", decimals, static_cast<long long>(parts % unit));
+  out += text;
+  const std::optional<IsoDate> back = parse_iso_date(std::string_view(out).substr(size));
+  if (back.has_value() && back->days == days) return true;
+  out.resize(size);
+  return false;
 }
 
-bool parse_date(std::string_view text, DateFormat format, double& days) {
-  const bool has_time = format != DateFormat::date;
-  if (text.size() != (has_time ? 19U : 10U)) return false;
-  int year = 0;
-  int month = 0;
-  int day = 0;
-  if (!digits(text, 0, 4, year) || !digits(text, 5, 2, month) || !digits(text, 8, 2, day)) return false;
-  if (text[4] != '-' || text[7] != '-') return false;
+}  // namespace
+
+std::optional<DatePattern> DatePattern::parse(std::string_view pattern) {
+  DatePattern result;
+  result.text_ = pattern;
+  bool quoted = false;
+  for (std::size_t i = 0; i < pattern.size();) {
+    const char c = pattern[i];
+    if (c == '\'') {
+      if (pattern.substr(i, 2) == "''") {
+        result.items_.push_back({'\0', c, 0, 0});
+        i += 2;
+        continue;
+      }
+      quoted = !quoted;
+      ++i;
+      continue;
+    }
+    std::size_t n = 1;
+    if (quoted || !is_letter(c)) {
+      result.items_.push_back({'\0', c, 0, 0});
+    } else {
+      while (i + n < pattern.size() && pattern[i + n] == c) ++n;
+      const bool known = c == 'y'   ? n == 4
+                         : c == 'S' ? n == 3
+                                    : std::string_view("MdHms").find(c) != std::string_view::npos && n <= 2;
+      if (!known) return std::nullopt;
+      result.items_.push_back({c, '\0', n, n == 1 ? 2 : n});
+    }
+    i += n;
+  }
+  if (quoted || result.items_.empty()) return std::nullopt;
+  return result;
+}
+
+bool DatePattern::read(std::string_view text, double& days) const {
+  int year = 1970, month = 1, day = 1, hour = 0, minute = 0, second = 0, millis = 0;
+  std::size_t at = 0;
+  for (const Item& item : items_) {
+    if (item.letter == '\0') {
+      if (at >= text.size() || text[at] != item.character) return false;
+      ++at;
+      continue;
+    }
+    int value = 0;
+    std::size_t n = 0;
+    for (; n < item.most && at < text.size() && text[at] >= '0' && text[at] <= '9'; ++n)
+      value = value * 10 + (text[at++] - '0');
+    if (n < item.least) return false;
+    switch (item.letter) {
+      case 'y': year = value; break;
+      case 'M': month = value; break;
+      case 'd': day = value; break;
+      case 'H': hour = value; break;
+      case 'm': minute = value; break;
+      case 's': second = value; break;
+      default: millis = value; break;
+    }
+  }
+  if (at != text.size() || hour > 23 || minute > 59 || second > 59) return false;
   const std::chrono::year_month_day date{std::chrono::year(year), std::chrono::month(static_cast<unsigned>(month)),
                                          std::chrono::day(static_cast<unsigned>(day))};
   if (!date.ok()) return false;
-  std::int64_t seconds = std::chrono::sys_days(date).time_since_epoch().count() * kDaySeconds;
-  if (has_time) {
-    int hour = 0;
-    int minute = 0;
-    int second = 0;
-    if (!digits(text, 11, 2, hour) || !digits(text, 14, 2, minute) || !digits(text, 17, 2, second)) return false;
-    if (text[10] != (format == DateFormat::date_time ? 'T' : ' ') || text[13] != ':' || text[16] != ':') return false;
-    if (hour > 23 || minute > 59 || second > 59) return false;
-    seconds += (hour * 60 + minute) * 60 + second;
-  }
-  days = days_of(seconds);
+  // The same operations as for ISO text, so that the same time is the same number.
+  const double seconds = (hour * 60 + minute) * 60 + (second * 1000 + millis) / 1000.0;
+  const auto whole = static_cast<double>(std::chrono::sys_days(date).time_since_epoch().count());
+  days = (whole * static_cast<double>(kDaySeconds) + seconds) / static_cast<double>(kDaySeconds);
   return true;
 }
 
@@ -70,6 +118,8 @@ bool append_date(std::string& out, DateFormat format, double days) {
   constexpr double kFirstDay = -719528;
   constexpr double kLastDay = 2932897;
   if (!(days >= kFirstDay && days < kLastDay) || (days == 0 && std::signbit(days))) return false;
+  if (format == DateFormat::date_millis) return append_fraction(out, 3, days);
+  if (format == DateFormat::date_micros) return append_fraction(out, 6, days);
   const auto seconds = static_cast<std::int64_t>(std::llround(days * static_cast<double>(kDaySeconds)));
   const std::int64_t whole_days =
       seconds / kDaySeconds - (seconds % kDaySeconds < 0 ? 1 : 0);  // towards the past, also before 1970

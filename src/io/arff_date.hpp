@@ -1,27 +1,46 @@
-// ISO dates as numbers: days since 1970-01-01, a fraction for the time of day. UTC, proleptic Gregorian calendar.
+// The dates of ARFF: Java's patterns for reading, ISO text for writing. Days since 1970-01-01 with a fraction for the
+// time of day; UTC, proleptic Gregorian calendar.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace stope::io {
 
-/// How an ARFF `date` attribute is written.
-enum class DateFormat {
-  date,       ///< yyyy-MM-dd
-  date_time,  ///< yyyy-MM-dd'T'HH:mm:ss, ARFF's default
-  date_blank  ///< yyyy-MM-dd HH:mm:ss, the example in ARFF's description
+/// A pattern of java.text.SimpleDateFormat that is all digits: yyyy, MM, dd, HH, mm, ss and SSS of exactly that length,
+/// M, d, H, m and s of one or two digits, other characters as they are, quoted letters without their quotes.
+class DatePattern {
+ public:
+  /// Nothing for a pattern with other letters, such as yy, MMM or Z.
+  static std::optional<DatePattern> parse(std::string_view pattern);
+
+  /// Reads the whole of `text`; a part that the pattern lacks is that of 1970-01-01T00:00:00. False for any other text
+  /// and for a day or time that does not exist.
+  bool read(std::string_view text, double& days) const;
+
+  const std::string& text() const { return text_; }
+
+ private:
+  struct Item {
+    char letter;              // of the pattern; '\0' for a character as it is
+    char character;           // that character
+    std::size_t least, most;  // digits
+  };
+  std::string text_;
+  std::vector<Item> items_;
 };
 
-/// The format that a Java pattern stands for; false for any other pattern.
-bool parse_date_format(std::string_view pattern, DateFormat& format);
+/// How dates are written.
+enum class DateFormat {
+  date,         ///< yyyy-MM-dd
+  date_time,    ///< yyyy-MM-dd'T'HH:mm:ss, ARFF's default
+  date_millis,  ///< yyyy-MM-dd'T'HH:mm:ss.SSS
+  date_micros   ///< six decimals, for which Java has no pattern
+};
 
-/// Reads `text` as days. It must follow `format` exactly: four-digit year, existing day, hours 0-23, no zone. False
-/// otherwise.
-bool parse_date(std::string_view text, DateFormat format, double& days);
-
-/// Appends `days` in `format` (not date_blank) if that reads back as the same number; else appends nothing and returns
-/// false.
+/// Appends `days` in `format` if that reads back as the same number; else appends nothing and returns false.
 bool append_date(std::string& out, DateFormat format, double days);
 
 }  // namespace stope::io

@@ -25,13 +25,27 @@ std::vector<std::string> value_list(ArffScanner& scanner, const std::string& att
   return values;
 }
 
-void date_format(ArffScanner& scanner, ArffAttribute& attribute) {
+void date_pattern(ArffScanner& scanner, ArffAttribute& attribute) {
+  attribute.dates = DatePattern::parse("yyyy-MM-dd'T'HH:mm:ss");
   if (scanner.peek() == ArffScanner::kLineEnd) return;
   const ArffWord pattern = scanner.word();
-  if (parse_date_format(pattern.text, attribute.date_format)) return;
+  attribute.dates = DatePattern::parse(pattern.text);
+  if (attribute.dates.has_value()) return;
   scanner.fail("attribute " + shown(attribute.name) + ": the date format " + shown(pattern.text) +
-                   " is not supported (yyyy-MM-dd, yyyy-MM-dd'T'HH:mm:ss and yyyy-MM-dd HH:mm:ss are)",
+                   " is not supported (yyyy, MM, dd, HH, mm, ss and SSS are, in any order)",
                pattern.column, ErrorCode::unsupported);
+}
+
+// The range of a number, as KEEL writes it: [0.0, 10.0]. WEKA reads over it, too.
+bool skip_range(ArffScanner& scanner) {
+  if (scanner.peek() != '[') return false;
+  const std::int64_t column = scanner.column();
+  while (scanner.peek() != ']') {
+    if (scanner.peek() == ArffScanner::kLineEnd) scanner.fail("a range without its closing ']'", column);
+    scanner.skip();
+  }
+  scanner.skip();
+  return true;
 }
 
 void attribute_type(ArffScanner& scanner, ArffAttribute& attribute) {
@@ -51,7 +65,7 @@ void attribute_type(ArffScanner& scanner, ArffAttribute& attribute) {
     attribute.kind = ArffKind::string;
   } else if (type == "date") {
     attribute.kind = ArffKind::date;
-    date_format(scanner, attribute);
+    date_pattern(scanner, attribute);
   } else if (type == "relational") {
     scanner.fail("attribute " + shown(attribute.name) + ": relational attributes are not supported", column,
                  ErrorCode::unsupported);
@@ -62,13 +76,14 @@ void attribute_type(ArffScanner& scanner, ArffAttribute& attribute) {
   }
 }
 
-ArffAttribute read_attribute(ArffScanner& scanner) {
+ArffAttribute read_attribute(ArffScanner& scanner, bool& keel) {
   ArffAttribute attribute;
   if (scanner.peek() == ArffScanner::kLineEnd) scanner.fail("an attribute without a name");
   const std::int64_t column = scanner.column();
   attribute.name = scanner.word().text;
   if (attribute.name.empty()) scanner.fail("an attribute without a name", column);
   attribute_type(scanner, attribute);
+  if (attribute.kind == ArffKind::number || attribute.kind == ArffKind::integer) keel |= skip_range(scanner);
   if (scanner.peek() == '{') {
     scanner.fail("attribute " + shown(attribute.name) + ": attribute weights are not supported", scanner.column(),
                  ErrorCode::unsupported);
@@ -79,18 +94,24 @@ ArffAttribute read_attribute(ArffScanner& scanner) {
 
 }  // namespace
 
-std::vector<ArffAttribute> read_arff_header(ArffScanner& scanner) {
-  std::vector<ArffAttribute> attributes;
+ArffHeader read_arff_header(ArffScanner& scanner) {
+  ArffHeader header;
+  std::vector<ArffAttribute>& attributes = header.attributes;
   std::unordered_set<std::string> names;
   while (scanner.next_line()) {
     const std::int64_t column = scanner.column();
     const std::string keyword = scanner.keyword();
     if (keyword == "@relation") continue;  // the rest of the line is a name that nobody needs
     if (keyword == "@attribute") {
-      attributes.push_back(read_attribute(scanner));
+      attributes.push_back(read_attribute(scanner, header.keel));
       if (!names.insert(attributes.back().name).second) {
         scanner.fail("a second attribute named " + shown(attributes.back().name), column);
       }
+      continue;
+    }
+    // KEEL lists the names of both again. Whoever reads the table says with other means what its target is.
+    if (keyword == "@inputs" || keyword == "@input" || keyword == "@outputs" || keyword == "@output") {
+      header.keel = true;
       continue;
     }
     if (keyword != "@data") {
@@ -100,7 +121,7 @@ std::vector<ArffAttribute> read_arff_header(ArffScanner& scanner) {
     }
     scanner.expect_line_end("@data");
     if (attributes.empty()) scanner.fail("no @attribute before @data", column);
-    return attributes;
+    return header;
   }
   scanner.fail("the file ends without @data", 0);
 }

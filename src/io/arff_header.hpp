@@ -1,6 +1,7 @@
 // The header of an ARFF file: what its attributes are.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,12 +15,18 @@ enum class ArffKind { number, integer, nominal, string, date };
 struct ArffAttribute {
   std::string name;
   ArffKind kind = ArffKind::number;
-  DateFormat date_format = DateFormat::date_time;
-  std::vector<std::string> values;  ///< values of a nominal attribute, in the order of the file
+  std::optional<DatePattern> dates = {};  ///< of a date attribute
+  std::vector<std::string> values;        ///< values of a nominal attribute, in the order of the file
 };
 
-/// Reads up to and including the `@data` line. Throws invalid_file with the place (unknown keywords, duplicate names or
+/// The header of an ARFF file.
+struct ArffHeader {
+  std::vector<ArffAttribute> attributes;
+  bool keel = false;  ///< has what only KEEL writes: @inputs, @outputs, ranges; its missing value is <null>
+};
+
+/// Reads up to and including the `@data` line. Throws invalid_data with the place (unknown keywords, duplicate names or
 /// values, no `@data`, no attribute) and unsupported (relational attributes, other date formats, attribute weights).
-std::vector<ArffAttribute> read_arff_header(ArffScanner& scanner);
+ArffHeader read_arff_header(ArffScanner& scanner);
 
 }  // namespace stope::io

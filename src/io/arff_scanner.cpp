@@ -22,12 +22,16 @@ std::string shown(std::string_view text) {
   return result + (text.size() > kShown ? "...'" : "'");
 }
 
-void ArffScanner::fail(const std::string& message, std::int64_t column, ErrorCode code) const {
+Place ArffScanner::place(std::int64_t column) const {
   std::int64_t characters = column > 0 ? 1 : 0;
   for (const char c : line_.substr(0, static_cast<std::size_t>(column > 0 ? column - 1 : 0))) {
     if ((c & 0xC0) != 0x80) ++characters;  // continuation bytes of UTF-8 are no characters of their own
   }
-  throw Error(code, message, {name_, line_number_, characters});
+  return {name_, line_number_, characters};
+}
+
+void ArffScanner::fail(const std::string& message, std::int64_t column, ErrorCode code) const {
+  throw Error(code, message, place(column));
 }
 
 bool ArffScanner::take_line() {
@@ -152,7 +156,7 @@ void ArffScanner::unescape(std::size_t& i) {
 std::string ArffScanner::keyword() {
   peek();
   std::string word;
-  while (at_ < line_.size() && !ends_word(line_[at_])) {
+  while (at_ < line_.size() && !ends_word(line_[at_]) && line_[at_] != '[') {
     const char c = line_[at_++];
     word += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
   }

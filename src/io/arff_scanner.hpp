@@ -48,9 +48,11 @@ class ArffScanner {
   /// The column at which peek() looks.
   std::int64_t column() const { return static_cast<std::int64_t>(at_) + 1; }
   std::int64_t line() const { return line_number_; }
-  /// `column` counts bytes; the error counts characters.
+  /// The place of a column of the line. `column` counts bytes; the place counts characters.
+  Place place(std::int64_t column) const;
+  /// Throws with place(column).
   [[noreturn]] void fail(const std::string& message, std::int64_t column,
-                         ErrorCode code = ErrorCode::invalid_file) const;
+                         ErrorCode code = ErrorCode::invalid_data) const;
   [[noreturn]] void fail(const std::string& message) { fail(message, column()); }
 
  private:

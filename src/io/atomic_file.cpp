@@ -3,10 +3,12 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <cerrno>
+#include <charconv>
 #include <chrono>
 #include <cstdio>
 #include <system_error>
@@ -28,9 +30,25 @@ std::string directory_of(const std::string& path) {
   return slash == 0 ? "/" : path.substr(0, slash);
 }
 
-/// The path at which a chain of symbolic links ends, even if it does not exist yet (realpath() would refuse it).
+/// In a sticky folder that everybody may write into, such as /tmp, a link of another user is a trap: it leads where
+/// that user cannot write but we can. The kernel refuses it (fs.protected_symlinks), but only where it follows the
+/// link.
+bool is_trap(const std::string& path) {
+  struct stat link{}, folder{};
+  if (::lstat(path.c_str(), &link) != 0 || !S_ISLNK(link.st_mode)) return false;
+  if (::stat(directory_of(path).c_str(), &folder) != 0) return false;
+  const bool shared = (folder.st_mode & S_ISVTX) != 0 && (folder.st_mode & S_IWOTH) != 0;
+  return shared && link.st_uid != ::geteuid() && link.st_uid != folder.st_uid;
+}
+
+/// The path at which a chain of symbolic links ends, even if it does not exist yet (realpath() would refuse it). Empty,
+/// with errno, where a link must not be followed.
 std::string follow_links(std::string path) {
   for (int links = 0; links < kMaxLinks; ++links) {
+    if (is_trap(path)) {
+      errno = EACCES;
+      return {};
+    }
     char target[4096];
     const ssize_t length = ::readlink(path.c_str(), target, sizeof target);
     if (length <= 0 || length == static_cast<ssize_t>(sizeof target)) return path;
@@ -40,8 +58,18 @@ std::string follow_links(std::string path) {
   return path;  // a cycle; opening it reports ELOOP
 }
 
-bool is_stdout(const std::string& path) {
-  return path == "-" || path == "/dev/stdout" || path == "/dev/fd/1" || path == "/proc/self/fd/1";
+/// The descriptor that a path stands for: "-", /dev/stdout, /dev/stderr, /dev/fd/3; -1 for a file.
+int descriptor_of(const std::string& path) {
+  if (path == "-" || path == "/dev/stdout") return STDOUT_FILENO;
+  if (path == "/dev/stderr") return STDERR_FILENO;
+  for (const std::string_view folder : {"/dev/fd/", "/proc/self/fd/"}) {
+    if (!path.starts_with(folder)) continue;
+    int number = -1;
+    const char* const end = path.data() + path.size();
+    const auto [stop, status] = std::from_chars(path.data() + folder.size(), end, number);
+    if (status == std::errc() && stop == end && number >= 0) return number;
+  }
+  return -1;
 }
 
 /// The name is short and does not contain the target's, which may already be as long as the file system allows.
@@ -58,15 +86,15 @@ std::string temporary_name() {
 }  // namespace
 
 AtomicFile::AtomicFile(const std::string& path) : path_(path) {
-  if (is_stdout(path)) {
-    path_ = "<stdout>";
-    fd_ = STDOUT_FILENO;
+  if (const int descriptor = descriptor_of(path); descriptor >= 0) {
+    use(descriptor);
     return;
   }
   if (path.empty()) fail("open", ENOENT);
   compressor_ = Compressor::for_path(path);
   if (path.back() == '/') fail("open", EISDIR);
   target_ = follow_links(path);
+  if (target_.empty()) fail("follow a link that another user made in a shared folder", errno);
   struct stat info{};
   const bool exists = ::stat(target_.c_str(), &info) == 0;
   if (!exists && errno != ENOENT) fail("open", errno);
@@ -78,7 +106,7 @@ AtomicFile::AtomicFile(const std::string& path) : path_(path) {
   // A rename would replace a write-protected file if the directory is writable. Its owner meant otherwise.
   if (::access(target_.c_str(), W_OK) != 0) fail("open", errno);
   if (S_ISREG(info.st_mode)) {
-    open_temporary(info.st_mode & 07777U, true);
+    open_temporary(info.st_mode & 0777U, true);  // what is written now was not made by whom set-uid would stand for
     return;
   }
   if (!S_ISFIFO(info.st_mode) && !S_ISCHR(info.st_mode)) fail("open", EINVAL);
@@ -86,6 +114,13 @@ AtomicFile::AtomicFile(const std::string& path) : path_(path) {
   fd_ = ::open(target_.c_str(), O_WRONLY | O_CLOEXEC);
   if (fd_ < 0) fail("open", errno);
   owns_fd_ = true;
+}
+
+void AtomicFile::use(int descriptor) {
+  if (descriptor == STDOUT_FILENO) path_ = "<stdout>";
+  const int flags = ::fcntl(descriptor, F_GETFL);
+  if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY) fail("write", EBADF);
+  fd_ = descriptor;
 }
 
 AtomicFile::~AtomicFile() {
@@ -117,6 +152,17 @@ void AtomicFile::fail(std::string_view what, int error_number) const {
       path_ + ": cannot " + std::string(what) + ": " + std::generic_category().message(error_number);
   if (error_number == EPIPE) throw BrokenPipe(message);
   throw Error(ErrorCode::io, message);
+}
+
+void AtomicFile::require_space(std::int64_t bytes) const {
+  struct statvfs disk{};
+  if (temporary_.empty() || compressor_ != nullptr || ::fstatvfs(fd_, &disk) != 0) return;
+  const double free = static_cast<double>(disk.f_bavail) * static_cast<double>(disk.f_frsize);
+  if (static_cast<double>(bytes) <= free) return;
+  throw Error(ErrorCode::io,
+              "cannot write " + std::to_string(bytes) + " bytes: the disk has " +
+                  std::to_string(static_cast<std::int64_t>(free)) + " bytes free",
+              {path_});
 }
 
 void AtomicFile::write(std::string_view bytes) {

@@ -13,9 +13,10 @@ namespace stope::io {
 
 /// Writes, buffered, to a temporary file in the folder of `path`; commit() syncs it and renames it into place.
 /// Destruction without commit() removes it, so an exception (a full disk, a cancelled job) leaves what was there
-/// before. An existing file keeps its mode, and a new one follows the umask. A symbolic link stays one; its target is
-/// replaced. "-" and /dev/stdout mean standard output, which is written directly, as are FIFOs and character devices. A
-/// path that ends in .gz or .zst is compressed.
+/// before. An existing file keeps its mode but for set-uid and its kin, and a new one follows the umask. A symbolic
+/// link stays one; its target is replaced. Links that the kernel would not follow in shared folders are refused
+/// (fs.protected_symlinks). "-", /dev/stdout, /dev/stderr and /dev/fd/N mean descriptors of the process, which are
+/// written directly, as are FIFOs and character devices. A path that ends in .gz or .zst is compressed.
 class AtomicFile {
  public:
   /// Throws io at once if the directory is missing or not writable, or if the file is write-protected or a directory.
@@ -24,6 +25,9 @@ class AtomicFile {
   AtomicFile(const AtomicFile&) = delete;
   AtomicFile& operator=(const AtomicFile&) = delete;
 
+  /// Throws io if the disk has less than that many bytes free. Nothing is checked of a compressed file and of what is
+  /// written directly.
+  void require_space(std::int64_t bytes) const;
   /// Throws io (a full disk, a lost device), and BrokenPipe (stope/io.hpp) if the reader of a pipe has gone.
   void write(std::string_view bytes);
   void commit();
@@ -31,6 +35,7 @@ class AtomicFile {
  private:
   friend void commit_all(const std::vector<AtomicFile*>& files);
 
+  void use(int descriptor);
   void open_temporary(unsigned mode, bool keep_mode);
   void append(std::string_view bytes);
   void flush();

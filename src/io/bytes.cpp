@@ -12,6 +12,8 @@
 #include <system_error>
 
 #include "base/fault.hpp"
+#include "base/progress.hpp"
+#include "io/foreign_format.hpp"
 #include "io/inflate.hpp"
 #include "stope/buffer.hpp"
 
@@ -25,19 +27,33 @@ constexpr std::int64_t kMapFrom = std::int64_t{1} << 20;
 constexpr std::int64_t kReadStep = std::int64_t{1} << 20;
 
 [[noreturn]] void fail_io(const std::string& name, const std::string& what, int error_number) {
-  throw Error(ErrorCode::io, "cannot " + what + ": " + std::generic_category().message(error_number), {name});
+  const ErrorCode code = error_number == ENOMEM ? ErrorCode::out_of_memory : ErrorCode::io;
+  throw Error(code, "cannot " + what + ": " + std::generic_category().message(error_number), {name});
 }
 
 class Descriptor {
  public:
-  explicit Descriptor(const std::string& path) : owned_(path != "-") {
+  Descriptor(const std::string& path, const CancelToken& cancel) : owned_(path != "-") {
     if (!owned_) {
       fd_ = STDIN_FILENO;
       return;
     }
     const int fault = fault::io_fails();
-    fd_ = fault != 0 ? -1 : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    if (fd_ < 0) fail_io(path, "open", fault != 0 ? fault : errno);
+    // O_NONBLOCK: a FIFO opens before anybody writes to it, and wait_for_data() waits for the writer.
+    do {
+      cancel.check();
+      fd_ = fault != 0 ? -1 : ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    } while (fault == 0 && fd_ < 0 && errno == EINTR);
+    if (fd_ >= 0) {
+      const int flags = ::fcntl(fd_, F_GETFL);
+      if (flags >= 0) ::fcntl(fd_, F_SETFL, flags & ~O_NONBLOCK);
+      return;
+    }
+    if (fault == 0 && errno == ENOENT && is_url(path)) {
+      throw Error(ErrorCode::unsupported,
+                  "is a URL, and only files are read; the way round: curl -sSL '" + path + "' | stope info -", {path});
+    }
+    fail_io(path, "open", fault != 0 ? fault : errno);
   }
   ~Descriptor() {
     if (owned_) ::close(fd_);
@@ -86,13 +102,14 @@ Bytes read_all(int fd, std::int64_t expected, const std::string& name, const Run
   const std::int64_t budget = memory_budget(run);
   Buffer<char> buffer(expected + 1);  // one more byte shows the end without growing
   std::int64_t size = 0;
+  PhaseProgress progress(run, "load", 0);
   for (;;) {
     if (size == buffer.size()) {
       const std::int64_t larger = std::min(std::max(size * 2, kReadStep), budget - size);
       if (larger <= size) {
         throw Error(ErrorCode::out_of_memory,
-                    "more than " + std::to_string(size) + " bytes of input do not fit the memory limit of " +
-                        std::to_string(budget) + " bytes",
+                    "the input has more than " + std::to_string(size) + " bytes, but the memory limit leaves " +
+                        std::to_string(budget),
                     {name});
       }
       Buffer<char> copy(larger);
@@ -103,6 +120,7 @@ Bytes read_all(int fd, std::int64_t expected, const std::string& name, const Run
         read_some(fd, buffer.data() + size, std::min(buffer.size() - size, kReadStep), name, run.cancel);
     if (got == 0) break;
     size += got;
+    progress.reach(size);
   }
   auto owner = std::make_shared<Buffer<char>>(std::move(buffer));
   const std::string_view view(owner->data(), static_cast<std::size_t>(size));
@@ -123,7 +141,7 @@ Bytes map_file(int fd, std::int64_t size, const std::string& name) {
 
 Bytes load_bytes(const std::string& path, const RunOptions& run) {
   run.cancel.check();
-  const Descriptor file(path);
+  const Descriptor file(path, run.cancel);
   const std::string name = path == "-" ? "<stdin>" : path;
   const struct stat status = status_of(file.get(), name);
   const bool plain = S_ISREG(status.st_mode) && path != "-";
@@ -135,11 +153,13 @@ Bytes load_bytes(const std::string& path, const RunOptions& run) {
   if (compression == Compression::none) {
     const bool gz = path.ends_with(".gz"), zst = path.ends_with(".zst");
     if (!gz && !zst) return bytes;
-    throw Error(ErrorCode::invalid_file, std::string("is not a ") + (gz ? "gzip" : "zstd") + " file", {name});
+    throw Error(ErrorCode::invalid_data, std::string("is not a ") + (gz ? "gzip" : "zstd") + " file", {name});
   }
   const std::int64_t limit = memory_budget(run);
   const std::int64_t budget = run.memory_limit > 0 ? limit - bytes.held : limit;
-  Inflated inflated = inflate(bytes.view, compression, name, budget, run.cancel);
+  PhaseProgress progress(run, "decompress", static_cast<std::int64_t>(bytes.view.size()));
+  Inflated inflated = inflate(bytes.view, compression, name, budget, run.cancel, progress);
+  progress.reach(static_cast<std::int64_t>(bytes.view.size()));
   auto owner = std::make_shared<Buffer<char>>(std::move(inflated.buffer));
   const std::string_view view(owner->data(), static_cast<std::size_t>(inflated.size));
   const std::int64_t held = owner->size();

@@ -21,7 +21,7 @@ struct Bytes {
   std::int64_t held = 0;  ///< bytes of memory that `view` takes; 0 for a mapping
 };
 
-/// Loads a file's content. Throws io (missing, a directory, unreadable), invalid_file (damaged compressed data),
+/// Loads a file's content. Throws io (missing, a directory, unreadable), invalid_data (damaged compressed data),
 /// out_of_memory (it expands past the memory budget of `run`), cancelled.
 Bytes load_bytes(const std::string& path, const RunOptions& run);
 
@@ -35,12 +35,13 @@ class ByteReader {
   std::int64_t remaining() const { return static_cast<std::int64_t>(bytes_.size()); }
   std::int64_t position() const { return position_; }
 
-  /// Takes the next n bytes. Throws invalid_file naming `what`, the offset, and the bytes wanted and left.
+  /// Takes the next n bytes. Throws invalid_data naming `what`, the offset, and the bytes wanted and left.
   std::string_view take(std::int64_t n, std::string_view what) {
     if (n < 0 || n > remaining()) {
-      throw Error(ErrorCode::invalid_file, name_ + ": " + std::string(what) + " at byte " + std::to_string(position_) +
-                                               " needs " + std::to_string(n) + " bytes, " +
-                                               std::to_string(remaining()) + " are left");
+      throw Error(ErrorCode::invalid_data,
+                  std::string(what) + " at byte " + std::to_string(position_) + " needs " + std::to_string(n) +
+                      " bytes, " + std::to_string(remaining()) + " are left",
+                  {name_});
     }
     const std::string_view slice = bytes_.substr(0, static_cast<std::size_t>(n));
     bytes_.remove_prefix(static_cast<std::size_t>(n));

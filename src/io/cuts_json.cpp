@@ -6,6 +6,7 @@
 #include <unordered_set>
 
 #include "base/escape.hpp"
+#include "base/guarded.hpp"
 #include "io/bytes.hpp"
 #include "io/json_tree.hpp"
 #include "io/number.hpp"
@@ -33,10 +34,11 @@ class CutsReader {
 
   CutSet read(const JsonTree& root) {
     if (root.kind != JsonTree::Kind::object) {
-      throw Error(ErrorCode::invalid_file, name_ +
-                                               ": cuts are a JSON object, an attribute's name before each list; "
-                                               "this is " +
-                                               std::string(root.kind_name()));
+      throw Error(ErrorCode::invalid_data,
+                  "cuts are a JSON object, an attribute's name before each list; "
+                  "this is " +
+                      std::string(root.kind_name()),
+                  {name_});
     }
     CutSet cuts;
     cuts.reserve(root.items.size());
@@ -46,7 +48,7 @@ class CutsReader {
 
  private:
   [[noreturn]] void fail(const std::string& attribute, const std::string& what) const {
-    throw Error(ErrorCode::invalid_file, name_ + ": cuts of '" + attribute + "': " + what);
+    throw Error(ErrorCode::invalid_data, "cuts of '" + attribute + "': " + what, {.file = name_, .feature = attribute});
   }
 
   AttributeCuts attribute(const std::string& name, const JsonTree& list) const {
@@ -103,21 +105,24 @@ void check_values(const AttributeCuts& cuts) {
     if (!infinity_of(value, infinite)) return;
   }
   if (cuts.values.empty()) return;
-  throw Error(ErrorCode::unsupported, "the values of '" + cuts.name + "' would be read back as numbers");
+  throw Error(ErrorCode::unsupported, "the values of '" + cuts.name + "' would be read back as numbers",
+              {.feature = cuts.name});
 }
 
 }  // namespace
 
-CutSet parse_cuts(std::string_view json, const std::string& name) {
+CutSet parse_cuts(std::string_view json, const std::string& name, std::int64_t budget) {
   if (json.size() > kMostBytes) {
-    throw Error(ErrorCode::invalid_file, name + ": cuts of " + std::to_string(json.size()) + " bytes (at most " +
-                                             std::to_string(kMostBytes) + " are read)");
+    throw Error(
+        ErrorCode::invalid_data,
+        "cuts of " + std::to_string(json.size()) + " bytes (at most " + std::to_string(kMostBytes) + " are read)",
+        {name});
   }
   try {
-    return CutsReader(name).read(parse_json(json, name));
+    return CutsReader(name).read(parse_json(json, name, budget));
   } catch (const std::bad_alloc&) {
-    throw Error(ErrorCode::out_of_memory,
-                name + ": no memory to parse cuts of " + std::to_string(json.size()) + " bytes");
+    throw Error(ErrorCode::out_of_memory, "no memory to parse cuts of " + std::to_string(json.size()) + " bytes",
+                {name});
   }
 }
 
@@ -146,13 +151,15 @@ std::string cuts_text(const CutSet& cuts) {
 
 namespace stope {
 
-CutSet read_cuts(const std::string& path, const RunOptions& run) {
+CutSet read_cuts(const std::string& path, const RunOptions& run) try {
   const io::Bytes bytes = io::load_bytes(path, run);
-  return io::parse_cuts(bytes.view, bytes.name);
+  return io::parse_cuts(bytes.view, bytes.name, memory_budget(run) - bytes.held);
+} catch (...) {
+  rethrow_as_error();
 }
 
-void write_cuts(OutputFile& file, const CutSet& cuts) {
-  file.write(io::cuts_text(cuts));
+void write_cuts(OutputFile& file, const CutSet& cuts) try { file.write(io::cuts_text(cuts)); } catch (...) {
+  rethrow_as_error();
 }
 
 }  // namespace stope

@@ -8,7 +8,7 @@
 
 namespace stope::io {
 
-CutSet parse_cuts(std::string_view json, const std::string& name);
+CutSet parse_cuts(std::string_view json, const std::string& name, std::int64_t budget = INT64_MAX);
 std::string cuts_text(const CutSet& cuts);
 
 }  // namespace stope::io

@@ -3,11 +3,12 @@
 #include <string>
 #include <utility>
 
+#include "base/guarded.hpp"
 #include "stope/io.hpp"
 
 namespace stope {
 
-Format format_of(std::string_view path) {
+Format format_of(std::string_view path) try {
   std::string lower(path);
   for (char& c : lower) {
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
@@ -30,6 +31,8 @@ Format format_of(std::string_view path) {
     if (lower.ends_with(suffix)) return format;
   }
   return Format::automatic;
+} catch (...) {
+  rethrow_as_error();
 }
 
 }  // namespace stope

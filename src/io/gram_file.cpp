@@ -6,6 +6,8 @@
 #include <string>
 
 #include "base/checked.hpp"
+#include "base/guarded.hpp"
+#include "base/progress.hpp"
 #include "base/random.hpp"
 #include "base/thread_pool.hpp"
 
@@ -30,14 +32,17 @@ Sizes read_sizes(ByteReader& reader, const Bytes& bytes) {
   std::memcpy(sizes, header.data(), sizeof sizes);
   for (const std::int32_t size : sizes) {
     if (size >= 1) continue;
-    throw Error(ErrorCode::invalid_file, bytes.name + ": the header of a gram file says " +
-                                             words({sizes[0], sizes[1]}) + ": both must be at least 1");
+    throw Error(ErrorCode::invalid_data,
+                "the header of a gram file says " + words({sizes[0], sizes[1]}) + ": both must be at least 1",
+                {bytes.name});
   }
   const std::string_view zeros = header.substr(sizeof sizes);
   const std::size_t bad = zeros.find_first_not_of('\0');
   if (bad != std::string_view::npos) {
-    throw Error(ErrorCode::invalid_file, bytes.name + ": byte " + std::to_string(sizeof sizes + bad) +
-                                             " of the header is not zero: no gram file, or a damaged one");
+    throw Error(
+        ErrorCode::invalid_data,
+        "byte " + std::to_string(sizeof sizes + bad) + " of the header is not zero: no gram file, or a damaged one",
+        {bytes.name});
   }
   return {sizes[0], sizes[1]};
 }
@@ -46,16 +51,15 @@ Sizes read_sizes(ByteReader& reader, const Bytes& bytes) {
 void check_length(const Bytes& bytes, const Sizes& sizes, std::int64_t vector_bytes) {
   const auto there = static_cast<std::int64_t>(bytes.view.size());
   const std::int64_t row_bytes = sizes.n_columns * 4, content = there - kHeaderBytes;
-  const std::string said =
-      bytes.name + ": the header says " + words(sizes) + ", the file has " + std::to_string(there) + " bytes: ";
+  const std::string said = "the header says " + words(sizes) + ", the file has " + std::to_string(there) + " bytes: ";
   if (content / row_bytes < sizes.n_rows) {
-    throw Error(ErrorCode::invalid_file, said + "it ends in row " + std::to_string(content / row_bytes + 1));
+    throw Error(ErrorCode::invalid_data, said + "it ends in row " + std::to_string(content / row_bytes), {bytes.name});
   }
   const std::int64_t left = content - sizes.n_rows * row_bytes;
-  if (left < vector_bytes) throw Error(ErrorCode::invalid_file, said + "the vector is cut off");
+  if (left < vector_bytes) throw Error(ErrorCode::invalid_data, said + "the vector is cut off", {bytes.name});
   if (left > vector_bytes) {
-    throw Error(ErrorCode::invalid_file,
-                said + "the last " + std::to_string(left - vector_bytes) + " belong to nothing");
+    throw Error(ErrorCode::invalid_data,
+                said + "the last " + std::to_string(left - vector_bytes) + " belong to nothing", {bytes.name});
   }
 }
 
@@ -64,7 +68,7 @@ void check_length(const Bytes& bytes, const Sizes& sizes, std::int64_t vector_by
 const float* floats_at(const Bytes& bytes) {
   const char* first = bytes.view.data() + kHeaderBytes;
   if (reinterpret_cast<std::uintptr_t>(first) % alignof(float) != 0) {
-    throw Error(ErrorCode::internal, bytes.name + ": the file's bytes are not aligned");
+    throw Error(ErrorCode::internal, "the file's bytes are not aligned", {bytes.name});
   }
   return reinterpret_cast<const float*>(first);
 }
@@ -102,8 +106,8 @@ std::vector<float> gram_result_of(const Bytes& bytes) {
   ByteReader reader(bytes.view, bytes.name);
   const Sizes sizes = read_sizes(reader, bytes);
   if (sizes.n_rows != 1) {
-    throw Error(ErrorCode::invalid_file,
-                bytes.name + ": the header says " + words(sizes) + ", a result has one row (is it a matrix?)");
+    throw Error(ErrorCode::invalid_data, "the header says " + words(sizes) + ", a result has one row (is it a matrix?)",
+                {bytes.name});
   }
   check_length(bytes, sizes, 0);
   const float* first = floats_at(bytes);
@@ -112,16 +116,29 @@ std::vector<float> gram_result_of(const Bytes& bytes) {
 
 }  // namespace io
 
-GramFile read_gram_file(const std::string& path, const RunOptions& run) {
-  return io::gram_file_of(io::load_bytes(path, run));
+ArrayView GramFile::matrix() const try {
+  ArrayView view{values.data(), ElementType::float32, n_rows, n_columns};
+  view.owner = owner;
+  return view;
+} catch (...) {
+  rethrow_as_error();
 }
 
-std::vector<float> read_gram_result(const std::string& path, const RunOptions& run) {
+GramFile read_gram_file(const std::string& path, const RunOptions& run) try {
+  return io::gram_file_of(io::load_bytes(path, run));
+} catch (...) {
+  rethrow_as_error();
+}
+
+std::vector<float> read_gram_result(const std::string& path, const RunOptions& run) try {
   return io::gram_result_of(io::load_bytes(path, run));
+} catch (...) {
+  rethrow_as_error();
 }
 
 void write_random_gram_file(OutputFile& file, std::int64_t n_columns, std::int64_t n_rows, std::uint64_t seed,
-                            const RunOptions& run) {
+                            const RunOptions& run) try {
+  const RunningJob running(run);
   io::check_size("X (columns)", n_columns);
   io::check_size("Y (rows)", n_rows);
   // Every block has a generator of its own, so that threads can share the work. No byte depends on the threads.
@@ -132,7 +149,9 @@ void write_random_gram_file(OutputFile& file, std::int64_t n_columns, std::int64
   ThreadPool pool(run.threads);
   const std::int64_t at_once = std::int64_t{4} * pool.size();
   std::vector<float> numbers(static_cast<std::size_t>(std::min(n, at_once * kBlock)));
-  file.write(io::header_of(n_columns, n_rows));
+  const std::string header = io::header_of(n_columns, n_rows);
+  file.require_space(checked::add(checked::mul(n, std::int64_t{sizeof(float)}), std::ssize(header)));
+  file.write(header);
   for (std::int64_t first = 0; first < n_blocks; first += at_once) {
     const std::int64_t begin = first * kBlock, size = std::min(at_once * kBlock, n - begin);
     pool.parallel_for(checked::ceil_div(size, kBlock), run.cancel, [&](std::int64_t block, int) {
@@ -144,14 +163,18 @@ void write_random_gram_file(OutputFile& file, std::int64_t n_columns, std::int64
       }
     });
     file.write({reinterpret_cast<const char*>(numbers.data()), static_cast<std::size_t>(size) * sizeof(float)});
-    if (run.progress) run.progress("write", begin + size, n);
+    tell_progress(run, "write", begin + size, n);
   }
+} catch (...) {
+  rethrow_as_error();
 }
 
-void write_gram_result(OutputFile& file, std::span<const float> result) {
+void write_gram_result(OutputFile& file, std::span<const float> result) try {
   io::check_size("the numbers of a result,", static_cast<std::int64_t>(result.size()));
   file.write(io::header_of(static_cast<std::int64_t>(result.size()), 1));
   file.write({reinterpret_cast<const char*>(result.data()), result.size_bytes()});
+} catch (...) {
+  rethrow_as_error();
 }
 
 }  // namespace stope

@@ -19,7 +19,7 @@ namespace {
 constexpr std::int64_t kStep = std::int64_t{4} << 20;
 
 [[noreturn]] void damaged(const std::string& name, std::string_view what, std::int64_t offset) {
-  throw Error(ErrorCode::invalid_file,
+  throw Error(ErrorCode::invalid_data,
               "compressed data are damaged at byte " + std::to_string(offset) + ": " + std::string(what), {name});
 }
 
@@ -56,8 +56,8 @@ class Output {
 
   [[noreturn]] void fail() const {
     throw Error(ErrorCode::out_of_memory,
-                "expands to more than " + std::to_string(size_) + " bytes, which does not fit the memory limit of " +
-                    std::to_string(budget_) + " bytes",
+                "expands to more than " + std::to_string(size_) + " bytes, but the memory limit leaves " +
+                    std::to_string(budget_),
                 {name_});
   }
 
@@ -95,7 +95,8 @@ bool only_zeros(std::string_view bytes) {
   return bytes.find_first_not_of('\0') == std::string_view::npos;
 }
 
-Inflated inflate_gzip(std::string_view bytes, const std::string& name, std::int64_t budget, const CancelToken& cancel) {
+Inflated inflate_gzip(std::string_view bytes, const std::string& name, std::int64_t budget, const CancelToken& cancel,
+                      PhaseProgress& progress) {
   const std::int64_t hint = gzip_size_hint(bytes);
   Output output(hint <= budget ? hint : 0, bytes.size(), budget, name);
   GzipStream stream;
@@ -103,6 +104,7 @@ Inflated inflate_gzip(std::string_view bytes, const std::string& name, std::int6
   std::size_t position = 0;
   for (;;) {
     cancel.check();
+    progress.reach(static_cast<std::int64_t>(position));
     if (output.room() == 0) output.grow();
     const auto in = static_cast<uInt>(std::min<std::size_t>(bytes.size() - position, std::size_t{1} << 30));
     const auto out = static_cast<uInt>(std::min(output.room(), kStep));
@@ -135,7 +137,8 @@ struct FreeZstd {
   void operator()(ZSTD_DCtx* context) const { ZSTD_freeDCtx(context); }
 };
 
-Inflated inflate_zstd(std::string_view bytes, const std::string& name, std::int64_t budget, const CancelToken& cancel) {
+Inflated inflate_zstd(std::string_view bytes, const std::string& name, std::int64_t budget, const CancelToken& cancel,
+                      PhaseProgress& progress) {
   // A frame may declare any size. The hint is trusted up to the budget, and untouched pages cost nothing.
   const unsigned long long declared = ZSTD_getFrameContentSize(bytes.data(), bytes.size());
   const bool believable = declared != ZSTD_CONTENTSIZE_UNKNOWN && declared != ZSTD_CONTENTSIZE_ERROR &&
@@ -152,11 +155,12 @@ Inflated inflate_zstd(std::string_view bytes, const std::string& name, std::int6
     cancel.check();
     if (output.room() == 0) output.grow();
     ZSTD_outBuffer out{output.free_space(), static_cast<std::size_t>(std::min(output.room(), kStep)), 0};
+    progress.reach(static_cast<std::int64_t>(in.pos));
     const std::size_t before = in.pos;
     const std::size_t status = ZSTD_decompressStream(context.get(), &out, &in);
     if (ZSTD_getErrorCode(status) == ZSTD_error_frameParameter_windowTooLarge) {
       throw Error(ErrorCode::out_of_memory,
-                  "its zstd window does not fit the memory limit of " + std::to_string(budget) + " bytes", {name});
+                  "its zstd window does not fit: the memory limit leaves " + std::to_string(budget) + " bytes", {name});
     }
     if (ZSTD_isError(status) != 0) {
       damaged(name, ZSTD_getErrorName(status), static_cast<std::int64_t>(before));
@@ -170,18 +174,27 @@ Inflated inflate_zstd(std::string_view bytes, const std::string& name, std::int6
   return std::move(output).take();
 }
 
+// pzstd writes such a frame before every frame of data.
+std::string_view without_skippable_frames(std::string_view bytes) {
+  constexpr std::size_t kHead = 8;  // magic number and size
+  while (bytes.size() >= kHead && (little_endian_32(bytes) & 0xFFFFFFF0U) == 0x184D2A50U) {
+    bytes.remove_prefix(std::min<std::size_t>(bytes.size(), kHead + little_endian_32(bytes.substr(4))));
+  }
+  return bytes;
+}
+
 }  // namespace
 
 Compression compression_of(std::string_view bytes) {
   if (bytes.substr(0, 2) == "\x1f\x8b") return Compression::gzip;
-  if (bytes.substr(0, 4) == "\x28\xb5\x2f\xfd") return Compression::zstd;
+  if (without_skippable_frames(bytes).substr(0, 4) == "\x28\xb5\x2f\xfd") return Compression::zstd;
   return Compression::none;
 }
 
 Inflated inflate(std::string_view bytes, Compression compression, const std::string& name, std::int64_t budget,
-                 const CancelToken& cancel) {
-  return compression == Compression::gzip ? inflate_gzip(bytes, name, budget, cancel)
-                                          : inflate_zstd(bytes, name, budget, cancel);
+                 const CancelToken& cancel, PhaseProgress& progress) {
+  return compression == Compression::gzip ? inflate_gzip(bytes, name, budget, cancel, progress)
+                                          : inflate_zstd(bytes, name, budget, cancel, progress);
 }
 
 }  // namespace stope::io

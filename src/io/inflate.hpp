@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/progress.hpp"
 #include "stope/buffer.hpp"
 #include "stope/run.hpp"
 
@@ -22,9 +23,9 @@ struct Inflated {
 };
 
 /// Expands all members (gzip) or frames (zstd) of `bytes`, one after the other. Zeros after the last gzip member are
-/// padding. Throws invalid_file if the input is damaged, is cut short or has something else behind it. Throws
-/// out_of_memory before it would hold more than `budget` bytes at once, and cancelled.
+/// padding. Throws invalid_data if the input is damaged, is cut short or has something else behind it. Throws
+/// out_of_memory before it would hold more than `budget` bytes at once, and cancelled. `progress` counts `bytes`.
 Inflated inflate(std::string_view bytes, Compression compression, const std::string& name, std::int64_t budget,
-                 const CancelToken& cancel);
+                 const CancelToken& cancel, PhaseProgress& progress);
 
 }  // namespace stope::io

@@ -27,7 +27,8 @@ Place place_of(std::string_view text, std::size_t byte, const std::string& name)
 /// so that nothing points into a vector that may grow.
 class TreeBuilder final : public nlohmann::json_sax<Json> {
  public:
-  TreeBuilder(std::string_view text, const std::string& name) : text_(text), name_(name) {}
+  TreeBuilder(std::string_view text, const std::string& name, std::int64_t budget)
+      : text_(text), name_(name), budget_(budget) {}
 
   JsonTree take() { return std::move(root_); }
 
@@ -36,7 +37,10 @@ class TreeBuilder final : public nlohmann::json_sax<Json> {
   bool number_integer(number_integer_t value) override { return number(static_cast<double>(value)); }
   bool number_unsigned(number_unsigned_t value) override { return number(static_cast<double>(value)); }
   bool number_float(number_float_t value, const string_t&) override { return number(value); }
-  bool string(string_t& value) override { return add({JsonTree::Kind::string, value, {}, {}}); }
+  bool string(string_t& value) override {
+    take(static_cast<std::int64_t>(value.size()));
+    return add({JsonTree::Kind::string, value, {}, {}});
+  }
   bool binary(binary_t&) override { return false; }  // no JSON text has one
 
   bool start_object(std::size_t) override { return open(JsonTree::Kind::object); }
@@ -45,6 +49,8 @@ class TreeBuilder final : public nlohmann::json_sax<Json> {
   bool end_array() override { return close(); }
 
   bool key(string_t& value) override {
+    constexpr std::int64_t kSet = 64;  // a node and a bucket of the set of keys
+    take(kSet + 2 * static_cast<std::int64_t>(sizeof(std::string) + value.size()));
     if (!open_.back().keys.insert(value).second) fail("the key '" + value + "' occurs twice in an object");
     open_.back().tree.names.push_back(value);
     return true;
@@ -57,7 +63,7 @@ class TreeBuilder final : public nlohmann::json_sax<Json> {
     if (const std::size_t bracket = message.find("] "); bracket != std::string::npos) message.erase(0, bracket + 2);
     const std::size_t colon = message.find(": ");
     if (colon != std::string::npos) message.erase(0, colon + 2);
-    throw Error(ErrorCode::invalid_file, "no valid JSON: " + message,
+    throw Error(ErrorCode::invalid_data, "no valid JSON: " + message,
                 place_of(text_, position > 0 ? position - 1 : 0, name_));
   }
 
@@ -67,9 +73,7 @@ class TreeBuilder final : public nlohmann::json_sax<Json> {
     std::unordered_set<std::string> keys;  // the object's keys so far
   };
 
-  [[noreturn]] void fail(const std::string& message) const {
-    throw Error(ErrorCode::invalid_file, name_ + ": " + message);
-  }
+  [[noreturn]] void fail(const std::string& message) const { throw Error(ErrorCode::invalid_data, message, {name_}); }
 
   bool number(double value) { return add({JsonTree::Kind::number, {}, {}, {}, value}); }
 
@@ -88,7 +92,19 @@ class TreeBuilder final : public nlohmann::json_sax<Json> {
     return add(std::move(done));
   }
 
+  // Counts bytes that the tree takes.
+  void take(std::int64_t bytes) {
+    used_ += bytes;
+    if (used_ <= budget_) return;
+    throw Error(ErrorCode::out_of_memory,
+                "the JSON needs more than " + std::to_string(used_) + " bytes in memory, but the memory limit leaves " +
+                    std::to_string(budget_),
+                {name_});
+  }
+
   bool add(JsonTree value) {
+    constexpr std::int64_t kGrowth = 3;  // a list that grows holds its items and twice as many places for them
+    take(kGrowth * static_cast<std::int64_t>(sizeof(JsonTree)));
     if (open_.empty()) {
       root_ = std::move(value);
     } else {
@@ -99,6 +115,7 @@ class TreeBuilder final : public nlohmann::json_sax<Json> {
 
   std::string_view text_;
   const std::string& name_;
+  std::int64_t budget_, used_ = 0;
   std::vector<Open> open_;
   JsonTree root_;
 };
@@ -122,11 +139,11 @@ std::string_view JsonTree::kind_name() const {
   return "an object";
 }
 
-JsonTree parse_json(std::string_view text, const std::string& name) {
-  TreeBuilder builder(text, name);
+JsonTree parse_json(std::string_view text, const std::string& name, std::int64_t budget) {
+  TreeBuilder builder(text, name, budget);
   // It returns false only if an event does, and our events throw instead.
   if (!Json::sax_parse(text.begin(), text.end(), &builder))
-    throw Error(ErrorCode::invalid_file, name + ": not a JSON text");
+    throw Error(ErrorCode::invalid_data, "not a JSON text", {name});
   return builder.take();
 }
 

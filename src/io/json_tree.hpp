@@ -2,6 +2,7 @@
 // allocates while it is destroyed: running out of memory half-way would end the process (promise 4).
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,8 +25,8 @@ struct JsonTree {
   std::string_view kind_name() const;
 };
 
-/// Parses a whole text. Throws invalid_file with file:line:column for text that is no JSON, for more than 32 levels of
-/// nesting, and for a key that stands twice in an object.
-JsonTree parse_json(std::string_view text, const std::string& name);
+/// Parses a whole text. Throws invalid_data with file:line:column for text that is no JSON, for more than 32 levels of
+/// nesting, and for a key that stands twice in an object; out_of_memory where the tree exceeds `budget` bytes.
+JsonTree parse_json(std::string_view text, const std::string& name, std::int64_t budget = INT64_MAX);
 
 }  // namespace stope::io

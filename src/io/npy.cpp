@@ -20,7 +20,7 @@ constexpr std::int64_t kMaxHeaderBytes = 65536;  // NumPy writes 128 and itself 
 constexpr std::int64_t kMaxEmptyColumns = 65536;
 
 struct NpyHeader {
-  ArrayType type = ArrayType::float64;
+  ElementType type = ElementType::float64;
   bool fortran_order = false;
   std::vector<std::int64_t> shape;
 };
@@ -32,7 +32,7 @@ class HeaderParser {
       : text_(text), offset_(offset), name_(name) {}
 
   NpyHeader parse() {
-    std::optional<ArrayType> type;
+    std::optional<ElementType> type;
     std::optional<bool> fortran_order;
     std::optional<std::vector<std::int64_t>> shape;
     expect('{');
@@ -61,9 +61,9 @@ class HeaderParser {
 
  private:
   [[noreturn]] void fail(const std::string& message) const {
-    throw Error(
-        ErrorCode::invalid_file,
-        name_ + ": header at byte " + std::to_string(offset_ + static_cast<std::int64_t>(position_)) + ": " + message);
+    throw Error(ErrorCode::invalid_data,
+                "header at byte " + std::to_string(offset_ + static_cast<std::int64_t>(position_)) + ": " + message,
+                {name_});
   }
 
   void skip_blanks() {
@@ -128,32 +128,32 @@ class HeaderParser {
     return sizes;
   }
 
-  ArrayType descr() {
+  ElementType descr() {
     skip_blanks();
     if (position_ < text_.size() && text_[position_] == '[') {
-      throw Error(ErrorCode::unsupported, name_ + ": structured arrays are not supported");
+      throw Error(ErrorCode::unsupported, "structured arrays are not supported", {name_});
     }
     const std::string_view text = string();
-    constexpr std::array<std::pair<std::string_view, ArrayType>, 10> kTypes = {{{"f4", ArrayType::float32},
-                                                                                {"f8", ArrayType::float64},
-                                                                                {"i1", ArrayType::int8},
-                                                                                {"i2", ArrayType::int16},
-                                                                                {"i4", ArrayType::int32},
-                                                                                {"i8", ArrayType::int64},
-                                                                                {"u1", ArrayType::uint8},
-                                                                                {"u2", ArrayType::uint16},
-                                                                                {"u4", ArrayType::uint32},
-                                                                                {"b1", ArrayType::uint8}}};
+    constexpr std::array<std::pair<std::string_view, ElementType>, 10> kTypes = {{{"f4", ElementType::float32},
+                                                                                  {"f8", ElementType::float64},
+                                                                                  {"i1", ElementType::int8},
+                                                                                  {"i2", ElementType::int16},
+                                                                                  {"i4", ElementType::int32},
+                                                                                  {"i8", ElementType::int64},
+                                                                                  {"u1", ElementType::uint8},
+                                                                                  {"u2", ElementType::uint16},
+                                                                                  {"u4", ElementType::uint32},
+                                                                                  {"b1", ElementType::uint8}}};
     const std::string dtype(text.substr(0, 40));
     if (!text.empty() && text.front() == '>') {
-      throw Error(ErrorCode::unsupported, name_ + ": dtype '" + dtype + "' is big-endian");
+      throw Error(ErrorCode::unsupported, "dtype '" + dtype + "' is big-endian", {name_});
     }
     const bool has_order = !text.empty() && (text.front() == '<' || text.front() == '|' || text.front() == '=');
     for (const auto& [code, type] : kTypes) {
       if (text.substr(has_order ? 1 : 0) == code) return type;
     }
     throw Error(ErrorCode::unsupported,
-                name_ + ": dtype '" + dtype + "' is not supported (f4, f8, i1, i2, i4, i8, u1, u2, u4 and b1 are)");
+                "dtype '" + dtype + "' is not supported (f4, f8, i1, i2, i4, i8, u1, u2, u4 and b1 are)", {name_});
   }
 
   std::string_view text_;
@@ -165,19 +165,23 @@ class HeaderParser {
 NpyHeader read_header(ByteReader& reader, const std::string& name) {
   if (reader.remaining() < static_cast<std::int64_t>(kMagic.size()) ||
       reader.take(static_cast<std::int64_t>(kMagic.size()), "the magic string") != kMagic) {
-    throw Error(ErrorCode::invalid_file, name + ": not an NPY file: it does not begin with \\x93NUMPY");
+    throw Error(ErrorCode::invalid_data, "not an NPY file: it does not begin with \\x93NUMPY", {name});
   }
   const int major = reader.read<std::uint8_t>("the version");
   const int minor = reader.read<std::uint8_t>("the version");
   if (major < 1 || major > 3 || minor != 0) {
-    throw Error(ErrorCode::unsupported, name + ": NPY version " + std::to_string(major) + "." + std::to_string(minor) +
-                                            " (1.0, 2.0 and 3.0 are supported)");
+    throw Error(
+        ErrorCode::unsupported,
+        "NPY version " + std::to_string(major) + "." + std::to_string(minor) + " (1.0, 2.0 and 3.0 are supported)",
+        {name});
   }
   const std::int64_t length = major == 1 ? std::int64_t{reader.read<std::uint16_t>("the header length")}
                                          : static_cast<std::int64_t>(reader.read<std::uint32_t>("the header length"));
   if (length > kMaxHeaderBytes) {
-    throw Error(ErrorCode::invalid_file, name + ": a header of " + std::to_string(length) + " bytes (at most " +
-                                             std::to_string(kMaxHeaderBytes) + " are read)");
+    throw Error(
+        ErrorCode::invalid_data,
+        "a header of " + std::to_string(length) + " bytes (at most " + std::to_string(kMaxHeaderBytes) + " are read)",
+        {name});
   }
   const std::int64_t offset = reader.position();
   return HeaderParser(reader.take(length, "the header"), offset, name).parse();
@@ -196,29 +200,29 @@ Table read_npy(const Bytes& bytes, const RunOptions& run) {
   const NpyHeader header = read_header(reader, bytes.name);
   const std::string shape = shape_text(header.shape);
   if (header.shape.empty() || header.shape.size() > 2) {
-    throw Error(ErrorCode::unsupported,
-                bytes.name + ": an array of shape " + shape + " is not a table (1 or 2 dimensions)");
+    throw Error(ErrorCode::unsupported, "an array of shape " + shape + " is not a table (1 or 2 dimensions)",
+                {bytes.name});
   }
   const std::int64_t n_rows = header.shape[0];
   const std::int64_t n_columns = header.shape.size() == 2 ? header.shape[1] : 1;
   if (n_columns == 0 || (n_rows == 0 && n_columns > kMaxEmptyColumns)) {
-    throw Error(ErrorCode::invalid_file, bytes.name + ": an array of shape " + shape + " holds no data");
+    throw Error(ErrorCode::invalid_data, "an array of shape " + shape + " holds no data", {bytes.name});
   }
 
   // Two divisions instead of a product: the shape may be any lie, and divisions cannot overflow.
-  const std::int64_t item_bytes = bytes_of(header.type);
+  const std::int64_t item_bytes = size_of(header.type);
   const std::int64_t there = reader.remaining();
   const std::int64_t rows_there = there / item_bytes / n_columns;
   if (n_rows > rows_there || n_rows * n_columns * item_bytes != there) {
-    throw Error(ErrorCode::invalid_file, bytes.name + ": an array of shape " + shape + " with " +
-                                             std::to_string(item_bytes) + " bytes an element does not fit the " +
-                                             std::to_string(there) + " bytes after the header");
+    throw Error(ErrorCode::invalid_data,
+                "an array of shape " + shape + " with " + std::to_string(item_bytes) +
+                    " bytes an element does not fit the " + std::to_string(there) + " bytes after the header",
+                {bytes.name});
   }
-  ArrayView array{
-      bytes.view.data() + reader.position(), header.type, n_rows, n_columns, n_columns * item_bytes, item_bytes};
+  ArrayView array{bytes.view.data() + reader.position(), header.type, n_rows, n_columns, n_columns};
   if (header.fortran_order) {
-    array.row_stride = item_bytes;
-    array.column_stride = n_rows * item_bytes;
+    array.row_stride = 1;
+    array.column_stride = n_rows;
   }
   return table_of(array, bytes, run);
 }

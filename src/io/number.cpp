@@ -99,6 +99,17 @@ bool parse_number(std::string_view text, double& value, char decimal) {
   return true;
 }
 
+bool loses_digits(std::string_view text) {
+  constexpr std::string_view kLargest = "9007199254740992";  // 2^53
+  if (!text.empty() && (text[0] == '-' || text[0] == '+')) text.remove_prefix(1);
+  const bool zero = text.size() > 1 && text[0] == '0';
+  if (!zero && text.size() < kLargest.size()) return false;
+  for (const char c : text) {
+    if (!is_digit(c)) return false;
+  }
+  return zero || text.size() > kLargest.size() || text > kLargest;
+}
+
 void append_number(std::string& out, double value) {
   if (std::isnan(value)) {
     out += "NaN";

@@ -14,4 +14,8 @@ bool parse_number(std::string_view text, double& value, char decimal = '.');
 /// numbers as "3.0".
 void append_number(std::string& out, double value);
 
+/// Whether `text` is a whole number, written in digits alone, that a double would not give back: beyond 2^53 in
+/// magnitude (9007199254740993), or with a leading zero (01234).
+bool loses_digits(std::string_view text);
+
 }  // namespace stope::io

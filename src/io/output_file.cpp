@@ -1,31 +1,41 @@
 // The public face of the atomic writer and of the number writer, for front ends that stream their results.
+#include "base/guarded.hpp"
 #include "io/atomic_file.hpp"
 #include "io/number.hpp"
 #include "stope/io.hpp"
 
 namespace stope {
 
-OutputFile::OutputFile(const std::string& path) : path_(path), file_(std::make_unique<io::AtomicFile>(path)) {}
+OutputFile::OutputFile(const std::string& path) try : path_(path), file_(std::make_unique<io::AtomicFile>(path)) {
+} catch (...) {
+  rethrow_as_error();
+}
 OutputFile::~OutputFile() = default;
 OutputFile::OutputFile(OutputFile&&) noexcept = default;
 OutputFile& OutputFile::operator=(OutputFile&&) noexcept = default;
 
-void OutputFile::write(std::string_view bytes) {
-  file_->write(bytes);
-}
-void OutputFile::commit() {
-  file_->commit();
+void OutputFile::require_space(std::int64_t bytes) const try { file_->require_space(bytes); } catch (...) {
+  rethrow_as_error();
 }
 
-void OutputFile::commit_all(const std::vector<OutputFile*>& files) {
+void OutputFile::write(std::string_view bytes) try { file_->write(bytes); } catch (...) {
+  rethrow_as_error();
+}
+void OutputFile::commit() try { file_->commit(); } catch (...) {
+  rethrow_as_error();
+}
+
+void OutputFile::commit_all(const std::vector<OutputFile*>& files) try {
   std::vector<io::AtomicFile*> inner;
   inner.reserve(files.size());
   for (OutputFile* file : files) inner.push_back(file->file_.get());
   io::commit_all(inner);
+} catch (...) {
+  rethrow_as_error();
 }
 
-void append_number(std::string& out, double value) {
-  io::append_number(out, value);
+void append_number(std::string& out, double value) try { io::append_number(out, value); } catch (...) {
+  rethrow_as_error();
 }
 
 }  // namespace stope

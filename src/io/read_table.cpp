@@ -1,9 +1,18 @@
-// read_table: it chooses the reader of an input, and applies the roles to the reader's table.
+// read_table: it chooses the reader of an input, and applies the roles to the reader's table. place_of_cell goes the
+// other way, from a row and a column to a line.
+#include <algorithm>
+#include <filesystem>
 #include <optional>
 
+#include "base/guarded.hpp"
+#include "base/progress.hpp"
+#include "io/foreign_format.hpp"
+#include "io/number.hpp"
 #include "io/readers.hpp"
 #include "io/roles.hpp"
 #include "stope/io.hpp"
+#include "stope/place_of_cell.hpp"
+#include "stope/warning.hpp"
 
 namespace stope {
 namespace {
@@ -37,6 +46,11 @@ Format format_by_content(std::string_view text) {
   return Format::csv;
 }
 
+Format format_for(const std::string& path, const ReadOptions& options, std::string_view content) {
+  const Format format = options.format != Format::automatic ? options.format : format_of(path);
+  return format == Format::automatic ? format_by_content(content) : format;
+}
+
 Table read_as(Format format, const io::Bytes& bytes, const ReadOptions& options, const Schema* schema,
               const RunOptions& run) {
   switch (format) {
@@ -57,21 +71,65 @@ Table read_as(Format format, const io::Bytes& bytes, const ReadOptions& options,
   return io::read_raw(bytes, options, run);
 }
 
+// A label of many numbers was most probably measured, and is predicted better by a regression.
+void warn_of_many_classes(const Table& table, const ReadOptions& options, const RunOptions& run) {
+  constexpr std::size_t kManyClasses = 20;
+  const std::int64_t at = options.target_is_nominal ? table.find(Role::label) : -1;
+  if (at < 0) return;
+  const Column& label = table.columns[static_cast<std::size_t>(at)];
+  double value = 0;
+  const bool numbers = std::all_of(label.values.begin(), label.values.end(),
+                                   [&](const std::string& name) { return io::parse_number(name, value); });
+  if (label.values.size() <= kManyClasses || !numbers) return;
+  run.warn(warning::kManyClasses, "the label '" + label.name + "' has " + std::to_string(label.values.size()) +
+                                      " classes, all of them numbers: a regression predicts numbers");
+}
+
 }  // namespace
 
-Table read_table(const std::string& path, const ReadOptions& options, const RunOptions& run) {
+Table read_table(const std::string& path, const ReadOptions& options, const RunOptions& run) try {
   std::optional<Schema> schema;
-  if (!options.schema.empty()) schema = read_schema(options.schema, options.schema_part);
+  if (!options.schema.empty()) schema = read_schema(options.schema, options.schema_part, run);
   const io::Bytes bytes = io::load_bytes(path, run);
-  Format format = options.format != Format::automatic ? options.format : format_of(path);
-  if (format == Format::automatic) format = format_by_content(bytes.view);
+  const Format format = format_for(path, options, bytes.view);
+  if (format == Format::csv || format == Format::tsv) {
+    io::refuse_foreign(bytes.view, bytes.name,
+                       options.format == Format::automatic ? io::Foreign::any : io::Foreign::with_magic_number);
+  }
   const Schema* declared = schema.has_value() ? &*schema : nullptr;
+  const RunningJob running(run);
+  const PhaseProgress phase(run, "columns", 0);
   Table table = read_as(format, bytes, options, declared, run);
   if (table.source.empty()) table.source = bytes.name;
   // The CSV reader took its names from header, options or schema, so they match the schema by now.
   const bool named = format == Format::csv || format == Format::tsv || format == Format::arff;
   io::apply_roles(table, options, declared, named ? io::Names::given : io::Names::positions);
+  if (run.warn && options.first_names.empty()) warn_of_many_classes(table, options, run);
   return table;
+} catch (...) {
+  rethrow_as_error();
+}
+
+Place place_of_cell(const std::string& path, const ReadOptions& options, std::int64_t row, std::string_view feature,
+                    const RunOptions& run) try {
+  Place place{.file = path, .feature = std::string(feature), .row = row};
+  if (row < 0 || !std::filesystem::is_regular_file(path)) return place;
+  std::optional<Schema> schema;
+  if (!options.schema.empty()) schema = read_schema(options.schema, options.schema_part, run);
+  const io::Bytes bytes = io::load_bytes(path, run);
+  const Format format = format_for(path, options, bytes.view);
+  ReadOptions csv = options;
+  csv.format = format;
+  Place found;
+  if (format == Format::arff) found = io::place_in_arff(bytes, options, row, feature, run);
+  if (format == Format::csv || format == Format::tsv) {
+    found = io::place_in_csv(bytes, csv, schema.has_value() ? &*schema : nullptr, row, feature, run);
+  }
+  place.line = found.line;
+  place.column = found.column;
+  return place;
+} catch (...) {
+  rethrow_as_error();
 }
 
 }  // namespace stope

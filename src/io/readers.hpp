@@ -16,7 +16,14 @@ Table read_vecs(const Bytes& bytes, Format format, const RunOptions& run);
 /// A bare array of `options.n_features` columns of `options.dtype`.
 Table read_raw(const Bytes& bytes, const ReadOptions& options, const RunOptions& run);
 
+/// Where a cell stands in the text of a file; the place has no line if there is no such cell.
+Place place_in_csv(const Bytes& bytes, const ReadOptions& options, const Schema* schema, std::int64_t row,
+                   std::string_view feature, const RunOptions& run);
+Place place_in_arff(const Bytes& bytes, const ReadOptions& options, std::int64_t row, std::string_view feature,
+                    const RunOptions& run);
+
 /// Schema JSON (docs/FORMATS.md) from its text; `name` is for error messages.
-Schema parse_schema(std::string_view json, std::string_view part, const std::string& name);
+Schema parse_schema(std::string_view json, std::string_view part, const std::string& name,
+                    std::int64_t budget = INT64_MAX);
 
 }  // namespace stope::io

@@ -5,12 +5,17 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <optional>
 #include <unordered_map>
 #include <unordered_set>
 
+#include "base/counted.hpp"
+#include "io/iso_date.hpp"
 #include "io/number.hpp"
 #include "stope/error.hpp"
 #include "stope/nearest_name.hpp"
+#include "table/column_error.hpp"
+#include "table/match.hpp"
 
 namespace stope::io {
 namespace {
@@ -61,9 +66,9 @@ NumberNames collect_names(const Column& column, NominalOrder order) {
 }
 
 // The numbers in a schema's value list, which may spell them in any way ("1.0").
-NumberNames listed_names(const std::vector<std::string>& values) {
+NumberNames listed_names(const Values& values) {
   NumberNames result;
-  result.names = values;
+  result.names = values.names();
   for (std::size_t code = 0; code < values.size(); ++code) {
     double value = 0;
     if (parse_number(values[code], value)) result.codes.emplace(value, static_cast<std::int32_t>(code));
@@ -72,8 +77,7 @@ NumberNames listed_names(const std::vector<std::string>& values) {
 }
 
 [[noreturn]] void fail_value(const Table& table, const Column& column, std::int64_t row, const std::string& what) {
-  throw Error(ErrorCode::invalid_file, "column '" + column.name + "', row " + std::to_string(row + 1) + ": " + what,
-              {table.source});
+  throw column_error(ErrorCode::invalid_data, table, column, ": " + what, row);
 }
 
 void make_nominal_in_place(const Table& table, Column& column, const ColumnSpec& spec, NominalOrder order) {
@@ -96,10 +100,18 @@ void make_nominal_in_place(const Table& table, Column& column, const ColumnSpec&
   column.values = std::move(names.names);
 }
 
-void make_numeric_in_place(const Table& table, Column& column) {
+void make_numeric_in_place(const Table& table, Column& column, ValueType type) {
   std::vector<double> numbers(column.values.size());
   std::vector<bool> readable(column.values.size());
-  for (std::size_t i = 0; i < numbers.size(); ++i) readable[i] = parse_number(column.values[i], numbers[i]);
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    if (type == ValueType::date) {
+      const std::optional<IsoDate> date = parse_iso_date(column.values[i]);
+      readable[i] = date.has_value();
+      if (date.has_value()) numbers[i] = date->days;
+    } else {
+      readable[i] = parse_number(column.values[i], numbers[i]);
+    }
+  }
   Buffer<double> data(column.size());
   const Buffer<std::int32_t>& codes = column.codes();
   for (std::int64_t row = 0; row < codes.size(); ++row) {
@@ -109,22 +121,19 @@ void make_numeric_in_place(const Table& table, Column& column) {
       continue;
     }
     const auto i = static_cast<std::size_t>(code);
-    if (!readable[i]) fail_value(table, column, row, "'" + column.values[i] + "' is not a number");
+    if (!readable[i]) {
+      fail_value(table, column, row,
+                 "'" + column.values[i] + (type == ValueType::date ? "' is not an ISO date" : "' is not a number"));
+    }
     data[row] = numbers[i];
   }
   column.data = std::move(data);
-  column.values.clear();
+  column.values = {};
 }
 
 // Renumbers the codes of a nominal column in the order of a schema's value list.
-void reorder_values(const Table& table, Column& column, const std::vector<std::string>& values) {
-  std::unordered_map<std::string_view, std::int32_t> wanted;
-  for (std::size_t i = 0; i < values.size(); ++i) wanted.emplace(values[i], static_cast<std::int32_t>(i));
-  std::vector<std::int32_t> map(column.values.size());
-  for (std::size_t i = 0; i < map.size(); ++i) {
-    const auto found = wanted.find(column.values[i]);
-    map[i] = found == wanted.end() ? kUnseenCode : found->second;
-  }
+void reorder_values(const Table& table, Column& column, const Values& values) {
+  const std::vector<std::int32_t> map = map_values(column.values, values, kUnseenCode);
   const Buffer<std::int32_t> from = column.codes();
   Buffer<std::int32_t> to(from.size());
   for (std::int64_t row = 0; row < from.size(); ++row) {
@@ -148,7 +157,7 @@ void apply_type(const Table& table, Column& column, const ColumnSpec& spec, Nomi
     column.type = spec.type;
     return;
   }
-  if (column.nominal()) make_numeric_in_place(table, column);
+  if (column.nominal()) make_numeric_in_place(table, column, spec.type);
   column.type = spec.type;
 }
 
@@ -181,7 +190,8 @@ void check_contradictions(const ColumnNames& names, const ReadOptions& options) 
     const auto [at, is_new] = taken.emplace(index, option);
     if (!is_new && at->second != option) {
       throw Error(ErrorCode::invalid_argument,
-                  "column '" + text + "' is named by both " + std::string(at->second) + " and " + std::string(option));
+                  "column '" + text + "' is named by both " + std::string(at->second) + " and " + std::string(option),
+                  {.option = std::string(option), .feature = text});
     }
   };
   take(options.target, "target");
@@ -191,6 +201,7 @@ void check_contradictions(const ColumnNames& names, const ReadOptions& options) 
   taken.clear();
   for (const std::string& text : options.nominal) take(text, "nominal");
   for (const std::string& text : options.numeric) take(text, "numeric");
+  for (const std::string& text : options.date) take(text, "date");
 }
 
 }  // namespace
@@ -212,10 +223,10 @@ std::int64_t ColumnNames::find(const std::string& text, std::string_view option)
       number <= static_cast<std::int64_t>(names_.size())) {
     return number - 1;
   }
-  throw Error(ErrorCode::invalid_file,
-              "no column '" + text + "' (" + std::string(option) + ") among its " + std::to_string(names_.size()) +
-                  " columns" + did_you_mean(text, names_),
-              {source_});
+  throw Error(ErrorCode::invalid_data,
+              "no column '" + text + "' (" + std::string(option) + ") among its " +
+                  counted(std::ssize(names_), "column") + did_you_mean(text, names_),
+              {.file = source_, .option = std::string(option), .feature = text});
 }
 
 std::string target_name(const ReadOptions& options, const Schema* schema) {
@@ -230,9 +241,9 @@ std::vector<std::int64_t> match_schema(const std::vector<std::string>& names, Na
                                        UnknownColumns unknown, const std::string& source) {
   const bool may_lack_columns = kind == Names::given && unknown == UnknownColumns::skip;
   if (may_lack_columns ? names.size() > schema.columns.size() : names.size() != schema.columns.size()) {
-    throw Error(ErrorCode::invalid_file,
-                "has " + std::to_string(names.size()) + " columns, its schema " + std::to_string(schema.columns.size()),
-                {source});
+    throw Error(ErrorCode::invalid_data,
+                "has " + counted(std::ssize(names), "column") + ", its schema " + std::to_string(schema.columns.size()),
+                {.file = source, .option = "schema"});
   }
   std::vector<std::int64_t> specs(names.size());
   std::iota(specs.begin(), specs.end(), std::int64_t{0});
@@ -247,8 +258,9 @@ std::vector<std::int64_t> match_schema(const std::vector<std::string>& names, Na
   for (std::size_t i = 0; i < names.size(); ++i) {
     const auto found = by_name.find(names[i]);
     if (found == by_name.end()) {
-      throw Error(ErrorCode::invalid_file,
-                  "column '" + names[i] + "' is not in the schema" + did_you_mean(names[i], spec_names), {source});
+      throw Error(ErrorCode::invalid_data,
+                  "column '" + names[i] + "' is not in the schema" + did_you_mean(names[i], spec_names),
+                  {.file = source, .option = "schema", .feature = names[i]});
     }
     specs[i] = found->second;
   }
@@ -257,13 +269,15 @@ std::vector<std::int64_t> match_schema(const std::vector<std::string>& names, Na
 
 void check_names(const std::vector<std::string>& names, std::int64_t n_columns) {
   if (static_cast<std::int64_t>(names.size()) != n_columns) {
-    throw Error(ErrorCode::invalid_argument, std::to_string(names.size()) + " names are given, the file has " +
-                                                 std::to_string(n_columns) + " columns");
+    throw Error(ErrorCode::invalid_argument,
+                counted(std::ssize(names), "name") + (names.size() == 1 ? " is" : " are") + " given, the file has " +
+                    counted(n_columns, "column"),
+                {.option = "names"});
   }
   std::unordered_set<std::string_view> seen;
   for (const std::string& name : names) {
     if (!seen.insert(name).second) {
-      throw Error(ErrorCode::invalid_argument, "the name '" + name + "' is given to two columns");
+      throw Error(ErrorCode::invalid_argument, "the name '" + name + "' is given to two columns", {.option = "names"});
     }
   }
 }
@@ -283,11 +297,12 @@ void apply_roles(Table& table, const ReadOptions& options, const Schema* schema,
     const std::int64_t index = names.find(text, option);
     if (index < 0) return;
     Column& column = table.columns[static_cast<std::size_t>(index)];
-    if (column.nominal() == is_nominal(type)) return;
+    if (column.nominal() == is_nominal(type) && (type != ValueType::date || column.type == type)) return;
     apply_type(table, column, {column.name, type, column.role, {}}, options.nominal_order);
   };
   for (const std::string& text : options.nominal) declare(text, "nominal", ValueType::polynominal);
   for (const std::string& text : options.numeric) declare(text, "numeric", ValueType::real);
+  for (const std::string& text : options.date) declare(text, "date", ValueType::date);
   const std::string target = target_name(options, schema);
   if (options.target_is_nominal && !target.empty()) declare(target, "target", ValueType::polynominal);
   if (!options.sample_weight.empty()) declare(options.sample_weight, "sample weight", ValueType::real);

@@ -21,7 +21,7 @@ class ColumnNames {
   /// table.
   ColumnNames(std::vector<std::string> names, UnknownColumns unknown, const std::string& source);
 
-  /// The column's index. Where there is none: -1 under UnknownColumns::skip, else it throws invalid_file naming
+  /// The column's index. Where there is none: -1 under UnknownColumns::skip, else it throws invalid_data naming
   /// `option` and the nearest name.
   std::int64_t find(const std::string& text, std::string_view option) const;
 
@@ -37,7 +37,7 @@ class ColumnNames {
 std::string target_name(const ReadOptions& options, const Schema* schema);
 
 /// For each column the index of its schema column. Given names are matched by name: both sets must be equal, in any
-/// order (under UnknownColumns::skip the file may lack some). Otherwise positions are matched. Throws invalid_file if
+/// order (under UnknownColumns::skip the file may lack some). Otherwise positions are matched. Throws invalid_data if
 /// they do not match.
 std::vector<std::int64_t> match_schema(const std::vector<std::string>& names, Names kind, const Schema& schema,
                                        UnknownColumns unknown, const std::string& source);
@@ -47,7 +47,7 @@ void check_names(const std::vector<std::string>& names, std::int64_t n_columns);
 
 /// Gives `table` the names, types, value lists and roles of the options and the schema (nullptr = none); options win
 /// over the schema. A numeric column declared nominal gets its numbers' texts as values ("3", "0.5"); a nominal one
-/// declared numeric has its values parsed. Throws invalid_file (unknown column, a value that does not fit),
+/// declared numeric has its values parsed. Throws invalid_data (unknown column, a value that does not fit),
 /// invalid_argument (contradictory options). Columns that are already as declared stay untouched.
 void apply_roles(Table& table, const ReadOptions& options, const Schema* schema, Names kind);
 

@@ -1,11 +1,14 @@
 // Schema files: JSON that says names, types, roles and value orders of a table's columns (docs/FORMATS.md).
+#include <algorithm>
 #include <new>
 #include <string>
 #include <unordered_set>
 #include <vector>
 
+#include "base/guarded.hpp"
 #include "io/json_tree.hpp"
 #include "io/readers.hpp"
+#include "stope/names.hpp"
 #include "stope/nearest_name.hpp"
 
 namespace stope::io {
@@ -48,7 +51,7 @@ class SchemaReader {
 
  private:
   [[noreturn]] void fail(const std::string& message) const {
-    throw Error(ErrorCode::invalid_file, name_ + ": " + (where_.empty() ? "" : where_ + ": ") + message);
+    throw Error(ErrorCode::invalid_data, (where_.empty() ? "" : where_ + ": ") + message, {name_});
   }
 
   std::string text_of(const JsonTree& value, const std::string& key) const {
@@ -65,24 +68,21 @@ class SchemaReader {
   }
 
   ValueType type_of(const std::string& text) const {
-    if (text == "numeric") return ValueType::real;
-    std::vector<std::string> names = {"numeric"};
-    for (const ValueType type : {ValueType::real, ValueType::integer, ValueType::date, ValueType::nominal,
-                                 ValueType::polynominal, ValueType::binominal}) {
-      if (text == to_string(type)) return type;
-      names.emplace_back(to_string(type));
-    }
-    fail("unknown type '" + text + "'" + did_you_mean(text, names));
+    return text == "numeric" ? ValueType::real : named<ValueType>(text, "type", "numeric");
   }
 
   Role role_of(const std::string& text) const {
-    if (text == "attribute") return Role::regular;
-    std::vector<std::string> names = {"attribute"};
-    for (const Role role : {Role::regular, Role::label, Role::id, Role::weight, Role::ignore}) {
-      if (text == to_string(role)) return role;
-      names.emplace_back(to_string(role));
-    }
-    fail("unknown role '" + text + "'" + did_you_mean(text, names));
+    return text == "attribute" ? Role::regular : named<Role>(text, "role", "attribute");
+  }
+
+  /// `alias` is one more name that the message may suggest.
+  template <class Choice>
+  Choice named(const std::string& text, const std::string& what, const std::string& alias) const {
+    std::vector<std::string> names = names_of<Choice>();
+    const auto at = std::find(names.begin(), names.end(), text);
+    if (at != names.end()) return static_cast<Choice>(at - names.begin());
+    names.push_back(alias);
+    fail("unknown " + what + " '" + text + "'" + did_you_mean(text, names));
   }
 
   ColumnSpec column(const JsonTree& json) {
@@ -126,19 +126,21 @@ class SchemaReader {
 
 }  // namespace
 
-Schema parse_schema(std::string_view json, std::string_view part, const std::string& name) {
+Schema parse_schema(std::string_view json, std::string_view part, const std::string& name, std::int64_t budget) {
   if (part != "train" && part != "test") {
     throw Error(ErrorCode::invalid_argument, "schema part '" + std::string(part) + "' is neither train nor test");
   }
   if (json.size() > kMaxSchemaBytes) {
-    throw Error(ErrorCode::invalid_file, name + ": a schema of " + std::to_string(json.size()) + " bytes (at most " +
-                                             std::to_string(kMaxSchemaBytes) + " are read)");
+    throw Error(ErrorCode::invalid_data,
+                "a schema of " + std::to_string(json.size()) + " bytes (at most " + std::to_string(kMaxSchemaBytes) +
+                    " are read)",
+                {name});
   }
   try {
-    return SchemaReader(name).read(parse_json(json, name), part);
+    return SchemaReader(name).read(parse_json(json, name, budget), part);
   } catch (const std::bad_alloc&) {
-    throw Error(ErrorCode::out_of_memory,
-                name + ": no memory to parse a schema of " + std::to_string(json.size()) + " bytes");
+    throw Error(ErrorCode::out_of_memory, "no memory to parse a schema of " + std::to_string(json.size()) + " bytes",
+                {name});
   }
 }
 
@@ -146,9 +148,11 @@ Schema parse_schema(std::string_view json, std::string_view part, const std::str
 
 namespace stope {
 
-Schema read_schema(const std::string& path, std::string_view part) {
-  const io::Bytes bytes = io::load_bytes(path, {});
-  return io::parse_schema(bytes.view, part, bytes.name);
+Schema read_schema(const std::string& path, std::string_view part, const RunOptions& run) try {
+  const io::Bytes bytes = io::load_bytes(path, run);
+  return io::parse_schema(bytes.view, part, bytes.name, memory_budget(run) - bytes.held);
+} catch (...) {
+  rethrow_as_error();
 }
 
 }  // namespace stope

@@ -8,25 +8,25 @@
 namespace stope::io {
 namespace {
 
-constexpr std::int64_t kLengthBytes = sizeof(std::int32_t);
+constexpr std::int64_t kLengthBytes = sizeof(std::int32_t);  // a multiple of every element
 
-ArrayType element_of(Format format) {
-  if (format == Format::bvecs) return ArrayType::uint8;
-  return format == Format::ivecs ? ArrayType::int32 : ArrayType::float32;
+ElementType element_of(Format format) {
+  if (format == Format::bvecs) return ElementType::uint8;
+  return format == Format::ivecs ? ElementType::int32 : ElementType::float32;
 }
 
 [[noreturn]] void fail(const std::string& name, std::int64_t row, std::int64_t offset, const std::string& message) {
-  throw Error(ErrorCode::invalid_file,
-              name + ": row " + std::to_string(row + 1) + " at byte " + std::to_string(offset) + " " + message);
+  throw Error(ErrorCode::invalid_data,
+              "row " + std::to_string(row) + " at byte " + std::to_string(offset) + " " + message, {name});
 }
 
 }  // namespace
 
 Table read_vecs(const Bytes& bytes, Format format, const RunOptions& run) {
-  const ArrayType type = element_of(format);
-  const std::int64_t item_bytes = bytes_of(type);
+  const ElementType type = element_of(format);
+  const std::int64_t item_bytes = size_of(type);
   ByteReader reader(bytes.view, bytes.name);
-  if (reader.remaining() == 0) throw Error(ErrorCode::invalid_file, bytes.name + ": the file is empty");
+  if (reader.remaining() == 0) throw Error(ErrorCode::invalid_data, "the file is empty", {bytes.name});
 
   // Every row's length is checked before anything is allocated: the number of columns is known only once all rows
   // agree.
@@ -52,8 +52,8 @@ Table read_vecs(const Bytes& bytes, Format format, const RunOptions& run) {
     reader.take(length * item_bytes, "a row");
     if (n_rows % 65536 == 0) run.cancel.check();
   }
-  const std::int64_t row_bytes = checked::add(kLengthBytes, checked::mul(n_columns, item_bytes));
-  return table_of({bytes.view.data() + kLengthBytes, type, n_rows, n_columns, row_bytes, item_bytes}, bytes, run);
+  const std::int64_t row_stride = checked::add(kLengthBytes / item_bytes, n_columns);
+  return table_of({bytes.view.data() + kLengthBytes, type, n_rows, n_columns, row_stride}, bytes, run);
 }
 
 }  // namespace stope::io

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <vector>
 
+#include "base/progress.hpp"
 #include "io/write_table_cells.hpp"
 #include "io/write_table_formats.hpp"
 
@@ -69,6 +70,8 @@ void append_attribute(std::string& out, const Column& column, Spelling spelling)
     out += " date yyyy-MM-dd";
   } else if (spelling == Spelling::date_time) {
     out += " date \"yyyy-MM-dd'T'HH:mm:ss\"";
+  } else if (spelling == Spelling::date_millis) {
+    out += " date \"yyyy-MM-dd'T'HH:mm:ss.SSS\"";
   } else {
     out += " real";
   }
@@ -84,6 +87,7 @@ void write_arff(const Table& table, const RunOptions& run, const ByteSink& sink,
   std::string out = "@relation stope\n\n";
   for (std::size_t c = 0; c < n_attributes; ++c) {
     spellings.push_back(spelling_of(table.columns[c]));
+    if (spellings.back() == Spelling::date_micros) spellings.back() = Spelling::real;
     append_attribute(out, table.columns[c], spellings.back());
   }
   out += "\n@data\n";
@@ -108,12 +112,13 @@ void write_arff(const Table& table, const RunOptions& run, const ByteSink& sink,
     out += '\n';
     if (out.size() >= kChunkBytes) {
       run.cancel.check();
-      if (run.progress) run.progress("write", row, table.n_rows);
+      tell_progress(run, "write", row, table.n_rows);
       sink(out);
       out.clear();
     }
   }
   sink(out);
+  tell_progress(run, "write", table.n_rows, table.n_rows);
 }
 
 }  // namespace stope::io

@@ -6,6 +6,8 @@
 #include <type_traits>
 
 #include "base/checked.hpp"
+#include "base/guarded.hpp"
+#include "base/progress.hpp"
 #include "io/number.hpp"
 #include "io/write_table_formats.hpp"
 #include "stope/nearest_name.hpp"
@@ -19,7 +21,8 @@ constexpr std::int64_t kBlockBytes = std::int64_t{1} << 20;
   std::string text;
   append_number(text, column.at(row));
   throw Error(ErrorCode::unsupported,
-              "column '" + column.name + "', row " + std::to_string(row) + ": " + text + " " + what);
+              "column '" + column.name + "', row " + std::to_string(row) + ": " + text + " " + what,
+              {.feature = column.name, .row = row});
 }
 
 /// Converts `value` to T. Floating types round to nearest. Values that would round to infinity are refused, as are
@@ -59,9 +62,10 @@ void write_rows(const Table& table, std::string_view prefix, const char* dtype, 
                 const ByteSink& sink) {
   for (const Column& column : table.columns) {
     if (!column.nominal()) continue;
-    throw Error(ErrorCode::unsupported, "column '" + column.name +
-                                            "' is nominal, and an array holds numbers only (ignore the column, or "
-                                            "write csv or arff)");
+    throw Error(ErrorCode::unsupported,
+                "column '" + column.name +
+                    "' is nominal, and an array holds numbers only: ignore the column, or write csv or arff",
+                {.option = "ignore", .feature = column.name});
   }
   const auto width = static_cast<std::int64_t>(table.columns.size());
   const std::int64_t row_bytes = checked::add(checked::mul(width, sizeof(T)), static_cast<std::int64_t>(prefix.size()));
@@ -69,7 +73,7 @@ void write_rows(const Table& table, std::string_view prefix, const char* dtype, 
   std::string block;
   for (std::int64_t row = 0; row < table.n_rows; row += block_rows) {
     run.cancel.check();
-    if (run.progress) run.progress("write", row, table.n_rows);
+    tell_progress(run, "write", row, table.n_rows);
     const std::int64_t end = std::min(table.n_rows, row + block_rows);
     block.resize(static_cast<std::size_t>((end - row) * row_bytes));
     for (std::int64_t r = 0; r < end - row; ++r) {
@@ -82,6 +86,7 @@ void write_rows(const Table& table, std::string_view prefix, const char* dtype, 
     }
     sink(block);
   }
+  tell_progress(run, "write", table.n_rows, table.n_rows);
 }
 
 void write_rows(const Table& table, const std::string& dtype, const RunOptions& run, const ByteSink& sink) {
@@ -103,9 +108,10 @@ void require_dtype(const std::string& dtype) {
   for (const char* known : {"float32", "float64", "int32", "int64", "uint8"}) {
     if (dtype == known) return;
   }
-  throw Error(ErrorCode::invalid_argument, "unknown dtype '" + dtype +
-                                               "', use float32, float64, int32, int64 or uint8" +
-                                               did_you_mean(dtype, {"float32", "float64", "int32", "int64", "uint8"}));
+  throw Error(ErrorCode::invalid_argument,
+              "unknown dtype '" + dtype + "', use float32, float64, int32, int64 or uint8" +
+                  did_you_mean(dtype, {"float32", "float64", "int32", "int64", "uint8"}),
+              {.option = "dtype"});
 }
 
 }  // namespace
@@ -138,7 +144,7 @@ void write_raw(const Table& table, const std::string& dtype, const RunOptions& r
 
 namespace stope {
 
-std::string npy_header(const std::string& dtype, std::int64_t n_rows, std::int64_t n_columns) {
+std::string npy_header(const std::string& dtype, std::int64_t n_rows, std::int64_t n_columns) try {
   io::require_dtype(dtype);
   std::string dict = "{'descr': '" + io::npy_code(dtype) + "', 'fortran_order': False, 'shape': (" +
                      std::to_string(n_rows) + ", " + std::to_string(n_columns) + "), }";
@@ -153,6 +159,8 @@ std::string npy_header(const std::string& dtype, std::int64_t n_rows, std::int64
   header += static_cast<char>(dict.size() & 0xFF);
   header += static_cast<char>(dict.size() >> 8);
   return header + dict;
+} catch (...) {
+  rethrow_as_error();
 }
 
 }  // namespace stope

@@ -1,26 +1,40 @@
 #include "io/write_table_cells.hpp"
 
+#include <array>
 #include <charconv>
 #include <cmath>
+#include <utility>
 
 #include "io/number.hpp"
 #include "stope/error.hpp"
 
 namespace stope::io {
 
+namespace {
+
+// From the coarsest to the finest: each can write what the ones before it can.
+constexpr std::array<std::pair<DateFormat, Spelling>, 4> kFormats = {
+    {{DateFormat::date, Spelling::date},
+     {DateFormat::date_time, Spelling::date_time},
+     {DateFormat::date_millis, Spelling::date_millis},
+     {DateFormat::date_micros, Spelling::date_micros}}};
+
+}  // namespace
+
 Spelling spelling_of(const Column& column) {
   if (column.type == ValueType::integer) return Spelling::integer;
   if (column.type != ValueType::date) return Spelling::real;
-  bool days = true;
+  std::size_t format = 0;
   std::string text;
   for (std::int64_t row = 0; row < column.size(); ++row) {
     const double value = column.at(row);
     if (std::isnan(value)) continue;
     text.clear();
-    days = days && append_date(text, DateFormat::date, value);
-    if (!days && !append_date(text, DateFormat::date_time, value)) return Spelling::real;
+    while (!append_date(text, kFormats[format].first, value)) {
+      if (++format == kFormats.size()) return Spelling::real;
+    }
   }
-  return days ? Spelling::date : Spelling::date_time;
+  return kFormats[format].second;
 }
 
 void append_cell(std::string& out, double value, Spelling spelling) {
@@ -28,6 +42,8 @@ void append_cell(std::string& out, double value, Spelling spelling) {
   switch (spelling) {
     case Spelling::date: append_date(out, DateFormat::date, value); return;
     case Spelling::date_time: append_date(out, DateFormat::date_time, value); return;
+    case Spelling::date_millis: append_date(out, DateFormat::date_millis, value); return;
+    case Spelling::date_micros: append_date(out, DateFormat::date_micros, value); return;
     case Spelling::real: append_number(out, value); return;
     case Spelling::integer: break;
   }
@@ -42,9 +58,10 @@ void append_cell(std::string& out, double value, Spelling spelling) {
 const std::string& value_name(const Column& column, std::int64_t row) {
   const std::int32_t code = column.codes()[row];
   if (code < 0 || code >= static_cast<std::int64_t>(column.values.size())) {
-    throw Error(ErrorCode::invalid_argument, "column '" + column.name + "', row " + std::to_string(row) + ": code " +
-                                                 std::to_string(code) + " is outside its " +
-                                                 std::to_string(column.values.size()) + " values");
+    throw Error(ErrorCode::invalid_argument,
+                "column '" + column.name + "', row " + std::to_string(row) + ": code " + std::to_string(code) +
+                    " is outside its " + std::to_string(column.values.size()) + " values",
+                {.feature = column.name, .row = row});
   }
   return column.values[static_cast<std::size_t>(code)];
 }

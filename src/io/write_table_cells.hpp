@@ -10,9 +10,10 @@
 namespace stope::io {
 
 /// How the numbers of a column are spelled.
-enum class Spelling { real, integer, date, date_time };
+enum class Spelling { real, integer, date, date_time, date_millis, date_micros };
 
-/// Dates are ISO text if no row loses anything (days in years 0 to 9999, whole seconds), else numbers.
+/// Dates are ISO text, with as many decimals of the second as some row needs, if no row loses anything (years 0 to
+/// 9999, at most six decimals); else numbers.
 Spelling spelling_of(const Column& column);
 
 /// Appends a number that is not missing, so that reading it gives the same double.

@@ -1,6 +1,7 @@
 // Tables as CSV (RFC 4180): quotes where plain text would read back as something else (docs/FORMATS.md).
 #include <vector>
 
+#include "base/progress.hpp"
 #include "io/number.hpp"
 #include "io/write_table_cells.hpp"
 #include "io/write_table_formats.hpp"
@@ -79,12 +80,13 @@ void write_csv(const Table& table, char separator, const RunOptions& run, const 
     out += '\n';
     if (out.size() >= kChunkBytes) {
       run.cancel.check();
-      if (run.progress) run.progress("write", row, table.n_rows);
+      tell_progress(run, "write", row, table.n_rows);
       sink(out);
       out.clear();
     }
   }
   sink(out);
+  tell_progress(run, "write", table.n_rows, table.n_rows);
 }
 
 }  // namespace stope::io

@@ -10,7 +10,7 @@
 #include "knn/filter/sum_bounds.hpp"
 
 namespace stope::knn {
-struct Voters;  // knn/vote/rule.hpp
+struct VoterView;  // knn/vote/rule.hpp
 }
 
 namespace stope::knn::cuda_abi {
@@ -64,6 +64,9 @@ struct Survivors {
 struct Session;
 
 // --- what both filters share ----------------------------------------------------------------------------------------
+
+/// What training rows vote with, in a GPU's memory. It does not change, so that several threads may search with it.
+struct VotersOnGpu;
 
 /// How much GPU memory a filter takes, and whether it can be used at all.
 struct FilterSize {
@@ -185,7 +188,7 @@ struct TensorQuery {
                                ///< excluded
   std::int32_t heap = 0;       ///< answers are RapidMiner's heaps after all rows, in the order of their arrays
   std::int32_t buffer = 0;     ///< the part that is searched; it must be complete
-  const Vote* vote = nullptr;  ///< asks for predictions, not lists; tensor_voters() must come first
+  const Vote* vote = nullptr;  ///< asks for predictions, not lists; its voters must live until the batch is collected
   const DeviceRows* device_rows = nullptr;    ///< replaces `rows` where the rows are on the GPU
   const DeviceLists* device_lists = nullptr;  ///< keeps the lists on the GPU; there is no vote then
   /// A distance per query, not NaN, beyond which no row is wanted, in pinned memory like `rows`. A list may then be
@@ -247,6 +250,10 @@ struct Functions {
   int (*matrix)(Session* session, const Tile* tile, bool similarity, bool query_first, double* values, std::int64_t ld,
                 Failure* failure);
 
+  /// Copies what the training rows vote with. No batch that votes with the copy may be under way when it is destroyed.
+  int (*voters_create)(std::int32_t gpu, const VoterView* voters, VotersOnGpu** copy, Failure* failure);
+  void (*voters_destroy)(VotersOnGpu* copy);
+
   int (*tensor_size)(std::int32_t gpu, const TensorSpec* spec, FilterSize* size, Failure* failure);
   int (*tensor_create)(std::int32_t gpu, const TensorSpec* spec, TensorFilter** filter, Failure* failure);
   void (*tensor_destroy)(TensorFilter* filter);
@@ -258,8 +265,6 @@ struct Functions {
   int (*tensor_wait)(TensorFilter* filter, int piece, Failure* failure);
   /// Call it after the last row. Returns the number of rows that no image bounds well; these are always listed.
   int (*tensor_finish)(TensorFilter* filter, int buffer, std::int64_t* n_always, Failure* failure);
-  /// Copies what the training rows vote with. No batch that votes may be under way.
-  int (*tensor_voters)(TensorFilter* filter, const Voters* voters, Failure* failure);
   /// Queues the search of a batch in a slot that is free: never used, or collected.
   int (*tensor_submit)(TensorFilter* filter, int slot, const TensorQuery* query, Failure* failure);
   /// Waits for the batch in a slot. The slot is free afterwards, even after an error.
@@ -272,8 +277,6 @@ struct Functions {
   int (*differences_load)(DifferenceFilter* filter, const double* rows, std::int64_t n, Failure* failure);
   /// Call it after the last row. Returns the number of rows that no image bounds well; these are always listed.
   int (*differences_finish)(DifferenceFilter* filter, std::int64_t* n_always, Failure* failure);
-  /// Does what tensor_voters() does.
-  int (*differences_voters)(DifferenceFilter* filter, const Voters* voters, Failure* failure);
   int (*differences_search)(DifferenceFilter* filter, const DifferenceQuery* query, FilterAnswer* answer,
                             Failure* failure);
 };

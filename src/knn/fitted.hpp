@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -17,14 +18,27 @@ class FilterCache;     // knn/filter/filter_cache.hpp
 class GpuFilterCache;  // knn/gpu/gpu_filter_cache.hpp
 class SearchHistory;   // knn/engine/search_history.hpp
 
+/// Whether an index holds its encoded rows, of so many bytes, or encodes them in every search.
+bool holds_rows(std::int64_t bytes, const RunOptions& run);
+
 class Fitted {
  public:
   Fitted(const Table& train, const KnnOptions& options, const RunOptions& run);
+  /// Rows of numbers, n_rows x features. `outline` names the features; its columns have no values.
+  /// `read` returns the rows.
+  enum class Rows { own, shared };  ///< shared: they lie in memory that the caller has lent
+  Fitted(Table outline, Rows rows, const std::function<Buffer<double>(ThreadPool&)>& read, const KnnOptions& options,
+         const RunOptions& run);
   ~Fitted();
   Fitted(const Fitted&) = delete;
   Fitted& operator=(const Fitted&) = delete;
 
-  const Table& train() const { return train_; }
+  /// The columns' names, types and roles. The columns that resident rows hold have no values here.
+  const Table& outline() const { return train_; }
+  /// The training table with all its values; those of the rows are decoded.
+  Table train() const;
+  /// The same for one column of the table.
+  Column train_column(std::int64_t index) const;
   const KnnOptions& options() const { return options_; }
   const MeasureRow& measure() const { return *measure_; }
   const MeasureKernel& kernel() const { return *kernel_; }
@@ -37,8 +51,11 @@ class Fitted {
   /// search.
   bool resident() const { return !rows_.empty(); }
   std::int64_t bytes() const { return rows_.size() * static_cast<std::int64_t>(sizeof(double)); }
-  /// Encodes rows [begin, end), row-major.
-  void encode(std::int64_t begin, std::int64_t end, double* out, ThreadPool& pool, const CancelToken& cancel) const;
+  /// Writes rows [begin, end), row-major.
+  void encode(std::int64_t begin, std::int64_t end, double* out) const;
+  /// Does so in parallel.
+  void encode(std::int64_t begin, std::int64_t end, double* out, ThreadPool& pool, const CancelToken& cancel,
+              PhaseProgress* progress = nullptr) const;
   /// Returns at most n rows from all over the table, encoded.
   std::vector<double> sample(std::int64_t n) const;
   /// What searches make from the table when they first need it, and keep for each other.
@@ -47,21 +64,46 @@ class Fitted {
   SearchHistory& history() const { return *history_; }
   const double* rows() const { return rows_.data(); }  ///< n_rows x width, row-major; resident() only
 
+  /// Throws invalid_argument if rows in lent memory are no longer those of the fit: a look at a few rows, for every
+  /// search.
+  void check_some_rows() const;
+  /// A look at all rows, for what is made from all of them. It reads nothing where the rows are the index's own.
+  void check_rows(int threads, const CancelToken& cancel) const;
+  /// The sum over all rows (knn/row_sum.hpp), for those that are encoded part by part from lent columns.
+  void check_sum(std::uint64_t sum) const;
+
  private:
-  void select_features(const Table& train);
+  struct Extremes;  // of the values that one thread has seen
+
+  void select_features();
+  int fit_threads(const RunOptions& run) const;
   void hold_rows(ThreadPool& pool, const RunOptions& run);
+  void keep_other_columns(const RunOptions& run);
+  void finish(ThreadPool& pool, const RunOptions& run);
   /// Returns rows [begin, begin + n), where they are held or encoded into `strip`.
   const double* strip_rows(std::int64_t begin, std::int64_t n, double* strip) const;
   void describe_attributes(ThreadPool& pool, const CancelToken& cancel);
+  /// Gives the columns of these attributes their values.
+  void decode_columns(const std::vector<std::size_t>& attributes, Table& table) const;
+  void add_extremes(std::int64_t begin, std::int64_t n, Extremes& extremes) const;
+  void take_given_ranges();
+  FeatureRanges numeric_ranges() const;
   void check_domain(const RowVisitor& visit_rows) const;
+  /// Whether the rows lie in memory that somebody else might write to.
+  bool lent() const { return shared_ || !resident(); }
+  std::uint64_t sum_of_some_rows() const;
 
-  Table train_;  // shares the caller's columns
+  Table train_;  // shares the caller's columns; those that rows_ holds are empty
   KnnOptions options_;
   const MeasureRow* measure_;
   std::vector<FeatureSpec> features_;
-  std::vector<MatchedColumn> columns_;  // columns of train_
+  std::vector<std::size_t> compared_;   // which of the table's columns the features are
+  std::vector<MatchedColumn> columns_;  // columns of train_, where the rows are not held
   std::vector<Attribute> attributes_;   // attributes as the formulas see them; the kernel refers to them
+  FeatureRanges ranges_;                // of the features, by attribute
   Buffer<double> rows_;
+  bool shared_ = false;                      // rows_ lies in memory that the caller has lent
+  std::uint64_t sum_ = 0, sum_of_some_ = 0;  // of lent rows
   std::unique_ptr<MeasureKernel> kernel_;
   std::unique_ptr<FilterCache> filters_;
   std::unique_ptr<GpuFilterCache> gpu_filters_;

@@ -1,15 +1,40 @@
-// KnnIndex: fit, k nearest, radius (stope/knn.hpp).
+// KnnIndex: fit a table, k nearest, radius (stope/knn.hpp).
 #include <cmath>
 #include <string>
 #include <utility>
 
+#include "base/guarded.hpp"
 #include "base/huge_pages.hpp"
+#include "base/report.hpp"
+#include "knn/gpu/gpu_filter_cache.hpp"
+#include "knn/search/queries.hpp"
 #include "knn/search/search.hpp"
 #include "stope/error.hpp"
 #include "stope/knn.hpp"
 
 namespace stope {
 namespace {
+
+knn::SearchJob job_of(const SearchOptions& search, knn::Selection selection) {
+  knn::SearchJob job{std::move(selection), search.exclude_group};
+  job.first_query = search.first_query;
+  job.exclude_train = search.exclude_train ? &*search.exclude_train : nullptr;
+  job.exclude_query = search.exclude_query ? &*search.exclude_query : nullptr;
+  return job;
+}
+
+knn::SearchJob nearest(const knn::Fitted& fitted, const SearchOptions& search) {
+  return job_of(search, knn::select_nearest(fitted, {search.n_neighbors}, search.exclude_self));
+}
+
+knn::SearchJob within(double radius, const SearchOptions& search) {
+  if (std::isnan(radius)) throw Error(ErrorCode::invalid_argument, "the radius is not a number", {.option = "radius"});
+  knn::Selection selection;
+  selection.kind = knn::Selection::Kind::radius;
+  selection.radius = radius;
+  selection.exclude_self = search.exclude_self;
+  return job_of(search, std::move(selection));
+}
 
 // Reserves room for n lists of k neighbours.
 void reserve(std::size_t n, std::int64_t k, Neighbors& lists) {
@@ -21,12 +46,41 @@ void reserve(std::size_t n, std::int64_t k, Neighbors& lists) {
   prefer_huge_pages(lists.distances.data(), n_neighbors * sizeof(double));
 }
 
+// Collects the lists of all blocks. `k`: their length, 0 if it is not known.
+class Collected {
+ public:
+  Collected(std::int64_t n_queries, std::int64_t k) : n_queries_(n_queries), k_(k) {}
+
+  void operator()(std::vector<Neighbors>& lists) {
+    Neighbors& block = lists.front();
+    if (block.n_queries() == n_queries_) {  // the block holds all queries
+      all_ = std::move(block);
+      return;
+    }
+    if (block.first_query == 0 && k_ > 0) reserve(static_cast<std::size_t>(n_queries_), k_, all_);
+    const auto base = static_cast<std::int64_t>(all_.indices.size());
+    for (std::size_t i = 1; i < block.offsets.size(); ++i) all_.offsets.push_back(base + block.offsets[i]);
+    all_.indices.insert(all_.indices.end(), block.indices.begin(), block.indices.end());
+    all_.distances.insert(all_.distances.end(), block.distances.begin(), block.distances.end());
+  }
+
+  Neighbors take() { return std::move(all_); }
+
+ private:
+  std::int64_t n_queries_, k_;
+  Neighbors all_;
+};
+
 }  // namespace
 
-KnnIndex KnnIndex::fit(const Table& train, const KnnOptions& options, const RunOptions& run) {
+KnnIndex KnnIndex::fit(const Table& train, const KnnOptions& options, const RunOptions& run) try {
+  const JobTime time(run);
   KnnIndex index;
   index.fitted_ = std::make_shared<const knn::Fitted>(train, options, run);
+  time.hand("fit", run.threads > 0 ? run.threads : available_threads());
   return index;
+} catch (...) {
+  rethrow_as_error();
 }
 
 std::int64_t KnnIndex::n_samples() const {
@@ -35,41 +89,52 @@ std::int64_t KnnIndex::n_samples() const {
 std::int64_t KnnIndex::n_features() const {
   return fitted_->width();
 }
-
-SearchReport KnnIndex::kneighbors(const Table& queries, const SearchOptions& search, const RunOptions& run,
-                                  const NeighborSink& sink) const {
-  knn::SearchJob job{knn::select_nearest(*fitted_, {search.n_neighbors}, search.exclude_self), search.exclude_group};
-  return knn::run_search(*fitted_, queries, job, run, [&](std::vector<Neighbors>& lists) { sink(lists.front()); });
+Table KnnIndex::train() const try { return fitted_->train(); } catch (...) {
+  rethrow_as_error();
+}
+void KnnIndex::release_devices() const try { fitted_->gpu_filters().release(); } catch (...) {
+  rethrow_as_error();
 }
 
-Neighbors KnnIndex::kneighbors(const Table& queries, const SearchOptions& search, const RunOptions& run) const {
-  Neighbors all;
-  const knn::SearchJob job{knn::select_nearest(*fitted_, {search.n_neighbors}, search.exclude_self),
-                           search.exclude_group};
-  knn::run_search(*fitted_, queries, job, run, [&](std::vector<Neighbors>& lists) {
-    Neighbors& block = lists.front();
-    if (block.n_queries() == queries.n_rows) {  // the block holds all queries
-      all = std::move(block);
-      return;
-    }
-    if (block.first_query == 0) reserve(static_cast<std::size_t>(queries.n_rows), search.n_neighbors, all);
-    const auto base = static_cast<std::int64_t>(all.indices.size());
-    for (std::size_t i = 1; i < block.offsets.size(); ++i) all.offsets.push_back(base + block.offsets[i]);
-    all.indices.insert(all.indices.end(), block.indices.begin(), block.indices.end());
-    all.distances.insert(all.distances.end(), block.distances.begin(), block.distances.end());
-  });
-  return all;
+SearchReport KnnIndex::kneighbors(const QueryRows& queries, const SearchOptions& search, const RunOptions& run,
+                                  const NeighborSink& sink) const try {
+  return knn::run_search(*fitted_, queries, nearest(*fitted_, search), run,
+                         [&](std::vector<Neighbors>& lists) { sink(lists.front()); });
+} catch (...) {
+  rethrow_as_error();
 }
 
-SearchReport KnnIndex::radius_neighbors(const Table& queries, double radius, const SearchOptions& search,
-                                        const RunOptions& run, const NeighborSink& sink) const {
-  if (std::isnan(radius)) throw Error(ErrorCode::invalid_argument, "the radius is not a number");
-  knn::SearchJob job;
-  job.selection.kind = knn::Selection::Kind::radius;
-  job.selection.radius = radius;
-  job.selection.exclude_self = search.exclude_self;
-  job.exclude_group = search.exclude_group;
-  return knn::run_search(*fitted_, queries, job, run, [&](std::vector<Neighbors>& lists) { sink(lists.front()); });
+SearchReport KnnIndex::kneighbors(const QueryRows& queries, const SearchOptions& search, const RunOptions& run,
+                                  const NeighborArrays& out) const try {
+  return knn::run_search(*fitted_, queries, nearest(*fitted_, search), run, out);
+} catch (...) {
+  rethrow_as_error();
+}
+
+Neighbors KnnIndex::kneighbors(const QueryRows& queries, const SearchOptions& search, const RunOptions& run) const try {
+  Collected all(knn::checked_rows(*fitted_, queries), search.n_neighbors);
+  knn::run_search(*fitted_, queries, nearest(*fitted_, search), run, std::ref(all));
+  return all.take();
+} catch (...) {
+  rethrow_as_error();
+}
+
+SearchReport KnnIndex::radius_neighbors(const QueryRows& queries, double radius, const SearchOptions& search,
+                                        const RunOptions& run, const NeighborSink& sink) const try {
+  return knn::run_search(*fitted_, queries, within(radius, search), run,
+                         [&](std::vector<Neighbors>& lists) { sink(lists.front()); });
+} catch (...) {
+  rethrow_as_error();
+}
+
+Neighbors KnnIndex::radius_neighbors(const QueryRows& queries, double radius, const SearchOptions& search,
+                                     const RunOptions& run, SearchReport* report) const try {
+  Collected all(knn::checked_rows(*fitted_, queries), 0);
+  const SearchReport done = knn::run_search(*fitted_, queries, within(radius, search), run, std::ref(all));
+  if (report != nullptr) *report = done;
+  return all.take();
+} catch (...) {
+  rethrow_as_error();
 }
 
 }  // namespace stope

@@ -6,11 +6,17 @@
 #include <string>
 
 #include "base/checked.hpp"
+#include "base/counted.hpp"
+#include "base/guarded.hpp"
+#include "base/memory.hpp"
+#include "base/progress.hpp"
+#include "base/report.hpp"
 #include "knn/lists/neighbor_list.hpp"
 #include "knn/search/make_engine.hpp"
 #include "knn/search/make_plan.hpp"
 #include "stope/error.hpp"
-#include "stope/knn.hpp"
+#include "stope/knn_pairwise.hpp"
+#include "table/check_table.hpp"
 #include "table/encode.hpp"
 
 namespace stope {
@@ -34,6 +40,7 @@ Table with_binominals_of(const Table& request, const Table& reference) {
       column.type = ValueType::polynominal;
       continue;
     }
+    check_codes(column);
     Buffer<std::int32_t> recoded(column.size(), column.codes().storage());
     for (std::int64_t row = 0; row < column.size(); ++row) {
       const std::int32_t code = column.codes()[row];
@@ -84,25 +91,30 @@ class RequestBlocks {
   /// Calls visit(first request, number of requests) after encoding them; fill() then computes their rows.
   template <class Visit>
   SearchReport for_each(const Visit& visit) {
+    const RunningJob running(run_);
     const auto start = std::chrono::steady_clock::now();
+    PhaseProgress progress(run_, "pairwise", n_requests_);
     for (std::int64_t first = 0; first < n_requests_; first += plan_.tile_queries) {
       run_.cancel.check();
       block_ = {first, std::min(plan_.tile_queries, n_requests_ - first), encoded_.data(), nullptr};
       encode_rows(columns_, first, first + block_.n, encoded_.data());
+      const PhaseSpan span(progress, first, first + block_.n);
       visit(first, block_.n);
-      if (run_.progress) run_.progress("pairwise", first + block_.n, n_requests_);
+      progress.reach(first + block_.n);
     }
     SearchReport report = knn::report_of(plan_);
     matrix_->report(report);
     report.tile_rows = n_reference();
     report.pairs = checked::mul(n_requests_, n_reference());
     report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    hand_report(run_, "pairwise", report);
     return report;
   }
 
   void fill(knn::Quantity quantity, double* values) {
     for (std::int64_t i = 0; i < parts_->count(); ++i) {
       const knn::TrainPart part = parts_->part(i, *pool_, run_.cancel);
+      const PhaseSpan span = PhaseSpan::share(i, parts_->count(), 1);
       matrix_->compute(part, block_, quantity, knn::PairOrder::query_first, values + part.first, n_reference());
     }
   }
@@ -133,8 +145,11 @@ knn::Quantity quantity_of(const PairwiseOptions& options) {
 void check_k(const PairwiseOptions& options, std::int64_t n_reference) {
   const bool too_many = options.n_neighbors > n_reference && options.knn.compat == Compat::none;
   if (options.n_neighbors < 0 || too_many) {
-    throw Error(ErrorCode::invalid_argument, "k = " + std::to_string(options.n_neighbors) + " with " +
-                                                 std::to_string(n_reference) + " reference rows");
+    throw Error(ErrorCode::invalid_argument,
+                "k = " + std::to_string(options.n_neighbors) +
+                    (too_many ? " is more than the " + counted(n_reference, "reference row") + " to choose from"
+                              : std::string(" is less than 1")),
+                {.option = "n_neighbors"});
   }
 }
 
@@ -144,11 +159,8 @@ void check_memory(const PairwiseOptions& options, std::int64_t n_requests, std::
   const std::int64_t kept = options.n_neighbors > 0 ? std::min(options.n_neighbors, n_reference) : n_reference;
   const std::int64_t copies = options.knn.compat == Compat::rapidminer ? 2 : 1;
   const std::int64_t bytes = checked::mul(checked::mul(n_requests, kept), checked::mul(copies, sizeof(CrossDistance)));
-  if (const std::int64_t budget = memory_budget(run); bytes > budget) {
-    throw Error(ErrorCode::out_of_memory, "a table of " + std::to_string(n_requests) + " x " + std::to_string(kept) +
-                                              " distances needs " + std::to_string(bytes) +
-                                              " bytes, but the memory limit is " + std::to_string(budget));
-  }
+  require_memory("a table of " + std::to_string(n_requests) + " x " + std::to_string(kept) + " distances needs", bytes,
+                 run);
 }
 
 // Selects the pairs of one request under stope's rules: the k nearest or farthest by (distance, row), NaN last, or all
@@ -225,17 +237,23 @@ std::vector<CrossDistance> nearest_pairs(const KnnIndex& index, const Table& req
 }  // namespace
 
 SearchReport pairwise_distances(const Table& request, const Table& reference, const PairwiseOptions& options,
-                                const RunOptions& run, const std::function<void(const PairwiseBlock&)>& sink) {
+                                const RunOptions& run, const std::function<void(const PairwiseBlock&)>& sink) try {
+  check_shape(request);
+  check_shape(reference);
   RequestBlocks blocks(request, reference, options, run);
   Buffer<double> values = blocks.make_values();
   return blocks.for_each([&](std::int64_t first, std::int64_t count) {
     blocks.fill(quantity_of(options), values.data());
     sink({first, count, blocks.n_reference(), values.data()});
   });
+} catch (...) {
+  rethrow_as_error();
 }
 
 std::vector<CrossDistance> cross_distances(const Table& request, const Table& reference, const PairwiseOptions& options,
-                                           const RunOptions& run, SearchReport* report) {
+                                           const RunOptions& run, SearchReport* report) try {
+  check_shape(request);
+  check_shape(reference);
   std::optional<KnnIndex> fitted;
   const bool nearest = options.n_neighbors > 0 && options.search_for == SearchFor::nearest && !options.similarities;
   if (nearest && options.knn.compat == Compat::none) {
@@ -271,6 +289,8 @@ std::vector<CrossDistance> cross_distances(const Table& request, const Table& re
   }
   if (report != nullptr) *report = done;
   return table;
+} catch (...) {
+  rethrow_as_error();
 }
 
 }  // namespace stope

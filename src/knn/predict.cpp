@@ -1,51 +1,47 @@
 // KnnClassifier and KnnRegressor: labels in, votes out (stope/knn.hpp).
 #include <algorithm>
-#include <cmath>
+#include <memory>
 #include <string>
 #include <utility>
 
-#include "base/checked.hpp"
-#include "base/number_text.hpp"
+#include "base/guarded.hpp"
+#include "knn/search/queries.hpp"
 #include "knn/search/search.hpp"
 #include "knn/vote/ballot.hpp"
+#include "knn/vote/held_voters.hpp"
 #include "stope/error.hpp"
 #include "stope/knn.hpp"
+#include "table/check_table.hpp"
 
 namespace stope {
 namespace {
 
 const Column& label_column(const Table& train) {
   const std::int64_t index = train.find(Role::label);
-  if (index < 0) throw Error(ErrorCode::invalid_argument, "the training table has no label column", {train.source});
+  if (index < 0)
+    throw Error(ErrorCode::invalid_argument, "the training table has no label column",
+                {.file = train.source, .option = "target"});
   return train.columns[static_cast<std::size_t>(index)];
 }
 
-[[noreturn]] void missing_label(const Table& train, const Column& label, std::int64_t row) {
-  throw Error(ErrorCode::invalid_file,
-              "the label '" + label.name + "' of training row " + std::to_string(row) + " is missing", {train.source});
+void require_classes(const Column& label, const std::string& source) {
+  if (label.nominal()) return;
+  throw Error(ErrorCode::unsupported, "classification needs a nominal label; '" + label.name + "' is numeric",
+              {.file = source, .option = "nominal", .feature = label.name});
 }
 
-// Returns the weight column as doubles; empty where there is none, or where RapidMiner ignores it.
-std::vector<double> sample_weights_of(const Table& train, Compat compat) {
-  const std::int64_t index = train.find(Role::weight);
-  if (index < 0 || compat == Compat::rapidminer) return {};
-  const Column& column = train.columns[static_cast<std::size_t>(index)];
-  if (column.nominal()) {
-    throw Error(ErrorCode::invalid_file, "the sample weight column '" + column.name + "' is not numeric",
-                {train.source});
-  }
-  std::vector<double> weights(static_cast<std::size_t>(train.n_rows));
-  for (std::int64_t row = 0; row < train.n_rows; ++row) {
-    const double weight = column.at(row);
-    if (!(weight >= 0.0) || std::isinf(weight)) {
-      throw Error(ErrorCode::invalid_argument,
-                  "the sample weight of training row " + std::to_string(row) + " is " +
-                      (std::isnan(weight) ? "missing" : number_text(weight)) + "; weights are finite and >= 0",
-                  {train.source});
-    }
-    weights[static_cast<std::size_t>(row)] = weight;
-  }
-  return weights;
+void require_targets(const Column& label, const std::string& source) {
+  if (!label.nominal()) return;
+  throw Error(ErrorCode::unsupported, "regression needs a numeric label; '" + label.name + "' is nominal",
+              {.file = source, .option = "numeric", .feature = label.name});
+}
+
+void require_rows_of(const KnnIndex& index, const Column& label) {
+  if (label.size() == index.n_samples()) return;
+  throw Error(ErrorCode::invalid_argument,
+              "the label '" + label.name + "' has " + std::to_string(label.size()) + " rows, the index " +
+                  std::to_string(index.n_samples()),
+              {.feature = label.name});
 }
 
 // Where a prediction goes: its numbers, and its class if there are classes.
@@ -62,7 +58,7 @@ class PredictJob {
   PredictJob(const knn::Fitted& fitted, const knn::Ballot& ballot, const Where& place, const Placed& placed)
       : fitted_(fitted), ballot_(ballot), place_(place), placed_(placed) {}
 
-  SearchReport run(const Table& test, const VoteOptions& options, const RunOptions& run) const {
+  SearchReport run(const QueryRows& test, const VoteOptions& options, const RunOptions& run) const {
     knn::SearchJob job{knn::select_nearest(fitted_, ballot_.ks, options.exclude_self), options.exclude_group};
     if (ballot_.bytes_per_query() <= knn::kMostVotedBytes) {
       job.selection.ballot = &ballot_;
@@ -124,7 +120,7 @@ class PredictJob {
     for (std::int64_t i = begin; i < end; ++i) {
       const Cell cell = place_(which, outcome.first_query + i);
       const std::int64_t at = static_cast<std::int64_t>(which) * outcome.n_queries + i;
-      std::copy_n(outcome.values.data() + at * n_values, n_values, cell.values.begin());
+      if (!cell.values.empty()) std::copy_n(outcome.values.data() + at * n_values, n_values, cell.values.begin());
       if (cell.winner != nullptr) *cell.winner = outcome.winners[static_cast<std::size_t>(at)];
       placed_(which, outcome.first_query + i);
     }
@@ -137,147 +133,150 @@ class PredictJob {
 };
 
 template <class Where, class Placed>
-SearchReport vote_each(const knn::Fitted& fitted, const knn::Ballot& ballot, const Table& test,
+SearchReport vote_each(const knn::Fitted& fitted, const knn::Ballot& ballot, const QueryRows& test,
                        const VoteOptions& options, const RunOptions& run, const Where& place, const Placed& placed) {
   return PredictJob(fitted, ballot, place, placed).run(test, options, run);
 }
 
 }  // namespace
 
-KnnClassifier KnnClassifier::fit(const Table& train, const KnnOptions& options, const RunOptions& run) {
+KnnClassifier KnnClassifier::fit(const Table& train, const KnnOptions& options, const RunOptions& run) try {
+  check_shape(train);
   KnnClassifier classifier;
-  classifier.label_ = label_column(train);
-  const Column& label = classifier.label_;
-  if (!label.nominal()) {
-    throw Error(ErrorCode::unsupported, "classification needs a nominal label; '" + label.name + "' is numeric",
-                {train.source});
-  }
-  if (options.compat == Compat::none) {
-    for (std::int64_t row = 0; row < train.n_rows; ++row) {
-      if (label.codes()[row] < 0) missing_label(train, label, row);
-    }
-  }
-  classifier.sample_weights_ = sample_weights_of(train, options.compat);
+  const Column& label = label_column(train);
+  require_classes(label, train.source);
+  classifier.classes_ = label.values;
+  classifier.voters_ = knn::hold_voters(train, label, options.compat);
   classifier.index_ = KnnIndex::fit(train, options, run);
   return classifier;
+} catch (...) {
+  rethrow_as_error();
+}
+
+KnnClassifier KnnClassifier::fit(const KnnIndex& index, const Column& label,
+                                 std::span<const double> sample_weights) try {
+  KnnClassifier classifier;
+  require_classes(label, {});
+  require_rows_of(index, label);
+  classifier.classes_ = label.values;
+  classifier.voters_ = knn::hold_voters(label, sample_weights, index.fitted().options().compat, {});
+  classifier.index_ = index;
+  return classifier;
+} catch (...) {
+  rethrow_as_error();
 }
 
 namespace {
 
 constexpr std::int64_t kPredictionsAtOnce = 1024;  // predictions handed out at once: little memory, few calls
 
-knn::Ballot class_ballot(const knn::Fitted& fitted, const Column& label, const std::vector<double>& sample_weights,
-                         VoteWeights weights, std::vector<std::int64_t> ks) {
-  return {knn::vote_rule(weights, fitted.options().compat),
-          {label.codes().data(), static_cast<std::int64_t>(label.values.size()), nullptr,
-           sample_weights.empty() ? nullptr : sample_weights.data(), fitted.n_rows()},
-          std::move(ks)};
+// With very many classes a block has fewer rows, so that its confidences take a megabyte.
+std::int64_t predictions_at_once(std::size_t n_classes, Confidences confidences) {
+  constexpr std::int64_t kMostConfidences = std::int64_t{1} << 17;
+  if (confidences == Confidences::none || n_classes == 0) return kPredictionsAtOnce;
+  return std::clamp<std::int64_t>(kMostConfidences / static_cast<std::int64_t>(n_classes), 1, kPredictionsAtOnce);
 }
 
-Classification blank(const std::vector<std::string>& classes, std::int64_t n_rows) {
-  const auto n_classes = static_cast<std::int64_t>(classes.size());
-  return {classes, std::vector<std::int32_t>(static_cast<std::size_t>(n_rows), kMissingCode),
-          std::vector<double>(static_cast<std::size_t>(checked::mul(n_rows, n_classes)), 0.0)};
-}
-
-std::span<double> confidences_of(Classification& result, std::int64_t row) {
-  const std::size_t n_classes = result.classes.size();
-  return std::span(result.confidences).subspan(static_cast<std::size_t>(row) * n_classes, n_classes);
+knn::Ballot ballot_of(const knn::Fitted& fitted, const std::shared_ptr<const knn::HeldVoters>& voters,
+                      VoteWeights weights, std::vector<std::int64_t> ks) {
+  return {knn::vote_rule(weights, fitted.options().compat), voters->view(), std::move(ks), voters};
 }
 
 }  // namespace
 
-std::vector<Classification> KnnClassifier::predict_each(const Table& test, const std::vector<std::int64_t>& ks,
+std::vector<Classification> KnnClassifier::predict_each(const QueryRows& test, const std::vector<std::int64_t>& ks,
                                                         const VoteOptions& vote, const RunOptions& run,
-                                                        SearchReport* report) const {
-  const auto n_classes = static_cast<std::int64_t>(label_.values.size());
-  const std::int64_t bytes = checked::mul(checked::mul(test.n_rows, n_classes),
-                                          checked::mul(static_cast<std::int64_t>(ks.size()), sizeof(double)));
-  if (const std::int64_t budget = memory_budget(run); bytes > budget) {
-    throw Error(ErrorCode::out_of_memory, "the confidences of " + std::to_string(test.n_rows) + " rows and " +
-                                              std::to_string(n_classes) + " classes need " + std::to_string(bytes) +
-                                              " bytes, but the memory limit is " + std::to_string(budget));
-  }
+                                                        SearchReport* report) const try {
+  const std::int64_t n_rows = knn::checked_rows(index_.fitted(), test);
+  const bool all = vote.confidences == Confidences::all;
+  if (all) knn::require_room_for_confidences(n_rows, classes_.size(), static_cast<std::int64_t>(ks.size()), run);
   std::vector<Classification> results;
   const knn::Fitted& fitted = index_.fitted();
-  knn::Ballot ballot = class_ballot(fitted, label_, sample_weights_, vote.weights, ks);
+  knn::Ballot ballot = ballot_of(fitted, voters_, vote.weights, ks);
   results.reserve(ks.size());
-  for (std::size_t i = 0; i < ks.size(); ++i) results.push_back(blank(label_.values, test.n_rows));
-  for (Classification& result : results) {
-    ballot.winners.push_back(result.codes.data());
-    ballot.values.push_back(result.confidences.data());
+  for (std::size_t i = 0; i < ks.size(); ++i) {
+    results.push_back(knn::blank_classification(classes_, n_rows, vote.confidences));
+  }
+  if (all) {
+    for (Classification& result : results) {
+      ballot.winners.push_back(result.codes.data());
+      ballot.values.push_back(result.confidences.data());
+    }
   }
   const SearchReport done = vote_each(
       fitted, ballot, test, vote, run,
       [&](std::size_t which, std::int64_t query) {
         Classification& result = results[which];
-        return Cell{&result.codes[static_cast<std::size_t>(query)], confidences_of(result, query)};
+        return Cell{&result.codes[static_cast<std::size_t>(query)], knn::confidences_of(result, query)};
       },
       [](std::size_t, std::int64_t) {});
   if (report != nullptr) *report = done;
   return results;
+} catch (...) {
+  rethrow_as_error();
 }
 
-Classification KnnClassifier::predict(const Table& test, const VoteOptions& vote, const RunOptions& run) const {
+Classification KnnClassifier::predict(const QueryRows& test, const VoteOptions& vote, const RunOptions& run) const try {
   return predict_each(test, {vote.n_neighbors}, vote, run).front();
+} catch (...) {
+  rethrow_as_error();
 }
 
-SearchReport KnnClassifier::predict(const Table& test, const VoteOptions& vote, const RunOptions& run,
-                                    const ClassificationSink& sink) const {
-  const Classification empty = blank(label_.values, kPredictionsAtOnce);
-  Classification block = empty;
+SearchReport KnnClassifier::predict(const QueryRows& test, const VoteOptions& vote, const RunOptions& run,
+                                    const ClassificationSink& sink) const try {
+  const std::int64_t at_once = predictions_at_once(classes_.size(), vote.confidences);
+  Classification block = knn::blank_classification(classes_, at_once, vote.confidences);
+  const std::int64_t n_rows = knn::checked_rows(index_.fitted(), test);
   const knn::Fitted& fitted = index_.fitted();
   return vote_each(
-      fitted, class_ballot(fitted, label_, sample_weights_, vote.weights, {vote.n_neighbors}), test, vote, run,
+      fitted, ballot_of(fitted, voters_, vote.weights, {vote.n_neighbors}), test, vote, run,
       [&](std::size_t, std::int64_t query) {
-        const std::int64_t at = query % kPredictionsAtOnce;
-        return Cell{&block.codes[static_cast<std::size_t>(at)], confidences_of(block, at)};
+        const std::int64_t at = query % at_once;
+        return Cell{&block.codes[static_cast<std::size_t>(at)], knn::confidences_of(block, at)};
       },
       [&](std::size_t, std::int64_t query) {
-        const std::int64_t at = query % kPredictionsAtOnce;
-        if (at + 1 < kPredictionsAtOnce && query + 1 < test.n_rows) return;
-        block.codes.resize(static_cast<std::size_t>(at) + 1);
-        block.confidences.resize(block.codes.size() * block.classes.size());
+        const std::int64_t at = query % at_once;
+        if (at + 1 < at_once && query + 1 < n_rows) return;
+        if (at + 1 < at_once) {  // the last block
+          block.codes.resize(static_cast<std::size_t>(at) + 1);
+          if (vote.confidences == Confidences::all) block.confidences.resize(block.codes.size() * classes_.size());
+        }
         sink(query - at, block);
-        block = empty;
       });
+} catch (...) {
+  rethrow_as_error();
 }
 
-KnnRegressor KnnRegressor::fit(const Table& train, const KnnOptions& options, const RunOptions& run) {
+KnnRegressor KnnRegressor::fit(const Table& train, const KnnOptions& options, const RunOptions& run) try {
+  check_shape(train);
   KnnRegressor regressor;
   const Column& label = label_column(train);
-  if (label.nominal()) {
-    throw Error(ErrorCode::unsupported, "regression needs a numeric label; '" + label.name + "' is nominal",
-                {train.source});
-  }
-  regressor.target_.resize(static_cast<std::size_t>(train.n_rows));
-  for (std::int64_t row = 0; row < train.n_rows; ++row) {
-    const double value = label.at(row);
-    if (std::isnan(value) && options.compat == Compat::none) missing_label(train, label, row);
-    regressor.target_[static_cast<std::size_t>(row)] = value;
-  }
-  regressor.sample_weights_ = sample_weights_of(train, options.compat);
+  require_targets(label, train.source);
+  regressor.voters_ = knn::hold_voters(train, label, options.compat);
   regressor.index_ = KnnIndex::fit(train, options, run);
   return regressor;
+} catch (...) {
+  rethrow_as_error();
 }
 
-namespace {
-
-knn::Ballot mean_ballot(const knn::Fitted& fitted, const std::vector<double>& target,
-                        const std::vector<double>& sample_weights, VoteWeights weights, std::vector<std::int64_t> ks) {
-  return {knn::vote_rule(weights, fitted.options().compat),
-          {nullptr, 0, target.data(), sample_weights.empty() ? nullptr : sample_weights.data(), fitted.n_rows()},
-          std::move(ks)};
+KnnRegressor KnnRegressor::fit(const KnnIndex& index, const Column& label, std::span<const double> sample_weights) try {
+  KnnRegressor regressor;
+  require_targets(label, {});
+  require_rows_of(index, label);
+  regressor.voters_ = knn::hold_voters(label, sample_weights, index.fitted().options().compat, {});
+  regressor.index_ = index;
+  return regressor;
+} catch (...) {
+  rethrow_as_error();
 }
 
-}  // namespace
-
-std::vector<std::vector<double>> KnnRegressor::predict_each(const Table& test, const std::vector<std::int64_t>& ks,
+std::vector<std::vector<double>> KnnRegressor::predict_each(const QueryRows& test, const std::vector<std::int64_t>& ks,
                                                             const VoteOptions& vote, const RunOptions& run,
-                                                            SearchReport* report) const {
-  std::vector<std::vector<double>> results(ks.size(), std::vector<double>(static_cast<std::size_t>(test.n_rows)));
+                                                            SearchReport* report) const try {
+  const auto n_rows = static_cast<std::size_t>(knn::checked_rows(index_.fitted(), test));
+  std::vector<std::vector<double>> results(ks.size(), std::vector<double>(n_rows));
   const knn::Fitted& fitted = index_.fitted();
-  knn::Ballot ballot = mean_ballot(fitted, target_, sample_weights_, vote.weights, ks);
+  knn::Ballot ballot = ballot_of(fitted, voters_, vote.weights, ks);
   for (std::vector<double>& result : results) ballot.values.push_back(result.data());
   const SearchReport done = vote_each(
       fitted, ballot, test, vote, run,
@@ -287,27 +286,35 @@ std::vector<std::vector<double>> KnnRegressor::predict_each(const Table& test, c
       [](std::size_t, std::int64_t) {});
   if (report != nullptr) *report = done;
   return results;
+} catch (...) {
+  rethrow_as_error();
 }
 
-std::vector<double> KnnRegressor::predict(const Table& test, const VoteOptions& vote, const RunOptions& run) const {
+std::vector<double> KnnRegressor::predict(const QueryRows& test, const VoteOptions& vote, const RunOptions& run) const
+    try {
   return predict_each(test, {vote.n_neighbors}, vote, run).front();
+} catch (...) {
+  rethrow_as_error();
 }
 
-SearchReport KnnRegressor::predict(const Table& test, const VoteOptions& vote, const RunOptions& run,
-                                   const RegressionSink& sink) const {
+SearchReport KnnRegressor::predict(const QueryRows& test, const VoteOptions& vote, const RunOptions& run,
+                                   const RegressionSink& sink) const try {
   std::vector<double> block;
+  const std::int64_t n_rows = knn::checked_rows(index_.fitted(), test);
   const knn::Fitted& fitted = index_.fitted();
   return vote_each(
-      fitted, mean_ballot(fitted, target_, sample_weights_, vote.weights, {vote.n_neighbors}), test, vote, run,
+      fitted, ballot_of(fitted, voters_, vote.weights, {vote.n_neighbors}), test, vote, run,
       [&](std::size_t, std::int64_t) {
         block.push_back(0.0);
         return Cell{nullptr, std::span(block).last(1)};
       },
       [&](std::size_t, std::int64_t query) {
-        if (static_cast<std::int64_t>(block.size()) < kPredictionsAtOnce && query + 1 < test.n_rows) return;
+        if (static_cast<std::int64_t>(block.size()) < kPredictionsAtOnce && query + 1 < n_rows) return;
         sink(query + 1 - static_cast<std::int64_t>(block.size()), block);
         block.clear();
       });
+} catch (...) {
+  rethrow_as_error();
 }
 
 }  // namespace stope

@@ -1,18 +1,21 @@
 #include "model/container.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <string>
 #include <unordered_set>
+#include <utility>
 
 #include "base/checked.hpp"
 #include "model/checksum.hpp"
 #include "stope/error.hpp"
+#include "table/array_columns.hpp"
 #include "table/column_memory.hpp"
 
 namespace stope::model {
 namespace {
 
-// Values start at multiples of this, so that a mapped file could be used where it lies.
+// Values start at multiples of this, so that a mapped file is used where it lies.
 constexpr std::int64_t kAlignment = 8;
 constexpr std::int64_t kSumBytes = sizeof(std::uint64_t);
 constexpr std::int64_t kSizeEnd = 8 + 4 + 4 + 8;  // magic, version, zero, size of the file
@@ -87,8 +90,14 @@ class Writer {
 
 class Reader {
  public:
-  Reader(const io::Bytes& bytes, std::string_view body, const RunOptions& run)
-      : bytes_(body, bytes.name), name_(bytes.name), budget_(memory_budget(run)), cancel_(run.cancel) {}
+  // With an `owner` the columns share the bytes.
+  Reader(const io::Bytes& bytes, std::string_view body, const RunOptions& run, std::shared_ptr<const void> owner)
+      : bytes_(body, bytes.name),
+        name_(bytes.name),
+        owner_(std::const_pointer_cast<void>(std::move(owner))),
+        shared_storage_(bytes.held > 0 ? Storage::memory : Storage::file),
+        budget_(memory_budget(run)),
+        cancel_(run.cancel) {}
 
   Content content() {
     Content content;
@@ -114,7 +123,7 @@ class Reader {
   }
 
  private:
-  [[noreturn]] void fail(const std::string& what) const { throw Error(ErrorCode::invalid_file, what, {name_}); }
+  [[noreturn]] void fail(const std::string& what) const { throw Error(ErrorCode::invalid_data, what, {name_}); }
 
   // Reads a number of things that take at least `least` bytes each. More than the rest of the file has room for is a
   // lie.
@@ -147,6 +156,7 @@ class Reader {
     try {
       table.validate();
     } catch (const Error& error) {
+      if (error.code() == ErrorCode::out_of_memory) throw;
       fail(error.what());
     }
     return table;
@@ -155,12 +165,17 @@ class Reader {
   Column column(std::int64_t n_rows) {
     Column column;
     column.name = text("the name of a column");
+    describe(static_cast<std::int64_t>(column.name.size()) + kColumnBytes);
     column.type = static_cast<ValueType>(small("type", static_cast<int>(ValueType::binominal)));
     column.role = static_cast<Role>(small("role", static_cast<int>(Role::ignore)));
     const auto stored = static_cast<Stored>(small("storage", static_cast<int>(Stored::code)));
     const std::uint64_t n_values = count("values", 4);
     if (n_values > INT32_MAX) fail("column '" + column.name + "' has more values than codes");
-    for (std::uint64_t i = 0; i < n_values; ++i) column.values.push_back(text("a value"));
+    std::vector<std::string> names;
+    describe(checked::mul(static_cast<std::int64_t>(n_values), std::int64_t{sizeof(std::string)}));
+    names.reserve(n_values);
+    for (std::uint64_t i = 0; i < n_values; ++i) names.push_back(text("a value"));
+    column.values = std::move(names);
     if (!column.values.empty() && !column.nominal()) fail("the numeric column '" + column.name + "' names values");
     for (const char c : bytes_.take((kAlignment - bytes_.position() % kAlignment) % kAlignment, "padding")) {
       if (c != '\0') fail("column '" + column.name + "': a byte of its padding is not zero");
@@ -180,6 +195,16 @@ class Reader {
     return column;
   }
 
+  // Counts what columns take besides their values: a file of columns without rows is small, its table is not.
+  void describe(std::int64_t bytes) {
+    described_ = checked::add(described_, bytes);
+    if (described_ <= budget_) return;
+    throw Error(ErrorCode::out_of_memory,
+                "the model's columns need more than " + std::to_string(described_) +
+                    " bytes in memory, but the memory limit leaves " + std::to_string(budget_),
+                {name_});
+  }
+
   int small(std::string_view what, int most) {
     const int value = bytes_.read<std::uint8_t>(what);
     if (value > most)
@@ -190,6 +215,9 @@ class Reader {
   template <class T>
   Buffer<T> values(std::int64_t n_rows) {
     const std::string_view from = bytes_.take(n_rows * static_cast<std::int64_t>(sizeof(T)), "values");
+    if (owner_ != nullptr && reinterpret_cast<std::uintptr_t>(from.data()) % alignof(T) == 0) {
+      return Buffer<T>::borrow(reinterpret_cast<T*>(const_cast<char*>(from.data())), n_rows, owner_, shared_storage_);
+    }
     const auto size = static_cast<std::int64_t>(from.size());
     held_ = checked::add(held_, size);
     Buffer<T> buffer(n_rows, storage_within(held_, budget_));
@@ -199,22 +227,30 @@ class Reader {
 
   void check_codes(const Column& column) const {
     const auto n_values = static_cast<std::int64_t>(column.values.size());
-    for (const std::int32_t code : column.codes()) {
-      if (code >= kMissingCode && code < n_values) continue;
-      fail("column '" + column.name + "': code " + std::to_string(code) + " is outside its " +
-           std::to_string(n_values) + " values");
-    }
+    const auto wrong = [&](std::int32_t code) { return code < kMissingCode || code >= n_values; };
+    bool any_wrong = false;
+    for (const std::int32_t code : column.codes()) any_wrong |= wrong(code);
+    if (!any_wrong) return;
+    const auto& codes = column.codes();
+    const auto at = std::find_if(codes.begin(), codes.end(), wrong);
+    throw Error(ErrorCode::invalid_data,
+                "column '" + column.name + "', row " + std::to_string(at - codes.begin()) + ": code " +
+                    std::to_string(*at) + " is outside its " + std::to_string(n_values) + " values",
+                {.file = name_, .feature = column.name, .row = at - codes.begin()});
   }
 
   io::ByteReader bytes_;
   std::string name_;
-  std::int64_t budget_, held_ = 0;
+  std::shared_ptr<void> owner_;
+  Storage shared_storage_;
+  std::int64_t budget_, held_ = 0, described_ = 0;
   const CancelToken& cancel_;
 };
 
 }  // namespace
 
 void write_content(const Content& content, const std::function<void(std::string_view)>& sink) {
+  for (const NamedTable& named : content.tables) named.table.validate();
   const std::function<void(std::string_view)> count = [](std::string_view) {};
   Writer counter(count);
   counter.content(content, 0);
@@ -233,8 +269,8 @@ bool looks_like_model(std::string_view bytes) {
   return bytes.starts_with(kMagic);
 }
 
-Content read_content(const io::Bytes& bytes, const RunOptions& run) {
-  const auto fail = [&](const std::string& what) { throw Error(ErrorCode::invalid_file, what, {bytes.name}); };
+Content read_content(const io::Bytes& bytes, const RunOptions& run, Tables tables) {
+  const auto fail = [&](const std::string& what) { throw Error(ErrorCode::invalid_data, what, {bytes.name}); };
   if (!looks_like_model(bytes.view)) fail("this is not a model file of stope");
   io::ByteReader header(bytes.view, bytes.name);
   header.take(static_cast<std::int64_t>(kMagic.size()), "the mark of model files");
@@ -243,26 +279,21 @@ Content read_content(const io::Bytes& bytes, const RunOptions& run) {
     fail("a model file of version " + std::to_string(version) + "; this program reads versions up to " +
          std::to_string(kVersion) + ": it was written by a newer stope");
   }
-  header.read<std::uint32_t>("the header");
+  const auto zero = header.read<std::uint32_t>("the header");
   const auto size = header.read<std::int64_t>("the size of the file");
   const auto here = static_cast<std::int64_t>(bytes.view.size());
   if (size != here || here < kSizeEnd + kSumBytes) {
     fail("the model file should have " + std::to_string(size) + " bytes and has " + std::to_string(here) +
          ": it is cut off or damaged");
   }
-  Crc64 sum;
   const std::string_view body = bytes.view.substr(0, static_cast<std::size_t>(here - kSumBytes));
-  constexpr std::size_t kPiece = std::size_t{1} << 24;
-  for (std::size_t at = 0; at < body.size(); at += kPiece) {
-    run.cancel.check();
-    sum.add(body.substr(at, kPiece));
-  }
   io::ByteReader tail(bytes.view.substr(body.size()), bytes.name);
-  if (tail.read<std::uint64_t>("the checksum") != sum.value()) {
+  if (tail.read<std::uint64_t>("the checksum") != checksum(body, run)) {
     fail("the checksum does not fit: the model file is damaged");
   }
   if (version != kVersion) fail("a model file of version " + std::to_string(version) + ", which never was");
-  return Reader(bytes, body, run).content();
+  if (zero != 0) fail("bytes 12 to 15 of the model file are not zero");
+  return Reader(bytes, body, run, tables == Tables::shared ? bytes.owner : nullptr).content();
 }
 
 }  // namespace stope::model

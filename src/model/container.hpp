@@ -7,6 +7,7 @@
 
 #include "io/bytes.hpp"
 #include "model/content.hpp"
+#include "stope/model.hpp"
 #include "stope/run.hpp"
 
 namespace stope::model {
@@ -17,10 +18,11 @@ inline constexpr std::uint32_t kVersion = 1;
 /// Hands a file's bytes to `sink`, in order. Throws unsupported for strings of 2^32 bytes or more.
 void write_content(const Content& content, const std::function<void(std::string_view)>& sink);
 
-/// Reads a file's content. Throws invalid_file for anything but a whole, undamaged file of this version; a newer
-/// version is named as such. The result is a copy; tables beyond half of the memory budget are copied into a mapped
-/// file.
-Content read_content(const io::Bytes& bytes, const RunOptions& run);
+/// Reads a file's content. Throws invalid_data for anything but a whole, undamaged file of this version; a newer
+/// version is named as such. Tables::shared: columns lie in the bytes, where these have an owner and begin at a
+/// multiple of
+/// 8. Copied tables beyond half of the memory budget go to a mapped file.
+Content read_content(const io::Bytes& bytes, const RunOptions& run, Tables tables = Tables::copied);
 
 /// Whether bytes begin as a model file does.
 bool looks_like_model(std::string_view bytes);

@@ -1,5 +1,6 @@
 #include "model/content.hpp"
 
+#include <algorithm>
 #include <charconv>
 
 #include "base/number_text.hpp"
@@ -49,7 +50,7 @@ std::int64_t Content::integer(std::string_view name, std::int64_t least, std::in
   return value;
 }
 
-std::size_t Content::choice(std::string_view name, const std::vector<std::string_view>& choices) const {
+std::size_t Content::choice(std::string_view name, const std::vector<std::string>& choices) const {
   const std::string& value = text(name);
   for (std::size_t i = 0; i < choices.size(); ++i) {
     if (choices[i] == value) return i;
@@ -64,8 +65,21 @@ const Table& Content::table(std::string_view name) const {
   fail("the model lacks the table '" + std::string(name) + "'");
 }
 
+bool Content::has_table(std::string_view name) const {
+  return std::any_of(tables.begin(), tables.end(), [&](const NamedTable& named) { return named.name == name; });
+}
+
+const Column& Content::column(std::string_view table_name, std::string_view name, bool nominal) const {
+  const Table& in = table(table_name);
+  const std::int64_t at = in.find(name);
+  if (at < 0 || in.columns[static_cast<std::size_t>(at)].nominal() != nominal) {
+    fail("the model's table '" + std::string(table_name) + "' lacks the column '" + std::string(name) + "'");
+  }
+  return in.columns[static_cast<std::size_t>(at)];
+}
+
 void Content::fail(const std::string& what) const {
-  throw Error(ErrorCode::invalid_file, what, {source});
+  throw Error(ErrorCode::invalid_data, what, {source});
 }
 
 }  // namespace stope::model

@@ -9,17 +9,6 @@
 namespace stope::model {
 namespace {
 
-const std::vector<std::string_view> kStyles = {"codes", "labels"};
-const std::vector<std::string_view> kPolicies = {"error", "value", "drop"};
-
-const Column& column(const Content& content, const Table& table, std::string_view name, bool nominal) {
-  const std::int64_t at = table.find(name);
-  if (at < 0 || table.columns[static_cast<std::size_t>(at)].nominal() != nominal) {
-    content.fail("the table of cuts lacks the column '" + std::string(name) + "'");
-  }
-  return table.columns[static_cast<std::size_t>(at)];
-}
-
 // Adds a cut to the others of its attribute. Throws unless numbers ascend and each value stands once.
 void add_cut(const Content& content, AttributeCuts& to, const std::string* value, double number) {
   const std::string where = "the cuts of '" + to.name + "'";
@@ -49,11 +38,8 @@ void check(const Content& content, const CutSet& cuts) {
 
 void put_cuts(const CutsModel& model, Content& content) {
   content.kind = kCuts;
-  content.set("style", std::string(kStyles[model.coding.style == CodeStyle::labels ? 1 : 0]));
-  const auto policy = static_cast<std::size_t>(model.coding.missing);
-  if (policy >= kPolicies.size())
-    throw Error(ErrorCode::invalid_argument, "cuts that fill missing values cannot be saved");
-  content.set("missing", std::string(kPolicies[policy]));
+  content.set("style", model.coding.style);
+  content.set("missing", model.coding.missing);
   std::vector<std::string> names, values;
   std::vector<std::int32_t> name_codes, value_codes;
   std::vector<double> numbers;
@@ -76,14 +62,13 @@ void put_cuts(const CutsModel& model, Content& content) {
 
 CutsModel get_cuts(const Content& content) {
   CutsModel model;
-  model.coding.style = content.choice("style", kStyles) == 1 ? CodeStyle::labels : CodeStyle::codes;
-  model.coding.missing = static_cast<MissingPolicy>(content.choice("missing", kPolicies));
-  const Table& table = content.table("cuts");
-  const Column& names = column(content, table, "name", true);
-  const Column& numbers = column(content, table, "number", false);
-  const Column& values = column(content, table, "value", true);
+  model.coding.style = content.choice<CodeStyle>("style");
+  model.coding.missing = content.choice<MissingPolicy>("missing");
+  const Column& names = content.column("cuts", "name", true);
+  const Column& numbers = content.column("cuts", "number", false);
+  const Column& values = content.column("cuts", "value", true);
   std::int32_t before = kMissingCode;
-  for (std::int64_t row = 0; row < table.n_rows; ++row) {
+  for (std::int64_t row = 0; row < names.size(); ++row) {
     const std::int32_t name = names.codes()[row];
     if (name < 0) content.fail("a cut of no attribute");
     const bool symbolic = !values.missing(row);

@@ -14,8 +14,9 @@ inline constexpr std::string_view kPca = "pca";
 inline constexpr std::string_view kLeastSquares = "least squares";
 inline constexpr std::string_view kTree = "tree";
 inline constexpr std::string_view kCuts = "cuts";
+inline constexpr std::string_view kNormalization = "normalization";
 
-/// The model, whatever its kind. Throws invalid_file.
+/// The model, whatever its kind. Throws invalid_data.
 Model model_of(const Content& content);
 
 void put_neighbors(const NeighborsModel& model, Content& content);
@@ -32,5 +33,12 @@ DecisionTree get_tree(const Content& content);
 
 void put_cuts(const CutsModel& model, Content& content);
 CutsModel get_cuts(const Content& content);
+
+void put_normalizer(const Normalizer& model, Content& content);
+Normalizer get_normalizer(const Content& content);
+
+/// The options and the table of a normalisation, which k-NN has besides its own.
+void add_normalization(const Normalizer& normalizer, Content& content);
+Normalizer normalization_of(const Content& content);
 
 }  // namespace stope::model

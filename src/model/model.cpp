@@ -1,6 +1,9 @@
 // Model files as front ends see them (stope/model.hpp).
 #include "stope/model.hpp"
 
+#include <filesystem>
+
+#include "base/guarded.hpp"
 #include "io/bytes.hpp"
 #include "model/container.hpp"
 #include "model/kinds.hpp"
@@ -27,22 +30,11 @@ void put(const CutsModel& fitted, model::Content& content) {
   put_cuts(fitted, content);
 }
 
-model::Content load(const std::string& path, const RunOptions& run, std::int64_t& bytes) {
-  const io::Bytes file = io::load_bytes(path, run);
-  bytes = static_cast<std::int64_t>(file.view.size());
-  return model::read_content(file, run);
+void put(const Normalizer& fitted, model::Content& content) {
+  put_normalizer(fitted, content);
 }
 
 }  // namespace
-
-std::string_view Model::kind() const {
-  if (const auto* neighbors = std::get_if<NeighborsModel>(&fitted)) {
-    return neighbors->classifies() ? "k-NN classifier" : neighbors->regresses() ? "k-NN regressor" : "k-NN index";
-  }
-  if (std::holds_alternative<DecisionTree>(fitted)) return "decision tree";
-  if (std::holds_alternative<CutsModel>(fitted)) return "cuts";
-  return std::holds_alternative<Pca>(fitted) ? "principal components" : "least squares";
-}
 
 Model model::model_of(const Content& content) {
   Model model;
@@ -58,33 +50,50 @@ Model model::model_of(const Content& content) {
     model.fitted = get_tree(content);
   } else if (content.kind == kCuts) {
     model.fitted = get_cuts(content);
+  } else if (content.kind == kNormalization) {
+    model.fitted = get_normalizer(content);
   } else {
     content.fail("a model of the kind '" + content.kind + "', which this program does not know");
   }
   return model;
 }
 
-Table outline(const Table& table) {
-  Table columns = table.take({});
-  columns.source.clear();
-  return columns;
-}
-
-void write_model(OutputFile& file, const Model& model) {
+void write_model(const std::function<void(std::string_view)>& sink, const Model& model) try {
   model::Content content;
   content.tables.push_back({std::string(kColumns), model.columns});
   std::visit([&](const auto& fitted) { put(fitted, content); }, model.fitted);
-  model::write_content(content, [&file](std::string_view bytes) { file.write(bytes); });
+  model::write_content(content, sink);
+} catch (...) {
+  rethrow_as_error();
 }
 
-Model read_model(const std::string& path, const RunOptions& run) {
-  std::int64_t bytes = 0;
-  return model::model_of(load(path, run, bytes));
+void write_model(OutputFile& file, const Model& model) try {
+  write_model([&file](std::string_view bytes) { file.write(bytes); }, model);
+} catch (...) {
+  rethrow_as_error();
 }
 
-ModelSummary summarize_model(const std::string& path, const RunOptions& run) {
+Model read_model(const std::string& path, const RunOptions& run, Tables tables) try {
+  return model::model_of(model::read_content(io::load_bytes(path, run), run, tables));
+} catch (...) {
+  rethrow_as_error();
+}
+
+Model read_model(const ModelBytes& bytes, const RunOptions& run, Tables tables) try {
+  if (tables == Tables::shared && bytes.owner == nullptr) {
+    throw Error(ErrorCode::invalid_argument, "a model that shares its bytes needs an owner of them");
+  }
+  const auto size = static_cast<std::int64_t>(bytes.view.size());
+  return model::model_of(model::read_content({bytes.view, bytes.owner, "model", size}, run, tables));
+} catch (...) {
+  rethrow_as_error();
+}
+
+ModelSummary summarize_model(const std::string& path, const RunOptions& run) try {
   ModelSummary summary;
-  const model::Content content = load(path, run, summary.bytes);
+  const io::Bytes file = io::load_bytes(path, run);
+  summary.bytes = static_cast<std::int64_t>(file.view.size());
+  const model::Content content = model::read_content(file, run, Tables::shared);
   summary.kind = content.kind;
   summary.version = model::kVersion;
   summary.options = content.options;
@@ -95,12 +104,18 @@ ModelSummary summarize_model(const std::string& path, const RunOptions& run) {
     summary.tables.push_back({named.name, named.table.n_rows, n_columns});
   }
   return summary;
+} catch (...) {
+  rethrow_as_error();
 }
 
-bool is_model_file(const std::string& path, const RunOptions& run) {
-  if (path == "-") return false;
+bool is_model_file(const std::string& path, const RunOptions& run) try {
+  std::error_code missing;  // load_bytes says what is wrong
+  const auto type = std::filesystem::status(path, missing).type();
+  if (path == "-" || type == std::filesystem::file_type::fifo) return false;
   if (format_of(path) != Format::automatic && (path.ends_with(".gz") || path.ends_with(".zst"))) return false;
   return model::looks_like_model(io::load_bytes(path, run).view);
+} catch (...) {
+  rethrow_as_error();
 }
 
 }  // namespace stope

@@ -6,6 +6,7 @@
 
 #include "normalize/order_statistic.hpp"
 #include "stope/error.hpp"
+#include "table/column_error.hpp"
 
 namespace stope::normalize {
 namespace {
@@ -24,12 +25,12 @@ double quantile(std::span<double> values, double q, const CancelToken& cancel) {
   return fraction >= 0.5 ? above - step * (1.0 - fraction) : below + step * fraction;
 }
 
-ColumnTransform checked_transform(ColumnTransform transform, const NormalizeOptions& options,
-                                  const std::string& where) {
+ColumnTransform checked_transform(ColumnTransform transform, const NormalizeOptions& options, const Table& table,
+                                  const Column& from) {
   if (!std::isfinite(transform.shift) || !std::isfinite(transform.scale)) {
-    throw Error(ErrorCode::invalid_file, where + ": its values are too large to normalise by " +
-                                             std::string(to_string(options.method)) +
-                                             " (a sum or difference overflows)");
+    throw column_error(ErrorCode::invalid_data, table, from,
+                       ": its values are too large to normalise by " + std::string(to_string(options.method)) +
+                           " (a sum or difference overflows)");
   }
   // A spread below the smallest double is no divisor; such a column is as good as constant.
   if (transform.scale == 0.0) transform.scale = 1.0;
@@ -38,8 +39,8 @@ ColumnTransform checked_transform(ColumnTransform transform, const NormalizeOpti
 
 }  // namespace
 
-ColumnTransform fit_interquartile(PresentValues present, const NormalizeOptions& options, const std::string& where,
-                                  const CancelToken& cancel) {
+ColumnTransform fit_interquartile(PresentValues present, const NormalizeOptions& options, const Table& table,
+                                  const Column& from, const CancelToken& cancel) {
   ColumnTransform transform;
   const std::span<double> values = present.values;
   if (values.empty()) return transform;
@@ -47,11 +48,11 @@ ColumnTransform fit_interquartile(PresentValues present, const NormalizeOptions&
   const double q1 = quantile(values, 0.25, cancel);
   const double q3 = quantile(values, 0.75, cancel);
   if (q3 != q1) transform.scale = (q3 - q1) / kNormalInterquartileRange;
-  return checked_transform(transform, options, where);
+  return checked_transform(transform, options, table, from);
 }
 
-ColumnTransform fit_statistics(const ColumnStatistics& column, const NormalizeOptions& options,
-                               const std::string& where) {
+ColumnTransform fit_statistics(const ColumnStatistics& column, const NormalizeOptions& options, const Table& table,
+                               const Column& from) {
   ColumnTransform transform;
   if (column.count == 0) return transform;
   // The difference of two infinities is NaN, which would silently read as missing.
@@ -59,8 +60,7 @@ ColumnTransform fit_statistics(const ColumnStatistics& column, const NormalizeOp
     const std::int64_t row = !std::isinf(column.max)   ? column.min_row
                              : !std::isinf(column.min) ? column.max_row
                                                        : std::min(column.min_row, column.max_row);
-    throw Error(ErrorCode::invalid_file,
-                where + ", row " + std::to_string(row) + ": an infinite value cannot be normalised");
+    throw column_error(ErrorCode::invalid_data, table, from, ": an infinite value cannot be normalised", row);
   }
   // The arithmetic cannot decide this: the mean of n equal numbers need not be that number.
   const bool is_constant = column.min == column.max;
@@ -75,10 +75,10 @@ ColumnTransform fit_statistics(const ColumnStatistics& column, const NormalizeOp
   } else if (column.min != 0.0 || column.max != 0.0) {  // proportion
     transform.scale = column.sum;
     if (column.sum == 0.0) {
-      throw Error(ErrorCode::invalid_file, where + ": its values sum to 0, so they have no proportions");
+      throw column_error(ErrorCode::invalid_data, table, from, ": its values sum to 0, so they have no proportions");
     }
   }
-  return checked_transform(transform, options, where);
+  return checked_transform(transform, options, table, from);
 }
 
 }  // namespace stope::normalize

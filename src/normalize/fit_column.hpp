@@ -17,14 +17,14 @@ struct PresentValues {
   std::int64_t n_rows = 0;  ///< missing ones included
 };
 
-/// By stope's own rules. `where` names the column in messages. Throws invalid_file for values that cannot be
+/// By stope's own rules. `from` is the column that errors name. Throws invalid_data for values that cannot be
 /// normalised.
-ColumnTransform fit_interquartile(PresentValues present, const NormalizeOptions& options, const std::string& where,
-                                  const CancelToken& cancel);
+ColumnTransform fit_interquartile(PresentValues present, const NormalizeOptions& options, const Table& table,
+                                  const Column& from, const CancelToken& cancel);
 
 /// As above for range, z and proportion, which need only statistics of the values.
-ColumnTransform fit_statistics(const ColumnStatistics& column, const NormalizeOptions& options,
-                               const std::string& where);
+ColumnTransform fit_statistics(const ColumnStatistics& column, const NormalizeOptions& options, const Table& table,
+                               const Column& from);
 
 /// By the rules of RapidMiner 5.3, to the bit.
 ColumnTransform fit_column_rapidminer(PresentValues present, const NormalizeOptions& options,

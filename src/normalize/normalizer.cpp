@@ -2,43 +2,35 @@
 #include "stope/normalize.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <unordered_map>
 
 #include "base/checked.hpp"
+#include "base/choices.hpp"
+#include "base/guarded.hpp"
+#include "base/progress.hpp"
+#include "base/report.hpp"
 #include "base/thread_pool.hpp"
 #include "normalize/fit_column.hpp"
 #include "stope/error.hpp"
-#include "stope/nearest_name.hpp"
+#include "table/check_table.hpp"
+#include "table/column_error.hpp"
 #include "table/column_memory.hpp"
 
 namespace stope {
 namespace {
 
-constexpr std::array kMethods = {Normalization::none, Normalization::range, Normalization::z, Normalization::proportion,
-                                 Normalization::interquartile};
-
-std::string_view rapidminer_name(Normalization method) {
-  switch (method) {
-    case Normalization::none: return "none";
-    case Normalization::range: return "range transformation";
-    case Normalization::z: return "Z-transformation";
-    case Normalization::proportion: return "proportion transformation";
-    case Normalization::interquartile: break;
-  }
-  return "interquartile range";
-}
-
-std::string where_is(const Table& table, const Column& column) {
-  return (table.source.empty() ? "" : table.source + ": ") + "column '" + column.name + "'";
-}
+constexpr std::string_view kMethods[] = {"none", "range", "z", "proportion", "interquartile"};
+constexpr std::string_view kRapidMinerMethods[] = {"", "range transformation", "Z-transformation",
+                                                   "proportion transformation", "interquartile range"};
 
 void check_range(const NormalizeOptions& options) {
   const bool finite = std::isfinite(options.min) && std::isfinite(options.max);
   if (finite && (options.min < options.max || options.compat == Compat::rapidminer)) return;
-  throw Error(ErrorCode::invalid_argument, "the range from min " + std::to_string(options.min) + " to max " +
-                                               std::to_string(options.max) + " is not an interval of finite numbers");
+  throw Error(ErrorCode::invalid_argument,
+              "the range from min " + std::to_string(options.min) + " to max " + std::to_string(options.max) +
+                  " is not an interval of finite numbers",
+              {.option = "min"});
 }
 
 // RapidMiner's value type "date" is not a kind of "numeric", so its Normalize leaves dates alone.
@@ -60,8 +52,7 @@ std::span<double> gather_present(const Table& table, const Column& column, Compa
           if (std::isnan(value)) continue;
           // The difference of two infinities is NaN, which would silently read as missing.
           if (std::isinf(value) && compat == Compat::none) {
-            throw Error(ErrorCode::invalid_file, where_is(table, column) + ", row " + std::to_string(row) +
-                                                     ": an infinite value cannot be normalised");
+            throw column_error(ErrorCode::invalid_data, table, column, ": an infinite value cannot be normalised", row);
           }
           scratch[n_present++] = value;
         }
@@ -80,7 +71,7 @@ void fit_by_statistics(const Table& table, const std::vector<const Column*>& fit
   if (options.method == Normalization::range) wanted.depth = StatsOptions::Depth::extremes;
   const Statistics statistics = describe(columns, wanted, run);
   for (std::size_t i = 0; i < fitted.size(); ++i) {
-    transforms[i] = normalize::fit_statistics(statistics.columns[i], options, where_is(table, *fitted[i]));
+    transforms[i] = normalize::fit_statistics(statistics.columns[i], options, table, *fitted[i]);
     transforms[i].name = fitted[i]->name;
   }
 }
@@ -123,35 +114,31 @@ void order_as_rapidminer(std::vector<Column>& columns) {
 }  // namespace
 
 std::string_view to_string(Normalization method) noexcept {
-  switch (method) {
-    case Normalization::none: return "none";
-    case Normalization::range: return "range";
-    case Normalization::z: return "z";
-    case Normalization::proportion: return "proportion";
-    case Normalization::interquartile: break;
-  }
-  return "interquartile";
+  return name_of(kMethods, method);
 }
 
-Normalization normalization(std::string_view name) {
-  std::vector<std::string> known;
-  for (const Normalization method : kMethods) {
-    if (name == to_string(method) || name == rapidminer_name(method)) return method;
-    known.emplace_back(to_string(method));
+Normalization normalization(std::string_view name) try {
+  const auto* const at = std::find(std::begin(kRapidMinerMethods), std::end(kRapidMinerMethods), name);
+  if (!name.empty() && at != std::end(kRapidMinerMethods)) {
+    return static_cast<Normalization>(at - std::begin(kRapidMinerMethods));
   }
-  throw Error(ErrorCode::invalid_argument, "unknown normalisation '" + std::string(name) +
-                                               "': none, range, z, proportion or interquartile" +
-                                               did_you_mean(name, known));
+  return choice_of<Normalization>(kMethods, name, {"normalisation", "method"});
+} catch (...) {
+  rethrow_as_error();
 }
 
-Normalizer Normalizer::of(const NormalizeOptions& options, std::vector<ColumnTransform> columns) {
+Normalizer Normalizer::of(const NormalizeOptions& options, std::vector<ColumnTransform> columns) try {
   Normalizer normalizer;
   normalizer.options_ = options;
   normalizer.transforms_ = std::move(columns);
   return normalizer;
+} catch (...) {
+  rethrow_as_error();
 }
 
-Normalizer Normalizer::fit(const Table& table, const NormalizeOptions& options, const RunOptions& run) {
+Normalizer Normalizer::fit(const Table& table, const NormalizeOptions& options, const RunOptions& run) try {
+  check_shape(table);
+  const JobTime time(run);
   Normalizer normalizer;
   normalizer.options_ = options;
   if (options.method == Normalization::none) return normalizer;
@@ -163,7 +150,10 @@ Normalizer Normalizer::fit(const Table& table, const NormalizeOptions& options, 
   }
   normalizer.transforms_.resize(fitted.size());
   if (options.compat == Compat::none && options.method != Normalization::interquartile) {
-    fit_by_statistics(table, fitted, options, run, normalizer.transforms_);
+    RunOptions inner = run;
+    inner.report = {};
+    fit_by_statistics(table, fitted, options, inner, normalizer.transforms_);
+    time.hand("normalize", run.threads > 0 ? run.threads : available_threads());
     return normalizer;
   }
   const auto n_columns = static_cast<std::int64_t>(fitted.size());
@@ -172,23 +162,31 @@ Normalizer Normalizer::fit(const Table& table, const NormalizeOptions& options, 
   const Storage storage = scratch_bytes > memory_budget(run) ? Storage::file : Storage::memory;
   std::vector<Buffer<double>> scratch(static_cast<std::size_t>(pool.size()));
 
-  pool.parallel_for(n_columns, run.cancel, [&](std::int64_t i, int worker) {
-    const Column& column = *fitted[static_cast<std::size_t>(i)];
-    Buffer<double>& values = scratch[static_cast<std::size_t>(worker)];
-    if (values.empty()) values = Buffer<double>(table.n_rows, storage);
-    const normalize::PresentValues present{gather_present(table, column, options.compat, values, run.cancel),
-                                           table.n_rows};
-    ColumnTransform transform =
-        options.compat == Compat::rapidminer
-            ? normalize::fit_column_rapidminer(present, options, run.cancel)
-            : normalize::fit_interquartile(present, options, where_is(table, column), run.cancel);
-    transform.name = column.name;
-    normalizer.transforms_[static_cast<std::size_t>(i)] = std::move(transform);
-  });
+  PhaseProgress progress(run, "fit normalisation", n_columns);
+  pool.parallel_for(
+      n_columns, run.cancel,
+      [&](std::int64_t i, int worker) {
+        const Column& column = *fitted[static_cast<std::size_t>(i)];
+        Buffer<double>& values = scratch[static_cast<std::size_t>(worker)];
+        if (values.empty()) values = Buffer<double>(table.n_rows, storage);
+        const normalize::PresentValues present{gather_present(table, column, options.compat, values, run.cancel),
+                                               table.n_rows};
+        ColumnTransform transform = options.compat == Compat::rapidminer
+                                        ? normalize::fit_column_rapidminer(present, options, run.cancel)
+                                        : normalize::fit_interquartile(present, options, table, column, run.cancel);
+        transform.name = column.name;
+        normalizer.transforms_[static_cast<std::size_t>(i)] = std::move(transform);
+        progress.add(1);
+      },
+      &progress);
+  time.hand("normalize", pool.size());
   return normalizer;
+} catch (...) {
+  rethrow_as_error();
 }
 
-Table Normalizer::apply(const Table& table, const RunOptions& run) const {
+Table Normalizer::apply(const Table& table, const RunOptions& run) const try {
+  check_shape(table);
   Table result = table;
   if (options_.method == Normalization::none) return result;
 
@@ -199,8 +197,9 @@ Table Normalizer::apply(const Table& table, const RunOptions& run) const {
     const auto found = by_name.find(column.name);
     if (found == by_name.end()) continue;
     if (column.nominal()) {
-      throw Error(ErrorCode::invalid_file, where_is(table, column) + " is " + std::string(to_string(column.type)) +
-                                               ", but the normalisation was fitted to a numeric column");
+      throw column_error(
+          ErrorCode::invalid_data, table, column,
+          " is " + std::string(to_string(column.type)) + ", but the normalisation was fitted to a numeric column");
     }
     work.emplace_back(&column, found->second);
   }
@@ -213,12 +212,21 @@ Table Normalizer::apply(const Table& table, const RunOptions& run) const {
   for (std::int64_t i = 0; i < n_columns; ++i) values.push_back(memory.take<double>());
   const int threads = run.threads > 0 ? run.threads : available_threads();
   ThreadPool pool(static_cast<int>(std::clamp<std::int64_t>(n_columns, 1, threads)));
-  pool.parallel_for(n_columns, run.cancel, [&](std::int64_t i, int) {
-    const auto& [column, transform] = work[static_cast<std::size_t>(i)];
-    *column = transformed(*column, *transform, std::move(values[static_cast<std::size_t>(i)]));
-  });
+  const JobTime time(run);
+  PhaseProgress progress(run, "normalise", n_columns);
+  pool.parallel_for(
+      n_columns, run.cancel,
+      [&](std::int64_t i, int) {
+        const auto& [column, transform] = work[static_cast<std::size_t>(i)];
+        *column = transformed(*column, *transform, std::move(values[static_cast<std::size_t>(i)]));
+        progress.add(1);
+      },
+      &progress);
   if (options_.compat == Compat::rapidminer) order_as_rapidminer(result.columns);
+  time.hand("normalize", pool.size());
   return result;
+} catch (...) {
+  rethrow_as_error();
 }
 
 }  // namespace stope

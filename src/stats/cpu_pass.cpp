@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 
 #include "base/checked.hpp"
 #include "base/progress.hpp"
@@ -83,14 +84,12 @@ struct Unit {
 template <class T>
 auto unit_part(const Source& source, std::int64_t begin, std::int64_t end, const PassOptions& options, T* scratch) {
   Unit<typename WideOf<T>::Type> unit;
-  const bool in_place = source.stride == 1 && source.rows == nullptr && options.scale == 1.0;
+  const bool in_place =
+      has_kernels(source.type) && source.stride == 1 && source.rows == nullptr && options.scale == 1.0;
   for (std::int64_t row = begin; row < end; row += kLeafRows) {
     const std::int64_t n = std::min(kLeafRows, end - row);
-    const T* x = static_cast<const T*>(source.data) + row;
-    if (!in_place) {
-      gather(source, row, n, options.scale, scratch);
-      x = scratch;
-    }
+    if (!in_place) gather(source, row, n, options.scale, scratch);
+    const T* const x = in_place ? static_cast<const T*>(source.data) + row : scratch;
     LeafSums<T> sums{};
     run_kernel(*options.kernels, x, n, options.wanted, sums);
     unit.leaves[unit.n++] = part_of(sums, n, row);
@@ -99,8 +98,8 @@ auto unit_part(const Source& source, std::int64_t begin, std::int64_t end, const
 }
 
 // Returns the first row that holds the value, among the rows that the hint of part_of() leaves.
-template <class T>
-std::int64_t first_row(const Source& source, std::int64_t hint, const PassOptions& options, T value) {
+template <class Stored>
+std::int64_t first_row(const Source& source, std::int64_t hint, const PassOptions& options, KernelOf<Stored> value) {
   const std::int64_t leaf = hint / kLeafRows * kLeafRows, piece = hint % kLeafRows - 1;
   std::int64_t row = leaf, end = std::min(source.n, leaf + kLeafRows), step = 1;
   if (piece >= 0 && options.wanted == Wanted::moments) {
@@ -111,8 +110,8 @@ std::int64_t first_row(const Source& source, std::int64_t hint, const PassOption
     end = std::min(end, row + kChainRows);
   }
   for (; row < end; row += step) {
-    T x;
-    gather(source, row, 1, options.scale, &x);
+    KernelOf<Stored> x;
+    gather_stored<Stored>(source, row, 1, options.scale, &x);
     if (x == value) return row;
   }
   return -1;
@@ -122,15 +121,16 @@ std::int64_t first_row(const Source& source, std::int64_t hint, const PassOption
 template <class Wide>
 void locate(const Source& source, const PassOptions& options, Part<Wide>& part) {
   if (part.count == 0) return;
-  with_type(source.type, [&](auto type) {
-    using T = decltype(type);
+  with_type(source.type, [&](auto stored) {
+    using Stored = decltype(stored);
+    using T = KernelOf<Stored>;
     if constexpr (std::is_same_v<typename WideOf<T>::Type, Wide>) {
-      part.min_row = first_row(source, part.min_row, options, static_cast<T>(part.min));
-      part.max_row = first_row(source, part.max_row, options, static_cast<T>(part.max));
+      part.min_row = first_row<Stored>(source, part.min_row, options, static_cast<T>(part.min));
+      part.max_row = first_row<Stored>(source, part.max_row, options, static_cast<T>(part.max));
       T x;
-      gather(source, part.min_row, 1, options.scale, &x);
+      gather_stored<Stored>(source, part.min_row, 1, options.scale, &x);
       part.min = static_cast<Wide>(x);
-      gather(source, part.max_row, 1, options.scale, &x);
+      gather_stored<Stored>(source, part.max_row, 1, options.scale, &x);
       part.max = static_cast<Wide>(x);
     }
   });
@@ -163,8 +163,10 @@ std::vector<Task> tasks_of(const std::vector<Source>& sources) {
 }
 
 // Counts values. `total` holds where this pass is the only one.
-SharedProgress progress_of(const PassOptions& options, std::int64_t total) {
-  return {options.progress, "statistics", std::max(options.total, total), options.done_before};
+std::unique_ptr<PhaseProgress> progress_of(const PassOptions& options, std::int64_t total) {
+  if (options.told == nullptr) return nullptr;
+  return std::make_unique<PhaseProgress>(*options.told, "statistics", std::max(options.total, total),
+                                         options.done_before);
 }
 
 // Joins the units of every column; unit u of column c is at parts[offsets[c] + u].
@@ -206,82 +208,106 @@ std::vector<Part<Wide>> pass_over(const std::vector<Source>& sources, const Pass
   std::vector<Part<Wide>> parts(static_cast<std::size_t>(offsets.back()));
   std::vector<Buffer<double>> scratch(static_cast<std::size_t>(pool.size()));
   const std::vector<Task> tasks = tasks_of(sources);
-  SharedProgress progress = progress_of(options, total);
-  pool.parallel_for(static_cast<std::int64_t>(tasks.size()), options.cancel, [&](std::int64_t t, int worker) {
-    const Task& task = tasks[static_cast<std::size_t>(t)];
-    Buffer<double>& own = scratch[static_cast<std::size_t>(worker)];
-    if (own.empty()) own = Buffer<double>(kLeafRows);
-    std::int64_t rows = 0;
-    for (std::int64_t i = task.source; i < task.end; ++i) {
-      const Source& source = sources[static_cast<std::size_t>(i)];
-      const std::int64_t begin = task.unit * kUnitRows, end = std::min(source.n, begin + kUnitRows);
-      rows += end - begin;
-      if (begin == end) continue;
-      with_type(source.type, [&](auto type) {
-        using T = decltype(type);
-        if constexpr (std::is_same_v<typename WideOf<T>::Type, Wide>) {
-          parts[static_cast<std::size_t>(offsets[static_cast<std::size_t>(i)] + task.unit)] =
-              unit_part(source, begin, end, options, reinterpret_cast<T*>(own.data()));
+  std::unique_ptr<PhaseProgress> progress = progress_of(options, total);
+  pool.parallel_for(
+      static_cast<std::int64_t>(tasks.size()), options.cancel,
+      [&](std::int64_t t, int worker) {
+        const Task& task = tasks[static_cast<std::size_t>(t)];
+        Buffer<double>& own = scratch[static_cast<std::size_t>(worker)];
+        if (own.empty()) own = Buffer<double>(kLeafRows);
+        std::int64_t rows = 0;
+        for (std::int64_t i = task.source; i < task.end; ++i) {
+          const Source& source = sources[static_cast<std::size_t>(i)];
+          const std::int64_t begin = task.unit * kUnitRows, end = std::min(source.n, begin + kUnitRows);
+          rows += end - begin;
+          if (begin == end) continue;
+          with_kernel_type(source.type, [&](auto type) {
+            using T = decltype(type);
+            if constexpr (std::is_same_v<typename WideOf<T>::Type, Wide>) {
+              parts[static_cast<std::size_t>(offsets[static_cast<std::size_t>(i)] + task.unit)] =
+                  unit_part(source, begin, end, options, reinterpret_cast<T*>(own.data()));
+            }
+          });
         }
-      });
-    }
-    progress.add(rows);
-  });
+        if (progress) progress->add(rows);
+      },
+      progress.get());
   std::vector<Part<Wide>> joined = join_units(parts, offsets);
   locate_all(sources, options, pool, joined);
   return joined;
 }
 
+namespace {
+
+// Computes the leaf of `width` columns of a matrix that begins at `row`, into one entry of `sums` a column.
+template <class T>
+void leaf_of_rows(const std::vector<Source>& columns, std::int64_t first, std::int64_t width, std::int64_t row,
+                  std::int64_t n, const PassOptions& options, char* scratch, LeafSums<T>* sums) {
+  const Source& source = columns[static_cast<std::size_t>(first)];
+  if (has_kernels(source.type)) {
+    const T* from = static_cast<const T*>(source.data) + row * source.stride;
+    rows_kernel(*options.kernels, T{})(from, source.stride, n, width, options.wanted, scratch, sums);
+    return;
+  }
+  // Small integers are widened, one column after the other. The rows of a leaf stay in the second-level cache.
+  T* const values = reinterpret_cast<T*>(scratch);
+  for (std::int64_t c = 0; c < width; ++c) {
+    gather(columns[static_cast<std::size_t>(first + c)], row, n, 1.0, values);
+    run_kernel(*options.kernels, values, n, options.wanted, sums[c]);
+  }
+}
+
+}  // namespace
+
 template <class Wide>
-std::vector<Part<Wide>> pass_over_rows(const Array& matrix, const PassOptions& options, ThreadPool& pool) {
+std::vector<Part<Wide>> pass_over_rows(const std::vector<Source>& columns, const PassOptions& options,
+                                       ThreadPool& pool) {
   const LeafKernels& kernels = *options.kernels;
-  const std::int64_t n_blocks = checked::ceil_div(matrix.n_columns, kernels.row_columns);
-  const std::int64_t n_units = checked::ceil_div(matrix.n_rows, kUnitRows);
+  const auto n_columns = static_cast<std::int64_t>(columns.size());
+  const std::int64_t n_rows = columns.front().n;
+  const std::int64_t n_blocks = checked::ceil_div(n_columns, kernels.row_columns);
+  const std::int64_t n_units = checked::ceil_div(n_rows, kUnitRows);
   std::vector<std::int64_t> offsets;
-  for (std::int64_t c = 0; c <= matrix.n_columns; ++c) offsets.push_back(c * n_units);
+  for (std::int64_t c = 0; c <= n_columns; ++c) offsets.push_back(c * n_units);
   std::vector<Part<Wide>> parts(static_cast<std::size_t>(offsets.back()));
   std::vector<Buffer<char>> scratch(static_cast<std::size_t>(pool.size()));
-  SharedProgress progress = progress_of(options, matrix.n_rows * matrix.n_columns);
-  pool.parallel_for(n_blocks * n_units, options.cancel, [&](std::int64_t t, int worker) {
-    const std::int64_t unit = t / n_blocks, column = t % n_blocks * kernels.row_columns;
-    const std::int64_t width = std::min(kernels.row_columns, matrix.n_columns - column);
-    Buffer<char>& own = scratch[static_cast<std::size_t>(worker)];
-    if (own.empty()) own = Buffer<char>(kernels.row_scratch);
-    const std::int64_t begin = unit * kUnitRows, end = std::min(matrix.n_rows, begin + kUnitRows);
-    with_type(matrix.type, [&](auto type) {
-      using T = decltype(type);
-      if constexpr (std::is_same_v<typename WideOf<T>::Type, Wide>) {
-        std::vector<Unit<Wide>> units(static_cast<std::size_t>(width));
-        std::vector<LeafSums<T>> sums(static_cast<std::size_t>(width));
-        for (std::int64_t row = begin; row < end; row += kLeafRows) {
-          const std::int64_t n = std::min(kLeafRows, end - row);
-          const T* from = static_cast<const T*>(matrix.data) + row * matrix.row_stride + column;
-          rows_kernel(kernels, T{})(from, matrix.row_stride, n, width, options.wanted, own.data(), sums.data());
-          for (std::size_t c = 0; c < units.size(); ++c) units[c].leaves[units[c].n++] = part_of(sums[c], n, row);
-        }
-        for (std::int64_t c = 0; c < width; ++c) {
-          parts[static_cast<std::size_t>((column + c) * n_units + unit)] = units[static_cast<std::size_t>(c)].joined();
-        }
-      }
-    });
-    progress.add((end - begin) * width);
-  });
+  std::unique_ptr<PhaseProgress> progress = progress_of(options, n_rows * n_columns);
+  pool.parallel_for(
+      n_blocks * n_units, options.cancel,
+      [&](std::int64_t t, int worker) {
+        const std::int64_t unit = t / n_blocks, column = t % n_blocks * kernels.row_columns;
+        const std::int64_t width = std::min(kernels.row_columns, n_columns - column);
+        Buffer<char>& own = scratch[static_cast<std::size_t>(worker)];
+        if (own.empty())
+          own = Buffer<char>(std::max<std::int64_t>(kernels.row_scratch, kLeafRows * sizeof(std::int64_t)));
+        const std::int64_t begin = unit * kUnitRows, end = std::min(n_rows, begin + kUnitRows);
+        with_kernel_type(columns.front().type, [&](auto type) {
+          using T = decltype(type);
+          if constexpr (std::is_same_v<typename WideOf<T>::Type, Wide>) {
+            std::vector<Unit<Wide>> units(static_cast<std::size_t>(width));
+            std::vector<LeafSums<T>> sums(static_cast<std::size_t>(width));
+            for (std::int64_t row = begin; row < end; row += kLeafRows) {
+              const std::int64_t n = std::min(kLeafRows, end - row);
+              leaf_of_rows(columns, column, width, row, n, options, own.data(), sums.data());
+              for (std::size_t c = 0; c < units.size(); ++c) units[c].leaves[units[c].n++] = part_of(sums[c], n, row);
+            }
+            for (std::int64_t c = 0; c < width; ++c) {
+              parts[static_cast<std::size_t>((column + c) * n_units + unit)] =
+                  units[static_cast<std::size_t>(c)].joined();
+            }
+          }
+        });
+        if (progress) progress->add((end - begin) * width);
+      },
+      progress.get());
   std::vector<Part<Wide>> joined = join_units(parts, offsets);
-  std::vector<Source> sources;
-  sources.reserve(static_cast<std::size_t>(matrix.n_columns));
-  for (std::int64_t c = 0; c < matrix.n_columns; ++c) {
-    // A matrix without rows may have no memory at all.
-    const char* const column =
-        matrix.n_rows == 0 ? nullptr : static_cast<const char*>(matrix.data) + c * size_of(matrix.type);
-    sources.push_back({column, matrix.type, matrix.n_rows, matrix.row_stride, nullptr});
-  }
-  locate_all(sources, options, pool, joined);
+  locate_all(columns, options, pool, joined);
   return joined;
 }
 
 template std::vector<Part<double>> pass_over(const std::vector<Source>&, const PassOptions&, ThreadPool&);
 template std::vector<Part<std::int64_t>> pass_over(const std::vector<Source>&, const PassOptions&, ThreadPool&);
-template std::vector<Part<double>> pass_over_rows(const Array&, const PassOptions&, ThreadPool&);
-template std::vector<Part<std::int64_t>> pass_over_rows(const Array&, const PassOptions&, ThreadPool&);
+template std::vector<Part<double>> pass_over_rows(const std::vector<Source>&, const PassOptions&, ThreadPool&);
+template std::vector<Part<std::int64_t>> pass_over_rows(const std::vector<Source>&, const PassOptions&, ThreadPool&);
 
 }  // namespace stope::stats

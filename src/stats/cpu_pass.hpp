@@ -9,6 +9,7 @@
 #include "stats/leaf_kernels.hpp"
 #include "stats/part.hpp"
 #include "stats/source.hpp"
+#include "stope/buffer.hpp"
 
 namespace stope::stats {
 
@@ -22,7 +23,7 @@ struct PassOptions {
   Wanted wanted = Wanted::moments;
   double scale = 1.0;  ///< a power of two: values are multiplied by it first
   CancelToken cancel = {};
-  const ProgressCallback* progress = nullptr;
+  const RunOptions* told = nullptr;         ///< who is told of the progress; null = nobody
   std::int64_t done_before = 0, total = 0;  ///< values, where a pass is one of several: for progress
 };
 
@@ -32,8 +33,9 @@ const LeafKernels& kernels_for(device::Backend backend);
 template <class Wide>
 std::vector<Part<Wide>> pass_over(const std::vector<Source>& sources, const PassOptions& options, ThreadPool& pool);
 
-/// Returns one part per column of a matrix whose rows lie behind each other (column stride 1).
+/// The same for the columns of a row-major matrix: column c begins one value behind column c - 1.
 template <class Wide>
-std::vector<Part<Wide>> pass_over_rows(const Array& matrix, const PassOptions& options, ThreadPool& pool);
+std::vector<Part<Wide>> pass_over_rows(const std::vector<Source>& columns, const PassOptions& options,
+                                       ThreadPool& pool);
 
 }  // namespace stope::stats

@@ -4,9 +4,12 @@
 #include <bit>
 #include <memory>
 #include <mutex>
+#include <optional>
 
 #include "base/checked.hpp"
 #include "base/environment.hpp"
+#include "base/progress.hpp"
+#include "base/thread_pool.hpp"
 #include "device/cuda_plugin.hpp"
 #include "stats/auto_device.hpp"
 
@@ -22,7 +25,7 @@ constexpr std::int64_t kPieceBytes = std::int64_t{32} << 20;
 constexpr std::int64_t kPiecesInLimit = 4;
 
 const cuda_abi::Functions& functions() {
-  return *device::cuda().functions->stats;
+  return *device::plugin().stats;
 }
 
 cuda_abi::Type type_of(ElementType type) {
@@ -30,12 +33,12 @@ cuda_abi::Type type_of(ElementType type) {
     case ElementType::float32: return cuda_abi::Type::float32;
     case ElementType::int32: return cuda_abi::Type::int32;
     case ElementType::int64: return cuda_abi::Type::int64;
-    case ElementType::float64: break;
+    default: break;
   }
   return cuda_abi::Type::float64;
 }
 
-cuda_abi::Values values_of(const Array& array, const PassOptions& options) {
+cuda_abi::Values values_of(const ArrayView& array, const PassOptions& options) {
   return {array.data,          type_of(array.type), options.wanted == Wanted::moments ? 1 : 0,
           array.n_rows,        array.n_columns,     array.row_stride,
           array.column_stride, options.scale};
@@ -50,13 +53,15 @@ std::int64_t piece_rows(std::int64_t row_bytes, std::int64_t limit) {
 
 // Consecutive rows of an array. The part of its column c goes to parts[first + c * step].
 struct Piece {
-  Array values;
+  ArrayView values;
   std::int64_t row = 0;
   std::int64_t first = 0, step = 0;
 };
 
 struct Destroy {
-  void operator()(cuda_abi::Session* session) const { functions().destroy(session); }
+  void operator()(cuda_abi::Session* session) const {
+    if (device::cuda_lives()) functions().destroy(session);
+  }
 };
 
 // Every n-th piece, on one GPU: while one is computed, the next is copied.
@@ -64,11 +69,11 @@ template <class Wide>
 class Worker {
  public:
   Worker(int gpu, const std::vector<Piece>& pieces, std::int64_t first, std::int64_t step,
-         std::vector<Part<Wide>>& parts, const PassOptions& options)
-      : pieces_(pieces), first_(first), step_(step), parts_(parts), options_(options) {
+         std::vector<Part<Wide>>& parts, const PassOptions& options, PhaseProgress* progress)
+      : pieces_(pieces), first_(first), step_(step), parts_(parts), options_(options), progress_(progress) {
     std::int64_t bytes = 0;
     for (const Piece& piece : pieces) {
-      const Array& v = piece.values;
+      const ArrayView& v = piece.values;
       bytes =
           std::max(bytes, ((v.n_rows - 1) * v.row_stride + (v.n_columns - 1) * v.column_stride + 1) * size_of(v.type));
       most_columns_ = std::max(most_columns_, v.n_columns);
@@ -93,6 +98,7 @@ class Worker {
         return functions().collect(session_.get(), slot_of(collected), found_.data(), failure);
       });
       put(pieces_[static_cast<std::size_t>(collected)]);
+      if (progress_ != nullptr) progress_->add(1);
       collected += step_;
     }
   }
@@ -112,6 +118,7 @@ class Worker {
   std::int64_t first_, step_, most_columns_ = 0;
   std::vector<Part<Wide>>& parts_;
   const PassOptions& options_;
+  PhaseProgress* progress_;  // counts pieces; or null
   std::unique_ptr<cuda_abi::Session, Destroy> session_;
   std::vector<Part<Wide>> found_;
 };
@@ -123,9 +130,15 @@ void run_pieces(const std::vector<Piece>& pieces, const PassOptions& options, co
   device::note_cuda_use();
   const auto n = static_cast<std::int64_t>(std::min(gpus.size(), pieces.size()));
   ThreadPool pool(static_cast<int>(std::max<std::int64_t>(n, 1)));
-  pool.parallel_for(n, options.cancel, [&](std::int64_t i, int) {
-    Worker<Wide>(gpus[static_cast<std::size_t>(i)], pieces, i, n, parts, options).run();
-  });
+  std::optional<PhaseProgress> progress;
+  if (options.told != nullptr) progress.emplace(*options.told, "statistics on GPUs", std::ssize(pieces));
+  PhaseProgress* const told = progress ? &*progress : nullptr;
+  pool.parallel_for(
+      n, options.cancel,
+      [&](std::int64_t i, int) {
+        Worker<Wide>(gpus[static_cast<std::size_t>(i)], pieces, i, n, parts, options, told).run();
+      },
+      told);
 }
 
 // A test may force this number of rows in place of both limits; else 0.
@@ -145,10 +158,11 @@ bool suits_gpu(std::int64_t bytes) {
 }
 
 bool suits_gpu(const Source& source) {
-  return source.rows == nullptr && source.stride == 1 && source.n >= fewest_rows();
+  return has_kernels(source.type) && source.rows == nullptr && source.stride == 1 && source.n >= fewest_rows();
 }
 
-bool suits_gpu(const Array& matrix, std::int64_t limit) {
+bool suits_gpu(const ArrayView& matrix, std::int64_t limit) {
+  if (!has_kernels(matrix.type) || matrix.row_stride < matrix.n_columns) return false;
   if (matrix.n_rows * matrix.n_columns < fewest_rows()) return false;
   const std::int64_t leaf = checked::mul(checked::mul(matrix.row_stride, size_of(matrix.type)), kLeafRows);
   return leaf <= limit / kPiecesInLimit;
@@ -162,7 +176,7 @@ std::vector<Part<Wide>> cuda_pass_over(const std::vector<Source>& sources, const
   for (const Source& source : sources) {
     const std::int64_t size = size_of(source.type), rows = piece_rows(size, limit);
     for (std::int64_t row = 0; row < source.n; row += rows) {
-      const Array values = {
+      const ArrayView values = {
           static_cast<const char*>(source.data) + row * size, source.type, std::min(rows, source.n - row), 1, 1, 1};
       pieces.push_back({values, row, static_cast<std::int64_t>(pieces.size()), 1});
     }
@@ -180,13 +194,13 @@ std::vector<Part<Wide>> cuda_pass_over(const std::vector<Source>& sources, const
 }
 
 template <class Wide>
-std::vector<Part<Wide>> cuda_pass_over_rows(const Array& matrix, const PassOptions& options,
+std::vector<Part<Wide>> cuda_pass_over_rows(const ArrayView& matrix, const PassOptions& options,
                                             const std::vector<int>& gpus, std::int64_t limit) {
   const std::int64_t row_bytes = matrix.row_stride * size_of(matrix.type), rows = piece_rows(row_bytes, limit);
   const std::int64_t n_pieces = checked::ceil_div(matrix.n_rows, rows);
   std::vector<Piece> pieces;
   for (std::int64_t p = 0; p < n_pieces; ++p) {
-    Array values = matrix;
+    ArrayView values = matrix;
     values.data = static_cast<const char*>(matrix.data) + p * rows * row_bytes;
     values.n_rows = std::min(rows, matrix.n_rows - p * rows);
     pieces.push_back({values, p * rows, p, n_pieces});
@@ -202,12 +216,12 @@ std::vector<Part<Wide>> cuda_pass_over_rows(const Array& matrix, const PassOptio
 }
 
 template <class Wide>
-std::vector<Part<Wide>> cuda_pass_over_device(const DeviceArray& array, const PassOptions& options, double& seconds) {
+std::vector<Part<Wide>> cuda_pass_over_device(const ArrayView& array, const PassOptions& options, double& seconds) {
   device::note_cuda_use();
   options.cancel.check();
-  std::vector<Part<Wide>> parts(static_cast<std::size_t>(array.values.n_columns));
-  if (array.values.n_rows == 0 || parts.empty()) return parts;
-  const auto run = [&](const Array& values, Part<Wide>* to) {
+  std::vector<Part<Wide>> parts(static_cast<std::size_t>(array.n_columns));
+  if (array.n_rows == 0 || parts.empty()) return parts;
+  const auto run = [&](const ArrayView& values, Part<Wide>* to) {
     const cuda_abi::Values there = values_of(values, options);
     float milliseconds = 0.0F;
     checked_call([&](Failure* failure) {
@@ -215,14 +229,13 @@ std::vector<Part<Wide>> cuda_pass_over_device(const DeviceArray& array, const Pa
     });
     seconds += 1e-3 * static_cast<double>(milliseconds);
   };
-  const Array& values = array.values;
-  if (values.row_stride == 1 || values.column_stride == 1) {
-    run(values, parts.data());
+  if (array.row_stride == 1 || array.column_stride == 1) {
+    run(array, parts.data());
     return parts;
   }
-  for (std::int64_t c = 0; c < values.n_columns; ++c) {  // no values lie side by side: one column at a time
-    Array column = values;
-    column.data = static_cast<const char*>(values.data) + c * values.column_stride * size_of(values.type);
+  for (std::int64_t c = 0; c < array.n_columns; ++c) {  // no values lie side by side: one column at a time
+    ArrayView column = array;
+    column.data = static_cast<const char*>(array.data) + c * array.column_stride * size_of(array.type);
     column.n_columns = column.column_stride = 1;
     run(column, &parts[static_cast<std::size_t>(c)]);
   }
@@ -233,11 +246,11 @@ template std::vector<Part<double>> cuda_pass_over(const std::vector<Source>&, co
                                                   const std::vector<int>&, std::int64_t);
 template std::vector<Part<std::int64_t>> cuda_pass_over(const std::vector<Source>&, const PassOptions&,
                                                         const std::vector<int>&, std::int64_t);
-template std::vector<Part<double>> cuda_pass_over_rows(const Array&, const PassOptions&, const std::vector<int>&,
+template std::vector<Part<double>> cuda_pass_over_rows(const ArrayView&, const PassOptions&, const std::vector<int>&,
                                                        std::int64_t);
-template std::vector<Part<std::int64_t>> cuda_pass_over_rows(const Array&, const PassOptions&, const std::vector<int>&,
-                                                             std::int64_t);
-template std::vector<Part<double>> cuda_pass_over_device(const DeviceArray&, const PassOptions&, double&);
-template std::vector<Part<std::int64_t>> cuda_pass_over_device(const DeviceArray&, const PassOptions&, double&);
+template std::vector<Part<std::int64_t>> cuda_pass_over_rows(const ArrayView&, const PassOptions&,
+                                                             const std::vector<int>&, std::int64_t);
+template std::vector<Part<double>> cuda_pass_over_device(const ArrayView&, const PassOptions&, double&);
+template std::vector<Part<std::int64_t>> cuda_pass_over_device(const ArrayView&, const PassOptions&, double&);
 
 }  // namespace stope::stats

@@ -4,21 +4,23 @@
 #include <cmath>
 #include <type_traits>
 
-#include "base/checked.hpp"
 #include "base/environment.hpp"
+#include "base/guarded.hpp"
+#include "base/progress.hpp"
+#include "base/report.hpp"
 #include "base/thread_pool.hpp"
 #include "device/auto_gpu.hpp"
-#include "device/cuda_plugin.hpp"
+#include "device/gpu_array.hpp"
 #include "stats/auto_device.hpp"
+#include "stats/classes.hpp"
 #include "stats/cpu_pass.hpp"
 #include "stats/cuda_pass.hpp"
-#include "stats/device_values.hpp"
 #include "stats/finish.hpp"
 #include "stats/nominal.hpp"
 #include "stats/second_pass.hpp"
 #include "stope/error.hpp"
-#include "stope/nearest_name.hpp"
-#include "table/column_memory.hpp"
+#include "stope/warning.hpp"
+#include "table/check_table.hpp"
 
 namespace stope {
 namespace stats {
@@ -49,7 +51,7 @@ void rescue(const std::vector<Source>& sources, const std::vector<Part<double>>&
     const std::optional<int> exponent = rescue_exponent(parts[i], sources[i].type);
     if (!exponent) continue;
     pass.scale = rescue_scale(*exponent);
-    pass.progress = nullptr;
+    pass.told = nullptr;
     rescued[i] = Rescued{pass_over<double>({sources[i]}, pass, pool)[0], *exponent};
   }
 }
@@ -60,7 +62,8 @@ std::int64_t values_of(const std::vector<Source>& sources) {
   return n;
 }
 
-constexpr const char* kUnsuited = "the values are too few for a GPU, or not contiguous";
+constexpr const char* kUnsuited =
+    "the values are too few for a GPU, not contiguous, or of a type that it does not read";
 
 // One job: its options, its threads, what it reports.
 class Job {
@@ -68,14 +71,16 @@ class Job {
   Job(const StatsOptions& options, const RunOptions& run)
       : options_(options), run_(run), choice_(device::choose_backend(run)) {
     if (options.histogram_bins < 0 || options.histogram_bins > kMostBins) {
-      throw Error(ErrorCode::invalid_argument, "histogram_bins is " + std::to_string(options.histogram_bins) +
-                                                   ": a number from 0 to " + std::to_string(kMostBins) + " is needed");
+      throw Error(ErrorCode::invalid_argument,
+                  "histogram_bins is " + std::to_string(options.histogram_bins) + ": a number from 0 to " +
+                      std::to_string(kMostBins) + " is needed",
+                  {.option = "histogram_bins"});
     }
     const bool cuda = choice_.backend == device::Backend::cuda;
     pass_.kernels = &kernels_for(cuda ? device::choose_cpu_backend("").backend : choice_.backend);
     pass_.wanted = options.depth == StatsOptions::Depth::all ? Wanted::moments : Wanted::extremes;
     pass_.cancel = run.cancel;
-    pass_.progress = &run.progress;
+    pass_.told = &run_;
     report_.backend = pass_.kernels->name;
     report_.reason = cuda ? kUnsuited : choice_.forced ? choice_.reason : "";
     report_.device_reason = device::auto_reason(run, "GPUs do not count nominal values");
@@ -96,7 +101,7 @@ class Job {
   /// Fills in the columns of the sources. `rows` is the row-major matrix that they are columns of, or null. Without it,
   /// a limited number of columns is done at a time: for millions of them, parts would outgrow the table.
   template <class Wide>
-  void numeric(const std::vector<Source>& sources, const Array* rows, std::vector<ColumnStatistics*>& columns) {
+  void numeric(const std::vector<Source>& sources, const ArrayView* rows, std::vector<ColumnStatistics*>& columns) {
     constexpr std::size_t kColumnsAtOnce = 1 << 16;
     if (rows != nullptr || sources.size() <= kColumnsAtOnce) return numeric_at_once<Wide>(sources, rows, columns);
     pass_.total = values_of(sources);
@@ -113,7 +118,7 @@ class Job {
 
   /// Fills in columns that lie in a GPU's memory.
   template <class Wide>
-  void on_gpu(const DeviceArray& array, const std::vector<Source>& sources, std::vector<ColumnStatistics*>& columns) {
+  void on_gpu(const ArrayView& array, const std::vector<Source>& sources, std::vector<ColumnStatistics*>& columns) {
     const Clock::time_point start = Clock::now();
     const std::vector<Part<Wide>> parts = cuda_pass_over_device<Wide>(array, pass_, report_.gpu_seconds);
     std::vector<std::optional<Rescued>> rescued(sources.size());
@@ -123,9 +128,9 @@ class Job {
         if (pass_.wanted != Wanted::moments || !exponent) continue;
         PassOptions scaled = pass_;
         scaled.scale = rescue_scale(*exponent);
-        DeviceArray column = array;
-        column.values.data = sources[i].data;
-        column.values.n_columns = column.values.column_stride = 1;
+        ArrayView column = array;
+        column.data = sources[i].data;
+        column.n_columns = column.column_stride = 1;
         rescued[i] = Rescued{cuda_pass_over_device<Wide>(column, scaled, report_.gpu_seconds)[0], *exponent};
       }
     }
@@ -140,10 +145,14 @@ class Job {
     const Clock::time_point start = Clock::now();
     const std::int64_t n = values_of(sources);
     if (options_.histogram_bins > 0) {
+      PhaseProgress phase(run_, "histograms", 0, n_histogram_tasks_);
       add_histograms(sources, options_.histogram_bins, run_.cancel, pool(n, kHistogramValues), columns);
+      n_histogram_tasks_ = phase.done();
     }
     if (options_.distinct == StatsOptions::Distinct::count) {
+      PhaseProgress phase(run_, "distinct values", 0, n_distinct_tasks_);
       count_distinct(sources, memory_budget(run_), run_.cancel, pool(n, kDistinctValues), columns);
+      n_distinct_tasks_ = phase.done();
     }
     report_.second_pass_seconds += seconds_since(start);
   }
@@ -152,14 +161,15 @@ class Job {
     const Clock::time_point start = Clock::now();
     std::int64_t n = 0;
     for (const CodeSource& source : sources) n += source.n;
-    count_values(sources, run_.cancel, pool(n, kNominalValues), columns);
+    count_values(sources, run_, pool(n, kNominalValues), columns);
     report_.bytes += n * static_cast<std::int64_t>(sizeof(std::int32_t));
     report_.seconds += seconds_since(start);
   }
 
  private:
   template <class Wide>
-  void numeric_at_once(const std::vector<Source>& sources, const Array* rows, std::vector<ColumnStatistics*>& columns) {
+  void numeric_at_once(const std::vector<Source>& sources, const ArrayView* rows,
+                       std::vector<ColumnStatistics*>& columns) {
     const Clock::time_point start = Clock::now();
     const std::vector<Part<Wide>> parts = first_pass<Wide>(sources, rows);
     std::vector<std::optional<Rescued>> rescued(sources.size());
@@ -211,7 +221,7 @@ class Job {
   }
 
   template <class Wide>
-  std::vector<Part<Wide>> first_pass(const std::vector<Source>& sources, const Array* rows) {
+  std::vector<Part<Wide>> first_pass(const std::vector<Source>& sources, const ArrayView* rows) {
     std::int64_t bytes = 0;
     for (const Source& source : sources) bytes += source.n * size_of(source.type);
     const std::vector<int> gpus = gpus_for(bytes);
@@ -244,24 +254,26 @@ class Job {
     return parts;
   }
   template <class Wide>
-  std::vector<Part<Wide>> unsuited(const std::vector<Source>& sources, const Array* rows) {
+  std::vector<Part<Wide>> unsuited(const std::vector<Source>& sources, const ArrayView* rows) {
     if (report_.backend != "cuda") report_.device_reason = device::auto_reason(run_, kUnsuited);
     return on_cpu<Wide>(sources, rows);
   }
   template <class Wide>
-  std::vector<Part<Wide>> on_cpu(const std::vector<Source>& sources, const Array* rows) {
+  std::vector<Part<Wide>> on_cpu(const std::vector<Source>& sources, const ArrayView* rows) {
     ThreadPool& threads = pool(values_of(sources), kPassValues);
-    return rows != nullptr ? pass_over_rows<Wide>(*rows, pass_, threads) : pass_over<Wide>(sources, pass_, threads);
+    return rows != nullptr ? pass_over_rows<Wide>(sources, pass_, threads) : pass_over<Wide>(sources, pass_, threads);
   }
 
   const StatsOptions& options_;
   const RunOptions& run_;
+  RunningJob running_{run_};
   bool given_up_ = false;
   int threads_ = 1;  // most threads that may be used
   device::BackendChoice choice_;
   std::string gpu_name_;  // of the GPU that auto took
   std::optional<ThreadPool> pool_;
   PassOptions pass_;
+  std::int64_t n_histogram_tasks_ = 0, n_distinct_tasks_ = 0;  // of the columns before, for progress
   StatsReport report_;
 };
 
@@ -273,40 +285,16 @@ Source source_of(const Column& column) {
   return {doubles.data(), ElementType::float64, doubles.size(), 1, nullptr};
 }
 
-// Rows of a table, class after class.
-struct Classes {
-  Buffer<std::int64_t> rows;
-  std::vector<std::int64_t> begins;  // where every class begins, and where the last one ends
-};
-
-Classes rows_by_class(const Column& by, const RunOptions& run) {
-  const Buffer<std::int32_t>& codes = by.codes();
-  Classes classes;
-  classes.begins.assign(by.values.size() + 1, 0);
-  for (std::int64_t row = 0; row < codes.size(); ++row) {
-    if (codes[row] >= 0) ++classes.begins[static_cast<std::size_t>(codes[row]) + 1];
-  }
-  for (std::size_t c = 1; c < classes.begins.size(); ++c) classes.begins[c] += classes.begins[c - 1];
-  const std::int64_t n = classes.begins.back();
-  const std::int64_t bytes = checked::mul(n, std::int64_t{sizeof(std::int64_t)});
-  classes.rows = Buffer<std::int64_t>(n, storage_within(bytes, memory_budget(run)));
-  std::vector<std::int64_t> next(classes.begins.begin(), classes.begins.end() - 1);
-  for (std::int64_t row = 0; row < codes.size(); ++row) {
-    if (codes[row] >= 0) classes.rows[next[static_cast<std::size_t>(codes[row])]++] = row;
-  }
-  return classes;
-}
-
 // The columns of a table, each with its statistics or the statistics of one class of its rows.
 class Collected {
  public:
-  void add(const Column& column, const std::int64_t* rows, std::int64_t n, ColumnStatistics& statistics) {
+  void add(const Column& column, const std::int64_t* rows, std::int64_t n, bool sparse, ColumnStatistics& statistics) {
     statistics.name = column.name;
     statistics.type = column.type;
     statistics.rows = n;
     if (column.nominal()) {
       if (rows == nullptr) statistics.values = column.values;
-      codes_.push_back({column.codes().data(), n, static_cast<std::int64_t>(column.values.size()), rows});
+      codes_.push_back({&column, n, rows, sparse});
       nominal_.push_back(&statistics);
     } else {
       Source source = source_of(column);
@@ -327,64 +315,22 @@ class Collected {
   std::vector<ColumnStatistics*> numeric_, nominal_;
 };
 
-const Column& class_column(const Table& table, const std::string& name) {
-  const std::int64_t found = table.find(name);
-  const std::string where = table.source.empty() ? "" : table.source + ": ";
-  if (found < 0) {
-    std::vector<std::string> known;
-    known.reserve(table.columns.size());
-    for (const Column& column : table.columns) known.push_back(column.name);
-    throw Error(ErrorCode::invalid_argument, where + "there is no column '" + name + "'" + did_you_mean(name, known));
-  }
-  const Column& column = table.columns[static_cast<std::size_t>(found)];
-  if (!column.nominal()) {
-    throw Error(ErrorCode::invalid_argument, where + "column '" + name + "' is " + std::string(to_string(column.type)) +
-                                                 ", but classes must be nominal");
-  }
-  return column;
-}
-
-void check(const Array& array, const StatsOptions& options) {
-  const auto refuse = [](const std::string& what) { throw Error(ErrorCode::invalid_argument, what); };
-  if (!options.by.empty()) refuse("an array has no column '" + options.by + "'");
-  if (array.n_rows < 0 || array.n_columns < 0) {
-    refuse("an array of " + std::to_string(array.n_rows) + " rows and " + std::to_string(array.n_columns) + " columns");
-  }
-  if (array.row_stride < 0 || array.column_stride < 0) {
-    refuse("strides of " + std::to_string(array.row_stride) + " and " + std::to_string(array.column_stride) +
-           " are negative");
-  }
-  if (array.data == nullptr && array.n_rows > 0 && array.n_columns > 0) refuse("the array has no data");
-  const std::int64_t last =
-      checked::add(checked::mul(std::max<std::int64_t>(array.n_rows, 1) - 1, array.row_stride),
-                   checked::mul(std::max<std::int64_t>(array.n_columns, 1) - 1, array.column_stride));
-  (void)checked::mul(last, size_of(array.type));
-}
-
 }  // namespace
 }  // namespace stats
 
-std::string_view to_string(ElementType type) noexcept {
-  switch (type) {
-    case ElementType::float32: return "float32";
-    case ElementType::float64: return "float64";
-    case ElementType::int32: return "int32";
-    case ElementType::int64: break;
-  }
-  return "int64";
-}
-
-Statistics describe(const Table& table, const StatsOptions& options, const RunOptions& run) {
+Statistics describe(const Table& table, const StatsOptions& options, const RunOptions& run) try {
+  check_shape(table);
   const Column* by = options.by.empty() ? nullptr : &stats::class_column(table, options.by);
   stats::Job job(options, run);
   Statistics result;
   result.columns.resize(table.columns.size());
   stats::Collected whole;
   for (std::size_t c = 0; c < table.columns.size(); ++c) {
-    whole.add(table.columns[c], nullptr, table.n_rows, result.columns[c]);
+    whole.add(table.columns[c], nullptr, table.n_rows, false, result.columns[c]);
   }
   whole.run(job);
   if (by != nullptr) {
+    stats::require_room_for_classes(table, *by, options, run);
     const stats::Classes classes = stats::rows_by_class(*by, run);
     result.classes.resize(by->values.size());
     stats::Collected parts;
@@ -395,26 +341,30 @@ Statistics describe(const Table& table, const StatsOptions& options, const RunOp
       mine.rows = classes.begins[k + 1] - begin;
       mine.columns.resize(table.columns.size());
       for (std::size_t c = 0; c < table.columns.size(); ++c) {
-        parts.add(table.columns[c], classes.rows.data() + begin, mine.rows, mine.columns[c]);
+        const bool sparse = stats::counts_sparsely(table.columns[c], by->values.size());
+        parts.add(table.columns[c], classes.rows.data() + begin, mine.rows, sparse, mine.columns[c]);
       }
     }
     parts.run(job);
   }
   result.report = job.report();
+  std::int64_t in_classes = 0;
+  for (const ClassStatistics& one : result.classes) in_classes += one.rows;
+  if (run.warn && !options.by.empty() && in_classes < table.n_rows) {
+    run.warn(warning::kRowsWithoutClass, std::to_string(table.n_rows - in_classes) + " of " +
+                                             std::to_string(table.n_rows) + " rows have no value of '" + options.by +
+                                             "' and are in no class");
+  }
+  hand_report(run, "statistics", result.report);
   return result;
+} catch (...) {
+  rethrow_as_error();
 }
 
 namespace stats {
 namespace {
 
-Array with_strides(const Array& array, const StatsOptions& options) {
-  Array matrix = array;
-  if (matrix.row_stride == 0) matrix.row_stride = std::max<std::int64_t>(matrix.n_columns, 1);
-  check(matrix, options);
-  return matrix;
-}
-
-std::vector<Source> columns_of(const Array& matrix) {
+std::vector<Source> columns_of(const ArrayView& matrix) {
   std::vector<Source> sources;
   sources.reserve(static_cast<std::size_t>(matrix.n_columns));
   for (std::int64_t c = 0; c < matrix.n_columns; ++c) {
@@ -432,18 +382,14 @@ std::vector<ColumnStatistics*> pointers_to(std::vector<ColumnStatistics>& column
   return pointers;
 }
 
-}  // namespace
-}  // namespace stats
-
-Statistics describe(const Array& array, const StatsOptions& options, const RunOptions& run) {
-  const Array matrix = stats::with_strides(array, options);
-  stats::Job job(options, run);
+Statistics describe_here(const ArrayView& matrix, const StatsOptions& options, const RunOptions& run) {
+  Job job(options, run);
   Statistics result;
   result.columns.resize(static_cast<std::size_t>(matrix.n_columns));
-  const std::vector<stats::Source> sources = stats::columns_of(matrix);
-  std::vector<ColumnStatistics*> columns = stats::pointers_to(result.columns);
+  const std::vector<Source> sources = columns_of(matrix);
+  std::vector<ColumnStatistics*> columns = pointers_to(result.columns);
   const bool by_rows = matrix.column_stride == 1 && matrix.n_columns > 1 && matrix.row_stride != 1;
-  if (stats::is_integer(matrix.type)) {
+  if (is_integer(matrix.type)) {
     job.numeric<std::int64_t>(sources, by_rows ? &matrix : nullptr, columns);
   } else {
     job.numeric<double>(sources, by_rows ? &matrix : nullptr, columns);
@@ -452,31 +398,61 @@ Statistics describe(const Array& array, const StatsOptions& options, const RunOp
   return result;
 }
 
-Statistics describe(const DeviceArray& array, const StatsOptions& options, const RunOptions& run) {
-  DeviceArray there = array;
-  there.values = stats::with_strides(array.values, options);
-  stats::check_device(there, run);
-  stats::Job job(options, run);
-  const bool again = options.histogram_bins > 0 || options.distinct == StatsOptions::Distinct::count;
-  Buffer<char> copy;
-  Array here = there.values;
-  if (again || run.device == "cpu") {
-    copy = stats::download(there);
-    here.data = copy.data();
-    if (run.device == "cpu") return describe(here, options, run);
+// Why a GPU's array is described on the CPU, from a copy; empty where the GPU reads it.
+std::string reason_to_copy(const ArrayView& array, const RunOptions& run) {
+  const std::string gpu = "GPU " + std::to_string(array.gpu);
+  if (run.device == "cpu") return "the array was copied from " + gpu;
+  if (!has_kernels(array.type)) {
+    return "the array was copied from " + gpu + ", which does not read " + std::string(to_string(array.type));
   }
+  if (array.row_stride < 0 || array.column_stride < 0) {
+    return "the array was copied from " + gpu + ", which does not read negative strides";
+  }
+  return "";
+}
+
+Statistics describe_there(const ArrayView& there, const StatsOptions& options, const RunOptions& run) {
+  device::check_gpu_array(there, "the array", run);
+  const std::string reason = reason_to_copy(there, run);
+  if (!reason.empty()) {
+    RunOptions cpu = run;
+    cpu.device = "cpu";
+    Statistics result = describe_here(device::copy_to_host(there, "the array", run), options, cpu);
+    result.report.reason = reason;
+    return result;
+  }
+  Job job(options, run);
   Statistics result;
-  result.columns.resize(static_cast<std::size_t>(here.n_columns));
-  std::vector<ColumnStatistics*> columns = stats::pointers_to(result.columns);
-  const std::vector<stats::Source> sources = stats::columns_of(there.values);
-  if (stats::is_integer(here.type)) {
+  result.columns.resize(static_cast<std::size_t>(there.n_columns));
+  std::vector<ColumnStatistics*> columns = pointers_to(result.columns);
+  const std::vector<Source> sources = columns_of(there);
+  if (is_integer(there.type)) {
     job.on_gpu<std::int64_t>(there, sources, columns);
   } else {
     job.on_gpu<double>(there, sources, columns);
   }
-  if (again) job.second_pass(stats::columns_of(here), columns);
+  if (options.histogram_bins > 0 || options.distinct == StatsOptions::Distinct::count) {
+    const ArrayView here = device::copy_to_host(there, "the array", run);
+    job.second_pass(columns_of(here), columns);
+  }
   result.report = job.report();
   return result;
+}
+
+}  // namespace
+}  // namespace stats
+
+Statistics describe(const ArrayView& array, const StatsOptions& options, const RunOptions& run) try {
+  if (!options.by.empty()) {
+    throw Error(ErrorCode::invalid_argument, "an array has no column '" + options.by + "'", {.option = "by"});
+  }
+  const ArrayView matrix = checked_array(array);
+  Statistics result =
+      matrix.gpu < 0 ? stats::describe_here(matrix, options, run) : stats::describe_there(matrix, options, run);
+  hand_report(run, "statistics", result.report);
+  return result;
+} catch (...) {
+  rethrow_as_error();
 }
 
 }  // namespace stope

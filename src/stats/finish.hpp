@@ -5,6 +5,7 @@
 
 #include "stats/part.hpp"
 #include "stats/source.hpp"
+#include "stope/stats.hpp"
 
 namespace stope::stats {
 

@@ -9,16 +9,19 @@
 
 namespace stope::stats {
 
-/// The n codes of a column: the first n, or those of `rows`.
+/// The n codes of a column: all, or those of `rows`.
 struct CodeSource {
-  const std::int32_t* codes = nullptr;
+  const Column* column = nullptr;
   std::int64_t n = 0;
-  std::int64_t n_values = 0;
   const std::int64_t* rows = nullptr;
+  bool sparse = false;  ///< count only the values that occur; `rows` must be there
+
+  std::int64_t n_values() const { return static_cast<std::int64_t>(column->values.size()); }
 };
 
-/// Fills in rows, count, missing, counts and distinct of every column.
-void count_values(const std::vector<CodeSource>& sources, const CancelToken& cancel, ThreadPool& pool,
+/// Fills in rows, count, missing, counts, codes and distinct of every column. Codes of whole columns are checked in the
+/// same pass (table/check_table.hpp); those of `rows` must have been.
+void count_values(const std::vector<CodeSource>& sources, const RunOptions& run, ThreadPool& pool,
                   std::vector<ColumnStatistics*>& columns);
 
 }  // namespace stope::stats

@@ -58,7 +58,7 @@ std::vector<Range> finite_ranges(const std::vector<Source>& sources, const std::
       ranges[c] = {columns[c]->min, columns[c]->max};
       return;
     }
-    with_type(sources[c].type, [&](auto type) {
+    with_kernel_type(sources[c].type, [&](auto type) {
       for_blocks<decltype(type)>(sources[c], 0, sources[c].n, cancel, [&](const auto* block, std::int64_t n) {
         for (std::int64_t j = 0; j < n; ++j) {
           const auto x = static_cast<double>(block[j]);
@@ -211,7 +211,7 @@ void add_histograms(const std::vector<Source>& sources, std::int64_t n_bins, con
     if (!bins[task.column]) return;
     const Bins& mine = *bins[task.column];
     std::vector<std::int64_t> own(static_cast<std::size_t>(mine.size()));
-    with_type(sources[task.column].type, [&](auto type) {
+    with_kernel_type(sources[task.column].type, [&](auto type) {
       for_blocks<decltype(type)>(sources[task.column], task.begin, task.end, cancel,
                                  [&](const auto* block, std::int64_t n) {
                                    for (std::int64_t i = 0; i < n; ++i) {
@@ -238,7 +238,7 @@ void count_distinct(const std::vector<Source>& sources, std::int64_t budget, con
   std::vector<std::atomic<std::int64_t>> found(sources.size());
   pool.parallel_for(n * shares, cancel, [&](std::int64_t t, int) {
     const auto c = static_cast<std::size_t>(t / shares);
-    found[c] += with_type(sources[c].type, [&](auto type) {
+    found[c] += with_kernel_type(sources[c].type, [&](auto type) {
       return distinct_in<decltype(type)>(sources[c], static_cast<std::uint64_t>(t % shares),
                                          static_cast<std::uint64_t>(shares), most, cancel);
     });

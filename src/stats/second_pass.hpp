@@ -6,6 +6,7 @@
 
 #include "base/thread_pool.hpp"
 #include "stats/source.hpp"
+#include "stope/stats.hpp"
 
 namespace stope::stats {
 

@@ -2,12 +2,15 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
-#include "stope/stats.hpp"
+#include "base/array.hpp"
+#include "stope/array.hpp"
 
 namespace stope::stats {
 
-/// Value i of n lies at data[row_of(i) * stride], row_of(i) being rows[i], or i where there are none.
+/// Value i of n lies at data[row_of(i) * stride], row_of(i) being rows[i], or i where there are none. The stride may be
+/// negative.
 struct Source {
   const void* data = nullptr;
   ElementType type = ElementType::float64;
@@ -16,23 +19,20 @@ struct Source {
   const std::int64_t* rows = nullptr;
 };
 
-constexpr std::int64_t size_of(ElementType type) {
-  return type == ElementType::float32 || type == ElementType::int32 ? 4 : 8;
-}
-constexpr bool is_integer(ElementType type) {
-  return type == ElementType::int32 || type == ElementType::int64;
+/// The type in which the kernels read elements of type T: smaller integers are widened.
+template <class T>
+using KernelOf = std::conditional_t<std::is_floating_point_v<T> || std::is_same_v<T, std::int64_t>, T,
+                                    std::conditional_t<std::is_same_v<T, std::uint32_t>, std::int64_t, std::int32_t>>;
+
+/// Calls work(T{}) with the type in which the kernels read an element.
+template <class Work>
+auto with_kernel_type(ElementType type, const Work& work) {
+  return with_type(type, [&](auto stored) { return work(KernelOf<decltype(stored)>{}); });
 }
 
-/// Calls work(T{}) with the C++ type of an element.
-template <class Work>
-auto with_type(ElementType type, const Work& work) {
-  switch (type) {
-    case ElementType::float32: return work(float{});
-    case ElementType::int32: return work(std::int32_t{});
-    case ElementType::int64: return work(std::int64_t{});
-    case ElementType::float64: break;
-  }
-  return work(double{});
+/// Whether kernels, those of GPUs too, read the elements as they are.
+constexpr bool has_kernels(ElementType type) {
+  return size_of(type) >= 4 && type != ElementType::uint32;
 }
 
 /// The type that values of type T have in a Part.

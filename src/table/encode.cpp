@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "table/check_table.hpp"
+
 namespace stope {
 namespace {
 
@@ -62,6 +64,7 @@ void encode_rows(const std::vector<MatchedColumn>& columns, std::int64_t begin, 
         c += kTogether - 1;
         continue;
       }
+      if (matched.column->nominal()) check_codes(*matched.column, strip, strip_end);
       std::visit(
           [&](const auto& data) {
             for (std::int64_t row = strip; row < strip_end; ++row) {

@@ -8,7 +8,8 @@
 
 namespace stope {
 
-/// Writes rows [begin, end) of the matched columns to out[(row - begin) * columns.size() + column].
+/// Writes rows [begin, end) of the matched columns to out[(row - begin) * columns.size() + column]. Throws what
+/// check_codes() throws: the codes are read here anyway.
 void encode_rows(const std::vector<MatchedColumn>& columns, std::int64_t begin, std::int64_t end, double* out);
 
 }  // namespace stope

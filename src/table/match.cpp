@@ -5,6 +5,7 @@
 
 #include "stope/error.hpp"
 #include "stope/nearest_name.hpp"
+#include "table/check_table.hpp"
 
 namespace stope {
 
@@ -17,16 +18,12 @@ std::vector<FeatureSpec> features_of(const Table& table) {
   return attributes;
 }
 
-std::vector<std::int32_t> map_values(const std::vector<std::string>& values, const std::vector<std::string>& known,
-                                     std::int32_t unseen) {
-  std::unordered_map<std::string_view, std::int32_t> codes;
-  codes.reserve(known.size());
-  for (std::size_t i = 0; i < known.size(); ++i) codes.emplace(known[i], static_cast<std::int32_t>(i));
+std::vector<std::int32_t> map_values(const Values& values, const Values& known, std::int32_t unseen) {
   std::vector<std::int32_t> mapped;
-  mapped.reserve(values.size());
+  mapped.reserve(static_cast<std::size_t>(values.size()));
   for (const std::string& value : values) {
-    const auto it = codes.find(value);
-    mapped.push_back(it == codes.end() ? unseen : it->second);
+    const std::int32_t code = known.code_of(value);
+    mapped.push_back(code == kUnseenCode ? unseen : code);
   }
   return mapped;
 }
@@ -41,15 +38,16 @@ const Column& find_attribute(const FeatureSpec& attribute, const Table& table,
   names.reserve(table.columns.size());
   for (const Column& column : table.columns) names.push_back(column.name);
   throw Error(
-      ErrorCode::invalid_file,
+      ErrorCode::invalid_data,
       "the attribute '" + attribute.name + "' of the training table is missing" + did_you_mean(attribute.name, names),
-      {table.source});
+      {.file = table.source, .feature = attribute.name});
 }
 
 }  // namespace
 
 std::vector<MatchedColumn> match_columns(const std::vector<FeatureSpec>& attributes, const Table& table, Compat compat,
                                          ValueMapping mapping) {
+  check_shape(table);
   std::unordered_map<std::string_view, const Column*> columns;
   for (const Column& column : table.columns) columns.emplace(column.name, &column);
   std::vector<MatchedColumn> matched;
@@ -58,10 +56,10 @@ std::vector<MatchedColumn> match_columns(const std::vector<FeatureSpec>& attribu
     const Column& column = find_attribute(attribute, table, columns);
     const bool nominal = is_nominal(attribute.type);
     if (column.nominal() != nominal) {
-      throw Error(ErrorCode::invalid_file,
+      throw Error(ErrorCode::invalid_data,
                   "the attribute '" + attribute.name + "' is " + (column.nominal() ? "nominal" : "numeric") +
                       " here and " + (nominal ? "nominal" : "numeric") + " in the training table",
-                  {table.source});
+                  {.file = table.source, .feature = attribute.name});
     }
     MatchedColumn found{&column, {}};
     if (nominal && mapping == ValueMapping::by_name && column.values != attribute.values) {

@@ -15,7 +15,7 @@ namespace stope {
 struct FeatureSpec {
   std::string name;
   ValueType type = ValueType::real;
-  std::vector<std::string> values;
+  Values values;
 };
 
 /// Where an attribute is found: the column, and, if it is nominal, the training code of each of its own codes.
@@ -33,13 +33,13 @@ enum class ValueMapping {
 /// The features of a table, in column order.
 std::vector<FeatureSpec> features_of(const Table& table);
 
-/// Finds every attribute in `table`. Throws invalid_file if one is missing, or numeric here and nominal there. The
+/// Finds every attribute in `table`, and checks the table's shape; codes are checked where they are encoded. Throws
+/// invalid_data if one is missing, or numeric here and nominal there. The
 /// result points into `table`.
 std::vector<MatchedColumn> match_columns(const std::vector<FeatureSpec>& attributes, const Table& table, Compat compat,
                                          ValueMapping mapping = ValueMapping::by_name);
 
 /// The training code of each of `values`: its position in `known`, else `unseen`.
-std::vector<std::int32_t> map_values(const std::vector<std::string>& values, const std::vector<std::string>& known,
-                                     std::int32_t unseen);
+std::vector<std::int32_t> map_values(const Values& values, const Values& known, std::int32_t unseen);
 
 }  // namespace stope

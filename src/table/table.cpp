@@ -2,38 +2,42 @@
 #include "stope/table.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <limits>
 #include <string>
 #include <unordered_set>
 
 #include "base/checked.hpp"
+#include "base/choices.hpp"
+#include "base/guarded.hpp"
 #include "stope/error.hpp"
+#include "stope/nearest_name.hpp"
+#include "table/check_table.hpp"
 #include "table/column_memory.hpp"
 
 namespace stope {
 
-std::string_view to_string(ValueType type) noexcept {
-  switch (type) {
-    case ValueType::real: return "real";
-    case ValueType::integer: return "integer";
-    case ValueType::date: return "date";
-    case ValueType::nominal: return "nominal";
-    case ValueType::polynominal: return "polynominal";
-    case ValueType::binominal: break;
-  }
-  return "binominal";
-}
+namespace {
 
+constexpr std::string_view kTypes[] = {"real", "integer", "date", "nominal", "polynominal", "binominal"};
+constexpr std::string_view kRoles[] = {"regular", "label", "id", "weight", "ignore"};
+
+}  // namespace
+
+ValueType value_type(std::string_view name) try {
+  return choice_of<ValueType>(kTypes, name, {"type", "type"});
+} catch (...) {
+  rethrow_as_error();
+}
+std::string_view to_string(ValueType type) noexcept {
+  return name_of(kTypes, type);
+}
+Role role(std::string_view name) try { return choice_of<Role>(kRoles, name, {"role", "role"}); } catch (...) {
+  rethrow_as_error();
+}
 std::string_view to_string(Role role) noexcept {
-  switch (role) {
-    case Role::regular: return "regular";
-    case Role::label: return "label";
-    case Role::id: return "id";
-    case Role::weight: return "weight";
-    case Role::ignore: break;
-  }
-  return "ignore";
+  return name_of(kRoles, role);
 }
 
 std::int64_t Column::size() const {
@@ -51,25 +55,34 @@ bool Column::missing(std::int64_t row) const {
   return std::isnan(at(row));
 }
 
-Column make_numeric(std::string name, const std::vector<double>& data, ValueType type) {
+Column make_numeric(std::string name, const std::vector<double>& data, ValueType type) try {
   Buffer<double> buffer(static_cast<std::int64_t>(data.size()));
   std::copy(data.begin(), data.end(), buffer.begin());
   return {std::move(name), type, Role::regular, std::move(buffer), {}};
+} catch (...) {
+  rethrow_as_error();
 }
 
-Column make_nominal(std::string name, const std::vector<std::int32_t>& codes, std::vector<std::string> values,
-                    ValueType type) {
+Column make_nominal(std::string name, const std::vector<std::int32_t>& codes, Values values, ValueType type) try {
   Buffer<std::int32_t> buffer(static_cast<std::int64_t>(codes.size()));
-  for (std::size_t i = 0; i < codes.size(); ++i) {
-    const std::int32_t code = codes[i];
-    if (code < kMissingCode || code >= static_cast<std::int64_t>(values.size())) {
-      throw Error(ErrorCode::invalid_argument, "column '" + name + "', row " + std::to_string(i) + ": code " +
-                                                   std::to_string(code) + " is outside its " +
-                                                   std::to_string(values.size()) + " values");
-    }
-    buffer[static_cast<std::int64_t>(i)] = code;
-  }
-  return {std::move(name), type, Role::regular, std::move(buffer), std::move(values)};
+  std::copy(codes.begin(), codes.end(), buffer.begin());
+  return column_of(std::move(name), std::move(buffer), std::move(values), type);
+} catch (...) {
+  rethrow_as_error();
+}
+
+Column column_of(std::string name, Buffer<double> data, ValueType type) {
+  return {std::move(name), type, Role::regular, std::move(data), {}};
+}
+
+Column column_of(std::string name, Buffer<float> data, ValueType type) {
+  return {std::move(name), type, Role::regular, std::move(data), {}};
+}
+
+Column column_of(std::string name, Buffer<std::int32_t> codes, Values values, ValueType type) {
+  Column column{std::move(name), type, Role::regular, std::move(codes), std::move(values)};
+  check_codes(column);
+  return column;
 }
 
 std::int64_t Table::find(std::string_view name) const {
@@ -79,6 +92,32 @@ std::int64_t Table::find(std::string_view name) const {
   return -1;
 }
 
+std::int64_t Table::find(std::string_view name_or_number, std::string_view option) const {
+  if (const std::int64_t at = find(name_or_number); at >= 0) return at;
+  std::size_t number = 0;
+  const char* const end = name_or_number.data() + name_or_number.size();
+  const auto [rest, status] = std::from_chars(name_or_number.data(), end, number);
+  if (status == std::errc() && rest == end && number >= 1 && number <= columns.size()) {
+    return static_cast<std::int64_t>(number - 1);
+  }
+  std::vector<std::string> names;
+  names.reserve(columns.size());
+  for (const Column& column : columns) names.push_back(column.name);
+  throw Error(ErrorCode::invalid_data,
+              "no column is called '" + std::string(name_or_number) + "' (" + std::string(option) + ")" +
+                  did_you_mean(name_or_number, names),
+              {.file = source, .option = std::string(option), .feature = std::string(name_or_number)});
+}
+
+void Table::leave_out(std::string_view name) try {
+  const std::int64_t at = find(name);
+  if (at < 0) return;
+  Role& role = columns[static_cast<std::size_t>(at)].role;
+  if (role == Role::regular) role = Role::ignore;
+} catch (...) {
+  rethrow_as_error();
+}
+
 std::int64_t Table::find(Role role) const {
   for (std::size_t i = 0; i < columns.size(); ++i) {
     if (columns[i].role == role) return static_cast<std::int64_t>(i);
@@ -86,12 +125,14 @@ std::int64_t Table::find(Role role) const {
   return -1;
 }
 
-std::vector<std::int64_t> Table::features() const {
+std::vector<std::int64_t> Table::features() const try {
   std::vector<std::int64_t> indices;
   for (std::size_t i = 0; i < columns.size(); ++i) {
     if (columns[i].role == Role::regular) indices.push_back(static_cast<std::int64_t>(i));
   }
   return indices;
+} catch (...) {
+  rethrow_as_error();
 }
 
 namespace {
@@ -102,9 +143,16 @@ std::int64_t value_bytes(const Column& column) {
 
 }  // namespace
 
-Table Table::take(const std::vector<std::int64_t>& rows, Storage storage) const {
+Table Table::take(const std::vector<std::int64_t>& rows, Storage storage) const try {
+  check_shape(*this);
+  for (const std::int64_t row : rows) {
+    if (row >= 0 && row < n_rows) continue;
+    throw Error(ErrorCode::invalid_argument,
+                "there is no row " + std::to_string(row) + " among " + std::to_string(n_rows) + " to take", {source});
+  }
   Table result;
-  result.source = source;
+  // A message names a row by its number in this table, which is not that of the file.
+  if (!source.empty()) result.source = source + " (some of its rows)";
   result.n_rows = static_cast<std::int64_t>(rows.size());
   result.columns.reserve(columns.size());
   std::int64_t row_bytes = 0;
@@ -122,23 +170,23 @@ Table Table::take(const std::vector<std::int64_t>& rows, Storage storage) const 
     result.columns.push_back(std::move(taken));
   }
   return result;
+} catch (...) {
+  rethrow_as_error();
 }
 
-void Table::validate() const {
+void Table::validate() const try {
   std::unordered_set<std::string_view> names;
   for (const Column& column : columns) {
     if (!names.insert(column.name).second) {
-      throw Error(ErrorCode::invalid_argument, "two columns are named '" + column.name + "'");
-    }
-    if (column.size() != n_rows) {
-      throw Error(ErrorCode::invalid_argument, "column '" + column.name + "' has " + std::to_string(column.size()) +
-                                                   " rows, the table " + std::to_string(n_rows));
-    }
-    if (column.nominal() != std::holds_alternative<Buffer<std::int32_t>>(column.data)) {
-      throw Error(ErrorCode::invalid_argument, "column '" + column.name + "': its type " +
-                                                   std::string(to_string(column.type)) + " does not fit its storage");
+      throw Error(ErrorCode::invalid_argument, "two columns are named '" + column.name + "'", {.feature = column.name});
     }
   }
+  check_shape(*this);
+  for (const Column& column : columns) {
+    if (column.nominal()) check_codes(column);
+  }
+} catch (...) {
+  rethrow_as_error();
 }
 
 namespace {

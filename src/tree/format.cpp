@@ -3,8 +3,8 @@
 
 #include <cmath>
 
-#include "stope/error.hpp"
-#include "stope/nearest_name.hpp"
+#include "base/choices.hpp"
+#include "base/guarded.hpp"
 #include "tree/words.hpp"
 
 namespace stope {
@@ -82,18 +82,24 @@ std::string dot_of(const DecisionTree& tree) {
   return out + "}\n";
 }
 
+namespace {
+
+constexpr std::string_view kFormats[] = {"text", "json", "dot", "svg", "rules"};
+
+}  // namespace
+
 }  // namespace tree
 
-TreeFormat tree_format(std::string_view name) {
-  const std::vector<std::string> names = {"text", "json", "dot", "svg", "rules"};
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    if (names[i] == name) return static_cast<TreeFormat>(i);
-  }
-  throw Error(ErrorCode::invalid_argument,
-              "unknown format '" + std::string(name) + "': text, json, dot, svg or rules" + did_you_mean(name, names));
+TreeFormat tree_format(std::string_view name) try {
+  return choice_of<TreeFormat>(tree::kFormats, name, {"format", "format"});
+} catch (...) {
+  rethrow_as_error();
+}
+std::string_view to_string(TreeFormat format) noexcept {
+  return name_of(tree::kFormats, format);
 }
 
-std::string format_tree(const DecisionTree& tree, TreeFormat format) {
+std::string format_tree(const DecisionTree& tree, TreeFormat format) try {
   switch (format) {
     case TreeFormat::json: return tree::json_of(tree);
     case TreeFormat::dot: return tree::dot_of(tree);
@@ -102,14 +108,28 @@ std::string format_tree(const DecisionTree& tree, TreeFormat format) {
     case TreeFormat::text: break;
   }
   return tree::text_of(tree);
+} catch (...) {
+  rethrow_as_error();
 }
 
-std::string rule_text(const DecisionTree& tree, const Rule& rule) {
+std::string rule_text(const DecisionTree& tree, const Rule& rule) try {
   std::string text;
   for (const RuleCondition& condition : rule.conditions) {
     text += (text.empty() ? "" : " and ") + tree::condition_text(tree, condition);
   }
   return text.empty() ? "always" : text;
+} catch (...) {
+  rethrow_as_error();
+}
+
+std::vector<Reason> reasons(const DecisionTree& tree) try {
+  std::vector<Reason> of_node(tree.nodes().size());
+  std::int64_t number = 0;
+  for (const Rule& rule : tree.rules())
+    of_node[static_cast<std::size_t>(rule.leaf)] = {++number, rule_text(tree, rule)};
+  return of_node;
+} catch (...) {
+  rethrow_as_error();
 }
 
 }  // namespace stope

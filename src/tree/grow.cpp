@@ -58,7 +58,8 @@ Grown grow(const discretize::DecisionProblem& problem, const GrowOptions& option
   const bool named = choice.backend == device::Backend::cuda;
   const char* const why_not = why_not_on_gpu(problem, options);
   if (named && why_not != nullptr) {
-    throw Error(ErrorCode::unsupported, std::string(why_not) + ": --device auto or cpu");
+    throw Error(ErrorCode::unsupported, std::string(why_not) + ": device auto or cpu computes it",
+                {.option = "device"});
   }
   const device::BackendChoice chosen =
       device::is_automatic(run) ? choice_of(decide(problem, options, why_not, run), choice) : choice;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/progress.hpp"
 #include "base/thread_pool.hpp"
 #include "discretize/value_order.hpp"
 #include "tree/grow.hpp"
@@ -75,7 +76,7 @@ class Growth {
         scans_(static_cast<std::size_t>(pool_.size()), scan),
         scratch_(scans_.size()),
         best_(scans_.size()),
-        list_(problem.n_classes()) {}
+        list_(problem.n_classes(), run) {}
 
   Grown grow() {
     const std::int64_t root = list_.add({.n_rows = problem_.n_rows}, problem_.class_totals);
@@ -109,6 +110,9 @@ class Growth {
     std::vector<NodeTotals> nodes;
     nodes.reserve(level.size());
     for (const OpenNode& open : level) nodes.push_back(totals(open.node));
+    const std::string name = "level " + std::to_string(n_levels_++);
+    PhaseProgress phase(run_, name, problem_.n_attributes());
+    const PhaseSpan span(phase, 0, problem_.n_attributes(), 1);
     pool_.parallel_for(problem_.n_attributes(), run_.cancel, [&](std::int64_t a, int worker) {
       const auto w = static_cast<std::size_t>(worker);
       RankedRow* const rows = orders_.of(a);
@@ -207,10 +211,9 @@ class Growth {
   }
 
   void report(const std::vector<OpenNode>& level) const {
-    if (!run_.progress) return;
     std::int64_t open = 0;
     for (const OpenNode& node : level) open += node.n;
-    run_.progress("rows in leaves", problem_.n_rows - open, problem_.n_rows);
+    tell_progress(run_, "rows in leaves", problem_.n_rows - open, problem_.n_rows);
   }
 
   const DecisionProblem& problem_;
@@ -219,7 +222,8 @@ class Growth {
   ThreadPool pool_;
   Orders orders_;
   std::vector<std::uint8_t> goes_right_;
-  std::vector<Scan> scans_;  // one per worker, as the two below
+  std::int64_t n_levels_ = 0;  // scanned
+  std::vector<Scan> scans_;    // one per worker, as the two below
   std::vector<std::vector<RankedRow>> scratch_;
   std::vector<std::vector<BestSplit<Value>>> best_;
   NodeList list_;

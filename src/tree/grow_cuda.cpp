@@ -8,6 +8,7 @@
 #include <span>
 
 #include "base/checked.hpp"
+#include "base/progress.hpp"
 #include "base/thread_pool.hpp"
 #include "device/auto_gpu.hpp"
 #include "device/cuda_plugin.hpp"
@@ -33,11 +34,13 @@ constexpr std::int64_t kPieceBytes = std::int64_t{4} << 20, kBatchBytes = std::i
 constexpr Type kTypes[] = {Type::float32, Type::float64, Type::code};
 
 const cuda_abi::Functions& functions() {
-  return *device::cuda().functions->tree;
+  return *device::plugin().tree;
 }
 
 struct Destroy {
-  void operator()(cuda_abi::Session* session) const { functions().destroy(session); }
+  void operator()(cuda_abi::Session* session) const {
+    if (device::cuda_lives()) functions().destroy(session);
+  }
 };
 
 Type type_of(const Attribute& attribute) {
@@ -92,13 +95,13 @@ void require_memory(int gpu, const Share& share, std::int64_t n_rows, std::int64
               "a tree of " + std::to_string(n_rows) + " rows and " + std::to_string(share.n_columns) +
                   " attributes takes " + std::to_string(needed) + " bytes of GPU memory and " + std::to_string(pinned) +
                   " of pinned CPU memory, but only " + std::to_string(most) +
-                  " bytes of GPU memory can be used; --device cpu takes less");
+                  " bytes of GPU memory can be used; device cpu takes less");
 }
 
 class CudaGrowth {
  public:
   CudaGrowth(const DecisionProblem& problem, const GrowOptions& options, const RunOptions& run)
-      : problem_(problem), options_(options), run_(run), classes_(problem), list_(problem.n_classes()) {}
+      : problem_(problem), options_(options), run_(run), classes_(problem), list_(problem.n_classes(), run) {}
 
   Grown grow(const std::vector<int>& gpus) {
     const std::int64_t root = list_.add({.n_rows = problem_.n_rows}, problem_.class_totals);
@@ -115,7 +118,7 @@ class CudaGrowth {
     for (std::int64_t open_rows = problem_.n_rows; open_rows > 0;) {
       run_.cancel.check();
       open_rows = sessions_.size() == 1 ? grow_alone() : grow_together(each);
-      if (run_.progress) run_.progress("rows in leaves, on GPUs", problem_.n_rows - open_rows, problem_.n_rows);
+      tell_progress(run_, "rows in leaves, on GPUs", problem_.n_rows - open_rows, problem_.n_rows);
     }
     cuda_abi::Splits splits{};
     double sort = 0.0, growth = 0.0;

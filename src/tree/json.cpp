@@ -19,7 +19,8 @@ std::string json_list(const Items& items, const Text& text) {
   return out + "]";
 }
 
-std::string words(const std::vector<std::string>& items) {
+template <class Items>
+std::string words(const Items& items) {
   return json_list(items, [](const std::string& item) { return json_text(item); });
 }
 

@@ -1,10 +1,24 @@
 #include "tree/node_list.hpp"
 
 #include <algorithm>
+#include <string>
+
+#include "base/checked.hpp"
+#include "base/memory.hpp"
 
 namespace stope::tree {
 
 std::int64_t NodeList::add(const GrownNode& node, const std::vector<std::int64_t>& counts) {
+  // Copied as the list grows, held by the level that is split, copied to preorder and to the tree.
+  constexpr std::int64_t kCopies = 4;
+  const std::int64_t n = std::ssize(nodes_) + 1;
+  const std::int64_t bytes = checked::mul(checked::mul(n, n_classes_), kCopies * std::int64_t{sizeof(std::int64_t)});
+  if (bytes > budget_) {
+    throw Error(ErrorCode::out_of_memory, "the class counts of a tree of " + std::to_string(n) + " nodes or more and " +
+                                              std::to_string(n_classes_) + " classes need more than " +
+                                              std::to_string(bytes) + " bytes, but the memory limit leaves " +
+                                              std::to_string(budget_));
+  }
   nodes_.push_back(node);
   counts_.insert(counts_.end(), counts.begin(), counts.end());
   return static_cast<std::int64_t>(nodes_.size()) - 1;

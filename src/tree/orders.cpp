@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/checked.hpp"
+#include "base/progress.hpp"
 #include "device/backend.hpp"
 #include "discretize/crew.hpp"
 #include "discretize/group_sorter.hpp"
@@ -123,6 +124,7 @@ Orders::Orders(const DecisionProblem& problem, ThreadPool& pool, const RunOption
   std::vector<std::unique_ptr<Worker>> workers(static_cast<std::size_t>(pool.size()));
   const std::int64_t n = problem.n_attributes(), n_alone = discretize::columns_of_one_thread(n, n_rows_, pool.size());
   Sort sort(problem, *this);
+  const PhaseProgress phase(run, "sort", 0);
   const auto sort_columns = [&](std::int64_t begin, std::int64_t end, int worker, const Crew& crew) {
     std::unique_ptr<Worker>& mine = workers[static_cast<std::size_t>(worker)];
     if (!mine) mine = std::make_unique<Worker>(kernels, n_rows_, ranks);

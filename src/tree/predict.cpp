@@ -4,9 +4,13 @@
 #include <limits>
 
 #include "base/checked.hpp"
+#include "base/guarded.hpp"
+#include "base/progress.hpp"
+#include "base/report.hpp"
 #include "base/thread_pool.hpp"
 #include "stope/error.hpp"
 #include "stope/tree.hpp"
+#include "table/check_table.hpp"
 #include "table/encode.hpp"
 #include "table/match.hpp"
 
@@ -42,10 +46,9 @@ class Rows {
 
  private:
   // A "?" that stands for missing training values is not a value that another table may have.
-  static std::vector<std::string> known_values(const TreeAttribute& attribute) {
-    std::vector<std::string> values = attribute.values;
-    if (attribute.symbolic() && attribute.has_missing) values.pop_back();
-    return values;
+  static Values known_values(const TreeAttribute& attribute) {
+    if (!attribute.symbolic() || !attribute.has_missing) return attribute.values;
+    return std::vector<std::string>(attribute.values.begin(), attribute.values.end() - 1);
   }
 
   // Replaces missing values. Returns false if the row gets no prediction.
@@ -71,10 +74,10 @@ class Rows {
   }
 
   [[noreturn]] void refuse(const TreeAttribute& attribute, std::int64_t row) const {
-    throw Error(ErrorCode::invalid_file,
+    throw Error(ErrorCode::invalid_data,
                 "row " + std::to_string(row) + ": '" + attribute.name +
-                    "' is missing, and the tree was grown without missing values (--missing-policy)",
-                {table_.source});
+                    "' is missing, and the tree was grown without missing values",
+                {.file = table_.source, .option = "missing", .feature = attribute.name, .row = row});
   }
 
   std::int64_t leaf_of(const double* values) const {
@@ -97,27 +100,42 @@ class Rows {
 
 }  // namespace
 
-std::vector<std::int64_t> DecisionTree::apply(const Table& table, const RunOptions& run) const {
+std::vector<std::int64_t> DecisionTree::apply(const Table& table, const RunOptions& run) const try {
+  check_shape(table);
   std::vector<std::int64_t> leaves(static_cast<std::size_t>(table.n_rows), 0);
   const std::vector<std::int64_t> attributes = tested();
   const Rows rows(*this, attributes, table);
   ThreadPool pool(run.threads);
   std::vector<std::vector<double>> strips(static_cast<std::size_t>(pool.size()));
-  pool.parallel_for(checked::ceil_div(table.n_rows, kRowsAtOnce), run.cancel, [&](std::int64_t task, int worker) {
-    const std::int64_t begin = task * kRowsAtOnce;
-    rows.apply(begin, std::min(begin + kRowsAtOnce, table.n_rows), strips[static_cast<std::size_t>(worker)],
-               leaves.data() + begin);
-  });
+  const JobTime time(run);
+  PhaseProgress progress(run, "predict", table.n_rows);
+  pool.parallel_for(
+      checked::ceil_div(table.n_rows, kRowsAtOnce), run.cancel,
+      [&](std::int64_t task, int worker) {
+        const std::int64_t begin = task * kRowsAtOnce, end = std::min(begin + kRowsAtOnce, table.n_rows);
+        rows.apply(begin, end, strips[static_cast<std::size_t>(worker)], leaves.data() + begin);
+        progress.add(end - begin);
+      },
+      &progress);
+  time.hand("predict", pool.size());
   return leaves;
+} catch (...) {
+  rethrow_as_error();
 }
 
-Classification DecisionTree::predict(const Table& table, const RunOptions& run) const {
-  const std::vector<std::int64_t> leaves = apply(table, run);
-  const std::size_t n_classes = classes_.size();
+Classification DecisionTree::predict(const Table& table, const RunOptions& run) const try {
+  return classes_of(apply(table, run));
+} catch (...) {
+  rethrow_as_error();
+}
+
+Classification DecisionTree::classes_of(std::span<const std::int64_t> leaves, Confidences confidences) const try {
+  const std::size_t n_classes = confidences == Confidences::all ? classes_.size() : 0;
   Classification result;
   result.classes = classes_;
   result.codes.assign(leaves.size(), kMissingCode);
-  result.confidences.assign(static_cast<std::size_t>(checked::mul(table.n_rows, static_cast<std::int64_t>(n_classes))),
+  result.confidences.assign(static_cast<std::size_t>(checked::mul(static_cast<std::int64_t>(leaves.size()),
+                                                                  static_cast<std::int64_t>(n_classes))),
                             0.0);
   for (std::size_t row = 0; row < leaves.size(); ++row) {
     if (leaves[row] < 0) continue;
@@ -128,6 +146,8 @@ Classification DecisionTree::predict(const Table& table, const RunOptions& run) 
     for (std::size_t k = 0; k < n_classes; ++k) result.confidences[row * n_classes + k] = here[k] / sum;
   }
   return result;
+} catch (...) {
+  rethrow_as_error();
 }
 
 }  // namespace stope

@@ -1,9 +1,11 @@
 // Pruning: bottom up, an inner node becomes a leaf if that costs no more than its subtree (stope/tree.hpp).
 #include <numeric>
 
+#include "base/guarded.hpp"
 #include "base/number_text.hpp"
 #include "stope/error.hpp"
 #include "stope/tree.hpp"
+#include "table/check_table.hpp"
 
 namespace stope {
 
@@ -50,9 +52,10 @@ void DecisionTree::collapse(const std::vector<double>& errors, double penalty) {
   counts_ = std::move(counts);
 }
 
-void DecisionTree::prune_cost_complexity(double alpha) {
+void DecisionTree::prune_cost_complexity(double alpha) try {
   if (!(alpha >= 0.0)) {
-    throw Error(ErrorCode::invalid_argument, "alpha " + number_text(alpha) + " is not a number >= 0");
+    throw Error(ErrorCode::invalid_argument, "alpha " + number_text(alpha) + " is not a number >= 0",
+                {.option = "ccp_alpha"});
   }
   const double total = std::accumulate(counts(0), counts(0) + classes_.size(), 0.0);
   std::vector<double> errors;
@@ -61,9 +64,12 @@ void DecisionTree::prune_cost_complexity(double alpha) {
     errors.push_back(std::accumulate(here, here + classes_.size(), 0.0) - here[nodes_[i].majority]);
   }
   collapse(errors, alpha * total);
+} catch (...) {
+  rethrow_as_error();
 }
 
-void DecisionTree::prune_reduced_error(const Table& validation, const RunOptions& run) {
+void DecisionTree::prune_reduced_error(const Table& validation, const RunOptions& run) try {
+  check_shape(validation);
   const std::int64_t at = validation.find(Role::label);
   if (at < 0 || !validation.columns[static_cast<std::size_t>(at)].nominal()) {
     throw Error(ErrorCode::invalid_argument, "pruning needs rows with a nominal label", {validation.source});
@@ -71,6 +77,7 @@ void DecisionTree::prune_reduced_error(const Table& validation, const RunOptions
   const Column& label = validation.columns[static_cast<std::size_t>(at)];
   const std::int64_t weight_at = validation.find(Role::weight);
   const std::vector<std::int64_t> leaves = apply(validation, run);
+  check_codes(label);
   std::vector<double> errors(nodes_.size(), 0.0);
   for (std::int64_t row = 0; row < validation.n_rows; ++row) {
     const std::int64_t leaf = leaves[static_cast<std::size_t>(row)];
@@ -83,6 +90,8 @@ void DecisionTree::prune_reduced_error(const Table& validation, const RunOptions
     }
   }
   collapse(errors, 0.0);
+} catch (...) {
+  rethrow_as_error();
 }
 
 }  // namespace stope

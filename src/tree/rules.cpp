@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/guarded.hpp"
 #include "stope/tree.hpp"
 
 namespace stope {
@@ -38,7 +39,7 @@ void add_symbolic(RuleCondition& condition, std::int32_t value, bool right) {
 
 }  // namespace
 
-std::vector<Rule> DecisionTree::rules() const {
+std::vector<Rule> DecisionTree::rules() const try {
   std::vector<Rule> rules;
   for (std::size_t leaf = 0; leaf < nodes_.size(); ++leaf) {
     if (!nodes_[leaf].leaf()) continue;
@@ -68,6 +69,8 @@ std::vector<Rule> DecisionTree::rules() const {
     rules.push_back(std::move(rule));
   }
   return rules;
+} catch (...) {
+  rethrow_as_error();
 }
 
 }  // namespace stope

@@ -3,18 +3,21 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <string_view>
+#include <unordered_map>
 
 #include "base/checked.hpp"
+#include "base/guarded.hpp"
 #include "stope/error.hpp"
 #include "stope/tree.hpp"
 
 namespace stope {
 namespace {
 
-using Tables = std::vector<std::pair<std::string, Table>>;
+using NamedTables = std::vector<std::pair<std::string, Table>>;
 
 [[noreturn]] void fail(const std::string& what) {
-  throw Error(ErrorCode::invalid_file, "the tree: " + what);
+  throw Error(ErrorCode::invalid_data, "the tree: " + what);
 }
 
 Table words(const std::string& name, const std::vector<std::string>& items) {
@@ -26,9 +29,11 @@ Table words(const std::string& name, const std::vector<std::string>& items) {
   return table;
 }
 
-const Table& find(const Tables& tables, const std::string& name) {
+const Table& find(const NamedTables& tables, const std::string& name) {
   for (const auto& [key, table] : tables) {
-    if (key == name) return table;
+    if (key != name) continue;
+    table.validate();
+    return table;
   }
   fail("the table '" + name + "' is missing");
 }
@@ -136,7 +141,7 @@ std::vector<TreeNode> nodes_of(const Table& table, const std::vector<TreeAttribu
 
 }  // namespace
 
-Tables DecisionTree::to_tables() const {
+NamedTables DecisionTree::to_tables() const try {
   std::vector<std::string> names, values;
   std::vector<double> types, n_values, has_missing, fills;
   for (const TreeAttribute& attribute : attributes_) {
@@ -160,12 +165,14 @@ Tables DecisionTree::to_tables() const {
   }
   return {{"attributes", attributes},
           {"values", words("value", values)},
-          {"classes", words("class", classes_)},
+          {"classes", words("class", classes_.names())},
           {"target", words("target", {target_})},
           {"nodes", nodes}};
+} catch (...) {
+  rethrow_as_error();
 }
 
-DecisionTree DecisionTree::from_tables(const Tables& tables, const TreeOptions& options) {
+DecisionTree DecisionTree::from_tables(const NamedTables& tables, const TreeOptions& options) try {
   DecisionTree tree;
   tree.options_ = options;
   const std::vector<std::string> target = words_of(find(tables, "target"), "target");
@@ -188,7 +195,7 @@ DecisionTree DecisionTree::from_tables(const Tables& tables, const TreeOptions& 
     attribute.has_missing = whole(column(attributes, "has_missing", false), row, 0, 1) == 1;
     if (attribute.has_missing && attribute.symbolic() && n_values == 0) fail("'" + attribute.name + "' lacks a value");
     const auto first = values.begin() + static_cast<std::ptrdiff_t>(used);
-    attribute.values.assign(first, first + n_values);
+    attribute.values = std::vector<std::string>(first, first + n_values);
     used += static_cast<std::size_t>(n_values);
     const double fill = column(attributes, "fill", false).at(row);
     if (!std::isnan(fill)) attribute.fill = fill;
@@ -198,8 +205,12 @@ DecisionTree DecisionTree::from_tables(const Tables& tables, const TreeOptions& 
   const auto n_classes = static_cast<std::int64_t>(tree.classes_.size());
   tree.nodes_ = nodes_of(nodes, tree.attributes_, n_classes);
   tree.counts_.resize(static_cast<std::size_t>(checked::mul(nodes.n_rows, n_classes)));
+  std::unordered_map<std::string_view, const Column*> by_name;
+  for (const Column& column : nodes.columns) by_name.emplace(column.name, &column);
   for (std::int64_t k = 0; k < n_classes; ++k) {
-    const Column& of_class = column(nodes, "count " + std::to_string(k), false);
+    const auto found = by_name.find("count " + std::to_string(k));
+    if (found == by_name.end() || found->second->nominal()) column(nodes, "count " + std::to_string(k), false);
+    const Column& of_class = *found->second;
     for (std::int64_t row = 0; row < nodes.n_rows; ++row) {
       const double count = of_class.at(row);
       if (!(count >= 0.0) || std::isinf(count))
@@ -208,6 +219,8 @@ DecisionTree DecisionTree::from_tables(const Tables& tables, const TreeOptions& 
     }
   }
   return tree;
+} catch (...) {
+  rethrow_as_error();
 }
 
 }  // namespace stope

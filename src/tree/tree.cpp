@@ -7,7 +7,10 @@
 #include <map>
 #include <set>
 
+#include "base/guarded.hpp"
 #include "base/number_text.hpp"
+#include "base/progress.hpp"
+#include "base/report.hpp"
 #include "stope/error.hpp"
 #include "stope/nearest_name.hpp"
 #include "tree/grow.hpp"
@@ -18,24 +21,27 @@ namespace {
 using discretize::DecisionProblem;
 using discretize::kWeightUnit;
 
-[[noreturn]] void refuse(const std::string& what) {
-  throw Error(ErrorCode::invalid_argument, what);
+[[noreturn]] void refuse(const char* option, const std::string& what) {
+  throw Error(ErrorCode::invalid_argument, what, {.option = option});
 }
 
 void check(const TreeOptions& options) {
   if (options.max_depth && *options.max_depth < 0) {
-    refuse("the maximum depth is " + std::to_string(*options.max_depth) + ": it must be at least 0");
+    refuse("max_depth", "the maximum depth is " + std::to_string(*options.max_depth) + ": it must be at least 0");
   }
   if (options.min_samples_leaf < 1) {
-    refuse("min_samples_leaf is " + std::to_string(options.min_samples_leaf) + ": it must be at least 1");
+    refuse("min_samples_leaf",
+           "min_samples_leaf is " + std::to_string(options.min_samples_leaf) + ": it must be at least 1");
   }
-  if (!(options.min_score >= 0.0)) refuse("the least score " + number_text(options.min_score) + " is not >= 0");
-  if (!(options.ccp_alpha >= 0.0)) refuse("alpha " + number_text(options.ccp_alpha) + " is not >= 0");
-  if (options.balanced && !options.class_weights.empty()) refuse("classes can have weights or be balanced, not both");
+  if (!(options.min_score >= 0.0))
+    refuse("min_score", "the least score " + number_text(options.min_score) + " is not >= 0");
+  if (!(options.ccp_alpha >= 0.0)) refuse("ccp_alpha", "alpha " + number_text(options.ccp_alpha) + " is not >= 0");
+  if (options.balanced && !options.class_weights.empty())
+    refuse("balanced", "classes can have weights or be balanced, not both");
 }
 
 // Lists the first of these names, for messages.
-std::string listed(const std::vector<std::string>& names) {
+std::string listed(const Values& names) {
   constexpr std::size_t kMost = 8;
   std::string text;
   for (std::size_t i = 0; i < names.size() && i < kMost; ++i) text += (i == 0 ? "'" : ", '") + names[i] + "'";
@@ -59,14 +65,16 @@ std::vector<double> class_weights(const DecisionProblem& problem, const TreeOpti
   for (const auto& [name, weight] : options.class_weights) {
     const auto at = std::find(problem.classes.begin(), problem.classes.end(), name);
     if (at == problem.classes.end()) {
-      refuse("class weights: no class is called '" + name + "'" + did_you_mean(name, problem.classes) + "; there are " +
-             listed(problem.classes));
+      refuse("class_weights", "class weights: no class is called '" + name + "'" +
+                                  did_you_mean(name, problem.classes.names()) + "; there are " +
+                                  listed(problem.classes));
     }
     if (!(weight >= kWeightUnit) || std::isinf(weight)) {
-      refuse("the weight " + number_text(weight) + " of class '" + name + "': weights are finite and at least 2^-20");
+      refuse("class_weights",
+             "the weight " + number_text(weight) + " of class '" + name + "': weights are finite and at least 2^-20");
     }
     double& own = weights[static_cast<std::size_t>(at - problem.classes.begin())];
-    if (own != 0.0) refuse("class weights: '" + name + "' has two weights");
+    if (own != 0.0) refuse("class_weights", "class weights: '" + name + "' has two weights");
     own = weight;
   }
   for (double& weight : weights) {
@@ -84,7 +92,8 @@ void weigh(DecisionProblem& problem, const std::vector<double>& of_class) {
     const auto k = static_cast<std::size_t>(problem.class_of[row]);
     const double own = problem.weighted ? static_cast<double>(problem.weight(row)) * kWeightUnit : 1.0;
     const double units = std::nearbyint(own * of_class[k] / kWeightUnit);
-    if (!(units <= static_cast<double>(discretize::kMostWeight - total) / 2)) refuse("the weights sum to 2^42 or more");
+    if (!(units <= static_cast<double>(discretize::kMostWeight - total) / 2))
+      refuse("class_weights", "the weights sum to 2^42 or more");
     const std::int64_t weight = std::max<std::int64_t>(1, static_cast<std::int64_t>(units));
     weights[static_cast<std::size_t>(row)] = weight;
     problem.class_totals[k] += weight;
@@ -126,11 +135,12 @@ TreeNode public_node(const tree::GrownNode& grown, bool exact) {
 
 }  // namespace
 
-DecisionTree DecisionTree::fit(const Table& table, const TreeOptions& options, const RunOptions& run) {
+DecisionTree DecisionTree::fit(const Table& table, const TreeOptions& options, const RunOptions& run) try {
   check(options);
   DecisionProblem problem = discretize::make_problem(table, options.missing, run);
   weigh(problem, class_weights(problem, options));
   const tree::GrowOptions grow{options.criterion, options.max_depth, options.min_samples_leaf, options.min_score};
+  const RunningJob running(run);
   const auto start = std::chrono::steady_clock::now();
   const tree::Grown grown = tree::grow(problem, grow, run);
 
@@ -155,7 +165,10 @@ DecisionTree DecisionTree::fit(const Table& table, const TreeOptions& options, c
     fitted.counts_.push_back(problem.weighted ? static_cast<double>(n) * kWeightUnit : static_cast<double>(n));
   }
   if (options.ccp_alpha > 0.0) fitted.prune_cost_complexity(options.ccp_alpha);
+  hand_report(run, "tree", fitted.report_);
   return fitted;
+} catch (...) {
+  rethrow_as_error();
 }
 
 std::int64_t DecisionTree::n_leaves() const {
@@ -181,7 +194,7 @@ std::vector<std::int64_t> DecisionTree::tested() const {
   return {attributes.begin(), attributes.end()};
 }
 
-CutSet DecisionTree::cuts() const {
+CutSet DecisionTree::cuts() const try {
   std::map<std::int32_t, std::set<double>> numbers;
   std::map<std::int32_t, std::set<std::int32_t>> codes;
   for (const TreeNode& node : nodes_) {
@@ -208,6 +221,8 @@ CutSet DecisionTree::cuts() const {
     cuts.push_back(std::move(of_one));
   }
   return cuts;
+} catch (...) {
+  rethrow_as_error();
 }
 
 }  // namespace stope

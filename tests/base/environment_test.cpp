@@ -59,7 +59,8 @@ TEST_F(Environment, WordsAreThoseOfTheTable) {
   for (const char* good : {"", "differences", "products", "bytes"}) EXPECT_EQ(word(good), good);
   EXPECT_TRUE(environment::is_set(Variable::scan));
   for (const char* bad : {"byte", "bytess", "differences, products", ", ", "s"}) {
-    expect_refused([&] { word(bad); }, std::string("STOPE_SCAN='") + bad + "' is none of differences, products, bytes");
+    expect_refused([&] { word(bad); },
+                   std::string("STOPE_SCAN='") + bad + "' is none of differences, products, nibbles, bytes");
   }
 }
 

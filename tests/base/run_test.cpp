@@ -45,6 +45,28 @@ TEST(CancelToken, CanBeCancelledFromASignalHandler) {
   EXPECT_TRUE(token.cancelled());
 }
 
+TEST(ProgressWatch, CopiesShareWhatTheySee) {
+  const RunOptions run;
+  const ProgressWatch watch = run.watch;
+  EXPECT_FALSE(watch.state().running);
+  EXPECT_EQ(watch.state().phase, "");
+  run.watch.begin();
+  run.watch.begin();  // a job inside the job
+  run.watch.update("search", 3, 10);
+  run.watch.end();
+  std::thread([&] {
+    const ProgressState state = watch.state();
+    EXPECT_EQ(state.phase, "search");
+    EXPECT_EQ(state.done, 3);
+    EXPECT_EQ(state.total, 10);
+    EXPECT_TRUE(state.running);
+  }).join();
+  run.watch.end();
+  EXPECT_FALSE(watch.state().running);
+  EXPECT_EQ(watch.state().done, 3);
+  EXPECT_EQ(RunOptions().watch.state().phase, "") << "each RunOptions has its own";
+}
+
 TEST(MemoryBudget, IsTheLimitGiven) {
   RunOptions options;
   for (const std::int64_t limit : {std::int64_t{1}, std::int64_t{1} << 20, INT64_MAX}) {

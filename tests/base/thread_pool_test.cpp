@@ -2,13 +2,24 @@
 #include "base/thread_pool.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
+#include <filesystem>
+#include <iterator>
+#include <limits>
+#include <memory>
 #include <stdexcept>
 #include <string>
+#include <string_view>
+#include <thread>
 #include <vector>
 
+#include "base/progress.hpp"
+#include "base/threads_for.hpp"
+#include "forking.hpp"
 #include "stope/error.hpp"
 
 namespace stope {
@@ -112,6 +123,75 @@ TEST_P(ThreadPoolOfSize, RefusesNestedWorkInsteadOfWaitingForItself) {
   std::atomic<int> after = 0;
   pool.parallel_for(9, CancelToken(), [&](std::int64_t, int) { ++after; });
   EXPECT_EQ(after.load(), 9);
+}
+
+std::int64_t threads_of_process() {
+  return std::distance(std::filesystem::directory_iterator("/proc/self/task"), std::filesystem::directory_iterator());
+}
+
+TEST(ThreadPool, StartsNoMoreThreadsThanThereAreTasks) {
+  const std::int64_t before = threads_of_process();
+  ThreadPool pool(64);
+  EXPECT_EQ(pool.size(), 64);
+  EXPECT_EQ(threads_of_process(), before) << "a pool without work";
+  pool.parallel_for(1, CancelToken(), [](std::int64_t, int) {});
+  EXPECT_EQ(threads_of_process(), before) << "one task is the caller's";
+  pool.parallel_for(3, CancelToken(), [](std::int64_t, int) {});
+  EXPECT_EQ(threads_of_process(), before + 2);
+  pool.parallel_for(2, CancelToken(), [](std::int64_t, int) {});
+  EXPECT_EQ(threads_of_process(), before + 2) << "threads stay";
+}
+
+TEST(ThreadPool, TellsProgressWhileTheCallerOnlyWaits) {
+  const std::thread::id caller = std::this_thread::get_id();
+  std::atomic<bool> working = false, told = false;
+  RunOptions run;
+  run.progress = [&](std::string_view, std::int64_t done, std::int64_t) {
+    if (working && done == 1) told = true;
+  };
+  PhaseProgress progress(run, "waiting", 2);
+  ThreadPool pool(2);
+  pool.parallel_for(
+      2, CancelToken(),
+      [&](std::int64_t, int) {
+        if (std::this_thread::get_id() == caller) {
+          while (!working) std::this_thread::yield();
+          return;
+        }
+        progress.add(1);
+        working = true;
+        for (int i = 0; i < 3000 && !told; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+        working = false;
+      },
+      &progress);
+  EXPECT_TRUE(told);
+}
+
+TEST(ThreadsFor, IsAsManyAsTheWorkIsWorth) {
+  EXPECT_EQ(threads_for(0.0, 8), 1);
+  EXPECT_EQ(threads_for(1e9, 8), 8);
+  EXPECT_EQ(threads_for(4.5 * kSecondsPerThread, 8), 4);
+  EXPECT_EQ(threads_for(std::numeric_limits<double>::infinity(), 3), 3);
+  EXPECT_EQ(threads_for(1.0, 0), 1);
+}
+
+TEST(ThreadPool, EndsInAForkedProcessWithoutItsThreads) {
+  if (const std::string why = why_no_fork(); !why.empty()) GTEST_SKIP() << why;
+  auto pool = std::make_unique<ThreadPool>(4);
+  pool->parallel_for(4, CancelToken(), [](std::int64_t, int) {});
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    alarm(10);  // a destructor that waits for ever ends the child with a signal
+    pool.reset();
+    ThreadPool other(2);
+    std::atomic<int> runs = 0;
+    other.parallel_for(10, CancelToken(), [&](std::int64_t, int) { ++runs; });
+    _exit(runs == 10 ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
 }
 
 TEST(ThreadPool, AnotherPoolInsideATaskIsFine) {

@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import signal
 import sys
 
 import pytest
@@ -11,6 +12,10 @@ sys.path.insert(0, str(HERE))
 sys.path.insert(0, str(HERE.parent / "oracle"))
 
 import program  # noqa: E402
+
+# Whoever starts a command in the background has it ignore Ctrl-C, and the program would keep to that.
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_sessionstart(session):

@@ -37,10 +37,13 @@ def npy(header, body=b"", version=(1, 0), length=None):
 
 def refuse(folder, code, *args, says=(), place=None, **more):
     """Runs the program; it must fail with `code` and one line that says what, and leave the folder as it was."""
-    before = {p: p.stat().st_mtime_ns for p in folder.rglob("*")}
+    before = {p: p.lstat().st_mtime_ns for p in folder.rglob("*")}
     done = run(*args, code=None, cwd=folder, **more)
     assert done.code == code, f"exit {done.code}, expected {code}\n{done.err}"
-    assert done.out == b"", done.out[:200]
+    if "--json" in args:
+        assert done.json()["error"]["exit_code"] == code
+    else:
+        assert done.out == b"", done.out[:200]
     lines = [line for line in done.err.splitlines() if line.strip()]
     errors = done.error_lines()
     assert len(errors) == 1 and errors[0] == lines[-1], done.err
@@ -48,7 +51,7 @@ def refuse(folder, code, *args, says=(), place=None, **more):
         assert word.lower() in errors[0].lower(), f"{word!r} not in: {errors[0]}"
     if place:
         assert re.search(re.escape(place) + r"\b", errors[0]), f"{place} not in: {errors[0]}"
-    after = {p: p.stat().st_mtime_ns for p in folder.rglob("*")}
+    after = {p: p.lstat().st_mtime_ns for p in folder.rglob("*")}
     assert after == before, f"left behind: {set(after) - set(before)}"
     return errors[0]
 
@@ -140,7 +143,7 @@ def test_number_in_a_numeric_column(box):
 
 def test_decimal_commas(box):
     put(box, "bad.csv", "x;y\n1,5;a\n2,5;b\n")
-    refuse(box, 3, *classify("bad.csv", "bad.csv", "--numeric", "x"), says="1,5", place="bad.csv:2:1")
+    refuse(box, 3, *classify("bad.csv", "bad.csv", "--numeric", "x", "--decimal", "."), says="1,5", place="bad.csv:2:1")
 
 
 # --- options ----------------------------------------------------------------------------------------------------------
@@ -276,12 +279,11 @@ def test_negative_sample_weight(box):
     assert "w" in error
 
 
-def test_data_need_a_file_with_json(box):
+def test_data_and_json_do_not_share_stdout(box):
     words = ["classify", "train.csv", "test.csv", "--target", "y", "-k", 1, "--json"]
     refuse(box, 2, *words, "-o", "-", says="-o")
     done = run(*words, cwd=box)
     assert isinstance(done.json(), dict) and "prediction\n" not in done.text  # one object and nothing else
-    assert "-o" in done.err
 
 
 def test_both_tables_from_standard_input(box):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import linalg
 from sklearn import datasets
-from sklearn.decomposition import PCA
+from sklearn.decomposition import PCA, TruncatedSVD
 from sklearn.linear_model import LinearRegression, Ridge
 
 from program import find_key, run, rows, write_csv, write_matrix
@@ -64,7 +64,7 @@ def read_components(path):
     attributes = [r for r in records if r["kind"] == "attribute"]
     return {
         "names": [r["name"] for r in attributes],
-        "mean": np.array([float(r["mean"]) for r in attributes]),
+        "mean": np.array([float(r.get("mean", "nan")) for r in attributes]),
         "scale": np.array([float(r["scale"]) for r in attributes]),
         "components": np.array([[float(r[n]) for n in names] for r in attributes]).T,
         "variance": np.array(of["explained_variance"]),
@@ -171,6 +171,27 @@ def test_pca_as_scikit_learn(tmp_path, k, whiten):
         assert np.abs(scores_of(second.text) - model.transform(x)).max() <= 1e-6 * size
         header, records = rows(second.text)
         assert header[-1] == "label" and records[0][-1] == "c" + str(data.target[0])
+
+
+@pytest.mark.parametrize("k", [1, 3])
+def test_pca_without_centring_as_scikit_learn(tmp_path, k):
+    for data in (datasets.load_iris(), datasets.load_wine(), datasets.load_breast_cancer(), datasets.load_digits()):
+        x = data.data[: len(data.data) // 2 + 60]
+        model = TruncatedSVD(k, algorithm="arpack").fit(x)
+        out, saved = tmp_path / "c.csv", tmp_path / "m.stope"
+        train = write_matrix(tmp_path / "a.csv", x)
+        first = run("pca", train, "--no-center", "--n-components", k, "--components-out", out, "--model-out", saved)
+        got = read_components(out)
+        assert np.abs(got["components"] - model.components_).max() <= 1e-6
+        assert got["variance"] == pytest.approx(model.explained_variance_, rel=1e-8)
+        assert got["ratio"] == pytest.approx(model.explained_variance_ratio_, rel=1e-8)
+        assert got["singular"] == pytest.approx(model.singular_values_, rel=1e-9)
+        test = write_matrix(tmp_path / "b.csv", data.data)
+        size = np.abs(model.transform(data.data)).max()
+        for again in (run("pca", test, "--apply", out), run("predict", saved, test)):
+            assert np.abs(scores_of(again.text) - model.transform(data.data)).max() <= 1e-6 * size
+        assert np.abs(scores_of(first.text) - model.transform(x)).max() <= 1e-6 * size
+    assert "needs centring" in run("pca", train, "--no-center", "--n-components", 0.5, code=2).err
 
 
 def fit(path, folder, *options):

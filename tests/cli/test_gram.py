@@ -79,12 +79,12 @@ def test_check_finds_a_wrong_number(tmp_path):
 @pytest.mark.parametrize("change,says", [
     (lambda d: d[:10], "needs 16 bytes"),
     (lambda d: d[:-1], "vector is cut off"),
-    (lambda d: d[:16 + 4 * 4 * 2 + 3], "ends in row 3"),
+    (lambda d: d[:16 + 4 * 4 * 2 + 3], "ends in row 2"),
     (lambda d: d + b"\0", "belong to nothing"),
     (lambda d: struct.pack("<i", -4) + d[4:], "-4 columns"),
     (lambda d: d[:4] + struct.pack("<i", 0) + d[8:], "0 rows"),
     (lambda d: d[:4] + struct.pack("<i", 2**31 - 1) + d[8:], "ends in row"),
-    (lambda d: struct.pack("<ii", 2**31 - 1, 2**31 - 1) + d[8:], "ends in row 1"),
+    (lambda d: struct.pack("<ii", 2**31 - 1, 2**31 - 1) + d[8:], "ends in row 0"),
     (lambda d: d[:9] + b"\7" + d[10:], "byte 9 of the header"),
 ])
 def test_files_that_lie(tmp_path, change, says):
@@ -103,7 +103,7 @@ def test_results_that_are_none(tmp_path):
     assert "it cannot be its result" in run("check", "a.gram", "z.gram", cwd=tmp_path, code=3).err
     assert "has one row" in run("check", "a.gram", "b.gram", cwd=tmp_path, code=3).err
     (tmp_path / "cut.gram").write_bytes((tmp_path / "z.gram").read_bytes()[:-2])
-    assert "ends in row 1" in run("check", "b.gram", "cut.gram", cwd=tmp_path, code=3).err
+    assert "ends in row 0" in run("check", "b.gram", "cut.gram", cwd=tmp_path, code=3).err
 
 
 @pytest.mark.bad_input

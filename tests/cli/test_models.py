@@ -1,6 +1,7 @@
 """Model files: a saved model predicts, byte for byte, what the fit did; damaged or foreign files are refused."""
 
 import gzip
+import re
 import struct
 
 import pytest
@@ -60,6 +61,19 @@ def test_components_and_coefficients(box):
     assert done.json()["scores"]["rows"] == 6
 
 
+@pytest.mark.parametrize("compat", ["none", "rapidminer"])
+def test_a_normalisation(box, compat):
+    fit = ["normalize", "train.csv", "--method", "range", "--min", -1, "--max", 3, "--compat", compat]
+    run(*fit, "--model-out", "n.stope", "-o", "fit.csv", cwd=box)
+    done = run("predict", "n.stope", "train.csv", "-o", "saved.csv", "--json", cwd=box)
+    assert (box / "saved.csv").read_text() == (box / "fit.csv").read_text()
+    assert done.json()["model"] == {"path": "n.stope", "kind": "normalisation"}
+    # Other rows get the numbers that the training rows gave: x and z are numbers from 0 to 7 and from 1 to 5.
+    more = records(run("predict", "n.stope", "more.csv", cwd=box).text)
+    assert float(more[1]["x"]) == (3 - 0) / 7 * 4 - 1
+    assert run("info", "n.stope", cwd=box).text.count("range") == 1
+
+
 def test_types_and_roles_come_from_the_model(box):
     (box / "codes.csv").write_text("code,y,id\n1,a,p\nx,b,q\n2,a,r\n")
     run("classify", "codes.csv", "--target", "y", "--id", "id", "-k", 1, "--model-out", "m.stope", cwd=box)
@@ -73,8 +87,12 @@ def test_types_and_roles_come_from_the_model(box):
 def test_info_shows_what_is_inside(box):
     run("classify", "train.csv", "--target", "y", "-k", 3, "--metric", "gower", "--model-out", "m.stope", cwd=box)
     text = run("info", "m.stope", cwd=box).text
-    for word in ["neighbors", "version 1", "gower", "6 rows, 4 columns", "label", "2 values"]:
+    for word in ["neighbors", "version 1", "gower", "trained on  ", "6 rows", "label", "2 values"]:
         assert word in text
+    assert re.search(r"saved +20\d\d-\d\d-\d\d \d\d:\d\d UTC\n", text)
+    assert "holds" not in text and "holds train  " in run("info", "m.stope", "--all", cwd=box).text
+    run("tree", "train.csv", "--target", "y", "--missing-policy", "value", "--model-out", "t.stope", "-o", "t.txt", cwd=box)
+    assert re.search(r"trained on +6 rows\n", run("info", "t.stope", cwd=box).text)
     model = run("info", "m.stope", "--json", cwd=box).json()["model"]
     assert model["kind"] == "neighbors" and model["options"]["n_neighbors"] == "3"
     assert [c["name"] for c in model["columns"]] == ["x", "z", "c", "y"]

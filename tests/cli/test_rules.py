@@ -23,6 +23,15 @@ def predictions(done):
     return [r["prediction"] for r in records(done.text)]
 
 
+def test_a_warning_of_the_library_names_the_options_that_help(tmp_path):
+    train = table(tmp_path, "train.csv", "x,z,y\n1,1000,b\n2,5000,a\n")
+    done = run("classify", train, train, "--target", "y", "-k", 1, "--json", "-o", tmp_path / "out.csv")
+    warning = ("the range of 'z' (4000) is 4000 times that of 'x' (1) and will dominate the distance: normalise the features, "
+               "or weight them (--normalize z or range evens them out; or use --feature-weights)")
+    assert json.loads(done.text)["warnings"] == [warning]
+    assert "stope: warning: " + warning in done.err
+
+
 # --- labels, attributes, values ------------------------------------------------------------------------------------
 
 

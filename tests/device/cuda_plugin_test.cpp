@@ -3,6 +3,8 @@
 #include "device/cuda_plugin.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <string>
@@ -112,7 +114,7 @@ class FakeGpus : public testing::Test {
 
 TEST_F(FakeGpus, DevicesAreChosenByNumber) {
   EXPECT_EQ(choose("cuda").gpus, std::vector<int>{1});
-  EXPECT_EQ(choose("cuda").reason, "--device cuda: New Card, sm_90");
+  EXPECT_EQ(choose("cuda").reason, "device cuda: New Card, sm_90");
   EXPECT_EQ(choose("cuda:1,1").gpus, (std::vector<int>{1, 1}));
   EXPECT_NE(choose("auto").backend, device::Backend::cuda);
   EXPECT_NE(choose("cpu").backend, device::Backend::cuda);
@@ -121,6 +123,38 @@ TEST_F(FakeGpus, DevicesAreChosenByNumber) {
   for (const char* wrong : {"cuda:", "cuda:0,", "cuda:,0", "cuda:0,,1", "cuda:-1", "cuda:1x", "cuda:99999999999"}) {
     refusal(wrong, ErrorCode::invalid_argument);
   }
+}
+
+TEST_F(FakeGpus, DevicesAreChosenByUuid) {
+  EXPECT_EQ(choose("cuda:GPU-89a1b2c3-d72c-4106-c12f-20bd9faed9f6").gpus, std::vector<int>{1});
+  EXPECT_EQ(choose("cuda:GPU-89a").gpus, std::vector<int>{1}) << "a beginning that only one has";
+  EXPECT_EQ(choose("cuda:GPU-89A1,1").gpus, (std::vector<int>{1, 1}));
+  EXPECT_NE(refusal("cuda:GPU-8932", ErrorCode::device_unavailable).find("GPU 0, Old Card: compute"),
+            std::string::npos);
+  const std::string both = "GPU-8932f937-d72c-4106-c12f-20bd9faed9f6, GPU-89a1b2c3-d72c-4106-c12f-20bd9faed9f6";
+  EXPECT_EQ(refusal("cuda:GPU-89", ErrorCode::invalid_argument),
+            "'GPU-89' is the beginning of several GPUs' UUIDs: " + both);
+  EXPECT_EQ(refusal("cuda:MIG-89a1", ErrorCode::device_unavailable),
+            "there is no GPU 'MIG-89a1': this machine has " + both);
+  EXPECT_EQ(device_info().gpus[1].uuid, "GPU-89a1b2c3-d72c-4106-c12f-20bd9faed9f6");
+  refusal("cuda:gpu-89a1", ErrorCode::invalid_argument);
+}
+
+// A child of fork() has no CUDA once its parent had it.
+TEST_F(FakeGpus, AForkedProcessIsToldThatCudaIsGone) {
+  ASSERT_NE(device::cuda().functions, nullptr);
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    const std::string words = refusal("cuda", ErrorCode::device_unavailable);
+    const bool told = words.find("was forked from one that had already used CUDA") != std::string::npos;
+    const bool cpu = choose("cpu").backend != device::Backend::cuda && choose("auto").backend != device::Backend::cuda;
+    _exit(told && cpu && device_info().gpus.empty() && !device::cuda_lives() ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+  EXPECT_TRUE(device::cuda_lives());
 }
 
 TEST_F(FakeGpus, DeviceInfoListsThem) {

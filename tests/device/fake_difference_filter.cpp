@@ -78,10 +78,6 @@ int differences_finish(abi::DifferenceFilter* filter, std::int64_t* n_always, ab
   return 0;
 }
 
-int differences_voters(abi::DifferenceFilter* filter, const knn::Voters* voters, abi::Failure* failure) {
-  return filter->votes.load(*voters, failure);
-}
-
 int differences_search(abi::DifferenceFilter* filter, const abi::DifferenceQuery* query, abi::FilterAnswer* answer,
                        abi::Failure* failure) {
   if (the_host->device_fails()) return fail(failure, ErrorCode::device_lost, "lost while searching");
@@ -96,9 +92,9 @@ int differences_search(abi::DifferenceFilter* filter, const abi::DifferenceQuery
              0,
              {}};
   if (query->vote != nullptr) {
-    if (!filter->votes.ready) return fail(failure, ErrorCode::internal, "nobody to vote");
     if (the_host->alloc_fails()) return fail(failure, ErrorCode::out_of_memory, "cannot allocate on the GPU");
     const abi::Vote& vote = *query->vote;
+    filter->votes.rows = vote.voters->rows;
     filter->votes.cast(vote.rule, {vote.ks, vote.ks + vote.n_ks}, query->k, query->n, filter->distances, filter->found,
                        filter->uncertified);
     answer->winners = filter->votes.winners.data();
@@ -115,7 +111,6 @@ void add_differences(abi::Functions& functions) {
   functions.differences_destroy = &differences_destroy;
   functions.differences_load = &differences_load;
   functions.differences_finish = &differences_finish;
-  functions.differences_voters = &differences_voters;
   functions.differences_search = &differences_search;
 }
 

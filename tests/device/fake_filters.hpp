@@ -15,25 +15,11 @@
 
 namespace stope::fake {
 
-// What training rows vote with. Predictions use up the lists of k, which are empty afterwards.
+// Predictions of a batch. They use up the lists of k, which are empty afterwards.
 struct Votes {
-  std::vector<std::int32_t> codes, winners;
-  std::vector<double> targets, sample_weights, values;
-  knn::Voters rows{};
-  bool ready = false;
-
-  int load(const knn::Voters& voters, abi::Failure* failure) {
-    if (the_host->alloc_fails()) return fail(failure, ErrorCode::out_of_memory, "cannot allocate on the GPU");
-    if (the_host->device_fails()) return fail(failure, ErrorCode::device_lost, "lost while loading");
-    const auto copy = [&](auto& to, const auto* from) {
-      if (from != nullptr) to.assign(from, from + voters.n_rows);
-      return from != nullptr ? to.data() : nullptr;
-    };
-    rows = {copy(codes, voters.codes), voters.n_classes, copy(targets, voters.targets),
-            copy(sample_weights, voters.sample_weights), voters.n_rows};
-    ready = true;
-    return 0;
-  }
+  std::vector<std::int32_t> winners;
+  std::vector<double> values;
+  knn::VoterView rows{};  // points into VotersOnGpu, which must still be there
 
   void cast(const knn::VoteRule rule, const std::vector<std::int64_t>& ks, std::int64_t k, std::int64_t n,
             std::vector<double>& distances, std::vector<std::int32_t>& found, std::vector<std::int32_t>& uncertified) {
@@ -65,6 +51,12 @@ struct Votes {
 
 namespace stope::knn::cuda_abi {
 
+struct VotersOnGpu {
+  std::vector<std::int32_t> codes;
+  std::vector<double> targets, sample_weights;
+  knn::VoterView rows{};
+};
+
 // A filter that keeps the rows and answers when a batch is collected: the query rows must still be there then.
 struct TensorFilter {
   struct Slot {
@@ -79,7 +71,6 @@ struct TensorFilter {
     fake::Votes votes;
   };
   MixedEuclidean measure;
-  fake::Votes voters;
   std::vector<knn::Attribute> attributes;
   std::vector<std::int32_t> unmasked;  // attributes that no query may lack
   int byte_factor = 0;

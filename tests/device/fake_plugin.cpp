@@ -48,7 +48,9 @@ void look(cuda_abi::Machine* machine) {
   machine->n_gpus = 2;
   std::strcpy(machine->gpus[0].name, "Old Card");
   machine->gpus[0].major = 7;
+  std::strcpy(machine->gpus[0].uuid, "GPU-8932f937-d72c-4106-c12f-20bd9faed9f6");
   std::strcpy(machine->gpus[1].name, "New Card");
+  std::strcpy(machine->gpus[1].uuid, "GPU-89a1b2c3-d72c-4106-c12f-20bd9faed9f6");
   machine->gpus[1].major = plays("old gpus") ? 6 : 9;
   for (int i = 0; i < 2; ++i) machine->gpus[i].memory_bytes = std::int64_t{80} << 30;
 }

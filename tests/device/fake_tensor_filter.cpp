@@ -91,8 +91,22 @@ int tensor_finish(abi::TensorFilter* filter, int number, std::int64_t* n_always,
   return 0;
 }
 
-int tensor_voters(abi::TensorFilter* filter, const knn::Voters* voters, abi::Failure* failure) {
-  return filter->voters.load(*voters, failure);
+int voters_create(std::int32_t, const knn::VoterView* voters, abi::VotersOnGpu** copy, abi::Failure* failure) {
+  if (the_host->alloc_fails()) return fail(failure, ErrorCode::out_of_memory, "cannot allocate on the GPU");
+  if (the_host->device_fails()) return fail(failure, ErrorCode::device_lost, "lost while loading");
+  auto made = std::make_unique<abi::VotersOnGpu>();
+  const auto keep = [&](auto& to, const auto* from) {
+    if (from != nullptr) to.assign(from, from + voters->n_rows);
+    return from != nullptr ? to.data() : nullptr;
+  };
+  made->rows = {keep(made->codes, voters->codes), voters->n_classes, keep(made->targets, voters->targets),
+                keep(made->sample_weights, voters->sample_weights), voters->n_rows};
+  *copy = made.release();
+  return 0;
+}
+
+void voters_destroy(abi::VotersOnGpu* copy) {
+  const std::unique_ptr<abi::VotersOnGpu> owner(copy);
 }
 
 int tensor_submit(abi::TensorFilter* filter, int number, const abi::TensorQuery* query, abi::Failure* failure) {
@@ -102,7 +116,6 @@ int tensor_submit(abi::TensorFilter* filter, int number, const abi::TensorQuery*
   if (slot.busy || !filter->tables[query->buffer].ready || !fits)
     return fail(failure, ErrorCode::internal, "a batch that cannot be");
   if (query->vote != nullptr) {
-    if (!filter->voters.ready) return fail(failure, ErrorCode::internal, "nobody to vote");
     // Room for predictions is made when they come.
     if (the_host->alloc_fails()) return fail(failure, ErrorCode::out_of_memory, "cannot allocate on the GPU");
   }
@@ -113,7 +126,7 @@ int tensor_submit(abi::TensorFilter* filter, int number, const abi::TensorQuery*
   if (query->vote != nullptr) {
     slot.rule = query->vote->rule;
     slot.ks.assign(query->vote->ks, query->vote->ks + query->vote->n_ks);
-    slot.votes.rows = filter->voters.rows;
+    slot.votes.rows = query->vote->voters->rows;
   }
   if (query->device_rows != nullptr) {
     slot.device_rows.resize(static_cast<std::size_t>(query->n * filter->width));
@@ -172,7 +185,8 @@ void add_filter(abi::Functions& functions) {
   functions.tensor_load = &tensor_load;
   functions.tensor_wait = &tensor_wait;
   functions.tensor_finish = &tensor_finish;
-  functions.tensor_voters = &tensor_voters;
+  functions.voters_create = &voters_create;
+  functions.voters_destroy = &voters_destroy;
   functions.tensor_submit = &tensor_submit;
   functions.tensor_collect = &tensor_collect;
 }

@@ -4,8 +4,8 @@
 #include <cstdlib>
 
 #include "discretize_cases.hpp"
-#include "stope/discretize.hpp"
 #include "stope/error.hpp"
+#include "stope/find_cuts.hpp"
 
 namespace stope {
 namespace {
@@ -65,8 +65,7 @@ TEST(ApplyCuts, LabelsReadBackAsTheSameNumbers) {
     table.n_rows = 1;
     table.columns = {make_numeric("x", {0.0})};
     const CutSet cuts = {{"x", false, {cut}, {}}};
-    const std::vector<std::string> labels =
-        apply_cuts(table, cuts, {MissingPolicy::value, CodeStyle::labels}).columns[0].values;
+    const Values labels = apply_cuts(table, cuts, {MissingPolicy::value, CodeStyle::labels}).columns[0].values;
     EXPECT_EQ(std::strtod(labels[1].c_str() + 1, nullptr), cut) << labels[1];
     EXPECT_EQ(labels[0].substr(0, 6), "(-inf,");
     EXPECT_EQ(std::strtod(labels[0].c_str() + 6, nullptr), cut) << labels[0];
@@ -120,10 +119,10 @@ TEST(ApplyCuts, WhatDoesNotFitIsRefused) {
     }
     return ErrorCode::internal;
   };
-  EXPECT_EQ(code({{"z", false, {1}, {}}}, "small.csv has no column 'z'"), ErrorCode::invalid_file);
-  EXPECT_EQ(code({{"color", false, {1}, {}}}, "'color' is nominal"), ErrorCode::invalid_file);
-  EXPECT_EQ(code({{"x", true, {}, {"a"}}}, "'x' is numeric"), ErrorCode::invalid_file);
-  EXPECT_EQ(code({{"y", true, {}, {"a"}}}, "not a feature"), ErrorCode::invalid_file);
+  EXPECT_EQ(code({{"z", false, {1}, {}}}, "small.csv: there is no column 'z'"), ErrorCode::invalid_data);
+  EXPECT_EQ(code({{"color", false, {1}, {}}}, "'color' is nominal"), ErrorCode::invalid_data);
+  EXPECT_EQ(code({{"x", true, {}, {"a"}}}, "'x' is numeric"), ErrorCode::invalid_data);
+  EXPECT_EQ(code({{"y", true, {}, {"a"}}}, "not a feature"), ErrorCode::invalid_data);
   EXPECT_EQ(code({{"x", false, {2, 1}, {}}}, "do not ascend"), ErrorCode::invalid_argument);
   EXPECT_EQ(code({{"x", false, {kNan}, {}}}, "NaN"), ErrorCode::invalid_argument);
   EXPECT_EQ(code({{"color", true, {}, {"a", "a"}}}, "twice"), ErrorCode::invalid_argument);
@@ -142,7 +141,7 @@ TEST(ApplyCuts, AValueSpelledAsMissingOnesIsRefusedBesideThem) {
     } catch (const Error& error) {
       EXPECT_NE(std::string(error.what()).find("marks.csv: column 'c', row 0: the value '?'"), std::string::npos)
           << error.what();
-      return error.code() == ErrorCode::invalid_file;
+      return error.code() == ErrorCode::invalid_data;
     }
     return false;
   };

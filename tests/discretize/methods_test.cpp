@@ -10,17 +10,18 @@
 #include "discretize_cases.hpp"
 #include "effort.hpp"
 #include "oracle/interval_oracle.hpp"
-#include "stope/discretize.hpp"
 #include "stope/error.hpp"
+#include "stope/find_cuts.hpp"
+#include "stope/tree.hpp"
 
 namespace stope {
 namespace {
 
 using discretize_cases::Shape;
 
-constexpr DiscretizeMethod kMethods[] = {DiscretizeMethod::md_global, DiscretizeMethod::mdlp,
-                                         DiscretizeMethod::chimerge, DiscretizeMethod::equal_width,
-                                         DiscretizeMethod::equal_frequency};
+constexpr DiscretizeMethod kMethods[] = {DiscretizeMethod::md_global,   DiscretizeMethod::md_local,
+                                         DiscretizeMethod::mdlp,        DiscretizeMethod::chimerge,
+                                         DiscretizeMethod::equal_width, DiscretizeMethod::equal_frequency};
 
 DiscretizeOptions by(DiscretizeMethod method) {
   DiscretizeOptions options;
@@ -244,6 +245,23 @@ TEST(Methods, NothingDependsOnRowOrderOrThreads) {
         EXPECT_EQ(a[i].values, b[i].values);
       }
     }
+  }
+}
+
+TEST(Methods, LocalCutsAreThoseOfATree) {
+  Random random(31);
+  for (int trial = 0; trial < 20; ++trial) {
+    const Table table = random_table(random, trial, 300, trial % 2 == 0);
+    BackendReport report;
+    const CutSet cuts = find_cuts(table, by(DiscretizeMethod::md_local), {}, &report);
+    const CutSet of_tree = DecisionTree::fit(table, {.missing = MissingPolicy::value}).cuts();
+    ASSERT_EQ(cuts.size(), of_tree.size());
+    for (std::size_t i = 0; i < cuts.size(); ++i) {
+      EXPECT_EQ(cuts[i].name, of_tree[i].name);
+      EXPECT_EQ(cuts[i].numbers, of_tree[i].numbers);
+      EXPECT_EQ(cuts[i].values, of_tree[i].values);
+    }
+    EXPECT_NE(report.backend, "");
   }
 }
 

@@ -79,7 +79,7 @@ TEST(Problem, WeightsAreCountedInUnitsAndRowsOfWeightZeroAreLeftOut) {
 TEST(Problem, WhatCannotBeUsedIsRefusedWithItsPlace) {
   Table table = small_table();
   EXPECT_EQ(code_of(table, MissingPolicy::error, "small.csv: column 'x', row 1: a missing value"),
-            ErrorCode::invalid_file);
+            ErrorCode::invalid_data);
   Table no_label = table;
   no_label.columns[1].role = Role::regular;
   EXPECT_EQ(code_of(no_label, MissingPolicy::value, "small.csv: which column is the label?"),
@@ -91,20 +91,20 @@ TEST(Problem, WhatCannotBeUsedIsRefusedWithItsPlace) {
   Table missing_label = table;
   missing_label.columns[1] = make_nominal("y", {0, 1, -1, 1, 0}, {"a", "b"});
   missing_label.columns[1].role = Role::label;
-  EXPECT_EQ(code_of(missing_label, MissingPolicy::value, "row 2: a missing label"), ErrorCode::invalid_file);
+  EXPECT_EQ(code_of(missing_label, MissingPolicy::value, "row 2: the label is missing"), ErrorCode::invalid_data);
   missing_label.columns[1] = make_nominal("y", {0, 1, 0, 1, -1}, {"a", "b"});
   missing_label.columns[1].role = Role::label;
-  EXPECT_EQ(code_of(missing_label, MissingPolicy::drop, "row 4: a missing label"),
-            ErrorCode::invalid_file);  // one of 0, 3, 4
+  EXPECT_EQ(code_of(missing_label, MissingPolicy::drop, "row 4: the label is missing"),
+            ErrorCode::invalid_data);  // one of 0, 3, 4
   for (const double weight : {-1.0, kNan, 0x1.0p43}) {
     Table weighted = table;
     weighted.columns[3] = make_numeric("w", {1.0, weight, 1.0, 1.0, 1.0});
     weighted.columns[3].role = Role::weight;
-    EXPECT_EQ(code_of(weighted, MissingPolicy::value, "'w', row 1"), ErrorCode::invalid_file);
+    EXPECT_EQ(code_of(weighted, MissingPolicy::value, "'w', row 1"), ErrorCode::invalid_data);
   }
   Table nothing = table;
   nothing.columns[0] = make_numeric("x", {kNan, kNan, kNan, kNan, kNan});
-  EXPECT_EQ(code_of(nothing, MissingPolicy::drop, "no row remains"), ErrorCode::invalid_file);
+  EXPECT_EQ(code_of(nothing, MissingPolicy::drop, "no row remains"), ErrorCode::invalid_data);
   EXPECT_EQ(make_problem(nothing, MissingPolicy::fill).fills[0].number, std::nullopt);
 }
 

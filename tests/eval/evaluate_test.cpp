@@ -179,9 +179,9 @@ TEST(EvaluateClassification, LeaveOneOutByHand) {
   // k = 3: 0: 1 2 10 = a b b (wrong); 1: 0 2 10 = a b b (wrong); 2: 1 0 10 = a a b (wrong); the rest b: 3 of 6.
   const Evaluation evaluation = evaluate(line_table(), options_of(Scheme::leave_one_out, {3, 1}));
   EXPECT_EQ(evaluation.of_k[0].classification.accuracy, 0.5);
-  EXPECT_EQ(evaluation.of_k[0].classification.confusion, (std::vector<std::int64_t>{0, 2, 0, 1, 3, 0}));
+  EXPECT_EQ(evaluation.of_k[0].classification.confusion_matrix(), (std::vector<std::int64_t>{0, 2, 0, 1, 3, 0}));
   EXPECT_EQ(evaluation.of_k[1].classification.accuracy, 5.0 / 6.0);
-  EXPECT_EQ(evaluation.of_k[1].classification.confusion, (std::vector<std::int64_t>{2, 0, 0, 1, 3, 0}));
+  EXPECT_EQ(evaluation.of_k[1].classification.confusion_matrix(), (std::vector<std::int64_t>{2, 0, 0, 1, 3, 0}));
   EXPECT_TRUE(evaluation.of_k[0].fold_scores.empty());
   EXPECT_EQ(evaluation.best, 1u);
 }
@@ -288,7 +288,7 @@ TEST(EvaluateMissingLabels, AreAnErrorByDefault) {
   for (const Scheme scheme : {Scheme::cross_validation, Scheme::holdout, Scheme::leave_one_out}) {
     EvaluateOptions options = options_of(scheme, {1});
     options.n_folds = 2;
-    expect_error(ErrorCode::invalid_file, "t.csv: the label 'class' of row 3 is missing",
+    expect_error(ErrorCode::invalid_data, "t.csv: column 'class', row 3: the label is missing",
                  [&] { evaluate(table, options); });
   }
 }
@@ -302,7 +302,7 @@ TEST(EvaluateMissingLabels, TrainAsClassZeroUnderRapidMinerAndAreNotScored) {
   options.knn.compat = Compat::rapidminer;
   const ClassificationScores scores = evaluate(table, options).of_k[0].classification;
   EXPECT_EQ(scores.n_rows, 3);
-  EXPECT_EQ(scores.confusion, (std::vector<std::int64_t>{2, 0, 0, 1, 0, 0}));
+  EXPECT_EQ(scores.confusion_matrix(), (std::vector<std::int64_t>{2, 0, 0, 1, 0, 0}));
 }
 
 TEST(EvaluateOptionsChecks, ALabelIsNeeded) {

@@ -1,14 +1,18 @@
 // Scores: confusion matrix, accuracy, kappa, precision, recall, F1; RMSE, MAE, R2; the undefined cases.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "base/random.hpp"
 #include "stope/error.hpp"
 #include "stope/eval.hpp"
+#include "stope/warning.hpp"
 
 namespace stope {
 namespace {
@@ -41,7 +45,7 @@ TEST(ClassificationScores, AgreeWithScikitLearn) {
   const ClassificationScores scores =
       score_classification({"a", "b", "c"}, {0, 1, 2, 2, 1, 0, 1, 2, 0, 1}, {0, 2, 2, 1, 1, 0, 1, 2, 1, 1});
   EXPECT_EQ(scores.n_rows, 10);
-  EXPECT_EQ(scores.confusion, (Counts{2, 1, 0, 0, 0, 3, 1, 0, 0, 1, 2, 0}));
+  EXPECT_EQ(scores.confusion_matrix(), (Counts{2, 1, 0, 0, 0, 3, 1, 0, 0, 1, 2, 0}));
   EXPECT_EQ(scores.support, (Counts{3, 4, 3}));
   EXPECT_EQ(scores.accuracy, 0.7);
   EXPECT_NEAR(scores.kappa, 0.5384615384615384, kTight);
@@ -56,7 +60,7 @@ TEST(ClassificationScores, AMissingPredictionIsWrong) {
   // p = [0,2,2,1,3,0,1,2,3,1], labels=[0,1,2,3], means over labels=[0,1,2].
   const ClassificationScores scores = score_classification({"a", "b", "c"}, {0, 1, 2, 2, 1, 0, 1, 2, 0, 1},
                                                            {0, 2, 2, 1, kMissingCode, 0, 1, 2, kMissingCode, 1});
-  EXPECT_EQ(scores.confusion, (Counts{2, 0, 0, 1, 0, 2, 1, 1, 0, 1, 2, 0}));
+  EXPECT_EQ(scores.confusion_matrix(), (Counts{2, 0, 0, 1, 0, 2, 1, 1, 0, 1, 2, 0}));
   EXPECT_EQ(scores.accuracy, 0.6);
   EXPECT_NEAR(scores.kappa, 0.452054794520548, kTight);
   expect_near(scores.precision, {1.0, 2.0 / 3, 2.0 / 3});
@@ -69,7 +73,7 @@ TEST(ClassificationScores, RowsWithoutTruthDoNotCount) {
   const ClassificationScores scores =
       score_classification({"a", "b"}, {0, kMissingCode, 1, kMissingCode}, {0, 1, 0, kMissingCode});
   EXPECT_EQ(scores.n_rows, 2);
-  EXPECT_EQ(scores.confusion, (Counts{1, 0, 0, 1, 0, 0}));
+  EXPECT_EQ(scores.confusion_matrix(), (Counts{1, 0, 0, 1, 0, 0}));
   EXPECT_EQ(scores.accuracy, 0.5);
   EXPECT_EQ(scores.precision, (std::vector<double>{0.5, 0.0}));
 }
@@ -89,9 +93,49 @@ TEST(ClassificationScores, ClassesThatDoNotOccurAreLeftOutOfTheMean) {
   EXPECT_EQ(scores.f1[0], 0.0);
   EXPECT_EQ(scores.support, (Counts{0, 2, 1, 0}));
   EXPECT_NEAR(scores.macro_f1, 0.4, kTight);
-  EXPECT_EQ(scores.confusion.size(), 4u * 5u);
+  EXPECT_EQ(scores.confusion_matrix().size(), 4u * 5u);
   // The class is predicted though no row has it: it occurs, and its F1 is 0.
   EXPECT_EQ(score_classification({"a", "b"}, {0, 0}, {0, 1}).macro_f1, (2.0 / 3 + 0.0) / 2);
+}
+
+TEST(ClassificationScores, ManyClassesAreCountedAsACounterForEveryPairCounts) {
+  for (const std::int32_t n_classes : {63, 64, 65, 300}) {
+    Random random(static_cast<std::uint64_t>(n_classes));
+    const auto draw = [&] {
+      return static_cast<std::int32_t>(random.below(static_cast<std::uint64_t>(n_classes) + 1)) - 1;
+    };
+    std::vector<std::string> names;
+    for (std::int32_t c = 0; c < n_classes; ++c) names.push_back("c" + std::to_string(c));
+    Codes truth, predicted;
+    Counts counts(static_cast<std::size_t>(n_classes * (n_classes + 1)));
+    std::int64_t n_rows = 0, right = 0;
+    for (int row = 0; row < 3000; ++row) {
+      truth.push_back(draw());
+      predicted.push_back(random.below(3) == 0 ? truth.back() : draw());
+      if (truth.back() < 0) continue;
+      ++n_rows;
+      right += truth.back() == predicted.back() ? 1 : 0;
+      const std::int32_t column = predicted.back() < 0 ? n_classes : predicted.back();
+      ++counts[static_cast<std::size_t>(truth.back() * (n_classes + 1) + column)];
+    }
+    const ClassificationScores scores = score_classification(names, truth, predicted);
+    EXPECT_EQ(scores.confusion_matrix(), counts) << n_classes;
+    EXPECT_EQ(scores.n_rows, n_rows);
+    EXPECT_EQ(scores.accuracy, static_cast<double>(right) / static_cast<double>(n_rows));
+    EXPECT_LE(std::ssize(scores.confusion), n_rows);
+    const auto missing_last = [](const ConfusionCell& cell) {
+      return std::pair(cell.truth, static_cast<std::uint32_t>(cell.predicted));
+    };
+    EXPECT_TRUE(std::is_sorted(scores.confusion.begin(), scores.confusion.end(),
+                               [&](const auto& a, const auto& b) { return missing_last(a) < missing_last(b); }));
+  }
+}
+
+TEST(ClassificationScores, AHundredThousandClassesTakeNoMoreThanTheirRows) {
+  const Values classes(std::vector<std::string>(100000, "c"));
+  const ClassificationScores scores = score_classification(classes, {99999, 5}, {99999, kMissingCode});
+  EXPECT_EQ(scores.confusion, (std::vector<ConfusionCell>{{5, kMissingCode, 1}, {99999, 99999, 1}}));
+  EXPECT_EQ(scores.accuracy, 0.5);
 }
 
 TEST(ClassificationScores, PerfectAndOppositeKappa) {
@@ -115,7 +159,7 @@ TEST(ClassificationScores, OfNoRowsAreNaN) {
     EXPECT_TRUE(std::isnan(scores.accuracy));
     EXPECT_TRUE(std::isnan(scores.kappa));
     EXPECT_TRUE(std::isnan(scores.macro_f1));
-    EXPECT_EQ(scores.confusion, (Counts{0, 0, 0, 0, 0, 0}));
+    EXPECT_EQ(scores.confusion_matrix(), (Counts{0, 0, 0, 0, 0, 0}));
   }
 }
 
@@ -126,6 +170,26 @@ TEST(ClassificationScores, RefuseBadInput) {
                  [] { score_classification({"a", "b"}, {0, 2}, {0, 0}); });
   expect_invalid("row 0: class code -2 is outside the 2 classes",
                  [] { score_classification({"a", "b"}, {0, 0}, {kUnseenCode, 0}); });
+}
+
+TEST(ScoresAgainst, MatchNamesAndWarnOfLabelsThatTrainingDoesNotKnow) {
+  const Column label =
+      make_nominal("class", {0, 1, 2, kMissingCode, 3, 0, 4, 5}, {"no", "new", "yes", "newer", "n3", "n4"});
+  const Classification predicted{{"yes", "no"}, {1, 1, 0, 0, 1, 0, 1, 1}, {}};
+  RunOptions run;
+  std::vector<std::pair<std::string, std::string>> told;
+  run.warn = [&](std::string_view code, std::string_view text) { told.emplace_back(code, text); };
+  const ClassificationScores scores = score_against(label, predicted, run);
+  EXPECT_EQ(scores.classes, Values({"yes", "no", "new", "newer", "n3", "n4"}));
+  EXPECT_EQ(scores.n_rows, 7);
+  EXPECT_EQ(scores.accuracy, 2.0 / 7.0);
+  ASSERT_EQ(told.size(), 1U);
+  EXPECT_EQ(told[0].first, warning::kUnknownLabels);
+  EXPECT_EQ(told[0].second,
+            "4 of 7 rows with a label that training does not know, counted as wrong: 'new', 'newer', 'n3', ...");
+  EXPECT_EQ(score_against(label, predicted).n_rows, 7) << "nobody listens";
+  score_against(make_nominal("class", {0, 1}, {"no", "yes"}), {{"yes", "no"}, {1, 1}, {}}, run);
+  EXPECT_EQ(told.size(), 1U) << "every label is known";
 }
 
 TEST(RegressionScores, AgreeWithScikitLearn) {

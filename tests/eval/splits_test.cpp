@@ -131,9 +131,9 @@ TEST(Folds, AreShuffledFairly) {
 
 TEST(Folds, RefuseImpossibleNumbers) {
   for (const auto& [n, k] : {std::pair<std::int64_t, std::int64_t>{5, 6}, {5, 1}, {5, 0}, {5, -1}, {0, 2}}) {
-    expect_invalid(
-        std::to_string(k) + " folds of " + std::to_string(n) + " rows: need at least 2 folds and at most one per row",
-        [rows = n, folds = k] { cross_validation_folds(rows, folds, 0); });
+    expect_invalid(std::to_string(k) + (k == 1 ? " fold of " : " folds of ") + std::to_string(n) +
+                       " rows: at least 2 folds are needed, and at most one per row",
+                   [rows = n, folds = k] { cross_validation_folds(rows, folds, 0); });
   }
   EXPECT_EQ(cross_validation_folds(5, 5, 0).size(), 5u);
   expect_invalid("2 labels for 3 rows", [] { cross_validation_folds(3, 2, 0, {0, 1}); });
@@ -195,7 +195,7 @@ TEST(Holdout, RefusesWhatIsNoFraction) {
   for (const double fraction : {0.0, 1.0, -0.1, 1.5, std::numeric_limits<double>::quiet_NaN()}) {
     EXPECT_THROW(holdout_rows(10, fraction, 0), Error) << fraction;
   }
-  expect_invalid("hold-out fraction 1.500000 is not between 0 and 1", [] { holdout_rows(10, 1.5, 0); });
+  expect_invalid("hold-out fraction 1.5 is not between 0 and 1", [] { holdout_rows(10, 1.5, 0); });
   expect_invalid("a hold-out split needs at least 2 rows, there are 1", [] { holdout_rows(1, 0.5, 0); });
   expect_invalid("1 labels for 3 rows", [] { holdout_rows(3, 0.5, 0, {0}); });
 }

@@ -1,6 +1,6 @@
-// Fails every allocation of a small run once: reading two tables, fitting, classifying, writing predictions, cuts,
-// trees, model files. Each failure must come out as Error{out_of_memory} or std::bad_alloc. It must leave no file and
-// (under the address sanitizer) no memory behind.
+// Fails every allocation of a small run once: of every job of the public API, and of front ends that read tables and
+// write predictions, cuts, trees and model files. Each failure in the library must come out as Error{out_of_memory}. It
+// must leave no file and (under the address sanitizer) no memory behind.
 #include <gtest/gtest.h>
 
 #include <unistd.h>
@@ -11,9 +11,10 @@
 #include <new>
 
 #include "base/fault.hpp"
+#include "fault/every_job.hpp"
 #include "io/cuts_json.hpp"
 #include "io/temporary_folder.hpp"
-#include "stope/discretize.hpp"
+#include "stope/find_cuts.hpp"
 #include "stope/io.hpp"
 #include "stope/knn.hpp"
 #include "stope/model.hpp"
@@ -134,7 +135,7 @@ class AllocFault : public TemporaryFolder {
       try {
         job();
       } catch (const std::bad_alloc&) {
-        failed = true;
+        failed = true;  // of the test's own part of the job; EveryJob below has no such part
       } catch (const Error& error) {
         countdown.store(0);
         failed = true;
@@ -325,6 +326,43 @@ TEST_F(AllocFault, ModelFiles) {
     });
     EXPECT_EQ(content(kOut), content("saved.stope")) << model.kind();
     EXPECT_GT(failures, 30) << model.kind();
+  }
+}
+
+/// The parameter: the number of threads.
+class EveryJob : public testing::TestWithParam<int> {};
+
+INSTANTIATE_TEST_SUITE_P(, EveryJob, testing::Values(1, 3));
+
+// Fails allocation n of a call. Returns whether the call made that many.
+bool fail_one(const every_job::Job& job, const Table& table, long n) {
+  const every_job::Call call = job.call_for(table);
+  std::string unexpected;
+  countdown.store(n);
+  try {
+    call();
+  } catch (const Error& error) {
+    countdown.store(0);
+    if (error.code() != ErrorCode::out_of_memory) unexpected = error.what();
+  } catch (const std::exception& error) {
+    countdown.store(0);
+    unexpected = std::string("no Error: ") + error.what();
+  }
+  const bool spent = countdown.exchange(0) <= 0;
+  EXPECT_EQ(unexpected, "") << job.name << ", allocation " << n;
+  return spent;
+}
+
+TEST_P(EveryJob, LeavesByAnErrorWhicheverAllocationFails) {
+  constexpr long kEvery = 300, kMost = 100000;  // the first ones all, then a sample
+  const std::vector<every_job::Job> jobs = every_job::Jobs({.threads = GetParam(), .device = "cpu"}).all();
+  const Table table = every_job::good_table();
+  for (const every_job::Job& job : jobs) {
+    job.run(table);  // once without a fault: makes the pools and caches that live as long as the process
+    long n = 1;
+    while (n < kMost && !HasFailure() && fail_one(job, table, n)) n += n < kEvery ? 1 : 17;
+    EXPECT_LT(n, kMost) << job.name << ": no end to the allocations";
+    EXPECT_GT(n, 1) << job.name;
   }
 }
 

@@ -1,4 +1,5 @@
-// Compares sums of outer products with long double. The bits must be the same whatever computes them.
+// Compares sums of outer products with double-double sums. The bits must be the same whatever computes them, and parts
+// of the rows must join to the bits of the whole.
 #include "gram/cross_product.hpp"
 
 #include <gtest/gtest.h>
@@ -7,7 +8,10 @@
 #include <cstring>
 
 #include "base/random.hpp"
+#include "effort.hpp"
+#include "gram/shape.hpp"
 #include "gram/vector_panel.hpp"
+#include "oracle/double_double.hpp"
 #include "stope/buffer.hpp"
 
 namespace stope::gram {
@@ -45,7 +49,7 @@ TEST(TileProduct, SameBitsOnEveryInstructionSet) {
 }
 
 TEST(CrossProduct, EqualsTheDefinition) {
-  for (const std::int64_t depth : {1, 255, 256, 257, 4095, 4096, 4097, 9000}) {
+  for (const std::int64_t depth : {1, 255, 256, 257, 4095, 4096, 4097, 9000, 30000}) {
     for (const std::int64_t width : {1, 15, 16, 17, 63, 64, 65, 130}) {
       SCOPED_TRACE(std::to_string(depth) + " x " + std::to_string(width));
       const std::int64_t other_width = 9;
@@ -56,21 +60,14 @@ TEST(CrossProduct, EqualsTheDefinition) {
       ThreadPool pool(2);
       cross_product(left, right, depth, pool, {}, whole.data());
       cross_product(left, left, depth, pool, {}, half.data());
-      const auto column = [&](const std::vector<double>& of, std::int64_t j, std::int64_t r) {
-        return of[static_cast<std::size_t>(j * depth + r)];
-      };
       const auto expect = [&](double got, const std::vector<double>& x, std::int64_t i, const std::vector<double>& y,
                               std::int64_t j) {
-        long double sum = 0, magnitude = 0;
-        for (std::int64_t r = 0; r < depth; ++r) {
-          const long double term =
-              static_cast<long double>(column(x, i, r)) * static_cast<long double>(column(y, j, r));
-          sum += term;
-          magnitude += std::fabs(term);
-        }
-        const double bound =
-            static_cast<double>(magnitude) * 0x1p-53 * static_cast<double>(256 + 16 + depth / 4096 + 2);
-        EXPECT_LE(std::fabs(static_cast<double>(static_cast<long double>(got) - sum)), bound) << i << " " << j;
+        const oracle::ExactProduct exact = oracle::exact_product(
+            depth, [&](std::int64_t r) { return x[static_cast<std::size_t>(i * depth + r)]; },
+            [&](std::int64_t r) { return y[static_cast<std::size_t>(j * depth + r)]; });
+        // A product, 255 additions in a leaf, 15 in a group, and the levels of the tree.
+        const double roundings = 1 + 255 + 15 + std::ceil(std::log2(std::ceil(static_cast<double>(depth) / 4096)));
+        EXPECT_LE(exact.sum.distance(got), roundings * 0x1p-53 * exact.magnitude) << i << " " << j;
       };
       for (std::int64_t i = 0; i < width; i += 7) {
         for (std::int64_t j = 0; j < other_width; ++j)
@@ -84,8 +81,46 @@ TEST(CrossProduct, EqualsTheDefinition) {
   }
 }
 
+// Rows [begin, begin + n) of vectors that are `depth` long.
+std::vector<double> products_of(const std::vector<double>& a, std::int64_t width, const std::vector<double>& b,
+                                std::int64_t other_width, std::int64_t depth, std::int64_t begin, std::int64_t n,
+                                int threads) {
+  const VectorPanel left(a.data() + begin, width, depth), right(b.data() + begin, other_width, depth);
+  std::vector<double> sums(static_cast<std::size_t>(width * other_width));
+  ThreadPool pool(threads);
+  cross_product(left, &a == &b ? left : right, n, pool, {}, sums.data());
+  return sums;
+}
+
+TEST(CrossProduct, PartsOfAlignedGroupsJoinToTheBitsOfTheWhole) {
+  Random random(23);
+  for (std::int64_t round = 0; round < repeated<std::int64_t>(40, 10); ++round) {
+    const auto depth = 1 + static_cast<std::int64_t>(random.below(60'000));
+    const auto width = 1 + static_cast<std::int64_t>(random.below(80)), other = 1 + width / 3;
+    const std::int64_t part = kGroupRows << random.below(4);
+    SCOPED_TRACE(std::to_string(depth) + " x " + std::to_string(width) + " in parts of " + std::to_string(part));
+    const std::vector<double> a = random_values(depth * width, random.below(1000));
+    const bool symmetric = random.below(2) == 0;
+    const std::vector<double> b = symmetric ? a : random_values(depth * other, random.below(1000));
+    const auto products = [&](std::int64_t begin, std::int64_t n) {
+      return products_of(a, width, symmetric ? a : b, symmetric ? width : other, depth, begin, n,
+                         1 + static_cast<int>(random.below(5)));
+    };
+    std::vector<std::vector<double>> parts;
+    for (std::int64_t begin = 0; begin < depth; begin += part) {
+      parts.push_back(products(begin, std::min(part, depth - begin)));
+    }
+    const std::vector<double> whole = products(0, depth);
+    std::vector<double> column(parts.size());
+    for (std::size_t i = 0; i < whole.size(); ++i) {
+      for (std::size_t at = 0; at < parts.size(); ++at) column[at] = parts[at][i];
+      ASSERT_EQ(tree_sum(column.data(), static_cast<std::int64_t>(column.size())), whole[i]) << i;
+    }
+  }
+}
+
 TEST(CrossProduct, SameBitsWithAnyThreadsAndInBlocks) {
-  const std::int64_t depth = 20000, width = 70;
+  const std::int64_t depth = 30000, width = 70;
   const std::vector<double> a = random_values(depth * width, 3);
   const VectorPanel panel(a.data(), width, depth), same(a.data(), width, depth);
   std::vector<double> first(static_cast<std::size_t>(width * width)), other(first.size());
@@ -104,6 +139,25 @@ TEST(CrossProduct, SameBitsWithAnyThreadsAndInBlocks) {
     }
   });
   EXPECT_EQ(first, other);
+}
+
+// 800 columns are 91 blocks on or above the diagonal, of which one thread or five sum up whole ones and 20 do not.
+TEST(CrossProduct, WideProductsHaveTheBitsOfTheirBlocksAndOneTreeAThread) {
+  const std::int64_t depth = 2 * kGroupRows + 300, width = 800;
+  const std::vector<double> a = random_values(depth * width, 5);
+  const VectorPanel panel(a.data(), width, depth);
+  std::vector<double> first(static_cast<std::size_t>(width * width)), other(first.size());
+  ThreadPool many(20);
+  cross_product(panel, panel, depth, many, {}, first.data());
+  for (const int threads : {1, 5}) {
+    ThreadPool few(threads);
+    std::fill(other.begin(), other.end(), 0.0);
+    cross_product(panel, panel, depth, few, {}, other.data());
+    EXPECT_EQ(first, other) << threads;
+  }
+  // 2,000 features of 10 million rows: a tree of 32 kB a level for each of four threads, and their operands.
+  EXPECT_LT(cross_product_bytes(2000, 2000, 10'000'000, 4), 8'000'000);
+  EXPECT_LT(cross_product_bytes(2000, 2000, 10'000'000, 4), cross_product_bytes(2000, 2000, 10'000'000, 400));
 }
 
 }  // namespace

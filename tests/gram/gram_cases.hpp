@@ -6,6 +6,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdlib>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -71,8 +72,15 @@ inline std::vector<std::string> backends() {
   return names;
 }
 
-inline MatrixView view(const GramCase& c) {
-  return {c.values(), c.is_float ? Dtype::float32 : Dtype::float64, c.n_rows, c.n_columns, c.stride};
+/// The matrix of a case that outlives what reads it: the owner frees nothing.
+inline ArrayView view(const GramCase& c) {
+  ArrayView array{c.values(), c.is_float ? ElementType::float32 : ElementType::float64, c.n_rows, c.n_columns,
+                  c.stride};
+  array.owner = std::shared_ptr<const void>(std::shared_ptr<void>(), c.values());
+  return array;
+}
+inline std::shared_ptr<const RowSource> rows_of(const GramCase& c) {
+  return make_row_source(view(c), Reads::afterwards, {});
 }
 
 /// Hands out copies of its rows, as a table or a file does.
@@ -81,7 +89,7 @@ class CopiedRows final : public RowSource {
   explicit CopiedRows(const GramCase& c) : c_(c) {}
   std::int64_t n_rows() const override { return c_.n_rows; }
   std::int64_t n_columns() const override { return c_.n_columns; }
-  Dtype dtype() const override { return c_.is_float ? Dtype::float32 : Dtype::float64; }
+  ElementType dtype() const override { return c_.is_float ? ElementType::float32 : ElementType::float64; }
   bool in_place() const override { return false; }
   std::int64_t row_stride() const override { return c_.n_columns; }
   const void* rows(std::int64_t first, std::int64_t n, void* scratch) const override {
@@ -135,7 +143,7 @@ inline Products multiply(const GramCase& c, Operator& by) {
 }
 
 inline Products multiply(const GramCase& c, const RunOptions& run = {}) {
-  return multiply(c, *make_operator(make_row_source(view(c)), options_of(c), run));
+  return multiply(c, *make_operator(rows_of(c), options_of(c), run));
 }
 
 }  // namespace stope::gram

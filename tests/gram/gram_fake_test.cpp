@@ -34,7 +34,7 @@ TEST_F(FakeGram, AnyPartsAndGpusGiveTheSameBits) {
         for (const char* held : {"", "1", "9", "100"}) {
           if ((rows > 600 && held[0] == '1' && held[1] == '\0') || !chosen(number++)) continue;
           setenv("STOPE_DEVICE_ROWS", held, 1);
-          const auto by = make_operator(make_row_source(view(c)), options_of(c), on(device));
+          const auto by = make_operator(rows_of(c), options_of(c), on(device));
           EXPECT_EQ(multiply(c, *by), wanted) << rows << " x " << columns << ", " << device << ", held " << held;
           // The second product finds resident rows, and replays a graph.
           EXPECT_EQ(multiply(c, *by), wanted) << rows << " x " << columns << ", " << device << ", held " << held;
@@ -52,8 +52,8 @@ TEST_F(FakeGram, SeveralVectors) {
   Random random(1);
   const std::vector<double> x = draw_vector(random, 3 * 30);
   std::vector<double> z(x.size()), wanted(x.size());
-  make_operator(make_row_source(view(c)), {}, on("cpu"))->gram(x, wanted, 3);
-  make_operator(make_row_source(view(c)), {}, on("cuda"))->gram(x, z, 3);
+  make_operator(rows_of(c), {}, on("cpu"))->gram(x, wanted, 3);
+  make_operator(rows_of(c), {}, on("cuda"))->gram(x, z, 3);
   EXPECT_EQ(z, wanted);
 }
 
@@ -62,11 +62,11 @@ TEST_F(FakeGram, LittleMemoryMeansParts) {
   const Products wanted = multiply(c, on("cpu"));
   RunOptions run = on("cuda");
   run.memory_limit = std::int64_t{10} << 20;  // sums take 3.7 MB
-  const auto by = make_operator(make_row_source(view(c)), {}, run);
+  const auto by = make_operator(rows_of(c), {}, run);
   EXPECT_EQ(multiply(c, *by), wanted);
   run.memory_limit = 1 << 20;
   try {
-    make_operator(make_row_source(view(c)), {}, run);
+    make_operator(rows_of(c), {}, run);
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::out_of_memory);
@@ -78,7 +78,7 @@ TEST_F(FakeGram, ALostGpuAndFailedAllocationsAreErrors) {
   const GramCase c = make_case(50, 20, true, 7);
   const Products wanted = multiply(c, on("cpu"));
   for (int n = 1; n < 12; ++n) {
-    const auto by = make_operator(make_row_source(view(c)), {}, on("cuda"));
+    const auto by = make_operator(rows_of(c), {}, on("cuda"));
     fault::arm_device(n);
     try {
       multiply(c, *by);
@@ -103,12 +103,12 @@ TEST_F(FakeGram, ALostGpuAndFailedAllocationsAreErrors) {
 TEST_F(FakeGram, AutoTakesAGpuForManyProducts) {
   const GramCase c = make_case(3000, 300, true, 9);
   const Products wanted = multiply(c, on("cpu"));
-  const auto once = make_operator(make_row_source(view(c)), {}, on("auto"));
+  const auto once = make_operator(rows_of(c), {}, on("auto"));
   EXPECT_EQ(once->report().device_reason, "auto: nothing was multiplied yet");
   EXPECT_EQ(multiply(c, *once), wanted);
   EXPECT_NE(once->report().backend, "cuda");
   EXPECT_TRUE(once->report().device_reason.starts_with("auto: ")) << once->report().device_reason;
-  const auto often = make_operator(make_row_source(view(c)), {}, on("auto"), 1'000'000);
+  const auto often = make_operator(rows_of(c), {}, on("auto"), 1'000'000);
   EXPECT_EQ(multiply(c, *often), wanted);
   EXPECT_EQ(often->report().backend, "cuda");
   EXPECT_EQ(often->report().passes, 3);
@@ -119,8 +119,8 @@ TEST_F(FakeGram, AutoTakesAGpuForManyProducts) {
 TEST_F(FakeGram, AutoMovesAMatrixThatIsMultipliedAgainAndAgain) {
   const GramCase c = make_case(2000, 200, true, 10);
   std::vector<double> z(200), wanted(200);
-  make_operator(make_row_source(view(c)), {}, on("cuda"))->gram(c.x, wanted);  // starts the driver
-  const auto by = make_operator(make_row_source(view(c)), {}, on("auto"));
+  make_operator(rows_of(c), {}, on("cuda"))->gram(c.x, wanted);  // starts the driver
+  const auto by = make_operator(rows_of(c), {}, on("auto"));
   std::int64_t products = 0;
   for (; products < 5'000 && by->report().backend != "cuda"; ++products) {
     by->gram(c.x, z);
@@ -135,7 +135,7 @@ TEST_F(FakeGram, AutoGivesUpAGpuThatFails) {
   const GramCase c = make_case(3000, 300, true, 11);
   const Products wanted = multiply(c, on("cpu"));
   for (const int n : {1, 3, 5, 8}) {
-    const auto by = make_operator(make_row_source(view(c)), {}, on("auto"), 1'000'000);
+    const auto by = make_operator(rows_of(c), {}, on("auto"), 1'000'000);
     fault::arm_device(n);
     EXPECT_EQ(multiply(c, *by), wanted) << n;
     fault::arm_device(0);
@@ -150,7 +150,7 @@ TEST_F(FakeGram, StopsWhenCancelledAndGoesOn) {
   const GramCase c = make_case(200, 20, true, 8);
   setenv("STOPE_DEVICE_ROWS", "10", 1);
   RunOptions run = on("cuda");
-  const auto by = make_operator(make_row_source(view(c)), {}, run);
+  const auto by = make_operator(rows_of(c), {}, run);
   run.cancel.cancel();
   std::vector<double> z(20);
   EXPECT_THROW(by->gram(c.x, z), Error);

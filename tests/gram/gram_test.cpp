@@ -2,12 +2,15 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstring>
 #include <limits>
 
+#include "base/array.hpp"
 #include "device/needs_gpu.hpp"
 #include "effort.hpp"
 #include "gram/gram_cases.hpp"
 #include "gram/shape.hpp"
+#include "stope/buffer.hpp"
 #include "stope/error.hpp"
 
 namespace stope::gram {
@@ -102,7 +105,7 @@ TEST(Gram, PartsAndSessionsOfAGpu) {
       for (const char* held : {"", "9", "100"}) {
         setenv("STOPE_DEVICE_ROWS", held, 1);
         run.device = device;
-        const auto by = make_operator(make_row_source(view(c)), options_of(c), run);
+        const auto by = make_operator(rows_of(c), options_of(c), run);
         for (int turn = 0; turn < 3; ++turn) {  // resident rows are replayed from the second turn on
           EXPECT_EQ(multiply(c, *by), wanted) << words(c, device) << ", held " << held << ", turn " << turn;
         }
@@ -186,7 +189,7 @@ TEST(Gram, SeveralVectorsAreEachOne) {
     for (const int threads : {1, 4}) {
       RunOptions run;
       run.threads = threads;
-      const auto by = make_operator(make_row_source(view(c)), {}, run);
+      const auto by = make_operator(rows_of(c), {}, run);
       for (std::int64_t n = 1; n <= kMostVectors; ++n) {
         Random random(static_cast<std::uint64_t>(n));
         const std::vector<double> x = draw_vector(random, n * columns);
@@ -207,7 +210,7 @@ TEST(Gram, OnePassIsBothProducts) {
   for (const std::int64_t columns : {1, 600, 9000}) {
     GramCase c = make_case(400, columns, true, 45);
     c.shift = c.scale = c.x;
-    const auto by = make_operator(make_row_source(view(c)), options_of(c), {});
+    const auto by = make_operator(rows_of(c), options_of(c), {});
     Products p = multiply(c, *by);
     by->multiply_transposed(p.y, p.zt);
     EXPECT_EQ(p.zt, p.z);
@@ -276,19 +279,90 @@ void expect_error(ErrorCode code, const std::string& part, const Call& call) {
   }
 }
 
+// Without an owner the operator has a copy: the caller's memory may change or go.
+TEST(Gram, KeepsAnArrayOnlyWithItsOwner) {
+  GramCase c = make_case(300, 40, false, 3);
+  std::vector<double> before(40), after(40);
+  ArrayView matrix = view(c);
+  auto owner = std::make_shared<int>(0);
+  matrix.owner = owner;
+  {
+    GramOperator shares(matrix);
+    matrix.owner = nullptr;
+    EXPECT_EQ(owner.use_count(), 2);
+    GramOperator copies(matrix);
+    copies.gram(c.x, before);
+    shares.gram(c.x, after);
+    EXPECT_EQ(before, after);
+    std::fill(c.doubles.begin(), c.doubles.end(), 7.0);
+    copies.gram(c.x, after);
+    EXPECT_EQ(before, after);
+    shares.gram(c.x, after);
+    EXPECT_NE(before, after);
+  }
+  EXPECT_EQ(owner.use_count(), 1);
+}
+
+// Shapes around the tiles of the copy, by columns, spread and backwards.
+TEST(Gram, TakesAnyStrides) {
+  for (const std::int64_t rows : {1, 63, 64, 65, 200}) {
+    for (const std::int64_t columns : {1, 15, 16, 17, 40}) {
+      for (const bool is_float : {true, false}) {
+        const GramCase c = make_case(rows, columns, is_float, static_cast<std::uint64_t>(rows + columns));
+        std::vector<double> wanted(static_cast<std::size_t>(columns)), z(wanted.size());
+        GramOperator(view(c)).gram(c.x, wanted);
+        const std::int64_t size = is_float ? 4 : 8;
+        for (const auto& [row_stride, column_stride] :
+             {std::pair<std::int64_t, std::int64_t>{1, rows}, {2, 2 * rows + 3}, {-columns, -1}, {3 * columns, -3}}) {
+          SCOPED_TRACE(std::to_string(rows) + " x " + std::to_string(columns) + ", strides " +
+                       std::to_string(row_stride) + " and " + std::to_string(column_stride));
+          ArrayView array{nullptr,    c.is_float ? ElementType::float32 : ElementType::float64,
+                          rows,       columns,
+                          row_stride, column_stride};
+          const ByteRange range = bytes_of(array);
+          Buffer<char> memory(range.size);
+          array.data = memory.data() - range.first;
+          for (std::int64_t i = 0; i < rows; ++i) {
+            for (std::int64_t j = 0; j < columns; ++j) {
+              std::memcpy(memory.data() - range.first + (i * row_stride + j * column_stride) * size,
+                          static_cast<const char*>(c.values()) + (i * c.stride + j) * size,
+                          static_cast<std::size_t>(size));
+            }
+          }
+          GramOperator(array).gram(c.x, z);
+          EXPECT_EQ(z, wanted);
+          const std::vector<float> x(c.x.begin(), c.x.end());
+          GramOperator(array).gram(std::vector<double>(x.begin(), x.end()), z);
+          EXPECT_EQ(check_gram(array, x, std::vector<float>(z.begin(), z.end())).n_wrong, 0);
+        }
+      }
+    }
+  }
+}
+
 TEST(Gram, SaysWhatIsWrong) {
   const GramCase c = make_case(4, 3, true, 49);
   const auto make = [&](auto change) {
-    MatrixView matrix = view(c);
+    ArrayView matrix = view(c);
     change(matrix);
     GramOperator{matrix};
   };
-  expect_error(ErrorCode::invalid_argument, "0 rows", [&] { make([](MatrixView& m) { m.n_rows = 0; }); });
-  expect_error(ErrorCode::invalid_argument, "-2 columns", [&] { make([](MatrixView& m) { m.n_columns = -2; }); });
-  expect_error(ErrorCode::invalid_argument, "2 elements apart", [&] { make([](MatrixView& m) { m.row_stride = 2; }); });
-  expect_error(ErrorCode::invalid_argument, "no values", [&] { make([](MatrixView& m) { m.values = nullptr; }); });
+  expect_error(ErrorCode::invalid_argument, "0 rows", [&] { make([](ArrayView& m) { m.n_rows = 0; }); });
+  expect_error(ErrorCode::invalid_argument, "-2 columns", [&] { make([](ArrayView& m) { m.n_columns = -2; }); });
+  expect_error(ErrorCode::invalid_argument, "the matrix has no data",
+               [&] { make([](ArrayView& m) { m.data = nullptr; }); });
+  expect_error(ErrorCode::unsupported, "a matrix of int16: convert it",
+               [&] { make([](ArrayView& m) { m.type = ElementType::int16; }); });
+  expect_error(ErrorCode::unsupported, "in the memory of GPU 2", [&] { make([](ArrayView& m) { m.gpu = 2; }); });
+  RunOptions little;
+  little.memory_limit = 40;
+  expect_error(ErrorCode::out_of_memory, "not copied) needs 48 bytes", [&] {
+    ArrayView matrix = view(c);
+    matrix.owner = nullptr;
+    GramOperator(matrix, {}, little);
+  });
   expect_error(ErrorCode::out_of_memory, "address space",
-               [&] { make([](MatrixView& m) { m.n_rows = std::int64_t{1} << 61; }); });
+               [&] { make([](ArrayView& m) { m.n_rows = std::int64_t{1} << 61; }); });
   GramOptions options;
   options.shift = {1.0, 2.0};
   expect_error(ErrorCode::invalid_argument, "shift has 2 numbers for 3", [&] { GramOperator(view(c), options); });
@@ -308,7 +382,7 @@ TEST(Gram, SaysWhatIsWrong) {
 TEST(Gram, StopsWhenCancelled) {
   const GramCase c = make_case(40, 30, true, 50);
   RunOptions run;
-  const auto by = make_operator(make_row_source(view(c)), {}, run);
+  const auto by = make_operator(rows_of(c), {}, run);
   run.cancel.cancel();
   std::vector<double> x(30), z(30);
   expect_error(ErrorCode::cancelled, "cancelled", [&] { by->gram(x, z); });

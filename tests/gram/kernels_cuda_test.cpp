@@ -40,7 +40,7 @@ TEST_P(GramKernelsCuda, HaveTheProcessorsBits) {
     run.device = "cpu";
     const Products wanted = multiply(c, run);
     run.device = "cuda:0";
-    const auto by = make_operator(make_row_source(view(c)), options_of(c), run);
+    const auto by = make_operator(rows_of(c), options_of(c), run);
     EXPECT_EQ(by->report().backend, "cuda");
     for (int turn = 0; turn < 2; ++turn) {  // resident rows are replayed
       EXPECT_EQ(multiply(c, *by), wanted) << rows << " x " << columns << ", turn " << turn;

@@ -221,7 +221,7 @@ TEST(Lsq, StandardErrors) {
 }
 
 TEST(Lsq, SameBitsWithAnyThreads) {
-  for (const Case& c : {random_case("tall", 9000, 20), random_case("wide", 40, 3000)}) {
+  for (const Case& c : {random_case("tall", 30000, 20), random_case("wide", 40, 15000)}) {
     RunOptions one, many;
     one.threads = 1;
     many.threads = 5;

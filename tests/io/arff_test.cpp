@@ -33,7 +33,7 @@ void expect_error(std::string_view text, ErrorCode code, std::string_view part, 
 }
 
 void expect_invalid(std::string_view text, std::string_view part, std::int64_t line, std::int64_t column) {
-  expect_error(text, ErrorCode::invalid_file, part, line, column);
+  expect_error(text, ErrorCode::invalid_data, part, line, column);
 }
 
 std::vector<double> numbers(const Column& column) {
@@ -176,22 +176,58 @@ TEST(Arff, Dates) {
   for (const Column& column : table.columns) EXPECT_TRUE(column.missing(1));
 }
 
+TEST(Arff, DatePatternsOfDigits) {
+  const Table table = read(
+      "@relation r\n@attribute a date dd.MM.yyyy\n@attribute b date M/d/yyyy\n@attribute c date yyyyMMdd\n"
+      "@attribute e date \"yyyy-MM-dd'T'HH:mm:ss.SSS\"\n@attribute f date HH:mm\n@data\n"
+      "02.01.1970,1/2/1970,19700102,1970-01-02T00:00:00.250,06:00\n");
+  for (std::size_t c = 0; c < 3; ++c) EXPECT_EQ(table.columns[c].at(0), 1) << c;
+  EXPECT_EQ(table.columns[3].at(0), (86400 + 0.25) / 86400);
+  EXPECT_EQ(table.columns[4].at(0), 0.25);
+}
+
+TEST(Arff, KeelsHeaderRangesAndMissingValues) {
+  const Table table = read(
+      "@relation iris\n@attribute SepalLength real [4.3, 7.9]\n@attribute Width real[2.0,4.4]\n"
+      "@attribute n integer [1, 5]\n@attribute Class {setosa, virginica}\n"
+      "@inputs SepalLength, Width, n\n@outputs Class\n@data\n5.1, 3.5, 1, setosa\n<null>, 3.0, 2, <null>\n");
+  EXPECT_EQ(table.columns[0].name, "SepalLength");
+  EXPECT_EQ(table.columns[1].name, "Width");
+  EXPECT_EQ(table.columns[2].type, ValueType::integer);
+  EXPECT_EQ(table.columns[0].at(0), 5.1);
+  EXPECT_TRUE(table.columns[0].missing(1));
+  EXPECT_EQ(cell(table, "Class", 1), "<missing>");
+  expect_invalid("@relation r\n@attribute x real\n@data\n<null>\n", "not a number", 4, 1);
+}
+
+TEST(Arff, ANumberThatADoubleRoundsIsAWarning) {
+  std::string warned;
+  RunOptions run;
+  run.warn = [&](std::string_view, std::string_view text) { warned = text; };
+  read("@relation r\n@attribute id numeric\n@data\n1\n9007199254740993\n", {}, run);
+  EXPECT_EQ(
+      warned,
+      "attribute 'id' is numeric as declared, which changes '9007199254740993' (t.arff:5:1) to 9007199254740992.0");
+}
+
 TEST(Arff, DateCalendar) {
   double days = 0;
+  const DatePattern date = DatePattern::parse("yyyy-MM-dd").value();
+  const DatePattern date_time = DatePattern::parse("yyyy-MM-dd'T'HH:mm:ss").value();
   for (const char* bad : {"2001-02-29", "1900-02-29", "2000-13-01", "2000-00-10", "2000-01-00", "2000-04-31",
                           "200-01-01", "2000-1-01", "2000/01/01", " 2000-01-01", "2000-01-011", "-200-01-01", ""}) {
-    EXPECT_FALSE(parse_date(bad, DateFormat::date, days)) << bad;
+    EXPECT_FALSE(date.read(bad, days)) << bad;
   }
   for (const char* bad : {"2000-01-01T24:00:00", "2000-01-01T00:60:00", "2000-01-01T00:00:60", "2000-01-01 00:00:00",
                           "2000-01-01", "2000-01-01T00:00:00Z"}) {
-    EXPECT_FALSE(parse_date(bad, DateFormat::date_time, days)) << bad;
+    EXPECT_FALSE(date_time.read(bad, days)) << bad;
   }
   // Every day of four centuries around 1970 follows the one before it, and is written as it was read.
   std::string text;
   for (std::int64_t day = -100000; day < 50000; ++day) {
     text.clear();
     ASSERT_TRUE(append_date(text, DateFormat::date, static_cast<double>(day)));
-    ASSERT_TRUE(parse_date(text, DateFormat::date, days));
+    ASSERT_TRUE(date.read(text, days));
     ASSERT_EQ(days, day);
   }
   for (const double odd : {-0.0, 1e300, -1e9, std::nan(""), 0.1234567, 2932897.0, -719529.0}) {
@@ -302,11 +338,17 @@ TEST(Arff, BadHeaders) {
   expect_invalid("@relation r\n@attribute y {a,b,a}\n@data\n", "lists the value 'a' twice", 2, 19);
   expect_invalid("@relation r\n@attribute y {a,,b}\n@data\n", "expected a value", 2, 17);
   expect_invalid("@relation r\n@attribute 'x real\n@data\n", "unterminated quote", 2, 12);
-  expect_invalid("@relation r\n@attribute x real [0,1]\n@data\n", "unexpected text after the type", 2, 19);
+  expect_invalid("@relation r\n@attribute x real [0,1\n@data\n", "a range without its closing ']'", 2, 19);
+  expect_invalid("@relation r\n@attribute x string [0,1]\n@data\n", "unexpected text after the type", 2, 21);
   expect_invalid("@relation r\n@attribute x real\n@data 1\n", "after @data", 3, 7);
   expect_error("@relation r\n@attribute x real {2}\n@data\n", ErrorCode::unsupported, "weights", 2, 19);
   expect_error("@relation r\n@attribute x relational\n@data\n", ErrorCode::unsupported, "relational", 2, 14);
-  expect_error("@relation r\n@attribute x date 'MM/dd/yyyy'\n@data\n", ErrorCode::unsupported, "'MM/dd/yyyy'", 2, 19);
+  for (const char* pattern :
+       {"yy-MM-dd", "dd MMM yyyy", "yyyy-MM-dd'T'HH:mm:ssZ", "hh:mm a", "yyyy-MM-dd HH:mm:ss.S"}) {
+    const std::string quoted = "\"" + std::string(pattern) + "\"";
+    expect_error("@relation r\n@attribute x date " + quoted + "\n@data\n", ErrorCode::unsupported,
+                 "'" + std::string(pattern) + "' is not supported", 2, 19);
+  }
   expect_invalid("@relation r\n@attribute d date\n@data\n2001-01-01\n", "yyyy-MM-dd'T'HH:mm:ss", 4, 1);
   expect_invalid(std::string("\x7F"
                              "ELF\x02\x01\0\0",

@@ -95,6 +95,48 @@ TEST_F(AtomicFileTest, Modes) {
   EXPECT_EQ(info.st_mode & 0777U, 0604U);
 }
 
+TEST_F(AtomicFileTest, SetUidBitsGo) {
+  put("program", "old");
+  ASSERT_EQ(::chmod(at("program").c_str(), 06755), 0);
+  {
+    AtomicFile file(at("program"));
+    file.commit();
+  }
+  struct stat info{};
+  ASSERT_EQ(::stat(at("program").c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 07777U, 0755U);
+}
+
+TEST_F(AtomicFileTest, LinksOfOthersInSharedFoldersAreNotFollowed) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can make another user's link";
+  constexpr uid_t kOther = 12345;
+  put("target", "old");
+  fs::create_directory(folder_ / "shared");
+  fs::create_symlink("../target", folder_ / "shared" / "link");
+  ASSERT_EQ(::lchown(at("shared/link").c_str(), kOther, kOther), 0);
+  ASSERT_EQ(::chmod(at("shared").c_str(), 01777), 0);
+  expect_io_error("another user", at("shared/link"), [&] { AtomicFile file(at("shared/link")); });
+  fs::create_symlink("shared/link", folder_ / "own");
+  expect_io_error("another user", at("own"), [&] { AtomicFile file(at("own")); });
+  EXPECT_EQ(content("target"), "old");
+  const auto written = [&] {
+    AtomicFile file(at("shared/link"));
+    file.write("new");
+    file.commit();
+    return content("target");
+  };
+  ASSERT_EQ(::chmod(at("shared").c_str(), 0777), 0);  // in no sticky folder nobody expects protection
+  EXPECT_EQ(written(), "new");
+  put("target", "old");
+  ASSERT_EQ(::chmod(at("shared").c_str(), 01777), 0);
+  ASSERT_EQ(::lchown(at("shared/link").c_str(), ::geteuid(), kOther), 0);  // one's own
+  EXPECT_EQ(written(), "new");
+  put("target", "old");
+  ASSERT_EQ(::chown(at("shared").c_str(), kOther, kOther), 0);
+  ASSERT_EQ(::lchown(at("shared/link").c_str(), kOther, kOther), 0);  // the folder's owner's
+  EXPECT_EQ(written(), "new");
+}
+
 TEST_F(AtomicFileTest, SymbolicLinksStay) {
   fs::create_directory(folder_ / "sub");
   put("sub/target", "old");
@@ -203,6 +245,28 @@ TEST_F(AtomicFileTest, StandardOutput) {
   EXPECT_EQ(content("log"), "before afterafter") << "appended, not replaced";
 }
 
+TEST_F(AtomicFileTest, Descriptors) {
+  put("log", "before ");
+  const int log = ::open(at("log").c_str(), O_WRONLY | O_APPEND);
+  int pipe[2];
+  ASSERT_EQ(::pipe(pipe), 0);
+  for (const int descriptor : {log, pipe[1]}) {
+    for (const char* folder : {"/dev/fd/", "/proc/self/fd/"}) {
+      AtomicFile file(folder + std::to_string(descriptor));
+      file.write("after");
+      file.commit();
+    }
+  }
+  EXPECT_EQ(content("log"), "before afterafter") << "appended, not replaced";
+  char received[16];
+  EXPECT_EQ(::read(pipe[0], received, sizeof received), 10);
+  const std::string reading = "/dev/fd/" + std::to_string(pipe[0]);
+  expect_io_error("Bad file descriptor", reading, [&] { AtomicFile file(reading); });
+  for (const int descriptor : {log, pipe[0], pipe[1]}) EXPECT_EQ(::close(descriptor), 0) << "left open";
+  const std::string closed = "/dev/fd/" + std::to_string(log);
+  expect_io_error("Bad file descriptor", closed, [&] { AtomicFile file(closed); });
+}
+
 TEST_F(AtomicFileTest, EveryOperationFailsOnce) {
   for (const int error_number : {ENOSPC, EIO, EACCES}) {
     int failures = 0;
@@ -266,6 +330,15 @@ TEST_F(AtomicFileTest, PairsComeOrGoTogether) {
     }
     EXPECT_EQ(failures, 10) << "open, write, sync, rename and sync of the directory, twice";
   }
+}
+
+TEST_F(AtomicFileTest, SpaceThatTheDiskLacks) {
+  constexpr std::int64_t kTooMuch = std::int64_t{1} << 62;
+  AtomicFile file(at("out"));
+  file.require_space(1);
+  expect_io_error("cannot write 4611686018427387904 bytes", at("out"), [&] { file.require_space(kTooMuch); });
+  AtomicFile(at("out.gz")).require_space(kTooMuch);  // it may shrink
+  AtomicFile("/dev/null").require_space(kTooMuch);
 }
 
 TEST_F(AtomicFileTest, Compressed) {

@@ -82,19 +82,28 @@ TEST_F(BytesTest, SeveralMembersAndFrames) {
   EXPECT_EQ(load_bytes(put("m.zst", zstd(a) + zstd("") + zstd(b)), {}).view, a + b);
 }
 
+TEST_F(BytesTest, SkippableFramesAreSkipped) {
+  const std::string text = "a,b\n1,2\n", skipped("\x50\x2a\x4d\x18\x04\0\0\0size", 12);  // as pzstd writes them
+  EXPECT_EQ(load_bytes(put("p.zst", skipped + zstd(text) + skipped + zstd(text)), {}).view, text + text);
+  EXPECT_EQ(load_bytes(put("no_suffix", skipped + skipped + zstd(text)), {}).view, text);
+  EXPECT_EQ(load_bytes(put("plain", skipped + text), {}).view, skipped + text) << "no compressed frame follows";
+  const std::string longer("\x50\x2a\x4d\x18\xff\xff\xff\xff", 8);  // than the file
+  EXPECT_EQ(load_bytes(put("short", longer), {}).view, longer);
+}
+
 TEST_F(BytesTest, DamagedData) {
   const std::string text = pattern(300000);
   for (const auto& [name, good] : {std::pair("d.gz", gzip(text)), std::pair("d.zst", zstd(text))}) {
     for (const std::size_t cut : {good.size() - 1, good.size() / 2, std::size_t{7}}) {
-      EXPECT_EQ(code_of(put(name, good.substr(0, cut))), ErrorCode::invalid_file) << name << " cut to " << cut;
+      EXPECT_EQ(code_of(put(name, good.substr(0, cut))), ErrorCode::invalid_data) << name << " cut to " << cut;
     }
-    EXPECT_EQ(code_of(put(name, good + "junk")), ErrorCode::invalid_file) << name;
-    EXPECT_EQ(code_of(put(name, "")), ErrorCode::invalid_file) << name;
-    EXPECT_EQ(code_of(put(name, "a,b\n1,2\n")), ErrorCode::invalid_file) << name;
+    EXPECT_EQ(code_of(put(name, good + "junk")), ErrorCode::invalid_data) << name;
+    EXPECT_EQ(code_of(put(name, "")), ErrorCode::invalid_data) << name;
+    EXPECT_EQ(code_of(put(name, "a,b\n1,2\n")), ErrorCode::invalid_data) << name;
   }
   std::string flipped = gzip(text);
   flipped[flipped.size() / 2] = static_cast<char>(flipped[flipped.size() / 2] ^ 0x55);
-  EXPECT_EQ(code_of(put("d.gz", flipped)), ErrorCode::invalid_file);
+  EXPECT_EQ(code_of(put("d.gz", flipped)), ErrorCode::invalid_data);
 }
 
 TEST_F(BytesTest, ExpandingPastTheBudget) {
@@ -141,6 +150,14 @@ TEST_F(BytesTest, EveryFileOperationMayFail) {
     }
     EXPECT_GE(n_failed, 3);  // open, stat, and read or map
   }
+}
+
+TEST_F(BytesTest, AddressSpaceThatIsFullIsMemory) {
+  const std::string path = put("f", pattern(2 << 20));
+  fault::arm_io(3, ENOMEM);  // open, stat, map
+  const ErrorCode code = code_of(path);
+  fault::arm_io(0, 0);
+  EXPECT_EQ(code, ErrorCode::out_of_memory);
 }
 
 TEST_F(BytesTest, EveryAllocationMayFail) {

@@ -20,7 +20,7 @@ void expect_refused(const std::string& json, const std::string& words) {
     io::parse_cuts(json, "cuts.json");
     ADD_FAILURE() << json << " was read";
   } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ErrorCode::invalid_file) << json;
+    EXPECT_EQ(error.code(), ErrorCode::invalid_data) << json;
     EXPECT_NE(std::string(error.what()).find(words), std::string::npos) << error.what();
     EXPECT_EQ(std::string(error.what()).rfind("cuts.json", 0), 0U) << error.what();
   }

@@ -30,7 +30,7 @@ class GramFileTest : public TemporaryFolder {
       read_gram_file(path);
       FAIL() << "no error about " << part;
     } catch (const Error& error) {
-      EXPECT_EQ(error.code(), ErrorCode::invalid_file);
+      EXPECT_EQ(error.code(), ErrorCode::invalid_data);
       EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what();
       EXPECT_NE(std::string(error.what()).find("a.gram"), std::string::npos) << error.what();
     }
@@ -53,13 +53,13 @@ TEST_F(GramFileTest, RefusesFilesThatLie) {
   expect_refused(file_of(0, 1, 1), "0 columns");
   expect_refused(file_of(2, -5, 1), "-5 rows");
   expect_refused(file_of(1, 1, 2, '\1'), "byte 11 of the header is not zero");
-  expect_refused(file_of(3, 2, 0), "it ends in row 1");
-  expect_refused(file_of(3, 2, 5), "it ends in row 2");
+  expect_refused(file_of(3, 2, 0), "it ends in row 0");
+  expect_refused(file_of(3, 2, 5), "it ends in row 1");
   expect_refused(file_of(3, 2, 6), "the vector is cut off");
   expect_refused(file_of(3, 2, 8), "the vector is cut off");
   expect_refused(file_of(3, 2, 9).substr(0, 16 + 35), "the vector is cut off");
   expect_refused(file_of(3, 2, 10), "the last 4 belong to nothing");
-  expect_refused(file_of(2147483647, 2147483647, 9), "it ends in row 1");
+  expect_refused(file_of(2147483647, 2147483647, 9), "it ends in row 0");
 }
 
 TEST_F(GramFileTest, ResultsHaveOneRowAndNoVector) {

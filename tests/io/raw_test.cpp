@@ -43,7 +43,7 @@ TEST(Raw, Types) {
 
 TEST(Raw, SizesAndOptions) {
   EXPECT_EQ(read<float>({}, 3, "float32").n_rows, 0);
-  expect_error(ErrorCode::invalid_file, "x.raw: 16 bytes are not a whole number of rows of 3 x float32 (12 bytes each)",
+  expect_error(ErrorCode::invalid_data, "x.raw: 16 bytes are not a whole number of rows of 3 x float32 (12 bytes each)",
                [] { read<float>({1, 2, 3, 4}, 3, "float32"); });
   expect_error(ErrorCode::invalid_argument, "n_features), got 0", [] { read<float>({1}, 0, "float32"); });
   expect_error(ErrorCode::invalid_argument, "got -3", [] { read<float>({1}, -3, "float32"); });
@@ -51,7 +51,7 @@ TEST(Raw, SizesAndOptions) {
   expect_error(ErrorCode::invalid_argument, "did you mean 'float32'", [] { read<float>({1}, 1, "flaot32"); });
   expect_error(ErrorCode::out_of_memory, "exceeds", [] { read<float>({1}, INT64_MAX, "float32"); });
   expect_error(ErrorCode::out_of_memory, "memory limit", [] { read<float>({}, INT64_MAX / 1024, "float32"); });
-  expect_error(ErrorCode::unsupported, "row 2, column 1", [] { read<std::int64_t>({1, INT64_MAX}, 1, "int64"); });
+  expect_error(ErrorCode::unsupported, "row 1, column 1", [] { read<std::int64_t>({1, INT64_MAX}, 1, "int64"); });
 }
 
 }  // namespace

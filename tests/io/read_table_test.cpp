@@ -45,7 +45,7 @@ TEST_F(ReadTableTest, RolesAndSchema) {
     read_table(put("a.csv", "x,label\n1,yes\n"), options);
     FAIL();
   } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ErrorCode::invalid_file);
+    EXPECT_EQ(error.code(), ErrorCode::invalid_data);
     EXPECT_NE(std::string(error.what()).find("did you mean 'label'?"), std::string::npos) << error.what();
   }
   options.target = "2";

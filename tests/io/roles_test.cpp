@@ -46,7 +46,7 @@ TEST(ColumnNames, NamesBeforeNumbers) {
   try {
     names.find("aeg", "target");
   } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ErrorCode::invalid_file);
+    EXPECT_EQ(error.code(), ErrorCode::invalid_data);
     EXPECT_EQ(std::string(error.what()), "f.csv: no column 'aeg' (target) among its 3 columns (did you mean 'age'?)");
   }
 }
@@ -138,11 +138,11 @@ TEST(ApplyRoles, OptionsWinOverTheSchema) {
 TEST(ApplyRoles, Errors) {
   ReadOptions options;
   options.numeric = {"3"};
-  EXPECT_EQ(error_of(options, nullptr, Names::positions, ErrorCode::invalid_file),
-            "t.npy: column '3', row 1: 'x' is not a number");
+  EXPECT_EQ(error_of(options, nullptr, Names::positions, ErrorCode::invalid_data),
+            "t.npy: column '3', row 0: 'x' is not a number");
   options = {};
   options.sample_weight = "3";
-  error_of(options, nullptr, Names::positions, ErrorCode::invalid_file);
+  error_of(options, nullptr, Names::positions, ErrorCode::invalid_data);
   options = {};
   options.target = "1";
   options.ignore = {"1"};
@@ -158,12 +158,12 @@ TEST(ApplyRoles, Errors) {
   schema.columns = {{"1", ValueType::nominal, Role::regular, {"3"}},
                     {"2", ValueType::real, Role::regular, {}},
                     {"3", ValueType::nominal, Role::regular, {}}};
-  EXPECT_EQ(error_of({}, &schema, Names::given, ErrorCode::invalid_file),
-            "t.npy: column '1', row 2: '1' is not among the schema's values");
+  EXPECT_EQ(error_of({}, &schema, Names::given, ErrorCode::invalid_data),
+            "t.npy: column '1', row 1: '1' is not among the schema's values");
   schema.columns[0].name = "x";
-  error_of({}, &schema, Names::given, ErrorCode::invalid_file);
+  error_of({}, &schema, Names::given, ErrorCode::invalid_data);
   schema.columns.pop_back();
-  error_of({}, &schema, Names::positions, ErrorCode::invalid_file);
+  error_of({}, &schema, Names::positions, ErrorCode::invalid_data);
 }
 
 }  // namespace

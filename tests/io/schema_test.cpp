@@ -20,7 +20,7 @@ void expect_invalid(std::string_view json, const std::string& message, std::int6
     parse(json);
     ADD_FAILURE() << "no error for " << json;
   } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ErrorCode::invalid_file) << error.what();
+    EXPECT_EQ(error.code(), ErrorCode::invalid_data) << error.what();
     EXPECT_EQ(std::string(error.what()).find("s.json"), 0U) << error.what();
     EXPECT_NE(std::string(error.what()).find(message), std::string::npos) << error.what();
     EXPECT_EQ(error.line(), line) << error.what();

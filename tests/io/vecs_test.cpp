@@ -29,7 +29,7 @@ void expect_error(const std::string& file, Format format, const std::string& par
     read(file, format);
     ADD_FAILURE() << "no error, expected " << part;
   } catch (const Error& error) {
-    EXPECT_EQ(to_string(error.code()), "invalid_file") << error.what();
+    EXPECT_EQ(to_string(error.code()), "invalid_data") << error.what();
     EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what();
     EXPECT_EQ(std::string(error.what()).find("x.vecs"), 0U) << error.what();
   }
@@ -63,16 +63,16 @@ TEST(Vecs, BytesAndIntegers) {
 TEST(Vecs, BadRows) {
   for (const Format format : {Format::fvecs, Format::bvecs, Format::ivecs}) {
     expect_error("", format, "empty");
-    expect_error("abc", format, "row 1 at byte 0 has 3 bytes");
-    expect_error(row<float>(-2, {1, 2}), format, "row 1 at byte 0 has the impossible length -2");
+    expect_error("abc", format, "row 0 at byte 0 has 3 bytes");
+    expect_error(row<float>(-2, {1, 2}), format, "row 0 at byte 0 has the impossible length -2");
     expect_error(row<float>(0, {}), format, "impossible length 0");
-    expect_error(row<float>(INT32_MAX, {1, 2}), format, "row 1 at byte 0 is cut off: 2147483647 values need");
+    expect_error(row<float>(INT32_MAX, {1, 2}), format, "row 0 at byte 0 is cut off: 2147483647 values need");
   }
   expect_error(row<float>(2, {1, 2}) + row<float>(3, {1, 2, 3}), Format::fvecs,
-               "row 2 at byte 12 has 3 values, the first row has 2");
+               "row 1 at byte 12 has 3 values, the first row has 2");
   expect_error(row<float>(2, {1, 2}) + row<float>(2, {1}), Format::fvecs,
-               "row 2 at byte 12 is cut off: 2 values need 8 bytes, 4 are left");
-  expect_error(row<std::uint8_t>(2, {1, 2}) + "xyz", Format::bvecs, "row 2 at byte 6 has 3 bytes");
+               "row 1 at byte 12 is cut off: 2 values need 8 bytes, 4 are left");
+  expect_error(row<std::uint8_t>(2, {1, 2}) + "xyz", Format::bvecs, "row 1 at byte 6 has 3 bytes");
 }
 
 TEST(Vecs, ManyRowsAndLimits) {

@@ -253,6 +253,20 @@ TEST_F(WriteTableTest, DatesKeepEverySecond) {
   ReadOptions options;
   options.schema = at("s.json");
   expect_same(read_table(at("t.csv"), options), table, "csv with a schema");
+  expect_same(read_table(at("t.csv")), table, "csv without one");
+}
+
+TEST_F(WriteTableTest, DatesKeepTheDecimalsOfASecond) {
+  put("d.csv",
+      "day,ms,us\n2024-01-31,2024-01-31T12:00:00.250,1999-12-31T23:59:59.999999\n1969-07-20,1969-07-20 20:17:40,"
+      "2024-01-31T00:00:00.000001\n");
+  const Table table = read_table(at("d.csv"));
+  write_table(at("back.csv"), table);
+  EXPECT_EQ(content("back.csv"),
+            "day,ms,us\n2024-01-31,2024-01-31T12:00:00.250,1999-12-31T23:59:59.999999\n"
+            "1969-07-20,1969-07-20T20:17:40.000,2024-01-31T00:00:00.000001\n");
+  write_table(at("back.arff"), table);
+  expect_same(read_table(at("back.arff")), table, "arff");
 }
 
 TEST_F(WriteTableTest, Arrays) {

@@ -8,7 +8,7 @@
 #include "oracle/measure_oracle.hpp"
 #include "oracle/random_table.hpp"
 #include "stope/error.hpp"
-#include "stope/knn.hpp"
+#include "stope/knn_pairwise.hpp"
 #include "stope/metric.hpp"
 
 namespace stope {

@@ -13,7 +13,7 @@
 #include "stope/device.hpp"
 #include "stope/error.hpp"
 #include "stope/io.hpp"
-#include "stope/knn.hpp"
+#include "stope/knn_pairwise.hpp"
 
 namespace stope {
 namespace {

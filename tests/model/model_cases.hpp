@@ -1,84 +1,17 @@
-// Small models of every kind, and the bytes of a model file in memory.
+// The bytes of a model file in memory.
 #pragma once
 
 #include <cstdint>
-#include <limits>
+#include <cstring>
 #include <string>
-#include <vector>
+#include <string_view>
 
-#include "base/random.hpp"
+#include "model/checksum.hpp"
 #include "model/container.hpp"
+#include "predict/model_cases.hpp"
 #include "stope/model.hpp"
 
 namespace stope::testing_models {
-
-/// Makes numbers, missing ones, a nominal attribute, an id and a label of the given kind.
-inline Table mixed_table(std::int64_t n_rows, bool nominal_label) {
-  Random random(7);
-  std::vector<double> x, y, weight;
-  std::vector<std::int32_t> color, id, label;
-  std::vector<std::string> ids;
-  for (std::int64_t row = 0; row < n_rows; ++row) {
-    x.push_back(row == 3 ? std::numeric_limits<double>::quiet_NaN() : random.uniform() - 0.5);
-    y.push_back(static_cast<double>(random.below(5)));
-    weight.push_back(1.0 + static_cast<double>(random.below(3)));
-    color.push_back(static_cast<std::int32_t>(random.below(4)) - 1);
-    id.push_back(static_cast<std::int32_t>(row));
-    ids.push_back("row " + std::to_string(row));
-    label.push_back(static_cast<std::int32_t>(random.below(3)));
-  }
-  Table table;
-  table.n_rows = n_rows;
-  table.columns = {make_numeric("x", x), make_nominal("id", id, ids), make_nominal("colour", color, {"red", "", "??"}),
-                   make_numeric("y", y), make_numeric("w", weight)};
-  table.columns.push_back(nominal_label ? make_nominal("class", label, {"a", "b", "c"}) : make_numeric("class", y));
-  table.columns[1].role = Role::id;
-  table.columns[4].role = Role::weight;
-  table.columns[5].role = Role::label;
-  return table;
-}
-
-inline Table numeric_table(std::int64_t n_rows) {
-  Table table = mixed_table(n_rows, false);
-  table.columns.erase(table.columns.begin() + 1, table.columns.begin() + 3);
-  std::vector<double> x;
-  for (std::int64_t row = 0; row < n_rows; ++row) x.push_back(static_cast<double>(row * row % 11));
-  table.columns[0] = make_numeric("x", x);
-  return table;
-}
-
-inline Model neighbors_model(std::int64_t n_rows = 8, bool nominal_label = true) {
-  Table table = mixed_table(n_rows, nominal_label);
-  NeighborsModel fitted;
-  fitted.options.metric = {"gower", {}};
-  fitted.options.feature_weights = {1.0, 0.25, 2.0};
-  fitted.normalizer = Normalizer::fit(table, {.method = Normalization::z});
-  fitted.train = fitted.normalizer.apply(table);
-  fitted.n_neighbors = 3;
-  fitted.weights = VoteWeights::distance;
-  return {outline(table), fitted};
-}
-
-inline Model pca_model() {
-  const Table table = numeric_table(9);
-  return {outline(table), Pca::fit(table, {.n_components = 2, .whiten = true})};
-}
-
-inline Model lsq_model() {
-  const Table table = numeric_table(9);
-  return {outline(table), LinearModel::fit(table, {.alpha = 0.5, .missing = MissingValues::mean})};
-}
-
-inline Model tree_model(std::int64_t n_rows = 12) {
-  const Table table = mixed_table(n_rows, true);
-  return {outline(table), DecisionTree::fit(table, {.missing = MissingPolicy::value})};
-}
-
-inline Model cuts_model() {
-  const Table table = mixed_table(20, true);
-  const ApplyOptions coding{.missing = MissingPolicy::value, .style = CodeStyle::labels};
-  return {outline(table), CutsModel{find_cuts(table, {.missing = MissingPolicy::value}), coding}};
-}
 
 inline std::string bytes_of(const model::Content& content) {
   std::string bytes;
@@ -88,6 +21,17 @@ inline std::string bytes_of(const model::Content& content) {
 
 inline model::Content content_of(std::string_view bytes) {
   return model::read_content({bytes, nullptr, "a.stope", 0}, {});
+}
+
+// Gives changed bytes a checksum that fits, as a careful attacker would.
+inline std::string resealed(std::string bytes) {
+  const auto size = static_cast<std::int64_t>(bytes.size());
+  std::memcpy(bytes.data() + 16, &size, sizeof size);
+  model::Crc64 sum;
+  sum.add(std::string_view(bytes).substr(0, bytes.size() - 8));
+  const std::uint64_t value = sum.value();
+  std::memcpy(bytes.data() + bytes.size() - 8, &value, sizeof value);
+  return bytes;
 }
 
 }  // namespace stope::testing_models

@@ -159,7 +159,7 @@ TEST(Proportion, IsTheShareOfTheSum) {
 
 TEST(Proportion, LeavesZerosAndRefusesASumOfZero) {
   expect_bits(normalized({0.0, 0.0, kNaN}, by(Normalization::proportion)), {0.0, 0.0, kNaN});
-  expect_error(ErrorCode::invalid_file, "column 'v': its values sum to 0, so they have no proportions",
+  expect_error(ErrorCode::invalid_data, "column 'v': its values sum to 0, so they have no proportions",
                [] { normalized({-2.0, 2.0}, by(Normalization::proportion)); });
 }
 
@@ -263,7 +263,7 @@ TEST(Normalizer, RefusesANominalColumnWhereANumericOneWasFitted) {
   const Normalizer fitted = Normalizer::fit(table_of({make_numeric("a", {0.0, 10.0})}), by(Normalization::range));
   Table other = table_of({make_nominal("a", {0}, {"x"})});
   other.source = "test.csv";
-  expect_error(ErrorCode::invalid_file,
+  expect_error(ErrorCode::invalid_data,
                "test.csv: column 'a' is polynominal, but the normalisation was fitted to a numeric column",
                [&] { fitted.apply(other); });
 }
@@ -272,7 +272,7 @@ TEST(Normalizer, RefusesAnInfiniteValueInTheFitAndKeepsItInTheApplication) {
   for (const Normalization method :
        {Normalization::range, Normalization::z, Normalization::proportion, Normalization::interquartile}) {
     for (const double infinite : {kInf, -kInf}) {
-      expect_error(ErrorCode::invalid_file, "column 'v', row 2: an infinite value cannot be normalised",
+      expect_error(ErrorCode::invalid_data, "column 'v', row 2: an infinite value cannot be normalised",
                    [&] { normalized({1.0, 2.0, infinite, 4.0}, by(method)); });
     }
     const Normalizer fitted = Normalizer::fit(table_of({make_numeric("v", {1.0, 2.0, 3.0})}), by(method));
@@ -286,7 +286,7 @@ TEST(Normalizer, RefusesStatisticsThatOverflow) {
   for (const Normalization method : {Normalization::range, Normalization::interquartile}) {
     EXPECT_THROW(normalized({-huge, -huge, huge, huge}, by(method)), Error);
   }
-  expect_error(ErrorCode::invalid_file,
+  expect_error(ErrorCode::invalid_data,
                "column 'v': its values are too large to normalise by proportion (a sum or difference overflows)",
                [&] { normalized({huge, huge}, by(Normalization::proportion)); });
 }

@@ -22,13 +22,14 @@ ColumnStatistics describe_one(const std::vector<T>& values, const RunOptions& ru
                               StatsOptions::Depth depth = StatsOptions::Depth::all) {
   StatsOptions options;
   options.depth = depth;
-  return describe(Array{values.data(), element_type<T>(), static_cast<std::int64_t>(values.size())}, options, run)
+  return describe(ArrayView{values.data(), element_type<T>(), static_cast<std::int64_t>(values.size())}, options, run)
       .columns.at(0);
 }
 
 template <class T>
 class OneColumn : public testing::Test {};
-using Elements = testing::Types<float, double, std::int32_t, std::int64_t>;
+using Elements = testing::Types<float, double, std::int8_t, std::int16_t, std::int32_t, std::int64_t, std::uint8_t,
+                                std::uint16_t, std::uint32_t>;
 TYPED_TEST_SUITE(OneColumn, Elements);
 
 TYPED_TEST(OneColumn, AgreesWithTheOracle) {
@@ -103,15 +104,24 @@ TYPED_TEST(OneColumn, HasTheSameBitsInEveryLayout) {
         spread[static_cast<std::size_t>(3 * (r * row_stride + c))] = x;
       }
     }
+    std::vector<TypeParam> upside_down(by_rows.size()), backwards(spread.rbegin(), spread.rend());
+    for (std::int64_t r = 0; r < shape.rows; ++r) {
+      std::copy_n(by_rows.begin() + r * row_stride, row_stride, upside_down.end() - (r + 1) * row_stride);
+    }
     const ElementType type = element_type<TypeParam>();
-    const Array arrays[] = {{by_rows.data(), type, shape.rows, shape.columns, row_stride, 1},
-                            {by_columns.data(), type, shape.rows, shape.columns, 1, column_stride},
-                            {spread.data(), type, shape.rows, shape.columns, 3 * row_stride, 3}};
+    const TypeParam* const last_row =
+        shape.rows == 0 ? nullptr : &upside_down[upside_down.size() - static_cast<std::size_t>(row_stride)];
+    const TypeParam* const last = shape.rows == 0 ? nullptr : &backwards.back();
+    const ArrayView arrays[] = {{last_row, type, shape.rows, shape.columns, -row_stride, 1},
+                                {last, type, shape.rows, shape.columns, -3 * row_stride, -3},
+                                {by_rows.data(), type, shape.rows, shape.columns, row_stride, 1},
+                                {by_columns.data(), type, shape.rows, shape.columns, 1, column_stride},
+                                {spread.data(), type, shape.rows, shape.columns, 3 * row_stride, 3}};
     for (const std::string& backend : backends()) {
       const ForcedBackend forced(backend);
       std::vector<std::vector<std::uint64_t>> alone;
       for (const auto& column : columns) alone.push_back(bits_of(describe_one(column)));
-      for (const Array& array : arrays) {
+      for (const ArrayView& array : arrays) {
         const Statistics statistics = describe(array);
         ASSERT_EQ(statistics.columns.size(), columns.size());
         for (std::size_t c = 0; c < columns.size(); ++c) {
@@ -122,6 +132,38 @@ TYPED_TEST(OneColumn, HasTheSameBitsInEveryLayout) {
       }
     }
   }
+}
+
+TEST(Describe, CountsBooleansAsZeroAndOne) {
+  for (const std::int64_t columns : {1, 70}) {
+    const auto values = column_of<std::uint8_t>("uniform", 20000 * columns, 4);
+    std::vector<std::uint8_t> booleans;
+    for (const std::uint8_t x : values) booleans.push_back(x % 2);
+    const Statistics s = describe(ArrayView{booleans.data(), ElementType::boolean, 20000, columns});
+    const Statistics want = describe(ArrayView{booleans.data(), ElementType::uint8, 20000, columns});
+    for (std::size_t c = 0; c < s.columns.size(); ++c) {
+      EXPECT_EQ(s.columns[c].type, ValueType::integer);
+      EXPECT_EQ(s.columns[c].integers->max, 1);
+      EXPECT_EQ(*s.columns[c].integers->sum, 20000 - s.columns[c].zeros);
+      EXPECT_EQ(bits_of(s.columns[c]), bits_of(want.columns[c]));
+    }
+  }
+}
+
+TEST(Describe, TakesSecondPassesOverEveryType) {
+  StatsOptions options;
+  options.histogram_bins = 4;
+  options.distinct = StatsOptions::Distinct::count;
+  const std::uint32_t wide[] = {0, 4'000'000'000, 4'000'000'000, 1};
+  const ColumnStatistics s = describe(ArrayView{wide, ElementType::uint32, 4}, options).columns[0];
+  EXPECT_EQ(s.distinct, 3);
+  EXPECT_EQ(s.histogram->high, 4e9);
+  EXPECT_EQ(s.histogram->counts, (std::vector<std::int64_t>{2, 0, 0, 2}));
+  const std::int8_t narrow[] = {-128, 127, 0, -1};
+  const ColumnStatistics backwards = describe(ArrayView{narrow + 3, ElementType::int8, 4, 1, -1}, options).columns[0];
+  EXPECT_EQ(backwards.distinct, 4);
+  EXPECT_EQ(backwards.min_row, 3);
+  EXPECT_EQ(backwards.histogram->counts, (std::vector<std::int64_t>{1, 1, 1, 1}));
 }
 
 TEST(Describe, SumsIntegersExactly) {
@@ -201,15 +243,15 @@ TEST(Describe, FindsDeviationsWhoseSquaresAreNoDoubles) {
 
 TEST(Describe, RefusesArraysThatCannotBe) {
   const double x = 0.0;
-  for (const Array& array : {Array{&x, ElementType::float64, -1}, Array{&x, ElementType::float64, 1, -1},
-                             Array{&x, ElementType::float64, 1, 1, -1}, Array{nullptr, ElementType::float64, 1}}) {
+  for (const ArrayView& array : {ArrayView{&x, ElementType::float64, -1}, ArrayView{&x, ElementType::float64, 1, -1},
+                                 ArrayView{nullptr, ElementType::float64, 1}}) {
     EXPECT_THROW(describe(array), Error);
   }
   const std::int64_t most = std::numeric_limits<std::int64_t>::max();
-  EXPECT_THROW(describe(Array{&x, ElementType::float64, most, most}), Error);
+  EXPECT_THROW(describe(ArrayView{&x, ElementType::float64, most, most}), Error);
   StatsOptions options;
   options.by = "class";
-  EXPECT_THROW(describe(Array{&x, ElementType::float64, 1}, options), Error);
+  EXPECT_THROW(describe(ArrayView{&x, ElementType::float64, 1}, options), Error);
 }
 
 // Starting threads takes longer than processing a thousand values.
@@ -220,7 +262,7 @@ TEST(Describe, FewValuesStartNoThread) {
   RunOptions run;
   run.threads = 3;
   const auto threads = [&](std::int64_t n, const StatsOptions& asked) {
-    return describe(Array{values.data(), ElementType::float64, n}, asked, run).report.threads;
+    return describe(ArrayView{values.data(), ElementType::float64, n}, asked, run).report.threads;
   };
   EXPECT_EQ(threads(1'000, {}), 1);
   EXPECT_EQ(threads(1'000, options), 1);

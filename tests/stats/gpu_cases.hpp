@@ -13,7 +13,7 @@ class EveryRow : public ForcedVariable {
   EveryRow() : ForcedVariable("STOPE_STATS_GPU_ROWS", "1") {}
 };
 
-inline void expect_same(const Array& array, const RunOptions& gpu, StatsOptions::Depth depth) {
+inline void expect_same(const ArrayView& array, const RunOptions& gpu, StatsOptions::Depth depth) {
   StatsOptions options;
   options.depth = depth;
   RunOptions cpu;
@@ -42,7 +42,7 @@ void expect_the_processors_bits(const std::vector<std::string>& devices, const s
           if (!chosen(number++)) continue;
           SCOPED_TRACE(kind + ", " + std::to_string(n) + " rows, " + device + ", limit " + std::to_string(limit));
           const auto values = column_of<T>(kind, n, 21);
-          const Array array = {values.data(), element_type<T>(), n};
+          const ArrayView array = {values.data(), element_type<T>(), n};
           expect_same(array, run, StatsOptions::Depth::all);
           if (n < 1000) expect_same(array, run, StatsOptions::Depth::extremes);
           if (testing::Test::HasFatalFailure()) return;

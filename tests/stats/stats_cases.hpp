@@ -90,7 +90,7 @@ std::vector<T> column_of(const std::string& kind, std::int64_t n, std::uint64_t 
       to = kind == "uniform"       ? bits
            : kind == "offset 1e15" ? static_cast<T>(std::numeric_limits<T>::max() - static_cast<T>(random.below(5)))
            : kind == "huge"     ? (random.below(2) == 0 ? std::numeric_limits<T>::min() : std::numeric_limits<T>::max())
-           : std::fabs(x) < 1e9 ? static_cast<T>(10 * x)
+           : std::fabs(x) < 1e9 ? static_cast<T>(static_cast<std::int64_t>(10 * x))
                                 : static_cast<T>(i % 7);
     }
   }
@@ -101,7 +101,12 @@ template <class T>
 constexpr ElementType element_type() {
   if constexpr (std::is_same_v<T, float>) return ElementType::float32;
   if constexpr (std::is_same_v<T, double>) return ElementType::float64;
+  if constexpr (std::is_same_v<T, std::int8_t>) return ElementType::int8;
+  if constexpr (std::is_same_v<T, std::int16_t>) return ElementType::int16;
   if constexpr (std::is_same_v<T, std::int32_t>) return ElementType::int32;
+  if constexpr (std::is_same_v<T, std::uint8_t>) return ElementType::uint8;
+  if constexpr (std::is_same_v<T, std::uint16_t>) return ElementType::uint16;
+  if constexpr (std::is_same_v<T, std::uint32_t>) return ElementType::uint32;
   return ElementType::int64;
 }
 

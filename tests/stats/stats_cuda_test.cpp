@@ -70,18 +70,21 @@ void expect_the_same_there() {
   for (const std::string& kind : kinds()) {
     const auto values = column_of<T>(kind, 50000, 9);
     const gpu_memory::Array there(driver, values);
-    for (const Array& shape :
-         {Array{nullptr, element_type<T>(), 49999}, Array{nullptr, element_type<T>(), 12499, 4},
-          Array{nullptr, element_type<T>(), 700, 7, 11, 1}, Array{nullptr, element_type<T>(), 9999, 5, 1, 10000},
-          Array{nullptr, element_type<T>(), 900, 3, 12, 2}, Array{nullptr, element_type<T>(), 0, 3}}) {
+    for (const ArrayView& shape :
+         {ArrayView{nullptr, element_type<T>(), 49999}, ArrayView{nullptr, element_type<T>(), 12499, 4},
+          ArrayView{nullptr, element_type<T>(), 700, 7, 11, 1},
+          ArrayView{nullptr, element_type<T>(), 9999, 5, 1, 10000},
+          ArrayView{nullptr, element_type<T>(), 900, 3, 12, 2}, ArrayView{nullptr, element_type<T>(), 0, 3}}) {
       SCOPED_TRACE(kind + ", " + std::to_string(shape.n_rows) + " x " + std::to_string(shape.n_columns));
       for (const auto& [depth, offset] : {std::pair{StatsOptions::Depth::all, 0},
                                           {StatsOptions::Depth::extremes, 0},
                                           {StatsOptions::Depth::all, 1}}) {  // one value in front: unaligned
-        Array here = shape;
+        ArrayView here = shape;
         here.data = values.data() + offset;
-        DeviceArray array{shape, 0, stream.get()};
-        array.values.data = there.as<T>() + offset;
+        ArrayView array = shape;
+        array.gpu = 0;
+        array.stream = stream.get();
+        array.data = there.as<T>() + offset;
         StatsOptions options;
         options.depth = depth;
         const Statistics want = describe(here, options, cpu), got = describe(array, options);

@@ -28,7 +28,7 @@ TEST_F(FakeStatistics, ShortColumnsAndLittleDataStayOnTheProcessor) {
   run.device = "cuda";
   const StatsOptions few{.depth = StatsOptions::Depth::extremes};
   const auto backend = [&](const std::vector<float>& values, std::int64_t rows, std::int64_t columns) {
-    return describe(Array{values.data(), ElementType::float32, rows, columns, 1, rows}, few, run).report.backend;
+    return describe(ArrayView{values.data(), ElementType::float32, rows, columns, 1, rows}, few, run).report.backend;
   };
   const std::vector<float> much(std::size_t{40'000'000}, 1.0F);
   EXPECT_NE(backend(much, 1000, 1), "cuda");
@@ -48,7 +48,7 @@ TEST_F(FakeStatistics, AutoLeavesValuesInTheHostsMemoryToTheProcessor) {
   RunOptions run;
   run.threads = 4;
   for (const std::int64_t n : {16, 1'000, 1'000'000}) {
-    const StatsReport report = describe(Array{values.data(), ElementType::float64, n}, {}, run).report;
+    const StatsReport report = describe(ArrayView{values.data(), ElementType::float64, n}, {}, run).report;
     EXPECT_NE(report.backend, "cuda") << n;
     EXPECT_TRUE(report.device_reason.starts_with(n < 1'000'000 ? "auto: under 1 ms on the CPU" : "auto: "))
         << report.device_reason;
@@ -62,7 +62,7 @@ TEST_F(FakeStatistics, AutoTakesAGpuThatPaysAndGivesUpOneThatFails) {
   RunOptions run;
   run.threads = 1;
   const auto report_of = [&](std::int64_t rows, std::int64_t columns) {
-    return describe(Array{much.data(), ElementType::float32, rows, columns, 1, rows}, few, run).report;
+    return describe(ArrayView{much.data(), ElementType::float32, rows, columns, 1, rows}, few, run).report;
   };
   run.device = "cuda";
   EXPECT_EQ(report_of(40'000'000, 1).backend, "cuda");  // starts the driver
@@ -91,7 +91,7 @@ TEST_F(FakeStatistics, ALostGpuIsAnErrorWhereItWasNamed) {
   for (int n = 1; n <= 10; ++n) {
     fault::arm_device(n);
     try {
-      describe(Array{values.data(), ElementType::float64, 40000}, {}, run);
+      describe(ArrayView{values.data(), ElementType::float64, 40000}, {}, run);
       FAIL() << "call " << n << " did not fail";
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), ErrorCode::device_lost);
@@ -100,31 +100,86 @@ TEST_F(FakeStatistics, ALostGpuIsAnErrorWhereItWasNamed) {
   }
 }
 
+// The array as if its memory were the fake GPU's.
+ArrayView on_gpu(const ArrayView& array, int gpu = 1) {
+  ArrayView there = array;
+  there.gpu = gpu;
+  return there;
+}
+
 TEST_F(FakeStatistics, ArraysInAGpusMemory) {
   const auto values = column_of<double>("huge", 30000, 1);
-  const Array array = {values.data(), ElementType::float64, 10000, 3};
+  const ArrayView array = {values.data(), ElementType::float64, 10000, 3};
   StatsOptions options;
   options.histogram_bins = 5;
   options.distinct = StatsOptions::Distinct::count;
-  const Statistics want = describe(array, options), got = describe(DeviceArray{array, 1, nullptr}, options);
+  const Statistics want = describe(array, options), got = describe(on_gpu(array), options);
   EXPECT_EQ(got.report.backend, "cuda");
   EXPECT_EQ(got.report.device_reason, "auto: the values are in its memory");
   RunOptions cpu;
   cpu.device = "cpu";
-  const Statistics copied = describe(DeviceArray{array, 1, nullptr}, options, cpu);
+  const Statistics copied = describe(on_gpu(array), options, cpu);
   for (std::size_t c = 0; c < 3; ++c) {
     EXPECT_EQ(bits_of(got.columns[c]), bits_of(want.columns[c]));
     EXPECT_EQ(bits_of(copied.columns[c]), bits_of(want.columns[c]));
     EXPECT_EQ(got.columns[c].distinct, want.columns[c].distinct);
     EXPECT_EQ(got.columns[c].histogram->counts, want.columns[c].histogram->counts);
   }
-  const Array spread = {values.data(), ElementType::float64, 5000, 2, 3, 2};
-  EXPECT_EQ(bits_of(describe(DeviceArray{spread, 1, nullptr}).columns[1]), bits_of(describe(spread).columns[1]));
-  EXPECT_THROW(describe(DeviceArray{array, 0, nullptr}), Error);
-  EXPECT_THROW(describe(DeviceArray{array, 7, nullptr}), Error);
+  const ArrayView spread = {values.data(), ElementType::float64, 5000, 2, 3, 2};
+  EXPECT_EQ(bits_of(describe(on_gpu(spread)).columns[1]), bits_of(describe(spread).columns[1]));
+  EXPECT_THROW(describe(on_gpu(array, 0)), Error);
+  EXPECT_THROW(describe(on_gpu(array, 7)), Error);
   RunOptions other;
   other.device = "cuda:0";
-  EXPECT_THROW(describe(DeviceArray{array, 1, nullptr}, {}, other), Error);
+  EXPECT_THROW(describe(on_gpu(array), {}, other), Error);
+}
+
+// Types that GPUs do not read, and negative strides, are copied to the host: the report says so.
+TEST_F(FakeStatistics, ArraysThatAGpuDoesNotReadAreCopied) {
+  const auto values = column_of<std::int64_t>("uniform", 2000, 6);
+  const auto* const data = reinterpret_cast<const char*>(values.data());
+  struct Layout {
+    std::int64_t row_stride, column_stride, offset;
+  };
+  // Rows and columns without and with gaps, values far apart, and backwards.
+  for (const Layout& l :
+       {Layout{3, 1, 0}, {7, 1, 5}, {1, 60, 0}, {1, 71, 2}, {12, 2, 1}, {-3, 1, 180}, {-4, -1, 300}}) {
+    for (const ElementType type : {ElementType::int8, ElementType::int16, ElementType::uint8, ElementType::uint16,
+                                   ElementType::uint32, ElementType::boolean, ElementType::int32, ElementType::int64}) {
+      const ArrayView here{data + l.offset * size_of(type), type, 60, 3, l.row_stride, l.column_stride};
+      const bool in_place = size_of(type) >= 4 && type != ElementType::uint32 && l.row_stride > 0;
+      for (const std::string device : {"auto", "cpu", "cuda:1"}) {
+        SCOPED_TRACE(std::string(to_string(type)) + ", strides " + std::to_string(l.row_stride) + " and " +
+                     std::to_string(l.column_stride) + ", " + device);
+        RunOptions run;
+        run.device = device;
+        const Statistics got = describe(on_gpu(here), {}, run), want = describe(here);
+        EXPECT_EQ(got.report.backend == "cuda", in_place && device != "cpu");
+        if (!in_place || device == "cpu") {
+          EXPECT_NE(got.report.reason.find("copied from GPU 1"), std::string::npos) << got.report.reason;
+        }
+        for (std::size_t c = 0; c < 3; ++c) ASSERT_EQ(bits_of(got.columns[c]), bits_of(want.columns[c]));
+      }
+    }
+  }
+  RunOptions little;
+  little.memory_limit = 100;
+  EXPECT_THROW(describe(on_gpu({data, ElementType::int8, 60, 3}), {}, little), Error);
+}
+
+TEST_F(FakeStatistics, ArraysInTheHostsMemoryThatAGpuDoesNotReadAreTheCpus) {
+  const EveryRow every;
+  const auto values = column_of<std::int16_t>("uniform", 30000, 6);
+  RunOptions cuda;
+  cuda.device = "cuda:1";
+  for (const ArrayView& array :
+       {ArrayView{values.data(), ElementType::int16, 30000}, ArrayView{values.data(), ElementType::int16, 10000, 3},
+        ArrayView{values.data() + 29999, ElementType::int16, 30000, 1, -1}}) {
+    const Statistics got = describe(array, {}, cuda), want = describe(array);
+    EXPECT_NE(got.report.backend, "cuda");
+    EXPECT_NE(got.report.reason.find("of a type that it does not read"), std::string::npos) << got.report.reason;
+    for (std::size_t c = 0; c < want.columns.size(); ++c) EXPECT_EQ(bits_of(got.columns[c]), bits_of(want.columns[c]));
+  }
 }
 
 }  // namespace

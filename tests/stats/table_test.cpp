@@ -1,9 +1,11 @@
 // Whole tables: nominal columns, classes of rows, second passes.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <set>
+#include <string>
 #include <vector>
 
 #include "stats/stats_cases.hpp"
@@ -51,6 +53,73 @@ TEST(TableStatistics, CountsNominalValues) {
     EXPECT_EQ(column.distinct, n == 0 ? 0 : n == 1 ? 1 - missing : 4);
     EXPECT_TRUE(std::isnan(column.mean) && std::isnan(column.min));
   }
+}
+
+// A table of n rows whose columns "group" and "value" have many values.
+Table many_valued(std::int64_t n, std::int64_t n_groups, std::int64_t n_values) {
+  Random random(5);
+  const auto column = [&](const char* name, std::int64_t n_names) {
+    std::vector<std::string> names;
+    for (std::int64_t i = 0; i < n_names; ++i) names.push_back(name + std::to_string(i));
+    std::vector<std::int32_t> codes;
+    for (std::int64_t row = 0; row < n; ++row) {
+      // Squared, so that one group has many rows, and many have none.
+      const double share = random.uniform() * random.uniform();
+      codes.push_back(static_cast<std::int32_t>(share * static_cast<double>(n_names + 1)) - 1);
+    }
+    return make_nominal(name, codes, names);
+  };
+  Table table;
+  table.n_rows = n;
+  table.columns = {column("group", n_groups), column("value", n_values),
+                   make_numeric("x", std::vector<double>(n, 1.5))};
+  return table;
+}
+
+TEST(TableStatistics, ClassesWithManyValuesCountThoseThatOccur) {
+  for (const std::int64_t n_values : {218, 219, 2000}) {  // 300 x 218 counts are the most that are kept for all values
+    const Table table = many_valued(20000, 300, n_values);
+    const Statistics statistics = describe(table, {.by = "group"});
+    std::vector<std::vector<std::int64_t>> counts(300, std::vector<std::int64_t>(static_cast<std::size_t>(n_values)));
+    for (std::int64_t row = 0; row < table.n_rows; ++row) {
+      const std::int32_t group = table.columns[0].codes()[row], value = table.columns[1].codes()[row];
+      if (group >= 0 && value >= 0) ++counts[static_cast<std::size_t>(group)][static_cast<std::size_t>(value)];
+    }
+    for (std::size_t group = 0; group < 300; ++group) {
+      const ColumnStatistics& column = statistics.classes[group].columns[1];
+      ASSERT_EQ(column.codes.has_value(), n_values > 218);
+      std::vector<std::int64_t> found = column.counts;
+      if (column.codes) {
+        ASSERT_EQ(column.codes->size(), column.counts.size());
+        ASSERT_TRUE(std::is_sorted(column.codes->begin(), column.codes->end()));
+        found.assign(static_cast<std::size_t>(n_values), 0);
+        for (std::size_t i = 0; i < column.counts.size(); ++i) {
+          EXPECT_GT(column.counts[i], 0);
+          found[static_cast<std::size_t>((*column.codes)[i])] = column.counts[i];
+        }
+      }
+      ASSERT_EQ(found, counts[group]) << group;
+      EXPECT_EQ(column.distinct, std::count_if(found.begin(), found.end(), [](std::int64_t n) { return n > 0; }));
+      EXPECT_EQ(column.count + column.missing, statistics.classes[group].rows);
+    }
+  }
+}
+
+TEST(TableStatistics, ClassesBeyondTheMemoryLimitAreRefusedWithTheBytes) {
+  const Table table = many_valued(20000, 30000, 3);
+  RunOptions run;
+  run.memory_limit = 4000000;
+  try {
+    describe(table, {.by = "group"}, run);
+    FAIL() << "not refused";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::out_of_memory);
+    EXPECT_GT(error.bytes(), run.memory_limit);
+    EXPECT_NE(error.message().find("30000 classes of 3 columns need " + std::to_string(error.bytes())),
+              std::string::npos);
+    run.memory_limit = error.bytes();
+  }
+  EXPECT_EQ(describe(table, {.by = "group"}, run).classes.size(), 30000u);
 }
 
 TEST(TableStatistics, KnowsTheColumnsOfATable) {
@@ -134,7 +203,7 @@ TEST(SecondPass, CountsBins) {
     for (const std::int64_t bins : {1, 2, 10, 333}) {
       StatsOptions options;
       options.histogram_bins = bins;
-      const auto column = describe(Array{values.data(), ElementType::float64, 30000}, options).columns[0];
+      const auto column = describe(ArrayView{values.data(), ElementType::float64, 30000}, options).columns[0];
       double low = std::numeric_limits<double>::infinity(), high = -low;
       for (const double x : values) {
         if (!std::isfinite(x)) continue;
@@ -152,7 +221,7 @@ TEST(SecondPass, HasHistogramsOfOddColumns) {
   StatsOptions options;
   options.histogram_bins = 4;
   const auto counts = [&](const std::vector<double>& values) {
-    return describe(Array{values.data(), ElementType::float64, static_cast<std::int64_t>(values.size())}, options)
+    return describe(ArrayView{values.data(), ElementType::float64, static_cast<std::int64_t>(values.size())}, options)
         .columns[0]
         .histogram->counts;
   };
@@ -190,7 +259,7 @@ void expect_distinct() {
       run.threads = threads;
       for (const std::int64_t limit : {std::int64_t{0}, std::int64_t{200000}}) {  // the second limit: several passes
         run.memory_limit = limit;
-        const Array array{values.data(), element_type<T>(), 20000};
+        const ArrayView array{values.data(), element_type<T>(), 20000};
         EXPECT_EQ(describe(array, options, run).columns[0].distinct, slow_distinct(values)) << kind;
       }
     }

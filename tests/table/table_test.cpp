@@ -52,6 +52,16 @@ TEST(Column, GivesValuesAsDoubles) {
   EXPECT_TRUE(std::isnan(table.columns[2].at(1)));
 }
 
+TEST(Column, SharesTheBufferFromWhichItIsMade) {
+  const Buffer<double> doubles(3);
+  EXPECT_EQ(std::get<Buffer<double>>(column_of("d", doubles).data).data(), doubles.data());
+  Buffer<std::int32_t> codes(2);
+  codes[0] = 1;
+  codes[1] = kMissingCode;
+  EXPECT_EQ(column_of("n", codes, {"x", "y"}).codes().data(), codes.data());
+  expect_invalid([&] { column_of("n", codes, {"x"}); }, "column 'n', row 0: code 1 is outside its 1 values");
+}
+
 TEST(Column, MissingIsNaNOrTheMissingCodeButNotTheUnseenOne) {
   Table table = small_table();
   for (int c = 0; c < 3; ++c) {
@@ -105,11 +115,43 @@ TEST(Table, FindsByNameAndRole) {
   EXPECT_TRUE(Table().features().empty());
 }
 
+TEST(Table, FindsByNameElseByNumber) {
+  Table table = small_table();
+  EXPECT_EQ(table.find("colour", "group"), 2);
+  EXPECT_EQ(table.find("1", "group"), 0);
+  EXPECT_EQ(table.find("4", "group"), 3);
+  table.columns[3].name = "1";  // a name that exists wins
+  EXPECT_EQ(table.find("1", "group"), 3);
+  table.source = "t.csv";
+  for (const char* bad : {"", "0", "5", "colours", "99999999999999999999", "-1", "1.0"}) {
+    try {
+      table.find(bad, "group");
+      ADD_FAILURE() << bad;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::invalid_data);
+      EXPECT_EQ(error.option(), "group");
+      EXPECT_EQ(error.file(), "t.csv");
+      const bool near = std::string(error.what()).find("did you mean 'colour'") != std::string::npos;
+      EXPECT_EQ(near, std::string(bad) == "colours") << error.what();
+    }
+  }
+}
+
+TEST(Table, LeavesAFeatureOut) {
+  Table table = small_table();
+  table.leave_out("colour");
+  table.leave_out("no such column");
+  EXPECT_EQ(table.features(), (std::vector<std::int64_t>{0, 1}));
+  EXPECT_EQ(table.columns[2].role, Role::ignore);
+  table.leave_out(table.columns[3].name);
+  EXPECT_EQ(table.columns[3].role, Role::label);
+}
+
 TEST(TableTake, CopiesRowsInTheOrderGiven) {
   const Table table = small_table();
   const Table taken = table.take({2, 0, 2, 1});
   EXPECT_EQ(taken.n_rows, 4);
-  EXPECT_EQ(taken.source, "small.csv");
+  EXPECT_EQ(taken.source, "small.csv (some of its rows)");
   EXPECT_NO_THROW(taken.validate());
   ASSERT_EQ(taken.columns.size(), table.columns.size());
   const std::vector<std::int64_t> rows = {2, 0, 2, 1};
@@ -166,7 +208,7 @@ TEST(TableValidate, NamesWhatIsNot) {
 
   Table ragged = small_table();
   ragged.columns[0] = make_numeric("a", {1.0, 2.0});
-  expect_invalid([&] { ragged.validate(); }, "column 'a' has 2 rows, the table 3");
+  expect_invalid([&] { ragged.validate(); }, "column 'a': 2 rows, but the table has 3");
 
   Table mistyped = small_table();
   mistyped.columns[0].type = ValueType::nominal;
@@ -174,6 +216,12 @@ TEST(TableValidate, NamesWhatIsNot) {
   mistyped = small_table();
   mistyped.columns[2].type = ValueType::integer;
   expect_invalid([&] { mistyped.validate(); }, "column 'colour': its type integer does not fit its storage");
+  for (const std::int32_t code : {2, -2, std::numeric_limits<int>::max(), std::numeric_limits<int>::min()}) {
+    Table stray = small_table();
+    std::get<Buffer<std::int32_t>>(stray.columns[3].data)[1] = code;
+    expect_invalid([&] { stray.validate(); },
+                   "column 'class', row 1: code " + std::to_string(code) + " is outside its 2 values");
+  }
 }
 
 TEST(TableBytes, CountsStorageAndValueNames) {

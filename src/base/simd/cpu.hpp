@@ -4,6 +4,9 @@
 namespace stope::simd {
 
 #if defined(__x86_64__)
+inline bool has_clmul() {
+  return __builtin_cpu_supports("sse4.1") && __builtin_cpu_supports("pclmul");
+}
 inline bool has_avx2() {
   return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi") &&
          __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("lzcnt") && __builtin_cpu_supports("popcnt");
@@ -19,6 +22,9 @@ inline bool has_avx512_vbmi2() {
   return has_avx512() && __builtin_cpu_supports("avx512vbmi2");
 }
 #else
+inline bool has_clmul() {
+  return false;
+}
 inline bool has_avx2() {
   return false;
 }

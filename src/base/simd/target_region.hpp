@@ -9,9 +9,9 @@
 //   }
 //   STOPE_TARGET_REGION_END
 //
-// STOPE_AVX2, STOPE_AVX512, STOPE_AVX512_VNNI and STOPE_AVX512_VBMI2 are the instruction sets; the last two define
-// STOPE_AVX512, too. Without any of them a source is compiled for what every CPU has. On CPUs other than x86-64 all
-// sources are: nobody chooses the others there.
+// STOPE_CLMUL, STOPE_AVX2, STOPE_AVX512, STOPE_AVX512_VNNI and STOPE_AVX512_VBMI2 are the instruction sets; the last
+// two define STOPE_AVX512, too. Without any of them a source is compiled for what every CPU has. On CPUs other than
+// x86-64 all sources are: nobody chooses the others there.
 //
 // Headers stay outside of a region: their inline functions must stay portable. Everything inside has internal linkage
 // but the one table or function that the rest of the library calls. So a function compiled for AVX-512 is never the one
@@ -22,6 +22,7 @@
 #define STOPE_AVX512
 #endif
 #if !defined(__x86_64__)
+#undef STOPE_CLMUL
 #undef STOPE_AVX2
 #undef STOPE_AVX512
 #undef STOPE_AVX512_VNNI
@@ -29,6 +30,7 @@
 #endif
 
 // What the compiler may use. base/simd/cpu.hpp asks the CPU for the same features.
+#define STOPE_CLMUL_FEATURES "sse4.1,pclmul"
 #define STOPE_AVX2_FEATURES "avx2,fma,bmi,bmi2,lzcnt,popcnt"
 #define STOPE_AVX512_FEATURES STOPE_AVX2_FEATURES ",avx512f,avx512bw,avx512vl,avx512dq"
 #if defined(STOPE_AVX512_VNNI)
@@ -39,6 +41,8 @@
 #define STOPE_FEATURES STOPE_AVX512_FEATURES
 #elif defined(STOPE_AVX2)
 #define STOPE_FEATURES STOPE_AVX2_FEATURES
+#elif defined(STOPE_CLMUL)
+#define STOPE_FEATURES STOPE_CLMUL_FEATURES
 #endif
 
 // The length of a register, and the name of the instruction set in reports.

@@ -63,7 +63,7 @@ void check(cudaError_t error, const char* doing) {
   const ErrorCode code = code_of(error);
   std::string text = code == ErrorCode::device_lost ? "the GPU was lost while " : "the GPU failed while ";
   text += std::string(doing) + ": " + cudaGetErrorString(error);
-  if (code == ErrorCode::device_lost) text += " (this process cannot use it any more; --device cpu still works)";
+  if (code == ErrorCode::device_lost) text += " (this process cannot use it any more; device cpu still works)";
   throw Error(code, text);
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstring>
 
 #include "device/array_abi.hpp"
 #include "device/cuda/buffer.hpp"
@@ -43,6 +44,17 @@ cuda_abi::Problem problem_of(cudaError_t error, int driver_version) {
   return cuda_abi::Problem::other;
 }
 
+// Writes a UUID as nvidia-smi prints it: groups of 4, 2, 2, 2 and 6 bytes. Only its name tells that a device is a part
+// of a GPU ("NVIDIA A100 MIG 1g.5gb"); its UUID is then that of the part.
+void write_uuid(const cudaDeviceProp& properties, char (&text)[48]) {
+  int at = std::snprintf(text, sizeof text, "%s", std::strstr(properties.name, " MIG ") != nullptr ? "MIG-" : "GPU-");
+  for (int i = 0; i < 16; ++i) {
+    const bool dash = i == 4 || i == 6 || i == 8 || i == 10;
+    const unsigned byte = static_cast<unsigned char>(properties.uuid.bytes[i]);
+    at += std::snprintf(text + at, sizeof text - static_cast<std::size_t>(at), dash ? "-%02x" : "%02x", byte);
+  }
+}
+
 void look(cuda_abi::Machine* machine) {
   cudaRuntimeGetVersion(&machine->runtime_version);
   cudaDriverGetVersion(&machine->driver_version);
@@ -54,6 +66,7 @@ void look(cuda_abi::Machine* machine) {
     error = cudaGetDeviceProperties(&properties, i);
     cuda_abi::Gpu& gpu = machine->gpus[i];
     std::snprintf(gpu.name, sizeof gpu.name, "%s", properties.name);
+    write_uuid(properties, gpu.uuid);
     gpu.major = properties.major;
     gpu.minor = properties.minor;
     gpu.multiprocessors = properties.multiProcessorCount;

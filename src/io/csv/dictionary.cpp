@@ -22,10 +22,10 @@ void MemoryMeter::take(std::int64_t bytes) {
   const std::int64_t before = left_.fetch_sub(bytes, std::memory_order_relaxed);
   if (before >= bytes && !fault::alloc_fails()) return;
   left_.fetch_add(bytes, std::memory_order_relaxed);
+  const std::int64_t in_use = limit_ - std::max<std::int64_t>(before, 0);
   throw Error(ErrorCode::out_of_memory,
-              "the values of its nominal columns need " + std::to_string(bytes) + " bytes more than the " +
-                  std::to_string(limit_ - std::max<std::int64_t>(before, 0)) + " in use, the memory limit leaves " +
-                  std::to_string(limit_),
+              "the values of its nominal columns need more than " + std::to_string(in_use + bytes) +
+                  " bytes, but the memory limit leaves " + std::to_string(limit_),
               {name_});
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "io/csv/record.hpp"
+#include "io/iso_date.hpp"
 
 namespace stope::io::csv {
 
@@ -18,6 +19,7 @@ struct FieldRules {
   Dialect dialect;
   std::vector<std::string> tokens;  ///< missing tokens, "" not among them
   bool numeric_tokens = false;      ///< some token reads as a number (-999), so tokens are tried first
+  bool commas = false;              ///< a column's decimal mark may be a comma, although dialect.decimal is a point
 
   bool is_token(std::string_view text) const {
     for (const std::string& token : tokens) {
@@ -27,15 +29,13 @@ struct FieldRules {
   }
 
   /// `field` trimmed; `value` is set for a number, NaN where missing.
-  Meaning number(std::string_view field, double& value) const;
-  /// As number(), for an ISO date: days since 1970-01-01, with a fraction for the time of day.
-  Meaning date(std::string_view field, double& value) const;
+  Meaning number(std::string_view field, char decimal, double& value) const;
+  /// As number(), for an ISO date (iso_date.hpp).
+  Meaning date(std::string_view field, IsoDate& date) const;
+  /// Whether a number's text, quoted or not, comes back from a double (loses_digits in number.hpp).
+  bool keeps_digits(std::string_view field) const;
 };
 
 FieldRules make_rules(const Dialect& dialect, const std::vector<std::string>& missing);
-
-/// YYYY-MM-DD, then optionally T or a blank, hh:mm, optionally :ss and decimals, optionally Z. False for any other
-/// text, and for a day that does not exist.
-bool parse_iso_date(std::string_view text, double& days);
 
 }  // namespace stope::io::csv

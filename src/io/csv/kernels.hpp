@@ -50,7 +50,8 @@ struct ColumnSlice {
 struct PlainNumbers {
   std::int64_t n_rest = 0;
   std::int64_t n_empty = 0;
-  bool points = false;  ///< some number has a decimal mark
+  bool points = false;         ///< some number has a decimal mark
+  bool leading_zeros = false;  ///< some whole number begins with a zero and goes on
 };
 
 struct Kernels {

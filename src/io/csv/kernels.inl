@@ -234,7 +234,7 @@ static FieldIndex index_fields(const char* text, std::int64_t size, char separat
 
 // The value of a field in plain form; false for any other form. `length` > 0.
 [[gnu::always_inline]] inline bool plain_number(const char* p, std::uint32_t length, char decimal, double& value,
-                                                 std::uint32_t& points) {
+                                                 std::uint32_t& points, std::uint32_t& zeros) {
   // 1 for a minus, computed by arithmetic: gcc 12 would turn a comparison into a byte-wide set, which waits for the
   // register's last full value, the result of the field before.
   const std::uint32_t negative = ((static_cast<std::uint32_t>(static_cast<unsigned char>(*p)) ^ '-') - 1) >> 31;
@@ -256,6 +256,8 @@ static FieldIndex index_fields(const char* text, std::int64_t size, char separat
   const std::uint32_t has_point = other != 0 ? 1 : 0;
   if (has_point != 0 && (p[point] != decimal || length == 1)) return false;
   points |= has_point;
+  // 1 for digits alone of which the first is 0 and not the last: the other three words are zero.
+  zeros |= ((static_cast<std::uint32_t>(static_cast<unsigned char>(*p)) ^ '0') + other + ((length - 2) >> 31) - 1) >> 31;
   const auto* entry = reinterpret_cast<const __m128i*>(kShuffleTable.entries[length][point]);
   const __m128i aligned = _mm_shuffle_epi8(digits, _mm_load_si128(entry));
   const __m128i pairs = _mm_maddubs_epi16(aligned, _mm_set1_epi16(0x010A));  // 10 * a + b
@@ -275,7 +277,7 @@ static FieldIndex index_fields(const char* text, std::int64_t size, char separat
 #else
 
 [[gnu::always_inline]] inline bool plain_number(const char* p, std::uint32_t length, char decimal, double& value,
-                                                 std::uint32_t& points) {
+                                                 std::uint32_t& points, std::uint32_t& zeros) {
   const bool negative = *p == '-';
   p += negative ? 1 : 0;
   length -= negative ? 1 : 0;
@@ -294,6 +296,7 @@ static FieldIndex index_fields(const char* text, std::int64_t size, char separat
     }
   }
   points |= point == length ? 0 : 1;
+  zeros |= point == length && length > 1 && *p == '0' ? 1 : 0;
   if (n_digits == 0 || mantissa >= std::uint64_t{1} << 53) return false;
   const double magnitude = static_cast<double>(mantissa) / kPowersOfTen[point == length ? 0 : length - point - 1];
   value = negative ? -magnitude : magnitude;
@@ -305,7 +308,7 @@ static FieldIndex index_fields(const char* text, std::int64_t size, char separat
 template <bool kLast>
 static PlainNumbers plain_numbers_of(const ColumnSlice& column, char decimal, double* out, std::uint32_t* rest) {
   PlainNumbers numbers;
-  std::uint32_t points = 0;
+  std::uint32_t points = 0, zeros = 0;
   const ColumnSlice c = column;  // a copy: its members then stay in registers across the stores
   for (std::int64_t r = 0; r < c.n_rows; ++r) {
     const std::uint32_t begin = c.begins[r * c.stride] + c.skip;
@@ -314,11 +317,12 @@ static PlainNumbers plain_numbers_of(const ColumnSlice& column, char decimal, do
     if (end == begin) {
       out[r] = std::numeric_limits<double>::quiet_NaN();
       ++numbers.n_empty;
-    } else if (!plain_number(c.base + begin, end - begin, decimal, out[r], points)) {
+    } else if (!plain_number(c.base + begin, end - begin, decimal, out[r], points, zeros)) {
       rest[numbers.n_rest++] = static_cast<std::uint32_t>(r);
     }
   }
   numbers.points = points != 0;
+  numbers.leading_zeros = zeros != 0;
   return numbers;
 }
 

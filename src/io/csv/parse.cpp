@@ -70,11 +70,12 @@ bool Worker::index(Batch& batch) {
 }
 
 bool Worker::index_fast(Batch& batch) {
+  if (job_.layout.dialect.comment != '\0') return false;  // the grammar knows comments, the kernels do not
   const std::int64_t n_columns = job_.layout.n_columns;
   ends_[0] = std::numeric_limits<std::uint32_t>::max();  // + skip = 0
   std::uint32_t* ends = ends_.data() + 1;
   const FieldIndex index =
-      job_.kernels.index_fields(batch.base, batch.size, job_.layout.separator, max_rows_ * n_columns, ends);
+      job_.kernels.index_fields(batch.base, batch.size, job_.layout.dialect.separator, max_rows_ * n_columns, ends);
   batch.suspicious = index.suspicious;
   const std::int64_t n_rows = std::min(max_rows_, index.n_fields / n_columns);
   if (index.irregular || n_rows == 0) return false;
@@ -100,7 +101,7 @@ bool Worker::index_by_grammar(Batch& batch) {
   while (at < batch.size && row < max_rows_) {
     const std::int64_t first = row * n_columns;
     std::int64_t i = 0;
-    const Record record = scan_record(text, at, job_.layout.separator, [&](std::int64_t begin, std::int64_t end) {
+    const Record record = scan_record(text, at, job_.layout.dialect, [&](std::int64_t begin, std::int64_t end) {
       if (i < n_columns) {
         begins_[static_cast<std::size_t>(first + i)] = static_cast<std::uint32_t>(begin);
         ends_[static_cast<std::size_t>(first + i)] = static_cast<std::uint32_t>(end);
@@ -113,7 +114,7 @@ bool Worker::index_by_grammar(Batch& batch) {
       throw Error(ErrorCode::unsupported, "a record of more than 4 GB", {job_.text.name});
     }
     at = record.next;
-    if (record.blank && n_columns > 1) continue;
+    if (is_skipped(record, n_columns)) continue;
     if (record.n_fields != n_columns) return false;
     ++row;
   }
@@ -145,46 +146,77 @@ void Worker::fill(const Batch& batch) {
 }
 
 void Worker::fill_numbers(const Batch& batch, const ColumnSlice& slice, std::size_t column) {
-  if (job_.not_numeric[column].load(std::memory_order_relaxed)) return;
+  if (job_.misfits[column].load(std::memory_order_relaxed)) return;
   const FieldRules& rules = job_.plan.rules;
+  const char decimal = job_.plan.columns[column].decimal;
   double* out = job_.outputs[column].numbers + batch.row;
   PlainNumbers plain;
   if (rules.numeric_tokens) {
     plain.n_rest = slice.n_rows;
     for (std::int64_t r = 0; r < slice.n_rows; ++r) rest_[static_cast<std::size_t>(r)] = static_cast<std::uint32_t>(r);
   } else {
-    plain = job_.kernels.plain_numbers(slice, rules.dialect.decimal, out, rest_.data());
+    plain = job_.kernels.plain_numbers(slice, decimal, out, rest_.data());
+    if (plain.leading_zeros && !take_leading_zeros(batch, slice, column)) return;
   }
   for (std::int64_t i = 0; i < plain.n_rest; ++i) {
     const std::uint32_t r = rest_[static_cast<std::size_t>(i)];
     // Numbers with too many digits or an exponent are tried first: values in full precision fill whole columns.
-    if (!rules.numeric_tokens && parse_number(slice.field(r), out[r], rules.dialect.decimal)) continue;
-    const std::string_view field = trim(slice.field(r), rules.dialect.separator);
-    if (rules.number(field, out[r]) != Meaning::other) continue;
-    if (job_.plan.columns[column].declared) {
-      note_bad(batch, column, field);
-    } else {
-      job_.not_numeric[column].store(true, std::memory_order_relaxed);
+    if (!rules.numeric_tokens && parse_number(slice.field(r), out[r], decimal)) {
+      if (!loses_digits(slice.field(r)) || take_number(batch, column, slice.field(r))) continue;
+      return;
     }
+    const std::string_view field = trim(slice.field(r), rules.dialect.separator);
+    const Meaning meaning = rules.number(field, decimal, out[r]);
+    if (meaning == Meaning::other) return refuse(batch, column, field);
+    if (meaning == Meaning::missing || rules.keeps_digits(field) || take_number(batch, column, field)) continue;
     return;
   }
   note_numbers(column, out, slice.n_rows, plain);
 }
 
+// The kernel met numbers such as 01234 and does not say where.
+bool Worker::take_leading_zeros(const Batch& batch, const ColumnSlice& slice, std::size_t column) {
+  if (columns_[column].lost_digits.offset >= 0) return true;
+  for (std::int64_t r = 0; r < slice.n_rows; ++r) {
+    if (loses_digits(slice.field(r))) return take_number(batch, column, slice.field(r));
+  }
+  return true;
+}
+
+// A number whose digits would be lost makes a column text, unless it was declared numeric. False if it does.
+bool Worker::take_number(const Batch& batch, std::size_t column, std::string_view field) {
+  if (job_.plan.columns[column].declared) {
+    columns_[column].lost_digits.note(offset_of(batch, field), field);
+    return true;
+  }
+  refuse(batch, column, field);
+  return false;
+}
+
 void Worker::fill_dates(const Batch& batch, const ColumnSlice& slice, std::size_t column) {
+  if (job_.misfits[column].load(std::memory_order_relaxed)) return;
   const FieldRules& rules = job_.plan.rules;
+  const bool declared = job_.plan.columns[column].declared;
   double* out = job_.outputs[column].numbers + batch.row;
   for (std::int64_t r = 0; r < slice.n_rows; ++r) {
     const std::string_view field = trim(slice.field(r), rules.dialect.separator);
-    if (rules.date(field, out[r]) != Meaning::other) continue;
-    note_bad(batch, column, field);
-    return;
+    IsoDate date;
+    const Meaning meaning = rules.date(field, date);
+    if (meaning == Meaning::other || !(date.exact || declared)) return refuse(batch, column, field);
+    if (date.offset) columns_[column].offset_time.note(offset_of(batch, field), field);
+    out[r] = date.days;
   }
+}
+
+// A field that does not fit its column: the next reading is tried, or it is an error.
+void Worker::refuse(const Batch& batch, std::size_t column, std::string_view field) {
+  if (job_.plan.columns[column].left == 0) return note_bad(batch, column, field);
+  job_.misfits[column].store(true, std::memory_order_relaxed);
 }
 
 // The code of a field that is quoted or has blanks around it, or seems to.
 std::int32_t Worker::code_of(std::string_view field, Dictionary& dictionary, std::int64_t row) {
-  field = trim(field, job_.layout.separator);
+  field = trim(field, job_.layout.dialect.separator);
   if (field.empty()) return kMissingCode;
   if (field.front() != '"')
     return std::max(dictionary.find_or_add(Dictionary::key_of(field), field, row), kMissingCode);
@@ -229,7 +261,7 @@ void Worker::fill_codes(const Batch& batch, const ColumnSlice& slice, std::size_
   if (dictionary.size() == n_listed) return;
   for (std::int64_t r = 0; r < c.n_rows; ++r) {
     if (out[r] < n_listed) continue;
-    note_bad(batch, column, trim(c.field(r), job_.layout.separator));
+    note_bad(batch, column, trim(c.field(r), job_.layout.dialect.separator));
     return;
   }
 }
@@ -254,7 +286,7 @@ void Worker::note_numbers(std::size_t column, const double* values, std::int64_t
 
 // The first bad value of a batch in file order, whichever column is filled first.
 void Worker::note_bad(const Batch& batch, std::size_t column, std::string_view field) {
-  const std::int64_t offset = batch.text_offset + (field.data() - batch.base);
+  const std::int64_t offset = offset_of(batch, field);
   if (bad_value_.offset >= 0 && bad_value_.offset <= offset) return;
   bad_value_ = {offset, static_cast<std::int64_t>(column), std::string(field)};
 }

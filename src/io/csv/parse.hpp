@@ -27,6 +27,16 @@ struct BadValue {
   std::string text;
 };
 
+/// The first field of a column of some kind, if there is one.
+struct FirstField {
+  std::int64_t offset = -1;  ///< in the text; -1: none
+  std::string text;
+
+  void note(std::int64_t at, std::string_view field) {
+    if (offset < 0 || at < offset) *this = {at, std::string(field)};
+  }
+};
+
 /// What all workers share while they parse.
 struct ParseJob {
   const Text& text;
@@ -39,7 +49,8 @@ struct ParseJob {
   std::int64_t tail_begin = 0;        ///< from here on the text is in `tail`, followed by kPadding readable bytes
   Buffer<char> tail;
   std::int64_t tail_size = 0;
-  std::vector<std::atomic<bool>> not_numeric;  ///< per column: whether the guess "numeric" turned out wrong
+  std::vector<std::atomic<bool>>
+      misfits;  ///< per column: whether a field does not fit its reading, and others are left
 };
 
 /// Copies the last segment into job.tail and ends it with a line feed if it has no end.
@@ -62,12 +73,17 @@ class Worker {
   const Dictionary& dictionary(std::size_t column) const { return *columns_[column].dictionary; }
   bool all_whole(std::size_t column) const { return columns_[column].all_whole; }
   bool any_present(std::size_t column) const { return columns_[column].any_present; }
+  /// The first number of a declared column whose digits a double does not give back.
+  const FirstField& lost_digits(std::size_t column) const { return columns_[column].lost_digits; }
+  /// The first time of a column with an offset from UTC.
+  const FirstField& offset_time(std::size_t column) const { return columns_[column].offset_time; }
 
  private:
   struct ColumnState {
     std::unique_ptr<Dictionary> dictionary;
     bool all_whole = true;
     bool any_present = false;
+    FirstField lost_digits, offset_time;
   };
   struct Batch {
     const char* base;          // the batch's first byte
@@ -90,7 +106,13 @@ class Worker {
   void fill_dates(const Batch& batch, const ColumnSlice& slice, std::size_t column);
   void fill_codes(const Batch& batch, const ColumnSlice& slice, std::size_t column);
   std::int32_t code_of(std::string_view field, Dictionary& dictionary, std::int64_t row);
+  bool take_leading_zeros(const Batch& batch, const ColumnSlice& slice, std::size_t column);
+  bool take_number(const Batch& batch, std::size_t column, std::string_view field);
+  void refuse(const Batch& batch, std::size_t column, std::string_view field);
   void note_numbers(std::size_t column, const double* values, std::int64_t n, const PlainNumbers& plain);
+  std::int64_t offset_of(const Batch& batch, std::string_view field) const {
+    return batch.text_offset + (field.data() - batch.base);
+  }
   void note_bad(const Batch& batch, std::size_t column, std::string_view field);
 
   ParseJob& job_;

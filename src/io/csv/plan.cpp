@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <numeric>
-#include <unordered_map>
 #include <unordered_set>
 
+#include "io/csv/head.hpp"
+#include "io/csv/header.hpp"
 #include "io/csv/segments.hpp"
 #include "io/roles.hpp"
 
@@ -17,135 +18,50 @@ constexpr std::int64_t kHeadRecords = 1000;
 constexpr std::int64_t kHeadBytes = std::int64_t{256} << 10;
 constexpr std::size_t kHeadValues = 500;  // a column with more at the head has mostly distinct ones: names, keys
 
-struct HeadField {
-  std::int64_t begin, end;
-};
-struct HeadRecord {
-  std::vector<HeadField> fields;
-  std::int64_t begin = 0, next = 0;
-  bool blank = false;
-};
-
-std::string_view field_text(const Text& text, const HeadField& field) {
-  return text.view.substr(static_cast<std::size_t>(field.begin), static_cast<std::size_t>(field.end - field.begin));
-}
-
-std::string content_of(std::string_view trimmed) {
-  if (!is_quoted(trimmed)) return std::string(trimmed);
-  std::string content;
-  unquote(trimmed, content);
-  return content;
-}
-
-// Reads the records at the head, blank ones too, up to the first malformed one. At least one is not blank, if there is
-// such a record.
-std::vector<HeadRecord> read_head(const Text& text, char separator, std::int64_t max_records, std::int64_t max_bytes) {
-  std::vector<HeadRecord> head;
-  const auto n = static_cast<std::int64_t>(text.view.size());
-  bool found = false;
-  for (std::int64_t at = 0; at < n;) {
-    if (found && (at >= max_bytes || static_cast<std::int64_t>(head.size()) >= max_records)) break;
-    HeadRecord record;
-    const Record scanned = scan_record(
-        text.view, at, separator, [&](std::int64_t begin, std::int64_t end) { record.fields.push_back({begin, end}); });
-    if (scanned.status != RecordStatus::complete) break;
-    record.begin = at;
-    record.next = scanned.next;
-    record.blank = scanned.blank;
-    at = record.next;
-    found = found || !record.blank;
-    head.push_back(std::move(record));
-  }
-  return head;
-}
-
-// Finds the separator: among the candidates that occur equally often in every record, the most frequent. If there is
-// none, the most frequent in the first record, so that the error about the other records makes sense.
-char sniff_separator(const Text& text, char decimal) {
-  char best = ',';
-  std::int64_t best_score = 0;
-  for (const char candidate : {',', ';', '\t', '|'}) {
-    if (candidate == decimal) continue;
-    std::size_t first = 0;
-    bool consistent = true;
-    for (const HeadRecord& record : read_head(text, candidate, 100, std::int64_t{64} << 10)) {
-      if (record.blank) continue;
-      if (first == 0) first = record.fields.size();
-      consistent = consistent && record.fields.size() == first;
-    }
-    if (first <= 1) continue;
-    const std::int64_t score = static_cast<std::int64_t>(first) + (consistent ? std::int64_t{1} << 40 : 0);
-    if (score > best_score) {
-      best = candidate;
-      best_score = score;
-    }
-  }
-  return best;
-}
-
 Dialect dialect_of(const Text& text, const ReadOptions& options) {
   const auto refuse = [](std::string_view what, char c) {
-    throw Error(ErrorCode::invalid_argument, "'" + std::string(1, c) + "' cannot be the " + std::string(what));
+    throw Error(ErrorCode::invalid_argument, "'" + std::string(1, c) + "' cannot be the " + std::string(what),
+                {.option = std::string(what)});
   };
-  Dialect dialect{options.separator, options.decimal};
+  Dialect dialect{options.separator, options.decimal == '\0' ? '.' : options.decimal, options.comment};
+  if (dialect.separator == '\0') dialect.separator = text.separator;
   if (dialect.separator == '\0') {
-    dialect.separator = options.format == Format::tsv ? '\t' : sniff_separator(text, dialect.decimal);
+    dialect.separator = options.format == Format::tsv ? '\t' : find_separator(text, dialect);
   }
-  for (const char c : {dialect.separator, dialect.decimal}) {
+  for (const char c : {dialect.separator, dialect.decimal, dialect.comment}) {
     if (c == '"' || c == '\n' || c == '\r' || (c & 0x80) != 0)
-      refuse(c == dialect.decimal ? "decimal mark" : "separator", c);
+      refuse(c == dialect.decimal ? "decimal mark" : c == dialect.comment ? "comment character" : "separator", c);
   }
+  if (dialect.comment == dialect.separator) refuse("comment character", dialect.comment);
   const char d = dialect.decimal;
   const bool alphanumeric = (d >= '0' && d <= '9') || (d >= 'a' && d <= 'z') || (d >= 'A' && d <= 'Z');
   if (alphanumeric || d == '-' || d == '+' || d == ' ' || d == '\0') refuse("decimal mark", d);
   if (dialect.separator == dialect.decimal) {
     throw Error(ErrorCode::invalid_argument,
-                "'" + std::string(1, d) + "' cannot be both the separator and the decimal mark");
+                "'" + std::string(1, d) + "' cannot be both the separator and the decimal mark", {.option = "decimal"});
   }
   return dialect;
 }
 
-// Quotes tell a header of numbers ("1", "2", ... of an array) from data: our own writer quotes such names, but no
-// number below them. If all that follows is quoted too, somebody quotes everything.
-bool is_quoted_header(const Text& text, const std::vector<HeadRecord>& head, const HeadRecord& first) {
-  const auto all_quoted = [&](const HeadRecord& record) {
-    return std::all_of(record.fields.begin(), record.fields.end(),
-                       [&](const HeadField& field) { return is_quoted(field_text(text, field)); });
-  };
-  if (!all_quoted(first)) return false;
-  bool followed = false;
-  for (const HeadRecord& record : head) {
-    if (record.begin <= first.begin || record.blank) continue;
-    if (!all_quoted(record)) return true;
-    followed = true;
-  }
-  return !followed;
-}
-
-// If the caller gives names, the file has no header, as in pandas. Names are rarely given for a file with a header, and
-// otherwise the first row of a file without one would be lost silently.
-bool is_header(const Text& text, const std::vector<HeadRecord>& head, const HeadRecord& first, const FieldRules& rules,
-               const ReadOptions& options) {
-  if (options.header != Header::automatic) return options.header == Header::yes;
-  if (!options.names.empty()) return false;
-  const bool named = std::any_of(first.fields.begin(), first.fields.end(), [&](const HeadField& field) {
-    double value = 0;
-    return rules.number(field_text(text, field), value) == Meaning::other;
-  });
-  return named || is_quoted_header(text, head, first);
-}
-
-std::vector<std::string> header_names(const Text& text, const HeadRecord& record) {
+std::vector<std::string> header_names(const Text& text, const HeadRecord& record, bool guessed) {
   std::vector<std::string> names;
   names.reserve(record.fields.size());  // so that views of them stay valid
   std::unordered_set<std::string_view> seen;
   seen.reserve(record.fields.size());
   for (const HeadField& field : record.fields) {
     std::string& name = names.emplace_back(content_of(field_text(text, field)));
-    if (name.empty()) name = std::to_string(names.size());
+    if (name.empty()) continue;
     if (!seen.insert(name).second) {
-      throw Error(ErrorCode::invalid_file, "a second column is named '" + name + "'", place_of(text, field.begin));
+      Place place = place_of(text, field.begin);
+      place.option = guessed ? "header" : "names";
+      throw Error(ErrorCode::invalid_data, "a second column is named '" + name + "'", place);
     }
+  }
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (!names[i].empty()) continue;
+    names[i] = std::to_string(i + 1);
+    while (seen.contains(names[i])) names[i] += '_';  // a table of numbered columns with one of row names
+    seen.insert(names[i]);
   }
   return names;
 }
@@ -177,7 +93,7 @@ void apply_declarations(Plan& plan, Names kind, const ReadOptions& options, cons
       if (kind == Names::positions) names[i] = column.name = spec.name;
       declare(column, kind_of(spec.type), spec.type);
       column.type = spec.type;
-      column.values = spec.values;
+      column.values = spec.values.names();
       column.listed = !spec.values.empty();
     }
   }
@@ -189,41 +105,52 @@ void apply_declarations(Plan& plan, Names kind, const ReadOptions& options, cons
     if (column.declared && is_nominal(column.type) == is_nominal(type)) return;  // the schema says it more precisely
     declare(column, kind_of(type), type);
   };
-  for (const std::string& text : options.nominal) declare_named(text, "nominal", ValueType::polynominal);
+  for (const std::string& text : options.nominal) {
+    declare_named(text, text == options.id ? "id" : "nominal", ValueType::polynominal);
+  }
   for (const std::string& text : options.numeric) declare_named(text, "numeric", ValueType::real);
+  for (const std::string& text : options.date) declare_named(text, "date", ValueType::date);
   const std::string target = target_name(options, schema);
   if (options.target_is_nominal && !target.empty()) declare_named(target, "target", ValueType::polynominal);
   if (!options.sample_weight.empty()) declare_named(options.sample_weight, "sample weight", ValueType::real);
 }
 
-// Visits the fields of one column at the head of the data, with their rows.
-template <class Visit>
-void visit_head(const Text& text, const std::vector<HeadRecord>& data, std::size_t column, std::size_t n_columns,
-                const Visit& visit) {
-  std::int64_t row = 0;
-  for (const HeadRecord& record : data) {
-    if (record.blank && n_columns > 1) continue;
-    if (record.fields.size() != n_columns) return;
-    visit(field_text(text, record.fields[column]), row++);
-  }
+// The readings that take every field at the head, the likeliest first.
+void guess_readings(ColumnPlan& plan, const Text& text, const Head& data, std::size_t column, std::size_t n_columns,
+                    const FieldRules& rules) {
+  plan.left = kAnyReading & (rules.commas ? ~0U : ~unsigned{kCommaNumbers});
+  visit_column(text, data, column, n_columns, [&](std::string_view field, std::int64_t) {
+    unsigned readings = readings_of(field, rules);
+    if ((readings & (kNumbers | kCommaNumbers)) != 0 && readings != kAnyReading && !rules.keeps_digits(field)) {
+      readings = kText;
+    }
+    plan.left &= readings;
+  });
+  take_next_reading(plan, rules);
 }
 
-void guess_kind(ColumnPlan& plan, const Text& text, const std::vector<HeadRecord>& data, std::size_t column,
-                std::size_t n_columns, const FieldRules& rules) {
-  visit_head(text, data, column, n_columns, [&](std::string_view field, std::int64_t) {
-    double value = 0;
-    if (rules.number(field, value) == Meaning::other) plan.kind = Kind::nominal;
-  });
-  if (plan.kind == Kind::nominal) plan.type = ValueType::polynominal;
+// A declared column of numbers may have commas as decimal marks, if the file may.
+void guess_decimal(ColumnPlan& plan, const Text& text, const Head& data, std::size_t column, std::size_t n_columns,
+                   const FieldRules& rules) {
+  plan.decimal = rules.dialect.decimal;
+  if (!rules.commas) return;
+  unsigned readings = kNumbers | kCommaNumbers;
+  visit_column(text, data, column, n_columns,
+               [&](std::string_view field, std::int64_t) { readings &= readings_of(field, rules); });
+  if (readings == kCommaNumbers) {
+    plan.decimal = ',';
+  } else if ((readings & kCommaNumbers) != 0) {
+    plan.left = kCommaNumbers;
+  }
 }
 
 // Collects the values at the head, in final order: if no others follow, the codes given while parsing are already
 // final.
-void collect_values(ColumnPlan& plan, const Text& text, const std::vector<HeadRecord>& data, std::size_t column,
-                    std::size_t n_columns, const FieldRules& rules, NominalOrder order) {
+void collect_values(ColumnPlan& plan, const Text& text, const Head& data, std::size_t column, std::size_t n_columns,
+                    const FieldRules& rules, NominalOrder order) {
   std::vector<std::pair<std::string, std::int64_t>> found;
   std::unordered_set<std::string> seen;
-  visit_head(text, data, column, n_columns, [&](std::string_view field, std::int64_t row) {
+  visit_column(text, data, column, n_columns, [&](std::string_view field, std::int64_t row) {
     std::string value = content_of(field);
     if (value.empty() || (!is_quoted(field) && rules.is_token(value))) return;
     if (seen.insert(value).second) found.emplace_back(std::move(value), row);
@@ -236,15 +163,16 @@ void collect_values(ColumnPlan& plan, const Text& text, const std::vector<HeadRe
   }
 }
 
-std::vector<HeadRecord> take_header(Plan& plan, Names& kind, const Text& text, const ReadOptions& options,
-                                    std::vector<HeadRecord> head) {
-  const HeadRecord& first = *std::find_if(head.begin(), head.end(), [](const HeadRecord& r) { return !r.blank; });
+Head take_header(Plan& plan, Names& kind, const Text& text, const ReadOptions& options, Head head) {
+  const HeadRecord& first = *first_record(head);
   const std::size_t n_columns = first.fields.size();
+  const HeaderDecision decision = decide_header(text, head, plan.rules, options);
+  plan.header_doubt = decision.doubt;
   std::vector<std::string> names;
   // A table of one column without a header begins at the top: an empty line there is a missing value.
-  if (is_header(text, head, first, plan.rules, options)) {
+  if (decision.header) {
     check_characters(text, 0, first.next);
-    names = header_names(text, first);
+    if (options.names.empty()) names = header_names(text, first, decision.guessed);
     plan.data_begin = first.next;
     kind = Names::given;
   } else {
@@ -266,18 +194,28 @@ std::vector<HeadRecord> take_header(Plan& plan, Names& kind, const Text& text, c
 }
 
 // Without a complete first record nothing can be planned: this says what is wrong with it.
-void check_first_record(const Text& text, const std::vector<HeadRecord>& head, char separator) {
-  if (text.view.empty()) throw Error(ErrorCode::invalid_file, "the file is empty", {text.name});
-  const bool found = std::any_of(head.begin(), head.end(), [](const HeadRecord& record) { return !record.blank; });
-  const auto n = static_cast<std::int64_t>(text.view.size());
-  const std::int64_t at = head.empty() ? 0 : head.back().next;
-  if (found) return;
-  if (at >= n) throw Error(ErrorCode::invalid_file, "the file holds no record", {text.name});
-  const Record record = scan_record(text.view, at, separator, [](std::int64_t, std::int64_t) {});
+void check_first_record(const Text& text, const Head& head, std::int64_t at, const Dialect& dialect) {
+  if (text.view.empty()) throw Error(ErrorCode::invalid_data, "the file is empty", {text.name});
+  if (first_record(head) != nullptr) return;
+  if (at >= static_cast<std::int64_t>(text.view.size())) {
+    throw Error(ErrorCode::invalid_data, "the file holds no record", {text.name});
+  }
+  const Record record = scan_record(text.view, at, dialect, [](std::int64_t, std::int64_t) {});
   check_status(text, record);
 }
 
 }  // namespace
+
+void take_next_reading(ColumnPlan& column, const FieldRules& rules) {
+  const unsigned reading = column.left & (~column.left + 1);  // the lowest bit
+  column.left &= ~reading;
+  column.decimal = reading == kCommaNumbers ? ',' : rules.dialect.decimal;
+  column.kind = reading == kDates ? Kind::date : reading == kText ? Kind::nominal : Kind::numeric;
+  if (column.declared) return;
+  column.type = column.kind == Kind::date      ? ValueType::date
+                : column.kind == Kind::nominal ? ValueType::polynominal
+                                               : ValueType::real;
+}
 
 Plan make_plan(const Text& text, const ReadOptions& options, const Schema* schema) {
   const auto n = static_cast<std::int64_t>(text.view.size());
@@ -292,15 +230,20 @@ Plan make_plan(const Text& text, const ReadOptions& options, const Schema* schem
   plan.rules = schema != nullptr && schema->missing_token.has_value() && default_tokens
                    ? make_rules(dialect, {*schema->missing_token})
                    : make_rules(dialect, options.missing);
+  plan.rules.commas = options.decimal == '\0' && dialect.separator == ';';
 
-  std::vector<HeadRecord> head = read_head(text, dialect.separator, kHeadRecords, kHeadBytes);
-  check_first_record(text, head, dialect.separator);
+  std::int64_t head_end = 0;
+  Head head = read_head(text, dialect, kHeadRecords, kHeadBytes, &head_end);
+  check_first_record(text, head, head_end, dialect);
   Names kind = Names::positions;
-  const std::vector<HeadRecord> data = take_header(plan, kind, text, options, std::move(head));
+  const Head data = take_header(plan, kind, text, options, std::move(head));
   apply_declarations(plan, kind, options, schema, text.name);
   for (std::size_t i = 0; i < plan.columns.size(); ++i) {
     ColumnPlan& column = plan.columns[i];
-    if (!column.declared) guess_kind(column, text, data, i, plan.columns.size(), plan.rules);
+    if (!column.declared) guess_readings(column, text, data, i, plan.columns.size(), plan.rules);
+    if (column.declared && column.kind == Kind::numeric) {
+      guess_decimal(column, text, data, i, plan.columns.size(), plan.rules);
+    }
     if (column.kind == Kind::nominal && !column.listed) {
       collect_values(column, text, data, i, plan.columns.size(), plan.rules, options.nominal_order);
     }

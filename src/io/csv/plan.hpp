@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "io/csv/fields.hpp"
+#include "io/csv/readings.hpp"
 #include "io/csv/text.hpp"
 #include "stope/io.hpp"
 
@@ -16,8 +17,9 @@ enum class Kind { numeric, date, nominal };
 struct ColumnPlan {
   std::string name;
   Kind kind = Kind::numeric;
-  bool declared = false;                 ///< by schema or options; otherwise `kind` is a guess that may change once,
-                                         ///< from numeric to nominal
+  char decimal = '.';                    ///< of numbers
+  unsigned left = 0;                     ///< readings to try if a field does not fit `kind`: the guess was wrong
+  bool declared = false;                 ///< by schema or options
   bool listed = false;                   ///< the schema lists the values: any other is an error
   ValueType type = ValueType::real;      ///< as declared
   std::vector<std::string> values;       ///< known beforehand, from the schema or from the head of the file
@@ -28,9 +30,13 @@ struct Plan {
   FieldRules rules;
   std::vector<ColumnPlan> columns;
   std::int64_t data_begin = 0;  ///< offset of the first record that is data
+  std::string header_doubt;     ///< HeaderDecision::doubt
 };
 
-/// Plans from the head of `text`. Throws invalid_file (empty, no text file, malformed first record, duplicate column
+/// Goes on to the first reading that is left; there is one.
+void take_next_reading(ColumnPlan& column, const FieldRules& rules);
+
+/// Plans from the head of `text`. Throws invalid_data (empty, no text file, malformed first record, duplicate column
 /// names, a schema that does not match) and invalid_argument (contradictory options).
 Plan make_plan(const Text& text, const ReadOptions& options, const Schema* schema);
 

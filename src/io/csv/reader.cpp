@@ -10,6 +10,7 @@
 #include "base/environment.hpp"
 #include "base/progress.hpp"
 #include "base/thread_pool.hpp"
+#include "io/csv/guess_warnings.hpp"
 #include "io/csv/parse.hpp"
 #include "table/column_memory.hpp"
 
@@ -27,6 +28,16 @@ std::int64_t chunk_bytes(const Tuning& tuning) {
   return forced > 0 ? forced : kChunkBytes;
 }
 
+Text open_text(const Bytes& bytes, const ReadOptions& options, std::int64_t budget) {
+  Text text = text_of(bytes, options.encoding, budget);
+  if (options.skip_lines < 0) {
+    throw Error(ErrorCode::invalid_argument, "skip_lines is " + std::to_string(options.skip_lines),
+                {.option = "skip_lines"});
+  }
+  skip_preamble(text, options.skip_lines);
+  return text;
+}
+
 class Reader {
  public:
   Reader(const Bytes& bytes, const ReadOptions& options, const Schema* schema, const RunOptions& run,
@@ -36,11 +47,11 @@ class Reader {
         kernels_(tuning.kernels != nullptr ? *tuning.kernels : best_kernels()),
         batch_fields_(tuning.batch_fields > 0 ? tuning.batch_fields : kBatchFields),
         budget_(std::max<std::int64_t>(0, memory_budget(run) - (run.memory_limit > 0 ? bytes.held : 0))),
-        text_(text_of(bytes, options.encoding, budget_)),
+        text_(open_text(bytes, options, budget_)),
         plan_(make_plan(text_, options, schema)),
         pool_(run.threads) {
     budget_ = std::max<std::int64_t>(0, budget_ - text_.converted.size());
-    layout_ = {plan_.data_begin, static_cast<std::int64_t>(plan_.columns.size()), plan_.rules.dialect.separator,
+    layout_ = {plan_.data_begin, static_cast<std::int64_t>(plan_.columns.size()), plan_.rules.dialect,
                csv::chunk_bytes(tuning)};
   }
 
@@ -53,6 +64,8 @@ class Reader {
       segments_ = exact_segments(text_, layout_, run_.cancel);
       if (!read_columns()) throw_bad_value();
     }
+    if (run_.warn)
+      warn_of_guesses({text_, plan_, layout_, segments_, table_, lost_digits_, offset_times_}, options_, run_);
     return std::move(table_);
   }
 
@@ -68,14 +81,18 @@ class Reader {
     std::vector<std::size_t> columns(plan_.columns.size());
     std::iota(columns.begin(), columns.end(), std::size_t{0});
     std::vector<std::size_t> wrong;
-    if (!parse(columns, wrong)) return false;
-    // A column that seemed numeric at the head of the file holds text further down. It is read again, as nominal.
-    for (const std::size_t c : wrong) {
-      plan_.columns[c].kind = Kind::nominal;
-      plan_.columns[c].type = ValueType::polynominal;
-      table_.columns[c].data = Buffer<double>();
+    lost_digits_.assign(columns.size(), {});
+    offset_times_.assign(columns.size(), {});
+    while (!columns.empty()) {
+      if (!parse(columns, wrong)) return false;
+      // What a column seemed to be at the head of the file does not hold further down: it is read again.
+      for (const std::size_t c : wrong) {
+        take_next_reading(plan_.columns[c], plan_.rules);
+        table_.columns[c].data = Buffer<double>();
+      }
+      columns = wrong;
     }
-    return wrong.empty() || parse(wrong, wrong);
+    return true;
   }
 
   // Buffers for the columns of a job.
@@ -121,25 +138,29 @@ class Reader {
     std::vector<int> worker_of(segments_.size());
     std::vector<ParseStatus> status(segments_.size(), ParseStatus::done);
     std::atomic<bool> stop{false};
-    SharedProgress progress(&run_.progress, "read", static_cast<std::int64_t>(text_.view.size()) - layout_.data_begin);
-    pool_.parallel_for(static_cast<std::int64_t>(segments_.size()), run_.cancel, [&](std::int64_t i, int w) {
-      // Segments are handed out in order: all those before a failed one have begun and will be finished.
-      if (stop.load(std::memory_order_relaxed)) return;
-      auto& worker = workers[static_cast<std::size_t>(w)];
-      if (worker == nullptr) worker = std::make_unique<Worker>(job, meter);
-      const auto s = static_cast<std::size_t>(i);
-      status[s] = worker->parse(segments_[s]);
-      worker_of[s] = w;
-      if (status[s] != ParseStatus::done) {
-        note_failure(*worker, status[s]);
-        stop.store(true, std::memory_order_relaxed);
-      }
-      progress.add(segments_[s].end - segments_[s].begin);
-    });
+    const RunningJob running(run_);
+    PhaseProgress progress(run_, "read", static_cast<std::int64_t>(text_.view.size()) - layout_.data_begin);
+    pool_.parallel_for(
+        static_cast<std::int64_t>(segments_.size()), run_.cancel,
+        [&](std::int64_t i, int w) {
+          // Segments are handed out in order: all those before a failed one have begun and will be finished.
+          if (stop.load(std::memory_order_relaxed)) return;
+          auto& worker = workers[static_cast<std::size_t>(w)];
+          if (worker == nullptr) worker = std::make_unique<Worker>(job, meter);
+          const auto s = static_cast<std::size_t>(i);
+          status[s] = worker->parse(segments_[s]);
+          worker_of[s] = w;
+          if (status[s] != ParseStatus::done) {
+            note_failure(*worker, status[s]);
+            stop.store(true, std::memory_order_relaxed);
+          }
+          progress.add(segments_[s].end - segments_[s].begin);
+        },
+        &progress);
     if (stop.load()) return false;
     wrong.clear();
     for (const std::size_t c : job.columns) {
-      if (job.not_numeric[c].load()) wrong.push_back(c);
+      if (job.misfits[c].load()) wrong.push_back(c);
     }
     finish(job, workers, worker_of);
     return true;
@@ -162,7 +183,11 @@ class Reader {
       column.type = plan.type;
       if (plan.kind == Kind::nominal) {
         finish_values(column, plan, c, workers, worker_of);
-      } else if (!plan.declared) {
+        if (!plan.declared && is_truth_column(column)) column.type = ValueType::binominal;
+        return;
+      }
+      note_first_fields(c, workers);
+      if (plan.kind == Kind::numeric && !plan.declared) {
         bool whole = true, present = false;
         for (const auto& worker : workers) {
           if (worker == nullptr) continue;
@@ -172,6 +197,22 @@ class Reader {
         column.type = whole && present ? ValueType::integer : ValueType::real;
       }
     });
+  }
+
+  static bool is_truth_column(const Column& column) {
+    return !column.values.empty() && column.values.size() <= 2 &&
+           std::all_of(column.values.begin(), column.values.end(),
+                       [](const std::string& v) { return is_truth_value(v); });
+  }
+
+  void note_first_fields(std::size_t c, const Workers& workers) {
+    for (const auto& worker : workers) {
+      if (worker == nullptr) continue;
+      const FirstField& lost = worker->lost_digits(c);
+      const FirstField& time = worker->offset_time(c);
+      if (lost.offset >= 0) lost_digits_[c].note(lost.offset, lost.text);
+      if (time.offset >= 0) offset_times_[c].note(time.offset, time.text);
+    }
   }
 
   // Makes one value list of all workers' dictionaries, in the order wanted, and its codes.
@@ -217,11 +258,14 @@ class Reader {
     }
     std::vector<std::int32_t> rank(groups.size());
     std::vector<std::vector<std::int32_t>> maps(workers.size());
+    std::vector<std::string> values;
+    values.reserve(groups.size());
     for (std::size_t g = 0; g < groups.size(); ++g) {
       const auto first = static_cast<std::size_t>(groups[g].second);
       rank[static_cast<std::size_t>(group_of[first])] = static_cast<std::int32_t>(g);
-      column.values.emplace_back(entries[first].text);
+      values.emplace_back(entries[first].text);
     }
+    column.values = std::move(values);
     for (std::size_t w = 0; w < workers.size(); ++w) {
       if (workers[w] != nullptr) maps[w].resize(static_cast<std::size_t>(workers[w]->dictionary(c).size()));
     }
@@ -244,8 +288,9 @@ class Reader {
     const char* what = plan.kind == Kind::numeric ? "is not a number"
                        : plan.kind == Kind::date  ? "is not an ISO date"
                                                   : "is not among the schema's values";
-    throw Error(ErrorCode::invalid_file, "column '" + plan.name + "': '" + bad_value_.text + "' " + what,
-                place_of(text_, bad_value_.offset));
+    Place place = place_of(text_, bad_value_.offset);
+    place.feature = plan.name;
+    throw Error(ErrorCode::invalid_data, "column '" + plan.name + "': '" + bad_value_.text + "' " + what, place);
   }
 
   const ReadOptions& options_;
@@ -259,6 +304,7 @@ class Reader {
   Layout layout_;
   std::vector<Segment> segments_;
   std::int64_t n_rows_ = 0;
+  std::vector<FirstField> lost_digits_, offset_times_;  // by column
   std::mutex failure_mutex_;
   BadValue bad_value_;
   Table table_;

@@ -4,7 +4,7 @@
 // A record ends with LF, CR LF or CR outside quotes, or with the text. A field whose first character after blanks is a
 // quote is quoted: it runs to the closing quote, a doubled quote stands for one, and only blanks may follow. In any
 // other field a quote is an ordinary character. Blanks (space, tab; never the separator) around a field are not part of
-// it.
+// it. A line that begins with the comment character, where there is one, is no record.
 #pragma once
 
 #include <cstdint>
@@ -16,6 +16,7 @@ namespace stope::io::csv {
 struct Dialect {
   char separator = ',';
   char decimal = '.';
+  char comment = '\0';  // '\0': there are no comments
 };
 
 inline bool is_blank(char c, char separator) {
@@ -50,15 +51,31 @@ struct Record {
   std::int64_t next = 0;   ///< where the next record begins
   std::int64_t fault = 0;  ///< unterminated_quote: where it opened; text_after_quote: the first such character
   std::int64_t n_fields = 0;
-  bool blank = false;  ///< nothing but blanks
+  bool blank = false;    ///< nothing but blanks
+  bool comment = false;  ///< a comment up to the end of its line
 };
+
+/// Whether such a line is no record of a table of `n_columns`. An empty line of a table of one column is a missing
+/// value.
+inline bool is_skipped(const Record& record, std::int64_t n_columns) {
+  return record.comment || (record.blank && n_columns > 1);
+}
 
 /// Scans the record at `position` < text.size(). Calls sink(begin, end) for each trimmed field, quotes included.
 template <class Sink>
-Record scan_record(std::string_view text, std::int64_t position, char separator, Sink&& sink) {
+Record scan_record(std::string_view text, std::int64_t position, const Dialect& dialect, Sink&& sink) {
   const auto n = static_cast<std::int64_t>(text.size());
   const char* s = text.data();
+  const char separator = dialect.separator;
   Record record;
+  if (dialect.comment != '\0' && s[position] == dialect.comment) {
+    record.comment = true;
+    std::int64_t i = position;
+    while (i < n && s[i] != '\n' && s[i] != '\r') ++i;
+    if (i < n) i += s[i] == '\r' && i + 1 < n && s[i + 1] == '\n' ? 2 : 1;
+    record.next = i;
+    return record;
+  }
   for (std::int64_t i = position;;) {
     while (i < n && is_blank(s[i], separator)) ++i;
     const std::int64_t begin = i;

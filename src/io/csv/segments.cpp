@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/checked.hpp"
+#include "base/counted.hpp"
 #include "base/escape.hpp"
 
 namespace stope::io::csv {
@@ -34,6 +35,7 @@ void merge_short_tail(std::vector<Segment>& segments, std::int64_t text_size) {
 
 std::vector<Segment> guess_segments(const Text& text, const Layout& layout, const Kernels& kernels, ThreadPool& pool,
                                     const CancelToken& cancel) {
+  if (layout.dialect.comment != '\0') return {};
   const auto n = static_cast<std::int64_t>(text.view.size());
   const std::int64_t first = layout.data_begin;
   const std::int64_t n_chunks = checked::ceil_div(n - first, layout.chunk_bytes);
@@ -75,46 +77,50 @@ void check_characters(const Text& text, std::int64_t begin, std::int64_t end) {
   const std::size_t nul = part.find('\0');
   const std::int64_t invalid = find_invalid_utf8(part);
   if (nul != std::string_view::npos && (invalid < 0 || static_cast<std::int64_t>(nul) < invalid)) {
-    throw Error(ErrorCode::invalid_file, "NUL byte: this is not a text file",
+    throw Error(ErrorCode::invalid_data, "NUL byte: this is not a text file",
                 place_of(text, begin + static_cast<std::int64_t>(nul)));
   }
   if (invalid >= 0) {
     std::string byte = "byte 0x";
     append_hex(byte, static_cast<unsigned char>(part[static_cast<std::size_t>(invalid)]));
-    throw Error(ErrorCode::invalid_file, byte + " is not valid UTF-8 here (other encodings: latin1, utf16)",
+    throw Error(ErrorCode::invalid_data,
+                byte + " is not valid UTF-8 here (other encodings: windows-1252, latin-1, utf-16)",
                 place_of(text, begin + invalid));
   }
 }
 
 void check_status(const Text& text, const Record& record) {
   if (record.status == RecordStatus::unterminated_quote) {
-    throw Error(ErrorCode::invalid_file, "the quote that opens here is never closed", place_of(text, record.fault));
+    throw Error(ErrorCode::invalid_data, "the quote that opens here is never closed", place_of(text, record.fault));
   }
   if (record.status == RecordStatus::text_after_quote) {
-    throw Error(ErrorCode::invalid_file, "text after a closing quote; a quote inside a quoted field is written twice",
+    throw Error(ErrorCode::invalid_data, "text after a closing quote; a quote inside a quoted field is written twice",
                 place_of(text, record.fault));
   }
 }
 
 std::vector<Segment> exact_segments(const Text& text, const Layout& layout, const CancelToken& cancel) {
   const auto n = static_cast<std::int64_t>(text.view.size());
-  const bool skip = skips_empty_lines(layout);
   std::vector<Segment> segments;
   Segment current{layout.data_begin, layout.data_begin, 0, 0};
   std::int64_t polled = 0;
   for (std::int64_t at = layout.data_begin; at < n;) {
     std::int64_t index = 0, excess = -1;  // where the first surplus field begins
-    const Record record = scan_record(text.view, at, layout.separator, [&](std::int64_t begin, std::int64_t) {
-      if (index++ == layout.n_columns) excess = begin;
+    bool empty = false;                   // whether that field is
+    const Record record = scan_record(text.view, at, layout.dialect, [&](std::int64_t begin, std::int64_t end) {
+      if (index++ != layout.n_columns) return;
+      excess = begin;
+      empty = begin == end;
     });
     check_status(text, record);
     check_characters(text, at, record.next);
-    if (!(skip && record.blank)) {
+    if (!is_skipped(record, layout.n_columns)) {
       if (record.n_fields != layout.n_columns) {
-        throw Error(
-            ErrorCode::invalid_file,
-            "expected " + std::to_string(layout.n_columns) + " fields, found " + std::to_string(record.n_fields),
-            place_of(text, excess >= 0 ? excess : at));
+        const bool one_more = empty && record.n_fields == layout.n_columns + 1;
+        throw Error(ErrorCode::invalid_data,
+                    "expected " + counted(layout.n_columns, "field") + ", found " + std::to_string(record.n_fields) +
+                        (one_more ? ": the line ends with a separator, the first one does not" : ""),
+                    place_of(text, excess >= 0 ? excess : at));
       }
       ++current.n_rows;
     }

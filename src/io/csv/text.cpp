@@ -1,8 +1,11 @@
 #include "io/csv/text.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "base/checked.hpp"
+#include "base/escape.hpp"
+#include "base/memory.hpp"
 
 namespace stope::io::csv {
 namespace {
@@ -41,10 +44,7 @@ class Utf8Writer {
 
 Buffer<char> buffer_within(std::int64_t size, std::int64_t budget, const std::string& name) {
   if (size > budget) {
-    throw Error(ErrorCode::out_of_memory,
-                "the text as UTF-8 needs up to " + std::to_string(size) + " bytes, the memory limit leaves " +
-                    std::to_string(budget),
-                {name});
+    refuse_memory("the text as UTF-8 needs up to", size, budget, {name});
   }
   return Buffer<char>(size);
 }
@@ -53,15 +53,35 @@ void set_view(Text& text, const char* end) {
   text.view = {text.converted.data(), static_cast<std::size_t>(end - text.converted.data())};
 }
 
-void from_latin1(Text& text, std::string_view bytes, std::int64_t budget) {
+// What windows-1252 has for the bytes 0x80 to 0x9F, where Latin-1 has control characters; 0 for the five it lacks.
+constexpr std::array<std::uint16_t, 32> kWindows1252 = {0x20AC, 0,      0x201A, 0x0192, 0x201E, 0x2026, 0x2020, 0x2021,
+                                                        0x02C6, 0x2030, 0x0160, 0x2039, 0x0152, 0,      0x017D, 0,
+                                                        0,      0x2018, 0x2019, 0x201C, 0x201D, 0x2022, 0x2013, 0x2014,
+                                                        0x02DC, 0x2122, 0x0161, 0x203A, 0x0153, 0,      0x017E, 0x0178};
+
+// A byte becomes one to three: two for the upper half of Latin-1, three for the quotes and dashes of windows-1252.
+void from_bytes(Text& text, std::string_view bytes, Encoding encoding, std::int64_t budget) {
   const auto high = std::count_if(bytes.begin(), bytes.end(), [](char c) { return (c & 0x80) != 0; });
   if (high == 0) {
     text.view = bytes;
     return;
   }
-  text.converted = buffer_within(checked::add(static_cast<std::int64_t>(bytes.size()), high), budget, text.name);
+  const bool windows = encoding == Encoding::windows1252;
+  const std::int64_t more = checked::mul(high, windows ? 2 : 1);
+  text.converted = buffer_within(checked::add(static_cast<std::int64_t>(bytes.size()), more), budget, text.name);
   Utf8Writer writer(text.converted.data());
-  for (std::size_t i = 0; i < bytes.size(); ++i) writer.put(byte_at(bytes, i));
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    std::uint32_t c = byte_at(bytes, i);
+    if (windows && c >= 0x80 && c < 0xA0) c = kWindows1252[c - 0x80];
+    if (c == 0 && bytes[i] != '\0') {
+      set_view(text, writer.position());
+      std::string byte = "byte 0x";
+      append_hex(byte, static_cast<unsigned char>(bytes[i]));
+      throw Error(ErrorCode::invalid_data, byte + " is no character of windows-1252",
+                  place_of(text, static_cast<std::int64_t>(text.view.size())));
+    }
+    writer.put(c);
+  }
   set_view(text, writer.position());
 }
 
@@ -77,7 +97,7 @@ void from_utf16(Text& text, std::string_view bytes, ByteOrder order, std::int64_
   };
   const auto fail = [&](const std::string& what) {
     set_view(text, writer.position());
-    throw Error(ErrorCode::invalid_file, what, place_of(text, static_cast<std::int64_t>(text.view.size())));
+    throw Error(ErrorCode::invalid_data, what, place_of(text, static_cast<std::int64_t>(text.view.size())));
   };
   for (std::size_t i = 0; i < bytes.size(); i += 2) {
     if (i + 1 == bytes.size()) fail("UTF-16 with an odd number of bytes");
@@ -102,35 +122,57 @@ Text text_of(const Bytes& bytes, Encoding encoding, std::int64_t budget) {
   const bool little_mark = view.starts_with("\xFF\xFE"), big_mark = view.starts_with("\xFE\xFF");
   if (encoding == Encoding::utf16) {
     if (utf8_mark)
-      throw Error(ErrorCode::invalid_file, "begins with the byte order mark of UTF-8, not of UTF-16", {text.name});
+      throw Error(ErrorCode::invalid_data, "begins with the byte order mark of UTF-8, not of UTF-16", {text.name});
     // Without a mark the first character decides: a header or a number begins with ASCII, whose high byte is zero.
     const bool big = big_mark || (!little_mark && view.size() >= 2 && view[0] == '\0' && view[1] != '\0');
     from_utf16(text, view.substr(little_mark || big_mark ? 2 : 0), big ? ByteOrder::big : ByteOrder::little, budget);
   } else if (little_mark || big_mark) {
     // Latin-1 text could begin with these two letters (thorn and y with diaeresis), but no table ever does.
-    throw Error(ErrorCode::invalid_file, "is UTF-16 by its byte order mark; read it with the encoding utf16",
-                {text.name});
-  } else if (encoding == Encoding::latin1) {
-    from_latin1(text, view, budget);
+    throw Error(ErrorCode::invalid_data, "is UTF-16 by its byte order mark; read it with the encoding utf-16",
+                {.file = text.name, .option = "encoding"});
+  } else if (encoding != Encoding::utf8) {
+    from_bytes(text, view, encoding, budget);
   } else if (utf8_mark) {
     text.view.remove_prefix(3);
   }
   return text;
 }
 
+void skip_preamble(Text& text, std::int64_t skip_lines) {
+  const auto skip_line = [&] {
+    const std::size_t end = text.view.find_first_of("\n\r");
+    const bool both = end != std::string_view::npos && text.view.substr(end, 2) == "\r\n";
+    text.view.remove_prefix(end == std::string_view::npos ? text.view.size() : end + (both ? 2 : 1));
+    ++text.first_line;
+  };
+  for (std::int64_t i = 0; i < skip_lines && !text.view.empty(); ++i) skip_line();
+  const std::string_view start = text.view.substr(0, 6);
+  const bool named = start.size() == 6 && (start.starts_with("sep=") || start.starts_with("SEP=")) &&
+                     (start[5] == '\n' || start[5] == '\r');
+  if (!named) return;
+  text.separator = start[4];
+  skip_line();
+}
+
 Place place_of(const Text& text, std::int64_t offset) {
-  Place place{text.name, 1, 1};
-  const std::string_view view = text.view;
-  const auto end = static_cast<std::size_t>(offset);
-  for (std::size_t i = 0; i < end; ++i) {
-    const char c = view[i];
-    if (c == '\n' || (c == '\r' && (i + 1 == view.size() || view[i + 1] != '\n'))) {
+  Place place{text.name, text.first_line, 1};
+  const std::string_view before = text.view.substr(0, static_cast<std::size_t>(offset));
+  // Files without CR are counted at memory speed.
+  std::size_t line = 0;
+  if (before.find('\r') == std::string_view::npos) {
+    place.line += std::count(before.begin(), before.end(), '\n');
+    line = before.rfind('\n') + 1;  // npos + 1 = 0
+  } else {
+    for (std::size_t i = 0; i < before.size(); ++i) {
+      const bool end = before[i] == '\n' || (before[i] == '\r' && text.view.substr(i + 1, 1) != "\n");
+      if (!end) continue;
       ++place.line;
-      place.column = 1;
-    } else if ((c & 0xC0) != 0x80) {  // continuation bytes do not count as characters
-      ++place.column;
+      line = i + 1;
     }
   }
+  const std::string_view rest = before.substr(line);
+  // Continuation bytes do not count as characters.
+  place.column += std::count_if(rest.begin(), rest.end(), [](char c) { return (c & 0xC0) != 0x80; });
   return place;
 }
 

@@ -1,4 +1,4 @@
-// The characters of a CSV file: byte order marks, conversion of UTF-16 and Latin-1 to UTF-8, validity, and places.
+// The characters of a CSV file: byte order marks, conversion to UTF-8, validity, lines before the table, and places.
 #pragma once
 
 #include <cstdint>
@@ -16,11 +16,16 @@ struct Text {
   std::string_view view;
   Buffer<char> converted;
   std::string name;
+  std::int64_t first_line = 1;  ///< the file's line at which `view` begins
+  char separator = '\0';        ///< as a first line `sep=;` names it
 };
 
-/// Converts a file's bytes. Throws invalid_file for a byte order mark that contradicts `encoding` and for malformed
+/// Converts a file's bytes. Throws invalid_data for a byte order mark that contradicts `encoding` and for malformed
 /// UTF-16, and out_of_memory if the converted text exceeds `budget` bytes. UTF-8 is not checked here.
 Text text_of(const Bytes& bytes, Encoding encoding, std::int64_t budget);
+
+/// Takes `skip_lines` lines off the beginning, and then a line `sep=;`, with which Excel names the separator.
+void skip_preamble(Text& text, std::int64_t skip_lines);
 
 /// Line and column (in characters) of a byte offset. A line ends with LF, CR LF or CR, also inside quotes.
 Place place_of(const Text& text, std::int64_t offset);

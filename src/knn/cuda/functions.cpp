@@ -75,6 +75,10 @@ int matrix(Session* session, const cuda_abi::Tile* tile, bool similarity, bool q
   });
 }
 
+int voters_create(std::int32_t gpu, const VoterView* voters, cuda_abi::VotersOnGpu** copy, Failure* failure) {
+  return make_handle(copy, failure, gpu, *voters);
+}
+
 int tensor_size(std::int32_t gpu, const cuda_abi::TensorSpec* spec, cuda_abi::FilterSize* size, Failure* failure) {
   return guarded(failure, [&] { *size = TensorSession::size(*spec, gpu); });
 }
@@ -99,10 +103,6 @@ int tensor_wait(cuda_abi::TensorFilter* filter, int piece, Failure* failure) {
 
 int tensor_finish(cuda_abi::TensorFilter* filter, int buffer, std::int64_t* n_always, Failure* failure) {
   return in_session(filter, failure, [&](TensorSession& session) { *n_always = session.finish(buffer); });
-}
-
-int tensor_voters(cuda_abi::TensorFilter* filter, const Voters* voters, Failure* failure) {
-  return in_session(filter, failure, [&](TensorSession& session) { session.voters(*voters); });
 }
 
 int tensor_submit(cuda_abi::TensorFilter* filter, int slot, const cuda_abi::TensorQuery* query, Failure* failure) {
@@ -131,10 +131,6 @@ int differences_finish(cuda_abi::DifferenceFilter* filter, std::int64_t* n_alway
   return in_session(filter, failure, [&](DifferenceSession& session) { *n_always = session.finish(); });
 }
 
-int differences_voters(cuda_abi::DifferenceFilter* filter, const Voters* voters, Failure* failure) {
-  return in_session(filter, failure, [&](DifferenceSession& session) { session.voters(*voters); });
-}
-
 int differences_search(cuda_abi::DifferenceFilter* filter, const cuda_abi::DifferenceQuery* query,
                        cuda_abi::FilterAnswer* answer, Failure* failure) {
   return in_session(filter, failure, [&](DifferenceSession& session) { *answer = session.search(*query); });
@@ -152,6 +148,8 @@ const cuda_abi::Functions kFunctions = {
     .submit = &submit,
     .collect = &collect,
     .matrix = &matrix,
+    .voters_create = &voters_create,
+    .voters_destroy = &destroy_handle<cuda_abi::VotersOnGpu>,
     .tensor_size = &tensor_size,
     .tensor_create = &tensor_create,
     .tensor_destroy = &destroy_handle<cuda_abi::TensorFilter>,
@@ -159,7 +157,6 @@ const cuda_abi::Functions kFunctions = {
     .tensor_load = &tensor_load,
     .tensor_wait = &tensor_wait,
     .tensor_finish = &tensor_finish,
-    .tensor_voters = &tensor_voters,
     .tensor_submit = &tensor_submit,
     .tensor_collect = &tensor_collect,
     .differences_size = &differences_size,
@@ -167,7 +164,6 @@ const cuda_abi::Functions kFunctions = {
     .differences_destroy = &destroy_handle<cuda_abi::DifferenceFilter>,
     .differences_load = &differences_load,
     .differences_finish = &differences_finish,
-    .differences_voters = &differences_voters,
     .differences_search = &differences_search,
 };
 

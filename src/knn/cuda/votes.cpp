@@ -35,8 +35,11 @@ void copy_out(const PinnedBuffer<T>& to, std::int64_t at, const DeviceBuffer<T>&
 
 }  // namespace
 
-DeviceVoters::DeviceVoters(const Voters& voters, const Stream& stream)
-    : voters_(voters),
+DeviceVoters::DeviceVoters(int gpu, const VoterView& voters) : DeviceVoters(gpu, voters, Stream()) {}
+
+DeviceVoters::DeviceVoters(int gpu, const VoterView& voters, const Stream& stream)
+    : gpu_(gpu),
+      voters_(voters),
       codes_(on_gpu(voters.codes, voters.n_rows, stream)),
       targets_(on_gpu(voters.targets, voters.n_rows, stream)),
       sample_weights_(on_gpu(voters.sample_weights, voters.n_rows, stream)) {
@@ -46,7 +49,15 @@ DeviceVoters::DeviceVoters(const Voters& voters, const Stream& stream)
   stream.wait();
 }
 
-void VoteSpace::reserve(const cuda_abi::Vote& vote, const Voters& voters, std::int64_t n_batch, std::int64_t n_all) {
+const VoterView& voters_of(const cuda_abi::Vote& vote, int gpu, std::int64_t n_rows) {
+  const DeviceVoters& voters = vote.voters->session;
+  if (voters.gpu() != gpu || voters.get().n_rows != n_rows) {
+    throw Error(ErrorCode::internal, "a vote of rows that are not there");
+  }
+  return voters.get();
+}
+
+void VoteSpace::reserve(const cuda_abi::Vote& vote, const VoterView& voters, std::int64_t n_batch, std::int64_t n_all) {
   const std::int64_t values = checked::mul(vote.n_ks, voters.n_values());
   grow(values_, checked::mul(n_batch, values));
   grow(host_values_, checked::mul(n_all, values));
@@ -56,27 +67,27 @@ void VoteSpace::reserve(const cuda_abi::Vote& vote, const Voters& voters, std::i
   grow(host_winners_, checked::mul(n_all, vote.n_ks));
 }
 
-void VoteSpace::cast(const cuda_abi::Vote& vote, const DeviceVoters& voters, const ListsToVote& lists,
+void VoteSpace::cast(const cuda_abi::Vote& vote, const VoterView& voters, const ListsToVote& lists,
                      const Stream& stream) {
   for (std::int64_t j = 0; j < vote.n_ks; ++j) {
     const std::int64_t first = j * lists.n_queries;
     const VoteJob job{.rule = vote.rule,
-                      .voters = voters.get(),
+                      .voters = voters,
                       .lists = lists,
                       .k = vote.ks[j],
                       .winners = winners_.size() > 0 ? winners_.data() + first : nullptr,
-                      .values = values_.data() + first * voters.get().n_values()};
+                      .values = values_.data() + first * voters.n_values()};
     launch_vote(job, stream.get());
   }
 }
 
-void VoteSpace::copy_back(const cuda_abi::Vote& vote, const DeviceVoters& voters, std::int64_t begin, std::int64_t n,
+void VoteSpace::copy_back(const cuda_abi::Vote& vote, const VoterView& voters, std::int64_t begin, std::int64_t n,
                           const Stream& copies) {
-  const std::int64_t n_values = voters.get().n_values();
+  const std::int64_t n_values = voters.n_values();
   for (std::int64_t j = 0; j < vote.n_ks; ++j) {
     const std::int64_t to = j * n_all_ + begin;
     copy_out(host_values_, to * n_values, values_, j * n * n_values, n * n_values, copies);
-    if (voters.get().codes != nullptr) copy_out(host_winners_, to, winners_, j * n, n, copies);
+    if (voters.codes != nullptr) copy_out(host_winners_, to, winners_, j * n, n, copies);
   }
 }
 

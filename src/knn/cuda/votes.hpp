@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "device/cuda/buffer.hpp"
+#include "device/cuda/handle.hpp"
 #include "device/cuda/stream.hpp"
 #include "knn/vote/vote_abi.hpp"
 
@@ -13,18 +14,24 @@ namespace stope::knn::cuda {
 /// What the training rows vote with, in the GPU's memory.
 class DeviceVoters {
  public:
-  DeviceVoters() = default;
-  /// Waits until everything is copied.
-  DeviceVoters(const Voters& voters, const stope::cuda::Stream& stream);
+  /// Its GPU is current. Waits until everything is copied.
+  DeviceVoters(int gpu, const VoterView& voters);
 
+  int gpu() const { return gpu_; }
   /// Points into the GPU's memory.
-  const Voters& get() const { return voters_; }
+  const VoterView& get() const { return voters_; }
 
  private:
-  Voters voters_{};
+  DeviceVoters(int gpu, const VoterView& voters, const stope::cuda::Stream& stream);
+
+  int gpu_;
+  VoterView voters_;
   stope::cuda::DeviceBuffer<std::int32_t> codes_;
   stope::cuda::DeviceBuffer<double> targets_, sample_weights_;
 };
+
+/// Returns the voters of a vote. Throws internal if they are another GPU's, or of another number of rows.
+const VoterView& voters_of(const cuda_abi::Vote& vote, int gpu, std::int64_t n_rows);
 
 /// The lists of a batch: `stride` neighbours a query.
 struct ListsToVote {
@@ -41,12 +48,12 @@ class VoteSpace {
  public:
   /// Makes room for batches of n_batch queries, and for n_all queries in host memory. Throws out_of_memory; the old
   /// room then remains.
-  void reserve(const cuda_abi::Vote& vote, const Voters& voters, std::int64_t n_batch, std::int64_t n_all);
+  void reserve(const cuda_abi::Vote& vote, const VoterView& voters, std::int64_t n_batch, std::int64_t n_all);
   /// Votes with the lists of a batch.
-  void cast(const cuda_abi::Vote& vote, const DeviceVoters& voters, const ListsToVote& lists,
+  void cast(const cuda_abi::Vote& vote, const VoterView& voters, const ListsToVote& lists,
             const stope::cuda::Stream& stream);
   /// Queues the copies of a batch's predictions. They are those of the search's queries from `begin` on.
-  void copy_back(const cuda_abi::Vote& vote, const DeviceVoters& voters, std::int64_t begin, std::int64_t n,
+  void copy_back(const cuda_abi::Vote& vote, const VoterView& voters, std::int64_t begin, std::int64_t n,
                  const stope::cuda::Stream& copies);
 
   /// winners()[j * n_all + i] exists for classes only; values()[(j * n_all + i) * n_values + v] always.
@@ -64,7 +71,7 @@ class VoteSpace {
 /// Makes one prediction per query from its k nearest. An uncertified query gets the missing class and no confidences.
 struct VoteJob {
   VoteRule rule;
-  Voters voters;
+  VoterView voters;
   ListsToVote lists;
   std::int64_t k;
   std::int32_t* winners;  ///< for classes only
@@ -73,3 +80,11 @@ struct VoteJob {
 void launch_vote(const VoteJob& job, cudaStream_t stream);
 
 }  // namespace stope::knn::cuda
+
+namespace stope::knn::cuda_abi {
+
+struct VotersOnGpu : stope::cuda::Handle<cuda::DeviceVoters> {
+  using Handle::Handle;
+};
+
+}  // namespace stope::knn::cuda_abi

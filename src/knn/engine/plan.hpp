@@ -18,6 +18,7 @@ struct Method {
   BlockOrder order = BlockOrder::table;   ///< cpu_filter
   ScanKind kind = ScanKind::differences;  ///< cpu_filter; difference_filter: differences or byte_differences
   std::string reason = {};                ///< printed by --explain
+  ScanKind lone_kind = kind;              ///< what a search of one query takes instead of `kind`
 };
 
 struct Plan {

@@ -4,6 +4,7 @@
 #include <atomic>
 
 #include "base/checked.hpp"
+#include "base/progress.hpp"
 #include "base/thread_pool.hpp"
 #include "knn/lists/collector.hpp"
 
@@ -47,11 +48,11 @@ class Pairs {
 
 class ReferenceSearcher final : public Searcher {
  public:
-  ReferenceSearcher(const Fitted& fitted, const Plan& plan, const RunOptions& run)
+  ReferenceSearcher(const Fitted& fitted, const Plan& plan, ThreadPool& pool, const RunOptions& run)
       : plan_(plan),
         run_(run),
-        pool_(plan.threads),
-        pairs_(fitted, pool_, run.cancel),
+        pool_(pool),
+        pairs_(fitted, pool, run.cancel),
         distances_(checked::mul(plan.tile_queries, plan.tile_rows)) {}
 
   PartEnd search(const TrainPart& part, const QueryBlock& block, const Selection& selection, Lists& lists) override {
@@ -66,6 +67,7 @@ class ReferenceSearcher final : public Searcher {
     std::atomic<bool> too_long = false;
     for (std::int64_t begin = 0; begin < part.n; begin += plan_.tile_rows) {
       const std::int64_t end = std::min(begin + plan_.tile_rows, part.n);
+      const PhaseSpan span = PhaseSpan::share(begin / plan_.tile_rows, checked::ceil_div(part.n, plan_.tile_rows), 2);
       pairs_.compute(part, block, begin, end, Quantity::distance, PairOrder::train_first, distances_.data(),
                      plan_.tile_rows);
       pool_.parallel_for(block.n, run_.cancel, [&](std::int64_t i, int) {
@@ -90,7 +92,7 @@ class ReferenceSearcher final : public Searcher {
  private:
   const Plan plan_;
   const RunOptions& run_;
-  ThreadPool pool_;
+  ThreadPool& pool_;
   const Pairs pairs_;
   Buffer<double> distances_;           // tile_queries x tile_rows
   std::vector<Collector> collectors_;  // per query
@@ -118,8 +120,9 @@ class ReferenceMatrix final : public DistanceMatrix {
 
 }  // namespace
 
-std::unique_ptr<Searcher> make_reference_searcher(const Fitted& fitted, const Plan& plan, const RunOptions& run) {
-  return std::make_unique<ReferenceSearcher>(fitted, plan, run);
+std::unique_ptr<Searcher> make_reference_searcher(const Fitted& fitted, const Plan& plan, ThreadPool& pool,
+                                                  const RunOptions& run) {
+  return std::make_unique<ReferenceSearcher>(fitted, plan, pool, run);
 }
 
 std::unique_ptr<DistanceMatrix> make_reference_matrix(const Fitted& fitted, const Plan& plan, const RunOptions& run) {

@@ -5,13 +5,22 @@
 namespace stope::knn {
 
 /// How images are compared. `differences`, in floats, takes any form. Products take squares of numbers where none is
-/// missing. Byte differences take absolute terms: numbers and mismatches. `byte_differences` is for tables where
-/// nothing is missing; `byte_differences_present` compares only what both rows have.
-enum class ScanKind { differences, products, byte_products, byte_differences, byte_differences_present };
-inline constexpr int kScanKinds = 5;
+/// missing: of floats, of nibbles (two columns a byte) or of bytes. Byte differences take absolute terms: numbers and
+/// mismatches. `byte_differences` is for tables where nothing is missing; `byte_differences_present` compares only what
+/// both rows have.
+enum class ScanKind {
+  differences,
+  products,
+  nibble_products,
+  byte_products,
+  byte_differences,
+  byte_differences_present
+};
+inline constexpr int kScanKinds = 6;
 
+/// Whether images are whole numbers in bytes, one or two in each.
 constexpr bool in_bytes(ScanKind kind) {
-  return kind >= ScanKind::byte_products;
+  return kind >= ScanKind::nibble_products;
 }
 
 /// How rows are ordered in blocks: as in the table (RapidMiner's heap must see them so), or so that near rows share a

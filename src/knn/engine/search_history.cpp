@@ -1,5 +1,7 @@
 #include "knn/engine/search_history.hpp"
 
+#include <algorithm>
+
 #include "base/checked.hpp"
 
 namespace stope::knn {
@@ -22,6 +24,18 @@ Method SearchHistory::choice(device::Backend backend, bool in_order, const std::
     }
   }
   return found->second;
+}
+
+SearchHistory::Work SearchHistory::work(BlockOrder order) {
+  const std::scoped_lock lock(mutex_);
+  return work_[order == BlockOrder::near ? 1 : 0];
+}
+
+void SearchHistory::keep_work(BlockOrder order, const SearchReport& report, std::int64_t n_queries) {
+  const auto n = static_cast<double>(std::max<std::int64_t>(n_queries, 1));
+  const std::scoped_lock lock(mutex_);
+  work_[order == BlockOrder::near ? 1 : 0] = {static_cast<double>(report.scanned) / n,
+                                              static_cast<double>(report.evaluated) / n};
 }
 
 Neighbors SearchHistory::take_lists() {

@@ -22,6 +22,15 @@ class SearchHistory {
   /// costs as much as a small search.
   Method choice(device::Backend backend, bool in_order, const std::function<Method()>& choose);
 
+  /// What the CPU's filter did for a query, on average over its last search with this order of rows. Until there was
+  /// one, `compared` is negative.
+  struct Work {
+    double compared = -1.0;  ///< images of rows
+    double evaluated = 0.0;  ///< distances
+  };
+  Work work(BlockOrder order);
+  void keep_work(BlockOrder order, const SearchReport& report, std::int64_t n_queries);
+
   /// Returns memory for the lists of a block of queries, as the last search left it; empty if there is none. Memory
   /// costs more to write for the first time than to write again.
   Neighbors take_lists();
@@ -31,6 +40,7 @@ class SearchHistory {
   std::mutex mutex_;
   std::int64_t n_queries_ = 0;
   std::map<std::pair<device::Backend, bool>, Method> choices_;
+  Work work_[2];  // per order
   Neighbors lists_;
 };
 

@@ -15,7 +15,8 @@ struct TrainPart {
 };
 
 /// Walks over the training table in parts of at most `part_rows` rows. A table that is not resident is encoded part by
-/// part into one buffer, so a part is valid only until the next is asked for.
+/// part into one buffer, so a part is valid only until the next is asked for. part() throws invalid_argument if the
+/// parts, once all have been encoded in turn, show that the table has changed since the fit.
 class TrainParts {
  public:
   TrainParts(const Fitted& fitted, std::int64_t part_rows);
@@ -25,8 +26,13 @@ class TrainParts {
  private:
   const Fitted& fitted_;
   std::int64_t part_rows_;
+  void encode(std::int64_t i, std::int64_t first, std::int64_t n, ThreadPool& pool, const CancelToken& cancel);
+
   std::int64_t held_ = -1;  // the part in the buffer
-  Buffer<double> rows_;     // empty if the table is resident
+  // The sum over parts 0 to summed_ - 1, as they were encoded. That over all must be the fit's.
+  std::int64_t summed_ = 0;
+  std::uint64_t sum_ = 0;
+  Buffer<double> rows_;  // empty if the table is resident
 };
 
 }  // namespace stope::knn

@@ -5,11 +5,18 @@
 #include <numeric>
 
 #include "base/checked.hpp"
+#include "base/huge_pages.hpp"
 
 namespace stope::knn {
 namespace {
 
-constexpr double kLargestStep = 127.0;
+constexpr double kLargestStep = 127.0;  // of bytes, and of queries
+constexpr double kNibbleCentre = 7.5;   // 0 lies between nibbles 7 and 8
+
+// How a value becomes a whole number: round(value * steps + centre), cut off at least and most.
+struct Rounding {
+  float steps, centre, least, most;
+};
 
 bool listed(const std::vector<std::uint64_t>& always, std::int64_t position) {
   return (always[static_cast<std::size_t>(position / kScanBlockRows)] >> (position % kScanBlockRows) & 1) != 0;
@@ -42,7 +49,7 @@ double usual_size(const TrainImages& images, const ImageMap& map) {
 
 // Chooses how many steps a unit of the images has. The number is finite as a float, and finite times any image below 1;
 // the residual shows where that makes steps too coarse. Without numbers a mismatch is the largest byte.
-float choose_steps(const TrainImages& images, const ImageMap& map) {
+float choose_steps(const TrainImages& images, const ImageMap& map, double largest) {
   constexpr double kMostSteps = 1e30;
   double size = usual_size(images, map);
   if (map.n_numeric() == 0) {
@@ -50,14 +57,19 @@ float choose_steps(const TrainImages& images, const ImageMap& map) {
       size = std::max(size, static_cast<double>(map.mismatch()[c]) * (kLargestStep / 255.0));
     }
   }
-  return static_cast<float>(size > 0.0 ? std::min(kLargestStep / size, kMostSteps) : 1.0);
+  return static_cast<float>(size > 0.0 ? std::min(largest / size, kMostSteps) : 1.0);
 }
 
-// Returns the value in whole steps. The addition rounds to nearest: 1.5 * 2^23 leaves no bits below 1.
-float in_steps(float value, float steps) {
+Rounding choose_rounding(const TrainImages& images, const ImageMap& map, ScanKind kind) {
+  // The outermost nibbles stand for values up to half a step beyond them.
+  if (kind == ScanKind::nibble_products) return {choose_steps(images, map, kNibbleCentre + 0.5), kNibbleCentre, 0, 15};
+  return {choose_steps(images, map, kLargestStep), 0.0F, -kLargestStep, kLargestStep};
+}
+
+// Returns the nearest whole number. The addition rounds: 1.5 * 2^23 leaves no bits below 1.
+float whole_number(float scaled, const Rounding& rounding) {
   constexpr float kRound = 12582912.0F;
-  const float scaled = std::clamp(value * steps, -127.0F, 127.0F);
-  return (scaled + kRound) - kRound;
+  return (std::clamp(scaled, rounding.least, rounding.most) + kRound) - kRound;
 }
 
 // Returns the byte of a value that is only compared for equality. Different bytes come from different values.
@@ -123,51 +135,59 @@ ByteImages make_byte_images(const TrainImages& images, const ImageMap& map, Scan
                             const CancelToken& cancel) {
   ByteImages result;
   result.kind = kind;
-  const bool products = kind == ScanKind::byte_products;
+  const bool products = result.products(), nibbles = result.nibbles();
   const std::int64_t n_columns = result.n_columns = map.n_columns();
-  const float steps = choose_steps(images, map);
+  const Rounding rounding = choose_rounding(images, map, kind);
+  const auto twice_centre = static_cast<std::int32_t>(2.0F * rounding.centre);
   result.n_numeric = map.n_numeric();
-  result.steps = static_cast<double>(steps);
-  const std::int64_t group_size = result.group_size(), n_slots = images.n_blocks * kScanBlockRows;
+  result.steps = static_cast<double>(rounding.steps);
+  const std::int64_t group_size = result.group_size(), group_bytes = result.group_bytes(),
+                     n_slots = images.n_blocks * kScanBlockRows;
   result.n_numeric_groups = checked::ceil_div(result.n_numeric, group_size);
   result.n_groups = result.n_numeric_groups + checked::ceil_div(n_columns - result.n_numeric, group_size);
   if (!products) set_mismatches(map, result);
-  result.bytes = Buffer<std::uint8_t>(checked::mul(n_slots, result.query_bytes()));
+  result.bytes = Buffer<std::uint8_t>(checked::mul(n_slots, result.row_bytes()));
+  prefer_huge_pages(result.bytes.data(), static_cast<std::size_t>(result.bytes.size()));
   if (products) result.starts = Buffer<std::int32_t>(n_slots);
   result.always = images.always;
   Buffer<float> residuals(n_slots);
   Buffer<std::int32_t> divisors(products ? 0 : n_slots);
   pool.parallel_for(images.n_blocks, cancel, [&](std::int64_t number, int) {
     const float* block = images.blocks.data() + number * kScanBlockRows * n_columns;
-    std::uint8_t* bytes = result.bytes.data() + number * kScanBlockRows * result.query_bytes();
-    std::fill(bytes, bytes + kScanBlockRows * result.query_bytes(), std::uint8_t{128});  // columns that pad a group
+    std::uint8_t* bytes = result.bytes.data() + number * kScanBlockRows * result.row_bytes();
+    std::fill_n(bytes, kScanBlockRows * result.row_bytes(), static_cast<std::uint8_t>(nibbles ? 0 : 128));
     // The loops go column by column over 64 rows, so that they become vector code.
     std::int32_t squares[kScanBlockRows] = {};
     float errors[kScanBlockRows] = {};
     std::int32_t by[kScanBlockRows] = {};
     for (std::int64_t c = 0; c < n_columns; ++c) {
-      const std::int64_t at = result.place(c);
-      std::uint8_t* out = bytes + at / group_size * kScanBlockRows * group_size + at % group_size;
+      const std::int64_t at = result.place(c), in_group = at % group_size;
+      std::uint8_t* out = bytes + at / group_size * kScanBlockRows * group_bytes + in_group % group_bytes;
+      const std::int32_t factor = in_group < group_bytes ? 1 : 16;  // of the upper nibble
       const float* column = block + c * kScanBlockRows;
       const std::int32_t weight = products ? 0 : result.weight[static_cast<std::size_t>(at)];
       for (int row = 0; row < kScanBlockRows; ++row) by[row] += column[row] == column[row] ? weight : 0;
       if (c >= result.n_numeric) {
-        for (int row = 0; row < kScanBlockRows; ++row) out[row * group_size] = equality_byte(column[row]);
+        for (int row = 0; row < kScanBlockRows; ++row) out[row * group_bytes] = equality_byte(column[row]);
         continue;
       }
       for (int row = 0; row < kScanBlockRows; ++row) {
         const bool present = column[row] == column[row];
         const float value = present ? column[row] : 0.0F;
-        const float whole = in_steps(value, steps);
-        const float error = std::fabs(value * steps - whole);
+        const float scaled = value * rounding.steps + rounding.centre;
+        const float whole = whole_number(scaled, rounding);
+        const float error = std::fabs(scaled - whole);
         const auto step = static_cast<std::int32_t>(whole);
-        squares[row] += step * step;
+        squares[row] += step * (step - twice_centre);
         errors[row] += products ? error * error : error;
-        out[row * group_size] = present ? static_cast<std::uint8_t>(step + 128) : kMissingByte;
+        std::uint8_t& byte = out[row * group_bytes];
+        byte = static_cast<std::uint8_t>(nibbles ? byte + factor * step : present ? step + 128 : kMissingByte);
       }
     }
     for (int row = 0; row < kScanBlockRows; ++row) {
-      if (products) result.starts[number * kScanBlockRows + row] = -(squares[row] / 2);
+      // A nibble has 16 steps of a query, and its products are in units of 16 squares of these: 8 n (n - 15) is half of
+      // the square of n - 7.5, less a constant, which is in the query's offset.
+      if (products) result.starts[number * kScanBlockRows + row] = nibbles ? -8 * squares[row] : -(squares[row] / 2);
       if (!products) divisors[number * kScanBlockRows + row] = by[row];
       residuals[number * kScanBlockRows + row] = errors[row];
     }
@@ -179,8 +199,12 @@ ByteImages make_byte_images(const TrainImages& images, const ImageMap& map, Scan
   const auto at = sample.begin() + static_cast<std::ptrdiff_t>(sample.size() - 1 - sample.size() / 256);
   std::nth_element(sample.begin(), at, sample.end());
   const float usual = 1.5F * *at;
+  float largest = 0.0F;
   for (std::int64_t position = 0; position < images.n_rows; ++position) {
-    if (residuals[position] <= usual) continue;
+    if (residuals[position] <= usual) {
+      largest = std::max(largest, residuals[position]);
+      continue;
+    }
     result.always[static_cast<std::size_t>(position / kScanBlockRows)] |= std::uint64_t{1}
                                                                           << (position % kScanBlockRows);
   }
@@ -188,17 +212,19 @@ ByteImages make_byte_images(const TrainImages& images, const ImageMap& map, Scan
   for (std::int64_t position = 0; !products && position < images.n_rows; ++position) {
     if (!listed(result.always, position)) result.least_by = std::min<std::int64_t>(result.least_by, divisors[position]);
   }
-  // The errors themselves were computed in float. value * steps is off by 2^-24 of at most 127, the sum by a relative
-  // error.
+  // The errors themselves were computed in float. value * steps + centre is off by 2^-23 of at most 127, the sum by a
+  // relative error.
   const auto columns = static_cast<double>(n_columns);
   const double share = 1.0 + (columns + 8.0) * 0x1p-23;
-  const double rounding = (products ? std::sqrt(columns) : columns) * 127.0 * 0x1p-22;
-  result.residual = (products ? std::sqrt(static_cast<double>(usual)) : static_cast<double>(usual)) * share + rounding;
+  const double lost = (products ? std::sqrt(columns) : columns) * 127.0 * 0x1p-22;
+  const auto size = static_cast<double>(largest);
+  result.residual = (products ? std::sqrt(size) : size) * share + lost;
   return result;
 }
 
 ByteImage make_byte_image(const float* image, const ByteImages& train, std::uint8_t* bytes) {
-  const bool products = train.kind == ScanKind::byte_products;
+  const bool products = train.products();
+  const double added = train.nibbles() ? kNibbleCentre : 128.0, fine = train.query_steps();
   ByteImage result;
   double errors = 0.0;
   result.least_by = train.least_by;  // less what the query lacks
@@ -214,13 +240,16 @@ ByteImage make_byte_image(const float* image, const ByteImages& train, std::uint
       byte = kMissingByte;
       continue;
     }
-    const double value = static_cast<double>(image[c]) * train.steps;
+    const double value = static_cast<double>(image[c]) * train.steps * fine;
     const auto whole = static_cast<std::int32_t>(std::nearbyint(std::clamp(value, -kLargestStep, kLargestStep)));
-    const double error = std::fabs(value - whole);
+    const double error = std::fabs(value - whole) / fine;
     errors += products ? error * error : error;
-    result.norm += static_cast<double>(whole) * whole;
-    result.offset += 128 * whole;
+    result.norm += static_cast<double>(whole) * whole / fine;
+    result.offset += added * whole;
     byte = static_cast<std::uint8_t>(products ? whole : whole + 128);
+  }
+  if (train.nibbles()) {  // half of the square of the centre, see starts
+    result.offset += 0.5 * fine * kNibbleCentre * kNibbleCentre * static_cast<double>(train.n_columns);
   }
   result.least_by = std::max<std::int64_t>(result.least_by, 1);
   result.residual = (products ? std::sqrt(errors) : errors) * (1.0 + 1e-9);

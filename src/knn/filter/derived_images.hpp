@@ -1,5 +1,5 @@
-// Makes what the faster scans need in addition to the images. Inner products need -|t|^2 / 2 of every row; bytes need
-// the images in whole steps (docs/numerics/filter.md).
+// Makes what the faster scans need in addition to the images. Inner products need -|t|^2 / 2 of every row; nibbles and
+// bytes need the images in whole steps (docs/numerics/filter.md).
 #pragma once
 
 #include <cstdint>
@@ -20,12 +20,13 @@ struct FloatProducts {
 FloatProducts make_float_products(const TrainImages& images, std::int64_t n_columns, ThreadPool& pool,
                                   const CancelToken& cancel);
 
-/// Images in bytes, for byte products or byte differences. Residuals are in steps, in the form's norm. For differences
-/// a number's byte is the image + 128. A value compared for equality has 1 + (a hash of) the value. Missing values have
-/// kMissingByte. Columns of either sort begin a group.
+/// Images in bytes, for a kind in bytes. Residuals are in steps, in the form's norm. A number's byte is the image +
+/// 128. A value compared for equality has 1 + (a hash of) the value. Missing values have kMissingByte. Columns of
+/// either sort begin a group. A nibble is the image + 7.5, rounded; a group's first four columns are the low nibbles of
+/// its bytes.
 struct ByteImages {
-  ScanKind kind = ScanKind::byte_products;  ///< or byte_differences
-  double steps = 0.0;                       ///< steps per unit of the images
+  ScanKind kind = ScanKind::byte_products;
+  double steps = 0.0;  ///< steps per unit of the images
   std::int64_t n_columns = 0, n_numeric = 0;
   std::int64_t n_groups = 0, n_numeric_groups = 0;
   std::vector<std::uint8_t> mismatch, weight;  ///< differences, per byte of a row: the term of a mismatch, rounded
@@ -37,12 +38,19 @@ struct ByteImages {
   double residual = 0.0;      ///< from rounding an image to steps, over all rows that are not always listed
   std::int64_t least_by = 0;  ///< differences: the least divisor of such a row with itself, in units of `weight`
 
+  bool nibbles() const { return kind == ScanKind::nibble_products; }
+  bool products() const { return nibbles() || kind == ScanKind::byte_products; }
+  /// Columns of a group. A query has a byte for each, a row of nibbles half as many.
   std::int64_t group_size() const { return kind == ScanKind::byte_products ? 4 : 8; }
   std::int64_t query_bytes() const { return n_groups * group_size(); }
-  /// Returns where column c's byte lies in a row.
+  std::int64_t group_bytes() const { return nibbles() ? group_size() / 2 : group_size(); }
+  std::int64_t row_bytes() const { return n_groups * group_bytes(); }
+  /// Returns column c's place among the columns of all groups.
   std::int64_t place(std::int64_t c) const {
     return c < n_numeric ? c : n_numeric_groups * group_size() + c - n_numeric;
   }
+  /// Returns how many steps of a query make one of a training row. A query is rounded more finely than nibbles are.
+  double query_steps() const { return nibbles() ? 16.0 : 1.0; }
 };
 ByteImages make_byte_images(const TrainImages& images, const ImageMap& map, ScanKind kind, ThreadPool& pool,
                             const CancelToken& cancel);
@@ -50,9 +58,9 @@ ByteImages make_byte_images(const TrainImages& images, const ImageMap& map, Scan
 /// A query's image in steps, query_bytes() bytes, and how far the rounding moved it. For products none of its values is
 /// missing.
 struct ByteImage {
-  double norm = 0.0;  ///< square of its norm
+  double norm = 0.0;  ///< square of its norm, in the unit of the products
   double residual = 0.0;
-  std::int32_t offset = 0;    ///< the sum that 128 in every training byte adds to its products
+  double offset = 0.0;        ///< the sum that what was added to every training number adds to its products
   std::int64_t least_by = 1;  ///< differences: the least divisor with any row that is not always listed, at least 1
 };
 ByteImage make_byte_image(const float* image, const ByteImages& train, std::uint8_t* bytes);

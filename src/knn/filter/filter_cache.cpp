@@ -15,17 +15,26 @@ void add_missing_images(FilterIndex& index, const std::shared_ptr<const ImageMap
   if (index.kind == ScanKind::products && index.floats == nullptr) {
     index.floats = std::make_shared<const FloatProducts>(make_float_products(*index.images, n_columns, pool, cancel));
   }
-  if (in_bytes(index.kind) && index.bytes == nullptr) {
-    index.bytes = std::make_shared<const ByteImages>(make_byte_images(*index.images, *map, kind, pool, cancel));
+  if (!in_bytes(index.kind)) return;
+  std::shared_ptr<const ByteImages>& made = index.kind == ScanKind::nibble_products ? index.nibbles : index.bytes;
+  if (made == nullptr) {
+    made = std::make_shared<const ByteImages>(make_byte_images(*index.images, *map, kind, pool, cancel));
   }
 }
 
-FilterIndex FilterCache::whole(const std::shared_ptr<const ImageMap>& map, const TrainPart& part, std::int64_t width,
-                               BlockOrder order, ScanKind kind, bool missing_in_bytes, ThreadPool& pool,
-                               const CancelToken& cancel) {
+FilterIndex FilterCache::whole(const std::shared_ptr<const ImageMap>& map, const Fitted& fitted, BlockOrder order,
+                               ScanKind kind, bool missing_in_bytes, ThreadPool& pool, const CancelToken& cancel) {
   const std::scoped_lock lock(mutex_);
   FilterIndex& made = made_[order == BlockOrder::near ? 1 : 0];
-  add_missing_images(made, map, part, width, order, kind, missing_in_bytes, pool, cancel);
+  const TrainPart all{0, fitted.n_rows(), fitted.rows()};
+  if (made.images == nullptr) {
+    FilterIndex fresh;
+    add_missing_images(fresh, map, all, fitted.width(), order, kind, missing_in_bytes, pool, cancel);
+    fitted.check_rows(pool.size(), cancel);
+    made = std::move(fresh);
+  } else {
+    add_missing_images(made, map, all, fitted.width(), order, kind, missing_in_bytes, pool, cancel);
+  }
   return made;
 }
 

@@ -15,7 +15,11 @@ struct FilterIndex {
   std::shared_ptr<const TrainImages> images;
   ScanKind kind = ScanKind::differences;
   std::shared_ptr<const FloatProducts> floats;  // kind products
-  std::shared_ptr<const ByteImages> bytes;      // the kinds in bytes: a form fits at most one of them
+  std::shared_ptr<const ByteImages> nibbles;    // kind nibble_products
+  std::shared_ptr<const ByteImages> bytes;      // the other kinds in bytes: a form fits at most one of them
+
+  /// The images of a kind in bytes.
+  const ByteImages& whole_numbers() const { return kind == ScanKind::nibble_products ? *nibbles : *bytes; }
 };
 
 /// Adds to an index what it lacks. A kind that the rows do not fit becomes `differences`. Missing values fit byte
@@ -27,10 +31,10 @@ void add_missing_images(FilterIndex& index, const std::shared_ptr<const ImageMap
 /// The filter indices of one fitted table. Safe from several threads at once.
 class FilterCache {
  public:
-  /// Returns the index of the whole table, kept for the next search. A failure leaves no half-made part of it.
-  FilterIndex whole(const std::shared_ptr<const ImageMap>& map, const TrainPart& part, std::int64_t width,
-                    BlockOrder order, ScanKind kind, bool missing_in_bytes, ThreadPool& pool,
-                    const CancelToken& cancel);
+  /// Returns the index of the whole table, kept for the next search. A failure leaves no half-made part of it; rows in
+  /// lent memory that have changed since the fit are one.
+  FilterIndex whole(const std::shared_ptr<const ImageMap>& map, const Fitted& fitted, BlockOrder order, ScanKind kind,
+                    bool missing_in_bytes, ThreadPool& pool, const CancelToken& cancel);
 
   std::shared_ptr<const ImageMap> map(const Fitted& fitted, const FilterForm& form);
 

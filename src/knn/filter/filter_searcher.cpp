@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <limits>
 #include <numeric>
 
 #include "base/checked.hpp"
+#include "base/progress.hpp"
 #include "base/thread_pool.hpp"
 #include "device/instances.hpp"
 #include "knn/filter/near_order.hpp"
@@ -16,31 +18,38 @@ namespace {
 
 class FilterSearcher final : public Searcher {
  public:
-  FilterSearcher(const Fitted& fitted, const Plan& plan, const RunOptions& run, const FilterForm& form,
-                 ScanFunction (*scan_of)(const FilterForm&, ScanKind))
+  FilterSearcher(const Fitted& fitted, const Plan& plan, ThreadPool& pool, const RunOptions& run,
+                 const FilterForm& form, ScanFunction (*scan_of)(const FilterForm&, ScanKind))
       : fitted_(fitted),
         plan_(plan),
         run_(run),
         scans_(scans_of(form, scan_of)),
         map_(fitted.filters().map(fitted, form)),
-        pool_(plan.threads) {}
+        pool_(pool) {}
 
   PartEnd search(const TrainPart& part, const QueryBlock& block, const Selection& selection, Lists& lists) override {
     take_part(part);
     const RowImages queries = make_row_images(*map_, block.rows, block.n, fitted_.width(), pool_, run_.cancel);
+    tile_queries_ = tile_queries(block.n);
+    if (tile_queries_ > room_) retire_work_spaces(tile_queries_);
     const std::vector<std::int64_t> order = query_order(queries, block.n);
-    const std::int64_t n_tiles = checked::ceil_div(block.n, kScanTileQueries);
+    const std::int64_t n_tiles = checked::ceil_div(block.n, tile_queries_);
     const std::int64_t n_segments = segments(n_tiles, selection);
     const std::int64_t n_blocks = index_.images->n_blocks;
-    const TileContext context{fitted_, index_, part, scans_.data(), block, queries, selection, lists, run_.cancel};
+    const bool share = n_segments > 1 && selection.kind == Selection::Kind::nearest;
+    std::vector<std::atomic<double>> thresholds(share ? static_cast<std::size_t>(block.n) : 0);
+    for (std::atomic<double>& threshold : thresholds) threshold = std::numeric_limits<double>::infinity();
+    const TileContext context{fitted_, index_,    part,  scans_.data(), block,
+                              queries, selection, lists, run_.cancel,   share ? thresholds.data() : nullptr};
     const std::size_t n_lists = selection.n_lists();
     // The first segment reads `lists`, so they are written only at the end: no segment may see another segment's lists.
     Lists found(lists.size() * static_cast<std::size_t>(n_segments));
     std::atomic<bool> too_long = false;
+    const PhaseSpan span = PhaseSpan::share(0, 1, 1);
     pool_.parallel_for(n_tiles * n_segments, run_.cancel, [&](std::int64_t task, int worker) {
       if (too_long.load(std::memory_order_relaxed)) return;
       const std::int64_t tile = task / n_segments, segment = task % n_segments;
-      const std::int64_t first = tile * kScanTileQueries, n = std::min<std::int64_t>(kScanTileQueries, block.n - first);
+      const std::int64_t first = tile * tile_queries_, n = std::min(tile_queries_, block.n - first);
       TileSearch& search = work_space(worker);
       const PartEnd end = search.run(context, order.data() + first, n, n_blocks * segment / n_segments,
                                      n_blocks * (segment + 1) / n_segments);
@@ -61,7 +70,7 @@ class FilterSearcher final : public Searcher {
 
   void report(SearchReport& report) const override {
     if (index_.kind == ScanKind::products) report.method += ", products";
-    if (in_bytes(index_.kind)) report.method += ", bytes";
+    if (in_bytes(index_.kind)) report.method += index_.kind == ScanKind::nibble_products ? ", nibbles" : ", bytes";
     FilterCounts counts = counts_;
     for (const std::unique_ptr<TileSearch>& space : work_spaces_) {
       if (space != nullptr) counts.add(space->counts());
@@ -83,10 +92,18 @@ class FilterSearcher final : public Searcher {
   }
   bool has(ScanKind kind) const { return scans_[static_cast<std::size_t>(kind)] != nullptr; }
 
-  // Where blocks hold near rows, near queries share a tile: a block is then read once for all of them.
+  // Where blocks hold near rows, near queries share a tile: a block is then read once for all of them. Few queries are
+  // far from each other, and the box around them would touch most blocks. As many share a tile as lie, on average,
+  // among the rows of a few blocks.
+  std::int64_t tile_queries(std::int64_t n) const {
+    constexpr std::int64_t kRowsPerTile = 10 * kScanBlockRows;
+    if (!index_.images->ordered()) return std::clamp<std::int64_t>(n, 1, kScanTileQueries);
+    return std::clamp<std::int64_t>(n * kRowsPerTile / index_.images->n_rows, 1, kScanTileQueries);
+  }
+
   std::vector<std::int64_t> query_order(const RowImages& queries, std::int64_t n) {
-    if (index_.images->ordered()) {
-      return near_order(queries.rows.data(), n, map_->n_columns(), kScanTileQueries, pool_, run_.cancel);
+    if (index_.images->ordered() && tile_queries_ > 1) {
+      return near_order(queries.rows.data(), n, map_->n_columns(), tile_queries_, pool_, run_.cancel);
     }
     std::vector<std::int64_t> order(static_cast<std::size_t>(n));
     std::iota(order.begin(), order.end(), 0);
@@ -97,7 +114,7 @@ class FilterSearcher final : public Searcher {
   // all rows in order, so it allows one segment.
   std::int64_t segments(std::int64_t n_tiles, const Selection& selection) const {
     constexpr std::int64_t kTasksPerThread = 4, kLeastBlocks = 256;
-    if (selection.kind == Selection::Kind::rapidminer_heap || index_.images->ordered()) return 1;
+    if (selection.kind == Selection::Kind::rapidminer_heap || index_.images->ordered() || pool_.size() == 1) return 1;
     const std::int64_t wanted = checked::ceil_div(kTasksPerThread * pool_.size(), std::max<std::int64_t>(1, n_tiles));
     // Every segment fills lists of its own; with a large k they would outgrow the table.
     const std::int64_t k = selection.ks.empty() ? 1 : std::max<std::int64_t>(1, selection.ks.front());
@@ -123,27 +140,36 @@ class FilterSearcher final : public Searcher {
   void take_part(const TrainPart& part) {
     if (index_.images != nullptr && part.first == first_row_) return;
     const ScanKind wanted = plan_.method.kind;
-    const ScanKind fallback = wanted == ScanKind::byte_products ? ScanKind::products : ScanKind::differences;
+    const bool squares = wanted == ScanKind::nibble_products || wanted == ScanKind::byte_products;
+    const ScanKind fallback = squares ? ScanKind::products : ScanKind::differences;
     const ScanKind kind = has(wanted) ? wanted : fallback;
     const bool missing_in_bytes = has(ScanKind::byte_differences_present);
     index_ = {};
     first_row_ = part.first;
+    const PhaseProgress phase(run_, "images", 0, n_image_tasks_);
     if (part.n == fitted_.n_rows() && fitted_.resident()) {
-      index_ = fitted_.filters().whole(map_, part, fitted_.width(), plan_.method.order, kind, missing_in_bytes, pool_,
-                                       run_.cancel);
+      index_ = fitted_.filters().whole(map_, fitted_, plan_.method.order, kind, missing_in_bytes, pool_, run_.cancel);
     } else {
       add_missing_images(index_, map_, part, fitted_.width(), plan_.method.order, kind, missing_in_bytes, pool_,
                          run_.cancel);
     }
-    for (std::unique_ptr<TileSearch>& space : work_spaces_) {
+    n_image_tasks_ = phase.done();
+    retire_work_spaces(0);  // their layout depends on the index
+  }
+
+  // Makes way for work spaces with room for that many queries.
+  void retire_work_spaces(std::int64_t room) {
+    for (const std::unique_ptr<TileSearch>& space : work_spaces_) {
       if (space != nullptr) counts_.add(space->counts());
-      space.reset();  // its layout depends on the index
     }
+    work_spaces_.clear();
+    work_spaces_.resize(static_cast<std::size_t>(pool_.size()));
+    room_ = room;
   }
 
   TileSearch& work_space(int worker) {
     std::unique_ptr<TileSearch>& space = work_spaces_[static_cast<std::size_t>(worker)];
-    if (space == nullptr) space = std::make_unique<TileSearch>(index_);
+    if (space == nullptr) space = std::make_unique<TileSearch>(index_, room_);
     return *space;
   }
 
@@ -152,19 +178,23 @@ class FilterSearcher final : public Searcher {
   const RunOptions& run_;
   const std::array<ScanFunction, kScanKinds> scans_;
   std::shared_ptr<const ImageMap> map_;
-  ThreadPool pool_;
+  ThreadPool& pool_;
   FilterIndex index_;  // of the part being searched
   std::int64_t first_row_ = 0;
-  FilterCounts counts_;                                                                           // of earlier parts
-  std::vector<std::unique_ptr<TileSearch>> work_spaces_{static_cast<std::size_t>(pool_.size())};  // one per worker
+  std::int64_t n_image_tasks_ = 0;                        // of earlier parts, for progress
+  std::int64_t tile_queries_ = 0;                         // most queries of a tile of this block
+  std::int64_t room_ = 0;                                 // most queries that a work space takes
+  FilterCounts counts_;                                   // of earlier parts
+  std::vector<std::unique_ptr<TileSearch>> work_spaces_;  // one per worker
 };
 
 }  // namespace
 
-std::unique_ptr<Searcher> make_filter_searcher(const Fitted& fitted, const Plan& plan, const RunOptions& run) {
+std::unique_ptr<Searcher> make_filter_searcher(const Fitted& fitted, const Plan& plan, ThreadPool& pool,
+                                               const RunOptions& run) {
   const FilterForm& form = *fitted.kernel().filter_form();
   constexpr device::Instances kScans = {scalar::scan, avx2::scan, avx512::scan, avx512vnni::scan};
-  return std::make_unique<FilterSearcher>(fitted, plan, run, form, kScans.of(plan.backend.backend));
+  return std::make_unique<FilterSearcher>(fitted, plan, pool, run, form, kScans.of(plan.backend.backend));
 }
 
 }  // namespace stope::knn

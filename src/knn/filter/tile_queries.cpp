@@ -13,7 +13,7 @@ TileQueries::TileQueries(const FilterIndex& index)
       images_(n_columns_ * kScanTileQueries),
       by_column_(n_columns_ * kScanTileQueries),
       norms_(kScanTileQueries),
-      bytes_(in_bytes(index.kind) ? index.bytes->query_bytes() * kScanTileQueries : 0),
+      bytes_(in_bytes(index.kind) ? index.whole_numbers().query_bytes() * kScanTileQueries : 0),
       byte_images_(kScanTileQueries) {}
 
 void TileQueries::load(const FilterIndex& index, const RowImages& block, const std::int64_t* which, std::int64_t n,
@@ -46,7 +46,7 @@ void TileQueries::load(const FilterIndex& index, const RowImages& block, const s
     kind_ = bytes ? ScanKind::byte_differences_present : ScanKind::differences;
   }
   if (!in_bytes(kind_)) return;
-  const ByteImages& train = *index.bytes;
+  const ByteImages& train = index.whole_numbers();
   for (std::int64_t i = 0; i < n; ++i) {
     byte_images_[static_cast<std::size_t>(i)] =
         make_byte_image(images_.data() + i * n_columns_, train, bytes_.data() + i * train.query_bytes());
@@ -71,7 +71,7 @@ Cut TileQueries::cut(std::int64_t i, double distance) const {
   Cut cut = map.cut(distance, residual);
   if (kind_ == ScanKind::products) add_product_cut(i, map.limit(distance, residual), cut);
   if (in_bytes(kind_)) {
-    const ByteImages& train = *index_->bytes;
+    const ByteImages& train = index_->whole_numbers();
     const double rounding = (byte_images_[static_cast<std::size_t>(i)].residual + train.residual) / train.steps;
     add_byte_cut(i, map.limit(distance, residual + rounding), cut);
   }
@@ -90,10 +90,10 @@ void TileQueries::add_product_cut(std::int64_t i, const ImageMap::Limit& limit, 
   cut.score = round_up(limit.beta + 2.0 * error + (norm + largest * largest) * 0x1p-21);
 }
 
-// Does this in whole steps, where products are exact but for the half lost in |t|^2 / 2 (128 was added to every
-// training byte). Sums of differences are exact.
+// Does this in whole steps, where products are exact but for the half that bytes lose in |t|^2 / 2. Sums of differences
+// are exact.
 void TileQueries::add_byte_cut(std::int64_t i, const ImageMap::Limit& limit, Cut& cut) const {
-  const ByteImages& train = *index_->bytes;
+  const ByteImages& train = index_->whole_numbers();
   const ByteImage& image = byte_images_[static_cast<std::size_t>(i)];
   cut.norm = static_cast<float>(image.norm + 2.0 * image.offset);
   if (!(cut.beta < kNoLimit)) return;
@@ -113,11 +113,11 @@ void TileQueries::add_byte_cut(std::int64_t i, const ImageMap::Limit& limit, Cut
     cut.score = round_up((cut.alpha_bytes + cut.beta_bytes / least) * (1.0 + 1e-6));
     return;
   }
-  const double beta = limit.beta * train.steps * train.steps * (1.0 + 1e-12);
-  const double least = std::floor(0.5 * (image.norm - beta)) - 1.0 + image.offset;
+  const double beta = limit.beta * train.steps * train.steps * train.query_steps() * (1.0 + 1e-12);
+  const double least = std::floor(0.5 * (image.norm - beta) + image.offset) - 1.0;
   cut.least_bytes = least > -2e9 ? static_cast<std::int32_t>(least) : INT32_MIN;
-  // Scores are floats: a product of up to 2^31 loses up to 2^7.
-  cut.score = round_up(beta + (image.norm + std::fabs(2.0 * image.offset) + std::fabs(least)) * 0x1p-21 + 512.0);
+  // Scores are floats, each with three roundings of 2^-24.
+  cut.score = round_up(beta + (image.norm + std::fabs(2.0 * image.offset) + std::fabs(least)) * 0x1p-21 + 1.0);
 }
 
 }  // namespace stope::knn

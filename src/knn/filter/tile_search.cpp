@@ -15,28 +15,35 @@ constexpr std::int64_t kMostBlocks = 64;
 // The first step where blocks hold near rows: the very first blocks give good thresholds.
 constexpr std::int64_t kFirstNear = 1;
 constexpr std::int64_t kNearStep = 8;
-constexpr std::int64_t kCapacity = kMostBlocks * kScanBlockRows;
+// One query by itself has room for more. It then computes few distances between two thresholds of one table.
+constexpr std::int64_t kMostLoneBlocks = 512;
+constexpr std::int64_t most_blocks(std::int64_t n_queries) {
+  return n_queries == 1 ? kMostLoneBlocks : kMostBlocks;
+}
 // Distances evaluated between two looks at the threshold, doubled each time.
 constexpr std::int64_t kFirstBatch = 16;
 constexpr std::int64_t kMostRows = 512;  // rows evaluated at once
+constexpr std::int64_t kDoublesPerLine = 8;
 constexpr std::int64_t kMostSteps = 64;  // most steps without a filter
 
 }  // namespace
 
-TileSearch::TileSearch(const FilterIndex& index)
+TileSearch::TileSearch(const FilterIndex& index, std::int64_t n)
     : queries_(index),
-      cuts_(kScanTileQueries),
+      cuts_(static_cast<std::size_t>(n)),
       box_cuts_(kScanTileQueries),
-      collectors_(kScanTileQueries),
-      hits_(kCapacity * kScanTileQueries),
-      n_hits_(kScanTileQueries),
+      collectors_(static_cast<std::size_t>(n)),
+      capacity_(most_blocks(n) * kScanBlockRows),
+      hits_(capacity_ * n),
+      n_hits_(static_cast<std::size_t>(n)),
       rows_(kMostRows),
       distances_(kMostRows) {}
 
 std::int64_t TileSearch::bytes(std::int64_t n_columns) {
   // The images twice, the tile's box, and at most a byte image.
   return n_columns * (2 * kScanTileQueries + 2) * static_cast<std::int64_t>(sizeof(float)) +
-         (n_columns + 8) * kScanTileQueries + kCapacity * kScanTileQueries * static_cast<std::int64_t>(sizeof(Hit));
+         (n_columns + 8) * kScanTileQueries +
+         kMostBlocks * kScanBlockRows * kScanTileQueries * static_cast<std::int64_t>(sizeof(Hit));
 }
 
 PartEnd TileSearch::run(const TileContext& context, const std::int64_t* which, std::int64_t n, std::int64_t begin,
@@ -55,7 +62,7 @@ PartEnd TileSearch::run(const TileContext& context, const std::int64_t* which, s
     tighten(i);
   }
   if (context.index.images->ordered()) {
-    visit_nearest();
+    n == 1 ? visit_best_first() : visit_nearest();
   } else if (context.selection.kind == Selection::Kind::rapidminer_heap) {
     visit_in_order(begin, end);
   } else {
@@ -87,14 +94,59 @@ void TileSearch::visit_sampled(std::int64_t begin, std::int64_t end) {
   std::vector<std::int64_t> order;
   order.reserve(static_cast<std::size_t>(n));
   for (std::int64_t block = begin; block < end; block += stride) order.push_back(block);
-  for (std::int64_t block = begin; block < end; ++block) {
-    if ((block - begin) % stride != 0) order.push_back(block);
+  for (std::int64_t sampled = begin; sampled < end; sampled += stride) {
+    for (std::int64_t block = sampled + 1; block < std::min(sampled + stride, end); ++block) order.push_back(block);
   }
   std::int64_t size = kFirstStep;
-  for (std::int64_t at = 0; at < n; at += size, size = std::min(2 * size, kMostBlocks)) {
+  const std::int64_t most = capacity_ / kScanBlockRows;
+  for (std::int64_t at = 0; at < n; at += size, size = std::min(2 * size, most)) {
     size = std::min(size, n - at);
     step(order.data() + at, size);
   }
+}
+
+// Visits the blocks of one query, the nearest box first. Thresholds fall fastest so, and only the coarse boxes within
+// reach are opened. Box i of the blocks is numbered i, coarse box i is ~i, which comes before the blocks at its
+// distance.
+void TileSearch::visit_best_first() {
+  const TrainImages& images = *context_->index.images;
+  const ImageMap& map = *context_->index.map;
+  const std::int64_t n_columns = map.n_columns();
+  const auto farther = [](const auto& a, const auto& b) { return a > b; };
+  const auto offer = [&](const Buffer<float>& low, const Buffer<float>& high, std::int64_t box, std::int64_t number) {
+    const float reach = this->reach();
+    const float distance =
+        queries_.box().distance(map, low.data() + box * n_columns, high.data() + box * n_columns, reach);
+    if (!(distance <= reach)) return;
+    near_.emplace_back(distance, number);
+    std::push_heap(near_.begin(), near_.end(), farther);
+  };
+  near_.clear();
+  const std::int64_t n_coarse = checked::ceil_div(images.n_blocks, TrainImages::kCoarse);
+  for (std::int64_t i = 0; i < n_coarse; ++i) offer(images.coarse_low, images.coarse_high, i, ~i);
+  std::int64_t size = kFirstNear, n_visited = 0;
+  blocks_.clear();
+  while (!near_.empty() && near_.front().first <= reach()) {
+    const std::int64_t number = near_.front().second;
+    std::pop_heap(near_.begin(), near_.end(), farther);
+    near_.pop_back();
+    if (number < 0) {
+      const std::int64_t first = ~number * TrainImages::kCoarse;
+      const std::int64_t end = std::min(first + TrainImages::kCoarse, images.n_blocks);
+      for (std::int64_t block = first; block < end; ++block) offer(images.low, images.high, block, block);
+    } else {
+      blocks_.push_back(number);
+    }
+    const auto n = static_cast<std::int64_t>(blocks_.size());
+    if (n < size && !near_.empty()) continue;
+    step(blocks_.data(), n);
+    n_visited += n;
+    blocks_.clear();
+    size = std::min(2 * size, kNearStep);
+  }
+  step(blocks_.data(), static_cast<std::int64_t>(blocks_.size()));
+  n_visited += static_cast<std::int64_t>(blocks_.size());
+  counts_.skipped += kScanBlockRows * (images.n_blocks - n_visited);
 }
 
 float TileSearch::reach() const {
@@ -179,8 +231,10 @@ void TileSearch::step(const std::int64_t* blocks, std::int64_t n) {
     return;
   }
   const std::int64_t listed = counts_.listed;
+  for (std::int64_t i = 0; i < n_ && context_->thresholds != nullptr; ++i) tighten(i);
   scan_blocks(blocks, n);
-  const bool useless = counts_.listed - listed > n * n_ * kScanBlockRows / 2;
+  // The first few blocks of near rows list everything, because there are no thresholds yet.
+  const bool useless = n >= kNearStep && counts_.listed - listed > n * n_ * kScanBlockRows / 2;
   pause_ = !useless ? 0 : pause_ == 0 ? 1 : std::min<std::int64_t>(8 * pause_, kMostSteps);
   // A first step lists everything, because it has no thresholds.
   unfiltered_ = pause_ > 1 ? pause_ : 0;
@@ -220,14 +274,15 @@ void TileSearch::scan_blocks(const std::int64_t* blocks, std::int64_t n) {
   scan.blocks = images.blocks.data();
   if (kind == ScanKind::products) scan.starts = index.floats->starts.data();
   if (in_bytes(kind)) {
-    scan.bytes = index.bytes->bytes.data();
-    scan.byte_starts = index.bytes->starts.data();
-    scan.n_groups = index.bytes->n_groups;
-    scan.n_numeric_groups = index.bytes->n_numeric_groups;
-    scan.byte_mismatch = index.bytes->mismatch.data();
-    scan.byte_weight = index.bytes->weight.data();
+    const ByteImages& numbers = index.whole_numbers();
+    scan.bytes = numbers.bytes.data();
+    scan.byte_starts = numbers.starts.data();
+    scan.n_groups = numbers.n_groups;
+    scan.n_numeric_groups = numbers.n_numeric_groups;
+    scan.byte_mismatch = numbers.mismatch.data();
+    scan.byte_weight = numbers.weight.data();
   }
-  scan.always = in_bytes(kind) ? index.bytes->always.data() : images.always.data();
+  scan.always = in_bytes(kind) ? index.whole_numbers().always.data() : images.always.data();
   scan.low = images.ordered() ? images.low.data() : nullptr;
   scan.high = images.high.data();
   scan.visit = blocks;
@@ -235,7 +290,7 @@ void TileSearch::scan_blocks(const std::int64_t* blocks, std::int64_t n) {
   scan.cuts = cuts_.data();
   scan.box_cuts = box_cuts_.data();
   scan.hits = hits_.data();
-  scan.capacity = kCapacity;
+  scan.capacity = capacity_;
   scan.n_hits = n_hits_.data();
   scan.n_skipped = &skipped;
   context.scans[static_cast<std::size_t>(kind)](scan);
@@ -243,7 +298,7 @@ void TileSearch::scan_blocks(const std::int64_t* blocks, std::int64_t n) {
   counts_.scanned += (n * n_ - skipped) * kScanBlockRows;
   for (std::int64_t i = 0; i < n_; ++i) {
     // Slots become row numbers. Slots without a row, and excluded rows, are removed.
-    Hit* hits = hits_.data() + i * kCapacity;
+    Hit* hits = hits_.data() + i * capacity_;
     std::int32_t left = 0;
     for (std::int32_t h = 0; h < n_hits_[static_cast<std::size_t>(i)]; ++h) {
       const std::int64_t position =
@@ -264,7 +319,7 @@ void TileSearch::scan_blocks(const std::int64_t* blocks, std::int64_t n) {
 // RapidMiner's heap takes them in row order, as they come.
 void TileSearch::evaluate_hits(std::int64_t i, const std::int64_t* blocks) {
   const bool in_order = context_->selection.kind == Selection::Kind::rapidminer_heap;
-  Hit* hits = hits_.data() + i * kCapacity;
+  Hit* hits = hits_.data() + i * capacity_;
   std::int64_t n = n_hits_[static_cast<std::size_t>(i)];
   const std::int64_t k = context_->selection.kind == Selection::Kind::nearest ? context_->selection.ks.front() : n;
   std::int64_t batch = in_order ? n : std::max(std::min(k, n), kFirstBatch);
@@ -292,13 +347,18 @@ void TileSearch::evaluate_hits(std::int64_t i, const std::int64_t* blocks) {
 void TileSearch::evaluate(std::int64_t i, const std::int64_t* blocks, const Hit* hits, std::int64_t n) {
   const TileContext& context = *context_;
   const TrainImages& images = *context.index.images;
-  const double* query = context.block.rows + which_[i] * context.fitted.width();
+  const std::int64_t width = context.fitted.width();
+  const double* query = context.block.rows + which_[i] * width;
   for (std::int64_t begin = 0; begin < n; begin += kMostRows) {
     const std::int64_t count = std::min(kMostRows, n - begin);
     for (std::int64_t h = 0; h < count; ++h) {
       const std::int32_t position = hits[begin + h].position;
-      rows_[static_cast<std::size_t>(h)] =
+      const std::int64_t row =
           images.row(blocks[position / kScanBlockRows] * kScanBlockRows + position % kScanBlockRows);
+      rows_[static_cast<std::size_t>(h)] = row;
+      // The rows lie anywhere in memory. Asked for together, they arrive while the first are evaluated.
+      const double* values = context.part.rows + row * width;
+      for (std::int64_t c = 0; c < width; c += kDoublesPerLine) __builtin_prefetch(values + c);
     }
     context.fitted.kernel().evaluate_rows(context.part.rows, rows_.data(), count, query, distances_.data());
     Collector& collector = collectors_[static_cast<std::size_t>(i)];
@@ -310,9 +370,21 @@ void TileSearch::evaluate(std::int64_t i, const std::int64_t* blocks, const Hit*
   counts_.evaluated += n;
 }
 
+// Returns a distance that no neighbour exceeds. Segments tell each other theirs. What a late one hears changes how much
+// it evaluates, and no result: the k nearest rows of the whole table are never farther.
+double TileSearch::threshold(std::int64_t i) {
+  const double own = collectors_[static_cast<std::size_t>(i)].threshold();
+  if (context_->thresholds == nullptr) return own;
+  std::atomic<double>& shared = context_->thresholds[which_[i]];
+  double least = shared.load(std::memory_order_relaxed);
+  while (own < least && !shared.compare_exchange_weak(least, own, std::memory_order_relaxed)) {
+  }
+  return own < least ? own : least;
+}
+
 void TileSearch::tighten(std::int64_t i) {
   Cut& cut = cuts_[static_cast<std::size_t>(i)];
-  cut = queries_.cut(i, collectors_[static_cast<std::size_t>(i)].threshold());
+  cut = queries_.cut(i, threshold(i));
   box_cuts_[i] = cut.box;
 }
 

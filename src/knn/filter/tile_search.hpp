@@ -2,6 +2,7 @@
 // goes on.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <vector>
 
@@ -37,6 +38,8 @@ struct TileContext {
   const Selection& selection;
   const Lists& lists;  ///< what earlier parts left
   const CancelToken& cancel;
+  /// Per query, the least threshold of all segments: k rows are known to be as near. Null: there is one segment.
+  std::atomic<double>* thresholds;
 
   bool has(ScanKind kind) const { return scans[static_cast<std::size_t>(kind)] != nullptr; }
 };
@@ -44,9 +47,10 @@ struct TileContext {
 /// The work space of one worker.
 class TileSearch {
  public:
-  explicit TileSearch(const FilterIndex& index);
+  /// Makes room for n <= kScanTileQueries queries.
+  TileSearch(const FilterIndex& index, std::int64_t n);
 
-  /// Searches `n` <= kScanTileQueries queries of the block, numbered by `which`, in blocks [begin, end) of the index.
+  /// Searches `n` queries of the block, numbered by `which`, in blocks [begin, end) of the index.
   /// The lists of query i go to collectors()[i]; they go on from earlier parts' lists if `begin` is 0.
   [[nodiscard]] PartEnd run(const TileContext& context, const std::int64_t* which, std::int64_t n, std::int64_t begin,
                             std::int64_t end);
@@ -60,6 +64,7 @@ class TileSearch {
   void visit_in_order(std::int64_t begin, std::int64_t end);
   void visit_sampled(std::int64_t begin, std::int64_t end);
   void visit_nearest();
+  void visit_best_first();
   void visit_within_reach(std::int64_t size);
   void list_near_boxes();
   float reach() const;
@@ -69,6 +74,7 @@ class TileSearch {
   void evaluate_blocks(const std::int64_t* blocks, std::int64_t n);
   void evaluate_hits(std::int64_t i, const std::int64_t* blocks);
   void evaluate(std::int64_t i, const std::int64_t* blocks, const Hit* hits, std::int64_t n);
+  double threshold(std::int64_t i);
   void tighten(std::int64_t i);
 
   // State of one run().
@@ -81,12 +87,13 @@ class TileSearch {
   std::vector<Cut> cuts_;  // per query
   Buffer<float> box_cuts_;
   std::vector<Collector> collectors_;
+  std::int64_t capacity_;  // hits of a query between two thresholds
   Buffer<Hit> hits_;
   std::vector<std::int32_t> n_hits_;
   std::vector<std::int64_t> rows_;  // rows being evaluated, and their distances
   std::vector<double> distances_;
   std::vector<std::int64_t> blocks_;                  // blocks of the step being put together
-  std::vector<std::pair<float, std::int64_t>> near_;  // distance of a box, its block
+  std::vector<std::pair<float, std::int64_t>> near_;  // distance of a box, its block or coarse box
   std::int64_t n_visited_ = 0;
   FilterCounts counts_;
 };

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "base/checked.hpp"
+#include "base/huge_pages.hpp"
 #include "knn/filter/image_map.hpp"
 #include "knn/filter/near_order.hpp"
 
@@ -64,6 +65,7 @@ Boxes boxes_around(std::int64_t n, std::int64_t group, std::int64_t n_columns, c
 RowImages make_row_images(const ImageMap& map, const double* rows, std::int64_t n, std::int64_t width, ThreadPool& pool,
                           const CancelToken& cancel) {
   RowImages images{Buffer<float>(checked::mul(n, map.n_columns())), Buffer<double>(n)};
+  prefer_huge_pages(images.rows.data(), static_cast<std::size_t>(images.rows.size()) * sizeof(float));
   pool.parallel_for(checked::ceil_div(n, kRowsPerTask), cancel, [&](std::int64_t task, int) {
     const std::int64_t end = std::min((task + 1) * kRowsPerTask, n);
     for (std::int64_t r = task * kRowsPerTask; r < end; ++r) {
@@ -98,6 +100,7 @@ TrainImages make_train_images(const ImageMap& map, const TrainPart& part, std::i
     train.coarse_low = coarse.low, train.coarse_high = coarse.high;
   }
   train.blocks = Buffer<float>(checked::mul(checked::mul(train.n_blocks, kScanBlockRows), n_columns));
+  prefer_huge_pages(train.blocks.data(), static_cast<std::size_t>(train.blocks.size()) * sizeof(float));
   train.always.assign(static_cast<std::size_t>(train.n_blocks), 0);
   std::atomic<bool> missing{false};
   pool.parallel_for(train.n_blocks, cancel, [&](std::int64_t number, int) {

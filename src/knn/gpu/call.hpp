@@ -8,7 +8,7 @@ namespace stope::knn {
 
 /// Call it only where the back end is cuda: the plug-in is loaded then.
 inline const cuda_abi::Functions& cuda_functions() {
-  return *device::cuda().functions->knn;
+  return *device::plugin().knn;
 }
 
 using device::checked_call;

@@ -1,49 +1,50 @@
-// Rows and lists in a GPU's memory that the caller owns (stope/device_arrays.hpp), as the search sees them.
+// Rows in a GPU's memory that the caller owns (stope/knn_arrays.hpp), as fit and search see them.
 #pragma once
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
+#include "knn/engine/query_source.hpp"
 #include "knn/gpu/device_rows_abi.hpp"
-#include "stope/device_arrays.hpp"
-#include "stope/table.hpp"
+#include "stope/knn_arrays.hpp"
 
 namespace stope::knn {
 
-/// Throws invalid_argument for a matrix whose shape is impossible, or whose memory or stream is not its GPU's. Throws
-/// device_unavailable where that GPU cannot be used. `what` names the matrix in the message.
-void check_matrix(const DeviceMatrix& matrix, const char* what);
-
-/// Returns the matrix as a table on the host, with columns x0, x1, ... of the matrix's type.
-Table table_of(const DeviceMatrix& matrix);
-
-/// Query rows on a GPU, and where their lists of k go.
-class DeviceQueries {
+/// Query rows on a GPU.
+class GpuRows final : public QuerySource {
  public:
-  /// `columns`: which of the matrix's columns are the encoded attributes.
-  DeviceQueries(const DeviceMatrix& rows, const DeviceNeighbors& lists, std::int64_t k,
-                std::vector<std::int64_t> columns);
+  /// `rows` have been checked, and the values of a row are one after the other. `columns`: which of them are the
+  /// encoded attributes.
+  GpuRows(const ArrayView& rows, std::vector<std::int64_t> columns) : rows_(rows), columns_(std::move(columns)) {}
 
   int gpu() const { return rows_.gpu; }
-  std::int64_t n_rows() const { return rows_.n_rows; }
-  /// Whether the matrix's columns are the encoded attributes, so that a GPU can read rows where they are.
+  std::int64_t n_rows() const override { return rows_.n_rows; }
+  void encode(std::int64_t begin, std::int64_t end, double* out) const override;
+  /// Whether a GPU can read the rows where they are: floats or doubles, and all columns are compared.
   bool as_they_are() const;
-
-  /// Encodes rows [begin, end) on the host. Safe from several threads at once.
-  void encode(std::int64_t begin, std::int64_t end, double* out) const;
-  /// Writes lists of consecutive queries, k each, from the host.
-  void write(std::int64_t first_query, const std::vector<std::int64_t>& indices,
-             const std::vector<double>& distances) const;
-
   /// Returns what the plug-in needs to read the queries from `first` on.
   cuda_abi::DeviceRows rows_from(std::int64_t first) const;
-  cuda_abi::DeviceLists lists_from(std::int64_t first) const;
 
  private:
-  DeviceMatrix rows_;
-  DeviceNeighbors lists_;
-  std::int64_t k_;
+  ArrayView rows_;
   std::vector<std::int64_t> columns_;
+};
+
+/// Query rows on a GPU, and where their lists of k go on the same GPU.
+class InPlace {
+ public:
+  InPlace(const GpuRows& rows, const NeighborArrays& lists, std::int64_t k) : rows_(rows), lists_(lists), k_(k) {}
+  int gpu() const { return rows_.gpu(); }
+  cuda_abi::DeviceRows rows_from(std::int64_t first) const { return rows_.rows_from(first); }
+  cuda_abi::DeviceLists lists_from(std::int64_t first) const {
+    return {lists_.indices + first * k_, lists_.distances + first * k_};
+  }
+
+ private:
+  const GpuRows& rows_;
+  NeighborArrays lists_;
+  std::int64_t k_;
 };
 
 }  // namespace stope::knn

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/checked.hpp"
+#include "knn/gpu/gpu_filter_cache.hpp"
 
 namespace stope::knn {
 
@@ -55,6 +56,15 @@ void GpuFilterPipeline::hold_rows(device::PinnedPool<double>& memory, int gpu) {
 
 void GpuFilterPipeline::release_rows(device::PinnedPool<double>& memory) {
   for (Block& block : blocks_) memory.give_back(std::move(block.rows));
+}
+
+bool GpuFilterPipeline::copy_voters(const std::shared_ptr<const HeldVoters>& voters) {
+  for (const int gpu : plan_.backend.gpus) {
+    std::shared_ptr<const GpuVoters>& copy = voters_[gpu];
+    if (copy == nullptr) copy = fitted_.gpu_filters().voters().copy_on(gpu, voters);
+    if (copy == nullptr) return false;
+  }
+  return true;
 }
 
 bool GpuFilterPipeline::fits_the_limit(const Ballot& ballot, const FilterRoom& filter, std::int64_t n_batches) const {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -12,6 +13,7 @@
 #include "device/pinned_pool.hpp"
 #include "knn/engine/pipeline.hpp"
 #include "knn/gpu/filter_work.hpp"
+#include "knn/gpu/gpu_voters.hpp"
 #include "knn/gpu/uncertified_queries.hpp"
 #include "knn/vote/gpu_votes.hpp"
 #include "stope/error.hpp"
@@ -69,23 +71,22 @@ class GpuFilterPipeline : public SearchPipeline {
   struct FilterRoom {
     std::int64_t bytes, most_queries;
   };
-  /// Whether all filters have what the training rows vote with, and predictions of `n_batches` batches keep within the
-  /// run's memory limit. `room_of_filter` is called only where there is a limit.
-  template <class Filter, class RoomOf>
-  bool can_vote(const Selection& selection, const std::vector<std::shared_ptr<Filter>>& filters, std::int64_t n_batches,
-                const RoomOf& room_of_filter) const {
-    if (selection.ballot == nullptr) return false;
-    if (run_.memory_limit > 0 && !fits_the_limit(*selection.ballot, room_of_filter(), n_batches)) return false;
-    return std::all_of(filters.begin(), filters.end(),
-                       [&](const auto& filter) { return filter->take_voters(selection.ballot->voters); });
+  /// Lets the GPUs vote, if the search wants votes, all GPUs have room for what the training rows vote with, and
+  /// predictions of `n_batches` batches keep within the run's memory limit. `room_of_filter` is called only where there
+  /// is a limit.
+  template <class RoomOf>
+  void take_voters(const Selection& selection, std::int64_t n_batches, const RoomOf& room_of_filter) {
+    if (selection.ballot == nullptr || selection.ballot->held == nullptr) return;
+    if (run_.memory_limit > 0 && !fits_the_limit(*selection.ballot, room_of_filter(), n_batches)) return;
+    votes_ = copy_voters(selection.ballot->held);
   }
 
   /// Calls submit(), with the vote in the query if there is one. Where the GPU has no room for predictions, it is
   /// called once more without the vote: the lists come back, and the host votes.
   template <class Query, class Submit>
-  void submit_with_vote(const Block& block, Query& query, const Submit& submit) const {
+  void submit_with_vote(const Block& block, int gpu, Query& query, const Submit& submit) const {
     if (!votes_) return submit();
-    const cuda_abi::Vote vote = vote_of(*block.selection->ballot);
+    const cuda_abi::Vote vote = vote_of(*block.selection->ballot, voters_.at(gpu)->on_gpu());
     query.vote = &vote;
     try {
       submit();
@@ -114,11 +115,13 @@ class GpuFilterPipeline : public SearchPipeline {
   FilterWork work_;
 
  private:
+  bool copy_voters(const std::shared_ptr<const HeldVoters>& voters);
   bool fits_the_limit(const Ballot& ballot, const FilterRoom& filter, std::int64_t n_batches) const;
   void answer_uncertified(const Block& block, const UncertifiedQueries::Take& take);
 
   UncertifiedQueries uncertified_;
-  std::mutex work_mutex_, outcome_mutex_;  // answers come from several threads
+  std::map<int, std::shared_ptr<const GpuVoters>> voters_;  // per GPU; batches under way read them
+  std::mutex work_mutex_, outcome_mutex_;                   // answers come from several threads
 };
 
 }  // namespace stope::knn

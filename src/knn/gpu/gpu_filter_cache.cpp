@@ -24,10 +24,24 @@ bool GpuFilterCache::has_tensor_filter(int gpu) {
 }
 
 void GpuFilterCache::require_images(ImageNeed need) {
-  std::vector<OnGpu*> gpus;
   {
     const std::scoped_lock lock(mutex_);
     required_[static_cast<int>(need)] = true;
+  }
+  drop_tensor_filters();
+}
+
+void GpuFilterCache::release() {
+  drop_tensor_filters();
+  voters_.release();
+  const std::scoped_lock lock(mutex_);
+  differences_.clear();
+}
+
+void GpuFilterCache::drop_tensor_filters() {
+  std::vector<OnGpu*> gpus;
+  {
+    const std::scoped_lock lock(mutex_);
     parts_ = nullptr;
     for (auto& [gpu, there] : tensor_) gpus.push_back(&there);
   }

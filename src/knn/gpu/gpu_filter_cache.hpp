@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "knn/engine/pipeline.hpp"
+#include "knn/gpu/gpu_voters.hpp"
 
 namespace stope::knn {
 
@@ -34,6 +35,12 @@ class GpuFilterCache {
   std::shared_ptr<PartsHeld> take_parts();
   void keep_parts(std::shared_ptr<PartsHeld> parts);
 
+  /// What the predictors on this table vote with.
+  GpuVotersCache& voters() { return voters_; }
+
+  /// Drops everything. What searches under way use goes when they end.
+  void release();
+
   /// Drops the tensor filters and parts, because their images do not meet the need. Those made from now on do.
   void require_images(ImageNeed need);
   bool requires_images(ImageNeed need);
@@ -44,12 +51,14 @@ class GpuFilterCache {
     std::shared_ptr<TensorFilter> filter;
   };
   OnGpu& on_gpu(int gpu);
+  void drop_tensor_filters();
 
   std::mutex mutex_;
   std::map<int, OnGpu> tensor_;  // per GPU; an element of a map does not move
   std::map<std::pair<int, bool>, std::shared_ptr<DifferenceFilter>> differences_;
   std::shared_ptr<PartsHeld> parts_;
   bool required_[2] = {};  // per ImageNeed
+  GpuVotersCache voters_;
 };
 
 }  // namespace stope::knn

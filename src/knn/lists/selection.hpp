@@ -9,8 +9,8 @@
 
 namespace stope::knn {
 
-struct Ballot;        // knn/vote/ballot.hpp
-class DeviceQueries;  // knn/gpu/caller_rows.hpp
+struct Ballot;  // knn/vote/ballot.hpp
+class InPlace;  // knn/gpu/caller_rows.hpp
 
 inline constexpr std::int64_t kNoGroup = -1;
 
@@ -34,15 +34,18 @@ struct Selection {
   double radius = 0.0;
   std::int64_t longest = std::numeric_limits<std::int64_t>::max();  ///< radius: the longest list for which the plan has
                                                                     ///< room
-  bool exclude_self = false;                                        ///< query i is training row i
+  bool exclude_self = false;                                        ///< no row is its own neighbour
+  std::int64_t first_query = 0;                                     ///< ... query i is training row first_query + i
   const std::int64_t* train_groups = nullptr;                       ///< group per training row, or null
   const Ballot* ballot = nullptr;                                   ///< turns the lists into votes, or null
-  const DeviceQueries* device = nullptr;                            ///< where a GPU finds rows and puts lists, or null
+  const InPlace* in_place = nullptr;                                ///< where a GPU finds rows and puts lists, or null
 
   std::size_t n_lists() const { return kind == Kind::rapidminer_heap ? ks.size() : 1; }
+  /// The training row that query `query` is and that is excluded, or -1.
+  std::int64_t own_row(std::int64_t query) const { return exclude_self ? first_query + query : -1; }
   /// Whether training row `row` cannot be a neighbour of query `i` of the block, however near it is.
   bool excludes(const QueryBlock& block, std::int64_t i, std::int64_t row) const {
-    if (exclude_self && block.first + i == row) return true;
+    if (exclude_self && first_query + block.first + i == row) return true;
     if (train_groups == nullptr || block.groups[i] == kNoGroup) return false;
     return block.groups[i] == train_groups[row];
   }

@@ -6,6 +6,7 @@
 
 #include "base/checked.hpp"
 #include "base/number_text.hpp"
+#include "base/row_sums.hpp"
 #include "knn/measure/measures.hpp"
 #include "knn/measure/typed_kernel.hpp"
 #include "stope/error.hpp"
@@ -20,8 +21,8 @@ double MeasureContext::number(const char* key, double fallback) const {
   double value = 0.0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size() || std::isnan(value)) {
-    throw Error(ErrorCode::invalid_argument,
-                std::string("metric parameter ") + key + "='" + text + "' is not a number");
+    throw Error(ErrorCode::invalid_argument, std::string("metric parameter ") + key + "='" + text + "' is not a number",
+                {.option = "metric_params"});
   }
   return value;
 }
@@ -29,7 +30,8 @@ double MeasureContext::number(const char* key, double fallback) const {
 std::unique_ptr<MeasureKernel> make_minkowski(const MeasureContext& context) {
   const double p = context.number("p", 2.0);
   if (!(p > 0.0)) {
-    throw Error(ErrorCode::invalid_argument, "metric parameter p=" + number_text(p) + " must be above 0");
+    throw Error(ErrorCode::invalid_argument, "metric parameter p=" + number_text(p) + " must be above 0",
+                {.option = "metric_params"});
   }
   // These are the formulas of other measures, so that minkowski(2) and euclidean have the same bits.
   if (p == 1.0) return make_kernel<Manhattan>(context);
@@ -62,8 +64,8 @@ Kernel kernel_type(const MeasureContext& context) {
     if (it->second == row.name) return row.kernel;
     known.emplace_back(row.name);
   }
-  throw Error(ErrorCode::invalid_argument,
-              "unknown kernel_type '" + it->second + "'" + did_you_mean(it->second, known));
+  throw Error(ErrorCode::invalid_argument, "unknown kernel_type '" + it->second + "'" + did_you_mean(it->second, known),
+              {.option = "metric_params"});
 }
 
 }  // namespace
@@ -81,36 +83,38 @@ std::unique_ptr<MeasureKernel> make_kernel_euclidean(const MeasureContext& conte
   measure.b = context.number("kernel_b", measure.b);
   constexpr double kMaxDegree = 1e6;  // the polynomial kernel multiplies this often for every pair
   if (measure.kernel == Kernel::polynomial && !(measure.degree <= kMaxDegree)) {
-    throw Error(ErrorCode::invalid_argument, "metric parameter kernel_degree must be at most 1000000");
+    throw Error(ErrorCode::invalid_argument, "metric parameter kernel_degree must be at most 1000000",
+                {.option = "metric_params"});
   }
   return make_kernel(context, measure);
 }
 
-namespace {
-
-// Returns the covariance (n-1) of the training rows; it computes the means first.
 std::vector<double> covariance(const MeasureContext& context) {
   const auto d = static_cast<std::int64_t>(context.attributes.size());
-  std::vector<double> mean(static_cast<std::size_t>(d), 0.0);
+  RowSums totals(d);
   context.visit_rows([&](const double* rows, std::int64_t n) {
-    for (std::int64_t r = 0; r < n; ++r) {
-      for (std::int64_t i = 0; i < d; ++i) mean[static_cast<std::size_t>(i)] += rows[r * d + i];
+    for (const double* row = rows; row < rows + n * d; row += d, totals.row_added()) {
+      for (std::int64_t i = 0; i < d; ++i) totals.leaf()[i] += row[i];
     }
   });
+  const double* const total = totals.finish();
+  std::vector<double> mean(total, total + d), centred(mean.size());
   for (double& m : mean) m /= static_cast<double>(context.n_rows);
-  std::vector<double> matrix(static_cast<std::size_t>(checked::mul(d, d)), 0.0);
+  RowSums products(checked::mul(d, d));  // of the lower triangle; the rest stays 0
   context.visit_rows([&](const double* rows, std::int64_t n) {
-    for (std::int64_t r = 0; r < n; ++r) {
+    for (const double* row = rows; row < rows + n * d; row += d, products.row_added()) {
       context.cancel.check();
-      const double* row = rows + r * d;
+      for (std::size_t i = 0; i < mean.size(); ++i) centred[i] = row[i] - mean[i];
       for (std::int64_t i = 0; i < d; ++i) {
-        const double difference = row[i] - mean[static_cast<std::size_t>(i)];
+        double* const to = products.leaf() + i * d;
         for (std::int64_t j = 0; j <= i; ++j) {
-          matrix[static_cast<std::size_t>(i * d + j)] += difference * (row[j] - mean[static_cast<std::size_t>(j)]);
+          to[j] += centred[static_cast<std::size_t>(i)] * centred[static_cast<std::size_t>(j)];
         }
       }
     }
   });
+  const double* const sums = products.finish();
+  std::vector<double> matrix(sums, sums + d * d);
   for (std::int64_t i = 0; i < d; ++i) {
     for (std::int64_t j = 0; j <= i; ++j) {
       const auto lower = static_cast<std::size_t>(i * d + j);
@@ -120,6 +124,8 @@ std::vector<double> covariance(const MeasureContext& context) {
   }
   return matrix;
 }
+
+namespace {
 
 // Inverts by Gauss-Jordan with partial pivoting. Missing values make the whole inverse NaN, as in RapidMiner.
 std::vector<double> inverse(std::vector<double> matrix, const MeasureContext& context) {
@@ -137,7 +143,8 @@ std::vector<double> inverse(std::vector<double> matrix, const MeasureContext& co
     if (value == 0.0) {
       throw Error(ErrorCode::unsupported,
                   "mahalanobis: the covariance matrix of the training rows is singular (a constant attribute, or one "
-                  "that others determine)");
+                  "that others determine)",
+                  {.option = "metric"});
     }
     for (std::int64_t j = 0; j < d; ++j) {
       std::swap(matrix[at(pivot, j)], matrix[at(column, j)]);
@@ -164,7 +171,8 @@ std::unique_ptr<MeasureKernel> make_mahalanobis(const MeasureContext& context) {
   if (const std::size_t width = context.attributes.size(); context.n_rows <= static_cast<std::int64_t>(width)) {
     throw Error(ErrorCode::unsupported,
                 "mahalanobis needs more training rows than features: " + std::to_string(context.n_rows) + " rows, " +
-                    std::to_string(width) + " features");
+                    std::to_string(width) + " features",
+                {.option = "metric"});
   }
   std::vector<double> storage = inverse(covariance(context), context);
   const Mahalanobis measure{storage.data()};  // a moved vector keeps its elements in place

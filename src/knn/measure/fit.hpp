@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include "knn/measure/kernel.hpp"
 
@@ -13,5 +14,8 @@ std::unique_ptr<MeasureKernel> make_mahalanobis(const MeasureContext& context);
 std::unique_ptr<MeasureKernel> make_nan_euclidean(const MeasureContext& context);
 std::unique_ptr<MeasureKernel> make_cosine_angle(const MeasureContext& context);
 std::unique_ptr<MeasureKernel> make_inner_product(const MeasureContext& context);
+
+/// The covariance (n-1) of the training rows, d x d. Means and products are summed in the shape of base/row_sums.hpp.
+std::vector<double> covariance(const MeasureContext& context);
 
 }  // namespace stope::knn

@@ -17,7 +17,8 @@ struct MeasureRow {
   Domain domain = Domain::any;
   int n_attributes = 0;  ///< exactly this many; 0: any number
   bool takes_weights = true;
-  bool raw_codes = false;  ///< RapidMiner's Cross Distances compares the codes of two different mappings
+  bool needs_all_rows = false;  ///< its parameters depend on all training rows: parts of a table do not merge
+  bool raw_codes = false;       ///< RapidMiner's Cross Distances compares the codes of two different mappings
   std::unique_ptr<MeasureKernel> (*make)(const MeasureContext&) = nullptr;
 };
 

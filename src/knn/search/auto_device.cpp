@@ -1,5 +1,9 @@
 #include "knn/search/auto_device.hpp"
 
+#include <algorithm>
+#include <limits>
+
+#include "base/threads_for.hpp"
 #include "device/auto_gpu.hpp"
 #include "knn/engine/search_history.hpp"
 #include "knn/gpu/differences/difference_filter.hpp"
@@ -16,19 +20,21 @@ constexpr double kNano = 1e-9;
 
 /// Seconds of one thread for an image column of a pair.
 struct ScanCost {
-  double square_term, other_term;
+  double square_term, other_term, nibble_term;
 };
 constexpr ScanCost scan_cost(device::Backend backend) {
   switch (backend) {
-    case device::Backend::avx512vnni: return {0.015 * kNano, 0.03 * kNano};
-    case device::Backend::avx512: return {0.03 * kNano, 0.03 * kNano};
-    case device::Backend::avx2: return {0.05 * kNano, 0.05 * kNano};
-    case device::Backend::scalar: return {0.15 * kNano, 0.15 * kNano};
-    default: return {1.5 * kNano, 1.5 * kNano};
+    case device::Backend::avx512vnni: return {0.015 * kNano, 0.03 * kNano, 0.01 * kNano};
+    case device::Backend::avx512: return {0.03 * kNano, 0.03 * kNano, 0.015 * kNano};
+    case device::Backend::avx2: return {0.05 * kNano, 0.05 * kNano, 0.02 * kNano};
+    case device::Backend::scalar: return {0.15 * kNano, 0.15 * kNano, 0.15 * kNano};
+    default: return {1.5 * kNano, 1.5 * kNano, 1.5 * kNano};
   }
 }
-constexpr double kThread = 0.15e-3;       // to start a thread
-constexpr double kFilteredQuery = 27e-6;  // lists, and the distances that a filter leaves
+constexpr double kThread = 0.15e-3;           // to start a thread
+constexpr double kFilteredQuery = 27e-6;      // lists, and the distances that a filter leaves
+constexpr double kReadByte = 0.05 * kNano;    // of a row's image, from memory
+constexpr double kImageColumn = 5.0 * kNano;  // to make it
 constexpr double kExactTerm = 1.5 * kNano, kExactLogarithm = 20.0 * kNano;
 constexpr std::int64_t kLeastFiltered = 8;  // fewer queries are searched without a filter, by one thread
 
@@ -49,19 +55,50 @@ constexpr GpuCost kGpu = {.first = 0.014,
                           .exact_term = 0.005 * kNano,
                           .exact_logarithm = 0.02 * kNano};
 
+double exact_pair(std::int64_t terms, bool logarithms) {
+  return static_cast<double>(terms) * (logarithms ? kExactLogarithm : kExactTerm);
+}
+
+// Bytes of an image per column.
+double column_bytes(ScanKind kind) {
+  if (kind == ScanKind::nibble_products) return 0.5;
+  return in_bytes(kind) ? 1.0 : 4.0;
+}
+
+// A term of a scan. Few queries share each image that they read.
+double scan_term(device::Backend backend, ScanKind kind, bool squares, double n_queries) {
+  const ScanCost cost = scan_cost(backend);
+  const double term = kind == ScanKind::nibble_products ? cost.nibble_term
+                      : squares                         ? cost.square_term
+                                                        : cost.other_term;
+  return std::max(term, column_bytes(kind) * kReadByte / std::max(n_queries, 1.0));
+}
+
 }  // namespace
+
+double cpu_work(const Fitted& fitted, const Method& method, std::int64_t n_queries, device::Backend backend) {
+  if (properties(method.engine).on_gpu) return std::numeric_limits<double>::infinity();
+  const auto queries = static_cast<double>(n_queries), rows = static_cast<double>(fitted.n_rows());
+  const double exact = exact_pair(fitted.kernel().terms_per_pair(), fitted.kernel().uses_logarithms());
+  if (method.engine == Engine::cpu_reference) return queries * rows * exact;
+  const auto width = static_cast<double>(fitted.width());
+  const SearchHistory::Work before = fitted.history().work(method.order);
+  const bool first = before.compared < 0.0;
+  const double term = scan_term(backend, method.kind, fitted.kernel().filter_form()->term == Term::square, queries);
+  return (first ? rows * width * kImageColumn : 0.0) +
+         queries * (kFilteredQuery + (first ? rows : before.compared) * width * term + before.evaluated * exact);
+}
 
 double cpu_seconds(const SearchSize& size, device::Backend backend, int threads) {
   const auto queries = static_cast<double>(size.n_queries);
   const double pairs = queries * static_cast<double>(size.n_rows);
-  if (!size.filtered || size.n_queries < kLeastFiltered) {
-    const double term = size.logarithms ? kExactLogarithm : kExactTerm;
-    return kThread * threads +
-           pairs * static_cast<double>(size.terms_per_pair) * term / (size.n_queries < kLeastFiltered ? 1 : threads);
-  }
-  const ScanCost cost = scan_cost(backend);
-  const double term = size.squares ? cost.square_term : cost.other_term;
-  return kThread * threads + (queries * kFilteredQuery + pairs * static_cast<double>(size.width) * term) / threads;
+  const bool few = size.n_queries < kLeastFiltered;
+  const double work = !size.filtered || few ? pairs * exact_pair(size.terms_per_pair, size.logarithms)
+                                            : queries * kFilteredQuery +
+                                                  pairs * static_cast<double>(size.width) *
+                                                      scan_term(backend, ScanKind::differences, size.squares, queries);
+  const int started = threads_for(work, threads);
+  return kThread * started + work / (few ? 1 : started);
 }
 
 double gpu_seconds(const SearchSize& size) {

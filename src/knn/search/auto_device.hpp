@@ -24,7 +24,11 @@ struct SearchSize {
   bool loaded = false;              ///< the table and its images are on the GPU
 };
 
-/// Return the seconds on the CPU, and on a GPU whose driver has started.
+/// Returns the seconds that one thread of the CPU would take for the method's work; infinite for a GPU's engine.
+double cpu_work(const Fitted& fitted, const Method& method, std::int64_t n_queries, device::Backend backend);
+
+/// Return the seconds on the CPU, with as many of the threads as the work is worth, and on a GPU whose driver has
+/// started.
 double cpu_seconds(const SearchSize& size, device::Backend backend, int threads);
 double gpu_seconds(const SearchSize& size);
 

@@ -33,7 +33,7 @@ device::BackendChoice with_kernel(const Fitted& fitted, device::BackendChoice ch
 
 device::BackendChoice backend_for(const Fitted& fitted, const RunOptions& run) {
   device::BackendChoice choice = with_kernel(fitted, device::choose_backend(run), run);
-  choice.device_reason = device::auto_reason(run, "matrices of distances go to a GPU only where --device names it");
+  choice.device_reason = device::auto_reason(run, "matrices of distances go to a GPU only where the device is named");
   return choice;
 }
 
@@ -45,10 +45,11 @@ device::BackendChoice backend_for(const Fitted& fitted, const Selection& selecti
       run);
 }
 
-std::unique_ptr<Searcher> make_searcher(const Fitted& fitted, const Plan& plan, const RunOptions& run) {
+std::unique_ptr<Searcher> make_searcher(const Fitted& fitted, const Plan& plan, ThreadPool& pool,
+                                        const RunOptions& run) {
   switch (plan.method.engine) {
-    case Engine::cpu_reference: return make_reference_searcher(fitted, plan, run);
-    case Engine::cpu_filter: return make_filter_searcher(fitted, plan, run);
+    case Engine::cpu_reference: return make_reference_searcher(fitted, plan, pool, run);
+    case Engine::cpu_filter: return make_filter_searcher(fitted, plan, pool, run);
     case Engine::gpu_reference: return make_gpu_reference_searcher(fitted, plan, run);
     case Engine::difference_filter:
     case Engine::tensor_filter:

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "base/thread_pool.hpp"
 #include "knn/engine/distance_matrix.hpp"
 #include "knn/engine/pipeline.hpp"
 #include "knn/engine/searcher.hpp"
@@ -17,8 +18,9 @@ device::BackendChoice backend_for(const Fitted& fitted, const RunOptions& run);
 device::BackendChoice backend_for(const Fitted& fitted, const Selection& selection, std::int64_t n_queries,
                                   const RunOptions& run);
 
-/// Makes an engine that is not pipelined.
-std::unique_ptr<Searcher> make_searcher(const Fitted& fitted, const Plan& plan, const RunOptions& run);
+/// Makes an engine that is not pipelined. On the CPU it works in `pool`, which outlives it.
+std::unique_ptr<Searcher> make_searcher(const Fitted& fitted, const Plan& plan, ThreadPool& pool,
+                                        const RunOptions& run);
 
 /// Makes an engine that is pipelined; throws out_of_memory where the plan turns out not to fit a GPU.
 std::unique_ptr<SearchPipeline> make_pipeline(const Fitted& fitted, const Plan& plan, const Selection& selection,

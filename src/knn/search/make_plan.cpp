@@ -5,6 +5,8 @@
 
 #include "base/checked.hpp"
 #include "base/environment.hpp"
+#include "base/memory.hpp"
+#include "base/threads_for.hpp"
 #include "knn/cuda_abi.hpp"
 #include "knn/filter/tile_search.hpp"
 #include "stope/error.hpp"
@@ -46,7 +48,7 @@ std::int64_t query_bytes(const Plan& plan, const Demand& demand) {
 }
 
 // Bytes of one training row in flight. A row has two images in floats (one row by row, one in blocks), one in bytes,
-// its residual, its place in the order and its share of a box.
+// one in nibbles, its residual, its place in the order and its share of a box.
 std::int64_t row_bytes(const Plan& plan, const Demand& demand) {
   const TrainSpace space = engine_of(plan).train_space;
   if (space == TrainSpace::nothing) return 0;
@@ -122,7 +124,7 @@ Plan make_plan(const Demand& demand, const device::BackendChoice& backend, const
   plan.backend = backend;
   plan.method = method;
   plan.memory_budget = memory_budget(run);
-  plan.threads = run.threads > 0 ? run.threads : available_threads();
+  plan.threads = threads_for(demand.seconds, run.threads > 0 ? run.threads : available_threads());
   set_tiles(plan, demand);
   const std::int64_t forced_part = environment::count(environment::Variable::part_rows);
   // A limit covers the index as well; memory measured as available leaves the index out already. A quarter goes to the
@@ -131,11 +133,8 @@ Plan make_plan(const Demand& demand, const device::BackendChoice& backend, const
   const std::int64_t budget = limit - (run.memory_limit > 0 ? demand.index_bytes : 0);
   while ((plan.part_rows = part_rows(plan, demand, budget)) == 0) {
     if (shrink(plan, demand)) continue;
-    throw Error(ErrorCode::out_of_memory,
-                "one query row needs " +
-                    std::to_string(checked::add(query_bytes(plan, demand), row_bytes(plan, demand))) +
-                    " bytes besides the " + std::to_string(demand.index_bytes) +
-                    " of the index, but the memory limit is " + std::to_string(plan.memory_budget));
+    const std::int64_t one = checked::add(query_bytes(plan, demand), row_bytes(plan, demand));
+    refuse_memory("the index and one query row need", checked::add(one, demand.index_bytes), plan.memory_budget);
   }
   if (forced_part > 0) plan.part_rows = std::min(forced_part, plan.part_rows);
   // A tile needs no more rows than a part has.

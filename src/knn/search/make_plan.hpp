@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 
 #include "device/backend.hpp"
 #include "knn/engine/plan.hpp"
@@ -19,12 +20,13 @@ struct Demand {
   std::int64_t index_bytes = 0;     ///< bytes that the fitted index holds already
   bool resident = true;             ///< whether the index holds the encoded rows
   std::int64_t filter_columns = 0;  ///< columns of the images that a filter makes of rows; 0: no filter can be used
+  double seconds = std::numeric_limits<double>::infinity();  ///< the work, as long as one thread takes for it
 };
 
 /// Shrinks tiles, then the parts of the training table, until they fit the budget. A filter that does not fit gives way
-/// to the reference. Throws out_of_memory naming the bytes if one query row and a part of one row do not fit. For
-/// tests, STOPE_TILE_QUERIES, STOPE_TILE_ROWS and STOPE_PART_ROWS override the sizes; under the last one, no index
-/// holds encoded rows.
+/// to the reference. Starts no more threads than the work is worth. Throws out_of_memory naming the bytes if one query
+/// row and a part of one row do not fit. For tests, STOPE_TILE_QUERIES, STOPE_TILE_ROWS and STOPE_PART_ROWS override
+/// the sizes; under the last one, no index holds encoded rows.
 Plan make_plan(const Demand& demand, const device::BackendChoice& backend, const Method& method, const RunOptions& run);
 
 }  // namespace stope::knn

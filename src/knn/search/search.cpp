@@ -1,65 +1,38 @@
 #include "knn/search/search.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <chrono>
 #include <optional>
 #include <string>
 #include <utility>
 
 #include "base/checked.hpp"
+#include "base/counted.hpp"
 #include "base/environment.hpp"
 #include "base/huge_pages.hpp"
+#include "base/progress.hpp"
+#include "base/report.hpp"
 #include "device/auto_gpu.hpp"
 #include "device/cuda_plugin.hpp"
 #include "knn/engine/pipeline.hpp"
 #include "knn/engine/search_history.hpp"
 #include "knn/filter/filter_cache.hpp"
+#include "knn/gpu/caller_lists.hpp"
 #include "knn/gpu/caller_rows.hpp"
 #include "knn/gpu/gpu_filter_cache.hpp"
 #include "knn/lists/collector.hpp"
+#include "knn/search/auto_device.hpp"
 #include "knn/search/block_feeder.hpp"
+#include "knn/search/groups.hpp"
 #include "knn/search/make_engine.hpp"
 #include "knn/search/make_plan.hpp"
 #include "knn/search/method.hpp"
+#include "knn/search/queries.hpp"
 #include "knn/vote/ballot.hpp"
 #include "stope/error.hpp"
-#include "table/encode.hpp"
 
 namespace stope::knn {
 namespace {
-
-const Column& group_column(const Table& table, const std::string& name) {
-  const std::int64_t index = table.find(name);
-  if (index < 0) {
-    throw Error(ErrorCode::invalid_argument, "there is no column '" + name + "' to exclude groups by", {table.source});
-  }
-  return table.columns[static_cast<std::size_t>(index)];
-}
-
-// The groups are a numeric column's values; for a nominal column they are the training table's codes.
-std::vector<std::int64_t> group_ids(const Column& column, const Column& train) {
-  if (column.nominal() != train.nominal()) {
-    throw Error(ErrorCode::invalid_file, "the group column '" + column.name +
-                                             "' is numeric in one table and nominal in "
-                                             "the other");
-  }
-  std::vector<std::int64_t> ids(static_cast<std::size_t>(column.size()), kNoGroup);
-  const std::vector<std::int32_t> codes = map_values(column.values, train.values, kUnseenCode);
-  for (std::int64_t row = 0; row < column.size(); ++row) {
-    if (column.missing(row)) continue;
-    std::int64_t id = 0;
-    if (column.nominal()) {
-      if (column.codes()[row] < 0) continue;  // kUnseenCode: a value that the training table does not have
-      id = codes[static_cast<std::size_t>(column.codes()[row])];
-    } else {
-      // The value's bits name the group; + 0.0 makes one group of -0 and +0. A double whose bits read -1 is a NaN.
-      id = std::bit_cast<std::int64_t>(column.at(row) + 0.0);
-    }
-    ids[static_cast<std::size_t>(row)] = id;
-  }
-  return ids;
-}
 
 // A list within a radius has no bound but n, and no memory would hold n rows for many queries. The first plan has room
 // for kFirstLongest rows a list. Where that turns out to be too few, the next plan has room for more.
@@ -84,29 +57,19 @@ std::int64_t filter_columns(const Fitted& fitted, const Method& method) {
 // Searches block by block. Where an engine gives up, the next one goes on from next_.
 class BlockedSearch {
  public:
-  BlockedSearch(const Fitted& fitted, const Table& queries, const SearchJob& job, const RunOptions& run)
+  BlockedSearch(const Fitted& fitted, const QuerySource& queries, Groups groups, const SearchJob& job,
+                const RunOptions& run)
       : fitted_(fitted),
         run_(run),
-        n_queries_(queries.n_rows),
-        columns_(match_columns(fitted.features(), queries, fitted.options().compat)),
-        selection_(job.selection),
-        outcome_sink_(job.outcome_sink) {
-    check();
-    if (!job.exclude_group.empty()) {
-      const Column& train_column = group_column(fitted.train(), job.exclude_group);
-      train_groups_ = group_ids(train_column, train_column);
-      query_groups_ = group_ids(group_column(queries, job.exclude_group), train_column);
-      selection_.train_groups = train_groups_.data();
-    }
-  }
-  BlockedSearch(const Fitted& fitted, const DeviceQueries& queries, const SearchJob& job, const RunOptions& run)
-      : fitted_(fitted),
-        run_(run),
+        queries_(queries),
         n_queries_(queries.n_rows()),
-        device_queries_(&queries),
         selection_(job.selection),
-        outcome_sink_(job.outcome_sink) {
-    check();
+        outcome_sink_(job.outcome_sink),
+        groups_(std::move(groups)) {
+    if (selection_.exclude_self) check_own_rows(job.first_query);
+    if (!groups_.train.empty()) selection_.train_groups = groups_.train.data();
+    if (selection_.kind == Selection::Kind::radius) selection_.longest = kFirstLongest;
+    fitted.check_some_rows();
   }
 
   using Sink = std::function<void(std::vector<Neighbors>&)>;
@@ -125,13 +88,19 @@ class BlockedSearch {
   }
 
  private:
-  void check() {
-    if (selection_.exclude_self && n_queries_ != fitted_.n_rows()) {
-      throw Error(ErrorCode::invalid_argument,
-                  "excluding a row itself needs the training table as queries: " + std::to_string(n_queries_) +
-                      " query rows, " + std::to_string(fitted_.n_rows()) + " training rows");
+  void check_own_rows(std::int64_t first_query) {
+    const std::int64_t n = fitted_.n_rows();
+    if (first_query < 0 ? n_queries_ == n : first_query <= n - n_queries_) {
+      selection_.first_query = std::max<std::int64_t>(first_query, 0);
+      return;
     }
-    if (selection_.kind == Selection::Kind::radius) selection_.longest = kFirstLongest;
+    throw Error(
+        ErrorCode::invalid_argument,
+        "excluding a row itself needs " +
+            (first_query < 0 ? std::string("the training table as queries")
+                             : "training rows as queries, the first of them row " + std::to_string(first_query)) +
+            ": " + counted(n_queries_, "query row") + ", " + counted(n, "training row"),
+        {.option = "exclude_self"});
   }
 
   // Searches from the first query that has no result yet.
@@ -140,11 +109,15 @@ class BlockedSearch {
     if (const std::optional<SearchReport> report = search_in_pipeline(backend, method, sink)) return *report;
     SearchReport total;
     for (;;) {
-      const Plan plan = make_plan(demand(method), backend, method, run_);
-      const std::unique_ptr<Searcher> searcher = make_searcher(fitted_, plan, run_);
-      const bool done = search_as_planned(plan, *searcher, sink);
+      const Plan plan = make_plan(demand(method, backend.backend), backend, method, run_);
+      ThreadPool pool(plan.threads);
+      const std::unique_ptr<Searcher> searcher = make_searcher(fitted_, plan, pool, run_);
+      const bool done = search_as_planned(plan, *searcher, pool, sink);
       SearchReport report = report_of(plan);
       searcher->report(report);
+      if (done && plan.method.engine == Engine::cpu_filter) {
+        fitted_.history().keep_work(method.order, report, n_queries_);
+      }
       add_counts(total, report);
       total = report;
       if (done) break;
@@ -154,7 +127,7 @@ class BlockedSearch {
     return total;
   }
 
-  Demand demand(const Method& method) const {
+  Demand demand(const Method& method, device::Backend backend) const {
     return {n_queries_,
             fitted_.n_rows(),
             fitted_.width(),
@@ -163,7 +136,8 @@ class BlockedSearch {
             fitted_.kernel().scratch_bytes(),
             fitted_.bytes(),
             fitted_.resident(),
-            filter_columns(fitted_, method)};
+            filter_columns(fitted_, method),
+            cpu_work(fitted_, method, n_queries_, backend)};
   }
 
   // Searches as long as the method's engine is pipelined. If memory turns out to be too short, the method changes to
@@ -172,7 +146,7 @@ class BlockedSearch {
                                                  const Sink& sink) {
     SearchReport earlier;
     while (properties(method.engine).pipelined) {
-      const Plan plan = make_plan(demand(method), backend, method, run_);
+      const Plan plan = make_plan(demand(method, backend.backend), backend, method, run_);
       if (plan.method.engine != method.engine) {
         method = plan.method;
         continue;
@@ -211,7 +185,7 @@ class BlockedSearch {
     const auto block_of = [&](std::int64_t number) {
       const std::int64_t first = start + number * plan.tile_queries;
       return QueryBlock{first, std::min(plan.tile_queries, n_queries_ - first), nullptr,
-                        query_groups_.empty() ? nullptr : query_groups_.data() + first};
+                        groups_.query.empty() ? nullptr : groups_.query.data() + first};
     };
     const QueryEncoder encoder = [&](std::int64_t first, std::int64_t n, double* rows, ThreadPool& pool) {
       encode({first, n, nullptr, nullptr}, rows, pool);
@@ -250,7 +224,7 @@ class BlockedSearch {
         next_ = block.first + block.n;
         sink(neighbors);
       }
-      report_progress(next_);
+      progress_.reach(next_);
     }
     fitted_.history().keep_lists(std::move(neighbors.front()));
     return {};
@@ -275,23 +249,29 @@ class BlockedSearch {
   }
 
   // Searches from the first query that has no result yet; returns false if a list outgrew the plan.
-  bool search_as_planned(const Plan& plan, Searcher& searcher, const Sink& sink) {
-    Buffer<double> encoded(checked::mul(plan.tile_queries, fitted_.width()));
+  bool search_as_planned(const Plan& plan, Searcher& searcher, ThreadPool& pool, const Sink& sink) {
+    const double* const in_place = queries_.encoded();
+    Buffer<double> encoded(in_place != nullptr ? 0 : checked::mul(plan.tile_queries, fitted_.width()));
     TrainParts parts(fitted_, plan.part_rows);
-    ThreadPool pool(plan.threads);
     const std::size_t n_lists = selection_.n_lists();
     Lists lists;
     std::vector<Neighbors> neighbors;
     while (next_ < n_queries_) {
       run_.cancel.check();
       QueryBlock block{next_, std::min(plan.tile_queries, n_queries_ - next_), encoded.data(), nullptr};
-      encode(block, encoded.data(), pool);
-      if (!query_groups_.empty()) block.groups = query_groups_.data() + next_;
+      if (in_place != nullptr) {
+        block.rows = in_place + next_ * fitted_.width();
+      } else {
+        encode(block, encoded.data(), pool);
+      }
+      if (!groups_.query.empty()) block.groups = groups_.query.data() + next_;
       lists.assign(static_cast<std::size_t>(block.n) * n_lists, {});
       for (std::int64_t part = 0; part < parts.count(); ++part) {
-        const PartEnd end = searcher.search(parts.part(part, pool, run_.cancel), block, selection_, lists);
-        if (end == PartEnd::list_too_long) return false;
-        report_progress(next_ + block.n * (part + 1) / parts.count());
+        const TrainPart rows = parts.part(part, pool, run_.cancel);
+        const std::int64_t done = next_ + block.n * (part + 1) / parts.count();
+        const PhaseSpan span(progress_, next_ + block.n * part / parts.count(), done);
+        if (searcher.search(rows, block, selection_, lists) == PartEnd::list_too_long) return false;
+        progress_.reach(done);
       }
       append_lists(lists, n_lists, next_, neighbors);
       sink(neighbors);
@@ -304,19 +284,8 @@ class BlockedSearch {
     constexpr std::int64_t kRowsPerTask = 256;
     pool.parallel_for(checked::ceil_div(block.n, kRowsPerTask), run_.cancel, [&](std::int64_t task, int) {
       const std::int64_t begin = task * kRowsPerTask, end = std::min(begin + kRowsPerTask, block.n);
-      double* const to = rows + begin * fitted_.width();
-      if (device_queries_ != nullptr) {
-        device_queries_->encode(block.first + begin, block.first + end, to);
-      } else {
-        encode_rows(columns_, block.first + begin, block.first + end, to);
-      }
+      queries_.encode(block.first + begin, block.first + end, rows + begin * fitted_.width());
     });
-  }
-
-  // Progress does not go back when a block is searched again.
-  void report_progress(std::int64_t done) {
-    furthest_ = std::max(furthest_, done);
-    if (run_.progress) run_.progress("search", furthest_, n_queries_);
   }
 
   static void add_counts(const SearchReport& earlier, SearchReport& report) {
@@ -328,47 +297,72 @@ class BlockedSearch {
 
   const Fitted& fitted_;
   const RunOptions& run_;
+  const QuerySource& queries_;
   std::int64_t n_queries_;
-  // The queries are the columns of a table or, if device_queries_ is not null, rows on a GPU.
-  std::vector<MatchedColumn> columns_;
-  const DeviceQueries* device_queries_ = nullptr;
   Selection selection_;
   std::function<void(const Outcome&)> outcome_sink_;
-  std::vector<std::int64_t> query_groups_, train_groups_;
-  std::int64_t next_ = 0;  // the first query without a result
-  std::int64_t furthest_ = 0;
+  Groups groups_;
+  std::int64_t next_ = 0;                               // the first query without a result
+  PhaseProgress progress_{run_, "search", n_queries_};  // it does not go back when a block is searched again
 };
 
-template <class Queries>
-SearchReport timed_search(const Fitted& fitted, const Queries& queries, const SearchJob& job, const RunOptions& run,
-                          const BlockedSearch::Sink& sink) {
+// Chooses the GPU of the query rows, which the run is for or else the CPU.
+RunOptions on_their_gpu(const RunOptions& run, const QueryRows& queries) {
+  RunOptions theirs = run;
+  const bool on_gpu = queries.array() != nullptr && queries.array()->gpu >= 0;
+  if (on_gpu && run.device != "cpu") theirs.device = "cuda:" + std::to_string(queries.array()->gpu);
+  return theirs;
+}
+
+SearchReport timed_search(const Fitted& fitted, const QueryRows& queries, const QuerySource& source,
+                          const SearchJob& job, const RunOptions& run, const BlockedSearch::Sink& sink) {
+  const RunningJob running(run);
   const auto start = std::chrono::steady_clock::now();
-  SearchReport report = BlockedSearch(fitted, queries, job, run).search(sink);
+  SearchReport report =
+      BlockedSearch(fitted, source, groups_of(fitted, queries, source.n_rows(), job), job, run).search(sink);
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  hand_report(run, "search", report);
   return report;
 }
 
 }  // namespace
 
-SearchReport run_search(const Fitted& fitted, const Table& queries, const SearchJob& job, const RunOptions& run,
+SearchReport run_search(const Fitted& fitted, const QueryRows& queries, const SearchJob& job, const RunOptions& run,
                         const std::function<void(std::vector<Neighbors>&)>& sink) {
-  return timed_search(fitted, queries, job, run, sink);
+  const std::unique_ptr<QuerySource> source = make_query_source(fitted, queries, run);
+  const RunOptions theirs = on_their_gpu(run, queries);
+  return timed_search(fitted, queries, *source, job, theirs, sink);
 }
 
-SearchReport run_search(const Fitted& fitted, const DeviceQueries& queries, const SearchJob& job, const RunOptions& run,
-                        const std::function<void(std::vector<Neighbors>&)>& sink) {
-  return timed_search(fitted, queries, job, run, sink);
+SearchReport run_search(const Fitted& fitted, const QueryRows& queries, SearchJob job, const RunOptions& run,
+                        const NeighborArrays& out) {
+  const std::unique_ptr<QuerySource> source = make_query_source(fitted, queries, run);
+  const RunOptions theirs = on_their_gpu(run, queries);
+  const std::int64_t k = job.selection.ks.front();
+  const CallerLists lists(out, source->n_rows(), k);
+  // A GPU waits for one stream, that of the rows.
+  std::optional<InPlace> in_place;
+  const auto* const rows = dynamic_cast<const GpuRows*>(source.get());
+  if (rows != nullptr && rows->as_they_are() && rows->gpu() == out.gpu && queries.array()->stream == out.stream) {
+    job.selection.in_place = &in_place.emplace(*rows, out, k);
+  }
+  job.outcome_sink = [&](const Outcome& outcome) { lists.write(outcome); };
+  return timed_search(fitted, queries, *source, job, theirs,
+                      [&](const std::vector<Neighbors>& blocks) { lists.write(blocks.front()); });
 }
 
 Selection select_nearest(const Fitted& fitted, std::vector<std::int64_t> ks, bool exclude_self) {
-  if (ks.empty()) throw Error(ErrorCode::invalid_argument, "no k is given");
+  if (ks.empty()) throw Error(ErrorCode::invalid_argument, "no k is given", {.option = "n_neighbors"});
   const bool rapidminer = fitted.options().compat == Compat::rapidminer;
   const std::int64_t most = fitted.n_rows() - (exclude_self ? 1 : 0);
   for (const std::int64_t k : ks) {
-    if (k < 1) throw Error(ErrorCode::invalid_argument, "k = " + std::to_string(k) + "; k must be at least 1");
+    if (k < 1)
+      throw Error(ErrorCode::invalid_argument, "k = " + std::to_string(k) + "; k must be at least 1",
+                  {.option = "n_neighbors"});
     if (k > most && !rapidminer) {
-      throw Error(ErrorCode::invalid_argument, "k = " + std::to_string(k) + " is more than the " +
-                                                   std::to_string(most) + " training rows there are to choose from");
+      throw Error(ErrorCode::invalid_argument,
+                  "k = " + std::to_string(k) + " is more than the " + counted(most, "training row") + " to choose from",
+                  {.option = "n_neighbors"});
     }
   }
   Selection selection;

@@ -12,21 +12,24 @@
 
 namespace stope::knn {
 
-/// What a job wants from the search. The search fills in `selection.train_groups` from `exclude_group`.
+/// What a job wants from the search. The search fills in the selection's groups and own rows.
 struct SearchJob {
   Selection selection;
-  std::string exclude_group;  ///< column of both tables; empty: no groups
-  /// Gets the blocks whose lists the back end kept (selection.ballot, selection.device); those blocks do not go to the
-  /// sink.
+  std::string exclude_group;  ///< column of both tables; empty: no groups by name
+  /// Gets the blocks whose lists the back end kept (selection.ballot, selection.in_place); those blocks do not go to
+  /// the sink.
   std::function<void(const Outcome&)> outcome_sink = {};
+  std::int64_t first_query = -1;  ///< as in SearchOptions
+  const Column* exclude_train = nullptr;
+  const Column* exclude_query = nullptr;
 };
 
 /// Searches all rows of `queries`, handing on the lists of each block (one Neighbors per k of a heap selection).
-SearchReport run_search(const Fitted& fitted, const Table& queries, const SearchJob& job, const RunOptions& run,
+SearchReport run_search(const Fitted& fitted, const QueryRows& queries, const SearchJob& job, const RunOptions& run,
                         const std::function<void(std::vector<Neighbors>&)>& sink);
-/// Searches all rows that lie in a GPU's memory.
-SearchReport run_search(const Fitted& fitted, const DeviceQueries& queries, const SearchJob& job, const RunOptions& run,
-                        const std::function<void(std::vector<Neighbors>&)>& sink);
+/// Writes the lists to the caller's memory. The selection has one k.
+SearchReport run_search(const Fitted& fitted, const QueryRows& queries, SearchJob job, const RunOptions& run,
+                        const NeighborArrays& out);
 
 /// Makes the selection for the given ks under the index's compatibility mode; checks every k. Outside
 /// Compat::rapidminer one search of the largest k serves all, because the lists of smaller ks are prefixes of its

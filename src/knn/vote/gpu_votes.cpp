@@ -9,8 +9,8 @@
 
 namespace stope::knn {
 
-cuda_abi::Vote vote_of(const Ballot& ballot) {
-  return {ballot.rule, 0, ballot.ks.data(), static_cast<std::int64_t>(ballot.ks.size())};
+cuda_abi::Vote vote_of(const Ballot& ballot, const cuda_abi::VotersOnGpu* voters) {
+  return {ballot.rule, 0, ballot.ks.data(), static_cast<std::int64_t>(ballot.ks.size()), voters};
 }
 
 std::int64_t vote_bytes(const Ballot& ballot, std::int64_t batch_queries, std::int64_t n_batches) {

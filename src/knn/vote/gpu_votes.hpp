@@ -11,7 +11,7 @@
 namespace stope::knn {
 
 /// Returns the ballot as the plug-in takes it; the result points into the ballot.
-cuda_abi::Vote vote_of(const Ballot& ballot);
+cuda_abi::Vote vote_of(const Ballot& ballot, const cuda_abi::VotersOnGpu* voters);
 
 /// Bytes on a GPU for the votes of the training rows and for the predictions of `n_batches` batches.
 std::int64_t vote_bytes(const Ballot& ballot, std::int64_t batch_queries, std::int64_t n_batches);

@@ -13,6 +13,7 @@ enum class VoteRule : std::int32_t {
   inverse_distance,
   rapidminer_uniform,  ///< 1/k each, for the k that was asked for
   rapidminer_shares,   ///< (1 - d/T) / S; docs/NUMERICS.md
+  given,               ///< the caller's weight of every neighbour
 };
 
 /// A neighbour list in its order, cut to k. `k` is the number asked for, which may exceed the length of the list.
@@ -22,10 +23,11 @@ struct NeighborView {
   const Row* rows;
   std::int64_t n;
   std::int64_t k;
+  const double* weights = nullptr;  ///< VoteRule::given
 };
 
 /// What training rows vote with: classes (below 0 if missing) or, where `codes` is null, targets.
-struct Voters {
+struct VoterView {
   const std::int32_t* codes;
   std::int64_t n_classes;
   const double* targets;
@@ -59,6 +61,7 @@ class NeighborWeights {
  public:
   template <class Row>
   STOPE_HD NeighborWeights(VoteRule rule, const NeighborView<Row>& list) {
+    if (rule == VoteRule::given) kind_ = Kind::given;
     if (rule != VoteRule::inverse_distance) return;
     kind_ = Kind::inverse;
     for (std::int64_t i = 0; i < list.n; ++i) {
@@ -70,18 +73,23 @@ class NeighborWeights {
     }
   }
 
-  STOPE_HD double of(double distance) const {
+  /// The weight of the list's neighbour i.
+  template <class Row>
+  STOPE_HD double of(const NeighborView<Row>& list, std::int64_t i) const {
+    if (kind_ == Kind::given) return list.weights[i];
+    const double distance = list.distances[i];
     switch (kind_) {
       case Kind::one: return 1.0;
       case Kind::inverse: return inverse(distance);
       case Kind::at_zero: return distance == 0.0 ? 1.0 : 0.0;
       case Kind::overflowing: return inverse(distance) == kInfinity ? 1.0 : 0.0;
+      case Kind::given: break;
     }
     return 0.0;
   }
 
  private:
-  enum class Kind { one, inverse, at_zero, overflowing };
+  enum class Kind { one, inverse, at_zero, overflowing, given };
 
   // A neighbour at a NaN distance (nothing in common) has no weight, as at an infinite distance.
   STOPE_HD static double inverse(double distance) { return is_missing(distance) ? 0.0 : 1.0 / distance; }
@@ -126,7 +134,7 @@ STOPE_HD std::int32_t winning_class(const Values& confidences, std::int64_t n_cl
 /// Adds up the confidences of the classes, which are 0 beforehand, and returns the winner. `Values` is indexed by class
 /// and refers to its numbers. Every neighbour must have a weight.
 template <class Row, class Values>
-STOPE_HD std::int32_t vote_for_class(VoteRule rule, const Voters& voters, const NeighborView<Row>& list,
+STOPE_HD std::int32_t vote_for_class(VoteRule rule, const VoterView& voters, const NeighborView<Row>& list,
                                      const Values& confidences) {
   if (voters.n_classes == 0) return -1;
   if (rule == VoteRule::rapidminer_uniform || rule == VoteRule::rapidminer_shares) {
@@ -143,7 +151,7 @@ STOPE_HD std::int32_t vote_for_class(VoteRule rule, const Voters& voters, const 
     const NeighborWeights weights(rule, list);
     double total = 0.0;
     for (std::int64_t i = 0; i < list.n; ++i) {
-      const double weight = weights.of(list.distances[i]) * voters.sample_weight(list.rows[i]);
+      const double weight = weights.of(list, i) * voters.sample_weight(list.rows[i]);
       confidences[voters.codes[list.rows[i]]] += weight;
       total += weight;
     }
@@ -156,7 +164,7 @@ STOPE_HD std::int32_t vote_for_class(VoteRule rule, const Voters& voters, const 
 
 /// Returns the mean of the neighbours' targets. Every neighbour must have a weight.
 template <class Row>
-STOPE_HD double vote_for_mean(VoteRule rule, const Voters& voters, const NeighborView<Row>& list) {
+STOPE_HD double vote_for_mean(VoteRule rule, const VoterView& voters, const NeighborView<Row>& list) {
   double sum = 0.0;
   if (rule == VoteRule::rapidminer_uniform) {
     for (std::int64_t i = 0; i < list.n; ++i) sum += voters.targets[list.rows[i]];
@@ -173,7 +181,7 @@ STOPE_HD double vote_for_mean(VoteRule rule, const Voters& voters, const Neighbo
   const NeighborWeights weights(rule, list);
   double total = 0.0;
   for (std::int64_t i = 0; i < list.n; ++i) {
-    const double weight = weights.of(list.distances[i]) * voters.sample_weight(list.rows[i]);
+    const double weight = weights.of(list, i) * voters.sample_weight(list.rows[i]);
     sum += voters.targets[list.rows[i]] * weight;
     total += weight;
   }

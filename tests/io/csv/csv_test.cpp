@@ -186,12 +186,13 @@ TEST(Csv, MissingTokensCanBeNumbers) {
 }
 
 TEST(Csv, UnusualNumbers) {
-  const Table table = read("a\ninf\n-Infinity\n+1\n.5\n5.\n1e400\n-1e-400\n123456789012345678901234567890\nnan\n");
+  const Table table = read("a\ninf\n-Infinity\n+1\n.5\n5.\n1e400\n-1e-400\n123456789012345678901234567890.\nnan\n");
   expect_numbers(table.columns[0],
                  {kInfinity, -kInfinity, 1, 0.5, 5, kInfinity, -0.0, 123456789012345678901234567890.0, kNaN});
   for (const char* text : {"0x1F", "1_000", "1 000", "1e", "e5", "--1", "+-1", ".", "-", "1.2.3", "1,5", "infinit"}) {
     ReadOptions options;
     options.separator = ';';
+    options.decimal = '.';
     EXPECT_TRUE(read("a\n1\n" + std::string(text) + "\n", options).columns[0].nominal()) << text;
   }
 }
@@ -237,7 +238,7 @@ TEST(Csv, DeclaredTypes) {
   const Table table = read("a,b\n01,1\n1,\n1.0,3\n", options);
   EXPECT_EQ(table.columns[0].values, (Texts{"01", "1", "1.0"}));
   expect_numbers(table.columns[1], {1, kNaN, 3});
-  const std::string message = expect_error("a,b\n1,2\n1, 1x\n", ErrorCode::invalid_file, 3, 4, options);
+  const std::string message = expect_error("a,b\n1,2\n1, 1x\n", ErrorCode::invalid_data, 3, 4, options);
   EXPECT_TRUE(contains(message, "t.csv:3:4: column 'b': '1x' is not a number")) << message;
   options.target = "b";
   options.target_is_nominal = true;
@@ -261,13 +262,13 @@ TEST(Csv, SchemaGivesTypesValuesAndOrder) {
   ReadOptions no;
   no.header = Header::no;
   EXPECT_EQ(read("1,1970-01-01,no\n", no, &schema).columns[2].name, "label");
-  std::string message = expect_error("x,when,label\n1,,maybe\n", ErrorCode::invalid_file, 2, 4, {}, &schema);
+  std::string message = expect_error("x,when,label\n1,,maybe\n", ErrorCode::invalid_data, 2, 4, {}, &schema);
   EXPECT_TRUE(contains(message, "column 'label': 'maybe' is not among the schema's values")) << message;
-  message = expect_error("x,when,label\n1,2001-02-29,yes\n", ErrorCode::invalid_file, 2, 3, {}, &schema);
+  message = expect_error("x,when,label\n1,2001-02-29,yes\n", ErrorCode::invalid_data, 2, 3, {}, &schema);
   EXPECT_TRUE(contains(message, "'2001-02-29' is not an ISO date")) << message;
-  message = expect_error("x,wen,label\n", ErrorCode::invalid_file, 0, 0, {}, &schema);
+  message = expect_error("x,wen,label\n", ErrorCode::invalid_data, 0, 0, {}, &schema);
   EXPECT_TRUE(contains(message, "'wen' is not in the schema (did you mean 'when'?)")) << message;
-  expect_error("x,when\n", ErrorCode::invalid_file, 0, 0, {}, &schema);
+  expect_error("x,when\n", ErrorCode::invalid_data, 0, 0, {}, &schema);
 }
 
 TEST(Csv, SchemaTokenReplacesTheDefaults) {
@@ -292,37 +293,37 @@ TEST(Csv, Encodings) {
       big("\0a\0\n\xD8\x3D\xDE\x00", 8);
   EXPECT_EQ(read(little, options).columns[0].values, (Texts{"\U0001F600"}));
   EXPECT_EQ(read(big, options).columns[0].values, (Texts{"\U0001F600"}));
-  const std::string message = expect_error(little, ErrorCode::invalid_file, 0, 0);
+  const std::string message = expect_error(little, ErrorCode::invalid_data, 0, 0);
   EXPECT_TRUE(contains(message, "UTF-16")) << message;
   expect_error(std::string("\xFF\xFE"
                            "a\0\n\0\x3D\xD8x\0",
                            10),
-               ErrorCode::invalid_file, 2, 1, options);
+               ErrorCode::invalid_data, 2, 1, options);
   expect_error(std::string("\xFF\xFE"
                            "a\0b",
                            5),
-               ErrorCode::invalid_file, 1, 2, options);
+               ErrorCode::invalid_data, 1, 2, options);
 }
 
 TEST(Csv, ErrorsNameTheirPlace) {
   using enum ErrorCode;
-  std::string message = expect_error("a,b\n1,2\n3\n", invalid_file, 3, 1);
+  std::string message = expect_error("a,b\n1,2\n3\n", invalid_data, 3, 1);
   EXPECT_TRUE(contains(message, "t.csv:3:1: expected 2 fields, found 1")) << message;
-  message = expect_error("a,b\n\"x\ny\",2\n3,4,5\n", invalid_file, 4, 5);
+  message = expect_error("a,b\n\"x\ny\",2\n3,4,5\n", invalid_data, 4, 5);
   EXPECT_TRUE(contains(message, "expected 2 fields, found 3")) << message;
-  message = expect_error("a,b\n1,\"2\n3,4\n", invalid_file, 2, 3);
+  message = expect_error("a,b\n1,\"2\n3,4\n", invalid_data, 2, 3);
   EXPECT_TRUE(contains(message, "never closed")) << message;
-  expect_error("a,b\nö,\"2\"x\n", invalid_file, 2, 6);
-  message = expect_error("a,b,a\n1,2,3\n", invalid_file, 1, 5);
+  expect_error("a,b\nö,\"2\"x\n", invalid_data, 2, 6);
+  message = expect_error("a,b,a\n1,2,3\n", invalid_data, 1, 5);
   EXPECT_TRUE(contains(message, "'a'")) << message;
-  message = expect_error(std::string_view("a,b\n1,\0\n", 8), invalid_file, 2, 3);
+  message = expect_error(std::string_view("a,b\n1,\0\n", 8), invalid_data, 2, 3);
   EXPECT_TRUE(contains(message, "NUL")) << message;
-  message = expect_error("a,b\n1,\xFF\n", invalid_file, 2, 3);
+  message = expect_error("a,b\n1,\xFF\n", invalid_data, 2, 3);
   EXPECT_TRUE(contains(message, "0xff")) << message;
-  expect_error("a\xC3,b\n1,2\n", invalid_file, 1, 2);
-  expect_error("", invalid_file, 0, 0);
-  expect_error("\n \n", invalid_file, 0, 0);
-  expect_error("\"a", invalid_file, 1, 1);
+  expect_error("a\xC3,b\n1,2\n", invalid_data, 1, 2);
+  expect_error("", invalid_data, 0, 0);
+  expect_error("\n \n", invalid_data, 0, 0);
+  expect_error("\"a", invalid_data, 1, 1);
 }
 
 TEST(Csv, HeaderWithoutRowsIsATable) {

@@ -161,6 +161,38 @@ TEST(FilterBounds, ValuesOnTheGridOfBytes) {
   }
 }
 
+// Every value lies halfway between two nibbles. Each query looks for a row whose image rounding moved straight away
+// from it, by all that the bound allows, while a row that is a little farther is found first.
+TEST(FilterBounds, ValuesHalfwayBetweenNibbles) {
+  constexpr std::size_t kRows = 1024, kWidth = 16, kQueries = 8;
+  constexpr double kStep = 0.125;
+  Random random(9);
+  std::vector<std::vector<double>> columns(kWidth, std::vector<double>(kRows)), queries(kWidth);
+  for (std::size_t c = 0; c < kWidth; ++c) {
+    std::vector<double>& column = columns[c];
+    // Rows come in mirrored pairs, so that the centre is 0.
+    const auto set = [&](std::size_t row, double value) { column[row] = value, column[row + 1] = -value; };
+    for (std::size_t row = 0; row < kRows; row += 2) {
+      set(row, c == 0 ? 1.0 : static_cast<double>(random.below(17)) * kStep - 1.0);
+    }
+    for (std::size_t i = 0; i < kQueries; ++i) {
+      const auto steps = static_cast<double>(random.below(11)) - 5.0;
+      // Halves are rounded to even, here to 7.5 - steps or 8.5 - steps steps from the first nibble.
+      const double away = std::fmod(std::fabs(steps), 2.0) == 1.0 ? kStep : -kStep;
+      set(kRows - 2 - 2 * i, steps * kStep);
+      queries[c].push_back(steps * kStep + away);
+      set(2 * i, queries[c].back() + (c % 2 == 0 ? 1.0 : -1.0) * kStep * (1.0 + 0x1p-20));
+    }
+  }
+  const Table train = table_of(columns), query = table_of(queries);
+  for (const char* metric : {"euclidean", "sqeuclidean"}) {
+    for (const std::int64_t k : {1, 2, 3}) {
+      expect_the_references_answer(train, query, metric, k);
+      for (std::int64_t i = 0; i < query.n_rows; ++i) expect_the_references_answer(train, query.take({i}), metric, k);
+    }
+  }
+}
+
 // Neighbours lie nearer to each other than floats do, far from the centre: rounding alone decides.
 TEST(FilterBounds, NeighboursNearerThanFloats) {
   Random random(6);

@@ -74,7 +74,7 @@ inline void expect_the_references_answer(const Table& train, const Table& query,
     if (!backend.available || backend.name == "reference") continue;
     const bool orders = backend.name != "cuda";  // a GPU takes rows in the table's order
     for (const char* order : {"", "table", "near"}) {
-      for (const char* scan : {"", "differences", "products", "bytes"}) {
+      for (const char* scan : {"", "differences", "products", "nibbles", "bytes"}) {
         if (!orders && *order != '\0') continue;
         // "" leaves the choice to the search, which takes one of the others.
         if (effort() < 100 && orders && (*order == '\0' || *scan == '\0')) continue;

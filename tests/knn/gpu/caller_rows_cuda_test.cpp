@@ -33,7 +33,9 @@ constexpr int kGpu = 0;
 Case usual_case(std::uint64_t seed) {
   Random random(seed);
   Case job;
-  while (job.train.n_rows < 1000) job = device_array_cases::random_case(random, 3000, 500, 8);
+  while (job.train.n_rows < 1000 || !job.query.floating()) {
+    job = device_array_cases::random_case(random, 3000, 500, 8);
+  }
   job.options = {};
   job.search = {.n_neighbors = 6};
   return job;
@@ -50,16 +52,14 @@ class DeviceArraysCuda : public NeedsGpu {
   ~DeviceArraysCuda() override {
     for (const char* name : {"STOPE_BACKEND", "STOPE_TILE_QUERIES", "STOPE_DEVICE_ROWS"}) unsetenv(name);
   }
-  Array put(const Rows& rows) const {
-    return rows.floats ? Array(*driver_, rows.as_floats()) : Array(*driver_, rows.values);
-  }
+  Array put(const Rows& rows) const { return {*driver_, rows.bytes()}; }
   Lists search(const KnnIndex& index, const Rows& rows, const SearchOptions& options, void* stream = nullptr,
                const RunOptions& run = {}) const {
     const Array values = put(rows);
     Lists lists(rows.n_rows * options.n_neighbors);
     const Array indices(*driver_, lists.indices), distances(*driver_, lists.distances);
-    lists.report = index.kneighbors(rows.matrix(values.as<char>(), kGpu, stream), options, run,
-                                    {indices.as<std::int64_t>(), distances.as<double>()});
+    lists.report = index.kneighbors(rows.array(values.as<char>(), kGpu, stream), options, run,
+                                    NeighborArrays{indices.as<std::int64_t>(), distances.as<double>(), kGpu, stream});
     lists.indices = indices.values<std::int64_t>();
     lists.distances = distances.values<double>();
     return lists;
@@ -97,12 +97,43 @@ TEST_F(DeviceArraysCuda, AnIndexOfRowsOnAGpu) {
     KnnIndex index;
     {
       const Array values = put(job.train);
-      index = KnnIndex::fit(job.train.matrix(values.as<char>(), kGpu), job.options);
+      index = KnnIndex::fit(job.train.array(values.as<char>(), kGpu), job.options);
     }
     const Lists ours = search(index, job.query, job.search);
     const KnnIndex theirs = KnnIndex::fit(job.train.table(), job.options);
     ASSERT_NO_FATAL_FAILURE(device_array_cases::expect_the_processors(theirs, job, ours));
   }
+}
+
+// Rows in a GPU's memory and lists on the host, and the other way round.
+TEST_F(DeviceArraysCuda, RowsAndListsLieOnEitherSide) {
+  Random random(45);
+  for (int round = 0; round < 2 * rounds(); ++round) {
+    const Case job = device_array_cases::random_case(random, 3000, 300, 8);
+    const KnnIndex index = KnnIndex::fit(job.train.table(), job.options);
+    Lists ours(job.query.n_rows * job.search.n_neighbors);
+    if (round % 2 == 0) {
+      const Array values = put(job.query);
+      ours.report = index.kneighbors(job.query.array(values.as<char>(), kGpu), job.search, {},
+                                     NeighborArrays{ours.indices.data(), ours.distances.data()});
+    } else {
+      const std::vector<char> values = job.query.bytes();
+      const Array indices(*driver_, ours.indices), distances(*driver_, ours.distances);
+      ours.report = index.kneighbors(job.query.array(values.data(), -1), job.search, {},
+                                     NeighborArrays{indices.as<std::int64_t>(), distances.as<double>(), kGpu});
+      ours.indices = indices.values<std::int64_t>();
+      ours.distances = distances.values<double>();
+    }
+    ASSERT_NO_FATAL_FAILURE(device_array_cases::expect_the_processors(index, job, ours));
+  }
+}
+
+TEST_F(DeviceArraysCuda, ReleasedDevicesAreFilledAgain) {
+  const Case job = usual_case(46);
+  const KnnIndex index = KnnIndex::fit(job.train.table());
+  search(index, job.query, job.search);
+  index.release_devices();
+  device_array_cases::expect_the_processors(index, job, search(index, job.query, job.search));
 }
 
 // The caller's stream still has work queued when the search is called: rows are copied to their place only after a slow
@@ -112,7 +143,7 @@ TEST_F(DeviceArraysCuda, RowsMayStillBeOnTheirWay) {
   const KnnIndex index = KnnIndex::fit(job.train.table());
   const Stream stream(*driver_);
   search(index, job.query, job.search, stream.get());  // makes the table's images
-  const Array values = put(job.query), place(*driver_, std::vector<char>(job.query.values.size() * 8, 0));
+  const Array values = put(job.query), place(*driver_, std::vector<char>(job.query.bytes().size(), 0));
   Lists ours(job.query.n_rows * 6);
   const Array indices(*driver_, ours.indices), distances(*driver_, ours.distances);
   std::atomic<bool> slept = false;
@@ -122,9 +153,10 @@ TEST_F(DeviceArraysCuda, RowsMayStillBeOnTheirWay) {
         *static_cast<std::atomic<bool>*>(flag) = true;
       },
       &slept);
-  stream.copy(place, values, job.query.values.size() * (job.query.floats ? 4 : 8));
-  ours.report = index.kneighbors(job.query.matrix(place.as<char>(), kGpu, stream.get()), job.search, {},
-                                 {indices.as<std::int64_t>(), distances.as<double>()});
+  stream.copy(place, values, job.query.bytes().size());
+  ours.report =
+      index.kneighbors(job.query.array(place.as<char>(), kGpu, stream.get()), job.search, {},
+                       NeighborArrays{indices.as<std::int64_t>(), distances.as<double>(), kGpu, stream.get()});
   EXPECT_TRUE(slept);
   EXPECT_EQ(ours.report.method, "filter, products, on the GPU");
   ours.indices = indices.values<std::int64_t>();
@@ -159,7 +191,7 @@ TEST_F(DeviceArraysCuda, MemoryOfTheHostIsRefused) {
     Rows some = rows;
     some.n_rows = n_rows;
     try {
-      index.kneighbors(some.matrix(from, kGpu), {.n_neighbors = 1}, {}, {to_indices, to_distances});
+      index.kneighbors(some.array(from, kGpu), {.n_neighbors = 1}, {}, NeighborArrays{to_indices, to_distances, kGpu});
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), ErrorCode::invalid_argument) << error.what();
       return true;

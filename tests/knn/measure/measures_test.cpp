@@ -7,10 +7,13 @@
 #include <set>
 #include <string>
 
+#include "base/random.hpp"
+#include "base/row_sums.hpp"
+#include "knn/measure/fit.hpp"
 #include "oracle/measure_oracle.hpp"
 #include "oracle/random_table.hpp"
 #include "stope/error.hpp"
-#include "stope/knn.hpp"
+#include "stope/knn_pairwise.hpp"
 
 namespace stope {
 namespace {
@@ -161,7 +164,109 @@ TEST(Measures, RefusesWhatAMeasureCannotTake) {
   EXPECT_EQ(fit(two, {"euclidean", {}}, {1.0, 1.0}), ErrorCode::invalid_argument);
   EXPECT_EQ(fit(two, {"euclidean", {}}, {std::nan("")}), ErrorCode::invalid_argument);
   EXPECT_EQ(fit(two, {"mahalanobis", {}}, {2.0}), ErrorCode::invalid_argument);
-  EXPECT_EQ(fit(two, {"euclidean", {}}, {0.0}), ErrorCode::invalid_file);
+  EXPECT_EQ(fit(two, {"euclidean", {}}, {0.0}), ErrorCode::invalid_data);
+}
+
+TEST(Measures, CovariancesHaveTheAlignedShapeForBlocksOfAnySize) {
+  constexpr std::int64_t kWidth = 3, kRows = 21'000;  // five groups and a ragged one
+  Random random(5);
+  std::vector<double> rows(kRows * kWidth);
+  for (double& v : rows) v = 1e3 + std::ldexp(random.uniform(), static_cast<int>(random.below(20)));
+  const std::vector<knn::Attribute> attributes(kWidth);
+  const auto at = [&](std::int64_t row, std::int64_t j) { return rows[static_cast<std::size_t>(row * kWidth + j)]; };
+  for (const std::int64_t block : {std::int64_t{777}, std::int64_t{4096}, kRows}) {
+    const knn::RowVisitor visit = [&](const std::function<void(const double*, std::int64_t)>& use) {
+      for (std::int64_t row = 0; row < kRows; row += block)
+        use(&rows[static_cast<std::size_t>(row * kWidth)], std::min(block, kRows - row));
+    };
+    const std::vector<double> got = knn::covariance({{}, attributes, visit, kRows, Compat::none, {}});
+    for (std::int64_t i = 0; i < kWidth; ++i) {
+      for (std::int64_t j = 0; j < kWidth; ++j) {
+        const auto mean = [&](std::int64_t of) {
+          return sum_over_rows(0, kRows, [&](std::int64_t row) { return at(row, of); }) / kRows;
+        };
+        const double x = mean(i), y = mean(j);
+        const double sum =
+            sum_over_rows(0, kRows, [&](std::int64_t row) { return (at(row, i) - x) * (at(row, j) - y); });
+        EXPECT_EQ(got[static_cast<std::size_t>(i * kWidth + j)], sum / (kRows - 1)) << i << " " << j;
+      }
+    }
+  }
+}
+
+// Distances of all pairs of a table's rows. The request is the measure's first argument.
+std::vector<double> all_pairs(const Table& request, const Table& reference, const MetricInfo& info) {
+  PairwiseOptions options;
+  options.knn.metric.name = std::string(info.name);
+  std::vector<double> distances;
+  pairwise_distances(request, reference, options, {}, [&](const PairwiseBlock& block) {
+    distances.insert(distances.end(), block.values, block.values + block.n_requests * block.n_reference);
+  });
+  return distances;
+}
+
+// Rows that every measure takes, and for which none of them is 0/0: values are above 0 and below 1, and no two are
+// equal but for nominal codes.
+Table table_for(const MetricInfo& info, std::int64_t n_rows, double factor, bool with_missing) {
+  const std::set<std::string> one = {"itakura-saito", "logarithmic-loss", "logistic-loss", "squared-loss"};
+  const int width = one.count(std::string(info.name)) > 0 ? 1 : info.name == "haversine" ? 2 : 4;
+  Random random(77);
+  Table table;
+  table.n_rows = n_rows;
+  for (int j = 0; j < width; ++j) {
+    const bool nominal = info.accepts == Accepts::nominal || (info.accepts == Accepts::mixed && j == 2);
+    std::vector<double> numbers;
+    std::vector<std::int32_t> codes;
+    for (std::int64_t row = 0; row < n_rows; ++row) {
+      numbers.push_back((0.1 + 0.8 * random.uniform()) * (j == 0 ? factor : 1.0));
+      codes.push_back(static_cast<std::int32_t>(random.below(3)));
+    }
+    if (with_missing && j == 0) numbers[0] = std::nan(""), codes[0] = kMissingCode;
+    const std::string name = "a" + std::to_string(j);
+    table.columns.push_back(nominal ? make_nominal(name, codes, {"x", "y", "z"}) : make_numeric(name, numbers));
+  }
+  return table;
+}
+
+TEST(Measures, WhatTheTableSaysOfSymmetryIsSo) {
+  for (const MetricInfo& info : metrics()) {
+    const Table table = table_for(info, 12, 1.0, false);
+    const std::vector<double> there = all_pairs(table, table, info);
+    bool symmetric = true;
+    for (std::size_t i = 0; i < 12; ++i) {
+      for (std::size_t j = 0; j < i; ++j) {
+        ASSERT_FALSE(std::isnan(there[i * 12 + j])) << info.name;
+        symmetric = symmetric && there[i * 12 + j] == there[j * 12 + i];
+      }
+    }
+    EXPECT_EQ(info.symmetric, symmetric) << info.name;
+  }
+}
+
+TEST(Measures, WhatTheTableSaysOfMissingValuesIsSo) {
+  for (const MetricInfo& info : metrics()) {
+    const Table train = table_for(info, 12, 1.0, false), query = table_for(info, 12, 1.0, true);
+    const std::vector<double> distances = all_pairs(query, train, info);
+    for (std::size_t j = 0; j < 12; ++j) EXPECT_EQ(info.allows_missing, !std::isnan(distances[j])) << info.name;
+  }
+}
+
+TEST(Measures, WhatTheTableSaysOfUnitsIsSo) {
+  for (const MetricInfo& info : metrics()) {
+    if (info.name == "haversine") {  // it prescribes them
+      EXPECT_TRUE(info.scales_itself);
+      continue;
+    }
+    const double factor = info.name == "logistic-loss" ? 0.5 : 7.0;
+    const Table table = table_for(info, 12, 1.0, false), scaled = table_for(info, 12, factor, false);
+    const std::vector<double> before = all_pairs(table, table, info), after = all_pairs(scaled, scaled, info);
+    bool same = true;
+    for (std::size_t i = 0; i < before.size(); ++i) {
+      const bool equal = after[i] == before[i];  // infinities, too
+      same = same && (equal || std::fabs(after[i] - before[i]) <= 1e-9 * (std::fabs(before[i]) + 1e-3));
+    }
+    EXPECT_EQ(info.scales_itself, same) << info.name;
+  }
 }
 
 TEST(Measures, NamesAndAliases) {

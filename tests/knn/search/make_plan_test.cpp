@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "knn/cuda_abi.hpp"
 #include "stope/error.hpp"
 
@@ -38,6 +40,22 @@ TEST(MakePlan, BlocksHaveTheSizesOfTheEngine) {
   EXPECT_LE(batches, cuda_abi::kTensorBatchQueries);
   EXPECT_EQ(batches % 256, 0);
   EXPECT_EQ(plan_of(Engine::cpu_filter, demand_of(100)).tile_queries, 100);
+}
+
+TEST(MakePlan, AThreadIsStartedForAQuarterOfAMillisecond) {
+  Demand demand = demand_of(100);
+  RunOptions run;
+  run.threads = 64;
+  run.memory_limit = kGigabyte;
+  const auto threads = [&](double seconds) {
+    demand.seconds = seconds;
+    return make_plan(demand, {}, {Engine::cpu_reference, {}, {}, ""}, run).threads;
+  };
+  EXPECT_EQ(threads(0.0), 1);
+  EXPECT_EQ(threads(0.0004), 1);
+  EXPECT_EQ(threads(0.0008), 3);
+  EXPECT_EQ(threads(1.0), 64);
+  EXPECT_EQ(threads(std::numeric_limits<double>::infinity()), 64);
 }
 
 TEST(MakePlan, ATableInPartsIsEncodedOnceForManyQueries) {

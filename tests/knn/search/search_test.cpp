@@ -284,7 +284,7 @@ TEST_P(SearchTest, ChecksKAndTables) {
   const Table other = oracle::random_table(random, {.n_rows = 4, .n_numeric = 1});
   EXPECT_EQ(code(other, {.n_neighbors = 1, .exclude_self = true}), ErrorCode::invalid_argument);
   const Table nominal = oracle::random_table(random, {.n_rows = 4, .n_nominal = 1});
-  EXPECT_EQ(code(nominal, {.n_neighbors = 1}), ErrorCode::invalid_file);
+  EXPECT_EQ(code(nominal, {.n_neighbors = 1}), ErrorCode::invalid_data);
   Table none = other;
   none.columns[0].data = Buffer<double>(0);
   none.n_rows = 0;

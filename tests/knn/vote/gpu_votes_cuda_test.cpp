@@ -88,5 +88,13 @@ TEST_P(VotesCuda, ManyBatchesAndThreads) {
   }
 }
 
+TEST_P(VotesCuda, PredictorsOnOneIndexVoteWithTheirOwnLabels) {
+  Random random(12);
+  const vote_cases::SharedIndex shared(random, 3000, rounds() < 8 ? 130 : 2000);
+  EXPECT_TRUE(
+      voted(shared.classifiers.back().predict(shared.query, {}, {}, [](std::int64_t, const Classification&) {})));
+  vote_cases::expect_own_labels(shared, {.n_neighbors = 9, .weights = VoteWeights::distance}, {});
+}
+
 }  // namespace
 }  // namespace stope

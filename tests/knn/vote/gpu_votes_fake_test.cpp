@@ -157,5 +157,16 @@ TEST_P(FakeVotes, SeveralThreadsPredictAtOnce) {
   }
 }
 
+TEST_P(FakeVotes, PredictorsOnOneIndexVoteWithTheirOwnLabels) {
+  Random random(11);
+  const vote_cases::SharedIndex shared(random, 300, 60);
+  setenv("STOPE_TILE_QUERIES", "7", 1);
+  EXPECT_TRUE(
+      voted(shared.classifiers.back().predict(shared.query, {}, run_, [](std::int64_t, const Classification&) {})));
+  for (const VoteWeights weights : {VoteWeights::uniform, VoteWeights::distance}) {
+    vote_cases::expect_own_labels(shared, {.n_neighbors = 6, .weights = weights}, run_);
+  }
+}
+
 }  // namespace
 }  // namespace stope

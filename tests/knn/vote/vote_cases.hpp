@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <limits>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "base/random.hpp"
@@ -148,6 +149,68 @@ inline SearchReport expect_the_processors_votes(const Case& job, int n_classes, 
     }
   }
   return report;
+}
+
+/// Predictors of every kind on one index: classes with and without weights, another number of them, targets.
+struct SharedIndex {
+  Table train, query;
+  std::vector<KnnClassifier> classifiers;
+  std::vector<KnnRegressor> regressors;
+
+  SharedIndex(Random& random, std::int64_t n, std::int64_t m) {
+    train.n_rows = n;
+    query.n_rows = m;
+    for (const char* name : {"x0", "x1"}) {
+      train.columns.push_back(make_numeric(name, numbers(random, n, false, 0.0)));
+      query.columns.push_back(make_numeric(name, numbers(random, m, false, 0.0)));
+    }
+    const KnnIndex index = KnnIndex::fit(train);
+    const std::vector<double> weights = numbers(random, n, false, 0.0);
+    for (const int n_classes : {2, 2, 7, 3, 30}) {
+      const Column label = labels(random, n, n_classes, false);
+      classifiers.push_back(KnnClassifier::fit(index, label));
+      classifiers.push_back(KnnClassifier::fit(index, label, weights));
+    }
+    for (int i = 0; i < 2; ++i) {
+      const Column label = labels(random, n, 0, false);
+      regressors.push_back(KnnRegressor::fit(index, label));
+      regressors.push_back(KnnRegressor::fit(index, label, weights));
+    }
+  }
+};
+
+/// The predictions of every predictor, in a row.
+inline std::vector<std::vector<double>> predictions_of(const SharedIndex& shared, const VoteOptions& vote,
+                                                       const RunOptions& run) {
+  std::vector<std::vector<double>> all;
+  for (const KnnClassifier& model : shared.classifiers) {
+    const Classification classes = model.predict(shared.query, vote, run);
+    all.push_back(classes.confidences);
+    all.back().insert(all.back().end(), classes.codes.begin(), classes.codes.end());
+  }
+  for (const KnnRegressor& model : shared.regressors) all.push_back(model.predict(shared.query, vote, run));
+  return all;
+}
+
+/// Predictors on one index, in any order and at once, must give the CPU's predictions.
+inline void expect_own_labels(const SharedIndex& shared, const VoteOptions& vote, const RunOptions& run) {
+  const std::vector<std::vector<double>> theirs = [&] {
+    const NoForcedBackend free;
+    return predictions_of(shared, vote, {.device = "cpu"});
+  }();
+  const auto expect_theirs = [&](const std::vector<std::vector<double>>& ours) {
+    for (std::size_t i = 0; i < theirs.size(); ++i) {
+      SCOPED_TRACE("predictor " + std::to_string(i));
+      expect_bits(ours[i], theirs[i]);
+    }
+  };
+  for (int round = 0; round < 2; ++round) expect_theirs(predictions_of(shared, vote, run));
+  std::vector<std::vector<std::vector<double>>> ours(4);
+  {
+    std::vector<std::jthread> threads;
+    for (auto& mine : ours) threads.emplace_back([&] { mine = predictions_of(shared, vote, run); });
+  }
+  for (const auto& mine : ours) expect_theirs(mine);
 }
 
 }  // namespace stope::vote_cases

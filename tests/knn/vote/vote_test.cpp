@@ -3,8 +3,10 @@
 
 #include <bit>
 #include <cmath>
+#include <numeric>
 #include <string>
 
+#include "knn/vote/vote_cases.hpp"
 #include "oracle/random_table.hpp"
 #include "stope/error.hpp"
 #include "stope/knn.hpp"
@@ -125,7 +127,7 @@ TEST(Vote, SampleWeightsMultiplyVotesExceptForRapidMiner) {
 
 TEST(Vote, MissingTrainingLabels) {
   const Table train = labelled({0.0, 1.0}, {1, kMissingCode});
-  EXPECT_EQ(code_of([&] { KnnClassifier::fit(train); }), ErrorCode::invalid_file);
+  EXPECT_EQ(code_of([&] { KnnClassifier::fit(train); }), ErrorCode::invalid_data);
   EXPECT_EQ(KnnClassifier::fit(train, rapidminer()).predict(queries({1.0}), {.n_neighbors = 1}).codes,
             std::vector<std::int32_t>{0});
 }
@@ -165,7 +167,7 @@ TEST(Vote, Regression) {
             std::vector<double>{10.0});
   EXPECT_EQ(model.predict(queries({2.0}), {.n_neighbors = 3, .weights = VoteWeights::distance}),
             std::vector<double>{(10.0 * 0.5 + 20.0 * 1.0 + 40.0 * 1.0) / 2.5});
-  EXPECT_EQ(code_of([&] { KnnRegressor::fit(regression({0.0}, {std::nan("")})); }), ErrorCode::invalid_file);
+  EXPECT_EQ(code_of([&] { KnnRegressor::fit(regression({0.0}, {std::nan("")})); }), ErrorCode::invalid_data);
   // RapidMiner's weight of a single neighbour is 1 - d/d = 0.
   const KnnRegressor compat = KnnRegressor::fit(train, rapidminer());
   EXPECT_EQ(compat.predict(queries({0.5}), {.n_neighbors = 1, .weights = VoteWeights::distance}),
@@ -191,6 +193,50 @@ TEST(Vote, OneSearchServesEveryK) {
       EXPECT_EQ(each[i].confidences, alone.confidences) << ks[i];
     }
   }
+}
+
+TEST(Vote, TheClassesAreTheSameWithoutConfidences) {
+  Random random(17);
+  for (int i = 0; i < 300; ++i) {
+    const int n_classes = std::vector{1, 2, 7, 200}[random.below(4)];
+    const vote_cases::Case job = vote_cases::random_case(random, 40, 12, 20, n_classes, 2);
+    const KnnClassifier model = KnnClassifier::fit(job.train, job.options);
+    const std::vector<Classification> all = model.predict_each(job.query, job.ks, job.vote, {});
+    VoteOptions vote = job.vote;
+    vote.confidences = Confidences::none;
+    const std::vector<Classification> none = model.predict_each(job.query, job.ks, vote, {});
+    for (std::size_t k = 0; k < all.size(); ++k) {
+      EXPECT_EQ(none[k].codes, all[k].codes) << "case " << i << ", k " << job.ks[k];
+      EXPECT_TRUE(none[k].confidences.empty());
+    }
+  }
+}
+
+TEST(Vote, NoNeighbourLeavesTheClassMissingWithoutConfidencesToo) {
+  Table train = labelled({0.0, 0.0}, {1, 1});
+  train.columns.push_back(make_numeric("w", {0.0, 0.0}));
+  train.columns[2].role = Role::weight;
+  const VoteOptions vote{.n_neighbors = 2, .confidences = Confidences::none};
+  EXPECT_EQ(KnnClassifier::fit(train).predict(queries({1.0}), vote).codes, std::vector<std::int32_t>{kMissingCode});
+}
+
+TEST(Vote, BlocksOfVeryManyClassesAreSmallAndComplete) {
+  std::vector<std::string> names;
+  for (int c = 0; c < 70000; ++c) names.push_back("c" + std::to_string(c));
+  const KnnClassifier model = KnnClassifier::fit(labelled({0.0, 1.0, 2.0}, {69999, 0, 7}, names));
+  std::vector<std::int32_t> codes;
+  model.predict(queries({2.0, 1.0, 0.0, 0.1}), {.n_neighbors = 1}, {},
+                [&](std::int64_t first_row, const Classification& block) {
+                  EXPECT_EQ(first_row, std::ssize(codes));
+                  EXPECT_LE(block.confidences.size() * sizeof(double), std::size_t{2} << 20);
+                  for (std::size_t i = 0; i < block.codes.size(); ++i) {
+                    codes.push_back(block.codes[i]);
+                    EXPECT_EQ(block.confidences[i * names.size() + static_cast<std::size_t>(block.codes[i])], 1.0);
+                    const auto row = block.confidences.begin() + static_cast<std::ptrdiff_t>(i * names.size());
+                    EXPECT_EQ(std::accumulate(row, row + 70000, 0.0), 1.0);
+                  }
+                });
+  EXPECT_EQ(codes, (std::vector<std::int32_t>{7, 0, 69999, 69999}));
 }
 
 TEST(Vote, ConfidencesCountAgainstTheBudget) {

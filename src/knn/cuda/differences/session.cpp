@@ -265,8 +265,7 @@ void DifferenceSession::make_query_images(const Batch& batch) {
 
 cuda_abi::FilterAnswer DifferenceSession::search(const cuda_abi::DifferenceQuery& query) {
   if (query.vote != nullptr) {
-    if (voters_.get().n_rows != spec_.n_rows) throw Error(ErrorCode::internal, "a vote of rows that are not there");
-    votes_.reserve(*query.vote, voters_.get(), batch_, query.n);
+    votes_.reserve(*query.vote, voters_of(query), batch_, query.n);
   } else {
     grow(host_distances_, checked::mul(query.n, query.k));
     grow(host_rows_, host_distances_.size());
@@ -395,7 +394,7 @@ std::int64_t DifferenceSession::segments_that_fill(std::int64_t n_queries) const
 
 void DifferenceSession::copy_back(const cuda_abi::DifferenceQuery& query, const Batch& batch) {
   if (query.vote != nullptr) {
-    votes_.copy_back(*query.vote, voters_, batch.begin, batch.n, stream_);
+    votes_.copy_back(*query.vote, voters_of(query), batch.begin, batch.n, stream_);
   } else {
     copy_out(host_distances_.data() + batch.begin * query.k, distances_, batch.n * query.k, stream_);
     copy_out(host_rows_.data() + batch.begin * query.k, rows_, batch.n * query.k, stream_);
@@ -458,7 +457,8 @@ void DifferenceSession::search_batch(const cuda_abi::DifferenceQuery& query, con
 
   ends_[cuda_abi::kRerankStep].record(stream_);
   if (query.vote != nullptr) {
-    votes_.cast(*query.vote, voters_, {distances_.data(), rows_.data(), query.k, n, uncertified_.data()}, stream_);
+    votes_.cast(*query.vote, voters_of(query), {distances_.data(), rows_.data(), query.k, n, uncertified_.data()},
+                stream_);
   }
   ends_[cuda_abi::kVoteStep].record(stream_);
   copy_back(query, batch);

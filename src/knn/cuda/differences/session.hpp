@@ -41,12 +41,14 @@ class DifferenceSession {
   int gpu() const { return gpu_; }
   void load(const double* rows, std::int64_t n);
   std::int64_t finish();
-  void voters(const Voters& voters) { voters_ = DeviceVoters(voters, copies_); }
   cuda_abi::FilterAnswer search(const cuda_abi::DifferenceQuery& query);
 
  private:
   bool in_bytes() const { return spec_.steps > 0.0; }
   bool divides() const;
+  const VoterView& voters_of(const cuda_abi::DifferenceQuery& query) const {
+    return cuda::voters_of(*query.vote, gpu_, spec_.n_rows);
+  }
   void plan(bool gaps);
   void make_train_images(std::int64_t first, std::int64_t n);
   void find_always();
@@ -112,7 +114,6 @@ class DifferenceSession {
   stope::cuda::PinnedBuffer<std::int32_t> host_gaps_;
   stope::cuda::PinnedBuffer<double> host_distances_;
   stope::cuda::PinnedBuffer<std::int32_t> host_rows_, host_uncertified_;
-  DeviceVoters voters_;
   VoteSpace votes_;
   std::array<float, cuda_abi::kFilterSteps> milliseconds_{};
   stope::cuda::Uploader upload_;

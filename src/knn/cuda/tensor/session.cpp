@@ -178,7 +178,7 @@ void TensorSession::submit(int number, const cuda_abi::TensorQuery& query) {
   clear(slot.totals, stream_);
   search_batch(slot, query);
   if (slot.voted) {
-    slot.votes.cast(*query.vote, voters_,
+    slot.votes.cast(*query.vote, voters_of(query),
                     {slot.distances.data(), slot.rows.data(), query.k, query.n, slot.uncertified.data()}, stream_);
   }
   slot.ends[cuda_abi::kVoteStep].record(stream_);
@@ -213,13 +213,12 @@ void TensorSession::take_queries(Slot& slot, const cuda_abi::TensorQuery& query)
 void TensorSession::reserve_votes(Slot& slot, const cuda_abi::TensorQuery& query) {
   slot.voted = query.vote != nullptr;
   if (!slot.voted) return;
-  if (voters_.get().n_rows != spec_.n_rows) throw Error(ErrorCode::internal, "a vote of rows that are not there");
-  slot.votes.reserve(*query.vote, voters_.get(), batch_, query.n);
+  slot.votes.reserve(*query.vote, voters_of(query), batch_, query.n);
 }
 
 void TensorSession::copy_back(Slot& slot, const cuda_abi::TensorQuery& query) {
   if (slot.voted) {
-    slot.votes.copy_back(*query.vote, voters_, 0, query.n, copy_out_);
+    slot.votes.copy_back(*query.vote, voters_of(query), 0, query.n, copy_out_);
   } else if (!slot.lists_stay) {
     copy_out(slot.host_distances.data(), slot.distances, query.n * query.k, copy_out_);
     copy_out(slot.host_rows.data(), slot.rows, query.n * query.k, copy_out_);

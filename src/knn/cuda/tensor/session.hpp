@@ -36,7 +36,6 @@ class TensorSession {
   void load(int buffer, int piece, const double* rows, std::int64_t n);
   void wait(int piece) const { loaded_pieces_[piece].wait(); }
   std::int64_t finish(int buffer);
-  void voters(const Voters& voters) { voters_ = DeviceVoters(voters, copy_in_); }
   void submit(int slot, const cuda_abi::TensorQuery& query);
   cuda_abi::FilterAnswer collect(int slot);
 
@@ -74,6 +73,9 @@ class TensorSession {
   void search_within(Slot& slot, const cuda_abi::TensorQuery& query);
   void search_heap(Slot& slot, const cuda_abi::TensorQuery& query);
   void take_queries(Slot& slot, const cuda_abi::TensorQuery& query);
+  const VoterView& voters_of(const cuda_abi::TensorQuery& query) const {
+    return cuda::voters_of(*query.vote, gpu_, spec_.n_rows);
+  }
   void reserve_votes(Slot& slot, const cuda_abi::TensorQuery& query);
   void copy_back(Slot& slot, const cuda_abi::TensorQuery& query);
   void encode_queries(const Slot& slot, std::int64_t n);
@@ -112,7 +114,6 @@ class TensorSession {
   stope::cuda::DeviceBuffer<float> query_norms_, query_residuals_, thresholds_;
   stope::cuda::DeviceBuffer<ListedGroup> candidates_;
   stope::cuda::DeviceBuffer<std::int32_t> counts_, sizes_;
-  DeviceVoters voters_;
   Slot slots_[cuda_abi::kTensorSlots];
   stope::cuda::Event loaded_pieces_[cuda_abi::kTensorPieces];
   static constexpr int kTimed = 2;  // images under way that have a pair of clocks

@@ -3,8 +3,10 @@
 
 #if defined(STOPE_AVX512_VNNI)
 // Squares by inner products (floats.inl) in bytes. They take 4 terms per instruction and lane, and are exact.
+template <int n_queries = 6>
 struct ByteProducts {
-  static constexpr int kQueries = 6;
+  static constexpr int kQueries = n_queries;
+  using Lone = ByteProducts<1>;
 
   STOPE_INLINE static void run(const Scan& scan, std::int64_t visited, const int* which, int n) {
     constexpr int kParts = 4;
@@ -100,11 +102,14 @@ constexpr std::uint64_t low_bits(int count) {
   return count == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << (count & 63)) - 1;
 }
 
+template <int n_queries = 3>
 struct ByteDifferences {
+  static constexpr int kQueries = n_queries;
+  using Lone = ByteDifferences<1>;
 #if defined(STOPE_AVX512)
-  static constexpr int kQueries = 3, kParts = 8;
+  static constexpr int kParts = 8;
 #else
-  static constexpr int kQueries = 3, kParts = 4;
+  static constexpr int kParts = 4;
 #endif
 
   STOPE_INLINE static void run(const Scan& scan, std::int64_t visited, const int* which, int n) {
@@ -152,9 +157,10 @@ struct ByteDifferences {
 
 #if defined(STOPE_AVX512)
 // ByteDifferences over the columns that both rows have. Their weight is added up where the sum is divided by it.
-template <Divisor divisor>
+template <Divisor divisor, int n_queries = 3>
 struct PresentByteDifferences {
-  static constexpr int kQueries = 3, kParts = 4;
+  static constexpr int kQueries = n_queries, kParts = 4;
+  using Lone = PresentByteDifferences<divisor, 1>;
 
   struct Sums {
     Bytes sum[kParts] = {}, by[kParts] = {};

@@ -11,8 +11,12 @@ constexpr int kVectors = 2, kGroup = 4, kDotGroup = 6;
 constexpr int kVectors = 2, kGroup = 2, kDotGroup = 4;
 #endif
 constexpr int kMostGroup = 6;
-constexpr int kRows = kVectors * kFloatLanes;
-constexpr std::uint64_t kRowBits = kRows == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << (kRows & 63)) - 1;
+// A query that has a block for itself takes as many rows at once as there are registers: one pass then reads the block
+// from end to end, as fast as memory gives it.
+constexpr int kLoneVectors = kFloatLanes * 8 >= kScanBlockRows ? kScanBlockRows / kFloatLanes : 8;
+constexpr std::uint64_t row_bits(int n) {
+  return n == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << (n & 63)) - 1;
+}
 
 STOPE_INLINE Floats absolute_of(Floats v) {
   return __builtin_bit_cast(Floats, __builtin_bit_cast(Ints, v) & 0x7fffffff);
@@ -96,9 +100,10 @@ struct Sum {
 
 // Compares the rows of one block with the queries `which[0 .. n)`. The group is always computed whole, so that it stays
 // in registers. `which` repeats a query where there are fewer; the repetitions are not reported.
-template <class S>
+template <class S, int n_queries = kGroup, int n_vectors = kVectors>
 struct Differences {
-  static constexpr int kQueries = kGroup;
+  static constexpr int kQueries = n_queries, kRows = n_vectors * kFloatLanes;
+  using Lone = Differences<S, 1, kLoneVectors>;
 
   STOPE_INLINE static void run(const Scan& scan, std::int64_t visited, const int* which, int n) {
     const std::int64_t n_columns = scan.n_numeric + scan.n_equality;
@@ -107,13 +112,13 @@ struct Differences {
     const float* queries[kQueries];
     for (int i = 0; i < kQueries; ++i) queries[i] = scan.queries + which[i] * n_columns;
     for (int first = 0; first < kScanBlockRows; first += kRows) {
-      S sums[kQueries][kVectors];
+      S sums[kQueries][n_vectors];
       std::int64_t c = 0;
       for (; c < scan.n_numeric; ++c) {
         const float* column = block + c * kScanBlockRows + first;
         for (int i = 0; i < kQueries; ++i) {
           const Floats q = all(queries[i][c]);
-          for (int v = 0; v < kVectors; ++v) {
+          for (int v = 0; v < n_vectors; ++v) {
             sums[i][v].add_numeric(load_aligned(column + v * kFloatLanes), q, scan.mismatch[c], scan.weight[c]);
           }
         }
@@ -122,18 +127,18 @@ struct Differences {
         const float* column = block + c * kScanBlockRows + first;
         for (int i = 0; i < kQueries; ++i) {
           const Floats q = all(queries[i][c]);
-          for (int v = 0; v < kVectors; ++v) {
+          for (int v = 0; v < n_vectors; ++v) {
             sums[i][v].add_equality(load_aligned(column + v * kFloatLanes), q, scan.mismatch[c], scan.weight[c]);
           }
         }
       }
-      const std::uint64_t always = scan.always[number] >> first & kRowBits;
+      const std::uint64_t always = scan.always[number] >> first & row_bits(kRows);
       for (int i = 0; i < kQueries; ++i) {
         std::uint64_t kept = 0;
-        for (int v = 0; v < kVectors; ++v) kept |= sums[i][v].kept(scan.cuts[which[i]]) << (v * kFloatLanes);
+        for (int v = 0; v < n_vectors; ++v) kept |= sums[i][v].kept(scan.cuts[which[i]]) << (v * kFloatLanes);
         if ((kept | always) == 0 || i >= n) continue;
         alignas(64) float scores[kRows];
-        for (int v = 0; v < kVectors; ++v) store_aligned(scores + v * kFloatLanes, sums[i][v].score());
+        for (int v = 0; v < n_vectors; ++v) store_aligned(scores + v * kFloatLanes, sums[i][v].score());
         emit(scan, which[i], visited * kScanBlockRows + first, kept, always, scores);
       }
     }
@@ -142,8 +147,10 @@ struct Differences {
 
 // Squares by inner products: s = <q,t> - |t|^2 / 2 grows as |q-t|^2 = |q|^2 - 2 s falls, and costs one instruction per
 // term. It takes only images without missing values.
+template <int n_queries = kDotGroup, int n_vectors = kVectors>
 struct Products {
-  static constexpr int kQueries = kDotGroup;
+  static constexpr int kQueries = n_queries, kRows = n_vectors * kFloatLanes;
+  using Lone = Products<1, kLoneVectors>;
 
   STOPE_INLINE static void run(const Scan& scan, std::int64_t visited, const int* which, int n) {
     const std::int64_t number = scan.visit[visited];
@@ -151,27 +158,27 @@ struct Products {
     const float* queries[kQueries];
     for (int i = 0; i < kQueries; ++i) queries[i] = scan.queries + which[i] * scan.n_numeric;
     for (int first = 0; first < kScanBlockRows; first += kRows) {
-      Floats sums[kQueries][kVectors];
-      for (int v = 0; v < kVectors; ++v) {
+      Floats sums[kQueries][n_vectors];
+      for (int v = 0; v < n_vectors; ++v) {
         const Floats start = load_aligned(scan.starts + number * kScanBlockRows + first + v * kFloatLanes);
         for (int i = 0; i < kQueries; ++i) sums[i][v] = start;
       }
       for (std::int64_t c = 0; c < scan.n_numeric; ++c) {
-        Floats t[kVectors];
-        for (int v = 0; v < kVectors; ++v) t[v] = load_aligned(block + c * kScanBlockRows + first + v * kFloatLanes);
+        Floats t[n_vectors];
+        for (int v = 0; v < n_vectors; ++v) t[v] = load_aligned(block + c * kScanBlockRows + first + v * kFloatLanes);
         for (int i = 0; i < kQueries; ++i) {
           const Floats q = all(queries[i][c]);
-          for (int v = 0; v < kVectors; ++v) sums[i][v] = multiply_add(t[v], q, sums[i][v]);
+          for (int v = 0; v < n_vectors; ++v) sums[i][v] = multiply_add(t[v], q, sums[i][v]);
         }
       }
-      const std::uint64_t always = scan.always[number] >> first & kRowBits;
+      const std::uint64_t always = scan.always[number] >> first & row_bits(kRows);
       for (int i = 0; i < kQueries; ++i) {
         const Cut& cut = scan.cuts[which[i]];
         std::uint64_t kept = 0;
-        for (int v = 0; v < kVectors; ++v) kept |= not_greater(all(cut.least), sums[i][v]) << (v * kFloatLanes);
+        for (int v = 0; v < n_vectors; ++v) kept |= not_greater(all(cut.least), sums[i][v]) << (v * kFloatLanes);
         if ((kept | always) == 0 || i >= n) continue;
         alignas(64) float scores[kRows];
-        for (int v = 0; v < kVectors; ++v) store_aligned(scores + v * kFloatLanes, cut.norm - 2.0F * sums[i][v]);
+        for (int v = 0; v < n_vectors; ++v) store_aligned(scores + v * kFloatLanes, cut.norm - 2.0F * sums[i][v]);
         emit(scan, which[i], visited * kScanBlockRows + first, kept, always, scores);
       }
     }

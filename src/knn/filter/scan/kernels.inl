@@ -1,5 +1,5 @@
 // The additive scan. The sources of this folder compile it once per instruction set (base/simd/target_region.hpp). This
-// file walks the blocks; floats.inl and bytes.inl compare a block with some queries. Nothing here may use the standard
+// file walks the blocks; floats.inl, bytes.inl and nibbles.inl compare a block with some queries. Nothing here may use the standard
 // library (scan.hpp).
 
 namespace {
@@ -21,8 +21,9 @@ STOPE_INLINE void emit(const Scan& scan, std::int64_t query, std::int64_t positi
 
 #include "knn/filter/scan/bytes.inl"
 #include "knn/filter/scan/floats.inl"
+#include "knn/filter/scan/nibbles.inl"
 
-// Walks the blocks, in groups of those queries that a block's box does not rule out.
+// Walks the blocks, in groups of those queries that a block's box does not rule out. One query alone is no group.
 template <class Group, Term term>
 void scan_blocks(const Scan& scan) {
   const std::uint64_t everyone = scan.n_queries == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << scan.n_queries) - 1;
@@ -34,6 +35,11 @@ void scan_blocks(const Scan& scan) {
       skipped += scan.n_queries - __builtin_popcountll(queries);
     }
     while (queries != 0) {
+      if ((queries & (queries - 1)) == 0) {
+        const int lone = __builtin_ctzll(queries);
+        Group::Lone::run(scan, visited, &lone, 1);
+        break;
+      }
       int which[kMostGroup];
       int n = 0;
       for (; n < Group::kQueries && queries != 0; ++n, queries &= queries - 1) which[n] = __builtin_ctzll(queries);
@@ -52,12 +58,13 @@ constexpr ScanFunction differences() {
 }  // namespace
 
 ScanFunction scan(const FilterForm& form, ScanKind kind) {
-  if (kind == ScanKind::products) return scan_blocks<Products, Term::square>;
+  if (kind == ScanKind::products) return scan_blocks<Products<>, Term::square>;
 #if defined(STOPE_AVX512_VNNI)
-  if (kind == ScanKind::byte_products) return scan_blocks<ByteProducts, Term::square>;
+  if (kind == ScanKind::byte_products) return scan_blocks<ByteProducts<>, Term::square>;
 #endif
 #if defined(STOPE_AVX512) || defined(STOPE_AVX2)
-  if (kind == ScanKind::byte_differences) return scan_blocks<ByteDifferences, Term::absolute>;
+  if (kind == ScanKind::nibble_products) return scan_blocks<NibbleProducts<>, Term::square>;
+  if (kind == ScanKind::byte_differences) return scan_blocks<ByteDifferences<>, Term::absolute>;
 #endif
 #if defined(STOPE_AVX512)
   if (kind == ScanKind::byte_differences_present) {

@@ -48,8 +48,8 @@ struct Scan {
   const float* weight;    ///< per column: its share of the divisor
   const float* blocks;
   const float* starts;        ///< products: -|t|^2 / 2 per position
-  const std::uint8_t* bytes;  ///< [((block * n_groups + group) * 64 + row) * size + byte], image + 128; size: 4 or 8
-  const std::int32_t* byte_starts;  ///< byte products: what `starts` is for floats
+  const std::uint8_t* bytes;  ///< [((block * n_groups + group) * 64 + row) * size + byte] (ByteImages); size: 4 or 8
+  const std::int32_t* byte_starts;  ///< products of bytes or nibbles: what `starts` is for floats
   std::int64_t n_groups;
   std::int64_t n_numeric_groups;      ///< byte differences: the columns of all other groups are compared for equality
   const std::uint8_t* byte_mismatch;  ///< byte differences: the term of a mismatch, per byte of a row
@@ -61,7 +61,7 @@ struct Scan {
   const std::int64_t* visit;  ///< numbers of the blocks to scan
   std::int64_t n_visit;
   const float* queries;
-  const std::uint8_t* query_bytes;  ///< n_groups * size per query; products: signed; differences: like `bytes`
+  const std::uint8_t* query_bytes;  ///< a group's columns after each other; products: signed; differences: like `bytes`
   std::int64_t n_queries;           ///< at most kScanTileQueries
   const Cut* cuts;
   const float* by_column;  ///< the queries transposed, for the boxes: [column * kScanTileQueries + query], 64-byte

@@ -90,7 +90,7 @@ struct Spec {
 class DifferenceFilter {
  public:
   DifferenceFilter(int gpu, const Spec& spec, const Fitted& fitted, const CancelToken& cancel)
-      : most_neighbors_(spec.spec.most_neighbors), most_queries_(spec.spec.most_queries) {
+      : gpu_(gpu), most_neighbors_(spec.spec.most_neighbors), most_queries_(spec.spec.most_queries) {
     checked_call([&](Failure* failure) {
       cuda_abi::DifferenceFilter* filter = nullptr;
       const int code = cuda_functions().differences_create(gpu, &spec.spec, &filter, failure);
@@ -110,27 +110,13 @@ class DifferenceFilter {
         [&](Failure* failure) { return cuda_functions().differences_finish(filter_.get(), &n_always_, failure); });
   }
 
+  int gpu() const { return gpu_; }
   std::int64_t most_neighbors() const { return most_neighbors_; }
   std::int64_t most_queries() const { return most_queries_; }
   bool useful() const { return n_always_ <= kMostAlways; }
 
   /// Memory for query rows.
   device::PinnedPool<double>& row_memory() { return row_memory_; }
-
-  /// Copies what the training rows vote with to the GPU, once. Returns false where there is no room for it.
-  bool take_voters(const Voters& voters) {
-    const std::scoped_lock lock(mutex_);
-    if (has_voters_) return true;
-    try {
-      checked_call(
-          [&](Failure* failure) { return cuda_functions().differences_voters(filter_.get(), &voters, failure); });
-    } catch (const Error& error) {
-      if (error.code() != ErrorCode::out_of_memory) throw;
-      return false;
-    }
-    has_voters_ = true;
-    return true;
-  }
 
   /// `take` gets the answer, which is valid only while it runs.
   template <class Take>
@@ -144,11 +130,13 @@ class DifferenceFilter {
 
  private:
   struct Destroy {
-    void operator()(cuda_abi::DifferenceFilter* filter) const { cuda_functions().differences_destroy(filter); }
+    void operator()(cuda_abi::DifferenceFilter* filter) const {
+      if (device::cuda_lives()) cuda_functions().differences_destroy(filter);
+    }
   };
+  int gpu_;
   std::int64_t most_neighbors_, most_queries_;
   std::int64_t n_always_ = 0;
-  bool has_voters_ = false;
   std::unique_ptr<cuda_abi::DifferenceFilter, Destroy> filter_;
   std::mutex mutex_;
   device::PinnedPool<double> row_memory_;
@@ -171,12 +159,14 @@ class DifferenceFilterPipeline final : public GpuFilterPipeline {
       filters_.push_back(
           fitted_.gpu_filters().difference_filter(gpu, in_bytes(), [&](const std::shared_ptr<DifferenceFilter>& there) {
             return keep_or_make(there, n_queries, k_, spec_of, [&](const Spec& spec) {
-              return std::make_shared<DifferenceFilter>(gpu, spec, fitted_, run_.cancel);
+              auto filter = std::make_shared<DifferenceFilter>(gpu, spec, fitted_, run_.cancel);
+              fitted_.check_rows(plan_.threads, run_.cancel);
+              return filter;
             });
           }));
     }
     // The predictions of a call are in host memory.
-    votes_ = can_vote(selection, filters_, 1, [&] {
+    take_voters(selection, 1, [&] {
       const Spec spec = spec_of(n_queries, k_);
       cuda_abi::FilterSize size{};
       checked_call([&](Failure* failure) {
@@ -266,10 +256,10 @@ class DifferenceFilterPipeline final : public GpuFilterPipeline {
       cuda_abi::DifferenceQuery query{block.queries.rows + begin * fitted_.width(),
                                       range.n,
                                       k_,
-                                      selection.exclude_self ? block.queries.first + begin : -1,
+                                      selection.own_row(block.queries.first + begin),
                                       selection.train_groups,
                                       grouped ? block.queries.groups + begin : nullptr};
-      submit_with_vote(block, query, [&] {
+      submit_with_vote(block, filter.gpu(), query, [&] {
         filter.search(query,
                       [&](const cuda_abi::FilterAnswer& answer) { take(which, range, answer, query.vote != nullptr); });
       });
@@ -323,7 +313,7 @@ std::string difference_filter_problem(const Fitted& fitted, const Selection& sel
     cuda_abi::FilterSize size{};
     std::int64_t free = 0;
     checked_call([&](Failure* failure) { return cuda_functions().differences_size(gpu, &spec.spec, &size, failure); });
-    checked_call([&](Failure* failure) { return device::cuda().functions->free_memory(gpu, &free, failure); });
+    checked_call([&](Failure* failure) { return device::plugin().free_memory(gpu, &free, failure); });
     if (!size.possible) return "no such filter for this measure or GPU";
     if (size.bytes > gpu_budget(free, run.memory_limit)) return "the images do not fit the GPU's memory";
   }

@@ -52,7 +52,7 @@ class Session {
                                     attributes.data(),
                                     static_cast<std::int64_t>(attributes.size())};
     std::int64_t free = 0;
-    checked_call([&](Failure* failure) { return device::cuda().functions->free_memory(gpu, &free, failure); });
+    checked_call([&](Failure* failure) { return device::plugin().free_memory(gpu, &free, failure); });
     // Another process may take memory that is free now; smaller tiles will then do.
     constexpr int kAttempts = 6;
     budget_ = gpu_budget(free, run.memory_limit);
@@ -132,7 +132,9 @@ class Session {
   }
 
   struct Destroy {
-    void operator()(cuda_abi::Session* session) const { cuda_functions().destroy(session); }
+    void operator()(cuda_abi::Session* session) const {
+      if (device::cuda_lives()) cuda_functions().destroy(session);
+    }
   };
   GpuPlan plan_;
   std::int64_t budget_ = 0;

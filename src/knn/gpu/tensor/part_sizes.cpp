@@ -35,7 +35,7 @@ std::int64_t most_part_rows(const Fitted& fitted, const ImageMap& map, std::int6
   TensorFilterSpec spec = parts_spec(fitted, map, k, n_queries, sizes);
   for (const int gpu : backend.gpus) {
     std::int64_t free = 0;
-    checked_call([&](Failure* failure) { return device::cuda().functions->free_memory(gpu, &free, failure); });
+    checked_call([&](Failure* failure) { return device::plugin().free_memory(gpu, &free, failure); });
     const std::int64_t sharers = std::count(backend.gpus.begin(), backend.gpus.end(), gpu);
     const std::int64_t budget = gpu_budget(free, run.memory_limit) / sharers;
     const auto fit = [&](std::int64_t rows) {

@@ -100,7 +100,7 @@ class GpuParts {
 
   /// Fills the lists of a block from the rows of this GPU's parts. Returns the need that the images of a part do not
   /// meet.
-  std::optional<ImageNeed> search(const QueryBlock& block, bool exclude_self, const QueryEncoder& encode,
+  std::optional<ImageNeed> search(const QueryBlock& block, const Selection& selection, const QueryEncoder& encode,
                                   Answers& answers) {
     if (order_.empty()) return {};
     const Settled settled{*this};
@@ -115,7 +115,7 @@ class GpuParts {
         if (i + 1 == order_.size() || held_[other] == order_[i + 1]) return;
         next_ = std::async(std::launch::async, [this, other, part = order_[i + 1]] { load(other, part); });
       };
-      search_part(buffer, i == 0, block, exclude_self, encode, answers, after_first);
+      search_part(buffer, i == 0, block, selection, encode, answers, after_first);
     }
     finish_pending();
     // The order turns around: the last part of one block is the first of the next, and need not be copied again.
@@ -165,19 +165,19 @@ class GpuParts {
   }
 
   template <class AfterFirst>
-  void search_part(int buffer, bool fresh, const QueryBlock& block, bool exclude_self, const QueryEncoder& encode,
-                   Answers& answers, const AfterFirst& after_first) {
+  void search_part(int buffer, bool fresh, const QueryBlock& block, const Selection& selection,
+                   const QueryEncoder& encode, Answers& answers, const AfterFirst& after_first) {
     const std::int64_t first_row = held_[buffer] * part_rows_;
     // From this query on, the query itself is a row of the part or of a later one.
-    const std::int64_t first_self = std::max<std::int64_t>(0, first_row - block.first);
+    const std::int64_t first_self = std::max<std::int64_t>(0, first_row - selection.first_query - block.first);
     std::int64_t n = 0;
     for (std::int64_t begin = 0; begin < block.n; begin += n) {
       run_->cancel.check();
       n = std::min(filter_->most_queries(), block.n - begin);
       std::int64_t self = -1;
-      if (exclude_self) {
+      if (selection.exclude_self) {
         if (begin < first_self) n = std::min(n, first_self - begin);
-        if (begin >= first_self) self = block.first + begin - first_row;
+        if (begin >= first_self) self = selection.own_row(block.first + begin) - first_row;
       }
       double* const rows = rows_.data() + begin * fitted_.width();
       if (fresh) encode(block.first + begin, n, rows, *pool_);
@@ -289,6 +289,7 @@ class PartsPipeline final : public GpuFilterPipeline {
                 const RunOptions& run)
       : GpuFilterPipeline(fitted, plan, selection, n_queries, run, 1),
         gpus_(static_cast<int>(plan.backend.gpus.size())) {
+    fitted.check_rows(plan.threads, run.cancel);
     held_ = fitted.gpu_filters().take_parts();
     if (held_ != nullptr && !held_->fits(plan.backend, k_, n_queries)) held_ = nullptr;
     if (held_ == nullptr) held_ = make_parts(n_queries);
@@ -342,7 +343,7 @@ class PartsPipeline final : public GpuFilterPipeline {
     std::vector<std::optional<ImageNeed>> needs(answers.size());
     gpus_.parallel_for(static_cast<std::int64_t>(answers.size()), run_.cancel, [&](std::int64_t gpu, int) {
       const auto at = static_cast<std::size_t>(gpu);
-      needs[at] = held_->parts[at]->search(block.queries, block.selection->exclude_self, *block.encode, answers[at]);
+      needs[at] = held_->parts[at]->search(block.queries, *block.selection, *block.encode, answers[at]);
     });
     for (const std::optional<ImageNeed>& need : needs) {
       if (need) return need;

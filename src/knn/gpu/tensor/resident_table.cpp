@@ -143,19 +143,6 @@ bool TensorFilter::useful(int buffer) const {
   return n_always_[buffer] <= most_always_;
 }
 
-bool TensorFilter::take_voters(const Voters& voters) {
-  const std::scoped_lock lock(mutex_);
-  if (has_voters_) return true;
-  try {
-    checked_call([&](Failure* failure) { return cuda_functions().tensor_voters(filter_.get(), &voters, failure); });
-  } catch (const Error& error) {
-    if (error.code() != ErrorCode::out_of_memory) throw;
-    return false;
-  }
-  has_voters_ = true;
-  return true;
-}
-
 std::shared_ptr<BatchInFlight> TensorFilter::submit(const cuda_abi::TensorQuery& query,
                                                     decltype(BatchInFlight::take) take) {
   auto flight = std::make_shared<BatchInFlight>();

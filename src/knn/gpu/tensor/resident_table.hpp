@@ -18,7 +18,6 @@
 #include "knn/fitted.hpp"
 #include "knn/gpu/call.hpp"
 #include "knn/gpu/tensor/byte_columns.hpp"
-#include "knn/vote/vote_abi.hpp"
 
 namespace stope::knn {
 
@@ -79,10 +78,6 @@ class TensorFilter {
   /// Whether its images bound most rows.
   bool useful(int buffer = 0) const;
 
-  /// Copies what the training rows vote with to the GPU, once: a fitted table belongs to one predictor. Returns false
-  /// where there is no room for it.
-  bool take_voters(const Voters& voters);
-
   /// Queues a batch; query.rows must live until finish(). Safe from several threads at once. A batch keeps its place
   /// only until another search wants it, so a caller may do other work before it calls finish().
   std::shared_ptr<BatchInFlight> submit(const cuda_abi::TensorQuery& query, decltype(BatchInFlight::take) take);
@@ -100,7 +95,9 @@ class TensorFilter {
  private:
   friend class RowLoader;
   struct Destroy {
-    void operator()(cuda_abi::TensorFilter* filter) const { cuda_functions().tensor_destroy(filter); }
+    void operator()(cuda_abi::TensorFilter* filter) const {
+      if (device::cuda_lives()) cuda_functions().tensor_destroy(filter);
+    }
   };
   struct Place {
     std::shared_ptr<BatchInFlight> flight;
@@ -117,7 +114,6 @@ class TensorFilter {
   std::int64_t most_always_;
   std::size_t n_slots_;
   std::int64_t n_always_[cuda_abi::kTensorBuffers] = {};
-  bool has_voters_ = false;
   std::unique_ptr<cuda_abi::TensorFilter, Destroy> filter_;
   std::mutex submit_mutex_;  // held while a batch is queued
   std::mutex mutex_;

@@ -37,7 +37,7 @@ bool fits_the_gpus(const Fitted& fitted, const TensorFilterSpec& spec, const dev
     cuda_abi::FilterSize size{};
     std::int64_t free = 0;
     checked_call([&](Failure* failure) { return cuda_functions().tensor_size(gpu, &spec.spec, &size, failure); });
-    checked_call([&](Failure* failure) { return device::cuda().functions->free_memory(gpu, &free, failure); });
+    checked_call([&](Failure* failure) { return device::plugin().free_memory(gpu, &free, failure); });
     if (!size.possible) throw Error(ErrorCode::unsupported, "no tensor filter for this measure, width or GPU");
     fits = fits && size.bytes <= gpu_budget(free, run.memory_limit);
   }
@@ -62,7 +62,7 @@ class TensorFilterPipeline final : public GpuFilterPipeline {
     const std::shared_ptr<const ImageMap> map = fitted.filters().map(fitted, *fitted.kernel().filter_form());
     const TensorFilterSpec spec = spec_of_table(fitted, *map, n_queries, k_, plan.backend, run);
     make_filters(*map, spec);
-    votes_ = can_vote(selection, filters_, cuda_abi::kTensorSlots, [&] {
+    take_voters(selection, cuda_abi::kTensorSlots, [&] {
       cuda_abi::FilterSize size{};
       checked_call([&](Failure* failure) {
         return cuda_functions().tensor_size(plan_.backend.gpus.front(), &spec.spec, &size, failure);
@@ -71,9 +71,9 @@ class TensorFilterPipeline final : public GpuFilterPipeline {
     });
     // True if all GPUs of the run are the one with the rows and lists, however often it is named.
     const bool on_gpu =
-        selection.device != nullptr && std::all_of(plan_.backend.gpus.begin(), plan_.backend.gpus.end(),
-                                                   [&](int gpu) { return gpu == selection.device->gpu(); });
-    if (on_gpu) on_gpu_ = selection.device;
+        selection.in_place != nullptr && std::all_of(plan_.backend.gpus.begin(), plan_.backend.gpus.end(),
+                                                     [&](int gpu) { return gpu == selection.in_place->gpu(); });
+    if (on_gpu) on_gpu_ = selection.in_place;
     borrow_threads();
     if (!on_gpu) hold_rows(filters_.front()->row_memory(), filters_.front()->gpu());
   }
@@ -172,6 +172,7 @@ class TensorFilterPipeline final : public GpuFilterPipeline {
       auto filter = std::make_shared<TensorFilter>(gpu, as);
       ThreadPool pool(std::min(plan_.threads, kLoaderThreads));
       RowLoader(gpu, fitted_, run_.memory_limit).load(*filter, 0, 0, fitted_.n_rows(), pool, run_.cancel);
+      fitted_.check_rows(plan_.threads, run_.cancel);
       return filter;
     };
     const auto spec_of = [&](std::int64_t queries, std::int64_t k) {
@@ -224,7 +225,7 @@ class TensorFilterPipeline final : public GpuFilterPipeline {
     run_.cancel.check();
     const std::int64_t first = block.queries.first + share.range.begin;
     const bool heap = block.selection->kind == Selection::Kind::rapidminer_heap;
-    cuda_abi::TensorQuery query{nullptr, share.range.n, k_, block.selection->exclude_self ? first : -1, heap ? 1 : 0};
+    cuda_abi::TensorQuery query{nullptr, share.range.n, k_, block.selection->own_row(first), heap ? 1 : 0};
     const auto submit = [&] {
       share.voted = query.vote != nullptr;
       share.flight = share.filter->submit(
@@ -238,7 +239,7 @@ class TensorFilterPipeline final : public GpuFilterPipeline {
       return submit();
     }
     query.rows = block.queries.rows + share.range.begin * fitted_.width();
-    submit_with_vote(block, query, submit);
+    submit_with_vote(block, share.filter->gpu(), query, submit);
   }
 
   // With a pool this search's own thread asks for the answer, without one another search's thread does.
@@ -262,7 +263,7 @@ class TensorFilterPipeline final : public GpuFilterPipeline {
     });
   }
 
-  const DeviceQueries* on_gpu_ = nullptr;               // rows and lists in the caller's memory on a GPU
+  const InPlace* on_gpu_ = nullptr;                     // rows and lists in the caller's memory on a GPU
   std::vector<std::shared_ptr<TensorFilter>> filters_;  // per GPU
   std::unique_ptr<ThreadPool> threads_, hand_threads_;  // for begin() and for finish()
   std::deque<Share> shares_[kBlocks];                   // per block; batches under way point to theirs

@@ -12,7 +12,7 @@
 #include "knn/answers.hpp"
 #include "oracle/random_table.hpp"
 #include "stope/error.hpp"
-#include "stope/knn.hpp"
+#include "stope/knn_pairwise.hpp"
 
 namespace stope {
 namespace {

@@ -14,11 +14,11 @@
 
 namespace stope {
 
-using Values = std::vector<std::vector<double>>;  // column by column
+using Columns = std::vector<std::vector<double>>;  // column by column
 
 template <class Value>
-Values fill(std::int64_t n_rows, std::int64_t n_columns, const Value& value) {
-  Values columns(static_cast<std::size_t>(n_columns), std::vector<double>(static_cast<std::size_t>(n_rows)));
+Columns fill(std::int64_t n_rows, std::int64_t n_columns, const Value& value) {
+  Columns columns(static_cast<std::size_t>(n_columns), std::vector<double>(static_cast<std::size_t>(n_rows)));
   for (std::size_t c = 0; c < columns.size(); ++c) {
     for (std::size_t r = 0; r < columns[c].size(); ++r) columns[c][r] = value(r, c);
   }

@@ -76,7 +76,7 @@ TEST_P(FilterCuda, TablesThatAimAtTheBound) {
     return table.take(rows);
   };
   const std::int64_t n = 9000, d = 20;
-  const std::vector<std::pair<const char*, Values>> tables = {
+  const std::vector<std::pair<const char*, Columns>> tables = {
       {"offset", fill(n, d, [&](std::size_t, std::size_t) { return 1e6 + random.uniform(); })},
       {"one huge column",
        fill(n, d, [&](std::size_t, std::size_t c) { return (c == 3 ? 1e9 : 1.0) * random.uniform(); })},

@@ -1,0 +1,114 @@
+#include "report/output_format.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <vector>
+
+#include "stope/error.hpp"
+
+namespace stope::cli {
+namespace {
+
+using Suffixes = std::span<const std::string_view>;
+
+constexpr std::string_view kText[] = {".txt"};
+constexpr std::string_view kCsv[] = {".csv", ".tsv"};
+constexpr std::string_view kNeighbors[] = {".csv", ".tsv", ".json", ".jsonl", ".npy", ".ivecs"};
+constexpr std::string_view kPairs[] = {".csv", ".tsv", ".json", ".jsonl", ".npy"};
+constexpr std::string_view kStatistics[] = {".csv", ".tsv", ".json", ".jsonl", ".txt"};
+constexpr std::string_view kTree[] = {".txt", ".json", ".dot", ".svg", ".rules"};
+constexpr std::string_view kModel[] = {".stope"};
+constexpr std::string_view kCuts[] = {".json"};
+constexpr std::string_view kGram[] = {".gram"};
+
+// Names of one format only are free, as long as they are not those of another: m.model, stope.bash.
+enum class Others { refused, allowed };
+
+struct Output {
+  std::string_view command, option;  // an empty command stands for all
+  Suffixes suffixes;
+  Others others = Others::refused;
+};
+
+// predict, discretize and gen write this or that, so they look themselves.
+constexpr Output kOutputs[] = {
+    {"classify", "-o", kRecords},
+    {"regress", "-o", kRecords},
+    {"evaluate", "-o", kRecords},
+    {"lsq", "-o", kRecords},
+    {"knn", "-o", kNeighbors},
+    {"pairwise", "-o", kPairs},
+    {"stats", "-o", kStatistics},
+    {"tree", "-o", kTree},
+    {"convert", "-o", kTables},
+    {"convert", "OUT", kTables},
+    {"normalize", "-o", kTables},
+    {"pca", "-o", kTables},
+    {"pca", "--components-out", kCsv},
+    {"ata", "-o", kGram, Others::allowed},
+    {"gen gram", "-o", kGram, Others::allowed},
+    {"info", "-o", kText, Others::allowed},
+    {"check", "-o", kText, Others::allowed},
+    {"device", "-o", kText, Others::allowed},
+    {"completion", "-o", kText, Others::allowed},
+    {"", "--model-out", kModel, Others::allowed},
+    {"", "--cuts-out", kCuts, Others::allowed},
+};
+
+bool contains(Suffixes suffixes, std::string_view suffix) {
+  return std::find(suffixes.begin(), suffixes.end(), suffix) != suffixes.end();
+}
+
+bool is_known(std::string_view suffix) {
+  return contains(kTables, suffix) || std::any_of(std::begin(kOutputs), std::end(kOutputs), [&](const Output& output) {
+           return contains(output.suffixes, suffix);
+         });
+}
+
+[[noreturn]] void refuse(const std::string& option, const std::string& path, const std::string& suffix,
+                         Suffixes suffixes) {
+  std::string possible;
+  for (std::size_t i = 0; i < suffixes.size(); ++i) {
+    possible += (i == 0 ? "" : i + 1 < suffixes.size() ? ", " : " and ") + std::string(suffixes[i]);
+  }
+  throw Error(ErrorCode::invalid_argument,
+              option + ": '" + path + "': what is written here is no " + suffix + " file; possible " +
+                  (suffixes.size() == 1 ? "is " : "are ") + possible + ", each also with .gz or .zst",
+              {.option = option});
+}
+
+}  // namespace
+
+bool is_stream(const std::string& path) {
+  std::error_code ignored;
+  const auto status = std::filesystem::status(path, ignored);
+  return path == "-" || path.starts_with("/dev/fd/") || path.starts_with("/dev/std") ||
+         path.starts_with("/proc/self/fd/") ||
+         (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status));
+}
+
+std::string suffix_of(const std::string& path) {
+  if (is_stream(path)) return {};
+  std::string name = std::filesystem::path(path).filename().string();
+  std::transform(name.begin(), name.end(), name.begin(),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+  std::filesystem::path plain(name);
+  if (plain.extension() == ".gz" || plain.extension() == ".zst") plain = plain.stem();
+  return plain.extension().string();
+}
+
+void require_suffix(const std::string& option, const std::string& path, Suffixes suffixes) {
+  const std::string suffix = suffix_of(path);
+  if (!suffix.empty() && !contains(suffixes, suffix)) refuse(option, path, suffix, suffixes);
+}
+
+void check_suffix(const std::string& command, const std::string& option, const std::string& path) {
+  const std::string suffix = suffix_of(path);
+  for (const Output& output : kOutputs) {
+    if (output.option != option || (!output.command.empty() && output.command != command)) continue;
+    if (output.others == Others::allowed && !is_known(suffix)) return;
+    require_suffix(option, path, output.suffixes);
+  }
+}
+
+}  // namespace stope::cli

@@ -1,0 +1,32 @@
+// Which formats the outputs of the commands have. The suffix of -o names one, unless --output-format or --format does.
+#pragma once
+
+#include <initializer_list>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace stope::cli {
+
+/// Rows with named fields, which RecordWriter writes.
+inline constexpr std::string_view kRecords[] = {".csv", ".tsv", ".json", ".jsonl"};
+/// Tables, which the library writes, but for JSON.
+inline constexpr std::string_view kTables[] = {".csv",   ".tsv",   ".arff", ".npy",  ".fvecs",
+                                               ".bvecs", ".ivecs", ".raw",  ".json", ".jsonl"};
+
+/// The suffix of a file's name in lower case, before one of .gz and .zst: ".csv". Empty for "-", devices and names
+/// without a dot.
+std::string suffix_of(const std::string& path);
+
+/// True for pipes, devices and what stands for a descriptor. They have no suffix.
+bool is_stream(const std::string& path);
+
+/// Throws invalid_argument unless the suffix of `path` is one of `suffixes`. Names without a suffix, stdout and devices
+/// get the first format.
+void require_suffix(const std::string& option, const std::string& path, std::span<const std::string_view> suffixes);
+
+/// Checks the suffix of an output option, e.g. "-o", by the table of all commands. Options that are not in it are the
+/// command's own business.
+void check_suffix(const std::string& command, const std::string& option, const std::string& path);
+
+}  // namespace stope::cli

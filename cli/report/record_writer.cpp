@@ -1,0 +1,145 @@
+#include "report/record_writer.hpp"
+
+#include <charconv>
+#include <cmath>
+
+#include "report/json.hpp"
+#include "report/output_format.hpp"
+
+namespace stope::cli {
+namespace {
+
+constexpr std::size_t kBufferBytes = std::size_t{1} << 16;  // one call of the file per 64 KiB has no visible cost
+
+bool needs_quotes(std::string_view value, char separator) {
+  const auto blank = [](char c) { return c == ' ' || c == '\t'; };
+  if (value.empty() || blank(value.front()) || blank(value.back())) return true;
+  return value.find_first_of("\"\n\r") != std::string_view::npos || value.find(separator) != std::string_view::npos;
+}
+
+std::string json_string(std::string_view value) {
+  return Json(value).dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+}  // namespace
+
+RecordWriter::RecordWriter(OutputFile& file) : file_(file) {
+  const std::string suffix = suffix_of(file.path());
+  if (suffix == ".tsv") style_ = Style::tsv;
+  if (suffix == ".json") style_ = Style::json;
+  if (suffix == ".jsonl") style_ = Style::json_lines;
+}
+
+void RecordWriter::begin_object() {
+  if (style_ == Style::json) buffer_ += rows_ == 0 ? "[\n" : ",\n";
+  buffer_ += '{';
+}
+
+void RecordWriter::begin_field() {
+  if (!objects()) {
+    if (field_ > 0) buffer_ += style_ == Style::tsv ? '\t' : ',';
+  } else if (has_names_) {
+    if (field_ == 0) begin_object();
+    if (field_ > 0) buffer_ += ", ";
+    buffer_ += names_.at(field_) + ": ";
+  }
+  ++field_;
+}
+
+RecordWriter& RecordWriter::text(std::string_view value) {
+  if (objects() && !has_names_) {
+    names_.push_back(json_string(value));
+    return *this;
+  }
+  begin_field();
+  if (objects()) {
+    buffer_ += json_string(value);
+    return *this;
+  }
+  if (!needs_quotes(value, style_ == Style::tsv ? '\t' : ',')) {
+    buffer_ += value;
+    return *this;
+  }
+  buffer_ += '"';
+  for (const char c : value) {
+    if (c == '"') buffer_ += '"';
+    buffer_ += c;
+  }
+  buffer_ += '"';
+  return *this;
+}
+
+RecordWriter& RecordWriter::number(double value) {
+  if (objects() && !std::isfinite(value)) return empty();
+  begin_field();
+  append_number(buffer_, value);
+  return *this;
+}
+
+RecordWriter& RecordWriter::integer(std::int64_t value) {
+  begin_field();
+  char digits[24];
+  const auto [end, status] = std::to_chars(digits, digits + sizeof digits, value);
+  buffer_.append(digits, end);
+  return *this;
+}
+
+RecordWriter& RecordWriter::empty() {
+  begin_field();
+  if (objects()) buffer_ += "null";
+  return *this;
+}
+
+RecordWriter& RecordWriter::cell(const Column& column, std::int64_t row) {
+  if (column.missing(row)) return empty();
+  if (column.nominal()) return text(column.values[static_cast<std::size_t>(column.codes()[row])]);
+  const double value = column.at(row);
+  const auto whole = static_cast<std::int64_t>(value >= -0x1p53 && value <= 0x1p53 ? value : 0.0);
+  // An id column of whole numbers is written as it was read: 17, not 17.0.
+  if (static_cast<double>(whole) == value) return integer(whole);
+  return number(value);
+}
+
+void RecordWriter::end_row() {
+  field_ = 0;
+  if (objects()) {
+    if (!has_names_) {
+      has_names_ = true;
+      return;
+    }
+    buffer_ += '}';
+    ++rows_;
+  }
+  if (style_ != Style::json) buffer_ += '\n';
+  if (buffer_.size() >= kBufferBytes) flush();
+}
+
+void RecordWriter::flush() {
+  file_.write(buffer_);
+  buffer_.clear();
+}
+
+void RecordWriter::finish() {
+  if (style_ == Style::json) buffer_ += rows_ == 0 ? "[]\n" : "\n]\n";
+  flush();
+}
+
+void write_result(OutputFile& file, const Table& table, const WriteOptions& options, const RunOptions& run) {
+  constexpr std::int64_t kRowsPerPoll = 4096;
+  const std::string suffix = suffix_of(file.path());
+  if (options.format != Format::automatic || (suffix != ".json" && suffix != ".jsonl")) {
+    write_table(file, table, options, run);
+    return;
+  }
+  RecordWriter out(file);
+  for (const Column& column : table.columns) out.text(column.name);
+  out.end_row();
+  for (std::int64_t row = 0; row < table.n_rows; ++row) {
+    if (row % kRowsPerPoll == 0) run.cancel.check();
+    for (const Column& column : table.columns) out.cell(column, row);
+    out.end_row();
+  }
+  out.finish();
+}
+
+}  // namespace stope::cli

@@ -1,0 +1,54 @@
+// Rows with named fields as CSV, TSV, JSON or JSON lines, over the library's atomic file.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "stope/io.hpp"
+#include "stope/table.hpp"
+
+namespace stope::cli {
+
+/// The suffix of the file's name says how rows are written; CSV where there is none. The first row holds the names.
+///
+/// CSV and TSV: RFC 4180 with LF. A field is quoted if it holds the separator, a quote, a line break, or blanks at its
+/// ends (which a reader would trim), or if it is empty but not missing. JSON: an array of objects. JSON lines: an
+/// object per line. There, missing values and numbers that are not finite are null.
+class RecordWriter {
+ public:
+  explicit RecordWriter(OutputFile& file);
+
+  RecordWriter& text(std::string_view value);
+  RecordWriter& number(double value);
+  RecordWriter& integer(std::int64_t value);
+  /// Writes a cell of a column; empty if it is missing. Nominal values are spelled as in their file.
+  RecordWriter& cell(const Column& column, std::int64_t row);
+  RecordWriter& empty();
+  void end_row();
+  /// Writes the last bytes. The caller commits the file.
+  void finish();
+
+ private:
+  enum class Style { csv, tsv, json, json_lines };
+
+  bool objects() const { return style_ == Style::json || style_ == Style::json_lines; }
+  void begin_field();
+  void begin_object();
+  void flush();
+
+  OutputFile& file_;
+  Style style_ = Style::csv;
+  std::vector<std::string> names_;  // of objects, as JSON
+  bool has_names_ = false;
+  std::string buffer_;
+  std::size_t field_ = 0;  // of the row that has begun
+  std::int64_t rows_ = 0;  // objects
+};
+
+/// Writes a whole table: as records where the name ends in .json or .jsonl and the options name no format, as
+/// write_table() does elsewhere.
+void write_result(OutputFile& file, const Table& table, const WriteOptions& options, const RunOptions& run);
+
+}  // namespace stope::cli

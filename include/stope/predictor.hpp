@@ -1,0 +1,84 @@
+// A fitted model of any kind, and its application to tables.
+//
+//   const Predictor predictor(read_model("scores.stope"));   // stope/model.hpp
+//   if (predictor.gives() == Predictor::Gives::classes) predictor.classify(table);
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "stope/cuts.hpp"
+#include "stope/discretize.hpp"
+#include "stope/knn.hpp"
+#include "stope/lsq.hpp"
+#include "stope/neighbors_model.hpp"
+#include "stope/normalize.hpp"
+#include "stope/pca.hpp"
+#include "stope/run.hpp"
+#include "stope/table.hpp"
+#include "stope/tree.hpp"
+
+#pragma GCC visibility push(default)
+namespace stope {
+
+/// Cuts, and how tables are coded with them. Under MissingPolicy::fill the means are those of the table that is coded.
+struct CutsModel {
+  CutSet cuts;
+  ApplyOptions coding;
+};
+
+/// A fitted model, and the columns of the table to which it was fitted: names, types, roles and values, without rows.
+struct Model {
+  Table columns;
+  std::variant<NeighborsModel, Pca, LinearModel, DecisionTree, CutsModel, Normalizer> fitted;
+
+  /// "k-NN classifier", "principal components", ...
+  std::string_view kind() const;
+};
+
+/// The table's columns without its rows.
+Table outline(const Table& table);
+
+/// A model ready for use. Copies share it; everything is const and safe from several threads at once. Columns of other
+/// tables are matched by name. Each call throws what the model's own job throws, and invalid_argument for a model that
+/// gives something else.
+class Predictor {
+ public:
+  /// Fits k-NN to its training table, once; other kinds are ready. Throws what KnnIndex::fit throws.
+  explicit Predictor(Model model, const RunOptions& run = {});
+
+  /// What the model gives. table: scores of components, codes of cuts, normalised columns.
+  enum class Gives { classes, numbers, neighbors, table };
+  Gives gives() const;
+
+  const Model& model() const;
+  /// The names of the classes, in the order of confidences; empty for a model that gives no classes.
+  const Values& classes() const;
+
+  /// k-NN classifiers and trees. `report` tells how a search ran; models that do not search leave it as it is.
+  Classification classify(const Table& table, const RunOptions& run = {}, SearchReport* report = nullptr) const;
+  /// k-NN regressors and least squares.
+  std::vector<double> regress(const Table& table, const RunOptions& run = {}, SearchReport* report = nullptr) const;
+  /// k-NN without a label: the nearest rows of the training table, as many as the model says.
+  Neighbors neighbors(const Table& table, const RunOptions& run = {}, SearchReport* report = nullptr) const;
+  /// Components, cuts and normalisations.
+  Table transform(const Table& table, const RunOptions& run = {}) const;
+
+  /// The same in blocks of rows, in their order, so that the result need not fit in memory. Empty for models that do
+  /// not search.
+  std::optional<SearchReport> classify(const Table& table, const RunOptions& run, const ClassificationSink& sink,
+                                       Confidences confidences = Confidences::all) const;
+  std::optional<SearchReport> regress(const Table& table, const RunOptions& run, const RegressionSink& sink) const;
+  SearchReport neighbors(const Table& table, const RunOptions& run, const NeighborSink& sink) const;
+
+ private:
+  struct Ready;
+  std::shared_ptr<const Ready> ready_;
+};
+
+}  // namespace stope
+#pragma GCC visibility pop

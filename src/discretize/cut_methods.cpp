@@ -1,0 +1,135 @@
+// Chooses the method and the columns.
+#include "discretize/cut_methods.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "base/checked.hpp"
+#include "base/progress.hpp"
+#include "base/thread_pool.hpp"
+#include "discretize/crew.hpp"
+#include "discretize/interval_method.hpp"
+#include "discretize/md_global.hpp"
+#include "discretize/problem.hpp"
+#include "discretize/sorted_rows.hpp"
+#include "stope/error.hpp"
+
+namespace stope::discretize {
+namespace {
+
+std::unique_ptr<IntervalMethod> make_method(const DecisionProblem& problem, const DiscretizeOptions& options) {
+  switch (options.method) {
+    case DiscretizeMethod::mdlp: return make_mdlp(problem);
+    case DiscretizeMethod::chimerge: return make_chimerge(problem, options.confidence, options.min_intervals);
+    case DiscretizeMethod::equal_width: return make_equal_width(options.n_bins);
+    case DiscretizeMethod::equal_frequency: return make_equal_frequency(options.n_bins);
+    case DiscretizeMethod::md_global:
+    case DiscretizeMethod::md_local: break;
+  }
+  throw Error(ErrorCode::internal, "this method takes all attributes together");
+}
+
+// One thread's memory.
+struct Scratch {
+  SortScratch sort;
+  std::vector<std::uint32_t> rows;
+  SortedValues column;
+};
+
+void sort_present(const DecisionProblem& problem, const Attribute& attribute, Scratch& scratch) {
+  scratch.rows.resize(static_cast<std::size_t>(problem.n_rows));
+  SortedValues& column = scratch.column;
+  column.values.clear();
+  column.classes.clear();
+  column.weights.clear();
+  attribute.with_numbers([&](const auto* x) {
+    sort_rows(x, problem.n_rows, scratch.rows.data(), scratch.sort);
+    for (const std::uint32_t row : scratch.rows) {
+      if (x[row] != x[row]) continue;
+      column.values.push_back(static_cast<double>(x[row]));
+      if (!problem.classes.empty()) column.classes.push_back(problem.class_of[row]);
+      column.weights.push_back(problem.weight(row));
+    }
+  });
+}
+
+AttributeCuts every_value(const Attribute& attribute, std::int64_t n_rows) {
+  std::vector<char> occurs(attribute.values.size());
+  const std::int32_t* codes = attribute.codes();
+  for (std::int64_t row = 0; row < n_rows; ++row) occurs[static_cast<std::size_t>(codes[row])] = 1;
+  AttributeCuts cuts{attribute.name, true, {}, {}};
+  for (std::size_t v = 0; v < occurs.size(); ++v) {
+    if (occurs[v] != 0) cuts.values.push_back(attribute.values[v]);
+  }
+  return cuts;
+}
+
+CutSet each_by_itself(const DecisionProblem& problem, const DiscretizeOptions& options, const RunOptions& run) {
+  const std::unique_ptr<IntervalMethod> method = make_method(problem, options);
+  CutSet cuts(problem.attributes.size());
+  ThreadPool pool(run.threads);
+  std::vector<Scratch> scratch(static_cast<std::size_t>(pool.size()));
+  PhaseProgress progress(run, "cuts", checked::mul(problem.n_attributes(), problem.n_rows));
+  const auto find = [&](std::int64_t begin, std::int64_t end, int worker) {
+    Scratch& mine = scratch[static_cast<std::size_t>(worker)];
+    for (std::int64_t a = begin; a < end; ++a) {
+      const Attribute& attribute = problem.attributes[static_cast<std::size_t>(a)];
+      AttributeCuts& found = cuts[static_cast<std::size_t>(a)];
+      TaskProgress task(progress, run.cancel, problem.n_rows);
+      if (attribute.symbolic) {
+        found = every_value(attribute, problem.n_rows);
+      } else {
+        sort_present(problem, attribute, mine);
+        found = {attribute.name, false, method->cuts(mine.column, task), {}};
+      }
+      task.finish();
+    }
+  };
+  for_tasks_of_columns(problem.n_attributes(), problem.n_rows, pool, run.cancel, find, &progress);
+  return cuts;
+}
+
+CutSet global(const DecisionProblem& problem, const DiscretizeOptions& options, const RunOptions& run) {
+  if (options.max_cuts < 0) {
+    throw Error(ErrorCode::invalid_argument,
+                "at most " + std::to_string(options.max_cuts) + " cuts: the number is less than 0",
+                {.option = "max_cuts"});
+  }
+  std::vector<std::vector<std::int32_t>> values(problem.attributes.size());
+  CutSet cuts(problem.attributes.size());
+  for (const GlobalCut& one : global_cuts(problem, options.max_cuts, run)) {
+    const auto a = static_cast<std::size_t>(one.attribute);
+    if (problem.attributes[a].symbolic) {
+      values[a].push_back(one.value);
+    } else {
+      cuts[a].numbers.push_back(one.cut);
+    }
+  }
+  for (std::size_t a = 0; a < cuts.size(); ++a) {
+    const Attribute& attribute = problem.attributes[a];
+    cuts[a].name = attribute.name;
+    cuts[a].symbolic = attribute.symbolic;
+    std::sort(cuts[a].numbers.begin(), cuts[a].numbers.end());
+    std::sort(values[a].begin(), values[a].end());
+    for (const std::int32_t v : values[a]) cuts[a].values.push_back(attribute.values[static_cast<std::size_t>(v)]);
+  }
+  return cuts;
+}
+
+}  // namespace
+
+bool looks_at_classes(DiscretizeMethod method) {
+  return method != DiscretizeMethod::equal_width && method != DiscretizeMethod::equal_frequency;
+}
+
+CutSet cuts_without_tree(const Table& table, const DiscretizeOptions& options, const RunOptions& run) {
+  const auto target = looks_at_classes(options.method) ? Target::needed : Target::unused;
+  const DecisionProblem problem = make_problem(table, options.missing, run, target);
+  require_telling_names(table, problem);
+  CutSet cuts = options.method == DiscretizeMethod::md_global ? global(problem, options, run)
+                                                              : each_by_itself(problem, options, run);
+  std::erase_if(cuts, [](const AttributeCuts& one) { return one.size() == 0; });
+  return cuts;
+}
+
+}  // namespace stope::discretize

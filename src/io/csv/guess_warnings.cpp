@@ -1,0 +1,258 @@
+#include "io/csv/guess_warnings.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+#include "io/csv/head.hpp"
+#include "io/number.hpp"
+#include "stope/warning.hpp"
+
+namespace stope::io::csv {
+namespace {
+
+constexpr std::size_t kShownCells = 3;
+constexpr std::size_t kShownNames = 3;  // besides the first
+constexpr std::size_t kShownBytes = 40;
+constexpr std::int64_t kShare = 20;  // a column is nearly numeric if at most every 20th cell is something else
+
+// What a value of a nominal column could be in a column of another type.
+enum ValueClass : std::uint8_t {
+  kNumber,
+  kPointNumber,
+  kCommaNumber,
+  kSpelledNumber,
+  kDate,
+  kNoValue,
+  kWord,
+  kClasses
+};
+
+// Spellings of "missing" that many programs write, and that a table of names may hold as names.
+bool means_missing(std::string_view value) {
+  constexpr std::array<std::string_view, 16> kSpellings = {"n/a",  "na",      "n.a.",    "null", "none", "nil",
+                                                           "-",    "--",      "---",     ".",    "..",   "nan",
+                                                           "#n/a", "missing", "unknown", "\\n"};
+  std::string lower(value);
+  for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return std::find(kSpellings.begin(), kSpellings.end(), lower) != kSpellings.end();
+}
+
+ValueClass class_of(const std::string& value, const FieldRules& rules) {
+  double number = 0;
+  const bool point = parse_number(value, number, rules.dialect.decimal);
+  const bool comma = rules.commas && parse_number(value, number, ',');
+  if (point || comma) {
+    if (loses_digits(value)) return kSpelledNumber;
+    return !rules.commas || (point && comma) ? kNumber : point ? kPointNumber : kCommaNumber;
+  }
+  if (parse_iso_date(value).has_value()) return kDate;
+  return means_missing(value) ? kNoValue : kWord;
+}
+
+struct NominalCells {
+  std::vector<ValueClass> classes;             // by value
+  std::array<std::int64_t, kClasses> cells{};  // by class
+  std::int64_t present = 0;
+};
+
+NominalCells classify(const Column& column, const FieldRules& rules) {
+  NominalCells result;
+  result.classes.reserve(column.values.size());
+  bool any = false;
+  for (const std::string& value : column.values) {
+    result.classes.push_back(class_of(value, rules));
+    any = any || result.classes.back() < kNoValue;
+  }
+  if (!any) return result;  // words alone, the usual case: no cell needs to be counted
+  for (const std::int32_t code : column.codes()) {
+    if (code < 0) continue;
+    ++result.cells[result.classes[static_cast<std::size_t>(code)]];
+    ++result.present;
+  }
+  return result;
+}
+
+// The classes that do not fit what most cells are, where the column would be numeric but for a few cells.
+struct Exceptions {
+  std::vector<bool> classes = std::vector<bool>(kClasses);
+  std::int64_t regular = 0;
+  bool dates = false;
+};
+
+bool find_exceptions(const NominalCells& column, Exceptions& found) {
+  const auto& cells = column.cells;
+  const bool commas = cells[kCommaNumber] > cells[kPointNumber];
+  const std::int64_t numbers = cells[kNumber] + cells[commas ? kCommaNumber : kPointNumber];
+  found.dates = cells[kDate] > numbers;
+  found.regular = found.dates ? cells[kDate] : numbers;
+  std::fill(found.classes.begin(), found.classes.end(), true);
+  if (found.dates) {
+    found.classes[kDate] = false;
+  } else {
+    found.classes[kNumber] = found.classes[commas ? kCommaNumber : kPointNumber] = false;
+  }
+  const std::int64_t others = column.present - found.regular;
+  if (others == 0 || found.regular < 2) return false;
+  const bool few = others <= std::max<std::int64_t>(1, column.present / kShare) && found.regular >= 3 * others;
+  return few || others == cells[kNoValue];
+}
+
+class Warnings {
+ public:
+  Warnings(const ReadFile& file, const ReadOptions& options, const RunOptions& run)
+      : file_(file), options_(options), run_(run) {}
+
+  void tell() {
+    if (!file_.plan.header_doubt.empty()) {
+      run_.warn(warning::kHeaderGuessed, file_.text.name + ": " + file_.plan.header_doubt);
+    }
+    for (std::size_t c = 0; c < file_.plan.columns.size(); ++c) {
+      if (is_ignored(c)) continue;
+      const ColumnPlan& plan = file_.plan.columns[c];
+      if (plan.kind == Kind::nominal) {
+        if (!plan.declared) look_at_values(c);
+        continue;
+      }
+      look_at_numbers(c);
+    }
+    for (const Message& message : messages_) {
+      if (message.columns.empty()) continue;
+      run_.warn(message.code, message.text + others(message));
+    }
+  }
+
+ private:
+  struct Message {
+    std::string_view code;
+    std::string_view others;  // between the text about the first column and the names of the others
+    std::string text = {};    // about the first column
+    std::vector<std::size_t> columns = {};
+  };
+  enum Kinds : std::size_t { kSpelled, kNearly, kCommas, kLost, kOffsets };
+
+  bool is_ignored(std::size_t c) const {
+    const std::string number = std::to_string(c + 1);
+    const std::string& name = file_.plan.columns[c].name;
+    return std::any_of(options_.ignore.begin(), options_.ignore.end(),
+                       [&](const std::string& text) { return text == name || text == number; });
+  }
+
+  // Whether the text for the first column is still to be written.
+  bool add(Kinds kind, std::size_t c) {
+    messages_[kind].columns.push_back(c);
+    return messages_[kind].columns.size() == 1;
+  }
+
+  void look_at_values(std::size_t c) {
+    const Column& column = file_.table.columns[c];
+    const NominalCells cells = classify(column, file_.plan.rules);
+    if (cells.present == 0) return;
+    const std::int64_t spelled = cells.cells[kSpelledNumber];
+    if (spelled > 0 && cells.cells[kDate] + cells.cells[kNoValue] + cells.cells[kWord] == 0) {
+      std::vector<bool> classes(kClasses);
+      classes[kSpelledNumber] = true;
+      if (!add(kSpelled, c)) return;
+      messages_[kSpelled].text =
+          named(c) + " is nominal, so that its numbers stay as they are spelled: " + cells_of(c, cells, classes, 1);
+      return;
+    }
+    Exceptions exceptions;
+    if (!find_exceptions(cells, exceptions) || !add(kNearly, c)) return;
+    messages_[kNearly].text = named(c) + " is nominal, but " + std::to_string(exceptions.regular) + " of its " +
+                              std::to_string(cells.present) + " values are " +
+                              (exceptions.dates ? "dates" : "numbers") + "; the others begin with " +
+                              cells_of(c, cells, exceptions.classes, kShownCells);
+  }
+
+  void look_at_numbers(std::size_t c) {
+    const ColumnPlan& plan = file_.plan.columns[c];
+    if (plan.kind == Kind::numeric && plan.decimal != file_.plan.rules.dialect.decimal && add(kCommas, c)) {
+      messages_[kCommas].text = file_.text.name + ": the comma is taken as the decimal mark of " + named(c);
+    }
+    const FirstField& lost = file_.lost_digits[c];
+    if (lost.offset >= 0 && add(kLost, c)) {
+      double value = 0;
+      std::string number;
+      if (parse_number(content_of(lost.text), value, plan.decimal)) append_number(number, value);
+      messages_[kLost].text =
+          named(c) + " is numeric as declared, which changes " + cell(lost.offset, lost.text) + " to " + number;
+    }
+    const FirstField& time = file_.offset_times[c];
+    if (time.offset >= 0 && add(kOffsets, c)) {
+      messages_[kOffsets].text = "the times of " + named(c) + " were converted to UTC: " + cell(time.offset, time.text);
+    }
+  }
+
+  std::string named(std::size_t c) const { return "column '" + file_.plan.columns[c].name + "'"; }
+
+  std::string others(const Message& message) const {
+    std::string text;
+    for (std::size_t i = 1; i < message.columns.size() && i <= kShownNames; ++i) {
+      text += (i == 1 ? std::string(message.others) : ",") + " '" + file_.plan.columns[message.columns[i]].name + "'";
+    }
+    if (message.columns.size() <= kShownNames + 1) return text;
+    return text + " and " + std::to_string(message.columns.size() - kShownNames - 1) + " more";
+  }
+
+  std::string cell(std::int64_t offset, std::string_view field) const {
+    const Place place = place_of(file_.text, offset);
+    std::string text = content_of(field);
+    if (text.size() > kShownBytes) {
+      std::size_t end = kShownBytes;
+      while (end > 0 && (text[end] & 0xC0) == 0x80) --end;  // not within a character
+      text = text.substr(0, end) + "...";
+    }
+    return "'" + text + "' (" + place.file + ":" + std::to_string(place.line) + ":" + std::to_string(place.column) +
+           ")";
+  }
+
+  // The first cells of some classes.
+  std::string cells_of(std::size_t c, const NominalCells& cells, const std::vector<bool>& classes,
+                       std::size_t n) const {
+    std::string text;
+    const Buffer<std::int32_t>& codes = file_.table.columns[c].codes();
+    std::size_t found = 0;
+    for (std::int64_t row = 0; row < codes.size() && found < n; ++row) {
+      if (codes[row] < 0 || !classes[cells.classes[static_cast<std::size_t>(codes[row])]]) continue;
+      text += (found++ > 0 ? ", " : "") + cell_of_row(c, row);
+    }
+    return text;
+  }
+
+  std::string cell_of_row(std::size_t c, std::int64_t row) const {
+    const auto after = std::upper_bound(file_.segments.begin(), file_.segments.end(), row,
+                                        [](std::int64_t r, const Segment& s) { return r < s.first_row; });
+    const Segment& segment = *(after - 1);
+    std::int64_t at = segment.begin;
+    HeadField field{segment.begin, segment.begin};
+    for (std::int64_t r = segment.first_row; at < segment.end;) {
+      std::size_t index = 0;
+      const Record record =
+          scan_record(file_.text.view, at, file_.layout.dialect, [&](std::int64_t begin, std::int64_t end) {
+            if (index++ == c) field = {begin, end};
+          });
+      at = record.next;
+      if (is_skipped(record, file_.layout.n_columns)) continue;
+      if (r++ == row) break;
+    }
+    return cell(field.begin, field_text(file_.text, field));
+  }
+
+  const ReadFile& file_;
+  const ReadOptions& options_;
+  const RunOptions& run_;
+  std::array<Message, 5> messages_ = {{{warning::kKeptAsSpelled, "; so are"},
+                                       {warning::kNearlyNumeric, "; much the same holds for"},
+                                       {warning::kDecimalCommas, ", and of"},
+                                       {warning::kDigitsLost, "; the same happens in"},
+                                       {warning::kOffsetsDropped, "; so were those of"}}};
+};
+
+}  // namespace
+
+void warn_of_guesses(const ReadFile& file, const ReadOptions& options, const RunOptions& run) {
+  Warnings(file, options, run).tell();
+}
+
+}  // namespace stope::io::csv

@@ -1,0 +1,97 @@
+#include "io/csv/head.hpp"
+
+#include <algorithm>
+
+#include "io/number.hpp"
+
+namespace stope::io::csv {
+namespace {
+
+constexpr std::int64_t kRecords = 100;
+constexpr std::int64_t kBytes = std::int64_t{64} << 10;
+
+// Whether commas only stand in numbers, as decimal marks ("1,5").
+bool commas_are_decimal_marks(const Text& text, const Head& head) {
+  double value = 0;
+  bool found = false;
+  for (const HeadRecord& record : head) {
+    for (const HeadField& field : record.fields) {
+      const std::string content = content_of(field_text(text, field));
+      if (content.find(',') == std::string::npos) continue;
+      if (!parse_number(content, value, ',')) return false;
+      found = true;
+    }
+  }
+  return found;
+}
+
+}  // namespace
+
+std::string_view field_text(const Text& text, const HeadField& field) {
+  return text.view.substr(static_cast<std::size_t>(field.begin), static_cast<std::size_t>(field.end - field.begin));
+}
+
+std::string content_of(std::string_view trimmed) {
+  if (!is_quoted(trimmed)) return std::string(trimmed);
+  std::string content;
+  unquote(trimmed, content);
+  return content;
+}
+
+Head read_head(const Text& text, const Dialect& dialect, std::int64_t max_records, std::int64_t max_bytes,
+               std::int64_t* next) {
+  Head head;
+  const auto n = static_cast<std::int64_t>(text.view.size());
+  bool found = false;
+  std::int64_t at = 0;
+  while (at < n) {
+    if (found && (at >= max_bytes || static_cast<std::int64_t>(head.size()) >= max_records)) break;
+    HeadRecord record;
+    const Record scanned = scan_record(
+        text.view, at, dialect, [&](std::int64_t begin, std::int64_t end) { record.fields.push_back({begin, end}); });
+    if (scanned.status != RecordStatus::complete) break;
+    record.begin = at;
+    record.next = scanned.next;
+    record.blank = scanned.blank;
+    at = record.next;
+    if (scanned.comment) continue;
+    found = found || !record.blank;
+    head.push_back(std::move(record));
+  }
+  if (next != nullptr) *next = at;
+  return head;
+}
+
+const HeadRecord* first_record(const Head& head) {
+  const auto first = std::find_if(head.begin(), head.end(), [](const HeadRecord& r) { return !r.blank; });
+  return first == head.end() ? nullptr : &*first;
+}
+
+// Among the candidates that occur equally often in every record, the most frequent. If there is none, the most frequent
+// in the first record, so that the error about the other records makes sense. In "1,5;2,5" the comma is a decimal mark,
+// although it occurs more often.
+char find_separator(const Text& text, const Dialect& dialect) {
+  char best = ',';
+  std::int64_t best_score = 0;
+  for (const char candidate : {',', ';', '\t', '|'}) {
+    if (candidate == dialect.decimal || candidate == dialect.comment) continue;
+    const Head head = read_head(text, {candidate, dialect.decimal, dialect.comment}, kRecords, kBytes);
+    std::size_t first = 0;
+    bool consistent = true;
+    for (const HeadRecord& record : head) {
+      if (record.blank) continue;
+      if (first == 0) first = record.fields.size();
+      consistent = consistent && record.fields.size() == first;
+    }
+    if (first <= 1) continue;
+    std::int64_t score = static_cast<std::int64_t>(first) + (consistent ? std::int64_t{1} << 40 : 0);
+    if (candidate == ';' && consistent && commas_are_decimal_marks(text, head)) score += std::int64_t{1} << 41;
+    if (score > best_score) {
+      best = candidate;
+      best_score = score;
+    }
+  }
+  return best;
+}
+
+}  // namespace stope::io::csv

@@ -1,0 +1,53 @@
+// The first records of a CSV file, from which separator, header and types are guessed.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "io/csv/record.hpp"
+#include "io/csv/text.hpp"
+
+namespace stope::io::csv {
+
+struct HeadField {
+  std::int64_t begin, end;
+};
+
+struct HeadRecord {
+  std::vector<HeadField> fields;
+  std::int64_t begin = 0, next = 0;
+  bool blank = false;
+};
+
+using Head = std::vector<HeadRecord>;
+
+/// Reads records, blank ones too but no comments, up to the first malformed one or a limit. At least one is not blank,
+/// if there is such a record. `next` is where the reading stopped.
+Head read_head(const Text& text, const Dialect& dialect, std::int64_t max_records, std::int64_t max_bytes,
+               std::int64_t* next = nullptr);
+
+/// The first record that is not blank; nullptr if there is none.
+const HeadRecord* first_record(const Head& head);
+
+/// A trimmed field, quotes included.
+std::string_view field_text(const Text& text, const HeadField& field);
+/// The content of a trimmed field, without its quotes.
+std::string content_of(std::string_view trimmed);
+
+/// Calls visit(field, row) for the fields of one column in `data`, whose first record is row 0.
+template <class Visit>
+void visit_column(const Text& text, const Head& data, std::size_t column, std::size_t n_columns, const Visit& visit) {
+  std::int64_t row = 0;
+  for (const HeadRecord& record : data) {
+    if (record.blank && n_columns > 1) continue;
+    if (record.fields.size() != n_columns) return;
+    visit(field_text(text, record.fields[column]), row++);
+  }
+}
+
+/// The separator that the file was most probably written with.
+char find_separator(const Text& text, const Dialect& dialect);
+
+}  // namespace stope::io::csv

@@ -1,0 +1,92 @@
+#include "knn/vote/held_voters.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "base/number_text.hpp"
+#include "stope/error.hpp"
+
+namespace stope::knn {
+namespace {
+
+[[noreturn]] void refuse_label(const Column& label, std::int64_t row, const std::string& problem,
+                               const std::string& source) {
+  throw Error(ErrorCode::invalid_data,
+              "column '" + label.name + "', row " + std::to_string(row) + ": the label is " + problem,
+              {.file = source, .feature = label.name, .row = row});
+}
+
+constexpr const char* kMissingLabel = "missing; remove such rows";
+
+void check_sample_weight(double weight, std::int64_t row, const std::string& source, const std::string& column) {
+  if (weight >= 0.0 && !std::isinf(weight)) return;
+  throw Error(ErrorCode::invalid_argument,
+              "the sample weight of training row " + std::to_string(row) + " is " +
+                  (std::isnan(weight) ? "missing" : number_text(weight)) + "; weights are finite and >= 0",
+              {.file = source, .option = column.empty() ? "sample_weights" : "", .feature = column, .row = row});
+}
+
+void hold_classes(const Column& label, Compat compat, const std::string& source, HeldVoters& held) {
+  held.n_classes = label.values.size();
+  held.codes = Buffer<std::int32_t>(held.n_rows);
+  for (std::int64_t row = 0; row < held.n_rows; ++row) {
+    const std::int32_t code = label.codes()[row];
+    if (code == kMissingCode && compat == Compat::none) refuse_label(label, row, kMissingLabel, source);
+    if (code < kMissingCode || code >= held.n_classes) {
+      refuse_label(label, row, "code " + std::to_string(code) + " of " + std::to_string(held.n_classes) + " values",
+                   source);
+    }
+    held.codes[row] = code;
+  }
+}
+
+void hold_targets(const Column& label, Compat compat, const std::string& source, HeldVoters& held) {
+  held.targets = Buffer<double>(held.n_rows);
+  for (std::int64_t row = 0; row < held.n_rows; ++row) {
+    const double value = label.at(row);
+    if (std::isnan(value) && compat == Compat::none) refuse_label(label, row, kMissingLabel, source);
+    held.targets[row] = value;
+  }
+}
+
+}  // namespace
+
+std::shared_ptr<const HeldVoters> hold_voters(const Column& label, std::span<const double> sample_weights,
+                                              Compat compat, const std::string& source, const std::string& column) {
+  auto held = std::make_shared<HeldVoters>();
+  if (label.nominal() != std::holds_alternative<Buffer<std::int32_t>>(label.data)) {
+    throw Error(ErrorCode::invalid_argument, "the label '" + label.name + "': its type does not fit its storage");
+  }
+  held->n_rows = label.size();
+  label.nominal() ? hold_classes(label, compat, source, *held) : hold_targets(label, compat, source, *held);
+  if (sample_weights.empty() || compat == Compat::rapidminer) return held;
+  if (static_cast<std::int64_t>(sample_weights.size()) != held->n_rows) {
+    throw Error(ErrorCode::invalid_argument,
+                std::to_string(sample_weights.size()) + " sample weights for " + std::to_string(held->n_rows) + " rows",
+                {.file = source, .option = "sample_weights"});
+  }
+  held->sample_weights = Buffer<double>(held->n_rows);
+  for (std::int64_t row = 0; row < held->n_rows; ++row) {
+    const double weight = sample_weights[static_cast<std::size_t>(row)];
+    check_sample_weight(weight, row, source, column);
+    held->sample_weights[row] = weight;
+  }
+  return held;
+}
+
+std::shared_ptr<const HeldVoters> hold_voters(const Table& train, const Column& label, Compat compat) {
+  const std::int64_t index = train.find(Role::weight);
+  if (index < 0 || compat == Compat::rapidminer) return hold_voters(label, {}, compat, train.source);
+  const Column& column = train.columns[static_cast<std::size_t>(index)];
+  if (column.nominal()) {
+    throw Error(ErrorCode::invalid_data, "the sample weight column '" + column.name + "' is not numeric",
+                {.file = train.source, .feature = column.name});
+  }
+  Buffer<double> weights(column.size());
+  for (std::int64_t row = 0; row < weights.size(); ++row) weights[row] = column.at(row);
+  return hold_voters(label, {weights.data(), static_cast<std::size_t>(weights.size())}, compat, train.source,
+                     column.name);
+}
+
+}  // namespace stope::knn

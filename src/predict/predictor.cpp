@@ -1,0 +1,185 @@
+// Predictor: one way to apply models of every kind (stope/predictor.hpp).
+#include "stope/predictor.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <utility>
+
+#include "base/guarded.hpp"
+#include "stope/error.hpp"
+
+namespace stope {
+namespace {
+
+constexpr std::int64_t kBlock = 4096;                             // rows that a tree hands to a sink at a time
+constexpr std::int64_t kMostConfidences = std::int64_t{1} << 17;  // of these rows, so that they take a megabyte
+
+using Fitted = std::variant<std::monostate, KnnClassifier, KnnRegressor, KnnIndex>;
+
+Fitted fit(const Model& model, const RunOptions& run) {
+  const auto* const neighbors = std::get_if<NeighborsModel>(&model.fitted);
+  if (neighbors == nullptr) return {};
+  if (neighbors->classifies()) return KnnClassifier::fit(neighbors->train, neighbors->options, run);
+  if (neighbors->regresses()) return KnnRegressor::fit(neighbors->train, neighbors->options, run);
+  return KnnIndex::fit(neighbors->train, neighbors->options, run);
+}
+
+Predictor::Gives given_by(const Model& model) {
+  if (const auto* const neighbors = std::get_if<NeighborsModel>(&model.fitted)) {
+    return neighbors->classifies()  ? Predictor::Gives::classes
+           : neighbors->regresses() ? Predictor::Gives::numbers
+                                    : Predictor::Gives::neighbors;
+  }
+  if (std::holds_alternative<DecisionTree>(model.fitted)) return Predictor::Gives::classes;
+  return std::holds_alternative<LinearModel>(model.fitted) ? Predictor::Gives::numbers : Predictor::Gives::table;
+}
+
+Values classes_of(const Model& model) {
+  if (const auto* const tree = std::get_if<DecisionTree>(&model.fitted)) return tree->classes();
+  if (given_by(model) != Predictor::Gives::classes) return {};
+  const Table& train = std::get<NeighborsModel>(model.fitted).train;
+  return train.columns[static_cast<std::size_t>(train.find(Role::label))].values;
+}
+
+}  // namespace
+
+struct Predictor::Ready {
+  Model model;
+  Gives gives;
+  Values classes;
+  Fitted fitted;
+
+  void require(Gives wanted, std::string_view what) const {
+    if (gives == wanted) return;
+    throw Error(ErrorCode::invalid_argument,
+                "the model (" + std::string(model.kind()) + ") gives no " + std::string(what));
+  }
+  const NeighborsModel& neighbors() const { return std::get<NeighborsModel>(model.fitted); }
+  // What `work` gives for the table once it is normalised; without a normalisation the table is not even copied.
+  template <class Work>
+  auto on_normalized(const Table& table, const RunOptions& run, const Work& work) const {
+    const Normalizer& normalizer = neighbors().normalizer;
+    if (normalizer.options().method == Normalization::none) return work(table);
+    return work(normalizer.apply(table, run));
+  }
+};
+
+Predictor::Predictor(Model model, const RunOptions& run) try {
+  Fitted fitted = fit(model, run);
+  const Gives gives = given_by(model);
+  Values classes = classes_of(model);
+  ready_ = std::make_shared<const Ready>(Ready{std::move(model), gives, std::move(classes), std::move(fitted)});
+} catch (...) {
+  rethrow_as_error();
+}
+
+Predictor::Gives Predictor::gives() const try { return ready_->gives; } catch (...) {
+  rethrow_as_error();
+}
+const Model& Predictor::model() const try { return ready_->model; } catch (...) {
+  rethrow_as_error();
+}
+const Values& Predictor::classes() const try { return ready_->classes; } catch (...) {
+  rethrow_as_error();
+}
+
+Classification Predictor::classify(const Table& table, const RunOptions& run, SearchReport* report) const try {
+  ready_->require(Gives::classes, "classes");
+  if (const auto* const tree = std::get_if<DecisionTree>(&ready_->model.fitted)) return tree->predict(table, run);
+  const std::vector<std::int64_t> ks = {ready_->neighbors().n_neighbors};
+  const auto& classifier = std::get<KnnClassifier>(ready_->fitted);
+  return ready_->on_normalized(table, run, [&](const Table& rows) {
+    return std::move(classifier.predict_each(rows, ks, ready_->neighbors().vote(), run, report).front());
+  });
+} catch (...) {
+  rethrow_as_error();
+}
+
+std::optional<SearchReport> Predictor::classify(const Table& table, const RunOptions& run,
+                                                const ClassificationSink& sink, Confidences confidences) const try {
+  ready_->require(Gives::classes, "classes");
+  if (const auto* const tree = std::get_if<DecisionTree>(&ready_->model.fitted)) {
+    const std::vector<std::int64_t> leaves = tree->apply(table, run);
+    const auto n_rows = static_cast<std::int64_t>(leaves.size());
+    const auto n_classes = static_cast<std::int64_t>(std::max<std::size_t>(ready_->classes.size(), 1));
+    const std::int64_t at_once =
+        confidences == Confidences::none ? kBlock : std::clamp<std::int64_t>(kMostConfidences / n_classes, 1, kBlock);
+    for (std::int64_t first = 0; first < n_rows; first += at_once) {
+      run.cancel.check();
+      const auto n = static_cast<std::size_t>(std::min(at_once, n_rows - first));
+      sink(first, tree->classes_of(std::span(leaves).subspan(static_cast<std::size_t>(first), n), confidences));
+    }
+    return {};
+  }
+  const auto& classifier = std::get<KnnClassifier>(ready_->fitted);
+  VoteOptions vote = ready_->neighbors().vote();
+  vote.confidences = confidences;
+  return ready_->on_normalized(table, run,
+                               [&](const Table& rows) { return classifier.predict(rows, vote, run, sink); });
+} catch (...) {
+  rethrow_as_error();
+}
+
+std::vector<double> Predictor::regress(const Table& table, const RunOptions& run, SearchReport* report) const try {
+  ready_->require(Gives::numbers, "numbers");
+  if (const auto* const linear = std::get_if<LinearModel>(&ready_->model.fitted)) return linear->predict(table, run);
+  const std::vector<std::int64_t> ks = {ready_->neighbors().n_neighbors};
+  const auto& regressor = std::get<KnnRegressor>(ready_->fitted);
+  return ready_->on_normalized(table, run, [&](const Table& rows) {
+    return std::move(regressor.predict_each(rows, ks, ready_->neighbors().vote(), run, report).front());
+  });
+} catch (...) {
+  rethrow_as_error();
+}
+
+std::optional<SearchReport> Predictor::regress(const Table& table, const RunOptions& run,
+                                               const RegressionSink& sink) const try {
+  ready_->require(Gives::numbers, "numbers");
+  if (const auto* const linear = std::get_if<LinearModel>(&ready_->model.fitted)) {
+    sink(0, linear->predict(table, run));
+    return {};
+  }
+  const auto& regressor = std::get<KnnRegressor>(ready_->fitted);
+  return ready_->on_normalized(
+      table, run, [&](const Table& rows) { return regressor.predict(rows, ready_->neighbors().vote(), run, sink); });
+} catch (...) {
+  rethrow_as_error();
+}
+
+Neighbors Predictor::neighbors(const Table& table, const RunOptions& run, SearchReport* report) const try {
+  Neighbors all;
+  const SearchReport done = neighbors(table, run, [&](const Neighbors& block) {
+    const std::int64_t before = all.offsets.back();
+    for (std::size_t i = 1; i < block.offsets.size(); ++i) all.offsets.push_back(before + block.offsets[i]);
+    all.indices.insert(all.indices.end(), block.indices.begin(), block.indices.end());
+    all.distances.insert(all.distances.end(), block.distances.begin(), block.distances.end());
+  });
+  if (report != nullptr) *report = done;
+  return all;
+} catch (...) {
+  rethrow_as_error();
+}
+
+SearchReport Predictor::neighbors(const Table& table, const RunOptions& run, const NeighborSink& sink) const try {
+  ready_->require(Gives::neighbors, "neighbours");
+  const SearchOptions search{.n_neighbors = ready_->neighbors().n_neighbors};
+  const auto& index = std::get<KnnIndex>(ready_->fitted);
+  return ready_->on_normalized(table, run,
+                               [&](const Table& rows) { return index.kneighbors(rows, search, run, sink); });
+} catch (...) {
+  rethrow_as_error();
+}
+
+Table Predictor::transform(const Table& table, const RunOptions& run) const try {
+  ready_->require(Gives::table, "table");
+  if (const auto* const pca = std::get_if<Pca>(&ready_->model.fitted)) return pca->transform(table, run);
+  if (const auto* const cuts = std::get_if<CutsModel>(&ready_->model.fitted)) {
+    return apply_cuts(table, cuts->cuts, cuts->coding, run);
+  }
+  return std::get<Normalizer>(ready_->model.fitted).apply(table, run);
+} catch (...) {
+  rethrow_as_error();
+}
+
+}  // namespace stope

@@ -1,0 +1,140 @@
+// Phases: what workers count, spans of a phase, rounds of a thread pool that count for it, long tasks.
+#include "base/progress.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/thread_pool.hpp"
+#include "stope/error.hpp"
+
+namespace stope {
+namespace {
+
+using Told = std::vector<std::pair<std::string, std::int64_t>>;
+
+class Phases : public testing::Test {
+ protected:
+  Phases() {
+    run_.progress = [this](std::string_view phase, std::int64_t done, std::int64_t) {
+      told_.emplace_back(std::string(phase), done);
+    };
+  }
+  void round(ThreadPool& pool, std::int64_t n_tasks) {
+    pool.parallel_for(n_tasks, run_.cancel, [](std::int64_t, int) {});
+  }
+
+  RunOptions run_;
+  Told told_;
+  ThreadPool pool_{1};
+};
+
+TEST_F(Phases, CountEveryTaskOfTheirThreadWhereTheTotalIsNotKnown) {
+  {
+    const PhaseProgress phase(run_, "rows", 0);
+    round(pool_, 2);
+    round(pool_, 1);
+  }
+  EXPECT_EQ(told_, (Told{{"rows", 1}, {"rows", 2}, {"rows", 3}}));
+  round(pool_, 5);
+  EXPECT_EQ(told_.size(), 3U) << "the phase is over";
+}
+
+TEST_F(Phases, GoOnWhereAnEarlierOneEnded) {
+  PhaseProgress first(run_, "rows", 0);
+  round(pool_, 4);
+  told_.clear();
+  const PhaseProgress second(run_, "rows", 0, first.done());
+  round(pool_, 1);
+  EXPECT_EQ(told_, (Told{{"rows", 5}}));
+}
+
+TEST_F(Phases, CountNoRoundThatNoSpanAnnounces) {
+  const PhaseProgress phase(run_, "rows", 100);
+  round(pool_, 10);
+  EXPECT_TRUE(told_.empty());
+}
+
+TEST_F(Phases, DivideASpanEquallyAmongItsRounds) {
+  PhaseProgress phase(run_, "rows", 100);
+  {
+    const PhaseSpan span(phase, 0, 60, 2);
+    round(pool_, 3);
+    round(pool_, 2);
+    round(pool_, 7);  // not announced
+  }
+  phase.reach(100);
+  EXPECT_EQ(told_, (Told{{"rows", 10}, {"rows", 20}, {"rows", 30}, {"rows", 45}, {"rows", 60}, {"rows", 100}}));
+}
+
+TEST_F(Phases, GiveAnInnerSpanItsShareOfTheOuterOne) {
+  PhaseProgress phase(run_, "rows", 100);
+  for (const std::int64_t begin : {0, 50}) {
+    const PhaseSpan block(phase, begin, begin + 50);
+    for (std::int64_t part = 0; part < 2; ++part) {
+      const PhaseSpan inner = PhaseSpan::share(part, 2, 1);
+      round(pool_, 1);
+    }
+  }
+  EXPECT_EQ(told_, (Told{{"rows", 25}, {"rows", 50}, {"rows", 75}, {"rows", 100}}));
+}
+
+TEST_F(Phases, DoNotCountRoundsInsideTasks) {
+  const PhaseProgress phase(run_, "rows", 0);
+  ThreadPool inner(1);
+  pool_.parallel_for(2, run_.cancel, [&](std::int64_t, int) { round(inner, 10); });
+  EXPECT_EQ(told_, (Told{{"rows", 1}, {"rows", 2}}));
+}
+
+TEST_F(Phases, AreHiddenByANewerPhaseAsLongAsItLives) {
+  const PhaseProgress outer(run_, "outer", 0);
+  {
+    const PhaseProgress inner(run_, "inner", 0);
+    round(pool_, 1);
+  }
+  round(pool_, 1);
+  EXPECT_EQ(told_, (Told{{"inner", 1}, {"outer", 1}}));
+}
+
+TEST_F(Phases, AreUsableAfterARoundThatFailed) {
+  const PhaseProgress phase(run_, "rows", 0);
+  EXPECT_THROW(pool_.parallel_for(3, run_.cancel, [](std::int64_t, int) { throw Error(ErrorCode::io, "no"); }), Error);
+  round(pool_, 1);
+  ASSERT_FALSE(told_.empty());
+}
+
+TEST_F(Phases, NeverGoBackWithManyThreads) {
+  ThreadPool pool(4);
+  PhaseProgress phase(run_, "rows", 1000);
+  const PhaseSpan span(phase, 0, 1000, 1);
+  round(pool, 500);
+  ASSERT_FALSE(told_.empty());
+  for (std::size_t i = 1; i < told_.size(); ++i) EXPECT_GT(told_[i].second, told_[i - 1].second);
+  EXPECT_EQ(told_.back().second, 1000);
+}
+
+TEST_F(Phases, SayThatAJobIsUnderWay) {
+  {
+    const PhaseProgress phase(run_, "rows", 10);
+    EXPECT_TRUE(run_.watch.state().running);
+  }
+  EXPECT_FALSE(run_.watch.state().running);
+}
+
+TEST_F(Phases, LongTasksTellFromInsideAndPoll) {
+  PhaseProgress phase(run_, "rows", 100);
+  TaskProgress task(phase, run_.cancel, 50);
+  task.at(1, 5);
+  task.at(1, 5);
+  task.at(4, 5);
+  task.finish();
+  EXPECT_EQ(told_, (Told{{"rows", 10}, {"rows", 40}, {"rows", 50}}));
+  run_.cancel.cancel();
+  EXPECT_THROW(task.at(5, 5), Error);
+}
+
+}  // namespace
+}  // namespace stope

@@ -1,0 +1,109 @@
+"""Memory limits are kept with very many groups, classes and values, or refused naming the bytes. Scores of many classes
+are sparse. scripts/limits.sh measures every command."""
+
+import random
+import re
+
+import pytest
+
+from program import PROGRAM, environment, run, rows
+from test_larger_than_memory import anonymous_peak
+import subprocess
+
+BEYOND_THE_LIMIT = 64_000_000
+
+
+@pytest.fixture(scope="module")
+def many(tmp_path_factory):
+    """Makes t.csv: 20,000 rows, 10,000 groups g, 15,000 values n, 3,000 classes y; few.csv: its first 40 rows; iris-like
+    small.csv with 3 classes."""
+    folder = tmp_path_factory.mktemp("many")
+    draw = random.Random(4)
+    lines = ["a,g,n,y\n"] + [
+        f"{draw.random():.5f},g{draw.randrange(10000)},n{draw.randrange(15000)},c{draw.randrange(3000)}\n"
+        for _ in range(20000)
+    ]
+    (folder / "t.csv").write_text("".join(lines))
+    (folder / "few.csv").write_text("".join(lines[:41]))
+    small = ["a,y\n"] + [f"{i % 7},{'pqr'[i % 3]}\n" for i in range(60)]
+    (folder / "small.csv").write_text("".join(small))
+    return folder
+
+
+def peak_of(words, folder, code=0):
+    """Returns the peak memory and the text on stderr of a run."""
+    process = subprocess.Popen([PROGRAM, *map(str, words), "--progress", "no", "-j", "2"], cwd=folder, env=environment(),
+                               stdout=subprocess.DEVNULL, stderr=(folder / "errors").open("wb"))
+    peak = anonymous_peak(process)
+    text = (folder / "errors").read_text()
+    assert process.returncode == code, text
+    return peak, text
+
+
+@pytest.mark.parametrize("words", [
+    ["stats", "t.csv", "--by", "g", "-o", "-"],
+    ["stats", "t.csv", "--by", "g", "--json"],
+    ["evaluate", "t.csv", "--target", "y", "--holdout", 0.1, "-k", "1..5", "--json"],
+    ["classify", "t.csv", "few.csv", "--target", "y", "--proba"],
+], ids=lambda words: " ".join(map(str, words)))
+def test_many_groups_and_classes_keep_the_limit(many, words):
+    limit = 60_000_000
+    peak, _ = peak_of([*words, "--memory-limit", limit], many)
+    assert peak < limit + BEYOND_THE_LIMIT
+
+
+def test_statistics_of_more_groups_than_the_limit_has_room_for_are_refused_before_the_work(many):
+    peak, text = peak_of(["stats", "t.csv", "--by", "g", "-o", "x.csv", "--memory-limit", "8MB"], many, code=4)
+    found = re.search(r"the statistics of \d+ classes of 4 columns need (\d+) bytes, but the memory limit leaves (\d+) "
+                      r"\(--memory-limit 8000000, of which t\.csv holds (\d+); (\d+) would do\)", text)
+    assert found, text
+    need, left, held, would_do = map(int, found.groups())
+    assert left == 8_000_000 - held and would_do == need + held
+    assert peak < 8_000_000 + BEYOND_THE_LIMIT
+    assert not (many / "x.csv").exists()
+    peak_of(["stats", "t.csv", "--by", "g", "-o", "x.csv", "--memory-limit", would_do], many)
+    assert len(rows((many / "x.csv").read_text())[1]) % 4 == 0
+
+
+def test_a_tree_whose_counts_exceed_the_limit_is_refused_with_the_bytes(many):
+    peak, text = peak_of(["tree", "t.csv", "--target", "y", "-o", "x.txt", "--memory-limit", "30MB"], many, code=4)
+    assert re.search(r"class counts of a tree of \d+ nodes or more and \d+ classes need more than \d+ bytes", text)
+    assert "(--memory-limit 30000000" in text
+    assert peak < 30_000_000 + BEYOND_THE_LIMIT
+    assert not (many / "x.txt").exists()
+
+
+def test_the_confusion_of_many_classes_is_a_list_of_the_cells_that_are_not_0(many):
+    words = ["evaluate", "t.csv", "--target", "y", "--holdout", 0.01, "-k", 1, "--json"]
+    scores = run(*words, cwd=many).json()["scores"]
+    assert "confusion" not in scores
+    cells = scores["confusion_cells"]
+    assert sum(n for _, _, n in cells) == scores["rows"] == 200
+    assert sum(n for truth, predicted, n in cells if truth == predicted) == round(scores["accuracy"] * 200)
+    assert cells == sorted(cells) and all(n > 0 for _, _, n in cells)
+    assert len(scores["classes"]) == len(scores["per_class"]) > 50
+    support = {c["class"]: c["support"] for c in scores["per_class"]}
+    for truth, _, n in cells:
+        support[scores["classes"][truth]] -= n
+    assert not any(support.values())
+
+
+def test_the_confusion_of_few_classes_is_a_matrix_with_a_column_for_missing_predictions(many):
+    scores = run("evaluate", "small.csv", "--target", "y", "--loo", "-k", 1, "--json", cwd=many).json()["scores"]
+    assert "confusion_cells" not in scores
+    assert [len(row) for row in scores["confusion"]] == [4, 4, 4]
+    assert sum(map(sum, scores["confusion"])) == 60
+
+
+@pytest.mark.parametrize("command", ["classify", "regress", "predict"])
+def test_scores_can_be_left_out(many, command):
+    target = ["--target", "a" if command == "regress" else "y"]
+    if command == "predict":
+        run("classify", "small.csv", *target, "--model-out", "m.stope", cwd=many)
+        words = ["predict", "m.stope", "small.csv"]
+    else:
+        words = [command, "small.csv", "small.csv", *target]
+    scored, unscored = (run(*words, "--scores", word, "-o", "p.csv", "--json", cwd=many) for word in ("yes", "no"))
+    assert "scores" in scored.json() and "scores" not in unscored.json()
+    assert run(*words, "--scores", "no", cwd=many).out == run(*words, cwd=many).out
+    assert "--scores" in run(*words, "--scores", "maybe", cwd=many, code=2).err
