@@ -18,7 +18,9 @@ SECONDS = 300         # a run that takes longer fails
 # small table.
 SHAPES = {"rows": (500_000, 8, 20, 3), "columns": (100, 40_000, 5, 2), "classes": (60_000, 3, 50_000, 30_000)}
 
-CUTS = ("md-local", "md-global", "best-cut", "mdlp", "chimerge", "equal-width", "equal-frequency")
+CUTS_OUT = ["--cuts-out", "-"]
+CUTS = {"md-local": CUTS_OUT, "md-global": [*CUTS_OUT, "--max-cuts", "50"], "best-cut": ["-o", "-"], "mdlp": CUTS_OUT,
+        "chimerge": CUTS_OUT, "equal-width": CUTS_OUT, "equal-frequency": CUTS_OUT}
 ONE_MODEL = "model.stope"
 COMMANDS = {
     "info": ["info", "t.csv"],
@@ -37,8 +39,8 @@ COMMANDS = {
     "normalize": ["normalize", "t.csv", "--method", "interquartile"],
     "pca": ["pca", "t.csv", "--target", "y", "--ignore", "n", "--n-components", "2"],
     "lsq": ["lsq", "t.csv", "--target", "a1", "--ignore", "n,y"],
-    **{f"discretize {m}": ["discretize", "t.csv", "--target", "y", "--ignore", "n", "--method", m, "--cuts-out", "-"]
-       for m in CUTS},
+    **{f"discretize {m}": ["discretize", "t.csv", "--target", "y", "--ignore", "n", "--method", m, *out]
+       for m, out in CUTS.items()},
     "tree": ["tree", "t.csv", "--target", "y", "--max-depth", "8"],
     "tree --cv": ["tree", "t.csv", "--target", "y", "--max-depth", "4", "--cv", "3"],
     "tree to a model": ["tree", "t.csv", "--target", "y", "--max-depth", "8", "--model-out", ONE_MODEL],
@@ -50,7 +52,7 @@ COMMANDS = {
     "convert from gz": ["convert", "t.csv.gz", "-"],
     "gen": ["gen", "blobs", "100", "20000"],
     "ata": ["ata", "t.gram"],
-    "check": ["check", "t.gram"],
+    "check": ["check", "t.gram", "t.ata"],
 }
 
 
@@ -69,7 +71,7 @@ def make_files(program, folder, shape):
     rows, numbers, values, classes = SHAPES[shape]
     write_table(folder / "t.csv", rows, numbers, values, classes, 1)
     write_table(folder / "few.csv", 20, numbers, values, classes, 2)
-    for command in (["convert", "t.csv", "t.arff"], ["convert", "t.csv", "t.csv.gz"], ["gen", "2000", "2000", "-o", "t.gram"],
+    for command in (["convert", "t.csv", "t.arff"], ["convert", "t.csv", "t.csv.gz"], ["gen", "2000", "2000", "-o", "t.gram"], ["ata", "t.gram", "-o", "t.ata"],
                     ["classify", "t.csv", "--target", "y", "--model-out", "knn.stope"],
                     ["tree", "t.csv", "--target", "y", "--max-depth", "8", "--model-out", "tree.stope", "-q"]):
         subprocess.run([program, *command], cwd=folder, check=True, stdout=subprocess.DEVNULL)
@@ -131,7 +133,7 @@ def main():
                     continue
                 cells, notes, longest = [], [], 0.0
                 for limit in LIMITS:
-                    full = [program, *words, "--progress", "no", "-j", "2", "--memory-limit", str(limit)]
+                    full = [program, *words, "--progress", "no", "-j", "8", "--memory-limit", str(limit)]
                     peak, code, seconds, error = measure(full, folder)
                     wrong = verdict(peak, limit, code, error)
                     longest = max(longest, seconds)

@@ -113,14 +113,15 @@ void Session::hold(std::initializer_list<const Table*> tables, std::int64_t more
   std::int64_t held = more;
   std::string names;
   for (const Table* table : tables) {
-    held += table->bytes_in_memory();
+    held += table->bytes_in_memory() + std::ssize(table->columns) * kColumnBytes;
     names += (names.empty() ? "" : " and ") + one_line(table->source);
   }
   if (held >= memory_limit_) {
     Place place;
     place.bytes = held + 1;
     throw Error(ErrorCode::out_of_memory,
-                names + ": the nominal values and results that stay in memory take " + std::to_string(held) + " bytes",
+                names + ": the columns, the nominal values and the results that stay in memory take " +
+                    std::to_string(held) + " bytes",
                 place);
   }
   run_.memory_limit = memory_limit_ - held;

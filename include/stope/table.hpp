@@ -61,6 +61,10 @@ Column column_of(std::string name, Buffer<double> data, ValueType type = ValueTy
 Column column_of(std::string name, Buffer<float> data, ValueType type = ValueType::real);
 Column column_of(std::string name, Buffer<std::int32_t> codes, Values values, ValueType type = ValueType::polynominal);
 
+/// Memory that a column takes besides its values, at most: its descriptor and name, in the table and in the copies that
+/// readers and jobs make of them, and the allocator's bookkeeping.
+inline constexpr std::int64_t kColumnBytes = 1200;
+
 /// A rectangular set of columns with unique names.
 struct Table {
   std::vector<Column> columns;

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <span>
 
+#include "base/checked.hpp"
 #include "base/progress.hpp"
 #include "base/thread_pool.hpp"
 #include "device/auto_gpu.hpp"
@@ -18,7 +19,9 @@
 #include "discretize/scorer.hpp"
 #include "discretize/stage_columns.hpp"
 #include "discretize/value_order.hpp"
+#include "stope/buffer.hpp"
 #include "stope/error.hpp"
+#include "table/column_memory.hpp"
 
 namespace stope::discretize {
 namespace {
@@ -54,14 +57,14 @@ class Search {
 // The work of one thread on its columns.
 class Worker {
  public:
-  Worker(const Search& search, const PermutationTest* permutations, std::vector<AttributeBest>& best)
+  Worker(const Search& search, const PermutationTest* permutations, std::vector<AttributeBest>& best, Storage storage)
       : search_(search),
         problem_(search.problem()),
         permutations_(permutations),
         best_(best),
-        sorter_(search.kernels(), problem_.n_rows, search.ranks()),
-        rows_(static_cast<std::size_t>(problem_.n_rows)),
-        differs_(rows_.size()) {
+        sorter_(search.kernels(), problem_.n_rows, search.ranks(), storage),
+        rows_(problem_.n_rows, storage),
+        differs_(problem_.n_rows, storage) {
     if (permutations != nullptr) tally_ = permutations->make_tally();
   }
 
@@ -125,8 +128,7 @@ class Worker {
     if (found.position < 0) return;
     best.found = true;
     best.worth = found.worth;
-    best.cut = cut_of(attribute, rows_[static_cast<std::size_t>(found.position)],
-                      rows_[static_cast<std::size_t>(found.position) + 1]);
+    best.cut = cut_of(attribute, rows_[found.position], rows_[found.position + 1]);
   }
 
   static double cut_of(const Attribute& attribute, std::uint32_t low, std::uint32_t high) {
@@ -151,8 +153,8 @@ class Worker {
   const PermutationTest* permutations_;
   std::vector<AttributeBest>& best_;
   GroupSorter sorter_;
-  std::vector<std::uint32_t> rows_;
-  std::vector<std::uint8_t> differs_;
+  Buffer<std::uint32_t> rows_;
+  Buffer<std::uint8_t> differs_;
   PermutationTest::Tally tally_;
 };
 
@@ -215,7 +217,9 @@ BestCutRun best_cut_of_each(const DecisionProblem& problem, Criterion criterion,
   const Search search(
       problem, criterion,
       choice.backend == device::Backend::cuda ? device::choose_cpu_backend("").backend : choice.backend);
-  ThreadPool pool(run.threads);
+  const std::int64_t bytes = checked::mul(problem.n_rows, kSorterBytesPerRow);
+  const Storage storage = storage_within(bytes, memory_budget(run));
+  ThreadPool pool(threads_within(bytes, run));
   if (result.report.backend.empty()) {
     result.report.backend = search.kernels() == nullptr ? choice.name : search.kernels()->name;
     if (choice.forced) result.report.reason = choice.reason;
@@ -236,7 +240,7 @@ BestCutRun best_cut_of_each(const DecisionProblem& problem, Criterion criterion,
     const std::int64_t times = permutations ? permutations->in_round() : 1;
     const auto look_at = [&](std::int64_t begin, std::int64_t end, int number, const Crew& crew) {
       auto& worker = workers[static_cast<std::size_t>(number)];
-      if (!worker) worker = std::make_unique<Worker>(search, permutations.get(), result.best);
+      if (!worker) worker = std::make_unique<Worker>(search, permutations.get(), result.best, storage);
       worker->run(std::span(wanted).subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin)),
                   crew);
       progress.add((end - begin) * times);

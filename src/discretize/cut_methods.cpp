@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <numeric>
+#include <string>
 
 #include "base/checked.hpp"
+#include "base/memory.hpp"
 #include "base/progress.hpp"
 #include "base/thread_pool.hpp"
 #include "discretize/crew.hpp"
@@ -12,7 +14,9 @@
 #include "discretize/md_global.hpp"
 #include "discretize/problem.hpp"
 #include "discretize/sorted_rows.hpp"
+#include "stope/buffer.hpp"
 #include "stope/error.hpp"
+#include "table/column_memory.hpp"
 
 namespace stope::discretize {
 namespace {
@@ -32,23 +36,32 @@ std::unique_ptr<IntervalMethod> make_method(const DecisionProblem& problem, cons
 // One thread's memory.
 struct Scratch {
   SortScratch sort;
-  std::vector<std::uint32_t> rows;
+  Buffer<std::uint32_t> rows;
   SortedValues column;
 };
 
+constexpr std::int64_t kScratchBytesPerRow = kSortBytesPerRow + std::int64_t{sizeof(std::uint32_t)} +
+                                             std::int64_t{sizeof(double) + sizeof(std::int32_t) + sizeof(std::int64_t)};
+
+void allocate(std::int64_t n_rows, Storage storage, Scratch& scratch) {
+  if (scratch.rows.size() == n_rows) return;
+  scratch.sort.storage = storage;
+  scratch.rows = Buffer<std::uint32_t>(n_rows, storage);
+  scratch.column.values = Buffer<double>(n_rows, storage);
+  scratch.column.classes = Buffer<std::int32_t>(n_rows, storage);
+  scratch.column.weights = Buffer<std::int64_t>(n_rows, storage);
+}
+
 void sort_present(const DecisionProblem& problem, const Attribute& attribute, Scratch& scratch) {
-  scratch.rows.resize(static_cast<std::size_t>(problem.n_rows));
   SortedValues& column = scratch.column;
-  column.values.clear();
-  column.classes.clear();
-  column.weights.clear();
+  column.n = 0;
   attribute.with_numbers([&](const auto* x) {
     sort_rows(x, problem.n_rows, scratch.rows.data(), scratch.sort);
     for (const std::uint32_t row : scratch.rows) {
       if (x[row] != x[row]) continue;
-      column.values.push_back(static_cast<double>(x[row]));
-      if (!problem.classes.empty()) column.classes.push_back(problem.class_of[row]);
-      column.weights.push_back(problem.weight(row));
+      column.values[column.n] = static_cast<double>(x[row]);
+      if (!problem.classes.empty()) column.classes[column.n] = problem.class_of[row];
+      column.weights[column.n++] = problem.weight(row);
     }
   });
 }
@@ -67,7 +80,12 @@ AttributeCuts every_value(const Attribute& attribute, std::int64_t n_rows) {
 CutSet each_by_itself(const DecisionProblem& problem, const DiscretizeOptions& options, const RunOptions& run) {
   const std::unique_ptr<IntervalMethod> method = make_method(problem, options);
   CutSet cuts(problem.attributes.size());
-  ThreadPool pool(run.threads);
+  const std::int64_t of_column = checked::mul(problem.n_rows, kScratchBytesPerRow);
+  const std::int64_t of_method = method->bytes(problem.n_rows);
+  const Storage storage = storage_within(of_column, memory_budget(run));
+  require_memory("this method of discretization, with " + std::to_string(problem.n_rows) + " rows, needs", of_method,
+                 run);
+  ThreadPool pool(threads_within(checked::add(of_column, of_method), run));
   std::vector<Scratch> scratch(static_cast<std::size_t>(pool.size()));
   PhaseProgress progress(run, "cuts", checked::mul(problem.n_attributes(), problem.n_rows));
   const auto find = [&](std::int64_t begin, std::int64_t end, int worker) {
@@ -79,6 +97,7 @@ CutSet each_by_itself(const DecisionProblem& problem, const DiscretizeOptions& o
       if (attribute.symbolic) {
         found = every_value(attribute, problem.n_rows);
       } else {
+        allocate(problem.n_rows, storage, mine);
         sort_present(problem, attribute, mine);
         found = {attribute.name, false, method->cuts(mine.column, task), {}};
       }

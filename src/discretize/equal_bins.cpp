@@ -1,8 +1,10 @@
 // Bins of equal width and of equal frequency. Neither looks at the classes.
 #include <algorithm>
 #include <cmath>
+#include <span>
 #include <string>
 
+#include "base/checked.hpp"
 #include "discretize/interval_method.hpp"
 #include "discretize/value_order.hpp"
 #include "stope/error.hpp"
@@ -24,11 +26,14 @@ class EqualWidth final : public IntervalMethod {
  public:
   explicit EqualWidth(std::int64_t n_bins) : n_bins_(n_bins) { check_bins(n_bins); }
 
+  std::int64_t bytes(std::int64_t /*n_rows*/) const override { return 0; }
+
   std::vector<double> cuts(const SortedValues& column, TaskProgress& /*progress*/) const override {
     const auto finite = [](double x) { return std::isfinite(x); };
-    const auto first = std::find_if(column.values.begin(), column.values.end(), finite);
-    if (first == column.values.end()) return {};
-    const double low = *first, high = *std::find_if(column.values.rbegin(), column.values.rend(), finite);
+    const std::span<const double> values(column.values.data(), static_cast<std::size_t>(column.size()));
+    const auto first = std::find_if(values.begin(), values.end(), finite);
+    if (first == values.end()) return {};
+    const double low = *first, high = *std::find_if(values.rbegin(), values.rend(), finite);
     const auto bins = static_cast<double>(n_bins_);
     std::vector<double> found;
     for (std::int64_t i = 1; i < n_bins_; ++i) {
@@ -51,9 +56,12 @@ class EqualFrequency final : public IntervalMethod {
  public:
   explicit EqualFrequency(std::int64_t n_bins) : n_bins_(n_bins) { check_bins(n_bins); }
 
+  std::int64_t bytes(std::int64_t n_rows) const override { return checked::mul(n_rows, sizeof(std::int64_t)); }
+
   std::vector<double> cuts(const SortedValues& column, TaskProgress& /*progress*/) const override {
     const std::int64_t n = column.size();
     std::vector<std::int64_t> boundaries;  // rows before each of them
+    boundaries.reserve(static_cast<std::size_t>(n));
     for (std::int64_t i = 0; i + 1 < n; ++i) {
       if (column.differs(i)) boundaries.push_back(i + 1);
     }

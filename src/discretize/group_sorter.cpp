@@ -33,8 +33,9 @@ ClassRanks::ClassRanks(const DecisionProblem& problem) {
   }
 }
 
-GroupSorter::GroupSorter(const NetworkKernels* kernels, std::int64_t n_rows, const ClassRanks& ranks)
+GroupSorter::GroupSorter(const NetworkKernels* kernels, std::int64_t n_rows, const ClassRanks& ranks, Storage storage)
     : kernels_(n_rows <= kNetworkRows ? kernels : nullptr), reference_(kernels == nullptr), n_(n_rows), ranks_(ranks) {
+  scratch_.storage = storage;
   if (kernels_ == nullptr) return;
   lanes_ = kernels_->lanes;
   words_ = Buffer<std::uint64_t>(n_ * lanes_);
@@ -98,6 +99,7 @@ void GroupSorter::order_of(int lane, std::uint32_t* rows, std::uint8_t* differs,
     std::stable_sort(rows, rows + n_,
                      [x](std::uint32_t a, std::uint32_t b) { return order_key(x[a]) < order_key(x[b]); });
     for (std::int64_t i = 0; i + 1 < n_; ++i) differs[i] = order_key(x[rows[i]]) != order_key(x[rows[i + 1]]) ? 1 : 0;
+    if (n_ > 0) differs[n_ - 1] = 0;
   });
 }
 

@@ -23,11 +23,16 @@ struct ClassRanks {
   explicit ClassRanks(const DecisionProblem& problem);
 };
 
+/// Bytes per row that a sorter of long columns holds, with the order that order_of() fills in.
+inline constexpr std::int64_t kSorterBytesPerRow =
+    kSortBytesPerRow + std::int64_t{sizeof(std::uint32_t)} + std::int64_t{sizeof(std::uint8_t)};
+
 /// The sorter of one thread.
 class GroupSorter {
  public:
   /// `kernels` may be null; `ranks` must outlive the sorter.
-  GroupSorter(const NetworkKernels* kernels, std::int64_t n_rows, const ClassRanks& ranks);
+  GroupSorter(const NetworkKernels* kernels, std::int64_t n_rows, const ClassRanks& ranks,
+              Storage storage = Storage::memory);
 
   /// How many columns sort() takes: 1 unless the network sorts columns of this length.
   int lanes() const { return lanes_; }

@@ -7,6 +7,7 @@
 
 #include "base/progress.hpp"
 #include "discretize/problem.hpp"
+#include "stope/buffer.hpp"
 #include "stope/discretize.hpp"
 
 namespace stope::discretize {
@@ -14,12 +15,13 @@ namespace stope::discretize {
 /// The present values of an attribute in ascending order, and the class and weight of each. A method that does not look
 /// at classes gets none.
 struct SortedValues {
-  std::vector<double> values;
-  std::vector<std::int32_t> classes;
-  std::vector<std::int64_t> weights;  ///< 1 each, or in kWeightUnit
+  Buffer<double> values;
+  Buffer<std::int32_t> classes;
+  Buffer<std::int64_t> weights;  ///< 1 each, or in kWeightUnit
+  std::int64_t n = 0;            ///< of the values; the buffers have room for more
 
-  std::int64_t size() const { return static_cast<std::int64_t>(values.size()); }
-  double at(std::int64_t i) const { return values[static_cast<std::size_t>(i)]; }
+  std::int64_t size() const { return n; }
+  double at(std::int64_t i) const { return values[i]; }
   bool differs(std::int64_t i) const { return at(i) != at(i + 1); }
 };
 
@@ -27,6 +29,8 @@ struct SortedValues {
 class IntervalMethod {
  public:
   virtual ~IntervalMethod() = default;
+  /// Bytes that cuts() holds at most for a column of n_rows, beside the column.
+  virtual std::int64_t bytes(std::int64_t n_rows) const = 0;
   /// Returns ascending cuts; none where there is no value. Polls and tells by `progress`.
   virtual std::vector<double> cuts(const SortedValues& column, TaskProgress& progress) const = 0;
 };

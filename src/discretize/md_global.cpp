@@ -9,15 +9,16 @@
 
 #include <algorithm>
 #include <numeric>
-#include <unordered_map>
 
 #include "base/checked.hpp"
 #include "base/memory.hpp"
 #include "base/progress.hpp"
 #include "base/thread_pool.hpp"
+#include "discretize/group_sorter.hpp"
 #include "discretize/sorted_rows.hpp"
 #include "discretize/value_order.hpp"
 #include "stope/error.hpp"
+#include "table/column_memory.hpp"
 
 namespace stope::discretize {
 namespace {
@@ -31,6 +32,38 @@ struct Blocks {
   std::vector<std::int32_t> block_of, cell_of;        // for each row
   std::vector<std::int64_t> block_total, cell_total;  // rows, or weights
   std::vector<char> open;                             // for each row: its block holds several classes
+};
+
+// Bytes of these, and of their Halves, if every row is a block. Totals are vectors that grow.
+constexpr std::int64_t kBlockBytesPerRow = 75;
+
+// Bytes per row that one thread holds: it sorts, then counts.
+constexpr std::int64_t kThreadBytesPerRow = std::max<std::int64_t>(kSorterBytesPerRow, 2 * sizeof(std::int64_t));
+
+// The parts of blocks, or cells, that are divided. They are numbered as their first rows come.
+class Halves {
+ public:
+  /// Takes the totals of the whole ones, and makes them those of the halves.
+  explicit Halves(std::vector<std::int64_t>& totals) : numbers_(2 * totals.size(), -1), totals_(totals) {
+    totals_.clear();
+  }
+
+  /// Adds a row of the block `of`, which becomes its half's number. Returns whether that half is new.
+  bool add(std::int32_t& of, bool is_right, std::int64_t weight) {
+    std::int32_t& number = numbers_[2 * static_cast<std::size_t>(of) + (is_right ? 1 : 0)];
+    const bool is_new = number < 0;
+    if (is_new) {
+      number = static_cast<std::int32_t>(totals_.size());
+      totals_.push_back(0);
+    }
+    totals_[static_cast<std::size_t>(number)] += weight;
+    of = number;
+    return is_new;
+  }
+
+ private:
+  std::vector<std::int32_t> numbers_;
+  std::vector<std::int64_t>& totals_;
 };
 
 // One thread's counters.
@@ -51,21 +84,26 @@ bool beats(const Choice& a, const Choice& b) {
 class GlobalSearch {
  public:
   GlobalSearch(const DecisionProblem& problem, const RunOptions& run)
-      : problem_(problem), run_(run), pool_(run.threads) {
+      : problem_(problem), run_(run), pool_(threads_within(checked::mul(problem.n_rows, kThreadBytesPerRow), run)) {
     if (problem.n_rows >= static_cast<std::int64_t>(kLastOfValue)) {
       throw Error(ErrorCode::unsupported, "the global method takes at most 2147483647 rows");
     }
-    const std::int64_t bytes =
-        checked::mul(checked::mul(problem.n_rows, problem.n_attributes()), sizeof(std::uint32_t));
-    require_memory("the orders of all columns, for the global method, need", bytes, run);
+    require_memory(
+        "the orders of all columns and the blocks of rows, for the global method, need",
+        checked::mul(problem.n_rows,
+                     checked::add(checked::mul(problem.n_attributes(), sizeof(std::uint32_t)), kBlockBytesPerRow)),
+        run);
     orders_.resize(problem.attributes.size());
     scratch_.resize(static_cast<std::size_t>(pool_.size()));
     counters_.resize(scratch_.size());
+    const Storage storage = storage_within(checked::mul(problem.n_rows, kThreadBytesPerRow), memory_budget(run));
+    for (SortScratch& scratch : scratch_) scratch.storage = storage;
     const PhaseProgress phase(run, "sort", 0);
     pool_.parallel_for(problem.n_attributes(), run.cancel, [&](std::int64_t a, int worker) {
       make_order(problem_.attributes[static_cast<std::size_t>(a)], orders_[static_cast<std::size_t>(a)],
                  scratch_[static_cast<std::size_t>(worker)]);
     });
+    scratch_.clear();
     divide([](std::int64_t) { return false; });
     const auto all = static_cast<Int128>(problem.total) * problem.total;
     bounds_.assign(problem.attributes.size(), all);
@@ -231,32 +269,21 @@ class GlobalSearch {
   template <class Right>
   void divide(const Right& right) {
     const std::int64_t n = problem_.n_rows;
-    if (blocks_.block_of.empty()) blocks_.block_of.assign(static_cast<std::size_t>(n), 0);
-    blocks_.cell_of.resize(blocks_.block_of.size());
-    blocks_.open.resize(blocks_.block_of.size());
-    std::unordered_map<std::int64_t, std::int32_t> new_blocks, new_cells;
+    if (blocks_.block_of.empty()) {
+      blocks_.block_of.assign(static_cast<std::size_t>(n), 0);
+      blocks_.block_total.resize(1);
+      blocks_.cell_of.assign(problem_.class_of.begin(), problem_.class_of.end());
+      blocks_.cell_total.resize(static_cast<std::size_t>(problem_.n_classes()));
+      blocks_.open.resize(blocks_.block_of.size());
+    }
+    Halves blocks(blocks_.block_total), cells(blocks_.cell_total);
     std::vector<std::int32_t> n_classes;  // classes of each block
-    blocks_.block_total.clear();
-    blocks_.cell_total.clear();
     for (std::int64_t row = 0; row < n; ++row) {
       const auto at = static_cast<std::size_t>(row);
-      const std::int64_t key = std::int64_t{2} * blocks_.block_of[at] + (right(row) ? 1 : 0);
-      const auto [block, is_new_block] = new_blocks.try_emplace(key, static_cast<std::int32_t>(new_blocks.size()));
-      if (is_new_block) {
-        blocks_.block_total.push_back(0);
-        n_classes.push_back(0);
-      }
-      const std::int32_t b = block->second;
-      const std::int64_t cell_key = b * problem_.n_classes() + problem_.class_of[row];
-      const auto [cell, is_new_cell] = new_cells.try_emplace(cell_key, static_cast<std::int32_t>(new_cells.size()));
-      if (is_new_cell) {
-        blocks_.cell_total.push_back(0);
-        ++n_classes[static_cast<std::size_t>(b)];
-      }
-      blocks_.block_of[at] = b;
-      blocks_.cell_of[at] = cell->second;
-      blocks_.block_total[static_cast<std::size_t>(b)] += problem_.weight(row);
-      blocks_.cell_total[static_cast<std::size_t>(cell->second)] += problem_.weight(row);
+      const bool is_right = right(row);
+      const std::int64_t weight = problem_.weight(row);
+      if (blocks.add(blocks_.block_of[at], is_right, weight)) n_classes.push_back(0);
+      if (cells.add(blocks_.cell_of[at], is_right, weight)) ++n_classes[static_cast<std::size_t>(blocks_.block_of[at])];
     }
     for (std::size_t row = 0; row < blocks_.open.size(); ++row) {
       blocks_.open[row] = n_classes[static_cast<std::size_t>(blocks_.block_of[row])] > 1 ? 1 : 0;

@@ -3,6 +3,7 @@
 // description.
 #include <algorithm>
 
+#include "base/checked.hpp"
 #include "discretize/cut_scan.hpp"
 #include "discretize/interval_method.hpp"
 #include "discretize/value_order.hpp"
@@ -49,6 +50,11 @@ class Mdlp final : public IntervalMethod {
         unit_(problem.weighted ? kWeightUnit : 1.0),
         information_(problem.weighted ? 0 : problem.n_rows) {}
 
+  std::int64_t bytes(std::int64_t /*n_rows*/) const override {
+    constexpr std::int64_t kPerClass = 8 * sizeof(std::int64_t);  // of an interval, its parts, and what the scan keeps
+    return checked::mul(static_cast<std::int64_t>(n_classes_), kPerClass);  // cuts that pay are few
+  }
+
   std::vector<double> cuts(const SortedValues& column, TaskProgress& progress) const override {
     std::vector<double> found;
     std::vector<Interval> open = {{0, column.size()}};  // a stack: a chain of cuts may be as long as the column
@@ -76,8 +82,8 @@ class Mdlp final : public IntervalMethod {
     const std::int64_t n = interval.end - interval.begin;
     if (n < 2) return -1;
     Counts both(n_classes_);
-    const auto class_at = [&](std::int64_t i) { return column.classes[static_cast<std::size_t>(interval.begin + i)]; };
-    const auto weight_at = [&](std::int64_t i) { return column.weights[static_cast<std::size_t>(interval.begin + i)]; };
+    const auto class_at = [&](std::int64_t i) { return column.classes[interval.begin + i]; };
+    const auto weight_at = [&](std::int64_t i) { return column.weights[interval.begin + i]; };
     for (std::int64_t i = 0; i < n; ++i) both.add(class_at(i), weight_at(i));
     if (both.n_present() < 2.0) return -1;
     EntropyScan scan(both.of_class, both.total, information_);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 #include <vector>
 
 #include "discretize/value_order.hpp"
@@ -22,7 +23,7 @@ class RadixSort {
  public:
   RadixSort(SortScratch& scratch, const Crew& crew, int n_parts)
       : keys_(scratch.keys), other_(scratch.other), counts_(scratch.counts), crew_(crew), n_parts_(n_parts) {
-    other_.resize(keys_.size());
+    if (other_.size() != keys_.size()) other_ = Buffer<std::uint64_t>(keys_.size(), scratch.storage);
     counts_.resize(static_cast<std::size_t>(n_parts));
   }
 
@@ -36,7 +37,7 @@ class RadixSort {
       if (n_parts_ > 1) crew_.each(n_parts_, [&](int part) { count(part, low, d, d + 1); });
       if (!make_places(static_cast<std::size_t>(d))) continue;
       crew_.each(n_parts_, [&](int part) { move(part, low + d * kDigitBits, static_cast<std::size_t>(d)); });
-      keys_.swap(other_);
+      std::swap(keys_, other_);
     }
   }
 
@@ -62,7 +63,7 @@ class RadixSort {
         counts[digit][value] = begin;
         begin += n;
       }
-      if (begin - before == keys_.size()) return false;
+      if (begin - before == static_cast<std::uint64_t>(keys_.size())) return false;
     }
     return true;
   }
@@ -71,13 +72,13 @@ class RadixSort {
     auto& places = counts_[static_cast<std::size_t>(part)][digit];
     const std::uint64_t* const end = keys_.data() + begin_of(part + 1);
     for (const std::uint64_t* key = keys_.data() + begin_of(part); key != end; ++key) {
-      other_[places[(*key >> shift) & kDigitMask]++] = *key;
+      other_[std::int64_t{places[(*key >> shift) & kDigitMask]++}] = *key;
     }
   }
 
-  std::int64_t begin_of(int part) const { return part_begin(static_cast<std::int64_t>(keys_.size()), n_parts_, part); }
+  std::int64_t begin_of(int part) const { return part_begin(keys_.size(), n_parts_, part); }
 
-  std::vector<std::uint64_t>&keys_, &other_;
+  Buffer<std::uint64_t>&keys_, &other_;
   std::vector<SortScratch::Counts>& counts_;
   const Crew& crew_;
   int n_parts_;
@@ -98,7 +99,7 @@ class Sorter {
   }
 
   void run(std::uint32_t* rows, std::uint8_t* differs) {
-    keys_.resize(static_cast<std::size_t>(n_));
+    if (keys_.size() != n_) keys_ = Buffer<std::uint64_t>(n_, scratch_.storage);
     const std::uint64_t varying = fill();
     if (n_ < kFewRows) {
       std::sort(keys_.begin(), keys_.end());
@@ -112,7 +113,7 @@ class Sorter {
   }
 
  private:
-  std::uint64_t word(std::int64_t i) const { return keys_[static_cast<std::size_t>(i)]; }
+  std::uint64_t word(std::int64_t i) const { return keys_[i]; }
   std::uint32_t row_at(std::int64_t i) const { return static_cast<std::uint32_t>(word(i) & row_mask_); }
 
   // Calls work(part, begin, end) for every part of the words. If words are in order, those with the same bits above
@@ -144,7 +145,7 @@ class Sorter {
       std::uint64_t here = 0;
       for (std::int64_t row = begin; row < end; ++row) {
         const std::uint64_t key = word_of(row);
-        keys_[static_cast<std::size_t>(row)] = key;
+        keys_[row] = key;
         here |= key ^ first;
       }
       varying[static_cast<std::size_t>(part)] = here & ~row_mask_;
@@ -227,7 +228,7 @@ class Sorter {
   const T* x_;
   std::int64_t n_;
   SortScratch& scratch_;
-  std::vector<std::uint64_t>& keys_;
+  Buffer<std::uint64_t>& keys_;
   const Crew& crew_;
   int n_parts_;
   int row_bits_;

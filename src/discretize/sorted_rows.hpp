@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "discretize/crew.hpp"
+#include "stope/buffer.hpp"
 
 namespace stope::discretize {
 
@@ -14,9 +15,13 @@ inline constexpr int kDigitBits = 11, kMostDigits = (64 + kDigitBits - 1) / kDig
 /// Memory that one thread, or crew, keeps between columns.
 struct SortScratch {
   using Counts = std::array<std::array<std::uint32_t, 1 << kDigitBits>, kMostDigits>;
-  std::vector<std::uint64_t> keys, other;
+  Storage storage = Storage::memory;
+  Buffer<std::uint64_t> keys, other;
   std::vector<Counts> counts;  ///< for every part of the keys: how often each digit occurs
 };
+
+/// Bytes that it grows to, per row.
+inline constexpr std::int64_t kSortBytesPerRow = 2 * sizeof(std::uint64_t);
 
 /// Fills rows[0 .. n), n <= kMostRows, and, unless null, differs[0 .. n): whether the next row in order has another
 /// value (0 for the last). It is a radix sort of 64-bit words, each the leading bits of a value's key above its row.

@@ -84,6 +84,7 @@ class ArffReader {
     for (ArffAttribute& attribute : header.attributes) cells_.push_back({std::move(attribute), {}, {}, {}});
     n_rows_ = scanner_.count_lines();
     planned_bytes_ = text_.converted.size();
+    plan(checked::mul(std::ssize(cells_), kColumnBytes));
     std::int64_t row_bytes = 0;
     for (const Cells& cells : cells_) {
       row_bytes += cells.coded() ? 4 : 8;

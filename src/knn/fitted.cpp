@@ -32,6 +32,12 @@ namespace {
 
 constexpr std::int64_t kStrip = 4096;  // rows encoded at once where they are not held
 
+// The same where many threads do it at a time: fewer rows of a wide table, so that a strip takes 8 MB at most.
+std::int64_t strip_of_thread(std::int64_t width) {
+  constexpr std::int64_t kMostValues = std::int64_t{1} << 20;
+  return std::clamp<std::int64_t>(kMostValues / std::max<std::int64_t>(width, 1), 1, kStrip);
+}
+
 }  // namespace
 
 Fitted::Fitted(const Table& train, const KnnOptions& options, const RunOptions& run)
@@ -66,7 +72,7 @@ void Fitted::finish(ThreadPool& pool, const RunOptions& run) {
   take_given_ranges();
   if (lent()) sum_of_some_ = sum_of_some_rows();
   const RowVisitor visit_rows = [&](const std::function<void(const double*, std::int64_t)>& visit) {
-    Buffer<double> strip(resident() ? 0 : kStrip * width());
+    Buffer<double> strip(resident() ? 0 : checked::mul(std::min(kStrip, train_.n_rows), width()));
     for (std::int64_t begin = 0; begin < train_.n_rows; begin += kStrip) {
       run.cancel.check();
       const std::int64_t n = std::min(kStrip, train_.n_rows - begin);
@@ -286,7 +292,7 @@ void Fitted::add_extremes(std::int64_t begin, std::int64_t n, Extremes& extremes
     low.assign(attributes_.size(), kInfinity);
     high.assign(attributes_.size(), -kInfinity);
     missing.assign(attributes_.size(), 0);
-    strip = Buffer<double>(resident() ? 0 : kStrip * width());
+    strip = Buffer<double>(resident() ? 0 : std::min(strip_of_thread(width()), train_.n_rows) * width());
   }
   const double* value = strip_rows(begin, n, strip.data());
   if (lent()) sum += row_sum(value, begin, n, width());
@@ -301,8 +307,9 @@ void Fitted::add_extremes(std::int64_t begin, std::int64_t n, Extremes& extremes
 
 void Fitted::describe_attributes(ThreadPool& pool, const CancelToken& cancel) {
   std::vector<Extremes> of_worker(static_cast<std::size_t>(pool.size()));
-  pool.parallel_for(checked::ceil_div(train_.n_rows, kStrip), cancel, [&](std::int64_t task, int worker) {
-    add_extremes(task * kStrip, std::min(kStrip, train_.n_rows - task * kStrip),
+  const std::int64_t strip = strip_of_thread(width());
+  pool.parallel_for(checked::ceil_div(train_.n_rows, strip), cancel, [&](std::int64_t task, int worker) {
+    add_extremes(task * strip, std::min(strip, train_.n_rows - task * strip),
                  of_worker[static_cast<std::size_t>(worker)]);
   });
   for (const Extremes& extremes : of_worker) sum_ += extremes.sum;

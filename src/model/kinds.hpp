@@ -16,8 +16,8 @@ inline constexpr std::string_view kTree = "tree";
 inline constexpr std::string_view kCuts = "cuts";
 inline constexpr std::string_view kNormalization = "normalization";
 
-/// The model, whatever its kind. Throws invalid_data.
-Model model_of(const Content& content);
+/// The model, whatever its kind. Throws invalid_data, and out_of_memory beyond the run's limit.
+Model model_of(const Content& content, const RunOptions& run);
 
 void put_neighbors(const NeighborsModel& model, Content& content);
 NeighborsModel get_neighbors(const Content& content);
@@ -29,7 +29,7 @@ void put_lsq(const LinearModel& model, Content& content);
 LinearModel get_lsq(const Content& content);
 
 void put_tree(const DecisionTree& model, Content& content);
-DecisionTree get_tree(const Content& content);
+DecisionTree get_tree(const Content& content, const RunOptions& run);
 
 void put_cuts(const CutsModel& model, Content& content);
 CutsModel get_cuts(const Content& content);

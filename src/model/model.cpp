@@ -36,7 +36,7 @@ void put(const Normalizer& fitted, model::Content& content) {
 
 }  // namespace
 
-Model model::model_of(const Content& content) {
+Model model::model_of(const Content& content, const RunOptions& run) {
   Model model;
   model.columns = content.table(kColumns);
   if (model.columns.n_rows != 0) content.fail("the model's columns have rows");
@@ -47,7 +47,7 @@ Model model::model_of(const Content& content) {
   } else if (content.kind == kLeastSquares) {
     model.fitted = get_lsq(content);
   } else if (content.kind == kTree) {
-    model.fitted = get_tree(content);
+    model.fitted = get_tree(content, run);
   } else if (content.kind == kCuts) {
     model.fitted = get_cuts(content);
   } else if (content.kind == kNormalization) {
@@ -74,7 +74,7 @@ void write_model(OutputFile& file, const Model& model) try {
 }
 
 Model read_model(const std::string& path, const RunOptions& run, Tables tables) try {
-  return model::model_of(model::read_content(io::load_bytes(path, run), run, tables));
+  return model::model_of(model::read_content(io::load_bytes(path, run), run, tables), run);
 } catch (...) {
   rethrow_as_error();
 }
@@ -84,7 +84,7 @@ Model read_model(const ModelBytes& bytes, const RunOptions& run, Tables tables) 
     throw Error(ErrorCode::invalid_argument, "a model that shares its bytes needs an owner of them");
   }
   const auto size = static_cast<std::int64_t>(bytes.view.size());
-  return model::model_of(model::read_content({bytes.view, bytes.owner, "model", size}, run, tables));
+  return model::model_of(model::read_content({bytes.view, bytes.owner, "model", size}, run, tables), run);
 } catch (...) {
   rethrow_as_error();
 }

@@ -1,6 +1,8 @@
 // Trees as content: their tables and the options with which they were grown.
 #include <limits>
 
+#include "base/checked.hpp"
+#include "base/memory.hpp"
 #include "model/kinds.hpp"
 #include "stope/error.hpp"
 
@@ -45,6 +47,14 @@ TreeOptions options_of(const Content& content) {
   return options;
 }
 
+// The tree holds the counts of all classes in all nodes while their tables are still there.
+void require_room_for_counts(const Content& content, const RunOptions& run) {
+  const std::int64_t n_counts = checked::mul(content.table("nodes").n_rows, content.table("classes").n_rows);
+  std::int64_t bytes = checked::mul(n_counts, sizeof(double));
+  for (const NamedTable& named : content.tables) bytes = checked::add(bytes, named.table.bytes_in_memory());
+  require_memory("the model's tables and the class counts of its nodes need", bytes, run, {content.source});
+}
+
 }  // namespace
 
 void put_tree(const DecisionTree& model, Content& content) {
@@ -56,7 +66,8 @@ void put_tree(const DecisionTree& model, Content& content) {
   for (auto& [name, table] : model.to_tables()) content.tables.push_back({name, std::move(table)});
 }
 
-DecisionTree get_tree(const Content& content) {
+DecisionTree get_tree(const Content& content, const RunOptions& run) {
+  require_room_for_counts(content, run);
   const TreeOptions options = options_of(content);
   std::vector<std::pair<std::string, Table>> tables;
   tables.reserve(content.tables.size());

@@ -38,9 +38,6 @@ void move_columns(const ArrayView& array, const std::vector<ColumnTarget>& targe
 /// is that of the array, never 0. Throws out_of_memory where the columns alone, without values, exceed the budget.
 Table numeric_table(const ArrayView& array, const ArrayOrigin& origin, std::int64_t budget, const RunOptions& run);
 
-/// What a column costs in addition to its values: descriptor, name and the allocator's bookkeeping.
-inline constexpr std::int64_t kColumnBytes = static_cast<std::int64_t>(sizeof(Column)) + 192;
-
 /// Throws out_of_memory, naming the bytes and the budget, unless they fit.
 void require_memory(std::int64_t bytes, std::int64_t budget, const std::string& source);
 

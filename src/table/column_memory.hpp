@@ -1,6 +1,7 @@
 // Memory for the values of a table's columns. It decides whether they lie in memory or in a mapped file.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 
@@ -14,6 +15,14 @@ namespace stope {
 /// for more than its table and often has two tables.
 constexpr Storage storage_within(std::int64_t bytes, std::int64_t budget) {
   return bytes > budget / 2 ? Storage::file : Storage::memory;
+}
+
+/// How many of a run's threads there is room for, if each holds `bytes`; at least 1, whose memory then belongs where
+/// storage_within() says.
+inline int threads_within(std::int64_t bytes, const RunOptions& run) {
+  const std::int64_t asked = run.threads > 0 ? run.threads : available_threads();
+  return static_cast<int>(
+      std::clamp<std::int64_t>(memory_budget(run) / 2 / std::max<std::int64_t>(bytes, 1), 1, asked));
 }
 
 /// Hands out buffers of `n_rows` values for `n_columns` columns whose rows take `row_bytes` together. In memory each

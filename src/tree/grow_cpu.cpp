@@ -6,6 +6,8 @@
 #include "base/progress.hpp"
 #include "base/thread_pool.hpp"
 #include "discretize/value_order.hpp"
+#include "stope/buffer.hpp"
+#include "table/column_memory.hpp"
 #include "tree/grow.hpp"
 #include "tree/node_list.hpp"
 #include "tree/orders.hpp"
@@ -70,7 +72,7 @@ class Growth {
       : problem_(problem),
         options_(options),
         run_(run),
-        pool_(run.threads),
+        pool_(threads_within(bytes_of_thread(problem.n_rows), run)),
         orders_(problem, pool_, run),
         goes_right_(static_cast<std::size_t>(problem.n_rows), 0),
         scans_(static_cast<std::size_t>(pool_.size()), scan),
@@ -97,6 +99,8 @@ class Growth {
  private:
   RowLabels labels() const { return {problem_.class_of.data(), problem_.weighted ? problem_.weights.data() : nullptr}; }
 
+  Storage storage_of_scratch() const { return storage_within(bytes_of_thread(problem_.n_rows), memory_budget(run_)); }
+
   NodeTotals totals(std::int64_t node) const {
     const std::int64_t* const counts = list_.counts(node);
     const std::int64_t n_classes = problem_.n_classes();
@@ -117,7 +121,7 @@ class Growth {
       const auto w = static_cast<std::size_t>(worker);
       RankedRow* const rows = orders_.of(a);
       if (!before.empty()) {
-        scratch_[w].resize(static_cast<std::size_t>(problem_.n_rows));
+        if (scratch_[w].empty()) scratch_[w] = Buffer<RankedRow>(problem_.n_rows, storage_of_scratch());
         partition(rows, before, goes_right_, scratch_[w].data());
       }
       const bool symbolic = problem_.attributes[static_cast<std::size_t>(a)].symbolic;
@@ -224,7 +228,7 @@ class Growth {
   std::vector<std::uint8_t> goes_right_;
   std::int64_t n_levels_ = 0;  // scanned
   std::vector<Scan> scans_;    // one per worker, as the two below
-  std::vector<std::vector<RankedRow>> scratch_;
+  std::vector<Buffer<RankedRow>> scratch_;
   std::vector<std::vector<BestSplit<Value>>> best_;
   NodeList list_;
 };

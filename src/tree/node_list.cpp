@@ -9,13 +9,14 @@
 namespace stope::tree {
 
 std::int64_t NodeList::add(const GrownNode& node, const std::vector<std::int64_t>& counts) {
-  // Copied as the list grows, held by the level that is split, copied to preorder and to the tree.
+  // Nodes and counts are copied as the list grows, held by the level that is split, copied to preorder and to the tree.
   constexpr std::int64_t kCopies = 4;
   const std::int64_t n = std::ssize(nodes_) + 1;
-  const std::int64_t bytes = checked::mul(checked::mul(n, n_classes_), kCopies * std::int64_t{sizeof(std::int64_t)});
+  const std::int64_t each = checked::add(checked::mul(n_classes_, sizeof(std::int64_t)), sizeof(GrownNode));
+  const std::int64_t bytes = checked::mul(checked::mul(n, each), kCopies);
   if (bytes > budget_) {
-    throw Error(ErrorCode::out_of_memory, "the class counts of a tree of " + std::to_string(n) + " nodes or more and " +
-                                              std::to_string(n_classes_) + " classes need more than " +
+    throw Error(ErrorCode::out_of_memory, "a tree of " + std::to_string(n) + " nodes or more and " +
+                                              std::to_string(n_classes_) + " classes needs more than " +
                                               std::to_string(bytes) + " bytes, but the memory limit leaves " +
                                               std::to_string(budget_));
   }

@@ -13,7 +13,7 @@ class NodeList {
  public:
   NodeList(std::int64_t n_classes, const RunOptions& run) : n_classes_(n_classes), budget_(memory_budget(run)) {}
 
-  /// Throws out_of_memory if the counts of all nodes exceed the run's memory limit.
+  /// Throws out_of_memory if all nodes and their counts exceed the run's memory limit.
   std::int64_t add(const GrownNode& node, const std::vector<std::int64_t>& counts);
   GrownNode& node(std::int64_t i) { return nodes_[static_cast<std::size_t>(i)]; }
   const GrownNode& node(std::int64_t i) const { return nodes_[static_cast<std::size_t>(i)]; }

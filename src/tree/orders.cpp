@@ -43,13 +43,12 @@ void sort_codes(const Attribute& attribute, std::int64_t n_rows, RankedRow* out)
 // What one thread needs.
 struct Worker {
   GroupSorter sorter;
-  std::vector<std::uint32_t> rows;
-  std::vector<std::uint8_t> differs;
+  Buffer<std::uint32_t> rows;
+  Buffer<std::uint8_t> differs;
 
-  Worker(const discretize::NetworkKernels* kernels, std::int64_t n_rows, const discretize::ClassRanks& ranks)
-      : sorter(kernels, n_rows, ranks),
-        rows(static_cast<std::size_t>(n_rows)),
-        differs(static_cast<std::size_t>(n_rows), 0) {}
+  Worker(const discretize::NetworkKernels* kernels, std::int64_t n_rows, const discretize::ClassRanks& ranks,
+         Storage storage)
+      : sorter(kernels, n_rows, ranks, storage), rows(n_rows, storage), differs(n_rows, storage) {}
 };
 
 class Sort {
@@ -104,9 +103,8 @@ class Sort {
     crew.each(n_parts, [&](int part) {
       std::uint32_t rank = ranks[static_cast<std::size_t>(part)];
       for (std::int64_t i = part_begin(n, n_parts, part); i < part_begin(n, n_parts, part + 1); ++i) {
-        const auto at = static_cast<std::size_t>(i);
-        out[i] = ranked_row(rank, worker.rows[at]);
-        rank += worker.differs[at];
+        out[i] = ranked_row(rank, worker.rows[i]);
+        rank += worker.differs[i];
       }
     });
   }
@@ -124,10 +122,11 @@ Orders::Orders(const DecisionProblem& problem, ThreadPool& pool, const RunOption
   std::vector<std::unique_ptr<Worker>> workers(static_cast<std::size_t>(pool.size()));
   const std::int64_t n = problem.n_attributes(), n_alone = discretize::columns_of_one_thread(n, n_rows_, pool.size());
   Sort sort(problem, *this);
+  const Storage storage = storage_within(bytes_of_thread(n_rows_), memory_budget(run));
   const PhaseProgress phase(run, "sort", 0);
   const auto sort_columns = [&](std::int64_t begin, std::int64_t end, int worker, const Crew& crew) {
     std::unique_ptr<Worker>& mine = workers[static_cast<std::size_t>(worker)];
-    if (!mine) mine = std::make_unique<Worker>(kernels, n_rows_, ranks);
+    if (!mine) mine = std::make_unique<Worker>(kernels, n_rows_, ranks, storage);
     sort.run(*mine, begin, end, crew);
   };
   discretize::for_tasks_of_columns(

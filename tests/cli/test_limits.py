@@ -30,9 +30,9 @@ def many(tmp_path_factory):
     return folder
 
 
-def peak_of(words, folder, code=0):
+def peak_of(words, folder, code=0, threads=2):
     """Returns the peak memory and the text on stderr of a run."""
-    process = subprocess.Popen([PROGRAM, *map(str, words), "--progress", "no", "-j", "2"], cwd=folder, env=environment(),
+    process = subprocess.Popen([PROGRAM, *map(str, words), "--progress", "no", "-j", str(threads)], cwd=folder, env=environment(),
                                stdout=subprocess.DEVNULL, stderr=(folder / "errors").open("wb"))
     peak = anonymous_peak(process)
     text = (folder / "errors").read_text()
@@ -45,6 +45,7 @@ def peak_of(words, folder, code=0):
     ["stats", "t.csv", "--by", "g", "--json"],
     ["evaluate", "t.csv", "--target", "y", "--holdout", 0.1, "-k", "1..5", "--json"],
     ["classify", "t.csv", "few.csv", "--target", "y", "--proba"],
+    ["discretize", "t.csv", "--target", "y", "--method", "chimerge", "--ignore", "g,n", "--cuts-out", "-"],
 ], ids=lambda words: " ".join(map(str, words)))
 def test_many_groups_and_classes_keep_the_limit(many, words):
     limit = 60_000_000
@@ -67,7 +68,7 @@ def test_statistics_of_more_groups_than_the_limit_has_room_for_are_refused_befor
 
 def test_a_tree_whose_counts_exceed_the_limit_is_refused_with_the_bytes(many):
     peak, text = peak_of(["tree", "t.csv", "--target", "y", "-o", "x.txt", "--memory-limit", "30MB"], many, code=4)
-    assert re.search(r"class counts of a tree of \d+ nodes or more and \d+ classes need more than \d+ bytes", text)
+    assert re.search(r"a tree of \d+ nodes or more and \d+ classes needs more than \d+ bytes", text)
     assert "(--memory-limit 30000000" in text
     assert peak < 30_000_000 + BEYOND_THE_LIMIT
     assert not (many / "x.txt").exists()
@@ -107,3 +108,41 @@ def test_scores_can_be_left_out(many, command):
     assert "scores" in scored.json() and "scores" not in unscored.json()
     assert run(*words, "--scores", "no", cwd=many).out == run(*words, cwd=many).out
     assert "--scores" in run(*words, "--scores", "maybe", cwd=many, code=2).err
+
+
+@pytest.fixture(scope="module")
+def long(tmp_path_factory):
+    """Makes t.csv: 300,000 rows, 16 numbers of few different values, 3 classes y."""
+    folder = tmp_path_factory.mktemp("long")
+    numbers = ",".join(f"a{i}" for i in range(16))
+    lines = [",".join(str((row * (17 + i)) % 499) for i in range(16)) + f",{'pqr'[row % 3]}\n" for row in range(300_000)]
+    (folder / "t.csv").write_text(f"{numbers},y\n" + "".join(lines))
+    return folder
+
+
+@pytest.mark.parametrize("words", [
+    *(["discretize", "t.csv", "--target", "y", "--method", method, "--cuts-out", "-"]
+      for method in ("mdlp", "equal-width", "equal-frequency")),
+    ["discretize", "t.csv", "--target", "y", "--method", "best-cut", "-o", "-"],
+    ["tree", "t.csv", "--target", "y", "--max-depth", "3"],
+], ids=" ".join)
+def test_many_threads_take_no_more_than_the_limit(long, words):
+    limit = 20_000_000
+    peak, _ = peak_of([*words, "--memory-limit", limit], long, threads=16)
+    assert peak < limit + BEYOND_THE_LIMIT
+
+
+def test_what_columns_take_without_values_counts_against_the_limit(tmp_path):
+    names = ",".join(f"a{i}" for i in range(20_000))
+    (tmp_path / "wide.csv").write_text(names + "\n" + ",".join(["1.5"] * 20_000) + "\n")
+    _, text = peak_of(["info", "wide.csv", "--memory-limit", "20MB"], tmp_path, code=4)
+    assert "wide.csv: its columns, without their values, need 24000000 bytes" in text
+    _, text = peak_of(["knn", "wide.csv", "wide.csv", "--memory-limit", "30MB"], tmp_path, code=4)
+    assert re.search(r"of which wide\.csv holds 24160000; 48160000 would do", text)
+
+
+def test_a_tree_model_with_very_many_counts_is_refused(many):
+    words = ["tree", "t.csv", "--target", "y", "--ignore", "g,n", "--max-depth", 8, "--model-out", "tree.stope", "-q"]
+    run(*words, cwd=many)
+    _, text = peak_of(["predict", "tree.stope", "few.csv", "--memory-limit", "12MB"], many, code=4)
+    assert re.search(r"tree\.stope: the model's tables and the class counts of its nodes need \d+ bytes", text)

@@ -50,7 +50,7 @@ TEST(Raw, SizesAndOptions) {
   expect_error(ErrorCode::invalid_argument, "'float16'", [] { read<float>({1}, 1, "float16"); });
   expect_error(ErrorCode::invalid_argument, "did you mean 'float32'", [] { read<float>({1}, 1, "flaot32"); });
   expect_error(ErrorCode::out_of_memory, "exceeds", [] { read<float>({1}, INT64_MAX, "float32"); });
-  expect_error(ErrorCode::out_of_memory, "memory limit", [] { read<float>({}, INT64_MAX / 1024, "float32"); });
+  expect_error(ErrorCode::out_of_memory, "memory limit", [] { read<float>({}, INT64_MAX / 4096, "float32"); });
   expect_error(ErrorCode::unsupported, "row 1, column 1", [] { read<std::int64_t>({1, INT64_MAX}, 1, "int64"); });
 }
 

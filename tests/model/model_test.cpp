@@ -297,7 +297,7 @@ TEST_F(ModelTest, ChangesUnderAFittingChecksumAreErrorsOrModels) {
         std::string changed = whole;
         changed[at] = static_cast<char>(value);
         try {
-          const Model used = model::model_of(content_of(resealed(changed)));
+          const Model used = model::model_of(content_of(resealed(changed)), {});
           if (const auto* tree = std::get_if<DecisionTree>(&used.fitted)) format_tree(*tree, TreeFormat::json);
           ++read;
         } catch (const Error& error) {

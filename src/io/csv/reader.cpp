@@ -8,6 +8,7 @@
 
 #include "base/checked.hpp"
 #include "base/environment.hpp"
+#include "base/memory.hpp"
 #include "base/progress.hpp"
 #include "base/thread_pool.hpp"
 #include "io/csv/guess_warnings.hpp"
@@ -51,6 +52,11 @@ class Reader {
         plan_(make_plan(text_, options, schema)),
         pool_(run.threads) {
     budget_ = std::max<std::int64_t>(0, budget_ - text_.converted.size());
+    const std::int64_t column_bytes = std::ssize(plan_.columns) * kColumnBytes;
+    if (column_bytes > budget_) {
+      refuse_memory("its columns, without their values, need", column_bytes, budget_, {bytes.name});
+    }
+    budget_ -= column_bytes;
     layout_ = {plan_.data_begin, static_cast<std::int64_t>(plan_.columns.size()), plan_.rules.dialect,
                csv::chunk_bytes(tuning)};
   }

@@ -349,7 +349,7 @@ TEST(Csv, ATableBeyondHalfTheBudgetGoesToAFile) {
   for (int i = 0; i < 10000; ++i) text += std::to_string(i) + (i % 3 == 0 ? ",x\n" : ",?\n");
   RunOptions run;
   for (const std::int64_t limit : {240000, 239999}) {  // twice 10,000 x 12 bytes
-    run.memory_limit = limit;
+    run.memory_limit = 2 * kColumnBytes + limit;
     const Table table = read(text, {}, nullptr, run);
     EXPECT_EQ(table.bytes(), 120000 + static_cast<std::int64_t>(sizeof(std::string)) + 1);
     EXPECT_EQ(table.bytes_in_memory(), limit == 240000 ? table.bytes() : table.bytes() - 120000) << limit;
