@@ -33,7 +33,7 @@ class Ata : public Command {
 
   void run(Session& session) override {
     std::optional<OutputFile> file;
-    if (session.wants_data(output_)) file.emplace(output_path(output_));
+    if (session.wants_data(output_)) file.emplace(output_path(output_), session.run().cancel);
     require_backend(session.run());
     const GramFile gram = session.timed("read", [&] { return read_gram_file(input_, session.run()); });
     session.hold({}, gram.held);

@@ -40,7 +40,7 @@ class Check : public Command {
     }
     std::optional<OutputFile> file;
     const bool writes = !common.json || !output_.empty();
-    if (writes && session.wants_data(output_)) file.emplace(output_path(output_));
+    if (writes && session.wants_data(output_)) file.emplace(output_path(output_), session.run().cancel);
     require_backend(session.run());
     const GramFile gram = session.timed("read", [&] { return read_gram_file(input_, session.run()); });
     session.hold({}, gram.held);

@@ -51,7 +51,7 @@ class Convert : public Command {
                   path + ": without a suffix: name the format with --output-format csv, tsv, arff, npy, ...");
     }
     std::optional<OutputFile> file;
-    file.emplace(session.data_path(path, "table"));
+    file.emplace(session.data_path(path, "table"), session.run().cancel);
     Table table = session.timed("read", [&] { return tables_.read_first(input_, session); });
     std::erase_if(table.columns, [](const Column& column) { return column.role == Role::ignore; });
     session.note_input("table", input_, table);

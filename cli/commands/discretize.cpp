@@ -147,7 +147,7 @@ class Discretize : public Command {
 
   void rank(Session& session) {
     std::optional<OutputFile> file;
-    file.emplace(session.data_path(output_, "ranking"));
+    file.emplace(session.data_path(output_, "ranking"), session.run().cancel);
     const Table table = read(session, true);
     ranking_.seed = common.seed;
     const BestCuts found = session.timed("discretize", [&] { return best_cuts(table, ranking_, session.run()); });
@@ -193,8 +193,8 @@ class Discretize : public Command {
   void find(Session& session) {
     require_distinct(session, {cuts_out_, output_, model_.path});
     std::optional<OutputFile> cuts_file, coded_file;
-    if (!cuts_out_.empty()) cuts_file.emplace(cuts_out_);
-    if (!output_.empty()) coded_file.emplace(output_);
+    if (!cuts_out_.empty()) cuts_file.emplace(cuts_out_, session.run().cancel);
+    if (!output_.empty()) coded_file.emplace(output_, session.run().cancel);
     model_.open(session, output_.empty() ? "no data" : output_);
     const bool classes =
         cuts_.method != DiscretizeMethod::equal_width && cuts_.method != DiscretizeMethod::equal_frequency;
@@ -216,7 +216,7 @@ class Discretize : public Command {
 
   void apply(Session& session) {
     std::optional<OutputFile> file;
-    file.emplace(session.data_path(output_, "table"));
+    file.emplace(session.data_path(output_, "table"), session.run().cancel);
     require_one_stdin(table_, apply_);
     const CutSet cuts = read_cuts(apply_, session.run());
     ReadOptions& read_options = tables_.read;

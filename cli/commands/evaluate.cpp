@@ -69,7 +69,8 @@ class Evaluate : public Command {
     check();
     require_backend(session.run());
     std::optional<OutputFile> file;
-    if (!output_.empty() ? session.wants_data(output_) : !common.json) file.emplace(output_path(output_));
+    if (!output_.empty() ? session.wants_data(output_) : !common.json)
+      file.emplace(output_path(output_), session.run().cancel);
     Table table = session.timed("read", [&] { return tables_.read_first(table_, session); });
     session.hold({&table});
     require_rows(table, table_);

@@ -62,7 +62,7 @@ class Gen : public Command {
     if (is_table && count("--output-format") == 0) require_suffix("-o", output_, kTables);
     if (!is_table) check_suffix("gen gram", "-o", output_);
     std::optional<OutputFile> file;
-    if (session.wants_data(output_)) file.emplace(output_path(output_));
+    if (session.wants_data(output_)) file.emplace(output_path(output_), session.run().cancel);
     if (is_table) {
       options_.kind = first_;
       options_.n_columns = parse_integer(second_, "X");

@@ -123,7 +123,7 @@ class Info : public Command {
   void run(Session& session) override {
     std::optional<OutputFile> file;
     const bool writes = !common.json || !output_.empty();  // --json says it all, so no text is needed
-    if (writes && session.wants_data(output_)) file.emplace(output_path(output_));
+    if (writes && session.wants_data(output_)) file.emplace(output_path(output_), session.run().cancel);
     if (is_model_file(table_, session.run())) {
       show_model(session, file);
       return;

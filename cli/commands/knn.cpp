@@ -68,7 +68,7 @@ class Knn : public Command {
     require_backend(session.run());
     std::unique_ptr<NeighborOutput> out;
     const bool searches = !query_.empty();
-    if (searches) out = open_neighbor_output(format(), session.data_path(output_, "neighbors"));
+    if (searches) out = open_neighbor_output(format(), session.data_path(output_, "neighbors"), session.run().cancel);
     model_.open(session, searches ? output_ : "the model alone");
     Table train, query;
     session.timed("read", [&] {

@@ -59,7 +59,8 @@ class Lsq : public Command {
   void run(Session& session) override {
     check_options();
     std::optional<OutputFile> file;
-    file.emplace(session.data_path(output_, decompose_.apply.empty() ? "coefficients" : "predictions"));
+    file.emplace(session.data_path(output_, decompose_.apply.empty() ? "coefficients" : "predictions"),
+                 session.run().cancel);
     model_.open(session, output_);
     require_backend(session.run());
     if (decompose_.apply.empty()) {

@@ -57,7 +57,7 @@ class Normalize : public Command {
       throw Error(ErrorCode::invalid_argument, "--min and --max belong to --method range, not " + method_);
     }
     std::optional<OutputFile> file;
-    file.emplace(session.data_path(output_, "table"));
+    file.emplace(session.data_path(output_, "table"), session.run().cancel);
     model_.open(session, output_);
     require_backend(session.run());
     const Table table = session.timed("read", [&] { return tables_.read_first(table_, session); });

@@ -62,7 +62,7 @@ class Pairwise : public Command {
     check();
     require_backend(session.run());
     std::optional<OutputFile> file;
-    file.emplace(session.data_path(output_, "pairs"));
+    file.emplace(session.data_path(output_, "pairs"), session.run().cancel);
     Table request, reference;
     session.timed("read", [&] {
       request = tables_.read_first(request_, session);

@@ -63,8 +63,8 @@ class PcaCommand : public Command {
     check_options();
     require_distinct(session, {common.json ? output_ : output_path(output_), components_, model_.path});
     std::optional<OutputFile> scores, components;
-    scores.emplace(session.data_path(output_, "scores"));
-    if (!components_.empty()) components.emplace(components_);
+    scores.emplace(session.data_path(output_, "scores"), session.run().cancel);
+    if (!components_.empty()) components.emplace(components_, session.run().cancel);
     model_.open(session, output_);
     require_backend(session.run());
     const bool fits = decompose_.apply.empty();

@@ -48,13 +48,13 @@ class Predict : public Command {
     tables_.warn_of_policy_as_spelling(session, "what it means is in the model already");
     session.ignore_warning(warning::kRangesApart);  // it was said when the model was made
     require_backend(session.run());
-    if (!output_.empty()) file_.emplace(session.data_path(output_, ""));  // a mistake shows early
+    if (!output_.empty()) file_.emplace(session.data_path(output_, ""), session.run().cancel);  // a mistake shows early
     const Model model = session.timed("read", [&] { return read_model(model_, session.run()); });
     if (count("-o") > 0) {
       if (is_table(model)) require_suffix("-o", output_, kTables);
       if (!is_table(model)) require_suffix("-o", output_, kRecords);
     }
-    if (!file_) file_.emplace(session.data_path("", key_of(model)));
+    if (!file_) file_.emplace(session.data_path("", key_of(model)), session.run().cancel);
     if (with_confidences_ && !has_classes(model)) {
       throw Error(ErrorCode::invalid_argument,
                   fmt::format("--proba: {} ({}) knows no classes", model_, std::string(model.kind())));

@@ -61,7 +61,7 @@ PredictionJob open_prediction(Session& session, PredictionArguments& arguments) 
   }
 
   PredictionJob job;
-  if (predicts) job.file.emplace(session.data_path(arguments.output, "predictions"));
+  if (predicts) job.file.emplace(session.data_path(arguments.output, "predictions"), session.run().cancel);
   arguments.model.open(session, predicts ? arguments.output : "the model alone");
   Table train;
   session.timed("read", [&] {

@@ -56,7 +56,7 @@ class Stats : public Command {
     }
     std::optional<OutputFile> file;
     const bool writes = !common.json || !output_.empty();  // --json says it all, so no text is needed
-    if (writes && session.wants_data(output_)) file.emplace(output_path(output_));
+    if (writes && session.wants_data(output_)) file.emplace(output_path(output_), session.run().cancel);
     require_backend(session.run());
     ReadOptions& read = tables_.read;
     if (!by_.empty() && std::find(read.nominal.begin(), read.nominal.end(), by_) == read.nominal.end()) {

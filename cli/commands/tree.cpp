@@ -66,7 +66,7 @@ class TreeCommand : public Command {
     if (count("--format") == 0) format_ = format_of_suffix(output_);
     std::optional<OutputFile> file;
     if (common.json && output_.empty()) format_ = TreeFormat::json;
-    file.emplace(session.data_path(output_, "model"));
+    file.emplace(session.data_path(output_, "model"), session.run().cancel);
     model_.open(session, output_);
     require_backend(session.run());
     const Table table = session.timed("read", [&] { return tables_.read_first(table_, session); });

@@ -18,7 +18,7 @@ void ModelOutput::open(const Session& session, const std::string& data_path) {
     throw Error(ErrorCode::invalid_argument, "--model-out -: stdout is for the data; give them a file with -o");
   }
   require_distinct(session, {path, data_path});
-  file.emplace(path);
+  file.emplace(path, session.run().cancel);
 }
 
 void ModelOutput::write(Session& session, const Model& model) {

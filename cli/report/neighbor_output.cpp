@@ -34,7 +34,7 @@ std::int64_t bytes_of(const NeighborShape& shape) {
 
 class RecordNeighbors : public NeighborOutput {
  public:
-  explicit RecordNeighbors(const std::string& path) : file_(path), csv_(file_) {}
+  RecordNeighbors(const std::string& path, const CancelToken& cancel) : file_(path, cancel), csv_(file_) {}
 
   void begin(const NeighborShape&) override {  // a radius finds any number
     csv_.text("row").text("pos").text("train_index").text("distance").end_row();
@@ -65,7 +65,8 @@ class RecordNeighbors : public NeighborOutput {
 template <class Index, class Distance>
 class ArrayPair : public NeighborOutput {
  public:
-  ArrayPair(const std::string& indices, const std::string& distances) : indices_(indices), distances_(distances) {}
+  ArrayPair(const std::string& indices, const std::string& distances, const CancelToken& cancel)
+      : indices_(indices, cancel), distances_(distances, cancel) {}
 
   void begin(const NeighborShape& shape) override {
     width_ = shape.width;
@@ -103,7 +104,7 @@ class ArrayPair : public NeighborOutput {
 // One file, whose lists are padded to the same width.
 class OneFile : public NeighborOutput {
  public:
-  explicit OneFile(const std::string& path) : file_(path) {}
+  OneFile(const std::string& path, const CancelToken& cancel) : file_(path, cancel) {}
 
   void commit() override { file_.commit(); }
   std::vector<std::string> paths() const override { return {file_.path()}; }
@@ -121,14 +122,7 @@ class StructuredNeighbors : public OneFile {
   void begin(const NeighborShape& shape) override {
     width_ = shape.width;
     file_.require_space(bytes_of<std::int64_t>(shape) + bytes_of<double>(shape));
-    const std::string k = std::to_string(width_);
-    std::string head = "{'descr': [('index', '<i8', (" + k + ",)), ('distance', '<f8', (" + k +
-                       ",))], 'fortran_order': False, 'shape': (" + std::to_string(shape.n_queries) + ",), }";
-    constexpr std::size_t kMagic = 10, kAlign = 64;  // magic number, version, length; the data begin aligned
-    head.append(kAlign - (kMagic + head.size() + 1) % kAlign, ' ').append("\n");
-    std::string bytes("\x93NUMPY\x01\x00", 8);
-    append_value(bytes, static_cast<std::uint16_t>(head.size()));
-    file_.write(bytes + head);
+    file_.write(npy_header_of_lists(shape.n_queries, width_));
   }
   void write(const Neighbors& block) override {
     std::string bytes;
@@ -170,17 +164,18 @@ class VecsNeighbors : public OneFile {
 
 }  // namespace
 
-std::unique_ptr<NeighborOutput> open_neighbor_output(NeighborFormat format, const std::string& path) {
+std::unique_ptr<NeighborOutput> open_neighbor_output(NeighborFormat format, const std::string& path,
+                                                     const CancelToken& cancel) {
   switch (format) {
     case NeighborFormat::npy:
-      if (suffix_of(path) == ".npy") return std::make_unique<StructuredNeighbors>(path);
-      return std::make_unique<ArrayPair<std::int64_t, double>>(path + ".indices.npy", path + ".distances.npy");
+      if (suffix_of(path) == ".npy") return std::make_unique<StructuredNeighbors>(path, cancel);
+      return std::make_unique<ArrayPair<std::int64_t, double>>(path + ".indices.npy", path + ".distances.npy", cancel);
     case NeighborFormat::raw:
-      return std::make_unique<ArrayPair<std::int32_t, float>>(path + ".indices.i32", path + ".distances.f32");
-    case NeighborFormat::ivecs: return std::make_unique<VecsNeighbors>(path);
+      return std::make_unique<ArrayPair<std::int32_t, float>>(path + ".indices.i32", path + ".distances.f32", cancel);
+    case NeighborFormat::ivecs: return std::make_unique<VecsNeighbors>(path, cancel);
     case NeighborFormat::csv: break;
   }
-  return std::make_unique<RecordNeighbors>(path);
+  return std::make_unique<RecordNeighbors>(path, cancel);
 }
 
 }  // namespace stope::cli

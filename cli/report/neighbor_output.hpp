@@ -33,6 +33,7 @@ class NeighborOutput {
 
 /// Opens the files of a format. csv and ivecs: `path` itself. npy: `path`.indices.npy and `path`.distances.npy. raw:
 /// `path`.indices.i32 and `path`.distances.f32. Throws io if they cannot be written.
-std::unique_ptr<NeighborOutput> open_neighbor_output(NeighborFormat format, const std::string& path);
+std::unique_ptr<NeighborOutput> open_neighbor_output(NeighborFormat format, const std::string& path,
+                                                     const CancelToken& cancel);
 
 }  // namespace stope::cli

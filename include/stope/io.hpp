@@ -109,11 +109,12 @@ void write_table(const std::string& path, const Table& table, const WriteOptions
                  const RunOptions& run = {});
 
 /// A result written piece by piece: the file is absent, old or complete, never half-written. "-" is standard output; it
-/// is written directly, as are pipes and devices. write() and commit() throw io, or BrokenPipe.
+/// is written directly, as are pipes and devices. write() and commit() throw io, or BrokenPipe, or cancelled once the
+/// token is, also while they wait for the reader of a pipe.
 class OutputFile {
  public:
   /// Throws io at once where `path` cannot be written: open a result's file before you compute it.
-  explicit OutputFile(const std::string& path);
+  explicit OutputFile(const std::string& path, const CancelToken& cancel = {});
   ~OutputFile();  ///< without commit() the file stays as it was before
   OutputFile(OutputFile&&) noexcept;
   OutputFile& operator=(OutputFile&&) noexcept;
@@ -159,6 +160,9 @@ class TablePartsWriter {
 /// The header of an NPY file (format 1.0, C order) of n_rows x n_columns, for arrays written piece by piece. `dtype` is
 /// float32, float64, int32, int64 or uint8; any other throws invalid_argument.
 std::string npy_header(const std::string& dtype, std::int64_t n_rows, std::int64_t n_columns);
+/// The same for one array of n_queries lists of neighbours. An element has `width` row numbers, 'index' (int64), and as
+/// many distances, 'distance' (float64).
+std::string npy_header_of_lists(std::int64_t n_queries, std::int64_t width);
 
 /// Appends the shortest text that reads back as the same double: 0.1, -0.0, NaN, Infinity.
 void append_number(std::string& out, double value);

@@ -2,14 +2,17 @@
 #include "io/atomic_file.hpp"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <charconv>
 #include <chrono>
+#include <climits>
 #include <cstdio>
 #include <system_error>
 
@@ -21,6 +24,7 @@ namespace stope::io {
 namespace {
 
 constexpr std::size_t kBufferBytes = std::size_t{1} << 20;  // one system call per megabyte has no visible cost
+constexpr int kStepMs = 100;                                // of waiting for a reader
 constexpr int kMaxLinks = 40;                               // the kernel follows as many before it says ELOOP
 constexpr int kMaxNames = 100;                              // attempts to find a free temporary name
 
@@ -85,7 +89,7 @@ std::string temporary_name() {
 
 }  // namespace
 
-AtomicFile::AtomicFile(const std::string& path) : path_(path) {
+AtomicFile::AtomicFile(const std::string& path, const CancelToken& cancel) : cancel_(cancel), path_(path) {
   if (const int descriptor = descriptor_of(path); descriptor >= 0) {
     use(descriptor);
     return;
@@ -109,11 +113,27 @@ AtomicFile::AtomicFile(const std::string& path) : path_(path) {
     open_temporary(info.st_mode & 0777U, true);  // what is written now was not made by whom set-uid would stand for
     return;
   }
-  if (!S_ISFIFO(info.st_mode) && !S_ISCHR(info.st_mode)) fail("open", EINVAL);
+  if (S_ISFIFO(info.st_mode)) {
+    open_fifo();
+    return;
+  }
+  if (!S_ISCHR(info.st_mode)) fail("open", EINVAL);
   if (const int fault = fault::io_fails()) fail("open", fault);
   fd_ = ::open(target_.c_str(), O_WRONLY | O_CLOEXEC);
   if (fd_ < 0) fail("open", errno);
-  owns_fd_ = true;
+  owns_fd_ = may_block_ = true;
+}
+
+// Waits in steps until somebody reads, so that a cancelled job does not hang.
+void AtomicFile::open_fifo() {
+  if (const int fault = fault::io_fails()) fail("open", fault);
+  while ((fd_ = ::open(target_.c_str(), O_WRONLY | O_CLOEXEC | O_NONBLOCK)) < 0) {
+    if (errno != ENXIO && errno != EINTR) fail("open", errno);
+    cancel_.check();
+    ::poll(nullptr, 0, kStepMs);
+  }
+  owns_fd_ = may_block_ = true;
+  if (::fcntl(fd_, F_SETFL, O_WRONLY) != 0) fail("open", errno);
 }
 
 void AtomicFile::use(int descriptor) {
@@ -121,6 +141,8 @@ void AtomicFile::use(int descriptor) {
   const int flags = ::fcntl(descriptor, F_GETFL);
   if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY) fail("write", EBADF);
   fd_ = descriptor;
+  struct stat info{};
+  may_block_ = ::fstat(fd_, &info) != 0 || !S_ISREG(info.st_mode);
 }
 
 AtomicFile::~AtomicFile() {
@@ -183,13 +205,27 @@ void AtomicFile::flush() {
   buffer_.clear();
 }
 
+// A pipe that is ready takes PIPE_BUF bytes at once. So no write blocks, and a cancelled job does not hang on a reader
+// that reads no more: if another thread took the signal, no system call of this one is interrupted.
 void AtomicFile::write_out(std::string_view bytes) {
   while (!bytes.empty()) {
+    cancel_.check();
+    if (may_block_) wait_for_reader();
     if (const int fault = fault::io_fails()) fail("write", fault);
-    const ssize_t written = ::write(fd_, bytes.data(), bytes.size());
+    const ssize_t written =
+        ::write(fd_, bytes.data(), may_block_ ? std::min<std::size_t>(bytes.size(), PIPE_BUF) : bytes.size());
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) fail("write", errno);
     bytes.remove_prefix(static_cast<std::size_t>(written));
+  }
+}
+
+void AtomicFile::wait_for_reader() const {
+  pollfd ready{fd_, POLLOUT, 0};
+  for (;;) {
+    const int events = ::poll(&ready, 1, kStepMs);
+    if (events > 0 || (events < 0 && errno != EINTR)) return;  // write() will say what is wrong with it
+    cancel_.check();
   }
 }
 

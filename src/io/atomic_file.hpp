@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "io/compress.hpp"
+#include "stope/run.hpp"
 
 namespace stope::io {
 
@@ -20,7 +21,8 @@ namespace stope::io {
 class AtomicFile {
  public:
   /// Throws io at once if the directory is missing or not writable, or if the file is write-protected or a directory.
-  explicit AtomicFile(const std::string& path);
+  /// Waits for the reader of a FIFO. Throws cancelled, here and wherever bytes are written, once the token is.
+  explicit AtomicFile(const std::string& path, const CancelToken& cancel = {});
   ~AtomicFile();
   AtomicFile(const AtomicFile&) = delete;
   AtomicFile& operator=(const AtomicFile&) = delete;
@@ -36,10 +38,12 @@ class AtomicFile {
   friend void commit_all(const std::vector<AtomicFile*>& files);
 
   void use(int descriptor);
+  void open_fifo();
   void open_temporary(unsigned mode, bool keep_mode);
   void append(std::string_view bytes);
   void flush();
   void write_out(std::string_view bytes);
+  void wait_for_reader() const;
   void sync();
   void rename_into_place();
   void sync_directory() const;
@@ -47,6 +51,7 @@ class AtomicFile {
   void undo() noexcept;
   [[noreturn]] void fail(std::string_view what, int error_number) const;
 
+  CancelToken cancel_;
   std::string path_;       // as the caller named it, for messages
   std::string target_;     // the file that is replaced: path_ with symbolic links followed
   std::string old_;        // a second name of the old file at target_, while several files are committed
@@ -56,6 +61,7 @@ class AtomicFile {
   std::unique_ptr<Compressor> compressor_;
   int fd_ = -1;
   bool owns_fd_ = false;
+  bool may_block_ = false;  // no regular file
   bool was_there_ = false;  // target_ existed before commit_all() began
   bool renamed_ = false;
 };

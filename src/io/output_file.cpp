@@ -6,7 +6,8 @@
 
 namespace stope {
 
-OutputFile::OutputFile(const std::string& path) try : path_(path), file_(std::make_unique<io::AtomicFile>(path)) {
+OutputFile::OutputFile(const std::string& path, const CancelToken& cancel) try
+    : path_(path), file_(std::make_unique<io::AtomicFile>(path, cancel)) {
 } catch (...) {
   rethrow_as_error();
 }

@@ -128,7 +128,7 @@ void TablePartsWriter::finish() const try {
 }
 
 void write_table(const std::string& path, const Table& table, const WriteOptions& options, const RunOptions& run) try {
-  OutputFile file(path);
+  OutputFile file(path, run.cancel);
   write_table(file, table, options, run);
   file.commit();
 } catch (...) {

@@ -143,11 +143,11 @@ void write_raw(const Table& table, const std::string& dtype, const RunOptions& r
 }  // namespace stope::io
 
 namespace stope {
+namespace {
 
-std::string npy_header(const std::string& dtype, std::int64_t n_rows, std::int64_t n_columns) try {
-  io::require_dtype(dtype);
-  std::string dict = "{'descr': '" + io::npy_code(dtype) + "', 'fortran_order': False, 'shape': (" +
-                     std::to_string(n_rows) + ", " + std::to_string(n_columns) + "), }";
+// A header for elements that `descr` describes in Python's words, in an array of that shape.
+std::string header_of(const std::string& descr, const std::string& shape) {
+  std::string dict = "{'descr': " + descr + ", 'fortran_order': False, 'shape': (" + shape + "), }";
   // Magic, version and length take 10 bytes; the format wants the data to begin at a multiple of 64.
   constexpr std::size_t kFixed = 10;
   constexpr std::size_t kAlignment = 64;
@@ -159,6 +159,21 @@ std::string npy_header(const std::string& dtype, std::int64_t n_rows, std::int64
   header += static_cast<char>(dict.size() & 0xFF);
   header += static_cast<char>(dict.size() >> 8);
   return header + dict;
+}
+
+}  // namespace
+
+std::string npy_header(const std::string& dtype, std::int64_t n_rows, std::int64_t n_columns) try {
+  io::require_dtype(dtype);
+  return header_of("'" + io::npy_code(dtype) + "'", std::to_string(n_rows) + ", " + std::to_string(n_columns));
+} catch (...) {
+  rethrow_as_error();
+}
+
+std::string npy_header_of_lists(std::int64_t n_queries, std::int64_t width) try {
+  const std::string k = std::to_string(width);
+  return header_of("[('index', '<i8', (" + k + ",)), ('distance', '<f8', (" + k + ",))]",
+                   std::to_string(n_queries) + ",");
 } catch (...) {
   rethrow_as_error();
 }

@@ -146,6 +146,37 @@ def test_a_signal_ends_the_wait_for_the_reader_of_a_pipe(box):
     assert child.returncode == 130 and err == b"stope: cancelled\n"
 
 
+@pytest.mark.parametrize("words", [
+    ["knn", "many.csv", "many.csv", "-k", "20"],
+    ["predict", "knn.stope", "many.csv"],
+    ["convert", "many.csv", "pipe", "--output-format", "csv"],
+    ["gen", "300", "30000"],
+], ids=lambda words: words[0])
+def test_a_signal_ends_the_wait_for_a_reader_that_reads_no_more(box, words):
+    (box / "many.csv").write_text("x,y\n" + "".join(f"{i % 97},{'ab'[i % 2]}\n" for i in range(20_000)))
+    run("classify", "many.csv", "--target", "y", "--model-out", "knn.stope", cwd=box)
+    os.mkfifo(box / "pipe")
+    output = [] if "pipe" in words else ["-o", "pipe"]
+    child = subprocess.Popen([program.PROGRAM, *words, *output], cwd=box, stderr=subprocess.PIPE, env=program.environment())
+    reader = os.open(box / "pipe", os.O_RDONLY)
+    assert os.read(reader, 100)
+    time.sleep(1.0)  # long enough to fill the pipe
+    assert child.poll() is None
+    child.send_signal(signal.SIGINT)
+    _, err = child.communicate(timeout=20)
+    os.close(reader)
+    assert child.returncode == 130 and err.endswith(b"stope: cancelled\n")
+
+
+def test_a_slow_reader_gets_every_byte(box):
+    (box / "many.csv").write_text("x\n" + "".join(f"{i}\n" for i in range(200_000)))
+    with subprocess.Popen([program.PROGRAM, "convert", "many.csv", "-"], cwd=box, stdout=subprocess.PIPE,
+                          env=program.environment()) as child:
+        time.sleep(0.5)
+        text = child.stdout.read()
+    assert child.returncode == 0 and text == (box / "many.csv").read_bytes()
+
+
 # --- what a terminal would obey ---------------------------------------------------------------------------------------
 
 
