@@ -46,7 +46,7 @@ void read(const std::string& bytes) {
     model::write_content(content, [&again](std::string_view piece) { again += piece; });
     fuzz::require(again.size() == bytes.size());
     no_surprise([&] {
-      const Model used = model::model_of(content);
+      const Model used = model::model_of(content, {});
       if (const auto* tree = std::get_if<DecisionTree>(&used.fitted)) format_tree(*tree, TreeFormat::rules);
     });
   });

@@ -60,6 +60,7 @@ constexpr std::string_view kJson =
   of_k, best_k    evaluate: the scores of every k
   predictions, neighbors, pairs, ranking, coefficients, table, scores (pca), model (tree)
                   the result, as rows of objects; -o FILE writes it elsewhere
+  cut_points      discretize: as --cuts-out FILE writes them; z: the numbers of ata
   error           of a run that failed: code, exit_code, message, file, line, column, option, feature, row
   columns         info, stats: a member for each column; dates are days since 1970-01-01
 

@@ -6,6 +6,7 @@
 #include "arguments/option.hpp"
 #include "commands/command.hpp"
 #include "commands/gram_run.hpp"
+#include "report/json.hpp"
 #include "report/output.hpp"
 #include "stope/device.hpp"
 #include "stope/error.hpp"
@@ -33,7 +34,7 @@ class Ata : public Command {
 
   void run(Session& session) override {
     std::optional<OutputFile> file;
-    if (session.wants_data(output_)) file.emplace(output_path(output_), session.run().cancel);
+    file.emplace(session.data_path(output_, "z"), session.run().cancel);
     require_backend(session.run());
     const GramFile gram = session.timed("read", [&] { return read_gram_file(input_, session.run()); });
     session.hold({}, gram.held);
@@ -41,12 +42,14 @@ class Ata : public Command {
     GramReport report;
     const std::vector<float> z = session.timed("multiply", [&] { return multiply_gram(gram, session.run(), report); });
     session.note_plan(report);
-    if (!file) return;
     session.timed("write", [&] {
-      write_gram_result(*file, z);
-      file->commit();
+      if (common.json && output_.empty()) {
+        file->write(Json(z).dump());
+      } else {
+        write_gram_result(*file, z);
+      }
     });
-    session.note_output(file->path());
+    commit_files(session, {&file});
   }
 
  private:

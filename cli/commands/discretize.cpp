@@ -108,8 +108,9 @@ class Discretize : public Command {
       }
     } else if (method_ != "best-cut") {
       cuts_.method = discretize_method(method_);
-      if (cuts_out_.empty() && output_.empty() && !model_.wanted()) {
-        refuse("--cuts-out FILE is needed for the cuts (or -o FILE for the table coded by them, or --model-out)");
+      if (cuts_out_.empty() && output_.empty() && !model_.wanted() && !common.json) {
+        refuse(
+            "--cuts-out FILE is needed for the cuts (or -o FILE for the table coded by them, --model-out, or --json)");
       }
       if (model_.wanted() && coding_.missing == MissingPolicy::fill) {
         refuse("--missing-policy fill: a model of cuts does not hold the means of the table they were found in");
@@ -193,7 +194,9 @@ class Discretize : public Command {
   void find(Session& session) {
     require_distinct(session, {cuts_out_, output_, model_.path});
     std::optional<OutputFile> cuts_file, coded_file;
-    if (!cuts_out_.empty()) cuts_file.emplace(cuts_out_, session.run().cancel);
+    if (!cuts_out_.empty() || common.json) {
+      cuts_file.emplace(session.data_path(cuts_out_, "cut_points"), session.run().cancel);
+    }
     if (!output_.empty()) coded_file.emplace(output_, session.run().cancel);
     model_.open(session, output_.empty() ? "no data" : output_);
     const bool classes =

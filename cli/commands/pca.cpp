@@ -93,6 +93,11 @@ class PcaCommand : public Command {
       throw Error(ErrorCode::invalid_argument,
                   "--n-components: must be above 0; leave the option out for all components");
     }
+    if (options_.n_components == 1.0 && word.find_first_of(".eE") != std::string::npos) {
+      throw Error(ErrorCode::invalid_argument, "--n-components: " + word +
+                                                   " may mean one component (write 1) or all of the variance (leave "
+                                                   "the option out)");
+    }
   }
 
   void check_options() {

@@ -42,9 +42,9 @@ class Regress : public Command {
     const SearchReport report = session.timed(
         "search", [&] { return regressor.predict(job.test, job.model.vote(), session.run(), std::ref(out)); });
     out.flush();
-    save_neighbors(session, arguments_, job);
     note_prediction(session, arguments_, report);
     out.report(session);
+    save_neighbors(session, arguments_, job);
   }
 
  private:

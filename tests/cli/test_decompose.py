@@ -324,6 +324,7 @@ def small(tmp_path):
 @pytest.mark.parametrize("words, code, said", [
     (["pca", "T", "--n-components", "4"], 2, "n_components 4"),
     (["pca", "T", "--n-components", "0"], 2, "must be above 0"),
+    (["pca", "T", "--n-components", "1.0"], 2, "write 1"),
     (["pca", "T", "--n-components", "1.5"], 2, "n_components 1.5"),
     (["pca", "T", "--n-components", "-2"], 2, "n_components -2"),
     (["pca", "T", "--normalize", "zz"], 2, "--normalize"),

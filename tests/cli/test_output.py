@@ -90,6 +90,17 @@ def test_json_holds_a_result_without_rows(box):
     assert json.loads((box / "o.json").read_text()) == []
 
 
+def test_json_holds_cuts_and_gram_results(box):
+    cuts = ["discretize", "t.csv", "--target", "y", "--method", "mdlp"]
+    run(*cuts, "--cuts-out", "cuts.json", cwd=box)
+    assert run(*cuts, "--json", cwd=box).json()["cut_points"] == json.loads((box / "cuts.json").read_text())
+    assert "cut_points" not in run(*cuts, "--json", "--cuts-out", "cuts.json", cwd=box).json()
+    run("gen", "5", "7", "-o", "a.gram", cwd=box)
+    run("ata", "a.gram", "-o", "z.gram", cwd=box)
+    stored = np.fromfile(box / "z.gram", dtype="<f4")[-5:]
+    assert run("ata", "a.gram", "--json", cwd=box).json()["z"] == [float(z) for z in stored]
+
+
 def test_json_holds_the_tree(box):
     tree = ["tree", "t.csv", "--target", "y"]
     run(*tree, "-o", "t.json", cwd=box)
