@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "io/number.hpp"
+#include "stope/error.hpp"
+#include "stope/table.hpp"
 
 namespace stope::io::csv {
 namespace {
@@ -25,6 +27,14 @@ bool commas_are_decimal_marks(const Text& text, const Head& head) {
   return found;
 }
 
+// There may be any number of further columns, so the bytes that would do are not known.
+[[noreturn]] void refuse_columns(const Text& text, std::int64_t n_columns) {
+  throw Error(ErrorCode::out_of_memory,
+              "its columns, without their values, need at least " + std::to_string(n_columns * kColumnBytes) +
+                  " bytes, but the memory limit leaves " + std::to_string(text.budget),
+              {text.name});
+}
+
 }  // namespace
 
 std::string_view field_text(const Text& text, const HeadField& field) {
@@ -40,6 +50,7 @@ std::string content_of(std::string_view trimmed) {
 
 Head read_head(const Text& text, const Dialect& dialect, std::int64_t max_records, std::int64_t max_bytes,
                std::int64_t* next) {
+  const std::int64_t most_fields = text.budget / kColumnBytes;
   Head head;
   const auto n = static_cast<std::int64_t>(text.view.size());
   bool found = false;
@@ -47,8 +58,10 @@ Head read_head(const Text& text, const Dialect& dialect, std::int64_t max_record
   while (at < n) {
     if (found && (at >= max_bytes || static_cast<std::int64_t>(head.size()) >= max_records)) break;
     HeadRecord record;
-    const Record scanned = scan_record(
-        text.view, at, dialect, [&](std::int64_t begin, std::int64_t end) { record.fields.push_back({begin, end}); });
+    const Record scanned = scan_record(text.view, at, dialect, [&](std::int64_t begin, std::int64_t end) {
+      record.fields.push_back({begin, end});
+      if (std::ssize(record.fields) > most_fields) refuse_columns(text, std::ssize(record.fields));
+    });
     if (scanned.status != RecordStatus::complete) break;
     record.begin = at;
     record.next = scanned.next;

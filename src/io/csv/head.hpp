@@ -24,7 +24,8 @@ struct HeadRecord {
 using Head = std::vector<HeadRecord>;
 
 /// Reads records, blank ones too but no comments, up to the first malformed one or a limit. At least one is not blank,
-/// if there is such a record. `next` is where the reading stopped.
+/// if there is such a record. `next` is where the reading stopped. Throws out_of_memory for a record with more columns
+/// than the text's budget has room for.
 Head read_head(const Text& text, const Dialect& dialect, std::int64_t max_records, std::int64_t max_bytes,
                std::int64_t* next = nullptr);
 

@@ -8,7 +8,6 @@
 
 #include "base/checked.hpp"
 #include "base/environment.hpp"
-#include "base/memory.hpp"
 #include "base/progress.hpp"
 #include "base/thread_pool.hpp"
 #include "io/csv/guess_warnings.hpp"
@@ -36,6 +35,7 @@ Text open_text(const Bytes& bytes, const ReadOptions& options, std::int64_t budg
                 {.option = "skip_lines"});
   }
   skip_preamble(text, options.skip_lines);
+  text.budget = std::max<std::int64_t>(0, budget - text.converted.size());
   return text;
 }
 
@@ -51,12 +51,7 @@ class Reader {
         text_(open_text(bytes, options, budget_)),
         plan_(make_plan(text_, options, schema)),
         pool_(run.threads) {
-    budget_ = std::max<std::int64_t>(0, budget_ - text_.converted.size());
-    const std::int64_t column_bytes = std::ssize(plan_.columns) * kColumnBytes;
-    if (column_bytes > budget_) {
-      refuse_memory("its columns, without their values, need", column_bytes, budget_, {bytes.name});
-    }
-    budget_ -= column_bytes;
+    budget_ = text_.budget - std::ssize(plan_.columns) * kColumnBytes;  // at least 0, as the head was read
     layout_ = {plan_.data_begin, static_cast<std::int64_t>(plan_.columns.size()), plan_.rules.dialect,
                csv::chunk_bytes(tuning)};
   }

@@ -16,8 +16,9 @@ struct Text {
   std::string_view view;
   Buffer<char> converted;
   std::string name;
-  std::int64_t first_line = 1;  ///< the file's line at which `view` begins
-  char separator = '\0';        ///< as a first line `sep=;` names it
+  std::int64_t first_line = 1;      ///< the file's line at which `view` begins
+  char separator = '\0';            ///< as a first line `sep=;` names it
+  std::int64_t budget = INT64_MAX;  ///< bytes that its columns may take
 };
 
 /// Converts a file's bytes. Throws invalid_data for a byte order mark that contradicts `encoding` and for malformed
