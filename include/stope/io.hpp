@@ -114,7 +114,8 @@ void write_table(const std::string& path, const Table& table, const WriteOptions
 class OutputFile {
  public:
   /// Throws io at once where `path` cannot be written: open a result's file before you compute it.
-  explicit OutputFile(const std::string& path, const CancelToken& cancel = {});
+  explicit OutputFile(const std::string& path);
+  OutputFile(const std::string& path, const CancelToken& cancel);
   ~OutputFile();  ///< without commit() the file stays as it was before
   OutputFile(OutputFile&&) noexcept;
   OutputFile& operator=(OutputFile&&) noexcept;

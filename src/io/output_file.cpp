@@ -6,6 +6,10 @@
 
 namespace stope {
 
+OutputFile::OutputFile(const std::string& path) try : OutputFile(path, CancelToken{}) {
+} catch (...) {
+  rethrow_as_error();
+}
 OutputFile::OutputFile(const std::string& path, const CancelToken& cancel) try
     : path_(path), file_(std::make_unique<io::AtomicFile>(path, cancel)) {
 } catch (...) {
