@@ -15,12 +15,10 @@ constexpr const char* kExamples =
     "  stope classify train.csv test.csv --target class -k 11 --weights distance --normalize z --proba -o out.csv\n"
     "  stope classify train.arff test.arff --target class --metric gower --json -o out.csv > run.json\n";
 
-// What scoring holds per row: its class and the predicted class. Many classes: also both as a pair, and its count.
+// What scoring holds per row: its class, the predicted class, and what the scores need.
 std::int64_t score_bytes(const PredictionJob& job) {
-  constexpr std::size_t kFewClasses = 64;
-  const bool few = column_of(job.model.train, Role::label)->values.size() <= kFewClasses;
-  const auto codes = static_cast<std::int64_t>(2 * sizeof(std::int32_t));
-  return few ? codes : codes + static_cast<std::int64_t>(sizeof(std::int64_t) + sizeof(ConfusionCell));
+  return static_cast<std::int64_t>(2 * sizeof(std::int32_t)) +
+         score_bytes_per_row(column_of(job.model.train, Role::label)->values);
 }
 
 class Classify : public Command {

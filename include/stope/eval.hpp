@@ -44,6 +44,9 @@ struct ClassificationScores {
 ClassificationScores score_classification(const Values& classes, const std::vector<std::int32_t>& truth,
                                           const std::vector<std::int32_t>& predicted);
 
+/// Bytes that score_classification takes for every row, besides its arguments.
+std::int64_t score_bytes_per_row(const Values& classes) noexcept;
+
 /// Scores of predicted numbers. Rows with a NaN truth are left out; a NaN prediction makes the scores NaN.
 struct RegressionScores {
   std::int64_t n_rows = 0;

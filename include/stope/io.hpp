@@ -44,7 +44,8 @@ std::string_view to_string(UnknownColumns unknown) noexcept;
 struct ReadOptions {
   Format format = Format::automatic;  ///< automatic: by suffix, without .gz / .zst
   Encoding encoding = Encoding::utf8;
-  char separator = '\0';        ///< '\0' = found: named by a first line `sep=;`, else one of , ; tab |
+  /// '\0' = found: named by a first line `sep=;`, else one of , ; tab |. ' ' = any number of spaces and tabs.
+  char separator = '\0';
   char decimal = '\0';          ///< '\0' = '.'; ',' for the columns that it fits, where the separator is ';'
   char comment = '\0';          ///< lines that begin with this character are no records; '\0' = none
   std::int64_t skip_lines = 0;  ///< lines before the table

@@ -16,6 +16,8 @@ inline constexpr std::string_view kUnknownLabels = "unknown_labels";
 inline constexpr std::string_view kRowsWithoutClass = "rows_without_class";
 /// Reading: whether the first record holds names or data was a close guess. ReadOptions::header decides.
 inline constexpr std::string_view kHeaderGuessed = "header_guessed";
+/// Reading: no separator was found, but the lines have equally many fields apart by blanks.
+inline constexpr std::string_view kOneColumn = "one_column";
 /// Reading: a column of whole numbers that no double holds, or that begin with a zero, is nominal, as it is spelled.
 inline constexpr std::string_view kKeptAsSpelled = "kept_as_spelled";
 /// Reading: such numbers in a column that was declared numeric; they were rounded, or lost their zeros.

@@ -50,13 +50,16 @@ double cohen_kappa(std::int64_t n_rows, std::int64_t agreements, const std::vect
   return (static_cast<double>(agreements) / n - by_chance) / (1.0 - by_chance);
 }
 
+bool has_counter_per_pair(std::size_t n_classes) {
+  return n_classes <= 64;
+}
+
 // Counts pairs of classes. Few classes have a counter for every pair; else the rows' pairs are sorted, which takes no
 // more memory than the rows.
 std::vector<ConfusionCell> confusion_of(std::size_t n_classes, const std::vector<std::int32_t>& truth,
                                         const std::vector<std::int32_t>& predicted) {
-  constexpr std::size_t kFewClasses = 64;
   std::vector<ConfusionCell> cells;
-  if (n_classes <= kFewClasses) {
+  if (has_counter_per_pair(n_classes)) {
     const std::size_t width = n_classes + 1;
     std::vector<std::int64_t> counts(n_classes * width);
     for (std::size_t row = 0; row < truth.size(); ++row) {
@@ -102,6 +105,10 @@ std::vector<std::int64_t> ClassificationScores::confusion_matrix() const try {
   return matrix;
 } catch (...) {
   rethrow_as_error();
+}
+
+std::int64_t score_bytes_per_row(const Values& classes) noexcept {
+  return has_counter_per_pair(classes.size()) ? 0 : sizeof(std::uint64_t) + sizeof(ConfusionCell);
 }
 
 ClassificationScores score_classification(const Values& classes, const std::vector<std::int32_t>& truth,

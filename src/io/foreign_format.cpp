@@ -30,7 +30,8 @@ struct MagicNumber {
 };
 
 // The first row that fits counts: a sheet is a ZIP archive, too.
-constexpr std::array<MagicNumber, 28> kMagicNumbers = {{
+constexpr std::array<MagicNumber, 29> kMagicNumbers = {{
+    {0, "\x89STOPE\r\n", "a stope model", "stope predict 'FILE' TABLE, and stope info of a file, not of a pipe"},
     {0, "PAR1", "a Parquet file", kDuckdb, "PAR1"},
     {0, "ARROW1\0\0"sv, "an Arrow file (Feather)", kFeather},
     {0, "FEA1", "a Feather file", kFeather, "FEA1"},
@@ -69,7 +70,7 @@ constexpr std::array<MagicNumber, 28> kMagicNumbers = {{
   std::string text(way);
   const std::size_t at = text.find("FILE");
   if (at != std::string::npos) text.replace(at, 4, name);
-  throw Error(ErrorCode::unsupported, "is " + std::string(what) + ", which is not read; the way round: " + text,
+  throw Error(ErrorCode::unsupported, "is " + std::string(what) + ", which is not read as a table; the way round: " + text,
               {name});
 }
 

@@ -70,7 +70,8 @@ void write_csv(const Table& table, char separator, const RunOptions& run, const 
       const Column& column = table.columns[c];
       if (c > 0) out += separator;
       if (column.missing(row)) {
-        if (table.columns.size() == 1) out += "\"\"";  // an empty line would be skipped
+        // An empty line would be skipped, and two blanks would be one separator.
+        if (table.columns.size() == 1 || separator == ' ') out += "\"\"";
       } else if (column.nominal()) {
         append_text(out, value_name(column, row), separator);
       } else {

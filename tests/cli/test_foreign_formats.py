@@ -117,7 +117,7 @@ def archive_of_document():
 def refused(done, name):
     assert done.out == b"" and len(done.error_lines()) == 1, done.err
     line = done.error_lines()[0]
-    assert f"{name}" in line and "which is not read; the way round: " in line, line
+    assert f"{name}" in line and "which is not read as a table; the way round: " in line, line
 
 
 @pytest.mark.parametrize("name", MADE)
@@ -150,3 +150,10 @@ def test_who_asks_for_csv_gets_text_as_csv(tmp_path):
 def test_a_url_is_no_file(url):
     done = run("stats", url, code=3)
     assert f"{url}: is a URL" in done.err and "curl" in done.err
+
+
+def test_a_model_in_place_of_a_table_is_named(tmp_path):
+    (tmp_path / "t.csv").write_text("x,y\n1,a\n2,b\n")
+    run("tree", tmp_path / "t.csv", "--target", "y", "--model-out", tmp_path / "m", "-o", tmp_path / "t.txt")
+    refused(run("stats", tmp_path / "m", code=3), "a stope model")
+    refused(run("info", "-", stdin=(tmp_path / "m").read_bytes(), code=3), "stope info of a file, not of a pipe")

@@ -4,6 +4,7 @@
 #include <array>
 #include <cctype>
 
+#include "io/csv/blanks.hpp"
 #include "io/csv/head.hpp"
 #include "io/number.hpp"
 #include "stope/warning.hpp"
@@ -107,6 +108,7 @@ class Warnings {
     if (!file_.plan.header_doubt.empty()) {
       run_.warn(warning::kHeaderGuessed, file_.text.name + ": " + file_.plan.header_doubt);
     }
+    if (file_.plan.columns.size() == 1 && options_.separator == '\0') look_for_blanks();
     for (std::size_t c = 0; c < file_.plan.columns.size(); ++c) {
       if (is_ignored(c)) continue;
       const ColumnPlan& plan = file_.plan.columns[c];
@@ -136,6 +138,13 @@ class Warnings {
     const std::string& name = file_.plan.columns[c].name;
     return std::any_of(options_.ignore.begin(), options_.ignore.end(),
                        [&](const std::string& text) { return text == name || text == number; });
+  }
+
+  void look_for_blanks() {
+    const std::int64_t n_fields = fields_apart_by_blanks(file_.text, options_.comment);
+    if (n_fields == 0) return;
+    run_.warn(warning::kOneColumn, file_.text.name + ": read as one column, although every line has " +
+                                       std::to_string(n_fields) + " fields apart by blanks");
   }
 
   // Whether the text for the first column is still to be written.

@@ -10,8 +10,7 @@ namespace stope::io {
 Place place_in_csv(const Bytes& bytes, const ReadOptions& options, const Schema* schema, std::int64_t row,
                    std::string_view feature, const RunOptions& run) {
   constexpr std::int64_t kPollRows = 4096;
-  csv::Text text = csv::text_of(bytes, options.encoding, memory_budget(run) - (run.memory_limit > 0 ? bytes.held : 0));
-  csv::skip_preamble(text, options.skip_lines);
+  const csv::Text text = csv::open_text(bytes, options, memory_budget(run) - (run.memory_limit > 0 ? bytes.held : 0));
   const csv::Plan plan = csv::make_plan(text, options, schema);
   const auto of_name = std::find_if(plan.columns.begin(), plan.columns.end(),
                                     [&](const csv::ColumnPlan& column) { return column.name == feature; });

@@ -28,17 +28,6 @@ std::int64_t chunk_bytes(const Tuning& tuning) {
   return forced > 0 ? forced : kChunkBytes;
 }
 
-Text open_text(const Bytes& bytes, const ReadOptions& options, std::int64_t budget) {
-  Text text = text_of(bytes, options.encoding, budget);
-  if (options.skip_lines < 0) {
-    throw Error(ErrorCode::invalid_argument, "skip_lines is " + std::to_string(options.skip_lines),
-                {.option = "skip_lines"});
-  }
-  skip_preamble(text, options.skip_lines);
-  text.budget = std::max<std::int64_t>(0, budget - text.converted.size());
-  return text;
-}
-
 class Reader {
  public:
   Reader(const Bytes& bytes, const ReadOptions& options, const Schema* schema, const RunOptions& run,

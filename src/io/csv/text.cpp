@@ -6,6 +6,7 @@
 #include "base/checked.hpp"
 #include "base/escape.hpp"
 #include "base/memory.hpp"
+#include "io/csv/blanks.hpp"
 
 namespace stope::io::csv {
 namespace {
@@ -113,6 +114,22 @@ void from_utf16(Text& text, std::string_view bytes, ByteOrder order, std::int64_
   set_view(text, writer.position());
 }
 
+void skip_preamble(Text& text, std::int64_t skip_lines) {
+  const auto skip_line = [&] {
+    const std::size_t end = text.view.find_first_of("\n\r");
+    const bool both = end != std::string_view::npos && text.view.substr(end, 2) == "\r\n";
+    text.view.remove_prefix(end == std::string_view::npos ? text.view.size() : end + (both ? 2 : 1));
+    ++text.first_line;
+  };
+  for (std::int64_t i = 0; i < skip_lines && !text.view.empty(); ++i) skip_line();
+  const std::string_view start = text.view.substr(0, 6);
+  const bool named = start.size() == 6 && (start.starts_with("sep=") || start.starts_with("SEP=")) &&
+                     (start[5] == '\n' || start[5] == '\r');
+  if (!named) return;
+  text.separator = start[4];
+  skip_line();
+}
+
 }  // namespace
 
 Text text_of(const Bytes& bytes, Encoding encoding, std::int64_t budget) {
@@ -138,20 +155,17 @@ Text text_of(const Bytes& bytes, Encoding encoding, std::int64_t budget) {
   return text;
 }
 
-void skip_preamble(Text& text, std::int64_t skip_lines) {
-  const auto skip_line = [&] {
-    const std::size_t end = text.view.find_first_of("\n\r");
-    const bool both = end != std::string_view::npos && text.view.substr(end, 2) == "\r\n";
-    text.view.remove_prefix(end == std::string_view::npos ? text.view.size() : end + (both ? 2 : 1));
-    ++text.first_line;
-  };
-  for (std::int64_t i = 0; i < skip_lines && !text.view.empty(); ++i) skip_line();
-  const std::string_view start = text.view.substr(0, 6);
-  const bool named = start.size() == 6 && (start.starts_with("sep=") || start.starts_with("SEP=")) &&
-                     (start[5] == '\n' || start[5] == '\r');
-  if (!named) return;
-  text.separator = start[4];
-  skip_line();
+Text open_text(const Bytes& bytes, const ReadOptions& options, std::int64_t budget) {
+  Text text = text_of(bytes, options.encoding, budget);
+  if (options.skip_lines < 0) {
+    throw Error(ErrorCode::invalid_argument, "skip_lines is " + std::to_string(options.skip_lines),
+                {.option = "skip_lines"});
+  }
+  skip_preamble(text, options.skip_lines);
+  const char separator = options.separator == '\0' ? text.separator : options.separator;
+  if (separator == ' ') join_blanks(text, options.comment, budget);
+  text.budget = std::max<std::int64_t>(0, budget - text.converted.size());
+  return text;
 }
 
 Place place_of(const Text& text, std::int64_t offset) {

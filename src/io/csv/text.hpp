@@ -25,8 +25,9 @@ struct Text {
 /// UTF-16, and out_of_memory if the converted text exceeds `budget` bytes. UTF-8 is not checked here.
 Text text_of(const Bytes& bytes, Encoding encoding, std::int64_t budget);
 
-/// Takes `skip_lines` lines off the beginning, and then a line `sep=;`, with which Excel names the separator.
-void skip_preamble(Text& text, std::int64_t skip_lines);
+/// The text of a CSV file: without the lines to skip and a line `sep=;`, with which Excel names the separator, and with
+/// its blanks joined, if they separate. Throws as text_of does, and invalid_argument for a negative skip_lines.
+Text open_text(const Bytes& bytes, const ReadOptions& options, std::int64_t budget);
 
 /// Line and column (in characters) of a byte offset. A line ends with LF, CR LF or CR, also inside quotes.
 Place place_of(const Text& text, std::int64_t offset);

@@ -1,0 +1,74 @@
+"""Small files that once took hours or gigabytes: each is refused with the bytes, or read at once. A quadratic reader
+would not end before these tests are stopped."""
+
+import gzip
+import math
+
+import pytest
+
+from model_bytes import codes, doubles, model_bytes
+from program import run
+from test_limits import BEYOND_THE_LIMIT, peak_of
+
+LIMIT = 50_000_000
+
+
+@pytest.fixture
+def table(tmp_path):
+    (tmp_path / "t.csv").write_text("x0,x1\n1,2\n2,4\n")
+    return tmp_path
+
+
+def components(n_components, n_options=0):
+    """A model of principal components of x0 and x1, all the same: the sum of both."""
+    nan = math.nan
+    kinds = ["explained_variance", "explained_variance_ratio", "singular_value", "noise_variance", "attribute"]
+    columns = [codes("kind", [0, 1, 2, 3, 4, 4], kinds), codes("name", [-1, -1, -1, -1, 0, 1], ["x0", "x1"]),
+               doubles("mean", [nan, nan, nan, nan, 0, 0]), doubles("scale", [nan, nan, nan, nan, 1, 1])]
+    columns += [doubles(f"pc{i + 1}", [1, 0.5, 1, 0, 1, 1]) for i in range(n_components)]
+    options = [("missing", "error"), ("whiten", "no"), ("rows", "3")] + [(f"o{i}", "1") for i in range(n_options)]
+    return model_bytes("pca", options, [("columns", 0, [doubles("x0", []), doubles("x1", [])]), ("components", 6, columns)])
+
+
+def test_cuts_of_ten_million_numbers_are_refused(table):
+    (table / "cuts.json").write_text('{"x0": [' + ",".join(["1"] * 10_000_000) + "]}")
+    peak, text = peak_of(["discretize", "t.csv", "--apply", "cuts.json", "--memory-limit", LIMIT], table, code=4)
+    assert "cuts.json: the JSON needs more than" in text
+    assert peak < LIMIT + BEYOND_THE_LIMIT
+
+
+def test_a_schema_that_expands_beyond_the_limit_is_refused(table):
+    with gzip.open(table / "schema.json.gz", "wt", compresslevel=1) as file:
+        for _ in range(300):
+            file.write(" " * 1_000_000)
+    peak, text = peak_of(["info", "t.csv", "--schema", "schema.json.gz", "--memory-limit", LIMIT], table, code=4)
+    assert "schema.json.gz: expands to more than" in text
+    assert peak < LIMIT + BEYOND_THE_LIMIT
+
+
+@pytest.mark.parametrize("command", [["info", "m.stope"], ["info", "m.stope", "--json"], ["predict", "m.stope", "t.csv"]],
+                         ids=" ".join)
+def test_a_model_of_very_many_options_is_read_at_once(table, command):
+    (table / "m.stope").write_bytes(components(2, n_options=400_000))
+    run(*command, cwd=table)
+
+
+def test_a_model_of_very_many_components_predicts_at_once(table):
+    (table / "m.stope").write_bytes(components(200_000))
+    lines = run("predict", "m.stope", "t.csv", cwd=table).text.splitlines()
+    assert [line.split(",") for line in lines[1:]] == [["3.0"] * 200_000, ["6.0"] * 200_000]
+
+
+def test_a_tree_of_very_many_classes_predicts_at_once(tmp_path):
+    (tmp_path / "t.csv").write_text("a,y\n" + "".join(f"{i},c{i}\n" for i in range(200_000)))
+    (tmp_path / "few.csv").write_text("a\n0\n199999\n")
+    run("tree", "t.csv", "--target", "y", "--max-depth", "1", "--model-out", "m.stope", "-o", "t.txt", cwd=tmp_path)
+    assert run("predict", "m.stope", "few.csv", cwd=tmp_path).text.splitlines()[1] == "0,c0"
+
+
+def test_a_model_of_a_million_empty_columns_is_refused(tmp_path):
+    columns = [doubles(f"c{i}", []) for i in range(1_000_000)]
+    (tmp_path / "m.stope").write_bytes(model_bytes("pca", [], [("columns", 0, columns)]))
+    peak, text = peak_of(["info", "m.stope", "--memory-limit", LIMIT], tmp_path, code=4)
+    assert "m.stope: the model's columns need more than" in text
+    assert peak < LIMIT + BEYOND_THE_LIMIT
