@@ -23,7 +23,8 @@ std::string quoted_list(const std::vector<std::string>& items) {
 void add_text_options(CLI::App& app, ReadOptions& read) {
   OptionGroup group(app, "Reading text tables");
   group.parsed("--sep,--delimiter", "CHAR",
-               "Separator of CSV fields; tab or \\t is a tab, ' ' any number of blanks; default: found among , ; tab |, or named by a first line "
+               "Separator of CSV fields; tab or \\t is a tab, ' ' any number of blanks; default: found among , ; tab "
+               "|, or named by a first line "
                "sep=;",
                [&read](const std::string& word) { read.separator = parse_character(word, "--sep"); });
   group.parsed(

@@ -70,8 +70,8 @@ constexpr std::array<MagicNumber, 29> kMagicNumbers = {{
   std::string text(way);
   const std::size_t at = text.find("FILE");
   if (at != std::string::npos) text.replace(at, 4, name);
-  throw Error(ErrorCode::unsupported, "is " + std::string(what) + ", which is not read as a table; the way round: " + text,
-              {name});
+  throw Error(ErrorCode::unsupported,
+              "is " + std::string(what) + ", which is not read as a table; the way round: " + text, {name});
 }
 
 bool has_name_of(std::string_view bytes, std::string_view suffix) {

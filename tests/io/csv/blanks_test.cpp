@@ -59,7 +59,8 @@ TEST_F(CsvBlanks, PlacesAreThoseOfTheFile) {
 }
 
 TEST_F(CsvBlanks, CommentsAndQuotedLinesStayAsTheyAre) {
-  const Table table = read("#  it's \"so\na  b\n1  \"x\n  y\"\"  z\"\n# no\n2  w\n", {.separator = ' ', .comment = '#'});
+  const Table table =
+      read("#  it's \"so\na  b\n1  \"x\n  y\"\"  z\"\n# no\n2  w\n", {.separator = ' ', .comment = '#'});
   ASSERT_EQ(table.n_rows, 2);
   EXPECT_EQ(table.columns[1].values[static_cast<std::size_t>(table.columns[1].codes()[0])], "x\n  y\"  z");
 }
@@ -108,7 +109,8 @@ TEST_F(CsvBlanks, RandomTablesAreReadAsWithCommas) {
 TEST_F(CsvBlanks, AColumnOfLinesWithEquallyManyFieldsIsAWarning) {
   const std::string code(warning::kOneColumn);
   read("15.26  14.84  0.871\n14.88\t 14.57   0.8811\n", {});
-  EXPECT_EQ(warnings_[code], put("t.data", "") + ": read as one column, although every line has 3 fields apart by blanks");
+  EXPECT_EQ(warnings_[code],
+            put("t.data", "") + ": read as one column, although every line has 3 fields apart by blanks");
   for (const char* meant : {"name\nJo Ann\nAl Bo\n", "x\n1\n2\n", "12 Main Street\n7 High Road East\n", "a b\n"}) {
     read(meant, {});
     EXPECT_FALSE(warnings_.contains(code)) << meant;
