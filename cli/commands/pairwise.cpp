@@ -151,7 +151,9 @@ class Pairwise : public Command {
     const Column* reference_id = column_of(reference, Role::id);
     RecordWriter csv(*file);
     write_header(csv, request_id, reference_id);
+    std::int64_t row = 0;
     for (const CrossDistance& pair : pairs) {
+      tell_written(session.run(), row++, std::ssize(pairs));
       write_id(csv, request_id, pair.request);
       write_id(csv, reference_id, pair.document);
       csv.number(pair.distance).end_row();

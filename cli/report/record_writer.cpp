@@ -124,8 +124,14 @@ void RecordWriter::finish() {
   flush();
 }
 
-void write_result(OutputFile& file, const Table& table, const WriteOptions& options, const RunOptions& run) {
+void tell_written(const RunOptions& run, std::int64_t row, std::int64_t n_rows) {
   constexpr std::int64_t kRowsPerPoll = 4096;
+  if (row % kRowsPerPoll != 0) return;
+  run.cancel.check();
+  if (run.progress) run.progress("write", row, n_rows);
+}
+
+void write_result(OutputFile& file, const Table& table, const WriteOptions& options, const RunOptions& run) {
   const std::string suffix = suffix_of(file.path());
   if (options.format != Format::automatic || (suffix != ".json" && suffix != ".jsonl")) {
     write_table(file, table, options, run);
@@ -135,7 +141,7 @@ void write_result(OutputFile& file, const Table& table, const WriteOptions& opti
   for (const Column& column : table.columns) out.text(column.name);
   out.end_row();
   for (std::int64_t row = 0; row < table.n_rows; ++row) {
-    if (row % kRowsPerPoll == 0) run.cancel.check();
+    tell_written(run, row, table.n_rows);
     for (const Column& column : table.columns) out.cell(column, row);
     out.end_row();
   }

@@ -47,6 +47,9 @@ class RecordWriter {
   std::int64_t rows_ = 0;  // objects
 };
 
+/// Between the rows of a long loop: tells the phase "write", and stops once the run is cancelled.
+void tell_written(const RunOptions& run, std::int64_t row, std::int64_t n_rows);
+
 /// Writes a whole table: as records where the name ends in .json or .jsonl and the options name no format, as
 /// write_table() does elsewhere.
 void write_result(OutputFile& file, const Table& table, const WriteOptions& options, const RunOptions& run);

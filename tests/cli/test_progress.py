@@ -107,6 +107,16 @@ def test_the_line_appears_and_moves(box, name):
     assert not drawn.decode("utf-8", "replace").endswith(frames[-1][2]), "the line is taken off at the end"
 
 
+@pytest.mark.parametrize("command", [
+    ("convert", "many.csv", "o.json"),
+    ("pairwise", "few.csv", "few.csv", "-k", "40", "-o", "o.csv"),
+], ids=lambda command: command[0])
+def test_writing_rows_is_a_phase_that_moves(box, command):
+    frames, drawn = frames_of(*command, cwd=box)
+    written = [position for phase, position, _ in frames if phase == "write"]
+    assert len(set(written)) > 1 and written == sorted(written), drawn[-2000:]
+
+
 def test_nothing_is_drawn_before_the_delay(box):
     main, side = pty.openpty()
     done = subprocess.run([program.PROGRAM, "convert", "few.csv", "o.csv"], cwd=box, stdout=subprocess.DEVNULL,
