@@ -92,10 +92,10 @@ Format format_of(std::string_view path);
 Schema read_schema(const std::string& path, std::string_view part, const RunOptions& run = {});
 
 /// The reader of a pipe to which this process writes has gone (`stope ... | head`). The code is io; a command line ends
-/// quietly.
+/// quietly. A process that has not ignored SIGPIPE ends by that signal before this can be thrown.
 class BrokenPipe : public Error {
  public:
-  explicit BrokenPipe(const std::string& message) : Error(ErrorCode::io, message) {}
+  explicit BrokenPipe(const std::string& message, Place place = {}) : Error(ErrorCode::io, message, std::move(place)) {}
 };
 
 struct WriteOptions {

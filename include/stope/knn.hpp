@@ -63,7 +63,7 @@ struct Neighbors {
 using NeighborSink = std::function<void(const Neighbors&)>;
 
 /// A fitted index: the encoded features of a training table. Copies share the data. Searching is const and safe from
-/// several threads at once.
+/// several threads at once. An index that fit() did not make throws invalid_argument whatever it is asked.
 class KnnIndex {
  public:
   /// Throws unsupported if the metric cannot take a feature's type or the training values, invalid_argument for bad
@@ -82,7 +82,7 @@ class KnnIndex {
 
   /// Finds the k nearest training rows of every query row: a Table, an ArrayView, or QueryRows::of_training().
   /// O(queries x rows x features). Throws invalid_argument for k outside 1..n, invalid_data for a missing or mistyped
-  /// attribute.
+  /// attribute, out_of_memory for lists beyond the memory limit.
   Neighbors kneighbors(const QueryRows& queries, const SearchOptions& search = {}, const RunOptions& run = {}) const;
   /// As above, but hands the lists to `sink` block by block, so that the result need not fit in memory.
   SearchReport kneighbors(const QueryRows& queries, const SearchOptions& search, const RunOptions& run,
@@ -101,7 +101,7 @@ class KnnIndex {
   /// keep theirs until they end.
   void release_devices() const;
 
-  const knn::Fitted& fitted() const { return *fitted_; }
+  const knn::Fitted& fitted() const;
 
  private:
   std::shared_ptr<const knn::Fitted> fitted_;

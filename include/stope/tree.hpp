@@ -105,6 +105,7 @@ class DecisionTree {
   /// 0.
   Classification predict(const Table& table, const RunOptions& run = {}) const;
   /// What rows that end in these leaves are predicted to be, as predict() does; leaf -1 has no class.
+  /// Throws invalid_argument for a number that is no node of the tree.
   Classification classes_of(std::span<const std::int64_t> leaves, Confidences confidences = Confidences::all) const;
   /// The leaf in which every row ends; -1 under MissingPolicy::drop where a tested value is missing.
   std::vector<std::int64_t> apply(const Table& table, const RunOptions& run = {}) const;

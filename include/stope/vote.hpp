@@ -68,15 +68,18 @@ struct ListVoteOptions {
 /// Votes for a class with every list of `lists`: row i of the result is list i's. The bits are those of
 /// KnnClassifier::predict where the lists are those of its search. Lists of KnnIndex::radius_neighbors do as well, and
 /// several labels can be voted from one search. A list without neighbours, or whose neighbours all weigh nothing, gives
-/// kMissingCode and NaN confidences. Throws invalid_argument for lists that are no lists (offsets, rows outside the
-/// voters), a listed row whose code is missing (Compat::rapidminer: it votes for the first class) or no class, and for
-/// bad weights; out_of_memory if the confidences pass the run's memory limit. O(entries + lists x classes).
+/// kMissingCode and NaN confidences; under Compat::rapidminer, which adds up to nothing, a list without neighbours
+/// gives the first class and confidences of 0. Throws invalid_argument for lists that are no lists (offsets, rows
+/// outside the voters), a listed row whose code is missing (Compat::rapidminer: it votes for the first class) or no
+/// class, and for bad weights; out_of_memory if the confidences pass the run's memory limit. O(entries + lists x
+/// classes).
 Classification vote_classes(const Neighbors& lists, const Values& classes, const Voters& voters,
                             const ListVoteOptions& vote = {}, const RunOptions& run = {});
 
 /// Takes the weighted mean of every list's targets, with the bits of KnnRegressor::predict. A list without neighbours,
-/// or whose neighbours all weigh nothing, gives NaN. A listed row whose target is NaN is an error, but makes the mean
-/// NaN under Compat::rapidminer. Throws what vote_classes throws.
+/// or whose neighbours all weigh nothing, gives NaN; under Compat::rapidminer a list without neighbours gives 0. A
+/// listed row whose target is NaN is an error, but makes the mean NaN under Compat::rapidminer. Throws what
+/// vote_classes throws.
 std::vector<double> vote_means(const Neighbors& lists, const Voters& voters, const ListVoteOptions& vote = {},
                                const RunOptions& run = {});
 

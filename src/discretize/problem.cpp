@@ -274,6 +274,7 @@ bool DecisionProblem::pure() const {
 
 DecisionProblem make_problem(const Table& table, MissingPolicy policy, const RunOptions& run, Target target) {
   check_shape(table);
+  check_names(table);
   if (target == Target::needed) check_codes(label_of(table));
   ThreadPool pool(run.threads);
   const std::vector<std::int64_t> features = table.features();

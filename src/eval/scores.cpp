@@ -13,6 +13,7 @@
 #include "stope/error.hpp"
 #include "stope/eval.hpp"
 #include "stope/warning.hpp"
+#include "table/check_table.hpp"
 
 namespace stope {
 namespace {
@@ -222,6 +223,8 @@ ClassificationScores score_against(const Column& label, const Classification& pr
                 {.feature = label.name});
   }
   check_same_length(static_cast<std::size_t>(label.size()), predicted.codes.size());
+  check_shape({{label}, label.size(), {}});
+  check_codes(label);
   // Names that no prediction has follow those of the predictions, in the order of the rows.
   std::vector<std::int32_t> code_of(label.values.size());
   for (std::size_t i = 0; i < code_of.size(); ++i) {
@@ -254,6 +257,7 @@ RegressionScores score_against(const Column& label, const std::vector<double>& p
     throw Error(ErrorCode::invalid_argument, "numbers cannot be scored against the nominal column '" + label.name + "'",
                 {.feature = label.name});
   }
+  check_shape({{label}, label.size(), {}});
   std::vector<double> truth(static_cast<std::size_t>(label.size()));
   for (std::size_t row = 0; row < truth.size(); ++row) truth[row] = label.at(static_cast<std::int64_t>(row));
   return score_regression(truth, predicted);

@@ -49,6 +49,7 @@ std::string_view name_of(PcaMethod method) {
 
 std::vector<std::int64_t> numeric_features(const Table& table, NominalFeatures nominal) {
   check_shape(table);
+  check_names(table);
   std::vector<std::int64_t> features = table.features();
   if (nominal == NominalFeatures::skip) {
     std::erase_if(features, [&](std::int64_t j) { return table.columns[static_cast<std::size_t>(j)].nominal(); });

@@ -15,6 +15,7 @@
 #include <climits>
 #include <cstdio>
 #include <system_error>
+#include <utility>
 
 #include "base/fault.hpp"
 #include "stope/error.hpp"
@@ -170,10 +171,9 @@ void AtomicFile::open_temporary(unsigned mode, bool keep_mode) {
 }
 
 void AtomicFile::fail(std::string_view what, int error_number) const {
-  const std::string message =
-      path_ + ": cannot " + std::string(what) + ": " + std::generic_category().message(error_number);
-  if (error_number == EPIPE) throw BrokenPipe(message);
-  throw Error(ErrorCode::io, message);
+  const std::string message = "cannot " + std::string(what) + ": " + std::generic_category().message(error_number);
+  if (error_number == EPIPE) throw BrokenPipe(message, {.file = path_});
+  throw Error(ErrorCode::io, message, {.file = path_});
 }
 
 void AtomicFile::require_space(std::int64_t bytes) const {
@@ -195,6 +195,7 @@ void AtomicFile::write(std::string_view bytes) {
 }
 
 void AtomicFile::append(std::string_view bytes) {
+  if (fd_ < 0) fail("write", EBADF);  // after a commit
   if (buffer_.size() + bytes.size() > kBufferBytes) flush();
   if (bytes.size() >= kBufferBytes) return write_out(bytes);
   buffer_.append(bytes);
@@ -230,6 +231,7 @@ void AtomicFile::wait_for_reader() const {
 }
 
 void AtomicFile::sync() {
+  if (fd_ < 0) return;  // an earlier commit came this far, and its rename failed
   if (compressor_ != nullptr) {
     compressor_->finish(packed_);
     compressor_.reset();
@@ -239,9 +241,10 @@ void AtomicFile::sync() {
   if (temporary_.empty()) return;
   if (const int fault = fault::io_fails()) fail("sync", fault);
   if (::fsync(fd_) != 0) fail("sync", errno);
-  // A network file system may report a failed write only when the file is closed. The descriptor is gone either way.
+  // A network file system may report a failed write only when the file is closed. The descriptor is gone either way,
+  // and its number may soon be another file's.
   owns_fd_ = false;
-  if (::close(fd_) != 0 && errno != EINTR) fail("close", errno);
+  if (::close(std::exchange(fd_, -1)) != 0 && errno != EINTR) fail("close", errno);
 }
 
 void AtomicFile::rename_into_place() {

@@ -156,7 +156,7 @@ Bytes load_bytes(const std::string& path, const RunOptions& run) {
     throw Error(ErrorCode::invalid_data, std::string("is not a ") + (gz ? "gzip" : "zstd") + " file", {name});
   }
   const std::int64_t limit = memory_budget(run);
-  const std::int64_t budget = run.memory_limit > 0 ? limit - bytes.held : limit;
+  const std::int64_t budget = run.memory_limit > 0 ? std::max<std::int64_t>(limit - bytes.held, 0) : limit;
   PhaseProgress progress(run, "decompress", static_cast<std::int64_t>(bytes.view.size()));
   Inflated inflated = inflate(bytes.view, compression, name, budget, run.cancel, progress);
   progress.reach(static_cast<std::int64_t>(bytes.view.size()));

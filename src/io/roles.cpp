@@ -45,7 +45,7 @@ NumberNames collect_names(const Column& column, NominalOrder order) {
   NumberNames result;
   std::vector<double> numbers;
   for (std::int64_t row = 0; row < column.size(); ++row) {
-    const double value = column.at(row);
+    const double value = column.at(row) + 0.0;  // one class for -0 and 0, under one name
     if (std::isnan(value) || !result.codes.emplace(value, 0).second) continue;
     numbers.push_back(value);
     result.names.push_back(value_name(value));

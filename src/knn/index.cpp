@@ -3,9 +3,12 @@
 #include <string>
 #include <utility>
 
+#include "base/checked.hpp"
 #include "base/guarded.hpp"
 #include "base/huge_pages.hpp"
+#include "base/memory.hpp"
 #include "base/report.hpp"
+#include "base/sink.hpp"
 #include "knn/gpu/gpu_filter_cache.hpp"
 #include "knn/search/queries.hpp"
 #include "knn/search/search.hpp"
@@ -49,10 +52,14 @@ void reserve(std::size_t n, std::int64_t k, Neighbors& lists) {
 // Collects the lists of all blocks. `k`: their length, 0 if it is not known.
 class Collected {
  public:
-  Collected(std::int64_t n_queries, std::int64_t k) : n_queries_(n_queries), k_(k) {}
+  Collected(const knn::Fitted& fitted, const QueryRows& queries, std::int64_t k, const RunOptions& run)
+      : n_queries_(knn::checked_rows(fitted, queries)), k_(std::min(k, fitted.n_rows())), run_(run) {
+    require_room(checked::mul(n_queries_, k_));
+  }
 
   void operator()(std::vector<Neighbors>& lists) {
     Neighbors& block = lists.front();
+    if (k_ == 0) require_room(checked::add(std::ssize(all_.indices), std::ssize(block.indices)));
     if (block.n_queries() == n_queries_) {  // the block holds all queries
       all_ = std::move(block);
       return;
@@ -67,7 +74,15 @@ class Collected {
   Neighbors take() { return std::move(all_); }
 
  private:
+  void require_room(std::int64_t n_neighbors) const {
+    constexpr std::int64_t kEntryBytes = sizeof(std::int64_t) + sizeof(double);
+    require_memory("the lists of neighbours need",
+                   checked::add(checked::mul(n_neighbors, kEntryBytes), checked::mul(n_queries_, sizeof(std::int64_t))),
+                   run_);
+  }
+
   std::int64_t n_queries_, k_;
+  const RunOptions& run_;
   Neighbors all_;
 };
 
@@ -83,22 +98,27 @@ KnnIndex KnnIndex::fit(const Table& train, const KnnOptions& options, const RunO
   rethrow_as_error();
 }
 
+const knn::Fitted& KnnIndex::fitted() const {
+  if (fitted_ == nullptr) throw Error(ErrorCode::invalid_argument, "the index has not been fitted");
+  return *fitted_;
+}
 std::int64_t KnnIndex::n_samples() const {
-  return fitted_->n_rows();
+  return fitted().n_rows();
 }
 std::int64_t KnnIndex::n_features() const {
-  return fitted_->width();
+  return fitted().width();
 }
-Table KnnIndex::train() const try { return fitted_->train(); } catch (...) {
+Table KnnIndex::train() const try { return fitted().train(); } catch (...) {
   rethrow_as_error();
 }
-void KnnIndex::release_devices() const try { fitted_->gpu_filters().release(); } catch (...) {
+void KnnIndex::release_devices() const try { fitted().gpu_filters().release(); } catch (...) {
   rethrow_as_error();
 }
 
 SearchReport KnnIndex::kneighbors(const QueryRows& queries, const SearchOptions& search, const RunOptions& run,
                                   const NeighborSink& sink) const try {
-  return knn::run_search(*fitted_, queries, nearest(*fitted_, search), run,
+  require_sink(sink);
+  return knn::run_search(fitted(), queries, nearest(fitted(), search), run,
                          [&](std::vector<Neighbors>& lists) { sink(lists.front()); });
 } catch (...) {
   rethrow_as_error();
@@ -106,14 +126,14 @@ SearchReport KnnIndex::kneighbors(const QueryRows& queries, const SearchOptions&
 
 SearchReport KnnIndex::kneighbors(const QueryRows& queries, const SearchOptions& search, const RunOptions& run,
                                   const NeighborArrays& out) const try {
-  return knn::run_search(*fitted_, queries, nearest(*fitted_, search), run, out);
+  return knn::run_search(fitted(), queries, nearest(fitted(), search), run, out);
 } catch (...) {
   rethrow_as_error();
 }
 
 Neighbors KnnIndex::kneighbors(const QueryRows& queries, const SearchOptions& search, const RunOptions& run) const try {
-  Collected all(knn::checked_rows(*fitted_, queries), search.n_neighbors);
-  knn::run_search(*fitted_, queries, nearest(*fitted_, search), run, std::ref(all));
+  Collected all(fitted(), queries, search.n_neighbors, run);
+  knn::run_search(fitted(), queries, nearest(fitted(), search), run, std::ref(all));
   return all.take();
 } catch (...) {
   rethrow_as_error();
@@ -121,7 +141,8 @@ Neighbors KnnIndex::kneighbors(const QueryRows& queries, const SearchOptions& se
 
 SearchReport KnnIndex::radius_neighbors(const QueryRows& queries, double radius, const SearchOptions& search,
                                         const RunOptions& run, const NeighborSink& sink) const try {
-  return knn::run_search(*fitted_, queries, within(radius, search), run,
+  require_sink(sink);
+  return knn::run_search(fitted(), queries, within(radius, search), run,
                          [&](std::vector<Neighbors>& lists) { sink(lists.front()); });
 } catch (...) {
   rethrow_as_error();
@@ -129,8 +150,8 @@ SearchReport KnnIndex::radius_neighbors(const QueryRows& queries, double radius,
 
 Neighbors KnnIndex::radius_neighbors(const QueryRows& queries, double radius, const SearchOptions& search,
                                      const RunOptions& run, SearchReport* report) const try {
-  Collected all(knn::checked_rows(*fitted_, queries), 0);
-  const SearchReport done = knn::run_search(*fitted_, queries, within(radius, search), run, std::ref(all));
+  Collected all(fitted(), queries, 0, run);
+  const SearchReport done = knn::run_search(fitted(), queries, within(radius, search), run, std::ref(all));
   if (report != nullptr) *report = done;
   return all.take();
 } catch (...) {

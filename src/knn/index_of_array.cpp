@@ -6,7 +6,10 @@
 
 #include "base/array.hpp"
 #include "base/checked.hpp"
+#include "base/counted.hpp"
 #include "base/guarded.hpp"
+#include "base/memory.hpp"
+#include "base/progress.hpp"
 #include "base/report.hpp"
 #include "base/thread_pool.hpp"
 #include "device/gpu_array.hpp"
@@ -61,6 +64,8 @@ Table columns_of(const ArrayView& array, Storage storage, const RunOptions& run)
 KnnIndex KnnIndex::fit(const ArrayView& train, const KnnOptions& options, const RunOptions& run) try {
   constexpr const char* kWhat = "the training rows";
   ArrayView array = checked_array(train, kWhat);
+  require_memory("the descriptions of " + counted(array.n_columns, "feature") + " need",
+                 checked::mul(array.n_columns, kColumnBytes), run);
   if (array.gpu >= 0) {
     device::check_gpu_array(array, kWhat, run);
     array = device::copy_to_host(array, kWhat, run);
@@ -73,6 +78,7 @@ KnnIndex KnnIndex::fit(const ArrayView& train, const KnnOptions& options, const 
     return fit(columns_of(array, storage_within(bytes, memory_budget(run)), run), options, run);
   }
   const JobTime time(run);
+  const PhaseProgress phase(run, "fit", 0);
   const auto rows = [&](ThreadPool& pool) {
     if (!in_place) {
       std::vector<std::int64_t> columns(static_cast<std::size_t>(array.n_columns));

@@ -11,6 +11,7 @@
 #include "base/memory.hpp"
 #include "base/progress.hpp"
 #include "base/report.hpp"
+#include "base/sink.hpp"
 #include "knn/lists/neighbor_list.hpp"
 #include "knn/search/make_engine.hpp"
 #include "knn/search/make_plan.hpp"
@@ -238,6 +239,7 @@ std::vector<CrossDistance> nearest_pairs(const KnnIndex& index, const Table& req
 
 SearchReport pairwise_distances(const Table& request, const Table& reference, const PairwiseOptions& options,
                                 const RunOptions& run, const std::function<void(const PairwiseBlock&)>& sink) try {
+  require_sink(sink);
   check_shape(request);
   check_shape(reference);
   RequestBlocks blocks(request, reference, options, run);

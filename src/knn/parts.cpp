@@ -79,6 +79,7 @@ Neighbors merge_neighbors(std::span<const Neighbors> parts, std::int64_t n_neigh
 
 FeatureRanges feature_ranges(const Table& table, const RunOptions& run) try {
   check_shape(table);
+  check_names(table);
   FeatureRanges ranges;
   std::vector<const Column*> columns;
   for (const std::int64_t index : table.features()) {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/guarded.hpp"
+#include "base/sink.hpp"
 #include "knn/search/queries.hpp"
 #include "knn/search/search.hpp"
 #include "knn/vote/ballot.hpp"
@@ -224,6 +225,7 @@ Classification KnnClassifier::predict(const QueryRows& test, const VoteOptions& 
 
 SearchReport KnnClassifier::predict(const QueryRows& test, const VoteOptions& vote, const RunOptions& run,
                                     const ClassificationSink& sink) const try {
+  require_sink(sink);
   const std::int64_t at_once = predictions_at_once(classes_.size(), vote.confidences);
   Classification block = knn::blank_classification(classes_, at_once, vote.confidences);
   const std::int64_t n_rows = knn::checked_rows(index_.fitted(), test);
@@ -299,6 +301,7 @@ std::vector<double> KnnRegressor::predict(const QueryRows& test, const VoteOptio
 
 SearchReport KnnRegressor::predict(const QueryRows& test, const VoteOptions& vote, const RunOptions& run,
                                    const RegressionSink& sink) const try {
+  require_sink(sink);
   std::vector<double> block;
   const std::int64_t n_rows = knn::checked_rows(index_.fitted(), test);
   const knn::Fitted& fitted = index_.fitted();

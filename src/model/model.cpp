@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "base/guarded.hpp"
+#include "base/sink.hpp"
 #include "io/bytes.hpp"
 #include "model/container.hpp"
 #include "model/kinds.hpp"
@@ -59,6 +60,10 @@ Model model::model_of(const Content& content, const RunOptions& run) {
 }
 
 void write_model(const std::function<void(std::string_view)>& sink, const Model& model) try {
+  require_sink(sink);
+  if (model.columns.n_rows != 0) {
+    throw Error(ErrorCode::invalid_argument, "the columns of a model have rows: outline() gives them without");
+  }
   model::Content content;
   content.tables.push_back({std::string(kColumns), model.columns});
   std::visit([&](const auto& fitted) { put(fitted, content); }, model.fitted);

@@ -32,6 +32,10 @@ Table weights_table(const std::vector<double>& weights) {
 }  // namespace
 
 void put_neighbors(const NeighborsModel& model, Content& content) {
+  if (model.n_neighbors < 1) {
+    throw Error(ErrorCode::invalid_argument, "n_neighbors is " + std::to_string(model.n_neighbors) + ": at least 1",
+                {.option = "n_neighbors"});
+  }
   content.kind = kNeighbors;
   const KnnOptions& options = model.options;
   content.set("metric", options.metric.name);

@@ -138,6 +138,7 @@ Normalizer Normalizer::of(const NormalizeOptions& options, std::vector<ColumnTra
 
 Normalizer Normalizer::fit(const Table& table, const NormalizeOptions& options, const RunOptions& run) try {
   check_shape(table);
+  check_names(table);
   const JobTime time(run);
   Normalizer normalizer;
   normalizer.options_ = options;

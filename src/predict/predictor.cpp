@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/guarded.hpp"
+#include "base/sink.hpp"
 #include "stope/error.hpp"
 
 namespace stope {
@@ -98,6 +99,7 @@ Classification Predictor::classify(const Table& table, const RunOptions& run, Se
 
 std::optional<SearchReport> Predictor::classify(const Table& table, const RunOptions& run,
                                                 const ClassificationSink& sink, Confidences confidences) const try {
+  require_sink(sink);
   ready_->require(Gives::classes, "classes");
   if (const auto* const tree = std::get_if<DecisionTree>(&ready_->model.fitted)) {
     const std::vector<std::int64_t> leaves = tree->apply(table, run);
@@ -135,6 +137,7 @@ std::vector<double> Predictor::regress(const Table& table, const RunOptions& run
 
 std::optional<SearchReport> Predictor::regress(const Table& table, const RunOptions& run,
                                                const RegressionSink& sink) const try {
+  require_sink(sink);
   ready_->require(Gives::numbers, "numbers");
   if (const auto* const linear = std::get_if<LinearModel>(&ready_->model.fitted)) {
     sink(0, linear->predict(table, run));
@@ -162,6 +165,7 @@ Neighbors Predictor::neighbors(const Table& table, const RunOptions& run, Search
 }
 
 SearchReport Predictor::neighbors(const Table& table, const RunOptions& run, const NeighborSink& sink) const try {
+  require_sink(sink);
   ready_->require(Gives::neighbors, "neighbours");
   const SearchOptions search{.n_neighbors = ready_->neighbors().n_neighbors};
   const auto& index = std::get<KnnIndex>(ready_->fitted);

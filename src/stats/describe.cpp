@@ -4,8 +4,11 @@
 #include <cmath>
 #include <type_traits>
 
+#include "base/checked.hpp"
+#include "base/counted.hpp"
 #include "base/environment.hpp"
 #include "base/guarded.hpp"
+#include "base/memory.hpp"
 #include "base/progress.hpp"
 #include "base/report.hpp"
 #include "base/thread_pool.hpp"
@@ -383,6 +386,8 @@ std::vector<ColumnStatistics*> pointers_to(std::vector<ColumnStatistics>& column
 }
 
 Statistics describe_here(const ArrayView& matrix, const StatsOptions& options, const RunOptions& run) {
+  require_memory("the statistics of " + counted(matrix.n_columns, "column") + " need",
+                 checked::mul(matrix.n_columns, sizeof(ColumnStatistics) + sizeof(Source)), run);
   Job job(options, run);
   Statistics result;
   result.columns.resize(static_cast<std::size_t>(matrix.n_columns));

@@ -116,9 +116,9 @@ void move_rows(const Job& job, std::int64_t begin, std::int64_t end) {
 
 void move_columns(const ArrayView& array, const std::vector<ColumnTarget>& targets, std::int64_t begin,
                   const ArrayOrigin& origin, const RunOptions& run) {
+  if (array.n_columns == 0) return;
   const Job job{array, targets, begin, origin};
-  const std::int64_t task_rows =
-      std::max(kTileRows, kTaskElements / std::max<std::int64_t>(array.n_columns, 1) / kTileRows * kTileRows);
+  const std::int64_t task_rows = std::max(kTileRows, kTaskElements / array.n_columns / kTileRows * kTileRows);
   const std::int64_t n_tasks = checked::ceil_div(array.n_rows, task_rows);
   with_type(array.type, [&](auto value) {
     ThreadPool pool(n_tasks > 1 ? run.threads : 1);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <string>
+#include <string_view>
+#include <unordered_set>
 
 #include "stope/error.hpp"
 
@@ -25,9 +27,23 @@ void check_shape(const Table& table) {
       refuse(column.name, -1,
              std::to_string(column.size()) + " rows, but the table has " + std::to_string(table.n_rows));
     }
+    if (column.size() > 0 && std::visit([](const auto& values) { return values.data() == nullptr; }, column.data)) {
+      refuse(column.name, -1, "its values are a null pointer");
+    }
     if (column.nominal() != std::holds_alternative<Buffer<std::int32_t>>(column.data)) {
       refuse(column.name, -1, "its type " + std::string(to_string(column.type)) + " does not fit its storage");
     }
+  }
+}
+
+void refuse_repeated_name(const Column& column) {
+  throw Error(ErrorCode::invalid_argument, "two columns are named '" + column.name + "'", {.feature = column.name});
+}
+
+void check_names(const Table& table) {
+  std::unordered_set<std::string_view> names;
+  for (const Column& column : table.columns) {
+    if (!names.insert(column.name).second) refuse_repeated_name(column);
   }
 }
 

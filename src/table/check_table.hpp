@@ -8,9 +8,13 @@
 
 namespace stope {
 
-/// Throws invalid_argument naming the column if its length is not the table's, or its type and its storage disagree.
-/// O(columns).
+/// Throws invalid_argument naming the column if its length is not the table's, if it has no memory, or if its type and
+/// its storage disagree. O(columns).
 void check_shape(const Table& table);
+
+/// Throws invalid_argument if two columns have one name: other tables are matched by it. O(columns).
+void check_names(const Table& table);
+[[noreturn]] void refuse_repeated_name(const Column& column);
 
 /// Throws invalid_argument naming column and row for a code of rows [begin, end) that is neither kMissingCode nor the
 /// code of a value. As fast as memory is read. A job that reads a column once, in order, checks it piece by piece.

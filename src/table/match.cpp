@@ -10,6 +10,7 @@
 namespace stope {
 
 std::vector<FeatureSpec> features_of(const Table& table) {
+  check_names(table);
   std::vector<FeatureSpec> attributes;
   for (const std::int64_t index : table.features()) {
     const Column& column = table.columns[static_cast<std::size_t>(index)];
@@ -49,7 +50,9 @@ std::vector<MatchedColumn> match_columns(const std::vector<FeatureSpec>& attribu
                                          ValueMapping mapping) {
   check_shape(table);
   std::unordered_map<std::string_view, const Column*> columns;
-  for (const Column& column : table.columns) columns.emplace(column.name, &column);
+  for (const Column& column : table.columns) {
+    if (!columns.emplace(column.name, &column).second) refuse_repeated_name(column);
+  }
   std::vector<MatchedColumn> matched;
   matched.reserve(attributes.size());
   for (const FeatureSpec& attribute : attributes) {

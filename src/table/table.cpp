@@ -6,7 +6,6 @@
 #include <cmath>
 #include <limits>
 #include <string>
-#include <unordered_set>
 
 #include "base/checked.hpp"
 #include "base/choices.hpp"
@@ -175,12 +174,7 @@ Table Table::take(const std::vector<std::int64_t>& rows, Storage storage) const 
 }
 
 void Table::validate() const try {
-  std::unordered_set<std::string_view> names;
-  for (const Column& column : columns) {
-    if (!names.insert(column.name).second) {
-      throw Error(ErrorCode::invalid_argument, "two columns are named '" + column.name + "'", {.feature = column.name});
-    }
-  }
+  check_names(*this);
   check_shape(*this);
   for (const Column& column : columns) {
     if (column.nominal()) check_codes(column);

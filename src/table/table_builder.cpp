@@ -69,6 +69,7 @@ class TableBuilder::Impl {
       device::check_gpu_array(array, "the rows", run_);
       array = device::copy_to_host(array, "the rows", run_);
     }
+    const std::int64_t n_rows = checked::add(n_rows_, array.n_rows);
     const std::size_t blocks_before = blocks_.size();
     const std::int64_t used_before = blocks_.empty() ? 0 : blocks_.back().used;
     try {
@@ -78,7 +79,7 @@ class TableBuilder::Impl {
       if (!blocks_.empty()) blocks_.back().used = used_before;
       throw;
     }
-    n_rows_ += array.n_rows;
+    n_rows_ = n_rows;
   }
 
   Table finish() {

@@ -138,7 +138,13 @@ Classification DecisionTree::classes_of(std::span<const std::int64_t> leaves, Co
                                                                   static_cast<std::int64_t>(n_classes))),
                             0.0);
   for (std::size_t row = 0; row < leaves.size(); ++row) {
-    if (leaves[row] < 0) continue;
+    if (leaves[row] == -1) continue;
+    if (leaves[row] < 0 || leaves[row] >= std::ssize(nodes_)) {
+      throw Error(ErrorCode::invalid_argument,
+                  "the leaf of row " + std::to_string(row) + " is " + std::to_string(leaves[row]) + ": the tree has " +
+                      std::to_string(nodes_.size()) + " nodes",
+                  {.option = "leaves", .row = static_cast<std::int64_t>(row)});
+    }
     result.codes[row] = nodes_[static_cast<std::size_t>(leaves[row])].majority;
     const double* const here = counts(leaves[row]);
     double sum = 0.0;

@@ -96,6 +96,23 @@ TEST_P(BadTables, StorageThatItsTypeContradictsIsRefusedByEveryJob) {
   }
 }
 
+TEST_P(BadTables, ValuesThatLieNowhereAreRefusedByEveryJob) {
+  for (const every_job::Job& job : jobs_) {
+    if (job.reads != every_job::Reads::table) continue;
+    for (const std::string name : {"x", "c", "y", "w"}) {
+      Table table = every_job::good_table();
+      std::visit(
+          [](auto& values) {
+            using Values = std::decay_t<decltype(values)>;
+            values = Values::borrow(nullptr, values.size(), nullptr);
+          },
+          column_of(table, name).data);
+      SCOPED_TRACE(name);
+      expect_refused(job, table, {"'" + name + "'", "null pointer"});
+    }
+  }
+}
+
 TEST(BadTablesTake, ARowThatIsNotThereIsRefused) {
   for (const std::int64_t row : {std::int64_t{-1}, std::int64_t{12}, INT64_MAX, INT64_MIN}) {
     EXPECT_THROW(every_job::good_table().take({0, row}), Error);

@@ -91,6 +91,13 @@ class Jobs {
              {"y"},
              [=](const Table& table) -> Call { return [=] { KnnClassifier::fit(index, table.columns[4]); }; },
              Reads::label},
+            {"score_against",
+             {"y"},
+             [=](const Table& table) -> Call {
+               const Classification predicted{{"b", "a"}, std::vector<std::int32_t>(12, 1), {}};
+               return [=] { score_against(table.columns[4], predicted, run); };
+             },
+             Reads::label},
             {"KnnClassifier::predict",
              {"c", "d"},
              [=](const Table& table) -> Call { return [=] { classifier.predict(table, vote, run); }; }},

@@ -137,6 +137,35 @@ TEST_F(AtomicFileTest, LinksOfOthersInSharedFoldersAreNotFollowed) {
   EXPECT_EQ(written(), "new");
 }
 
+// The number of a closed descriptor soon belongs to another file of the process.
+TEST_F(AtomicFileTest, WritesToNoFileOfOthersAfterACommit) {
+  AtomicFile file(at("out"));
+  file.write("all");
+  file.commit();
+  put("other", "");
+  const int other = ::open(at("other").c_str(), O_WRONLY);
+  expect_io_error("cannot write", at("out"), [&] { file.write("more"); });
+  file.commit();
+  EXPECT_EQ(::fcntl(other, F_GETFD), 0) << "another file was closed";
+  ::close(other);
+  EXPECT_EQ(content("out"), "all");
+  EXPECT_EQ(content("other"), "");
+}
+
+TEST_F(AtomicFileTest, ACommitWhoseRenameFailsCanBeTriedAgain) {
+  AtomicFile file(at("out"));
+  file.write("all");
+  fs::create_directory(at("out"));
+  expect_io_error("cannot rename", at("out"), [&] { file.commit(); });
+  put("other", "");
+  const int other = ::open(at("other").c_str(), O_WRONLY);
+  fs::remove(at("out"));
+  file.commit();
+  EXPECT_EQ(::fcntl(other, F_GETFD), 0) << "another file was closed";
+  ::close(other);
+  EXPECT_EQ(content("out"), "all");
+}
+
 TEST_F(AtomicFileTest, SymbolicLinksStay) {
   fs::create_directory(folder_ / "sub");
   put("sub/target", "old");

@@ -26,6 +26,11 @@ constexpr std::int64_t kThreadValues = std::int64_t{1} << 19;
 
 Columns prepare(const Table& table, const RunOptions& run) {
   table.validate();
+  for (const Column& column : table.columns) {
+    if (column.name.find('\0') == std::string::npos) continue;
+    throw Error(ErrorCode::unsupported, "a column's name has a NUL byte, which ends a name in Arrow's C interface",
+                {.feature = column.name});
+  }
   const auto n_columns = static_cast<std::int64_t>(table.columns.size());
   Columns columns(table.columns.size());
   const std::int64_t most = run.threads > 0 ? run.threads : available_threads();

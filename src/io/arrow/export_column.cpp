@@ -13,6 +13,7 @@
 #include "io/arrow/exact.hpp"
 #include "io/arrow/schema.hpp"
 #include "stope/error.hpp"
+#include "table/lasting.hpp"
 
 namespace stope::io::arrow {
 namespace {
@@ -137,6 +138,7 @@ ValueType type_without_metadata(const ExportedColumn& to) {
 ExportedColumn export_column(const Column& column, const CancelToken& cancel) {
   ExportedColumn to;
   to.column = column;
+  make_lasting(to.column);  // the batch may outlive memory that the table has borrowed without an owner
   if (column.nominal()) {
     export_codes(to, cancel);
   } else if (column.type != ValueType::date || !export_dates(to, cancel)) {

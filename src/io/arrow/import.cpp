@@ -7,6 +7,7 @@
 
 #include "base/checked.hpp"
 #include "base/guarded.hpp"
+#include "base/progress.hpp"
 #include "base/thread_pool.hpp"
 #include "io/arrow/chunk.hpp"
 #include "io/arrow/names.hpp"
@@ -159,6 +160,7 @@ class Import {
         row0 += chunk.length;
       }
     }
+    const PhaseProgress phase(run_, "copy", 0);
     ThreadPool pool(threads_for(work, run_));
     pool.parallel_for(static_cast<std::int64_t>(tasks.size()), run_.cancel, [&](std::int64_t number, int) {
       const Task& task = tasks[static_cast<std::size_t>(number)];
@@ -185,6 +187,9 @@ class Import {
 void apply_options(Table& table, const ArrowOptions& options) {
   ReadOptions read;
   read.target = options.target;
+  if (const std::int64_t label = table.find(Role::label); read.target.empty() && label >= 0) {
+    read.target = table.columns[static_cast<std::size_t>(label)].name;  // target_is_nominal concerns it, too
+  }
   read.id = options.id;
   read.sample_weight = options.sample_weight;
   read.target_is_nominal = options.target_is_nominal;
@@ -259,6 +264,7 @@ Table import_arrow(ArrowArrayStream* stream, const ArrowOptions& options, const 
   check_producer(owned->get_schema(owned.get(), &given), owned, options);
   const Owned<ArrowSchema> schema(&given);
   if (!schema) refuse_argument("the stream gives a schema that has been released");
+  const RunningJob running(run);
   std::vector<Batch> batches;
   std::int64_t n_rows = 0;
   for (;;) {
@@ -269,7 +275,7 @@ Table import_arrow(ArrowArrayStream* stream, const ArrowOptions& options, const 
     if (!batch) break;
     n_rows = checked::add(n_rows, std::max<std::int64_t>(batch->length, 0));
     batches.push_back(std::make_shared<Owned<ArrowArray>>(std::move(batch)));
-    if (run.progress) run.progress("reading", n_rows, 0);
+    tell_progress(run, "read", n_rows, 0);
   }
   return table_of_batches(schema, batches, options, run);
 } catch (...) {

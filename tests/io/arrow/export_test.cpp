@@ -96,6 +96,31 @@ TEST(ExportArrow, SharesNumbersAndCodesAndMarksMissingValuesAsNulls) {
   EXPECT_EQ(std::memcmp(dictionary.buffers[2], "abc", 3), 0);
 }
 
+TEST(ExportArrow, CopiesMemoryThatTheTableBorrowsWithoutAnOwner) {
+  std::vector<double> numbers = {1, 2, 3};
+  std::vector<std::int32_t> codes = {0, 1, 0};
+  Table table = table_of({column_of("x", Buffer<double>::borrow(numbers.data(), 3, nullptr)),
+                          column_of("c", Buffer<std::int32_t>::borrow(codes.data(), 3, nullptr), {"a", "b"})});
+  const Exported exported(table);
+  numbers.assign(3, 0.0);
+  codes.assign(3, 1);
+  EXPECT_EQ(static_cast<const double*>(exported.batch.children[0]->buffers[1])[2], 3.0);
+  EXPECT_EQ(static_cast<const std::int32_t*>(exported.batch.children[1]->buffers[1])[2], 0);
+}
+
+TEST(ExportArrow, RefusesNamesThatArrowWouldCut) {
+  const Table table = table_of({make_numeric(std::string("a\0b", 3), {1}), make_numeric(std::string("a\0c", 3), {1})});
+  ArrowSchema schema{};
+  ArrowArray batch{};
+  try {
+    export_arrow(table, &schema, &batch);
+    ADD_FAILURE() << "no error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::unsupported) << error.what();
+  }
+  EXPECT_EQ(schema.release, nullptr);
+}
+
 TEST(ExportArrow, KeepsAColumnThatIsMovedOutOfItsBatchAfterAllElseIsGone) {
   Column moved = make_nominal("n", {1, 0}, {"a", "bc"});
   ArrowArray kept{};
@@ -205,6 +230,16 @@ Table random_table(std::mt19937_64& random) {
   Table table = table_of(std::move(columns));
   if (n_columns == 0) table.n_rows = n_rows;
   return table;
+}
+
+TEST(ExportArrow, GivesALabelOfNumbersBackAsClassesWhereTheyAreWanted) {
+  Table table = table_of({make_numeric("x", {1, 2, 3}), make_numeric("y", {-0.0, 0.0, 1.0})});
+  table.columns[1].role = Role::label;
+  Exported exported(table);
+  const Table back = import_arrow(&exported.schema, &exported.batch, {.target_is_nominal = true});
+  EXPECT_EQ(back.columns[1].role, Role::label);
+  ASSERT_TRUE(back.columns[1].nominal());
+  EXPECT_EQ(back.columns[1].values, Values({"0", "1"})) << "-0 and 0 are one class, under the name of 0";
 }
 
 TEST(ExportArrow, GivesTablesBackAsTheyWereWithRolesTypesAndValues) {
