@@ -187,14 +187,16 @@ class Import {
 void apply_options(Table& table, const ArrowOptions& options) {
   ReadOptions read;
   read.target = options.target;
-  if (const std::int64_t label = table.find(Role::label); read.target.empty() && label >= 0) {
-    read.target = table.columns[static_cast<std::size_t>(label)].name;  // target_is_nominal concerns it, too
-  }
   read.id = options.id;
   read.sample_weight = options.sample_weight;
   read.target_is_nominal = options.target_is_nominal;
   read.ignore = options.ignore;
   read.nominal = options.nominal;
+  if (options.target.empty() && options.target_is_nominal) {
+    for (const Column& column : table.columns) {  // labels by the schema's metadata
+      if (column.role == Role::label) read.nominal.push_back(column.name);
+    }
+  }
   read.numeric = options.numeric;
   read.nominal_order = options.nominal_order;
   read.unknown_columns = options.unknown_columns;
