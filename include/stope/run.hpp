@@ -73,8 +73,8 @@ using ReportCallback = std::function<void(const Report& report)>;
 /// The options that every job takes. The defaults use the whole machine.
 struct RunOptions {
   int threads = 0;                ///< worker threads; 0 = as many as the process may use
-  std::int64_t memory_limit = 0;  ///< bytes the job may hold beyond its inputs, and on each GPU; 0 = 80 % of what is
-                                  ///< available now
+  std::int64_t memory_limit = 0;  ///< bytes the job may hold beyond its inputs, its results included, and on each GPU;
+                                  ///< 0 = 80 % of what is available now. A sink takes results that exceed it.
   std::string device = "auto";    ///< auto (a GPU where it pays) | cpu | cuda (the first GPU) | cuda:0,1 (these GPUs) |
                                   ///< cuda:GPU-8932f937 (by the UUID that nvidia-smi prints, or its beginning)
   CancelToken cancel = {};

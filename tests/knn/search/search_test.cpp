@@ -354,6 +354,16 @@ TEST(Search, AnUnavailableBackEndIsAnError) {
   }
 }
 
+// All lists through a sink, for a memory limit that they would exceed.
+Neighbors lists_in_blocks(const KnnIndex& index, const Table& table, const RunOptions& run) {
+  Neighbors all;
+  index.kneighbors(table, {}, run, [&](const Neighbors& block) {
+    all.indices.insert(all.indices.end(), block.indices.begin(), block.indices.end());
+    all.distances.insert(all.distances.end(), block.distances.begin(), block.distances.end());
+  });
+  return all;
+}
+
 TEST(Search, SmallMemoryMeansSmallerTilesThenAnError) {
   Random random(4);
   const Table table = oracle::random_table(random, {.n_rows = 2000, .n_numeric = 3});
@@ -364,7 +374,8 @@ TEST(Search, SmallMemoryMeansSmallerTilesThenAnError) {
   SearchReport report = index.kneighbors(table, {}, run, [](const Neighbors&) {});
   EXPECT_LE(report.memory_planned, run.memory_limit);
   EXPECT_EQ(report.part_rows, 2000);
-  const Neighbors small = index.kneighbors(table, {}, run);
+  EXPECT_THROW(index.kneighbors(table, {}, run), Error) << "the lists are 176,000 bytes";
+  const Neighbors small = lists_in_blocks(index, table, run);
   EXPECT_EQ(small.indices, expected.indices);
   EXPECT_EQ(small.distances, expected.distances);
   run.memory_limit = 30000;  // less than the encoded table, which is then searched in parts
@@ -372,7 +383,7 @@ TEST(Search, SmallMemoryMeansSmallerTilesThenAnError) {
   report = unheld.kneighbors(table, {}, run, [](const Neighbors&) {});
   EXPECT_LE(report.memory_planned, run.memory_limit);
   EXPECT_LT(report.part_rows, 2000);
-  const Neighbors parts = unheld.kneighbors(table, {}, run);
+  const Neighbors parts = lists_in_blocks(unheld, table, run);
   EXPECT_EQ(parts.indices, expected.indices);
   EXPECT_EQ(parts.distances, expected.distances);
   run.memory_limit = 100;
