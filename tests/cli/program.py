@@ -38,9 +38,13 @@ def is_warning(line):
     return line.startswith("stope: warning")
 
 
+FORCED = {}  # variables of every run of the present test, for fixtures
+
+
 def environment(extra=None):
     """The environment of a run: no fault, back end or tile override leaks in from outside."""
     env = {key: value for key, value in os.environ.items() if not key.startswith("STOPE_")}
+    env.update(FORCED)
     env.update(extra or {})
     return env
 

@@ -7,12 +7,19 @@ from sklearn.datasets import make_moons
 from sklearn.neighbors import KNeighborsClassifier
 
 import measures
+import program
 from program import backends, neighbor_lists, records, rows, run, write_csv, write_matrix
 
 
 @pytest.fixture(autouse=True, params=backends())
 def backend(request, monkeypatch):
-    monkeypatch.setenv("STOPE_BACKEND", request.param)
+    monkeypatch.setitem(program.FORCED, "STOPE_BACKEND", request.param)
+
+
+def test_every_run_is_forced_to_the_back_end(tmp_path, backend, request):
+    table = write_matrix(tmp_path / "t.csv", np.eye(3))
+    plan = run("knn", table, table, "-k", 1, "--json", "-o", tmp_path / "o.csv").json()["plan"]
+    assert plan["backend"] == request.node.callspec.params["backend"]
 
 
 def assert_neighbors(text, distances, k):
