@@ -157,8 +157,8 @@ std::string statistics_text(const std::string& name, const Table& table, const S
   return text;
 }
 
-void write_rows(OutputFile& file, const Table& table, const Statistics& statistics) {
-  RecordWriter csv(file);
+void write_rows(OutputFile& file, const std::string& format, const Table& table, const Statistics& statistics) {
+  RecordWriter csv(file, format);
   const bool classes = !statistics.classes.empty();
   if (classes) csv.text("class");
   for (const char* name : {"column", "type", "role", "rows", "count", "missing", "zeros", "min", "min_row", "max",

@@ -281,7 +281,8 @@ def test_negative_sample_weight(box):
 
 def test_data_and_json_do_not_share_stdout(box):
     words = ["classify", "train.csv", "test.csv", "--target", "y", "-k", 1, "--json"]
-    refuse(box, 2, *words, "-o", "-", says="-o")
+    refuse(box, 2, *words, "-o", "-", says=["--json", "'-'", "name a file"])
+    refuse(box, 2, "convert", "train.csv", "-", "--json", says=["'-'", "name a file"])
     done = run(*words, cwd=box)
     assert isinstance(done.json(), dict) and "prediction\n" not in done.text  # one object and nothing else
 
