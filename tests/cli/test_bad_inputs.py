@@ -274,7 +274,7 @@ def test_negative_distance_and_inverse_distance_weights(box):
 
 def test_negative_sample_weight(box):
     put(box, "w.csv", "x,w,y\n0,1,a\n1,-2,b\n")
-    error = refuse(box, 2, "classify", "w.csv", "w.csv", "--target", "y", "--sample-weight", "w", "-k", 1,
+    error = refuse(box, 3, "classify", "w.csv", "w.csv", "--target", "y", "--sample-weight", "w", "-k", 1,
                    "-o", "out.csv", says="-2")
     assert "w" in error
 
