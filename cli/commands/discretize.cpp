@@ -70,7 +70,8 @@ class Discretize : public Command {
     output_.add_to(*app, "discretize", "File for the ranking or the coded table; default: stdout",
                    "Format; rankings are csv, tsv, json or jsonl");
     OptionGroup output(*app, "Output");
-    output.text("--cuts-out", cuts_out_, "FILE", "File for the cuts, as JSON");
+    output.text("--cuts-out", cuts_out_, "FILE",
+                "File for the cuts, as JSON; default: stdout if nothing else is written");
     output.flag("--labels", labels_, "Code by labels, (-inf,2.5) or =red, instead of s1, s2, ...");
     model_.add_to(*app);
     tables_.add_to(*app, Tables::one);
@@ -105,10 +106,7 @@ class Discretize : public Command {
       }
     } else if (method_ != "best-cut") {
       cuts_.method = discretize_method(method_);
-      if (cuts_out_.empty() && output_.path.empty() && !model_.wanted() && !common.json) {
-        refuse(
-            "--cuts-out FILE is needed for the cuts (or -o FILE for the table coded by them, --model-out, or --json)");
-      }
+      if (cuts_out_.empty() && output_.path.empty() && !model_.wanted() && !common.json) cuts_out_ = "-";
       if (model_.wanted() && coding_.missing == MissingPolicy::fill) {
         refuse("--missing-policy fill: a model of cuts does not hold the means of the table they were found in");
       }
