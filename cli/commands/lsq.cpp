@@ -73,6 +73,7 @@ class Lsq : public Command {
 
  private:
   void check_options() {
+    tables_.refuse_imputation_as_spelling();
     options_.fit_intercept = !no_intercept_;
     options_.missing = decompose_.missing();
     options_.nominal = decompose_.nominal();

@@ -99,6 +99,7 @@ class PcaCommand : public Command {
   }
 
   void check_options() {
+    tables_.refuse_imputation_as_spelling();
     options_.centering = uncentred_ ? Centering::none : Centering::mean;
     options_.missing = decompose_.missing();
     options_.nominal = decompose_.nominal();

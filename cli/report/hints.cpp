@@ -37,7 +37,22 @@ constexpr ErrorHint kErrors[] = {
     {kData, "test_names", " predict ", "--names A,B,... if it has no header"},
     {kData, "test_names", "", "--test-names A,B,... if it has no header"},
     {kData, "encoding", "", "--encoding utf-16"},
+    {kArgument, "names", "", "--names names all columns"},
+    {kArgument, "n_folds", " evaluate tree ", "--cv with another number, or --loo"},
+    {kUnsupported, "numeric", " lsq ", "--numeric {}"},
     {kArgument, "target", "", "--target names it, or its role in --schema"},
+};
+
+struct OptionName {
+  std::string_view option;    // as in Error::option
+  std::string_view commands;  // between blanks
+  std::string_view ours;
+};
+
+// --missing lists spellings. What happens to a missing value has another name here.
+constexpr OptionName kOptionNames[] = {
+    {"missing", " pca lsq ", "impute"},
+    {"missing", " tree discretize evaluate ", "missing_policy"},
 };
 
 struct WarningHint {
@@ -78,6 +93,14 @@ std::string in_brackets(std::string_view text, const std::string& column) {
 }
 
 }  // namespace
+
+std::string_view option_name(std::string_view option, std::string_view command) {
+  const std::string word = " " + std::string(command) + " ";
+  for (const OptionName& name : kOptionNames) {
+    if (name.option == option && name.commands.find(word) != std::string_view::npos) return name.ours;
+  }
+  return option;
+}
 
 std::string hint_for(const Error& error, std::string_view command) {
   const std::string word = " " + std::string(command) + " ";

@@ -151,7 +151,9 @@ Error Session::explained(const Error& error) const {
       place.line = 0;
     }
   }
-  const std::string hints = memory_hint(error) + hint_for(error, json_["command"].get<std::string>());
+  const auto command = json_["command"].get<std::string>();
+  const std::string hints = memory_hint(error) + hint_for(error, command);
+  place.option = option_name(place.option, command);
   return {error.code(), error.message() + hints, place};
 }
 
