@@ -83,7 +83,7 @@ class Program {
     return 0;
   }
 
- private:
+  /// The command that the words name, or the program itself.
   const CLI::App& parsed_app() const {
     for (const auto& command : commands_) {
       if (command->app->parsed()) return *command->app;
@@ -91,6 +91,7 @@ class Program {
     return app_;
   }
 
+ private:
   CLI::App app_;
   std::vector<std::unique_ptr<Command>> commands_;
 };
@@ -101,7 +102,14 @@ int run_program(int argc, char** argv) {
   std::vector<std::string> words;
   try {
     words.assign(argv + 1, argv + argc);
-    return Program().run(words, cancel);
+    Program program;
+    try {
+      return program.run(words, cancel);
+    } catch (const BrokenPipe&) {
+      throw;
+    } catch (const Error& error) {
+      throw as_typed(error, program.parsed_app(), words);
+    }
   } catch (const BrokenPipe&) {
     // The reader of our output has seen enough (| head). That is no failure, unless the user interrupted the pipe.
     return cancel.cancelled() ? exit_code(ErrorCode::cancelled) : 0;

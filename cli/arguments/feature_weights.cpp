@@ -1,8 +1,11 @@
 // --feature-weights (cli/arguments/feature_weights.hpp).
 #include "arguments/feature_weights.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <filesystem>
 #include <optional>
 
@@ -46,6 +49,13 @@ std::vector<double> weights_of(const std::string& source, const Table& table, co
   if (weights.size() != n_features) {
     throw Error(ErrorCode::invalid_argument, "--feature-weights gives " + counted(std::ssize(weights), "weight") +
                                                  " for " + counted(static_cast<std::int64_t>(n_features), "feature"));
+  }
+  for (std::size_t i = 0; i < n_features; ++i) {
+    if (weights[i] >= 0.0 && std::isfinite(weights[i])) continue;
+    const auto column = static_cast<std::size_t>(table.features()[i]);
+    throw Error(ErrorCode::invalid_argument, fmt::format("--feature-weights: the weight of '{}' is {}; weights are "
+                                                         "finite and >= 0",
+                                                         table.columns[column].name, weights[i]));
   }
   if (std::all_of(weights.begin(), weights.end(), [](double weight) { return weight == 0.0; })) {
     throw Error(ErrorCode::invalid_argument, "--feature-weights: every weight is 0, which leaves no feature");

@@ -51,6 +51,24 @@ constexpr std::array kOptions = {
     Word{"--memory", "--memory-limit"},
     Word{"--missing-policy", "--impute mean"},
     Word{"--impute", "--missing-policy fill"},
+    Word{"--method", "--normalize z"},
+    Word{"--missing", "--missing-share"},
+};
+
+// What is no option of one command, and what does the same there.
+struct Advice {
+  std::string_view command, word, text;
+};
+
+constexpr std::array kAdvice = {
+    Advice{"predict", "-k", "the model holds k: classify, regress and knn set it"},
+    Advice{"predict", "--n-neighbors", "the model holds k: classify, regress and knn set it"},
+    Advice{"normalize", "--apply", "stope predict applies what --model-out saves"},
+    Advice{"discretize", "--test", "--apply codes another table by the cuts of --cuts-out"},
+    Advice{"tree", "", "--test names a table whose classes are predicted"},
+    Advice{"stats", "", "one table at a time"},
+    Advice{"info", "", "one table at a time"},
+    Advice{"predict", "", "a model and one table"},
 };
 
 constexpr std::array kValues = {
@@ -78,6 +96,13 @@ std::string_view ours(const Words& words, std::string_view foreign) {
 
 std::string_view option_meant_by(std::string_view option) {
   return ours(kOptions, option);
+}
+
+std::string_view advice_on(std::string_view command, std::string_view word) {
+  const auto found = std::find_if(kAdvice.begin(), kAdvice.end(), [&](const Advice& advice) {
+    return advice.command == command && advice.word == word;
+  });
+  return found == kAdvice.end() ? std::string_view() : found->text;
 }
 
 std::string_view value_meant_by(std::string_view value) {

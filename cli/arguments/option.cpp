@@ -49,9 +49,11 @@ void OptionGroup::parsed(const std::string& names, const std::string& type, cons
 void OptionGroup::text(const std::string& names, std::string& value, const std::string& type, const std::string& help,
                        Required required) {
   const bool is_file = type == "FILE";
-  const auto callback = [&value, is_file, option = first_name(names)](const CLI::results_t& words) {
+  const bool is_column = type == "COLUMN";
+  const auto callback = [&value, is_file, is_column, option = first_name(names)](const CLI::results_t& words) {
     value = words.front();
     if (is_file && value.empty()) throw Error(ErrorCode::invalid_argument, option + ": the name of the file is empty");
+    if (is_column && value.empty()) throw Error(ErrorCode::invalid_argument, option + ": the column's name is empty");
     return true;
   };
   add(app_, title_, names, type, help, callback)->required(required == Required::yes);
@@ -104,8 +106,10 @@ void OptionGroup::repeated(const std::string& names, std::vector<std::string>& v
 
 void add_argument(CLI::App& app, const std::string& name, std::string& value, const std::string& type,
                   const std::string& help, Required required) {
-  const auto callback = [&value](const CLI::results_t& words) {
+  const bool is_file = type == "FILE" || type == "TABLE";
+  const auto callback = [&value, is_file, name](const CLI::results_t& words) {
     value = words.front();
+    if (is_file && value.empty()) throw Error(ErrorCode::invalid_argument, name + ": the name of the file is empty");
     return true;
   };
   app.add_option(name, callback, help)->type_name(type)->type_size(1)->expected(1)->required(required == Required::yes);

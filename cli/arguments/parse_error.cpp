@@ -15,11 +15,17 @@ namespace {
   throw Error(ErrorCode::invalid_argument, message);
 }
 
+std::vector<std::string> names_of(const CLI::Option& option) {
+  std::vector<std::string> names;
+  for (const std::string& name : option.get_lnames()) names.push_back("--" + name);
+  for (const std::string& name : option.get_snames()) names.push_back("-" + name);
+  return names;
+}
+
 std::vector<std::string> option_names(const CLI::App& app) {
   std::vector<std::string> names;
   for (const CLI::Option* option : app.get_options()) {
-    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
-    for (const std::string& name : option->get_snames()) names.push_back("-" + name);
+    for (std::string& name : names_of(*option)) names.push_back(std::move(name));
   }
   return names;
 }
@@ -33,6 +39,25 @@ std::string suggestion(const std::string& name, const std::vector<std::string>& 
     return " (did you mean '" + std::string(meant) + "'?)";
   }
   return name.size() > 2 && meant.empty() ? did_you_mean(name, options) : "";
+}
+
+std::string advice(const CLI::App& app, std::string_view option) {
+  const std::string_view text = advice_on(app.get_name(), option);
+  return text.empty() ? "" : " (" + std::string(text) + ")";
+}
+
+bool is_option_of_a_command(const CLI::App& program, const std::string& word) {
+  const std::string name = word.substr(0, word.find('='));
+  const std::vector<const CLI::App*> commands = commands_of(program);
+  return std::any_of(commands.begin(), commands.end(),
+                     [&](const CLI::App* command) { return command->get_option_no_throw(name) != nullptr; });
+}
+
+// Whether the words use an option by this name: --name, --name=3, -k or -k3.
+bool uses(const std::vector<std::string>& words, const std::string& name) {
+  return std::any_of(words.begin(), words.end(), [&](const std::string& word) {
+    return word == name || word.starts_with(name + "=") || (name.size() == 2 && word.starts_with(name));
+  });
 }
 
 const CLI::App* parsed_command(const CLI::App& program) {
@@ -50,11 +75,11 @@ void refuse_extra_words(const CLI::App& app) {
   for (const std::string& word : words) {
     if (word.size() < 2 || word.front() != '-') continue;
     const std::string name = word.substr(0, word.find('='));
-    const std::string near = suggestion(name, option_names(app));
+    const std::string near = advice(app, name).empty() ? suggestion(name, option_names(app)) : advice(app, name);
     refuse(app.get_name() + ": unknown option '" + name + "'" + (near.empty() ? see : near));
   }
   for (const std::string& word : words) {
-    if (word != "--") refuse(app.get_name() + ": unexpected argument '" + word + "'");
+    if (word != "--") refuse(app.get_name() + ": unexpected argument '" + word + "'" + advice(app, ""));
   }
 }
 
@@ -99,8 +124,30 @@ void require_command(const CLI::App& program, const std::string& word) {
   for (const char* known : {"-h", "--help", "-V", "--version", "version"}) {
     if (word == known) return;
   }
-  if (!word.empty() && word.front() == '-') refuse("'" + word + "' comes before the command; put options after it");
+  if (word.size() > 1 && word.front() == '-') {
+    if (is_option_of_a_command(program, word)) {
+      refuse("'" + word + "' comes before the command; put options after it");
+    }
+    refuse("unknown option '" + word + "'" +
+           (word == "-v" ? " (did you mean '-V'?)" : "; 'stope --help' lists the commands"));
+  }
   refuse("unknown command '" + word + "'" + did_you_mean(word, names));
+}
+
+Error as_typed(const Error& error, const CLI::App& app, const std::vector<std::string>& words) {
+  const std::string message = error.message();
+  const std::string name = message.substr(0, message.find_first_of(": "));
+  const CLI::Option* const option = name.starts_with('-') ? app.get_option_no_throw(name) : nullptr;
+  if (option == nullptr) return error;
+  std::string typed = name;
+  if (!uses(words, name)) {
+    for (const std::string& other : names_of(*option)) {
+      if (uses(words, other)) typed = other;
+    }
+  }
+  Place place = error.place();
+  if (place.option.empty()) place.option = typed;
+  return {error.code(), typed + message.substr(name.size()), place};
 }
 
 void parse(CLI::App& program, const std::vector<std::string>& words) {

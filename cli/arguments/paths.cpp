@@ -1,6 +1,7 @@
 #include "arguments/paths.hpp"
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -42,9 +43,11 @@ bool is_data(const NamedPath& output) {
   return output.option == "-o" || output.option == "OUT";
 }
 
-bool is_one_file(const std::string& a, const std::string& b) {
+// An input '-' is the file that stdin was redirected from. An output '-' is none: the shell has emptied it already.
+bool is_one_file(const std::string& output, const std::string& input) {
   struct stat first{}, second{};
-  if (::stat(a.c_str(), &first) != 0 || ::stat(b.c_str(), &second) != 0 || !S_ISREG(first.st_mode)) return false;
+  if (::stat(output.c_str(), &first) != 0 || !S_ISREG(first.st_mode)) return false;
+  if ((input == "-" ? ::fstat(STDIN_FILENO, &second) : ::stat(input.c_str(), &second)) != 0) return false;
   return first.st_dev == second.st_dev && first.st_ino == second.st_ino;
 }
 

@@ -14,6 +14,13 @@
 namespace stope::cli {
 namespace {
 
+[[noreturn]] void refuse_spelling(const std::string& word, std::string_view option) {
+  throw Error(ErrorCode::invalid_argument,
+              fmt::format("--missing says how a missing value is spelled; {1} {0} says what happens to it "
+                          "(for cells that read '{0}' list another spelling, too: --missing {0},NA)",
+                          word, option));
+}
+
 std::string quoted_list(const std::vector<std::string>& items) {
   std::string text;
   for (const std::string& item : items) text += (text.empty() ? "'" : " '") + item + "'";
@@ -118,11 +125,11 @@ bool TableArguments::spells_missing_as_policy() const {
 }
 
 void TableArguments::refuse_policy_as_spelling() const {
-  if (!spells_missing_as_policy()) return;
-  throw Error(ErrorCode::invalid_argument,
-              fmt::format("--missing says how a missing value is spelled; --missing-policy {0} says what happens to it "
-                          "(for cells that read '{0}' list another spelling, too: --missing {0},NA)",
-                          read.missing[0]));
+  if (spells_missing_as_policy()) refuse_spelling(read.missing[0], "--missing-policy");
+}
+
+void TableArguments::refuse_imputation_as_spelling() const {
+  if (read.missing == std::vector<std::string>{"mean"}) refuse_spelling(read.missing[0], "--impute");
 }
 
 void TableArguments::warn_of_policy_as_spelling(Session& session, std::string_view instead) const {

@@ -24,6 +24,8 @@ struct TableArguments {
   /// For commands with --missing-policy. Before that option existed, "--missing drop" asked for a policy. Now it would
   /// silently count cells that read "drop" as missing. Throws invalid_argument if the only spelling is a policy's name.
   void refuse_policy_as_spelling() const;
+  /// The same for commands with --impute.
+  void refuse_imputation_as_spelling() const;
   /// Warns of the same in commands without that option; `instead` says what holds there.
   void warn_of_policy_as_spelling(Session& session, std::string_view instead) const;
 

@@ -29,7 +29,7 @@ class Classify : public Command {
                 "prediction and, "
                 "with "
                 "--proba, a confidence for every class. Where TEST has the label, the scores go to stderr.") {
-    arguments_.add_to(*app);
+    arguments_.add_to(*app, "classify");
     OptionGroup(*app, "Prediction").flag("--proba", with_confidences_, "Write the confidence of every class, too");
     add_common(kExamples);
     arguments_.tables.read.target_is_nominal = true;
@@ -47,7 +47,7 @@ class Classify : public Command {
       return;
     }
     const Column& classes = *column_of(job.model.train, Role::label);
-    ClassOutput out(job.file, job.test, classes.values, with_confidences_, label);
+    ClassOutput out(job.file, arguments_.output.format, job.test, classes.values, with_confidences_, label);
     VoteOptions vote = job.model.vote();
     vote.confidences = with_confidences_ ? Confidences::all : Confidences::none;
     const SearchReport report =

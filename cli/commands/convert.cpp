@@ -2,6 +2,7 @@
 #include <optional>
 
 #include "arguments/option.hpp"
+#include "arguments/output_arguments.hpp"
 #include "arguments/table_arguments.hpp"
 #include "arguments/value.hpp"
 #include "commands/command.hpp"
@@ -28,10 +29,8 @@ class Convert : public Command {
     add_argument(*app, "IN", input_, "TABLE", "Table to read; '-' reads stdin");
     add_argument(*app, "OUT", output_, "FILE", "File to write; '-' or nothing is stdout", Required::no);
     OptionGroup group(*app, "Output");
-    group.text("-o,--output", option_output_, "FILE", "The same as OUT");
-    group.parsed("--output-format", "csv|tsv|arff|npy|fvecs|bvecs|ivecs|raw",
-                 "Format to write; default: from the suffix of OUT, csv on stdout",
-                 [this](const std::string& word) { write_.format = parse_format(word, "--output-format"); });
+    group.text("-o,--output", option_.path, "FILE", "The same as OUT");
+    option_.add_format_to(*app, "convert", "Format to write; default: from the suffix of OUT, csv on stdout");
     group.parsed("--output-sep", "CHAR", "Separator of CSV fields [,]",
                  [this](const std::string& word) { write_.separator = parse_character(word, "--output-sep"); });
     group.choice("--output-dtype", write_.dtype, {"float32", "float64", "int32", "int64", "uint8"},
@@ -41,12 +40,12 @@ class Convert : public Command {
   }
 
   void run(Session& session) override {
-    if (!output_.empty() && !option_output_.empty()) {
+    if (!output_.empty() && !option_.path.empty()) {
       throw Error(ErrorCode::invalid_argument, "OUT and -o are the same thing: give one");
     }
-    const std::string path = output_.empty() ? option_output_ : output_;
+    const std::string path = output_.empty() ? option_.path : output_;
     const bool to_stdout = path.empty() || path == "-";
-    if (write_.format == Format::automatic && !to_stdout && suffix_of(path).empty() && !is_stream(path)) {
+    if (option_.format.empty() && !to_stdout && suffix_of(path).empty() && !is_stream(path)) {
       throw Error(ErrorCode::invalid_argument,
                   path + ": without a suffix: name the format with --output-format csv, tsv, arff, npy, ...");
     }
@@ -56,14 +55,15 @@ class Convert : public Command {
     std::erase_if(table.columns, [](const Column& column) { return column.role == Role::ignore; });
     session.note_input("table", input_, table);
     session.timed("write", [&] {
-      write_result(*file, table, write_, session.run());
+      write_result(*file, option_.format, table, write_, session.run());
       file->commit();
     });
     session.note_output(file->path());
   }
 
  private:
-  std::string input_, output_, option_output_;
+  std::string input_, output_;
+  OutputArguments option_;
   WriteOptions write_;
   TableArguments tables_;
 };

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "arguments/option.hpp"
+#include "arguments/output_arguments.hpp"
 #include "arguments/table_arguments.hpp"
 #include "commands/command.hpp"
 #include "report/model_output.hpp"
@@ -66,12 +67,12 @@ class Discretize : public Command {
     ranking.choice("--order", ranking_.order, "Order of the attributes");
     ranking.integer("--permutations", ranking_.n_permutations, "B",
                     "Permutations of the labels for p- and q-values; 0: none [0]");
+    output_.add_to(*app, "discretize", "File for the ranking or the coded table; default: stdout",
+                   "Format; rankings are csv, tsv, json or jsonl");
     OptionGroup output(*app, "Output");
-    output.text("-o,--output", output_, "FILE", "File for the ranking or the coded table; default: stdout");
-    output.text("--cuts-out", cuts_out_, "FILE", "File for the cuts, as JSON");
+    output.text("--cuts-out", cuts_out_, "FILE",
+                "File for the cuts, as JSON; default: stdout if nothing else is written");
     output.flag("--labels", labels_, "Code by labels, (-inf,2.5) or =red, instead of s1, s2, ...");
-    output.parsed("--output-format", "csv|tsv|arff", "Format of the coded table; default: from the suffix, else csv",
-                  [this](const std::string& word) { write_.format = parse_format(word, "--output-format"); });
     model_.add_to(*app);
     tables_.add_to(*app, Tables::one);
     add_common(kExamples);
@@ -79,10 +80,7 @@ class Discretize : public Command {
 
   void run(Session& session) override {
     check_options();
-    if (count("-o") > 0 && method_ == "best-cut") require_suffix("-o", output_, kRecords);
-    if (count("-o") > 0 && method_ != "best-cut" && count("--output-format") == 0) {
-      require_suffix("-o", output_, kTables);
-    }
+    if (method_ == "best-cut") output_.require(kRecords);
     require_backend(session.run());
     if (!apply_.empty()) {
       apply(session);
@@ -108,15 +106,12 @@ class Discretize : public Command {
       }
     } else if (method_ != "best-cut") {
       cuts_.method = discretize_method(method_);
-      if (cuts_out_.empty() && output_.empty() && !model_.wanted() && !common.json) {
-        refuse(
-            "--cuts-out FILE is needed for the cuts (or -o FILE for the table coded by them, --model-out, or --json)");
-      }
+      if (cuts_out_.empty() && output_.path.empty() && !model_.wanted() && !common.json) cuts_out_ = "-";
       if (model_.wanted() && coding_.missing == MissingPolicy::fill) {
         refuse("--missing-policy fill: a model of cuts does not hold the means of the table they were found in");
       }
     }
-    if (labels_ && (method_ == "best-cut" || (apply_.empty() && output_.empty() && !model_.wanted()))) {
+    if (labels_ && (method_ == "best-cut" || (apply_.empty() && output_.path.empty() && !model_.wanted()))) {
       refuse("--labels is about a coded table");
     }
     belongs_to("--bins", method_ == "equal-width" || method_ == "equal-frequency", "equal-width and equal-frequency");
@@ -148,7 +143,7 @@ class Discretize : public Command {
 
   void rank(Session& session) {
     std::optional<OutputFile> file;
-    file.emplace(session.data_path(output_, "ranking"), session.run().cancel);
+    file.emplace(session.data_path(output_.path, "ranking"), session.run().cancel);
     const Table table = read(session, true);
     ranking_.seed = common.seed;
     const BestCuts found = session.timed("discretize", [&] { return best_cuts(table, ranking_, session.run()); });
@@ -162,7 +157,7 @@ class Discretize : public Command {
   }
 
   void write_ranking(OutputFile& file, const BestCuts& found) const {
-    RecordWriter csv(file);
+    RecordWriter csv(file, output_.format);
     const bool tested = ranking_.n_permutations > 0;
     for (const char* name : {"attr", "name", "score", "cut"}) csv.text(name);
     if (tested) csv.text("p_value").text("q_value");
@@ -192,13 +187,13 @@ class Discretize : public Command {
   }
 
   void find(Session& session) {
-    require_distinct(session, {cuts_out_, output_, model_.path});
+    require_distinct(session, {cuts_out_, output_.path, model_.path});
     std::optional<OutputFile> cuts_file, coded_file;
     if (!cuts_out_.empty() || common.json) {
       cuts_file.emplace(session.data_path(cuts_out_, "cut_points"), session.run().cancel);
     }
-    if (!output_.empty()) coded_file.emplace(output_, session.run().cancel);
-    model_.open(session, output_.empty() ? "no data" : output_);
+    if (!output_.path.empty()) coded_file.emplace(output_.path, session.run().cancel);
+    model_.open(session, output_.path.empty() ? "no data" : output_.path);
     const bool classes =
         cuts_.method != DiscretizeMethod::equal_width && cuts_.method != DiscretizeMethod::equal_frequency;
     const Table table = read(session, classes);
@@ -219,7 +214,7 @@ class Discretize : public Command {
 
   void apply(Session& session) {
     std::optional<OutputFile> file;
-    file.emplace(session.data_path(output_, "table"), session.run().cancel);
+    file.emplace(session.data_path(output_.path, "table"), session.run().cancel);
     require_one_stdin(table_, apply_);
     const CutSet cuts = read_cuts(apply_, session.run());
     ReadOptions& read_options = tables_.read;
@@ -239,15 +234,15 @@ class Discretize : public Command {
 
   void code(Session& session, const Table& table, const CutSet& cuts, OutputFile& file) const {
     const Table coded = session.timed("code", [&] { return apply_cuts(table, cuts, coding_, session.run()); });
-    session.timed("write", [&] { write_result(file, coded, write_, session.run()); });
+    session.timed("write", [&] { write_result(file, output_.format, coded, {}, session.run()); });
   }
 
-  std::string table_, method_, apply_, output_, cuts_out_;
+  std::string table_, method_, apply_, cuts_out_;
+  OutputArguments output_;
   bool labels_ = false;
   BestCutOptions ranking_;
   DiscretizeOptions cuts_;
   ApplyOptions coding_;
-  WriteOptions write_;
   ModelOutput model_;
   TableArguments tables_;
 };

@@ -7,6 +7,7 @@
 
 #include "arguments/knn_arguments.hpp"
 #include "arguments/option.hpp"
+#include "arguments/output_arguments.hpp"
 #include "arguments/table_arguments.hpp"
 #include "arguments/value.hpp"
 #include "commands/command.hpp"
@@ -58,8 +59,11 @@ class Evaluate : public Command {
                  [this](const std::string& word) { options_.ks = parse_k_list(word, "-k"); });
     group.choice("--weights", options_.weights,
                  "Votes: all the same, or by 1/distance (RapidMiner's weighted vote under --compat rapidminer)");
-    group.text("-o,--output", output_, "FILE",
-               "File for the scores of every k, in the format of its suffix; default: a table for people on stdout");
+    OptionGroup(*app, "Output")
+        .text("-o,--output", output_.path, "FILE",
+              "File for the scores of every k; without it and without --output-format: a table for people on stdout");
+    output_.add_format_to(*app, "evaluate",
+                          "Format of the scores of every k; default: from the suffix of FILE, else csv");
     knn_.add_to(*app);
     tables_.add_to(*app, Tables::one);
     add_common(kExamples);
@@ -69,8 +73,8 @@ class Evaluate : public Command {
     check();
     require_backend(session.run());
     std::optional<OutputFile> file;
-    if (!output_.empty() ? session.wants_data(output_) : !common.json)
-      file.emplace(output_path(output_), session.run().cancel);
+    if (!output_.path.empty() ? session.wants_data(output_.path) : !common.json)
+      file.emplace(output_path(output_.path), session.run().cancel);
     Table table = session.timed("read", [&] { return tables_.read_first(table_, session); });
     session.hold({&table});
     require_rows(table, table_);
@@ -92,9 +96,10 @@ class Evaluate : public Command {
     const Evaluation& evaluation = *found;
     note(session, found);
     const std::string text = report(evaluation, table, label->name);
-    session.say(file && output_.empty() ? "" : text);  // which also wipes the progress line
-    if (file && output_.empty()) file->write(text);
-    if (file && !output_.empty()) write_scores(*file, evaluation);
+    const bool for_people = output_.path.empty() && output_.format.empty();
+    session.say(file && for_people ? "" : text);  // which also wipes the progress line
+    if (file && for_people) file->write(text);
+    if (file && !for_people) write_scores(*file, output_.format, evaluation);
     commit_files(session, {&file});
   }
 
@@ -119,8 +124,8 @@ class Evaluate : public Command {
 
   bool fits_once() const { return leave_one_out_ && knn_.normalize != Normalization::none; }
 
-  static void write_scores(OutputFile& file, const Evaluation& evaluation) {
-    RecordWriter records(file);
+  static void write_scores(OutputFile& file, const std::string& format, const Evaluation& evaluation) {
+    RecordWriter records(file, format);
     const bool nominal = evaluation.label_is_nominal;
     records.text("k");
     for (const char* name : {nominal ? "accuracy" : "rmse", nominal ? "kappa" : "mae", nominal ? "macro_f1" : "r2"}) {
@@ -210,7 +215,8 @@ class Evaluate : public Command {
     return text.text(2);
   }
 
-  std::string table_, output_;
+  std::string table_;
+  OutputArguments output_;
   bool leave_one_out_ = false;
   EvaluateOptions options_;
   TableArguments tables_;

@@ -3,11 +3,13 @@
 #include <optional>
 
 #include "arguments/option.hpp"
+#include "arguments/output_arguments.hpp"
 #include "arguments/table_arguments.hpp"
 #include "arguments/value.hpp"
 #include "commands/command.hpp"
 #include "report/output.hpp"
 #include "report/output_format.hpp"
+#include "report/record_writer.hpp"
 #include "stope/error.hpp"
 #include "stope/generate.hpp"
 #include "stope/gram_file.hpp"
@@ -46,11 +48,8 @@ class Gen : public Command {
     table.parsed("--noise", "S", "Noise; its meaning depends on the kind",
                  [this](const std::string& word) { options_.noise = share(word, "--noise"); });
     table.flag("--no-label", no_label_, "Leave out the class or target, for formats that hold numbers alone");
+    output_.add_to(*app, "gen table", "File to write; default: stdout", "Format of a table");
     OptionGroup output(*app, "Output");
-    output.text("-o,--output", output_, "FILE", "File to write; default: stdout");
-    output.parsed("--output-format", "csv|tsv|arff|npy|fvecs|raw",
-                  "Format of a table; default: from the suffix of FILE, else csv",
-                  [this](const std::string& word) { write_.format = parse_format(word, "--output-format"); });
     output.choice("--output-dtype", write_.dtype, {"float32", "float64"},
                   "Type of the values of npy and raw [float32]");
     add_common(kExamples);
@@ -59,10 +58,9 @@ class Gen : public Command {
   void run(Session& session) override {
     const bool is_table = !third_.empty();
     check_options(is_table);
-    if (is_table && count("--output-format") == 0) require_suffix("-o", output_, kTables);
-    if (!is_table) check_suffix("gen gram", "-o", output_);
+    if (output_.format.empty()) check_suffix(is_table ? "gen table" : "gen gram", "-o", output_.path);
     std::optional<OutputFile> file;
-    if (session.wants_data(output_)) file.emplace(output_path(output_), session.run().cancel);
+    if (session.wants_data(output_.path)) file.emplace(output_path(output_.path), session.run().cancel);
     if (is_table) {
       options_.kind = first_;
       options_.n_columns = parse_integer(second_, "X");
@@ -116,23 +114,48 @@ class Gen : public Command {
     session.json()["options"] = {
         {"kind", options_.kind}, {"columns", options_.n_columns}, {"rows", options_.n_rows}, {"seed", options_.seed}};
     if (!file) return;
-    if (write_.format == Format::automatic) write_.format = format_of(file->path());
-    if (write_.dtype.empty()) write_.dtype = "float32";
-    // A part takes about ten megabytes, whatever the table's width.
-    constexpr std::int64_t kPartValues = std::int64_t{1} << 21;
-    const std::int64_t part_rows = std::max<std::int64_t>(1, kPartValues / (options_.n_columns + 1));
-    TablePartsWriter writer(*file, options_.n_rows, write_);
     session.timed("write", [&] {
-      for (std::int64_t first = 0; first < options_.n_rows; first += part_rows) {
-        Table part = generator.rows(first, std::min(part_rows, options_.n_rows - first), session.run());
-        if (no_label_ && options_.kind != "fvecs") part.columns.pop_back();
-        writer.append(part, session.run());
+      if (is_json_format(output_.word())) {
+        write_records(generator, *file, session.run());
+      } else {
+        write_parts(generator, *file, session.run());
       }
-      writer.finish();
     });
   }
 
-  std::string first_, second_, third_, output_;
+  void write_parts(const TableGenerator& generator, OutputFile& file, const RunOptions& run) {
+    write_.format = format_of("." + output_.word());
+    if (write_.dtype.empty()) write_.dtype = "float32";
+    TablePartsWriter writer(file, options_.n_rows, write_);
+    for_each_part(generator, run, [&](const Table& part) { writer.append(part, run); });
+    writer.finish();
+  }
+
+  void write_records(const TableGenerator& generator, OutputFile& file, const RunOptions& run) const {
+    RecordWriter out(file, output_.format);
+    bool named = false;
+    for_each_part(generator, run, [&](const Table& part) {
+      if (!named) write_names(out, part);
+      named = true;
+      write_cells(out, part, run);
+    });
+    out.finish();
+  }
+
+  template <class Take>
+  void for_each_part(const TableGenerator& generator, const RunOptions& run, const Take& take) const {
+    // A part takes about ten megabytes, whatever the table's width.
+    constexpr std::int64_t kPartValues = std::int64_t{1} << 21;
+    const std::int64_t part_rows = std::max<std::int64_t>(1, kPartValues / (options_.n_columns + 1));
+    for (std::int64_t first = 0; first < options_.n_rows; first += part_rows) {
+      Table part = generator.rows(first, std::min(part_rows, options_.n_rows - first), run);
+      if (no_label_ && options_.kind != "fvecs") part.columns.pop_back();
+      take(part);
+    }
+  }
+
+  std::string first_, second_, third_;
+  OutputArguments output_;
   bool no_label_ = false;
   GenerateOptions options_;
   WriteOptions write_;

@@ -13,6 +13,7 @@
 #include "report/output.hpp"
 #include "report/text_table.hpp"
 #include "stope/cuts_file.hpp"
+#include "stope/error.hpp"
 
 namespace stope::cli {
 namespace {
@@ -129,7 +130,7 @@ class Info : public Command {
       return;
     }
     if (table_.ends_with(".json") || table_.ends_with(".json.gz") || table_.ends_with(".json.zst")) {
-      show_cuts(session, file);
+      show_cuts(session, file, read_cuts_of(session));
       return;
     }
     const Table table = session.timed("read", [&] { return tables_.read_first(table_, session); });
@@ -166,8 +167,23 @@ class Info : public Command {
     commit_files(session, {&file});
   }
 
-  void show_cuts(Session& session, std::optional<OutputFile>& file) {
-    const CutSet cuts = session.timed("read", [&] { return read_cuts(table_, session.run()); });
+  // A JSON file can hold cuts alone. If it holds none, the reader of tables knows better what it is.
+  CutSet read_cuts_of(Session& session) const {
+    try {
+      return session.timed("read", [&] { return read_cuts(table_, session.run()); });
+    } catch (const Error& cuts) {
+      if (cuts.code() != ErrorCode::invalid_data) throw;
+      try {
+        tables_.read_first(table_, session);
+      } catch (const Error& table) {
+        if (table.code() != ErrorCode::unsupported) throw cuts;
+        throw Error(cuts.code(), "is no file of cuts: " + cuts.message() + "; it " + table.message(), cuts.place());
+      }
+      throw;
+    }
+  }
+
+  void show_cuts(Session& session, std::optional<OutputFile>& file, const CutSet& cuts) {
     session.json()["cuts"] = cuts_json(cuts);
     TextTable lines({Align::left, Align::left, Align::right, Align::left});
     lines.row({"name", "type", "cuts", ""});

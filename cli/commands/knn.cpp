@@ -4,6 +4,7 @@
 
 #include "arguments/knn_arguments.hpp"
 #include "arguments/option.hpp"
+#include "arguments/output_arguments.hpp"
 #include "arguments/table_arguments.hpp"
 #include "arguments/value.hpp"
 #include "commands/command.hpp"
@@ -49,14 +50,9 @@ class Knn : public Command {
     group.flag("--exclude-self", search_.exclude_self, "QUERY is TRAIN: no row is its own neighbour");
     group.text("--exclude-group", search_.exclude_group, "COLUMN",
                "Rows with the same value in this column are not neighbours; it is not a feature");
-    OptionGroup output(*app, "Output");
-    output.text("-o,--output", output_, "FILE", "File for the neighbours; default: stdout");
-    output.parsed(
-        "--output-format", "csv|npy|ivecs|raw",
-        "Format; default: from the suffix of FILE (csv, tsv, json, jsonl, npy, ivecs), else csv. npy: one structured "
-        "array in FILE.npy, or else FILE.indices.npy and FILE.distances.npy; raw: "
-        "FILE.indices.i32, FILE.distances.f32; ivecs: indices only",
-        [this](const std::string& word) { output_format_ = parse_neighbor_format(word); });
+    output_.add_to(*app, "knn", "File for the neighbours; default: stdout",
+                   "Format; npy: one structured array in FILE.npy, or else FILE.indices.npy and FILE.distances.npy; "
+                   "raw: FILE.indices.i32, FILE.distances.f32; ivecs: indices only");
     model_.add_to(*app);
     knn_.add_to(*app);
     tables_.add_to(*app, Tables::two);
@@ -68,8 +64,9 @@ class Knn : public Command {
     require_backend(session.run());
     std::unique_ptr<NeighborOutput> out;
     const bool searches = !query_.empty();
-    if (searches) out = open_neighbor_output(format(), session.data_path(output_, "neighbors"), session.run().cancel);
-    model_.open(session, searches ? output_ : "the model alone");
+    if (searches)
+      out = open_neighbor_output(output_.word(), session.data_path(output_.path, "neighbors"), session.run().cancel);
+    model_.open(session, searches ? output_.path : "the model alone");
     Table train, query;
     session.timed("read", [&] {
       train = tables_.read_first(train_, session);
@@ -107,22 +104,6 @@ class Knn : public Command {
   }
 
  private:
-  static NeighborFormat parse_neighbor_format(const std::string& word) {
-    require_choice(word, {"csv", "npy", "ivecs", "raw"}, "--output-format");
-    if (word == "npy") return NeighborFormat::npy;
-    if (word == "ivecs") return NeighborFormat::ivecs;
-    return word == "raw" ? NeighborFormat::raw : NeighborFormat::csv;
-  }
-
-  NeighborFormat format() const {
-    if (output_format_) return *output_format_;
-    switch (format_of(output_)) {
-      case Format::npy: return NeighborFormat::npy;
-      case Format::ivecs: return NeighborFormat::ivecs;
-      default: return NeighborFormat::csv;
-    }
-  }
-
   void check() const {
     knn_.options();
     knn_.normalization();
@@ -132,7 +113,7 @@ class Knn : public Command {
       throw Error(ErrorCode::invalid_argument,
                   "QUERY is missing: which rows are to be searched for? (--model-out only saves)");
     }
-    if (query_.empty() && (radius_ || !output_.empty())) {
+    if (query_.empty() && (radius_ || !output_.path.empty())) {
       throw Error(ErrorCode::invalid_argument, "-o and --radius need QUERY");
     }
     if (radius_ && *radius_ < 0 && !may_be_negative(find_metric(knn_.metric))) {
@@ -143,13 +124,13 @@ class Knn : public Command {
     if (search_.n_neighbors < 1) {
       throw Error(ErrorCode::invalid_argument, "-k: " + std::to_string(search_.n_neighbors) + " is not at least 1");
     }
-    if (format() == NeighborFormat::csv) return;
+    const std::string format = output_.word();
+    if (!is_array_format(format)) return;
     if (radius_) {
       throw Error(ErrorCode::invalid_argument,
-                  "--radius: the lists differ in length; only --output-format csv holds such lists");
+                  "--radius: the lists differ in length; only csv, tsv, json and jsonl hold such lists");
     }
-    const bool two_files = format() != NeighborFormat::ivecs;
-    if (two_files && (output_.empty() || output_ == "-")) {
+    if (format != "ivecs" && (output_.path.empty() || output_.path == "-")) {
       throw Error(ErrorCode::invalid_argument, "--output-format npy and raw write two files: name them with -o");
     }
   }
@@ -175,10 +156,10 @@ class Knn : public Command {
     knn_.note(session, std::move(options), report);
   }
 
-  std::string train_, query_, output_;
+  std::string train_, query_;
+  OutputArguments output_;
   SearchOptions search_;
   std::optional<double> radius_;
-  std::optional<NeighborFormat> output_format_;
   TableArguments tables_;
   KnnArguments knn_;
   ModelOutput model_;

@@ -8,6 +8,7 @@
 
 #include "arguments/decompose_arguments.hpp"
 #include "arguments/option.hpp"
+#include "arguments/output_arguments.hpp"
 #include "arguments/table_arguments.hpp"
 #include "commands/command.hpp"
 #include "commands/prediction.hpp"
@@ -49,8 +50,7 @@ class Lsq : public Command {
         "--max-iterations", options_.max_iterations, "N",
         "lsqr takes at most this many steps; default: four times the smaller of rows and attributes, and 100");
     decompose_.add_to(*app, "coefficients");
-    OptionGroup output(*app, "Output");
-    output.text("-o,--output", output_, "FILE", "File for coefficients or predictions; default: stdout");
+    output_.add_to(*app, "lsq", "File for coefficients or predictions; default: stdout");
     model_.add_to(*app);
     tables_.add_to(*app, Tables::one);
     add_common(kExamples);
@@ -59,9 +59,9 @@ class Lsq : public Command {
   void run(Session& session) override {
     check_options();
     std::optional<OutputFile> file;
-    file.emplace(session.data_path(output_, decompose_.apply.empty() ? "coefficients" : "predictions"),
+    file.emplace(session.data_path(output_.path, decompose_.apply.empty() ? "coefficients" : "predictions"),
                  session.run().cancel);
-    model_.open(session, output_);
+    model_.open(session, output_.path);
     require_backend(session.run());
     if (decompose_.apply.empty()) {
       fit(session, file);
@@ -73,6 +73,7 @@ class Lsq : public Command {
 
  private:
   void check_options() {
+    tables_.refuse_imputation_as_spelling();
     options_.fit_intercept = !no_intercept_;
     options_.missing = decompose_.missing();
     options_.nominal = decompose_.nominal();
@@ -119,7 +120,7 @@ class Lsq : public Command {
                             counted(report.n_features, "coefficient"), counted(report.n_samples, "row"),
                             format_score(model.r2()), format_value(model.residual_sum_of_squares()),
                             format_value(rmse)));
-    if (file) write_result(*file, model.to_table(), {}, session.run());
+    if (file) write_result(*file, output_.format, model.to_table(), {}, session.run());
     model_.write(session, {outline(table), model});
   }
 
@@ -140,16 +141,17 @@ class Lsq : public Command {
     report_scores(session, score_against(column, predicted));
   }
 
-  static void write_predictions(std::optional<OutputFile>& file, const Table& table,
-                                const std::vector<double>& predicted) {
-    PredictionWriter out(file, table, {"prediction"});
+  void write_predictions(std::optional<OutputFile>& file, const Table& table,
+                         const std::vector<double>& predicted) const {
+    PredictionWriter out(file, output_.format, table, {"prediction"});
     for (std::size_t row = 0; row < predicted.size(); ++row) {
       out.row(static_cast<std::int64_t>(row), [&](RecordWriter& csv) { csv.number(predicted[row]); });
     }
     out.flush();
   }
 
-  std::string table_, output_;
+  std::string table_;
+  OutputArguments output_;
   bool no_intercept_ = false;
   LsqOptions options_;
   ModelOutput model_;

@@ -2,6 +2,7 @@
 #include <optional>
 
 #include "arguments/option.hpp"
+#include "arguments/output_arguments.hpp"
 #include "arguments/table_arguments.hpp"
 #include "arguments/value.hpp"
 #include "commands/command.hpp"
@@ -39,11 +40,7 @@ class Normalize : public Command {
     group.real("--max", options_.max, "B", "Upper end of range [1]");
     group.choice("--compat", options_.compat,
                  "Whose formulas for constant and missing values, and whose order of columns");
-    OptionGroup output(*app, "Output");
-    output.text("-o,--output", output_, "FILE", "File for the table; default: stdout");
-    output.parsed("--output-format", "csv|tsv|arff|npy|fvecs|ivecs|raw",
-                  "Format; default: from the suffix of FILE, else csv",
-                  [this](const std::string& word) { write_.format = parse_format(word, "--output-format"); });
+    output_.add_to(*app, "normalize", "File for the table; default: stdout");
     model_.add_to(*app);
     tables_.add_to(*app, Tables::one);
     add_common(kExamples);
@@ -57,8 +54,8 @@ class Normalize : public Command {
       throw Error(ErrorCode::invalid_argument, "--min and --max belong to --method range, not " + method_);
     }
     std::optional<OutputFile> file;
-    file.emplace(session.data_path(output_, "table"), session.run().cancel);
-    model_.open(session, output_);
+    file.emplace(session.data_path(output_.path, "table"), session.run().cancel);
+    model_.open(session, output_.path);
     require_backend(session.run());
     const Table table = session.timed("read", [&] { return tables_.read_first(table_, session); });
     session.hold({&table});
@@ -67,7 +64,7 @@ class Normalize : public Command {
     const Normalizer normalizer = session.timed("normalize", fit);
     if (file) {
       const Table result = session.timed("normalize", [&] { return normalizer.apply(table, session.run()); });
-      session.timed("write", [&] { write_result(*file, result, write_, session.run()); });
+      session.timed("write", [&] { write_result(*file, output_.format, result, {}, session.run()); });
     }
     model_.write(session, {outline(table), normalizer});
     commit_files(session, {&file, &model_.file});
@@ -78,9 +75,9 @@ class Normalize : public Command {
   }
 
  private:
-  std::string table_, output_, method_;
+  std::string table_, method_;
+  OutputArguments output_;
   NormalizeOptions options_;
-  WriteOptions write_;
   TableArguments tables_;
   ModelOutput model_;
 };

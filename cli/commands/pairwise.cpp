@@ -3,8 +3,8 @@
 
 #include "arguments/knn_arguments.hpp"
 #include "arguments/option.hpp"
+#include "arguments/output_arguments.hpp"
 #include "arguments/table_arguments.hpp"
-#include "arguments/value.hpp"
 #include "commands/command.hpp"
 #include "report/output.hpp"
 #include "report/record_writer.hpp"
@@ -45,14 +45,7 @@ class Pairwise : public Command {
     group.integer("-k,--n-neighbors", options_.n_neighbors, "K", "Only K pairs of every request; default: all");
     group.choice("--search", options_.search_for, "Which pairs -k chooses");
     group.flag("--similarities", options_.similarities, "Report similarities: -distance, or the measure's own");
-    OptionGroup output(*app, "Output");
-    output.text("-o,--output", output_, "FILE", "File for the pairs; default: stdout");
-    output.parsed("--output-format", "csv|npy",
-                  "Format; default: from the suffix of FILE, else csv. npy: the matrix, a row a request",
-                  [this](const std::string& word) {
-                    require_choice(word, {"csv", "npy"}, "--output-format");
-                    matrix_ = word == "npy";
-                  });
+    output_.add_to(*app, "pairwise", "File for the pairs; default: stdout", "Format; npy: the matrix, a row a request");
     knn_.add_to(*app);
     tables_.add_to(*app, Tables::two);
     add_common(kExamples);
@@ -62,7 +55,7 @@ class Pairwise : public Command {
     check();
     require_backend(session.run());
     std::optional<OutputFile> file;
-    file.emplace(session.data_path(output_, "pairs"), session.run().cancel);
+    file.emplace(session.data_path(output_.path, "pairs"), session.run().cancel);
     Table request, reference;
     session.timed("read", [&] {
       request = tables_.read_first(request_, session);
@@ -87,7 +80,7 @@ class Pairwise : public Command {
   }
 
  private:
-  bool as_matrix() const { return matrix_ ? *matrix_ : format_of(output_) == Format::npy; }
+  bool as_matrix() const { return output_.word() == "npy"; }
 
   void check() const {
     knn_.options();
@@ -99,7 +92,7 @@ class Pairwise : public Command {
     }
     if (!as_matrix()) return;
     if (chosen) throw Error(ErrorCode::invalid_argument, "-k: an npy matrix holds every pair");
-    if (output_.empty()) {
+    if (output_.path.empty()) {
       throw Error(ErrorCode::invalid_argument, "--output-format npy is binary: give -o FILE ('-o -' for a pipe)");
     }
   }
@@ -114,7 +107,7 @@ class Pairwise : public Command {
 
   SearchReport write_matrix(Session& session, const Table& request, const Table& reference,
                             std::optional<OutputFile>& file) const {
-    if (file) file->require_space(request.n_rows * reference.n_rows * std::int64_t{sizeof(double)});
+    if (file) file->require_space(request.n_rows, reference.n_rows, std::int64_t{sizeof(double)});
     if (file) file->write(npy_header("float64", request.n_rows, reference.n_rows));
     return pairwise_distances(request, reference, options_, session.run(), [&](const PairwiseBlock& block) {
       if (!file) return;
@@ -128,7 +121,7 @@ class Pairwise : public Command {
     const Column* request_id = column_of(request, Role::id);
     const Column* reference_id = column_of(reference, Role::id);
     std::optional<RecordWriter> csv;
-    if (file) write_header(csv.emplace(*file), request_id, reference_id);
+    if (file) write_header(csv.emplace(*file, output_.format), request_id, reference_id);
     SearchReport report =
         pairwise_distances(request, reference, options_, session.run(), [&](const PairwiseBlock& block) {
           const std::int64_t n_pairs = csv ? block.n_requests * block.n_reference : 0;
@@ -149,7 +142,7 @@ class Pairwise : public Command {
     if (!file) return report;
     const Column* request_id = column_of(request, Role::id);
     const Column* reference_id = column_of(reference, Role::id);
-    RecordWriter csv(*file);
+    RecordWriter csv(*file, output_.format);
     write_header(csv, request_id, reference_id);
     std::int64_t row = 0;
     for (const CrossDistance& pair : pairs) {
@@ -170,8 +163,8 @@ class Pairwise : public Command {
     knn_.note(session, std::move(options), report);
   }
 
-  std::string request_, reference_, output_;
-  std::optional<bool> matrix_;
+  std::string request_, reference_;
+  OutputArguments output_;
   PairwiseOptions options_;
   TableArguments tables_;
   KnnArguments knn_;

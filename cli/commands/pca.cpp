@@ -8,6 +8,7 @@
 
 #include "arguments/decompose_arguments.hpp"
 #include "arguments/option.hpp"
+#include "arguments/output_arguments.hpp"
 #include "arguments/table_arguments.hpp"
 #include "arguments/value.hpp"
 #include "commands/command.hpp"
@@ -48,11 +49,8 @@ class PcaCommand : public Command {
                "Block Lanczos stops at this residual, as a share of the largest variance [1e-12]");
     group.integer("--max-iterations", options_.max_iterations, "N", "Block Lanczos restarts at most this often [500]");
     decompose_.add_to(*app, "components");
+    output_.add_to(*app, "pca", "File for the scores; default: stdout", "Format of the scores");
     OptionGroup output(*app, "Output");
-    output.text("-o,--output", output_, "FILE", "File for the scores; default: stdout");
-    output.parsed("--output-format", "csv|tsv|arff|npy|fvecs|raw",
-                  "Format of the scores; default: from the suffix of FILE, else csv",
-                  [this](const std::string& word) { write_.format = parse_format(word, "--output-format"); });
     output.text("--components-out", components_, "FILE", "File for means, components and variances (CSV)");
     model_.add_to(*app);
     tables_.add_to(*app, Tables::one);
@@ -61,11 +59,11 @@ class PcaCommand : public Command {
 
   void run(Session& session) override {
     check_options();
-    require_distinct(session, {common.json ? output_ : output_path(output_), components_, model_.path});
+    require_distinct(session, {common.json ? output_.path : output_path(output_.path), components_, model_.path});
     std::optional<OutputFile> scores, components;
-    scores.emplace(session.data_path(output_, "scores"), session.run().cancel);
+    scores.emplace(session.data_path(output_.path, "scores"), session.run().cancel);
     if (!components_.empty()) components.emplace(components_, session.run().cancel);
-    model_.open(session, output_);
+    model_.open(session, output_.path);
     require_backend(session.run());
     const bool fits = decompose_.apply.empty();
     const std::optional<Pca> given = fits ? std::nullopt : std::optional(read_components(session));
@@ -76,7 +74,7 @@ class PcaCommand : public Command {
     if (fits) note(session, pca);
     if (scores) {
       const Table result = session.timed("scores", [&] { return pca.transform(table, session.run()); });
-      session.timed("write", [&] { write_result(*scores, result, write_, session.run()); });
+      session.timed("write", [&] { write_result(*scores, output_.format, result, {}, session.run()); });
     }
     if (components) {
       const Format format = format_of(components_) == Format::tsv ? Format::tsv : Format::csv;
@@ -101,6 +99,7 @@ class PcaCommand : public Command {
   }
 
   void check_options() {
+    tables_.refuse_imputation_as_spelling();
     options_.centering = uncentred_ ? Centering::none : Centering::mean;
     options_.missing = decompose_.missing();
     options_.nominal = decompose_.nominal();
@@ -149,11 +148,11 @@ class PcaCommand : public Command {
     if (more > 0) session.say(fmt::format("  ... {} more\n", more));
   }
 
-  std::string table_, output_, components_;
+  std::string table_, components_;
+  OutputArguments output_;
   bool uncentred_ = false;
   PcaOptions options_;
   DecomposeArguments decompose_;
-  WriteOptions write_;
   ModelOutput model_;
   TableArguments tables_;
 };

@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "arguments/option.hpp"
+#include "arguments/output_arguments.hpp"
 #include "commands/command.hpp"
 #include "commands/prediction.hpp"
 #include "report/output_format.hpp"
@@ -37,7 +38,8 @@ class Predict : public Command {
     add_argument(*app, "TABLE", table_, "TABLE", "Table to predict; '-' reads stdin");
     OptionGroup group(*app, "Prediction");
     group.flag("--proba", with_confidences_, "Write the confidence of every class, too");
-    group.text("-o,--output", output_, "FILE", "File for the predictions; default: stdout");
+    output_.add_to(*app, "predict", "File for the predictions; default: stdout",
+                   "Format; predictions are csv, tsv, json or jsonl");
     add_scores(*app, scores_);
     tables_.add_to(*app, Tables::one);
     add_common(kExamples);
@@ -48,12 +50,10 @@ class Predict : public Command {
     tables_.warn_of_policy_as_spelling(session, "what it means is in the model already");
     session.ignore_warning(warning::kRangesApart);  // it was said when the model was made
     require_backend(session.run());
-    if (!output_.empty()) file_.emplace(session.data_path(output_, ""), session.run().cancel);  // a mistake shows early
+    const std::string& path = output_.path;
+    if (!path.empty()) file_.emplace(session.data_path(path, ""), session.run().cancel);  // a mistake shows early
     const Model model = session.timed("read", [&] { return read_model(model_, session.run()); });
-    if (count("-o") > 0) {
-      if (is_table(model)) require_suffix("-o", output_, kTables);
-      if (!is_table(model)) require_suffix("-o", output_, kRecords);
-    }
+    if (!is_table(model)) output_.require(kRecords);
     if (!file_) file_.emplace(session.data_path("", key_of(model)), session.run().cancel);
     if (with_confidences_ && !has_classes(model)) {
       throw Error(ErrorCode::invalid_argument,
@@ -111,7 +111,7 @@ class Predict : public Command {
     const auto* const tree = std::get_if<DecisionTree>(&predictor.model().fitted);
     const bool explain = common.explain && tree != nullptr;
     const Column* const label = label_of(session, table, true);
-    ClassOutput out(file_, table, predictor.classes(), with_confidences_, label,
+    ClassOutput out(file_, output_.format, table, predictor.classes(), with_confidences_, label,
                     explain ? std::vector<std::string>{"rule", "because"} : std::vector<std::string>());
     session.timed(tree == nullptr ? "search" : "predict", [&] {
       if (explain) {
@@ -144,7 +144,7 @@ class Predict : public Command {
 
   void regress(Session& session, const Predictor& predictor, const Table& table) {
     const Column* const label = label_of(session, table, false);
-    NumberOutput out(file_, table, label);
+    NumberOutput out(file_, output_.format, table, label);
     const bool searches = std::holds_alternative<NeighborsModel>(predictor.model().fitted);
     session.timed(searches ? "search" : "predict", [&] {
       if (const auto report = predictor.regress(table, session.run(), std::ref(out))) session.note_plan(*report);
@@ -155,7 +155,7 @@ class Predict : public Command {
 
   void search(Session& session, const Predictor& predictor, const Table& table) {
     std::optional<RecordWriter> csv;
-    if (file_) csv.emplace(*file_).text("row").text("pos").text("train_index").text("distance");
+    if (file_) csv.emplace(*file_, output_.format).text("row").text("pos").text("train_index").text("distance");
     if (csv) csv->end_row();
     session.note_plan(session.timed("search", [&] {
       return predictor.neighbors(table, session.run(), [&](const Neighbors& block) {
@@ -179,10 +179,11 @@ class Predict : public Command {
 
   void transform(Session& session, const Predictor& predictor, const Table& table) {
     const Table result = session.timed("transform", [&] { return predictor.transform(table, session.run()); });
-    session.timed("write", [&] { write_result(*file_, result, {}, session.run()); });
+    session.timed("write", [&] { write_result(*file_, output_.format, result, {}, session.run()); });
   }
 
-  std::string model_, table_, output_;
+  std::string model_, table_;
+  OutputArguments output_;
   bool with_confidences_ = false, scores_ = true;
   std::optional<OutputFile> file_;
   TableArguments tables_;

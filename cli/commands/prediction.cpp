@@ -9,7 +9,7 @@
 
 namespace stope::cli {
 
-void PredictionArguments::add_to(CLI::App& app) {
+void PredictionArguments::add_to(CLI::App& app, std::string_view command) {
   add_argument(app, "TRAIN", train, "TABLE", "Training table; '-' reads stdin");
   add_argument(app, "TEST", test, "TABLE",
                "Table to predict; its columns are matched by name, its label may be missing; may itself be absent "
@@ -19,7 +19,7 @@ void PredictionArguments::add_to(CLI::App& app) {
   group.integer("-k,--n-neighbors", n_neighbors, "K", "Neighbours that vote [" + std::to_string(n_neighbors) + "]");
   group.choice("--weights", weights,
                "Votes: all the same, or by 1/distance (RapidMiner's weighted vote under --compat rapidminer)");
-  OptionGroup(app, "Output").text("-o,--output", output, "FILE", "File for the predictions; default: stdout");
+  output.add_to(app, command, "File for the predictions; default: stdout");
   add_scores(app, scores);
   model.add_to(app);
   knn.add_to(app);
@@ -56,13 +56,13 @@ PredictionJob open_prediction(Session& session, PredictionArguments& arguments) 
     throw Error(ErrorCode::invalid_argument,
                 "TEST is missing: which table is to be predicted? (--model-out only saves)");
   }
-  if (!predicts && !arguments.output.empty()) {
+  if (!predicts && !arguments.output.path.empty()) {
     throw Error(ErrorCode::invalid_argument, "-o needs TEST");
   }
 
   PredictionJob job;
-  if (predicts) job.file.emplace(session.data_path(arguments.output, "predictions"), session.run().cancel);
-  arguments.model.open(session, predicts ? arguments.output : "the model alone");
+  if (predicts) job.file.emplace(session.data_path(arguments.output.path, "predictions"), session.run().cancel);
+  arguments.model.open(session, predicts ? arguments.output.path : "the model alone");
   Table train;
   session.timed("read", [&] {
     train = arguments.tables.read_first(arguments.train, session);
@@ -112,11 +112,11 @@ void save_neighbors(Session& session, PredictionArguments& arguments, Prediction
   commit_files(session, {&job.file, &arguments.model.file});
 }
 
-PredictionWriter::PredictionWriter(std::optional<OutputFile>& file, const Table& test,
+PredictionWriter::PredictionWriter(std::optional<OutputFile>& file, const std::string& format, const Table& test,
                                    const std::vector<std::string>& names)
     : id_(column_of(test, Role::id)) {
   if (!file) return;
-  csv_.emplace(*file).text("row");
+  csv_.emplace(*file, format).text("row");
   for (const std::string& name : names) csv_->text(name);
   if (id_ != nullptr) csv_->text(id_->name);
   csv_->end_row();
@@ -143,12 +143,13 @@ std::vector<std::string> names_of(const Values& classes, const std::vector<std::
 
 }  // namespace
 
-ClassOutput::ClassOutput(std::optional<OutputFile>& file, const Table& test, const Values& classes,
-                         bool with_confidences, const Column* label, const std::vector<std::string>& more)
+ClassOutput::ClassOutput(std::optional<OutputFile>& file, const std::string& format, const Table& test,
+                         const Values& classes, bool with_confidences, const Column* label,
+                         const std::vector<std::string>& more)
     : label_(label),
       classes_(classes),
       with_confidences_(with_confidences),
-      out_(file, test, names_of(with_confidences ? classes : Values(), more)) {}
+      out_(file, format, test, names_of(with_confidences ? classes : Values(), more)) {}
 
 void ClassOutput::write(RecordWriter& csv, const Classification& block, std::size_t i) const {
   const std::int32_t code = block.codes[i];
@@ -165,8 +166,9 @@ void ClassOutput::report(Session& session) {
   if (scores_) report_scores(session, *std::move(scores_));
 }
 
-NumberOutput::NumberOutput(std::optional<OutputFile>& file, const Table& test, const Column* label)
-    : label_(label), out_(file, test, {"prediction"}) {}
+NumberOutput::NumberOutput(std::optional<OutputFile>& file, const std::string& format, const Table& test,
+                           const Column* label)
+    : label_(label), out_(file, format, test, {"prediction"}) {}
 
 void NumberOutput::operator()(std::int64_t first_row, std::span<const double> block) {
   for (std::size_t i = 0; i < block.size(); ++i) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "arguments/knn_arguments.hpp"
+#include "arguments/output_arguments.hpp"
 #include "arguments/table_arguments.hpp"
 #include "report/model_output.hpp"
 #include "report/output.hpp"
@@ -19,7 +20,8 @@
 namespace stope::cli {
 
 struct PredictionArguments {
-  std::string train, test, output;
+  std::string train, test;
+  OutputArguments output;
   bool scores = true;  // where the test table has the label
   std::int64_t n_neighbors = VoteOptions{}.n_neighbors;
   VoteWeights weights = VoteWeights::uniform;
@@ -27,7 +29,8 @@ struct PredictionArguments {
   KnnArguments knn;
   ModelOutput model;
 
-  void add_to(CLI::App& app);
+  /// `command` is the name in the table of outputs.
+  void add_to(CLI::App& app, std::string_view command);
   VoteOptions vote() const;
 };
 
@@ -56,10 +59,11 @@ const Column* label_to_score(Session& session, const PredictionJob& job, ValueTy
 void note_prediction(Session& session, const PredictionArguments& arguments, const SearchReport& report);
 
 /// Writes the output, if there is one, row by row: the row's number, its cells under `names`, and its id if the test
-/// table has an id column.
+/// table has an id column. `format` is that of --output-format.
 class PredictionWriter {
  public:
-  PredictionWriter(std::optional<OutputFile>& file, const Table& test, const std::vector<std::string>& names);
+  PredictionWriter(std::optional<OutputFile>& file, const std::string& format, const Table& test,
+                   const std::vector<std::string>& names);
 
   /// `cells` writes the cells under the names.
   template <class Cells>
@@ -83,8 +87,8 @@ class PredictionWriter {
 class ClassOutput {
  public:
   /// `more` names columns behind those of the classes; `cells` of row() fills them.
-  ClassOutput(std::optional<OutputFile>& file, const Table& test, const Values& classes, bool with_confidences,
-              const Column* label, const std::vector<std::string>& more = {});
+  ClassOutput(std::optional<OutputFile>& file, const std::string& format, const Table& test, const Values& classes,
+              bool with_confidences, const Column* label, const std::vector<std::string>& more = {});
 
   void operator()(std::int64_t first_row, const Classification& block) {
     for (std::size_t i = 0; i < block.codes.size(); ++i) row(first_row, block, i, [](RecordWriter&) {});
@@ -117,7 +121,7 @@ class ClassOutput {
 /// Writes numbers as they are predicted, and keeps them for the scores.
 class NumberOutput {
  public:
-  NumberOutput(std::optional<OutputFile>& file, const Table& test, const Column* label);
+  NumberOutput(std::optional<OutputFile>& file, const std::string& format, const Table& test, const Column* label);
   void operator()(std::int64_t first_row, std::span<const double> block);
   void flush() { out_.flush(); }
   void report(Session& session) const;

@@ -23,7 +23,7 @@ class Regress : public Command {
             "Predicts the label of every row of TEST as the mean of its nearest rows in TRAIN, and writes CSV: row, "
             "prediction. "
             "Where TEST has the label, the scores go to stderr.") {
-    arguments_.add_to(*app);
+    arguments_.add_to(*app, "regress");
     add_common(kExamples);
   }
 
@@ -38,7 +38,7 @@ class Regress : public Command {
       save_neighbors(session, arguments_, job);
       return;
     }
-    NumberOutput out(job.file, job.test, label);
+    NumberOutput out(job.file, arguments_.output.format, job.test, label);
     const SearchReport report = session.timed(
         "search", [&] { return regressor.predict(job.test, job.model.vote(), session.run(), std::ref(out)); });
     out.flush();

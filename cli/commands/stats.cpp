@@ -7,10 +7,10 @@
 #include <optional>
 
 #include "arguments/option.hpp"
+#include "arguments/output_arguments.hpp"
 #include "arguments/table_arguments.hpp"
 #include "commands/command.hpp"
 #include "report/output.hpp"
-#include "report/output_format.hpp"
 #include "report/statistics_output.hpp"
 #include "stope/device.hpp"
 #include "stope/error.hpp"
@@ -43,8 +43,9 @@ class Stats : public Command {
                "Leave out what needs a second look at the values: histograms, distinct numbers");
     OptionGroup output(*app, "Output");
     output.flag("--all", all_, fmt::format("Show every column and class, not only the first {}", kMostShown));
-    output.text("-o,--output", output_, "FILE",
-                "File for the statistics as CSV; default: a table for people on stdout");
+    output.text("-o,--output", output_.path, "FILE", "File for the statistics; default: stdout");
+    output_.add_format_to(*app, "stats",
+                          "Format; default: from the suffix of FILE, else csv, but txt, a table for people, on stdout");
     tables_.add_to(*app, Tables::one);
     add_common(kExamples);
   }
@@ -55,8 +56,8 @@ class Stats : public Command {
                   fmt::format("--bins: {} is not a number from 1 to {}", bins_, kMostBins));
     }
     std::optional<OutputFile> file;
-    const bool writes = !common.json || !output_.empty();  // --json says it all, so no text is needed
-    if (writes && session.wants_data(output_)) file.emplace(output_path(output_), session.run().cancel);
+    const bool writes = !common.json || !output_.path.empty();  // --json says it all, so no text is needed
+    if (writes && session.wants_data(output_.path)) file.emplace(output_path(output_.path), session.run().cancel);
     require_backend(session.run());
     ReadOptions& read = tables_.read;
     if (!by_.empty() && std::find(read.nominal.begin(), read.nominal.end(), by_) == read.nominal.end()) {
@@ -82,13 +83,14 @@ class Stats : public Command {
     session.json()["rows"] = table.n_rows;
     if (common.json) add_json(session, read_table, found);
     if (!file) return;
-    if (output_.empty() || suffix_of(output_) == ".txt") {
+    const std::string format = output_.word();
+    if (format == "txt" || (format.empty() && output_.path.empty())) {
       file->write(statistics_text(one_line(table_), table, statistics, options.by, all_));
     } else {
-      write_rows(*file, table, statistics);
+      write_rows(*file, format, table, statistics);
     }
     file->commit();
-    if (!output_.empty()) session.note_output(output_);
+    if (!output_.path.empty()) session.note_output(output_.path);
   }
 
  private:
@@ -107,7 +109,8 @@ class Stats : public Command {
     }
   }
 
-  std::string table_, output_, by_;
+  std::string table_, by_;
+  OutputArguments output_;
   std::int64_t bins_ = 8;
   bool one_pass_ = false, all_ = false;
   TableArguments tables_;

@@ -27,13 +27,32 @@ constexpr ErrorHint kErrors[] = {
     {kUnsupported, "nominal", " pca lsq ", "--ignore {}, or --numeric-only"},
     {kUnsupported, "nominal", " classify evaluate ", "--nominal {}"},
     {kUnsupported, "numeric", " regress ", "--numeric {}, or stope classify"},
+    {kUnsupported, "ignore", " gen ", "--no-label"},
     {kUnsupported, "ignore", "", "--ignore {}"},
     {kUnsupported, "metric", "", "--ignore {}, or another measure: stope help metrics"},
     {kArgument, "nominal", " tree discretize ", "--nominal {}, or cut its numbers beforehand"},
-    {kData, "header", "", "--header no if the first record holds no names"},
-    {kData, "names", "", "--names gives other names"},
+    {kData, "header", "",
+     "--header no if the first record holds no names, else --header yes --names A,B,... renames all"},
+    {kData, "names", "", "--names A,B,... renames all columns"},
+    {kData, "test_names", " predict ", "--names A,B,... if it has no header"},
+    {kData, "test_names", "", "--test-names A,B,... if it has no header"},
     {kData, "encoding", "", "--encoding utf-16"},
+    {kArgument, "names", "", "--names names all columns"},
+    {kArgument, "n_folds", " evaluate tree ", "--cv with another number, or --loo"},
+    {kUnsupported, "numeric", " lsq ", "--numeric {}"},
     {kArgument, "target", "", "--target names it, or its role in --schema"},
+};
+
+struct OptionName {
+  std::string_view option;    // as in Error::option
+  std::string_view commands;  // between blanks
+  std::string_view ours;
+};
+
+// --missing lists spellings. What happens to a missing value has another name here.
+constexpr OptionName kOptionNames[] = {
+    {"missing", " pca lsq ", "impute"},
+    {"missing", " tree discretize evaluate ", "missing_policy"},
 };
 
 struct WarningHint {
@@ -46,7 +65,9 @@ constexpr WarningHint kWarnings[] = {
     {warning::kHeaderGuessed, "--header yes or no decides"},
     {warning::kKeptAsSpelled, "--nominal or --numeric with the column decides"},
     {warning::kOneColumn, "--sep ' ' splits lines at blanks; --sep , says that it is meant so"},
-    {warning::kNearlyNumeric, "--missing lists spellings of a missing value; --nominal with the column keeps them"},
+    {warning::kNearlyNumeric,
+     "--missing lists spellings of a missing value, --decimal the decimal mark; --nominal with the column keeps the "
+     "text"},
     {warning::kDecimalCommas, "--decimal decides"},
     {warning::kOffsetsDropped, "--nominal with the column keeps them as spelled"},
     {warning::kManyClasses, "stope regress"},
@@ -72,6 +93,14 @@ std::string in_brackets(std::string_view text, const std::string& column) {
 }
 
 }  // namespace
+
+std::string_view option_name(std::string_view option, std::string_view command) {
+  const std::string word = " " + std::string(command) + " ";
+  for (const OptionName& name : kOptionNames) {
+    if (name.option == option && name.commands.find(word) != std::string_view::npos) return name.ours;
+  }
+  return option;
+}
 
 std::string hint_for(const Error& error, std::string_view command) {
   const std::string word = " " + std::string(command) + " ";

@@ -27,14 +27,10 @@ void require_int32_rows(const NeighborShape& shape, std::string_view format) {
                                           std::to_string(shape.n_samples) + " rows; npy holds any number");
 }
 
-template <class T>
-std::int64_t bytes_of(const NeighborShape& shape) {
-  return shape.n_queries * shape.width * std::int64_t{sizeof(T)};
-}
-
 class RecordNeighbors : public NeighborOutput {
  public:
-  RecordNeighbors(const std::string& path, const CancelToken& cancel) : file_(path, cancel), csv_(file_) {}
+  RecordNeighbors(const std::string& path, const std::string& format, const CancelToken& cancel)
+      : file_(path, cancel), csv_(file_, format) {}
 
   void begin(const NeighborShape&) override {  // a radius finds any number
     csv_.text("row").text("pos").text("train_index").text("distance").end_row();
@@ -70,11 +66,10 @@ class ArrayPair : public NeighborOutput {
 
   void begin(const NeighborShape& shape) override {
     width_ = shape.width;
-    if constexpr (sizeof(Index) == 4) {
-      require_int32_rows(shape, "raw");
-    } else {
-      indices_.require_space(bytes_of<Index>(shape));
-      distances_.require_space(bytes_of<Distance>(shape));
+    if constexpr (sizeof(Index) == 4) require_int32_rows(shape, "raw");
+    indices_.require_space(shape.n_queries, shape.width, sizeof(Index));
+    distances_.require_space(shape.n_queries, shape.width, sizeof(Distance));
+    if constexpr (sizeof(Index) == 8) {
       indices_.write(npy_header("int64", shape.n_queries, shape.width));
       distances_.write(npy_header("float64", shape.n_queries, shape.width));
     }
@@ -121,7 +116,7 @@ class StructuredNeighbors : public OneFile {
 
   void begin(const NeighborShape& shape) override {
     width_ = shape.width;
-    file_.require_space(bytes_of<std::int64_t>(shape) + bytes_of<double>(shape));
+    file_.require_space(shape.n_queries, width_, sizeof(std::int64_t) + sizeof(double));
     file_.write(npy_header_of_lists(shape.n_queries, width_));
   }
   void write(const Neighbors& block) override {
@@ -147,6 +142,7 @@ class VecsNeighbors : public OneFile {
   void begin(const NeighborShape& shape) override {
     require_int32_rows(shape, "ivecs");
     width_ = shape.width;
+    file_.require_space(shape.n_queries, width_ + 1, sizeof(std::int32_t));  // each list begins with its length
   }
   void write(const Neighbors& block) override {
     std::string bytes;
@@ -164,18 +160,21 @@ class VecsNeighbors : public OneFile {
 
 }  // namespace
 
-std::unique_ptr<NeighborOutput> open_neighbor_output(NeighborFormat format, const std::string& path,
+bool is_array_format(std::string_view format) {
+  return format == "npy" || format == "ivecs" || format == "raw";
+}
+
+std::unique_ptr<NeighborOutput> open_neighbor_output(const std::string& format, const std::string& path,
                                                      const CancelToken& cancel) {
-  switch (format) {
-    case NeighborFormat::npy:
-      if (suffix_of(path) == ".npy") return std::make_unique<StructuredNeighbors>(path, cancel);
-      return std::make_unique<ArrayPair<std::int64_t, double>>(path + ".indices.npy", path + ".distances.npy", cancel);
-    case NeighborFormat::raw:
-      return std::make_unique<ArrayPair<std::int32_t, float>>(path + ".indices.i32", path + ".distances.f32", cancel);
-    case NeighborFormat::ivecs: return std::make_unique<VecsNeighbors>(path, cancel);
-    case NeighborFormat::csv: break;
+  if (format == "npy" && suffix_of(path) == ".npy") return std::make_unique<StructuredNeighbors>(path, cancel);
+  if (format == "npy") {
+    return std::make_unique<ArrayPair<std::int64_t, double>>(path + ".indices.npy", path + ".distances.npy", cancel);
   }
-  return std::make_unique<RecordNeighbors>(path, cancel);
+  if (format == "raw") {
+    return std::make_unique<ArrayPair<std::int32_t, float>>(path + ".indices.i32", path + ".distances.f32", cancel);
+  }
+  if (format == "ivecs") return std::make_unique<VecsNeighbors>(path, cancel);
+  return std::make_unique<RecordNeighbors>(path, format, cancel);
 }
 
 }  // namespace stope::cli

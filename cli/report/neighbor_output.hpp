@@ -11,8 +11,6 @@
 
 namespace stope::cli {
 
-enum class NeighborFormat { csv, npy, ivecs, raw };
-
 /// The shape of the result, known once both tables are read. Formats of fixed width pad a shorter list to `width` with
 /// index -1 and distance NaN.
 struct NeighborShape {
@@ -31,9 +29,13 @@ class NeighborOutput {
   virtual std::vector<std::string> paths() const = 0;
 };
 
-/// Opens the files of a format. csv and ivecs: `path` itself. npy: `path`.indices.npy and `path`.distances.npy. raw:
-/// `path`.indices.i32 and `path`.distances.f32. Throws io if they cannot be written.
-std::unique_ptr<NeighborOutput> open_neighbor_output(NeighborFormat format, const std::string& path,
+/// True for npy, ivecs and raw, whose lists all have the same length.
+bool is_array_format(std::string_view format);
+
+/// Opens the files of a format, a word of --output-format. npy: `path` itself if it ends in .npy, else
+/// `path`.indices.npy and `path`.distances.npy. raw: `path`.indices.i32 and `path`.distances.f32. Others: `path`
+/// itself. Throws io if they cannot be written.
+std::unique_ptr<NeighborOutput> open_neighbor_output(const std::string& format, const std::string& path,
                                                      const CancelToken& cancel);
 
 }  // namespace stope::cli

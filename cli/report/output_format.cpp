@@ -11,9 +11,11 @@ namespace {
 
 using Suffixes = std::span<const std::string_view>;
 
-constexpr std::string_view kText[] = {".txt"};
+constexpr std::string_view kText[] = {".txt", ".md"};
+constexpr std::string_view kScript[] = {".bash", ".zsh", ".fish", ".sh", ".txt"};
 constexpr std::string_view kCsv[] = {".csv", ".tsv"};
 constexpr std::string_view kNeighbors[] = {".csv", ".tsv", ".json", ".jsonl", ".npy", ".ivecs"};
+constexpr std::string_view kTwoFiles[] = {".raw"};
 constexpr std::string_view kPairs[] = {".csv", ".tsv", ".json", ".jsonl", ".npy"};
 constexpr std::string_view kStatistics[] = {".csv", ".tsv", ".json", ".jsonl", ".txt"};
 constexpr std::string_view kTree[] = {".txt", ".json", ".dot", ".svg", ".rules"};
@@ -28,15 +30,16 @@ struct Output {
   std::string_view command, option;  // an empty command stands for all
   Suffixes suffixes;
   Others others = Others::refused;
+  Suffixes no_suffixes = {};  // formats of several files, which only --output-format can name
 };
 
-// predict, discretize and gen write this or that, so they look themselves.
+// predict and discretize write tables or records. They look again once they know which.
 constexpr Output kOutputs[] = {
     {"classify", "-o", kRecords},
     {"regress", "-o", kRecords},
     {"evaluate", "-o", kRecords},
     {"lsq", "-o", kRecords},
-    {"knn", "-o", kNeighbors},
+    {"knn", "-o", kNeighbors, Others::refused, kTwoFiles},
     {"pairwise", "-o", kPairs},
     {"stats", "-o", kStatistics},
     {"tree", "-o", kTree},
@@ -45,12 +48,15 @@ constexpr Output kOutputs[] = {
     {"normalize", "-o", kTables},
     {"pca", "-o", kTables},
     {"pca", "--components-out", kCsv},
+    {"predict", "-o", kTables},
+    {"discretize", "-o", kTables},
+    {"gen table", "-o", kTables},
     {"ata", "-o", kGram, Others::allowed},
     {"gen gram", "-o", kGram, Others::allowed},
-    {"info", "-o", kText, Others::allowed},
-    {"check", "-o", kText, Others::allowed},
-    {"device", "-o", kText, Others::allowed},
-    {"completion", "-o", kText, Others::allowed},
+    {"info", "-o", kText},
+    {"check", "-o", kText},
+    {"device", "-o", kText},
+    {"completion", "-o", kScript},
     {"", "--model-out", kModel, Others::allowed},
     {"", "--cuts-out", kCuts, Others::allowed},
 };
@@ -65,15 +71,19 @@ bool is_known(std::string_view suffix) {
          });
 }
 
+std::string possible(Suffixes suffixes, std::size_t skipped) {
+  std::string text = suffixes.size() == 1 ? "possible is " : "possible are ";
+  for (std::size_t i = 0; i < suffixes.size(); ++i) {
+    text += (i == 0 ? "" : i + 1 < suffixes.size() ? ", " : " and ") + std::string(suffixes[i].substr(skipped));
+  }
+  return text;
+}
+
 [[noreturn]] void refuse(const std::string& option, const std::string& path, const std::string& suffix,
                          Suffixes suffixes) {
-  std::string possible;
-  for (std::size_t i = 0; i < suffixes.size(); ++i) {
-    possible += (i == 0 ? "" : i + 1 < suffixes.size() ? ", " : " and ") + std::string(suffixes[i]);
-  }
   throw Error(ErrorCode::invalid_argument,
-              option + ": '" + path + "': what is written here is no " + suffix + " file; possible " +
-                  (suffixes.size() == 1 ? "is " : "are ") + possible + ", each also with .gz or .zst",
+              option + ": '" + path + "': what is written here is no " + suffix + " file; " + possible(suffixes, 0) +
+                  (suffixes.size() == 1 ? ", also with .gz or .zst" : ", each also with .gz or .zst"),
               {.option = option});
 }
 
@@ -100,6 +110,28 @@ std::string suffix_of(const std::string& path) {
 void require_suffix(const std::string& option, const std::string& path, Suffixes suffixes) {
   const std::string suffix = suffix_of(path);
   if (!suffix.empty() && !contains(suffixes, suffix)) refuse(option, path, suffix, suffixes);
+}
+
+std::vector<std::string> formats_of(std::string_view command) {
+  std::vector<std::string> words;
+  for (const Output& output : kOutputs) {
+    if (output.option != "-o" || output.command != command) continue;
+    for (const std::string_view suffix : output.suffixes) words.emplace_back(suffix.substr(1));
+    for (const std::string_view suffix : output.no_suffixes) words.emplace_back(suffix.substr(1));
+  }
+  return words;
+}
+
+std::string format_word(const std::string& format, const std::string& path) {
+  if (!format.empty()) return format;
+  const std::string suffix = suffix_of(path);
+  return suffix.empty() ? suffix : suffix.substr(1);
+}
+
+void require_format(const std::string& option, const std::string& format, Suffixes suffixes) {
+  if (contains(suffixes, "." + format)) return;
+  throw Error(ErrorCode::invalid_argument,
+              option + ": what is written here is not " + format + "; " + possible(suffixes, 1), {.option = option});
 }
 
 void check_suffix(const std::string& command, const std::string& option, const std::string& path) {

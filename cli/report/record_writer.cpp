@@ -23,11 +23,11 @@ std::string json_string(std::string_view value) {
 
 }  // namespace
 
-RecordWriter::RecordWriter(OutputFile& file) : file_(file) {
-  const std::string suffix = suffix_of(file.path());
-  if (suffix == ".tsv") style_ = Style::tsv;
-  if (suffix == ".json") style_ = Style::json;
-  if (suffix == ".jsonl") style_ = Style::json_lines;
+RecordWriter::RecordWriter(OutputFile& file, const std::string& format) : file_(file) {
+  const std::string word = format_word(format, file.path());
+  if (word == "tsv") style_ = Style::tsv;
+  if (word == "json") style_ = Style::json;
+  if (word == "jsonl") style_ = Style::json_lines;
 }
 
 void RecordWriter::begin_object() {
@@ -131,20 +131,34 @@ void tell_written(const RunOptions& run, std::int64_t row, std::int64_t n_rows) 
   if (run.progress) run.progress("write", row, n_rows);
 }
 
-void write_result(OutputFile& file, const Table& table, const WriteOptions& options, const RunOptions& run) {
-  const std::string suffix = suffix_of(file.path());
-  if (options.format != Format::automatic || (suffix != ".json" && suffix != ".jsonl")) {
-    write_table(file, table, options, run);
-    return;
-  }
-  RecordWriter out(file);
+bool is_json_format(std::string_view format) {
+  return format == "json" || format == "jsonl";
+}
+
+void write_names(RecordWriter& out, const Table& table) {
   for (const Column& column : table.columns) out.text(column.name);
   out.end_row();
+}
+
+void write_cells(RecordWriter& out, const Table& table, const RunOptions& run) {
   for (std::int64_t row = 0; row < table.n_rows; ++row) {
     tell_written(run, row, table.n_rows);
     for (const Column& column : table.columns) out.cell(column, row);
     out.end_row();
   }
+}
+
+void write_result(OutputFile& file, const std::string& format, const Table& table, WriteOptions options,
+                  const RunOptions& run) {
+  const std::string word = format_word(format, file.path());
+  if (!is_json_format(word)) {
+    if (!format.empty()) options.format = format_of("." + format);
+    write_table(file, table, options, run);
+    return;
+  }
+  RecordWriter out(file, word);
+  write_names(out, table);
+  write_cells(out, table, run);
   out.finish();
 }
 

@@ -11,14 +11,15 @@
 
 namespace stope::cli {
 
-/// The suffix of the file's name says how rows are written; CSV where there is none. The first row holds the names.
+/// `format` says how rows are written, or else the suffix of the file's name; CSV where neither does. The first row
+/// holds the names.
 ///
 /// CSV and TSV: RFC 4180 with LF. A field is quoted if it holds the separator, a quote, a line break, or blanks at its
 /// ends (which a reader would trim), or if it is empty but not missing. JSON: an array of objects. JSON lines: an
 /// object per line. There, missing values and numbers that are not finite are null.
 class RecordWriter {
  public:
-  explicit RecordWriter(OutputFile& file);
+  explicit RecordWriter(OutputFile& file, const std::string& format = {});
 
   RecordWriter& text(std::string_view value);
   RecordWriter& number(double value);
@@ -50,8 +51,17 @@ class RecordWriter {
 /// Between the rows of a long loop: tells the phase "write", and stops once the run is cancelled.
 void tell_written(const RunOptions& run, std::int64_t row, std::int64_t n_rows);
 
-/// Writes a whole table: as records where the name ends in .json or .jsonl and the options name no format, as
-/// write_table() does elsewhere.
-void write_result(OutputFile& file, const Table& table, const WriteOptions& options, const RunOptions& run);
+/// True for the formats that RecordWriter writes and the library does not.
+bool is_json_format(std::string_view format);
+
+/// Writes the names of a table's columns as the first row.
+void write_names(RecordWriter& out, const Table& table);
+/// Writes all rows of a table.
+void write_cells(RecordWriter& out, const Table& table, const RunOptions& run);
+
+/// Writes a whole table in a format, or in that of the file's suffix if `format` is empty. JSON is written as records,
+/// the other formats by write_table().
+void write_result(OutputFile& file, const std::string& format, const Table& table, WriteOptions options,
+                  const RunOptions& run);
 
 }  // namespace stope::cli

@@ -151,7 +151,9 @@ Error Session::explained(const Error& error) const {
       place.line = 0;
     }
   }
-  const std::string hints = memory_hint(error) + hint_for(error, json_["command"].get<std::string>());
+  const auto command = json_["command"].get<std::string>();
+  const std::string hints = memory_hint(error) + hint_for(error, command);
+  place.option = option_name(place.option, command);
   return {error.code(), error.message() + hints, place};
 }
 
@@ -163,7 +165,7 @@ void Session::note_output(const std::string& path) {
 bool Session::wants_data(const std::string& path) {
   if (!arguments_.json) return true;
   if (path == "-") {
-    throw Error(ErrorCode::invalid_argument, "--json and -o - both write to stdout: give -o FILE for the data");
+    throw Error(ErrorCode::invalid_argument, "--json and '-' both write to stdout: name a file for the data");
   }
   if (!path.empty()) return true;
   warn("no data were written, because --json uses stdout (-o FILE writes them)");

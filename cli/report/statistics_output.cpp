@@ -92,11 +92,26 @@ void csv_row(RecordWriter& csv, const Column& column, const ColumnStatistics& s)
   csv.text(s.name).text(to_string(s.type)).text(to_string(column.role));
   csv.integer(s.rows).integer(s.count).integer(s.missing);
   column.nominal() ? csv.empty() : csv.integer(s.zeros);
-  number(s.min);
+  // As the column writes its values: dates as dates, whole numbers whole.
+  const auto value = [&](double found, bool whole) {
+    if (std::isnan(found)) {
+      csv.empty();
+    } else if (column.type == ValueType::date) {
+      csv.text(value_text(column.type, found));
+    } else if (whole && std::fabs(found) <= 0x1p53 && found == std::floor(found)) {
+      csv.integer(static_cast<std::int64_t>(found));
+    } else {
+      csv.number(found);
+    }
+  };
+  const bool whole = column.type == ValueType::integer;
+  value(s.min, whole);
   row(s.min_row);
-  number(s.max);
+  value(s.max, whole);
   row(s.max_row);
-  for (const double value : {s.sum, s.mean, s.variance, s.deviation, s.skewness}) number(value);
+  whole ? value(s.sum, whole) : number(s.sum);  // a sum of days is no date
+  value(s.mean, false);
+  for (const double moment : {s.variance, s.deviation, s.skewness}) number(moment);
   s.distinct ? csv.integer(*s.distinct) : csv.empty();
   csv.end_row();
 }
@@ -157,8 +172,8 @@ std::string statistics_text(const std::string& name, const Table& table, const S
   return text;
 }
 
-void write_rows(OutputFile& file, const Table& table, const Statistics& statistics) {
-  RecordWriter csv(file);
+void write_rows(OutputFile& file, const std::string& format, const Table& table, const Statistics& statistics) {
+  RecordWriter csv(file, format);
   const bool classes = !statistics.classes.empty();
   if (classes) csv.text("class");
   for (const char* name : {"column", "type", "role", "rows", "count", "missing", "zeros", "min", "min_row", "max",

@@ -18,8 +18,9 @@ inline constexpr std::size_t kMostShown = 100;
 std::string statistics_text(const std::string& name, const Table& table, const Statistics& statistics,
                             const std::string& by, bool all);
 
-/// Writes one row per column; with classes, one row per class and column, the class in front.
-void write_rows(OutputFile& file, const Table& table, const Statistics& statistics);
+/// Writes one row per column; with classes, one row per class and column, the class in front. The format is csv, tsv,
+/// json or jsonl.
+void write_rows(OutputFile& file, const std::string& format, const Table& table, const Statistics& statistics);
 
 /// Adds "columns" and "classes". Their elements are made when they are printed: a table can have millions of columns.
 void add_json(Session& session, const std::shared_ptr<const Table>& table,

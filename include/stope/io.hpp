@@ -125,6 +125,8 @@ class OutputFile {
   /// Throws io, with both figures, if the disk has less than that many bytes free. A compressed file and what is
   /// written directly may need less, so for these nothing is checked.
   void require_space(std::int64_t bytes) const;
+  /// The same for rows x values_per_row values of that many bytes each. A product beyond int64 counts as its maximum.
+  void require_space(std::int64_t rows, std::int64_t values_per_row, std::int64_t bytes_per_value) const;
   /// Appends bytes (buffered).
   void write(std::string_view bytes);
   /// Moves the complete file into its place.

@@ -14,6 +14,7 @@
 #include "stope/stats.hpp"
 #include "table/check_table.hpp"
 #include "table/column_error.hpp"
+#include "table/row_weight.hpp"
 
 namespace stope::discretize {
 namespace {
@@ -100,7 +101,7 @@ std::vector<std::int64_t> weights_of(const Table& table, const Column& column) {
   std::int64_t sum = 0;
   for (std::int64_t row = 0; row < table.n_rows; ++row) {
     const double weight = column.at(row);
-    if (!(weight >= 0.0)) refuse(table, column, row, std::isnan(weight) ? "a missing weight" : "a negative weight");
+    require_row_weight(weight, table.source, column.name, row);
     if (weight > static_cast<double>(kMostWeight) * kWeightUnit / 2) {
       refuse(table, column, row, "the weight " + number_text(weight) + " is too large (sums are limited to 2^42)");
     }
@@ -215,6 +216,14 @@ void name_missing(Attribute& attribute) {
   attribute.values = std::move(values);
 }
 
+[[noreturn]] void refuse_missing_label(const Table& table, const Column& label, std::int64_t row) {
+  const auto& codes = label.codes();
+  if (std::all_of(codes.begin(), codes.end(), [](std::int32_t code) { return code < 0; })) {
+    throw column_error(ErrorCode::invalid_data, table, label, ": no row with a label is left");
+  }
+  refuse(table, label, row, "the label is missing; remove such rows");
+}
+
 void count_classes(const Table& table, const Column& label, DecisionProblem& problem) {
   problem.target = label.name;
   problem.classes = label.values;
@@ -222,7 +231,7 @@ void count_classes(const Table& table, const Column& label, DecisionProblem& pro
   problem.class_totals.assign(label.values.size(), 0);
   for (std::int64_t row = 0; row < problem.n_rows; ++row) {
     const std::int32_t code = problem.class_of[row];
-    if (code < 0) refuse(table, label, row_of(problem, row), "the label is missing; remove such rows");
+    if (code < 0) refuse_missing_label(table, label, row_of(problem, row));
     problem.class_totals[static_cast<std::size_t>(code)] += problem.weight(row);
   }
   problem.total = std::accumulate(problem.class_totals.begin(), problem.class_totals.end(), std::int64_t{0});

@@ -1,5 +1,6 @@
 // The report of best cuts and of sets of cuts as JSON and text (stope/discretize.hpp).
 #include "base/report.hpp"
+#include "base/counted.hpp"
 #include "base/guarded.hpp"
 #include "stope/discretize.hpp"
 
@@ -17,7 +18,7 @@ std::string to_json(const DiscretizeReport& report) try {
 std::string to_text(const DiscretizeReport& report) try {
   return backend_text(report) + "cuts      " + std::to_string(report.n_attributes) + " attributes of " +
          std::to_string(report.n_rows) + " rows in " + fixed_text(report.seconds, 3) + " s, " +
-         std::to_string(report.threads) + " threads\n";
+         counted(report.threads, "thread") + "\n";
 } catch (...) {
   rethrow_as_error();
 }

@@ -1,6 +1,7 @@
 #include "gram/lsq_fit.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <cmath>
 #include <limits>
@@ -17,6 +18,7 @@
 #include "stope/error.hpp"
 #include "stope/warning.hpp"
 #include "table/column_error.hpp"
+#include "table/row_weight.hpp"
 
 namespace stope::gram {
 namespace {
@@ -31,6 +33,23 @@ constexpr double kStepsOfLsqr = 100.0;
 
 double length_of(const std::vector<double>& v) {
   return norm(v.data(), static_cast<std::int64_t>(v.size()));
+}
+
+// Whether a nominal column would be numeric but for a few cells.
+bool mostly_numbers(const Column& column) {
+  std::int64_t n_numbers = 0, n_present = 0;
+  std::vector<bool> is_number;
+  for (const std::string& value : column.values) {
+    double number = 0;
+    const char* const end = value.data() + value.size();
+    const auto [stop, status] = std::from_chars(value.data(), end, number);
+    is_number.push_back(status == std::errc() && stop == end);
+  }
+  for (const std::int32_t code : column.codes()) {
+    n_present += code >= 0 ? 1 : 0;
+    n_numbers += code >= 0 && is_number[static_cast<std::size_t>(code)] ? 1 : 0;
+  }
+  return 2 * n_numbers > n_present;
 }
 
 }  // namespace
@@ -63,10 +82,7 @@ void LsqFit::read_weights() {
   n_counted_ = 0;
   for (std::int64_t row = 0; row < n_; ++row) {
     const double weight = column.at(row);
-    if (!(weight >= 0.0) || !std::isfinite(weight)) {
-      throw column_error(ErrorCode::invalid_argument, table_, column,
-                         ": " + number_text(weight) + " is not a valid weight", row);
-    }
+    require_row_weight(weight, table_.source, column.name, row);
     n_counted_ += weight > 0.0 ? 1 : 0;
     weights_.push_back(weight);
   }
@@ -81,7 +97,8 @@ void LsqFit::read_weights() {
 void LsqFit::read_target() {
   const Column& column = table_.columns[static_cast<std::size_t>(label_)];
   if (column.nominal()) {
-    throw column_error(ErrorCode::unsupported, table_, column, " is nominal: the target must be numeric");
+    throw column_error(ErrorCode::unsupported, table_, column, " is nominal: the target must be numeric", -1,
+                       mostly_numbers(column) ? "numeric" : "");
   }
   for (std::int64_t row = 0; row < n_; ++row) {
     if (!column.missing(row) || (!weights_.empty() && weights_[static_cast<std::size_t>(row)] == 0.0)) continue;

@@ -1,5 +1,6 @@
 // The reports of the gram operator and of decompositions as JSON and text (stope/gram.hpp, stope/decompose.hpp).
 #include "base/report.hpp"
+#include "base/counted.hpp"
 #include "base/guarded.hpp"
 #include "stope/decompose.hpp"
 #include "stope/gram.hpp"
@@ -53,7 +54,7 @@ std::string to_text(const DecomposeReport& report) try {
             report.backend + "\n";
   }
   return text + "memory    " + format_bytes(report.memory_planned) + " planned, budget " +
-         format_bytes(report.memory_budget) + ", " + std::to_string(report.threads) + " threads\n";
+         format_bytes(report.memory_budget) + ", " + counted(report.threads, "thread") + "\n";
 } catch (...) {
   rethrow_as_error();
 }

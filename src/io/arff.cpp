@@ -78,7 +78,7 @@ class ArffReader {
       throw Error(ErrorCode::invalid_data, "invalid UTF-8 (is the file in another encoding?)",
                   csv::place_of(text_, offset));
     }
-    ArffHeader header = read_arff_header(scanner_);
+    ArffHeader header = read_arff_header(scanner_, options_.names.empty() ? SameNames::refused : SameNames::allowed);
     keel_ = header.keel;
     cells_.reserve(header.attributes.size());
     for (ArffAttribute& attribute : header.attributes) cells_.push_back({std::move(attribute), {}, {}, {}});

@@ -76,6 +76,16 @@ void attribute_type(ArffScanner& scanner, ArffAttribute& attribute) {
   }
 }
 
+[[noreturn]] void fail_same_name(ArffScanner& scanner, const std::string& name, std::int64_t column) {
+  try {
+    scanner.fail("a second attribute named " + shown(name), column);
+  } catch (const Error& error) {
+    Place place = error.place();
+    place.option = "names";
+    throw Error(error.code(), error.message(), place);
+  }
+}
+
 ArffAttribute read_attribute(ArffScanner& scanner, bool& keel) {
   ArffAttribute attribute;
   if (scanner.peek() == ArffScanner::kLineEnd) scanner.fail("an attribute without a name");
@@ -94,7 +104,7 @@ ArffAttribute read_attribute(ArffScanner& scanner, bool& keel) {
 
 }  // namespace
 
-ArffHeader read_arff_header(ArffScanner& scanner) {
+ArffHeader read_arff_header(ArffScanner& scanner, SameNames same_names) {
   ArffHeader header;
   std::vector<ArffAttribute>& attributes = header.attributes;
   std::unordered_set<std::string> names;
@@ -104,9 +114,8 @@ ArffHeader read_arff_header(ArffScanner& scanner) {
     if (keyword == "@relation") continue;  // the rest of the line is a name that nobody needs
     if (keyword == "@attribute") {
       attributes.push_back(read_attribute(scanner, header.keel));
-      if (!names.insert(attributes.back().name).second) {
-        scanner.fail("a second attribute named " + shown(attributes.back().name), column);
-      }
+      const bool is_new = names.insert(attributes.back().name).second;
+      if (!is_new && same_names == SameNames::refused) fail_same_name(scanner, attributes.back().name, column);
       continue;
     }
     // KEEL lists the names of both again. Whoever reads the table says with other means what its target is.

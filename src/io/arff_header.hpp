@@ -25,8 +25,11 @@ struct ArffHeader {
   bool keel = false;  ///< has what only KEEL writes: @inputs, @outputs, ranges; its missing value is <null>
 };
 
+/// Whether two attributes may have the same name: where the caller gives other names to all.
+enum class SameNames { refused, allowed };
+
 /// Reads up to and including the `@data` line. Throws invalid_data with the place (unknown keywords, duplicate names or
 /// values, no `@data`, no attribute) and unsupported (relational attributes, other date formats, attribute weights).
-ArffHeader read_arff_header(ArffScanner& scanner);
+ArffHeader read_arff_header(ArffScanner& scanner, SameNames same_names);
 
 }  // namespace stope::io

@@ -14,10 +14,12 @@
 #include <chrono>
 #include <climits>
 #include <cstdio>
+#include <filesystem>
 #include <system_error>
 #include <utility>
 
 #include "base/fault.hpp"
+#include "io/foreign_format.hpp"
 #include "stope/error.hpp"
 #include "stope/io.hpp"
 
@@ -98,6 +100,10 @@ AtomicFile::AtomicFile(const std::string& path, const CancelToken& cancel) : can
   if (path.empty()) fail("open", ENOENT);
   compressor_ = Compressor::for_path(path);
   if (path.back() == '/') fail("open", EISDIR);
+  std::error_code ignored;
+  if (is_url(path) && !std::filesystem::exists(std::filesystem::path(path).parent_path(), ignored)) {
+    throw Error(ErrorCode::unsupported, "is a URL, and only files are written; '-' writes to a pipe", {path});
+  }
   target_ = follow_links(path);
   if (target_.empty()) fail("follow a link that another user made in a shared folder", errno);
   struct stat info{};

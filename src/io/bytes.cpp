@@ -50,8 +50,8 @@ class Descriptor {
       return;
     }
     if (fault == 0 && errno == ENOENT && is_url(path)) {
-      throw Error(ErrorCode::unsupported,
-                  "is a URL, and only files are read; the way round: curl -sSL '" + path + "' | stope info -", {path});
+      throw Error(ErrorCode::unsupported, "is a URL, and only files are read; the way round: " + way_to_read(path),
+                  {path});
     }
     fail_io(path, "open", fault != 0 ? fault : errno);
   }

@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 #include <cstdint>
+#include <initializer_list>
 
 #include "io/number.hpp"
 #include "stope/error.hpp"
@@ -18,6 +19,8 @@ constexpr std::string_view kDuckdb = "duckdb -csv -c \"FROM 'FILE'\" > table.csv
 constexpr std::string_view kFeather = "pandas.read_feather('FILE').to_csv('table.csv', index=False)";
 constexpr std::string_view kSheet = "save the sheet as CSV, or: libreoffice --headless --convert-to csv 'FILE'";
 constexpr std::string_view kTar = "tar -xOf 'FILE' | stope info -";
+constexpr std::string_view kUtf32 = "iconv -f UTF-32 -t UTF-8 'FILE' | stope info -";
+constexpr std::string_view kRds = "write.csv(readRDS('FILE'), 'table.csv', row.names = FALSE) in R";
 constexpr std::string_view kPacked = "7z x 'FILE' unpacks it";
 
 struct MagicNumber {
@@ -30,8 +33,10 @@ struct MagicNumber {
 };
 
 // The first row that fits counts: a sheet is a ZIP archive, too.
-constexpr std::array<MagicNumber, 29> kMagicNumbers = {{
-    {0, "\x89STOPE\r\n", "a stope model", "stope predict 'FILE' TABLE, and stope info of a file, not of a pipe"},
+constexpr std::array<MagicNumber, 36> kMagicNumbers = {{
+    {0, "\x89STOPE\r\n", "a stope model", "stope predict 'FILE' TABLE applies it, stope info 'FILE' shows it"},
+    {0, "\xFF\xFE\0\0"sv, "text in UTF-32", kUtf32},
+    {0, "\0\0\xFE\xFF"sv, "text in UTF-32", kUtf32},
     {0, "PAR1", "a Parquet file", kDuckdb, "PAR1"},
     {0, "ARROW1\0\0"sv, "an Arrow file (Feather)", kFeather},
     {0, "FEA1", "a Feather file", kFeather, "FEA1"},
@@ -60,16 +65,37 @@ constexpr std::array<MagicNumber, 29> kMagicNumbers = {{
     {0, "\x89HDF\r\n\x1A\n", "an HDF5 file", "pandas.read_hdf('FILE').to_csv('table.csv', index=False)"},
     {0, "MATLAB 5.0 MAT-file", "a MATLAB file", "writematrix(X, 'table.csv') in MATLAB"},
     {0, "RDX3\n", "an R workspace", "write.csv(x, 'table.csv', row.names = FALSE) in R"},
+    {0, "RDX2\n", "an R workspace", "write.csv(x, 'table.csv', row.names = FALSE) in R"},
+    {0, "X\n\0\0\0\x02"sv, "an R object (RDS)", kRds},
+    {0, "X\n\0\0\0\x03"sv, "an R object (RDS)", kRds},
+    {0, "A\n2\n", "an R object (RDS)", kRds, "\n"},
     {0, "$FL2@(#)", "an SPSS file", "pandas.read_spss('FILE').to_csv('table.csv', index=False)"},
     {0, "<stata_dta>", "a Stata file", "pandas.read_stata('FILE').to_csv('table.csv', index=False)"},
     {0, "\x89PNG\r\n\x1A\n", "a PNG image", "numpy.save('table.npy', ...) writes its numbers"},
     {0, "%PDF-", "a PDF document", "only its source has the numbers"},
+    // The second half of its header is zero. Other binary formats may have zeros there, so this comes last.
+    {8, "\0\0\0\0\0\0\0\0"sv, "a gram file", "stope ata 'FILE' multiplies it"},
 }};
+
+void replace_all(std::string& text, std::string_view from, const std::string& to) {
+  for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size())) {
+    text.replace(at, from.size(), to);
+  }
+}
+
+// What comes through a pipe has no name that another program could open.
+bool is_pipe(const std::string& name) {
+  return name == "<stdin>" || name.starts_with("/dev/fd/") || name.starts_with("/dev/stdin");
+}
 
 [[noreturn]] void refuse(const std::string& name, std::string_view what, std::string_view way) {
   std::string text(way);
-  const std::size_t at = text.find("FILE");
-  if (at != std::string::npos) text.replace(at, 4, name);
+  if (!is_pipe(name)) {
+    replace_all(text, "FILE", name);
+  } else if (text.find("'FILE'") != std::string::npos) {
+    replace_all(text, "'FILE'", "FILE");
+    text = "save it as FILE, then " + text;
+  }
   throw Error(ErrorCode::unsupported,
               "is " + std::string(what) + ", which is not read as a table; the way round: " + text, {name});
 }
@@ -116,6 +142,8 @@ bool is_libsvm(std::string_view line) {
       if (!parse_number(word, value)) return false;
       continue;
     }
+    // The query of a ranking; it stands behind the label.
+    if (n == 0 && word.starts_with("qid:") && parse_number(word.substr(4), value)) continue;
     const std::size_t colon = word.find(':');
     if (colon == std::string_view::npos || !parse_number(word.substr(colon + 1), value)) return false;
     std::int64_t index = 0;
@@ -127,10 +155,14 @@ bool is_libsvm(std::string_view line) {
   return n > 0;
 }
 
-bool is_html(std::string_view text) {
+// Names of columns may stand between angle brackets, too, so only these beginnings count.
+bool begins_with_one_of(std::string_view text, std::initializer_list<std::string_view> words) {
   std::string start(text.substr(0, 14));
   for (char& c : start) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  return start.starts_with("<!doctype html") || start.starts_with("<html");
+  return std::any_of(words.begin(), words.end(), [&](std::string_view word) {
+    const std::string_view behind = std::string_view(start).substr(std::min(word.size(), start.size()), 1);
+    return start.starts_with(word) && behind != "," && behind != ";" && behind != "\t" && behind != "|";
+  });
 }
 
 }  // namespace
@@ -148,7 +180,18 @@ void refuse_foreign(std::string_view bytes, const std::string& name, Foreign whi
   if (is_pickle(bytes)) refuse(name, "a Python pickle", "pandas.read_pickle('FILE').to_csv('table.csv', index=False)");
   if (which == Foreign::with_magic_number) return;
   const std::string_view text = without_blanks(bytes);
-  if (is_html(text)) refuse(name, "a web page (HTML)", "look at it: it may say why the download failed");
+  if (begins_with_one_of(text, {"<!doctype html", "<html", "<head>", "<body>", "<table>", "<table ", "<!--"})) {
+    refuse(name, "a web page (HTML)", "look at it: it may say why the download failed");
+  }
+  if (begins_with_one_of(text, {"<svg ", "<svg>"}))
+    refuse(name, "an SVG image (XML)", "only its source has the numbers");
+  if (begins_with_one_of(text, {"<?xml", "<!doctype"})) {
+    refuse(name, "XML", "pandas.read_xml('FILE').to_csv('table.csv', index=False)");
+  }
+  if (text.starts_with("{\"format\":\"stope tree\"")) {
+    refuse(name, "a tree of stope tree as JSON",
+           "--model-out of stope tree writes a model, which stope predict applies");
+  }
   if (is_json(text)) {
     const std::string_view line = first_line(text);
     const std::string_view next = without_blanks(text.substr(line.size()));
@@ -159,6 +202,17 @@ void refuse_foreign(std::string_view bytes, const std::string& name, Foreign whi
     refuse(name, "a libsvm (svmlight) file",
            "X, y = sklearn.datasets.load_svmlight_file('FILE'); numpy.save('table.npy', X.toarray())");
   }
+}
+
+std::string way_to_read(const std::string& url) {
+  const std::string quoted = " '" + url + "'";
+  if (url.starts_with("file://")) return "name the file without file://";
+  if (url.starts_with("az://")) return "az storage blob download fetches it";
+  const std::string copy = url.starts_with("s3://")     ? "aws s3 cp" + quoted + " -"
+                           : url.starts_with("gs://")   ? "gcloud storage cat" + quoted
+                           : url.starts_with("hdfs://") ? "hdfs dfs -cat" + quoted
+                                                        : "curl -sSL" + quoted;
+  return copy + " | stope info -";
 }
 
 bool is_url(std::string_view path) {

@@ -15,4 +15,7 @@ void refuse_foreign(std::string_view bytes, const std::string& name, Foreign whi
 /// Whether a path is a URL, such as https://host/table.csv or s3://bucket/table.csv.
 bool is_url(std::string_view path);
 
+/// The command that reads a URL into stope, or what else to do with one.
+std::string way_to_read(const std::string& url);
+
 }  // namespace stope::io

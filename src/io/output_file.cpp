@@ -1,4 +1,6 @@
 // The public face of the atomic writer and of the number writer, for front ends that stream their results.
+#include <limits>
+
 #include "base/guarded.hpp"
 #include "io/atomic_file.hpp"
 #include "io/number.hpp"
@@ -20,6 +22,15 @@ OutputFile::OutputFile(OutputFile&&) noexcept = default;
 OutputFile& OutputFile::operator=(OutputFile&&) noexcept = default;
 
 void OutputFile::require_space(std::int64_t bytes) const try { file_->require_space(bytes); } catch (...) {
+  rethrow_as_error();
+}
+
+void OutputFile::require_space(std::int64_t rows, std::int64_t values_per_row, std::int64_t bytes_per_value) const try {
+  std::int64_t bytes = 0;
+  const bool wraps =
+      __builtin_mul_overflow(rows, values_per_row, &bytes) || __builtin_mul_overflow(bytes, bytes_per_value, &bytes);
+  file_->require_space(wraps ? std::numeric_limits<std::int64_t>::max() : bytes);
+} catch (...) {
   rethrow_as_error();
 }
 

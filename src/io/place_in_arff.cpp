@@ -46,7 +46,7 @@ Place place_in_arff(const Bytes& bytes, const ReadOptions& options, std::int64_t
       csv::text_of(bytes, options.encoding, memory_budget(run) - (run.memory_limit > 0 ? bytes.held : 0));
   ArffScanner scanner(text.view, bytes.name);
   std::int64_t wanted = 0;  // for an unknown name the place of the row
-  const std::vector<ArffAttribute> attributes = read_arff_header(scanner).attributes;
+  const std::vector<ArffAttribute> attributes = read_arff_header(scanner, SameNames::allowed).attributes;
   for (std::size_t i = 0; i < attributes.size(); ++i) {
     const std::string& name = i < options.names.size() ? options.names[i] : attributes[i].name;
     if (name == feature) wanted = static_cast<std::int64_t>(i);

@@ -109,7 +109,7 @@ void check_weights(const std::vector<double>& weights, std::size_t n_features, c
   for (std::size_t i = 0; i < weights.size(); ++i) {
     if (!(weights[i] >= 0.0) || std::isinf(weights[i])) {
       throw Error(ErrorCode::invalid_argument,
-                  "feature weight " + std::to_string(i + 1) + " is " + number_text(weights[i]) +
+                  "feature weight " + std::to_string(i) + ", counted from 0, is " + number_text(weights[i]) +
                       "; weights are finite and >= 0",
                   {.option = "feature_weights"});
     }

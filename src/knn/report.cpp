@@ -1,5 +1,6 @@
 // The report of a search as JSON and text (stope/knn_report.hpp).
 #include "base/report.hpp"
+#include "base/counted.hpp"
 #include "base/guarded.hpp"
 #include "stope/knn_report.hpp"
 
@@ -35,7 +36,7 @@ std::string to_text(const SearchReport& report) try {
   std::string text = backend_text(report);
   text += "method    " + report.method + (report.method_reason.empty() ? "" : " (" + report.method_reason + ")") + "\n";
   text += "tiles     " + n(report.tile_queries) + " queries x " + n(report.tile_rows) + " rows, " +
-          n(report.part_rows) + " rows in memory, " + n(report.threads) + " threads\n";
+          n(report.part_rows) + " rows in memory, " + counted(report.threads, "thread") + "\n";
   text += "memory    " + format_bytes(report.memory_planned) + " planned, budget " +
           format_bytes(report.memory_budget) + "\n";
   text += "search    " + n(report.pairs) + " pairs in " + fixed_text(report.seconds, 3) + " s (" +

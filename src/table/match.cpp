@@ -1,5 +1,6 @@
 #include "table/match.hpp"
 
+#include <algorithm>
 #include <string_view>
 #include <unordered_map>
 
@@ -31,17 +32,20 @@ std::vector<std::int32_t> map_values(const Values& values, const Values& known, 
 
 namespace {
 
-const Column& find_attribute(const FeatureSpec& attribute, const Table& table,
-                             const std::unordered_map<std::string_view, const Column*>& columns) {
-  const auto it = columns.find(attribute.name);
-  if (it != columns.end()) return *it->second;
+using ColumnsByName = std::unordered_map<std::string_view, const Column*>;
+
+[[noreturn]] void fail_missing(const std::string& attribute, const std::vector<FeatureSpec>& attributes,
+                               const Table& table, const ColumnsByName& columns) {
   std::vector<std::string> names;
   names.reserve(table.columns.size());
   for (const Column& column : table.columns) names.push_back(column.name);
-  throw Error(
-      ErrorCode::invalid_data,
-      "the attribute '" + attribute.name + "' of the training table is missing" + did_you_mean(attribute.name, names),
-      {.file = table.source, .feature = attribute.name});
+  // Where no name fits, most probably the table has none.
+  const bool named = std::any_of(attributes.begin(), attributes.end(),
+                                 [&](const FeatureSpec& other) { return columns.contains(other.name); });
+  throw Error(ErrorCode::invalid_data,
+              (table.source.empty() ? "the table " : "") + std::string("has no column '") + attribute +
+                  "', which the training table has" + did_you_mean(attribute, names),
+              {.file = table.source, .option = named ? "" : "test_names", .feature = attribute});
 }
 
 }  // namespace
@@ -49,14 +53,16 @@ const Column& find_attribute(const FeatureSpec& attribute, const Table& table,
 std::vector<MatchedColumn> match_columns(const std::vector<FeatureSpec>& attributes, const Table& table, Compat compat,
                                          ValueMapping mapping) {
   check_shape(table);
-  std::unordered_map<std::string_view, const Column*> columns;
+  ColumnsByName columns;
   for (const Column& column : table.columns) {
     if (!columns.emplace(column.name, &column).second) refuse_repeated_name(column);
   }
   std::vector<MatchedColumn> matched;
   matched.reserve(attributes.size());
   for (const FeatureSpec& attribute : attributes) {
-    const Column& column = find_attribute(attribute, table, columns);
+    const auto at = columns.find(attribute.name);
+    if (at == columns.end()) fail_missing(attribute.name, attributes, table, columns);
+    const Column& column = *at->second;
     const bool nominal = is_nominal(attribute.type);
     if (column.nominal() != nominal) {
       throw Error(ErrorCode::invalid_data,

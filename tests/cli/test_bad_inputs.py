@@ -274,14 +274,15 @@ def test_negative_distance_and_inverse_distance_weights(box):
 
 def test_negative_sample_weight(box):
     put(box, "w.csv", "x,w,y\n0,1,a\n1,-2,b\n")
-    error = refuse(box, 2, "classify", "w.csv", "w.csv", "--target", "y", "--sample-weight", "w", "-k", 1,
+    error = refuse(box, 3, "classify", "w.csv", "w.csv", "--target", "y", "--sample-weight", "w", "-k", 1,
                    "-o", "out.csv", says="-2")
     assert "w" in error
 
 
 def test_data_and_json_do_not_share_stdout(box):
     words = ["classify", "train.csv", "test.csv", "--target", "y", "-k", 1, "--json"]
-    refuse(box, 2, *words, "-o", "-", says="-o")
+    refuse(box, 2, *words, "-o", "-", says=["--json", "'-'", "name a file"])
+    refuse(box, 2, "convert", "train.csv", "-", "--json", says=["'-'", "name a file"])
     done = run(*words, cwd=box)
     assert isinstance(done.json(), dict) and "prediction\n" not in done.text  # one object and nothing else
 

@@ -2,11 +2,13 @@
 can write it, else the format's own first bytes."""
 
 import bz2
+import gzip
 import io
 import json
 import lzma
 import pickle
 import sqlite3
+import struct
 import tarfile
 import zipfile
 
@@ -104,6 +106,13 @@ MADE = {
     "7z": lambda: b"7z\xbc\xaf\x27\x1c" + bytes(10),
     "PNG": lambda: b"\x89PNG\r\n\x1a\n" + bytes(10),
     "PDF": lambda: b"%PDF-1.7\n",
+    "gram file": lambda: struct.pack("<iiq", 1, 1, 0) + bytes(8),
+    "UTF-32": lambda: CSV.decode().encode("utf-32"),
+    "R object": lambda: gzip.compress(b"X\n\0\0\0\3\0\4\2\1" + bytes(10)),
+    "XML": lambda: b'<?xml version="1.0"?>\n<a><b>1</b></a>\n',
+    "SVG": lambda: b'<svg xmlns="http://www.w3.org/2000/svg">\n</svg>\n',
+    "(HTML)": lambda: b"<table>\n<tr><td>1</td></tr>\n</table>\n",
+    "libsvm (svmlight)": lambda: b"2 qid:1 1:0.5 4:2\n1 qid:1 2:1\n",
 }
 
 
@@ -125,7 +134,9 @@ def test_a_foreign_format_is_refused_by_name(tmp_path, name):
     for file in ["t", "t.csv"]:
         (tmp_path / file).write_bytes(MADE[name]())
         refused(run("info", tmp_path / file, code=3), name)
-    refused(run("stats", "-", stdin=MADE[name](), code=3), name)
+    done = run("stats", "-", stdin=MADE[name](), code=3)
+    refused(done, name)
+    assert "'<stdin>'" not in done.err, "no other program can open that"
 
 
 def test_an_sqlite_database_is_refused_by_name(tmp_path):
@@ -134,7 +145,7 @@ def test_an_sqlite_database_is_refused_by_name(tmp_path):
 
 
 @pytest.mark.parametrize("header", ["PAR1,PAR2", "FEA1,FEA2", "ORCID,name", "RDX,RDY", "BZh,b", "[a],[b]", "{a},{b}",
-                                    "Objective,x", "time 12:30,b"])
+                                    "Objective,x", "time 12:30,b", "<TICKER>,<DATE>", "<table>,<body>"])
 def test_headers_that_look_like_magic_numbers_are_read(tmp_path, header):
     (tmp_path / "t.csv").write_text(header + "\n1,2\n3,4\n")
     columns = run("info", tmp_path / "t.csv", "--json").json()["columns"]
@@ -146,14 +157,36 @@ def test_who_asks_for_csv_gets_text_as_csv(tmp_path):
     assert run("info", tmp_path / "t.txt", "--input-format", "csv", "--json").json()["columns"]
 
 
-@pytest.mark.parametrize("url", ["https://example.org/t.csv", "http://h/t.csv", "s3://bucket/t.parquet"])
-def test_a_url_is_no_file(url):
+@pytest.mark.parametrize("url, way", [("https://example.org/t.csv", "curl"), ("http://h/t.csv", "curl"),
+                                      ("s3://bucket/t.csv", "aws s3 cp 's3://bucket/t.csv' - | stope"),
+                                      ("gs://bucket/t.csv", "gcloud storage cat 'gs://bucket/t.csv' | stope"),
+                                      ("file:///t.csv", "without file://")])
+def test_a_url_is_no_file(url, way):
     done = run("stats", url, code=3)
-    assert f"{url}: is a URL" in done.err and "curl" in done.err
+    assert f"{url}: is a URL" in done.err and way in done.err
+
+
+def test_json_that_holds_no_cuts_is_named(tmp_path):
+    (tmp_path / "t.csv").write_text("x,y\n1,a\n2,b\n")
+    run("tree", tmp_path / "t.csv", "--target", "y", "-o", tmp_path / "tree.json")
+    (tmp_path / "rows.json").write_bytes(MADE["JSON"]())
+    for file, name in [("rows.json", "JSON"), ("tree.json", "a tree of stope tree")]:
+        line = run("info", tmp_path / file, code=3).err
+        assert "is no file of cuts" in line and f"it is {name}" in line and "the way round" in line
+
+
+def test_utf_16_without_its_mark_is_named(tmp_path):
+    for encoding in ["utf-16-le", "utf-16-be"]:
+        (tmp_path / "t.csv").write_bytes(CSV.decode().encode(encoding))
+        assert "UTF-16 without a byte order mark" in run("info", tmp_path / "t.csv", code=3).err
+        assert run("info", tmp_path / "t.csv", "--encoding", "utf-16", "--json").json()["rows"] == 2
 
 
 def test_a_model_in_place_of_a_table_is_named(tmp_path):
     (tmp_path / "t.csv").write_text("x,y\n1,a\n2,b\n")
     run("tree", tmp_path / "t.csv", "--target", "y", "--model-out", tmp_path / "m", "-o", tmp_path / "t.txt")
     refused(run("stats", tmp_path / "m", code=3), "a stope model")
-    refused(run("info", "-", stdin=(tmp_path / "m").read_bytes(), code=3), "stope info of a file, not of a pipe")
+    done = run("classify", tmp_path / "m", tmp_path / "t.csv", "--target", "y", code=3)
+    assert f"stope predict '{tmp_path / 'm'}' TABLE" in done.err and "pipe" not in done.err
+    done = run("info", "-", stdin=(tmp_path / "m").read_bytes(), code=3)
+    assert "save it as FILE, then stope predict FILE TABLE" in done.err

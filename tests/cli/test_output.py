@@ -124,6 +124,8 @@ def test_the_suffix_says_how_a_tree_is_written(box, suffix, begins):
     (JOBS["pca"], "o.csv.bz2"), (JOBS["normalize"], "o.parquet"), (JOBS["predict"], "o.npy"), (JOBS["convert"], "o.xml"),
     (["stats", "t.csv"], "o.svg"), (["info", "t.csv"], "o.json"), (["evaluate", "t.csv", "--target", "y"], "o.npy"),
     (["gen", "blobs", 2, 10], "o.parquet"), (["gen", 2, 10], "o.csv"),
+    (["info", "t.csv"], "o.pdf"), (["info", "m.stope"], "o.png"), (["device"], "o.xyz"), (["completion", "bash"], "o.pdf"),
+    (["check", "a.gram", "z.gram"], "o.html"),
 ])
 def test_a_suffix_that_does_not_fit_is_refused(box, words, name):
     suffix = name[name.rindex("."):]
@@ -134,6 +136,45 @@ def test_other_outputs_have_suffixes_too(box):
     refuse(box, 2, *JOBS["classify"], "--model-out", "m.csv", says="--model-out")
     refuse(box, 2, *JOBS["pca"], "--components-out", "c.npy", says="--components-out")
     run(*JOBS["classify"], "--model-out", "m.model", cwd=box)  # its own name
+
+
+def test_text_has_the_suffixes_of_text(box):
+    for name in ["o.txt", "o.md", "o", "o.txt.gz"]:
+        run("info", "t.csv", "-o", name, cwd=box)
+    assert (box / "o.md").read_text() == run("info", "t.csv", cwd=box).text
+    for name in ["stope.bash", "_stope"]:
+        run("completion", "bash", "-o", name, cwd=box)
+    assert "possible is .gram, also with .gz" in refuse(box, 2, "gen", 2, 10, "-o", "o.csv", says=[])
+
+
+@pytest.mark.parametrize("job", JOBS)
+def test_output_format_takes_what_the_suffix_takes(box, job):
+    more = ["-"] if job == "convert" else []
+    for format in ["csv", "tsv", "json", "jsonl"]:
+        run(*JOBS[job], "-o", f"o.{format}", cwd=box)
+        assert run(*JOBS[job], *more, "--output-format", format, cwd=box).text == (box / f"o.{format}").read_text()
+    refuse(box, 2, *JOBS[job], "--output-format", "xlsx", says=["xlsx", "jsonl"])
+
+
+def test_people_and_programs_get_statistics_from_a_pipe(box):
+    for words in [["stats", "t.csv"], ["evaluate", "t.csv", "--target", "y"]]:
+        for format in ["csv", "tsv", "json", "jsonl"]:
+            run(*words, "-o", f"o.{format}", cwd=box)
+            assert run(*words, "--output-format", format, cwd=box).text == (box / f"o.{format}").read_text()
+    assert run("stats", "t.csv", "--output-format", "txt", cwd=box).text == run("stats", "t.csv", cwd=box).text
+    assert run("stats", "t.csv", "--output-format", "txt", "-o", "o.data", cwd=box).text == ""
+
+
+def test_a_format_that_the_result_does_not_have_is_refused(box):
+    for words in [JOBS["ranking"], JOBS["predict"]]:
+        refuse(box, 2, *words, "--output-format", "npy", says=["--output-format", "not npy", "jsonl"])
+
+
+def test_help_lists_every_format(box):
+    assert "--output-format csv|tsv|arff|npy|fvecs|bvecs|ivecs|raw|json|jsonl" in run("gen", "--help").text
+    run("gen", "blobs", 3, 4, "-o", "g.csv", cwd=box)
+    expect_same((box / "g.csv").read_text(), json.loads(run("gen", "blobs", 3, 4, "--output-format", "json").text))
+    assert "(--no-label)" in refuse(box, 3, "gen", "blobs", 3, 4, "-o", "g.npy", says="class")
 
 
 def test_a_format_that_is_named_decides(box):
@@ -178,6 +219,16 @@ def test_a_model_a_schema_and_cuts_are_inputs_too(box):
     refuse(box, 2, "convert", "t.csv", "t.csv", says="IN")
     (box / "s.json").write_text("{}")
     refuse(box, 2, *JOBS["classify"], "--schema", "s.json", "-o", "s.json", says="--schema")
+
+
+def test_stdin_from_a_file_is_an_input(box):
+    with open(box / "t.csv") as file:
+        done = subprocess.run([program.PROGRAM, "convert", "-", "t.csv"], stdin=file, cwd=box, capture_output=True, text=True)
+    assert done.returncode == 2 and "same file as IN '-'" in done.stderr and (box / "t.csv").read_text() == TABLE
+
+
+def test_an_output_is_no_url(box):
+    refuse(box, 3, *JOBS["knn"], "-o", "s3://bucket/o.csv", says=["s3://bucket/o.csv", "is a URL"])
 
 
 def test_devices_may_be_both(box):
@@ -228,14 +279,16 @@ def test_a_result_beyond_the_free_space_is_refused_at_once(tmp_path, words):
     assert int(error.split("cannot write ")[1].split()[0]) >= 10**15
 
 
-def test_a_full_disk_is_seen_before_the_search(box):
-    """A file system of one megabyte, with a table of two to come."""
+@pytest.mark.parametrize("words, need", [("-o small/k.npy", 3200000), ("-o small/k.ivecs", 804000),
+                                         ("--output-format ivecs -o small/k", 804000), ("--output-format raw -o small/k", 800000)])
+def test_a_full_disk_is_seen_before_the_search(box, words, need):
+    """A file system of half a megabyte, with a larger table to come."""
     done = subprocess.run(
-        ["unshare", "-rm", "bash", "-c", 'mount -t tmpfs -o size=1m none small && "$S" knn n.npy n.npy -k 200 -o small/k.npy; '
+        ["unshare", "-rm", "bash", "-c", f'mount -t tmpfs -o size=512k none small && "$S" knn n.npy n.npy -k 200 {words}; '
          'echo $?; ls -A small'], cwd=setup_small(box), capture_output=True, text=True, env=program.environment({"S": program.PROGRAM}))
     if "unshare" in done.stderr or "mount" in done.stderr:
         pytest.skip("no file system can be mounted here")
-    assert done.stdout == "3\n" and "cannot write 3200000 bytes" in done.stderr, done.stderr
+    assert done.stdout == "3\n" and f"cannot write {need} bytes" in done.stderr, done.stderr
 
 
 def setup_small(box):

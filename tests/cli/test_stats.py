@@ -8,7 +8,7 @@ import math
 import numpy as np
 import pytest
 
-from program import SHARED, run
+from program import SHARED, records, run
 
 MIXED = sorted((SHARED / "data" / "mixed").glob("*.[ac][rs][fv]*"))
 
@@ -163,3 +163,10 @@ def test_more_columns_than_are_looked_at_at_once(tmp_path):
     found = run("stats", path, "--json", "--ignore", "g1").json()
     assert [c["sum"] for c in found["columns"]] == list(np.nansum(x, axis=0))
     assert found["columns"][66_000]["missing"] == 1 and found["timings"]["total"] > 0
+
+
+def test_rows_hold_dates_as_dates_and_whole_numbers_whole(tmp_path):
+    (tmp_path / "t.csv").write_text("d,i,r\n2024-01-01,123456789012,1.5\n2024-02-01,5,2\n")
+    rows = records(run("stats", tmp_path / "t.csv", "--output-format", "csv").text)
+    assert [(row["min"], row["max"]) for row in rows] == [("2024-01-01", "2024-02-01"), ("5", "123456789012"), ("1.5", "2.0")]
+    assert rows[0]["mean"] == "2024-01-16T12:00:00" and rows[1]["sum"] == "123456789017"

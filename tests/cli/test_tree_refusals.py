@@ -80,7 +80,7 @@ TABLES = [
     ("no rows", 3, "x,y\n", ["t.csv", "row"]),
     ("a label is missing", 3, "x,y\n1,a\n2,\n3,b\n", ["'y'", "row 1", "missing"]),
     ("all labels are missing", 3, "x,y\n1,?\n2,?\n", ["'y'"]),
-    ("a weight is negative", 3, "x,w,y\n1,1,a\n2,-1,b\n", ["'w'", "row 1", "negative"]),
+    ("a weight is negative", 3, "x,w,y\n1,1,a\n2,-1,b\n", ["'w'", "row 1", "-1"]),
     ("a weight is missing", 3, "x,w,y\n1,,a\n2,1,b\n", ["'w'", "row 0", "missing"]),
     ("a weight is too large", 3, "x,w,y\n1,1e30,a\n2,1,b\n", ["'w'", "row 0", "1e+30"]),
     ("all weights are 0", 3, "x,w,y\n1,0,a\n2,0,b\n", ["row"]),

@@ -101,3 +101,21 @@ def test_a_radius_below_every_distance_is_refused(folder):
 
 def test_the_name_of_an_output_is_not_empty(folder):
     assert run("stats", "t.csv", "-o", "", cwd=folder, code=2).err == "stope: -o: the name of the file is empty\n"
+
+
+@pytest.mark.parametrize("words, advice", [
+    (["knn", "t.csv", "t.csv", "--method", "z"], "--normalize z"), (["gen", "blobs", 2, 3, "--missing", "0.5"], "--missing-share"),
+    (["tree", "t.csv", "t.csv"], "--test"), (["predict", "m.stope", "t.csv", "-k", 3], "the model holds k"),
+    (["normalize", "t.csv", "--method", "z", "--apply", "m"], "stope predict"), (["-v"], "-V"), (["-k", 3], "comes before the command"),
+    (["--foo"], "unknown option '--foo'"),
+])
+def test_what_a_command_lacks_has_advice(words, advice):
+    lines = run(*words, code=2).error_lines()
+    assert len(lines) == 1 and advice in lines[0]
+
+
+@pytest.mark.parametrize("words", [["pca", "t.csv"], ["lsq", "t.csv", "--target", "a"]])
+def test_an_imputation_that_is_taken_as_a_spelling_is_refused(tmp_path, words):
+    (tmp_path / "t.csv").write_text("a,b\n1,2\n3,5\n4,4\n")
+    assert "--impute mean says what happens" in run(*words, "--missing", "mean", cwd=tmp_path, code=2).err
+    run(*words, "--missing", "mean,NA", cwd=tmp_path)

@@ -39,7 +39,7 @@ def error_of(folder, *args, code=3):
 
 
 @pytest.mark.parametrize("args, place, code", [
-    (["classify", "weight.csv", "weight.csv", "--target", "y", "--sample-weight", "w", "-k", "1"], "weight.csv:4:1", 2),
+    (["classify", "weight.csv", "weight.csv", "--target", "y", "--sample-weight", "w", "-k", "1"], "weight.csv:4:1", 3),
     (["classify", "label.csv", "label.csv", "--target", "y", "-k", "1"], "label.csv:6:3", 3),
     (["tree", "label.csv", "--target", "y"], "label.csv:6:3", 3),
     (["evaluate", "label.csv", "--target", "y", "-k", "1", "--loo"], "label.csv:6:3", 3),
@@ -131,7 +131,7 @@ def test_the_warning_of_ranges_names_the_options(folder):
     (["tree", "empty.csv", "--target", "y"], "empty.csv: the table has no rows", 3),
     (["discretize", "empty.csv", "--target", "y", "--method", "best-cut"], "empty.csv: the table has no rows", 3),
     (["evaluate", "single.csv", "--target", "a"],
-     "10 folds of 1 row: at least 2 folds are needed, and at most one per row", 2),
+     "10 folds of 1 row: at least 2 folds are needed, and at most one per row (--cv with another number, or --loo)", 2),
     (["info", "ragged.csv"], "ragged.csv:2:3: expected 1 field, found 2", 3),
     (["help", "nosuch"], "help: no command or topic is called 'nosuch'", 2),
 ])
@@ -208,3 +208,56 @@ def on_a_terminal(folder, *args):
     os.close(outer)
     assert process.wait() == 0
     return text.decode().replace("\r\n", "\n")
+
+
+@pytest.mark.parametrize("words", [["classify", "weight.csv", "weight.csv", "-k", 1], ["evaluate", "weight.csv", "--loo", "-k", 1],
+                                   ["tree", "weight.csv"], ["discretize", "weight.csv", "--method", "best-cut"]])
+def test_a_negative_weight_has_one_wording(folder, words):
+    line = error_of(folder, *words, "--target", "y", "--sample-weight", "w")
+    assert line == "stope: weight.csv:4:1: column 'w', row 1: the weight is -1; weights are finite and >= 0"
+
+
+def test_a_feature_weight_is_named_by_its_feature(folder):
+    line = error_of(folder, "knn", "apart.csv", "apart.csv", "--ignore", "y", "--feature-weights", "1,-1", code=2)
+    assert line == "stope: --feature-weights: the weight of 'b' is -1; weights are finite and >= 0"
+
+
+def test_a_table_without_any_label_is_named(folder):
+    (folder / "n.csv").write_text("a,y\n1,\n2,\n")
+    line = error_of(folder, "tree", "n.csv", "--target", "y", "--missing-policy", "drop")
+    assert line == "stope: n.csv: column 'y': no row with a label is left"
+
+
+def test_a_target_of_words_is_not_to_be_read_as_numbers(folder):
+    (folder / "words.csv").write_text("a,b\nred,1\nblue,2\nred,3\n")
+    (folder / "typo.csv").write_text("a,b\n1,1\n2,2\nx,3\n")
+    assert "--numeric" not in error_of(folder, "lsq", "words.csv", "--target", "a")
+    assert "(--numeric a)" in run("lsq", "typo.csv", "--target", "a", cwd=folder, code=3).err
+
+
+def test_too_many_folds_name_the_options(folder):
+    line = error_of(folder, "evaluate", "apart.csv", "--target", "y", code=2)
+    assert "10 folds of 3 rows" in line and "--cv" in line and "--loo" in line
+    assert "--names" in error_of(folder, "info", "apart.csv", "--names", "p,q", code=2)
+
+
+@pytest.mark.parametrize("words, option", [(["-k", 0], "-k"), (["--n-neighbors", 0], "--n-neighbors"), (["-k0"], "-k"),
+                                           (["--n-jobs", 0], "--n-jobs"), (["--threads=0"], "--threads"), (["-j", 0], "-j")])
+def test_an_option_is_named_as_it_was_typed(folder, words, option):
+    done = run("knn", "apart.csv", "apart.csv", "--ignore", "y", *words, "--json", cwd=folder, code=2)
+    error = done.json()["error"]
+    assert error["message"].startswith(option + ":") and error["option"] == option
+
+
+@pytest.mark.parametrize("words, option", [(["pca", "hole.csv", "--ignore", "y"], "impute"), (["tree", "hole.csv", "--target", "y"], "missing_policy")])
+def test_the_object_of_an_error_has_the_option_of_the_command_line(folder, words, option):
+    assert run(*words, "--json", cwd=folder, code=3).json()["error"]["option"] == option
+
+
+def test_empty_names_are_named(folder):
+    assert "TRAIN: the name of the file is empty" in error_of(folder, "classify", "", "apart.csv", code=2)
+    assert "--by: the column's name is empty" in error_of(folder, "stats", "apart.csv", "--by", "", code=2)
+
+
+def test_one_thread_is_no_threads(folder):
+    assert ", 1 thread\n" in run("stats", "apart.csv", "--explain", "-j", 1, cwd=folder).err

@@ -321,7 +321,7 @@ TEST(Lsq, RefusesWhatItCannotTake) {
   weights.weights.assign(20, 0.0);
   EXPECT_EQ(code_of(table_of(weights), {}), ErrorCode::invalid_argument);
   weights.weights.assign(20, -1.0);
-  EXPECT_EQ(code_of(table_of(weights), {}), ErrorCode::invalid_argument);
+  EXPECT_EQ(code_of(table_of(weights), {}), ErrorCode::invalid_data);
   LsqOptions few;
   few.max_iterations = 2;
   few.tolerance = 1e-14;

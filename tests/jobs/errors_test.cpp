@@ -138,7 +138,7 @@ TEST(ErrorPlaces, OfNeighborsNameOptionColumnAndRow) {
        {"an attribute is absent",
         [&] { index.kneighbors(renamed, {.n_neighbors = 1}); },
         kData,
-        {.file = "t.csv", .feature = "x"}},
+        {.file = "t.csv", .option = "test_names", .feature = "x"}},
        {"an attribute of another type",
         [&] { index.kneighbors(retyped, {.n_neighbors = 1}); },
         kData,
@@ -159,7 +159,7 @@ TEST(ErrorPlaces, OfVotesAndEvaluationNameOptionColumnAndRow) {
        {"a missing target", [&] { KnnRegressor::fit(regression); }, kData, {.file = "t.csv", .feature = "y", .row = 2}},
        {"a negative weight",
         [&] { KnnClassifier::fit(bad_weight); },
-        kArgument,
+        kData,
         {.file = "t.csv", .feature = "w", .row = 3}},
        {"a numeric label",
         [&] { KnnClassifier::fit(regression); },
@@ -251,10 +251,7 @@ TEST(ErrorPlaces, OfDecompositionsNameOptionColumnAndRow) {
         kArgument,
         {.option = "alpha"}},
        {"a nominal target", [&] { LinearModel::fit(words, {}); }, kUnsupported, {.file = "t.csv", .feature = "class"}},
-       {"a missing weight",
-        [&] { LinearModel::fit(weights, {}); },
-        kArgument,
-        {.file = "t.csv", .feature = "w", .row = 2}},
+       {"a missing weight", [&] { LinearModel::fit(weights, {}); }, kData, {.file = "t.csv", .feature = "w", .row = 2}},
        {"a name", [] { scaling("zz"); }, kArgument, {.option = "scaling"}}});
 }
 

@@ -6,6 +6,7 @@
 
 #include "io/csv/blanks.hpp"
 #include "io/csv/head.hpp"
+#include "io/csv/near_numbers.hpp"
 #include "io/number.hpp"
 #include "stope/warning.hpp"
 
@@ -131,7 +132,7 @@ class Warnings {
     std::string text = {};    // about the first column
     std::vector<std::size_t> columns = {};
   };
-  enum Kinds : std::size_t { kSpelled, kNearly, kCommas, kLost, kOffsets };
+  enum Kinds : std::size_t { kSpelled, kNearly, kUnread, kCommas, kLost, kOffsets };
 
   bool is_ignored(std::size_t c) const {
     const std::string number = std::to_string(c + 1);
@@ -156,22 +157,44 @@ class Warnings {
   void look_at_values(std::size_t c) {
     const Column& column = file_.table.columns[c];
     const NominalCells cells = classify(column, file_.plan.rules);
-    if (cells.present == 0) return;
+    if (cells.present == 0) {  // no value is a number or a date
+      look_at_spellings(c);
+      return;
+    }
     const std::int64_t spelled = cells.cells[kSpelledNumber];
     if (spelled > 0 && cells.cells[kDate] + cells.cells[kNoValue] + cells.cells[kWord] == 0) {
       std::vector<bool> classes(kClasses);
       classes[kSpelledNumber] = true;
       if (!add(kSpelled, c)) return;
-      messages_[kSpelled].text =
-          named(c) + " is nominal, so that its numbers stay as they are spelled: " + cells_of(c, cells, classes, 1);
+      messages_[kSpelled].text = named(c) + " is nominal, so that its numbers stay as they are spelled: " +
+                                 cell_of_row(c, first_rows(c, cells, classes, 1).front());
       return;
     }
     Exceptions exceptions;
-    if (!find_exceptions(cells, exceptions) || !add(kNearly, c)) return;
-    messages_[kNearly].text = named(c) + " is nominal, but " + std::to_string(exceptions.regular) + " of its " +
-                              std::to_string(cells.present) + " values are " +
-                              (exceptions.dates ? "dates" : "numbers") + "; the others begin with " +
-                              cells_of(c, cells, exceptions.classes, kShownCells);
+    if (!find_exceptions(cells, exceptions)) {
+      look_at_spellings(c);
+    } else if (add(kNearly, c)) {
+      messages_[kNearly].text = named(c) + " is nominal, but " + std::to_string(exceptions.regular) + " of its " +
+                                std::to_string(cells.present) + " values are " +
+                                (exceptions.dates ? "dates" : "numbers") + "; " +
+                                lines_of(c, cells, exceptions.classes);
+    }
+  }
+
+  // All values are spelled alike, in a way that nobody reads.
+  void look_at_spellings(std::size_t c) {
+    unsigned ways = kAnyNearNumber;
+    for (const std::string& value : file_.table.columns[c].values) {
+      if (!means_missing(value)) ways &= near_numbers_of(value);
+      if (ways == 0) return;
+    }
+    if (ways == kAnyNearNumber || !add(kUnread, c)) return;
+    const Buffer<std::int32_t>& codes = file_.table.columns[c].codes();
+    const auto first = std::find_if(codes.begin(), codes.end(), [&](std::int32_t code) {
+      return code >= 0 && !means_missing(file_.table.columns[c].values[code]);
+    });
+    messages_[kUnread].text = named(c) + " is nominal and stays text, but its values look like " +
+                              std::string(name_of_near_numbers(ways)) + ": " + cell_of_row(c, first - codes.begin());
   }
 
   void look_at_numbers(std::size_t c) {
@@ -204,32 +227,54 @@ class Warnings {
     return text + " and " + std::to_string(message.columns.size() - kShownNames - 1) + " more";
   }
 
-  std::string cell(std::int64_t offset, std::string_view field) const {
-    const Place place = place_of(file_.text, offset);
+  static std::string shown(std::string_view field) {
     std::string text = content_of(field);
     if (text.size() > kShownBytes) {
       std::size_t end = kShownBytes;
       while (end > 0 && (text[end] & 0xC0) == 0x80) --end;  // not within a character
       text = text.substr(0, end) + "...";
     }
-    return "'" + text + "' (" + place.file + ":" + std::to_string(place.line) + ":" + std::to_string(place.column) +
+    return "'" + text + "'";
+  }
+
+  std::string cell(std::int64_t offset, std::string_view field) const {
+    const Place place = place_of(file_.text, offset);
+    return shown(field) + " (" + place.file + ":" + std::to_string(place.line) + ":" + std::to_string(place.column) +
            ")";
   }
 
-  // The first cells of some classes.
-  std::string cells_of(std::size_t c, const NominalCells& cells, const std::vector<bool>& classes,
-                       std::size_t n) const {
-    std::string text;
+  // The rows where the first different values of some classes occur first.
+  std::vector<std::int64_t> first_rows(std::size_t c, const NominalCells& cells, const std::vector<bool>& classes,
+                                       std::size_t n) const {
+    std::vector<std::int64_t> rows;
     const Buffer<std::int32_t>& codes = file_.table.columns[c].codes();
-    std::size_t found = 0;
-    for (std::int64_t row = 0; row < codes.size() && found < n; ++row) {
+    for (std::int64_t row = 0; row < codes.size() && rows.size() < n; ++row) {
       if (codes[row] < 0 || !classes[cells.classes[static_cast<std::size_t>(codes[row])]]) continue;
-      text += (found++ > 0 ? ", " : "") + cell_of_row(c, row);
+      const bool is_new =
+          std::none_of(rows.begin(), rows.end(), [&](std::int64_t r) { return codes[r] == codes[row]; });
+      if (is_new) rows.push_back(row);
+    }
+    return rows;
+  }
+
+  // "line 4 of t.csv has 'N/A', line 9 has '-'"
+  std::string lines_of(std::size_t c, const NominalCells& cells, const std::vector<bool>& classes) const {
+    std::string text;
+    for (const std::int64_t row : first_rows(c, cells, classes, kShownCells)) {
+      const HeadField field = field_of_row(c, row);
+      const Place place = place_of(file_.text, field.begin);
+      text += (text.empty() ? "line " : ", line ") + std::to_string(place.line) +
+              (text.empty() ? " of " + place.file : "") + " has " + shown(field_text(file_.text, field));
     }
     return text;
   }
 
   std::string cell_of_row(std::size_t c, std::int64_t row) const {
+    const HeadField field = field_of_row(c, row);
+    return cell(field.begin, field_text(file_.text, field));
+  }
+
+  HeadField field_of_row(std::size_t c, std::int64_t row) const {
     const auto after = std::upper_bound(file_.segments.begin(), file_.segments.end(), row,
                                         [](std::int64_t r, const Segment& s) { return r < s.first_row; });
     const Segment& segment = *(after - 1);
@@ -245,13 +290,14 @@ class Warnings {
       if (is_skipped(record, file_.layout.n_columns)) continue;
       if (r++ == row) break;
     }
-    return cell(field.begin, field_text(file_.text, field));
+    return field;
   }
 
   const ReadFile& file_;
   const ReadOptions& options_;
   const RunOptions& run_;
-  std::array<Message, 5> messages_ = {{{warning::kKeptAsSpelled, "; so are"},
+  std::array<Message, 6> messages_ = {{{warning::kKeptAsSpelled, "; so are"},
+                                       {warning::kNearlyNumeric, "; much the same holds for"},
                                        {warning::kNearlyNumeric, "; much the same holds for"},
                                        {warning::kDecimalCommas, ", and of"},
                                        {warning::kDigitsLost, "; the same happens in"},

@@ -83,8 +83,7 @@ void check_characters(const Text& text, std::int64_t begin, std::int64_t end) {
   if (invalid >= 0) {
     std::string byte = "byte 0x";
     append_hex(byte, static_cast<unsigned char>(part[static_cast<std::size_t>(invalid)]));
-    throw Error(ErrorCode::invalid_data,
-                byte + " is not valid UTF-8 here (other encodings: windows-1252, latin-1, utf-16)",
+    throw Error(ErrorCode::invalid_data, byte + " is not valid UTF-8 here (other encodings: windows-1252, latin-1)",
                 place_of(text, begin + invalid));
   }
 }

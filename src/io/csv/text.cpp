@@ -114,6 +114,17 @@ void from_utf16(Text& text, std::string_view bytes, ByteOrder order, std::int64_
   set_view(text, writer.position());
 }
 
+// ASCII as UTF-16: every other byte is zero, and no other is.
+bool looks_like_utf16(std::string_view bytes) {
+  const std::string_view start = bytes.substr(0, std::min<std::size_t>(bytes.size(), 64) / 2 * 2);
+  if (start.size() < 4) return false;
+  const std::size_t zeros = start[0] == '\0' ? 0 : 1;
+  for (std::size_t i = 0; i < start.size(); ++i) {
+    if ((start[i] == '\0') != (i % 2 == zeros)) return false;
+  }
+  return true;
+}
+
 void skip_preamble(Text& text, std::int64_t skip_lines) {
   const auto skip_line = [&] {
     const std::size_t end = text.view.find_first_of("\n\r");
@@ -149,6 +160,10 @@ Text text_of(const Bytes& bytes, Encoding encoding, std::int64_t budget) {
                 {.file = text.name, .option = "encoding"});
   } else if (encoding != Encoding::utf8) {
     from_bytes(text, view, encoding, budget);
+  } else if (looks_like_utf16(view)) {
+    throw Error(ErrorCode::invalid_data,
+                "looks like UTF-16 without a byte order mark; read it with the encoding utf-16",
+                {.file = text.name, .option = "encoding"});
   } else if (utf8_mark) {
     text.view.remove_prefix(3);
   }

@@ -6,6 +6,7 @@
 
 #include "base/number_text.hpp"
 #include "stope/error.hpp"
+#include "table/row_weight.hpp"
 
 namespace stope::knn {
 namespace {
@@ -21,10 +22,11 @@ constexpr const char* kMissingLabel = "missing; remove such rows";
 
 void check_sample_weight(double weight, std::int64_t row, const std::string& source, const std::string& column) {
   if (weight >= 0.0 && !std::isinf(weight)) return;
+  if (!column.empty()) require_row_weight(weight, source, column, row);
   throw Error(ErrorCode::invalid_argument,
               "the sample weight of training row " + std::to_string(row) + " is " +
                   (std::isnan(weight) ? "missing" : number_text(weight)) + "; weights are finite and >= 0",
-              {.file = source, .option = column.empty() ? "sample_weights" : "", .feature = column, .row = row});
+              {.file = source, .option = "sample_weights", .row = row});
 }
 
 void hold_classes(const Column& label, Compat compat, const std::string& source, HeldVoters& held) {

@@ -227,8 +227,8 @@ TEST(CsvGuess, AColumnThatIsNumericButForAFewCellsIsAWarning) {
   Warnings warnings = warnings_of(text);
   ASSERT_EQ(warnings.size(), 1U);
   EXPECT_TRUE(contains(warnings[std::string(warning::kNearlyNumeric)],
-                       "column 'income' is nominal, but 98 of its 100 values are numbers; the others begin with "
-                       "'1,500' (t.csv:9:1), 'n.a.' (t.csv:42:1)"))
+                       "column 'income' is nominal, but 98 of its 100 values are numbers; "
+                       "line 9 of t.csv has '1,500', line 42 has 'n.a.'"))
       << warnings[std::string(warning::kNearlyNumeric)];
   EXPECT_EQ(warnings_of("a,b\n1,x\nN/A,x\nN/A,y\n2,y\n").size(), 1U);  // a spelling of missing, however frequent
   EXPECT_TRUE(warnings_of("a,b\n1,x\nS,x\nM,y\n2,y\nL,y\n").empty());

@@ -121,7 +121,7 @@ TEST(Vote, SampleWeightsMultiplyVotesExceptForRapidMiner) {
   for (const double bad : {-1.0, std::nan(""), std::numeric_limits<double>::infinity()}) {
     train.columns[2] = make_numeric("w", {1.0, bad, 1.0});
     train.columns[2].role = Role::weight;
-    EXPECT_EQ(code_of([&] { KnnClassifier::fit(train); }), ErrorCode::invalid_argument);
+    EXPECT_EQ(code_of([&] { KnnClassifier::fit(train); }), ErrorCode::invalid_data);
   }
 }
 
