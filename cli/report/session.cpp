@@ -10,6 +10,7 @@
 
 #include "report/hints.hpp"
 #include "report/output.hpp"
+#include "report/output_format.hpp"
 #include "report/text_table.hpp"
 #include "standard_streams.hpp"
 #include "stope/error.hpp"
@@ -162,8 +163,9 @@ void Session::note_output(const std::string& path) {
 
 bool Session::wants_data(const std::string& path) {
   if (!arguments_.json) return true;
-  if (path == "-") {
-    throw Error(ErrorCode::invalid_argument, "--json and -o - both write to stdout: give -o FILE for the data");
+  if (is_stdout(path)) {
+    throw Error(ErrorCode::invalid_argument,
+                "--json and -o " + path + " both write to stdout: give -o FILE for the data");
   }
   if (!path.empty()) return true;
   warn("no data were written, because --json uses stdout (-o FILE writes them)");
@@ -222,6 +224,7 @@ void Session::print(OutputFile& file, const Json& json, const std::string& inden
     }
     file.write("[");
     for (std::int64_t i = 0; i < array.n; ++i, before = ",\n") {
+      run_.cancel.check();
       file.write(std::string(before) + inner);
       print(file, array.element(i), inner);
     }
@@ -229,6 +232,7 @@ void Session::print(OutputFile& file, const Json& json, const std::string& inden
   } else if (json.is_structured() && !json.empty()) {
     file.write(json.is_object() ? "{" : "[");
     for (auto item = json.begin(); item != json.end(); ++item, before = ",\n") {
+      run_.cancel.check();
       file.write(std::string(before) + inner + (json.is_object() ? json_text(item.key()) + ": " : std::string()));
       print(file, *item, inner);
     }
@@ -239,7 +243,7 @@ void Session::print(OutputFile& file, const Json& json, const std::string& inden
 }
 
 void Session::print_json() const {
-  OutputFile file("-");
+  OutputFile file("-", run_.cancel);
   print(file, json_, "");
   file.write("\n");
   file.commit();
