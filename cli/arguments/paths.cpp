@@ -1,6 +1,7 @@
 #include "arguments/paths.hpp"
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -42,10 +43,13 @@ bool is_data(const NamedPath& output) {
   return output.option == "-o" || output.option == "OUT";
 }
 
+bool is_one_file(const struct stat& a, const struct stat& b) {
+  return S_ISREG(a.st_mode) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
 bool is_one_file(const std::string& a, const std::string& b) {
   struct stat first{}, second{};
-  if (::stat(a.c_str(), &first) != 0 || ::stat(b.c_str(), &second) != 0 || !S_ISREG(first.st_mode)) return false;
-  return first.st_dev == second.st_dev && first.st_ino == second.st_ino;
+  return ::stat(a.c_str(), &first) == 0 && ::stat(b.c_str(), &second) == 0 && is_one_file(first, second);
 }
 
 // The path of the file that an output replaces, also where it does not exist yet.
@@ -59,6 +63,13 @@ std::filesystem::path final_place(std::filesystem::path path) {
   const std::filesystem::path whole =
       std::filesystem::weakly_canonical(std::filesystem::absolute(path, ignored), ignored);
   return whole.empty() ? path : whole;
+}
+
+// Data go to stdout beside the named outputs. Where it leads to a file, the rename of an output would take the place of
+// the data.
+bool is_file_of_stdout(const std::string& path) {
+  struct stat out{}, file{};
+  return ::fstat(STDOUT_FILENO, &out) == 0 && ::stat(path.c_str(), &file) == 0 && is_one_file(out, file);
 }
 
 void require_distinct(const std::vector<NamedPath>& outputs) {
@@ -94,6 +105,9 @@ void check_paths(const CLI::App& command) {
       if (!is_one_file(output.path, input.path)) continue;
       refuse(" '" + output.path + "' is the same file as " + input.option + " '" + input.path +
              "', which it would replace: name another one");
+    }
+    if (!is_stream(output.path) && is_file_of_stdout(output.path)) {
+      refuse(" '" + output.path + "' is the file that stdout goes to: name another one");
     }
     if (!is_data(output) || !chosen) check_suffix(command.get_name(), output.option, output.path);
   }

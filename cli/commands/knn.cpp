@@ -10,6 +10,7 @@
 #include "report/model_output.hpp"
 #include "report/neighbor_output.hpp"
 #include "report/output.hpp"
+#include "report/output_format.hpp"
 #include "stope/device.hpp"
 #include "stope/error.hpp"
 #include "stope/metric.hpp"
@@ -149,7 +150,7 @@ class Knn : public Command {
                   "--radius: the lists differ in length; only --output-format csv holds such lists");
     }
     const bool two_files = format() != NeighborFormat::ivecs;
-    if (two_files && (output_.empty() || output_ == "-")) {
+    if (two_files && is_stdout(output_path(output_))) {
       throw Error(ErrorCode::invalid_argument, "--output-format npy and raw write two files: name them with -o");
     }
   }
