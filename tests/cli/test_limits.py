@@ -4,6 +4,7 @@ are sparse. scripts/limits.sh measures every command."""
 import random
 import re
 
+import numpy as np
 import pytest
 
 from program import PROGRAM, environment, run, rows
@@ -153,3 +154,11 @@ def test_a_tree_model_with_very_many_counts_is_refused(many):
     run(*words, cwd=many)
     _, text = peak_of(["predict", "tree.stope", "few.csv", "--memory-limit", "12MB"], many, code=4)
     assert re.search(r"tree\.stope: the model's tables and the class counts of its nodes need \d+ bytes", text)
+
+
+@pytest.mark.parametrize("words", [["info", "t.npy", "--nominal", "1"], ["stats", "t.npy", "--by", "1"]], ids=" ".join)
+def test_the_names_of_numbers_count_against_the_limit(tmp_path, words):
+    np.save(tmp_path / "t.npy", np.random.default_rng(1).normal(size=(300_000, 2)))
+    peak, text = peak_of([*words, "--memory-limit", "20MB"], tmp_path, code=4)
+    assert "t.npy: the values of column '1' need at least" in text and "would do" not in text
+    assert peak < 20_000_000 + BEYOND_THE_LIMIT / 2
