@@ -118,12 +118,9 @@ void Session::hold(std::initializer_list<const Table*> tables, std::int64_t more
     names += (names.empty() ? "" : " and ") + one_line(table->source);
   }
   if (held >= memory_limit_) {
-    Place place;
-    place.bytes = held + 1;
     throw Error(ErrorCode::out_of_memory,
                 names + ": the columns, the nominal values and the results that stay in memory take " +
-                    std::to_string(held) + " bytes",
-                place);
+                    std::to_string(held) + " bytes, and the job needs more");
   }
   run_.memory_limit = memory_limit_ - held;
   held_ = names;

@@ -26,7 +26,7 @@ std::int64_t memory_available_bytes();
 /// no bytes that would do.
 [[noreturn]] inline void refuse_memory_from(const std::string& need, std::int64_t bytes, std::int64_t budget,
                                             Place place = {}) {
-  place.bytes = 0;
+  place.bytes = -1;
   throw Error(
       ErrorCode::out_of_memory,
       need + " at least " + std::to_string(bytes) + " bytes, but the memory limit leaves " + std::to_string(budget),

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "base/checked.hpp"
-#include "base/memory.hpp"
 #include "base/polled_sort.hpp"
 #include "base/progress.hpp"
 #include "io/arff_header.hpp"
@@ -92,7 +91,6 @@ class ArffReader {
     for (std::size_t c = 0; c < cells_.size(); ++c) {
       row_bytes += cells_[c].coded() ? 4 : 8;
       if (cells_[c].coded() && cells_[c].attribute.values.empty()) missing_by_default_.push_back(c);
-      has_texts_ = has_texts_ || cells_[c].attribute.kind == ArffKind::string;
     }
     plan(checked::add(text_.converted.size(), meter.bytes()));
     const std::int64_t value_bytes = checked::mul(n_rows_, row_bytes);
@@ -115,9 +113,6 @@ class ArffReader {
   /// Counts bytes that will be held; throws if they exceed the budget.
   void plan(std::int64_t bytes) {
     planned_bytes_ = checked::add(planned_bytes_, bytes);
-    if (planned_bytes_ <= budget_) return;
-    // The texts of the rows that follow are not known.
-    if (has_texts_) refuse_memory_from("the table needs", planned_bytes_, budget_, {bytes_.name});
     require_memory(planned_bytes_, budget_, bytes_.name);
   }
 
@@ -329,7 +324,6 @@ class ArffReader {
   Storage storage_ = Storage::memory;  // where the values go
   std::int64_t planned_bytes_ = 0;
   std::vector<std::size_t> missing_by_default_;  // columns where a sparse row that leaves them out has no value
-  bool has_texts_ = false;                       // string attributes
   std::int64_t unpolled_ = 0;                    // values since the last poll
 };
 

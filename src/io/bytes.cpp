@@ -12,6 +12,7 @@
 #include <system_error>
 
 #include "base/fault.hpp"
+#include "base/memory.hpp"
 #include "base/progress.hpp"
 #include "io/foreign_format.hpp"
 #include "io/inflate.hpp"
@@ -107,10 +108,8 @@ Bytes read_all(int fd, std::int64_t expected, const std::string& name, const Run
     if (size == buffer.size()) {
       const std::int64_t larger = std::min(std::max(size * 2, kReadStep), budget - size);
       if (larger <= size) {
-        throw Error(ErrorCode::out_of_memory,
-                    "the input has more than " + std::to_string(size) + " bytes, but the memory limit leaves " +
-                        std::to_string(budget),
-                    {name});
+        refuse_memory_from("the input has more than " + std::to_string(size) + " bytes; growing to hold them needs",
+                           2 * size + 1, budget, {name});  // old and new memory
       }
       Buffer<char> copy(larger);
       std::copy_n(buffer.data(), size, copy.data());

@@ -1,6 +1,7 @@
 """Memory limits are kept with very many groups, classes and values, or refused naming the bytes. Scores of many classes
 are sparse. scripts/limits.sh measures every command."""
 
+import gzip
 import random
 import re
 
@@ -162,3 +163,27 @@ def test_the_names_of_numbers_count_against_the_limit(tmp_path, words):
     peak, text = peak_of([*words, "--memory-limit", "20MB"], tmp_path, code=4)
     assert "t.npy: the values of column '1' need at least" in text and "would do" not in text
     assert peak < 20_000_000 + BEYOND_THE_LIMIT / 2
+
+
+def test_a_model_in_use_counts_against_the_limit(tmp_path):
+    np.save(tmp_path / "wide.npy", np.zeros((20, 50_000), np.float32))
+    run("knn", "wide.npy", "--model-out", "m.stope", cwd=tmp_path)
+    peak, text = peak_of(["predict", "m.stope", "wide.npy", "--memory-limit", "122MB", "-o", "k.csv"], tmp_path, code=4)
+    assert "of which m.stope holds" in text and "would do" not in text
+    assert peak < 122_000_000 + BEYOND_THE_LIMIT
+
+
+def test_a_refusal_promises_no_bytes_that_would_not_do(tmp_path):
+    np.save(tmp_path / "wide.npy", np.zeros((20, 50_000), np.float32))
+    for limit in ("40MB", "62MB", "80MB"):
+        _, text = peak_of(["knn", "wide.npy", "wide.npy", "--memory-limit", limit], tmp_path, code=4)
+        assert "bytes" in text and "would do" not in text
+
+
+def test_a_refusal_to_expand_a_file_needs_more_than_the_limit_leaves(tmp_path):
+    with gzip.open(tmp_path / "t.csv.gz", "wb", compresslevel=1) as file:
+        file.write(bytes(100_000_000))
+    for words, stdin in ((["info", "t.csv.gz"], b""), (["info", "-"], bytes(60_000_000))):
+        text = run(*words, "--memory-limit", "50MB", cwd=tmp_path, code=4, stdin=stdin).err
+        need, left = map(int, re.search(r"needs at least (\d+) bytes, but the memory limit leaves (\d+)", text).groups())
+        assert need > left > 49_000_000
