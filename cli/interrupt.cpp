@@ -38,13 +38,13 @@ void stop_on_interrupt(const CancelToken& cancel) {
   struct sigaction action{};
   action.sa_handler = on_interrupt;
   sigemptyset(&action.sa_mask);
-  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGALRM, SIGUSR1, SIGUSR2, SIGXCPU}) {
+  for (const int number :
+       {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGALRM, SIGVTALRM, SIGPROF, SIGUSR1, SIGUSR2, SIGIO, SIGPWR, SIGXCPU}) {
     struct sigaction before{};
     if (::sigaction(number, nullptr, &before) == 0 && before.sa_handler == SIG_IGN) continue;  // as nohup asks
-    // A user presses Ctrl-C twice, but a lost terminal may send SIGHUP twice, and SIGXCPU comes every second. Without
-    // SA_RESTART a blocked read or write returns.
-    const bool from_user = number == SIGINT || number == SIGTERM;
-    action.sa_flags = from_user ? static_cast<int>(SA_RESETHAND) : 0;
+    // A user presses Ctrl-C twice to end the program at once. The others may come twice by themselves: SIGHUP of a lost
+    // terminal, SIGTERM of a service manager, SIGXCPU every second. Without SA_RESTART a blocked read or write returns.
+    action.sa_flags = number == SIGINT ? static_cast<int>(SA_RESETHAND) : 0;
     ::sigaction(number, &action, nullptr);
   }
   ::signal(SIGPIPE, SIG_IGN);  // EPIPE says it

@@ -5,9 +5,9 @@
 
 namespace stope::cli {
 
-/// From now on SIGINT, SIGTERM, SIGHUP, SIGALRM, SIGUSR1, SIGUSR2 and SIGXCPU trigger `cancel`, unless the caller has
-/// them ignored. A second SIGINT or SIGTERM has its usual effect. A closed pipe and a file beyond the size limit become
-/// errors of the write, not signals that would leave temporary files behind.
+/// From now on SIGINT and every other signal that asks a process to end (SIGTERM, SIGHUP, SIGQUIT, timers, ...) trigger
+/// `cancel`, unless the caller has them ignored. A second SIGINT has its usual effect. A closed pipe and a file beyond
+/// the size limit become errors of the write, not signals that would leave temporary files behind.
 void stop_on_interrupt(const CancelToken& cancel);
 
 }  // namespace stope::cli

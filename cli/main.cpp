@@ -34,6 +34,19 @@ int fail(const Error& error, const std::vector<std::string>& words) {
   return exit_code(error.code());
 }
 
+// Writes the object of --json; false if the user interrupted that. Then a part of the object may have been written, so
+// the one that tells of an error must not follow.
+bool finish(Session& session, const CancelToken& cancel) {
+  try {
+    session.finish();
+  } catch (const Error&) {
+    if (!cancel.cancelled()) throw;
+  }
+  if (!cancel.cancelled()) return true;
+  write_to_stderr("stope: cancelled\n");
+  return false;
+}
+
 class Program {
  public:
   Program() : app_("exact nearest neighbours and data mining on tables", "stope") {
@@ -77,8 +90,7 @@ class Program {
         throw session.explained(error);
       }
       cancel.check();
-      session.finish();
-      return command->exit_code();
+      return finish(session, cancel) ? command->exit_code() : exit_code(ErrorCode::cancelled);
     }
     return 0;
   }

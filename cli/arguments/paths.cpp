@@ -43,12 +43,16 @@ bool is_data(const NamedPath& output) {
   return output.option == "-o" || output.option == "OUT";
 }
 
+bool is_one_file(const struct stat& a, const struct stat& b) {
+  return S_ISREG(a.st_mode) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
 // An input '-' is the file that stdin was redirected from. An output '-' is none: the shell has emptied it already.
 bool is_one_file(const std::string& output, const std::string& input) {
   struct stat first{}, second{};
-  if (::stat(output.c_str(), &first) != 0 || !S_ISREG(first.st_mode)) return false;
+  if (::stat(output.c_str(), &first) != 0) return false;
   if ((input == "-" ? ::fstat(STDIN_FILENO, &second) : ::stat(input.c_str(), &second)) != 0) return false;
-  return first.st_dev == second.st_dev && first.st_ino == second.st_ino;
+  return is_one_file(first, second);
 }
 
 // The path of the file that an output replaces, also where it does not exist yet.
@@ -62,6 +66,13 @@ std::filesystem::path final_place(std::filesystem::path path) {
   const std::filesystem::path whole =
       std::filesystem::weakly_canonical(std::filesystem::absolute(path, ignored), ignored);
   return whole.empty() ? path : whole;
+}
+
+// Data go to stdout beside the named outputs. Where it leads to a file, the rename of an output would take the place of
+// the data.
+bool is_file_of_stdout(const std::string& path) {
+  struct stat out{}, file{};
+  return ::fstat(STDOUT_FILENO, &out) == 0 && ::stat(path.c_str(), &file) == 0 && is_one_file(out, file);
 }
 
 void require_distinct(const std::vector<NamedPath>& outputs) {
@@ -97,6 +108,9 @@ void check_paths(const CLI::App& command) {
       if (!is_one_file(output.path, input.path)) continue;
       refuse(" '" + output.path + "' is the same file as " + input.option + " '" + input.path +
              "', which it would replace: name another one");
+    }
+    if (!is_stream(output.path) && is_file_of_stdout(output.path)) {
+      refuse(" '" + output.path + "' is the file that stdout goes to: name another one");
     }
     if (!is_data(output) || !chosen) check_suffix(command.get_name(), output.option, output.path);
   }

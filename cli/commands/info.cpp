@@ -34,10 +34,12 @@ struct ColumnFacts {
   std::vector<std::int64_t> counts;  // per value of a nominal column
 };
 
-ColumnFacts facts_of(const Column& column) {
+ColumnFacts facts_of(const Column& column, const CancelToken& cancel) {
+  constexpr std::int64_t kPollRows = 65536;
   ColumnFacts facts;
   facts.counts.assign(column.values.size(), 0);
   for (std::int64_t row = 0; row < column.size(); ++row) {
+    if (row % kPollRows == 0) cancel.check();
     if (column.missing(row)) {
       ++facts.missing;
       continue;
@@ -143,7 +145,7 @@ class Info : public Command {
     for (std::size_t i = 0; i < table.columns.size(); ++i) {
       const Column& column = table.columns[i];
       if (i >= shown && !common.json) break;
-      const ColumnFacts facts = facts_of(column);
+      const ColumnFacts facts = facts_of(column, session.run().cancel);
       if (common.json) columns.push_back(column_json(column, facts));
       if (i >= shown) continue;
       lines.row({std::to_string(i + 1), column.name, type_text(column.type), std::string(to_string(column.role)),

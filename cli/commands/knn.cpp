@@ -11,6 +11,7 @@
 #include "report/model_output.hpp"
 #include "report/neighbor_output.hpp"
 #include "report/output.hpp"
+#include "report/output_format.hpp"
 #include "stope/device.hpp"
 #include "stope/error.hpp"
 #include "stope/metric.hpp"
@@ -130,7 +131,7 @@ class Knn : public Command {
       throw Error(ErrorCode::invalid_argument,
                   "--radius: the lists differ in length; only csv, tsv, json and jsonl hold such lists");
     }
-    if (format != "ivecs" && (output_.path.empty() || output_.path == "-")) {
+    if (format != "ivecs" && is_stdout(output_path(output_.path))) {
       throw Error(ErrorCode::invalid_argument, "--output-format npy and raw write two files: name them with -o");
     }
   }

@@ -59,8 +59,11 @@ class Predict : public Command {
       throw Error(ErrorCode::invalid_argument,
                   fmt::format("--proba: {} ({}) knows no classes", model_, std::string(model.kind())));
     }
+    const auto* const neighbors = std::get_if<NeighborsModel>(&model.fitted);
+    const Table* const fitted_to = neighbors != nullptr ? &neighbors->train : &model.columns;
+    session.hold({fitted_to});
     Table table = session.timed("read", [&] { return tables_.read_second(table_, model.columns, session); });
-    session.hold({&table});
+    session.hold({fitted_to, &table});
     session.json()["model"] = {{"path", model_}, {"kind", std::string(model.kind())}};
     session.note_input("table", table_, table);
     const auto fit = [&] { return Predictor(model, session.run()); };

@@ -2,6 +2,7 @@
 
 #include "arguments/option.hpp"
 #include "report/output.hpp"
+#include "report/output_format.hpp"
 #include "stope/error.hpp"
 
 namespace stope::cli {
@@ -14,8 +15,9 @@ void ModelOutput::add_to(CLI::App& app) {
 
 void ModelOutput::open(const Session& session, const std::string& data_path) {
   if (!wanted()) return;
-  if (path == "-" && (data_path.empty() || data_path == "-")) {
-    throw Error(ErrorCode::invalid_argument, "--model-out -: stdout is for the data; give them a file with -o");
+  if (is_stdout(path) && is_stdout(output_path(data_path))) {
+    throw Error(ErrorCode::invalid_argument,
+                "--model-out " + path + ": stdout is for the data; give them a file with -o");
   }
   require_distinct(session, {path, data_path});
   file.emplace(path, session.run().cancel);

@@ -61,7 +61,8 @@ Json model_json(const ModelSummary& summary) {
   // The names differ (a model file is refused otherwise), so no member need be looked for: of 100,000 that takes long.
   Json::object_t members;
   for (const auto& [name, value] : summary.options) members.Json::object_t::Container::emplace_back(name, value);
-  const Json options(std::move(members));
+  Json json = {{"kind", summary.kind}, {"version", summary.version}, {"bytes", summary.bytes}};
+  json["options"] = std::move(members);
   Json tables = Json::array();
   for (const ModelSummary::Part& part : summary.tables) {
     tables.push_back({{"name", part.name}, {"rows", part.n_rows}, {"columns", part.n_columns}});
@@ -73,8 +74,9 @@ Json model_json(const ModelSummary& summary) {
                        {"role", std::string(to_string(column.role))},
                        {"nominal", column.nominal()}});
   }
-  return {{"kind", summary.kind}, {"version", summary.version}, {"bytes", summary.bytes},
-          {"options", options},   {"tables", tables},           {"columns", columns}};
+  json["tables"] = std::move(tables);
+  json["columns"] = std::move(columns);
+  return json;
 }
 
 }  // namespace stope::cli

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "report/output_format.hpp"
 #include "report/session.hpp"
 #include "stope/error.hpp"
 
@@ -22,7 +23,7 @@ void commit_files(Session& session, const std::vector<std::optional<OutputFile>*
 
 void require_distinct(const Session& session, const std::vector<std::string>& paths) {
   const bool json = session.arguments().json;
-  if (std::count(paths.begin(), paths.end(), "-") > (json ? 0 : 1)) {
+  if (std::count_if(paths.begin(), paths.end(), is_stdout) > (json ? 0 : 1)) {
     throw Error(ErrorCode::invalid_argument, std::string("'-': only one output can go to stdout") +
                                                  (json ? ", the object of --json" : "; give the others files"));
   }

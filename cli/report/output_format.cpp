@@ -89,6 +89,10 @@ std::string possible(Suffixes suffixes, std::size_t skipped) {
 
 }  // namespace
 
+bool is_stdout(const std::string& path) {
+  return path == "-" || path == "/dev/stdout" || path == "/dev/fd/1" || path == "/proc/self/fd/1";
+}
+
 bool is_stream(const std::string& path) {
   std::error_code ignored;
   const auto status = std::filesystem::status(path, ignored);

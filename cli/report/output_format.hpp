@@ -20,6 +20,9 @@ inline constexpr std::string_view kTables[] = {".csv",   ".tsv",   ".arff", ".np
 /// without a dot.
 std::string suffix_of(const std::string& path);
 
+/// True for "-" and the other names of stdout: /dev/stdout, /dev/fd/1, /proc/self/fd/1.
+bool is_stdout(const std::string& path);
+
 /// True for pipes, devices and what stands for a descriptor. They have no suffix.
 bool is_stream(const std::string& path);
 

@@ -10,6 +10,7 @@
 
 #include "report/hints.hpp"
 #include "report/output.hpp"
+#include "report/output_format.hpp"
 #include "report/text_table.hpp"
 #include "standard_streams.hpp"
 #include "stope/error.hpp"
@@ -117,12 +118,9 @@ void Session::hold(std::initializer_list<const Table*> tables, std::int64_t more
     names += (names.empty() ? "" : " and ") + one_line(table->source);
   }
   if (held >= memory_limit_) {
-    Place place;
-    place.bytes = held + 1;
     throw Error(ErrorCode::out_of_memory,
                 names + ": the columns, the nominal values and the results that stay in memory take " +
-                    std::to_string(held) + " bytes",
-                place);
+                    std::to_string(held) + " bytes, and the job needs more");
   }
   run_.memory_limit = memory_limit_ - held;
   held_ = names;
@@ -164,7 +162,7 @@ void Session::note_output(const std::string& path) {
 
 bool Session::wants_data(const std::string& path) {
   if (!arguments_.json) return true;
-  if (path == "-") {
+  if (is_stdout(path)) {
     throw Error(ErrorCode::invalid_argument, "--json and '-' both write to stdout: name a file for the data");
   }
   if (!path.empty()) return true;
@@ -224,6 +222,7 @@ void Session::print(OutputFile& file, const Json& json, const std::string& inden
     }
     file.write("[");
     for (std::int64_t i = 0; i < array.n; ++i, before = ",\n") {
+      run_.cancel.check();
       file.write(std::string(before) + inner);
       print(file, array.element(i), inner);
     }
@@ -231,6 +230,7 @@ void Session::print(OutputFile& file, const Json& json, const std::string& inden
   } else if (json.is_structured() && !json.empty()) {
     file.write(json.is_object() ? "{" : "[");
     for (auto item = json.begin(); item != json.end(); ++item, before = ",\n") {
+      run_.cancel.check();
       file.write(std::string(before) + inner + (json.is_object() ? json_text(item.key()) + ": " : std::string()));
       print(file, *item, inner);
     }
@@ -241,7 +241,7 @@ void Session::print(OutputFile& file, const Json& json, const std::string& inden
 }
 
 void Session::print_json() const {
-  OutputFile file("-");
+  OutputFile file("-", run_.cancel);
   print(file, json_, "");
   file.write("\n");
   file.commit();

@@ -4,6 +4,8 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdint>
+#include <cstdlib>
 #include <new>
 #include <string>
 #include <string_view>
@@ -12,6 +14,7 @@
 #include "base/environment.hpp"
 #include "base/fault.hpp"
 #include "base/guarded.hpp"
+#include "base/zeroed.hpp"
 #include "stope/buffer.hpp"
 #include "stope/error.hpp"
 
@@ -31,6 +34,16 @@ std::shared_ptr<void> in_memory(std::int64_t bytes) {
       ::operator new(static_cast<std::size_t>(bytes > 0 ? bytes : 1), std::align_val_t{kAlignment}, std::nothrow);
   if (memory == nullptr) throw no_memory(bytes);
   return {memory, [](void* p) { ::operator delete(p, std::align_val_t{kAlignment}); }};
+}
+
+// calloc() does not touch the fresh pages that it gets from the system. It aligns less than needed.
+std::shared_ptr<void> zeroed_in_memory(std::int64_t bytes) {
+  if (fault::alloc_fails()) throw no_memory(bytes);
+  void* const memory = std::calloc(static_cast<std::size_t>(bytes) + kAlignment, 1);
+  if (memory == nullptr) throw no_memory(bytes);
+  const std::shared_ptr<void> owner(memory, [](void* p) { std::free(p); });
+  const std::uintptr_t above = reinterpret_cast<std::uintptr_t>(memory) % kAlignment;
+  return {owner, static_cast<char*>(memory) + (kAlignment - above) % kAlignment};
 }
 
 // /tmp is often held in memory itself; /var/tmp is for large files that need not be.
@@ -86,6 +99,13 @@ std::shared_ptr<void> in_file(std::int64_t bytes) {
 std::shared_ptr<void> allocate_shared_bytes(std::int64_t bytes, Storage storage) try {
   if (bytes < 0) throw no_memory(bytes);
   return storage == Storage::file ? in_file(bytes) : in_memory(bytes);
+} catch (...) {
+  rethrow_as_error();
+}
+
+std::shared_ptr<void> allocate_zeroed_bytes(std::int64_t bytes, Storage storage) try {
+  if (bytes < 0) throw no_memory(bytes);
+  return storage == Storage::file ? in_file(bytes) : zeroed_in_memory(bytes);  // a new file is full of zeros
 } catch (...) {
   rethrow_as_error();
 }

@@ -22,8 +22,19 @@ std::int64_t memory_available_bytes();
               std::move(place));
 }
 
-/// The same, if `bytes` are more than the run may use. Without a limit, what is available is looked up only where that
-/// is worth the system calls.
+/// Refuses a job that needs `bytes` or more, nobody knows how much: "NEED at least BYTES bytes, ...". The error names
+/// no bytes that would do.
+[[noreturn]] inline void refuse_memory_from(const std::string& need, std::int64_t bytes, std::int64_t budget,
+                                            Place place = {}) {
+  place.bytes = -1;
+  throw Error(
+      ErrorCode::out_of_memory,
+      need + " at least " + std::to_string(bytes) + " bytes, but the memory limit leaves " + std::to_string(budget),
+      std::move(place));
+}
+
+/// Refuses as refuse_memory() does, if `bytes` are more than the run may use. Without a limit, what is available is
+/// looked up only where that is worth the system calls.
 inline void require_memory(const std::string& need, std::int64_t bytes, const RunOptions& run, Place place = {}) {
   constexpr std::int64_t kAlwaysThere = std::int64_t{1} << 22;
   if (run.memory_limit == 0 && bytes <= kAlwaysThere) return;

@@ -82,6 +82,10 @@ class PhaseProgress {
   }
 
   std::int64_t done() const { return done_.load(std::memory_order_relaxed); }
+  /// Counts a step where the total is not known, so that the phase is seen to move. Only from the thread that made it.
+  void go_on() {
+    if (total_ == 0 && round_tasks_ == 0) add(1);
+  }
 
   /// A round of tasks that counts for this phase. Only from the thread that made the phase.
   bool counts_rounds() const { return round_tasks_ == 0 && (total_ == 0 || rounds_left_ > 0); }
@@ -122,6 +126,12 @@ class PhaseProgress {
   double step_ = 0;               // what the round under way is worth
   std::int64_t round_tasks_ = 0;
 };
+
+/// Polls the cancel token, and shows that the phase of this thread moves. For long loops that no thread pool divides.
+inline void poll_step(const CancelToken& cancel) {
+  cancel.check();
+  if (PhaseProgress* const phase = PhaseProgress::current(); phase != nullptr) phase->go_on();
+}
 
 /// A part of what this thread's phase has to do, and the rounds of a thread pool that do it. Spans nest: the part of an
 /// inner one is a share of the outer one's. Does nothing on a thread without a phase.

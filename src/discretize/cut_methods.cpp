@@ -87,7 +87,9 @@ CutSet each_by_itself(const DecisionProblem& problem, const DiscretizeOptions& o
                  run);
   ThreadPool pool(threads_within(checked::add(of_column, of_method), run));
   std::vector<Scratch> scratch(static_cast<std::size_t>(pool.size()));
-  PhaseProgress progress(run, "cuts", checked::mul(problem.n_attributes(), problem.n_rows));
+  const std::int64_t work = checked::mul(problem.n_attributes(), problem.n_rows);
+  tell_progress(run, "cuts", 0, work);  // a first column may take long
+  PhaseProgress progress(run, "cuts", work);
   const auto find = [&](std::int64_t begin, std::int64_t end, int worker) {
     Scratch& mine = scratch[static_cast<std::size_t>(worker)];
     for (std::int64_t a = begin; a < end; ++a) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/checked.hpp"
+#include "base/polled_sort.hpp"
 #include "base/progress.hpp"
 #include "io/arff_header.hpp"
 #include "io/csv/text.hpp"
@@ -23,7 +24,7 @@ namespace stope::io {
 namespace {
 
 constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
-constexpr std::int64_t kPollRows = 4096;  // rows between two polls of the cancel token: a few milliseconds at most
+constexpr std::int64_t kPollCells = 65536;  // values between two polls of the cancel token: some milliseconds
 
 struct StringHash {
   using is_transparent = void;
@@ -46,14 +47,15 @@ class ArffReader {
       : bytes_(bytes),
         options_(options),
         run_(run),
-        text_(csv::text_of(bytes, options.encoding, table_budget(bytes, run))),
+        budget_(table_budget(bytes, run)),
+        text_(csv::text_of(bytes, options.encoding, budget_)),
         scanner_(text_.view, bytes.name) {}
 
   Table read() {
     const RunningJob running(run_);
     prepare();
     while (scanner_.next_line()) {
-      if (row_ % kPollRows == 0) poll();
+      if (unpolled_ >= kPollCells) poll();
       if (scanner_.peek() == '{') {
         sparse_row();
       } else {
@@ -68,6 +70,7 @@ class ArffReader {
 
  private:
   void poll() {
+    unpolled_ = 0;
     run_.cancel.check();
     tell_progress(run_, "read", scanner_.position(), static_cast<std::int64_t>(text_.view.size()));
   }
@@ -78,26 +81,28 @@ class ArffReader {
       throw Error(ErrorCode::invalid_data, "invalid UTF-8 (is the file in another encoding?)",
                   csv::place_of(text_, offset));
     }
-    ArffHeader header = read_arff_header(scanner_, options_.names.empty() ? SameNames::refused : SameNames::allowed);
+    ArffMeter meter(budget_, run_.cancel, bytes_.name);
+    const SameNames same_names = options_.names.empty() ? SameNames::refused : SameNames::allowed;
+    ArffHeader header = read_arff_header(scanner_, meter, same_names);
     keel_ = header.keel;
     cells_.reserve(header.attributes.size());
     for (ArffAttribute& attribute : header.attributes) cells_.push_back({std::move(attribute), {}, {}, {}});
-    n_rows_ = scanner_.count_lines();
-    planned_bytes_ = text_.converted.size();
-    plan(checked::mul(std::ssize(cells_), kColumnBytes));
+    n_rows_ = scanner_.count_lines(run_.cancel);
     std::int64_t row_bytes = 0;
-    for (const Cells& cells : cells_) {
-      row_bytes += cells.coded() ? 4 : 8;
-      for (const std::string& value : cells.attribute.values) plan(dictionary_bytes(value));
+    for (std::size_t c = 0; c < cells_.size(); ++c) {
+      row_bytes += cells_[c].coded() ? 4 : 8;
+      if (cells_[c].coded() && cells_[c].attribute.values.empty()) missing_by_default_.push_back(c);
     }
+    plan(checked::add(text_.converted.size(), meter.bytes()));
     const std::int64_t value_bytes = checked::mul(n_rows_, row_bytes);
-    storage_ = storage_within(value_bytes, budget() - planned_bytes_);
+    storage_ = storage_within(value_bytes, budget_ - planned_bytes_);
     if (storage_ == Storage::memory) plan(value_bytes);
-    ColumnMemory memory(storage_, n_rows_, static_cast<std::int64_t>(cells_.size()), row_bytes);
+    ColumnMemory memory(storage_, n_rows_, static_cast<std::int64_t>(cells_.size()), row_bytes, Fill::zero);
     for (Cells& cells : cells_) {
       if (cells.coded()) {
         cells.codes = memory.take<std::int32_t>();
         for (const std::string& value : cells.attribute.values) {
+          if (cells.dictionary.size() % kPollCells == 0) poll_step(run_.cancel);
           cells.dictionary.emplace(value, static_cast<std::int32_t>(cells.dictionary.size()));
         }
       } else {
@@ -109,12 +114,7 @@ class ArffReader {
   /// Counts bytes that will be held; throws if they exceed the budget.
   void plan(std::int64_t bytes) {
     planned_bytes_ = checked::add(planned_bytes_, bytes);
-    require_memory(planned_bytes_, budget(), bytes_.name);
-  }
-
-  /// What a value costs in the dictionary: its node, its bucket, and its entry in the final list.
-  static std::int64_t dictionary_bytes(std::string_view value) {
-    return static_cast<std::int64_t>(2 * (value.size() + sizeof(std::string)) + 48);
+    require_memory(planned_bytes_, budget_, bytes_.name);
   }
 
   void dense_row() {
@@ -128,6 +128,7 @@ class ArffReader {
       if (next == ',') scanner_.fail("an empty field (a missing value is written ?)");
       set(cells_[c], scanner_.word());
     }
+    unpolled_ += std::ssize(cells_);
     end_of_row();
   }
 
@@ -137,8 +138,12 @@ class ArffReader {
                   (cells_.size() == 1 ? " attribute" : " attributes"));
   }
 
+  /// A value that a sparse row leaves out is 0, which is the first value of a nominal attribute: the columns hold zeros
+  /// already, and a page that nobody writes to takes no memory. A string attribute has no first value until rows name
+  /// some, so it is missing there.
   void sparse_row() {
-    for (Cells& cells : cells_) set_default(cells);
+    for (const std::size_t c : missing_by_default_) cells_[c].codes[row_] = kMissingCode;
+    unpolled_ += 1 + std::ssize(missing_by_default_);
     scanner_.skip();  // '{'
     std::int64_t last = -1;
     while (scanner_.peek() != '}') {
@@ -148,6 +153,7 @@ class ArffReader {
         scanner_.fail("expected a value after the index " + std::to_string(last));
       }
       set(cells_[static_cast<std::size_t>(last)], scanner_.word());
+      ++unpolled_;
       if (!scanner_.separator() && scanner_.peek() != '}') scanner_.fail("expected ',' or '}' in the sparse row");
     }
     scanner_.skip();
@@ -171,16 +177,6 @@ class ArffReader {
                     word.column);
     }
     return static_cast<std::int64_t>(index);
-  }
-
-  /// Sets the value that a sparse row leaves out: 0, which is the first value of a nominal attribute. A string
-  /// attribute has no first value until rows name some, so it is missing there.
-  void set_default(Cells& cells) const {
-    if (!cells.coded()) {
-      cells.numbers[row_] = 0;
-    } else {
-      cells.codes[row_] = cells.attribute.values.empty() ? kMissingCode : 0;
-    }
   }
 
   void set(Cells& cells, const ArffWord& word) {
@@ -225,15 +221,10 @@ class ArffReader {
                     ErrorCode::unsupported);
     }
     // Distinct strings cost several times their text: a column of identifiers must not outgrow the budget unnoticed.
-    plan(dictionary_bytes(word.text));
+    plan(ArffMeter::bytes_of(word.text));
     const auto code = static_cast<std::int32_t>(cells.dictionary.size());
     cells.dictionary.emplace(std::string(word.text), code);
     return code;
-  }
-
-  std::int64_t budget() {
-    if (budget_ < 0) budget_ = table_budget(bytes_, run_);
-    return budget_;
   }
 
   /// Reads what may follow the values: nothing, or the row's weight in braces.
@@ -300,7 +291,7 @@ class ArffReader {
     std::vector<std::int32_t> order(n);
     std::iota(order.begin(), order.end(), 0);
     if (options_.nominal_order == NominalOrder::sorted) {
-      std::sort(order.begin(), order.end(), [&](std::int32_t a, std::int32_t b) {
+      polled_sort(order.begin(), order.end(), run_.cancel, [&](std::int32_t a, std::int32_t b) {
         return *texts[static_cast<std::size_t>(a)] < *texts[static_cast<std::size_t>(b)];
       });
       std::vector<std::int32_t> rank(n);
@@ -322,6 +313,7 @@ class ArffReader {
   const Bytes& bytes_;
   const ReadOptions& options_;
   const RunOptions& run_;
+  std::int64_t budget_;
   csv::Text text_;
   ArffScanner scanner_;
   std::vector<Cells> cells_;
@@ -332,7 +324,8 @@ class ArffReader {
   std::int64_t row_ = 0;
   Storage storage_ = Storage::memory;  // where the values go
   std::int64_t planned_bytes_ = 0;
-  std::int64_t budget_ = -1;
+  std::vector<std::size_t> missing_by_default_;  // columns where a sparse row that leaves them out has no value
+  std::int64_t unpolled_ = 0;                    // values since the last poll
 };
 
 }  // namespace

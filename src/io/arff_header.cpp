@@ -1,28 +1,35 @@
 // @relation, @attribute, @data (io/arff_header.hpp).
 #include "io/arff_header.hpp"
 
+#include <deque>
+#include <iterator>
 #include <unordered_set>
 #include <utility>
 
+#include "base/checked.hpp"
+#include "base/memory.hpp"
+#include "base/progress.hpp"
 #include "stope/nearest_name.hpp"
 
 namespace stope::io {
 namespace {
 
-std::vector<std::string> value_list(ArffScanner& scanner, const std::string& attribute) {
-  std::vector<std::string> values;
-  std::unordered_set<std::string> seen;
+std::vector<std::string> value_list(ArffScanner& scanner, const std::string& attribute, ArffMeter& meter) {
+  std::deque<std::string> values;  // never moves its elements, so that the set can look at them
+  std::unordered_set<std::string_view> seen;
   scanner.skip();  // '{'
   while (scanner.peek() != '}') {
     const ArffWord word = scanner.word();
-    if (!seen.emplace(word.text).second) {
+    meter.value(word.text);
+    values.emplace_back(word.text);
+    if (!seen.insert(values.back()).second) {
       scanner.fail("attribute " + shown(attribute) + " lists the value " + shown(word.text) + " twice", word.column);
     }
-    values.emplace_back(word.text);
     if (!scanner.separator() && scanner.peek() != '}') scanner.fail("expected ',' or '}' in the list of values");
   }
   scanner.skip();
-  return values;
+  seen = {};
+  return {std::move_iterator(values.begin()), std::move_iterator(values.end())};
 }
 
 void date_pattern(ArffScanner& scanner, ArffAttribute& attribute) {
@@ -48,11 +55,11 @@ bool skip_range(ArffScanner& scanner) {
   return true;
 }
 
-void attribute_type(ArffScanner& scanner, ArffAttribute& attribute) {
+void attribute_type(ArffScanner& scanner, ArffAttribute& attribute, ArffMeter& meter) {
   if (scanner.peek() == ArffScanner::kLineEnd) scanner.fail("attribute " + shown(attribute.name) + " has no type");
   if (scanner.peek() == '{') {
     attribute.kind = ArffKind::nominal;
-    attribute.values = value_list(scanner, attribute.name);
+    attribute.values = value_list(scanner, attribute.name, meter);
     return;
   }
   const std::int64_t column = scanner.column();
@@ -86,13 +93,13 @@ void attribute_type(ArffScanner& scanner, ArffAttribute& attribute) {
   }
 }
 
-ArffAttribute read_attribute(ArffScanner& scanner, bool& keel) {
+ArffAttribute read_attribute(ArffScanner& scanner, bool& keel, ArffMeter& meter) {
   ArffAttribute attribute;
   if (scanner.peek() == ArffScanner::kLineEnd) scanner.fail("an attribute without a name");
   const std::int64_t column = scanner.column();
   attribute.name = scanner.word().text;
   if (attribute.name.empty()) scanner.fail("an attribute without a name", column);
-  attribute_type(scanner, attribute);
+  attribute_type(scanner, attribute, meter);
   if (attribute.kind == ArffKind::number || attribute.kind == ArffKind::integer) keel |= skip_range(scanner);
   if (scanner.peek() == '{') {
     scanner.fail("attribute " + shown(attribute.name) + ": attribute weights are not supported", scanner.column(),
@@ -104,7 +111,14 @@ ArffAttribute read_attribute(ArffScanner& scanner, bool& keel) {
 
 }  // namespace
 
-ArffHeader read_arff_header(ArffScanner& scanner, SameNames same_names) {
+void ArffMeter::add(std::int64_t bytes) {
+  constexpr std::int64_t kPollEntries = 4096;
+  if (++n_ % kPollEntries == 0) poll_step(cancel_);
+  bytes_ = checked::add(bytes_, bytes);
+  if (bytes_ > budget_) refuse_memory_from("its attributes and their values need", bytes_, budget_, {file_});
+}
+
+ArffHeader read_arff_header(ArffScanner& scanner, ArffMeter& meter, SameNames same_names) {
   ArffHeader header;
   std::vector<ArffAttribute>& attributes = header.attributes;
   std::unordered_set<std::string> names;
@@ -113,7 +127,8 @@ ArffHeader read_arff_header(ArffScanner& scanner, SameNames same_names) {
     const std::string keyword = scanner.keyword();
     if (keyword == "@relation") continue;  // the rest of the line is a name that nobody needs
     if (keyword == "@attribute") {
-      attributes.push_back(read_attribute(scanner, header.keel));
+      meter.attribute();
+      attributes.push_back(read_attribute(scanner, header.keel, meter));
       const bool is_new = names.insert(attributes.back().name).second;
       if (!is_new && same_names == SameNames::refused) fail_same_name(scanner, attributes.back().name, column);
       continue;

@@ -2,6 +2,8 @@
 // StreamTokenizer, except where WEKA would drop text silently (docs/FORMATS.md lists the differences).
 #include "io/arff_scanner.hpp"
 
+#include "base/progress.hpp"
+
 namespace stope::io {
 namespace {
 
@@ -62,10 +64,13 @@ bool ArffScanner::next_line() {
   return false;
 }
 
-std::int64_t ArffScanner::count_lines() const {
+std::int64_t ArffScanner::count_lines(const CancelToken& cancel) const {
+  constexpr std::int64_t kPollLines = 65536;
   ArffScanner copy(*this);
   std::int64_t count = 0;
-  while (copy.next_line()) ++count;
+  while (copy.next_line()) {
+    if (++count % kPollLines == 0) poll_step(cancel);
+  }
   return count;
 }
 

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "stope/error.hpp"
+#include "stope/run.hpp"
 
 namespace stope::io {
 
@@ -24,8 +25,8 @@ class ArffScanner {
 
   /// Moves to the next line that is neither blank nor only a comment; false at the end.
   bool next_line();
-  /// Counts the lines of that kind that are left, without moving.
-  std::int64_t count_lines() const;
+  /// Counts the lines of that kind that are left, without moving. Polls.
+  std::int64_t count_lines(const CancelToken& cancel) const;
   /// The number of bytes before the end of the current line.
   std::int64_t position() const { return static_cast<std::int64_t>(next_); }
 

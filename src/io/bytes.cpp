@@ -12,6 +12,7 @@
 #include <system_error>
 
 #include "base/fault.hpp"
+#include "base/memory.hpp"
 #include "base/progress.hpp"
 #include "io/foreign_format.hpp"
 #include "io/inflate.hpp"
@@ -97,20 +98,21 @@ std::int64_t read_some(int fd, char* to, std::int64_t n, const std::string& name
   }
 }
 
+enum class Wait { never, for_writer };
+
 // Reads `fd` to its end. Its size is unknown (a pipe) or only expected.
-Bytes read_all(int fd, std::int64_t expected, const std::string& name, const RunOptions& run) {
+Bytes read_all(int fd, std::int64_t expected, Wait wait, const std::string& name, const RunOptions& run) {
   const std::int64_t budget = memory_budget(run);
   Buffer<char> buffer(expected + 1);  // one more byte shows the end without growing
   std::int64_t size = 0;
   PhaseProgress progress(run, "load", 0);
+  if (wait == Wait::for_writer) tell_progress(run, "load", 0, 0);  // the first byte may come late
   for (;;) {
     if (size == buffer.size()) {
       const std::int64_t larger = std::min(std::max(size * 2, kReadStep), budget - size);
       if (larger <= size) {
-        throw Error(ErrorCode::out_of_memory,
-                    "the input has more than " + std::to_string(size) + " bytes, but the memory limit leaves " +
-                        std::to_string(budget),
-                    {name});
+        refuse_memory_from("the input has more than " + std::to_string(size) + " bytes; growing to hold them needs",
+                           2 * size + 1, budget, {name});  // old and new memory
       }
       Buffer<char> copy(larger);
       std::copy_n(buffer.data(), size, copy.data());
@@ -147,7 +149,8 @@ Bytes load_bytes(const std::string& path, const RunOptions& run) {
   const bool plain = S_ISREG(status.st_mode) && path != "-";
   Bytes bytes = plain && status.st_size >= kMapFrom
                     ? map_file(file.get(), status.st_size, name)
-                    : read_all(file.get(), plain ? status.st_size : std::int64_t{64} << 10, name, run);
+                    : read_all(file.get(), plain ? status.st_size : std::int64_t{64} << 10,
+                               S_ISREG(status.st_mode) ? Wait::never : Wait::for_writer, name, run);
 
   const Compression compression = compression_of(bytes.view);
   if (compression == Compression::none) {

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <memory>
 
+#include "base/memory.hpp"
 #include "stope/error.hpp"
 
 namespace stope::io {
@@ -55,10 +56,9 @@ class Output {
   }
 
   [[noreturn]] void fail() const {
-    throw Error(ErrorCode::out_of_memory,
-                "expands to more than " + std::to_string(size_) + " bytes, but the memory limit leaves " +
-                    std::to_string(budget_),
-                {name_});
+    const std::int64_t both = buffer_.size() * 2 + buffer_.size() / 4 + 1;  // old and new memory, as grow() asks
+    refuse_memory_from("expands to more than " + std::to_string(size_) + " bytes; growing to hold them needs",
+                       std::max(size_, both), budget_, {name_});
   }
 
   std::int64_t budget_;

@@ -4,6 +4,7 @@
 #include "io/arff_header.hpp"
 #include "io/csv/text.hpp"
 #include "io/number.hpp"
+#include "io/raw_columns.hpp"
 #include "io/readers.hpp"
 
 namespace stope::io {
@@ -42,11 +43,12 @@ std::int64_t dense_column(ArffScanner& scanner, std::int64_t wanted) {
 Place place_in_arff(const Bytes& bytes, const ReadOptions& options, std::int64_t row, std::string_view feature,
                     const RunOptions& run) {
   constexpr std::int64_t kPollRows = 4096;
-  const csv::Text text =
-      csv::text_of(bytes, options.encoding, memory_budget(run) - (run.memory_limit > 0 ? bytes.held : 0));
+  const std::int64_t budget = table_budget(bytes, run);
+  const csv::Text text = csv::text_of(bytes, options.encoding, budget);
   ArffScanner scanner(text.view, bytes.name);
   std::int64_t wanted = 0;  // for an unknown name the place of the row
-  const std::vector<ArffAttribute> attributes = read_arff_header(scanner, SameNames::allowed).attributes;
+  ArffMeter meter(budget, run.cancel, bytes.name);
+  const std::vector<ArffAttribute> attributes = read_arff_header(scanner, meter, SameNames::allowed).attributes;
   for (std::size_t i = 0; i < attributes.size(); ++i) {
     const std::string& name = i < options.names.size() ? options.names[i] : attributes[i].name;
     if (name == feature) wanted = static_cast<std::int64_t>(i);

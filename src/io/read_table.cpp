@@ -103,7 +103,8 @@ Table read_table(const std::string& path, const ReadOptions& options, const RunO
   if (table.source.empty()) table.source = bytes.name;
   // The CSV reader took its names from header, options or schema, so they match the schema by now.
   const bool named = format == Format::csv || format == Format::tsv || format == Format::arff;
-  io::apply_roles(table, options, declared, named ? io::Names::given : io::Names::positions);
+  io::apply_roles(table, options, declared, named ? io::Names::given : io::Names::positions, run,
+                  run.memory_limit > 0 ? bytes.held + table.bytes_in_memory() : 0);
   if (run.warn && options.first_names.empty()) warn_of_many_classes(table, options, run);
   return table;
 } catch (...) {

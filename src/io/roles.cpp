@@ -2,20 +2,14 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
-#include <limits>
 #include <numeric>
-#include <optional>
 #include <unordered_map>
 #include <unordered_set>
 
 #include "base/counted.hpp"
-#include "io/iso_date.hpp"
-#include "io/number.hpp"
+#include "io/retype.hpp"
 #include "stope/error.hpp"
 #include "stope/nearest_name.hpp"
-#include "table/column_error.hpp"
-#include "table/match.hpp"
 
 namespace stope::io {
 namespace {
@@ -27,146 +21,12 @@ std::vector<std::string> names_of(const Table& table) {
   return names;
 }
 
-// The name of a number as a nominal value. Whole numbers have no ".0", as in a file of class numbers.
-std::string value_name(double value) {
-  std::string text;
-  append_number(text, value);
-  if (text.ends_with(".0")) text.resize(text.size() - 2);
-  return text;
-}
-
-// Codes from 0 on for distinct numbers, in the order wanted, with their names.
-struct NumberNames {
-  std::unordered_map<double, std::int32_t> codes;
-  std::vector<std::string> names;
-};
-
-NumberNames collect_names(const Column& column, NominalOrder order) {
-  NumberNames result;
-  std::vector<double> numbers;
-  for (std::int64_t row = 0; row < column.size(); ++row) {
-    const double value = column.at(row) + 0.0;  // one class for -0 and 0, under one name
-    if (std::isnan(value) || !result.codes.emplace(value, 0).second) continue;
-    numbers.push_back(value);
-    result.names.push_back(value_name(value));
-  }
-  std::vector<std::size_t> sequence(numbers.size());
-  std::iota(sequence.begin(), sequence.end(), std::size_t{0});
-  if (order == NominalOrder::sorted) {
-    std::sort(sequence.begin(), sequence.end(),
-              [&](std::size_t a, std::size_t b) { return result.names[a] < result.names[b]; });
-  }
-  std::vector<std::string> names;
-  for (std::size_t code = 0; code < sequence.size(); ++code) {
-    result.codes[numbers[sequence[code]]] = static_cast<std::int32_t>(code);
-    names.push_back(std::move(result.names[sequence[code]]));
-  }
-  result.names = std::move(names);
-  return result;
-}
-
-// The numbers in a schema's value list, which may spell them in any way ("1.0").
-NumberNames listed_names(const Values& values) {
-  NumberNames result;
-  result.names = values.names();
-  for (std::size_t code = 0; code < values.size(); ++code) {
-    double value = 0;
-    if (parse_number(values[code], value)) result.codes.emplace(value, static_cast<std::int32_t>(code));
-  }
-  return result;
-}
-
-[[noreturn]] void fail_value(const Table& table, const Column& column, std::int64_t row, const std::string& what) {
-  throw column_error(ErrorCode::invalid_data, table, column, ": " + what, row);
-}
-
-void make_nominal_in_place(const Table& table, Column& column, const ColumnSpec& spec, NominalOrder order) {
-  const bool listed = !spec.values.empty();
-  NumberNames names = listed ? listed_names(spec.values) : collect_names(column, order);
-  Buffer<std::int32_t> codes(column.size());
-  for (std::int64_t row = 0; row < column.size(); ++row) {
-    const double value = column.at(row);
-    if (std::isnan(value)) {
-      codes[row] = kMissingCode;
-      continue;
-    }
-    const auto found = names.codes.find(value);
-    if (found == names.codes.end()) {
-      fail_value(table, column, row, "'" + value_name(value) + "' is not among the schema's values");
-    }
-    codes[row] = found->second;
-  }
-  column.data = std::move(codes);
-  column.values = std::move(names.names);
-}
-
-void make_numeric_in_place(const Table& table, Column& column, ValueType type) {
-  std::vector<double> numbers(column.values.size());
-  std::vector<bool> readable(column.values.size());
-  for (std::size_t i = 0; i < numbers.size(); ++i) {
-    if (type == ValueType::date) {
-      const std::optional<IsoDate> date = parse_iso_date(column.values[i]);
-      readable[i] = date.has_value();
-      if (date.has_value()) numbers[i] = date->days;
-    } else {
-      readable[i] = parse_number(column.values[i], numbers[i]);
-    }
-  }
-  Buffer<double> data(column.size());
-  const Buffer<std::int32_t>& codes = column.codes();
-  for (std::int64_t row = 0; row < codes.size(); ++row) {
-    const std::int32_t code = codes[row];
-    if (code < 0) {
-      data[row] = std::numeric_limits<double>::quiet_NaN();
-      continue;
-    }
-    const auto i = static_cast<std::size_t>(code);
-    if (!readable[i]) {
-      fail_value(table, column, row,
-                 "'" + column.values[i] + (type == ValueType::date ? "' is not an ISO date" : "' is not a number"));
-    }
-    data[row] = numbers[i];
-  }
-  column.data = std::move(data);
-  column.values = {};
-}
-
-// Renumbers the codes of a nominal column in the order of a schema's value list.
-void reorder_values(const Table& table, Column& column, const Values& values) {
-  const std::vector<std::int32_t> map = map_values(column.values, values, kUnseenCode);
-  const Buffer<std::int32_t> from = column.codes();
-  Buffer<std::int32_t> to(from.size());
-  for (std::int64_t row = 0; row < from.size(); ++row) {
-    to[row] = from[row] < 0 ? from[row] : map[static_cast<std::size_t>(from[row])];
-    if (from[row] >= 0 && to[row] == kUnseenCode) {
-      fail_value(table, column, row,
-                 "'" + column.values[static_cast<std::size_t>(from[row])] + "' is not among the schema's values");
-    }
-  }
-  column.data = std::move(to);
-  column.values = values;
-}
-
-void apply_type(const Table& table, Column& column, const ColumnSpec& spec, NominalOrder order) {
-  if (is_nominal(spec.type)) {
-    if (!column.nominal()) {
-      make_nominal_in_place(table, column, spec, order);
-    } else if (!spec.values.empty() && spec.values != column.values) {
-      reorder_values(table, column, spec.values);
-    }
-    column.type = spec.type;
-    return;
-  }
-  if (column.nominal()) make_numeric_in_place(table, column, spec.type);
-  column.type = spec.type;
-}
-
-void apply_schema(Table& table, const Schema& schema, Names kind, const ReadOptions& options) {
+void apply_schema(Table& table, const Schema& schema, Names kind, const ReadOptions& options, Retyper& retyper) {
   const std::vector<std::int64_t> specs =
       match_schema(names_of(table), kind, schema, options.unknown_columns, table.source);
   for (std::size_t i = 0; i < specs.size(); ++i) {
     const ColumnSpec& spec = schema.columns[static_cast<std::size_t>(specs[i])];
-    apply_type(table, table.columns[i], spec, options.nominal_order);
+    retyper.apply(table.columns[i], spec);
     if (kind == Names::positions) table.columns[i].name = spec.name;
     table.columns[i].role = spec.role;
   }
@@ -282,13 +142,15 @@ void check_names(const std::vector<std::string>& names, std::int64_t n_columns) 
   }
 }
 
-void apply_roles(Table& table, const ReadOptions& options, const Schema* schema, Names kind) {
+void apply_roles(Table& table, const ReadOptions& options, const Schema* schema, Names kind, const RunOptions& run,
+                 std::int64_t held) {
+  Retyper retyper(table, options.nominal_order, run, held);
   if (!options.names.empty()) {
     check_names(options.names, static_cast<std::int64_t>(table.columns.size()));
     for (std::size_t i = 0; i < options.names.size(); ++i) table.columns[i].name = options.names[i];
     kind = Names::given;
   }
-  if (schema != nullptr) apply_schema(table, *schema, kind, options);
+  if (schema != nullptr) apply_schema(table, *schema, kind, options, retyper);
 
   // Uses the current names: those that the schema gave to positions count, too.
   const ColumnNames names(names_of(table), options.unknown_columns, table.source);
@@ -298,7 +160,7 @@ void apply_roles(Table& table, const ReadOptions& options, const Schema* schema,
     if (index < 0) return;
     Column& column = table.columns[static_cast<std::size_t>(index)];
     if (column.nominal() == is_nominal(type) && (type != ValueType::date || column.type == type)) return;
-    apply_type(table, column, {column.name, type, column.role, {}}, options.nominal_order);
+    retyper.apply(column, {column.name, type, column.role, {}});
   };
   for (const std::string& text : options.nominal) declare(text, "nominal", ValueType::polynominal);
   for (const std::string& text : options.numeric) declare(text, "numeric", ValueType::real);

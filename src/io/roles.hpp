@@ -49,6 +49,9 @@ void check_names(const std::vector<std::string>& names, std::int64_t n_columns);
 /// over the schema. A numeric column declared nominal gets its numbers' texts as values ("3", "0.5"); a nominal one
 /// declared numeric has its values parsed. Throws invalid_data (unknown column, a value that does not fit),
 /// invalid_argument (contradictory options). Columns that are already as declared stay untouched.
-void apply_roles(Table& table, const ReadOptions& options, const Schema* schema, Names kind);
+/// Within the memory budget of `run`, of which the input and its table hold `held` bytes; throws out_of_memory beyond
+/// it.
+void apply_roles(Table& table, const ReadOptions& options, const Schema* schema, Names kind, const RunOptions& run,
+                 std::int64_t held);
 
 }  // namespace stope::io

@@ -7,6 +7,8 @@
 #include <utility>
 
 #include "base/checked.hpp"
+#include "base/memory.hpp"
+#include "base/progress.hpp"
 #include "model/checksum.hpp"
 #include "stope/error.hpp"
 #include "table/array_columns.hpp"
@@ -14,6 +16,12 @@
 
 namespace stope::model {
 namespace {
+
+// What an option and a table take in memory at most besides their texts: their entries, in lists that may just have
+// grown, and their names in the set that finds a name used twice.
+constexpr std::int64_t kOptionBytes = 400;
+constexpr std::int64_t kTableBytes = 600;
+constexpr std::uint64_t kPollEntries = 4096;
 
 // Values start at multiples of this, so that a mapped file is used where it lies.
 constexpr std::int64_t kAlignment = 8;
@@ -106,15 +114,19 @@ class Reader {
     content.kind = text("the kind of the model");
     std::unordered_set<std::string> names;
     for (std::uint64_t left = count("options", 8); left > 0; --left) {
+      if (left % kPollEntries == 0) poll_step(cancel_);
       std::string name = text("the name of an option");
       if (!names.insert(name).second) fail("two options are called '" + name + "'");
       std::string value = text("an option");
+      describe(kOptionBytes + static_cast<std::int64_t>(2 * name.size() + value.size()));
       content.options.emplace_back(std::move(name), std::move(value));
     }
     names.clear();
     for (std::uint64_t left = count("tables", 20); left > 0; --left) {
+      if (left % kPollEntries == 0) poll_step(cancel_);
       std::string name = text("the name of a table");
       if (!names.insert(name).second) fail("two tables are called '" + name + "'");
+      describe(kTableBytes + static_cast<std::int64_t>(2 * name.size() + name_.size()));
       Table read = table();
       content.tables.push_back({std::move(name), std::move(read)});
     }
@@ -174,7 +186,10 @@ class Reader {
     std::vector<std::string> names;
     describe(checked::mul(static_cast<std::int64_t>(n_values), std::int64_t{sizeof(std::string)}));
     names.reserve(n_values);
-    for (std::uint64_t i = 0; i < n_values; ++i) names.push_back(text("a value"));
+    for (std::uint64_t i = 0; i < n_values; ++i) {
+      if (i % kPollEntries == 0) poll_step(cancel_);
+      names.push_back(text("a value"));
+    }
     column.values = std::move(names);
     if (!column.values.empty() && !column.nominal()) fail("the numeric column '" + column.name + "' names values");
     for (const char c : bytes_.take((kAlignment - bytes_.position() % kAlignment) % kAlignment, "padding")) {
@@ -195,14 +210,12 @@ class Reader {
     return column;
   }
 
-  // Counts what columns take besides their values: a file of columns without rows is small, its table is not.
+  // Counts what options, tables and columns take besides the columns' values: a file of columns without rows is small,
+  // its table is not.
   void describe(std::int64_t bytes) {
     described_ = checked::add(described_, bytes);
     if (described_ <= budget_) return;
-    throw Error(ErrorCode::out_of_memory,
-                "the model's columns need more than " + std::to_string(described_) +
-                    " bytes in memory, but the memory limit leaves " + std::to_string(budget_),
-                {name_});
+    refuse_memory_from("the model's options, tables and columns need", described_, budget_, {name_});
   }
 
   int small(std::string_view what, int most) {

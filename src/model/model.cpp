@@ -98,10 +98,10 @@ ModelSummary summarize_model(const std::string& path, const RunOptions& run) try
   ModelSummary summary;
   const io::Bytes file = io::load_bytes(path, run);
   summary.bytes = static_cast<std::int64_t>(file.view.size());
-  const model::Content content = model::read_content(file, run, Tables::shared);
+  model::Content content = model::read_content(file, run, Tables::shared);
   summary.kind = content.kind;
   summary.version = model::kVersion;
-  summary.options = content.options;
+  summary.options = std::move(content.options);
   summary.columns = content.table(kColumns);
   for (const model::NamedTable& named : content.tables) {
     if (named.name == kColumns) continue;

@@ -129,7 +129,8 @@ void move_columns(const ArrayView& array, const std::vector<ColumnTarget>& targe
 }
 
 void require_memory(std::int64_t bytes, std::int64_t budget, const std::string& source) {
-  if (bytes > budget) refuse_memory("the table needs", bytes, budget, {source});
+  // The job that the table is for needs memory, too.
+  if (bytes > budget) refuse_memory_from("the table needs", bytes, budget, {source});
 }
 
 Table numeric_table(const ArrayView& array, const ArrayOrigin& origin, std::int64_t budget, const RunOptions& run) {

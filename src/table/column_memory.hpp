@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "base/checked.hpp"
+#include "base/zeroed.hpp"
 #include "stope/buffer.hpp"
 #include "stope/run.hpp"
 
@@ -25,29 +26,41 @@ inline int threads_within(std::int64_t bytes, const RunOptions& run) {
       std::clamp<std::int64_t>(memory_budget(run) / 2 / std::max<std::int64_t>(bytes, 1), 1, asked));
 }
 
+/// What fresh columns hold: anything, or zeros that take no memory until they are overwritten.
+enum class Fill { none, zero };
+
 /// Hands out buffers of `n_rows` values for `n_columns` columns whose rows take `row_bytes` together. In memory each
-/// column has an allocation of its own, except that short columns of wide tables share some. In a file all share one
-/// mapping: the system limits mappings, and tables may have millions of columns. Shared memory lives as long as the
-/// last of its columns.
+/// column has an allocation of its own, except that short columns of wide tables share some, and so do zeros. In a file
+/// all share one mapping: the system limits mappings, and tables may have millions of columns. Shared memory lives as
+/// long as the last of its columns.
 class ColumnMemory {
  public:
-  ColumnMemory(Storage storage, std::int64_t n_rows, std::int64_t n_columns, std::int64_t row_bytes)
-      : storage_(storage), n_rows_(n_rows) {
+  ColumnMemory(Storage storage, std::int64_t n_rows, std::int64_t n_columns, std::int64_t row_bytes,
+               Fill fill = Fill::none)
+      : storage_(storage), fill_(fill), n_rows_(n_rows) {
     if (storage != Storage::file) {
       if (n_columns >= kManyColumns && n_rows <= kShortRows) block_bytes_ = kBlockBytes;
+      // Zeros: only blocks that the system gives fresh need not be overwritten.
+      const std::int64_t column_bytes = checked::mul(n_rows, std::int64_t{sizeof(double)});
+      const bool large = checked::mul(n_rows, row_bytes) >= kZeroBlockBytes;
+      if (fill == Fill::zero && large && column_bytes < kZeroBlockBytes) block_bytes_ = kZeroBlockBytes;
       return;
     }
     left_ = checked::add(checked::mul(n_rows, row_bytes), checked::mul(n_columns, kAlignment));
-    block_ = allocate_shared_bytes(left_, storage);
+    block_ = allocate(left_);
   }
 
   template <class T>
   Buffer<T> take() {
-    if (storage_ != Storage::file && block_bytes_ == 0) return Buffer<T>(n_rows_);
+    if (storage_ != Storage::file && block_bytes_ == 0) {
+      if (fill_ == Fill::none) return Buffer<T>(n_rows_);
+      const std::shared_ptr<void> memory = allocate(checked::mul(n_rows_, std::int64_t{sizeof(T)}));
+      return Buffer<T>::borrow(static_cast<T*>(memory.get()), n_rows_, memory);
+    }
     const std::int64_t bytes =
         checked::ceil_div(n_rows_ * static_cast<std::int64_t>(sizeof(T)), kAlignment) * kAlignment;
     if (left_ < bytes) {
-      block_ = allocate_shared_bytes(block_bytes_);
+      block_ = allocate(block_bytes_);
       left_ = block_bytes_;
       used_ = 0;
     }
@@ -58,11 +71,17 @@ class ColumnMemory {
   }
 
  private:
+  std::shared_ptr<void> allocate(std::int64_t bytes) const {
+    return fill_ == Fill::zero ? allocate_zeroed_bytes(bytes, storage_) : allocate_shared_bytes(bytes, storage_);
+  }
+
   static constexpr std::int64_t kAlignment = 64;  // the alignment of allocate_shared_bytes
   static constexpr std::int64_t kManyColumns = 4096, kShortRows = 256;
   static constexpr std::int64_t kBlockBytes = std::int64_t{256} << 10;
+  static constexpr std::int64_t kZeroBlockBytes = std::int64_t{1} << 20;
 
   Storage storage_;
+  Fill fill_;
   std::int64_t n_rows_;
   std::int64_t block_bytes_ = 0;      // size of a block in memory; 0: every column has its own
   std::int64_t used_ = 0, left_ = 0;  // bytes of block_

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/checked.hpp"
 #include "base/progress.hpp"
 #include "base/thread_pool.hpp"
 #include "discretize/value_order.hpp"
@@ -113,11 +114,18 @@ class Growth {
     for (auto& best : best_) best.assign(level.size(), {});
     std::vector<NodeTotals> nodes;
     nodes.reserve(level.size());
-    for (const OpenNode& open : level) nodes.push_back(totals(open.node));
+    std::int64_t n_rows = 0;
+    for (const OpenNode& open : level) {
+      run_.cancel.check();
+      nodes.push_back(totals(open.node));
+      n_rows += open.n;
+    }
     const std::string name = "level " + std::to_string(n_levels_++);
-    PhaseProgress phase(run_, name, problem_.n_attributes());
-    const PhaseSpan span(phase, 0, problem_.n_attributes(), 1);
-    pool_.parallel_for(problem_.n_attributes(), run_.cancel, [&](std::int64_t a, int worker) {
+    const std::int64_t work = checked::mul(problem_.n_attributes(), n_rows);
+    tell_progress(run_, name, 0, work);  // a first attribute may take long
+    PhaseProgress phase(run_, name, work);
+    const auto scan_attribute = [&](std::int64_t a, int worker) {
+      TaskProgress task(phase, run_.cancel, n_rows);
       const auto w = static_cast<std::size_t>(worker);
       RankedRow* const rows = orders_.of(a);
       if (!before.empty()) {
@@ -126,12 +134,16 @@ class Growth {
       }
       const bool symbolic = problem_.attributes[static_cast<std::size_t>(a)].symbolic;
       for (std::size_t i = 0; i < level.size(); ++i) {
-        run_.cancel.check();
-        const RankedRow* const from = rows + level[i].begin;
-        const auto found = best_split(scans_[w], symbolic, nodes[i], from, labels(), options_.min_samples_leaf);
+        const std::int64_t begin = level[i].begin;
+        const auto tell = [&](std::int64_t n_scanned) { task.at(begin + n_scanned, n_rows); };
+        tell(0);
+        const auto found =
+            best_split(scans_[w], symbolic, nodes[i], rows + begin, labels(), options_.min_samples_leaf, tell);
         best_[w][i].offer(found, static_cast<std::int32_t>(a));
       }
-    });
+      task.finish();
+    };
+    pool_.parallel_for(problem_.n_attributes(), run_.cancel, scan_attribute, &phase);
   }
 
   // Splits the nodes for which it is worth it. Returns the children that may be split again; their rows are where
@@ -151,6 +163,7 @@ class Growth {
     for (std::size_t i = 0; i < level.size(); ++i) {
       OpenNode& open = level[i];
       if (right_counts[i].empty()) continue;
+      run_.cancel.check();
       describe(open.node, winners[i], orders_.of(winners[i].attribute) + open.begin);
       const auto [left, right] = list_.split(open.node, n_right(open, winners[i]), right_counts[i]);
       open.keep_left = list_.may_split(left, options_);

@@ -194,10 +194,31 @@ std::int64_t weight_of(const RowLabels& labels, std::uint32_t row) {
   return labels.weights == nullptr ? 1 : labels.weights[row];
 }
 
-/// `rows` has the node's node.n_rows rows in the order of the values. At least `least` rows stay on each side.
-template <class Scan>
+/// Says now and then how many rows of a node have been scanned, once the scan has gone through many counts.
+template <class Tell>
+class ScanMeter {
+ public:
+  explicit ScanMeter(const Tell& tell) : tell_(tell) {}
+  void add(std::int64_t n_counts, std::int64_t rows_done) {
+    unsaid_ += n_counts;
+    if (unsaid_ < kCounts) return;
+    unsaid_ = 0;
+    tell_(rows_done);
+  }
+
+ private:
+  static constexpr std::int64_t kCounts = std::int64_t{1} << 22;  // some milliseconds
+
+  const Tell& tell_;
+  std::int64_t unsaid_ = 0;
+};
+
+/// `rows` has the node's node.n_rows rows in the order of the values. At least `least` rows stay on each side. Calls
+/// tell(rows done) at least every few milliseconds where classes are many.
+template <class Scan, class Tell>
 NodeSplit<typename Scan::Value> best_numeric_split(Scan& scan, const NodeTotals& node, const RankedRow* rows,
-                                                   const RowLabels& labels, std::int64_t least) {
+                                                   const RowLabels& labels, std::int64_t least, const Tell& tell) {
+  ScanMeter meter(tell);
   NodeSplit<typename Scan::Value> best;
   const std::int64_t n = node.n_rows;
   if (n < 2 * least || rank_of(rows[0]) == rank_of(rows[n - 1])) return best;
@@ -211,6 +232,7 @@ NodeSplit<typename Scan::Value> best_numeric_split(Scan& scan, const NodeTotals&
       if (rank_of(rows[i]) != rank_of(rows[i + 1])) best = {scan.value(), 0, i + 1};
     } else {
       if (rank_of(rows[i]) == rank_of(rows[i + 1])) continue;
+      meter.add(node.n_classes, i);
       const auto value = scan.value();
       if (value > best.value && scan.gains()) best = {value, 0, i + 1};
     }
@@ -218,13 +240,15 @@ NodeSplit<typename Scan::Value> best_numeric_split(Scan& scan, const NodeTotals&
   return best;
 }
 
-template <class Scan>
+template <class Scan, class Tell>
 NodeSplit<typename Scan::Value> best_symbolic_split(Scan& scan, const NodeTotals& node, const RankedRow* rows,
-                                                    const RowLabels& labels, std::int64_t least) {
+                                                    const RowLabels& labels, std::int64_t least, const Tell& tell) {
+  ScanMeter meter(tell);
   NodeSplit<typename Scan::Value> best;
   const std::int64_t n = node.n_rows;
   if (n < 2 * least || rank_of(rows[0]) == rank_of(rows[n - 1])) return best;
   for (std::int64_t begin = 0, end = 0; begin < n; begin = end) {
+    meter.add(node.n_classes, begin);
     scan.begin(node);
     const std::uint32_t rank = rank_of(rows[begin]);
     for (end = begin; end < n && rank_of(rows[end]) == rank; ++end) {
@@ -239,18 +263,18 @@ NodeSplit<typename Scan::Value> best_symbolic_split(Scan& scan, const NodeTotals
 }
 
 /// Uses the fastest scan for the node.
-template <class Scan>
+template <class Scan, class Tell>
 NodeSplit<typename Scan::Value> best_split(Scan& scan, bool symbolic, const NodeTotals& node, const RankedRow* rows,
-                                           const RowLabels& labels, std::int64_t least) {
+                                           const RowLabels& labels, std::int64_t least, const Tell& tell) {
   if constexpr (std::is_same_v<Scan, PairScan<std::int64_t>>) {
     if (node.n_present == 2) {
       TwoClassScan two;
-      return symbolic ? best_symbolic_split(two, node, rows, labels, least)
-                      : best_numeric_split(two, node, rows, labels, least);
+      return symbolic ? best_symbolic_split(two, node, rows, labels, least, tell)
+                      : best_numeric_split(two, node, rows, labels, least, tell);
     }
   }
-  return symbolic ? best_symbolic_split(scan, node, rows, labels, least)
-                  : best_numeric_split(scan, node, rows, labels, least);
+  return symbolic ? best_symbolic_split(scan, node, rows, labels, least, tell)
+                  : best_numeric_split(scan, node, rows, labels, least, tell);
 }
 
 }  // namespace stope::tree

@@ -70,5 +70,42 @@ def test_a_model_of_a_million_empty_columns_is_refused(tmp_path):
     columns = [doubles(f"c{i}", []) for i in range(1_000_000)]
     (tmp_path / "m.stope").write_bytes(model_bytes("pca", [], [("columns", 0, columns)]))
     peak, text = peak_of(["info", "m.stope", "--memory-limit", LIMIT], tmp_path, code=4)
-    assert "m.stope: the model's columns need more than" in text
+    assert "m.stope: the model's options, tables and columns need at least" in text
     assert peak < LIMIT + BEYOND_THE_LIMIT
+
+
+@pytest.mark.parametrize("n_options, n_tables", [(500_000, 0), (0, 500_000)], ids=["options", "tables"])
+def test_options_and_tables_of_a_model_count_against_the_limit(tmp_path, n_options, n_tables):
+    tables = [("columns", 0, [doubles("x0", [])])] + [(f"t{i}", 0, []) for i in range(n_tables)]
+    (tmp_path / "m.stope").write_bytes(model_bytes("pca", [(f"o{i}", "1") for i in range(n_options)], tables))
+    peak, text = peak_of(["info", "m.stope", "--memory-limit", LIMIT], tmp_path, code=4)
+    assert "m.stope: the model's options, tables and columns need at least" in text and "would do" not in text
+    assert peak < LIMIT + BEYOND_THE_LIMIT
+
+
+@pytest.mark.parametrize("ends", ["\n", "\r"], ids=["LF", "CR"])
+def test_millions_of_blank_lines_before_the_first_record_take_no_memory(tmp_path, ends):
+    (tmp_path / "t.csv").write_text(ends * 2_000_000 + ends.join(["a,b", "1,2", ""]), newline="")
+    peak, _ = peak_of(["info", "t.csv", "--memory-limit", LIMIT], tmp_path)
+    assert peak < LIMIT
+    assert run("convert", "t.csv", "-", cwd=tmp_path).text == "a,b\n1,2\n"
+
+
+@pytest.mark.parametrize("attributes", ["@attribute a {" + ",".join(f"v{i}" for i in range(1_500_000)) + "}\n",
+                                        "".join(f"@attribute a{i} real\n" for i in range(300_000))], ids=["values", "attributes"])
+def test_the_header_of_an_arff_file_counts_against_the_limit(tmp_path, attributes):
+    (tmp_path / "t.arff").write_text(f"@relation x\n{attributes}@data\n")
+    peak, text = peak_of(["info", "t.arff", "--memory-limit", "20MB"], tmp_path, code=4)
+    assert "t.arff: its attributes and their values need at least" in text and "would do" not in text
+    assert peak < 20_000_000 + BEYOND_THE_LIMIT / 2
+
+
+def test_what_sparse_rows_leave_out_takes_no_memory(tmp_path):
+    attributes = "".join(f"@attribute a{i} real\n" for i in range(5000)) + "@attribute s string\n@attribute n {p,q}\n"
+    (tmp_path / "t.arff").write_text(f"@relation x\n{attributes}@data\n" + "{}\n" * 5000 + "{1 7,5000 z,5001 q}\n")
+    peak, _ = peak_of(["info", "t.arff"], tmp_path)
+    assert peak < 100_000_000
+    columns = run("info", "t.arff", "--json", cwd=tmp_path).json()["columns"]
+    assert (columns[1]["min"], columns[1]["max"], columns[0]["min"], columns[0]["max"]) == (0, 7, 0, 0)
+    assert columns[5000]["missing"] == 5000 and columns[5000]["counts"] == [1]
+    assert columns[5001]["missing"] == 0 and columns[5001]["counts"] == [5000, 1]

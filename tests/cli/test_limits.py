@@ -1,9 +1,11 @@
 """Memory limits are kept with very many groups, classes and values, or refused naming the bytes. Scores of many classes
 are sparse. scripts/limits.sh measures every command."""
 
+import gzip
 import random
 import re
 
+import numpy as np
 import pytest
 
 from program import PROGRAM, environment, run, rows
@@ -153,3 +155,35 @@ def test_a_tree_model_with_very_many_counts_is_refused(many):
     run(*words, cwd=many)
     _, text = peak_of(["predict", "tree.stope", "few.csv", "--memory-limit", "12MB"], many, code=4)
     assert re.search(r"tree\.stope: the model's tables and the class counts of its nodes need \d+ bytes", text)
+
+
+@pytest.mark.parametrize("words", [["info", "t.npy", "--nominal", "1"], ["stats", "t.npy", "--by", "1"]], ids=" ".join)
+def test_the_names_of_numbers_count_against_the_limit(tmp_path, words):
+    np.save(tmp_path / "t.npy", np.random.default_rng(1).normal(size=(300_000, 2)))
+    peak, text = peak_of([*words, "--memory-limit", "20MB"], tmp_path, code=4)
+    assert "t.npy: the values of column '1' need at least" in text and "would do" not in text
+    assert peak < 20_000_000 + BEYOND_THE_LIMIT / 2
+
+
+def test_a_model_in_use_counts_against_the_limit(tmp_path):
+    np.save(tmp_path / "wide.npy", np.zeros((20, 50_000), np.float32))
+    run("knn", "wide.npy", "--model-out", "m.stope", cwd=tmp_path)
+    peak, text = peak_of(["predict", "m.stope", "wide.npy", "--memory-limit", "122MB", "-o", "k.csv"], tmp_path, code=4)
+    assert "of which m.stope holds" in text and "would do" not in text
+    assert peak < 122_000_000 + BEYOND_THE_LIMIT
+
+
+def test_a_refusal_promises_no_bytes_that_would_not_do(tmp_path):
+    np.save(tmp_path / "wide.npy", np.zeros((20, 50_000), np.float32))
+    for limit in ("40MB", "62MB", "80MB"):
+        _, text = peak_of(["knn", "wide.npy", "wide.npy", "--memory-limit", limit], tmp_path, code=4)
+        assert "bytes" in text and "would do" not in text
+
+
+def test_a_refusal_to_expand_a_file_needs_more_than_the_limit_leaves(tmp_path):
+    with gzip.open(tmp_path / "t.csv.gz", "wb", compresslevel=1) as file:
+        file.write(bytes(100_000_000))
+    for words, stdin in ((["info", "t.csv.gz"], b""), (["info", "-"], bytes(60_000_000))):
+        text = run(*words, "--memory-limit", "50MB", cwd=tmp_path, code=4, stdin=stdin).err
+        need, left = map(int, re.search(r"needs at least (\d+) bytes, but the memory limit leaves (\d+)", text).groups())
+        assert need > left > 49_000_000

@@ -130,6 +130,28 @@ def test_nothing_is_drawn_before_the_delay(box):
     os.close(main)
 
 
+def test_a_pipe_to_which_nobody_writes_is_shown(tmp_path):
+    child = subprocess.Popen([program.PROGRAM, "info", "-", "--progress", "yes"], stdin=subprocess.PIPE,
+                             stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=program.environment())
+    time.sleep(2.5)
+    child.kill()
+    _, err = child.communicate(timeout=60)
+    assert err.count(b"load  0") >= 2, err
+
+
+@pytest.fixture(scope="module")
+def classes(tmp_path_factory):
+    """Tables of as many classes as the search of cuts is to notice: few.csv of blocks of 4 rows, each.csv of single rows."""
+    folder = tmp_path_factory.mktemp("classes")
+    (folder / "few.csv").write_text("a,y\n" + "".join(f"{i},c{i // 4}\n" for i in range(40_000)))
+    (folder / "each.csv").write_text("a,y\n" + "".join(f"{i},c{i}\n" for i in range(100_000)))
+    return folder
+
+
+def test_mdlp_takes_no_longer_for_many_classes_than_for_their_rows(classes):
+    run("discretize", "few.csv", "--target", "y", "--method", "mdlp", "--cuts-out", "c.json", cwd=classes, timeout=15)
+
+
 # --- signals ----------------------------------------------------------------------------------------------------------
 
 
@@ -193,3 +215,16 @@ def test_waiting_for_a_fifo_stops_at_a_signal(tmp_path, command, writer):
             os.close(descriptor)
     assert child.returncode == 130, err.decode()
     assert sorted(p.name for p in tmp_path.iterdir()) == ["fifo", "t.csv"], "nothing is left behind"
+
+
+@pytest.mark.parametrize("command", [
+    ("tree", "each.csv", "--target", "y", "--criterion", "entropy"),
+    ("discretize", "each.csv", "--target", "y", "--method", "mdlp", "--cuts-out", "c.json"),
+], ids=lambda command: command[0])
+def test_a_scan_over_very_many_classes_stops_at_a_signal(classes, command):
+    child = start(*command, "--progress", "yes", cwd=classes)
+    time.sleep(1.5)
+    assert child.poll() is None
+    child.send_signal(signal.SIGINT)
+    _, err = child.communicate(timeout=5)
+    assert child.returncode == 130 and (b"level 0" in err or b"cuts" in err), err.decode()

@@ -103,6 +103,14 @@ def test_a_limit_of_file_sizes_is_an_error(box):
     assert names(box) == ["n.npy", "o.csv", "t.csv"]
 
 
+@pytest.mark.parametrize("words", ["--model-out both >both", "--model-out both >>both", "--model-out /dev/stdout >both",
+                                   "-o - --model-out /dev/fd/1 >both", "--model-out m.stope --json -o /dev/stdout >both"])
+def test_stdout_and_an_output_are_two_files(box, words):
+    done = shell(f"$S classify t.csv t.csv --target y {words}", box, code=2)
+    assert b"stdout" in done.stderr
+    assert names(box) == ["both", "t.csv"]
+
+
 # --- signals ----------------------------------------------------------------------------------------------------------
 
 
@@ -116,7 +124,8 @@ def long_job(folder, **more):
     return child
 
 
-@pytest.mark.parametrize("name", ["SIGHUP", "SIGALRM", "SIGUSR1", "SIGUSR2", "SIGXCPU"])
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP", "SIGQUIT", "SIGALRM", "SIGVTALRM", "SIGPROF", "SIGUSR1", "SIGUSR2",
+                                  "SIGIO", "SIGPWR", "SIGXCPU"])
 def test_signals_that_end_the_program_leave_no_temporary_file(tmp_path, name):
     child = long_job(tmp_path)
     child.send_signal(getattr(signal, name))
@@ -166,6 +175,17 @@ def test_a_signal_ends_the_wait_for_a_reader_that_reads_no_more(box, words):
     _, err = child.communicate(timeout=20)
     os.close(reader)
     assert child.returncode == 130 and err.endswith(b"stope: cancelled\n")
+
+
+def test_a_signal_while_nobody_reads_the_json_is_an_interrupt(box):
+    np.save(box / "wide.npy", np.zeros((2, 3000)))
+    child = subprocess.Popen([program.PROGRAM, "info", "wide.npy", "--json"], cwd=box, stdout=subprocess.PIPE,
+                             stderr=subprocess.PIPE, env=program.environment())
+    time.sleep(1.5)  # long enough to fill the pipe
+    assert child.poll() is None
+    child.send_signal(signal.SIGINT)
+    _, err = child.communicate(timeout=20)
+    assert child.returncode == 130 and err == b"stope: cancelled\n"
 
 
 def test_a_slow_reader_gets_every_byte(box):

@@ -26,7 +26,7 @@ Table three_columns() {
 std::string error_of(const ReadOptions& options, const Schema* schema, Names kind, ErrorCode code) {
   Table table = three_columns();
   try {
-    apply_roles(table, options, schema, kind);
+    apply_roles(table, options, schema, kind, {}, 0);
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), code) << error.what();
     return error.what();
@@ -58,7 +58,7 @@ TEST(ApplyRoles, GivesNamesAndRoles) {
   options.target = "z";
   options.id = "1";
   options.ignore = {"y"};
-  apply_roles(table, options, nullptr, Names::positions);
+  apply_roles(table, options, nullptr, Names::positions, {}, 0);
   EXPECT_EQ(table.columns[0].name, "x");
   EXPECT_EQ(table.columns[0].role, Role::id);
   EXPECT_EQ(table.columns[1].role, Role::ignore);
@@ -71,7 +71,7 @@ TEST(ApplyRoles, TurnsNumbersIntoValuesAndBack) {
   options.nominal = {"1"};
   options.target = "2";
   options.target_is_nominal = true;
-  apply_roles(table, options, nullptr, Names::positions);
+  apply_roles(table, options, nullptr, Names::positions, {}, 0);
   EXPECT_EQ(table.columns[0].values, (Texts{"1", "3"}));
   EXPECT_EQ(table.columns[0].codes()[0], 1);
   EXPECT_EQ(table.columns[1].values, (Texts{"0.5", "10"}));
@@ -80,7 +80,7 @@ TEST(ApplyRoles, TurnsNumbersIntoValuesAndBack) {
 
   options = {};
   options.numeric = {"1"};
-  apply_roles(table, options, nullptr, Names::positions);
+  apply_roles(table, options, nullptr, Names::positions, {}, 0);
   EXPECT_EQ(table.columns[0].at(0), 3);
   EXPECT_FALSE(table.columns[0].nominal());
 }
@@ -90,7 +90,7 @@ TEST(ApplyRoles, AppearanceOrder) {
   ReadOptions options;
   options.nominal = {"1"};
   options.nominal_order = NominalOrder::appearance;
-  apply_roles(table, options, nullptr, Names::positions);
+  apply_roles(table, options, nullptr, Names::positions, {}, 0);
   EXPECT_EQ(table.columns[0].values, (Texts{"3", "1"}));
 }
 
@@ -100,7 +100,7 @@ TEST(ApplyRoles, SchemaByPositionAndByName) {
                     {"b", ValueType::integer, Role::weight, {}},
                     {"c", ValueType::binominal, Role::regular, {"x", "7"}}};
   Table table = three_columns();
-  apply_roles(table, {}, &schema, Names::positions);
+  apply_roles(table, {}, &schema, Names::positions, {}, 0);
   EXPECT_EQ(table.columns[0].name, "a");
   EXPECT_EQ(table.columns[0].values, (Texts{"3.0", "1"}));
   EXPECT_EQ(table.columns[0].codes()[0], 0);
@@ -116,7 +116,7 @@ TEST(ApplyRoles, SchemaByPositionAndByName) {
   Table named = three_columns();
   ReadOptions options;
   options.names = {"a", "b", "c"};
-  apply_roles(named, options, &schema, Names::positions);
+  apply_roles(named, options, &schema, Names::positions, {}, 0);
   EXPECT_EQ(named.columns[0].role, Role::label);
 }
 
@@ -129,7 +129,7 @@ TEST(ApplyRoles, OptionsWinOverTheSchema) {
   ReadOptions options;
   options.target = "c";
   options.nominal = {"a"};
-  apply_roles(table, options, &schema, Names::positions);
+  apply_roles(table, options, &schema, Names::positions, {}, 0);
   EXPECT_EQ(table.columns[1].role, Role::regular);
   EXPECT_EQ(table.columns[2].role, Role::label);
   EXPECT_TRUE(table.columns[0].nominal());

@@ -13,6 +13,8 @@
 namespace stope::tree {
 namespace {
 
+constexpr auto kTellNobody = [](std::int64_t) {};
+
 struct Case {
   std::vector<RankedRow> rows;
   std::vector<std::int32_t> classes;
@@ -84,8 +86,8 @@ void compare(Criterion criterion, Scan scan, double tolerance, std::uint64_t mos
         if (inside >= least && n - inside >= least && inside < n)
           symbolic = std::max(symbolic, worth(c, criterion, begin, end));
       }
-      const auto cut = best_numeric_split(scan, c.totals, c.rows.data(), labels, least);
-      const auto value = best_symbolic_split(scan, c.totals, c.rows.data(), labels, least);
+      const auto cut = best_numeric_split(scan, c.totals, c.rows.data(), labels, least, kTellNobody);
+      const auto value = best_symbolic_split(scan, c.totals, c.rows.data(), labels, least, kTellNobody);
       EXPECT_NEAR(static_cast<double>(cut.value), numeric, tolerance) << seed;
       EXPECT_NEAR(static_cast<double>(value.value), symbolic, tolerance) << seed;
       if (cut.value > 0) {
@@ -120,10 +122,10 @@ TEST(SplitScan, EqualProportionsGainNothing) {
   const NodeTotals totals{counts.data(), 3, 70, 70, 3};
   GiniScan gini;
   EntropyScan entropy(information);
-  EXPECT_EQ(best_numeric_split(gini, totals, rows.data(), {classes.data(), nullptr}, 1).value, 0.0);
-  EXPECT_EQ(best_symbolic_split(gini, totals, rows.data(), {classes.data(), nullptr}, 1).value, 0.0);
-  EXPECT_EQ(best_numeric_split(entropy, totals, rows.data(), {classes.data(), nullptr}, 1).value, 0.0);
-  EXPECT_EQ(best_symbolic_split(entropy, totals, rows.data(), {classes.data(), nullptr}, 1).value, 0.0);
+  EXPECT_EQ(best_numeric_split(gini, totals, rows.data(), {classes.data(), nullptr}, 1, kTellNobody).value, 0.0);
+  EXPECT_EQ(best_symbolic_split(gini, totals, rows.data(), {classes.data(), nullptr}, 1, kTellNobody).value, 0.0);
+  EXPECT_EQ(best_numeric_split(entropy, totals, rows.data(), {classes.data(), nullptr}, 1, kTellNobody).value, 0.0);
+  EXPECT_EQ(best_symbolic_split(entropy, totals, rows.data(), {classes.data(), nullptr}, 1, kTellNobody).value, 0.0);
 }
 
 }  // namespace

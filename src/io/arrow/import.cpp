@@ -184,7 +184,7 @@ class Import {
   Table table_;
 };
 
-void apply_options(Table& table, const ArrowOptions& options) {
+void apply_options(Table& table, const ArrowOptions& options, const RunOptions& run) {
   ReadOptions read;
   read.target = options.target;
   read.id = options.id;
@@ -200,14 +200,14 @@ void apply_options(Table& table, const ArrowOptions& options) {
   read.numeric = options.numeric;
   read.nominal_order = options.nominal_order;
   read.unknown_columns = options.unknown_columns;
-  apply_roles(table, read, nullptr, Names::given);
+  apply_roles(table, read, nullptr, Names::given, run, 0);
 }
 
 Table table_of_batches(const Owned<ArrowSchema>& schema, const std::vector<Batch>& batches, const ArrowOptions& options,
                        const RunOptions& run) {
   const std::vector<Field> fields = fields_of(*schema, options.source);
   Table table = Import(fields, batches, options, run).table();
-  apply_options(table, options);
+  apply_options(table, options, run);
   return table;
 }
 

@@ -2,8 +2,9 @@
 
 #include <algorithm>
 
+#include "base/memory.hpp"
+#include "base/progress.hpp"
 #include "io/number.hpp"
-#include "stope/error.hpp"
 #include "stope/table.hpp"
 
 namespace stope::io::csv {
@@ -11,6 +12,7 @@ namespace {
 
 constexpr std::int64_t kRecords = 100;
 constexpr std::int64_t kBytes = std::int64_t{64} << 10;
+constexpr std::int64_t kPollRecords = 4096;
 
 // Whether commas only stand in numbers, as decimal marks ("1,5").
 bool commas_are_decimal_marks(const Text& text, const Head& head) {
@@ -29,10 +31,7 @@ bool commas_are_decimal_marks(const Text& text, const Head& head) {
 
 // There may be any number of further columns, so the bytes that would do are not known.
 [[noreturn]] void refuse_columns(const Text& text, std::int64_t n_columns) {
-  throw Error(ErrorCode::out_of_memory,
-              "its columns, without their values, need at least " + std::to_string(n_columns * kColumnBytes) +
-                  " bytes, but the memory limit leaves " + std::to_string(text.budget),
-              {text.name});
+  refuse_memory_from("its columns, without their values, need", n_columns * kColumnBytes, text.budget, {text.name});
 }
 
 }  // namespace
@@ -49,14 +48,15 @@ std::string content_of(std::string_view trimmed) {
 }
 
 Head read_head(const Text& text, const Dialect& dialect, std::int64_t max_records, std::int64_t max_bytes,
-               std::int64_t* next) {
+               const CancelToken& cancel, std::int64_t* next) {
   const std::int64_t most_fields = text.budget / kColumnBytes;
   Head head;
   const auto n = static_cast<std::int64_t>(text.view.size());
   bool found = false;
-  std::int64_t at = 0;
+  std::int64_t at = 0, n_records = 0, n_lines = 0;
   while (at < n) {
-    if (found && (at >= max_bytes || static_cast<std::int64_t>(head.size()) >= max_records)) break;
+    if (found && (at >= max_bytes || n_records >= max_records)) break;
+    if (++n_lines % kPollRecords == 0) poll_step(cancel);
     HeadRecord record;
     const Record scanned = scan_record(text.view, at, dialect, [&](std::int64_t begin, std::int64_t end) {
       record.fields.push_back({begin, end});
@@ -69,6 +69,12 @@ Head read_head(const Text& text, const Dialect& dialect, std::int64_t max_record
     at = record.next;
     if (scanned.comment) continue;
     found = found || !record.blank;
+    ++n_records;
+    if (record.blank && !head.empty() && head.back().blank) {
+      ++head.back().n;
+      head.back().next = at;
+      continue;
+    }
     head.push_back(std::move(record));
   }
   if (next != nullptr) *next = at;
@@ -83,12 +89,12 @@ const HeadRecord* first_record(const Head& head) {
 // Among the candidates that occur equally often in every record, the most frequent. If there is none, the most frequent
 // in the first record, so that the error about the other records makes sense. In "1,5;2,5" the comma is a decimal mark,
 // although it occurs more often.
-char find_separator(const Text& text, const Dialect& dialect) {
+char find_separator(const Text& text, const Dialect& dialect, const CancelToken& cancel) {
   char best = ',';
   std::int64_t best_score = 0;
   for (const char candidate : {',', ';', '\t', '|'}) {
     if (candidate == dialect.decimal || candidate == dialect.comment) continue;
-    const Head head = read_head(text, {candidate, dialect.decimal, dialect.comment}, kRecords, kBytes);
+    const Head head = read_head(text, {candidate, dialect.decimal, dialect.comment}, kRecords, kBytes, cancel);
     std::size_t first = 0;
     bool consistent = true;
     for (const HeadRecord& record : head) {

@@ -11,7 +11,7 @@ Place place_in_csv(const Bytes& bytes, const ReadOptions& options, const Schema*
                    std::string_view feature, const RunOptions& run) {
   constexpr std::int64_t kPollRows = 4096;
   const csv::Text text = csv::open_text(bytes, options, memory_budget(run) - (run.memory_limit > 0 ? bytes.held : 0));
-  const csv::Plan plan = csv::make_plan(text, options, schema);
+  const csv::Plan plan = csv::make_plan(text, options, schema, run.cancel);
   const auto of_name = std::find_if(plan.columns.begin(), plan.columns.end(),
                                     [&](const csv::ColumnPlan& column) { return column.name == feature; });
   // The first field for an unknown name: the place of the row.

@@ -18,7 +18,7 @@ constexpr std::int64_t kHeadRecords = 1000;
 constexpr std::int64_t kHeadBytes = std::int64_t{256} << 10;
 constexpr std::size_t kHeadValues = 500;  // a column with more at the head has mostly distinct ones: names, keys
 
-Dialect dialect_of(const Text& text, const ReadOptions& options) {
+Dialect dialect_of(const Text& text, const ReadOptions& options, const CancelToken& cancel) {
   const auto refuse = [](std::string_view what, char c) {
     throw Error(ErrorCode::invalid_argument, "'" + std::string(1, c) + "' cannot be the " + std::string(what),
                 {.option = std::string(what)});
@@ -26,7 +26,7 @@ Dialect dialect_of(const Text& text, const ReadOptions& options) {
   Dialect dialect{options.separator, options.decimal == '\0' ? '.' : options.decimal, options.comment};
   if (dialect.separator == '\0') dialect.separator = text.separator;
   if (dialect.separator == '\0') {
-    dialect.separator = options.format == Format::tsv ? '\t' : find_separator(text, dialect);
+    dialect.separator = options.format == Format::tsv ? '\t' : find_separator(text, dialect, cancel);
   }
   for (const char c : {dialect.separator, dialect.decimal, dialect.comment}) {
     if (c == '"' || c == '\n' || c == '\r' || (c & 0x80) != 0)
@@ -217,7 +217,7 @@ void take_next_reading(ColumnPlan& column, const FieldRules& rules) {
                                                : ValueType::real;
 }
 
-Plan make_plan(const Text& text, const ReadOptions& options, const Schema* schema) {
+Plan make_plan(const Text& text, const ReadOptions& options, const Schema* schema, const CancelToken& cancel) {
   const auto n = static_cast<std::int64_t>(text.view.size());
   // An archive or an image has a NUL near its beginning; saying so beats complaining about its first "record".
   const std::size_t nul = text.view.substr(0, 4096).find('\0');
@@ -225,7 +225,7 @@ Plan make_plan(const Text& text, const ReadOptions& options, const Schema* schem
     check_characters(text, 0, std::min<std::int64_t>(n, static_cast<std::int64_t>(nul) + 1));
 
   Plan plan;
-  const Dialect dialect = dialect_of(text, options);
+  const Dialect dialect = dialect_of(text, options, cancel);
   const bool default_tokens = options.missing == ReadOptions{}.missing;
   plan.rules = schema != nullptr && schema->missing_token.has_value() && default_tokens
                    ? make_rules(dialect, {*schema->missing_token})
@@ -233,7 +233,7 @@ Plan make_plan(const Text& text, const ReadOptions& options, const Schema* schem
   plan.rules.commas = options.decimal == '\0' && dialect.separator == ';';
 
   std::int64_t head_end = 0;
-  Head head = read_head(text, dialect, kHeadRecords, kHeadBytes, &head_end);
+  Head head = read_head(text, dialect, kHeadRecords, kHeadBytes, cancel, &head_end);
   check_first_record(text, head, head_end, dialect);
   Names kind = Names::positions;
   const Head data = take_header(plan, kind, text, options, std::move(head));

@@ -38,6 +38,6 @@ void take_next_reading(ColumnPlan& column, const FieldRules& rules);
 
 /// Plans from the head of `text`. Throws invalid_data (empty, no text file, malformed first record, duplicate column
 /// names, a schema that does not match) and invalid_argument (contradictory options).
-Plan make_plan(const Text& text, const ReadOptions& options, const Schema* schema);
+Plan make_plan(const Text& text, const ReadOptions& options, const Schema* schema, const CancelToken& cancel);
 
 }  // namespace stope::io::csv

@@ -8,6 +8,7 @@
 
 #include "base/checked.hpp"
 #include "base/environment.hpp"
+#include "base/polled_sort.hpp"
 #include "base/progress.hpp"
 #include "base/thread_pool.hpp"
 #include "io/csv/guess_warnings.hpp"
@@ -38,7 +39,7 @@ class Reader {
         batch_fields_(tuning.batch_fields > 0 ? tuning.batch_fields : kBatchFields),
         budget_(std::max<std::int64_t>(0, memory_budget(run) - (run.memory_limit > 0 ? bytes.held : 0))),
         text_(open_text(bytes, options, budget_)),
-        plan_(make_plan(text_, options, schema)),
+        plan_(make_plan(text_, options, schema, run.cancel)),
         pool_(run.threads) {
     budget_ = text_.budget - std::ssize(plan_.columns) * kColumnBytes;  // at least 0, as the head was read
     layout_ = {plan_.data_begin, static_cast<std::int64_t>(plan_.columns.size()), plan_.rules.dialect,
@@ -230,7 +231,7 @@ class Reader {
         entries.push_back({dictionary.value(code), dictionary.first_row(code), w, code});
       }
     }
-    std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
+    polled_sort(entries.begin(), entries.end(), run_.cancel, [](const Entry& a, const Entry& b) {
       const int order = a.text.compare(b.text);
       return order != 0 ? order < 0 : a.row < b.row;
     });
