@@ -2,9 +2,11 @@
 #include <fmt/format.h>
 
 #include <functional>
+#include <optional>
 
 #include "arguments/option.hpp"
 #include "arguments/output_arguments.hpp"
+#include "arguments/value.hpp"
 #include "commands/command.hpp"
 #include "commands/prediction.hpp"
 #include "report/output_format.hpp"
@@ -37,6 +39,10 @@ class Predict : public Command {
     add_argument(*app, "MODEL", model_, "FILE", "Model file");
     add_argument(*app, "TABLE", table_, "TABLE", "Table to predict; '-' reads stdin");
     OptionGroup group(*app, "Prediction");
+    group.parsed("-k,--n-neighbors", "K", "k-NN: neighbours that vote, or are listed; default: the model's",
+                 [this](const std::string& word) { n_neighbors_ = parse_integer(word, "-k"); });
+    group.parsed("--weights", "uniform|distance", "k-NN: how neighbours vote; default: the model's",
+                 [this](const std::string& word) { weights_ = vote_weights(word); });
     group.flag("--proba", with_confidences_, "Write the confidence of every class, too");
     output_.add_to(*app, "predict", "File for the predictions; default: stdout",
                    "Format; predictions are csv, tsv, json or jsonl");
@@ -52,7 +58,8 @@ class Predict : public Command {
     require_backend(session.run());
     const std::string& path = output_.path;
     if (!path.empty()) file_.emplace(session.data_path(path, ""), session.run().cancel);  // a mistake shows early
-    const Model model = session.timed("read", [&] { return read_model(model_, session.run()); });
+    Model model = session.timed("read", [&] { return read_model(model_, session.run()); });
+    set_vote(model);
     if (!is_table(model)) output_.require(kRecords);
     if (!file_) file_.emplace(session.data_path("", key_of(model)), session.run().cancel);
     if (with_confidences_ && !has_classes(model)) {
@@ -79,6 +86,21 @@ class Predict : public Command {
   }
 
  private:
+  void set_vote(Model& model) const {
+    if (!n_neighbors_ && !weights_) return;
+    auto* const neighbors = std::get_if<NeighborsModel>(&model.fitted);
+    if (neighbors == nullptr) {
+      throw Error(ErrorCode::invalid_argument,
+                  fmt::format("{}: {} ({}) has no neighbours", n_neighbors_ ? "-k" : "--weights", model_,
+                              std::string(model.kind())));
+    }
+    if (n_neighbors_ && *n_neighbors_ < 1) {
+      throw Error(ErrorCode::invalid_argument, fmt::format("-k: {} is not at least 1", *n_neighbors_));
+    }
+    neighbors->n_neighbors = n_neighbors_.value_or(neighbors->n_neighbors);
+    neighbors->weights = weights_.value_or(neighbors->weights);
+  }
+
   // Whether it gives a table rather than predictions.
   static bool is_table(const Model& model) {
     return std::holds_alternative<Pca>(model.fitted) || std::holds_alternative<CutsModel>(model.fitted) ||
@@ -187,6 +209,8 @@ class Predict : public Command {
 
   std::string model_, table_;
   OutputArguments output_;
+  std::optional<std::int64_t> n_neighbors_;
+  std::optional<VoteWeights> weights_;
   bool with_confidences_ = false, scores_ = true;
   std::optional<OutputFile> file_;
   TableArguments tables_;

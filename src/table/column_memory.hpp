@@ -41,9 +41,10 @@ class ColumnMemory {
     if (storage != Storage::file) {
       if (n_columns >= kManyColumns && n_rows <= kShortRows) block_bytes_ = kBlockBytes;
       // Zeros: only blocks that the system gives fresh need not be overwritten.
-      const std::int64_t column_bytes = checked::mul(n_rows, std::int64_t{sizeof(double)});
-      const bool large = checked::mul(n_rows, row_bytes) >= kZeroBlockBytes;
-      if (fill == Fill::zero && large && column_bytes < kZeroBlockBytes) block_bytes_ = kZeroBlockBytes;
+      const bool short_columns = n_rows < kZeroBlockBytes / std::int64_t{sizeof(double)};
+      if (fill == Fill::zero && short_columns && checked::mul(n_rows, row_bytes) >= kZeroBlockBytes) {
+        block_bytes_ = kZeroBlockBytes;
+      }
       return;
     }
     left_ = checked::add(checked::mul(n_rows, row_bytes), checked::mul(n_columns, kAlignment));

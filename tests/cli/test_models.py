@@ -20,6 +20,18 @@ def box(tmp_path):
     return tmp_path
 
 
+def test_another_k_and_other_weights_than_the_models(box):
+    fit = ["classify", "train.csv", "--target", "y", "--normalize", "z"]
+    run(*fit, "-k", 1, "--model-out", "m.stope", cwd=box)
+    for vote in (["-k", 3], ["--weights", "distance"], ["-k", 3, "--weights", "distance"]):
+        fresh = run(*fit[:2], "more.csv", *fit[2:], *(vote if "-k" in vote else ["-k", 1, *vote]), "--proba", cwd=box)
+        assert run("predict", "m.stope", "more.csv", "--proba", *vote, cwd=box).text == fresh.text
+    refuse(box, 2, "predict", "m.stope", "more.csv", "-k", 0, says="-k: 0 is not at least 1")
+    refuse(box, 2, "predict", "m.stope", "more.csv", "-k", 7, says="7")
+    run("tree", "train.csv", "--target", "y", "--model-out", "t.stope", "-q", cwd=box)
+    refuse(box, 2, "predict", "t.stope", "more.csv", "-k", 3, says="has no neighbours")
+
+
 @pytest.mark.parametrize("suffix", ["", ".gz", ".zst"])
 @pytest.mark.parametrize(
     "fit",
