@@ -98,9 +98,11 @@ KnnIndex KnnIndex::fit(const Table& train, const KnnOptions& options, const RunO
   rethrow_as_error();
 }
 
-const knn::Fitted& KnnIndex::fitted() const {
+const knn::Fitted& KnnIndex::fitted() const try {
   if (fitted_ == nullptr) throw Error(ErrorCode::invalid_argument, "the index has not been fitted");
   return *fitted_;
+} catch (...) {
+  rethrow_as_error();
 }
 std::int64_t KnnIndex::n_samples() const {
   return fitted().n_rows();
