@@ -135,7 +135,7 @@ void require_command(const CLI::App& program, const std::string& word) {
 }
 
 Error as_typed(const Error& error, const CLI::App& app, const std::vector<std::string>& words) {
-  const std::string message = error.message();
+  const std::string& message = error.message();
   const std::string name = message.substr(0, message.find_first_of(": "));
   const CLI::Option* const option = name.starts_with('-') ? app.get_option_no_throw(name) : nullptr;
   if (option == nullptr) return error;

@@ -64,6 +64,7 @@ constexpr WarningHint kWarnings[] = {
     {warning::kRangesApart, "--normalize z or range evens them out; or use --feature-weights"},
     {warning::kHeaderGuessed, "--header yes or no decides"},
     {warning::kKeptAsSpelled, "--nominal or --numeric with the column decides"},
+    {warning::kDigitsLost, "--nominal with the column keeps them as spelled"},
     {warning::kOneColumn, "--sep ' ' splits lines at blanks; --sep , says that it is meant so"},
     {warning::kNearlyNumeric,
      "--missing lists spellings of a missing value, --decimal the decimal mark; --nominal with the column keeps the "

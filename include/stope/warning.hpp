@@ -20,7 +20,8 @@ inline constexpr std::string_view kHeaderGuessed = "header_guessed";
 inline constexpr std::string_view kOneColumn = "one_column";
 /// Reading: a column of whole numbers that no double holds, or that begin with a zero, is nominal, as it is spelled.
 inline constexpr std::string_view kKeptAsSpelled = "kept_as_spelled";
-/// Reading: such numbers in a column that was declared numeric; they were rounded, or lost their zeros.
+/// Reading: such numbers in a column that was declared numeric, numbers beyond the range of double, and numbers of more
+/// than 17 significant digits; they were rounded, or lost their zeros.
 inline constexpr std::string_view kDigitsLost = "digits_lost";
 /// Reading: a nominal column would be one of numbers or dates but for a few cells.
 inline constexpr std::string_view kNearlyNumeric = "nearly_numeric";

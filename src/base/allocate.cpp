@@ -39,9 +39,11 @@ std::shared_ptr<void> in_memory(std::int64_t bytes) {
 // calloc() does not touch the fresh pages that it gets from the system. It aligns less than needed.
 std::shared_ptr<void> zeroed_in_memory(std::int64_t bytes) {
   if (fault::alloc_fails()) throw no_memory(bytes);
+  // NOLINTBEGIN(cppcoreguidelines-owning-memory): the owner is the next line
   void* const memory = std::calloc(static_cast<std::size_t>(bytes) + kAlignment, 1);
   if (memory == nullptr) throw no_memory(bytes);
   const std::shared_ptr<void> owner(memory, [](void* p) { std::free(p); });
+  // NOLINTEND(cppcoreguidelines-owning-memory)
   const std::uintptr_t above = reinterpret_cast<std::uintptr_t>(memory) % kAlignment;
   return {owner, static_cast<char*>(memory) + (kAlignment - above) % kAlignment};
 }

@@ -192,7 +192,7 @@ class ArffReader {
       }
     } else if (!parse_number(word.text, cells.numbers[row_])) {
       fail_value(cells, word, "not a number");
-    } else if (loses_digits(word.text)) {
+    } else if (loses_digits(word.text) || is_rounded_off(word.text, cells.numbers[row_])) {
       note_lost_digits(cells, word);
     }
   }

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <limits>
 #include <system_error>
+#include <utility>
 
 namespace stope::io {
 namespace {
@@ -108,6 +109,22 @@ bool loses_digits(std::string_view text) {
     if (!is_digit(c)) return false;
   }
   return zero || text.size() > kLargest.size() || text > kLargest;
+}
+
+bool is_rounded_off(std::string_view text, double value) {
+  constexpr std::size_t kDigits = 17;
+  if (text.size() <= kDigits && std::isfinite(value) && value != 0) return false;
+  std::size_t n_digits = 0, zeros = 0;  // significant ones, and zeros that may be behind the last of them
+  bool any = false;
+  for (const char c : text) {
+    if (c == 'e' || c == 'E') break;
+    if (!is_digit(c)) continue;
+    any = true;
+    if (c != '0') n_digits += std::exchange(zeros, 0) + 1;
+    if (c == '0' && n_digits > 0) ++zeros;
+  }
+  if (std::isinf(value)) return any;
+  return value == 0 ? n_digits > 0 : n_digits > kDigits;
 }
 
 void append_number(std::string& out, double value) {

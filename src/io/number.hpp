@@ -18,4 +18,8 @@ void append_number(std::string& out, double value);
 /// magnitude (9007199254740993), or with a leading zero (01234).
 bool loses_digits(std::string_view text);
 
+/// Whether a number that was read as `value` is so far from it that a person would see it: beyond the range of double,
+/// or with more than the 17 significant digits that a double can need. `text` may be quoted.
+bool is_rounded_off(std::string_view text, double value);
+
 }  // namespace stope::io

@@ -55,7 +55,7 @@ void scan_lines(std::string_view text, char comment, const Field& field, const G
 
 void join_blanks(Text& text, char comment, std::int64_t budget) {
   const auto size = static_cast<std::int64_t>(text.view.size());
-  const bool is_copy = text.converted.size() > 0;
+  const bool is_copy = !text.converted.empty();
   if (!is_copy) {
     if (size > budget) refuse_memory("a copy of the text needs", size, budget, {text.name});
     text.converted = Buffer<char>(size);

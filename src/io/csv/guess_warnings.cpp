@@ -207,8 +207,8 @@ class Warnings {
       double value = 0;
       std::string number;
       if (parse_number(content_of(lost.text), value, plan.decimal)) append_number(number, value);
-      messages_[kLost].text =
-          named(c) + " is numeric as declared, which changes " + cell(lost.offset, lost.text) + " to " + number;
+      messages_[kLost].text = named(c) + " is numeric" + (plan.declared ? " as declared" : "") + ", which changes " +
+                              cell(lost.offset, lost.text) + " to " + number;
     }
     const FirstField& time = file_.offset_times[c];
     if (time.offset >= 0 && add(kOffsets, c)) {

@@ -162,14 +162,16 @@ void Worker::fill_numbers(const Batch& batch, const ColumnSlice& slice, std::siz
     const std::uint32_t r = rest_[static_cast<std::size_t>(i)];
     // Numbers with too many digits or an exponent are tried first: values in full precision fill whole columns.
     if (!rules.numeric_tokens && parse_number(slice.field(r), out[r], decimal)) {
-      if (!loses_digits(slice.field(r)) || take_number(batch, column, slice.field(r))) continue;
-      return;
+      if (loses_digits(slice.field(r)) && !take_number(batch, column, slice.field(r))) return;
+      note_rounding(batch, column, slice.field(r), out[r]);
+      continue;
     }
     const std::string_view field = trim(slice.field(r), rules.dialect.separator);
     const Meaning meaning = rules.number(field, decimal, out[r]);
     if (meaning == Meaning::other) return refuse(batch, column, field);
-    if (meaning == Meaning::missing || rules.keeps_digits(field) || take_number(batch, column, field)) continue;
-    return;
+    if (meaning == Meaning::missing) continue;
+    if (!rules.keeps_digits(field) && !take_number(batch, column, field)) return;
+    note_rounding(batch, column, field, out[r]);
   }
   note_numbers(column, out, slice.n_rows, plain);
 }
@@ -191,6 +193,10 @@ bool Worker::take_number(const Batch& batch, std::size_t column, std::string_vie
   }
   refuse(batch, column, field);
   return false;
+}
+
+void Worker::note_rounding(const Batch& batch, std::size_t column, std::string_view field, double value) {
+  if (is_rounded_off(field, value)) columns_[column].lost_digits.note(offset_of(batch, field), field);
 }
 
 void Worker::fill_dates(const Batch& batch, const ColumnSlice& slice, std::size_t column) {

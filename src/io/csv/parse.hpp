@@ -108,6 +108,7 @@ class Worker {
   std::int32_t code_of(std::string_view field, Dictionary& dictionary, std::int64_t row);
   bool take_leading_zeros(const Batch& batch, const ColumnSlice& slice, std::size_t column);
   bool take_number(const Batch& batch, std::size_t column, std::string_view field);
+  void note_rounding(const Batch& batch, std::size_t column, std::string_view field, double value);
   void refuse(const Batch& batch, std::size_t column, std::string_view field);
   void note_numbers(std::size_t column, const double* values, std::int64_t n, const PlainNumbers& plain);
   std::int64_t offset_of(const Batch& batch, std::string_view field) const {

@@ -165,6 +165,24 @@ TEST(CsvGuess, ADeclaredNumberThatLosesDigitsIsAWarning) {
                        "9007199254740992.0; the same happens in 'zip'"));
 }
 
+TEST(CsvGuess, ANumberThatNoDoubleIsNearIsAWarning) {
+  const auto told = [](const std::string& number) {
+    Warnings warnings;
+    const Table table = read("a,b\n1,1\n" + number + ",2\n", {}, &warnings);
+    EXPECT_FALSE(table.columns[0].nominal()) << number;
+    return warnings[std::string(warning::kDigitsLost)];
+  };
+  EXPECT_EQ(told("1e400"), "column 'a' is numeric, which changes '1e400' (t.csv:3:1) to Infinity");
+  EXPECT_TRUE(contains(told("\"-1e400\""), "to -Infinity"));
+  EXPECT_TRUE(contains(told("1e-400"), "to 0.0"));
+  EXPECT_TRUE(contains(told("123456789.12345678901234"), "to 123456789.12345679"));
+  for (const char* kept : {"inf", "-Infinity", "nan", "0e400", "0.0000000000000000000", "0.10000000000000001",
+                           "1.7976931348623157e308", "2.2250738585072014e-308", "1234567890.1234567",
+                           "0.00000000000000000000012", "12000000.0000000000000000000", "1e300"}) {
+    EXPECT_EQ(told(kept), "") << kept;
+  }
+}
+
 TEST(CsvGuess, IsoDatesAndTimesBecomeDates) {
   const Table table = read(
       "d,t,z,m\n2024-01-31,2024-01-31T12:00:00,2024-01-31 12:00:00.250Z,2024-01-31\n?,,1970-01-01T01:00+01:00,x\n");
