@@ -126,13 +126,14 @@ void Session::hold(std::initializer_list<const Table*> tables, std::int64_t more
   held_ = names;
 }
 
-// Says of an error about memory which limit was given, what of it is in use, and what would do.
+// Says of an error about memory which limit was given, what of it is in use, and what is needed for the step that
+// failed: later steps may need more.
 std::string Session::memory_hint(const Error& error) const {
   if (error.code() != ErrorCode::out_of_memory || memory_limit_ == 0) return {};
   const std::int64_t held = memory_limit_ - run_.memory_limit;
   std::string text = fmt::format(" (--memory-limit {}", memory_limit_);
   if (held > 0) text += fmt::format(", of which {} holds {}", held_, held);
-  if (error.bytes() > 0) text += fmt::format("; {} would do", error.bytes() + held);
+  if (error.bytes() > 0) text += fmt::format("; at least {} is needed", error.bytes() + held);
   return text + ")";
 }
 

@@ -79,7 +79,7 @@ def test_options_and_tables_of_a_model_count_against_the_limit(tmp_path, n_optio
     tables = [("columns", 0, [doubles("x0", [])])] + [(f"t{i}", 0, []) for i in range(n_tables)]
     (tmp_path / "m.stope").write_bytes(model_bytes("pca", [(f"o{i}", "1") for i in range(n_options)], tables))
     peak, text = peak_of(["info", "m.stope", "--memory-limit", LIMIT], tmp_path, code=4)
-    assert "m.stope: the model's options, tables and columns need at least" in text and "would do" not in text
+    assert "m.stope: the model's options, tables and columns need at least" in text and "is needed" not in text
     assert peak < LIMIT + BEYOND_THE_LIMIT
 
 
@@ -96,7 +96,7 @@ def test_millions_of_blank_lines_before_the_first_record_take_no_memory(tmp_path
 def test_the_header_of_an_arff_file_counts_against_the_limit(tmp_path, attributes):
     (tmp_path / "t.arff").write_text(f"@relation x\n{attributes}@data\n")
     peak, text = peak_of(["info", "t.arff", "--memory-limit", "20MB"], tmp_path, code=4)
-    assert "t.arff: its attributes and their values need at least" in text and "would do" not in text
+    assert "t.arff: its attributes and their values need at least" in text and "is needed" not in text
     assert peak < 20_000_000 + BEYOND_THE_LIMIT / 2
 
 

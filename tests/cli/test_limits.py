@@ -58,7 +58,7 @@ def test_many_groups_and_classes_keep_the_limit(many, words):
 def test_statistics_of_more_groups_than_the_limit_has_room_for_are_refused_before_the_work(many):
     peak, text = peak_of(["stats", "t.csv", "--by", "g", "-o", "x.csv", "--memory-limit", "8MB"], many, code=4)
     found = re.search(r"the statistics of \d+ classes of 4 columns need (\d+) bytes, but the memory limit leaves (\d+) "
-                      r"\(--memory-limit 8000000, of which t\.csv holds (\d+); (\d+) would do\)", text)
+                      r"\(--memory-limit 8000000, of which t\.csv holds (\d+); at least (\d+) is needed\)", text)
     assert found, text
     need, left, held, would_do = map(int, found.groups())
     assert left == 8_000_000 - held and would_do == need + held
@@ -161,7 +161,7 @@ def test_a_tree_model_with_very_many_counts_is_refused(many):
 def test_the_names_of_numbers_count_against_the_limit(tmp_path, words):
     np.save(tmp_path / "t.npy", np.random.default_rng(1).normal(size=(300_000, 2)))
     peak, text = peak_of([*words, "--memory-limit", "20MB"], tmp_path, code=4)
-    assert "t.npy: the values of column '1' need at least" in text and "would do" not in text
+    assert "t.npy: the values of column '1' need at least" in text and "is needed" not in text
     assert peak < 20_000_000 + BEYOND_THE_LIMIT / 2
 
 
@@ -169,7 +169,7 @@ def test_a_model_in_use_counts_against_the_limit(tmp_path):
     np.save(tmp_path / "wide.npy", np.zeros((20, 50_000), np.float32))
     run("knn", "wide.npy", "--model-out", "m.stope", cwd=tmp_path)
     peak, text = peak_of(["predict", "m.stope", "wide.npy", "--memory-limit", "122MB", "-o", "k.csv"], tmp_path, code=4)
-    assert "of which m.stope holds" in text and "would do" not in text
+    assert "of which m.stope holds" in text and "is needed" not in text
     assert peak < 122_000_000 + BEYOND_THE_LIMIT
 
 
@@ -177,7 +177,7 @@ def test_a_refusal_promises_no_bytes_that_would_not_do(tmp_path):
     np.save(tmp_path / "wide.npy", np.zeros((20, 50_000), np.float32))
     for limit in ("40MB", "62MB", "80MB"):
         _, text = peak_of(["knn", "wide.npy", "wide.npy", "--memory-limit", limit], tmp_path, code=4)
-        assert "bytes" in text and "would do" not in text
+        assert "bytes" in text and "is needed" not in text
 
 
 def test_a_refusal_to_expand_a_file_needs_more_than_the_limit_leaves(tmp_path):
