@@ -47,7 +47,8 @@ class Classify : public Command {
       return;
     }
     const Column& classes = *column_of(job.model.train, Role::label);
-    ClassOutput out(job.file, arguments_.output.format, job.test, classes.values, with_confidences_, label);
+    ClassOutput out(session.run(), job.file, arguments_.output.format, job.test, classes.values, with_confidences_,
+                    label);
     VoteOptions vote = job.model.vote();
     vote.confidences = with_confidences_ ? Confidences::all : Confidences::none;
     const SearchReport report =

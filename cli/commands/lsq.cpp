@@ -130,7 +130,7 @@ class Lsq : public Command {
     });
     const Table table = read(session);
     const std::vector<double> predicted = session.timed("predict", [&] { return model.predict(table, session.run()); });
-    write_predictions(file, table, predicted);
+    write_predictions(session.run(), file, table, predicted);
     const std::int64_t label = table.find(Role::label);
     if (label < 0) return;
     const Column& column = table.columns[static_cast<std::size_t>(label)];
@@ -141,9 +141,9 @@ class Lsq : public Command {
     report_scores(session, score_against(column, predicted));
   }
 
-  void write_predictions(std::optional<OutputFile>& file, const Table& table,
+  void write_predictions(const RunOptions& run, std::optional<OutputFile>& file, const Table& table,
                          const std::vector<double>& predicted) const {
-    PredictionWriter out(file, output_.format, table, {"prediction"});
+    PredictionWriter out(run, file, output_.format, table, {"prediction"});
     for (std::size_t row = 0; row < predicted.size(); ++row) {
       out.row(static_cast<std::int64_t>(row), [&](RecordWriter& csv) { csv.number(predicted[row]); });
     }

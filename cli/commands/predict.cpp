@@ -136,7 +136,7 @@ class Predict : public Command {
     const auto* const tree = std::get_if<DecisionTree>(&predictor.model().fitted);
     const bool explain = common.explain && tree != nullptr;
     const Column* const label = label_of(session, table, true);
-    ClassOutput out(file_, output_.format, table, predictor.classes(), with_confidences_, label,
+    ClassOutput out(session.run(), file_, output_.format, table, predictor.classes(), with_confidences_, label,
                     explain ? std::vector<std::string>{"rule", "because"} : std::vector<std::string>());
     session.timed(tree == nullptr ? "search" : "predict", [&] {
       if (explain) {
@@ -169,7 +169,7 @@ class Predict : public Command {
 
   void regress(Session& session, const Predictor& predictor, const Table& table) {
     const Column* const label = label_of(session, table, false);
-    NumberOutput out(file_, output_.format, table, label);
+    NumberOutput out(session.run(), file_, output_.format, table, label);
     const bool searches = std::holds_alternative<NeighborsModel>(predictor.model().fitted);
     session.timed(searches ? "search" : "predict", [&] {
       if (const auto report = predictor.regress(table, session.run(), std::ref(out))) session.note_plan(*report);

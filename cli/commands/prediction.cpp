@@ -112,9 +112,9 @@ void save_neighbors(Session& session, PredictionArguments& arguments, Prediction
   commit_files(session, {&job.file, &arguments.model.file});
 }
 
-PredictionWriter::PredictionWriter(std::optional<OutputFile>& file, const std::string& format, const Table& test,
-                                   const std::vector<std::string>& names)
-    : id_(column_of(test, Role::id)) {
+PredictionWriter::PredictionWriter(const RunOptions& run, std::optional<OutputFile>& file, const std::string& format,
+                                   const Table& test, const std::vector<std::string>& names)
+    : run_(run), n_rows_(test.n_rows), n_cells_(1 + std::ssize(names)), id_(column_of(test, Role::id)) {
   if (!file) return;
   csv_.emplace(*file, format).text("row");
   for (const std::string& name : names) csv_->text(name);
@@ -124,8 +124,14 @@ PredictionWriter::PredictionWriter(std::optional<OutputFile>& file, const std::s
 
 void PredictionWriter::end_row(std::int64_t row) {
   if (!csv_) return;
+  constexpr std::int64_t kCells = std::int64_t{1} << 21;  // some tenths of a second
   if (id_ != nullptr) csv_->cell(*id_, row);
   csv_->end_row();
+  untold_ += n_cells_;
+  if (untold_ < kCells) return;
+  untold_ = 0;
+  run_.cancel.check();
+  if (run_.progress) run_.progress("write", row + 1, n_rows_);
 }
 
 void PredictionWriter::flush() {
@@ -143,13 +149,13 @@ std::vector<std::string> names_of(const Values& classes, const std::vector<std::
 
 }  // namespace
 
-ClassOutput::ClassOutput(std::optional<OutputFile>& file, const std::string& format, const Table& test,
-                         const Values& classes, bool with_confidences, const Column* label,
+ClassOutput::ClassOutput(const RunOptions& run, std::optional<OutputFile>& file, const std::string& format,
+                         const Table& test, const Values& classes, bool with_confidences, const Column* label,
                          const std::vector<std::string>& more)
     : label_(label),
       classes_(classes),
       with_confidences_(with_confidences),
-      out_(file, format, test, names_of(with_confidences ? classes : Values(), more)) {}
+      out_(run, file, format, test, names_of(with_confidences ? classes : Values(), more)) {}
 
 void ClassOutput::write(RecordWriter& csv, const Classification& block, std::size_t i) const {
   const std::int32_t code = block.codes[i];
@@ -166,9 +172,9 @@ void ClassOutput::report(Session& session) {
   if (scores_) report_scores(session, *std::move(scores_));
 }
 
-NumberOutput::NumberOutput(std::optional<OutputFile>& file, const std::string& format, const Table& test,
-                           const Column* label)
-    : label_(label), out_(file, format, test, {"prediction"}) {}
+NumberOutput::NumberOutput(const RunOptions& run, std::optional<OutputFile>& file, const std::string& format,
+                           const Table& test, const Column* label)
+    : label_(label), out_(run, file, format, test, {"prediction"}) {}
 
 void NumberOutput::operator()(std::int64_t first_row, std::span<const double> block) {
   for (std::size_t i = 0; i < block.size(); ++i) {

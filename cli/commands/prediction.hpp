@@ -59,10 +59,10 @@ const Column* label_to_score(Session& session, const PredictionJob& job, ValueTy
 void note_prediction(Session& session, const PredictionArguments& arguments, const SearchReport& report);
 
 /// Writes the output, if there is one, row by row: the row's number, its cells under `names`, and its id if the test
-/// table has an id column. `format` is that of --output-format.
+/// table has an id column. `format` is that of --output-format. Tells `run`, which outlives it, of long writing.
 class PredictionWriter {
  public:
-  PredictionWriter(std::optional<OutputFile>& file, const std::string& format, const Table& test,
+  PredictionWriter(const RunOptions& run, std::optional<OutputFile>& file, const std::string& format, const Table& test,
                    const std::vector<std::string>& names);
 
   /// `cells` writes the cells under the names.
@@ -79,6 +79,9 @@ class PredictionWriter {
  private:
   void end_row(std::int64_t row);
 
+  const RunOptions& run_;
+  std::int64_t n_rows_, n_cells_;  // all rows; cells of one
+  std::int64_t untold_ = 0;        // cells
   const Column* id_ = nullptr;
   std::optional<RecordWriter> csv_;
 };
@@ -87,8 +90,9 @@ class PredictionWriter {
 class ClassOutput {
  public:
   /// `more` names columns behind those of the classes; `cells` of row() fills them.
-  ClassOutput(std::optional<OutputFile>& file, const std::string& format, const Table& test, const Values& classes,
-              bool with_confidences, const Column* label, const std::vector<std::string>& more = {});
+  ClassOutput(const RunOptions& run, std::optional<OutputFile>& file, const std::string& format, const Table& test,
+              const Values& classes, bool with_confidences, const Column* label,
+              const std::vector<std::string>& more = {});
 
   void operator()(std::int64_t first_row, const Classification& block) {
     for (std::size_t i = 0; i < block.codes.size(); ++i) row(first_row, block, i, [](RecordWriter&) {});
@@ -121,7 +125,8 @@ class ClassOutput {
 /// Writes numbers as they are predicted, and keeps them for the scores.
 class NumberOutput {
  public:
-  NumberOutput(std::optional<OutputFile>& file, const std::string& format, const Table& test, const Column* label);
+  NumberOutput(const RunOptions& run, std::optional<OutputFile>& file, const std::string& format, const Table& test,
+               const Column* label);
   void operator()(std::int64_t first_row, std::span<const double> block);
   void flush() { out_.flush(); }
   void report(Session& session) const;

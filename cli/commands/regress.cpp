@@ -38,7 +38,7 @@ class Regress : public Command {
       save_neighbors(session, arguments_, job);
       return;
     }
-    NumberOutput out(job.file, arguments_.output.format, job.test, label);
+    NumberOutput out(session.run(), job.file, arguments_.output.format, job.test, label);
     const SearchReport report = session.timed(
         "search", [&] { return regressor.predict(job.test, job.model.vote(), session.run(), std::ref(out)); });
     out.flush();

@@ -26,6 +26,7 @@ def box(tmp_path_factory):
                                       ("wide", "blobs", 300, 1500), ("linear", "linear", 60, 20000)]:
         run("gen", kind, columns, rows, "-o", folder / f"{name}.csv")
     run("gen", 3000, 3000, "-o", folder / "matrix.gram")
+    (folder / "ids.csv").write_text("a,y\n" + "".join(f"{i},c{i}\n" for i in range(2600)))
     run("tree", "few.csv", "--target", "class", "--model-out", "tree.stope", "-o", "tree.json", cwd=folder)
     run("convert", "blobs.csv", "blobs.csv.gz", cwd=folder)
     run("convert", "linear.csv", "linear.npy", cwd=folder)
@@ -110,6 +111,7 @@ def test_the_line_appears_and_moves(box, name):
 @pytest.mark.parametrize("command", [
     ("convert", "many.csv", "o.json"),
     ("pairwise", "few.csv", "few.csv", "-k", "40", "-o", "o.csv"),
+    ("classify", "ids.csv", "ids.csv", "--target", "y", "-k", "1", "--proba", "-o", "o.csv"),
 ], ids=lambda command: command[0])
 def test_writing_rows_is_a_phase_that_moves(box, command):
     frames, drawn = frames_of(*command, cwd=box)
