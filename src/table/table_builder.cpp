@@ -107,6 +107,7 @@ class TableBuilder::Impl {
       block.used += part.n_rows;
       origin_.first_row += part.n_rows;
       array.n_rows -= part.n_rows;
+      if (array.n_rows == 0 || array.n_columns == 0) continue;  // there are no values further on
       array.data = static_cast<const char*>(array.data) + part.n_rows * array.row_stride * size_of(array.type);
     }
   }
