@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <limits>
 #include <optional>
 
@@ -169,12 +170,13 @@ class Info : public Command {
     commit_files(session, {&file});
   }
 
-  // A JSON file can hold cuts alone. If it holds none, the reader of tables knows better what it is.
+  // A JSON file can hold cuts alone. If it holds none, the reader of tables knows better what it is. A pipe gives its
+  // bytes only once.
   CutSet read_cuts_of(Session& session) const {
     try {
       return session.timed("read", [&] { return read_cuts(table_, session.run()); });
     } catch (const Error& cuts) {
-      if (cuts.code() != ErrorCode::invalid_data) throw;
+      if (cuts.code() != ErrorCode::invalid_data || !std::filesystem::is_regular_file(table_)) throw;
       try {
         tables_.read_first(table_, session);
       } catch (const Error& table) {

@@ -20,7 +20,7 @@ struct Interval {
 };
 
 // Numbers the classes of an interval from 0 on, in their order: a sum over them adds the same terms in the same order
-// as one over all classes, but for zeros. So an interval costs what its rows cost, however many classes there are.
+// as one over all classes, but for zeros. So an interval pays for the classes that it has, not for all.
 class PresentClasses {
  public:
   explicit PresentClasses(std::size_t n_classes) : number_(n_classes, kAbsent) {}

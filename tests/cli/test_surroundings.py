@@ -145,6 +145,14 @@ def test_a_signal_that_the_caller_ignores_stays_ignored(tmp_path, name):
     assert child.wait(timeout=60) == 130
 
 
+def test_a_pipe_whose_name_promises_cuts_is_opened_once(box):
+    os.mkfifo(box / "pipe.json")
+    child = subprocess.Popen([program.PROGRAM, "info", "pipe.json"], cwd=box, stderr=subprocess.PIPE, env=program.environment())
+    (box / "pipe.json").write_text('[{"a": 1}]')
+    _, err = child.communicate(timeout=20)
+    assert child.returncode == 3 and b"pipe.json" in err
+
+
 def test_a_signal_ends_the_wait_for_the_reader_of_a_pipe(box):
     os.mkfifo(box / "pipe")
     child = subprocess.Popen([program.PROGRAM, "convert", "t.csv", "-o", "pipe", "--output-format", "csv"], cwd=box,
