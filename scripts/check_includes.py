@@ -26,6 +26,7 @@ MAY_USE = {
     "predict": {"base", "table", "device", "stats", "normalize", "knn", "gram", "discretize", "tree"},
     "eval": {"base", "table", "device", "stats", "normalize", "knn", "gram", "discretize", "tree", "predict"},
     "model": {"base", "table", "io", "device", "stats", "normalize", "knn", "gram", "discretize", "tree", "predict"},
+    "capi": {"base", "table", "io", "device", "stats", "normalize", "knn", "gram", "discretize", "tree", "predict", "eval", "model"},
 }
 
 # Module with rooms -> room -> the rooms it may use besides itself, in the order in which they build on each other. A
@@ -63,7 +64,7 @@ PUBLIC_PREFIX = {"knn": "knn"}  # a public header that had to be split: stope/kn
 
 # Libraries of others, by the folder or file an include names, and the places that may use them.
 THIRD_PARTY = {
-    "zlib.h": {"io"}, "zstd.h": {"io"}, "nlohmann/": {"io", "model", "cli"}, "CLI/": {"cli"}, "fmt/": {"cli"},
+    "zlib.h": {"io"}, "zstd.h": {"io"}, "nlohmann/": {"io", "model", "cli", "capi"}, "CLI/": {"cli"}, "fmt/": {"cli"},
     "Eigen/": {"gram"},
 }
 CUDA = re.compile(r"^(cuda|cub/|thrust/|cutlass/|cute/|mma\.h|cooperative_groups|nvtx3/|curand|cublas|device_launch)")
