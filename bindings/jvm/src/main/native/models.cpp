@@ -17,6 +17,23 @@ jlong compute(JNIEnv* env, jclass, jbyteArray job, jlong table, jlong other, jlo
     return number_of(result);
   });
 }
+void pairwise_distances(JNIEnv* env, jclass, jlong table, jlong other, jlong options, jlong run, jint n_rows,
+                        jint n_columns, jdoubleArray to) {
+  guarded(env, [&] {
+    const std::size_t n = product(env, n_rows, n_columns);
+    if (to == nullptr || static_cast<std::size_t>(env->GetArrayLength(to)) != n) {
+      refuse(env, "the array does not have one entry for each pair of rows");
+    }
+    const auto values = uninitialized<double>(n);
+    const stope_array out = row_major(values.get(), n_rows, n_columns);
+    Outcome outcome(env);
+    outcome.require(stope_pairwise_distances(from<stope_table>(table), from<stope_table>(other),
+                                             from<stope_options>(options), from<stope_run>(run), &out,
+                                             outcome.error()));
+    env->SetDoubleArrayRegion(to, 0, static_cast<jsize>(n), values.get());
+    check(env);
+  });
+}
 jlong fit(JNIEnv* env, jclass, jbyteArray kind, jlong train, jlong options, jlong run) {
   return guarded(env, [&] {
     const std::string name = text_of(env, kind);
@@ -38,6 +55,11 @@ jlong apply(JNIEnv* env, jclass, jlong model, jlong rows, jlong options, jlong r
 }
 jbyteArray model_info(JNIEnv* env, jclass, jlong model) {
   return guarded(env, [&] { return bytes_of(env, stope_model_info(from<stope_model>(model))); });
+}
+jbyteArray model_text(JNIEnv* env, jclass, jlong model, jbyteArray format) {
+  return guarded(env, [&] {
+    return bytes_of(env, stope_model_text(from<stope_model>(model), text_of(env, format).c_str()));
+  });
 }
 jlong model_table(JNIEnv* env, jclass, jlong model, jbyteArray part) {
   return guarded(env, [&] {
@@ -112,9 +134,11 @@ void model_release_devices(JNIEnv* env, jclass, jlong model) {
 
 const std::array kFunctions = {
     native("compute", "([BJJJJ)J", &compute),
+    native("pairwiseDistances", "(JJJJII[D)V", &pairwise_distances),
     native("fit", "([BJJJ)J", &fit),
     native("apply", "(JJJJ)J", &apply),
     native("modelInfo", "(J)[B", &model_info),
+    native("modelText", "(J[B)[B", &model_text),
     native("modelTable", "(J[B)J", &model_table),
     native("modelBytes", "(J)[B", &model_bytes),
     native("modelOfBytes", "([BJ)J", &model_of_bytes),

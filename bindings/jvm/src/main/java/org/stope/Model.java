@@ -118,9 +118,30 @@ public final class Model extends NativeObject {
   }
 
   /**
-   * Gives a part of the model.
+   * Spells a tree.
    *
-   * @param part "components", "coefficients", "cuts", or of a tree "attributes", "values", "classes", "nodes", "counts"
+   * @param format "text", "json", "dot", "svg" or "rules"
+   * @return the text
+   * @throws StopeException INVALID_ARGUMENT if the model is no tree, or for another format
+   */
+  public String text(String format) {
+    byte[] name = Text.utf8(format, "format");
+    try (Call call = Call.brief()) {
+      byte[] text = Native.modelText(call.use(this, "model"), name);
+      if (text == null) {
+        throw new StopeException(
+            StopeException.Code.INVALID_ARGUMENT,
+            "the model has no text as '" + format + "': trees have text, json, dot, svg and rules",
+            "format");
+      }
+      return Text.string(text);
+    }
+  }
+
+  /**
+   * Gives a part of the model, by its name in docs/formats/models.md.
+   *
+   * @param part "train", "components", "coefficients", "cuts", "nodes" and others; {@link #info()} lists them
    * @return a table
    * @throws StopeException INVALID_ARGUMENT if the model has no such part
    */

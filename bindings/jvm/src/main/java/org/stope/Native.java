@@ -99,11 +99,17 @@ final class Native {
   // ---- jobs and models ----
   static native long compute(byte[] job, long table, long other, long options, long run);
 
+  /** Fills {@code rowCount * columnCount} distances, row-major. */
+  static native void pairwiseDistances(
+      long table, long other, long options, long run, int rowCount, int columnCount, double[] to);
+
   static native long fit(byte[] kind, long train, long options, long run);
 
   static native long apply(long model, long rows, long options, long run);
 
   static native byte[] modelInfo(long model);
+
+  static native byte[] modelText(long model, byte[] format);
 
   static native long modelTable(long model, byte[] part);
 
