@@ -4,7 +4,8 @@
   check_exports.py LIBRARY [--list]
 
 A symbol of namespace stope must be named in a public header; what lies in an internal namespace, which has the name of a
-folder of src/, must not be exported. Instantiations of the standard library's templates, which are weak, are not counted.
+folder of src/, must not be exported. The functions of include/stope/stope.h must all be there, and no other C symbol.
+Instantiations of the standard library's templates, which are weak, are not counted.
 """
 import argparse
 import pathlib
@@ -28,8 +29,10 @@ def exported(library):
         yield kind, symbol.split("@")[0]
 
 
-def problem(kind, symbol, names, internal):
+def problem(kind, symbol, names, internal, c_functions):
     """Why a symbol must not be exported; empty if it may."""
+    if symbol in c_functions:
+        return ""
     found = NAME.match(symbol)
     if not found:
         if OPERATOR.match(symbol):
@@ -49,19 +52,23 @@ def main():
     text = "".join(path.read_text() for path in (ROOT / "include" / "stope").glob("*.hpp"))
     names = set(re.findall(r"\w+", re.sub(r"//.*", "", text)))
     internal = {path.name for path in (ROOT / "src").iterdir() if path.is_dir()} | {"environment", "fault", "checked", "simd", "math"}
+    c_functions = set(re.findall(r"^STOPE_API .*?\b(stope_\w+)\(", (ROOT / "include/stope/stope.h").read_text(), re.M))
     symbols = list(exported(arguments.library))
-    wrong = [(symbol, why) for kind, symbol in symbols if (why := problem(kind, symbol, names, internal))]
+    wrong = [(symbol, why) for kind, symbol in symbols if (why := problem(kind, symbol, names, internal, c_functions))]
+    absent = c_functions - {symbol for _, symbol in symbols}
     ours = [symbol for _, symbol in symbols if NAME.match(symbol)]
     if arguments.list:
         print(subprocess.run(["c++filt"], input="\n".join(ours), capture_output=True, text=True, check=True).stdout, end="")
     demangled = subprocess.run(["c++filt"], input="\n".join(symbol for symbol, _ in wrong), capture_output=True, text=True, check=True)
     for line, (_, why) in zip(demangled.stdout.splitlines(), wrong):
         print(f"{line} {why}", file=sys.stderr)
+    if absent:
+        sys.exit(f"{arguments.library} lacks {', '.join(sorted(absent))} of stope.h")
     if not ours:
         sys.exit(f"{arguments.library} exports nothing of namespace stope")
     if wrong:
         sys.exit(f"{len(wrong)} symbols should not be exported")
-    print(f"{len(ours)} symbols of the API, {len(symbols) - len(ours)} instantiations of templates")
+    print(f"{len(ours)} symbols of the C++ API, {len(c_functions)} of the C ABI, {len(symbols) - len(ours) - len(c_functions)} instantiations of templates")
 
 
 if __name__ == "__main__":

@@ -26,6 +26,7 @@ MAY_USE = {
     "predict": {"base", "table", "device", "stats", "normalize", "knn", "gram", "discretize", "tree"},
     "eval": {"base", "table", "device", "stats", "normalize", "knn", "gram", "discretize", "tree", "predict"},
     "model": {"base", "table", "io", "device", "stats", "normalize", "knn", "gram", "discretize", "tree", "predict"},
+    "capi": {"base", "table", "io", "device", "stats", "normalize", "knn", "gram", "discretize", "tree", "predict", "eval", "model"},
 }
 
 # Module with rooms -> room -> the rooms it may use besides itself, in the order in which they build on each other. A
@@ -63,7 +64,7 @@ PUBLIC_PREFIX = {"knn": "knn"}  # a public header that had to be split: stope/kn
 
 # Libraries of others, by the folder or file an include names, and the places that may use them.
 THIRD_PARTY = {
-    "zlib.h": {"io"}, "zstd.h": {"io"}, "nlohmann/": {"io", "model", "cli"}, "CLI/": {"cli"}, "fmt/": {"cli"},
+    "zlib.h": {"io"}, "zstd.h": {"io"}, "nlohmann/": {"io", "model", "cli", "capi"}, "CLI/": {"cli"}, "fmt/": {"cli"},
     "Eigen/": {"gram"},
 }
 CUDA = re.compile(r"^(cuda|cub/|thrust/|cutlass/|cute/|mma\.h|cooperative_groups|nvtx3/|curand|cublas|device_launch)")
@@ -78,6 +79,9 @@ variant vector version""".split())
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 SUFFIXES = {".hpp", ".cpp", ".h", ".cu", ".cuh", ".inl"}
+C_HEADER = "stope.h"  # the C ABI is one header of C99
+C_STANDARD = {"stddef.h", "stdint.h"}
+MAX_C_LINES = 400
 MAX_PUBLIC_LINES = 200
 MAX_LINES = 500
 
@@ -103,12 +107,16 @@ def owner(target, root):
     """The module a header of the project belongs to."""
     parts = target.relative_to(root).parts
     if parts[0] == "include":
+        if parts[-1] == C_HEADER:
+            return "capi"
         stem = pathlib.PurePath(parts[-1]).stem
         return PUBLIC.get(stem) or PUBLIC_PREFIX.get(stem.split("_")[0])
     return parts[1] if parts[0] == "src" else parts[0]
 
 
-def check_public(name, bracket, target, root):
+def check_public(name, bracket, target, root, path):
+    if path.name == C_HEADER:
+        return None if bracket == "<" and name in C_STANDARD else f"{C_HEADER} includes only {', '.join(sorted(C_STANDARD))}, not {name}"
     if bracket == "<":
         return None if name in STD else f"public headers include only std and stope/, not <{name}>"
     if target is None or not target.is_relative_to(root / "include"):
@@ -180,7 +188,7 @@ def check_file(path, root):
             continue
         target = resolve(name, path, root) if bracket == '"' else None
         if public:
-            problem = check_public(name, bracket, target, root)
+            problem = check_public(name, bracket, target, root, path)
         elif bracket == "<":
             problem = check_third_party(name, place)
         elif target is None:
@@ -194,7 +202,7 @@ def check_file(path, root):
 def check_length(path, root):
     """A message (line, text) about a file that is too long, in any folder."""
     length = len(path.read_text(encoding="utf-8").splitlines())
-    limit = MAX_PUBLIC_LINES if path.relative_to(root).parts[0] == "include" else MAX_LINES
+    limit = MAX_LINES if path.relative_to(root).parts[0] != "include" else MAX_C_LINES if path.name == C_HEADER else MAX_PUBLIC_LINES
     if length > limit:
         yield length, f"{length} lines, at most {limit}: split it by idea"
 
@@ -234,6 +242,9 @@ def self_test():
         ("include/stope/knn.hpp", '#include "base/checked.hpp"\n', "public headers include only std"),
         ("include/stope/table.hpp", "\n" * 201, "201 lines, at most 200"),
         ("include/stope/odd.hpp", "\n", None),
+        ("include/stope/stope.h", "#include <stdint.h>\n#include <string>\n", "includes only stddef.h, stdint.h"),
+        ("src/capi/uses.hpp", '#include "stope/stope.h"\n#include "stope/knn.hpp"\n', None),
+        ("src/knn/c_abi.hpp", '#include "stope/stope.h"\n', "knn may not use capi"),
         ("src/base/checked.hpp", '#include "stope/error.hpp"\n', None),
         ("src/base/up.cpp", '#include "table/columns.hpp"\n', "base may not use table"),
         ("src/base/public_up.cpp", '#include "stope/io.hpp"\n', "base may not use io"),

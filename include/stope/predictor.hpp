@@ -4,10 +4,12 @@
 //   if (predictor.gives() == Predictor::Gives::classes) predictor.classify(table);
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -59,6 +61,14 @@ class Predictor {
   /// The names of the classes, in the order of confidences; empty for a model that gives no classes.
   const Values& classes() const;
 
+  /// k-NN: the fitted index, whatever the label. It finds neighbours of rows that normalized() has prepared.
+  const KnnIndex& index() const;
+  /// k-NN: the table as the index takes its rows; the same table where the model has no normalisation.
+  Table normalized(const Table& table, const RunOptions& run = {}) const;
+  /// k-NN: the same model with another k and other weights of votes. Nothing is fitted again. Throws invalid_argument
+  /// for a k below 1.
+  Predictor with_vote(std::int64_t n_neighbors, VoteWeights weights) const;
+
   /// k-NN classifiers and trees. `report` tells how a search ran; models that do not search leave it as it is.
   Classification classify(const Table& table, const RunOptions& run = {}, SearchReport* report = nullptr) const;
   /// k-NN regressors and least squares.
@@ -77,6 +87,7 @@ class Predictor {
 
  private:
   struct Ready;
+  explicit Predictor(std::shared_ptr<const Ready> ready) : ready_(std::move(ready)) {}
   std::shared_ptr<const Ready> ready_;
 };
 

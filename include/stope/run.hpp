@@ -20,6 +20,8 @@ class CancelToken {
   CancelToken() : flag_(std::make_shared<std::atomic<bool>>(false)) {}
   void cancel() const noexcept { flag_->store(true, std::memory_order_relaxed); }
   bool cancelled() const noexcept { return flag_->load(std::memory_order_relaxed); }
+  /// Takes cancel() back, so that the token serves another job. Jobs under way may miss the cancel().
+  void reset() const noexcept { flag_->store(false, std::memory_order_relaxed); }
   /// Throws Error{cancelled} if cancel() was called.
   void check() const;
 

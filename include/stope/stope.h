@@ -2,19 +2,17 @@
  * stope_error, which says its own.
  *
  *   Handles   A handle is a number in the clothes of a pointer, and is never followed. A handle that was freed, or that
- *             stope has not made, is refused: STOPE_INVALID_ARGUMENT, or the answer that a function states. Freeing NULL
- *             does nothing. Tables and models never change once they are made, so that several threads may use one at
- *             once, and one may free it while another still uses it. A run, a builder and a set of options belong to one
- *             thread at a time. stope_run_cancel() and stope_run_progress() may be called from any thread at any time,
- *             and stope_run_cancel() from a signal handler, too.
- *   Options   Options have the names of the command line and of Python: "n_neighbors", "metric", "metric.p". An option
- *             that is not set has the core's default. stope_describe_options() lists them.
- *   Errors    Every function that can fail returns a stope_code and fills *error; error may be NULL. Where it fails,
- *             *out becomes NULL. There is no thread-local state.
- *   Text      UTF-8, ended by NUL. What a function returns lives as long as its handle, unless it says otherwise.
- *   Arrow     An Arrow structure is moved in: its release is called when the last table that shares its buffers goes,
- *             and also where the call fails.
- *   Results   They are tables, and leave by the same interfaces. Hot paths write to arrays of the caller.
+ *             stope has not made, is refused: STOPE_INVALID_ARGUMENT, or the answer that a function states. Freeing
+ * NULL does nothing. Tables and models never change once they are made, so that several threads may use one at once,
+ * and one may free it while another still uses it. A run, a builder and a set of options belong to one thread at a
+ * time. stope_run_cancel() and stope_run_progress() may be called from any thread at any time, and stope_run_cancel()
+ * from a signal handler, too. Options   Options have the names of the command line and of Python: "n_neighbors",
+ * "metric", "metric.p". An option that is not set has the core's default. stope_describe_options() lists them. Errors
+ * Every function that can fail returns a stope_code and fills *error; error may be NULL. Where it fails, *out becomes
+ * NULL. There is no thread-local state. Text      UTF-8, ended by NUL. What a function returns lives as long as its
+ * handle, unless it says otherwise. Arrow     An Arrow structure is moved in: its release is called when the last table
+ * that shares its buffers goes, and also where the call fails. Results   They are tables, and leave by the same
+ * interfaces. Hot paths write to arrays of the caller.
  *
  * stope_abi() says which version is loaded. A function never changes its meaning within one major version, which is the
  * number of the shared object; a minor version adds functions. */
@@ -52,23 +50,24 @@ enum {
   STOPE_DEVICE_UNAVAILABLE = 5, /* the back end that was asked for is not available */
   STOPE_DEVICE_LOST = 6,        /* a GPU failed in the middle of a job */
   STOPE_CANCELLED = 7,
-  STOPE_IO = 8,                 /* the operating system refused to open, read, write or rename */
-  STOPE_INTERNAL = 9            /* a defect of stope */
+  STOPE_IO = 8,      /* the operating system refused to open, read, write or rename */
+  STOPE_INTERNAL = 9 /* a defect of stope */
 };
 
 typedef struct stope_error {
-  uint32_t size;       /* in: sizeof(stope_error) as the caller was compiled with; no byte beyond it is written */
+  uint32_t size; /* in: sizeof(stope_error) as the caller was compiled with; no byte beyond it is written */
   stope_code code;
-  int64_t line;        /* of a file, from 1; 0 = not known */
-  int64_t column;      /* byte of the line, from 1; 0 = not known */
-  int64_t row;         /* of a table, from 0; -1 = not known */
-  int64_t bytes;       /* out of memory: a limit that would do, as far as is known; -1 = not known */
-  char option[64];     /* the option or argument that is wrong; "" = none */
-  char feature[256];   /* the column concerned, cut to what fits; "" = none */
-  char message[1024];  /* one sentence: "file:line:column: what is wrong", cut to what fits */
+  int64_t line;       /* of a file, from 1; 0 = not known */
+  int64_t column;     /* byte of the line, from 1; 0 = not known */
+  int64_t row;        /* of a table, from 0; -1 = not known */
+  int64_t bytes;      /* out of memory: a limit that would do, as far as is known; -1 = not known */
+  char option[64];    /* the option or argument that is wrong; "" = none */
+  char feature[256];  /* the column concerned, cut to what fits; "" = none */
+  char message[1024]; /* one sentence: "file:line:column: what is wrong", cut to what fits */
 } stope_error;
 
-/* ---- a run: threads, memory, device; progress, cancellation; what happened ---------------------------------------- */
+/* ---- a run: threads, memory, device; progress, cancellation; what happened ----------------------------------------
+ */
 
 typedef struct stope_run stope_run;
 
@@ -79,8 +78,8 @@ STOPE_API stope_code stope_run_set(stope_run* run, const char* name, const char*
 STOPE_API void stope_run_cancel(stope_run* run);
 /* The run can be used again: it is no longer cancelled, and has no report and no warnings. */
 STOPE_API stope_code stope_run_reset(stope_run* run, stope_error* error);
-/* 1 while a job runs, 0 if none does, -1 for what is no run. `phase` takes a name of at most 31 bytes; `done` and `total`
- * are in the phase's own unit, and total is 0 if it is not known. Each may be NULL. */
+/* 1 while a job runs, 0 if none does, -1 for what is no run. `phase` takes a name of at most 31 bytes; `done` and
+ * `total` are in the phase's own unit, and total is 0 if it is not known. Each may be NULL. */
 STOPE_API int32_t stope_run_progress(stope_run* run, char phase[32], int64_t* done, int64_t* total);
 /* The report of the run's last job as one JSON object ("{}" before the first), and all warnings since the last reset as
  * a JSON list of {"code", "text"}. Both live until the run is used again. NULL for what is no run, and while a job
@@ -92,7 +91,8 @@ STOPE_API void stope_run_free(stope_run* run);
 /* In every function below `run` may be NULL: then a run with defaults, which nobody can ask, does the work. A run does
  * one job at a time; a second one is refused. */
 
-/* ---- options of a job --------------------------------------------------------------------------------------------- */
+/* ---- options of a job ---------------------------------------------------------------------------------------------
+ */
 
 typedef struct stope_options stope_options;
 
@@ -101,8 +101,8 @@ STOPE_API stope_code stope_options_new(stope_options** out, stope_error* error);
  * job that gets them. Setting a name again replaces its value; a NULL value takes the name back. */
 STOPE_API stope_code stope_options_set(stope_options* options, const char* name, const char* value, stope_error* error);
 /* For "feature_weights": one number a feature. */
-STOPE_API stope_code stope_options_set_doubles(stope_options* options, const char* name, const double* values, int64_t n,
-                                               stope_error* error);
+STOPE_API stope_code stope_options_set_doubles(stope_options* options, const char* name, const double* values,
+                                               int64_t n, stope_error* error);
 STOPE_API void stope_options_free(stope_options* options);
 /* The options of a job, or of a kind of model, or of "read" and "apply", as a JSON list of {"name", "type", "default",
  * "choices", "help"}. NULL if there is no such job. Lives until the process ends. */
@@ -110,7 +110,8 @@ STOPE_API const char* stope_describe_options(const char* job);
 
 /* In every function below `options` may be NULL: no option is set. */
 
-/* ---- plain arrays ------------------------------------------------------------------------------------------------- */
+/* ---- plain arrays -------------------------------------------------------------------------------------------------
+ */
 
 enum {
   STOPE_FLOAT64 = 0,
@@ -125,8 +126,8 @@ enum {
   STOPE_BOOLEAN = 9 /* one byte, 0 or 1 */
 };
 
-/* Element (r, c) is at data + r * row_stride + c * column_stride. Strides are in bytes, multiples of the element's size,
- * and may be negative. In floating-point arrays NaN is missing. */
+/* Element (r, c) is at data + r * row_stride + c * column_stride. Strides are in bytes, multiples of the element's
+ * size, and may be negative. In floating-point arrays NaN is missing. */
 typedef struct stope_array {
   const void* data;
   int64_t n_rows, n_columns;
@@ -137,7 +138,8 @@ typedef struct stope_array {
   void* reserved; /* NULL */
 } stope_array;
 
-/* ---- tables ------------------------------------------------------------------------------------------------------- */
+/* ---- tables -------------------------------------------------------------------------------------------------------
+ */
 
 struct ArrowSchema;
 struct ArrowArray;
@@ -149,17 +151,17 @@ enum { STOPE_REGULAR = 0, STOPE_LABEL = 1, STOPE_ID = 2, STOPE_WEIGHT = 3, STOPE
 
 /* Options: "target", "id", "sample_weight", "target_is_nominal", "ignore", "nominal", "numeric", "memory" ("shared":
  * nobody changes the buffers while the table lives; "copied"). */
-STOPE_API stope_code stope_table_from_arrow(struct ArrowArrayStream* stream, const stope_options* options, stope_run* run,
-                                            stope_table** out, stope_error* error);
+STOPE_API stope_code stope_table_from_arrow(struct ArrowArrayStream* stream, const stope_options* options,
+                                            stope_run* run, stope_table** out, stope_error* error);
 STOPE_API stope_code stope_table_from_arrow_array(struct ArrowSchema* schema, struct ArrowArray* batch,
                                                   const stope_options* options, stope_run* run, stope_table** out,
                                                   stope_error* error);
 STOPE_API stope_code stope_table_from_arrow_device(struct ArrowSchema* schema, struct ArrowDeviceArray* batch,
                                                    const stope_options* options, stope_run* run, stope_table** out,
                                                    stope_error* error);
-/* A matrix of numeric columns; names NULL = x0, x1, ... With `release`, column-major float64 and float32 are shared: nobody
- * may change them, and release(context) is called once, from any thread, when nothing needs them, also where the call
- * fails. Without it the values are copied before the call returns. */
+/* A matrix of numeric columns; names NULL = x0, x1, ... With `release`, column-major float64 and float32 are shared:
+ * nobody may change them, and release(context) is called once, from any thread, when nothing needs them, also where the
+ * call fails. Without it the values are copied before the call returns. */
 STOPE_API stope_code stope_table_from_array(const stope_array* values, const char* const* names,
                                             void (*release)(void* context), void* context, stope_run* run,
                                             stope_table** out, stope_error* error);
@@ -172,9 +174,10 @@ typedef struct stope_builder stope_builder;
 typedef struct stope_model stope_model;
 
 /* n_rows_expected 0 = not known. */
-STOPE_API stope_code stope_builder_new(int64_t n_rows_expected, stope_run* run, stope_builder** out, stope_error* error);
-/* A builder whose columns are the features of a model, in the model's order and with the model's codes: what is built is
- * matched with the model without comparing a name or a value. */
+STOPE_API stope_code stope_builder_new(int64_t n_rows_expected, stope_run* run, stope_builder** out,
+                                       stope_error* error);
+/* A builder whose columns are the features of a model, in the model's order and with the model's codes: what is built
+ * is matched with the model without comparing a name or a value. */
 STOPE_API stope_code stope_builder_for_model(const stope_model* model, int64_t n_rows_expected, stope_run* run,
                                              stope_builder** out, stope_error* error);
 /* Adds a column, before the first rows. `type`: "real", "integer", "date", "nominal", "polynominal" or "binominal";
@@ -188,22 +191,23 @@ STOPE_API stope_code stope_builder_finish(stope_builder* builder, stope_table** 
 STOPE_API void stope_builder_free(stope_builder* builder);
 
 /* The same values with another role of one column. */
-STOPE_API stope_code stope_table_with_role(const stope_table* table, const char* column, int32_t role, stope_table** out,
-                                           stope_error* error);
+STOPE_API stope_code stope_table_with_role(const stope_table* table, const char* column, int32_t role,
+                                           stope_table** out, stope_error* error);
 /* -1 for what is no table. */
 STOPE_API int64_t stope_table_rows(const stope_table* table);
 STOPE_API int64_t stope_table_columns(const stope_table* table);
 /* A JSON list of {"name", "type", "role", "values"}, one a column. NULL for what is no table. */
 STOPE_API const char* stope_table_schema(const stope_table* table);
 /* Shares the table's memory, which lives as long as the consumer keeps the structures. Missing values become nulls. */
-STOPE_API stope_code stope_table_to_arrow(const stope_table* table, struct ArrowSchema* schema, struct ArrowArray* batch,
-                                          stope_error* error);
+STOPE_API stope_code stope_table_to_arrow(const stope_table* table, struct ArrowSchema* schema,
+                                          struct ArrowArray* batch, stope_error* error);
 /* Copies rows first, first + 1, ... of out->n_columns columns from `column` on into `out`: float64 or float32 take any
  * column (a nominal one gives its codes, and NaN for a missing value), int32 takes nominal ones (-1 = missing). */
 STOPE_API stope_code stope_table_copy(const stope_table* table, int64_t first, int64_t column, const stope_array* out,
                                       stope_error* error);
 /* Writes the format of the path's suffix. The file is absent, old or complete. */
-STOPE_API stope_code stope_table_to_file(const stope_table* table, const char* path, stope_run* run, stope_error* error);
+STOPE_API stope_code stope_table_to_file(const stope_table* table, const char* path, stope_run* run,
+                                         stope_error* error);
 STOPE_API void stope_table_free(stope_table* table);
 
 /* ---- jobs that make a table of tables ------------------------------------------------------------------------------
@@ -219,8 +223,8 @@ STOPE_API void stope_table_free(stope_table* table);
  * Only "pairwise" takes `other`; NULL means the same table. */
 STOPE_API stope_code stope_compute(const char* job, const stope_table* table, const stope_table* other,
                                    const stope_options* options, stope_run* run, stope_table** out, stope_error* error);
-/* The distances of all rows of `table` (rows of `out`, float64) to all rows of `other` (its columns). Options as those of
- * "pairwise", but "n_neighbors" and "search_for". */
+/* The distances of all rows of `table` (rows of `out`, float64) to all rows of `other` (its columns). Options as those
+ * of "pairwise", but "n_neighbors" and "search_for". */
 STOPE_API stope_code stope_pairwise_distances(const stope_table* table, const stope_table* other,
                                               const stope_options* options, stope_run* run, const stope_array* out,
                                               stope_error* error);
@@ -236,8 +240,10 @@ STOPE_API stope_code stope_apply(const stope_model* model, const stope_table* ro
                                  stope_run* run, stope_table** out, stope_error* error);
 /* A JSON object: "kind", "gives", "classes", "options", "columns", "tables". NULL for what is no model. */
 STOPE_API const char* stope_model_info(const stope_model* model);
-/* A part of a model by its name in docs/formats/models.md: "train", "components", "coefficients", "cuts", "nodes", ... */
-STOPE_API stope_code stope_model_table(const stope_model* model, const char* name, stope_table** out, stope_error* error);
+/* A part of a model by its name in docs/formats/models.md: "train", "components", "coefficients", "cuts", "nodes", ...
+ */
+STOPE_API stope_code stope_model_table(const stope_model* model, const char* name, stope_table** out,
+                                       stope_error* error);
 /* A tree as "text", "json", "dot", "svg" or "rules". NULL for what is no tree, and for another format. */
 STOPE_API const char* stope_model_text(const stope_model* model, const char* format);
 
@@ -248,7 +254,8 @@ STOPE_API stope_code stope_model_store(const stope_model* model, void* to, int64
  * where the call fails. Without it they are copied. */
 STOPE_API stope_code stope_model_load(const void* bytes, int64_t n, void (*release)(void* context), void* context,
                                       stope_run* run, stope_model** out, stope_error* error);
-/* map = 1: a large plain file is mapped and its columns are used where they lie; the file may be replaced, not changed. */
+/* map = 1: a large plain file is mapped and its columns are used where they lie; the file may be replaced, not changed.
+ */
 STOPE_API stope_code stope_model_read(const char* path, int32_t map, stope_run* run, stope_model** out,
                                       stope_error* error);
 STOPE_API stope_code stope_model_write(const stope_model* model, const char* path, stope_run* run, stope_error* error);
@@ -286,7 +293,8 @@ STOPE_API stope_code stope_merge_neighbors(int64_t n_parts, int64_t stride, int6
                                            const int64_t* indices, const double* distances, int64_t* merged_indices,
                                            double* merged_distances, stope_error* error);
 
-/* ---- the machine --------------------------------------------------------------------------------------------------- */
+/* ---- the machine ---------------------------------------------------------------------------------------------------
+ */
 
 /* JSON: CPU, threads, memory, back ends, GPUs, with reasons; and the measures of distance. They live until the process
  * ends. NULL if memory is short. */

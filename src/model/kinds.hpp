@@ -18,6 +18,8 @@ inline constexpr std::string_view kNormalization = "normalization";
 
 /// The model, whatever its kind. Throws invalid_data, and out_of_memory beyond the run's limit.
 Model model_of(const Content& content, const RunOptions& run);
+/// Its content. The tables share the model's memory. Throws invalid_argument where the model's columns have rows.
+Content content_of(const Model& model);
 
 void put_neighbors(const NeighborsModel& model, Content& content);
 NeighborsModel get_neighbors(const Content& content);

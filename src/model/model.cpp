@@ -59,15 +59,19 @@ Model model::model_of(const Content& content, const RunOptions& run) {
   return model;
 }
 
-void write_model(const std::function<void(std::string_view)>& sink, const Model& model) try {
-  require_sink(sink);
+model::Content model::content_of(const Model& model) {
   if (model.columns.n_rows != 0) {
     throw Error(ErrorCode::invalid_argument, "the columns of a model have rows: outline() gives them without");
   }
-  model::Content content;
+  Content content;
   content.tables.push_back({std::string(kColumns), model.columns});
   std::visit([&](const auto& fitted) { put(fitted, content); }, model.fitted);
-  model::write_content(content, sink);
+  return content;
+}
+
+void write_model(const std::function<void(std::string_view)>& sink, const Model& model) try {
+  require_sink(sink);
+  model::write_content(model::content_of(model), sink);
 } catch (...) {
   rethrow_as_error();
 }

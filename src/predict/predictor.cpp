@@ -56,7 +56,10 @@ struct Predictor::Ready {
     throw Error(ErrorCode::invalid_argument,
                 "the model (" + std::string(model.kind()) + ") gives no " + std::string(what));
   }
-  const NeighborsModel& neighbors() const { return std::get<NeighborsModel>(model.fitted); }
+  const NeighborsModel& neighbors() const {
+    if (const auto* const found = std::get_if<NeighborsModel>(&model.fitted)) return *found;
+    throw Error(ErrorCode::invalid_argument, "the model (" + std::string(model.kind()) + ") is no k-NN model");
+  }
   // What `work` gives for the table once it is normalised; without a normalisation the table is not even copied.
   template <class Work>
   auto on_normalized(const Table& table, const RunOptions& run, const Work& work) const {
@@ -82,6 +85,35 @@ const Model& Predictor::model() const try { return ready_->model; } catch (...) 
   rethrow_as_error();
 }
 const Values& Predictor::classes() const try { return ready_->classes; } catch (...) {
+  rethrow_as_error();
+}
+
+const KnnIndex& Predictor::index() const try {
+  ready_->neighbors();
+  if (const auto* const classifier = std::get_if<KnnClassifier>(&ready_->fitted)) return classifier->index();
+  if (const auto* const regressor = std::get_if<KnnRegressor>(&ready_->fitted)) return regressor->index();
+  return std::get<KnnIndex>(ready_->fitted);
+} catch (...) {
+  rethrow_as_error();
+}
+
+Table Predictor::normalized(const Table& table, const RunOptions& run) const try {
+  return ready_->on_normalized(table, run, [](const Table& rows) { return rows; });
+} catch (...) {
+  rethrow_as_error();
+}
+
+Predictor Predictor::with_vote(std::int64_t n_neighbors, VoteWeights weights) const try {
+  if (n_neighbors < 1) {
+    throw Error(ErrorCode::invalid_argument, "k = " + std::to_string(n_neighbors) + " is not at least 1",
+                {.option = "n_neighbors"});
+  }
+  NeighborsModel changed = ready_->neighbors();
+  changed.n_neighbors = n_neighbors;
+  changed.weights = weights;
+  return Predictor(std::make_shared<const Ready>(
+      Ready{{ready_->model.columns, std::move(changed)}, ready_->gives, ready_->classes, ready_->fitted}));
+} catch (...) {
   rethrow_as_error();
 }
 

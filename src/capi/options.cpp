@@ -1,0 +1,242 @@
+// Reading and describing options, and the functions of the C ABI that keep them.
+#include "capi/options.hpp"
+
+#include <charconv>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "capi/guarded.hpp"
+#include "stope/error.hpp"
+#include "stope/nearest_name.hpp"
+
+namespace stope::capi {
+namespace {
+
+[[noreturn]] void refuse(const char* option, const std::string& word, const std::string& problem) {
+  throw Error(ErrorCode::invalid_argument, std::string(option) + ": '" + word + "' " + problem, {.option = option});
+}
+
+// Items are apart by commas; quotes keep a comma inside an item, and a quote is doubled inside quotes.
+Names split(const char* option, const std::string& text) {
+  Names items(1);
+  bool quoted = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (quoted && c == '"' && i + 1 < text.size() && text[i + 1] == '"') {
+      items.back() += text[++i];
+    } else if (c == '"' && (quoted || items.back().empty())) {
+      quoted = !quoted;
+    } else if (c == ',' && !quoted) {
+      items.emplace_back();
+    } else {
+      items.back() += c;
+    }
+  }
+  if (quoted) refuse(option, text, "has a quote that is not closed");
+  return items;
+}
+
+double unit_of(std::string_view suffix) {
+  constexpr std::pair<std::string_view, double> kUnits[] = {
+      {"", 1},         {"B", 1},        {"k", 1e3},      {"kB", 1e3},    {"KB", 1e3},  {"M", 1e6},
+      {"MB", 1e6},     {"G", 1e9},      {"GB", 1e9},     {"T", 1e12},    {"TB", 1e12}, {"KiB", 0x1p10},
+      {"kiB", 0x1p10}, {"MiB", 0x1p20}, {"GiB", 0x1p30}, {"TiB", 0x1p40}};
+  for (const auto& [name, bytes] : kUnits) {
+    if (suffix == name) return bytes;
+  }
+  return 0.0;
+}
+
+}  // namespace
+
+std::int64_t parse_integer(const std::string& word, const char* option) {
+  std::int64_t value = 0;
+  const auto [end, status] = std::from_chars(word.data(), word.data() + word.size(), value);
+  if (status != std::errc() || end != word.data() + word.size()) refuse(option, word, "is not a whole number");
+  return value;
+}
+
+std::int64_t parse_bytes(const std::string& word, const char* option) {
+  double value = 0.0;
+  const auto [end, status] = std::from_chars(word.data(), word.data() + word.size(), value);
+  const double bytes = value * unit_of({end, static_cast<std::size_t>(word.data() + word.size() - end)});
+  if (status != std::errc() || !(bytes >= 1.0 && bytes < 0x1p63)) {
+    refuse(option, word, "is not a size such as 2GB, 512MB or 1.5GiB");
+  }
+  return static_cast<std::int64_t>(bytes);
+}
+
+double parse_real(const std::string& word, const char* option) {
+  double value = 0.0;
+  const auto [end, status] = std::from_chars(word.data(), word.data() + word.size(), value);
+  if (status != std::errc() || end != word.data() + word.size() || !std::isfinite(value)) {
+    refuse(option, word, "is not a finite number");
+  }
+  return value;
+}
+
+Options options_of(const stope_options* handle) {
+  if (handle == nullptr) return {};
+  const auto held = at<HeldOptions>(handle);
+  const std::lock_guard lock(held->mutex);
+  return held->options;
+}
+
+void Visitor::character(const char* name, char& value, const char* help) {
+  std::string word;
+  if (value != '\0') word = value;
+  text(name, word, help);
+  if (word == "tab") word = "\t";
+  if (word.size() > 1) refuse(name, word, "is not a single byte");
+  value = word.empty() ? '\0' : word.front();
+}
+
+void Visitor::optional_integer(const char* name, std::optional<std::int64_t>& value, const char* help) {
+  std::int64_t number = value.value_or(-1);
+  integer(name, number, help);
+  if (is_set(name)) value = number == -1 ? std::nullopt : std::optional(number);
+}
+
+// ---- reading ----
+
+const std::string* Reader::find(const char* name) {
+  known_.insert(name);
+  const auto found = options_.texts.find(name);
+  return found == options_.texts.end() ? nullptr : &found->second;
+}
+
+bool Reader::is_set(const char* name) const {
+  return options_.texts.contains(name);
+}
+
+void Reader::text(const char* name, std::string& value, const char* /*help*/) {
+  if (const std::string* word = find(name)) value = *word;
+}
+void Reader::integer(const char* name, std::int64_t& value, const char* /*help*/) {
+  if (const std::string* word = find(name)) value = parse_integer(*word, name);
+}
+void Reader::real(const char* name, double& value, const char* /*help*/) {
+  if (const std::string* word = find(name)) value = parse_real(*word, name);
+}
+void Reader::flag(const char* name, bool& value, const char* /*help*/) {
+  const std::string* word = find(name);
+  if (word == nullptr) return;
+  if (*word != "true" && *word != "false" && *word != "1" && *word != "0") refuse(name, *word, "is not true or false");
+  value = *word == "true" || *word == "1";
+}
+void Reader::list(const char* name, Names& value, const char* /*help*/) {
+  if (const std::string* word = find(name)) value = split(name, *word);
+}
+void Reader::numbers(const char* name, std::vector<double>& value, const char* /*help*/) {
+  if (const auto found = options_.numbers.find(name); found != options_.numbers.end()) value = found->second;
+  const std::string* word = find(name);
+  if (word == nullptr) return;
+  value.clear();
+  for (const std::string& item : split(name, *word)) value.push_back(parse_real(item, name));
+}
+void Reader::named(const char* prefix, std::map<std::string, std::string>& values, const char* /*help*/) {
+  const std::string begin = std::string(prefix) + ".";
+  prefixes_.push_back(begin);
+  for (const auto& [name, value] : options_.texts) {
+    if (name.starts_with(begin)) values[name.substr(begin.size())] = value;
+  }
+}
+void Reader::word_of(const char* name, std::string& value, const Names& /*choices*/, const char* /*help*/) {
+  if (const std::string* word = find(name)) value = *word;
+}
+
+void Reader::require_known(std::string_view job) const {
+  const auto check = [&](const std::string& name) {
+    if (known_.contains(name)) return;
+    for (const std::string& prefix : prefixes_) {
+      if (name.starts_with(prefix)) return;
+    }
+    throw Error(
+        ErrorCode::invalid_argument,
+        std::string(job) + " has no option '" + name + "'" + did_you_mean(name, Names(known_.begin(), known_.end())),
+        {.option = name});
+  };
+  for (const auto& [name, value] : options_.texts) check(name);
+  for (const auto& [name, value] : options_.numbers) check(name);
+}
+
+// ---- describing ----
+
+void Describer::add(const std::string& name, const char* type, const std::string& default_json, const Names& choices,
+                    const char* help) {
+  nlohmann::ordered_json item = {
+      {"name", name}, {"type", type}, {"default", nlohmann::json::parse(default_json)}, {"help", help}};
+  if (!choices.empty()) item["choices"] = choices;
+  items_ += (items_.empty() ? "" : ",") + item.dump();
+}
+
+void Describer::text(const char* name, std::string& value, const char* help) {
+  add(name, "text", nlohmann::json(value).dump(), {}, help);
+}
+void Describer::integer(const char* name, std::int64_t& value, const char* help) {
+  add(name, "integer", nlohmann::json(value).dump(), {}, help);
+}
+void Describer::real(const char* name, double& value, const char* help) {
+  add(name, "real", nlohmann::json(value).dump(), {}, help);
+}
+void Describer::flag(const char* name, bool& value, const char* help) {
+  add(name, "flag", value ? "true" : "false", {}, help);
+}
+void Describer::list(const char* name, Names& value, const char* help) {
+  add(name, "list", nlohmann::json(value).dump(), {}, help);
+}
+void Describer::numbers(const char* name, std::vector<double>& value, const char* help) {
+  add(name, "reals", nlohmann::json(value).dump(), {}, help);
+}
+void Describer::named(const char* prefix, std::map<std::string, std::string>& values, const char* help) {
+  add(std::string(prefix) + ".NAME", "text", nlohmann::json(values).dump(), {}, help);
+}
+void Describer::word_of(const char* name, std::string& value, const Names& choices, const char* help) {
+  add(name, "choice", nlohmann::json(value).dump(), choices, help);
+}
+
+}  // namespace stope::capi
+
+using namespace stope::capi;
+
+stope_code stope_options_new(stope_options** out, stope_error* error) {
+  return guarded(error, [&] {
+    begin_out(out);
+    *out = give<stope_options>(std::make_shared<HeldOptions>());
+  });
+}
+
+stope_code stope_options_set(stope_options* options, const char* name, const char* value, stope_error* error) {
+  return guarded(error, [&] {
+    const auto held = at<HeldOptions>(options);
+    const std::string key = required(name, "name");
+    const std::lock_guard lock(held->mutex);
+    held->options.numbers.erase(key);
+    if (value == nullptr) {
+      held->options.texts.erase(key);
+    } else {
+      held->options.texts[key] = value;
+    }
+  });
+}
+
+stope_code stope_options_set_doubles(stope_options* options, const char* name, const double* values, int64_t n,
+                                     stope_error* error) {
+  return guarded(error, [&] {
+    const auto held = at<HeldOptions>(options);
+    const std::string key = required(name, "name");
+    if (n < 0) {
+      throw stope::Error(stope::ErrorCode::invalid_argument, "n is " + std::to_string(n), {.option = "n"});
+    }
+    if (n > 0) required(values, "values");
+    std::vector<double> numbers(values, values + n);
+    const std::lock_guard lock(held->mutex);
+    held->options.texts.erase(key);
+    held->options.numbers[key] = std::move(numbers);
+  });
+}
+
+void stope_options_free(stope_options* options) {
+  remove_handle(options, Kind::options);
+}
