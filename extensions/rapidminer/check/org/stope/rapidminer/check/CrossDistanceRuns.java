@@ -39,7 +39,8 @@ final class CrossDistanceRuns {
         for (String[] search : new String[][] {{"false", "nearest"}, {"true", "nearest"}, {"true", "farthest"}}) {
           for (String similarities : new String[] {"false", "true"}) {
             Map<String, String> parameters = Processes.parameters("measure_types",
-                nominal ? "MixedMeasures" : "NumericalMeasures", nominal ? "mixed_measure" : "numerical_measure", measure,
+                nominal ? "MixedMeasures" : "NumericalMeasures", nominal ? "mixed_measure" : "numerical_measure",
+                measure,
                 "only_top_k", search[0], "k", "4", "search_for", search[1], "compute_similarities", similarities);
             ExampleSet theirs = distances("cross_distances", parameters, nominal);
             ExampleSet ours = distances("stope:cross_distances", parameters, nominal);
@@ -75,8 +76,8 @@ final class CrossDistanceRuns {
         boolean same = Double.doubleToLongBits(a) == Double.doubleToLongBits(b)
             || rounded && (!attribute.getName().equals("distance") || Math.abs(a - b) <= 1e-9);
         if (!same) {
-          System.out.println("  DIFFERENT " + parameters + " row " + row + " " + attribute.getName() + " " + a + " became "
-              + b);
+          System.out.println("  DIFFERENT " + parameters + " row " + row + " " + attribute.getName() + " " + a
+              + " became " + b);
           return 1;
         }
       }

@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/** Every run of the golden data sets: k-NN (stope) against the file, and against the operator k-NN in this RapidMiner. */
+/** The golden data sets: k-NN (stope) against the files, and against the operator k-NN in this RapidMiner. */
 final class GoldenRuns {
   static final String BUILT_IN = "k_nn";
   static final String OURS = "stope:k_nn";

@@ -56,7 +56,8 @@ final class OtherOperators {
 
   private static void tree() throws Exception {
     Map<String, String> none = Processes.parameters();
-    ExampleSet labelled = Processes.learnAndApply("stope:local_discretization_tree", none, sheet().set(), sheet().set());
+    ExampleSet labelled =
+        Processes.learnAndApply("stope:local_discretization_tree", none, sheet().set(), sheet().set());
     int wrong = 0;
     for (Example example : labelled) {
       wrong += example.getPredictedLabel() == example.getLabel() ? 0 : 1;
@@ -115,7 +116,8 @@ final class OtherOperators {
       double one = scores.getExample(row).getValue(scores.getAttributes().get("pc_1"));
       sum += one;
       product += one * scores.getExample(row).getValue(scores.getAttributes().get("pc_2"));
-      require(one == again.getExample(row).getValue(again.getAttributes().get("pc_1")), "Apply Model gives other scores");
+      double other = again.getExample(row).getValue(again.getAttributes().get("pc_1"));
+      require(one == other, "Apply Model gives other scores");
     }
     require(Math.abs(sum) < 1e-9 && Math.abs(product) < 1e-8, "components are not centred and uncorrelated");
     require(results.get(Model.class).toString().contains("Principal components"), "the model has no text");
@@ -129,13 +131,14 @@ final class OtherOperators {
     Attribute name = found.getAttributes().get("column");
     ExampleSet set = sheet().set();
     set.recalculateAllAttributeStatistics();
-    require(found.size() == 3, "not an example for each attribute");
+    require(found.size() == 4, "not an example for each attribute: " + found.size());
     for (Example one : found) {
       Attribute attribute = set.getAttributes().get(one.getValueAsString(name));
       if (attribute.isNumerical()) {
         double mean = one.getValue(found.getAttributes().get("mean"));
         require(Math.abs(mean - set.getStatistics(attribute, "average")) < 1e-12, "another mean of " + attribute);
-        require(one.getValue(found.getAttributes().get("min")) == set.getStatistics(attribute, "minimum"), "another min");
+        double min = one.getValue(found.getAttributes().get("min"));
+        require(min == set.getStatistics(attribute, "minimum"), "another minimum of " + attribute);
       }
     }
   }

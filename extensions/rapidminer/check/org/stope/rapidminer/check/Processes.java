@@ -27,7 +27,8 @@ final class Processes {
     xml.append("\">");
     for (Map.Entry<String, String> parameter : parameters.entrySet()) {
       xml.append("<parameter key=\"").append(parameter.getKey()).append("\" value=\"");
-      xml.append(parameter.getValue().replace("&", "&amp;").replace("<", "&lt;").replace("\"", "&quot;")).append("\"/>");
+      xml.append(parameter.getValue().replace("&", "&amp;").replace("<", "&lt;").replace("\"", "&quot;"));
+      xml.append("\"/>");
     }
     return xml.append(inner).append("</operator>").toString();
   }

@@ -57,7 +57,8 @@ final class RandomTables {
           NOMINAL[random.nextInt(NOMINAL.length)]);
     }
     String measure = NUMERICAL[random.nextInt(NUMERICAL.length)];
-    Map<String, String> parameters = Processes.parameters("measure_types", "NumericalMeasures", "numerical_measure", measure);
+    Map<String, String> parameters =
+        Processes.parameters("measure_types", "NumericalMeasures", "numerical_measure", measure);
     if (measure.startsWith("Kernel")) {
       parameters.put("kernel_type", KERNELS[random.nextInt(KERNELS.length)]);
       parameters.put("kernel_degree", "2");

@@ -25,17 +25,14 @@ final class RepositoryRuns {
       all.compare(target, "MixedEuclideanDistance", theirs, ours);
       ExampleSet again = applied(target, restored(stored(GoldenRuns.OURS, target, parameters)));
       all.compare(target + ", stored twice", "MixedEuclideanDistance", theirs, again);
-      // A file of Write Model holds the same as a repository, in another notation.
-      ExampleSet fromFile = fromFile(target, parameters, new File(folder, "model.mod"));
-      all.compare(target + ", from a file", "MixedEuclideanDistance", theirs, fromFile);
     }
     System.out.println("  stored and retrieved: " + all.summary());
     return all.failures;
   }
 
   private static String data(String target, String seed) {
-    return Processes.operator("generate_data", "data", Processes.parameters("target_function", target, "number_examples",
-        "200", "use_local_random_seed", "true", "local_random_seed", seed), "");
+    return Processes.operator("generate_data", "data", Processes.parameters("target_function", target,
+        "number_examples", "200", "use_local_random_seed", "true", "local_random_seed", seed), "");
   }
 
   private static String stored(String learner, String target, Map<String, String> parameters) throws Exception {
@@ -56,22 +53,11 @@ final class RepositoryRuns {
   }
 
   private static ExampleSet applied(String target, String entry) throws Exception {
-    return applied(target, Processes.operator("retrieve", "source", Processes.parameters("repository_entry", entry), ""),
-        "source.output");
-  }
-
-  private static ExampleSet applied(String target, String source, String port) throws Exception {
-    return Processes.run(Processes.process(data(target, "2"), source,
-        Processes.operator("apply_model", "apply", Processes.parameters(), ""), Processes.connect(port, "apply.model"),
+    return Processes.run(Processes.process(data(target, "2"),
+        Processes.operator("retrieve", "retrieve", Processes.parameters("repository_entry", entry), ""),
+        Processes.operator("apply_model", "apply", Processes.parameters(), ""),
+        Processes.connect("retrieve.output", "apply.model"),
         Processes.connect("data.output", "apply.unlabelled data"),
         Processes.connect("apply.labelled data", "result 1"))).get(ExampleSet.class);
-  }
-
-  private static ExampleSet fromFile(String target, Map<String, String> parameters, File file) throws Exception {
-    Processes.run(Processes.process(data(target, "1"), Processes.operator(GoldenRuns.OURS, "learner", parameters, ""),
-        Processes.operator("write_model", "write", Processes.parameters("model_file", file.getPath()), ""),
-        Processes.connect("data.output", "learner.training set"), Processes.connect("learner.model", "write.input")));
-    return applied(target, Processes.operator("read_model", "source",
-        Processes.parameters("model_file", file.getPath()), ""), "source.output");
   }
 }
