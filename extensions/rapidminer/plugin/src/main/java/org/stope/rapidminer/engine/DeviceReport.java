@@ -49,7 +49,7 @@ final class DeviceReport {
     }
     String threads = word(reportJson, "threads");
     String cpu = "computed on " + ("1".equals(threads) ? "1 CPU thread" : threads + " CPU threads") + " (" + backend + ")";
-    return asked == Settings.Device.AUTO && !cuda ? "no GPU (" + whyNoGpu() + "): " + cpu : cpu;
+    return asked == Settings.Device.AUTO && !cuda ? cpu + "; no GPU: " + whyNoGpu() : cpu;
   }
 
   /** The text of a member; null if there is none. */

@@ -74,7 +74,11 @@ final class LocalSession implements EngineSession {
   public FittedModel fit(String kind, RowSink rows, Map<String, String> options) throws EngineException {
     try (Table table = finished(rows)) {
       Model model = Model.fit(kind, table, optionsOf(options), run);
-      note();
+      if (kind.equals("classify") || kind.equals("regress")) {
+        noteWarnings();  // nothing is searched yet, so where it was "computed" means nothing
+      } else {
+        note();
+      }
       return new LocalModel(model);
     } catch (StopeException error) {
       throw failure(error);
@@ -122,6 +126,10 @@ final class LocalSession implements EngineSession {
     if (where != null) {
       notes.add(where);
     }
+    noteWarnings();
+  }
+
+  private void noteWarnings() {
     for (Warning warning : run.warnings()) {
       notes.add(warning.text());
     }

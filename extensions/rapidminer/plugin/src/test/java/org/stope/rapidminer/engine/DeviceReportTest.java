@@ -29,7 +29,8 @@ final class DeviceReportTest {
   void theLogSaysWhatWasMissing() {
     DeviceReport without = DeviceReport.of(devices(false));
     String report = "{\"backend\": \"avx2\", \"threads\": 2}";
-    assertEquals("no GPU (no \"driver\"): computed on 2 CPU threads (avx2)", without.where(report, Settings.Device.AUTO));
+    assertEquals("computed on 2 CPU threads (avx2); no GPU: no \"driver\"",
+        without.where(report, Settings.Device.AUTO));
     assertEquals("computed on 2 CPU threads (avx2)", without.where(report, Settings.Device.CPU));
     assertEquals("computed on 1 CPU thread (scalar)",
         DeviceReport.of(devices(true)).where("{\"backend\":\"scalar\",\"threads\":1}", Settings.Device.AUTO));
