@@ -57,9 +57,8 @@ jbyteArray model_info(JNIEnv* env, jclass, jlong model) {
   return guarded(env, [&] { return bytes_of(env, stope_model_info(from<stope_model>(model))); });
 }
 jbyteArray model_text(JNIEnv* env, jclass, jlong model, jbyteArray format) {
-  return guarded(env, [&] {
-    return bytes_of(env, stope_model_text(from<stope_model>(model), text_of(env, format).c_str()));
-  });
+  return guarded(
+      env, [&] { return bytes_of(env, stope_model_text(from<stope_model>(model), text_of(env, format).c_str())); });
 }
 jlong model_table(JNIEnv* env, jclass, jlong model, jbyteArray part) {
   return guarded(env, [&] {
