@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs clang-tidy over src/ and cli/ on all cores. Files that passed with the same content (headers included) are
+# Runs clang-tidy over src/, cli/ and bindings/ on all cores. Files that passed with the same content (headers included) are
 # skipped. The host code of the CUDA plug-in is checked if there is a CUDA compiler (scripts/bootstrap.sh --cuda gets
 # one).
 set -euo pipefail
