@@ -200,8 +200,11 @@ TEST(Jobs, NeighborsVotesAndMeans) {
   EXPECT_EQ(stope_table_columns(apply(model, table)), 1);
   expect_codes(apply(model, table, {{"n_neighbors", "1"}, {"weights", "uniform"}}), "prediction",
                wanted.with_vote(1, stope::VoteWeights::uniform).classify(data).codes);
-  expect_codes(apply(model, table, {{"n_neighbors", "1"}}), "prediction",
-               wanted.with_vote(1, stope::VoteWeights::distance).classify(data).codes);
+  // One of the two alone leaves the other as the model has it.
+  const stope::Classification four = wanted.with_vote(4, stope::VoteWeights::distance).classify(data);
+  of_b.clear();
+  for (std::size_t i = 0; i < 12; ++i) of_b.push_back(four.confidences[i * 2 + 1]);
+  expect_column(apply(model, table, {{"n_neighbors", "4"}, {"proba", "true"}}), "confidence(b)", of_b);
 
   stope::Table numbers = for_regression(data);
   for (const char* nominal : {"c", "d"}) numbers.leave_out(nominal);
@@ -389,6 +392,15 @@ TEST(Neighbors, OfPartsAreMergedToThoseOfTheWhole) {
   EXPECT_OK(stope_neighbors(model, whole, 4, nullptr, nullptr, wanted.data(), wanted_distances.data(), &failure));
   EXPECT_EQ(merged, wanted);
   EXPECT_EQ(merged_distances, wanted_distances);
+  // Parts that have fewer than k rows pad their lists, and so does what is merged of them.
+  const std::int64_t lists[] = {0, -1, -1, 3, -1, -1};
+  const double nan = std::nan(""), far[] = {2.0, nan, nan, 1.0, nan, nan};
+  std::vector<std::int64_t> few(3, 7);
+  std::vector<double> few_distances(3, 7.0);
+  EXPECT_OK(stope_merge_neighbors(2, 3, 1, 3, lists, far, few.data(), few_distances.data(), &failure));
+  EXPECT_EQ(few, (std::vector<std::int64_t>{3, 0, -1}));
+  EXPECT_EQ(few_distances[1], 2.0);
+  EXPECT_TRUE(std::isnan(few_distances[2]));
   const Options short_ranges = options({{"metric", "gower"}, {"ranges", "1,2"}});
   Model none;
   EXPECT_REFUSED(stope_fit("neighbors", whole, short_ranges, nullptr, none.out(), &failure), STOPE_INVALID_ARGUMENT,
