@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/checked.hpp"
 #include "capi/array.hpp"
 #include "capi/guarded.hpp"
 #include "capi/job_options.hpp"
@@ -54,8 +53,8 @@ void copy_column(const Column& column, std::int64_t first, std::int64_t n, const
 void check_range(std::int64_t first, std::int64_t n, std::int64_t size, const char* what) {
   if (first >= 0 && n >= 0 && first <= size - n) return;
   throw Error(ErrorCode::invalid_argument,
-              "the table has no " + std::string(what) + " " + std::to_string(first) + " to " +
-                  std::to_string(checked::add(first, n) - 1) + ": it has " + std::to_string(size),
+              "the table has no " + std::to_string(n) + " " + what + " from " + std::to_string(first) + " on: it has " +
+                  std::to_string(size),
               {.option = what});
 }
 
