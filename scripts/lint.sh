@@ -6,5 +6,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 # It has its own build folder, configured for clang: gcc's warning options are errors to clang-tidy.
 mkdir -p build
-cmake --preset lint >build/lint-configure.log 2>&1 || { cat build/lint-configure.log >&2; exit 1; }
+jvm=OFF
+! ls "${JAVA_HOME:-/nowhere}"/include/jni.h /usr/lib/jvm/*/include/jni.h >/dev/null 2>&1 || jvm=ON
+cmake --preset lint -DSTOPE_BUILD_JVM=$jvm >build/lint-configure.log 2>&1 || { cat build/lint-configure.log >&2; exit 1; }
 exec python3 scripts/tidy.py --build build/lint --cache build/tidy-passed "$@"

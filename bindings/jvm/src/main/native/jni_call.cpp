@@ -42,6 +42,7 @@ void raise(JNIEnv* env, const stope_error& error) noexcept {
     check(env);
     env->Throw(static_cast<jthrowable>(exception));
   } catch (const Pending&) {
+    return;
   }
 }
 

@@ -90,7 +90,7 @@ jbyteArray model_bytes(JNIEnv* env, jclass, jlong model) {
 }
 
 void free_bytes(void* bytes) {
-  delete[] static_cast<char*>(bytes);
+  const std::unique_ptr<char[]> owned(static_cast<char*>(bytes));
 }
 
 jlong model_of_bytes(JNIEnv* env, jclass, jbyteArray bytes, jlong run) {
