@@ -19,8 +19,12 @@ final class ChildJvm {
 
   /** Runs the main function of a class. Returns what it printed; throws if it failed. */
   String run(Class<?> main, String... arguments) throws Exception {
+    return run(main.getName(), arguments);
+  }
+
+  String run(String main, String... arguments) throws Exception {
     List<String> all = new ArrayList<>(command);
-    all.add(main.getName());
+    all.add(main);
     all.addAll(Arrays.asList(arguments));
     Process process = new ProcessBuilder(all).redirectErrorStream(true).start();
     ByteArrayOutputStream output = new ByteArrayOutputStream();
