@@ -20,6 +20,7 @@ import java.nio.file.Path;
 import java.nio.file.Paths;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.FileTime;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -53,6 +54,11 @@ class LoaderTest {
       for (String folder : arguments) {
         String[] left = new File(folder).list();
         System.out.println("left in " + folder + ": " + (left == null ? 0 : left.length));
+        for (String name : left) {
+          System.out.println(
+              "permissions " + PosixFilePermissions.toString(
+                  Files.getPosixFilePermissions(Paths.get(folder, name))));
+        }
       }
     }
   }
@@ -188,6 +194,7 @@ class LoaderTest {
     }
     String output = ask(copy, tmp.toString(), tmp.resolve("home").toString(), tmp.toString());
     assertTrue(output.contains("version 0.") && output.contains("left in " + tmp + ": 1"), output);
+    assertTrue(output.contains("permissions rwx------"), output);
     try (Stream<Path> left = Files.list(tmp)) {
       assertEquals(0, left.count());
     }

@@ -197,6 +197,26 @@ class TableTest {
             .write(folder.resolve("none").resolve("x.csv"), null)));
   }
 
+  /** Lists of names keep the commas and quotes inside a name. */
+  @Test
+  void optionsAreSpelled(@TempDir Path folder) throws Exception {
+    Path file = folder.resolve("odd.csv");
+    Files.write(file, "\"a,b\",\"c\"\"d\",e,f\n1,2,3,4\n5,6,7,8\n".getBytes(StandardCharsets.UTF_8));
+    Options options = new Options().set("ignore", Arrays.asList("a,b", "c\"d")).set("nominal", new String[] {"e"});
+    try (Table table = Table.read(file, options.set("target", "f").set("skip_lines", 0), null)) {
+      assertEquals(Arrays.asList("a,b", "c\"d", "e", "f"), table.names());
+      assertEquals(Role.IGNORE, table.schema().get(0).role());
+      assertEquals(Role.IGNORE, table.schema().get(1).role());
+      assertTrue(table.schema().get(2).type().isNominal());
+    }
+    assertEquals("{a=1, c=true, role=label}",
+        new Options().set("a", 1).set("b", 2.5).set("c", true).set("b", null).set("role", Role.LABEL).toString());
+    try (Table train = Table.ofColumns(Arrays.asList("x", "y"), new double[] {0, 3}, new double[] {0, 4});
+        Model model = Model.fit("neighbors", train, new Options().set("feature_weights", 1, 0), null)) {
+      assertEquals(3, model.neighbors(train, 2, null, null).distances()[1]);
+    }
+  }
+
   @Test
   void errorsNameThePlace(@TempDir Path folder) throws Exception {
     Path file = folder.resolve("bad.csv");
