@@ -120,6 +120,13 @@ tree() {
   "$stope" tree "${iris[0]}" --target species --min-samples-leaf 3 --criterion gini --format rules -q -o "$work/wanted" &&
     cmp "$work/rules" "$work/wanted"
 }
+# The program of docs/C.md, which is followed by what it prints.
+document() {
+  block() { awk -v begin="^\`\`\`$1\$" '$0 ~ begin && !n++ {on = 1; next} /^```$/ {on = 0} on' docs/C.md; }
+  block c >"$work/flowers.c" && block text >"$work/wanted.txt" && [ -s "$work/wanted.txt" ] &&
+    cc -std=c99 -pedantic -Wall -Wextra -Werror -I "$prefix/include" "$work/flowers.c" -L "$library" -lstope \
+      -Wl,-rpath,"$library" -o "$work/flowers" && "$work/flowers" | cmp - "$work/wanted.txt"
+}
 # An error ends the program with its message, and usage is asked for with no argument.
 bad_input() {
   ! "$build/classify" nowhere.csv nowhere.csv class 2>"$work/said" && grep -q 'nowhere.csv' "$work/said" || return 1
@@ -135,4 +142,5 @@ for example in classify discretize least_squares neighbors pca serve_model stati
   check "C example $example says what stope says" $example
 done
 check "C examples end with the error" bad_input
+check "the program of docs/C.md prints what the page says" document
 exit $failed
