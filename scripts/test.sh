@@ -37,4 +37,4 @@ run_suites "$@" -- \
   "cli:command line" \
   "arrow:Arrow, against pyarrow" \
   "readme:README examples" \
-  "install:install, C++ example"
+  "install:install, C++ and C examples"
