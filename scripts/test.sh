@@ -41,4 +41,4 @@ run_suites "$@" -- \
   "arrow:Arrow, against pyarrow" \
   "jvm:JVM binding" \
   "readme:README examples" \
-  "install:install, C++ example"
+  "install:install, C++ and C examples"
