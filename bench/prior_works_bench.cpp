@@ -6,7 +6,7 @@
 //   one-by-one KEY=VALUE...  fits once, then searches one query after another; the times after 1, 100, 200, ... queries
 //   write KEY=VALUE...       writes the two tables of a case, data=decimals, as CSV to train=PATH and test=PATH
 //
-//   rows= queries= columns= k= data= (uniform) nominal= missing= metric= device= threads= repeats= (3)
+//   rows= queries= columns= k= data= (uniform) nominal= missing= metric= compat= device= threads= repeats= (3)
 //   seconds=                 repetitions, and queries of one-by-one, end when so long was spent on them
 //
 // "answer" is a hash of all that came back. Hashes are equal if the answers are equal to the last bit.
@@ -59,6 +59,7 @@ struct Case {
     kind.n_nominal = words.integer("nominal", 0);
     kind.missing = words.number("missing", 0.0);
     options.metric.name = words.text("metric", kind.n_nominal > 0 ? "mixed-euclidean" : "euclidean");
+    options.compat = stope::compat(words.text("compat", "none"));
     run.device = words.text("device", "auto");
     run.threads = static_cast<int>(words.integer("threads", 0));
     repeats = words.integer("repeats", 3);

@@ -2,8 +2,8 @@
 # Installs what a fresh Debian 12 machine lacks. Quiet and quick when nothing is missing; safe to run again.
 #   scripts/bootstrap.sh [--demo | --test | --cuda]
 # --demo installs what building and running the program needs, with CUDA's compiler if there is an NVIDIA driver.
-# --test (the default) adds the second compiler, the checkers, the test libraries, and a Python environment in .venv
-# with the packages of requirements-test.txt.
+# --test (the default) adds the second compiler, the checkers, the test libraries, a JDK with Maven, and a Python
+# environment in .venv with the packages of requirements-test.txt.
 # --cuda is --demo with CUDA's compiler in any case. That compiler is the system's (CUDACXX, the path,
 # /usr/local/cuda), else it comes from the wheels of requirements-cuda.txt in .venv.
 # STOPE_SKIP_BOOTSTRAP=1 leaves everything as it is: on other systems, install the packages named here by hand.
@@ -13,7 +13,7 @@ cd "$(dirname "$0")/.."
 build_packages=(clang-19 cmake ninja-build make zlib1g-dev libzstd-dev nlohmann-json3-dev libcli11-dev libfmt-dev
   libeigen3-dev)
 test_packages=(git ccache g++ clang-tidy-19 clang-format-19 libclang-rt-19-dev llvm-19 libgtest-dev
-  libbenchmark-dev libmpfr-dev zstd python3 python3-venv)
+  libbenchmark-dev libmpfr-dev abigail-tools zstd python3 python3-venv openjdk-17-jdk-headless maven)
 
 case "${1:---test}" in
   --demo) packages=("${build_packages[@]}") want_python=no want_cuda=no ;;

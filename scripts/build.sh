@@ -1,14 +1,21 @@
 #!/usr/bin/env bash
 # Configures and builds one preset of CMakePresets.json: scripts/build.sh PRESET [TARGET...]. Quiet unless it fails.
 # STOPE_CUDA=AUTO|ON|OFF, if set, says whether the CUDA plug-in is built (cmake/StopeCuda.cmake). STOPE_TESTS=ON|OFF, if
-# set, says whether the tests are built.
+# set, says whether the tests are built. STOPE_JVM=ON|OFF, if set, says whether the JVM binding's library is built; else
+# it is where there is a JDK, but not with a sanitizer.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 preset=$1
 shift
 log=build/$preset.log
 mkdir -p build
-if ! { cmake --preset "$preset" ${STOPE_CUDA:+-DSTOPE_CUDA="$STOPE_CUDA"} ${STOPE_TESTS:+-DSTOPE_BUILD_TESTS="$STOPE_TESTS"} &&
+jvm=${STOPE_JVM:-}
+case $preset in
+  asan | tsan) ;;
+  *) [ -n "$jvm" ] || ! ls "${JAVA_HOME:-/nowhere}"/include/jni.h /usr/lib/jvm/*/include/jni.h >/dev/null 2>&1 || jvm=ON ;;
+esac
+if ! { cmake --preset "$preset" ${STOPE_CUDA:+-DSTOPE_CUDA="$STOPE_CUDA"} ${STOPE_TESTS:+-DSTOPE_BUILD_TESTS="$STOPE_TESTS"} \
+  ${jvm:+-DSTOPE_BUILD_JVM="$jvm"} &&
   cmake --build "build/$preset" -j "${STOPE_JOBS:-$(nproc)}" ${1:+--target "$@"}; } \
   >"$log" 2>&1; then
   grep -m 40 -E -A 4 'error:|Error|FAILED' "$log" >&2 || tail -n 40 "$log" >&2

@@ -67,6 +67,8 @@ THIRD_PARTY = {
     "zlib.h": {"io"}, "zstd.h": {"io"}, "nlohmann/": {"io", "model", "cli", "capi"}, "CLI/": {"cli"}, "fmt/": {"cli"},
     "Eigen/": {"gram"},
 }
+# Binding -> the headers of its language that it may include.
+BINDINGS = {"jvm": {"jni.h"}}
 CUDA = re.compile(r"^(cuda|cub/|thrust/|cutlass/|cute/|mma\.h|cooperative_groups|nvtx3/|curand|cublas|device_launch)")
 STD = set("""algorithm any array atomic barrier bit bitset cassert cctype cerrno cfenv cfloat charconv chrono cinttypes
 climits clocale cmath codecvt compare complex concepts condition_variable coroutine csetjmp csignal cstdarg cstddef
@@ -174,9 +176,25 @@ def check_project(name, target, path, place, root):
     return f'{place} may not use {module} ("{name}"); it may use {allowed}'
 
 
-def check_file(path, root):
-    """Messages (line, text) about one file of include/, src/ or cli/."""
+def check_binding(path, root):
+    """Messages (line, text) about one file of bindings/: it uses the C ABI and its own files, not the core."""
     parts = path.relative_to(root).parts
+    for line, bracket, name in includes(path):
+        target = resolve(name, path, root) if bracket == '"' else None
+        if bracket == "<":
+            allowed = name in STD or name in C_STANDARD or name in BINDINGS.get(parts[1], set())
+        else:
+            allowed = name == f"stope/{C_HEADER}" or (target and target.is_relative_to(root / parts[0] / parts[1]))
+        if not allowed:
+            yield line, f'{parts[0]}/{parts[1]} uses only "stope/{C_HEADER}" and its own files, not {name}'
+
+
+def check_file(path, root):
+    """Messages (line, text) about one file of include/, src/, cli/ or bindings/."""
+    parts = path.relative_to(root).parts
+    if parts[0] == "bindings":
+        yield from check_binding(path, root)
+        return
     public = parts[0] == "include"
     place = "include" if public else "cli" if parts[0] == "cli" else parts[1]
     if parts[0] == "src" and place not in MAY_USE:
@@ -220,12 +238,12 @@ def check_exports(path, root):
 def check(root):
     root = root.resolve()
     found = []
-    for top in ("include", "src", "cli", "tests", "bench", "fuzz"):
+    for top in ("include", "src", "cli", "bindings", "tests", "bench", "fuzz"):
         for path in sorted((root / top).rglob("*")):
             if path.suffix not in SUFFIXES:
                 continue
             messages = list(check_length(path, root))
-            if top in ("include", "src", "cli"):  # the others may include anything
+            if top in ("include", "src", "cli", "bindings"):  # the others may include anything
                 messages += check_file(path, root)
             found += [f"{path.relative_to(root)}:{line}: {text}" for line, text in messages]
             found += check_exports(path, root)
@@ -285,6 +303,11 @@ def self_test():
         ("src/newcomer/a.cpp", "\n", "has no row"),
         ("cli/main.cpp", '#include <CLI/CLI.hpp>\n#include "stope/io.hpp"\n#include "options.hpp"\n', None),
         ("cli/options.hpp", "#pragma once\n", None),
+        ("bindings/jvm/main.cpp", '#include "stope/stope.h"\n#include <jni.h>\n#include "own.hpp"\n#include <string>\n', None),
+        ("bindings/jvm/own.hpp", "#pragma once\n", None),
+        ("bindings/jvm/core.cpp", '#include "stope/io.hpp"\n', 'uses only "stope/stope.h" and its own files, not stope/io.hpp'),
+        ("bindings/jvm/foreign.cpp", "#include <zlib.h>\n", 'uses only "stope/stope.h" and its own files, not zlib.h'),
+        ("bindings/jvm/long.cpp", "\n" * 501, "501 lines, at most 500"),
         ("cli/inside.cpp", '#include "base/checked.hpp"\n', 'the command line uses only "stope/..."'),
     ]
     with tempfile.TemporaryDirectory() as folder:

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Checks an installation: scripts/check_install.sh PREFIX BUILD_FOLDER. The program runs from anywhere, the man pages
-# and the completions are there, and the programs of examples/cpp build against find_package(stope) and run.
+# and the completions are there, and the programs of examples/cpp and examples/c build against find_package(stope) and run.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 prefix=$1 build=$2
@@ -83,4 +83,5 @@ check "example classifies the tables of pyarrow" pyarrow_example
 check "example of arrays in memory runs" run_arrays
 check "a saved model is served to many threads" serve_model
 check "example reports a missing file with exit code 3" bad_example
+scripts/check_c_examples.sh "$prefix" "$build-c" || failed=1
 exit $failed

@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
-# Runs clang-tidy over src/ and cli/ on all cores. Files that passed with the same content (headers included) are
+# Runs clang-tidy over src/, cli/ and bindings/ on all cores. Files that passed with the same content (headers included) are
 # skipped. The host code of the CUDA plug-in is checked if there is a CUDA compiler (scripts/bootstrap.sh --cuda gets
 # one).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 # It has its own build folder, configured for clang: gcc's warning options are errors to clang-tidy.
 mkdir -p build
-cmake --preset lint >build/lint-configure.log 2>&1 || { cat build/lint-configure.log >&2; exit 1; }
+jvm=OFF
+! ls "${JAVA_HOME:-/nowhere}"/include/jni.h /usr/lib/jvm/*/include/jni.h >/dev/null 2>&1 || jvm=ON
+cmake --preset lint -DSTOPE_BUILD_JVM=$jvm >build/lint-configure.log 2>&1 || { cat build/lint-configure.log >&2; exit 1; }
 exec python3 scripts/tidy.py --build build/lint --cache build/tidy-passed "$@"

@@ -15,9 +15,16 @@ program=$top/build/release/cli/stope # built as users get it
 
 sum() { awk '{n += $1} END {print n + 0}'; }
 
-# count LOG: "passed failed skipped" from what GoogleTest, pytest and our own PASS / FAIL / SKIP lines say.
+# maven LOG: "passed failed skipped" from the summaries of Maven's test runs, one a module.
+maven() {
+  sed -nE 's/^\[[A-Z]+\] Tests run: ([0-9]+), Failures: ([0-9]+), Errors: ([0-9]+), Skipped: ([0-9]+)$/\1 \2 \3 \4/p' "$1" |
+    awk '{p += $1 - $2 - $3 - $4; f += $2 + $3; s += $4} END {print p + 0, f + 0, s + 0}'
+}
+
+# count LOG: "passed failed skipped" from what GoogleTest, pytest, Maven and our own PASS / FAIL / SKIP lines say.
 count() {
-  local passed failed skipped
+  local passed failed skipped maven_passed maven_failed maven_skipped
+  read -r maven_passed maven_failed maven_skipped < <(maven "$1")
   passed=$( (sed -nE 's/.*\[  PASSED  \] ([0-9]+) tests?\..*/\1/p; s/^(.*[ =])?([0-9]+) passed.* in [0-9.]+s.*/\2/p' "$1"
     grep -aE '^PASS ' "$1" | sed 's/.*/1/') | sum)
   failed=$( (sed -nE 's/.*\[  FAILED  \] ([0-9]+) tests?, listed below.*/\1/p; s/^(.*[ =])?([0-9]+) failed.* in [0-9.]+s.*/\2/p
@@ -25,14 +32,14 @@ count() {
     grep -aE '^FAIL ' "$1" | sed 's/.*/1/') | sum)
   skipped=$( (sed -nE 's/.*\[  SKIPPED \] ([0-9]+) tests?, listed below.*/\1/p; s/^(.*[ =])?([0-9]+) skipped.* in [0-9.]+s.*/\2/p' "$1"
     grep -aE '^SKIP ' "$1" | sed 's/.*/1/') | sum)
-  echo "$passed $failed $skipped"
+  echo "$((passed + maven_passed)) $((failed + maven_failed)) $((skipped + maven_skipped))"
 }
 
 # what_failed LOG: prints each failure once, without ctest's numbers and GoogleTest's times, or the end of a log that
 # names none.
 what_failed() {
   local lines
-  lines=$(grep -aE '^FAIL |\[  FAILED  \] [^ ]+\.|^FAILED |^ERROR |error: |ERROR: |WARNING: Thr|SUMMARY: |: Failure$|\*\*\*' "$1" |
+  lines=$(grep -aE '^FAIL |\[  FAILED  \] [^ ]+\.|^FAILED |^ERROR |^\[ERROR\]   |error: |ERROR: |WARNING: Thr|SUMMARY: |: Failure$|\*\*\*' "$1" |
     sed -E 's/^[0-9]+: //; s/ \([0-9]+ ms\)$//' | awk '!seen[$0]++')
   [ -n "$lines" ] || lines=$(tail -n 20 "$1")
   head -n 30 <<<"$lines"

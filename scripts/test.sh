@@ -30,11 +30,15 @@ suite_install() {
   return $code
 }
 
+# The JVM binding, against the reference results, too.
+suite_jvm() { scripts/jvm.sh; }
+
 scripts/bootstrap.sh --test && scripts/release.sh --tests || exit 1
 run_suites "$@" -- \
   "unit:unit tests" \
   "goldens:reference results" \
   "cli:command line" \
   "arrow:Arrow, against pyarrow" \
+  "jvm:JVM binding" \
   "readme:README examples" \
-  "install:install, C++ example"
+  "install:install, C++ and C examples"

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs clang-tidy in parallel over the C++ sources of src/ and cli/ that a build folder compiles, and remembers what passed.
+"""Runs clang-tidy in parallel over the C++ sources of src/, cli/ and bindings/ that a build folder compiles, and remembers what passed.
 
 A file's key is a hash of everything of the project its result can depend on: its own text, the text of every project
 header it reaches, .clang-tidy and the version of clang-tidy. --all forgets what passed.
@@ -70,7 +70,7 @@ def write_batches(folder, commands, todo, workers):
     # Headers are most of the work: a batch of 32 files takes 0.72 of the time of two batches of 16. Every core gets at
     # least four batches.
     size = max(1, min(40, len(todo) // (4 * workers)))
-    headers = [file for part in ("include", "src", "cli") for file in (ROOT / part).rglob("*.hpp")]
+    headers = [file for part in ("include", "src", "cli", "bindings") for file in (ROOT / part).rglob("*.hpp")]
     shared_names = header_names(headers)
     written, entries = [], []
     for (directory, words), files in groups.items():
@@ -123,7 +123,7 @@ def main():
 
     commands = json.loads((pathlib.Path(options.build) / "compile_commands.json").read_text())
     files = sorted({pathlib.Path(entry["file"]).resolve() for entry in commands})
-    files = [file for file in files if file.is_relative_to(ROOT / "src") or file.is_relative_to(ROOT / "cli")]
+    files = [file for file in files if any(file.is_relative_to(ROOT / part) for part in ("src", "cli", "bindings"))]
     files = [file for file in files if file.suffix == ".cpp"]  # nvcc compiles device code, and clang does not take its flags
     keys = {file: key_of(file, settings) for file in files}
     todo = {file for file in files if keys[file] not in passed}

@@ -18,6 +18,8 @@ suite_checks() {
   check python3 scripts/check_docs.py --self-test
   check python3 scripts/check_docs.py
   check python3 scripts/check_guards.py
+  check python3 scripts/check_abi.py --self-test
+  check python3 scripts/check_abi.py
   check scripts/check_device_headers.sh
   return $failed
 }
@@ -40,7 +42,7 @@ suite_fuzz() { scripts/fuzz.sh 10; }
 
 scripts/bootstrap.sh --test || exit 1
 run_suites "$@" -- \
-  "checks:format, includes, documents" \
+  "checks:format, includes, ABI, docs" \
   "lint:clang-tidy" \
   "gcc:unit tests, gcc, CUDA plug-in" \
   "asan:unit tests, address + undefined" \

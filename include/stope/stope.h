@@ -1,21 +1,29 @@
 /* stope: the C ABI. Plain C99. No callback but the release of lent memory, and no structure whose size changes but
  * stope_error, which says its own.
  *
- *   Handles   A handle is a number in the clothes of a pointer, and is never followed. A handle that was freed, or that
- *             stope has not made, is refused: STOPE_INVALID_ARGUMENT, or the answer that a function states. Freeing
- * NULL does nothing. Tables and models never change once they are made, so that several threads may use one at once,
- * and one may free it while another still uses it. A run, a builder and a set of options belong to one thread at a
- * time. stope_run_cancel() and stope_run_progress() may be called from any thread at any time, and stope_run_cancel()
- * from a signal handler, too. Options   Options have the names of the command line and of Python: "n_neighbors",
- * "metric", "metric.p". An option that is not set has the core's default. stope_describe_options() lists them. Errors
- * Every function that can fail returns a stope_code and fills *error; error may be NULL. Where it fails, *out becomes
- * NULL. There is no thread-local state. Text      UTF-8, ended by NUL. What a function returns lives as long as its
- * handle, unless it says otherwise. Arrow     An Arrow structure is moved in: its release is called when the last table
- * that shares its buffers goes, and also where the call fails. Results   They are tables, and leave by the same
- * interfaces. Hot paths write to arrays of the caller.
+ * Handles: a handle is a number in the clothes of a pointer, and is never followed. A handle that was freed, or that
+ * stope has not made, is refused: STOPE_INVALID_ARGUMENT, or the answer that a function states. Freeing NULL does
+ * nothing. Tables and models never change once they are made, so that several threads may use one at once, and one may
+ * free it while another still uses it. A run, a builder and a set of options belong to one thread at a time.
+ * stope_run_cancel() and stope_run_progress() may be called from any thread at any time, and stope_run_cancel() from a
+ * signal handler, too.
+ *
+ * Options: they have the names of the command line and of Python: "n_neighbors", "metric", "metric.p". An option that
+ * is not set has the core's default. stope_describe_options() lists them.
+ *
+ * Errors: every function that can fail returns a stope_code and fills *error; error may be NULL. Where it fails, *out
+ * becomes NULL. There is no thread-local state.
+ *
+ * Text: UTF-8, ended by NUL. What a function returns lives as long as its handle, unless it says otherwise.
+ *
+ * Arrow: an Arrow structure is moved in: its release is called when the last table that shares its buffers goes, and
+ * also where the call fails.
+ *
+ * Results: they are tables, and leave by the same interfaces. Hot paths write to arrays of the caller.
  *
  * stope_abi() says which version is loaded. A function never changes its meaning within one major version, which is the
- * number of the shared object; a minor version adds functions. */
+ * number of the shared object. A minor version adds functions, constants, options, columns of results and keys of JSON
+ * objects. */
 #ifndef STOPE_H
 #define STOPE_H
 
@@ -127,7 +135,8 @@ enum {
 };
 
 /* Element (r, c) is at data + r * row_stride + c * column_stride. Strides are in bytes, multiples of the element's
- * size, and may be negative. In floating-point arrays NaN is missing. */
+ * size, and may be negative. In the host's memory `data` is aligned to its type. In floating-point arrays NaN is
+ * missing. */
 typedef struct stope_array {
   const void* data;
   int64_t n_rows, n_columns;
@@ -264,9 +273,10 @@ STOPE_API stope_code stope_model_release_devices(const stope_model* model, stope
 STOPE_API void stope_model_free(stope_model* model);
 
 /* ---- neighbours ----------------------------------------------------------------------------------------------------
- * Of a k-NN model. Lists of n_neighbors entries a row, nearest first, row-major, in memory of the caller; the rest of a
- * shorter list is index -1 and distance NaN. Options: "exclude_self" (the rows are the training rows), "first_query"
- * (row i is training row first_query + i), "exclude_group" (a column of both tables, which is no feature). */
+ * The model is a k-NN model. Lists have n_neighbors entries a row, nearest first, row-major, in memory of the caller;
+ * the rest of a shorter list is index -1 and distance NaN. Options: "exclude_self" (the rows are the training rows),
+ * "first_query" (row i is training row first_query + i), "exclude_group" (a column of both tables, which is no
+ * feature). */
 STOPE_API stope_code stope_neighbors(const stope_model* model, const stope_table* rows, int64_t n_neighbors,
                                      const stope_options* options, stope_run* run, int64_t* indices, double* distances,
                                      stope_error* error);

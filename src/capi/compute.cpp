@@ -1,9 +1,9 @@
 // Jobs of the C ABI that make a table of tables.
 #include <cmath>
-#include <cstring>
 #include <string>
 #include <string_view>
 
+#include "base/array.hpp"
 #include "capi/array.hpp"
 #include "capi/guarded.hpp"
 #include "capi/job_options.hpp"
@@ -115,15 +115,16 @@ void pairwise_matrix(const Table& request, const Table& reference, const Pairwis
   const ArrayView view = view_of(&out, "out");
   require_doubles(view, request.n_rows, reference.n_rows);
   if (request.n_rows > 0 && reference.n_rows > 0) required(view.data, "out");
+  const ArrayView to = checked_array(view, "out");
   const Pair pair = normalized(request, reference, job.distance, run);
-  auto* const to = static_cast<char*>(const_cast<void*>(view.data));
+  auto* const distances = static_cast<double*>(const_cast<void*>(to.data));
   pairwise_distances(pair.request, pair.reference, {.knn = pair.knn, .similarities = job.similarities}, run,
                      [&](const PairwiseBlock& block) {
                        const double* value = block.values;
                        for (std::int64_t i = 0; i < block.n_requests; ++i) {
-                         char* at = to + (block.first_request + i) * out.row_stride;
-                         for (std::int64_t j = 0; j < block.n_reference; ++j, at += out.column_stride) {
-                           std::memcpy(at, value++, sizeof(double));
+                         const std::int64_t row = (block.first_request + i) * to.row_stride;
+                         for (std::int64_t j = 0; j < block.n_reference; ++j) {
+                           distances[row + j * to.column_stride] = *value++;
                          }
                        }
                      });

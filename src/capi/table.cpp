@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/checked.hpp"
+#include "base/array.hpp"
 #include "capi/array.hpp"
 #include "capi/guarded.hpp"
 #include "capi/job_options.hpp"
@@ -37,16 +37,19 @@ ArrowOptions arrow_options(const stope_options* options) {
 struct Target {
   char* data;
   std::int64_t row_bytes, column_bytes;
+  template <class To>
+  To& at(std::int64_t row, std::int64_t column) const {
+    return *reinterpret_cast<To*>(data + row * row_bytes + column * column_bytes);
+  }
 };
 
 template <class To>
 void copy_column(const Column& column, std::int64_t first, std::int64_t n, const Target& to, std::int64_t c) {
-  char* at = to.data + c * to.column_bytes;
-  for (std::int64_t row = first; row < first + n; ++row, at += to.row_bytes) {
+  for (std::int64_t r = 0; r < n; ++r) {
     if constexpr (std::is_same_v<To, std::int32_t>) {
-      *reinterpret_cast<std::int32_t*>(at) = column.codes()[row];
+      to.at<To>(r, c) = column.codes()[first + r];
     } else {
-      *reinterpret_cast<To*>(at) = static_cast<To>(column.at(row));
+      to.at<To>(r, c) = static_cast<To>(column.at(first + r));
     }
   }
 }
@@ -54,8 +57,8 @@ void copy_column(const Column& column, std::int64_t first, std::int64_t n, const
 void check_range(std::int64_t first, std::int64_t n, std::int64_t size, const char* what) {
   if (first >= 0 && n >= 0 && first <= size - n) return;
   throw Error(ErrorCode::invalid_argument,
-              "the table has no " + std::string(what) + " " + std::to_string(first) + " to " +
-                  std::to_string(checked::add(first, n) - 1) + ": it has " + std::to_string(size),
+              "the table has no " + std::to_string(n) + " " + what + " from " + std::to_string(first) + " on: it has " +
+                  std::to_string(size),
               {.option = what});
 }
 
@@ -66,7 +69,10 @@ void copy_out(const Table& table, std::int64_t first, std::int64_t first_column,
   check_range(first, view.n_rows, table.n_rows, "rows");
   check_range(first_column, view.n_columns, std::ssize(table.columns), "columns");
   if (view.n_rows > 0 && view.n_columns > 0) required(view.data, "out");
-  const Target to{static_cast<char*>(const_cast<void*>(view.data)), out->row_stride, out->column_stride};
+  const ArrayView checked = checked_array(view, "out");
+  const std::int64_t size = size_of(view.type);
+  const Target to{static_cast<char*>(const_cast<void*>(view.data)), checked.row_stride * size,
+                  checked.column_stride * size};
   for (std::int64_t c = 0; c < view.n_columns; ++c) {
     const Column& column = table.columns[static_cast<std::size_t>(first_column + c)];
     if (view.type == ElementType::float64) {

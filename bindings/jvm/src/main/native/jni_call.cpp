@@ -7,7 +7,9 @@ namespace stope_jni {
 namespace {
 
 // The class org.stope.Native and its function failure(). Set in JNI_OnLoad, before any other function can be called.
-jclass native_class = nullptr;
+// The reference is weak: a strong one would keep the class loader, and so the whole plug-in, for ever. While one of the
+// functions runs, the class lives.
+jweak native_class = nullptr;
 jmethodID failure = nullptr;
 
 constexpr std::int64_t kDouble = static_cast<std::int64_t>(sizeof(double));
@@ -15,14 +17,14 @@ constexpr std::int64_t kDouble = static_cast<std::int64_t>(sizeof(double));
 }  // namespace
 
 bool find_classes(JNIEnv* env, jclass native) {
-  native_class = static_cast<jclass>(env->NewGlobalRef(native));
+  native_class = env->NewWeakGlobalRef(native);
   if (native_class == nullptr) return false;
-  failure = env->GetStaticMethodID(native_class, "failure", "(I[B[B[BJJJJ)Lorg/stope/StopeException;");
+  failure = env->GetStaticMethodID(native, "failure", "(I[B[B[BJJJJ)Lorg/stope/StopeException;");
   return failure != nullptr;
 }
 
 void forget_classes(JNIEnv* env) {
-  if (native_class != nullptr) env->DeleteGlobalRef(native_class);
+  if (native_class != nullptr) env->DeleteWeakGlobalRef(native_class);
   native_class = nullptr;
 }
 
@@ -32,12 +34,15 @@ void raise(JNIEnv* env, const stope_error& error) noexcept {
     jbyteArray message = bytes_of(env, error.message);
     jbyteArray option = bytes_of(env, error.option);
     jbyteArray feature = bytes_of(env, error.feature);
+    const jclass native = static_cast<jclass>(env->NewLocalRef(native_class));
+    if (native == nullptr) return;
     jobject exception = env->CallStaticObjectMethod(
-        native_class, failure, static_cast<jint>(error.code), message, option, feature, static_cast<jlong>(error.row),
+        native, failure, static_cast<jint>(error.code), message, option, feature, static_cast<jlong>(error.row),
         static_cast<jlong>(error.line), static_cast<jlong>(error.column), static_cast<jlong>(error.bytes));
     check(env);
     env->Throw(static_cast<jthrowable>(exception));
   } catch (const Pending&) {
+    return;
   }
 }
 

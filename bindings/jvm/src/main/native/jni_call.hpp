@@ -7,6 +7,7 @@
 
 #include <jni.h>
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -37,6 +38,7 @@ auto guarded(JNIEnv* env, const Body& body) noexcept -> decltype(body()) {
   try {
     return body();
   } catch (const Pending&) {
+    return decltype(body())();
   } catch (const std::bad_alloc&) {
     raise(env, STOPE_OUT_OF_MEMORY, "memory for the call itself is short");
   } catch (const std::exception& error) {
@@ -71,10 +73,10 @@ class Outcome {
 
 template <class Handle>
 Handle* from(jlong number) {
-  return reinterpret_cast<Handle*>(static_cast<std::intptr_t>(number));
+  return std::bit_cast<Handle*>(number);
 }
 inline jlong number_of(const void* handle) {
-  return static_cast<jlong>(reinterpret_cast<std::intptr_t>(handle));
+  return std::bit_cast<jlong>(handle);
 }
 
 // UTF-8 bytes of Java as a text that ends with NUL. A null array is refused.

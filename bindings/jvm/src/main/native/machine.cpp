@@ -65,7 +65,10 @@ jint run_progress(JNIEnv* env, jclass, jlong run, jbyteArray phase, jlongArray d
     std::array<char, 32> name{};
     std::int64_t done = 0, total = 0;
     const std::int32_t running = stope_run_progress(from<stope_run>(run), name.data(), &done, &total);
-    if (phase == nullptr || done_and_total == nullptr) refuse(env, "an array is null");
+    if (phase == nullptr || env->GetArrayLength(phase) < static_cast<jsize>(name.size()) || done_and_total == nullptr ||
+        env->GetArrayLength(done_and_total) < 2) {
+      refuse(env, "an array is null or too short");
+    }
     env->SetByteArrayRegion(phase, 0, static_cast<jsize>(name.size()), reinterpret_cast<const jbyte*>(name.data()));
     check(env);
     const std::array<jlong, 2> numbers = {done, total};

@@ -57,9 +57,8 @@ jbyteArray model_info(JNIEnv* env, jclass, jlong model) {
   return guarded(env, [&] { return bytes_of(env, stope_model_info(from<stope_model>(model))); });
 }
 jbyteArray model_text(JNIEnv* env, jclass, jlong model, jbyteArray format) {
-  return guarded(env, [&] {
-    return bytes_of(env, stope_model_text(from<stope_model>(model), text_of(env, format).c_str()));
-  });
+  return guarded(
+      env, [&] { return bytes_of(env, stope_model_text(from<stope_model>(model), text_of(env, format).c_str())); });
 }
 jlong model_table(JNIEnv* env, jclass, jlong model, jbyteArray part) {
   return guarded(env, [&] {
@@ -91,7 +90,7 @@ jbyteArray model_bytes(JNIEnv* env, jclass, jlong model) {
 }
 
 void free_bytes(void* bytes) {
-  delete[] static_cast<char*>(bytes);
+  const std::unique_ptr<char[]> owned(static_cast<char*>(bytes));
 }
 
 jlong model_of_bytes(JNIEnv* env, jclass, jbyteArray bytes, jlong run) {

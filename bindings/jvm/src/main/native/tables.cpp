@@ -18,7 +18,7 @@ jlong table_read(JNIEnv* env, jclass, jbyteArray path, jlong options, jlong run)
 }
 
 void free_doubles(void* values) {
-  delete[] static_cast<double*>(values);
+  const std::unique_ptr<double[]> owned(static_cast<double*>(values));
 }
 
 jlong table_of_columns(JNIEnv* env, jclass, jobjectArray names, jobjectArray columns, jlong rows, jlong run) {

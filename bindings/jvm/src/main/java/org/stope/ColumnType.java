@@ -8,7 +8,7 @@ public enum ColumnType {
   REAL,
   /** Whole numbers. */
   INTEGER,
-  /** Points in time: milliseconds since 1970-01-01 UTC. */
+  /** Points in time: days since 1970-01-01 UTC, with fractions. */
   DATE,
   /** Names, whose number is not stated. */
   NOMINAL,

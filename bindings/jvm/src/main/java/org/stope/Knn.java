@@ -129,7 +129,7 @@ public final class Knn extends Fitted {
     /**
      * Sets whose rules decide ties, votes and missing values.
      *
-     * @param rules "stope" or "rapidminer"
+     * @param rules "none" (stope's own) or "rapidminer"
      * @return this
      */
     public Builder compat(String rules) {

@@ -50,7 +50,8 @@ public final class LinearModel extends Fitted {
   /**
    * Gives the coefficients.
    *
-   * @return a table: a row a coefficient
+   * @return a table: "kind" is "intercept" or "attribute", "name" that of the feature, "coefficient" in units of the label
+   *     per unit of the feature, "mean" that of the feature
    */
   public Table coefficients() {
     return model().table("coefficients");

@@ -59,11 +59,15 @@ public final class Options {
    * Sets an option that is a list of numbers, such as "feature_weights": one number a feature.
    *
    * @param name the option
-   * @param numbers its value, which is copied
+   * @param numbers its value, which is copied; null takes the option back
    * @return this
    */
   public Options set(String name, double... numbers) {
-    values.put(name, numbers.clone());
+    if (numbers == null) { // set(name, null) means this function, too.
+      values.remove(name);
+    } else {
+      values.put(name, numbers.clone());
+    }
     return this;
   }
 

@@ -50,10 +50,42 @@ public final class Pca extends Fitted {
   /**
    * Gives the components.
    *
-   * @return a table: "role" says what a row is (the mean, the scale, or a component), "explained_variance" is in squared
-   *     units of the columns, and each feature has a column
+   * @return a table with a column "pc1", "pc2", ... for each component. Its column "kind" says what a row is:
+   *     "explained_variance" (in the squared unit of the scores), "explained_variance_ratio", "singular_value",
+   *     "noise_variance", or "attribute", whose "name", "mean" and "scale" stand beside its loadings
    */
   public Table components() {
     return model().table("components");
+  }
+
+  /**
+   * Says how much of the variance each component explains.
+   *
+   * @return one number a component, in the squared unit of the scores, the largest first
+   */
+  public double[] explainedVariance() {
+    return row("explained_variance");
+  }
+
+  /**
+   * Says which share of the variance each component explains.
+   *
+   * @return one number a component, from 0 to 1, the largest first
+   */
+  public double[] explainedVarianceRatio() {
+    return row("explained_variance_ratio");
+  }
+
+  private double[] row(String kind) {
+    try (Table components = components()) {
+      int first = components.indexOf("pc1");
+      double[] values = new double[components.columns() - first];
+      int row = 0;
+      while (!kind.equals(components.text(row, components.indexOf("kind")))) {
+        ++row;
+      }
+      components.copy(row, first, 1, values.length, values);
+      return values;
+    }
   }
 }

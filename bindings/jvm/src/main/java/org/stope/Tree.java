@@ -80,7 +80,8 @@ public final class Tree extends Fitted {
   /**
    * Gives the nodes.
    *
-   * @return a table: a row a node, in preorder, with the numbers of training rows of each class
+   * @return a table: a row a node, in preorder, with its "parent" (-1: the root), "attribute" (-1: a leaf), "cut" and
+   *     the training rows of each class
    */
   public Table nodes() {
     return model().table("nodes");

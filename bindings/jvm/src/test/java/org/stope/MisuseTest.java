@@ -1,0 +1,200 @@
+package org.stope;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.File;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.Paths;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Nothing that a program does with the binding ends the JVM, and nothing stays behind. */
+class MisuseTest {
+  @Test
+  void tenThousandBadCalls(@TempDir Path folder) throws Throwable {
+    NativeLibrary.require();
+    BadCalls calls = new BadCalls(1, folder);
+    calls.run(10_000);
+    assertTrue(calls.refused > 4000, calls.refused + " refused: " + calls.outcomes);
+    assertTrue(calls.outcomes.size() > 30, calls.outcomes.toString());
+  }
+
+  private static long residentKilobytes() throws Exception {
+    for (String line : Files.readAllLines(Paths.get("/proc/self/status"))) {
+      if (line.startsWith("VmRSS:")) {
+        return Long.parseLong(line.replaceAll("[^0-9]", ""));
+      }
+    }
+    throw new AssertionError("no VmRSS");
+  }
+
+  private static void openAndClose(byte[] model, int n) {
+    double[] x = new double[100];
+    for (int i = 0; i < n; ++i) {
+      switch (i % 4) {
+        case 0:
+          Table.ofColumns(Arrays.asList("x"), x).close();
+          break;
+        case 1:
+          new Run().close();
+          break;
+        case 2:
+          Model.fromBytes(model, null).close();
+          break;
+        default:
+          try (TableBuilder builder = new TableBuilder(0).column(Column.real("x"))) {
+            builder.append(x, 100).finish().close();
+          }
+      }
+    }
+  }
+
+  @Test
+  void hundredThousandOpenAndClose() throws Exception {
+    byte[] model;
+    try (Table train = ModelTest.labelled(100, 1, true);
+        Model fitted = Model.fit("tree", train, null, null)) {
+      model = fitted.toBytes();
+    }
+    long live = Handle.live();
+    openAndClose(model, 10_000);
+    System.gc();
+    long before = residentKilobytes();
+    openAndClose(model, 90_000);
+    System.gc();
+    long grown = residentKilobytes() - before;
+    assertEquals(live, Handle.live());
+    // A leak of 100 bytes of every object would be 9 MB. The heap of Java itself moves by some megabytes.
+    assertTrue(grown < 32_000, "90,000 objects have left " + grown + " kB");
+  }
+
+  @Test
+  void forgottenObjectsAreFreed() throws Exception {
+    long live = Handle.live();
+    for (int i = 0; i < 1000; ++i) {
+      Table.ofColumns(Arrays.asList("x"), new double[100]);
+    }
+    for (int i = 0; i < 200 && Handle.live() > live; ++i) {
+      System.gc();
+      Thread.sleep(10);
+      Cleaner.clean();
+    }
+    assertTrue(Handle.live() <= live, Handle.live() - live + " of 1000 forgotten tables live");
+  }
+
+  @Test
+  void sixteenThreadsOnOneModel() throws Exception {
+    ExecutorService pool = Executors.newFixedThreadPool(16);
+    CyclicBarrier together = new CyclicBarrier(16);
+    try (Table train = ModelTest.labelled(2000, 1, true);
+        Table rows = ModelTest.labelled(200, 2, true);
+        Model model = Model.fit("classify", train, null, null)) {
+      double[] expected;
+      try (Table table = model.apply(rows, Options.of("proba", "true"), null)) {
+        expected = table.column("confidence(low)");
+      }
+      List<Future<Void>> all = new ArrayList<>();
+      for (int t = 0; t < 16; ++t) {
+        all.add(
+            pool.submit(
+                (Callable<Void>)
+                    () -> {
+                      together.await();
+                      for (int i = 0; i < 50; ++i) {
+                        try (Table got = model.apply(rows, Options.of("proba", "true"), null)) {
+                          assertArrayEquals(expected, got.column("confidence(low)"), 0.0);
+                        }
+                        assertTrue(model.info().contains("\"classes\""));
+                      }
+                      return null;
+                    }));
+      }
+      for (Future<Void> one : all) {
+        one.get();
+      }
+    } finally {
+      pool.shutdownNow();
+    }
+  }
+
+  @Test
+  void oneThreadClosesWhatOthersUse() throws Exception {
+    ExecutorService pool = Executors.newFixedThreadPool(4);
+    try {
+      for (int round = 0; round < 200; ++round) {
+        Table table = Table.ofColumns(Arrays.asList("x", "y"), new double[50], new double[50]);
+        CyclicBarrier together = new CyclicBarrier(4);
+        List<Future<Void>> all = new ArrayList<>();
+        for (int t = 0; t < 4; ++t) {
+          boolean closes = t == 0;
+          all.add(
+              pool.submit(
+                  (Callable<Void>)
+                      () -> {
+                        together.await();
+                        try {
+                          if (closes) {
+                            table.close();
+                          } else {
+                            assertEquals(2, table.schema().size());
+                            assertEquals(50, table.column(1).length);
+                          }
+                        } catch (StopeException e) {
+                          assertEquals("the table is closed", e.getMessage());
+                        }
+                        return null;
+                      }));
+        }
+        for (Future<Void> one : all) {
+          one.get();
+        }
+      }
+    } finally {
+      pool.shutdownNow();
+    }
+  }
+
+  /** The JVM's own checker of JNI calls finds nothing to say about bad calls and good ones. */
+  @Test
+  void checkedJni(@TempDir Path folder) throws Exception {
+    ChildJvm child = new ChildJvm(System.getProperty("java.class.path"), "-Xcheck:jni");
+    String output = child.run(CheckedCalls.class, folder.toString());
+    assertTrue(output.contains("all calls made"), output);
+    for (String line : output.split("\n")) {
+      assertTrue(!line.contains("in native method") && !line.contains("JNI local refs"), line + "\n" + output);
+    }
+  }
+
+  /** What the child does under -Xcheck:jni. */
+  static final class CheckedCalls {
+    private CheckedCalls() {}
+
+    public static void main(String[] arguments) throws Throwable {
+      NativeLibrary.require();
+      new BadCalls(2, new File(arguments[0]).toPath()).run(3000);
+      new TypedModelsTest().knn();
+      new TypedModelsTest().stats();
+      new TypedModelsTest().tree();
+      new TypedModelsTest().discretizer();
+      new TableTest().namesOfEveryKind();
+      new TableTest().builderTakesBlocks();
+      new TableTest().longCopies();
+      new ModelTest().listsOfPartsMerge();
+      new ModelTest().radiusFindsAllWithin();
+      new ModelTest().distancesOfAllPairs();
+      new ModelTest().brokenBytesAreRefused();
+      System.out.println("all calls made");
+    }
+  }
+}
