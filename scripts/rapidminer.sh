@@ -1,11 +1,21 @@
 #!/usr/bin/env bash
-# Builds the RapidMiner extension: scripts/rapidminer.sh leaves build/rapidminer/plugin/stope-rapidminer-VERSION.jar.
-# It builds the native library of the JVM binding first, and puts the binding into the local Maven repository, where the
-# extension finds it. With RAPIDMINER_HOME set it compiles against that RapidMiner, otherwise against signatures.
+# Builds and tests the RapidMiner extension (extensions/rapidminer) after the JVM binding that it contains:
+# scripts/rapidminer.sh [MAVEN ARGUMENT...] leaves build/rapidminer/plugin/stope-rapidminer-VERSION.jar. With
+# RAPIDMINER_HOME set it compiles against that RapidMiner, otherwise against signatures; the classes are the same.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-cmake --preset release -DSTOPE_BUILD_JVM=ON > /dev/null
-cmake --build build/release --target stope_jni
-mvn -q -B -f bindings/jvm/pom.xml install -DskipTests
-mvn -q -B -f extensions/rapidminer/pom.xml package
-ls build/rapidminer/plugin/stope-rapidminer-*.jar
+if ! command -v mvn >/dev/null || ! command -v javac >/dev/null; then
+  echo "SKIP the RapidMiner extension: Maven or a JDK is missing (scripts/bootstrap.sh --test installs them)"
+  exit 0
+fi
+
+version=$(sed -n 's/^#define STOPE_VERSION "\(.*\)"$/\1/p' include/stope/version.hpp)
+for pom in extensions/rapidminer/pom.xml extensions/rapidminer/*/pom.xml; do
+  if ! grep -qE "^ +<version>$version</version>$" "$pom"; then
+    echo "FAIL $pom does not have version $version of include/stope/version.hpp"
+    exit 1
+  fi
+done
+scripts/jvm.sh -q -DskipTests "$@"
+mvn -q --batch-mode --no-transfer-progress -Dstyle.color=never -f extensions/rapidminer/pom.xml package "$@"
+echo "build/rapidminer/plugin/stope-rapidminer-$version.jar"

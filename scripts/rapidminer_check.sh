@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Runs the extension in a real RapidMiner, beside its own operators, and compares: scripts/rapidminer_check.sh [PART...].
+# Compares the extension with the operators of a real RapidMiner: scripts/rapidminer_check.sh [PART...].
 # RAPIDMINER_HOME is the folder of a RapidMiner 5.3 (docs/RAPIDMINER.md says how to build one); without it nothing is
-# checked. Golden data sets are those under STOPE_SHARED (default: ../shared). STOPE_RANDOM_TABLES is the number of
-# random tables (default: 200). Parts: see extensions/rapidminer/check/.
+# checked. Golden data sets are those under STOPE_SHARED (default: ../shared). STOPE_CASES is the number of random tables
+# (default: 200). Parts: see extensions/rapidminer/check/.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 if [ -z "${RAPIDMINER_HOME:-}" ]; then
@@ -19,7 +19,8 @@ env -u RAPIDMINER_HOME scripts/rapidminer.sh
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cp -r "$built" "$work/signatures"
-mvn -q -B -f extensions/rapidminer/pom.xml clean package -DskipTests
+rm -rf "$built"
+mvn -q --batch-mode -Dstyle.color=never -f extensions/rapidminer/pom.xml package -DskipTests
 diff -r "$work/signatures" "$built"
 echo "rapidminer_check: same classes from RapidMiner's jar and from the signatures"
 
@@ -40,4 +41,4 @@ echo "rapidminer_check: the sample process ran, and both operators wrote the sam
 javac -nowarn -encoding UTF-8 -cp "$libraries" -d "$work/classes" \
   extensions/rapidminer/check/org/stope/rapidminer/check/*.java
 java -Xmx4g "${options[@]}" -cp "$work/classes:$libraries" org.stope.rapidminer.check.Check "$goldens" \
-  "${STOPE_RANDOM_TABLES:-200}" "$@" 2> "$work/log" || { tail -50 "$work/log" >&2; exit 1; }
+  "${STOPE_CASES:-200}" "$@" 2> "$work/log" || { tail -50 "$work/log" >&2; exit 1; }

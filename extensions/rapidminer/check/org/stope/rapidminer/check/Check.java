@@ -11,7 +11,7 @@ import java.util.logging.LogManager;
 import java.util.logging.Logger;
 
 /**
- * Runs the extension in a real RapidMiner, without a window, beside the built-in operators:
+ * Runs the extension in a real RapidMiner, without a window, and compares it with the built-in operators:
  * Check GOLDENS TABLES [PART...]. GOLDENS is the folder of golden data sets ("-": none), TABLES the number of random
  * tables. scripts/rapidminer_check.sh compiles and calls it.
  */

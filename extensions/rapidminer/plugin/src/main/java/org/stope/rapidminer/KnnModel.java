@@ -25,7 +25,7 @@ import org.stope.rapidminer.engine.Settings;
 import org.stope.rapidminer.engine.Worker;
 
 /**
- * What k-NN (stope) learns. It is saved in repositories as the bytes of stope's model, beside the header that every
+ * What k-NN (stope) learns. It is saved in repositories as the bytes of stope's model, with the header that every
  * prediction model of RapidMiner has; Apply Model applies it.
  */
 public class KnnModel extends UpdateablePredictionModel {
@@ -91,7 +91,8 @@ public class KnnModel extends UpdateablePredictionModel {
         @Override
         public Void run(Worker worker) throws Exception {
           FittedModel fitted = worker.run(() -> model.in(worker.session()));
-          Blocks.apply(worker, fitted, new KnnQueries(columns, set), how, new PredictionWriter(set, predicted));
+          Blocks.apply(worker, fitted, new KnnQueries(columns, set), set.size(), how,
+              new PredictionWriter(set, predicted));
           return null;
         }
       });

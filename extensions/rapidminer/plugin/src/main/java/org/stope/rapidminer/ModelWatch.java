@@ -5,6 +5,7 @@ import com.rapidminer.Process;
 import com.rapidminer.operator.Model;
 import com.rapidminer.operator.Operator;
 import com.rapidminer.operator.OperatorException;
+import com.rapidminer.operator.ProcessStoppedException;
 import org.stope.rapidminer.engine.Progress;
 import org.stope.rapidminer.engine.Watch;
 
@@ -34,7 +35,8 @@ final class ModelWatch implements Watch {
     if (ofOperator != null) {
       ofOperator.look(progress);
     } else if (process != null && process.shouldStop()) {
-      throw new OperatorException("The process was stopped.");
+      Operator current = process.getCurrentOperator();
+      throw current != null ? new ProcessStoppedException(current) : new OperatorException("The process was stopped.");
     }
   }
 

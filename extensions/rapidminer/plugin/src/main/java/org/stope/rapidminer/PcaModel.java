@@ -11,6 +11,7 @@ import com.rapidminer.operator.OperatorException;
 import com.rapidminer.tools.LogService;
 import com.rapidminer.tools.Ontology;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
@@ -85,7 +86,8 @@ public class PcaModel extends AbstractModel {
         @Override
         public Void run(final Worker worker) throws Exception {
           FittedModel fitted = worker.run(() -> model.in(worker.session()));
-          Blocks.apply(worker, fitted, new ExampleRows(set, attributes), Blocks.noOptions(), writer);
+          Blocks.apply(worker, fitted, new ExampleRows(set, attributes), set.size(),
+              Collections.<String, String>emptyMap(), writer);
           return null;
         }
       });

@@ -59,6 +59,6 @@ final class StopeError {
       return "";
     }
     long megabytes = (error.bytes() + 999999) / 1000000;
-    return "A limit of " + megabytes + "MB would do.";
+    return "It needs at least " + megabytes + "MB.";
   }
 }

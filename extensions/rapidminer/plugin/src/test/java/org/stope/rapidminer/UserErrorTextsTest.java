@@ -81,8 +81,8 @@ final class UserErrorTextsTest {
   }
 
   @Test
-  void memoryAdviceNamesALimitThatWouldDo() {
-    assertEquals("A limit of 2MB would do.",
+  void memoryAdviceNamesWhatIsNeeded() {
+    assertEquals("It needs at least 2MB.",
         StopeError.advice(new EngineException(EngineException.Kind.MEMORY, "needs more", null, 1000001)));
     assertEquals("", StopeError.advice(new EngineException(EngineException.Kind.MEMORY, "needs more", null, -1)));
     assertEquals("", StopeError.advice(new EngineException(EngineException.Kind.INTERNAL, "broken", null, 5)));

@@ -7,7 +7,7 @@ import java.nio.DoubleBuffer;
 
 /** Memory for a block of rows that native code reads where it lies. */
 public final class BlockBuffer {
-  /** Very wide tables get shorter blocks, so that two of them fit beside the data. */
+  /** Very wide tables get shorter blocks, so that two of them take little memory. */
   static final long MAX_BYTES = 64L << 20;
 
   private final ByteBuffer bytes;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: AGPL-3.0-or-later
 package org.stope.rapidminer.engine;
 
-import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
@@ -42,7 +41,7 @@ public final class Blocks {
       }, new Taken<Void>() {
         @Override
         public void take(Void nothing) {}
-      });
+      }, 0);
       complete = true;
       return sink;
     } finally {
@@ -52,8 +51,8 @@ public final class Blocks {
     }
   }
 
-  /** Applies a model to all rows. */
-  public static void apply(final Worker worker, final FittedModel model, BlockSource source,
+  /** Applies a model to all rows. {@code totalRows} is for the progress; 0 if it is not known. */
+  public static void apply(final Worker worker, final FittedModel model, BlockSource source, long totalRows,
       final Map<String, String> options, final Results results) throws Exception {
     each(worker, source, new Use<ResultTable>() {
       @Override
@@ -65,14 +64,16 @@ public final class Blocks {
       public void take(ResultTable table) {
         results.take(table);
       }
-    });
+    }, totalRows);
   }
 
-  private static <T> void each(Worker worker, BlockSource source, final Use<T> use, Taken<T> taken) throws Exception {
+  private static <T> void each(Worker worker, BlockSource source, final Use<T> use, Taken<T> taken, long totalRows)
+      throws Exception {
     int blockRows = worker.session().blockRows();
     BlockBuffer filling = new BlockBuffer(blockRows, source.columns());
     BlockBuffer idle = null;
     Future<T> running = null;
+    long begun = 0;
     try {
       while (true) {
         final int rows = source.next(filling.rewound(), filling.capacity());
@@ -90,6 +91,10 @@ public final class Blocks {
               return use.block(full, rows);
             }
           });
+          if (totalRows > 0) {
+            worker.part((double) begun / totalRows, (double) (begun + rows) / totalRows);
+          }
+          begun += rows;
           filling = idle != null ? idle : new BlockBuffer(blockRows, source.columns());
           idle = full;
         }
@@ -115,10 +120,5 @@ public final class Blocks {
     } catch (Exception secondFailure) {
       // The first one is on its way to the user.
     }
-  }
-
-  /** No options. */
-  public static Map<String, String> noOptions() {
-    return Collections.emptyMap();
   }
 }

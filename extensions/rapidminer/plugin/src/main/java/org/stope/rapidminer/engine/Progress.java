@@ -20,6 +20,12 @@ public final class Progress {
     return phase;
   }
 
+  /** The same as a part of a larger whole, which it takes from one share to another. */
+  Progress within(double from, double to) {
+    final long steps = 1000000;
+    return new Progress(phase, (long) ((from + (to - from) * share()) * steps), steps);
+  }
+
   /** From 0 to 1; 0 where the total is not known. */
   public double share() {
     return total <= 0 ? 0 : Math.min(1, (double) done / total);

@@ -20,6 +20,8 @@ public final class Worker implements AutoCloseable {
   private final EngineSession session;
   private final Watch watch;
   private final ExecutorService thread;
+  private double from = 0;
+  private double to = 1;
 
   public Worker(EngineSession session, Watch watch) {
     this.session = session;
@@ -36,6 +38,12 @@ public final class Worker implements AutoCloseable {
 
   public EngineSession session() {
     return session;
+  }
+
+  /** Says which part of all the work the calls that follow are: the watch is shown the progress of the whole. */
+  void part(double shareBefore, double shareAfter) {
+    from = shareBefore;
+    to = shareAfter;
   }
 
   public <T> Future<T> start(Callable<T> call) {
@@ -57,7 +65,7 @@ public final class Worker implements AutoCloseable {
         try {
           return call.get(LOOK_EVERY_MS, TimeUnit.MILLISECONDS);
         } catch (TimeoutException stillRunning) {
-          watch.look(session.progress());
+          watch.look(session.progress().within(from, to));
         }
       }
     } catch (ExecutionException failed) {

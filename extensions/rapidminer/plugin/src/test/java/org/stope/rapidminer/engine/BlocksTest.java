@@ -60,7 +60,7 @@ final class BlocksTest {
     final List<Double> sums = new ArrayList<Double>();
     try (final Worker worker = new Worker(engine.open(AUTO), NOBODY_STOPS)) {
       FittedModel model = worker.session().load(new byte[0]);
-      Blocks.apply(worker, model, new CountedRows(11), Collections.<String, String>emptyMap(), new Blocks.Results() {
+      Blocks.apply(worker, model, new CountedRows(11), 11, Collections.<String, String>emptyMap(), new Blocks.Results() {
         @Override
         public void take(ResultTable table) {
           for (double sum : table.column("prediction")) {
@@ -87,6 +87,14 @@ final class BlocksTest {
     }
     assertTrue(engine.calls.contains("close sink"));
     assertTrue(engine.calls.contains("close"));
+  }
+
+  @Test
+  void progressIsThatOfAllRows() {
+    Progress half = new Progress("search", 1, 2).within(0.25, 0.75);
+    assertEquals(0.5, half.share());
+    assertEquals("search", half.phase());
+    assertEquals(0.25, Progress.NONE.within(0.25, 0.75).share());
   }
 
   @Test
