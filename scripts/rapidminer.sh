@@ -17,5 +17,5 @@ for pom in extensions/rapidminer/pom.xml extensions/rapidminer/*/pom.xml; do
   fi
 done
 scripts/jvm.sh -q -DskipTests "$@"
-mvn -q --batch-mode --no-transfer-progress -Dstyle.color=never -f extensions/rapidminer/pom.xml package "$@"
+mvn --batch-mode --no-transfer-progress -Dstyle.color=never -f extensions/rapidminer/pom.xml package "$@"
 echo "build/rapidminer/plugin/stope-rapidminer-$version.jar"

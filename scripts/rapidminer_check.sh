@@ -6,7 +6,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 if [ -z "${RAPIDMINER_HOME:-}" ]; then
-  echo "rapidminer_check: SKIP (RAPIDMINER_HOME is not set)"
+  echo "SKIP the extension in a real RapidMiner: RAPIDMINER_HOME is not set"
   exit 0
 fi
 libraries="$RAPIDMINER_HOME/lib/*:$RAPIDMINER_HOME/lib/jdbc/*:$RAPIDMINER_HOME/lib/freehep/*"
@@ -15,14 +15,14 @@ goldens=${STOPE_SHARED:-../shared}/goldens/rapidminer
 
 # The classes must not depend on what they were compiled against.
 built=build/rapidminer/plugin/classes/org/stope/rapidminer
-env -u RAPIDMINER_HOME scripts/rapidminer.sh
+env -u RAPIDMINER_HOME scripts/rapidminer.sh -q -DskipTests
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cp -r "$built" "$work/signatures"
 rm -rf "$built"
 mvn -q --batch-mode -Dstyle.color=never -f extensions/rapidminer/pom.xml package -DskipTests
 diff -r "$work/signatures" "$built"
-echo "rapidminer_check: same classes from RapidMiner's jar and from the signatures"
+echo "PASS same classes from RapidMiner's jar and from the signatures"
 
 mkdir -p "$work/plugins" "$work/user/.RapidMiner5" "$work/classes"
 cp build/rapidminer/plugin/stope-rapidminer-*.jar "$work/plugins"
@@ -36,7 +36,7 @@ java "${options[@]}" -cp "$libraries" com.rapidminer.RapidMinerCommandLine -f "$
   > "$work/sample.log" 2>&1 || { cat "$work/sample.log"; exit 1; }
 grep -q 'finished successfully' "$work/sample.log" || { cat "$work/sample.log"; exit 1; }
 cmp "$work/samples/stope.csv" "$work/samples/built_in.csv"
-echo "rapidminer_check: the sample process ran, and both operators wrote the same file"
+echo "PASS the sample process ran, and both operators wrote the same file"
 
 javac -nowarn -encoding UTF-8 -cp "$libraries" -d "$work/classes" \
   extensions/rapidminer/check/org/stope/rapidminer/check/*.java

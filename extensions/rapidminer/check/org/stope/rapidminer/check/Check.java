@@ -46,7 +46,7 @@ public final class Check {
     failures += part("others", wanted, OtherOperators::run);
     failures += part("mistakes", wanted, Mistakes::run);
     failures += part("stop", wanted, StopRuns::run);
-    System.out.println(failures == 0 ? "rapidminer_check: all equal" : "rapidminer_check: " + failures + " FAILURES");
+    System.out.println(failures == 0 ? "all equal" : failures + " failures");
     System.exit(failures == 0 ? 0 : 1);
   }
 
@@ -56,9 +56,11 @@ public final class Check {
     }
     System.out.println("== " + name);
     try {
-      return part.run();
+      long failures = part.run();
+      System.out.println((failures == 0 ? "PASS " : "FAIL ") + name);
+      return failures;
     } catch (Throwable failure) {
-      System.out.println("  FAILED " + failure);
+      System.out.println("FAIL " + name + ": " + failure);
       failure.printStackTrace(System.out);
       return 1;
     }
