@@ -35,7 +35,8 @@ final class ValidationRuns {
     Map<String, String> criteria = classes ? Processes.parameters("accuracy", "true", "kappa", "true")
         : Processes.parameters("root_mean_squared_error", "true", "absolute_error", "true");
     String testing = "<process expanded=\"true\">"
-        + Processes.operator("apply_model", "apply", Processes.parameters(), "") + Processes.operator(kind, "score", criteria, "") + Processes.connect("model", "apply.model")
+        + Processes.operator("apply_model", "apply", Processes.parameters(), "")
+        + Processes.operator(kind, "score", criteria, "") + Processes.connect("model", "apply.model")
         + Processes.connect("test set", "apply.unlabelled data")
         + Processes.connect("apply.labelled data", "score.labelled data")
         + Processes.connect("score.performance", "averagable 1") + "</process>";

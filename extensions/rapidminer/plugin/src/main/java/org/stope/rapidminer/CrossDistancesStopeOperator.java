@@ -16,7 +16,8 @@ import org.stope.rapidminer.engine.RowSink;
 import org.stope.rapidminer.engine.Worker;
 
 /**
- * Cross Distances (stope). Ports, parameters and meta data are those of the built-in operator, which this class extends.
+ * Cross Distances (stope). Ports, parameters and meta data are those of the built-in operator, which this class
+ * extends.
  */
 public class CrossDistancesStopeOperator extends CrossDistancesOperator {
   private static final String REQUESTS = "request set";

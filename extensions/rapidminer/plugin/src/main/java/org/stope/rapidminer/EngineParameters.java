@@ -22,10 +22,10 @@ final class EngineParameters {
 
   static List<ParameterType> types() {
     List<ParameterType> types = new ArrayList<ParameterType>();
-    types.add(new ParameterTypeCategory(DEVICE, "Where to compute. The results are the same everywhere. 'auto' uses a GPU "
-        + "where there is one and it is faster; 'gpu' is an error where there is none.", DEVICES, 0, true));
-    types.add(optional(MEMORY_LIMIT, "The most memory that a job may take in addition to RapidMiner's own, for instance "
-        + "2GB or 512MiB. Empty: 80 % of the memory that is free."));
+    types.add(new ParameterTypeCategory(DEVICE, "Where to compute. The results are the same everywhere. 'auto' uses a "
+        + "GPU where there is one and it is faster; 'gpu' is an error where there is none.", DEVICES, 0, true));
+    types.add(optional(MEMORY_LIMIT, "The most memory that a job may take in addition to RapidMiner's own, for "
+        + "instance 2GB or 512MiB. Empty: 80 % of the memory that is free."));
     types.add(optional(SERVER, "Empty: compute in this process. Otherwise HOST:PORT of a machine that computes. This "
         + "version cannot reach servers yet."));
     return types;

@@ -9,8 +9,8 @@ import org.stope.rapidminer.engine.EngineSession;
 import org.stope.rapidminer.engine.FittedModel;
 
 /**
- * A model of the engine that RapidMiner keeps, and never closes. Bytes exist only while the model is being saved, or has
- * not been used since it was loaded: there is no second copy besides the engine's.
+ * A model of the engine that RapidMiner keeps, and never closes. Bytes exist only while the model is being saved, or
+ * has not been used since it was loaded: there is no second copy besides the engine's.
  */
 final class HeldModel implements Serializable {
   private static final long serialVersionUID = 1L;

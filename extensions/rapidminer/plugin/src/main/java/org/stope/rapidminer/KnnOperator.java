@@ -57,8 +57,8 @@ public class KnnOperator extends KNNLearner {
     int k = getParameterAsInt(PARAMETER_K);
     boolean weighted = getParameterAsBoolean(PARAMETER_WEIGHTED_VOTE);
     if (k > set.size()) {
-      getLogger().warning("stope: k is " + k + ", but there are only " + set.size() + " examples. All of them vote, and "
-          + "the confidences add up to " + set.size() + "/" + k + ", as with the operator k-NN.");
+      getLogger().warning("stope: k is " + k + ", but there are only " + set.size() + " examples. All of them vote, "
+          + "and the confidences add up to " + set.size() + "/" + k + ", as with the operator k-NN.");
     }
     Map<String, String> options = measure.options();
     options.put("n_neighbors", String.valueOf(k));

@@ -12,8 +12,8 @@ final class MissingPolicy {
   private MissingPolicy() {}
 
   static ParameterType type(String[] names) {
-    return new ParameterTypeCategory(KEY, "What a missing value means. error: it is refused; value: it is a value of its "
-        + "own, below all numbers; drop: its example is left out; fill: it is replaced by the attribute's mean or most "
-        + "frequent value.", names, 0, false);
+    return new ParameterTypeCategory(KEY, "What a missing value means. error: it is refused; value: it is a value of "
+        + "its own, below all numbers; drop: its example is left out; fill: it is replaced by the attribute's mean or "
+        + "most frequent value.", names, 0, false);
   }
 }

@@ -76,7 +76,8 @@ public class PcaModel extends AbstractModel {
     for (String name : names) {
       Attribute attribute = set.getAttributes().get(name);
       if (attribute == null || !attribute.isNumerical()) {
-        throw StopeError.user(watch.operator(), attribute == null ? "missing_attribute" : "other_type", name, "numeric");
+        throw StopeError.user(watch.operator(), attribute == null ? "missing_attribute" : "other_type", name,
+            "numeric");
       }
       attributes.add(attribute);
     }

@@ -97,13 +97,13 @@ public class PcaOperator extends Operator {
     count.setExpert(false);
     count.registerDependencyCondition(new EqualTypeCondition(this, REDUCTION, REDUCTIONS, true, 2));
     types.add(count);
-    types.add(new ParameterTypeBoolean(NORMALIZE, "Divide every attribute by its standard deviation first, so that units "
-        + "do not matter.", false, false));
+    types.add(new ParameterTypeBoolean(NORMALIZE, "Divide every attribute by its standard deviation first, so that "
+        + "units do not matter.", false, false));
     types.add(new ParameterTypeBoolean(WHITEN, "Divide the scores by their standard deviation.", false, true));
-    types.add(new ParameterTypeBoolean(IMPUTE, "Replace a missing value by the mean of its attribute; otherwise it is an "
-        + "error.", false, true));
-    types.add(new ParameterTypeBoolean(NUMERIC_ONLY, "Leave nominal attributes out; otherwise they are an error.", false,
-        true));
+    types.add(new ParameterTypeBoolean(IMPUTE, "Replace a missing value by the mean of its attribute; otherwise it is "
+        + "an error.", false, true));
+    types.add(new ParameterTypeBoolean(NUMERIC_ONLY, "Leave nominal attributes out; otherwise they are an error.",
+        false, true));
     types.addAll(EngineParameters.types());
     return types;
   }

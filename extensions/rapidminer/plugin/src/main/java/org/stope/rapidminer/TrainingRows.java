@@ -36,7 +36,8 @@ final class TrainingRows implements BlockSource {
   static TrainingRows of(byte[] model) throws EngineException {
     ByteBuffer bytes = ByteBuffer.wrap(model).order(ByteOrder.LITTLE_ENDIAN);
     if (model.length < HEADER_BYTES || bytes.getInt(8) != VERSION) {
-      throw new EngineException(EngineException.Kind.INTERNAL, "the model is of another version than this extension", null);
+      throw new EngineException(EngineException.Kind.INTERNAL, "the model is of another version than this extension",
+          null);
     }
     TrainingRows found = new TrainingRows(bytes);
     if (!found.seek()) {

@@ -13,7 +13,7 @@ public final class ColumnHeader implements Serializable {
   /** What a column is for. */
   public enum Role { REGULAR, LABEL, WEIGHT }
 
-  /** What its numbers mean. Nominal attributes of two values that RapidMiner calls binominal have measures of their own. */
+  /** What its numbers mean. Some measures treat nominal attributes that RapidMiner calls binominal in their own way. */
   public enum Type { REAL, NOMINAL, BINOMINAL }
 
   private final String name;

@@ -48,7 +48,7 @@ final class DeviceReport {
       return "computed on the GPU";
     }
     String threads = word(reportJson, "threads");
-    String cpu = "computed on " + ("1".equals(threads) ? "1 CPU thread" : threads + " CPU threads") + " (" + backend + ")";
+    String cpu = "computed on " + threads + ("1".equals(threads) ? " CPU thread (" : " CPU threads (") + backend + ")";
     return asked == Settings.Device.AUTO && !cuda ? cpu + "; no GPU: " + whyNoGpu() : cpu;
   }
 

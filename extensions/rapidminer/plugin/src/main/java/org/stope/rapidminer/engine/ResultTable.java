@@ -57,7 +57,8 @@ public final class ResultTable implements Serializable {
   public int index(String name) {
     int at = Arrays.asList(names).indexOf(name);
     if (at < 0) {
-      throw new IllegalStateException("the engine's table has no column '" + name + "', only " + Arrays.toString(names));
+      throw new IllegalStateException(
+          "the engine's table has no column '" + name + "', only " + Arrays.toString(names));
     }
     return at;
   }

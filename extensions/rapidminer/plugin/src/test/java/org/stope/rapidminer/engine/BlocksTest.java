@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 /** Rows pass through two buffers in order and whole, read by one thread and used by another. */
@@ -60,7 +61,8 @@ final class BlocksTest {
     final List<Double> sums = new ArrayList<Double>();
     try (final Worker worker = new Worker(engine.open(AUTO), NOBODY_STOPS)) {
       FittedModel model = worker.session().load(new byte[0]);
-      Blocks.apply(worker, model, new CountedRows(11), 11, Collections.<String, String>emptyMap(), new Blocks.Results() {
+      Map<String, String> none = Collections.emptyMap();
+      Blocks.apply(worker, model, new CountedRows(11), 11, none, new Blocks.Results() {
         @Override
         public void take(ResultTable table) {
           for (double sum : table.column("prediction")) {

@@ -15,7 +15,8 @@ public class DistanceMeasures {
     throw new UnsupportedOperationException();
   }
 
-  public static DistanceMeasure createMeasure(ParameterHandler handler) throws UndefinedParameterError, OperatorException {
+  public static DistanceMeasure createMeasure(ParameterHandler handler)
+      throws UndefinedParameterError, OperatorException {
     throw new UnsupportedOperationException();
   }
 }
