@@ -2,6 +2,7 @@ package org.stope;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.File;
@@ -155,6 +156,18 @@ class MisuseTest {
     } finally {
       pool.shutdownNow();
     }
+  }
+
+  /** A handle goes with the last call that uses it, not with close(): text of the engine lives as long as the handle. */
+  @Test
+  void aHandleLivesWhileACallUsesIt() {
+    Table table = Table.ofColumns(Arrays.asList("x"), new double[3]);
+    long number = table.handle.enter();
+    table.close();
+    assertEquals(3, Native.tableRows(number));
+    assertEquals("the table is closed", assertThrows(StopeException.class, table.handle::enter).getMessage());
+    table.handle.exit();
+    assertEquals(-1, Native.tableRows(number));
   }
 
   @Test
