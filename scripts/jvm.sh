@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Builds and tests what runs on the JVM: the binding (bindings/jvm), then the extensions that use it. What is built is
-# installed into Maven's local repository. scripts/jvm.sh [MAVEN ARGUMENT...]; the arguments go to each Maven, for
-# instance -Dmaven.repo.local=FOLDER, or -DskipTests. All versions are pinned, so that a second run needs no network.
+# Builds and tests the JVM binding (bindings/jvm) and installs it into Maven's local repository, where extensions find
+# it. scripts/jvm.sh [MAVEN ARGUMENT...]; for instance -Dmaven.repo.local=FOLDER, or -DskipTests. All versions are
+# pinned, so that a second run needs no network.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 if ! command -v mvn >/dev/null || ! command -v javac >/dev/null; then
@@ -9,17 +9,11 @@ if ! command -v mvn >/dev/null || ! command -v javac >/dev/null; then
   exit 0
 fi
 
+pom=bindings/jvm/pom.xml
 version=$(sed -n 's/^#define STOPE_VERSION "\(.*\)"$/\1/p' include/stope/version.hpp)
-for pom in bindings/jvm/pom.xml extensions/*/pom.xml; do
-  [ -f "$pom" ] || continue
-  if ! grep -qF "<version>$version</version>" "$pom"; then
-    echo "FAIL $pom does not name version $version of include/stope/version.hpp"
-    exit 1
-  fi
-done
-
+if ! grep -qxF "  <version>$version</version>" $pom; then
+  echo "FAIL $pom does not have version $version of include/stope/version.hpp"
+  exit 1
+fi
 STOPE_JVM=ON scripts/build.sh release stope_jni
-for pom in bindings/jvm/pom.xml extensions/*/pom.xml; do
-  [ -f "$pom" ] || continue
-  mvn --batch-mode --no-transfer-progress -Dstyle.color=never -f "$pom" install "$@"
-done
+exec mvn --batch-mode --no-transfer-progress -Dstyle.color=never -f $pom install "$@"

@@ -59,11 +59,19 @@ final class Watcher implements Runnable {
     try {
       Thread watcher = new Thread(new Watcher(), "stope-watcher");
       watcher.setDaemon(true);
-      watcher.setContextClassLoader(null);
+      leaveHost(watcher);
       watcher.start();
       return watcher;
     } catch (OutOfMemoryError e) {
       return null; // The machine has no thread to spare. The job goes on; the next one tries again.
+    }
+  }
+
+  private static void leaveHost(Thread watcher) {
+    try {
+      watcher.setContextClassLoader(null); // The one of the caller may be a plug-in's.
+    } catch (SecurityException e) {
+      // A sandbox may forbid it. The thread ends soon, and the class loader with it.
     }
   }
 

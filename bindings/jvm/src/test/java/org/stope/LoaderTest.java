@@ -52,6 +52,7 @@ class LoaderTest {
         }
       }
       for (String folder : arguments) {
+        System.out.println("devices " + Stope.devices());
         String[] left = new File(folder).list();
         System.out.println("left in " + folder + ": " + (left == null ? 0 : left.length));
         for (String name : left) {
@@ -187,7 +188,8 @@ class LoaderTest {
     Path copy = changed(folder.resolve("classes"));
     Path plugin = copy.resolve(NATIVE).resolve("libstope_cuda.so");
     Path sums = copy.resolve(NATIVE).resolve("checksums.txt");
-    if (!Files.exists(plugin)) {
+    boolean fake = !Files.exists(plugin);
+    if (fake) {
       Files.write(plugin, "no library".getBytes(StandardCharsets.UTF_8));
       String line = Unpacked.sha256(plugin) + "  libstope_cuda.so\n";
       Files.write(sums, line.getBytes(StandardCharsets.UTF_8), StandardOpenOption.APPEND);
@@ -195,6 +197,8 @@ class LoaderTest {
     String output = ask(copy, tmp.toString(), tmp.resolve("home").toString(), tmp.toString());
     assertTrue(output.contains("version 0.") && output.contains("left in " + tmp + ": 1"), output);
     assertTrue(output.contains("permissions rwx------"), output);
+    // The engine looked there, and says why that file is no plug-in.
+    assertTrue(!fake || output.contains(tmp.resolve("stope-").toString()), output);
     try (Stream<Path> left = Files.list(tmp)) {
       assertEquals(0, left.count());
     }

@@ -6,9 +6,11 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.lang.reflect.Method;
 import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
@@ -86,6 +88,33 @@ class RunTest {
         assertEquals(10, model.neighbors(small, 1, null, run).rows()); // The run works again.
       }
     }
+  }
+
+  /** A virtual thread is interrupted like any other; Java 21 and later have them. */
+  @Test
+  void interruptCancelsAVirtualThread() throws Exception {
+    Method start;
+    try {
+      start = Thread.class.getMethod("startVirtualThread", Runnable.class);
+    } catch (NoSuchMethodException e) {
+      Assumptions.assumeTrue(false, "this Java has no virtual threads");
+      return;
+    }
+    AtomicReference<Throwable> thrown = new AtomicReference<>();
+    Runnable job =
+        () -> {
+          try {
+            longJob(null);
+          } catch (Throwable e) {
+            thrown.set(e);
+          }
+        };
+    Thread thread = (Thread) start.invoke(null, job);
+    Thread.sleep(300);
+    thread.interrupt();
+    thread.join(20_000);
+    assertEquals(StopeException.class, thrown.get().getClass(), String.valueOf(thrown.get()));
+    assertEquals(StopeException.Code.CANCELLED, ((StopeException) thrown.get()).code());
   }
 
   @Test
