@@ -33,6 +33,9 @@ suite_install() {
 # The JVM binding, against the reference results, too.
 suite_jvm() { scripts/jvm.sh; }
 
+# The RapidMiner extension; in a real RapidMiner where RAPIDMINER_HOME names one.
+suite_rapidminer() { scripts/rapidminer.sh && scripts/rapidminer_check.sh; }
+
 scripts/bootstrap.sh --test && scripts/release.sh --tests || exit 1
 run_suites "$@" -- \
   "unit:unit tests" \
@@ -40,5 +43,6 @@ run_suites "$@" -- \
   "cli:command line" \
   "arrow:Arrow, against pyarrow" \
   "jvm:JVM binding" \
+  "rapidminer:RapidMiner extension" \
   "readme:README examples" \
   "install:install, C++ and C examples"

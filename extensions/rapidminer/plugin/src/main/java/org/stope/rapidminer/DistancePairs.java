@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: AGPL-3.0-or-later
+package org.stope.rapidminer;
+
+import com.rapidminer.example.Attribute;
+import com.rapidminer.example.Example;
+import com.rapidminer.example.ExampleSet;
+import com.rapidminer.example.set.SortedExampleSet;
+import com.rapidminer.example.table.AttributeFactory;
+import com.rapidminer.example.table.DoubleArrayDataRow;
+import com.rapidminer.example.table.MemoryExampleTable;
+import com.rapidminer.tools.Ontology;
+import java.util.Arrays;
+import org.stope.rapidminer.engine.ResultTable;
+
+/** The table of Cross Distances: the ids of a request and a reference, and the distance between them. */
+final class DistancePairs {
+  private final Ids requests;
+  private final Ids references;
+  private final Attribute distance = AttributeFactory.createAttribute("distance", Ontology.REAL);
+  private final MemoryExampleTable table;
+
+  DistancePairs(ExampleSet requestSet, ExampleSet referenceSet) {
+    requests = new Ids("request", requestSet);
+    references = new Ids("document", referenceSet);
+    table = new MemoryExampleTable(Arrays.asList(requests.attribute, references.attribute, distance));
+  }
+
+  /** The engine's pairs, whose rows count from 0. */
+  void add(ResultTable result) {
+    double[] request = result.column("request");
+    double[] document = result.column("document");
+    double[] value = result.column("distance");
+    for (int row = 0; row < result.rows(); row++) {
+      add((int) request[row], (int) document[row], value[row]);
+    }
+  }
+
+  /** Pairs of unknown distance. */
+  void addMissing(int referencesPerRequest) {
+    for (int request = 0; request < requests.values.length; request++) {
+      for (int reference = 0; reference < referencesPerRequest; reference++) {
+        add(request, reference, Double.NaN);
+      }
+    }
+  }
+
+  private void add(int request, int reference, double value) {
+    table.addDataRow(new DoubleArrayDataRow(new double[] {requests.of(request), references.of(reference), value}));
+  }
+
+  /** RapidMiner's own sorting, whose ties the built-in operator has, too. */
+  ExampleSet sorted(boolean decreasing) {
+    return new SortedExampleSet(table.createExampleSet(), distance,
+        decreasing ? SortedExampleSet.DECREASING : SortedExampleSet.INCREASING);
+  }
+
+  /** The ids of a set, as values of a new attribute of the same type. */
+  private static final class Ids {
+    private final Attribute attribute;
+    private final double[] values;
+    private final String[] names;
+
+    Ids(String name, ExampleSet set) {
+      Attribute id = set.getAttributes().getId();
+      attribute = AttributeFactory.createAttribute(name, id.getValueType());
+      values = new double[set.size()];
+      names = id.isNominal() ? new String[set.size()] : null;
+      int row = 0;
+      for (Example example : set) {
+        values[row] = example.getValue(id);
+        if (names != null) {
+          names[row] = example.getValueAsString(id);
+        }
+        row++;
+      }
+    }
+
+    double of(int row) {
+      return names == null ? values[row] : attribute.getMapping().mapString(names[row]);
+    }
+  }
+}

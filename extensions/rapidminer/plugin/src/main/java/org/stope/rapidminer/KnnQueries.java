@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: AGPL-3.0-or-later
+package org.stope.rapidminer;
+
+import com.rapidminer.example.Attribute;
+import com.rapidminer.example.Example;
+import com.rapidminer.example.ExampleSet;
+import java.nio.DoubleBuffer;
+import java.util.Iterator;
+import org.stope.rapidminer.engine.BlockSource;
+
+/** The rows that a k-NN model is applied to, in the order of its training columns. */
+final class KnnQueries implements BlockSource {
+  private final KnnColumns columns;
+  private final Attribute[] attributes;
+  private final boolean[] retyped;
+  private final Iterator<Example> rows;
+
+  /** Attributes are found by name, among special ones, too. One that is not there gives missing values. */
+  KnnQueries(KnnColumns columns, ExampleSet set) {
+    this.columns = columns;
+    attributes = new Attribute[columns.size()];
+    retyped = new boolean[columns.size()];
+    for (int c = 0; c < columns.size(); c++) {
+      attributes[c] = set.getAttributes().get(columns.name(c));
+      retyped[c] = attributes[c] != null && columns.nominal(c) && !attributes[c].isNominal();
+    }
+    rows = set.iterator();
+  }
+
+  @Override
+  public int columns() {
+    return attributes.length;
+  }
+
+  @Override
+  public int next(DoubleBuffer to, int most) {
+    int taken = 0;
+    while (taken < most && rows.hasNext()) {
+      Example example = rows.next();
+      for (int c = 0; c < attributes.length; c++) {
+        double value = attributes[c] == null ? Double.NaN : example.getValue(attributes[c]);
+        to.put(retyped[c] ? columns.code(c, value) : value);
+      }
+      taken++;
+    }
+    return taken;
+  }
+}

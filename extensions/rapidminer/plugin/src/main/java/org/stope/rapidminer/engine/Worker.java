@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: AGPL-3.0-or-later
+package org.stope.rapidminer.engine;
+
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+/**
+ * Runs a session's calls on a thread of its own. RapidMiner says on the operator's thread alone whether a process shall
+ * stop, so that thread must not be inside native code: it waits here, and looks ten times a second.
+ */
+public final class Worker implements AutoCloseable {
+  static final long LOOK_EVERY_MS = 100;
+
+  private final EngineSession session;
+  private final Watch watch;
+  private final ExecutorService thread;
+  private double from = 0;
+  private double to = 1;
+
+  public Worker(EngineSession session, Watch watch) {
+    this.session = session;
+    this.watch = watch;
+    this.thread = Executors.newSingleThreadExecutor(new ThreadFactory() {
+      @Override
+      public Thread newThread(Runnable work) {
+        Thread made = new Thread(work, "stope");
+        made.setDaemon(true);
+        return made;
+      }
+    });
+  }
+
+  public EngineSession session() {
+    return session;
+  }
+
+  /** Says which part of all the work the calls that follow are: the watch is shown the progress of the whole. */
+  void part(double shareBefore, double shareAfter) {
+    from = shareBefore;
+    to = shareAfter;
+  }
+
+  public <T> Future<T> start(Callable<T> call) {
+    return thread.submit(call);
+  }
+
+  /** Starts a call and waits for its end. */
+  public <T> T run(Callable<T> call) throws Exception {
+    return await(start(call));
+  }
+
+  /**
+   * Waits for the end of a call. If the watch throws, the session is cancelled, and its exception leaves once the call
+   * has ended: nobody may free what the call still uses.
+   */
+  public <T> T await(Future<T> call) throws Exception {
+    try {
+      while (true) {
+        try {
+          return call.get(LOOK_EVERY_MS, TimeUnit.MILLISECONDS);
+        } catch (TimeoutException stillRunning) {
+          watch.look(session.progress().within(from, to));
+        }
+      }
+    } catch (ExecutionException failed) {
+      throw unwrapped(failed);
+    } catch (Exception stop) {
+      session.cancel();
+      waitForEnd(call);
+      throw stop;
+    }
+  }
+
+  private static Exception unwrapped(ExecutionException failed) {
+    Throwable cause = failed.getCause();
+    if (cause instanceof Error) {
+      throw (Error) cause;
+    }
+    return (Exception) cause;
+  }
+
+  private static void waitForEnd(Future<?> call) {
+    boolean interrupted = false;
+    while (true) {
+      try {
+        call.get();
+        break;
+      } catch (ExecutionException ended) {
+        break;
+      } catch (InterruptedException again) {
+        interrupted = true;
+      }
+    }
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  /** Ends the thread; a call that still runs is cancelled and awaited. */
+  @Override
+  public void close() {
+    thread.shutdown();
+    boolean interrupted = false;
+    while (true) {
+      try {
+        if (thread.awaitTermination(LOOK_EVERY_MS, TimeUnit.MILLISECONDS)) {
+          break;
+        }
+        session.cancel();
+      } catch (InterruptedException again) {
+        interrupted = true;
+      }
+    }
+    session.close();
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
+  }
+}

@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: AGPL-3.0-or-later
+// Written for this project from the documented API. It compiles, and never runs (extensions/rapidminer/README.md).
+package com.rapidminer.parameter;
+
+/** A check box. */
+public class ParameterTypeBoolean extends ParameterTypeSingle {
+  public ParameterTypeBoolean(String key, String description, boolean standard, boolean expert) {}
+}

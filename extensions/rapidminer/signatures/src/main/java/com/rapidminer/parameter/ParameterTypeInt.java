@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: AGPL-3.0-or-later
+// Written for this project from the documented API. It compiles, and never runs (extensions/rapidminer/README.md).
+package com.rapidminer.parameter;
+
+/** A whole number. */
+public class ParameterTypeInt extends ParameterTypeNumber {
+  public ParameterTypeInt(String key, String description, int least, int most, int standard) {}
+}

@@ -1,0 +1,21 @@
+#!/usr/bin/env bash
+# Builds and tests the RapidMiner extension (extensions/rapidminer) after the JVM binding that it contains:
+# scripts/rapidminer.sh [MAVEN ARGUMENT...] leaves build/rapidminer/plugin/stope-rapidminer-VERSION.jar. With
+# RAPIDMINER_HOME set it compiles against that RapidMiner, otherwise against signatures; the classes are the same.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+if ! command -v mvn >/dev/null || ! command -v javac >/dev/null; then
+  echo "SKIP the RapidMiner extension: Maven or a JDK is missing (scripts/bootstrap.sh --test installs them)"
+  exit 0
+fi
+
+version=$(sed -n 's/^#define STOPE_VERSION "\(.*\)"$/\1/p' include/stope/version.hpp)
+for pom in extensions/rapidminer/pom.xml extensions/rapidminer/*/pom.xml; do
+  if ! grep -qE "^ +<version>$version</version>$" "$pom"; then
+    echo "FAIL $pom does not have version $version of include/stope/version.hpp"
+    exit 1
+  fi
+done
+scripts/jvm.sh -q -DskipTests "$@"
+mvn --batch-mode --no-transfer-progress -Dstyle.color=never -f extensions/rapidminer/pom.xml package "$@"
+echo "build/rapidminer/plugin/stope-rapidminer-$version.jar"
