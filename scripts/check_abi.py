@@ -4,6 +4,7 @@
   scripts/check_abi.py             exit 1 where a promise is broken, or where the dump is old
   scripts/check_abi.py --update    writes the dump of the header as it is, unless a promise is broken
   scripts/check_abi.py --redo      writes it in any case: for a version that nobody has yet
+  scripts/check_abi.py --library LIBSTOPE.SO [--update | --redo]   the same for the names and types of options
   scripts/check_abi.py --self-test changes the header in every way and wants each found
 
 What is removed or changed needs a new STOPE_ABI_MAJOR. What is added needs a new STOPE_ABI_MINOR, or major.
@@ -12,6 +13,8 @@ functions get empty bodies and are compiled as C, which takes no second and need
 compared by their values, which the compiler says.
 """
 import argparse
+import ctypes
+import json
 import os
 import pathlib
 import re
@@ -26,6 +29,8 @@ DUMP = ROOT / "docs" / "abi"
 COMPILER = os.environ.get("CC", "cc")
 QUIET = ["--no-corpus-path", "--no-comp-dir-path", "--no-show-locs", "--no-elf-needed", "--no-architecture",
          "--type-id-style", "hash"]
+JOBS = """read arrow stats histogram value_counts best_cuts find_cuts evaluate feature_ranges pairwise pairwise_distances
+neighbors classify regress pca lsq tree cuts normalize apply search""".split()
 VERSION = tuple("STOPE_ABI_MAJOR STOPE_ABI_MINOR".split())
 
 
@@ -59,6 +64,38 @@ def read_constants(text):
     return {name: int(value) for name, value in (line.split() for line in text.splitlines())}
 
 
+def options_of(library):
+    """{"JOB OPTION": type} of all options that a library describes."""
+    stope = ctypes.CDLL(str(library.resolve()))
+    stope.stope_describe_options.restype = ctypes.c_char_p
+    found = {}
+    for job in JOBS:
+        described = stope.stope_describe_options(job.encode())
+        if described is None:
+            sys.exit(f"check_abi: the library does not know the job '{job}'")
+        found |= {f"{job} {option['name']}": option["type"] for option in json.loads(described)}
+    return found
+
+
+def compare_options(options, lines):
+    """What is gone or changed since these lines were written, and what is new."""
+    old = dict(line.rsplit(" ", 1) for line in lines)
+    broken = [f"option {name} is {options.get(name, 'no more')}, and was {kind}\n" for name, kind in old.items()
+              if options.get(name) != kind]
+    return "".join(broken), "".join(f"option {name} was not there\n" for name in options if name not in old)
+
+
+def judged(broken, added, was, now):
+    """What is wrong about changes between two versions, or nothing."""
+    if now < was:
+        return f"the version of the ABI is {version_text(now)}, and was {version_text(was)}\n"
+    if broken and now[0] == was[0]:
+        return broken + f"this breaks version {version_text(was)}: it needs a new STOPE_ABI_MAJOR\n"
+    if added and now == was:
+        return added + f"version {version_text(was)} lacks this: it needs a new STOPE_ABI_MINOR\n"
+    return ""
+
+
 def abidiff(old, new, *options):
     """What differs, as libabigail says it, or nothing."""
     done = subprocess.run(["abidiff", "--no-architecture", "--harmless", *options, old, new], capture_output=True,
@@ -82,14 +119,7 @@ def findings(header, dump, folder):
                if name not in VERSION and constants.get(name) != value]
     added = [abidiff(dump / "stope.abi", library)] + [f"{name} was not there\n" for name in constants if name not in old]
     broken, added = "".join(broken), "".join(added)
-    wrong = ""
-    if now < was:
-        wrong = f"the version of the ABI is {version_text(now)}, and was {version_text(was)}\n"
-    elif broken and now[0] == was[0]:
-        wrong = broken + f"this breaks version {version_text(was)}: it needs a new STOPE_ABI_MAJOR\n"
-    elif added and now == was:
-        wrong = added + f"version {version_text(was)} lacks this: it needs a new STOPE_ABI_MINOR\n"
-    return wrong, broken or added or ("" if now == was else f"the version is {version_text(now)} now\n")
+    return judged(broken, added, was, now), broken or added or ("" if now == was else f"the version is {version_text(now)} now\n")
 
 
 def write_dump(header, dump, folder):
@@ -97,6 +127,26 @@ def write_dump(header, dump, folder):
     (dump / "stope.abi").write_text(run("abidw", *QUIET, library_of(header, folder)), encoding="utf-8")
     lines = "".join(f"{name} {value}\n" for name, value in constants_of(header, folder).items())
     (dump / "constants.txt").write_text(lines, encoding="utf-8")
+
+
+def check_options(library, dump, update, redo):
+    """The versions are those of the two files: the dump of options names its own in the first line."""
+    options = options_of(library)
+    header = re.findall(r"^#define STOPE_ABI_M\w+ (\d+)$", HEADER.read_text(encoding="utf-8"), re.M)
+    now, file = tuple(map(int, header)), dump / "options.txt"
+    if not redo:
+        lines = file.read_text(encoding="utf-8").splitlines()
+        broken, added = compare_options(options, lines[1:])
+        wrong = judged(broken, added, tuple(map(int, lines[0].split()[-1].split("."))), now)
+        if wrong:
+            sys.exit(f"{wrong}check_abi: the options of the C ABI break its promise")
+        if (broken or added) and not update:
+            sys.exit(f"{broken}{added}check_abi: the dump is old: run this with --update and commit docs/abi")
+    if redo or update:
+        text = "".join(f"{name} {kind}\n" for name, kind in options.items())
+        file.write_text(f"version {version_text(now)}\n{text}", encoding="utf-8")
+    print(f"check_abi: {len(options)} options keep their promises")
+    return 0
 
 
 def self_test(header, folder):
@@ -145,6 +195,13 @@ def self_test(header, folder):
         if not good:
             failed += 1
             print(f"{what}: wanted '{wanted}', got {wrong + differs!r}")
+    lines = ["knn k integer", "knn metric text"]
+    for options, wanted in ({"knn k": "integer", "knn metric": "text"}, (0, 0)), ({"knn k": "integer"}, (1, 0)), (
+            {"knn k": "real", "knn metric": "text"}, (1, 0)), ({"knn k": "integer", "knn metric": "text", "knn x": "flag"}, (0, 1)):
+        cases.append(options)
+        if tuple(map(bool, compare_options(options, lines))) != tuple(map(bool, wanted)):
+            failed += 1
+            print(f"{options}: {compare_options(options, lines)}")
     print(f"check_abi: self-test: {len(cases) - failed} of {len(cases)} changes are judged right")
     return 1 if failed else 0
 
@@ -154,7 +211,10 @@ def main():
     which = parser.add_mutually_exclusive_group()
     for option in ("--update", "--redo", "--self-test"):
         which.add_argument(option, action="store_true")
+    parser.add_argument("--library", type=pathlib.Path)
     options = parser.parse_args()
+    if options.library:
+        return check_options(options.library, DUMP, options.update, options.redo)
     for tool in ("abidw", "abidiff", COMPILER):
         if shutil.which(tool) is None:
             sys.exit(f"check_abi: there is no {tool}; run scripts/bootstrap.sh")

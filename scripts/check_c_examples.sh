@@ -136,6 +136,7 @@ bad_input() {
 
 check "the C header is C99" header_is cc -std=c99 c
 check "the C header is C++20" header_is c++ -std=c++20 c++
+check "options keep their names and types" python3 scripts/check_abi.py --library "$library/libstope.so"
 check "C examples build with find_package(stope)" build_with_cmake
 check "C examples build with -lstope" build_with_cc
 for example in classify discretize least_squares neighbors pca serve_model statistics tree; do

@@ -205,6 +205,9 @@ STOPE_API stope_code stope_table_with_role(const stope_table* table, const char*
 /* -1 for what is no table. */
 STOPE_API int64_t stope_table_rows(const stope_table* table);
 STOPE_API int64_t stope_table_columns(const stope_table* table);
+/* The name of a column, and the name of a code of a nominal one. NULL where there is no such table, column or code. */
+STOPE_API const char* stope_table_column_name(const stope_table* table, int64_t column);
+STOPE_API const char* stope_table_value(const stope_table* table, int64_t column, int64_t code);
 /* A JSON list of {"name", "type", "role", "values"}, one a column. NULL for what is no table. */
 STOPE_API const char* stope_table_schema(const stope_table* table);
 /* Shares the table's memory, which lives as long as the consumer keeps the structures. Missing values become nulls. */

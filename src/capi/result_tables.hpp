@@ -1,4 +1,4 @@
-// Results of jobs as tables, with the columns that the command line writes.
+// Results of jobs as tables. Names of columns are those of the core's structures.
 #pragma once
 
 #include <cstdint>

@@ -90,6 +90,10 @@ void copy_out(const Table& table, std::int64_t first, std::int64_t first_column,
   }
 }
 
+const Column* column_at(const Table& table, std::int64_t column) {
+  return column >= 0 && column < std::ssize(table.columns) ? &table.columns[static_cast<std::size_t>(column)] : nullptr;
+}
+
 }  // namespace
 
 Role role_of(std::int32_t role) {
@@ -212,6 +216,19 @@ int64_t stope_table_rows(const stope_table* table) {
 int64_t stope_table_columns(const stope_table* table) {
   const auto held = find<HeldTable>(table);
   return held == nullptr ? -1 : std::ssize(held->table.columns);
+}
+
+const char* stope_table_column_name(const stope_table* table, int64_t column) {
+  const auto held = find<HeldTable>(table);
+  const stope::Column* const of = held == nullptr ? nullptr : column_at(held->table, column);
+  return of == nullptr ? nullptr : of->name.c_str();
+}
+
+const char* stope_table_value(const stope_table* table, int64_t column, int64_t code) {
+  const auto held = find<HeldTable>(table);
+  const stope::Column* const of = held == nullptr ? nullptr : column_at(held->table, column);
+  if (of == nullptr || code < 0 || code >= static_cast<std::int64_t>(of->values.size())) return nullptr;
+  return of->values[code].c_str();
 }
 
 const char* stope_table_schema(const stope_table* table) {

@@ -161,9 +161,24 @@ TEST(Tables, AreCopiedInPiecesOfAnyShape) {
   stope_array huge = last;
   huge.n_rows = INT64_MAX;
   EXPECT_REFUSED(stope_table_copy(table, 0, 1, &huge, &failure), STOPE_INVALID_ARGUMENT, "rows");
+  stope_array unaligned = last;
+  unaligned.data = reinterpret_cast<const char*>(codes) + 1;
+  EXPECT_REFUSED(stope_table_copy(table, 1, 1, &unaligned, &failure), STOPE_INVALID_ARGUMENT, "align");
   stope_array on_gpu = last;
   on_gpu.gpu = 0;
   EXPECT_REFUSED(stope_table_copy(table, 0, 1, &on_gpu, &failure), STOPE_UNSUPPORTED, "host's memory");
+}
+
+TEST(Tables, NameTheirColumnsAndValues) {
+  const Table table = table_of({{"x", STOPE_REGULAR, "real", {}}, {"c", STOPE_REGULAR, "nominal", {"p", "q"}}}, {1, 0});
+  EXPECT_STREQ(stope_table_column_name(table, 1), "c");
+  EXPECT_STREQ(stope_table_value(table, 1, 1), "q");
+  for (const std::int64_t none : {std::int64_t{-1}, std::int64_t{2}, INT64_MAX, INT64_MIN}) {
+    EXPECT_EQ(stope_table_column_name(table, none), nullptr);
+    EXPECT_EQ(stope_table_value(table, 1, none), nullptr);
+    EXPECT_EQ(stope_table_value(table, none, 0), nullptr);
+  }
+  EXPECT_EQ(stope_table_value(table, 0, 0), nullptr) << "numbers have no names";
 }
 
 TEST(Tables, ChangeTheRoleOfAColumn) {

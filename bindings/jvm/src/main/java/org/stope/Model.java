@@ -67,9 +67,6 @@ public final class Model extends NativeObject {
    * @throws StopeException INVALID_DATA if they are no model; OUT_OF_MEMORY
    */
   public static Model fromBytes(byte[] bytes, Run run) {
-    if (bytes == null) {
-      throw new StopeException(StopeException.Code.INVALID_ARGUMENT, "the bytes are null");
-    }
     try (Call call = Call.job(null, run)) {
       return new Model(Native.modelOfBytes(bytes, call.run()));
     }

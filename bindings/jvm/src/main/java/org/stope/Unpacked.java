@@ -36,10 +36,12 @@ final class Unpacked {
   // A folder is younger than this while its process unpacks and has not locked it yet.
   private static final long SWEEP_MILLIS = 3_600_000;
 
-  // Closing any channel of the file would give the lock up, so that it is kept to the end.
-  private static FileLock held;
+  // What is loaded and still has files. Nobody reads it: it keeps the lock's channel from the garbage collector, so that
+  // the lock is held to the end of the process.
+  private static Unpacked kept;
 
   private final Path folder;
+  private FileChannel lock;
   private final List<Path> files = new ArrayList<>();
 
   private Unpacked(Path folder) {
@@ -95,14 +97,22 @@ final class Unpacked {
       delete();
       return;
     }
+    kept = this;
     folder.toFile().deleteOnExit(); // The last that is named is deleted first.
     for (Path file : files) {
       file.toFile().deleteOnExit();
     }
   }
 
-  /** Deletes what was unpacked. */
+  /** Deletes what was unpacked, and lets go of the lock. */
   void delete() {
+    try {
+      if (lock != null) {
+        lock.close();
+      }
+    } catch (IOException e) {
+      // The file is deleted next.
+    }
     for (Path file : files) {
       file.toFile().delete();
     }
@@ -111,9 +121,11 @@ final class Unpacked {
 
   private void lock() throws IOException {
     Path file = folder.resolve(LOCK);
-    FileChannel channel = FileChannel.open(file, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
+    lock = FileChannel.open(file, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
     files.add(file);
-    held = channel.tryLock();
+    if (lock.tryLock() == null) {
+      throw new IOException("another process has locked " + file);
+    }
   }
 
   private void write(String name, String sha256) throws IOException {

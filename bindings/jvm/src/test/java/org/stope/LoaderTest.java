@@ -182,6 +182,17 @@ class LoaderTest {
     assertTrue(Files.exists(link, LinkOption.NOFOLLOW_LINKS) && Files.exists(target.resolve("lock")));
   }
 
+  @Test
+  void aLivingProcessKeepsItsFolder(@TempDir Path tmp) throws Exception {
+    Unpacked mine = Unpacked.into(tmp);
+    Path folder = mine.library().getParent();
+    Files.setLastModifiedTime(folder, FileTime.fromMillis(System.currentTimeMillis() - 2 * 3_600_000));
+    ask(classes(), tmp.toString(), tmp.toString());
+    assertTrue(Files.exists(mine.library()));
+    mine.delete();
+    assertFalse(Files.exists(folder));
+  }
+
   /** A library of the jar that is opened later stays until the process ends, and its folder only this user reads. */
   @Test
   void keepsAPlugInWhileTheProcessLives(@TempDir Path folder, @TempDir Path tmp) throws Exception {

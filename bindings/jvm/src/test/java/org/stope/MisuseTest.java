@@ -2,9 +2,11 @@ package org.stope;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.File;
+import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.Paths;
@@ -28,6 +30,34 @@ class MisuseTest {
     calls.run(10_000);
     assertTrue(calls.refused > 4000, calls.refused + " refused: " + calls.outcomes);
     assertTrue(calls.outcomes.size() > 30, calls.outcomes.toString());
+  }
+
+  /** The native side checks the bounds itself: it does not rely on the classes that call it. */
+  @Test
+  void nativeCodeStaysInsideBuffers() {
+    NativeLibrary.require();
+    ByteBuffer direct = ByteBuffer.allocateDirect(16);
+    long table = Native.tableOfColumns(new byte[][] {{'a'}}, new double[][] {{1, 2, 3}}, 3, 0);
+    long builder = Native.builderNew(0, 0);
+    Native.builderColumn(builder, new byte[] {'a'}, 0, new byte[] {'r', 'e', 'a', 'l'}, null);
+    int[][] wrong = {{0, 16, 3, 1}, {8, 16, 2, 1}, {0, 24, 3, 1}, {-8, 16, 3, 1}, {16, 8, 1, 1}, {0, 16, -1, -1}, {4, 16, 1, 1}};
+    for (int[] w : wrong) {
+      assertEquals(
+          StopeException.Code.INVALID_ARGUMENT,
+          TableTest.codeOf(() -> Native.builderAppendDirect(builder, direct, w[0], w[1], w[2], w[3])));
+      assertEquals(
+          StopeException.Code.INVALID_ARGUMENT,
+          TableTest.codeOf(() -> Native.tableCopyDirect(table, 0, 0, w[2], w[3], direct, w[0], w[1])));
+    }
+    double[] two = new double[2];
+    assertEquals(
+        StopeException.Code.INVALID_ARGUMENT, TableTest.codeOf(() -> Native.builderAppend(builder, two, 3, 1)));
+    assertEquals(
+        StopeException.Code.INVALID_ARGUMENT, TableTest.codeOf(() -> Native.tableCopy(table, 0, 0, 3, 1, two, 0)));
+    assertEquals(
+        StopeException.Code.INVALID_ARGUMENT, TableTest.codeOf(() -> Native.tableCopy(table, 0, 0, 2, 1, two, 1)));
+    Native.free(Native.BUILDER, builder);
+    Native.free(Native.TABLE, table);
   }
 
   private static long residentKilobytes() throws Exception {
@@ -128,6 +158,18 @@ class MisuseTest {
     }
   }
 
+  /** A handle goes with the last call that uses it, not with close(): text of the engine lives as long as the handle. */
+  @Test
+  void aHandleLivesWhileACallUsesIt() {
+    Table table = Table.ofColumns(Arrays.asList("x"), new double[3]);
+    long number = table.handle.enter();
+    table.close();
+    assertEquals(3, Native.tableRows(number));
+    assertEquals("the table is closed", assertThrows(StopeException.class, table.handle::enter).getMessage());
+    table.handle.exit();
+    assertEquals(-1, Native.tableRows(number));
+  }
+
   @Test
   void oneThreadClosesWhatOthersUse() throws Exception {
     ExecutorService pool = Executors.newFixedThreadPool(4);
@@ -190,6 +232,7 @@ class MisuseTest {
       new TableTest().namesOfEveryKind();
       new TableTest().builderTakesBlocks();
       new TableTest().longCopies();
+      new TableTest().wideTables();
       new ModelTest().listsOfPartsMerge();
       new ModelTest().radiusFindsAllWithin();
       new ModelTest().distancesOfAllPairs();

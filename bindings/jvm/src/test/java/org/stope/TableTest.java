@@ -103,6 +103,25 @@ class TableTest {
     }
   }
 
+  /** More columns and names than JNI has room for at once, if it is not told which are done with. */
+  @Test
+  void wideTables() {
+    String[] names = new String[300];
+    double[][] columns = new double[300][];
+    Column[] schema = new Column[300];
+    for (int i = 0; i < 300; ++i) {
+      names[i] = "c" + i;
+      columns[i] = new double[] {i};
+      schema[i] = Column.real("c" + i);
+    }
+    schema[299] = Column.nominal("last", names);
+    try (Table plain = Table.ofColumns(Arrays.asList(names), columns);
+        Table typed = Table.ofSchema(Arrays.asList(schema), columns)) {
+      assertEquals(299, plain.column("c299")[0]);
+      assertEquals("c299", typed.text(0, 299));
+    }
+  }
+
   /** More rows than one part of a copy. */
   @Test
   void longCopies() {
