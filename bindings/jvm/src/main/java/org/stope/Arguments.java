@@ -1,0 +1,43 @@
+package org.stope;
+
+/** Checks the arguments of public functions, so that a wrong one is a StopeException that names the parameter. */
+final class Arguments {
+  private Arguments() {}
+
+  /** Returns the value; refuses null. */
+  static <T> T required(T value, String parameter) {
+    if (value == null) {
+      throw wrong(parameter, "the argument '" + parameter + "' is null");
+    }
+    return value;
+  }
+
+  /** Refuses null, and null in one of the places. */
+  @SafeVarargs
+  static <T> T[] requiredAll(String parameter, T... values) {
+    required(values, parameter);
+    for (T value : values) {
+      requiredItem(value, parameter);
+    }
+    return values;
+  }
+
+  /** Refuses null and items that are null. */
+  static <T> Iterable<T> requiredAll(String parameter, Iterable<T> values) {
+    for (T value : required(values, parameter)) {
+      requiredItem(value, parameter);
+    }
+    return values;
+  }
+
+  private static void requiredItem(Object item, String parameter) {
+    if (item == null) {
+      throw wrong(parameter, "an item of the argument '" + parameter + "' is null");
+    }
+  }
+
+  /** Makes the exception for a parameter that is wrong. */
+  static StopeException wrong(String parameter, String message) {
+    return new StopeException(StopeException.Code.INVALID_ARGUMENT, message, parameter);
+  }
+}
