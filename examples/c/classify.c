@@ -5,6 +5,15 @@
  *   ./classify train.csv test.csv species */
 #include "print_table.h"
 
+static void print_report(stope_run* run) {
+  const int64_t size = stope_run_report(run, NULL, 0);
+  char* text = malloc((size_t)size);
+  if (text == NULL) return;
+  stope_run_report(run, text, size);
+  fprintf(stderr, "report: %s\n", text);
+  free(text);
+}
+
 int main(int argc, char** argv) {
   stope_table *train, *test, *predicted;
   stope_options *knn, *proba;
@@ -27,7 +36,7 @@ int main(int argc, char** argv) {
   check(stope_apply(model, test, proba, run, &predicted, &error));
   print_table(predicted);
   fprintf(stderr, "model: %s\n", stope_model_info(model));
-  fprintf(stderr, "report: %s\n", stope_run_report(run));
+  print_report(run);
 
   stope_table_free(predicted);
   stope_options_free(proba);

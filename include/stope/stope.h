@@ -8,8 +8,8 @@
  * stope_run_cancel() and stope_run_progress() may be called from any thread at any time, and stope_run_cancel() from a
  * signal handler, too.
  *
- * Options: they have the names of the command line and of Python: "n_neighbors", "metric", "metric.p". An option that
- * is not set has the core's default. stope_describe_options() lists them.
+ * Options: they have the names of the C++ API, most of them scikit-learn's: "n_neighbors", "metric", "metric.p". An
+ * option that is not set has the core's default. stope_describe_options() lists them.
  *
  * Errors: every function that can fail returns a stope_code and fills *error; error may be NULL. Where it fails, *out
  * becomes NULL. There is no thread-local state.
@@ -84,16 +84,18 @@ STOPE_API stope_code stope_run_new(stope_run** out, stope_error* error);
 STOPE_API stope_code stope_run_set(stope_run* run, const char* name, const char* value, stope_error* error);
 /* Jobs of this run, now and later, end with STOPE_CANCELLED within half a second. Ignores what is no run. */
 STOPE_API void stope_run_cancel(stope_run* run);
-/* The run can be used again: it is no longer cancelled, and has no report and no warnings. */
+/* The run can be used again: a cancel is taken back. */
+STOPE_API stope_code stope_run_resume(stope_run* run, stope_error* error);
+/* The same, and the run has no report and no warnings any more. */
 STOPE_API stope_code stope_run_reset(stope_run* run, stope_error* error);
 /* 1 while a job runs, 0 if none does, -1 for what is no run. `phase` takes a name of at most 31 bytes; `done` and
  * `total` are in the phase's own unit, and total is 0 if it is not known. Each may be NULL. */
 STOPE_API int32_t stope_run_progress(stope_run* run, char phase[32], int64_t* done, int64_t* total);
-/* The report of the run's last job as one JSON object ("{}" before the first), and all warnings since the last reset as
- * a JSON list of {"code", "text"}. Both live until the run is used again. NULL for what is no run, and while a job
- * runs. */
-STOPE_API const char* stope_run_report(stope_run* run);
-STOPE_API const char* stope_run_warnings(stope_run* run);
+/* The report of the last job that has succeeded as a JSON object ("{}" before the first), and all warnings so far as a
+ * JSON list of {"code", "text"}. Copies at most `size` bytes into `to`, ended by NUL, and returns how many are needed;
+ * `to` may be NULL. -1 for what is no run, and where memory is short. Any thread may ask, also while a job runs. */
+STOPE_API int64_t stope_run_report(stope_run* run, char* to, int64_t size);
+STOPE_API int64_t stope_run_warnings(stope_run* run, char* to, int64_t size);
 STOPE_API void stope_run_free(stope_run* run);
 
 /* In every function below `run` may be NULL: then a run with defaults, which nobody can ask, does the work. A run does
@@ -112,8 +114,9 @@ STOPE_API stope_code stope_options_set(stope_options* options, const char* name,
 STOPE_API stope_code stope_options_set_doubles(stope_options* options, const char* name, const double* values,
                                                int64_t n, stope_error* error);
 STOPE_API void stope_options_free(stope_options* options);
-/* The options of a job, or of a kind of model, or of "read" and "apply", as a JSON list of {"name", "type", "default",
- * "choices", "help"}. NULL if there is no such job. Lives until the process ends. */
+/* The options of a job or of a kind of model, and of "run", "read", "arrow", "apply", "search" (neighbours) and
+ * "pairwise_distances", as a JSON list of {"name", "type", "default", "choices", "help"}. NULL if there is no such job.
+ * Lives until the process ends. */
 STOPE_API const char* stope_describe_options(const char* job);
 
 /* In every function below `options` may be NULL: no option is set. */

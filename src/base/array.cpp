@@ -52,9 +52,12 @@ ArrayView checked_array(const ArrayView& array, std::string_view what) {
   }
   ArrayView result = array;
   if (result.row_stride == 0) result.row_stride = array.n_columns > 0 ? array.n_columns : 1;
-  // Nobody takes a step from a single row or column, so that any stride may be given; sums with it could overflow.
-  if (array.n_rows <= 1 || array.n_columns == 0) result.row_stride = std::max<std::int64_t>(array.n_columns, 1);
+  // Nobody takes a step from a single row or column, so that any stride may be given; sums with it could overflow. A
+  // row whose values lie apart is one of a column-major array.
   if (array.n_columns <= 1 || array.n_rows == 0) result.column_stride = 1;
+  if (array.n_rows <= 1 || array.n_columns == 0) {
+    result.row_stride = result.column_stride == 1 ? std::max<std::int64_t>(array.n_columns, 1) : 1;
+  }
   const ByteRange range = bytes_of(result);
   if (range.size == 0) return result;
   if (array.data == nullptr) refuse(name + " has no data");

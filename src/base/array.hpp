@@ -9,9 +9,9 @@
 namespace stope {
 
 /// Returns the array with the row stride that it has: never 0. A stride that no step takes may be anything; it comes
-/// back as if the array were dense. Throws invalid_argument for an unknown type, for a
-/// negative size, for no data and, in the host's memory, for data that is not aligned; out_of_memory for sizes and
-/// strides that exceed the address space. `what` names the array in the message, e.g. "the array".
+/// back as that of a dense array of the same order. Throws invalid_argument for an unknown type, for a negative size,
+/// for no data and, in the host's memory, for data that is not aligned; out_of_memory for sizes and strides that exceed
+/// the address space. `what` names the array in the message, e.g. "the array".
 ArrayView checked_array(const ArrayView& array, std::string_view what = "the array");
 
 /// Bytes from the lowest to the highest address of an array: `size` bytes from data + `first`, which is at most 0.

@@ -46,8 +46,9 @@ ArrayView view_of(const stope_array* array, const char* what) {
   view.n_rows = array->n_rows;
   view.n_columns = array->n_columns;
   const std::int64_t size = size_of(view.type);
-  view.row_stride = elements(array->row_stride, size, what);
-  view.column_stride = elements(array->column_stride, size, what);
+  // A stride that no step takes may be anything.
+  if (view.n_rows > 1) view.row_stride = elements(array->row_stride, size, what);
+  if (view.n_columns > 1) view.column_stride = elements(array->column_stride, size, what);
   if (view.row_stride == 0 && view.n_rows > 1) {
     // A row stride of 0 means n_columns to the core; here it means what it says, which no job needs.
     throw Error(ErrorCode::invalid_argument, std::string(what) + ": the stride from row to row is 0", {.option = what});

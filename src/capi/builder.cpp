@@ -4,7 +4,10 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <unordered_set>
 #include <utility>
+#include <vector>
 
 #include "capi/array.hpp"
 #include "capi/guarded.hpp"
@@ -24,22 +27,39 @@ struct Builder {
   std::mutex mutex;
   Schema columns;
   std::int64_t n_rows_expected = 0;
-  RunOptions run;
+  LastingRun run;
   std::optional<TableBuilder> rows;
 
   TableBuilder& begun() {
-    if (!rows) rows.emplace(columns, n_rows_expected, run);
+    if (!rows) rows.emplace(columns, n_rows_expected, run.options);
     return *rows;
   }
 };
 
+// Throws invalid_argument for a name that another column has, and for a second label, id or weight.
+void require_new(const Schema& columns, const ColumnSpec& added) {
+  for (const ColumnSpec& one : columns.columns) {
+    if (one.name == added.name) {
+      throw Error(ErrorCode::invalid_argument, "two columns have the name '" + added.name + "'",
+                  {.option = "name", .feature = added.name});
+    }
+    require_role_free(one.role, one.name, added.role, added.name);
+  }
+}
+
+// The names of a column's codes. Throws invalid_argument for one that repeats.
 Values values_of(const char* const* values, std::int64_t n) {
   if (n < 0) {
     throw Error(ErrorCode::invalid_argument, "n_values is " + std::to_string(n), {.option = "n_values"});
   }
   if (n > 0) required(values, "values");
   std::vector<std::string> names;
-  for (std::int64_t i = 0; i < n; ++i) names.emplace_back(required(values[i], "values"));
+  std::unordered_set<std::string_view> seen;
+  for (std::int64_t i = 0; i < n; ++i) {
+    names.emplace_back(required(values[i], "values"));
+    if (seen.insert(values[i]).second) continue;
+    throw Error(ErrorCode::invalid_argument, "the value '" + names.back() + "' has two codes", {.option = "values"});
+  }
   return names;
 }
 
@@ -50,7 +70,7 @@ std::shared_ptr<Builder> make_builder(std::int64_t n_rows_expected, stope_run* r
   }
   auto builder = std::make_shared<Builder>();
   builder->n_rows_expected = n_rows_expected;
-  builder->run = JobRun(run).lasting();
+  builder->run = lasting_run(run);
   return builder;
 }
 
@@ -101,6 +121,7 @@ stope_code stope_builder_column(stope_builder* builder, const char* name, int32_
                          "the builder has taken rows already: column '" + column.name + "' comes too late",
                          {.feature = column.name});
     }
+    require_new(held->columns, column);
     held->columns.columns.push_back(column);
   });
 }

@@ -33,6 +33,13 @@ void hand_over(stope_error* error, stope_error& filled) noexcept {
   std::memcpy(error, &filled, std::min<std::size_t>(error->size, sizeof filled));
 }
 
+// The name here of an option that is a map in the C++ API.
+std::string_view name_here(std::string_view option) noexcept {
+  if (option == "metric_params") return "metric";
+  if (option == "class_weights") return "class_weight";
+  return option;
+}
+
 stope_error empty() noexcept {
   stope_error none{};
   none.row = none.bytes = -1;
@@ -56,7 +63,7 @@ stope_code fill(stope_error* error, const Error& what) noexcept {
   filled.column = what.column();
   filled.row = what.row();
   filled.bytes = what.bytes();
-  copy_text(filled.option, what.option());
+  copy_text(filled.option, name_here(what.option()));
   copy_text(filled.feature, what.feature());
   copy_text(filled.message, what.what());
   hand_over(error, filled);

@@ -46,7 +46,8 @@ void* add_handle(Kind kind, std::shared_ptr<void> object) {
   Handles& all = handles();
   const std::unique_lock lock(all.mutex);
   const std::uintptr_t number = kTag | (all.next * kKinds) | static_cast<std::uintptr_t>(kind);
-  all.objects.emplace(number, std::move(object));
+  // Where memory is short the object goes after the lock: the release of lent memory may call stope again.
+  all.objects.emplace(number, object);
   ++all.next;
   return reinterpret_cast<void*>(number);
 }

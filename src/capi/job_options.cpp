@@ -33,13 +33,6 @@ void visit_columns(Visitor& visitor, Read& read) {
   visitor.choice("unknown_columns", read.unknown_columns, unknown_columns, "what an option that names no column does");
 }
 
-ArrowMemory arrow_memory(std::string_view name) {
-  if (name == "shared") return ArrowMemory::shared;
-  if (name == "copied") return ArrowMemory::copied;
-  throw Error(ErrorCode::invalid_argument, "memory: '" + std::string(name) + "' is not shared or copied",
-              {.option = "memory"});
-}
-
 template <class Job>
 std::string described() {
   Describer describer;
@@ -49,11 +42,18 @@ std::string described() {
 
 }  // namespace
 
+void RunSettings::visit(Visitor& visitor) {
+  visitor.integer("threads", threads, "worker threads; 0 = as many as the process may use");
+  visitor.text("memory_limit", memory_limit, "bytes, or a size such as 2GB; 0 = 80 % of what is available");
+  visitor.text("device", device, "auto, cpu, cuda, cuda:0,1 or cuda:GPU-<uuid>");
+}
+
 void ArrowJob::visit(Visitor& visitor) {
   visit_columns(visitor, arrow);
   std::string memory = arrow.memory == ArrowMemory::shared ? "shared" : "copied";
-  visitor.text("memory", memory, "shared: nobody changes the buffers while the table lives; copied: they go back");
-  arrow.memory = arrow_memory(memory);
+  visitor.one_of("memory", memory, {"shared", "copied"},
+                 "shared: nobody changes the buffers while the table lives; copied: they go back");
+  arrow.memory = memory == "shared" ? ArrowMemory::shared : ArrowMemory::copied;
   visitor.text("source", arrow.source, "what messages call the data");
 }
 
@@ -68,7 +68,7 @@ void ReadJob::visit(Visitor& visitor) {
   visitor.list("names", read.names, "names of all columns");
   visitor.list("missing_values", read.missing, "spellings of a missing value");
   visitor.text("schema", read.schema, "path of a schema file");
-  visitor.text("schema_part", read.schema_part, "train or test: which list of a schema with both");
+  visitor.one_of("schema_part", read.schema_part, {"train", "test"}, "which list of a schema that has both");
   visit_columns(visitor, read);
   visitor.list("date", read.date, "columns that are ISO dates");
   visitor.integer("n_features", read.n_features, "columns of a raw array");
@@ -243,7 +243,9 @@ void NormalizeJob::visit(Visitor& visitor) {
 void ApplyJob::visit(Visitor& visitor) {
   visitor.flag("proba", proba, "a confidence of every class, too");
   visitor.optional_integer("n_neighbors", n_neighbors, "k-NN: neighbours that vote, in place of the model's");
-  visitor.text("weights", weights, "k-NN: uniform or distance, in place of the model's");
+  Names choices = names_of<VoteWeights>();
+  choices.emplace_back();
+  visitor.one_of("weights", weights, choices, "k-NN: votes, in place of the model's; empty = the model's");
 }
 
 void NeighborsJob::visit(Visitor& visitor) {
@@ -261,7 +263,8 @@ const char* stope_describe_options(const char* job) {
     std::string json;
   };
   try {
-    static const std::array all = {Description{"read", described<ReadJob>()},
+    static const std::array all = {Description{"run", described<RunSettings>()},
+                                   Description{"read", described<ReadJob>()},
                                    Description{"arrow", described<ArrowJob>()},
                                    Description{"stats", described<StatsJob>()},
                                    Description{"histogram", described<HistogramJob>()},

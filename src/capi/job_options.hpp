@@ -20,6 +20,14 @@
 
 namespace stope::capi {
 
+/// What a run sets for each of its jobs.
+struct RunSettings {
+  std::int64_t threads = 0;
+  std::string memory_limit = "0";
+  std::string device = "auto";
+  void visit(Visitor& visitor);
+};
+
 struct ArrowJob {
   ArrowOptions arrow;
   void visit(Visitor& visitor);

@@ -127,6 +127,11 @@ Table apply(const Predictor& predictor, const Table& rows, const ApplyJob& job, 
     const VoteWeights weights = job.weights.empty() && knn != nullptr ? knn->weights : given;
     return apply(predictor.with_vote(k, weights), rows, rest, run);
   }
+  if (job.proba && predictor.gives() != Predictor::Gives::classes) {
+    throw Error(ErrorCode::invalid_argument,
+                "the model (" + std::string(predictor.model().kind()) + ") gives no classes, and so no confidences",
+                {.option = "proba"});
+  }
   switch (predictor.gives()) {
     case Predictor::Gives::classes: return classified(predictor, rows, job.proba, run);
     case Predictor::Gives::numbers: return numbers(predictor.regress(rows, run));

@@ -1,6 +1,7 @@
 // Reading and describing options, and the functions of the C ABI that keep them.
 #include "capi/options.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -18,7 +19,9 @@ namespace {
 }
 
 // Items are apart by commas; quotes keep a comma inside an item, and a quote is doubled inside quotes.
+// No text is no item; an empty item is "".
 Names split(const char* option, const std::string& text) {
+  if (text.empty()) return {};
   Names items(1);
   bool quoted = false;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -92,6 +95,14 @@ void Visitor::character(const char* name, char& value, const char* help) {
   value = word.empty() ? '\0' : word.front();
 }
 
+void Visitor::one_of(const char* name, std::string& value, const Names& choices, const char* help) {
+  word_of(name, value, choices, help);
+  if (std::find(choices.begin(), choices.end(), value) != choices.end()) return;
+  std::string all;
+  for (const std::string& one : choices) all += (all.empty() ? "" : ", ") + (one.empty() ? "nothing" : one);
+  refuse(name, value, "is none of " + all + did_you_mean(value, choices));
+}
+
 void Visitor::optional_integer(const char* name, std::optional<std::int64_t>& value, const char* help) {
   std::int64_t number = value.value_or(-1);
   integer(name, number, help);
@@ -129,6 +140,7 @@ void Reader::list(const char* name, Names& value, const char* /*help*/) {
   if (const std::string* word = find(name)) value = split(name, *word);
 }
 void Reader::numbers(const char* name, std::vector<double>& value, const char* /*help*/) {
+  number_lists_.insert(name);
   if (const auto found = options_.numbers.find(name); found != options_.numbers.end()) value = found->second;
   const std::string* word = find(name);
   if (word == nullptr) return;
@@ -158,7 +170,11 @@ void Reader::require_known(std::string_view job) const {
         {.option = name});
   };
   for (const auto& [name, value] : options_.texts) check(name);
-  for (const auto& [name, value] : options_.numbers) check(name);
+  for (const auto& [name, value] : options_.numbers) {
+    check(name);
+    if (number_lists_.contains(name)) continue;
+    throw Error(ErrorCode::invalid_argument, "'" + name + "' takes a text, not a list of numbers", {.option = name});
+  }
 }
 
 // ---- describing ----

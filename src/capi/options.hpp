@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "capi/handles.hpp"
+#include "stope/error.hpp"
 #include "stope/names.hpp"
 
 namespace stope::capi {
@@ -55,8 +56,14 @@ class Visitor {
   void choice(const char* name, Choice& value, Choice (*parse)(std::string_view), const char* help) {
     std::string word(to_string(value));
     word_of(name, word, names_of<Choice>(), help);
-    value = parse(word);
+    try {
+      value = parse(word);
+    } catch (const Error& error) {  // the core may have another name for the option
+      throw Error(error.code(), error.message(), {.option = name});
+    }
   }
+  /// A word that is no enumeration of the core.
+  void one_of(const char* name, std::string& value, const Names& choices, const char* help);
   /// -1 stands for none.
   void optional_integer(const char* name, std::optional<std::int64_t>& value, const char* help);
 
@@ -90,7 +97,7 @@ class Reader final : public Visitor {
   const std::string* find(const char* name);
 
   const Options& options_;
-  std::set<std::string> known_;
+  std::set<std::string> known_, number_lists_;
   Names prefixes_;
 };
 

@@ -1,13 +1,14 @@
 // Runs: their options, cancellation from anywhere, progress, report and warnings.
 #include "capi/run.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <limits>
 
 #include "capi/guarded.hpp"
+#include "capi/job_options.hpp"
 #include "capi/json.hpp"
-#include "capi/options.hpp"
 #include "stope/error.hpp"
 #include "stope/report.hpp"
 
@@ -15,10 +16,11 @@ namespace stope::capi {
 
 // stope_run_cancel() may interrupt a thread anywhere, even one that holds the lock of the handles. So it looks runs up
 // here, without a lock. A slot has one token for ever, which its run of the moment uses. Slots are used again, and are
-// never freed. A cancel that meets the end of its own run may therefore reach the slot's next run.
+// never freed. A slot that a cancel is looking at is not taken, so that no cancel reaches the next run.
 struct CancelSlot {
   std::atomic<const void*> handle = nullptr;
   std::atomic<bool> taken = false;
+  std::atomic<int> cancelling = 0;
   CancelToken token;
   CancelSlot* next = nullptr;  // written before the slot is in the list
 };
@@ -30,7 +32,9 @@ std::atomic<CancelSlot*> first_slot = nullptr;
 CancelSlot* take_slot() {
   for (CancelSlot* slot = first_slot.load(); slot != nullptr; slot = slot->next) {
     bool taken = false;
-    if (slot->taken.compare_exchange_strong(taken, true)) return slot;
+    if (!slot->taken.compare_exchange_strong(taken, true)) continue;
+    if (slot->cancelling.load() == 0) return slot;
+    slot->taken = false;
   }
   auto* const fresh = new CancelSlot;
   fresh->taken = true;
@@ -61,20 +65,8 @@ void while_idle(Run& run, const Work& work) {
   work();
 }
 
-struct Settings {
-  std::int64_t threads = 0;
-  std::string memory_limit = "0";
-  std::string device = "auto";
-
-  void visit(Visitor& visitor) {
-    visitor.integer("threads", threads, "worker threads; 0 = as many as the process may use");
-    visitor.text("memory_limit", memory_limit, "bytes, or a size such as 2GB; 0 = 80 % of what is available");
-    visitor.text("device", device, "auto, cpu, cuda, cuda:0,1 or cuda:GPU-<uuid>");
-  }
-};
-
 void set(RunOptions& options, const std::string& name, const std::string& value) {
-  const auto set = read_options<Settings>(Options{{{name, value}}, {}}, "a run");
+  const auto set = read_options<RunSettings>(Options{{{name, value}}, {}}, "a run");
   if (name == "threads") {
     if (set.threads < 0 || set.threads > std::numeric_limits<int>::max()) {
       throw Error(ErrorCode::invalid_argument, "threads: '" + value + "' is no number of threads",
@@ -88,6 +80,26 @@ void set(RunOptions& options, const std::string& name, const std::string& value)
   }
 }
 
+// Copies what fits of a text, ended by NUL, and returns the bytes that all of it needs.
+template <class Text>
+std::int64_t copied(stope_run* handle, char* to, std::int64_t size, const Text& text_of) {
+  try {
+    const auto run = find<Run>(handle);
+    if (run == nullptr || size < 0) return -1;
+    std::string text;
+    {
+      const std::lock_guard lock(run->mutex);
+      text = text_of(*run);
+    }
+    const std::int64_t needed = std::ssize(text) + 1;
+    if (to == nullptr || size == 0) return needed;
+    to[text.copy(to, static_cast<std::size_t>(std::min(needed, size) - 1))] = '\0';
+    return needed;
+  } catch (...) {
+    return -1;
+  }
+}
+
 }  // namespace
 
 Run::~Run() {
@@ -97,13 +109,17 @@ Run::~Run() {
 JobRun::JobRun(stope_run* handle) : run_(handle == nullptr ? std::make_shared<Run>() : at<Run>(handle)) {
   while_idle(*run_, [this] {
     options_ = run_->options;
-    options_.warn = [run = run_.get()](std::string_view code, std::string_view text) {
-      run->warnings.emplace_back(code, text);
-    };
-    options_.report = [run = run_.get()](const Report& done) { run->report = done.to_json(); };
-    run_->report = "{}";
     run_->busy = true;
   });
+  options_.warn = [run = run_.get()](std::string_view code, std::string_view text) {
+    const std::lock_guard lock(run->mutex);
+    run->warnings.emplace_back(code, text);
+  };
+  options_.report = [run = run_.get()](const Report& done) {
+    std::string json = done.to_json();
+    const std::lock_guard lock(run->mutex);
+    run->report.swap(json);
+  };
 }
 
 JobRun::~JobRun() {
@@ -111,12 +127,11 @@ JobRun::~JobRun() {
   run_->busy = false;
 }
 
-RunOptions JobRun::lasting() const {
-  RunOptions options = options_;
-  options.warn = {};
-  options.report = {};
-  options.watch = {};
-  return options;
+LastingRun lasting_run(stope_run* handle) {
+  LastingRun lasting{handle == nullptr ? std::make_shared<Run>() : at<Run>(handle), {}};
+  while_idle(*lasting.run, [&] { lasting.options = lasting.run->options; });
+  lasting.options.watch = {};
+  return lasting;
 }
 
 }  // namespace stope::capi
@@ -145,7 +160,18 @@ stope_code stope_run_set(stope_run* run, const char* name, const char* value, st
 }
 
 void stope_run_cancel(stope_run* run) {
-  if (const CancelSlot* const slot = slot_of(run)) slot->token.cancel();
+  CancelSlot* const slot = slot_of(run);
+  if (slot == nullptr) return;
+  ++slot->cancelling;
+  if (slot->handle.load() == run) slot->token.cancel();
+  --slot->cancelling;
+}
+
+stope_code stope_run_resume(stope_run* run, stope_error* error) {
+  return guarded(error, [&] {
+    const auto to = at<Run>(run);
+    while_idle(*to, [&] { to->options.cancel.reset(); });
+  });
 }
 
 stope_code stope_run_reset(stope_run* run, stope_error* error) {
@@ -173,26 +199,16 @@ int32_t stope_run_progress(stope_run* run, char phase[32], int64_t* done, int64_
   }
 }
 
-const char* stope_run_report(stope_run* run) {
-  const auto of = find<Run>(run);
-  if (of == nullptr) return nullptr;
-  const std::lock_guard lock(of->mutex);
-  return of->busy ? nullptr : of->report.c_str();
+int64_t stope_run_report(stope_run* run, char* to, int64_t size) {
+  return copied(run, to, size, [](const Run& of) { return of.report; });
 }
 
-const char* stope_run_warnings(stope_run* run) {
-  const auto of = find<Run>(run);
-  if (of == nullptr) return nullptr;
-  try {
-    const std::lock_guard lock(of->mutex);
-    if (of->busy) return nullptr;
+int64_t stope_run_warnings(stope_run* run, char* to, int64_t size) {
+  return copied(run, to, size, [](const Run& of) {
     Json list = Json::array();
-    for (const auto& [code, text] : of->warnings) list.push_back({{"code", code}, {"text", text}});
-    of->warnings_json = json_text(list);
-    return of->warnings_json.c_str();
-  } catch (...) {
-    return nullptr;
-  }
+    for (const auto& [code, text] : of.warnings) list.push_back({{"code", code}, {"text", text}});
+    return json_text(list);
+  });
 }
 
 void stope_run_free(stope_run* run) {

@@ -14,8 +14,8 @@ namespace stope::capi {
 
 struct CancelSlot;  // src/capi/run.cpp
 
-/// What stands behind a handle. `options.watch` and the token may be used by any thread. All else belongs to the job
-/// under way, or to the thread that holds the mutex while no job is.
+/// What stands behind a handle. `options.watch` and the token may be used by any thread. The other options change only
+/// while no job is under way.
 class Run {
  public:
   Run() = default;
@@ -24,13 +24,12 @@ class Run {
   Run& operator=(const Run&) = delete;
 
   RunOptions options;
-  std::string report = "{}";
-  std::vector<std::pair<std::string, std::string>> warnings;  // code, text
-  std::string warnings_json;
   CancelSlot* slot = nullptr;
 
-  std::mutex mutex;
-  bool busy = false;  // a job is under way
+  std::mutex mutex;                                           // of what follows
+  std::string report = "{}";                                  // of the last job that has ended
+  std::vector<std::pair<std::string, std::string>> warnings;  // code, text
+  bool busy = false;                                          // a job is under way
 };
 template <>
 struct KindOf<Run> {
@@ -48,12 +47,17 @@ class JobRun {
 
   /// For one job: the run keeps its report and its warnings.
   const RunOptions& options() const { return options_; }
-  /// For an object that outlives the job: threads, memory, device, and the token.
-  RunOptions lasting() const;
 
  private:
   std::shared_ptr<Run> run_;
   RunOptions options_;
 };
+
+/// A run for an object that outlives a call, as a builder does: it keeps the run, and with it the token.
+struct LastingRun {
+  std::shared_ptr<Run> run;
+  RunOptions options;  // threads, memory, device, and the token
+};
+LastingRun lasting_run(stope_run* handle);
 
 }  // namespace stope::capi

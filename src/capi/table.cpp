@@ -101,6 +101,13 @@ Role role_of(std::int32_t role) {
   throw Error(ErrorCode::invalid_argument, std::to_string(role) + " is no role", {.option = "role"});
 }
 
+void require_role_free(Role taken, const std::string& by, Role wanted, const std::string& name) {
+  if (taken != wanted || wanted == Role::regular || wanted == Role::ignore) return;
+  throw Error(ErrorCode::invalid_argument,
+              "column '" + name + "' cannot have the role " + std::string(to_string(wanted)) + ": '" + by + "' has it",
+              {.option = "role", .feature = name});
+}
+
 Json columns_json(const Table& table) {
   Json columns = Json::array();
   for (const Column& column : table.columns) {
@@ -202,6 +209,9 @@ stope_code stope_table_with_role(const stope_table* table, const char* column, i
       throw Error(ErrorCode::invalid_argument,
                   "the table has no column '" + std::string(column) + "'" + stope::did_you_mean(column, names),
                   {.option = "column", .feature = column});
+    }
+    for (const stope::Column& one : changed.columns) {
+      if (one.name != column) require_role_free(one.role, one.name, wanted, column);
     }
     changed.columns[static_cast<std::size_t>(found)].role = wanted;
     *out = give_table(std::move(changed));

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <utility>
 
 #include "capi/handles.hpp"
@@ -28,6 +29,9 @@ inline stope_table* give_table(Table table) {
 
 /// Throws invalid_argument for a number that is no role.
 Role role_of(std::int32_t role);
+
+/// Throws invalid_argument if both columns are the label, the id or the weight: a table has one of each.
+void require_role_free(Role taken, const std::string& by, Role wanted, const std::string& name);
 
 /// A list of {"name", "type", "role", "values"}, one a column.
 Json columns_json(const Table& table);

@@ -47,6 +47,9 @@ Table take(const Table& table, const std::vector<std::int64_t>& rows, const RunO
 DecisionTree fit_tree(const Table& table, const TreeFitOptions& options, const RunOptions& run) try {
   const Column& label = nominal_label(table);
   if (options.prune_holdout == 0.0) return DecisionTree::fit(table, options.tree, run);
+  if (!(options.prune_holdout > 0.0 && options.prune_holdout < 1.0)) {
+    throw Error(ErrorCode::invalid_argument, "prune_holdout is not between 0 and 1", {.option = "prune_holdout"});
+  }
   table.validate();
   const std::vector<std::int64_t> pruning =
       holdout_rows(table.n_rows, options.prune_holdout, options.seed, codes_of(label));

@@ -56,7 +56,7 @@ void check_contradictions(const ColumnNames& names, const ReadOptions& options) 
   };
   take(options.target, "target");
   take(options.id, "id");
-  take(options.sample_weight, "sample weight");
+  take(options.sample_weight, "sample_weight");
   for (const std::string& text : options.ignore) take(text, "ignore");
   taken.clear();
   for (const std::string& text : options.nominal) take(text, "nominal");
@@ -167,7 +167,7 @@ void apply_roles(Table& table, const ReadOptions& options, const Schema* schema,
   for (const std::string& text : options.date) declare(text, "date", ValueType::date);
   const std::string target = target_name(options, schema);
   if (options.target_is_nominal && !target.empty()) declare(target, "target", ValueType::polynominal);
-  if (!options.sample_weight.empty()) declare(options.sample_weight, "sample weight", ValueType::real);
+  if (!options.sample_weight.empty()) declare(options.sample_weight, "sample_weight", ValueType::real);
 
   for (const std::string& text : options.ignore) {
     const std::int64_t index = names.find(text, "ignore");
@@ -175,7 +175,7 @@ void apply_roles(Table& table, const ReadOptions& options, const Schema* schema,
   }
   give_role(table, names, options.target, Role::label, "target");
   give_role(table, names, options.id, Role::id, "id");
-  give_role(table, names, options.sample_weight, Role::weight, "sample weight");
+  give_role(table, names, options.sample_weight, Role::weight, "sample_weight");
 }
 
 }  // namespace stope::io

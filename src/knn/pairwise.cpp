@@ -256,6 +256,7 @@ std::vector<CrossDistance> cross_distances(const Table& request, const Table& re
                                            const RunOptions& run, SearchReport* report) try {
   check_shape(request);
   check_shape(reference);
+  if (options.n_neighbors < 0) check_k(options, 0);
   std::optional<KnnIndex> fitted;
   const bool nearest = options.n_neighbors > 0 && options.search_for == SearchFor::nearest && !options.similarities;
   if (nearest && options.knn.compat == Compat::none) {

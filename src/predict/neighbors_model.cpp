@@ -50,7 +50,8 @@ bool NeighborsModel::regresses() const {
 NeighborsModel make_neighbors_model(const Table& train, const KnnOptions& knn, const NormalizeOptions& normalize,
                                     const VoteOptions& vote, const RunOptions& run) try {
   if (vote.n_neighbors < 1) {
-    throw Error(ErrorCode::invalid_argument, "k = " + std::to_string(vote.n_neighbors) + " is not at least 1");
+    throw Error(ErrorCode::invalid_argument, "k = " + std::to_string(vote.n_neighbors) + " is not at least 1",
+                {.option = "n_neighbors"});
   }
   NeighborsModel model;
   model.normalizer = Normalizer::fit(train, normalize, run);

@@ -56,7 +56,8 @@ TEST(Arrays, HaveARowStrideOnceTheyAreChecked) {
   EXPECT_EQ(checked_array({x, ElementType::float64, 2, 3, 1, 2}).row_stride, 1);
   EXPECT_EQ(checked_array({x + 5, ElementType::float64, 2, 3, -3, -1}).row_stride, -3);
   EXPECT_EQ(checked_array({nullptr, ElementType::float64, 4, 0}).row_stride, 1);
-  EXPECT_EQ(checked_array({x, ElementType::float64, 1, 3, INT64_MAX, 2}).row_stride, 3);
+  EXPECT_EQ(checked_array({x, ElementType::float64, 1, 3, INT64_MAX, 2}).row_stride, 1);
+  EXPECT_EQ(checked_array({x, ElementType::float64, 1, 3, INT64_MAX, 1}).row_stride, 3);
   EXPECT_EQ(checked_array({x, ElementType::float64, 3, 0, INT64_MIN}).row_stride, 1);
   EXPECT_EQ(checked_array({x, ElementType::float64, 3, 1, 2, INT64_MIN}).column_stride, 1);
   EXPECT_EQ(checked_array({x, ElementType::float64, 0, 3, 1, INT64_MIN}).column_stride, 1);

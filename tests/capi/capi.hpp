@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -106,6 +107,14 @@ inline Table table_of(const std::vector<ColumnOf>& columns, const std::vector<do
   Table table;
   EXPECT_OK(stope_builder_finish(builder, table.out(), &failure));
   return table;
+}
+
+/// What stope_run_report() or stope_run_warnings() says.
+inline Json told(stope_run* run, std::int64_t (*ask)(stope_run*, char*, std::int64_t)) {
+  const std::int64_t size = ask(run, nullptr, 0);
+  std::string text(static_cast<std::size_t>(std::max<std::int64_t>(size, 1)), '?');
+  EXPECT_EQ(ask(run, text.data(), size), size);
+  return Json::parse(text.c_str());
 }
 
 /// Column `column` of a table.

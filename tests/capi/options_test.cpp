@@ -1,32 +1,18 @@
 // Options of the C ABI: names, values, and what stope_describe_options() says of them.
 #include <algorithm>
+#include <array>
 
 #include "capi/capi.hpp"
 
 namespace capi_test {
 namespace {
 
-constexpr const char* kJobs[] = {"read",
-                                 "arrow",
-                                 "stats",
-                                 "histogram",
-                                 "value_counts",
-                                 "best_cuts",
-                                 "find_cuts",
-                                 "evaluate",
-                                 "feature_ranges",
-                                 "pairwise",
-                                 "pairwise_distances",
-                                 "neighbors",
-                                 "classify",
-                                 "regress",
-                                 "pca",
-                                 "lsq",
-                                 "tree",
-                                 "cuts",
-                                 "normalize",
-                                 "apply",
-                                 "search"};
+constexpr const char* kJobs[] = {"run",       "read",           "arrow",     "stats",
+                                 "histogram", "value_counts",   "best_cuts", "find_cuts",
+                                 "evaluate",  "feature_ranges", "pairwise",  "pairwise_distances",
+                                 "neighbors", "classify",       "regress",   "pca",
+                                 "lsq",       "tree",           "cuts",      "normalize",
+                                 "apply",     "search"};
 
 Table labelled() {
   return table_of({{"x", STOPE_REGULAR, "real", {}},
@@ -124,6 +110,48 @@ TEST(Options, AreTakenBackByNullAndReplacedBySettingAgain) {
                  "-1");
 }
 
+TEST(Options, ThatAreWrongAreNamedInTheError) {
+  const std::vector<std::array<const char*, 4>> all = {
+      {"classify", "normalize", "zzz", "normalize"},    {"classify", "n_neighbors", "-7", "n_neighbors"},
+      {"classify", "metric.foo", "1", "metric"},        {"classify", "compat", "weka", "compat"},
+      {"tree", "class_weight.a", "-7", "class_weight"}, {"tree", "class_weight.a", "zzz", "class_weight"},
+      {"tree", "prune_holdout", "-7", "prune_holdout"}, {"pairwise", "n_neighbors", "-7", "n_neighbors"},
+      {"evaluate", "scheme", "once", "scheme"},         {"histogram", "bins", "0", "bins"}};
+  for (const auto& [job, name, value, option] : all) {
+    Failure failure;
+    EXPECT_EQ(try_option(job, name, value, &failure), STOPE_INVALID_ARGUMENT) << job << name << failure.message;
+    EXPECT_STREQ(failure.option, option) << failure.message;
+  }
+}
+
+TEST(Options, OfListsOfNumbersAreNotTakenForOthers) {
+  Failure failure;
+  const Table table = labelled();
+  const double three[] = {3};
+  for (const char* name : {"n_neighbors", "metric", "metric.p", "weights"}) {
+    const Options set = options({});
+    EXPECT_OK(stope_options_set_doubles(set, name, three, 1, &failure));
+    Model model;
+    EXPECT_REFUSED(stope_fit("classify", table, set, nullptr, model.out(), &failure), STOPE_INVALID_ARGUMENT,
+                   "takes a text, not a list of numbers");
+    EXPECT_STREQ(failure.option, name);
+  }
+}
+
+TEST(Options, OfApplyAreRefusedWhereTheySayNothing) {
+  Failure failure;
+  const Table table = labelled();
+  Model model;
+  Table out;
+  EXPECT_OK(stope_fit("normalize", table, nullptr, nullptr, model.out(), &failure));
+  const Options proba = options({{"proba", "true"}});
+  EXPECT_REFUSED(stope_apply(model, table, proba, nullptr, out.out(), &failure), STOPE_INVALID_ARGUMENT,
+                 "gives no classes");
+  const Options weights = options({{"weights", "distanc"}});
+  EXPECT_REFUSED(stope_apply(model, table, weights, nullptr, out.out(), &failure), STOPE_INVALID_ARGUMENT,
+                 "did you mean 'distance'?");
+}
+
 TEST(Options, KeepCommasInsideQuotes) {
   Failure failure;
   Table table;
@@ -134,6 +162,8 @@ TEST(Options, KeepCommasInsideQuotes) {
   const Options set = options({{"ignore", "\"a,b\",\"say \"\"x\"\"\""}});
   EXPECT_OK(stope_table_from_file(path.c_str(), set, nullptr, table.out(), &failure));
   for (const Json& one : schema(table)) EXPECT_EQ(one["role"], "ignore");
+  const Options none = options({{"ignore", ""}});
+  EXPECT_OK(stope_table_from_file(path.c_str(), none, nullptr, table.out(), &failure)) << "an empty list";
   const Options open = options({{"ignore", "\"a,b"}});
   EXPECT_REFUSED(stope_table_from_file(path.c_str(), open, nullptr, table.out(), &failure), STOPE_INVALID_ARGUMENT,
                  "a quote that is not closed");

@@ -57,8 +57,8 @@ TEST(Runs, TakeSettingsByName) {
 TEST(Runs, KeepTheReportAndTheWarningsOfTheirJobs) {
   const JobRun run = make_run();
   Failure failure;
-  EXPECT_STREQ(stope_run_report(run), "{}");
-  EXPECT_STREQ(stope_run_warnings(run), "[]");
+  EXPECT_EQ(told(run, stope_run_report), Json::object());
+  EXPECT_EQ(told(run, stope_run_warnings), Json::array());
   EXPECT_OK(stope_run_set(run, "threads", "1", &failure));
   std::vector<double> rows;
   for (int i = 0; i < 40; ++i) rows.insert(rows.end(), {i / 40.0, i * 1000.0});
@@ -67,15 +67,15 @@ TEST(Runs, KeepTheReportAndTheWarningsOfTheirJobs) {
   Table found;
   EXPECT_OK(stope_fit("neighbors", table, nullptr, run, model.out(), &failure));
   EXPECT_OK(stope_apply(model, table, nullptr, run, found.out(), &failure));
-  const Json report = Json::parse(stope_run_report(run));
+  const Json report = told(run, stope_run_report);
   EXPECT_EQ(report["pairs"], 1600);
   EXPECT_EQ(report["threads"], 1);
-  const Json warnings = Json::parse(stope_run_warnings(run));
+  const Json warnings = told(run, stope_run_warnings);
   ASSERT_FALSE(warnings.empty()) << "ranges differ by a factor of 40,000";
   EXPECT_EQ(warnings[0]["code"], "ranges_apart");
   EXPECT_OK(stope_run_reset(run, &failure));
-  EXPECT_STREQ(stope_run_report(run), "{}");
-  EXPECT_STREQ(stope_run_warnings(run), "[]");
+  EXPECT_EQ(told(run, stope_run_report), Json::object());
+  EXPECT_EQ(told(run, stope_run_warnings), Json::array());
 }
 
 std::atomic<stope_run*> interrupted = nullptr;
@@ -98,7 +98,8 @@ void expect_stopped(const Stop& stop) {
     char phase[32] = "";
     std::int64_t done = -1, total = -1;
     while (!ended && (stope_run_progress(run, phase, &done, &total) != 1 || done <= 0 || total <= 0)) {
-      EXPECT_EQ(stope_run_report(run) == nullptr, stope_run_warnings(run) == nullptr);
+      EXPECT_EQ(told(run, stope_run_report), Json::object());  // any thread may ask at any time
+      EXPECT_EQ(told(run, stope_run_warnings), Json::array());
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
     EXPECT_FALSE(ended) << "the job was too small";
@@ -162,6 +163,67 @@ TEST(Runs, LeaveNothingToTheRunsAfterThem) {
     stope_run_cancel(run);
     EXPECT_EQ(stope_compute("stats", table, nullptr, nullptr, run, out.out(), &failure), STOPE_CANCELLED);
   }
+}
+
+TEST(Runs, CutWhatTheyTellToTheRoomThereIs) {
+  const JobRun run = make_run();
+  char text[8] = "???????";
+  EXPECT_EQ(stope_run_report(run, text, 2), 3);
+  EXPECT_STREQ(text, "{");
+  EXPECT_EQ(text[2], '?');
+  EXPECT_EQ(stope_run_report(run, text, -1), -1);
+  EXPECT_EQ(stope_run_report(nullptr, text, 8), -1);
+}
+
+TEST(Runs, ResumeWithTheirReportAndWarnings) {
+  const JobRun run = make_run();
+  Failure failure;
+  const Table table = table_of({{"x", STOPE_REGULAR, "real", {}}}, {1, 2, 3});
+  Table out;
+  EXPECT_OK(stope_compute("stats", table, nullptr, nullptr, run, out.out(), &failure));
+  stope_run_cancel(run);
+  EXPECT_EQ(stope_compute("stats", table, nullptr, nullptr, run, out.out(), &failure), STOPE_CANCELLED);
+  EXPECT_OK(stope_run_resume(run, &failure));
+  EXPECT_OK(stope_compute("stats", table, nullptr, nullptr, run, out.out(), &failure));
+  const Json report = told(run, stope_run_report);
+  Builder builder;
+  EXPECT_OK(stope_builder_new(0, run, builder.out(), &failure));
+  EXPECT_EQ(told(run, stope_run_report), report) << "a builder is no job";
+}
+
+TEST(Runs, OutliveTheirHandleWhereABuilderUsesThem) {
+  Failure failure;
+  JobRun first = make_run();
+  Builder builder;
+  EXPECT_OK(stope_builder_new(0, first, builder.out(), &failure));
+  EXPECT_OK(stope_builder_column(builder, "x", STOPE_REGULAR, "real", nullptr, 0, &failure));
+  first = {};
+  const JobRun second = make_run();
+  stope_run_cancel(second);
+  const double rows[] = {1, 2};
+  const stope_array block = array_of(rows, 2, 1);
+  EXPECT_OK(stope_builder_append(builder, &block, &failure));
+}
+
+TEST(Runs, AreNotCancelledByACancelOfTheRunBefore) {
+  std::atomic<stope_run*> last = nullptr;
+  std::atomic<bool> ended = false;
+  std::thread canceller([&] {
+    while (!ended) stope_run_cancel(last);
+  });
+  const Table table = table_of({{"x", STOPE_REGULAR, "real", {}}}, {1, 2, 3});
+  for (int i = 0; i < 3000; ++i) {
+    {
+      const JobRun before = make_run();
+      last = before;  // it is cancelled while it is freed
+    }
+    const JobRun run = make_run();
+    Table out;
+    Failure failure;
+    ASSERT_EQ(stope_compute("stats", table, nullptr, nullptr, run, out.out(), &failure), STOPE_OK) << failure.message;
+  }
+  ended = true;
+  canceller.join();
 }
 
 TEST(Runs, SixteenThreadsShareOneModel) {

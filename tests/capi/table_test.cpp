@@ -71,6 +71,9 @@ TEST(Tables, OfArraysTakeEveryTypeAndStride) {
   EXPECT_OK(stope_table_from_array(&backwards, nullptr, nullptr, nullptr, nullptr, table.out(), &failure));
   EXPECT_EQ(column(table, 0), (std::vector<double>{-6, -4, -2}));
   EXPECT_EQ(column(table, 1), (std::vector<double>{5, 3, 1}));
+  const double one_row[] = {1, 2};  // no step is taken to a second row
+  stope_array odd = {one_row, 1, 2, 3, 8, STOPE_FLOAT64, -1, nullptr, nullptr};
+  EXPECT_OK(stope_table_from_array(&odd, nullptr, nullptr, nullptr, nullptr, table.out(), &failure));
   stope_array same = {small, 3, 1, 0, 1, STOPE_INT8, -1, nullptr, nullptr};
   EXPECT_REFUSED(stope_table_from_array(&same, nullptr, nullptr, nullptr, nullptr, table.out(), &failure),
                  STOPE_INVALID_ARGUMENT, "the stride from row to row is 0");
@@ -89,6 +92,13 @@ TEST(Builders, TakeRowsInBlocksAndServeAgain) {
                  STOPE_INVALID_ARGUMENT, "did you mean 'real'?");
   EXPECT_REFUSED(stope_builder_column(builder, "n", 9, "real", nullptr, 0, &failure), STOPE_INVALID_ARGUMENT,
                  "no role");
+  EXPECT_REFUSED(stope_builder_column(builder, "x", STOPE_REGULAR, "real", nullptr, 0, &failure),
+                 STOPE_INVALID_ARGUMENT, "two columns have the name 'x'");
+  EXPECT_REFUSED(stope_builder_column(builder, "y", STOPE_LABEL, "real", nullptr, 0, &failure), STOPE_INVALID_ARGUMENT,
+                 "column 'y' cannot have the role label: 'colour' has it");
+  const char* const twice[] = {"p", "p"};
+  EXPECT_REFUSED(stope_builder_column(builder, "c", STOPE_REGULAR, "nominal", twice, 2, &failure),
+                 STOPE_INVALID_ARGUMENT, "the value 'p' has two codes");
   for (int round = 0; round < 2; ++round) {
     const double rows[] = {1, 0, kNaN, 1, 3, kNaN};
     const stope_array first = array_of(rows, 2, 2), second = array_of(rows + 4, 1, 2);
@@ -188,6 +198,10 @@ TEST(Tables, ChangeTheRoleOfAColumn) {
   EXPECT_OK(stope_table_with_role(table, "y", STOPE_LABEL, changed.out(), &failure));
   EXPECT_EQ(schema(changed)[1]["role"], "label");
   EXPECT_EQ(schema(table)[1]["role"], "regular");
+  Table other;
+  EXPECT_REFUSED(stope_table_with_role(changed, "x", STOPE_LABEL, other.out(), &failure), STOPE_INVALID_ARGUMENT,
+                 "'y' has it");
+  EXPECT_OK(stope_table_with_role(changed, "y", STOPE_LABEL, other.out(), &failure));
   EXPECT_REFUSED(stope_table_with_role(table, "Y", STOPE_LABEL, changed.out(), &failure), STOPE_INVALID_ARGUMENT,
                  "no column 'Y'");
   EXPECT_REFUSED(stope_table_with_role(table, "y", 5, changed.out(), &failure), STOPE_INVALID_ARGUMENT, "no role");

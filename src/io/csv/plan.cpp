@@ -112,7 +112,7 @@ void apply_declarations(Plan& plan, Names kind, const ReadOptions& options, cons
   for (const std::string& text : options.date) declare_named(text, "date", ValueType::date);
   const std::string target = target_name(options, schema);
   if (options.target_is_nominal && !target.empty()) declare_named(target, "target", ValueType::polynominal);
-  if (!options.sample_weight.empty()) declare_named(options.sample_weight, "sample weight", ValueType::real);
+  if (!options.sample_weight.empty()) declare_named(options.sample_weight, "sample_weight", ValueType::real);
 }
 
 // The readings that take every field at the head, the likeliest first.
