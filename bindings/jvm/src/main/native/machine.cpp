@@ -74,16 +74,18 @@ jint run_progress(JNIEnv* env, jclass, jlong run, jbyteArray phase, jlongArray d
   });
 }
 
-// A text that the C ABI copies out; null for what is no run. A job of another thread may end meanwhile and leave a longer
-// text, so that the size is asked for until it fits.
+// A text that the C ABI copies out. A job of another thread may end meanwhile and leave a longer text, so that the size is
+// asked for until it fits.
 jbyteArray copied(JNIEnv* env, stope_run* run, std::int64_t (*copy)(stope_run*, char*, std::int64_t)) {
   std::vector<char> text;
-  for (std::int64_t size = copy(run, nullptr, 0); size > static_cast<std::int64_t>(text.size());) {
+  std::int64_t size = copy(run, nullptr, 0);
+  while (size > static_cast<std::int64_t>(text.size())) {
     text.resize(static_cast<std::size_t>(size));
     size = copy(run, text.data(), size);
-    if (size < 0) return nullptr;  // freed meanwhile
   }
-  return text.empty() ? nullptr : bytes_of(env, text.data());
+  if (size >= 0) return bytes_of(env, text.data());
+  if (stope_run_progress(run, nullptr, nullptr, nullptr) >= 0) throw std::bad_alloc();
+  refuse(env, "the run is no handle of stope, or was freed");
 }
 
 jbyteArray run_report(JNIEnv* env, jclass, jlong run) {

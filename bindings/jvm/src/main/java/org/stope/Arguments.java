@@ -13,21 +13,18 @@ final class Arguments {
   }
 
   /** Refuses null, and null in one of the places. */
-  @SafeVarargs
-  static <T> T[] requiredAll(String parameter, T... values) {
+  static void requiredAll(String parameter, Object[] values) {
     required(values, parameter);
-    for (T value : values) {
+    for (Object value : values) {
       requiredItem(value, parameter);
     }
-    return values;
   }
 
   /** Refuses null and items that are null. */
-  static <T> Iterable<T> requiredAll(String parameter, Iterable<T> values) {
-    for (T value : required(values, parameter)) {
+  static void requiredAll(String parameter, Iterable<?> values) {
+    for (Object value : required(values, parameter)) {
       requiredItem(value, parameter);
     }
-    return values;
   }
 
   private static void requiredItem(Object item, String parameter) {

@@ -41,7 +41,7 @@ final class Native {
   /** Fills {@code phase} (32 bytes, ended by NUL) and {done, total}; returns 1 while a job runs. */
   static native int runProgress(long run, byte[] phase, long[] doneAndTotal);
 
-  /** Copies what the jobs that have ended left, at any time; null for what is no run. */
+  /** Copies what the jobs that have ended left, at any time. */
   static native byte[] runReport(long run);
 
   static native byte[] runWarnings(long run);

@@ -140,7 +140,7 @@ public final class Run extends NativeObject {
   }
 
   /**
-   * Tells what the last job that has ended did: method, device, counts, times.
+   * Tells what the last job that has succeeded did: method, device, counts, times.
    *
    * @return one JSON object; "{}" before the first job
    * @throws StopeException INVALID_ARGUMENT if the run is closed

@@ -6,7 +6,8 @@ import java.util.List;
 /**
  * Turns the interrupt of a thread that is inside a job into the cancellation of its run. One daemon thread looks at all
  * jobs every few milliseconds. It ends when there was no job for a second, because a running thread would keep the class
- * loader of a plug-in alive. Nothing that one tick throws ends it: heap that is short now may be there at the next tick.
+ * loader of a plug-in alive. It calls into native code, which calls back Arrow's release and nothing else. Whatever one
+ * tick throws, the next one follows: heap that is short now may be there then.
  */
 final class Watcher implements Runnable {
   private static final long TICK_MILLIS = 25;
