@@ -74,8 +74,8 @@ jint run_progress(JNIEnv* env, jclass, jlong run, jbyteArray phase, jlongArray d
   });
 }
 
-// A text that the C ABI copies out. A job of another thread may end meanwhile and leave a longer text, so that the size is
-// asked for until it fits.
+// A text that the C ABI copies out. A job of another thread may end meanwhile and leave a longer text, so that the size
+// is asked for until it fits.
 jbyteArray copied(JNIEnv* env, stope_run* run, std::int64_t (*copy)(stope_run*, char*, std::int64_t)) {
   std::vector<char> text;
   std::int64_t size = copy(run, nullptr, 0);
