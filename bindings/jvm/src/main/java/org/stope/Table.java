@@ -29,7 +29,8 @@ public final class Table extends NativeObject {
   }
 
   /**
-   * Reads a file of the format of its suffix: CSV, ARFF, NPY, Arrow and others, compressed or not.
+   * Reads a file of the format of its suffix: CSV, ARFF, NPY, Arrow and others, compressed or not. A plain file of 1 MiB
+   * or more is mapped meanwhile: nobody may shorten it until the call returns, as that would end the process.
    *
    * @param file the file
    * @param options of the job "read"; may be null
@@ -244,7 +245,8 @@ public final class Table extends NativeObject {
    * @param nRows how many rows
    * @param nColumns how many columns
    * @param to takes {@code nRows * nColumns} doubles, row after row, from its position on. It is direct, writable, of
-   *     native byte order, and aligned to 8 bytes. Its position stays.
+   *     native byte order, and aligned to 8 bytes. Its position stays. If it maps a file, nobody may shorten that file
+   *     meanwhile: it would end the process.
    * @throws StopeException INVALID_ARGUMENT if the table has no such part, or if the buffer does not fit
    */
   public void copy(long firstRow, int firstColumn, int nRows, int nColumns, ByteBuffer to) {

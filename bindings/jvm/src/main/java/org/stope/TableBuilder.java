@@ -123,7 +123,8 @@ public final class TableBuilder extends NativeObject {
    * used further.
    *
    * @param rowMajor {@code nRows * columns()} doubles, row after row, from its position on. It is direct, of native byte
-   *     order, and aligned to 8 bytes. Its position stays.
+   *     order, and aligned to 8 bytes. Its position stays. If it maps a file, nobody may shorten that file meanwhile: it
+   *     would end the process.
    * @param nRows how many rows
    * @return this
    * @throws StopeException INVALID_ARGUMENT if the buffer does not fit, or for a code that has no name; OUT_OF_MEMORY

@@ -21,6 +21,8 @@ import java.nio.file.Paths;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.FileTime;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -278,13 +280,18 @@ class LoaderTest {
   void aDroppedClassLoaderLeavesNoMemory() throws Exception {
     use(loader()); // What is made once is made now.
     long before = MisuseTest.residentKilobytes();
+    List<Object> held = new ArrayList<>();
     for (int i = 0; i < 4; ++i) {
       URLClassLoader loader = loader();
-      Class.forName("org.stope.Table", true, loader)
-          .getMethod("ofColumns", java.util.List.class, double[][].class)
-          .invoke(null, java.util.Arrays.asList("x"), new double[][] {new double[8_000_000]});
+      held.add(
+          Class.forName("org.stope.Table", true, loader)
+              .getMethod("ofColumns", List.class, double[][].class)
+              .invoke(null, java.util.Arrays.asList("x"), new double[][] {new double[8_000_000]}));
       loader.close();
     }
+    Thread.sleep(1500); // The watchers are over, so that nothing of these class loaders frees a forgotten table.
+    assertTrue(MisuseTest.residentKilobytes() - before > 4 * 62_500);
+    held.clear();
     long grown = 0;
     for (int i = 0; i < 200; ++i) {
       System.gc();
