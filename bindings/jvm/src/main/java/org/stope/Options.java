@@ -1,6 +1,7 @@
 package org.stope;
 
 import java.lang.reflect.Array;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
@@ -145,6 +146,8 @@ public final class Options {
 
   @Override
   public String toString() {
-    return values.toString();
+    Map<String, Object> readable = new LinkedHashMap<>(values);
+    readable.replaceAll((name, value) -> value instanceof double[] ? Arrays.toString((double[]) value) : value);
+    return readable.toString();
   }
 }

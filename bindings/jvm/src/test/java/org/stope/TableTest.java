@@ -279,6 +279,7 @@ class TableTest {
   /** One number is a single value or a list of one; several are a list only. */
   @Test
   void numbersAsOptions() {
+    assertEquals("{feature_weights=[1.0, 0.5]}", new Options().set("feature_weights", 1, 0.5).toString());
     try (Table train = ModelTest.labelled(10, 1, true);
         Table x = Table.ofColumns(Arrays.asList("x"), new double[] {0, 3})) {
       for (Options three :
