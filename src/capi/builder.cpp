@@ -111,7 +111,7 @@ stope_code stope_builder_column(stope_builder* builder, const char* name, int32_
     const auto held = at<Builder>(builder);
     const stope::ColumnSpec column{required(name, "name"), stope::value_type(required(type, "type")), role_of(role),
                                    values_of(values, n_values)};
-    if (!stope::is_nominal(column.type) && column.values.size() > 0) {
+    if (!stope::is_nominal(column.type) && !column.values.empty()) {
       throw stope::Error(stope::ErrorCode::invalid_argument, "column '" + column.name + "' of numbers has values",
                          {.option = "values", .feature = column.name});
     }

@@ -20,7 +20,7 @@ struct Handles {
 
 // Never destroyed: threads of a host may still free handles while the process ends.
 Handles& handles() {
-  static Handles* const all = new Handles;
+  static Handles* const all = new Handles;  // NOLINT(cppcoreguidelines-owning-memory)
   return *all;
 }
 
@@ -42,14 +42,15 @@ const char* name_of(Kind kind) noexcept {
   return "lists";
 }
 
-void* add_handle(Kind kind, std::shared_ptr<void> object) {
+void* add_handle(Kind kind, const std::shared_ptr<void>& object) {
   Handles& all = handles();
   const std::unique_lock lock(all.mutex);
   const std::uintptr_t number = kTag | (all.next * kKinds) | static_cast<std::uintptr_t>(kind);
-  // Where memory is short the object goes after the lock: the release of lent memory may call stope again.
+  // Where memory is short the caller's reference is the last one, and it goes after the lock: the release of lent
+  // memory may call stope again.
   all.objects.emplace(number, object);
   ++all.next;
-  return reinterpret_cast<void*>(number);
+  return reinterpret_cast<void*>(number);  // NOLINT(performance-no-int-to-ptr): nobody follows it
 }
 
 std::shared_ptr<void> find_handle(const void* handle, Kind kind) noexcept {

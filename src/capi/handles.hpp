@@ -17,7 +17,7 @@ enum class Kind : std::uintptr_t { run, options, table, builder, model, lists };
 const char* name_of(Kind kind) noexcept;
 
 /// Keeps an object until its handle is freed. Safe from several threads at once, as are the two below.
-void* add_handle(Kind kind, std::shared_ptr<void> object);
+void* add_handle(Kind kind, const std::shared_ptr<void>& object);
 /// The object, or null for what is no handle of that kind. Whoever holds the pointer may go on after the handle is
 /// freed.
 std::shared_ptr<void> find_handle(const void* handle, Kind kind) noexcept;

@@ -165,6 +165,7 @@ stope_code stope_merge_neighbors(int64_t n_parts, int64_t stride, int64_t n_quer
     required(merged_indices, "merged_indices");
     required(merged_distances, "merged_distances");
     std::vector<stope::Neighbors> parts;
+    parts.reserve(static_cast<std::size_t>(n_parts));
     for (std::int64_t part = 0; part < n_parts; ++part) {
       parts.push_back(part_of(n_queries, n_neighbors, indices + part * stride, distances + part * stride));
     }

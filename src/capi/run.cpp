@@ -36,7 +36,7 @@ CancelSlot* take_slot() {
     if (slot->cancelling.load() == 0) return slot;
     slot->taken = false;
   }
-  auto* const fresh = new CancelSlot;
+  auto* const fresh = new CancelSlot;  // NOLINT(cppcoreguidelines-owning-memory): the list never frees one
   fresh->taken = true;
   fresh->next = first_slot.load();
   while (!first_slot.compare_exchange_weak(fresh->next, fresh)) {
