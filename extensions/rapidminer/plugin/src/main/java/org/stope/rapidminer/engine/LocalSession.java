@@ -83,7 +83,7 @@ final class LocalSession implements EngineSession {
       } else {
         note();
       }
-      return new LocalModel(model);
+      return new LocalModel(model, 8 * table.rows() * table.columns());
     } catch (StopeException error) {
       throw failure(error);
     }
@@ -92,7 +92,7 @@ final class LocalSession implements EngineSession {
   @Override
   public FittedModel load(byte[] model) throws EngineException {
     try {
-      return new LocalModel(withMemory(() -> Model.fromBytes(model, run)));
+      return new LocalModel(withMemory(() -> Model.fromBytes(model, run)), model.length);
     } catch (StopeException error) {
       throw failure(error);
     }
@@ -251,8 +251,9 @@ final class LocalSession implements EngineSession {
     private final Model model;
     private TableBuilder builder;
 
-    LocalModel(Model model) {
+    LocalModel(Model model, long bytes) {
       this.model = model;
+      NativeMemory.INSTANCE.add(this, bytes);
     }
 
     @Override
