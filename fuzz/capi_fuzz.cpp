@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -82,18 +81,6 @@ class Caller : stope::fuzz::Input {
   std::array<std::vector<void*>, 6> handles_;
   int lent_ = 0;
 };
-
-std::string told(stope_run* run, std::int64_t (*ask)(stope_run*, char*, std::int64_t)) {
-  const std::int64_t size = ask(run, nullptr, 0);
-  if (size < 0) return "[]";  // no run
-  std::string text(static_cast<std::size_t>(size), '?');
-  require(ask(run, text.data(), size) == size);
-  return text;
-}
-
-bool is_json(const char* text) {
-  return text == nullptr || nlohmann::json::accept(text);
-}
 
 template <class Call>
 stope_code Caller::checked(const Call& call) {

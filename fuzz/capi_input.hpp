@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -111,6 +112,18 @@ inline void fill(std::vector<char>& memory, int type, std::uint8_t seed) {
       *to = static_cast<char>(type == STOPE_BOOLEAN ? number % 2 : number);
     }
   }
+}
+
+// What a run tells through `ask`; an empty list for what is no run.
+inline std::string told(stope_run* run, std::int64_t (*ask)(stope_run*, char*, std::int64_t)) {
+  const std::int64_t size = ask(run, nullptr, 0);
+  if (size < 0) return "[]";
+  std::string text(static_cast<std::size_t>(size), '?');
+  return ask(run, text.data(), size) == size ? text : "the size changed";
+}
+
+inline bool is_json(const char* text) {
+  return text == nullptr || nlohmann::json::accept(text);
 }
 
 }  // namespace stope::fuzz

@@ -68,7 +68,7 @@ THIRD_PARTY = {
     "Eigen/": {"gram"},
 }
 # Binding -> the headers of its language that it may include.
-BINDINGS = {"jvm": {"jni.h"}}
+BINDINGS = {"jvm": {"jni.h", "sys/random.h"}}
 CUDA = re.compile(r"^(cuda|cub/|thrust/|cutlass/|cute/|mma\.h|cooperative_groups|nvtx3/|curand|cublas|device_launch)")
 STD = set("""algorithm any array atomic barrier bit bitset cassert cctype cerrno cfenv cfloat charconv chrono cinttypes
 climits clocale cmath codecvt compare complex concepts condition_variable coroutine csetjmp csignal cstdarg cstddef

@@ -16,4 +16,18 @@ if ! grep -qxF "  <version>$version</version>" $pom; then
   exit 1
 fi
 STOPE_JVM=ON scripts/build.sh release stope_jni
+
+# docs/JVM.md says so: no library but glibc's own, and no glibc newer than 2.35. Where another machine builds it, its own
+# glibc is the limit, and the page's row must say so.
+library=build/release/jvm/libstope_jni.so
+foreign=$(readelf -d $library | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | grep -vE '^(lib(c|m|dl|pthread)\.so|ld-linux)' || true)
+newest=$(readelf -V $library | grep -oE 'GLIBC_2\.[0-9]+' | sort -V | tail -n 1)
+if [ -n "$foreign" ]; then
+  echo "FAIL $library needs" $foreign
+  exit 1
+fi
+if [ "$(printf '%s\nGLIBC_2.35\n' "$newest" | sort -V | tail -n 1)" != GLIBC_2.35 ]; then
+  echo "FAIL $library needs $newest, and docs/JVM.md says 2.35"
+  exit 1
+fi
 exec mvn --batch-mode --no-transfer-progress -Dstyle.color=never -f $pom install "$@"

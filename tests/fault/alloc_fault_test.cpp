@@ -14,10 +14,12 @@
 #include "fault/every_job.hpp"
 #include "io/cuts_json.hpp"
 #include "io/temporary_folder.hpp"
+#include "stope/arrow.hpp"
 #include "stope/find_cuts.hpp"
 #include "stope/io.hpp"
 #include "stope/knn.hpp"
 #include "stope/model.hpp"
+#include "stope/stope.h"
 #include "stope/tree.hpp"
 #include "stope/tree_format.hpp"
 
@@ -364,6 +366,66 @@ TEST_P(EveryJob, LeavesByAnErrorWhicheverAllocationFails) {
     EXPECT_LT(n, kMost) << job.name << ": no end to the allocations";
     EXPECT_GT(n, 1) << job.name;
   }
+}
+
+// A table of the C ABI whose memory is lent: its release calls the C ABI, as a guest's may, also where the table is
+// given up because memory is short.
+struct Lent {
+  Lent() {
+    column_schema.format = "g";
+    column_schema.name = "x";
+    schema.format = "+s";
+    schema.n_children = 1;
+    schema.children = schemas;
+    column_schema.release = schema.release = [](ArrowSchema* gone) { gone->release = nullptr; };
+    column.length = batch.length = 2;
+    column.n_buffers = 2;
+    column.buffers = of_column;
+    column.release = [](ArrowArray* gone) { gone->release = nullptr; };
+    batch.n_buffers = batch.n_children = 1;
+    batch.buffers = of_batch;
+    batch.children = columns;
+    batch.release = released;
+  }
+  static void released(ArrowArray* gone) {
+    gone->release = nullptr;
+    if (another != nullptr) EXPECT_EQ(stope_table_rows(another), 2);
+  }
+  static inline stope_table* another = nullptr;
+
+  double values[2] = {1.0, 2.0};
+  const void* of_column[2] = {nullptr, values};
+  const void* of_batch[1] = {nullptr};
+  ArrowSchema column_schema{}, schema{};
+  ArrowArray column{}, batch{};
+  ArrowSchema* schemas[1] = {&column_schema};
+  ArrowArray* columns[1] = {&column};
+};
+
+TEST_F(AllocFault, TablesOfTheCAbiWhoseReleaseCallsItAgain) {
+  std::vector<stope_table*> kept;
+  long failures = 0;
+  for (int table = 0; table < 40; ++table) {  // the table of handles grows several times
+    for (long n = 1;; ++n) {
+      Lent lent;
+      stope_table* made = nullptr;
+      countdown.store(n);
+      const stope_code code = stope_table_from_arrow_array(&lent.schema, &lent.batch, nullptr, nullptr, &made, nullptr);
+      countdown.store(0);
+      EXPECT_EQ(lent.batch.release, nullptr);
+      if (code == STOPE_OK) {
+        kept.push_back(made);
+        Lent::another = kept.front();
+        break;
+      }
+      ASSERT_EQ(code, STOPE_OUT_OF_MEMORY);
+      EXPECT_EQ(made, nullptr);
+      ++failures;
+    }
+  }
+  EXPECT_GT(failures, 400);
+  Lent::another = nullptr;
+  for (stope_table* one : kept) stope_table_free(one);
 }
 
 }  // namespace

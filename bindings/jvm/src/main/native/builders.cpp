@@ -11,7 +11,7 @@ jlong builder_new(JNIEnv* env, jclass, jlong rows, jlong run) {
     stope_builder* builder = nullptr;
     Outcome outcome(env);
     outcome.require(stope_builder_new(rows, from<stope_run>(run), &builder, outcome.error()));
-    return number_of(builder);
+    return give(builder);
   });
 }
 jlong builder_for_model(JNIEnv* env, jclass, jlong model, jlong rows, jlong run) {
@@ -20,7 +20,7 @@ jlong builder_for_model(JNIEnv* env, jclass, jlong model, jlong rows, jlong run)
     Outcome outcome(env);
     outcome.require(
         stope_builder_for_model(from<stope_model>(model), rows, from<stope_run>(run), &builder, outcome.error()));
-    return number_of(builder);
+    return give(builder);
   });
 }
 void builder_column(JNIEnv* env, jclass, jlong builder, jbyteArray name, jint role, jbyteArray type,
@@ -75,7 +75,7 @@ jlong builder_finish(JNIEnv* env, jclass, jlong builder) {
     stope_table* table = nullptr;
     Outcome outcome(env);
     outcome.require(stope_builder_finish(from<stope_builder>(builder), &table, outcome.error()));
-    return number_of(table);
+    return give(table);
   });
 }
 

@@ -75,9 +75,20 @@ template <class Handle>
 Handle* from(jlong number) {
   return std::bit_cast<Handle*>(number);
 }
-inline jlong number_of(const void* handle) {
-  return std::bit_cast<jlong>(handle);
-}
+
+// Numbers of handles for Java, as org.stope.Native has the kinds. The handles that were given and not taken back are
+// remembered, so that those of a dropped class loader can be freed (handles.cpp).
+enum Kind : jint { kRun = 0, kOptions = 1, kTable = 2, kBuilder = 3, kModel = 4, kLists = 5 };
+jlong give(stope_run* run);
+jlong give(stope_options* options);
+jlong give(stope_table* table);
+jlong give(stope_builder* builder);
+jlong give(stope_model* model);
+jlong give(stope_lists* lists);
+// Frees a handle. Ignores what is none of that kind.
+void take_back(jint kind, jlong number);
+// Frees what was given and not taken back.
+void take_back_all();
 
 // UTF-8 bytes of Java as a text that ends with NUL. A null array is refused.
 std::string text_of(JNIEnv* env, jbyteArray bytes);

@@ -33,5 +33,6 @@ extern "C" JNIEXPORT jint JNICALL JNI_OnLoad(JavaVM* vm, void*) {
 }
 
 extern "C" JNIEXPORT void JNICALL JNI_OnUnload(JavaVM* vm, void*) {
+  stope_jni::take_back_all();  // No object of Java is left that could use a handle.
   if (JNIEnv* const env = environment(vm)) stope_jni::forget_classes(env);
 }

@@ -6,18 +6,8 @@
 namespace stope_jni {
 namespace {
 
-enum Kind : jint { kRun = 0, kOptions = 1, kTable = 2, kBuilder = 3, kModel = 4, kLists = 5 };
-
 void free_handle(JNIEnv*, jclass, jint kind, jlong handle) {
-  switch (kind) {
-    case kRun: return stope_run_free(from<stope_run>(handle));
-    case kOptions: return stope_options_free(from<stope_options>(handle));
-    case kTable: return stope_table_free(from<stope_table>(handle));
-    case kBuilder: return stope_builder_free(from<stope_builder>(handle));
-    case kModel: return stope_model_free(from<stope_model>(handle));
-    case kLists: return stope_lists_free(from<stope_lists>(handle));
-    default: return;
-  }
+  take_back(kind, handle);
 }
 
 jint abi(JNIEnv*, jclass) {
@@ -41,7 +31,7 @@ jlong run_new(JNIEnv* env, jclass) {
     stope_run* run = nullptr;
     Outcome outcome(env);
     outcome.require(stope_run_new(&run, outcome.error()));
-    return number_of(run);
+    return give(run);
   });
 }
 void run_set(JNIEnv* env, jclass, jlong run, jbyteArray name, jbyteArray value) {
@@ -53,6 +43,12 @@ void run_set(JNIEnv* env, jclass, jlong run, jbyteArray name, jbyteArray value) 
 }
 void run_cancel(JNIEnv*, jclass, jlong run) {
   stope_run_cancel(from<stope_run>(run));
+}
+void run_resume(JNIEnv* env, jclass, jlong run) {
+  guarded(env, [&] {
+    Outcome outcome(env);
+    outcome.require(stope_run_resume(from<stope_run>(run), outcome.error()));
+  });
 }
 void run_reset(JNIEnv* env, jclass, jlong run) {
   guarded(env, [&] {
@@ -77,11 +73,26 @@ jint run_progress(JNIEnv* env, jclass, jlong run, jbyteArray phase, jlongArray d
     return static_cast<jint>(running);
   });
 }
+
+// A text that the C ABI copies out. A job of another thread may end meanwhile and leave a longer text, so that the size
+// is asked for until it fits.
+jbyteArray copied(JNIEnv* env, stope_run* run, std::int64_t (*copy)(stope_run*, char*, std::int64_t)) {
+  std::vector<char> text;
+  std::int64_t size = copy(run, nullptr, 0);
+  while (size > static_cast<std::int64_t>(text.size())) {
+    text.resize(static_cast<std::size_t>(size));
+    size = copy(run, text.data(), size);
+  }
+  if (size >= 0) return bytes_of(env, text.data());
+  if (stope_run_progress(run, nullptr, nullptr, nullptr) >= 0) throw std::bad_alloc();
+  refuse(env, "the run is no handle of stope, or was freed");
+}
+
 jbyteArray run_report(JNIEnv* env, jclass, jlong run) {
-  return guarded(env, [&] { return bytes_of(env, stope_run_report(from<stope_run>(run))); });
+  return guarded(env, [&] { return copied(env, from<stope_run>(run), &stope_run_report); });
 }
 jbyteArray run_warnings(JNIEnv* env, jclass, jlong run) {
-  return guarded(env, [&] { return bytes_of(env, stope_run_warnings(from<stope_run>(run))); });
+  return guarded(env, [&] { return copied(env, from<stope_run>(run), &stope_run_warnings); });
 }
 
 jlong options_new(JNIEnv* env, jclass) {
@@ -89,7 +100,7 @@ jlong options_new(JNIEnv* env, jclass) {
     stope_options* options = nullptr;
     Outcome outcome(env);
     outcome.require(stope_options_new(&options, outcome.error()));
-    return number_of(options);
+    return give(options);
   });
 }
 void options_set(JNIEnv* env, jclass, jlong options, jbyteArray name, jbyteArray value) {
@@ -122,6 +133,7 @@ const std::array kFunctions = {
     native("runNew", "()J", &run_new),
     native("runSet", "(J[B[B)V", &run_set),
     native("runCancel", "(J)V", &run_cancel),
+    native("runResume", "(J)V", &run_resume),
     native("runReset", "(J)V", &run_reset),
     native("runProgress", "(J[B[J)I", &run_progress),
     native("runReport", "(J)[B", &run_report),

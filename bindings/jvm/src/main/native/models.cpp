@@ -14,7 +14,7 @@ jlong compute(JNIEnv* env, jclass, jbyteArray job, jlong table, jlong other, jlo
     Outcome outcome(env);
     outcome.require(stope_compute(name.c_str(), from<stope_table>(table), from<stope_table>(other),
                                   from<stope_options>(options), from<stope_run>(run), &result, outcome.error()));
-    return number_of(result);
+    return give(result);
   });
 }
 void pairwise_distances(JNIEnv* env, jclass, jlong table, jlong other, jlong options, jlong run, jint n_rows,
@@ -41,7 +41,7 @@ jlong fit(JNIEnv* env, jclass, jbyteArray kind, jlong train, jlong options, jlon
     Outcome outcome(env);
     outcome.require(stope_fit(name.c_str(), from<stope_table>(train), from<stope_options>(options),
                               from<stope_run>(run), &model, outcome.error()));
-    return number_of(model);
+    return give(model);
   });
 }
 jlong apply(JNIEnv* env, jclass, jlong model, jlong rows, jlong options, jlong run) {
@@ -50,7 +50,7 @@ jlong apply(JNIEnv* env, jclass, jlong model, jlong rows, jlong options, jlong r
     Outcome outcome(env);
     outcome.require(stope_apply(from<stope_model>(model), from<stope_table>(rows), from<stope_options>(options),
                                 from<stope_run>(run), &result, outcome.error()));
-    return number_of(result);
+    return give(result);
   });
 }
 jbyteArray model_info(JNIEnv* env, jclass, jlong model) {
@@ -66,7 +66,7 @@ jlong model_table(JNIEnv* env, jclass, jlong model, jbyteArray part) {
     stope_table* table = nullptr;
     Outcome outcome(env);
     outcome.require(stope_model_table(from<stope_model>(model), name.c_str(), &table, outcome.error()));
-    return number_of(table);
+    return give(table);
   });
 }
 
@@ -104,7 +104,7 @@ jlong model_of_bytes(JNIEnv* env, jclass, jbyteArray bytes, jlong run) {
     Outcome outcome(env);
     char* const given = copy.release();  // The model's columns stay in it; it is freed also where the call fails.
     outcome.require(stope_model_load(given, n, &free_bytes, given, from<stope_run>(run), &model, outcome.error()));
-    return number_of(model);
+    return give(model);
   });
 }
 jlong model_read(JNIEnv* env, jclass, jbyteArray path, jboolean map, jlong run) {
@@ -114,7 +114,7 @@ jlong model_read(JNIEnv* env, jclass, jbyteArray path, jboolean map, jlong run) 
     Outcome outcome(env);
     outcome.require(
         stope_model_read(file.c_str(), map == JNI_FALSE ? 0 : 1, from<stope_run>(run), &model, outcome.error()));
-    return number_of(model);
+    return give(model);
   });
 }
 void model_write(JNIEnv* env, jclass, jlong model, jbyteArray path, jlong run) {

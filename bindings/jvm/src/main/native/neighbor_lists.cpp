@@ -36,7 +36,7 @@ jlong radius_neighbors(JNIEnv* env, jclass, jlong model, jlong rows, jdouble rad
     outcome.require(stope_radius_neighbors(from<stope_model>(model), from<stope_table>(rows), radius,
                                            from<stope_options>(options), from<stope_run>(run), &lists,
                                            outcome.error()));
-    return number_of(lists);
+    return give(lists);
   });
 }
 jlong lists_rows(JNIEnv*, jclass, jlong lists) {

@@ -13,7 +13,7 @@ jlong table_read(JNIEnv* env, jclass, jbyteArray path, jlong options, jlong run)
     Outcome outcome(env);
     outcome.require(stope_table_from_file(file.c_str(), from<stope_options>(options), from<stope_run>(run), &table,
                                           outcome.error()));
-    return number_of(table);
+    return give(table);
   });
 }
 
@@ -41,7 +41,7 @@ jlong table_of_columns(JNIEnv* env, jclass, jobjectArray names, jobjectArray col
     double* const given = values.release();  // The table shares and frees it, also where the call fails.
     outcome.require(stope_table_from_array(&array, pointers.data(), &free_doubles, given, from<stope_run>(run), &table,
                                            outcome.error()));
-    return number_of(table);
+    return give(table);
   });
 }
 
@@ -51,7 +51,7 @@ jlong table_of_arrow_stream(JNIEnv* env, jclass, jlong stream, jlong options, jl
     Outcome outcome(env);
     outcome.require(stope_table_from_arrow(from<ArrowArrayStream>(stream), from<stope_options>(options),
                                            from<stope_run>(run), &table, outcome.error()));
-    return number_of(table);
+    return give(table);
   });
 }
 jlong table_of_arrow(JNIEnv* env, jclass, jlong schema, jlong array, jlong options, jlong run) {
@@ -61,7 +61,7 @@ jlong table_of_arrow(JNIEnv* env, jclass, jlong schema, jlong array, jlong optio
     outcome.require(stope_table_from_arrow_array(from<ArrowSchema>(schema), from<ArrowArray>(array),
                                                  from<stope_options>(options), from<stope_run>(run), &table,
                                                  outcome.error()));
-    return number_of(table);
+    return give(table);
   });
 }
 void table_to_arrow(JNIEnv* env, jclass, jlong table, jlong schema, jlong array) {
@@ -87,7 +87,7 @@ jlong table_with_role(JNIEnv* env, jclass, jlong table, jbyteArray column, jint 
     stope_table* with = nullptr;
     Outcome outcome(env);
     outcome.require(stope_table_with_role(from<stope_table>(table), name.c_str(), role, &with, outcome.error()));
-    return number_of(with);
+    return give(with);
   });
 }
 

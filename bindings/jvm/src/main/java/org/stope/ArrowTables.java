@@ -31,6 +31,8 @@ public final class ArrowTables {
    */
   public static Table of(
       VectorSchemaRoot root, DictionaryProvider dictionaries, BufferAllocator allocator, Options options, Run run) {
+    Arguments.required(root, "root");
+    Arguments.required(allocator, "allocator");
     try (Call call = Call.job(options, run);
         ArrowSchema schema = ArrowSchema.allocateNew(allocator);
         ArrowArray array = ArrowArray.allocateNew(allocator)) {
@@ -51,6 +53,8 @@ public final class ArrowTables {
    * @throws StopeException UNSUPPORTED for a type of Arrow that stope does not take; INVALID_DATA; IO; CANCELLED
    */
   public static Table of(ArrowReader reader, BufferAllocator allocator, Options options, Run run) {
+    Arguments.required(reader, "reader");
+    Arguments.required(allocator, "allocator");
     try (Call call = Call.job(options, run);
         ArrowArrayStream stream = ArrowArrayStream.allocateNew(allocator)) {
       Data.exportArrayStream(allocator, reader, stream);
@@ -70,6 +74,8 @@ public final class ArrowTables {
    */
   public static VectorSchemaRoot toArrow(
       Table table, CDataDictionaryProvider dictionaries, BufferAllocator allocator) {
+    Arguments.required(dictionaries, "dictionaries");
+    Arguments.required(allocator, "allocator");
     try (Call call = Call.brief();
         ArrowSchema schema = ArrowSchema.allocateNew(allocator);
         ArrowArray array = ArrowArray.allocateNew(allocator)) {

@@ -54,11 +54,15 @@ final class Call implements AutoCloseable {
     return new Call(null, null, false);
   }
 
-  /** The number of an object's handle, which stays until the call is closed. */
-  long use(NativeObject object, String what) {
-    if (object == null) {
-      throw new StopeException(StopeException.Code.INVALID_ARGUMENT, "the " + what + " is null", what);
-    }
+  /** The number of an argument's handle, which stays until the call is closed. */
+  long use(NativeObject object, String parameter) {
+    long number = Arguments.required(object, parameter).handle.enter(parameter);
+    used.add(object.handle);
+    return number;
+  }
+
+  /** The number of the handle of the object whose function is called. */
+  long useThis(NativeObject object) {
     long number = object.handle.enter();
     used.add(object.handle);
     return number;

@@ -7,7 +7,8 @@ import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * Frees the handles of objects that nobody closed and nobody can reach. Java 8 has no cleaner of its own. There is no
- * thread for it: each new object frees what was found since the last one, and so does the {@link Watcher} while jobs run.
+ * thread for it, which would keep a plug-in's class loader alive: each new object frees what was found since the last one,
+ * and so does the {@link Watcher} while jobs run. What a dropped class loader leaves is freed by JNI_OnUnload.
  */
 final class Cleaner {
   private static final ReferenceQueue<Object> QUEUE = new ReferenceQueue<>();
@@ -41,8 +42,8 @@ final class Cleaner {
   /** Frees what nobody can reach any more. */
   static void clean() {
     for (Entry entry = (Entry) QUEUE.poll(); entry != null; entry = (Entry) QUEUE.poll()) {
-      ENTRIES.remove(entry);
       entry.handle.close();
+      ENTRIES.remove(entry);
     }
   }
 }

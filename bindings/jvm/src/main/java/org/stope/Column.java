@@ -4,7 +4,6 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
-import java.util.Objects;
 
 /** One column of a schema: its name, type, role, and the names of its codes. It has no values of rows. Immutable. */
 public final class Column {
@@ -14,9 +13,10 @@ public final class Column {
   private final List<String> values;
 
   private Column(String name, Role role, ColumnType type, List<String> values) {
-    this.name = Objects.requireNonNull(name, "name");
-    this.role = Objects.requireNonNull(role, "role");
-    this.type = Objects.requireNonNull(type, "type");
+    this.name = Arguments.required(name, "name");
+    this.role = Arguments.required(role, "role");
+    this.type = Arguments.required(type, "type");
+    Arguments.requiredAll("values", values);
     this.values = Collections.unmodifiableList(new ArrayList<>(values));
   }
 
@@ -28,6 +28,7 @@ public final class Column {
    * @param type what its values are
    * @param values the names of the codes 0, 1, ... of a nominal column; empty for other columns
    * @return the description
+   * @throws StopeException INVALID_ARGUMENT if one is null
    */
   public static Column of(String name, Role role, ColumnType type, List<String> values) {
     return new Column(name, role, type, values);
@@ -38,6 +39,7 @@ public final class Column {
    *
    * @param name its name
    * @return a column of type {@link ColumnType#REAL} and role {@link Role#REGULAR}
+   * @throws StopeException INVALID_ARGUMENT if the name is null
    */
   public static Column real(String name) {
     return new Column(name, Role.REGULAR, ColumnType.REAL, Collections.<String>emptyList());
@@ -49,9 +51,10 @@ public final class Column {
    * @param name its name
    * @param values the names of the codes 0, 1, ...
    * @return a column of type {@link ColumnType#NOMINAL} and role {@link Role#REGULAR}
+   * @throws StopeException INVALID_ARGUMENT if the name or a value is null
    */
   public static Column nominal(String name, String... values) {
-    return new Column(name, Role.REGULAR, ColumnType.NOMINAL, Arrays.asList(values));
+    return new Column(name, Role.REGULAR, ColumnType.NOMINAL, Arrays.asList(Arguments.required(values, "values")));
   }
 
   /**
@@ -59,6 +62,7 @@ public final class Column {
    *
    * @param role the new role
    * @return a new description
+   * @throws StopeException INVALID_ARGUMENT if the role is null
    */
   public Column as(Role role) {
     return new Column(name, role, type, values);

@@ -5,20 +5,15 @@ abstract class Fitted implements AutoCloseable {
   private final Model model;
 
   Fitted(Model model) {
-    if (model == null) {
-      throw new StopeException(StopeException.Code.INVALID_ARGUMENT, "the model is null", "model");
-    }
     this.model = model;
   }
 
   /** Refuses a model of another kind; the kinds are those of model files. */
   static Model required(Model model, String... kinds) {
-    String kind = (String) Json.object(model.info()).get("kind");
+    String kind = (String) Json.object(Arguments.required(model, "model").info()).get("kind");
     if (!java.util.Arrays.asList(kinds).contains(kind)) {
-      throw new StopeException(
-          StopeException.Code.INVALID_ARGUMENT,
-          "the model is of kind '" + kind + "', and '" + String.join("' or '", kinds) + "' is needed",
-          "model");
+      throw Arguments.wrong(
+          "model", "the model is of kind '" + kind + "', and '" + String.join("' or '", kinds) + "' is needed");
     }
     return model;
   }

@@ -28,10 +28,23 @@ final class Handle {
   }
 
   /** Returns the number for one call, which {@link #exit()} ends. */
-  synchronized long enter() {
+  long enter() {
+    return enter(NAMES[kind]);
+  }
+
+  /** The same for an object that is the argument of a parameter. */
+  synchronized long enter(String parameter) {
+    long number = enterIfOpen();
+    if (number == 0) {
+      throw Arguments.wrong(parameter, "the " + NAMES[kind] + " is closed");
+    }
+    return number;
+  }
+
+  /** The same, but 0 if it is closed. */
+  synchronized long enterIfOpen() {
     if (closed) {
-      throw new StopeException(
-          StopeException.Code.INVALID_ARGUMENT, "the " + NAMES[kind] + " is closed", NAMES[kind]);
+      return 0;
     }
     ++users;
     return value;

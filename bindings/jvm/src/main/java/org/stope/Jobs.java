@@ -22,7 +22,7 @@ public final class Jobs {
     byte[] name = Text.utf8(job, "job");
     try (Call call = Call.job(options, run)) {
       long first = call.use(table, "table");
-      long second = other == null ? 0 : call.use(other, "table");
+      long second = other == null ? 0 : call.use(other, "other");
       return new Table(Native.compute(name, first, second, call.options(), call.run()));
     }
   }
@@ -41,12 +41,11 @@ public final class Jobs {
   public static double[] distances(Table table, Table other, Options options, Run run) {
     try (Call call = Call.job(options, run)) {
       long first = call.use(table, "table");
-      long second = other == null ? 0 : call.use(other, "table");
+      long second = other == null ? 0 : call.use(other, "other");
       long columns = (other == null ? table : other).rows();
       if (columns > 0 && table.rows() > Table.MAX_ARRAY / columns) {
-        throw new StopeException(
-            StopeException.Code.INVALID_ARGUMENT,
-            table.rows() + " times " + columns + " distances do not fit an array: ask for fewer rows at a time");
+        throw Arguments.wrong(
+            "table", table.rows() + " times " + columns + " distances do not fit an array: ask for fewer rows at a time");
       }
       double[] to = new double[(int) (table.rows() * columns)];
       Native.pairwiseDistances(

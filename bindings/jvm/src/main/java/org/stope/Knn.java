@@ -102,7 +102,7 @@ public final class Knn extends Fitted {
      * @return this
      */
     public Builder metricParameter(String name, Object value) {
-      return set("metric." + name, value);
+      return set("metric." + Arguments.required(name, "name"), value);
     }
 
     /**

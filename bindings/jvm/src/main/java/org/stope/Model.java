@@ -25,7 +25,7 @@ public final class Model extends NativeObject {
   public static Model fit(String kind, Table train, Options options, Run run) {
     byte[] name = Text.utf8(kind, "kind");
     try (Call call = Call.job(options, run)) {
-      return new Model(Native.fit(name, call.use(train, "table"), call.options(), call.run()));
+      return new Model(Native.fit(name, call.use(train, "train"), call.options(), call.run()));
     }
   }
 
@@ -42,7 +42,7 @@ public final class Model extends NativeObject {
   public Table apply(Table rows, Options options, Run run) {
     try (Call call = Call.job(options, run)) {
       return new Table(
-          Native.apply(call.use(this, "model"), call.use(rows, "table"), call.options(), call.run()));
+          Native.apply(call.useThis(this), call.use(rows, "rows"), call.options(), call.run()));
     }
   }
 
@@ -54,7 +54,7 @@ public final class Model extends NativeObject {
    */
   public byte[] toBytes() {
     try (Call call = Call.brief()) {
-      return Native.modelBytes(call.use(this, "model"));
+      return Native.modelBytes(call.useThis(this));
     }
   }
 
@@ -67,6 +67,7 @@ public final class Model extends NativeObject {
    * @throws StopeException INVALID_DATA if they are no model; OUT_OF_MEMORY
    */
   public static Model fromBytes(byte[] bytes, Run run) {
+    Arguments.required(bytes, "bytes");
     try (Call call = Call.job(null, run)) {
       return new Model(Native.modelOfBytes(bytes, call.run()));
     }
@@ -80,9 +81,9 @@ public final class Model extends NativeObject {
    * @throws StopeException IO if it cannot be written; CANCELLED
    */
   public void write(Path file, Run run) {
-    byte[] path = Text.path(file);
+    byte[] path = Text.path(file, "file");
     try (Call call = Call.job(null, run)) {
-      Native.modelWrite(call.use(this, "model"), path, call.run());
+      Native.modelWrite(call.useThis(this), path, call.run());
     }
   }
 
@@ -91,13 +92,14 @@ public final class Model extends NativeObject {
    *
    * @param file the file
    * @param map whether a large plain file is mapped, and its columns used where they lie. Such a file may be replaced
-   *     while the model lives, but not changed.
+   *     while the model lives, but not changed. A program that shortens it ends this process with SIGBUS, and the JVM with
+   *     it: map only files that nobody writes in place.
    * @param run may be null
    * @return the model
    * @throws StopeException IO if it cannot be read; INVALID_DATA if it is no model; OUT_OF_MEMORY; CANCELLED
    */
   public static Model read(Path file, boolean map, Run run) {
-    byte[] path = Text.path(file);
+    byte[] path = Text.path(file, "file");
     try (Call call = Call.job(null, run)) {
       return new Model(Native.modelRead(path, map, call.run()));
     }
@@ -110,7 +112,7 @@ public final class Model extends NativeObject {
    */
   public String info() {
     try (Call call = Call.brief()) {
-      return Text.string(Native.modelInfo(call.use(this, "model")));
+      return Text.string(Native.modelInfo(call.useThis(this)));
     }
   }
 
@@ -124,12 +126,10 @@ public final class Model extends NativeObject {
   public String text(String format) {
     byte[] name = Text.utf8(format, "format");
     try (Call call = Call.brief()) {
-      byte[] text = Native.modelText(call.use(this, "model"), name);
+      byte[] text = Native.modelText(call.useThis(this), name);
       if (text == null) {
-        throw new StopeException(
-            StopeException.Code.INVALID_ARGUMENT,
-            "the model has no text as '" + format + "': trees have text, json, dot, svg and rules",
-            "format");
+        throw Arguments.wrong(
+            "format", "the model has no text as '" + format + "': trees have text, json, dot, svg and rules");
       }
       return Text.string(text);
     }
@@ -145,14 +145,14 @@ public final class Model extends NativeObject {
   public Table table(String part) {
     byte[] name = Text.utf8(part, "part");
     try (Call call = Call.brief()) {
-      return new Table(Native.modelTable(call.use(this, "model"), name));
+      return new Table(Native.modelTable(call.useThis(this), name));
     }
   }
 
   /** Frees what searches have left in the memory of GPUs. Later searches make it again. */
   public void releaseDevices() {
     try (Call call = Call.brief()) {
-      Native.modelReleaseDevices(call.use(this, "model"));
+      Native.modelReleaseDevices(call.useThis(this));
     }
   }
 
@@ -169,9 +169,9 @@ public final class Model extends NativeObject {
    */
   public Neighbors neighbors(Table rows, int nNeighbors, Options options, Run run) {
     try (Call call = Call.job(options, run)) {
-      long model = call.use(this, "model");
-      long table = call.use(rows, "table");
-      int n = Neighbors.sizeOf(rows.rows(), nNeighbors);
+      long model = call.useThis(this);
+      long table = call.use(rows, "rows");
+      int n = Neighbors.sizeOf("nNeighbors", rows.rows(), nNeighbors);
       long[] indices = new long[n];
       double[] distances = new double[n];
       Native.neighbors(model, table, nNeighbors, call.options(), call.run(), indices, distances);
@@ -194,7 +194,7 @@ public final class Model extends NativeObject {
     try (Call call = Call.job(options, run)) {
       long lists =
           Native.radiusNeighbors(
-              call.use(this, "model"), call.use(rows, "table"), radius, call.options(), call.run());
+              call.useThis(this), call.use(rows, "rows"), radius, call.options(), call.run());
       try {
         return RadiusNeighbors.copyOf(lists);
       } finally {

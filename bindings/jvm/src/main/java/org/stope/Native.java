@@ -33,11 +33,15 @@ final class Native {
 
   static native void runCancel(long run);
 
+  /** Takes a cancel back and keeps report and warnings. */
+  static native void runResume(long run);
+
   static native void runReset(long run);
 
   /** Fills {@code phase} (32 bytes, ended by NUL) and {done, total}; returns 1 while a job runs. */
   static native int runProgress(long run, byte[] phase, long[] doneAndTotal);
 
+  /** Copies what the jobs that have ended left, at any time. */
   static native byte[] runReport(long run);
 
   static native byte[] runWarnings(long run);

@@ -14,14 +14,15 @@ public final class Neighbors {
     this.distances = distances;
   }
 
-  static int sizeOf(long rows, int nNeighbors) {
-    if (nNeighbors < 1 || rows > Table.MAX_ARRAY / nNeighbors) {
-      throw new StopeException(
-          StopeException.Code.INVALID_ARGUMENT,
-          nNeighbors < 1
-              ? "n_neighbors is " + nNeighbors + ", and at least 1 is needed"
-              : rows + " lists of " + nNeighbors + " entries do not fit an array: ask for fewer rows at a time",
-          "n_neighbors");
+  /** The entries of all lists, which must fit an array. The text names the parameter that is wrong if they do not. */
+  static int sizeOf(String parameter, long rows, int nNeighbors) {
+    if (nNeighbors < 1) {
+      throw Arguments.wrong(parameter, parameter + " is " + nNeighbors + ", and at least 1 is needed");
+    }
+    if (rows > Table.MAX_ARRAY / nNeighbors) {
+      throw Arguments.wrong(
+          parameter,
+          rows + " lists of " + nNeighbors + " entries do not fit an array: ask for fewer rows at a time");
     }
     return (int) rows * nNeighbors;
   }
@@ -35,18 +36,19 @@ public final class Neighbors {
    * @throws StopeException INVALID_ARGUMENT if there are no parts or their shapes differ
    */
   public static Neighbors merge(Neighbors... parts) {
+    Arguments.requiredAll("parts", parts);
     if (parts.length == 0) {
-      throw new StopeException(StopeException.Code.INVALID_ARGUMENT, "there are no parts to merge");
+      throw Arguments.wrong("parts", "there are no parts to merge");
     }
     int rows = parts[0].rows;
     int n = parts[0].nNeighbors;
     int stride = rows * n;
-    sizeOf((long) rows * parts.length, n);
+    sizeOf("parts", (long) rows * parts.length, n);
     long[] indices = new long[stride * parts.length];
     double[] distances = new double[stride * parts.length];
     for (int p = 0; p < parts.length; ++p) {
       if (parts[p].rows != rows || parts[p].nNeighbors != n) {
-        throw new StopeException(StopeException.Code.INVALID_ARGUMENT, "the parts to merge have several shapes");
+        throw Arguments.wrong("parts", "the parts to merge have several shapes");
       }
       System.arraycopy(parts[p].indices, 0, indices, p * stride, stride);
       System.arraycopy(parts[p].distances, 0, distances, p * stride, stride);

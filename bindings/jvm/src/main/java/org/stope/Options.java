@@ -1,6 +1,7 @@
 package org.stope;
 
 import java.lang.reflect.Array;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
@@ -21,13 +22,12 @@ public final class Options {
    *
    * @param nameValuePairs name, value, name, value, ...
    * @return the options
-   * @throws StopeException INVALID_ARGUMENT if the last name has no value
+   * @throws StopeException INVALID_ARGUMENT if a name is null, or if the last name has no value
    */
   public static Options of(String... nameValuePairs) {
-    if (nameValuePairs.length % 2 != 0) {
-      throw new StopeException(
-          StopeException.Code.INVALID_ARGUMENT,
-          "the option '" + nameValuePairs[nameValuePairs.length - 1] + "' has no value");
+    if (Arguments.required(nameValuePairs, "nameValuePairs").length % 2 != 0) {
+      throw Arguments.wrong(
+          "nameValuePairs", "the option '" + nameValuePairs[nameValuePairs.length - 1] + "' has no value");
     }
     Options options = new Options();
     for (int i = 0; i < nameValuePairs.length; i += 2) {
@@ -38,17 +38,20 @@ public final class Options {
 
   /**
    * Sets one option. A number or Boolean is spelled out, an enumeration becomes its name in lower case, and the items of
-   * an {@link Iterable} or array become a list. Setting a name again replaces its value.
+   * an {@link Iterable} or array become a list. A list of one item is that item. Setting a name again replaces its value.
    *
    * @param name the option
    * @param value its value; null takes the option back
    * @return this
+   * @throws StopeException INVALID_ARGUMENT if the name, or an item of a list, is null
    */
   public Options set(String name, Object value) {
+    if (value instanceof double[]) {
+      return set(name, (double[]) value);
+    }
+    Arguments.required(name, "name");
     if (value == null) {
       values.remove(name);
-    } else if (value instanceof double[]) {
-      values.put(name, ((double[]) value).clone());
     } else {
       values.put(name, spelled(value));
     }
@@ -56,15 +59,20 @@ public final class Options {
   }
 
   /**
-   * Sets an option that is a list of numbers, such as "feature_weights": one number a feature.
+   * Sets an option that is a list of numbers, such as "feature_weights": one number a feature. The job refuses several
+   * numbers, or none, for an option that is a single value. One number may be both, a list or a single value.
    *
    * @param name the option
    * @param numbers its value, which is copied; null takes the option back
    * @return this
+   * @throws StopeException INVALID_ARGUMENT if the name is null
    */
   public Options set(String name, double... numbers) {
+    Arguments.required(name, "name");
     if (numbers == null) { // set(name, null) means this function, too.
       values.remove(name);
+    } else if (numbers.length == 1) { // The engine reads the text of one number as either.
+      values.put(name, Text.number(numbers[0]));
     } else {
       values.put(name, numbers.clone());
     }
@@ -92,7 +100,7 @@ public final class Options {
       StringBuilder list = new StringBuilder();
       String between = "";
       for (Object item : (Iterable<?>) value) {
-        list.append(between).append(quoted(String.valueOf(item)));
+        list.append(between).append(quoted(item));
         between = ",";
       }
       return list.toString();
@@ -100,15 +108,19 @@ public final class Options {
     if (value.getClass().isArray()) {
       StringBuilder list = new StringBuilder();
       for (int i = 0; i < Array.getLength(value); ++i) {
-        list.append(i == 0 ? "" : ",").append(quoted(String.valueOf(Array.get(value, i))));
+        list.append(i == 0 ? "" : ",").append(quoted(Array.get(value, i)));
       }
       return list.toString();
     }
-    return value.toString();
+    return value instanceof Double ? Text.number((Double) value) : value.toString();
   }
 
   // Quotes keep a comma inside an item; a quote inside quotes is doubled.
-  private static String quoted(String item) {
+  private static String quoted(Object value) {
+    if (value == null) {
+      throw Arguments.wrong("value", "an item of the argument 'value' is null");
+    }
+    String item = value instanceof Double ? Text.number((Double) value) : value.toString();
     boolean plain = item.indexOf(',') < 0 && item.indexOf('"') < 0;
     return plain ? item : '"' + item.replace("\"", "\"\"") + '"';
   }
@@ -118,7 +130,7 @@ public final class Options {
     long options = Native.optionsNew();
     try {
       for (Map.Entry<String, Object> option : values.entrySet()) {
-        byte[] name = Text.utf8(option.getKey(), "the name of an option");
+        byte[] name = Text.utf8(option.getKey(), "name");
         if (option.getValue() instanceof double[]) {
           Native.optionsSetDoubles(options, name, (double[]) option.getValue());
         } else {
@@ -134,6 +146,8 @@ public final class Options {
 
   @Override
   public String toString() {
-    return values.toString();
+    Map<String, Object> readable = new LinkedHashMap<>(values);
+    readable.replaceAll((name, value) -> value instanceof double[] ? Arrays.toString((double[]) value) : value);
+    return readable.toString();
   }
 }

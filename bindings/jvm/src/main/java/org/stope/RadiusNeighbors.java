@@ -16,9 +16,8 @@ public final class RadiusNeighbors {
     long rows = Native.listsRows(lists);
     long entries = Native.listsEntries(lists);
     if (rows >= Table.MAX_ARRAY || entries > Table.MAX_ARRAY) {
-      throw new StopeException(
-          StopeException.Code.INVALID_ARGUMENT,
-          entries + " neighbours of " + rows + " rows do not fit an array: ask for fewer rows at a time");
+      throw Arguments.wrong(
+          "rows", entries + " neighbours of " + rows + " rows do not fit an array: ask for fewer rows at a time");
     }
     RadiusNeighbors copy =
         new RadiusNeighbors(new long[(int) rows + 1], new long[(int) entries], new double[(int) entries]);

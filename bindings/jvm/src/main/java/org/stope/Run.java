@@ -7,15 +7,18 @@ import java.util.Map;
 
 /**
  * How jobs run: threads, memory limit, device. It is also where they are watched and cancelled, and what they tell
- * afterwards. Jobs of one run follow each other: a second job at the same time is refused. {@link #cancel()} and {@link
- * #progress()} may be called by any thread at any time.
+ * afterwards. Jobs of one run follow each other: a second job at the same time is refused. {@link #cancel()}, {@link
+ * #progress()}, {@link #report()} and {@link #warnings()} may be called by any thread at any time.
  *
- * <p>An interrupt of the thread that is inside a job cancels that job alone. The run can be used again.
+ * <p>An interrupt of the thread that is inside a job cancels that job alone. The run can be used again, and keeps its
+ * report and its warnings.
  */
 public final class Run extends NativeObject {
-  private boolean busy;
+  // Held while a cancel is made or taken back, so that taking back an interrupt's never loses one of cancel().
+  private final Object cancelling = new Object();
+  private boolean cancelled; // guarded by cancelling
+  private boolean busy; // guarded by this, as is the next
   private boolean interrupted;
-  private volatile boolean cancelled;
 
   /**
    * Makes a run with the engine's defaults: all threads, all memory, and the device that is best for each job.
@@ -38,7 +41,7 @@ public final class Run extends NativeObject {
    * @return this
    */
   public Run threads(int threads) {
-    return set("threads", Integer.toString(threads));
+    return set("threads", Integer.toString(threads), "threads");
   }
 
   /**
@@ -48,7 +51,7 @@ public final class Run extends NativeObject {
    * @return this
    */
   public Run memoryLimit(long bytes) {
-    return set("memory_limit", Long.toString(bytes));
+    return set("memory_limit", Long.toString(bytes), "bytes");
   }
 
   /**
@@ -58,7 +61,7 @@ public final class Run extends NativeObject {
    * @return this
    */
   public Run memoryLimit(String size) {
-    return set("memory_limit", size);
+    return set("memory_limit", size, "size");
   }
 
   /**
@@ -68,11 +71,11 @@ public final class Run extends NativeObject {
    * @return this
    */
   public Run device(String device) {
-    return set("device", device);
+    return set("device", device, "device");
   }
 
-  private Run set(String name, String value) {
-    byte[] text = Text.utf8(value, name);
+  private Run set(String name, String value, String parameter) {
+    byte[] text = Text.utf8(value, parameter);
     long run = begin();
     try {
       Native.runSet(run, Text.utf8(name, "name"), text);
@@ -82,12 +85,20 @@ public final class Run extends NativeObject {
     return this;
   }
 
-  /** Ends the job of this run, and those to come, with CANCELLED within half a second. */
+  /**
+   * Ends the job of this run, and those to come until {@link #reset()}, with CANCELLED within half a second. A run that is
+   * closed has no jobs to come: cancelling it does nothing.
+   */
   public void cancel() {
-    cancelled = true;
-    long run = handle.enter();
+    long run = handle.enterIfOpen();
+    if (run == 0) {
+      return;
+    }
     try {
-      Native.runCancel(run);
+      synchronized (cancelling) {
+        cancelled = true;
+        Native.runCancel(run);
+      }
     } finally {
       handle.exit();
     }
@@ -97,8 +108,10 @@ public final class Run extends NativeObject {
   public void reset() {
     long run = begin();
     try {
-      cancelled = false;
-      Native.runReset(run);
+      synchronized (cancelling) {
+        Native.runReset(run);
+        cancelled = false;
+      }
     } finally {
       end(false);
     }
@@ -127,31 +140,33 @@ public final class Run extends NativeObject {
   }
 
   /**
-   * Tells what the last job did: method, device, counts, times.
+   * Tells what the last job that has succeeded did: method, device, counts, times.
    *
    * @return one JSON object; "{}" before the first job
+   * @throws StopeException INVALID_ARGUMENT if the run is closed
    */
   public String report() {
-    long run = begin();
+    long run = handle.enter();
     try {
       return Text.string(Native.runReport(run));
     } finally {
-      end(false);
+      handle.exit();
     }
   }
 
   /**
-   * Tells all warnings since the run was made or reset.
+   * Tells all warnings since the run was made or reset. Those of a job that runs follow when it has ended.
    *
    * @return the warnings in their order
+   * @throws StopeException INVALID_ARGUMENT if the run is closed
    */
   public List<Warning> warnings() {
-    long run = begin();
+    long run = handle.enter();
     String json;
     try {
       json = Text.string(Native.runWarnings(run));
     } finally {
-      end(false);
+      handle.exit();
     }
     List<Warning> warnings = new ArrayList<>();
     for (Map<String, Object> warning : Json.objects(json.isEmpty() ? "[]" : json)) {
@@ -161,21 +176,25 @@ public final class Run extends NativeObject {
   }
 
   /** Takes the run for one call. */
-  long begin() {
-    synchronized (this) {
-      if (busy) {
-        throw new StopeException(
-            StopeException.Code.INVALID_ARGUMENT,
-            "the run is in use: another thread is inside a job of it, and a run has one job at a time",
-            "run");
-      }
-      long run = handle.enter();
-      busy = true;
-      if (interrupted && !cancelled) {
-        Native.runReset(run); // An interrupt was meant for its own job only.
+  synchronized long begin() {
+    if (busy) {
+      throw Arguments.wrong(
+          "run", "the run is in use: another thread is inside a job of it, and a run has one job at a time");
+    }
+    long run = handle.enter();
+    try {
+      synchronized (cancelling) {
+        if (interrupted && !cancelled) {
+          Native.runResume(run); // An interrupt was meant for its own job only.
+        }
       }
       interrupted = false;
+      busy = true;
       return run;
+    } finally {
+      if (!busy) {
+        handle.exit();
+      }
     }
   }
 

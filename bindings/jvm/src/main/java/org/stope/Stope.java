@@ -59,7 +59,7 @@ public final class Stope {
     NativeLibrary.require();
     byte[] options = Native.describeOptions(Text.utf8(job, "job"));
     if (options == null) {
-      throw new StopeException(StopeException.Code.INVALID_ARGUMENT, "there is no job '" + job + "'", "job");
+      throw Arguments.wrong("job", "there is no job '" + job + "'");
     }
     return Text.string(options);
   }

@@ -73,7 +73,7 @@ public class StopeException extends RuntimeException {
   }
 
   /**
-   * Names the option or argument that is wrong.
+   * Names what is wrong: an option of the engine, or the parameter of the function that was called.
    *
    * @return its name, or "" if none is
    */

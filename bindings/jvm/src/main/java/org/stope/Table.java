@@ -29,7 +29,8 @@ public final class Table extends NativeObject {
   }
 
   /**
-   * Reads a file of the format of its suffix: CSV, ARFF, NPY, Arrow and others, compressed or not.
+   * Reads a file of the format of its suffix: CSV, ARFF, NPY, Arrow and others, compressed or not. A plain file of 1 MiB
+   * or more is mapped meanwhile: nobody may shorten it until the call returns, as that would end the process.
    *
    * @param file the file
    * @param options of the job "read"; may be null
@@ -38,7 +39,7 @@ public final class Table extends NativeObject {
    * @throws StopeException IO if it cannot be read; INVALID_DATA, with line and column, if it is malformed; CANCELLED
    */
   public static Table read(Path file, Options options, Run run) {
-    byte[] path = Text.path(file);
+    byte[] path = Text.path(file, "file");
     try (Call call = Call.job(options, run)) {
       return new Table(Native.tableRead(path, call.options(), call.run()));
     }
@@ -53,8 +54,8 @@ public final class Table extends NativeObject {
    * @throws StopeException INVALID_ARGUMENT if lengths or names do not fit
    */
   public static Table ofColumns(List<String> names, double[]... columns) {
-    long rows = commonLength(names.size(), columns);
-    byte[][] utf8 = Text.utf8(names, "the name of a column");
+    byte[][] utf8 = Text.utf8(names, "names");
+    long rows = commonLength(utf8.length, "names", columns);
     try (Call call = Call.job(null, null)) {
       return new Table(Native.tableOfColumns(utf8, columns, rows, call.run()));
     }
@@ -69,7 +70,8 @@ public final class Table extends NativeObject {
    * @throws StopeException INVALID_ARGUMENT or INVALID_DATA if lengths, names or codes do not fit
    */
   public static Table ofSchema(List<Column> schema, double[]... columns) {
-    long rows = commonLength(schema.size(), columns);
+    Arguments.requiredAll("schema", schema);
+    long rows = commonLength(schema.size(), "schema", columns);
     try (TableBuilder builder = new TableBuilder(rows)) {
       for (Column column : schema) {
         builder.column(column);
@@ -78,18 +80,16 @@ public final class Table extends NativeObject {
     }
   }
 
-  private static long commonLength(int named, double[][] columns) {
+  private static long commonLength(int named, String parameter, double[][] columns) {
+    Arguments.requiredAll("columns", columns);
     if (named != columns.length) {
-      throw new StopeException(
-          StopeException.Code.INVALID_ARGUMENT, named + " columns have a name, and " + columns.length + " have values");
+      throw Arguments.wrong(
+          parameter, named + " columns have a name, and " + columns.length + " columns have values");
     }
     for (double[] column : columns) {
-      if (column == null || column.length != columns[0].length) {
-        throw new StopeException(
-            StopeException.Code.INVALID_ARGUMENT,
-            column == null
-                ? "a column is null"
-                : "a column has " + column.length + " values, and the first one has " + columns[0].length);
+      if (column.length != columns[0].length) {
+        throw Arguments.wrong(
+            "columns", "a column has " + column.length + " values, and the first one has " + columns[0].length);
       }
     }
     return columns.length == 0 ? 0 : columns[0].length;
@@ -154,6 +154,7 @@ public final class Table extends NativeObject {
    * @return its number, from 0, or -1 if no column has that name
    */
   public int indexOf(String name) {
+    Arguments.required(name, "name");
     List<Column> all = schema();
     for (int i = 0; i < all.size(); ++i) {
       if (all.get(i).name().equals(name)) {
@@ -169,12 +170,14 @@ public final class Table extends NativeObject {
    * @param column the name of the column
    * @param role its new role
    * @return a new table
-   * @throws StopeException INVALID_ARGUMENT if there is no such column, or if the role is taken
+   * @throws StopeException INVALID_ARGUMENT if there is no such column, or if another column has the role LABEL, ID or
+   *     WEIGHT that this one should get
    */
   public Table withRole(String column, Role role) {
     byte[] name = Text.utf8(column, "column");
+    Arguments.required(role, "role");
     try (Call call = Call.brief()) {
-      return new Table(Native.tableWithRole(call.use(this, "table"), name, role.ordinal()));
+      return new Table(Native.tableWithRole(call.useThis(this), name, role.ordinal()));
     }
   }
 
@@ -187,8 +190,7 @@ public final class Table extends NativeObject {
    */
   public double[] column(int column) {
     if (rows > MAX_ARRAY) {
-      throw new StopeException(
-          StopeException.Code.INVALID_ARGUMENT, rows + " values do not fit an array: copy them in parts");
+      throw Arguments.wrong("column", rows + " values do not fit an array: copy them in parts");
     }
     double[] values = new double[(int) rows];
     copy(0, column, (int) rows, 1, values);
@@ -203,10 +205,9 @@ public final class Table extends NativeObject {
    * @throws StopeException INVALID_ARGUMENT if there is no such column or its rows do not fit an array
    */
   public double[] column(String column) {
-    int index = indexOf(column);
+    int index = indexOf(Arguments.required(column, "column"));
     if (index < 0) {
-      throw new StopeException(
-          StopeException.Code.INVALID_ARGUMENT, "the table has no column '" + column + "'", "column");
+      throw Arguments.wrong("column", "the table has no column '" + column + "'");
     }
     return column(index);
   }
@@ -222,11 +223,11 @@ public final class Table extends NativeObject {
    * @throws StopeException INVALID_ARGUMENT if the table has no such part or the array is shorter
    */
   public void copy(long firstRow, int firstColumn, int nRows, int nColumns, double[] to) {
-    checkPart(nRows, nColumns, to == null ? -1 : to.length);
+    checkPart("nRows", nRows, "nColumns", nColumns, "to", Arguments.required(to, "to").length);
     // Parts of about 64 KB go through native memory, so that the garbage collector never waits for a copy.
     int step = Math.max(1, 8192 / Math.max(1, nColumns));
     try (Call call = Call.brief()) {
-      long table = call.use(this, "table");
+      long table = call.useThis(this);
       int done = 0;
       do {
         int n = Math.min(step, nRows - done);
@@ -244,40 +245,41 @@ public final class Table extends NativeObject {
    * @param nRows how many rows
    * @param nColumns how many columns
    * @param to takes {@code nRows * nColumns} doubles, row after row, from its position on. It is direct, writable, of
-   *     native byte order, and aligned to 8 bytes. Its position stays.
+   *     native byte order, and aligned to 8 bytes. Its position stays. If it maps a file, nobody may shorten that file
+   *     meanwhile: it would end the process.
    * @throws StopeException INVALID_ARGUMENT if the table has no such part, or if the buffer does not fit
    */
   public void copy(long firstRow, int firstColumn, int nRows, int nColumns, ByteBuffer to) {
-    checkBuffer(to);
+    checkBuffer(to, "to");
     if (to.isReadOnly()) {
-      throw new StopeException(StopeException.Code.INVALID_ARGUMENT, "the buffer cannot be written");
+      throw Arguments.wrong("to", "the buffer cannot be written");
     }
-    checkPart(nRows, nColumns, to.remaining() / 8);
+    checkPart("nRows", nRows, "nColumns", nColumns, "to", to.remaining() / 8);
     try (Call call = Call.brief()) {
       Native.tableCopyDirect(
-          call.use(this, "table"), firstRow, firstColumn, nRows, nColumns, to, to.position(), to.limit());
+          call.useThis(this), firstRow, firstColumn, nRows, nColumns, to, to.position(), to.limit());
     }
   }
 
-  static void checkPart(int nRows, int nColumns, long room) {
-    if (nRows < 0 || nColumns < 0 || room < 0 || (long) nRows * nColumns > room) {
-      throw new StopeException(
-          StopeException.Code.INVALID_ARGUMENT,
-          room < 0
-              ? "the array is null"
-              : nRows + " rows of " + nColumns + " columns do not fit the " + room + " values that there is room for");
+  /** Refuses a part that is negative, or for which there is no room. The texts name the parameters. */
+  static void checkPart(String rowsName, int nRows, String columnsName, int nColumns, String roomName, long room) {
+    if (nRows < 0 || nColumns < 0) {
+      throw Arguments.wrong(
+          nRows < 0 ? rowsName : columnsName, nRows + " rows of " + nColumns + " columns are no part of a table");
+    }
+    if ((long) nRows * nColumns > room) {
+      throw Arguments.wrong(
+          roomName, nRows + " rows of " + nColumns + " columns do not fit the " + room + " values that there is room for");
     }
   }
 
-  static void checkBuffer(ByteBuffer buffer) {
-    if (buffer == null || !buffer.isDirect() || buffer.order() != ByteOrder.nativeOrder()) {
-      throw new StopeException(
-          StopeException.Code.INVALID_ARGUMENT,
-          buffer == null
-              ? "the buffer is null"
-              : !buffer.isDirect()
-                  ? "the buffer is not direct: use ByteBuffer.allocateDirect()"
-                  : "the buffer's byte order is not the machine's: use order(ByteOrder.nativeOrder())");
+  static void checkBuffer(ByteBuffer buffer, String parameter) {
+    if (!Arguments.required(buffer, parameter).isDirect()) {
+      throw Arguments.wrong(parameter, "the buffer is not direct: use ByteBuffer.allocateDirect()");
+    }
+    if (buffer.order() != ByteOrder.nativeOrder()) {
+      throw Arguments.wrong(
+          parameter, "the buffer's byte order is not the machine's: use order(ByteOrder.nativeOrder())");
     }
   }
 
@@ -286,7 +288,7 @@ public final class Table extends NativeObject {
    *
    * @param row the row
    * @param column the column
-   * @return the name of a nominal value, or the shortest number that reads back the same, or null for a missing value
+   * @return the name of a nominal value, or a number that reads back the same, or null for a missing value
    * @throws StopeException INVALID_ARGUMENT if the table has no such cell
    */
   public String text(long row, int column) {
@@ -299,8 +301,7 @@ public final class Table extends NativeObject {
     if (described.type().isNominal()) {
       return described.values().get((int) value[0]);
     }
-    long whole = (long) value[0];
-    return whole == value[0] && Math.abs(value[0]) < 1e15 ? Long.toString(whole) : Double.toString(value[0]);
+    return Text.number(value[0]);
   }
 
   /**
@@ -311,9 +312,9 @@ public final class Table extends NativeObject {
    * @throws StopeException IO if it cannot be written; UNSUPPORTED for a suffix that stope does not write; CANCELLED
    */
   public void write(Path file, Run run) {
-    byte[] path = Text.path(file);
+    byte[] path = Text.path(file, "file");
     try (Call call = Call.job(null, run)) {
-      Native.tableWrite(call.use(this, "table"), path, call.run());
+      Native.tableWrite(call.useThis(this), path, call.run());
     }
   }
 

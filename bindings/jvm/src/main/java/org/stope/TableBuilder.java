@@ -59,12 +59,14 @@ public final class TableBuilder extends NativeObject {
    * @param type what its values are
    * @param values the names of the codes 0, 1, ... of a nominal column; null or empty for others
    * @return this
-   * @throws StopeException INVALID_ARGUMENT if the name is taken, if there are rows, or if values are given twice
+   * @throws StopeException INVALID_ARGUMENT if there are rows, or if the name, a value, or the role LABEL, ID or WEIGHT is
+   *     there already
    */
   public synchronized TableBuilder column(String name, Role role, ColumnType type, List<String> values) {
-    byte[] utf8 = Text.utf8(name, "the name of a column");
-    byte[][] codes = Text.utf8(values == null ? Collections.<String>emptyList() : values, "a value of column " + name);
-    byte[] word = Text.utf8(type.word(), "type");
+    byte[] utf8 = Text.utf8(name, "name");
+    Arguments.required(role, "role");
+    byte[] word = Text.utf8(Arguments.required(type, "type").word(), "type");
+    byte[][] codes = Text.utf8(values == null ? Collections.<String>emptyList() : values, "values");
     long builder = handle.enter();
     try {
       Native.builderColumn(builder, utf8, role.ordinal(), word, codes);
@@ -80,9 +82,11 @@ public final class TableBuilder extends NativeObject {
    *
    * @param column its description
    * @return this
-   * @throws StopeException INVALID_ARGUMENT if the name is taken, if there are rows, or if values are given twice
+   * @throws StopeException INVALID_ARGUMENT if there are rows, or if the name, a value, or the role LABEL, ID or WEIGHT is
+   *     there already
    */
   public TableBuilder column(Column column) {
+    Arguments.required(column, "column");
     return column(column.name(), column.role(), column.type(), column.values());
   }
 
@@ -101,11 +105,10 @@ public final class TableBuilder extends NativeObject {
    * @param rowMajor {@code nRows * columns()} values, row after row; codes in nominal columns; NaN is missing
    * @param nRows how many rows
    * @return this
-   * @throws StopeException INVALID_ARGUMENT if the array is shorter; INVALID_DATA for a code that has no name;
-   *     OUT_OF_MEMORY
+   * @throws StopeException INVALID_ARGUMENT if the array is shorter, or for a code that has no name; OUT_OF_MEMORY
    */
   public synchronized TableBuilder append(double[] rowMajor, int nRows) {
-    Table.checkPart(nRows, columns, rowMajor == null ? -1 : rowMajor.length);
+    Table.checkPart("nRows", nRows, "columns", columns, "rowMajor", Arguments.required(rowMajor, "rowMajor").length);
     long builder = handle.enter();
     try {
       Native.builderAppend(builder, rowMajor, nRows, columns);
@@ -120,15 +123,15 @@ public final class TableBuilder extends NativeObject {
    * used further.
    *
    * @param rowMajor {@code nRows * columns()} doubles, row after row, from its position on. It is direct, of native byte
-   *     order, and aligned to 8 bytes. Its position stays.
+   *     order, and aligned to 8 bytes. Its position stays. If it maps a file, nobody may shorten that file meanwhile: it
+   *     would end the process.
    * @param nRows how many rows
    * @return this
-   * @throws StopeException INVALID_ARGUMENT if the buffer does not fit; INVALID_DATA for a code that has no name;
-   *     OUT_OF_MEMORY
+   * @throws StopeException INVALID_ARGUMENT if the buffer does not fit, or for a code that has no name; OUT_OF_MEMORY
    */
   public synchronized TableBuilder append(ByteBuffer rowMajor, int nRows) {
-    Table.checkBuffer(rowMajor);
-    Table.checkPart(nRows, columns, rowMajor.remaining() / 8);
+    Table.checkBuffer(rowMajor, "rowMajor");
+    Table.checkPart("nRows", nRows, "columns", columns, "rowMajor", rowMajor.remaining() / 8);
     long builder = handle.enter();
     try {
       Native.builderAppendDirect(builder, rowMajor, rowMajor.position(), rowMajor.limit(), nRows, columns);

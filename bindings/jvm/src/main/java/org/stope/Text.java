@@ -18,12 +18,10 @@ final class Text {
   private Text() {}
 
   /** Returns UTF-8. Refuses null, a NUL, and half of a surrogate pair, which UTF-8 cannot have. */
-  static byte[] utf8(String text, String what) {
-    if (text == null) {
-      throw new StopeException(StopeException.Code.INVALID_ARGUMENT, what + " is null", what);
-    }
+  static byte[] utf8(String text, String parameter) {
+    Arguments.required(text, parameter);
     if (text.indexOf('\0') >= 0) {
-      throw new StopeException(StopeException.Code.INVALID_ARGUMENT, what + " has a NUL character", what);
+      throw Arguments.wrong(parameter, "the text '" + parameter + "' has a NUL character");
     }
     try {
       ByteBuffer bytes =
@@ -36,18 +34,25 @@ final class Text {
       bytes.get(exact);
       return exact;
     } catch (CharacterCodingException e) {
-      throw new StopeException(
-          StopeException.Code.INVALID_ARGUMENT, what + " has half of a surrogate pair, which is no text", what);
+      throw Arguments.wrong(parameter, "the text '" + parameter + "' has half of a surrogate pair, which is no text");
     }
   }
 
-  static byte[][] utf8(Collection<String> texts, String what) {
+  static byte[][] utf8(Collection<String> texts, String parameter) {
+    Arguments.requiredAll(parameter, texts);
     byte[][] all = new byte[texts.size()][];
     int i = 0;
     for (String text : texts) {
-      all[i++] = utf8(text, what);
+      all[i++] = utf8(text, parameter);
     }
     return all;
+  }
+
+  /** Spells a number so that it reads back the same; whole numbers have no point. */
+  static String number(double value) {
+    long whole = (long) value;
+    boolean plain = whole == value && Math.abs(value) < 1e15 && (whole != 0 || 1 / value > 0); // -0.0 keeps its sign.
+    return plain ? Long.toString(whole) : Double.toString(value);
   }
 
   /** Decodes UTF-8; what is none becomes U+FFFD. Null becomes "". */
@@ -59,15 +64,10 @@ final class Text {
    * Returns the bytes of a path as the operating system has them. A path's URI keeps them in every locale, where its text
    * may have lost some.
    */
-  static byte[] path(Path path) {
-    if (path == null) {
-      throw new StopeException(StopeException.Code.INVALID_ARGUMENT, "the path is null", "path");
-    }
-    if (path.getFileSystem() != FileSystems.getDefault()) {
-      throw new StopeException(
-          StopeException.Code.INVALID_ARGUMENT,
-          path + " is on " + path.getFileSystem() + ", and stope opens only files of the operating system",
-          "path");
+  static byte[] path(Path path, String parameter) {
+    if (Arguments.required(path, parameter).getFileSystem() != FileSystems.getDefault()) {
+      throw Arguments.wrong(
+          parameter, path + " is on " + path.getFileSystem() + ", and stope opens only files of the operating system");
     }
     URI uri = path.toUri();
     String raw = uri.getRawPath();

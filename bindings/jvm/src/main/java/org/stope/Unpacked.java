@@ -24,8 +24,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The jar's libraries in a fresh folder that only this user can read. Its name has stope's version, the process and
- * random characters. The process holds a lock in it while it lives; a later process deletes folders whose lock is free.
+ * The jar's libraries in a fresh folder that only this user can read. Its name has stope's version, the process with the
+ * time of its start, and random characters. The process holds a lock in it while it lives; a later process deletes folders whose lock is free.
  */
 final class Unpacked {
   private static final String RESOURCES = "native/linux-x86_64/";
@@ -182,11 +182,18 @@ final class Unpacked {
     return version == null ? "dev" : version;
   }
 
-  private static String process() {
+  /**
+   * Names this process: "PID.START", where START is in clock ticks since the machine was booted. The PID alone is not
+   * enough: in a container that is started again and again, each JVM is number 1 of its own.
+   */
+  static String process() {
     try {
-      return Files.readSymbolicLink(Paths.get("/proc/self")).toString();
+      // The second field is a name in parentheses, which may have blanks and parentheses itself. START is field 22.
+      String stat = new String(Files.readAllBytes(Paths.get("/proc/self/stat")), StandardCharsets.ISO_8859_1);
+      String[] fields = stat.substring(stat.lastIndexOf(')') + 2).split(" ");
+      return stat.substring(0, stat.indexOf(' ')) + "." + fields[22 - 3];
     } catch (IOException | RuntimeException e) {
-      return "0";
+      return "0.0";
     }
   }
 

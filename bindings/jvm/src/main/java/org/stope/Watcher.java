@@ -6,7 +6,8 @@ import java.util.List;
 /**
  * Turns the interrupt of a thread that is inside a job into the cancellation of its run. One daemon thread looks at all
  * jobs every few milliseconds. It ends when there was no job for a second, because a running thread would keep the class
- * loader of a plug-in alive. It calls into native code, and native code never calls back.
+ * loader of a plug-in alive. It calls into native code, which calls back Arrow's release and nothing else. Whatever one
+ * tick throws, the next one follows: heap that is short now may be there then.
  */
 final class Watcher implements Runnable {
   private static final long TICK_MILLIS = 25;
@@ -15,6 +16,8 @@ final class Watcher implements Runnable {
   private static final Object LOCK = new Object();
   private static final List<Job> JOBS = new ArrayList<>();
   private static Thread thread;
+
+  private int idle;
 
   private Watcher() {}
 
@@ -27,15 +30,22 @@ final class Watcher implements Runnable {
     private Job(long run) {
       this.run = run;
     }
+
+    private void look() {
+      if (!interrupted && caller.isInterrupted()) {
+        Native.runCancel(run);
+        interrupted = true;
+      }
+    }
   }
 
   static Job begin(long run) {
     Job job = new Job(run);
     synchronized (LOCK) {
-      JOBS.add(job);
-      if (thread == null) {
+      if (thread == null || !thread.isAlive()) {
         thread = start();
       }
+      JOBS.add(job); // Only now: whatever start() throws leaves no job behind.
     }
     return job;
   }
@@ -51,7 +61,7 @@ final class Watcher implements Runnable {
   /** Whether the thread lives, for tests. */
   static boolean alive() {
     synchronized (LOCK) {
-      return thread != null;
+      return thread != null && thread.isAlive();
     }
   }
 
@@ -77,27 +87,38 @@ final class Watcher implements Runnable {
 
   @Override
   public void run() {
-    int idle = 0;
-    while (true) {
+    boolean over = false;
+    while (!over) {
       try {
         Thread.sleep(TICK_MILLIS);
-      } catch (InterruptedException e) {
+      } catch (Throwable e) {
         // Whoever interrupts all threads of a group does not mean this one.
       }
-      Cleaner.clean();
-      synchronized (LOCK) {
-        idle = JOBS.isEmpty() ? idle + 1 : 0;
-        if (idle > IDLE_TICKS) {
-          thread = null;
-          return;
-        }
-        for (Job job : JOBS) {
-          if (!job.interrupted && job.caller.isInterrupted()) {
-            job.interrupted = true;
-            Native.runCancel(job.run);
-          }
+      try {
+        over = tick();
+      } catch (Throwable e) {
+        // The next tick does what this one could not.
+      }
+    }
+  }
+
+  /** Returns whether the thread is over. Looking at the jobs takes no memory, so that it works where there is none. */
+  private boolean tick() {
+    synchronized (LOCK) {
+      idle = JOBS.isEmpty() ? idle + 1 : 0;
+      if (idle > IDLE_TICKS) {
+        thread = null;
+        return true;
+      }
+      for (int i = 0; i < JOBS.size(); ++i) {
+        try {
+          JOBS.get(i).look();
+        } catch (Throwable e) {
+          // A program's own class of threads may throw; the other jobs are looked at all the same.
         }
       }
     }
+    Cleaner.clean();
+    return false;
   }
 }

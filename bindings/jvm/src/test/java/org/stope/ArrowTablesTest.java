@@ -58,6 +58,29 @@ class ArrowTablesTest {
     }
   }
 
+  /** Arrow's release is the one function of Java that the engine calls; here the garbage collector's finding calls it. */
+  @Test
+  void forgottenTablesGiveTheBuffersBack() throws Exception {
+    try (BufferAllocator allocator = new RootAllocator()) {
+      Float8Vector x = new Float8Vector("x", allocator);
+      x.allocateNew(1000);
+      for (int i = 0; i < 1000; ++i) {
+        x.set(i, i); // Without nulls, so that the table shares the buffer.
+      }
+      x.setValueCount(1000);
+      try (VectorSchemaRoot root = new VectorSchemaRoot(Arrays.<FieldVector>asList(x))) {
+        assertEquals(999, ArrowTables.of(root, null, allocator, null, null).column("x")[999]);
+      }
+      assertTrue(allocator.getAllocatedMemory() > 0);
+      for (int i = 0; i < 200 && allocator.getAllocatedMemory() > 0; ++i) {
+        System.gc();
+        Thread.sleep(10);
+        Cleaner.clean();
+      }
+      assertEquals(0, allocator.getAllocatedMemory());
+    }
+  }
+
   @Test
   void streamsComeIn() throws Exception {
     ByteArrayOutputStream bytes = new ByteArrayOutputStream();

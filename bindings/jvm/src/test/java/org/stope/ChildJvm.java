@@ -1,7 +1,9 @@
 package org.stope;
 
 import java.io.ByteArrayOutputStream;
+import java.io.File;
 import java.io.InputStream;
+import java.nio.file.Path;
 import java.nio.file.Paths;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -10,11 +12,18 @@ import java.util.List;
 /** Another JVM of the same kind, for tests that need properties of their own or may end it. */
 final class ChildJvm {
   private final List<String> command = new ArrayList<>();
+  private File folder;
 
   ChildJvm(String classPath, String... jvmArguments) {
     command.add(Paths.get(System.getProperty("java.home"), "bin", "java").toString());
     command.addAll(Arrays.asList(jvmArguments));
     command.addAll(Arrays.asList("-cp", classPath));
+  }
+
+  /** Lets the child work in a folder, for calls that may write files under any name. */
+  ChildJvm in(Path working) {
+    folder = working.toFile();
+    return this;
   }
 
   /** Runs the main function of a class. Returns what it printed; throws if it failed. */
@@ -26,7 +35,7 @@ final class ChildJvm {
     List<String> all = new ArrayList<>(command);
     all.add(main);
     all.addAll(Arrays.asList(arguments));
-    Process process = new ProcessBuilder(all).redirectErrorStream(true).start();
+    Process process = new ProcessBuilder(all).directory(folder).redirectErrorStream(true).start();
     ByteArrayOutputStream output = new ByteArrayOutputStream();
     try (InputStream from = process.getInputStream()) {
       byte[] block = new byte[4096];

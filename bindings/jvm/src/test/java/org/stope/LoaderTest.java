@@ -21,6 +21,8 @@ import java.nio.file.Paths;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.FileTime;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -182,6 +184,21 @@ class LoaderTest {
     assertTrue(Files.exists(link, LinkOption.NOFOLLOW_LINKS) && Files.exists(target.resolve("lock")));
   }
 
+  /** In a container that is started again and again, each JVM has the same number. */
+  @Test
+  void sweepsFoldersOfEarlierProcessesWithItsOwnNumber(@TempDir Path tmp) throws Exception {
+    String[] own = Unpacked.process().split("\\.");
+    assertEquals(Files.readSymbolicLink(Paths.get("/proc/self")).toString(), own[0]);
+    Path mine = oldFolder(tmp, "stope-0.1.0-" + own[0] + "." + own[1] + "-42");
+    Path earlier = oldFolder(tmp, "stope-0.1.0-" + own[0] + "." + (Long.parseLong(own[1]) - 1) + "-42");
+    Unpacked.sweep(tmp, System.currentTimeMillis());
+    assertTrue(Files.exists(mine));
+    assertFalse(Files.exists(earlier));
+    String output = ask(classes(), tmp.toString(), tmp.toString());
+    assertTrue(output.contains("version 0."), output);
+    assertFalse(Files.exists(mine)); // For another process it is one of many.
+  }
+
   @Test
   void aLivingProcessKeepsItsFolder(@TempDir Path tmp) throws Exception {
     Unpacked mine = Unpacked.into(tmp);
@@ -256,6 +273,35 @@ class LoaderTest {
       Thread.sleep(50); // The watcher ends after a second without a job.
     }
     assertNull(dropped.get());
+  }
+
+  /** Native memory that a plug-in never closed goes with its class loader. */
+  @Test
+  void aDroppedClassLoaderLeavesNoMemory() throws Exception {
+    use(loader()); // What is made once is made now.
+    long before = MisuseTest.residentKilobytes();
+    List<Object> held = new ArrayList<>();
+    for (int i = 0; i < 4; ++i) {
+      URLClassLoader loader = loader();
+      held.add(
+          Class.forName("org.stope.Table", true, loader)
+              .getMethod("ofColumns", List.class, double[][].class)
+              .invoke(null, java.util.Arrays.asList("x"), new double[][] {new double[8_000_000]}));
+      loader.close();
+    }
+    Thread.sleep(1500); // The watchers are over, so that nothing of these class loaders frees a forgotten table.
+    assertTrue(MisuseTest.residentKilobytes() - before > 4 * 62_500);
+    held.clear();
+    long grown = 0;
+    for (int i = 0; i < 200; ++i) {
+      System.gc();
+      Thread.sleep(50);
+      grown = MisuseTest.residentKilobytes() - before;
+      if (grown < 100_000) {
+        return;
+      }
+    }
+    assertTrue(grown < 100_000, "4 tables of 64 MB in dropped class loaders have left " + grown + " kB");
   }
 
   @Test

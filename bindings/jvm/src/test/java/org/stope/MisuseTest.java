@@ -18,18 +18,38 @@ import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Nothing that a program does with the binding ends the JVM, and nothing stays behind. */
 class MisuseTest {
+  /** The calls write files under any name, so that a JVM with a folder of its own makes them. */
   @Test
-  void tenThousandBadCalls(@TempDir Path folder) throws Throwable {
-    NativeLibrary.require();
-    BadCalls calls = new BadCalls(1, folder);
-    calls.run(10_000);
-    assertTrue(calls.refused > 4000, calls.refused + " refused: " + calls.outcomes);
-    assertTrue(calls.outcomes.size() > 30, calls.outcomes.toString());
+  void tenThousandBadCalls(@TempDir Path folder) throws Exception {
+    ChildJvm child = new ChildJvm(absolute(System.getProperty("java.class.path"))).in(folder);
+    String output = child.run(ManyBadCalls.class, folder.toString());
+    assertTrue(output.contains("all calls made"), output);
+  }
+
+  /** What the child does. */
+  static final class ManyBadCalls {
+    private ManyBadCalls() {}
+
+    public static void main(String[] arguments) throws Throwable {
+      NativeLibrary.require();
+      BadCalls calls = new BadCalls(1, Paths.get(arguments[0]));
+      calls.run(10_000);
+      assertTrue(calls.refused > 4000, calls.refused + " refused: " + calls.outcomes);
+      assertTrue(calls.outcomes.size() > 30, calls.outcomes.toString());
+      System.out.println("all calls made");
+    }
+  }
+
+  private static String absolute(String classPath) {
+    return Arrays.stream(classPath.split(File.pathSeparator))
+        .map(part -> Paths.get(part).toAbsolutePath().toString())
+        .collect(Collectors.joining(File.pathSeparator));
   }
 
   /** The native side checks the bounds itself: it does not rely on the classes that call it. */
@@ -60,7 +80,7 @@ class MisuseTest {
     Native.free(Native.TABLE, table);
   }
 
-  private static long residentKilobytes() throws Exception {
+  static long residentKilobytes() throws Exception {
     for (String line : Files.readAllLines(Paths.get("/proc/self/status"))) {
       if (line.startsWith("VmRSS:")) {
         return Long.parseLong(line.replaceAll("[^0-9]", ""));
@@ -210,7 +230,7 @@ class MisuseTest {
   /** The JVM's own checker of JNI calls finds nothing to say about bad calls and good ones. */
   @Test
   void checkedJni(@TempDir Path folder) throws Exception {
-    ChildJvm child = new ChildJvm(System.getProperty("java.class.path"), "-Xcheck:jni");
+    ChildJvm child = new ChildJvm(absolute(System.getProperty("java.class.path")), "-Xcheck:jni").in(folder);
     String output = child.run(CheckedCalls.class, folder.toString());
     assertTrue(output.contains("all calls made"), output);
     for (String line : output.split("\n")) {

@@ -8,6 +8,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.lang.reflect.Method;
 import java.util.Arrays;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Assumptions;
@@ -36,7 +39,7 @@ class RunTest {
   }
 
   /** Runs the long job in a thread and returns what it threw. */
-  private static final class Victim extends Thread {
+  private static class Victim extends Thread {
     final AtomicReference<Throwable> thrown = new AtomicReference<>();
     final Run run;
     boolean interruptedAfterwards;
@@ -147,7 +150,8 @@ class RunTest {
       assertTrue(seen.done() > 0 && seen.done() <= seen.total(), seen.done() + " of " + seen.total());
       assertFalse(seen.phase().isEmpty());
       assertEquals(StopeException.Code.INVALID_ARGUMENT, TableTest.codeOf(() -> longJob(run))); // It is in use.
-      assertEquals(StopeException.Code.INVALID_ARGUMENT, TableTest.codeOf(run::report));
+      assertEquals("{}", run.report());
+      assertEquals(0, run.warnings().size());
       run.cancel();
       assertEquals(StopeException.Code.CANCELLED, victim.cancelled().code());
       assertFalse(victim.interruptedAfterwards);
@@ -156,6 +160,134 @@ class RunTest {
       assertEquals(10, model.neighbors(small, 1, null, run).rows());
       assertFalse(run.progress().running());
     }
+  }
+
+  /** A cancel in the moment that an interrupt is taken back in is never lost. */
+  @Test
+  void cancelIsNotLostWhileAnInterruptIsTakenBack() throws Exception {
+    try (Table small = ModelTest.labelled(10, 1, true)) {
+      for (int round = 0; round < 300; ++round) {
+        try (Run run = new Run()) {
+          run.begin();
+          Native.runCancel(run.handle.enter()); // As the watcher does.
+          run.handle.exit();
+          run.end(true);
+          CyclicBarrier together = new CyclicBarrier(2);
+          Thread other =
+              new Thread(
+                  () -> {
+                    try {
+                      together.await();
+                    } catch (Exception e) {
+                      throw new IllegalStateException(e);
+                    }
+                    run.cancel();
+                  });
+          other.start();
+          together.await();
+          try {
+            run.threads(1);
+          } finally {
+            other.join();
+          }
+          assertEquals(
+              StopeException.Code.CANCELLED, TableTest.codeOf(() -> Model.fit("tree", small, null, run).close()));
+        }
+      }
+    }
+  }
+
+  @Test
+  void reportsArePolledWhileJobsRun() throws Exception {
+    try (Run run = new Run().threads(1);
+        Table small = ModelTest.labelled(10, 1, true)) {
+      AtomicBoolean over = new AtomicBoolean();
+      AtomicReference<Throwable> thrown = new AtomicReference<>();
+      Thread poller =
+          new Thread(
+              () -> {
+                try {
+                  while (!over.get()) {
+                    assertTrue(run.report().startsWith("{"));
+                    assertEquals(0, run.warnings().size());
+                  }
+                } catch (Throwable e) {
+                  thrown.set(e);
+                }
+              });
+      poller.start();
+      try {
+        for (int i = 0; i < 500; ++i) {
+          Jobs.compute("feature_ranges", small, null, null, run).close();
+        }
+      } finally {
+        over.set(true);
+        poller.join();
+      }
+      assertEquals(null, thrown.get());
+    }
+  }
+
+  @Test
+  void anInterruptKeepsReportAndWarnings() throws Exception {
+    try (Run run = new Run();
+        Table twice = dependent()) {
+      LinearModel.fit(twice, null, run).close();
+      String report = run.report();
+      assertTrue(report.length() > 2, report);
+      Victim victim = new Victim(run);
+      victim.start();
+      Thread.sleep(300);
+      victim.interrupt();
+      assertEquals(StopeException.Code.CANCELLED, victim.cancelled().code());
+      assertEquals(report, run.report());
+      assertEquals(1, run.warnings().size());
+      run.threads(1); // Takes the cancel back.
+      assertEquals(report, run.report());
+      assertEquals(1, run.warnings().size());
+      Jobs.compute("feature_ranges", twice, null, null, run).close();
+      assertEquals(1, run.warnings().size());
+    }
+  }
+
+  @Test
+  void cancellingAClosedRunDoesNothing() {
+    Run run = new Run();
+    run.close();
+    run.cancel();
+    assertEquals(StopeException.Code.INVALID_ARGUMENT, TableTest.codeOf(run::report));
+  }
+
+  /** A thread whose first question by the watcher fails as if there were no heap. */
+  private static final class Failing extends Victim {
+    private final AtomicInteger failures = new AtomicInteger(3);
+
+    Failing() {
+      super(null);
+    }
+
+    @Override
+    public boolean isInterrupted() {
+      if (Thread.currentThread() != this && failures.getAndDecrement() > 0) {
+        throw new OutOfMemoryError("a test's");
+      }
+      return super.isInterrupted();
+    }
+  }
+
+  @Test
+  void theWatcherOutlivesAnError() throws Exception {
+    Failing failing = new Failing();
+    Victim victim = new Victim(null);
+    failing.start();
+    victim.start();
+    Thread.sleep(400);
+    assertTrue(failing.failures.get() < 3, "the watcher has not looked");
+    assertTrue(Watcher.alive());
+    victim.interrupt();
+    assertEquals(StopeException.Code.CANCELLED, victim.cancelled().code());
+    failing.interrupt();
+    assertEquals(StopeException.Code.CANCELLED, failing.cancelled().code());
   }
 
   @Test
@@ -208,13 +340,17 @@ class RunTest {
     }
   }
 
+  /** Two features of the same values, which least squares warn about. */
+  private static Table dependent() {
+    return Table.ofSchema(
+        Arrays.asList(Column.real("x"), Column.real("again"), Column.real("y").as(Role.LABEL)),
+        new double[] {1, 2, 4}, new double[] {1, 2, 4}, new double[] {3, 5, 8});
+  }
+
   @Test
   void warningsHaveCodeAndText() {
     try (Run run = new Run();
-        Table twice =
-            Table.ofSchema(
-                Arrays.asList(Column.real("x"), Column.real("again"), Column.real("y").as(Role.LABEL)),
-                new double[] {1, 2, 4}, new double[] {1, 2, 4}, new double[] {3, 5, 8});
+        Table twice = dependent();
         LinearModel model = LinearModel.fit(twice, null, run)) {
       assertEquals(1, run.warnings().size());
       assertEquals("rank_deficient", run.warnings().get(0).code());

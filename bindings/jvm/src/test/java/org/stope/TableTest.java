@@ -103,6 +103,46 @@ class TableTest {
     }
   }
 
+  @Test
+  void numbersReadBackTheSame() {
+    double[] numbers = {2e23, -0.0, 0.0, 1e15, -7, 0.1, 1e-300, Double.MAX_VALUE, Double.POSITIVE_INFINITY};
+    try (Table table = Table.ofColumns(Arrays.asList("x"), numbers)) {
+      for (int row = 0; row < numbers.length; ++row) {
+        assertEquals(numbers[row], Double.parseDouble(table.text(row, 0)), table.text(row, 0));
+        assertEquals(1 / numbers[row], 1 / Double.parseDouble(table.text(row, 0)), table.text(row, 0));
+      }
+      assertEquals("-0.0", table.text(1, 0));
+      assertEquals("0", table.text(2, 0));
+      assertEquals("-7", table.text(4, 0));
+    }
+  }
+
+  /** What is there already is refused, as the documentation says. */
+  @Test
+  void whatRepeatsIsRefused() {
+    try (TableBuilder builder = new TableBuilder(0)) {
+      builder.column(Column.real("x").as(Role.LABEL));
+      assertEquals(StopeException.Code.INVALID_ARGUMENT, codeOf(() -> builder.column(Column.real("x"))));
+      assertEquals(StopeException.Code.INVALID_ARGUMENT, codeOf(() -> builder.column(Column.nominal("c", "p", "p"))));
+      assertEquals(
+          StopeException.Code.INVALID_ARGUMENT, codeOf(() -> builder.column(Column.real("y").as(Role.LABEL))));
+      assertEquals(1, builder.columns());
+      builder.append(new double[] {1}, 1).column(Column.real("late"));
+    } catch (StopeException e) {
+      assertEquals(StopeException.Code.INVALID_ARGUMENT, e.code()); // There are rows.
+    }
+    try (Table table =
+        Table.ofSchema(
+            Arrays.asList(Column.real("a").as(Role.ID), Column.real("b")), new double[] {1}, new double[] {2})) {
+      assertEquals(StopeException.Code.INVALID_ARGUMENT, codeOf(() -> table.withRole("b", Role.ID)));
+      table.withRole("a", Role.ID).close();
+      table.withRole("b", Role.LABEL).close();
+    }
+    try (TableBuilder builder = new TableBuilder(0).column(Column.nominal("c", "p", "q"))) {
+      assertEquals(StopeException.Code.INVALID_ARGUMENT, codeOf(() -> builder.append(new double[] {2}, 1)));
+    }
+  }
+
   /** More columns and names than JNI has room for at once, if it is not told which are done with. */
   @Test
   void wideTables() {
@@ -233,6 +273,41 @@ class TableTest {
     try (Table train = Table.ofColumns(Arrays.asList("x", "y"), new double[] {0, 3}, new double[] {0, 4});
         Model model = Model.fit("neighbors", train, new Options().set("feature_weights", 1, 0), null)) {
       assertEquals(3, model.neighbors(train, 2, null, null).distances()[1]);
+    }
+  }
+
+  /** One number is a single value or a list of one; several are a list only. */
+  @Test
+  void numbersAsOptions() {
+    assertEquals("{feature_weights=[1.0, 0.5]}", new Options().set("feature_weights", 1, 0.5).toString());
+    try (Table train = ModelTest.labelled(10, 1, true);
+        Table x = Table.ofColumns(Arrays.asList("x"), new double[] {0, 3})) {
+      for (Options three :
+          new Options[] {
+            new Options().set("n_neighbors", new double[] {3}), new Options().set("n_neighbors", 3.0),
+            new Options().set("n_neighbors", (Object) new double[] {3}),
+            new Options().set("n_neighbors", new Double[] {3.0}), new Options().set("n_neighbors", new int[] {3}),
+            new Options().set("n_neighbors", Arrays.asList(3.0)), new Options().set("n_neighbors", 3)
+          }) {
+        assertEquals("{n_neighbors=3}", three.toString());
+        try (Model model = Model.fit("classify", train, three, null);
+            Table predicted = model.apply(train, Options.of("proba", "true"), null)) {
+          double thirds = 3 * predicted.column("confidence(low)")[0];
+          assertEquals(Math.rint(thirds), thirds, 1e-12);
+        }
+      }
+      StopeException several =
+          assertThrows(
+              StopeException.class,
+              () -> Model.fit("classify", train, new Options().set("n_neighbors", 3, 4), null));
+      assertEquals(StopeException.Code.INVALID_ARGUMENT, several.code());
+      assertEquals("n_neighbors", several.option());
+      assertEquals(
+          StopeException.Code.INVALID_ARGUMENT,
+          codeOf(() -> Model.fit("classify", train, new Options().set("n_neighbors", new double[0]), null)));
+      try (Model model = Model.fit("neighbors", x, new Options().set("feature_weights", new double[] {0.25}), null)) {
+        assertEquals(1.5, model.neighbors(x, 2, null, null).distances()[1]);
+      }
     }
   }
 
