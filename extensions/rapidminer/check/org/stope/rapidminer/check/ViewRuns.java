@@ -63,7 +63,8 @@ final class ViewRuns {
         Processes.learnAndApply(GoldenRuns.OURS, three, weighted(), sheet(2, 50).set()));
     for (String measure : new String[] {"MixedMeasures", "NominalMeasures"}) {
       for (String vote : new String[] {"false", "true"}) {
-        Map<String, String> parameters = Processes.parameters("k", "3", "measure_types", measure, "weighted_vote", vote);
+        Map<String, String> parameters =
+            Processes.parameters("k", "3", "measure_types", measure, "weighted_vote", vote);
         compare("grown " + parameters, grown(GoldenRuns.BUILT_IN, parameters), grown(GoldenRuns.OURS, parameters));
       }
     }

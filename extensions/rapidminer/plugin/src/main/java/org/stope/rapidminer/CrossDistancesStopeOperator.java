@@ -10,6 +10,7 @@ import com.rapidminer.operator.similarity.CrossDistancesOperator;
 import com.rapidminer.parameter.ParameterType;
 import java.util.List;
 import java.util.Map;
+import org.stope.rapidminer.engine.Blocks;
 import org.stope.rapidminer.engine.ResultTable;
 import org.stope.rapidminer.engine.RowSink;
 import org.stope.rapidminer.engine.Worker;
@@ -65,13 +66,7 @@ public class CrossDistancesStopeOperator extends CrossDistancesOperator {
       @Override
       public ResultTable run(final Worker worker) throws Exception {
         final RowSink table = columns.load(worker, requests);
-        final RowSink other;
-        try {
-          other = columns.load(worker, references);
-        } catch (Exception failure) {
-          table.close();
-          throw failure;
-        }
+        final RowSink other = Blocks.second(table, () -> columns.load(worker, references));
         return worker.run(() -> worker.session().compute("pairwise", table, other, options));
       }
     });

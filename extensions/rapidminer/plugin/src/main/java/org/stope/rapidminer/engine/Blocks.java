@@ -9,7 +9,7 @@ import java.util.concurrent.Future;
 
 /**
  * Moves rows through a session in blocks. There are two buffers: the operator's thread fills one while the worker's
- * thread uses the other. No more of the table than two blocks is copied on the Java side. Between a few hundred rows the
+ * thread uses the other. No more of the table than two blocks is copied on the Java side. Every few hundred rows the
  * worker may look whether to go on.
  */
 public final class Blocks {
@@ -72,6 +72,20 @@ public final class Blocks {
     } finally {
       if (!complete) {
         sink.close();
+      }
+    }
+  }
+
+  /** Loads a second table. A failure closes the first one: no job will take it. */
+  public static RowSink second(RowSink first, Callable<RowSink> load) throws Exception {
+    boolean complete = false;
+    try {
+      RowSink loaded = load.call();
+      complete = true;
+      return loaded;
+    } finally {
+      if (!complete) {
+        first.close();
       }
     }
   }

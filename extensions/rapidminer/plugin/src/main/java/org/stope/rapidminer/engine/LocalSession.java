@@ -26,8 +26,8 @@ final class LocalSession implements EngineSession {
   // What a GPU takes at once; smaller blocks leave it waiting.
   private static final int GPU_BLOCK_ROWS = 33792;
 
-  static final String TOO_LARGE = "The model is larger than 2 GB, the most that RapidMiner can save. Learn it again in the "
-      + "process that uses it, or from fewer examples.";
+  static final String TOO_LARGE = "The model is larger than 2 GB, the most that RapidMiner can save. Learn it again "
+      + "in the process that uses it, or from fewer examples.";
 
   private final Settings settings;
   private final DeviceReport devices;
@@ -113,7 +113,7 @@ final class LocalSession implements EngineSession {
   }
 
   /** Tables and models of earlier folds may wait for the garbage collector: if memory is short, it gets one chance. */
-  private static <T> T withMemory(Supplier<T> job) {
+  static <T> T withMemory(Supplier<T> job) {
     try {
       return job.get();
     } catch (StopeException error) {

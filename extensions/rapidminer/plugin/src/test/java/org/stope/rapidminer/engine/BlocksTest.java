@@ -168,6 +168,18 @@ final class BlocksTest {
   }
 
   @Test
+  void theFirstTableIsClosedIfTheSecondFails() throws Exception {
+    FakeEngine engine = new FakeEngine();
+    engine.failAtBlock = 1;
+    try (final Worker worker = new Worker(engine.open(AUTO), NOBODY_STOPS)) {
+      RowSink first = Blocks.load(worker, columns(), new CountedRows(4), 4);
+      assertThrows(EngineException.class,
+          () -> Blocks.second(first, () -> Blocks.load(worker, columns(), new CountedRows(4), 4)));
+    }
+    assertEquals(2, Collections.frequency(engine.calls, "close sink"));
+  }
+
+  @Test
   void progressIsThatOfAllRows() {
     Progress half = new Progress("search", 1, 2).within(0.25, 0.75);
     assertEquals(0.5, half.share());

@@ -43,8 +43,8 @@ final class EnginesTest {
       assertTrue(RemoteEngine.isAddress(right), right);
     }
     for (String wrong : new String[] {":7400", "host:", "host:0", "host:65536", "a host:7400", "host:x", "host:+80",
-        "host:007", "host:999999999999", "host", "http://host:80", "a/b:80", "user@host:80", "-a:80", "a-:80", "a..b:80",
-        "a_b:80", "256.1.1.1:80", "1.2.3:80", "1.2.3.4.:80", "::1:80", "[::1:80", "[1::2::3]:80", "[g::]:80", "[]:80",
+        "host:007", "host:999999999999", "host", "http://host:80", "a/b:80", "user@host:80", "-a:80", "a-:80",
+        "a..b:80", "a_b:80", "256.1.1.1:80", "1.2.3:80", "1.2.3.4.:80", "::1:80", "[::1:80", "[1::2::3]:80", "[g::]:80", "[]:80",
         "[1:2:3]:80", "[1:2:3:4:5:6:7::8]:80", "host\n:80", "höst:80", "host:\u0661"}) {
       assertFalse(RemoteEngine.isAddress(wrong), wrong);
     }
