@@ -171,7 +171,8 @@ public class KnnModel extends UpdateablePredictionModel {
     }
     if (label.isNominal() != getLabel().isNominal()) {
       LogService.getRoot().warning("stope: the label of the new examples is "
-          + (label.isNominal() ? "nominal" : "numeric") + " and that of the model is not, so the model stays as it is, as with the operator k-NN.");
+          + (label.isNominal() ? "nominal" : "numeric") + " and that of the model is not, so the model stays "
+          + "as it is, as with the operator k-NN.");
       return;
     }
     MatchCheck.check(watch.operator(), columns, set);
