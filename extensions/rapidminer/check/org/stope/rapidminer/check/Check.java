@@ -39,6 +39,7 @@ public final class Check {
     }
     failures += part("random", wanted, () -> new RandomTables(tables).run());
     failures += part("validation", wanted, ValidationRuns::run);
+    failures += part("views", wanted, () -> new ViewRuns().run());
     failures += part("matching", wanted, MatchingRuns::run);
     failures += part("repository", wanted, RepositoryRuns::run);
     failures += part("update", wanted, UpdateRuns::run);

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: AGPL-3.0-or-later
 package org.stope.rapidminer.check;
 
+import com.rapidminer.Process;
 import com.rapidminer.example.ExampleSet;
+import com.rapidminer.operator.IOContainer;
+import com.rapidminer.operator.Model;
+import com.rapidminer.operator.ProcessSetupError;
 import com.rapidminer.operator.UserError;
 import java.util.Map;
 
@@ -22,11 +26,33 @@ final class Mistakes {
     failures += mistake(knn, plain, "asks for a GPU", Processes.parameters("device", "gpu"));
     failures += mistake(knn, plain, "cannot send work", Processes.parameters("server", "gpu-box:7400"));
     failures += mistake(knn, plain, "HOST:PORT", Processes.parameters("server", "gpu-box"));
+    failures += mistake(knn, plain, "HOST:PORT", Processes.parameters("server", "http://gpu-box:7400"));
     failures += mistake(knn, plain, "memory_limit", Processes.parameters("memory_limit", "much"));
     failures += mistake("stope:local_discretization_tree", unlabelled, "no label", Processes.parameters());
     failures += mistake("stope:pca", table(true), "not numeric", Processes.parameters());
     failures += mistake("stope:supervised_discretization", unlabelled, "no label", Processes.parameters());
+    failures += largeK(plain, "add up to 500/501", Processes.parameters("k", "501"));
+    failures += largeK(plain, "less than 1", Processes.parameters("k", "501", "weighted_vote", "true"));
+    Sheet numbers = table(false);
+    numbers.label = "x";
+    failures += largeK(numbers, "too near to 0", Processes.parameters("k", "501", "measure_types", "MixedMeasures"));
+    failures += largeK(plain, "", Processes.parameters("k", "500"));
     return failures;
+  }
+
+  /** The warning stands at the operator after the process, and in the model's text; empty words: there is none. */
+  private static long largeK(Sheet sheet, String words, Map<String, String> parameters) throws Exception {
+    Process process = new Process(Processes.process(Processes.operator(GoldenRuns.OURS, "op", parameters, ""),
+        Processes.connect("input 1", "op.training set"), Processes.connect("op.model", "result 1")));
+    String model = process.run(new IOContainer(sheet.set())).get(Model.class).toString();
+    String shown = "";
+    for (ProcessSetupError warning : process.getOperator("op").getErrorList()) {
+      shown += warning.getMessage().startsWith("The parameter 'k'") ? warning.getMessage() : "";
+    }
+    boolean right = words.isEmpty() ? shown.isEmpty() && !model.contains("there are only")
+        : shown.contains(words) && model.contains(shown);
+    System.out.println("  " + (right ? "" : "OTHER WORDS than '" + words + "': ") + "warning: " + shown);
+    return right ? 0 : 1;
   }
 
   private static Sheet table(boolean nominal) {

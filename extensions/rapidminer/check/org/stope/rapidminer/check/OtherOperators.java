@@ -48,7 +48,10 @@ final class OtherOperators {
   static long run() throws Exception {
     tree();
     discretization();
+    fractionalWeights();
     pca();
+    componentsOfShares();
+    componentsOfNothing();
     statistics();
     System.out.println("  tree, discretization, PCA and statistics are what they must be");
     return 0;
@@ -69,6 +72,53 @@ final class OtherOperators {
     String text = results.get(TreeModel.class).toString();
     require(text.contains("≥") || text.contains("="), "the tree has no conditions: " + text);
     System.out.println("  " + text.trim().replaceAll("\\s*\n", "\n    "));
+  }
+
+  private static void fractionalWeights() throws Exception {
+    ExampleSet training = sheet().set();
+    Attribute weight = training.getAttributes().get("b");
+    for (Example example : training) {
+      example.setValue(weight, 0.03125 + example.getValue(weight) / 1024);
+    }
+    training.getAttributes().setWeight(weight);
+    ExampleSet labelled = Processes.learnAndApply("stope:local_discretization_tree",
+        Processes.parameters("maximal_depth", "1"), training, training);
+    // Two leaves: in each the confidence is the share of the weights.
+    Map<Double, double[]> leaves = new java.util.HashMap<>();
+    for (Example example : labelled) {
+      double[] sums = leaves.computeIfAbsent(example.getConfidence("yes"), confidence -> new double[2]);
+      sums[(int) example.getLabel()] += example.getWeight();
+    }
+    require(leaves.size() == 2, "not two leaves: " + leaves.keySet());
+    leaves.forEach((confidence, sums) -> require(Math.abs(confidence - sums[1] / (sums[0] + sums[1])) < 1e-6,
+        "confidence " + confidence + " where the weights are " + Arrays.toString(sums)));
+  }
+
+  private static void componentsOfShares() throws Exception {
+    for (String[] wanted : new String[][] {{"1.0", "2"}, {"0.0", "1"}, {"0.01", "1"}}) {
+      ExampleSet scores = Processes.run(Processes.process(Processes.operator("stope:pca", "pca",
+          Processes.parameters("dimensionality_reduction", "keep variance", "variance_threshold", wanted[0],
+              "skip_nominal_attributes", "true"), ""), Processes.connect("input 1", "pca.example set input"),
+          Processes.connect("pca.example set output", "result 1")), sheet().set()).get(ExampleSet.class);
+      require(scores.getAttributes().size() == Integer.parseInt(wanted[1]),
+          "the share " + wanted[0] + " keeps " + scores.getAttributes().size() + " components");
+    }
+  }
+
+  /** An empty set gets the attributes, too, and a special attribute keeps its name. */
+  private static void componentsOfNothing() throws Exception {
+    Model model = Processes.run(Processes.process(Processes.operator("stope:pca", "pca",
+        Processes.parameters("dimensionality_reduction", "none", "skip_nominal_attributes", "true"), ""),
+        Processes.connect("input 1", "pca.example set input"),
+        Processes.connect("pca.preprocessing model", "result 1")), sheet().set()).get(Model.class);
+    Sheet empty = sheet();
+    empty.rows.clear();
+    empty.names.set(3, "pc_1");
+    empty.label = "pc_1";
+    ExampleSet scores = model.apply(empty.set());
+    require(scores.getAttributes().size() == 2, "an empty set gets " + scores.getAttributes().size() + " scores");
+    require(scores.getAttributes().get("pc_1").isNominal() && scores.getAttributes().get("pc_1_") != null,
+        "a score takes the label's name");
   }
 
   private static void discretization() throws Exception {

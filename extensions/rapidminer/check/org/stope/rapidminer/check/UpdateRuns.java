@@ -2,6 +2,7 @@
 package org.stope.rapidminer.check;
 
 import com.rapidminer.example.ExampleSet;
+import com.rapidminer.operator.Model;
 import java.util.Map;
 import java.util.Random;
 
@@ -30,8 +31,50 @@ final class UpdateRuns {
       all.compare("update " + parameters, "MixedEuclideanDistance", updated(GoldenRuns.BUILT_IN, parameters),
           updated(GoldenRuns.OURS, parameters));
     }
+    for (int change = 0; change < 4; change++) {
+      for (String measure : new String[] {"MixedMeasures", "NominalMeasures"}) {
+        Map<String, String> parameters = Processes.parameters("k", "3", "measure_types", measure);
+        all.compare("changed update " + change + measure, "MixedEuclideanDistance",
+            changed(GoldenRuns.BUILT_IN, parameters, change), changed(GoldenRuns.OURS, parameters, change));
+      }
+    }
     System.out.println("  updated models: " + all.summary());
     return all.failures;
+  }
+
+  /** Examples with another label's name, a label of another kind, numbers for nominal values, and none at all. */
+  private static ExampleSet changed(String learner, Map<String, String> parameters, int change) throws Exception {
+    Sheet training = sheet(1, 40);
+    Sheet more = sheet(2, 30);
+    Sheet queries = sheet(3, 50);
+    if (parameters.get("measure_types").equals("NominalMeasures")) {
+      for (Sheet sheet : java.util.Arrays.asList(training, more, queries)) {
+        sheet.types.set(0, "polynominal");
+        sheet.values.set(0, java.util.Arrays.asList("0", "1", "2", "3", "4", "5"));
+      }
+    }
+    if (change == 0) {
+      more.names.set(2, "kind");
+      more.label = "kind";
+    } else if (change == 1) {
+      more.types.set(2, "real");
+      more.values.set(2, null);
+    } else if (change == 2) {
+      for (Sheet sheet : java.util.Arrays.asList(more, queries)) {
+        sheet.types.set(1, "real");
+        sheet.values.set(1, null);
+        for (double[] row : sheet.rows) {
+          row[1] = row[1] == 1 ? 1 : row[1] + 7.5;
+        }
+      }
+    } else {
+      more.rows.clear();
+    }
+    Model model = Processes.run(Processes.process(Processes.operator(learner, "learner", parameters, ""),
+        Processes.connect("input 1", "learner.training set"), Processes.connect("learner.model", "result 1")),
+        training.set()).get(Model.class);
+    model.updateModel(more.set());
+    return model.apply(queries.set());
   }
 
   private static ExampleSet updated(String learner, Map<String, String> parameters) throws Exception {

@@ -38,8 +38,11 @@ public class CrossDistancesStopeOperator extends CrossDistancesOperator {
     boolean farthest = getParameterAsInt(PARAMETER_SEARCH_MODE) == 1;
     int k = getParameterAsBoolean(PARAMETER_USE_K) ? getParameterAsInt(PARAMETER_K) : 0;
 
-    DistancePairs pairs = new DistancePairs(requests, references);
-    if (namesMatch(requests, references)) {
+    DistancePairs pairs = new DistancePairs(this, requests, references);
+    if (requests.size() == 0 || references.size() == 0) {
+      getLogger().info("stope: one of the sets is empty, so there are no pairs.");
+    } else if (namesMatch(requests, references)) {
+      // Nobody keeps the engine's table: the pairs take as much memory again, and sorting them, too.
       pairs.add(compute(requests, references, measure, k, farthest));
     } else {
       // The built-in operator measures nothing then, and says so by missing values.
@@ -58,19 +61,15 @@ public class CrossDistancesStopeOperator extends CrossDistancesOperator {
       options.put("n_neighbors", String.valueOf(k));
       options.put("search_for", farthest ? "farthest" : "nearest");
     }
+    final CrossColumns columns = new CrossColumns(this, requests, references, measure.metric());
     return Work.run(this, new Work.Body<ResultTable>() {
       @Override
       public ResultTable run(final Worker worker) throws Exception {
-        final RowSink table = load(worker, requests);
-        final RowSink other = load(worker, references);
+        final RowSink table = columns.load(worker, requests);
+        final RowSink other = Blocks.second(table, () -> columns.load(worker, references));
         return worker.run(() -> worker.session().compute("pairwise", table, other, options));
       }
     });
-  }
-
-  private static RowSink load(Worker worker, ExampleSet set) throws Exception {
-    Columns columns = Columns.regular(set);
-    return Blocks.load(worker, columns.headers, new ExampleRows(set, columns.attributes), set.size());
   }
 
   private static boolean namesMatch(ExampleSet requests, ExampleSet references) {

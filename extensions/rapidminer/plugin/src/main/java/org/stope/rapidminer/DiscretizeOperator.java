@@ -119,7 +119,7 @@ public class DiscretizeOperator extends Operator {
     List<ParameterType> types = super.getParameterTypes();
     types.add(new ParameterTypeCategory(METHOD, "How cuts are found. md-global: one list of cuts that separates all "
         + "pairs of examples of different classes; md-local: the cuts of a tree; mdlp: Fayyad and Irani; "
-        + " chimerge: Kerber; equal-width and equal-frequency look at no label.", METHODS, 0, false));
+        + "chimerge: Kerber; equal-width and equal-frequency look at no label.", METHODS, 0, false));
     types.add(shown(new ParameterTypeInt(MAX_CUTS, "At most this many cuts; 0: as many as are needed.", 0,
         Integer.MAX_VALUE, 0), 0));
     types.add(shown(new ParameterTypeInt(BINS, "How many ranges every attribute gets.", 2, Integer.MAX_VALUE, 5),

@@ -8,39 +8,55 @@ import com.rapidminer.example.set.SortedExampleSet;
 import com.rapidminer.example.table.AttributeFactory;
 import com.rapidminer.example.table.DoubleArrayDataRow;
 import com.rapidminer.example.table.MemoryExampleTable;
+import com.rapidminer.operator.Operator;
+import com.rapidminer.operator.OperatorException;
 import com.rapidminer.tools.Ontology;
 import java.util.Arrays;
 import org.stope.rapidminer.engine.ResultTable;
 
 /** The table of Cross Distances: the ids of a request and a reference, and the distance between them. */
 final class DistancePairs {
+  private static final int ROWS_BETWEEN_LOOKS = 1000;
+
+  private final Operator operator;
+  private int sinceLook;
   private final Ids requests;
   private final Ids references;
   private final Attribute distance = AttributeFactory.createAttribute("distance", Ontology.REAL);
   private final MemoryExampleTable table;
 
-  DistancePairs(ExampleSet requestSet, ExampleSet referenceSet) {
+  DistancePairs(Operator operator, ExampleSet requestSet, ExampleSet referenceSet) {
+    this.operator = operator;
     requests = new Ids("request", requestSet);
     references = new Ids("document", referenceSet);
     table = new MemoryExampleTable(Arrays.asList(requests.attribute, references.attribute, distance));
   }
 
   /** The engine's pairs, whose rows count from 0. */
-  void add(ResultTable result) {
+  void add(ResultTable result) throws OperatorException {
     double[] request = result.column("request");
     double[] document = result.column("document");
     double[] value = result.column("distance");
     for (int row = 0; row < result.rows(); row++) {
+      lookSometimes();
       add((int) request[row], (int) document[row], value[row]);
     }
   }
 
   /** Pairs of unknown distance. */
-  void addMissing(int referencesPerRequest) {
+  void addMissing(int referencesPerRequest) throws OperatorException {
     for (int request = 0; request < requests.values.length; request++) {
       for (int reference = 0; reference < referencesPerRequest; reference++) {
+        lookSometimes();
         add(request, reference, Double.NaN);
       }
+    }
+  }
+
+  private void lookSometimes() throws OperatorException {
+    if (++sinceLook == ROWS_BETWEEN_LOOKS) {
+      sinceLook = 0;
+      operator.checkForStop();
     }
   }
 

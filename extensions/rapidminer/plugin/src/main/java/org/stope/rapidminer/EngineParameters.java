@@ -2,12 +2,15 @@
 package org.stope.rapidminer;
 
 import com.rapidminer.operator.Operator;
+import com.rapidminer.operator.UserError;
 import com.rapidminer.parameter.ParameterType;
 import com.rapidminer.parameter.ParameterTypeCategory;
 import com.rapidminer.parameter.ParameterTypeString;
 import com.rapidminer.parameter.UndefinedParameterError;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
+import java.util.Locale;
 import org.stope.rapidminer.engine.Settings;
 
 /** The parameters that every operator has: where to compute, and with how much memory. */
@@ -40,6 +43,28 @@ final class EngineParameters {
   static Settings of(Operator operator) throws UndefinedParameterError {
     Settings.Device device = Settings.Device.values()[operator.getParameterAsInt(DEVICE)];
     return new Settings(device, text(operator, MEMORY_LIMIT), text(operator, SERVER));
+  }
+
+  /** Whether it is one of the parameters of this class. */
+  static boolean has(String key) {
+    return key.equals(DEVICE) || key.equals(MEMORY_LIMIT) || key.equals(SERVER);
+  }
+
+  /** The settings with one of the parameters changed. */
+  static Settings with(Settings settings, String key, String value) throws UserError {
+    switch (key) {
+      case DEVICE:
+        int device = Arrays.asList(DEVICES).indexOf(value.trim().toLowerCase(Locale.ROOT));
+        if (device < 0) {
+          throw StopeError.user(null, "unsuitable", "The application parameter 'device' is '" + value
+              + "'; it can be auto, cpu or gpu.");
+        }
+        return new Settings(Settings.Device.values()[device], settings.memoryLimit(), settings.server());
+      case MEMORY_LIMIT:
+        return new Settings(settings.device(), value, settings.server());
+      default:
+        return new Settings(settings.device(), settings.memoryLimit(), value);
+    }
   }
 
   /** The value of an optional text; empty where it is not set. */

@@ -13,8 +13,9 @@ import org.stope.rapidminer.engine.BlockSource;
 final class ExampleRows implements BlockSource {
   private final Attribute[] attributes;
   private final Iterator<Example> rows;
+  // hasNext() of a filtered or sampled set may say true again after it has said false.
+  private boolean ended;
 
-  /** A null attribute gives missing values. */
   ExampleRows(ExampleSet set, List<Attribute> attributes) {
     this.attributes = attributes.toArray(new Attribute[0]);
     this.rows = set.iterator();
@@ -28,10 +29,14 @@ final class ExampleRows implements BlockSource {
   @Override
   public int next(DoubleBuffer to, int most) {
     int taken = 0;
-    while (taken < most && rows.hasNext()) {
+    while (taken < most && !ended) {
+      if (!rows.hasNext()) {
+        ended = true;
+        break;
+      }
       Example example = rows.next();
       for (Attribute attribute : attributes) {
-        to.put(attribute == null ? Double.NaN : example.getValue(attribute));
+        to.put(example.getValue(attribute));
       }
       taken++;
     }

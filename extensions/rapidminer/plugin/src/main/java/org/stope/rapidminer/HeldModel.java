@@ -45,9 +45,9 @@ final class HeldModel implements Serializable {
     return model != null ? model.bytes() : bytes;
   }
 
-  synchronized void releaseDevices() {
+  synchronized void release() {
     if (model != null) {
-      model.releaseDevices();
+      model.release();
     }
   }
 
@@ -57,7 +57,7 @@ final class HeldModel implements Serializable {
       bytes = toBytes();
       to.defaultWriteObject();
     } catch (EngineException error) {
-      throw new IOException("stope cannot save the model: " + error.getMessage(), error);
+      throw new IOException(error.getMessage(), error);
     } finally {
       bytes = kept;
     }

@@ -31,26 +31,28 @@ import org.stope.rapidminer.engine.Worker;
 public class KnnModel extends UpdateablePredictionModel {
   private static final long serialVersionUID = 1L;
 
-  private final KnnColumns columns;
+  private KnnColumns columns;
   private final HashMap<String, String> options;
-  private final Settings settings;
+  private Settings settings;
   private final HeldModel model;
   private int rows;
+  private String warning;
   private transient Process process;
 
   private KnnModel(ExampleSet training, KnnColumns columns, Map<String, String> options, Settings settings,
-      HeldModel model, Process process) {
+      HeldModel model, String warning, Process process) {
     super(training);
     this.columns = columns;
     this.options = new HashMap<String, String>(options);
     this.settings = settings;
     this.model = model;
     this.rows = training.size();
+    this.warning = warning;
     this.process = process;
   }
 
   static KnnModel learn(Operator operator, final ExampleSet set, KnnColumns columns, final Map<String, String> options,
-      Settings settings) throws OperatorException {
+      Settings settings, String warning) throws OperatorException {
     final Attribute label = set.getAttributes().getLabel();
     final List<Attribute> attributes = new ArrayList<Attribute>();
     for (Attribute attribute : set.getAttributes()) {
@@ -58,7 +60,7 @@ public class KnnModel extends UpdateablePredictionModel {
     }
     attributes.add(label);
     final List<ColumnHeader> headers = new ArrayList<ColumnHeader>(columns.headers());
-    headers.add(Columns.header(label, ColumnHeader.Role.LABEL));
+    headers.add(KnnColumns.label(label));
     HeldModel model = Work.run(operator, new Work.Body<HeldModel>() {
       @Override
       public HeldModel run(Worker worker) throws Exception {
@@ -66,7 +68,7 @@ public class KnnModel extends UpdateablePredictionModel {
         return fit(worker, table, label.isNominal(), options);
       }
     });
-    return new KnnModel(set, columns, options, settings, model, operator.getProcess());
+    return new KnnModel(set, columns, options, settings, model, warning, operator.getProcess());
   }
 
   private static HeldModel fit(final Worker worker, final RowSink table, final boolean classes,
@@ -76,6 +78,16 @@ public class KnnModel extends UpdateablePredictionModel {
 
   private static String kind(boolean classes) {
     return classes ? "classify" : "regress";
+  }
+
+  /** The parameters "device", "memory_limit" and "server", as Apply Model's application parameters. */
+  @Override
+  public void setParameter(String key, Object value) throws OperatorException {
+    if (EngineParameters.has(key)) {
+      settings = EngineParameters.with(settings, key, String.valueOf(value));
+    } else {
+      super.setParameter(key, value);
+    }
   }
 
   @Override
@@ -98,7 +110,7 @@ public class KnnModel extends UpdateablePredictionModel {
       });
     } finally {
       // A cross-validation makes a model a fold and closes none; the next fold needs the memory.
-      model.releaseDevices();
+      model.release();
     }
     return set;
   }
@@ -120,21 +132,36 @@ public class KnnModel extends UpdateablePredictionModel {
     }
 
     @Override
-    public void take(ResultTable table) {
+    public void take(ResultTable table, int first, int end) {
       double[] prediction = table.column(0);
-      for (int row = 0; row < table.rows(); row++) {
+      int learned = table.columns() - 1;
+      for (int row = first; row < end; row++) {
         Example example = rows.next();
-        example.setValue(predicted, prediction[row]);
+        boolean more = confidences.size() > learned;
+        example.setValue(predicted, more ? best(table, row, learned) : prediction[row]);
         for (int c = 0; c < confidences.size(); c++) {
           if (confidences.get(c) != null) {
-            example.setValue(confidences.get(c), table.column(1 + c)[row]);
+            example.setValue(confidences.get(c), c < learned ? table.column(1 + c)[row] : 0.0);
           }
         }
       }
     }
+
+    /** The label has got classes since the training. They have confidence 0, which wins where all others are less. */
+    private static double best(ResultTable table, int row, int learned) {
+      int best = learned;
+      double most = Double.NEGATIVE_INFINITY;
+      for (int c = 0; c < learned; c++) {
+        if (table.column(1 + c)[row] > most) {
+          most = table.column(1 + c)[row];
+          best = c;
+        }
+      }
+      return most < 0 ? learned : best;
+    }
   }
 
-  /** Adds rows; they stand behind the ones that are there. */
+  /** Adds rows behind the ones that are there. The engine fits all rows again: an update costs as much as learning. */
   @Override
   public void update(final ExampleSet set) throws OperatorException {
     ModelWatch watch = new ModelWatch(this, process);
@@ -142,22 +169,33 @@ public class KnnModel extends UpdateablePredictionModel {
     if (label == null) {
       throw StopeError.user(watch.operator(), "no_label");
     }
-    final List<ColumnHeader> headers = new ArrayList<ColumnHeader>(columns.headers());
-    headers.add(Columns.header(getLabel(), ColumnHeader.Role.LABEL));
+    if (label.isNominal() != getLabel().isNominal()) {
+      LogService.getRoot().warning("stope: the label of the new examples is "
+          + (label.isNominal() ? "nominal" : "numeric") + " and that of the model is not, so the model stays "
+          + "as it is, as with the operator k-NN.");
+      return;
+    }
+    MatchCheck.check(watch.operator(), columns, set);
+    final KnnColumns grown = columns.with(set);
+    final List<ColumnHeader> headers = new ArrayList<ColumnHeader>(grown.headers());
+    headers.add(KnnColumns.label(getLabel()));
     final List<Attribute> labels = Collections.singletonList(label);
     Work.run(watch.operator(), settings, watch, LogService.getRoot(), new Work.Body<Void>() {
       @Override
       public Void run(Worker worker) throws Exception {
-        TrainingRows old = TrainingRows.of(model.toBytes());
+        FittedModel before = worker.run(() -> model.in(worker.session()));
+        ResultTable old = worker.run(() -> before.part("train"));
         RowSink table = Blocks.load(worker, headers,
-            new JoinedRows(old, new KnnQueries(columns, set), new ExampleRows(set, labels)),
+            new JoinedRows(new TableRows(old), new KnnQueries(grown, set), new ExampleRows(set, labels)),
             (long) old.rows() + set.size());
         final boolean classes = getLabel().isNominal();
         model.replace(worker.run(() -> worker.session().fit(kind(classes), table, options)));
         return null;
       }
     });
+    columns = grown;
     rows += set.size();
+    warning = Integer.parseInt(options.get("n_neighbors")) > rows ? warning : "";
   }
 
   @Override
@@ -181,6 +219,9 @@ public class KnnModel extends UpdateablePredictionModel {
         separator = ", ";
       }
       text.append('\n');
+    }
+    if (!warning.isEmpty()) {
+      text.append('\n').append(warning).append('\n');
     }
     return text.toString();
   }

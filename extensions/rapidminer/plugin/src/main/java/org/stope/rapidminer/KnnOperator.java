@@ -56,16 +56,13 @@ public class KnnOperator extends KNNLearner {
     }
     int k = getParameterAsInt(PARAMETER_K);
     boolean weighted = getParameterAsBoolean(PARAMETER_WEIGHTED_VOTE);
-    if (k > set.size()) {
-      getLogger().warning("stope: k is " + k + ", but there are only " + set.size() + " examples. All of them vote, "
-          + "and the confidences add up to " + set.size() + "/" + k + ", as with the operator k-NN.");
-    }
+    String warning = LargeK.warn(this, k, set.size(), set.getAttributes().getLabel().isNominal(), weighted);
     Map<String, String> options = measure.options();
     options.put("n_neighbors", String.valueOf(k));
     options.put("weights", weighted ? "distance" : "uniform");
     Settings settings = EngineParameters.of(this);
     KnnColumns columns = new KnnColumns(set, measure.metric());
-    return KnnModel.learn(this, set, columns, options, settings);
+    return KnnModel.learn(this, set, columns, options, settings, warning);
   }
 
   @Override

@@ -12,17 +12,16 @@ import org.stope.rapidminer.engine.BlockSource;
 final class KnnQueries implements BlockSource {
   private final KnnColumns columns;
   private final Attribute[] attributes;
-  private final boolean[] retyped;
   private final Iterator<Example> rows;
+  // See ExampleRows.
+  private boolean ended;
 
   /** Attributes are found by name, among special ones, too. One that is not there gives missing values. */
   KnnQueries(KnnColumns columns, ExampleSet set) {
     this.columns = columns;
     attributes = new Attribute[columns.size()];
-    retyped = new boolean[columns.size()];
     for (int c = 0; c < columns.size(); c++) {
       attributes[c] = set.getAttributes().get(columns.name(c));
-      retyped[c] = attributes[c] != null && columns.nominal(c) && !attributes[c].isNominal();
     }
     rows = set.iterator();
   }
@@ -35,11 +34,16 @@ final class KnnQueries implements BlockSource {
   @Override
   public int next(DoubleBuffer to, int most) {
     int taken = 0;
-    while (taken < most && rows.hasNext()) {
+    while (taken < most && !ended) {
+      if (!rows.hasNext()) {
+        ended = true;
+        break;
+      }
       Example example = rows.next();
       for (int c = 0; c < attributes.length; c++) {
         double value = attributes[c] == null ? Double.NaN : example.getValue(attributes[c]);
-        to.put(retyped[c] ? columns.code(c, value) : value);
+        // A mapping that both sets share may have grown since the training; numbers may be anything.
+        to.put(columns.nominal(c) ? columns.code(c, value) : value);
       }
       taken++;
     }

@@ -11,6 +11,7 @@ final class Measures {
   static final String[] KERNEL_PARAMETERS = {"kernel_type", "kernel_gamma", "kernel_sigma1", "kernel_sigma2",
       "kernel_sigma3", "kernel_degree", "kernel_shift", "kernel_a", "kernel_b"};
 
+  static final String MIXED = "mixed-euclidean";
   static final String KERNEL = "kernel-euclidean";
   static final String MAHALANOBIS = "mahalanobis";
 
@@ -30,12 +31,22 @@ final class Measures {
 
   /** Whether a nominal attribute of unequal values adds the same, whatever they are, and a missing one nothing. */
   static boolean skipsMissingNominal(String metric) {
-    return metric.equals("mixed-euclidean") || metric.equals("nominal-distance");
+    return metric.equals(MIXED) || metric.equals("nominal-distance");
+  }
+
+  /** Whether the measure counts agreements of nominal values, by their texts. */
+  static boolean isNominal(String metric) {
+    for (Map.Entry<String, String> one : METRICS.entrySet()) {
+      if (one.getValue().equals(metric)) {
+        return one.getKey().endsWith("NominalSimilarity");
+      }
+    }
+    return false;
   }
 
   private static Map<String, String> metrics() {
     Map<String, String> names = new HashMap<String, String>();
-    names.put("MixedEuclideanDistance", "mixed-euclidean");
+    names.put("MixedEuclideanDistance", MIXED);
     names.put("NominalDistance", "nominal-distance");
     names.put("DiceNominalSimilarity", "nominal-dice");
     names.put("JaccardNominalSimilarity", "nominal-jaccard");

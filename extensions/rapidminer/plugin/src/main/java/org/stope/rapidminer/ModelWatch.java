@@ -20,7 +20,8 @@ final class ModelWatch implements Watch {
 
   ModelWatch(Model model, Process learner) {
     operator = operatorOf(model);
-    ofOperator = operator == null ? null : new OperatorWatch(operator);
+    ofOperator = operator == null ? null
+        : new OperatorWatch(operator, showsProgress(model) ? ProgressBar.of(operator) : ProgressBar.none());
     // A process that has ended says that it should stop; it is no longer the one that runs.
     process = learner != null && !learner.shouldStop() ? learner : shown();
   }
@@ -37,6 +38,15 @@ final class ModelWatch implements Watch {
     } else if (process != null && process.shouldStop()) {
       Operator current = process.getCurrentOperator();
       throw current != null ? new ProcessStoppedException(current) : new OperatorException("The process was stopped.");
+    }
+  }
+
+  // An operator that applies several models, one after the other, has one bar for all of them.
+  static boolean showsProgress(Object model) {
+    try {
+      return (Boolean) model.getClass().getMethod("getShowProgress").invoke(model);
+    } catch (ReflectiveOperationException olderRapidMiner) {
+      return false;
     }
   }
 

@@ -12,8 +12,12 @@ final class OperatorWatch implements Watch {
   private final ProgressBar bar;
 
   OperatorWatch(Operator operator) {
+    this(operator, ProgressBar.of(operator));
+  }
+
+  OperatorWatch(Operator operator, ProgressBar bar) {
     this.operator = operator;
-    this.bar = ProgressBar.of(operator);
+    this.bar = bar;
   }
 
   @Override

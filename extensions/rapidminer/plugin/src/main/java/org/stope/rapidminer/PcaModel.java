@@ -2,6 +2,7 @@
 package org.stope.rapidminer;
 
 import com.rapidminer.example.Attribute;
+import com.rapidminer.example.AttributeRole;
 import com.rapidminer.example.Example;
 import com.rapidminer.example.ExampleSet;
 import com.rapidminer.example.table.AttributeFactory;
@@ -12,9 +13,11 @@ import com.rapidminer.tools.LogService;
 import com.rapidminer.tools.Ontology;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.HashSet;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.stope.rapidminer.engine.Blocks;
 import org.stope.rapidminer.engine.ColumnHeader;
 import org.stope.rapidminer.engine.FittedModel;
@@ -28,7 +31,7 @@ public class PcaModel extends AbstractModel {
   private static final long serialVersionUID = 1L;
 
   private final ArrayList<String> names;
-  private final Settings settings;
+  private Settings settings;
   private final HeldModel model;
   private final ResultTable components;
   private transient com.rapidminer.Process process;
@@ -81,7 +84,8 @@ public class PcaModel extends AbstractModel {
       }
       attributes.add(attribute);
     }
-    final ScoreWriter writer = new ScoreWriter(set);
+    // Before the first block: there may be no examples.
+    final ScoreWriter writer = new ScoreWriter(set, count(components));
     try {
       Work.run(watch.operator(), settings, watch, LogService.getRoot(), new Work.Body<Void>() {
         @Override
@@ -93,7 +97,7 @@ public class PcaModel extends AbstractModel {
         }
       });
     } finally {
-      model.releaseDevices();
+      model.release();
     }
     set.getAttributes().clearRegular();
     for (Attribute score : writer.scores) {
@@ -102,27 +106,56 @@ public class PcaModel extends AbstractModel {
     return set;
   }
 
-  /** Adds the attributes of the scores to the table at the first block, and fills them. */
-  private static final class ScoreWriter implements Blocks.Results {
-    private final ExampleSet set;
-    private final List<Attribute> scores = new ArrayList<Attribute>();
-    private Iterator<Example> rows;
+  /** The parameters "device", "memory_limit" and "server", as Apply Model's application parameters. */
+  @Override
+  public void setParameter(String key, Object value) throws OperatorException {
+    if (EngineParameters.has(key)) {
+      settings = EngineParameters.with(settings, key, String.valueOf(value));
+    } else {
+      super.setParameter(key, value);
+    }
+  }
 
-    ScoreWriter(ExampleSet set) {
-      this.set = set;
+  /** The components are the columns pc1, pc2, ... of their table. */
+  private static int count(ResultTable components) {
+    int count = 0;
+    while (components.has("pc" + (count + 1))) {
+      count++;
+    }
+    return count;
+  }
+
+  /** The name of a score; a special attribute that stays may have it already. */
+  static String scoreName(int component, Set<String> taken) {
+    String name = "pc_" + component;
+    while (taken.contains(name)) {
+      name += "_";
+    }
+    return name;
+  }
+
+  /** Adds the attributes of the scores to the table, and fills them. */
+  private static final class ScoreWriter implements Blocks.Results {
+    private final List<Attribute> scores = new ArrayList<Attribute>();
+    private final Iterator<Example> rows;
+
+    ScoreWriter(ExampleSet set, int components) {
+      Set<String> taken = new HashSet<String>();
+      Iterator<AttributeRole> special = set.getAttributes().specialAttributes();
+      while (special.hasNext()) {
+        taken.add(special.next().getAttribute().getName());
+      }
+      for (int c = 0; c < components; c++) {
+        Attribute score = AttributeFactory.createAttribute(scoreName(c + 1, taken), Ontology.REAL);
+        set.getExampleTable().addAttribute(score);
+        scores.add(score);
+      }
+      rows = set.iterator();
     }
 
     @Override
-    public void take(ResultTable table) {
-      if (rows == null) {
-        for (int c = 0; c < table.columns(); c++) {
-          Attribute score = AttributeFactory.createAttribute("pc_" + (c + 1), Ontology.REAL);
-          set.getExampleTable().addAttribute(score);
-          scores.add(score);
-        }
-        rows = set.iterator();
-      }
-      for (int row = 0; row < table.rows(); row++) {
+    public void take(ResultTable table, int first, int end) {
+      for (int row = first; row < end; row++) {
         Example example = rows.next();
         for (int c = 0; c < table.columns(); c++) {
           example.setValue(scores.get(c), table.column(c)[row]);

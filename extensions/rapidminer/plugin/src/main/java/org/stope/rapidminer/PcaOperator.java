@@ -64,7 +64,13 @@ public class PcaOperator extends Operator {
     Map<String, String> options = new HashMap<String, String>();
     switch (getParameterAsInt(REDUCTION)) {
       case 1:
-        options.put("n_components", getParameterAsString(SHARE));
+        // To the engine 1 is a number of components, and 0 is none.
+        double share = getParameterAsDouble(SHARE);
+        if (share <= 0) {
+          options.put("n_components", "1");
+        } else if (share < 1) {
+          options.put("n_components", getParameterAsString(SHARE));
+        }
         break;
       case 2:
         options.put("n_components", getParameterAsString(COUNT));
@@ -89,7 +95,7 @@ public class PcaOperator extends Operator {
     List<ParameterType> types = super.getParameterTypes();
     types.add(new ParameterTypeCategory(REDUCTION, "How many components are kept.", REDUCTIONS, 1, false));
     ParameterType share = new ParameterTypeDouble(SHARE, "Keep the first components that explain this share of the "
-        + "variance.", 0.0, 1.0, 0.95);
+        + "variance. 1: all components; 0: the first one.", 0.0, 1.0, 0.95);
     share.setExpert(false);
     share.registerDependencyCondition(new EqualTypeCondition(this, REDUCTION, REDUCTIONS, true, 1));
     types.add(share);

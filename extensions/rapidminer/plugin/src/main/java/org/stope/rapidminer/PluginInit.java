@@ -20,7 +20,7 @@ public final class PluginInit {
     return Boolean.TRUE;
   }
 
-  /** RapidMiner 9: the operators stand in the folders of their kin, not under "Extensions". */
+  /** RapidMiner 9: the operators' folders stand beside RapidMiner's own, not under "Extensions". */
   public static Boolean useExtensionTreeRoot() {
     return Boolean.FALSE;
   }

@@ -18,13 +18,18 @@ final class ProgressBar {
     this.setCompleted = setCompleted;
   }
 
+  /** Shows nothing. */
+  static ProgressBar none() {
+    return new ProgressBar(null, null);
+  }
+
   static ProgressBar of(Object operator) {
     try {
       Object progress = operator.getClass().getMethod("getProgress").invoke(operator);
       progress.getClass().getMethod("setTotal", int.class).invoke(progress, STEPS);
       return new ProgressBar(progress, progress.getClass().getMethod("setCompleted", int.class));
     } catch (ReflectiveOperationException olderRapidMiner) {
-      return new ProgressBar(null, null);
+      return none();
     }
   }
 

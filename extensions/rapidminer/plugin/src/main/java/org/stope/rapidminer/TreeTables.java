@@ -12,6 +12,8 @@ import org.stope.rapidminer.engine.ResultTable;
 
 /** The tables of a tree in the engine (docs/formats/models.md), and the tree in RapidMiner that they describe. */
 final class TreeTables {
+  private static final double MOST_COUNTED = 1e9;
+
   private final ResultTable attributes;
   private final ResultTable values;
   private final ResultTable classes;
@@ -50,13 +52,37 @@ final class TreeTables {
 
   private void fillLeaf(Tree leaf, int node) {
     int name = classes.index("class");
-    for (int c = 0; c < classes.rows(); c++) {
-      int count = (int) Math.round(nodes.column("count " + c)[node]);
-      if (count > 0) {
-        leaf.addCount(classes.text(c, name), count);
+    double[] weights = new double[classes.rows()];
+    for (int c = 0; c < weights.length; c++) {
+      weights[c] = nodes.column("count " + c)[node];
+    }
+    int[] counts = counts(weights);
+    for (int c = 0; c < counts.length; c++) {
+      if (counts[c] > 0) {
+        leaf.addCount(classes.text(c, name), counts[c]);
       }
     }
     leaf.setLeaf(classes.text((int) nodes.column("majority")[node], name));
+  }
+
+  /**
+   * RapidMiner's leaves count in int, and confidences are shares of these counts. Sums of fractional weights are
+   * multiplied by a power of ten, so that the shares are right to 1e-6.
+   */
+  static int[] counts(double[] weights) {
+    double sum = 0;
+    boolean whole = true;
+    for (double weight : weights) {
+      sum += weight;
+      whole &= weight == Math.rint(weight);
+    }
+    double factor = whole && sum <= MOST_COUNTED || !(sum > 0) ? 1
+        : Math.pow(10, Math.floor(Math.log10(MOST_COUNTED / sum)));
+    int[] counts = new int[weights.length];
+    for (int c = 0; c < counts.length; c++) {
+      counts[c] = (int) Math.round(weights[c] * factor);
+    }
+    return counts;
   }
 
   private List<Attribute> attributes(boolean missingIsValue) {

@@ -34,16 +34,30 @@ final class KnnColumnsTest {
 
     KnnColumns counted = new KnnColumns(set("no", "yes"), "simple-matching");
     assertEquals(ColumnHeader.Type.BINOMINAL, counted.headers().get(0).type());
-    assertEquals(Arrays.asList("no", "yes"), counted.headers().get(0).values());
+    assertEquals(Arrays.asList("v0", "v1"), counted.headers().get(0).values());
     assertEquals(1.0, counted.code(0, 1.0));
     assertEquals(Double.NaN, counted.code(0, 2.0));
   }
 
   @Test
-  void theValueThatNoRowHasIsNoneOfTheValues() {
-    KnnColumns columns = new KnnColumns(set("\u0001other", "b"), "nominal-distance");
-    List<String> values = columns.headers().get(0).values();
-    assertEquals(3, values.stream().distinct().count());
+  void theEngineGetsNeitherNamesNorValues() {
+    KnnColumns columns = new KnnColumns(set("\u0000", "\ud800"), "nominal-distance");
+    assertEquals("sweet", columns.name(0));
+    assertEquals("c0", columns.headers().get(0).name());
+    assertEquals(Arrays.asList("v0", "v1", "v2"), columns.headers().get(0).values());
+  }
+
+  @Test
+  void numbersOfAnUpdateThatAreNoCodesAreValuesOfTheirOwn() {
+    KnnColumns before = new KnnColumns(set("no", "yes"), "nominal-distance");
+    KnnColumns grown = before.with(0, 7, 1, Double.NaN, -3, 7);
+    assertEquals(5, grown.headers().get(0).values().size());
+    assertEquals(3.0, grown.code(0, 7));
+    assertEquals(4.0, grown.code(0, -3));
+    assertEquals(2.0, grown.code(0, 9));
+    assertEquals(1.0, grown.code(0, 1));
+    assertEquals(3, before.headers().get(0).values().size());
+    assertEquals(2.0, before.code(0, 7));
   }
 
   /** An example set of one binominal attribute. */

@@ -7,4 +7,8 @@ import com.rapidminer.example.ExampleSet;
 /** What all models share. */
 public abstract class AbstractModel extends ResultObjectAdapter implements Model {
   protected AbstractModel(ExampleSet training) {}
+
+  public void setParameter(String key, Object value) throws OperatorException {
+    throw new UnsupportedOperationException();
+  }
 }

@@ -5,6 +5,7 @@ package com.rapidminer.operator;
 import com.rapidminer.Process;
 import com.rapidminer.operator.ports.InputPorts;
 import com.rapidminer.operator.ports.OutputPorts;
+import com.rapidminer.operator.ports.PortOwner;
 import com.rapidminer.operator.ports.metadata.MDTransformer;
 import com.rapidminer.parameter.ParameterHandler;
 import com.rapidminer.parameter.ParameterType;
@@ -44,6 +45,14 @@ public abstract class Operator implements ParameterHandler {
     throw new UnsupportedOperationException();
   }
 
+  public final PortOwner getPortOwner() {
+    throw new UnsupportedOperationException();
+  }
+
+  public void addError(ProcessSetupError error) {
+    throw new UnsupportedOperationException();
+  }
+
   public List<ParameterType> getParameterTypes() {
     throw new UnsupportedOperationException();
   }
@@ -57,6 +66,10 @@ public abstract class Operator implements ParameterHandler {
   }
 
   public int getParameterAsInt(String key) throws UndefinedParameterError {
+    throw new UnsupportedOperationException();
+  }
+
+  public double getParameterAsDouble(String key) throws UndefinedParameterError {
     throw new UnsupportedOperationException();
   }
 

@@ -14,9 +14,9 @@ public final class BlockBuffer {
   private final DoubleBuffer doubles;
   private final int capacity;
 
-  public BlockBuffer(int rows, int columns) {
+  public BlockBuffer(int rows, int columns, long maxBytes) {
     long rowBytes = 8L * Math.max(1, columns);
-    capacity = (int) Math.max(1, Math.min(rows, MAX_BYTES / rowBytes));
+    capacity = (int) Math.max(1, Math.min(rows, maxBytes / rowBytes));
     bytes = ByteBuffer.allocateDirect(Math.toIntExact(capacity * rowBytes)).order(ByteOrder.nativeOrder());
     doubles = bytes.asDoubleBuffer();
   }

@@ -7,6 +7,6 @@ import java.nio.DoubleBuffer;
 public interface BlockSource {
   int columns();
 
-  /** Puts up to {@code most} rows into the buffer and says how many; 0 at the end. */
+  /** Puts up to {@code most} rows into the buffer and says how many; 0 at the end, and from then on. */
   int next(DoubleBuffer to, int most);
 }

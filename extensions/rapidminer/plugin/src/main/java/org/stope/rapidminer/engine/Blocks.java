@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: AGPL-3.0-or-later
 package org.stope.rapidminer.engine;
 
+import java.nio.DoubleBuffer;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
@@ -8,14 +9,38 @@ import java.util.concurrent.Future;
 
 /**
  * Moves rows through a session in blocks. There are two buffers: the operator's thread fills one while the worker's
- * thread uses the other. No more of the table than two blocks is copied on the Java side.
+ * thread uses the other. No more of the table than two blocks is copied on the Java side. Every few hundred rows the
+ * worker may look whether to go on.
  */
 public final class Blocks {
+  private static final int ROWS_BETWEEN_LOOKS = 256;
+  /** Tables grow by blocks of any size, so small ones do. Validations load hundreds of tables. */
+  private static final long LOAD_BYTES = 4L << 20;
+
   private Blocks() {}
 
   /** Takes the results of a block, on the operator's thread and in the order of the rows. */
   public interface Results {
-    void take(ResultTable table);
+    /** Takes the rows of a block's table from {@code first} up to and without {@code end}. */
+    void take(ResultTable table, int first, int end);
+  }
+
+  /** How many rows there are (0: not known), the most bytes of a buffer, and whether the blocks are the progress. */
+  private static final class Size {
+    private final long rows;
+    private final long maxBytes;
+    private final boolean shown;
+
+    Size(long rows, long maxBytes, boolean shown) {
+      this.rows = rows;
+      this.maxBytes = maxBytes;
+      this.shown = shown;
+    }
+
+    /** One row more than there are: the first block then sees the end of a small table. */
+    int bufferRows(int blockRows) {
+      return rows > 0 ? (int) Math.min(blockRows, rows + 1) : blockRows;
+    }
   }
 
   private interface Use<T> {
@@ -23,7 +48,7 @@ public final class Blocks {
   }
 
   private interface Taken<T> {
-    void take(T result);
+    void take(T result) throws Exception;
   }
 
   /** Fills a new table of the session. {@code expectedRows} 0 means that the number is not known. */
@@ -32,7 +57,7 @@ public final class Blocks {
     final RowSink sink = worker.session().rows(columns, expectedRows);
     boolean complete = false;
     try {
-      each(worker, source, new Use<Void>() {
+      each(worker, source, new Size(expectedRows, LOAD_BYTES, false), new Use<Void>() {
         @Override
         public Void block(BlockBuffer buffer, int rows) throws Exception {
           sink.append(buffer.bytes(), rows);
@@ -41,7 +66,7 @@ public final class Blocks {
       }, new Taken<Void>() {
         @Override
         public void take(Void nothing) {}
-      }, 0);
+      });
       complete = true;
       return sink;
     } finally {
@@ -51,32 +76,51 @@ public final class Blocks {
     }
   }
 
-  /** Applies a model to all rows. {@code totalRows} is for the progress; 0 if it is not known. */
+  /** Loads a second table. A failure closes the first one: no job will take it. */
+  public static RowSink second(RowSink first, Callable<RowSink> load) throws Exception {
+    boolean complete = false;
+    try {
+      RowSink loaded = load.call();
+      complete = true;
+      return loaded;
+    } finally {
+      if (!complete) {
+        first.close();
+      }
+    }
+  }
+
+  /** Applies a model to all rows. {@code totalRows} is for the progress and the buffers; 0 if it is not known. */
   public static void apply(final Worker worker, final FittedModel model, BlockSource source, long totalRows,
       final Map<String, String> options, final Results results) throws Exception {
-    each(worker, source, new Use<ResultTable>() {
+    each(worker, source, new Size(totalRows, BlockBuffer.MAX_BYTES, true), new Use<ResultTable>() {
       @Override
       public ResultTable block(BlockBuffer buffer, int rows) throws Exception {
         return model.apply(worker.session(), buffer.bytes(), rows, options);
       }
     }, new Taken<ResultTable>() {
       @Override
-      public void take(ResultTable table) {
-        results.take(table);
+      public void take(ResultTable table) throws Exception {
+        for (int row = 0; row < table.rows(); row += ROWS_BETWEEN_LOOKS) {
+          worker.lookIfDue();
+          results.take(table, row, Math.min(table.rows(), row + ROWS_BETWEEN_LOOKS));
+        }
       }
-    }, totalRows);
+    });
   }
 
-  private static <T> void each(Worker worker, BlockSource source, final Use<T> use, Taken<T> taken, long totalRows)
+  private static <T> void each(Worker worker, BlockSource source, Size size, final Use<T> use, Taken<T> taken)
       throws Exception {
-    int blockRows = worker.session().blockRows();
-    BlockBuffer filling = new BlockBuffer(blockRows, source.columns());
+    int bufferRows = size.bufferRows(worker.session().blockRows());
+    BlockBuffer filling = new BlockBuffer(bufferRows, source.columns(), size.maxBytes);
     BlockBuffer idle = null;
+    boolean ended = false;
     Future<T> running = null;
     long begun = 0;
     try {
       while (true) {
-        final int rows = source.next(filling.rewound(), filling.capacity());
+        final int rows = ended ? 0 : fill(worker, source, filling);
+        ended = rows < filling.capacity();
         Future<T> finished = running;
         T result = null;
         if (finished != null) {
@@ -91,12 +135,14 @@ public final class Blocks {
               return use.block(full, rows);
             }
           });
-          if (totalRows > 0) {
-            worker.part((double) begun / totalRows, (double) (begun + rows) / totalRows);
+          if (size.shown && size.rows > 0) {
+            worker.part((double) begun / size.rows, (double) (begun + rows) / size.rows);
           }
           begun += rows;
-          filling = idle != null ? idle : new BlockBuffer(blockRows, source.columns());
-          idle = full;
+          if (!ended) {
+            filling = idle != null ? idle : new BlockBuffer(bufferRows, source.columns(), size.maxBytes);
+            idle = full;
+          }
         }
         if (finished != null) {
           taken.take(result);
@@ -112,13 +158,24 @@ public final class Blocks {
     }
   }
 
-  // A failure elsewhere leaves a block under way. Its buffers must outlive it.
+  /** Fills the buffer and says with how many rows; fewer than fit only at the end of the source. */
+  private static int fill(Worker worker, BlockSource source, BlockBuffer buffer) throws Exception {
+    DoubleBuffer to = buffer.rewound();
+    int rows = 0;
+    while (rows < buffer.capacity()) {
+      worker.lookIfDue();
+      int more = source.next(to, Math.min(ROWS_BETWEEN_LOOKS, buffer.capacity() - rows));
+      if (more == 0) {
+        break;
+      }
+      rows += more;
+    }
+    return rows;
+  }
+
+  // A failure elsewhere leaves a block under way. Its buffers must outlive it, also where the thread is interrupted.
   private static void settle(Worker worker, Future<?> running) {
     worker.session().cancel();
-    try {
-      running.get();
-    } catch (Exception secondFailure) {
-      // The first one is on its way to the user.
-    }
+    Worker.waitForEnd(running);
   }
 }

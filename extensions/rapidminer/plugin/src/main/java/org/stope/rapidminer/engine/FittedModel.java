@@ -22,8 +22,8 @@ public interface FittedModel extends AutoCloseable {
   /** The whole model, for {@link EngineSession#load}. */
   byte[] bytes() throws EngineException;
 
-  /** Gives the memory of GPUs back; a later call of apply takes it again. */
-  void releaseDevices();
+  /** Gives back the memory of GPUs and of the last block; a later call of apply takes it again. */
+  void release();
 
   /** Frees the model. Later calls fail; closing again does nothing. */
   @Override

@@ -7,6 +7,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Supplier;
 import org.stope.Column;
 import org.stope.ColumnType;
 import org.stope.Jobs;
@@ -24,6 +25,9 @@ final class LocalSession implements EngineSession {
   private static final int CPU_BLOCK_ROWS = 4096;
   // What a GPU takes at once; smaller blocks leave it waiting.
   private static final int GPU_BLOCK_ROWS = 33792;
+
+  static final String TOO_LARGE = "The model is larger than 2 GB, the most that RapidMiner can save. Learn it again "
+      + "in the process that uses it, or from fewer examples.";
 
   private final Settings settings;
   private final DeviceReport devices;
@@ -73,13 +77,13 @@ final class LocalSession implements EngineSession {
   @Override
   public FittedModel fit(String kind, RowSink rows, Map<String, String> options) throws EngineException {
     try (Table table = finished(rows)) {
-      Model model = Model.fit(kind, table, optionsOf(options), run);
+      Model model = withMemory(() -> Model.fit(kind, table, optionsOf(options), run));
       if (kind.equals("classify") || kind.equals("regress")) {
         noteWarnings();  // nothing is searched yet, so where it was "computed" means nothing
       } else {
         note();
       }
-      return new LocalModel(model);
+      return new LocalModel(model, 8 * table.rows() * table.columns());
     } catch (StopeException error) {
       throw failure(error);
     }
@@ -88,7 +92,7 @@ final class LocalSession implements EngineSession {
   @Override
   public FittedModel load(byte[] model) throws EngineException {
     try {
-      return new LocalModel(Model.fromBytes(model, run));
+      return new LocalModel(withMemory(() -> Model.fromBytes(model, run)), model.length);
     } catch (StopeException error) {
       throw failure(error);
     }
@@ -97,13 +101,28 @@ final class LocalSession implements EngineSession {
   @Override
   public ResultTable compute(String job, RowSink rows, RowSink other, Map<String, String> options)
       throws EngineException {
-    try (Table table = finished(rows); Table second = other == null ? null : finished(other);
-         Table result = Jobs.compute(job, table, second, optionsOf(options), run)) {
+    // The sinks once more: finishing the first may fail.
+    try (RowSink first = rows; RowSink last = other; Table table = finished(first);
+         Table second = last == null ? null : finished(last);
+         Table result = withMemory(() -> Jobs.compute(job, table, second, optionsOf(options), run))) {
       note();
       return resultOf(result);
     } catch (StopeException error) {
       throw failure(error);
     }
+  }
+
+  /** Tables and models of earlier folds may wait for the garbage collector: if memory is short, it gets one chance. */
+  static <T> T withMemory(Supplier<T> job) {
+    try {
+      return job.get();
+    } catch (StopeException error) {
+      if (error.code() != StopeException.Code.OUT_OF_MEMORY) {
+        throw error;
+      }
+    }
+    System.gc();
+    return job.get();
   }
 
   private static Table finished(RowSink rows) {
@@ -232,8 +251,9 @@ final class LocalSession implements EngineSession {
     private final Model model;
     private TableBuilder builder;
 
-    LocalModel(Model model) {
+    LocalModel(Model model, long bytes) {
       this.model = model;
+      NativeMemory.INSTANCE.add(this, bytes);
     }
 
     @Override
@@ -245,7 +265,8 @@ final class LocalSession implements EngineSession {
           builder = TableBuilder.forModel(model, rows);
         }
         builder.append(block, rows);
-        try (Table queries = builder.finish(); Table result = model.apply(queries, optionsOf(options), local.run)) {
+        try (Table queries = builder.finish();
+             Table result = withMemory(() -> model.apply(queries, optionsOf(options), local.run))) {
           local.note();
           return resultOf(result);
         }
@@ -277,12 +298,16 @@ final class LocalSession implements EngineSession {
       try {
         return model.toBytes();
       } catch (StopeException error) {
+        if (error.code() == StopeException.Code.UNSUPPORTED) {
+          throw new EngineException(EngineException.Kind.UNSUITABLE, TOO_LARGE, error);
+        }
         throw failure(error);
       }
     }
 
     @Override
-    public void releaseDevices() {
+    public synchronized void release() {
+      dropBuilder();
       model.releaseDevices();
     }
 

@@ -3,7 +3,10 @@ package org.stope.rapidminer.engine;
 
 import java.io.Serializable;
 
-/** Where a job is computed, and with how much memory. Models keep the settings with which they were learned. */
+/**
+ * Where a job is computed, and with how much memory. A model keeps the settings with which it was learned. A saved one
+ * may be used on another machine: it forgets the server, and needs no GPU.
+ */
 public final class Settings implements Serializable {
   private static final long serialVersionUID = 1L;
 
@@ -12,13 +15,17 @@ public final class Settings implements Serializable {
 
   private final Device device;
   private final String memoryLimit;
-  private final String server;
+  private final transient String server;
 
   /** An empty memory limit is the engine's own; an empty server is this process. */
   public Settings(Device device, String memoryLimit, String server) {
     this.device = device;
     this.memoryLimit = memoryLimit == null ? "" : memoryLimit.trim();
     this.server = server == null ? "" : server.trim();
+  }
+
+  private Object readResolve() {
+    return new Settings(device == Device.GPU ? Device.AUTO : device, memoryLimit, "");
   }
 
   public Device device() {

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.nio.DoubleBuffer;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
@@ -22,6 +23,81 @@ final class BlocksTest {
     @Override
     public void look(Progress progress) {}
   };
+
+  /** RapidMiner's views: after the end they begin to say that there is one more row. */
+  private static final class EndsOnce implements BlockSource {
+    private int calls;
+
+    @Override
+    public int columns() {
+      return 2;
+    }
+
+    @Override
+    public int next(DoubleBuffer to, int most) {
+      calls++;
+      assertTrue(calls < 5, "read again after the end");
+      if (calls == 3) {
+        return 0;
+      }
+      to.put(calls).put(calls);
+      return 1;
+    }
+  }
+
+  @Test
+  void aSourceIsNotReadAgainAfterItsEnd() throws Exception {
+    for (int rows : new int[] {0, 2}) {
+      FakeEngine engine = new FakeEngine();
+      EndsOnce source = new EndsOnce();
+      try (Worker worker = new Worker(engine.open(AUTO), NOBODY_STOPS)) {
+        Blocks.load(worker, columns(), source, rows).close();
+      }
+      assertEquals(3, source.calls);
+      assertEquals(2, engine.rows.size());
+    }
+  }
+
+  @Test
+  void smallTablesGetOneSmallBuffer() throws Exception {
+    FakeEngine engine = new FakeEngine();
+    engine.blockRows = 4096;
+    for (int rows : new int[] {1, 3}) {
+      try (Worker worker = new Worker(engine.open(AUTO), NOBODY_STOPS)) {
+        Blocks.load(worker, columns(), new CountedRows(rows), rows).close();
+      }
+    }
+    assertEquals(Arrays.asList(2 * 16, 4 * 16), engine.blockBytes);
+  }
+
+  @Test
+  void anInterruptSurvivesAFailure() throws Exception {
+    FakeEngine engine = new FakeEngine();
+    engine.blockRows = 4;
+    BlockSource source = new BlockSource() {
+      private int blocks;
+
+      @Override
+      public int columns() {
+        return 2;
+      }
+
+      @Override
+      public int next(DoubleBuffer to, int most) {
+        if (blocks++ == 4) {
+          Thread.currentThread().interrupt();
+          throw new IllegalStateException("the source fails");
+        }
+        to.put(1).put(1);
+        return 1;
+      }
+    };
+    try (final Worker worker = new Worker(engine.open(AUTO), NOBODY_STOPS)) {
+      assertThrows(IllegalStateException.class, () -> Blocks.load(worker, columns(), source, 50));
+      assertTrue(Thread.interrupted(), "the interrupt is lost");
+    }
+    assertEquals(1, engine.blocks.size());
+  }
 
   private static List<ColumnHeader> columns() {
     return Arrays.asList(ColumnHeader.real("a", ColumnHeader.Role.REGULAR),
@@ -64,9 +140,9 @@ final class BlocksTest {
       Map<String, String> none = Collections.emptyMap();
       Blocks.apply(worker, model, new CountedRows(11), 11, none, new Blocks.Results() {
         @Override
-        public void take(ResultTable table) {
-          for (double sum : table.column("prediction")) {
-            sums.add(sum);
+        public void take(ResultTable table, int first, int end) {
+          for (int row = first; row < end; row++) {
+            sums.add(table.column("prediction")[row]);
           }
         }
       });
@@ -92,6 +168,18 @@ final class BlocksTest {
   }
 
   @Test
+  void theFirstTableIsClosedIfTheSecondFails() throws Exception {
+    FakeEngine engine = new FakeEngine();
+    engine.failAtBlock = 1;
+    try (final Worker worker = new Worker(engine.open(AUTO), NOBODY_STOPS)) {
+      RowSink first = Blocks.load(worker, columns(), new CountedRows(4), 4);
+      assertThrows(EngineException.class,
+          () -> Blocks.second(first, () -> Blocks.load(worker, columns(), new CountedRows(4), 4)));
+    }
+    assertEquals(2, Collections.frequency(engine.calls, "close sink"));
+  }
+
+  @Test
   void progressIsThatOfAllRows() {
     Progress half = new Progress("search", 1, 2).within(0.25, 0.75);
     assertEquals(0.5, half.share());
@@ -101,8 +189,8 @@ final class BlocksTest {
 
   @Test
   void veryWideRowsGetShortBlocks() {
-    assertEquals(4096, new BlockBuffer(4096, 10).capacity());
-    assertEquals(8, new BlockBuffer(4096, 1 << 20).capacity());
-    assertEquals(1, new BlockBuffer(4096, 1 << 24).capacity());
+    assertEquals(4096, new BlockBuffer(4096, 10, 64 << 20).capacity());
+    assertEquals(8, new BlockBuffer(4096, 1 << 20, 64 << 20).capacity());
+    assertEquals(1, new BlockBuffer(4096, 1 << 24, 64 << 20).capacity());
   }
 }

@@ -38,8 +38,14 @@ final class EnginesTest {
     Settings settings = server("gpu-box");
     EngineException error = assertThrows(EngineException.class, () -> Engines.of(settings).open(settings));
     assertEquals(EngineException.Kind.UNSUITABLE, error.kind());
-    assertTrue(RemoteEngine.isAddress("[::1]:7400"));
-    for (String wrong : new String[] {":7400", "host:", "host:0", "host:65536", "a host:7400", "host:x"}) {
+    for (String right : new String[] {"gpu-box:7400", "a.b-c.example:1", "10.0.0.255:65535", "[::1]:7400", "[::]:1",
+        "[2001:db8::8:800:200c:417a]:80", "[1:2:3:4:5:6:7:8]:80"}) {
+      assertTrue(RemoteEngine.isAddress(right), right);
+    }
+    for (String wrong : new String[] {":7400", "host:", "host:0", "host:65536", "a host:7400", "host:x", "host:+80",
+        "host:007", "host:999999999999", "host", "http://host:80", "a/b:80", "user@host:80", "-a:80", "a-:80",
+        "a..b:80", "a_b:80", "256.1.1.1:80", "1.2.3:80", "1.2.3.4.:80", "::1:80", "[::1:80", "[1::2::3]:80", "[g::]:80",
+        "[]:80", "[1:2:3]:80", "[1:2:3:4:5:6:7::8]:80", "host\n:80", "höst:80", "host:\u0661"}) {
       assertFalse(RemoteEngine.isAddress(wrong), wrong);
     }
   }
@@ -57,9 +63,11 @@ final class EnginesTest {
 
   @Test
   void settingsHeadersAndResultsCanBeSent() throws Exception {
-    Settings settings = (Settings) sent(new Settings(Settings.Device.GPU, " 2GB ", "h:1"));
-    assertEquals(Settings.Device.GPU, settings.device());
+    Settings settings = (Settings) sent(new Settings(Settings.Device.CPU, " 2GB ", "h:1"));
+    assertEquals(Settings.Device.CPU, settings.device());
     assertEquals("2GB", settings.memoryLimit());
+    assertEquals("", settings.server());
+    assertEquals(Settings.Device.AUTO, ((Settings) sent(new Settings(Settings.Device.GPU, "", ""))).device());
     ColumnHeader header = (ColumnHeader) sent(new ColumnHeader("c", ColumnHeader.Role.LABEL,
         ColumnHeader.Type.BINOMINAL, Arrays.asList("no", "yes")));
     assertEquals(Arrays.asList("no", "yes"), header.values());

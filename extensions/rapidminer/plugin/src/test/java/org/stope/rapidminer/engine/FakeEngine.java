@@ -18,6 +18,7 @@ final class FakeEngine implements Engine {
   final List<Integer> blocks = new ArrayList<Integer>();
   final List<String> calls = Collections.synchronizedList(new ArrayList<String>());
   final List<Thread> threads = Collections.synchronizedList(new ArrayList<Thread>());
+  final List<Integer> blockBytes = new ArrayList<Integer>();
   int blockRows = 4;
   int failAtBlock = -1;
   volatile boolean hang;
@@ -106,6 +107,7 @@ final class FakeEngine implements Engine {
         throw new EngineException(EngineException.Kind.UNSUITABLE, "block " + failAtBlock + " is bad", null);
       }
       blocks.add(n);
+      blockBytes.add(block.capacity());
       rows.addAll(rowsOf(block, n, columns));
     }
 
@@ -131,7 +133,7 @@ final class FakeEngine implements Engine {
   private final class SumModel implements FittedModel {
     @Override
     public ResultTable apply(EngineSession session, ByteBuffer block, int n, Map<String, String> options) {
-      int columns = block.capacity() / 8 / Math.max(1, blockRows);
+      int columns = 2;
       double[] sums = new double[n];
       for (int r = 0; r < n; r++) {
         for (double value : rowsOf(block, n, columns).get(r)) {
@@ -153,7 +155,7 @@ final class FakeEngine implements Engine {
     }
 
     @Override
-    public void releaseDevices() {
+    public void release() {
       calls.add("release");
     }
 

@@ -47,6 +47,64 @@ final class WorkerTest {
   }
 
   @Test
+  void manyShortBlocksAreStoppedToo() {
+    for (int where = 0; where < 3; where++) {
+      final int slow = where;
+      FakeEngine engine = new FakeEngine();
+      final Stop stop = new Stop();
+      final AtomicInteger looks = new AtomicInteger();
+      final Worker worker = new Worker(engine.open(AUTO), new Watch() {
+        @Override
+        public void look(Progress progress) throws Stop {
+          if (looks.incrementAndGet() == 2) {
+            throw stop;
+          }
+        }
+      });
+      BlockSource source = new BlockSource() {
+        private int rows;
+
+        @Override
+        public int columns() {
+          return 2;
+        }
+
+        @Override
+        public int next(java.nio.DoubleBuffer to, int most) {
+          pause(slow == 0);
+          to.put(rows).put(rows);
+          return rows++ < 4000 ? 1 : 0;
+        }
+      };
+      long before = System.nanoTime();
+      Stop thrown = assertThrows(Stop.class, () -> {
+        if (slow == 1) {
+          for (int call = 0; call < 1000; call++) {
+            worker.run(() -> pause(true));
+          }
+        } else {
+          Blocks.apply(worker, worker.session().load(new byte[0]), source, 4000,
+              Collections.<String, String>emptyMap(), (table, first, end) -> pause(slow == 2));
+        }
+      });
+      worker.close();
+      assertSame(stop, thrown);
+      assertTrue(System.nanoTime() - before < 1_000_000_000L, "stopping took more than a second: " + slow);
+    }
+  }
+
+  private static Void pause(boolean really) {
+    if (really) {
+      try {
+        Thread.sleep(1);
+      } catch (InterruptedException error) {
+        throw new IllegalStateException(error);
+      }
+    }
+    return null;
+  }
+
+  @Test
   void aFailureOfTheJobLeavesAsItIs() throws Exception {
     FakeEngine engine = new FakeEngine();
     try (final Worker worker = new Worker(engine.open(AUTO), progress -> { })) {
