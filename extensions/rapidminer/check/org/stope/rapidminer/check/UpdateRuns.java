@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: AGPL-3.0-or-later
 package org.stope.rapidminer.check;
 
+import com.rapidminer.example.Example;
 import com.rapidminer.example.ExampleSet;
 import com.rapidminer.operator.Model;
 import java.util.Map;
@@ -38,8 +39,35 @@ final class UpdateRuns {
             changed(GoldenRuns.BUILT_IN, parameters, change), changed(GoldenRuns.OURS, parameters, change));
       }
     }
+    all.failures += numbers();
     System.out.println("  updated models: " + all.summary());
     return all.failures;
+  }
+
+  /** A model of numbers learns new examples, twice; the built-in one ignores them. */
+  private static long numbers() throws Exception {
+    Sheet[] sheets = {sheet(1, 40), sheet(2, 30), sheet(3, 20)};
+    for (int s = 0; s < sheets.length; s++) {
+      sheets[s].types.set(2, "real");
+      sheets[s].values.set(2, null);
+      for (int r = 0; r < sheets[s].rows.size(); r++) {
+        sheets[s].rows.set(r, new double[] {100 * s + r, r % 3, 1000 * s + r});
+      }
+    }
+    Model model = Processes.run(Processes.process(
+        Processes.operator(GoldenRuns.OURS, "learner", Processes.parameters("k", "1"), ""),
+        Processes.connect("input 1", "learner.training set"), Processes.connect("learner.model", "result 1")),
+        sheets[0].set()).get(Model.class);
+    model.updateModel(sheets[1].set());
+    model.updateModel(sheets[2].set());
+    long wrong = 0;
+    for (Sheet sheet : sheets) {
+      for (Example example : model.apply(sheet.set())) {
+        wrong += example.getPredictedLabel() == example.getLabel() ? 0 : 1;
+      }
+    }
+    System.out.println("  a model of numbers, updated twice: " + wrong + " wrong");
+    return wrong;
   }
 
   /** Examples with another label's name, a label of another kind, numbers for nominal values, and none at all. */
