@@ -5,7 +5,8 @@ lib/plugins.
 
   RAPIDMINER_HOME=... python3 bench/rapidminer.py BUILD_FOLDER [--sizes 1000,5000,...] [--queries 500000,...] [--repeats N]
 
-Every row of the result has the time of learning and applying together, the best of its repetitions. RapidMiner's own
+Every row of the result has the time of learning and applying together, the best of its repetitions: the JVM compiles
+while the first ones run. RapidMiner's own
 operator compares every pair, one after another: beyond PAIRS pairs it is timed with fewer test rows, and its time is
 scaled ("scaled": true). The result goes to bench/results/rapidminer_<machine>_<date>.json.
 """
@@ -70,7 +71,8 @@ def main():
                         ROOT / "bench" / "rapidminer" / "SpeedTable.java"], check=True, capture_output=True)
         for case in cases(args):
             # The stope call and the operator in turn, so that a slow minute of the machine meets both.
-            repeats = args.repeats if case["train"] * case["test"] <= 3e9 else 0
+            pairs = case["train"] * case["test"]
+            repeats = 40 if pairs <= 1e6 else 10 if pairs <= 3e7 else args.repeats if pairs <= 3e9 else 0
             stope = timed(home, classes, "stope:k_nn", case, case["test"], repeats + 1, ["device=cpu"])
             call = cpp(args.build, case, repeats)
             test = min(case["test"], PAIRS // case["train"])

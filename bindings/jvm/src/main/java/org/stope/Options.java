@@ -7,7 +7,7 @@ import java.util.Locale;
 import java.util.Map;
 
 /**
- * Options of a job, by the names of the command line: "n_neighbors", "metric", "metric.p". An option that is not set has
+ * Options of a job, by name: "n_neighbors", "metric", "metric.p". An option that is not set has
  * the engine's default. {@link Stope#describeOptions} lists the options of a job. Names and values are checked by the job
  * that gets them. An object of this class has no native memory. It belongs to one thread at a time.
  */
