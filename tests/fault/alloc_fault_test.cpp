@@ -389,7 +389,9 @@ struct Lent {
   }
   static void released(ArrowArray* gone) {
     gone->release = nullptr;
-    if (another != nullptr) EXPECT_EQ(stope_table_rows(another), 2);
+    if (another != nullptr) {
+      EXPECT_EQ(stope_table_rows(another), 2);
+    }
   }
   static inline stope_table* another = nullptr;
 
