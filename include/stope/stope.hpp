@@ -46,3 +46,4 @@
 #include "stope/version.hpp"
 #include "stope/vote.hpp"
 #include "stope/warning.hpp"
+#include "stope/words.hpp"

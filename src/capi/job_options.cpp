@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "stope/error.hpp"
+#include "stope/words.hpp"
 
 namespace stope::capi {
 namespace {

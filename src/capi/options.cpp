@@ -2,14 +2,13 @@
 #include "capi/options.hpp"
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 #include <nlohmann/json.hpp>
 #include <utility>
 
 #include "capi/guarded.hpp"
 #include "stope/error.hpp"
 #include "stope/nearest_name.hpp"
+#include "stope/words.hpp"
 
 namespace stope::capi {
 namespace {
@@ -18,66 +17,12 @@ namespace {
   throw Error(ErrorCode::invalid_argument, std::string(option) + ": '" + word + "' " + problem, {.option = option});
 }
 
-// Items are apart by commas; quotes keep a comma inside an item, and a quote is doubled inside quotes.
 // No text is no item; an empty item is "".
 Names split(const char* option, const std::string& text) {
-  if (text.empty()) return {};
-  Names items(1);
-  bool quoted = false;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (quoted && c == '"' && i + 1 < text.size() && text[i + 1] == '"') {
-      items.back() += text[++i];
-    } else if (c == '"' && (quoted || items.back().empty())) {
-      quoted = !quoted;
-    } else if (c == ',' && !quoted) {
-      items.emplace_back();
-    } else {
-      items.back() += c;
-    }
-  }
-  if (quoted) refuse(option, text, "has a quote that is not closed");
-  return items;
-}
-
-double unit_of(std::string_view suffix) {
-  constexpr std::pair<std::string_view, double> kUnits[] = {
-      {"", 1},         {"B", 1},        {"k", 1e3},      {"kB", 1e3},    {"KB", 1e3},  {"M", 1e6},
-      {"MB", 1e6},     {"G", 1e9},      {"GB", 1e9},     {"T", 1e12},    {"TB", 1e12}, {"KiB", 0x1p10},
-      {"kiB", 0x1p10}, {"MiB", 0x1p20}, {"GiB", 0x1p30}, {"TiB", 0x1p40}};
-  for (const auto& [name, bytes] : kUnits) {
-    if (suffix == name) return bytes;
-  }
-  return 0.0;
+  return text.empty() ? Names() : split_list(text, option);
 }
 
 }  // namespace
-
-std::int64_t parse_integer(const std::string& word, const char* option) {
-  std::int64_t value = 0;
-  const auto [end, status] = std::from_chars(word.data(), word.data() + word.size(), value);
-  if (status != std::errc() || end != word.data() + word.size()) refuse(option, word, "is not a whole number");
-  return value;
-}
-
-std::int64_t parse_bytes(const std::string& word, const char* option) {
-  double value = 0.0;
-  const auto [end, status] = std::from_chars(word.data(), word.data() + word.size(), value);
-  const double bytes = value * unit_of({end, static_cast<std::size_t>(word.data() + word.size() - end)});
-  if (status != std::errc() || !(bytes >= 1.0 && bytes < 0x1p63)) {
-    refuse(option, word, "is not a size such as 2GB, 512MB or 1.5GiB");
-  }
-  return static_cast<std::int64_t>(bytes);
-}
-
-double parse_real(const std::string& word, const char* option) {
-  double value = 0.0;
-  const auto [end, status] = std::from_chars(word.data(), word.data() + word.size(), value);
-  if (status != std::errc() || end != word.data() + word.size() || !std::isfinite(value)) {
-    refuse(option, word, "is not a finite number");
-  }
-  return value;
-}
 
 Options options_of(const stope_options* handle) {
   if (handle == nullptr) return {};

@@ -72,11 +72,6 @@ class Visitor {
   virtual bool is_set(const char* name) const = 0;
 };
 
-/// Bytes: "2GB", "512MiB", "1.5e9".
-std::int64_t parse_bytes(const std::string& word, const char* option);
-std::int64_t parse_integer(const std::string& word, const char* option);
-double parse_real(const std::string& word, const char* option);
-
 class Reader final : public Visitor {
  public:
   explicit Reader(const Options& options) : options_(options) {}

@@ -11,6 +11,7 @@
 #include "capi/json.hpp"
 #include "stope/error.hpp"
 #include "stope/report.hpp"
+#include "stope/words.hpp"
 
 namespace stope::capi {
 

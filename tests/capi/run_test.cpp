@@ -42,6 +42,7 @@ TEST(Runs, TakeSettingsByName) {
   Failure failure;
   EXPECT_OK(stope_run_set(run, "threads", "2", &failure));
   EXPECT_OK(stope_run_set(run, "memory_limit", "1.5GiB", &failure));
+  EXPECT_OK(stope_run_set(run, "memory_limit", "2 gb", &failure)) << "as the command line reads it";
   EXPECT_OK(stope_run_set(run, "device", "cpu", &failure));
   EXPECT_REFUSED(stope_run_set(run, "treads", "2", &failure), STOPE_INVALID_ARGUMENT, "did you mean 'threads'?");
   EXPECT_REFUSED(stope_run_set(run, "threads", "-1", &failure), STOPE_INVALID_ARGUMENT, "is no number of threads");

@@ -5,25 +5,20 @@ import com.rapidminer.example.Attribute;
 import com.rapidminer.example.Example;
 import com.rapidminer.example.ExampleSet;
 import java.nio.DoubleBuffer;
-import java.util.Iterator;
-import org.stope.rapidminer.engine.BlockSource;
 
 /** The rows that a k-NN model is applied to, in the order of its training columns. */
-final class KnnQueries implements BlockSource {
+final class KnnQueries extends ExampleSource {
   private final KnnColumns columns;
   private final Attribute[] attributes;
-  private final Iterator<Example> rows;
-  // See ExampleRows.
-  private boolean ended;
 
   /** Attributes are found by name, among special ones, too. One that is not there gives missing values. */
   KnnQueries(KnnColumns columns, ExampleSet set) {
+    super(set);
     this.columns = columns;
     attributes = new Attribute[columns.size()];
     for (int c = 0; c < columns.size(); c++) {
       attributes[c] = set.getAttributes().get(columns.name(c));
     }
-    rows = set.iterator();
   }
 
   @Override
@@ -32,21 +27,11 @@ final class KnnQueries implements BlockSource {
   }
 
   @Override
-  public int next(DoubleBuffer to, int most) {
-    int taken = 0;
-    while (taken < most && !ended) {
-      if (!rows.hasNext()) {
-        ended = true;
-        break;
-      }
-      Example example = rows.next();
-      for (int c = 0; c < attributes.length; c++) {
-        double value = attributes[c] == null ? Double.NaN : example.getValue(attributes[c]);
-        // A mapping that both sets share may have grown since the training; numbers may be anything.
-        to.put(columns.nominal(c) ? columns.code(c, value) : value);
-      }
-      taken++;
+  void put(Example example, DoubleBuffer to) {
+    for (int c = 0; c < attributes.length; c++) {
+      double value = attributes[c] == null ? Double.NaN : example.getValue(attributes[c]);
+      // A mapping that both sets share may have grown since the training; numbers may be anything.
+      to.put(columns.nominal(c) ? columns.code(c, value) : value);
     }
-    return taken;
   }
 }
