@@ -1,5 +1,44 @@
-"""stope: exact data mining on tables, on CPUs and NVIDIA GPUs."""
+"""stope: exact data mining on tables, on CPUs and NVIDIA GPUs.
+
+Estimators have scikit-learn's names, parameters and defaults; docs/PYTHON.md is the way in.
+"""
+
+import importlib
 
 from ._core import __version__
 
-__all__ = ["__version__"]
+# Where each public name is: a module is loaded when the first of its names is asked for.
+_PLACES = {
+    "_config": ["config_context", "get_config", "set_config"],
+    "_run": ["Report", "StopeWarning"],
+    "decomposition": ["PCA", "TruncatedSVD"],
+    "discretize": ["CutRanker", "SupervisedDiscretizer"],
+    "errors": ["StopeError"],
+    "gram": ["gram_matvec"],
+    "impute": ["KNNImputer"],
+    "io": ["load", "read_table", "save"],
+    "linear_model": ["LinearRegression", "Ridge"],
+    "neighbors": [
+        "KNeighborsClassifier", "KNeighborsRegressor", "NearestNeighbors", "RadiusNeighborsClassifier",
+        "RadiusNeighborsRegressor",
+    ],
+    "pairwise": ["pairwise_distances"],
+    "stats": ["column_stats"],
+    "table": ["Table"],
+    "tree": ["LocalDiscretizationTreeClassifier"],
+}
+_MODULE_OF = {name: module for module, names in _PLACES.items() for name in names}
+
+__all__ = ["__version__", *sorted(_MODULE_OF)]
+
+
+def __getattr__(name):
+    if name in _MODULE_OF:
+        value = getattr(importlib.import_module(f".{_MODULE_OF[name]}", __name__), name)
+        globals()[name] = value
+        return value
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__():
+    return sorted({*globals(), *__all__})

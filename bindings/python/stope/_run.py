@@ -1,0 +1,78 @@
+"""One job of the engine: what Python says of it, and what it says of itself."""
+
+import json
+import os
+import warnings
+from contextlib import contextmanager
+
+from . import _core
+from ._config import get_config
+
+__all__ = ["Report", "StopeWarning", "job"]
+
+
+class StopeWarning(UserWarning):
+    """Something of the data or the answer that is probably not what was meant. ``code`` names the kind."""
+
+    code = None
+
+
+class Report(dict):
+    """What ran a job, and why: the members of the engine's report. ``str(report)`` is a text for people."""
+
+    def __init__(self, members=(), text=""):
+        super().__init__(members)
+        self.text = text
+
+    def __str__(self):
+        return self.text
+
+    def __reduce__(self):
+        return Report, (dict(self), self.text)
+
+
+class Reports:
+    """Holds an estimator's last report. Predicting replaces the report and leaves the estimator's own dict alone."""
+
+    last = None
+
+
+def _threads(n_jobs):
+    if n_jobs is None:
+        return get_config()["threads"] or 0
+    if n_jobs == 0:
+        raise ValueError("n_jobs == 0 has no meaning")
+    if n_jobs < 0:  # joblib's rule: -1 is all, -2 all but one
+        return max((len(os.sched_getaffinity(0)) + 1 + n_jobs), 1) if n_jobs != -1 else 0
+    return n_jobs
+
+
+def _progress(setting):
+    if setting is None or setting is False:
+        return None
+    if setting is True:
+        from ._progress import Bar
+
+        return Bar()
+    return setting
+
+
+@contextmanager
+def job(reports=None, *, n_jobs=None, device="auto"):
+    """Yield the ``_core.Run`` of one job; afterwards its report is in ``reports.last`` and its warnings are given."""
+    config = get_config()
+    if device == "auto":
+        device = config["device"] or "auto"
+    progress = _progress(config["progress"])
+    run = _core.Run(_threads(n_jobs), config["memory_limit"] or 0, device, progress)
+    try:
+        yield run
+    finally:
+        if hasattr(progress, "close"):
+            progress.close()
+    if reports is not None and run.report_json:
+        reports.last = Report(json.loads(run.report_json), run.report_text)
+    for code, text in run.warnings:
+        warning = StopeWarning(text)
+        warning.code = code
+        warnings.warn(warning, stacklevel=4)
