@@ -4,6 +4,7 @@
 
 #include "errors.hpp"
 #include "run.hpp"
+#include "scan.hpp"
 #include "stope/version.hpp"
 #include "table.hpp"
 
@@ -11,5 +12,6 @@ NB_MODULE(_core, module) {
   module.attr("__version__") = STOPE_VERSION;
   stope::python::bind_errors(module);
   stope::python::bind_run(module);
+  stope::python::bind_scan(module);
   stope::python::bind_table(module);
 }
