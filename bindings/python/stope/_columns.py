@@ -88,9 +88,7 @@ def as_numbers(values, name="X"):
         return _days(values)
     if kind == "c":
         raise ValueError(f"Complex data not supported\n{values}\n")
-    if kind == "O":
-        return _numbers_of_objects(values, name)
-    return values.astype(np.float64)
+    return _numbers_of_objects(values.astype(object), name)
 
 
 def exact_integers(values, name="X"):
@@ -111,8 +109,9 @@ def _refuse_integer(value, name, row):
 
 
 def _plain_layout(values):
-    """The same numbers in the machine's byte order, aligned, with strides that count elements."""
-    if values.dtype.isnative and values.flags.aligned and all(s % values.itemsize == 0 for s in values.strides):
+    """The same numbers in the machine's byte order, aligned, with strides that count elements and repeat none."""
+    strides = all(s % values.itemsize == 0 and (s != 0 or n <= 1) for s, n in zip(values.strides, values.shape))
+    if values.dtype.isnative and values.flags.aligned and strides:
         return values
     return values.astype(values.dtype.newbyteorder("="), copy=True)
 
@@ -139,7 +138,7 @@ def _numbers_of_objects(values, name):
         if all(a is b for a, b in zip(replaced, flat)):
             raise
         numbers = np.asarray(replaced, dtype=np.float64).reshape(values.shape)
-    if numbers.size and np.nanmax(np.abs(numbers), initial=0) >= _EXACT:
+    if (np.abs(numbers) >= _EXACT).any():
         for row, value in enumerate(values.reshape(-1).tolist()):
             if isinstance(value, (int, np.integer)) and abs(int(value)) > _EXACT:
                 _refuse_integer(value, name, row // max(values[0].size if values.ndim > 1 else 1, 1))
