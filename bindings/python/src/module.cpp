@@ -3,15 +3,19 @@
 #include <nanobind/nanobind.h>
 
 #include "errors.hpp"
+#include "factorize.hpp"
 #include "knn.hpp"
 #include "run.hpp"
+#include "scan.hpp"
 #include "stope/version.hpp"
 #include "table.hpp"
 
 NB_MODULE(_core, module) {
   module.attr("__version__") = STOPE_VERSION;
   stope::python::bind_errors(module);
+  stope::python::bind_factorize(module);
   stope::python::bind_run(module);
+  stope::python::bind_scan(module);
   stope::python::bind_table(module);
   stope::python::bind_knn(module);
 }

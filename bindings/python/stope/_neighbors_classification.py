@@ -409,8 +409,8 @@ class RadiusNeighborsClassifier(RadiusNeighborsMixin, _Classifier):
         lists = self._radius_lists(X)
         outliers = np.flatnonzero(lists.lengths == 0)
         if outliers.size and self.outlier_label_ is None:
-            raise ValueError(f"No neighbors found for test samples {outliers!r}, you can try using larger radius, giving "
-                             "a label for outliers, or considering removing them from your dataset.")
+            raise ValueError(f"No neighbors found for test samples {outliers!r}, you can try using larger radius, "
+                             "giving a label for outliers, or considering removing them from your dataset.")
         all_shares = self._shares(lists, None)
         for output, shares in enumerate(all_shares):
             weightless = np.isnan(shares).all(axis=1)
