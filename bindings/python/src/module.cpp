@@ -4,6 +4,7 @@
 
 #include "errors.hpp"
 #include "factorize.hpp"
+#include "knn.hpp"
 #include "run.hpp"
 #include "scan.hpp"
 #include "stope/version.hpp"
@@ -16,4 +17,5 @@ NB_MODULE(_core, module) {
   stope::python::bind_run(module);
   stope::python::bind_scan(module);
   stope::python::bind_table(module);
+  stope::python::bind_knn(module);
 }
