@@ -4,18 +4,17 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include <unistd.h>
-
 #include <chrono>
 #include <condition_variable>
-#include <list>
 #include <mutex>
 #include <optional>
 #include <string_view>
 #include <thread>
 
 #include "errors.hpp"
+#include "gil.hpp"
 #include "stope/device.hpp"
+#include "stope/error.hpp"
 #include "stope/report.hpp"
 
 namespace nb = nanobind;
@@ -60,72 +59,6 @@ class Worker {
   std::thread thread_;  // last: it uses all of the above
 };
 
-bool on_main_thread() {
-  const nb::module_ threading = nb::module_::import_("threading");
-  return nb::object(threading.attr("current_thread")()).is(nb::object(threading.attr("main_thread")()));
-}
-
-// The jobs under way, so that none is left when the interpreter ends: a thread that asks a dying interpreter for the
-// GIL ends at once, and takes the process with it if C++ stands on its stack. The GIL guards the list; a free-threaded
-// interpreter needs the lock.
-struct Jobs {
-  struct Job {
-    pid_t process;  // a forked child does not wait for its parent's jobs
-    CancelToken cancel;
-  };
-  nb::ft_mutex mutex;
-  std::list<Job> jobs;
-  bool interpreter_ends = false;
-};
-
-Jobs& jobs() {
-  static Jobs all;
-  return all;
-}
-
-// Raised where it cannot be seen: in threads that the interpreter leaves behind.
-[[noreturn]] void end_thread() {
-  PyErr_SetNone(PyExc_SystemExit);
-  throw nb::python_error();
-}
-
-class ListedJob {
- public:
-  explicit ListedJob(const CancelToken& cancel) {
-    const nb::ft_lock_guard lock(jobs().mutex);
-    place_ = jobs().jobs.insert(jobs().jobs.end(), {getpid(), cancel});
-  }
-  ~ListedJob() {
-    const nb::ft_lock_guard lock(jobs().mutex);
-    jobs().jobs.erase(place_);
-  }
-  ListedJob(const ListedJob&) = delete;
-  ListedJob& operator=(const ListedJob&) = delete;
-
- private:
-  std::list<Jobs::Job>::iterator place_;
-};
-
-bool cancel_jobs() {
-  const nb::ft_lock_guard lock(jobs().mutex);
-  bool any = false;
-  for (const Jobs::Job& job : jobs().jobs) {
-    if (job.process != getpid()) continue;
-    job.cancel.cancel();
-    any = true;
-  }
-  return any;
-}
-
-// Called by atexit, when only daemon threads are left. Jobs end within half a second of their cancellation.
-void end_jobs() {
-  jobs().interpreter_ends = true;
-  for (int i = 0; cancel_jobs() && i < 500; ++i) {
-    const nb::gil_scoped_release released;
-    std::this_thread::sleep_for(std::chrono::milliseconds{10});
-  }
-}
-
 void call_progress(const Run& run, const ProgressState& state) {
   run.progress(state.phase.c_str(), state.done, state.total);
 }
@@ -146,7 +79,7 @@ void run_beside(const Run& run, const std::function<void(const RunOptions&)>& jo
   };
   std::exception_ptr failed;
   {
-    const nb::gil_scoped_release released;
+    const WithoutGil released(options.cancel);
     Worker worker(job, options);
     while (!worker.ended()) {
       const nb::gil_scoped_acquire acquired;
@@ -168,7 +101,7 @@ void run_here(const Run& run, const std::function<void(const RunOptions&)>& job,
       call_progress(run, {.phase = std::string(phase), .done = done, .total = total});
     };
   }
-  const nb::gil_scoped_release released;
+  const WithoutGil released(options.cancel);
   job(options);
 }
 
@@ -186,20 +119,15 @@ void run_job(Run& run, const std::function<void(const RunOptions&)>& job, Durati
     json = report.to_json();
     text = report.to_text();
   };
-  const bool main = (duration == Duration::any || jobs().interpreter_ends) && on_main_thread();
-  if (jobs().interpreter_ends && !main) end_thread();
-  {
-    const ListedJob listed(options.cancel);
-    try {
-      if (main) {
-        run_beside(run, job, options);
-      } else {
-        run_here(run, job, options);
-      }
-    } catch (...) {
-      if (jobs().interpreter_ends && !main) end_thread();
-      throw;
+  try {
+    if (duration == Duration::any && on_main_thread()) {
+      run_beside(run, job, options);
+    } else {
+      run_here(run, job, options);
     }
+  } catch (const Error&) {
+    if (left_behind()) end_thread();  // the interpreter's end has cancelled the job
+    throw;
   }
   run.report_json = std::move(json);
   run.report_text = std::move(text);
@@ -218,7 +146,6 @@ void bind_run(nb::module_& module) {
       .def_ro("report_json", &Run::report_json)
       .def_ro("report_text", &Run::report_text)
       .def_ro("warnings", &Run::warnings);
-  nb::module_::import_("atexit").attr("register")(nb::cpp_function(&end_jobs));
   module.def("progress_delay", &progress_delay, "Milliseconds of work after which progress is shown.");
   module.def("require_backend", [](const Run& run) { require_backend({.device = run.device}); }, nb::arg("run"));
 }
