@@ -4,6 +4,7 @@
 
 #include "errors.hpp"
 #include "factorize.hpp"
+#include "gil.hpp"
 #include "knn.hpp"
 #include "run.hpp"
 #include "scan.hpp"
@@ -14,6 +15,7 @@ NB_MODULE(_core, module) {
   module.attr("__version__") = STOPE_VERSION;
   stope::python::bind_errors(module);
   stope::python::bind_factorize(module);
+  stope::python::bind_gil(module);
   stope::python::bind_run(module);
   stope::python::bind_scan(module);
   stope::python::bind_table(module);
