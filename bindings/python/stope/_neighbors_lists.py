@@ -1,5 +1,7 @@
 """Lists of neighbours and graphs of them, as all estimators of neighbours give them."""
 
+import numbers
+
 import numpy as np
 
 from ._neighbors_votes import Lists, rows_needed, weighted_lists
@@ -137,6 +139,8 @@ class RadiusNeighborsMixin:
     def _radius_lists(self, X, radius=None, excluded=None):
         rows = self._query_rows(X)
         radius = self.radius if radius is None else radius
+        if not isinstance(radius, numbers.Real):
+            raise TypeError(f"radius must be a number; got {radius!r}")
         with self._job() as run:
             lists = Lists(*self._search.within(rows, radius, run, excluded))
         self._searched()
