@@ -20,7 +20,8 @@ class KNeighborsMixin:
         ----------
         X : array-like or DataFrame of shape (n_queries, n_features), default=None
             The queries; distances from all training rows, of shape (n_queries, n_samples_fit), if ``metric`` is
-            "precomputed". None: the training rows, and no row is its own neighbour.
+            "precomputed". None: the training rows, and no row is its own neighbour. Arrays of CuPy, PyTorch or Numba in
+            a GPU's memory are read there, and the results are arrays of the same library.
         n_neighbors : int, default=None
             None takes the estimator's. At most the number of training rows.
         return_distance : bool, default=True
