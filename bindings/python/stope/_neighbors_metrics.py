@@ -74,6 +74,8 @@ def measure_of(estimator, rows):
     if metric == "pyfunc":
         return _computed(given.pop("func"), given, metric, weights)
     if metric == "precomputed":
+        if weights:
+            raise ValueError("feature_weights have no meaning for distances that are computed already")
         return Measure(None, pairwise="precomputed", effective=metric, effective_params=given)
     if metric == "auto":
         metric = _auto(estimator, rows)

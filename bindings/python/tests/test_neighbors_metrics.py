@@ -132,6 +132,8 @@ def test_feature_weights_multiply_the_parts_of_the_distance():
         stope.NearestNeighbors(feature_weights=W, metric="minkowski", metric_params={"w": W}).fit(X)
     with pytest.raises(ValueError, match="no meaning"):
         stope.NearestNeighbors(feature_weights=W, metric=lambda a, b: 0.0).fit(X)
+    with pytest.raises(ValueError, match="no meaning"):
+        stope.NearestNeighbors(feature_weights=np.ones(60), metric="precomputed").fit(cdist(X, X))
 
 
 def test_an_unknown_metric_names_the_nearest():
