@@ -106,9 +106,11 @@ def entry_weights(weights, lists, n_samples, shares=None):
 
 
 def _inverse_distances(lists):
-    """1 / distance. In a list with distances of zero those share all the weight."""
+    """1 / distance, and 0 for NaN, as the engine weighs. Distances of zero share all the weight of their list."""
+    if (lists.distances < 0).any():
+        raise ValueError("votes weighted by 1/distance need distances >= 0")
     with np.errstate(divide="ignore"):
-        weights = 1.0 / lists.distances
+        weights = np.where(np.isnan(lists.distances), 0.0, 1.0 / lists.distances)
     infinite = np.isinf(weights)
     if infinite.any():
         queries = lists.queries

@@ -207,6 +207,17 @@ def test_sample_weights_leave_rows_out_of_themselves_and_of_computed_distances()
     np.testing.assert_allclose(tenths.predict([[0.0], [9.0]]), [4.5, 4.5])
 
 
+@pytest.mark.parametrize("sample_weight", [None, np.ones(4)])
+def test_a_distance_that_is_not_a_number_weighs_nothing(sample_weight):
+    X, y = [[np.nan, 1.0], [0.0, np.nan], [1.0, 1.0], [2.0, 3.0]], [0, 1, 0, 1]
+    words = {"missing": "skip", "weights": "distance"}
+    model = stope.KNeighborsClassifier(4, **words).fit(X, y, sample_weight=sample_weight)
+    np.testing.assert_allclose(model.predict_proba([[np.nan, 1.5]]), [[6 / 7, 1 / 7]])  # distances .5, NaN, .5, 1.5
+    negative = stope.KNeighborsRegressor(2, metric="inner-product", weights="distance")
+    with pytest.raises(ValueError, match="distances >= 0"):
+        negative.fit(np.ones((4, 2)), y, sample_weight=sample_weight).predict([[1.0, 1.0]])
+
+
 def test_weights_that_are_all_zero_are_refused():
     X, y = [[0.0], [1.0], [2.0]], [0, 1, 1]
     for weights in (np.zeros_like, [0.0, 1.0, 1.0]):
