@@ -6,6 +6,7 @@ from . import _core
 from ._checks import check_finite, check_names, check_shape, name_of, refuse_missing, string_names
 from ._columns import as_numbers, is_nominal_array
 from ._frames import arrow_columns, column_of_array, column_of_series, held, is_pandas_frame, table_columns
+from ._run import data_run
 from .errors import InvalidDataError
 
 __all__ = ["Rows", "check_X"]
@@ -74,7 +75,7 @@ class Rows:
 
     def _made_table(self, run=None, share=False):
         if self._table is None and self._columns is not None:
-            run = run or _core.Run()
+            run = run or data_run()
             names = self.column_names()
             made = [column.native(name, share or self._lend, run) for name, column in zip(names, self._columns)]
             self._table = _core.Table.of_columns(made, self.n_rows)

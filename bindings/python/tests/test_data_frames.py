@@ -387,3 +387,44 @@ def test_random_frames_are_the_same_from_pandas_and_polars():
             pl.Float64: "float64", pl.Int64: "Int64", pl.String: "str", pl.Boolean: "bool"}[column.dtype])
             for name, column in data.items()})
         assert content(mixed(polars)) == content(mixed(pandas)) == content(mixed(polars.to_arrow()))
+
+
+def test_odd_types_of_pandas_are_nominal_by_their_text_or_refused():
+    period = pd.DataFrame({"p": pd.period_range("2024-01", periods=2, freq="M")})
+    interval = pd.DataFrame({"i": pd.interval_range(0, 2)})
+    assert content(mixed(period)) == [("p", True, ["2024-01", "2024-02"])]
+    assert content(mixed(interval)) == [("i", True, ["(0, 1]", "(1, 2]"])]
+    for frame in (period, interval):
+        with pytest.raises((TypeError, ValueError)):
+            rows_of(frame)
+
+
+def test_durations_of_pandas_are_days():
+    assert rows_of(pd.DataFrame({"t": pd.to_timedelta(["36h", "12h"])})).array.tolist() == [[1.5], [0.5]]
+
+
+def test_dates_that_are_named_nominal_have_one_name_in_every_library():
+    days = [datetime.datetime(2024, 1, 1), datetime.datetime(2024, 1, 2, 12)]
+    thing = Thing()
+    check_X(thing, pd.DataFrame({"d": pd.Categorical(pd.to_datetime(days))}), reset=True,
+            categorical_features="from_dtype")
+    names = check_X(thing, pd.DataFrame({"d": pd.to_datetime(days)}), reset=False).table.column(0).values.names()
+    assert names == ["2024-01-01 00:00:00", "2024-01-02 12:00:00"]
+    names = check_X(thing, pd.DataFrame({"d": pd.Series(days, dtype=object)}), reset=False).table.column(0).values.names()
+    assert names == ["2024-01-01 00:00:00", "2024-01-02 12:00:00"]
+    names = check_X(thing, pl.DataFrame({"d": days}), reset=False).table.column(0).values.names()
+    assert names == ["2024-01-01 00:00:00", "2024-01-02 12:00:00"]
+
+
+def test_random_frames_of_numbers_are_scikit_learns_to_the_bit():
+    rng = np.random.default_rng(5)
+    kinds = ["float64", "float32", "int64", "int8", "uint16", "bool", "Int64", "Float64", "boolean", "object"]
+    for _ in range(60):
+        n = int(rng.integers(1, 9))
+        frame = pd.DataFrame({
+            f"c{i}": pd.Series(rng.integers(0, 2, n) if "bool" in kind else rng.integers(0, 100, n)).astype(kind)
+            for i, kind in enumerate(rng.choice(kinds, int(rng.integers(1, 6))))
+        })
+        ours, wanted = check_X(Thing(), frame, reset=True).array, theirs(frame)
+        np.testing.assert_array_equal(ours, wanted)
+        assert ours.dtype == wanted.dtype
