@@ -273,8 +273,8 @@ class _Checker:
         if array.ndim == 0:
             raise ValueError(f"Expected 2D array, got scalar array instead:\narray={array}.\n{advice}")
         if array.ndim == 1 and _is_series(X):
-            raise ValueError(f"Expected a 2-dimensional container but got {type(X)} instead. Pass a DataFrame containing "
-                             "a single row (i.e. single sample) or a single column (i.e. single feature) instead.")
+            raise ValueError(f"Expected a 2-dimensional container but got {type(X)} instead. Pass a DataFrame "
+                             "containing a single row (i.e. single sample) or a single column (i.e. single feature) instead.")
         if array.ndim == 1:
             raise ValueError(f"Expected 2D array, got 1D array instead:\narray={array}.\n{advice}")
         raise ValueError(f"Found array with dim {array.ndim}, while dim <= 2 is required by {name_of(self.estimator)}.")

@@ -189,7 +189,11 @@ class Table:
         return polars.DataFrame(self)
 
     def to_pandas(self):
-        """Return a DataFrame of pandas: numbers as float64, float32 or int64, dates as datetime64, nominals as category."""
+        """Return a DataFrame of pandas.
+
+        Numbers are float64 or float32, whole numbers of which none is missing int64, dates datetime64 in microseconds,
+        and nominal columns category.
+        """
         import pandas
 
         data = {}

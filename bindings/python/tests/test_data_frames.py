@@ -125,7 +125,8 @@ MISSING = [
     pd.DataFrame({"a": pd.array([True, None], dtype="boolean")}), pd.DataFrame({"a": ["x", None]}),
     pd.DataFrame({"a": pd.Categorical(["x", None])}), pd.DataFrame({"a": pd.Series([1, pd.NA], dtype=object)}),
     pl.DataFrame({"a": [1, None]}), pl.DataFrame({"a": ["x", None]}), pl.DataFrame({"a": [None, None]}),
-    pl.DataFrame({"a": [True, None]}), pa.table({"a": [1.0, None]}), pa.table({"a": pa.array(["x", None]).dictionary_encode()}),
+    pl.DataFrame({"a": [True, None]}), pa.table({"a": [1.0, None]}),
+    pa.table({"a": pa.array(["x", None]).dictionary_encode()}),
     pl.DataFrame({"a": [1.0, float("nan")]}), {"a": [1, None]},
 ]
 
@@ -252,7 +253,8 @@ def said(check, X):
 def test_names_are_compared_as_scikit_learn_compares_them(fitted, X):
     thing, other = Thing(), Thing()
     check_X(thing, fitted, reset=True)
-    as_pandas = [x.to_pandas() if isinstance(x, pl.DataFrame) else x for x in (fitted, X)]  # all versions know its names
+    # Not all versions of scikit-learn know the names of polars.
+    as_pandas = [x.to_pandas() if isinstance(x, pl.DataFrame) else x for x in (fitted, X)]
     theirs(as_pandas[0], thing=other)
     assert said(lambda x: check_X(thing, x, reset=False), X) == said(lambda x: theirs(x, False, other), as_pandas[1])
 
@@ -334,7 +336,8 @@ def test_sparse_columns_are_refused():
 
 def test_whole_numbers_beyond_doubles_are_refused_in_frames():
     big = 2**53 + 1
-    for X in (pd.DataFrame({"a": [1, big]}), pd.DataFrame({"a": [1, big], "b": ["x", "y"]}), pl.DataFrame({"a": [1, big]}),
+    for X in (pd.DataFrame({"a": [1, big]}), pd.DataFrame({"a": [1, big], "b": ["x", "y"]}),
+              pl.DataFrame({"a": [1, big]}),
               pd.DataFrame({"a": pd.array([1, big, None], dtype="Int64")}), pa.table({"a": [1, big]})):
         with pytest.raises(errors.UnsupportedError, match=f"{big}"):
             mixed(X)
@@ -374,12 +377,13 @@ def test_random_frames_are_the_same_from_pandas_and_polars():
         data = {}
         for i in range(int(rng.integers(1, 6))):
             kind = rng.integers(4)
+            known = (rng.random(n) < 0.8).tolist()
             if kind == 0:
-                data[f"c{i}"] = pl.Series([None if rng.random() < 0.2 else float(v) for v in rng.normal(size=n)], dtype=pl.Float64)
+                data[f"c{i}"] = pl.Series([v if k else None for v, k in zip(rng.normal(size=n), known)], dtype=pl.Float64)
             elif kind == 1:
-                data[f"c{i}"] = pl.Series([None if rng.random() < 0.2 else int(v) for v in rng.integers(-9, 9, n)], dtype=pl.Int64)
+                data[f"c{i}"] = pl.Series([v if k else None for v, k in zip(rng.integers(-9, 9, n), known)], dtype=pl.Int64)
             elif kind == 2:
-                data[f"c{i}"] = pl.Series([None if rng.random() < 0.2 else "xyzé"[v] for v in rng.integers(0, 4, n)], dtype=pl.String)
+                data[f"c{i}"] = pl.Series([v if k else None for v, k in zip(rng.choice(list("xyzé"), n), known)], dtype=pl.String)
             else:
                 data[f"c{i}"] = pl.Series([bool(v) for v in rng.integers(0, 2, n)], dtype=pl.Boolean)
         polars = pl.DataFrame(data)
@@ -410,7 +414,8 @@ def test_dates_that_are_named_nominal_have_one_name_in_every_library():
             categorical_features="from_dtype")
     names = check_X(thing, pd.DataFrame({"d": pd.to_datetime(days)}), reset=False).table.column(0).values.names()
     assert names == ["2024-01-01 00:00:00", "2024-01-02 12:00:00"]
-    names = check_X(thing, pd.DataFrame({"d": pd.Series(days, dtype=object)}), reset=False).table.column(0).values.names()
+    objects = pd.DataFrame({"d": pd.Series(days, dtype=object)})
+    names = check_X(thing, objects, reset=False).table.column(0).values.names()
     assert names == ["2024-01-01 00:00:00", "2024-01-02 12:00:00"]
     names = check_X(thing, pl.DataFrame({"d": days}), reset=False).table.column(0).values.names()
     assert names == ["2024-01-01 00:00:00", "2024-01-02 12:00:00"]
