@@ -21,7 +21,7 @@ struct Run {
   std::string device = "auto";
   nanobind::object progress;  ///< called with (phase, done, total), or None
 
-  std::string report_json, report_text;                        ///< of the last job; empty = none
+  std::string report_json, report_text;                       ///< of the last job; empty = none
   std::vector<std::pair<std::string, std::string>> warnings;  ///< code and text, of all jobs
 };
 
