@@ -2,6 +2,7 @@
 // estimators of them.
 #include <nanobind/nanobind.h>
 
+#include "device_arrays.hpp"
 #include "errors.hpp"
 #include "factorize.hpp"
 #include "gil.hpp"
@@ -19,5 +20,6 @@ NB_MODULE(_core, module) {
   stope::python::bind_run(module);
   stope::python::bind_scan(module);
   stope::python::bind_table(module);
+  stope::python::bind_device_arrays(module);
   stope::python::bind_knn(module);
 }

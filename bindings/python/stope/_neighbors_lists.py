@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from ._device import device_view, estimator_kneighbors
 from ._neighbors_votes import Lists, rows_needed, weighted_lists
 
 __all__ = ["KNeighborsMixin", "RadiusNeighborsMixin"]
@@ -30,6 +31,9 @@ class KNeighborsMixin:
         neigh_ind : int64 ndarray of shape (n_queries, n_neighbors)
             The training rows. Among equal distances the lower row comes first; a distance of NaN comes last.
         """
+        view = device_view(X)
+        if view is not None:
+            return estimator_kneighbors(self, view, n_neighbors, return_distance)
         rows = self._query_rows(X)
         k = self._checked_k(n_neighbors, rows)
         with self._job() as run:
