@@ -2,14 +2,22 @@
 // estimators of them.
 #include <nanobind/nanobind.h>
 
+#include "discretize.hpp"
 #include "errors.hpp"
+#include "io.hpp"
+#include "models.hpp"
 #include "run.hpp"
 #include "stope/version.hpp"
 #include "table.hpp"
+#include "tree.hpp"
 
 NB_MODULE(_core, module) {
   module.attr("__version__") = STOPE_VERSION;
   stope::python::bind_errors(module);
   stope::python::bind_run(module);
   stope::python::bind_table(module);
+  stope::python::bind_discretize(module);
+  stope::python::bind_tree(module);
+  stope::python::bind_models(module);
+  stope::python::bind_io(module);
 }
