@@ -11,9 +11,7 @@ from ._classes import Classes, seed_of, training_table
 from ._data import check_X
 from .errors import InvalidArgumentError
 
-__all__ = ["LocalDiscretizationTreeClassifier", "TreeNodes", "cuts_by_name"]
-
-_MOST_NODES_IN_A_VIEW = 127
+__all__ = ["LocalDiscretizationTreeClassifier", "TreeNodes"]
 
 
 @dataclass
@@ -80,7 +78,7 @@ class TreeNodes:
         return int(self.depth.max())
 
 
-def cuts_by_name(cuts):
+def _cuts_by_name(cuts):
     """The engine's list of cuts as a dict: an array of numbers, or a list of values, for each feature that has any."""
     return {name: list(found) if found and isinstance(found[0], str) else np.asarray(found) for name, found in cuts}
 
@@ -102,6 +100,9 @@ class LocalDiscretizationTreeClassifier(_html.RichEstimator, ClassifierMixin, St
         A leaf has at least so many rows, whatever they weigh.
     min_score : float, default=0.0
         A split must be worth more than 0 and at least this.
+    min_weight_fraction_leaf : float, default=0.0
+        From 0 to 0.5. A split is taken back, with all below it, if one of its sides weighs less than this share of the
+        training weight. (scikit-learn's trees look for another split instead.)
     class_weight : dict, "balanced" or None, default=None
         Weights of classes, which multiply those of rows; classes that are not named weigh 1.
     ccp_alpha : float, default=0.0
@@ -144,14 +145,15 @@ class LocalDiscretizationTreeClassifier(_html.RichEstimator, ClassifierMixin, St
     """
 
     def __init__(
-        self, criterion="discernibility", *, max_depth=None, min_samples_leaf=1, min_score=0.0, class_weight=None,
-        ccp_alpha=0.0, missing="error", prune_holdout=0.0, random_state=None, categorical_features="from_dtype",
-        device="auto",
+        self, criterion="discernibility", *, max_depth=None, min_samples_leaf=1, min_score=0.0,
+        min_weight_fraction_leaf=0.0, class_weight=None, ccp_alpha=0.0, missing="error", prune_holdout=0.0,
+        random_state=None, categorical_features="from_dtype", device="auto",
     ):
         self.criterion = criterion
         self.max_depth = max_depth
         self.min_samples_leaf = min_samples_leaf
         self.min_score = min_score
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
         self.class_weight = class_weight
         self.ccp_alpha = ccp_alpha
         self.missing = missing
@@ -185,6 +187,7 @@ class LocalDiscretizationTreeClassifier(_html.RichEstimator, ClassifierMixin, St
                 table, criterion=self.criterion, missing=self.missing, max_depth=self.max_depth,
                 min_samples_leaf=self.min_samples_leaf, min_score=self.min_score, class_weights=weights,
                 balanced=balanced, ccp_alpha=self.ccp_alpha, prune_holdout=self.prune_holdout,
+                min_weight_fraction_leaf=self.min_weight_fraction_leaf,
                 seed=seed_of(self.random_state) if self.prune_holdout else 0, run=run,
             )
         self._model = _core.Model.of(table, tree)
@@ -192,7 +195,7 @@ class LocalDiscretizationTreeClassifier(_html.RichEstimator, ClassifierMixin, St
         self.n_classes_ = len(classes.values)
         self.tree_ = TreeNodes.of(tree)
         self.rules_ = tree.rules()
-        self.cuts_ = cuts_by_name(tree.cuts())
+        self.cuts_ = _cuts_by_name(tree.cuts())
         self.feature_importances_ = self._importances()
         return self
 
@@ -320,6 +323,6 @@ class LocalDiscretizationTreeClassifier(_html.RichEstimator, ClassifierMixin, St
             ("target", tree.target), ("classes", ", ".join(tree.classes[:20])), ("leaves", tree.n_leaves),
             ("depth", tree.max_depth), ("training rows", int(self.tree_.n_node_samples[0])),
         ]
-        if self.tree_.node_count > _MOST_NODES_IN_A_VIEW:
+        if self.tree_.node_count > _html.MOST_NODES_IN_A_VIEW:
             return [_html.pairs(facts), _html.note("export('svg') draws the tree; it is too large for this view")]
-        return [_html.pairs(facts), tree.format("svg")]
+        return [_html.pairs(facts), _html.svg(tree.format("svg"))]
