@@ -7,6 +7,7 @@
 #include "io.hpp"
 #include "models.hpp"
 #include "run.hpp"
+#include "scan.hpp"
 #include "stope/version.hpp"
 #include "table.hpp"
 #include "tree.hpp"
@@ -15,6 +16,7 @@ NB_MODULE(_core, module) {
   module.attr("__version__") = STOPE_VERSION;
   stope::python::bind_errors(module);
   stope::python::bind_run(module);
+  stope::python::bind_scan(module);
   stope::python::bind_table(module);
   stope::python::bind_discretize(module);
   stope::python::bind_tree(module);
