@@ -4,6 +4,7 @@
 
 #include "discretize.hpp"
 #include "errors.hpp"
+#include "factorize.hpp"
 #include "io.hpp"
 #include "models.hpp"
 #include "run.hpp"
@@ -15,6 +16,7 @@
 NB_MODULE(_core, module) {
   module.attr("__version__") = STOPE_VERSION;
   stope::python::bind_errors(module);
+  stope::python::bind_factorize(module);
   stope::python::bind_run(module);
   stope::python::bind_scan(module);
   stope::python::bind_table(module);
