@@ -2,8 +2,11 @@
 // estimators of them.
 #include <nanobind/nanobind.h>
 
+#include "decompose.hpp"
 #include "errors.hpp"
+#include "gram.hpp"
 #include "run.hpp"
+#include "stats.hpp"
 #include "stope/version.hpp"
 #include "table.hpp"
 
@@ -12,4 +15,7 @@ NB_MODULE(_core, module) {
   stope::python::bind_errors(module);
   stope::python::bind_run(module);
   stope::python::bind_table(module);
+  stope::python::bind_stats(module);
+  stope::python::bind_decompose(module);
+  stope::python::bind_gram(module);
 }
