@@ -201,11 +201,11 @@ class Ridge(_LinearModel):
     Attributes
     ----------
     coef_ : ndarray of shape (n_features_in_,) or (n_targets, n_features_in_)
-        float32 for a float32 X, else float64.
+        float32 for a float32 X, else float64. One target gives one dimension, whatever the shape of y.
     intercept_ : float, or ndarray of shape (n_targets,)
         0.0 without an intercept.
-    n_iter_ : ndarray of shape (n_targets,) or None
-        Steps, where the engine iterated.
+    n_iter_ : ndarray of int of shape (n_targets,)
+        Steps where the engine iterated ("lsqr"), else refinements of the direct solution.
     solver_ : str
         "normal equations", "qr" or "lsqr".
     n_features_in_ : int
@@ -253,8 +253,9 @@ class Ridge(_LinearModel):
             raise ValueError(f"max_iter is a whole number from 1 on or None, not {steps!r}")
         self._fit(X, y, sample_weight, self.alpha, max_iterations=int(steps or 0))
         self.solver_ = self._models[0].method
-        iterated = self.solver_ == "lsqr"
-        self.n_iter_ = np.array([model.iterations for model in self._models]) if iterated else None
+        self.n_iter_ = np.array([max(model.iterations, 1) for model in self._models])
+        if len(self._models) == 1:  # as scikit-learn has it: a y of one column gives coefficients of one dimension
+            self.coef_ = self.coef_.ravel()
         return self
 
 
