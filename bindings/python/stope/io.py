@@ -1,9 +1,8 @@
 """Tables from files, and model files, which the command line and the other languages read and write, too.
 
 An estimator takes part by one method, ``_to_model()``: it returns a ``_core.Model``, or the bytes of a model file.
-``_core.Model.of(table, fitted)`` makes one of a tree, principal components or a linear model,
-``_core.Model.of_neighbors(...)`` of k-NN, and ``_core.Model.of_cuts(...)`` of a set of cuts. The model keeps the table's
-columns without its rows.
+``_core.Model.of_tree(table, tree)`` makes one of a tree, ``_core.Model.of_neighbors(...)`` of k-NN, and
+``_core.Model.of_cuts(...)`` of a set of cuts. The model keeps the table's columns without its rows.
 """
 
 import os
@@ -286,6 +285,14 @@ class Model:
     def _to_model(self):
         return self._model
 
+    @property
+    def parameters_(self):
+        """What was fitted, as a dict; it depends on the kind. A tree has "nodes", "rules" and "cuts"."""
+        fitted = self._model.fitted
+        if isinstance(fitted, _core.DecisionTree):
+            return {"nodes": fitted.nodes(), "rules": fitted.rules(), "cuts": fitted.cuts()}
+        return fitted
+
     def __reduce__(self):
         return Model, (self._model,)
 
@@ -297,10 +304,23 @@ class Model:
         facts = [("kind", self.kind), ("target", self.target), ("features", len(self._features))]
         if self.gives == "classes":
             facts.append(("classes", ", ".join(self.classes_[:20])))
-        parts = [_html.pairs(facts)]
         fitted = self._model.fitted
-        if isinstance(fitted, _core.DecisionTree) and len(fitted.nodes()["parent"]) <= _html.MOST_NODES_IN_A_VIEW:
-            parts.append(_html.svg(fitted.format("svg")))
+        if isinstance(fitted, _core.DecisionTree):
+            part = _html.svg(fitted.format("svg")) if len(fitted.nodes()["parent"]) <= _html.MOST_NODES_IN_A_VIEW else ""
+        elif "coefficients" in fitted:
+            facts += [("intercept", fitted["intercept"]), ("R²", fitted["r2"])]
+            part = _html.table(["feature", "coefficient"], zip(fitted["feature_names"], fitted["coefficients"].tolist()))
+        elif "components" in fitted:
+            shares = fitted["explained_variance_ratio"].tolist()
+            part = _html.table(["component", "share of the variance"], enumerate(shares, start=1))
+        elif "metric" in fitted:
+            facts += [(name, fitted[name]) for name in ("metric", "n_neighbors", "weights", "normalize")]
+            facts.append(("training rows", fitted["train"].n_rows))
+            part = _html.table(["feature", "type"], [(column.name, column.type) for column in self._features])
+        elif "cuts" in fitted:
+            rows = [(name, len(cuts), ", ".join(map(str, cuts[:12]))) for name, cuts in fitted["cuts"]]
+            part = _html.table(["feature", "cuts", "which"], rows)
         else:
-            parts.append(_html.table(["feature", "type"], [(column.name, column.type) for column in self._features]))
-        return _html.card("stope.Model", *parts)
+            facts.append(("method", fitted["method"]))
+            part = _html.table(["column", "shift", "scale"], [(c["name"], c["shift"], c["scale"]) for c in fitted["columns"]])
+        return _html.card("stope.Model", _html.pairs(facts), part)

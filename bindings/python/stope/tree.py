@@ -190,7 +190,7 @@ class LocalDiscretizationTreeClassifier(_html.RichEstimator, ClassifierMixin, St
                 min_weight_fraction_leaf=self.min_weight_fraction_leaf,
                 seed=seed_of(self.random_state) if self.prune_holdout else 0, run=run,
             )
-        self._model = _core.Model.of(table, tree)
+        self._model = _core.Model.of_tree(table, tree)
         self.classes_ = classes.values
         self.n_classes_ = len(classes.values)
         self.tree_ = TreeNodes.of(tree)
