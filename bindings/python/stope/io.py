@@ -306,10 +306,12 @@ class Model:
             facts.append(("classes", ", ".join(self.classes_[:20])))
         fitted = self._model.fitted
         if isinstance(fitted, _core.DecisionTree):
-            part = _html.svg(fitted.format("svg")) if len(fitted.nodes()["parent"]) <= _html.MOST_NODES_IN_A_VIEW else ""
+            is_small = len(fitted.nodes()["parent"]) <= _html.MOST_NODES_IN_A_VIEW
+            part = _html.svg(fitted.format("svg")) if is_small else ""
         elif "coefficients" in fitted:
             facts += [("intercept", fitted["intercept"]), ("R²", fitted["r2"])]
-            part = _html.table(["feature", "coefficient"], zip(fitted["feature_names"], fitted["coefficients"].tolist()))
+            rows = zip(fitted["feature_names"], fitted["coefficients"].tolist())
+            part = _html.table(["feature", "coefficient"], rows)
         elif "components" in fitted:
             shares = fitted["explained_variance_ratio"].tolist()
             part = _html.table(["component", "share of the variance"], enumerate(shares, start=1))
@@ -322,5 +324,6 @@ class Model:
             part = _html.table(["feature", "cuts", "which"], rows)
         else:
             facts.append(("method", fitted["method"]))
-            part = _html.table(["column", "shift", "scale"], [(c["name"], c["shift"], c["scale"]) for c in fitted["columns"]])
+            rows = [(one["name"], one["shift"], one["scale"]) for one in fitted["columns"]]
+            part = _html.table(["column", "shift", "scale"], rows)
         return _html.card("stope.Model", _html.pairs(facts), part)

@@ -25,8 +25,8 @@ class TreeNodes:
     feature : ndarray of int64
         The feature that the node tests; -1 in leaves. (scikit-learn has -2 there.)
     threshold : ndarray of float64
-        The cut of a numeric feature: rows with x >= threshold go right. (scikit-learn's trees send x <= threshold left.)
-        -inf divides missing from present values. NaN in leaves and for nominal features.
+        The cut of a numeric feature: rows with x >= threshold go right. (scikit-learn's trees send x <= threshold
+        left.) -inf divides missing from present values. NaN in leaves and for nominal features.
     category : ndarray of object
         The value of a nominal feature: rows that have it go right. None elsewhere.
     score : ndarray of float64
@@ -106,8 +106,8 @@ class LocalDiscretizationTreeClassifier(_html.RichEstimator, ClassifierMixin, St
     class_weight : dict, "balanced" or None, default=None
         Weights of classes, which multiply those of rows; classes that are not named weigh 1.
     ccp_alpha : float, default=0.0
-        Cost-complexity pruning: a leaf costs as much as this share of the training weight misclassified. (scikit-learn's
-        parameter of that name measures impurity instead.)
+        Cost-complexity pruning: a leaf costs as much as this share of the training weight misclassified.
+        (scikit-learn's parameter of that name measures impurity instead.)
     missing : {"error", "value", "drop", "fill"}, default="error"
         What a missing value means, in training and in prediction. "value": it is a value of its own, below all numbers.
         "drop": the row is left out, and is predicted to have no class. "fill": the training mean or the most frequent
@@ -130,8 +130,8 @@ class LocalDiscretizationTreeClassifier(_html.RichEstimator, ClassifierMixin, St
     tree_ : TreeNodes
         The nodes as arrays.
     rules_ : list of dict
-        One rule a leaf: its "leaf", its "text", and its "conditions", one for each feature tested. Exactly one fires for
-        every row.
+        One rule a leaf: its "leaf", its "text", and its "conditions", one for each feature tested. Exactly one fires
+        for every row.
     cuts_ : dict
         The cuts of all inner nodes by the feature's name.
     feature_importances_ : ndarray of shape (n_features,)

@@ -9,7 +9,8 @@ from command_line import stope, stope_json
 from sklearn.datasets import load_iris, make_regression
 
 from stope import (
-    CutRanker, LocalDiscretizationTreeClassifier, Model, SupervisedDiscretizer, StopeError, _core, load, read_table, save,
+    CutRanker, LocalDiscretizationTreeClassifier, Model, StopeError, SupervisedDiscretizer, _core, load, read_table,
+    save,
 )
 from stope._run import job
 from stope.errors import FileError, InvalidArgumentError, InvalidDataError, UnsupportedError
@@ -61,7 +62,8 @@ def test_a_tree_from_python_predicts_on_the_command_line(iris, mixed, files):
 
 def test_a_tree_from_the_command_line_predicts_in_python(mixed, files):
     X, y = mixed
-    stope("tree", written(X, files("t.csv"), y), "--target", "play", "--model-out", files("t.stope"), "-o", files("t.txt"))
+    path = written(X, files("t.csv"), y)
+    stope("tree", path, "--target", "play", "--model-out", files("t.stope"), "-o", files("t.txt"))
     model = load(files("t.stope"))
     assert isinstance(model, Model)
     tree = LocalDiscretizationTreeClassifier().fit(X, y)
