@@ -8,6 +8,7 @@
 #include "factorize.hpp"
 #include "gram.hpp"
 #include "io.hpp"
+#include "knn.hpp"
 #include "models.hpp"
 #include "run.hpp"
 #include "scan.hpp"
@@ -30,4 +31,5 @@ NB_MODULE(_core, module) {
   stope::python::bind_stats(module);
   stope::python::bind_decompose(module);
   stope::python::bind_gram(module);
+  stope::python::bind_knn(module);
 }
