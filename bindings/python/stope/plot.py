@@ -417,8 +417,8 @@ def explain_neighbor(
     if metric not in _POWER:
         raise InvalidArgumentError(f"metric: {metric!r} is no sum over features; {', '.join(_POWER)} are")
     if feature_names is None:
-        feature_names = getattr(query, "index", None)
-        feature_names = [f"x{i}" for i in range(len(query))] if feature_names is None else list(feature_names)
+        feature_names = query.index if hasattr(query, "iloc") else [f"x{i}" for i in range(len(query))]
+    feature_names = list(feature_names)
     a, b = np.asarray(query, dtype=object), np.asarray(neighbor, dtype=object)
     if a.ndim != 1 or a.shape != b.shape or len(feature_names) != len(a):
         raise InvalidArgumentError(f"the rows have the shapes {a.shape} and {b.shape}, and {len(feature_names)} names")
