@@ -194,7 +194,6 @@ class LocalDiscretizationTreeClassifier(_html.RichEstimator, ClassifierMixin, St
         self.classes_ = classes.values
         self.n_classes_ = len(classes.values)
         self.tree_ = TreeNodes.of(tree)
-        self.rules_ = tree.rules()
         self.cuts_ = _cuts_by_name(tree.cuts())
         self.feature_importances_ = self._importances()
         return self
@@ -271,6 +270,12 @@ class LocalDiscretizationTreeClassifier(_html.RichEstimator, ClassifierMixin, St
         """Return the tree as a str: "text", "json", "dot", "svg" or "rules"."""
         check_is_fitted(self)
         return self._model.fitted.format(format)
+
+    @property
+    def rules_(self):
+        """One rule a leaf, in the order of the leaves; made when it is asked for."""
+        check_is_fitted(self)
+        return self._model.fitted.rules()
 
     def _rows(self, X, reset):
         return check_X(
