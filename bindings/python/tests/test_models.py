@@ -9,8 +9,8 @@ from command_line import stope, stope_json
 from sklearn.datasets import load_iris, make_regression
 
 from stope import (
-    CutRanker, LocalDiscretizationTreeClassifier, Model, StopeError, SupervisedDiscretizer, _core, load, read_table,
-    save,
+    PCA, CutRanker, KNeighborsClassifier, KNeighborsRegressor, LinearRegression, LocalDiscretizationTreeClassifier,
+    Model, NearestNeighbors, RadiusNeighborsClassifier, StopeError, SupervisedDiscretizer, _core, load, read_table, save,
 )
 from stope._run import job
 from stope.errors import FileError, InvalidArgumentError, InvalidDataError, UnsupportedError
@@ -257,3 +257,58 @@ def test_a_table_from_a_file_is_what_the_command_line_sees(mixed, files):
     assert "100" in str(info)
 
 
+
+
+@pytest.mark.parametrize("weights", ["uniform", "distance"])
+def test_neighbours_from_python_predict_on_the_command_line(weights, iris, mixed, files):
+    for X, y in (iris, mixed):
+        model = KNeighborsClassifier(4, weights=weights).fit(X, y)
+        save(model, files("knn.stope"))
+        said = predicted(files("knn.stope"), written(X, files("rows.csv")))
+        column = next(name for name in said if "prediction" in name)
+        assert said[column].astype(str).tolist() == [str(value) for value in model.predict(X)]
+        loaded = load(files("knn.stope"))
+        assert np.array_equal(loaded.predict_proba(X), model.predict_proba(X))
+
+
+def test_neighbours_of_numbers_and_of_nothing_are_saved_too(iris, files):
+    X, _ = iris
+    X, y = X.to_numpy()[:, :3], X.to_numpy()[:, 3]
+    row_weights = np.linspace(1, 2, len(y))
+    for weights in ("uniform", row_weights):
+        regressor = KNeighborsRegressor(3, weights=weights, metric="manhattan", feature_weights=[1, 2, 0.5]).fit(X, y)
+        save(regressor, files("knn.stope"))
+        assert np.array_equal(load(files("knn.stope")).predict(X), regressor.predict(X))
+    lists = NearestNeighbors(n_neighbors=4, p=3).fit(X)
+    save(lists, files("knn.stope"))
+    for mine, theirs in zip(load(files("knn.stope")).kneighbors(X), lists.kneighbors(X)):
+        assert np.array_equal(mine, theirs)
+
+
+def test_neighbours_that_no_file_holds_are_refused(iris, files):
+    X, y = iris
+    refused = [
+        (KNeighborsClassifier(weights=lambda d: 1 / (1 + d)), y),
+        (KNeighborsClassifier(metric=lambda a, b: abs(a - b).sum()), y),
+        (RadiusNeighborsClassifier(radius=9.0), y),
+        (KNeighborsClassifier(), np.column_stack((y, y))),
+        (KNeighborsRegressor(), X.to_numpy()[:, :2]),
+    ]
+    for estimator, target in refused:
+        with pytest.raises(UnsupportedError, match="model file holds"):
+            save(estimator.fit(X, target), files("knn.stope"))
+    with pytest.raises(UnsupportedError, match="sample_weight"):
+        save(KNeighborsClassifier().fit(X, y, sample_weight=np.ones(150)), files("knn.stope"))
+    with pytest.raises(ValueError, match="fitted"):
+        save(KNeighborsClassifier(), files("knn.stope"))
+
+
+def test_estimators_of_numbers_save_what_the_command_line_reads(iris, files):
+    X, _ = iris
+    pca = PCA(2).fit(X)
+    save(pca, files("pca.stope"))
+    said = predicted(files("pca.stope"), written(X, files("rows.csv")))
+    assert np.allclose(said[["pc1", "pc2"]], pca.transform(X), rtol=1e-12, atol=1e-12)
+    linear = LinearRegression().fit(X[["a", "b"]], X["c"])
+    save(linear, files("lsq.stope"))
+    assert np.allclose(load(files("lsq.stope")).predict(X), linear.predict(X[["a", "b"]]), rtol=1e-12)
