@@ -10,7 +10,9 @@ import pandas as pd
 import pytest
 from sklearn.datasets import load_iris
 
-from stope import CutRanker, LocalDiscretizationTreeClassifier, SupervisedDiscretizer, plot
+from stope import (
+    PCA, CutRanker, LocalDiscretizationTreeClassifier, NearestNeighbors, SupervisedDiscretizer, load, plot, save,
+)
 from stope.errors import InvalidArgumentError
 
 
@@ -172,16 +174,33 @@ def test_a_neighbour_is_explained_by_its_features(style, tmp_path):
         plot.explain_neighbor([1.0], [2.0, 3.0])
 
 
+def test_the_neighbour_that_an_estimator_finds_is_explained(iris):
+    X, _ = iris
+    numbers = NearestNeighbors(feature_weights=[1, 2, 3, 4]).fit(X)
+    mixed = NearestNeighbors().fit(X.assign(color=["red", "blue"] * 75))
+    row = X.iloc[7] + 0.3
+    for model, query in ((numbers, row), (mixed, pd.concat((row, pd.Series({"color": "green"}))))):
+        ax = plot.explain_neighbor(query, 2, estimator=model)
+        distances = model.kneighbors(query.to_frame().T.infer_objects(), 3)[0]
+        assert f"distance {distances[0, 2]:.4g} " in ax.get_title()
+        assert np.isclose(sum(bar.get_width() for bar in ax.patches), 1)
+    ax = plot.explain_neighbor(X.to_numpy()[3], estimator=NearestNeighbors(metric="manhattan").fit(X.to_numpy()))
+    assert "distance 0 (manhattan)" in ax.get_title()
+    with pytest.raises(InvalidArgumentError, match="cosine"):
+        plot.explain_neighbor(X.to_numpy()[3], estimator=NearestNeighbors(metric="cosine").fit(X.to_numpy()))
+
+
 def test_two_equal_rows_have_no_bars(tmp_path):
     rendered(plot.explain_neighbor([1.0, 2.0], [1.0, 2.0]), tmp_path)
 
 
 def test_a_scree_plot_shows_shares_and_their_sum(iris, style, tmp_path):
-    from sklearn.decomposition import PCA
-
     fitted = PCA().fit(iris[0])
     ax = plot.plot_scree(fitted, max_components=3)
     rendered(ax, tmp_path)
+    save(fitted, tmp_path / "pca.stope")
+    read = plot.plot_scree(load(tmp_path / "pca.stope"), max_components=3)
+    assert [bar.get_height() for bar in read.patches] == [bar.get_height() for bar in ax.patches]
     assert np.allclose([bar.get_height() for bar in ax.patches], fitted.explained_variance_ratio_[:3])
     assert np.allclose(ax.lines[0].get_ydata(), np.cumsum(fitted.explained_variance_ratio_[:3]))
 
