@@ -49,6 +49,13 @@ def _branch_texts(nodes, node, value_format):
     return f"< {value_format(cut)}", f"≥ {value_format(cut)}"
 
 
+def _font_size(ax, n_leaves, of_leaves, of_tests):
+    """Points at which boxes side by side do not touch. ``of_leaves`` and ``of_tests`` are the letters of their texts."""
+    width = 72 * ax.get_window_extent().width / ax.figure.dpi / (n_leaves + 0.4)
+    letters = max(9, *of_leaves, *(0.7 * n_letters for n_letters in of_tests))  # tests lie further apart than leaves
+    return min(9.0, max(4.0, width / (0.62 * letters + 1.2)))
+
+
 def plot_tree(tree, *, max_depth=None, value_format=number, ax=None):
     """Draw a fitted tree: what each node tests, and the rows and the class of each leaf.
 
@@ -69,9 +76,9 @@ def plot_tree(tree, *, max_depth=None, value_format=number, ax=None):
     ax = axes(ax, figsize=(max(3.0, 1.5 * n_leaves), max(1.6, 1.25 * (depth + 1))))
     colors = class_colors(len(tree.classes_))
     behind = background(ax)
-    width = ax.get_window_extent().width / ax.figure.dpi
-    size = min(9.0, max(4.0, 7.5 * width / (n_leaves + 0.4)))  # two leaves side by side do not touch
     names = [attribute["name"] for attribute in tree._model.fitted.attributes()]
+    letters_of = [[len(plain(text, 18)) for text in texts] for texts in (tree.classes_, names)]
+    size = _font_size(ax, n_leaves, *letters_of)
     for node, x in places.items():
         y = -int(nodes.depth[node])
         left, right = nodes.children_left[node], nodes.children_right[node]
