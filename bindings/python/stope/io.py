@@ -10,12 +10,15 @@ import os
 import numpy as np
 
 from . import _core, _html
+from ._base import check_is_fitted
 from ._data import check_X
 from ._run import Reports, job
+from .discretize import SupervisedDiscretizer
 from .errors import InvalidArgumentError, InvalidDataError, UnsupportedError
 from .table import Table
+from .tree import LocalDiscretizationTreeClassifier, cuts_by_name
 
-__all__ = ["Model", "load", "read_table", "save"]
+__all__ = ["Model", "load", "read_cuts", "read_table", "save", "write_cuts", "write_table"]
 
 _LISTS = ("names", "missing", "ignore", "nominal", "numeric", "date")
 
@@ -76,6 +79,46 @@ def read_table(path, **options):
     with job() as run:
         table = _core.read_table(os.fspath(path), options, run)
     return Table(table)
+
+
+def write_table(table, path, *, format="", separator="", dtype=""):
+    """Write a table into a file, which appears complete or not at all.
+
+    Parameters
+    ----------
+    table : Table, or what :class:`Table` takes
+    path : str or path-like
+        Its suffix names the format unless ``format`` does; .gz and .zst compress. "-" is standard output.
+    format : str
+        csv, tsv, arff, npy, fvecs, bvecs, ivecs or raw.
+    separator : str
+        Of CSV; by default a comma.
+    dtype : str
+        Of npy (float64) and raw (float32).
+    """
+    table = Table(table)._core_table
+    with job() as run:
+        _core.write_table(os.fspath(path), table, format, separator, dtype, run)
+
+
+def read_cuts(path):
+    """Read a JSON file of cuts, and return a dict: an array of numbers or a list of values for each attribute."""
+    with job() as run:
+        return cuts_by_name(_core.read_cuts(os.fspath(path), run))
+
+
+def write_cuts(estimator, path):
+    """Write the cuts of a fitted discretizer or tree as JSON, which the command line applies to tables."""
+    if isinstance(estimator, SupervisedDiscretizer):
+        check_is_fitted(estimator)
+        cuts = estimator._cuts
+    elif isinstance(estimator, LocalDiscretizationTreeClassifier):
+        check_is_fitted(estimator)
+        cuts = estimator._model.fitted.cuts()
+    else:
+        raise UnsupportedError(f"a {type(estimator).__name__} has no set of cuts")
+    with job() as run:
+        _core.write_cuts(os.fspath(path), cuts, run)
 
 
 def _model_of(estimator):

@@ -13,6 +13,7 @@ from stope import (
     Model, NearestNeighbors, RadiusNeighborsClassifier, StopeError, SupervisedDiscretizer, _core, load, read_table, save,
 )
 from stope._run import job
+from stope.io import read_cuts, write_cuts, write_table
 from stope.errors import FileError, InvalidArgumentError, InvalidDataError, UnsupportedError
 
 
@@ -157,8 +158,6 @@ def test_models_survive_pickling_and_saving_again(mixed, files):
     copied = pickle.loads(pickle.dumps(model))
     assert np.array_equal(copied.predict(X), model.predict(X))
     assert model._model.to_bytes() == files("a.stope").read_bytes()
-    with job() as run:
-        assert _core.summarize_model(str(files("a.stope")), run)["kind"] == "tree"
 
 
 def test_damaged_files_and_wrong_questions_are_refused(mixed, files):
@@ -212,6 +211,35 @@ def test_missing_predictions_are_none(mixed, files):
     other.loc[0, "color"] = None
     said = load(files("a.stope")).predict(other)
     assert said[0] is None and said[1] is not None
+
+
+def test_cuts_go_through_json_files(mixed, files):
+    X, y = mixed
+    fitted = SupervisedDiscretizer().fit(X, y)
+    write_cuts(fitted, files("cuts.json"))
+    read = read_cuts(files("cuts.json"))
+    assert read["color"] == fitted.cuts_[1] and np.array_equal(read["height"], fitted.cuts_[0])
+    stope("discretize", written(X, files("rows.csv")), "--apply", files("cuts.json"), "-o", files("coded.csv"))
+    said = pd.read_csv(files("coded.csv"))
+    assert said["height"].tolist() == [f"s{code + 1:.0f}" for code in fitted.transform(X)[:, 0]]
+    tree = LocalDiscretizationTreeClassifier().fit(X, y)
+    write_cuts(tree, files("cuts.json"))
+    assert set(read_cuts(files("cuts.json"))) == set(tree.cuts_)
+    with pytest.raises(UnsupportedError, match="CutRanker"):
+        write_cuts(CutRanker().fit(X, y), files("cuts.json"))
+    files("cuts.json").write_text('{"a": [2, 1]}')
+    with pytest.raises(InvalidDataError):
+        read_cuts(files("cuts.json"))
+
+
+def test_a_table_that_is_written_is_read_again(mixed, files):
+    X, _ = mixed
+    write_table(X, files("t.csv.gz"))
+    assert read_table(files("t.csv.gz")).to_pandas().astype({"color": str}).equals(X.astype({"color": str}))
+    write_table(X[["height"]], files("t.npy"))
+    assert np.array_equal(np.load(files("t.npy"))[:, 0], X["height"])
+    with pytest.raises(FileError):
+        write_table(X, files("absent") / "t.csv")
 
 
 def test_views_escape_names(files):
