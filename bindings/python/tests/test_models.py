@@ -74,9 +74,19 @@ def test_a_tree_from_the_command_line_predicts_in_python(mixed, files):
     expected = tree.predict(X)
     for rows in (X, X[["color", "height"]], pl.from_pandas(X), X.to_numpy(dtype=object), pl.from_pandas(X).to_arrow()):
         assert np.array_equal(model.predict(rows), expected)
+    crowded = X.assign(note="text", when=pd.Timestamp("2020-01-01"))
+    for rows in (crowded, pl.from_pandas(crowded), pl.from_pandas(crowded).to_arrow()):
+        assert np.array_equal(model.predict(rows), expected)
     order = [model.classes_.tolist().index(name) for name in tree.classes_]
     assert np.array_equal(model.predict_proba(X)[:, order], tree.predict_proba(X))
     assert model.export("text") == files("t.txt").read_text()
+
+
+def test_classes_that_are_whole_numbers_are_named_so(files):
+    for y in ([1.0, 2.0], [1, 2], [True, False]):
+        save(LocalDiscretizationTreeClassifier().fit([[0.0], [1.0]], y), files("a.stope"))
+        names = load(files("a.stope")).classes_.tolist()
+        assert names == (["False", "True"] if y[0] is True else ["1", "2"])
 
 
 def test_cuts_go_both_ways(mixed, files):
