@@ -2,15 +2,22 @@
 // estimators of them.
 #include <nanobind/nanobind.h>
 
+#include "decompose.hpp"
 #include "device_arrays.hpp"
+#include "discretize.hpp"
 #include "errors.hpp"
 #include "factorize.hpp"
 #include "gil.hpp"
+#include "gram.hpp"
+#include "io.hpp"
 #include "knn.hpp"
+#include "models.hpp"
 #include "run.hpp"
 #include "scan.hpp"
+#include "stats.hpp"
 #include "stope/version.hpp"
 #include "table.hpp"
+#include "tree.hpp"
 
 NB_MODULE(_core, module) {
   module.attr("__version__") = STOPE_VERSION;
@@ -22,4 +29,11 @@ NB_MODULE(_core, module) {
   stope::python::bind_table(module);
   stope::python::bind_device_arrays(module);
   stope::python::bind_knn(module);
+  stope::python::bind_discretize(module);
+  stope::python::bind_tree(module);
+  stope::python::bind_models(module);
+  stope::python::bind_io(module);
+  stope::python::bind_stats(module);
+  stope::python::bind_decompose(module);
+  stope::python::bind_gram(module);
 }
