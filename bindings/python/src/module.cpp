@@ -4,8 +4,10 @@
 
 #include "decompose.hpp"
 #include "errors.hpp"
+#include "factorize.hpp"
 #include "gram.hpp"
 #include "run.hpp"
+#include "scan.hpp"
 #include "stats.hpp"
 #include "stope/version.hpp"
 #include "table.hpp"
@@ -13,7 +15,9 @@
 NB_MODULE(_core, module) {
   module.attr("__version__") = STOPE_VERSION;
   stope::python::bind_errors(module);
+  stope::python::bind_factorize(module);
   stope::python::bind_run(module);
+  stope::python::bind_scan(module);
   stope::python::bind_table(module);
   stope::python::bind_stats(module);
   stope::python::bind_decompose(module);
