@@ -4,6 +4,7 @@
 
 #include "errors.hpp"
 #include "knn.hpp"
+#include "pairwise.hpp"
 #include "run.hpp"
 #include "stope/version.hpp"
 #include "table.hpp"
@@ -14,4 +15,5 @@ NB_MODULE(_core, module) {
   stope::python::bind_run(module);
   stope::python::bind_table(module);
   stope::python::bind_knn(module);
+  stope::python::bind_pairwise(module);
 }
