@@ -3,6 +3,7 @@
 #include <nanobind/nanobind.h>
 
 #include "errors.hpp"
+#include "factorize.hpp"
 #include "knn.hpp"
 #include "pairwise.hpp"
 #include "run.hpp"
@@ -13,6 +14,7 @@
 NB_MODULE(_core, module) {
   module.attr("__version__") = STOPE_VERSION;
   stope::python::bind_errors(module);
+  stope::python::bind_factorize(module);
   stope::python::bind_run(module);
   stope::python::bind_scan(module);
   stope::python::bind_table(module);
