@@ -12,6 +12,7 @@
 #include "io.hpp"
 #include "knn.hpp"
 #include "models.hpp"
+#include "pairwise.hpp"
 #include "run.hpp"
 #include "scan.hpp"
 #include "stats.hpp"
@@ -29,6 +30,7 @@ NB_MODULE(_core, module) {
   stope::python::bind_table(module);
   stope::python::bind_device_arrays(module);
   stope::python::bind_knn(module);
+  stope::python::bind_pairwise(module);
   stope::python::bind_discretize(module);
   stope::python::bind_tree(module);
   stope::python::bind_models(module);
