@@ -3,6 +3,7 @@
 #include <nanobind/nanobind.h>
 
 #include "errors.hpp"
+#include "knn.hpp"
 #include "run.hpp"
 #include "stope/version.hpp"
 #include "table.hpp"
@@ -12,4 +13,5 @@ NB_MODULE(_core, module) {
   stope::python::bind_errors(module);
   stope::python::bind_run(module);
   stope::python::bind_table(module);
+  stope::python::bind_knn(module);
 }
