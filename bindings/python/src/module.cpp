@@ -4,7 +4,9 @@
 
 #include "errors.hpp"
 #include "knn.hpp"
+#include "pairwise.hpp"
 #include "run.hpp"
+#include "scan.hpp"
 #include "stope/version.hpp"
 #include "table.hpp"
 
@@ -12,6 +14,8 @@ NB_MODULE(_core, module) {
   module.attr("__version__") = STOPE_VERSION;
   stope::python::bind_errors(module);
   stope::python::bind_run(module);
+  stope::python::bind_scan(module);
   stope::python::bind_table(module);
   stope::python::bind_knn(module);
+  stope::python::bind_pairwise(module);
 }

@@ -7,6 +7,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -29,7 +30,8 @@ namespace {
 Column numeric_column(const std::string& name, const AnyArray& values, std::string_view type, bool share, Run& run) {
   const ArrayView view = view_of(values, share ? Lend::yes : Lend::no);
   if (view.n_columns != 1) throw Error(ErrorCode::invalid_argument, "a column is an array of one dimension");
-  Table table = result_of(run, [&](const RunOptions& options) { return table_of(view, {name}, options); }, Duration::brief);
+  Table table =
+      result_of(run, [&](const RunOptions& options) { return table_of(view, {name}, options); }, Duration::brief);
   Column column = std::move(table.columns.front());
   if (!type.empty()) column.type = value_type(type);
   return column;
@@ -60,6 +62,22 @@ Table table_of_columns(const std::vector<Column>& columns, std::int64_t n_rows) 
 Table table_of_arrow(const nb::capsule& stream, const ArrowOptions& options, Run& run) {
   auto* moved = static_cast<ArrowArrayStream*>(stream.data("arrow_array_stream"));
   return result_of(run, [&](const RunOptions& how) { return import_arrow(moved, options, how); });
+}
+
+// The Arrow formats of a stream's columns, e.g. "b" for booleans, which nothing else of a table tells.
+std::vector<std::string> arrow_formats(const nb::capsule& capsule) {
+  auto* stream = static_cast<ArrowArrayStream*>(capsule.data("arrow_array_stream"));
+  std::vector<std::string> formats;
+  if (stream == nullptr || stream->release == nullptr || stream->get_schema == nullptr) return formats;
+  ArrowSchema schema{};
+  if (stream->get_schema(stream, &schema) != 0 || schema.release == nullptr) return formats;
+  const std::shared_ptr<ArrowSchema> held(&schema, [](ArrowSchema* s) { s->release(s); });
+  for (std::int64_t i = 0; schema.children != nullptr && i < schema.n_children; ++i) {
+    const ArrowSchema* child = schema.children[i];
+    const bool known = child != nullptr && child->format != nullptr;
+    formats.emplace_back(known ? (child->dictionary != nullptr ? "dictionary" : child->format) : "");
+  }
+  return formats;
 }
 
 nb::object arrow_stream(const Table& table) {
@@ -101,6 +119,8 @@ Table with_roles(Table table, const std::vector<std::pair<std::int64_t, std::str
 }  // namespace
 
 void bind_table(nb::module_& module) {
+  module.def("arrow_formats", &arrow_formats, nb::arg("stream"));
+
   nb::class_<Values>(module, "Values", "The names of a nominal column's codes.")
       .def(nb::init<std::vector<std::string>>(), nb::arg("names"))
       .def("__len__", &Values::size)
@@ -127,8 +147,8 @@ void bind_table(nb::module_& module) {
       .def_static(
           "of_arrow",
           [](const nb::capsule& stream, std::vector<std::string> nominal, std::vector<std::string> numeric,
-             std::vector<std::string> ignore, std::string target, bool target_is_nominal, std::string source, bool share,
-             Run& run) {
+             std::vector<std::string> ignore, std::string target, bool target_is_nominal, std::string source,
+             bool share, Run& run) {
             ArrowOptions options;
             options.nominal = std::move(nominal);
             options.numeric = std::move(numeric);
@@ -153,13 +173,16 @@ void bind_table(nb::module_& module) {
       .def_ro("n_rows", &Table::n_rows)
       .def_prop_ro("n_columns", [](const Table& table) { return table.columns.size(); })
       .def("column", &checked_column, nb::arg("index"), nb::rv_policy::copy)
-      .def("find", [](const Table& table, std::string_view name) { return table.find(name); }, nb::arg("name"))
+      .def(
+          "find", [](const Table& table, std::string_view name) { return table.find(name); }, nb::arg("name"))
       .def("with_roles", &with_roles, nb::arg("roles"))
-      .def("take", [](const Table& table, const std::vector<std::int64_t>& rows) { return table.take(rows); },
-           nb::arg("rows"), nb::call_guard<nb::gil_scoped_release>())
+      .def(
+          "take", [](const Table& table, const std::vector<std::int64_t>& rows) { return table.take(rows); },
+          nb::arg("rows"), nb::call_guard<nb::gil_scoped_release>())
       .def_prop_ro("nbytes", &Table::bytes)
-      .def("__arrow_c_stream__", [](const Table& table, const nb::object&) { return arrow_stream(table); },
-           nb::arg("requested_schema").none() = nb::none());
+      .def(
+          "__arrow_c_stream__", [](const Table& table, const nb::object&) { return arrow_stream(table); },
+          nb::arg("requested_schema").none() = nb::none());
 }
 
 }  // namespace stope::python
