@@ -13,14 +13,22 @@ from .. import _core
 from .._run import job
 from ..errors import StopeError
 from . import _tally
-from ._measures import checked_array, has_measure, measure_of
+from ._measures import has_measure, measure_of, measure_of_object
+from ._rows import is_sparse, plain
 from ._seam import Seam
 from ._tally import Leave
 
-__all__ = ["argkmin", "seams"]
+__all__ = ["argkmin", "leave_small", "seams"]
 
 _BASE = "sklearn.neighbors._base"
 _VOTES = "sklearn.neighbors._classification"
+
+# A search makes images of the training rows first, at some 8 ns a value, where scikit-learn takes some 0.2 ns a value
+# and query. So these many queries are too few, unless the training rows are so few that it makes no difference.
+_FEW_QUERIES = 50
+_FEW_VALUES = 100_000
+# A tree of few columns finds neighbours in less time than any search of all rows.
+_TREE_COLUMNS = 4
 
 
 def seams():
@@ -39,47 +47,44 @@ def seams():
 class _Plan:
     """How the search of one call is done."""
 
-    def __init__(self, estimator):
-        self.measure = measure_of(
-            estimator.effective_metric_,
-            estimator.effective_metric_params_,
-            braycurtis=estimator._fit_method != "brute" or estimator._fit_X.dtype.kind == "f",
-        )
-        self.n_jobs = estimator.n_jobs
+    def __init__(self, measure, n_jobs, has_tree):
+        self.measure = measure
+        self.n_jobs = n_jobs
+        self.has_tree = has_tree
         self.whole_matrix = False  # scikit-learn would compute the matrix of distances
 
 
-def _plan_of(estimator, X):
+def _plan_of(estimator):
     """The plan of a call, or None where scikit-learn will refuse it. Raises :class:`Leave`."""
     method = getattr(estimator, "_fit_method", None)
     if method not in ("brute", "kd_tree", "ball_tree") or not hasattr(estimator, "effective_metric_"):
         return None
     if estimator.metric == "precomputed":
         raise Leave("metric='precomputed'")
-    if hasattr(X, "tocsr") or hasattr(estimator._fit_X, "tocsr"):
-        raise Leave("sparse X")
-    if not isinstance(estimator._fit_X, np.ndarray):
-        raise Leave("fitted to a KDTree or BallTree")
-    if method != "brute":
-        _check_tree(estimator)
-    return _Plan(estimator)
+    n_features = estimator._fit_X.shape[1]
+    if method == "brute":
+        scipy = getattr(estimator._fit_X, "dtype", np.dtype(float)).kind != "f"
+        measure = measure_of(estimator.effective_metric_, estimator.effective_metric_params_, n_features, scipy=scipy)
+    else:
+        if callable(estimator.effective_metric_):
+            raise Leave("a callable metric")
+        measure = measure_of_object(_metric_of_tree(estimator._tree), n_features)
+    return _Plan(measure, estimator.n_jobs, has_tree=method != "brute")
 
 
-def _check_tree(estimator):
+def _metric_of_tree(tree):
     """A tree that was handed in may have another metric than its estimator, and then the tree's holds."""
     from sklearn.metrics import DistanceMetric
 
-    if callable(estimator.effective_metric_):
-        raise Leave("a callable metric")
-    of_tree = [part for part in estimator._tree.__getstate__() if isinstance(part, DistanceMetric)]
-    own = DistanceMetric.get_metric(estimator.effective_metric_, **estimator.effective_metric_params_)
-    if len(of_tree) != 1 or type(of_tree[0]) is not type(own):
-        raise Leave("fitted to a tree of another metric")
+    of_tree = [part for part in tree.__getstate__() if isinstance(part, DistanceMetric)]
+    if len(of_tree) != 1:
+        raise Leave("a tree of an unknown metric")
+    return of_tree[0]
 
 
-def _brute_twin(estimator):
+def _brute_twin(estimator, plan):
     """An estimator that searches the same rows without its tree. The estimator itself stays as it is."""
-    if estimator._fit_method == "brute":
+    if not plan.has_tree:
         return estimator
     twin = object.__new__(type(estimator))
     twin.__dict__.update(estimator.__dict__)
@@ -95,9 +100,9 @@ def _search_method(original):
             if call is None:
                 return original(self, X, *args, **kwargs)
             try:
-                call.plan = _plan_of(self, X)
-                if call.plan is not None:
-                    return original(_brute_twin(self), X, *args, **kwargs)
+                call.plan = _plan_of(self)
+                if call.plan is not None and not (call.plan.has_tree and is_sparse(X)):
+                    return original(_brute_twin(self, call.plan), X, *args, **kwargs)
             except Leave as reason:
                 call.why = str(reason)
             call.plan = None
@@ -111,19 +116,29 @@ def _plan_under_way():
     return call.plan if call is not None and isinstance(call.plan, _Plan) else None
 
 
+def leave_small(X, Y, plan):
+    """Raises :class:`Leave` where scikit-learn answers sooner."""
+    n_values = Y.shape[0] * Y.shape[1]
+    if X.shape[0] < _FEW_QUERIES and n_values > _FEW_VALUES:
+        raise Leave("few queries, which scikit-learn answers sooner")
+    if plan.has_tree and Y.shape[1] <= _TREE_COLUMNS and n_values > _FEW_VALUES:
+        raise Leave("few columns, where a tree answers sooner")
+
+
 def _find(X, Y, plan, find):
-    """Calls ``find`` with an index of the rows of Y and with X."""
-    train = checked_array(Y, plan.measure)
-    queries = checked_array(X, plan.measure)
+    """What ``find`` returns, given an index of the rows of Y, the rows of X, and a run."""
+    leave_small(X, Y, plan)
+    measure = plan.measure
+    queries = plain(X, measure)
+    train = queries if Y is X else plain(Y, measure)
     try:
         with job(n_jobs=plan.n_jobs) as run:
             index = _core.KnnIndex.fit(
-                train, metric=plan.measure.name, params=plan.measure.params, feature_weights=list(plan.measure.weights),
-                share=True, run=run)  # the rows lie still while this call lasts
-            result = find(index, queries, run)
+                train, metric=measure.name, params=measure.params, feature_weights=list(measure.weights), share=True,
+                run=run)  # the rows lie still while this call lasts
+            return find(index, queries, run)
     except StopeError as error:
         raise Leave(f"stope: {error}") from error
-    return result
 
 
 def _number_type(X, Y, plan):
@@ -136,21 +151,30 @@ def argkmin(X, Y, k, plan, return_distance):
     distances, indices = _find(X, Y, plan, lambda index, queries, run: index.kneighbors(queries, k, run=run))
     indices = indices.astype(np.intp, copy=False)
     if return_distance:
-        return distances.astype(_number_type(X, Y, plan), copy=False), indices
+        return plan.measure.finish(distances).astype(_number_type(X, Y, plan), copy=False), indices
     return indices
 
 
 def _within(X, Y, radius, plan, return_distance, sort_results):
+    measure = plan.measure
+    start = measure.start(radius)
     offsets, indices, distances = _find(
-        X, Y, plan, lambda index, queries, run: index.radius_neighbors(queries, float(radius), run=run))
+        X, Y, plan, lambda index, queries, run: index.radius_neighbors(queries, _above(start), run=run))
+    distances = measure.finish(distances).astype(_number_type(X, Y, plan), copy=False)
+    lists = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+    inside = distances <= radius
+    lists, indices, distances = lists[inside], indices[inside].astype(np.intp, copy=False), distances[inside]
     if not sort_results:  # scikit-learn's lists are in row order
-        lists = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
         order = np.lexsort((indices, lists))
         indices, distances = indices[order], distances[order]
-    indices = _lists_of(indices.astype(np.intp, copy=False), offsets)
-    if return_distance:
-        return _lists_of(distances.astype(_number_type(X, Y, plan), copy=False), offsets), indices
-    return indices
+    offsets = np.searchsorted(lists, np.arange(len(offsets)))
+    indices = _lists_of(indices, offsets)
+    return (_lists_of(distances, offsets), indices) if return_distance else indices
+
+
+def _above(radius):
+    """A little more than the radius: rounding must not lose a row that :func:`_within` would keep."""
+    return float(radius + abs(radius) * 1e-6 + 1e-12)
 
 
 def _lists_of(values, offsets):
@@ -170,7 +194,7 @@ def _dispatcher(original, answer):
             plan = _plan_under_way()
             if plan is None:
                 return usable
-            plan.whole_matrix = not usable
+            plan.whole_matrix = not usable and not plan.has_tree
             return True
 
         @classmethod
@@ -211,7 +235,6 @@ def _votes_class(original):
     class Dispatcher(original):
         @classmethod
         def is_usable_for(cls, X, Y, metric):
-            sparse = hasattr(X, "tocsr") or hasattr(Y, "tocsr")
-            return (sparse or not has_measure(metric)) and original.is_usable_for(X, Y, metric)
+            return not has_measure(metric) and original.is_usable_for(X, Y, metric)
 
     return _named_like(Dispatcher, original)

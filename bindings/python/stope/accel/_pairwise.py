@@ -17,10 +17,11 @@ class _NearestPlan:
     """The search of one call to pairwise_distances_argmin_min."""
 
     n_jobs = None
+    has_tree = False
     whole_matrix = False
 
-    def __init__(self, metric, params):
-        self.measure = measure_of(metric, params, braycurtis=True)
+    def __init__(self, metric, params, n_features):
+        self.measure = measure_of(metric, params, n_features, scipy=False)
 
 
 def _argkmin_class(original):
@@ -31,7 +32,7 @@ def _argkmin_class(original):
             with _tally.call(f"pairwise_distances_argmin{'_min' if with_distance else ''}") as call:
                 if call is not None:
                     try:
-                        plan = _NearestPlan(kwargs.get("metric", "euclidean"), kwargs.get("metric_kwargs"))
+                        plan = _NearestPlan(kwargs.get("metric", "euclidean"), kwargs.get("metric_kwargs"), X.shape[1])
                         result = argkmin(X, Y, kwargs["k"], plan, with_distance)
                     except Leave as reason:
                         call.why = str(reason)
