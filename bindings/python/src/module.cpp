@@ -2,11 +2,14 @@
 // estimators of them.
 #include <nanobind/nanobind.h>
 
+#include "decompose.hpp"
 #include "errors.hpp"
+#include "gram.hpp"
 #include "knn.hpp"
 #include "pairwise.hpp"
 #include "run.hpp"
 #include "scan.hpp"
+#include "stats.hpp"
 #include "stope/version.hpp"
 #include "table.hpp"
 
@@ -16,6 +19,9 @@ NB_MODULE(_core, module) {
   stope::python::bind_run(module);
   stope::python::bind_scan(module);
   stope::python::bind_table(module);
+  stope::python::bind_decompose(module);
+  stope::python::bind_gram(module);
   stope::python::bind_knn(module);
   stope::python::bind_pairwise(module);
+  stope::python::bind_stats(module);
 }
