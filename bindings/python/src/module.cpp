@@ -4,6 +4,7 @@
 
 #include "decompose.hpp"
 #include "errors.hpp"
+#include "factorize.hpp"
 #include "gram.hpp"
 #include "knn.hpp"
 #include "pairwise.hpp"
@@ -16,6 +17,7 @@
 NB_MODULE(_core, module) {
   module.attr("__version__") = STOPE_VERSION;
   stope::python::bind_errors(module);
+  stope::python::bind_factorize(module);
   stope::python::bind_run(module);
   stope::python::bind_scan(module);
   stope::python::bind_table(module);
