@@ -3,16 +3,20 @@
 #include <nanobind/nanobind.h>
 
 #include "decompose.hpp"
+#include "discretize.hpp"
 #include "errors.hpp"
 #include "factorize.hpp"
 #include "gram.hpp"
+#include "io.hpp"
 #include "knn.hpp"
+#include "models.hpp"
 #include "pairwise.hpp"
 #include "run.hpp"
 #include "scan.hpp"
 #include "stats.hpp"
 #include "stope/version.hpp"
 #include "table.hpp"
+#include "tree.hpp"
 
 NB_MODULE(_core, module) {
   module.attr("__version__") = STOPE_VERSION;
@@ -22,8 +26,12 @@ NB_MODULE(_core, module) {
   stope::python::bind_scan(module);
   stope::python::bind_table(module);
   stope::python::bind_decompose(module);
+  stope::python::bind_discretize(module);
   stope::python::bind_gram(module);
   stope::python::bind_knn(module);
   stope::python::bind_pairwise(module);
   stope::python::bind_stats(module);
+  stope::python::bind_io(module);
+  stope::python::bind_models(module);
+  stope::python::bind_tree(module);
 }
