@@ -62,7 +62,7 @@ Table table_of_arrow(const nb::capsule& stream, const ArrowOptions& options, Run
   return result_of(run, [&](const RunOptions& how) { return import_arrow(moved, options, how); });
 }
 
-nb::object arrow_stream(const Table& table) {
+nb::capsule arrow_stream(const Table& table) {
   auto* stream = new ArrowArrayStream{};
   nb::capsule capsule(stream, "arrow_array_stream", [](void* p) noexcept {
     auto* held = static_cast<ArrowArrayStream*>(p);
@@ -71,7 +71,7 @@ nb::object arrow_stream(const Table& table) {
   });
   const nb::gil_scoped_release released;
   export_arrow(table, stream);
-  return std::move(capsule);
+  return capsule;
 }
 
 // The values of a column, without a copy: float64, float32, or int32 codes.
@@ -109,7 +109,9 @@ void bind_table(nb::module_& module) {
 
   nb::class_<Column>(module, "Column", "A column of a table.")
       .def_static("numeric", &numeric_column, nb::arg("name"), nb::arg("values"), nb::arg("type") = "",
-                  nb::arg("share") = false, nb::arg("run"))
+                  nb::arg("share") = false, nb::arg("run"),
+                  nb::sig("def numeric(name: str, values: NDArray, type: str = '', share: bool = False, *, run: Run) "
+                          "-> Column"))
       .def_static("nominal", &nominal_column, nb::arg("name"), nb::arg("codes"), nb::arg("values"),
                   nb::arg("type") = "", nb::arg("share") = false)
       .def_ro("name", &Column::name)
