@@ -70,7 +70,7 @@ THIRD_PARTY = {
 # Binding -> the headers of its language and of the system that it may include: a name, or a folder with its slash.
 BINDINGS = {
     "jvm": {"jni.h", "sys/random.h"},
-    "python": {"nanobind/", "Python.h", "dlfcn.h", "link.h", "pthread.h", "sys/random.h", "sys/stat.h"},
+    "python": {"nanobind/", "Python.h", "dlfcn.h", "link.h", "pthread.h", "sys/random.h", "sys/stat.h", "unistd.h"},
 }
 # Bindings of the C++ API: they may include every public header. The others stand on the C ABI alone.
 CPP_BINDINGS = {"python"}

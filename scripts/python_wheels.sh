@@ -13,10 +13,10 @@ for module in nanobind scikit_build_core build auditwheel; do
     exit 0
   fi
 done
-settings=(--config-settings=cmake.define.CMAKE_CXX_COMPILER=g++)
+settings=("--config-settings=cmake.args=-DCMAKE_CXX_COMPILER=g++;-DSTOPE_WERROR=ON")
 if [ "${1:-}" = --cuda ]; then
   archs=$(sed -n 's/.*"STOPE_CUDA_ARCHS": "\([^"]*\)".*/\1/p' CMakePresets.json) # of the preset "ship"
-  settings+=(--config-settings=cmake.define.STOPE_CUDA=ON --config-settings="cmake.define.STOPE_CUDA_ARCHS=$archs")
+  export STOPE_CUDA=ON CMAKE_ARGS="-DSTOPE_CUDA_ARCHS=$archs"
 fi
 # With these, ccache knows the objects of build/gcc, whose folder lies as deep.
 export CCACHE_BASEDIR=$top CCACHE_DEPEND=1 CMAKE_BUILD_PARALLEL_LEVEL=${STOPE_JOBS:-$(nproc)}
@@ -73,7 +73,7 @@ make_wheel() {
     "${settings[@]}" ./build/sdist >build/wheel.log 2>&1 || { tail -n 20 build/wheel.log; return 1; }
   wheel=build/wheels/$(basename "$out"/*.whl)
   # auditwheel says which Linux the wheel is for, and gives it the name.
-  if $python -m auditwheel repair --wheel-dir build/wheels --plat manylinux_2_28_"$(uname -m)" "$out"/*.whl \
+  if PATH=$top/.venv/bin:$PATH $python -m auditwheel repair --wheel-dir build/wheels --plat manylinux_2_28_"$(uname -m)" "$out"/*.whl \
     >build/auditwheel.log 2>&1; then
     wheel=$(ls -t build/wheels/*.whl | head -n 1)
   else
@@ -95,7 +95,7 @@ try_wheel() {
     echo "SKIP $name: pip could not install ${*:3}"
     return
   fi
-  if (cd "$fresh" && env -i PATH="$environment/bin" HOME="$fresh" bash -euc '
+  if (cd "$fresh" && env -i PATH="$environment/bin" HOME="$fresh" "$BASH" -euc '
     python -m pip install --quiet --disable-pip-version-check --no-index "$1"
     python -m pip check
     python "$2"' bash "$top/$2" "$top/scripts/try_package.py"); then
