@@ -2,13 +2,17 @@
 // estimators of them.
 #include <nanobind/nanobind.h>
 
+#include "discretize.hpp"
 #include "errors.hpp"
 #include "knn.hpp"
 #include "pairwise.hpp"
+#include "io.hpp"
+#include "models.hpp"
 #include "run.hpp"
 #include "scan.hpp"
 #include "stope/version.hpp"
 #include "table.hpp"
+#include "tree.hpp"
 
 NB_MODULE(_core, module) {
   module.attr("__version__") = STOPE_VERSION;
@@ -18,4 +22,8 @@ NB_MODULE(_core, module) {
   stope::python::bind_table(module);
   stope::python::bind_knn(module);
   stope::python::bind_pairwise(module);
+  stope::python::bind_discretize(module);
+  stope::python::bind_tree(module);
+  stope::python::bind_models(module);
+  stope::python::bind_io(module);
 }
