@@ -2,14 +2,17 @@
 // estimators of them.
 #include <nanobind/nanobind.h>
 
+#include "decompose.hpp"
 #include "discretize.hpp"
 #include "errors.hpp"
-#include "knn.hpp"
-#include "pairwise.hpp"
+#include "gram.hpp"
 #include "io.hpp"
+#include "knn.hpp"
 #include "models.hpp"
+#include "pairwise.hpp"
 #include "run.hpp"
 #include "scan.hpp"
+#include "stats.hpp"
 #include "stope/version.hpp"
 #include "table.hpp"
 #include "tree.hpp"
@@ -26,4 +29,7 @@ NB_MODULE(_core, module) {
   stope::python::bind_tree(module);
   stope::python::bind_models(module);
   stope::python::bind_io(module);
+  stope::python::bind_stats(module);
+  stope::python::bind_decompose(module);
+  stope::python::bind_gram(module);
 }
