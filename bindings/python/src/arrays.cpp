@@ -53,8 +53,12 @@ ArrayView view_of(const AnyArray& array, Lend lend) {
     view.n_columns = static_cast<std::int64_t>(array.shape(1));
     view.column_stride = array.stride(1);
   }
-  // A stride of 0 means "n_columns" to the core; rows that are all the same one need not be told apart by strides.
-  if (view.n_rows <= 1) view.row_stride = 0;
+  // A stride of 0 means "n_columns" to the core.
+  if (view.n_rows <= 1) {
+    view.row_stride = 0;
+  } else if (view.row_stride == 0 && view.n_columns > 0) {
+    throw Error(ErrorCode::unsupported, "an array repeats one row by a stride of 0; copy it");
+  }
   if (array.device_type() == nb::device::cuda::value) {
     view.gpu = array.device_id();
   } else if (array.device_type() != nb::device::cpu::value) {

@@ -5,6 +5,7 @@
 #include "decompose.hpp"
 #include "discretize.hpp"
 #include "errors.hpp"
+#include "factorize.hpp"
 #include "gram.hpp"
 #include "io.hpp"
 #include "knn.hpp"
@@ -20,6 +21,7 @@
 NB_MODULE(_core, module) {
   module.attr("__version__") = STOPE_VERSION;
   stope::python::bind_errors(module);
+  stope::python::bind_factorize(module);
   stope::python::bind_run(module);
   stope::python::bind_scan(module);
   stope::python::bind_table(module);

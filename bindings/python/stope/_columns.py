@@ -10,7 +10,7 @@ import numpy as np
 from . import _core
 from .errors import InvalidDataError, UnsupportedError
 
-__all__ = ["Column", "as_numbers", "codes_of_categories", "codes_of_values", "exact_integers", "is_nominal_array"]
+__all__ = ["Column", "as_numbers", "as_objects", "codes_of_categories", "codes_of_values", "exact_integers", "is_nominal_array"]
 
 _DAY = {"D": 1, "h": 24, "m": 1440, "s": 86400, "ms": 86400_000, "us": 86400_000_000, "ns": 86400_000_000_000}
 _EXACT = 2**53
@@ -88,9 +88,7 @@ def as_numbers(values, name="X"):
         return _days(values)
     if kind == "c":
         raise ValueError(f"Complex data not supported\n{values}\n")
-    if kind == "O":
-        return _numbers_of_objects(values, name)
-    return values.astype(np.float64)
+    return _numbers_of_objects(values.astype(object), name)
 
 
 def exact_integers(values, name="X"):
@@ -111,8 +109,9 @@ def _refuse_integer(value, name, row):
 
 
 def _plain_layout(values):
-    """The same numbers in the machine's byte order, aligned, with strides that count elements."""
-    if values.dtype.isnative and values.flags.aligned and all(s % values.itemsize == 0 for s in values.strides):
+    """The same numbers in the machine's byte order, aligned, with strides that count elements and repeat none."""
+    strides = all(s % values.itemsize == 0 and (s != 0 or n <= 1) for s, n in zip(values.strides, values.shape))
+    if values.dtype.isnative and values.flags.aligned and strides:
         return values
     return values.astype(values.dtype.newbyteorder("="), copy=True)
 
@@ -139,7 +138,7 @@ def _numbers_of_objects(values, name):
         if all(a is b for a, b in zip(replaced, flat)):
             raise
         numbers = np.asarray(replaced, dtype=np.float64).reshape(values.shape)
-    if numbers.size and np.nanmax(np.abs(numbers), initial=0) >= _EXACT:
+    if (np.abs(numbers) >= _EXACT).any():
         for row, value in enumerate(values.reshape(-1).tolist()):
             if isinstance(value, (int, np.integer)) and abs(int(value)) > _EXACT:
                 _refuse_integer(value, name, row // max(values[0].size if values.ndim > 1 else 1, 1))
@@ -159,19 +158,22 @@ def codes_of_values(values, name="X"):
     """A column of names: every value of an array of one dimension is a category. Categories are sorted."""
     if values.dtype.kind in "fiub":
         return _codes_of_numbers(values, name)
-    objects = values.tolist() if values.dtype.kind != "M" else list(values)
+    objects = values.tolist() if values.dtype.kind not in "mM" else list(values)
+    pandas = sys.modules.get("pandas")
+    try:
+        strings = _core.factorize(objects, None if pandas is None else pandas.NA)
+    except UnicodeEncodeError as error:
+        raise InvalidDataError(f"{name} has a value that is not Unicode text") from error
+    if strings is not None:
+        codes, names, kept = strings
+        return Column(codes=codes, names=names, categories=as_objects(kept))
     try:
         distinct = dict.fromkeys(objects)
     except TypeError:
         odd = next(value for value in objects if not _hashable(value))
         raise TypeError(f"{name}: argument must be a string or a real number, not {type(odd).__name__!r}") from None
     kept = [value for value in distinct if not is_missing(value)]
-    if not all(isinstance(value, str) for value in kept):
-        kept.sort(key=label_of)
-        if all(isinstance(value, _NUMBERS) for value in kept):
-            kept.sort()
-    else:
-        kept.sort()
+    kept.sort(key=None if all(isinstance(value, _NUMBERS) for value in kept) else label_of)
     code_of = dict.fromkeys(distinct, -1)
     code_of.update(zip(kept, range(len(kept))))
     codes = np.fromiter(map(code_of.__getitem__, objects), dtype=np.int32, count=len(objects))
@@ -210,10 +212,15 @@ def _column_of(codes, categories, name):
                     f"{name} has two values of the name {label!r}: {first[label]!r} and {value!r}"
                 )
             first[label] = value
-    kept = np.empty(len(categories), dtype=object)
-    kept[:] = categories
     try:
         values = _core.Values(names)
-    except (UnicodeEncodeError, RuntimeError, TypeError) as error:
+    except TypeError as error:
         raise InvalidDataError(f"{name} has a value that is not Unicode text") from error
-    return Column(codes=codes, names=values, categories=kept)
+    return Column(codes=codes, names=values, categories=as_objects(categories))
+
+
+def as_objects(values):
+    """An array of objects, one for each value, even where values are sequences."""
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    return array

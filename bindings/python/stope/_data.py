@@ -140,7 +140,7 @@ def _ready_rows(estimator, X, missing, ensure_min_samples):
     if (
         known.get("n_features_in_") != X.shape[1] or "feature_names_in_" in known or X.shape[0] < ensure_min_samples
         or known.get("_nominal_in") is not None or not X.flags.aligned
-        or X.strides[0] % X.itemsize or X.strides[1] % X.itemsize
+        or X.strides[0] % X.itemsize or X.strides[1] % X.itemsize or 0 in X.strides
     ):
         return None
     check_finite(estimator, X, missing)

@@ -5,7 +5,7 @@ import sys
 import numpy as np
 
 from . import _core
-from ._columns import Column, as_numbers, codes_of_categories, codes_of_values, is_nominal_array
+from ._columns import Column, as_numbers, as_objects, codes_of_categories, codes_of_values, is_nominal_array
 
 __all__ = ["arrow_columns", "column_of_array", "column_of_series", "held", "is_pandas_frame", "table_columns"]
 
@@ -119,9 +119,7 @@ def column_of_native(native, name, nominal, boolean=False):
     names = native.values.names()
     if nominal is False:
         return Column(numbers=_take(np.asarray(names, dtype=np.float64), values))
-    categories = np.empty(len(names), dtype=object)
-    categories[:] = names
-    return Column(codes=values, names=native.values, categories=categories, ready=native)
+    return Column(codes=values, names=native.values, categories=as_objects(names), ready=native)
 
 
 def _take(numbers, codes):
