@@ -1,11 +1,11 @@
 """Checks of X that need no scikit-learn, with its rules and its messages."""
 
 import sys
-import warnings
 
 import numpy as np
 
 from . import _core
+from ._run import warn
 
 __all__ = ["check_finite", "check_names", "check_shape", "name_of", "refuse_missing", "string_names"]
 
@@ -45,11 +45,9 @@ def check_names(estimator, names, reset):
         return
     name = name_of(estimator)
     if fitted is None:
-        warnings.warn(f"X has feature names, but {name} was fitted without feature names", stacklevel=5)
+        warn(UserWarning(f"X has feature names, but {name} was fitted without feature names"))
     elif names is None:
-        warnings.warn(
-            f"X does not have valid feature names, but {name} was fitted with feature names", stacklevel=5
-        )
+        warn(UserWarning(f"X does not have valid feature names, but {name} was fitted with feature names"))
     elif len(fitted) != len(names) or any(a != b for a, b in zip(fitted, names)):
         raise ValueError(_names_differ(set(fitted), set(names)))
 

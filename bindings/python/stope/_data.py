@@ -6,6 +6,7 @@ from . import _core
 from ._checks import check_finite, check_names, check_shape, name_of, refuse_missing, string_names
 from ._columns import as_numbers, is_nominal_array
 from ._frames import arrow_columns, column_of_array, column_of_series, held, is_pandas_frame, table_columns
+from .errors import InvalidDataError
 
 __all__ = ["Rows", "check_X"]
 
@@ -82,6 +83,8 @@ class Rows:
     def column_names(self):
         """One name for each column: the names at ``fit``, or x0, x1, ... where there are none or one stands twice."""
         if self.names and len(set(self.names)) == self.n_columns:
+            if any("\0" in name or not _is_text(name) for name in self.names):
+                raise InvalidDataError("a column's name is not Unicode text, or has a NUL in it")
             return list(self.names)
         return [f"x{i}" for i in range(self.n_columns)]
 
@@ -311,6 +314,15 @@ class _Checker:
 def _is_series(X):
     """Whether X is a column of pandas or polars."""
     return type(X).__name__ == "Series" and type(X).__module__.split(".")[0] in ("pandas", "polars")
+
+
+def _is_text(name):
+    """Whether a string can be written as UTF-8."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _array_of(X):

@@ -50,8 +50,8 @@ def column_of_series(series, name, nominal):
 
     dtype = series.dtype
     if isinstance(dtype, pd.SparseDtype):
-        raise TypeError(f"Sparse data was passed in column {name!r}, but stope takes dense data; use "
-                        f"X.sparse.to_dense() to convert it.")
+        raise TypeError(f"Sparse data was passed in {name}, but stope takes dense data; use "
+                        "X.sparse.to_dense() to convert it.")
     if isinstance(dtype, pd.CategoricalDtype):
         codes, categories = held(series.cat.codes.to_numpy(), series), dtype.categories
         if nominal is not False:

@@ -2,13 +2,14 @@
 
 import json
 import os
+import sys
 import warnings
 from contextlib import contextmanager
 
 from . import _core
 from ._config import get_config
 
-__all__ = ["Report", "StopeWarning", "job"]
+__all__ = ["Report", "StopeWarning", "job", "warn"]
 
 
 class StopeWarning(UserWarning):
@@ -75,4 +76,15 @@ def job(reports=None, *, n_jobs=None, device="auto"):
     for code, text in run.warnings:
         warning = StopeWarning(text)
         warning.code = code
-        warnings.warn(warning, stacklevel=4)
+        warn(warning)
+
+
+_PASSED_THROUGH = ("stope", "sklearn", "contextlib")
+
+
+def warn(warning):
+    """Give a warning that points at the line of the caller's program, not into stope or scikit-learn."""
+    frame, level = sys._getframe(1), 2
+    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] in _PASSED_THROUGH:
+        frame, level = frame.f_back, level + 1
+    warnings.warn(warning, stacklevel=level if frame is not None else 2)

@@ -349,7 +349,7 @@ def test_rows_can_be_made_by_hand():
 
 def test_an_array_that_repeats_one_row_is_copied_and_the_engine_refuses_it():
     X = np.broadcast_to(np.arange(3.0), (5, 3))
-    assert check_X(fitted(X), X, reset=False).array.strides == (24, 8)
+    assert 0 not in check_X(fitted(X), X, reset=False).array.strides
     for view in (X, np.broadcast_to(np.float64(3), (5,))):
         with pytest.raises(errors.UnsupportedError, match="stride of 0"):
             _core.Table.of_array(view, [], False, _core.Run())
