@@ -60,10 +60,13 @@ class NeighborsBase(StopeEstimator):
                 raise ValueError("Negative values in data passed to precomputed distance matrix.")
         return rows
 
+    def _require_fit(self):
+        if "n_samples_fit_" not in self.__dict__:  # check_is_fitted takes longer than a search of a small index
+            check_is_fitted(self)
+
     def _query_rows(self, X):
         """The checked rows of a query; None stands for the training rows."""
-        if "n_samples_fit_" not in self.__dict__:
-            check_is_fitted(self)
+        self._require_fit()
         return None if X is None else self._check_rows(X, reset=False)
 
     # Fitting
@@ -86,7 +89,12 @@ class NeighborsBase(StopeEstimator):
         self._fit_X = None if array is None else _lendable(array, X)
         self._search = self._make_search(None if array is not None else rows)
         self.n_samples_fit_ = rows.n_rows
+        self._voter = self._make_voter()
         return self
+
+    def _make_voter(self):
+        """The engine's predictor, where it answers searches and votes in one job; else None."""
+        return None
 
     def _make_search(self, rows):
         """The search of ``_fit_X``, or of ``rows`` where a column is nominal."""
@@ -110,7 +118,7 @@ class NeighborsBase(StopeEstimator):
         """The number of neighbours, given here or to the constructor, checked against the training rows."""
         if n_neighbors is None:
             n_neighbors = self.n_neighbors
-        if not isinstance(n_neighbors, numbers.Integral):
+        if type(n_neighbors) is not int and not isinstance(n_neighbors, numbers.Integral):
             raise TypeError(f"n_neighbors does not take {type(n_neighbors)} value, enter integer value")
         if n_neighbors <= 0:
             raise ValueError(f"Expected n_neighbors > 0. Got {n_neighbors}")
@@ -129,6 +137,7 @@ class NeighborsBase(StopeEstimator):
     def __getstate__(self):
         state = self.__dict__.copy()
         search = state.pop("_search", None)
+        state.pop("_voter", None)
         if search is not None and self._fit_X is None:
             state["_train_columns"] = _columns_of(search.index.train())
         return state
@@ -142,6 +151,7 @@ class NeighborsBase(StopeEstimator):
         if self._fit_X is not None:
             self._fit_X = _lendable(self._fit_X, None)
         self._search = self._make_search(None if columns is None else _TableRows(columns))
+        self._voter = self._make_voter()
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -176,7 +176,8 @@ class KNeighborsClassifier(KNeighborsMixin, _Classifier):
         -------
         labels : ndarray of shape (n_queries,) or (n_queries, n_outputs)
         """
-        if self._votes_natively():
+        self._require_fit()
+        if self._voter is not None and not callable(self.weights):
             return self._labels([self._vote(X, confidences=False)[0]])
         return self._labels([shares.argmax(axis=1) for shares in self._all_shares(X)])
 
@@ -192,7 +193,8 @@ class KNeighborsClassifier(KNeighborsMixin, _Classifier):
         -------
         shares : float64 ndarray of shape (n_queries, n_classes), or list of such arrays, one for each output
         """
-        if self._votes_natively():
+        self._require_fit()
+        if self._voter is not None and not callable(self.weights):
             return self._vote(X, confidences=True)[1]
         shares = self._all_shares(X)
         return shares if self.outputs_2d_ else shares[0]
@@ -204,27 +206,24 @@ class KNeighborsClassifier(KNeighborsMixin, _Classifier):
             raise ValueError(ZERO_WEIGHTS)
         return all_shares
 
-    def _votes_natively(self):
-        """Whether the engine searches and votes in one job, without lists."""
-        self._query_rows(None)
-        return (
-            isinstance(self._search, EngineSearch) and not self.outputs_2d_ and self._sample_weight is None
-            and not callable(self.weights)
-        )
+    def _make_voter(self, row_weights=None):
+        if not isinstance(self._search, EngineSearch) or self.outputs_2d_ or self._sample_weight is not None:
+            return None
+        names = _core.Values([str(i) for i in range(len(self.classes_))])
+        label = _core.Column.nominal("label", np.ascontiguousarray(self._codes[:, 0]), names)
+        return _core.KnnClassifier.fit(self._search.index, label, row_weights)
 
     def _vote(self, X, confidences):
+        """The codes of the winners, and the shares if they are wanted: searched and voted in one job."""
         rows = self._query_rows(X)
         k = self._checked_k(None, rows)
-        words = has_words(self.weights)
-        row_weights = None if words else check_row_weights(self.weights, self.n_samples_fit_, "weights")
-        names = _core.Values([str(i) for i in range(len(self.classes_))])
-        label = _core.Column.nominal("label", self._codes[:, 0], names)
-        voter = _core.KnnClassifier.fit(self._search.index, label, row_weights)
+        voter, word = self._voter, self.weights
+        if has_words(word):
+            word = word_of(word)
+        else:
+            voter, word = self._make_voter(check_row_weights(word, self.n_samples_fit_, "weights")), "uniform"
         with self._job() as run:
-            codes, shares = voter.predict(
-                self._search.source(rows), k, word_of(self.weights) if words else "uniform", rows is None, confidences,
-                run=run,
-            )
+            codes, shares = voter.predict(self._search.source(rows), k, word, rows is None, confidences, run=run)
         if codes.size and codes.min() < 0:
             raise ValueError(ZERO_WEIGHTS)
         return codes, shares

@@ -150,18 +150,24 @@ class KNeighborsRegressor(KNeighborsMixin, _Regressor):
         -------
         means : float64 ndarray of shape (n_queries,) or (n_queries, n_outputs)
         """
-        rows = self._query_rows(X)
-        natively = isinstance(self._search, EngineSearch) and self._targets.ndim == 1 and self._sample_weight is None
-        if not natively or callable(self.weights):
+        self._require_fit()
+        if self._voter is None or callable(self.weights):
             return self._means(*self._k_lists(X, self._sample_weight))
+        rows = self._query_rows(X)
         k = self._checked_k(None, rows)
-        words = has_words(self.weights)
-        row_weights = None if words else check_row_weights(self.weights, self.n_samples_fit_, "weights")
+        voter, word = self._voter, self.weights
+        if has_words(word):
+            word = word_of(word)
+        else:
+            voter, word = self._make_voter(check_row_weights(word, self.n_samples_fit_, "weights")), "uniform"
         with self._job() as run:
-            label = _core.Column.numeric("target", self._targets, share=True, run=_core.Run())
-            voter = _core.KnnRegressor.fit(self._search.index, label, row_weights)
-            word = word_of(self.weights) if words else "uniform"
             return voter.predict(self._search.source(rows), k, word, rows is None, run=run)
+
+    def _make_voter(self, row_weights=None):
+        if not isinstance(self._search, EngineSearch) or self._targets.ndim == 2 or self._sample_weight is not None:
+            return None
+        label = _core.Column.numeric("target", self._targets, run=_core.Run())
+        return _core.KnnRegressor.fit(self._search.index, label, row_weights)
 
 
 class RadiusNeighborsRegressor(RadiusNeighborsMixin, _Regressor):
@@ -278,7 +284,8 @@ class RadiusNeighborsRegressor(RadiusNeighborsMixin, _Regressor):
         means : float64 ndarray of shape (n_queries,) or (n_queries, n_outputs)
             NaN, with a warning, for a query without neighbours.
         """
-        weight = self._sample_weight if "n_samples_fit_" in self.__dict__ else None
+        self._require_fit()
+        weight = self._sample_weight
         lists = self._radius_lists(X, excluded=None if weight is None else weight == 0)
         means = self._means(lists, None if weight is None else weight[lists.indices])
         if np.isnan(means).any():

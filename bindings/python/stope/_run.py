@@ -35,7 +35,21 @@ class Report(dict):
 class Reports:
     """Holds an estimator's last report. Predicting replaces the report and leaves the estimator's own dict alone."""
 
-    last = None
+    def __init__(self):
+        self._last = None  # a Report, or its JSON and text: most reports are never read
+
+    def keep(self, report_json, report_text):
+        """Keeps a report of the engine's. It is parsed when it is asked for."""
+        self._last = report_json, report_text
+
+    @property
+    def last(self):
+        last = self._last
+        return Report(json.loads(last[0]), last[1]) if isinstance(last, tuple) else last
+
+    @last.setter
+    def last(self, report):
+        self._last = report
 
 
 def _threads(n_jobs):
@@ -72,7 +86,7 @@ def job(reports=None, *, n_jobs=None, device="auto"):
         if hasattr(progress, "close"):
             progress.close()
     if reports is not None and run.report_json:
-        reports.last = Report(json.loads(run.report_json), run.report_text)
+        reports.keep(run.report_json, run.report_text)
     for code, text in run.warnings:
         warning = StopeWarning(text)
         warning.code = code
