@@ -128,7 +128,7 @@ class DonorSearch:
 def _list_width(n_neighbors, share):
     """How many neighbours a list needs for n donors among them, all but rarely, where a share of all rows has it."""
     spare = 3.0 * math.sqrt(n_neighbors * (1.0 - share))
-    return math.ceil((n_neighbors + spare) / share)
+    return math.ceil((n_neighbors + spare) / share) + 1  # the row itself is often there
 
 
 def _first(neighbors, distances, given, n_wanted):

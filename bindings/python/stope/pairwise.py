@@ -77,6 +77,9 @@ def pairwise_distances(
     asked = _Asked(X, Y, metric, metric_params, params, feature_weights, categorical_features, missing, n_jobs)
     with job(n_jobs=n_jobs, device=device) as run:
         D = _core.distance_matrix(asked.X, asked.Y, **asked.arguments, run=run)
+        if asked.signed_braycurtis:  # the sum of |x + y| is the distance of x from -y
+            sums = _core.distance_matrix(asked.X, -asked.Y, **asked.arguments, run=run)
+            D = np.divide(D, sums, out=np.where(D == 0, np.nan, np.inf), where=sums != 0)
     if asked.metric in _BINARY:
         D = _binary_distances(asked.metric, -D, asked.X, asked.Y)
     if Y is None and asked.metric in _ROUNDED_ON_THE_DIAGONAL:
@@ -94,7 +97,8 @@ def cross_distances(
     Parameters
     ----------
     X, Y, metric, metric_params, feature_weights, categorical_features, missing, n_jobs, device, **params
-        As in :func:`pairwise_distances`. Measures of 0 and 1 that scikit-learn alone names are refused.
+        As in :func:`pairwise_distances`. Measures of 0 and 1 that scikit-learn alone names are refused, and so is
+        braycurtis of negative values.
     n_neighbors : int, default=None
         How many rows of Y are listed for each row of X. None lists all, in the order of Y.
     search_for : {"nearest", "farthest"}, default="nearest"
@@ -107,7 +111,7 @@ def cross_distances(
     distances : ndarray of shape (n_pairs,), float64
     """
     asked = _Asked(X, Y, metric, metric_params, params, feature_weights, categorical_features, missing, n_jobs)
-    if asked.metric in _BINARY:
+    if asked.metric in _BINARY or asked.signed_braycurtis:
         raise UnsupportedError(f"cross_distances does not list pairs by {metric}; take pairwise_distances")
     if n_neighbors is not None and n_neighbors < 1:
         raise InvalidArgumentError(f"n_neighbors is {n_neighbors}; it needs to be 1 or more")
@@ -152,6 +156,10 @@ class _Asked:
             if weights is not None:
                 raise UnsupportedError(f"{self.metric} takes no feature weights")
             self.X, self.Y = _each(lambda rows: (rows != 0).astype(np.float64), self.X, self.Y)
+        # The engine divides by the sum of |x| + |y|, SciPy by that of |x + y|: the same, unless a value is negative.
+        self.signed_braycurtis = self.metric == "braycurtis" and numeric and (_negative(self.X) or _negative(self.Y))
+        if self.signed_braycurtis:
+            self.metric = "manhattan"
         name = "inner-product" if self.metric in _BINARY else _ENGINE_NAMES.get(self.metric, self.metric)
         self.arguments = {
             "metric": name,
@@ -169,6 +177,10 @@ def _same_kind(X, Y, n_jobs):
         return X.array, Y.array
     with job(n_jobs=n_jobs, device="cpu") as run:
         return X.as_table(run), Y.as_table(run)
+
+
+def _negative(rows):
+    return bool((rows < 0).any())
 
 
 def _each(change, X, Y):
