@@ -136,12 +136,9 @@ class SupervisedDiscretizer(_html.RichEstimator, OneToOneFeatureMixin, Transform
         classes = None if ignores_y else Classes(y, rows.n_rows, self)
         with self._job() as run:
             table = rows.as_table(run, share=True)
-            self._fills = None
-            policy = self.missing
-            if policy == "fill":
-                table, policy = self._fill_training(table, run), "value"
+            self._fills = self._training_fills(table, sample_weight, run) if self.missing == "fill" else None
             cuts = _core.find_cuts(
-                training_table(table, classes, sample_weight, run), method=self.method, missing=policy,
+                training_table(table, classes, sample_weight, run), method=self.method, missing=self.missing,
                 n_bins=self.n_bins, max_cuts=0 if self.max_cuts is None else self.max_cuts,
                 confidence=self.confidence, min_intervals=self.min_intervals, run=run,
             )
@@ -185,14 +182,16 @@ class SupervisedDiscretizer(_html.RichEstimator, OneToOneFeatureMixin, Transform
             missing="error" if self.missing == "error" else "skip",
         )
 
-    def _fill_training(self, table, run):
-        fills = _core.column_fills(table, run)
+    def _training_fills(self, table, sample_weight, run):
+        """What stands in for missing values: a number, the name of a value, or None for each feature."""
+        if sample_weight is not None:  # rows of weight 0 are left out
+            weighs = np.broadcast_to(np.asarray(sample_weight, dtype=np.float64) != 0, table.n_rows)
+            table = table.take(np.flatnonzero(weighs).tolist())
         columns = [table.column(index) for index in range(table.n_columns)]
-        self._fills = [
+        return [
             column.values.names()[fill] if column.is_nominal and fill is not None else fill
-            for column, fill in zip(columns, fills)
+            for column, fill in zip(columns, _core.column_fills(table, run))
         ]
-        return _filled(table, self._fills, run)
 
     def _keep(self, table, cuts, classes, run):
         found = dict(cuts)

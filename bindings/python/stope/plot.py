@@ -124,6 +124,8 @@ def plot_tree(tree, *, max_depth=None, value_format=_number, ax=None):
     ax = _axes(ax, figsize=(max(3.0, 1.5 * n_leaves), max(1.6, 1.25 * (depth + 1))))
     colors = _class_colors(len(tree.classes_))
     background = _background(ax)
+    width = ax.get_window_extent().width / ax.figure.dpi
+    size = min(9.0, max(4.0, 7.5 * width / (n_leaves + 0.4)))  # two leaves side by side do not touch
     names = [attribute["name"] for attribute in tree._model.fitted.attributes()]
     for node, x in places.items():
         y = -int(nodes.depth[node])
@@ -132,7 +134,7 @@ def plot_tree(tree, *, max_depth=None, value_format=_number, ax=None):
             for child, text in zip((left, right), _branch_texts(nodes, node, value_format)):
                 ax.plot([x, places[child]], [y, y - 1], color=_ink(), alpha=0.45, linewidth=1, zorder=1)
                 ax.text(
-                    (x + places[child]) / 2, y - 0.55, text, ha="center", va="center", fontsize=8, zorder=2,
+                    (x + places[child]) / 2, y - 0.55, text, ha="center", va="center", fontsize=0.9 * size, zorder=2,
                     bbox={"facecolor": background, "edgecolor": "none", "pad": 1.5},
                 )
         majority = nodes.majority[node]
@@ -146,7 +148,7 @@ def plot_tree(tree, *, max_depth=None, value_format=_number, ax=None):
             more = "" if left in places else " …"
             text = f"{_plain(names[nodes.feature[node]], 18)}{more}\n{n_rows}"
         box = {"boxstyle": "round,pad=0.4", "facecolor": face, "edgecolor": _ink(), "linewidth": 0.8}
-        ax.text(x, y, text, ha="center", va="center", fontsize=9, color=ink, bbox=box, zorder=3)
+        ax.text(x, y, text, ha="center", va="center", fontsize=size, color=ink, bbox=box, zorder=3)
     ax.set_xlim(-0.7, n_leaves - 0.3)
     ax.set_ylim(-depth - 0.5, 0.5)
     ax.set_axis_off()
@@ -238,6 +240,7 @@ def _bars_of_values(ax, values, classes, codes, colors, cuts):
         ax.bar(range(len(present)), counts, bottom=bottom, color=color, label=_plain(classes[k]), alpha=0.85)
         bottom += counts
     ax.set_xticks(range(len(present)), [_plain(value, 14) for value in present])
+    ax.margins(y=0.12)
     n_own = sum(value in cuts for value in present)
     for place in range(1, min(n_own, len(present) - 1) + 1):
         ax.axvline(place - 0.5, color=_ink(), linestyle="--", linewidth=1)
@@ -363,7 +366,10 @@ def plot_accuracy_over_k(
     (line,) = ax.plot(ks, scores, marker="o", markersize=4, linewidth=1.5)
     deviations = [np.std(one["fold_scores"]) if len(one["fold_scores"]) > 1 else 0.0 for one in found["of_k"]]
     if any(deviations):
-        ax.fill_between(ks, scores - deviations, scores + deviations, color=line.get_color(), alpha=0.15, linewidth=0)
+        low, high = np.maximum(scores - deviations, 0), scores + deviations
+        if found["nominal"]:
+            high = np.minimum(high, 1)
+        ax.fill_between(ks, low, high, color=line.get_color(), alpha=0.15, linewidth=0)
     best = found["best"]
     ax.plot(ks[best], scores[best], marker="o", markersize=9, color=line.get_color())
     ax.annotate(
@@ -378,7 +384,7 @@ def plot_accuracy_over_k(
 
 # --- neighbours and components ----------------------------------------------------------------------------------------
 
-_POWER = {"euclidean": 2, "mixed-euclidean": 2, "sqeuclidean": 2, "manhattan": 1, "mixed-manhattan": 1}
+_POWER = {"euclidean": 2, "mixed-euclidean": 2, "sqeuclidean": 2, "manhattan": 1}
 
 
 def _is_number(value):
