@@ -38,7 +38,7 @@ lay_out() {
     $venv/bin/python scripts/site/python_reference.py . $pages
 }
 
-build() { NO_MKDOCS_2_WARNING=1 $venv/bin/python -m mkdocs build -q --strict --clean -f scripts/site/mkdocs.yml; }
+build() { NO_MKDOCS_2_WARNING=1 $venv/bin/python -m mkdocs build --strict --clean -f scripts/site/mkdocs.yml; }
 
 export PYTHONPATH=$top/build/release/python MPLBACKEND=Agg MPLCONFIGDIR=$top/build/matplotlib
 export JUPYTER_PLATFORM_DIRS=1 IPYTHONDIR=$top/build/ipython PYDEVD_DISABLE_FILE_VALIDATION=1

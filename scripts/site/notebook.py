@@ -5,6 +5,7 @@ A cell that raises stops the build. The notebook itself is kept without outputs,
 """
 
 import base64
+import os
 import pathlib
 import re
 import sys
@@ -55,7 +56,9 @@ def main():
     if any(cell.cell_type == "code" and (cell.outputs or cell.execution_count) for cell in notebook.cells):
         raise SystemExit(f"{source} has outputs: keep it without them")
     folder = source.resolve().parents[2] / "examples/data"
-    NotebookClient(notebook, timeout=120, kernel_name="python3", resources={"metadata": {"path": str(folder)}}).execute()
+    os.environ["MPLBACKEND"] = "module://matplotlib_inline.backend_inline"
+    resources = {"metadata": {"path": str(folder)}}
+    NotebookClient(notebook, timeout=120, kernel_name="python3", resources=resources).execute()
     place.parent.mkdir(parents=True, exist_ok=True)
     page = Page(place)
     for cell in notebook.cells:

@@ -16,7 +16,7 @@ LINK = re.compile(r"(\]\()([^)\s]+)(\))")
 IMAGES = {".svg", ".png"}
 LANGUAGES = {
     ".hpp": "cpp", ".cpp": "cpp", ".h": "c", ".c": "c", ".py": "python", ".sh": "bash", ".java": "java", ".cu": "cpp",
-    ".json": "json", ".txt": "text",
+    ".json": "json", ".ipynb": "json", ".txt": "text",
 }
 MOST_BYTES = 300_000  # of a listing: larger files are offered as they are
 ROOT_PAGES = {"CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md", "SECURITY.md": "security.md"}
@@ -45,6 +45,8 @@ class Stage:
         for path in sorted((self.project / "docs/images").iterdir()):
             self.copy(path, pathlib.PurePosixPath("images", path.name))
         self.write(pathlib.PurePosixPath("adr/index.md"), self.decisions())
+        for path in sorted((self.project / "docs").rglob("*.ipynb")):
+            self.place_of(path)  # the page of a notebook links to its source
 
     def page(self, path, place):
         text = path.read_text(encoding="utf-8")
