@@ -70,7 +70,7 @@ def command_page(name, text):
 
 def main():
     stope, folder = sys.argv[1], pathlib.Path(sys.argv[2]) / "reference/cli"
-    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "topics").mkdir(parents=True, exist_ok=True)
     overview = output(stope, "help")
     commands = [entry for entry in names(overview, "Commands") if entry[0] != "help"]
     topics = names(overview, "Topics")
@@ -83,8 +83,8 @@ def main():
     for name, summary in topics:
         text = output(stope, "help", name).rstrip()
         page = f"# stope help {name}\n\nThe text of `stope help {name}`.\n\n```text\n{text}\n```\n"
-        (folder / f"topic-{name}.md").write_text(page, encoding="utf-8")
-        index.append(f"| [{name}](topic-{name}.md) | {summary} |")
+        (folder / f"topics/{name}.md").write_text(page, encoding="utf-8")
+        index.append(f"| [{name}](topics/{name}.md) | {summary} |")
     (folder / "index.md").write_text("\n".join(index) + "\n", encoding="utf-8")
     print(f"command line: {len(commands)} commands, {len(topics)} topics")
 

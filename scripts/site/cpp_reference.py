@@ -64,6 +64,12 @@ def paragraphs(lines, where):
             while "*/" not in lines[n]:
                 n += 1
             doc, n, open_group = [comment_text(lines[first:n + 1])], n + 1, False
+            section = re.match(r"---- (.+?) -{4,}\s*(.*)", doc[0], re.S)
+            if section:
+                groups.append([Item("", section.group(2), "section", section.group(1))])
+                doc = []
+            elif n < len(lines) and not lines[n].strip():  # it belongs to no declaration
+                groups.append([Item("", doc[0], "text")])
         elif line.startswith("//"):
             if line.startswith("///"):
                 if not doc:
@@ -79,12 +85,20 @@ def paragraphs(lines, where):
         else:
             item, n = declaration(lines, n, where)
             item.doc = "\n".join(doc) if doc else item.doc
-            if open_group and not doc and not item.kind and groups and not groups[-1][0].kind:
+            if open_group and not doc and belongs(item, groups):
                 groups[-1].append(item)
             else:
                 groups.append([item])
             open_group, doc = True, []
     return groups
+
+
+def belongs(item, groups):
+    """Whether an item without a comment belongs to the group above it: the comment there speaks of several, or names it."""
+    if item.kind or not groups or groups[-1][0].kind:
+        return False
+    first = groups[-1][0]
+    return not first.doc or first.name == item.name or re.search(r"\b(?:they|each|both|these)\b", first.doc, re.I) is not None
 
 
 def declaration(lines, n, where):
@@ -186,14 +200,20 @@ class Page:
         self.out.append(f"# {name}\n\n```cpp\n#include \"{name}\"\n```\n")
         self.out.append(self.prose("\n".join(top)))
         for group in paragraphs(namespace_lines(lines), self.path.name):
-            self.group(group, 2, "")
+            self.group(group, 3 if self.path.suffix == ".h" else 2, "")
         return "\n".join(self.out) + "\n"
 
     def group(self, group, level, owner):
         item = group[0]
+        if item.kind in ("section", "text"):
+            if item.kind == "section":
+                self.out.append(f"## {item.name[0].upper()}{item.name[1:]} {{#{self.anchor('section-' + item.name.replace(' ', '-'))}}}\n")
+            return self.out.append(self.prose(item.doc))
         if item.kind in ("struct", "class", "union"):
             return self.structure(item, level)
         names = list(dict.fromkeys(i.name for i in group if i.name))
+        if item.kind == "enum" and not names:
+            names = re.findall(r"^\s*(\w+)(?= =|,|$)", item.code.split("{")[1], re.M)
         title = ", ".join(f"`{name}`" for name in names[:3]) + (", ..." if len(names) > 3 else "")
         anchor = self.anchor((owner + "-" if owner else "") + (names[0] if names else "enum"))
         self.out.append(f"{'#' * level} {title or '`enum`'} {{#{anchor}}}\n")
@@ -292,8 +312,12 @@ class Page:
         return f"[docs/{name}](../../{name})" if (self.project / "docs" / name).exists() else f"`docs/{name}`"
 
     def type_link(self, found):
-        if found.group(1) not in self.types or self.types[found.group(1)][1] is False:
+        word = found.group(1)
+        if word not in self.types or self.types[word][1] is False or self.path.suffix == ".h":
             return found.group()
+        begins = re.search(r"(?:^|[.:;]\s+|\n\n)$", found.string[:found.start()]) is not None
+        if not found.group(2) and begins and not re.search(r"[a-z][A-Z]", word):
+            return found.group()  # a plain English word
         page, _ = self.types[found.group(1)]
         word = found.group().replace("\\_", "_")
         return f"[`{word}`]({page}#{found.group(1)})"
@@ -329,12 +353,17 @@ def main():
     types = {}  # name -> (page, whether a link to it is wanted)
     for path in headers:
         for group in paragraphs(namespace_lines(path.read_text(encoding="utf-8").split("\n")), path.name):
-            if group[0].kind and path.suffix == ".hpp":
+            if group[0].kind not in ("", "section", "text") and path.suffix == ".hpp":
                 types[group[0].name] = (path.name.replace(".", "_") + ".md", len(group[0].name) > 3)
     rows = []
+    declared = re.compile(r"^(?:class|struct|enum class) (\w+)[^;]*\{|^STOPE_API [^(]*?(\w+)\(", re.M)
     for path in headers:
         page = path.name.replace(".", "_") + ".md"
         text = Page(path, types, project).text()
+        names = [name for found in declared.findall(path.read_text(encoding="utf-8")) for name in found if name]
+        lost = [name for name in names if f"`{name}`" not in text and f"{name}(" not in text]
+        if lost:
+            raise SystemExit(f"{path.name}: the page lacks {', '.join(lost)}")
         (folder / page).write_text(text, encoding="utf-8")
         first = path.read_text(encoding="utf-8").split("\n")[0]
         summary = re.split(r"(?<=[.:]) ", re.sub(r"^(//|/\*) ?", "", first))[0].rstrip(":")

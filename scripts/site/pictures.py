@@ -62,9 +62,10 @@ def confusion_matrix():
 
     Rows are true classes, columns are predictions, colours are shares of the true class.
     """
-    train, test = pd.read_csv("iris-train.csv"), pd.read_csv("iris-test.csv")
-    model = stope.KNeighborsClassifier().fit(train.drop(columns="species"), train["species"])
-    return plot.plot_confusion_matrix(test["species"], model.predict(test.drop(columns="species")))
+    train, test = pd.read_csv("labor-train.csv"), pd.read_csv("labor-test.csv")
+    model = stope.KNeighborsClassifier(n_neighbors=3, metric="gower")
+    model.fit(train.drop(columns="class"), train["class"])
+    return plot.plot_confusion_matrix(test["class"], model.predict(test.drop(columns="class")))
 
 
 def accuracy_over_k():
@@ -83,9 +84,9 @@ def neighbor():
     """
     iris = pd.read_csv("iris.csv").drop(columns="species")
     index = stope.NearestNeighbors(n_neighbors=2).fit(iris)
-    nearest = index.kneighbors(iris.iloc[[70]], return_distance=False)[0]
-    other = nearest[nearest != 70][0]
-    return plot.explain_neighbor(iris.iloc[70], iris.iloc[other])
+    nearest = index.kneighbors(iris.iloc[[106]], return_distance=False)[0]
+    other = nearest[nearest != 106][0]
+    return plot.explain_neighbor(iris.iloc[106], iris.iloc[other])
 
 
 def scree():
@@ -117,7 +118,7 @@ def main():
     os.chdir(project / "examples/data")
     (folder / "gallery").mkdir(parents=True, exist_ok=True)
     page = [
-        "# Gallery\n",
+        "---\nhide: [navigation]\n---\n\n# Gallery\n",
         "Each picture was drawn by the code below it when this site was built, from the tables in "
         "[examples/data](source/examples/data/index.md). `import stope, pandas as pd` and `from stope import plot` "
         "stand above all of them. [`stope.plot`](reference/python/plot.md) is the reference.\n",
@@ -130,7 +131,7 @@ def main():
             plt.close(figure)
         caption = " ".join(caption.split())
         page.append(f"## {title}\n\n{caption}\n\n![{title}](gallery/{entry.__name__}.svg)\n")
-        page.append(f'??? example "Code"\n\n    ```python\n{textwrap.indent(code_of(entry), "    ")}\n    ```\n')
+        page.append(f'??? quote "Code"\n\n    ```python\n{textwrap.indent(code_of(entry), "    ")}\n    ```\n')
     page.append("## In RapidMiner\n")
     for place, caption in SCREENSHOTS:
         page.append(f"{caption}\n\n![{caption.replace('*', '')}]({place})\n")
