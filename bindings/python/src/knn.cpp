@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "arrays.hpp"
+#include "gil.hpp"
 #include "knn_lists.hpp"
 #include "rows.hpp"
 #include "run.hpp"
@@ -29,12 +30,14 @@ namespace {
 
 using Params = std::map<std::string, std::string>;
 
-// A search below this many attribute pairs ends within some 20 ms, too soon for anybody to press Ctrl-C.
-constexpr double kBriefWork = 1e7;
+// How many attribute pairs a search may have that nobody would want to stop: some 50 ms for measures that take a
+// nanosecond a pair (`quick`), and for powers, logarithms and series too.
+constexpr double kBriefWork = 2e6, kQuickBriefWork = 5e7;
 
-Duration duration_of(double queries, const KnnIndex& index) {
-  const double work = queries * static_cast<double>(index.n_samples()) * static_cast<double>(index.n_features());
-  return work < kBriefWork ? Duration::brief : Duration::any;
+Duration duration_of(std::int64_t queries, const KnnIndex& index, bool quick) {
+  const double pairs = static_cast<double>(queries) * static_cast<double>(index.n_samples());
+  const double work = pairs * static_cast<double>(index.n_features());
+  return work < (quick ? kQuickBriefWork : kBriefWork) ? Duration::brief : Duration::any;
 }
 
 // A fit reads the table once.
@@ -86,7 +89,7 @@ struct Search {
 
 nb::tuple kneighbors(const KnnIndex& index, const nb::object& queries, std::int64_t n_neighbors, bool exclude_self,
                      std::int64_t first_query, std::string exclude_group, std::optional<Column> exclude_train,
-                     std::optional<Column> exclude_query, Run& run) {
+                     std::optional<Column> exclude_query, bool quick, Run& run) {
   const RowSource rows(queries);
   const SearchOptions options =
       Search{exclude_self, first_query, std::move(exclude_group), std::move(exclude_train), std::move(exclude_query)}
@@ -99,7 +102,7 @@ nb::tuple kneighbors(const KnnIndex& index, const nb::object& queries, std::int6
   const NeighborArrays out{.indices = indices.data(), .distances = distances.data()};
   run_job(
       run, [&](const RunOptions& how) { index.kneighbors(rows.queries(), options, how, out); },
-      duration_of(static_cast<double>(n_rows), index));
+      duration_of(n_rows, index, quick));
   const auto shape = {static_cast<std::size_t>(n_rows), static_cast<std::size_t>(width)};
   auto* distance_values = distances.data();
   auto* index_values = indices.data();
@@ -109,7 +112,7 @@ nb::tuple kneighbors(const KnnIndex& index, const nb::object& queries, std::int6
 
 nb::tuple radius_neighbors(const KnnIndex& index, const nb::object& queries, double radius, bool exclude_self,
                            std::int64_t first_query, std::string exclude_group, std::optional<Column> exclude_train,
-                           std::optional<Column> exclude_query, Run& run) {
+                           std::optional<Column> exclude_query, bool quick, Run& run) {
   const RowSource rows(queries);
   const SearchOptions options =
       Search{exclude_self, first_query, std::move(exclude_group), std::move(exclude_train), std::move(exclude_query)}
@@ -117,7 +120,7 @@ nb::tuple radius_neighbors(const KnnIndex& index, const nb::object& queries, dou
   const std::int64_t n_rows = rows.none() ? index.n_samples() : rows.n_rows();
   return tuple_of(result_of(
       run, [&](const RunOptions& how) { return index.radius_neighbors(rows.queries(), radius, options, how); },
-      duration_of(static_cast<double>(n_rows), index)));
+      duration_of(n_rows, index, quick)));
 }
 
 nb::dict dict_of(const MetricInfo& info) {
@@ -155,13 +158,13 @@ std::span<const double> span_of(const std::optional<Array1<double>>& array) {
 }
 
 nb::object predict_classes(const KnnClassifier& classifier, const nb::object& queries, std::int64_t n_neighbors,
-                           std::string_view weights, bool exclude_self, bool confidences, Run& run) {
+                           std::string_view weights, bool exclude_self, bool confidences, bool quick, Run& run) {
   const RowSource rows(queries);
   const VoteOptions vote = vote_options(n_neighbors, weights, exclude_self, confidences);
   const std::int64_t n_rows = rows.none() ? classifier.index().n_samples() : rows.n_rows();
   Classification result = result_of(
       run, [&](const RunOptions& how) { return classifier.predict(rows.queries(), vote, how); },
-      duration_of(static_cast<double>(n_rows), classifier.index()));
+      duration_of(n_rows, classifier.index(), quick));
   nb::object codes = array_of(std::move(result.codes));
   if (!confidences) return nb::make_tuple(codes, nb::none());
   const std::size_t n_classes = result.classes.size();
@@ -169,13 +172,13 @@ nb::object predict_classes(const KnnClassifier& classifier, const nb::object& qu
 }
 
 nb::object predict_means(const KnnRegressor& regressor, const nb::object& queries, std::int64_t n_neighbors,
-                         std::string_view weights, bool exclude_self, Run& run) {
+                         std::string_view weights, bool exclude_self, bool quick, Run& run) {
   const RowSource rows(queries);
   const VoteOptions vote = vote_options(n_neighbors, weights, exclude_self, true);
   const std::int64_t n_rows = rows.none() ? regressor.index().n_samples() : rows.n_rows();
   return array_of(result_of(
       run, [&](const RunOptions& how) { return regressor.predict(rows.queries(), vote, how); },
-      duration_of(static_cast<double>(n_rows), regressor.index())));
+      duration_of(n_rows, regressor.index(), quick)));
 }
 
 }  // namespace
@@ -187,14 +190,16 @@ void bind_knn(nb::module_& module) {
                   nb::arg("compat") = "none", nb::arg("share") = false, nb::arg("run"))
       .def_prop_ro("n_samples", &KnnIndex::n_samples)
       .def_prop_ro("n_features", &KnnIndex::n_features)
-      .def("train", &KnnIndex::train, nb::call_guard<nb::gil_scoped_release>())
+      .def("train", &KnnIndex::train, nb::call_guard<WithoutGil>())
       .def("kneighbors", &kneighbors, nb::arg("queries").none(), nb::arg("n_neighbors"),
            nb::arg("exclude_self") = false, nb::arg("first_query") = -1, nb::arg("exclude_group") = "",
-           nb::arg("exclude_train").none() = nb::none(), nb::arg("exclude_query").none() = nb::none(), nb::arg("run"))
+           nb::arg("exclude_train").none() = nb::none(), nb::arg("exclude_query").none() = nb::none(),
+           nb::arg("quick") = false, nb::arg("run"))
       .def("radius_neighbors", &radius_neighbors, nb::arg("queries").none(), nb::arg("radius"),
            nb::arg("exclude_self") = false, nb::arg("first_query") = -1, nb::arg("exclude_group") = "",
-           nb::arg("exclude_train").none() = nb::none(), nb::arg("exclude_query").none() = nb::none(), nb::arg("run"))
-      .def("release_devices", &KnnIndex::release_devices, nb::call_guard<nb::gil_scoped_release>());
+           nb::arg("exclude_train").none() = nb::none(), nb::arg("exclude_query").none() = nb::none(),
+           nb::arg("quick") = false, nb::arg("run"))
+      .def("release_devices", &KnnIndex::release_devices, nb::call_guard<WithoutGil>());
 
   nb::class_<KnnClassifier>(module, "KnnClassifier", "Classes voted by the neighbours of an index.")
       .def_static(
@@ -205,7 +210,7 @@ void bind_knn(nb::module_& module) {
           nb::arg("index"), nb::arg("label"), nb::arg("sample_weights").none() = nb::none())
       .def("predict", &predict_classes, nb::arg("queries").none(), nb::arg("n_neighbors"),
            nb::arg("weights") = "uniform", nb::arg("exclude_self") = false, nb::arg("confidences") = true,
-           nb::arg("run"));
+           nb::arg("quick") = false, nb::arg("run"));
 
   nb::class_<KnnRegressor>(module, "KnnRegressor", "Means of the targets of an index's neighbours.")
       .def_static(
@@ -215,7 +220,7 @@ void bind_knn(nb::module_& module) {
           },
           nb::arg("index"), nb::arg("label"), nb::arg("sample_weights").none() = nb::none())
       .def("predict", &predict_means, nb::arg("queries").none(), nb::arg("n_neighbors"), nb::arg("weights") = "uniform",
-           nb::arg("exclude_self") = false, nb::arg("run"));
+           nb::arg("exclude_self") = false, nb::arg("quick") = false, nb::arg("run"));
 
   module.def("metrics", &metric_dicts);
   bind_votes(module);

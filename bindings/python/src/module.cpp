@@ -6,6 +6,7 @@
 #include "discretize.hpp"
 #include "errors.hpp"
 #include "factorize.hpp"
+#include "gil.hpp"
 #include "gram.hpp"
 #include "io.hpp"
 #include "knn.hpp"
@@ -22,6 +23,7 @@ NB_MODULE(_core, module) {
   module.attr("__version__") = STOPE_VERSION;
   stope::python::bind_errors(module);
   stope::python::bind_factorize(module);
+  stope::python::bind_gil(module);
   stope::python::bind_run(module);
   stope::python::bind_scan(module);
   stope::python::bind_table(module);

@@ -107,7 +107,7 @@ class NeighborsBase(StopeEstimator):
             train = self._fit_X if rows is None else rows.as_table(run)
             return EngineSearch(_core.KnnIndex.fit(
                 train, measure.name, measure.params, measure.weights, share=rows is None, run=run
-            ))
+            ), measure.name)
 
     def _searched(self):
         """Called after each search: its report."""

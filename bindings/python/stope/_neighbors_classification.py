@@ -223,7 +223,9 @@ class KNeighborsClassifier(KNeighborsMixin, _Classifier):
         else:
             voter, word = self._make_voter(check_row_weights(word, self.n_samples_fit_, "weights")), "uniform"
         with self._job() as run:
-            codes, shares = voter.predict(self._search.source(rows), k, word, rows is None, confidences, run=run)
+            codes, shares = voter.predict(
+                self._search.source(rows), k, word, rows is None, confidences, quick=self._search.quick, run=run
+            )
         if codes.size and codes.min() < 0:
             raise ValueError(ZERO_WEIGHTS)
         return codes, shares

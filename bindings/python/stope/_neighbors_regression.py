@@ -161,7 +161,7 @@ class KNeighborsRegressor(KNeighborsMixin, _Regressor):
         else:
             voter, word = self._make_voter(check_row_weights(word, self.n_samples_fit_, "weights")), "uniform"
         with self._job() as run:
-            return voter.predict(self._search.source(rows), k, word, rows is None, run=run)
+            return voter.predict(self._search.source(rows), k, word, rows is None, quick=self._search.quick, run=run)
 
     def _make_voter(self, row_weights=None):
         if not isinstance(self._search, EngineSearch) or self._targets.ndim == 2 or self._sample_weight is not None:

@@ -7,6 +7,10 @@ from ._run import Report
 
 __all__ = ["EngineSearch", "MatrixSearch"]
 
+_QUICK = frozenset({
+    "cosine", "chebyshev", "euclidean", "gower", "hamming", "heom", "manhattan", "mixed-euclidean", "nan-euclidean",
+    "sqeuclidean",
+})
 _BLOCK_BYTES = 1 << 26  # distances that a matrix search holds at once
 
 
@@ -16,8 +20,9 @@ class EngineSearch:
     ``excluded``, where it is given, is a mask of training rows that are nobody's neighbours.
     """
 
-    def __init__(self, index):
+    def __init__(self, index, metric):
         self.index = index
+        self.quick = metric in _QUICK  # then a search of a few rows is too short to be interrupted
 
     @staticmethod
     def source(rows):
@@ -33,13 +38,13 @@ class EngineSearch:
         Where exclusion leaves fewer rows, the rest of a list is NaN and -1.
         """
         return self.index.kneighbors(
-            self.source(rows), n_neighbors, rows is None, run=run, **self._groups(rows, excluded)
+            self.source(rows), n_neighbors, rows is None, quick=self.quick, run=run, **self._groups(rows, excluded)
         )
 
     def within(self, rows, radius, run, excluded=None):
         """The lists within a radius as offsets, indices and distances, ordered by (distance, index)."""
         return self.index.radius_neighbors(
-            self.source(rows), radius, rows is None, run=run, **self._groups(rows, excluded)
+            self.source(rows), radius, rows is None, quick=self.quick, run=run, **self._groups(rows, excluded)
         )
 
     def _groups(self, rows, excluded):
