@@ -6,6 +6,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
@@ -32,60 +33,56 @@ char character(const std::string& word, const char* option) {
               {.option = option});
 }
 
+template <class T>
+T value_of(const std::string& option, nb::handle value) {
+  T result{};
+  if (nb::try_cast(value, result)) return result;
+  throw Error(ErrorCode::invalid_argument, option + ": the value is of a wrong type", {.option = option});
+}
+
+// Sets the option of that name; false where there is none.
+bool set_option(ReadOptions& options, const std::string& name, nb::handle value) {
+  const auto text = [&] { return value_of<std::string>(name, value); };
+  const auto list = [&] { return value_of<Names>(name, value); };
+  const auto number = [&] { return value_of<std::int64_t>(name, value); };
+  const std::map<std::string_view, std::function<void()>> setters = {
+      {"format", [&] { options.format = table_format(text()); }},
+      {"encoding", [&] { options.encoding = encoding(text()); }},
+      {"separator", [&] { options.separator = character(text(), "separator"); }},
+      {"decimal", [&] { options.decimal = character(text(), "decimal"); }},
+      {"comment", [&] { options.comment = character(text(), "comment"); }},
+      {"skip_lines", [&] { options.skip_lines = number(); }},
+      {"header", [&] { options.header = header(text()); }},
+      {"names", [&] { options.names = list(); }},
+      {"missing", [&] { options.missing = list(); }},
+      {"nominal_order", [&] { options.nominal_order = nominal_order(text()); }},
+      {"schema", [&] { options.schema = text(); }},
+      {"schema_part", [&] { options.schema_part = text(); }},
+      {"target", [&] { options.target = text(); }},
+      {"id", [&] { options.id = text(); }},
+      {"sample_weight", [&] { options.sample_weight = text(); }},
+      {"target_is_nominal", [&] { options.target_is_nominal = value_of<bool>(name, value); }},
+      {"ignore", [&] { options.ignore = list(); }},
+      {"nominal", [&] { options.nominal = list(); }},
+      {"numeric", [&] { options.numeric = list(); }},
+      {"date", [&] { options.date = list(); }},
+      {"unknown_columns", [&] { options.unknown_columns = unknown_columns(text()); }},
+      {"n_features", [&] { options.n_features = number(); }},
+      {"dtype", [&] { options.dtype = text(); }},
+  };
+  const auto setter = setters.find(name);
+  if (setter == setters.end()) return false;
+  setter->second();
+  return true;
+}
+
 Table read(const std::string& path, const nb::dict& words, Run& run) {
   ReadOptions options;
-  const auto text = [](nb::handle value) { return nb::cast<std::string>(value); };
-  const auto names = [](nb::handle value) { return nb::cast<Names>(value); };
   for (const auto& [key, value] : words) {
-    const std::string name = nb::cast<std::string>(key);
-    if (name == "format")
-      options.format = table_format(text(value));
-    else if (name == "encoding")
-      options.encoding = encoding(text(value));
-    else if (name == "separator")
-      options.separator = character(text(value), "separator");
-    else if (name == "decimal")
-      options.decimal = character(text(value), "decimal");
-    else if (name == "comment")
-      options.comment = character(text(value), "comment");
-    else if (name == "skip_lines")
-      options.skip_lines = nb::cast<std::int64_t>(value);
-    else if (name == "header")
-      options.header = header(text(value));
-    else if (name == "names")
-      options.names = names(value);
-    else if (name == "missing")
-      options.missing = names(value);
-    else if (name == "nominal_order")
-      options.nominal_order = nominal_order(text(value));
-    else if (name == "schema")
-      options.schema = text(value);
-    else if (name == "schema_part")
-      options.schema_part = text(value);
-    else if (name == "target")
-      options.target = text(value);
-    else if (name == "id")
-      options.id = text(value);
-    else if (name == "sample_weight")
-      options.sample_weight = text(value);
-    else if (name == "target_is_nominal")
-      options.target_is_nominal = nb::cast<bool>(value);
-    else if (name == "ignore")
-      options.ignore = names(value);
-    else if (name == "nominal")
-      options.nominal = names(value);
-    else if (name == "numeric")
-      options.numeric = names(value);
-    else if (name == "date")
-      options.date = names(value);
-    else if (name == "unknown_columns")
-      options.unknown_columns = unknown_columns(text(value));
-    else if (name == "n_features")
-      options.n_features = nb::cast<std::int64_t>(value);
-    else if (name == "dtype")
-      options.dtype = text(value);
-    else
+    const auto name = value_of<std::string>("options", key);
+    if (!set_option(options, name, value)) {
       throw Error(ErrorCode::invalid_argument, "read_table has no option '" + name + "'", {.option = name});
+    }
   }
   return result_of(run, [&](const RunOptions& how) { return read_table(path, options, how); });
 }

@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -28,19 +29,8 @@ namespace nb = nanobind;
 namespace stope::python {
 namespace {
 
-// Takes over a fitted object of the first of these classes that it is. A class that is not bound has no objects.
-template <class... Fitted>
-bool take(Model& model, const nb::handle& fitted) {
-  return ((nb::isinstance<Fitted>(fitted) && (model.fitted = nb::cast<const Fitted&>(fitted), true)) || ...);
-}
-
-Model model_of(const Table& table, const nb::object& fitted) {
-  Model model;
-  model.columns = outline(table);
-  if (!take<DecisionTree, Pca, LinearModel>(model, fitted)) {
-    throw Error(ErrorCode::unsupported, "only a tree, principal components or a linear model become a model this way");
-  }
-  return model;
+Model model_of_tree(const Table& table, const DecisionTree& tree) {
+  return {outline(table), tree};
 }
 
 Model model_of_cuts(const Table& table, const nb::list& cuts, std::string_view missing, std::string_view style) {
@@ -76,31 +66,82 @@ Model of_bytes(const nb::bytes& bytes, Run& run) {
   return result_of(run, [&](const RunOptions& how) { return read_model(lent, how, Tables::shared); });
 }
 
-nb::object fitted(const Model& model, nb::handle self) {
+nb::dict contents(const Pca& pca) {
+  const auto n_components = static_cast<std::size_t>(pca.n_components());
+  const auto n_features = static_cast<std::size_t>(pca.n_features());
+  nb::dict dict;
+  dict["feature_names"] = pca.feature_names();
+  dict["components"] =
+      array_of(std::vector<double>(pca.components().begin(), pca.components().end()), {n_components, n_features});
+  dict["mean"] = array_of(std::vector<double>(pca.mean()));
+  dict["scale"] = array_of(std::vector<double>(pca.scale()));
+  dict["explained_variance"] = array_of(std::vector<double>(pca.explained_variance()));
+  dict["explained_variance_ratio"] = array_of(std::vector<double>(pca.explained_variance_ratio()));
+  dict["singular_values"] = array_of(std::vector<double>(pca.singular_values()));
+  return dict;
+}
+
+nb::dict contents(const LinearModel& linear) {
+  nb::dict dict;
+  dict["feature_names"] = linear.feature_names();
+  dict["coefficients"] = array_of(std::vector<double>(linear.coefficients()));
+  dict["intercept"] = linear.intercept();
+  dict["standard_errors"] = array_of(std::vector<double>(linear.standard_errors()));
+  dict["r2"] = linear.r2();
+  return dict;
+}
+
+nb::dict contents(const CutsModel& cuts) {
+  nb::dict dict;
+  dict["cuts"] = list_of(cuts.cuts);
+  dict["missing"] = to_string(cuts.coding.missing);
+  dict["style"] = to_string(cuts.coding.style);
+  return dict;
+}
+
+nb::dict contents(const NeighborsModel& neighbors) {
+  nb::dict dict;
+  dict["train"] = neighbors.train;
+  dict["metric"] = neighbors.options.metric.name;
+  dict["metric_params"] = neighbors.options.metric.params;
+  dict["feature_weights"] = neighbors.options.feature_weights;
+  dict["n_neighbors"] = neighbors.n_neighbors;
+  dict["weights"] = to_string(neighbors.weights);
+  dict["normalize"] = to_string(neighbors.normalizer.options().method);
+  return dict;
+}
+
+nb::dict contents(const Normalizer& normalizer) {
+  nb::list columns;
+  for (const ColumnTransform& one : normalizer.columns()) {
+    nb::dict column;
+    column["name"] = one.name;
+    column["shift"] = one.shift;
+    column["scale"] = one.scale;
+    column["factor"] = one.factor;
+    column["offset"] = one.offset;
+    columns.append(column);
+  }
+  nb::dict dict;
+  dict["method"] = to_string(normalizer.options().method);
+  dict["columns"] = columns;
+  return dict;
+}
+
+// A tree as an object, which keeps the model alive; any other kind as a dict of what was fitted.
+nb::object fitted(nb::handle self) {
+  const Model& model = nb::cast<const Model&>(self);
   if (const auto* tree = std::get_if<DecisionTree>(&model.fitted)) {
     return nb::cast(tree, nb::rv_policy::reference_internal, self);
   }
-  if (const auto* pca = std::get_if<Pca>(&model.fitted)) return nb::cast(*pca);
-  if (const auto* linear = std::get_if<LinearModel>(&model.fitted)) return nb::cast(*linear);
-  if (const auto* cuts = std::get_if<CutsModel>(&model.fitted)) {
-    nb::dict dict;
-    dict["cuts"] = list_of(cuts->cuts);
-    dict["missing"] = to_string(cuts->coding.missing);
-    dict["style"] = to_string(cuts->coding.style);
-    return std::move(dict);
-  }
-  if (const auto* neighbors = std::get_if<NeighborsModel>(&model.fitted)) {
-    nb::dict dict;
-    dict["train"] = neighbors->train;
-    dict["metric"] = neighbors->options.metric.name;
-    dict["metric_params"] = neighbors->options.metric.params;
-    dict["feature_weights"] = neighbors->options.feature_weights;
-    dict["n_neighbors"] = neighbors->n_neighbors;
-    dict["weights"] = to_string(neighbors->weights);
-    dict["normalize"] = to_string(neighbors->normalizer.options().method);
-    return std::move(dict);
-  }
-  return nb::none();
+  return std::visit(
+      [](const auto& one) -> nb::object {
+        if constexpr (std::is_same_v<std::decay_t<decltype(one)>, DecisionTree>)
+          return nb::none();
+        else
+          return contents(one);
+      },
+      model.fitted);
 }
 
 std::string_view gives(const Predictor& predictor) {
@@ -111,21 +152,6 @@ std::string_view gives(const Predictor& predictor) {
     case Predictor::Gives::table: break;
   }
   return "table";
-}
-
-nb::dict summary(const std::string& path, Run& run) {
-  const ModelSummary found = result_of(run, [&](const RunOptions& how) { return summarize_model(path, how); });
-  nb::dict dict;
-  dict["kind"] = found.kind;
-  dict["version"] = found.version;
-  dict["bytes"] = found.bytes;
-  dict["options"] = found.options;
-  nb::list tables;
-  for (const ModelSummary::Part& part : found.tables) {
-    tables.append(nb::make_tuple(part.name, part.n_rows, part.n_columns));
-  }
-  dict["tables"] = tables;
-  return dict;
 }
 
 Predictor predictor_of(const Model& model, Run& run) {
@@ -176,7 +202,7 @@ void bind_predictor(nb::module_& module) {
 
 void bind_models(nb::module_& module) {
   nb::class_<Model>(module, "Model", "A fitted model, and the columns of the table to which it was fitted.")
-      .def_static("of", &model_of, nb::arg("table"), nb::arg("fitted"))
+      .def_static("of_tree", &model_of_tree, nb::arg("table"), nb::arg("tree"))
       .def_static("of_cuts", &model_of_cuts, nb::arg("table"), nb::arg("cuts"), nb::arg("missing"), nb::arg("style"))
       .def_static("of_neighbors", &model_of_neighbors, nb::arg("train"), nb::kw_only(), nb::arg("metric"),
                   nb::arg("metric_params"), nb::arg("feature_weights"), nb::arg("n_neighbors"), nb::arg("weights"),
@@ -208,8 +234,7 @@ void bind_models(nb::module_& module) {
            })
       .def_prop_ro("kind", &Model::kind)
       .def_prop_ro("columns", [](const Model& model) { return model.columns; })
-      .def_prop_ro("fitted", [](nb::handle self) { return fitted(nb::cast<const Model&>(self), self); });
-  module.def("summarize_model", &summary, nb::arg("path"), nb::arg("run"));
+      .def_prop_ro("fitted", &fitted);
   bind_predictor(module);
 }
 

@@ -36,4 +36,5 @@ NB_MODULE(_core, module) {
   stope::python::bind_stats(module);
   stope::python::bind_decompose(module);
   stope::python::bind_gram(module);
+  stope::python::bind_knn(module);
 }

@@ -1,4 +1,4 @@
-"""Pieces of HTML for notebooks: self-contained, without scripts, legible on light and dark pages, every text escaped."""
+"""HTML for notebooks: self-contained, without scripts, legible on light and dark pages, every text escaped."""
 
 from base64 import b64encode
 from html import escape

@@ -30,7 +30,7 @@ def _missing_of(table):
 
 
 def _filled(table, fills, run):
-    """The table with ``fills`` in place of missing values: numbers, names of values, or None for a column without any."""
+    """The table with ``fills`` for missing values: numbers, names of values, or None for a column without any."""
     columns = []
     for index, fill in enumerate(fills):
         column = table.column(index)
@@ -202,8 +202,8 @@ class SupervisedDiscretizer(_html.RichEstimator, OneToOneFeatureMixin, Transform
         ]
         self._label = None if classes is None else (classes.target, classes.names)
         self.cuts_ = [
-            list(found.get(column.name, ())) if column.is_nominal else np.asarray(found.get(column.name, ()), np.float64)
-            for column in columns
+            list(cuts) if column.is_nominal else np.asarray(cuts, dtype=np.float64)
+            for column, cuts in ((column, found.get(column.name, ())) for column in columns)
         ]
         self.bin_edges_ = [
             None if isinstance(cuts, list) else np.concatenate(([-np.inf], cuts, [np.inf])) for cuts in self.cuts_

@@ -11,7 +11,7 @@ from ._classes import Classes, seed_of, training_table
 from ._data import check_X
 from .errors import InvalidArgumentError
 
-__all__ = ["LocalDiscretizationTreeClassifier", "TreeNodes"]
+__all__ = ["LocalDiscretizationTreeClassifier", "TreeNodes", "cuts_by_name"]
 
 
 @dataclass
@@ -25,8 +25,8 @@ class TreeNodes:
     feature : ndarray of int64
         The feature that the node tests; -1 in leaves. (scikit-learn has -2 there.)
     threshold : ndarray of float64
-        The cut of a numeric feature: rows with x >= threshold go right. (scikit-learn's trees send x <= threshold left.)
-        -inf divides missing from present values. NaN in leaves and for nominal features.
+        The cut of a numeric feature: rows with x >= threshold go right. (scikit-learn's trees send x <= threshold
+        left.) -inf divides missing from present values. NaN in leaves and for nominal features.
     category : ndarray of object
         The value of a nominal feature: rows that have it go right. None elsewhere.
     score : ndarray of float64
@@ -78,7 +78,7 @@ class TreeNodes:
         return int(self.depth.max())
 
 
-def _cuts_by_name(cuts):
+def cuts_by_name(cuts):
     """The engine's list of cuts as a dict: an array of numbers, or a list of values, for each feature that has any."""
     return {name: list(found) if found and isinstance(found[0], str) else np.asarray(found) for name, found in cuts}
 
@@ -106,8 +106,8 @@ class LocalDiscretizationTreeClassifier(_html.RichEstimator, ClassifierMixin, St
     class_weight : dict, "balanced" or None, default=None
         Weights of classes, which multiply those of rows; classes that are not named weigh 1.
     ccp_alpha : float, default=0.0
-        Cost-complexity pruning: a leaf costs as much as this share of the training weight misclassified. (scikit-learn's
-        parameter of that name measures impurity instead.)
+        Cost-complexity pruning: a leaf costs as much as this share of the training weight misclassified.
+        (scikit-learn's parameter of that name measures impurity instead.)
     missing : {"error", "value", "drop", "fill"}, default="error"
         What a missing value means, in training and in prediction. "value": it is a value of its own, below all numbers.
         "drop": the row is left out, and is predicted to have no class. "fill": the training mean or the most frequent
@@ -130,8 +130,8 @@ class LocalDiscretizationTreeClassifier(_html.RichEstimator, ClassifierMixin, St
     tree_ : TreeNodes
         The nodes as arrays.
     rules_ : list of dict
-        One rule a leaf: its "leaf", its "text", and its "conditions", one for each feature tested. Exactly one fires for
-        every row.
+        One rule a leaf: its "leaf", its "text", and its "conditions", one for each feature tested. Exactly one fires
+        for every row.
     cuts_ : dict
         The cuts of all inner nodes by the feature's name.
     feature_importances_ : ndarray of shape (n_features,)
@@ -190,12 +190,11 @@ class LocalDiscretizationTreeClassifier(_html.RichEstimator, ClassifierMixin, St
                 min_weight_fraction_leaf=self.min_weight_fraction_leaf,
                 seed=seed_of(self.random_state) if self.prune_holdout else 0, run=run,
             )
-        self._model = _core.Model.of(table, tree)
+        self._model = _core.Model.of_tree(table, tree)
         self.classes_ = classes.values
         self.n_classes_ = len(classes.values)
         self.tree_ = TreeNodes.of(tree)
-        self.rules_ = tree.rules()
-        self.cuts_ = _cuts_by_name(tree.cuts())
+        self.cuts_ = cuts_by_name(tree.cuts())
         self.feature_importances_ = self._importances()
         return self
 
@@ -271,6 +270,12 @@ class LocalDiscretizationTreeClassifier(_html.RichEstimator, ClassifierMixin, St
         """Return the tree as a str: "text", "json", "dot", "svg" or "rules"."""
         check_is_fitted(self)
         return self._model.fitted.format(format)
+
+    @property
+    def rules_(self):
+        """One rule a leaf, in the order of the leaves; made when it is asked for."""
+        check_is_fitted(self)
+        return self._model.fitted.rules()
 
     def _rows(self, X, reset):
         return check_X(

@@ -264,7 +264,8 @@ def test_copies_and_pickles_predict_the_same(mixed):
 
 def test_labels_of_every_kind_come_back_as_they_were(iris):
     X, y = iris
-    for labels in (y.astype(float), y == 1, y.astype(np.uint8), np.array(["a", "bé", "c"])[y], np.array(["a", "b", "c"], object)[y]):
+    words = np.array(["a", "bé", "c"])[y]
+    for labels in (y.astype(float), y == 1, y.astype(np.uint8), words, words.astype(object)):
         tree = LocalDiscretizationTreeClassifier().fit(X, labels)
         assert np.array_equal(tree.predict(X), labels)
         assert tree.classes_.dtype == np.asarray(labels).dtype or labels.dtype == object
