@@ -51,6 +51,23 @@ def test_a_column_that_few_rows_have_is_filled_from_those_rows(random):
     assert_allclose(stope.KNNImputer().fit_transform(X), Rival().fit_transform(X), rtol=1e-7, atol=1e-9)
 
 
+def test_donors_of_a_rare_column_need_a_common_attribute(random):
+    X = random.normal(size=(60, 3))
+    X[:, 2] = np.nan
+    X[:4] = [[100, np.nan, 1], [200, np.nan, 2], [np.nan, 0, 40], [np.nan, 0, 80]]
+    X[4, 1] = np.nan  # shares nothing with two of the four donors, which are no neighbours of its own
+    for weights in ("uniform", "distance"):
+        ours = stope.KNNImputer(n_neighbors=3, weights=weights).fit_transform(X)
+        assert_allclose(ours, Rival(n_neighbors=3, weights=weights).fit_transform(X), rtol=1e-7, atol=1e-9)
+
+
+def test_blocks_of_rows_do_not_show_in_the_result(random, monkeypatch):
+    X = holes(random, 90, 4, 0.3)
+    expected = stope.KNNImputer().fit_transform(X)
+    monkeypatch.setattr("stope._donors._LIST_ENTRIES", 100)
+    assert_array_equal(stope.KNNImputer().fit_transform(X), expected)
+
+
 def test_rows_without_a_common_attribute_get_the_mean():
     X = np.array([[1.0, np.nan], [np.nan, 3.0], [np.nan, 7.0], [4.0, np.nan]])
     assert_array_equal(stope.KNNImputer().fit_transform(X), Rival().fit_transform(X))
