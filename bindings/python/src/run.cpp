@@ -114,6 +114,8 @@ void run_job(Run& run, const std::function<void(const RunOptions&)>& job, Durati
   options.threads = run.threads;
   options.memory_limit = run.memory_limit;
   options.device = run.device;
+  run.cancel.reset();
+  options.cancel = run.cancel;
   options.warn = [&](std::string_view code, std::string_view sentence) { warnings.emplace_back(code, sentence); };
   options.report = [&](const Report& report) {
     json = report.to_json();

@@ -21,8 +21,10 @@ struct Run {
   std::string device = "auto";
   nanobind::object progress;  ///< called with (phase, done, total), or None
 
-  std::string report_json, report_text;                        ///< of the last job; empty = none
+  std::string report_json, report_text;                       ///< of the last job; empty = none
   std::vector<std::pair<std::string, std::string>> warnings;  ///< code and text, of all jobs
+
+  CancelToken cancel = {};  ///< of its jobs: an object that lasts longer than a job keeps a copy
 };
 
 /// Whether a job may take so long that somebody would press Ctrl-C. A short one is not worth a thread.

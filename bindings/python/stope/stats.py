@@ -1,0 +1,285 @@
+"""Statistics of columns, in one pass (docs/NUMERICS.md)."""
+
+import html
+
+import numpy as np
+
+from . import _core
+from ._data import check_X
+from ._frames import is_pandas_frame
+from ._run import Reports, job
+from .errors import UnsupportedError
+
+__all__ = ["ColumnStatistics", "column_stats"]
+
+_ARRAYS = (
+    "count", "missing", "zeros", "min", "max", "min_row", "max_row", "sum", "mean", "variance", "std", "skewness",
+)
+
+
+def column_stats(X, *, by=None, distinct=False, histogram_bins=0, depth="all", device="auto"):
+    """Return the statistics of every column of X.
+
+    Parameters
+    ----------
+    X : array of shape (n_rows,) or (n_rows, n_columns), or frame
+        NumPy arrays of whole numbers, float32, float64 and bool are read in place, whatever their strides; whole
+        numbers are computed exactly. NaN is missing. Frames of pandas, polars and Arrow may have columns of names. An
+        array in a GPU's memory is read there.
+    by : str or array of shape (n_rows,), default=None
+        Name of a column of names of a frame, or one label a row: adds the statistics of each class of rows.
+    distinct : bool, default=False
+        Counts the different values of numeric columns, in a second pass.
+    histogram_bins : int, default=0
+        Counts values in that many bins of equal width, in a second pass; 0 makes no histograms.
+    depth : {"all", "extremes"}, default="all"
+        "extremes" computes count, missing, zeros, min and max alone, with less arithmetic.
+    device : str, default="auto"
+        "auto", "cpu", "cuda", or "cuda:0,1".
+
+    Returns
+    -------
+    statistics : ColumnStatistics
+        An array for each statistic. The bits do not depend on threads or device.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from stope import column_stats
+    >>> statistics = column_stats(np.array([[1, 5], [2, 5], [6, 5]]))
+    >>> statistics.mean, statistics.max, statistics.max_row
+    (array([3., 5.]), array([6, 5]), array([2, 0]))
+    """
+    reports = Reports()
+    with job(reports, device=device) as run:
+        if _on_device(X):
+            if by is not None:
+                raise UnsupportedError("classes of rows need X in the host's memory")
+            columns, classes = _core.describe_array(X, depth, bool(distinct), int(histogram_bins), run)
+            named = False
+        else:
+            named, source = _source(X, run)
+            if by is None and not named:
+                columns, classes = _core.describe_array(source, depth, bool(distinct), int(histogram_bins), run)
+            else:
+                table = source if named else _core.Table.of_array(source, [], True, run)
+                if by is None:
+                    by_name = ""
+                elif isinstance(by, str):
+                    by_name = by
+                else:
+                    table, by_name = _with_classes(table, by)
+                columns, classes = _core.describe_table(
+                    table, by_name, depth, bool(distinct), int(histogram_bins), run
+                )
+                if by is not None and not isinstance(by, str):  # it is no column of X
+                    columns = _without_last(columns)
+                    classes = [(value, rows, _without_last(of_class)) for value, rows, of_class in classes]
+    return ColumnStatistics(columns, classes, named, reports.last)
+
+
+class ColumnStatistics:
+    """Statistics of columns: one array for each statistic, one entry a column.
+
+    A number that does not exist (the mean of nothing, the variance of one value) is NaN; such a row is -1.
+
+    Attributes
+    ----------
+    names : list of str
+        Of the columns; x0, x1, ... for arrays.
+    types : list of str
+        "real", "integer", "date", "nominal", ...
+    count, missing, zeros : ndarray of int64
+        Values that are present, that are missing, that are 0.
+    min, max : ndarray of float64, or int64 where all columns are whole numbers
+    min_row, max_row : ndarray of int64
+        The first row with that value. In the statistics of a class, rows count within the class.
+    sum : ndarray of float64, or int64 where all columns are whole numbers and no sum needs more than 64 bits
+    mean, variance, std, skewness : ndarray of float64
+        Variance with ddof 1; skewness from the population's moments, m3 / m2^1.5.
+    distinct : list of int or None
+        Number of different values, where that was counted.
+    value_counts : list of dict or None
+        For columns of names: how often each occurs.
+    histograms : list of (counts, edges) or None
+        As numpy.histogram returns them.
+    classes : dict of str to ColumnStatistics
+        For ``by``, in the order of its values; else empty.
+    report_ : Report
+        What computed the statistics, and why.
+    """
+
+    def __init__(self, columns, classes, named, report):
+        self.types = columns["type"]
+        self.names = columns["name"] if named else [f"x{i}" for i in range(len(self.types))]
+        self._named = named
+        for name in _ARRAYS:
+            setattr(self, name, columns[name])
+        self._set_integers(columns["integers"])
+        self.distinct = columns["distinct"]
+        self.value_counts = [_value_counts(*each) for each in zip(columns["values"], columns["counts"], columns["codes"])]
+        self.histograms = [_histogram(each) for each in columns["histogram"]]
+        self.classes = {}
+        for value, n_rows, of_class in classes:
+            of_class["values"] = columns["values"]
+            self.classes[value] = ColumnStatistics({**of_class, "name": columns["name"]}, [], named, report)
+            self.classes[value].n_rows = n_rows
+        self.n_rows = int(self.count[0] + self.missing[0]) if len(self.types) else 0
+        self.report_ = report
+
+    def _set_integers(self, integers):
+        """Exact minima, maxima and sums, where all columns have them."""
+        if not integers or any(each is None for each in integers) or not self.count.all():
+            return
+        self.min = np.array([each[0] for each in integers], np.int64)
+        self.max = np.array([each[1] for each in integers], np.int64)
+        if all(each[2] is not None for each in integers):
+            self.sum = np.array([each[2] for each in integers], np.int64)
+
+    def __len__(self):
+        return len(self.types)
+
+    def __getitem__(self, column):
+        """Return the statistics of one column, by its name or its number: a dict."""
+        at = self.names.index(column) if isinstance(column, str) else range(len(self))[column]
+        one = {"name": self.names[at], "type": self.types[at]}
+        one.update((name, getattr(self, name)[at]) for name in _ARRAYS)
+        one.update(distinct=self.distinct[at], value_counts=self.value_counts[at], histogram=self.histograms[at])
+        return one
+
+    def to_pandas(self):
+        """Return a pandas.DataFrame: a row for each column of X. With classes, its index is (class, column)."""
+        import pandas as pd
+
+        if self.classes:
+            frames = {value: of_class.to_pandas() for value, of_class in self.classes.items()}
+            return pd.concat(frames, names=["class", "column"])
+        members = {"type": self.types, **{name: getattr(self, name) for name in _ARRAYS}}
+        if any(each is not None for each in self.distinct):
+            members["distinct"] = self.distinct
+        return pd.DataFrame(members, index=pd.Index(self.names, name="column"))
+
+    _SHOWN = ("count", "missing", "min", "max", "mean", "std", "skewness")
+
+    def _lines(self):
+        """The cells that people read: a list for each column of X."""
+        for at, name in enumerate(self.names):
+            yield [name, self.types[at], *(_text(getattr(self, each)[at]) for each in self._SHOWN)]
+
+    def __repr__(self):
+        lines = [["column", "type", *self._SHOWN], *self._lines()]
+        widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
+        rows = ["  ".join([line[0].ljust(widths[0]), *map(str.rjust, line[1:], widths[1:])]) for line in lines]
+        if self.classes:
+            rows.append(f"and {len(self.classes)} classes of rows: " + ", ".join(self.classes))
+        return "\n".join(rows)
+
+    def _repr_html_(self):
+        head = "".join(f"<th>{each}</th>" for each in ("column", "type", *self._SHOWN))
+        body = "".join(
+            "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in line) + "</tr>" for line in self._lines()
+        )
+        text = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        for value, of_class in self.classes.items():
+            text += f"<p>{html.escape(value)}: {of_class.n_rows} rows</p>{of_class._repr_html_()}"
+        return text
+
+
+def _on_device(X):
+    """Whether X is an array in a GPU's memory."""
+    if isinstance(X, np.ndarray):
+        return False
+    if hasattr(X, "__cuda_array_interface__"):
+        return True
+    return hasattr(X, "__dlpack_device__") and X.__dlpack_device__()[0] != 1  # kDLCPU
+
+
+def _source(X, run):
+    """Whether columns of X have names, and X as a table or as an array that the engine reads."""
+    X = getattr(X, "_core_table", X)
+    if isinstance(X, _core.Table):
+        return True, X
+    if hasattr(X, "toarray") and hasattr(X, "nnz"):
+        raise TypeError("stope takes dense data, not sparse matrices; use X.toarray()")
+    if hasattr(X, "to_frame") and not hasattr(X, "columns"):  # a Series of pandas or polars
+        X = X.to_frame() if getattr(X, "name", None) is not None else X.to_frame("x0")
+    if is_pandas_frame(X):
+        return True, _table_of_pandas(X, run)
+    if hasattr(X, "__arrow_c_stream__"):
+        return True, _core.Table.of_arrow(X.__arrow_c_stream__(None), run=run)
+    array = np.asarray(X)
+    if array.ndim not in (1, 2):
+        raise ValueError(f"X has {array.ndim} dimensions; it needs 1 or 2")
+    return False, _readable(array)
+
+
+def _table_of_pandas(X, run):
+    """The frame through Arrow where pandas has pyarrow, else column by column."""
+    try:
+        stream = X.__arrow_c_stream__(None)
+    except (AttributeError, ImportError):
+        return check_X("column_stats", X, reset=True, categorical_features="from_dtype", missing="skip").as_table(run)
+    return _core.Table.of_arrow(stream, run=run)
+
+
+def _readable(array):
+    """The array with elements that the engine knows, each aligned to its size."""
+    dtype = array.dtype
+    if dtype.kind == "c":
+        raise ValueError("Complex data not supported")
+    if dtype.kind == "f" and dtype.itemsize not in (4, 8):
+        array = array.astype(np.float32 if dtype.itemsize == 2 else np.float64)
+    elif dtype == np.uint64:
+        if array.size and array.max() > np.iinfo(np.int64).max:
+            raise UnsupportedError("X has whole numbers beyond 2^63 - 1; convert it to float64")
+        array = array.astype(np.int64)
+    elif dtype.kind not in "fiub":
+        array = array.astype(np.float64)
+    if not array.dtype.isnative:
+        array = array.astype(array.dtype.newbyteorder("="))
+    aligned = array.flags.aligned and all(stride % array.itemsize == 0 for stride in array.strides)
+    return array if aligned else array.copy()
+
+
+def _with_classes(table, by):
+    """The table with the labels of its rows as a last column, and that column's name."""
+    labels = np.asarray(by)
+    if labels.shape != (table.n_rows,):
+        raise ValueError(f"by has the shape {labels.shape}; X has {table.n_rows} rows")
+    missing = np.array([label is None or label != label for label in labels.tolist()], bool)
+    present = labels[~missing]
+    if labels.dtype.kind == "O":
+        present = present.astype(str)
+    values, found = np.unique(present, return_inverse=True)
+    codes = np.full(len(labels), -1, np.int32)
+    codes[~missing] = found
+    name = "by"
+    while table.find(name) >= 0:
+        name += "_"
+    column = _core.Column.nominal(name, codes, _core.Values([str(value) for value in values]))
+    columns = [table.column(i) for i in range(table.n_columns)]
+    return _core.Table.of_columns([*columns, column], table.n_rows), name
+
+
+def _without_last(columns):
+    return {name: values[:-1] for name, values in columns.items()}
+
+
+def _value_counts(values, counts, codes):
+    if counts is None:
+        return None
+    names = values if codes is None else [values[code] for code in codes]
+    return dict(zip(names, counts.tolist()))
+
+
+def _histogram(histogram):
+    if histogram is None:
+        return None
+    low, high, counts = histogram
+    return counts, np.linspace(low, high, len(counts) + 1)
+
+
+def _text(number):
+    if isinstance(number, (float, np.floating)):
+        return "" if np.isnan(number) else f"{number:.6g}"
+    return str(number)
