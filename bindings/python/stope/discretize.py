@@ -97,6 +97,17 @@ class SupervisedDiscretizer(_html.RichEstimator, OneToOneFeatureMixin, Transform
         As in scikit-learn.
     report_ : Report
         What ran the last call, and why.
+
+    Notes
+    -----
+    A row of weight 2 counts as two rows, except for "mdlp", whose criterion also counts rows.
+
+    Examples
+    --------
+    >>> from stope import SupervisedDiscretizer
+    >>> discretizer = SupervisedDiscretizer(encode="labels").fit([[1.0], [2.0], [3.0]], [0, 0, 1])
+    >>> discretizer.transform([[2.4], [9.0]]).tolist()
+    [['(-inf,2.5)'], ['[2.5,+inf)']]
     """
 
     def __init__(
@@ -331,6 +342,15 @@ class CutRanker(_html.RichEstimator, TransformerMixin, StopeEstimator):
         The best cut of each feature: a float, a str, or None.
     report_ : Report
         What ran the last call, and why.
+
+    Examples
+    --------
+    >>> from stope import CutRanker
+    >>> ranker = CutRanker(k=1).fit([[5, 1.0], [5, 2.0], [5, 3.0]], [0, 0, 1])
+    >>> ranker.ranking_[0]["name"], ranker.ranking_[0]["cut"], ranker.ranking_[0]["pairs"]
+    ('x1', 2.5, 2)
+    >>> ranker.transform([[5, 9.0]]).tolist()
+    [[9.0]]
     """
 
     def __init__(

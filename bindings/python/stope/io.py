@@ -142,6 +142,16 @@ def save(estimator, path):
         For an estimator that is not fitted.
     UnsupportedError
         For one that no model file can hold.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from stope import LocalDiscretizationTreeClassifier, load, save
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "tree.stope")
+    ...     save(LocalDiscretizationTreeClassifier().fit([[1.0], [2.0]], ["no", "yes"]), path)
+    ...     load(path)
+    <stope.Model: decision tree of 'class', 1 feature>
     """
     model = _model_of(estimator)
     with job() as run:
@@ -173,7 +183,9 @@ def _selected(X, names):
 
 
 class Model:
-    """A fitted model of any kind, as a model file holds it. Columns of frames are matched by name, of arrays by place.
+    """A fitted model of any kind, as a model file holds it, from :func:`load`.
+
+    Columns of frames are matched by name, those of arrays by place.
 
     Attributes
     ----------
@@ -314,7 +326,8 @@ class Model:
 
     def __repr__(self):
         of = f" of {self.target!r}" if self.target else ""
-        return f"<stope.Model: {self.kind}{of}, {self.n_features_in_} features>"
+        features = "1 feature" if self.n_features_in_ == 1 else f"{self.n_features_in_} features"
+        return f"<stope.Model: {self.kind}{of}, {features}>"
 
     def _repr_html_(self):
         facts = [("kind", self.kind), ("target", self.target), ("features", len(self._features))]
