@@ -9,6 +9,7 @@ from ._base import OneToOneFeatureMixin, StopeEstimator, TransformerMixin, check
 from ._classes import Classes, seed_of, training_table
 from ._data import check_X
 from .errors import InvalidArgumentError, UnsupportedError
+from .table import Table
 
 __all__ = ["CutRanker", "Ranking", "SupervisedDiscretizer"]
 
@@ -100,7 +101,8 @@ class SupervisedDiscretizer(_html.RichEstimator, OneToOneFeatureMixin, Transform
 
     Notes
     -----
-    A row of weight 2 counts as two rows, except for "mdlp", whose criterion also counts rows.
+    A row of weight 2 counts as two rows, with two exceptions: one term of "mdlp" counts rows, and "equal-frequency"
+    counts nothing else.
 
     Examples
     --------
@@ -417,8 +419,11 @@ class CutRanker(_html.RichEstimator, TransformerMixin, StopeEstimator):
             return rows.array[:, kept]
         if hasattr(X, "iloc"):
             return X.iloc[:, kept]
-        if hasattr(X, "columns"):
-            return X[:, kept.tolist()] if not hasattr(X, "select") else X.select([X.columns[i] for i in kept])
+        if isinstance(X, Table):
+            return Table(_core.Table.of_columns([rows.table.column(int(index)) for index in kept], rows.n_rows))
+        if hasattr(X, "select"):  # polars, Arrow
+            names = getattr(X, "column_names", None) or X.columns
+            return X.select([names[index] for index in kept])
         return np.asarray(X, dtype=object)[:, kept]
 
     def get_feature_names_out(self, input_features=None):
