@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "arrays.hpp"
+#include "gil.hpp"
 #include "run.hpp"
 #include "stope/arrow.hpp"
 #include "stope/error.hpp"
@@ -94,7 +95,7 @@ nb::object arrow_stream(const Table& table) {
     if (held->release != nullptr) held->release(held);
     delete held;
   });
-  const nb::gil_scoped_release released;
+  const WithoutGil released;
   export_arrow(table, stream);
   return std::move(capsule);
 }
@@ -185,7 +186,7 @@ void bind_table(nb::module_& module) {
       .def("with_roles", &with_roles, nb::arg("roles"))
       .def(
           "take", [](const Table& table, const std::vector<std::int64_t>& rows) { return table.take(rows); },
-          nb::arg("rows"), nb::call_guard<nb::gil_scoped_release>())
+          nb::arg("rows"), nb::call_guard<WithoutGil>())
       .def_prop_ro("nbytes", &Table::bytes)
       .def(
           "__arrow_c_stream__", [](const Table& table, const nb::object&) { return arrow_stream(table); },
