@@ -177,11 +177,13 @@ def load(path: FilePath) -> "Model":
 
 
 def _selected(X, names):
-    """The columns of a frame of those names, in their order: of pandas, polars or Arrow."""
-    present = set(getattr(X, "column_names", X.columns))
+    """The columns of those names, in their order: of a frame of pandas, polars or Arrow, or of a dict of columns."""
+    present = set(X if isinstance(X, dict) else getattr(X, "column_names", X.columns))
     for name in names:
         if name not in present:
             raise InvalidDataError(f"X has no column {name!r}")
+    if isinstance(X, dict):
+        return {name: X[name] for name in names}
     return X.select(names) if hasattr(X, "select") else X[names]
 
 
@@ -299,7 +301,7 @@ class Model:
             return getattr(X, "_core_table", X)
         names = [column.name for column in self._features]
         nominal = [column.name for column in self._features if column.is_nominal]
-        if hasattr(X, "columns"):
+        if hasattr(X, "columns") or isinstance(X, dict):
             X = _selected(X, names)
         else:
             X = np.asarray(X)
