@@ -22,7 +22,7 @@ _PLACES = {
         "KNeighborsClassifier", "KNeighborsRegressor", "NearestNeighbors", "RadiusNeighborsClassifier",
         "RadiusNeighborsRegressor",
     ],
-    "pairwise": ["pairwise_distances"],
+    "pairwise": ["cross_distances", "pairwise_distances"],
     "stats": ["column_stats"],
     "table": ["Table"],
     "tree": ["LocalDiscretizationTreeClassifier"],
