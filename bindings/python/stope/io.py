@@ -6,6 +6,7 @@ An estimator takes part by one method, ``_to_model()``: it returns a ``_core.Mod
 """
 
 import os
+from typing import Union
 
 import numpy as np
 
@@ -20,10 +21,12 @@ from .tree import LocalDiscretizationTreeClassifier, cuts_by_name
 
 __all__ = ["Model", "load", "read_cuts", "read_table", "save", "write_cuts", "write_table"]
 
+FilePath = Union[str, "os.PathLike[str]"]
+
 _LISTS = ("names", "missing", "ignore", "nominal", "numeric", "date")
 
 
-def read_table(path, **options):
+def read_table(path: FilePath, **options) -> Table:
     """Read a table from a file: CSV, TSV, ARFF, NPY, fvecs, bvecs, ivecs or raw, each also as .gz and .zst.
 
     Parameters
@@ -81,7 +84,7 @@ def read_table(path, **options):
     return Table(table)
 
 
-def write_table(table, path, *, format="", separator="", dtype=""):
+def write_table(table, path: FilePath, *, format: str = "", separator: str = "", dtype: str = "") -> None:
     """Write a table into a file, which appears complete or not at all.
 
     Parameters
@@ -101,13 +104,13 @@ def write_table(table, path, *, format="", separator="", dtype=""):
         _core.write_table(os.fspath(path), table, format, separator, dtype, run)
 
 
-def read_cuts(path):
+def read_cuts(path: FilePath) -> dict:
     """Read a JSON file of cuts, and return a dict: an array of numbers or a list of values for each attribute."""
     with job() as run:
         return cuts_by_name(_core.read_cuts(os.fspath(path), run))
 
 
-def write_cuts(estimator, path):
+def write_cuts(estimator, path: FilePath) -> None:
     """Write the cuts of a fitted discretizer or tree as JSON, which the command line applies to tables."""
     if isinstance(estimator, SupervisedDiscretizer):
         check_is_fitted(estimator)
@@ -133,7 +136,7 @@ def _model_of(estimator):
     return model
 
 
-def save(estimator, path):
+def save(estimator, path: FilePath) -> None:
     """Write a fitted estimator, or a :class:`Model`, into a model file, which appears complete or not at all.
 
     Raises
@@ -142,13 +145,23 @@ def save(estimator, path):
         For an estimator that is not fitted.
     UnsupportedError
         For one that no model file can hold.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from stope import LocalDiscretizationTreeClassifier, load, save
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "tree.stope")
+    ...     save(LocalDiscretizationTreeClassifier().fit([[1.0], [2.0]], ["no", "yes"]), path)
+    ...     load(path)
+    <stope.Model: decision tree of 'class', 1 feature>
     """
     model = _model_of(estimator)
     with job() as run:
         model.write(os.fspath(path), run)
 
 
-def load(path):
+def load(path: FilePath) -> "Model":
     """Read a model file, whoever wrote it, and return a :class:`Model`.
 
     A plain file of 1 MiB or more is mapped, so processes that load one file share its memory. Such a file may be
@@ -164,16 +177,20 @@ def load(path):
 
 
 def _selected(X, names):
-    """The columns of a frame of those names, in their order: of pandas, polars or Arrow."""
-    present = set(getattr(X, "column_names", X.columns))
+    """The columns of those names, in their order: of a frame of pandas, polars or Arrow, or of a dict of columns."""
+    present = set(X if isinstance(X, dict) else getattr(X, "column_names", X.columns))
     for name in names:
         if name not in present:
             raise InvalidDataError(f"X has no column {name!r}")
+    if isinstance(X, dict):
+        return {name: X[name] for name in names}
     return X.select(names) if hasattr(X, "select") else X[names]
 
 
 class Model:
-    """A fitted model of any kind, as a model file holds it. Columns of frames are matched by name, of arrays by place.
+    """A fitted model of any kind, as a model file holds it, from :func:`load`.
+
+    Columns of frames are matched by name, those of arrays by place.
 
     Attributes
     ----------
@@ -284,7 +301,7 @@ class Model:
             return getattr(X, "_core_table", X)
         names = [column.name for column in self._features]
         nominal = [column.name for column in self._features if column.is_nominal]
-        if hasattr(X, "columns"):
+        if hasattr(X, "columns") or isinstance(X, dict):
             X = _selected(X, names)
         else:
             X = np.asarray(X)
@@ -314,7 +331,8 @@ class Model:
 
     def __repr__(self):
         of = f" of {self.target!r}" if self.target else ""
-        return f"<stope.Model: {self.kind}{of}, {self.n_features_in_} features>"
+        features = "1 feature" if self.n_features_in_ == 1 else f"{self.n_features_in_} features"
+        return f"<stope.Model: {self.kind}{of}, {features}>"
 
     def _repr_html_(self):
         facts = [("kind", self.kind), ("target", self.target), ("features", len(self._features))]

@@ -11,7 +11,7 @@ from sklearn.datasets import load_iris
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from stope import CutRanker, LocalDiscretizationTreeClassifier, SupervisedDiscretizer
+from stope import CutRanker, LocalDiscretizationTreeClassifier, SupervisedDiscretizer, Table
 from stope.errors import InvalidArgumentError, InvalidDataError, UnsupportedError
 
 METHODS = ["md-global", "md-local", "mdlp", "chimerge", "equal-width", "equal-frequency"]
@@ -294,6 +294,9 @@ def test_a_ranker_selects_the_best_columns_in_their_order(mixed):
     assert isinstance(out, pd.DataFrame) and out.columns.tolist() == X.columns[kept].tolist()
     assert ranker.transform(pl.from_pandas(X)).columns == X.columns[kept].tolist()
     assert ranker.get_feature_names_out().tolist() == X.columns[kept].tolist()
+    assert ranker.transform(pl.from_pandas(X).to_arrow()).column_names == X.columns[kept].tolist()
+    table = ranker.transform(Table(X))
+    assert isinstance(table, Table) and table.columns == X.columns[kept].tolist() and len(table) == len(X)
     numbers = CutRanker(k=1).fit(X[["height", "flat"]].to_numpy(), y)
     assert numbers.transform(X[["height", "flat"]].to_numpy()).shape == (len(X), 1)
     with pytest.raises(InvalidArgumentError, match="k: 9"):

@@ -18,7 +18,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from stope import LocalDiscretizationTreeClassifier
-from stope.errors import InvalidArgumentError, InvalidDataError
+from stope.errors import DeviceUnavailableError, InvalidArgumentError, InvalidDataError
 
 
 @parametrize_with_checks([LocalDiscretizationTreeClassifier(), LocalDiscretizationTreeClassifier(missing="value")])
@@ -346,6 +346,11 @@ def test_weights_that_do_not_fit_are_refused(iris):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         tree.fit(X, y, sample_weight=2.0)
+
+
+def test_a_device_that_is_not_there_is_an_error(iris):
+    with pytest.raises(DeviceUnavailableError):
+        LocalDiscretizationTreeClassifier(device="cuda:9").fit(*iris)
 
 
 def test_the_report_says_what_ran(iris):
