@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "arrays.hpp"
+#include "gil.hpp"
 #include "run.hpp"
 #include "stope/error.hpp"
 #include "stope/gram.hpp"
@@ -95,7 +96,7 @@ class Operator {
   class Turn {
    public:
     explicit Turn(std::mutex& mutex) : lock_(mutex, std::defer_lock) {
-      const nb::gil_scoped_release released;
+      const WithoutGil released;
       lock_.lock();
     }
 

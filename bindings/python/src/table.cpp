@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "arrays.hpp"
+#include "gil.hpp"
 #include "run.hpp"
 #include "stope/arrow.hpp"
 #include "stope/error.hpp"
@@ -59,16 +60,23 @@ Table table_of_columns(const std::vector<Column>& columns, std::int64_t n_rows) 
   return table;
 }
 
+// The stream of a capsule of the Arrow interface. Raises ValueError for a capsule of another name.
+ArrowArrayStream* stream_in(const nb::capsule& capsule) {
+  void* stream = PyCapsule_GetPointer(capsule.ptr(), "arrow_array_stream");
+  if (stream == nullptr) throw nb::python_error();
+  return static_cast<ArrowArrayStream*>(stream);
+}
+
 Table table_of_arrow(const nb::capsule& stream, const ArrowOptions& options, Run& run) {
-  auto* moved = static_cast<ArrowArrayStream*>(stream.data("arrow_array_stream"));
+  auto* moved = stream_in(stream);
   return result_of(run, [&](const RunOptions& how) { return import_arrow(moved, options, how); });
 }
 
 // The Arrow formats of a stream's columns, e.g. "b" for booleans, which nothing else of a table tells.
 std::vector<std::string> arrow_formats(const nb::capsule& capsule) {
-  auto* stream = static_cast<ArrowArrayStream*>(capsule.data("arrow_array_stream"));
+  auto* stream = stream_in(capsule);
   std::vector<std::string> formats;
-  if (stream == nullptr || stream->release == nullptr || stream->get_schema == nullptr) return formats;
+  if (stream->release == nullptr || stream->get_schema == nullptr) return formats;
   ArrowSchema schema{};
   if (stream->get_schema(stream, &schema) != 0 || schema.release == nullptr) return formats;
   const std::shared_ptr<ArrowSchema> held(&schema, [](ArrowSchema* s) { s->release(s); });
@@ -87,7 +95,7 @@ nb::object arrow_stream(const Table& table) {
     if (held->release != nullptr) held->release(held);
     delete held;
   });
-  const nb::gil_scoped_release released;
+  const WithoutGil released;
   export_arrow(table, stream);
   return std::move(capsule);
 }
@@ -178,7 +186,7 @@ void bind_table(nb::module_& module) {
       .def("with_roles", &with_roles, nb::arg("roles"))
       .def(
           "take", [](const Table& table, const std::vector<std::int64_t>& rows) { return table.take(rows); },
-          nb::arg("rows"), nb::call_guard<nb::gil_scoped_release>())
+          nb::arg("rows"), nb::call_guard<WithoutGil>())
       .def_prop_ro("nbytes", &Table::bytes)
       .def(
           "__arrow_c_stream__", [](const Table& table, const nb::object&) { return arrow_stream(table); },

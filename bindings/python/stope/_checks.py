@@ -85,7 +85,9 @@ def check_shape(estimator, shape, reset, ensure_min_samples):
 
 
 def check_finite(estimator, array, missing):
-    """Refuse infinity in an array of floats, and NaN unless ``missing`` is "skip"."""
+    """Refuse infinity in an array of floats, and NaN unless ``missing`` is "skip"; "any" refuses nothing."""
+    if missing == "any":
+        return
     state = _core.finiteness(array)
     if state == "finite" or (state == "nan" and missing == "skip") or _assume_finite():
         return

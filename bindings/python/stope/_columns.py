@@ -151,6 +151,8 @@ def label_of(value):
         return str(value)
     if isinstance(value, (float, np.floating)) and float(value).is_integer():
         return str(int(value))
+    if isinstance(value, np.datetime64):
+        return str(value.astype("M8[us]").item())  # as Python and pandas write the same instant
     return str(value)
 
 

@@ -120,8 +120,8 @@ def check_X(estimator, X, *, reset, categorical_features=None, missing="error", 
     categorical_features : None, "from_dtype", mask, or list of names or indices
         None: all columns are numbers, or X is refused. "from_dtype": columns of strings, categories and objects that
         are not all numbers are nominal. Columns that are named are nominal by their values, whatever their type.
-    missing : "error" or "skip"
-        "error" refuses missing values as scikit-learn does. Infinity is refused by both.
+    missing : "error", "skip" or "any"
+        "error" refuses missing values as scikit-learn does. Infinity is refused by both "error" and "skip".
     ensure_min_samples : int
         The least number of rows.
 
@@ -233,7 +233,7 @@ class _Checker:
         shown, kinds = self.kinds_of(list(frame.columns))
         dtypes = list(frame.dtypes)
         plain = all(isinstance(dtype, np.dtype) and dtype.kind in "fiub" for dtype in dtypes)
-        if dtypes and plain and not any(kinds):
+        if dtypes and plain and not any(kinds) and self.missing != "any":
             for index, dtype in enumerate(dtypes):
                 if dtype.kind in "iu" and dtype.itemsize == 8:
                     as_numbers(frame.iloc[:, index].to_numpy(), shown[index])
@@ -261,7 +261,7 @@ class _Checker:
             array = _objects_of(X, array)
         if array.dtype.kind == "O" and array.ndim == 2:
             kinds = [is_nominal_array(array[:, i]) if kind is None else kind for i, kind in enumerate(kinds)]
-        if not any(kinds):
+        if not any(kinds) and (self.missing != "any" or array.ndim != 2):
             numbers = as_numbers(array)
             self.check_dimensions(X, numbers)
             return self.rows_of_numbers(numbers)
@@ -293,7 +293,7 @@ class _Checker:
     def rows_of_columns(self, columns, n_rows, dtype=np.float64):
         for column in columns:
             if column.nominal:
-                if self.missing != "skip" and column.codes.size and column.codes.min() < 0:
+                if self.missing == "error" and column.codes.size and column.codes.min() < 0:
                     refuse_missing(self.estimator)
             else:
                 check_finite(self.estimator, column.numbers, self.missing)

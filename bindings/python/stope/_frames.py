@@ -10,6 +10,9 @@ from ._columns import Column, as_numbers, as_objects, codes_of_categories, codes
 __all__ = ["arrow_columns", "column_of_array", "column_of_series", "held", "is_pandas_frame", "table_columns"]
 
 
+_TYPES = {"M": "date", "i": "integer", "u": "integer", "b": "integer"}  # of the engine, by NumPy's kind
+
+
 def is_pandas_frame(X):
     """Whether X is a DataFrame of pandas, which is not imported for that."""
     pandas = sys.modules.get("pandas")
@@ -41,7 +44,7 @@ def column_of_array(values, name, nominal):
         nominal = is_nominal_array(values)
     if nominal:
         return codes_of_values(values, name)
-    return Column(numbers=as_numbers(values, name), type="date" if values.dtype.kind == "M" else "")
+    return Column(numbers=as_numbers(values, name), type=_TYPES.get(values.dtype.kind, ""))
 
 
 def column_of_series(series, name, nominal):
@@ -72,7 +75,7 @@ def column_of_series(series, name, nominal):
         values = series.to_numpy(dtype=np.float64, na_value=np.nan)
         if dtype.kind in "iu" and dtype.itemsize == 8:
             as_numbers(series.to_numpy(dtype=f"{dtype.kind}8", na_value=0), name)
-        return Column(numbers=values)
+        return Column(numbers=values, type=_TYPES.get(dtype.kind, ""))
     return column_of_array(series.to_numpy(dtype=object), name, nominal)
 
 

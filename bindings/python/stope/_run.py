@@ -1,6 +1,7 @@
 """One job of the engine: what Python says of it, and what it says of itself."""
 
 import json
+import operator
 import os
 import sys
 import warnings
@@ -35,12 +36,30 @@ class Report(dict):
 class Reports:
     """Holds an estimator's last report. Predicting replaces the report and leaves the estimator's own dict alone."""
 
-    last = None
+    def __init__(self):
+        self._last = None  # a Report, or its JSON and text: most reports are never read
+
+    def keep(self, report_json, report_text):
+        """Keeps a report of the engine's. It is parsed when it is asked for."""
+        self._last = report_json, report_text
+
+    @property
+    def last(self):
+        last = self._last
+        return Report(json.loads(last[0]), last[1]) if isinstance(last, tuple) else last
+
+    @last.setter
+    def last(self, report):
+        self._last = report
 
 
 def _threads(n_jobs):
     if n_jobs is None:
         return get_config()["threads"] or 0
+    try:
+        n_jobs = operator.index(n_jobs)
+    except TypeError:
+        raise TypeError(f"n_jobs is a whole number or None; got {n_jobs!r}") from None
     if n_jobs == 0:
         raise ValueError("n_jobs == 0 has no meaning")
     if n_jobs < 0:  # joblib's rule: -1 is all, -2 all but one
@@ -72,7 +91,7 @@ def job(reports=None, *, n_jobs=None, device="auto"):
         if hasattr(progress, "close"):
             progress.close()
     if reports is not None and run.report_json:
-        reports.last = Report(json.loads(run.report_json), run.report_text)
+        reports.keep(run.report_json, run.report_text)
     for code, text in run.warnings:
         warning = StopeWarning(text)
         warning.code = code

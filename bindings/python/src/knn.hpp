@@ -1,0 +1,11 @@
+// Nearest neighbours: indexes, searches, classifiers and regressors on an index, votes with lists of neighbours.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+namespace stope::python {
+
+void bind_knn(nanobind::module_& module);
+void bind_votes(nanobind::module_& module);  ///< in knn_votes.cpp
+
+}  // namespace stope::python

@@ -1,0 +1,221 @@
+"""What all estimators of neighbours share: parameters, the fitted index, and its pickled form."""
+
+import numbers
+
+import numpy as np
+
+from . import _core
+from ._base import StopeEstimator, check_is_fitted
+from ._data import check_X
+from ._neighbors_metrics import measure_of, takes_missing
+from ._neighbors_search import EngineSearch, MatrixSearch
+
+__all__ = ["NeighborsBase"]
+
+_ALGORITHMS = ("auto", "ball_tree", "kd_tree", "brute")
+
+
+class NeighborsBase(StopeEstimator):
+    """An estimator with an index of its training rows.
+
+    ``_fit_X`` holds the rows as a read-only float64 array that the index shares. It is None where a column is nominal:
+    then the index alone holds the rows.
+    """
+
+    # Checking
+
+    def _check_params(self):
+        self._require("n_neighbors", _is_none_or(numbers.Integral, lambda k: k >= 1), "an int of at least 1 or None")
+        self._require("radius", _is_none_or(numbers.Real, lambda r: r >= 0), "a number of at least 0 or None")
+        self._require("algorithm", lambda word: isinstance(word, str) and word in _ALGORITHMS,
+                      "one of 'auto', 'ball_tree', 'kd_tree' and 'brute'")
+        self._require("leaf_size", _is_none_or(numbers.Integral, lambda size: size >= 1), "an int of at least 1")
+        self._require("p", _is_none_or(numbers.Real, lambda p: p > 0), "a number above 0 or None")
+        self._require("metric_params", lambda given: given is None or isinstance(given, dict), "a dict or None")
+        self._require("missing", lambda word: word in ("error", "skip"), "'error' or 'skip'")
+        if callable(self.metric) and self.algorithm == "kd_tree":
+            raise ValueError(f"kd_tree does not support callable metric '{self.metric}': take algorithm='auto'")
+
+    def _require(self, name, holds, what):
+        value = getattr(self, name, None)
+        if hasattr(self, name) and not holds(value):
+            raise ValueError(f"The {name!r} parameter of {type(self).__name__} must be {what}. Got {value!r} instead.")
+
+    @property
+    def _takes_missing(self):
+        return self.missing == "skip" or takes_missing(self.metric)
+
+    def _check_rows(self, X, reset):
+        numbers_only = self.metric == "precomputed" or callable(self.metric) if reset else False
+        rows = check_X(
+            self, X, reset=reset, categorical_features=None if numbers_only else self.categorical_features,
+            missing="skip" if self._takes_missing else "error",
+        )
+        if isinstance(self.metric, str) and self.metric == "precomputed":
+            if reset and rows.n_rows != rows.n_columns:
+                raise ValueError(
+                    f"Precomputed matrix must be square. Input is a {rows.n_rows}x{rows.n_columns} matrix."
+                )
+            if rows.array.size and rows.array.min() < 0:
+                raise ValueError("Negative values in data passed to precomputed distance matrix.")
+        return rows
+
+    def _require_fit(self):
+        if "n_samples_fit_" not in self.__dict__:  # check_is_fitted takes longer than a search of a small index
+            check_is_fitted(self)
+
+    def _query_rows(self, X):
+        """The checked rows of a query; None stands for the training rows."""
+        self._require_fit()
+        return None if X is None else self._check_rows(X, reset=False)
+
+    # Fitting
+
+    def _check_fit(self, X):
+        """The first half of ``fit``: checks the parameters and X."""
+        self._check_params()
+        rows = self._check_rows(X, reset=True)
+        self._measure = measure_of(self, rows)
+        if self.missing == "skip" and self._measure.name is None:
+            raise ValueError(f"missing='skip' needs a measure of the engine; metric={self.metric!r} is none")
+        return rows
+
+    def _fit_index(self, rows, X):
+        """The second half of ``fit``: indexes the rows."""
+        self._begin_fit()
+        self.effective_metric_ = self._measure.effective
+        self.effective_metric_params_ = dict(self._measure.effective_params)
+        array = rows.array
+        self._fit_X = None if array is None else _lendable(array, X)
+        self._search = self._make_search(None if array is not None else rows)
+        self.n_samples_fit_ = rows.n_rows
+        self._voter = self._make_voter()
+        return self
+
+    def _make_voter(self):
+        """The engine's predictor, where it answers searches and votes in one job; else None."""
+        return None
+
+    def _make_search(self, rows):
+        """The search of ``_fit_X``, or of ``rows`` where a column is nominal."""
+        measure = self._measure
+        if measure.name is None:
+            if self._fit_X is None:
+                raise ValueError(f"metric={self.metric!r} takes columns of numbers only")
+            return MatrixSearch(measure.pairwise, measure.keywords, self._fit_X, self.n_jobs)
+        with self._job() as run:
+            train = self._fit_X if rows is None else rows.as_table(run)
+            return EngineSearch(_core.KnnIndex.fit(
+                train, measure.name, measure.params, measure.weights, share=rows is None, run=run
+            ), measure.name)
+
+    def _searched(self):
+        """Called after each search: its report."""
+        if isinstance(self._search, MatrixSearch):
+            self._reports.last = self._search.report()
+
+    def _checked_k(self, n_neighbors, rows):
+        """The number of neighbours, given here or to the constructor, checked against the training rows."""
+        if n_neighbors is None:
+            n_neighbors = self.n_neighbors
+        if type(n_neighbors) is not int and not isinstance(n_neighbors, numbers.Integral):
+            raise TypeError(f"n_neighbors does not take {type(n_neighbors)} value, enter integer value")
+        if n_neighbors <= 0:
+            raise ValueError(f"Expected n_neighbors > 0. Got {n_neighbors}")
+        n_samples = self.n_samples_fit_
+        if n_neighbors > n_samples - (rows is None):
+            sign = "<" if rows is None else "<="
+            n_queries = n_samples if rows is None else rows.n_rows
+            raise ValueError(
+                f"Expected n_neighbors {sign} n_samples_fit, but n_neighbors = {n_neighbors}, "
+                f"n_samples_fit = {n_samples}, n_samples = {n_queries}"
+            )
+        return int(n_neighbors)
+
+    # Pickling: an index is as quickly made again as read
+
+    def __getstate__(self):
+        state = self.__dict__.copy()
+        search = state.pop("_search", None)
+        state.pop("_voter", None)
+        if search is not None and self._fit_X is None:
+            state["_train_columns"] = _columns_of(search.index.train())
+        return state
+
+    def __setstate__(self, state):
+        state = dict(state)
+        columns = state.pop("_train_columns", None)
+        self.__dict__.update(state)
+        if "n_samples_fit_" not in state:
+            return
+        if self._fit_X is not None:
+            self._fit_X = _lendable(self._fit_X, None)
+        self._search = self._make_search(None if columns is None else _TableRows(columns))
+        self._voter = self._make_voter()
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = False
+        tags.input_tags.allow_nan = self._takes_missing
+        tags.input_tags.pairwise = isinstance(self.metric, str) and self.metric == "precomputed"
+        tags.input_tags.positive_only = tags.input_tags.pairwise
+        tags.target_tags.multi_output = True
+        return tags
+
+
+def _is_none_or(kind, holds):
+    return lambda value: value is None or (isinstance(value, kind) and bool(holds(value)))
+
+
+def _lendable(array, X):
+    """The array in float64 and C order, read-only for good: itself where nobody can write to it, else a copy.
+
+    ``X`` is what the caller handed in. An array that shares no memory with X is nobody else's.
+    """
+    if array.dtype == np.float64 and array.flags.c_contiguous and array.flags.aligned:
+        if _is_read_only(array):
+            return array
+        theirs = isinstance(X, np.ndarray) and np.may_share_memory(array, X)
+        if not theirs and isinstance(X, (np.ndarray, list, tuple, type(None))) and _owns_memory(array):
+            array = array.view()
+            array.flags.writeable = False
+            return array
+    array = np.array(array, dtype=np.float64, order="C")
+    array.flags.writeable = False
+    return array
+
+
+def _owns_memory(array):
+    while isinstance(array.base, np.ndarray):
+        array = array.base
+    return array.base is None and not isinstance(array, np.memmap)
+
+
+def _is_read_only(array):
+    """Whether neither the array nor the arrays that it is a view of can be written to."""
+    while isinstance(array, np.ndarray):
+        if array.flags.writeable:
+            return False
+        array = array.base
+    return True
+
+
+def _columns_of(table):
+    """A table as plain values, to be pickled: (name, type, names of values or None, array) of each column."""
+    columns = (table.column(i) for i in range(table.n_columns))
+    return [(c.name, c.type, c.values.names() if c.is_nominal else None, c.array()) for c in columns]
+
+
+class _TableRows:
+    """The training rows of an estimator that was pickled."""
+
+    def __init__(self, columns):
+        self.columns = columns
+
+    def as_table(self, run):
+        made = [
+            _core.Column.numeric(name, array, kind, run=run) if values is None
+            else _core.Column.nominal(name, array, _core.Values(values), kind)
+            for name, kind, values, array in self.columns
+        ]
+        return _core.Table.of_columns(made, len(self.columns[0][3]))

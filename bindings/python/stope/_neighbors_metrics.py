@@ -1,0 +1,193 @@
+"""Which measure an estimator of neighbours asks for: its words in scikit-learn's and stope's names."""
+
+import numbers
+import warnings
+from dataclasses import dataclass, field
+from functools import cache
+
+import numpy as np
+
+from . import _core
+
+__all__ = ["Measure", "measure_of", "takes_missing"]
+
+# Measures that scikit-learn has and the engine lacks: scikit-learn computes their distances, stope selects.
+_SKLEARN_ONLY = frozenset({
+    "rogerstanimoto", "russellrao", "sokalmichener", "sokalsneath", "yule",
+})
+_SYNONYMS = {"p": "minkowski", "seuclidean": "euclidean"}
+# Measures that are defined where attributes are missing: a missing value is part of their formula.
+_OF_MISSING = frozenset({"nan-euclidean", "gower", "heom"})
+
+
+@dataclass
+class Measure:
+    """One measure, as the engine or scikit-learn's pairwise code computes it."""
+
+    name: "str | None"  # the engine's; None: `pairwise` computes the distances
+    params: dict = field(default_factory=dict)  # the engine's, all of them text
+    weights: list = field(default_factory=list)  # one for each feature, or none
+    pairwise: object = None  # a name of scikit-learn's, a callable, or "precomputed"
+    keywords: dict = field(default_factory=dict)  # of `pairwise`
+    effective: object = None  # scikit-learn's effective_metric_
+    effective_params: dict = field(default_factory=dict)
+
+
+@cache
+def _infos():
+    """The engine's measures by all of their names."""
+    infos = {}
+    for info in _core.metrics():
+        for name in [info["name"], *info["aliases"].split()]:
+            infos[name] = info
+        if info["rapidminer"]:
+            infos[f"{info['family']}.{info['rapidminer']}"] = info
+            infos.setdefault(info["rapidminer"], info)
+    return infos
+
+
+def takes_missing(metric):
+    """Whether a measure's formula says what a missing value does, so that X may have some."""
+    return isinstance(metric, str) and metric in _infos() and _infos()[metric]["name"] in _OF_MISSING
+
+
+def measure_of(estimator, rows):
+    """The measure that the estimator's ``metric``, ``p``, ``metric_params`` and ``feature_weights`` name for its rows.
+
+    Raises ValueError for words that no measure has, and where the parameters contradict each other.
+    """
+    metric, given = estimator.metric, dict(estimator.metric_params or {})
+    weights = _feature_weights(estimator.feature_weights, rows)
+    if callable(metric) or hasattr(metric, "pairwise"):
+        return _computed(metric, given, metric, weights)
+    if not isinstance(metric, str):
+        raise ValueError(f"metric must be a name or a callable; got {metric!r}")
+    if metric == "pyfunc":
+        return _computed(given.pop("func"), given, metric, weights)
+    if metric == "precomputed":
+        return Measure(None, pairwise="precomputed", effective=metric, effective_params=given)
+    if metric == "auto":
+        metric = _auto(estimator, rows)
+    metric = _SYNONYMS.get(metric, metric) if metric == "p" else metric
+    if metric == "minkowski":
+        return _minkowski(estimator, given, weights)
+    if metric == "seuclidean":
+        return _seuclidean(rows, given, weights)
+    if metric in _SKLEARN_ONLY or (metric == "mahalanobis" and given):
+        return _computed(metric, given, metric, weights)
+    if metric not in _infos():
+        _refuse(metric)
+    info = _infos()[metric]
+    weights = _with_w(weights, given) if "w" in given else weights
+    return Measure(info["name"], {key: _text(value) for key, value in given.items()}, weights, effective=metric,
+                   effective_params=dict(estimator.metric_params or {}))
+
+
+def _auto(estimator, rows):
+    if rows.array is not None:
+        return "minkowski"
+    if estimator.p != 2:
+        raise ValueError(f"metric='auto' compares nominal columns at p=2 only; got p={estimator.p!r}")
+    return "mixed-euclidean"
+
+
+def _refuse(metric):
+    try:
+        _core.KnnIndex.fit(np.zeros((1, 1)), metric, run=_core.Run())
+    except ValueError as error:
+        reason = str(error)
+    else:
+        reason = f"unknown metric {metric!r}"
+    names = ", ".join(sorted({info["name"] for info in _infos().values()} | _SKLEARN_ONLY | {"seuclidean"}))
+    raise ValueError(f"Metric '{metric}' not valid: {reason}. Valid metrics are auto, precomputed, a callable, "
+                     f"{names}.")
+
+
+def _minkowski(estimator, given, weights):
+    if "p" in given and estimator.p is not None:
+        warnings.warn("Parameter p is found in metric_params. The corresponding parameter from __init__ is ignored.",
+                      SyntaxWarning, stacklevel=5)
+    p = given.pop("p", estimator.p)
+    p = 2 if p is None else p
+    if not isinstance(p, numbers.Real) or not p > 0:
+        raise ValueError(f"p must be a number above 0; got {p!r}")
+    w = given.pop("w", None)
+    if given:
+        raise ValueError(f"metric minkowski has no parameter {next(iter(given))!r}; it has p and w")
+    if w is not None and np.isinf(p):
+        raise ValueError("MinkowskiDistance requires finite p where w is given. For p=inf, use metric='chebyshev' with "
+                         "feature_weights.")
+    if p < 1:
+        if estimator.algorithm in ("ball_tree", "kd_tree"):
+            raise ValueError(f'algorithm="{estimator.algorithm}" does not support 0 < p < 1 for the Minkowski metric. '
+                             'To resolve this problem either set p >= 1 or algorithm="brute".')
+        warnings.warn("Mind that for 0 < p < 1, Minkowski metrics are not distance metrics. Continuing the execution "
+                      "with `algorithm='brute'`.", stacklevel=5)
+    weights = weights if w is None else _with_w(weights, {"w": w})
+    usual = {1: ("manhattan", "manhattan"), 2: ("euclidean", "euclidean"), np.inf: ("chebyshev", "chebyshev")}
+    if p in usual:
+        name, effective = usual[p]
+        if w is None:
+            return Measure(name, {}, weights, effective=effective)
+        return Measure(name, {}, weights, effective="minkowski", effective_params={"p": p, "w": w})
+    return Measure("minkowski", {"p": _text(p)}, weights, effective="minkowski", effective_params={"p": p, "w": w})
+
+
+def _seuclidean(rows, given, weights):
+    """Squared differences over the variances: those of ``V``, else of the training rows."""
+    V = given.pop("V", None)
+    if given:
+        raise ValueError(f"metric seuclidean has no parameter {next(iter(given))!r}; it has V")
+    if rows.array is None:
+        raise ValueError("metric seuclidean takes columns of numbers only")
+    V = np.var(rows.array, axis=0, ddof=1, dtype=np.float64) if V is None else np.asarray(V, dtype=np.float64)
+    if V.shape != (rows.n_columns,):
+        raise ValueError(f"V must have one variance for each of the {rows.n_columns} features; got shape {V.shape}")
+    if not (np.isfinite(V).all() and (V > 0).all()):
+        raise ValueError("metric seuclidean needs variances above 0: leave constant columns out, or give V")
+    inverse = (1.0 / V) * (np.asarray(weights) if weights else 1.0)
+    return Measure("euclidean", {}, inverse.tolist(), effective="seuclidean", effective_params={"V": V})
+
+
+def _computed(metric, keywords, effective, weights):
+    if weights:
+        raise ValueError(f"feature_weights have no meaning for metric={metric!r}, which stope does not compute itself")
+    keywords = dict(keywords)
+    if metric == "mahalanobis" and "V" in keywords and keywords.get("VI") is None:
+        keywords["VI"] = np.linalg.inv(np.atleast_2d(np.asarray(keywords.pop("V"), dtype=np.float64)))
+    return Measure(None, pairwise=metric, keywords=keywords, effective=effective, effective_params=dict(keywords))
+
+
+def _with_w(weights, given):
+    w = np.asarray(given.pop("w"), dtype=np.float64)
+    if weights:
+        raise ValueError("w in metric_params and feature_weights are the same: give one of them")
+    if w.ndim != 1 or (w < 0).any():
+        raise ValueError("w must have one weight, not below 0, for each feature")
+    return w.tolist()
+
+
+def _feature_weights(weights, rows):
+    if weights is None:
+        return []
+    if isinstance(weights, dict):
+        names = rows.names or list(range(rows.n_columns))
+        unknown = [name for name in weights if name not in names]
+        if unknown:
+            raise ValueError(f"feature_weights names a column that X lacks: {unknown[0]!r}")
+        weights = [weights.get(name, 1.0) for name in names]
+    weights = np.asarray(weights, dtype=np.float64)
+    if weights.shape != (rows.n_columns,):
+        raise ValueError(
+            f"feature_weights must have one weight for each of the {rows.n_columns} features; got shape {weights.shape}"
+        )
+    return weights.tolist()
+
+
+def _text(value):
+    """A parameter's value as the engine reads it: numbers with all of their digits."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, numbers.Integral):
+        return str(int(value))
+    return repr(float(value))
