@@ -156,6 +156,24 @@ def test_what_is_no_table_is_refused():
         stope._core.describe_array("abc", run=stope._core.Run())
 
 
+@pytest.mark.parametrize("shape", [(5, 2), (5,)])
+def test_an_array_in_a_gpus_memory_is_looked_for_there(shape):
+    class OnGpu:
+        ndim = len(shape)
+        __cuda_array_interface__ = {"shape": shape, "typestr": "<f4", "data": (4096, False), "version": 3}
+
+        def reshape(self, *_):
+            other = OnGpu()
+            other.__cuda_array_interface__ = {**self.__cuda_array_interface__, "shape": (5, 1)}
+            return other
+
+    with pytest.raises(stope.StopeError) as caught:
+        column_stats(OnGpu())
+    assert isinstance(caught.value, RuntimeError)  # DeviceUnavailableError: there is no such memory here
+    with pytest.raises(ValueError, match="host"):
+        column_stats(OnGpu(), by=["a"] * 5)
+
+
 def test_the_report_is_that_of_the_run():
     found = column_stats(np.zeros((10, 2)), device="cpu")
     assert "backend" in str(found.report_)
