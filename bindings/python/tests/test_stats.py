@@ -106,6 +106,14 @@ def test_classes_of_rows_have_statistics_of_their_own(labels):
         column_stats(X, by=["a", "b"])
 
 
+def test_many_classes_count_the_names_that_they_have():
+    frame = pd.DataFrame({"name": [f"n{i % 300}" for i in range(600)], "of": [f"c{i // 2}" for i in range(600)]})
+    classes = column_stats(frame, by="of").classes  # 300 classes x 300 names are more than 65,536
+    assert len(classes) == 300
+    for i in (0, 1, 200):
+        assert classes[f"c{i}"]["name"]["value_counts"] == {f"n{2 * i % 300}": 1, f"n{(2 * i + 1) % 300}": 1}
+
+
 def test_distinct_values_and_histograms_are_numpys():
     X = np.random.default_rng(0).integers(0, 50, (500, 3)).astype(float)
     found = column_stats(X, distinct=True, histogram_bins=7)
