@@ -6,8 +6,8 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <mutex>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <string>
 #include <utility>
