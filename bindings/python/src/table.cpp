@@ -88,7 +88,7 @@ std::vector<std::string> arrow_formats(const nb::capsule& capsule) {
   return formats;
 }
 
-nb::object arrow_stream(const Table& table) {
+nb::capsule arrow_stream(const Table& table) {
   auto* stream = new ArrowArrayStream{};
   nb::capsule capsule(stream, "arrow_array_stream", [](void* p) noexcept {
     auto* held = static_cast<ArrowArrayStream*>(p);
@@ -97,7 +97,7 @@ nb::object arrow_stream(const Table& table) {
   });
   const WithoutGil released;
   export_arrow(table, stream);
-  return std::move(capsule);
+  return capsule;
 }
 
 // The values of a column, without a copy: float64, float32, or int32 codes.
@@ -137,7 +137,9 @@ void bind_table(nb::module_& module) {
 
   nb::class_<Column>(module, "Column", "A column of a table.")
       .def_static("numeric", &numeric_column, nb::arg("name"), nb::arg("values"), nb::arg("type") = "",
-                  nb::arg("share") = false, nb::arg("run"))
+                  nb::arg("share") = false, nb::arg("run"),
+                  nb::sig("def numeric(name: str, values: NDArray, type: str = '', share: bool = False, *, run: Run) "
+                          "-> Column"))
       .def_static("nominal", &nominal_column, nb::arg("name"), nb::arg("codes"), nb::arg("values"),
                   nb::arg("type") = "", nb::arg("share") = false)
       .def_ro("name", &Column::name)
