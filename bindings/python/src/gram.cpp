@@ -6,8 +6,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <mutex>
-#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -44,7 +44,7 @@ class Operator {
           kept.warn = {};
           kept.report = {};
           kept.progress = {};
-          operator_.emplace(view, options, kept);
+          operator_ = std::make_unique<GramOperator>(view, options, kept);
         },
         brief ? Duration::brief : Duration::any);
   }
@@ -134,7 +134,7 @@ class Operator {
 
   Run run_;  // its cancel token is the operator's
   std::mutex mutex_;
-  std::optional<GramOperator> operator_;
+  std::unique_ptr<GramOperator> operator_;
 };
 
 }  // namespace
