@@ -56,20 +56,29 @@ def fit_and_use(name):
     return estimator
 
 
+def grown(name):
+    """How much a thousand fits add: (bytes of memory, objects, threads, open files)."""
+    gc.collect()
+    before = resident(), len(gc.get_objects()), threading.active_count(), open_files()
+    for _ in range(FITS):
+        fit_and_use(name)
+    gc.collect()
+    after = resident(), len(gc.get_objects()), threading.active_count(), open_files()
+    return [new - old for new, old in zip(after, before)]
+
+
 @pytest.mark.parametrize("name", names())
 def test_a_thousand_fits_leave_memory_objects_threads_and_files_as_they_were(name):
     for _ in range(FITS // 10):  # allocators and caches reach their size
         fit_and_use(name)
-    gc.collect()
-    memory, objects, threads, files = resident(), len(gc.get_objects()), threading.active_count(), open_files()
-    for _ in range(FITS):
-        fit_and_use(name)
-    gc.collect()
-    assert len(gc.get_objects()) - objects < FITS // 10
-    assert threading.active_count() == threads
-    assert open_files() == files
-    # One leaked table of a fit has 40 rows of 4 columns of 8 bytes: a thousand of them take 1.3 MB.
-    assert resident() - memory < 1_000_000
+    # One table of 40 rows and 4 columns that is lost at each fit makes 1.3 MB. An allocator may grow by as much once,
+    # but not again and again.
+    for _ in range(4):
+        memory, objects, threads, files = grown(name)
+        assert objects < FITS // 10 and threads == 0 and files == 0
+        if memory < 700_000:
+            return
+    pytest.fail(f"each thousand fits keep memory, the last {memory} bytes")
 
 
 @pytest.mark.parametrize("name", names())
