@@ -44,9 +44,17 @@ class LinearModel {
   /// invalid_data for the data that Pca::fit refuses, and unsupported where lsqr did not converge within
   /// max_iterations.
   static LinearModel fit(const Table& table, const LsqOptions& options, const RunOptions& run = {});
+  /// Fits every column of role label, in the table's order. Each model has the bits that fit() gives with its label
+  /// alone. The features are summed up and decomposed once; each label adds some passes over the table.
+  static std::vector<LinearModel> fit_each(const Table& table, const LsqOptions& options, const RunOptions& run = {});
 
   /// Returns one prediction per row. Attributes are matched by name. Errors as in Pca::transform.
   std::vector<double> predict(const Table& table, const RunOptions& run = {}) const;
+  /// Returns the predictions of several models, row by row: that of model m for a row is number row * n_models + m.
+  /// Each has the bits of predict(). 16 models cost no more than one. Throws invalid_argument for no models, and for
+  /// models that differ in their attributes or in what a missing value counts as.
+  static std::vector<double> predict_each(const std::vector<const LinearModel*>& models, const Table& table,
+                                          const RunOptions& run = {});
 
   /// The coefficients as a table, and back (docs/FORMATS.md), with their standard errors if there are any.
   Table to_table() const;

@@ -2,6 +2,7 @@
 #include "stope/lsq.hpp"
 
 #include <limits>
+#include <utility>
 
 #include "base/checked.hpp"
 #include "base/guarded.hpp"
@@ -21,25 +22,57 @@ const std::string kIntercept = "intercept", kAttribute = "attribute";
 }  // namespace
 
 LinearModel LinearModel::fit(const Table& table, const LsqOptions& options, const RunOptions& run) try {
-  return gram::LsqFit(table, options, run).fit();
+  return std::move(gram::LsqFit(table, {table.find(Role::label)}, options, run).fit().front());
 } catch (...) {
   rethrow_as_error();
 }
 
-std::vector<double> LinearModel::predict(const Table& table, const RunOptions& run) const try {
-  ThreadPool pool(run.threads);
-  gram::NumericColumns matrix = gram::matched_columns(table, names_, missing_, pool, run.cancel);
-  matrix.fill = mean_;
-  std::vector<double> predictions(static_cast<std::size_t>(table.n_rows));
+std::vector<LinearModel> LinearModel::fit_each(const Table& table, const LsqOptions& options,
+                                               const RunOptions& run) try {
+  std::vector<std::int64_t> labels;
+  for (std::size_t j = 0; j < table.columns.size(); ++j) {
+    if (table.columns[j].role == Role::label) labels.push_back(static_cast<std::int64_t>(j));
+  }
+  if (labels.empty()) labels.push_back(-1);
+  return gram::LsqFit(table, labels, options, run).fit();
+} catch (...) {
+  rethrow_as_error();
+}
+
+std::vector<double> LinearModel::predict(const Table& table, const RunOptions& run) const {
+  return predict_each({this}, table, run);
+}
+
+std::vector<double> LinearModel::predict_each(const std::vector<const LinearModel*>& models, const Table& table,
+                                              const RunOptions& run) try {
+  if (models.empty()) throw Error(ErrorCode::invalid_argument, "no models to predict with");
+  const LinearModel& first = *models.front();
+  const auto n_models = static_cast<std::int64_t>(models.size());
+  std::vector<double> coefficients;
+  for (const LinearModel* model : models) {
+    if (model->names_ != first.names_ || model->missing_ != first.missing_ || model->mean_ != first.mean_) {
+      throw Error(ErrorCode::invalid_argument, "these models differ in their attributes or their means");
+    }
+    coefficients.insert(coefficients.end(), model->coefficients_.begin(), model->coefficients_.end());
+  }
+  const auto n_attributes = static_cast<std::int64_t>(first.names_.size());
+  ThreadPool pool(gram::threads_for_products(table.n_rows, n_attributes, n_models, run));
+  gram::NumericColumns matrix = gram::matched_columns(table, first.names_, first.missing_, pool, run.cancel);
+  matrix.fill = first.mean_;
+  std::vector<double> predictions(static_cast<std::size_t>(checked::mul(table.n_rows, n_models)));
   const gram::AcrossTheColumns rows(matrix);
-  const gram::VectorPanel coefficients(coefficients_.data(), 1, static_cast<std::int64_t>(coefficients_.size()));
+  const gram::VectorPanel vectors(coefficients.data(), n_models, n_attributes);
   const JobTime time(run);
   PhaseProgress progress(run, "predict", table.n_rows);
   gram::for_each_block(
-      rows, coefficients, matrix.n_columns(), pool, run.cancel,
+      rows, vectors, matrix.n_columns(), pool, run.cancel,
       [&](const gram::ProductBlock& block) {
         for (std::int64_t i = 0; i < block.n_rows; ++i) {
-          predictions[static_cast<std::size_t>(block.row + i)] = block.values[i * gram::kBlock] + intercept_;
+          double* const out = predictions.data() + (block.row + i) * n_models + block.column;
+          for (std::int64_t j = 0; j < block.n_columns; ++j) {
+            const LinearModel& model = *models[static_cast<std::size_t>(block.column + j)];
+            out[j] = block.values[i * gram::kBlock + j] + model.intercept_;
+          }
         }
       },
       &progress);

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "base/checked.hpp"
 #include "base/memory.hpp"
@@ -54,13 +55,13 @@ bool mostly_numbers(const Column& column) {
 
 }  // namespace
 
-LsqFit::LsqFit(const Table& table, const LsqOptions& options, const RunOptions& run)
-    : table_(table), options_(options), run_(run), pool_(run.threads), label_(table.find(Role::label)) {
+LsqFit::LsqFit(const Table& table, std::vector<std::int64_t> labels, const LsqOptions& options, const RunOptions& run)
+    : table_(table), options_(options), run_(run), pool_(run.threads), labels_(std::move(labels)) {
   if (!(options.alpha >= 0.0) || !std::isfinite(options.alpha)) {
     throw Error(ErrorCode::invalid_argument, "alpha " + number_text(options.alpha) + " is not a number from 0",
                 {.option = "alpha"});
   }
-  if (label_ < 0) throw Error(ErrorCode::invalid_argument, "no target: a column of role label is needed");
+  if (labels_.front() < 0) throw Error(ErrorCode::invalid_argument, "no target: a column of role label is needed");
   const std::vector<std::int64_t> features = numeric_features(table, options.nominal);
   n_ = table.n_rows;
   p_ = static_cast<std::int64_t>(features.size());
@@ -69,7 +70,9 @@ LsqFit::LsqFit(const Table& table, const LsqOptions& options, const RunOptions& 
   matrix_ =
       NumericColumns(table, features, options.missing, weights_, NumericColumns::Summaries::yes, pool_, run.cancel);
   if (!options.fit_intercept) matrix_.shift.assign(static_cast<std::size_t>(p_), 0.0);
-  read_target();
+  matrix_.row_factor = weights_;
+  for (double& v : matrix_.row_factor) v = std::sqrt(v);
+  read_target(labels_.front());
 }
 
 void LsqFit::read_weights() {
@@ -94,8 +97,8 @@ void LsqFit::read_weights() {
 }
 
 // Reads the target, centred if there is an intercept, times the roots of the weights, scaled to lie between -1 and 1.
-void LsqFit::read_target() {
-  const Column& column = table_.columns[static_cast<std::size_t>(label_)];
+void LsqFit::read_target(std::int64_t label) {
+  const Column& column = table_.columns[static_cast<std::size_t>(label)];
   if (column.nominal()) {
     throw column_error(ErrorCode::unsupported, table_, column, " is nominal: the target must be numeric", -1,
                        mostly_numbers(column) ? "numeric" : "");
@@ -104,21 +107,18 @@ void LsqFit::read_target() {
     if (!column.missing(row) || (!weights_.empty() && weights_[static_cast<std::size_t>(row)] == 0.0)) continue;
     throw column_error(ErrorCode::invalid_data, table_, column, ": the target is missing; remove such rows", row);
   }
-  NumericColumns target(table_, {label_}, MissingValues::error, weights_, NumericColumns::Summaries::yes, pool_,
+  NumericColumns target(table_, {label}, MissingValues::error, weights_, NumericColumns::Summaries::yes, pool_,
                         run_.cancel);
   const ColumnSummary& summary = target.summaries()[0];
   target_mean_ = summary.mean;
   target_length_ = summary.length;
   if (!options_.fit_intercept) target.shift[0] = 0.0;
   target.fill = target.shift;  // rows of weight 0 may lack a target
-  if (!weights_.empty()) {
-    matrix_.row_factor = weights_;
-    for (double& v : matrix_.row_factor) v = std::sqrt(v);
-  }
   b_.resize(static_cast<std::size_t>(n_));
   target.write(0, 0, n_, b_.data(), 1);
   double largest = 0.0;
   for (const double v : b_) largest = std::max(largest, std::fabs(v));
+  exponent_ = 0;
   if (largest > 0.0) std::frexp(largest, &exponent_);
   for (std::size_t i = 0; i < b_.size(); ++i) {
     b_[i] = std::ldexp(b_[i], -exponent_) * (weights_.empty() ? 1.0 : matrix_.row_factor[i]);
@@ -151,7 +151,7 @@ void LsqFit::scale_columns(Side side, bool least_norm) {
 }
 
 LsqFit::Method LsqFit::plan() {
-  DecomposeReport& report = model_.report_;
+  DecomposeReport& report = report_;
   const std::int64_t q = std::min(n_, p_), depth = std::max(n_, p_);
   const std::int64_t budget = memory_budget(run_);
   const std::int64_t vectors = checked::mul(32, checked::add(n_, p_));
@@ -201,7 +201,7 @@ LsqFit::Method LsqFit::plan() {
 
 void LsqFit::open_operator() {
   RunOptions rest = run_;
-  DecomposeReport& report = model_.report_;
+  DecomposeReport& report = report_;
   const std::int64_t room = report.memory_budget - report.memory_planned, copy = copy_bytes(matrix_, room);
   report.memory_planned += copy;
   rest.memory_limit = std::max<std::int64_t>(room - copy, 1);
@@ -223,25 +223,42 @@ void LsqFit::multiply_transposed(const std::vector<double>& y, std::vector<doubl
   operator_->multiply_transposed(weighted, t);
 }
 
-LinearModel LsqFit::fit() {
+std::vector<LinearModel> LsqFit::fit() {
   const RunningJob running(run_);
   const auto start = std::chrono::steady_clock::now();
-  if (plan() == Method::direct) {
-    solve_directly();
+  const Method method = plan();
+  SmallSide small;
+  if (method == Method::direct) {
+    small = decompose();
   } else {
-    solve_by_lsqr();
+    scale_for_lsqr();
   }
-  finish();
-  model_.report_.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  if (run_.warn && model_.rank_ >= 0 && model_.rank_ < std::min(p_, n_ - 1)) {
-    run_.warn(warning::kRankDeficient, "the attributes depend on one another (rank " + std::to_string(model_.rank_) +
-                                           " of " + std::to_string(p_) + "): of all solutions this is the shortest");
+  open_operator();
+  std::vector<LinearModel> models;
+  for (std::size_t i = 0; i < labels_.size(); ++i) {
+    if (i > 0) read_target(labels_[i]);
+    model_ = LinearModel();
+    model_.report_ = report_;
+    model_.rank_ = rank_;
+    if (method == Method::direct) {
+      solve_directly(small);
+    } else {
+      solve_by_lsqr();
+    }
+    finish();
+    models.push_back(std::move(model_));
   }
-  hand_report(run_, "least squares", model_.report_);
-  return std::move(model_);
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  for (LinearModel& model : models) model.report_.seconds = seconds;
+  if (run_.warn && rank_ >= 0 && rank_ < std::min(p_, n_ - 1)) {
+    run_.warn(warning::kRankDeficient, "the attributes depend on one another (rank " + std::to_string(rank_) + " of " +
+                                           std::to_string(p_) + "): of all solutions this is the shortest");
+  }
+  hand_report(run_, "least squares", models.front().report_);
+  return models;
 }
 
-void LsqFit::solve_directly() {
+SmallSide LsqFit::decompose() {
   const Side side = p_ <= n_ ? Side::columns : Side::rows;
   scale_columns(side, false);
   std::int64_t known_zeros = 0;
@@ -252,12 +269,15 @@ void LsqFit::solve_directly() {
   } else if (options_.fit_intercept) {
     known_zeros = 1;  // the weighted rows add up to zero
   }
-  const SmallSide small = decompose_small_side(matrix_, side, ridge_, known_zeros, pool_, run_);
-  model_.report_.method = small.by_qr ? "qr" : "normal equations";
-  if (options_.alpha == 0.0) model_.rank_ = small.rank;
-  open_operator();
+  SmallSide small = decompose_small_side(matrix_, side, ridge_, known_zeros, pool_, run_);
+  report_.method = small.by_qr ? "qr" : "normal equations";
+  if (options_.alpha == 0.0) rank_ = small.rank;
+  return small;
+}
+
+void LsqFit::solve_directly(const SmallSide& small) {
   t_.assign(static_cast<std::size_t>(p_), 0.0);
-  if (side == Side::columns) {
+  if (p_ <= n_) {
     solve_by_columns(small);
   } else {
     solve_by_rows(small);
@@ -347,11 +367,13 @@ void LsqFit::solve_by_rows(const SmallSide& small) {
   multiply_transposed(s, t_);
 }
 
-void LsqFit::solve_by_lsqr() {
-  model_.report_.method = "lsqr";
+void LsqFit::scale_for_lsqr() {
+  report_.method = "lsqr";
   const bool least_norm = n_ < p_ && options_.alpha == 0.0;
   scale_columns(Side::columns, least_norm);
-  open_operator();
+}
+
+void LsqFit::solve_by_lsqr() {
   const std::size_t n = b_.size(), more = ridge_.size();
   std::vector<double> y(n), t(static_cast<std::size_t>(p_));
   LsqrProblem problem;

@@ -1,7 +1,9 @@
-// One fit of a linear model: from a table to coefficients.
+// One fit of linear models of a table's labels: from the table to coefficients.
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "base/thread_pool.hpp"
 #include "gram/numeric_columns.hpp"
@@ -11,26 +13,29 @@
 
 namespace stope::gram {
 
-/// The scaled problem: minimise |b - M t|^2 + sum ridge_j t_j^2, where M = diag(sqrt(w)) (X - means) diag(factor). The
-/// coefficients are factor_j t_j 2^exponent.
+/// The scaled problem of one label: minimise |b - M t|^2 + sum ridge_j t_j^2, where M = diag(sqrt(w)) (X - means)
+/// diag(factor). The coefficients are factor_j t_j 2^exponent. All but b is the same for every label.
 class LsqFit {
  public:
-  LsqFit(const Table& table, const LsqOptions& options, const RunOptions& run);
-  LinearModel fit();
+  /// `labels` are indices of columns, at least one; -1 stands for a label that the table lacks.
+  LsqFit(const Table& table, std::vector<std::int64_t> labels, const LsqOptions& options, const RunOptions& run);
+  std::vector<LinearModel> fit();
 
  private:
   void read_weights();
-  void read_target();
+  void read_target(std::int64_t label);
   void scale_columns(Side side, bool least_norm);
   enum class Method { direct, lsqr };
   Method plan();
   void open_operator();
   void multiply(const std::vector<double>& t, std::vector<double>& y);
   void multiply_transposed(const std::vector<double>& y, std::vector<double>& t);
-  void solve_directly();
+  SmallSide decompose();
+  void solve_directly(const SmallSide& small);
   void solve_by_columns(const SmallSide& small);
   void solve_by_rows(const SmallSide& small);
   void take_least_norm(const SmallSide& small);
+  void scale_for_lsqr();
   void solve_by_lsqr();
   void set_standard_errors(const SmallSide& small);
   void finish();
@@ -39,7 +44,7 @@ class LsqFit {
   const LsqOptions& options_;
   const RunOptions& run_;
   ThreadPool pool_;
-  std::int64_t label_ = -1;
+  std::vector<std::int64_t> labels_;
   std::vector<double> weights_;  // empty = ones
   NumericColumns matrix_;
   std::int64_t n_ = 0, p_ = 0;
@@ -48,7 +53,9 @@ class LsqFit {
   int exponent_ = 0;  // the target's scale is 2^exponent
   std::vector<double> b_, ridge_, t_, residual_;
   std::unique_ptr<Operator> operator_;
-  LinearModel model_;
+  DecomposeReport report_;  // of what all labels share
+  std::int64_t rank_ = -1;
+  LinearModel model_;  // of the label that is solved
 };
 
 }  // namespace stope::gram

@@ -256,6 +256,71 @@ TEST(Lsq, PredictsAndTravelsAsATable) {
   EXPECT_THROW(model.predict(lacking), Error);
 }
 
+TEST(Lsq, LabelsTogetherHaveTheBitsOfEachAlone) {
+  for (const Case& c : {random_case("tall", 4200, 9, 3.0), random_case("wide", 15, 40), random_case("one row", 1, 3)}) {
+    const auto n = static_cast<std::int64_t>(c.target.size());
+    Table table;
+    table.n_rows = n;
+    for (std::size_t j = 0; j < c.columns.size(); ++j) {
+      table.columns.push_back(make_numeric("x" + std::to_string(j), c.columns[j]));
+    }
+    for (int i = 0; i < 18; ++i) {  // more than one tile of predictions
+      std::vector<double> target = c.target;
+      for (double& v : target) v = i == 3 ? 2.5 : std::ldexp(v, 40 * (i % 3)) + i;
+      table.columns.push_back(make_numeric("y" + std::to_string(i), target));
+      table.columns.back().role = Role::label;
+    }
+    for (const double alpha : {0.0, 0.5}) {
+      for (const RunOptions& run : {RunOptions{.threads = 1}, RunOptions{.threads = 3}}) {
+        const LsqOptions options{.alpha = alpha};
+        const std::vector<LinearModel> models = LinearModel::fit_each(table, options, run);
+        ASSERT_EQ(models.size(), 18U) << c.name;
+        std::vector<const LinearModel*> all;
+        for (const LinearModel& model : models) all.push_back(&model);
+        const std::vector<double> together = LinearModel::predict_each(all, table, run);
+        for (std::size_t i = 0; i < models.size(); ++i) {
+          Table alone = table;
+          alone.columns.resize(c.columns.size());
+          alone.columns.push_back(table.columns[c.columns.size() + i]);
+          const LinearModel model = LinearModel::fit(alone, options, run);
+          EXPECT_EQ(models[i].coefficients(), model.coefficients()) << c.name;
+          EXPECT_EQ(models[i].intercept(), model.intercept()) << c.name;
+          EXPECT_EQ(models[i].rank(), model.rank()) << c.name;
+          EXPECT_EQ(models[i].residual_sum_of_squares(), model.residual_sum_of_squares()) << c.name;
+          const std::vector<double> predictions = model.predict(table, run);
+          for (std::size_t row = 0; row < predictions.size(); ++row) {
+            ASSERT_EQ(together[row * models.size() + i], predictions[row]) << c.name;
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(Lsq, RefusesToPredictWithModelsThatDiffer) {
+  const Case c = random_case("tall", 30, 3);
+  Table table;
+  table.n_rows = 30;
+  for (std::size_t j = 0; j < 3; ++j) table.columns.push_back(make_numeric("x" + std::to_string(j), c.columns[j]));
+  table.columns.push_back(make_numeric("y", c.target));
+  table.columns.back().role = Role::label;
+  const LinearModel model = LinearModel::fit(table, {});
+  table.columns[2].role = Role::ignore;
+  const LinearModel other = LinearModel::fit(table, {});
+  const auto refused = [&](const std::vector<const LinearModel*>& models) {
+    try {
+      LinearModel::predict_each(models, table);
+      return false;
+    } catch (const Error& error) {
+      return error.code() == ErrorCode::invalid_argument;
+    }
+  };
+  EXPECT_TRUE(refused({}));
+  EXPECT_TRUE(refused({&model, &other}));
+  table.columns[3].role = Role::regular;
+  EXPECT_THROW(LinearModel::fit_each(table, {}), Error);
+}
+
 TEST(Lsq, MissingValues) {
   Case c = random_case("plain", 40, 3, 1.0);
   c.columns[1][5] = kNaN;

@@ -7,8 +7,9 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
-#include <memory>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -134,6 +135,25 @@ void add_column(Table& table, const std::string& name, const double* values, Rol
   table.columns.push_back(std::move(column));
 }
 
+// The targets of one alpha are fitted together, which sums up and decomposes the features once.
+void fit_targets(const Table& rows, const Targets& targets, const std::vector<std::int64_t>& chosen,
+                 const LsqOptions& how, const RunOptions& options, std::vector<FittedLinear>& models) {
+  Table table = rows;
+  for (const std::int64_t target : chosen) {
+    const std::string name = targets.shape(1) == 1 ? "target" : "target" + std::to_string(target);
+    add_column(table, name, targets.data() + target * rows.n_rows, Role::label);
+  }
+  std::vector<LinearModel> fitted = LinearModel::fit_each(table, how, options);
+  const Table columns = outline(table);
+  const auto n_shared = static_cast<std::ptrdiff_t>(rows.columns.size());
+  for (std::size_t i = 0; i < chosen.size(); ++i) {
+    Table own;
+    own.columns.assign(columns.columns.begin(), columns.columns.begin() + n_shared);
+    own.columns.push_back(columns.columns[rows.columns.size() + i]);
+    models[static_cast<std::size_t>(chosen[i])] = {std::move(own), std::move(fitted[i])};
+  }
+}
+
 std::vector<FittedLinear> fit_linear(const Table& features, const Targets& targets,
                                      const std::optional<RowWeights>& weights, const std::vector<double>& alphas,
                                      bool fit_intercept, bool standard_errors, std::string_view missing_name,
@@ -152,38 +172,32 @@ std::vector<FittedLinear> fit_linear(const Table& features, const Targets& targe
   Table rows = features;
   if (weights) add_column(rows, "weight", weights->data(), Role::weight);
   return result_of(run, [&](const RunOptions& options) {
-    std::vector<FittedLinear> models;
-    for (std::int64_t target = 0; target < n_targets; ++target) {
-      Table table = rows;
-      add_column(table, "target", targets.data() + target * features.n_rows, Role::label);
-      how.alpha = alphas[static_cast<std::size_t>(target)];
-      models.push_back({outline(table), LinearModel::fit(table, how, options)});
+    std::vector<FittedLinear> models(alphas.size());
+    std::map<double, std::vector<std::int64_t>> by_alpha;
+    for (std::size_t i = 0; i < alphas.size(); ++i) by_alpha[alphas[i]].push_back(static_cast<std::int64_t>(i));
+    for (const auto& [alpha, chosen] : by_alpha) {
+      how.alpha = alpha;
+      fit_targets(rows, targets, chosen, how, options, models);
     }
     return models;
   });
 }
 
 nb::object predict_linear(const std::vector<const FittedLinear*>& models, const Table& table, Run& run) {
-  const auto n_models = static_cast<std::int64_t>(models.size());
-  if (models.empty() || std::find(models.begin(), models.end(), nullptr) != models.end()) {
-    throw Error(ErrorCode::invalid_argument, "no model to predict with");
+  std::vector<const LinearModel*> fitted;
+  for (const FittedLinear* model : models) {
+    if (model == nullptr) throw Error(ErrorCode::invalid_argument, "None is no model to predict with");
+    fitted.push_back(&model->fitted);
   }
+  const std::size_t n_models = models.size();
   std::vector<double> values = result_of(
       run,
       [&](const RunOptions& options) {
-        std::vector<double> all(static_cast<std::size_t>(table.n_rows * n_models));
-        for (std::int64_t i = 0; i < n_models; ++i) {
-          const LinearModel& model = models[static_cast<std::size_t>(i)]->fitted;
-          std::vector<double> one = model.predict(renamed(table, model.feature_names()), options);
-          if (n_models == 1) return one;
-          for (std::int64_t row = 0; row < table.n_rows; ++row) {
-            all[static_cast<std::size_t>(row * n_models + i)] = one[static_cast<std::size_t>(row)];
-          }
-        }
-        return all;
+        if (fitted.empty()) return LinearModel::predict_each(fitted, table, options);  // which refuses that
+        return LinearModel::predict_each(fitted, renamed(table, fitted.front()->feature_names()), options);
       },
-      duration_of(table.n_rows, static_cast<std::int64_t>(table.columns.size()) * n_models));
-  return array_of(std::move(values), {static_cast<std::size_t>(table.n_rows), static_cast<std::size_t>(n_models)});
+      duration_of(table.n_rows, static_cast<std::int64_t>(table.columns.size() * std::max<std::size_t>(n_models, 1))));
+  return array_of(std::move(values), {static_cast<std::size_t>(table.n_rows), n_models});
 }
 
 // What both kinds of models have: pickling, and their bytes.

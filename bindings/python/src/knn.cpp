@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "arrays.hpp"
+#include "gil.hpp"
 #include "knn_lists.hpp"
 #include "rows.hpp"
 #include "run.hpp"
@@ -214,7 +215,7 @@ void bind_knn(nb::module_& module) {
                   nb::arg("compat") = "none", nb::arg("share") = false, nb::arg("run"))
       .def_prop_ro("n_samples", &KnnIndex::n_samples)
       .def_prop_ro("n_features", &KnnIndex::n_features)
-      .def("train", &KnnIndex::train, nb::call_guard<nb::gil_scoped_release>())
+      .def("train", &KnnIndex::train, nb::call_guard<WithoutGil>())
       .def("kneighbors", &kneighbors, nb::arg("queries").none(), nb::arg("n_neighbors"),
            nb::arg("exclude_self") = false, nb::arg("first_query") = -1, nb::arg("exclude_group") = "",
            nb::arg("exclude_train").none() = nb::none(), nb::arg("exclude_query").none() = nb::none(),
@@ -223,7 +224,7 @@ void bind_knn(nb::module_& module) {
            nb::arg("exclude_self") = false, nb::arg("first_query") = -1, nb::arg("exclude_group") = "",
            nb::arg("exclude_train").none() = nb::none(), nb::arg("exclude_query").none() = nb::none(),
            nb::arg("quick") = false, nb::arg("run"))
-      .def("release_devices", &KnnIndex::release_devices, nb::call_guard<nb::gil_scoped_release>());
+      .def("release_devices", &KnnIndex::release_devices, nb::call_guard<WithoutGil>());
 
   nb::class_<KnnClassifier>(module, "KnnClassifier", "Classes voted by the neighbours of an index.")
       .def_static(

@@ -45,6 +45,11 @@ class Rows:
         return self._shape
 
     @property
+    def dtype(self):
+        """float32 where all columns of X are float32, else float64."""
+        return np.dtype(self._dtype if self._array is None else self._array.dtype)
+
+    @property
     def nominal(self):
         """Whether each column is nominal: a list of bool."""
         if self._columns is not None:

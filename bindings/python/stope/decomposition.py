@@ -8,7 +8,7 @@ import numpy as np
 from . import _core
 from ._base import ClassNamePrefixFeaturesOutMixin, StopeEstimator, TransformerMixin, check_is_fitted
 from ._data import check_X
-from ._numeric import dtype_of, float_rows, numeric_table, seed_of
+from ._numeric import numeric_table, seed_of
 
 __all__ = ["PCA", "TruncatedSVD"]
 
@@ -64,7 +64,7 @@ class _Decomposition(ClassNamePrefixFeaturesOutMixin, TransformerMixin, StopeEst
         return "error"
 
     def _scores(self, rows, table):
-        dtype = dtype_of(rows)
+        dtype = rows.dtype
         if self._model is None:
             return np.zeros((rows.n_rows, 0), dtype)
         with self._job() as run:
@@ -227,7 +227,8 @@ class PCA(_Decomposition):
     def _wanted(self, n_samples, n_features):
         """n_components as the engine takes it: a number, 0 for all; or "mle"."""
         most, wanted, solver = min(n_samples, n_features), self.n_components, self.svd_solver
-        limits = f"min(n_samples, n_features)={most} with svd_solver={solver!r}"
+        named = "full" if solver == "auto" else solver
+        limits = f"min(n_samples, n_features)={most} with svd_solver={named!r}"
         truncated = solver in ("arpack", "randomized")
         if wanted is None:
             if solver == "arpack" and most == 1:
@@ -275,7 +276,7 @@ class PCA(_Decomposition):
                 wanted = _minka(spectrum, n_samples)
             # The engine has at least one component; with none, that one tells how much variance is left out.
             model = fitted(float(wanted) if wanted else 1.0)
-        dtype = dtype_of(rows)
+        dtype = rows.dtype
         kept = model.components.shape[0] if wanted else 0
         self._keep(model, dtype, kept)
         self.mean_ = model.mean.astype(dtype, copy=False)
@@ -342,7 +343,7 @@ class PCA(_Decomposition):
         The model is a normal distribution with the mean of the columns and ``get_covariance()``.
         """
         check_is_fitted(self)
-        rows = float_rows(check_X(self, X, reset=False, missing=self._missing())) - self.mean_
+        rows = check_X(self, X, reset=False, missing=self._missing()).array - self.mean_
         if self.missing == "mean":
             rows = np.nan_to_num(rows, nan=0.0)
         precision = self.get_precision()
@@ -386,6 +387,11 @@ class TruncatedSVD(_Decomposition):
     n_features_in_ : int
     report_ : Report
         What ran the last call, and why.
+
+    Notes
+    -----
+    A component of singular value s is right to about 1e-15 (s_0 / s)^2, where s_0 is the largest. Columns far from 0
+    make s_0 large: PCA, which centres them, does not have this loss.
     """
 
     def __init__(
@@ -417,7 +423,7 @@ class TruncatedSVD(_Decomposition):
                 table, n_components=float(min(self.n_components, rows.n_rows)), centering="none",
                 tolerance=float(self.tol), seed=seed_of(self.random_state), run=run,
             )
-        self._keep(model, dtype_of(rows), model.components.shape[0])
+        self._keep(model, rows.dtype, model.components.shape[0])
         return rows, table
 
     def inverse_transform(self, X):

@@ -139,7 +139,8 @@ class GramOperator:
         if vectors.ndim not in (1, 2) or vectors.shape[0] != length:
             raise ValueError(f"vectors of this product have {length} numbers; these have the shape {vectors.shape}")
         by_rows = np.ascontiguousarray(vectors.astype(np.float64, copy=False).reshape(length, -1).T)
-        return np.ascontiguousarray(product(by_rows).T).reshape(vectors.shape)
+        products = product(by_rows)
+        return products[0] if vectors.ndim == 1 else np.ascontiguousarray(products.T)
 
 
 def _matrix(A):

@@ -7,7 +7,7 @@ import numpy as np
 from . import _core
 from ._base import RegressorMixin, StopeEstimator, check_is_fitted
 from ._data import check_X
-from ._numeric import dtype_of, numeric_table
+from ._numeric import numeric_table
 from .errors import UnsupportedError
 
 __all__ = ["LinearRegression", "Ridge"]
@@ -25,7 +25,7 @@ class _LinearModel(RegressorMixin, StopeEstimator):
             raise UnsupportedError("stope fits no linear model with positive coefficients; set positive=False")
         rows = check_X(self, X, reset=True, missing=self._missing())
         self._begin_fit()
-        dtype = dtype_of(rows)
+        dtype = rows.dtype
         targets = _targets(self, y, rows.n_rows)
         with self._job() as run:
             self._models = _core.fit_linear(
@@ -60,7 +60,7 @@ class _LinearModel(RegressorMixin, StopeEstimator):
             predictions = _core.predict_linear(self._models, numeric_table(rows, run), run)
         if self.coef_.ndim == 1:
             predictions = predictions[:, 0]
-        return predictions.astype(dtype_of(rows), copy=False)
+        return predictions.astype(rows.dtype, copy=False)
 
     def _missing(self):
         return "skip" if self.missing == "mean" else "error"

@@ -5,6 +5,8 @@ import html
 import numpy as np
 
 from . import _core
+from ._data import check_X
+from ._frames import is_pandas_frame
 from ._run import Reports, job
 from .errors import UnsupportedError
 
@@ -194,18 +196,30 @@ def _on_device(X):
 
 def _source(X, run):
     """Whether columns of X have names, and X as a table or as an array that the engine reads."""
+    X = getattr(X, "_core_table", X)
     if isinstance(X, _core.Table):
         return True, X
     if hasattr(X, "toarray") and hasattr(X, "nnz"):
         raise TypeError("stope takes dense data, not sparse matrices; use X.toarray()")
     if hasattr(X, "to_frame") and not hasattr(X, "columns"):  # a Series of pandas or polars
         X = X.to_frame() if getattr(X, "name", None) is not None else X.to_frame("x0")
+    if is_pandas_frame(X):
+        return True, _table_of_pandas(X, run)
     if hasattr(X, "__arrow_c_stream__"):
         return True, _core.Table.of_arrow(X.__arrow_c_stream__(None), run=run)
     array = np.asarray(X)
     if array.ndim not in (1, 2):
         raise ValueError(f"X has {array.ndim} dimensions; it needs 1 or 2")
     return False, _readable(array)
+
+
+def _table_of_pandas(X, run):
+    """The frame through Arrow where pandas has pyarrow, else column by column."""
+    try:
+        stream = X.__arrow_c_stream__(None)
+    except (AttributeError, ImportError):
+        return check_X("column_stats", X, reset=True, categorical_features="from_dtype", missing="skip").as_table(run)
+    return _core.Table.of_arrow(stream, run=run)
 
 
 def _readable(array):
