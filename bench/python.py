@@ -4,7 +4,7 @@ scikit-learn (brute force, and "auto" where that is a tree) and FAISS's flat ind
 compared with scikit-learn behind a one-hot encoder that gives the same distances. Calls of one row are compared with the
 C++ calls that they end in. Writes bench/results/python_<cpu>_<date>.json.
 
-  python3 bench/python.py BUILD_FOLDER [--threads 2] [--seconds 12] [--only WORD] [--table FILE]
+  python3 bench/python.py BUILD_FOLDER [--threads 2] [--seconds 8] [--minutes 10] [--only WORD] [--table FILE]
 
 The programs of a case take turns in one process; figures are medians. Every round fits anew, so the first search makes
 what an index makes once. Rivals get as many queries as MAX_TERMS allows, and their times are scaled ("queries" says how
@@ -12,7 +12,7 @@ many they had). The neighbours of the first queries are compared with float64 di
 (distance, row); "right" is the share of queries with just these. stope must have all of them, and all programs' votes
 for rows with the same neighbours must agree. FAISS takes float32 rows: turning float64 into them counts.
 
---table prints the table of a result file for docs/PERFORMANCE.md and measures nothing. Rivals that are not installed are
+Cases run in an order that puts the short ones first. --table prints the table of a result file for docs/PERFORMANCE.md and measures nothing. Rivals that are not installed are
 left out: pip install scikit-learn faiss-cpu pandas.
 """
 import argparse
@@ -60,15 +60,16 @@ class Case:
 
 CASES = [
     Case(100, 1, 8), Case(10_000, 1, 50), Case(100_000, 1, 50), Case(100_000, 1, 50, data="clusters"),
-    Case(100_000, 10, 50), Case(100_000, 100, 50), Case(10_000, 1, 50, data="mixed"),
-    Case(1, 1_000, 50, k=1), Case(100, 1_000, 8), Case(1_000, 1_000, 50), Case(10_000, 1_000, 8),
-    Case(10_000, 1_000, 50), Case(10_000, 10_000, 50), Case(10_000, 10_000, 768), Case(100_000, 1_000, 8),
-    Case(100_000, 10_000, 8), Case(100_000, 1_000, 50), Case(100_000, 10_000, 50), Case(100_000, 100_000, 50),
-    Case(100_000, 1_000, 128), Case(100_000, 1_000, 768), Case(100_000, 10_000, 50, data="clusters"),
-    Case(100_000, 100_000, 8, data="clusters"), Case(10_000, 10_000, 50, "float32"), Case(100_000, 1_000, 8, "float32"),
-    Case(100_000, 1_000, 50, "float32"), Case(100_000, 1_000, 768, "float32"),
-    Case(100_000, 10_000, 128, "float32", "clusters"), Case(1_000, 1_000, 20, data="mixed"),
-    Case(10_000, 1_000, 50, data="mixed"), Case(100_000, 1_000, 50, data="mixed"), Case(20_000, 20_000, 50, data="mixed"),
+    Case(10_000, 1, 50, data="mixed"), Case(100_000, 10, 50), Case(100_000, 100, 50), Case(1, 1_000, 50, k=1),
+    Case(100, 1_000, 8), Case(1_000, 1_000, 50), Case(1_000, 1_000, 20, data="mixed"), Case(10_000, 1_000, 8),
+    Case(10_000, 1_000, 50), Case(10_000, 1_000, 50, data="mixed"), Case(10_000, 10_000, 50),
+    Case(10_000, 10_000, 50, "float32"), Case(100_000, 1_000, 8), Case(100_000, 1_000, 8, "float32"),
+    Case(100_000, 1_000, 50), Case(100_000, 1_000, 50, "float32"), Case(100_000, 1_000, 128),
+    Case(100_000, 1_000, 50, data="mixed"), Case(20_000, 20_000, 50, data="mixed"), Case(100_000, 1_000, 768),
+    Case(100_000, 1_000, 768, "float32"), Case(10_000, 10_000, 768), Case(100_000, 10_000, 8),
+    Case(100_000, 10_000, 50), Case(100_000, 10_000, 50, data="clusters"),
+    Case(100_000, 10_000, 128, "float32", "clusters"), Case(100_000, 100_000, 8, data="clusters"),
+    Case(100_000, 100_000, 50),
 ]
 
 
@@ -353,7 +354,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("build", type=pathlib.Path, nargs="?", default=ROOT / "build" / "release")
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
-    parser.add_argument("--seconds", type=float, default=12, help="for each case")
+    parser.add_argument("--seconds", type=float, default=8, help="for each case")
+    parser.add_argument("--minutes", type=float, default=10, help="no case begins later; what is left out is listed")
     parser.add_argument("--only", default="", help="cases whose name has this word")
     parser.add_argument("--table", type=pathlib.Path, help="print the table of this result file")
     parser.add_argument("--results", type=pathlib.Path, default=ROOT / "bench" / "results")
@@ -362,7 +364,16 @@ def main():
         table(json.loads(arguments.table.read_text())["rows"])
         return
     sys.path.insert(0, str(arguments.build / "python"))
-    rows = [measure(case, arguments) for case in CASES if arguments.only in case.name]
+    rows, left_out, begin = [], [], time.monotonic()
+    for case in CASES:
+        if arguments.only not in case.name:
+            continue
+        if time.monotonic() - begin > 60 * arguments.minutes:
+            left_out.append(case.name)
+        else:
+            rows.append(measure(case, arguments))
+    if left_out:
+        print(f"left out, for there was no time: {', '.join(left_out)}")
     versions = {}
     for name in ("numpy", "sklearn", "faiss", "pandas", "stope"):
         try:
@@ -372,7 +383,7 @@ def main():
     behind = [row["name"] for row in rows if row["m"] > FEW and row["fastest_rival"]
               and row["programs"][row["fastest_rival"]]["total_ms"] < row["programs"]["stope"]["total_ms"]]
     print(f"behind a rival with more than {FEW} queries: {', '.join(behind) or 'never'}")
-    result = {"threads": arguments.threads, "versions": versions, "behind": behind, "rows": rows}
+    result = {"threads": arguments.threads, "versions": versions, "behind": behind, "left_out": left_out, "rows": rows}
     print(f"wrote {write_result(arguments.results, 'python', result)}")
 
 
