@@ -185,7 +185,9 @@ class KNNImputer(OneToOneFeatureMixin, TransformerMixin, StopeEstimator):
         if not isinstance(n, numbers.Integral) or isinstance(n, bool) or n < 1:
             raise InvalidArgumentError(f"n_neighbors is {n!r}; it needs to be a whole number of 1 or more")
         if self.weights not in ("uniform", "distance", None) and not callable(self.weights):
-            raise InvalidArgumentError(f"weights is {self.weights!r}; it needs to be 'uniform', 'distance' or a function")
+            raise InvalidArgumentError(
+                f"weights is {self.weights!r}; it needs to be 'uniform', 'distance' or a function"
+            )
         if self.metric != "nan_euclidean" and not callable(self.metric):
             raise InvalidArgumentError(f"metric is {self.metric!r}; it needs to be 'nan_euclidean' or a function")
 
