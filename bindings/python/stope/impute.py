@@ -1,6 +1,7 @@
 """KNNImputer: fills missing values in from the nearest rows that have them."""
 
 import numbers
+from contextlib import contextmanager
 
 import numpy as np
 
@@ -53,7 +54,7 @@ class KNNImputer(OneToOneFeatureMixin, TransformerMixin, StopeEstimator):
     feature_names_in_ : ndarray of str
         Where X had names of that kind.
     report_ : Report
-        What ran the last search, and why.
+        What ran the largest search of the last call, and why.
 
     Notes
     -----
@@ -184,7 +185,9 @@ class KNNImputer(OneToOneFeatureMixin, TransformerMixin, StopeEstimator):
         if not isinstance(n, numbers.Integral) or isinstance(n, bool) or n < 1:
             raise InvalidArgumentError(f"n_neighbors is {n!r}; it needs to be a whole number of 1 or more")
         if self.weights not in ("uniform", "distance", None) and not callable(self.weights):
-            raise InvalidArgumentError(f"weights is {self.weights!r}; it needs to be 'uniform', 'distance' or a function")
+            raise InvalidArgumentError(
+                f"weights is {self.weights!r}; it needs to be 'uniform', 'distance' or a function"
+            )
         if self.metric != "nan_euclidean" and not callable(self.metric):
             raise InvalidArgumentError(f"metric is {self.metric!r}; it needs to be 'nan_euclidean' or a function")
 
@@ -231,7 +234,15 @@ class KNNImputer(OneToOneFeatureMixin, TransformerMixin, StopeEstimator):
         if len(receivers) == 0:
             return
         queries = values[receivers] if self._space is None else self._space.map(values[receivers])
-        search = self._search.donors(queries, wanted[receivers], self.n_neighbors, self._job)
+        reports = []
+
+        @contextmanager
+        def job():
+            with self._job() as run:
+                yield run
+            reports.append(self._reports.last)
+
+        search = self._search.donors(queries, wanted[receivers], self.n_neighbors, job)
         for column, positions, donors, distances in search:
             given = donors >= 0
             weights = self._weights_of(distances)
@@ -246,6 +257,8 @@ class KNNImputer(OneToOneFeatureMixin, TransformerMixin, StopeEstimator):
                 result, total = _vote(donated.astype(np.int64), weights, len(self._categories[column]))
             result[total == 0] = self._fallbacks[column]
             filled[receivers[positions], column] = result
+        if reports:
+            self._reports.last = max(reports, key=lambda report: report["pairs"])
 
     def _weights_of(self, distances):
         weights = self.weights(distances.copy()) if callable(self.weights) else self.weights

@@ -174,7 +174,8 @@ def test_recorded_cross_distances_come_out(run):
     for key in ("divergence", "nominal_measure", "numerical_measure", "mixed_measure"):
         measure = parameters.get(key, measure)
     request, reference = (native(inputs / f"{n}.csv", inputs / f"{n}.schema.json", "train") for n in run["inputs"])
-    metric, params = engine_metric({"measure_types": parameters.get("measure_types", "MixedMeasures"), "measure": measure})
+    types = parameters.get("measure_types", "MixedMeasures")
+    metric, params = engine_metric({"measure_types": types, "measure": measure})
     rows, others, distances = _core.distance_pairs(
         request, reference, n_neighbors=int(parameters["k"]) if parameters.get("only_top_k") == "true" else 0,
         search_for=parameters.get("search_for", "nearest"), metric=metric, params=params, compat="rapidminer",
@@ -189,7 +190,7 @@ def test_recorded_cross_distances_come_out(run):
 
 
 class Dataset:
-    """A recorded table without its schema's order of values: the label's classes are sorted, as estimators sort them."""
+    """A recorded table without its schema's order of values: classes are sorted, as estimators sort them."""
 
     def __init__(self, name):
         self.folder = FOLDER / name

@@ -281,10 +281,13 @@ def test_pickles_and_clones_answer_the_same(mixed, random):
 
 def test_it_works_in_a_pipeline_and_says_what_ran(random):
     X = holes(random, 50, 4, 0.2)
+    X[:, 3] = np.where(X[:, 0] > 0.5, np.nan, X[:, 3])
     assert np.isfinite(make_pipeline(stope.KNNImputer(), StandardScaler()).fit_transform(X)).all()
     imputer = stope.KNNImputer().fit(X)
     imputer.transform(X)
     assert imputer.report_["backend"]
+    # The report is that of the search for all rows, not that of one for a few values that were left over.
+    assert imputer.report_["pairs"] == np.isnan(X).any(axis=1).sum() * len(X)
 
 
 @pytest.mark.parametrize(

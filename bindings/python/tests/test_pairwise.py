@@ -9,6 +9,7 @@ import stope
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial.distance import cdist
 from sklearn.metrics import pairwise_distances as sklearn_distances
+from stope import _core
 
 NUMERIC = [
     "euclidean", "l2", "sqeuclidean", "manhattan", "l1", "cityblock", "cosine", "braycurtis", "canberra", "chebyshev",
@@ -183,3 +184,29 @@ def test_pairs_of_fewer_than_one_neighbour_are_refused():
         stope.cross_distances(np.eye(3), n_neighbors=0)
     with pytest.raises(ValueError):
         stope.cross_distances(np.eye(3), n_neighbors=4)
+
+
+@pytest.mark.parametrize("job", [_core.distance_matrix, _core.distance_pairs])
+@pytest.mark.parametrize(
+    ("X", "Y"),
+    [
+        (None, np.eye(3)), (np.eye(3), None), ("rows", np.eye(3)), (np.eye(3), [[1.0, 2.0, 3.0]]),
+        (np.eye(3), np.eye(4)), (np.ones((2, 2, 2)), np.eye(2)), (np.eye(3, dtype=complex), np.eye(3)),
+        (np.empty((3, 0)), np.empty((3, 0))), (np.eye(3), np.empty((0, 3))),
+    ],
+)
+def test_the_native_module_refuses_what_is_no_two_tables(job, X, Y):
+    with pytest.raises((TypeError, ValueError)):
+        job(X, Y, run=_core.Run())
+
+
+def test_no_requests_give_an_empty_matrix():
+    assert _core.distance_matrix(np.empty((0, 3)), np.eye(3), run=_core.Run()).shape == (0, 3)
+
+
+def test_results_outlive_the_rows_they_came_from(random):
+    X = random.normal(size=(50, 3))
+    D, expected = stope.pairwise_distances(X), cdist(X, X)
+    X[:] = 0
+    del X
+    assert_allclose(D, expected, rtol=1e-13)
