@@ -3,7 +3,7 @@
 
 The pages of docs/ keep their places. The README files elsewhere and the pages at the root get places of their own.
 A link to any other file of the project becomes a link to a listing of that file, so that no link leaves the site.
-In docs/index.md, `site:PAGE` is a page that the build makes, such as site:gallery.md.
+In docs/index.md, `site:PAGE` is a page that the build makes, such as the gallery.
 """
 
 import os

@@ -38,12 +38,5 @@ NB_MODULE(_core, module) {
   stope::python::bind_io(module);
   stope::python::bind_stats(module);
   stope::python::bind_decompose(module);
-  stope::python::bind_discretize(module);
   stope::python::bind_gram(module);
-  stope::python::bind_knn(module);
-  stope::python::bind_pairwise(module);
-  stope::python::bind_stats(module);
-  stope::python::bind_io(module);
-  stope::python::bind_models(module);
-  stope::python::bind_tree(module);
 }
