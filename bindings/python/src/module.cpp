@@ -3,6 +3,7 @@
 #include <nanobind/nanobind.h>
 
 #include "decompose.hpp"
+#include "device_arrays.hpp"
 #include "discretize.hpp"
 #include "errors.hpp"
 #include "factorize.hpp"
@@ -30,6 +31,7 @@ NB_MODULE(_core, module) {
   stope::python::bind_run(module);
   stope::python::bind_scan(module);
   stope::python::bind_table(module);
+  stope::python::bind_device_arrays(module);
   stope::python::bind_knn(module);
   stope::python::bind_pairwise(module);
   stope::python::bind_discretize(module);

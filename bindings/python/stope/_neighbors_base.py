@@ -7,7 +7,7 @@ import numpy as np
 from . import _core
 from ._base import StopeEstimator, check_is_fitted
 from ._data import check_X
-from ._neighbors_metrics import measure_of, takes_missing
+from ._neighbors_metrics import check_skips, measure_of, takes_missing
 from ._neighbors_search import EngineSearch, MatrixSearch
 
 __all__ = ["NeighborsBase"]
@@ -76,8 +76,8 @@ class NeighborsBase(StopeEstimator):
         self._check_params()
         rows = self._check_rows(X, reset=True)
         self._measure = measure_of(self, rows)
-        if self.missing == "skip" and self._measure.name is None:
-            raise ValueError(f"missing='skip' needs a measure of the engine; metric={self.metric!r} is none")
+        if self.missing == "skip":
+            check_skips(self.metric, self._measure)
         return rows
 
     def _fit_index(self, rows, X):

@@ -1,7 +1,5 @@
 """Classification by neighbours: the k nearest, or all within a radius."""
 
-import warnings
-
 import numpy as np
 
 from . import _core
@@ -11,6 +9,7 @@ from ._neighbors_lists import KNeighborsMixin, RadiusNeighborsMixin
 from ._neighbors_search import EngineSearch
 from ._neighbors_targets import check_labels, check_row_weights
 from ._neighbors_votes import ZERO_WEIGHTS, class_votes, entry_weights, has_words, word_of
+from ._run import warn
 
 __all__ = ["KNeighborsClassifier", "RadiusNeighborsClassifier"]
 
@@ -76,8 +75,8 @@ class KNeighborsClassifier(KNeighborsMixin, _Classifier):
         The power of the Minkowski distance: 1 is Manhattan, 2 Euclidean, inf Chebyshev.
     metric : str or callable, default="auto"
         "auto" is Minkowski's distance, or "mixed-euclidean" where a column is nominal. Other names are scikit-learn's,
-        and those that ``stope._core.metrics()`` lists. "precomputed": X holds distances. A callable takes two rows;
-        it runs at Python's speed.
+        and those that :func:`stope.neighbors.metrics` lists. "precomputed": X holds distances. A callable takes two
+        rows; it runs at Python's speed.
     metric_params : dict, default=None
         Parameters of the metric.
     n_jobs : int, default=None
@@ -249,8 +248,8 @@ class RadiusNeighborsClassifier(RadiusNeighborsMixin, _Classifier):
         The power of the Minkowski distance: 1 is Manhattan, 2 Euclidean, inf Chebyshev.
     metric : str or callable, default="auto"
         "auto" is Minkowski's distance, or "mixed-euclidean" where a column is nominal. Other names are scikit-learn's,
-        and those that ``stope._core.metrics()`` lists. "precomputed": X holds distances. A callable takes two rows;
-        it runs at Python's speed.
+        and those that :func:`stope.neighbors.metrics` lists. "precomputed": X holds distances. A callable takes two
+        rows; it runs at Python's speed.
     outlier_label : label, list of labels, "most_frequent" or None, default=None
         The label of a query without neighbours; a list has one for each output. None: such a query raises ValueError.
     metric_params : dict, default=None
@@ -428,5 +427,5 @@ class RadiusNeighborsClassifier(RadiusNeighborsMixin, _Classifier):
         if place.size == 1:
             shares[outliers, place[0]] = 1.0
         else:
-            warnings.warn(f"Outlier label {label} is not in training classes. All class probabilities of outliers will "
-                          "be assigned with 0.", stacklevel=4)
+            warn(UserWarning(f"Outlier label {label} is not in training classes. All class probabilities of outliers "
+                             "will be assigned with 0."))

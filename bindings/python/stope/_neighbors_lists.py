@@ -1,7 +1,10 @@
 """Lists of neighbours and graphs of them, as all estimators of neighbours give them."""
 
+import numbers
+
 import numpy as np
 
+from ._device import device_view, estimator_kneighbors
 from ._neighbors_votes import Lists, rows_needed, weighted_lists
 
 __all__ = ["KNeighborsMixin", "RadiusNeighborsMixin"]
@@ -17,7 +20,8 @@ class KNeighborsMixin:
         ----------
         X : array-like or DataFrame of shape (n_queries, n_features), default=None
             The queries; distances from all training rows, of shape (n_queries, n_samples_fit), if ``metric`` is
-            "precomputed". None: the training rows, and no row is its own neighbour.
+            "precomputed". None: the training rows, and no row is its own neighbour. Arrays of CuPy, PyTorch or Numba in
+            a GPU's memory are read there, and the results are arrays of the same library.
         n_neighbors : int, default=None
             None takes the estimator's. At most the number of training rows.
         return_distance : bool, default=True
@@ -30,6 +34,9 @@ class KNeighborsMixin:
         neigh_ind : int64 ndarray of shape (n_queries, n_neighbors)
             The training rows. Among equal distances the lower row comes first; a distance of NaN comes last.
         """
+        view = device_view(X)
+        if view is not None:
+            return estimator_kneighbors(self, view, n_neighbors, return_distance)
         rows = self._query_rows(X)
         k = self._checked_k(n_neighbors, rows)
         with self._job() as run:
@@ -137,6 +144,8 @@ class RadiusNeighborsMixin:
     def _radius_lists(self, X, radius=None, excluded=None):
         rows = self._query_rows(X)
         radius = self.radius if radius is None else radius
+        if not isinstance(radius, numbers.Real):
+            raise TypeError(f"radius must be a number; got {radius!r}")
         with self._job() as run:
             lists = Lists(*self._search.within(rows, radius, run, excluded))
         self._searched()

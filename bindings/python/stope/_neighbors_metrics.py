@@ -1,15 +1,15 @@
 """Which measure an estimator of neighbours asks for: its words in scikit-learn's and stope's names."""
 
 import numbers
-import warnings
 from dataclasses import dataclass, field
 from functools import cache
 
 import numpy as np
 
 from . import _core
+from ._run import warn
 
-__all__ = ["Measure", "measure_of", "takes_missing"]
+__all__ = ["Measure", "check_skips", "measure_of", "takes_missing"]
 
 # Measures that scikit-learn has and the engine lacks: scikit-learn computes their distances, stope selects.
 _SKLEARN_ONLY = frozenset({
@@ -49,6 +49,15 @@ def _infos():
 def takes_missing(metric):
     """Whether a measure's formula says what a missing value does, so that X may have some."""
     return isinstance(metric, str) and metric in _infos() and _infos()[metric]["name"] in _OF_MISSING
+
+
+def check_skips(metric, measure):
+    """Raises ValueError for a measure that cannot leave missing attributes out."""
+    if measure.name is None:
+        raise ValueError(f"missing='skip' needs a measure of the engine; metric={metric!r} is none")
+    if not _infos()[measure.name]["allows_missing"]:
+        raise ValueError(f"missing='skip' has no meaning for metric={metric!r}: its distance is NaN where an attribute "
+                         "is missing")
 
 
 def measure_of(estimator, rows):
@@ -105,8 +114,8 @@ def _refuse(metric):
 
 def _minkowski(estimator, given, weights):
     if "p" in given and estimator.p is not None:
-        warnings.warn("Parameter p is found in metric_params. The corresponding parameter from __init__ is ignored.",
-                      SyntaxWarning, stacklevel=5)
+        warn(SyntaxWarning("Parameter p is found in metric_params. The corresponding parameter from __init__ is "
+                           "ignored."))
     p = given.pop("p", estimator.p)
     p = 2 if p is None else p
     if not isinstance(p, numbers.Real) or not p > 0:
@@ -121,8 +130,8 @@ def _minkowski(estimator, given, weights):
         if estimator.algorithm in ("ball_tree", "kd_tree"):
             raise ValueError(f'algorithm="{estimator.algorithm}" does not support 0 < p < 1 for the Minkowski metric. '
                              'To resolve this problem either set p >= 1 or algorithm="brute".')
-        warnings.warn("Mind that for 0 < p < 1, Minkowski metrics are not distance metrics. Continuing the execution "
-                      "with `algorithm='brute'`.", stacklevel=5)
+        warn(UserWarning("Mind that for 0 < p < 1, Minkowski metrics are not distance metrics. Continuing the "
+                         "execution with `algorithm='brute'`."))
     weights = weights if w is None else _with_w(weights, {"w": w})
     usual = {1: ("manhattan", "manhattan"), 2: ("euclidean", "euclidean"), np.inf: ("chebyshev", "chebyshev")}
     if p in usual:

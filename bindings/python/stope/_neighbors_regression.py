@@ -1,7 +1,5 @@
 """Regression by neighbours: the k nearest, or all within a radius."""
 
-import warnings
-
 import numpy as np
 
 from . import _core
@@ -11,6 +9,7 @@ from ._neighbors_lists import KNeighborsMixin, RadiusNeighborsMixin
 from ._neighbors_search import EngineSearch
 from ._neighbors_targets import check_row_weights, check_targets
 from ._neighbors_votes import entry_weights, has_words, mean_votes, word_of
+from ._run import warn
 
 __all__ = ["KNeighborsRegressor", "RadiusNeighborsRegressor"]
 
@@ -55,8 +54,8 @@ class KNeighborsRegressor(KNeighborsMixin, _Regressor):
         The power of the Minkowski distance: 1 is Manhattan, 2 Euclidean, inf Chebyshev.
     metric : str or callable, default="auto"
         "auto" is Minkowski's distance, or "mixed-euclidean" where a column is nominal. Other names are scikit-learn's,
-        and those that ``stope._core.metrics()`` lists. "precomputed": X holds distances. A callable takes two rows;
-        it runs at Python's speed.
+        and those that :func:`stope.neighbors.metrics` lists. "precomputed": X holds distances. A callable takes two
+        rows; it runs at Python's speed.
     metric_params : dict, default=None
         Parameters of the metric.
     n_jobs : int, default=None
@@ -188,8 +187,8 @@ class RadiusNeighborsRegressor(RadiusNeighborsMixin, _Regressor):
         The power of the Minkowski distance: 1 is Manhattan, 2 Euclidean, inf Chebyshev.
     metric : str or callable, default="auto"
         "auto" is Minkowski's distance, or "mixed-euclidean" where a column is nominal. Other names are scikit-learn's,
-        and those that ``stope._core.metrics()`` lists. "precomputed": X holds distances. A callable takes two rows;
-        it runs at Python's speed.
+        and those that :func:`stope.neighbors.metrics` lists. "precomputed": X holds distances. A callable takes two
+        rows; it runs at Python's speed.
     metric_params : dict, default=None
         Parameters of the metric.
     n_jobs : int, default=None
@@ -289,6 +288,5 @@ class RadiusNeighborsRegressor(RadiusNeighborsMixin, _Regressor):
         lists = self._radius_lists(X, excluded=None if weight is None else weight == 0)
         means = self._means(lists, None if weight is None else weight[lists.indices])
         if np.isnan(means).any():
-            warnings.warn("One or more samples have no neighbors within specified radius; predicting NaN.",
-                          stacklevel=2)
+            warn(UserWarning("One or more samples have no neighbors within specified radius; predicting NaN."))
         return means

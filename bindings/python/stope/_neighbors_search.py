@@ -37,15 +37,17 @@ class EngineSearch:
 
         Where exclusion leaves fewer rows, the rest of a list is NaN and -1.
         """
-        return self.index.kneighbors(
+        distances, indices = self.index.kneighbors(
             self.source(rows), n_neighbors, rows is None, quick=self.quick, run=run, **self._groups(rows, excluded)
         )
+        return distances, indices.view(np.int64)  # NumPy has two types of 64 bits, and shows the other one's name
 
     def within(self, rows, radius, run, excluded=None):
         """The lists within a radius as offsets, indices and distances, ordered by (distance, index)."""
-        return self.index.radius_neighbors(
+        offsets, indices, distances = self.index.radius_neighbors(
             self.source(rows), radius, rows is None, quick=self.quick, run=run, **self._groups(rows, excluded)
         )
+        return offsets, indices.view(np.int64), distances
 
     def _groups(self, rows, excluded):
         if excluded is None:

@@ -1,10 +1,9 @@
 """The y of estimators of neighbours: labels become codes, targets become numbers, weights are checked."""
 
-import warnings
-
 import numpy as np
 
 from ._base import HAS_SKLEARN
+from ._run import warn
 
 __all__ = ["check_labels", "check_row_weights", "check_targets"]
 
@@ -39,8 +38,8 @@ def check_labels(estimator, y, n_samples):
     y = _checked(y, n_samples, estimator, numeric=False)
     outputs_2d = y.ndim == 2 and y.shape[1] > 1
     if y.ndim == 2 and not outputs_2d:
-        warnings.warn("A column-vector y was passed when a 1d array was expected. Please change the shape of y to "
-                      "(n_samples,), for example using ravel().", _conversion_warning(), stacklevel=3)
+        warn(_conversion_warning()("A column-vector y was passed when a 1d array was expected. Please change the shape "
+                                   "of y to (n_samples,), for example using ravel()."))
         y = y.ravel()
     _check_classes(y)
     columns = y.reshape(n_samples, -1)

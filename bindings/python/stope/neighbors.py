@@ -1,5 +1,6 @@
 """Nearest neighbours over numeric and mixed tables, with scikit-learn's names, parameters and defaults."""
 
+from . import _core
 from ._neighbors_base import NeighborsBase
 from ._neighbors_classification import KNeighborsClassifier, RadiusNeighborsClassifier
 from ._neighbors_lists import KNeighborsMixin, RadiusNeighborsMixin
@@ -7,7 +8,7 @@ from ._neighbors_regression import KNeighborsRegressor, RadiusNeighborsRegressor
 
 __all__ = [
     "KNeighborsClassifier", "KNeighborsRegressor", "NearestNeighbors", "RadiusNeighborsClassifier",
-    "RadiusNeighborsRegressor",
+    "RadiusNeighborsRegressor", "metrics",
 ]
 
 
@@ -26,8 +27,8 @@ class NearestNeighbors(KNeighborsMixin, RadiusNeighborsMixin, NeighborsBase):
         Accepted as scikit-learn's; it has no effect.
     metric : str or callable, default="auto"
         "auto" is Minkowski's distance, or "mixed-euclidean" where a column is nominal. Other names are scikit-learn's,
-        and those that ``stope._core.metrics()`` lists. "precomputed": X holds distances. A callable takes two rows;
-        it runs at Python's speed.
+        and those that :func:`stope.neighbors.metrics` lists. "precomputed": X holds distances. A callable takes two
+        rows; it runs at Python's speed.
     p : float, default=2
         The power of the Minkowski distance: 1 is Manhattan, 2 Euclidean, inf Chebyshev.
     metric_params : dict, default=None
@@ -104,3 +105,22 @@ class NearestNeighbors(KNeighborsMixin, RadiusNeighborsMixin, NeighborsBase):
         self : NearestNeighbors
         """
         return self._fit_index(self._check_fit(X), X)
+
+
+def metrics():
+    """List the measures of the engine.
+
+    Returns
+    -------
+    measures : list of dict
+        ``name``, ``aliases`` (separated by blanks), ``rapidminer`` and ``family`` (RapidMiner's name), ``accepts`` (the
+        columns: "mixed", "numeric" or "nominal"), ``params``, ``summary`` (the formula), and whether the measure
+        ``scales_itself``, ``allows_missing`` values and is ``symmetric``.
+
+    Examples
+    --------
+    >>> from stope.neighbors import metrics
+    >>> [measure["name"] for measure in metrics() if measure["accepts"] == "mixed"]
+    ['mixed-euclidean', 'gower', 'heom', 'hamming']
+    """
+    return _core.metrics()

@@ -226,7 +226,8 @@ def test_a_number_of_neighbours_that_cannot_be_is_refused(k, error):
     {"n_neighbors": 0}, {"radius": -1.0}, {"algorithm": "fast"}, {"leaf_size": 0}, {"p": 0}, {"metric_params": 3},
     {"missing": "mean"}, {"metric": "euclidian"}, {"metric": 3}, {"feature_weights": [1.0]},
     {"feature_weights": {"z": 1.0}}, {"feature_weights": [-1.0, 1.0]}, {"device": "abacus"}, {"n_jobs": 0},
-    {"metric_params": {"q": 1}}, {"algorithm": "kd_tree", "metric": lambda a, b: 0.0}, {"algorithm": "kd_tree", "p": 0.5},
+    {"metric_params": {"q": 1}}, {"algorithm": "kd_tree", "metric": lambda a, b: 0.0},
+    {"algorithm": "kd_tree", "p": 0.5},
 ])
 def test_parameters_that_mean_nothing_are_refused(words):
     with pytest.raises(ValueError):

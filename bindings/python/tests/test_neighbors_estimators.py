@@ -87,6 +87,8 @@ def test_missing_values_are_refused_unless_the_metric_takes_them():
     holes = np.array([[np.nan, 0.0], [1.0, 5.0], [3.0, 2.0]])
     found = stope.NearestNeighbors(n_neighbors=3, missing="skip").fit(holes).kneighbors([[1.0, 1.0]])
     np.testing.assert_allclose(found[0], [[1.0, np.sqrt(5), 4.0]])
+    with pytest.raises(ValueError, match="has no meaning for metric='correlation'"):
+        stope.NearestNeighbors(metric="correlation", missing="skip").fit(holes)
     with pytest.raises(ValueError, match="needs a measure of the engine"):
         stope.NearestNeighbors(metric=lambda a, b: 0.0, missing="skip").fit(holes)
 
