@@ -8,7 +8,7 @@
 
 #include <cstdint>
 #include <map>
-#include <optional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -155,9 +155,8 @@ std::string_view gives(const Predictor& predictor) {
 }
 
 Predictor predictor_of(const Model& model, Run& run) {
-  std::optional<Predictor> predictor;
-  run_job(run, [&](const RunOptions& how) { predictor.emplace(model, how); });
-  return *predictor;
+  const auto made = result_of(run, [&](const RunOptions& how) { return std::make_unique<Predictor>(model, how); });
+  return *made;
 }
 
 nb::object neighbors(const Predictor& predictor, const Table& table, Run& run) {

@@ -62,6 +62,7 @@ Kept without_light_leaves(const DecisionTree& tree, double least) {
 template <class Change>
 Column changed(const Column& column, const Change& change) {
   std::vector<double> values;
+  values.reserve(static_cast<std::size_t>(column.size()));
   for (std::int64_t row = 0; row < column.size(); ++row) {
     values.push_back(change(static_cast<std::size_t>(row), column.at(row)));
   }
@@ -186,6 +187,7 @@ nb::list rules_of(const DecisionTree& tree) {
       if (condition.equal) part["equal"] = attribute.values[*condition.equal];
       if (!condition.unequal.empty()) {
         std::vector<std::string> names;
+        names.reserve(condition.unequal.size());
         for (const std::int32_t code : condition.unequal) names.push_back(attribute.values[code]);
         part["unequal"] = names;
       }

@@ -9,6 +9,7 @@ from ._base import OneToOneFeatureMixin, StopeEstimator, TransformerMixin, check
 from ._classes import Classes, seed_of, training_table
 from ._data import check_X
 from .errors import InvalidArgumentError, UnsupportedError
+from .table import Table
 
 __all__ = ["CutRanker", "Ranking", "SupervisedDiscretizer"]
 
@@ -97,6 +98,18 @@ class SupervisedDiscretizer(_html.RichEstimator, OneToOneFeatureMixin, Transform
         As in scikit-learn.
     report_ : Report
         What ran the last call, and why.
+
+    Notes
+    -----
+    A row of weight 2 counts as two rows, with two exceptions: one term of "mdlp" counts rows, and "equal-frequency"
+    counts nothing else.
+
+    Examples
+    --------
+    >>> from stope import SupervisedDiscretizer
+    >>> discretizer = SupervisedDiscretizer(encode="labels").fit([[1.0], [2.0], [3.0]], [0, 0, 1])
+    >>> discretizer.transform([[2.4], [9.0]]).tolist()
+    [['(-inf,2.5)'], ['[2.5,+inf)']]
     """
 
     def __init__(
@@ -331,6 +344,15 @@ class CutRanker(_html.RichEstimator, TransformerMixin, StopeEstimator):
         The best cut of each feature: a float, a str, or None.
     report_ : Report
         What ran the last call, and why.
+
+    Examples
+    --------
+    >>> from stope import CutRanker
+    >>> ranker = CutRanker(k=1).fit([[5, 1.0], [5, 2.0], [5, 3.0]], [0, 0, 1])
+    >>> ranker.ranking_[0]["name"], ranker.ranking_[0]["cut"], ranker.ranking_[0]["pairs"]
+    ('x1', 2.5, 2)
+    >>> ranker.transform([[5, 9.0]]).tolist()
+    [[9.0]]
     """
 
     def __init__(
@@ -397,8 +419,11 @@ class CutRanker(_html.RichEstimator, TransformerMixin, StopeEstimator):
             return rows.array[:, kept]
         if hasattr(X, "iloc"):
             return X.iloc[:, kept]
-        if hasattr(X, "columns"):
-            return X[:, kept.tolist()] if not hasattr(X, "select") else X.select([X.columns[i] for i in kept])
+        if isinstance(X, Table):
+            return Table(_core.Table.of_columns([rows.table.column(int(index)) for index in kept], rows.n_rows))
+        if hasattr(X, "select"):  # polars, Arrow
+            names = getattr(X, "column_names", None) or X.columns
+            return X.select([names[index] for index in kept])
         return np.asarray(X, dtype=object)[:, kept]
 
     def get_feature_names_out(self, input_features=None):

@@ -6,6 +6,7 @@ An estimator takes part by one method, ``_to_model()``: it returns a ``_core.Mod
 """
 
 import os
+from typing import Union
 
 import numpy as np
 
@@ -20,10 +21,12 @@ from .tree import LocalDiscretizationTreeClassifier, cuts_by_name
 
 __all__ = ["Model", "load", "read_cuts", "read_table", "save", "write_cuts", "write_table"]
 
+Path = Union[str, "os.PathLike[str]"]
+
 _LISTS = ("names", "missing", "ignore", "nominal", "numeric", "date")
 
 
-def read_table(path, **options):
+def read_table(path: Path, **options) -> Table:
     """Read a table from a file: CSV, TSV, ARFF, NPY, fvecs, bvecs, ivecs or raw, each also as .gz and .zst.
 
     Parameters
@@ -81,7 +84,7 @@ def read_table(path, **options):
     return Table(table)
 
 
-def write_table(table, path, *, format="", separator="", dtype=""):
+def write_table(table, path: Path, *, format: str = "", separator: str = "", dtype: str = "") -> None:
     """Write a table into a file, which appears complete or not at all.
 
     Parameters
@@ -101,13 +104,13 @@ def write_table(table, path, *, format="", separator="", dtype=""):
         _core.write_table(os.fspath(path), table, format, separator, dtype, run)
 
 
-def read_cuts(path):
+def read_cuts(path: Path) -> dict:
     """Read a JSON file of cuts, and return a dict: an array of numbers or a list of values for each attribute."""
     with job() as run:
         return cuts_by_name(_core.read_cuts(os.fspath(path), run))
 
 
-def write_cuts(estimator, path):
+def write_cuts(estimator, path: Path) -> None:
     """Write the cuts of a fitted discretizer or tree as JSON, which the command line applies to tables."""
     if isinstance(estimator, SupervisedDiscretizer):
         check_is_fitted(estimator)
@@ -133,7 +136,7 @@ def _model_of(estimator):
     return model
 
 
-def save(estimator, path):
+def save(estimator, path: Path) -> None:
     """Write a fitted estimator, or a :class:`Model`, into a model file, which appears complete or not at all.
 
     Raises
@@ -142,13 +145,23 @@ def save(estimator, path):
         For an estimator that is not fitted.
     UnsupportedError
         For one that no model file can hold.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from stope import LocalDiscretizationTreeClassifier, load, save
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "tree.stope")
+    ...     save(LocalDiscretizationTreeClassifier().fit([[1.0], [2.0]], ["no", "yes"]), path)
+    ...     load(path)
+    <stope.Model: decision tree of 'class', 1 feature>
     """
     model = _model_of(estimator)
     with job() as run:
         model.write(os.fspath(path), run)
 
 
-def load(path):
+def load(path: Path) -> "Model":
     """Read a model file, whoever wrote it, and return a :class:`Model`.
 
     A plain file of 1 MiB or more is mapped, so processes that load one file share its memory. Such a file may be
@@ -173,7 +186,9 @@ def _selected(X, names):
 
 
 class Model:
-    """A fitted model of any kind, as a model file holds it. Columns of frames are matched by name, of arrays by place.
+    """A fitted model of any kind, as a model file holds it, from :func:`load`.
+
+    Columns of frames are matched by name, those of arrays by place.
 
     Attributes
     ----------
@@ -314,7 +329,8 @@ class Model:
 
     def __repr__(self):
         of = f" of {self.target!r}" if self.target else ""
-        return f"<stope.Model: {self.kind}{of}, {self.n_features_in_} features>"
+        features = "1 feature" if self.n_features_in_ == 1 else f"{self.n_features_in_} features"
+        return f"<stope.Model: {self.kind}{of}, {features}>"
 
     def _repr_html_(self):
         facts = [("kind", self.kind), ("target", self.target), ("features", len(self._features))]

@@ -142,6 +142,16 @@ class LocalDiscretizationTreeClassifier(_html.RichEstimator, ClassifierMixin, St
     Notes
     -----
     Cost: a sort of every feature, then a pass over all features for every level.
+
+    Examples
+    --------
+    >>> from stope import LocalDiscretizationTreeClassifier
+    >>> tree = LocalDiscretizationTreeClassifier().fit([[1.0], [2.0], [3.0], [4.0]], ["no", "no", "yes", "yes"])
+    >>> tree.predict([[2.4], [2.5]])
+    array(['no', 'yes'], dtype='<U3')
+    >>> print(tree.export("rules"), end="")
+    1: if x0 < 2.5 then class = no (2 rows)
+    2: if x0 >= 2.5 then class = yes (2 rows)
     """
 
     def __init__(

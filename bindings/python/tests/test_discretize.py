@@ -11,7 +11,7 @@ from sklearn.datasets import load_iris
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from stope import CutRanker, LocalDiscretizationTreeClassifier, SupervisedDiscretizer
+from stope import CutRanker, LocalDiscretizationTreeClassifier, SupervisedDiscretizer, Table
 from stope.errors import InvalidArgumentError, InvalidDataError, UnsupportedError
 
 METHODS = ["md-global", "md-local", "mdlp", "chimerge", "equal-width", "equal-frequency"]
@@ -163,6 +163,15 @@ def test_filled_values_are_those_of_training(holed):
         fitted._to_model()
 
 
+def test_rows_of_weight_0_fill_nothing(holed):
+    X, y = holed
+    weights = np.where(X["height"] > 1, 0.0, 1.0)
+    weighted = SupervisedDiscretizer(missing="fill").fit(X, y, sample_weight=weights)
+    kept = SupervisedDiscretizer(missing="fill").fit(X[weights > 0], y[weights > 0])
+    assert weighted._fills == kept._fills and weighted._fills[0] < 1
+    assert np.array_equal(weighted.transform(X), kept.transform(X))
+
+
 def test_onehot_has_a_column_a_code(mixed):
     X, y = mixed
     ordinal = SupervisedDiscretizer().fit(X, y)
@@ -285,6 +294,9 @@ def test_a_ranker_selects_the_best_columns_in_their_order(mixed):
     assert isinstance(out, pd.DataFrame) and out.columns.tolist() == X.columns[kept].tolist()
     assert ranker.transform(pl.from_pandas(X)).columns == X.columns[kept].tolist()
     assert ranker.get_feature_names_out().tolist() == X.columns[kept].tolist()
+    assert ranker.transform(pl.from_pandas(X).to_arrow()).column_names == X.columns[kept].tolist()
+    table = ranker.transform(Table(X))
+    assert isinstance(table, Table) and table.columns == X.columns[kept].tolist() and len(table) == len(X)
     numbers = CutRanker(k=1).fit(X[["height", "flat"]].to_numpy(), y)
     assert numbers.transform(X[["height", "flat"]].to_numpy()).shape == (len(X), 1)
     with pytest.raises(InvalidArgumentError, match="k: 9"):

@@ -1,3 +1,4 @@
+import doctest
 import pickle
 import warnings
 
@@ -5,16 +6,20 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from command_line import stope, stope_json
+from command_line import stope as command
+from command_line import stope_json
 from sklearn.datasets import load_iris, make_regression
 
+import stope.discretize
+import stope.io
+import stope.tree
 from stope import (
     PCA, CutRanker, KNeighborsClassifier, KNeighborsRegressor, LinearRegression, LocalDiscretizationTreeClassifier,
     Model, NearestNeighbors, RadiusNeighborsClassifier, StopeError, SupervisedDiscretizer, _core, load, read_table, save,
 )
 from stope._run import job
-from stope.io import read_cuts, write_cuts, write_table
 from stope.errors import FileError, InvalidArgumentError, InvalidDataError, UnsupportedError
+from stope.io import read_cuts, write_cuts, write_table
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +53,7 @@ def written(frame, path, y=None):
 def predicted(model, path):
     """What the command line predicts with a model file, as its CSV."""
     out = path.with_suffix(".predicted.csv")
-    stope("predict", model, path, "-o", out)
+    command("predict", model, path, "-o", out)
     return pd.read_csv(out, keep_default_na=False)
 
 
@@ -64,7 +69,7 @@ def test_a_tree_from_python_predicts_on_the_command_line(iris, mixed, files):
 def test_a_tree_from_the_command_line_predicts_in_python(mixed, files):
     X, y = mixed
     path = written(X, files("t.csv"), y)
-    stope("tree", path, "--target", "play", "--model-out", files("t.stope"), "-o", files("t.txt"))
+    command("tree", path, "--target", "play", "--model-out", files("t.stope"), "-o", files("t.txt"))
     model = load(files("t.stope"))
     assert isinstance(model, Model)
     tree = LocalDiscretizationTreeClassifier().fit(X, y)
@@ -74,15 +79,25 @@ def test_a_tree_from_the_command_line_predicts_in_python(mixed, files):
     expected = tree.predict(X)
     for rows in (X, X[["color", "height"]], pl.from_pandas(X), X.to_numpy(dtype=object), pl.from_pandas(X).to_arrow()):
         assert np.array_equal(model.predict(rows), expected)
+    crowded = X.assign(note="text", when=pd.Timestamp("2020-01-01"))
+    for rows in (crowded, pl.from_pandas(crowded), pl.from_pandas(crowded).to_arrow()):
+        assert np.array_equal(model.predict(rows), expected)
     order = [model.classes_.tolist().index(name) for name in tree.classes_]
     assert np.array_equal(model.predict_proba(X)[:, order], tree.predict_proba(X))
     assert model.export("text") == files("t.txt").read_text()
 
 
+def test_classes_that_are_whole_numbers_are_named_so(files):
+    for y in ([1.0, 2.0], [1, 2], [True, False]):
+        save(LocalDiscretizationTreeClassifier().fit([[0.0], [1.0]], y), files("a.stope"))
+        names = load(files("a.stope")).classes_.tolist()
+        assert names == (["False", "True"] if y[0] is True else ["1", "2"])
+
+
 def test_cuts_go_both_ways(mixed, files):
     X, y = mixed
     path = written(X, files("t.csv"), y)
-    stope("discretize", path, "--target", "play", "--method", "md-global", "--model-out", files("cuts.stope"))
+    command("discretize", path, "--target", "play", "--method", "md-global", "--model-out", files("cuts.stope"))
     codes = SupervisedDiscretizer().fit(X, y)
     table = load(files("cuts.stope")).transform(X)
     table = table._core_table
@@ -98,7 +113,7 @@ def test_neighbours_from_the_command_line_predict_in_python(iris, mixed, files):
     for X, y in (iris, mixed):
         path = written(X, files("t.csv"), y)
         rows = written(X, files("rows.csv"))
-        stope("classify", path, rows, "--target", y.name, "--n-neighbors", 4, "--model-out", files("knn.stope"),
+        command("classify", path, rows, "--target", y.name, "--n-neighbors", 4, "--model-out", files("knn.stope"),
               "-o", files("out.csv"))
         said = predicted(files("knn.stope"), rows)
         model = load(files("knn.stope"))
@@ -130,9 +145,9 @@ def test_numbers_scores_and_scales_from_the_command_line_come_back(iris, files):
     X, y = pd.DataFrame(X, columns=["a", "b", "c"]), pd.Series(y, name="y")
     path = written(X, files("t.csv"), y)
     rows = written(X, files("rows.csv"))
-    stope("lsq", path, "--target", "y", "--model-out", files("lsq.stope"), "-o", files("lsq.csv"))
-    stope("pca", rows, "--n-components", 2, "--model-out", files("pca.stope"), "-o", files("pca.csv"))
-    stope("normalize", rows, "--normalize", "z", "--model-out", files("z.stope"), "-o", files("z.csv"))
+    command("lsq", path, "--target", "y", "--model-out", files("lsq.stope"), "-o", files("lsq.csv"))
+    command("pca", rows, "--n-components", 2, "--model-out", files("pca.stope"), "-o", files("pca.csv"))
+    command("normalize", rows, "--normalize", "z", "--model-out", files("z.stope"), "-o", files("z.csv"))
     column = [name for name in predicted(files("lsq.stope"), rows) if "prediction" in name][0]
     said = predicted(files("lsq.stope"), rows)[column]
     linear = load(files("lsq.stope"))
@@ -158,6 +173,25 @@ def test_models_survive_pickling_and_saving_again(mixed, files):
     copied = pickle.loads(pickle.dumps(model))
     assert np.array_equal(copied.predict(X), model.predict(X))
     assert model._model.to_bytes() == files("a.stope").read_bytes()
+
+
+def test_a_large_file_is_mapped_and_may_be_replaced(files):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(20_000, 8))
+    lists = NearestNeighbors(n_neighbors=2).fit(X)
+    save(lists, files("large.stope"))
+    assert files("large.stope").stat().st_size > 1 << 20
+    model = load(files("large.stope"))
+    with open("/proc/self/maps") as maps:
+        assert any("large.stope" in line for line in maps)
+    save(NearestNeighbors(n_neighbors=2).fit(X[:10]), files("large.stope"))
+    assert np.array_equal(model.kneighbors(X[:5])[1], lists.kneighbors(X[:5])[1])
+
+
+def test_the_examples_of_the_docstrings_are_true():
+    for module in (stope.discretize, stope.io, stope.tree):
+        tried = doctest.testmod(module)
+        assert tried.attempted > 0 and tried.failed == 0
 
 
 def test_damaged_files_and_wrong_questions_are_refused(mixed, files):
@@ -219,7 +253,7 @@ def test_cuts_go_through_json_files(mixed, files):
     write_cuts(fitted, files("cuts.json"))
     read = read_cuts(files("cuts.json"))
     assert read["color"] == fitted.cuts_[1] and np.array_equal(read["height"], fitted.cuts_[0])
-    stope("discretize", written(X, files("rows.csv")), "--apply", files("cuts.json"), "-o", files("coded.csv"))
+    command("discretize", written(X, files("rows.csv")), "--apply", files("cuts.json"), "-o", files("coded.csv"))
     said = pd.read_csv(files("coded.csv"))
     assert said["height"].tolist() == [f"s{code + 1:.0f}" for code in fitted.transform(X)[:, 0]]
     tree = LocalDiscretizationTreeClassifier().fit(X, y)

@@ -143,6 +143,7 @@ def test_accuracy_over_k_has_a_band_and_its_default_ks(iris, tmp_path):
     ax = plot.plot_accuracy_over_k(*iris, n_folds=5)
     rendered(ax, tmp_path)
     assert ax.lines[0].get_xdata().tolist() == list(range(1, 32, 2)) and len(ax.collections) == 1
+    assert ax.collections[0].get_datalim(ax.transData).ymax == 1
     X = pd.DataFrame({"color": ["red", "blue"] * 10, "size": [0.0] * 20})
     mixed = plot.plot_accuracy_over_k(X, ["a", "b"] * 10, n_folds=2)
     assert mixed.lines[0].get_xdata().max() == 9 and mixed.lines[0].get_ydata()[0] == 1
