@@ -6,25 +6,33 @@
 
 from contextlib import contextmanager
 
-from . import _tally
+from . import _policy, _tally
 
 __all__ = ["install", "installed", "is_installed", "reset", "summary", "uninstall"]
 
 _seams = []
 
 
-def install():
+def install(*, always=False):
     """Let stope compute for scikit-learn in this process, until :func:`uninstall`.
 
     Methods and functions inside scikit-learn are replaced; its classes stay the same objects. Estimators that exist
     already take part, as do subclasses. A process started afterwards (joblib's "loky", multiprocessing's "spawn")
     computes with scikit-learn unless it calls ``install()`` too. Calling it twice does no harm.
 
+    Parameters
+    ----------
+    always : bool, default=False
+        Answer also the calls that scikit-learn answers sooner on a CPU: a few queries, trees of few columns, and large
+        tables that need only one product of matrices. It makes sense where a GPU is, and where stope's accuracy is
+        wanted.
+
     Raises
     ------
     ImportError
         If scikit-learn is not installed.
     """
+    _policy.of_installation.always = always
     if _seams:
         return
     import sklearn
@@ -53,13 +61,14 @@ def is_installed():
 
 
 @contextmanager
-def installed():
+def installed(*, always=False):
     """A ``with`` block in which stope computes for scikit-learn. If it did already, it does so afterwards, too."""
-    was = is_installed()
-    install()
+    was, was_always = is_installed(), _policy.of_installation.always
+    install(always=always)
     try:
         yield
     finally:
+        _policy.of_installation.always = was_always
         if not was:
             uninstall()
 

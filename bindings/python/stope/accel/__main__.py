@@ -1,4 +1,4 @@
-"""``python -m stope.accel [--quiet] [--summary FILE] script.py [args]``, or ``-m module [args]``: zero-change mode."""
+"""``python -m stope.accel [--always] [--quiet] [--summary FILE] script.py [args]``, or ``-m module [args]``: zero-change mode."""
 
 import argparse
 import os
@@ -9,11 +9,12 @@ import sys
 def _arguments(argv):
     parser = argparse.ArgumentParser(
         prog="python -m stope.accel",
-        usage="%(prog)s [--quiet] [--summary FILE] (SCRIPT | -m MODULE) [ARGUMENTS...]",
+        usage="%(prog)s [--always] [--quiet] [--summary FILE] (SCRIPT | -m MODULE) [ARGUMENTS...]",
         description="Run a Python program whose calls to scikit-learn stope answers where the result is the same. A "
         "table on stderr says at the end which calls these were.",
     )
     parser.add_argument("-m", dest="module", action="store_true", help="SCRIPT is the name of a module, as with python -m")
+    parser.add_argument("--always", action="store_true", help="answer also what scikit-learn answers sooner")
     parser.add_argument("--quiet", action="store_true", help="print no table")
     parser.add_argument("--summary", metavar="FILE", help="write the table to FILE instead of stderr")
     parser.add_argument("program", metavar="SCRIPT", help="the program")
@@ -35,7 +36,7 @@ def main(argv=None):
     options = _arguments(argv)
     from . import install
 
-    install()
+    install(always=options.always)
     sys.argv = [options.program, *options.arguments]
     try:
         if options.module:

@@ -14,21 +14,24 @@ from .._run import job
 from ..errors import StopeError
 from . import _tally
 from ._measures import has_measure, measure_of, measure_of_object
+from ._policy import leave_slow
 from ._rows import is_sparse, plain
 from ._seam import Seam
 from ._tally import Leave
 
-__all__ = ["argkmin", "leave_small", "seams"]
+__all__ = ["argkmin", "seams"]
 
 _BASE = "sklearn.neighbors._base"
 _VOTES = "sklearn.neighbors._classification"
 
-# A search makes images of the training rows first, at some 8 ns a value, where scikit-learn takes some 0.2 ns a value
+# A search makes images of the training rows first, at some 8 ns a value, where scikit-learn takes some 0.1 ns a value
 # and query. So these many queries are too few, unless the training rows are so few that it makes no difference.
 _FEW_QUERIES = 50
 _FEW_VALUES = 100_000
-# A tree of few columns finds neighbours in less time than any search of all rows.
+# A tree of up to 4 columns finds neighbours in less time than any search of all rows. One of up to 7 does so if it is
+# asked for fewer than one row in 20 of its own number.
 _TREE_COLUMNS = 4
+_NARROW_COLUMNS, _NARROW_SHARE = 7, 20
 
 
 def seams():
@@ -116,18 +119,21 @@ def _plan_under_way():
     return call.plan if call is not None and isinstance(call.plan, _Plan) else None
 
 
-def leave_small(X, Y, plan):
+def _leave_slow(X, Y, plan):
     """Raises :class:`Leave` where scikit-learn answers sooner."""
-    n_values = Y.shape[0] * Y.shape[1]
-    if X.shape[0] < _FEW_QUERIES and n_values > _FEW_VALUES:
-        raise Leave("few queries, which scikit-learn answers sooner")
-    if plan.has_tree and Y.shape[1] <= _TREE_COLUMNS and n_values > _FEW_VALUES:
-        raise Leave("few columns, where a tree answers sooner")
+    (n_queries, n_columns), n_rows = X.shape, Y.shape[0]
+    if n_rows * n_columns <= _FEW_VALUES:
+        return
+    if n_queries < _FEW_QUERIES:
+        leave_slow("few queries, which scikit-learn answers sooner")
+    few = n_columns <= _TREE_COLUMNS or (n_columns <= _NARROW_COLUMNS and n_queries * _NARROW_SHARE < n_rows)
+    if plan.has_tree and few:
+        leave_slow("few columns, where a tree answers sooner")
 
 
 def _find(X, Y, plan, find):
     """What ``find`` returns, given an index of the rows of Y, the rows of X, and a run."""
-    leave_small(X, Y, plan)
+    _leave_slow(X, Y, plan)
     measure = plan.measure
     queries = plain(X, measure)
     train = queries if Y is X else plain(Y, measure)

@@ -8,6 +8,9 @@ __all__ = ["is_sparse", "plain"]
 
 # A sparse matrix is searched as a dense one that takes at most so many bytes.
 _DENSE_BYTES = 64 << 20
+# Fewer values than one in so many that are not zero make a larger matrix than this the business of sparse algorithms.
+_DENSITY = 16
+_SMALL = 1 << 20
 _TYPES = {np.dtype(name) for name in (
     "float64", "float32", "int64", "int32", "int16", "int8", "uint32", "uint16", "uint8")}
 
@@ -36,8 +39,11 @@ def plain(X, measure=None):
 
 
 def _dense(X):
-    if X.shape[0] * X.shape[1] * X.dtype.itemsize > _DENSE_BYTES:
+    size = X.shape[0] * X.shape[1]
+    if size * X.dtype.itemsize > _DENSE_BYTES:
         raise Leave("sparse X beyond 64 MiB as a dense one")
+    if size > _SMALL and X.nnz * _DENSITY < size:
+        raise Leave("sparse X of few values")
     return X.toarray()
 
 
