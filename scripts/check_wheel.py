@@ -16,7 +16,7 @@ GLIBC_LIBRARIES = re.compile(r"lib(c|m|dl|pthread|rt)\.so\.\d+|ld-linux[-\w]*\.s
 ENTRIES = {"PyInit__core", "stope_cuda_plugin"}
 OLDEST_GLIBC = (2, 28)  # that of manylinux_2_28
 MOST_BYTES = 40_000_000
-WANTED = ["__init__.py", "_core.pyi", "py.typed"]
+WANTED = ["__init__.py", "__init__.pyi", "_core.pyi", "py.typed"]
 
 
 def readelf(option, path):
@@ -65,8 +65,8 @@ def check_wheel(path, oldest):
                 yield f"{path.name} lacks stope/{name}"
         if not [name for name in wheel.namelist() if re.fullmatch(r"stope-[^/]+\.dist-info/(licenses/)?LICENSE", name)]:
             yield f"{path.name} lacks the license"
-        strange = [name for name in wheel.namelist() if not re.match(r"stope/|stope-[^/]+\.dist-info/", name)]
-        strange += [name for name in wheel.namelist() if not re.search(r"\.(py|pyi|so|typed)$|\.dist-info/", name)]
+        known = re.compile(r"stope/([\w/]+/)?[\w.-]+\.(py|pyi|so|typed)|stope-[^/]+\.dist-info/.*")
+        strange = [name for name in wheel.namelist() if not name.endswith("/") and not known.fullmatch(name)]
         if strange:
             yield f"{path.name} holds {', '.join(strange[:5])}"
         modules = list(package.glob("_core*.so"))

@@ -96,42 +96,41 @@ int stope_old_fxstat(int version, int file, struct stat* result);
 int stope_old_lxstat(int version, const char* path, struct stat* result);
 void* stope_old_lookup(void* library, const char* name);
 
-int __wrap_stat(const char* path, struct stat* result);
-int __wrap_fstat(int file, struct stat* result);
-int __wrap_fstat64(int file, struct stat* result);
-int __wrap_lstat(const char* path, struct stat* result);
-int __wrap_pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex, clockid_t clock,
-                                  const timespec* until);
-int __wrap__dl_find_object(void* address, void* result);
-std::uint32_t __wrap_arc4random();
+int new_stat(const char* path, struct stat* result) asm("__wrap_stat");
+int new_fstat(int file, struct stat* result) asm("__wrap_fstat");
+int new_fstat64(int file, struct stat* result) asm("__wrap_fstat64");
+int new_lstat(const char* path, struct stat* result) asm("__wrap_lstat");
+int new_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex, clockid_t clock,
+                  const timespec* until) asm("__wrap_pthread_cond_clockwait");
+int new_find_object(void* address, void* result) asm("__wrap__dl_find_object");
+std::uint32_t new_arc4random() asm("__wrap_arc4random");
+extern char single_threaded asm("__libc_single_threaded");
 
 // Says that there are threads: atomic operations are right without them, too.
-extern char __libc_single_threaded;
-__attribute__((visibility("hidden"))) char __libc_single_threaded = 0;
+__attribute__((visibility("hidden"))) char single_threaded = 0;
 
 // On x86-64 struct stat has one form, number 1.
-int __wrap_stat(const char* path, struct stat* result) {
+int new_stat(const char* path, struct stat* result) {
   return stope_old_xstat(1, path, result);
 }
-int __wrap_fstat(int file, struct stat* result) {
+int new_fstat(int file, struct stat* result) {
   return stope_old_fxstat(1, file, result);
 }
-int __wrap_fstat64(int file, struct stat* result) {
+int new_fstat64(int file, struct stat* result) {
   return stope_old_fxstat(1, file, result);
 }
-int __wrap_lstat(const char* path, struct stat* result) {
+int new_lstat(const char* path, struct stat* result) {
   return stope_old_lxstat(1, path, result);
 }
 
-std::uint32_t __wrap_arc4random() {
+std::uint32_t new_arc4random() {
   std::uint32_t number = 0;
   if (getrandom(&number, sizeof number, 0) != static_cast<ssize_t>(sizeof number)) std::abort();  // as glibc does
   return number;
 }
 
 // glibc has it since 2.30. Older ones wait by the wall clock. Those who wait look at their own clock afterwards.
-int __wrap_pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex, clockid_t clock,
-                                  const timespec* until) {
+int new_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex, clockid_t clock, const timespec* until) {
   using Wait = int (*)(pthread_cond_t*, pthread_mutex_t*, clockid_t, const timespec*);
   static const auto wait = reinterpret_cast<Wait>(stope_old_lookup(RTLD_DEFAULT, "pthread_cond_clockwait"));
   if (wait != nullptr) return wait(condition, mutex, clock, until);
@@ -152,9 +151,9 @@ namespace {
 // The head of glibc's struct dl_find_object.
 struct Found {
   unsigned long long flags;
-  void *map_start, *map_end;
+  ElfW(Addr) map_start, map_end;
   link_map* map;
-  void* eh_frame;
+  ElfW(Addr) eh_frame;
 };
 
 struct Search {
@@ -173,19 +172,19 @@ int visit(dl_phdr_info* library, std::size_t, void* data) {
     if (part.p_type == PT_GNU_EH_FRAME) frames = begin;
     if (part.p_type == PT_LOAD && search->address >= begin && search->address - begin < part.p_memsz) {
       inside = true;
-      search->found->map_start = reinterpret_cast<void*>(begin);
-      search->found->map_end = reinterpret_cast<void*>(begin + part.p_memsz);
+      search->found->map_start = begin;
+      search->found->map_end = begin + part.p_memsz;
     }
   }
   if (!inside || frames == 0) return 0;
-  search->found->eh_frame = reinterpret_cast<void*>(frames);
+  search->found->eh_frame = frames;
   return 1;
 }
 
 }  // namespace
 
 // The unwinder asks where a library has its table of frames. glibc says so since 2.35.
-extern "C" int __wrap__dl_find_object(void* address, void* result) {
+extern "C" int new_find_object(void* address, void* result) {
   using Find = int (*)(void*, void*);
   static const auto find = reinterpret_cast<Find>(stope_old_lookup(RTLD_DEFAULT, "_dl_find_object"));
   if (find != nullptr) return find(address, result);

@@ -4,6 +4,7 @@ import ast
 import importlib
 import pathlib
 import pkgutil
+import shutil
 import subprocess
 import sys
 
@@ -97,3 +98,36 @@ distances, rows = stope.NearestNeighbors(n_neighbors=1).fit(X).kneighbors(X)
 print(rows.ravel().tolist())
 """
     assert run_python(code) == "[0, 1, 2, 3, 4, 5]"
+
+
+def test_type_checkers_see_every_public_name():
+    tree = ast.parse((FOLDER / "__init__.pyi").read_text())
+    seen = {alias.asname: node.module for node in tree.body if isinstance(node, ast.ImportFrom) for alias in node.names}
+    assert seen == stope._MODULE_OF
+
+
+def test_a_strictly_typed_program_passes_mypy(tmp_path):
+    pytest.importorskip("mypy")
+    program = tmp_path / "program.py"
+    program.write_text('''
+import numpy as np
+import stope
+
+X = np.zeros((6, 2))
+with stope.config_context(threads=1):
+    model = stope.NearestNeighbors(n_neighbors=2).fit(X)
+    distances, rows = model.kneighbors(X)
+version: str = stope.__version__
+try:
+    stope.load("model.stope")
+except stope.StopeError as error:
+    print(error)
+''')
+    package = tmp_path / "site" / "stope"
+    shutil.copytree(FOLDER, package, ignore=shutil.ignore_patterns("*.so", "__pycache__"))
+    done = subprocess.run(
+        [sys.executable, "-m", "mypy", "--strict", "--allow-untyped-calls", "--follow-imports=silent",
+         "--cache-dir", str(tmp_path / "cache"), str(program)],
+        cwd=tmp_path / "site", capture_output=True, text=True, check=False,
+    )
+    assert done.returncode == 0, done.stdout
