@@ -41,6 +41,4 @@ NB_MODULE(_core, module) {
   stope::python::bind_stats(module);
   stope::python::bind_decompose(module);
   stope::python::bind_gram(module);
-  stope::python::bind_device_arrays(module);
-  stope::python::bind_knn(module);
 }
