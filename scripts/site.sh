@@ -20,15 +20,18 @@ step() {
 environment() {
   if ! cmp -s requirements-site.txt $venv/requirements-site.txt; then
     rm -rf $venv
-    .venv/bin/python -m venv $venv && $venv/bin/pip install -q --disable-pip-version-check -r requirements-site.txt || return 1
+    .venv/bin/python -m venv $venv || return 1
+    $venv/bin/pip install -q --disable-pip-version-check -r requirements-site.txt || return 1
     cp requirements-site.txt $venv/
   fi
-  .venv/bin/python -c 'import site; print(site.getsitepackages()[0])' >"$($venv/bin/python -c 'import site; print(site.getsitepackages()[0])')/tests.pth"
+  local ask='import site; print(site.getsitepackages()[0])'
+  .venv/bin/python -c "$ask" >"$($venv/bin/python -c "$ask")/tests.pth"
 }
 
 programs() {
   [ -x "$stope" ] && [ -n "$(find build/release/python/stope -name '_core*.so' 2>/dev/null)" ] && return
-  cmake --preset release -DSTOPE_BUILD_PYTHON=ON >/dev/null && cmake --build build/release --target stope_cli stope_python
+  cmake --preset release -DSTOPE_BUILD_PYTHON=ON >/dev/null || return 1
+  cmake --build build/release --target stope_cli stope_python
 }
 
 lay_out() {
@@ -44,6 +47,7 @@ export PYTHONPATH=$top/build/release/python MPLBACKEND=Agg MPLCONFIGDIR=$top/bui
 export JUPYTER_PLATFORM_DIRS=1 IPYTHONDIR=$top/build/ipython PYDEVD_DISABLE_FILE_VALIDATION=1
 step "environment" environment
 step "program and Python module" programs
+step "the reader of headers reads a sample" $venv/bin/python scripts/site/cpp_reference.py --self-test
 step "pages and references" lay_out
 step "pictures" $venv/bin/python scripts/site/pictures.py . $pages
 step "notebook" $venv/bin/python scripts/site/notebook.py docs/python/tour.ipynb $pages/python/tour.md

@@ -112,7 +112,8 @@ class Stage:
         for path in sorted((self.project / "docs/adr").glob("*.md")):
             title = path.read_text(encoding="utf-8").split("\n")[0].lstrip("# ")
             rows.append(f"- [{title}]({path.name})")
-        return "# Decisions\n\nEach page records one lasting decision: context, choice, cost, when to revisit.\n\n" + "\n".join(rows) + "\n"
+        intro = "# Decisions\n\nEach page records one lasting decision: context, choice, cost, when to revisit.\n\n"
+        return intro + "\n".join(rows) + "\n"
 
     def write(self, place, text):
         to = self.folder / place
