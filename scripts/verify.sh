@@ -38,6 +38,9 @@ suite_cli_asan() {
   scripts/build.sh asan && STOPE_BIN=$top/build/asan/cli/stope $python -m pytest -q -rs -n "$STOPE_JOBS" tests/cli/test_bad_inputs.py
 }
 
+# scikit-learn's own tests, with stope.accel answering; it takes the package that make built.
+suite_sklearn() { scripts/sklearn_tests.sh; }
+
 suite_fuzz() { scripts/fuzz.sh 10; }
 
 scripts/bootstrap.sh --test || exit 1
@@ -48,4 +51,5 @@ run_suites "$@" -- \
   "asan:unit tests, address + undefined" \
   "tsan:unit tests, threads" \
   "cli_asan:command line, sanitized" \
+  "sklearn:scikit-learn's own tests" \
   "fuzz:fuzz, 10 s a target"
