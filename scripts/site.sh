@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds the documentation site into build/site: scripts/site.sh. The site works without a network, also from the disk.
-# It needs .venv (scripts/bootstrap.sh --test), the program and the Python module in build/release; what is missing is
-# built. Prints one PASS or FAIL line a step, and exits 1 after the first FAIL.
+# It needs .venv (scripts/bootstrap.sh --test), and builds the program and the Python module in build/release. Prints one
+# PASS or FAIL line a step, and exits 1 after the first FAIL.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 top=$PWD
@@ -28,11 +28,7 @@ environment() {
   .venv/bin/python -c "$ask" >"$($venv/bin/python -c "$ask")/tests.pth"
 }
 
-programs() {
-  [ -x "$stope" ] && [ -n "$(find build/release/python/stope -name '_core*.so' 2>/dev/null)" ] && return
-  cmake --preset release -DSTOPE_BUILD_PYTHON=ON >/dev/null || return 1
-  cmake --build build/release --target stope_cli stope_python
-}
+programs() { STOPE_PYTHON=ON scripts/build.sh release stope_cli stope_python; }
 
 lay_out() {
   rm -rf $pages && mkdir -p $pages && $venv/bin/python scripts/site/stage.py . $pages &&

@@ -46,6 +46,9 @@ suite_python_asan() { scripts/python_asan.sh; }
 # The documentation site, strict: references, pictures, a notebook that runs, links. Nothing in it comes from a network.
 suite_site() { scripts/site.sh; }
 
+# scikit-learn's own tests, with stope.accel answering; it takes the package that make built.
+suite_sklearn() { scripts/sklearn_tests.sh; }
+
 suite_fuzz() { scripts/fuzz.sh 10; }
 
 scripts/bootstrap.sh --test || exit 1
@@ -59,4 +62,5 @@ run_suites "$@" -- \
   "cli_asan:command line, sanitized" \
   "python_asan:Python package, sanitized" \
   "site:documentation site" \
+  "sklearn:scikit-learn's own tests" \
   "fuzz:fuzz, 10 s a target"

@@ -10,6 +10,7 @@ import doctest
 import io
 import pathlib
 import re
+import sys
 
 import pytest
 
@@ -55,7 +56,11 @@ def test_the_code_of_a_page_runs_and_prints_what_the_page_shows(page, monkeypatc
         for module in re.findall(imports, page.read_text(encoding="utf-8"), re.M):
             pytest.importorskip(module)
     monkeypatch.chdir(PROJECT / "examples/data")
-    ran, reasons = run_page(page.read_text(encoding="utf-8"), page.name, {"__name__": "__main__"})
+    try:
+        ran, reasons = run_page(page.read_text(encoding="utf-8"), page.name, {"__name__": "__main__"})
+    finally:
+        if "stope.accel" in sys.modules:  # what a page installs ends with it
+            sys.modules["stope.accel"].uninstall()
     print(f"{ran} blocks ran, {len(reasons)} did not", *reasons, sep="\n")
     assert ran + len(reasons) == page.read_text(encoding="utf-8").count("\n```python\n")
 
