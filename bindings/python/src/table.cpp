@@ -137,9 +137,7 @@ void bind_table(nb::module_& module) {
 
   nb::class_<Column>(module, "Column", "A column of a table.")
       .def_static("numeric", &numeric_column, nb::arg("name"), nb::arg("values"), nb::arg("type") = "",
-                  nb::arg("share") = false, nb::arg("run"),
-                  nb::sig("def numeric(name: str, values: NDArray, type: str = '', share: bool = False, *, run: Run) "
-                          "-> Column"))
+                  nb::arg("share") = false, nb::arg("run"))
       .def_static("nominal", &nominal_column, nb::arg("name"), nb::arg("codes"), nb::arg("values"),
                   nb::arg("type") = "", nb::arg("share") = false)
       .def_ro("name", &Column::name)
