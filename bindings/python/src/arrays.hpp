@@ -1,4 +1,5 @@
-// NumPy's arrays, and those of other libraries, as the core takes them; the core's vectors and buffers as NumPy's arrays.
+// NumPy's arrays, and those of other libraries, as the core takes them; the core's vectors and buffers as NumPy's
+// arrays.
 #pragma once
 
 #include <nanobind/nanobind.h>

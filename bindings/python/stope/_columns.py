@@ -10,7 +10,9 @@ import numpy as np
 from . import _core
 from .errors import InvalidDataError, UnsupportedError
 
-__all__ = ["Column", "as_numbers", "as_objects", "codes_of_categories", "codes_of_values", "exact_integers", "is_nominal_array"]
+__all__ = [
+    "Column", "as_dates", "as_numbers", "as_objects", "codes_of_categories", "codes_of_values", "is_nominal_array",
+]
 
 _DAY = {"D": 1, "h": 24, "m": 1440, "s": 86400, "ms": 86400_000, "us": 86400_000_000, "ns": 86400_000_000_000}
 _EXACT = 2**53
@@ -82,7 +84,7 @@ def as_numbers(values, name="X"):
     if kind in "fb":
         return values.astype(np.float64)
     if kind in "iu":
-        exact_integers(values, name)
+        _exact_integers(values, name)
         return values.astype(np.float64)
     if kind in "mM":
         return _days(values)
@@ -91,7 +93,7 @@ def as_numbers(values, name="X"):
     return _numbers_of_objects(values.astype(object), name)
 
 
-def exact_integers(values, name="X"):
+def _exact_integers(values, name="X"):
     """Refuse whole numbers beyond 2^53, which float64 would round."""
     if values.dtype.itemsize < 8 or values.size == 0:
         return
@@ -127,6 +129,14 @@ def _days(values):
         values, unit = values.astype(f"{values.dtype.kind}8[{wanted}]"), wanted
     counts = np.ascontiguousarray(values.astype(values.dtype.newbyteorder("=")).view(np.int64))
     return _core.days(counts.reshape(-1), _DAY[unit]).reshape(values.shape)
+
+
+def as_dates(days):
+    """Days since 1970-01-01 as datetime64 in microseconds; NaN and infinity become NaT."""
+    known = np.isfinite(days)
+    counts = np.full(len(days), np.iinfo(np.int64).min)
+    counts[known] = np.rint(days[known] * float(_DAY["us"])).astype(np.int64)
+    return counts.view("M8[us]")
 
 
 def _numbers_of_objects(values, name):

@@ -55,6 +55,6 @@ def _checked(settings):
     device, progress = settings.get("device"), settings.get("progress")
     if device is not None and not isinstance(device, str):
         raise TypeError(f"device is a str or None; got {device!r}")
-    if progress not in (None, True, False) and not callable(progress):
+    if progress is not None and not isinstance(progress, bool) and not callable(progress):
         raise TypeError(f"progress is a function of (phase, done, total), True or None; got {progress!r}")
     return settings

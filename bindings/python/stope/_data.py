@@ -6,6 +6,7 @@ from . import _core
 from ._checks import check_finite, check_names, check_shape, name_of, refuse_missing, string_names
 from ._columns import as_numbers, is_nominal_array
 from ._frames import arrow_columns, column_of_array, column_of_series, held, is_pandas_frame, table_columns
+from ._run import data_run
 from .errors import InvalidDataError
 
 __all__ = ["Rows", "check_X"]
@@ -79,7 +80,7 @@ class Rows:
 
     def _made_table(self, run=None, share=False):
         if self._table is None and self._columns is not None:
-            run = run or _core.Run()
+            run = run or data_run()
             names = self.column_names()
             made = [column.native(name, share or self._lend, run) for name, column in zip(names, self._columns)]
             self._table = _core.Table.of_columns(made, self.n_rows)
@@ -277,8 +278,8 @@ class _Checker:
         if array.ndim == 0:
             raise ValueError(f"Expected 2D array, got scalar array instead:\narray={array}.\n{advice}")
         if array.ndim == 1 and _is_series(X):
-            raise ValueError(f"Expected a 2-dimensional container but got {type(X)} instead. Pass a DataFrame containing "
-                             "a single row (i.e. single sample) or a single column (i.e. single feature) instead.")
+            raise ValueError(f"Expected a 2-dimensional container but got {type(X)} instead. Pass a DataFrame "
+                             "containing a single row (i.e. single sample) or a single column (i.e. single feature) instead.")
         if array.ndim == 1:
             raise ValueError(f"Expected 2D array, got 1D array instead:\narray={array}.\n{advice}")
         raise ValueError(f"Found array with dim {array.ndim}, while dim <= 2 is required by {name_of(self.estimator)}.")

@@ -162,10 +162,9 @@ def _of_interface(array, interface):
         raise InvalidArgumentError(f"__cuda_array_interface__ has the address {address!r}")
     if max(*shape, *map(abs, strides)) >= 2**62:
         raise InvalidArgumentError(f"__cuda_array_interface__ has the shape {shape} and the strides {strides}")
-    return _core.DeviceArray(
-        address, "boolean" if dtype.kind == "b" else dtype.name, *shape, *(stride // dtype.itemsize for stride in strides), _gpu_of(array),
-        _stream_of(array, interface), array,
-    )
+    kind = "boolean" if dtype.kind == "b" else dtype.name
+    steps = [stride // dtype.itemsize for stride in strides]
+    return _core.DeviceArray(address, kind, *shape, *steps, _gpu_of(array), _stream_of(array, interface), array)
 
 
 def _is_whole(number):

@@ -5,10 +5,11 @@ import sys
 import numpy as np
 
 from . import _core
-from ._columns import Column, as_numbers, as_objects, codes_of_categories, codes_of_values, is_nominal_array
+from ._columns import Column, as_dates, as_numbers, as_objects, codes_of_categories, codes_of_values
+from ._columns import is_nominal_array
+from ._run import data_run
 
 __all__ = ["arrow_columns", "column_of_array", "column_of_series", "held", "is_pandas_frame", "table_columns"]
-
 
 _TYPES = {"M": "date", "i": "integer", "u": "integer", "b": "integer"}  # of the engine, by NumPy's kind
 
@@ -87,7 +88,7 @@ def arrow_columns(X, kinds_of):
     """
     stream = X.__arrow_c_stream__()
     formats = _core.arrow_formats(stream)
-    table = _core.Table.of_arrow(stream, share=True, run=_core.Run())
+    table = _core.Table.of_arrow(stream, share=True, run=data_run())
     natives = [table.column(i) for i in range(table.n_columns)]
     shown, kinds = kinds_of([native.name for native in natives])
     booleans = [format == "b" for format in formats] + [False] * (len(natives) - len(formats))
@@ -113,7 +114,7 @@ def column_of_native(native, name, nominal, boolean=False):
     values.flags.writeable = False
     if not native.is_nominal:
         if nominal:
-            return codes_of_values(values, name)
+            return codes_of_values(as_dates(values) if native.type == "date" else values, name)
         return Column(numbers=values, type=native.type, ready=native)
     if boolean and nominal:
         return codes_of_categories(values, [False, True], name)

@@ -45,11 +45,13 @@ class _Classifier(ClassifierMixin, NeighborsBase):
 
     def _labels(self, winners):
         """The labels of the classes that have won each output."""
+        if not self.outputs_2d_:
+            return self.classes_[winners[0]]
         classes = self._all_classes
         labels = np.empty((len(winners[0]), len(classes)), dtype=classes[0].dtype)
         for output, codes in enumerate(winners):
             labels[:, output] = classes[output][codes]
-        return labels if self.outputs_2d_ else labels.ravel()
+        return labels
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -225,7 +227,8 @@ class KNeighborsClassifier(KNeighborsMixin, _Classifier):
             codes, shares = voter.predict(
                 self._search.source(rows), k, word, rows is None, confidences, quick=self._search.quick, run=run
             )
-        if codes.size and codes.min() < 0:
+        weighted = voter is not self._voter or word == "distance"
+        if weighted and codes.size and codes.min() < 0:
             raise ValueError(ZERO_WEIGHTS)
         return codes, shares
 

@@ -13,7 +13,7 @@ __all__ = ["KNeighborsMixin", "RadiusNeighborsMixin"]
 class KNeighborsMixin:
     """The k nearest neighbours."""
 
-    def kneighbors(self, X=None, n_neighbors=None, return_distance=True):
+    def kneighbors(self, X=None, n_neighbors: "int | None" = None, return_distance: bool = True):
         """Find the nearest training rows of each query.
 
         Parameters
@@ -44,7 +44,7 @@ class KNeighborsMixin:
         self._searched()
         return (distances, indices) if return_distance else indices
 
-    def kneighbors_graph(self, X=None, n_neighbors=None, mode="connectivity"):
+    def kneighbors_graph(self, X=None, n_neighbors: "int | None" = None, mode: str = "connectivity"):
         """The nearest neighbours as a graph.
 
         Parameters
@@ -85,7 +85,9 @@ class KNeighborsMixin:
 class RadiusNeighborsMixin:
     """The neighbours within a radius."""
 
-    def radius_neighbors(self, X=None, radius=None, return_distance=True, sort_results=False):
+    def radius_neighbors(
+        self, X=None, radius: "float | None" = None, return_distance: bool = True, sort_results: bool = False
+    ):
         """Find all training rows within a distance of each query.
 
         Parameters
@@ -116,7 +118,9 @@ class RadiusNeighborsMixin:
         indices = _split(lists.indices, lists.offsets)
         return (_split(lists.distances, lists.offsets), indices) if return_distance else indices
 
-    def radius_neighbors_graph(self, X=None, radius=None, mode="connectivity", sort_results=False):
+    def radius_neighbors_graph(
+        self, X=None, radius: "float | None" = None, mode: str = "connectivity", sort_results: bool = False
+    ):
         """The neighbours within a radius as a graph.
 
         Parameters

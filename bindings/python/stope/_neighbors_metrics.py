@@ -9,13 +9,10 @@ import numpy as np
 from . import _core
 from ._run import warn
 
-__all__ = ["Measure", "check_skips", "measure_of", "takes_missing"]
+__all__ = ["SKLEARN_ONLY", "Measure", "check_skips", "measure_of", "takes_missing"]
 
-# Measures that scikit-learn has and the engine lacks: scikit-learn computes their distances, stope selects.
-_SKLEARN_ONLY = frozenset({
-    "rogerstanimoto", "russellrao", "sokalmichener", "sokalsneath", "yule",
-})
-_SYNONYMS = {"p": "minkowski", "seuclidean": "euclidean"}
+# Measures of booleans that the engine lacks: scikit-learn computes their distances, stope selects.
+SKLEARN_ONLY = frozenset({"rogerstanimoto", "russellrao", "sokalmichener", "sokalsneath", "yule"})
 # Measures that are defined where attributes are missing: a missing value is part of their formula.
 _OF_MISSING = frozenset({"nan-euclidean", "gower", "heom"})
 
@@ -74,15 +71,16 @@ def measure_of(estimator, rows):
     if metric == "pyfunc":
         return _computed(given.pop("func"), given, metric, weights)
     if metric == "precomputed":
+        if weights:
+            raise ValueError("feature_weights have no meaning for distances that are computed already")
         return Measure(None, pairwise="precomputed", effective=metric, effective_params=given)
     if metric == "auto":
         metric = _auto(estimator, rows)
-    metric = _SYNONYMS.get(metric, metric) if metric == "p" else metric
-    if metric == "minkowski":
+    if metric in ("minkowski", "p"):
         return _minkowski(estimator, given, weights)
     if metric == "seuclidean":
         return _seuclidean(rows, given, weights)
-    if metric in _SKLEARN_ONLY or (metric == "mahalanobis" and given):
+    if metric in SKLEARN_ONLY or (metric == "mahalanobis" and given):
         return _computed(metric, given, metric, weights)
     if metric not in _infos():
         _refuse(metric)
@@ -107,7 +105,7 @@ def _refuse(metric):
         reason = str(error)
     else:
         reason = f"unknown metric {metric!r}"
-    names = ", ".join(sorted({info["name"] for info in _infos().values()} | _SKLEARN_ONLY | {"seuclidean"}))
+    names = ", ".join(sorted({info["name"] for info in _infos().values()} | SKLEARN_ONLY | {"seuclidean"}))
     raise ValueError(f"Metric '{metric}' not valid: {reason}. Valid metrics are auto, precomputed, a callable, "
                      f"{names}.")
 

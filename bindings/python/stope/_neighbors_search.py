@@ -3,6 +3,7 @@
 import numpy as np
 
 from . import _core
+from ._neighbors_metrics import SKLEARN_ONLY
 from ._run import Report
 
 __all__ = ["EngineSearch", "MatrixSearch"]
@@ -127,7 +128,7 @@ class MatrixSearch:
             from sklearn.metrics import pairwise_distances
         except ImportError:
             return self._by_calls(block)
-        if isinstance(self.metric, str) and self.metric in _BOOLEANS:
+        if isinstance(self.metric, str) and self.metric in SKLEARN_ONLY:
             return pairwise_distances(block != 0, self.train != 0, metric=self.metric, n_jobs=self.n_jobs,
                                       **self.keywords)
         return pairwise_distances(block, self.train, metric=self.metric, n_jobs=self.n_jobs, **self.keywords)
@@ -136,9 +137,6 @@ class MatrixSearch:
         if isinstance(self.metric, str):
             raise ImportError(f"metric={self.metric!r} with these parameters needs scikit-learn")
         return np.array([[self.metric(x, y, **self.keywords) for y in self.train] for x in block], dtype=np.float64)
-
-
-_BOOLEANS = frozenset({"rogerstanimoto", "russellrao", "sokalmichener", "sokalsneath", "yule"})
 
 
 def _smallest(values, k):

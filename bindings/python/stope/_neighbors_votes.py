@@ -13,6 +13,8 @@ __all__ = [
 ZERO_WEIGHTS = ("All neighbors of some sample is getting zero weights. Please modify 'weights' to avoid this case if "
                 "you are using a user-defined function.")
 
+_ROUNDED = 1 - 1e-9  # sums of weights such as 0.1 may miss the k that they stand for
+
 
 class Lists:
     """Lists of neighbours: list i is entries ``offsets[i]`` to ``offsets[i + 1]`` of ``indices`` and ``distances``."""
@@ -52,7 +54,7 @@ class Lists:
 def rows_needed(sample_weight, k):
     """How many rows a list must have so that its weights surely sum up to k, where rows of weight 0 are left out."""
     sums = np.cumsum(np.sort(sample_weight[sample_weight > 0]))
-    if sums[-1] < k:
+    if sums[-1] < k * _ROUNDED:
         raise ValueError(f"The sample weights sum up to {sums[-1]:g}, which is less than n_neighbors = {k}: a row of "
                          "weight w counts as w rows. Scale the weights up, or give them as `weights`.")
     return int(np.searchsorted(sums, k)) + 1
@@ -66,7 +68,7 @@ def weighted_lists(distances, indices, sample_weight, k):
     weights = np.where(indices >= 0, sample_weight[indices], 0.0)
     before = np.cumsum(weights, axis=1) - weights
     shares = np.clip(k - before, 0.0, weights)
-    if (before[:, -1] + weights[:, -1] < k).any():
+    if (before[:, -1] + weights[:, -1] < k * _ROUNDED).any():
         raise ValueError(f"The sample weights of some sample's neighbors sum up to less than n_neighbors = {k}: a row "
                          "of weight w counts as w rows.")
     counted = shares > 0
@@ -104,9 +106,11 @@ def entry_weights(weights, lists, n_samples, shares=None):
 
 
 def _inverse_distances(lists):
-    """1 / distance. In a list with distances of zero those share all the weight."""
+    """1 / distance, and 0 for NaN, as the engine weighs. Distances of zero share all the weight of their list."""
+    if (lists.distances < 0).any():
+        raise ValueError("votes weighted by 1/distance need distances >= 0")
     with np.errstate(divide="ignore"):
-        weights = 1.0 / lists.distances
+        weights = np.where(np.isnan(lists.distances), 0.0, 1.0 / lists.distances)
     infinite = np.isinf(weights)
     if infinite.any():
         queries = lists.queries

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from . import _core
 from ._config import get_config
 
-__all__ = ["Report", "StopeWarning", "job", "warn"]
+__all__ = ["Report", "StopeWarning", "data_run", "job", "warn"]
 
 
 class StopeWarning(UserWarning):
@@ -77,6 +77,12 @@ def _progress(setting):
     return setting
 
 
+def data_run():
+    """A ``_core.Run`` that converts data: it has the threads and the memory limit that hold here, and no progress."""
+    config = get_config()
+    return _core.Run(_threads(None), config["memory_limit"] or 0)
+
+
 @contextmanager
 def job(reports=None, *, n_jobs=None, device="auto"):
     """Yield the ``_core.Run`` of one job; afterwards its report is in ``reports.last`` and its warnings are given."""
@@ -88,7 +94,7 @@ def job(reports=None, *, n_jobs=None, device="auto"):
     try:
         yield run
     finally:
-        if hasattr(progress, "close"):
+        if progress is not config["progress"] and progress is not None:
             progress.close()
     if reports is not None and run.report_json:
         reports.keep(run.report_json, run.report_text)

@@ -107,7 +107,7 @@ class NearestNeighbors(KNeighborsMixin, RadiusNeighborsMixin, NeighborsBase):
         return self._fit_index(self._check_fit(X), X)
 
 
-def metrics():
+def metrics() -> "list[dict]":
     """List the measures of the engine.
 
     Returns

@@ -5,12 +5,13 @@ import html
 import numpy as np
 
 from . import _core
+from ._columns import as_dates
 from ._data import check_X
+from ._run import data_run
 
 __all__ = ["Table"]
 
 _SHOWN = 5  # rows of a repr
-_US_PER_DAY = 86400_000_000
 
 
 class Table:
@@ -33,11 +34,11 @@ class Table:
         elif isinstance(data, Table):
             self._core_table = data._core_table
         elif hasattr(data, "__arrow_c_stream__") and not type(data).__module__.startswith("pandas"):
-            self._core_table = _core.Table.of_arrow(data.__arrow_c_stream__(), run=_core.Run())
+            self._core_table = _core.Table.of_arrow(data.__arrow_c_stream__(), run=data_run())
         else:
             rows = check_X("Table", data, reset=True, categorical_features="from_dtype", missing="any",
                            ensure_min_samples=0)
-            self._core_table = rows.as_table(_core.Run())
+            self._core_table = rows.as_table(data_run())
 
     @classmethod
     def from_arrow(cls, data):
@@ -188,7 +189,11 @@ class Table:
         return polars.DataFrame(self)
 
     def to_pandas(self):
-        """Return a DataFrame of pandas: numbers as float64, float32 or int64, dates as datetime64, nominals as category."""
+        """Return a DataFrame of pandas.
+
+        Numbers are float64 or float32, whole numbers of which none is missing int64, dates datetime64 in microseconds,
+        and nominal columns category.
+        """
         import pandas
 
         data = {}
@@ -276,10 +281,7 @@ def _typed(column):
     """The numbers in the type of pandas that says most: whole numbers if none is missing, dates as dates."""
     values = column.array()
     if column.type == "date":
-        known = np.isfinite(values)
-        counts = np.full(len(values), np.iinfo(np.int64).min)
-        counts[known] = np.rint(values[known] * _US_PER_DAY).astype(np.int64)
-        return counts.view("M8[us]")
+        return as_dates(values)
     if column.type == "integer" and np.isfinite(values).all():
         return values.astype(np.int64)
     return values
@@ -292,14 +294,14 @@ def _shown(column, row):
     if np.isnan(value):
         return "?"
     if column.type == "date":
-        return str(np.datetime64(round(float(value) * _US_PER_DAY), "us")) if value % 1 else str(
-            np.datetime64(int(value), "D"))
+        date = as_dates(np.array([value], dtype=np.float64))[0]
+        return str(date if value % 1 else date.astype("M8[D]"))
     return f"{value:.6g}"
 
 
 def _restored(n_rows, columns):
     """The table of a pickle."""
-    run, made = _core.Run(), []
+    run, made = data_run(), []
     for name, type_, role, values, names in columns:
         if names is None:
             column = _core.Column.numeric(name, values, type_, True, run)

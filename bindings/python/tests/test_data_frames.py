@@ -125,7 +125,8 @@ MISSING = [
     pd.DataFrame({"a": pd.array([True, None], dtype="boolean")}), pd.DataFrame({"a": ["x", None]}),
     pd.DataFrame({"a": pd.Categorical(["x", None])}), pd.DataFrame({"a": pd.Series([1, pd.NA], dtype=object)}),
     pl.DataFrame({"a": [1, None]}), pl.DataFrame({"a": ["x", None]}), pl.DataFrame({"a": [None, None]}),
-    pl.DataFrame({"a": [True, None]}), pa.table({"a": [1.0, None]}), pa.table({"a": pa.array(["x", None]).dictionary_encode()}),
+    pl.DataFrame({"a": [True, None]}), pa.table({"a": [1.0, None]}),
+    pa.table({"a": pa.array(["x", None]).dictionary_encode()}),
     pl.DataFrame({"a": [1.0, float("nan")]}), {"a": [1, None]},
 ]
 
@@ -252,7 +253,8 @@ def said(check, X):
 def test_names_are_compared_as_scikit_learn_compares_them(fitted, X):
     thing, other = Thing(), Thing()
     check_X(thing, fitted, reset=True)
-    as_pandas = [x.to_pandas() if isinstance(x, pl.DataFrame) else x for x in (fitted, X)]  # all versions know its names
+    # Not all versions of scikit-learn know the names of polars.
+    as_pandas = [x.to_pandas() if isinstance(x, pl.DataFrame) else x for x in (fitted, X)]
     theirs(as_pandas[0], thing=other)
     assert said(lambda x: check_X(thing, x, reset=False), X) == said(lambda x: theirs(x, False, other), as_pandas[1])
 
@@ -334,7 +336,8 @@ def test_sparse_columns_are_refused():
 
 def test_whole_numbers_beyond_doubles_are_refused_in_frames():
     big = 2**53 + 1
-    for X in (pd.DataFrame({"a": [1, big]}), pd.DataFrame({"a": [1, big], "b": ["x", "y"]}), pl.DataFrame({"a": [1, big]}),
+    for X in (pd.DataFrame({"a": [1, big]}), pd.DataFrame({"a": [1, big], "b": ["x", "y"]}),
+              pl.DataFrame({"a": [1, big]}),
               pd.DataFrame({"a": pd.array([1, big, None], dtype="Int64")}), pa.table({"a": [1, big]})):
         with pytest.raises(errors.UnsupportedError, match=f"{big}"):
             mixed(X)
@@ -374,12 +377,13 @@ def test_random_frames_are_the_same_from_pandas_and_polars():
         data = {}
         for i in range(int(rng.integers(1, 6))):
             kind = rng.integers(4)
+            known = (rng.random(n) < 0.8).tolist()
             if kind == 0:
-                data[f"c{i}"] = pl.Series([None if rng.random() < 0.2 else float(v) for v in rng.normal(size=n)], dtype=pl.Float64)
+                data[f"c{i}"] = pl.Series([v if k else None for v, k in zip(rng.normal(size=n), known)], dtype=pl.Float64)
             elif kind == 1:
-                data[f"c{i}"] = pl.Series([None if rng.random() < 0.2 else int(v) for v in rng.integers(-9, 9, n)], dtype=pl.Int64)
+                data[f"c{i}"] = pl.Series([v if k else None for v, k in zip(rng.integers(-9, 9, n), known)], dtype=pl.Int64)
             elif kind == 2:
-                data[f"c{i}"] = pl.Series([None if rng.random() < 0.2 else "xyzé"[v] for v in rng.integers(0, 4, n)], dtype=pl.String)
+                data[f"c{i}"] = pl.Series([v if k else None for v, k in zip(rng.choice(list("xyzé"), n), known)], dtype=pl.String)
             else:
                 data[f"c{i}"] = pl.Series([bool(v) for v in rng.integers(0, 2, n)], dtype=pl.Boolean)
         polars = pl.DataFrame(data)
@@ -387,3 +391,45 @@ def test_random_frames_are_the_same_from_pandas_and_polars():
             pl.Float64: "float64", pl.Int64: "Int64", pl.String: "str", pl.Boolean: "bool"}[column.dtype])
             for name, column in data.items()})
         assert content(mixed(polars)) == content(mixed(pandas)) == content(mixed(polars.to_arrow()))
+
+
+def test_odd_types_of_pandas_are_nominal_by_their_text_or_refused():
+    period = pd.DataFrame({"p": pd.period_range("2024-01", periods=2, freq="M")})
+    interval = pd.DataFrame({"i": pd.interval_range(0, 2)})
+    assert content(mixed(period)) == [("p", True, ["2024-01", "2024-02"])]
+    assert content(mixed(interval)) == [("i", True, ["(0, 1]", "(1, 2]"])]
+    for frame in (period, interval):
+        with pytest.raises((TypeError, ValueError)):
+            rows_of(frame)
+
+
+def test_durations_of_pandas_are_days():
+    assert rows_of(pd.DataFrame({"t": pd.to_timedelta(["36h", "12h"])})).array.tolist() == [[1.5], [0.5]]
+
+
+def test_dates_that_are_named_nominal_have_one_name_in_every_library():
+    days = [datetime.datetime(2024, 1, 1), datetime.datetime(2024, 1, 2, 12)]
+    thing = Thing()
+    check_X(thing, pd.DataFrame({"d": pd.Categorical(pd.to_datetime(days))}), reset=True,
+            categorical_features="from_dtype")
+    names = check_X(thing, pd.DataFrame({"d": pd.to_datetime(days)}), reset=False).table.column(0).values.names()
+    assert names == ["2024-01-01 00:00:00", "2024-01-02 12:00:00"]
+    objects = pd.DataFrame({"d": pd.Series(days, dtype=object)})
+    names = check_X(thing, objects, reset=False).table.column(0).values.names()
+    assert names == ["2024-01-01 00:00:00", "2024-01-02 12:00:00"]
+    names = check_X(thing, pl.DataFrame({"d": days}), reset=False).table.column(0).values.names()
+    assert names == ["2024-01-01 00:00:00", "2024-01-02 12:00:00"]
+
+
+def test_random_frames_of_numbers_are_scikit_learns_to_the_bit():
+    rng = np.random.default_rng(5)
+    kinds = ["float64", "float32", "int64", "int8", "uint16", "bool", "Int64", "Float64", "boolean", "object"]
+    for _ in range(60):
+        n = int(rng.integers(1, 9))
+        frame = pd.DataFrame({
+            f"c{i}": pd.Series(rng.integers(0, 2, n) if "bool" in kind else rng.integers(0, 100, n)).astype(kind)
+            for i, kind in enumerate(rng.choice(kinds, int(rng.integers(1, 6))))
+        })
+        ours, wanted = check_X(Thing(), frame, reset=True).array, theirs(frame)
+        np.testing.assert_array_equal(ours, wanted)
+        assert ours.dtype == wanted.dtype

@@ -167,7 +167,8 @@ def test_a_search_without_cuda_says_that_cuda_is_missing_and_reads_nothing():
 
 @pytest.mark.parametrize("wrong", [
     lambda: (Array((4, 2), "<f4"), out()[1]), lambda: (out()[1], out()[0]), lambda: (out(3)[0], out()[1]),
-    lambda: out(4, 3), lambda: out(strides=(64, 8)), lambda: out(gpu=1), lambda: out()[:1], lambda: (np.zeros((4, 2)),) * 2,
+    lambda: out(4, 3), lambda: out(strides=(64, 8)), lambda: out(gpu=1), lambda: out()[:1],
+    lambda: (np.zeros((4, 2)),) * 2,
 ])
 def test_memory_that_cannot_hold_the_lists_is_refused(wrong):
     with pytest.raises(errors.InvalidArgumentError, match="out"):

@@ -192,6 +192,32 @@ def test_a_row_of_weight_w_counts_as_w_rows(seed, weights):
         stope.KNeighborsClassifier(7).fit(X, y, sample_weight=np.full(40, 0.1)).predict(Q)
 
 
+def test_sample_weights_leave_rows_out_of_themselves_and_of_computed_distances():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 3)), rng.integers(0, 3, 60)
+    weights = np.where(np.arange(60) < 5, 0.1, rng.integers(0, 3, 60))
+    usual = stope.KNeighborsClassifier(4).fit(X, y, sample_weight=weights).predict_proba(None)
+    computed = stope.KNeighborsClassifier(4, metric=lambda a, b: np.sqrt(((a - b) ** 2).sum()))
+    np.testing.assert_allclose(computed.fit(X, y, sample_weight=weights).predict_proba(None), usual)
+    for i in range(60):
+        others = np.arange(60) != i
+        model = stope.KNeighborsClassifier(4).fit(X[others], y[others], sample_weight=weights[others])
+        np.testing.assert_allclose(model.predict_proba(X[i : i + 1])[0], usual[i])
+    tenths = stope.KNeighborsRegressor(1).fit(np.arange(10.0)[:, None], np.arange(10.0), sample_weight=np.full(10, 0.1))
+    np.testing.assert_allclose(tenths.predict([[0.0], [9.0]]), [4.5, 4.5])
+
+
+@pytest.mark.parametrize("sample_weight", [None, np.ones(4)])
+def test_a_distance_that_is_not_a_number_weighs_nothing(sample_weight):
+    X, y = [[np.nan, 1.0], [0.0, np.nan], [1.0, 1.0], [2.0, 3.0]], [0, 1, 0, 1]
+    words = {"missing": "skip", "weights": "distance"}
+    model = stope.KNeighborsClassifier(4, **words).fit(X, y, sample_weight=sample_weight)
+    np.testing.assert_allclose(model.predict_proba([[np.nan, 1.5]]), [[6 / 7, 1 / 7]])  # distances .5, NaN, .5, 1.5
+    negative = stope.KNeighborsRegressor(2, metric="inner-product", weights="distance")
+    with pytest.raises(ValueError, match="distances >= 0"):
+        negative.fit(np.ones((4, 2)), y, sample_weight=sample_weight).predict([[1.0, 1.0]])
+
+
 def test_weights_that_are_all_zero_are_refused():
     X, y = [[0.0], [1.0], [2.0]], [0, 1, 1]
     for weights in (np.zeros_like, [0.0, 1.0, 1.0]):

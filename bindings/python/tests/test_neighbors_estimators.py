@@ -233,6 +233,13 @@ def test_a_y_that_does_not_fit_x_is_refused(make):
         assert make().fit(X, np.arange(6.0)[:, None]).predict(X).shape == (6, 1)
 
 
+@pytest.mark.parametrize("missing", [None, np.nan, pd.NA, pd.NaT])
+def test_a_label_that_is_missing_is_refused(missing):
+    for y in (["a", missing, "b"], pd.Series(["a", missing, "b"], dtype=object)):
+        with pytest.raises(ValueError, match="y contains NaN"):
+            stope.KNeighborsClassifier(1).fit(np.eye(3), np.array(y, dtype=object))
+
+
 def test_labels_keep_their_type():
     X = np.arange(6.0)[:, None]
     for y in (["b", "a"] * 3, [True, False] * 3, np.array([3, -1] * 3, dtype="i2"), pd.Series(["u", "v"] * 3)):

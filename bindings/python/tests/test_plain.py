@@ -38,7 +38,8 @@ def _pair(plain, sklearn_bases):
     return types.new_class("Thing", plain, exec_body=body), types.new_class("Thing", sklearn_bases, exec_body=body)
 
 
-PLAIN, SKLEARN = _pair((_plain.ClassifierMixin, _plain.BaseEstimator), (sklearn.base.ClassifierMixin, sklearn.base.BaseEstimator))
+PLAIN, SKLEARN = _pair((_plain.ClassifierMixin, _plain.BaseEstimator),
+                       (sklearn.base.ClassifierMixin, sklearn.base.BaseEstimator))
 X = np.arange(12.0).reshape(6, 2)
 
 

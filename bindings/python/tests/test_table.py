@@ -134,7 +134,8 @@ def test_the_repr_shows_types_missing_counts_and_first_rows():
     text = repr(TABLE)
     assert text.splitlines()[0] == "Table of 3 rows and 4 columns"
     assert "polynominal, label" in text and "2024-01-01" in text and "a<b" in text and "?" in text
-    assert repr(Table(np.zeros((9, 1)))).endswith("...") and repr(Table(np.zeros((1, 1)))).startswith("Table of 1 row and 1 column\n")
+    assert repr(Table(np.zeros((9, 1)))).endswith("...")
+    assert repr(Table(np.zeros((1, 1)))).startswith("Table of 1 row and 1 column\n")
     assert repr(TABLE.head(0)).count("\n") == 3
     page = TABLE._repr_html_()
     assert "a&lt;b" in page and "a<b" not in page and page.count("<tr>") == 6
@@ -185,8 +186,8 @@ def test_columns_of_other_lengths_and_names_twice_are_refused():
             _core.Table.of_columns(columns, rows)
     for codes, values in (([0, 2], ["x"]), ([-2], ["x"])):
         with pytest.raises(ValueError):
-            _core.Column.nominal("c", np.array(codes, dtype=np.int32), _core.Values(values))
-            _core.Table.of_columns([_core.Column.nominal("c", np.array(codes, dtype=np.int32), _core.Values(values))], len(codes))
+            column = _core.Column.nominal("c", np.array(codes, dtype=np.int32), _core.Values(values))
+            _core.Table.of_columns([column], len(codes))
     for index in (-1, 4, 10**18):
         with pytest.raises((IndexError, TypeError)):
             TABLE._core_table.column(index)
