@@ -39,8 +39,10 @@ std::vector<LinearModel> LinearModel::fit_each(const Table& table, const LsqOpti
   rethrow_as_error();
 }
 
-std::vector<double> LinearModel::predict(const Table& table, const RunOptions& run) const {
+std::vector<double> LinearModel::predict(const Table& table, const RunOptions& run) const try {
   return predict_each({this}, table, run);
+} catch (...) {
+  rethrow_as_error();
 }
 
 std::vector<double> LinearModel::predict_each(const std::vector<const LinearModel*>& models, const Table& table,

@@ -67,7 +67,8 @@ nb::list find(const Table& table, std::string_view method, std::string_view miss
 Table apply(const Table& table, const nb::list& cuts, std::string_view missing, std::string_view style, Run& run) {
   const CutSet set = cuts_of(cuts);
   const ApplyOptions options{.missing = missing_policy(missing), .style = code_style(style)};
-  return result_of(run, [&](const RunOptions& how) { return apply_cuts(table, set, options, how); });
+  const auto job = [&](const RunOptions& how) { return apply_cuts(table, set, options, how); };
+  return result_of(run, job, duration_of_a_pass(table));
 }
 
 // What stands in for a missing value of each column: its mean, or its most frequent value (the first of equally
@@ -88,6 +89,12 @@ nb::list fills(const Table& table, Run& run) {
 }
 
 }  // namespace
+
+Duration duration_of_a_pass(const Table& table) {
+  constexpr std::int64_t kFewValues = 1'000'000;
+  const auto n_columns = static_cast<std::int64_t>(table.columns.size());
+  return table.n_rows < kFewValues / std::max<std::int64_t>(n_columns, 1) ? Duration::brief : Duration::any;
+}
 
 nb::list list_of(const CutSet& cuts) {
   nb::list list;

@@ -6,14 +6,15 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <mutex>
-#include <optional>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "arrays.hpp"
+#include "gil.hpp"
 #include "run.hpp"
 #include "stope/error.hpp"
 #include "stope/gram.hpp"
@@ -43,7 +44,7 @@ class Operator {
           kept.warn = {};
           kept.report = {};
           kept.progress = {};
-          operator_.emplace(view, options, kept);
+          operator_ = std::make_unique<GramOperator>(view, options, kept);
         },
         brief ? Duration::brief : Duration::any);
   }
@@ -95,7 +96,7 @@ class Operator {
   class Turn {
    public:
     explicit Turn(std::mutex& mutex) : lock_(mutex, std::defer_lock) {
-      const nb::gil_scoped_release released;
+      const WithoutGil released;
       lock_.lock();
     }
 
@@ -133,7 +134,7 @@ class Operator {
 
   Run run_;  // its cancel token is the operator's
   std::mutex mutex_;
-  std::optional<GramOperator> operator_;
+  std::unique_ptr<GramOperator> operator_;
 };
 
 }  // namespace

@@ -17,7 +17,9 @@
 #include <vector>
 
 #include "arrays.hpp"
+#include "gil.hpp"
 #include "discretize.hpp"
+#include "gil.hpp"
 #include "run.hpp"
 #include "stope/error.hpp"
 #include "stope/model.hpp"
@@ -54,7 +56,7 @@ Model model_of_neighbors(const Table& train, std::string metric, std::map<std::s
 nb::bytes bytes_of(const Model& model) {
   std::string bytes;
   {
-    const nb::gil_scoped_release released;
+    const WithoutGil released;
     write_model([&](std::string_view part) { bytes += part; }, model);
   }
   return nb::bytes(bytes.data(), bytes.size());

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "arrays.hpp"
+#include "device_arrays.hpp"
 #include "run.hpp"
 #include "stope/error.hpp"
 #include "stope/stats.hpp"
@@ -118,17 +119,26 @@ Duration duration_of(std::int64_t n_rows, std::int64_t n_columns) {
   return n_rows < kFew && n_columns < kFew && n_rows * n_columns < kFew ? Duration::brief : Duration::any;
 }
 
+nb::tuple describe_view(const ArrayView& view, const StatsOptions& how, Run& run) {
+  return described(result_of(
+      run, [&](const RunOptions& options) { return describe(view, how, options); },
+      duration_of(view.n_rows, view.n_columns)));
+}
+
 }  // namespace
 
 void bind_stats(nb::module_& module) {
   module.def(
       "describe_array",
+      [](const DeviceArray& array, std::string_view depth, bool distinct, std::int64_t histogram_bins, Run& run) {
+        return describe_view(array.view, options_of(depth, distinct, histogram_bins, ""), run);
+      },
+      nb::arg("array"), nb::arg("depth") = "all", nb::arg("distinct") = false, nb::arg("histogram_bins") = 0,
+      nb::arg("run"));
+  module.def(
+      "describe_array",
       [](const AnyArray& array, std::string_view depth, bool distinct, std::int64_t histogram_bins, Run& run) {
-        const ArrayView view = view_of(array);
-        const StatsOptions how = options_of(depth, distinct, histogram_bins, "");
-        return described(result_of(
-            run, [&](const RunOptions& options) { return describe(view, how, options); },
-            duration_of(view.n_rows, view.n_columns)));
+        return describe_view(view_of(array), options_of(depth, distinct, histogram_bins, ""), run);
       },
       nb::arg("array"), nb::arg("depth") = "all", nb::arg("distinct") = false, nb::arg("histogram_bins") = 0,
       nb::arg("run"));

@@ -35,6 +35,8 @@ Column numeric_column(const std::string& name, const AnyArray& values, std::stri
       result_of(run, [&](const RunOptions& options) { return table_of(view, {name}, options); }, Duration::brief);
   Column column = std::move(table.columns.front());
   if (!type.empty()) column.type = value_type(type);
+  if (column.nominal())
+    throw Error(ErrorCode::invalid_argument, "a column of numbers has the type " + std::string(type));
   return column;
 }
 
@@ -43,6 +45,9 @@ Column nominal_column(const std::string& name, const nb::ndarray<const std::int3
                       const Values& values, std::string_view type, bool share) {
   const auto size = static_cast<std::int64_t>(codes.size());
   const ValueType kind = type.empty() ? ValueType::polynominal : value_type(type);
+  if (!is_nominal(kind)) {
+    throw Error(ErrorCode::invalid_argument, "a column of codes has the type " + std::string(type));
+  }
   if (share) {
     auto* data = const_cast<std::int32_t*>(codes.data());  // NOLINT: a buffer is not written once it is filled
     return column_of(name, Buffer<std::int32_t>::borrow(data, size, keep_alive(nb::cast(codes))), values, kind);

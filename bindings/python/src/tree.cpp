@@ -223,7 +223,8 @@ void bind_tree(nb::module_& module) {
       .def(
           "apply",
           [](const DecisionTree& tree, const Table& table, Run& run) {
-            return array_of(result_of(run, [&](const RunOptions& how) { return tree.apply(table, how); }));
+            const auto job = [&](const RunOptions& how) { return tree.apply(table, how); };
+            return array_of(result_of(run, job, duration_of_a_pass(table)));
           },
           nb::arg("table"), nb::arg("run"))
       .def("nodes", &nodes)

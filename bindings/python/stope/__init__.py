@@ -27,6 +27,7 @@ _PLACES = {
     "table": ["Table"],
     "tree": ["LocalDiscretizationTreeClassifier"],
 }
+_SUBMODULES = ["plot"]
 _MODULE_OF = {name: module for module, names in _PLACES.items() for name in names}
 
 __all__ = ["__version__", *sorted(_MODULE_OF)]
@@ -37,8 +38,10 @@ def __getattr__(name):
         value = getattr(importlib.import_module(f".{_MODULE_OF[name]}", __name__), name)
         globals()[name] = value
         return value
+    if name in _SUBMODULES:
+        return importlib.import_module(f".{name}", __name__)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__():
-    return sorted({*globals(), *__all__})
+    return sorted({*globals(), *__all__, *_SUBMODULES})

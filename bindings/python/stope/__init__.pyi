@@ -16,6 +16,7 @@ from .io import (
     load as load,
     read_table as read_table,
     save as save,
+    write_table as write_table,
 )
 from .linear_model import LinearRegression as LinearRegression, Ridge as Ridge
 from .neighbors import (

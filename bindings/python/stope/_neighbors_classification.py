@@ -68,7 +68,8 @@ class KNeighborsClassifier(KNeighborsMixin, _Classifier):
         Number of neighbours.
     weights : {"uniform", "distance"}, callable, array-like of shape (n_samples,) or None, default="uniform"
         What a neighbour's vote weighs: 1, one over its distance, or what a callable makes of an array of distances. An
-        array has a factor for each training row. With "distance", neighbours at distance 0 share all the weight.
+        array has a factor for each training row, as a column of the role "weight" has on the command line. With
+        "distance", neighbours at distance 0 share all the weight.
     algorithm : {"auto", "ball_tree", "kd_tree", "brute"}, default="auto"
         Every word gives the same exact answer.
     leaf_size : int, default=30
@@ -242,7 +243,8 @@ class RadiusNeighborsClassifier(RadiusNeighborsMixin, _Classifier):
         The largest distance of a neighbour, itself included.
     weights : {"uniform", "distance"}, callable, array-like of shape (n_samples,) or None, default="uniform"
         What a neighbour's vote weighs: 1, one over its distance, or what a callable makes of an array of distances. An
-        array has a factor for each training row. With "distance", neighbours at distance 0 share all the weight.
+        array has a factor for each training row, as a column of the role "weight" has on the command line. With
+        "distance", neighbours at distance 0 share all the weight.
     algorithm : {"auto", "ball_tree", "kd_tree", "brute"}, default="auto"
         Every word gives the same exact answer.
     leaf_size : int, default=30

@@ -43,7 +43,10 @@ class _Decomposition(ClassNamePrefixFeaturesOutMixin, TransformerMixin, StopeEst
         scores : ndarray of shape (n_samples, n_components), float32 for a float32 X, else float64
         """
         rows, table = self._fit(X)
-        return self._scores(rows, table)
+        report = self._reports.last
+        scores = self._scores(rows, table)
+        self._reports.last = report  # the fit's, which says more
+        return scores
 
     def transform(self, X):
         """Return the scores of rows: their centred values times the components.

@@ -21,12 +21,12 @@ from .tree import LocalDiscretizationTreeClassifier, cuts_by_name
 
 __all__ = ["Model", "load", "read_cuts", "read_table", "save", "write_cuts", "write_table"]
 
-Path = Union[str, "os.PathLike[str]"]
+FilePath = Union[str, "os.PathLike[str]"]
 
 _LISTS = ("names", "missing", "ignore", "nominal", "numeric", "date")
 
 
-def read_table(path: Path, **options) -> Table:
+def read_table(path: FilePath, **options) -> Table:
     """Read a table from a file: CSV, TSV, ARFF, NPY, fvecs, bvecs, ivecs or raw, each also as .gz and .zst.
 
     Parameters
@@ -84,7 +84,7 @@ def read_table(path: Path, **options) -> Table:
     return Table(table)
 
 
-def write_table(table, path: Path, *, format: str = "", separator: str = "", dtype: str = "") -> None:
+def write_table(table, path: FilePath, *, format: str = "", separator: str = "", dtype: str = "") -> None:
     """Write a table into a file, which appears complete or not at all.
 
     Parameters
@@ -104,13 +104,13 @@ def write_table(table, path: Path, *, format: str = "", separator: str = "", dty
         _core.write_table(os.fspath(path), table, format, separator, dtype, run)
 
 
-def read_cuts(path: Path) -> dict:
+def read_cuts(path: FilePath) -> dict:
     """Read a JSON file of cuts, and return a dict: an array of numbers or a list of values for each attribute."""
     with job() as run:
         return cuts_by_name(_core.read_cuts(os.fspath(path), run))
 
 
-def write_cuts(estimator, path: Path) -> None:
+def write_cuts(estimator, path: FilePath) -> None:
     """Write the cuts of a fitted discretizer or tree as JSON, which the command line applies to tables."""
     if isinstance(estimator, SupervisedDiscretizer):
         check_is_fitted(estimator)
@@ -136,7 +136,7 @@ def _model_of(estimator):
     return model
 
 
-def save(estimator, path: Path) -> None:
+def save(estimator, path: FilePath) -> None:
     """Write a fitted estimator, or a :class:`Model`, into a model file, which appears complete or not at all.
 
     Raises
@@ -161,7 +161,7 @@ def save(estimator, path: Path) -> None:
         model.write(os.fspath(path), run)
 
 
-def load(path: Path) -> "Model":
+def load(path: FilePath) -> "Model":
     """Read a model file, whoever wrote it, and return a :class:`Model`.
 
     A plain file of 1 MiB or more is mapped, so processes that load one file share its memory. Such a file may be
@@ -177,11 +177,13 @@ def load(path: Path) -> "Model":
 
 
 def _selected(X, names):
-    """The columns of a frame of those names, in their order: of pandas, polars or Arrow."""
-    present = set(getattr(X, "column_names", X.columns))
+    """The columns of those names, in their order: of a frame of pandas, polars or Arrow, or of a dict of columns."""
+    present = set(X if isinstance(X, dict) else getattr(X, "column_names", X.columns))
     for name in names:
         if name not in present:
             raise InvalidDataError(f"X has no column {name!r}")
+    if isinstance(X, dict):
+        return {name: X[name] for name in names}
     return X.select(names) if hasattr(X, "select") else X[names]
 
 
@@ -299,7 +301,7 @@ class Model:
             return getattr(X, "_core_table", X)
         names = [column.name for column in self._features]
         nominal = [column.name for column in self._features if column.is_nominal]
-        if hasattr(X, "columns"):
+        if hasattr(X, "columns") or isinstance(X, dict):
             X = _selected(X, names)
         else:
             X = np.asarray(X)

@@ -6,6 +6,7 @@ import numpy as np
 
 from . import _core
 from ._data import check_X
+from ._device import device_view
 from ._frames import is_pandas_frame
 from ._run import Reports, job
 from .errors import UnsupportedError
@@ -52,10 +53,11 @@ def column_stats(X, *, by=None, distinct=False, histogram_bins=0, depth="all", d
     """
     reports = Reports()
     with job(reports, device=device) as run:
-        if _on_device(X):
+        view = device_view(X.reshape(-1, 1) if _is_gpu_column(X) else X)
+        if view is not None:
             if by is not None:
                 raise UnsupportedError("classes of rows need X in the host's memory")
-            columns, classes = _core.describe_array(X, depth, bool(distinct), int(histogram_bins), run)
+            columns, classes = _core.describe_array(view.native, depth, bool(distinct), int(histogram_bins), run)
             named = False
         else:
             named, source = _source(X, run)
@@ -185,13 +187,9 @@ class ColumnStatistics:
         return text
 
 
-def _on_device(X):
-    """Whether X is an array in a GPU's memory."""
-    if isinstance(X, np.ndarray):
-        return False
-    if hasattr(X, "__cuda_array_interface__"):
-        return True
-    return hasattr(X, "__dlpack_device__") and X.__dlpack_device__()[0] != 1  # kDLCPU
+def _is_gpu_column(X):
+    """Whether X is an array of one dimension in a GPU's memory."""
+    return not isinstance(X, np.ndarray) and getattr(X, "ndim", 0) == 1 and hasattr(X, "__cuda_array_interface__")
 
 
 def _source(X, run):

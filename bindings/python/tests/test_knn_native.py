@@ -115,7 +115,7 @@ def test_lists_of_parts_merge_into_those_of_the_whole():
     lambda: _core.vote_classes((np.array([0, 1]), np.array([7]), np.zeros(1)), CLASSES, CODES, "often", run=run()),
     lambda: _core.merge_neighbors([(np.array([0, 1]), np.array([7]), np.zeros(0))], 1),
     lambda: _core.merge_neighbors([], -1),
-], ids=str)
+])
 def test_nonsense_raises(call):
     with pytest.raises((ValueError, TypeError, MemoryError)):
         call()

@@ -261,6 +261,21 @@ def test_the_steps_and_the_way_are_told():
     assert model.report_["method"] == "normal equations"
 
 
+def test_tables_beyond_the_memory_limit_are_solved_step_by_step():
+    X, y, weights = problem(900, 300, n_targets=2)
+    with stope.config_context(memory_limit=2_000_000):
+        ridge, line = Ridge().fit(X, y, weights), LinearRegression().fit(X, y)
+        assert ridge.solver_ == "lsqr" and (ridge.n_iter_ > 1).all() and line.rank_ is None
+        assert np.array_equal(Ridge().fit(X, y[:, 1], weights).coef_, ridge.coef_[1])
+        with pytest.raises(stope.StopeError, match="converge"):
+            Ridge(max_iter=2).fit(X, y)
+        svd = stope.PCA(3, random_state=1).fit(X)
+        assert svd.report_["method"] == "block Lanczos"
+    close(ridge.coef_, Ridge().fit(X, y, weights).coef_, 1e-7)
+    close(line.coef_, LinearRegression().fit(X, y).coef_, 1e-7)
+    close(svd.explained_variance_, stope.PCA(3).fit(X).explained_variance_, 1e-9)
+
+
 def test_a_grid_search_finds_the_alpha_of_scikit_learn():
     X, y, _ = problem(60, 10)
     grid = {"alpha": [1e-3, 1e-1, 1.0, 10.0, 100.0]}

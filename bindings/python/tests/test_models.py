@@ -80,7 +80,7 @@ def test_a_tree_from_the_command_line_predicts_in_python(mixed, files):
     for rows in (X, X[["color", "height"]], pl.from_pandas(X), X.to_numpy(dtype=object), pl.from_pandas(X).to_arrow()):
         assert np.array_equal(model.predict(rows), expected)
     crowded = X.assign(note="text", when=pd.Timestamp("2020-01-01"))
-    for rows in (crowded, pl.from_pandas(crowded), pl.from_pandas(crowded).to_arrow()):
+    for rows in (crowded, dict(crowded.items()), pl.from_pandas(crowded), pl.from_pandas(crowded).to_arrow()):
         assert np.array_equal(model.predict(rows), expected)
     order = [model.classes_.tolist().index(name) for name in tree.classes_]
     assert np.array_equal(model.predict_proba(X)[:, order], tree.predict_proba(X))

@@ -212,6 +212,12 @@ def test_pictures_take_given_axes(iris):
     assert plot.plot_confusion_matrix([0, 1], [0, 1], ax=ax) is ax
 
 
+def test_the_module_of_pictures_is_found_without_its_import():
+    program = "import stope; assert callable(stope.plot.plot_tree); assert 'plot' in dir(stope); print('found')"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.stdout.strip() == "found", done.stderr
+
+
 def test_without_matplotlib_the_error_says_what_to_install():
     program = (
         "import sys\n"

@@ -106,6 +106,14 @@ def test_classes_of_rows_have_statistics_of_their_own(labels):
         column_stats(X, by=["a", "b"])
 
 
+def test_many_classes_count_the_names_that_they_have():
+    frame = pd.DataFrame({"name": [f"n{i % 300}" for i in range(600)], "of": [f"c{i // 2}" for i in range(600)]})
+    classes = column_stats(frame, by="of").classes  # 300 classes x 300 names are more than 65,536
+    assert len(classes) == 300
+    for i in (0, 1, 200):
+        assert classes[f"c{i}"]["name"]["value_counts"] == {f"n{2 * i % 300}": 1, f"n{(2 * i + 1) % 300}": 1}
+
+
 def test_distinct_values_and_histograms_are_numpys():
     X = np.random.default_rng(0).integers(0, 50, (500, 3)).astype(float)
     found = column_stats(X, distinct=True, histogram_bins=7)
@@ -154,6 +162,24 @@ def test_what_is_no_table_is_refused():
         column_stats(pd.DataFrame({"a": [1.0]}), by="b")
     with pytest.raises(TypeError):
         stope._core.describe_array("abc", run=stope._core.Run())
+
+
+@pytest.mark.parametrize("shape", [(5, 2), (5,)])
+def test_an_array_in_a_gpus_memory_is_looked_for_there(shape):
+    class OnGpu:
+        ndim = len(shape)
+        __cuda_array_interface__ = {"shape": shape, "typestr": "<f4", "data": (4096, False), "version": 3}
+
+        def reshape(self, *_):
+            other = OnGpu()
+            other.__cuda_array_interface__ = {**self.__cuda_array_interface__, "shape": (5, 1)}
+            return other
+
+    with pytest.raises(stope.StopeError) as caught:
+        column_stats(OnGpu())
+    assert isinstance(caught.value, RuntimeError)  # DeviceUnavailableError: there is no such memory here
+    with pytest.raises(ValueError, match="host"):
+        column_stats(OnGpu(), by=["a"] * 5)
 
 
 def test_the_report_is_that_of_the_run():

@@ -178,6 +178,14 @@ def test_what_no_table_holds_is_refused_by_name():
             Table(pa.table({"nested": pa.array(values)}))
 
 
+def test_a_type_that_does_not_fit_the_values_is_refused():
+    for make in (lambda: _core.Column.numeric("a", np.zeros(3), "nominal", run=_core.Run()),
+                 lambda: _core.Column.nominal("a", np.zeros(3, dtype=np.int32), _core.Values(["x"]), "real"),
+                 lambda: _core.Column.numeric("a", np.zeros(3), "none", run=_core.Run())):
+        with pytest.raises(ValueError, match="type"):
+            make()
+
+
 def test_columns_of_other_lengths_and_names_twice_are_refused():
     run = _core.Run()
     a = _core.Column.numeric("a", np.zeros(3), run=run)
