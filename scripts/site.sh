@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds the documentation site into build/site: scripts/site.sh. The site works without a network, also from the disk.
-# It needs .venv (scripts/bootstrap.sh --test), the program and the Python module in build/release; what is missing is
-# built. Prints one PASS or FAIL line a step, and exits 1 after the first FAIL.
+# It needs .venv (scripts/bootstrap.sh --test), and builds the program and the Python module in build/release. Prints one
+# PASS or FAIL line a step, and exits 1 after the first FAIL.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 top=$PWD
@@ -20,16 +20,15 @@ step() {
 environment() {
   if ! cmp -s requirements-site.txt $venv/requirements-site.txt; then
     rm -rf $venv
-    .venv/bin/python -m venv $venv && $venv/bin/pip install -q --disable-pip-version-check -r requirements-site.txt || return 1
+    .venv/bin/python -m venv $venv || return 1
+    $venv/bin/pip install -q --disable-pip-version-check -r requirements-site.txt || return 1
     cp requirements-site.txt $venv/
   fi
-  .venv/bin/python -c 'import site; print(site.getsitepackages()[0])' >"$($venv/bin/python -c 'import site; print(site.getsitepackages()[0])')/tests.pth"
+  local ask='import site; print(site.getsitepackages()[0])'
+  .venv/bin/python -c "$ask" >"$($venv/bin/python -c "$ask")/tests.pth"
 }
 
-programs() {
-  [ -x "$stope" ] && [ -n "$(find build/release/python/stope -name '_core*.so' 2>/dev/null)" ] && return
-  cmake --preset release -DSTOPE_BUILD_PYTHON=ON >/dev/null && cmake --build build/release --target stope_cli stope_python
-}
+programs() { STOPE_PYTHON=ON scripts/build.sh release stope_cli stope_python; }
 
 lay_out() {
   rm -rf $pages && mkdir -p $pages && $venv/bin/python scripts/site/stage.py . $pages &&
@@ -44,6 +43,7 @@ export PYTHONPATH=$top/build/release/python MPLBACKEND=Agg MPLCONFIGDIR=$top/bui
 export JUPYTER_PLATFORM_DIRS=1 IPYTHONDIR=$top/build/ipython PYDEVD_DISABLE_FILE_VALIDATION=1
 step "environment" environment
 step "program and Python module" programs
+step "the reader of headers reads a sample" $venv/bin/python scripts/site/cpp_reference.py --self-test
 step "pages and references" lay_out
 step "pictures" $venv/bin/python scripts/site/pictures.py . $pages
 step "notebook" $venv/bin/python scripts/site/notebook.py docs/python/tour.ipynb $pages/python/tour.md

@@ -46,7 +46,7 @@ def table(cases):
     import sklearn
 
     lines = [
-        f"scikit-learn {sklearn.__version__}; every case passes or is skipped by scikit-learn itself.\n\n",
+        f"scikit-learn {sklearn.__version__}; every case passes, is skipped, or fails where scikit-learn expects it.\n\n",
         "| file | cases | calling | answered by stope | in part | by scikit-learn | share of stope |\n",
         "|---|---|---|---|---|---|---|\n",
     ]

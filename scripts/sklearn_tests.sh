@@ -12,11 +12,11 @@ rm -f "$cases".*
 tests=$("$python" -c 'import os, sklearn; print(os.path.dirname(sklearn.__file__))') || exit 1
 export PYTHONPATH=$PWD/build/release/python:$PWD/scripts STOPE_SKLEARN_CASES=$cases
 export SKLEARN_TESTS_GLOBAL_RANDOM_SEED=${SKLEARN_TESTS_GLOBAL_RANDOM_SEED:-42} # scikit-learn's own default
-export OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
+export OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 SKLEARN_RUN_FLOAT32_TESTS=1
 files=()
 while read -r file; do files+=("$tests/$file"); done < <("$python" scripts/sklearn_table.py --files)
 # -c: scikit-learn's tests see no settings of ours. Its conftest.py beside the tests is read, as in its own runs.
-"$python" -m pytest -q -c /dev/null --rootdir "$tests" -p sklearn_tests_plugin -p no:cacheprovider \
+"$python" -m pytest -q -c /dev/null --rootdir "$tests" -p sklearn_tests_plugin -p no:cacheprovider -W ignore \
   -n "${STOPE_JOBS:-2}" --pyargs "${files[@]}"
 code=$?
 [ $code -eq 0 ] || exit $code

@@ -43,6 +43,12 @@ suite_wheels() { scripts/python_wheels.sh; }
 # The Python package's tests once more, with a sanitized module.
 suite_python_asan() { scripts/python_asan.sh; }
 
+# The documentation site, strict: references, pictures, a notebook that runs, links. Nothing in it comes from a network.
+suite_site() { scripts/site.sh; }
+
+# scikit-learn's own tests, with stope.accel answering; it takes the package that make built.
+suite_sklearn() { scripts/sklearn_tests.sh; }
+
 suite_fuzz() { scripts/fuzz.sh 10; }
 
 scripts/bootstrap.sh --test || exit 1
@@ -55,4 +61,6 @@ run_suites "$@" -- \
   "tsan:unit tests, threads" \
   "cli_asan:command line, sanitized" \
   "python_asan:Python package, sanitized" \
+  "site:documentation site" \
+  "sklearn:scikit-learn's own tests" \
   "fuzz:fuzz, 10 s a target"

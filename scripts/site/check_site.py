@@ -12,9 +12,11 @@ import sys
 import tempfile
 import urllib.parse
 
-FETCHING = {"script": ["src"], "img": ["src", "srcset"], "iframe": ["src"], "source": ["src", "srcset"], "video": ["src"],
-            "audio": ["src"], "embed": ["src"], "object": ["data"], "input": ["src"], "image": ["href", "xlink:href"],
-            "use": ["href", "xlink:href"]}
+FETCHING = {
+    "script": ["src"], "img": ["src", "srcset"], "iframe": ["src"], "source": ["src", "srcset"], "video": ["src"],
+    "audio": ["src"], "embed": ["src"], "object": ["data"], "input": ["src"], "image": ["href", "xlink:href"],
+    "use": ["href", "xlink:href"],
+}
 RELS = {"stylesheet", "icon", "preload", "prefetch", "modulepreload", "preconnect", "dns-prefetch", "manifest"}
 OUTSIDE = re.compile(r"^\s*(?:https?:)?//", re.I)
 IN_STYLE = re.compile(r"(?:url\(\s*['\"]?|@import\s+['\"])\s*((?:https?:)?//[^'\")\s]+)", re.I)

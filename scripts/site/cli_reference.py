@@ -32,7 +32,7 @@ def names(overview, heading):
 
 
 def cell(text):
-    return html.escape(text, quote=False).replace("|", "&#124;").replace("*", "&#42;").replace("_", "&#95;").replace("[", "&#91;")
+    return re.sub(r"[|*_\[]", lambda found: f"&#{ord(found.group())};", html.escape(text, quote=False))
 
 
 def command_page(name, text):
@@ -74,7 +74,7 @@ def main():
     overview = output(stope, "help")
     commands = [entry for entry in names(overview, "Commands") if entry[0] != "help"]
     topics = names(overview, "Topics")
-    index = ["# Command line\n", "`stope COMMAND --help` prints these pages; so do `man stope-COMMAND` and `stope help TOPIC`.\n"]
+    index = ["# Command line\n", "`stope COMMAND --help`, `man stope-COMMAND` and `stope help TOPIC` say the same.\n"]
     index += ["| command | what it does |\n|---|---|"]
     for name, summary in commands:
         (folder / f"{name}.md").write_text(command_page(name, output(stope, "help", name)) + "\n", encoding="utf-8")

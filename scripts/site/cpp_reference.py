@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Makes the reference of the C++ and C API from the comments of include/stope/: cpp_reference.py PROJECT FOLDER.
+"""Makes the reference of the C++ and C API from the comments of include/stope/: cpp_reference.py PROJECT FOLDER, or
+--self-test.
 
 A header becomes a page: the comment at its top, then its declarations in order, each with the comment above it or
 behind it. It reads the layout that clang-format gives, and stops where a declaration has no end.
@@ -9,15 +10,19 @@ import html
 import pathlib
 import re
 import sys
+import tempfile
 from dataclasses import dataclass, field
 
 MODIFIERS = re.compile(r"^(?:STOPE_API|inline|constexpr|static|explicit|virtual|friend|\[\[nodiscard\]\])\s+")
-TYPE = re.compile(r"^(?:template\s*<[^{]*?>\s*)?(?:typedef\s+)?(struct|class|enum class|enum|union)\s+(\w+)?[^;({]*\{", re.S)
+TYPE = re.compile(
+    r"^(?:template\s*<[^{]*?>\s*)?(?:typedef\s+)?(struct|class|enum class|enum|union)\s+(\w+)?[^;({]*\{", re.S)
 SKIPPED = re.compile(r"^(?:#|namespace\b|extern \"C\"|static_assert\b|\}|;)")
 FORWARD = re.compile(r"^(?:struct|class|enum class)\s+\w+;")
-HEADER_NAME = re.compile(r"(?<![\w/`.])stope/(\w+\.hpp|stope\.h)\b")
-DOCUMENT = re.compile(r"(?<![\w/`])docs/([\w/.-]+\.md)\b")
-PASCAL = re.compile(r"(?<![\w`:.])([A-Z][a-z]+\w*)(::\w+)?(\(\))?(?![\w`])")
+SEVERAL = re.compile(r"\b(?:they|each|both|these)\b", re.I)
+# In prose whose underscores are escaped: a header, a page, and a type with a member.
+HEADER_NAME = re.compile(r"(?<![\w/`.])stope/((?:\w|\\_)+\.hpp|stope\.h)\b")
+DOCUMENT = re.compile(r"(?<![\w/`])docs/((?:[\w/.-]|\\_)+\.md)\b")
+TYPE_NAME = re.compile(r"(?<![\w`:.\[/\\])([A-Z][a-z]+\w*)(::(?:\w|\\_)+)?(\(\))?(?![\w`(.]\w)")
 
 
 @dataclass
@@ -94,11 +99,11 @@ def paragraphs(lines, where):
 
 
 def belongs(item, groups):
-    """Whether an item without a comment belongs to the group above it: the comment there speaks of several, or names it."""
+    """Whether an item without a comment belongs to the group above, whose comment may speak of several."""
     if item.kind or not groups or groups[-1][0].kind:
         return False
     first = groups[-1][0]
-    return not first.doc or first.name == item.name or re.search(r"\b(?:they|each|both|these)\b", first.doc, re.I) is not None
+    return not first.doc or first.name == item.name or SEVERAL.search(first.doc) is not None
 
 
 def declaration(lines, n, where):
@@ -122,7 +127,7 @@ def declaration(lines, n, where):
     whole = "\n".join(code)
     found = TYPE.match(whole.strip())
     if found and "operator" not in whole.split("{")[0]:
-        return type_item(found, lines[first:n], whole, where, comment_text(behind) if len(lines[first:n]) == 1 else ""), n
+        return type_item(found, lines[first:n], whole, where, comment_text(behind) if n - first == 1 else ""), n
     item = Item(without_body(whole), comment_text(behind))
     item.name = name_of(item.code)
     return item, n
@@ -133,7 +138,7 @@ def type_item(found, lines, whole, where, doc):
     if not name:
         typedef = re.search(r"\}\s*(\w+);\s*$", whole)
         name = typedef.group(1) if typedef else ""
-    item = Item(without_comments(lines), doc, kind, name)
+    item = Item((whole if len(lines) == 1 else "\n".join(lines)).strip(), doc, kind, name)
     if kind in ("struct", "class", "union"):
         body = lines[1:-1] if len(lines) > 1 else []
         private = next((n for n, line in enumerate(body) if line.strip() == "private:"), len(body))
@@ -143,10 +148,6 @@ def type_item(found, lines, whole, where, doc):
         item.members = paragraphs(public, where)
         item.code = lines[0].split("{")[0].strip()
     return item
-
-
-def without_comments(lines):
-    return "\n".join(lines).strip()
 
 
 def without_body(code):
@@ -207,7 +208,8 @@ class Page:
         item = group[0]
         if item.kind in ("section", "text"):
             if item.kind == "section":
-                self.out.append(f"## {item.name[0].upper()}{item.name[1:]} {{#{self.anchor('section-' + item.name.replace(' ', '-'))}}}\n")
+                title = item.name[0].upper() + item.name[1:]
+                self.out.append(f"## {title} {{#{self.anchor('section-' + item.name.replace(' ', '-'))}}}\n")
             return self.out.append(self.prose(item.doc))
         if item.kind in ("struct", "class", "union"):
             return self.structure(item, level)
@@ -253,7 +255,7 @@ class Page:
                 break
             before = inner
         before = before.split("=")[0]
-        return not item.kind and "(" not in before and not item.code.startswith("using") and "operator" not in before
+        return not item.kind and not re.search(r"\(|operator", before) and not item.code.startswith("using")
 
     def anchor(self, name):
         anchor = re.sub(r"[^\w~-]+", "", name) or "operator"
@@ -298,10 +300,9 @@ class Page:
 
     def linked(self, text):
         text = re.sub(r"([*_\[\]])", r"\\\1", text)
-        unescaped = lambda s: s.replace("\\_", "_")
-        text = re.sub(r"(?<![\w/`.])stope/((?:\w|\\_)+\.hpp|stope\.h)\b", lambda m: self.header_link(unescaped(m.group(1))), text)
-        text = re.sub(r"(?<![\w/`])docs/((?:[\w/.-]|\\_)+\.md)\b", lambda m: self.document_link(unescaped(m.group(1))), text)
-        return re.sub(r"(?<![\w`:.\[/\\])([A-Z][a-z]+\w*)(::(?:\w|\\_)+)?(\(\))?(?![\w`(.]\w)", self.type_link, text)
+        text = HEADER_NAME.sub(lambda found: self.header_link(found.group(1).replace("\\_", "_")), text)
+        text = DOCUMENT.sub(lambda found: self.document_link(found.group(1).replace("\\_", "_")), text)
+        return TYPE_NAME.sub(self.type_link, text)
 
     def header_link(self, name):
         if not (self.path.parent / name).exists():
@@ -325,7 +326,7 @@ class Page:
 
 def cell(code):
     one = " ".join(code.split()).rstrip(";")
-    return f"<code>{html.escape(one, quote=False)}</code>".replace("|", "&#124;").replace("*", "&#42;").replace("_", "&#95;")
+    return "<code>" + re.sub(r"[|*_]", lambda found: f"&#{ord(found.group())};", html.escape(one, quote=False)) + "</code>"
 
 
 def namespace_lines(lines):
@@ -345,7 +346,71 @@ def namespace_lines(lines):
     return out
 
 
+def self_test():
+    header = """// A header for the test (docs/NUMERICS.md).
+// It has two lines.
+#pragma once
+#include <string>
+#pragma GCC visibility push(default)
+namespace stope {
+
+struct Later;
+
+/// What a job fixes.
+struct TestOptions {
+  int rows = 5;  ///< 1 or more; a * b_c
+                 ///< goes on here
+  std::map<std::string, std::function<void(int)>> calls = {};
+};
+
+/// Both find a thing.
+int first_of(int x);
+int last_of(int x);
+
+/// Finds TestOptions.
+class TestIndex {
+ public:
+  /// Makes one.
+  static TestIndex fit(const TestOptions& options = {}, const std::string& text = "(;");
+  int n() const { return n_; }
+
+ private:
+  /// Nobody sees this.
+  int n_ = 0;
+};
+
+enum class TestKind { one, two };  ///< kinds
+
+}  // namespace stope
+"""
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        (folder / "include/stope").mkdir(parents=True)
+        (folder / "docs").mkdir()
+        (folder / "docs/NUMERICS.md").touch()
+        path = folder / "include/stope/test.hpp"
+        path.write_text(header, encoding="utf-8")
+        text = Page(path, {"TestOptions": ("test_hpp.md", True)}, folder).text()
+    wanted = [
+        "A header for the test ([docs/NUMERICS.md](../../NUMERICS.md)).\nIt has two lines.",
+        "## struct `TestOptions` {#TestOptions}\n\nWhat a job fixes.",
+        "| <code>int rows = 5</code> | 1 or more; a \\* b\\_c goes on here |",
+        "<code>std::map&lt;std::string, std::function&lt;void(int)&gt;&gt; calls = {}</code>",
+        "## `first_of`, `last_of` {#first_of}\n\n```cpp\nint first_of(int x);\nint last_of(int x);\n```\n\nBoth find",
+        "Finds [`TestOptions`](test_hpp.md#TestOptions).",
+        "static TestIndex fit(const TestOptions& options = {}, const std::string& text = \"(;\");\n```\n\nMakes one.",
+        "### `n` {#TestIndex-n}\n\n```cpp\nint n() const;\n```",
+        "enum class TestKind { one, two };\n```\n\nkinds",
+    ]
+    lost = [one for one in wanted if one not in text]
+    unwanted = [one for one in ("Later", "int n_", "Nobody", "#pragma") if one in text]
+    if lost or unwanted:
+        raise SystemExit(f"lost: {lost}\nunwanted: {unwanted}\n{text}")
+
+
 def main():
+    if sys.argv[1:] == ["--self-test"]:
+        return self_test()
     project, folder = (pathlib.Path(arg).resolve() for arg in sys.argv[1:3])
     folder = folder / "reference/cpp"
     folder.mkdir(parents=True, exist_ok=True)
@@ -369,8 +434,9 @@ def main():
         summary = re.split(r"(?<=[.:]) ", re.sub(r"^(//|/\*) ?", "", first))[0].rstrip(":")
         rows.append(f"| [`{path.name}`]({page}) | {html.escape(summary, quote=False)} |")
     intro = (
-        "# C++ and C\n\nEvery public header has a page, made from its comments. `stope/stope.hpp` includes all C++ headers; "
-        "[`stope/stope.h`](stope_h.md) is the C ABI ([how to use it](../../C.md)). Everything is in `namespace stope`.\n\n"
+        "# C++ and C\n\nEvery public header has a page, made from its comments. `stope/stope.hpp` includes all C++ headers, "
+        "and everything in them is in `namespace stope`. [`stope/stope.h`](stope_h.md) is the C ABI "
+        "([how to use it](../../C.md)).\n\n"
         "| header | what it declares |\n|---|---|\n")
     (folder / "index.md").write_text(intro + "\n".join(rows) + "\n", encoding="utf-8")
     print(f"C++ reference: {len(headers)} headers, {len(types)} types")

@@ -1,9 +1,6 @@
 """Hooks of the site's build: a folder in the navigation stands for its pages, in order of their names."""
 
-import logging
 import pathlib
-
-log = logging.getLogger("mkdocs.site")
 
 
 def on_config(config):
@@ -25,7 +22,4 @@ def _parts(part, pages):
         folder = pages / part[:-2]
         paths = sorted(path.relative_to(pages).as_posix() for path in folder.glob("*.md") if path.name != "index.md")
         return ([f"{part[:-2]}/index.md"] if (folder / "index.md").exists() else []) + paths
-    if isinstance(part, str) and not (pages / part).exists():
-        log.info(f"there is no page {part} for the navigation")
-        return []
     return [_expanded(part, pages)]

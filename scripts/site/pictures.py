@@ -102,7 +102,7 @@ def scree():
 
 ENTRIES = [tree, mixed_tree, cuts, confusion_matrix, accuracy_over_k, neighbor, scree]
 SCREENSHOTS = [
-    ("images/rapidminer-operator.png", "The RapidMiner extension: its operators, and the parameters and help of *k-NN (stope)*."),
+    ("images/rapidminer-operator.png", "The RapidMiner extension: operators, parameters and help of *k-NN (stope)*."),
     ("images/rapidminer-result.png", "The model that *k-NN (stope)* has learned, in RapidMiner's result view."),
 ]
 

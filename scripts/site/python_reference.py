@@ -20,7 +20,7 @@ PAGES = {
     "linear_model": ("Linear models", "Least squares and ridge regression.", ["linear_model"]),
     "stats": ("Statistics and the gram operator", "Statistics of columns, and Aᵀ(Ax).", ["stats", "gram"]),
     "io": ("Tables and files", "Tables from files, and models in files.", ["io", "table"]),
-    "run": ("Settings, reports, errors", "How a job runs, what it tells, and what it raises.", ["_config", "_run", "errors"]),
+    "run": ("Settings, reports, errors", "How a job runs, tells and fails.", ["_config", "_run", "errors"]),
 }
 WHOLE = {  # modules that are used by their own name
     "plot": ("Pictures", "`stope.plot` draws with Matplotlib, which is imported at the first call."),
@@ -53,16 +53,18 @@ def main():
     forgotten = set(names) - {module for _, _, modules in PAGES.values() for module in modules}
     if forgotten - set(WHOLE):
         raise SystemExit(f"no page of the Python reference has {', '.join(sorted(forgotten))}: add it to PAGES")
-    index = ["# Python\n", "Parameters, attributes and defaults have scikit-learn's names. `import stope` loads a module when its "
-             "first name is used.\n", "| page | names |\n|---|---|"]
+    index = [
+        "# Python\n",
+        "Parameters, attributes and defaults have scikit-learn's names. `import stope` loads a module when its first "
+        "name is used.\n",
+        "| page | names |\n|---|---|",
+    ]
     count = 0
     for page, (title, summary, modules) in PAGES.items():
         out, links = [f"# {title}\n", summary + "\n"], []
         for module in modules:
-            if not (package / f"{module}.py").exists():
-                print(f"Python reference: there is no stope/{module}.py for {', '.join(names[module])}")
-                continue
-            for name in names[module]:
+            more = [] if module.startswith("_") else exported(package / f"{module}.py")
+            for name in dict.fromkeys(names[module] + more):
                 out.append(f"::: stope.{module}.{name}\n")
                 links.append(f"[`{name}`][stope.{module}.{name}]")
         count += len(links)

@@ -3,7 +3,7 @@
 
 The pages of docs/ keep their places. The README files elsewhere and the pages at the root get places of their own.
 A link to any other file of the project becomes a link to a listing of that file, so that no link leaves the site.
-In docs/index.md, `site:PAGE` is a page that the build makes, such as site:gallery.md.
+In docs/index.md, `site:PAGE` is a page that the build makes, such as the gallery.
 """
 
 import os
@@ -112,7 +112,8 @@ class Stage:
         for path in sorted((self.project / "docs/adr").glob("*.md")):
             title = path.read_text(encoding="utf-8").split("\n")[0].lstrip("# ")
             rows.append(f"- [{title}]({path.name})")
-        return "# Decisions\n\nEach page records one lasting decision: context, choice, cost, when to revisit.\n\n" + "\n".join(rows) + "\n"
+        intro = "# Decisions\n\nEach page records one lasting decision: context, choice, cost, when to revisit.\n\n"
+        return intro + "\n".join(rows) + "\n"
 
     def write(self, place, text):
         to = self.folder / place

@@ -17,6 +17,7 @@ from sklearn.impute import KNNImputer
 from sklearn.linear_model import Ridge
 from sklearn.metrics import DistanceMetric, pairwise_distances_argmin_min
 from sklearn.neighbors import (
+    VALID_METRICS,
     KDTree,
     KNeighborsClassifier,
     KNeighborsRegressor,
@@ -70,6 +71,8 @@ METRICS = [
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize(("metric", "params"), METRICS)
 def test_distances_are_scikit_learns_for_every_metric_that_stope_claims(X, metric, params, dtype):
+    if metric not in VALID_METRICS["brute"]:
+        pytest.skip(f"this scikit-learn has no {metric}")
     X = X.astype(dtype)
     if metric in ("hamming", "jaccard", "dice", "rogerstanimoto", "sokalmichener", "sokalsneath", "russellrao"):
         X = (X > 0.3).astype(dtype)
