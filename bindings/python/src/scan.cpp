@@ -100,7 +100,7 @@ const char* finiteness(const AnyArray& array) {
   return found.nan ? "nan" : "finite";
 }
 
-using Wide = unsigned __int128;
+__extension__ using Wide = unsigned __int128;
 
 // Days of a count of units since 1970, rounded once; the least int64 is NumPy's NaT.
 double days_of(std::int64_t count, std::int64_t units_per_day) {
