@@ -2,7 +2,8 @@
 # Configures and builds one preset of CMakePresets.json: scripts/build.sh PRESET [TARGET...]. Quiet unless it fails.
 # STOPE_CUDA=AUTO|ON|OFF, if set, says whether the CUDA plug-in is built (cmake/StopeCuda.cmake). STOPE_TESTS=ON|OFF, if
 # set, says whether the tests are built. STOPE_JVM=ON|OFF, if set, says whether the JVM binding's library is built; else
-# it is where there is a JDK, but not with a sanitizer.
+# it is where there is a JDK, but not with a sanitizer. STOPE_PYTHON=ON|OFF, if set, says whether the Python package's
+# module is built.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 preset=$1
@@ -15,7 +16,7 @@ case $preset in
   *) [ -n "$jvm" ] || ! ls "${JAVA_HOME:-/nowhere}"/include/jni.h /usr/lib/jvm/*/include/jni.h >/dev/null 2>&1 || jvm=ON ;;
 esac
 if ! { cmake --preset "$preset" ${STOPE_CUDA:+-DSTOPE_CUDA="$STOPE_CUDA"} ${STOPE_TESTS:+-DSTOPE_BUILD_TESTS="$STOPE_TESTS"} \
-  ${jvm:+-DSTOPE_BUILD_JVM="$jvm"} &&
+  ${jvm:+-DSTOPE_BUILD_JVM="$jvm"} ${STOPE_PYTHON:+-DSTOPE_BUILD_PYTHON="$STOPE_PYTHON"} &&
   cmake --build "build/$preset" -j "${STOPE_JOBS:-$(nproc)}" ${1:+--target "$@"}; } \
   >"$log" 2>&1; then
   grep -m 40 -E -A 4 'error:|Error|FAILED' "$log" >&2 || tail -n 40 "$log" >&2

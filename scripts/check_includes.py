@@ -67,8 +67,13 @@ THIRD_PARTY = {
     "zlib.h": {"io"}, "zstd.h": {"io"}, "nlohmann/": {"io", "model", "cli", "capi"}, "CLI/": {"cli"}, "fmt/": {"cli"},
     "Eigen/": {"gram"},
 }
-# Binding -> the headers of its language that it may include.
-BINDINGS = {"jvm": {"jni.h", "sys/random.h"}}
+# Binding -> the headers of its language and of the system that it may include: a name, or a folder with its slash.
+BINDINGS = {
+    "jvm": {"jni.h", "sys/random.h"},
+    "python": {"nanobind/", "Python.h", "dlfcn.h", "link.h", "pthread.h", "sys/random.h", "sys/stat.h", "unistd.h"},
+}
+# Bindings of the C++ API: they may include every public header. The others stand on the C ABI alone.
+CPP_BINDINGS = {"python"}
 CUDA = re.compile(r"^(cuda|cub/|thrust/|cutlass/|cute/|mma\.h|cooperative_groups|nvtx3/|curand|cublas|device_launch)")
 STD = set("""algorithm any array atomic barrier bit bitset cassert cctype cerrno cfenv cfloat charconv chrono cinttypes
 climits clocale cmath codecvt compare complex concepts condition_variable coroutine csetjmp csignal cstdarg cstddef
@@ -177,16 +182,20 @@ def check_project(name, target, path, place, root):
 
 
 def check_binding(path, root):
-    """Messages (line, text) about one file of bindings/: it uses the C ABI and its own files, not the core."""
+    """Messages (line, text) about one file of bindings/: it uses public headers and its own files, not the core."""
     parts = path.relative_to(root).parts
+    binding = parts[1]
+    may_use = '"stope/..."' if binding in CPP_BINDINGS else f'"stope/{C_HEADER}"'
+    foreign = BINDINGS.get(binding, set())
     for line, bracket, name in includes(path):
         target = resolve(name, path, root) if bracket == '"' else None
         if bracket == "<":
-            allowed = name in STD or name in C_STANDARD or name in BINDINGS.get(parts[1], set())
+            allowed = name in STD or name in C_STANDARD or name in foreign or f"{name.split('/')[0]}/" in foreign
         else:
-            allowed = name == f"stope/{C_HEADER}" or (target and target.is_relative_to(root / parts[0] / parts[1]))
+            public = name.startswith("stope/") if binding in CPP_BINDINGS else name == f"stope/{C_HEADER}"
+            allowed = public or (target and target.is_relative_to(root / "bindings" / binding))
         if not allowed:
-            yield line, f'{parts[0]}/{parts[1]} uses only "stope/{C_HEADER}" and its own files, not {name}'
+            yield line, f'bindings/{binding} uses only {may_use} and its own files, not {name}'
 
 
 def check_file(path, root):
@@ -307,6 +316,9 @@ def self_test():
         ("bindings/jvm/own.hpp", "#pragma once\n", None),
         ("bindings/jvm/core.cpp", '#include "stope/io.hpp"\n', 'uses only "stope/stope.h" and its own files, not stope/io.hpp'),
         ("bindings/jvm/foreign.cpp", "#include <zlib.h>\n", 'uses only "stope/stope.h" and its own files, not zlib.h'),
+        ("bindings/python/module.cpp", '#include <nanobind/stl/string.h>\n#include "stope/io.hpp"\n', None),
+        ("bindings/python/core.cpp", '#include "base/checked.hpp"\n', 'uses only "stope/..." and its own files, not base/checked.hpp'),
+        ("bindings/python/foreign.cpp", "#include <jni.h>\n", 'uses only "stope/..." and its own files, not jni.h'),
         ("bindings/jvm/long.cpp", "\n" * 501, "501 lines, at most 500"),
         ("cli/inside.cpp", '#include "base/checked.hpp"\n', 'the command line uses only "stope/..."'),
     ]

@@ -8,5 +8,7 @@ cd "$(dirname "$0")/.."
 mkdir -p build
 jvm=OFF
 ! ls "${JAVA_HOME:-/nowhere}"/include/jni.h /usr/lib/jvm/*/include/jni.h >/dev/null 2>&1 || jvm=ON
-cmake --preset lint -DSTOPE_BUILD_JVM=$jvm >build/lint-configure.log 2>&1 || { cat build/lint-configure.log >&2; exit 1; }
+python=OFF
+! .venv/bin/python -c 'import nanobind' 2>/dev/null || python=ON
+cmake --preset lint -DSTOPE_BUILD_JVM=$jvm -DSTOPE_BUILD_PYTHON=$python >build/lint-configure.log 2>&1 || { cat build/lint-configure.log >&2; exit 1; }
 exec python3 scripts/tidy.py --build build/lint --cache build/tidy-passed "$@"

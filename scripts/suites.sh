@@ -9,6 +9,7 @@ export STOPE_SHARED=${STOPE_SHARED:-$top/../shared}
 export STOPE_JOBS=${STOPE_JOBS:-$(nproc)}
 export CTEST_PARALLEL_LEVEL=$STOPE_JOBS
 export GTEST_COLOR=no
+export CCACHE_BASEDIR=$top # an object is the same in every folder that lies as deep: build/gcc, build/sdist/build/...
 export CCACHE_DEPEND=1 # on a fresh machine every file misses: then ccache need not preprocess it first
 python=.venv/bin/python
 program=$top/build/release/cli/stope # built as users get it

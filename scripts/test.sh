@@ -19,6 +19,9 @@ suite_arrow() {
   STOPE_ARROW_BRIDGE=$top/build/release/tests/libstope_arrow_bridge.so $python -m pytest -q -rs -n "$STOPE_JOBS" tests/io/arrow
 }
 
+# The Python package, against scikit-learn and NumPy.
+suite_python() { scripts/python.sh; }
+
 suite_readme() { python3 scripts/check_readme.py --program "$program"; }
 
 suite_install() {
@@ -44,5 +47,6 @@ run_suites "$@" -- \
   "arrow:Arrow, against pyarrow" \
   "jvm:JVM binding" \
   "rapidminer:RapidMiner extension" \
+  "python:Python package" \
   "readme:README examples" \
   "install:install, C++ and C examples"

@@ -30,7 +30,7 @@ suite_lint() { scripts/lint.sh && echo "PASS clang-tidy" || { echo "FAIL clang-t
 # (STOPE_CASES), sanitized tests repeat less (tests/effort.hpp), and the goldens run on the best back end only.
 unit_tests() { STOPE_CASES=$2 ctest --test-dir "build/$1" -V --no-tests=error -E 'rapidminer_goldens_(scalar|avx|cuda)'; }
 # gcc proves that every source names the headers it uses, and compiles the CUDA plug-in and the benchmarks.
-suite_gcc() { STOPE_CUDA=ON scripts/build.sh gcc all stope_benchmarks && unit_tests gcc 3000; }
+suite_gcc() { STOPE_CUDA=ON STOPE_PYTHON=ON scripts/build.sh gcc all stope_benchmarks && unit_tests gcc 3000; }
 suite_asan() { scripts/build.sh asan && unit_tests asan 4000; }
 suite_tsan() { scripts/build.sh tsan && unit_tests tsan 1000; }
 # Runs bad input once more, where a wrong read or an overflow is sure to be seen.
@@ -40,6 +40,10 @@ suite_cli_asan() {
 
 # scikit-learn's own tests, with stope.accel answering; it takes the package that make built.
 suite_sklearn() { scripts/sklearn_tests.sh; }
+# The Python package as it is published. It is built from the objects of gcc's suite, which ccache knows.
+suite_wheels() { scripts/python_wheels.sh; }
+# The Python package's tests once more, with a sanitized module.
+suite_python_asan() { scripts/python_asan.sh; }
 
 suite_fuzz() { scripts/fuzz.sh 10; }
 
@@ -48,8 +52,10 @@ run_suites "$@" -- \
   "checks:format, includes, ABI, docs" \
   "lint:clang-tidy" \
   "gcc:unit tests, gcc, CUDA plug-in" \
+  "wheels:Python, source and wheels" \
   "asan:unit tests, address + undefined" \
   "tsan:unit tests, threads" \
   "cli_asan:command line, sanitized" \
   "sklearn:scikit-learn's own tests" \
+  "python_asan:Python package, sanitized" \
   "fuzz:fuzz, 10 s a target"

@@ -55,12 +55,13 @@ std::vector<double> LinearModel::predict_each(const std::vector<const LinearMode
     }
     coefficients.insert(coefficients.end(), model->coefficients_.begin(), model->coefficients_.end());
   }
-  ThreadPool pool(run.threads);
+  const auto n_attributes = static_cast<std::int64_t>(first.names_.size());
+  ThreadPool pool(gram::threads_for_products(table.n_rows, n_attributes, n_models, run));
   gram::NumericColumns matrix = gram::matched_columns(table, first.names_, first.missing_, pool, run.cancel);
   matrix.fill = first.mean_;
   std::vector<double> predictions(static_cast<std::size_t>(checked::mul(table.n_rows, n_models)));
   const gram::AcrossTheColumns rows(matrix);
-  const gram::VectorPanel vectors(coefficients.data(), n_models, static_cast<std::int64_t>(first.names_.size()));
+  const gram::VectorPanel vectors(coefficients.data(), n_models, n_attributes);
   const JobTime time(run);
   PhaseProgress progress(run, "predict", table.n_rows);
   gram::for_each_block(

@@ -3,6 +3,8 @@
 #include <cmath>
 #include <unordered_map>
 
+#include "base/checked.hpp"
+#include "base/threads_for.hpp"
 #include "stope/error.hpp"
 #include "table/column_error.hpp"
 #include "table/match.hpp"
@@ -72,6 +74,13 @@ NumericColumns matched_columns(const Table& table, const std::vector<std::string
     columns.push_back(matched.column - table.columns.data());
   }
   return {table, columns, missing, {}, NumericColumns::Summaries::no, pool, cancel};
+}
+
+int threads_for_products(std::int64_t n_rows, std::int64_t n_columns, std::int64_t n_vectors, const RunOptions& run) {
+  // Nanoseconds: to check and pack a value, and to multiply it (as in pca_plan.cpp) by vectors that fill whole tiles.
+  const auto products = static_cast<double>(checked::ceil_div(n_vectors, kTile) * kTile);
+  const double seconds = 1e-9 * static_cast<double>(n_rows) * static_cast<double>(n_columns) * (1.0 + 0.11 * products);
+  return threads_for(seconds, run.threads > 0 ? run.threads : available_threads());
 }
 
 }  // namespace stope::gram

@@ -7,6 +7,7 @@
 
 #include "base/thread_pool.hpp"
 #include "gram/numeric_columns.hpp"
+#include "stope/run.hpp"
 #include "stope/table.hpp"
 
 namespace stope::gram {
@@ -37,5 +38,8 @@ class ModelReader {
 /// factor.
 NumericColumns matched_columns(const Table& table, const std::vector<std::string>& names, MissingValues missing,
                                ThreadPool& pool, const CancelToken& cancel);
+
+/// Threads that are worth starting for the products of a table's rows with that many vectors.
+int threads_for_products(std::int64_t n_rows, std::int64_t n_columns, std::int64_t n_vectors, const RunOptions& run);
 
 }  // namespace stope::gram

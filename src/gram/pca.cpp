@@ -41,7 +41,7 @@ Pca Pca::fit(const Table& table, const PcaOptions& options, const RunOptions& ru
 }
 
 Table Pca::transform(const Table& table, const RunOptions& run) const try {
-  ThreadPool pool(run.threads);
+  ThreadPool pool(gram::threads_for_products(table.n_rows, n_features(), n_components(), run));
   gram::NumericColumns matrix = gram::matched_columns(table, names_, missing_, pool, run.cancel);
   matrix.fill = mean_;
   if (centering_ == Centering::mean) matrix.shift = mean_;

@@ -25,18 +25,23 @@ ElementType element_type(nb::dlpack::dtype type) {
     if (code == Code::UInt && bits == 32) return ElementType::uint32;
     if (code == Code::Bool && bits == 8) return ElementType::boolean;
   }
-  throw Error(ErrorCode::unsupported, "an array has elements of a type that stope does not take; convert it to float64");
+  throw Error(ErrorCode::unsupported,
+              "an array has elements of a type that stope does not take; convert it to float64");
+}
+
+template <class Holder>
+std::shared_ptr<void> held_until_last(Holder holder) {
+  return {new Holder(std::move(holder)), [](void* p) {
+            if (!nb::is_alive()) return;  // the interpreter has ended: there is nothing left to free
+            const nb::gil_scoped_acquire acquired;
+            delete static_cast<Holder*>(p);
+          }};
 }
 
 }  // namespace
 
 std::shared_ptr<void> keep_alive(nb::object object) {
-  auto* held = new nb::object(std::move(object));
-  return {held, [](void* p) {
-            if (!nb::is_alive()) return;  // the interpreter has ended: there is nothing left to free
-            const nb::gil_scoped_acquire acquired;
-            delete static_cast<nb::object*>(p);
-          }};
+  return held_until_last(std::move(object));
 }
 
 ArrayView view_of(const AnyArray& array, Lend lend) {
@@ -64,7 +69,7 @@ ArrayView view_of(const AnyArray& array, Lend lend) {
   } else if (array.device_type() != nb::device::cpu::value) {
     throw Error(ErrorCode::unsupported, "an array is in the memory of a device that is neither the CPU nor CUDA's");
   }
-  if (lend == Lend::yes) view.owner = keep_alive(nb::cast(array));
+  if (lend == Lend::yes) view.owner = held_until_last(array);
   return view;
 }
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "arrays.hpp"
+#include "gil.hpp"
 #include "stope/error.hpp"
 #include "stope/table.hpp"
 #include "stope/values.hpp"
@@ -126,7 +127,7 @@ nb::object factorize(const nb::list& objects, nb::handle also_missing) {
   Factors found;
   Values names;
   {
-    const nb::gil_scoped_release released;
+    const WithoutGil released;
     found = number(strings);
     sort(strings, found);
     std::vector<std::string> texts;

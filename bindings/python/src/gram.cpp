@@ -34,13 +34,18 @@ class Operator {
            std::string device)
       : run_{threads, memory_limit, std::move(device), nb::none(), {}, {}, {}} {
     const ArrayView view = view_of(matrix, lend ? Lend::yes : Lend::no);
-    run_job(run_, [&](const RunOptions& how) {
-      RunOptions kept = how;  // the operator outlives this job, and with it the places that these would write to
-      kept.warn = {};
-      kept.report = {};
-      kept.progress = {};
-      operator_.emplace(view, options, kept);
-    });
+    constexpr std::int64_t kFew = 1'000'000;
+    const bool brief = view.n_rows < kFew / std::max<std::int64_t>(view.n_columns, 1);
+    run_job(
+        run_,
+        [&](const RunOptions& how) {
+          RunOptions kept = how;  // the operator outlives this job, and with it the places that these would write to
+          kept.warn = {};
+          kept.report = {};
+          kept.progress = {};
+          operator_.emplace(view, options, kept);
+        },
+        brief ? Duration::brief : Duration::any);
   }
 
   std::int64_t n_rows() const { return operator_->n_rows(); }

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -15,6 +16,7 @@
 #include <vector>
 
 #include "arrays.hpp"
+#include "gil.hpp"
 #include "knn_lists.hpp"
 #include "rows.hpp"
 #include "run.hpp"
@@ -86,6 +88,25 @@ struct Search {
   }
 };
 
+// Lists of at most `width` entries as two arrays (distances, indices); NaN and -1 where a list is shorter.
+nb::tuple padded(const Neighbors& lists, std::int64_t width) {
+  Buffer<std::int64_t> indices(product(lists.n_queries(), width));
+  Buffer<double> distances(indices.size());
+  std::fill(indices.begin(), indices.end(), -1);
+  std::fill(distances.begin(), distances.end(), std::numeric_limits<double>::quiet_NaN());
+  for (std::int64_t i = 0; i < lists.n_queries(); ++i) {
+    const std::int64_t first = lists.offsets[static_cast<std::size_t>(i)];
+    const std::int64_t length = lists.offsets[static_cast<std::size_t>(i) + 1] - first;
+    std::copy_n(lists.indices.data() + first, length, indices.data() + i * width);
+    std::copy_n(lists.distances.data() + first, length, distances.data() + i * width);
+  }
+  const auto shape = {static_cast<std::size_t>(lists.n_queries()), static_cast<std::size_t>(width)};
+  auto* distance_values = distances.data();
+  auto* index_values = indices.data();
+  return nb::make_tuple(array_over(distance_values, shape, std::move(distances)),
+                        array_over(index_values, shape, std::move(indices)));
+}
+
 nb::tuple kneighbors(const KnnIndex& index, const nb::object& queries, std::int64_t n_neighbors, bool exclude_self,
                      std::int64_t first_query, std::string exclude_group, std::optional<Column> exclude_train,
                      std::optional<Column> exclude_query, bool quick, Run& run) {
@@ -94,8 +115,13 @@ nb::tuple kneighbors(const KnnIndex& index, const nb::object& queries, std::int6
       Search{exclude_self, first_query, std::move(exclude_group), std::move(exclude_train), std::move(exclude_query)}
           .options(n_neighbors);
   const std::int64_t n_rows = rows.none() ? index.n_samples() : rows.n_rows();
-  const bool possible = n_neighbors >= 1 && n_neighbors <= index.n_samples();
-  const std::int64_t width = possible ? n_neighbors : 0;  // the core refuses what is not possible
+  if (n_neighbors > index.n_samples()) {  // RapidMiner's rules list all rows; under others the core refuses it
+    const Neighbors lists = result_of(
+        run, [&](const RunOptions& how) { return index.kneighbors(rows.queries(), options, how); },
+        duration_of(n_rows, index, quick));
+    return padded(lists, index.n_samples());
+  }
+  const std::int64_t width = std::max<std::int64_t>(n_neighbors, 0);  // the core refuses 0 and less
   Buffer<std::int64_t> indices(product(n_rows, width));
   Buffer<double> distances(indices.size());
   const NeighborArrays out{.indices = indices.data(), .distances = distances.data()};
@@ -189,7 +215,7 @@ void bind_knn(nb::module_& module) {
                   nb::arg("compat") = "none", nb::arg("share") = false, nb::arg("run"))
       .def_prop_ro("n_samples", &KnnIndex::n_samples)
       .def_prop_ro("n_features", &KnnIndex::n_features)
-      .def("train", &KnnIndex::train, nb::call_guard<nb::gil_scoped_release>())
+      .def("train", &KnnIndex::train, nb::call_guard<WithoutGil>())
       .def("kneighbors", &kneighbors, nb::arg("queries").none(), nb::arg("n_neighbors"),
            nb::arg("exclude_self") = false, nb::arg("first_query") = -1, nb::arg("exclude_group") = "",
            nb::arg("exclude_train").none() = nb::none(), nb::arg("exclude_query").none() = nb::none(),
@@ -198,7 +224,7 @@ void bind_knn(nb::module_& module) {
            nb::arg("exclude_self") = false, nb::arg("first_query") = -1, nb::arg("exclude_group") = "",
            nb::arg("exclude_train").none() = nb::none(), nb::arg("exclude_query").none() = nb::none(),
            nb::arg("quick") = false, nb::arg("run"))
-      .def("release_devices", &KnnIndex::release_devices, nb::call_guard<nb::gil_scoped_release>());
+      .def("release_devices", &KnnIndex::release_devices, nb::call_guard<WithoutGil>());
 
   nb::class_<KnnClassifier>(module, "KnnClassifier", "Classes voted by the neighbours of an index.")
       .def_static(

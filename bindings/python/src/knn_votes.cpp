@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "arrays.hpp"
+#include "gil.hpp"
 #include "knn.hpp"
 #include "knn_lists.hpp"
 #include "run.hpp"
@@ -83,7 +84,7 @@ nb::tuple merge_lists(const std::vector<Lists>& parts, std::int64_t n_neighbors)
   for (const Lists& part : parts) lists.push_back(neighbors_of(part));
   Neighbors merged;
   {
-    const nb::gil_scoped_release released;
+    const WithoutGil released;
     merged = merge_neighbors(lists, n_neighbors);
   }
   return tuple_of(std::move(merged));

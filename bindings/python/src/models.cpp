@@ -154,21 +154,6 @@ std::string_view gives(const Predictor& predictor) {
   return "table";
 }
 
-nb::dict summary(const std::string& path, Run& run) {
-  const ModelSummary found = result_of(run, [&](const RunOptions& how) { return summarize_model(path, how); });
-  nb::dict dict;
-  dict["kind"] = found.kind;
-  dict["version"] = found.version;
-  dict["bytes"] = found.bytes;
-  dict["options"] = found.options;
-  nb::list tables;
-  for (const ModelSummary::Part& part : found.tables) {
-    tables.append(nb::make_tuple(part.name, part.n_rows, part.n_columns));
-  }
-  dict["tables"] = tables;
-  return dict;
-}
-
 Predictor predictor_of(const Model& model, Run& run) {
   std::optional<Predictor> predictor;
   run_job(run, [&](const RunOptions& how) { predictor.emplace(model, how); });
@@ -250,7 +235,6 @@ void bind_models(nb::module_& module) {
       .def_prop_ro("kind", &Model::kind)
       .def_prop_ro("columns", [](const Model& model) { return model.columns; })
       .def_prop_ro("fitted", &fitted);
-  module.def("summarize_model", &summary, nb::arg("path"), nb::arg("run"));
   bind_predictor(module);
 }
 

@@ -3,9 +3,11 @@
 #include <nanobind/nanobind.h>
 
 #include "decompose.hpp"
+#include "device_arrays.hpp"
 #include "discretize.hpp"
 #include "errors.hpp"
 #include "factorize.hpp"
+#include "gil.hpp"
 #include "gram.hpp"
 #include "io.hpp"
 #include "knn.hpp"
@@ -20,18 +22,23 @@
 
 NB_MODULE(_core, module) {
   module.attr("__version__") = STOPE_VERSION;
+  // A program that ends with models in its global variables has not leaked them. The tests ask for the report.
+  nanobind::set_leak_warnings(false);
+  module.def("set_leak_warnings", &nanobind::set_leak_warnings, nanobind::arg("on"));
   stope::python::bind_errors(module);
   stope::python::bind_factorize(module);
+  stope::python::bind_gil(module);
   stope::python::bind_run(module);
   stope::python::bind_scan(module);
   stope::python::bind_table(module);
-  stope::python::bind_decompose(module);
-  stope::python::bind_discretize(module);
-  stope::python::bind_gram(module);
+  stope::python::bind_device_arrays(module);
   stope::python::bind_knn(module);
   stope::python::bind_pairwise(module);
-  stope::python::bind_stats(module);
-  stope::python::bind_io(module);
-  stope::python::bind_models(module);
+  stope::python::bind_discretize(module);
   stope::python::bind_tree(module);
+  stope::python::bind_models(module);
+  stope::python::bind_io(module);
+  stope::python::bind_stats(module);
+  stope::python::bind_decompose(module);
+  stope::python::bind_gram(module);
 }

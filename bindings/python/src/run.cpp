@@ -12,7 +12,9 @@
 #include <thread>
 
 #include "errors.hpp"
+#include "gil.hpp"
 #include "stope/device.hpp"
+#include "stope/error.hpp"
 #include "stope/report.hpp"
 
 namespace nb = nanobind;
@@ -57,11 +59,6 @@ class Worker {
   std::thread thread_;  // last: it uses all of the above
 };
 
-bool on_main_thread() {
-  const nb::module_ threading = nb::module_::import_("threading");
-  return nb::object(threading.attr("current_thread")()).is(nb::object(threading.attr("main_thread")()));
-}
-
 void call_progress(const Run& run, const ProgressState& state) {
   run.progress(state.phase.c_str(), state.done, state.total);
 }
@@ -82,7 +79,7 @@ void run_beside(const Run& run, const std::function<void(const RunOptions&)>& jo
   };
   std::exception_ptr failed;
   {
-    const nb::gil_scoped_release released;
+    const WithoutGil released(options.cancel);
     Worker worker(job, options);
     while (!worker.ended()) {
       const nb::gil_scoped_acquire acquired;
@@ -92,6 +89,8 @@ void run_beside(const Run& run, const std::function<void(const RunOptions&)>& jo
   }
   if (raised) std::rethrow_exception(raised);
   if (failed) std::rethrow_exception(failed);
+  const ProgressState last = options.watch.state();  // the last phase is complete now
+  if (!run.progress.is_none() && !last.phase.empty()) call_progress(run, last);
 }
 
 // Runs the job in this thread. Only the main thread gets signals, so none can be lost here.
@@ -102,7 +101,7 @@ void run_here(const Run& run, const std::function<void(const RunOptions&)>& job,
       call_progress(run, {.phase = std::string(phase), .done = done, .total = total});
     };
   }
-  const nb::gil_scoped_release released;
+  const WithoutGil released(options.cancel);
   job(options);
 }
 
@@ -122,10 +121,15 @@ void run_job(Run& run, const std::function<void(const RunOptions&)>& job, Durati
     json = report.to_json();
     text = report.to_text();
   };
-  if (duration == Duration::any && on_main_thread()) {
-    run_beside(run, job, options);
-  } else {
-    run_here(run, job, options);
+  try {
+    if (duration == Duration::any && on_main_thread()) {
+      run_beside(run, job, options);
+    } else {
+      run_here(run, job, options);
+    }
+  } catch (const Error&) {
+    if (left_behind()) end_thread();  // the interpreter's end has cancelled the job
+    throw;
   }
   run.report_json = std::move(json);
   run.report_text = std::move(text);
@@ -144,6 +148,7 @@ void bind_run(nb::module_& module) {
       .def_ro("report_json", &Run::report_json)
       .def_ro("report_text", &Run::report_text)
       .def_ro("warnings", &Run::warnings);
+  module.def("progress_delay", &progress_delay, "Milliseconds of work after which progress is shown.");
   module.def("require_backend", [](const Run& run) { require_backend({.device = run.device}); }, nb::arg("run"));
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "arrays.hpp"
+#include "gil.hpp"
 #include "stope/error.hpp"
 
 namespace nb = nanobind;
@@ -74,7 +75,7 @@ const char* finiteness(const AnyArray& array) {
   if (view.gpu >= 0) throw Error(ErrorCode::unsupported, "an array to check lies in the memory of a GPU");
   Found found;
   {
-    const nb::gil_scoped_release released;
+    const WithoutGil released;
     if (view.n_rows == 0 || view.n_columns == 0 || is_integer(view.type)) return "finite";
     found = view.type == ElementType::float64 ? scan<double, std::uint64_t>(view) : scan<float, std::uint32_t>(view);
   }
@@ -103,7 +104,7 @@ nb::object days(const nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig,
   if (units_per_day < 1) throw Error(ErrorCode::invalid_argument, "a day has at least one unit");
   std::vector<double> result(counts.size());
   {
-    const nb::gil_scoped_release released;
+    const WithoutGil released;
     for (std::size_t i = 0; i < result.size(); ++i) result[i] = days_of(counts.data()[i], units_per_day);
   }
   return array_of(std::move(result));

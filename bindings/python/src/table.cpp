@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "arrays.hpp"
+#include "gil.hpp"
 #include "run.hpp"
 #include "stope/arrow.hpp"
 #include "stope/error.hpp"
@@ -87,16 +88,16 @@ std::vector<std::string> arrow_formats(const nb::capsule& capsule) {
   return formats;
 }
 
-nb::object arrow_stream(const Table& table) {
+nb::capsule arrow_stream(const Table& table) {
   auto* stream = new ArrowArrayStream{};
   nb::capsule capsule(stream, "arrow_array_stream", [](void* p) noexcept {
     auto* held = static_cast<ArrowArrayStream*>(p);
     if (held->release != nullptr) held->release(held);
     delete held;
   });
-  const nb::gil_scoped_release released;
+  const WithoutGil released;
   export_arrow(table, stream);
-  return std::move(capsule);
+  return capsule;
 }
 
 // The values of a column, without a copy: float64, float32, or int32 codes.
@@ -136,7 +137,9 @@ void bind_table(nb::module_& module) {
 
   nb::class_<Column>(module, "Column", "A column of a table.")
       .def_static("numeric", &numeric_column, nb::arg("name"), nb::arg("values"), nb::arg("type") = "",
-                  nb::arg("share") = false, nb::arg("run"))
+                  nb::arg("share") = false, nb::arg("run"),
+                  nb::sig("def numeric(name: str, values: NDArray, type: str = '', share: bool = False, *, run: Run) "
+                          "-> Column"))
       .def_static("nominal", &nominal_column, nb::arg("name"), nb::arg("codes"), nb::arg("values"),
                   nb::arg("type") = "", nb::arg("share") = false)
       .def_ro("name", &Column::name)
@@ -185,7 +188,7 @@ void bind_table(nb::module_& module) {
       .def("with_roles", &with_roles, nb::arg("roles"))
       .def(
           "take", [](const Table& table, const std::vector<std::int64_t>& rows) { return table.take(rows); },
-          nb::arg("rows"), nb::call_guard<nb::gil_scoped_release>())
+          nb::arg("rows"), nb::call_guard<WithoutGil>())
       .def_prop_ro("nbytes", &Table::bytes)
       .def(
           "__arrow_c_stream__", [](const Table& table, const nb::object&) { return arrow_stream(table); },

@@ -219,12 +219,6 @@ void bind_tree(nb::module_& module) {
                   nb::arg("class_weights"), nb::arg("balanced"), nb::arg("ccp_alpha"), nb::arg("prune_holdout"),
                   nb::arg("min_weight_fraction_leaf"), nb::arg("seed"), nb::arg("run"))
       .def(
-          "predict",
-          [](const DecisionTree& tree, const Table& table, Run& run) {
-            return arrays_of(result_of(run, [&](const RunOptions& how) { return tree.predict(table, how); }));
-          },
-          nb::arg("table"), nb::arg("run"))
-      .def(
           "apply",
           [](const DecisionTree& tree, const Table& table, Run& run) {
             return array_of(result_of(run, [&](const RunOptions& how) { return tree.apply(table, how); }));
@@ -241,8 +235,6 @@ void bind_tree(nb::module_& module) {
           nb::arg("format"))
       .def_prop_ro("n_leaves", &DecisionTree::n_leaves)
       .def_prop_ro("max_depth", &DecisionTree::max_depth)
-      .def_prop_ro("missing", [](const DecisionTree& tree) { return to_string(tree.options().missing); })
-      .def_prop_ro("criterion", [](const DecisionTree& tree) { return to_string(tree.options().criterion); })
       .def_prop_ro("target", &DecisionTree::target)
       .def_prop_ro("classes", [](const DecisionTree& tree) { return tree.classes().names(); });
 }

@@ -16,7 +16,7 @@ _PLACES = {
     "errors": ["StopeError"],
     "gram": ["gram_matvec"],
     "impute": ["KNNImputer"],
-    "io": ["Model", "load", "read_table", "save"],
+    "io": ["Model", "load", "read_table", "save", "write_table"],
     "linear_model": ["LinearRegression", "Ridge"],
     "neighbors": [
         "KNeighborsClassifier", "KNeighborsRegressor", "NearestNeighbors", "RadiusNeighborsClassifier",

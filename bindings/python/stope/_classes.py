@@ -8,7 +8,7 @@ from . import _core
 from ._base import HAS_SKLEARN
 from .errors import InvalidArgumentError, InvalidDataError
 
-__all__ = ["Classes", "seed_of", "training_table"]
+__all__ = ["Classes", "class_names", "free_name", "seed_of", "training_table"]
 
 
 def _one_dimension(y, estimator):
@@ -41,6 +41,14 @@ def _name_of(value):
     return str(value)
 
 
+def class_names(values):
+    """The names of an array of different classes."""
+    names = [_name_of(value) for value in values.tolist()]
+    if len(set(names)) < len(names):
+        raise InvalidDataError("two classes of y have the same name")
+    return names
+
+
 class Classes:
     """The different values of y, in order, and the code of every row.
 
@@ -70,9 +78,7 @@ class Classes:
         if len(self.values) and self.values[-1] != self.values[-1]:
             raise InvalidDataError("Input y contains NaN.")
         self.codes = codes.astype(np.int32).reshape(-1)
-        self.names = [_name_of(value) for value in self.values.tolist()]
-        if len(set(self.names)) < len(self.names):
-            raise InvalidDataError("two classes of y have the same name")
+        self.names = class_names(self.values)
 
 
 def _weights(sample_weight, n_rows):
@@ -86,7 +92,8 @@ def _weights(sample_weight, n_rows):
     return weights
 
 
-def _free_name(wanted, taken):
+def free_name(wanted, taken):
+    """The name, lengthened until it is none of those taken."""
     name = wanted
     while name in taken:
         name += "_"
@@ -98,13 +105,13 @@ def training_table(table, classes, sample_weight, run):
     columns = [table.column(index) for index in range(table.n_columns)]
     taken = {column.name for column in columns}
     if classes is not None:
-        label = _core.Column.nominal(_free_name(classes.target, taken), classes.codes, _core.Values(classes.names))
+        label = _core.Column.nominal(free_name(classes.target, taken), classes.codes, _core.Values(classes.names))
         label.role = "label"
         columns.append(label)
         taken.add(label.name)
     if sample_weight is not None:
         weights = _weights(sample_weight, table.n_rows)
-        column = _core.Column.numeric(_free_name("weight", taken), weights, run=run)
+        column = _core.Column.numeric(free_name("weight", taken), weights, run=run)
         column.role = "weight"
         columns.append(column)
     return _core.Table.of_columns(columns, table.n_rows)

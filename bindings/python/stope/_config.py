@@ -46,4 +46,15 @@ def _checked(settings):
     for name in settings:
         if name not in _DEFAULTS:
             raise TypeError(f"stope has no setting {name!r}; it has {', '.join(_DEFAULTS)}")
+    for name in ("threads", "memory_limit"):
+        number = settings.get(name)
+        if number is not None and (not hasattr(number, "__index__") or isinstance(number, bool)):
+            raise TypeError(f"{name} is a whole number or None; got {number!r}")
+        if number is not None and number < 1:
+            raise ValueError(f"{name} is at least 1; got {number}")
+    device, progress = settings.get("device"), settings.get("progress")
+    if device is not None and not isinstance(device, str):
+        raise TypeError(f"device is a str or None; got {device!r}")
+    if progress not in (None, True, False) and not callable(progress):
+        raise TypeError(f"progress is a function of (phase, done, total), True or None; got {progress!r}")
     return settings

@@ -153,6 +153,12 @@ class NeighborsBase(StopeEstimator):
         self._search = self._make_search(None if columns is None else _TableRows(columns))
         self._voter = self._make_voter()
 
+    def _to_model(self):
+        from ._neighbors_model import model_of
+
+        self._require_fit()
+        return model_of(self)
+
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = False

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from ._device import device_view, estimator_kneighbors
 from ._neighbors_votes import Lists, rows_needed, weighted_lists
 
 __all__ = ["KNeighborsMixin", "RadiusNeighborsMixin"]
@@ -30,6 +31,9 @@ class KNeighborsMixin:
         neigh_ind : int64 ndarray of shape (n_queries, n_neighbors)
             The training rows. Among equal distances the lower row comes first; a distance of NaN comes last.
         """
+        view = device_view(X)
+        if view is not None:
+            return estimator_kneighbors(self, view, n_neighbors, return_distance)
         rows = self._query_rows(X)
         k = self._checked_k(n_neighbors, rows)
         with self._job() as run:
@@ -91,18 +95,21 @@ class RadiusNeighborsMixin:
         return_distance : bool, default=True
             Whether to return the distances.
         sort_results : bool, default=False
-            Lists are in order with either value. True without ``return_distance`` raises ValueError.
+            True: a list is ordered by (distance, row). False: by row, as scikit-learn's brute force orders it. True
+            without ``return_distance`` raises ValueError.
 
         Returns
         -------
         neigh_dist : ndarray of shape (n_queries,) of float64 ndarrays
-            The distances, smallest first. Only if ``return_distance``.
+            The distances. Only if ``return_distance``.
         neigh_ind : ndarray of shape (n_queries,) of int64 ndarrays
-            The training rows. Among equal distances the lower row comes first; a distance of NaN is not near.
+            The training rows. A distance of NaN is not near.
         """
         if sort_results and not return_distance:
             raise ValueError("return_distance must be True if sort_results is True.")
         lists = self._radius_lists(X, radius)
+        if not sort_results:
+            lists = lists.in_row_order(self.n_samples_fit_)
         indices = _split(lists.indices, lists.offsets)
         return (_split(lists.distances, lists.offsets), indices) if return_distance else indices
 
@@ -118,7 +125,7 @@ class RadiusNeighborsMixin:
         mode : {"connectivity", "distance"}, default="connectivity"
             What an edge holds: 1.0, or the distance.
         sort_results : bool, default=False
-            The edges of a row are in order of distance with either value.
+            Whether the edges of a row are ordered by distance in place of their columns. Only for mode "distance".
 
         Returns
         -------
@@ -126,6 +133,8 @@ class RadiusNeighborsMixin:
         """
         _check_mode(mode)
         lists = self._radius_lists(X, radius)
+        if not sort_results or mode == "connectivity":
+            lists = lists.in_row_order(self.n_samples_fit_)
         data = np.ones(lists.indices.size) if mode == "connectivity" else lists.distances
         return _graph(data, lists.indices, lists.offsets, self.n_samples_fit_)
 

@@ -39,6 +39,11 @@ class Lists:
         """The query of each entry."""
         return np.repeat(np.arange(self.n_queries), self.lengths)
 
+    def in_row_order(self, n_samples):
+        """The same lists, each in the order of the training rows."""
+        order = np.argsort(self.queries * n_samples + self.indices)
+        return Lists(self.offsets, self.indices[order], self.distances[order])
+
     @property
     def native(self):
         return self.offsets, self.indices, self.distances

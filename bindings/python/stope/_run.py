@@ -1,6 +1,7 @@
 """One job of the engine: what Python says of it, and what it says of itself."""
 
 import json
+import operator
 import os
 import sys
 import warnings
@@ -55,6 +56,10 @@ class Reports:
 def _threads(n_jobs):
     if n_jobs is None:
         return get_config()["threads"] or 0
+    try:
+        n_jobs = operator.index(n_jobs)
+    except TypeError:
+        raise TypeError(f"n_jobs is a whole number or None; got {n_jobs!r}") from None
     if n_jobs == 0:
         raise ValueError("n_jobs == 0 has no meaning")
     if n_jobs < 0:  # joblib's rule: -1 is all, -2 all but one

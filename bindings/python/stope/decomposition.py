@@ -227,7 +227,8 @@ class PCA(_Decomposition):
     def _wanted(self, n_samples, n_features):
         """n_components as the engine takes it: a number, 0 for all; or "mle"."""
         most, wanted, solver = min(n_samples, n_features), self.n_components, self.svd_solver
-        limits = f"min(n_samples, n_features)={most} with svd_solver={solver!r}"
+        named = "full" if solver == "auto" else solver
+        limits = f"min(n_samples, n_features)={most} with svd_solver={named!r}"
         truncated = solver in ("arpack", "randomized")
         if wanted is None:
             if solver == "arpack" and most == 1:

@@ -10,21 +10,17 @@ import os
 import numpy as np
 
 from . import _core, _html
+from ._base import check_is_fitted
+from ._data import check_X
 from ._run import Reports, job
+from .discretize import SupervisedDiscretizer
 from .errors import InvalidArgumentError, InvalidDataError, UnsupportedError
+from .table import Table
+from .tree import LocalDiscretizationTreeClassifier, cuts_by_name
 
-__all__ = ["Model", "load", "read_table", "save"]
+__all__ = ["Model", "load", "read_cuts", "read_table", "save", "write_cuts", "write_table"]
 
 _LISTS = ("names", "missing", "ignore", "nominal", "numeric", "date")
-
-
-def _wrapped(table):
-    """The engine's table as the package's :class:`stope.Table`."""
-    try:
-        from .table import Table
-    except ImportError:
-        return table
-    return Table(table)
 
 
 def read_table(path, **options):
@@ -82,7 +78,47 @@ def read_table(path, **options):
         options["header"] = "yes" if options["header"] else "no"
     with job() as run:
         table = _core.read_table(os.fspath(path), options, run)
-    return _wrapped(table)
+    return Table(table)
+
+
+def write_table(table, path, *, format="", separator="", dtype=""):
+    """Write a table into a file, which appears complete or not at all.
+
+    Parameters
+    ----------
+    table : Table, or what :class:`Table` takes
+    path : str or path-like
+        Its suffix names the format unless ``format`` does; .gz and .zst compress. "-" is standard output.
+    format : str
+        csv, tsv, arff, npy, fvecs, bvecs, ivecs or raw.
+    separator : str
+        Of CSV; by default a comma.
+    dtype : str
+        Of npy (float64) and raw (float32).
+    """
+    table = Table(table)._core_table
+    with job() as run:
+        _core.write_table(os.fspath(path), table, format, separator, dtype, run)
+
+
+def read_cuts(path):
+    """Read a JSON file of cuts, and return a dict: an array of numbers or a list of values for each attribute."""
+    with job() as run:
+        return cuts_by_name(_core.read_cuts(os.fspath(path), run))
+
+
+def write_cuts(estimator, path):
+    """Write the cuts of a fitted discretizer or tree as JSON, which the command line applies to tables."""
+    if isinstance(estimator, SupervisedDiscretizer):
+        check_is_fitted(estimator)
+        cuts = estimator._cuts
+    elif isinstance(estimator, LocalDiscretizationTreeClassifier):
+        check_is_fitted(estimator)
+        cuts = estimator._model.fitted.cuts()
+    else:
+        raise UnsupportedError(f"a {type(estimator).__name__} has no set of cuts")
+    with job() as run:
+        _core.write_cuts(os.fspath(path), cuts, run)
 
 
 def _model_of(estimator):
@@ -127,14 +163,13 @@ def load(path):
         return Model(_core.Model.read(os.fspath(path), run))
 
 
-def _codes(values):
-    """Values as strings, and the code of each; None and NaN are missing."""
-    values = np.asarray(values, dtype=object)
-    missing = np.array([value is None or value != value for value in values], dtype=bool)
-    names, codes = np.unique(values[~missing].astype(str), return_inverse=True)
-    out = np.full(len(values), -1, dtype=np.int32)
-    out[~missing] = codes
-    return names.tolist(), out
+def _selected(X, names):
+    """The columns of a frame of those names, in their order: of pandas, polars or Arrow."""
+    present = set(getattr(X, "column_names", X.columns))
+    for name in names:
+        if name not in present:
+            raise InvalidDataError(f"X has no column {name!r}")
+    return X.select(names) if hasattr(X, "select") else X[names]
 
 
 class Model:
@@ -214,7 +249,7 @@ class Model:
         columns = [column for column in columns if column.role == "regular"]
         if not any(column.is_nominal for column in columns):
             return np.column_stack([column.array() for column in columns]) if columns else np.empty((table.n_rows, 0))
-        return _wrapped(table)
+        return Table(table)
 
     def export(self, format="text"):
         """Return a tree as a str: "text", "json", "dot", "svg" or "rules"."""
@@ -245,42 +280,23 @@ class Model:
 
     def _table(self, X, run):
         """The rows of X as a table with this model's features."""
-        X = getattr(X, "_table", X)
-        if isinstance(X, _core.Table):
-            return X
-        if hasattr(X, "columns") and hasattr(X, "__getitem__") and not isinstance(X, np.ndarray):
-            return self._table_of_frame(X, run)
-        X = np.asarray(X)
-        if X.ndim != 2 or X.shape[1] != len(self._features):
-            raise InvalidDataError(
-                f"Expected 2D array with {len(self._features)} features, got an array of shape {X.shape}"
-            )
-        if X.dtype.kind in "fiub" and not any(column.is_nominal for column in self._features):
-            return _core.Table.of_array(X, [column.name for column in self._features], True, run)
-        return self._table_of([X[:, index] for index in range(X.shape[1])], len(X), run)
-
-    def _table_of_frame(self, X, run):
-        names = list(X.columns)
-        if names and not isinstance(names[0], str) and hasattr(X, "column_names"):  # pyarrow
-            names = list(X.column_names)
-        absent = [column.name for column in self._features if column.name not in names]
-        if absent:
-            raise InvalidDataError(f"X has no column {absent[0]!r}")
-        return self._table_of([X[column.name] for column in self._features], len(X), run)
-
-    def _table_of(self, values, n_rows, run):
-        columns = []
-        for feature, column in zip(self._features, values):
-            if feature.is_nominal:
-                names, codes = _codes(column)
-                columns.append(_core.Column.nominal(feature.name, codes, _core.Values(names), feature.type))
-            else:
-                try:
-                    numbers = np.asarray(column, dtype=np.float64)
-                except (TypeError, ValueError):
-                    raise InvalidDataError(f"the column {feature.name!r} holds something that is no number") from None
-                columns.append(_core.Column.numeric(feature.name, numbers, run=run))
-        return _core.Table.of_columns(columns, n_rows)
+        if isinstance(X, (Table, _core.Table)):
+            return getattr(X, "_core_table", X)
+        names = [column.name for column in self._features]
+        nominal = [column.name for column in self._features if column.is_nominal]
+        if hasattr(X, "columns"):
+            X = _selected(X, names)
+        else:
+            X = np.asarray(X)
+            if X.ndim != 2 or X.shape[1] != len(names):
+                raise InvalidDataError(f"Expected 2D array with {len(names)} features, got an array of shape {X.shape}")
+            if X.dtype.kind in "fiub" and not nominal:
+                return _core.Table.of_array(X, names, True, run)
+            X = {name: X[:, index] for index, name in enumerate(names)}
+        rows = check_X(
+            "Model", X, reset=True, categorical_features=nominal or None, missing="any", ensure_min_samples=0
+        )
+        return rows.as_table(run, share=True)
 
     def _to_model(self):
         return self._model

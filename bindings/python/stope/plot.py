@@ -7,72 +7,17 @@ colours of Matplotlib's style, so pictures fit light and dark pages.
 import numpy as np
 
 from . import _core
+from ._axes import axes, background, class_colors, ink, number, plain, pyplot, text_on, tidy
 from ._base import StopeEstimator, check_is_fitted
 from ._classes import Classes, seed_of, training_table
 from ._data import check_X
+from ._plot_neighbors import explain_neighbor
 from ._run import job
 from .errors import InvalidArgumentError
 
 __all__ = [
     "explain_neighbor", "plot_accuracy_over_k", "plot_confusion_matrix", "plot_cuts", "plot_scree", "plot_tree",
 ]
-
-
-def _pyplot():
-    try:
-        import matplotlib.pyplot as pyplot
-    except ImportError as error:
-        raise ImportError("stope.plot draws with Matplotlib: pip install matplotlib, or stope[plot]") from error
-    return pyplot
-
-
-def _axes(ax, **figure):
-    if ax is not None:
-        return ax
-    return _pyplot().subplots(layout="constrained", **figure)[1]
-
-
-def _ink():
-    return _pyplot().rcParams["text.color"]
-
-
-def _tidy(ax):
-    for side in ("top", "right"):
-        ax.spines[side].set_visible(False)
-
-
-def _plain(text, n_letters=28):
-    """Text that Matplotlib draws as it is: no mathematics, not too long."""
-    text = str(text)
-    if len(text) > n_letters:
-        text = text[: n_letters - 1] + "…"
-    return text.replace("$", r"\$")
-
-
-def _class_colors(n_classes):
-    pyplot = _pyplot()
-    cycle = pyplot.rcParams["axes.prop_cycle"].by_key().get("color", ["C0"])
-    if n_classes <= len(cycle):
-        return cycle[:n_classes]
-    return [pyplot.get_cmap("turbo")(place) for place in np.linspace(0.05, 0.95, n_classes)]
-
-
-def _text_on(color, background):
-    """Black or white, whichever is legible on the colour as it looks over the background."""
-    from matplotlib.colors import to_rgb, to_rgba
-
-    red, green, blue, alpha = to_rgba(color)
-    mixed = alpha * np.array([red, green, blue]) + (1 - alpha) * np.array(to_rgb(background))
-    return "black" if mixed @ [0.299, 0.587, 0.114] > 0.5 else "white"
-
-
-def _background(ax):
-    color = ax.get_facecolor()
-    return color if color[3] > 0 else ax.figure.get_facecolor()
-
-
-def _number(value):
-    return f"{value:.4g}"
 
 
 # --- trees ------------------------------------------------------------------------------------------------------------
@@ -97,14 +42,21 @@ def _tree_places(nodes, shown):
 def _branch_texts(nodes, node, value_format):
     category = nodes.category[node]
     if category is not None:
-        return f"≠ {_plain(category, 16)}", f"= {_plain(category, 16)}"
+        return f"≠ {plain(category, 16)}", f"= {plain(category, 16)}"
     cut = nodes.threshold[node]
     if np.isneginf(cut):
         return "missing", "present"
     return f"< {value_format(cut)}", f"≥ {value_format(cut)}"
 
 
-def plot_tree(tree, *, max_depth=None, value_format=_number, ax=None):
+def _font_size(ax, n_leaves, of_leaves, of_tests):
+    """Points at which boxes side by side do not touch. ``of_leaves`` and ``of_tests`` are the letters of their texts."""
+    width = 72 * ax.get_window_extent().width / ax.figure.dpi / (n_leaves + 0.4)
+    letters = max(9, *of_leaves, *(0.7 * n_letters for n_letters in of_tests))  # tests lie further apart than leaves
+    return min(9.0, max(4.0, width / (0.62 * letters + 1.2)))
+
+
+def plot_tree(tree, *, max_depth=None, value_format=number, ax=None):
     """Draw a fitted tree: what each node tests, and the rows and the class of each leaf.
 
     Parameters
@@ -121,34 +73,34 @@ def plot_tree(tree, *, max_depth=None, value_format=_number, ax=None):
     shown = nodes.depth <= (nodes.max_depth if max_depth is None else max_depth)
     places, n_leaves = _tree_places(nodes, shown)
     depth = int(nodes.depth[shown].max())
-    ax = _axes(ax, figsize=(max(3.0, 1.5 * n_leaves), max(1.6, 1.25 * (depth + 1))))
-    colors = _class_colors(len(tree.classes_))
-    background = _background(ax)
-    width = ax.get_window_extent().width / ax.figure.dpi
-    size = min(9.0, max(4.0, 7.5 * width / (n_leaves + 0.4)))  # two leaves side by side do not touch
+    ax = axes(ax, figsize=(max(3.0, 1.5 * n_leaves), max(1.6, 1.25 * (depth + 1))))
+    colors = class_colors(len(tree.classes_))
+    behind = background(ax)
     names = [attribute["name"] for attribute in tree._model.fitted.attributes()]
+    letters_of = [[len(plain(text, 18)) for text in texts] for texts in (tree.classes_, names)]
+    size = _font_size(ax, n_leaves, *letters_of)
     for node, x in places.items():
         y = -int(nodes.depth[node])
         left, right = nodes.children_left[node], nodes.children_right[node]
         if left in places:
             for child, text in zip((left, right), _branch_texts(nodes, node, value_format)):
-                ax.plot([x, places[child]], [y, y - 1], color=_ink(), alpha=0.45, linewidth=1, zorder=1)
+                ax.plot([x, places[child]], [y, y - 1], color=ink(), alpha=0.45, linewidth=1, zorder=1)
                 ax.text(
                     (x + places[child]) / 2, y - 0.55, text, ha="center", va="center", fontsize=0.9 * size, zorder=2,
-                    bbox={"facecolor": background, "edgecolor": "none", "pad": 1.5},
+                    bbox={"facecolor": behind, "edgecolor": "none", "pad": 1.5},
                 )
         majority = nodes.majority[node]
         n_rows = f"{nodes.n_node_samples[node]:,} rows"
         if left < 0:
             share = nodes.value[node, majority] / max(nodes.value[node].sum(), 1e-300)
-            face = (*_pyplot().matplotlib.colors.to_rgb(colors[majority]), 0.25 + 0.6 * share)
-            text, ink = f"{_plain(tree.classes_[majority], 18)}\n{n_rows}", _text_on(face, background)
+            face = (*pyplot().matplotlib.colors.to_rgb(colors[majority]), 0.25 + 0.6 * share)
+            text, letters = f"{plain(tree.classes_[majority], 18)}\n{n_rows}", text_on(face, behind)
         else:
-            face, ink = background, _ink()
+            face, letters = behind, ink()
             more = "" if left in places else " …"
-            text = f"{_plain(names[nodes.feature[node]], 18)}{more}\n{n_rows}"
-        box = {"boxstyle": "round,pad=0.4", "facecolor": face, "edgecolor": _ink(), "linewidth": 0.8}
-        ax.text(x, y, text, ha="center", va="center", fontsize=size, color=ink, bbox=box, zorder=3)
+            text = f"{plain(names[nodes.feature[node]], 18)}{more}\n{n_rows}"
+        box = {"boxstyle": "round,pad=0.4", "facecolor": face, "edgecolor": ink(), "linewidth": 0.8}
+        ax.text(x, y, text, ha="center", va="center", fontsize=size, color=letters, bbox=box, zorder=3)
     ax.set_xlim(-0.7, n_leaves - 0.3)
     ax.set_ylim(-depth - 0.5, 0.5)
     ax.set_axis_off()
@@ -204,28 +156,28 @@ def plot_cuts(estimator, X, y, feature=0, *, bins=40, ax=None):
     values = _values_of(X, place, name)
     classes, codes = np.unique(np.asarray(y), return_inverse=True)
     cuts = _cuts_of(estimator, place, name)
-    ax = _axes(ax, figsize=(6.4, 3.6))
-    colors = _class_colors(len(classes))
+    ax = axes(ax, figsize=(6.4, 3.6))
+    colors = class_colors(len(classes))
     if values.dtype.kind in "fiub":
         numbers = values.astype(float)
         finite = np.isfinite(numbers)
         ax.hist(
             [numbers[finite & (codes == k)] for k in range(len(classes))], bins=bins, stacked=True, color=colors,
-            label=[_plain(one) for one in classes], alpha=0.85,
+            label=[plain(one) for one in classes], alpha=0.85,
         )
         for cut in cuts:
             if np.isfinite(cut):
-                ax.axvline(cut, color=_ink(), linestyle="--", linewidth=1)
+                ax.axvline(cut, color=ink(), linestyle="--", linewidth=1)
                 ax.annotate(
-                    _number(cut), (cut, 1), xycoords=("data", "axes fraction"), xytext=(0, 3),
+                    number(cut), (cut, 1), xycoords=("data", "axes fraction"), xytext=(0, 3),
                     textcoords="offset points", ha="center", fontsize=8,
                 )
     else:
         _bars_of_values(ax, values, classes, codes, colors, cuts)
-    ax.set_xlabel(_plain(name))
+    ax.set_xlabel(plain(name))
     ax.set_ylabel("rows")
-    ax.legend(frameon=False, title=_plain(getattr(y, "name", None) or "class"))
-    _tidy(ax)
+    ax.legend(frameon=False, title=plain(getattr(y, "name", None) or "class"))
+    tidy(ax)
     return ax
 
 
@@ -237,13 +189,13 @@ def _bars_of_values(ax, values, classes, codes, colors, cuts):
     bottom = np.zeros(len(present))
     for k, color in enumerate(colors):
         counts = np.array([np.count_nonzero((texts == value) & (codes == k)) for value in present])
-        ax.bar(range(len(present)), counts, bottom=bottom, color=color, label=_plain(classes[k]), alpha=0.85)
+        ax.bar(range(len(present)), counts, bottom=bottom, color=color, label=plain(classes[k]), alpha=0.85)
         bottom += counts
-    ax.set_xticks(range(len(present)), [_plain(value, 14) for value in present])
+    ax.set_xticks(range(len(present)), [plain(value, 14) for value in present])
     ax.margins(y=0.12)
     n_own = sum(value in cuts for value in present)
     for place in range(1, min(n_own, len(present) - 1) + 1):
-        ax.axvline(place - 0.5, color=_ink(), linestyle="--", linewidth=1)
+        ax.axvline(place - 0.5, color=ink(), linestyle="--", linewidth=1)
 
 
 # --- scores -----------------------------------------------------------------------------------------------------------
@@ -275,18 +227,18 @@ def plot_confusion_matrix(y_true, y_pred, *, labels=None, normalize=None, ax=Non
     for truth, guess, none in zip(y_true.tolist(), y_pred.tolist(), absent.tolist()):
         if truth in place and (none or guess in place):
             counts[place[truth], len(labels) if none else place[guess]] += 1
-    names = [_plain(label, 16) for label in labels]
+    names = [plain(label, 16) for label in labels]
     if not counts[:, -1].any():
         counts = counts[:, :-1]
     shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
     size = max(3.2, 0.55 * len(labels) + 1.6)
-    ax = _axes(ax, figsize=(size, size))
+    ax = axes(ax, figsize=(size, size))
     image = ax.imshow(shares, vmin=0, vmax=1, cmap="Blues")
     if len(labels) <= 30:
         for (row, column), share in np.ndenumerate(shares):
             text = f"{share:.2f}" if normalize else f"{counts[row, column]:,}"
-            ink = _text_on(image.cmap(image.norm(share)), "white")
-            ax.text(column, row, text, ha="center", va="center", color=ink, fontsize=9)
+            letters = text_on(image.cmap(image.norm(share)), "white")
+            ax.text(column, row, text, ha="center", va="center", color=letters, fontsize=9)
     ax.set_xticks(range(counts.shape[1]), (names + ["none"])[: counts.shape[1]], rotation=45 if len(names) > 5 else 0)
     ax.set_yticks(range(len(labels)), names)
     ax.set_xlabel("predicted class")
@@ -362,7 +314,7 @@ def plot_accuracy_over_k(
     )
     score = "accuracy" if found["nominal"] else "rmse"
     scores = np.array([one[score] for one in found["of_k"]])
-    ax = _axes(ax, figsize=(6.0, 3.6))
+    ax = axes(ax, figsize=(6.0, 3.6))
     (line,) = ax.plot(ks, scores, marker="o", markersize=4, linewidth=1.5)
     deviations = [np.std(one["fold_scores"]) if len(one["fold_scores"]) > 1 else 0.0 for one in found["of_k"]]
     if any(deviations):
@@ -378,81 +330,11 @@ def plot_accuracy_over_k(
     ax.set_xlabel("number of neighbours k")
     ax.set_ylabel("accuracy" if found["nominal"] else "RMSE")
     ax.grid(alpha=0.25)
-    _tidy(ax)
+    tidy(ax)
     return ax
 
 
-# --- neighbours and components ----------------------------------------------------------------------------------------
-
-_POWER = {"euclidean": 2, "mixed-euclidean": 2, "sqeuclidean": 2, "manhattan": 1}
-
-
-def _is_number(value):
-    return isinstance(value, (int, float, np.integer, np.floating, np.bool_)) and not isinstance(value, bool)
-
-
-def explain_neighbor(
-    query, neighbor, *, metric="euclidean", feature_names=None, feature_weights=None, max_features=20, ax=None
-):
-    """Draw how much each feature adds to the distance of two rows.
-
-    Parameters
-    ----------
-    query, neighbor : array-like of shape (n_features,), pandas Series
-        Two rows. Two values that are no numbers differ by 1 if they are not the same.
-    metric : {"euclidean", "sqeuclidean", "manhattan", "mixed-euclidean"}, default="euclidean"
-        A sum over features: of squares, or of absolute differences.
-    feature_names : list of str or None
-        None takes the index of a Series, or x0, x1, ...
-    feature_weights : array-like of shape (n_features,) or None
-        They multiply squares or differences.
-    max_features : int, default=20
-        The features that add most; the rest is one bar.
-    ax : matplotlib axes or None
-
-    Notes
-    -----
-    Bars are shares of the whole sum. A feature that one of the rows lacks adds nothing here.
-    """
-    if metric not in _POWER:
-        raise InvalidArgumentError(f"metric: {metric!r} is no sum over features; {', '.join(_POWER)} are")
-    if feature_names is None:
-        feature_names = getattr(query, "index", None)
-        feature_names = [f"x{i}" for i in range(len(query))] if feature_names is None else list(feature_names)
-    a, b = np.asarray(query, dtype=object), np.asarray(neighbor, dtype=object)
-    if a.ndim != 1 or a.shape != b.shape or len(feature_names) != len(a):
-        raise InvalidArgumentError(f"the rows have the shapes {a.shape} and {b.shape}, and {len(feature_names)} names")
-    parts = np.zeros(len(a))
-    for index, (left, right) in enumerate(zip(a, b)):
-        if left is None or right is None or left != left or right != right:
-            continue
-        numbers = _is_number(left) and _is_number(right)
-        parts[index] = abs(float(left) - float(right)) ** _POWER[metric] if numbers else float(left != right)
-    if feature_weights is not None:
-        parts = parts * np.asarray(feature_weights, dtype=float)
-    total = parts.sum()
-    order = np.argsort(-parts, kind="stable")
-    texts = [f"{_plain(feature_names[i], 20)}: {_short(a[i])} | {_short(b[i])}" for i in order[:max_features]]
-    shares = list(parts[order[:max_features]])
-    if len(order) > max_features:
-        texts.append(f"{len(order) - max_features} others")
-        shares.append(parts[order[max_features:]].sum())
-    shares = np.array(shares) / total if total > 0 else np.zeros(len(texts))
-    ax = _axes(ax, figsize=(6.4, 0.32 * len(texts) + 1.1))
-    bars = ax.barh(range(len(texts)), shares, height=0.7)
-    ax.bar_label(bars, [f"{share:.1%}" for share in shares], padding=3, fontsize=8)
-    ax.set_yticks(range(len(texts)), texts)
-    ax.invert_yaxis()
-    ax.set_xlim(0, max(1e-9, 1.15 * shares.max()))
-    ax.set_xlabel("share of the " + ("squared distance" if _POWER[metric] == 2 else "distance"))
-    distance = np.sqrt(total) if metric in ("euclidean", "mixed-euclidean") else total
-    ax.set_title(f"distance {_number(distance)} ({metric}); query | neighbour", fontsize=10)
-    _tidy(ax)
-    return ax
-
-
-def _short(value):
-    return _number(value) if _is_number(value) else _plain(value, 14)
+# --- components --------------------------------------------------------------------------------------------------------
 
 
 def plot_scree(pca, *, max_components=30, ax=None):
@@ -460,21 +342,27 @@ def plot_scree(pca, *, max_components=30, ax=None):
 
     Parameters
     ----------
-    pca : PCA or TruncatedSVD
-        Fitted.
+    pca : PCA, TruncatedSVD or Model
+        Fitted, or read from a file.
     max_components : int, default=30
     ax : matplotlib axes or None
     """
-    check_is_fitted(pca)
-    shares = np.asarray(pca.explained_variance_ratio_)[:max_components]
+    if hasattr(pca, "parameters_"):
+        shares = pca.parameters_.get("explained_variance_ratio")
+        if shares is None:
+            raise InvalidArgumentError(f"pca: {pca!r} has no components")
+    else:
+        check_is_fitted(pca)
+        shares = pca.explained_variance_ratio_
+    shares = np.asarray(shares)[:max_components]
     numbers = np.arange(1, len(shares) + 1)
-    ax = _axes(ax, figsize=(6.0, 3.6))
+    ax = axes(ax, figsize=(6.0, 3.6))
     ax.bar(numbers, shares, alpha=0.85, label="of each component")
-    ax.plot(numbers, np.cumsum(shares), marker="o", markersize=4, color=_ink(), linewidth=1.2, label="together")
+    ax.plot(numbers, np.cumsum(shares), marker="o", markersize=4, color=ink(), linewidth=1.2, label="together")
     ax.set_ylim(0, 1.05)
     ax.xaxis.get_major_locator().set_params(integer=True)
     ax.set_xlabel("component")
     ax.set_ylabel("share of the variance")
     ax.legend(frameon=False)
-    _tidy(ax)
+    tidy(ax)
     return ax

@@ -11,7 +11,7 @@ from ._classes import Classes, seed_of, training_table
 from ._data import check_X
 from .errors import InvalidArgumentError
 
-__all__ = ["LocalDiscretizationTreeClassifier", "TreeNodes"]
+__all__ = ["LocalDiscretizationTreeClassifier", "TreeNodes", "cuts_by_name"]
 
 
 @dataclass
@@ -78,7 +78,7 @@ class TreeNodes:
         return int(self.depth.max())
 
 
-def _cuts_by_name(cuts):
+def cuts_by_name(cuts):
     """The engine's list of cuts as a dict: an array of numbers, or a list of values, for each feature that has any."""
     return {name: list(found) if found and isinstance(found[0], str) else np.asarray(found) for name, found in cuts}
 
@@ -194,8 +194,7 @@ class LocalDiscretizationTreeClassifier(_html.RichEstimator, ClassifierMixin, St
         self.classes_ = classes.values
         self.n_classes_ = len(classes.values)
         self.tree_ = TreeNodes.of(tree)
-        self.rules_ = tree.rules()
-        self.cuts_ = _cuts_by_name(tree.cuts())
+        self.cuts_ = cuts_by_name(tree.cuts())
         self.feature_importances_ = self._importances()
         return self
 
@@ -271,6 +270,12 @@ class LocalDiscretizationTreeClassifier(_html.RichEstimator, ClassifierMixin, St
         """Return the tree as a str: "text", "json", "dot", "svg" or "rules"."""
         check_is_fitted(self)
         return self._model.fitted.format(format)
+
+    @property
+    def rules_(self):
+        """One rule a leaf, in the order of the leaves; made when it is asked for."""
+        check_is_fitted(self)
+        return self._model.fitted.rules()
 
     def _rows(self, X, reset):
         return check_X(

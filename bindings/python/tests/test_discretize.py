@@ -163,6 +163,15 @@ def test_filled_values_are_those_of_training(holed):
         fitted._to_model()
 
 
+def test_rows_of_weight_0_fill_nothing(holed):
+    X, y = holed
+    weights = np.where(X["height"] > 1, 0.0, 1.0)
+    weighted = SupervisedDiscretizer(missing="fill").fit(X, y, sample_weight=weights)
+    kept = SupervisedDiscretizer(missing="fill").fit(X[weights > 0], y[weights > 0])
+    assert weighted._fills == kept._fills and weighted._fills[0] < 1
+    assert np.array_equal(weighted.transform(X), kept.transform(X))
+
+
 def test_onehot_has_a_column_a_code(mixed):
     X, y = mixed
     ordinal = SupervisedDiscretizer().fit(X, y)

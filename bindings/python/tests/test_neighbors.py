@@ -65,11 +65,13 @@ def test_lists_are_ordered_by_distance_then_row(seed):
     np.testing.assert_array_equal(search.kneighbors(Q, return_distance=False), rows)
 
     radius = float(np.quantile(D, 0.2))
-    for found, row in zip(search.radius_neighbors(Q, radius, return_distance=False), D):
+    by_row = search.radius_neighbors(Q, radius, return_distance=False)
+    for found, sorted_rows, row in zip(search.radius_neighbors(Q, radius, sort_results=True)[1], by_row, D):
         order = np.argsort(row, kind="stable")
         exact = np.abs(row - radius) > 1e-9 * radius
         inside = order[(row[order] <= radius) & exact[order]]
         np.testing.assert_array_equal(found[exact[found]], inside)
+        np.testing.assert_array_equal(np.sort(found), sorted_rows)
 
 
 @pytest.mark.parametrize("seed", range(10))

@@ -6,10 +6,15 @@ import warnings
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
+import sklearn
 from command_line import stope
 from sklearn.base import clone
 from sklearn.datasets import load_iris
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from stope import LocalDiscretizationTreeClassifier
@@ -226,6 +231,14 @@ def test_nodes_rules_and_paths_agree(mixed):
     assert np.isclose(tree.feature_importances_.sum(), 1) and tree.feature_importances_[3] == 0
 
 
+def test_only_numeric_splits_have_a_threshold(mixed):
+    nodes = LocalDiscretizationTreeClassifier().fit(*mixed).tree_
+    numeric = np.isin(nodes.feature, [0, 3])
+    assert np.array_equal(np.isnan(nodes.threshold), ~numeric)
+    assert np.array_equal(np.equal(nodes.category, None), numeric | (nodes.feature < 0))
+    assert (nodes.score[nodes.feature < 0] == 0).all() and (nodes.children_left[nodes.feature < 0] == -1).all()
+
+
 def test_importances_of_gains_count_the_rows_of_a_node():
     X = np.array([[0, 0], [0, 1], [1, 0], [1, 0], [1, 0], [1, 0]], dtype=float)
     y = np.array([0, 1, 2, 2, 2, 2])
@@ -275,6 +288,30 @@ def test_labels_of_every_kind_come_back_as_they_were(iris):
         LocalDiscretizationTreeClassifier().fit(X, np.where(y == 0, np.nan, y))
     with pytest.raises(ValueError):
         LocalDiscretizationTreeClassifier().fit(X, [None, *["a"] * 149])
+
+
+def test_labels_of_every_library_are_taken(iris):
+    X, y = iris
+    words = np.array(["setosa", "versicolor", "virginica"])[y]
+    kinds = pd.Series(pd.Categorical(words)), pl.Series(words), pl.Series(words, dtype=pl.Categorical), list(words)
+    for labels in kinds:
+        tree = LocalDiscretizationTreeClassifier().fit(X, labels)
+        assert tree.predict(X).tolist() == words.tolist()
+
+
+def test_weights_are_routed_through_a_pipeline(iris):
+    X, y = iris
+    weights = np.where(y == 2, 0, 1)
+    with sklearn.config_context(enable_metadata_routing=True):
+        tree = LocalDiscretizationTreeClassifier().set_fit_request(sample_weight=True)
+        pipeline = make_pipeline(StandardScaler().set_fit_request(sample_weight=False), tree)
+        pipeline.fit(X, y, sample_weight=weights)
+    assert pipeline[-1].tree_.value[0].tolist() == [50, 50, 0]
+
+
+def test_a_search_over_parameters_runs_in_processes(iris):
+    search = GridSearchCV(LocalDiscretizationTreeClassifier(), {"max_depth": [1, 3]}, cv=3, n_jobs=2).fit(*iris)
+    assert search.best_params_ == {"max_depth": 3}
 
 
 def test_a_target_of_a_features_name_gets_another_name():

@@ -1,0 +1,12 @@
+#!/usr/bin/env bash
+# Builds the Python package in build/release/python and runs its tests: scripts/python.sh [PYTEST ARGUMENT...]
+set -euo pipefail
+cd "$(dirname "$0")/.."
+python=.venv/bin/python
+if ! $python -c 'import nanobind' 2>/dev/null; then
+  echo "SKIP the Python package: nanobind is missing (scripts/bootstrap.sh --test installs it into .venv)"
+  exit 0
+fi
+STOPE_PYTHON=ON scripts/build.sh release stope_python stope_python_stub
+$python scripts/check_wheel.py build/release/python/stope/_core*.so
+PYTHONPATH=build/release/python $python -m pytest -q -rs -n "${STOPE_PYTHON_WORKERS:-2}" --dist worksteal bindings/python/tests "$@"

@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# Runs the Python package's tests with a native module that the address and undefined-behaviour sanitizers watch:
+# scripts/python_asan.sh [PYTEST ARGUMENT...]. The interpreter itself is not sanitized: its leaks are not asked for.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+python=.venv/bin/python
+if ! $python -c 'import nanobind' 2>/dev/null; then
+  echo "SKIP the sanitized Python package: nanobind is missing (scripts/bootstrap.sh --test installs it into .venv)"
+  exit 0
+fi
+STOPE_PYTHON=ON scripts/build.sh asan stope_python
+# The runtime must come first in the process, and it looks for the functions of libstdc++ that it wraps.
+runtime=$(clang++-19 -print-file-name=libclang_rt.asan-x86_64.so)
+[ -f "$runtime" ] || runtime=$(clang++-19 -print-file-name=libclang_rt.asan.so)
+export ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1
+export PYTHONMALLOC=malloc # Python's own allocator would hide errors in its memory
+# A thousand fits measure memory that the sanitizer keeps for itself.
+PYTHONPATH=build/asan/python LD_PRELOAD="$runtime:$(g++ -print-file-name=libstdc++.so.6)" \
+  $python -m pytest -q -rs -n "${STOPE_PYTHON_WORKERS:-2}" --dist worksteal \
+  --ignore bindings/python/tests/test_leaks.py bindings/python/tests "$@"
