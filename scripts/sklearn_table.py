@@ -38,7 +38,7 @@ def row(name, cases):
     part = [case for case in calling if case["answered"] and case["left"]]
     share = 100 * len(whole) / len(calling) if calling else 100.0
     cells = [len(cases), len(calling), len(whole), len(part), len(calling) - len(whole) - len(part)]
-    return share, f"| `{name}` | " + " | ".join(f"{cell:,}" for cell in cells) + f" | {share:.0f} % |\n"
+    return share, f"| {name} | " + " | ".join(f"{cell:,}" for cell in cells) + f" | {share:.0f} % |\n"
 
 
 def table(cases):

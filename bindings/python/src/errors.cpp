@@ -21,10 +21,11 @@ nb::object known(std::int64_t number, std::int64_t unknown) {
 }
 
 void raise_error(const Error& error) {
-  const nb::object exception = nb::module_::import_("stope.errors").attr("_exception_of")(
-      std::string(to_string(error.code())).c_str(), error.what(), known(error.option()), known(error.feature()),
-      known(error.row(), -1), known(error.file()), known(error.line(), 0), known(error.column(), 0),
-      known(error.bytes(), -1));
+  const nb::object exception =
+      nb::module_::import_("stope.errors")
+          .attr("_exception_of")(std::string(to_string(error.code())).c_str(), error.what(), known(error.option()),
+                                 known(error.feature()), known(error.row(), -1), known(error.file()),
+                                 known(error.line(), 0), known(error.column(), 0), known(error.bytes(), -1));
   PyErr_SetObject(exception.type().ptr(), exception.ptr());
 }
 

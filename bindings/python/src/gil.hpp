@@ -3,8 +3,6 @@
 
 #include <nanobind/nanobind.h>
 
-#include <sys/types.h>
-
 #include <list>
 #include <optional>
 
@@ -27,7 +25,7 @@ class WithoutGil {
   WithoutGil& operator=(const WithoutGil&) = delete;
 
   struct Work {
-    pid_t process;  // a forked child does not wait for its parent's threads
+    int process;  // a forked child does not wait for its parent's threads
     std::optional<CancelToken> cancel;
   };
 

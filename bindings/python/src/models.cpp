@@ -17,7 +17,6 @@
 #include <vector>
 
 #include "arrays.hpp"
-#include "gil.hpp"
 #include "discretize.hpp"
 #include "gil.hpp"
 #include "run.hpp"

@@ -1,5 +1,7 @@
 """Zero-change mode: scikit-learn's classes stay its own, results stay the same, and the summary says who answered."""
 
+import os
+import pathlib
 import pickle
 import subprocess
 import sys
@@ -324,7 +326,9 @@ def test_a_script_runs_unchanged_and_a_table_says_what_was_answered(tmp_path):
     done = subprocess.run([*run, str(script), "--quiet", "-x"], capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (3, "__main__ ['--quiet', '-x']\n")
     assert "NearestNeighbors.kneighbors         1" in done.stderr and "1 x a callable metric" in done.stderr
-    done = subprocess.run([*run, "--quiet", "-m", "script", "a"], capture_output=True, text=True, cwd=tmp_path)
+    package = pathlib.Path(stope.__file__).parents[1]
+    absolute = {**os.environ, "PYTHONPATH": str(package.absolute())}
+    done = subprocess.run([*run, "--quiet", "-m", "script", "a"], capture_output=True, text=True, cwd=tmp_path, env=absolute)
     assert (done.returncode, done.stdout, done.stderr) == (3, "__main__ ['a']\n", "")
     table = tmp_path / "table.txt"
     subprocess.run([*run, "--summary", str(table), str(script)], capture_output=True)

@@ -1,6 +1,6 @@
 """Zero-change mode: scikit-learn's own estimators, computed by stope where the result is the same.
 
-``python -m stope.accel script.py`` runs a script so, ``stope.accel.install()`` does it inside a program, and
+``python -m stope.accel SCRIPT`` runs a script so, ``stope.accel.install()`` does it inside a program, and
 ``with stope.accel.installed():`` for a block. docs/SKLEARN.md says what stope answers and what differs.
 """
 

@@ -1,4 +1,4 @@
-"""``python -m stope.accel [--always] [--quiet] [--summary FILE] script.py [args]``, or ``-m module [args]``: zero-change mode."""
+"""``python -m stope.accel [--always] [--quiet] [--summary FILE] SCRIPT [ARGUMENTS]``, or ``-m MODULE``: zero-change mode."""
 
 import argparse
 import os
