@@ -15,6 +15,6 @@ runtime=$(clang++-19 -print-file-name=libclang_rt.asan-x86_64.so)
 export ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1
 export PYTHONMALLOC=malloc # Python's own allocator would hide errors in its memory
 # A thousand fits measure memory that the sanitizer keeps for itself.
-PYTHONPATH=build/asan/python LD_PRELOAD="$runtime:$(g++ -print-file-name=libstdc++.so.6)" \
+PYTHONPATH=$PWD/build/asan/python LD_PRELOAD="$runtime:$(g++ -print-file-name=libstdc++.so.6)" \
   $python -m pytest -q -rs -n "${STOPE_PYTHON_WORKERS:-2}" --dist worksteal \
   --ignore bindings/python/tests/test_leaks.py bindings/python/tests "$@"
