@@ -12,6 +12,10 @@ namespace {
 // worker.
 constexpr std::int64_t kFirstStep = 8;
 constexpr std::int64_t kMostBlocks = 64;
+// The first step of a sample: so many rows for each neighbour, at most kFirstStep blocks. It lists all of its rows, for
+// there is no threshold yet. 1,000 queries, k = 5, uniform, one thread: 8.3 -> 4.9 ms at 1,000 x 50 and 14.5 -> 11.4 ms
+// at 10,000 x 50, against kFirstStep; k = 100 needs kFirstStep (38.6 ms against 46.3 ms with one block, 20,000 x 50).
+constexpr std::int64_t kFirstRowsPerNeighbor = 8;
 // The first step where blocks hold near rows: the very first blocks give good thresholds.
 constexpr std::int64_t kFirstNear = 1;
 constexpr std::int64_t kNearStep = 8;
@@ -97,7 +101,10 @@ void TileSearch::visit_sampled(std::int64_t begin, std::int64_t end) {
   for (std::int64_t sampled = begin; sampled < end; sampled += stride) {
     for (std::int64_t block = sampled + 1; block < std::min(sampled + stride, end); ++block) order.push_back(block);
   }
-  std::int64_t size = kFirstStep;
+  const Selection& selection = context_->selection;
+  const std::int64_t k =
+      selection.kind == Selection::Kind::nearest ? std::min(selection.ks.front(), kMostRows) : kMostRows;
+  std::int64_t size = std::clamp<std::int64_t>(kFirstRowsPerNeighbor * k / kScanBlockRows, 1, kFirstStep);
   const std::int64_t most = capacity_ / kScanBlockRows;
   for (std::int64_t at = 0; at < n; at += size, size = std::min(2 * size, most)) {
     size = std::min(size, n - at);
