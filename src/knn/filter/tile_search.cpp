@@ -13,8 +13,8 @@ namespace {
 constexpr std::int64_t kFirstStep = 8;
 constexpr std::int64_t kMostBlocks = 64;
 // The first step of a sample: so many rows for each neighbour, at most kFirstStep blocks. It lists all of its rows, for
-// there is no threshold yet. 1,000 queries, k = 5, uniform, one thread: 8.3 -> 4.9 ms at 1,000 x 50 and 14.5 -> 11.4 ms
-// at 10,000 x 50, against kFirstStep; k = 100 needs kFirstStep (38.6 ms against 46.3 ms with one block, 20,000 x 50).
+// there is no threshold yet. 1,000 queries, k = 5, uniform, one thread: 8.3 -> 5.0 ms at 1,000 x 50 and 14.5 -> 11.1 ms
+// at 10,000 x 50, against kFirstStep. k = 100, 20,000 x 50: 38.6 -> 40.3 ms; with one block it would be 46.3 ms.
 constexpr std::int64_t kFirstRowsPerNeighbor = 8;
 // The first step where blocks hold near rows: the very first blocks give good thresholds.
 constexpr std::int64_t kFirstNear = 1;
