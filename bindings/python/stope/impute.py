@@ -308,14 +308,16 @@ class KNNImputer(OneToOneFeatureMixin, TransformerMixin, StopeEstimator):
         if container == "polars":
             import polars
 
-            return polars.DataFrame({name: column.tolist() for name, column in zip(names, columns)})
+            return polars.DataFrame([polars.Series(name, column.tolist()) for name, column in zip(names, columns)])
         import pandas
 
-        frame = pandas.DataFrame(dict(zip(names, columns)), index=getattr(X, "index", None))
+        given = X if isinstance(X, pandas.DataFrame) else None
+        frame = pandas.DataFrame(dict(enumerate(columns)), index=None if given is None else given.index)
         for place, j in enumerate(kept):  # a categorical column stays one
-            dtype = X.dtypes.iloc[j] if isinstance(X, pandas.DataFrame) else None
-            if isinstance(dtype, pandas.CategoricalDtype) and set(frame.iloc[:, place]) <= set(dtype.categories):
-                frame[names[place]] = frame[names[place]].astype(dtype)
+            dtype = None if given is None else given.dtypes.iloc[j]
+            if isinstance(dtype, pandas.CategoricalDtype) and set(frame[place]) <= set(dtype.categories):
+                frame[place] = frame[place].astype(dtype)
+        frame.columns = names  # two columns may have one name
         return frame
 
     def _container(self):
