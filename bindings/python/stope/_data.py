@@ -4,7 +4,7 @@ import numpy as np
 
 from . import _core
 from ._checks import check_finite, check_names, check_shape, name_of, refuse_missing, string_names
-from ._columns import as_numbers, is_nominal_array
+from ._columns import as_numbers, is_nominal_array, is_read_only
 from ._frames import arrow_columns, column_of_array, column_of_series, held, is_pandas_frame, table_columns
 from ._run import data_run
 from .errors import InvalidDataError
@@ -102,7 +102,7 @@ class Rows:
         """
         if self._columns is not None or self._array is None:
             return self._made_table(run, share)
-        share = share or not self._array.flags.writeable
+        share = share or is_read_only(self._array)
         return _core.Table.of_array(self._array, self.column_names(), share, run)
 
 

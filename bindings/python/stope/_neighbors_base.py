@@ -6,6 +6,7 @@ import numpy as np
 
 from . import _core
 from ._base import StopeEstimator, check_is_fitted
+from ._columns import is_read_only
 from ._data import check_X
 from ._neighbors_metrics import check_skips, measure_of, takes_missing
 from ._neighbors_search import EngineSearch, MatrixSearch
@@ -179,7 +180,7 @@ def _lendable(array, X):
     ``X`` is what the caller handed in. An array that shares no memory with X is nobody else's.
     """
     if array.dtype == np.float64 and array.flags.c_contiguous and array.flags.aligned:
-        if _is_read_only(array):
+        if is_read_only(array):
             return array
         theirs = isinstance(X, np.ndarray) and np.may_share_memory(array, X)
         if not theirs and isinstance(X, (np.ndarray, list, tuple, type(None))) and _owns_memory(array):
@@ -195,15 +196,6 @@ def _owns_memory(array):
     while isinstance(array.base, np.ndarray):
         array = array.base
     return array.base is None and not isinstance(array, np.memmap)
-
-
-def _is_read_only(array):
-    """Whether neither the array nor the arrays that it is a view of can be written to."""
-    while isinstance(array, np.ndarray):
-        if array.flags.writeable:
-            return False
-        array = array.base
-    return True
 
 
 def _columns_of(table):

@@ -7,6 +7,7 @@ import numpy as np
 from . import _core
 from ._columns import as_dates
 from ._data import check_X
+from ._frames import arrow_table
 from ._run import data_run
 
 __all__ = ["Table"]
@@ -34,7 +35,7 @@ class Table:
         elif isinstance(data, Table):
             self._core_table = data._core_table
         elif hasattr(data, "__arrow_c_stream__") and not type(data).__module__.startswith("pandas"):
-            self._core_table = _core.Table.of_arrow(data.__arrow_c_stream__(), run=data_run())
+            self._core_table = arrow_table(data)[0]
         else:
             rows = check_X("Table", data, reset=True, categorical_features="from_dtype", missing="any",
                            ensure_min_samples=0)

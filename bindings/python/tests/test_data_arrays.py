@@ -9,7 +9,7 @@ import scipy.sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
-from stope import _core, errors
+from stope import _core, _data, errors
 from stope._data import Rows, check_X
 
 
@@ -355,17 +355,10 @@ def test_an_array_that_repeats_one_row_is_copied_and_the_engine_refuses_it():
             _core.Table.of_array(view, [], False, _core.Run())
 
 
-def test_a_single_row_costs_microseconds():
-    import time
-
+def test_an_array_of_the_fitted_shape_is_not_looked_at_further(monkeypatch):
     thing = fitted(BASE)
-    X = BASE[:1]
-    best = 1.0
-    for _ in range(200):
-        begin = time.perf_counter()
-        check_X(thing, X, reset=False)
-        best = min(best, time.perf_counter() - begin)
-    assert best < 20e-6  # scikit-learn's validate_data takes more than 100
+    monkeypatch.setattr(_data, "_Checker", None)
+    assert check_X(thing, BASE[:1], reset=False).array.tolist() == BASE[:1].tolist()
 
 
 def test_no_warning_comes_from_plain_arrays():

@@ -79,10 +79,12 @@ def test_one_table_is_the_same_from_every_library():
 
 def test_categories_of_every_type_keep_their_values():
     for values in (["b", "a"], [2, 1], [2.5, 1.0], [True, False], [pd.Timestamp("2024"), pd.Timestamp("2025")]):
-        series = pd.Series(pd.Categorical([values[0], None, values[1]], categories=values))
-        rows = mixed(pd.DataFrame({"c": series}))
-        assert rows.nominal == [True] and rows.categories[0].tolist() == values
-        assert rows.table.column(0).array().tolist() == [0, -1, 1]
+        for ordered in (True, False):
+            series = pd.Series(pd.Categorical([values[0], None, values[1]], categories=values, ordered=ordered))
+            rows = mixed(pd.DataFrame({"c": series}))
+            wanted = values if ordered else sorted(values)
+            assert rows.nominal == [True] and rows.categories[0].tolist() == wanted
+            assert rows.table.column(0).array().tolist() == [wanted.index(values[0]), -1, wanted.index(values[1])]
     rows = mixed(pl.DataFrame({"c": ["x", None, "y"]}, schema={"c": pl.Categorical}))
     assert content(rows) == [("c", True, ["x", None, "y"])]
     rows = mixed(pl.DataFrame({"c": ["x", None, "y"]}, schema={"c": pl.Enum(["y", "x"])}))

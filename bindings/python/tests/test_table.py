@@ -199,3 +199,30 @@ def test_columns_of_other_lengths_and_names_twice_are_refused():
     for index in (-1, 4, 10**18):
         with pytest.raises((IndexError, TypeError)):
             TABLE._core_table.column(index)
+
+
+def test_a_read_only_view_of_memory_that_others_write_to_is_copied():
+    X = np.asfortranarray(np.zeros((3, 2)))
+    view = X.view()
+    view.flags.writeable = False
+    table, of_dict = Table(view), Table({"a": view[:, 0]})
+    buffer = bytearray(24)
+    lent = np.frombuffer(buffer)
+    lent.flags.writeable = False
+    of_buffer = Table({"a": lent})
+    X[:] = 7
+    buffer[:] = np.full(3, 7.0).tobytes()
+    for made in (table, of_dict, of_buffer):
+        assert (made.to_numpy() == 0).all()
+
+
+def test_categories_without_an_order_are_numbered_alike_whatever_library_they_come_from():
+    values, order = ["z", "a", None, "m"], ["z", "m", "a"]
+    for made in (pd.DataFrame({"c": pd.Categorical(values, categories=order)}),
+                 pl.DataFrame({"c": pl.Series(values, dtype=pl.Categorical)}),
+                 pa.table({"c": pa.array(values).dictionary_encode()}), {"c": values}):
+        table = Table(made)
+        assert table.categories("c") == ["a", "m", "z"] and table.codes("c").tolist() == [2, 0, -1, 1], type(made)
+    for made in (pd.DataFrame({"c": pd.Categorical(values, categories=order, ordered=True)}),
+                 pl.DataFrame({"c": pl.Series(values, dtype=pl.Enum(order))})):
+        assert Table(made).categories("c") == order and Table(made).codes("c").tolist() == [0, 2, -1, 1]
