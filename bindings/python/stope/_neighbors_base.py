@@ -76,7 +76,10 @@ class NeighborsBase(StopeEstimator):
         """The first half of ``fit``: checks the parameters and X."""
         self._check_params()
         rows = self._check_rows(X, reset=True)
-        self._measure = measure_of(self, rows)
+        self._measure = measure_of(
+            self.metric, rows, metric_params=self.metric_params, feature_weights=self.feature_weights, p=self.p,
+            algorithm=self.algorithm,
+        )
         if self.missing == "skip":
             check_skips(self.metric, self._measure)
         return rows
