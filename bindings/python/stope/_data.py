@@ -235,11 +235,11 @@ class _Checker:
         dtypes = list(frame.dtypes)
         plain = all(isinstance(dtype, np.dtype) and dtype.kind in "fiub" for dtype in dtypes)
         if dtypes and plain and not any(kinds) and self.missing != "any":
-            for index, dtype in enumerate(dtypes):
-                if dtype.kind in "iu" and dtype.itemsize == 8:
-                    as_numbers(frame.iloc[:, index].to_numpy(), shown[index])
-            return self.rows_of_numbers(held(frame.to_numpy(), frame))
-        columns = [column_of_series(frame.iloc[:, i], shown[i], kinds[i]) for i in range(len(dtypes))]
+            values = held(frame.to_numpy(), frame)
+            for index in _large_integers(values, dtypes):
+                as_numbers(frame.iloc[:, index].to_numpy(), shown[index])
+            return self.rows_of_numbers(values)
+        columns = [column_of_series(series, *of) for (_, series), *of in zip(frame.items(), shown, kinds)]
         single = bool(dtypes) and all(str(dtype) in ("float32", "Float32") for dtype in dtypes)
         return self.rows_of_columns(columns, len(frame), np.float32 if single else np.float64)
 
@@ -315,6 +315,15 @@ class _Checker:
     def fitted_names(self):
         names = self.names if isinstance(self.estimator, str) else getattr(self.estimator, "feature_names_in_", None)
         return None if names is None else list(names)
+
+
+def _large_integers(values, dtypes):
+    """The columns of integers that may have one beyond 2^53, which their name is to be told of."""
+    wide = [i for i, dtype in enumerate(dtypes) if dtype.kind in "iu" and dtype.itemsize == 8]
+    if not wide or values.dtype.kind == "O":
+        return wide
+    large = ((values >= 2**53) | (values <= -(2**53))).any(axis=0)
+    return [i for i in wide if large[i]]
 
 
 def _is_series(X):

@@ -59,9 +59,9 @@ def column_of_series(series, name, nominal):
         raise TypeError(f"Sparse data was passed in {name}, but stope takes dense data; use "
                         "X.sparse.to_dense() to convert it.")
     if isinstance(dtype, pd.CategoricalDtype):
-        codes, categories = held(series.cat.codes.to_numpy(), series), dtype.categories
+        codes, categories = held(series.array.codes, series), dtype.categories
         if nominal is not False:
-            return codes_of_categories(codes, categories.to_numpy(dtype=object), name, dtype.ordered)
+            return codes_of_categories(codes, categories.tolist(), name, dtype.ordered)
         return Column(numbers=_take(as_numbers(categories.to_numpy(), name), codes))
     if isinstance(dtype, np.dtype):
         return column_of_array(held(series.to_numpy(), series), name, nominal)

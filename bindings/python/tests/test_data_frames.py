@@ -435,3 +435,12 @@ def test_random_frames_of_numbers_are_scikit_learns_to_the_bit():
         ours, wanted = check_X(Thing(), frame, reset=True).array, theirs(frame)
         np.testing.assert_array_equal(ours, wanted)
         assert ours.dtype == wanted.dtype
+
+
+def test_a_whole_number_beyond_doubles_is_told_of_by_its_columns_name():
+    for frame in (pd.DataFrame({"a": [1, 2], "b": [3, 2**53 + 1]}), pd.DataFrame({"a": [1.5, 1e300], "b": [3, -(2**60)]}),
+                  pd.DataFrame({"a": [True, False], "b": [0, 2**53 + 1]}),
+                  pd.DataFrame({"a": [1, -2], "b": np.array([0, 2**63 + 1], dtype=np.uint64)})):
+        with pytest.raises(ValueError, match="column 'b' has the whole number .* in row 1"):
+            rows_of(frame)
+    assert rows_of(pd.DataFrame({"a": [1.5], "b": [2**53]})).array.tolist() == [[1.5, 2.0**53]]
