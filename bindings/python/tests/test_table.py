@@ -226,3 +226,18 @@ def test_categories_without_an_order_are_numbered_alike_whatever_library_they_co
     for made in (pd.DataFrame({"c": pd.Categorical(values, categories=order, ordered=True)}),
                  pl.DataFrame({"c": pl.Series(values, dtype=pl.Enum(order))})):
         assert Table(made).categories("c") == order and Table(made).codes("c").tolist() == [0, 2, -1, 1]
+
+
+def test_a_table_goes_through_its_names_as_a_dict_does():
+    assert list(TABLE) == TABLE.columns and dict.fromkeys(TABLE).keys() == TABLE.dtypes.keys()
+
+
+def test_one_name_is_ignored_as_a_whole():
+    table = Table({"ab": [1], "a": [1], "b": [1]}).with_roles(ignore="ab")
+    assert table.roles == {"ab": "ignore", "a": "regular", "b": "regular"}
+
+
+def test_an_array_of_a_table_is_a_copy_and_says_so():
+    with pytest.raises(ValueError, match="copy"):
+        np.asarray(Table({"a": [1.0]}), copy=False)
+    assert np.asarray(Table({"a": [1.0]}), dtype=np.float32).dtype == np.float32
