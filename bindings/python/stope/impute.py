@@ -105,6 +105,8 @@ class KNNImputer(OneToOneFeatureMixin, TransformerMixin, StopeEstimator):
         self._check_parameters()
         self._begin_fit()
         rows = self._rows(X, reset=True)
+        if isinstance(self.missing_values, str) and not any(rows.nominal):
+            raise InvalidArgumentError(f"missing_values is {self.missing_values!r}, and X has numbers only")
         self._categories = rows.categories
         values = self._marked(values_of(rows, rows.categories))
         present = ~np.isnan(values)

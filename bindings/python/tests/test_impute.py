@@ -320,3 +320,8 @@ def test_lists_and_columns_of_one_name_come_out_as_frames():
     twice = pd.DataFrame([[1.0, "a", 3.0], [np.nan, "a", 3.0], [2.0, "b", 9.0]], columns=["x", "x", "y"])
     filled = imputer.fit_transform(twice)
     assert filled.columns.tolist() == ["x", "x", "y"] and filled.iloc[1].tolist() == [1.0, "a", 3.0]
+
+
+def test_a_word_stands_for_nothing_in_a_table_of_numbers():
+    with pytest.raises(ValueError, match="missing_values"):
+        stope.KNNImputer(missing_values="?").fit(np.eye(3))
