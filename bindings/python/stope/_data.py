@@ -140,6 +140,8 @@ def check_X(estimator, X, *, reset, categorical_features=None, missing="error", 
     if hasattr(X, "toarray") and not hasattr(X, "__array__") or type(X).__module__.startswith("scipy.sparse"):
         raise TypeError("Sparse data was passed, but stope takes dense data; use X.toarray() to convert it to a dense "
                         "array.")
+    if type(X).__name__ == "LazyFrame":
+        raise TypeError("a LazyFrame has no rows yet; use X.collect() to make a DataFrame of it")
     return _Checker(estimator, reset, categorical_features, missing, ensure_min_samples).rows_of(X)
 
 

@@ -10,6 +10,7 @@ from ._columns import is_read_only
 from ._data import check_X
 from ._neighbors_metrics import check_skips, measure_of, takes_missing
 from ._neighbors_search import EngineSearch, MatrixSearch
+from ._neighbors_votes import check_votes
 
 __all__ = ["NeighborsBase"]
 
@@ -76,6 +77,7 @@ class NeighborsBase(StopeEstimator):
         """The first half of ``fit``: checks the parameters and X."""
         self._check_params()
         rows = self._check_rows(X, reset=True)
+        check_votes(getattr(self, "weights", None), rows.n_rows)
         self._measure = measure_of(
             self.metric, rows, metric_params=self.metric_params, feature_weights=self.feature_weights, p=self.p,
             algorithm=self.algorithm,

@@ -22,10 +22,12 @@ def _checked(y, n_samples, estimator, numeric):
                          f"{array.shape}.")
     if array.shape[0] != n_samples:
         raise ValueError(f"Found input variables with inconsistent numbers of samples: [{n_samples}, {array.shape[0]}]")
-    if numeric and array.dtype.kind not in "fiub":
-        array = array.astype(np.float64)
     if array.dtype.kind == "c":
         raise ValueError("Complex data not supported: y is complex.")
+    if numeric and array.dtype.kind not in "fiub":
+        array = array.astype(np.float64)
+    if array.dtype.kind in "mM" and np.isnat(array).any():
+        raise ValueError("Input y contains NaN.")
     if array.dtype.kind == "f" and not np.isfinite(array).all():
         what = "NaN" if np.isnan(array).any() else "infinity or a value too large for dtype('float64')"
         raise ValueError(f"Input y contains {what}.")

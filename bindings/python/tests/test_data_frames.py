@@ -444,3 +444,8 @@ def test_a_whole_number_beyond_doubles_is_told_of_by_its_columns_name():
         with pytest.raises(ValueError, match="column 'b' has the whole number .* in row 1"):
             rows_of(frame)
     assert rows_of(pd.DataFrame({"a": [1.5], "b": [2**53]})).array.tolist() == [[1.5, 2.0**53]]
+
+
+def test_a_query_that_is_not_collected_is_refused_with_advice():
+    with pytest.raises(TypeError, match="collect"):
+        rows_of(pl.LazyFrame({"a": [1.0]}))
