@@ -149,16 +149,14 @@ nb::object factorize(const nb::list& objects, nb::handle also_missing) {
     for (const std::int64_t row : found.first) texts.emplace_back(strings[static_cast<std::size_t>(row)]);
     names = Values(std::move(texts));
   }
-  nb::list categories;
-  for (const std::int64_t row : found.first) categories.append(nb::borrow(PyTuple_GetItem(held.ptr(), row)));
-  return nb::make_tuple(array_of(std::move(found.codes)), names, categories);
+  return nb::make_tuple(array_of(std::move(found.codes)), names, array_of(std::move(found.first)));
 }
 
 }  // namespace
 
 void bind_factorize(nb::module_& module) {
   module.def("factorize", &factorize, nb::arg("objects"), nb::arg("also_missing").none() = nb::none(),
-             "Codes, sorted names and the strings themselves, of a list of strings. None, NaN and `also_missing` are "
+             "Codes, sorted names and the row where each stands first, of a list of strings. None, NaN and `also_missing` are "
              "missing. Returns None if the list has anything else.");
 }
 

@@ -190,8 +190,8 @@ def codes_of_values(values, name="X"):
     except UnicodeEncodeError as error:
         raise InvalidDataError(f"{name} has a value that is not Unicode text") from error
     if strings is not None:
-        codes, names, kept = strings
-        return Column(codes=codes, names=names, categories=as_objects(kept))
+        codes, names, first = strings
+        return Column(codes=codes, names=names, categories=values[first].astype(object))
     try:
         distinct = dict.fromkeys(objects)
     except TypeError:

@@ -278,12 +278,14 @@ def test_strings_are_sorted_by_code_points_and_counted_right():
         values = np.array(words, dtype=object)[rng.integers(0, len(words), size)]
         numbers = np.array([str(i) for i in rng.integers(0, size, size)], dtype=object)
         for column in (values, numbers):
-            codes, names, kept = _core.factorize([*column.tolist(), None, NAN])
-            assert names.names() == sorted(set(column)) == kept
-            assert [kept[c] for c in codes[:-2]] == column.tolist() and codes[-2:].tolist() == [-1, -1]
+            codes, names, first = _core.factorize([*column.tolist(), None, NAN])
+            assert names.names() == sorted(set(column)) == column[first].tolist()
+            row_of = {name: row for row, name in reversed([*enumerate(column)])}
+            assert [row_of[name] for name in names.names()] == first.tolist()
+            assert [names.names()[c] for c in codes[:-2]] == column.tolist() and codes[-2:].tolist() == [-1, -1]
     assert _core.factorize(["a", 1]) is None and _core.factorize([b"a"]) is None
-    codes, names, kept = _core.factorize([])
-    assert codes.size == 0 and len(names) == 0 and kept == []
+    codes, names, first = _core.factorize([])
+    assert codes.size == 0 and len(names) == 0 and first.size == 0
 
 
 def test_kinds_of_columns_stay_as_they_were_at_fit():
