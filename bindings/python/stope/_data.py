@@ -251,7 +251,8 @@ class _Checker:
         if any(array.ndim != 1 for array in arrays) or len({len(array) for array in arrays}) > 1:
             raise ValueError("a dict of columns must have columns of one dimension and one length")
         columns = [column_of_array(*of) for of in zip(arrays, shown, kinds)]
-        return self.rows_of_columns(columns, len(arrays[0]) if arrays else 0)
+        single = bool(columns) and all(array.dtype == np.float32 for array in arrays)
+        return self.rows_of_columns(columns, len(arrays[0]) if arrays else 0, np.float32 if single else np.float64)
 
     def rows_of_array(self, X):
         if isinstance(X, np.matrix):

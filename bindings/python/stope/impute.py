@@ -54,7 +54,7 @@ class KNNImputer(OneToOneFeatureMixin, TransformerMixin, StopeEstimator):
     feature_names_in_ : ndarray of str
         Where X had names of that kind.
     report_ : Report
-        What ran the largest search of the last call, and why.
+        What ran the largest search of the last call, and why. None where nothing was missing.
 
     Notes
     -----
@@ -234,6 +234,7 @@ class KNNImputer(OneToOneFeatureMixin, TransformerMixin, StopeEstimator):
     def _fill(self, filled, values, wanted):
         receivers = np.flatnonzero(wanted.any(axis=1))
         if len(receivers) == 0:
+            self._reports.last = None
             return
         queries = values[receivers] if self._space is None else self._space.map(values[receivers])
         reports = []

@@ -68,6 +68,9 @@ def pairwise_distances(
 
     Notes
     -----
+    braycurtis divides by the sum of ``|x + y|``, as SciPy and scikit-learn's function of this name do. Estimators of
+    neighbours divide by the sum of ``|x| + |y|``, as scikit-learn's do: the same unless a value is negative.
+
     Differences are taken before they are squared, so that rows near each other and far from 0 keep their distance. The
     cost is O(n_samples_X * n_samples_Y * n_features).
     """

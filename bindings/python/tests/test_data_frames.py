@@ -449,3 +449,9 @@ def test_a_whole_number_beyond_doubles_is_told_of_by_its_columns_name():
 def test_a_query_that_is_not_collected_is_refused_with_advice():
     with pytest.raises(TypeError, match="collect"):
         rows_of(pl.LazyFrame({"a": [1.0]}))
+
+
+def test_a_dict_of_single_precision_is_single_precision():
+    single, double = np.ones(2, dtype=np.float32), np.ones(2)
+    assert rows_of({"a": single, "b": single}).dtype == rows_of({"a": single}).array.dtype == np.float32
+    assert rows_of({"a": single, "b": double}).dtype == rows_of({"a": single, "b": double}).array.dtype == np.float64

@@ -325,3 +325,11 @@ def test_lists_and_columns_of_one_name_come_out_as_frames():
 def test_a_word_stands_for_nothing_in_a_table_of_numbers():
     with pytest.raises(ValueError, match="missing_values"):
         stope.KNNImputer(missing_values="?").fit(np.eye(3))
+
+
+def test_the_report_of_a_call_that_searched_nothing_is_none(random):
+    X = holes(random, 20, 3, 0.2)
+    imputer = stope.KNNImputer().fit(X)
+    imputer.transform(X)
+    imputer.transform(np.ones((2, 3)))
+    assert imputer.report_ is None
