@@ -206,7 +206,7 @@ def codes_of_values(values, name="X"):
 
 
 def _sort_key(values):
-    """What categories are sorted by: None for themselves, where all are numbers or all are strings, else their names."""
+    """What categories are sorted by: None for themselves (all numbers, or all strings), else their names."""
     plain = all(isinstance(value, _NUMBERS) for value in values) or all(isinstance(value, str) for value in values)
     return None if plain else label_of
 

@@ -6,8 +6,8 @@ from . import _core
 from ._neighbors_targets import check_row_weights
 
 __all__ = [
-    "Lists", "ZERO_WEIGHTS", "check_votes", "class_votes", "entry_weights", "has_words", "mean_votes", "rows_needed", "weighted_lists",
-    "word_of",
+    "Lists", "ZERO_WEIGHTS", "check_votes", "class_votes", "entry_weights", "has_words", "mean_votes", "rows_needed",
+    "weighted_lists", "word_of",
 ]
 
 ZERO_WEIGHTS = ("All neighbors of some sample is getting zero weights. Please modify 'weights' to avoid this case if "
