@@ -156,8 +156,8 @@ nb::object factorize(const nb::list& objects, nb::handle also_missing) {
 
 void bind_factorize(nb::module_& module) {
   module.def("factorize", &factorize, nb::arg("objects"), nb::arg("also_missing").none() = nb::none(),
-             "Codes, sorted names and the row where each stands first, of a list of strings. None, NaN and `also_missing` are "
-             "missing. Returns None if the list has anything else.");
+             "Codes, sorted names and the row where each stands first, of a list of strings. None, NaN and "
+             "`also_missing` are missing. Returns None if the list has anything else.");
 }
 
 }  // namespace stope::python
