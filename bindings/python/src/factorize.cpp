@@ -74,14 +74,28 @@ std::uint64_t prefix(std::string_view string) {
   return std::endian::native == std::endian::little ? __builtin_bswap64(bytes) : bytes;
 }
 
+// How many bytes all distinct strings begin with.
+std::size_t common_length(const std::vector<std::string_view>& strings, const Factors& found) {
+  if (found.first.empty()) return 0;
+  std::string_view common = strings[static_cast<std::size_t>(found.first.front())];
+  for (const std::int64_t row : found.first) {
+    const std::string_view other = strings[static_cast<std::size_t>(row)];
+    const auto end = std::mismatch(common.begin(), common.end(), other.begin(), other.end()).first;
+    common = common.substr(0, static_cast<std::size_t>(end - common.begin()));
+    if (common.empty()) break;
+  }
+  return common.size();
+}
+
 // Renumbers the codes so that names are sorted by bytes, which for UTF-8 is the order of code points.
 void sort(const std::vector<std::string_view>& strings, Factors& found) {
   std::vector<std::pair<std::uint64_t, std::int32_t>> order(found.first.size());
   const auto string = [&](std::int32_t code) {
     return strings[static_cast<std::size_t>(found.first[static_cast<std::size_t>(code)])];
   };
+  const std::size_t skipped = common_length(strings, found);  // "customer-000123": the digits tell names apart
   for (std::size_t code = 0; code < order.size(); ++code) {
-    order[code] = {prefix(string(static_cast<std::int32_t>(code))), static_cast<std::int32_t>(code)};
+    order[code] = {prefix(string(static_cast<std::int32_t>(code)).substr(skipped)), static_cast<std::int32_t>(code)};
   }
   std::ranges::sort(order, [&](const auto& a, const auto& b) {
     return a.first != b.first ? a.first < b.first : string(a.second) < string(b.second);
@@ -135,17 +149,15 @@ nb::object factorize(const nb::list& objects, nb::handle also_missing) {
     for (const std::int64_t row : found.first) texts.emplace_back(strings[static_cast<std::size_t>(row)]);
     names = Values(std::move(texts));
   }
-  nb::list categories;
-  for (const std::int64_t row : found.first) categories.append(nb::borrow(PyTuple_GetItem(held.ptr(), row)));
-  return nb::make_tuple(array_of(std::move(found.codes)), names, categories);
+  return nb::make_tuple(array_of(std::move(found.codes)), names, array_of(std::move(found.first)));
 }
 
 }  // namespace
 
 void bind_factorize(nb::module_& module) {
   module.def("factorize", &factorize, nb::arg("objects"), nb::arg("also_missing").none() = nb::none(),
-             "Codes, sorted names and the strings themselves, of a list of strings. None, NaN and `also_missing` are "
-             "missing. Returns None if the list has anything else.");
+             "Codes, sorted names and the row where each stands first, of a list of strings. None, NaN and "
+             "`also_missing` are missing. Returns None if the list has anything else.");
 }
 
 }  // namespace stope::python

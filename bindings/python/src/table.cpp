@@ -77,6 +77,12 @@ Table table_of_arrow(const nb::capsule& stream, const ArrowOptions& options, Run
   return result_of(run, [&](const RunOptions& how) { return import_arrow(moved, options, how); });
 }
 
+std::string format_of(const ArrowSchema* column) {
+  if (column == nullptr || column->format == nullptr) return "";
+  if (column->dictionary == nullptr) return column->format;
+  return (column->flags & ARROW_FLAG_DICTIONARY_ORDERED) != 0 ? "ordered dictionary" : "dictionary";
+}
+
 // The Arrow formats of a stream's columns, e.g. "b" for booleans, which nothing else of a table tells.
 std::vector<std::string> arrow_formats(const nb::capsule& capsule) {
   auto* stream = stream_in(capsule);
@@ -86,9 +92,7 @@ std::vector<std::string> arrow_formats(const nb::capsule& capsule) {
   if (stream->get_schema(stream, &schema) != 0 || schema.release == nullptr) return formats;
   const std::shared_ptr<ArrowSchema> held(&schema, [](ArrowSchema* s) { s->release(s); });
   for (std::int64_t i = 0; schema.children != nullptr && i < schema.n_children; ++i) {
-    const ArrowSchema* child = schema.children[i];
-    const bool known = child != nullptr && child->format != nullptr;
-    formats.emplace_back(known ? (child->dictionary != nullptr ? "dictionary" : child->format) : "");
+    formats.push_back(format_of(schema.children[i]));
   }
   return formats;
 }

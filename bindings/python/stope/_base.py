@@ -1,18 +1,20 @@
 """The base of all estimators: scikit-learn's where it is installed, else plain classes with the same parameters."""
 
+from ._interrupts import interrupts_kept
 from ._run import Reports, job
 
 try:
-    from sklearn.base import (
-        BaseEstimator,
-        ClassifierMixin,
-        ClassNamePrefixFeaturesOutMixin,
-        OneToOneFeatureMixin,
-        RegressorMixin,
-        TransformerMixin,
-    )
-    from sklearn.exceptions import NotFittedError
-    from sklearn.utils.validation import check_is_fitted
+    with interrupts_kept():
+        from sklearn.base import (
+            BaseEstimator,
+            ClassifierMixin,
+            ClassNamePrefixFeaturesOutMixin,
+            OneToOneFeatureMixin,
+            RegressorMixin,
+            TransformerMixin,
+        )
+        from sklearn.exceptions import NotFittedError
+        from sklearn.utils.validation import check_is_fitted
 
     HAS_SKLEARN = True
 except ImportError:

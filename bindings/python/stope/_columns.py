@@ -11,7 +11,8 @@ from . import _core
 from .errors import InvalidDataError, UnsupportedError
 
 __all__ = [
-    "Column", "as_dates", "as_numbers", "as_objects", "codes_of_categories", "codes_of_values", "is_nominal_array",
+    "Column", "as_dates", "as_numbers", "as_objects", "codes_of_categories", "codes_of_values", "is_missing",
+    "is_nominal_array", "is_read_only", "sorted_codes",
 ]
 
 _DAY = {"D": 1, "h": 24, "m": 1440, "s": 86400, "ms": 86400_000, "us": 86400_000_000, "ns": 86400_000_000_000}
@@ -39,10 +40,22 @@ class Column:
         if self.ready is not None and self.ready.name == name:
             return self.ready
         values = self.codes if self.nominal else self.numbers
-        share = share or not values.flags.writeable
+        share = share or is_read_only(values)
         if self.nominal:
             return _core.Column.nominal(name, np.ascontiguousarray(values), self.names, share=share)
         return _core.Column.numeric(name, values, self.type, share, run)
+
+
+def is_read_only(array):
+    """Whether nobody can write to an array's memory: neither through the array, nor through what it is a view of."""
+    while isinstance(array, np.ndarray):
+        if array.flags.writeable:
+            return False
+        array = array.base
+    try:
+        return array is None or memoryview(array).readonly
+    except TypeError:  # an owner that has no other way to its memory
+        return True
 
 
 def is_missing(value):
@@ -177,19 +190,37 @@ def codes_of_values(values, name="X"):
     except UnicodeEncodeError as error:
         raise InvalidDataError(f"{name} has a value that is not Unicode text") from error
     if strings is not None:
-        codes, names, kept = strings
-        return Column(codes=codes, names=names, categories=as_objects(kept))
+        codes, names, first = strings
+        return Column(codes=codes, names=names, categories=values[first].astype(object))
     try:
         distinct = dict.fromkeys(objects)
     except TypeError:
         odd = next(value for value in objects if not _hashable(value))
         raise TypeError(f"{name}: argument must be a string or a real number, not {type(odd).__name__!r}") from None
     kept = [value for value in distinct if not is_missing(value)]
-    kept.sort(key=None if all(isinstance(value, _NUMBERS) for value in kept) else label_of)
+    kept.sort(key=_sort_key(kept))
     code_of = dict.fromkeys(distinct, -1)
     code_of.update(zip(kept, range(len(kept))))
     codes = np.fromiter(map(code_of.__getitem__, objects), dtype=np.int32, count=len(objects))
     return _column_of(codes, kept, name)
+
+
+def _sort_key(values):
+    """What categories are sorted by: None for themselves (all numbers, or all strings), else their names."""
+    plain = all(isinstance(value, _NUMBERS) for value in values) or all(isinstance(value, str) for value in values)
+    return None if plain else label_of
+
+
+def sorted_codes(codes, categories):
+    """The same column with sorted categories: the same objects where they are sorted already."""
+    key = _sort_key(categories)
+    keys = categories if key is None else list(map(key, categories))
+    order = sorted(range(len(keys)), key=keys.__getitem__)
+    if order == list(range(len(categories))):
+        return codes, categories
+    new_code = np.full(len(categories) + 1, -1, dtype=np.int32)  # -1, missing, is the last
+    new_code[order] = np.arange(len(categories))
+    return new_code[codes], [categories[place] for place in order]
 
 
 def _hashable(value):
@@ -209,9 +240,15 @@ def _codes_of_numbers(values, name):
     return _column_of(codes, categories.tolist(), name)
 
 
-def codes_of_categories(codes, categories, name="X"):
-    """A column of names whose codes are there: they count into ``categories``, and -1 is missing."""
-    return _column_of(np.asarray(codes).astype(np.int32, copy=False), list(categories), name)
+def codes_of_categories(codes, categories, name="X", ordered=True):
+    """A column of names whose codes are there: they count into ``categories``, and -1 is missing.
+
+    Categories without an order are sorted: libraries number them as they like.
+    """
+    codes, categories = np.asarray(codes).astype(np.int32, copy=False), list(categories)
+    if not ordered:
+        codes, categories = sorted_codes(codes, categories)
+    return _column_of(codes, categories, name)
 
 
 def _column_of(codes, categories, name):

@@ -4,7 +4,7 @@ import numpy as np
 
 from . import _core
 from ._checks import check_finite, check_names, check_shape, name_of, refuse_missing, string_names
-from ._columns import as_numbers, is_nominal_array
+from ._columns import as_numbers, is_nominal_array, is_read_only
 from ._frames import arrow_columns, column_of_array, column_of_series, held, is_pandas_frame, table_columns
 from ._run import data_run
 from .errors import InvalidDataError
@@ -102,7 +102,7 @@ class Rows:
         """
         if self._columns is not None or self._array is None:
             return self._made_table(run, share)
-        share = share or not self._array.flags.writeable
+        share = share or is_read_only(self._array)
         return _core.Table.of_array(self._array, self.column_names(), share, run)
 
 
@@ -140,6 +140,8 @@ def check_X(estimator, X, *, reset, categorical_features=None, missing="error", 
     if hasattr(X, "toarray") and not hasattr(X, "__array__") or type(X).__module__.startswith("scipy.sparse"):
         raise TypeError("Sparse data was passed, but stope takes dense data; use X.toarray() to convert it to a dense "
                         "array.")
+    if type(X).__name__ == "LazyFrame":
+        raise TypeError("a LazyFrame has no rows yet; use X.collect() to make a DataFrame of it")
     return _Checker(estimator, reset, categorical_features, missing, ensure_min_samples).rows_of(X)
 
 
@@ -235,11 +237,11 @@ class _Checker:
         dtypes = list(frame.dtypes)
         plain = all(isinstance(dtype, np.dtype) and dtype.kind in "fiub" for dtype in dtypes)
         if dtypes and plain and not any(kinds) and self.missing != "any":
-            for index, dtype in enumerate(dtypes):
-                if dtype.kind in "iu" and dtype.itemsize == 8:
-                    as_numbers(frame.iloc[:, index].to_numpy(), shown[index])
-            return self.rows_of_numbers(held(frame.to_numpy(), frame))
-        columns = [column_of_series(frame.iloc[:, i], shown[i], kinds[i]) for i in range(len(dtypes))]
+            values = held(frame.to_numpy(), frame)
+            for index in _large_integers(values, dtypes):
+                as_numbers(frame.iloc[:, index].to_numpy(), shown[index])
+            return self.rows_of_numbers(values)
+        columns = [column_of_series(series, *of) for (_, series), *of in zip(frame.items(), shown, kinds)]
         single = bool(dtypes) and all(str(dtype) in ("float32", "Float32") for dtype in dtypes)
         return self.rows_of_columns(columns, len(frame), np.float32 if single else np.float64)
 
@@ -249,7 +251,8 @@ class _Checker:
         if any(array.ndim != 1 for array in arrays) or len({len(array) for array in arrays}) > 1:
             raise ValueError("a dict of columns must have columns of one dimension and one length")
         columns = [column_of_array(*of) for of in zip(arrays, shown, kinds)]
-        return self.rows_of_columns(columns, len(arrays[0]) if arrays else 0)
+        single = bool(columns) and all(array.dtype == np.float32 for array in arrays)
+        return self.rows_of_columns(columns, len(arrays[0]) if arrays else 0, np.float32 if single else np.float64)
 
     def rows_of_array(self, X):
         if isinstance(X, np.matrix):
@@ -315,6 +318,15 @@ class _Checker:
     def fitted_names(self):
         names = self.names if isinstance(self.estimator, str) else getattr(self.estimator, "feature_names_in_", None)
         return None if names is None else list(names)
+
+
+def _large_integers(values, dtypes):
+    """The columns of integers that may have one beyond 2^53, which their name is to be told of."""
+    wide = [i for i, dtype in enumerate(dtypes) if dtype.kind in "iu" and dtype.itemsize == 8]
+    if not wide or values.dtype.kind == "O":
+        return wide
+    large = ((values >= 2**53) | (values <= -(2**53))).any(axis=0)
+    return [i for i in wide if large[i]]
 
 
 def _is_series(X):

@@ -152,7 +152,7 @@ def _of_interface(array, interface):
     strides = interface.get("strides")
     if strides is None:
         strides = (shape[1] * dtype.itemsize, dtype.itemsize)
-    if len(strides) != 2 or not all(_is_whole(stride) for stride in strides):
+    if not isinstance(strides, (tuple, list)) or len(strides) != 2 or not all(_is_whole(stride) for stride in strides):
         raise InvalidArgumentError(f"__cuda_array_interface__ has the strides {strides} for the shape {shape}")
     if any(stride % dtype.itemsize for stride in strides):
         raise UnsupportedError("an array has strides that are no whole numbers of elements")

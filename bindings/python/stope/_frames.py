@@ -6,10 +6,12 @@ import numpy as np
 
 from . import _core
 from ._columns import Column, as_dates, as_numbers, as_objects, codes_of_categories, codes_of_values
-from ._columns import is_nominal_array
+from ._columns import is_nominal_array, sorted_codes
 from ._run import data_run
 
-__all__ = ["arrow_columns", "column_of_array", "column_of_series", "held", "is_pandas_frame", "table_columns"]
+__all__ = [
+    "arrow_columns", "arrow_table", "column_of_array", "column_of_series", "held", "is_pandas_frame", "table_columns",
+]
 
 _TYPES = {"M": "date", "i": "integer", "u": "integer", "b": "integer"}  # of the engine, by NumPy's kind
 
@@ -57,9 +59,9 @@ def column_of_series(series, name, nominal):
         raise TypeError(f"Sparse data was passed in {name}, but stope takes dense data; use "
                         "X.sparse.to_dense() to convert it.")
     if isinstance(dtype, pd.CategoricalDtype):
-        codes, categories = held(series.cat.codes.to_numpy(), series), dtype.categories
+        codes, categories = held(series.array.codes, series), dtype.categories
         if nominal is not False:
-            return codes_of_categories(codes, categories.to_numpy(dtype=object), name)
+            return codes_of_categories(codes, categories.tolist(), name, dtype.ordered)
         return Column(numbers=_take(as_numbers(categories.to_numpy(), name), codes))
     if isinstance(dtype, np.dtype):
         return column_of_array(held(series.to_numpy(), series), name, nominal)
@@ -80,15 +82,39 @@ def column_of_series(series, name, nominal):
     return column_of_array(series.to_numpy(dtype=object), name, nominal)
 
 
+def arrow_table(X):
+    """The engine's table of anything with ``__arrow_c_stream__``, and the Arrow formats of its columns.
+
+    Dictionaries without an order are sorted, as strings are: libraries number their values as they like.
+    """
+    stream = X.__arrow_c_stream__()
+    formats = _core.arrow_formats(stream)
+    table = _core.Table.of_arrow(stream, share=True, run=data_run())
+    natives = [table.column(i) for i in range(table.n_columns)]
+    changed = False
+    for i, format in enumerate(formats):
+        if format == "dictionary" and natives[i].is_nominal:
+            names = natives[i].values.names()
+            codes, categories = sorted_codes(natives[i].array(), names)
+            if categories is not names:
+                natives[i] = _renumbered(natives[i], codes, categories)
+                changed = True
+    return (_core.Table.of_columns(natives, table.n_rows) if changed else table), formats
+
+
+def _renumbered(native, codes, names):
+    column = _core.Column.nominal(native.name, codes, _core.Values(names), native.type, share=True)
+    column.role = native.role
+    return column
+
+
 def arrow_columns(X, kinds_of):
     """Columns of anything with ``__arrow_c_stream__``.
 
     ``kinds_of`` is called with the columns' names, and returns the names that messages use and the kinds that are
     wanted. Returns the columns, their rows, and whether all are float32.
     """
-    stream = X.__arrow_c_stream__()
-    formats = _core.arrow_formats(stream)
-    table = _core.Table.of_arrow(stream, share=True, run=data_run())
+    table, formats = arrow_table(X)
     natives = [table.column(i) for i in range(table.n_columns)]
     shown, kinds = kinds_of([native.name for native in natives])
     booleans = [format == "b" for format in formats] + [False] * (len(natives) - len(formats))

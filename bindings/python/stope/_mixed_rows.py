@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from ._columns import is_read_only
+
 __all__ = ["MixedSpace", "values_of"]
 
 
@@ -13,7 +15,7 @@ def values_of(rows, categories):
     """
     if not any(rows.nominal):
         array = rows.array
-        if array.dtype == np.float64 and array.flags.c_contiguous and not array.flags.writeable:
+        if array.dtype == np.float64 and array.flags.c_contiguous and is_read_only(array):
             return array
         return np.array(array, dtype=np.float64, order="C")
     values = np.empty((rows.n_rows, rows.n_columns))

@@ -6,9 +6,11 @@ import numpy as np
 
 from . import _core
 from ._base import StopeEstimator, check_is_fitted
+from ._columns import is_read_only
 from ._data import check_X
 from ._neighbors_metrics import check_skips, measure_of, takes_missing
 from ._neighbors_search import EngineSearch, MatrixSearch
+from ._neighbors_votes import check_votes
 
 __all__ = ["NeighborsBase"]
 
@@ -75,7 +77,11 @@ class NeighborsBase(StopeEstimator):
         """The first half of ``fit``: checks the parameters and X."""
         self._check_params()
         rows = self._check_rows(X, reset=True)
-        self._measure = measure_of(self, rows)
+        check_votes(getattr(self, "weights", None), rows.n_rows)
+        self._measure = measure_of(
+            self.metric, rows, metric_params=self.metric_params, feature_weights=self.feature_weights, p=self.p,
+            algorithm=self.algorithm,
+        )
         if self.missing == "skip":
             check_skips(self.metric, self._measure)
         return rows
@@ -179,7 +185,7 @@ def _lendable(array, X):
     ``X`` is what the caller handed in. An array that shares no memory with X is nobody else's.
     """
     if array.dtype == np.float64 and array.flags.c_contiguous and array.flags.aligned:
-        if _is_read_only(array):
+        if is_read_only(array):
             return array
         theirs = isinstance(X, np.ndarray) and np.may_share_memory(array, X)
         if not theirs and isinstance(X, (np.ndarray, list, tuple, type(None))) and _owns_memory(array):
@@ -195,15 +201,6 @@ def _owns_memory(array):
     while isinstance(array.base, np.ndarray):
         array = array.base
     return array.base is None and not isinstance(array, np.memmap)
-
-
-def _is_read_only(array):
-    """Whether neither the array nor the arrays that it is a view of can be written to."""
-    while isinstance(array, np.ndarray):
-        if array.flags.writeable:
-            return False
-        array = array.base
-    return True
 
 
 def _columns_of(table):

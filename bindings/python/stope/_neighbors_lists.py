@@ -150,6 +150,8 @@ class RadiusNeighborsMixin:
         radius = self.radius if radius is None else radius
         if not isinstance(radius, numbers.Real):
             raise TypeError(f"radius must be a number; got {radius!r}")
+        if radius != radius:
+            raise ValueError("the radius is not a number")
         with self._job() as run:
             lists = Lists(*self._search.within(rows, radius, run, excluded))
         self._searched()

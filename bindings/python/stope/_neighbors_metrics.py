@@ -1,4 +1,4 @@
-"""Which measure an estimator of neighbours asks for: its words in scikit-learn's and stope's names."""
+"""Which measure a caller asks for in scikit-learn's or stope's names: of estimators of neighbours, and of matrices."""
 
 import numbers
 from dataclasses import dataclass, field
@@ -57,27 +57,31 @@ def check_skips(metric, measure):
                          "is missing")
 
 
-def measure_of(estimator, rows):
-    """The measure that the estimator's ``metric``, ``p``, ``metric_params`` and ``feature_weights`` name for its rows.
+def measure_of(metric, rows, *, metric_params=None, feature_weights=None, p=None, algorithm=None):
+    """The measure that an estimator's parameters of these names mean for its rows.
 
     Raises ValueError for words that no measure has, and where the parameters contradict each other.
     """
-    metric, given = estimator.metric, dict(estimator.metric_params or {})
-    weights = _feature_weights(estimator.feature_weights, rows)
+    given = dict(metric_params or {})
+    if not all(isinstance(name, str) for name in given):
+        raise ValueError(f"the names of metric_params are not all text: {list(given)!r}")
+    weights = _feature_weights(feature_weights, rows)
     if callable(metric) or hasattr(metric, "pairwise"):
         return _computed(metric, given, metric, weights)
     if not isinstance(metric, str):
         raise ValueError(f"metric must be a name or a callable; got {metric!r}")
     if metric == "pyfunc":
+        if not callable(given.get("func")):
+            raise ValueError("metric='pyfunc' needs a function of two rows: metric_params={'func': ...}")
         return _computed(given.pop("func"), given, metric, weights)
     if metric == "precomputed":
         if weights:
             raise ValueError("feature_weights have no meaning for distances that are computed already")
         return Measure(None, pairwise="precomputed", effective=metric, effective_params=given)
     if metric == "auto":
-        metric = _auto(estimator, rows)
+        metric = _auto(p, rows)
     if metric in ("minkowski", "p"):
-        return _minkowski(estimator, given, weights)
+        return _minkowski(p, algorithm, given, weights)
     if metric == "seuclidean":
         return _seuclidean(rows, given, weights)
     if metric in SKLEARN_ONLY or (metric == "mahalanobis" and given):
@@ -87,14 +91,14 @@ def measure_of(estimator, rows):
     info = _infos()[metric]
     weights = _with_w(weights, given) if "w" in given else weights
     return Measure(info["name"], {key: _text(value) for key, value in given.items()}, weights, effective=metric,
-                   effective_params=dict(estimator.metric_params or {}))
+                   effective_params=dict(metric_params or {}))
 
 
-def _auto(estimator, rows):
-    if rows.array is not None:
+def _auto(p, rows):
+    if not any(rows.nominal):
         return "minkowski"
-    if estimator.p != 2:
-        raise ValueError(f"metric='auto' compares nominal columns at p=2 only; got p={estimator.p!r}")
+    if p not in (None, 2):
+        raise ValueError(f"metric='auto' compares nominal columns at p=2 only; got p={p!r}")
     return "mixed-euclidean"
 
 
@@ -110,11 +114,11 @@ def _refuse(metric):
                      f"{names}.")
 
 
-def _minkowski(estimator, given, weights):
-    if "p" in given and estimator.p is not None:
+def _minkowski(p, algorithm, given, weights):
+    if "p" in given and p is not None:
         warn(SyntaxWarning("Parameter p is found in metric_params. The corresponding parameter from __init__ is "
                            "ignored."))
-    p = given.pop("p", estimator.p)
+    p = given.pop("p", p)
     p = 2 if p is None else p
     if not isinstance(p, numbers.Real) or not p > 0:
         raise ValueError(f"p must be a number above 0; got {p!r}")
@@ -124,9 +128,9 @@ def _minkowski(estimator, given, weights):
     if w is not None and np.isinf(p):
         raise ValueError("MinkowskiDistance requires finite p where w is given. For p=inf, use metric='chebyshev' with "
                          "feature_weights.")
-    if p < 1:
-        if estimator.algorithm in ("ball_tree", "kd_tree"):
-            raise ValueError(f'algorithm="{estimator.algorithm}" does not support 0 < p < 1 for the Minkowski metric. '
+    if p < 1 and algorithm is not None:
+        if algorithm in ("ball_tree", "kd_tree"):
+            raise ValueError(f'algorithm="{algorithm}" does not support 0 < p < 1 for the Minkowski metric. '
                              'To resolve this problem either set p >= 1 or algorithm="brute".')
         warn(UserWarning("Mind that for 0 < p < 1, Minkowski metrics are not distance metrics. Continuing the "
                          "execution with `algorithm='brute'`."))
@@ -197,4 +201,7 @@ def _text(value):
         return value
     if isinstance(value, numbers.Integral):
         return str(int(value))
-    return repr(float(value))
+    try:
+        return repr(float(value))
+    except (TypeError, ValueError):
+        raise ValueError(f"metric_params has {value!r}, which is neither a number nor a word") from None

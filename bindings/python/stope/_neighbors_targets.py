@@ -3,6 +3,7 @@
 import numpy as np
 
 from ._base import HAS_SKLEARN
+from ._columns import is_missing
 from ._run import warn
 
 __all__ = ["check_labels", "check_row_weights", "check_targets"]
@@ -21,21 +22,18 @@ def _checked(y, n_samples, estimator, numeric):
                          f"{array.shape}.")
     if array.shape[0] != n_samples:
         raise ValueError(f"Found input variables with inconsistent numbers of samples: [{n_samples}, {array.shape[0]}]")
-    if numeric and array.dtype.kind not in "fiub":
-        array = array.astype(np.float64)
     if array.dtype.kind == "c":
         raise ValueError("Complex data not supported: y is complex.")
+    if numeric and array.dtype.kind not in "fiub":
+        array = array.astype(np.float64)
+    if array.dtype.kind in "mM" and np.isnat(array).any():
+        raise ValueError("Input y contains NaN.")
     if array.dtype.kind == "f" and not np.isfinite(array).all():
         what = "NaN" if np.isnan(array).any() else "infinity or a value too large for dtype('float64')"
         raise ValueError(f"Input y contains {what}.")
-    if array.dtype.kind == "O" and any(_is_missing(value) for value in array.ravel()):
+    if array.dtype.kind == "O" and any(is_missing(value) for value in array.ravel()):
         raise ValueError("Input y contains NaN.")
     return array
-
-
-def _is_missing(value):
-    """Whether a value is None, NaN, or pandas's NA or NaT."""
-    return value is None or (isinstance(value, float) and value != value) or type(value).__name__ in ("NAType", "NaTType")
 
 
 def check_labels(estimator, y, n_samples):

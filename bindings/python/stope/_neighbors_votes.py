@@ -6,8 +6,8 @@ from . import _core
 from ._neighbors_targets import check_row_weights
 
 __all__ = [
-    "Lists", "ZERO_WEIGHTS", "class_votes", "entry_weights", "has_words", "mean_votes", "rows_needed", "weighted_lists",
-    "word_of",
+    "Lists", "ZERO_WEIGHTS", "check_votes", "class_votes", "entry_weights", "has_words", "mean_votes", "rows_needed",
+    "weighted_lists", "word_of",
 ]
 
 ZERO_WEIGHTS = ("All neighbors of some sample is getting zero weights. Please modify 'weights' to avoid this case if "
@@ -88,6 +88,14 @@ def word_of(weights):
         raise ValueError("weights must be 'uniform', 'distance', a callable, or one weight for each training row; got "
                          f"{weights!r}")
     return weights or "uniform"
+
+
+def check_votes(weights, n_samples):
+    """Raises ValueError for ``weights`` that are no word, no callable, and not one weight for each training row."""
+    if has_words(weights):
+        word_of(weights)
+    elif not callable(weights):
+        check_row_weights(weights, n_samples, "weights")
 
 
 def entry_weights(weights, lists, n_samples, shares=None):

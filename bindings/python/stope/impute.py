@@ -54,7 +54,7 @@ class KNNImputer(OneToOneFeatureMixin, TransformerMixin, StopeEstimator):
     feature_names_in_ : ndarray of str
         Where X had names of that kind.
     report_ : Report
-        What ran the largest search of the last call, and why.
+        What ran the largest search of the last call, and why. None where nothing was missing.
 
     Notes
     -----
@@ -105,6 +105,8 @@ class KNNImputer(OneToOneFeatureMixin, TransformerMixin, StopeEstimator):
         self._check_parameters()
         self._begin_fit()
         rows = self._rows(X, reset=True)
+        if isinstance(self.missing_values, str) and not any(rows.nominal):
+            raise InvalidArgumentError(f"missing_values is {self.missing_values!r}, and X has numbers only")
         self._categories = rows.categories
         values = self._marked(values_of(rows, rows.categories))
         present = ~np.isnan(values)
@@ -232,6 +234,7 @@ class KNNImputer(OneToOneFeatureMixin, TransformerMixin, StopeEstimator):
     def _fill(self, filled, values, wanted):
         receivers = np.flatnonzero(wanted.any(axis=1))
         if len(receivers) == 0:
+            self._reports.last = None
             return
         queries = values[receivers] if self._space is None else self._space.map(values[receivers])
         reports = []
@@ -308,14 +311,16 @@ class KNNImputer(OneToOneFeatureMixin, TransformerMixin, StopeEstimator):
         if container == "polars":
             import polars
 
-            return polars.DataFrame({name: column.tolist() for name, column in zip(names, columns)})
+            return polars.DataFrame([polars.Series(name, column.tolist()) for name, column in zip(names, columns)])
         import pandas
 
-        frame = pandas.DataFrame(dict(zip(names, columns)), index=getattr(X, "index", None))
+        given = X if isinstance(X, pandas.DataFrame) else None
+        frame = pandas.DataFrame(dict(enumerate(columns)), index=None if given is None else given.index)
         for place, j in enumerate(kept):  # a categorical column stays one
-            dtype = X.dtypes.iloc[j] if isinstance(X, pandas.DataFrame) else None
-            if isinstance(dtype, pandas.CategoricalDtype) and set(frame.iloc[:, place]) <= set(dtype.categories):
-                frame[names[place]] = frame[names[place]].astype(dtype)
+            dtype = None if given is None else given.dtypes.iloc[j]
+            if isinstance(dtype, pandas.CategoricalDtype) and set(frame[place]) <= set(dtype.categories):
+                frame[place] = frame[place].astype(dtype)
+        frame.columns = names  # two columns may have one name
         return frame
 
     def _container(self):

@@ -5,17 +5,14 @@ import numpy as np
 from . import _core
 from ._base import StopeEstimator
 from ._data import check_X
+from ._neighbors_metrics import SKLEARN_ONLY, Measure, check_skips, measure_of, takes_missing
 from ._run import job
 from .errors import InvalidArgumentError, UnsupportedError
 
 __all__ = ["cross_distances", "pairwise_distances"]
 
-# Names of scikit-learn's that the engine spells in another way.
-_ENGINE_NAMES = {"seuclidean": "euclidean", "mahalanobis": "euclidean", "mixed": "mixed-euclidean"}
 # Measures of 0 and 1: the engine counts what both rows have, and the rest is arithmetic on whole numbers.
-_BINARY = ("rogerstanimoto", "russellrao", "sokalmichener", "sokalsneath", "yule")
-# These formulas say what a missing value means, so that it need not be refused.
-_TAKES_MISSING = ("nan-euclidean", "nan_euclidean", "gower", "heom")
+_BINARY = SKLEARN_ONLY
 # 1 - cos(x, x) is not always 0 in floating point.
 _ROUNDED_ON_THE_DIAGONAL = ("cosine", "correlation")
 
@@ -44,8 +41,8 @@ def pairwise_distances(
         Parameters of the measure: ``p`` and ``w`` of minkowski, ``V`` of seuclidean, ``V`` or ``VI`` of mahalanobis,
         and the engine's own. Keywords of this function are the same, as in scikit-learn. The variances of seuclidean
         and the covariance of mahalanobis are by default those of the rows of X and Y together.
-    feature_weights : array-like of shape (n_features,), default=None
-        Factors >= 0 of the columns' terms. 0 leaves a column out. None weighs all by 1.
+    feature_weights : array-like of shape (n_features,) or dict, default=None
+        Factors >= 0 of the columns' terms. 0 leaves a column out. A dict names columns; others weigh 1.
     categorical_features : None, "from_dtype", mask, or list of names or indices, default="from_dtype"
         Which columns are nominal.
     missing : {"error", "skip"}, default="error"
@@ -71,6 +68,9 @@ def pairwise_distances(
 
     Notes
     -----
+    braycurtis divides by the sum of ``|x + y|``, as SciPy and scikit-learn's function of this name do. Estimators of
+    neighbours divide by the sum of ``|x| + |y|``, as scikit-learn's do: the same unless a value is negative.
+
     Differences are taken before they are squared, so that rows near each other and far from 0 keep their distance. The
     cost is O(n_samples_X * n_samples_Y * n_features).
     """
@@ -131,7 +131,7 @@ class _Asked:
             raise UnsupportedError("there is nothing to compute for metric='precomputed'")
         if missing not in ("error", "skip"):
             raise InvalidArgumentError(f"missing is {missing!r}; it needs to be 'error' or 'skip'")
-        checked = "skip" if metric in _TAKES_MISSING else missing
+        checked = "skip" if takes_missing(metric) else missing
         caller = PairwiseDistances()
         rows_X = check_X(caller, X, reset=True, categorical_features=categorical, missing=checked)
         rows_Y = rows_X
@@ -142,30 +142,38 @@ class _Asked:
         numeric = isinstance(self.X, np.ndarray)
         if metric == "auto":
             self.metric = "euclidean" if numeric else "mixed-euclidean"
-        params = {**(metric_params or {}), **params}
-        weights = _weights(feature_weights, params.pop("w", None), rows_X.n_columns)
+        given = {**(metric_params or {}), **params}
         if self.metric in ("seuclidean", "mahalanobis", *_BINARY) and not numeric:
             raise UnsupportedError(f"{self.metric} takes numbers only")
-        if self.metric == "seuclidean":
-            weights = _scaled(weights, _variances(params.pop("V", None), self.X, self.Y))
-        elif self.metric == "mahalanobis":
-            if weights is not None:
-                raise UnsupportedError("mahalanobis takes no feature weights")
-            self.X, self.Y = _whitened(self.X, self.Y, params.pop("V", None), params.pop("VI", None))
-        elif self.metric in _BINARY:
-            if weights is not None:
-                raise UnsupportedError(f"{self.metric} takes no feature weights")
-            self.X, self.Y = _each(lambda rows: (rows != 0).astype(np.float64), self.X, self.Y)
+        if missing == "skip" and self.metric in ("mahalanobis", *_BINARY):  # they count and mix all attributes
+            raise UnsupportedError(f"missing='skip' has no meaning for metric={metric!r}")
+        measure = self._measure(rows_X, given, feature_weights)
+        if missing == "skip":
+            check_skips(metric, measure)
         # The engine divides by the sum of |x| + |y|, SciPy by that of |x + y|: the same, unless a value is negative.
-        self.signed_braycurtis = self.metric == "braycurtis" and numeric and (_negative(self.X) or _negative(self.Y))
-        if self.signed_braycurtis:
-            self.metric = "manhattan"
-        name = "inner-product" if self.metric in _BINARY else _ENGINE_NAMES.get(self.metric, self.metric)
+        self.signed_braycurtis = measure.name == "braycurtis" and numeric and (_negative(self.X) or _negative(self.Y))
         self.arguments = {
-            "metric": name,
-            "params": {key: _text(value) for key, value in params.items()},
-            "feature_weights": [] if weights is None else [float(weight) for weight in weights],
+            "metric": "manhattan" if self.signed_braycurtis else measure.name,
+            "params": measure.params,
+            "feature_weights": measure.weights,
         }
+
+    def _measure(self, rows_X, given, feature_weights):
+        """The measure of the engine that gives the distances. X and Y become what it compares."""
+        if self.metric == "mahalanobis":
+            self.X, self.Y = _whitened(self.X, self.Y, given.pop("V", None), given.pop("VI", None))
+            if feature_weights is not None or "w" in given:
+                raise UnsupportedError("mahalanobis takes no feature weights")
+            return measure_of("euclidean", rows_X, metric_params=given)
+        if self.metric == "seuclidean" and given.get("V") is None:
+            given["V"] = np.var(_together(self.X, self.Y), axis=0, ddof=1)
+        measure = measure_of(self.metric, rows_X, metric_params=given, feature_weights=feature_weights)
+        if self.metric not in _BINARY:
+            return measure
+        if given:
+            raise InvalidArgumentError(f"metric {self.metric} has no parameter {next(iter(given))!r}")
+        self.X, self.Y = _each(lambda rows: (rows != 0).astype(np.float64), self.X, self.Y)
+        return Measure("inner-product")
 
 
 def _same_kind(X, Y, n_jobs):
@@ -188,37 +196,8 @@ def _each(change, X, Y):
     return changed, changed if Y is X else change(Y)
 
 
-def _text(value):
-    return value if isinstance(value, str) else repr(float(value))
-
-
-def _weights(feature_weights, w, n_columns):
-    if feature_weights is not None and w is not None:
-        raise InvalidArgumentError("w is scikit-learn's name of feature_weights; give one of them")
-    weights = w if feature_weights is None else feature_weights
-    if weights is None:
-        return None
-    weights = np.asarray(weights, dtype=np.float64)
-    if weights.shape != (n_columns,):
-        raise InvalidArgumentError(f"feature_weights has shape {weights.shape}; X has {n_columns} columns")
-    return weights
-
-
 def _together(X, Y):
     return np.asarray(X, dtype=np.float64) if Y is X else np.vstack([X, Y]).astype(np.float64, copy=False)
-
-
-def _variances(V, X, Y):
-    V = np.var(_together(X, Y), axis=0, ddof=1) if V is None else np.asarray(V, dtype=np.float64)
-    if V.shape != (X.shape[1],):
-        raise InvalidArgumentError(f"V has shape {V.shape}; X has {X.shape[1]} columns")
-    if not np.all(V > 0):
-        raise InvalidArgumentError("seuclidean divides by the variance of each column; one is not positive")
-    return V
-
-
-def _scaled(weights, V):
-    return 1.0 / V if weights is None else weights / V
 
 
 def _whitened(X, Y, V, VI):

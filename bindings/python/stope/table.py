@@ -7,6 +7,7 @@ import numpy as np
 from . import _core
 from ._columns import as_dates
 from ._data import check_X
+from ._frames import arrow_table
 from ._run import data_run
 
 __all__ = ["Table"]
@@ -34,7 +35,7 @@ class Table:
         elif isinstance(data, Table):
             self._core_table = data._core_table
         elif hasattr(data, "__arrow_c_stream__") and not type(data).__module__.startswith("pandas"):
-            self._core_table = _core.Table.of_arrow(data.__arrow_c_stream__(), run=data_run())
+            self._core_table = arrow_table(data)[0]
         else:
             rows = check_X("Table", data, reset=True, categorical_features="from_dtype", missing="any",
                            ensure_min_samples=0)
@@ -107,6 +108,9 @@ class Table:
     def __len__(self):
         return self._core_table.n_rows
 
+    def __iter__(self):
+        return iter(self.columns)
+
     def __contains__(self, name):
         return isinstance(name, str) and self._core_table.find(name) >= 0
 
@@ -141,9 +145,10 @@ class Table:
         ----------
         label, weight, id : str or None
             The column to predict, the one that weighs rows, and the one that names rows.
-        ignore : list of str
+        ignore : str or list of str
             Columns that no job looks at.
         """
+        ignore = [ignore] if isinstance(ignore, str) else ignore
         wanted = [("label", label), ("weight", weight), ("id", id), *(("ignore", name) for name in ignore)]
         roles = []
         for role, name in wanted:
@@ -173,6 +178,8 @@ class Table:
         return self._core_table.__arrow_c_stream__()
 
     def __array__(self, dtype=None, copy=None):
+        if copy is False:
+            raise ValueError("an array of a table is a copy; its columns are lent one by one: table['name']")
         array = self.to_numpy()
         return array if dtype is None else array.astype(dtype)
 

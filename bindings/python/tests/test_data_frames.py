@@ -79,10 +79,12 @@ def test_one_table_is_the_same_from_every_library():
 
 def test_categories_of_every_type_keep_their_values():
     for values in (["b", "a"], [2, 1], [2.5, 1.0], [True, False], [pd.Timestamp("2024"), pd.Timestamp("2025")]):
-        series = pd.Series(pd.Categorical([values[0], None, values[1]], categories=values))
-        rows = mixed(pd.DataFrame({"c": series}))
-        assert rows.nominal == [True] and rows.categories[0].tolist() == values
-        assert rows.table.column(0).array().tolist() == [0, -1, 1]
+        for ordered in (True, False):
+            series = pd.Series(pd.Categorical([values[0], None, values[1]], categories=values, ordered=ordered))
+            rows = mixed(pd.DataFrame({"c": series}))
+            wanted = values if ordered else sorted(values)
+            assert rows.nominal == [True] and rows.categories[0].tolist() == wanted
+            assert rows.table.column(0).array().tolist() == [wanted.index(values[0]), -1, wanted.index(values[1])]
     rows = mixed(pl.DataFrame({"c": ["x", None, "y"]}, schema={"c": pl.Categorical}))
     assert content(rows) == [("c", True, ["x", None, "y"])]
     rows = mixed(pl.DataFrame({"c": ["x", None, "y"]}, schema={"c": pl.Enum(["y", "x"])}))
@@ -433,3 +435,23 @@ def test_random_frames_of_numbers_are_scikit_learns_to_the_bit():
         ours, wanted = check_X(Thing(), frame, reset=True).array, theirs(frame)
         np.testing.assert_array_equal(ours, wanted)
         assert ours.dtype == wanted.dtype
+
+
+def test_a_whole_number_beyond_doubles_is_told_of_by_its_columns_name():
+    for frame in (pd.DataFrame({"a": [1, 2], "b": [3, 2**53 + 1]}), pd.DataFrame({"a": [1.5, 1e300], "b": [3, -(2**60)]}),
+                  pd.DataFrame({"a": [True, False], "b": [0, 2**53 + 1]}),
+                  pd.DataFrame({"a": [1, -2], "b": np.array([0, 2**63 + 1], dtype=np.uint64)})):
+        with pytest.raises(ValueError, match="column 'b' has the whole number .* in row 1"):
+            rows_of(frame)
+    assert rows_of(pd.DataFrame({"a": [1.5], "b": [2**53]})).array.tolist() == [[1.5, 2.0**53]]
+
+
+def test_a_query_that_is_not_collected_is_refused_with_advice():
+    with pytest.raises(TypeError, match="collect"):
+        rows_of(pl.LazyFrame({"a": [1.0]}))
+
+
+def test_a_dict_of_single_precision_is_single_precision():
+    single, double = np.ones(2, dtype=np.float32), np.ones(2)
+    assert rows_of({"a": single, "b": single}).dtype == rows_of({"a": single}).array.dtype == np.float32
+    assert rows_of({"a": single, "b": double}).dtype == rows_of({"a": single, "b": double}).array.dtype == np.float64

@@ -52,6 +52,7 @@ def test_streams_are_those_of_the_interface():
     {"shape": (2**63, 3)}, {"shape": (2**62, 3)}, {"shape": (True, 3)}, {"typestr": "<f2"}, {"typestr": ">f4"},
     {"typestr": "<c8"}, {"typestr": "x"}, {"typestr": None}, {"typestr": "<u8"}, {"typestr": "|O"}, {"address": 0},
     {"address": None}, {"address": 2**64}, {"address": -4}, {"address": "a"}, {"address": BOGUS + 1},
+    {"strides": 3},
     {"strides": (4,)}, {"strides": (12, 2)}, {"strides": (0, 4)}, {"strides": (2**70, 4)}, {"strides": ("a", 4)},
     {"mask": 3}, {"gpu": -1},
 ])

@@ -303,3 +303,33 @@ def test_it_works_in_a_pipeline_and_says_what_ran(random):
 def test_wrong_parameters_are_a_value_error_in_words(parameters, words, random):
     with pytest.raises(ValueError, match=words):
         stope.KNNImputer(**parameters).fit_transform(holes(random, 30, 4, 0.2))
+
+
+def test_equal_votes_are_settled_alike_for_pandas_and_polars():
+    values = {"x": [0.0, 0.0, 0.0], "c": ["z", "a", None]}
+    pandas = pd.DataFrame({**values, "c": pd.Categorical(values["c"], categories=["z", "a"])})
+    polars = pytest.importorskip("polars")
+    for frame in (pandas, polars.DataFrame(values, schema_overrides={"c": polars.Categorical})):
+        assert stope.KNNImputer(n_neighbors=2).fit_transform(frame)[2, 1] == "a"
+
+
+def test_lists_and_columns_of_one_name_come_out_as_frames():
+    imputer = stope.KNNImputer(n_neighbors=1).set_output(transform="pandas")
+    filled = imputer.fit_transform([[1.0, "a"], [np.nan, "a"], [2.0, "b"]])
+    assert filled.to_numpy().tolist() == [[1.0, "a"], [1.0, "a"], [2.0, "b"]]
+    twice = pd.DataFrame([[1.0, "a", 3.0], [np.nan, "a", 3.0], [2.0, "b", 9.0]], columns=["x", "x", "y"])
+    filled = imputer.fit_transform(twice)
+    assert filled.columns.tolist() == ["x", "x", "y"] and filled.iloc[1].tolist() == [1.0, "a", 3.0]
+
+
+def test_a_word_stands_for_nothing_in_a_table_of_numbers():
+    with pytest.raises(ValueError, match="missing_values"):
+        stope.KNNImputer(missing_values="?").fit(np.eye(3))
+
+
+def test_the_report_of_a_call_that_searched_nothing_is_none(random):
+    X = holes(random, 20, 3, 0.2)
+    imputer = stope.KNNImputer().fit(X)
+    imputer.transform(X)
+    imputer.transform(np.ones((2, 3)))
+    assert imputer.report_ is None

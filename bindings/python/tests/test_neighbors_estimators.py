@@ -275,3 +275,21 @@ def test_device_and_memory_are_the_runs():
     search.kneighbors(X)
     assert search.report_["threads"] == 1
     np.testing.assert_array_equal(search.kneighbors(X)[1], TheirNeighbors(algorithm="brute").fit(X).kneighbors(X)[1])
+
+
+def test_a_target_of_complex_numbers_is_refused():
+    for make in (stope.KNeighborsRegressor, stope.KNeighborsClassifier):
+        with pytest.raises(ValueError, match="Complex data not supported"):
+            make().fit(np.eye(6), np.arange(6) * 1j)
+
+
+def test_a_date_that_is_missing_is_no_label():
+    with pytest.raises(ValueError, match="Input y contains NaN"):
+        stope.KNeighborsClassifier().fit(np.eye(2), np.array(["2024-01-01", "NaT"], dtype="M8[D]"))
+
+
+@pytest.mark.parametrize("make", [make for make in ALL if make is not stope.NearestNeighbors])
+@pytest.mark.parametrize("weights", ["often", [1.0, 2.0], [[1.0] * 6], [-1.0] * 6])
+def test_votes_that_mean_nothing_are_refused_by_fit(make, weights):
+    with pytest.raises(ValueError, match="weights"):
+        make(weights=weights).fit(np.eye(6), np.arange(6) % 2)

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.spatial.distance import cdist
+from sklearn import neighbors
 from sklearn.metrics import DistanceMetric, pairwise_distances
 
 import stope
@@ -141,3 +142,32 @@ def test_feature_weights_multiply_the_parts_of_the_distance():
 def test_an_unknown_metric_names_the_nearest():
     with pytest.raises(ValueError, match="did you mean 'euclidean'"):
         stope.NearestNeighbors(metric="eucldiean").fit(X)
+
+
+def test_braycurtis_of_negative_values_is_scikit_learns():
+    for algorithm in ("brute", "ball_tree"):
+        theirs = neighbors.NearestNeighbors(n_neighbors=7, metric="braycurtis", algorithm=algorithm).fit(X)
+        ours = stope.NearestNeighbors(n_neighbors=7, metric="braycurtis", algorithm=algorithm).fit(X)
+        for found, wanted in zip(ours.kneighbors(Q), theirs.kneighbors(Q)):
+            np.testing.assert_allclose(found, wanted, rtol=1e-13)
+
+
+@pytest.mark.parametrize("metric, params, words", [
+    ("pyfunc", None, "a function of two rows"), ("pyfunc", {"func": 3}, "a function of two rows"),
+    ("euclidean", {"V": [1, 2]}, "neither a number nor a word"), ("euclidean", {1: 2}, "names"),
+    ("minkowski", {"w": [1.0, 2.0]}, "2 feature weights"),
+])
+def test_parameters_that_no_measure_has_are_a_value_error_in_words(metric, params, words):
+    with pytest.raises(ValueError, match=words):
+        stope.NearestNeighbors(metric=metric, metric_params=params, p=None).fit(X)
+
+
+def test_no_p_is_the_p_of_mixed_tables():
+    frame = pd.DataFrame({"a": X[:, 0], "b": list("xyz") * 20})
+    assert stope.NearestNeighbors(p=None).fit(frame).effective_metric_ == "mixed-euclidean"
+
+
+@pytest.mark.parametrize("metric", ["euclidean", lambda a, b: 0.0])
+def test_a_radius_that_is_no_number_is_refused(metric):
+    with pytest.raises(ValueError, match="not a number"):
+        stope.NearestNeighbors(metric=metric).fit(X).radius_neighbors(Q, np.nan)

@@ -111,6 +111,11 @@ def test_parameters_are_keywords_or_a_dict(random):
     assert_allclose(same, expected, rtol=1e-12)
 
 
+def test_weights_may_name_columns_as_estimators_let_them():
+    frame = pd.DataFrame({"a": [0.0, 3.0], "b": [0.0, 4.0]})
+    assert_allclose(stope.pairwise_distances(frame, feature_weights={"b": 0.0}), [[0, 3], [3, 0]])
+
+
 def test_variances_and_covariances_may_be_given(random):
     X, Y = random.normal(size=(12, 3)), random.normal(size=(8, 3))
     V = np.array([1.0, 4.0, 0.25])
@@ -155,9 +160,14 @@ def test_no_rows_give_an_empty_matrix_or_an_error_in_words():
         ({"missing": "ignore"}, "'skip'"),
         ({"feature_weights": [1.0]}, "shape"),
         ({"feature_weights": [1.0, -1.0, 1.0]}, "-1"),
-        ({"metric": "seuclidean", "V": [1.0, 0.0, 1.0]}, "not positive"),
+        ({"metric": "seuclidean", "V": [1.0, 0.0, 1.0]}, "variances above 0"),
         ({"metric": "mahalanobis", "VI": -np.eye(3)}, "positive definite"),
         ({"Y": np.ones((2, 4))}, "4 features"),
+        ({"metric": "yule", "V": 3}, "no parameter 'V'"),
+        ({"metric": "correlation", "missing": "skip"}, "no meaning"),
+        ({"metric": "mahalanobis", "missing": "skip"}, "no meaning"),
+        ({"metric": "yule", "missing": "skip"}, "no meaning"),
+        ({"metric": "euclidean", "V": [1.0]}, "neither a number nor a word"),
     ],
 )
 def test_nonsense_is_a_value_error_in_words(arguments, words):

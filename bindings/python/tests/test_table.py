@@ -199,3 +199,45 @@ def test_columns_of_other_lengths_and_names_twice_are_refused():
     for index in (-1, 4, 10**18):
         with pytest.raises((IndexError, TypeError)):
             TABLE._core_table.column(index)
+
+
+def test_a_read_only_view_of_memory_that_others_write_to_is_copied():
+    X = np.asfortranarray(np.zeros((3, 2)))
+    view = X.view()
+    view.flags.writeable = False
+    table, of_dict = Table(view), Table({"a": view[:, 0]})
+    buffer = bytearray(24)
+    lent = np.frombuffer(buffer)
+    lent.flags.writeable = False
+    of_buffer = Table({"a": lent})
+    X[:] = 7
+    buffer[:] = np.full(3, 7.0).tobytes()
+    for made in (table, of_dict, of_buffer):
+        assert (made.to_numpy() == 0).all()
+
+
+def test_categories_without_an_order_are_numbered_alike_whatever_library_they_come_from():
+    values, order = ["z", "a", None, "m"], ["z", "m", "a"]
+    for made in (pd.DataFrame({"c": pd.Categorical(values, categories=order)}),
+                 pl.DataFrame({"c": pl.Series(values, dtype=pl.Categorical)}),
+                 pa.table({"c": pa.array(values).dictionary_encode()}), {"c": values}):
+        table = Table(made)
+        assert table.categories("c") == ["a", "m", "z"] and table.codes("c").tolist() == [2, 0, -1, 1], type(made)
+    for made in (pd.DataFrame({"c": pd.Categorical(values, categories=order, ordered=True)}),
+                 pl.DataFrame({"c": pl.Series(values, dtype=pl.Enum(order))})):
+        assert Table(made).categories("c") == order and Table(made).codes("c").tolist() == [0, 2, -1, 1]
+
+
+def test_a_table_goes_through_its_names_as_a_dict_does():
+    assert list(TABLE) == TABLE.columns and dict.fromkeys(TABLE).keys() == TABLE.dtypes.keys()
+
+
+def test_one_name_is_ignored_as_a_whole():
+    table = Table({"ab": [1], "a": [1], "b": [1]}).with_roles(ignore="ab")
+    assert table.roles == {"ab": "ignore", "a": "regular", "b": "regular"}
+
+
+def test_an_array_of_a_table_is_a_copy_and_says_so():
+    with pytest.raises(ValueError, match="copy"):
+        np.asarray(Table({"a": [1.0]}), copy=False)
+    assert np.asarray(Table({"a": [1.0]}), dtype=np.float32).dtype == np.float32
