@@ -17,8 +17,12 @@ def install(*, always=False):
     """Let stope compute for scikit-learn in this process, until :func:`uninstall`.
 
     Methods and functions inside scikit-learn are replaced; its classes stay the same objects. Estimators that exist
-    already take part, as do subclasses. A process started afterwards (joblib's "loky", multiprocessing's "spawn")
-    computes with scikit-learn unless it calls ``install()`` too. Calling it twice does no harm.
+    already take part, as do subclasses, and all threads. A process started afterwards (joblib's "loky",
+    multiprocessing's "spawn") computes with scikit-learn unless it calls ``install()`` too. Calling it twice does no
+    harm.
+
+    While a call lasts, the engine reads the caller's rows where they lie. Other threads, signal handlers and a
+    ``progress`` callback must not write to them then, or the answer is wrong without notice.
 
     Parameters
     ----------
