@@ -317,6 +317,10 @@ def plot_accuracy_over_k(
     scheme : {"cross-validation", "hold-out", "leave-one-out"}, default="cross-validation"
     n_folds, holdout, random_state
         The folds of a cross-validation, the share of a hold-out, and the seed of both.
+    missing : {"error", "skip"}, default="error"
+        "error" refuses missing values. "skip" hands them to the metric, which must take them.
+    categorical_features : "from_dtype", mask, list of names or indices, or None, default="from_dtype"
+        Which columns are nominal.
     ax : matplotlib axes or None
 
     Notes
