@@ -392,6 +392,16 @@ def test_calls_that_scikit_learn_answers_sooner_are_left_unless_all_are_asked_fo
     assert not _policy.of_installation.always
 
 
+def test_blocks_that_overlap_end_with_the_last_one():
+    first, last = stope.accel.installed(always=True), stope.accel.installed()
+    first.__enter__()
+    last.__enter__()
+    first.__exit__(None, None, None)
+    assert stope.accel.is_installed() and not _policy.of_installation.always
+    last.__exit__(None, None, None)
+    assert not stope.accel.is_installed() and not _policy.of_installation.always
+
+
 def test_threads_count_and_answer_independently(accel, X):
     nn = NearestNeighbors(n_neighbors=3, algorithm="brute").fit(X)
     expected = nn.kneighbors(X)
