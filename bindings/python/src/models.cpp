@@ -170,6 +170,7 @@ void bind_predictor(nb::module_& module) {
   nb::class_<Predictor>(module, "Predictor", "A model ready for use.")
       .def_static("of", &predictor_of, nb::arg("model"), nb::arg("run"))
       .def_prop_ro("gives", &gives)
+      .def_prop_ro("model", [](const Predictor& predictor) { return predictor.model(); })
       .def_prop_ro("classes", [](const Predictor& predictor) { return predictor.classes().names(); })
       .def(
           "with_vote",

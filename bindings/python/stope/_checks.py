@@ -1,13 +1,28 @@
 """Checks of X that need no scikit-learn, with its rules and its messages."""
 
 import sys
+from numbers import Integral, Real
 
 import numpy as np
 
 from . import _core
 from ._run import warn
+from .errors import InvalidArgumentError
 
-__all__ = ["check_finite", "check_names", "check_shape", "name_of", "refuse_missing", "string_names"]
+__all__ = [
+    "check_finite", "check_names", "check_shape", "check_types", "name_of", "refuse_missing", "string_names",
+]
+
+
+_KINDS = {str: "a str", Integral: "a whole number", Real: "a number"}
+
+
+def check_types(estimator, **kinds):
+    """Refuse parameters that are not of the kind: str, Integral or Real; a bool is no number."""
+    for name, kind in kinds.items():
+        value = getattr(estimator, name)
+        if not isinstance(value, kind) or isinstance(value, bool):
+            raise InvalidArgumentError(f"{name}: {value!r} is not {_KINDS[kind]}")
 
 
 def name_of(estimator):

@@ -8,7 +8,7 @@ from . import _core
 from ._base import HAS_SKLEARN
 from .errors import InvalidArgumentError, InvalidDataError
 
-__all__ = ["Classes", "class_names", "free_name", "seed_of", "training_table"]
+__all__ = ["Classes", "class_names", "free_name", "row_weights", "seed_of", "training_table"]
 
 
 def _one_dimension(y, estimator):
@@ -81,7 +81,8 @@ class Classes:
         self.names = class_names(self.values)
 
 
-def _weights(sample_weight, n_rows):
+def row_weights(sample_weight, n_rows):
+    """One weight for each row, float64; a number stands for all."""
     weights = np.asarray(sample_weight, dtype=np.float64)
     if weights.ndim == 0:
         weights = np.full(n_rows, float(weights))
@@ -110,7 +111,7 @@ def training_table(table, classes, sample_weight, run):
         columns.append(label)
         taken.add(label.name)
     if sample_weight is not None:
-        weights = _weights(sample_weight, table.n_rows)
+        weights = row_weights(sample_weight, table.n_rows)
         column = _core.Column.numeric(free_name("weight", taken), weights, run=run)
         column.role = "weight"
         columns.append(column)

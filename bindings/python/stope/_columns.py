@@ -12,7 +12,7 @@ from .errors import InvalidDataError, UnsupportedError
 
 __all__ = [
     "Column", "as_dates", "as_numbers", "as_objects", "codes_of_categories", "codes_of_values", "is_missing",
-    "is_nominal_array", "is_read_only", "sorted_codes",
+    "is_nominal_array", "is_read_only", "plain_layout", "sorted_codes",
 ]
 
 _DAY = {"D": 1, "h": 24, "m": 1440, "s": 86400, "ms": 86400_000, "us": 86400_000_000, "ns": 86400_000_000_000}
@@ -93,7 +93,7 @@ def as_numbers(values, name="X"):
     """
     kind = values.dtype.kind
     if kind == "f" and values.dtype.itemsize in (4, 8):
-        return _plain_layout(values)
+        return plain_layout(values)
     if kind in "fb":
         return values.astype(np.float64)
     if kind in "iu":
@@ -123,7 +123,7 @@ def _refuse_integer(value, name, row):
     raise error
 
 
-def _plain_layout(values):
+def plain_layout(values):
     """The same numbers in the machine's byte order, aligned, with strides that count elements and repeat none."""
     strides = all(s % values.itemsize == 0 and (s != 0 or n <= 1) for s, n in zip(values.strides, values.shape))
     if values.dtype.isnative and values.flags.aligned and strides:

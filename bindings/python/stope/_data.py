@@ -9,7 +9,7 @@ from ._frames import arrow_columns, column_of_array, column_of_series, held, is_
 from ._run import data_run
 from .errors import InvalidDataError
 
-__all__ = ["Rows", "check_X"]
+__all__ = ["Rows", "array_of", "check_X"]
 
 _FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 
@@ -247,7 +247,7 @@ class _Checker:
 
     def rows_of_dict(self, X):
         shown, kinds = self.kinds_of(list(X))
-        arrays = [_array_of(values) for values in X.values()]
+        arrays = [array_of(values) for values in X.values()]
         if any(array.ndim != 1 for array in arrays) or len({len(array) for array in arrays}) > 1:
             raise ValueError("a dict of columns must have columns of one dimension and one length")
         columns = [column_of_array(*of) for of in zip(arrays, shown, kinds)]
@@ -258,7 +258,7 @@ class _Checker:
         if isinstance(X, np.matrix):
             raise TypeError("np.matrix is not supported. Please convert to a numpy array with np.asarray. For more "
                             "information see: https://numpy.org/doc/stable/reference/generated/numpy.matrix.html")
-        array = _array_of(X)
+        array = array_of(X)
         n = array.shape[1] if array.ndim == 2 else 0
         kinds = self.kinds_of(range(n))[1]
         if array.dtype.kind in "SUT" and any(kind is not False for kind in kinds):
@@ -343,7 +343,7 @@ def _is_text(name):
     return True
 
 
-def _array_of(X):
+def array_of(X):
     """X as an array of any type; masked values are missing."""
     if isinstance(X, np.ma.MaskedArray):
         X = X.astype(np.float64).filled(np.nan) if X.dtype.kind in "iufb" else X.filled(None)

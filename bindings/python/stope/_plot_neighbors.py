@@ -4,6 +4,7 @@ import numpy as np
 
 from ._axes import axes, number, plain, tidy
 from ._base import check_is_fitted
+from ._columns import is_missing
 from .errors import InvalidArgumentError
 
 __all__ = ["explain_neighbor"]
@@ -19,11 +20,16 @@ def _parts(a, b, power, feature_weights):
     """What each feature adds to the sum that the distance of two rows is made of."""
     parts = np.zeros(len(a))
     for index, (left, right) in enumerate(zip(a, b)):
-        if left is None or right is None or left != left or right != right:
+        if is_missing(left) or is_missing(right):
             continue
         numbers = _is_number(left) and _is_number(right)
         parts[index] = abs(float(left) - float(right)) ** power if numbers else float(left != right)
-    return parts if feature_weights is None else parts * np.asarray(feature_weights, dtype=float)
+    if feature_weights is None:
+        return parts
+    weights = np.asarray(feature_weights, dtype=float)
+    if weights.shape != parts.shape:
+        raise InvalidArgumentError(f"feature_weights: there are {weights.size}, for {len(parts)} features")
+    return parts * weights
 
 
 def _training_row(estimator, row):

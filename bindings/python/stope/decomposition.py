@@ -7,8 +7,8 @@ import numpy as np
 
 from . import _core
 from ._base import ClassNamePrefixFeaturesOutMixin, StopeEstimator, TransformerMixin, check_is_fitted
+from ._classes import seed_of
 from ._data import check_X
-from ._numeric import numeric_table, seed_of
 
 __all__ = ["PCA", "TruncatedSVD"]
 
@@ -66,13 +66,16 @@ class _Decomposition(ClassNamePrefixFeaturesOutMixin, TransformerMixin, StopeEst
     def _missing(self):
         return "error"
 
+    def _seed(self):
+        return 0 if self.random_state is None else seed_of(self.random_state)
+
     def _scores(self, rows, table):
         dtype = rows.dtype
         if self._model is None:
             return np.zeros((rows.n_rows, 0), dtype)
         with self._job() as run:
             if table is None:
-                table = numeric_table(rows, run)
+                table = rows.as_table(run, share=True)
             return self._model.transform(table, dtype == np.float32, run)
 
     def _keep(self, model, dtype, kept):
@@ -264,9 +267,9 @@ class PCA(_Decomposition):
         self._begin_fit()
         n_samples, n_features = rows.n_rows, rows.n_columns
         wanted = self._wanted(n_samples, n_features)
-        seed = seed_of(self.random_state)
+        seed = self._seed()
         with self._job() as run:
-            table = numeric_table(rows, run)
+            table = rows.as_table(run, share=True)
 
             def fitted(n_components):
                 return _core.Pca.fit(
@@ -421,10 +424,10 @@ class TruncatedSVD(_Decomposition):
         if self.n_components > rows.n_columns:
             raise ValueError(f"n_components={self.n_components} must be <= n_features={rows.n_columns}")
         with self._job() as run:
-            table = numeric_table(rows, run)
+            table = rows.as_table(run, share=True)
             model = _core.Pca.fit(
                 table, n_components=float(min(self.n_components, rows.n_rows)), centering="none",
-                tolerance=float(self.tol), seed=seed_of(self.random_state), run=run,
+                tolerance=float(self.tol), seed=self._seed(), run=run,
             )
         self._keep(model, rows.dtype, model.components.shape[0])
         return rows, table

@@ -1,12 +1,15 @@
 """Cuts of numeric features and groups of nominal values, found where classes change."""
 
+import math
 import warnings
+from numbers import Integral, Real
 
 import numpy as np
 
 from . import _core, _html
 from ._base import OneToOneFeatureMixin, StopeEstimator, TransformerMixin, check_is_fitted
-from ._classes import Classes, seed_of, training_table
+from ._checks import check_types
+from ._classes import Classes, free_name, row_weights, seed_of, training_table
 from ._data import check_X
 from .errors import InvalidArgumentError, UnsupportedError
 from .table import Table
@@ -15,6 +18,10 @@ __all__ = ["CutRanker", "Ranking", "SupervisedDiscretizer"]
 
 _WITHOUT_CLASSES = ("equal-width", "equal-frequency")
 _ENCODINGS = ("ordinal", "labels", "onehot")
+
+
+def _is_whole(number, least, most=math.inf):
+    return isinstance(number, Integral) and not isinstance(number, bool) and least <= number <= most
 
 
 def _names_of(table):
@@ -101,8 +108,8 @@ class SupervisedDiscretizer(_html.RichEstimator, OneToOneFeatureMixin, Transform
 
     Notes
     -----
-    A row of weight 2 counts as two rows, with two exceptions: one term of "mdlp" counts rows, and "equal-frequency"
-    counts nothing else.
+    A row of weight 2 counts as two rows, with three exceptions: one term of "mdlp" counts rows, "equal-frequency"
+    counts nothing else, and so do the means and the most frequent values of "fill".
 
     Examples
     --------
@@ -142,8 +149,11 @@ class SupervisedDiscretizer(_html.RichEstimator, OneToOneFeatureMixin, Transform
         self
         """
         self._begin_fit()
+        check_types(self, method=str, missing=str, n_bins=Integral, confidence=Real, min_intervals=Integral)
         if self.encode not in _ENCODINGS:
             raise InvalidArgumentError(f"encode: {self.encode!r} is none of {', '.join(_ENCODINGS)}")
+        if self.max_cuts is not None and not _is_whole(self.max_cuts, 1):
+            raise InvalidArgumentError(f"max_cuts: {self.max_cuts!r} is neither None nor a whole number from 1 on")
         rows = self._rows(X, reset=True)
         ignores_y = self.method in _WITHOUT_CLASSES
         classes = None if ignores_y else Classes(y, rows.n_rows, self)
@@ -198,8 +208,7 @@ class SupervisedDiscretizer(_html.RichEstimator, OneToOneFeatureMixin, Transform
     def _training_fills(self, table, sample_weight, run):
         """What stands in for missing values: a number, the name of a value, or None for each feature."""
         if sample_weight is not None:  # rows of weight 0 are left out
-            weighs = np.broadcast_to(np.asarray(sample_weight, dtype=np.float64) != 0, table.n_rows)
-            table = table.take(np.flatnonzero(weighs).tolist())
+            table = table.take(np.flatnonzero(row_weights(sample_weight, table.n_rows)).tolist())
         columns = [table.column(index) for index in range(table.n_columns)]
         return [
             column.values.names()[fill] if column.is_nominal and fill is not None else fill
@@ -237,9 +246,7 @@ class SupervisedDiscretizer(_html.RichEstimator, OneToOneFeatureMixin, Transform
             for name, kind, values in self._columns
         ]
         if label and self._label is not None:
-            target = self._label[0]
-            while target in [name for name, *_ in self._columns]:
-                target += "_"
+            target = free_name(self._label[0], [name for name, *_ in self._columns])
             column = _core.Column.nominal(target, np.empty(0, np.int32), _core.Values(self._label[1]))
             column.role = "label"
             columns.append(column)
@@ -383,9 +390,10 @@ class CutRanker(_html.RichEstimator, TransformerMixin, StopeEstimator):
         self
         """
         self._begin_fit()
+        check_types(self, criterion=str, missing=str, n_permutations=Integral)
         rows = self._rows(X, reset=True)
         classes = Classes(y, rows.n_rows, self)
-        if self.k != "all" and (isinstance(self.k, str) or not 0 <= self.k <= rows.n_columns):
+        if self.k != "all" and not _is_whole(self.k, 0, rows.n_columns):
             raise InvalidArgumentError(f"k: {self.k!r} is neither 'all' nor a number from 0 to {rows.n_columns}")
         with self._job() as run:
             found = _core.best_cuts(

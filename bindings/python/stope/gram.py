@@ -5,6 +5,8 @@ import json
 import numpy as np
 
 from . import _core
+from ._columns import plain_layout
+from ._data import array_of
 from ._run import Report, job
 
 __all__ = ["GramOperator", "gram_matvec"]
@@ -147,17 +149,16 @@ def _matrix(A):
     """A as a two-dimensional array that the engine reads."""
     if hasattr(A, "toarray") and hasattr(A, "nnz"):
         raise TypeError("stope takes dense data, not sparse matrices; use A.toarray()")
-    array = np.asarray(A)
+    array = array_of(A)
     if array.ndim != 2:
         raise ValueError(f"A has {array.ndim} dimensions; it needs 2")
     if array.dtype.kind == "c":
         raise TypeError("A is complex; the engine multiplies real numbers")
-    if array.dtype not in (np.float32, np.float64) or not array.dtype.isnative:
+    if array.dtype.newbyteorder("=") not in (np.float32, np.float64):
         wide = np.float32 if array.dtype.kind == "f" and array.dtype.itemsize <= 4 else np.float64
         array = array.astype(wide)
         array.flags.writeable = False  # a copy that nobody else sees
-    aligned = array.flags.aligned and all(stride % array.itemsize == 0 for stride in array.strides)
-    return array if aligned else array.copy()
+    return plain_layout(array)
 
 
 def _per_column(name, values, array):

@@ -12,7 +12,8 @@ import numpy as np
 
 from . import _core, _html
 from ._base import check_is_fitted
-from ._data import check_X
+from ._columns import as_numbers
+from ._data import array_of, check_X
 from ._run import Reports, job
 from .discretize import SupervisedDiscretizer
 from .errors import InvalidArgumentError, InvalidDataError, UnsupportedError
@@ -24,6 +25,18 @@ __all__ = ["Model", "load", "read_cuts", "read_table", "save", "write_cuts", "wr
 FilePath = Union[str, "os.PathLike[str]"]
 
 _LISTS = ("names", "missing", "ignore", "nominal", "numeric", "date")
+
+
+def _path_text(path):
+    """The path as the engine takes it: UTF-8 text that no NUL cuts off."""
+    text = os.fsdecode(path)
+    try:
+        is_text = "\0" not in text and text.encode() is not None
+    except UnicodeEncodeError:
+        is_text = False
+    if not is_text:
+        raise InvalidArgumentError(f"path: {path!r} is not UTF-8 text, or has a NUL in it")
+    return text
 
 
 def read_table(path: FilePath, **options) -> Table:
@@ -80,7 +93,7 @@ def read_table(path: FilePath, **options) -> Table:
     if isinstance(options.get("header"), bool):
         options["header"] = "yes" if options["header"] else "no"
     with job() as run:
-        table = _core.read_table(os.fspath(path), options, run)
+        table = _core.read_table(_path_text(path), options, run)
     return Table(table)
 
 
@@ -101,13 +114,13 @@ def write_table(table, path: FilePath, *, format: str = "", separator: str = "",
     """
     table = Table(table)._core_table
     with job() as run:
-        _core.write_table(os.fspath(path), table, format, separator, dtype, run)
+        _core.write_table(_path_text(path), table, format, separator, dtype, run)
 
 
 def read_cuts(path: FilePath) -> dict:
     """Read a JSON file of cuts, and return a dict: an array of numbers or a list of values for each attribute."""
     with job() as run:
-        return cuts_by_name(_core.read_cuts(os.fspath(path), run))
+        return cuts_by_name(_core.read_cuts(_path_text(path), run))
 
 
 def write_cuts(estimator, path: FilePath) -> None:
@@ -121,7 +134,7 @@ def write_cuts(estimator, path: FilePath) -> None:
     else:
         raise UnsupportedError(f"a {type(estimator).__name__} has no set of cuts")
     with job() as run:
-        _core.write_cuts(os.fspath(path), cuts, run)
+        _core.write_cuts(_path_text(path), cuts, run)
 
 
 def _model_of(estimator):
@@ -158,7 +171,7 @@ def save(estimator, path: FilePath) -> None:
     """
     model = _model_of(estimator)
     with job() as run:
-        model.write(os.fspath(path), run)
+        model.write(_path_text(path), run)
 
 
 def load(path: FilePath) -> "Model":
@@ -173,7 +186,7 @@ def load(path: FilePath) -> "Model":
         For a file that is no model, is damaged, or has a newer version.
     """
     with job() as run:
-        return Model(_core.Model.read(os.fspath(path), run))
+        return Model(_core.Model.read(_path_text(path), run))
 
 
 def _selected(X, names):
@@ -273,11 +286,15 @@ class Model:
         return self._tree().format(format)
 
     def with_vote(self, n_neighbors, weights="uniform"):
-        """Return the same k-NN model with another k and other weights of votes; nothing is fitted again."""
+        """Return the same k-NN model with another k and other weights of votes; nothing is fitted again.
+
+        :func:`save` and pickle keep the new vote.
+        """
         model = object.__new__(Model)
         model.__dict__.update(self.__dict__)
         model._reports = Reports()
         model._predictor = self._predictor.with_vote(n_neighbors, weights)
+        model._model = model._predictor.model
         return model
 
     def _classify(self, X):
@@ -304,11 +321,11 @@ class Model:
         if hasattr(X, "columns") or isinstance(X, dict):
             X = _selected(X, names)
         else:
-            X = np.asarray(X)
+            X = array_of(X)
             if X.ndim != 2 or X.shape[1] != len(names):
                 raise InvalidDataError(f"Expected 2D array with {len(names)} features, got an array of shape {X.shape}")
             if X.dtype.kind in "fiub" and not nominal:
-                return _core.Table.of_array(X, names, True, run)
+                return _core.Table.of_array(as_numbers(X), names, True, run)
             X = {name: X[:, index] for index, name in enumerate(names)}
         rows = check_X(
             "Model", X, reset=True, categorical_features=nominal or None, missing="any", ensure_min_samples=0

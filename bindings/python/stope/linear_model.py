@@ -1,13 +1,12 @@
 """Least squares and ridge regression, exact to rounding (docs/numerics/lsq.md)."""
 
-from numbers import Integral, Real
+from numbers import Integral
 
 import numpy as np
 
 from . import _core
 from ._base import RegressorMixin, StopeEstimator, check_is_fitted
 from ._data import check_X
-from ._numeric import numeric_table
 from .errors import UnsupportedError
 
 __all__ = ["LinearRegression", "Ridge"]
@@ -29,7 +28,7 @@ class _LinearModel(RegressorMixin, StopeEstimator):
         targets = _targets(self, y, rows.n_rows)
         with self._job() as run:
             self._models = _core.fit_linear(
-                numeric_table(rows, run), targets.reshape(rows.n_rows, -1, order="F"),
+                rows.as_table(run, share=True), targets.reshape(rows.n_rows, -1, order="F"),
                 _weights(sample_weight, rows.n_rows), _alphas(alpha, targets), bool(self.fit_intercept),
                 standard_errors, self.missing, max_iterations, run,
             )
@@ -57,7 +56,7 @@ class _LinearModel(RegressorMixin, StopeEstimator):
         check_is_fitted(self)
         rows = check_X(self, X, reset=False, missing=self._missing())
         with self._job() as run:
-            predictions = _core.predict_linear(self._models, numeric_table(rows, run), run)
+            predictions = _core.predict_linear(self._models, rows.as_table(run, share=True), run)
         if self.coef_.ndim == 1:
             predictions = predictions[:, 0]
         return predictions.astype(rows.dtype, copy=False)

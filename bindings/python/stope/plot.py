@@ -4,12 +4,15 @@ Each function takes ``ax``, the axes to draw on (None makes new ones), and retur
 colours of Matplotlib's style, so pictures fit light and dark pages.
 """
 
+from numbers import Integral
+
 import numpy as np
 
 from . import _core
 from ._axes import axes, background, class_colors, ink, number, plain, pyplot, text_on, tidy
 from ._base import StopeEstimator, check_is_fitted
-from ._classes import Classes, seed_of, training_table
+from ._classes import Classes, free_name, seed_of, training_table
+from ._columns import is_missing
 from ._data import check_X
 from ._plot_neighbors import explain_neighbor
 from ._run import job
@@ -69,6 +72,8 @@ def plot_tree(tree, *, max_depth=None, value_format=number, ax=None):
     ax : matplotlib axes or None
     """
     check_is_fitted(tree)
+    if max_depth is not None and max_depth < 0:
+        raise InvalidArgumentError(f"max_depth: {max_depth} is below 0")
     nodes = tree.tree_
     shown = nodes.depth <= (nodes.max_depth if max_depth is None else max_depth)
     places, n_leaves = _tree_places(nodes, shown)
@@ -117,8 +122,8 @@ def _place_of(estimator, feature):
         if feature not in names:
             raise InvalidArgumentError(f"feature: there is no column {feature!r}")
         return names.index(feature), feature
-    if not 0 <= feature < estimator.n_features_in_:
-        raise InvalidArgumentError(f"feature: {feature} is not from 0 to {estimator.n_features_in_ - 1}")
+    if not isinstance(feature, Integral) or not 0 <= feature < estimator.n_features_in_:
+        raise InvalidArgumentError(f"feature: {feature!r} is not from 0 to {estimator.n_features_in_ - 1}")
     return int(feature), f"x{feature}" if names is None else names[feature]
 
 
@@ -132,7 +137,8 @@ def _cuts_of(estimator, place, name):
 
 def _values_of(X, place, name):
     if hasattr(X, "columns") and not isinstance(X, np.ndarray):
-        return np.asarray(X[name])
+        columns = list(getattr(X, "column_names", X.columns))
+        return np.asarray(X[name if name in columns else columns[place]])
     X = np.asarray(X)
     return X[:, place] if X.ndim == 2 else X
 
@@ -183,7 +189,7 @@ def plot_cuts(estimator, X, y, feature=0, *, bins=40, ax=None):
 
 def _bars_of_values(ax, values, classes, codes, colors, cuts):
     """Bars of a nominal feature; values with a code of their own stand first, a line divides them from the others."""
-    present = sorted({str(value) for value in values if value is not None and value == value})
+    present = sorted({str(value) for value in values if not is_missing(value)})
     present = [value for value in cuts if value in present] + [value for value in present if value not in cuts]
     texts = np.array([str(value) for value in values])
     bottom = np.zeros(len(present))
@@ -199,6 +205,16 @@ def _bars_of_values(ax, values, classes, codes, colors, cuts):
 
 
 # --- scores -----------------------------------------------------------------------------------------------------------
+
+_LETTERS_OF_A_CELL = 8  # of a class's name that stands upright below its column
+
+
+def _in_order(labels):
+    """The labels sorted; those of different types by type."""
+    try:
+        return sorted(labels)
+    except TypeError:
+        return sorted(labels, key=lambda label: (type(label).__name__, str(label)))
 
 
 def plot_confusion_matrix(y_true, y_pred, *, labels=None, normalize=None, ax=None):
@@ -219,9 +235,11 @@ def plot_confusion_matrix(y_true, y_pred, *, labels=None, normalize=None, ax=Non
     y_true, y_pred = np.asarray(y_true, dtype=object), np.asarray(y_pred, dtype=object)
     if y_true.shape != y_pred.shape or y_true.ndim != 1:
         raise InvalidArgumentError(f"y_true and y_pred have the shapes {y_true.shape} and {y_pred.shape}")
-    absent = np.array([value is None or value != value for value in y_pred], dtype=bool)
+    if len(y_true) == 0 or any(map(is_missing, y_true)):
+        raise InvalidArgumentError("y_true has no rows" if len(y_true) == 0 else "y_true has a missing value")
+    absent = np.array([is_missing(value) for value in y_pred], dtype=bool)
     if labels is None:
-        labels = sorted({*y_true.tolist(), *y_pred[~absent].tolist()})
+        labels = _in_order({*y_true.tolist(), *y_pred[~absent].tolist()})
     place = {label: index for index, label in enumerate(labels)}
     counts = np.zeros((len(labels), len(labels) + 1), dtype=np.int64)
     for truth, guess, none in zip(y_true.tolist(), y_pred.tolist(), absent.tolist()):
@@ -239,7 +257,9 @@ def plot_confusion_matrix(y_true, y_pred, *, labels=None, normalize=None, ax=Non
             text = f"{share:.2f}" if normalize else f"{counts[row, column]:,}"
             letters = text_on(image.cmap(image.norm(share)), "white")
             ax.text(column, row, text, ha="center", va="center", color=letters, fontsize=9)
-    ax.set_xticks(range(counts.shape[1]), (names + ["none"])[: counts.shape[1]], rotation=45 if len(names) > 5 else 0)
+    slanted = {"rotation": 45, "ha": "right", "rotation_mode": "anchor"}
+    fits = len(names) <= 5 and max(map(len, names), default=0) <= _LETTERS_OF_A_CELL
+    ax.set_xticks(range(counts.shape[1]), (names + ["none"])[: counts.shape[1]], **({} if fits else slanted))
     ax.set_yticks(range(len(labels)), names)
     ax.set_xlabel("predicted class")
     ax.set_ylabel("true class")
@@ -265,9 +285,10 @@ def _evaluation(X, y, ks, metric, weights, normalize, scheme, n_folds, holdout, 
     with job() as run:
         table = rows.as_table(run, share=True)
         if regression:
-            label = _core.Column.numeric("target " * (table.find("target") >= 0) + "target", numbers, run=run)
-            label.role = "label"
             columns = [table.column(index) for index in range(table.n_columns)]
+            name = free_name("target", [column.name for column in columns])
+            label = _core.Column.numeric(name, numbers, run=run)
+            label.role = "label"
             table = _core.Table.of_columns([*columns, label], rows.n_rows)
         else:
             table = training_table(table, Classes(y, rows.n_rows, stand_in), None, run)
@@ -296,6 +317,10 @@ def plot_accuracy_over_k(
     scheme : {"cross-validation", "hold-out", "leave-one-out"}, default="cross-validation"
     n_folds, holdout, random_state
         The folds of a cross-validation, the share of a hold-out, and the seed of both.
+    missing : {"error", "skip"}, default="error"
+        "error" refuses missing values. "skip" hands them to the metric, which must take them.
+    categorical_features : "from_dtype", mask, list of names or indices, or None, default="from_dtype"
+        Which columns are nominal.
     ax : matplotlib axes or None
 
     Notes
@@ -305,7 +330,7 @@ def plot_accuracy_over_k(
     n_rows = len(y)
     if ks is None:
         smallest = {"leave-one-out": n_rows - 1, "hold-out": int(n_rows * (1 - holdout))}.get(
-            scheme, n_rows - -(-n_rows // n_folds)
+            scheme, n_rows - -(-n_rows // max(n_folds, 1))  # the engine refuses less
         )
         ks = [k for k in range(1, 32, 2) if k <= smallest]
     ks = sorted(int(k) for k in ks)

@@ -5,7 +5,9 @@ import html
 import numpy as np
 
 from . import _core
-from ._data import check_X
+from ._classes import free_name
+from ._columns import is_missing, plain_layout
+from ._data import array_of, check_X
 from ._device import device_view
 from ._frames import is_pandas_frame
 from ._run import Reports, job
@@ -205,7 +207,7 @@ def _source(X, run):
         return True, _table_of_pandas(X, run)
     if hasattr(X, "__arrow_c_stream__"):
         return True, _core.Table.of_arrow(X.__arrow_c_stream__(None), run=run)
-    array = np.asarray(X)
+    array = array_of(X)
     if array.ndim not in (1, 2):
         raise ValueError(f"X has {array.ndim} dimensions; it needs 1 or 2")
     return False, _readable(array)
@@ -233,10 +235,7 @@ def _readable(array):
         array = array.astype(np.int64)
     elif dtype.kind not in "fiub":
         array = array.astype(np.float64)
-    if not array.dtype.isnative:
-        array = array.astype(array.dtype.newbyteorder("="))
-    aligned = array.flags.aligned and all(stride % array.itemsize == 0 for stride in array.strides)
-    return array if aligned else array.copy()
+    return plain_layout(array)
 
 
 def _with_classes(table, by):
@@ -244,18 +243,16 @@ def _with_classes(table, by):
     labels = np.asarray(by)
     if labels.shape != (table.n_rows,):
         raise ValueError(f"by has the shape {labels.shape}; X has {table.n_rows} rows")
-    missing = np.array([label is None or label != label for label in labels.tolist()], bool)
+    missing = np.array([is_missing(label) for label in labels.tolist()], bool)
     present = labels[~missing]
     if labels.dtype.kind == "O":
         present = present.astype(str)
     values, found = np.unique(present, return_inverse=True)
     codes = np.full(len(labels), -1, np.int32)
     codes[~missing] = found
-    name = "by"
-    while table.find(name) >= 0:
-        name += "_"
-    column = _core.Column.nominal(name, codes, _core.Values([str(value) for value in values]))
     columns = [table.column(i) for i in range(table.n_columns)]
+    name = free_name("by", [column.name for column in columns])
+    column = _core.Column.nominal(name, codes, _core.Values([str(value) for value in values]))
     return _core.Table.of_columns([*columns, column], table.n_rows), name
 
 

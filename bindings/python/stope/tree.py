@@ -1,12 +1,15 @@
 """Trees that split where most pairs of rows of different classes are separated."""
 
 import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from numbers import Integral, Real
 
 import numpy as np
 
 from . import _core, _html
 from ._base import ClassifierMixin, StopeEstimator, check_is_fitted
+from ._checks import check_types
 from ._classes import Classes, seed_of, training_table
 from ._data import check_X
 from .errors import InvalidArgumentError
@@ -188,6 +191,11 @@ class LocalDiscretizationTreeClassifier(_html.RichEstimator, ClassifierMixin, St
         self
         """
         self._begin_fit()
+        check_types(
+            self, criterion=str, missing=str, min_samples_leaf=Integral, min_score=Real, ccp_alpha=Real,
+            prune_holdout=Real, min_weight_fraction_leaf=Real,
+            **({} if self.max_depth is None else {"max_depth": Integral}),
+        )
         rows = self._rows(X, reset=True)
         classes = Classes(y, rows.n_rows, self)
         weights, balanced = self._class_weights(classes)
@@ -296,13 +304,13 @@ class LocalDiscretizationTreeClassifier(_html.RichEstimator, ClassifierMixin, St
     def _class_weights(self, classes):
         if self.class_weight is None:
             return [], False
-        if isinstance(self.class_weight, str):
-            if self.class_weight != "balanced":
-                raise InvalidArgumentError(f"class_weight: {self.class_weight!r} is not 'balanced', a dict or None")
+        if isinstance(self.class_weight, str) and self.class_weight == "balanced":
             return [], True
+        if not isinstance(self.class_weight, Mapping):
+            raise InvalidArgumentError(f"class_weight: {self.class_weight!r} is not 'balanced', a dict or None")
         name_of = dict(zip(classes.values.tolist(), classes.names))
         weights = []
-        for value, weight in dict(self.class_weight).items():
+        for value, weight in self.class_weight.items():
             value = value.item() if isinstance(value, np.generic) else value
             if value not in name_of:
                 warnings.warn(f"class_weight: y has no class {value!r}", UserWarning, stacklevel=3)

@@ -164,6 +164,37 @@ def test_what_stope_does_not_answer_is_scikit_learns_and_says_why(accel, X, make
     assert why in str(stope.accel.summary())
 
 
+def test_a_search_inside_another_keeps_its_own_metric(X):
+    inner = NearestNeighbors(n_neighbors=3, metric="manhattan", algorithm="brute").fit(X)
+
+    class Rows:
+        def __array__(self, dtype=None, copy=None):
+            self.found = inner.kneighbors(X[:5] + 0.1)
+            return X[:5]
+
+    def compute():
+        rows = Rows()
+        NearestNeighbors(n_neighbors=3, algorithm="brute").fit(X).kneighbors(rows)
+        return rows.found
+
+    expected, given, _ = with_and_without(compute)
+    np.testing.assert_allclose(given[0], expected[0], rtol=1e-12)
+    np.testing.assert_array_equal(given[1], expected[1])
+
+
+def test_rows_that_lie_between_other_bytes_are_taken(accel, X):
+    packed = np.zeros(len(X), dtype=[("row", "f8", (6,)), ("mark", "i1")])
+    packed["row"] = X
+    bytes_apart = np.frombuffer(b"\0" + X.tobytes(), dtype=np.uint8)[1:].view(np.float64).reshape(X.shape)
+    for rows in (packed["row"], bytes_apart):
+        components = PCA(2, svd_solver="full").fit(rows).components_
+        np.testing.assert_allclose(components, PCA(2, svd_solver="full").fit(X).components_, atol=1e-12)
+        Ridge().fit(rows, X[:, 0])
+    for call in ("PCA.fit", "ridge_regression"):
+        (row,) = rows_of(call)
+        assert row["left"] == 0, row
+
+
 def test_exceptions_are_scikit_learns_and_are_not_counted(accel, X):
     nn = NearestNeighbors(n_neighbors=3, algorithm="brute").fit(X)
     for bad, exception in (
@@ -335,6 +366,22 @@ def test_a_script_runs_unchanged_and_a_table_says_what_was_answered(tmp_path):
     assert "a callable metric" in table.read_text()
 
 
+def test_a_script_finds_the_modules_that_python_would_find(tmp_path):
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "colorsys.py").write_text("raise SystemExit('of the current folder')")
+    (tmp_path / "folder" / "beside.py").write_text("name = 'beside'")
+    script = tmp_path / "folder" / "script.py"
+    script.write_text("import beside, colorsys; print(beside.name, hasattr(colorsys, 'rgb_to_hls'))")
+    (tmp_path / "link.py").symlink_to(script)
+    package = pathlib.Path(stope.__file__).parents[1]
+    environment = {**os.environ, "PYTHONPATH": str(package.absolute())}
+    for path in ("folder/script.py", "link.py"):
+        for run in ([], ["-m", "stope.accel", "--quiet"]):
+            command = [sys.executable, *run, path]
+            done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=environment)
+            assert done.stdout == "beside True\n", done.stderr
+
+
 def test_calls_that_scikit_learn_answers_sooner_are_left_unless_all_are_asked_for(X):
     nn = NearestNeighbors(n_neighbors=1).fit(np.random.default_rng(1).normal(size=(40_000, 3)))
     for always, left in ((False, 1), (True, 0)):
@@ -343,6 +390,16 @@ def test_calls_that_scikit_learn_answers_sooner_are_left_unless_all_are_asked_fo
             nn.kneighbors(np.zeros((100, 3)))
         assert stope.accel.summary()[0]["left"] == left
     assert not _policy.of_installation.always
+
+
+def test_blocks_that_overlap_end_with_the_last_one():
+    first, last = stope.accel.installed(always=True), stope.accel.installed()
+    first.__enter__()
+    last.__enter__()
+    first.__exit__(None, None, None)
+    assert stope.accel.is_installed() and not _policy.of_installation.always
+    last.__exit__(None, None, None)
+    assert not stope.accel.is_installed() and not _policy.of_installation.always
 
 
 def test_threads_count_and_answer_independently(accel, X):

@@ -138,6 +138,8 @@ def test_minkas_estimate_is_that_of_scikit_learn(noise):
         ({"tol": -1.0}, "tol"), ({"missing": "skip"}, "missing"), ({"scaling": "range"}, "scaling"),
         ({"n_oversamples": 0}, "n_oversamples"), ({"iterated_power": -1}, "iterated_power"),
         ({"power_iteration_normalizer": "SVD"}, "power_iteration_normalizer"), ({"n_components": True}, "int"),
+        ({"random_state": "7"}, "random_state"), ({"random_state": -1}, "random_state"),
+        ({"random_state": 3.7}, "random_state"),
     ],
 )
 def test_a_wrong_parameter_is_named(options, words):

@@ -234,11 +234,45 @@ def test_discretising_serves_a_pipeline(mixed):
 
 @pytest.mark.parametrize("parameters", [
     {"method": "best"}, {"encode": "binary"}, {"missing": "guess"}, {"n_bins": 0, "method": "equal-width"},
-    {"max_cuts": -1}, {"confidence": 2.0, "method": "chimerge"}, {"min_intervals": 0, "method": "chimerge"},
+    {"max_cuts": -1}, {"max_cuts": 0}, {"max_cuts": 1.5}, {"confidence": 2.0, "method": "chimerge"},
+    {"min_intervals": 0, "method": "chimerge"},
 ])
 def test_parameters_out_of_range_are_refused(parameters, iris):
     with pytest.raises(InvalidArgumentError):
         SupervisedDiscretizer(**parameters).fit(*iris)
+
+
+@pytest.mark.parametrize("parameters", [
+    {"method": None}, {"missing": None}, {"n_bins": 2.5}, {"n_bins": True}, {"confidence": "high"},
+    {"min_intervals": "few"}, {"encode": None},
+])
+def test_parameters_of_a_wrong_type_are_named(parameters, iris):
+    with pytest.raises(InvalidArgumentError, match=f"^{next(iter(parameters))}: "):
+        SupervisedDiscretizer(**parameters).fit(*iris)
+
+
+@pytest.mark.parametrize("parameters", [{"criterion": None}, {"missing": 3}, {"n_permutations": 2.5}])
+def test_a_rankers_parameters_of_a_wrong_type_are_named(parameters, iris):
+    with pytest.raises(InvalidArgumentError, match=f"^{next(iter(parameters))}: "):
+        CutRanker(**parameters).fit(*iris)
+
+
+def test_the_means_that_fill_count_rows_and_not_weights(iris):
+    X, y = iris
+    X, weights = X.to_numpy().copy(), np.where(np.arange(150) < 50, 3.0, 1.0)
+    X[::7, 2] = np.nan
+    filled = np.where(np.isnan(X), np.nanmean(X, axis=0), X)
+    for method in ("md-global", "mdlp"):
+        fitted = SupervisedDiscretizer(method, missing="fill").fit(X, y, sample_weight=weights)
+        same = SupervisedDiscretizer(method).fit(filled, y, sample_weight=weights)
+        assert all(np.allclose(one, other) for one, other in zip(fitted.cuts_, same.cuts_))
+        assert np.array_equal(fitted.transform(X), same.transform(filled))
+
+
+def test_weights_that_do_not_fit_are_refused_before_they_fill(iris):
+    for weights in (np.ones(3), np.ones((150, 2))):
+        with pytest.raises(InvalidDataError, match="ample.weight"):
+            SupervisedDiscretizer(missing="fill").fit(*iris, sample_weight=weights)
 
 
 def brute_force(x, y):
@@ -303,6 +337,12 @@ def test_a_ranker_selects_the_best_columns_in_their_order(mixed):
         CutRanker(k=9).fit(X, y)
     with pytest.raises(InvalidArgumentError, match="k: 'most'"):
         CutRanker(k="most").fit(X, y)
+
+
+@pytest.mark.parametrize("k", [-1, 5, 1.5, True, None, "many", float("nan")])
+def test_a_number_of_features_that_is_no_such_number_is_refused(k, iris):
+    with pytest.raises(InvalidArgumentError, match="k: "):
+        CutRanker(k=k).fit(*iris)
 
 
 def test_a_weight_of_two_is_a_row_that_stands_twice(iris):

@@ -153,6 +153,17 @@ def test_nan_and_infinities_reach_what_they_touch():
     assert GramOperator(A).matvec(np.ones(2))[1] == 2.0
 
 
+def test_masked_entries_are_not_numbers():
+    A = np.ma.array([[1.0, 2.0], [3.0, 999.0]], mask=[[False, False], [False, True]])
+    assert np.isnan(gram_matvec(A, [1.0, 1.0])).all()
+
+
+def test_rows_that_repeat_and_bytes_in_another_order_are_read():
+    A = np.broadcast_to(np.arange(3.0), (5, 3))
+    assert gram_matvec(A, np.ones(3)).tolist() == (A.T @ (A @ np.ones(3))).tolist()
+    assert gram_matvec(A.astype(">f4"), np.ones(3)).tolist() == gram_matvec(A, np.ones(3)).tolist()
+
+
 def test_no_vector_has_no_product():
     assert GramOperator(np.ones((3, 2))).gram(np.ones((2, 0))).shape == (2, 0)
 

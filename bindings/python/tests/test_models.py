@@ -126,6 +126,45 @@ def test_neighbours_from_the_command_line_predict_in_python(iris, mixed, files):
         assert set(nearest.predict_proba(X).ravel()) == {0.0, 1.0}
 
 
+def test_another_vote_is_kept_by_pickles_and_files(iris, files):
+    X, y = iris
+    save(KNeighborsClassifier(9).fit(X, y), files("knn.stope"))
+    model = load(files("knn.stope")).with_vote(2, "distance")
+    save(model, files("vote.stope"))
+    for kept in (pickle.loads(pickle.dumps(model)), load(files("vote.stope"))):
+        assert kept.parameters_["n_neighbors"] == model.parameters_["n_neighbors"] == 2
+        assert kept.parameters_["weights"] == model.parameters_["weights"] == "distance"
+        assert np.array_equal(kept.predict_proba(X), model.predict_proba(X))
+    assert load(files("knn.stope")).parameters_["n_neighbors"] == 9
+
+
+def test_arrays_of_every_type_and_layout_are_predicted(iris, files):
+    X, y = iris
+    save(KNeighborsClassifier().fit(X.astype(np.float32), y), files("knn.stope"))
+    model, rows = load(files("knn.stope")), X.to_numpy().round()
+    expected = model.predict(rows)
+    packed = np.zeros(150, dtype=[("row", "f8", (4,)), ("mark", "i1")])
+    packed["row"] = rows
+    for dtype in ("f2", ">f8", "f4", "u8", "i1", np.longdouble):
+        assert np.array_equal(model.predict(rows.astype(dtype)), expected), dtype
+    assert np.array_equal(model.predict(packed["row"]), expected)
+    assert np.array_equal(model.predict(np.broadcast_to(rows[0], (5, 4))), expected[[0] * 5])
+    masked, missing = np.ma.array(rows, mask=rows > 6), np.where(rows > 6, np.nan, rows)
+    assert np.array_equal(model.predict_proba(masked), model.predict_proba(missing))
+    assert not np.array_equal(model.predict_proba(masked), model.predict_proba(rows))
+
+
+def test_a_path_that_the_system_would_cut_off_is_refused(iris, files):
+    tree = LocalDiscretizationTreeClassifier().fit(*iris)
+    save(tree, str(files("a.stope")).encode())
+    before = files("a.stope").read_bytes()
+    for path in (f"{files('a.stope')}\0b", f"{files('a')}\udcff"):
+        for call in (load, read_table, read_cuts, lambda p: save(tree, p), lambda p: write_cuts(tree, p)):
+            with pytest.raises(InvalidArgumentError, match="path"):
+                call(path)
+    assert files("a.stope").read_bytes() == before
+
+
 def test_neighbours_without_a_label_are_lists(iris, files):
     X, _ = iris
     with job() as run:

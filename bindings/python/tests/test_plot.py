@@ -11,7 +11,7 @@ import pytest
 from sklearn.datasets import load_iris
 
 from stope import (
-    PCA, CutRanker, LocalDiscretizationTreeClassifier, NearestNeighbors, SupervisedDiscretizer, load, plot, save,
+    PCA, CutRanker, LocalDiscretizationTreeClassifier, NearestNeighbors, SupervisedDiscretizer, Table, load, plot, save,
 )
 from stope.errors import InvalidArgumentError
 
@@ -102,9 +102,27 @@ def test_a_nominal_feature_has_a_bar_a_value(tmp_path):
 
 def test_a_feature_that_is_not_there_is_refused(iris):
     fitted = SupervisedDiscretizer().fit(*iris)
-    for feature in ("petal", 4, -1):
+    for feature in ("petal", 4, -1, 1.5):
         with pytest.raises(InvalidArgumentError, match="feature"):
             plot.plot_cuts(fitted, *iris, feature)
+
+
+def test_a_column_is_found_by_its_place_where_the_names_differ(iris):
+    X, y = iris
+    fitted = SupervisedDiscretizer().fit(X.to_numpy(), y)
+    for rows in (X, X.to_numpy(), X.to_numpy().tolist(), Table(X)):
+        ax = plot.plot_cuts(fitted, rows, y, 2)
+        assert [line.get_xdata()[0] for line in ax.lines] == list(fitted.cuts_[2])
+        assert sum(bar.get_height() for bar in ax.patches if isinstance(bar, plt.Rectangle)) == 150
+
+
+def test_what_no_picture_can_show_is_refused(iris):
+    with pytest.raises(InvalidArgumentError, match="max_depth"):
+        plot.plot_tree(LocalDiscretizationTreeClassifier().fit(*iris), max_depth=-1)
+    with pytest.raises(InvalidArgumentError, match="folds"):
+        plot.plot_accuracy_over_k(*iris, n_folds=0)
+    with pytest.raises(InvalidArgumentError, match="feature_weights"):
+        plot.explain_neighbor([1.0, 2.0], [2.0, 3.0], feature_weights=[1.0])
 
 
 def test_a_confusion_matrix_counts_rows(style, tmp_path):
@@ -121,6 +139,33 @@ def test_a_confusion_matrix_counts_rows(style, tmp_path):
         plot.plot_confusion_matrix(truth, guess, normalize="all")
     with pytest.raises(InvalidArgumentError, match="shapes"):
         plot.plot_confusion_matrix(truth, guess[:2])
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 5, 6, 12])
+def test_long_names_of_classes_do_not_touch(n_classes):
+    names = [f"a class of number {number}" for number in range(n_classes)]
+    ax = plot.plot_confusion_matrix(names, names)
+    ax.figure.canvas.draw()
+    labels = ax.get_xticklabels()
+    angles = [label.get_rotation() for label in labels]
+    assert angles == [45] * n_classes and {label.get_ha() for label in labels} == {"right"}
+    apart = np.diff([ax.transData.transform((place, 0))[0] for place in range(n_classes)])
+    height = labels[0].get_fontsize() * ax.figure.dpi / 72
+    assert (apart * np.sin(np.pi / 4) > height).all()  # from one slanted line to the next
+    assert [label.get_rotation() for label in plot.plot_confusion_matrix([0, 1], [0, 1]).get_xticklabels()] == [0, 0]
+
+
+def test_classes_of_several_types_and_missing_predictions_have_a_place():
+    ax = plot.plot_confusion_matrix([1, "a", "b"], pd.Series([1, "a", pd.NA]))
+    assert [label.get_text() for label in ax.get_xticklabels()] == ["1", "a", "b", "none"]
+    for truth in ([], [None, "a"], [np.nan, 1.0]):
+        with pytest.raises(InvalidArgumentError, match="y_true"):
+            plot.plot_confusion_matrix(truth, truth)
+
+
+def test_a_target_of_numbers_is_named_as_no_column():
+    X = pd.DataFrame({"target": np.arange(20.0), "target target": np.arange(20.0), "target_": 0.0})
+    assert plot.plot_accuracy_over_k(X, np.arange(20) + 0.5, [1], n_folds=2).get_ylabel() == "RMSE"
 
 
 def test_accuracy_over_k_is_that_of_leave_one_out(iris, style, tmp_path):
@@ -157,7 +202,7 @@ def test_numbers_have_an_rmse_over_k(tmp_path):
 
 
 def test_a_neighbour_is_explained_by_its_features(style, tmp_path):
-    query = pd.Series({"height": 1.0, "color": "red", "age": None, "same": 5.0})
+    query = pd.Series({"height": 1.0, "color": "red", "age": pd.NA, "same": 5.0})
     neighbor = pd.Series({"height": 3.0, "color": "blue", "age": 3.0, "same": 5.0})
     ax = plot.explain_neighbor(query, neighbor, metric="mixed-euclidean")
     rendered(ax, tmp_path)

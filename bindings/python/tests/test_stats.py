@@ -67,6 +67,24 @@ def test_missing_values_are_left_out_and_counted():
     assert found.mean[0] == 2.0 and np.isnan(found.mean[1]) and found.min_row.tolist() == [0, -1]
 
 
+def test_masked_values_are_missing():
+    X = np.ma.array([[1.0, 2.0], [3.0, 999.0]], mask=[[False, False], [False, True]])
+    for rows in (X, X.astype(np.int64)):
+        found = column_stats(rows)
+        assert found.missing.tolist() == [0, 1] and found.max.tolist() == [3.0, 2.0]
+
+
+@pytest.mark.parametrize("missing", [pd.NA, None, np.nan])
+def test_a_row_without_a_class_is_in_no_class(missing):
+    found = column_stats(np.arange(3.0), by=pd.Series(["a", missing, "b"], dtype=object))
+    assert {name: one.n_rows for name, one in found.classes.items()} == {"a": 1, "b": 1}
+
+
+def test_rows_and_columns_that_repeat_are_read():
+    for X in (np.broadcast_to(np.arange(3.0), (5, 3)), np.broadcast_to(np.arange(5.0)[:, None], (5, 3))):
+        assert np.array_equal(column_stats(X).mean, X.mean(axis=0))
+
+
 def test_nothing_has_statistics_of_nothing():
     found = column_stats(np.empty((0, 3)))
     assert found.count.tolist() == [0, 0, 0] and np.isnan(found.mean).all() and found.n_rows == 0

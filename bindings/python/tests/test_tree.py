@@ -330,10 +330,12 @@ def test_parameters_out_of_range_are_refused(parameters, iris):
 
 
 @pytest.mark.parametrize("parameters", [
-    {"max_depth": "deep"}, {"min_samples_leaf": None}, {"criterion": 3}, {"ccp_alpha": "much"},
+    {"max_depth": "deep"}, {"max_depth": 2.5}, {"min_samples_leaf": None}, {"min_samples_leaf": 0.5}, {"criterion": 3},
+    {"ccp_alpha": "much"}, {"missing": None}, {"prune_holdout": None}, {"min_score": [1]}, {"class_weight": [1, 2]},
+    {"min_weight_fraction_leaf": None},
 ])
-def test_parameters_of_a_wrong_type_raise(parameters, iris):
-    with pytest.raises((TypeError, ValueError)):
+def test_parameters_of_a_wrong_type_are_named(parameters, iris):
+    with pytest.raises(InvalidArgumentError, match=f"^{next(iter(parameters))}: "):
         LocalDiscretizationTreeClassifier(**parameters).fit(*iris)
 
 

@@ -4,6 +4,7 @@
 ``with stope.accel.installed():`` for a block. docs/SKLEARN.md says what stope answers and what differs.
 """
 
+import threading
 from contextlib import contextmanager
 
 from . import _policy, _tally
@@ -11,14 +12,21 @@ from . import _policy, _tally
 __all__ = ["install", "installed", "is_installed", "reset", "summary", "uninstall"]
 
 _seams = []
+_lock = threading.RLock()  # of the seams, the blocks and the policy
+_blocks = []  # what ``always`` is in each block of installed() that is under way, as a list of one
+_before = (False, False)  # whether stope was installed before the first of them, and its ``always``
 
 
 def install(*, always=False):
     """Let stope compute for scikit-learn in this process, until :func:`uninstall`.
 
     Methods and functions inside scikit-learn are replaced; its classes stay the same objects. Estimators that exist
-    already take part, as do subclasses. A process started afterwards (joblib's "loky", multiprocessing's "spawn")
-    computes with scikit-learn unless it calls ``install()`` too. Calling it twice does no harm.
+    already take part, as do subclasses, and all threads. A process started afterwards (joblib's "loky",
+    multiprocessing's "spawn") computes with scikit-learn unless it calls ``install()`` too. Calling it twice does no
+    harm.
+
+    While a call lasts, the engine reads the caller's rows where they lie. Other threads, signal handlers and a
+    ``progress`` callback must not write to them then, or the answer is wrong without notice.
 
     Parameters
     ----------
@@ -32,27 +40,29 @@ def install(*, always=False):
     ImportError
         If scikit-learn is not installed.
     """
-    _policy.of_installation.always = always
-    if _seams:
-        return
     import sklearn
 
     from . import _impute, _neighbors, _pairwise, _pca, _ridge
 
-    _tally.missing.clear()
-    for family in (_neighbors, _pairwise, _impute, _pca, _ridge):
-        for seam in family.seams():
-            why = seam.open()
-            if why is None:
-                _seams.append(seam)
-            else:
-                _tally.missing.append(f"{seam.place}: {why} in scikit-learn {sklearn.__version__}")
+    with _lock:
+        _policy.of_installation.always = always
+        if _seams:
+            return
+        _tally.missing.clear()
+        for family in (_neighbors, _pairwise, _impute, _pca, _ridge):
+            for seam in family.seams():
+                why = seam.open()
+                if why is None:
+                    _seams.append(seam)
+                else:
+                    _tally.missing.append(f"{seam.place}: {why} in scikit-learn {sklearn.__version__}")
 
 
 def uninstall():
     """Give scikit-learn its own methods back. What was counted stays until :func:`reset`."""
-    while _seams:
-        _seams.pop().close()
+    with _lock:
+        while _seams:
+            _seams.pop().close()
 
 
 def is_installed():
@@ -62,15 +72,26 @@ def is_installed():
 
 @contextmanager
 def installed(*, always=False):
-    """A ``with`` block in which stope computes for scikit-learn. If it did already, it does so afterwards, too."""
-    was, was_always = is_installed(), _policy.of_installation.always
-    install(always=always)
+    """A ``with`` block in which stope computes for scikit-learn. If it did already, it does so afterwards, too.
+
+    The block switches the whole process. Where blocks of several threads overlap, the last one to end switches back.
+    """
+    global _before
+    block = [always]
+    with _lock:
+        if not _blocks:
+            _before = (is_installed(), _policy.of_installation.always)
+        install(always=always)
+        _blocks.append(block)
     try:
         yield
     finally:
-        _policy.of_installation.always = was_always
-        if not was:
-            uninstall()
+        with _lock:
+            _blocks[:] = [other for other in _blocks if other is not block]
+            was, was_always = _before
+            _policy.of_installation.always = _blocks[-1][0] if _blocks else was_always
+            if not _blocks and not was:
+                uninstall()
 
 
 def summary():

@@ -32,6 +32,13 @@ def _report(options):
         print(summary(), file=sys.stderr)
 
 
+def _put_first(folder):
+    """Make the script's folder the first of the path, in the place of the current one that ``python -m`` put there."""
+    if getattr(sys.flags, "safe_path", False):
+        return
+    sys.path[0] = folder
+
+
 def main(argv=None):
     options = _arguments(argv)
     from . import install
@@ -40,10 +47,9 @@ def main(argv=None):
     sys.argv = [options.program, *options.arguments]
     try:
         if options.module:
-            sys.path.insert(0, os.getcwd())
             runpy.run_module(options.program, run_name="__main__", alter_sys=True)
         else:
-            sys.path.insert(0, os.path.dirname(os.path.abspath(options.program)))
+            _put_first(os.path.dirname(os.path.realpath(options.program)))
             runpy.run_path(options.program, run_name="__main__")
     finally:
         _report(options)

@@ -100,8 +100,9 @@ def _search_method(original):
     @functools.wraps(original)
     def search(self, X=None, *args, **kwargs):
         with _tally.call(f"{type(self).__name__}.{original.__name__}") as call:
-            if call is None:
-                return original(self, X, *args, **kwargs)
+            if call is None:  # inside another call, whose plan is not this one's
+                with _tally.hidden():
+                    return original(self, X, *args, **kwargs)
             try:
                 call.plan = _plan_of(self)
                 if call.plan is not None and not (call.plan.has_tree and is_sparse(X)):

@@ -35,7 +35,7 @@ def plain(X, measure=None):
         X = _as_measured(X, measure)
     if X.dtype not in _TYPES or not X.dtype.isnative:
         raise Leave(f"X of {X.dtype}")
-    return X
+    return X if X.flags.aligned and not any(stride % X.itemsize for stride in X.strides) else X.copy()
 
 
 def _dense(X):

@@ -5,9 +5,9 @@ import time
 from collections import Counter
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-__all__ = ["Call", "Leave", "Summary", "call", "clear", "current", "missing", "summary", "watch"]
+__all__ = ["Call", "Leave", "Summary", "call", "clear", "current", "hidden", "missing", "summary", "watch"]
 
 
 class Leave(Exception):
@@ -41,6 +41,17 @@ _watchers = []
 def current():
     """The call that is under way, or None."""
     return _current.get()
+
+
+@contextmanager
+def hidden():
+    """Hide the plan of the call that is under way: the block is another call, which rows or hooks of a program make."""
+    outer = _current.get()
+    token = _current.set(replace(outer, plan=None))
+    try:
+        yield
+    finally:
+        _current.reset(token)
 
 
 @contextmanager
