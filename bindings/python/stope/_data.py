@@ -140,7 +140,14 @@ def check_X(estimator, X, *, reset, categorical_features=None, missing="error", 
     if hasattr(X, "toarray") and not hasattr(X, "__array__") or type(X).__module__.startswith("scipy.sparse"):
         raise TypeError("Sparse data was passed, but stope takes dense data; use X.toarray() to convert it to a dense "
                         "array.")
-    return _Checker(estimator, reset, categorical_features, missing, ensure_min_samples).rows_of(X)
+    checker = _Checker(estimator, reset, categorical_features, missing, ensure_min_samples)
+    try:
+        return checker.rows_of(X)
+    except ValueError as error:
+        asked = getattr(estimator, "categorical_features", "from_dtype")
+        if not reset or isinstance(asked, str) or "could not convert string" not in str(error):
+            raise
+        raise ValueError(f"{error}; categorical_features='from_dtype' takes columns of text as nominal") from None
 
 
 def _ready_rows(estimator, X, missing, ensure_min_samples):

@@ -22,6 +22,11 @@ class NeighborsBase(StopeEstimator):
     then the index alone holds the rows.
     """
 
+    _missing_advice = (
+        "missing='skip' leaves them out of distances; the metrics 'gower', 'heom' and 'nan_euclidean' take them "
+        "as they are."
+    )
+
     # Checking
 
     def _check_params(self):
