@@ -69,6 +69,11 @@ def test_a_misspelt_metric_is_answered_with_the_nearest_name_and_the_list():
         stope.KNeighborsClassifier(metric="euclidian").fit(NUMBERS, CLASSES)
 
 
+def test_a_misspelt_metric_is_named_before_the_missing_values_that_it_would_take():
+    with pytest.raises(ValueError, match="'gowr' not valid"):
+        stope.KNeighborsClassifier(metric="gowr").fit(GAPS, CLASSES)
+
+
 def test_a_sparse_matrix_is_refused_with_the_call_that_makes_it_dense():
     for X in (sparse.csr_matrix(NUMBERS.to_numpy()), sparse.csr_array(NUMBERS.to_numpy())):
         with pytest.raises(TypeError, match=r"X\.toarray\(\)"):
