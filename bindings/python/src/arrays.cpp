@@ -1,5 +1,6 @@
 #include "arrays.hpp"
 
+#include <memory>
 #include <string>
 
 #include "stope/error.hpp"
@@ -31,10 +32,11 @@ ElementType element_type(nb::dlpack::dtype type) {
 
 template <class Holder>
 std::shared_ptr<void> held_until_last(Holder holder) {
-  return {new Holder(std::move(holder)), [](void* p) {
+  auto held = std::make_unique<Holder>(std::move(holder));
+  return {held.release(), [](void* p) {
             if (!nb::is_alive()) return;  // the interpreter has ended: there is nothing left to free
             const nb::gil_scoped_acquire acquired;
-            delete static_cast<Holder*>(p);
+            const std::unique_ptr<Holder> last(static_cast<Holder*>(p));
           }};
 }
 

@@ -31,8 +31,10 @@ std::shared_ptr<void> keep_alive(nanobind::object object);
 /// A NumPy array over `data`, which `owner` keeps alive.
 template <class T, class Owner>
 nanobind::object array_over(T* data, std::initializer_list<std::size_t> shape, Owner owner) {
-  auto* held = new Owner(std::move(owner));
-  const nanobind::capsule capsule(held, [](void* p) noexcept { delete static_cast<Owner*>(p); });
+  auto held = std::make_unique<Owner>(std::move(owner));
+  const nanobind::capsule capsule(held.get(),
+                                  [](void* p) noexcept { const std::unique_ptr<Owner> last(static_cast<Owner*>(p)); });
+  static_cast<void>(held.release());
   return nanobind::cast(nanobind::ndarray<nanobind::numpy, T>(data, shape.size(), shape.begin(), capsule));
 }
 

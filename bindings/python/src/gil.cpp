@@ -18,6 +18,7 @@ struct State {
   nb::ft_mutex mutex;
   std::list<WithoutGil::Work> works;
   bool interpreter_ends = false;
+  unsigned long main_thread = 0;
 };
 
 State& state() {
@@ -70,12 +71,15 @@ void end_thread() {
   throw nb::python_error();
 }
 
+// This asks no function of Python's: it could let another thread end the interpreter, with C++ on this thread's stack.
 bool on_main_thread() {
-  const nb::module_ threading = nb::module_::import_("threading");
-  return nb::object(threading.attr("current_thread")()).is(nb::object(threading.attr("main_thread")()));
+  return PyThread_get_thread_ident() == state().main_thread;
 }
 
 void bind_gil(nb::module_&) {
+  state().main_thread = nb::cast<unsigned long>(nb::module_::import_("threading").attr("main_thread")().attr("ident"));
+  const auto become_main = [] { state().main_thread = PyThread_get_thread_ident(); };
+  nb::module_::import_("os").attr("register_at_fork")(nb::arg("after_in_child") = nb::cpp_function(become_main));
   nb::module_::import_("atexit").attr("register")(nb::cpp_function(&end_all));
 }
 

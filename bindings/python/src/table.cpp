@@ -98,12 +98,13 @@ std::vector<std::string> arrow_formats(const nb::capsule& capsule) {
 }
 
 nb::capsule arrow_stream(const Table& table) {
-  auto* stream = new ArrowArrayStream{};
+  auto held = std::make_unique<ArrowArrayStream>();
+  ArrowArrayStream* stream = held.get();
   nb::capsule capsule(stream, "arrow_array_stream", [](void* p) noexcept {
-    auto* held = static_cast<ArrowArrayStream*>(p);
-    if (held->release != nullptr) held->release(held);
-    delete held;
+    const std::unique_ptr<ArrowArrayStream> last(static_cast<ArrowArrayStream*>(p));
+    if (last->release != nullptr) last->release(last.get());
   });
+  static_cast<void>(held.release());
   const WithoutGil released;
   export_arrow(table, stream);
   return capsule;

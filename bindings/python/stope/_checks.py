@@ -112,11 +112,14 @@ def check_finite(estimator, array, missing):
 
 
 def refuse_missing(estimator):
-    """Raise scikit-learn's error of a missing value."""
-    raise ValueError(
-        f"Input X contains NaN.\n{name_of(estimator)} does not accept missing values encoded as NaN natively. Remove "
-        "the rows that have them, or fill them in with an imputer such as stope.KNNImputer."
-    )
+    """Raise scikit-learn's error of a missing value, with what ``_missing_advice`` of the estimator offers instead."""
+    advice = getattr(estimator, "_missing_advice", None)
+    if advice is None:
+        how = ("encoded as NaN natively. Remove the rows that have them, or fill them in with an imputer such as "
+               "stope.KNNImputer.")
+    else:
+        how = f"under missing='error'. {advice}"
+    raise ValueError(f"Input X contains NaN.\n{name_of(estimator)} does not accept missing values {how}")
 
 
 def _assume_finite():

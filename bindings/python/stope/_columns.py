@@ -161,6 +161,10 @@ def _numbers_of_objects(values, name):
         if all(a is b for a, b in zip(replaced, flat)):
             raise
         numbers = np.asarray(replaced, dtype=np.float64).reshape(values.shape)
+    except ValueError as error:  # text
+        if name == "X":
+            raise
+        raise ValueError(f"{name}: {error}") from None
     if (np.abs(numbers) >= _EXACT).any():
         for row, value in enumerate(values.reshape(-1).tolist()):
             if isinstance(value, (int, np.integer)) and abs(int(value)) > _EXACT:

@@ -142,7 +142,14 @@ def check_X(estimator, X, *, reset, categorical_features=None, missing="error", 
                         "array.")
     if type(X).__name__ == "LazyFrame":
         raise TypeError("a LazyFrame has no rows yet; use X.collect() to make a DataFrame of it")
-    return _Checker(estimator, reset, categorical_features, missing, ensure_min_samples).rows_of(X)
+    checker = _Checker(estimator, reset, categorical_features, missing, ensure_min_samples)
+    try:
+        return checker.rows_of(X)
+    except ValueError as error:
+        asked = getattr(estimator, "categorical_features", "from_dtype")
+        if not reset or isinstance(asked, str) or "could not convert string" not in str(error):
+            raise
+        raise ValueError(f"{error}; categorical_features='from_dtype' takes columns of text as nominal") from None
 
 
 def _ready_rows(estimator, X, missing, ensure_min_samples):

@@ -148,7 +148,7 @@ def column_of_native(native, name, nominal, boolean=False):
         return Column(numbers=_take(np.array([0.0, 1.0]), values))
     names = native.values.names()
     if nominal is False:
-        return Column(numbers=_take(np.asarray(names, dtype=np.float64), values))
+        return Column(numbers=_take(as_numbers(as_objects(names), name), values))
     return Column(codes=values, names=native.values, categories=as_objects(names), ready=native)
 
 

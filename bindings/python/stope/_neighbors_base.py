@@ -8,7 +8,7 @@ from . import _core
 from ._base import StopeEstimator, check_is_fitted
 from ._columns import is_read_only
 from ._data import check_X
-from ._neighbors_metrics import check_skips, measure_of, takes_missing
+from ._neighbors_metrics import check_name, check_skips, measure_of, takes_missing
 from ._neighbors_search import EngineSearch, MatrixSearch
 from ._neighbors_votes import check_votes
 
@@ -24,6 +24,11 @@ class NeighborsBase(StopeEstimator):
     then the index alone holds the rows.
     """
 
+    _missing_advice = (
+        "missing='skip' leaves them out of distances; the metrics 'gower', 'heom' and 'nan_euclidean' take them "
+        "as they are."
+    )
+
     # Checking
 
     def _check_params(self):
@@ -35,6 +40,7 @@ class NeighborsBase(StopeEstimator):
         self._require("p", _is_none_or(numbers.Real, lambda p: p > 0), "a number above 0 or None")
         self._require("metric_params", lambda given: given is None or isinstance(given, dict), "a dict or None")
         self._require("missing", lambda word: word in ("error", "skip"), "'error' or 'skip'")
+        check_name(self.metric)  # before X is looked at: a misspelt measure would take no missing values
         if callable(self.metric) and self.algorithm == "kd_tree":
             raise ValueError(f"kd_tree does not support callable metric '{self.metric}': take algorithm='auto'")
 

@@ -9,12 +9,14 @@ import numpy as np
 from . import _core
 from ._run import warn
 
-__all__ = ["SKLEARN_ONLY", "Measure", "check_skips", "measure_of", "takes_missing"]
+__all__ = ["SKLEARN_ONLY", "Measure", "check_name", "check_skips", "measure_of", "takes_missing"]
 
 # Measures of booleans that the engine lacks: scikit-learn computes their distances, stope selects.
 SKLEARN_ONLY = frozenset({"rogerstanimoto", "russellrao", "sokalmichener", "sokalsneath", "yule"})
 # Measures that are defined where attributes are missing: a missing value is part of their formula.
 _OF_MISSING = frozenset({"nan-euclidean", "gower", "heom"})
+# Words for ``metric`` that are no names of the engine's.
+_WORDS = frozenset({"auto", "precomputed", "pyfunc", "minkowski", "p", "seuclidean", "mahalanobis"})
 
 
 @dataclass
@@ -46,6 +48,12 @@ def _infos():
 def takes_missing(metric):
     """Whether a measure's formula says what a missing value does, so that X may have some."""
     return isinstance(metric, str) and metric in _infos() and _infos()[metric]["name"] in _OF_MISSING
+
+
+def check_name(metric):
+    """Raises ValueError for a word that no measure has."""
+    if isinstance(metric, str) and metric not in _WORDS and metric not in SKLEARN_ONLY and metric not in _infos():
+        _refuse(metric)
 
 
 def check_skips(metric, measure):
@@ -86,8 +94,6 @@ def measure_of(metric, rows, *, metric_params=None, feature_weights=None, p=None
         return _seuclidean(rows, given, weights)
     if metric in SKLEARN_ONLY or (metric == "mahalanobis" and given):
         return _computed(metric, given, metric, weights)
-    if metric not in _infos():
-        _refuse(metric)
     info = _infos()[metric]
     weights = _with_w(weights, given) if "w" in given else weights
     return Measure(info["name"], {key: _text(value) for key, value in given.items()}, weights, effective=metric,

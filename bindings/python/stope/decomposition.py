@@ -193,6 +193,8 @@ class PCA(_Decomposition):
     array([0.9924])
     """
 
+    _missing_advice = "missing='mean' counts them as their column's mean."
+
     def __init__(
         self, n_components=None, *, copy=True, whiten=False, svd_solver="auto", tol=0.0, iterated_power="auto",
         n_oversamples=10, power_iteration_normalizer="auto", random_state=None, missing="error", scaling=None,

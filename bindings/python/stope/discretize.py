@@ -119,6 +119,8 @@ class SupervisedDiscretizer(_html.RichEstimator, OneToOneFeatureMixin, Transform
     [['(-inf,2.5)'], ['[2.5,+inf)']]
     """
 
+    _missing_advice = "missing='value', 'drop' or 'fill' says what they mean."
+
     def __init__(
         self, method="md-global", *, n_bins=5, max_cuts=None, confidence=0.9, min_intervals=3, missing="error",
         encode="ordinal", categorical_features="from_dtype", device="auto",
@@ -361,6 +363,8 @@ class CutRanker(_html.RichEstimator, TransformerMixin, StopeEstimator):
     >>> ranker.transform([[5, 9.0]]).tolist()
     [[9.0]]
     """
+
+    _missing_advice = "missing='value', 'drop' or 'fill' says what they mean."
 
     def __init__(
         self, k="all", *, criterion="discernibility", missing="error", n_permutations=0, random_state=None,

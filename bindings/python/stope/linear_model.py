@@ -17,6 +17,8 @@ _SOLVERS = ("auto", "svd", "cholesky", "lsqr", "sparse_cg", "sag", "saga", "lbfg
 class _LinearModel(RegressorMixin, StopeEstimator):
     """What LinearRegression and Ridge share. ``_models`` has one model of the engine for each target."""
 
+    _missing_advice = "missing='mean' counts them as their column's mean."
+
     def _fit(self, X, y, sample_weight, alpha, *, standard_errors=False, max_iterations=0):
         if self.missing not in ("error", "mean"):
             raise ValueError(f'missing is "error" or "mean", not {self.missing!r}')

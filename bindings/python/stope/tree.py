@@ -157,6 +157,8 @@ class LocalDiscretizationTreeClassifier(_html.RichEstimator, ClassifierMixin, St
     2: if x0 >= 2.5 then class = yes (2 rows)
     """
 
+    _missing_advice = "missing='value', 'drop' or 'fill' says what they mean."
+
     def __init__(
         self, criterion="discernibility", *, max_depth=None, min_samples_leaf=1, min_score=0.0,
         min_weight_fraction_leaf=0.0, class_weight=None, ccp_alpha=0.0, missing="error", prune_holdout=0.0,

@@ -367,6 +367,33 @@ def test_exit_with_live_tables_models_and_progress_leaks_nothing():
     assert "nanobind" not in done.stderr and "leak" not in done.stderr
 
 
+def test_no_code_of_python_runs_as_a_daemon_thread_begins_a_job():
+    program = """
+        import sys, threading, time
+        import numpy as np, stope
+        X = np.random.default_rng(0).random((20000, 20))
+        nearest = stope.NearestNeighbors(device="cpu").fit(X)
+        usual, asked = threading.current_thread, threading.Event()
+
+        def slow():
+            if sys._getframe(1).f_globals["__name__"].startswith("stope"):
+                asked.set()
+                time.sleep(0.3)  # the interpreter begins to end meanwhile, and this thread must not return to C++
+            return usual()
+
+        class Late:
+            def __del__(self, sleep=time.sleep):
+                sleep(0.6)  # while the interpreter ends
+
+        late = Late()
+        threading.current_thread = slow
+        threading.Thread(target=lambda: nearest.kneighbors(X), daemon=True).start()
+        asked.wait(0.2)
+        print("end")
+    """
+    assert run_program(program).stdout == "end\n"
+
+
 def resident():
     with open("/proc/self/statm") as file:
         return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
