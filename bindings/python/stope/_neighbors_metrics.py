@@ -78,6 +78,7 @@ def measure_of(metric, rows, *, metric_params=None, feature_weights=None, p=None
         return _computed(metric, given, metric, weights)
     if not isinstance(metric, str):
         raise ValueError(f"metric must be a name or a callable; got {metric!r}")
+    check_name(metric)
     if metric == "pyfunc":
         if not callable(given.get("func")):
             raise ValueError("metric='pyfunc' needs a function of two rows: metric_params={'func': ...}")

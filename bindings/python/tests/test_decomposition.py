@@ -217,17 +217,18 @@ def test_many_fits_leave_no_memory_behind():
             stope.column_stats(X)
             stope.gram_matvec(X, X[0])
 
+    def held():
+        work()
+        gc.collect()
+        return tracemalloc.get_traced_memory()[0]
+
     work()
     tracemalloc.start()
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    work()
-    gc.collect()
-    first = tracemalloc.get_traced_memory()[0]
-    work()
-    gc.collect()
-    grown = tracemalloc.get_traced_memory()[0] - first
+    after = [held() for _ in range(5)]
     tracemalloc.stop()
-    assert grown < 20_000
+    # A leak grows in every round. A cache that is filled, or another thread's work, grows in some.
+    assert min(later - earlier for earlier, later in zip(after, after[1:])) < 5_000
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 8_000  # kB
 
 
