@@ -409,17 +409,18 @@ def test_a_thousand_fits_hold_no_memory():
         with pytest.raises(ValueError):
             nearest.kneighbors(frame[["t", "a", "b"]])
 
-    for _ in range(50):
-        once()
-    gc.collect()
+    def held():
+        for _ in range(200):
+            once()
+        gc.collect()
+        return tracemalloc.get_traced_memory()[0]
+
     tracemalloc.start()
-    first, rss = tracemalloc.get_traced_memory()[0], resident()
-    for _ in range(1000):
-        once()
-    gc.collect()
-    grown = tracemalloc.get_traced_memory()[0] - first
+    held()
+    rss, after = resident(), [held() for _ in range(5)]
     tracemalloc.stop()
-    assert grown < 200_000
+    # A leak grows in every round. A cache that is filled, or another thread's work, grows in some.
+    assert min(later - earlier for earlier, later in zip(after, after[1:])) < 8_000, after
     assert resident() - rss < 30_000_000
 
 
