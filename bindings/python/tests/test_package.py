@@ -130,6 +130,6 @@ except stope.StopeError as error:
          "--cache-dir", str(tmp_path / "cache"), str(program)],
         cwd=tmp_path / "site", capture_output=True, text=True, check=False,
     )
-    # Of an installed package mypy reports nothing itself. Here it is found beside the program.
+    # mypy reports nothing about installed packages. Here the package lies beside the program, so it would.
     assert [line for line in done.stdout.splitlines() if "program.py" in line] == []
     assert "syntax" not in done.stdout
