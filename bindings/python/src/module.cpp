@@ -42,6 +42,8 @@ NB_MODULE(_core, module) {
   stope::python::bind_io(module);
   stope::python::bind_jobs(module);
   stope::python::bind_row_text(module);
+  stope::python::bind_row_text(module);
+  stope::python::bind_jobs(module);
   stope::python::bind_stats(module);
   stope::python::bind_decompose(module);
   stope::python::bind_gram(module);
