@@ -29,9 +29,6 @@ namespace {
 
 constexpr std::size_t kBriefValues = std::size_t{1} << 16;  // copied within a millisecond: a thread would cost as much
 
-// A table of so few rows is made in less time than a thread: a server makes one for each request.
-constexpr std::int64_t kFewRows = 256;
-
 // One column of numbers: of an array of one dimension.
 Column numeric_column(const std::string& name, const AnyArray& values, std::string_view type, bool share, Run& run) {
   const ArrayView view = view_of(values, share ? Lend::yes : Lend::no);
