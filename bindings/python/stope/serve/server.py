@@ -17,7 +17,7 @@ from .settings import Settings
 
 __all__ = ["CannotStart", "context_of", "lock_state", "run"]
 
-_CANCEL_SECONDS = 5  # cancelled jobs end within half a second, or a little later on a busy machine
+_CANCEL_SECONDS = 3  # cancelled jobs end within half a second; uploads of silent clients do not
 _ANSWER_SECONDS = 1  # then their clients are told
 
 
