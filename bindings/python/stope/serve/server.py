@@ -1,5 +1,6 @@
 """A server process: one socket, one state folder, and an end that loses nothing."""
 
+import contextlib
 import fcntl
 import os
 import resource
@@ -146,7 +147,8 @@ def _allow_connections(number):
     wanted = 4 * number + 1000
     if soft != resource.RLIM_INFINITY and soft < wanted:
         most = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
-        resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, most), hard))
+        with contextlib.suppress(OSError, ValueError):  # a sandbox may forbid it; then fewer are served at once
+            resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, most), hard))
 
 
 def run(settings: Settings, log: Log = None) -> int:

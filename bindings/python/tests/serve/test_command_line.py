@@ -140,6 +140,14 @@ def test_a_port_that_is_taken_is_named(start_server, tmp_path):
     assert code == 2 and text == f"stope-serve: Nothing can listen at 127.0.0.1, port {server.port}: Address already in use.\n"
 
 
+def test_health_asks_the_server_itself(start_server):
+    server = start_server()
+    words = ["health", "--state", server.state, "--port", server.port, "--no-tokens"]
+    assert run_command(*words)[0] == 0
+    server.kill()
+    assert run_command(*words)[0] == 1
+
+
 def test_what_is_missing_is_named_with_its_cure(tmp_path):
     """In an interpreter that finds no fastapi."""
     program = (
