@@ -86,7 +86,7 @@ _ON_THE_LOOPBACK = "no-tokens"
 
 
 def _variable_of(flag):
-    return "STOPE_SERVE_" + flag.lstrip("-").replace("-", "_").upper()
+    return f"STOPE_SERVE_{flag.lstrip('-').replace('-', '_').upper()}"
 
 
 def _default_state():
