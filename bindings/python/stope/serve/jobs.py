@@ -66,12 +66,16 @@ class Jobs:
         while time.monotonic() < until and any(not job.has_ended for job in self._jobs.values()):
             await asyncio.sleep(0.05)
 
+    def cancel_all(self) -> None:
+        """Cancel all jobs, because the server stops; whoever waits for one is told so."""
+        for job in list(self._jobs.values()):
+            job.stop("stopping")
+
     async def close(self) -> None:
         """Cancel all jobs and wait for their threads."""
         if self._sweeper is not None:
             self._sweeper.cancel()
-        for job in list(self._jobs.values()):
-            job.stop("stopping")
+        self.cancel_all()
         await self.drain(_SHUTDOWN_SECONDS)
         for task in list(self._in_background):
             task.cancel()
