@@ -89,6 +89,8 @@ class _Application:
         is_async = table is not None and wants_async(self._connection.request.headers.get("prefer"))
         job = jobs.begin(self._connection, self._caller, self._what, is_async)
         with jobs.failing(job):
+            if table is not None:
+                self._connection.has_no_body()
             model = await self._model(job)
             work = self._work_of(model)
             if is_async:

@@ -45,7 +45,7 @@ def test_the_answer_of_a_job_waits_for_its_client(mixed):
     assert mixed.get(place + "/result").json() == wanted
     as_csv = mixed.get(place + "/result", headers={"Accept": "text/csv"})
     assert as_csv.headers["content-type"].startswith("text/csv")
-    assert [one["id"] for one in mixed.get("/v1/jobs").json()["jobs"]] == [job["id"]]
+    assert job["id"] in [one["id"] for one in mixed.get("/v1/jobs").json()["jobs"]]
     assert mixed.delete(place).status_code == 202
     assert mixed.get(place).status_code == 404
 
@@ -149,7 +149,7 @@ def test_progress_is_seen_and_a_job_is_cancelled_from_another_connection(serve):
     server = serve("--jobs", "1")
     place = begin(server, 1)
     job = wait_for(lambda: (job := server.client.get(place).json())["done"] > 0 and job)
-    assert job["state"] == "running" and job["phase"] and job["total"] >= job["done"]
+    assert job["state"] == "running" and job["phase"] and job["seconds"] > 0
     assert server.client.get(place + "/result").json()["code"] == "not-done"
     assert server.client.delete(place).status_code == 202
     wait_for(lambda: state_of(server, place) == "cancelled")

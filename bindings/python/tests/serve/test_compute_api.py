@@ -56,6 +56,11 @@ def test_a_job_that_cannot_be_meant_is_refused_in_words(path, status, code, mixe
     assert (answer.status_code, answer.json()["code"]) == (status, code), answer.text
 
 
+def test_rows_are_a_stored_table_or_a_body_and_not_both(mixed):
+    answer = mixed.post("/v1/compute/stats?table=mixed", content=MIXED, headers=CSV)
+    assert (answer.status_code, answer.json()["option"]) == (400, "table")
+
+
 def test_notes_say_where_a_job_was_computed_and_warn(mixed):
     import json
 
