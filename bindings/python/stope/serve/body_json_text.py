@@ -53,6 +53,8 @@ def _decoded(data):
 
 
 def _words_of(message):
+    if message == "Extra data":
+        return "there is more after the value."
     return message[:1].lower() + message[1:] + "."
 
 

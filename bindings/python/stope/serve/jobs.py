@@ -125,13 +125,14 @@ class Jobs:
             raise Problem(409, "job-exists", "there is or was a job of that name already", option="Stope-Job")
         job = Job(id, what, caller.name, self.new_run(), self._limits.seconds, is_kept=is_named or is_async)
         self._jobs[id] = job
-        if not is_async:
-            job.watch = asyncio.get_running_loop().create_task(_stop_when_gone(job, connection))
+        job.connection = None if is_async else connection
         return job
 
     def new_run(self) -> "_core.Run":
         """How every job of this server computes."""
-        return _core.Run(self._settings.threads, self._memory(), self._settings.device, None)
+        run = _core.Run(self._settings.threads, self._memory(), self._settings.device, None)
+        run.attends_signals = False  # jobs of the loop's own thread are short
+        return run
 
     def _memory(self):
         if self._limits.memory_bytes:
@@ -187,8 +188,15 @@ class Jobs:
             yield job
         self.end(job)
 
-    async def compute(self, job: Job, work: Callable[["_core.Run"], T]) -> T:
-        """Call ``work(job.run)`` in a thread, once there is a place for it."""
+    async def compute(self, job: Job, work: Callable[["_core.Run"], T], is_short: bool = False) -> T:
+        """Call ``work(job.run)`` in a thread, once there is a place for it.
+
+        Work that is known to be short is done at once where a place is free: to hand it to a thread takes longer.
+        """
+        if is_short and not self._places.locked():
+            return self._at_once(job, work)
+        if job.watch is None and job.connection is not None:
+            job.watch = asyncio.get_running_loop().create_task(_stop_when_gone(job, job.connection))
         await self._enter(job)
         try:
             job.begin()
@@ -203,6 +211,14 @@ class Jobs:
             job.stop("client-gone")
             future.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
             raise
+
+    def _at_once(self, job, work):
+        job.raise_if_stopped()
+        job.state, began = "running", time.monotonic()
+        try:
+            return work(job.run)
+        finally:
+            job.seconds += time.monotonic() - began
 
     def _leave(self, job):
         job.pause()
