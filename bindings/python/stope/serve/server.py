@@ -20,7 +20,7 @@ from .settings import Settings
 
 __all__ = ["CannotStart", "context_of", "lock_state", "require_device", "run"]
 
-_CANCEL_SECONDS = 3  # cancelled jobs end within half a second; uploads of silent clients do not
+_CANCEL_SECONDS = 5  # cancelled jobs end within half a second; uploads of silent clients do not
 _ANSWER_SECONDS = 1  # then their clients are told
 
 

@@ -225,10 +225,13 @@ def test_connections_beyond_the_limit_are_told_so_and_then_cut(start_server):
 def test_a_client_that_does_not_read_is_cut(server):
     with connect(server) as connection:
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-        request = b"GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n"
-        try:
-            for _ in range(2000):
-                connection.sendall(request)
-        except (BrokenPipeError, ConnectionResetError, TimeoutError):
-            pass
+        for _ in range(2000):
+            connection.sendall(b"GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n")
         assert server.wait_for_log(event="slow-reader")
+        try:
+            for _ in range(600):  # a minute, unless the connection is gone
+                connection.sendall(b"x")
+                time.sleep(0.1)
+            raise AssertionError("the connection is still there")
+        except (BrokenPipeError, ConnectionResetError):
+            pass

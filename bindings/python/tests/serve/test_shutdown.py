@@ -90,3 +90,4 @@ def test_a_job_is_cancelled_after_the_grace_time_and_its_client_is_told(start_se
     ((status, body, _),) = answers
     assert (status, json.loads(body)["code"]) == (503, "stopping")
     assert server.wait_for_log(event="cancel")
+    assert not [line for line in server.log() if line["event"] == "message"]  # nothing had to be cut by force
