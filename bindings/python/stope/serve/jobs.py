@@ -263,7 +263,7 @@ class Jobs:
         try:
             result = await work(job)
             if isinstance(result, _core.Table):
-                job.table = await self.file_work(lambda: self._spooled(result))
+                job.table = await self.file_work(lambda: self.filed(result))
             else:
                 job.status, job.value = result
             self.end(job)
@@ -272,8 +272,8 @@ class Jobs:
             if not isinstance(error, Exception):
                 raise
 
-    def _spooled(self, table):
-        """The same table, mapped from a file without a name: it goes when the job is forgotten."""
+    def filed(self, table: "_core.Table") -> "_core.Table":
+        """The same table, mapped from a file without a name: the file goes with the table."""
         path = self._store.spool / secrets.token_hex(16)
         self._store.room.require(table.nbytes)
         try:

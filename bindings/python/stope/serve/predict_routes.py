@@ -7,6 +7,7 @@ from starlette.responses import Response
 
 from stope import _core
 
+from .ahead import computed_ahead
 from .answers import answer
 from .bodies import blocks_of_body
 from .body_options import Feature, ReadingOptions
@@ -150,7 +151,10 @@ class _Application:
         first = await anext(answers)
         headers = job.headers()
         if not self._connection.is_complete:
-            return await answer(request, _chained([first], answers), headers)
+            jobs = self._state.jobs
+            rest = computed_ahead(answers, lambda: not self._connection.is_complete,
+                                  lambda block: jobs.file_work(partial(jobs.filed, block)))
+            return await answer(request, _chained([first], rest), headers)
         second = await anext(answers, None)
         if second is None:
             return await answer(request, first, headers)
