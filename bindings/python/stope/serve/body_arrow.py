@@ -68,8 +68,8 @@ async def arrow_blocks(chunks, features, keep, max_rows, folder, limits, new_run
         if message.kind != BATCH:
             stream.add(message, body)
             if message.kind == SCHEMA:
-                schema = await in_thread(stream.schema)
-                choice = Choice(schema.names, features, keep, limits, "malformed-arrow")
+                schema, names = await in_thread(stream.schema)
+                choice = Choice(names, features, keep, limits, "malformed-arrow")
             continue
         if choice is None:
             raise malformed("A batch comes before the schema.")
@@ -95,7 +95,7 @@ class _Stream:
     """What a reader must know of a stream before it can read a batch: the schema, and the dictionaries so far."""
 
     def __init__(self, pyarrow):
-        self._pyarrow, self._schema, self._dictionaries, self._fields = pyarrow, None, {}, None
+        self._pyarrow, self._schema, self._dictionaries, self._place = pyarrow, None, {}, {}
 
     def in_front(self):
         return [self._schema or b"", *(part for parts in self._dictionaries.values() for part in parts)]
@@ -113,8 +113,11 @@ class _Stream:
             self._dictionaries[message.dictionary] = [message.head + body]
 
     def schema(self):
-        self._fields = _guarded(self._pyarrow, lambda: self._pyarrow.ipc.open_stream(self._schema + END).schema)
-        return self._fields
+        """The schema and the names of its columns. Reading a name fails where it is no UTF-8."""
+        schema = _guarded(self._pyarrow, lambda: self._pyarrow.ipc.open_stream(self._schema + END).schema)
+        names = _guarded(self._pyarrow, lambda: schema.names)
+        self._place = {name: index for index, name in enumerate(names)}
+        return schema, names
 
     def batch(self, message, body, names):
         """The batch of a message, with the columns of those names alone, checked."""
@@ -125,8 +128,8 @@ class _Stream:
             data = b"".join([*self.in_front(), message.head, body, END])
 
         def read():
-            place = {name: index for index, name in enumerate(self._fields.names)}
-            how = self._pyarrow.ipc.IpcReadOptions(included_fields=[place[name] for name in names], use_threads=False)
+            wanted = [self._place[name] for name in names]
+            how = self._pyarrow.ipc.IpcReadOptions(included_fields=wanted, use_threads=False)
             batch = self._pyarrow.ipc.open_stream(data, options=how).read_next_batch()
             batch.validate(full=True)
             return batch
@@ -168,7 +171,7 @@ def _table_of_view(pyarrow, view, options, folder, limits, run):
                 return
             yield batch
 
-    return table_of_batches(batches(), reader.schema, options, folder, limits, run, decoded=compressed)
+    return table_of_batches(batches(), _guarded(pyarrow, lambda: reader.schema), options, folder, limits, run, decoded=compressed)
 
 
 def _checked(reader):
@@ -205,8 +208,8 @@ def _check_messages(view):
 def table_of_batches(batches, schema, options, folder, limits, run, decoded):
     """Return the ``_core.Table`` of checked batches. ``decoded``: they are in memory, where not all of them may fit."""
     pyarrow = _arrow()
-    check_columns(len(schema.names), limits)
-    names = [name or str(number) for number, name in enumerate(schema.names, 1)]
+    check_columns(len(schema), limits)
+    names = [name or str(number) for number, name in enumerate(_guarded(pyarrow, lambda: schema.names), 1)]
     check_names(names, "malformed-arrow")
     if options.date:
         raise Problem(400, "invalid-argument", "date: Arrow and Parquet have types for dates; give the column one of them.", option="date")

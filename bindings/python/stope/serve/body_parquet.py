@@ -74,7 +74,7 @@ async def parquet_blocks(chunks, features, keep, max_rows, folder, limits, new_r
     kept = await Kept.of(chunks, folder)
     file = await in_thread(_opened, kept.view(), limits)
     schema = _guarded(lambda: file.schema_arrow)
-    choice = Choice(schema.names, features, keep, limits, "malformed-parquet")
+    choice = Choice(_guarded(lambda: schema.names), features, keep, limits, "malformed-parquet")
     batches, begun = _batches(file, choice.names, max_rows), False
     while True:
         batch = await in_thread(next, batches, None)

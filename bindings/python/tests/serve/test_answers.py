@@ -125,6 +125,15 @@ def test_rows_are_written_as_the_page_specifies_them():
     assert body.endswith(struct.pack("<q4dq", 2, *[1.5, np.nan, 0, 1], 0))
 
 
+def test_rows_with_kept_columns_list_the_values_of_all_blocks():
+    parts = [Table({"n": np.array(names, dtype=object), "x": np.array([1.0, np.nan])})._core_table
+             for names in (["b", "a"], ["a", None], ["c", "b"])]
+    columns, values = rows_format.read(answered(parts, ROWS, query="keep=n")[2])
+    assert sorted(columns[0]["values"]) == ["a", "b", "c"] and values[0] == ["b", "a", "a", None, "c", "b"]
+    with pytest.raises(Problem, match="does not list"):
+        answered(parts, ROWS)
+
+
 def test_arrow_batches_are_the_blocks():
     parts = [Table.from_numpy(np.full((n, 1), 1.0 * n))._core_table for n in (3, 5)]
     reader = pyarrow.ipc.open_stream(answered(parts, ARROW)[2])

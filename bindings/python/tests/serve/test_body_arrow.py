@@ -156,6 +156,14 @@ def test_codes_outside_their_dictionary_are_refused():
         assert refusal.value.code == "malformed-arrow"
 
 
+def test_a_name_that_is_no_text_is_refused():
+    body = stream(pa.table({"name": ["a"], "x": [1.0]})).replace(b"name", b"n\xacme")
+    for read in (lambda: whole(body, ARROW), lambda: blocks(body, ARROW, [X])):
+        with pytest.raises(Problem) as refusal:
+            read()
+        assert refusal.value.code == "malformed-arrow"
+
+
 def test_two_schemas_and_rows_without_one_are_refused():
     body = stream(pa.table({"x": [1.0]}))
     end = b"\xff\xff\xff\xff\0\0\0\0"
