@@ -10,6 +10,7 @@ from .answer_csv import CsvWriter
 from .answer_json import JsonWriter
 from .answer_rows import GatheredRows, RowsWriter
 from .body_bytes import in_thread, temporary_file
+from .body_columns import sliced
 from .media import answer_coding, answer_format
 from .problems import Problem
 
@@ -100,7 +101,7 @@ async def _gathered(request, first, blocks):
 
 async def _slices(table):
     for first in range(0, table.n_rows, _PART_ROWS):
-        yield await in_thread(table.take, list(range(first, min(first + _PART_ROWS, table.n_rows))))
+        yield sliced(table, first, first + _PART_ROWS, _core.Run(1))
 
 
 async def _whole(body, form, coding, headers, status):

@@ -6,7 +6,7 @@ import numpy as np
 
 from .. import _core
 from .body_bytes import in_thread
-from .body_columns import Pieces, check_columns, check_names, check_rows, chosen, index_named, missing_column, shown, table_of_typed
+from .body_columns import Pieces, check_columns, check_names, check_rows, chosen, index_named, missing_column, shown, sliced, table_of_typed
 from .body_json_text import JsonText, loads, malformed
 from .body_json_values import JsonColumn, Members, codes_of_features, dates_of, numbers_of
 from .problems import Problem
@@ -95,12 +95,14 @@ async def _records(text, limits):
 
 
 def _rows_of_records(records, names, first_row):
-    rows, known = [], {name: place for place, name in enumerate(names)}
+    rows, known, usual = [], set(names), tuple(names)
+    if set(map(type, records)) != {Members}:
+        number = next(number for number, record in enumerate(records) if not isinstance(record, Members))
+        raise malformed(f"row {first_row + number}: a list of records has objects only.")
     for number, record in enumerate(records, first_row):
-        if not isinstance(record, Members):
-            raise malformed(f"row {number}: a list of records has objects only.")
-        if [name for name, _ in record] == names:
-            rows.append([value for _, value in record])
+        keys, values = zip(*record) if record else ((), ())
+        if keys == usual:
+            rows.append(values)
             continue
         row = dict(record)
         if len(row) < len(record):
@@ -156,12 +158,17 @@ async def _rows(text, n_columns):
     await text.expect("[")
     n_rows = 0
     async for rows in text.items():
-        for number, row in enumerate(rows, n_rows):
-            if type(row) is not list or len(row) != n_columns:
-                found = f"{len(row)} values" if type(row) is list else "no list"
-                raise Problem(422, "malformed-json", f"Row {number} has {found}; the body has {n_columns} columns.", row=number)
+        if set(map(type, rows)) != {list} or set(map(len, rows)) != {n_columns}:
+            _refuse_rows(rows, n_columns, n_rows)
         n_rows += len(rows)
         yield "rows", rows
+
+
+def _refuse_rows(rows, n_columns, first_row):
+    for number, row in enumerate(rows, first_row):
+        if type(row) is not list or len(row) != n_columns:
+            found = f"{len(row)} values" if type(row) is list else "no list"
+            raise Problem(422, "malformed-json", f"Row {number} has {found}; the body has {n_columns} columns.", row=number)
 
 
 # Whole bodies.
@@ -336,7 +343,7 @@ async def _blocks_of_columns(first, parts, features, keep, max_rows, folder, lim
         yield table
         return
     for start in range(0, table.n_rows, max_rows):
-        yield await in_thread(table.take, list(range(start, min(start + max_rows, table.n_rows))))
+        yield sliced(table, start, start + max_rows, run)
 
 
 def _kind_of(feature):
