@@ -32,12 +32,14 @@ class RowsWriter:
         place = {name: code for code, name in enumerate(self._outline[index].values.names())}
         codes = [place.get(name, -1) for name in column.values.names()]
         if min(codes, default=0) < 0:
-            raise Problem(422, "unsupported", f"The column '{column.name}' has a value that the first line does not list.")
+            raise Problem(
+                422, "unsupported", f"The column '{column.name}' has a value that the first line does not list."
+            )
         return codes
 
 
 class GatheredRows:
-    """Makes an answer whose nominal columns get new values with later blocks: the rows wait in a file for the first line."""
+    """Makes answers whose nominal columns get new values later. The rows wait in a file for the first line."""
 
     def __init__(self, file):
         self._file, self._outline, self._place = file, None, {}
@@ -65,7 +67,7 @@ _END = struct.pack("<q", 0)
 
 
 def header_line(columns, values=None) -> bytes:
-    """Return the first line of an answer. ``values`` are lists of names for columns by their place, in place of their own."""
+    """Return the first line of an answer. ``values`` has lists of names by a column's place, in place of its own."""
     said = []
     for index, column in enumerate(columns):
         one = {"name": column.name, "type": column.type}

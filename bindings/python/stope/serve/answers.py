@@ -12,7 +12,6 @@ from .answer_rows import GatheredRows, RowsWriter
 from .body_bytes import in_thread, temporary_file
 from .body_columns import sliced
 from .media import answer_coding, answer_format
-from .problems import Problem
 
 __all__ = ["StreamedAnswer", "answer"]
 
@@ -29,8 +28,8 @@ async def answer(request, blocks, headers=None, status=200) -> Response:
     ----------
     request : starlette.requests.Request
     blocks : _core.Table, stope.Table, or an asynchronous iterator of _core.Table
-        The blocks have the same columns. The first is computed before this returns, so that a failure until then has its
-        own status. A later failure ends the body without its end: no client can take it for complete.
+        The blocks have the same columns. The first is computed before this returns, so that a failure until then has
+        its own status. A later failure ends the body without its end: no client can take it for complete.
     headers : dict, optional
         More headers.
     status : int

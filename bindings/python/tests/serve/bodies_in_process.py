@@ -32,12 +32,14 @@ def request_of(parts, media_type="", headers=(), wait=None, query=""):
         return {"type": "http.request", "body": part, "more_body": number < len(parts)}
 
     raw = [(name.encode(), value.encode()) for name, value in fields.items()]
-    return Request({"type": "http", "method": "POST", "path": "/", "headers": raw, "query_string": query.encode()}, receive)
+    return Request(
+        {"type": "http", "method": "POST", "path": "/", "headers": raw, "query_string": query.encode()}, receive
+    )
 
 
 def cut(body, size):
     """A body in parts of a size; whole for 0."""
-    return [body[at:at + size] for at in range(0, len(body), size)] if size else [body]
+    return [body[at : at + size] for at in range(0, len(body), size)] if size else [body]
 
 
 def whole(parts, media_type, options=ReadingOptions(), limits=Limits(), headers=(), spool=None):
@@ -60,6 +62,7 @@ def blocks(parts, media_type, features, limits=Limits(), headers=(), spool=None,
 
 def answered(tables, accept=JSON, headers=(), query=""):
     """(status, headers, body) of an answer with a table, or with a list of blocks."""
+
     async def given():
         for table in tables:
             yield table

@@ -30,7 +30,7 @@ def bodies():
 
 
 class Talk:
-    """One request and its answer: the parts of the body are counted as they are asked for, and so are those of the answer."""
+    """One request and its answer, whose parts are counted as they are asked for and sent."""
 
     def __init__(self, parts, media_type, accept, taken=10**9):
         self.asked = self.sent = self.asked_at_first = 0
