@@ -136,11 +136,11 @@ class _Application:
         jobs, first = self._state.jobs, 0
         with jobs.ending(job):
             async for block in blocks:
-                is_few = block.n_rows <= _FEW_ROWS
-                before = job.seconds
-                result = await jobs.compute(job, partial(work, block, first), is_few and model.pace.is_short)
-                if is_few:
-                    model.pace.seconds = job.seconds - before
+                if block.n_rows <= _FEW_ROWS:
+                    timed = partial(model.pace.timed, work, block, first)
+                    result = await jobs.compute(job, timed, model.pace.is_short)
+                else:
+                    result = await jobs.compute(job, partial(work, block, first))
                 first += block.n_rows
                 self._state.metrics.rows_predicted.inc(block.n_rows)
                 yield result
