@@ -8,7 +8,7 @@ import time
 from collections import OrderedDict
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import Callable, Iterator, List, TypeVar
+from typing import Callable, Iterator, List, Optional, TypeVar
 
 from stope import _core
 
@@ -129,10 +129,11 @@ class Jobs:
         job.connection = None if is_async else connection
         return job
 
-    def new_run(self, most_memory: int = 0) -> "_core.Run":
-        """How every job of this server computes, perhaps with less memory than it may have."""
+    def new_run(self, most_memory: int = 0, threads: Optional[int] = None) -> "_core.Run":
+        """How every job of this server computes, perhaps with less memory or other threads than it may have."""
         memory = min(self._memory(), most_memory) if most_memory else self._memory()
-        run = _core.Run(self._settings.threads, memory, self._settings.device, None)
+        threads = self._settings.threads if threads is None else threads
+        run = _core.Run(threads, memory, self._settings.device, None)
         run.attends_signals = False  # jobs of the loop's own thread are short
         return run
 
@@ -217,6 +218,8 @@ class Jobs:
     def _at_once(self, job, work):
         job.raise_if_stopped()
         job.state, began = "running", time.monotonic()
+        # One thread: on a busy machine a second one takes longer to wake up than the work takes.
+        job.run = self.new_run(threads=1)
         try:
             return work(job.run)
         finally:
