@@ -13,6 +13,7 @@ from .answers import answer
 from .conditions import Condition
 from .connection import Connection
 from .descriptions import BODY_OF_ROWS, ModelInfo, ModelList, body_of_model, rows_answer
+from .header_options import with_header_options
 from .model_body import file_of_body
 from .names import NAME, NAMED, anonymous_name, check_new_name
 from .parameters import declared_only, free_options, object_of_options, reading_words, split_words
@@ -163,8 +164,10 @@ async def _fit(request, name, kind, table, words, condition, prefer, caller):
     job = jobs.begin(connection, caller, f"fit {kind}", is_async)
 
     def work_on(rows):
+        texts, numbers = with_header_options(request, options)
+
         def work(run):
-            predictor = _core.fit_model(kind, rows(run), options, {}, run)
+            predictor = _core.fit_model(kind, rows(run), texts, numbers, run)
             info = json.loads(_core.model_info(predictor))
             # Written by a run of its own: the job's keeps the report of the fit.
             entry, is_new = store.models.put(name, predictor.model, condition, _core.Run(1))
