@@ -175,6 +175,15 @@ def test_a_zip_bomb_is_refused_after_the_limit_and_no_later(coding):
     assert "decompressed" in refusal.value.detail
 
 
+def test_a_zip_bomb_comes_in_small_parts():
+    from stope.serve.body_bytes import _DECODERS
+
+    bombs = {"gzip": gzip.compress(bytes(1 << 28), 1), "zstd": zstandard.compress(bytes(1 << 28))}
+    for coding, bomb in bombs.items():
+        sizes = [len(part) for part in _DECODERS[coding]().parts(bomb)]
+        assert sum(sizes) == 1 << 28 and max(sizes) <= 16 << 20
+
+
 def test_a_body_beyond_the_limit_is_refused_before_it_comes_where_its_length_is_declared():
     async def never():
         raise AssertionError("the body was read")
