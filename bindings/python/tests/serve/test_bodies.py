@@ -297,6 +297,14 @@ def test_reading_options_come_from_the_words_of_a_query():
         assert refusal.value.status == 400 and refusal.value.members["option"] in wrong
 
 
+@pytest.mark.parametrize("form", FORMATS)
+def test_a_name_of_endless_length_is_refused(form):
+    media_type, body = body_of(Table.from_numpy(np.ones((2, 2)), names=["x", "n" * 10_001]), form)
+    for read in (lambda: whole(body, media_type), lambda: blocks(body, media_type, [Feature("x")])):
+        with pytest.raises(Problem, match="10001 characters"):
+            read()
+
+
 def test_features_are_the_regular_columns():
     table = whole(b"a,b,c\n1,x,2\n", CSV, ReadingOptions(target="c"))
     assert features_of(table._core_table) == [Feature("a", "integer"), Feature("b", "polynominal")]
