@@ -277,6 +277,9 @@ def test_jobs_of_others_are_seen_by_an_admin_alone(start_server):
         secret = next(word for word in made.stdout.split() if word.startswith("stope_"))
         return httpx.Client(base_url=server.url, timeout=60, headers={"Authorization": f"Bearer {secret}"})
 
+    eve, nobody = token("eve", "read"), httpx.Client(base_url=server.url, timeout=60)
+    for path in ("/v1/models/m/predict", "/v1/models/m/neighbors?n_neighbors=1", "/v1/compute/stats", "/v1/models/fit?kind=pca"):
+        assert (nobody.post(path).status_code, eve.post(path).status_code) == (401, 403), path
     ann, bob, root = token("ann", "compute"), token("bob", "compute"), token("root", "admin")
     place = ann.post("/v1/compute/stats", content=MIXED, headers={**CSV, **LATER}).headers["location"]
     assert ended(ann, place)["caller"] == "ann"
