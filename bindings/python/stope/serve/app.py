@@ -43,6 +43,7 @@ def create_app(settings: Settings, log: Log = None) -> FastAPI:
         title="stope-serve", version=__version__, summary="Exact data mining on tables, over HTTP",
         description=_DESCRIPTION, docs_url=None, redoc_url=None, openapi_url=None, lifespan=_lifespan,
         redirect_slashes=False, license_info={"name": "Apache-2.0", "identifier": "Apache-2.0"},
+        telemetry={"tracing": False, "metrics": False, "logs": False, "auto_configure": False},  # nothing goes elsewhere
     )
     state = app.state
     state.settings, state.log, state.metrics = settings, log or Log(), Metrics()
@@ -61,7 +62,7 @@ def _add_parts(app):
         state.store = importlib.import_module(".store", __package__).Store(state.settings)
         state.jobs = importlib.import_module(".jobs", __package__).Jobs(state.settings, state.store)
         state.metrics.watch(state.store, state.jobs)
-    for name in ("system_routes", "table_routes", "model_routes", "job_routes"):
+    for name in ("system_routes", "page_routes", "table_routes", "model_routes", "job_routes"):
         if _exists(name):
             app.include_router(importlib.import_module(f".{name}", __package__).router)
 

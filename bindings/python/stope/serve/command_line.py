@@ -1,7 +1,6 @@
 """``stope-serve``: run a server, make and remove tokens, check settings."""
 
 import argparse
-import dataclasses
 import os
 import pathlib
 import sys
@@ -144,31 +143,103 @@ def _add_flags(parser, flags, defaults):
 def _parser():
     parser = argparse.ArgumentParser(prog="stope-serve", description="Tables, models and jobs of stope over HTTP.")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for name, text in (("run", "run a server until it is told to stop"), ("check", "check the settings and the state folder")):
+    for name, action, text in (
+        ("run", _run, "run a server until it is told to stop"),
+        ("check", _check, "say whether a server could run with these settings"),
+    ):
         command = commands.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".")
+        command.set_defaults(action=action)
         _add_flags(command, _SETTINGS, Settings(state=_default_state()))
         command.add_argument("--no-tokens", action="store_true", help="let every program on this machine do everything")
         _add_flags(command.add_argument_group("limits"), _LIMITS, Limits())
+    _add_token_commands(commands)
     return parser
+
+
+def _add_token_commands(commands):
+    text = "make, list and remove tokens; a running server heeds a change at once"
+    tokens = commands.add_parser("token", help=text).add_subparsers(dest="token_command", required=True, metavar="COMMAND")
+    add = tokens.add_parser("add", help="make a token and print it, once")
+    add.add_argument("name", metavar="NAME", help="whose token it is")
+    add.add_argument("--right", required=True, choices=("read", "compute", "admin"), help="each includes those before it")
+    remove = tokens.add_parser("remove", help="remove a token: requests that have it are refused from now on")
+    remove.add_argument("name", metavar="NAME")
+    list_ = tokens.add_parser("list", help="print the names, rights and dates of all tokens")
+    for command, action in ((add, _add_token), (remove, _remove_token), (list_, _list_tokens)):
+        command.set_defaults(action=action)
+        _add_flags(command, _SETTINGS[:1], Settings(state=_default_state()))
 
 
 def main(arguments=None) -> int:
     """Run a command and return its exit code: 0, or 2 for what is refused before anything has begun."""
     words = _parser().parse_args(arguments)
     try:
-        return _run(settings_of(words, os.environ))
+        return words.action(words)
     except UsageError as error:
         print(f"stope-serve: {error}", file=sys.stderr)
-        return _USAGE_ERROR
+    except ModuleNotFoundError as error:
+        if not error.name or error.name.split(".")[0] == "stope":
+            raise
+        print(f"stope-serve: the server needs {error.name}: pip install 'stope[serve]'", file=sys.stderr)
+    return _USAGE_ERROR
 
 
-def _run(settings):
-    import uvicorn
+def _run(words):
+    settings = settings_of(words, os.environ)
+    from .server import CannotStart, run
 
-    from .app import create_app
+    try:
+        return run(settings)
+    except CannotStart as error:
+        raise UsageError(str(error)) from None
 
-    app = create_app(settings)
-    options = {"ssl_certfile": settings.certificate, "ssl_keyfile": settings.key} if settings.certificate else {}
-    uvicorn.run(app, host=settings.host, port=settings.port, log_config=None, server_header=False, proxy_headers=False,
-                ws="none", access_log=False, **options)
+
+def _check(words):
+    settings = settings_of(words, os.environ)
+    from .server import CannotStart, context_of, lock_state
+
+    try:
+        os.close(lock_state(settings.state))
+        context_of(settings)
+    except CannotStart as error:
+        raise UsageError(str(error)) from None
+    number = len(_on_tokens(settings.state, lambda tokens: tokens.entries()))
+    for member, value in {**vars(settings), **vars(settings.limits)}.items():
+        if member != "limits":
+            print(f"{member}\t{'' if value is None else value}")
+    if settings.tokens and not number:
+        print("There are no tokens yet: `stope-serve token add NAME --right compute` makes one.", file=sys.stderr)
+    return 0
+
+
+def _on_tokens(state, action):
+    from .tokens import TokenFileError, Tokens
+
+    try:
+        state.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return action(Tokens(state / "tokens.json"))
+    except TokenFileError as error:
+        raise UsageError(str(error)) from None
+    except OSError as error:
+        raise UsageError(f"{error.filename or state}: {error.strerror}") from None
+
+
+def _state_of(words):
+    return _value_of(words, os.environ, *_SETTINGS[0][:3]) or _default_state()
+
+
+def _add_token(words):
+    print(_on_tokens(_state_of(words), lambda tokens: tokens.add(words.name, words.right)))
+    print("This is the only time that the token is shown.", file=sys.stderr)
+    return 0
+
+
+def _remove_token(words):
+    _on_tokens(_state_of(words), lambda tokens: tokens.remove(words.name))
+    return 0
+
+
+def _list_tokens(words):
+    for entry in _on_tokens(_state_of(words), lambda tokens: tokens.entries()):
+        print(f"{entry.name}\t{entry.right}\t{entry.created}")
     return 0

@@ -68,6 +68,11 @@ class Frame:
                 site = value.decode("latin-1")
             elif name == b"authorization":
                 has_token = True
+        if "stope.crowded" in scope:
+            return Problem(503, "too-many-connections", "The server has too many connections.",
+                           {"Retry-After": "5", "Connection": "close"})
+        if "stope.too_long" in scope:
+            return Problem(431, "headers-too-long", "The request's headers are too long.", {"Connection": "close"})
         problem = self._hosts.refusal(scope["method"], hosts, origin, site, has_token)
         if problem is None and len(scope["query_string"]) > _MOST_QUERY_BYTES:
             problem = Problem(414, "query-too-long", f"A query has at most {_MOST_QUERY_BYTES} bytes.")

@@ -67,10 +67,11 @@ class _Handler(logging.Handler):
 
     def emit(self, record):
         text = record.msg if isinstance(record.msg, str) else type(record.msg).__name__
+        text = text.strip().partition("\n")[0][:200]  # further lines are tracebacks, whose messages may quote data
         if record.exc_info and record.exc_info[1] is not None:
-            self._log.failure(record.exc_info[1], source=record.name, text=text.strip())
+            self._log.failure(record.exc_info[1], source=record.name, text=text)
         else:
-            self._log.write("message", source=record.name, level=record.levelname.lower(), text=text.strip())
+            self._log.write("message", source=record.name, level=record.levelname.lower(), text=text)
 
 
 def take_over(log: Log) -> None:
@@ -82,4 +83,4 @@ def take_over(log: Log) -> None:
         logger = logging.getLogger(name)
         logger.handlers.clear()
         logger.propagate = name != "uvicorn.access"
-        logger.setLevel(logging.WARNING)
+        logger.setLevel(logging.ERROR)  # its warnings are of clients, which have their own lines
