@@ -21,14 +21,20 @@ let leftOut = [];
 const HEADS = ["Column", "Type", "Role", "Missing", "Mean", "Deviation", "Least", "Most", "Different", "Distribution"];
 const NUMERIC = [3, 4, 5, 6, 7, 8];
 
+// The server can give a stored role to another column, but cannot take it from all of them.
+function rolesFor({ role }) {
+  return ["id", "weight", "ignore"].includes(role) ? ROLES.filter(([one]) => one === role || one === "label") : ROLES;
+}
+
 function roleSelect(column) {
   const select = element("select", { "aria-label": `Role of ${column.name}`, class: `role role-${roleOf(column)}`, onchange: () => setRole(column, select.value) });
-  fillSelect(select, ROLES, roleOf(column));
+  fillSelect(select, rolesFor(column), roleOf(column));
   return select;
 }
 
 /** Gives a column its role; only "regular" and "ignore" may belong to several columns. */
 export function setRole(column, role) {
+  if (role === "label" || roleOf(column) === "label") page.numbersAreClasses = false;
   if (role !== "regular" && role !== "ignore") {
     for (const other of page.table.columns) {
       if (roleOf(other) === role && other !== column) page.roles.set(other.name, "regular");

@@ -7,7 +7,7 @@ const SHADES = 6;
 
 function totals(cells, key) {
   const sums = new Map();
-  for (const cell of cells) sums.set(cell[key], (sums.get(cell[key]) ?? 0) + cell.rows);
+  for (const cell of cells) sums.set(cell[key], (sums.get(cell[key]) ?? 0) + cell.count);
   return sums;
 }
 
@@ -16,7 +16,7 @@ function shade(rows, of) {
   return Math.max(1, Math.round((rows / of) * SHADES));
 }
 
-/** `cells` are {truth, prediction, rows}; a missing prediction is null. `order`: the label's values, where they are known. */
+/** `cells` are {truth, prediction, count}; a missing prediction is null. `order`: the label's values, where they are known. */
 export function drawConfusion(place, cells, k, order = []) {
   const support = totals(cells, "truth"), predicted = totals(cells, "prediction");
   const present = new Set([...support.keys(), ...predicted.keys()].filter((name) => name !== null));
@@ -25,9 +25,9 @@ export function drawConfusion(place, cells, k, order = []) {
   const shown = names.filter((name) => frequent.includes(name));
   const across = predicted.has(null) ? [...shown, null] : shown;
   const at = new Map(shown.map((name) => [name, new Map()]));
-  for (const { truth, prediction, rows } of cells) at.get(truth)?.set(prediction, rows);
-  const all = cells.reduce((sum, cell) => sum + cell.rows, 0);
-  const right = cells.reduce((sum, cell) => sum + (cell.truth === cell.prediction ? cell.rows : 0), 0);
+  for (const { truth, prediction, count: rows } of cells) at.get(truth)?.set(prediction, rows);
+  const all = cells.reduce((sum, cell) => sum + cell.count, 0);
+  const right = cells.reduce((sum, cell) => sum + (cell.truth === cell.prediction ? cell.count : 0), 0);
   const named = (name) => (name === null ? "nothing" : name);
   const cell = (truth, prediction) => {
     const rows = at.get(truth).get(prediction) ?? 0;

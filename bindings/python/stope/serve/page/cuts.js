@@ -76,7 +76,7 @@ async function showPictures(cuts, table) {
 function classesOf(label, sample) {
   const present = new Set(sample.column(label.name).filter((value) => value !== null));
   const known = (label.values ?? []).filter((value) => present.has(value));
-  return known.length === present.size ? known : [...present].sort();
+  return known.length === present.size ? known : [...present].sort((a, b) => (typeof a === "number" ? a - b : a < b ? -1 : 1));
 }
 
 export function startCuts() {

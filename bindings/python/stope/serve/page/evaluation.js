@@ -58,7 +58,8 @@ function show(scores, nominal) {
   const [title, write] = kinds[first];
   const top = best(scores, nominal);
   replace(byId("evaluate-words"), element("strong", {}, `${title} ${write(top[first])} with k = ${top.k}`), `, ${held(asked.query.scheme)}.`);
-  replace(byId("score-chart"), scoreChart(scores.map((s) => ({ k: s.k, score: s[first] })), { title, write, best: top.k, share: nominal }));
+  byId("scores").hidden = false;
+  replace(byId("score-chart"), scoreChart(scores.map((s) => ({ k: s.k, score: s[first] })), { title, write, best: top.k, share: nominal, wide: byId("score-chart").clientWidth }));
   replace(byId("score-caption"), `${title} over k. ${nominal ? "Higher" : "Lower"} is better.`);
   const radio = (k) => {
     const id = `use-k-${k}`;
@@ -68,7 +69,6 @@ function show(scores, nominal) {
   replace(byId("score-table"), ...dataTable("Scores of every k. The chosen k is that of the confusion matrix and of predictions.",
     ["k", ...Object.values(kinds).map(([head]) => head)],
     scores.map((s) => [radio(s.k), ...Object.entries(kinds).map(([name, [, text]]) => text(s[name]))]), [1, 2, 3]));
-  byId("scores").hidden = false;
 }
 
 async function choose(k) {

@@ -3,7 +3,7 @@ import { byId, dataTable, element, replace } from "./elements.js";
 import { count, counted, size } from "./numbers.js";
 import { runJob, runJson, sayProblem } from "./jobs.js";
 import { firstRecords } from "./csv_preview.js";
-import { isNominal, labelColumn, page, when } from "./page.js";
+import { labelColumn, labelIsNominal, page, when } from "./page.js";
 import { headersOfFile, request } from "./server.js";
 import { modelQuery } from "./settings.js";
 import { classesLack, forgetModel, growTree } from "./tree.js";
@@ -28,7 +28,7 @@ function forgetNeighbours() {
 }
 
 async function fitNeighbours() {
-  const query = { ...modelQuery(), kind: isNominal(labelColumn()) ? "classify" : "regress", n_neighbors: byId("predict-k").value };
+  const query = { ...modelQuery(), kind: labelIsNominal() ? "classify" : "regress", n_neighbors: byId("predict-k").value };
   const wanted = JSON.stringify(query);
   if (page.knn && made === wanted) return page.knn;
   forgetNeighbours();
@@ -56,7 +56,7 @@ async function predict(event) {
   const table = page.table;
   const name = await model();
   if (name === null || page.table !== table) return;
-  const proba = byId("proba").checked && isNominal(labelColumn());
+  const proba = byId("proba").checked && labelIsNominal();
   const blob = await runJob("predict", `Predicting ${file.name}`, async (headers, signal) => {
     const answer = await request(`/models/${encodeURIComponent(name)}/predict`, {
       method: "POST", query: { proba: proba ? "true" : "" }, body: file, signal,
@@ -99,7 +99,7 @@ async function show(blob, name) {
 function adapt() {
   const label = labelColumn();
   const classes = classesLack() === "";
-  byId("proba-field").hidden = label !== null && !isNominal(label);
+  byId("proba-field").hidden = label !== null && !labelIsNominal();
   const tree = byId("predict-model").querySelector('[value="tree"]');
   tree.disabled = !classes;
   if (!classes) byId("predict-model").value = "knn";

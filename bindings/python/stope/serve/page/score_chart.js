@@ -2,7 +2,7 @@
 import { drawing } from "./elements.js";
 import { percent, short, ticks } from "./numbers.js";
 
-const W = 640, H = 300, LEFT = 62, RIGHT = 22, TOP = 26, BOTTOM = 46;
+const H = 300, LEFT = 62, RIGHT = 22, TOP = 26, BOTTOM = 46;
 
 function range(scores, share) {
   const low = Math.min(...scores), high = Math.max(...scores);
@@ -11,14 +11,15 @@ function range(scores, share) {
   return share ? [from, Math.min(1, high + room)] : [from, high + room];
 }
 
-// At most a dozen labels under the axis, the ends among them.
-function labelled(ks) {
-  const every = Math.ceil(ks.length / 12);
+// Only so many labels fit under the axis.
+function labelled(ks, most) {
+  const every = Math.ceil(ks.length / most);
   return ks.filter((_, i) => i % every === 0);
 }
 
-/** `points` are {k, score}, ascending in k; `share`: scores are shares of 1. */
-export function scoreChart(points, { title, write, best, share }) {
+/** `points` are {k, score}, ascending in k; `share`: scores are shares of 1. `wide`: pixels that there are for it. */
+export function scoreChart(points, { title, write, best, share, wide }) {
+  const W = Math.max(320, Math.min(640, wide || 640));  // drawn in its own pixels, so that words stay readable
   const known = points.filter(({ score }) => typeof score === "number");
   const words = known.length === 0 ? `${title}: there are no scores` :
     `${title} over k: from ${write(known[0].score)} with k = ${known[0].k} to ${write(known.at(-1).score)} with k = ${known.at(-1).k}; the best is k = ${best}. The table beside has all numbers.`;
@@ -34,7 +35,7 @@ export function scoreChart(points, { title, write, best, share }) {
     svg.append(drawing("line", { class: "grid", x1: LEFT, x2: W - RIGHT, y1: y(mark), y2: y(mark) }),
       drawing("text", { class: "tick", x: LEFT - 10, y: y(mark) + 4, "text-anchor": "end" }, share ? percent(mark, digits) : short(mark, 4)));
   }
-  for (const k of labelled(known.map((point) => point.k))) {
+  for (const k of labelled(known.map((point) => point.k), W / 50)) {
     svg.append(drawing("text", { class: "tick", x: x(k), y: H - BOTTOM + 22, "text-anchor": "middle" }, k));
   }
   svg.append(drawing("text", { class: "axis", x: (LEFT + W - RIGHT) / 2, y: H - 6, "text-anchor": "middle" }, "neighbours, k"),

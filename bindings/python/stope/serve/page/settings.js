@@ -2,9 +2,8 @@
 import { byId, fillSelect, replace } from "./elements.js";
 import { wholeNumbers } from "./numbers.js";
 import { setRole } from "./columns.js";
-import { isNominal, labelColumn, page, roleOf, tableQuery, when } from "./page.js";
+import { isNominal, labelColumn, page, roleOf, tableQuery, tell, when } from "./page.js";
 import { json } from "./server.js";
-import { readFile } from "./upload.js";
 
 const DEFAULT_MEASURE = "mixed-euclidean";
 const NORMALIZE = [["none", "taken as they are"], ["range", "scaled to 0 … 1"], ["z", "scaled to mean 0, deviation 1"], ["proportion", "divided by their sum"], ["interquartile", "scaled by median and quartiles"]];
@@ -39,20 +38,14 @@ function fillLabels() {
   const columns = page.table.columns.slice(0, MOST_LABELS);
   if (label !== null && !columns.includes(label)) columns.unshift(label);
   fillSelect(byId("label"), [["", "Choose a column"], ...columns.map(({ name }) => [name, name])], label?.name ?? "");
-  const mayBeClasses = label !== null && page.table.file !== null && (!isNominal(label) || page.table.reading.target_is_nominal);
-  byId("classes-field").hidden = !mayBeClasses;
-  byId("label-is-nominal").checked = label !== null && isNominal(label);
+  byId("classes-field").hidden = label === null || isNominal(label);
+  byId("label-is-nominal").checked = page.numbersAreClasses;
 }
 
 // Odd numbers cannot tie between two classes. A fold of ten leaves nine tenths of the rows to train with.
 function usualKs(rows) {
   const most = Math.max(1, Math.min(25, Math.floor(rows * 0.6)));
   return Array.from({ length: Math.ceil(most / 2) }, (_, i) => 2 * i + 1).join(", ");
-}
-
-async function readLabelAgain() {
-  const name = labelColumn().name;
-  await readFile(byId("label-is-nominal").checked ? { target: name, target_is_nominal: true } : { target: name });
 }
 
 /** What the form asks for, as the query of the job "evaluate"; throws a sentence where it cannot be. */
@@ -73,7 +66,10 @@ export async function startSettings() {
     if (column) setRole(column, "label");
     else if (labelColumn() !== null) setRole(labelColumn(), "regular");
   });
-  byId("label-is-nominal").addEventListener("change", readLabelAgain);
+  byId("label-is-nominal").addEventListener("change", () => {
+    page.numbersAreClasses = byId("label-is-nominal").checked;
+    tell("roles");
+  });
   when("table", () => {
     byId("ks").value = usualKs(page.table.rows);
     fillLabels();

@@ -3,7 +3,7 @@ import { byId, element, replace } from "./elements.js";
 import { count, counted } from "./numbers.js";
 import { runJson } from "./jobs.js";
 import { legend } from "./class_colors.js";
-import { isNominal, labelColumn, page, tableQuery, when } from "./page.js";
+import { labelColumn, labelIsNominal, page, tableQuery, when } from "./page.js";
 import { json, request } from "./server.js";
 import { drawTree } from "./tree_drawing.js";
 
@@ -24,7 +24,7 @@ function clear() {
 export function classesLack() {
   const label = labelColumn();
   if (label === null) return "Choose the label first: under “Nearest neighbours”, or by its role under “Columns”.";
-  if (!isNominal(label)) return `“${label.name}” has numbers. This step needs a label of classes.`;
+  if (!labelIsNominal()) return `“${label.name}” has numbers. This step needs a label of classes.`;
   return "";
 }
 

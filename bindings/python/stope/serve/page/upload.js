@@ -2,23 +2,25 @@
 import { byId, element, fillSelect, replace } from "./elements.js";
 import { counted, count, size } from "./numbers.js";
 import { runJson, runUpload, sayProblem } from "./jobs.js";
-import { page, tell } from "./page.js";
+import { listOf, page, tell } from "./page.js";
 import { headersOfFile, json, request } from "./server.js";
 
 const READING = ["separator", "decimal", "header", "missing_values", "nominal"];
+const LISTS = ["missing_values", "nominal"];
 
 let file = null;
 
-const readingOptions = () => Object.fromEntries(READING.map((name) => [name, name === "missing_values" || name === "nominal" ? byId(name).value.trim().replace(/\s*,\s*/g, ",") : byId(name).value]));
+const words = (text) => text.split(",").map((word) => word.trim()).filter(Boolean);
+const readingOptions = () => Object.fromEntries(READING.map((name) => [name, LISTS.includes(name) ? listOf(words(byId(name).value)) : byId(name).value]));
 
-/** Sends the file with the reading options of the form and `more`, and opens the table that comes of it. */
-export async function readFile(more = {}) {
+/** Sends the file with the reading options of the form, and opens the table that comes of it. */
+async function readFile() {
   if (file === null) return;
   const chosen = file;
   byId("upload").classList.add("busy");
-  const answer = await runUpload("upload", `Reading ${chosen.name}`, "/tables", { query: { ...readingOptions(), ...more }, file: chosen, headers: headersOfFile(chosen) });
+  const answer = await runUpload("upload", `Reading ${chosen.name}`, "/tables", { query: readingOptions(), file: chosen, headers: headersOfFile(chosen) });
   byId("upload").classList.remove("busy");
-  if (answer !== null) open(answer, { file: chosen, shown: chosen.name, reading: more });
+  if (answer !== null) open(answer, { file: chosen, shown: chosen.name });
 }
 
 // A table that was made by this page is of no use to anybody once another one is open.
@@ -26,11 +28,12 @@ function forget(table) {
   if (table?.anonymous) request(`/tables/${encodeURIComponent(table.name)}`, { method: "DELETE" }).catch(() => {});
 }
 
-function open(answer, { file: source = null, shown, reading = {} }) {
+function open(answer, { file: source = null, shown }) {
   forget(page.table);
   page.roles.clear();
   page.statistics = null;
-  page.table = { ...answer, file: source, shown, reading, anonymous: answer.name.startsWith("~") };
+  page.numbersAreClasses = false;
+  page.table = { ...answer, shown, anonymous: answer.name.startsWith("~") };
   byId("welcome").classList.add("done");
   replace(byId("table-facts"),
     element("strong", {}, shown),
