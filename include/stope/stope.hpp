@@ -37,6 +37,7 @@
 #include "stope/place_of_cell.hpp"
 #include "stope/predictor.hpp"
 #include "stope/report.hpp"
+#include "stope/row_text.hpp"
 #include "stope/run.hpp"
 #include "stope/stats.hpp"
 #include "stope/table.hpp"

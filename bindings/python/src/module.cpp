@@ -14,6 +14,7 @@
 #include "knn.hpp"
 #include "models.hpp"
 #include "pairwise.hpp"
+#include "row_text.hpp"
 #include "run.hpp"
 #include "scan.hpp"
 #include "stats.hpp"
@@ -39,6 +40,7 @@ NB_MODULE(_core, module) {
   stope::python::bind_tree(module);
   stope::python::bind_models(module);
   stope::python::bind_io(module);
+  stope::python::bind_row_text(module);
   stope::python::bind_jobs(module);
   stope::python::bind_stats(module);
   stope::python::bind_decompose(module);
