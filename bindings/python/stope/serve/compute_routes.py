@@ -14,12 +14,12 @@ from .descriptions import BODY_OF_ROWS, rows_answer
 from .names import NAME
 from .parameters import free_options, object_of_options, reading_words
 from .problems import Problem
-from .rows_in import JobName, Prefer, accepted, failing, rows_in, wants_async
+from .rows_in import JobName, Prefer, accepted, rows_in, wants_async
 from .tokens import Caller, require
 
 __all__ = ["router"]
 
-router = APIRouter(prefix="/v1/compute")  # a part of that of job_routes.py
+router = APIRouter(tags=["jobs"])  # job_routes.py adds its routes
 
 _JOBS = _core.job_names()
 TableName = Annotated[Optional[str], Query(description="A stored table, in place of a body.", pattern=NAME)]
@@ -28,7 +28,7 @@ JobKind = Annotated[str, Path(description="What is computed.", json_schema_extra
 
 
 @router.post(
-    "/{job}", summary="Statistics, cuts, scores, distances", response_class=Response,
+    "/v1/compute/{job}", summary="Statistics, cuts, scores, distances", response_class=Response,
     openapi_extra={"requestBody": {"required": False, **BODY_OF_ROWS}, "parameters": [object_of_options(_JOBS)]},
     responses={200: rows_answer("The rows of the result."),
                202: {"description": "The job has begun; Location is /v1/jobs/{id}."}},
@@ -44,7 +44,7 @@ async def compute(
     state, options, is_async = request.app.state, free_options(request), wants_async(prefer)
     jobs, connection = state.jobs, Connection(request)
     begun = jobs.begin(connection, caller, job, is_async)
-    with failing(jobs, begun):
+    with jobs.failing(begun):
         rows = await rows_in(connection, begun, table, words)
         second = None if other is None else (await jobs.file_work(partial(state.store.tables.get, other))).table
 

@@ -14,6 +14,8 @@ __all__ = ["Job"]
 
 _NOTES_BYTES = 4096  # of the header Stope-Notes
 
+_WHERE = ("backend", "device", "method")  # the report's lines that say where and how a job was computed
+
 # Why a job was stopped, in the words of its problem.
 _REASONS = {
     "cancelled": (409, "cancelled", "the job was cancelled"),
@@ -96,12 +98,20 @@ class Job:
     def refusal(self) -> Problem:
         """The Problem of a job that was stopped."""
         status, code, detail = _REASONS[self.reason]
-        return Problem(status, code, detail, job=self.id)
+        return Problem(status, code, detail, {"Stope-Job": self.id}, job=self.id)
 
-    def explained(self, error: Optional[BaseException]) -> Optional[BaseException]:
-        """The error, or why the engine was told to stop if the error says no more than that it was."""
-        stopped = self.reason is not None and isinstance(error, CancelledError)
-        return self.refusal() if stopped else error
+    def explained(self, error: BaseException) -> BaseException:
+        """What the client is told of an error: why the job was stopped, or the error with the job's name."""
+        if self.reason is not None and isinstance(error, CancelledError):
+            return self.refusal()
+        if not isinstance(error, Exception):
+            return error
+        problem = problem_of(error)
+        if problem.status == 500:  # the log wants the error itself
+            return error
+        problem.members.setdefault("job", self.id)
+        problem.headers.setdefault("Stope-Job", self.id)
+        return problem
 
     def end(self, error: Optional[BaseException] = None) -> None:
         """Note how the job has ended."""
@@ -117,7 +127,7 @@ class Job:
             self.reason = self.reason or "client-gone"
             self.state, self.problem = "cancelled", self.refusal()
         else:
-            self.state, self.problem = "failed", problem_of(error)
+            self.state, self.problem = "failed", problem_of(self.explained(error))
 
     # What clients are told.
 
@@ -135,8 +145,8 @@ class Job:
     def notes(self) -> list:
         """The warnings, and where the job was computed: a list of sentences."""
         texts = [text for _, text in self.run.warnings]
-        report = self.run.report_text
-        return list(dict.fromkeys(texts + report.splitlines() if report else texts))
+        texts += [" ".join(line.split()) for line in self.run.report_text.splitlines() if line.startswith(_WHERE)]
+        return list(dict.fromkeys(texts))
 
     def described(self) -> dict:
         """The job as the API shows it."""

@@ -2,11 +2,11 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Path, Request
+from fastapi import Depends, Path, Request
 from starlette.responses import JSONResponse, Response
 
-from . import compute_routes
 from .answers import answer
+from .compute_routes import router
 from .descriptions import JobDescription, JobList, ModelInfo, rows_answer
 from .names import JOB
 from .parameters import declared_only
@@ -14,9 +14,6 @@ from .problems import Problem
 from .tokens import Caller, require
 
 __all__ = ["router"]
-
-router = APIRouter(tags=["jobs"])
-router.include_router(compute_routes.router)
 
 _ONLY = [Depends(declared_only)]
 Id = Annotated[str, Path(description="The job's name, as Location and Stope-Job have it.", pattern=JOB)]

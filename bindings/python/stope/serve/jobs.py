@@ -133,7 +133,7 @@ class Jobs:
         """Note how a job has ended, and forget it where nobody will ask for it."""
         if job.has_ended:
             return
-        job.end(job.explained(error))
+        job.end(error)
         self._ended[job.state] += 1
         if job.state == "done" and not job.is_kept and job.seconds < _LISTED_SECONDS:
             self._jobs.pop(job.id, None)
@@ -159,15 +159,20 @@ class Jobs:
             return await self.compute(job, work)
 
     @contextmanager
-    def ending(self, job: Job) -> Iterator[Job]:
-        """The job ends with the block, as the block does."""
+    def failing(self, job: Job) -> Iterator[Job]:
+        """If the block fails, the job has failed, and the answer names it; otherwise it goes on."""
         try:
             yield job
         except BaseException as error:
             self.end(job, error)
-            raise
-        else:
-            self.end(job)
+            raise job.explained(error)
+
+    @contextmanager
+    def ending(self, job: Job) -> Iterator[Job]:
+        """The job ends with the block, as the block does."""
+        with self.failing(job):
+            yield job
+        self.end(job)
 
     async def compute(self, job: Job, work: Callable[["_core.Run"], T]) -> T:
         """Call ``work(job.run)`` in a thread, once there is a place for it."""
@@ -185,11 +190,6 @@ class Jobs:
             job.stop("client-gone")
             future.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
             raise
-        except Exception as error:
-            explained = job.explained(error)
-            if explained is error:
-                raise
-            raise explained from None
 
     def _leave(self, job):
         job.pause()

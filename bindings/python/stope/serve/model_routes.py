@@ -4,12 +4,11 @@ import json
 import os
 from typing import Annotated, Optional
 
-from fastapi import APIRouter, Depends, Header, Path, Query, Request
+from fastapi import Depends, Header, Path, Query, Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 
 from stope import _core
 
-from . import predict_routes
 from .answers import answer
 from .conditions import Condition
 from .connection import Connection
@@ -17,14 +16,12 @@ from .descriptions import BODY_OF_ROWS, ModelInfo, ModelList, body_of_model, row
 from .model_body import file_of_body
 from .names import NAME, NAMED, anonymous_name, check_new_name
 from .parameters import declared_only, free_options, object_of_options, reading_words
+from .predict_routes import router
 from .problems import Problem
-from .rows_in import JobName, Prefer, accepted, failing, rows_in, wants_async
+from .rows_in import JobName, Prefer, accepted, rows_in, wants_async
 from .tokens import Caller, require
 
 __all__ = ["router"]
-
-router = APIRouter(prefix="/v1/models", tags=["models"])
-router.include_router(predict_routes.router)
 
 _ONLY = [Depends(declared_only)]
 _CHUNK = 1 << 20
@@ -168,12 +165,13 @@ async def _fit(request, name, kind, table, words, condition, prefer, caller):
         def work(run):
             predictor = _core.fit_model(kind, rows(run), options, {}, run)
             info = json.loads(_core.model_info(predictor))
-            entry, is_new = store.models.put(name, predictor.model, condition, run)
+            # Written by a run of its own: the job's keeps the report of the fit.
+            entry, is_new = store.models.put(name, predictor.model, condition, _core.Run(1))
             return 201 if is_new else 200, described(entry, info)
 
         return work
 
-    with failing(jobs, job):
+    with jobs.failing(job):
         rows = await rows_in(connection, job, table, words)
         if is_async:
             jobs.in_background(job, lambda job: jobs.compute(job, work_on(rows)))

@@ -1,11 +1,9 @@
 """Parameters of a query: those that a route declares, and the options of the engine's jobs, which are free."""
 
 import json
-from functools import lru_cache
 from typing import Annotated, Optional
 
 from fastapi import Query
-from fastapi.dependencies.utils import get_flat_dependant
 from starlette.requests import Request
 
 from stope import _core
@@ -70,9 +68,21 @@ def table_words(words: dict) -> ReadingOptions:
     return ReadingOptions.of_words(words)
 
 
-@lru_cache(maxsize=None)
-def _declared(route):
-    return frozenset(field.alias for field in get_flat_dependant(route.dependant).query_params)
+_OPTIONS = "options"  # the parameter of OpenAPI that stands for the engine's options
+
+
+def _declared(request):
+    """The parameters of the request's route: those that the API's description has."""
+    app, path, method = request.app, request.scope["route"].path, request.method.lower()
+    of_routes = getattr(app.state, "declared_parameters", None)
+    if of_routes is None:
+        of_routes = app.state.declared_parameters = {}
+    names = of_routes.get((path, method))
+    if names is None:
+        parameters = app.openapi()["paths"][path][method].get("parameters", [])
+        found = {one["name"] for one in parameters if one["in"] == "query" and one["name"] != _OPTIONS}
+        names = of_routes[path, method] = frozenset(found)
+    return names
 
 
 def free_options(request: Request) -> dict:
@@ -80,7 +90,7 @@ def free_options(request: Request) -> dict:
     query = request.scope["query_string"]
     if not query:
         return {}
-    declared, free, seen = _declared(request.scope["route"]), {}, set()
+    declared, free, seen = _declared(request), {}, set()
     for name, text in request.query_params.multi_items():
         if name in seen:
             raise Problem(400, "invalid-argument", f"the parameter {name!r} is given twice; lists are separated by "
@@ -97,7 +107,7 @@ async def declared_only(request: Request) -> None:
     """Refuse parameters that the route does not have."""
     for name in free_options(request):
         raise Problem(400, "invalid-argument", f"there is no parameter {name!r} here; it has "
-                      f"{', '.join(sorted(_declared(request.scope['route']))) or 'none'}", option=name)
+                      f"{', '.join(sorted(_declared(request))) or 'none'}", option=name)
 
 
 _TYPES = {"integer": "integer", "real": "number", "flag": "boolean"}
@@ -129,7 +139,7 @@ def object_of_options(jobs) -> dict:
         )
         properties[name] = schema
     return {
-        "name": "options", "in": "query", "required": False, "style": "form", "explode": True,
+        "name": _OPTIONS, "in": "query", "required": False, "style": "form", "explode": True,
         "description": "Options of the engine by name; `GET /v1` has them, too. A name that ends with a dot is a prefix: "
                        "`metric.p=3`. Lists are separated by commas.",
         "schema": {"type": "object", "properties": properties, "additionalProperties": False},

@@ -17,12 +17,12 @@ from .names import NAME
 from .parameters import csv_words, free_options, object_of_options
 from .predicting import applied, found, of_table
 from .problems import Problem
-from .rows_in import JobName, Prefer, accepted, failing, wants_async
+from .rows_in import JobName, Prefer, accepted, wants_async
 from .tokens import Caller, require
 
 __all__ = ["router"]
 
-router = APIRouter()  # a part of that of model_routes.py
+router = APIRouter(prefix="/v1/models", tags=["models"])  # model_routes.py adds its routes
 
 Name = Annotated[str, Path(description="The model's name.", pattern=NAME, examples=["iris-3nn"])]
 TableName = Annotated[Optional[str], Query(description="A stored table, in place of a body.", pattern=NAME)]
@@ -80,7 +80,7 @@ class _Application:
         jobs = self._state.jobs
         is_async = table is not None and wants_async(prefer)
         job = jobs.begin(self._connection, self._caller, self._what, is_async)
-        with failing(jobs, job):
+        with jobs.failing(job):
             model = await self._model(job)
             work = self._work_of(model)
             if is_async:

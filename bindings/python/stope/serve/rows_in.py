@@ -1,7 +1,6 @@
 """The rows of a job, and what jobs have in common: who waits for the answer, and who comes back for it."""
 
-from contextlib import contextmanager
-from typing import Annotated, Callable, Iterator, Optional
+from typing import Annotated, Callable, Optional
 
 from fastapi import Header
 from starlette.responses import JSONResponse, Response
@@ -11,7 +10,7 @@ from .body_options import ReadingOptions
 from .parameters import table_words
 from .roles import with_roles
 
-__all__ = ["JobName", "Prefer", "accepted", "failing", "rows_in", "wants_async"]
+__all__ = ["JobName", "Prefer", "accepted", "rows_in", "wants_async"]
 
 Prefer = Annotated[Optional[str], Header(description="`respond-async`: answer 202 at once; Location names the job.")]
 JobName = Annotated[Optional[str], Header(
@@ -26,16 +25,6 @@ def wants_async(prefer: Optional[str]) -> bool:
 def accepted(job) -> Response:
     """The answer of a job that goes on beside it."""
     return JSONResponse({"job": job.id}, 202, {"Location": f"/v1/jobs/{job.id}", "Stope-Job": job.id})
-
-
-@contextmanager
-def failing(jobs, job) -> Iterator[None]:
-    """If the block fails, the job has failed; otherwise it goes on."""
-    try:
-        yield
-    except BaseException as error:
-        jobs.end(job, error)
-        raise
 
 
 async def rows_in(connection, job, table: Optional[str], words: dict) -> Callable:
