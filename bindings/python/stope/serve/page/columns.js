@@ -34,7 +34,7 @@ function roleSelect(column) {
 
 /** Gives a column its role; only "regular" and "ignore" may belong to several columns. */
 export function setRole(column, role) {
-  if (role === "label" || roleOf(column) === "label") page.numbersAreClasses = false;
+  if ((role === "label") !== (roleOf(column) === "label")) page.numbersAreClasses = false;
   if (role !== "regular" && role !== "ignore") {
     for (const other of page.table.columns) {
       if (roleOf(other) === role && other !== column) page.roles.set(other.name, "regular");

@@ -6,6 +6,7 @@ import { legend } from "./class_colors.js";
 import { classHistogram } from "./class_histogram.js";
 import { sampleRows } from "./sample.js";
 import { labelColumn, page, tableQuery, when } from "./page.js";
+import { missingQuery } from "./missing.js";
 import { records } from "./server.js";
 import { classesLack } from "./tree.js";
 
@@ -37,7 +38,7 @@ async function rank(event) {
   event.preventDefault();
   clear();
   const table = page.table;
-  const answer = await runJson("cuts", "Looking for the best cuts", "/compute/best_cuts", { query: tableQuery() });
+  const answer = await runJson("cuts", "Looking for the best cuts", "/compute/best_cuts", { query: { ...tableQuery(), ...missingQuery("cuts") } });
   if (answer === null || page.table !== table) return;
   const cuts = records(answer);
   const useful = cuts.filter((one) => one.cut !== null || (one.value !== null && one.value !== undefined));
@@ -53,7 +54,7 @@ function showRanking(cuts, useful) {
     element("div", { id: "cut-pictures" }),
     element("details", { class: "more" },
       element("summary", {}, `The best cut of ${counted(cuts.length, "column")}`),
-      element("div", { class: "scroll short", role: "region", "aria-label": "Best cuts", tabindex: "0" },
+      element("div", { class: "scroll short", role: "region", "aria-label": "All columns by their best cut", tabindex: "0" },
         element("table", {}, ...dataTable("Columns by their best cut, the best first", ["Rank", "Column", "Cut", "Score"], rows, [0, 3]))),
       cuts.length > MOST_ROWS ? element("p", { class: "hint" }, `The first ${MOST_ROWS} are shown.`) : ""));
   byId("cuts-result").hidden = false;

@@ -93,7 +93,7 @@ export function sayProblem(step, error) {
     replace(place, element("p", { class: "note" }, "Cancelled."));
     return;
   }
-  if (!(error instanceof Problem)) console.error(error);
+  if (!(error instanceof Problem) && !error.forPeople) console.error(error);
   const words = error instanceof Problem || error.forPeople ? error.message : `The page failed: ${error.message}`;
   replace(place, element("p", { class: "problem" }, words));
 }

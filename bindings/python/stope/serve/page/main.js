@@ -4,21 +4,28 @@ import { startColumns } from "./columns.js";
 import { startCuts } from "./cuts.js";
 import { startEvaluation } from "./evaluation.js";
 import { startPredictions } from "./predict.js";
+import { startMissing } from "./missing.js";
 import { json } from "./server.js";
 import { startSettings } from "./settings.js";
 import { startTree } from "./tree.js";
 import { listStoredTables, startUpload } from "./upload.js";
 
+function greet({ version, caller }) {
+  replace(byId("server"), version ? `version ${version}` : "");
+  if (caller?.right !== "read") return;
+  replace(byId("page-problem"), element("p", { class: "note" }, "Your token may look at tables, but not compute. Ask whoever runs the server for one with the right “compute”."));
+}
+
 async function start() {
   startUpload();
   startColumns();
   startEvaluation();
+  startMissing();
   startTree();
   startCuts();
   startPredictions();
   try {
-    const server = await json("");
-    replace(byId("server"), server.version ? `version ${server.version}` : "");
+    greet(await json(""));
     await Promise.all([startSettings(), listStoredTables()]);
     document.documentElement.dataset.ready = "yes";
   } catch (error) {

@@ -4,6 +4,7 @@ import { count, counted } from "./numbers.js";
 import { runJson } from "./jobs.js";
 import { legend } from "./class_colors.js";
 import { labelColumn, labelIsNominal, page, tableQuery, when } from "./page.js";
+import { missingQuery } from "./missing.js";
 import { json, request } from "./server.js";
 import { drawTree } from "./tree_drawing.js";
 
@@ -37,7 +38,7 @@ function sayNeeds() {
 
 /** Fits a tree as the form says and keeps it as the page's tree. */
 export async function growTree(step = "tree") {
-  const query = { ...tableQuery(), kind: "tree", max_depth: byId("max_depth").value, min_samples_leaf: byId("min_samples_leaf").value };
+  const query = { ...tableQuery(), ...missingQuery("tree"), kind: "tree", max_depth: byId("max_depth").value, min_samples_leaf: byId("min_samples_leaf").value };
   const info = await runJson(step, "Growing the tree", "/models/fit", { query });
   if (info === null) return false;
   forgetModel(page.tree);

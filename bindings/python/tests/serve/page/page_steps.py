@@ -9,6 +9,13 @@ def is_ready(page):
     page.wait_for_selector("html[data-ready]", state="attached")
 
 
+def says(page, selector, text):
+    """Wait until an element has a text, in letters of any size."""
+    from playwright.sync_api import expect
+
+    expect(page.locator(selector)).to_contain_text(text, ignore_case=True, timeout=30_000)
+
+
 def take_table(page, path):
     """Choose a file, and wait until its columns are described."""
     is_ready(page)

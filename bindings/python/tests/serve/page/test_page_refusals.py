@@ -6,7 +6,7 @@ import time
 import httpx
 import pytest
 
-from page_steps import DATA, csv, is_ready, take_table
+from page_steps import DATA, csv, is_ready, says, take_table
 
 EVIL = ["<img src=x onerror=alert(1)>", "<script>alert(2)</script>", "__proto__", "constructor", "a,b", '"quoted"', "=1+1", "é\u202e\u0301", "x" * 400]
 
@@ -46,7 +46,7 @@ def test_a_file_that_is_no_table_is_refused_in_the_servers_words(open_page):
     page.wait_for_selector("#upload-problem .problem")
     assert "3" in page.inner_text("#upload-problem") and page.is_hidden("#work")
     page.set_input_files("#file", {"name": "bad.parquet", "mimeType": "", "buffer": b"PAR1 not really"})
-    page.wait_for_function("document.querySelector('#upload-problem').textContent.toLowerCase().includes('parquet')")
+    says(page, "#upload-problem", "parquet")
     take_table(page, DATA / "iris.csv")
     assert page.inner_text("#upload-problem") == ""
 
@@ -62,7 +62,7 @@ def test_settings_that_cannot_be_are_said_beside_the_form(open_page):
     assert '"x" is not a whole number' in page.inner_text("#evaluate-problem")
     page.fill("#ks", "149")
     page.click("#evaluate button")
-    page.wait_for_function("document.querySelector('#evaluate-problem').textContent.includes('149')")
+    says(page, "#evaluate-problem", "149")
     assert "exceeds" in page.inner_text("#evaluate-problem")
     assert page.is_hidden("#scores")
 
@@ -100,7 +100,7 @@ def test_a_long_job_shows_its_progress_and_is_cancelled(open_page, page_server, 
     page.select_option("#scheme", "leave-one-out")
     page.click("#evaluate button")
     page.wait_for_selector("#evaluate-job progress")
-    page.wait_for_function("/[0-9]/.test(document.querySelector('#evaluate-job .job-state').textContent)")
+    says(page, "#evaluate-job .job-state", "%")
     page.click("#evaluate-job button")
     page.wait_for_selector("#evaluate-problem .note")
     assert page.inner_text("#evaluate-problem") == "Cancelled."

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from page_server import running_server
-from page_steps import DATA, take_table
+from page_steps import DATA, says, take_table
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +25,7 @@ def test_the_page_asks_for_a_token_and_keeps_it_in_the_tab_alone(open_page, guar
     assert page.evaluate("document.activeElement.id") == "token"
     page.fill("#token", "wrong")
     page.keyboard.press("Enter")
-    page.wait_for_function("document.querySelector('#token-reason').textContent.includes('did not accept')")
+    says(page, "#token-reason", "did not accept")
     page.fill("#token", secret)
     page.keyboard.press("Enter")
     take_table(page, DATA / "iris.csv")
