@@ -18,8 +18,8 @@ let shownRows = AT_ONCE;
 let pictures = new Map();
 let leftOut = [];
 
-const HEADS = ["Column", "Type", "Role", "Missing", "Mean", "Deviation", "Least", "Most", "Different", "Distribution"];
-const NUMERIC = [3, 4, 5, 6, 7, 8];
+const HEADS = ["Column", "Type", "Role", "Distribution", "Missing", "Mean", "Deviation", "Least", "Most", "Distinct"];
+const NUMERIC = [4, 5, 6, 7, 8, 9];
 
 // The server can give a stored role to another column, but cannot take it from all of them.
 function rolesFor({ role }) {
@@ -56,12 +56,12 @@ function rowOf(column) {
   const value = (number) => (isNominal(column) ? "" : valueOf(number, column.type));
   return [
     element("span", { class: "column-name", title: column.name }, column.name === "" ? "(no name)" : column.name),
-    element("span", { class: "type" }, column.type),
+    element("span", { class: "type" }, isNominal(column) ? "nominal" : column.type),
     roleSelect(column),
+    pictures.get(column.name) ? barsPicture(column, pictures.get(column.name)) : noPicture(),
     missingCell(s.missing ?? column.missing),
     value(s.mean), column.type === "date" ? "" : value(s.deviation), value(s.min), value(s.max),
     isNominal(column) && typeof s.distinct === "number" ? count(s.distinct) : "",
-    pictures.get(column.name) ? barsPicture(column, pictures.get(column.name)) : noPicture(),
   ];
 }
 

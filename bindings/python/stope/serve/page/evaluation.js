@@ -1,6 +1,6 @@
 // Step 3: scores over k as a chart and a table, and the confusion matrix of the chosen k.
 import { byId, dataTable, element, replace } from "./elements.js";
-import { percent, short } from "./numbers.js";
+import { fixed, percent, short } from "./numbers.js";
 import { runJson, sayProblem } from "./jobs.js";
 import { drawConfusion } from "./confusion.js";
 import { labelColumn, tell, when } from "./page.js";
@@ -9,8 +9,8 @@ import { evaluateQuery } from "./settings.js";
 import { records } from "./server.js";
 
 // The first score of each kind decides which k is best.
-const CLASSES = { accuracy: ["Accuracy", percent], kappa: ["Kappa", (x) => short(x, 3)], macro_f1: ["Macro F1", (x) => short(x, 3)] };
-const NUMBERS = { rmse: ["RMSE", short], mae: ["MAE", short], r2: ["R²", (x) => short(x, 3)] };
+const CLASSES = { accuracy: ["Accuracy", percent], kappa: ["Kappa", fixed], macro_f1: ["Macro F1", fixed] };
+const NUMBERS = { rmse: ["RMSE", short], mae: ["MAE", short], r2: ["R²", fixed] };
 
 let asked = null;   // the query that the scores on the page answer
 let round = 0;      // counts evaluations, so that a late answer does not replace a newer one

@@ -19,6 +19,9 @@ export function short(value, digits = 5) {
   return new Intl.NumberFormat("en", { maximumFractionDigits: 9 }).format(rounded).replace("-", "−");
 }
 
+/** Always three digits behind the point, so that scores in a column can be compared. */
+export const fixed = (value) => (typeof value === "number" ? value.toFixed(3).replace("-", "−") : "–");
+
 export const percent = (share, digits = 1) => (share === null || Number.isNaN(share) ? "–" : `${(share * 100).toFixed(digits)} %`);
 
 export function size(bytes) {

@@ -3,7 +3,7 @@ import { drawing } from "./elements.js";
 import { count, counted, percent, short } from "./numbers.js";
 import { colorOf } from "./class_colors.js";
 
-const BOX = { width: 164, height: 50 }, ACROSS = 222, DOWN = 62, EDGE = 12;
+const BOX = { width: 164, height: 50 }, ACROSS = 210, DOWN = 62, EDGE = 12;
 const MOST_LEAVES = 60;
 
 const cut = (text, length) => (text.length > length ? `${text.slice(0, length - 1)}…` : text);
@@ -42,10 +42,6 @@ function answers(node) {
   return [`< ${short(node.cut, 5)}`, `≥ ${short(node.cut, 5)}`];
 }
 
-function majority(node) {
-  return node.counts.indexOf(Math.max(...node.counts));
-}
-
 function inWords(tree, node) {
   const sum = node.counts.reduce((a, b) => a + b, 0);
   const classes = tree.classes.map((name, i) => [name, node.counts[i]]).filter(([, n]) => n > 0).slice(0, 8).map(([name, n]) => `${name} ${short(n)} (${percent(n / sum, 0)})`).join(", ");
@@ -55,7 +51,7 @@ function inWords(tree, node) {
 function box(tree, node, { x, y }) {
   const sum = node.counts.reduce((a, b) => a + b, 0) || 1;
   const leaf = node.leaf !== undefined;
-  const main = majority(node);
+  const main = leaf ? tree.classes.indexOf(node.leaf) : 0;
   const group = drawing("g", { class: leaf ? `node leaf ${colorOf(main)}` : "node", transform: `translate(${x},${y})` },
     drawing("title", {}, inWords(tree, node)),
     drawing("rect", { class: "box", width: BOX.width, height: BOX.height, rx: 8 }),
@@ -77,7 +73,7 @@ function edge(from, to, words) {
   const above = y2 < y1;
   return drawing("g", { class: "edge" },
     drawing("path", { d: `M${x1},${y1}C${middle},${y1} ${middle},${y2} ${x2},${y2}` }),
-    drawing("text", { x: x2 - 6, y: above ? y2 - 6 : y2 + 15, "text-anchor": "end" }, drawing("title", {}, words), cut(words, 11)));
+    drawing("text", { x: x2 - 6, y: above ? y2 - 6 : y2 + 15, "text-anchor": "end" }, drawing("title", {}, words), cut(words, 10)));
 }
 
 /** The picture, and how many nodes it leaves out. */

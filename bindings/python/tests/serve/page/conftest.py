@@ -1,7 +1,6 @@
 """A real server and a real browser. What is missing of them makes the tests of the page say SKIP."""
 
 import importlib.util
-import os
 import pathlib
 import shutil
 import sys
@@ -9,7 +8,7 @@ import sys
 import pytest
 from page_server import running_server
 
-CHROMIUM = os.environ.get("STOPE_CHROMIUM") or shutil.which("chromium") or "/usr/bin/chromium"
+CHROMIUM = shutil.which("chromium") or "/usr/bin/chromium"
 FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
          "--disable-component-update", "--disable-sync"]
 LONGEST = 30_000  # milliseconds: how long a step may take where seven suites share two CPUs

@@ -2,7 +2,6 @@
 
 import contextlib
 import json
-import os
 import subprocess
 import sys
 import threading
@@ -11,8 +10,8 @@ import threading
 @contextlib.contextmanager
 def running_server(state, *flags):
     """Start ``stope-serve run`` on a port that the system chooses, and yield its address."""
-    command = [sys.executable, "-m", "stope.serve", "run", "--port", "0", "--state", str(state), "--threads", "1", *flags]
-    server = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env={**os.environ, "STOPE_SERVE_DEVICE": "cpu"})
+    command = [sys.executable, "-m", "stope.serve", "run", "--port", "0", "--state", str(state), "--threads", "1", "--device", "cpu", *flags]
+    server = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     try:
         lines = []
         address = None

@@ -58,9 +58,11 @@ def test_a_person_gets_from_a_file_to_predictions(open_page, tmp_path):
     page.click("#rank button")
     page.wait_for_selector("#cut-pictures .bar")
     assert page.locator("#cut-pictures figure").count() == 4
-    left = page.query_selector("#cut-pictures svg").get_attribute("aria-label")
-    counted = [int(n) for n in re.findall(r"[a-z] (\d+)", left.split("On the left")[1])]
-    assert sum(counted) == len(train)
+    for figure in page.query_selector_all("#cut-pictures figure"):
+        name, cut = re.match(r"(\w+) < ([\d.]+)", figure.inner_text()).groups()
+        left, right = figure.query_selector("svg").get_attribute("aria-label").split("On the left: ")[1].split(" On the right: ")
+        for side, rows in ((left, train[train[name] < float(cut)]), (right, train[train[name] >= float(cut)])):
+            assert dict(part.rsplit(" ", 1) for part in side.rstrip(".").split(", ")) == rows.species.value_counts().astype(str).to_dict()
 
     page.set_input_files("#predict-file", str(DATA / "iris-test.csv"))
     page.fill("#predict-k", "3")
