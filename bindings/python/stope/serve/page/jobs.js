@@ -1,7 +1,7 @@
 // A job of the server on the page: its progress, its button to cancel, and its refusal where it belongs.
 import { byId, element, replace } from "./elements.js";
 import { count, percent, size } from "./numbers.js";
-import { Problem, json, request, send } from "./server.js";
+import { Problem, bodyOf, json, request, send } from "./server.js";
 
 const SHOW_AFTER = 250;  // milliseconds: what is quicker would only flicker
 const ASK_EVERY = 400;
@@ -74,9 +74,24 @@ export async function runJob(step, what, work) {
   }
 }
 
-/** A job whose answer is JSON. */
+/** A job whose answer is JSON. What the engine warns of is shown where a refusal would be. */
 export const runJson = (step, what, path, options = {}) =>
-  runJob(step, what, (headers, signal) => json(path, { method: "POST", signal, ...options, headers: { ...options.headers, ...headers } }));
+  runJob(step, what, async (headers, signal) => {
+    const response = await request(path, { method: "POST", signal, ...options, headers: { ...options.headers, ...headers } });
+    const answer = await bodyOf(response);
+    replace(byId(`${step}-problem`), ...warningsOf(response).map((words) => element("p", { class: "note" }, words)));
+    return answer;
+  });
+
+// Notes are the engine's warnings, and then where and how it computed.
+function warningsOf(response) {
+  try {
+    const notes = JSON.parse(response.headers.get("Stope-Notes") ?? "[]");
+    return notes.filter((note) => !/^(backend|device|method)\b/.test(note)).map((note) => `${note[0].toUpperCase()}${note.slice(1)}.`);
+  } catch {
+    return [];
+  }
+}
 
 /** A file on its way to the server, which then reads it. */
 export const runUpload = (step, what, path, { query, file, headers }) =>

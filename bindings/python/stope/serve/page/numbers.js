@@ -34,10 +34,15 @@ export function size(bytes) {
   return `${unit === 0 ? bytes : bytes.toFixed(1)} ${units[unit]}`;
 }
 
-/** A column's number as its type spells it: dates are milliseconds since 1970. */
+const DAY = 86400000;  // milliseconds
+
+/** A date as rows spell it, as the number that statistics and cuts have. */
+export const daysOf = (text) => Date.parse(text.length > 10 ? `${text.replace(" ", "T")}Z`.replace("ZZ", "Z") : text) / DAY;
+
+/** A column's number as its type spells it: dates are days since 1970. */
 export function valueOf(value, type, digits = 5) {
   if (type !== "date" || typeof value !== "number") return short(value, digits);
-  const date = new Date(value);
+  const date = new Date(value * DAY);
   if (Number.isNaN(date.getTime())) return short(value, digits);
   const text = date.toISOString();
   return text.endsWith("T00:00:00.000Z") ? text.slice(0, 10) : text.slice(0, 19).replace("T", " ");

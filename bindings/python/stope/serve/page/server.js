@@ -54,7 +54,11 @@ export async function request(path, { method = "GET", query, body, headers, sign
 }
 
 export async function json(path, options) {
-  const response = await request(path, options);
+  return bodyOf(await request(path, options));
+}
+
+/** The JSON of a response. */
+export async function bodyOf(response) {
   try {
     return await response.json();
   } catch (error) {

@@ -181,3 +181,39 @@ def test_a_table_of_the_server_is_opened_by_name(open_page, page_server):
     page.wait_for_selector("#work", state="visible")
     assert "flowers has 150 rows" in page.inner_text("#table-facts")
     httpx.delete(f"{page_server}v1/tables/flowers")
+
+
+def test_dates_are_shown_and_cut_as_dates(open_page):
+    rows = "".join(f"2024-0{1 + i % 9}-1{i % 10},{'early' if i % 9 < 4 else 'late'}\n" for i in range(90))
+    page = open_page()
+    take_table(page, csv("when,y\n" + rows))
+    text = page.inner_text("#column-table tbody tr:nth-child(1)")
+    assert "2024-01-10" in text and "2024-09-19" in text
+    page.select_option("#label", "y")
+    page.click("#rank button")
+    page.wait_for_selector("#cut-pictures .bar")
+    words = page.query_selector("#cut-pictures svg").get_attribute("aria-label")
+    assert "On the left: early 40. On the right: late 50." in words
+    assert "when < 2024-0" in page.inner_text("#cut-pictures figcaption")
+
+
+def test_what_the_engine_warns_of_is_said(open_page):
+    page = open_page()
+    take_table(page, csv("a,b,y\n" + "".join(f"{i * 1000},{i % 7 / 10},{'xy'[i % 2]}\n" for i in range(60))))
+    evaluate(page, "y", "3")
+    says(page, "#evaluate-problem .note", "will dominate the distance")
+    page.select_option("#normalize", "z")
+    evaluate(page, "y", "3")
+    page.wait_for_selector("#evaluate-problem .note", state="detached")
+
+
+def test_a_file_is_read_again_with_other_options(open_page):
+    page = open_page()
+    take_table(page, csv("zip,b\n1000,1\n2000,-\n3000,3\n"))
+    assert "real" in page.inner_text("#column-table tbody tr:nth-child(1)") or "integer" in page.inner_text("#column-table tbody tr:nth-child(1)")
+    page.click("#upload summary")
+    page.fill("#nominal", " zip ")
+    page.fill("#missing_values", "-, ?")
+    page.click("#read-again")
+    says(page, "#column-table tbody tr:nth-child(1)", "nominal")
+    says(page, "#column-table tbody tr:nth-child(2)", "1 (33 %)")

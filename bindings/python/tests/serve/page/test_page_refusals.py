@@ -130,3 +130,16 @@ def test_ten_thousand_columns_are_shown_in_parts(open_page):
     assert page.locator("#column-table .small-bars").count() == 1
     page.select_option("select[aria-label='Role of c9999']", "label")
     assert page.input_value("#label") == "c9999"
+
+
+def test_a_server_that_is_gone_is_said_in_words(open_page):
+    page = open_page()
+    take_table(page, DATA / "iris.csv")
+    page.select_option("#label", "species")
+    page.context.set_offline(True)
+    page.click("#evaluate button")
+    says(page, "#evaluate-problem", "does not answer")
+    page.context.set_offline(False)
+    page.click("#evaluate button")
+    page.wait_for_selector("#scores", state="visible")
+    assert page.inner_text("#evaluate-problem") == ""
