@@ -28,9 +28,9 @@ function sayNeeds() {
 /** Where a cut divides, in words. */
 function divided({ name, cut, value }) {
   const column = page.table.columns.find((one) => one.name === name);
-  if (value !== null && value !== undefined) return `= ${value}`;
+  if (value !== null && value !== undefined) return value === "?" ? "is missing" : `= ${value}`;
   if (cut === null) return "none";
-  if (!Number.isFinite(Number(cut))) return "missing or not";
+  if (!Number.isFinite(Number(cut))) return "is missing";
   return `< ${valueOf(Number(cut), column?.type)}`;
 }
 
@@ -38,13 +38,14 @@ async function rank(event) {
   event.preventDefault();
   clear();
   const table = page.table;
-  const answer = await runJson("cuts", "Looking for the best cuts", "/compute/best_cuts", { query: { ...tableQuery(), ...missingQuery("cuts") } });
+  const { missing } = missingQuery("cuts");
+  const answer = await runJson("cuts", "Looking for the best cuts", "/compute/best_cuts", { query: { ...tableQuery(), missing } });
   if (answer === null || page.table !== table) return;
   const cuts = records(answer);
   const useful = cuts.filter((one) => one.cut !== null || (one.value !== null && one.value !== undefined));
   showRanking(cuts, useful);
   const first = useful.slice(0, PICTURES);
-  if (first.length > 0) await showPictures(first, table);
+  if (first.length > 0) await showPictures(first, table, missing);
 }
 
 function showRanking(cuts, useful) {
@@ -60,17 +61,18 @@ function showRanking(cuts, useful) {
   byId("cuts-result").hidden = false;
 }
 
-async function showPictures(cuts, table) {
+async function showPictures(cuts, table, missing) {
   const label = labelColumn();
   const sample = await sampleRows("cuts", "Rows for the histograms", table, [...new Set([...cuts.map(({ name }) => name), label.name])]);
   if (sample === null || page.table !== table) return;
   const classes = await classesOf(label, sample);
   const figures = cuts.map((one) => classHistogram({
     column: table.columns.find(({ name }) => name === one.name), cut: one, words: divided(one),
-    values: sample.column(one.name), labels: sample.column(label.name), classes,
+    values: sample.column(one.name), labels: sample.column(label.name), classes, missingIsValue: missing === "value",
   }));
   replace(byId("cut-pictures"), legend(classes), element("div", { class: "gallery" }, ...figures),
-    sample.rows < table.rows ? element("p", { class: "hint" }, `The pictures count ${count(sample.rows)} of ${counted(table.rows, "row")}, taken from ${sample.parts} places of the table. The cuts were found with all rows.`) : "");
+    sample.rows < table.rows ? element("p", { class: "hint" }, `The pictures count ${count(sample.rows)} of ${counted(table.rows, "row")}, taken from ${sample.parts} places of the table. The cuts were found with all rows.`) : "",
+    missing === "fill" || missing === "drop" ? element("p", { class: "hint" }, "The pictures leave out missing values.") : "");
 }
 
 // In the label's own order, so that a class has the same colour here and in the tree.

@@ -68,6 +68,7 @@ function show(tree) {
   replace(byId("tree-result"), legend(tree.classes),
     element("div", { class: "scroll drawn", role: "region", "aria-label": "Picture of the tree", tabindex: "0" }, picture),
     leftOut > 0 ? element("p", { class: "hint" }, `${count(leftOut)} nodes further down are left out of the picture. The rules have them all.`) : "",
+    byId("tree-missing").offsetParent !== null && tree.missing === "value" ? element("p", { class: "hint" }, "A missing number goes where the smallest numbers go.") : "",
     words);
   byId("tree-result").hidden = false;
 }

@@ -35,7 +35,8 @@ function places(nodes, depth) {
 }
 
 /** The two answers to a node's question. */
-function answers(node) {
+function answers(node, missing) {
+  if (node.kind === "sym" && node.value === "?" && missing === "value") return ["is missing", "is present"];
   if (node.kind === "sym") return [`= ${node.value}`, `≠ ${node.value}`];
   if (node.cut === "-inf") return ["is missing", "is present"];
   if (node.cut === "inf") return ["is present", "is missing"];
@@ -45,7 +46,7 @@ function answers(node) {
 function inWords(tree, node) {
   const sum = node.counts.reduce((a, b) => a + b, 0);
   const classes = tree.classes.map((name, i) => [name, node.counts[i]]).filter(([, n]) => n > 0).slice(0, 8).map(([name, n]) => `${name} ${short(n)} (${percent(n / sum, 0)})`).join(", ");
-  return `${node.leaf === undefined ? `Is ${node.name} ${answers(node)[0]}?` : `Leaf: ${node.leaf}`} ${counted(node.n, "row")}: ${classes}`;
+  return `${node.leaf === undefined ? `${node.name} ${answers(node, tree.missing)[0]}?` : `Leaf: ${node.leaf}`} ${counted(node.n, "row")}: ${classes}`;
 }
 
 function box(tree, node, { x, y }) {
@@ -55,7 +56,7 @@ function box(tree, node, { x, y }) {
   const group = drawing("g", { class: leaf ? `node leaf ${colorOf(main)}` : "node", transform: `translate(${x},${y})` },
     drawing("title", {}, inWords(tree, node)),
     drawing("rect", { class: "box", width: BOX.width, height: BOX.height, rx: 8 }),
-    drawing("text", { class: "node-name", x: EDGE, y: 20 }, cut(leaf ? node.leaf : node.name, 19)),
+    drawing("text", { class: "node-name", x: EDGE, y: 20 }, cut(leaf ? node.leaf : node.name, 17)),
     drawing("text", { class: "node-rows", x: EDGE, y: 35 }, `${counted(node.n, "row")}${leaf ? `, ${percent(node.counts[main] / sum, 0)}` : ""}`));
   let from = 0;
   const wide = BOX.width - 2 * EDGE;
@@ -81,13 +82,13 @@ export function drawTree(tree) {
   const depth = depthShown(tree.nodes);
   const { at, lines } = places(tree.nodes, depth);
   const width = depth * ACROSS + BOX.width + 4, height = Math.max(1, lines) * DOWN - (DOWN - BOX.height) + 4;
-  const words = `A tree for ${tree.decision} with ${count(tree.n_leaves)} leaves. The first question: ${tree.nodes[0].name === undefined ? "none" : `${tree.nodes[0].name} ${answers(tree.nodes[0])[0]}`}. The rules below say all of it.`;
+  const words = `A tree for ${tree.decision} with ${count(tree.n_leaves)} leaves. The first question: ${tree.nodes[0].name === undefined ? "none" : `${tree.nodes[0].name} ${answers(tree.nodes[0], tree.missing)[0]}`}. The rules below say all of it.`;
   const picture = drawing("svg", { class: "tree-picture", viewBox: `-2 -2 ${width} ${height}`, width, height, role: "img", "aria-label": words });
   const edges = drawing("g"), boxes = drawing("g");
   for (const [id, place] of at) {
     const node = tree.nodes[id];
     if (at.has(node.left) && node.leaf === undefined && node.depth < depth) {
-      const [left, right] = answers(node);
+      const [left, right] = answers(node, tree.missing);
       edges.append(edge(place, at.get(node.left), left), edge(place, at.get(node.right), right));
     }
     boxes.append(box(tree, node, place));

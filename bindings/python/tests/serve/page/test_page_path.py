@@ -143,6 +143,10 @@ def test_a_mixed_table_with_missing_values_goes_all_the_way(open_page):
     page.wait_for_selector("#tree-result svg .leaf")
     page.click("#rank button")
     page.wait_for_selector("#cut-pictures .bar")
+    # Missing is a value of its own, so every row is on one of the two sides.
+    for picture in page.query_selector_all("#cut-pictures svg"):
+        sides = picture.get_attribute("aria-label").split("On the left: ")[1]
+        assert sum(int(rows) for rows in re.findall(r"(?:good|bad) (\d+)", sides)) == len(train)
     page.set_input_files("#predict-file", str(DATA / "labor-test.csv"))
     page.select_option("#predict-model", "tree")
     page.click("#predict button")
