@@ -10,7 +10,7 @@ from .media import ANSWERED, READ
 
 __all__ = ["abilities", "measures"]
 
-_OPTIONS_OF = ("apply", "search", "read")  # what describes options besides kinds and jobs
+_OPTIONS_OF = ("apply", "search")  # what describes options besides kinds and jobs
 
 
 @lru_cache(maxsize=None)

@@ -1,4 +1,4 @@
-"""The bytes of a body as they come: within limits of time and size, decompressed, and kept in a file where they are many."""
+"""The bytes of a body as they come: within limits of time and size, decompressed, and in a file where they are many."""
 
 import asyncio
 import concurrent.futures
@@ -13,9 +13,19 @@ from starlette.requests import ClientDisconnect
 from .media import body_coding
 from .problems import Problem
 
-__all__ = ["MEMORY_BYTES", "ByteSource", "Kept", "body_chunks", "in_thread", "temporary_file", "whole_body"]
+__all__ = [
+    "MEMORY_BYTES",
+    "ByteSource",
+    "Kept",
+    "body_chunks",
+    "in_thread",
+    "short_body",
+    "temporary_file",
+    "whole_body",
+]
 
 MEMORY_BYTES = 1 << 20  # a body beyond it goes through a file
+SHORT_BYTES = 64 << 10  # a body that is parsed where it arrives: a thread would take longer
 _STEP_BYTES = 1 << 20  # decompressed at once
 # A block of zstd takes 4 bytes at least and gives 128 KiB at most, so this slice gives 16 MiB at most.
 _ZSTD_SLICE = 512
@@ -42,11 +52,13 @@ def temporary_file(folder):
 
 
 def _too_large(limits, how=""):
-    return Problem(413, "body-too-large", f"The body has more than {limits.body_bytes} bytes{how}.", bytes=limits.body_bytes)
+    return Problem(
+        413, "body-too-large", f"The body has more than {limits.body_bytes} bytes{how}.", bytes=limits.body_bytes
+    )
 
 
 async def body_chunks(request, limits):
-    """Yield the bytes of a body, decompressed. A Problem tells of too many bytes, of too slow ones, and of wrong ones."""
+    """Yield the bytes of a body, decompressed. A Problem tells of too many, of too slow and of damaged ones."""
     coding = body_coding(request)
     declared = request.headers.get("content-length", "")
     if declared.isascii() and declared.isdigit() and int(declared[:20]) > limits.body_bytes:
@@ -69,8 +81,25 @@ async def body_chunks(request, limits):
         decoder.finish()
 
 
+async def short_body(request, limits):
+    """Return the whole body where its declared length is short and it is not compressed; else None: nothing is read."""
+    declared = request.headers.get("content-length", "")
+    if not (declared.isascii() and declared.isdigit() and len(declared) <= 5 and int(declared) <= SHORT_BYTES):
+        return None
+    if body_coding(request) != "identity" or int(declared) > limits.body_bytes:
+        return None
+    stream, parts = request.stream(), []
+    try:
+        while True:
+            parts.append(await _within(limits.idle_seconds, stream))
+    except StopAsyncIteration:
+        return b"".join(parts)
+    except (asyncio.TimeoutError, ClientDisconnect) as error:
+        raise _lost(error, limits.idle_seconds) from None
+
+
 async def _received(request, seconds):
-    stream = request.stream().__aiter__()
+    stream = request.stream()
     try:
         while True:
             chunk = await _within(seconds, stream)
@@ -78,10 +107,15 @@ async def _received(request, seconds):
                 yield chunk
     except StopAsyncIteration:
         return
-    except asyncio.TimeoutError:
-        raise Problem(408, "slow-body", f"The body sent nothing for {seconds:g} seconds.", headers={"Connection": "close"}) from None
-    except ClientDisconnect:
-        raise Problem(400, "cut-body", "The connection ended before the body did.") from None
+    except (asyncio.TimeoutError, ClientDisconnect) as error:
+        raise _lost(error, seconds) from None
+
+
+def _lost(error, seconds):
+    if isinstance(error, ClientDisconnect):
+        return Problem(400, "cut-body", "The connection ended before the body did.")
+    detail = f"The body sent nothing for {seconds:g} seconds."
+    return Problem(408, "slow-body", detail, headers={"Connection": "close"})
 
 
 if sys.version_info >= (3, 11):
@@ -139,12 +173,14 @@ class _Zstd:
 
     def parts(self, data):
         for first in range(0, len(data), _ZSTD_SLICE):
-            rest = data[first:first + _ZSTD_SLICE]
+            rest = data[first : first + _ZSTD_SLICE]
             while rest:
                 try:
                     part = self._frame.decompress(rest)
                 except self._error as error:
-                    raise Problem(422, "malformed-zstd", f"The body is no sound zstd of windows up to 8 MiB: {error}.") from None
+                    raise Problem(
+                        422, "malformed-zstd", f"The body is no sound zstd of windows up to 8 MiB: {error}."
+                    ) from None
                 self._begun, rest = True, b""
                 if part:
                     yield part

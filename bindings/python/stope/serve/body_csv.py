@@ -58,7 +58,12 @@ def _as_utf8(chunks, options):
 
     name = options.encoding.lower()
     if name not in ("utf-16", "utf16", "utf-16le", "utf-16be"):
-        raise Problem(400, "invalid-argument", f"encoding: {options.encoding!r} is none of utf-8, utf-16, latin-1, windows-1252.", option="encoding")
+        raise Problem(
+            400,
+            "invalid-argument",
+            f"encoding: {options.encoding!r} is none of utf-8, utf-16, latin-1, windows-1252.",
+            option="encoding",
+        )
 
     async def decoded():
         decoder = codecs.getincrementaldecoder({"utf16": "utf-16"}.get(name, name))()

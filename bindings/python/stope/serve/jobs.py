@@ -51,6 +51,7 @@ class Jobs:
         self._short_work = ThreadPoolExecutor(4, thread_name_prefix="stope-file")
         self._places = asyncio.Semaphore(self._limits.jobs)
         self._n_waiting = 0
+        self._looked_at_memory = float("-inf")
         self._in_background = set()
         self._sweeper = None
 
@@ -65,12 +66,16 @@ class Jobs:
         while time.monotonic() < until and any(not job.has_ended for job in self._jobs.values()):
             await asyncio.sleep(0.05)
 
+    def cancel_all(self) -> None:
+        """Cancel all jobs, because the server stops; whoever waits for one is told so."""
+        for job in list(self._jobs.values()):
+            job.stop("stopping")
+
     async def close(self) -> None:
         """Cancel all jobs and wait for their threads."""
         if self._sweeper is not None:
             self._sweeper.cancel()
-        for job in list(self._jobs.values()):
-            job.stop("stopping")
+        self.cancel_all()
         await self.drain(_SHUTDOWN_SECONDS)
         for task in list(self._in_background):
             task.cancel()
@@ -120,14 +125,23 @@ class Jobs:
             raise Problem(409, "job-exists", "there is or was a job of that name already", option="Stope-Job")
         job = Job(id, what, caller.name, self.new_run(), self._limits.seconds, is_kept=is_named or is_async)
         self._jobs[id] = job
-        if not is_async:
-            job.watch = asyncio.get_running_loop().create_task(_stop_when_gone(job, connection))
+        job.connection = None if is_async else connection
         return job
 
     def new_run(self) -> "_core.Run":
         """How every job of this server computes."""
-        memory = self._limits.memory_bytes or int(available_bytes() * _SHARE / self._limits.jobs)
-        return _core.Run(self._settings.threads, max(memory, 1), self._settings.device, None)
+        run = _core.Run(self._settings.threads, self._memory(), self._settings.device, None)
+        run.attends_signals = False  # jobs of the loop's own thread are short
+        return run
+
+    def _memory(self):
+        if self._limits.memory_bytes:
+            return self._limits.memory_bytes
+        now = time.monotonic()
+        if now - self._looked_at_memory > 1:  # it changes slowly, and asking takes 0.1 ms
+            self._looked_at_memory = now
+            self._available = max(int(available_bytes() * _SHARE / self._limits.jobs), 1)
+        return self._available
 
     def end(self, job: Job, error=None) -> None:
         """Note how a job has ended, and forget it where nobody will ask for it."""
@@ -174,8 +188,15 @@ class Jobs:
             yield job
         self.end(job)
 
-    async def compute(self, job: Job, work: Callable[["_core.Run"], T]) -> T:
-        """Call ``work(job.run)`` in a thread, once there is a place for it."""
+    async def compute(self, job: Job, work: Callable[["_core.Run"], T], is_short: bool = False) -> T:
+        """Call ``work(job.run)`` in a thread, once there is a place for it.
+
+        Work that is known to be short is done at once where a place is free: to hand it to a thread takes longer.
+        """
+        if is_short and not self._places.locked():
+            return self._at_once(job, work)
+        if job.watch is None and job.connection is not None:
+            job.watch = asyncio.get_running_loop().create_task(_stop_when_gone(job, job.connection))
         await self._enter(job)
         try:
             job.begin()
@@ -190,6 +211,14 @@ class Jobs:
             job.stop("client-gone")
             future.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
             raise
+
+    def _at_once(self, job, work):
+        job.raise_if_stopped()
+        job.state, began = "running", time.monotonic()
+        try:
+            return work(job.run)
+        finally:
+            job.seconds += time.monotonic() - began
 
     def _leave(self, job):
         job.pause()
@@ -234,7 +263,7 @@ class Jobs:
         try:
             result = await work(job)
             if isinstance(result, _core.Table):
-                job.table = await self.file_work(lambda: self._spooled(result))
+                job.table = await self.file_work(lambda: self.filed(result))
             else:
                 job.status, job.value = result
             self.end(job)
@@ -243,8 +272,8 @@ class Jobs:
             if not isinstance(error, Exception):
                 raise
 
-    def _spooled(self, table):
-        """The same table, mapped from a file without a name: it goes when the job is forgotten."""
+    def filed(self, table: "_core.Table") -> "_core.Table":
+        """The same table, mapped from a file without a name: the file goes with the table."""
         path = self._store.spool / secrets.token_hex(16)
         self._store.room.require(table.nbytes)
         try:

@@ -5,8 +5,20 @@ from dataclasses import dataclass
 from .problems import Problem
 
 __all__ = [
-    "ANSWERED", "ARROW", "ARROW_FILE", "CSV", "JSON", "PARQUET", "READ", "ROWS", "AnswerFormat", "BodyFormat",
-    "answer_coding", "answer_format", "body_coding", "body_format",
+    "ANSWERED",
+    "ARROW",
+    "ARROW_FILE",
+    "CSV",
+    "JSON",
+    "PARQUET",
+    "READ",
+    "ROWS",
+    "AnswerFormat",
+    "BodyFormat",
+    "answer_coding",
+    "answer_format",
+    "body_coding",
+    "body_format",
 ]
 
 CSV = "text/csv"
@@ -63,7 +75,9 @@ def body_format(request) -> BodyFormat:
     kind, parameters = _parsed(given)
     if kind not in _FORMATS:
         said = f"The body is {_shown(kind)}" if kind else "The body has no Content-Type"
-        raise Problem(415, "media-type", f"{said}; stope reads {', '.join(READ)}.", headers={"Accept-Post": ", ".join(READ)})
+        raise Problem(
+            415, "media-type", f"{said}; stope reads {', '.join(READ)}.", headers={"Accept-Post": ", ".join(READ)}
+        )
     charset = parameters.get("charset", "").lower()
     if kind != CSV:
         if charset not in ("", "utf-8", "utf8"):
@@ -83,8 +97,12 @@ def body_coding(request) -> str:
     given = request.headers.get("content-encoding", "identity").strip().lower()
     given = {"": "identity", "x-gzip": "gzip"}.get(given, given)
     if given not in ("identity", "gzip", "zstd"):
-        raise Problem(415, "encoding", f"The Content-Encoding {_shown(given)} is not read; gzip and zstd are.",
-                      headers={"Accept-Encoding": "gzip, zstd"})
+        raise Problem(
+            415,
+            "encoding",
+            f"The Content-Encoding {_shown(given)} is not read; gzip and zstd are.",
+            headers={"Accept-Encoding": "gzip, zstd"},
+        )
     return given
 
 
@@ -105,7 +123,9 @@ def answer_format(request) -> AnswerFormat:
         if best is None or rank > best[0]:
             best = rank, found
     if best is None:
-        raise Problem(406, "not-acceptable", f"No format of the header Accept is written; stope writes {', '.join(ANSWERED)}.")
+        raise Problem(
+            406, "not-acceptable", f"No format of the header Accept is written; stope writes {', '.join(ANSWERED)}."
+        )
     return best[1]
 
 

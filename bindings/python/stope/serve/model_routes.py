@@ -15,7 +15,7 @@ from .connection import Connection
 from .descriptions import BODY_OF_ROWS, ModelInfo, ModelList, body_of_model, rows_answer
 from .model_body import file_of_body
 from .names import NAME, NAMED, anonymous_name, check_new_name
-from .parameters import declared_only, free_options, object_of_options, reading_words
+from .parameters import declared_only, free_options, object_of_options, reading_words, split_words
 from .predict_routes import router
 from .problems import Problem
 from .rows_in import JobName, Prefer, accepted, rows_in, wants_async
@@ -155,7 +155,8 @@ async def fit(
 
 async def _fit(request, name, kind, table, words, condition, prefer, caller):
     state = request.app.state
-    store, jobs, options = state.store, state.jobs, free_options(request)
+    store, jobs = state.store, state.jobs
+    words, options = split_words(kind, words, free_options(request))
     store.models.check(name, condition)
     is_async = wants_async(prefer)
     connection = Connection(request)

@@ -48,8 +48,10 @@ def applied(model, options: dict, keep: list) -> Callable:
         raise Problem(400, "invalid-argument", "keep: a list of neighbours has no row for each row of the table",
                       option="keep")
 
+    features = {feature.name for feature in model.features}
+
     def work(block, first, run):
-        answer = _core.apply_model(model.predictor, block, options, run)
+        answer = _core.apply_model(model.predictor, _only(block, features) if keep else block, options, run)
         if model.info["gives"] == "neighbors":
             answer = _moved(answer, first)
         if not keep:
@@ -58,6 +60,12 @@ def applied(model, options: dict, keep: list) -> Callable:
         return with_kept(answer, kept)
 
     return work
+
+
+def _only(block, names):
+    """The block without kept columns: a model that gives a table would bring them along."""
+    columns = [block.column(at) for at in range(block.n_columns)]
+    return _core.Table.of_columns([column for column in columns if column.name in names], block.n_rows)
 
 
 def found(model, n_neighbors: int, options: dict) -> Callable:

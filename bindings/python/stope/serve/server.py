@@ -1,5 +1,6 @@
 """A server process: one socket, one state folder, and an end that loses nothing."""
 
+import contextlib
 import fcntl
 import os
 import resource
@@ -10,14 +11,17 @@ import time
 
 import uvicorn
 
+from .. import _core
+from ..errors import StopeError
 from .app import create_app
 from .logs import Log, take_over
 from .protocol import protocol_of
 from .settings import Settings
 
-__all__ = ["CannotStart", "context_of", "lock_state", "run"]
+__all__ = ["CannotStart", "context_of", "lock_state", "require_device", "run"]
 
-_CANCEL_SECONDS = 5  # cancelled jobs end within half a second, but their answers take a while on a busy machine
+_CANCEL_SECONDS = 3  # cancelled jobs end within half a second; uploads of silent clients do not
+_ANSWER_SECONDS = 1  # then their clients are told
 
 
 class CannotStart(Exception):
@@ -57,7 +61,7 @@ class Server(uvicorn.Server):
         super().__init__(config)
         self._state = state
         self._asked_at = None
-        self._cancelled = False
+        self._told = self._cancelled = False
 
     def handle_exit(self, sig, frame):
         if self._asked_at is not None:
@@ -68,19 +72,26 @@ class Server(uvicorn.Server):
     async def on_tick(self, counter):
         if await super().on_tick(counter):
             return True
-        return self._asked_at is not None and self._may_end(time.monotonic() - self._asked_at)
+        if self._asked_at is None:
+            return False
+        if not self._told:
+            self._told = True
+            self._state.log.write("stopping", grace_seconds=self._state.settings.grace_seconds)
+        return self._may_end(time.monotonic() - self._asked_at)
 
     def _may_end(self, seconds):
         jobs = self._state.jobs.counts()
-        if self._state.requests_now == 0 and jobs["running"] + jobs["waiting"] == 0:
+        is_computing = jobs["running"] + jobs["waiting"] > 0
+        if self._state.requests_now == 0 and not is_computing:
             return True
-        if seconds < self._state.settings.grace_seconds:
+        over = seconds - self._state.settings.grace_seconds
+        if over < 0:
             return False
         if not self._cancelled:
             self._cancelled = True
             self._state.log.write("cancel", text="The grace time is over; running jobs are cancelled.")
             self._state.jobs.cancel_all()
-        return seconds > self._state.settings.grace_seconds + _CANCEL_SECONDS
+        return over > (_CANCEL_SECONDS if is_computing else _ANSWER_SECONDS)
 
     async def startup(self, sockets=None):
         await super().startup(sockets)
@@ -117,6 +128,14 @@ def _no_password():
     raise CannotStart("The key is encrypted; a server needs one that is not.")
 
 
+def require_device(settings) -> None:
+    """Raise ``CannotStart`` where jobs could not run on the device."""
+    try:
+        _core.require_backend(_core.Run(0, 0, settings.device))
+    except StopeError as error:
+        raise CannotStart(f"No job could run: {error}.") from None
+
+
 def _listen(settings):
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
     try:
@@ -138,7 +157,8 @@ def _allow_connections(number):
     wanted = 4 * number + 1000
     if soft != resource.RLIM_INFINITY and soft < wanted:
         most = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
-        resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, most), hard))
+        with contextlib.suppress(OSError, ValueError):  # a sandbox may forbid it; then fewer are served at once
+            resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, most), hard))
 
 
 def run(settings: Settings, log: Log = None) -> int:
@@ -147,17 +167,19 @@ def run(settings: Settings, log: Log = None) -> int:
     Raises
     ------
     CannotStart
-        Another server has the state folder, nothing can listen at the address, or the certificate is no good.
+        Another server has the state folder, nothing can listen at the address, or the certificate or device is no
+        good.
     """
     log = log or Log()
     os.umask(0o077)
     lock_state(settings.state)  # it stays open until the process ends
+    require_device(settings)
     context = context_of(settings)
     listener = _listen(settings)
     _allow_connections(settings.limits.connections)
     app = create_app(settings, log)
     config = uvicorn.Config(
-        app, host=settings.host, port=settings.port, http=protocol_of(settings.limits, log), ws="none", log_config=None,
+        app, host=settings.host, port=settings.port, http=protocol_of(settings.limits, log), ws="none", log_config=None, timeout_keep_alive=15,
         access_log=False, server_header=False, proxy_headers=False, lifespan="on", timeout_graceful_shutdown=1,
     )
     config.load()

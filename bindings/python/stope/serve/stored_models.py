@@ -18,7 +18,19 @@ from .stored_files import Entry, StoredFiles
 
 __all__ = ["StoredModel", "StoredModels"]
 
+_SHORT_SECONDS = 0.002  # a computation that takes no longer may hold up the event loop
 _SHARE = 0.25  # of the memory that is available at the start: what predictors that are ready may hold
+
+
+class Pace:
+    """How long the last computation of a few rows took. A model is slow until it has shown that it is not."""
+
+    def __init__(self):
+        self.seconds = float("inf")
+
+    @property
+    def is_short(self) -> bool:
+        return self.seconds < _SHORT_SECONDS
 
 
 @dataclass(frozen=True)
@@ -30,6 +42,7 @@ class StoredModel:
     info: dict
     columns: "_core.Table"  # of the table to which it was fitted, without rows
     features: List[Feature]
+    pace: Pace
 
     @property
     def kind(self) -> str:
@@ -89,7 +102,7 @@ class StoredModels(StoredFiles):
         predictor = _core.Predictor.of(model, run)
         info, columns = json.loads(_core.model_info(predictor)), model.columns
         # The model is mapped; a predictor of k-NN holds about as much again for its filters.
-        return StoredModel(entry, predictor, info, columns, features_of(columns)), entry.bytes + 4096
+        return StoredModel(entry, predictor, info, columns, features_of(columns), Pace()), entry.bytes + 4096
 
     def delete(self, name: str, condition: Condition = Condition()) -> None:
         entry = self.find(name)
