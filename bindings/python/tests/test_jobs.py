@@ -90,8 +90,8 @@ def test_a_run_that_another_thread_cancels_ends_its_job_and_every_later_one():
 @pytest.mark.parametrize("scheme", ["cross-validation", "leave-one-out", "hold-out"])
 def test_the_confusion_matrix_has_the_rows_and_the_accuracy_of_the_evaluation(scheme):
     options = {"n_neighbors": "1,5", "metric": "gower", "scheme": scheme}
-    cells = stope.Table(_core.compute("confusion", table_of(), options, run=new_run())).to_pandas()
-    scores = stope.Table(_core.compute("evaluate", table_of(), options, run=new_run())).to_pandas()
+    cells = stope.Table(_core.compute("confusion", table_of(), options=options, run=new_run())).to_pandas()
+    scores = stope.Table(_core.compute("evaluate", table_of(), options=options, run=new_run())).to_pandas()
     for k, accuracy in zip(scores["k"], scores["accuracy"]):
         of_k = cells[cells["k"] == k]
         right = of_k[of_k["truth"].astype(str) == of_k["prediction"].astype(str)]["count"].sum()
@@ -102,4 +102,4 @@ def test_the_confusion_matrix_has_the_rows_and_the_accuracy_of_the_evaluation(sc
 def test_a_confusion_matrix_of_numbers_is_refused():
     table = stope.Table({"a": np.arange(20.0), "y": np.arange(20.0)}).with_roles(label="y")._core_table
     with pytest.raises(InvalidArgumentError, match="label of classes"):
-        _core.compute("confusion", table, {"n_neighbors": "1"}, run=new_run())
+        _core.compute("confusion", table, options={"n_neighbors": "1"}, run=new_run())

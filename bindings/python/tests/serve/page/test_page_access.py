@@ -59,15 +59,26 @@ def press_until(page, selector, key="Tab", most=120):
     raise AssertionError(f"{key} does not lead to {selector}")
 
 
+def choose_by_enter(page, choosers, path):
+    """Open the dialog of the focused file input. `choosers` listens from the start, since listening begins late at times."""
+    page.keyboard.press("Enter")
+    for _ in range(300):
+        if choosers:
+            break
+        page.wait_for_timeout(100)
+    assert choosers, "Enter opens no dialog"
+    choosers.pop().set_files(str(path))
+
+
 def test_the_keyboard_is_enough(open_page):
     page = open_page()
+    choosers = []
+    page.on("filechooser", lambda chooser: choosers.append(chooser))
     page.wait_for_selector("html[data-ready]", state="attached")
     press_until(page, "#file")
     style = page.evaluate("getComputedStyle(document.querySelector('#drop')).outlineStyle")
     assert style == "solid"
-    with page.expect_file_chooser() as chooser:
-        page.keyboard.press("Enter")
-    chooser.value.set_files(str(DATA / "iris.csv"))
+    choose_by_enter(page, choosers, DATA / "iris.csv")
     page.wait_for_selector("#work", state="visible")
     press_until(page, "#label")
     page.keyboard.type("species")
@@ -85,9 +96,7 @@ def test_the_keyboard_is_enough(open_page):
     page.keyboard.press("Enter")
     page.wait_for_selector("#cut-pictures .bar")
     press_until(page, "#predict-file")
-    with page.expect_file_chooser() as chooser:
-        page.keyboard.press("Enter")
-    chooser.value.set_files(str(DATA / "iris-test.csv"))
+    choose_by_enter(page, choosers, DATA / "iris-test.csv")
     press_until(page, "#predict button")
     page.keyboard.press("Enter")
     page.wait_for_selector("#predict-result", state="visible")
