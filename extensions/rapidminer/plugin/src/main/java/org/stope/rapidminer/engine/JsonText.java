@@ -54,37 +54,6 @@ final class JsonText {
     return value instanceof Double ? (Double) value : otherwise;
   }
 
-  /** A parsed value as JSON again, for those who search its text. */
-  static String write(Object value) {
-    StringBuilder text = new StringBuilder();
-    write(text, value);
-    return text.toString();
-  }
-
-  private static void write(StringBuilder to, Object value) {
-    String separator = "";
-    if (value instanceof Map) {
-      to.append('{');
-      for (Map.Entry<String, Object> member : object(value).entrySet()) {
-        quote(to.append(separator), member.getKey());
-        write(to.append(':'), member.getValue());
-        separator = ",";
-      }
-      to.append('}');
-    } else if (value instanceof List) {
-      to.append('[');
-      for (Object item : list(value)) {
-        write(to.append(separator), item);
-        separator = ",";
-      }
-      to.append(']');
-    } else if (value instanceof String) {
-      quote(to, (String) value);
-    } else {
-      to.append(value);
-    }
-  }
-
   /** A text in quotes. */
   static void quote(StringBuilder to, String text) {
     to.append('"');

@@ -15,7 +15,11 @@ final class RemoteEngine implements Engine {
   @Override
   public EngineSession open(Settings settings) throws EngineException {
     ServerAddress address = ServerAddress.of(server);
-    RemoteSession session = new RemoteSession(address, ServerAccess.to(address));
+    return open(address, ServerAccess.to(address), settings);
+  }
+
+  static EngineSession open(ServerAddress address, ServerAccess access, Settings settings) throws EngineException {
+    RemoteSession session = new RemoteSession(address, access);
     boolean complete = false;
     try {
       greet(address, session.ask(HttpRequest.get("/v1"), (answer) -> answer.json()), settings);
@@ -34,14 +38,17 @@ final class RemoteEngine implements Engine {
     if (!about.containsKey("version") || !about.containsKey("kinds")) {
       throw ServerWords.foreign(address, "it does not say which version of stope it is");
     }
-    if (!JsonText.write(about.get("formats")).contains(RowsFormat.MEDIA_TYPE)) {
+    if (!JsonText.list(JsonText.object(about.get("formats")).get("read")).contains(RowsFormat.MEDIA_TYPE)) {
       throw ServerWords.lost("The server '" + address + "' is too old for this extension: it has version "
           + about.get("version") + " and cannot read rows as this extension sends them.", null);
     }
-    DeviceReport devices = DeviceReport.of(JsonText.write(about.get("devices")));
-    if (settings.device() == Settings.Device.GPU && !devices.hasGpu()) {
-      throw new EngineException(EngineException.Kind.NO_GPU, "the server '" + address + "' has " + devices.whyNoGpu(),
-          null);
+    if ("read".equals(JsonText.object(about.get("caller")).get("right"))) {
+      throw new EngineException(EngineException.Kind.NO_ACCESS, "The token for the server '" + address + "' has the "
+          + "right to read alone. Its owner can make one with the right to compute.", null);
+    }
+    boolean hasGpu = JsonText.list(about.get("devices")).contains("cuda") && !"cpu".equals(about.get("device"));
+    if (settings.device() == Settings.Device.GPU && !hasGpu) {
+      throw new EngineException(EngineException.Kind.NO_GPU, "the server '" + address + "' computes on its CPU", null);
     }
   }
 }

@@ -109,7 +109,7 @@ final class RemoteFailuresTest {
   @Test
   void aGpuIsAskedForWhereThereIsNone() throws Exception {
     try (ScriptedServer server = new ScriptedServer((seen) -> ScriptedServer.NOTHING)) {
-      refused(EngineException.Kind.NO_GPU, "no NVIDIA driver", () -> open(server.address(), Settings.Device.GPU));
+      refused(EngineException.Kind.NO_GPU, "computes on its CPU", () -> open(server.address(), Settings.Device.GPU));
       open(server.address(), Settings.Device.CPU).close();
     }
   }
@@ -129,6 +129,8 @@ final class RemoteFailuresTest {
   void aWrongTokenAndAMissingRightAreToldInTheServersWords() throws Exception {
     hello(ScriptedServer.problem(401, "token-missing", "A token is needed."), EngineException.Kind.NO_ACCESS,
         "says: A token is needed.");
+    hello(ScriptedServer.json(ScriptedServer.HELLO.replace("\"compute\"", "\"read\"")), EngineException.Kind.NO_ACCESS,
+        "right to read alone");
     hello(ScriptedServer.problem(403, "right", "This token may only read."), EngineException.Kind.NO_ACCESS,
         "says: This token may only read.");
   }

@@ -19,8 +19,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 /** A server on this machine that does what a test says, right or wrong, byte for byte. */
 final class ScriptedServer implements Closeable {
-  static final String HELLO = "{\"version\":\"0.1.0\",\"kinds\":{},\"formats\":[\"application/vnd.stope.rows\"],"
-      + "\"devices\":{\"backends\":[{\"available\":false,\"name\":\"cuda\",\"reason\":\"no NVIDIA driver\"}]}}";
+  static final String HELLO = "{\"version\":\"0.1.0\",\"kinds\":{},\"caller\":{\"right\":\"compute\"},\"devices\":[\"cpu\"],"
+      + "\"formats\":{\"read\":[\"application/vnd.stope.rows\"]}}";
   /** An answer that only closes the connection. */
   static final byte[] NOTHING = {};
 
