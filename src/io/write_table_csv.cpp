@@ -42,8 +42,9 @@ void append_text(std::string& out, std::string_view text, char separator) {
   }
 }
 
-/// Quotes tell a header of numbers (the "1", "2", ... of arrays) from a first row of data.
-void append_header(std::string& out, const Table& table, char separator) {
+}  // namespace
+
+void append_csv_header(std::string& out, const Table& table, char separator) {
   for (std::size_t c = 0; c < table.columns.size(); ++c) {
     const std::string& name = table.columns[c].name;
     double number = 0;
@@ -57,14 +58,12 @@ void append_header(std::string& out, const Table& table, char separator) {
   out += '\n';
 }
 
-}  // namespace
-
 void write_csv(const Table& table, char separator, const RunOptions& run, const ByteSink& sink, Part part) {
   std::vector<Spelling> spellings;
   spellings.reserve(table.columns.size());
   for (const Column& column : table.columns) spellings.push_back(spelling_of(column));
   std::string out;
-  if (part == Part::first) append_header(out, table, separator);
+  if (part == Part::first) append_csv_header(out, table, separator);
   for (std::int64_t row = 0; row < table.n_rows; ++row) {
     for (std::size_t c = 0; c < table.columns.size(); ++c) {
       const Column& column = table.columns[c];

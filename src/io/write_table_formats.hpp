@@ -15,6 +15,9 @@ using ByteSink = std::function<void(std::string_view)>;
 /// Where a file is written in parts, only the first has a header.
 enum class Part { first, later };
 
+/// Appends the record of column names. Quotes tell a header of numbers (the "1", "2", ... of arrays) from data.
+void append_csv_header(std::string& out, const Table& table, char separator);
+
 void write_csv(const Table& table, char separator, const RunOptions& run, const ByteSink& sink,
                Part part = Part::first);
 void write_arff(const Table& table, const RunOptions& run, const ByteSink& sink, Part part = Part::first);

@@ -54,6 +54,7 @@ bool set_option(ReadOptions& options, const std::string& name, nb::handle value)
       {"skip_lines", [&] { options.skip_lines = number(); }},
       {"header", [&] { options.header = header(text()); }},
       {"names", [&] { options.names = list(); }},
+      {"first_names", [&] { options.first_names = list(); }},
       {"missing", [&] { options.missing = list(); }},
       {"nominal_order", [&] { options.nominal_order = nominal_order(text()); }},
       {"schema", [&] { options.schema = text(); }},

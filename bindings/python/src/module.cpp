@@ -10,9 +10,11 @@
 #include "gil.hpp"
 #include "gram.hpp"
 #include "io.hpp"
+#include "jobs.hpp"
 #include "knn.hpp"
 #include "models.hpp"
 #include "pairwise.hpp"
+#include "row_text.hpp"
 #include "run.hpp"
 #include "scan.hpp"
 #include "stats.hpp"
@@ -38,6 +40,8 @@ NB_MODULE(_core, module) {
   stope::python::bind_tree(module);
   stope::python::bind_models(module);
   stope::python::bind_io(module);
+  stope::python::bind_jobs(module);
+  stope::python::bind_row_text(module);
   stope::python::bind_stats(module);
   stope::python::bind_decompose(module);
   stope::python::bind_gram(module);

@@ -1,0 +1,8 @@
+"""``stope-serve`` and ``python -m stope.serve``."""
+
+import sys
+
+from .command_line import main
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,164 @@
+"""Parameters of a query: those that a route declares, and the options of the engine's jobs, which are free."""
+
+import json
+from typing import Annotated, Optional
+
+from fastapi import Query
+from starlette.requests import Request
+
+from stope import _core
+
+from .body_options import ReadingOptions
+from .problems import Problem
+
+__all__ = ["csv_words", "declared_only", "free_options", "object_of_options", "reading_words", "table_words"]
+
+_ROLES = ("target", "id", "sample_weight", "target_is_nominal", "ignore", "nominal", "numeric")
+
+Text = Optional[str]
+
+
+def _name(text, example=None):
+    return Query(description=text, examples=None if example is None else [example])
+
+
+async def reading_words(
+    target: Annotated[Text, _name("The column to predict, by name or by number, counted from 1.")] = None,
+    id: Annotated[Text, _name("A column that names the rows. It is no feature.")] = None,
+    sample_weight: Annotated[Text, _name("A column that weighs the rows. It is no feature.")] = None,
+    target_is_nominal: Annotated[
+        Optional[bool], Query(description="A target of numbers becomes nominal: for classification.")
+    ] = None,
+    ignore: Annotated[Text, _name("Columns that no job looks at. Lists are separated by commas.")] = None,
+    nominal: Annotated[Text, _name("Columns that are nominal.")] = None,
+    numeric: Annotated[Text, _name("Columns that are numbers.")] = None,
+    date: Annotated[Text, _name("Columns that are dates (CSV, JSON).")] = None,
+    separator: Annotated[Text, _name("The separator of CSV; it is found where it is not given.")] = None,
+    decimal: Annotated[Text, _name("The decimal mark of CSV.")] = None,
+    header: Annotated[Text, _name("`yes` or `no`: whether the first record of CSV holds names.")] = None,
+    missing_values: Annotated[Text, _name("Spellings of a missing value in CSV.")] = None,
+    nominal_order: Annotated[Text, _name("`sorted` or `appearance`: the order of nominal values.")] = None,
+    encoding: Annotated[Text, _name("The encoding of CSV, where it is not UTF-8.")] = None,
+) -> dict:
+    """The reading options of a request as texts: those that are given."""
+    if target_is_nominal is not None:
+        target_is_nominal = "true" if target_is_nominal else "false"
+    given = locals()
+    return {name: text for name, text in given.items() if text is not None}
+
+
+async def csv_words(
+    separator: Annotated[Text, _name("The separator of CSV; it is found where it is not given.")] = None,
+    decimal: Annotated[Text, _name("The decimal mark of CSV.")] = None,
+    header: Annotated[Text, _name("`yes` or `no`: whether the first record of CSV holds names.")] = None,
+    missing_values: Annotated[Text, _name("Spellings of a missing value in CSV.")] = None,
+    encoding: Annotated[Text, _name("The encoding of CSV, where it is not UTF-8.")] = None,
+) -> dict:
+    """How CSV is written, for rows whose columns a model knows."""
+    given = locals()
+    return {name: text for name, text in given.items() if text is not None}
+
+
+def table_words(words: dict) -> ReadingOptions:
+    """The reading options for a table that is stored: only those that give columns other roles or types."""
+    for name in words:
+        if name not in _ROLES:
+            raise Problem(400, "invalid-argument", f"{name} says how a body is read, and the rows are a table that the "
+                          "server has", option=name)
+    return ReadingOptions.of_words(words)
+
+
+_OPTIONS = "options"  # the parameter of OpenAPI that stands for the engine's options
+
+
+def _declared(request):
+    """The parameters of the request's route: those that the API's description has."""
+    app, path, method = request.app, request.scope["route"].path, request.method.lower()
+    of_routes = getattr(app.state, "declared_parameters", None)
+    if of_routes is None:
+        of_routes = app.state.declared_parameters = {}
+    names = of_routes.get((path, method))
+    if names is None:
+        parameters = app.openapi()["paths"][path][method].get("parameters", [])
+        found = {one["name"] for one in parameters if one["in"] == "query" and one["name"] != _OPTIONS}
+        names = of_routes[path, method] = frozenset(found)
+    return names
+
+
+def free_options(request: Request) -> dict:
+    """The parameters that the route does not declare: options of the engine, which checks them. None is given twice."""
+    query = request.scope["query_string"]
+    if not query:
+        return {}
+    declared, free, seen = _declared(request), {}, set()
+    for name, text in request.query_params.multi_items():
+        if name in seen:
+            raise Problem(400, "invalid-argument", f"the parameter {name!r} is given twice; lists are separated by "
+                          "commas", option=name)
+        seen.add(name)
+        if "\0" in name or "\0" in text:
+            raise Problem(400, "invalid-argument", "a parameter has a NUL in it")
+        if name not in declared:
+            free[name] = text
+    return free
+
+
+async def declared_only(request: Request) -> None:
+    """Refuse parameters that the route does not have."""
+    for name in free_options(request):
+        raise Problem(400, "invalid-argument", f"there is no parameter {name!r} here; it has "
+                      f"{', '.join(sorted(_declared(request))) or 'none'}", option=name)
+
+
+_TYPES = {"integer": "integer", "real": "number", "flag": "boolean"}
+
+
+def described(job: str) -> list:
+    """The engine's description of the options of a job or a kind of model."""
+    text = _core.describe_options(job)
+    return json.loads(text) if text else []
+
+
+def object_of_options(jobs) -> dict:
+    """The options of some jobs as one parameter of OpenAPI, which is written as if each was a parameter.
+
+    An option that several jobs have has a line for each that says something else.
+    """
+    lines: dict = {}
+    schemas: dict = {}
+    for job in jobs:
+        for option in described(job):
+            lines.setdefault(option["name"], {}).setdefault(_line(option), []).append(job)
+            schemas.setdefault(option["name"], []).append(_schema(option))
+    properties = {}
+    for name, of_jobs in lines.items():
+        alike = all(schema == schemas[name][0] for schema in schemas[name])
+        schema = dict(schemas[name][0]) if alike else {"type": "string"}
+        schema["description"] = " ".join(
+            line if len(of_jobs) == 1 else f"{', '.join(some)}: {line}" for line, some in of_jobs.items()
+        )
+        properties[name] = schema
+    return {
+        "name": _OPTIONS, "in": "query", "required": False, "style": "form", "explode": True,
+        "description": "Options of the engine by name; `GET /v1` has them, too. A name that ends with a dot is a prefix: "
+                       "`metric.p=3`. Lists are separated by commas.",
+        "schema": {"type": "object", "properties": properties, "additionalProperties": False},
+    }
+
+
+def _line(option):
+    choices = option.get("choices")
+    text = option["help"] + "."
+    if choices:
+        text += " One of " + ", ".join(f"`{choice}`" for choice in choices if choice) + "."
+    default = option["default"]
+    if default not in (None, "", [], {}):
+        text += f" Default: `{default if isinstance(default, str) else json.dumps(default)}`."
+    return text
+
+
+def _schema(option):
+    schema = {"type": _TYPES.get(option["type"], "string")}
+    if option.get("choices"):
+        schema["enum"] = option["choices"]
+    return schema

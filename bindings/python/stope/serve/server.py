@@ -1,0 +1,172 @@
+"""A server process: one socket, one state folder, and an end that loses nothing."""
+
+import fcntl
+import os
+import resource
+import signal
+import socket
+import ssl
+import time
+
+import uvicorn
+
+from .app import create_app
+from .logs import Log, take_over
+from .protocol import protocol_of
+from .settings import Settings
+
+__all__ = ["CannotStart", "context_of", "lock_state", "run"]
+
+_CANCEL_SECONDS = 5  # cancelled jobs end within half a second, but their answers take a while on a busy machine
+
+
+class CannotStart(Exception):
+    """A server cannot start as it was told to; the text is one sentence that says why."""
+
+
+def lock_state(folder) -> int:
+    """Make the folder ours until the process ends, and return the file that holds the lock.
+
+    The system releases the lock when the process ends, however it ends.
+    """
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        file = os.open(folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise CannotStart(f"The state folder {folder} cannot be used: {error.strerror}.") from None
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        number = os.read(file, 32).decode("ascii", "replace").strip()
+        os.close(file)
+        process = f" (process {number})" if number.isdigit() else ""
+        raise CannotStart(f"Another server{process} uses the state folder {folder}; a folder has one server.") from None
+    os.ftruncate(file, 0)
+    os.pwrite(file, f"{os.getpid()}\n".encode(), 0)
+    return file
+
+
+class Server(uvicorn.Server):
+    """Ends in two steps: no new work after the first signal, and an end at once after the second.
+
+    Between them ``/health`` says 503 for whoever sends us requests. Running jobs get the grace time, then they are
+    cancelled, so that their clients are told.
+    """
+
+    def __init__(self, config, state):
+        super().__init__(config)
+        self._state = state
+        self._asked_at = None
+        self._cancelled = False
+
+    def handle_exit(self, sig, frame):
+        if self._asked_at is not None:
+            os._exit(128 + sig)  # files are written atomically, so nothing can be half
+        self._asked_at = time.monotonic()
+        self._state.stopping = True
+
+    async def on_tick(self, counter):
+        if await super().on_tick(counter):
+            return True
+        return self._asked_at is not None and self._may_end(time.monotonic() - self._asked_at)
+
+    def _may_end(self, seconds):
+        jobs = self._state.jobs.counts()
+        if self._state.requests_now == 0 and jobs["running"] + jobs["waiting"] == 0:
+            return True
+        if seconds < self._state.settings.grace_seconds:
+            return False
+        if not self._cancelled:
+            self._cancelled = True
+            self._state.log.write("cancel", text="The grace time is over; running jobs are cancelled.")
+            self._state.jobs.cancel_all()
+        return seconds > self._state.settings.grace_seconds + _CANCEL_SECONDS
+
+    async def startup(self, sockets=None):
+        await super().startup(sockets)
+        for listener in sockets:
+            self._state.log.write("listening", address=_address_of(listener, self.config.ssl is not None))
+
+    def read_certificate_again(self, *_):
+        """New connections have the certificate that is in the files now; a broken one leaves the old one in use."""
+        try:
+            context_of(self._state.settings)  # a damaged pair must not reach the context that is in use
+            self.config.ssl.load_cert_chain(self._state.settings.certificate, self._state.settings.key)
+            self._state.log.write("certificate", text="The certificate was read again.")
+        except (OSError, ssl.SSLError, CannotStart) as error:
+            self._state.log.failure(error, text="The certificate could not be read again; the old one stays.")
+
+
+def context_of(settings):
+    """Return the TLS context of a server, or None without a certificate."""
+    if settings.certificate is None:
+        return None
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    context.options |= ssl.OP_NO_RENEGOTIATION  # a client's renegotiations cost us far more than the client
+    context.set_alpn_protocols(["http/1.1"])
+    try:
+        context.load_cert_chain(settings.certificate, settings.key, password=_no_password)
+    except (OSError, ssl.SSLError) as error:
+        raise CannotStart(f"The certificate or its key cannot be used: {error.strerror or error}.") from None
+    return context
+
+
+def _no_password():
+    """Without this OpenSSL would ask at the terminal, for which a service would wait for ever."""
+    raise CannotStart("The key is encrypted; a server needs one that is not.")
+
+
+def _listen(settings):
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    try:
+        return socket.create_server((settings.host, settings.port), family=family, backlog=2048)
+    except OSError as error:
+        text = os.strerror(error.errno) if error.errno and error.errno > 0 else "there is no such address"
+        raise CannotStart(f"Nothing can listen at {settings.host}, port {settings.port}: {text}.") from None
+
+
+def _address_of(listener, has_tls):
+    host, port = listener.getsockname()[:2]
+    host = f"[{host}]" if ":" in host else host
+    return f"{'https' if has_tls else 'http'}://{host}:{port}/"
+
+
+def _allow_connections(number):
+    """Raises the limit on open files to what the connections, and the files behind them, need."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = 4 * number + 1000
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        most = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, most), hard))
+
+
+def run(settings: Settings, log: Log = None) -> int:
+    """Run a server until a signal ends it, and return the exit code.
+
+    Raises
+    ------
+    CannotStart
+        Another server has the state folder, nothing can listen at the address, or the certificate is no good.
+    """
+    log = log or Log()
+    os.umask(0o077)
+    lock_state(settings.state)  # it stays open until the process ends
+    context = context_of(settings)
+    listener = _listen(settings)
+    _allow_connections(settings.limits.connections)
+    app = create_app(settings, log)
+    config = uvicorn.Config(
+        app, host=settings.host, port=settings.port, http=protocol_of(settings.limits, log), ws="none", log_config=None,
+        access_log=False, server_header=False, proxy_headers=False, lifespan="on", timeout_graceful_shutdown=1,
+    )
+    config.load()
+    config.ssl = context
+    take_over(log)
+    server = Server(config, app.state)
+    if context is not None:
+        signal.signal(signal.SIGHUP, server.read_certificate_again)
+    log.write("start", version=app.version, state=str(settings.state), tokens=len(app.state.tokens.entries()))
+    server.run(sockets=[listener])
+    log.write("end")
+    return 0
