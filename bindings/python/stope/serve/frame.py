@@ -6,6 +6,7 @@ looks like a whole one.
 """
 
 import os
+import re
 import time
 
 from .hosts import HostCheck
@@ -23,7 +24,9 @@ _HEADERS = [
     (b"referrer-policy", b"no-referrer"),
     (b"cross-origin-resource-policy", b"same-origin"),
 ]
+_METHODS = frozenset({"GET", "HEAD", "OPTIONS", "PUT", "POST", "DELETE"})
 _WHILE_STOPPING = frozenset({"GET", "HEAD", "OPTIONS", "DELETE"})
+_NAME = re.compile(r"[A-Za-z0-9~][A-Za-z0-9._-]{0,99}")
 _MOST_QUERY_BYTES = 64 << 10
 
 
@@ -92,14 +95,20 @@ class Frame:
         scope = exchange.scope
         seconds = time.perf_counter() - exchange.began
         route = getattr(scope.get("route"), "path", None) or "none"
-        method = scope["method"]
+        method = scope["method"] if scope["method"] in _METHODS else "other"
         self._state.metrics.request(
             method, route, exchange.status, seconds, exchange.bytes_in, exchange.bytes_out, exchange.complete)
         self._state.log.write(
-            "request", request=exchange.id, method=method, route=route, name=scope.get("path_params", {}).get("name"),
+            "request", request=exchange.id, method=method, route=route, name=_name_in(scope, route),
             status=exchange.status, problem=scope.get("stope.problem"), bytes_in=exchange.bytes_in,
-            bytes_out=exchange.bytes_out, seconds=round(seconds, 6), caller=scope.get("stope.caller"), job=exchange.job,
-            aborted=None if exchange.complete else True)
+            bytes_out=exchange.bytes_out, seconds=round(seconds, 6), caller=scope.get("stope.caller"),
+            job=exchange.job, aborted=None if exchange.complete else True)
+
+
+def _name_in(scope, route):
+    """The name of the table or model. What is no name may be anything, and is not for the log."""
+    name = scope.get("path_params", {}).get("name") if route.startswith("/v1/") else None
+    return name if name is not None and _NAME.fullmatch(name) else None
 
 
 class Exchange:

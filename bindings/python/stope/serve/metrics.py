@@ -11,7 +11,6 @@ __all__ = ["MEDIA_TYPE", "Metrics"]
 
 MEDIA_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 _SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 60, 600)
-_METHODS = frozenset({"GET", "HEAD", "PUT", "POST", "DELETE"})
 
 
 class Metrics:
@@ -48,7 +47,7 @@ class Metrics:
 
     def request(self, method, route, status, seconds, bytes_in, bytes_out, complete) -> None:
         """Count one request."""
-        key = (method if method in _METHODS else "other", route, status)
+        key = (method, route, status)
         child = self._children.get(key)
         if child is None:
             child = self._children[key] = (self._requests.labels(*key).inc, self._seconds.labels(route).observe)
