@@ -66,6 +66,9 @@ final class RemoteModel implements FittedModel {
     List<ColumnHeader> columns = new ArrayList<ColumnHeader>();
     for (Object item : JsonText.list(info.get("columns"))) {
       Map<String, Object> column = JsonText.object(item);
+      if (!"regular".equals(column.get("role"))) {
+        continue;
+      }
       String type = JsonText.text(column, "type", "real");
       List<String> values = new ArrayList<String>();
       for (Object value : JsonText.list(column.get("values"))) {

@@ -145,7 +145,7 @@ final class ServerGoldensTest {
         tests.add(DynamicTest.dynamicTest(dataset + " tree", () -> parts("tree", all, "nodes",
             options("missing", "fill", "criterion", "gini"))));
         tests.add(DynamicTest.dynamicTest(dataset + " cuts", () -> parts("cuts", all, "cuts",
-            options("missing", "drop", "method", "md-global"))));
+            options("missing", "fill", "method", "md-global"))));
       }
     }
     return tests;
@@ -241,7 +241,8 @@ final class ServerGoldensTest {
       String states;
       do {
         Thread.sleep(50);
-        states = String.valueOf(asking.ask(HttpRequest.get("/v1/jobs"), (answer) -> answer.json()));
+        Map<String, Object> jobs = asking.ask(HttpRequest.get("/v1/jobs"), (answer) -> answer.json());
+        states = jobs.toString();
       } while (states.contains("state=running") && System.nanoTime() < until);
       assertTrue(states.contains("state=cancelled") && !states.contains("state=running"), states);
     }
