@@ -58,7 +58,7 @@ PUBLIC = {
     "table": "table", "feature_weights": "table", "table_builder": "table", "values": "table", "cuts": "table", "cuts_file": "io", "io": "io", "arrow": "io", "device": "device", "normalize": "normalize", "metric": "knn", "knn": "knn",
     "eval": "eval", "stats": "stats", "gram": "gram", "gram_file": "io", "decompose": "gram", "pca": "gram", "lsq": "gram", "generate": "generate",
     "discretize": "discretize", "tree": "tree", "tree_format": "tree", "find_cuts": "tree", "model": "model",
-    "jobs": "jobs", "neighbors_model": "predict", "predictor": "predict", "vote": "knn", "place_of_cell": "io",
+    "jobs": "jobs", "neighbors_model": "predict", "predictor": "predict", "vote": "knn", "place_of_cell": "io", "row_text": "io",
     "stope": "everything",
 }
 PUBLIC_PREFIX = {"knn": "knn"}  # a public header that had to be split: stope/knn_report.hpp belongs to knn

@@ -10,15 +10,16 @@
 #pragma GCC visibility push(default)
 namespace stope {
 
-/// csv: records as write_table writes them. json_arrays: `[1.0,"x",null],[...]`. json_objects: `{"a":1.0,"b":"x"},{...}`.
-/// JSON has commas between rows and nothing around them: the caller writes the brackets.
+/// csv: records as write_table writes them. json_arrays: `[1.0,"x",null],[...]`. json_objects:
+/// `{"a":1.0,"b":"x"},{...}`. JSON has commas between rows and nothing around them: the caller writes the brackets.
 enum class RowText { csv, json_arrays, json_objects };
 
 RowText row_text(std::string_view name);  ///< throws invalid_argument for any other name
 
 /// Appends the rows of a table. Numbers are the shortest text that reads back as the same double, dates are ISO text.
-/// A missing value is an empty field in CSV and null in JSON. JSON has no infinity: it becomes "Infinity" or "-Infinity"
-/// in quotes. Throws cancelled, and invalid_argument for a code outside its column's values. O(rows x columns).
+/// A missing value is an empty field in CSV and null in JSON. JSON has no infinity: it becomes "Infinity" or
+/// "-Infinity" in quotes. Throws cancelled, and invalid_argument for a code outside its column's values. O(rows x
+/// columns).
 void append_rows(std::string& out, const Table& table, RowText text, const RunOptions& run = {});
 
 /// Appends the record of column names with which CSV begins.

@@ -40,8 +40,8 @@ NB_MODULE(_core, module) {
   stope::python::bind_tree(module);
   stope::python::bind_models(module);
   stope::python::bind_io(module);
-  stope::python::bind_jobs(module);
   stope::python::bind_row_text(module);
+  stope::python::bind_jobs(module);
   stope::python::bind_stats(module);
   stope::python::bind_decompose(module);
   stope::python::bind_gram(module);

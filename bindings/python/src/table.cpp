@@ -27,6 +27,8 @@ namespace nb = nanobind;
 namespace stope::python {
 namespace {
 
+constexpr std::size_t kBriefValues = std::size_t{1} << 16;  // copied within a millisecond: a thread would cost as much
+
 // One column of numbers: of an array of one dimension.
 Column numeric_column(const std::string& name, const AnyArray& values, std::string_view type, bool share, Run& run) {
   const ArrayView view = view_of(values, share ? Lend::yes : Lend::no);
@@ -185,7 +187,8 @@ void bind_table(nb::module_& module) {
           "of_array",
           [](const AnyArray& array, const std::vector<std::string>& names, bool share, Run& run) {
             const ArrayView view = view_of(array, share ? Lend::yes : Lend::no);
-            return result_of(run, [&](const RunOptions& options) { return table_of(view, names, options); });
+            const Duration duration = array.size() < kBriefValues ? Duration::brief : Duration::any;
+            return result_of(run, [&](const RunOptions& options) { return table_of(view, names, options); }, duration);
           },
           nb::arg("array"), nb::arg("names") = std::vector<std::string>{}, nb::arg("share") = false, nb::arg("run"))
       .def_ro("n_rows", &Table::n_rows)

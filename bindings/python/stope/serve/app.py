@@ -1,18 +1,18 @@
 """Puts the application together: state, routes, refusals, and the OpenAPI description."""
 
-import importlib
-import importlib.util
 from contextlib import asynccontextmanager
 
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
 from .._core import __version__
-from . import problems
+from . import job_routes, model_routes, page_routes, problems, system_routes, table_routes
 from .frame import Frame
+from .jobs import Jobs
 from .logs import Log
 from .metrics import Metrics
 from .settings import Settings
+from .store import Store
 from .tokens import Tokens
 
 __all__ = ["create_app"]
@@ -49,37 +49,23 @@ def create_app(settings: Settings, log: Log = None) -> FastAPI:
     state.settings, state.log, state.metrics = settings, log or Log(), Metrics()
     state.tokens = Tokens(settings.state / "tokens.json")
     state.stopping, state.requests_now = False, 0
-    _add_parts(app)
+    state.store = Store(settings)
+    state.jobs = Jobs(settings, state.store)
+    state.metrics.watch(state.store, state.jobs)
+    for part in (system_routes, page_routes, table_routes, model_routes, job_routes):
+        app.include_router(part.router)
     problems.install(app)
     app.add_middleware(Frame, state=state)
     app.openapi = lambda: _description_of(app)
     return app
 
 
-def _add_parts(app):
-    state = app.state
-    if _exists("store") and _exists("jobs"):
-        state.store = importlib.import_module(".store", __package__).Store(state.settings)
-        state.jobs = importlib.import_module(".jobs", __package__).Jobs(state.settings, state.store)
-        state.metrics.watch(state.store, state.jobs)
-    for name in ("system_routes", "page_routes", "table_routes", "model_routes", "job_routes"):
-        if _exists(name):
-            app.include_router(importlib.import_module(f".{name}", __package__).router)
-
-
-def _exists(name):
-    return importlib.util.find_spec(f".{name}", __package__) is not None
-
-
 @asynccontextmanager
 async def _lifespan(app):
-    state = app.state
-    if hasattr(state, "jobs"):
-        await state.jobs.start()
+    await app.state.jobs.start()
     yield
-    if hasattr(state, "jobs"):
-        await state.jobs.close()
-        state.store.close()
+    await app.state.jobs.close()
+    app.state.store.close()
 
 
 def _description_of(app):

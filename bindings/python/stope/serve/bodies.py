@@ -3,10 +3,10 @@
 from .. import _core
 from ..table import Table
 from .body_arrow import arrow_blocks, arrow_table
-from .body_bytes import body_chunks
+from .body_bytes import body_chunks, short_body
 from .body_columns import check_columns, check_rows, with_option_roles
 from .body_csv import csv_blocks, csv_table
-from .body_json import json_blocks, json_table
+from .body_json import json_blocks, json_table, short_json_table
 from .body_options import Feature, ReadingOptions, features_of
 from .body_parquet import parquet_blocks, parquet_table
 from .body_rows import rows_blocks, rows_table
@@ -95,7 +95,16 @@ async def blocks_of_body(request, features, spool, limits, *, keep=(), options=R
         As for :func:`table_of_body`, and for a column that is missing.
     """
     form = body_format(request)
-    chunks = body_chunks(request, limits)
+    chunks = None
+    if form.name == "json" and not keep:
+        short = await short_body(request, limits)
+        if short is not None:
+            table = short_json_table(short, features, limits)
+            if table is not None and table.n_rows <= max_rows:
+                yield table
+                return
+            chunks = _once(short)
+    chunks = body_chunks(request, limits) if chunks is None else chunks
     if form.name == "csv":
         blocks = csv_blocks(chunks, features, keep, options.with_type(form), max_rows, limits, _new_run)
     else:
@@ -106,6 +115,10 @@ async def blocks_of_body(request, features, spool, limits, *, keep=(), options=R
             blocks = _BLOCKS[form.name](chunks, features, keep, max_rows, spool, limits, _new_run)
     async for block in blocks:
         yield block
+
+
+async def _once(data):
+    yield data
 
 
 def _new_run():

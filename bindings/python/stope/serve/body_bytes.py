@@ -13,9 +13,10 @@ from starlette.requests import ClientDisconnect
 from .media import body_coding
 from .problems import Problem
 
-__all__ = ["MEMORY_BYTES", "ByteSource", "Kept", "body_chunks", "in_thread", "temporary_file", "whole_body"]
+__all__ = ["MEMORY_BYTES", "ByteSource", "Kept", "body_chunks", "in_thread", "short_body", "temporary_file", "whole_body"]
 
 MEMORY_BYTES = 1 << 20  # a body beyond it goes through a file
+SHORT_BYTES = 64 << 10  # a body that is parsed where it arrives: a thread would take longer
 _STEP_BYTES = 1 << 20  # decompressed at once
 # A block of zstd takes 4 bytes at least and gives 128 KiB at most, so this slice gives 16 MiB at most.
 _ZSTD_SLICE = 512
@@ -69,8 +70,25 @@ async def body_chunks(request, limits):
         decoder.finish()
 
 
+async def short_body(request, limits):
+    """Return the whole body where its declared length is short and it is not compressed; else None, and nothing is read."""
+    declared = request.headers.get("content-length", "")
+    if not (declared.isascii() and declared.isdigit() and len(declared) <= 5 and int(declared) <= SHORT_BYTES):
+        return None
+    if body_coding(request) != "identity" or int(declared) > limits.body_bytes:
+        return None
+    stream, parts = request.stream(), []
+    try:
+        while True:
+            parts.append(await _within(limits.idle_seconds, stream))
+    except StopAsyncIteration:
+        return b"".join(parts)
+    except (asyncio.TimeoutError, ClientDisconnect) as error:
+        raise _lost(error, limits.idle_seconds) from None
+
+
 async def _received(request, seconds):
-    stream = request.stream().__aiter__()
+    stream = request.stream()
     try:
         while True:
             chunk = await _within(seconds, stream)
@@ -78,10 +96,15 @@ async def _received(request, seconds):
                 yield chunk
     except StopAsyncIteration:
         return
-    except asyncio.TimeoutError:
-        raise Problem(408, "slow-body", f"The body sent nothing for {seconds:g} seconds.", headers={"Connection": "close"}) from None
-    except ClientDisconnect:
-        raise Problem(400, "cut-body", "The connection ended before the body did.") from None
+    except (asyncio.TimeoutError, ClientDisconnect) as error:
+        raise _lost(error, seconds) from None
+
+
+def _lost(error, seconds):
+    if isinstance(error, ClientDisconnect):
+        return Problem(400, "cut-body", "The connection ended before the body did.")
+    detail = f"The body sent nothing for {seconds:g} seconds."
+    return Problem(408, "slow-body", detail, headers={"Connection": "close"})
 
 
 if sys.version_info >= (3, 11):

@@ -1,17 +1,17 @@
-"""JSON bodies. docs/formats/json-rows.md says what they are: a table with named columns, records, or lists of columns."""
+"""JSON bodies. docs/formats/bodies.md says what they are: a table with named columns, records, or lists of columns."""
 
 from itertools import chain
 
 import numpy as np
 
 from .. import _core
-from .body_bytes import MEMORY_BYTES, in_thread
+from .body_bytes import in_thread
 from .body_columns import Pieces, check_columns, check_names, check_rows, chosen, index_named, missing_column, shown, table_of_typed
 from .body_json_text import JsonText, loads, malformed
 from .body_json_values import JsonColumn, Members, codes_of_features, dates_of, numbers_of
 from .problems import Problem
 
-__all__ = ["json_blocks", "json_table", "numbers_at_once"]
+__all__ = ["json_blocks", "json_table", "numbers_at_once", "short_json_table"]
 
 _ROLES = ("regular", "label", "id", "weight", "ignore")
 _TYPES = ("real", "integer", "date", "nominal", "polynominal", "binominal")
@@ -308,17 +308,6 @@ def numbers_at_once(document, features, limits):
 
 async def json_blocks(chunks, features, keep, max_rows, folder, limits, new_run):
     """Yield ``_core.Table`` blocks with the features and the kept columns of a body, as its rows come."""
-    small, chunks = await _begun(chunks)
-    if small is not None:
-        table = _small_table(small, features, keep, max_rows, limits, new_run)
-        if table is not None:
-            yield table
-            return
-
-        async def again():
-            yield small
-
-        chunks = again()
     parts = _parts(JsonText(chunks), limits)
     first = await parts.__anext__()
     if isinstance(first, Head):
@@ -329,34 +318,13 @@ async def json_blocks(chunks, features, keep, max_rows, folder, limits, new_run)
         yield block
 
 
-async def _begun(chunks):
-    """(the whole body, None) where it is small, or (None, all of it in chunks)."""
-    chunks, parts, size = chunks.__aiter__(), [], 0
-    async for chunk in chunks:
-        parts.append(chunk)
-        size += len(chunk)
-        if size > MEMORY_BYTES:
-            break
-    else:
-        return (parts[0] if len(parts) == 1 else b"".join(parts)), None
-
-    async def all_of_it():
-        for part in parts:
-            yield part
-        async for chunk in chunks:
-            yield chunk
-
-    return None, all_of_it()
-
-
-def _small_table(data, features, keep, max_rows, limits, new_run):
+def short_json_table(data, features, limits):
+    """Return the ``_core.Table`` of a short body of numbers alone; None for any other, which :func:`json_blocks` reads."""
     names = [feature.name for feature in features]
-    if keep or any(feature.is_nominal or feature.type == "date" for feature in features):
+    if any(feature.is_nominal or feature.type == "date" for feature in features):
         return None
     numbers = numbers_at_once(loads(data), names, limits)
-    if numbers is None or len(numbers) > max_rows:
-        return None
-    return _core.Table.of_array(numbers, names, True, new_run())
+    return None if numbers is None else _core.Table.of_array(numbers, names, True, _core.Run(1))
 
 
 async def _blocks_of_columns(first, parts, features, keep, max_rows, folder, limits, run):

@@ -51,6 +51,7 @@ class Jobs:
         self._short_work = ThreadPoolExecutor(4, thread_name_prefix="stope-file")
         self._places = asyncio.Semaphore(self._limits.jobs)
         self._n_waiting = 0
+        self._looked_at_memory = float("-inf")
         self._in_background = set()
         self._sweeper = None
 
@@ -65,12 +66,16 @@ class Jobs:
         while time.monotonic() < until and any(not job.has_ended for job in self._jobs.values()):
             await asyncio.sleep(0.05)
 
+    def cancel_all(self) -> None:
+        """Cancel all jobs, because the server stops; whoever waits for one is told so."""
+        for job in list(self._jobs.values()):
+            job.stop("stopping")
+
     async def close(self) -> None:
         """Cancel all jobs and wait for their threads."""
         if self._sweeper is not None:
             self._sweeper.cancel()
-        for job in list(self._jobs.values()):
-            job.stop("stopping")
+        self.cancel_all()
         await self.drain(_SHUTDOWN_SECONDS)
         for task in list(self._in_background):
             task.cancel()
@@ -126,8 +131,16 @@ class Jobs:
 
     def new_run(self) -> "_core.Run":
         """How every job of this server computes."""
-        memory = self._limits.memory_bytes or int(available_bytes() * _SHARE / self._limits.jobs)
-        return _core.Run(self._settings.threads, max(memory, 1), self._settings.device, None)
+        return _core.Run(self._settings.threads, self._memory(), self._settings.device, None)
+
+    def _memory(self):
+        if self._limits.memory_bytes:
+            return self._limits.memory_bytes
+        now = time.monotonic()
+        if now - self._looked_at_memory > 1:  # it changes slowly, and asking takes 0.1 ms
+            self._looked_at_memory = now
+            self._available = max(int(available_bytes() * _SHARE / self._limits.jobs), 1)
+        return self._available
 
     def end(self, job: Job, error=None) -> None:
         """Note how a job has ended, and forget it where nobody will ask for it."""

@@ -1,0 +1,156 @@
+"""Connections of clients that are slow, endless, malformed or too many: a real server over sockets."""
+
+import json
+import socket
+import time
+
+import pytest
+
+pytest.importorskip("fastapi", reason="SKIP: fastapi is not installed")
+
+
+def connect(server):
+    return socket.create_connection((server.host, server.port), timeout=60)
+
+
+def read_all(connection):
+    """What the server sends until it closes the connection."""
+    parts = []
+    try:
+        while part := connection.recv(1 << 16):
+            parts.append(part)
+    except ConnectionResetError:
+        pass
+    return b"".join(parts)
+
+
+def problem_in(answer):
+    head, _, body = answer.partition(b"\r\n\r\n")
+    assert b"application/problem+json" in head
+    return int(head.split()[1]), json.loads(body)["code"]
+
+
+@pytest.fixture
+def server(start_server):
+    return start_server("--header-time", "1s", "--idle", "1s", "--header-size", "16KiB")
+
+
+def test_a_header_that_never_ends_is_given_up(server):
+    with connect(server) as connection:
+        connection.sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\nX-A: ")
+        assert problem_in(read_all(connection)) == (408, "slow-headers")
+
+
+def test_a_client_that_says_nothing_is_given_up(server):
+    with connect(server) as connection:
+        assert read_all(connection) == b""
+
+
+def test_a_header_that_drips_is_given_up(server):
+    with connect(server) as connection:
+        connection.sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\n")
+        try:
+            for _ in range(600):  # a minute, unless the server ends it
+                connection.sendall(b"X: y\r\n")
+                time.sleep(0.1)
+            raise AssertionError("the server waits for ever")
+        except (BrokenPipeError, ConnectionResetError):
+            pass
+
+
+def test_blank_lines_between_requests_are_no_way_to_stay(server):
+    with connect(server) as connection:
+        connection.sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        assert b"200 OK" in connection.recv(1 << 16)
+        connection.sendall(b"\r\n")
+        assert problem_in(read_all(connection)) == (408, "slow-headers")
+
+
+@pytest.mark.parametrize("begin", [b"GET /health HTTP/1.1\r\nHost: localhost\r\nX-A: ", b"GET /health?", b"GET /health HTTP/1.1\r\nHost: localhost\r\n"])
+def test_headers_without_end_are_refused(server, begin):
+    piece = b"X-B: " + b"b" * 1000 + b"\r\n" if begin.endswith(b"\n") else b"a" * 1000
+    with connect(server) as connection:
+        connection.sendall(begin)
+        try:
+            for _ in range(200_000):
+                connection.sendall(piece)
+            raise AssertionError("the server took 200 MB of headers")
+        except (BrokenPipeError, ConnectionResetError):
+            pass
+    assert server.wait_for_log(event="refused")["problem"] == "headers-too-long"
+
+
+def test_headers_that_are_too_long_but_end_are_refused(server):
+    with connect(server) as connection:
+        connection.sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\nX-A: " + b"a" * (17 << 10) + b"\r\n\r\n")
+        assert problem_in(read_all(connection)) == (431, "headers-too-long")
+
+
+def test_headers_below_the_limit_pass(server):
+    with connect(server) as connection:
+        connection.sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nX-A: " + b"a" * (15 << 10) + b"\r\n\r\n")
+        assert read_all(connection).startswith(b"HTTP/1.1 200")
+
+
+@pytest.mark.parametrize("text", [
+    b"NONSENSE\r\n\r\n", b"GET / HTTP/9.9\r\nHost: localhost\r\n\r\n", b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + b"\x00" * 40,
+    b"POST /health HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+    b"GET /health HTTP/1.1\r\nHost: localhost\r\nContent-Length: -1\r\n\r\n",
+    b"GET /health HTTP/1.1\r\nHost : localhost\r\n\r\n",
+    b"GET /\x00 HTTP/1.1\r\nHost: localhost\r\n\r\n",
+])
+def test_what_is_no_request_is_refused(server, text):
+    with connect(server) as connection:
+        connection.sendall(text)
+        assert problem_in(read_all(connection)) == (400, "malformed-request")
+
+
+def test_a_body_that_nobody_wants_is_not_waited_for(server):
+    with connect(server) as connection:
+        connection.sendall(b"POST /health HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n\r\nx")
+        assert b"405" in read_all(connection)  # it closes, though the client has not
+
+
+def test_a_client_that_offers_other_protocols_is_answered(server):
+    with connect(server) as connection:
+        for _ in range(2):
+            connection.sendall(b"POST /health HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\n"
+                               b"HTTP2-Settings: AAMAAABkAAQAAP__\r\nContent-Length: 3\r\n\r\nabc")
+            assert b"405" in connection.recv(1 << 16)
+        connection.sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n")
+        assert b"200 OK" in connection.recv(1 << 16)
+
+
+def test_connections_beyond_the_limit_are_told_so_and_then_cut(start_server):
+    server = start_server("--connections", "3", "--header-time", "60s")
+    idle = [connect(server) for _ in range(3)]
+    try:
+        with connect(server) as connection:
+            connection.sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            assert problem_in(read_all(connection)) == (503, "too-many-connections")
+        idle += [connect(server) for _ in range(3)]
+        with connect(server) as connection:
+            connection.sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            assert read_all(connection) == b""
+    finally:
+        for connection in idle:
+            connection.close()
+    until = time.monotonic() + 60
+    while True:  # the server notices the closed ones soon
+        with connect(server) as connection:
+            connection.sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+            if b"200 OK" in read_all(connection):
+                break
+        assert time.monotonic() < until
+
+
+def test_a_client_that_does_not_read_is_cut(server):
+    with connect(server) as connection:
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        request = b"GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n"
+        try:
+            for _ in range(2000):
+                connection.sendall(request)
+        except (BrokenPipeError, ConnectionResetError, TimeoutError):
+            pass
+        assert server.wait_for_log(event="slow-reader")
