@@ -10,7 +10,7 @@ from .media import ANSWERED, READ
 
 __all__ = ["abilities", "measures"]
 
-_OPTIONS_OF = ("apply", "search", "read")  # what describes options besides kinds and jobs
+_OPTIONS_OF = ("apply", "search")  # what describes options besides kinds and jobs
 
 
 @lru_cache(maxsize=None)
@@ -33,8 +33,8 @@ def _options_of(names):
 @lru_cache(maxsize=None)
 def _of_the_engine():
     return {
-        "kinds": _options_of(_core.kinds()),
-        "jobs": _options_of(_core.jobs()),
+        "kinds": _options_of(_core.model_kinds()),
+        "jobs": _options_of(_core.job_names()),
         "options": _options_of(_OPTIONS_OF),
         "formats": {"read": list(READ), "answered": list(ANSWERED), "codings": ["gzip", "zstd"]},
     }

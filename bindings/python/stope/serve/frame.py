@@ -5,6 +5,7 @@ ends here. Before the answer began it becomes a problem; after that the connecti
 looks like a whole one.
 """
 
+import asyncio
 import os
 import re
 import time
@@ -56,6 +57,10 @@ class Frame:
                 await answer_of(problem)(scope, exchange.receive, exchange.send)
         except Exception as error:
             await self._fail(exchange, error)
+        except asyncio.CancelledError:
+            if not self._state.stopping:
+                raise
+            await self._fail(exchange, Problem(503, "stopping", "The server is stopping."))
         finally:
             self._state.requests_now -= 1
             self._tell(exchange)

@@ -17,7 +17,8 @@ from .settings import Settings
 
 __all__ = ["CannotStart", "context_of", "lock_state", "run"]
 
-_CANCEL_SECONDS = 5  # cancelled jobs end within half a second, but their answers take a while on a busy machine
+_CANCEL_SECONDS = 3  # cancelled jobs end within half a second; uploads of silent clients do not
+_ANSWER_SECONDS = 1  # then their clients are told
 
 
 class CannotStart(Exception):
@@ -57,7 +58,7 @@ class Server(uvicorn.Server):
         super().__init__(config)
         self._state = state
         self._asked_at = None
-        self._cancelled = False
+        self._told = self._cancelled = False
 
     def handle_exit(self, sig, frame):
         if self._asked_at is not None:
@@ -68,19 +69,26 @@ class Server(uvicorn.Server):
     async def on_tick(self, counter):
         if await super().on_tick(counter):
             return True
-        return self._asked_at is not None and self._may_end(time.monotonic() - self._asked_at)
+        if self._asked_at is None:
+            return False
+        if not self._told:
+            self._told = True
+            self._state.log.write("stopping", grace_seconds=self._state.settings.grace_seconds)
+        return self._may_end(time.monotonic() - self._asked_at)
 
     def _may_end(self, seconds):
         jobs = self._state.jobs.counts()
-        if self._state.requests_now == 0 and jobs["running"] + jobs["waiting"] == 0:
+        is_computing = jobs["running"] + jobs["waiting"] > 0
+        if self._state.requests_now == 0 and not is_computing:
             return True
-        if seconds < self._state.settings.grace_seconds:
+        over = seconds - self._state.settings.grace_seconds
+        if over < 0:
             return False
         if not self._cancelled:
             self._cancelled = True
             self._state.log.write("cancel", text="The grace time is over; running jobs are cancelled.")
             self._state.jobs.cancel_all()
-        return seconds > self._state.settings.grace_seconds + _CANCEL_SECONDS
+        return over > (_CANCEL_SECONDS if is_computing else _ANSWER_SECONDS)
 
     async def startup(self, sockets=None):
         await super().startup(sockets)
