@@ -13,8 +13,8 @@ import java.util.logging.Logger;
 /**
  * Runs the extension in a real RapidMiner, without a window, and compares it with the built-in operators:
  * Check GOLDENS TABLES [PART...]. GOLDENS is the folder of golden data sets ("-": none), TABLES the number of random
- * tables. scripts/rapidminer_check.sh compiles and calls it. With -Dstope.check.server=ADDRESS the extension's operators
- * compute on that server.
+ * tables. scripts/rapidminer_check.sh compiles and calls it. With -Dstope.check.server=ADDRESS the extension's
+ * operators compute on that server.
  */
 public final class Check {
   /** Parts that need the native library in this process; a server's limits are its own. */

@@ -11,8 +11,8 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A session on a server. Every call is a request of HTTP, on one connection after the other. What the server keeps for a
- * session, tables and models, has names that only this session knows; it deletes them when nobody needs them any more.
+ * A session on a server. Every call is a request of HTTP, on one connection after the other. The server keeps tables
+ * and models for it, under names that only this session knows. They are deleted when nobody needs them any more.
  */
 final class RemoteSession implements EngineSession {
   // What a GPU takes at once; a smaller block costs as many bytes and more requests.
@@ -20,6 +20,8 @@ final class RemoteSession implements EngineSession {
   private static final long MOST_WAIT_NS = TimeUnit.MINUTES.toNanos(10);
   private static final int MOST_PAUSE_S = 30;
   private static final int LOOK_MS = 100;
+  private static final int MOST_NOTES = 100;
+  private static final String BACKEND = "backend ";
 
   private final ServerAddress server;
   private final ServerAccess access;
@@ -233,10 +235,19 @@ final class RemoteSession implements EngineSession {
     }
     try {
       for (Object note : JsonText.list(JsonText.parse(header))) {
-        notes.add(String.valueOf(note));
+        noteOne(String.valueOf(note));
       }
     } catch (IllegalArgumentException none) {
       notes.add("The server's notes cannot be read.");
+    }
+  }
+
+  /** A thousand blocks say once where they were computed. Why no GPU was taken changes with every block. */
+  private void noteOne(String note) {
+    if (note.startsWith(BACKEND)) {
+      notes.add("computed on the server '" + server + "' (" + note.substring(BACKEND.length()) + ")");
+    } else if (!note.startsWith("device ") && notes.size() < MOST_NOTES) {
+      notes.add(note);
     }
   }
 

@@ -47,7 +47,7 @@ final class ServerWords {
   /** A problem of docs/SERVER.md. */
   static EngineException of(ServerAddress server, int status, Map<String, Object> problem) {
     String detail = plain(JsonText.text(problem, "detail", JsonText.text(problem, "title", "")));
-    String sentence = detail.isEmpty() ? "The server '" + server + "' refuses, with the status " + status + "." : detail;
+    String sentence = detail.isEmpty() ? "The server '" + server + "' refuses, with status " + status + "." : detail;
     long bytes = (long) JsonText.number(problem, "bytes", 0);
     String code = JsonText.text(problem, "code", "").replace('-', '_');
     EngineException.Kind kind = CODES.containsKey(code) ? CODES.get(code) : kindOf(status);
@@ -88,7 +88,8 @@ final class ServerWords {
       return lost("The network has no way to " + name + ".", error);
     }
     if (error instanceof ConnectException) {
-      return lost("Nothing answers at " + name + ". Does stope-serve run there, and does it listen at this port?", error);
+      return lost("Nothing answers at " + name + ". Does stope-serve run there, and does it listen at this port?",
+          error);
     }
     if (error instanceof SocketTimeoutException) {
       return lost(name + " does not answer in time. The machine, the network or a firewall may be the reason.", error);

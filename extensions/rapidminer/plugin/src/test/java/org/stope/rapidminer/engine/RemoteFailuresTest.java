@@ -77,7 +77,8 @@ final class RemoteFailuresTest {
     }
     refused(EngineException.Kind.NO_SERVER, "Nothing answers at 'http://127.0.0.1:" + free + "'",
         () -> open("http://127.0.0.1:" + free));
-    refused(EngineException.Kind.NO_SERVER, "No machine with the name 'nobody.invalid'", () -> open("nobody.invalid:1"));
+    refused(EngineException.Kind.NO_SERVER, "No machine with the name 'nobody.invalid'",
+        () -> open("nobody.invalid:1"));
     refused(EngineException.Kind.UNSUITABLE, "HOST:PORT", () -> open("gpu-box"));
   }
 
@@ -189,7 +190,8 @@ final class RemoteFailuresTest {
     byte[] cut = ScriptedServer.join(head,
         (Integer.toHexString(line.length()) + "\r\n" + line + "\r\n").getBytes(StandardCharsets.US_ASCII));
     for (boolean known : new boolean[] {false, true}) {
-      String state = "{\"state\":\"failed\",\"problem\":{\"status\":507,\"code\":\"out-of-memory\",\"detail\":\"Too big.\"}}";
+      String state = "{\"state\":\"failed\",\"problem\":{\"status\":507,\"code\":\"out-of-memory\","
+          + "\"detail\":\"Too big.\"}}";
       try (ScriptedServer server = new ScriptedServer(around((seen) -> seen.line.startsWith("POST /v1/compute") ? cut
           : known ? ScriptedServer.json(state) : ScriptedServer.problem(404, "not-found", "No job.")))) {
         server.closesAfterAnswer = true;

@@ -111,10 +111,11 @@ final class RowsFormatTest {
   @Test
   void namesAndValuesAreWrittenAsJson() throws Exception {
     byte[] head = RowsFormat.head(Arrays.asList(ColumnHeader.real("a\"\\\n\u0001ä", ColumnHeader.Role.WEIGHT),
-        new ColumnHeader("b", ColumnHeader.Role.LABEL, ColumnHeader.Type.BINOMINAL, Arrays.asList("no", "\ud83d\ude00"))));
+        new ColumnHeader("b", ColumnHeader.Role.LABEL, ColumnHeader.Type.BINOMINAL,
+            Arrays.asList("no", "\ud83d\ude00"))));
     assertArrayEquals(("{\"columns\":[{\"name\":\"a\\\"\\\\\\u000a\\u0001ä\",\"type\":\"real\",\"role\":\"weight\"},"
-        + "{\"name\":\"b\",\"type\":\"binominal\",\"role\":\"label\",\"values\":[\"no\",\"\ud83d\ude00\"]}],\"rows\":null,"
-        + "\"order\":\"rows\"}\n").getBytes(StandardCharsets.UTF_8), head);
+        + "{\"name\":\"b\",\"type\":\"binominal\",\"role\":\"label\",\"values\":[\"no\",\"\ud83d\ude00\"]}],"
+        + "\"rows\":null,\"order\":\"rows\"}\n").getBytes(StandardCharsets.UTF_8), head);
     assertEquals("a\"\\\n\u0001ä", JsonText.text(JsonText.object(JsonText.list(JsonText.object(JsonText.parse(
         new String(head, StandardCharsets.UTF_8))).get("columns")).get(0)), "name", ""));
   }

@@ -15,8 +15,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * RapidMiner Studio runs unsigned extensions in a sandbox: native code is forbidden, sockets are allowed. The server can
- * be used there. The permissions are those that Studio's public source grants.
+ * RapidMiner Studio runs unsigned extensions in a sandbox: native code is forbidden, sockets are allowed. The server
+ * can be used there. The permissions are those that Studio's public source grants.
  */
 final class SandboxTest {
   private static final int FIRST_JAVA_WITHOUT_SANDBOXES = 24;
@@ -68,12 +68,17 @@ final class SandboxTest {
         .getBytes(StandardCharsets.US_ASCII);
   }
 
+  private static String grant(String place, String permissions) {
+    return "grant codeBase \"file:" + place + "\" {\n" + permissions + "};\n";
+  }
+
   private String run(String address, String fingerprint) throws Exception {
     Path policy = folder.resolve("policy");
     String stope = Files.isDirectory(place(org.stope.Stope.class)) ? "/-" : "";
-    Files.write(policy, ("grant codeBase \"file:" + place(Worker.class) + "/-\" {\n" + GRANTS + "};\ngrant codeBase \"file:"
-        + place(org.stope.Stope.class) + stope + "\" {\n" + GRANTS + "};\ngrant codeBase \"file:" + place(SandboxRun.class)
-        + "/-\" {\n  permission java.security.AllPermission;\n};\n").getBytes(StandardCharsets.UTF_8));
+    Files.write(policy, (grant(place(Worker.class) + "/-", GRANTS)
+        + grant(place(org.stope.Stope.class) + stope, GRANTS)
+        + grant(place(SandboxRun.class) + "/-", "  permission java.security.AllPermission;\n"))
+            .getBytes(StandardCharsets.UTF_8));
     ProcessBuilder java = new ProcessBuilder(Paths.get(System.getProperty("java.home"), "bin", "java").toString(),
         "-Xmx64m", "-Djava.security.manager", "-Djava.security.policy==" + policy, "-cp",
         place(Worker.class) + ":" + place(SandboxRun.class) + ":" + place(org.stope.Stope.class),

@@ -19,8 +19,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 /** A server on this machine that does what a test says, right or wrong, byte for byte. */
 final class ScriptedServer implements Closeable {
-  static final String HELLO = "{\"version\":\"0.1.0\",\"kinds\":{},\"caller\":{\"right\":\"compute\"},\"devices\":[\"cpu\"],"
-      + "\"formats\":{\"read\":[\"application/vnd.stope.rows\"]}}";
+  static final String HELLO = "{\"version\":\"0.1.0\",\"kinds\":{},\"caller\":{\"right\":\"compute\"},"
+      + "\"devices\":[\"cpu\"],\"formats\":{\"read\":[\"application/vnd.stope.rows\"]}}";
   /** An answer that only closes the connection. */
   static final byte[] NOTHING = {};
 
@@ -137,7 +137,8 @@ final class ScriptedServer implements Closeable {
       return null;
     }
     for (String line = HttpBodies.line(in); !"".equals(line); line = HttpBodies.line(in)) {
-      seen.headers.put(line.substring(0, line.indexOf(':')).toLowerCase(), line.substring(line.indexOf(':') + 1).trim());
+      int colon = line.indexOf(':');
+      seen.headers.put(line.substring(0, colon).toLowerCase(), line.substring(colon + 1).trim());
     }
     lines.add(seen.line.replace(" HTTP/1.1", ""));
     requests.add(seen);

@@ -104,11 +104,13 @@ final class ServerGoldensTest {
         FittedModel remote = there.fit(kind, sink(there, train), how)) {
       for (Object k : JsonText.list(run.get("k"))) {
         for (String weights : new String[] {"uniform", "distance"}) {
-          Map<String, String> vote = options("n_neighbors", String.valueOf(((Double) k).intValue()), "weights", weights);
+          Map<String, String> vote = options("n_neighbors", String.valueOf(((Double) k).intValue()), "weights",
+              weights);
           if (!regression) {
             vote.put("proba", "true");
           }
-          equal(model.apply(here, test.block(), test.size(), vote), remote.apply(there, test.block(), test.size(), vote));
+          equal(model.apply(here, test.block(), test.size(), vote),
+              remote.apply(there, test.block(), test.size(), vote));
         }
       }
     }
@@ -201,7 +203,8 @@ final class ServerGoldensTest {
           own.resolve("state").toString()), ServeProcess.command("token", "add", "b", "--right", "compute", "--state",
               own.resolve("state").toString())};
       for (String token : rights) {
-        Files.write(file, (closed.address() + " " + (token.isEmpty() ? "-" : token)).getBytes(StandardCharsets.US_ASCII));
+        String line = closed.address() + " " + (token.isEmpty() ? "-" : token);
+        Files.write(file, line.getBytes(StandardCharsets.US_ASCII));
         Files.setPosixFilePermissions(file, java.nio.file.attribute.PosixFilePermissions.fromString("rw-------"));
         ServerAccess access = ServerAccess.to(address, new HashMap<String, String>(), file);
         if (token.equals(rights[3])) {
@@ -231,7 +234,8 @@ final class ServerGoldensTest {
       stopper.setDaemon(true);
       stopper.start();
       EngineException error = assertThrows(EngineException.class,
-          () -> session.compute("pairwise", sink(session, train), null, options("n_neighbors", "50", "metric", "cosine")));
+          () -> session.compute("pairwise", sink(session, train), null,
+              options("n_neighbors", "50", "metric", "cosine")));
       assertEquals(EngineException.Kind.CANCELLED, error.kind(), error.getMessage());
       stopper.join();
     }
