@@ -23,6 +23,7 @@ import java.util.concurrent.TimeUnit;
 final class HttpConnection implements Closeable {
   static final int CONNECT_MS = 10000;
   static final int ANSWER_MS = 60000;
+  private static final int TLS_MESSAGE_MS = 200;
   // Servers close idle connections after some seconds. A request must not meet that moment.
   private static final long REUSE_NS = TimeUnit.SECONDS.toNanos(2);
 
@@ -90,11 +91,11 @@ final class HttpConnection implements Closeable {
     if (in.available() > 0) {
       return true;
     }
-    if (!server.tls()) {
+    if (!server.tls() || plain.getInputStream().available() == 0) {
       return false;
     }
-    // A TLS socket knows only of what it has decrypted. A short read decrypts what there is.
-    readTimeout(1);
+    // What has come may be a message of TLS itself; reading it tells.
+    readTimeout(TLS_MESSAGE_MS);
     try {
       return peek() >= 0;
     } catch (SocketTimeoutException nothing) {

@@ -2,6 +2,8 @@
 package org.stope.rapidminer.engine;
 
 import java.io.IOException;
+import java.util.Collections;
+import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
@@ -41,6 +43,13 @@ final class RemoteJobs {
   synchronized void end() {
     running = null;
     progress = Progress.NONE;
+  }
+
+  /** Watches a job again that has been waiting for this process. */
+  synchronized void resume(String job) {
+    running = job;
+    asked = System.nanoTime();
+    answered = asked;
   }
 
   /** What is known; sometimes it starts a question on a thread of its own, and never waits for the answer. */
@@ -104,15 +113,17 @@ final class RemoteJobs {
       name = running;
     }
     if (name != null) {
-      apart(new HttpRequest("DELETE", "/v1/jobs/" + name));
+      apart(Collections.singletonList(new HttpRequest("DELETE", "/v1/jobs/" + name)));
     }
   }
 
-  /** Sends a request that nobody waits for. */
-  void apart(HttpRequest request) {
+  /** Sends requests that nobody waits for, one after the other. */
+  void apart(List<HttpRequest> requests) {
     background(() -> {
       try {
-        once(request);
+        for (HttpRequest request : requests) {
+          once(request);
+        }
       } catch (IOException nobodyWaits) {
         // The server finds out by itself.
       }

@@ -143,7 +143,7 @@ final class RemoteModel implements FittedModel {
     if (!closed) {
       closed = true;
       UnusedModels.INSTANCE.forget(reference);
-      home.deleteApart(path);
+      home.deleteApart(Collections.singletonList(path));
     }
   }
 }

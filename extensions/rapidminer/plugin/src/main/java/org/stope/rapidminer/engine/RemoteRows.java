@@ -18,6 +18,7 @@ final class RemoteRows implements RowSink {
   private final List<ColumnHeader> columns;
   private HttpConnection connection;
   private HttpBodies.ChunkedOutput body;
+  private String job;
   private String name;
   private long bytes;
 
@@ -30,7 +31,7 @@ final class RemoteRows implements RowSink {
     while (body == null) {
       try {
         connection = session.connection();
-        session.sendHead(connection, "POST", TABLES, RowsFormat.MEDIA_TYPE, -1, false);
+        job = session.sendHead(connection, "POST", TABLES, RowsFormat.MEDIA_TYPE, -1, true);
         HttpAnswer early = connection.early(EARLY_MS);
         if (early != null && early.status() != CONTINUE) {
           int pause = RemoteSession.pauseOf(early);
@@ -44,6 +45,7 @@ final class RemoteRows implements RowSink {
         }
         body = new HttpBodies.ChunkedOutput(connection.body());
         body.write(head, 0, head.length);
+        session.jobs().end();  // the server now waits for this process, which may take long
       } catch (IOException error) {
         drop();
         if (broken || error instanceof HttpGarbage) {
@@ -130,6 +132,7 @@ final class RemoteRows implements RowSink {
     }
     try {
       body.finish();
+      session.jobs().resume(job);
       HttpAnswer answer = connection.answer(0);
       body = null;
       name = session.read(connection, answer, (made) -> RemoteSession.nameOf(made));
@@ -137,6 +140,8 @@ final class RemoteRows implements RowSink {
       return name;
     } catch (IOException error) {
       throw refusal(error);
+    } finally {
+      session.jobs().end();
     }
   }
 

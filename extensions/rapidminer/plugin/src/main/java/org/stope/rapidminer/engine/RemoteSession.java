@@ -3,6 +3,7 @@ package org.stope.rapidminer.engine;
 
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -46,6 +47,10 @@ final class RemoteSession implements EngineSession {
 
   ServerAddress server() {
     return server;
+  }
+
+  RemoteJobs jobs() {
+    return jobs;
   }
 
   /** A session of its own on the same server. */
@@ -175,7 +180,8 @@ final class RemoteSession implements EngineSession {
     }
   }
 
-  void sendHead(HttpConnection connection, String method, String path, String type, long length, boolean job)
+  /** Gives the name of the job; null where there is none. */
+  String sendHead(HttpConnection connection, String method, String path, String type, long length, boolean job)
       throws IOException {
     Map<String, String> headers = new LinkedHashMap<String, String>();
     headers.put("User-Agent", "stope-rapidminer");
@@ -190,10 +196,12 @@ final class RemoteSession implements EngineSession {
     if (length < 0) {
       headers.put("Expect", "100-continue");
     }
+    String name = job ? jobs.begin() : null;
     if (job) {
-      headers.put("Stope-Job", jobs.begin());
+      headers.put("Stope-Job", name);
     }
     connection.head(method, path, headers, length);
+    return name;
   }
 
   /** Seconds to wait where the server is busy; else 0. */
@@ -312,7 +320,7 @@ final class RemoteSession implements EngineSession {
   /** Deletes something on the server. What fails to be deleted expires there. */
   void delete(String path) {
     if (cancelled) {
-      deleteApart(path);
+      deleteApart(Collections.singletonList(path));
       return;
     }
     try {
@@ -322,9 +330,13 @@ final class RemoteSession implements EngineSession {
     }
   }
 
-  /** The same, without waiting for the answer. */
-  void deleteApart(String path) {
-    jobs.apart(new HttpRequest("DELETE", path));
+  /** The same for several things, without waiting for the answers. */
+  void deleteApart(List<String> paths) {
+    List<HttpRequest> requests = new ArrayList<HttpRequest>();
+    for (String path : paths) {
+      requests.add(new HttpRequest("DELETE", path));
+    }
+    jobs.apart(requests);
   }
 
   /** The server has not answered for so long that nobody should wait any longer. */

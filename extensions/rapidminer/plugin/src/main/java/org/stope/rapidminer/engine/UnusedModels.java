@@ -44,8 +44,14 @@ final class UnusedModels {
 
   /** Deletes those of a server, without waiting for it. */
   void delete(ServerAddress server) {
+    List<String> paths = new ArrayList<String>();
+    RemoteSession session = null;
     for (Place place : take(server)) {
-      place.session.deleteApart(place.path);
+      paths.add(place.path);
+      session = place.session;
+    }
+    if (session != null) {
+      session.deleteApart(paths);
     }
   }
 

@@ -294,6 +294,17 @@ final class RemoteFailuresTest {
   }
 
   @Test
+  void aModelThatHasExpiredIsSaidToHave() throws Exception {
+    try (ScriptedServer server = new ScriptedServer(around((seen) -> seen.line.startsWith("DELETE")
+        ? ScriptedServer.json("{}") : ScriptedServer.problem(404, "no-model", "there is no model '~m'")));
+        EngineSession session = open(server.address());
+        FittedModel model = session.fit("regress", filled(session, 2), NO_OPTIONS)) {
+      refused(EngineException.Kind.NO_SERVER, "Learn it again",
+          () -> model.apply(session, ByteBuffer.allocateDirect(8), 1, NO_OPTIONS));
+    }
+  }
+
+  @Test
   void namesThatAreNoNamesAreRefused() throws Exception {
     for (String place : new String[] {"", "/v1/tables/", "/v1/tables/a b", "/v1/tables/a%2Fb"}) {
       try (ScriptedServer server = new ScriptedServer((seen) -> made(place));
