@@ -4,12 +4,14 @@ package org.stope.rapidminer.engine;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
@@ -217,6 +219,28 @@ final class RemoteFailuresTest {
         }
         session.compute("stats", sink, null, NO_OPTIONS);
       });
+    }
+  }
+
+  @Test
+  void aTableThatIsRefusedIsSentNoFurther() throws Exception {
+    CountDownLatch over = new CountDownLatch(1);
+    try (ScriptedServer server = new ScriptedServer((seen) -> {
+      seen.out.write("HTTP/1.1 100 Continue\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
+      seen.out.write(ScriptedServer.problem(413, "body-too-large", "The body is too large."));
+      over.await();  // it reads nothing, so sending would wait for ever
+      return ScriptedServer.NOTHING;
+    }); EngineSession session = open(server.address())) {
+      server.readsBodies = false;
+      assertTimeoutPreemptively(Duration.ofSeconds(60), () -> refused(EngineException.Kind.UNSUITABLE, "too large",
+          () -> {
+        RowSink sink = session.rows(ONE, 0);
+        for (int block = 0; block < 1000; block++) {
+          sink.append(ByteBuffer.allocateDirect(1 << 16), 1 << 13);
+          Thread.sleep(1);
+        }
+      }));
+      over.countDown();
     }
   }
 
