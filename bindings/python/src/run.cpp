@@ -125,7 +125,7 @@ void run_job(Run& run, const std::function<void(const RunOptions&)>& job, Durati
     text = report.to_text();
   };
   try {
-    if (duration == Duration::any && on_main_thread()) {
+    if (duration == Duration::any && run.attends_signals && on_main_thread()) {
       run_beside(run, job, options);
     } else {
       run_here(run, job, options);
@@ -157,6 +157,8 @@ void bind_run(nb::module_& module) {
       .def_ro("report_json", &Run::report_json)
       .def_ro("report_text", &Run::report_text)
       .def_ro("warnings", &Run::warnings)
+      .def_rw("attends_signals", &Run::attends_signals,
+              "False: the main thread runs jobs itself, and signals wait until they end. For jobs that are short.")
       .def(
           "cancel",
           [](Run& run) {

@@ -28,6 +28,9 @@ struct Run {
   CancelToken cancel = {};   ///< of its jobs: an object that lasts longer than a job keeps a copy
   ProgressWatch watch = {};  ///< of its jobs, for other threads
 
+  /// Whether Python's main thread looks at signals while its job runs. A server's loop looks at them itself.
+  bool attends_signals = true;
+
   /// Whether somebody has cancelled the run itself: then every later job of it ends at once, too.
   std::atomic<bool> stopped = false;
 };

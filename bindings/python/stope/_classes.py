@@ -90,6 +90,8 @@ def row_weights(sample_weight, n_rows):
         raise InvalidDataError("Sample weights must be 1D array or scalar")
     if len(weights) != n_rows:
         raise InvalidDataError(f"sample_weight.shape == {weights.shape}, expected {(n_rows,)}!")
+    if n_rows > 0 and not weights.any():
+        raise InvalidDataError("sample_weight: every weight is zero")
     return weights
 
 

@@ -91,5 +91,5 @@ def check_row_weights(weights, n_samples, name):
     if not np.isfinite(weights).all() or (weights < 0).any():
         raise ValueError(f"{name} must be finite and not below 0.")
     if not weights.any():
-        raise ValueError(f"{name} has no weight above 0.")
+        raise ValueError(f"{name}: every weight is zero")
     return weights

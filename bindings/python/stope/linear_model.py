@@ -295,6 +295,8 @@ def _weights(sample_weight, n_rows):
         raise ValueError("Input sample_weight contains NaN or infinity.")
     if (weights < 0).any():
         raise ValueError("Negative values in data passed to `sample_weight`")
+    if n_rows > 0 and not weights.any():
+        raise ValueError("sample_weight: every weight is zero")
     return np.ascontiguousarray(weights)
 
 

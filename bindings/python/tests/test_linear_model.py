@@ -150,7 +150,7 @@ def test_a_weight_counts_as_often_as_it_says():
 
 @pytest.mark.parametrize(
     "weights, words",
-    [([-1.0] * 30, "Negative"), ([1.0] * 29, "shape"), ([[1.0]] * 30, "1D"), ([np.nan] * 30, "NaN"), ([0.0] * 30, "0")],
+    [([-1.0] * 30, "Negative"), ([1.0] * 29, "shape"), ([[1.0]] * 30, "1D"), ([np.nan] * 30, "NaN"), ([0.0] * 30, "zero")],
 )
 def test_wrong_weights_are_refused(weights, words):
     X, y, _ = problem(30, 3)

@@ -86,7 +86,7 @@ _ON_THE_LOOPBACK = "no-tokens"
 
 
 def _variable_of(flag):
-    return "STOPE_SERVE_" + flag.lstrip("-").replace("-", "_").upper()
+    return f"STOPE_SERVE_{flag.lstrip('-').replace('-', '_').upper()}"
 
 
 def _default_state():
@@ -146,6 +146,7 @@ def _parser():
     for name, action, text in (
         ("run", _run, "run a server until it is told to stop"),
         ("check", _check, "say whether a server could run with these settings"),
+        ("health", _health, "ask the server with these settings whether it takes requests; exit code 1: it does not"),
     ):
         command = commands.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".")
         command.set_defaults(action=action)
@@ -171,7 +172,7 @@ def _add_token_commands(commands):
 
 
 def main(arguments=None) -> int:
-    """Run a command and return its exit code: 0, or 2 for what is refused before anything has begun."""
+    """Run a command and return its exit code: 0, 1 of ``health``, or 2 for what is refused before anything has begun."""
     words = _parser().parse_args(arguments)
     try:
         return words.action(words)
@@ -196,10 +197,11 @@ def _run(words):
 
 def _check(words):
     settings = settings_of(words, os.environ)
-    from .server import CannotStart, context_of, lock_state
+    from .server import CannotStart, context_of, lock_state, require_device
 
     try:
         os.close(lock_state(settings.state))
+        require_device(settings)
         context_of(settings)
     except CannotStart as error:
         raise UsageError(str(error)) from None
@@ -210,6 +212,15 @@ def _check(words):
     if settings.tokens and not number:
         print("There are no tokens yet: `stope-serve token add NAME --right compute` makes one.", file=sys.stderr)
     return 0
+
+
+def _health(words):
+    settings = settings_of(words, os.environ)
+    from .health_check import is_healthy
+
+    healthy = is_healthy(settings)
+    print("healthy" if healthy else "not healthy")
+    return 0 if healthy else 1
 
 
 def _on_tokens(state, action):

@@ -11,8 +11,9 @@ from stope import _core
 from .answers import answer
 from .connection import Connection
 from .descriptions import BODY_OF_ROWS, rows_answer
+from .header_options import with_header_options
 from .names import NAME
-from .parameters import free_options, object_of_options, reading_words
+from .parameters import free_options, object_of_options, reading_words, split_words
 from .problems import Problem
 from .rows_in import JobName, Prefer, accepted, rows_in, wants_async
 from .tokens import Caller, require
@@ -41,15 +42,17 @@ async def compute(
     """A job over the body's rows, or over a stored table, whose roles may be overruled."""
     if job not in _JOBS:
         raise Problem(404, "no-such-job", f"there is no job {job!r}; there are {', '.join(_JOBS)}")
-    state, options, is_async = request.app.state, free_options(request), wants_async(prefer)
+    state, is_async = request.app.state, wants_async(prefer)
+    words, options = split_words(job, words, free_options(request))
     jobs, connection = state.jobs, Connection(request)
     begun = jobs.begin(connection, caller, job, is_async)
     with jobs.failing(begun):
         rows = await rows_in(connection, begun, table, words)
+        texts, numbers = with_header_options(request, options)
         second = None if other is None else (await jobs.file_work(partial(state.store.tables.get, other))).table
 
         def work(run):
-            return _core.compute(job, rows(run), second, options, {}, run)
+            return _core.compute(job, rows(run), second, texts, numbers, run)
 
         if is_async:
             jobs.in_background(begun, lambda begun: jobs.compute(begun, work))

@@ -4,6 +4,8 @@ import asyncio
 
 from starlette.requests import Request
 
+from .problems import Problem
+
 __all__ = ["Connection"]
 
 
@@ -27,6 +29,13 @@ class Connection:
         elif not message.get("more_body", False):
             self._complete.set()
         return message
+
+    def has_no_body(self) -> None:
+        """Note that nobody will read the body: the rows are a stored table. A request that has both is refused."""
+        length = self.request.headers.get("content-length", "0")
+        if length.strip() not in ("0", ""):
+            raise Problem(400, "invalid-argument", "the rows are a stored table or the body, not both", option="table")
+        self._complete.set()
 
     @property
     def is_complete(self) -> bool:

@@ -54,7 +54,8 @@ class Job:
         self.table = self.value = None
         self.status = 200  # of the answer that ``value`` is
         self._most_seconds = most_seconds
-        self.watch: Optional[asyncio.Task] = None  # stops the job when its client goes
+        self.connection = None  # of the client that waits for the job
+        self.watch: Optional[asyncio.Task] = None  # stops the job when that client goes
         self._stopped = asyncio.Event()
         self._timer = None
         self._computing = False

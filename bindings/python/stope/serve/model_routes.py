@@ -13,9 +13,10 @@ from .answers import answer
 from .conditions import Condition
 from .connection import Connection
 from .descriptions import BODY_OF_ROWS, ModelInfo, ModelList, body_of_model, rows_answer
+from .header_options import with_header_options
 from .model_body import file_of_body
 from .names import NAME, NAMED, anonymous_name, check_new_name
-from .parameters import declared_only, free_options, object_of_options, reading_words
+from .parameters import declared_only, free_options, object_of_options, reading_words, split_words
 from .predict_routes import router
 from .problems import Problem
 from .rows_in import JobName, Prefer, accepted, rows_in, wants_async
@@ -168,15 +169,18 @@ async def fit(
 
 async def _fit(request, name, kind, table, words, condition, prefer, caller):
     state = request.app.state
-    store, jobs, options = state.store, state.jobs, free_options(request)
+    store, jobs = state.store, state.jobs
+    words, options = split_words(kind, words, free_options(request))
     store.models.check(name, condition)
     is_async = wants_async(prefer)
     connection = Connection(request)
     job = jobs.begin(connection, caller, f"fit {kind}", is_async)
 
     def work_on(rows):
+        texts, numbers = with_header_options(request, options)
+
         def work(run):
-            predictor = _core.fit_model(kind, rows(run), options, {}, run)
+            predictor = _core.fit_model(kind, rows(run), texts, numbers, run)
             info = json.loads(_core.model_info(predictor))
             # Written by a run of its own: the job's keeps the report of the fit.
             entry, is_new = store.models.put(name, predictor.model, condition, _core.Run(1))

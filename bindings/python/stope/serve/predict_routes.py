@@ -1,94 +1,106 @@
 """The API's routes that apply models to rows."""
 
 from functools import partial
-from typing import Annotated, Optional
 
-from fastapi import APIRouter, Depends, Path, Query, Request
+from fastapi import APIRouter, Depends, Request
 from starlette.responses import Response
 
 from stope import _core
 
+from .ahead import computed_ahead
 from .answers import answer
 from .bodies import blocks_of_body
 from .body_options import Feature, ReadingOptions
 from .connection import Connection
 from .descriptions import BODY_OF_ROWS, rows_answer
-from .names import NAME
-from .parameters import csv_words, free_options, object_of_options
+from .header_options import with_header_options
+from .names import JOB, NAME
+from .parameters import CSV_PARAMETERS, csv_words, declared, free_options, object_of_options
 from .predicting import applied, found, of_table
 from .problems import Problem
-from .rows_in import JobName, Prefer, accepted, wants_async
+from .rows_in import accepted, wants_async
 from .tokens import Caller, require
 
 __all__ = ["router"]
 
 router = APIRouter(prefix="/v1/models", tags=["models"])  # model_routes.py adds its routes
 
-Name = Annotated[str, Path(description="The model's name.", pattern=NAME, examples=["iris-3nn"])]
-TableName = Annotated[Optional[str], Query(description="A stored table, in place of a body.", pattern=NAME)]
-Keep = Annotated[Optional[str], Query(description="Columns of the rows that come back in front, separated by commas.")]
-_BODY = {"required": False, **BODY_OF_ROWS}
+_NAME = declared("name", "The model's name.", {"type": "string", "pattern": NAME}, "path")
+_TABLE = declared("table", "A stored table, in place of a body.", {"type": "string", "pattern": NAME})
+_KEEP = declared("keep", "Columns of the rows that come back in front, separated by commas.")
+_K = {**declared("n_neighbors", "How many of each row.", {"type": "integer", "minimum": 1}), "required": True}
+_PREFER = declared("Prefer", "`respond-async`: answer 202 at once; Location names the job. For stored tables.",
+                   place="header")
+_JOB = declared("Stope-Job", "A name for the job, of the client's choice. It never was the name of another.",
+                {"type": "string", "pattern": JOB}, "header")
+_FEW_ROWS = 8  # of a block that may be computed at once
 _ACCEPTED = {"description": "The job has begun; Location is /v1/jobs/{id}. Only where the rows are a stored table."}
+
+
+def _described(*parameters):
+    return {"requestBody": {"required": False, **BODY_OF_ROWS},
+            "parameters": [_NAME, _TABLE, *parameters, *CSV_PARAMETERS, _PREFER, _JOB]}
 
 
 @router.post(
     "/{name}/predict", summary="Apply a model to rows", response_class=Response,
-    openapi_extra={"requestBody": _BODY, "parameters": [object_of_options(["apply"])]},
+    openapi_extra=_described(_KEEP, object_of_options(["apply"])),
     responses={200: rows_answer("What the model says of every row."), 202: _ACCEPTED},
 )
-async def predict(
-    request: Request, name: Name, table: TableName = None, keep: Keep = None, words: dict = Depends(csv_words),
-    prefer: Prefer = None, stope_job: JobName = None, caller: Caller = Depends(require("compute")),
-):
+async def predict(request: Request, caller: Caller = Depends(require("compute"))):
     """Predictions, neighbours, scores or coded columns of the body's rows, or of a stored table.
 
     Rows are read, computed and sent block by block, so neither side needs the memory for all of them. Columns are matched
     by name; others are ignored.
     """
-    options = free_options(request)
-    kept = [] if keep is None else list(ReadingOptions.of_words({"ignore": keep}).ignore)
-    apply = _Application(request, caller, name, "predict", kept, lambda model: applied(model, options, kept))
-    return await apply.answer(table, words, prefer)
+    options, query = free_options(request), request.query_params
+    kept = list(ReadingOptions.of_words({"ignore": query["keep"]}).ignore) if "keep" in query else []
+    return await _Application(request, caller, "predict", options, kept, partial(applied, kept)).answer()
 
 
 @router.post(
     "/{name}/neighbors", summary="The nearest training rows", response_class=Response,
-    openapi_extra={"requestBody": _BODY, "parameters": [object_of_options(["search"])]},
+    openapi_extra=_described(_K, object_of_options(["search"])),
     responses={200: rows_answer("The columns row, pos, train_index and distance."), 202: _ACCEPTED},
 )
-async def neighbors(
-    request: Request, name: Name,
-    n_neighbors: Annotated[int, Query(ge=1, le=2**53, description="How many of each row.")],
-    table: TableName = None, words: dict = Depends(csv_words), prefer: Prefer = None, stope_job: JobName = None,
-    caller: Caller = Depends(require("compute")),
-):
+async def neighbors(request: Request, caller: Caller = Depends(require("compute"))):
     """The lists of the nearest training rows, for k-NN models of every kind."""
     options = free_options(request)
+    k = _whole_number(request.query_params, "n_neighbors")
     group = [options["exclude_group"]] if options.get("exclude_group") else []
-    apply = _Application(request, caller, name, "neighbors", [], lambda model: found(model, n_neighbors, options), group)
-    return await apply.answer(table, words, prefer)
+    return await _Application(request, caller, "neighbors", options, [], partial(found, k), group).answer()
+
+
+def _whole_number(query, name):
+    text = query.get(name, "")
+    if not (text.isascii() and text.isdigit() and len(text) <= 15 and int(text) >= 1):
+        raise Problem(400, "invalid-argument", f"{name} is a whole number of at least 1, and has to be given", option=name)
+    return int(text)
 
 
 class _Application:
     """One request that applies a model."""
 
-    def __init__(self, request, caller, name, what, keep, work_of, besides=()):
+    def __init__(self, request, caller, what, options, keep, work_of, besides=()):
         self._state, self._connection, self._caller = request.app.state, Connection(request), caller
-        self._name, self._what, self._keep, self._work_of, self._besides = name, what, keep, work_of, besides
+        self._name, self._query = request.path_params["name"], request.query_params
+        self._what, self._options, self._keep = what, options, keep
+        self._work_of, self._besides = work_of, besides
 
-    async def answer(self, table, words, prefer):
-        jobs = self._state.jobs
-        is_async = table is not None and wants_async(prefer)
+    async def answer(self):
+        jobs, table = self._state.jobs, self._query.get("table")
+        is_async = table is not None and wants_async(self._connection.request.headers.get("prefer"))
         job = jobs.begin(self._connection, self._caller, self._what, is_async)
         with jobs.failing(job):
+            if table is not None:
+                self._connection.has_no_body()
             model = await self._model(job)
-            work = self._work_of(model)
             if is_async:
-                rows = await self._whole_table(model, table)
+                rows, work = await self._whole_table(model, table), self._work(model)
                 jobs.in_background(job, lambda job: jobs.compute(job, partial(work, rows, 0)))
                 return accepted(job)
-            blocks = await self._blocks(model, table, words)
-            return await self._streamed(job, self._answers(job, blocks, work))
+            blocks = await self._blocks(model, table)
+            return await self._streamed(job, self._answers(job, model, blocks))
 
     async def _model(self, job):
         models = self._state.store.models
@@ -110,22 +122,33 @@ class _Application:
         columns = [stored.table.column(at) for at in _numbers(stored.table, names, self._keep)]
         return _core.Table.of_columns(columns, stored.table.n_rows)
 
-    async def _blocks(self, model, table, words):
+    async def _blocks(self, model, table):
         if table is not None:
             rows = await self._whole_table(model, table)
             return of_table(rows, list(range(rows.n_columns)))
         state = self._state
         return blocks_of_body(
             self._connection.request, self._wanted(model), state.store.spool, state.settings.limits, keep=self._keep,
-            options=ReadingOptions.of_words(words),
+            options=ReadingOptions.of_words(csv_words(self._query)),
         )
 
-    async def _answers(self, job, blocks, work):
+    def _work(self, model):
+        """What is done with each block. The body's first line, which may have options, has been read."""
+        options, numbers = with_header_options(self._connection.request, self._options)
+        texts = {name: ",".join(map(repr, values)) for name, values in numbers.items()}
+        return self._work_of(model, {**options, **texts})
+
+    async def _answers(self, job, model, blocks):
         """The answers to the blocks. The job ends with them, however they end."""
-        jobs, first = self._state.jobs, 0
+        jobs, work, first = self._state.jobs, None, 0
         with jobs.ending(job):
             async for block in blocks:
-                result = await jobs.compute(job, partial(work, block, first))
+                work = work or self._work(model)
+                if block.n_rows <= _FEW_ROWS:
+                    timed = partial(model.pace.timed, work, block, first)
+                    result = await jobs.compute(job, timed, model.pace.is_short)
+                else:
+                    result = await jobs.compute(job, partial(work, block, first))
                 first += block.n_rows
                 self._state.metrics.rows_predicted.inc(block.n_rows)
                 yield result
@@ -136,7 +159,10 @@ class _Application:
         first = await anext(answers)
         headers = job.headers()
         if not self._connection.is_complete:
-            return await answer(request, _chained([first], answers), headers)
+            jobs = self._state.jobs
+            rest = computed_ahead(answers, lambda: not self._connection.is_complete,
+                                  lambda block: jobs.file_work(partial(jobs.filed, block)))
+            return await answer(request, _chained([first], rest), headers)
         second = await anext(answers, None)
         if second is None:
             return await answer(request, first, headers)

@@ -35,6 +35,7 @@ async def rows_in(connection, job, table: Optional[str], words: dict) -> Callabl
         options = ReadingOptions.of_words(words)
         read = await table_of_body(request, options, state.store.spool, state.settings.limits, job.run)
         return lambda run: read._core_table
+    connection.has_no_body()
     options = table_words(words)
     stored = await state.jobs.file_work(lambda: state.store.tables.get(table))
     return lambda run: with_roles(stored.table, options, run)

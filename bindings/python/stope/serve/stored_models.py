@@ -1,6 +1,7 @@
 """Models by name: model files, mapped, and predictors that are ready."""
 
 import json
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import List
@@ -18,7 +19,29 @@ from .stored_files import Entry, StoredFiles
 
 __all__ = ["StoredModel", "StoredModels"]
 
+_SHORT_SECONDS = 0.002  # a computation that takes no longer may hold up the event loop
 _SHARE = 0.25  # of the memory that is available at the start: what predictors that are ready may hold
+
+
+class Pace:
+    """How long a computation of a few rows takes. A model is slow until it has shown that it is not.
+
+    CPU time counts: on a busy machine the wall time of a short computation is that of whoever else computes.
+    """
+
+    def __init__(self):
+        self.seconds = float("inf")
+
+    @property
+    def is_short(self) -> bool:
+        return self.seconds < _SHORT_SECONDS
+
+    def timed(self, work, *arguments):
+        """Return ``work(*arguments)`` and note how long it took."""
+        began = time.thread_time()
+        result = work(*arguments)
+        self.seconds = time.thread_time() - began
+        return result
 
 
 @dataclass(frozen=True)
@@ -30,6 +53,7 @@ class StoredModel:
     info: dict
     columns: "_core.Table"  # of the table to which it was fitted, without rows
     features: List[Feature]
+    pace: Pace
 
     @property
     def kind(self) -> str:
@@ -89,7 +113,7 @@ class StoredModels(StoredFiles):
         predictor = _core.Predictor.of(model, run)
         info, columns = json.loads(_core.model_info(predictor)), model.columns
         # The model is mapped; a predictor of k-NN holds about as much again for its filters.
-        return StoredModel(entry, predictor, info, columns, features_of(columns)), entry.bytes + 4096
+        return StoredModel(entry, predictor, info, columns, features_of(columns), Pace()), entry.bytes + 4096
 
     def delete(self, name: str, condition: Condition = Condition()) -> None:
         entry = self.find(name)

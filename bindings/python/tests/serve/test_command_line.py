@@ -126,6 +126,12 @@ def test_a_state_folder_that_is_no_folder_is_refused(tmp_path):
     assert (code, text.count("\n")) == (2, 1) and "cannot be used" in text
 
 
+@pytest.mark.parametrize("command", ["run", "check"])
+def test_a_device_that_is_none_is_refused_before_anything_listens(tmp_path, command):
+    code, text = run_command(command, "--state", tmp_path / "s", "--device", "abacus")
+    assert (code, text.count("\n")) == (2, 1) and "unknown device 'abacus'" in text
+
+
 def test_a_state_folder_has_one_server(start_server):
     server = start_server()
     code, text = run_command("run", "--state", server.state, "--port", "0", "--no-tokens")
@@ -138,6 +144,14 @@ def test_a_port_that_is_taken_is_named(start_server, tmp_path):
     server = start_server()
     code, text = run_command("run", "--state", tmp_path / "other", "--port", server.port)
     assert code == 2 and text == f"stope-serve: Nothing can listen at 127.0.0.1, port {server.port}: Address already in use.\n"
+
+
+def test_health_asks_the_server_itself(start_server):
+    server = start_server()
+    words = ["health", "--state", server.state, "--port", server.port, "--no-tokens"]
+    assert run_command(*words)[0] == 0
+    server.kill()
+    assert run_command(*words)[0] == 1
 
 
 def test_what_is_missing_is_named_with_its_cure(tmp_path):
