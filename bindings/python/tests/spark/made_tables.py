@@ -17,7 +17,7 @@ KINDS = {
     "classify": ({"n_neighbors": "3", "metric": "gower"}, "class", "mixed"),
     "regress": ({"n_neighbors": "4", "metric": "gower", "weights": "distance"}, "amount", "mixed"),
     "neighbors": ({"n_neighbors": "5", "metric": "gower"}, None, "mixed"),
-    "tree": ({}, "class", "mixed"),
+    "tree": ({"missing": "value"}, "class", "mixed"),
     "pca": ({"n_components": "2"}, None, "numbers"),
     "lsq": ({}, "amount", "numbers"),
     "normalize": ({"method": "range"}, None, "mixed"),

@@ -34,8 +34,7 @@ def test_a_missing_column_is_named_with_the_one_that_was_meant(frame, models):
     "array(named_struct('a', map(1, halves)))", "parse_json('1')",
 ])
 def test_a_nested_or_strange_column_is_refused_with_its_type(frame, models, type_):
-    name = "halves" if "halves" not in type_ else "halves"
-    strange = frame.selectExpr("id", f"{type_} AS {name}", "thirds", "whole", "color")
+    strange = frame.selectExpr("id", f"{type_} AS halves", "thirds", "whole", "color")
     with pytest.raises(UnsupportedError, match="column 'halves' is of the type .* which no model reads"):
         transform(strange, models["classify"])
 
@@ -97,6 +96,11 @@ def test_models_are_asked_only_for_what_they_give(frame, models):
         transform(frame, object())
     with pytest.raises(InvalidArgumentError, match="k is at least 1"):
         kneighbors(frame, models["neighbors"], 0)
+    for kind in ("neighbors", "classify"):
+        with pytest.raises(InvalidArgumentError, match="k = 121 is more than the 120 training rows"):
+            kneighbors(frame, models[kind], 121)
+        with pytest.raises(InvalidArgumentError, match="k = 121 is more than the 120 training rows"):
+            transform(frame, models[kind], n_neighbors=121)
 
 
 def test_a_file_that_is_no_model_is_refused(frame, tmp_path):

@@ -91,7 +91,7 @@ def test_a_process_reads_a_model_once(monkeypatch):
 
         features = tuple(Feature(name, name) for name in model.feature_names_in_)
         work = _worker.Work(
-            place=Inside(key, model._model.to_bytes()), gives="classes", features=features, kept=(),
+            place=Inside(key, model._model.to_bytes()), gives="classes", read=tuple(rows.column_names), features=features, kept=(),
             added=(("prediction", "string"),), order=("prediction",), proba=False, probability=False, n_neighbors=None,
             weights=None, device="auto", threads=None, memory_limit=None,
         )
