@@ -48,7 +48,7 @@ endif()
 # The sources that get coverage counters for the fuzz targets: those that turn bytes into tables and models. Elsewhere,
 # threads that share counters would only slow the tests down. The address sanitizer brings the counters' run-time
 # library, so that tests link the same libraries.
-set(STOPE_FUZZED_SOURCES "/src/(io|table|model|capi)/|/src/gram/model_table.cpp|/src/tree/tables.cpp")
+set(STOPE_FUZZED_SOURCES "/src/(io|table|model|jobs|capi)/|/src/gram/model_table.cpp|/src/tree/tables.cpp")
 
 # clang spends half of the time of a source on headers that most sources name. gcc would gain nothing, and without
 # precompiled headers it proves that every source names the headers that it uses.

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # Installs what a fresh Debian 12 machine lacks. Quiet and quick when nothing is missing; safe to run again.
-#   scripts/bootstrap.sh [--demo | --test | --cuda]
+#   scripts/bootstrap.sh [--demo | --test | --verify | --cuda]
 # --demo installs what building and running the program needs, with CUDA's compiler if there is an NVIDIA driver.
 # --test (the default) adds the second compiler, the checkers, the test libraries, a JDK with Maven, and a Python
 # environment in .venv with the packages of requirements-test.txt.
+# --verify adds a browser and the packages of requirements-verify.txt, which are large.
 # --cuda is --demo with CUDA's compiler in any case. That compiler is the system's (CUDACXX, the path,
 # /usr/local/cuda), else it comes from the wheels of requirements-cuda.txt in .venv.
 # STOPE_SKIP_BOOTSTRAP=1 leaves everything as it is: on other systems, install the packages named here by hand.
@@ -15,11 +16,15 @@ build_packages=(clang-19 cmake ninja-build make zlib1g-dev libzstd-dev nlohmann-
 test_packages=(git ccache g++ clang-tidy-19 clang-format-19 libclang-rt-19-dev llvm-19 libgtest-dev
   libbenchmark-dev libmpfr-dev abigail-tools zstd python3 python3-dev python3-venv openjdk-17-jdk-headless maven)
 
+verify_packages=(chromium)
+want_verify=no
 case "${1:---test}" in
   --demo) packages=("${build_packages[@]}") want_python=no want_cuda=no ;;
   --cuda) packages=("${build_packages[@]}") want_python=no want_cuda=yes ;;
+  --verify) packages=("${build_packages[@]}" "${test_packages[@]}" "${verify_packages[@]}")
+    want_python=yes want_cuda=yes want_verify=yes ;;
   --test) packages=("${build_packages[@]}" "${test_packages[@]}") want_python=yes want_cuda=yes ;;
-  *) echo "bootstrap: unknown option '$1' (--demo, --test or --cuda)" >&2; exit 2 ;;
+  *) echo "bootstrap: unknown option '$1' (--demo, --test, --verify or --cuda)" >&2; exit 2 ;;
 esac
 [ "${STOPE_SKIP_BOOTSTRAP:-0}" = 1 ] && exit 0
 scripts/has_nvidia_driver.sh && want_cuda=yes
@@ -88,4 +93,5 @@ install_python() {
   cp "$file" ".venv/$file"
 }
 [ "$want_python" = no ] || install_python requirements-test.txt
+[ $want_verify = no ] || install_python requirements-verify.txt
 [ $want_wheels = no ] || install_python requirements-cuda.txt

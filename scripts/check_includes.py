@@ -26,7 +26,8 @@ MAY_USE = {
     "predict": {"base", "table", "device", "stats", "normalize", "knn", "gram", "discretize", "tree"},
     "eval": {"base", "table", "device", "stats", "normalize", "knn", "gram", "discretize", "tree", "predict"},
     "model": {"base", "table", "io", "device", "stats", "normalize", "knn", "gram", "discretize", "tree", "predict"},
-    "capi": {"base", "table", "io", "device", "stats", "normalize", "knn", "gram", "discretize", "tree", "predict", "eval", "model"},
+    "jobs": {"base", "table", "io", "device", "stats", "normalize", "knn", "gram", "discretize", "tree", "predict", "eval", "model"},
+    "capi": {"base", "table", "io", "device", "stats", "normalize", "knn", "gram", "discretize", "tree", "predict", "eval", "model", "jobs"},
 }
 
 # Module with rooms -> room -> the rooms it may use besides itself, in the order in which they build on each other. A
@@ -57,14 +58,14 @@ PUBLIC = {
     "table": "table", "feature_weights": "table", "table_builder": "table", "values": "table", "cuts": "table", "cuts_file": "io", "io": "io", "arrow": "io", "device": "device", "normalize": "normalize", "metric": "knn", "knn": "knn",
     "eval": "eval", "stats": "stats", "gram": "gram", "gram_file": "io", "decompose": "gram", "pca": "gram", "lsq": "gram", "generate": "generate",
     "discretize": "discretize", "tree": "tree", "tree_format": "tree", "find_cuts": "tree", "model": "model",
-    "neighbors_model": "predict", "predictor": "predict", "vote": "knn", "place_of_cell": "io",
+    "jobs": "jobs", "neighbors_model": "predict", "predictor": "predict", "vote": "knn", "place_of_cell": "io",
     "stope": "everything",
 }
 PUBLIC_PREFIX = {"knn": "knn"}  # a public header that had to be split: stope/knn_report.hpp belongs to knn
 
 # Libraries of others, by the folder or file an include names, and the places that may use them.
 THIRD_PARTY = {
-    "zlib.h": {"io"}, "zstd.h": {"io"}, "nlohmann/": {"io", "model", "cli", "capi"}, "CLI/": {"cli"}, "fmt/": {"cli"},
+    "zlib.h": {"io"}, "zstd.h": {"io"}, "nlohmann/": {"io", "model", "cli", "jobs", "capi"}, "CLI/": {"cli"}, "fmt/": {"cli"},
     "Eigen/": {"gram"},
 }
 # Binding -> the headers of its language and of the system that it may include: a name, or a folder with its slash.

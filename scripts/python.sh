@@ -9,4 +9,5 @@ if ! $python -c 'import nanobind' 2>/dev/null; then
 fi
 STOPE_PYTHON=ON scripts/build.sh release stope_python stope_python_stub
 $python scripts/check_wheel.py build/release/python/stope/_core*.so
-PYTHONPATH=$PWD/build/release/python $python -m pytest -q -rs -n "${STOPE_PYTHON_WORKERS:-2}" --dist worksteal bindings/python/tests "$@"
+PYTHONPATH=$PWD/build/release/python $python -m pytest -q -rs -n "${STOPE_PYTHON_WORKERS:-2}" --dist worksteal \
+  --ignore bindings/python/tests/serve --ignore bindings/python/tests/spark bindings/python/tests "$@"

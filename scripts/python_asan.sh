@@ -18,5 +18,5 @@ export PYTHONMALLOC=malloc # Python's own allocator would hide errors in its mem
 tests=bindings/python/tests
 PYTHONPATH=$PWD/build/asan/python LD_PRELOAD="$runtime:$(g++ -print-file-name=libstdc++.so.6)" \
   $python -m pytest -q -rs -n "${STOPE_PYTHON_WORKERS:-2}" --dist worksteal \
-  --ignore $tests/test_leaks.py --deselect $tests/test_run.py::test_a_thousand_fits_hold_no_memory \
+  --ignore $tests/serve --ignore $tests/spark --ignore $tests/test_leaks.py --deselect $tests/test_run.py::test_a_thousand_fits_hold_no_memory \
   --deselect $tests/test_decomposition.py::test_many_fits_leave_no_memory_behind $tests "$@"

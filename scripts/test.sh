@@ -22,6 +22,9 @@ suite_arrow() {
 # The Python package, against scikit-learn and NumPy.
 suite_python() { scripts/python.sh; }
 
+# The server, its own process and in this one. scripts/page.sh tests its page in a browser.
+suite_serve() { scripts/serve.sh; }
+
 suite_readme() { python3 scripts/check_readme.py --program "$program"; }
 
 suite_install() {
@@ -48,5 +51,6 @@ run_suites "$@" -- \
   "jvm:JVM binding" \
   "rapidminer:RapidMiner extension" \
   "python:Python package" \
+  "serve:server" \
   "readme:README examples" \
   "install:install, C++ and C examples"

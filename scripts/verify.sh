@@ -49,9 +49,14 @@ suite_site() { scripts/site.sh; }
 # scikit-learn's own tests, with stope.accel answering; it takes the package that make built.
 suite_sklearn() { scripts/sklearn_tests.sh; }
 
+# Spark: sessions of every mode, on this machine.
+suite_spark() { scripts/spark.sh; }
+# The server's page, in a headless browser.
+suite_page() { scripts/page.sh; }
+
 suite_fuzz() { scripts/fuzz.sh 10; }
 
-scripts/bootstrap.sh --test || exit 1
+scripts/bootstrap.sh --verify || exit 1
 run_suites "$@" -- \
   "checks:format, includes, ABI, docs" \
   "lint:clang-tidy" \
@@ -63,4 +68,6 @@ run_suites "$@" -- \
   "python_asan:Python package, sanitized" \
   "site:documentation site" \
   "sklearn:scikit-learn's own tests" \
+  "spark:Spark" \
+  "page:page of the server" \
   "fuzz:fuzz, 10 s a target"

@@ -20,6 +20,7 @@
 #include "stope/gram.hpp"
 #include "stope/gram_file.hpp"
 #include "stope/io.hpp"
+#include "stope/jobs.hpp"
 #include "stope/knn.hpp"
 #include "stope/knn_arrays.hpp"
 #include "stope/knn_pairwise.hpp"

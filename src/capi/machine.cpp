@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-#include "capi/json.hpp"
+#include "jobs/json.hpp"
 #include "stope/device.hpp"
 #include "stope/metric.hpp"
 #include "stope/stope.h"
@@ -11,6 +11,8 @@
 
 namespace stope::capi {
 namespace {
+
+using jobs::Json;
 
 Json devices_json() {
   const DeviceInfo info = device_info();
@@ -78,7 +80,7 @@ const char* stope_version(void) {
 
 const char* stope_devices(void) {
   try {
-    static const std::string text = stope::capi::json_text(stope::capi::devices_json());
+    static const std::string text = stope::jobs::json_text(stope::capi::devices_json());
     return text.c_str();
   } catch (...) {
     return nullptr;
@@ -87,7 +89,7 @@ const char* stope_devices(void) {
 
 const char* stope_metrics(void) {
   try {
-    static const std::string text = stope::capi::json_text(stope::capi::metrics_json());
+    static const std::string text = stope::jobs::json_text(stope::capi::metrics_json());
     return text.c_str();
   } catch (...) {
     return nullptr;

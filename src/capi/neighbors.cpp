@@ -10,10 +10,11 @@
 #include "base/checked.hpp"
 #include "capi/array.hpp"
 #include "capi/guarded.hpp"
-#include "capi/job_options.hpp"
 #include "capi/model.hpp"
+#include "capi/options.hpp"
 #include "capi/run.hpp"
 #include "capi/table.hpp"
+#include "jobs/job_options.hpp"
 #include "stope/error.hpp"
 
 namespace stope::capi {
@@ -26,7 +27,7 @@ struct KindOf<Neighbors> {
 namespace {
 
 SearchOptions search_options(const stope_options* options, std::int64_t n_neighbors) {
-  SearchOptions search = read_options<NeighborsJob>(options, "a search").search;
+  SearchOptions search = read_options<jobs::NeighborsJob>(options, "a search").search;
   search.n_neighbors = n_neighbors;
   return search;
 }

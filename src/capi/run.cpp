@@ -1,5 +1,6 @@
 // Runs: their options, cancellation from anywhere, progress, report and warnings.
 #include "capi/run.hpp"
+#include "capi/options.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -7,8 +8,8 @@
 #include <limits>
 
 #include "capi/guarded.hpp"
-#include "capi/job_options.hpp"
-#include "capi/json.hpp"
+#include "jobs/job_options.hpp"
+#include "jobs/json.hpp"
 #include "stope/error.hpp"
 #include "stope/report.hpp"
 #include "stope/words.hpp"
@@ -67,7 +68,7 @@ void while_idle(Run& run, const Work& work) {
 }
 
 void set(RunOptions& options, const std::string& name, const std::string& value) {
-  const auto set = read_options<RunSettings>(Options{{{name, value}}, {}}, "a run");
+  const auto set = jobs::read_options<jobs::RunSettings>({.texts = {{name, value}}}, "a run");
   if (name == "threads") {
     if (set.threads < 0 || set.threads > std::numeric_limits<int>::max()) {
       throw Error(ErrorCode::invalid_argument, "threads: '" + value + "' is no number of threads",
@@ -206,9 +207,9 @@ int64_t stope_run_report(stope_run* run, char* to, int64_t size) {
 
 int64_t stope_run_warnings(stope_run* run, char* to, int64_t size) {
   return copied(run, to, size, [](const Run& of) {
-    Json list = Json::array();
+    stope::jobs::Json list = stope::jobs::Json::array();
     for (const auto& [code, text] : of.warnings) list.push_back({{"code", code}, {"text", text}});
-    return json_text(list);
+    return stope::jobs::json_text(list);
   });
 }
 

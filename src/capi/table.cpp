@@ -9,9 +9,11 @@
 #include "base/array.hpp"
 #include "capi/array.hpp"
 #include "capi/guarded.hpp"
-#include "capi/job_options.hpp"
+#include "capi/options.hpp"
 #include "capi/run.hpp"
 #include "io/arrow/owned.hpp"
+#include "jobs/job_options.hpp"
+#include "jobs/json.hpp"
 #include "stope/arrow.hpp"
 #include "stope/error.hpp"
 #include "stope/io.hpp"
@@ -30,7 +32,7 @@ static_assert(STOPE_IGNORE == static_cast<int>(Role::ignore));
 using io::arrow::Owned;
 
 ArrowOptions arrow_options(const stope_options* options) {
-  return read_options<ArrowJob>(options, "an Arrow table").arrow;
+  return read_options<jobs::ArrowJob>(options, "an Arrow table").arrow;
 }
 
 // What stope_table_copy() writes: where element (r, c) lies, and in which type.
@@ -108,16 +110,6 @@ void require_role_free(Role taken, const std::string& by, Role wanted, const std
               {.option = "role", .feature = name});
 }
 
-Json columns_json(const Table& table) {
-  Json columns = Json::array();
-  for (const Column& column : table.columns) {
-    Json one = {{"name", column.name}, {"type", to_string(column.type)}, {"role", to_string(column.role)}};
-    if (column.nominal()) one["values"] = std::vector<std::string>(column.values.begin(), column.values.end());
-    columns.push_back(std::move(one));
-  }
-  return columns;
-}
-
 }  // namespace stope::capi
 
 using namespace stope::capi;
@@ -175,7 +167,7 @@ stope_code stope_table_from_array(const stope_array* values, const char* const* 
     begin_out(out);
     auto view = view_of(values, "values");
     view.owner = owner;
-    Names given;
+    std::vector<std::string> given;
     for (std::int64_t i = 0; names != nullptr && i < view.n_columns; ++i) {
       given.emplace_back(required(names[i], "names"));
     }
@@ -190,7 +182,7 @@ stope_code stope_table_from_file(const char* path, const stope_options* options,
   return guarded(error, [&] {
     begin_out(out);
     const std::string file = required(path, "path");
-    const auto read = read_options<ReadJob>(options, "a table file").read;
+    const auto read = read_options<stope::jobs::ReadJob>(options, "a table file").read;
     const JobRun job(run);
     *out = give_table(stope::read_table(file, read, job.options()));
   });
@@ -204,7 +196,7 @@ stope_code stope_table_with_role(const stope_table* table, const char* column, i
     const auto wanted = role_of(role);
     const std::int64_t found = changed.find(required(column, "column"));
     if (found < 0) {
-      Names names;
+      std::vector<std::string> names;
       for (const stope::Column& one : changed.columns) names.push_back(one.name);
       throw Error(ErrorCode::invalid_argument,
                   "the table has no column '" + std::string(column) + "'" + stope::did_you_mean(column, names),
@@ -243,7 +235,9 @@ const char* stope_table_value(const stope_table* table, int64_t column, int64_t 
 
 const char* stope_table_schema(const stope_table* table) {
   const auto held = find<HeldTable>(table);
-  return held == nullptr ? nullptr : held->schema.get([&] { return json_text(columns_json(held->table)); });
+  return held == nullptr
+             ? nullptr
+             : held->schema.get([&] { return stope::jobs::json_text(stope::jobs::columns_json(held->table)); });
 }
 
 stope_code stope_table_to_arrow(const stope_table* table, ArrowSchema* schema, ArrowArray* batch, stope_error* error) {

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "capi/handles.hpp"
-#include "capi/json.hpp"
 #include "capi/once.hpp"
 #include "stope/table.hpp"
 
@@ -32,8 +31,5 @@ Role role_of(std::int32_t role);
 
 /// Throws invalid_argument if both columns are the label, the id or the weight: a table has one of each.
 void require_role_free(Role taken, const std::string& by, Role wanted, const std::string& name);
-
-/// A list of {"name", "type", "role", "values"}, one a column.
-Json columns_json(const Table& table);
 
 }  // namespace stope::capi

@@ -10,6 +10,7 @@
 #include "gil.hpp"
 #include "gram.hpp"
 #include "io.hpp"
+#include "jobs.hpp"
 #include "knn.hpp"
 #include "models.hpp"
 #include "pairwise.hpp"
@@ -38,6 +39,7 @@ NB_MODULE(_core, module) {
   stope::python::bind_tree(module);
   stope::python::bind_models(module);
   stope::python::bind_io(module);
+  stope::python::bind_jobs(module);
   stope::python::bind_stats(module);
   stope::python::bind_decompose(module);
   stope::python::bind_gram(module);

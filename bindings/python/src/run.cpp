@@ -114,8 +114,11 @@ void run_job(Run& run, const std::function<void(const RunOptions&)>& job, Durati
   options.threads = run.threads;
   options.memory_limit = run.memory_limit;
   options.device = run.device;
-  run.cancel.reset();
+  // Ctrl-C has ended one job, and the next one may run; whoever has cancelled the run meant this one, too.
+  if (!run.stopped) run.cancel.reset();
+  if (run.stopped) run.cancel.cancel();
   options.cancel = run.cancel;
+  options.watch = run.watch;
   options.warn = [&](std::string_view code, std::string_view sentence) { warnings.emplace_back(code, sentence); };
   options.report = [&](const Report& report) {
     json = report.to_json();
@@ -141,13 +144,33 @@ void bind_run(nb::module_& module) {
       .def(
           "__init__",
           [](Run* self, int threads, std::int64_t memory_limit, std::string device, nb::object progress) {
-            new (self) Run{threads, memory_limit, std::move(device), std::move(progress), {}, {}, {}};
+            new (self) Run{.threads = threads,
+                           .memory_limit = memory_limit,
+                           .device = std::move(device),
+                           .progress = std::move(progress),
+                           .report_json = {},
+                           .report_text = {},
+                           .warnings = {}};
           },
           nb::arg("threads") = 0, nb::arg("memory_limit") = 0, nb::arg("device") = "auto",
           nb::arg("progress").none() = nb::none())
       .def_ro("report_json", &Run::report_json)
       .def_ro("report_text", &Run::report_text)
-      .def_ro("warnings", &Run::warnings);
+      .def_ro("warnings", &Run::warnings)
+      .def(
+          "cancel",
+          [](Run& run) {
+            run.stopped = true;
+            run.cancel.cancel();
+          },
+          "End the job that runs, and every later one of this run. Any thread may call it.")
+      .def_prop_ro(
+          "progress_state",
+          [](const Run& run) {
+            const ProgressState state = run.watch.state();
+            return nb::make_tuple(state.phase, state.done, state.total);
+          },
+          "(phase, done, total) of the job that runs; total is 0 where nobody knows it. Any thread may ask.");
   module.def("progress_delay", &progress_delay, "Milliseconds of work after which progress is shown.");
   module.def("require_backend", [](const Run& run) { require_backend({.device = run.device}); }, nb::arg("run"));
 }

@@ -3,6 +3,7 @@
 
 #include <nanobind/nanobind.h>
 
+#include <atomic>
 #include <cstdint>
 #include <exception>
 #include <functional>
@@ -24,7 +25,11 @@ struct Run {
   std::string report_json, report_text;                       ///< of the last job; empty = none
   std::vector<std::pair<std::string, std::string>> warnings;  ///< code and text, of all jobs
 
-  CancelToken cancel = {};  ///< of its jobs: an object that lasts longer than a job keeps a copy
+  CancelToken cancel = {};   ///< of its jobs: an object that lasts longer than a job keeps a copy
+  ProgressWatch watch = {};  ///< of its jobs, for other threads
+
+  /// Whether somebody has cancelled the run itself: then every later job of it ends at once, too.
+  std::atomic<bool> stopped = false;
 };
 
 /// Whether a job may take so long that somebody would press Ctrl-C. A short one is not worth a thread.

@@ -1,5 +1,5 @@
-// The options of every job of the C ABI. Each structure names its options once, in visit(): that is what a call reads
-// and what stope_describe_options() tells. Defaults are the core's.
+// The options of every job. Each structure names its options once, in visit(): that is what a call reads
+// and what describe_options() tells. Defaults are the core's.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "capi/options.hpp"
+#include "jobs/options.hpp"
 #include "stope/arrow.hpp"
 #include "stope/eval.hpp"
 #include "stope/find_cuts.hpp"
@@ -18,7 +18,7 @@
 #include "stope/pca.hpp"
 #include "stope/stats.hpp"
 
-namespace stope::capi {
+namespace stope::jobs {
 
 /// What a run sets for each of its jobs.
 struct RunSettings {
@@ -142,4 +142,4 @@ struct NeighborsJob {
   void visit(Visitor& visitor);
 };
 
-}  // namespace stope::capi
+}  // namespace stope::jobs

@@ -1,10 +1,10 @@
-// Results of jobs as tables (src/capi/result_tables.hpp).
-#include "capi/result_tables.hpp"
+// Results of jobs as tables (src/jobs/result_tables.hpp).
+#include "jobs/result_tables.hpp"
 
 #include <limits>
 #include <utility>
 
-namespace stope::capi {
+namespace stope::jobs {
 namespace {
 
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
@@ -240,4 +240,4 @@ Table neighbors_table(const Neighbors& lists) {
   return table;
 }
 
-}  // namespace stope::capi
+}  // namespace stope::jobs

@@ -1,5 +1,5 @@
-// The names, types and meanings of all options (src/capi/job_options.hpp).
-#include "capi/job_options.hpp"
+// The names, types and meanings of all options (src/jobs/job_options.hpp).
+#include "jobs/job_options.hpp"
 
 #include <array>
 #include <cmath>
@@ -8,7 +8,7 @@
 #include "stope/error.hpp"
 #include "stope/words.hpp"
 
-namespace stope::capi {
+namespace stope::jobs {
 namespace {
 
 constexpr const char* kMissing = "what a missing value of an attribute means";
@@ -255,42 +255,38 @@ void NeighborsJob::visit(Visitor& visitor) {
   visitor.text("exclude_group", search.exclude_group, "rows with the same value of this column are no neighbours");
 }
 
-}  // namespace stope::capi
+}  // namespace stope::jobs
 
-const char* stope_describe_options(const char* job) {
-  using namespace stope::capi;
+std::string_view stope::describe_options(std::string_view job) {
+  using namespace stope::jobs;
   struct Description {
     std::string_view job;
     std::string json;
   };
-  try {
-    static const std::array all = {Description{"run", described<RunSettings>()},
-                                   Description{"read", described<ReadJob>()},
-                                   Description{"arrow", described<ArrowJob>()},
-                                   Description{"stats", described<StatsJob>()},
-                                   Description{"histogram", described<HistogramJob>()},
-                                   Description{"value_counts", described<NoOptions>()},
-                                   Description{"best_cuts", described<BestCutsJob>()},
-                                   Description{"find_cuts", described<FindCutsJob>()},
-                                   Description{"evaluate", described<EvaluateJob>()},
-                                   Description{"feature_ranges", described<NoOptions>()},
-                                   Description{"pairwise", described<PairwiseJob>()},
-                                   Description{"pairwise_distances", described<PairwiseMatrixJob>()},
-                                   Description{"neighbors", described<KnnJob>()},
-                                   Description{"classify", described<KnnJob>()},
-                                   Description{"regress", described<KnnJob>()},
-                                   Description{"pca", described<PcaJob>()},
-                                   Description{"lsq", described<LsqJob>()},
-                                   Description{"tree", described<TreeJob>()},
-                                   Description{"cuts", described<CutsJob>()},
-                                   Description{"normalize", described<NormalizeJob>()},
-                                   Description{"apply", described<ApplyJob>()},
-                                   Description{"search", described<NeighborsJob>()}};
-    for (const Description& one : all) {
-      if (job != nullptr && one.job == job) return one.json.c_str();
-    }
-    return nullptr;
-  } catch (...) {
-    return nullptr;
+  static const std::array all = {Description{"run", described<RunSettings>()},
+                                 Description{"read", described<ReadJob>()},
+                                 Description{"arrow", described<ArrowJob>()},
+                                 Description{"stats", described<StatsJob>()},
+                                 Description{"histogram", described<HistogramJob>()},
+                                 Description{"value_counts", described<NoOptions>()},
+                                 Description{"best_cuts", described<BestCutsJob>()},
+                                 Description{"find_cuts", described<FindCutsJob>()},
+                                 Description{"evaluate", described<EvaluateJob>()},
+                                 Description{"feature_ranges", described<NoOptions>()},
+                                 Description{"pairwise", described<PairwiseJob>()},
+                                 Description{"pairwise_distances", described<PairwiseMatrixJob>()},
+                                 Description{"neighbors", described<KnnJob>()},
+                                 Description{"classify", described<KnnJob>()},
+                                 Description{"regress", described<KnnJob>()},
+                                 Description{"pca", described<PcaJob>()},
+                                 Description{"lsq", described<LsqJob>()},
+                                 Description{"tree", described<TreeJob>()},
+                                 Description{"cuts", described<CutsJob>()},
+                                 Description{"normalize", described<NormalizeJob>()},
+                                 Description{"apply", described<ApplyJob>()},
+                                 Description{"search", described<NeighborsJob>()}};
+  for (const Description& one : all) {
+    if (one.job == job) return one.json;
   }
+  return {};
 }

@@ -13,7 +13,7 @@
 #include "stope/stats.hpp"
 #include "stope/table.hpp"
 
-namespace stope::capi {
+namespace stope::jobs {
 
 /// A column of texts that grows row by row. Its values are in the order in which they appear.
 class TextColumn {
@@ -40,4 +40,4 @@ Table pairs_table(const std::vector<CrossDistance>& pairs);
 /// "row", "pos", "train_index", "distance".
 Table neighbors_table(const Neighbors& lists);
 
-}  // namespace stope::capi
+}  // namespace stope::jobs

@@ -1,10 +1,12 @@
-// JSON as the functions of the C ABI return it.
+// JSON as jobs and the C ABI return it.
 #pragma once
 
 #include <nlohmann/json.hpp>
 #include <string>
 
-namespace stope::capi {
+#include "stope/table.hpp"
+
+namespace stope::jobs {
 
 using Json = nlohmann::ordered_json;
 
@@ -13,4 +15,7 @@ inline std::string json_text(const Json& json) {
   return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-}  // namespace stope::capi
+/// A list of {"name", "type", "role", "values"}, one a column.
+Json columns_json(const Table& table);
+
+}  // namespace stope::jobs
