@@ -68,7 +68,7 @@ def best_cuts(
     if columns_per_task is None:
         columns_per_task = max(_GROUP_BYTES // (8 * n_rows), 1)
     order = functions.lit(0) if id is None else functions.col(quoted(id))
-    classes = functions.col(quoted(label))
+    classes = expression(target) if target.nominal else functions.col(quoted(label))
     if target.fractional:
         classes = classes + functions.lit(0.0)  # -0 becomes 0: one class
     chosen = df.select(

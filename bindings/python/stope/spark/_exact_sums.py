@@ -56,7 +56,8 @@ class PowerSums:
             found.std = _root(m2 / (n - 1))
         if m2:
             m3 = third - 3 * mean * second + 2 * mean * mean * first
-            found.skewness = math.copysign(_root((m3 / n) ** 2 / (m2 / n) ** 3), m3) if m3 else 0.0
+            size = _root((m3 / n) ** 2 / (m2 / n) ** 3)
+            found.skewness = -size if m3 < 0 else size
         return found
 
 
@@ -112,7 +113,7 @@ def _rounded(number):
     try:
         return number.numerator / number.denominator
     except OverflowError:
-        return math.copysign(math.inf, number)
+        return math.inf if number > 0 else -math.inf
 
 
 def _root(number):

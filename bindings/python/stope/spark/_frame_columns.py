@@ -98,11 +98,14 @@ def check_id(df, name, what):
 
 
 def expression(column):
-    """The column as tasks read it: booleans are the whole numbers 0 and 1, and nothing is missing numbers."""
+    """The column as tasks read it: booleans are the whole numbers 0 and 1, and nothing is missing numbers.
+
+    Names lose their collation, which may take different names for equal ones.
+    """
     functions = require_pyspark()
     found = functions.col(quoted(column.name))
-    other = {"boolean": "int", "void": "double"}.get(column.type)
-    return found if other is None else found.cast(other)
+    other = "string" if column.nominal else {"boolean": "int", "void": "double"}.get(column.type)
+    return found if other in (None, column.type) else found.cast(other)
 
 
 class Extremes:

@@ -9,6 +9,7 @@ import pyarrow.compute as pc
 
 from .. import _core
 from ..errors import InvalidDataError
+from ._resources import device_of, memory_of, threads_of
 
 __all__ = ["Recipe", "bytes_of_table", "table_of_bytes", "task_run"]
 
@@ -28,11 +29,13 @@ def table_of_bytes(data):
 
 
 def task_run(device="auto"):
-    """The ``_core.Run`` of a job in this process: as many threads as Spark gives a task cores."""
+    """The ``_core.Run`` of a job in this process: with the cores, the GPUs and the memory that Spark gives a task."""
     from pyspark import TaskContext
 
     context = TaskContext.get()
-    return _core.Run(1 if context is None else max(context.cpus(), 1), 0, device)
+    if context is None:  # the driver, where only small things are computed
+        return _core.Run(1, 0, "cpu")
+    return _core.Run(threads_of(context, None), memory_of(context, None) or 0, device_of(context, device))
 
 
 @dataclass(frozen=True)

@@ -96,7 +96,7 @@ def survey(items, id, features, measure, label, label_is_nominal):
     aggregates = [functions.count("*").alias("rows"), functions.count(quoted(id)).alias("ids"), *extremes.aggregates()]
     for i, column in enumerate(features):
         if column.nominal:
-            aggregates.append(functions.collect_set(quoted(column.name)).alias(f"names{i}"))
+            aggregates.append(functions.collect_set(expression(column)).alias(f"names{i}"))
     if label is not None:
         aggregates += _label_aggregates(label, votes)
     row = items.agg(*aggregates).toArrow()
@@ -120,12 +120,19 @@ def _outline(features, extremes, row):
     columns = []
     for i, column in enumerate(features):
         if column.nominal:
-            names = sorted(row[f"names{i}"][0].as_py())
+            names = _names(row[f"names{i}"][0], column)
             codes = pa.array([0, len(names) - 1] if names else [None, None], pa.int32())
             columns.append(pa.DictionaryArray.from_arrays(codes, pa.array(names, pa.string())))
         else:
             columns.append(extremes[column.name])
     return pa.table(columns, names=[column.name for column in features])
+
+
+def _names(found, column):
+    try:
+        return sorted(found.as_py())  # by code points, which is the engine's order of bytes
+    except UnicodeDecodeError:
+        raise InvalidDataError(f"column {column.name!r} has text that is not UTF-8") from None
 
 
 def _try_measure(outline, measure):
@@ -140,7 +147,7 @@ def _try_measure(outline, measure):
 
 def _label_expression(label, votes):
     functions = require_pyspark()
-    found = functions.col(quoted(label.name))
+    found = expression(label) if label.nominal else functions.col(quoted(label.name))
     return found + functions.lit(0.0) if votes and label.fractional else found  # -0 becomes 0: one class
 
 

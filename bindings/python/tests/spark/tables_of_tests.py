@@ -4,10 +4,10 @@ import numpy as np
 import pyarrow as pa
 
 
-def mixed_table(n_rows, seed=0, first_id=-50):
+def mixed_table(n_rows, seed=0, first_id=-50, names=("red", "green", "blue", "Ä", "")):
     """Rows with ids in no order: numbers with ties and NaN, -0 and 0, whole numbers, dates, names, booleans, labels."""
     random = np.random.default_rng(seed)
-    names = random.choice(["red", "green", "blue", "Ä", ""], n_rows)
+    names = random.choice(names, n_rows)
     return pa.table({
         "id": random.permutation(n_rows) * 3 + first_id,
         "ties": np.round(random.normal(size=n_rows)),
@@ -15,6 +15,7 @@ def mixed_table(n_rows, seed=0, first_id=-50):
         "with.dots": np.where(random.random(n_rows) < 0.1, np.nan, random.normal(size=n_rows)),
         "whole": pa.array(random.integers(-3, 4, n_rows).astype(np.int32)),
         "day": pa.array(random.integers(0, 5, n_rows).astype("M8[D]")),
+        "moment": pa.array(random.integers(0, 2**40, n_rows) * 1001, pa.timestamp("us", "UTC")),
         "name": pa.array(names, mask=random.random(n_rows) < 0.1),
         "truth": pa.array(random.random(n_rows) < 0.5),
         "class": pa.array(random.choice(["a", "b", "c"], n_rows)),

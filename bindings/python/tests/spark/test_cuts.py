@@ -39,7 +39,7 @@ def test_batches_of_one_row_and_skewed_partitions_do_not_show(spark):
     spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", 1)
     found = best_cuts(frame, "class", ["ties", "zeros", "name"], missing="value")
     spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", 10_000)
-    expected = alone(table, "class", ("id", "with.dots", "whole", "day", "truth", "target"), missing="value")
+    expected = alone(table, "class", ("id", "with.dots", "whole", "day", "moment", "truth", "target"), missing="value")
     assert list(found) == expected
 
 
