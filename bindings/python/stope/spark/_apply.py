@@ -9,7 +9,7 @@ from pyspark.sql.types import ArrayType, DoubleType, LongType, StringType, Struc
 from .._config import _checked
 from ..errors import InvalidArgumentError, InvalidDataError, UnsupportedError
 from ..io import Model, _model_of, load
-from ._matching import column_named, features_in, refuse_repeated
+from ._matching import features_in, refuse_repeated
 from ._model_place import place_of
 from ._results import result_columns
 from ._worker import Work, apply_batches
@@ -82,6 +82,7 @@ def transform(df, model, *, columns=None, keep=None, proba=False, prediction="pr
         n_neighbors, weights = _vote(model, n_neighbors, weights)
     if model.gives == "neighbors" and n_neighbors is None:
         n_neighbors = model.parameters_["n_neighbors"]
+    _require_rows(model, n_neighbors)
     return _mapped(df, model, path, model.gives, columns=columns, keep=keep, proba=bool(proba), prediction=prediction,
                    probability=probability, n_neighbors=n_neighbors, weights=weights, device=device, threads=threads,
                    memory_limit=memory_limit, profile=profile)
@@ -104,14 +105,14 @@ def kneighbors(df, model, k=None, *, columns=None, keep=None, device="auto", thr
     -------
     pyspark.sql.DataFrame
         The kept columns, then ``train_index`` (array<bigint>: rows of the training table, from 0) and ``distance``
-        (array<double>), nearest first, equal distances in the order of rows. A training table of fewer rows gives
-        shorter arrays.
+        (array<double>), nearest first, equal distances in the order of rows.
     """
     model, path = _opened(model, shared_path)
     fitted = model.parameters_
     if "n_neighbors" not in fitted:
         raise InvalidArgumentError(f"this model ({model.kind}) is no k-NN model, so it has no neighbours")
     k = fitted["n_neighbors"] if k is None else _positive("k", k)
+    _require_rows(model, k)
     return _mapped(df, model, path, "neighbors", columns=columns, keep=keep, n_neighbors=k, device=device,
                    threads=threads, memory_limit=memory_limit, profile=profile)
 
@@ -130,6 +131,16 @@ def _require_rows_alone(model):
     if model.parameters_.get("missing") == "fill":
         raise UnsupportedError("these cuts fill missing values with means of the table that is coded, and on Spark "
                                "nobody has the whole table; fit them with another missing")
+
+
+def _require_rows(model, k):
+    """The engine refuses a k beyond the training rows. So it is refused here, and not by every task."""
+    fitted = model.parameters_
+    if "n_neighbors" not in fitted:
+        return
+    k, n_rows = k or fitted["n_neighbors"], fitted["train"].n_rows
+    if k > n_rows:
+        raise InvalidArgumentError(f"k = {k} is more than the {n_rows} training rows to choose from")
 
 
 def _vote(model, n_neighbors, weights):
@@ -167,15 +178,19 @@ def _mapped(df, model, path, gives, *, columns, keep, n_neighbors, device, threa
     types = {field.name: field for field in df.schema.fields if field.name in kept}
     types.update({name: StructField(name, _TYPES[type_]) for name, type_ in added})
     work = Work(
-        place=place_of(df.sparkSession, model._model, path), gives=gives, features=tuple(features), kept=tuple(kept),
-        added=tuple(added), order=tuple(order), proba=proba, probability=probability is not None,
+        place=place_of(df.sparkSession, model._model, path), gives=gives, read=tuple(needed),
+        features=tuple(features), kept=tuple(kept), added=tuple(added), order=tuple(order), proba=proba, probability=probability is not None,
         n_neighbors=n_neighbors, weights=weights, device=device, threads=threads, memory_limit=memory_limit,
     )
-    if needed != df.columns:
-        df = df.select(*[column_named(df, name) for name in needed])
     schema = StructType([types[name] for name in order])
     more = {} if profile is None else {"profile": profile}
-    return df.mapInArrow(functools.partial(apply_batches, work), schema, **more)
+    return _only(df, needed).mapInArrow(functools.partial(apply_batches, work), schema, **more)
+
+
+def _only(df, names):
+    """The columns of these names under plain ones: Spark would take dots and backticks in names for its own."""
+    plain = {name: f"column{place}" for place, name in enumerate(df.columns)}
+    return df.toDF(*plain.values()).select(*[plain[name] for name in names])
 
 
 def _kept(df, keep, added, replaces):

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from ..errors import InvalidArgumentError, InvalidDataError, UnsupportedError
 
-__all__ = ["Feature", "column_named", "features_in", "refuse_repeated"]
+__all__ = ["Feature", "features_in", "refuse_repeated"]
 
 _NUMBERS = ("ByteType", "ShortType", "IntegerType", "LongType", "FloatType", "DoubleType", "DecimalType")
 _DATES = ("DateType", "TimestampType", "TimestampNTZType")
@@ -24,11 +24,6 @@ class Feature:
     name: str
     column: str
     cast: str = ""
-
-
-def column_named(df, name):
-    """The column of exactly that name, which may have dots in it."""
-    return df["`" + name.replace("`", "``") + "`"]
 
 
 def refuse_repeated(df):

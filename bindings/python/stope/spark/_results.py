@@ -44,7 +44,7 @@ def result_columns(model, gives, proba, prediction, probability):
         if probability is not None:
             columns.append((probability, "array<double>"))
         return columns
-    return [(column.name, "string" if column.is_nominal else "double") for column in _made(model, _no_rows(model))]
+    return [(column.name, "string" if column.is_nominal else "double") for column in _made(model, _a_row(model))]
 
 
 def results(work, model, table):
@@ -116,6 +116,15 @@ def _made(model, rows):
     return columns
 
 
-def _no_rows(model):
-    """The table of the model's features without rows: what a model makes of it has the columns of every result."""
-    return _core.Table.of_columns(list(model._features), 0)
+def _a_row(model):
+    """A row for the model: what it makes of the row has the columns of every result. Cuts refuse a table without rows."""
+    with job() as run:
+        columns = [_cell(feature, run) for feature in model._features]
+    return _core.Table.of_columns(columns, 1)
+
+
+def _cell(feature, run):
+    if not feature.is_nominal:
+        return _core.Column.numeric(feature.name, np.zeros(1), run=run)
+    code = np.full(1, min(len(feature.values), 1) - 1, dtype=np.int32)  # the first value; missing where there is none
+    return _core.Column.nominal(feature.name, code, feature.values)

@@ -30,6 +30,7 @@ class Work:
 
     place: object  # Inside, InArtifact or InFile
     gives: str
+    read: "tuple[str, ...]"  # the columns that come, in order, whatever their names are on the way
     features: "tuple[Feature, ...]"
     kept: "tuple[str, ...]"  # columns that leave as they came
     added: "tuple[tuple[str, str], ...]"  # names and types of the result's columns
@@ -98,6 +99,7 @@ def blocks(batches, n_rows):
 
 
 def _answered(work, model, block):
+    block = block.rename_columns(list(work.read))
     features = pa.table(
         [_cast(block.column(feature.column), feature.cast) for feature in work.features],
         names=[feature.name for feature in work.features],

@@ -47,9 +47,11 @@ def spark(tmp_path_factory):
 
     folder = tmp_path_factory.mktemp("spark")
     os.environ["PYSPARK_PYTHON"] = sys.executable
-    os.environ["SPARK_WORKER_DIR"] = str(folder / "work")
     os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
+    os.environ["SPARK_HOME"] = str(_home(folder / "home"))
     os.environ.pop("SPARK_REMOTE", None)
+    if MODE == "connect":
+        os.environ["SPARK_TESTING"] = "1"  # the server takes a free port, and the client asks it which
     builder = SparkSession.builder
     builder = builder.remote(MASTERS[MODE]) if MODE == "connect" else builder.master(MASTERS[MODE])
     for name, value in _settings(folder).items():
@@ -59,11 +61,21 @@ def spark(tmp_path_factory):
     session.stop()
 
 
+def _home(folder):
+    """Links to PySpark's files: the executors of local-cluster write their folder ``work`` beside them."""
+    import pyspark
+
+    folder.mkdir()
+    for part in ("bin", "jars", "sbin"):
+        (folder / part).symlink_to(pathlib.Path(pyspark.__file__).parent / part)
+    return folder
+
+
 def _settings(folder):
     import stope
 
     package = str(pathlib.Path(stope.__file__).parent.parent)
-    settings = {
+    return {
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.driver.bindAddress": "127.0.0.1",
@@ -74,6 +86,3 @@ def _settings(folder):
         "spark.sql.shuffle.partitions": "4",
         "spark.executorEnv.PYTHONPATH": os.pathsep.join([package, str(pathlib.Path(__file__).parent)]),
     }
-    if MODE == "connect":
-        settings["spark.connect.grpc.binding.port"] = "0"
-    return settings
