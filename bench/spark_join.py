@@ -5,7 +5,7 @@ every part and a merge in Spark SQL is timed in the same session, in turn. Memor
 resident set of an executor's JVM and of a Python worker. Writes bench/results/spark_join_<cpu>_<date>.json.
 
   python3 bench/spark_join.py BUILD_FOLDER [--items 10000000] [--queries 10000] [--rival-items 1000000]
-      [--rival-queries 1000] [--repeats 2]
+      [--rival-queries 10000] [--repeats 2]
 
 BUILD_FOLDER/python has the package; scripts/build.sh makes it.
 """
@@ -110,9 +110,13 @@ def session(folder, package):
     return spark
 
 
-def rows_of(spark, first, n, partitions):
-    """A DataFrame of the rows first to first + n - 1, computed where they are read."""
+def rows_of(spark, folder, first, n, partitions):
+    """A DataFrame of the rows first to first + n - 1, in Parquet files of this folder."""
     import pyarrow as pa
+
+    path = f"{folder}/{first}-{n}.parquet"
+    if pathlib.Path(path).exists():
+        return spark.read.parquet(path)
 
     names = ["id"] + [f"x{i}" for i in range(COLUMNS)]
 
@@ -123,22 +127,27 @@ def rows_of(spark, first, n, partitions):
             yield pa.RecordBatch.from_arrays([ids, *(pa.array(np.ascontiguousarray(c)) for c in columns)], names=names)
 
     schema = "id bigint, " + ", ".join(f"{name} double" for name in names[1:])
-    return spark.range(first, first + n, 1, partitions).mapInArrow(made, schema)
+    spark.range(first, first + n, 1, partitions).mapInArrow(made, schema).write.parquet(path)
+    return spark.read.parquet(path)
 
 
-def joined(spark, items, queries):
-    """Our lists as arrays, in order."""
+def frames_of(spark, folder, items, queries):
+    return rows_of(spark, folder, 0, items, PARTITIONS), rows_of(spark, folder, QUERY_IDS, queries, 2)
+
+
+def joined(items, queries):
+    """Our lists."""
     from stope.spark import knn_join
 
-    frames = rows_of(spark, 0, items, PARTITIONS), rows_of(spark, QUERY_IDS, queries, 2)
-    return knn_join(*frames, K, id="id").toArrow()
+    return knn_join(items, queries, K, id="id").toArrow()
 
 
-def by_scikit_learn(spark, items, queries):
-    """The same by a pandas UDF: scikit-learn searches every batch of a partition, and Spark SQL merges."""
+def by_scikit_learn(items, queries):
+    """The same by a pandas UDF: scikit-learn searches each partition, and Spark SQL merges."""
     from pyspark.sql import Window, functions
 
-    asked = values_of(np.arange(QUERY_IDS, QUERY_IDS + queries))
+    queries = queries.toPandas()
+    asked, query_ids = queries.iloc[:, 1:].to_numpy(), queries["id"].to_numpy()
 
     def search(frames):
         import pandas as pd
@@ -149,11 +158,10 @@ def by_scikit_learn(spark, items, queries):
         distances, rows = NearestNeighbors(n_neighbors=K, algorithm="brute").fit(X).kneighbors(asked)
         ids = part["id"].to_numpy()[rows].ravel()
         yield pd.DataFrame({
-            "query_id": np.repeat(np.arange(QUERY_IDS, QUERY_IDS + queries), K), "item_id": ids,
-            "distance": distances.ravel(),
+            "query_id": np.repeat(query_ids, K), "item_id": ids, "distance": distances.ravel(),
         })
 
-    lists = rows_of(spark, 0, items, PARTITIONS).mapInPandas(search, "query_id long, item_id long, distance double")
+    lists = items.mapInPandas(search, "query_id long, item_id long, distance double")
     order = Window.partitionBy("query_id").orderBy("distance", "item_id")
     best = lists.withColumn("pos", functions.row_number().over(order) - 1).where(f"pos < {K}")
     return best.select("query_id", "pos", "item_id", "distance").toArrow()
@@ -164,10 +172,10 @@ def arrays_of(table):
     return table["item_id"].to_numpy().reshape(-1, K), table["distance"].to_numpy().reshape(-1, K)
 
 
-def timed(work, *arguments):
+def timed(work, *frames):
     with Memory() as memory:
         start = time.perf_counter()
-        table = work(*arguments)
+        table = work(*frames)
         seconds = time.perf_counter() - start
     return arrays_of(table), {"seconds": seconds, "peak_bytes": memory.peak}
 
@@ -189,7 +197,7 @@ def main():
     parser.add_argument("--items", type=int, default=10_000_000)
     parser.add_argument("--queries", type=int, default=10_000)
     parser.add_argument("--rival-items", type=int, default=1_000_000)
-    parser.add_argument("--rival-queries", type=int, default=1_000)
+    parser.add_argument("--rival-queries", type=int, default=10_000)
     parser.add_argument("--repeats", type=int, default=2)
     arguments = parser.parse_args()
     package = str(pathlib.Path(arguments.build).resolve() / "python")
@@ -201,10 +209,11 @@ def main():
         small = arguments.rival_items, arguments.rival_queries
         expected, alone = local(*small, folder, package)
         case = {"items": small[0], "queries": small[1], "one process": alone, "stope": [], "scikit-learn": []}
-        joined(spark, 10_000, 10)  # starts the executors' Python
+        frames = frames_of(spark, folder, *small)
+        joined(*frames)  # starts the executors' Python
         for _ in range(arguments.repeats):
             for name, work in (("stope", joined), ("scikit-learn", by_scikit_learn)):
-                (rows, distances), figures = timed(work, spark, *small)
+                (rows, distances), figures = timed(work, *frames)
                 figures["lists with the same rows"] = float((rows == expected[0]).all(axis=1).mean())
                 figures["same bits"] = bool((rows == expected[0]).all() and distances.tobytes() == expected[1].tobytes())
                 case[name].append(figures)
@@ -212,7 +221,7 @@ def main():
         result["cases"].append(case)
         large = arguments.items, arguments.queries
         expected, alone = local(*large, folder, package)
-        (rows, distances), figures = timed(joined, spark, *large)
+        (rows, distances), figures = timed(joined, *frames_of(spark, folder, *large))
         figures["same bits"] = bool((rows == expected[0]).all() and distances.tobytes() == expected[1].tobytes())
         print("stope", large, figures, "one process", alone, flush=True)
         result["cases"].append({"items": large[0], "queries": large[1], "one process": alone, "stope": [figures]})

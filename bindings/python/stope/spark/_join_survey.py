@@ -15,6 +15,8 @@ from ._join_recipe import Recipe, Whole, bytes_of_table
 
 __all__ = ["Measure", "Survey", "survey"]
 
+_MOST_CLASSES = 10_000  # Spark plans columns one by one
+
 
 @dataclass(frozen=True)
 class Measure:
@@ -37,7 +39,10 @@ class Measure:
         params = {} if params is None else params
         if not isinstance(params, dict) or not all(isinstance(name, str) for name in params):
             raise InvalidArgumentError(f"metric_params: a dict of parameters by name is wanted; got {params!r}")
-        weights = [] if feature_weights is None else [float(weight) for weight in feature_weights]
+        try:
+            weights = [] if feature_weights is None else [float(weight) for weight in feature_weights]
+        except (TypeError, ValueError):
+            raise InvalidArgumentError(f"feature_weights: a list of numbers is wanted; got {feature_weights!r}") from None
         if feature_weights is not None and len(weights) != len(features):
             raise InvalidArgumentError(
                 f"feature_weights: there are {len(weights)} weights for {len(features)} features"
@@ -170,4 +175,8 @@ def _label_codes(values):
     native = _core.Table.of_arrow(
         table.__arrow_c_stream__(), target="label", target_is_nominal=True, run=_core.Run()
     ).column(0)
+    if len(native.values) > _MOST_CLASSES:
+        raise UnsupportedError(
+            f"label: there are {len(native.values)} classes, and each would be a column; {_MOST_CLASSES} is the most"
+        )
     return LabelCodes(bytes_of_table(table), tuple(np.asarray(native.array()).tolist()), tuple(native.values.names()))

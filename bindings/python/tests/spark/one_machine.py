@@ -1,7 +1,6 @@
 """What a join on Spark must give, computed by the engine in one process on the items sorted by id."""
 
 import numpy as np
-import pyarrow as pa
 from stope import _core
 from tables_of_tests import sorted_by_id
 
@@ -58,8 +57,3 @@ def same_bits(found, expected):
         len(a) == len(b) and np.asarray(a, dtype=np.asarray(b).dtype).tobytes() == np.asarray(b).tobytes()
         for a, b in zip(found, expected)
     )
-
-
-def table_of_ids(table, ids):
-    """The table with other ids."""
-    return table.set_column(0, "id", pa.array(ids))

@@ -35,6 +35,7 @@ NUMBERS = ["ties", "zeros", "with.dots", "whole"]
     ({"label": "id"}, InvalidArgumentError, "cannot be the label"),
     ({"label": "with.dots"}, InvalidDataError, "rows have no value in the column 'with.dots'"),
     ({"feature_weights": [1.0]}, InvalidArgumentError, "1 weights for 4 features"),
+    ({"feature_weights": ["much", 1, 1, 1]}, InvalidArgumentError, "a list of numbers is wanted"),
     ({"feature_weights": [1, 1, -1, 1]}, InvalidArgumentError, "weight"),
 ], ids=str)
 def test_arguments_are_refused_before_any_part_is_searched(spark, arguments, error, words):
@@ -75,6 +76,12 @@ def test_rows_that_no_join_takes_are_refused(spark, items, queries, words):
     items = spark.sql(items)
     with pytest.raises((InvalidDataError, InvalidArgumentError, UnsupportedError), match=words):
         knn_join(items, items if queries is None else spark.sql(queries), 1, id="id")
+
+
+def test_more_classes_than_columns_can_be_are_refused(spark):
+    items = spark.range(10_001).selectExpr("id", "1.0d as x", "cast(id as string) as y")
+    with pytest.raises(UnsupportedError, match="10001 classes"):
+        knn_join(items, items, 1, id="id", columns=["x"], label="y")
 
 
 def test_ids_given_twice_in_crossed_queries_are_refused(spark):
