@@ -2,7 +2,7 @@
 """Times a k-NN classifier applied to a DataFrame on Spark in local[2]: stope.spark.transform, and scikit-learn's
 KNeighborsClassifier in mapInPandas with the model broadcast as a pickle. Writes bench/results/spark_<cpu>_<date>.json.
 
-  PYTHONPATH=build/release/python python3 bench/spark.py [--train 100000] [--queries 1000000] [--rival 100000] [--rounds 3]
+  PYTHONPATH=build/release/python python3 bench/spark.py [--train N] [--queries N] [--rival N] [--rounds N]
 
 Both fit the same rows of 20 uniform columns and read the same Parquet files; the figures are wall times of jobs whose rows
 Spark drops ("noop"). Spark restarts its workers before each, so fitting and loading a model count. The programs take

@@ -178,8 +178,8 @@ def _mapped(df, model, path, gives, *, columns, keep, n_neighbors, device, threa
     types = {field.name: field for field in df.schema.fields if field.name in kept}
     types.update({name: StructField(name, _TYPES[type_]) for name, type_ in added})
     work = Work(
-        place=place_of(df.sparkSession, model._model, path), gives=gives, read=tuple(needed),
-        features=tuple(features), kept=tuple(kept), added=tuple(added), order=tuple(order), proba=proba, probability=probability is not None,
+        place=place_of(df.sparkSession, model._model, path), gives=gives, read=tuple(needed), features=tuple(features),
+        kept=tuple(kept), added=tuple(added), order=tuple(order), proba=proba, probability=probability is not None,
         n_neighbors=n_neighbors, weights=weights, device=device, threads=threads, memory_limit=memory_limit,
     )
     schema = StructType([types[name] for name in order])

@@ -8,6 +8,7 @@ import hashlib
 import os
 import tempfile
 import threading
+import weakref
 from dataclasses import dataclass
 
 from .. import _core
@@ -77,34 +78,35 @@ def place_of(spark, native, shared_path=None):
     if shared_path is not None:
         path = os.path.abspath(_path_text(shared_path))
         return InFile(_hash_of_file(path), path)
-    content = native.to_bytes()
-    key = hashlib.sha256(content).hexdigest()
-    if len(content) <= MOST_BYTES_INSIDE:
-        return Inside(key, content)
-    name = f"stope-{key}.model"
-    _add_artifact(spark, name, content)
-    return InArtifact(key, name)
+    with _adding:
+        return _written(spark, native)
 
 
 _adding = threading.Lock()
 _folder = None  # of the files that are artifacts
+_added = weakref.WeakKeyDictionary()  # the artifacts of a session, by name: Spark would send or compare them again
 
 
-def _add_artifact(spark, name, content):
-    """Spark copies the file when a task first asks for it, perhaps much later: it stays until this process ends.
-
-    A file that is there already is the same file, as its name is the hash of its content. Spark takes it twice.
-    """
+def _written(spark, native):
+    """Write the model once, without a copy in memory; what to do with the file depends on its size."""
     global _folder
-    with _adding:
-        if _folder is None:
-            _folder = tempfile.TemporaryDirectory(prefix="stope-spark-")
-        path = os.path.join(_folder.name, name)
-        if not os.path.exists(path):
-            with open(path + ".part", "wb") as file:
-                file.write(content)
-            os.replace(path + ".part", path)
-        spark.addArtifacts(path, file=True)
+    if _folder is None:
+        _folder = tempfile.TemporaryDirectory(prefix="stope-spark-")
+    path = os.path.join(_folder.name, "model")
+    with job() as run:
+        native.write(path, run)
+    key = _hash_of_file(path)
+    if os.path.getsize(path) <= MOST_BYTES_INSIDE:
+        with open(path, "rb") as file:
+            return Inside(key, file.read())
+    # Spark copies the file when a task first asks for it, perhaps much later: it stays until this process ends.
+    name = f"stope-{key}.model"
+    kept = os.path.join(_folder.name, name)
+    os.replace(path, kept)
+    if name not in _added.setdefault(spark, set()):
+        spark.addArtifacts(kept, file=True)
+        _added[spark].add(name)
+    return InArtifact(key, name)
 
 
 def _read(path, key, run):

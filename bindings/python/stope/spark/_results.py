@@ -117,7 +117,7 @@ def _made(model, rows):
 
 
 def _a_row(model):
-    """A row for the model: what it makes of the row has the columns of every result. Cuts refuse a table without rows."""
+    """A row for the model: what it makes of it has the columns of every result. Cuts refuse a table without rows."""
     with job() as run:
         columns = [_cell(feature, run) for feature in model._features]
     return _core.Table.of_columns(columns, 1)

@@ -55,7 +55,8 @@ def made_model(kind):
     names = ["halves", "thirds", "whole"] + (["color"] if columns == "mixed" else [])
     table = table.select(names)
     if label == "class":
-        table = table.append_column("class", pa.array(np.array(["no", "yes", "?"], dtype=object)[rng.integers(0, 3, N_TRAIN)]))
+        classes = np.array(["no", "yes", "?"], dtype=object)
+        table = table.append_column("class", pa.array(classes[rng.integers(0, 3, N_TRAIN)]))
     if label == "amount":
         table = table.append_column("amount", pa.array(rng.integers(0, 9, N_TRAIN) / 4.0))
     train = stope.Table(table).with_roles(label=label)._core_table
@@ -117,7 +118,7 @@ def typed_rows(n_rows=40):
         "price": pa.array([None if n == 4 else f"{n}.25" for n in numbers]).cast(pa.decimal128(10, 2)),
         "day": pa.array([start.date() + datetime.timedelta(days=n) for n in numbers]),
         "moment": pa.array([start + datetime.timedelta(minutes=7 * n) for n in numbers], pa.timestamp("us", "UTC")),
-        "clock": pa.array([(start + datetime.timedelta(seconds=n)).replace(tzinfo=None) for n in numbers], pa.timestamp("us")),
+        "clock": pa.array([start.replace(tzinfo=None, second=n) for n in numbers], pa.timestamp("us")),
         "flag": pa.array([None if n == 3 else n % 2 == 0 for n in numbers]),
         "small": pa.array(numbers, pa.int8()),
         "large": pa.array([n * 2**50 for n in numbers], pa.int64()),

@@ -83,5 +83,5 @@ def test_a_profile_gives_a_task_its_cores(spark):
     expected = local_answers(model, rows)
     found = transform(spark.createDataFrame(rows).repartition(3), model, proba=True, profile=resources(1))
     assert spark_digest(found, expected.column_names) == digest(expected)
-    cpus = spark.createDataFrame(rows).mapInArrow(_cores, "cpus long", profile=resources(1)).toArrow()["cpus"].to_pylist()
-    assert set(cpus) == {1}
+    cores = spark.createDataFrame(rows).mapInArrow(_cores, "cpus long", profile=resources(1)).toArrow()
+    assert set(cores["cpus"].to_pylist()) == {1}

@@ -91,9 +91,9 @@ def test_a_process_reads_a_model_once(monkeypatch):
 
         features = tuple(Feature(name, name) for name in model.feature_names_in_)
         work = _worker.Work(
-            place=Inside(key, model._model.to_bytes()), gives="classes", read=tuple(rows.column_names), features=features, kept=(),
-            added=(("prediction", "string"),), order=("prediction",), proba=False, probability=False, n_neighbors=None,
-            weights=None, device="auto", threads=None, memory_limit=None,
+            place=Inside(key, model._model.to_bytes()), gives="classes", read=tuple(rows.column_names),
+            features=features, kept=(), added=(("prediction", "string"),), order=("prediction",), proba=False,
+            probability=False, n_neighbors=None, weights=None, device="auto", threads=None, memory_limit=None,
         )
         return pa.Table.from_batches(_worker.apply_batches(work, iter(rows.to_batches(max_chunksize=50))))
 
@@ -135,7 +135,8 @@ def test_the_daemon_that_forks_workers_never_loads_the_engine(spark):
     from stope.spark import transform
 
     model, frame = made_model("classify"), spark.createDataFrame(made_rows("classify")).coalesce(1)
-    found = transform(frame, model).mapInArrow(_who_has_the_engine, "daemon string, in_daemon boolean, in_workers boolean")
+    schema = "daemon string, in_daemon boolean, in_workers boolean"
+    found = transform(frame, model).mapInArrow(_who_has_the_engine, schema)
     row = found.toArrow().to_pylist()[0]
     assert "pyspark.daemon" in row["daemon"]
     assert row["in_workers"] and not row["in_daemon"]
