@@ -102,7 +102,20 @@ async def put_model(
 ):
     """Read a model file that stope has written anywhere. A model of that name is replaced as a whole, or stays."""
     check_new_name(name, "model")
-    state, condition = request.app.state, Condition(if_match, if_none_match)
+    return await _keep_file(request, name, Condition(if_match, if_none_match), caller)
+
+
+@router.post(
+    "", summary="Keep a model file under a name that the server gives", status_code=201, response_model=ModelInfo,
+    dependencies=_ONLY, openapi_extra={"requestBody": body_of_model()},
+)
+async def post_model(request: Request, stope_job: JobName = None, caller: Caller = Depends(require("compute"))):
+    """Read a model file. The header Location says where the model is; it goes when nobody uses it for long."""
+    return await _keep_file(request, anonymous_name(), Condition(), caller)
+
+
+async def _keep_file(request, name, condition, caller):
+    state = request.app.state
     models, jobs = state.store.models, state.jobs
     models.check(name, condition)
     connection = Connection(request)
