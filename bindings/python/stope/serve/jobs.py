@@ -117,6 +117,8 @@ class Jobs:
         request = connection.request
         if request.app.state.stopping:
             raise Problem(503, "stopping", "the server is stopping", {"Retry-After": "10"})
+        if is_async:
+            self._refuse_if_full()  # now, and not when nobody waits for the answer any more
         id, is_named = request.headers.get("stope-job"), True
         if id is None:
             id, is_named = secrets.token_urlsafe(16), False
@@ -235,9 +237,7 @@ class Jobs:
         if not self._places.locked():
             await self._places.acquire()
             return
-        if self._n_waiting >= self._limits.waiting:
-            raise Problem(503, "queue-full", f"{self._n_waiting} jobs wait already; try again soon",
-                          {"Retry-After": "1"})
+        self._refuse_if_full()
         self._n_waiting += 1
         place = asyncio.ensure_future(self._places.acquire())
         stopped = asyncio.ensure_future(job.stopped())
@@ -251,6 +251,11 @@ class Jobs:
         finally:
             self._n_waiting -= 1
             stopped.cancel()
+
+    def _refuse_if_full(self):
+        if self._places.locked() and self._n_waiting >= self._limits.waiting:
+            raise Problem(503, "queue-full", f"{self._n_waiting} jobs wait already; try again soon",
+                          {"Retry-After": "1"})
 
     async def file_work(self, work: Callable[[], T]) -> T:
         """Call ``work`` in a thread that is there for files: it waits for the disk, and not for a place."""

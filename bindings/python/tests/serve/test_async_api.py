@@ -166,6 +166,8 @@ def test_jobs_wait_in_turn_and_one_too_many_is_refused(serve):
     wait_for(lambda: [state_of(server, place) for place in places] == ["running", "waiting", "waiting"])
     refused = server.client.post("/v1/compute/stats?table=long")
     assert (refused.status_code, refused.json()["code"], refused.headers["retry-after"]) == (503, "queue-full", "1")
+    later = server.client.post("/v1/compute/stats?table=long", headers=LATER)
+    assert (later.status_code, later.json()["code"]) == (503, "queue-full")
     server.client.delete(places[1])  # it leaves the queue without having run
     wait_for(lambda: state_of(server, places[1]) == "cancelled")
     server.client.delete(places[0])
