@@ -16,7 +16,9 @@ class ArrowWriter:
             import pyarrow
             import pyarrow.ipc
         except ImportError:
-            raise Problem(406, "not-acceptable", "Arrow needs the package pyarrow on the server; ask for CSV or JSON.") from None
+            raise Problem(
+                406, "not-acceptable", "Arrow needs the package pyarrow on the server; ask for CSV or JSON."
+            ) from None
         self._pyarrow = pyarrow
         self._sink, self._writer, self._schema = io.BytesIO(), None, None
 

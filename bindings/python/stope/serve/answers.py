@@ -8,10 +8,10 @@ from .. import _core
 from .answer_arrow import ArrowWriter
 from .answer_csv import CsvWriter
 from .answer_json import JsonWriter
-from .answer_rows import RowsWriter
-from .body_bytes import in_thread
+from .answer_rows import GatheredRows, RowsWriter
+from .body_bytes import in_thread, temporary_file
+from .body_columns import sliced
 from .media import answer_coding, answer_format
-from .problems import Problem
 
 __all__ = ["StreamedAnswer", "answer"]
 
@@ -28,8 +28,8 @@ async def answer(request, blocks, headers=None, status=200) -> Response:
     ----------
     request : starlette.requests.Request
     blocks : _core.Table, stope.Table, or an asynchronous iterator of _core.Table
-        The blocks have the same columns. The first is computed before this returns, so that a failure until then has its
-        own status. A later failure ends the body without its end: no client can take it for complete.
+        The blocks have the same columns. The first is computed before this returns, so that a failure until then has
+        its own status. A later failure ends the body without its end: no client can take it for complete.
     headers : dict, optional
         More headers.
     status : int
@@ -47,13 +47,17 @@ async def answer(request, blocks, headers=None, status=200) -> Response:
     if isinstance(blocks, _core.Table):
         if blocks.n_rows <= _PART_ROWS:
             body = (await _written(writer, blocks)) + writer.end()
-            return _whole(body, form, coding, headers, status)
-        blocks = _parts_of(blocks)
+            return await _whole(body, form, coding, headers, status)
+        blocks = _slices(blocks)
     iterator = blocks.__aiter__()
     first = await anext(iterator, None)
     if first is None:
         raise ValueError("an answer has at least one block, though it may have no rows")
-    return StreamedAnswer(request, writer, await _written(writer, first), iterator, form, coding, headers, status)
+    if form.name == "rows" and "keep" in request.query_params and _has_names(first):
+        parts = await _gathered(request, first, iterator)
+    else:
+        parts = _parts(writer, await _written(writer, first), iterator)
+    return StreamedAnswer(parts, form, coding, headers, status)
 
 
 async def _written(writer, table):
@@ -62,15 +66,47 @@ async def _written(writer, table):
     return await in_thread(writer.block, table)
 
 
-async def _parts_of(table):
+async def _parts(writer, first, blocks):
+    try:
+        yield first
+        async for table in blocks:
+            yield await _written(writer, table)
+        yield writer.end()
+    finally:
+        close = getattr(blocks, "aclose", None)
+        if close is not None:
+            await close()
+
+
+def _has_names(table):
+    return any(table.column(index).is_nominal for index in range(table.n_columns))
+
+
+async def _gathered(request, first, blocks):
+    """The parts of an answer with kept columns, whose values nobody knows before the last block."""
+    store = getattr(getattr(request.scope.get("app"), "state", None), "store", None)
+    rows = GatheredRows(temporary_file(None if store is None else store.spool))
+    await in_thread(rows.add, first)
+    async for table in blocks:
+        await in_thread(rows.add, table)
+
+    async def parts():
+        made = rows.parts()
+        while (part := await in_thread(next, made, None)) is not None:
+            yield part
+
+    return parts()
+
+
+async def _slices(table):
     for first in range(0, table.n_rows, _PART_ROWS):
-        yield await in_thread(table.take, list(range(first, min(first + _PART_ROWS, table.n_rows))))
+        yield sliced(table, first, first + _PART_ROWS, _core.Run(1))
 
 
-def _whole(body, form, coding, headers, status):
+async def _whole(body, form, coding, headers, status):
     if coding != "identity" and len(body) > _SMALL_BYTES:
         packer = _PACKERS[coding]()
-        body, headers["Content-Encoding"] = packer.pack(body) + packer.finish(), coding
+        body, headers["Content-Encoding"] = (await in_thread(packer.pack, body)) + packer.finish(), coding
     return Response(body, status, headers, form.media_type)
 
 
@@ -80,10 +116,9 @@ class StreamedAnswer(Response):
     It reads no messages of the request, unlike Starlette's own: the blocks may still come from the request's body.
     """
 
-    def __init__(self, request, writer, first, blocks, form, coding, headers, status):
+    def __init__(self, parts, form, coding, headers, status):
         super().__init__(None, status, headers, form.media_type)
-        self._writer, self._first, self._blocks = writer, first, blocks
-        self._packer = None
+        self._parts, self._packer = parts, None
         if coding != "identity":
             self._packer = _PACKERS[coding]()
             self.headers["Content-Encoding"] = coding
@@ -91,29 +126,21 @@ class StreamedAnswer(Response):
             del self.headers["content-length"]
 
     async def __call__(self, scope, receive, send):
-        """Send the blocks. Each waits until the client has taken most of the one before."""
+        """Send the parts. Each waits until the client has taken most of the one before."""
         try:
-            # The status leaves with the first bytes, which are there already.
+            # The first part is there already: the status leaves with it.
             await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
-            await self._send(send, self._first)
-            async for table in self._blocks:
-                await self._send(send, await _written(self._writer, table))
-            data = self._writer.end()
-            if self._packer is not None:
-                data = self._packer.pack(data) + self._packer.finish()
-            await send({"type": "http.response.body", "body": data, "more_body": False})
+            async for part in self._parts:
+                if self._packer is not None:
+                    part = await in_thread(self._packer.pack, part)
+                if part:
+                    await send({"type": "http.response.body", "body": part, "more_body": True})
+            rest = b"" if self._packer is None else self._packer.finish()
+            await send({"type": "http.response.body", "body": rest, "more_body": False})
         finally:
-            close = getattr(self._blocks, "aclose", None)
-            if close is not None:
-                await close()
+            await self._parts.aclose()
         if self.background is not None:
             await self.background()
-
-    async def _send(self, send, data):
-        if self._packer is not None:
-            data = await in_thread(self._packer.pack, data)
-        if data:
-            await send({"type": "http.response.body", "body": data, "more_body": True})
 
 
 class _Gzip:

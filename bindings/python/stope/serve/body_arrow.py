@@ -1,10 +1,10 @@
-"""Arrow bodies: IPC streams and files, read batch by batch. Every batch is checked to the last code before it is used."""
+"""Arrow bodies: IPC streams and files, read batch by batch. Every batch is checked to the last code before its use."""
 
 import struct
 
 from .. import _core
 from .._columns import sorted_codes
-from .body_arrow_messages import BATCH, DICTIONARY, END, SCHEMA, Message, malformed, messages, said_by
+from .body_arrow_messages import BATCH, END, SCHEMA, Message, malformed, messages, said_by
 from .body_bytes import Kept, in_thread, temporary_file
 from .body_columns import check_columns, check_names, check_rows, index_named, missing_column, with_option_roles
 from .problems import Problem
@@ -21,7 +21,9 @@ def _arrow():
         import pyarrow
         import pyarrow.ipc
     except ImportError:
-        raise Problem(415, "media-type", "Arrow and Parquet need the package pyarrow on the server; send CSV or JSON.") from None
+        raise Problem(
+            415, "media-type", "Arrow and Parquet need the package pyarrow on the server; send CSV or JSON."
+        ) from None
     return pyarrow
 
 
@@ -32,7 +34,9 @@ class Choice:
         check_columns(len(names), limits)
         check_names(names, code)
         known = {feature.name for feature in features}
-        self.names = [feature.name for feature in features] + [name for name in dict.fromkeys(keep) if name not in known]
+        self.names = [feature.name for feature in features] + [
+            name for name in dict.fromkeys(keep) if name not in known
+        ]
         present = set(names)
         for name in self.names:
             if name not in present:
@@ -45,15 +49,26 @@ class Choice:
         """Yield ``_core.Table`` blocks of a checked batch."""
         pyarrow = _arrow()
         batch = batch.select(self.names).replace_schema_metadata(None)
-        kinds = {name: pyarrow.types.is_dictionary(kind) or pyarrow.types.is_string(kind) or pyarrow.types.is_large_string(kind)
-                 or pyarrow.types.is_boolean(kind) for name, kind in zip(self.names, batch.schema.types)}
+        kinds = {
+            name: pyarrow.types.is_dictionary(kind)
+            or pyarrow.types.is_string(kind)
+            or pyarrow.types.is_large_string(kind)
+            or pyarrow.types.is_boolean(kind)
+            for name, kind in zip(self.names, batch.schema.types)
+        }
         nominal = [name for name in self.names if name in self._nominal and not kinds[name]]
         numeric = [name for name in self.names if name in self._numeric and kinds[name]]
         for first in range(0, max(batch.num_rows, 1), max_rows):
             rows = pyarrow.Table.from_batches([batch.slice(first, max_rows)])
             try:
-                table = _core.Table.of_arrow(rows.__arrow_c_stream__(), nominal=nominal, numeric=numeric, source="the body",
-                                             share=True, run=new_run())
+                table = _core.Table.of_arrow(
+                    rows.__arrow_c_stream__(),
+                    nominal=nominal,
+                    numeric=numeric,
+                    source="the body",
+                    share=True,
+                    run=new_run(),
+                )
             except OSError as error:
                 raise Problem(422, code, said_by(error)) from None
             yield table.with_roles(self._roles)
@@ -68,8 +83,8 @@ async def arrow_blocks(chunks, features, keep, max_rows, folder, limits, new_run
         if message.kind != BATCH:
             stream.add(message, body)
             if message.kind == SCHEMA:
-                schema = await in_thread(stream.schema)
-                choice = Choice(schema.names, features, keep, limits, "malformed-arrow")
+                schema, names = await in_thread(stream.schema)
+                choice = Choice(names, features, keep, limits, "malformed-arrow")
             continue
         if choice is None:
             raise malformed("A batch comes before the schema.")
@@ -95,7 +110,7 @@ class _Stream:
     """What a reader must know of a stream before it can read a batch: the schema, and the dictionaries so far."""
 
     def __init__(self, pyarrow):
-        self._pyarrow, self._schema, self._dictionaries, self._fields = pyarrow, None, {}, None
+        self._pyarrow, self._schema, self._dictionaries, self._place = pyarrow, None, {}, {}
 
     def in_front(self):
         return [self._schema or b"", *(part for parts in self._dictionaries.values() for part in parts)]
@@ -113,20 +128,23 @@ class _Stream:
             self._dictionaries[message.dictionary] = [message.head + body]
 
     def schema(self):
-        self._fields = _guarded(self._pyarrow, lambda: self._pyarrow.ipc.open_stream(self._schema + END).schema)
-        return self._fields
+        """The schema and the names of its columns. Reading a name fails where it is no UTF-8."""
+        schema = _guarded(self._pyarrow, lambda: self._pyarrow.ipc.open_stream(self._schema + END).schema)
+        names = _guarded(self._pyarrow, lambda: schema.names)
+        self._place = {name: index for index, name in enumerate(names)}
+        return schema, names
 
     def batch(self, message, body, names):
         """The batch of a message, with the columns of those names alone, checked."""
         if hasattr(body, "stream"):
-            message.check_expansion(memoryview(body.stream)[body.begin:])
+            message.check_expansion(memoryview(body.stream)[body.begin :])
             data = self._pyarrow.py_buffer(body.stream)
         else:
             data = b"".join([*self.in_front(), message.head, body, END])
 
         def read():
-            place = {name: index for index, name in enumerate(self._fields.names)}
-            how = self._pyarrow.ipc.IpcReadOptions(included_fields=[place[name] for name in names], use_threads=False)
+            wanted = [self._place[name] for name in names]
+            how = self._pyarrow.ipc.IpcReadOptions(included_fields=wanted, use_threads=False)
             batch = self._pyarrow.ipc.open_stream(data, options=how).read_next_batch()
             batch.validate(full=True)
             return batch
@@ -168,7 +186,9 @@ def _table_of_view(pyarrow, view, options, folder, limits, run):
                 return
             yield batch
 
-    return table_of_batches(batches(), reader.schema, options, folder, limits, run, decoded=compressed)
+    return table_of_batches(
+        batches(), _guarded(pyarrow, lambda: reader.schema), options, folder, limits, run, decoded=compressed
+    )
 
 
 def _checked(reader):
@@ -184,7 +204,7 @@ def _check_messages(view):
     """Walk over the messages before pyarrow does: lengths, and what compressed buffers become. Whether any are."""
     at, compressed = 0, False
     while at + 4 <= len(view):
-        frame = 8 if bytes(view[at:at + 4]) == END[:4] else 4
+        frame = 8 if bytes(view[at : at + 4]) == END[:4] else 4
         if at + frame > len(view):
             raise malformed("The body ends in the middle of a message.")
         size = struct.unpack_from("<i", view, at + frame - 4)[0]
@@ -193,10 +213,10 @@ def _check_messages(view):
         begin = at + frame + size
         if size < 0 or begin > len(view):
             raise malformed("The body is no Arrow stream, or it ends in the middle of a message.")
-        message = Message(bytes(view[at + frame:begin]), b"")
+        message = Message(bytes(view[at + frame : begin]), b"")
         if begin + message.body_bytes > len(view):
             raise malformed("The body ends in the middle of a message.")
-        message.check_expansion(view[begin:begin + message.body_bytes])
+        message.check_expansion(view[begin : begin + message.body_bytes])
         compressed |= message.is_compressed
         at = begin + message.body_bytes
     return compressed
@@ -205,18 +225,32 @@ def _check_messages(view):
 def table_of_batches(batches, schema, options, folder, limits, run, decoded):
     """Return the ``_core.Table`` of checked batches. ``decoded``: they are in memory, where not all of them may fit."""
     pyarrow = _arrow()
-    check_columns(len(schema.names), limits)
-    names = [name or str(number) for number, name in enumerate(schema.names, 1)]
+    check_columns(len(schema), limits)
+    names = [name or str(number) for number, name in enumerate(_guarded(pyarrow, lambda: schema.names), 1)]
     check_names(names, "malformed-arrow")
     if options.date:
-        raise Problem(400, "invalid-argument", "date: Arrow and Parquet have types for dates; give the column one of them.", option="date")
+        raise Problem(
+            400,
+            "invalid-argument",
+            "date: Arrow and Parquet have types for dates; give the column one of them.",
+            option="date",
+        )
     held = _held(pyarrow, batches, schema, folder, limits, decoded)
     reader = pyarrow.RecordBatchReader.from_batches(schema, held)
-    words = {option: [names[index_named(names, word, option)] for word in getattr(options, option)]
-             for option in ("nominal", "numeric", "ignore")}
+    words = {
+        option: [names[index_named(names, word, option)] for word in getattr(options, option)]
+        for option in ("nominal", "numeric", "ignore")
+    }
     target = "" if options.target is None else names[index_named(names, options.target, "target")]
-    table = _core.Table.of_arrow(reader.__arrow_c_stream__(), target=target, target_is_nominal=options.target_is_nominal,
-                                 source="the body", share=True, run=run, **words)
+    table = _core.Table.of_arrow(
+        reader.__arrow_c_stream__(),
+        target=target,
+        target_is_nominal=options.target_is_nominal,
+        source="the body",
+        share=True,
+        run=run,
+        **words,
+    )
     if options.nominal_order != "appearance":
         table = _with_sorted_values(pyarrow, table, schema)
     return with_option_roles(table, options, done=("target", "ignore"))
@@ -230,8 +264,12 @@ def _held(pyarrow, batches, schema, folder, limits, decoded):
         check_rows(n_rows, limits)
         n_bytes += batch.nbytes
         if n_bytes > limits.body_bytes:
-            raise Problem(413, "body-too-large", f"The rows have more than {limits.body_bytes} bytes once they are decoded.",
-                          bytes=limits.body_bytes)
+            raise Problem(
+                413,
+                "body-too-large",
+                f"The rows have more than {limits.body_bytes} bytes once they are decoded.",
+                bytes=limits.body_bytes,
+            )
         held.append(batch)
         if decoded and n_bytes > _MAPPED_BYTES:
             if writer is None:

@@ -65,8 +65,13 @@ class Message:
             if length >= 8:
                 total += max(struct.unpack_from("<q", body, offset)[0], 0)
         if total > _EXPANDED:
-            raise Problem(413, "body-too-large", f"A message becomes {total} bytes once it is decompressed; "
-                          f"{_EXPANDED} is the limit. Send smaller batches.", bytes=_EXPANDED)
+            raise Problem(
+                413,
+                "body-too-large",
+                f"A message becomes {total} bytes once it is decompressed; "
+                f"{_EXPANDED} is the limit. Send smaller batches.",
+                bytes=_EXPANDED,
+            )
 
 
 class _Fields:
@@ -106,7 +111,7 @@ class _Fields:
         n = struct.unpack_from("<I", self._data, at)[0]
         if at + 4 + 16 * n > len(self._data):
             raise IndexError
-        return list(struct.iter_unpack("<qq", self._data[at + 4:at + 4 + 16 * n]))
+        return list(struct.iter_unpack("<qq", self._data[at + 4 : at + 4 + 16 * n]))
 
 
 def _cut():
@@ -116,8 +121,8 @@ def _cut():
 async def messages(chunks, folder, limits, in_front):
     """Yield (message, body) one after the other.
 
-    A long body is not in memory: it comes as a file that has everything that ``in_front()`` returns, then the message, then
-    the mark of the end, so that it is a stream of its own.
+    A long body is not in memory. It comes as a file with everything that ``in_front()`` returns, the message, and the
+    mark of the end, so that it is a stream of its own.
     """
     source = ByteSource(chunks, _cut)
     is_file = await source.peek(6) == _MAGIC
@@ -175,6 +180,10 @@ async def _next_message(source, limits):
         raise _cut()
     message = Message(head, frame)
     if message.body_bytes > limits.body_bytes:
-        raise Problem(413, "body-too-large", f"A message has {message.body_bytes} bytes; {limits.body_bytes} is the limit.",
-                      bytes=limits.body_bytes)
+        raise Problem(
+            413,
+            "body-too-large",
+            f"A message has {message.body_bytes} bytes; {limits.body_bytes} is the limit.",
+            bytes=limits.body_bytes,
+        )
     return message

@@ -1,4 +1,4 @@
-"""The bytes of a body as they come: within limits of time and size, decompressed, and kept in a file where they are many."""
+"""The bytes of a body as they come: within limits of time and size, decompressed, and in a file where they are many."""
 
 import asyncio
 import concurrent.futures
@@ -13,7 +13,16 @@ from starlette.requests import ClientDisconnect
 from .media import body_coding
 from .problems import Problem
 
-__all__ = ["MEMORY_BYTES", "ByteSource", "Kept", "body_chunks", "in_thread", "short_body", "temporary_file", "whole_body"]
+__all__ = [
+    "MEMORY_BYTES",
+    "ByteSource",
+    "Kept",
+    "body_chunks",
+    "in_thread",
+    "short_body",
+    "temporary_file",
+    "whole_body",
+]
 
 MEMORY_BYTES = 1 << 20  # a body beyond it goes through a file
 SHORT_BYTES = 64 << 10  # a body that is parsed where it arrives: a thread would take longer
@@ -43,11 +52,13 @@ def temporary_file(folder):
 
 
 def _too_large(limits, how=""):
-    return Problem(413, "body-too-large", f"The body has more than {limits.body_bytes} bytes{how}.", bytes=limits.body_bytes)
+    return Problem(
+        413, "body-too-large", f"The body has more than {limits.body_bytes} bytes{how}.", bytes=limits.body_bytes
+    )
 
 
 async def body_chunks(request, limits):
-    """Yield the bytes of a body, decompressed. A Problem tells of too many bytes, of too slow ones, and of wrong ones."""
+    """Yield the bytes of a body, decompressed. A Problem tells of too many, of too slow and of damaged ones."""
     coding = body_coding(request)
     declared = request.headers.get("content-length", "")
     if declared.isascii() and declared.isdigit() and int(declared[:20]) > limits.body_bytes:
@@ -71,7 +82,7 @@ async def body_chunks(request, limits):
 
 
 async def short_body(request, limits):
-    """Return the whole body where its declared length is short and it is not compressed; else None, and nothing is read."""
+    """Return the whole body where its declared length is short and it is not compressed; else None: nothing is read."""
     declared = request.headers.get("content-length", "")
     if not (declared.isascii() and declared.isdigit() and len(declared) <= 5 and int(declared) <= SHORT_BYTES):
         return None
@@ -162,12 +173,14 @@ class _Zstd:
 
     def parts(self, data):
         for first in range(0, len(data), _ZSTD_SLICE):
-            rest = data[first:first + _ZSTD_SLICE]
+            rest = data[first : first + _ZSTD_SLICE]
             while rest:
                 try:
                     part = self._frame.decompress(rest)
                 except self._error as error:
-                    raise Problem(422, "malformed-zstd", f"The body is no sound zstd of windows up to 8 MiB: {error}.") from None
+                    raise Problem(
+                        422, "malformed-zstd", f"The body is no sound zstd of windows up to 8 MiB: {error}."
+                    ) from None
                 self._begun, rest = True, b""
                 if part:
                     yield part

@@ -6,7 +6,17 @@ from .. import _core
 from .body_bytes import temporary_file
 from .problems import Problem
 
-__all__ = ["Pieces", "Typed", "check_columns", "check_name", "check_rows", "chosen", "table_of_typed", "with_option_roles"]
+__all__ = [
+    "Pieces",
+    "Typed",
+    "check_columns",
+    "check_name",
+    "check_rows",
+    "chosen",
+    "sliced",
+    "table_of_typed",
+    "with_option_roles",
+]
 
 _NAME_CHARACTERS = 10_000
 _PIECES_IN_MEMORY = 16 << 20  # bytes; beyond it pieces wait in a file, and the columns are mapped
@@ -32,6 +42,12 @@ def check_name(name, code):
         raise Problem(422, code, f"A column's name has {len(name)} characters; {_NAME_CHARACTERS} is the limit.")
     if "\0" in name or not is_text(name):
         raise Problem(422, code, "A column's name has a NUL or half a surrogate pair.")
+
+
+def check_lengths(table):
+    """Refuse names that are too long, whatever reader they come from."""
+    for index in range(table.n_columns):
+        check_name(table.column(index).name, "malformed-csv")
 
 
 def check_names(names, code):
@@ -79,20 +95,41 @@ def chosen(table, features, keep):
     return _core.Table.of_columns(columns, table.n_rows)
 
 
+def sliced(table, first, last, run):
+    """Return the table of rows first to last, which shares the memory of the whole."""
+    last, columns = min(last, table.n_rows), []
+    for index in range(table.n_columns):
+        whole = table.column(index)
+        part = whole.array()[first:last]
+        if whole.is_nominal:
+            made = _core.Column.nominal(whole.name, part, whole.values, whole.type, share=True)
+        else:
+            made = _core.Column.numeric(whole.name, part, whole.type, True, run)
+        made.role = whole.role
+        columns.append(made)
+    return _core.Table.of_columns(columns, last - first)
+
+
 def index_named(names, word, option):
     """The place of a column that an option names by name, or by number counted from 1."""
     if word in names:
         return names.index(word)
     if word.isascii() and word.isdigit() and len(word) < 10 and 1 <= int(word) <= len(names):
         return int(word) - 1
-    raise Problem(400, "invalid-argument", f"{option}: the body has no column {shown(word)}.", option=option, column=word)
+    raise Problem(
+        400, "invalid-argument", f"{option}: the body has no column {shown(word)}.", option=option, column=word
+    )
 
 
 def with_option_roles(table, options, done=()):
     """Return a table whose columns have the roles that the request's options name. ``done``: options that it has."""
     names = [table.column(index).name for index in range(table.n_columns)]
-    wanted = [("target", "label", [options.target]), ("id", "id", [options.id]),
-              ("sample_weight", "weight", [options.sample_weight]), ("ignore", "ignore", options.ignore)]
+    wanted = [
+        ("target", "label", [options.target]),
+        ("id", "id", [options.id]),
+        ("sample_weight", "weight", [options.sample_weight]),
+        ("ignore", "ignore", options.ignore),
+    ]
     roles = []
     for option, role, words in wanted:
         for word in words:
@@ -173,19 +210,19 @@ class Pieces:
         at = 0
         for row in self._pieces:
             part = _as(self._read(row[number]), dtype)
-            whole[at:at + len(part)] = part
+            whole[at : at + len(part)] = part
             at += len(part)
         return whole
 
     def _place(self, number, dtype):
-        """Where a column lies in the mapped file of all columns: 8 bytes a value, of which codes take the first half."""
+        """Where a column lies in the mapped file of all: 8 bytes a value, of which codes take the first half."""
         n_columns = len(self._pieces[0])
         if self._mapped is None:
             with temporary_file(self._folder) as file:
                 file.truncate(8 * n_columns * self.n_rows)
                 self._mapped = np.memmap(file, np.uint8, "r+").view(np.ndarray)
         first = 8 * number * self.n_rows
-        return self._mapped[first:first + 8 * self.n_rows].view(dtype)[:self.n_rows]
+        return self._mapped[first : first + 8 * self.n_rows].view(dtype)[: self.n_rows]
 
     def _read(self, piece):
         if not isinstance(piece, tuple):

@@ -31,7 +31,7 @@ class Records:
 
     @property
     def is_ready(self):
-        """Whether there may be a block. Where there was none, the buffer doubles first: each byte is looked at twice."""
+        """Whether there may be a block. After a failure the buffer doubles first, so that each byte is seen twice."""
         return len(self._buffer) >= self._wanted
 
     @property
@@ -46,7 +46,7 @@ class Records:
     def head(self, n_records) -> bytes:
         """Return the first records, which stay in the buffer."""
         ends = ends_of_records(self._buffer, self.separator, n_records, self.comment)
-        return bytes(self._buffer[:ends[-1]]) if len(ends) else bytes(self._buffer)
+        return bytes(self._buffer[: ends[-1]]) if len(ends) else bytes(self._buffer)
 
     def take(self, last=False) -> bytes:
         """Return the next block: b"" where no record is whole, or nothing is left. ``last``: the body has ended."""
@@ -59,7 +59,9 @@ class Records:
             end = 0
         self._wanted = self._max_bytes if end else 2 * len(self._buffer)
         if len(self._buffer) - end > RECORD_BYTES:
-            raise Problem(422, "malformed-csv", f"A record has more than {RECORD_BYTES} bytes; perhaps a quote is never closed.")
+            raise Problem(
+                422, "malformed-csv", f"A record has more than {RECORD_BYTES} bytes; perhaps a quote is never closed."
+            )
         block = bytes(self._buffer[:end])
         del self._buffer[:end]
         return block

@@ -6,162 +6,12 @@ import numpy as np
 
 from .. import _core
 from .body_bytes import in_thread
-from .body_columns import Pieces, check_columns, check_names, check_rows, chosen, index_named, missing_column, shown, table_of_typed
+from .body_columns import Pieces, check_names, check_rows, chosen, index_named, missing_column, sliced, table_of_typed
+from .body_json_parts import Head, parts_of
 from .body_json_text import JsonText, loads, malformed
 from .body_json_values import JsonColumn, Members, codes_of_features, dates_of, numbers_of
-from .problems import Problem
 
 __all__ = ["json_blocks", "json_table", "numbers_at_once", "short_json_table"]
-
-_ROLES = ("regular", "label", "id", "weight", "ignore")
-_TYPES = ("real", "integer", "date", "nominal", "polynominal", "binominal")
-_MEMBERS = ("name", "type", "role", "values")
-
-
-class Head:
-    """What a body says of its columns before the rows come: names, and where it has them types, roles, values."""
-
-    def __init__(self, names, described=()):
-        self.names = names
-        self.described = described or [{} for _ in names]
-
-
-def _head_of(described, limits):
-    """The head of a list of names, or of objects with a name."""
-    if type(described) is not list:
-        raise malformed("columns is a list of names, or of objects with a name and a type.")
-    check_columns(len(described), limits)
-    made = []
-    for one in described:
-        if isinstance(one, Members):
-            one = _described(one)
-        elif isinstance(one, str):
-            one = {"name": one}
-        else:
-            raise malformed("columns is a list of names, or of objects with a name and a type.")
-        made.append(one)
-    names = [one["name"] for one in made]
-    check_names(names, "malformed-json")
-    if not names:
-        raise malformed("the body has no columns.")
-    return Head(names, made)
-
-
-def _described(members):
-    one = dict(members)
-    if len(one) < len(members) or not isinstance(one.get("name"), str):
-        raise malformed("each of columns has one name.")
-    for key in one:
-        if key not in _MEMBERS:
-            raise malformed(f"a column has no member {shown(key)}.")
-    if one.get("type", "real") not in _TYPES or one.get("role", "regular") not in _ROLES:
-        raise malformed(f"column {shown(one['name'])}: the type or the role is not known.")
-    values = one.get("values")
-    if values is not None:
-        is_list = type(values) is list and all(isinstance(value, str) for value in values)
-        if not is_list or len(set(values)) < len(values) or one.get("type", "nominal") not in _TYPES[3:]:
-            raise malformed(f"column {shown(one['name'])}: values is a list of different texts of a nominal column.")
-    return one
-
-
-# Forms of a body: generators of its parts as they come.
-
-
-async def _parts(text, limits):
-    """Yield a Head and then ("rows", rows), or ("column", name, values), as they come. A column begins with no values."""
-    if await text.expect("[{") == "[":
-        async for part in _records(text, limits):
-            yield part
-    elif await text.peek() == "}":
-        raise malformed("the body has no columns.")
-    else:
-        async for part in _members(text, limits):
-            yield part
-    await text.end()
-
-
-async def _records(text, limits):
-    head, n_rows = None, 0
-    async for records in text.items():
-        if head is None:
-            if not isinstance(records[0], Members):
-                raise malformed("row 0: a list of records has objects only.")
-            head = _head_of([name for name, _ in records[0]], limits)
-            yield head
-        yield "rows", await in_thread(_rows_of_records, records, head.names, n_rows)
-        n_rows += len(records)
-    if head is None:
-        raise malformed("the list has no records, so that nobody knows the columns.")
-
-
-def _rows_of_records(records, names, first_row):
-    rows, known = [], {name: place for place, name in enumerate(names)}
-    for number, record in enumerate(records, first_row):
-        if not isinstance(record, Members):
-            raise malformed(f"row {number}: a list of records has objects only.")
-        if [name for name, _ in record] == names:
-            rows.append([value for _, value in record])
-            continue
-        row = dict(record)
-        if len(row) < len(record):
-            raise Problem(422, "malformed-json", f"Row {number} has a member twice.", row=number)
-        for name in row:
-            if name not in known:
-                raise Problem(422, "malformed-json", f"Row {number} has the member {shown(name)}, which the first lacks.", row=number, column=name)
-        for name in names:
-            if name not in row:
-                raise Problem(422, "malformed-json", f"Row {number} lacks the member {shown(name)}; write null.", row=number, column=name)
-        rows.append([row[name] for name in names])
-    return rows
-
-
-async def _members(text, limits):
-    """An object: {"columns": [...], "rows": [[...]]}, or a list of values for each column."""
-    name = await _member(text)
-    if name == "columns":
-        head = _head_of(await text.value(), limits)
-        yield head
-        await text.expect(",")
-        if await _member(text) != "rows":
-            raise malformed("behind columns come the rows.")
-        async for part in _rows(text, len(head.names)):
-            yield part
-        await text.expect("}")
-        return
-    if name == "rows":
-        raise malformed("columns must come before the rows.")
-    names = []
-    while True:
-        names.append(name)
-        check_columns(len(names), limits)
-        await text.expect("[")
-        yield "column", name, []
-        async for values in text.items():
-            yield "column", name, values
-        if await text.expect(",}") == "}":
-            break
-        name = await _member(text)
-    check_names(names, "malformed-json")
-
-
-async def _member(text):
-    if await text.peek() != '"':
-        await text.expect('"')
-    name = await text.value()
-    await text.expect(":")
-    return name
-
-
-async def _rows(text, n_columns):
-    await text.expect("[")
-    n_rows = 0
-    async for rows in text.items():
-        for number, row in enumerate(rows, n_rows):
-            if type(row) is not list or len(row) != n_columns:
-                found = f"{len(row)} values" if type(row) is list else "no list"
-                raise Problem(422, "malformed-json", f"Row {number} has {found}; the body has {n_columns} columns.", row=number)
-        n_rows += len(rows)
-        yield "rows", rows
 
 
 # Whole bodies.
@@ -170,13 +20,17 @@ async def _rows(text, n_columns):
 async def json_table(chunks, options, folder, limits, run):
     """Return the ``_core.Table`` of a whole body."""
     options.refuse_csv_options("JSON")
-    parts = _parts(JsonText(chunks), limits)
+    parts = parts_of(JsonText(chunks), limits)
     first = await parts.__anext__()
     if isinstance(first, Head):
         table = await _table_of_rows(first, parts, options, folder, limits, run)
     else:
-        table = await _table_of_columns(parts, first, _kind_by_options(options), options.nominal_order, folder, limits, run)
-        _json_columns(Head([table.column(i).name for i in range(table.n_columns)]), options)  # do the options name columns?
+        table = await _table_of_columns(
+            parts, first, _kind_by_options(options), options.nominal_order, folder, limits, run
+        )
+        _json_columns(
+            Head([table.column(i).name for i in range(table.n_columns)]), options
+        )  # do the options name columns?
     return table
 
 
@@ -262,7 +116,9 @@ def _whole(column, pieces, number):
 
 
 def _finished(columns, pieces, options, run):
-    made = [column.typed(_whole(column, pieces, number), options.nominal_order) for number, column in enumerate(columns)]
+    made = [
+        column.typed(_whole(column, pieces, number), options.nominal_order) for number, column in enumerate(columns)
+    ]
     return _table_of(made, pieces.n_rows, run)
 
 
@@ -278,7 +134,12 @@ def numbers_at_once(document, features, limits):
 
     This is the short way of one row, or a few, for a model of numbers.
     """
-    if not (isinstance(document, Members) and len(document) == 2 and document[0][0] == "columns" and document[1][0] == "rows"):
+    if not (
+        isinstance(document, Members)
+        and len(document) == 2
+        and document[0][0] == "columns"
+        and document[1][0] == "rows"
+    ):
         return None
     names, rows = document[0][1], document[1][1]
     if type(rows) is not list or type(names) is not list or not rows or len(rows) > limits.rows:
@@ -308,7 +169,7 @@ def numbers_at_once(document, features, limits):
 
 async def json_blocks(chunks, features, keep, max_rows, folder, limits, new_run):
     """Yield ``_core.Table`` blocks with the features and the kept columns of a body, as its rows come."""
-    parts = _parts(JsonText(chunks), limits)
+    parts = parts_of(JsonText(chunks), limits)
     first = await parts.__anext__()
     if isinstance(first, Head):
         blocks = _blocks(first, parts, features, keep, max_rows, limits, new_run)
@@ -319,7 +180,7 @@ async def json_blocks(chunks, features, keep, max_rows, folder, limits, new_run)
 
 
 def short_json_table(data, features, limits):
-    """Return the ``_core.Table`` of a short body of numbers alone; None for any other, which :func:`json_blocks` reads."""
+    """Return the ``_core.Table`` of a short body of numbers alone; None for any other: :func:`json_blocks` reads it."""
     names = [feature.name for feature in features]
     if any(feature.is_nominal or feature.type == "date" for feature in features):
         return None
@@ -336,7 +197,7 @@ async def _blocks_of_columns(first, parts, features, keep, max_rows, folder, lim
         yield table
         return
     for start in range(0, table.n_rows, max_rows):
-        yield await in_thread(table.take, list(range(start, min(start + max_rows, table.n_rows))))
+        yield sliced(table, start, start + max_rows, run)
 
 
 def _kind_of(feature):
@@ -391,6 +252,8 @@ class _Block:
             column = _core.Column.nominal(name, codes, names, "" if type_ == "binominal" else type_, share=True)
         else:
             of = dates_of if kind == "date" else numbers_of
-            column = _core.Column.numeric(name, of(values, name, first_row), "date" if kind == "date" else "", share=True, run=run)
+            column = _core.Column.numeric(
+                name, of(values, name, first_row), "date" if kind == "date" else "", share=True, run=run
+            )
         column.role = role
         return column

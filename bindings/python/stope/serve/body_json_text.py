@@ -4,6 +4,7 @@ import codecs
 import json
 import re
 
+from .body_bytes import SHORT_BYTES, in_thread
 from .body_json_values import Members
 from .problems import Problem
 
@@ -23,7 +24,7 @@ def malformed(detail, line=None, column=None):
 
 
 def _constant(name):
-    raise malformed(f"JSON has no {name}; write null, or \"{name}\" in quotes.")
+    raise malformed(f'JSON has no {name}; write null, or "{name}" in quotes.')
 
 
 _decoder = json.JSONDecoder(object_pairs_hook=Members, parse_constant=_constant)
@@ -70,7 +71,7 @@ class JsonText:
     async def _more(self, at_least=1):
         """Get more text, and forget what has been read. False where the body has ended."""
         self._lines += self._text.count("\n", 0, self._at)
-        parts, n_characters = [self._text[self._at:]], 0
+        parts, n_characters = [self._text[self._at :]], 0
         self._at = 0
         while n_characters < at_least and not self._ended:
             try:
@@ -129,7 +130,9 @@ class JsonText:
             first = False
             if len(self._text) - self._at < _FILL:
                 await self._more(_FILL)
-            values = self._bulk()
+            # A megabyte takes tens of milliseconds, for which no other request should wait.
+            is_long = len(self._text) - self._at > SHORT_BYTES
+            values = (await in_thread(self._bulk)) if is_long else self._bulk()
             if values:
                 yield values
                 continue
@@ -144,7 +147,7 @@ class JsonText:
     def _bulk(self):
         """As many elements as the text has for certain, by one call of the parser; [] where that is not easy to see."""
         text, at = self._text, self._at
-        opening = text[at:at + 1]
+        opening = text[at : at + 1]
         mark = {"[": "],", "{": "},"}.get(opening, ",")
         cut = text.rfind(mark, at)
         if cut <= at or opening == '"':
@@ -185,6 +188,6 @@ class JsonText:
         return False, None
 
     def _malformed(self, detail):
-        before = self._text[:self._at]
+        before = self._text[: self._at]
         column = self._at - before.rfind("\n")
         return malformed(detail, self._lines + before.count("\n") + 1, column)

@@ -18,8 +18,9 @@ _MICROSECONDS = datetime.timedelta(microseconds=1)
 _DAY = 86_400_000_000
 
 
-class Members(list):
-    """An object of JSON: its members in their order, as pairs. A list of Python is an array of JSON."""
+# An object of JSON is a tuple: its members in their order, as pairs. An array is a list. No Python code runs for them,
+# and a name that stands twice is seen.
+Members = tuple
 
 
 def refuse(detail, name, row):
@@ -31,7 +32,10 @@ def numbers_of(values, name, first_row=0):
     """Return a list of JSON values as float64: null and "NaN" are NaN, "Infinity" is infinity, true is 1."""
     kinds = set(map(type, values))
     if str in kinds:
-        values = [_number_of_text(value, name, first_row + row) if type(value) is str else value for row, value in enumerate(values)]
+        values = [
+            _number_of_text(value, name, first_row + row) if type(value) is str else value
+            for row, value in enumerate(values)
+        ]
     elif not kinds <= _NUMBERS:
         row = next(row for row, value in enumerate(values) if type(value) not in _NUMBERS)
         refuse("a list or an object is no value of a table.", name, first_row + row)
@@ -62,7 +66,9 @@ def _refuse_large(values, name, first_row):
     """Refuse the first whole number that float64 would round."""
     for row, value in enumerate(values):
         if type(value) is int and abs(value) > _EXACT:
-            refuse("a whole number beyond 2^53 is no exact float64; send it as text, or as 1e20.", name, first_row + row)
+            refuse(
+                "a whole number beyond 2^53 is no exact float64; send it as text, or as 1e20.", name, first_row + row
+            )
 
 
 def names_of(values, name, first_row=0):
@@ -83,7 +89,11 @@ def dates_of(values, name, first_row=0):
     """Return a list of JSON values as days since 1970-01-01: ISO texts, or numbers of days."""
     if str not in set(map(type, values)):
         return numbers_of(values, name, first_row)
-    return numbers_of([_days(value, name, first_row + row) if type(value) is str else value for row, value in enumerate(values)], name, first_row)
+    return numbers_of(
+        [_days(value, name, first_row + row) if type(value) is str else value for row, value in enumerate(values)],
+        name,
+        first_row,
+    )
 
 
 def _days(text, name, row):
@@ -168,17 +178,25 @@ class JsonColumn:
         if set(map(type, values)) <= {self._one_type, type(None)}:
             return
         row = next(row for row, value in enumerate(values) if type(value) not in (self._one_type, type(None)))
-        refuse("numbers, texts and truth values are mixed; the option nominal makes names of all.", self.name, first_row + row)
+        refuse(
+            "numbers, texts and truth values are mixed; the option nominal makes names of all.",
+            self.name,
+            first_row + row,
+        )
 
     def typed(self, array, order):
         """Return the column's (Typed, array) once all values are there. ``order`` is that of names."""
         if self._kind != "nominal":
-            type_ = "date" if self._kind == "date" else self.type if self.type in ("real", "integer") else _type_of(array)
+            type_ = (
+                "date" if self._kind == "date" else self.type if self.type in ("real", "integer") else _type_of(array)
+            )
             return Typed(self.name, type_, self.role), array
         names = list(self._code_of)
         bad = next((name for name in names if not is_text(name)), None)
         if bad is not None:
-            raise Problem(422, "malformed-json", f"Column {shown(self.name)} has half a surrogate pair.", column=self.name)
+            raise Problem(
+                422, "malformed-json", f"Column {shown(self.name)} has half a surrogate pair.", column=self.name
+            )
         if self._given is None and order != "appearance":
             array, names = _sorted(array, names)
         binominal = self._one_type is bool and set(names) <= {"true", "false"}

@@ -74,7 +74,17 @@ class ReadingOptions:
     def for_csv(self) -> dict:
         """Return the options as ``_core.read_table`` takes them."""
         words = {"format": "csv", "target_is_nominal": self.target_is_nominal}
-        for name in ("target", "id", "sample_weight", "separator", "decimal", "header", "nominal_order", "encoding", "comment"):
+        for name in (
+            "target",
+            "id",
+            "sample_weight",
+            "separator",
+            "decimal",
+            "header",
+            "nominal_order",
+            "encoding",
+            "comment",
+        ):
             value = getattr(self, name)
             if value is not None:
                 words[name] = value
@@ -91,12 +101,17 @@ class ReadingOptions:
         """Refuse options that say how CSV is written, for a body of another format."""
         for name in _OF_CSV:
             if getattr(self, name) is not None:
-                raise Problem(400, "invalid-argument", f"{name} says how CSV is read, and the body is {what}.", option=name)
+                raise Problem(
+                    400, "invalid-argument", f"{name} says how CSV is read, and the body is {what}.", option=name
+                )
 
     def with_type(self, body_format) -> "ReadingOptions":
         """Return the options with what the media type says of CSV; the query wins over it."""
-        return replace(self, encoding=self.encoding or body_format.charset or None,
-                       header=self.header or body_format.header or None)
+        return replace(
+            self,
+            encoding=self.encoding or body_format.charset or None,
+            header=self.header or body_format.header or None,
+        )
 
 
 _KNOWN = frozenset(ReadingOptions.names())
@@ -124,7 +139,12 @@ def _list_of(name, text):
     except (ValueError, RecursionError):
         names = None
     if not isinstance(names, list) or not all(isinstance(one, str) for one in names):
-        raise Problem(400, "invalid-argument", f"{name} is a list of names separated by commas, or a JSON list of texts.", option=name)
+        raise Problem(
+            400,
+            "invalid-argument",
+            f"{name} is a list of names separated by commas, or a JSON list of texts.",
+            option=name,
+        )
     return tuple(names)
 
 

@@ -34,14 +34,20 @@ def _guarded(work):
 def _opened(view, limits):
     """The file, after what it says of its size has been compared with the limits."""
     pyarrow = _parquet()
-    file = _guarded(lambda: pyarrow.parquet.ParquetFile(pyarrow.BufferReader(pyarrow.py_buffer(view)), pre_buffer=False))
+    file = _guarded(
+        lambda: pyarrow.parquet.ParquetFile(pyarrow.BufferReader(pyarrow.py_buffer(view)), pre_buffer=False)
+    )
     facts = file.metadata
     check_columns(facts.num_columns, limits)
     check_rows(facts.num_rows, limits)
     n_bytes = sum(facts.row_group(group).total_byte_size for group in range(facts.num_row_groups))
     if n_bytes > limits.body_bytes:
-        raise Problem(413, "body-too-large", f"The row groups have {n_bytes} bytes once they are decompressed; "
-                      f"{limits.body_bytes} is the limit.", bytes=limits.body_bytes)
+        raise Problem(
+            413,
+            "body-too-large",
+            f"The row groups have {n_bytes} bytes once they are decompressed; {limits.body_bytes} is the limit.",
+            bytes=limits.body_bytes,
+        )
     return file
 
 
@@ -64,7 +70,15 @@ async def parquet_table(chunks, options, folder, limits, run):
 
     def read():
         file = _opened(kept.view(), limits)
-        return table_of_batches(_batches(file, None, _BATCH_ROWS), _guarded(lambda: file.schema_arrow), options, folder, limits, run, decoded=True)
+        return table_of_batches(
+            _batches(file, None, _BATCH_ROWS),
+            _guarded(lambda: file.schema_arrow),
+            options,
+            folder,
+            limits,
+            run,
+            decoded=True,
+        )
 
     return await in_thread(read, run=run)
 
@@ -74,7 +88,7 @@ async def parquet_blocks(chunks, features, keep, max_rows, folder, limits, new_r
     kept = await Kept.of(chunks, folder)
     file = await in_thread(_opened, kept.view(), limits)
     schema = _guarded(lambda: file.schema_arrow)
-    choice = Choice(schema.names, features, keep, limits, "malformed-parquet")
+    choice = Choice(_guarded(lambda: schema.names), features, keep, limits, "malformed-parquet")
     batches, begun = _batches(file, choice.names, max_rows), False
     while True:
         batch = await in_thread(next, batches, None)

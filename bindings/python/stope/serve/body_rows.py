@@ -1,4 +1,4 @@
-"""Bodies of application/vnd.stope.rows: a line of JSON, then float64 values. docs/formats/rows.md is the specification."""
+"""Bodies of application/vnd.stope.rows, a line of JSON and float64 values. docs/formats/rows.md specifies them."""
 
 import struct
 
@@ -6,7 +6,17 @@ import numpy as np
 
 from .. import _core
 from .body_bytes import ByteSource, in_thread, temporary_file
-from .body_columns import Pieces, Typed, check_columns, check_names, check_rows, chosen, shown, table_of_typed, with_option_roles
+from .body_columns import (
+    Pieces,
+    Typed,
+    check_columns,
+    check_names,
+    check_rows,
+    chosen,
+    shown,
+    table_of_typed,
+    with_option_roles,
+)
 from .body_json_text import loads
 from .body_json_values import Members
 from .problems import Problem
@@ -63,7 +73,12 @@ def _members_of(members, known, what):
 
 
 def _typed(said):
-    name, type_, role, values = said.get("name"), said.get("type", "real"), said.get("role", "regular"), said.get("values")
+    name, type_, role, values = (
+        said.get("name"),
+        said.get("type", "real"),
+        said.get("role", "regular"),
+        said.get("values"),
+    )
     if not isinstance(name, str):
         raise malformed("A column has no name.")
     if type_ not in _NUMBERS + _NAMES or role not in _ROLES:
@@ -142,7 +157,7 @@ async def _of_columns(source, n_columns, max_rows, folder, limits):
                 file.flush()
                 values = np.memmap(file, "<f8", "r", shape=(n_columns, n)).view(np.ndarray)
         for first in range(0, n, max_rows):
-            yield list(values[:, first:first + max_rows])
+            yield list(values[:, first : first + max_rows])
     if await source.rest():
         raise malformed("There is more behind the block of 0 rows.")
 
@@ -155,8 +170,12 @@ def _storage(column, values, first_row):
     wrong = ~missing & ~((values >= 0) & (values < len(column.values)) & (values == np.floor(values)))
     if wrong.any():
         row = int(wrong.argmax())
-        raise malformed(f"Column {shown(column.name)}, row {first_row + row}: {values[row]:g} is no code of its "
-                        f"{len(column.values)} values.", column=column.name, row=first_row + row)
+        raise malformed(
+            f"Column {shown(column.name)}, row {first_row + row}: {values[row]:g} is no code of its "
+            f"{len(column.values)} values.",
+            column=column.name,
+            row=first_row + row,
+        )
     return np.where(missing, -1.0, values).astype(np.int32)
 
 
@@ -165,7 +184,9 @@ async def rows_table(chunks, options, folder, limits, run, request=None):
     options.refuse_csv_options("application/vnd.stope.rows")
     for option in ("nominal", "numeric", "date"):
         if getattr(options, option):
-            raise Problem(400, "invalid-argument", f"{option}: the body itself says the types of its columns.", option=option)
+            raise Problem(
+                400, "invalid-argument", f"{option}: the body itself says the types of its columns.", option=option
+            )
     source = ByteSource(chunks, _cut)
     header = await _header_of(source, request, limits)
     pieces = Pieces(folder)

@@ -8,7 +8,7 @@ import time
 from collections import OrderedDict
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import Callable, Iterator, List, TypeVar
+from typing import Callable, Iterator, List, Optional, TypeVar
 
 from stope import _core
 
@@ -108,7 +108,8 @@ class Jobs:
         job.used = time.time()
         return job
 
-    def begin(self, connection: Connection, caller, what: str, is_async: bool = False) -> Job:
+    def begin(self, connection: Connection, caller, what: str, is_async: bool = False,
+              most_memory: int = 0) -> Job:
         """Begin a job, which ends if its client goes, unless it is asynchronous.
 
         The header ``Stope-Job`` of the request may name it. Whoever begins a job sees to it that it ends.
@@ -116,6 +117,8 @@ class Jobs:
         request = connection.request
         if request.app.state.stopping:
             raise Problem(503, "stopping", "the server is stopping", {"Retry-After": "10"})
+        if is_async:
+            self._refuse_if_full()  # now, and not when nobody waits for the answer any more
         id, is_named = request.headers.get("stope-job"), True
         if id is None:
             id, is_named = secrets.token_urlsafe(16), False
@@ -123,14 +126,16 @@ class Jobs:
             raise Problem(400, "invalid-job", "Stope-Job is 22 to 64 of A-Z a-z 0-9 _ -", option="Stope-Job")
         elif id in self._jobs:
             raise Problem(409, "job-exists", "there is or was a job of that name already", option="Stope-Job")
-        job = Job(id, what, caller.name, self.new_run(), self._limits.seconds, is_kept=is_named or is_async)
+        job = Job(id, what, caller.name, self.new_run(most_memory), self._limits.seconds, is_kept=is_named or is_async)
         self._jobs[id] = job
         job.connection = None if is_async else connection
         return job
 
-    def new_run(self) -> "_core.Run":
-        """How every job of this server computes."""
-        run = _core.Run(self._settings.threads, self._memory(), self._settings.device, None)
+    def new_run(self, most_memory: int = 0, threads: Optional[int] = None) -> "_core.Run":
+        """How every job of this server computes, perhaps with less memory or other threads than it may have."""
+        memory = min(self._memory(), most_memory) if most_memory else self._memory()
+        threads = self._settings.threads if threads is None else threads
+        run = _core.Run(threads, memory, self._settings.device, None)
         run.attends_signals = False  # jobs of the loop's own thread are short
         return run
 
@@ -215,6 +220,8 @@ class Jobs:
     def _at_once(self, job, work):
         job.raise_if_stopped()
         job.state, began = "running", time.monotonic()
+        # One thread: on a busy machine a second one takes longer to wake up than the work takes.
+        job.run = self.new_run(threads=1)
         try:
             return work(job.run)
         finally:
@@ -230,9 +237,7 @@ class Jobs:
         if not self._places.locked():
             await self._places.acquire()
             return
-        if self._n_waiting >= self._limits.waiting:
-            raise Problem(503, "queue-full", f"{self._n_waiting} jobs wait already; try again soon",
-                          {"Retry-After": "1"})
+        self._refuse_if_full()
         self._n_waiting += 1
         place = asyncio.ensure_future(self._places.acquire())
         stopped = asyncio.ensure_future(job.stopped())
@@ -246,6 +251,11 @@ class Jobs:
         finally:
             self._n_waiting -= 1
             stopped.cancel()
+
+    def _refuse_if_full(self):
+        if self._places.locked() and self._n_waiting >= self._limits.waiting:
+            raise Problem(503, "queue-full", f"{self._n_waiting} jobs wait already; try again soon",
+                          {"Retry-After": "1"})
 
     async def file_work(self, work: Callable[[], T]) -> T:
         """Call ``work`` in a thread that is there for files: it waits for the disk, and not for a place."""
@@ -263,7 +273,7 @@ class Jobs:
         try:
             result = await work(job)
             if isinstance(result, _core.Table):
-                job.table = await self.file_work(lambda: self._spooled(result))
+                job.table = await self.file_work(lambda: self.filed(result))
             else:
                 job.status, job.value = result
             self.end(job)
@@ -272,8 +282,8 @@ class Jobs:
             if not isinstance(error, Exception):
                 raise
 
-    def _spooled(self, table):
-        """The same table, mapped from a file without a name: it goes when the job is forgotten."""
+    def filed(self, table: "_core.Table") -> "_core.Table":
+        """The same table, mapped from a file without a name: the file goes with the table."""
         path = self._store.spool / secrets.token_hex(16)
         self._store.room.require(table.nbytes)
         try:

@@ -17,7 +17,7 @@ PARQUET = "application/vnd.apache.parquet"
 ROWS = "application/vnd.stope.rows"
 
 
-def request_of(parts, media_type="", headers=(), wait=None):
+def request_of(parts, media_type="", headers=(), wait=None, query=""):
     """A request whose body comes in parts: bytes, or a list of them. ``wait()`` is awaited before each."""
     parts = [parts] if isinstance(parts, bytes) else list(parts) or [b""]
     fields = {"content-type": media_type, **dict(headers)}
@@ -32,12 +32,14 @@ def request_of(parts, media_type="", headers=(), wait=None):
         return {"type": "http.request", "body": part, "more_body": number < len(parts)}
 
     raw = [(name.encode(), value.encode()) for name, value in fields.items()]
-    return Request({"type": "http", "method": "POST", "path": "/", "headers": raw, "query_string": b""}, receive)
+    return Request(
+        {"type": "http", "method": "POST", "path": "/", "headers": raw, "query_string": query.encode()}, receive
+    )
 
 
 def cut(body, size):
     """A body in parts of a size; whole for 0."""
-    return [body[at:at + size] for at in range(0, len(body), size)] if size else [body]
+    return [body[at : at + size] for at in range(0, len(body), size)] if size else [body]
 
 
 def whole(parts, media_type, options=ReadingOptions(), limits=Limits(), headers=(), spool=None):
@@ -58,14 +60,15 @@ def blocks(parts, media_type, features, limits=Limits(), headers=(), spool=None,
     return asyncio.run(read())
 
 
-def answered(tables, accept=JSON, headers=()):
+def answered(tables, accept=JSON, headers=(), query=""):
     """(status, headers, body) of an answer with a table, or with a list of blocks."""
+
     async def given():
         for table in tables:
             yield table
 
     async def read():
-        request = request_of(b"", headers={"accept": accept, **dict(headers)})
+        request = request_of(b"", headers={"accept": accept, **dict(headers)}, query=query)
         response = await answer(request, given() if isinstance(tables, list) else tables)
         sent = []
 

@@ -13,7 +13,7 @@ def write(columns, rows, order="rows", block=2, n_rows=None, **more):
         return line + b"".join(struct.pack(f"<{len(columns)}d", *row) for row in coded)
     parts = [line]
     for first in range(0, len(coded), block):
-        some = coded[first:first + block]
+        some = coded[first : first + block]
         parts.append(struct.pack("<q", len(some)))
         parts += [struct.pack(f"<{len(some)}d", *values) for values in zip(*some)]
     return b"".join(parts) + struct.pack("<q", 0)

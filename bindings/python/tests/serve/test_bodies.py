@@ -19,7 +19,18 @@ from stope.serve.problems import Problem  # noqa: E402
 from stope.serve.settings import Limits  # noqa: E402
 
 from .bodies_in_process import (  # noqa: E402
-    ARROW, CSV, JSON, PARQUET, RECORDS, ROWS, answered, blocks, column, cut, request_of, whole,
+    ARROW,
+    CSV,
+    JSON,
+    PARQUET,
+    RECORDS,
+    ROWS,
+    answered,
+    blocks,
+    column,
+    cut,
+    request_of,
+    whole,
 )
 
 N_ROWS = 70_000
@@ -32,8 +43,14 @@ def table():
     x = random.normal(size=N_ROWS)
     x[::7] = np.nan
     names = np.array(["red", "green", 'b"l,ue', "two\nlines", None], dtype=object)
-    return Table({"id": np.arange(N_ROWS, dtype=float), "colour": names[random.integers(5, size=N_ROWS)], "x": x,
-                  "other": random.normal(size=N_ROWS)})
+    return Table(
+        {
+            "id": np.arange(N_ROWS, dtype=float),
+            "colour": names[random.integers(5, size=N_ROWS)],
+            "x": x,
+            "other": random.normal(size=N_ROWS),
+        }
+    )
 
 
 def body_of(table, form):
@@ -70,7 +87,10 @@ def test_blocks_have_the_models_columns_in_its_order(table, form, tmp_path):
     assert max(block.n_rows for block in found) <= 33_792
     for block in found:
         assert [(block.column(i).name, block.column(i).role) for i in range(3)] == [
-            ("x", "regular"), ("colour", "regular"), ("id", "ignore")]
+            ("x", "regular"),
+            ("colour", "regular"),
+            ("id", "ignore"),
+        ]
     x = np.concatenate([column(block, "x") for block in found])
     assert np.array_equal(x.view(np.uint64), column(table, "x").view(np.uint64))
     assert [name for block in found for name in column(block, "colour")] == column(table, "colour")
@@ -83,7 +103,11 @@ def test_a_missing_column_is_refused_by_name(table, form):
     media_type, body = body_of(table.head(5), form)
     with pytest.raises(Problem) as refusal:
         blocks(body, media_type, [Feature("x"), Feature("weight")])
-    assert (refusal.value.status, refusal.value.code, refusal.value.members["column"]) == (422, "missing-column", "weight")
+    assert (refusal.value.status, refusal.value.code, refusal.value.members["column"]) == (
+        422,
+        "missing-column",
+        "weight",
+    )
     with pytest.raises(Problem, match="'nowhere'"):
         blocks(body, media_type, [Feature("x")], keep=["nowhere"])
 
@@ -92,7 +116,10 @@ def test_a_missing_column_is_refused_by_name(table, form):
 def test_too_many_rows_and_columns_are_refused(table, form):
     media_type, body = body_of(table.head(100), form)
     for limits, code in ((Limits(rows=99), "too-many-rows"), (Limits(columns=3), "too-many-columns")):
-        for read in (lambda: whole(body, media_type, limits=limits), lambda: blocks(body, media_type, [Feature("x")], limits)):
+        for read in (
+            lambda: whole(body, media_type, limits=limits),
+            lambda: blocks(body, media_type, [Feature("x")], limits),
+        ):
             with pytest.raises(Problem) as refusal:
                 read()
             assert (refusal.value.status, refusal.value.code) == (413, code)
@@ -103,7 +130,7 @@ def test_too_many_rows_and_columns_are_refused(table, form):
 def test_an_empty_body_and_a_cut_one_are_refused(table, form):
     media_type, body = body_of(table.head(50), form)
     name = {CSV: "csv", JSON: "json", ARROW: "arrow", PARQUET: "parquet", ROWS: "rows"}[media_type]
-    cuts = [b""] if media_type == CSV else [b"", body[:1], body[:len(body) // 2], body[:-3]]
+    cuts = [b""] if media_type == CSV else [b"", body[:1], body[: len(body) // 2], body[:-3]]
     for damaged in cuts:
         for read in (lambda: whole(damaged, media_type), lambda: blocks(damaged, media_type, [Feature("x")])):
             with pytest.raises(Problem) as refusal:
@@ -120,7 +147,9 @@ def test_compressed_bodies_are_read(table, coding, size):
     assert len(read) == 200 and column(read, "id").tolist() == list(range(200))
     half = len(body) // 2
     pack = zstandard.compress if coding == "zstd" else gzip.compress
-    assert len(whole(cut(pack(body[:half]) + pack(body[half:]), size), CSV, headers={"content-encoding": coding})) == 200
+    assert (
+        len(whole(cut(pack(body[:half]) + pack(body[half:]), size), CSV, headers={"content-encoding": coding})) == 200
+    )
 
 
 @pytest.mark.parametrize(("coding", "code"), [("gzip", "malformed-gzip"), ("zstd", "malformed-zstd")])
@@ -138,8 +167,21 @@ def test_a_zip_bomb_is_refused_after_the_limit_and_no_later(coding):
     assert len(bomb) < (1 << 28) // 100
     with pytest.raises(Problem) as refusal:
         whole(cut(bomb, 1 << 16), CSV, limits=Limits(body_bytes=4 << 20), headers={"content-encoding": coding})
-    assert (refusal.value.status, refusal.value.code, refusal.value.members["bytes"]) == (413, "body-too-large", 4 << 20)
+    assert (refusal.value.status, refusal.value.code, refusal.value.members["bytes"]) == (
+        413,
+        "body-too-large",
+        4 << 20,
+    )
     assert "decompressed" in refusal.value.detail
+
+
+def test_a_zip_bomb_comes_in_small_parts():
+    from stope.serve.body_bytes import _DECODERS
+
+    bombs = {"gzip": gzip.compress(bytes(1 << 28), 1), "zstd": zstandard.compress(bytes(1 << 28))}
+    for coding, bomb in bombs.items():
+        sizes = [len(part) for part in _DECODERS[coding]().parts(bomb)]
+        assert sum(sizes) == 1 << 28 and max(sizes) <= 16 << 20
 
 
 def test_a_body_beyond_the_limit_is_refused_before_it_comes_where_its_length_is_declared():
@@ -179,8 +221,17 @@ def test_a_client_that_goes_is_no_failure_of_the_server():
     assert (refusal.value.status, refusal.value.code) == (400, "cut-body")
 
 
-@pytest.mark.parametrize("media_type", ["", "text/html", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "text/csv; header=perhaps",
-                                        "application/json; charset=utf-16"])
+@pytest.mark.parametrize(
+    "media_type",
+    [
+        "",
+        "text/html",
+        "application/x-www-form-urlencoded",
+        "multipart/form-data; boundary=x",
+        "text/csv; header=perhaps",
+        "application/json; charset=utf-16",
+    ],
+)
 def test_other_media_types_are_refused(media_type):
     with pytest.raises(Problem) as refusal:
         whole(b"a\n1\n", media_type)
@@ -196,8 +247,16 @@ def test_other_encodings_are_refused():
 @pytest.mark.parametrize("form", FORMATS)
 def test_options_name_roles_by_name_and_by_number(table, form):
     media_type, body = body_of(table.head(20), form)
-    for options in (ReadingOptions(target="x", id="id", ignore=("other",)), ReadingOptions(target="3", id="1", ignore=("4",))):
-        assert whole(body, media_type, options).roles == {"id": "id", "colour": "regular", "x": "label", "other": "ignore"}
+    for options in (
+        ReadingOptions(target="x", id="id", ignore=("other",)),
+        ReadingOptions(target="3", id="1", ignore=("4",)),
+    ):
+        assert whole(body, media_type, options).roles == {
+            "id": "id",
+            "colour": "regular",
+            "x": "label",
+            "other": "ignore",
+        }
     with pytest.raises(Exception, match="'absent'"):
         whole(body, media_type, ReadingOptions(target="absent"))
 
@@ -219,14 +278,31 @@ def test_options_of_csv_are_refused_for_other_formats(table, form):
 
 
 def test_reading_options_come_from_the_words_of_a_query():
-    options = ReadingOptions.of_words({"target": "y", "ignore": "a,b", "nominal": '["x, y", "z"]', "header": "false",
-                                       "target_is_nominal": "true", "separator": "tab"})
-    assert options == ReadingOptions(target="y", ignore=("a", "b"), nominal=("x, y", "z"), header="no", target_is_nominal=True,
-                                     separator="\t")
+    options = ReadingOptions.of_words(
+        {
+            "target": "y",
+            "ignore": "a,b",
+            "nominal": '["x, y", "z"]',
+            "header": "false",
+            "target_is_nominal": "true",
+            "separator": "tab",
+        }
+    )
+    assert options == ReadingOptions(
+        target="y", ignore=("a", "b"), nominal=("x, y", "z"), header="no", target_is_nominal=True, separator="\t"
+    )
     for wrong in ({"targets": "y"}, {"nominal": "[1]"}, {"nominal": "["}, {"target_is_nominal": "perhaps"}):
         with pytest.raises(Problem) as refusal:
             ReadingOptions.of_words(wrong)
         assert refusal.value.status == 400 and refusal.value.members["option"] in wrong
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_a_name_of_endless_length_is_refused(form):
+    media_type, body = body_of(Table.from_numpy(np.ones((2, 2)), names=["x", "n" * 10_001]), form)
+    for read in (lambda: whole(body, media_type), lambda: blocks(body, media_type, [Feature("x")])):
+        with pytest.raises(Problem, match="10001 characters"):
+            read()
 
 
 def test_features_are_the_regular_columns():
@@ -236,4 +312,6 @@ def test_features_are_the_regular_columns():
 
 def test_a_request_without_a_body_has_none():
     assert not has_body(request_of(b"")) and not has_body(request_of(b"", headers={"content-length": "0"}))
-    assert has_body(request_of(b"x", headers={"content-length": "1"})) and has_body(request_of(b"x", headers={"transfer-encoding": "chunked"}))
+    assert has_body(request_of(b"x", headers={"content-length": "1"})) and has_body(
+        request_of(b"x", headers={"transfer-encoding": "chunked"})
+    )

@@ -41,14 +41,18 @@ def coded(codes, names, x=None):
 def test_streams_and_files_are_read_under_either_type(size, media_type, kind):
     body = stream(coded([0, 1, None], ["b", "a"]), kind=kind)
     assert column(whole(cut(body, size), media_type), "name") == ["b", "a", None]
-    block, = blocks(cut(body, size), media_type, [X, NAME])
+    (block,) = blocks(cut(body, size), media_type, [X, NAME])
     assert column(block, "name") == ["b", "a", None] and column(block, "x").tolist() == [0, 1, 2]
 
 
 @pytest.mark.parametrize("deltas", [False, True])
 @pytest.mark.parametrize("size", [0, 7])
 def test_dictionaries_may_change_between_batches(deltas, size):
-    tables = [coded([0, 1], ["b", "a"]), coded([2, 0], ["b", "a", "c"]), coded([1, 1], ["b", "z"] if not deltas else ["b", "a", "c", "d"])]
+    tables = [
+        coded([0, 1], ["b", "a"]),
+        coded([2, 0], ["b", "a", "c"]),
+        coded([1, 1], ["b", "z"] if not deltas else ["b", "a", "c", "d"]),
+    ]
     body = stream(*tables, emit_dictionary_deltas=deltas)
     wanted = [name for table in tables for name in table["name"].to_pylist()]
     assert column(whole(cut(body, size), ARROW), "name") == wanted
@@ -63,7 +67,9 @@ def test_compressed_buffers_are_read(compression, monkeypatch):
     body = stream(*tables, compression=compression)
     assert np.array_equal(column(whole(cut(body, 999), ARROW), "x"), pa.concat_tables(tables)["x"].to_numpy())
     found = blocks(cut(body, 999), ARROW, [X])
-    assert np.array_equal(np.concatenate([column(block, "x") for block in found]), pa.concat_tables(tables)["x"].to_numpy())
+    assert np.array_equal(
+        np.concatenate([column(block, "x") for block in found]), pa.concat_tables(tables)["x"].to_numpy()
+    )
 
 
 @pytest.mark.parametrize("compression", ["lz4", "zstd"])
@@ -91,19 +97,27 @@ def test_a_long_batch_goes_through_a_file_and_comes_back_in_blocks(monkeypatch, 
 
 def test_other_columns_are_not_even_decoded():
     table = pa.table({"nested": [[{"a": [1]}]] * 3, "x": [1.0, 2.0, 3.0], "bytes": [b"\xff"] * 3})
-    block, = blocks(stream(table), ARROW, [X])
+    (block,) = blocks(stream(table), ARROW, [X])
     assert column(block, "x").tolist() == [1, 2, 3]
     with pytest.raises(Exception, match="nested"):
         whole(stream(table), ARROW)
 
 
-@pytest.mark.parametrize("array", [pa.array([1, 2, None], pa.int16()), pa.array(["1", "2", None]), pa.array([1.0, 2.0, None], pa.float32()),
-                                   pa.array(["1", "2", None]).dictionary_encode(), pa.array(["1", "2", None], pa.large_string())])
+@pytest.mark.parametrize(
+    "array",
+    [
+        pa.array([1, 2, None], pa.int16()),
+        pa.array(["1", "2", None]),
+        pa.array([1.0, 2.0, None], pa.float32()),
+        pa.array(["1", "2", None]).dictionary_encode(),
+        pa.array(["1", "2", None], pa.large_string()),
+    ],
+)
 def test_types_are_those_of_the_model(array):
     body = stream(pa.table({"x": array}))
-    numbers, = blocks(body, ARROW, [X])
+    (numbers,) = blocks(body, ARROW, [X])
     assert column(numbers, "x").tolist()[:2] == [1.0, 2.0] and np.isnan(column(numbers, "x")[2])
-    names, = blocks(body, ARROW, [Feature("x", "nominal")])
+    (names,) = blocks(body, ARROW, [Feature("x", "nominal")])
     assert column(names, "x") == ["1", "2", None]
 
 
@@ -156,22 +170,30 @@ def test_codes_outside_their_dictionary_are_refused():
         assert refusal.value.code == "malformed-arrow"
 
 
+def test_a_name_that_is_no_text_is_refused():
+    body = stream(pa.table({"name": ["a"], "x": [1.0]})).replace(b"name", b"n\xacme")
+    for read in (lambda: whole(body, ARROW), lambda: blocks(body, ARROW, [X])):
+        with pytest.raises(Problem) as refusal:
+            read()
+        assert refusal.value.code == "malformed-arrow"
+
+
 def test_two_schemas_and_rows_without_one_are_refused():
     body = stream(pa.table({"x": [1.0]}))
     end = b"\xff\xff\xff\xff\0\0\0\0"
     assert body.endswith(end)
-    for damaged in (body[:-8] + body, body[body.index(b"\xff\xff\xff\xff", 4):], end, body + b"more"):
+    for damaged in (body[:-8] + body, body[body.index(b"\xff\xff\xff\xff", 4) :], end, body + b"more"):
         with pytest.raises(Problem):
             blocks(damaged, ARROW, [X])
 
 
 def test_a_stream_without_batches_is_a_table_without_rows():
     body = stream(pa.table({"x": pa.array([], pa.float64()), "name": pa.array([], pa.string())}))
-    block, = blocks(body, ARROW, [X, NAME])
+    (block,) = blocks(body, ARROW, [X, NAME])
     assert block.n_rows == 0 and whole(body, ARROW).shape == (0, 2)
     sink = io.BytesIO()
     pa.ipc.new_stream(sink, pa.schema([("x", pa.float64())])).close()
-    block, = blocks(sink.getvalue(), ARROW, [X])
+    (block,) = blocks(sink.getvalue(), ARROW, [X])
     assert block.n_rows == 0
 
 
@@ -198,5 +220,5 @@ def test_parquet_that_would_expand_too_far_is_refused():
 
 def test_a_column_of_parquet_may_have_a_dot_in_its_name():
     pq.write_table(pa.table({"a.b": [1.0, 2.0], "a": [{"b": 1.0}] * 2}), sink := io.BytesIO())
-    block, = blocks(sink.getvalue(), PARQUET, [Feature("a.b")])
+    (block,) = blocks(sink.getvalue(), PARQUET, [Feature("a.b")])
     assert column(block, "a.b").tolist() == [1.0, 2.0]

@@ -36,7 +36,7 @@ def grammar(text, separator):
         elif state == "start" and c in " \t" and c != separator:
             pass
         elif state == "quoted":
-            if c == '"' and text[at + 1:at + 2] == '"':
+            if c == '"' and text[at + 1 : at + 2] == '"':
                 at += 1
             elif c == '"':
                 state = "field"
@@ -87,7 +87,7 @@ def test_a_quote_that_is_never_closed_is_refused(monkeypatch):
 
 HOSTILE = [
     ",".join(["name", "note", "x"]) + "\n" + "".join(f'n{n},"a ""q"" {n}\n, more",{n}\n' for n in range(60)),
-    "name;note;x\r\n" + "".join(f"n{n};5\" disk;{n},5\r\n" for n in range(60)),
+    "name;note;x\r\n" + "".join(f'n{n};5" disk;{n},5\r\n' for n in range(60)),
     "name\tnote\tx\r" + "".join(f'n{n}\t "tab\t{n}" \t{n}\r' for n in range(60)),
     "sep=|\nname|note|x\n" + "".join(f"n{n}|a,b,c,d|{n}\n" for n in range(60)),
     "\ufeffname,note,x\n" + "".join(f"n{n},ünï{n},{n}\n\n" for n in range(60)) + "last,no end,7",
@@ -111,7 +111,11 @@ def test_errors_name_the_line_of_the_body_and_the_column(small_blocks):
     for size in (0, 10):
         with pytest.raises(Problem) as refusal:
             blocks(cut(text.encode(), size), CSV, [Feature("x"), *NAME])
-        assert (refusal.value.code, refusal.value.members["line"], refusal.value.members["column"]) == ("malformed-csv", 102, "x")
+        assert (refusal.value.code, refusal.value.members["line"], refusal.value.members["column"]) == (
+            "malformed-csv",
+            102,
+            "x",
+        )
         assert refusal.value.detail.startswith("line 102, column 5: column 'x': 'word'")
     with pytest.raises(Problem) as refusal:
         whole(text.encode() + b"1,2,3\n", CSV)
@@ -146,7 +150,9 @@ def test_missing_values_are_those_of_the_options(small_blocks):
     assert np.isnan(column(found[0], "x")[0]) and column(found[-1], "name")[-1] == "?"
 
 
-@pytest.mark.parametrize(("encoding", "codec"), [("latin-1", "latin-1"), ("windows-1252", "cp1252"), ("utf-16", "utf-16")])
+@pytest.mark.parametrize(
+    ("encoding", "codec"), [("latin-1", "latin-1"), ("windows-1252", "cp1252"), ("utf-16", "utf-16")]
+)
 def test_other_encodings_are_read(small_blocks, encoding, codec):
     text = "name,x\n" + "".join(f"é{n},{n}\n" for n in range(100))
     for how in ({"options": ReadingOptions(encoding=encoding)}, {}):

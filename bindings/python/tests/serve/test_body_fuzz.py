@@ -1,6 +1,6 @@
 """Bodies that are damaged at random, in every format: what comes out is a table or a Problem, never anything else.
 
-``python -m serve.test_body_fuzz SECONDS`` in the folder of the tests runs longer than the test does, and says how many bodies it tried.
+``python -m serve.test_body_fuzz SECONDS`` in the folder of the tests runs longer, and says how many bodies it tried.
 """
 
 import gzip
@@ -25,12 +25,34 @@ from .bodies_in_process import ARROW, CSV, JSON, PARQUET, RECORDS, ROWS, answere
 
 _FEATURES = [Feature("c", "polynominal"), Feature("a", "real"), Feature("d", "date")]
 _LIMITS = Limits(body_bytes=1 << 20, rows=100_000, columns=1000)
-_ODD = [b"\0", b"\xff" * 4, b"\x7f\xff\xff\xff", b'"', b"\n", b"\r", b",", b"[", b"]", b"{", b"}", b"null", b"1e999", b"NaN",
-        b"9007199254740993", b"\\ud800", b"-0.0", b"\xef\xbb\xbf", b"sep=;\n", b"\x80\0\0\0\0\0\0\0", b'"rows":', b"5e-324"]
+_ODD = [
+    b"\0",
+    b"\xff" * 4,
+    b"\x7f\xff\xff\xff",
+    b'"',
+    b"\n",
+    b"\r",
+    b",",
+    b"[",
+    b"]",
+    b"{",
+    b"}",
+    b"null",
+    b"1e999",
+    b"NaN",
+    b"9007199254740993",
+    b"\\ud800",
+    b"-0.0",
+    b"\xef\xbb\xbf",
+    b"sep=;\n",
+    b"\x80\0\0\0\0\0\0\0",
+    b'"rows":',
+    b"5e-324",
+]
 
 
 def _table():
-    text = b"a,b,c,d\n1,x,u,2020-01-02\n,y,v,\n-0.0,,u,2021-05-06\n2.5e-310,x,\"w, \"\"q\"\"\",1969-12-31\n"
+    text = b'a,b,c,d\n1,x,u,2020-01-02\n,y,v,\n-0.0,,u,2021-05-06\n2.5e-310,x,"w, ""q""",1969-12-31\n'
     return whole(text * 1 + b"7,x,u,2020-01-01\n" * 40, CSV)
 
 
@@ -72,22 +94,22 @@ def mutated(random, body, others):
             body[at:at] = _ODD[random.integers(len(_ODD))]
         elif what == 2:
             odd = _ODD[random.integers(len(_ODD))]
-            body[at:at + len(odd)] = odd
+            body[at : at + len(odd)] = odd
         elif what == 3:
-            del body[at:at + int(random.integers(1, 40))]
+            del body[at : at + int(random.integers(1, 40))]
         elif what == 4:
-            body[at:at] = body[at:at + int(random.integers(1, 200))]
+            body[at:at] = body[at : at + int(random.integers(1, 200))]
         elif what == 5:
             other = others[random.integers(len(others))]
             first = int(random.integers(len(other)))
-            body[at:at] = other[first:first + int(random.integers(1, 100))]
+            body[at:at] = other[first : first + int(random.integers(1, 100))]
         elif random.integers(4) == 0:
             del body[at:]
     return bytes(body)
 
 
 def attempt(media_type, headers, body, size, as_blocks):
-    """"" where the body is a table, else the refusal's code. Anything but a refusal is raised."""
+    """ "" where the body is a table, else the refusal's code. Anything but a refusal is raised."""
     parts = cut(body, size)
     try:
         if as_blocks:
@@ -116,7 +138,10 @@ def run(seed, seconds=None, times=None):
         try:
             outcome = attempt(media_type, headers, body, size, as_blocks)
         except Exception:
-            print(f"seed {seed}, body {n}: {media_type} {headers} parts of {size}, as_blocks={as_blocks}\n{body!r}", file=sys.stderr)
+            print(
+                f"seed {seed}, body {n}: {media_type} {headers} parts of {size}, as_blocks={as_blocks}\n{body!r}",
+                file=sys.stderr,
+            )
             raise
         key = media_type.split(".")[-1], outcome
         outcomes[key] = outcomes.get(key, 0) + 1

@@ -15,7 +15,11 @@ from stope.serve.problems import Problem  # noqa: E402
 from . import rows_format  # noqa: E402
 from .bodies_in_process import ROWS, answered, blocks, column, cut, request_of, whole  # noqa: E402
 
-COLUMNS = [{"name": "x", "type": "real"}, {"name": "c", "type": "nominal", "values": ["z", "a", "ü"], "role": "label"}, {"name": "d", "type": "date"}]
+COLUMNS = [
+    {"name": "x", "type": "real"},
+    {"name": "c", "type": "nominal", "values": ["z", "a", "ü"], "role": "label"},
+    {"name": "d", "type": "date"},
+]
 CELLS = [[1.5, "a", 18263.0], [None, "z", 0.5], [-0.0, None, None], [5e-324, "ü", 1.0], [float("inf"), "a", 2.0]]
 
 
@@ -68,25 +72,50 @@ def test_options_of_the_first_line_are_for_the_job():
 
 
 def _body(line, *numbers):
-    return (line if isinstance(line, bytes) else json.dumps(line).encode()) + b"\n" + struct.pack(f"<{len(numbers)}d", *numbers)
+    return (
+        (line if isinstance(line, bytes) else json.dumps(line).encode())
+        + b"\n"
+        + struct.pack(f"<{len(numbers)}d", *numbers)
+    )
 
 
 REAL = {"columns": [{"name": "x"}]}
 NAMES = {"columns": [{"name": "x", "type": "nominal", "values": ["a", "b"]}]}
 REFUSED = [
-    (b"", "line of JSON"), (b'{"columns":[{"name":"x"}]}', "line of JSON"), (_body(b"{oops}"), "no JSON"), (_body([]), "no object"),
-    (_body({}), "no list of columns"), (_body({"columns": []}), "no list of columns"), (_body({"columns": ["x"]}), "no object"),
-    (_body({"columns": [{"type": "real"}]}), "no name"), (_body({"columns": [{"name": "x", "type": "float"}]}), "not known"),
-    (_body({"columns": [{"name": "x", "role": "target"}]}), "not known"), (_body({"columns": [{"name": "x", "type": "nominal"}]}), "list of values"),
-    (_body({"columns": [{"name": "x", "values": ["a"]}]}), "not nominal"), (_body({"columns": [{"name": "x", "type": "nominal", "values": ["a", "a"]}]}), "twice"),
-    (_body({"columns": [{"name": "x", "type": "binominal", "values": ["a", "b", "c"]}]}), "binominal"), (_body({"columns": [{"name": "x", "kind": 1}]}), "no member"),
-    (_body({**REAL, "more": 1}), "no member"), (_body({**REAL, "order": "any"}), "order"), (_body({**REAL, "rows": -1}), "whole number"),
-    (_body({**REAL, "rows": 1.0}), "whole number"), (_body({**REAL, "rows": True}), "whole number"), (_body({**REAL, "options": []}), "no object"),
-    (_body({"columns": [{"name": "x"}, {"name": "x"}]}), "two columns"), (_body({"columns": [{"name": "x", "type": "nominal", "values": ["\ud800"]}]}), "surrogate"),
-    (_body({**REAL, "rows": 2}, 1.0), "says 2 rows"), (_body({**REAL, "rows": 1}, 1.0, 2.0), "says 1 rows"), (_body(REAL, 1.0) + b"1234567", "middle"),
-    (_body(NAMES, 0.0, 2.0), "row 1: 2 is no code"), (_body(NAMES, 0.5), "no code"), (_body(NAMES, -1.0), "no code"), (_body(NAMES, float("inf")), "no code"),
-    (_body({**REAL, "order": "columns"}), "cut"), (_body({**REAL, "order": "columns"}) + struct.pack("<qd", 2, 1.0), "middle"),
-    (_body({**REAL, "order": "columns"}) + struct.pack("<qd", 1, 1.0), "cut"), (_body({**REAL, "order": "columns"}) + struct.pack("<q", -5), "-5 rows"),
+    (b"", "line of JSON"),
+    (b'{"columns":[{"name":"x"}]}', "line of JSON"),
+    (_body(b"{oops}"), "no JSON"),
+    (_body([]), "no object"),
+    (_body({}), "no list of columns"),
+    (_body({"columns": []}), "no list of columns"),
+    (_body({"columns": ["x"]}), "no object"),
+    (_body({"columns": [{"type": "real"}]}), "no name"),
+    (_body({"columns": [{"name": "x", "type": "float"}]}), "not known"),
+    (_body({"columns": [{"name": "x", "role": "target"}]}), "not known"),
+    (_body({"columns": [{"name": "x", "type": "nominal"}]}), "list of values"),
+    (_body({"columns": [{"name": "x", "values": ["a"]}]}), "not nominal"),
+    (_body({"columns": [{"name": "x", "type": "nominal", "values": ["a", "a"]}]}), "twice"),
+    (_body({"columns": [{"name": "x", "type": "binominal", "values": ["a", "b", "c"]}]}), "binominal"),
+    (_body({"columns": [{"name": "x", "kind": 1}]}), "no member"),
+    (_body({**REAL, "more": 1}), "no member"),
+    (_body({**REAL, "order": "any"}), "order"),
+    (_body({**REAL, "rows": -1}), "whole number"),
+    (_body({**REAL, "rows": 1.0}), "whole number"),
+    (_body({**REAL, "rows": True}), "whole number"),
+    (_body({**REAL, "options": []}), "no object"),
+    (_body({"columns": [{"name": "x"}, {"name": "x"}]}), "two columns"),
+    (_body({"columns": [{"name": "x", "type": "nominal", "values": ["\ud800"]}]}), "surrogate"),
+    (_body({**REAL, "rows": 2}, 1.0), "says 2 rows"),
+    (_body({**REAL, "rows": 1}, 1.0, 2.0), "says 1 rows"),
+    (_body(REAL, 1.0) + b"1234567", "middle"),
+    (_body(NAMES, 0.0, 2.0), "row 1: 2 is no code"),
+    (_body(NAMES, 0.5), "no code"),
+    (_body(NAMES, -1.0), "no code"),
+    (_body(NAMES, float("inf")), "no code"),
+    (_body({**REAL, "order": "columns"}), "cut"),
+    (_body({**REAL, "order": "columns"}) + struct.pack("<qd", 2, 1.0), "middle"),
+    (_body({**REAL, "order": "columns"}) + struct.pack("<qd", 1, 1.0), "cut"),
+    (_body({**REAL, "order": "columns"}) + struct.pack("<q", -5), "-5 rows"),
     (_body({**REAL, "order": "columns"}) + struct.pack("<qq", 0, 0), "behind"),
 ]
 
@@ -113,7 +142,7 @@ def test_a_body_without_rows_is_a_table_without_rows():
     for order in ("rows", "columns"):
         body = rows_format.write(COLUMNS, [], order)
         assert whole(body, ROWS).shape == (0, 3)
-        block, = blocks(body, ROWS, [Feature("x")])
+        (block,) = blocks(body, ROWS, [Feature("x")])
         assert block.n_rows == 0
 
 
@@ -121,4 +150,8 @@ def test_types_cannot_be_overruled():
     with pytest.raises(Problem) as refusal:
         whole(rows_format.write(COLUMNS, CELLS), ROWS, ReadingOptions(nominal=("x",)))
     assert refusal.value.status == 400
-    assert whole(rows_format.write(COLUMNS, CELLS), ROWS, ReadingOptions(target="x")).roles == {"x": "label", "c": "regular", "d": "regular"}
+    assert whole(rows_format.write(COLUMNS, CELLS), ROWS, ReadingOptions(target="x")).roles == {
+        "x": "label",
+        "c": "regular",
+        "d": "regular",
+    }
