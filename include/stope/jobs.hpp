@@ -28,7 +28,8 @@ struct NamedOptions {
 
 /// The kinds of fit_model(): neighbors, classify, regress, pca, lsq, tree, cuts, normalize.
 std::vector<std::string> model_kinds();
-/// The jobs of compute(): stats, histogram, value_counts, best_cuts, find_cuts, evaluate, feature_ranges, pairwise.
+/// The jobs of compute(): stats, histogram, value_counts, best_cuts, find_cuts, evaluate, confusion, feature_ranges,
+/// pairwise.
 std::vector<std::string> job_names();
 
 /// The options of a kind or job as a JSON list of {"name", "type", "default", "choices", "help"}. It also knows "run",

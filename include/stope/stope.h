@@ -232,6 +232,7 @@ STOPE_API void stope_table_free(stope_table* table);
  *   "best_cuts"       a row an attribute, the best cut first
  *   "find_cuts"       a row a cut: "name", "number", "value"
  *   "evaluate"        a row a k, with its scores
+ *   "confusion"       a row a cell that is not 0: "k", "truth", "prediction", "count"; options as those of "evaluate"
  *   "feature_ranges"  a row a numeric feature: "name", "low", "high"
  *   "pairwise"        a row a pair of a row of `table` and a row of `other`: "request", "document", "distance"; rows
  *                     count from 0

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "jobs/job_options.hpp"
+#include "jobs/label.hpp"
 #include "jobs/pair.hpp"
 #include "jobs/result_tables.hpp"
 #include "stope/error.hpp"
@@ -50,6 +51,15 @@ Table scores(const Table& table, const NamedOptions& options, const RunOptions& 
   return evaluation_table(evaluate(table, read_options<EvaluateJob>(options, "evaluate").options(), run));
 }
 
+Table confusion(const Table& table, const NamedOptions& options, const RunOptions& run) {
+  const Column* const label = label_of(table);
+  if (label != nullptr && !label->nominal()) {
+    throw Error(ErrorCode::invalid_argument,
+                "confusion needs a label of classes, and '" + label->name + "' has numbers", {.option = "target"});
+  }
+  return confusion_table(evaluate(table, read_options<EvaluateJob>(options, "confusion").options(), run));
+}
+
 Table ranges(const Table& table, const NamedOptions& options, const RunOptions& run) {
   read_options<NoOptions>(options, "feature_ranges");
   return ranges_table(feature_ranges(table, run));
@@ -68,9 +78,9 @@ struct NamedJob {
   std::string_view name;
   Job job;
 };
-constexpr NamedJob kJobs[] = {{"stats", stats},          {"histogram", histogram}, {"value_counts", value_counts},
-                              {"best_cuts", rank_cuts},  {"find_cuts", all_cuts},  {"evaluate", scores},
-                              {"feature_ranges", ranges}};
+constexpr NamedJob kJobs[] = {{"stats", stats},         {"histogram", histogram},  {"value_counts", value_counts},
+                              {"best_cuts", rank_cuts}, {"find_cuts", all_cuts},   {"evaluate", scores},
+                              {"confusion", confusion}, {"feature_ranges", ranges}};
 
 Job job_of(const std::string& name) {
   Names names = {"pairwise"};

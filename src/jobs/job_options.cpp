@@ -272,6 +272,7 @@ std::string_view stope::describe_options(std::string_view job) {
                                  Description{"best_cuts", described<BestCutsJob>()},
                                  Description{"find_cuts", described<FindCutsJob>()},
                                  Description{"evaluate", described<EvaluateJob>()},
+                                 Description{"confusion", described<EvaluateJob>()},
                                  Description{"feature_ranges", described<NoOptions>()},
                                  Description{"pairwise", described<PairwiseJob>()},
                                  Description{"pairwise_distances", described<PairwiseMatrixJob>()},

@@ -193,6 +193,22 @@ Table evaluation_table(const Evaluation& evaluation) {
                            make_numeric(nominal ? "macro_f1" : "r2", third)});
 }
 
+Table confusion_table(const Evaluation& evaluation) {
+  TextColumn truth, prediction;
+  Numbers k, count;
+  for (const EvaluationOfK& one : evaluation.of_k) {
+    const ClassificationScores& scores = one.classification;
+    for (const ConfusionCell& cell : scores.confusion) {
+      k.push_back(static_cast<double>(one.k));
+      truth.add(scores.classes[cell.truth]);
+      cell.predicted == kMissingCode ? prediction.add_missing() : prediction.add(scores.classes[cell.predicted]);
+      count.push_back(static_cast<double>(cell.n_rows));
+    }
+  }
+  return table_of_columns({whole("k", k), std::move(truth).column("truth"), std::move(prediction).column("prediction"),
+                           whole("count", count)});
+}
+
 Table ranges_table(const FeatureRanges& ranges) {
   TextColumn name;
   Numbers low, high;

@@ -35,6 +35,8 @@ Table value_counts_table(const Statistics& statistics);
 Table best_cuts_table(const BestCuts& found);
 Table cuts_table(const CutSet& cuts);
 Table evaluation_table(const Evaluation& evaluation);
+/// "k", "truth", "prediction" (missing where none was made), "count": the cells that are not 0, for every k.
+Table confusion_table(const Evaluation& evaluation);
 Table ranges_table(const FeatureRanges& ranges);
 Table pairs_table(const std::vector<CrossDistance>& pairs);
 /// "row", "pos", "train_index", "distance".

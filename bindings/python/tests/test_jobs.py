@@ -85,3 +85,21 @@ def test_a_run_that_another_thread_cancels_ends_its_job_and_every_later_one():
     assert ended == [True]
     with pytest.raises(CancelledError):
         _core.compute("stats", table_of(), run=run)
+
+
+@pytest.mark.parametrize("scheme", ["cross-validation", "leave-one-out", "hold-out"])
+def test_the_confusion_matrix_has_the_rows_and_the_accuracy_of_the_evaluation(scheme):
+    options = {"n_neighbors": "1,5", "metric": "gower", "scheme": scheme}
+    cells = stope.Table(_core.compute("confusion", table_of(), options=options, run=new_run())).to_pandas()
+    scores = stope.Table(_core.compute("evaluate", table_of(), options=options, run=new_run())).to_pandas()
+    for k, accuracy in zip(scores["k"], scores["accuracy"]):
+        of_k = cells[cells["k"] == k]
+        right = of_k[of_k["truth"].astype(str) == of_k["prediction"].astype(str)]["count"].sum()
+        assert of_k["count"].sum() == (18 if scheme == "hold-out" else 60)
+        assert right / of_k["count"].sum() == accuracy
+
+
+def test_a_confusion_matrix_of_numbers_is_refused():
+    table = stope.Table({"a": np.arange(20.0), "y": np.arange(20.0)}).with_roles(label="y")._core_table
+    with pytest.raises(InvalidArgumentError, match="label of classes"):
+        _core.compute("confusion", table, options={"n_neighbors": "1"}, run=new_run())

@@ -197,10 +197,11 @@ def _run(words):
 
 def _check(words):
     settings = settings_of(words, os.environ)
-    from .server import CannotStart, context_of, lock_state
+    from .server import CannotStart, context_of, lock_state, require_device
 
     try:
         os.close(lock_state(settings.state))
+        require_device(settings)
         context_of(settings)
     except CannotStart as error:
         raise UsageError(str(error)) from None

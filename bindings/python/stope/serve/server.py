@@ -11,12 +11,14 @@ import time
 
 import uvicorn
 
+from .. import _core
+from ..errors import StopeError
 from .app import create_app
 from .logs import Log, take_over
 from .protocol import protocol_of
 from .settings import Settings
 
-__all__ = ["CannotStart", "context_of", "lock_state", "run"]
+__all__ = ["CannotStart", "context_of", "lock_state", "require_device", "run"]
 
 _CANCEL_SECONDS = 3  # cancelled jobs end within half a second; uploads of silent clients do not
 _ANSWER_SECONDS = 1  # then their clients are told
@@ -126,6 +128,14 @@ def _no_password():
     raise CannotStart("The key is encrypted; a server needs one that is not.")
 
 
+def require_device(settings) -> None:
+    """Raise ``CannotStart`` where jobs could not run on the device."""
+    try:
+        _core.require_backend(_core.Run(0, 0, settings.device))
+    except StopeError as error:
+        raise CannotStart(f"No job could run: {error}.") from None
+
+
 def _listen(settings):
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
     try:
@@ -157,17 +167,20 @@ def run(settings: Settings, log: Log = None) -> int:
     Raises
     ------
     CannotStart
-        Another server has the state folder, nothing can listen at the address, or the certificate is no good.
+        Another server has the state folder, nothing can listen at the address, or the certificate or device is no
+        good.
     """
     log = log or Log()
     os.umask(0o077)
     lock_state(settings.state)  # it stays open until the process ends
+    require_device(settings)
     context = context_of(settings)
     listener = _listen(settings)
     _allow_connections(settings.limits.connections)
+    os.environ.setdefault("TMPDIR", str(settings.state / "spool"))  # tables beyond a job's memory: not into a tmpfs
     app = create_app(settings, log)
     config = uvicorn.Config(
-        app, host=settings.host, port=settings.port, http=protocol_of(settings.limits, log), ws="none", log_config=None,
+        app, host=settings.host, port=settings.port, http=protocol_of(settings.limits, log), ws="none", log_config=None, timeout_keep_alive=15,
         access_log=False, server_header=False, proxy_headers=False, lifespan="on", timeout_graceful_shutdown=1,
     )
     config.load()

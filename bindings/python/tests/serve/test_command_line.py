@@ -126,6 +126,12 @@ def test_a_state_folder_that_is_no_folder_is_refused(tmp_path):
     assert (code, text.count("\n")) == (2, 1) and "cannot be used" in text
 
 
+@pytest.mark.parametrize("command", ["run", "check"])
+def test_a_device_that_is_none_is_refused_before_anything_listens(tmp_path, command):
+    code, text = run_command(command, "--state", tmp_path / "s", "--device", "abacus")
+    assert (code, text.count("\n")) == (2, 1) and "unknown device 'abacus'" in text
+
+
 def test_a_state_folder_has_one_server(start_server):
     server = start_server()
     code, text = run_command("run", "--state", server.state, "--port", "0", "--no-tokens")
