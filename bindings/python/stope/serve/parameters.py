@@ -1,6 +1,7 @@
 """Parameters of a query: those that a route declares, and the options of the engine's jobs, which are free."""
 
 import json
+import re
 from functools import lru_cache
 from typing import Annotated, Optional
 
@@ -121,6 +122,7 @@ async def declared_only(request: Request) -> None:
                       f"{', '.join(sorted(_declared(request))) or 'none'}", option=name)
 
 
+_ANY_NAME = ".NAME"  # the engine's description of a parameter of a measure, such as metric.p
 _TYPES = {"integer": "integer", "real": "number", "flag": "boolean"}
 
 
@@ -153,19 +155,23 @@ def object_of_options(jobs) -> dict:
         for option in described(job):
             lines.setdefault(option["name"], {}).setdefault(_line(option), []).append(job)
             schemas.setdefault(option["name"], []).append(_schema(option))
-    properties = {}
+    properties, patterns = {}, {}
     for name, of_jobs in lines.items():
         alike = all(schema == schemas[name][0] for schema in schemas[name])
         schema = dict(schemas[name][0]) if alike else {"type": "string"}
         schema["description"] = " ".join(
             line if len(of_jobs) == 1 else f"{', '.join(some)}: {line}" for line, some in of_jobs.items()
         )
-        properties[name] = schema
+        if name.endswith(_ANY_NAME):
+            patterns["^" + re.escape(name.removesuffix(_ANY_NAME)) + r"\..+$"] = schema
+        else:
+            properties[name] = schema
     return {
         "name": _OPTIONS, "in": "query", "required": False, "style": "form", "explode": True,
-        "description": "Options of the engine by name; `GET /v1` has them, too. A name that ends with a dot is a prefix: "
-                       "`metric.p=3`. Lists are separated by commas.",
-        "schema": {"type": "object", "properties": properties, "additionalProperties": False},
+        "description": "Options of the engine by name, each a parameter: `n_neighbors=3&metric=minkowski&metric.p=3`. "
+                       "`GET /v1` has them, too. Lists are separated by commas.",
+        "schema": {"type": "object", "properties": properties, "patternProperties": patterns,
+                   "additionalProperties": False},
     }
 
 

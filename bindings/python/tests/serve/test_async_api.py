@@ -232,6 +232,18 @@ def test_a_streamed_answer_whose_client_vanishes_stops_computing(serve):
     wait_for(lambda: state_of(server, place) == "cancelled")
 
 
+def test_a_server_that_stops_tells_the_client_of_a_job_that_outlasts_the_grace_time(serve):
+    server = serve("--grace", "0.2s")
+    answers = []
+    asking = threading.Thread(target=lambda: answers.append(server.client.post(_LONG_JOB)))
+    asking.start()
+    with httpx.Client(base_url=server.url, timeout=60) as other:
+        wait_for(lambda: any(job["state"] == "running" for job in other.get("/v1/jobs").json()["jobs"]))
+    assert server.stop() == 0
+    asking.join()
+    assert (answers[0].status_code, answers[0].json()["code"]) == (503, "stopping")
+
+
 def test_two_hundred_clients_at_once_get_their_own_answers(serve):
     server = serve("--jobs", "2", "--waiting", "256")
     server.client.put("/v1/tables/small", content="x,y\n" + "".join(f"{i},{i}\n" for i in range(200)), headers=CSV)
@@ -265,6 +277,9 @@ def test_jobs_of_others_are_seen_by_an_admin_alone(start_server):
         secret = next(word for word in made.stdout.split() if word.startswith("stope_"))
         return httpx.Client(base_url=server.url, timeout=60, headers={"Authorization": f"Bearer {secret}"})
 
+    eve, nobody = token("eve", "read"), httpx.Client(base_url=server.url, timeout=60)
+    for path in ("/v1/models/m/predict", "/v1/models/m/neighbors?n_neighbors=1", "/v1/compute/stats", "/v1/models/fit?kind=pca"):
+        assert (nobody.post(path).status_code, eve.post(path).status_code) == (401, 403), path
     ann, bob, root = token("ann", "compute"), token("bob", "compute"), token("root", "admin")
     place = ann.post("/v1/compute/stats", content=MIXED, headers={**CSV, **LATER}).headers["location"]
     assert ended(ann, place)["caller"] == "ann"
