@@ -10,15 +10,14 @@ from .answer_csv import CsvWriter
 from .answer_json import JsonWriter
 from .answer_rows import GatheredRows, RowsWriter
 from .body_bytes import in_thread, temporary_file
-from .body_columns import sliced
 from .media import answer_coding, answer_format
+from .row_blocks import BLOCK_ROWS, rows_of
 
 __all__ = ["StreamedAnswer", "answer"]
 
 _WRITERS = {"csv": CsvWriter, "json": JsonWriter, "arrow": ArrowWriter, "rows": RowsWriter}
 _SMALL_BYTES = 64 << 10  # an answer that is complete and no larger is sent as it is
 _SHORT_ROWS = 256  # of a block that is written at once, since a thread would take longer
-_PART_ROWS = 33_792  # of a whole table
 
 
 async def answer(request, blocks, headers=None, status=200) -> Response:
@@ -45,7 +44,7 @@ async def answer(request, blocks, headers=None, status=200) -> Response:
     headers = {"Vary": "Accept, Accept-Encoding", "Cache-Control": "no-store", **(headers or {})}
     blocks = getattr(blocks, "_core_table", blocks)
     if isinstance(blocks, _core.Table):
-        if blocks.n_rows <= _PART_ROWS:
+        if blocks.n_rows <= BLOCK_ROWS:
             body = (await _written(writer, blocks)) + writer.end()
             return await _whole(body, form, coding, headers, status)
         blocks = _slices(blocks)
@@ -99,8 +98,8 @@ async def _gathered(request, first, blocks):
 
 
 async def _slices(table):
-    for first in range(0, table.n_rows, _PART_ROWS):
-        yield sliced(table, first, first + _PART_ROWS, _core.Run(1))
+    for first in range(0, table.n_rows, BLOCK_ROWS):
+        yield rows_of(table, first, min(first + BLOCK_ROWS, table.n_rows))
 
 
 async def _whole(body, form, coding, headers, status):

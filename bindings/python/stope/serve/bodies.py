@@ -11,10 +11,9 @@ from .body_options import Feature, ReadingOptions, features_of
 from .body_parquet import parquet_blocks, parquet_table
 from .body_rows import rows_blocks, rows_table
 from .media import body_format
+from .row_blocks import BLOCK_ROWS
 
 __all__ = ["BLOCK_ROWS", "Feature", "ReadingOptions", "blocks_of_body", "features_of", "has_body", "table_of_body"]
-
-BLOCK_ROWS = 33_792  # rows of one block: what the engine itself takes at once
 
 _TABLES = {"json": json_table, "arrow": arrow_table, "parquet": parquet_table}
 _BLOCKS = {"json": json_blocks, "arrow": arrow_blocks, "parquet": parquet_blocks}

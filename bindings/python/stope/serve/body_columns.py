@@ -13,7 +13,6 @@ __all__ = [
     "check_name",
     "check_rows",
     "chosen",
-    "sliced",
     "table_of_typed",
     "with_option_roles",
 ]
@@ -93,21 +92,6 @@ def chosen(table, features, keep):
         column.role = "regular" if name in known else "ignore"
         columns.append(column)
     return _core.Table.of_columns(columns, table.n_rows)
-
-
-def sliced(table, first, last, run):
-    """Return the table of rows first to last, which shares the memory of the whole."""
-    last, columns = min(last, table.n_rows), []
-    for index in range(table.n_columns):
-        whole = table.column(index)
-        part = whole.array()[first:last]
-        if whole.is_nominal:
-            made = _core.Column.nominal(whole.name, part, whole.values, whole.type, share=True)
-        else:
-            made = _core.Column.numeric(whole.name, part, whole.type, True, run)
-        made.role = whole.role
-        columns.append(made)
-    return _core.Table.of_columns(columns, last - first)
 
 
 def index_named(names, word, option):

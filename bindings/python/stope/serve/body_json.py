@@ -6,12 +6,15 @@ import numpy as np
 
 from .. import _core
 from .body_bytes import in_thread
-from .body_columns import Pieces, check_names, check_rows, chosen, index_named, missing_column, sliced, table_of_typed
+from .body_columns import Pieces, check_names, check_rows, chosen, index_named, missing_column, table_of_typed
 from .body_json_parts import Head, parts_of
 from .body_json_text import JsonText, loads, malformed
 from .body_json_values import JsonColumn, Members, codes_of_features, dates_of, numbers_of
+from .row_blocks import rows_of
 
 __all__ = ["json_blocks", "json_table", "numbers_at_once", "short_json_table"]
+
+_FEW_VALUES = 1000  # of one column, for which a thread would take longer
 
 
 # Whole bodies.
@@ -28,9 +31,8 @@ async def json_table(chunks, options, folder, limits, run):
         table = await _table_of_columns(
             parts, first, _kind_by_options(options), options.nominal_order, folder, limits, run
         )
-        _json_columns(
-            Head([table.column(i).name for i in range(table.n_columns)]), options
-        )  # do the options name columns?
+        names = [table.column(index).name for index in range(table.n_columns)]
+        _json_columns(Head(names), options)  # it refuses options that name no column
     return table
 
 
@@ -83,6 +85,8 @@ async def _table_of_columns(parts, first, kind_of, order, folder, limits, run):
             places.add(name)
             held = Pieces(folder)
             columns.append((JsonColumn(name, kind_of(name, len(columns) + 1)), held))
+        elif len(values) < _FEW_VALUES:
+            add(values)
         else:
             await in_thread(add, values)
         part = await anext(parts, None)
@@ -130,7 +134,7 @@ def _table_of(made, n_rows, run):
 
 
 def numbers_at_once(document, features, limits):
-    """Return (array, number of rows) of a small table of numbers alone, in the features' order; None for any other.
+    """Return the array of a small table of numbers alone, in the features' order; None for any other document.
 
     This is the short way of one row, or a few, for a model of numbers.
     """
@@ -197,7 +201,7 @@ async def _blocks_of_columns(first, parts, features, keep, max_rows, folder, lim
         yield table
         return
     for start in range(0, table.n_rows, max_rows):
-        yield sliced(table, start, start + max_rows, run)
+        yield rows_of(table, start, min(start + max_rows, table.n_rows))
 
 
 def _kind_of(feature):

@@ -128,11 +128,12 @@ class JsonText:
                 self._at += 1
                 return
             first = False
-            if len(self._text) - self._at < _FILL:
+            if len(self._text) - self._at < _FILL and not self._ended:
                 await self._more(_FILL)
             # A megabyte takes tens of milliseconds, for which no other request should wait.
-            is_long = len(self._text) - self._at > SHORT_BYTES
-            values = (await in_thread(self._bulk)) if is_long else self._bulk()
+            mark, end = self._extent()
+            is_long = end - self._at > SHORT_BYTES
+            values = (await in_thread(self._bulk, mark, end)) if is_long else self._bulk(mark, end)
             if values:
                 yield values
                 continue
@@ -144,13 +145,18 @@ class JsonText:
             if closed:
                 return
 
-    def _bulk(self):
+    def _extent(self):
+        """What stands between the elements of the list, and up to where they go as far as one can see at a glance."""
+        opening = self._text[self._at : self._at + 1]
+        mark = {"[": "],", "{": "},", '"': '",'}.get(opening, ",")
+        end = -1 if opening in "[{" else self._text.find("]", self._at)  # many short lists may follow each other
+        return mark, end if end >= 0 else len(self._text)
+
+    def _bulk(self, mark, end):
         """As many elements as the text has for certain, by one call of the parser; [] where that is not easy to see."""
         text, at = self._text, self._at
-        opening = text[at : at + 1]
-        mark = {"[": "],", "{": "},"}.get(opening, ",")
-        cut = text.rfind(mark, at)
-        if cut <= at or opening == '"':
+        cut = text.rfind(mark, at, end)
+        if cut <= at:
             return []
         cut += len(mark) - 1
         try:

@@ -109,7 +109,11 @@ def _days(text, name, row):
 def codes_of_features(values, name, first_row=0):
     """Return (codes, ``_core.Values``) of one block of a nominal column."""
     names = names_of(values, name, first_row)
-    made = _core.factorize(names, None) if any(value is not None for value in names) else None
+    try:
+        made = _core.factorize(names, None) if any(value is not None for value in names) else None
+    except UnicodeEncodeError:
+        row = next(row for row, value in enumerate(names, first_row) if value is not None and not is_text(value))
+        refuse("the text has half a surrogate pair.", name, row)
     if made is None:
         return np.full(len(names), -1, np.int32), _core.Values([])
     return made[0], made[1]

@@ -1,5 +1,6 @@
 """Media types: in which format a body is, and in which one an answer is wanted."""
 
+import importlib.util
 from dataclasses import dataclass
 
 from .problems import Problem
@@ -32,7 +33,8 @@ READ = (CSV, JSON, ARROW, ARROW_FILE, PARQUET, ROWS)
 ANSWERED = (JSON, CSV, ARROW, ROWS)  # the first of them answers `*/*`
 
 _FORMATS = {CSV: "csv", JSON: "json", ARROW: "arrow", ARROW_FILE: "arrow", PARQUET: "parquet", ROWS: "rows"}
-_CODINGS = ("zstd", "gzip")  # in our order of preference
+# In our order of preference.
+_CODINGS = ("zstd", "gzip") if importlib.util.find_spec("zstandard") else ("gzip",)
 
 
 @dataclass(frozen=True)

@@ -208,6 +208,23 @@ def test_a_body_that_stands_still_is_given_up(media_type):
         assert (refusal.value.status, refusal.value.code) == (408, "slow-body")
 
 
+@pytest.mark.parametrize("form", FORMATS)
+def test_a_full_disk_is_told_in_words(table, form, monkeypatch):
+    from stope.serve import body_bytes, body_columns
+    from stope.serve.problems import problem_of
+
+    def full(folder):
+        return open("/dev/full", "r+b", buffering=0)
+
+    monkeypatch.setattr(body_bytes, "temporary_file", full)
+    monkeypatch.setattr(body_columns, "temporary_file", full)
+    monkeypatch.setattr(body_columns, "_PIECES_IN_MEMORY", 1000)
+    media_type, body = body_of(table, form)
+    with pytest.raises(Exception) as failure:
+        whole(cut(body, 1 << 16), media_type)
+    assert (problem_of(failure.value).status, problem_of(failure.value).code) == (507, "disk-full")
+
+
 def test_a_client_that_goes_is_no_failure_of_the_server():
     parts = iter([{"type": "http.request", "body": b"a\n1\n", "more_body": True}, {"type": "http.disconnect"}])
     request = request_of(b"", CSV)

@@ -75,7 +75,8 @@ def seeds():
     made.append((ARROW, {}, sink.getvalue()))
     made += [(ARROW, {}, _arrow(arrow, compression=how)) for how in ("lz4", "zstd")]
     made.append((JSON, {}, b'{"a":[1,null,"NaN"],"c":["x","y",null],"d":["2020-01-01",3,null]}'))
-    rows = b'{"columns":[{"name":"a"},{"name":"c","type":"nominal","values":["x","y"]},{"name":"d","type":"date"}],"rows":3}\n'
+    named = b'{"name":"c","type":"nominal","values":["x","y"]}'
+    rows = b'{"columns":[{"name":"a"},%s,{"name":"d","type":"date"}],"rows":3}\n' % named
     made.append((ROWS, {}, rows + np.array([1, 0, 3.5, np.nan, 1, 4, 5, np.nan, 6]).tobytes()))
     made.append((CSV, {"content-encoding": "gzip"}, gzip.compress(made[0][2])))
     made.append((JSON, {"content-encoding": "zstd"}, zstandard.compress(made[1][2])))

@@ -183,6 +183,14 @@ def test_numbers_may_be_cut_anywhere(fill):
         assert column(whole(cut(text.encode(), size), JSON), "x").tolist() == numbers
 
 
+def test_half_a_surrogate_pair_is_no_name():
+    text = b'{"columns":["x"],"rows":[["a"],["\\ud800"]]}'
+    for read in (lambda: whole(text, JSON), lambda: blocks(text, JSON, [Feature("x", "nominal")])):
+        with pytest.raises(Problem, match="surrogate") as refusal:
+            read()
+        assert refusal.value.members["column"] == "x"
+
+
 def test_order_of_names_is_an_option():
     text = b'{"c":["z","a","z"]}'
     assert whole(text, JSON).categories("c") == ["a", "z"]
