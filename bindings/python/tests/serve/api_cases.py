@@ -54,6 +54,7 @@ JOBS = [
     ("best_cuts", {"target": "class", "ignore": "id,colour"}, {"missing": "value"}),
     ("find_cuts", {"target": "class", "ignore": "id,colour"}, {"missing": "value"}),
     ("evaluate", {"target": "class", "ignore": "id,price"}, {"metric": "gower", "n_neighbors": "1,3,5"}),
+    ("confusion", {"target": "class", "ignore": "id,price"}, {"metric": "gower", "n_neighbors": "3"}),
     ("feature_ranges", {"ignore": "id"}, {}),
     ("pairwise", {"ignore": "id,class,price"}, {"metric": "gower", "n_neighbors": "2"}),
 ]

@@ -72,3 +72,29 @@ def test_nothing_acknowledged_is_lost_and_nothing_is_half_written(tmp_path):
             sure[name] = value
             found += held is not None
     assert found > _N_KILLS
+
+
+def test_a_killed_server_starts_again_with_all_that_it_has_acknowledged(tmp_path):
+    import httpx
+
+    from .server_process import ServerProcess
+
+    state, acknowledged = tmp_path / "state", {}
+    for round_number in range(3):
+        server = ServerProcess(state)
+        with httpx.Client(base_url=server.url, timeout=60) as client:
+            for name, rows in acknowledged.items():
+                assert client.get(f"/v1/tables/{name}").json()["rows"] == rows
+            for number in range(5 + round_number):
+                name, rows = f"t{number}", 10 * round_number + number + 1
+                body = "x\n" + "1\n" * rows
+                answer = client.put(f"/v1/tables/{name}", content=body, headers={"Content-Type": "text/csv"})
+                assert answer.status_code in (200, 201)
+                acknowledged[name] = rows
+        server.kill()
+    server = ServerProcess(state)
+    try:
+        listed = {table["name"]: table["rows"] for table in httpx.get(server.url + "/v1/tables", timeout=60).json()["tables"]}
+    finally:
+        server.kill()
+    assert listed == acknowledged
